@@ -1,0 +1,12 @@
+#include "base/cleanup.h"
+
+#include <errno.h>
+
+void gb_close_fd(int *fd) {
+	if (*fd < 0)
+		return;
+	int kept = errno;
+	close(*fd);
+	*fd = -1;
+	errno = kept;
+}

@@ -1,0 +1,27 @@
+/*
+ * Failing is one statement, and context is added on the way up:
+ *
+ *	if (fd < 0)
+ *		return gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
+ *	...
+ *	if (!gb_file_open(path, &fd, err))
+ *		return gb_wrap(err, "load policy");
+ *
+ * gives "load policy: open '/x': No such file or directory".
+ * @err may be NULL everywhere: the caller does not want to know.
+ */
+#ifndef GB_BASE_ERR_H
+#define GB_BASE_ERR_H
+
+#include <stdbool.h>
+
+#include "glovebox/err.h"
+
+/* Fill @err and return false. @sys_errno, unless 0, is appended in words. */
+bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
+
+/* Put "context: " before the message of @err and return false. */
+bool gb_wrap(struct gb_err *err, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+
+#endif

@@ -1,0 +1,65 @@
+#include "base/str.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+bool gb_str_ends_with(struct gb_str s, struct gb_str tail) {
+	return s.n >= tail.n && memcmp(s.p + s.n - tail.n, tail.p, tail.n) == 0;
+}
+
+bool gb_str_cut(struct gb_str *rest, char separator, struct gb_str *ret_head) {
+	const char *at = rest->n ? memchr(rest->p, separator, rest->n) : NULL;
+	if (!at) {
+		*ret_head = *rest;
+		*rest = (struct gb_str){rest->p + rest->n, 0};
+		return false;
+	}
+	*ret_head = (struct gb_str){rest->p, (size_t)(at - rest->p)};
+	*rest = (struct gb_str){at + 1, rest->n - ret_head->n - 1};
+	return true;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* Read "<number><unit>", where the first unit of the table is the one meant when none is written. */
+static bool parse_with_unit(const char *text, const struct unit *units, size_t n_units, uint64_t *ret) {
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	char *end = NULL;
+	double number = strtod(text, &end);
+	double factor = *end == '\0' ? units[0].factor : 0;
+	for (size_t i = 0; i < n_units && factor == 0; i++)
+		if (strcmp(end, units[i].name) == 0)
+			factor = units[i].factor;
+	double product = number * factor;
+	/* strtod also reads "0x1p3", whose letters no unit matches, and overflows to infinity. */
+	if (factor == 0 || !isfinite(product) || product >= 0x1p63)
+		return false;
+	*ret = (uint64_t)llround(product);
+	return true;
+}
+
+bool gb_str_parse_duration_ms(const char *text, uint64_t *ret_ms) {
+	static const struct unit units[] = {{"s", 1e3}, {"ms", 1}, {"m", 6e4}, {"h", 3.6e6}};
+	return parse_with_unit(text, units, sizeof units / sizeof *units, ret_ms);
+}
+
+bool gb_str_parse_size(const char *text, uint64_t *ret_bytes) {
+	static const struct unit units[] = {
+	    {"B", 1},
+	    {"K", 0x1p10},
+	    {"KB", 0x1p10},
+	    {"KiB", 0x1p10},
+	    {"M", 0x1p20},
+	    {"MB", 0x1p20},
+	    {"MiB", 0x1p20},
+	    {"G", 0x1p30},
+	    {"GB", 0x1p30},
+	    {"GiB", 0x1p30},
+	};
+	return parse_with_unit(text, units, sizeof units / sizeof *units, ret_bytes);
+}

@@ -1,0 +1,100 @@
+/*
+ * The CBOR (RFC 8949) that crosses the wall: one item at a time, without memory of its own.
+ *
+ *	gb_cbor_array(&out, 2);				struct gb_cbor_reader in = gb_cbor_reader(bytes, n);
+ *	gb_cbor_number(&out, 1);			struct gb_cbor_item item;
+ *	gb_cbor_text(&out, "x", 1);			while (gb_cbor_next(&in, &item)) ...
+ *
+ * Ours is a strict subset: definite lengths only, shortest heads only, doubles as 64 bits. Both codecs stand
+ * on it: cbor_value.c (host, values in a pool) and the workers' own (straight to the language's objects).
+ *
+ *	undefined null true false	simple 23 22 21 20
+ *	hole in an array		simple 16
+ *	number				integer if it is one of at most 53 bits (never -0), else 64-bit float
+ *	bigint				tag 2 or 3, byte string (big endian, no leading zero)
+ *	string				text; with lone surrogates tag 273, byte string in WTF-8
+ *	array, object			array; map with string keys
+ *	Map, Set			tag 259, map; tag 258, array
+ *	Date				tag GB_CBOR_DATE, 64-bit float: milliseconds
+ *	ArrayBuffer			byte string
+ *	typed array, DataView		tag GB_CBOR_VIEW, array: kind, byte offset, length, buffer
+ *	Error				tag GB_CBOR_ERROR, array: name, message, stack or null
+ *	RegExp				tag GB_CBOR_REGEXP, array: source, flags
+ *	what was there before		tag 29, index
+ *
+ * Everything with identity (array and all that follows it here) is numbered from 0 in the order in which it
+ * begins, so that a shared or cyclic reference is its number.
+ */
+#ifndef GB_VALUE_CBOR_H
+#define GB_VALUE_CBOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum {
+	GB_CBOR_BIGINT = 2,
+	GB_CBOR_NEGATIVE_BIGINT = 3,
+	GB_CBOR_REFERENCE = 29,
+	GB_CBOR_SET = 258,
+	GB_CBOR_MAP = 259,
+	GB_CBOR_WTF8 = 273,
+	GB_CBOR_DATE = 0x474201,
+	GB_CBOR_VIEW = 0x474202,
+	GB_CBOR_ERROR = 0x474203,
+	GB_CBOR_REGEXP = 0x474204,
+};
+
+enum gb_cbor_kind {
+	GB_CBOR_UNSIGNED,
+	GB_CBOR_NEGATIVE,
+	GB_CBOR_BYTES,
+	GB_CBOR_TEXT,
+	GB_CBOR_ARRAY,
+	GB_CBOR_OBJECT,
+	GB_CBOR_TAG,
+	GB_CBOR_SIMPLE,
+	GB_CBOR_FLOAT,
+};
+
+enum { GB_SIMPLE_HOLE = 16, GB_SIMPLE_FALSE = 20, GB_SIMPLE_TRUE, GB_SIMPLE_NULL, GB_SIMPLE_UNDEFINED };
+
+struct gb_cbor_item {
+	enum gb_cbor_kind kind;
+	uint64_t argument;    /* integer, length, count, tag or simple value */
+	double number;        /* of integers and floats */
+	const uint8_t *bytes; /* of byte and text strings: argument bytes inside the input */
+};
+
+struct gb_cbor_reader {
+	const uint8_t *at;
+	const uint8_t *end;
+};
+
+static inline struct gb_cbor_reader gb_cbor_reader(const void *bytes, size_t n) {
+	return (struct gb_cbor_reader){bytes, (const uint8_t *)bytes + n};
+}
+
+/* The next item's head (and bytes). False if the input is at its end, cut short or outside our subset.
+ * Counts of arrays and maps are checked against what is left, one byte an item, so they can be trusted
+ * as a bound for allocation. Text is checked to be UTF-8. */
+bool gb_cbor_next(struct gb_cbor_reader *in, struct gb_cbor_item *ret_item);
+
+/* Step over one whole item with all it contains, at most @max_depth deep. */
+bool gb_cbor_skip(struct gb_cbor_reader *in, unsigned max_depth);
+
+void gb_cbor_array(struct gb_buf *out, uint64_t count);
+void gb_cbor_object(struct gb_buf *out, uint64_t count);
+void gb_cbor_tag(struct gb_buf *out, uint64_t tag);
+void gb_cbor_simple(struct gb_buf *out, uint8_t simple);
+void gb_cbor_unsigned(struct gb_buf *out, uint64_t number);
+/* Integer or float, whichever our subset says. */
+void gb_cbor_number(struct gb_buf *out, double number);
+void gb_cbor_float(struct gb_buf *out, double number);
+void gb_cbor_bytes(struct gb_buf *out, const void *bytes, size_t n);
+/* The bytes must be WTF-8; tagged when they are not UTF-8. */
+void gb_cbor_string(struct gb_buf *out, const char *bytes, size_t n);
+
+#endif

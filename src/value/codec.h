@@ -1,0 +1,27 @@
+/*
+ * Values as CBOR, for whoever holds a pool: the host's side of the wall.
+ *
+ *	gb_value_encode(&out, value, &err);
+ *	struct gb_value *value = gb_value_decode(pool, bytes, n, &limits, &err);
+ */
+#ifndef GB_VALUE_CODEC_H
+#define GB_VALUE_CODEC_H
+
+#include "base/buf.h"
+#include "glovebox/value.h"
+
+struct gb_decode_limits {
+	unsigned max_depth;
+	size_t max_items; /* values in the whole graph */
+};
+
+#define GB_DECODE_LIMITS_DEFAULT ((struct gb_decode_limits){.max_depth = 1000, .max_items = 4u << 20})
+
+/* Append @value to @out. Fails when @out does, or when a graph is deeper than the default limit. */
+bool gb_value_encode(struct gb_buf *out, const struct gb_value *value, struct gb_err *err);
+
+/* Exactly one value, using all @n bytes. NULL and @err if they are malformed or beyond a limit. */
+struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size_t n,
+    const struct gb_decode_limits *limits, struct gb_err *err);
+
+#endif
