@@ -3,15 +3,15 @@
  *
  *	gb_cbor_array(&out, 2);				struct gb_cbor_reader in = gb_cbor_reader(bytes, n);
  *	gb_cbor_number(&out, 1);			struct gb_cbor_item item;
- *	gb_cbor_text(&out, "x", 1);			while (gb_cbor_next(&in, &item)) ...
+ *	gb_cbor_string(&out, "x", 1);			while (gb_cbor_next(&in, &item)) ...
  *
  * Ours is a strict subset: definite lengths only, shortest heads only, doubles as 64 bits. Both codecs stand
- * on it: cbor_value.c (host, values in a pool) and the workers' own (straight to the language's objects).
+ * on it: the host's (codec.h, values in a pool) and the workers' own (straight to the language's objects).
  *
  *	undefined null true false	simple 23 22 21 20
  *	hole in an array		simple 16
  *	number				integer if it is one of at most 53 bits (never -0), else 64-bit float
- *	bigint				tag 2 or 3, byte string (big endian, no leading zero)
+ *	bigint				tag 2 (n) or 3 (-1 - n), byte string n (big endian, no leading zero)
  *	string				text; with lone surrogates tag 273, byte string in WTF-8
  *	array, object			array; map with string keys
  *	Map, Set			tag 259, map; tag 258, array
@@ -23,7 +23,8 @@
  *	what was there before		tag 29, index
  *
  * Everything with identity (array and all that follows it here) is numbered from 0 in the order in which it
- * begins, so that a shared or cyclic reference is its number.
+ * begins, so that a shared or cyclic reference is its number. A view takes its number before its buffer; the
+ * byte strings of bigints and tagged strings, and the arrays inside other tags, take none.
  */
 #ifndef GB_VALUE_CBOR_H
 #define GB_VALUE_CBOR_H
@@ -68,18 +69,21 @@ struct gb_cbor_item {
 	const uint8_t *bytes; /* of byte and text strings: argument bytes inside the input */
 };
 
+/* Plain data: to look ahead, read from a copy. */
 struct gb_cbor_reader {
 	const uint8_t *at;
 	const uint8_t *end;
+	size_t owed; /* items that the heads so far announced and that are still to come */
 };
 
 static inline struct gb_cbor_reader gb_cbor_reader(const void *bytes, size_t n) {
-	return (struct gb_cbor_reader){bytes, (const uint8_t *)bytes + n};
+	return (struct gb_cbor_reader){.at = bytes, .end = n ? (const uint8_t *)bytes + n : bytes};
 }
 
-/* The next item's head (and bytes). False if the input is at its end, cut short or outside our subset.
- * Counts of arrays and maps are checked against what is left, one byte an item, so they can be trusted
- * as a bound for allocation. Text is checked to be UTF-8. */
+/* The next item's head (and bytes). False if the input is at its end, cut short or outside our subset; the
+ * reader then stands where it stood. Counts of arrays and maps, together with those of all containers still
+ * open, are checked against what is left, one byte an item, so they can be trusted as a bound for
+ * allocation. Text is checked to be UTF-8. NaN has one form. */
 bool gb_cbor_next(struct gb_cbor_reader *in, struct gb_cbor_item *ret_item);
 
 /* Step over one whole item with all it contains, at most @max_depth deep. */

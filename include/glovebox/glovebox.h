@@ -1,0 +1,163 @@
+/*
+ * libglovebox: run code that nobody has vouched for.
+ *
+ *	struct gb_engine *engine;
+ *	struct gb_run *run;
+ *	struct gb_err err = {0};
+ *	gb_engine_create(NULL, &engine, &err);
+ *	gb_run_start(engine, &(struct gb_run_options){.source = "export default 6*7"}, &run, &err);
+ *	const struct gb_result *result = gb_run_wait(run);
+ *	... result->status, result->value ...
+ *	gb_run_destroy(run);
+ *	gb_engine_destroy(engine);
+ *
+ * An engine keeps sandboxed processes ready; a run is one execution in one of them, from request to result.
+ *
+ * Embedding: an engine belongs to one thread at a time. It has no global state, starts no threads, handles no
+ * signals, and sends the host none (not even SIGCHLD). It works only inside calls: either call gb_run_wait,
+ *or poll gb_engine_fd for input together with your own descriptors and call gb_engine_dispatch when it is
+ * readable; callbacks are called from there.
+ */
+#ifndef GLOVEBOX_H
+#define GLOVEBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "glovebox/err.h"
+#include "glovebox/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GB_VERSION "0.1.0"
+
+struct gb_engine;
+struct gb_run;
+
+/* Zero means the default, in every field. */
+struct gb_engine_options {
+	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
+	unsigned shards;        /* zygotes; one per CPU that the process may use */
+	unsigned warm;          /* sandboxes kept ready per shard: 4; GB_NONE for none */
+	unsigned max_runs;      /* at once, warm sandboxes included: 1024 */
+	uint64_t
+	    memory_bytes; /* of everything together, where control groups are to be had: 3/4 of the machine */
+};
+
+#define GB_NONE ((unsigned)-1)
+
+/* Start the zygotes and see the wall stand. Fails with GB_EWALL, naming the layer, if it cannot be raised.
+ * @options may be NULL. */
+bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
+/* Ends all runs that are left, without calling their callbacks, and every process. Runs must be destroyed
+ * before or never. NULL is fine. */
+void gb_engine_destroy(struct gb_engine *engine);
+
+/* Readable when there is something to dispatch. */
+int gb_engine_fd(const struct gb_engine *engine);
+/* Do what can be done now; wait for it at most @timeout_ms (0: not at all, -1: for ever). */
+bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
+
+enum gb_status {
+	GB_SUCCESS,
+	GB_FAILURE,    /* "error": the code threw, or gave what cannot cross */
+	GB_MEMORY,     /* it needed more than its limit */
+	GB_TERMINATED, /* by the caller, or by a limit: error.code says which */
+	GB_LINK_ERROR, /* it is not a module that can be linked: syntax, unknown import, missing export */
+	GB_DENIED,     /* it was not run at all */
+};
+
+/* "success", "error", "memory", "terminated", "link_error", "denied". */
+const char *gb_status_name(enum gb_status status);
+
+/* What went wrong. Texts are never NULL but may be empty; line and column are 0 when unknown. */
+struct gb_run_error {
+	const char *name;
+	const char *message;
+	const char *stack;
+	const char *code; /* which limit or rule: "timeout", "output_limit", … */
+	const char *specifier;
+	const char *filename;
+	unsigned line, column;
+};
+
+enum gb_log_level { GB_LOG_LOG, GB_LOG_INFO, GB_LOG_WARN, GB_LOG_ERROR, GB_LOG_DEBUG };
+
+/* "log", "info", "warn", "error", "debug". */
+const char *gb_log_level_name(enum gb_log_level level);
+
+/* One console call. */
+struct gb_log {
+	enum gb_log_level level;
+	double timestamp; /* milliseconds since 1970 */
+	const struct gb_value *args;
+};
+
+struct gb_result {
+	char run_id[33];
+	enum gb_status status;
+	const struct gb_value *value; /* NULL unless successful */
+	struct gb_run_error error;    /* all empty when successful */
+	const struct gb_log *logs;
+	size_t n_logs;
+	bool truncated; /* more was logged than the limit lets through */
+	bool timed_out;
+	double duration_ms;
+	uint64_t memory_used_bytes; /* peak of the heap; 0 when the worker could not tell */
+};
+
+/* Zero means the default, in every field. Everything is copied. */
+struct gb_run_options {
+	const char *source;
+	size_t source_bytes;  /* 0: the source ends with a zero byte */
+	const char *filename; /* in stack traces and import.meta: "<runCode>" */
+	const char *fn;       /* the export that is the result; NULL: the default export, if there is one */
+	const struct gb_value *args;    /* an array, if the export is a function */
+	const struct gb_value *globals; /* an object: identifiers that the code sees */
+
+	uint64_t memory_bytes; /* heap: 64 MiB; at least 1 MiB */
+	uint64_t timeout_ms;   /* wall clock: 30 s; GB_NO_TIMEOUT for none */
+	uint64_t output_bytes; /* of log calls: 1 MiB */
+	uint64_t result_bytes; /* of the result: 16 MiB */
+
+	/* As it happens, from gb_engine_dispatch or gb_run_wait. A log lives as long as its run. */
+	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
+	/* Once. The run may be destroyed here. */
+	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
+	void *data;
+};
+
+#define GB_NO_TIMEOUT UINT64_MAX
+#define GB_SOURCE_MAX (16u << 20)
+#define GB_MEMORY_MIN (1u << 20)
+
+/* Start a run. Fails on wrong options (GB_EINVAL names the field), or when no sandbox is to be had. What the
+ * code does wrong is not a failure of this call: it is in the result. */
+bool gb_run_start(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
+
+/* Stop it at once, whatever it does. The result's error says @reason (may be NULL). Does nothing when it
+ * has settled already. */
+void gb_run_terminate(struct gb_run *run, const char *reason);
+
+/* Has it settled? */
+bool gb_run_settled(const struct gb_run *run);
+/* The result, once it has; NULL before. Lives as long as the run. */
+const struct gb_result *gb_run_result(const struct gb_run *run);
+
+/* Dispatch until it has settled. NULL only if waiting itself fails. */
+const struct gb_result *gb_run_wait(struct gb_run *run);
+
+/* Also ends it if it still runs, without calling anybody. NULL is fine. */
+void gb_run_destroy(struct gb_run *run);
+
+/* The result as one JSON object on one line, in the shape that is the same everywhere. The caller's to free(). */
+char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,143 @@
+/*
+ * Reading what a worker says. After the first guest instruction every byte from there is untrusted: the
+ * decoders are bounded, and texts and values are copied out of the frame.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "runtime/wire.h"
+#include "value/cbor.h"
+#include "value/codec.h"
+
+enum { LOG_LEVELS = 5 };
+
+static const struct gb_decode_limits limits = {.max_depth = 2 * GB_WIRE_DEPTH_MAX, .max_items = 4u << 20};
+
+static bool malformed(const char *what, struct gb_err *err) {
+	return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed %s", what);
+}
+
+static bool read_number(struct gb_cbor_reader *in, uint64_t max, uint64_t *ret) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument > max)
+		return false;
+	*ret = item.argument;
+	return true;
+}
+
+static bool read_bool(struct gb_cbor_reader *in, bool *ret) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_SIMPLE ||
+	    (item.argument != GB_SIMPLE_TRUE && item.argument != GB_SIMPLE_FALSE))
+		return false;
+	*ret = item.argument == GB_SIMPLE_TRUE;
+	return true;
+}
+
+/* Text or null; null is the empty text. */
+static bool read_text(struct gb_cbor_reader *in, struct gb_arena *texts, const char **ret) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item))
+		return false;
+	*ret = "";
+	if (item.kind == GB_CBOR_SIMPLE)
+		return item.argument == GB_SIMPLE_NULL;
+	/* With lone surrogates it is tagged bytes, whose form the value decoder would check; here they are
+	 * replaced, since these texts are for people. */
+	bool tagged = item.kind == GB_CBOR_TAG && item.argument == GB_CBOR_WTF8;
+	if (tagged && (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_BYTES))
+		return false;
+	if (!tagged && item.kind != GB_CBOR_TEXT)
+		return false;
+	char *copy = gb_arena_copy(texts, (struct gb_str){(const char *)item.bytes, item.argument});
+	for (size_t i = 0; copy && tagged && i < item.argument; i++)
+		if (copy[i] & 0x80)
+			copy[i] = '?';
+	*ret = copy;
+	return copy != NULL;
+}
+
+static bool read_error(struct gb_cbor_reader *in, struct gb_arena *texts, struct gb_run_error *ret) {
+	const char **fields[GB_WIRE_ERROR_TEXTS] = {
+	    &ret->name, &ret->message, &ret->stack, &ret->code, &ret->specifier, &ret->filename};
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_ARRAY || item.argument != GB_WIRE_ERROR_FIELDS)
+		return false;
+	for (size_t i = 0; i < GB_COUNT(fields); i++)
+		if (!read_text(in, texts, fields[i]))
+			return false;
+	uint64_t line, column;
+	if (!read_number(in, UINT32_MAX, &line) || !read_number(in, UINT32_MAX, &column))
+		return false;
+	ret->line = (unsigned)line;
+	ret->column = (unsigned)column;
+	return true;
+}
+
+static bool append_log(struct gb_run *run, const struct gb_log *log) {
+	if (run->result.n_logs == run->cap_logs) {
+		size_t cap = run->cap_logs ? run->cap_logs * 2 : 8;
+		struct gb_log *logs = realloc(run->logs, cap * sizeof *logs);
+		if (!logs)
+			return false;
+		run->logs = logs;
+		run->cap_logs = cap;
+	}
+	run->logs[run->result.n_logs++] = *log;
+	run->result.logs = run->logs;
+	return true;
+}
+
+bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	struct gb_cbor_item time;
+	uint64_t level;
+	if (!read_number(&in, LOG_LEVELS - 1, &level) || !gb_cbor_next(&in, &time) ||
+	    time.kind != GB_CBOR_FLOAT)
+		return malformed("log line", err);
+	struct gb_log log = {.level = (enum gb_log_level)level, .timestamp = time.number};
+	log.args = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
+	if (!log.args)
+		return gb_wrap(err, "the sandbox sent a malformed log line");
+	if (gb_value_type(log.args) != GB_ARRAY)
+		return malformed("log line", err);
+	return append_log(run, &log) || gb_fail(err, GB_ENOMEM, 0, "log");
+}
+
+bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	static const enum gb_status statuses[] = {
+	    [GB_WIRE_SUCCESS] = GB_SUCCESS,
+	    [GB_WIRE_ERROR] = GB_FAILURE,
+	    [GB_WIRE_MEMORY] = GB_MEMORY,
+	    [GB_WIRE_LINK_ERROR] = GB_LINK_ERROR,
+	};
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	uint64_t status, memory;
+	bool truncated;
+	if (!read_number(&in, GB_COUNT(statuses) - 1, &status) || !read_number(&in, INT64_MAX, &memory) ||
+	    !read_bool(&in, &truncated))
+		return malformed("result", err);
+
+	struct gb_run_error error = run->result.error;
+	const struct gb_value *value = NULL;
+	if (status == GB_WIRE_SUCCESS) {
+		struct gb_cbor_item none;
+		if (!gb_cbor_next(&in, &none) || none.kind != GB_CBOR_SIMPLE ||
+		    none.argument != GB_SIMPLE_NULL)
+			return malformed("result", err);
+		value = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
+		if (!value)
+			return gb_wrap(err, "the sandbox sent a malformed result");
+	} else if (!read_error(&in, &run->texts, &error) || in.at != in.end) {
+		return malformed("result", err);
+	}
+	run->result.status = statuses[status];
+	run->result.memory_used_bytes = memory;
+	run->result.truncated |= truncated;
+	run->result.error = error;
+	run->result.value = value;
+	return true;
+}

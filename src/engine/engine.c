@@ -1,0 +1,162 @@
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "engine/limits.h"
+#include "sandbox/plan.h"
+
+#ifndef GB_LIBEXECDIR
+#define GB_LIBEXECDIR "/usr/local/libexec/glovebox"
+#endif
+
+/* --- deadlines --- */
+
+void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline) {
+	if (engine->timer_at && engine->timer_at <= deadline)
+		return;
+	engine->timer_at = deadline;
+	const struct itimerspec at = {
+	    .it_value = {(time_t)(deadline / 1000000000), (long)(deadline % 1000000000)}};
+	timerfd_settime(engine->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static void stop_if_late(struct gb_run *run, uint64_t now) {
+	if (!run->deadline || run->deadline > now)
+		return;
+	char text[80];
+	snprintf(
+	    text, sizeof text, "the run took longer than its %llu ms", (unsigned long long)run->timeout_ms);
+	run->result.timed_out = true;
+	gb_run_stop(run, GB_TERMINATED, "timeout", text);
+}
+
+static void on_timer(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_engine *engine = gb_container(struct gb_engine, timer, source);
+	uint64_t expirations;
+	if (read(engine->timer_fd, &expirations, sizeof expirations) < 0)
+		return;
+	engine->timer_at = 0;
+	uint64_t now = gb_now_ns(), next = 0;
+	/* Stopping a run calls its owner, who may start and end others: begin again after each. */
+	for (bool again = true; again;) {
+		again = false;
+		next = 0;
+		gb_list_each(struct gb_run, run, &engine->running, link) {
+			if (run->deadline && run->deadline <= now) {
+				stop_if_late(run, now);
+				again = true;
+				break;
+			}
+			if (run->deadline && (!next || run->deadline < next))
+				next = run->deadline;
+		}
+	}
+	if (next)
+		gb_engine_wake_at(engine, next);
+}
+
+static bool start_timer(struct gb_engine *engine, struct gb_err *err) {
+	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (engine->timer_fd < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
+	return gb_loop_add(&engine->loop, &engine->timer, engine->timer_fd, EPOLLIN, on_timer, err);
+}
+
+/* --- finding the worker --- */
+
+static bool is_worker_dir(const char *dir, const char *name, char *ret, size_t n) {
+	return (size_t)snprintf(ret, n, "%s/%s", dir, name) < n && access(ret, X_OK) == 0;
+}
+
+/* Where the caller says; else beside the running program, as in a build tree; else where it was installed. */
+static bool find_worker(const char *dir, const char *name, char *ret, size_t n, struct gb_err *err) {
+	if (dir)
+		return is_worker_dir(dir, name, ret, n) ||
+		       gb_fail(err, GB_ENOENT, errno, "worker program '%s' in worker_dir '%s'", name, dir);
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *slash = NULL;
+	if (length > 0) {
+		self[length] = '\0';
+		slash = strrchr(self, '/');
+	}
+	if (slash) {
+		*slash = '\0';
+		if (is_worker_dir(self, name, ret, n))
+			return true;
+	}
+	return is_worker_dir(GB_LIBEXECDIR, name, ret, n) ||
+	       gb_fail(err, GB_ENOENT, 0, "worker program '%s' is neither beside '%s' nor in " GB_LIBEXECDIR,
+		   name, slash ? self : "this program");
+}
+
+/* --- the engine --- */
+
+static uint64_t three_quarters_of_memory(void) {
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
+}
+
+static bool open_engine(
+    struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
+	char program[PATH_MAX];
+	struct gb_plan plan;
+	if (!find_worker(options->worker_dir, "glovebox-js", program, sizeof program, err) ||
+	    !gb_plan_init(&plan, err) || !gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
+		return false;
+	const struct gb_pool_options pool = {
+	    .program = program,
+	    .shards = options->shards,
+	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, DEFAULT_WARM),
+	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
+	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
+	    .plan = &plan,
+	    .on_end = gb_run_on_cell_end,
+	};
+	return gb_pool_create(&engine->loop, &pool, &engine->pool, err);
+}
+
+bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err) {
+	struct gb_engine *engine = calloc(1, sizeof *engine);
+	if (!engine)
+		return gb_fail(err, GB_ENOMEM, 0, "the engine");
+	engine->loop.epoll = engine->timer_fd = engine->timer.fd = -1;
+	gb_list_init(&engine->running);
+	if (!open_engine(engine, options ? options : &(struct gb_engine_options){0}, err)) {
+		gb_engine_destroy(engine);
+		return false;
+	}
+	*ret = engine;
+	return true;
+}
+
+void gb_engine_destroy(struct gb_engine *engine) {
+	if (!engine)
+		return;
+	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
+		gb_run_destroy(run);
+	gb_pool_destroy(engine->pool);
+	gb_loop_remove(&engine->loop, &engine->timer);
+	gb_close_fd(&engine->timer_fd);
+	gb_loop_finish(&engine->loop);
+	free(engine);
+}
+
+int gb_engine_fd(const struct gb_engine *engine) {
+	return engine->loop.epoll;
+}
+
+bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
+		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
+	return true;
+}

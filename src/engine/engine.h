@@ -1,0 +1,71 @@
+/* What the files of the engine share. */
+#ifndef GB_ENGINE_ENGINE_H
+#define GB_ENGINE_ENGINE_H
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "glovebox/glovebox.h"
+#include "sandbox/pool.h"
+#include "value/frame.h"
+
+struct gb_engine {
+	struct gb_loop loop;
+	struct gb_pool *pool;
+	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
+	int timer_fd;
+	uint64_t timer_at; /* when it goes off, in ns; 0: it does not */
+	struct gb_list running;
+};
+
+struct gb_run {
+	struct gb_source source; /* the cell's socket */
+	struct gb_list link;     /* in engine->running, until it has settled */
+	struct gb_engine *engine;
+	struct gb_cell *cell; /* NULL once it has settled */
+
+	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
+	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
+	void *data;
+
+	uint64_t started, deadline; /* ns; a deadline of 0 is none */
+	uint64_t timeout_ms;
+	uint64_t output_left; /* bytes of log frames */
+	uint64_t result_bytes;
+	struct gb_buf job; /* what of it is still to be sent */
+	struct gb_frame_reader reader;
+
+	struct gb_values *values; /* of the result and the logs */
+	struct gb_log *logs;
+	size_t cap_logs;
+	bool settled;
+	bool destroyed;
+	unsigned held; /* while set, the memory stays */
+	struct gb_result result;
+	struct gb_arena texts; /* of the result's error */
+};
+
+/* --- run.c --- */
+
+/* End @run now because a limit was reached or somebody said so. */
+void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, const char *message);
+/* A cell that belongs to a run has ended. */
+void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
+
+/* --- engine.c --- */
+
+/* Let the timer go off no later than @deadline. */
+void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline);
+
+/* --- request.c --- */
+
+/* Check @options, naming the field that is wrong, and append them to @out as a JOB frame. */
+bool gb_request_encode(const struct gb_run_options *options, struct gb_buf *out, struct gb_err *err);
+
+/* --- answer.c --- */
+
+/* What the worker sent, which may be anything. On failure nothing of @run has changed. */
+bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* The one table of what a run may use: defaults where nothing is said, and what can be asked for at most. */
+#ifndef GB_ENGINE_LIMITS_H
+#define GB_ENGINE_LIMITS_H
+
+#include <stdint.h>
+
+#define DEFAULT_MEMORY     (64ull << 20)
+#define MEMORY_MAX         (64ull << 30)
+#define DEFAULT_TIMEOUT_MS 30000ull
+#define DEFAULT_OUTPUT     (1ull << 20)
+#define OUTPUT_MAX         (256ull << 20)
+#define DEFAULT_RESULT     (16ull << 20)
+#define RESULT_MAX         (1ull << 30)
+#define JOB_MAX            (128ull << 20)
+
+#define DEFAULT_WARM     4u
+#define DEFAULT_MAX_RUNS 1024u
+
+/* Decoded, a value takes more room than its bytes; how much more is not up to the sandbox. */
+#define VALUES_FACTOR 8u
+#define VALUES_SLACK  (1u << 20)
+
+/* Heads and error texts around the result proper. */
+#define FRAME_SLACK (512u << 10)
+
+#define GB_OR(value, fallback) ((value) ? (value) : (fallback))
+
+#endif

@@ -1,0 +1,106 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "glovebox/glovebox.h"
+#include "value/json.h"
+
+enum { JSON_MAX = 1 << 30 };
+
+static void write_key(struct gb_buf *out, const char *key) {
+	if (out->data[out->len - 1] != '{')
+		gb_buf_append_char(out, ',');
+	gb_buf_printf(out, "\"%s\":", key);
+}
+
+static void write_text(struct gb_buf *out, const char *key, const char *text) {
+	write_key(out, key);
+	gb_json_append_string(out, gb_str_from(text));
+}
+
+static bool write_value(struct gb_buf *out, const struct gb_value *value, struct gb_err *err) {
+	size_t n;
+	gb_auto_free char *json = gb_value_to_json(value, 0, &n, err);
+	if (!json)
+		return false;
+	gb_buf_append(out, json, n);
+	return true;
+}
+
+static bool write_logs(struct gb_buf *out, const struct gb_result *result, struct gb_err *err) {
+	write_key(out, "logs");
+	gb_buf_append_char(out, '[');
+	for (size_t i = 0; i < result->n_logs; i++) {
+		const struct gb_log *log = &result->logs[i];
+		gb_buf_printf(
+		    out, "%s{\"level\":\"%s\",\"args\":", i ? "," : "", gb_log_level_name(log->level));
+		if (!write_value(out, log->args, err))
+			return gb_wrap(err, "logs[%zu]", i);
+		gb_buf_printf(out, ",\"timestamp\":%.3f}", log->timestamp);
+	}
+	gb_buf_append_char(out, ']');
+	return true;
+}
+
+static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
+	write_key(out, "error");
+	gb_buf_append_char(out, '{');
+	write_text(out, "name", error->name);
+	write_text(out, "message", error->message);
+	const struct {
+		const char *key, *text;
+	} optional[] = {
+	    {"code", error->code},
+	    {"stack", error->stack},
+	    {"specifier", error->specifier},
+	    {"filename", error->filename},
+	};
+	for (size_t i = 0; i < GB_COUNT(optional); i++)
+		if (*optional[i].text)
+			write_text(out, optional[i].key, optional[i].text);
+	if (error->line) {
+		write_key(out, "line");
+		gb_buf_printf(out, "%u,\"column\":%u", error->line, error->column);
+	}
+	gb_buf_append_char(out, '}');
+}
+
+static bool write_result(struct gb_buf *out, const struct gb_result *result, struct gb_err *err) {
+	gb_buf_append_char(out, '{');
+	write_text(out, "runId", result->run_id);
+	write_text(out, "status", gb_status_name(result->status));
+	/* A result of undefined is one that is not there, as in JavaScript. */
+	if (result->value && gb_value_type(result->value) != GB_UNDEFINED) {
+		write_key(out, "result");
+		if (!write_value(out, result->value, err))
+			return gb_wrap(err, "result");
+	}
+	gb_buf_printf(out, ",\"reports\":[]");
+	if (!write_logs(out, result, err))
+		return false;
+	gb_buf_printf(out,
+	    ",\"stdout\":\"\",\"stderr\":\"\",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s",
+	    result->status == GB_SUCCESS ? 0 : 1, result->timed_out ? "true" : "false",
+	    result->truncated ? "true" : "false");
+	if (result->status != GB_SUCCESS)
+		write_error(out, &result->error);
+	gb_buf_printf(out, ",\"durationMs\":%.3f,\"memoryUsedBytes\":%llu}", result->duration_ms,
+	    (unsigned long long)result->memory_used_bytes);
+	return true;
+}
+
+char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb_err *err) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, JSON_MAX);
+	if (!write_result(&out, result, err))
+		return NULL;
+	if (!gb_buf_c_str(&out)) {
+		gb_fail(err, GB_ELIMIT, 0, "the result's JSON is too large");
+		return NULL;
+	}
+	if (ret_n)
+		*ret_n = out.len;
+	return gb_take_pointer(&out.data);
+}

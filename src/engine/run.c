@@ -1,0 +1,357 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "engine/engine.h"
+#include "engine/limits.h"
+#include "sandbox/protocol.h"
+
+enum { RECEIVE_STEP = 64 << 10, TEXTS_MAX = 1 << 20 };
+
+const char *gb_status_name(enum gb_status status) {
+	static const char *const names[] = {
+	    "success", "error", "memory", "terminated", "link_error", "denied"};
+	return status < GB_COUNT(names) ? names[status] : "error";
+}
+
+const char *gb_log_level_name(enum gb_log_level level) {
+	static const char *const names[] = {"log", "info", "warn", "error", "debug"};
+	return level < GB_COUNT(names) ? names[level] : "log";
+}
+
+/* --- settling --- */
+
+/* The sandbox is not needed any more, whatever it is doing. */
+static void let_go(struct gb_run *run) {
+	if (!run->cell)
+		return;
+	gb_loop_remove(&run->engine->loop, &run->source);
+	gb_cell_release(run->cell);
+	run->cell = NULL;
+}
+
+static void settle(struct gb_run *run) {
+	run->settled = true;
+	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
+	gb_list_remove(&run->link);
+	let_go(run);
+	if (run->on_settled)
+		run->on_settled(run, &run->result, run->data);
+}
+
+static const char *keep_text(struct gb_run *run, const char *text) {
+	const char *copy = gb_arena_copy(&run->texts, (struct gb_str){text, strnlen(text, 4096)});
+	return copy ? copy : "";
+}
+
+static void settle_failed(
+    struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message) {
+	run->result.status = status;
+	run->result.value = NULL;
+	run->result.error.name = name;
+	run->result.error.code = code;
+	run->result.error.message = keep_text(run, message);
+	settle(run);
+}
+
+/* --- receiving --- */
+
+static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
+	struct gb_err err = {0};
+	size_t cost = frame->n + GB_FRAME_HEAD;
+	switch (frame->type) {
+	case GB_FRAME_LOG:
+		if (cost > run->output_left) {
+			/* A worker counts for itself and stops; one that does not is no longer ours. */
+			run->result.truncated = true;
+			settle_failed(run, GB_TERMINATED, "LimitError", "output_limit",
+			    "the run said more than it may");
+			return;
+		}
+		run->output_left -= cost;
+		if (!gb_answer_log(run, frame, &err))
+			break;
+		if (run->on_log)
+			run->on_log(run, &run->logs[run->result.n_logs - 1], run->data);
+		return;
+	case GB_FRAME_RESULT:
+		if (!gb_answer_result(run, frame, &err))
+			break;
+		settle(run);
+		return;
+	default:
+		gb_fail(&err, GB_EFORMAT, 0, "the sandbox sent a message of unknown type %u", frame->type);
+	}
+	bool too_large = err.code == GB_ELIMIT || err.code == GB_ENOMEM;
+	settle_failed(run, GB_FAILURE, too_large ? "RangeError" : "ProtocolError",
+	    too_large ? "result_size" : "protocol", err.message);
+}
+
+enum received { SOME, NOTHING_NOW, THE_END };
+
+static enum received receive(struct gb_run *run) {
+	size_t room;
+	char *into = gb_frame_reader_room(&run->reader, RECEIVE_STEP, &room);
+	if (!into)
+		return THE_END;
+	ssize_t n = recv(run->cell->fd, into, room, 0);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return NOTHING_NOW;
+	if (n <= 0)
+		return THE_END;
+	gb_frame_reader_fed(&run->reader, (size_t)n);
+	return SOME;
+}
+
+/* Handle every whole message that is there. False if the stream is broken. */
+static bool handle_frames(struct gb_run *run) {
+	struct gb_frame frame;
+	while (!run->settled) {
+		enum gb_frame_status status = gb_frame_reader_next(&run->reader, &frame);
+		if (status == GB_FRAME_MORE)
+			return true;
+		if (status == GB_FRAME_BAD)
+			return false;
+		on_frame(run, &frame);
+	}
+	return true;
+}
+
+/* Take in what has arrived. True if more may come. */
+static bool take_in(struct gb_run *run) {
+	while (!run->settled) {
+		enum received got = receive(run);
+		if (got == NOTHING_NOW)
+			return true;
+		if (got == THE_END)
+			return false;
+		if (!handle_frames(run))
+			settle_failed(run, GB_FAILURE, "ProtocolError", "protocol",
+			    "the sandbox sent bytes that are not a message");
+	}
+	return false;
+}
+
+/* --- sending --- */
+
+static uint32_t wanted_events(const struct gb_run *run) {
+	return EPOLLIN | (run->job.len ? EPOLLOUT : 0);
+}
+
+/* Send what the socket takes of the job. A worker that is gone is noticed elsewhere. */
+static void send_job(struct gb_run *run) {
+	size_t sent = 0;
+	while (sent < run->job.len) {
+		ssize_t n = send(run->cell->fd, run->job.data + sent, run->job.len - sent, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		sent += (size_t)n;
+	}
+	gb_buf_consume(&run->job, sent);
+	if (run->job.len == 0)
+		gb_buf_finish(&run->job);
+}
+
+/* --- holding on while callbacks run --- */
+
+static void release_run(struct gb_run *run) {
+	gb_frame_reader_finish(&run->reader);
+	gb_buf_finish(&run->job);
+	gb_values_destroy(run->values);
+	gb_arena_finish(&run->texts);
+	free(run->logs);
+	free(run);
+}
+
+/* A callback may destroy the run that it is called for; the memory stays until we are done with it. */
+static void hold(struct gb_run *run) {
+	run->held++;
+}
+
+static void unhold(struct gb_run *run) {
+	if (--run->held == 0 && run->destroyed)
+		release_run(run);
+}
+
+static void on_socket(struct gb_source *source, uint32_t events) {
+	struct gb_run *run = (struct gb_run *)source;
+	hold(run);
+	if (events & EPOLLOUT) {
+		send_job(run);
+		gb_loop_change(&run->engine->loop, &run->source, wanted_events(run));
+	}
+	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
+	 * to wait for here. */
+	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled)
+		gb_loop_remove(&run->engine->loop, &run->source);
+	unhold(run);
+}
+
+/* --- ends --- */
+
+static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
+	char text[160];
+	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	run->result.memory_used_bytes = 0;
+	if (end->out_of_memory) {
+		settle_failed(run, GB_MEMORY, "MemoryError", "memory",
+		    "the kernel ended the run because all runs together needed more memory than they may");
+	} else if (sig == SIGXCPU) {
+		settle_failed(
+		    run, GB_TERMINATED, "LimitError", "cpu_limit", "the run used more CPU time than it may");
+	} else if (sig) {
+		snprintf(text, sizeof text, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
+		settle_failed(run, GB_FAILURE, "SandboxError", "crashed", text);
+	} else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL) {
+		settle_failed(run, GB_DENIED, "WallError", "wall",
+		    "the sandbox could not raise its last layers; see 'glovebox doctor'");
+	} else {
+		snprintf(text, sizeof text, "the sandbox ended without an answer (exit status %d)",
+		    WEXITSTATUS(status));
+		settle_failed(run, GB_FAILURE, "SandboxError", "no_answer", text);
+	}
+}
+
+void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
+	struct gb_run *run = cell->owner;
+	hold(run);
+	/* Its last words may still be in the socket. */
+	take_in(run);
+	if (run->settled) {
+		/* It had said everything. */
+	} else if (end->fate == GB_CELL_LOST) {
+		settle_failed(run, GB_FAILURE, "SandboxError", "sandbox_lost", end->reason);
+	} else if (end->fate == GB_CELL_REFUSED) {
+		settle_failed(run, GB_DENIED, "WallError", "wall", end->reason);
+	} else {
+		settle_by_exit(run, end);
+	}
+	unhold(run);
+}
+
+void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, const char *message) {
+	if (run->settled)
+		return;
+	hold(run);
+	/* Killed first, so that what is taken in has an end. */
+	gb_cell_kill(run->cell);
+	take_in(run);
+	if (!run->settled)
+		settle_failed(
+		    run, status, status == GB_TERMINATED ? "TerminatedError" : "Error", code, message);
+	unhold(run);
+}
+
+/* --- the public face --- */
+
+static void name_run(struct gb_run *run) {
+	uint8_t bytes[(sizeof run->result.run_id - 1) / 2];
+	while (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+		;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(run->result.run_id + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_options *options) {
+	struct gb_run *run = calloc(1, sizeof *run);
+	if (!run)
+		return NULL;
+	uint64_t output = GB_OR(options->output_bytes, DEFAULT_OUTPUT);
+	run->result_bytes = GB_OR(options->result_bytes, DEFAULT_RESULT);
+	run->started = gb_now_ns();
+	run->engine = engine;
+	run->on_log = options->on_log;
+	run->on_settled = options->on_settled;
+	run->data = options->data;
+	run->output_left = output;
+	run->source.fd = -1;
+	gb_list_init(&run->link);
+	gb_buf_init(&run->job, JOB_MAX);
+	gb_frame_reader_init(
+	    &run->reader, (output > run->result_bytes ? output : run->result_bytes) + FRAME_SLACK);
+	gb_arena_init(&run->texts, TEXTS_MAX);
+	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
+	name_run(run);
+	run->values = gb_values_create((output + run->result_bytes) * VALUES_FACTOR + VALUES_SLACK);
+	if (run->values)
+		return run;
+	release_run(run);
+	return NULL;
+}
+
+static bool launch(struct gb_run *run, struct gb_err *err) {
+	struct gb_engine *engine = run->engine;
+	run->cell = gb_pool_take(engine->pool, run, err);
+	if (!run->cell)
+		return false;
+	send_job(run);
+	if (!gb_loop_add(&engine->loop, &run->source, run->cell->fd, wanted_events(run), on_socket, err)) {
+		let_go(run);
+		return false;
+	}
+	gb_list_append(&engine->running, &run->link);
+	if (run->deadline)
+		gb_engine_wake_at(engine, run->deadline);
+	return true;
+}
+
+bool gb_run_start(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
+	struct gb_run *run = make_run(engine, options);
+	if (!run)
+		return gb_fail(err, GB_ENOMEM, 0, "a run");
+	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
+	if (run->timeout_ms < UINT64_MAX / 2000000)
+		run->deadline = run->started + run->timeout_ms * 1000000;
+	if (!gb_request_encode(options, &run->job, err) || !launch(run, err)) {
+		release_run(run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+void gb_run_terminate(struct gb_run *run, const char *reason) {
+	gb_run_stop(run, GB_TERMINATED, "terminated", reason ? reason : "terminated by the caller");
+}
+
+bool gb_run_settled(const struct gb_run *run) {
+	return run->settled;
+}
+
+const struct gb_result *gb_run_result(const struct gb_run *run) {
+	return run->settled ? &run->result : NULL;
+}
+
+const struct gb_result *gb_run_wait(struct gb_run *run) {
+	hold(run);
+	bool ok = true;
+	while (!run->settled && ok)
+		ok = gb_engine_dispatch(run->engine, -1, NULL);
+	const struct gb_result *result = run->settled && !run->destroyed ? &run->result : NULL;
+	unhold(run);
+	return result;
+}
+
+void gb_run_destroy(struct gb_run *run) {
+	if (!run || run->destroyed)
+		return;
+	run->destroyed = true;
+	run->settled = true;
+	gb_list_remove(&run->link);
+	let_go(run);
+	gb_pool_refill(run->engine->pool);
+	if (!run->held)
+		release_run(run);
+}

@@ -1,0 +1,499 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "glovebox/value.h"
+#include "runtime/js/codec.h"
+#include "runtime/wire.h"
+#include "value/identity.h"
+
+/* Where in the graph we are; only read when something cannot cross. */
+struct step {
+	const struct step *parent;
+	JSAtom key; /* JS_ATOM_NULL: an index */
+	uint32_t index;
+};
+
+struct encoder {
+	struct gb_js *js;
+	JSContext *ctx;
+	enum gb_js_encode_mode mode;
+	struct gb_buf *out;
+	struct gb_identity met;
+	/* A getter may make an object for us alone. It is kept until the end: were it freed, another could
+	 * take its address and pass for it. */
+	JSValue *kept;
+	uint32_t n_kept, cap_kept;
+	unsigned depth;
+};
+
+static bool encode(struct encoder *e, JSValueConst value, const struct step *at);
+
+/* --- what cannot cross --- */
+
+static void write_path(struct encoder *e, const struct step *at, struct gb_buf *path) {
+	if (!at)
+		return;
+	write_path(e, at->parent, path);
+	if (at->key == JS_ATOM_NULL) {
+		gb_buf_printf(path, "[%u]", at->index);
+		return;
+	}
+	const char *key = JS_AtomToCString(e->ctx, at->key);
+	gb_buf_printf(path, ".%s", key ? key : "?");
+	JS_FreeCString(e->ctx, key);
+}
+
+static bool throw_at(struct encoder *e, const struct step *at, const char *what) {
+	gb_auto_buf struct gb_buf path;
+	gb_buf_init(&path, 4096);
+	write_path(e, at, &path);
+	const char *where = gb_buf_c_str(&path);
+	JSValue error =
+	    JS_NewPlainError(e->ctx, "value%s cannot leave the sandbox: %s", where ? where : "", what);
+	const char *name = e->mode == GB_JS_CLONE ? "DataCloneError" : "SerializationError";
+	JS_DefinePropertyValueStr(
+	    e->ctx, error, "name", JS_NewString(e->ctx, name), JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	JS_Throw(e->ctx, error);
+	return false;
+}
+
+/* What @value is, for a reader: "[Function: f]", "[Promise]". */
+static void describe(struct encoder *e, JSValueConst value, char *text, size_t n) {
+	JSContext *ctx = e->ctx;
+	JSValue name = JS_UNDEFINED;
+	const char *format = "[%s]";
+	if (JS_IsSymbol(value)) {
+		name = JS_GetPropertyStr(ctx, value, "description");
+		format = "Symbol(%s)";
+	} else if (JS_IsProxy(value)) {
+		name = JS_NewString(ctx, "Proxy");
+	} else if (JS_IsFunction(ctx, value)) {
+		name = JS_GetPropertyStr(ctx, value, "name");
+		format = "[Function: %s]";
+	} else {
+		JSAtom atom = JS_GetClassName(e->js->runtime, JS_GetClassID(value));
+		name = JS_AtomToString(ctx, atom);
+		JS_FreeAtom(ctx, atom);
+	}
+	const char *said = JS_IsString(name) ? JS_ToCString(ctx, name) : NULL;
+	if (JS_IsException(name))
+		JS_FreeValue(ctx, JS_GetException(ctx));
+	snprintf(text, n, format, said ? said : "");
+	JS_FreeCString(ctx, said);
+	JS_FreeValue(ctx, name);
+}
+
+static bool refuse(struct encoder *e, JSValueConst value, const struct step *at) {
+	char text[200];
+	describe(e, value, text, sizeof text);
+	/* A name that was cut may end inside a character. */
+	size_t n = strlen(text);
+	while (n == sizeof text - 1 && n > 0 && (text[n - 1] & 0x80))
+		n--;
+	if (e->mode != GB_JS_LENIENT) {
+		text[n] = '\0';
+		return throw_at(e, at, text);
+	}
+	gb_cbor_string(e->out, text, n);
+	return true;
+}
+
+/* --- scalars --- */
+
+static bool encode_string(struct encoder *e, JSValueConst value) {
+	size_t n;
+	const char *bytes = JS_ToCStringLen(e->ctx, &n, value);
+	if (!bytes)
+		return false;
+	gb_cbor_string(e->out, bytes, n);
+	JS_FreeCString(e->ctx, bytes);
+	return true;
+}
+
+static uint8_t hex_digit(char c) {
+	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* CBOR says of a negative number how far it is from -1. */
+static void subtract_one(uint8_t *bytes, size_t n) {
+	while (n > 0 && bytes[--n]-- == 0)
+		;
+}
+
+static bool encode_bigint(struct encoder *e, JSValueConst value) {
+	JSValue radix = JS_NewInt32(e->ctx, 16);
+	JSValue text = JS_Call(e->ctx, e->js->intrinsics.bigint_to_string, value, 1, (JSValueConst *)&radix);
+	size_t n;
+	const char *hex = JS_IsException(text) ? NULL : JS_ToCStringLen(e->ctx, &n, text);
+	JS_FreeValue(e->ctx, text);
+	if (!hex)
+		return false;
+	bool negative = hex[0] == '-';
+	const char *digits = hex + negative;
+	n -= negative;
+	size_t n_bytes = (n + 1) / 2;
+	gb_auto_free uint8_t *bytes = calloc(n_bytes, 1);
+	if (bytes) {
+		for (size_t i = 0; i < n; i++) /* from the last digit on */
+			bytes[n_bytes - 1 - i / 2] |= (uint8_t)(hex_digit(digits[n - 1 - i]) << (i % 2 * 4));
+		if (negative)
+			subtract_one(bytes, n_bytes);
+		size_t zeros = 0;
+		while (zeros < n_bytes && bytes[zeros] == 0)
+			zeros++;
+		gb_cbor_tag(e->out, negative ? GB_CBOR_NEGATIVE_BIGINT : GB_CBOR_BIGINT);
+		gb_cbor_bytes(e->out, bytes + zeros, n_bytes - zeros);
+	} else {
+		e->out->failed = true;
+	}
+	JS_FreeCString(e->ctx, hex);
+	return true;
+}
+
+/* --- things with identity --- */
+
+static bool encode_array(struct encoder *e, JSValueConst array, const struct step *at) {
+	int64_t n;
+	if (JS_GetLength(e->ctx, array, &n) < 0)
+		return false;
+	/* An item is a byte at least: do not even begin to walk a sparse array of four billion. */
+	if (n < 0 || (uint64_t)n > e->out->max - e->out->len) {
+		e->out->failed = true;
+		return true;
+	}
+	gb_cbor_array(e->out, (uint64_t)n);
+	for (uint32_t i = 0; i < (uint32_t)n; i++) {
+		JSValue item = JS_GetPropertyUint32(e->ctx, array, i);
+		bool ok = true;
+		JSAtom index = JS_IsUndefined(item) ? JS_NewAtomUInt32(e->ctx, i) : JS_ATOM_NULL;
+		if (index != JS_ATOM_NULL && JS_GetOwnProperty(e->ctx, NULL, array, index) == 0)
+			gb_cbor_simple(e->out, GB_SIMPLE_HOLE);
+		else
+			ok = encode(e, item, &(struct step){.parent = at, .key = JS_ATOM_NULL, .index = i});
+		JS_FreeAtom(e->ctx, index);
+		JS_FreeValue(e->ctx, item);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+static bool encode_key(struct encoder *e, JSAtom atom) {
+	size_t n;
+	const char *key = JS_AtomToCStringLen(e->ctx, &n, atom);
+	if (!key)
+		return false;
+	gb_cbor_string(e->out, key, n);
+	JS_FreeCString(e->ctx, key);
+	return true;
+}
+
+static bool encode_object(struct encoder *e, JSValueConst object, const struct step *at) {
+	JSPropertyEnum *names;
+	uint32_t n;
+	if (JS_GetOwnPropertyNames(e->ctx, &names, &n, object, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY) < 0)
+		return false;
+	gb_cbor_object(e->out, n);
+	bool ok = true;
+	for (uint32_t i = 0; i < n && ok; i++) {
+		JSValue item = JS_GetProperty(e->ctx, object, names[i].atom);
+		ok = encode_key(e, names[i].atom) &&
+		     encode(e, item, &(struct step){.parent = at, .key = names[i].atom});
+		JS_FreeValue(e->ctx, item);
+	}
+	JS_FreePropertyEnum(e->ctx, names, n);
+	return ok;
+}
+
+static JSValue collect_entry(
+    JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv, int magic, JSValue *data) {
+	(void)this_value, (void)argc;
+	int64_t n = 0;
+	JS_GetLength(ctx, data[0], &n);
+	/* forEach gives (value, key): a map's entries as key, value; a set's as value. */
+	if (magic == 2)
+		JS_DefinePropertyValueUint32(
+		    ctx, data[0], (uint32_t)n++, JS_DupValue(ctx, argv[1]), JS_PROP_C_W_E);
+	JS_DefinePropertyValueUint32(ctx, data[0], (uint32_t)n, JS_DupValue(ctx, argv[0]), JS_PROP_C_W_E);
+	return JS_UNDEFINED;
+}
+
+/* All entries of a Map or Set at this moment, in one array, so that nothing can change while we write. */
+static JSValue collect_entries(
+    struct encoder *e, JSValueConst collection, JSValueConst for_each, int per_entry) {
+	JSValue list = JS_NewArray(e->ctx);
+	JSValue callback = JS_NewCFunctionData(e->ctx, collect_entry, 2, per_entry, 1, (JSValueConst *)&list);
+	JSValue done = JS_Call(e->ctx, for_each, collection, 1, (JSValueConst *)&callback);
+	JS_FreeValue(e->ctx, callback);
+	if (JS_IsException(done)) {
+		JS_FreeValue(e->ctx, list);
+		return done;
+	}
+	JS_FreeValue(e->ctx, done);
+	return list;
+}
+
+static bool encode_collection(
+    struct encoder *e, JSValueConst collection, bool is_map, const struct step *at) {
+	const struct gb_js_intrinsics *own = &e->js->intrinsics;
+	JSValue list =
+	    collect_entries(e, collection, is_map ? own->map_for_each : own->set_for_each, is_map ? 2 : 1);
+	int64_t n = 0;
+	if (JS_IsException(list) || JS_GetLength(e->ctx, list, &n) < 0)
+		return false;
+	gb_cbor_tag(e->out, is_map ? GB_CBOR_MAP : GB_CBOR_SET);
+	if (is_map)
+		gb_cbor_object(e->out, (uint64_t)n / 2);
+	else
+		gb_cbor_array(e->out, (uint64_t)n);
+	bool ok = true;
+	for (uint32_t i = 0; i < (uint32_t)n && ok; i++) {
+		JSValue item = JS_GetPropertyUint32(e->ctx, list, i);
+		ok = encode(
+		    e, item, &(struct step){.parent = at, .key = JS_ATOM_NULL, .index = is_map ? i / 2 : i});
+		JS_FreeValue(e->ctx, item);
+	}
+	JS_FreeValue(e->ctx, list);
+	return ok;
+}
+
+static bool encode_buffer(struct encoder *e, JSValueConst buffer) {
+	size_t n;
+	const uint8_t *bytes = JS_GetArrayBuffer(e->ctx, &n, buffer);
+	if (!bytes && JS_HasException(e->ctx))
+		return false;
+	gb_cbor_bytes(e->out, bytes, n);
+	return true;
+}
+
+static bool encode_window(struct encoder *e, enum gb_view_kind kind, uint64_t offset, uint64_t length,
+    JSValueConst buffer, const struct step *at) {
+	gb_cbor_tag(e->out, GB_CBOR_VIEW);
+	gb_cbor_array(e->out, 4);
+	gb_cbor_unsigned(e->out, kind);
+	gb_cbor_unsigned(e->out, offset);
+	gb_cbor_unsigned(e->out, length);
+	return encode(e, buffer, at);
+}
+
+static bool encode_typed_array(struct encoder *e, JSValueConst array, int type, const struct step *at) {
+	static const enum gb_view_kind kinds[] = {
+	    [JS_TYPED_ARRAY_UINT8C] = GB_UINT8_CLAMPED,
+	    [JS_TYPED_ARRAY_INT8] = GB_INT8,
+	    [JS_TYPED_ARRAY_UINT8] = GB_UINT8,
+	    [JS_TYPED_ARRAY_INT16] = GB_INT16,
+	    [JS_TYPED_ARRAY_UINT16] = GB_UINT16,
+	    [JS_TYPED_ARRAY_INT32] = GB_INT32,
+	    [JS_TYPED_ARRAY_UINT32] = GB_UINT32,
+	    [JS_TYPED_ARRAY_BIG_INT64] = GB_BIGINT64,
+	    [JS_TYPED_ARRAY_BIG_UINT64] = GB_BIGUINT64,
+	    [JS_TYPED_ARRAY_FLOAT16] = GB_FLOAT16,
+	    [JS_TYPED_ARRAY_FLOAT32] = GB_FLOAT32,
+	    [JS_TYPED_ARRAY_FLOAT64] = GB_FLOAT64,
+	};
+	size_t offset, bytes, element;
+	JSValue buffer = JS_GetTypedArrayBuffer(e->ctx, array, &offset, &bytes, &element);
+	if (JS_IsException(buffer))
+		return false;
+	bool ok = encode_window(e, kinds[type], offset, bytes / element, buffer, at);
+	JS_FreeValue(e->ctx, buffer);
+	return ok;
+}
+
+static bool encode_data_view(struct encoder *e, JSValueConst view, const struct step *at) {
+	const struct gb_js_intrinsics *own = &e->js->intrinsics;
+	JSValue buffer = JS_Call(e->ctx, own->view_buffer, view, 0, NULL);
+	JSValue offset = JS_Call(e->ctx, own->view_offset, view, 0, NULL);
+	JSValue length = JS_Call(e->ctx, own->view_length, view, 0, NULL);
+	int64_t at_byte = 0, n = 0;
+	bool ok = !JS_IsException(buffer) && JS_ToInt64(e->ctx, &at_byte, offset) == 0 &&
+		  JS_ToInt64(e->ctx, &n, length) == 0 &&
+		  encode_window(e, GB_DATAVIEW, (uint64_t)at_byte, (uint64_t)n, buffer, at);
+	JS_FreeValue(e->ctx, buffer);
+	JS_FreeValue(e->ctx, offset);
+	JS_FreeValue(e->ctx, length);
+	return ok;
+}
+
+static bool encode_date(struct encoder *e, JSValueConst date) {
+	JSValue time = JS_Call(e->ctx, e->js->intrinsics.date_get_time, date, 0, NULL);
+	double milliseconds;
+	if (JS_IsException(time) || JS_ToFloat64(e->ctx, &milliseconds, time) < 0)
+		return false;
+	gb_cbor_tag(e->out, GB_CBOR_DATE);
+	gb_cbor_float(e->out, milliseconds);
+	return true;
+}
+
+/* A text property of an error; the guest may have put anything there. */
+static void encode_error_text(struct encoder *e, JSValueConst error, const char *name, bool or_null) {
+	JSValue text = JS_GetPropertyStr(e->ctx, error, name);
+	if (JS_IsException(text))
+		JS_FreeValue(e->ctx, JS_GetException(e->ctx));
+	if (JS_IsString(text) && encode_string(e, text)) {
+		/* written */
+	} else if (or_null) {
+		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	} else {
+		gb_cbor_string(e->out, "", 0);
+	}
+	JS_FreeValue(e->ctx, text);
+}
+
+static bool encode_error(struct encoder *e, JSValueConst error) {
+	gb_cbor_tag(e->out, GB_CBOR_ERROR);
+	gb_cbor_array(e->out, 3);
+	encode_error_text(e, error, "name", false);
+	encode_error_text(e, error, "message", false);
+	encode_error_text(e, error, "stack", true);
+	return true;
+}
+
+static bool encode_regexp(struct encoder *e, JSValueConst regexp) {
+	JSValueConst getters[] = {e->js->intrinsics.regexp_source, e->js->intrinsics.regexp_flags};
+	gb_cbor_tag(e->out, GB_CBOR_REGEXP);
+	gb_cbor_array(e->out, 2);
+	for (size_t i = 0; i < GB_COUNT(getters); i++) {
+		JSValue text = JS_Call(e->ctx, getters[i], regexp, 0, NULL);
+		bool ok = !JS_IsException(text) && encode_string(e, text);
+		JS_FreeValue(e->ctx, text);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* Objects made by {} or Object.create(null); everything else has behaviour that a copy would lose. */
+static bool is_plain(struct encoder *e, JSValueConst object) {
+	if (JS_GetClassID(object) != JS_GetClassID(e->js->intrinsics.object_prototype))
+		return false;
+	if (e->mode != GB_JS_STRICT)
+		return true;
+	JSValue prototype = JS_GetPrototype(e->ctx, object);
+	bool plain = JS_IsNull(prototype) ||
+		     (JS_IsObject(prototype) &&
+			 JS_VALUE_GET_PTR(prototype) == JS_VALUE_GET_PTR(e->js->intrinsics.object_prototype));
+	JS_FreeValue(e->ctx, prototype);
+	return plain;
+}
+
+static bool encode_new(struct encoder *e, JSValueConst value, const struct step *at) {
+	int type = JS_GetTypedArrayType(value);
+	if (JS_IsArray(value))
+		return encode_array(e, value, at);
+	if (type >= 0)
+		return encode_typed_array(e, value, type, at);
+	if (JS_IsArrayBuffer(value))
+		return encode_buffer(e, value);
+	if (JS_IsDataView(value))
+		return encode_data_view(e, value, at);
+	if (JS_IsMap(value) || JS_IsSet(value))
+		return encode_collection(e, value, JS_IsMap(value), at);
+	if (JS_IsDate(value))
+		return encode_date(e, value);
+	if (JS_IsError(value))
+		return encode_error(e, value);
+	if (JS_IsRegExp(value))
+		return encode_regexp(e, value);
+	return encode_object(e, value, at);
+}
+
+static bool is_data(struct encoder *e, JSValueConst value) {
+	if (JS_IsProxy(value) || JS_IsFunction(e->ctx, value))
+		return false;
+	return JS_IsArray(value) || JS_GetTypedArrayType(value) >= 0 || JS_IsArrayBuffer(value) ||
+	       JS_IsDataView(value) || JS_IsMap(value) || JS_IsSet(value) || JS_IsDate(value) ||
+	       JS_IsError(value) || JS_IsRegExp(value) || is_plain(e, value);
+}
+
+static bool keep(struct encoder *e, JSValueConst value) {
+	if (e->n_kept == e->cap_kept) {
+		uint32_t cap = e->cap_kept ? e->cap_kept * 2 : 16;
+		JSValue *kept = realloc(e->kept, cap * sizeof *kept);
+		if (!kept)
+			return false;
+		e->kept = kept;
+		e->cap_kept = cap;
+	}
+	e->kept[e->n_kept++] = JS_DupValue(e->ctx, value);
+	return true;
+}
+
+/* A getter or a trap of the guest has thrown. */
+static bool give_up(struct encoder *e) {
+	if (e->mode != GB_JS_LENIENT || !JS_HasException(e->ctx))
+		return false;
+	JS_FreeValue(e->ctx, JS_GetException(e->ctx));
+	return false;
+}
+
+static bool encode_identity(struct encoder *e, JSValueConst value, const struct step *at) {
+	if (!is_data(e, value))
+		return refuse(e, value, at);
+	bool is_new;
+	uint32_t *number = gb_identity_at(&e->met, JS_VALUE_GET_PTR(value), &is_new);
+	if (!number || (is_new && !keep(e, value))) {
+		e->out->failed = true;
+		return true;
+	}
+	if (!is_new) {
+		gb_cbor_tag(e->out, GB_CBOR_REFERENCE);
+		gb_cbor_unsigned(e->out, *number);
+		return true;
+	}
+	*number = e->n_kept - 1;
+	if (e->depth == GB_WIRE_DEPTH_MAX)
+		return throw_at(e, at, "it is nested too deep");
+	e->depth++;
+	bool ok = encode_new(e, value, at);
+	e->depth--;
+	return ok || give_up(e);
+}
+
+static bool encode(struct encoder *e, JSValueConst value, const struct step *at) {
+	if (e->out->failed)
+		return true; /* what follows has nowhere to go; the caller sees it at the end */
+	if (JS_IsException(value))
+		return give_up(e);
+	if (JS_IsString(value))
+		return encode_string(e, value);
+	if (JS_IsBigInt(value))
+		return encode_bigint(e, value);
+	if (JS_IsObject(value))
+		return encode_identity(e, value, at);
+	if (JS_IsSymbol(value))
+		return refuse(e, value, at);
+	if (JS_IsBool(value))
+		gb_cbor_simple(e->out, JS_VALUE_GET_BOOL(value) ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
+	else if (JS_IsNull(value))
+		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	else if (JS_IsUndefined(value))
+		gb_cbor_simple(e->out, GB_SIMPLE_UNDEFINED);
+	else {
+		double number = 0;
+		JS_ToFloat64(e->ctx, &number, value);
+		gb_cbor_number(e->out, number);
+	}
+	return true;
+}
+
+bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, struct gb_buf *out) {
+	struct encoder e = {.js = js, .ctx = js->guest, .mode = mode, .out = out};
+	size_t begin = out->len;
+	bool ok = encode(&e, value, NULL);
+	gb_identity_finish(&e.met);
+	for (uint32_t i = 0; i < e.n_kept; i++)
+		JS_FreeValue(js->guest, e.kept[i]);
+	free(e.kept);
+	if (!ok && mode == GB_JS_LENIENT && !out->failed) {
+		/* Half a graph is no graph: say so instead. */
+		if (JS_HasException(js->guest))
+			JS_FreeValue(js->guest, JS_GetException(js->guest));
+		out->len = begin;
+		gb_cbor_string(out, "[cannot be shown]", strlen("[cannot be shown]"));
+		ok = true;
+	}
+	return ok && !out->failed;
+}

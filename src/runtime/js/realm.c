@@ -1,0 +1,230 @@
+#include "runtime/js/realm.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "runtime/js/codec.h"
+#include "runtime/js/heap.h"
+
+enum { STACK_BYTES = 1 << 20, SCRIPT_MAX = 1 << 20 };
+
+/* --- randomness --- */
+
+static uint64_t random_state[2];
+
+static uint64_t next_random(void) {
+	/* xorshift128+: what engines use for Math.random. It is not, and does not claim to be, unguessable.
+	 */
+	uint64_t a = random_state[0], b = random_state[1];
+	random_state[0] = b;
+	a ^= a << 23;
+	random_state[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
+	return random_state[1] + b;
+}
+
+static JSValue math_random(JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv) {
+	(void)this_value, (void)argc, (void)argv;
+	return JS_NewFloat64(ctx, (double)(next_random() >> 11) * 0x1p-53);
+}
+
+void gb_js_reseed(struct gb_js *js) {
+	(void)js;
+	while (getrandom(random_state, sizeof random_state, 0) != sizeof random_state)
+		;
+	random_state[0] |= 1; /* never all zero */
+}
+
+/* --- console --- */
+
+static JSValue console_call(
+    JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv, int level) {
+	(void)this_value;
+	struct gb_js *js = JS_GetRuntimeOpaque(JS_GetRuntime(ctx));
+	if (js->on_log)
+		js->on_log(js, (unsigned)level, argc, argv);
+	return JS_UNDEFINED;
+}
+
+static JSValue make_console(JSContext *ctx) {
+	static const char *const levels[] = {"log", "info", "warn", "error", "debug"};
+	JSValue console = JS_NewObject(ctx);
+	for (size_t i = 0; i < GB_COUNT(levels); i++) {
+		JSCFunctionType call = {.generic_magic = console_call};
+		JS_DefinePropertyValueStr(ctx, console, levels[i],
+		    JS_NewCFunction2(ctx, call.generic, levels[i], 0, JS_CFUNC_generic_magic, (int)i),
+		    JS_PROP_C_W_E);
+	}
+	return console;
+}
+
+/* --- structuredClone --- */
+
+static JSValue structured_clone(JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv) {
+	(void)this_value;
+	struct gb_js *js = JS_GetRuntimeOpaque(JS_GetRuntime(ctx));
+	if (argc < 1)
+		return JS_ThrowTypeError(ctx, "structuredClone takes a value");
+	if (argc > 1 && !JS_IsUndefined(argv[1]))
+		return JS_ThrowTypeError(
+		    ctx, "structuredClone here takes no options: nothing can be transferred");
+	return gb_js_clone(js, argv[0]);
+}
+
+/* --- modules --- */
+
+static JSModuleDef *load_module(JSContext *ctx, const char *name, void *opaque) {
+	struct gb_js *js = opaque;
+	/* The compiler wants to see a module for each import; the guest context, where linking happens,
+	 * decides what there really is. */
+	if (ctx == js->compiler)
+		return JS_NewCModule(ctx, name, NULL);
+	snprintf(js->failed_specifier, sizeof js->failed_specifier, "%s", name);
+	JS_ThrowReferenceError(ctx, "cannot import '%s': no such module was given to this run", name);
+	return NULL;
+}
+
+static char *keep_module_name(JSContext *ctx, const char *base, const char *name, void *opaque) {
+	(void)base, (void)opaque;
+	return js_strdup(ctx, name);
+}
+
+/* --- contexts --- */
+
+static JSContext *make_compiler(JSRuntime *runtime) {
+	JSContext *ctx = JS_NewContextRaw(runtime);
+	if (!ctx || JS_AddIntrinsicBaseObjects(ctx) || JS_AddIntrinsicEval(ctx))
+		return NULL;
+	JS_AddIntrinsicRegExpCompiler(ctx);
+	return ctx;
+}
+
+static JSContext *make_guest(JSRuntime *runtime) {
+	JSContext *ctx = JS_NewContextRaw(runtime);
+	bool made = ctx && !JS_AddIntrinsicBaseObjects(ctx) && !JS_AddIntrinsicDate(ctx) &&
+		    !JS_AddIntrinsicRegExp(ctx) && !JS_AddIntrinsicJSON(ctx) && !JS_AddIntrinsicProxy(ctx) &&
+		    !JS_AddIntrinsicMapSet(ctx) && !JS_AddIntrinsicTypedArrays(ctx) &&
+		    !JS_AddIntrinsicPromise(ctx) && !JS_AddIntrinsicBigInt(ctx) &&
+		    !JS_AddIntrinsicWeakRef(ctx);
+	return made ? ctx : NULL;
+}
+
+static void delete_global(JSContext *ctx, JSValueConst global, const char *name) {
+	JSAtom atom = JS_NewAtom(ctx, name);
+	JS_DeleteProperty(ctx, global, atom, 0);
+	JS_FreeAtom(ctx, atom);
+}
+
+/* globalThis holds what ECMAScript defines, less what reaches beyond the run, plus structuredClone. */
+static void furnish_guest(JSContext *ctx) {
+	JSValue global = JS_GetGlobalObject(ctx);
+	delete_global(ctx, global, "eval");
+	delete_global(ctx, global, "SharedArrayBuffer");
+	delete_global(ctx, global, "Atomics");
+	delete_global(ctx, global, "InternalError"); /* this engine's own */
+	JS_DefinePropertyValueStr(ctx, global, "structuredClone",
+	    JS_NewCFunction(ctx, structured_clone, "structuredClone", 1),
+	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	JSValue math = JS_GetPropertyStr(ctx, global, "Math");
+	JS_DefinePropertyValueStr(ctx, math, "random", JS_NewCFunction(ctx, math_random, "random", 0),
+	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	JS_FreeValue(ctx, math);
+	JS_FreeValue(ctx, global);
+}
+
+bool gb_js_init(struct gb_js *js) {
+	js->runtime = JS_NewRuntime2(&gb_heap_functions, NULL);
+	if (!js->runtime)
+		return false;
+	JS_SetRuntimeOpaque(js->runtime, js);
+	JS_SetMaxStackSize(js->runtime, STACK_BYTES);
+	JS_SetCanBlock(js->runtime, false);
+	JS_SetModuleLoaderFunc(js->runtime, keep_module_name, load_module, js);
+	js->compiler = make_compiler(js->runtime);
+	js->guest = make_guest(js->runtime);
+	if (!js->compiler || !js->guest)
+		return false;
+	furnish_guest(js->guest);
+	gb_js_take_intrinsics(js);
+
+	JSContext *failed_in;
+	JSValue globals = JS_NewObject(js->guest);
+	JS_DefinePropertyValueStr(js->guest, globals, "console", make_console(js->guest), JS_PROP_C_W_E);
+	bool defined = gb_js_define_globals(js, globals, &failed_in);
+	JS_FreeValue(js->guest, globals);
+	js->has_console = defined;
+	return defined;
+}
+
+JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename, bool module,
+    JSContext **ret_failed_in) {
+	*ret_failed_in = js->compiler;
+	int flags = JS_EVAL_FLAG_COMPILE_ONLY | (module ? JS_EVAL_TYPE_MODULE : JS_EVAL_TYPE_GLOBAL);
+	JSValue compiled = JS_Eval(js->compiler, source, n, filename, flags);
+	if (JS_IsException(compiled))
+		return compiled;
+	size_t size;
+	uint8_t *bytecode = JS_WriteObject(js->compiler, &size, compiled, JS_WRITE_OBJ_BYTECODE);
+	JS_FreeValue(js->compiler, compiled);
+	if (!bytecode)
+		return JS_EXCEPTION;
+	*ret_failed_in = js->guest;
+	JSValue code = JS_ReadObject(js->guest, bytecode, size, JS_READ_OBJ_BYTECODE);
+	js_free(js->compiler, bytecode);
+	return code;
+}
+
+/* The script's only way to the values: a property of globalThis that is gone before guest code runs. */
+#define CARRIER "\xe2\x81\xa3glovebox"
+
+/* "let a=globalThis['…'].a;": a binding of the global scope that is not a property of globalThis. The one
+ * that is there already, console, is replaced. */
+static bool write_bindings(struct gb_js *js, JSValueConst globals, struct gb_buf *script) {
+	JSContext *ctx = js->guest;
+	JSPropertyEnum *names;
+	uint32_t n;
+	if (JS_GetOwnPropertyNames(ctx, &names, &n, globals, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY) < 0)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = JS_AtomToCString(ctx, names[i].atom);
+		const char *let = js->has_console && name && strcmp(name, "console") == 0 ? "" : "let ";
+		if (name)
+			gb_buf_printf(script, "%s%s=globalThis['" CARRIER "'].%s;", let, name, name);
+		JS_FreeCString(ctx, name);
+	}
+	JS_FreePropertyEnum(ctx, names, n);
+	return gb_buf_c_str(script);
+}
+
+bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **ret_failed_in) {
+	JSContext *ctx = js->guest;
+	*ret_failed_in = ctx;
+	gb_auto_buf struct gb_buf script;
+	gb_buf_init(&script, SCRIPT_MAX);
+	if (!write_bindings(js, globals, &script))
+		return false;
+	if (script.len == 0)
+		return true;
+	JSValue code = gb_js_compile(js, script.data, script.len, "<globals>", false, ret_failed_in);
+	if (JS_IsException(code))
+		return false;
+	JSValue global = JS_GetGlobalObject(ctx);
+	JS_SetPropertyStr(ctx, global, CARRIER, JS_DupValue(ctx, globals));
+	JSValue done = JS_EvalFunction(ctx, code);
+	delete_global(ctx, global, CARRIER);
+	JS_FreeValue(ctx, global);
+	bool ok = !JS_IsException(done);
+	JS_FreeValue(ctx, done);
+	return ok;
+}
+
+void gb_js_run_jobs(struct gb_js *js) {
+	JSContext *ctx;
+	/* A job that throws rejects a promise; there is nobody else to tell. */
+	for (int status; (status = JS_ExecutePendingJob(js->runtime, &ctx)) != 0;)
+		if (status < 0)
+			JS_FreeValue(ctx, JS_GetException(ctx));
+}

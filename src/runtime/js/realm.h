@@ -1,0 +1,56 @@
+/*
+ * The two contexts of a JavaScript sandbox, made once in the zygote.
+ *
+ * Code is compiled in one, which can do nothing else, and runs in the other, which has no compiler: there
+ * eval and the function constructors throw because there is nothing behind them, not because they were
+ * hidden. Compiled code is handed over as bytecode, inside this process; none is ever taken from outside.
+ */
+#ifndef GB_JS_REALM_H
+#define GB_JS_REALM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "quickjs.h"
+
+/* Functions of the fresh realm that the codec calls, taken before any guest code could replace them. */
+struct gb_js_intrinsics {
+	JSValue object_prototype;
+	JSValue map, map_set, map_for_each;
+	JSValue set, set_add, set_for_each;
+	JSValue date_get_time;
+	JSValue bigint, bigint_to_string, bigint_invert;
+	JSValue data_view, view_buffer, view_offset, view_length;
+	JSValue error;
+	JSValue regexp, regexp_source, regexp_flags;
+};
+
+struct gb_js {
+	JSRuntime *runtime;
+	JSContext *compiler;
+	JSContext *guest;
+	struct gb_js_intrinsics intrinsics;
+	bool has_console;
+	/* Where console goes. */
+	void (*on_log)(struct gb_js *js, unsigned level, int argc, JSValueConst *argv);
+	/* The last import that led nowhere. */
+	char failed_specifier[256];
+};
+
+bool gb_js_init(struct gb_js *js);
+
+/* After fork: every child must draw its own numbers. */
+void gb_js_reseed(struct gb_js *js);
+
+/* Compile @source (with a zero after its end) as a module or script and bring it into the guest context.
+ * On failure the exception is pending in *ret_failed_in. */
+JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename, bool module,
+    JSContext **ret_failed_in);
+
+/* Make the properties of @globals identifiers that guest code sees, without putting them on globalThis. */
+bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **ret_failed_in);
+
+/* Run what promises have queued until nothing is left. */
+void gb_js_run_jobs(struct gb_js *js);
+
+#endif

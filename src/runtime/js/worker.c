@@ -1,0 +1,362 @@
+/*
+ * The JavaScript worker: reads one job, evaluates it as an ES module, answers, ends.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "runtime/js/codec.h"
+#include "runtime/js/heap.h"
+#include "runtime/js/realm.h"
+#include "runtime/js/report.h"
+#include "runtime/wire.h"
+#include "sandbox/inside/zygote.h"
+#include "value/cbor.h"
+#include "value/frame.h"
+
+enum { ANSWER_SLACK = 256 << 10 };
+
+struct job {
+	uint8_t *bytes; /* the frame's payload; the texts below point into it or are copies */
+	size_t n;
+	char *source;
+	size_t n_source;
+	char *filename;
+	char *export_name; /* NULL: none was named */
+	uint64_t memory, output, result, cpu_seconds, flags;
+	struct gb_cbor_reader values; /* globals, then arguments */
+};
+
+/* A process does one run, so this is what that run is. */
+static struct {
+	struct gb_js js;
+	int fd;
+	uint64_t output_left;
+	bool truncated;
+	struct gb_buf out;
+} worker;
+
+/* --- answering --- */
+
+/* Send what is in the buffer and end. If the host is gone, so is the reason to go on. */
+__attribute__((noreturn)) static void finish(void) {
+	gb_write_all(worker.fd, worker.out.data, worker.out.len);
+	_exit(0);
+}
+
+/* Forget what was to be said; what is said instead is short. */
+static struct gb_buf *start_over(void) {
+	gb_buf_clear(&worker.out);
+	worker.out.max = ANSWER_SLACK;
+	return &worker.out;
+}
+
+__attribute__((noreturn)) static void fail(
+    enum gb_wire_status status, const char *name, const char *code, const char *message) {
+	struct gb_buf *out = start_over();
+	const struct gb_js_failure failure = {.name = name, .message = message, .code = code};
+	gb_js_write_failure(out, status, gb_heap_peak(), worker.truncated, &failure);
+	finish();
+}
+
+/* The exception that is pending in @ctx is the outcome. */
+__attribute__((noreturn)) static void fail_thrown(enum gb_wire_status status, JSContext *ctx) {
+	gb_js_write_exception(start_over(), &worker.js, ctx, status, gb_heap_peak(), worker.truncated);
+	finish();
+}
+
+static void on_heap_exceeded(void) {
+	/* Called from inside the allocator: nothing here may use the JavaScript heap. */
+	fail(GB_WIRE_MEMORY, "MemoryError", "memory", "the run needed more memory than its limit");
+}
+
+static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *argv) {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	gb_auto_buf struct gb_buf line;
+	gb_buf_init(&line, worker.output_left);
+	size_t mark = gb_frame_begin(&line, GB_FRAME_LOG);
+	gb_cbor_unsigned(&line, level);
+	gb_cbor_float(&line, (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000) / 1e3);
+	JSValue list = JS_NewArrayFrom(js->guest, 0, NULL);
+	for (int i = 0; i < argc; i++)
+		JS_DefinePropertyValueUint32(
+		    js->guest, list, (uint32_t)i, JS_DupValue(js->guest, argv[i]), JS_PROP_C_W_E);
+	bool ok = gb_js_encode(js, list, GB_JS_LENIENT, &line);
+	JS_FreeValue(js->guest, list);
+	gb_frame_end(&line, mark);
+	if (!ok || gb_buf_failed(&line)) {
+		/* More than the run may say. It goes on, unheard. */
+		worker.truncated = true;
+		worker.output_left = 0;
+		return;
+	}
+	worker.output_left -= line.len;
+	if (!gb_write_all(worker.fd, line.data, line.len))
+		_exit(0);
+}
+
+/* --- the job --- */
+
+static char *take_text(struct gb_cbor_reader *in, size_t *ret_n) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item))
+		_exit(1);
+	if (item.kind == GB_CBOR_TAG && !gb_cbor_next(in, &item))
+		_exit(1);
+	if (item.kind == GB_CBOR_SIMPLE)
+		return NULL;
+	if (item.kind != GB_CBOR_TEXT && item.kind != GB_CBOR_BYTES)
+		_exit(1);
+	char *copy = malloc(item.argument + 1);
+	if (!copy)
+		on_heap_exceeded();
+	memcpy(copy, item.bytes, item.argument);
+	copy[item.argument] = '\0';
+	*ret_n = item.argument;
+	return copy;
+}
+
+static uint64_t take_number(struct gb_cbor_reader *in) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED)
+		_exit(1);
+	return item.argument;
+}
+
+static void read_job(int fd, struct job *job) {
+	uint8_t head[GB_FRAME_HEAD];
+	/* The end of the stream here is the host letting go of a cell that it did not need. */
+	if (!gb_read_all(fd, head, sizeof head))
+		_exit(0);
+	uint32_t length =
+	    (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+	if (length == 0 || head[4] != GB_FRAME_JOB)
+		_exit(1);
+	job->n = length - 1;
+	job->bytes = malloc(job->n + 1);
+	if (!job->bytes || !gb_read_all(fd, job->bytes, job->n))
+		_exit(1);
+	size_t ignored;
+	struct gb_cbor_reader in = gb_cbor_reader(job->bytes, job->n);
+	job->source = take_text(&in, &job->n_source);
+	job->filename = take_text(&in, &ignored);
+	job->export_name = take_text(&in, &ignored);
+	job->memory = take_number(&in);
+	job->output = take_number(&in);
+	job->result = take_number(&in);
+	job->cpu_seconds = take_number(&in);
+	job->flags = take_number(&in);
+	job->values = in;
+}
+
+/* The process limits are the second fence: the heap's own count comes first and says more. */
+static void limit(const struct job *job) {
+	gb_heap_limit(job->memory, on_heap_exceeded);
+#ifndef __SANITIZE_ADDRESS__
+	const rlim_t space = (rlim_t)(job->memory * 2 + 2 * job->result + job->n * 4 + (128u << 20));
+	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, space}) != 0)
+		_exit(1);
+#endif
+	if (job->cpu_seconds) {
+		const struct rlimit cpu = {job->cpu_seconds, job->cpu_seconds + 1};
+		if (setrlimit(RLIMIT_CPU, &cpu) != 0)
+			_exit(1);
+	}
+}
+
+/* --- the run --- */
+
+static void set_import_meta(JSContext *ctx, JSModuleDef *module, const char *filename) {
+	gb_auto_buf struct gb_buf url;
+	gb_buf_init(&url, 64 << 10);
+	gb_buf_printf(&url, "sandbox:%s", filename);
+	JSValue meta = JS_GetImportMeta(ctx, module);
+	JS_DefinePropertyValueStr(ctx, meta, "url", JS_NewStringLen(ctx, url.data, url.len), JS_PROP_C_W_E);
+	JS_FreeValue(ctx, meta);
+}
+
+/* Wait for @promise, which is taken, and return what it was fulfilled with. Fails the run otherwise. */
+static JSValue await(JSValue promise) {
+	JSContext *ctx = worker.js.guest;
+	gb_js_run_jobs(&worker.js);
+	JSPromiseStateEnum state = JS_PromiseState(ctx, promise);
+	if (state == JS_PROMISE_PENDING)
+		fail(GB_WIRE_ERROR, "DeadlockError", "never_settles",
+		    "a promise that the run waits for can never settle: nothing is left that could resolve "
+		    "it");
+	JSValue result = JS_PromiseResult(ctx, promise);
+	JS_FreeValue(ctx, promise);
+	if (state == JS_PROMISE_REJECTED) {
+		JS_Throw(ctx, result);
+		fail_thrown(GB_WIRE_ERROR, ctx);
+	}
+	return result;
+}
+
+/* Follow promises and other thenables until there is a value. */
+static JSValue settle(JSValue value) {
+	JSContext *ctx = worker.js.guest;
+	if (!JS_IsObject(value))
+		return value;
+	JSValue functions[2];
+	JSValue promise = JS_NewPromiseCapability(ctx, functions);
+	if (JS_IsException(promise))
+		fail_thrown(GB_WIRE_ERROR, ctx);
+	JS_FreeValue(ctx, JS_Call(ctx, functions[0], JS_UNDEFINED, 1, (JSValueConst *)&value));
+	JS_FreeValue(ctx, functions[0]);
+	JS_FreeValue(ctx, functions[1]);
+	JS_FreeValue(ctx, value);
+	return await(promise);
+}
+
+static JSModuleDef *evaluate(const struct job *job) {
+	JSContext *ctx = worker.js.guest, *failed_in;
+	JSValue code = gb_js_compile(&worker.js, job->source, job->n_source, job->filename, true, &failed_in);
+	if (JS_IsException(code))
+		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
+	JSModuleDef *module = JS_VALUE_GET_PTR(code);
+	if (JS_ResolveModule(ctx, code) < 0)
+		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
+	set_import_meta(ctx, module, job->filename);
+	JSValue done = JS_EvalFunction(ctx, code);
+	if (JS_IsException(done))
+		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
+	JS_FreeValue(ctx, await(done));
+	return module;
+}
+
+static JSValue call_export(const struct job *job, JSValue function, JSValue arguments) {
+	JSContext *ctx = worker.js.guest;
+	int64_t n = 0;
+	JS_GetLength(ctx, arguments, &n);
+	if (!JS_IsFunction(ctx, function)) {
+		if (n == 0)
+			return function;
+		char message[256];
+		snprintf(message, sizeof message,
+		    "export '%.100s' is not a function, so it takes no arguments",
+		    job->export_name ? job->export_name : "default");
+		fail(GB_WIRE_ERROR, "TypeError", "not_a_function", message);
+	}
+	JSValue *values = calloc((size_t)n + 1, sizeof *values);
+	if (!values)
+		on_heap_exceeded();
+	for (uint32_t i = 0; i < (uint32_t)n; i++)
+		values[i] = JS_GetPropertyUint32(ctx, arguments, i);
+	JSValue returned = JS_Call(ctx, function, JS_UNDEFINED, (int)n, (JSValueConst *)values);
+	if (JS_IsException(returned))
+		fail_thrown(GB_WIRE_ERROR, ctx);
+	for (uint32_t i = 0; i < (uint32_t)n; i++)
+		JS_FreeValue(ctx, values[i]);
+	free(values);
+	JS_FreeValue(ctx, function);
+	return returned;
+}
+
+/* The export that the job names, or undefined where none is required. */
+static JSValue select_export(const struct job *job, JSModuleDef *module) {
+	JSContext *ctx = worker.js.guest;
+	const char *name = job->export_name ? job->export_name : "default";
+	JSValue exports = JS_GetModuleNamespace(ctx, module);
+	JSAtom atom = JS_NewAtom(ctx, name);
+	JSValue selected = JS_UNDEFINED;
+	if (JS_HasProperty(ctx, exports, atom) > 0) {
+		selected = JS_GetProperty(ctx, exports, atom);
+	} else if (job->flags & GB_JOB_EXPORT_REQUIRED) {
+		JS_ThrowReferenceError(ctx, "the module has no export named '%s'", name);
+		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
+	}
+	JS_FreeAtom(ctx, atom);
+	JS_FreeValue(ctx, exports);
+	if (JS_IsException(selected))
+		fail_thrown(GB_WIRE_ERROR, ctx);
+	return selected;
+}
+
+static void answer(const struct job *job, JSValueConst value) {
+	struct gb_buf *out = &worker.out;
+	gb_buf_finish(out);
+	gb_buf_init(out, job->result + 64);
+	size_t mark = gb_frame_begin(out, GB_FRAME_RESULT);
+	gb_cbor_unsigned(out, GB_WIRE_SUCCESS);
+	gb_cbor_unsigned(out, gb_heap_peak());
+	gb_cbor_simple(out, worker.truncated ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
+	gb_cbor_simple(out, GB_SIMPLE_NULL);
+	bool ok = gb_js_encode(&worker.js, value, GB_JS_STRICT, out);
+	gb_frame_end(out, mark);
+	if (ok && !gb_buf_failed(out))
+		return;
+	if (JS_HasException(worker.js.guest))
+		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
+	fail(GB_WIRE_ERROR, "RangeError", "result_size", "the result is larger than this run may return");
+}
+
+static void run(const struct job *job) {
+	JSContext *ctx = worker.js.guest, *failed_in = ctx;
+	struct gb_cbor_reader in = job->values;
+	JSValue globals = gb_js_decode(&worker.js, &in);
+	JSValue arguments = JS_IsException(globals) ? JS_EXCEPTION : gb_js_decode(&worker.js, &in);
+	if (JS_IsException(arguments))
+		fail_thrown(GB_WIRE_ERROR, ctx);
+	if (!gb_js_define_globals(&worker.js, globals, &failed_in))
+		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
+	JS_FreeValue(ctx, globals);
+	JSModuleDef *module = evaluate(job);
+	JSValue selected = settle(call_export(job, select_export(job, module), arguments));
+	JS_FreeValue(ctx, arguments);
+	answer(job, selected);
+	JS_FreeValue(ctx, selected);
+}
+
+/* --- the three functions of a worker --- */
+
+static bool init(void) {
+	worker.fd = -1;
+	gb_buf_init(&worker.out, ANSWER_SLACK);
+	return gb_js_init(&worker.js);
+}
+
+/* A small run, start to end, with its answer thrown away: the pages that every run writes to are then this
+ * process's own before the job comes, and the job finds them warm. */
+static void prime(void) {
+	static const char source[] = "export default 1+1";
+	gb_js_reseed(&worker.js);
+	struct gb_buf values;
+	gb_buf_init(&values, 64);
+	gb_cbor_object(&values, 0);
+	gb_cbor_array(&values, 0);
+	struct job job = {
+	    .source = (char *)source,
+	    .n_source = sizeof source - 1,
+	    .filename = (char *)"<prime>",
+	    .result = 4096,
+	    .values = gb_cbor_reader(values.data, values.len),
+	};
+	run(&job);
+	gb_buf_finish(&values);
+	gb_buf_clear(&worker.out);
+}
+
+static void serve(int fd) {
+	worker.fd = fd;
+	struct job job;
+	read_job(fd, &job);
+	gb_js_reseed(&worker.js);
+	worker.output_left = job.output;
+	worker.js.on_log = on_log;
+	limit(&job);
+	run(&job);
+	finish();
+}
+
+int main(void) {
+	static const struct gb_worker functions = {.init = init, .prime = prime, .serve = serve};
+	return gb_zygote_main(&functions);
+}

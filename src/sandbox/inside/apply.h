@@ -1,0 +1,29 @@
+/*
+ * The child's half of the wall: apply a plan, layer by layer, by system calls only.
+ *
+ *	struct gb_failure failure;
+ *	if (!gb_plan_apply(&plan, &failure))	// zygote: everything but seccomp
+ *	if (!gb_filter_load(&plan.zygote_filter))
+ */
+#ifndef GB_SANDBOX_INSIDE_APPLY_H
+#define GB_SANDBOX_INSIDE_APPLY_H
+
+#include <stdbool.h>
+
+#include "sandbox/plan.h"
+
+struct gb_failure {
+	enum gb_layer layer;
+	int error;
+	const char *step;
+};
+
+/* Raise every layer of @plan except seccomp, which comes last and separately since what still has to be
+ * done differs. The caller was cloned into its namespaces and holds their capabilities; after this it
+ * holds none. */
+bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure);
+
+/* Load a system call filter, on top of those that are loaded already. errno on failure. */
+bool gb_filter_load(const struct gb_filter *filter);
+
+#endif

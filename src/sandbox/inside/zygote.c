@@ -1,0 +1,245 @@
+#include "sandbox/inside/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/inside/apply.h"
+#include "sandbox/plan.h"
+#include "sandbox/protocol.h"
+
+struct child {
+	pid_t pid;
+	uint32_t cell;
+};
+
+struct zygote {
+	const struct gb_worker *worker;
+	struct gb_plan plan;
+	int signals; /* signalfd for SIGCHLD */
+	struct child *children;
+	size_t n_children;
+	size_t cap_children;
+};
+
+/* Send @notice, with @fd unless it is -1. If the host is gone there is nobody left to tell. */
+static void notify(const struct gb_notice *notice, int fd) {
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec iov = {(void *)notice, sizeof *notice};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof control.bytes;
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+	}
+	while (sendmsg(GB_FD_CONTROL, &message, MSG_NOSIGNAL) < 0)
+		if (errno != EINTR)
+			_exit(0);
+}
+
+static void fail(enum gb_layer layer, int error, const char *step) {
+	struct gb_notice notice = {.kind = GB_NOTICE_FAILED, .layer = layer, .error = error};
+	snprintf(notice.step, sizeof notice.step, "%s", step);
+	notify(&notice, -1);
+	_exit(1);
+}
+
+/* The host may ignore signals that we, and code that we run, must die of. */
+static void reset_signals(void) {
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void receive_plan(struct gb_plan *plan) {
+	ssize_t n;
+	do
+		n = recv(GB_FD_CONTROL, plan, sizeof *plan, MSG_TRUNC);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		_exit(0);
+	if (n != sizeof *plan || plan->size != sizeof *plan)
+		fail(GB_LAYER_ALL, 0, "host and worker are not of the same build");
+}
+
+/* Local time is UTC: the host's zone is none of the guest's business. Asked for now, since the C library
+ * reads files for it, and later there are none. */
+static void settle_time_zone(void) {
+	setenv("TZ", "UTC0", 1);
+	tzset();
+	time_t now = time(NULL);
+	struct tm tm;
+	localtime_r(&now, &tm);
+	clearenv();
+}
+
+static void raise_wall(struct zygote *zygote) {
+	struct gb_failure failure;
+	if (!gb_plan_apply(&zygote->plan, &failure))
+		fail(failure.layer, failure.error, failure.step);
+
+	sigset_t chld;
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+	zygote->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (zygote->signals < 0)
+		fail(GB_LAYER_ALL, errno, "signalfd");
+	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.zygote_filter))
+		fail(GB_LAYER_SECCOMP, errno, "load the zygote's filter");
+}
+
+static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
+	if (zygote->n_children == zygote->cap_children) {
+		size_t cap = zygote->cap_children ? zygote->cap_children * 2 : 64;
+		struct child *children = realloc(zygote->children, cap * sizeof *children);
+		if (!children)
+			return false;
+		zygote->children = children;
+		zygote->cap_children = cap;
+	}
+	zygote->children[zygote->n_children++] = (struct child){pid, cell};
+	return true;
+}
+
+/* In the new process: nothing of the zygote's stays but its memory. */
+__attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd, uint32_t flags) {
+	if (dup3(fd, GB_FD_CELL, 0) < 0 && fd != GB_FD_CELL)
+		_exit(GB_CELL_EXIT_NO_WALL);
+	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
+		_exit(GB_CELL_EXIT_NO_WALL);
+	if (zygote->plan.layers & GB_LAYER_RLIMIT) {
+		const struct rlimit none = {0, 0};
+		if (setrlimit(RLIMIT_NPROC, &none) != 0)
+			_exit(GB_CELL_EXIT_NO_WALL);
+	}
+	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.worker_filter))
+		_exit(GB_CELL_EXIT_NO_WALL);
+	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
+		zygote->worker->prime();
+	zygote->worker->serve(GB_FD_CELL);
+	_exit(0);
+}
+
+static void fork_cell(struct zygote *zygote, const struct gb_order *order, int fd) {
+	struct gb_notice notice = {.kind = GB_NOTICE_FORKED, .cell = order->cell};
+	pid_t pid = fork();
+	if (pid == 0)
+		become_cell(zygote, fd, order->flags);
+	gb_auto_fd int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
+	if (pidfd < 0)
+		notice.error = errno;
+	/* A child that cannot be remembered would never be reported as gone. */
+	if (pid > 0 && !remember_child(zygote, pid, order->cell))
+		_exit(1);
+	notify(&notice, pidfd);
+}
+
+static bool take_order(struct zygote *zygote) {
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct gb_order order;
+	struct iovec iov = {&order, sizeof order};
+	struct msghdr message = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof control.bytes};
+	ssize_t n = recvmsg(GB_FD_CONTROL, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+
+	gb_auto_fd int fd = -1;
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(head), sizeof fd);
+	if (n == sizeof order && order.kind == GB_ORDER_FORK && fd >= 0)
+		fork_cell(zygote, &order, fd);
+	return true;
+}
+
+static void report_exit(struct zygote *zygote, pid_t pid, int status, const struct rusage *usage) {
+	for (size_t i = 0; i < zygote->n_children; i++) {
+		if (zygote->children[i].pid != pid)
+			continue;
+		struct gb_notice notice = {
+		    .kind = GB_NOTICE_EXITED,
+		    .cell = zygote->children[i].cell,
+		    .wait_status = status,
+		    .max_rss_kb = (uint32_t)usage->ru_maxrss,
+		};
+		zygote->children[i] = zygote->children[--zygote->n_children];
+		notify(&notice, -1);
+		return;
+	}
+}
+
+static void reap(struct zygote *zygote) {
+	struct signalfd_siginfo info;
+	while (read(zygote->signals, &info, sizeof info) > 0)
+		;
+	int status;
+	struct rusage usage;
+	pid_t pid;
+	/* As init of its namespace the zygote also inherits strangers: a cell's children, if it had any. */
+	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0)
+		report_exit(zygote, pid, status, &usage);
+}
+
+static void serve_host(struct zygote *zygote) {
+	struct pollfd fds[] = {
+	    {.fd = GB_FD_CONTROL, .events = POLLIN},
+	    {.fd = GB_FD_HOST, .events = POLLIN}, /* a pidfd: readable once the host is dead */
+	    {.fd = zygote->signals, .events = POLLIN},
+	};
+	for (;;) {
+		if (ppoll(fds, GB_COUNT(fds), NULL, NULL) < 0 && errno != EINTR)
+			return;
+		/* Orders first: somebody waits for them, nobody waits for the dead. */
+		if (fds[0].revents && !take_order(zygote))
+			return;
+		if (fds[1].revents)
+			return;
+		if (fds[2].revents)
+			reap(zygote);
+	}
+}
+
+int gb_zygote_main(const struct gb_worker *worker) {
+	static struct zygote zygote;
+	zygote.worker = worker;
+	reset_signals();
+	receive_plan(&zygote.plan);
+	settle_time_zone();
+	raise_wall(&zygote);
+	if (!worker->init())
+		fail(GB_LAYER_ALL, 0, "prepare the interpreter");
+	notify(&(struct gb_notice){.kind = GB_NOTICE_READY}, -1);
+	serve_host(&zygote);
+	/* As init of its pid namespace it takes every cell with it. */
+	_exit(0);
+}

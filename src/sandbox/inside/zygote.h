@@ -1,0 +1,27 @@
+/*
+ * The program inside: a zygote that walls itself in, prepares an interpreter once, and forks a cell for
+ * each run. A worker program is this and three functions:
+ *
+ *	int main(void) {
+ *		static const struct gb_worker worker = {.init = init, .prime = prime, .serve = serve};
+ *		return gb_zygote_main(&worker);
+ *	}
+ */
+#ifndef GB_SANDBOX_INSIDE_ZYGOTE_H
+#define GB_SANDBOX_INSIDE_ZYGOTE_H
+
+#include <stdbool.h>
+
+struct gb_worker {
+	/* Once, in the zygote, behind the wall: make ready what every cell shall inherit. */
+	bool (*init)(void);
+	/* In a cell that has time before its job comes: touch what a run will touch. May be NULL. */
+	void (*prime)(void);
+	/* In a cell: read one job from @fd, do it, answer. The process ends when this returns. */
+	void (*serve)(int fd);
+};
+
+/* Does not return before the host is gone or has let go of the zygote. */
+int gb_zygote_main(const struct gb_worker *worker);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * The plan of a wall: everything that a sandbox must give up, decided on the host before anything runs.
+ *
+ *	struct gb_plan plan;
+ *	gb_plan_init(&plan, &err);			// host: may allocate, may ask the kernel
+ *	gb_zygote_spawn(&zygote, &plan, ...);		// the plan travels to the child as bytes
+ *	gb_plan_apply(&plan, &failure);			// inside/: system calls only
+ *
+ * A plan is plain data of a fixed size. The child never decides anything: it applies the plan, layer by
+ * layer, and if one layer cannot be raised it says which and ends.
+ */
+#ifndef GB_SANDBOX_PLAN_H
+#define GB_SANDBOX_PLAN_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* In the order in which the child raises them. */
+enum gb_layer {
+	GB_LAYER_USER = 1 << 0,     /* user namespace, unprivileged host uid */
+	GB_LAYER_PID = 1 << 1,      /* pid namespace, zygote is its init */
+	GB_LAYER_NET = 1 << 2,      /* empty network namespace */
+	GB_LAYER_IPC = 1 << 3,      /* System V and POSIX message queue namespace */
+	GB_LAYER_UTS = 1 << 4,      /* host name namespace */
+	GB_LAYER_MOUNT = 1 << 5,    /* mount namespace with an empty, read-only root */
+	GB_LAYER_RLIMIT = 1 << 6,   /* resource limits */
+	GB_LAYER_CAPS = 1 << 7,     /* no capability, and none to gain */
+	GB_LAYER_LANDLOCK = 1 << 8, /* no file, no TCP, no signal or abstract socket outward */
+	GB_LAYER_SECCOMP = 1 << 9,  /* system call allowlist */
+	GB_LAYER_CGROUP = 1 << 10,  /* memory and process count of the whole engine; where there is one */
+	GB_LAYER_ALL = (1 << 11) - 1,
+};
+
+enum { GB_LAYER_COUNT = 11, GB_PLAN_FILTER_MAX = 320, GB_PLAN_RLIMITS_MAX = 12 };
+
+/* "seccomp" and the like; the index is the bit's. */
+const char *gb_layer_name(enum gb_layer layer);
+
+struct gb_filter {
+	uint16_t n;
+	struct sock_filter code[GB_PLAN_FILTER_MAX];
+};
+
+struct gb_landlock_rights {
+	uint64_t fs;
+	uint64_t net;
+	uint64_t scoped;
+};
+
+struct gb_rlimit {
+	int32_t resource;
+	uint64_t limit;
+};
+
+struct gb_plan {
+	uint32_t size; /* sizeof(struct gb_plan): host and worker must come from the same build */
+	uint32_t layers;
+	uint32_t uid;
+	uint32_t gid;
+	int32_t cpu; /* to run on, or -1 */
+	uint32_t n_rlimits;
+	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
+	struct gb_landlock_rights landlock;
+	struct gb_filter zygote_filter;
+	struct gb_filter worker_filter; /* on top of the zygote's, before any untrusted byte is read */
+};
+
+/* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
+bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
+
+/* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */
+bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
+
+/* The two system call filters. Denied calls fail with @denied_errno. */
+bool gb_seccomp_filters(
+    struct gb_filter *ret_zygote, struct gb_filter *ret_worker, int denied_errno, struct gb_err *err);
+
+#endif

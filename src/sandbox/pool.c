@@ -1,0 +1,452 @@
+#include "sandbox/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/zygote.h"
+
+enum {
+	MAX_SHARDS = 64,
+	/* Orders under way to one zygote. More would only fill the socket's buffer. */
+	MAX_ORDERS = 64,
+	/* A zygote that dies this often without one cell having ended in between is not started again. */
+	MAX_DEATHS = 5,
+};
+
+struct gb_shard {
+	struct gb_source source;
+	struct gb_pool *pool;
+	struct gb_zygote zygote;
+	int cpu;
+	bool ready;
+	bool broken; /* and not to be started again */
+	struct gb_err why_broken;
+	unsigned deaths;
+	unsigned n_orders; /* given, not yet answered */
+	unsigned n_active;
+	struct gb_list queued; /* cells by state, but for those that have ended */
+	struct gb_list warm;
+	struct gb_list active;
+	struct gb_list dying;
+	unsigned n_warm; /* ordered or to be ordered */
+};
+
+struct gb_pool {
+	struct gb_loop *loop;
+	struct gb_pool_options options;
+	struct gb_plan plan;
+	char *program;
+	struct gb_cgroup *cgroup; /* NULL where there is none */
+	uint64_t oom_kills;
+	uint32_t n_cells;
+	uint32_t next_slot;
+	struct gb_cell **slots; /* max_cells of them; a cell's id is its slot plus a multiple of that */
+	unsigned n_shards;
+	struct gb_shard shards[MAX_SHARDS];
+};
+
+static void on_control(struct gb_source *source, uint32_t events);
+
+/* --- cells --- */
+
+static void free_cell(struct gb_cell *cell) {
+	struct gb_pool *pool = cell->shard->pool;
+	gb_list_remove(&cell->link);
+	gb_close_fd(&cell->fd);
+	gb_close_fd(&cell->worker_fd);
+	gb_close_fd(&cell->pidfd);
+	pool->slots[cell->id % pool->options.max_cells] = NULL;
+	pool->n_cells--;
+	free(cell);
+}
+
+static bool fill_slot(struct gb_pool *pool, struct gb_cell *cell) {
+	uint32_t max = pool->options.max_cells;
+	if (pool->n_cells == max)
+		return false;
+	do
+		pool->next_slot++;
+	while (pool->slots[pool->next_slot % max]);
+	cell->id = pool->next_slot;
+	pool->slots[cell->id % max] = cell;
+	pool->n_cells++;
+	return true;
+}
+
+static struct gb_cell *find_cell(struct gb_pool *pool, uint32_t id) {
+	struct gb_cell *cell = pool->slots[id % pool->options.max_cells];
+	return cell && cell->id == id ? cell : NULL;
+}
+
+static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
+	struct gb_pool *pool = shard->pool;
+	gb_auto_free struct gb_cell *cell = calloc(1, sizeof *cell);
+	int pair[2];
+	if (!cell) {
+		gb_fail(err, GB_ENOMEM, 0, "a sandbox");
+		return NULL;
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+		gb_fail(err, GB_ESYSTEM, errno, "socketpair for a sandbox");
+		return NULL;
+	}
+	if (!fill_slot(pool, cell)) {
+		gb_fail(err, GB_ELIMIT, 0,
+		    "all %u sandboxes are in use: wait for a run to end, or raise max_runs",
+		    pool->options.max_cells);
+		close(pair[0]);
+		close(pair[1]);
+		return NULL;
+	}
+	/* Only the host's end: the worker wants to block. */
+	fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	cell->fd = pair[0];
+	cell->worker_fd = pair[1];
+	cell->pidfd = -1;
+	cell->shard = shard;
+	cell->state = GB_CELL_QUEUED;
+	gb_list_init(&cell->link);
+	gb_list_append(&shard->queued, &cell->link);
+	return gb_take_pointer(&cell);
+}
+
+static void set_state(struct gb_cell *cell, enum gb_cell_state state, struct gb_list *list) {
+	gb_list_remove(&cell->link);
+	cell->state = state;
+	if (list)
+		gb_list_append(list, &cell->link);
+}
+
+/* The process of @cell is gone, or never came. */
+static void end_cell(struct gb_cell *cell, const struct gb_cell_end *end) {
+	if (!cell->owner) {
+		if (cell->state != GB_CELL_DYING)
+			cell->shard->n_warm--;
+		free_cell(cell);
+		return;
+	}
+	set_state(cell, GB_CELL_ENDED, NULL);
+	gb_close_fd(&cell->pidfd);
+	cell->shard->pool->options.on_end(cell, end);
+}
+
+static void end_cells(struct gb_list *cells, const struct gb_cell_end *end) {
+	/* An owner's callback may release other cells, so the list is taken from its head, not walked. */
+	for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, cells, link));)
+		end_cell(cell, end);
+}
+
+/* --- shards --- */
+
+static void order_queued(struct gb_shard *shard) {
+	while (shard->n_orders < MAX_ORDERS && !shard->broken) {
+		struct gb_cell *cell = gb_list_first(struct gb_cell, &shard->queued, link);
+		if (!cell)
+			return;
+		/* Somebody who waits wants an answer, not a warm cell. */
+		uint32_t flags = cell->owner ? 0 : GB_FORK_PRIME;
+		if (!gb_zygote_fork(&shard->zygote, cell->id, cell->worker_fd, flags, NULL))
+			return; /* tried again at the next notice; a dead zygote is noticed on its own */
+		gb_close_fd(&cell->worker_fd);
+		shard->n_orders++;
+		if (cell->owner)
+			set_state(cell, GB_CELL_ACTIVE, &shard->active);
+		else
+			set_state(cell, GB_CELL_WARM, &shard->warm);
+	}
+}
+
+static bool start_zygote(struct gb_shard *shard, struct gb_err *err) {
+	struct gb_pool *pool = shard->pool;
+	struct gb_plan plan = pool->plan;
+	plan.cpu = shard->cpu;
+	shard->n_orders = 0;
+	shard->ready = false;
+	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
+		return false;
+	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, EPOLLIN, on_control, err))
+		return true;
+	gb_zygote_finish(&shard->zygote);
+	return false;
+}
+
+static void stop_zygote(struct gb_shard *shard) {
+	gb_loop_remove(shard->pool->loop, &shard->source);
+	gb_zygote_finish(&shard->zygote);
+}
+
+static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
+	shard->broken = true;
+	shard->why_broken = *why;
+	struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
+	snprintf(end.reason, sizeof end.reason, "%.250s", why->message);
+	end_cells(&shard->queued, &end);
+}
+
+/* The zygote is dead and all its cells with it: tell their owners, start another. */
+static void replace_zygote(struct gb_shard *shard) {
+	struct gb_cell_end lost = {.fate = GB_CELL_LOST};
+	char how[80];
+	gb_zygote_obituary(&shard->zygote, how, sizeof how);
+	snprintf(lost.reason, sizeof lost.reason, "the zygote that this run's sandbox came from %s", how);
+	stop_zygote(shard);
+
+	struct gb_err err = {0};
+	bool again = ++shard->deaths < MAX_DEATHS && start_zygote(shard, &err);
+	if (!again && !err.code)
+		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
+		    shard->deaths, how);
+	end_cells(&shard->dying, &lost);
+	end_cells(&shard->warm, &lost);
+	end_cells(&shard->active, &lost);
+	if (!again)
+		break_shard(shard, &err);
+}
+
+static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, int pidfd) {
+	if (shard->n_orders)
+		shard->n_orders--;
+	struct gb_cell *cell = find_cell(shard->pool, notice->cell);
+	if (cell && pidfd < 0) {
+		struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
+		snprintf(end.reason, sizeof end.reason, "fork a sandbox: %s", strerrordesc_np(notice->error));
+		end_cell(cell, &end);
+	} else if (cell) {
+		cell->pidfd = gb_take_fd(&pidfd);
+		if (cell->kill_wanted)
+			gb_cell_kill(cell);
+	}
+	gb_close_fd(&pidfd);
+}
+
+/* Has the kernel killed in the pool's group since this was last asked? */
+static bool kernel_ran_out_of_memory(struct gb_pool *pool) {
+	uint64_t before = pool->oom_kills;
+	if (pool->cgroup)
+		pool->oom_kills = gb_cgroup_oom_kills(pool->cgroup);
+	return pool->oom_kills > before;
+}
+
+static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) {
+	shard->deaths = 0;
+	struct gb_pool *pool = shard->pool;
+	struct gb_cell *cell = find_cell(pool, notice->cell);
+	if (!cell)
+		return;
+	struct gb_cell_end end = {
+	    .fate = GB_CELL_EXITED,
+	    .wait_status = notice->wait_status,
+	    .max_rss_bytes = (uint64_t)notice->max_rss_kb << 10,
+	};
+	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && !cell->kill_wanted)
+		end.out_of_memory = kernel_ran_out_of_memory(pool);
+	end_cell(cell, &end);
+}
+
+static void on_control(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_shard *shard = (struct gb_shard *)source;
+	struct gb_notice notice;
+	int pidfd;
+	enum gb_zygote_status status;
+	while ((status = gb_zygote_next(&shard->zygote, &notice, &pidfd)) == GB_ZYGOTE_NOTICE) {
+		struct gb_err why = {0};
+		switch (notice.kind) {
+		case GB_NOTICE_READY:
+			shard->ready = true;
+			break;
+		case GB_NOTICE_FAILED:
+			gb_notice_fail(&notice, &why);
+			break_shard(shard, &why);
+			break;
+		case GB_NOTICE_FORKED:
+			note_forked(shard, &notice, pidfd);
+			break;
+		case GB_NOTICE_EXITED:
+			note_exited(shard, &notice);
+			break;
+		}
+	}
+	if (status == GB_ZYGOTE_GONE && shard->broken)
+		stop_zygote(shard);
+	else if (status == GB_ZYGOTE_GONE)
+		replace_zygote(shard);
+	order_queued(shard);
+}
+
+/* --- the pool --- */
+
+/* The shard that has least to do; among equals one that has a warm cell, then the one on this CPU, since
+ * waking another CPU costs more than everything else. */
+static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
+	struct gb_shard *best = NULL;
+	unsigned best_cost = 0;
+	int here = sched_getcpu();
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		unsigned cost = shard->n_active * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1);
+		if (shard->broken || (best && cost >= best_cost))
+			continue;
+		best = shard;
+		best_cost = cost;
+	}
+	if (!best && err)
+		*err = pool->shards[0].why_broken;
+	return best;
+}
+
+struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
+	struct gb_shard *shard = choose_shard(pool, err);
+	if (!shard)
+		return NULL;
+	struct gb_cell *cell = gb_list_first(struct gb_cell, &shard->warm, link);
+	if (cell) {
+		shard->n_warm--;
+		set_state(cell, GB_CELL_ACTIVE, &shard->active);
+	} else if (!(cell = make_cell(shard, err))) {
+		return NULL;
+	}
+	cell->owner = owner;
+	shard->n_active++;
+	/* Before those that nobody waits for. */
+	if (cell->state == GB_CELL_QUEUED) {
+		gb_list_remove(&cell->link);
+		gb_list_prepend(&shard->queued, &cell->link);
+	}
+	order_queued(shard);
+	return cell;
+}
+
+void gb_pool_refill(struct gb_pool *pool) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		while (!shard->broken && shard->n_warm < pool->options.warm && make_cell(shard, NULL))
+			shard->n_warm++;
+		order_queued(shard);
+	}
+}
+
+unsigned gb_pool_warm(const struct gb_pool *pool) {
+	unsigned n = 0;
+	for (unsigned i = 0; i < pool->n_shards; i++)
+		n += pool->shards[i].n_warm;
+	return n;
+}
+
+void gb_cell_kill(struct gb_cell *cell) {
+	cell->kill_wanted = true;
+	if (cell->pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, cell->pidfd, SIGKILL, NULL, 0);
+}
+
+void gb_cell_release(struct gb_cell *cell) {
+	cell->owner = NULL;
+	cell->shard->n_active--;
+	if (cell->state == GB_CELL_QUEUED || cell->state == GB_CELL_ENDED) {
+		free_cell(cell);
+		return;
+	}
+	gb_cell_kill(cell);
+	gb_close_fd(&cell->fd);
+	set_state(cell, GB_CELL_DYING, &cell->shard->dying);
+}
+
+static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		while (!shard->ready && !shard->broken)
+			if (gb_loop_dispatch(pool->loop, -1) < 0 && errno != EINTR)
+				return gb_fail(err, GB_ESYSTEM, errno, "wait for the zygotes");
+		if (shard->broken) {
+			if (err)
+				*err = shard->why_broken;
+			return false;
+		}
+	}
+	return true;
+}
+
+static void init_shard(struct gb_pool *pool, int cpu) {
+	struct gb_shard *shard = &pool->shards[pool->n_shards++];
+	*shard = (struct gb_shard){
+	    .pool = pool, .cpu = cpu, .source.fd = -1, .zygote = {.pidfd = -1, .control = -1}};
+	gb_list_init(&shard->queued);
+	gb_list_init(&shard->warm);
+	gb_list_init(&shard->active);
+	gb_list_init(&shard->dying);
+}
+
+static void init_shards(struct gb_pool *pool, unsigned wanted) {
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof set, &set) != 0)
+		CPU_SET(0, &set);
+	unsigned max = wanted && wanted < MAX_SHARDS ? wanted : MAX_SHARDS;
+	for (int cpu = 0; cpu < CPU_SETSIZE && pool->n_shards < max; cpu++)
+		if (CPU_ISSET((size_t)cpu, &set))
+			init_shard(pool, cpu);
+}
+
+static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_options *options) {
+	struct gb_pool *pool = calloc(1, sizeof *pool);
+	if (!pool)
+		return NULL;
+	pool->loop = loop;
+	pool->options = *options;
+	pool->plan = *options->plan;
+	pool->program = strdup(options->program);
+	pool->slots = calloc(options->max_cells, sizeof(struct gb_cell *));
+	if (pool->program && pool->slots)
+		return pool;
+	gb_pool_destroy(pool);
+	return NULL;
+}
+
+bool gb_pool_create(
+    struct gb_loop *loop, const struct gb_pool_options *options, struct gb_pool **ret, struct gb_err *err) {
+	struct gb_pool *pool = make_pool(loop, options);
+	if (!pool)
+		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
+	init_shards(pool, options->shards);
+	const struct gb_cgroup_limits limits = {options->memory_bytes, options->max_cells + MAX_SHARDS};
+	if (pool->plan.layers & GB_LAYER_CGROUP)
+		(void)gb_cgroup_create(&limits, &pool->cgroup, NULL); /* the one layer that may be absent */
+	bool up = true;
+	for (unsigned i = 0; i < pool->n_shards && up; i++)
+		up = start_zygote(&pool->shards[i], err);
+	if (!up || !await_walls(pool, err)) {
+		gb_pool_destroy(pool);
+		return false;
+	}
+	gb_pool_refill(pool);
+	*ret = pool;
+	return true;
+}
+
+void gb_pool_destroy(struct gb_pool *pool) {
+	if (!pool)
+		return;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		stop_zygote(shard);
+		struct gb_list *lists[] = {&shard->queued, &shard->warm, &shard->active, &shard->dying};
+		for (size_t k = 0; k < GB_COUNT(lists); k++)
+			for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, lists[k], link));)
+				free_cell(cell);
+	}
+	gb_cgroup_destroy(pool->cgroup);
+	free(pool->slots);
+	free(pool->program);
+	free(pool);
+}

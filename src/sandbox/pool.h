@@ -1,0 +1,88 @@
+/*
+ * Cells: sandboxed processes, each for one run, from zygotes that are sharded by core.
+ *
+ *	struct gb_pool *pool;
+ *	gb_pool_create(&loop, &options, &pool, &err);	// returns when the wall is known to stand
+ *	struct gb_cell *cell = gb_pool_take(pool, owner, &err);
+ *	... talk on cell->fd, gb_cell_kill(cell) at will ...
+ *	gb_cell_release(cell);				// whatever the process is doing, it ends now
+ *	gb_pool_destroy(pool);
+ *
+ * A warm cell is one that was ordered before anybody wanted it; a cell on demand is one that was not. There
+ * is no other difference, and no other path.
+ */
+#ifndef GB_SANDBOX_POOL_H
+#define GB_SANDBOX_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "sandbox/plan.h"
+
+struct gb_pool;
+
+enum gb_cell_fate {
+	GB_CELL_EXITED,  /* wait_status says how */
+	GB_CELL_LOST,    /* its zygote died, and the cell with it */
+	GB_CELL_REFUSED, /* it never came to be: the wall could not be raised */
+};
+
+struct gb_cell_end {
+	enum gb_cell_fate fate;
+	int wait_status;
+	uint64_t max_rss_bytes;
+	bool out_of_memory; /* killed by the kernel for want of memory */
+	char reason[256];   /* LOST, REFUSED */
+};
+
+struct gb_cell {
+	int fd; /* the host's end of the cell's socket, not blocking */
+	void *owner;
+
+	/* The pool's own. */
+	struct gb_list link;
+	struct gb_shard *shard;
+	enum gb_cell_state {
+		GB_CELL_QUEUED, /* to be ordered */
+		GB_CELL_WARM,   /* ordered, nobody's */
+		GB_CELL_ACTIVE, /* ordered, its owner's */
+		GB_CELL_DYING,  /* released, to be reaped */
+		GB_CELL_ENDED,  /* the process is gone, the owner has not let go yet */
+	} state;
+	uint32_t id;
+	int worker_fd; /* the other end, until it was handed over */
+	int pidfd;     /* -1 until the zygote has answered */
+	bool kill_wanted;
+};
+
+struct gb_pool_options {
+	const char *program;   /* the worker's path */
+	unsigned shards;       /* 0: one per CPU that the host may use */
+	unsigned warm;         /* cells to keep waiting, in each shard */
+	uint64_t memory_bytes; /* for the whole pool, where there are control groups */
+	uint32_t max_cells;    /* at once */
+	const struct gb_plan *plan;
+	/* A cell that has an owner has ended, unasked. The owner still has to release it. */
+	void (*on_end)(struct gb_cell *cell, const struct gb_cell_end *end);
+};
+
+/* Start the zygotes in @loop. Fails, naming the layer, if the wall cannot be raised. */
+bool gb_pool_create(
+    struct gb_loop *loop, const struct gb_pool_options *options, struct gb_pool **ret, struct gb_err *err);
+/* Kills what is left. Cells that have an owner must be released before. */
+void gb_pool_destroy(struct gb_pool *pool);
+
+/* A cell: a warm one if there is one. */
+struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err);
+/* Order what is missing of warm cells. Apart from taking, so that it happens when nobody waits. */
+void gb_pool_refill(struct gb_pool *pool);
+/* How many warm cells are waiting. */
+unsigned gb_pool_warm(const struct gb_pool *pool);
+
+void gb_cell_kill(struct gb_cell *cell);
+void gb_cell_release(struct gb_cell *cell);
+
+#endif

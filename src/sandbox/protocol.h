@@ -1,0 +1,44 @@
+/*
+ * What host and zygote say to each other: fixed-size messages over a SOCK_SEQPACKET pair. Both ends are ours;
+ * workers never hold either of them.
+ */
+#ifndef GB_SANDBOX_PROTOCOL_H
+#define GB_SANDBOX_PROTOCOL_H
+
+#include <stdint.h>
+
+/* Where the zygote finds what it was given, and the worker its socket. */
+enum { GB_FD_CONTROL = 3, GB_FD_HOST = 4, GB_FD_CELL = 3 };
+
+/* A cell that could not raise its own last layers ends with this status, without having read its job. */
+enum { GB_CELL_EXIT_NO_WALL = 97 };
+
+enum gb_order_kind { GB_ORDER_FORK = 1 };
+
+enum { GB_FORK_PRIME = 1 }; /* warm the cell up before it waits for its job */
+
+/* Host to zygote, after the plan; with the cell's socket as SCM_RIGHTS. */
+struct gb_order {
+	uint32_t kind;
+	uint32_t cell;
+	uint32_t flags;
+};
+
+enum gb_notice_kind {
+	GB_NOTICE_READY = 1, /* the wall is up */
+	GB_NOTICE_FAILED,    /* a layer could not be raised; the zygote ends */
+	GB_NOTICE_FORKED,    /* with the cell's pidfd as SCM_RIGHTS, or error set */
+	GB_NOTICE_EXITED,    /* the cell's process was reaped */
+};
+
+struct gb_notice {
+	uint32_t kind;
+	uint32_t cell;
+	uint32_t layer;      /* FAILED */
+	int32_t error;       /* FAILED, FORKED: an errno */
+	int32_t wait_status; /* EXITED */
+	uint32_t max_rss_kb; /* EXITED */
+	char step[64];       /* FAILED: what was being done */
+};
+
+#endif

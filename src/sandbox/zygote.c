@@ -1,0 +1,141 @@
+#include "sandbox/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/spawn.h"
+
+static bool write_proc(pid_t pid, const char *name, const char *text, struct gb_err *err) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	gb_auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return gb_fail(err, GB_EWALL, errno, "user namespace: write '%s' to %s", text, path);
+	return true;
+}
+
+/* Inside and outside, the sandbox has one and the same unprivileged id. */
+static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	char uid_map[48], gid_map[48];
+	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
+	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
+	/* The kernel lets an ordinary user map its group only where groups can no longer be dropped. */
+	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", err))
+		return false;
+	return write_proc(pid, "gid_map", gid_map, err) && write_proc(pid, "uid_map", uid_map, err);
+}
+
+static bool start(
+    struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
+	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
+		return false;
+	if ((plan->layers & GB_LAYER_CGROUP) && cgroup && !gb_cgroup_attach(cgroup, zygote->pid, err))
+		return false;
+	if (send(zygote->control, plan, sizeof *plan, MSG_NOSIGNAL) != sizeof *plan)
+		return gb_fail(err, GB_EWALL, errno, "send the plan of the wall");
+	return true;
+}
+
+bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const char *program,
+    struct gb_cgroup *cgroup, struct gb_err *err) {
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "socketpair");
+	struct gb_zygote zygote = {.control = pair[0], .pidfd = -1};
+	gb_auto_fd int theirs = pair[1];
+	gb_auto_fd int host = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (host < 0) {
+		gb_fail(err, GB_ESYSTEM, errno, "pidfd_open of ourselves");
+		gb_close_fd(&zygote.control);
+		return false;
+	}
+	const struct gb_spawn spawn = {program, plan->layers, theirs, host};
+	if (!gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err) || !start(&zygote, plan, cgroup, err)) {
+		gb_zygote_finish(&zygote);
+		return false;
+	}
+	fcntl(zygote.control, F_SETFL, O_NONBLOCK);
+	*ret = zygote;
+	return true;
+}
+
+void gb_zygote_finish(struct gb_zygote *zygote) {
+	if (zygote->pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, zygote->pidfd, SIGKILL, NULL, 0);
+		/* Returns when the whole pid namespace is gone. */
+		siginfo_t info;
+		while (waitid(P_PIDFD, (id_t)zygote->pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+			;
+	}
+	gb_close_fd(&zygote->pidfd);
+	gb_close_fd(&zygote->control);
+}
+
+bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, int socket, uint32_t flags, struct gb_err *err) {
+	struct gb_order order = {GB_ORDER_FORK, cell, flags};
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {
+	    .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	memcpy(CMSG_DATA(&control.head), &socket, sizeof socket);
+	struct iovec iov = {&order, sizeof order};
+	struct msghdr message = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof control.bytes};
+	if (sendmsg(zygote->control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+	return true;
+}
+
+enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice *ret_notice, int *ret_pidfd) {
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = {ret_notice, sizeof *ret_notice};
+	struct msghdr message = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof control.bytes};
+	ssize_t n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return GB_ZYGOTE_QUIET;
+	if (n != sizeof *ret_notice)
+		return GB_ZYGOTE_GONE;
+	*ret_pidfd = -1;
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(ret_pidfd, CMSG_DATA(head), sizeof *ret_pidfd);
+	return GB_ZYGOTE_NOTICE;
+}
+
+bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err) {
+	char step[sizeof notice->step];
+	snprintf(step, sizeof step, "%s", notice->step);
+	return gb_fail(err, GB_EWALL, notice->error, "%s: %s; see 'glovebox doctor'",
+	    gb_layer_name(notice->layer), step);
+}
+
+void gb_zygote_obituary(struct gb_zygote *zygote, char *text, size_t n) {
+	siginfo_t info = {0};
+	if (zygote->pidfd < 0 ||
+	    waitid(P_PIDFD, (id_t)zygote->pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+	    info.si_pid == 0)
+		snprintf(text, n, "closed its control socket");
+	else if (info.si_code == CLD_EXITED)
+		snprintf(text, n, "exited with status %d", info.si_status);
+	else
+		snprintf(
+		    text, n, "was killed by signal %d (SIG%s)", info.si_status, sigabbrev_np(info.si_status));
+}

@@ -1,0 +1,51 @@
+/*
+ * The host's end of a zygote: one sealed helper process that forks cells.
+ *
+ *	struct gb_zygote zygote;
+ *	if (!gb_zygote_spawn(&zygote, &plan, "/usr/libexec/glovebox/glovebox-js", cgroup, &err)) ...
+ *	gb_zygote_fork(&zygote, 7, worker_socket, GB_FORK_PRIME, &err);
+ *	while (gb_zygote_next(&zygote, &notice, &pidfd) == GB_ZYGOTE_NOTICE) ...	// when zygote.control
+ *is readable gb_zygote_finish(&zygote);	// kills it and, with it, every cell
+ *
+ * Spawning does not wait: orders may be given at once and are carried out when the wall is up. The host
+ * gets no SIGCHLD, and nobody's waitpid(-1) can take the zygote away.
+ */
+#ifndef GB_SANDBOX_ZYGOTE_H
+#define GB_SANDBOX_ZYGOTE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "sandbox/plan.h"
+#include "sandbox/protocol.h"
+
+struct gb_cgroup;
+
+struct gb_zygote {
+	pid_t pid;
+	int pidfd;
+	int control;
+};
+
+/* Start @program behind @plan. @cgroup may be NULL: there is none on this machine. */
+bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const char *program,
+    struct gb_cgroup *cgroup, struct gb_err *err);
+void gb_zygote_finish(struct gb_zygote *zygote);
+
+/* Ask for a cell that talks on @socket, which stays the caller's. Does not block: fails with EAGAIN when
+ * too many orders are on their way already. */
+bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, int socket, uint32_t flags, struct gb_err *err);
+
+enum gb_zygote_status { GB_ZYGOTE_NOTICE, GB_ZYGOTE_QUIET, GB_ZYGOTE_GONE };
+
+/* The next notice, if one is there. *ret_pidfd is the caller's, or -1. */
+enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice *ret_notice, int *ret_pidfd);
+
+/* What a GB_NOTICE_FAILED means, in words: which layer, why, what to do. Always returns false. */
+bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err);
+
+/* Reap a zygote that is gone and say how it ended. */
+void gb_zygote_obituary(struct gb_zygote *zygote, char *text, size_t n);
+
+#endif

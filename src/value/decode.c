@@ -1,0 +1,337 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "value/cbor.h"
+#include "value/codec.h"
+#include "value/keys.h"
+#include "value/repr.h"
+#include "value/text.h"
+#include "value/wtf8.h"
+
+#define MAX_INTEGER UINT64_C(0x1fffffffffffff)
+
+struct decoder {
+	struct gb_cbor_reader in;
+	const uint8_t *start;
+	struct gb_values *pool;
+	struct gb_decode_limits limits;
+	unsigned depth;
+	size_t items;
+	struct gb_value **met; /* what has identity, by number; NULL while it is only begun */
+	size_t n_met, cap_met;
+	struct gb_keys keys;
+	struct gb_err *err;
+};
+
+static struct gb_value *decode(struct decoder *d, bool hole_allowed);
+
+/* Say what is wrong at @at. */
+static void *wrong(struct decoder *d, const uint8_t *at, const char *what) {
+	gb_fail(d->err, GB_EFORMAT, 0, "%s at byte %zu", what, (size_t)(at - d->start));
+	return NULL;
+}
+
+static void *out_of_memory(struct decoder *d) {
+	gb_fail(d->err, GB_ELIMIT, 0, "value at byte %zu does not fit in the memory set aside for it",
+	    (size_t)(d->in.at - d->start));
+	return NULL;
+}
+
+/* A value that the pool could not make ends the decoding. */
+static struct gb_value *made(struct decoder *d, struct gb_value *value) {
+	return value ? value : out_of_memory(d);
+}
+
+static bool next(struct decoder *d, struct gb_cbor_item *ret_item) {
+	const uint8_t *at = d->in.at;
+	if (gb_cbor_next(&d->in, ret_item))
+		return true;
+	wrong(
+	    d, at, at == d->in.end ? "input ends where a value was expected" : "malformed or cut short CBOR");
+	return false;
+}
+
+/* Take the next number, n_met; what it names may be set later. */
+static bool take_number(struct decoder *d) {
+	if (d->n_met == d->cap_met) {
+		size_t cap = d->cap_met ? d->cap_met * 2 : 64;
+		struct gb_value **met = realloc(d->met, cap * sizeof *met);
+		if (!met)
+			return out_of_memory(d);
+		d->met = met;
+		d->cap_met = cap;
+	}
+	d->met[d->n_met++] = NULL;
+	return true;
+}
+
+/* Give @value, which may be NULL, the next number. */
+static struct gb_value *numbered(struct decoder *d, struct gb_value *value) {
+	if (!made(d, value) || !take_number(d))
+		return NULL;
+	return d->met[d->n_met - 1] = value;
+}
+
+static struct gb_value *decode_number(struct decoder *d, const struct gb_cbor_item *item, const uint8_t *at) {
+	if (item->kind == GB_CBOR_FLOAT) {
+		bool is_integer =
+		    fabs(item->number) <= (double)MAX_INTEGER && item->number == trunc(item->number);
+		if (is_integer && !(item->number == 0 && signbit(item->number)))
+			return wrong(d, at, "integer written as a float");
+	} else if (item->argument > MAX_INTEGER - (item->kind == GB_CBOR_NEGATIVE)) {
+		return wrong(d, at, "integer of more than 53 bits");
+	}
+	return made(d, gb_value_number(d->pool, item->number));
+}
+
+/* Tag 3 means -1 - n: the magnitude is one more than what is written. */
+static struct gb_value *decode_bigint(struct decoder *d, bool negative) {
+	const uint8_t *at = d->in.at;
+	struct gb_cbor_item item;
+	if (!next(d, &item))
+		return NULL;
+	size_t n = item.argument;
+	if (item.kind != GB_CBOR_BYTES || (n && item.bytes[0] == 0))
+		return wrong(d, at, "malformed bigint");
+	return made(d, negative ? gb_value_bigint_below(d->pool, item.bytes, n)
+				: gb_value_bigint(d->pool, false, item.bytes, n));
+}
+
+static struct gb_value *decode_wtf8(struct decoder *d) {
+	const uint8_t *at = d->in.at;
+	struct gb_cbor_item item;
+	if (!next(d, &item))
+		return NULL;
+	if (item.kind != GB_CBOR_BYTES || gb_wtf8_scan(item.bytes, item.argument) != GB_WTF8_SURROGATES)
+		return wrong(d, at, "malformed string with lone surrogates");
+	return made(d, gb_value_string(d->pool, (const char *)item.bytes, item.argument));
+}
+
+static struct gb_value *decode_reference(struct decoder *d) {
+	const uint8_t *at = d->in.at;
+	struct gb_cbor_item item;
+	if (!next(d, &item))
+		return NULL;
+	if (item.kind != GB_CBOR_UNSIGNED || item.argument >= d->n_met || !d->met[item.argument])
+		return wrong(d, at, "reference to what has not begun");
+	return d->met[item.argument];
+}
+
+static bool enter(struct decoder *d, const uint8_t *at) {
+	if (d->depth == d->limits.max_depth)
+		return gb_fail(d->err, GB_ELIMIT, 0, "value is nested deeper than %u levels at byte %zu",
+		    d->depth, (size_t)(at - d->start));
+	d->depth++;
+	return true;
+}
+
+/* The elements of @list, which may be NULL: not made. */
+static struct gb_value *decode_elements(
+    struct decoder *d, struct gb_value *list, uint64_t count, const uint8_t *at) {
+	if (!numbered(d, list) || !enter(d, at))
+		return NULL;
+	if (!gb_value_reserve(list, count))
+		return out_of_memory(d);
+	for (uint64_t i = 0; i < count; i++) {
+		struct gb_value *element = decode(d, list->type == GB_ARRAY);
+		if (!element)
+			return NULL;
+		gb_value_push(list, element);
+	}
+	d->depth--;
+	return list;
+}
+
+static struct gb_value *decode_entries(
+    struct decoder *d, struct gb_value *into, uint64_t count, const uint8_t *at) {
+	if (!numbered(d, into) || !enter(d, at))
+		return NULL;
+	if (!gb_value_reserve(into, 2 * count))
+		return out_of_memory(d);
+	for (uint64_t i = 0; i < count; i++) {
+		const uint8_t *key_at = d->in.at;
+		struct gb_value *key = decode(d, false);
+		if (key && into->type == GB_OBJECT && key->type != GB_STRING)
+			return wrong(d, key_at, "key of an object that is not a string");
+		struct gb_value *item = key ? decode(d, false) : NULL;
+		if (!item)
+			return NULL;
+		gb_value_put(into, key, item);
+	}
+	d->depth--;
+	return into;
+}
+
+static struct gb_value *decode_object(struct decoder *d, uint64_t count, const uint8_t *at) {
+	struct gb_value *object = decode_entries(d, gb_value_object(d->pool), count, at);
+	const struct gb_value *twice;
+	if (!object)
+		return NULL;
+	if (!gb_keys_check(&d->keys, object, &twice))
+		return out_of_memory(d);
+	if (!twice)
+		return object;
+	char quoted[GB_QUOTED_TEXT];
+	gb_text_quote(quoted, twice->bytes);
+	gb_fail(d->err, GB_EFORMAT, 0, "object at byte %zu has the key %s twice", (size_t)(at - d->start),
+	    quoted);
+	return NULL;
+}
+
+/* An item of @kind and nothing else; its argument. */
+static bool expect(struct decoder *d, enum gb_cbor_kind kind, const char *what, uint64_t *ret_argument) {
+	const uint8_t *at = d->in.at;
+	struct gb_cbor_item item;
+	if (!next(d, &item))
+		return false;
+	if (item.kind != kind)
+		return wrong(d, at, what);
+	*ret_argument = item.argument;
+	return true;
+}
+
+static struct gb_value *decode_date(struct decoder *d) {
+	const uint8_t *at = d->in.at;
+	struct gb_cbor_item item;
+	if (!next(d, &item))
+		return NULL;
+	if (item.kind != GB_CBOR_FLOAT)
+		return wrong(d, at, "malformed date");
+	return numbered(d, gb_value_date(d->pool, item.number));
+}
+
+static struct gb_value *decode_view(struct decoder *d, const uint8_t *at) {
+	uint64_t fields[4]; /* how many follow, and the first three of them */
+	size_t number = d->n_met;
+	if (!expect(d, GB_CBOR_ARRAY, "malformed view", &fields[0]) || !take_number(d))
+		return NULL;
+	if (fields[0] != 4)
+		return wrong(d, at, "malformed view");
+	for (unsigned i = 1; i < 4; i++)
+		if (!expect(d, GB_CBOR_UNSIGNED, "malformed view", &fields[i]))
+			return NULL;
+	struct gb_value *buffer = decode(d, false);
+	if (!buffer)
+		return NULL;
+	if (!gb_view_fits(fields[1], buffer, fields[2], fields[3]))
+		return wrong(d, at, "view that does not fit its buffer");
+	enum gb_view_kind kind = (enum gb_view_kind)fields[1];
+	return d->met[number] = made(d, gb_value_view(d->pool, kind, buffer, fields[2], fields[3]));
+}
+
+static struct gb_value *decode_texts(
+    struct decoder *d, enum gb_type type, unsigned count, const uint8_t *at) {
+	struct gb_value *texts[GB_TEXTS] = {NULL};
+	uint64_t given;
+	if (!expect(d, GB_CBOR_ARRAY, "malformed error or regexp", &given))
+		return NULL;
+	if (given != count)
+		return wrong(d, at, "malformed error or regexp");
+	for (unsigned i = 0; i < count; i++) {
+		texts[i] = decode(d, false);
+		if (!texts[i])
+			return NULL;
+		if (i == 2 && texts[i]->type == GB_NULL)
+			texts[i] = NULL;
+		else if (texts[i]->type != GB_STRING)
+			return wrong(d, at, "malformed error or regexp");
+	}
+	return numbered(d, gb_value_texts(d->pool, type, texts));
+}
+
+static struct gb_value *decode_tagged(struct decoder *d, uint64_t tag, const uint8_t *at) {
+	uint64_t count;
+	switch (tag) {
+	case GB_CBOR_BIGINT:
+	case GB_CBOR_NEGATIVE_BIGINT:
+		return decode_bigint(d, tag == GB_CBOR_NEGATIVE_BIGINT);
+	case GB_CBOR_WTF8:
+		return decode_wtf8(d);
+	case GB_CBOR_REFERENCE:
+		return decode_reference(d);
+	case GB_CBOR_SET:
+		if (!expect(d, GB_CBOR_ARRAY, "malformed set", &count))
+			return NULL;
+		return decode_elements(d, gb_value_set(d->pool), count, at);
+	case GB_CBOR_MAP:
+		if (!expect(d, GB_CBOR_OBJECT, "malformed map", &count))
+			return NULL;
+		return decode_entries(d, gb_value_map(d->pool), count, at);
+	case GB_CBOR_DATE:
+		return decode_date(d);
+	case GB_CBOR_VIEW:
+		return decode_view(d, at);
+	case GB_CBOR_ERROR:
+		return decode_texts(d, GB_ERROR, 3, at);
+	case GB_CBOR_REGEXP:
+		return decode_texts(d, GB_REGEXP, 2, at);
+	default:
+		gb_fail(d->err, GB_EFORMAT, 0, "unknown tag %" PRIu64 " at byte %zu", tag,
+		    (size_t)(at - d->start));
+		return NULL;
+	}
+}
+
+static struct gb_value *decode_simple(
+    struct decoder *d, uint64_t simple, bool hole_allowed, const uint8_t *at) {
+	switch (simple) {
+	case GB_SIMPLE_FALSE:
+	case GB_SIMPLE_TRUE:
+		return gb_value_boolean(d->pool, simple == GB_SIMPLE_TRUE);
+	case GB_SIMPLE_NULL:
+		return gb_value_null(d->pool);
+	case GB_SIMPLE_UNDEFINED:
+		return gb_value_undefined(d->pool);
+	default:
+		return hole_allowed ? gb_value_hole(d->pool) : wrong(d, at, "hole outside an array");
+	}
+}
+
+static struct gb_value *decode(struct decoder *d, bool hole_allowed) {
+	const uint8_t *at = d->in.at;
+	struct gb_cbor_item item;
+	if (d->items == d->limits.max_items) {
+		gb_fail(d->err, GB_ELIMIT, 0, "more than %zu values", d->limits.max_items);
+		return NULL;
+	}
+	d->items++;
+	if (!next(d, &item))
+		return NULL;
+	switch (item.kind) {
+	case GB_CBOR_UNSIGNED:
+	case GB_CBOR_NEGATIVE:
+	case GB_CBOR_FLOAT:
+		return decode_number(d, &item, at);
+	case GB_CBOR_BYTES:
+		return numbered(d, gb_value_buffer(d->pool, item.bytes, item.argument));
+	case GB_CBOR_TEXT:
+		return made(d, gb_value_utf8(d->pool, (const char *)item.bytes, item.argument));
+	case GB_CBOR_ARRAY:
+		return decode_elements(d, gb_value_array(d->pool), item.argument, at);
+	case GB_CBOR_OBJECT:
+		return decode_object(d, item.argument, at);
+	case GB_CBOR_TAG:
+		return decode_tagged(d, item.argument, at);
+	default:
+		return decode_simple(d, item.argument, hole_allowed, at);
+	}
+}
+
+struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size_t n,
+    const struct gb_decode_limits *limits, struct gb_err *err) {
+	struct decoder d = {
+	    .in = gb_cbor_reader(bytes, n),
+	    .start = bytes,
+	    .pool = pool,
+	    .limits = limits ? *limits : GB_DECODE_LIMITS_DEFAULT,
+	    .err = err,
+	};
+	struct gb_value *value = decode(&d, false);
+	if (value && d.in.at != d.in.end)
+		value = wrong(&d, d.in.at, "bytes after the value");
+	free(d.met);
+	gb_keys_finish(&d.keys);
+	return value;
+}

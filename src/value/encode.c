@@ -1,0 +1,162 @@
+#include "base/err.h"
+#include "value/cbor.h"
+#include "value/codec.h"
+#include "value/identity.h"
+#include "value/repr.h"
+
+struct encoder {
+	struct gb_buf *out;
+	struct gb_identity met;
+	unsigned depth;
+	struct gb_err *err;
+};
+
+static bool encode(struct encoder *e, const struct gb_value *value);
+
+/* Tag 3 means -1 - n, so a negative magnitude is written less one. */
+static void encode_bigint(struct encoder *e, const struct gb_value *value) {
+	size_t n = value->bytes.n;
+	if (!value->flag) {
+		gb_cbor_tag(e->out, GB_CBOR_BIGINT);
+		gb_cbor_bytes(e->out, value->bytes.p, n);
+		return;
+	}
+	const uint8_t *magnitude = (const uint8_t *)value->bytes.p;
+	size_t zeros = 0; /* at the end: the bytes that borrow */
+	while (magnitude[n - 1 - zeros] == 0)
+		zeros++;
+	bool shorter = zeros == n - 1 && magnitude[0] == 1;
+	gb_cbor_tag(e->out, GB_CBOR_NEGATIVE_BIGINT);
+	gb_cbor_bytes(e->out, magnitude + shorter, n - shorter);
+	if (gb_buf_failed(e->out))
+		return;
+	uint8_t *end = (uint8_t *)e->out->data + e->out->len;
+	for (size_t i = 1; i <= zeros; i++)
+		end[-(ptrdiff_t)i] = 0xff;
+	if (!shorter)
+		end[-(ptrdiff_t)zeros - 1]--;
+}
+
+static bool encode_slots(struct encoder *e, const struct gb_value *value) {
+	if (e->depth == GB_DECODE_LIMITS_DEFAULT.max_depth)
+		return gb_fail(e->err, GB_ELIMIT, 0, "value is nested deeper than %u levels", e->depth);
+	e->depth++;
+	for (size_t i = 0; i < value->list.used; i++)
+		if (!encode(e, value->list.slots[i]))
+			return false;
+	e->depth--;
+	return true;
+}
+
+static void encode_texts(struct encoder *e, const struct gb_value *value, unsigned count) {
+	gb_cbor_array(e->out, count);
+	for (unsigned i = 0; i < count; i++) {
+		const struct gb_value *text = value->texts[i];
+		if (text)
+			gb_cbor_string(e->out, text->bytes.p, text->bytes.n);
+		else
+			gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	}
+}
+
+static bool encode_view(struct encoder *e, const struct gb_value *value) {
+	gb_cbor_tag(e->out, GB_CBOR_VIEW);
+	gb_cbor_array(e->out, 4);
+	gb_cbor_unsigned(e->out, value->kind);
+	gb_cbor_unsigned(e->out, value->view.offset);
+	gb_cbor_unsigned(e->out, value->view.length);
+	return encode(e, value->view.buffer);
+}
+
+/* What has identity, met for the first time. */
+static bool encode_new(struct encoder *e, const struct gb_value *value) {
+	struct gb_buf *out = e->out;
+	switch ((enum gb_type)value->type) {
+	case GB_ARRAY:
+		gb_cbor_array(out, value->list.used);
+		return encode_slots(e, value);
+	case GB_OBJECT:
+		gb_cbor_object(out, value->list.used / 2);
+		return encode_slots(e, value);
+	case GB_MAP:
+		gb_cbor_tag(out, GB_CBOR_MAP);
+		gb_cbor_object(out, value->list.used / 2);
+		return encode_slots(e, value);
+	case GB_SET:
+		gb_cbor_tag(out, GB_CBOR_SET);
+		gb_cbor_array(out, value->list.used);
+		return encode_slots(e, value);
+	case GB_DATE:
+		gb_cbor_tag(out, GB_CBOR_DATE);
+		gb_cbor_float(out, value->number);
+		return true;
+	case GB_BUFFER:
+		gb_cbor_bytes(out, value->bytes.p, value->bytes.n);
+		return true;
+	case GB_VIEW:
+		return encode_view(e, value);
+	case GB_ERROR:
+		gb_cbor_tag(out, GB_CBOR_ERROR);
+		encode_texts(e, value, 3);
+		return true;
+	default:
+		gb_cbor_tag(out, GB_CBOR_REGEXP);
+		encode_texts(e, value, 2);
+		return true;
+	}
+}
+
+static bool encode_with_identity(struct encoder *e, const struct gb_value *value) {
+	bool is_new;
+	uint32_t *number = gb_identity_at(&e->met, value, &is_new);
+	if (!number)
+		return gb_fail(e->err, GB_ENOMEM, 0, "out of memory while encoding a value");
+	if (is_new) {
+		*number = (uint32_t)e->met.used - 1;
+		return encode_new(e, value);
+	}
+	gb_cbor_tag(e->out, GB_CBOR_REFERENCE);
+	gb_cbor_unsigned(e->out, *number);
+	return true;
+}
+
+static bool encode(struct encoder *e, const struct gb_value *value) {
+	if (gb_buf_failed(e->out))
+		return false;
+	switch ((enum gb_type)value->type) {
+	case GB_UNDEFINED:
+		gb_cbor_simple(e->out, GB_SIMPLE_UNDEFINED);
+		return true;
+	case GB_NULL:
+		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+		return true;
+	case GB_HOLE:
+		gb_cbor_simple(e->out, GB_SIMPLE_HOLE);
+		return true;
+	case GB_BOOLEAN:
+		gb_cbor_simple(e->out, value->flag ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
+		return true;
+	case GB_NUMBER:
+		gb_cbor_number(e->out, value->number);
+		return true;
+	case GB_BIGINT:
+		encode_bigint(e, value);
+		return true;
+	case GB_STRING:
+		gb_cbor_string(e->out, value->bytes.p, value->bytes.n);
+		return true;
+	default:
+		return encode_with_identity(e, value);
+	}
+}
+
+bool gb_value_encode(struct gb_buf *out, const struct gb_value *value, struct gb_err *err) {
+	if (!value || value->type == GB_HOLE)
+		return gb_fail(err, GB_EINVAL, 0, "%s cannot be encoded", value ? "a hole" : "no value");
+	struct encoder e = {.out = out, .err = err};
+	bool ok = encode(&e, value);
+	gb_identity_finish(&e.met);
+	if (gb_buf_failed(out))
+		return gb_fail(err, GB_ELIMIT, 0, "encoded value is larger than %zu bytes", out->max);
+	return ok;
+}

@@ -1,0 +1,16 @@
+/* What the two sides of the JSON form share. The form itself: docs/VALUES.md. */
+#ifndef GB_VALUE_JSON_H
+#define GB_VALUE_JSON_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+	GB_JSON_MAX_DEPTH = 1000,    /* brackets, in both directions: what we write we can read */
+	GB_JSON_MAX_BYTES = 1 << 30, /* of what we write */
+};
+
+/* @s, which is WTF-8, between quotes. */
+void gb_json_append_string(struct gb_buf *out, struct gb_str s);
+
+#endif

@@ -1,0 +1,333 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "value/identity.h"
+#include "value/json.h"
+#include "value/repr.h"
+#include "value/text.h"
+
+enum { MAX_INDENT = 8 };
+
+/* What the identity map says of a value; from FIRST_ID on it has been written, with that id. */
+enum { MET_ONCE = 1, MET_AGAIN, FIRST_ID };
+
+struct writer {
+	struct gb_buf out;
+	unsigned indent;
+	unsigned depth;
+	bool empty; /* nothing stands in the innermost brackets yet */
+	bool too_deep;
+	bool no_memory;
+	struct gb_identity met;
+	uint32_t next_id;
+};
+
+static void write_value(struct writer *w, const struct gb_value *value);
+
+static void enter(struct writer *w) {
+	w->too_deep |= w->depth++ >= GB_JSON_MAX_DEPTH;
+}
+
+static bool stopped(const struct writer *w) {
+	return w->too_deep || w->no_memory || gb_buf_failed(&w->out);
+}
+
+/* First pass: which values are reached more than once. */
+static void count(struct writer *w, const struct gb_value *value) {
+	if (stopped(w) || !gb_value_has_identity(value))
+		return;
+	bool is_new;
+	uint32_t *met = gb_identity_at(&w->met, value, &is_new);
+	w->no_memory |= !met;
+	if (!met)
+		return;
+	*met = is_new ? MET_ONCE : MET_AGAIN;
+	if (!is_new)
+		return;
+	enter(w);
+	if (value->type == GB_VIEW)
+		count(w, value->view.buffer);
+	else if (gb_value_is_container(value))
+		for (size_t i = 0; i < value->list.used; i++)
+			count(w, value->list.slots[i]);
+	w->depth--;
+}
+
+static uint32_t *met(struct writer *w, const struct gb_value *value) {
+	bool is_new;
+	return gb_identity_at(&w->met, value, &is_new);
+}
+
+static void write_line_end(struct writer *w) {
+	if (w->indent == 0)
+		return;
+	size_t n = (size_t)w->depth * w->indent;
+	char *at = gb_buf_reserve(&w->out, 1 + n);
+	if (!at)
+		return;
+	at[0] = '\n';
+	memset(at + 1, ' ', n);
+	w->out.len += 1 + n;
+}
+
+static void begin(struct writer *w, char bracket) {
+	gb_buf_append_char(&w->out, bracket);
+	enter(w);
+	w->empty = true;
+}
+
+static void begin_item(struct writer *w) {
+	if (!w->empty)
+		gb_buf_append_char(&w->out, ',');
+	w->empty = false;
+	write_line_end(w);
+}
+
+static void end(struct writer *w, char bracket) {
+	w->depth--;
+	if (!w->empty)
+		write_line_end(w);
+	gb_buf_append_char(&w->out, bracket);
+	w->empty = false;
+}
+
+static void begin_field(struct writer *w, struct gb_str name) {
+	begin_item(w);
+	gb_json_append_string(&w->out, name);
+	gb_buf_append(&w->out, ": ", w->indent ? 2 : 1);
+}
+
+static void write_text_field(struct writer *w, const char *name, struct gb_str text) {
+	begin_field(w, gb_str_from(name));
+	gb_json_append_string(&w->out, text);
+}
+
+static void write_number_field(struct writer *w, const char *name, size_t number) {
+	begin_field(w, gb_str_from(name));
+	gb_buf_printf(&w->out, "%zu", number);
+}
+
+static void begin_tagged(struct writer *w, const char *type) {
+	begin(w, '{');
+	write_text_field(w, "$type", gb_str_from(type));
+}
+
+static void write_base64_field(struct writer *w, const void *bytes, size_t n) {
+	begin_field(w, GB_STR("data"));
+	gb_buf_append_char(&w->out, '"');
+	gb_base64_append(&w->out, bytes, n);
+	gb_buf_append_char(&w->out, '"');
+}
+
+static void write_number(struct writer *w, double number) {
+	char text[GB_NUMBER_TEXT];
+	bool minus_zero = number == 0 && signbit(number);
+	size_t n = gb_number_format(text, number);
+	if (isfinite(number) && !minus_zero) {
+		gb_buf_append(&w->out, text, n);
+		return;
+	}
+	begin_tagged(w, "number");
+	write_text_field(w, "value", minus_zero ? GB_STR("-0") : (struct gb_str){text, n});
+	end(w, '}');
+}
+
+static void write_bigint(struct writer *w, const struct gb_value *value) {
+	begin_tagged(w, "bigint");
+	begin_field(w, GB_STR("value"));
+	gb_buf_append_char(&w->out, '"');
+	gb_bigint_format(&w->out, value);
+	gb_buf_append_char(&w->out, '"');
+	end(w, '}');
+}
+
+static void write_date(struct writer *w, const struct gb_value *value) {
+	char text[GB_DATE_TEXT];
+	begin_tagged(w, "Date");
+	if (isnan(value->number)) {
+		begin_field(w, GB_STR("value"));
+		gb_buf_append(&w->out, "null", 4);
+	} else {
+		write_text_field(w, "value", (struct gb_str){text, gb_date_format(text, value->number)});
+	}
+	end(w, '}');
+}
+
+static void write_elements(struct writer *w, const struct gb_value *value) {
+	begin(w, '[');
+	for (size_t i = 0; i < value->list.used; i++) {
+		begin_item(w);
+		write_value(w, value->list.slots[i]);
+	}
+	end(w, ']');
+}
+
+static void write_pairs(struct writer *w, const struct gb_value *value) {
+	begin_field(w, GB_STR("entries"));
+	begin(w, '[');
+	for (size_t i = 0; i < value->list.used; i += 2) {
+		begin_item(w);
+		begin(w, '[');
+		begin_item(w);
+		write_value(w, value->list.slots[i]);
+		begin_item(w);
+		write_value(w, value->list.slots[i + 1]);
+		end(w, ']');
+	}
+	end(w, ']');
+}
+
+static void write_object(struct writer *w, const struct gb_value *value) {
+	if (gb_value_get(value, "$type")) {
+		begin_tagged(w, "Object");
+		write_pairs(w, value);
+		end(w, '}');
+		return;
+	}
+	begin(w, '{');
+	for (size_t i = 0; i < value->list.used; i += 2) {
+		begin_field(w, value->list.slots[i]->bytes);
+		write_value(w, value->list.slots[i + 1]);
+	}
+	end(w, '}');
+}
+
+static void write_view(struct writer *w, const struct gb_value *value) {
+	const struct gb_value *buffer = value->view.buffer;
+	size_t n;
+	const char *bytes = gb_value_bytes(value, &n);
+	begin_tagged(w, gb_view_infos[value->kind].name);
+	if (n == buffer->bytes.n && *met(w, buffer) == MET_ONCE) {
+		write_base64_field(w, bytes, n);
+	} else {
+		begin_field(w, GB_STR("buffer"));
+		write_value(w, buffer);
+		write_number_field(w, "byteOffset", value->view.offset);
+		write_number_field(w, "length", value->view.length);
+	}
+	end(w, '}');
+}
+
+static void write_texts(struct writer *w, const struct gb_value *value) {
+	static const char *const names[2][GB_TEXTS] = {{"name", "message", "stack"}, {"source", "flags"}};
+	bool is_regexp = value->type == GB_REGEXP;
+	begin_tagged(w, is_regexp ? "RegExp" : "Error");
+	for (unsigned i = 0; i < GB_TEXTS; i++)
+		if (value->texts[i])
+			write_text_field(w, names[is_regexp][i], value->texts[i]->bytes);
+	end(w, '}');
+}
+
+/* What has identity, apart from being shared. */
+static void write_contents(struct writer *w, const struct gb_value *value) {
+	switch ((enum gb_type)value->type) {
+	case GB_ARRAY:
+		write_elements(w, value);
+		return;
+	case GB_OBJECT:
+		write_object(w, value);
+		return;
+	case GB_MAP:
+		begin_tagged(w, "Map");
+		write_pairs(w, value);
+		end(w, '}');
+		return;
+	case GB_SET:
+		begin_tagged(w, "Set");
+		begin_field(w, GB_STR("values"));
+		write_elements(w, value);
+		end(w, '}');
+		return;
+	case GB_DATE:
+		write_date(w, value);
+		return;
+	case GB_BUFFER:
+		begin_tagged(w, "ArrayBuffer");
+		write_base64_field(w, value->bytes.p, value->bytes.n);
+		end(w, '}');
+		return;
+	case GB_VIEW:
+		write_view(w, value);
+		return;
+	default:
+		write_texts(w, value);
+	}
+}
+
+static void write_with_identity(struct writer *w, const struct gb_value *value) {
+	uint32_t *state = met(w, value);
+	if (*state == MET_ONCE) {
+		write_contents(w, value);
+		return;
+	}
+	bool first = *state == MET_AGAIN;
+	if (first)
+		*state = FIRST_ID + w->next_id++;
+	begin_tagged(w, first ? "shared" : "ref");
+	write_number_field(w, "id", *state - FIRST_ID);
+	if (first) {
+		begin_field(w, GB_STR("value"));
+		write_contents(w, value);
+	}
+	end(w, '}');
+}
+
+static void write_value(struct writer *w, const struct gb_value *value) {
+	if (stopped(w))
+		return;
+	switch ((enum gb_type)value->type) {
+	case GB_UNDEFINED:
+	case GB_HOLE:
+		begin_tagged(w, value->type == GB_HOLE ? "hole" : "undefined");
+		end(w, '}');
+		return;
+	case GB_NULL:
+		gb_buf_append(&w->out, "null", 4);
+		return;
+	case GB_BOOLEAN:
+		gb_buf_append_str(&w->out, value->flag ? GB_STR("true") : GB_STR("false"));
+		return;
+	case GB_NUMBER:
+		write_number(w, value->number);
+		return;
+	case GB_BIGINT:
+		write_bigint(w, value);
+		return;
+	case GB_STRING:
+		gb_json_append_string(&w->out, value->bytes);
+		return;
+	default:
+		write_with_identity(w, value);
+	}
+}
+
+static bool report(const struct writer *w, struct gb_err *err) {
+	if (w->too_deep)
+		return gb_fail(
+		    err, GB_ELIMIT, 0, "value nests deeper than %d levels of JSON", GB_JSON_MAX_DEPTH);
+	if (w->no_memory)
+		return gb_fail(err, GB_ENOMEM, 0, "out of memory while writing JSON");
+	return gb_fail(err, GB_ELIMIT, 0, "JSON is larger than %d bytes, or than memory", GB_JSON_MAX_BYTES);
+}
+
+char *gb_value_to_json(const struct gb_value *value, unsigned indent, size_t *ret_n, struct gb_err *err) {
+	if (!value) {
+		gb_fail(err, GB_EINVAL, 0, "no value to write as JSON");
+		return NULL;
+	}
+	struct writer w = {.indent = indent < MAX_INDENT ? indent : MAX_INDENT};
+	gb_buf_init(&w.out, GB_JSON_MAX_BYTES);
+	count(&w, value);
+	write_value(&w, value);
+	bool ok = !stopped(&w) && gb_buf_c_str(&w.out);
+	gb_identity_finish(&w.met);
+	if (!ok) {
+		report(&w, err);
+		gb_buf_finish(&w.out);
+		return NULL;
+	}
+	if (ret_n)
+		*ret_n = w.out.len;
+	return w.out.data;
+}

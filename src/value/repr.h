@@ -1,0 +1,72 @@
+/*
+ * How a value is laid out: for value.c, which makes them, and the codecs, which walk them.
+ *
+ * Every byte of input can become one of these, so it is kept at 32 bytes. Undefined, null, holes and booleans
+ * are one value each per pool.
+ */
+#ifndef GB_VALUE_REPR_H
+#define GB_VALUE_REPR_H
+
+#include "base/str.h"
+#include "glovebox/value.h"
+
+enum { GB_TEXTS = 3 };
+
+struct gb_list {
+	struct gb_values *pool;
+	struct gb_value **slots; /* elements; or key, item, key, item, ... */
+	uint32_t used;
+	uint32_t cap;
+};
+
+struct gb_value {
+	uint8_t type; /* enum gb_type */
+	bool flag;    /* a boolean's value; a bigint is negative; a string has lone surrogates */
+	uint8_t kind; /* of a view: enum gb_view_kind */
+	union {
+		double number;       /* number, date */
+		struct gb_str bytes; /* string, bigint, buffer: they follow the value in memory */
+		struct gb_list list; /* array, object, map, set */
+		struct gb_value *texts[GB_TEXTS]; /* error, regexp: strings; the last may be NULL */
+		struct {
+			struct gb_value *buffer;
+			size_t offset;
+			size_t length; /* in elements; bytes for a DataView */
+		} view;
+	};
+};
+
+static inline bool gb_value_has_identity(const struct gb_value *value) {
+	return value->type >= GB_ARRAY;
+}
+
+static inline bool gb_value_has_entries(const struct gb_value *value) {
+	return value->type == GB_OBJECT || value->type == GB_MAP;
+}
+
+/* Array, object, map or set. */
+static inline bool gb_value_is_container(const struct gb_value *value) {
+	return value->type >= GB_ARRAY && value->type <= GB_SET;
+}
+
+/* A string that is known to be UTF-8. */
+struct gb_value *gb_value_utf8(struct gb_values *pool, const char *bytes, size_t n);
+/* Whether a view of this kind, offset and length can be made over @buffer. */
+bool gb_view_fits(uint64_t kind, const struct gb_value *buffer, uint64_t offset, uint64_t length);
+/* Room for exactly @slots more, when that many are known to come. */
+bool gb_value_reserve(struct gb_value *container, size_t slots);
+/* The bigint -1 - @magnitude, which has no leading zero. */
+struct gb_value *gb_value_bigint_below(struct gb_values *pool, const uint8_t *magnitude, size_t n);
+/* An error or regexp from strings of the pool, which it keeps. */
+struct gb_value *gb_value_texts(
+    struct gb_values *pool, enum gb_type type, struct gb_value *const texts[GB_TEXTS]);
+
+struct gb_view_info {
+	const char *name; /* as in JavaScript */
+	uint8_t size;     /* of an element */
+};
+
+enum { GB_VIEW_KINDS = GB_DATAVIEW + 1 };
+extern const struct gb_view_info gb_view_infos[GB_VIEW_KINDS];
+
+#endif
