@@ -30,4 +30,14 @@ static inline void hex_write(struct gb_buf *out, const void *bytes, size_t n) {
 		gb_buf_printf(out, "%02x", ((const uint8_t *)bytes)[i]);
 }
 
+/* A copy of exactly @n bytes, to free(): a sanitizer then sees a read beyond its end. */
+static inline void *exact_copy(const void *bytes, size_t n) {
+	void *copy = malloc(n ? n : 1);
+	if (!copy)
+		abort();
+	if (n)
+		memcpy(copy, bytes, n);
+	return copy;
+}
+
 #endif

@@ -28,17 +28,21 @@ static struct tap {
 	struct {
 		const char *name;
 		void (*run)(void);
+		const void *data;
 	} tests[TAP_MAX_TESTS];
 	unsigned n;
+	const void *data;  /* of the running test, if it was added with some */
 	unsigned failures; /* of the running test; after the first few they are only counted */
 	const char *skipped;
 } tap;
 
-static inline void tap_add(const char *name, void (*run)(void)) {
+/* For tests that come from a table: call it in a constructor. */
+static inline void tap_add(const char *name, void (*run)(void), const void *data) {
 	if (tap.n == TAP_MAX_TESTS)
 		abort();
 	tap.tests[tap.n].name = name;
-	tap.tests[tap.n++].run = run;
+	tap.tests[tap.n].run = run;
+	tap.tests[tap.n++].data = data;
 }
 
 /* In one line whatever it holds, so that it cannot be mistaken for TAP. */
@@ -76,7 +80,7 @@ static inline bool tap_check_int(long long a, long long e, const char *file, int
 #define TEST(name)                                                                                           \
 	static void test_##name(void);                                                                       \
 	__attribute__((constructor)) static void tap_register_##name(void) {                                 \
-		tap_add(#name, test_##name);                                                                 \
+		tap_add(#name, test_##name, NULL);                                                           \
 	}                                                                                                    \
 	static void test_##name(void)
 
@@ -102,6 +106,7 @@ int main(void) {
 	for (unsigned i = 0; i < tap.n; i++) {
 		tap.failures = 0;
 		tap.skipped = NULL;
+		tap.data = tap.tests[i].data;
 		tap.tests[i].run();
 		if (tap.failures > TAP_MAX_REPORTS)
 			printf("# %u checks failed\n", tap.failures);

@@ -14,6 +14,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum gb_err_code {
 	GB_OK = 0,
@@ -34,6 +35,7 @@ struct gb_err {
 	char message[GB_ERR_MESSAGE_MAX];
 };
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

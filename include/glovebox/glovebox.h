@@ -31,6 +31,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define GB_VERSION "0.1.0"
 
@@ -154,9 +155,11 @@ const struct gb_result *gb_run_wait(struct gb_run *run);
 /* Also ends it if it still runs, without calling anybody. NULL is fine. */
 void gb_run_destroy(struct gb_run *run);
 
-/* The result as one JSON object on one line, in the shape that is the same everywhere. The caller's to free(). */
+/* The result as one JSON object on one line, in the shape that is the same everywhere. The caller's to
+ * free(). */
 char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb_err *err);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -27,6 +27,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum gb_type {
 	GB_UNDEFINED,
@@ -82,10 +83,12 @@ struct gb_value *gb_value_number(struct gb_values *pool, double number);
 struct gb_value *gb_value_string(struct gb_values *pool, const char *bytes, size_t n);
 /* Magnitude as big-endian bytes (leading zeros are dropped) and a sign. */
 struct gb_value *gb_value_bigint(struct gb_values *pool, bool negative, const uint8_t *magnitude, size_t n);
-/* Milliseconds since 1970; NaN is an invalid date. */
+/* Milliseconds since 1970, without their fraction; NaN, or beyond what a JavaScript Date can hold, is an
+ * invalid date. */
 struct gb_value *gb_value_date(struct gb_values *pool, double milliseconds);
 struct gb_value *gb_value_buffer(struct gb_values *pool, const void *bytes, size_t n);
-/* @buffer is a GB_BUFFER; the window must lie within it and fit the element size. */
+/* @buffer is a GB_BUFFER; the window must lie within it and fit the element size. @offset is in bytes,
+ * @length in elements (bytes for a DataView). */
 struct gb_value *gb_value_view(
     struct gb_values *pool, enum gb_view_kind kind, struct gb_value *buffer, size_t offset, size_t length);
 struct gb_value *gb_value_array(struct gb_values *pool);
@@ -114,7 +117,8 @@ const uint8_t *gb_value_magnitude(const struct gb_value *value, bool *ret_negati
 enum gb_view_kind gb_value_view_kind(const struct gb_value *value);
 const struct gb_value *gb_value_view_buffer(
     const struct gb_value *value, size_t *ret_offset, size_t *ret_length);
-/* The texts of an error (name, message, stack or NULL) or regexp (source, flags, NULL); zero-terminated. */
+/* The texts of an error (name, message, stack or NULL) or regexp (source, flags, NULL); zero-terminated. A
+ * text from the other side may hold zeros: it then seems to end there. */
 const char *gb_value_text(const struct gb_value *value, unsigned index);
 /* How many elements or entries. */
 size_t gb_value_count(const struct gb_value *value);
@@ -131,9 +135,10 @@ char *gb_value_to_json(const struct gb_value *value, unsigned indent, size_t *re
 /* The other way. Errors name line and column. */
 struct gb_value *gb_value_from_json(struct gb_values *pool, const char *json, size_t n, struct gb_err *err);
 /* As a person wants to see it: Map(1) { "a" => 1n }. The caller's to free(). Cut with "…" beyond @max_bytes.
- */
+ * Safe for a terminal: control characters are escaped. NULL if memory is out. */
 char *gb_value_inspect(const struct gb_value *value, size_t max_bytes);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

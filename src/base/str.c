@@ -5,14 +5,14 @@
 #include <stdlib.h>
 
 bool gb_str_ends_with(struct gb_str s, struct gb_str tail) {
-	return s.n >= tail.n && memcmp(s.p + s.n - tail.n, tail.p, tail.n) == 0;
+	return s.n >= tail.n && (tail.n == 0 || memcmp(s.p + s.n - tail.n, tail.p, tail.n) == 0);
 }
 
 bool gb_str_cut(struct gb_str *rest, char separator, struct gb_str *ret_head) {
 	const char *at = rest->n ? memchr(rest->p, separator, rest->n) : NULL;
 	if (!at) {
 		*ret_head = *rest;
-		*rest = (struct gb_str){rest->p + rest->n, 0};
+		*rest = (struct gb_str){rest->n ? rest->p + rest->n : rest->p, 0};
 		return false;
 	}
 	*ret_head = (struct gb_str){rest->p, (size_t)(at - rest->p)};
@@ -27,7 +27,8 @@ struct unit {
 
 /* Read "<number><unit>", where the first unit of the table is the one meant when none is written. */
 static bool parse_with_unit(const char *text, const struct unit *units, size_t n_units, uint64_t *ret) {
-	if (!isdigit((unsigned char)text[0]))
+	/* strtod also reads " 1", "inf" and "0x10". */
+	if (!isdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
 		return false;
 	char *end = NULL;
 	double number = strtod(text, &end);
@@ -36,7 +37,6 @@ static bool parse_with_unit(const char *text, const struct unit *units, size_t n
 		if (strcmp(end, units[i].name) == 0)
 			factor = units[i].factor;
 	double product = number * factor;
-	/* strtod also reads "0x1p3", whose letters no unit matches, and overflows to infinity. */
 	if (factor == 0 || !isfinite(product) || product >= 0x1p63)
 		return false;
 	*ret = (uint64_t)llround(product);

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,11 +11,8 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "engine/limits.h"
+#include "engine/workers.h"
 #include "sandbox/plan.h"
-
-#ifndef GB_LIBEXECDIR
-#define GB_LIBEXECDIR "/usr/local/libexec/glovebox"
-#endif
 
 /* --- deadlines --- */
 
@@ -72,34 +68,6 @@ static bool start_timer(struct gb_engine *engine, struct gb_err *err) {
 	return gb_loop_add(&engine->loop, &engine->timer, engine->timer_fd, EPOLLIN, on_timer, err);
 }
 
-/* --- finding the worker --- */
-
-static bool is_worker_dir(const char *dir, const char *name, char *ret, size_t n) {
-	return (size_t)snprintf(ret, n, "%s/%s", dir, name) < n && access(ret, X_OK) == 0;
-}
-
-/* Where the caller says; else beside the running program, as in a build tree; else where it was installed. */
-static bool find_worker(const char *dir, const char *name, char *ret, size_t n, struct gb_err *err) {
-	if (dir)
-		return is_worker_dir(dir, name, ret, n) ||
-		       gb_fail(err, GB_ENOENT, errno, "worker program '%s' in worker_dir '%s'", name, dir);
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *slash = NULL;
-	if (length > 0) {
-		self[length] = '\0';
-		slash = strrchr(self, '/');
-	}
-	if (slash) {
-		*slash = '\0';
-		if (is_worker_dir(self, name, ret, n))
-			return true;
-	}
-	return is_worker_dir(GB_LIBEXECDIR, name, ret, n) ||
-	       gb_fail(err, GB_ENOENT, 0, "worker program '%s' is neither beside '%s' nor in " GB_LIBEXECDIR,
-		   name, slash ? self : "this program");
-}
-
 /* --- the engine --- */
 
 static uint64_t three_quarters_of_memory(void) {
@@ -110,7 +78,7 @@ static bool open_engine(
     struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
 	char program[PATH_MAX];
 	struct gb_plan plan;
-	if (!find_worker(options->worker_dir, "glovebox-js", program, sizeof program, err) ||
+	if (!gb_worker_find(options->worker_dir, "glovebox-js", program, sizeof program, err) ||
 	    !gb_plan_init(&plan, err) || !gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
 		return false;
 	const struct gb_pool_options pool = {

@@ -49,7 +49,7 @@ static void settle(struct gb_run *run) {
 }
 
 static const char *keep_text(struct gb_run *run, const char *text) {
-	const char *copy = gb_arena_copy(&run->texts, (struct gb_str){text, strnlen(text, 4096)});
+	const char *copy = gb_arena_copy(&run->texts, gb_str_from(text));
 	return copy ? copy : "";
 }
 

@@ -74,7 +74,11 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
 /* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
 
-/* The two system call filters. Denied calls fail with @denied_errno. */
+/* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
+enum { GB_SECCOMP_MARK = 4000 };
+
+/* The two system call filters. Denied calls fail with @denied_errno: EPERM, or the mark where somebody looks.
+ */
 bool gb_seccomp_filters(
     struct gb_filter *ret_zygote, struct gb_filter *ret_worker, int denied_errno, struct gb_err *err);
 

@@ -420,7 +420,9 @@ bool gb_pool_create(
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
 	init_shards(pool, options->shards);
 	const struct gb_cgroup_limits limits = {options->memory_bytes, options->max_cells + MAX_SHARDS};
-	if (pool->plan.layers & GB_LAYER_CGROUP)
+	/* A group is for all cells together; one cell alone has its own limits, and starts without the
+	 * milliseconds that moving into a group can take. */
+	if ((pool->plan.layers & GB_LAYER_CGROUP) && options->max_cells > 1)
 		(void)gb_cgroup_create(&limits, &pool->cgroup, NULL); /* the one layer that may be absent */
 	bool up = true;
 	for (unsigned i = 0; i < pool->n_shards && up; i++)

@@ -20,7 +20,8 @@ struct gb_decode_limits {
 /* Append @value to @out. Fails when @out does, or when a graph is deeper than the default limit. */
 bool gb_value_encode(struct gb_buf *out, const struct gb_value *value, struct gb_err *err);
 
-/* Exactly one value, using all @n bytes. NULL and @err if they are malformed or beyond a limit. */
+/* Exactly one value, using all @n bytes. NULL and @err if they are malformed or beyond a limit. @limits may
+ * be NULL: the default. */
 struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size_t n,
     const struct gb_decode_limits *limits, struct gb_err *err);
 

@@ -57,7 +57,7 @@ static bool next(struct decoder *d, struct gb_cbor_item *ret_item) {
 static bool take_number(struct decoder *d) {
 	if (d->n_met == d->cap_met) {
 		size_t cap = d->cap_met ? d->cap_met * 2 : 64;
-		struct gb_value **met = realloc(d->met, cap * sizeof *met);
+		struct gb_value **met = realloc(d->met, cap * sizeof(struct gb_value *));
 		if (!met)
 			return out_of_memory(d);
 		d->met = met;

@@ -48,7 +48,8 @@ void gb_frame_end(struct gb_buf *out, size_t mark);
 /* @max_frame bounds one frame, head included. */
 void gb_frame_reader_init(struct gb_frame_reader *reader, size_t max_frame);
 void gb_frame_reader_finish(struct gb_frame_reader *reader);
-/* Room to receive up to @n bytes into (at least one); *ret_n is how much there is. NULL if memory is out. */
+/* Room to receive up to @n bytes into (at least one); *ret_n is how much there is. NULL if memory is out, or
+ * if a whole frame was not taken before. */
 char *gb_frame_reader_room(struct gb_frame_reader *reader, size_t n, size_t *ret_n);
 /* @n bytes were received into that room. */
 void gb_frame_reader_fed(struct gb_frame_reader *reader, size_t n);

@@ -48,7 +48,7 @@ uint32_t *gb_identity_at(struct gb_identity *map, const void *pointer, bool *ret
 	*ret_is_new = !entry || !entry->pointer;
 	if (!*ret_is_new)
 		return &entry->number;
-	if (map->used >= map->cap / 2) {
+	if (!entry || map->used >= map->cap / 2) {
 		if (!grow(map))
 			return NULL;
 		entry = find(map, pointer);

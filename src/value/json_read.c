@@ -126,20 +126,18 @@ static const char *unescape(struct gb_buf *out, const char *at, const char *end)
 	return at + 1;
 }
 
-/* @from is behind the opening quote and r->at at the first backslash. */
-static struct gb_value *parse_escaped(struct gb_json_reader *r, const char *from) {
+/* The text between two quotes, which is UTF-8, with its escapes undone. */
+static struct gb_value *parse_escaped(struct gb_json_reader *r, const char *from, const char *end) {
 	struct gb_buf *out = &r->scratch;
 	gb_buf_clear(out);
-	for (const char *plain = from;;) {
-		while (r->at < r->end && *r->at != '"' && *r->at != '\\' && (uint8_t)*r->at >= 0x20)
-			r->at++;
-		gb_buf_append(out, plain, (size_t)(r->at - plain));
-		if (r->at == r->end || *r->at != '\\')
+	for (const char *plain = from; plain < end;) {
+		const char *escape = memchr(plain, '\\', (size_t)(end - plain));
+		gb_buf_append(out, plain, (size_t)((escape ? escape : end) - plain));
+		if (!escape)
 			break;
-		plain = unescape(out, r->at + 1, r->end);
+		plain = unescape(out, escape + 1, end);
 		if (!plain)
-			return gb_json_fail(r, r->at, "expected an escape that JSON has");
-		r->at = plain;
+			return gb_json_fail(r, escape, "expected an escape that JSON has");
 	}
 	if (gb_buf_failed(out))
 		return gb_json_fail_memory(r);
@@ -148,23 +146,24 @@ static struct gb_value *parse_escaped(struct gb_json_reader *r, const char *from
 
 static struct gb_value *parse_string(struct gb_json_reader *r) {
 	const char *from = ++r->at;
-	while (r->at < r->end && *r->at != '"' && *r->at != '\\' && (uint8_t)*r->at >= 0x20)
-		r->at++;
-	const char *plain_end = r->at;
-	struct gb_value *string = NULL;
-	if (r->at < r->end && *r->at == '\\' && !(string = parse_escaped(r, from)))
-		return NULL;
+	bool escaped = false;
+	for (; r->at < r->end && *r->at != '"'; r->at++) {
+		if ((uint8_t)*r->at < 0x20)
+			return gb_json_fail(r, r->at, "expected control characters in strings to be escaped");
+		if (*r->at == '\\') {
+			escaped = true;
+			if (++r->at == r->end)
+				break;
+		}
+	}
 	if (r->at == r->end)
 		return gb_json_fail(r, from - 1, "this string has no end");
-	if (*r->at != '"')
-		return gb_json_fail(r, r->at, "expected control characters in strings to be escaped");
-	/* Escapes are ASCII, so that the text as it stands can be checked for both cases. */
-	if (gb_wtf8_scan(from, (size_t)(r->at - from)) != GB_WTF8_UTF8)
+	const char *end = r->at++;
+	if (gb_wtf8_scan(from, (size_t)(end - from)) != GB_WTF8_UTF8)
 		return gb_json_fail(r, from - 1, "expected UTF-8 in this string");
-	if (!string)
-		string = made(r, gb_value_utf8(r->pool, from, (size_t)(plain_end - from)));
-	r->at++;
-	return string;
+	if (escaped)
+		return parse_escaped(r, from, end);
+	return made(r, gb_value_utf8(r->pool, from, (size_t)(end - from)));
 }
 
 static bool enter(struct gb_json_reader *r) {

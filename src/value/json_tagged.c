@@ -40,7 +40,7 @@ static bool append(
     struct gb_json_reader *r, struct gb_value ***list, size_t *n, size_t *cap, struct gb_value *value) {
 	if (*n == *cap) {
 		size_t bigger = *cap ? *cap * 2 : 16;
-		struct gb_value **grown = realloc(*list, bigger * sizeof **list);
+		struct gb_value **grown = realloc(*list, bigger * sizeof(struct gb_value *));
 		if (!grown)
 			return gb_json_fail_memory(r);
 		*list = grown;

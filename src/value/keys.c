@@ -59,7 +59,7 @@ static bool prepare(struct gb_keys *keys, size_t count, size_t *ret_mask) {
 	*ret_mask = 0;
 	if (count <= FEW)
 		return true;
-	size_t cap = 4 * FEW;
+	size_t cap = 32;
 	while (cap < count * 2)
 		cap *= 2;
 	if (keys->cap == 0 && getrandom(keys->seed, sizeof keys->seed, 0) != sizeof keys->seed)

@@ -9,6 +9,15 @@
 
 enum { MAX_DIGITS = 17, SAFE_DIGITS = 15, EXACT_POWERS = 22 };
 
+/* At powers of two the nearest digits may lie just outside what reads back, and the next ones inside. */
+static bool round_up(char *text, double number) {
+	char *last = strchr(text, 'e') - 1;
+	if (*last < '0' || *last > '8')
+		return false;
+	++*last;
+	return strtod(text, NULL) == number;
+}
+
 /* The shortest digits that read back as @number, without trailing zeros, and where the point is:
  * 0.<digits> * 10^point. @number is finite and above zero. */
 static int shortest_digits(double number, char digits[MAX_DIGITS + 1], int *ret_point) {
@@ -17,7 +26,7 @@ static int shortest_digits(double number, char digits[MAX_DIGITS + 1], int *ret_
 	int precision = number < 0x1p-1022 ? 1 : SAFE_DIGITS;
 	for (; precision <= MAX_DIGITS; precision++) {
 		snprintf(text, sizeof text, "%.*e", precision - 1, number);
-		if (precision == MAX_DIGITS || strtod(text, NULL) == number)
+		if (precision == MAX_DIGITS || strtod(text, NULL) == number || round_up(text, number))
 			break;
 	}
 	int n = 0;

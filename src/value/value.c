@@ -244,11 +244,11 @@ struct gb_value *gb_value_regexp(struct gb_values *pool, const char *source, con
 static bool grow(struct gb_list *list, size_t cap) {
 	struct gb_value **slots = NULL;
 	if (cap <= UINT32_MAX)
-		slots = gb_arena_array(&list->pool->arena, cap, sizeof *slots);
+		slots = gb_arena_array(&list->pool->arena, cap, sizeof(struct gb_value *));
 	if (!slots)
 		return fail(list->pool);
 	if (list->used)
-		memcpy(slots, list->slots, list->used * sizeof *slots);
+		memcpy(slots, list->slots, list->used * sizeof(struct gb_value *));
 	list->slots = slots;
 	list->cap = (uint32_t)cap;
 	return true;

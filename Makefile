@@ -1,0 +1,53 @@
+# The one entrance. meson does the work; this says what there is to do.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+MESON = meson
+
+.PHONY: all setup run test test-as-nobody bench bench-peers asan fuzz lint format cover install clean help
+
+all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
+	@ninja -C $(BUILD) --quiet
+
+setup: ## install what is missing and build quickjs-ng into .deps/
+	@scripts/setup
+
+$(BUILD)/build.ninja:
+	@$(MESON) setup $(BUILD) --prefix=$(PREFIX) $(if $(CI),--werror) >$(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
+	@mv $(BUILD).log $(BUILD)/setup.log
+
+run: all ## a small tour of real sandboxed runs
+	@scripts/tour $(BUILD)/glovebox
+
+test: all ## every test; the last line counts them
+	@scripts/test $(BUILD)
+
+bench: all ## latency, throughput and memory, against the physical floor
+	@$(BUILD)/glovebox bench
+
+bench-peers: all ## the same, beside other ways to run untrusted code
+	@bench/compare $(BUILD)/glovebox
+
+asan: setup ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
+	@scripts/asan build-asan
+
+fuzz: setup ## each fuzz target for FUZZ_SECONDS (60)
+	@scripts/fuzz build-fuzz $(or $(FUZZ_SECONDS),60)
+
+lint: all ## format, clang-tidy, include order, style
+	@scripts/lint $(BUILD)
+
+format: ## let clang-format have its way
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+cover: setup ## line coverage of the unit and end-to-end tests
+	@scripts/cover build-cover
+
+install: all ## install to PREFIX (/usr/local)
+	@$(MESON) configure $(BUILD) --prefix=$(abspath $(PREFIX)) && ninja -C $(BUILD) --quiet install
+
+clean: ## remove what was built here (not .deps)
+	@rm -rf $(BUILD) build-asan build-fuzz build-cover
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14

@@ -1,0 +1,29 @@
+/* Run a line of JavaScript in a sandbox and print what it gave: the whole of embedding Glovebox.
+ *	cc run.c $(pkg-config --cflags --libs glovebox) -o run && ./run 'export default 6*7' */
+#include <glovebox/glovebox.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+	struct gb_err err = {0};
+	struct gb_engine *engine;
+	if (!gb_engine_create(NULL, &engine, &err)) {
+		fprintf(stderr, "%s\n", err.message);
+		return 3;
+	}
+	struct gb_run *run;
+	struct gb_run_options options = {
+	    .source = argc > 1 ? argv[1] : "export default 6*7", .timeout_ms = 2000};
+	if (!gb_run_start(engine, &options, &run, &err)) {
+		fprintf(stderr, "%s\n", err.message);
+		return 2;
+	}
+	const struct gb_result *result = gb_run_wait(run);
+	char *text = gb_value_inspect(result->value, 4096);
+	printf("%s: %s\n", gb_status_name(result->status),
+	    result->status == GB_SUCCESS ? text : result->error.message);
+	free(text);
+	gb_run_destroy(run);
+	gb_engine_destroy(engine);
+	return 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * What the commands share: one table of commands, one way to declare flags, one way to speak to a person.
+ */
+#ifndef GB_CLI_CLI_H
+#define GB_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "glovebox/err.h"
+
+/* What a caller's script can rely on. */
+enum {
+	EXIT_OK = 0,
+	EXIT_CODE_FAILED = 1,
+	EXIT_BAD_USE = 2,
+	EXIT_REFUSED = 3,
+	EXIT_TIMEOUT = 124,
+};
+
+struct command {
+	const char *name;
+	const char *synopsis; /* what follows the name */
+	const char *summary;  /* one line */
+	const char *details;  /* for --help */
+	const struct flag *flags;
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+extern const struct command command_run, command_doctor, command_bench, command_version;
+
+/* --- flags (options.c) --- */
+
+struct flag {
+	const char *name;     /* "timeout"; NULL ends the table */
+	char short_name;      /* or 0 */
+	const char *argument; /* "MS"; NULL if it takes none */
+	const char *help;
+};
+
+/* Called for each flag, in order; @flag is NULL for an operand. False stops the parsing: the callee has said
+ * why. */
+typedef bool (*flag_handler)(const struct flag *flag, const char *value, void *data);
+
+enum parsed { PARSED, PARSED_HELP, PARSED_BAD };
+
+/* --help is known everywhere and answered here. */
+enum parsed parse_flags(
+    const struct command *command, int argc, char **argv, flag_handler handler, void *data);
+
+/* "glovebox run: …" on stderr. Returns false, for handlers. */
+bool complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void print_help(const struct command *command, FILE *to);
+
+/* --- colours (term.c) --- */
+
+enum style { PLAIN, BOLD, DIM, RED, GREEN, YELLOW };
+
+/* @text in @style, if @to is a terminal that wants colours. */
+void print_styled(FILE *to, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* @s between quotes, as JSON. */
+void print_json_string(FILE *to, const char *s);
+
+#endif

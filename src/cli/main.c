@@ -1,0 +1,36 @@
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "glovebox/glovebox.h"
+
+static const struct command *const commands[] = {
+    &command_run, &command_doctor, &command_bench, &command_version};
+
+static void usage(FILE *to) {
+	print_styled(to, BOLD, "glovebox");
+	fprintf(to, " %s: run code that nobody has vouched for, behind real walls.\n\n", GB_VERSION);
+	for (size_t i = 0; i < GB_COUNT(commands); i++)
+		fprintf(to, "  glovebox %-9s %s\n", commands[i]->name, commands[i]->summary);
+	fprintf(to, "\nA first result:\n"
+		    "  glovebox run -e 'export default 6*7'\n"
+		    "  echo 'console.log(\"hello\")' | glovebox run -\n\n"
+		    "'glovebox COMMAND --help' tells more.\n");
+}
+
+int main(int argc, char **argv) {
+	const char *name = argc > 1 ? argv[1] : "";
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	if (strcmp(name, "--version") == 0)
+		name = "version";
+	for (size_t i = 0; i < GB_COUNT(commands); i++)
+		if (strcmp(name, commands[i]->name) == 0)
+			return commands[i]->run(commands[i], argc - 2, argv + 2);
+	if (*name)
+		fprintf(stderr, "glovebox: there is no command '%s'\n\n", name);
+	usage(stderr);
+	return EXIT_BAD_USE;
+}

@@ -1,0 +1,366 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/cli.h"
+#include "glovebox/glovebox.h"
+
+enum { SHOWN_MAX = 1 << 20, INPUTS_MAX = 64 << 20 };
+
+/* --- languages --- */
+
+enum language { TYPESCRIPT, JAVASCRIPT, PYTHON, NODE, DENO, SHELL };
+
+static const struct {
+	enum language language;
+	const char *names;   /* what -l takes, between spaces */
+	const char *endings; /* of files, between spaces */
+	bool available;
+} languages[] = {
+    {TYPESCRIPT, " ts typescript ", " .ts .mts ", true},
+    {JAVASCRIPT, " js javascript ", " .js .mjs ", true},
+    {PYTHON, " python py ", " .py ", false},
+    {NODE, " node ", " .cjs ", false},
+    {DENO, " deno ", "", false},
+    {SHELL, " shell sh bash ", " .sh .bash ", false},
+};
+
+static bool is_listed(const char *list, const char *word) {
+	char padded[32];
+	return (size_t)snprintf(padded, sizeof padded, " %s ", word) < sizeof padded && strstr(list, padded);
+}
+
+static bool language_by_name(const char *name, enum language *ret) {
+	for (size_t i = 0; i < GB_COUNT(languages); i++)
+		if (is_listed(languages[i].names, name)) {
+			*ret = languages[i].language;
+			return true;
+		}
+	return false;
+}
+
+/* TypeScript unless the ending says otherwise. */
+static enum language language_by_file(const char *file) {
+	const char *slash = file ? strrchr(file, '/') : NULL,
+		   *dot = file ? strrchr(slash ? slash : file, '.') : NULL;
+	for (size_t i = 0; dot && i < GB_COUNT(languages); i++)
+		if (is_listed(languages[i].endings, dot))
+			return languages[i].language;
+	return TYPESCRIPT;
+}
+
+/* --- the command line --- */
+
+struct request {
+	const char *file; /* NULL with -e; "-" is standard input */
+	const char *code;
+	bool has_language;
+	enum language language;
+	bool json;
+	struct gb_values *values;
+	struct gb_value *globals;
+	struct gb_run_options options;
+	struct gb_buf source;
+};
+
+enum { FLAG_EVAL, FLAG_LANGUAGE, FLAG_FN, FLAG_ARGS, FLAG_INPUT, FLAG_TIMEOUT, FLAG_MEMORY, FLAG_JSON };
+
+static const struct flag flags[] = {
+    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts or js; else the file's ending tells, else ts"},
+    [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
+    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
+    [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s)"},
+    [FLAG_MEMORY] = {"memory", 0, "SIZE", "end it when it needs more than 32M, 1G (default 64M)"},
+    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+    {0},
+};
+
+static bool take_source(struct request *request, const char *file, const char *code) {
+	if (request->file || request->code)
+		return complain(
+		    &command_run, "one piece of code at a time: a FILE, or - for standard input, or -e CODE");
+	request->file = file;
+	request->code = code;
+	return true;
+}
+
+static bool take_args(struct request *request, const char *json) {
+	struct gb_err err = {0};
+	struct gb_value *args = gb_value_from_json(request->values, json, strlen(json), &err);
+	if (!args)
+		return complain(&command_run, "--args: %s", err.message);
+	if (gb_value_type(args) != GB_ARRAY)
+		return complain(&command_run, "--args: must be an array, like '[1, \"x\"]'");
+	request->options.args = args;
+	return true;
+}
+
+static bool take_input(struct request *request, const char *text) {
+	struct gb_str json = gb_str_from(text), name;
+	if (!gb_str_cut(&json, '=', &name))
+		return complain(&command_run, "--input: '%s' is not NAME=JSON", text);
+	struct gb_err err = {0};
+	struct gb_value *value = gb_value_from_json(request->values, json.p, json.n, &err);
+	if (!value)
+		return complain(&command_run, "--input %.*s: %s", GB_STR_ARG(name), err.message);
+	for (size_t i = 0; i < gb_value_count(request->globals); i++) {
+		size_t n;
+		const char *other = gb_value_bytes(gb_value_key_at(request->globals, i), &n);
+		if (n == name.n && memcmp(other, name.p, n) == 0)
+			return complain(&command_run, "--input: '%.*s' is given twice", GB_STR_ARG(name));
+	}
+	return gb_value_put(request->globals, gb_value_string(request->values, name.p, name.n), value) ||
+	       complain(&command_run, "--input: too large, or a name that is not UTF-8");
+}
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct request *request = data;
+	if (!flag)
+		return take_source(request, value, NULL);
+	switch (flag - flags) {
+	case FLAG_EVAL:
+		return take_source(request, NULL, value);
+	case FLAG_LANGUAGE:
+		request->has_language = language_by_name(value, &request->language);
+		return request->has_language ||
+		       complain(&command_run, "-l: there is no language '%s'; try ts or js", value);
+	case FLAG_FN:
+		request->options.fn = value;
+		return true;
+	case FLAG_ARGS:
+		return take_args(request, value);
+	case FLAG_INPUT:
+		return take_input(request, value);
+	case FLAG_TIMEOUT:
+		return (gb_str_parse_duration_ms(value, &request->options.timeout_ms) &&
+			   request->options.timeout_ms) ||
+		       complain(&command_run, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
+	case FLAG_MEMORY:
+		return (gb_str_parse_size(value, &request->options.memory_bytes) &&
+			   request->options.memory_bytes) ||
+		       complain(&command_run, "--memory: '%s' is not a size like 32M or 1G", value);
+	case FLAG_JSON:
+		request->json = true;
+		return true;
+	}
+	return false;
+}
+
+static bool load_source(struct request *request) {
+	gb_buf_init(&request->source, GB_SOURCE_MAX);
+	if (request->code) {
+		gb_buf_append(&request->source, request->code, strlen(request->code));
+	} else {
+		bool standard = strcmp(request->file, "-") == 0;
+		gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(request->file, O_RDONLY | O_CLOEXEC);
+		struct gb_err err = {0};
+		if (fd < 0)
+			return complain(&command_run, "open '%s': %s", request->file, strerror(errno));
+		if (!gb_read_to_end(fd, standard ? "standard input" : request->file, &request->source, &err))
+			return complain(&command_run, "%s", err.message);
+		request->options.filename = standard ? "<stdin>" : request->file;
+	}
+	if (gb_buf_c_str(&request->source))
+		return true;
+	return complain(&command_run, "the code is larger than %u bytes", GB_SOURCE_MAX);
+}
+
+/* --- showing --- */
+
+static void show_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	(void)run, (void)data;
+	FILE *to = log->level == GB_LOG_WARN || log->level == GB_LOG_ERROR ? stderr : stdout;
+	for (size_t i = 0; i < gb_value_count(log->args); i++) {
+		gb_auto_free char *text = gb_value_inspect(gb_value_at(log->args, i), SHOWN_MAX);
+		fprintf(to, "%s%s", i ? " " : "", text ? text : "?");
+	}
+	fputc('\n', to);
+	fflush(to);
+}
+
+/* The line of the source that the error is in, with a caret below the column. */
+static void show_place(const struct gb_str *source, const struct gb_run_error *error) {
+	struct gb_str rest = *source, line;
+	for (unsigned i = 0; i < error->line; i++)
+		if (!gb_str_cut(&rest, '\n', &line) && i + 1 < error->line)
+			return;
+	if (!error->line || !error->column || line.n > 200 || error->column > line.n + 1)
+		return;
+	fprintf(stderr, "  ");
+	for (size_t i = 0; i < line.n; i++)
+		fputc((unsigned char)line.p[i] < 0x20 ? ' ' : line.p[i], stderr);
+	fprintf(stderr, "\n  %*s", (int)error->column - 1, "");
+	print_styled(stderr, RED, "^\n");
+}
+
+/* Text that the sandbox made must not be able to speak to the terminal. */
+static void show_untrusted(const char *text) {
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t' ? '?'
+		      : *text == 0x7f                                               ? '?'
+										    : *text,
+		    stderr);
+}
+
+static void show_failure(const struct request *request, const struct gb_result *result) {
+	const struct gb_run_error *error = &result->error;
+	print_styled(stderr, RED, "%s", gb_status_name(result->status));
+	fputs(": ", stderr);
+	if (result->status == GB_FAILURE || result->status == GB_LINK_ERROR) {
+		show_untrusted(error->name);
+		fputs(": ", stderr);
+	}
+	show_untrusted(error->message);
+	fputc('\n', stderr);
+	if (error->line)
+		show_place(&(struct gb_str){request->source.data, request->source.len}, error);
+	show_untrusted(error->stack);
+	if (result->status == GB_LINK_ERROR && request->language == TYPESCRIPT &&
+	    strcmp(error->name, "SyntaxError") == 0)
+		fputs("hint: this build runs the JavaScript part of TypeScript; types are not erased yet\n",
+		    stderr);
+	if (result->status == GB_MEMORY)
+		fputs("hint: --memory gives it more\n", stderr);
+	if (result->timed_out)
+		fputs("hint: --timeout gives it longer\n", stderr);
+}
+
+static void show_result(const struct request *request, const struct gb_result *result) {
+	if (result->status != GB_SUCCESS) {
+		show_failure(request, result);
+	} else if (gb_value_type(result->value) != GB_UNDEFINED) {
+		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
+		puts(text ? text : "?");
+	}
+	if (result->truncated)
+		print_styled(
+		    stderr, YELLOW, "glovebox: the output was cut: it was more than a run may say\n");
+}
+
+static int exit_status(const struct gb_result *result) {
+	if (result->timed_out)
+		return EXIT_TIMEOUT;
+	if (result->status == GB_DENIED)
+		return EXIT_REFUSED;
+	return result->status == GB_SUCCESS ? EXIT_OK : EXIT_CODE_FAILED;
+}
+
+static int show(const struct request *request, const struct gb_result *result) {
+	if (!request->json) {
+		show_result(request, result);
+		return exit_status(result);
+	}
+	struct gb_err err = {0};
+	gb_auto_free char *json = gb_result_to_json(result, NULL, &err);
+	if (!json) {
+		complain(&command_run, "%s", err.message);
+		return EXIT_CODE_FAILED;
+	}
+	puts(json);
+	return exit_status(result);
+}
+
+/* --- running --- */
+
+/* A run that never began, in the shape of one that did: programs that read --json need no second way. */
+static int refuse(const struct request *request, const char *code, const char *message) {
+	if (request->json) {
+		printf("{\"runId\":\"\",\"status\":\"denied\",\"reports\":[],\"logs\":[],\"stdout\":\"\","
+		       "\"stderr\":\"\","
+		       "\"exitCode\":1,\"timedOut\":false,\"truncated\":false,\"error\":{\"name\":\"Denied\","
+		       "\"message\":");
+		print_json_string(stdout, message);
+		printf(",\"code\":\"%s\"},\"durationMs\":0,\"memoryUsedBytes\":0}\n", code);
+	} else {
+		complain(&command_run, "refused: %s", message);
+	}
+	return EXIT_REFUSED;
+}
+
+/* One run wants one zygote, and no time for another CPU to wake up. */
+static void stay_on_this_cpu(void) {
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)sched_getcpu(), &set);
+	sched_setaffinity(0, sizeof set, &set);
+}
+
+static int execute(struct request *request) {
+	struct gb_err err = {0};
+	struct gb_engine *engine;
+	const struct gb_engine_options options = {.shards = 1, .warm = GB_NONE, .max_runs = 1};
+	stay_on_this_cpu();
+	if (!gb_engine_create(&options, &engine, &err))
+		return refuse(request, "wall", err.message);
+	request->options.source = request->source.data;
+	request->options.source_bytes = request->source.len;
+	request->options.globals = request->globals;
+	if (!request->json)
+		request->options.on_log = show_log;
+	int status = EXIT_BAD_USE;
+	struct gb_run *run;
+	if (gb_run_start(engine, &request->options, &run, &err)) {
+		const struct gb_result *result = gb_run_wait(run);
+		status = result ? show(request, result) : EXIT_CODE_FAILED;
+		gb_run_destroy(run);
+	} else {
+		complain(&command_run, "%s", err.message);
+	}
+	gb_engine_destroy(engine);
+	return status;
+}
+
+static int run_request(struct request *request) {
+	if (!request->file && !request->code) {
+		complain(&command_run, "nothing to run: give a FILE, or - for standard input, or -e CODE");
+		return EXIT_BAD_USE;
+	}
+	if (!request->has_language)
+		request->language = language_by_file(request->file);
+	if (!languages[request->language].available) {
+		char text[160];
+		snprintf(text, sizeof text, "this build has no runtime for '%.*s'; it runs ts and js",
+		    (int)strcspn(languages[request->language].names + 1, " "),
+		    languages[request->language].names + 1);
+		return refuse(request, "runtime_disabled", text);
+	}
+	return load_source(request) ? execute(request) : EXIT_BAD_USE;
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct request request = {.values = gb_values_create(INPUTS_MAX)};
+	request.globals = gb_value_object(request.values);
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	int status = parsed == PARSED        ? run_request(&request)
+		     : parsed == PARSED_HELP ? EXIT_OK
+					     : EXIT_BAD_USE;
+	gb_buf_finish(&request.source);
+	gb_values_destroy(request.values);
+	return status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
+    .summary = "run code in a fresh sandbox and show what it gave",
+    .details =
+	"The code is an ES module. Its result is its default export, or the one that --fn names; a function\n"
+	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
+	"There\n"
+	"are no files, no network, no environment and no clock but Date in there.\n"
+	"\n"
+	"  glovebox run -e 'export default [1,2,3].map(n => n * n)'\n"
+	"  glovebox run sum.js --fn add --args '[1, 2]'\n"
+	"  glovebox run -e 'export default rows.length' --input rows='[1,2]' --json\n"
+	"\n"
+	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,14 @@
+/* Where the worker programs are. */
+#ifndef GB_ENGINE_WORKERS_H
+#define GB_ENGINE_WORKERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+/* The path of worker @name: in @dir if one is given; else beside the running program, as in a build tree;
+ * else where it was installed. */
+bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, struct gb_err *err);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * An attack: something that code inside a sandbox must not be able to do, as a probe that tries it.
+ *
+ *	#include "attack.h"
+ *
+ *	ATTACK(change_the_root, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP, .control = GB_LAYER_USER) {
+ *		return chroot("/");
+ *	}
+ *
+ * That is a whole file. It is compiled twice: into attack-worker, which runs the probe behind walls, and into
+ * test-attacks, which decides behind which ones and judges the answer:
+ *
+ *	the full wall			the attack must fail
+ *	each of .layers, alone		it must fail, so each layer is known to hold by itself
+ *	.control			it must work, so the probe is known to be able to
+ *
+ * A probe returns what system calls return: not negative when the attack worked, else -1 and errno.
+ */
+#ifndef GB_TESTS_ATTACK_H
+#define GB_TESTS_ATTACK_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "sandbox/plan.h"
+
+enum { ATTACK_MAX_KERNEL_SAYS = 6, ATTACK_MAX_STAGE_FDS = 4 };
+
+/* What the seccomp filter answers in tests that have to know that it was the filter that answered. */
+enum { ATTACK_MARKER = 4000 };
+
+/* What the host puts up for one attack, to be attacked. */
+struct stage {
+	char argument[120]; /* for the probe */
+	char dir[40];       /* a folder that anybody may write to; removed with all it holds */
+	pid_t victim;       /* a process of the sandbox's user, killed in the end */
+	int fds[ATTACK_MAX_STAGE_FDS];
+	unsigned n_fds;
+	int ipc_id;
+};
+
+struct attack {
+	const char *name;
+	long (*probe)(const char *argument);
+	unsigned layers;  /* each of these stops it without any other */
+	unsigned control; /* the smallest set of layers with which it works: none, in most cases */
+	/* For what no ordinary user can do anywhere, or what must never take effect: in the control the
+	 * kernel itself answers with one of these. */
+	int kernel_says[ATTACK_MAX_KERNEL_SAYS];
+	int signal;       /* a wall may also answer with this signal */
+	int landlock_abi; /* Landlock stops it since this version */
+	/* What stops it is the worker's own precaution, not a layer. The probe takes it itself, unless its
+	 * argument is "careless", as it is in the control. */
+	bool precaution;
+	/* The filter of a sanitizer's build lets it through. */
+	bool sanitizer_allows;
+	/* On the host, before and after. False: cannot be done here. */
+	bool (*set)(struct stage *stage);
+	void (*strike)(struct stage *stage);
+};
+
+#define ATTACK(id, ...)                                                                                      \
+	static long probe_##id(const char *argument);                                                        \
+	static const struct attack attack_##id = {.name = #id, .probe = probe_##id, __VA_ARGS__};            \
+	__attribute__((section("attacks"), used)) static const struct attack *const entry_##id =             \
+	    &attack_##id;                                                                                    \
+	static long probe_##id(__attribute__((unused)) const char *argument)
+
+/* All of them, put together by the linker. */
+extern const struct attack *const __start_attacks[];
+extern const struct attack *const __stop_attacks[];
+
+/* --- in probes --- */
+
+/* Several ways to do one thing: it worked if one of them did.
+ *
+ *	struct tries tries = {0};
+ *	try(&tries, syscall(SYS_fork));
+ *	try(&tries, syscall(SYS_vfork));
+ *	return tries_end(&tries);
+ *
+ * When all failed, errno is the one that all had; if they differ, one that differs from the first. */
+struct tries {
+	bool worked;
+	int error;
+	bool differs;
+};
+
+static inline void try(struct tries *tries, long returned) {
+	int error = errno;
+	if (returned >= 0) {
+		tries->worked = true;
+	} else if (!tries->error) {
+		tries->error = error;
+	} else if (error != tries->error && !tries->differs) {
+		tries->error = error;
+		tries->differs = true;
+	}
+}
+
+static inline long tries_end(const struct tries *tries) {
+	errno = tries->error;
+	return tries->worked ? 0 : -1;
+}
+
+/* It did not work, although no call has failed. */
+static inline long fail_with(int error) {
+	errno = error;
+	return -1;
+}
+
+/* --- for stages: stage.c, not in the worker --- */
+
+/* A folder with mode 0777; its path is the argument. */
+bool stage_dir(struct stage *stage);
+/* A process that waits, with the user and group that a sandbox has; its pid is the argument. */
+bool stage_victim(struct stage *stage);
+
+#endif

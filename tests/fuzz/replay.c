@@ -1,0 +1,36 @@
+/* Runs a fuzz target over the files that are given: the corpus as a test, for compilers without a fuzzer. */
+#include "fuzz.h"
+
+#include "base/buf.h"
+
+static bool run_file(const char *path) {
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	gb_auto_buf struct gb_buf content;
+	gb_buf_init(&content, 64 << 20);
+	char block[4096];
+	for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
+		gb_buf_append(&content, block, n);
+	fclose(file);
+	/* An exact copy, so that a sanitizer sees a read beyond its end. */
+	uint8_t *copy = malloc(content.len ? content.len : 1);
+	if (!copy)
+		return false;
+	for (size_t i = 0; i < content.len; i++)
+		copy[i] = (uint8_t)content.data[i];
+	LLVMFuzzerTestOneInput(copy, content.len);
+	free(copy);
+	return true;
+}
+
+int main(int argc, char **argv) {
+	for (int i = 1; i < argc; i++) {
+		if (!run_file(argv[i])) {
+			fprintf(stderr, "cannot read '%s'\n", argv[i]);
+			return 1;
+		}
+	}
+	printf("%d inputs\n", argc - 1);
+	return 0;
+}
