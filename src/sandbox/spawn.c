@@ -83,7 +83,7 @@ static int clone_flags(unsigned layers) {
 	flags |= layers & GB_LAYER_IPC ? CLONE_NEWIPC : 0;
 	flags |= layers & GB_LAYER_UTS ? CLONE_NEWUTS : 0;
 	flags |= layers & GB_LAYER_MOUNT ? CLONE_NEWNS : 0;
-	return flags; /* no exit signal: the host's SIGCHLD handling is not ours to disturb */
+	return flags;
 }
 
 static bool fail_clone(int error, struct gb_err *err) {

@@ -7,8 +7,8 @@
  *	while (gb_zygote_next(&zygote, &notice, &pidfd) == GB_ZYGOTE_NOTICE) ...	// when zygote.control
  *is readable gb_zygote_finish(&zygote);	// kills it and, with it, every cell
  *
- * Spawning does not wait: orders may be given at once and are carried out when the wall is up. The host
- * gets no SIGCHLD, and nobody's waitpid(-1) can take the zygote away.
+ * Spawning does not wait: orders may be given at once and are carried out when the wall is up. A zygote
+ * is a child of the host like any other: its end sends SIGCHLD, and it does not matter who reaps it.
  */
 #ifndef GB_SANDBOX_ZYGOTE_H
 #define GB_SANDBOX_ZYGOTE_H

@@ -112,7 +112,7 @@ static inline long fail_with(int error) {
 	return -1;
 }
 
-/* --- for stages: stage.c, not in the worker --- */
+/* --- for stages: stage.c --- */
 
 /* A folder with mode 0777; its path is the argument. */
 bool stage_dir(struct stage *stage);

@@ -7,6 +7,7 @@
 
 #include "attack.h"
 #include "base/cleanup.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/oneshot.h"
 #include "tap.h"
 
@@ -74,9 +75,9 @@ static void read_outcome(
 	const char *text = gb_buf_c_str(&answer->bytes);
 	int status = answer->wait_status;
 	*ret = (struct outcome){.verdict = UNCLEAR};
-	if (text && sscanf(text, "denied %99s", ret->detail) == 1) {
+	if (text && sscanf(text, " denied %99s", ret->detail) == 1) {
 		ret->verdict = DENIED;
-	} else if (text && sscanf(text, "done %99s", ret->detail) == 1) {
+	} else if (text && sscanf(text, " done %99s", ret->detail) == 1) {
 		ret->verdict = WORKED;
 	} else if (answer->timed_out) {
 		snprintf(ret->detail, sizeof ret->detail, "no answer in time");
@@ -184,12 +185,22 @@ static void judge_layer(const struct attack *attack, enum gb_layer layer) {
 		expect_works(attack, base);
 }
 
+static bool has_cgroup(struct gb_err *err) {
+	struct gb_cgroup *group = NULL;
+	bool has = gb_cgroup_create(&(struct gb_cgroup_limits){1 << 20, 1}, &group, err);
+	gb_cgroup_destroy(group);
+	return has;
+}
+
 static void judge(void) {
 	const struct attack *attack = tap.data;
 #ifdef __SANITIZE_ADDRESS__
 	if (attack->sanitizer_allows)
 		SKIP("sanitizer build: its filter allows this");
 #endif
+	static struct gb_err err;
+	if ((attack->layers & GB_LAYER_CGROUP) && !has_cgroup(&err))
+		SKIP(err.message);
 	if (!prepare_wall())
 		return;
 	expect_works(attack, attack->control);

@@ -41,9 +41,9 @@ static bool feed(const uint8_t *data, size_t size, uint32_t seed, size_t largest
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	gb_auto_buf struct gb_buf at_once, in_pieces;
 	if (size == 0)
 		return 0;
+	gb_auto_buf struct gb_buf at_once, in_pieces;
 	gb_buf_init(&at_once, size);
 	gb_buf_init(&in_pieces, size);
 	bool good = feed(data + 1, size - 1, 0, MAX_FRAME, &at_once);

@@ -17,7 +17,7 @@
 enum gb_js_encode_mode {
 	GB_JS_STRICT,  /* what is no data throws a SerializationError that names its path */
 	GB_JS_CLONE,   /* as structuredClone: class instances lose their class */
-	GB_JS_LENIENT, /* for a log: what is no data becomes a text that describes it; never throws */
+	GB_JS_LENIENT, /* for a log: what is no data becomes a text that describes it */
 };
 
 /* Once, in a fresh realm. */

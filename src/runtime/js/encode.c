@@ -421,17 +421,22 @@ static bool keep(struct encoder *e, JSValueConst value) {
 	return true;
 }
 
-/* A getter or a trap of the guest has thrown. */
-static bool give_up(struct encoder *e) {
-	if (e->mode != GB_JS_LENIENT || !JS_HasException(e->ctx))
+/* A getter of the guest has thrown. */
+static bool encode_thrown(struct encoder *e) {
+	if (e->mode != GB_JS_LENIENT)
 		return false;
 	JS_FreeValue(e->ctx, JS_GetException(e->ctx));
-	return false;
+	gb_cbor_string(e->out, "[threw]", strlen("[threw]"));
+	return true;
 }
 
 static bool encode_identity(struct encoder *e, JSValueConst value, const struct step *at) {
 	if (!is_data(e, value))
 		return refuse(e, value, at);
+	if (e->depth == GB_WIRE_DEPTH_MAX && e->mode == GB_JS_LENIENT)
+		return refuse(e, value, at);
+	if (e->depth == GB_WIRE_DEPTH_MAX)
+		return throw_at(e, at, "it is nested too deep");
 	bool is_new;
 	uint32_t *number = gb_identity_at(&e->met, JS_VALUE_GET_PTR(value), &is_new);
 	if (!number || (is_new && !keep(e, value))) {
@@ -444,19 +449,17 @@ static bool encode_identity(struct encoder *e, JSValueConst value, const struct 
 		return true;
 	}
 	*number = e->n_kept - 1;
-	if (e->depth == GB_WIRE_DEPTH_MAX)
-		return throw_at(e, at, "it is nested too deep");
 	e->depth++;
 	bool ok = encode_new(e, value, at);
 	e->depth--;
-	return ok || give_up(e);
+	return ok;
 }
 
 static bool encode(struct encoder *e, JSValueConst value, const struct step *at) {
 	if (e->out->failed)
 		return true; /* what follows has nowhere to go; the caller sees it at the end */
 	if (JS_IsException(value))
-		return give_up(e);
+		return encode_thrown(e);
 	if (JS_IsString(value))
 		return encode_string(e, value);
 	if (JS_IsBigInt(value))
@@ -481,19 +484,10 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
 
 bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, struct gb_buf *out) {
 	struct encoder e = {.js = js, .ctx = js->guest, .mode = mode, .out = out};
-	size_t begin = out->len;
 	bool ok = encode(&e, value, NULL);
 	gb_identity_finish(&e.met);
 	for (uint32_t i = 0; i < e.n_kept; i++)
 		JS_FreeValue(js->guest, e.kept[i]);
 	free(e.kept);
-	if (!ok && mode == GB_JS_LENIENT && !out->failed) {
-		/* Half a graph is no graph: say so instead. */
-		if (JS_HasException(js->guest))
-			JS_FreeValue(js->guest, JS_GetException(js->guest));
-		out->len = begin;
-		gb_cbor_string(out, "[cannot be shown]", strlen("[cannot be shown]"));
-		ok = true;
-	}
 	return ok && !out->failed;
 }

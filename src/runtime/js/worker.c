@@ -88,10 +88,17 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 	for (int i = 0; i < argc; i++)
 		JS_DefinePropertyValueUint32(
 		    js->guest, list, (uint32_t)i, JS_DupValue(js->guest, argv[i]), JS_PROP_C_W_E);
-	bool ok = gb_js_encode(js, list, GB_JS_LENIENT, &line);
+	size_t begin = line.len;
+	if (!gb_js_encode(js, list, GB_JS_LENIENT, &line) && !gb_buf_failed(&line)) {
+		/* Half a graph is none: say so instead. */
+		JS_FreeValue(js->guest, JS_GetException(js->guest));
+		line.len = begin;
+		gb_cbor_array(&line, 1);
+		gb_cbor_string(&line, "[cannot be shown]", strlen("[cannot be shown]"));
+	}
 	JS_FreeValue(js->guest, list);
 	gb_frame_end(&line, mark);
-	if (!ok || gb_buf_failed(&line)) {
+	if (gb_buf_failed(&line)) {
 		/* More than the run may say. It goes on, unheard. */
 		worker.truncated = true;
 		worker.output_left = 0;

@@ -1,0 +1,25 @@
+/* Fill the disk, or the table of descriptors. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attack.h"
+
+enum { DESCRIPTORS = 64, BLOCK = 4096 };
+
+ATTACK(write_much_to_a_file,
+    .layers = GB_LAYER_MOUNT | GB_LAYER_RLIMIT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .set = stage_dir,
+    .signal = 25, .sanitizer_allows = true) {
+	char path[200], block[BLOCK];
+	memset(block, 'x', sizeof block);
+	snprintf(path, sizeof path, "%s/file", argument);
+	long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT, 0600);
+	return fd < 0 ? -1 : write((int)fd, block, sizeof block);
+}
+
+ATTACK(open_many_descriptors, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+	for (int i = 0; i < DESCRIPTORS; i++)
+		if (syscall(SYS_dup, 0) < 0)
+			return -1;
+	return DESCRIPTORS;
+}

@@ -1,0 +1,36 @@
+/* Find descriptors that were left open. */
+#include "attack.h"
+#include "sandbox/protocol.h"
+
+enum { FDS = 1024 };
+
+static bool set_open_fds(struct stage *stage) {
+	/* As a careless host has them: they survive exec. */
+	for (int fd = 100; fd < 100 + ATTACK_MAX_STAGE_FDS; fd++) {
+		if (dup2(STDERR_FILENO, fd) < 0)
+			return false;
+		stage->fds[stage->n_fds++] = fd;
+	}
+	return true;
+}
+
+/* close is the one call behind the filter that works only on what is open, whatever it is. */
+ATTACK(find_an_open_descriptor, .precaution = true, .set = set_open_fds) {
+	if (argument[0])
+		syscall(SYS_dup2, 0, FDS - 1);
+	for (int fd = GB_FD_CELL + 1; fd < FDS; fd++)
+		if (close(fd) == 0)
+			return fd;
+	return -1;
+}
+
+/* stdin, stdout and stderr are /dev/null, which alone swallows bytes that are not even there. */
+ATTACK(find_a_terminal_behind_stdio, .precaution = true) {
+	const char *nowhere = (const char *)16;
+	if (argument[0])
+		syscall(SYS_dup2, GB_FD_CELL, STDOUT_FILENO);
+	for (int fd = 0; fd <= 2; fd++)
+		if (syscall(SYS_write, fd, nowhere, 1) != 1)
+			return fd;
+	return fail_with(ENXIO);
+}

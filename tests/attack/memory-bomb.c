@@ -1,0 +1,40 @@
+/* Use more memory than there is for a run. */
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "attack.h"
+
+enum { LIMIT = 64 << 20, STEP = 16 << 20, ENOUGH = 1 << 30, TOUCHED = 300 << 20 };
+
+/* The worker puts the limit on itself before it looks at the code; what matters is that it stays. */
+ATTACK(reserve_much_memory, .precaution = true) {
+	if (!argument[0] && setrlimit(RLIMIT_AS, &(struct rlimit){LIMIT, LIMIT}) != 0)
+		return fail_with(EPROTO);
+	(void)setrlimit(RLIMIT_AS, &(struct rlimit){RLIM_INFINITY, RLIM_INFINITY});
+	long reserved = 0;
+	for (; reserved < ENOUGH; reserved += STEP)
+		if (mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			0) == MAP_FAILED)
+			return -1;
+	return reserved;
+}
+
+/* Where there is a control group, it counts what all runs of an engine really use. */
+ATTACK(use_much_memory, .layers = GB_LAYER_CGROUP, .signal = 9) {
+	char *bytes = mmap(NULL, TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		return -1;
+	for (long i = 0; i < TOUCHED; i += 4096)
+		bytes[i] = 1;
+	return TOUCHED;
+}
+
+ATTACK(hide_memory_in_a_memfd, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP, .signal = 25) {
+	long fd = syscall(SYS_memfd_create, "x", 0);
+	return fd < 0 ? -1 : syscall(SYS_ftruncate, fd, (long)ENOUGH);
+}
+
+ATTACK(lock_memory, .layers = GB_LAYER_SECCOMP) {
+	char page[64];
+	return syscall(SYS_mlock, page, sizeof page);
+}

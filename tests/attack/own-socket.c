@@ -1,0 +1,66 @@
+/* Do more with the one socket that a worker has than send bytes. */
+#include <linux/sockios.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "attack.h"
+#include "sandbox/protocol.h"
+
+static struct msghdr message_with_fd(struct iovec *iov, char *control, size_t n) {
+	struct msghdr message = {
+	    .msg_iov = iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = n};
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	head->cmsg_level = SOL_SOCKET;
+	head->cmsg_type = SCM_RIGHTS;
+	head->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(head), &(int){0}, sizeof(int));
+	return message;
+}
+
+ATTACK(send_a_descriptor_to_the_host, .layers = GB_LAYER_SECCOMP) {
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec iov = {(char[]){'\n'}, 1};
+	struct mmsghdr many = {.msg_hdr = message_with_fd(&iov, control, sizeof control)};
+	struct tries tries = {0};
+	try(&tries, syscall(SYS_sendmmsg, GB_FD_CELL, &many, 1, 0));
+	if (!tries.worked)
+		try(&tries, syscall(SYS_sendmsg, GB_FD_CELL, &many.msg_hdr, 0));
+	return tries_end(&tries);
+}
+
+ATTACK(receive_a_descriptor, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}) {
+	char byte;
+	struct iovec iov = {&byte, 1};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	return syscall(SYS_recvmsg, GB_FD_CELL, &message, MSG_DONTWAIT);
+}
+
+ATTACK(change_the_socket, .layers = GB_LAYER_SECCOMP) {
+	struct tries tries = {0};
+	try(&tries, syscall(SYS_setsockopt, GB_FD_CELL, SOL_SOCKET, SO_SNDBUF, &(int){1 << 20}, sizeof(int)));
+	try(&tries, syscall(SYS_fcntl, GB_FD_CELL, 4 /* F_SETFL */, 04000));
+	try(&tries, syscall(SYS_ioctl, GB_FD_CELL, SIOCOUTQ, &(int){0}));
+	return tries_end(&tries);
+}
+
+ATTACK(ask_who_is_at_the_other_end, .layers = GB_LAYER_SECCOMP) {
+	struct {
+		int pid, uid, gid;
+	} who;
+	socklen_t n = sizeof who;
+	return syscall(SYS_getsockopt, GB_FD_CELL, SOL_SOCKET, SO_PEERCRED, &who, &n);
+}
+
+ATTACK(splice_pages_into_the_socket, .layers = GB_LAYER_SECCOMP) {
+	int ends[2] = {-1, -1};
+	struct iovec iov = {"\n", 1};
+	struct tries tries = {0};
+	try(&tries, syscall(SYS_pipe2, ends, 0));
+	try(&tries, syscall(SYS_vmsplice, ends[1], &iov, 1, 0));
+	try(&tries, syscall(SYS_splice, ends[0], NULL, GB_FD_CELL, NULL, 1, 0));
+	try(&tries, syscall(SYS_tee, ends[0], ends[1], 1, 2 /* SPLICE_F_NONBLOCK */));
+	try(&tries, syscall(SYS_sendfile, GB_FD_CELL, 0, NULL, 1));
+	return tries_end(&tries);
+}

@@ -1,0 +1,26 @@
+/* Use /proc to look at, and write to, memory that is not to be written. */
+#include <fcntl.h>
+
+#include "attack.h"
+
+static long open_in_proc(const char *path, int flags) {
+	return syscall(SYS_openat, AT_FDCWD, path, flags);
+}
+
+/* Where a root host has changed its user, these two are closed already. */
+ATTACK(open_proc_self_mem, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+	return open_in_proc("/proc/self/mem", O_RDWR);
+}
+
+ATTACK(open_proc_self_environ, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+	return open_in_proc("/proc/self/environ", O_RDONLY);
+}
+
+ATTACK(open_proc_self_maps, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+	return open_in_proc("/proc/self/maps", O_RDONLY);
+}
+
+ATTACK(read_where_the_program_is, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+	char path[256];
+	return syscall(SYS_readlink, "/proc/self/exe", path, sizeof path);
+}

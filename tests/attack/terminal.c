@@ -1,0 +1,37 @@
+/* Type commands into the terminal of whoever started the host. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "attack.h"
+
+static bool set_terminal(struct stage *stage) {
+	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	stage->fds[stage->n_fds++] = fd;
+	return grantpt(fd) == 0 && unlockpt(fd) == 0 &&
+	       ptsname_r(fd, stage->argument, sizeof stage->argument) == 0 &&
+	       chmod(stage->argument, 0666) == 0;
+}
+
+/* Newer kernels take this from administrators only. */
+ATTACK(type_into_a_terminal, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+    .set = set_terminal, .kernel_says = {EIO}, .sanitizer_allows = true) {
+	struct tries tries = {0};
+	long session = syscall(SYS_setsid);
+	if (session < 0)
+		try(&tries, session);
+	long fd = syscall(SYS_openat, AT_FDCWD, argument, O_RDWR);
+	if (fd < 0)
+		try(&tries, fd);
+	else
+		try(&tries, syscall(SYS_ioctl, fd, TIOCSTI, "x"));
+	return tries_end(&tries);
+}
+
+ATTACK(leave_the_session, .layers = GB_LAYER_SECCOMP) {
+	return syscall(SYS_setsid);
+}

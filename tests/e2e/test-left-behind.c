@@ -1,0 +1,83 @@
+/* A hundred thousand runs in a row and two hundred at once leave nothing: no process, descriptor, control
+ * group, mount, or memory. GB_MANY_RUNS sets another number, for slower builds. */
+#include "e2e/engine.h"
+#include "tap.h"
+
+enum { AT_ONCE = 200 };
+
+static long many(void) {
+	const char *text = getenv("GB_MANY_RUNS");
+	return text ? atol(text) : 100000;
+}
+
+/* Let what was killed be reaped. */
+static void calm_down(struct gb_engine *engine) {
+	for (int i = 0; i < 100; i++) {
+		usleep(5000);
+		gb_engine_dispatch(engine, 0, NULL);
+	}
+}
+
+static void check_same(const struct census *before, const struct census *after) {
+	CHECK_INT(after->fds, before->fds);
+	CHECK_INT(after->descendants, before->descendants);
+	CHECK_INT(after->mounts, before->mounts);
+	CHECK_INT(after->cgroups, before->cgroups);
+}
+
+static bool run_in_turn(struct gb_engine *engine, long n) {
+	for (long i = 0; i < n; i++) {
+		struct gb_run *run = start(engine, (struct gb_run_options){.source = "export default 1+1"});
+		const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+		bool ok = result && result->status == GB_SUCCESS && gb_value_as_number(result->value) == 2;
+		gb_run_destroy(run);
+		if (!CHECK(ok))
+			return false;
+	}
+	return true;
+}
+
+TEST(many_runs_in_a_row_leave_nothing_behind) {
+	struct census at_first = take_census();
+	struct gb_engine *engine = engine_with((struct gb_engine_options){0});
+	run_in_turn(engine, 500);
+	calm_down(engine);
+	struct census before = take_census();
+	run_in_turn(engine, many());
+	calm_down(engine);
+	struct census after = take_census();
+	check_same(&before, &after);
+	CHECK(after.rss_kb < before.rss_kb + 4096);
+	gb_engine_destroy(engine);
+	struct census at_last = take_census();
+	check_same(&at_first, &at_last);
+}
+
+TEST(two_hundred_runs_at_once_leave_nothing_behind) {
+	struct census at_first = take_census();
+	struct gb_engine *engine = engine_with((struct gb_engine_options){0});
+	calm_down(engine);
+	struct census before = take_census();
+	static struct gb_run *runs[AT_ONCE];
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < AT_ONCE; i++) {
+			static const char *const sources[] = {
+			    "let n = 0; for (let i = 0; i < 1e5; i++) n += i; export default n", "for (;;);",
+			    "throw 1"};
+			runs[i] = start(engine, (struct gb_run_options){.source = sources[i % 3],
+						    .timeout_ms = i % 3 == 1 ? 300 : 20000});
+		}
+		for (int i = 0; i < AT_ONCE; i++) {
+			static const enum gb_status expected[] = {GB_SUCCESS, GB_TERMINATED, GB_FAILURE};
+			CHECK_INT(gb_run_wait(runs[i])->status, expected[i % 3]);
+		}
+		for (int i = 0; i < AT_ONCE; i++)
+			gb_run_destroy(runs[i]);
+	}
+	calm_down(engine);
+	struct census after = take_census();
+	check_same(&before, &after);
+	gb_engine_destroy(engine);
+	struct census at_last = take_census();
+	check_same(&at_first, &at_last);
+}

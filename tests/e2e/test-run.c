@@ -1,0 +1,427 @@
+/* The engine as an embedder meets it. */
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+
+#include "e2e/engine.h"
+#include "tap.h"
+
+static struct gb_engine *engine;
+
+__attribute__((constructor)) static void set_up(void) {
+	engine = engine_with((struct gb_engine_options){0});
+	if (!engine)
+		exit(1);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	gb_engine_destroy(engine);
+}
+
+static double milliseconds_since(const struct timespec *then) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) * 1e3 + (double)(now.tv_nsec - then->tv_nsec) / 1e6;
+}
+
+/* --- options --- */
+
+static void check_refused(struct gb_run_options options, enum gb_err_code code, const char *names) {
+	struct gb_err err = {0};
+	struct gb_run *run = NULL;
+	CHECK(!gb_run_start(engine, &options, &run, &err));
+	CHECK(run == NULL);
+	CHECK_INT(err.code, code);
+	if (!CHECK(strstr(err.message, names)))
+		printf("#   %s\n", err.message);
+}
+
+TEST(a_wrong_option_is_named) {
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_value *object = gb_value_object(pool), *bad_name = gb_value_object(pool);
+	gb_value_put_key(bad_name, "a-b", gb_value_null(pool));
+	check_refused((struct gb_run_options){0}, GB_EINVAL, "source");
+	check_refused((struct gb_run_options){.source = "\xff"}, GB_EINVAL, "source");
+	check_refused((struct gb_run_options){.source = "1", .fn = "\xff"}, GB_EINVAL, "fn");
+	check_refused((struct gb_run_options){.source = "1", .filename = "\xff"}, GB_EINVAL, "filename");
+	check_refused((struct gb_run_options){.source = "1", .args = object}, GB_EINVAL, "args");
+	check_refused(
+	    (struct gb_run_options){.source = "1", .globals = gb_value_null(pool)}, GB_EINVAL, "globals");
+	check_refused((struct gb_run_options){.source = "1", .globals = bad_name}, GB_EINVAL, "a-b");
+	check_refused(
+	    (struct gb_run_options){.source = "1", .memory_bytes = 1000}, GB_EINVAL, "memory_bytes");
+	check_refused(
+	    (struct gb_run_options){.source = "1", .output_bytes = UINT64_MAX}, GB_EINVAL, "output_bytes");
+	check_refused(
+	    (struct gb_run_options){.source = "1", .source_bytes = GB_SOURCE_MAX + 1}, GB_ELIMIT, "source");
+	gb_values_destroy(pool);
+}
+
+TEST(a_missing_worker_is_named) {
+	struct gb_engine *none = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_engine_create(&(struct gb_engine_options){.worker_dir = "/nonexistent"}, &none, &err));
+	CHECK_INT(err.code, GB_ENOENT);
+	CHECK(strstr(err.message, "glovebox-js"));
+}
+
+/* --- results --- */
+
+static void check_number(struct gb_run_options options, double expected) {
+	struct gb_run *run = start(engine, options);
+	if (!CHECK(run))
+		return;
+	const struct gb_result *result = gb_run_wait(run);
+	if (!CHECK_INT(result->status, GB_SUCCESS))
+		printf("#   %s\n", result->error.message);
+	CHECK(gb_value_as_number(result->value) == expected);
+	CHECK_INT(strlen(result->run_id), 32);
+	CHECK(result->duration_ms > 0);
+	CHECK(result->memory_used_bytes > 0);
+	gb_run_destroy(run);
+}
+
+TEST(a_named_export_is_called_with_arguments) {
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_value *args = gb_value_array(pool);
+	gb_value_push(args, gb_value_number(pool, 100));
+	check_number(
+	    (struct gb_run_options){
+		.source = "export function inc(n) { return n + 1 }", .fn = "inc", .args = args},
+	    101);
+	gb_values_destroy(pool);
+}
+
+TEST(globals_are_identifiers_and_not_properties) {
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_value *globals = gb_value_object(pool), *list = gb_value_array(pool);
+	for (int i = 1; i <= 3; i++)
+		gb_value_push(list, gb_value_number(pool, i));
+	gb_value_put_key(globals, "input", list);
+	gb_value_put_key(globals, "console", gb_value_number(pool, 7));
+	check_number(
+	    (struct gb_run_options){
+		.source = "export default 'input' in globalThis || Object.keys(globalThis).length ? -1 : "
+			  "input.reduce((a, b) => a + b, 0) + console",
+		.globals = globals},
+	    13);
+	check_number(
+	    (struct gb_run_options){.source = "const input = 5; export default input", .globals = globals},
+	    5);
+	gb_values_destroy(pool);
+}
+
+TEST(values_survive_the_way_in) {
+	static const char json[] = "[{\"$type\":\"bigint\",\"value\":\"-300\"},{\"$type\":\"Map\","
+				   "\"entries\":[[1,{\"$type\":\"Set\",\"values\":[2]}]]},"
+				   "{\"$type\":\"Date\",\"value\":\"1970-01-01T00:00:00.005Z\"},{\"$type\":"
+				   "\"Float64Array\",\"data\":\"AAAAAAAA8D8=\"},"
+				   "{\"$type\":\"number\",\"value\":\"-0\"},{\"$type\":\"undefined\"},{\"$"
+				   "type\":\"shared\",\"id\":1,\"value\":"
+				   "{\"me\":{\"$type\":\"ref\",\"id\":1}}},{\"$type\":\"RegExp\",\"source\":"
+				   "\"a\",\"flags\":\"g\"},\"\\ud800\",{\"__proto__\":1}]";
+	struct gb_err err = {0};
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_value *args = gb_value_array(pool),
+			*value = gb_value_from_json(pool, json, strlen(json), &err);
+	if (!CHECK(value))
+		printf("# %s\n", err.message);
+	gb_value_push(args, value);
+	check_number(
+	    (struct gb_run_options){
+		.source =
+		    "export default ([b, m, d, f, z, u, c, r, s, p]) => +[b === -300n, m.get(1).has(2), "
+		    "d.getTime() === 5, f instanceof Float64Array && f[0] === 1, Object.is(z, -0), "
+		    "u === undefined, c.me === c, r instanceof RegExp && r.global, s === '\\ud800', "
+		    "Object.hasOwn(p, '__proto__')].every(Boolean)",
+		.args = args},
+	    1);
+	/* And the same graph out again, unchanged. */
+	struct gb_run *run =
+	    start(engine, (struct gb_run_options){.source = "export default x => x", .args = args});
+	const struct gb_result *result = gb_run_wait(run);
+	char *a = gb_value_to_json(result->value, 0, NULL, &err), *e = gb_value_to_json(value, 0, NULL, &err);
+	CHECK_STR(a, e);
+	free(a);
+	free(e);
+	gb_run_destroy(run);
+	gb_values_destroy(pool);
+}
+
+static void check_failed(struct gb_run_options options, enum gb_status status, const char *code) {
+	struct gb_run *run = start(engine, options);
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_INT(result->status, status);
+	CHECK_STR(result->error.code, code);
+	CHECK(result->value == NULL);
+	CHECK(*result->error.message);
+	gb_run_destroy(run);
+}
+
+TEST(a_missing_export_is_a_link_error_only_when_it_was_named) {
+	check_failed((struct gb_run_options){.source = "1", .fn = "default"}, GB_LINK_ERROR, "");
+	check_failed((struct gb_run_options){.source = "export default 1", .fn = "other"}, GB_LINK_ERROR, "");
+}
+
+TEST(arguments_for_what_is_no_function_are_an_error) {
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_value *args = gb_value_array(pool);
+	gb_value_push(args, gb_value_null(pool));
+	check_failed((struct gb_run_options){.source = "export default 1", .args = args}, GB_FAILURE,
+	    "not_a_function");
+	gb_values_destroy(pool);
+}
+
+TEST(a_result_beyond_its_limit_is_an_error) {
+	check_failed(
+	    (struct gb_run_options){.source = "export default 'x'.repeat(1e5)", .result_bytes = 1000},
+	    GB_FAILURE, "result_size");
+	check_number((struct gb_run_options){.source = "export default 1", .result_bytes = 100}, 1);
+}
+
+TEST(a_large_source_and_a_large_result_cross) {
+	enum { N = 4 << 20 };
+	char *source = malloc(N + 64);
+	memset(source, ' ', N);
+	strcpy(source + N, "export default 'é'.repeat(2e6)");
+	struct gb_run *run = start(engine, (struct gb_run_options){.source = source});
+	const struct gb_result *result = gb_run_wait(run);
+	size_t n = 0;
+	CHECK(gb_value_bytes(result->value, &n));
+	CHECK_INT(n, 4000000);
+	gb_run_destroy(run);
+	free(source);
+}
+
+/* --- limits --- */
+
+TEST(a_tight_loop_ends_at_its_timeout) {
+	check_failed(
+	    (struct gb_run_options){.source = "for (;;);", .timeout_ms = 50}, GB_TERMINATED, "timeout");
+	check_number((struct gb_run_options){.source = "export default 1"}, 1);
+}
+
+TEST(a_catastrophic_regular_expression_ends_at_its_timeout) {
+	check_failed(
+	    (struct gb_run_options){.source = "/(a+)+$/.test('a'.repeat(40) + 'b')", .timeout_ms = 100},
+	    GB_TERMINATED, "timeout");
+}
+
+TEST(an_endless_chain_of_microtasks_ends_at_its_timeout) {
+	check_failed(
+	    (struct gb_run_options){
+		.source = "const f = () => Promise.resolve().then(f); await f(); await new Promise(() => {})",
+		.timeout_ms = 100},
+	    GB_TERMINATED, "timeout");
+}
+
+TEST(an_endless_getter_during_the_answer_ends_at_its_timeout) {
+	check_failed(
+	    (struct gb_run_options){.source = "export default { get a() { for (;;); } }", .timeout_ms = 100},
+	    GB_TERMINATED, "timeout");
+}
+
+TEST(memory_is_the_runs_own) {
+	check_failed((struct gb_run_options){.source = "const a = []; for (;;) a.push('x'.repeat(1e6))",
+			 .memory_bytes = 8 << 20},
+	    GB_MEMORY, "memory");
+	check_number((struct gb_run_options){.source = "export default new Uint8Array(40e6).length"}, 40e6);
+}
+
+/* --- stopping --- */
+
+TEST(terminate_stops_a_tight_loop_at_once) {
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){.source = "console.log('in'); for (;;);", .timeout_ms = GB_NO_TIMEOUT});
+	while (gb_engine_dispatch(engine, 50, NULL) && !gb_run_settled(run) && usleep(1000) == 0) {
+		struct timespec before;
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		gb_run_terminate(run, "enough");
+		CHECK(milliseconds_since(&before) < 1000);
+	}
+	const struct gb_result *result = gb_run_result(run);
+	if (!CHECK(result))
+		return;
+	CHECK_INT(result->status, GB_TERMINATED);
+	CHECK_STR(result->error.message, "enough");
+	CHECK_STR(result->error.code, "terminated");
+	CHECK(!result->timed_out);
+	gb_run_terminate(run, "again");
+	CHECK_STR(gb_run_result(run)->error.message, "enough");
+	gb_run_destroy(run);
+}
+
+TEST(terminate_before_the_sandbox_exists) {
+	struct gb_engine *cold = engine_with((struct gb_engine_options){.warm = GB_NONE, .shards = 1});
+	struct gb_run *run = start(cold, (struct gb_run_options){.source = "for (;;);"});
+	gb_run_terminate(run, NULL);
+	CHECK(gb_run_settled(run));
+	gb_run_destroy(run);
+	run = start(cold, (struct gb_run_options){.source = "export default 1"});
+	CHECK_INT(gb_run_wait(run)->status, GB_SUCCESS);
+	gb_run_destroy(run);
+	gb_engine_destroy(cold);
+}
+
+TEST(an_engine_can_go_while_runs_are_in_flight) {
+	struct gb_engine *busy = engine_with((struct gb_engine_options){0});
+	for (int i = 0; i < 20; i++)
+		CHECK(start(busy, (struct gb_run_options){.source = "for (;;);"}));
+	gb_engine_destroy(busy);
+}
+
+/* --- events --- */
+
+struct seen {
+	char text[64];
+	unsigned settled;
+	bool destroy;
+};
+
+static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	struct seen *seen = data;
+	size_t n;
+	const char *text = gb_value_bytes(gb_value_at(log->args, 0), &n);
+	snprintf(seen->text + strlen(seen->text), sizeof seen->text - strlen(seen->text), "%s:%s ",
+	    gb_log_level_name(log->level), text);
+	if (seen->destroy)
+		gb_run_destroy(run);
+}
+
+static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
+	(void)run;
+	struct seen *seen = data;
+	seen->settled++;
+	snprintf(seen->text + strlen(seen->text), sizeof seen->text - strlen(seen->text), "%s",
+	    gb_status_name(result->status));
+	if (seen->destroy)
+		gb_run_destroy(run);
+}
+
+static const char chatty[] =
+    "console.log('a'); console.info('b'); console.warn('c'); console.error('d'); console.debug('e')";
+
+TEST(events_come_in_order_through_a_pollable_descriptor) {
+	struct seen seen = {0};
+	struct gb_run *run =
+	    start(engine, (struct gb_run_options){
+			      .source = chatty, .on_log = on_log, .on_settled = on_settled, .data = &seen});
+	struct pollfd fd = {.fd = gb_engine_fd(engine), .events = POLLIN};
+	while (!gb_run_settled(run) && poll(&fd, 1, 5000) > 0)
+		gb_engine_dispatch(engine, 0, NULL);
+	CHECK_STR(seen.text, "log:a info:b warn:c error:d debug:e success");
+	CHECK_INT(seen.settled, 1);
+	CHECK_INT(gb_run_result(run)->n_logs, 5);
+	CHECK(gb_run_result(run)->logs[4].timestamp > 1.6e12);
+	gb_run_destroy(run);
+}
+
+TEST(a_run_may_be_destroyed_in_its_own_callbacks) {
+	struct seen seen = {.destroy = true};
+	CHECK(start(engine, (struct gb_run_options){.source = chatty, .on_log = on_log, .data = &seen}));
+	for (int i = 0; i < 200 && !*seen.text; i++)
+		gb_engine_dispatch(engine, 10, NULL);
+	CHECK_STR(seen.text, "log:a ");
+	seen = (struct seen){.destroy = true};
+	CHECK(start(engine,
+	    (struct gb_run_options){.source = "export default 1", .on_settled = on_settled, .data = &seen}));
+	for (int i = 0; i < 200 && !seen.settled; i++)
+		gb_engine_dispatch(engine, 10, NULL);
+	CHECK_STR(seen.text, "success");
+}
+
+TEST(output_beyond_its_limit_is_cut_and_said_to_be) {
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){
+		.source = "for (let i = 0; i < 1e4; i++) console.log('x'.repeat(100)); export default 1",
+		.output_bytes = 10000});
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_INT(result->status, GB_SUCCESS);
+	CHECK(result->truncated);
+	CHECK(result->n_logs > 50 && result->n_logs < 100);
+	gb_run_destroy(run);
+}
+
+TEST(what_is_no_data_is_described_in_a_log) {
+	struct gb_err err = {0};
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){.source = "class A { x = 1 }; console.log(function f() {}, Symbol('s'), "
+					      "new A, new WeakMap, Promise.resolve(), new Proxy({}, {}), "
+					      "{ get a() { throw 1 } }, new TypeError('t').message)"});
+	const struct gb_result *result = gb_run_wait(run);
+	if (CHECK_INT(result->n_logs, 1)) {
+		char *json = gb_value_to_json(result->logs[0].args, 0, NULL, &err);
+		CHECK_STR(json, "[\"[Function: "
+				"f]\",\"Symbol(s)\",{\"x\":1},\"[WeakMap]\",\"[Promise]\",\"[Proxy]\",{\"a\":"
+				"\"[threw]\"},\"t\"]");
+		free(json);
+	}
+	gb_run_destroy(run);
+}
+
+/* --- randomness --- */
+
+TEST(every_run_draws_its_own_random_numbers) {
+	char seen[50][64];
+	for (int i = 0; i < 50; i++) {
+		struct gb_run *run =
+		    start(engine, (struct gb_run_options){.source = "export default String(Math.random())"});
+		size_t n;
+		snprintf(seen[i], sizeof seen[i], "%s", gb_value_bytes(gb_run_wait(run)->value, &n));
+		gb_run_destroy(run);
+		for (int k = 0; k < i; k++)
+			CHECK(strcmp(seen[i], seen[k]) != 0);
+	}
+}
+
+/* --- embedding --- */
+
+static volatile sig_atomic_t n_sigchld;
+
+static void count_sigchld(int sig) {
+	(void)sig;
+	n_sigchld++;
+}
+
+TEST(runs_send_the_host_no_sigchld_and_leave_its_signal_mask) {
+	struct sigaction old;
+	sigset_t before, after;
+	memset(&before, 0, sizeof before); /* the kernel fills only the part that it knows */
+	memset(&after, 0, sizeof after);
+	sigprocmask(SIG_SETMASK, NULL, &before);
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = count_sigchld}, &old);
+	struct gb_engine *other = engine_with((struct gb_engine_options){.shards = 1});
+	struct gb_run *run = start(other, (struct gb_run_options){.source = "export default 1"});
+	CHECK_INT(gb_run_wait(run)->status, GB_SUCCESS);
+	gb_run_destroy(run);
+	CHECK_INT(n_sigchld, 0);
+	gb_engine_destroy(other);
+	sigaction(SIGCHLD, &old, NULL);
+	sigprocmask(SIG_SETMASK, NULL, &after);
+	CHECK(memcmp(&before, &after, sizeof before) == 0);
+}
+
+TEST(a_host_that_ignores_or_reaps_its_children_does_not_disturb) {
+	struct sigaction old;
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_IGN}, &old);
+	struct gb_engine *other = engine_with((struct gb_engine_options){.shards = 1});
+	struct gb_run *run = start(other, (struct gb_run_options){.source = "export default 1"});
+	CHECK_INT(gb_run_wait(run)->status, GB_SUCCESS);
+	gb_run_destroy(run);
+	gb_engine_destroy(other);
+	sigaction(SIGCHLD, &old, NULL);
+	CHECK_INT(count_descendants(getpid()) > 0, 1);
+}
+
+TEST(more_runs_than_there_may_be_are_refused) {
+	struct gb_engine *small =
+	    engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 2});
+	struct gb_run *a = start(small, (struct gb_run_options){.source = "for (;;);"}),
+		      *b = start(small, (struct gb_run_options){.source = "for (;;);"}), *c = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_run_start(small, &(struct gb_run_options){.source = "1"}, &c, &err));
+	CHECK_INT(err.code, GB_ELIMIT);
+	gb_run_destroy(a);
+	gb_run_destroy(b);
+	gb_engine_destroy(small);
+}
