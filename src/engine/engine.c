@@ -99,6 +99,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 		return gb_fail(err, GB_ENOMEM, 0, "the engine");
 	engine->loop.epoll = engine->timer_fd = engine->timer.fd = -1;
 	gb_list_init(&engine->running);
+	gb_list_init(&engine->settled);
 	if (!open_engine(engine, options ? options : &(struct gb_engine_options){0}, err)) {
 		gb_engine_destroy(engine);
 		return false;
@@ -107,11 +108,17 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	return true;
 }
 
+static void let_settled_go(struct gb_engine *engine) {
+	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->settled, link));)
+		gb_run_let_go(run);
+}
+
 void gb_engine_destroy(struct gb_engine *engine) {
 	if (!engine)
 		return;
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
 		gb_run_destroy(run);
+	let_settled_go(engine);
 	gb_pool_destroy(engine->pool);
 	gb_loop_remove(&engine->loop, &engine->timer);
 	gb_close_fd(&engine->timer_fd);
@@ -124,6 +131,7 @@ int gb_engine_fd(const struct gb_engine *engine) {
 }
 
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+	let_settled_go(engine);
 	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
 	return true;

@@ -16,13 +16,14 @@ struct gb_engine {
 	int timer_fd;
 	uint64_t timer_at; /* when it goes off, in ns; 0: it does not */
 	struct gb_list running;
+	struct gb_list settled; /* runs whose sandbox is still to be let go */
 };
 
 struct gb_run {
 	struct gb_source source; /* the cell's socket */
-	struct gb_list link;     /* in engine->running, until it has settled */
+	struct gb_list link;     /* in engine->running or engine->settled, or in neither */
 	struct gb_engine *engine;
-	struct gb_cell *cell; /* NULL once it has settled */
+	struct gb_cell *cell; /* NULL once it was let go */
 
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
@@ -49,6 +50,8 @@ struct gb_run {
 
 /* End @run now because a limit was reached or somebody said so. */
 void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, const char *message);
+/* The sandbox is not needed any more, whatever it is doing. */
+void gb_run_let_go(struct gb_run *run);
 /* A cell that belongs to a run has ended. */
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 

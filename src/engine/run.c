@@ -30,8 +30,8 @@ const char *gb_log_level_name(enum gb_log_level level) {
 
 /* --- settling --- */
 
-/* The sandbox is not needed any more, whatever it is doing. */
-static void let_go(struct gb_run *run) {
+void gb_run_let_go(struct gb_run *run) {
+	gb_list_remove(&run->link);
 	if (!run->cell)
 		return;
 	gb_loop_remove(&run->engine->loop, &run->source);
@@ -42,8 +42,10 @@ static void let_go(struct gb_run *run) {
 static void settle(struct gb_run *run) {
 	run->settled = true;
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
+	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes when
+	 * the run is destroyed or the engine has its next turn. */
 	gb_list_remove(&run->link);
-	let_go(run);
+	gb_list_append(&run->engine->settled, &run->link);
 	if (run->on_settled)
 		run->on_settled(run, &run->result, run->data);
 }
@@ -259,8 +261,8 @@ static void name_run(struct gb_run *run) {
 	uint8_t bytes[(sizeof run->result.run_id - 1) / 2];
 	while (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
 		;
-	for (size_t i = 0; i < sizeof bytes; i++)
-		snprintf(run->result.run_id + 2 * i, 3, "%02x", bytes[i]);
+	for (size_t i = 0; i < 2 * sizeof bytes; i++)
+		run->result.run_id[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
 }
 
 static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_options *options) {
@@ -297,7 +299,7 @@ static bool launch(struct gb_run *run, struct gb_err *err) {
 		return false;
 	send_job(run);
 	if (!gb_loop_add(&engine->loop, &run->source, run->cell->fd, wanted_events(run), on_socket, err)) {
-		let_go(run);
+		gb_run_let_go(run);
 		return false;
 	}
 	gb_list_append(&engine->running, &run->link);
@@ -349,8 +351,7 @@ void gb_run_destroy(struct gb_run *run) {
 		return;
 	run->destroyed = true;
 	run->settled = true;
-	gb_list_remove(&run->link);
-	let_go(run);
+	gb_run_let_go(run);
 	gb_pool_refill(run->engine->pool);
 	if (!run->held)
 		release_run(run);

@@ -19,7 +19,8 @@ static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_NICE, 0},
     {RLIMIT_RTPRIO, 0},
     {RLIMIT_SIGPENDING, 16},
-    {RLIMIT_NOFILE, 16},
+    /* Also bounds the descriptors that are on their way to the host; a cell gets far fewer. */
+    {RLIMIT_NOFILE, 4096},
     {RLIMIT_STACK, 8u << 20},
     /* Of this user in this user namespace: how many cells one zygote can have. */
     {RLIMIT_NPROC, 4096},

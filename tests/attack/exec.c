@@ -23,4 +23,3 @@ ATTACK(run_a_program_from_memory, .layers = STOPPED_BY, .signal = 25) {
 		return -1;
 	return syscall(SYS_execveat, fd, "", arguments, NULL, AT_EMPTY_PATH);
 }
-

@@ -26,8 +26,8 @@ ATTACK(become_visible_to_others, .layers = GB_LAYER_SECCOMP, .sanitizer_allows =
 	return syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 
-ATTACK(rearrange_ones_own_memory_map, .layers = GB_LAYER_SECCOMP,
-    .kernel_says = {EPERM, EINVAL}, .sanitizer_allows = true) {
+ATTACK(rearrange_ones_own_memory_map, .layers = GB_LAYER_SECCOMP, .kernel_says = {EPERM, EINVAL},
+    .sanitizer_allows = true) {
 	return syscall(SYS_prctl, PR_SET_MM, PR_SET_MM_START_CODE, 1, 0, 0);
 }
 

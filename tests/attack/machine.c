@@ -55,8 +55,8 @@ ATTACK(tune_the_clock, .layers = GB_LAYER_SECCOMP) {
 	return tries_end(&tries);
 }
 
-ATTACK(set_the_host_name, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP,
-    .control = GB_LAYER_USER | GB_LAYER_UTS) {
+ATTACK(
+    set_the_host_name, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP, .control = GB_LAYER_USER | GB_LAYER_UTS) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_sethostname, "x", 1));
 	try(&tries, syscall(SYS_setdomainname, "x", 1));
@@ -79,8 +79,8 @@ ATTACK(read_a_kernel_setting, .layers = GB_LAYER_SECCOMP, .kernel_says = {ENOSYS
 	return syscall(SYS__sysctl, NULL);
 }
 
-ATTACK(account_processes, .layers = GB_LAYER_SECCOMP, .control = GB_LAYER_USER,
-    .kernel_says = {EPERM, ENOSYS}) {
+ATTACK(
+    account_processes, .layers = GB_LAYER_SECCOMP, .control = GB_LAYER_USER, .kernel_says = {EPERM, ENOSYS}) {
 	return syscall(SYS_acct, "");
 }
 

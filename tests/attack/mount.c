@@ -25,7 +25,8 @@ ATTACK(clone_a_mount, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP, .control = IN_
 	return syscall(SYS_open_tree, AT_FDCWD, "/", 1 /* OPEN_TREE_CLONE */);
 }
 
-ATTACK(unmount_the_root, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP, .control = IN_NAMESPACE, .kernel_says = {EINVAL, EBUSY}) {
+ATTACK(unmount_the_root, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP, .control = IN_NAMESPACE,
+    .kernel_says = {EINVAL, EBUSY}) {
 	return syscall(SYS_umount2, "/", MNT_DETACH);
 }
 

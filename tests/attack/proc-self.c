@@ -16,7 +16,8 @@ ATTACK(open_proc_self_environ, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .
 	return open_in_proc("/proc/self/environ", O_RDONLY);
 }
 
-ATTACK(open_proc_self_maps, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(open_proc_self_maps, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
 	return open_in_proc("/proc/self/maps", O_RDONLY);
 }
 

@@ -4,8 +4,8 @@
 
 #include "attack.h"
 
-ATTACK(read_a_file, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
-    .sanitizer_allows = true) {
+ATTACK(
+    read_a_file, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	struct open_how how = {.flags = O_RDONLY};
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_open, "/etc/passwd", O_RDONLY));

@@ -1,7 +1,7 @@
 /* Type commands into the terminal of whoever started the host. */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 

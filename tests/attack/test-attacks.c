@@ -28,7 +28,8 @@ struct outcome {
 
 static struct {
 	struct gb_plan plan;
-	struct gb_filter zygote_marked, worker_marked; /* the same filters, with an answer that only they give */
+	struct gb_filter zygote_marked,
+	    worker_marked; /* the same filters, with an answer that only they give */
 	int landlock_abi;
 	bool ready;
 } wall;
@@ -37,10 +38,10 @@ static bool prepare_wall(void) {
 	struct gb_err err = {0};
 	struct gb_landlock_rights rights;
 	if (!wall.ready)
-		wall.ready = gb_plan_init(&wall.plan, &err) &&
-			     gb_seccomp_filters(
-				 &wall.zygote_marked, &wall.worker_marked, ATTACK_MARKER, &err) &&
-			     gb_landlock_rights(&rights, &wall.landlock_abi, &err);
+		wall.ready =
+		    gb_plan_init(&wall.plan, &err) &&
+		    gb_seccomp_filters(&wall.zygote_marked, &wall.worker_marked, ATTACK_MARKER, &err) &&
+		    gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))
 		tap_quote("", err.message);
 	return wall.ready;
@@ -70,8 +71,7 @@ static void strike(const struct attack *attack, struct stage *stage) {
 		remove_dir(stage->dir);
 }
 
-static void read_outcome(
-    const struct attack *attack, struct gb_oneshot_answer *answer, struct outcome *ret) {
+static void read_outcome(const struct attack *attack, struct gb_oneshot_answer *answer, struct outcome *ret) {
 	const char *text = gb_buf_c_str(&answer->bytes);
 	int status = answer->wait_status;
 	*ret = (struct outcome){.verdict = UNCLEAR};

@@ -90,9 +90,11 @@ static bool decode_count(struct decoder *d, enum gb_cbor_kind kind, uint64_t *re
 /* --- containers --- */
 
 static bool next_is_hole(struct decoder *d) {
-	if (d->in->at == d->in->end || *d->in->at != (0xe0 | GB_SIMPLE_HOLE))
+	struct gb_cbor_reader ahead = *d->in;
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(&ahead, &item) || item.kind != GB_CBOR_SIMPLE || item.argument != GB_SIMPLE_HOLE)
 		return false;
-	d->in->at++;
+	*d->in = ahead;
 	return true;
 }
 

@@ -44,9 +44,11 @@ static struct {
 
 /* --- answering --- */
 
-/* Send what is in the buffer and end. If the host is gone, so is the reason to go on. */
+/* Send what is in the buffer and wait for the end, which the host brings. To end by ourselves would mean to take
+ * this memory apart while the host, on the same CPU, waits to read the answer. */
 __attribute__((noreturn)) static void finish(void) {
-	gb_write_all(worker.fd, worker.out.data, worker.out.len);
+	if (gb_write_all(worker.fd, worker.out.data, worker.out.len))
+		gb_read_all(worker.fd, &(char){0}, 1);
 	_exit(0);
 }
 

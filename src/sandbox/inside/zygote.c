@@ -21,6 +21,8 @@
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
+enum { CELL_FDS = 8 };
+
 struct child {
 	pid_t pid;
 	uint32_t cell;
@@ -51,9 +53,13 @@ static void notify(const struct gb_notice *notice, int fd) {
 		control.head.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
 	}
-	while (sendmsg(GB_FD_CONTROL, &message, MSG_NOSIGNAL) < 0)
-		if (errno != EINTR)
+	while (sendmsg(GB_FD_CONTROL, &message, MSG_NOSIGNAL) < 0) {
+		/* Too many descriptors of this user are on their way, ours and others': the host takes them in. */
+		if (errno == ETOOMANYREFS)
+			(void)ppoll(NULL, 0, &(struct timespec){.tv_nsec = 1000000}, NULL);
+		else if (errno != EINTR)
 			_exit(0);
+	}
 }
 
 static void fail(enum gb_layer layer, int error, const char *step) {
@@ -130,8 +136,8 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
 		_exit(GB_CELL_EXIT_NO_WALL);
 	if (zygote->plan.layers & GB_LAYER_RLIMIT) {
-		const struct rlimit none = {0, 0};
-		if (setrlimit(RLIMIT_NPROC, &none) != 0)
+		const struct rlimit none = {0, 0}, few = {CELL_FDS, CELL_FDS};
+		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &few) != 0)
 			_exit(GB_CELL_EXIT_NO_WALL);
 	}
 	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.worker_filter))

@@ -1,0 +1,185 @@
+#include "processes.h"
+
+#include <dirent.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+/* From /proc/<pid>/stat; the name in it may hold anything, so what follows the last bracket is read. */
+static bool read_stat(pid_t pid, char *ret_state, pid_t *ret_parent) {
+	char path[64], text[1024];
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return false;
+	size_t n = fread(text, 1, sizeof text - 1, file);
+	fclose(file);
+	text[n] = '\0';
+	const char *tail = strrchr(text, ')');
+	return tail && sscanf(tail, ") %c %d", ret_state, ret_parent) == 2;
+}
+
+static bool is_alive(pid_t pid) {
+	char state;
+	pid_t parent;
+	return read_stat(pid, &state, &parent) && state != 'Z' && state != 'X';
+}
+
+static void add_children(pid_t parent, struct processes *list) {
+	DIR *dir = opendir("/proc");
+	if (!dir)
+		return;
+	for (struct dirent *entry; (entry = readdir(dir)) && list->n < MAX_PROCESSES;) {
+		pid_t pid = atoi(entry->d_name), its_parent;
+		char state;
+		if (pid > 0 && read_stat(pid, &state, &its_parent) && its_parent == parent && state != 'Z' &&
+		    state != 'X')
+			list->pids[list->n++] = pid;
+	}
+	closedir(dir);
+}
+
+void processes_children(pid_t parent, struct processes *ret) {
+	ret->n = 0;
+	add_children(parent, ret);
+}
+
+void processes_descendants(pid_t parent, struct processes *ret) {
+	processes_children(parent, ret);
+	for (size_t i = 0; i < ret->n; i++)
+		add_children(ret->pids[i], ret);
+}
+
+size_t processes_alive(const struct processes *processes) {
+	size_t n = 0;
+	for (size_t i = 0; i < processes->n; i++)
+		n += is_alive(processes->pids[i]);
+	return n;
+}
+
+size_t processes_await_end(const struct processes *processes, int timeout_ms) {
+	uint64_t deadline = gb_now_ns() + (uint64_t)timeout_ms * 1000000;
+	while (processes_alive(processes) && gb_now_ns() < deadline)
+		usleep(2000);
+	return processes_alive(processes);
+}
+
+size_t count_open_fds(void) {
+	size_t n = 0;
+	DIR *dir = opendir("/proc/self/fd");
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* A line of /proc/self/status that is in kilobytes. */
+static size_t read_status(const char *field) {
+	char line[128];
+	size_t n = strlen(field), kilobytes = 0;
+	FILE *file = fopen("/proc/self/status", "re");
+	while (file && fgets(line, sizeof line, file))
+		if (strncmp(line, field, n) == 0)
+			kilobytes = strtoul(line + n, NULL, 10);
+	if (file)
+		fclose(file);
+	return kilobytes << 10;
+}
+
+size_t memory_mark(void) {
+	FILE *file = fopen("/proc/self/clear_refs", "we");
+	if (file) {
+		fputs("5", file);
+		fclose(file);
+	}
+	return read_status("VmRSS:");
+}
+
+size_t memory_peak_above(size_t mark) {
+	size_t peak = read_status("VmHWM:");
+	return peak > mark ? peak - mark : 0;
+}
+
+static size_t own_cgroups;
+
+static int count_cgroup(const char *path, const struct stat *stat, int type, struct FTW *ftw) {
+	(void)stat;
+	char prefix[40];
+	int n = snprintf(prefix, sizeof prefix, "glovebox.%d.", (int)getpid());
+	if (type == FTW_D && strncmp(path + ftw->base, prefix, (size_t)n) == 0)
+		own_cgroups++;
+	return 0;
+}
+
+size_t count_own_cgroups(void) {
+	own_cgroups = 0;
+	nftw("/sys/fs/cgroup", count_cgroup, 16, FTW_PHYS);
+	return own_cgroups;
+}
+
+/* A folder in which attack-worker goes by the name of the real one. Zygotes are started from there at any
+ * time, so it stays until the program ends. */
+static char worker_dir[40];
+
+static void remove_worker_dir(void) {
+	char link[sizeof worker_dir + 16];
+	snprintf(link, sizeof link, "%s/glovebox-js", worker_dir);
+	unlink(link);
+	rmdir(worker_dir);
+}
+
+static bool make_worker_dir(void) {
+	const char *worker = getenv("GB_ATTACK_WORKER");
+	char link[sizeof worker_dir + 16];
+	if (worker_dir[0])
+		return true;
+	snprintf(worker_dir, sizeof worker_dir, "/tmp/glovebox-worker.XXXXXX");
+	if (!worker || !mkdtemp(worker_dir)) {
+		worker_dir[0] = '\0';
+		return false;
+	}
+	atexit(remove_worker_dir);
+	snprintf(link, sizeof link, "%s/glovebox-js", worker_dir);
+	return symlink(worker, link) == 0;
+}
+
+struct gb_engine *hostile_engine(unsigned shards) {
+	struct gb_engine *engine = NULL;
+	struct gb_err err = {0};
+	if (!make_worker_dir()) {
+		printf("# GB_ATTACK_WORKER is not set, or /tmp is not writable\n");
+		return NULL;
+	}
+	const struct gb_engine_options options = {
+	    .worker_dir = worker_dir, .shards = shards, .warm = GB_NONE};
+	if (!gb_engine_create(&options, &engine, &err))
+		printf("# %s\n", err.message);
+	return engine;
+}
+
+struct gb_run *hostile_start(struct gb_engine *engine, const char *behaviour, uint64_t timeout_ms) {
+	struct gb_run *run = NULL;
+	struct gb_err err = {0};
+	if (!gb_run_start(
+		engine, &(struct gb_run_options){.source = behaviour, .timeout_ms = timeout_ms}, &run, &err))
+		printf("# %s\n", err.message);
+	return run;
+}
+
+bool engine_works(struct gb_engine *engine) {
+	struct gb_run *run = hostile_start(engine, "ok", 5000);
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	bool ok = result && result->status == GB_SUCCESS && gb_value_as_number(result->value) == 42;
+	if (result && !ok)
+		printf("# a good run: %s %s: %s\n", gb_status_name(result->status), result->error.code,
+		    result->error.message);
+	gb_run_destroy(run);
+	return ok;
+}

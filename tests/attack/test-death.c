@@ -1,0 +1,265 @@
+/* Zygotes, workers and hosts that die or stop at the worst moment. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "processes.h"
+#include "tap.h"
+
+enum { LONG_MS = 20000, SHORT_MS = 300, PATIENCE_MS = 1000, MANY = 20, BUSY = 10 };
+
+/* Zygotes are children that are no threads of ours and send no SIGCHLD. */
+static void find_zygotes(struct processes *ret) {
+	processes_children(getpid(), ret);
+}
+
+/* Let @n cells come to be. */
+static bool await_descendants(struct gb_engine *engine, pid_t root, size_t n, struct processes *ret) {
+	uint64_t deadline = gb_now_ns() + (uint64_t)LONG_MS * 1000000;
+	do {
+		if (engine)
+			gb_engine_dispatch(engine, 5, NULL);
+		else
+			usleep(5000);
+		processes_descendants(root, ret);
+	} while (ret->n < n && gb_now_ns() < deadline);
+	return ret->n >= n;
+}
+
+static void check_settled(struct gb_run *run, enum gb_status status, const char *code) {
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	if (!CHECK(result))
+		return;
+	bool ok = CHECK_STR(gb_status_name(result->status), gb_status_name(status));
+	if (!CHECK_STR(result->error.code, code) || !ok)
+		printf("#   %s\n", result->error.message);
+	gb_run_destroy(run);
+}
+
+/* --- zygotes --- */
+
+static void kill_zygotes_under_runs(const char *behaviour) {
+	struct gb_engine *engine = hostile_engine(0);
+	struct gb_run *runs[MANY];
+	struct processes zygotes, all;
+	if (!CHECK(engine))
+		return;
+	size_t fds = count_open_fds();
+	find_zygotes(&zygotes);
+	CHECK(zygotes.n > 0);
+	for (int i = 0; i < MANY; i++)
+		CHECK((runs[i] = hostile_start(engine, behaviour, LONG_MS)));
+	CHECK(await_descendants(engine, getpid(), zygotes.n + MANY, &all));
+	for (size_t i = 0; i < zygotes.n; i++)
+		CHECK(kill(zygotes.pids[i], SIGKILL) == 0);
+	for (int i = 0; i < MANY; i++)
+		check_settled(runs[i], GB_FAILURE, "sandbox_lost");
+	CHECK_INT(processes_await_end(&all, PATIENCE_MS), 0);
+	for (int i = 0; i < MANY; i++)
+		CHECK(engine_works(engine));
+	struct processes fresh;
+	find_zygotes(&fresh);
+	CHECK_INT(fresh.n, zygotes.n);
+	for (int i = 0; i < 100 && count_open_fds() != fds; i++)
+		gb_engine_dispatch(engine, 5, NULL);
+	CHECK_INT(count_open_fds(), fds);
+	gb_engine_destroy(engine);
+	CHECK_INT(processes_alive(&fresh), 0);
+}
+
+TEST(zygotes_die_under_busy_runs) {
+	kill_zygotes_under_runs("busy");
+}
+
+TEST(zygotes_die_under_waiting_runs) {
+	kill_zygotes_under_runs("silent");
+}
+
+/* Orders that were given and not carried out are lost with it too, or go to the next one. */
+TEST(a_zygote_dies_before_its_runs_have_begun) {
+	struct gb_engine *engine = hostile_engine(1);
+	struct gb_run *runs[MANY];
+	struct processes zygotes;
+	if (!CHECK(engine))
+		return;
+	find_zygotes(&zygotes);
+	CHECK_INT(zygotes.n, 1);
+	CHECK(kill(zygotes.pids[0], SIGSTOP) == 0);
+	for (int i = 0; i < MANY; i++)
+		CHECK((runs[i] = hostile_start(engine, "ok", LONG_MS)));
+	CHECK(kill(zygotes.pids[0], SIGKILL) == 0);
+	for (int i = 0; i < MANY; i++)
+		check_settled(runs[i], GB_FAILURE, "sandbox_lost");
+	CHECK(engine_works(engine));
+	gb_engine_destroy(engine);
+}
+
+TEST(zygotes_die_while_nothing_runs) {
+	struct gb_engine *engine = hostile_engine(0);
+	if (!CHECK(engine))
+		return;
+	/* More often than the engine would put up with if no run ended in between. */
+	for (int round = 0; round < 8; round++) {
+		struct processes zygotes;
+		find_zygotes(&zygotes);
+		CHECK(zygotes.n > 0);
+		for (size_t i = 0; i < zygotes.n; i++)
+			kill(zygotes.pids[i], SIGKILL);
+		CHECK_INT(processes_await_end(&zygotes, PATIENCE_MS), 0);
+		/* On both of two shards. */
+		struct gb_run *runs[MANY] = {0};
+		gb_engine_dispatch(engine, 50, NULL);
+		for (int i = 0; i < MANY; i++)
+			CHECK((runs[i] = hostile_start(engine, "ok", LONG_MS)));
+		for (int i = 0; i < MANY; i++)
+			check_settled(runs[i], GB_SUCCESS, "");
+	}
+	gb_engine_destroy(engine);
+}
+
+TEST(a_stopped_zygote_lets_runs_time_out_and_the_engine_end) {
+	struct gb_engine *engine = hostile_engine(1);
+	struct gb_run *runs[MANY];
+	struct processes zygotes, all;
+	if (!CHECK(engine))
+		return;
+	find_zygotes(&zygotes);
+	CHECK_INT(zygotes.n, 1);
+	/* Half of them have begun when it stops. */
+	for (int i = 0; i < MANY / 2; i++)
+		CHECK((runs[i] = hostile_start(engine, "busy", SHORT_MS)));
+	CHECK(await_descendants(engine, getpid(), 1 + MANY / 2, &all));
+	CHECK(kill(zygotes.pids[0], SIGSTOP) == 0);
+	for (int i = MANY / 2; i < MANY; i++)
+		CHECK((runs[i] = hostile_start(engine, "ok", SHORT_MS)));
+	for (int i = 0; i < MANY; i++)
+		check_settled(runs[i], GB_TERMINATED, "timeout");
+	uint64_t before = gb_now_ns();
+	gb_engine_destroy(engine);
+	CHECK(gb_now_ns() - before < (uint64_t)PATIENCE_MS * 1000000);
+	CHECK_INT(processes_alive(&all), 0);
+}
+
+TEST(a_zygote_that_was_stopped_goes_on) {
+	struct gb_engine *engine = hostile_engine(1);
+	struct processes zygotes;
+	if (!CHECK(engine))
+		return;
+	find_zygotes(&zygotes);
+	CHECK(kill(zygotes.pids[0], SIGSTOP) == 0);
+	struct gb_run *late = hostile_start(engine, "busy", SHORT_MS);
+	check_settled(late, GB_TERMINATED, "timeout");
+	CHECK(kill(zygotes.pids[0], SIGCONT) == 0);
+	CHECK(engine_works(engine));
+	/* The run that was given up before it began must not be running now. */
+	struct processes cells;
+	processes_children(zygotes.pids[0], &cells);
+	for (int i = 0; i < 200 && processes_alive(&cells); i++)
+		gb_engine_dispatch(engine, 5, NULL);
+	processes_children(zygotes.pids[0], &cells);
+	CHECK_INT(cells.n, 0);
+	gb_engine_destroy(engine);
+}
+
+/* --- workers --- */
+
+TEST(a_worker_that_is_killed_from_outside_is_reported_as_crashed) {
+	static const int signals[] = {SIGKILL, SIGTERM, SIGSEGV, SIGABRT, SIGHUP, SIGINT};
+	struct gb_engine *engine = hostile_engine(1);
+	if (!CHECK(engine))
+		return;
+	for (size_t i = 0; i < GB_COUNT(signals); i++) {
+		struct processes zygotes, cells;
+		find_zygotes(&zygotes);
+		struct gb_run *run = hostile_start(engine, i % 2 ? "busy" : "silent", LONG_MS);
+		/* The last one may not have been reaped yet. */
+		for (int wait = 0; wait < 200; wait++) {
+			gb_engine_dispatch(engine, 5, NULL);
+			processes_children(zygotes.pids[0], &cells);
+			if (cells.n == 1)
+				break;
+		}
+		if (CHECK_INT(cells.n, 1))
+			CHECK(kill(cells.pids[0], signals[i]) == 0);
+		check_settled(run, GB_FAILURE, "crashed");
+		CHECK(engine_works(engine));
+	}
+	gb_engine_destroy(engine);
+}
+
+/* --- hosts --- */
+
+/* Become a host with an engine and busy runs; tell when they run. */
+__attribute__((noreturn)) static void be_host(int ready, bool with_child) {
+	struct processes all;
+	struct gb_engine *engine = hostile_engine(2);
+	for (int i = 0; engine && i < BUSY; i++)
+		if (!hostile_start(engine, i % 2 ? "busy" : "silent", LONG_MS))
+			_exit(1);
+	struct processes zygotes;
+	find_zygotes(&zygotes);
+	if (!engine || !await_descendants(engine, getpid(), zygotes.n + BUSY, &all))
+		_exit(1);
+	/* Holds every descriptor that the host has, and never lets go. */
+	pid_t child = with_child ? fork() : -1;
+	if (child != 0 && write(ready, &child, sizeof child) != sizeof child)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void kill_host(bool with_child, int sig) {
+	struct processes all;
+	int pair[2];
+	pid_t child = 0;
+	/* What the host leaves comes to us and not to init, so that it can be reaped. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (!CHECK(pipe(pair) == 0))
+		return;
+	pid_t host = fork();
+	if (host == 0)
+		be_host(pair[1], with_child);
+	close(pair[1]);
+	if (CHECK(read(pair[0], &child, sizeof child) == sizeof child)) {
+		processes_descendants(host, &all);
+		for (size_t i = 0; i < all.n; i++)
+			if (all.pids[i] == child)
+				all.pids[i] = all.pids[--all.n];
+		CHECK(all.n > BUSY);
+	} else {
+		all.n = 0;
+	}
+	close(pair[0]);
+	CHECK(kill(host, sig) == 0);
+	CHECK(waitpid(host, NULL, 0) == host);
+	CHECK_INT(processes_await_end(&all, PATIENCE_MS), 0);
+	if (child > 0)
+		CHECK(kill(child, SIGKILL) == 0);
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+}
+
+TEST(nothing_outlives_a_host_that_is_killed) {
+	kill_host(false, SIGKILL);
+}
+
+TEST(nothing_outlives_a_host_that_crashes) {
+	kill_host(false, SIGSEGV);
+}
+
+TEST(nothing_outlives_a_host_whose_descriptors_another_process_holds) {
+	kill_host(true, SIGKILL);
+}
+
+/* Groups of hosts that were killed are removed by the next. */
+TEST(no_control_group_is_left) {
+	struct gb_engine *engine = hostile_engine(1);
+	CHECK(engine);
+	gb_engine_destroy(engine);
+	CHECK_INT(count_own_cgroups(), 0);
+}
