@@ -53,6 +53,5 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	plan->gid = geteuid() == 0 ? NOBODY : getegid();
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
-	return gb_landlock_rights(&plan->landlock, NULL, err) &&
-	       gb_seccomp_filters(&plan->zygote_filter, &plan->worker_filter, EPERM, err);
+	return gb_landlock_rights(&plan->landlock, NULL, err) && gb_seccomp_filter(&plan->filter, EPERM, err);
 }

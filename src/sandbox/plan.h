@@ -64,8 +64,7 @@ struct gb_plan {
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;
-	struct gb_filter zygote_filter;
-	struct gb_filter worker_filter; /* on top of the zygote's, before any untrusted byte is read */
+	struct gb_filter filter;
 };
 
 /* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
@@ -77,9 +76,7 @@ bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_
 /* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
 enum { GB_SECCOMP_MARK = 4000 };
 
-/* The two system call filters. Denied calls fail with @denied_errno: EPERM, or the mark where somebody looks.
- */
-bool gb_seccomp_filters(
-    struct gb_filter *ret_zygote, struct gb_filter *ret_worker, int denied_errno, struct gb_err *err);
+/* The system call filter. Denied calls fail with @denied_errno: EPERM, or the mark where somebody looks. */
+bool gb_seccomp_filter(struct gb_filter *ret, int denied_errno, struct gb_err *err);
 
 #endif

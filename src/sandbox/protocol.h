@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* Where the zygote finds what it was given, and the worker its socket. */
-enum { GB_FD_CONTROL = 3, GB_FD_HOST = 4, GB_FD_CELL = 3 };
+/* Where a cell finds its socket, and the zygote what it was given. The filter knows these numbers. */
+enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 5 };
 
 /* A cell that could not raise its own last layers ends with this status, without having read its job. */
 enum { GB_CELL_EXIT_NO_WALL = 97 };

@@ -1,8 +1,10 @@
 /*
  * The system call allowlist, compiled to BPF on the host by libseccomp and loaded raw by the child.
  *
- * There are two filters. The zygote's admits what forking cells needs; every worker adds its own, much
- * shorter one, so that a worker can do nothing but compute, read its socket and answer.
+ * There is one filter. The zygote loads it once, its cells inherit it: loading costs a tenth of a millisecond
+ * and the kernel's time to compile and free, and kernels have been seen to lock up when thousands of filters
+ * a second come and go. So the filter admits what the zygote needs, and each of those calls is either bound
+ * to a descriptor that a cell does not have, or stopped in a cell by a limit that it cannot raise.
  */
 #include <errno.h>
 #include <linux/sched.h>
@@ -10,89 +12,84 @@
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "sandbox/plan.h"
+#include "sandbox/protocol.h"
 
-enum who { ZYGOTE = 1, WORKER = 2, BOTH = 3 };
-
-/* A system call, who may make it, and what one of its arguments must look like: (arg & mask) == value. */
+/* A system call, and what one of its arguments must look like: (arg & mask) == value. */
 struct rule {
 	int nr;
-	enum who who;
 	bool conditional;
 	unsigned arg;
 	uint64_t mask;
 	uint64_t value;
 };
 
-#define PLAIN(name, who_)                                                                                    \
-	{ .nr = SCMP_SYS(name), .who = who_ }
-#define WHEN(name, who_, arg_, mask_, value_)                                                                \
-	{ SCMP_SYS(name), who_, true, arg_, mask_, value_ }
+#define PLAIN(name)                                                                                          \
+	{ .nr = SCMP_SYS(name) }
+#define WHEN(name, arg_, mask_, value_)                                                                      \
+	{ SCMP_SYS(name), true, arg_, mask_, value_ }
 #define ANY_BITS UINT64_MAX
 
 /* glibc's fork(), and nothing else that clone can do. */
 #define FORK_FLAGS (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
 static const struct rule rules[] = {
-    /* Talk on the sockets that are already open. */
-    PLAIN(read, BOTH),
-    PLAIN(write, BOTH),
-    PLAIN(sendto, BOTH),
-    PLAIN(close, BOTH),
-    PLAIN(recvmsg, ZYGOTE),
-    PLAIN(sendmsg, ZYGOTE),
-    PLAIN(ppoll, ZYGOTE),
-    PLAIN(dup3, ZYGOTE),
-    PLAIN(close_range, ZYGOTE),
+    /* Talk on the socket that is already open. */
+    PLAIN(read),
+    PLAIN(write),
+    PLAIN(sendto),
+    PLAIN(close),
     /* Memory, never executable. */
-    WHEN(mmap, BOTH, 2, PROT_EXEC, 0),
-    WHEN(mprotect, BOTH, 2, PROT_EXEC, 0),
-    PLAIN(munmap, BOTH),
-    PLAIN(mremap, BOTH),
-    PLAIN(madvise, BOTH),
-    PLAIN(brk, BOTH),
+    WHEN(mmap, 2, PROT_EXEC, 0),
+    WHEN(mprotect, 2, PROT_EXEC, 0),
+    PLAIN(munmap),
+    PLAIN(mremap),
+    PLAIN(madvise),
+    PLAIN(brk),
     /* Time and randomness. */
-    PLAIN(clock_gettime, BOTH),
-    PLAIN(gettimeofday, BOTH),
-    PLAIN(time, BOTH),
-    PLAIN(getrandom, BOTH),
+    PLAIN(clock_gettime),
+    PLAIN(gettimeofday),
+    PLAIN(time),
+    PLAIN(getrandom),
     /* What the C library does on its own. */
-    PLAIN(futex, BOTH),
-    PLAIN(rt_sigreturn, BOTH),
-    PLAIN(restart_syscall, BOTH),
-    PLAIN(getpid, BOTH),
-    PLAIN(gettid, BOTH),
-    PLAIN(rt_sigprocmask, ZYGOTE),
-    PLAIN(set_robust_list, ZYGOTE),
+    PLAIN(futex),
+    PLAIN(rt_sigreturn),
+    PLAIN(restart_syscall),
+    PLAIN(rt_sigprocmask),
+    PLAIN(set_robust_list),
+    PLAIN(getpid),
+    PLAIN(gettid),
     /* A run's own limits: only downwards, since nobody here may raise a hard limit. */
-    WHEN(prlimit64, BOTH, 0, ANY_BITS, 0),
-    /* Cells: fork one, tell the host, reap it. */
-    WHEN(clone, ZYGOTE, 0, ANY_BITS, FORK_FLAGS),
-    PLAIN(pidfd_open, ZYGOTE),
-    PLAIN(wait4, ZYGOTE),
-    /* The worker's own filter goes on top of this one. */
-    PLAIN(seccomp, ZYGOTE),
-    WHEN(prctl, ZYGOTE, 0, ANY_BITS, PR_SET_SECCOMP),
-    PLAIN(exit, BOTH),
-    PLAIN(exit_group, BOTH),
+    WHEN(prlimit64, 0, ANY_BITS, 0),
+    PLAIN(exit),
+    PLAIN(exit_group),
+
+    /* For the zygote. A cell has no control socket, and no way to put another one in its place; */
+    WHEN(recvmsg, 0, ANY_BITS, GB_FD_CONTROL),
+    WHEN(sendmsg, 0, ANY_BITS, GB_FD_CONTROL),
+    WHEN(dup3, 1, ANY_BITS, GB_FD_CELL),
+    PLAIN(close_range),
+    PLAIN(ppoll),
+    /* it may have no process (RLIMIT_NPROC is 0 there), no further descriptor (RLIMIT_NOFILE), no child. */
+    WHEN(clone, 0, ANY_BITS, FORK_FLAGS),
+    PLAIN(pidfd_open),
+    PLAIN(wait4),
 #ifdef __SANITIZE_ADDRESS__
     /* A sanitizer's runtime is part of the process: test builds only. */
-    PLAIN(sigaltstack, BOTH),
-    PLAIN(rt_sigaction, BOTH),
-    PLAIN(rt_sigprocmask, WORKER),
-    PLAIN(sched_yield, BOTH),
-    PLAIN(prctl, BOTH),
-    PLAIN(openat, BOTH),
-    PLAIN(readlink, BOTH),
-    PLAIN(getrlimit, BOTH),
-    PLAIN(sched_getaffinity, BOTH),
-    PLAIN(sysinfo, BOTH),
-    PLAIN(getuid, BOTH),
+    PLAIN(sigaltstack),
+    PLAIN(rt_sigaction),
+    PLAIN(sched_yield),
+    PLAIN(prctl),
+    PLAIN(openat),
+    PLAIN(readlink),
+    PLAIN(getrlimit),
+    PLAIN(sched_getaffinity),
+    PLAIN(sysinfo),
+    PLAIN(getuid),
 #endif
 };
 
@@ -125,7 +122,7 @@ static void release_filter(scmp_filter_ctx *filter) {
 	seccomp_release(*filter);
 }
 
-static bool build_filter(enum who who, int denied_errno, struct gb_filter *ret, struct gb_err *err) {
+bool gb_seccomp_filter(struct gb_filter *ret, int denied_errno, struct gb_err *err) {
 	__attribute__((cleanup(release_filter))) scmp_filter_ctx filter =
 	    seccomp_init(SCMP_ACT_ERRNO((uint32_t)denied_errno));
 	if (!filter)
@@ -135,17 +132,9 @@ static bool build_filter(enum who who, int denied_errno, struct gb_filter *ret, 
 	seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; i < GB_COUNT(rules); i++) {
-		if (!(rules[i].who & who))
-			continue;
 		int failed = add_rule(filter, &rules[i]);
 		if (failed)
 			return gb_fail(err, GB_EWALL, -failed, "seccomp: rule %zu", i);
 	}
 	return export_filter(filter, ret, err);
-}
-
-bool gb_seccomp_filters(
-    struct gb_filter *ret_zygote, struct gb_filter *ret_worker, int denied_errno, struct gb_err *err) {
-	return build_filter(ZYGOTE, denied_errno, ret_zygote, err) &&
-	       build_filter(WORKER, denied_errno, ret_worker, err);
 }

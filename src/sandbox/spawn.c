@@ -57,7 +57,8 @@ static const char *arrange_fds(const struct birth *birth) {
 			return "put stdio on /dev/null";
 	if (dup2(birth->control, GB_FD_CONTROL) < 0 || dup2(birth->host, GB_FD_HOST) < 0)
 		return "hand over descriptors";
-	return syscall(SYS_close_range, GB_FD_HOST + 1, ~0u, 0) != 0 ? "close descriptors" : NULL;
+	close(GB_FD_CELL); /* whatever stood there */
+	return syscall(SYS_close_range, GB_FD_CONTROL + 1, ~0u, 0) != 0 ? "close descriptors" : NULL;
 }
 
 static int child_main(void *data) {

@@ -3,7 +3,7 @@
  *
  *	struct gb_failure failure;
  *	if (!gb_plan_apply(&plan, &failure))	// zygote: everything but seccomp
- *	if (!gb_filter_load(&plan.zygote_filter))
+ *	if (!gb_filter_load(&plan.filter))
  */
 #ifndef GB_SANDBOX_INSIDE_APPLY_H
 #define GB_SANDBOX_INSIDE_APPLY_H
@@ -23,7 +23,7 @@ struct gb_failure {
  * holds none. */
 bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure);
 
-/* Load a system call filter, on top of those that are loaded already. errno on failure. */
+/* Load the system call filter. errno on failure. */
 bool gb_filter_load(const struct gb_filter *filter);
 
 #endif

@@ -21,8 +21,6 @@
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
-enum { CELL_FDS = 8 };
-
 struct child {
 	pid_t pid;
 	uint32_t cell;
@@ -54,7 +52,8 @@ static void notify(const struct gb_notice *notice, int fd) {
 		memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
 	}
 	while (sendmsg(GB_FD_CONTROL, &message, MSG_NOSIGNAL) < 0) {
-		/* Too many descriptors of this user are on their way, ours and others': the host takes them in. */
+		/* Too many descriptors of this user are on their way, ours and others': the host takes them
+		 * in. */
 		if (errno == ETOOMANYREFS)
 			(void)ppoll(NULL, 0, &(struct timespec){.tv_nsec = 1000000}, NULL);
 		else if (errno != EINTR)
@@ -112,8 +111,8 @@ static void raise_wall(struct zygote *zygote) {
 	zygote->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (zygote->signals < 0)
 		fail(GB_LAYER_ALL, errno, "signalfd");
-	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.zygote_filter))
-		fail(GB_LAYER_SECCOMP, errno, "load the zygote's filter");
+	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.filter))
+		fail(GB_LAYER_SECCOMP, errno, "load the filter");
 }
 
 static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
@@ -129,19 +128,18 @@ static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
 	return true;
 }
 
-/* In the new process: nothing of the zygote's stays but its memory. */
+/* In the new process: nothing of the zygote's stays but its memory, and what the filter admits for the zygote
+ * alone is taken away by limits. */
 __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd, uint32_t flags) {
 	if (dup3(fd, GB_FD_CELL, 0) < 0 && fd != GB_FD_CELL)
 		_exit(GB_CELL_EXIT_NO_WALL);
 	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
 		_exit(GB_CELL_EXIT_NO_WALL);
 	if (zygote->plan.layers & GB_LAYER_RLIMIT) {
-		const struct rlimit none = {0, 0}, few = {CELL_FDS, CELL_FDS};
+		const struct rlimit none = {0, 0}, few = {GB_FD_CELL + 1, GB_FD_CELL + 1};
 		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &few) != 0)
 			_exit(GB_CELL_EXIT_NO_WALL);
 	}
-	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.worker_filter))
-		_exit(GB_CELL_EXIT_NO_WALL);
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
 		zygote->worker->prime();
 	zygote->worker->serve(GB_FD_CELL);
