@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/zygote.h"
 
@@ -23,6 +24,9 @@ enum {
 	/* A zygote that dies this often without one cell having ended in between is not started again. */
 	MAX_DEATHS = 5,
 };
+
+/* How long a wall may take to stand. It takes milliseconds. */
+#define START_NS 30000000000ull
 
 struct gb_shard {
 	struct gb_source source;
@@ -363,11 +367,19 @@ void gb_cell_release(struct gb_cell *cell) {
 }
 
 static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
+	uint64_t deadline = gb_now_ns() + START_NS;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
-		while (!shard->ready && !shard->broken)
-			if (gb_loop_dispatch(pool->loop, -1) < 0 && errno != EINTR)
+		while (!shard->ready && !shard->broken) {
+			if (gb_now_ns() > deadline)
+				return gb_fail(err, GB_EWALL, 0,
+				    "wall: it did not stand after %d s; the kernel may be stuck (see dmesg "
+				    "and the "
+				    "processes in state D), or the machine far too busy",
+				    (int)(START_NS / 1000000000));
+			if (gb_loop_dispatch(pool->loop, 1000) < 0 && errno != EINTR)
 				return gb_fail(err, GB_ESYSTEM, errno, "wait for the zygotes");
+		}
 		if (shard->broken) {
 			if (err)
 				*err = shard->why_broken;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "base/cleanup.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/spawn.h"
+
+enum { DEATH_MS = 5000 };
 
 static bool write_proc(pid_t pid, const char *name, const char *text, struct gb_err *err) {
 	char path[64];
@@ -71,10 +74,12 @@ bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const ch
 void gb_zygote_finish(struct gb_zygote *zygote) {
 	if (zygote->pidfd >= 0) {
 		syscall(SYS_pidfd_send_signal, zygote->pidfd, SIGKILL, NULL, 0);
-		/* Returns when the whole pid namespace is gone. */
-		siginfo_t info;
-		while (waitid(P_PIDFD, (id_t)zygote->pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
+		/* It is dead when the whole pid namespace is. Only a kernel that has lost its way keeps it
+		 * longer, and then it is the kernel's to keep. */
+		struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
+		while (poll(&dead, 1, DEATH_MS) < 0 && errno == EINTR)
 			;
+		waitid(P_PIDFD, (id_t)zygote->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL);
 	}
 	gb_close_fd(&zygote->pidfd);
 	gb_close_fd(&zygote->control);

@@ -29,9 +29,6 @@
 
 enum { ATTACK_MAX_KERNEL_SAYS = 6, ATTACK_MAX_STAGE_FDS = 4 };
 
-/* What the seccomp filter answers in tests that have to know that it was the filter that answered. */
-enum { ATTACK_MARKER = 4000 };
-
 /* What the host puts up for one attack, to be attacked. */
 struct stage {
 	char argument[120]; /* for the probe */

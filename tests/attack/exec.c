@@ -1,6 +1,6 @@
 /* Become another program. */
 #include <fcntl.h>
-#include <string.h>
+#include <signal.h>
 
 #include "attack.h"
 
@@ -16,10 +16,10 @@ ATTACK(run_a_program_by_execveat, .layers = STOPPED_BY) {
 	return syscall(SYS_execveat, AT_FDCWD, "/bin/sh", arguments, NULL, 0);
 }
 
-ATTACK(run_a_program_from_memory, .layers = STOPPED_BY, .signal = 25) {
-	static const char script[] = "#!/bin/sh\necho done exec >&3\n";
-	long fd = syscall(SYS_memfd_create, "x", 0);
-	if (fd < 0 || write((int)fd, script, strlen(script)) < 0)
+ATTACK(run_a_program_from_memory, .layers = STOPPED_BY, .signal = SIGXFSZ) {
+	long memory = syscall(SYS_memfd_create, "x", 0);
+	long file = memory < 0 ? -1 : syscall(SYS_openat, AT_FDCWD, "/bin/sh", O_RDONLY);
+	if (file < 0 || syscall(SYS_sendfile, memory, file, NULL, 64 << 20) <= 0)
 		return -1;
-	return syscall(SYS_execveat, fd, "", arguments, NULL, AT_EMPTY_PATH);
+	return syscall(SYS_execveat, memory, "", arguments, NULL, AT_EMPTY_PATH);
 }

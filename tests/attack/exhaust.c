@@ -1,5 +1,6 @@
 /* Fill the disk, or the table of descriptors. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@ enum { DESCRIPTORS = 64, BLOCK = 4096 };
 
 ATTACK(write_much_to_a_file,
     .layers = GB_LAYER_MOUNT | GB_LAYER_RLIMIT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .set = stage_dir,
-    .signal = 25, .sanitizer_allows = true) {
+    .signal = SIGXFSZ, .sanitizer_allows = true) {
 	char path[200], block[BLOCK];
 	memset(block, 'x', sizeof block);
 	snprintf(path, sizeof path, "%s/file", argument);

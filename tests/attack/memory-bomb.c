@@ -1,4 +1,5 @@
 /* Use more memory than there is for a run. */
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -20,7 +21,7 @@ ATTACK(reserve_much_memory, .precaution = true) {
 }
 
 /* Where there is a control group, it counts what all runs of an engine really use. */
-ATTACK(use_much_memory, .layers = GB_LAYER_CGROUP, .signal = 9) {
+ATTACK(use_much_memory, .layers = GB_LAYER_CGROUP, .signal = SIGKILL) {
 	char *bytes = mmap(NULL, TOUCHED, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (bytes == MAP_FAILED)
 		return -1;
@@ -29,7 +30,7 @@ ATTACK(use_much_memory, .layers = GB_LAYER_CGROUP, .signal = 9) {
 	return TOUCHED;
 }
 
-ATTACK(hide_memory_in_a_memfd, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP, .signal = 25) {
+ATTACK(hide_memory_in_a_memfd, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP, .signal = SIGXFSZ) {
 	long fd = syscall(SYS_memfd_create, "x", 0);
 	return fd < 0 ? -1 : syscall(SYS_ftruncate, fd, (long)ENOUGH);
 }

@@ -1,4 +1,5 @@
 /* Do more with the one socket that a worker has than send bytes. */
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,10 +38,23 @@ ATTACK(receive_a_descriptor, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}
 	return syscall(SYS_recvmsg, GB_FD_CELL, &message, MSG_DONTWAIT);
 }
 
+/* The filter knows the zygote's control socket by its number, which nothing in a cell can get. */
+ATTACK(put_a_descriptor_where_the_control_socket_was, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+	struct tries tries = {0};
+	try(&tries, syscall(SYS_dup3, GB_FD_CELL, GB_FD_CONTROL, 0));
+	try(&tries, syscall(SYS_dup2, GB_FD_CELL, GB_FD_CONTROL));
+	try(&tries, syscall(SYS_fcntl, GB_FD_CELL, F_DUPFD, GB_FD_CONTROL));
+	return tries_end(&tries);
+}
+
+ATTACK(open_a_descriptor_of_ones_own_process, .layers = GB_LAYER_RLIMIT) {
+	return syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
+}
+
 ATTACK(change_the_socket, .layers = GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_setsockopt, GB_FD_CELL, SOL_SOCKET, SO_SNDBUF, &(int){1 << 20}, sizeof(int)));
-	try(&tries, syscall(SYS_fcntl, GB_FD_CELL, 4 /* F_SETFL */, 04000));
+	try(&tries, syscall(SYS_fcntl, GB_FD_CELL, F_SETFL, O_NONBLOCK));
 	try(&tries, syscall(SYS_ioctl, GB_FD_CELL, SIOCOUTQ, &(int){0}));
 	return tries_end(&tries);
 }

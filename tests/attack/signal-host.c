@@ -22,6 +22,6 @@ ATTACK(queue_a_signal_to_the_host, .layers = STOPPED_BY, .landlock_abi = 6, .set
 	return syscall(SYS_rt_sigqueueinfo, atoi(argument), SIGTERM, &info);
 }
 
-ATTACK(hold_a_process_of_the_host, .layers = GB_LAYER_PID | GB_LAYER_SECCOMP, .set = stage_victim) {
+ATTACK(hold_a_process_of_the_host, .layers = GB_LAYER_PID | GB_LAYER_RLIMIT, .set = stage_victim) {
 	return syscall(SYS_pidfd_open, atoi(argument), 0);
 }

@@ -28,8 +28,7 @@ struct outcome {
 
 static struct {
 	struct gb_plan plan;
-	struct gb_filter zygote_marked,
-	    worker_marked; /* the same filters, with an answer that only they give */
+	struct gb_filter marked; /* the same filter, with an answer that only it gives */
 	int landlock_abi;
 	bool ready;
 } wall;
@@ -38,10 +37,9 @@ static bool prepare_wall(void) {
 	struct gb_err err = {0};
 	struct gb_landlock_rights rights;
 	if (!wall.ready)
-		wall.ready =
-		    gb_plan_init(&wall.plan, &err) &&
-		    gb_seccomp_filters(&wall.zygote_marked, &wall.worker_marked, ATTACK_MARKER, &err) &&
-		    gb_landlock_rights(&rights, &wall.landlock_abi, &err);
+		wall.ready = gb_plan_init(&wall.plan, &err) &&
+			     gb_seccomp_filter(&wall.marked, GB_SECCOMP_MARK, &err) &&
+			     gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))
 		tap_quote("", err.message);
 	return wall.ready;
@@ -98,10 +96,8 @@ static bool perform(
     const struct attack *attack, unsigned layers, bool marked, bool careless, struct outcome *ret) {
 	struct gb_plan plan = wall.plan;
 	plan.layers = layers;
-	if (marked) {
-		plan.zygote_filter = wall.zygote_marked;
-		plan.worker_filter = wall.worker_marked;
-	}
+	if (marked)
+		plan.filter = wall.marked;
 	struct stage stage = {0};
 	if (attack->set && !CHECK(attack->set(&stage))) {
 		printf("#   could not be prepared: %s\n", strerror(errno));
@@ -167,7 +163,7 @@ static void expect_denied(const struct attack *attack, unsigned layers, enum gb_
 		denied = denied && !is_kernels_own_answer(attack, &outcome);
 	if (marked && attack->signal != SIGSYS) {
 		char marker[16];
-		snprintf(marker, sizeof marker, "%d", ATTACK_MARKER);
+		snprintf(marker, sizeof marker, "%d", GB_SECCOMP_MARK);
 		denied = denied && strcmp(outcome.detail, marker) == 0;
 	}
 	if (!CHECK(denied && "the attack is denied"))

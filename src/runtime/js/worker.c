@@ -44,8 +44,8 @@ static struct {
 
 /* --- answering --- */
 
-/* Send what is in the buffer and wait for the end, which the host brings. To end by ourselves would mean to take
- * this memory apart while the host, on the same CPU, waits to read the answer. */
+/* Send what is in the buffer and wait for the end, which the host brings. To end by ourselves would mean to
+ * take this memory apart while the host, on the same CPU, waits to read the answer. */
 __attribute__((noreturn)) static void finish(void) {
 	if (gb_write_all(worker.fd, worker.out.data, worker.out.len))
 		gb_read_all(worker.fd, &(char){0}, 1);
@@ -241,10 +241,32 @@ static JSModuleDef *evaluate(const struct job *job) {
 	return module;
 }
 
-static JSValue call_export(const struct job *job, JSValue function, JSValue arguments) {
+/* The globals, if there are any; then @in stands at the arguments. Most runs have neither, and are spared the
+ * making of empty objects. */
+static void define_globals(struct gb_cbor_reader *in) {
+	JSContext *ctx = worker.js.guest, *failed_in = ctx;
+	struct gb_cbor_reader ahead = *in;
+	struct gb_cbor_item item;
+	if (gb_cbor_next(&ahead, &item) && item.kind == GB_CBOR_OBJECT && item.argument == 0) {
+		*in = ahead;
+		return;
+	}
+	JSValue globals = gb_js_decode(&worker.js, in);
+	if (JS_IsException(globals))
+		fail_thrown(GB_WIRE_ERROR, ctx);
+	if (!gb_js_define_globals(&worker.js, globals, &failed_in))
+		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
+	JS_FreeValue(ctx, globals);
+}
+
+static uint64_t count_arguments(struct gb_cbor_reader in) {
+	struct gb_cbor_item item;
+	return gb_cbor_next(&in, &item) && item.kind == GB_CBOR_ARRAY ? item.argument : 0;
+}
+
+static JSValue call_export(const struct job *job, JSValue function, struct gb_cbor_reader *in) {
 	JSContext *ctx = worker.js.guest;
-	int64_t n = 0;
-	JS_GetLength(ctx, arguments, &n);
+	uint64_t n = count_arguments(*in);
 	if (!JS_IsFunction(ctx, function)) {
 		if (n == 0)
 			return function;
@@ -254,6 +276,9 @@ static JSValue call_export(const struct job *job, JSValue function, JSValue argu
 		    job->export_name ? job->export_name : "default");
 		fail(GB_WIRE_ERROR, "TypeError", "not_a_function", message);
 	}
+	JSValue arguments = n ? gb_js_decode(&worker.js, in) : JS_UNDEFINED;
+	if (JS_IsException(arguments))
+		fail_thrown(GB_WIRE_ERROR, ctx);
 	JSValue *values = calloc((size_t)n + 1, sizeof *values);
 	if (!values)
 		on_heap_exceeded();
@@ -265,6 +290,7 @@ static JSValue call_export(const struct job *job, JSValue function, JSValue argu
 	for (uint32_t i = 0; i < (uint32_t)n; i++)
 		JS_FreeValue(ctx, values[i]);
 	free(values);
+	JS_FreeValue(ctx, arguments);
 	JS_FreeValue(ctx, function);
 	return returned;
 }
@@ -308,20 +334,12 @@ static void answer(const struct job *job, JSValueConst value) {
 }
 
 static void run(const struct job *job) {
-	JSContext *ctx = worker.js.guest, *failed_in = ctx;
 	struct gb_cbor_reader in = job->values;
-	JSValue globals = gb_js_decode(&worker.js, &in);
-	JSValue arguments = JS_IsException(globals) ? JS_EXCEPTION : gb_js_decode(&worker.js, &in);
-	if (JS_IsException(arguments))
-		fail_thrown(GB_WIRE_ERROR, ctx);
-	if (!gb_js_define_globals(&worker.js, globals, &failed_in))
-		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
-	JS_FreeValue(ctx, globals);
+	define_globals(&in);
 	JSModuleDef *module = evaluate(job);
-	JSValue selected = settle(call_export(job, select_export(job, module), arguments));
-	JS_FreeValue(ctx, arguments);
+	JSValue selected = settle(call_export(job, select_export(job, module), &in));
 	answer(job, selected);
-	JS_FreeValue(ctx, selected);
+	JS_FreeValue(worker.js.guest, selected);
 }
 
 /* --- the three functions of a worker --- */
