@@ -31,29 +31,44 @@ static bool is_alive(pid_t pid) {
 	return read_stat(pid, &state, &parent) && state != 'Z' && state != 'X';
 }
 
-static void add_children(pid_t parent, struct processes *list) {
+/* Every living process and its parent, read once. */
+static size_t read_all(pid_t (*ret)[2], size_t max) {
+	size_t n = 0;
 	DIR *dir = opendir("/proc");
-	if (!dir)
-		return;
-	for (struct dirent *entry; (entry = readdir(dir)) && list->n < MAX_PROCESSES;) {
-		pid_t pid = atoi(entry->d_name), its_parent;
+	for (struct dirent *entry; dir && n < max && (entry = readdir(dir));) {
+		pid_t pid = atoi(entry->d_name), parent;
 		char state;
-		if (pid > 0 && read_stat(pid, &state, &its_parent) && its_parent == parent && state != 'Z' &&
-		    state != 'X')
-			list->pids[list->n++] = pid;
+		if (pid > 0 && read_stat(pid, &state, &parent) && state != 'Z' && state != 'X') {
+			ret[n][0] = pid;
+			ret[n++][1] = parent;
+		}
 	}
-	closedir(dir);
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* One generation after the other; those that were added are the next parents. */
+static void find_family(pid_t parent, bool with_grandchildren, struct processes *ret) {
+	static pid_t all[32768][2];
+	size_t n = read_all(all, sizeof all / sizeof *all), next = 0;
+	ret->n = 0;
+	for (;;) {
+		for (size_t i = 0; i < n && ret->n < MAX_PROCESSES; i++)
+			if (all[i][1] == parent)
+				ret->pids[ret->n++] = all[i][0];
+		if (!with_grandchildren || next == ret->n)
+			return;
+		parent = ret->pids[next++];
+	}
 }
 
 void processes_children(pid_t parent, struct processes *ret) {
-	ret->n = 0;
-	add_children(parent, ret);
+	find_family(parent, false, ret);
 }
 
 void processes_descendants(pid_t parent, struct processes *ret) {
-	processes_children(parent, ret);
-	for (size_t i = 0; i < ret->n; i++)
-		add_children(ret->pids[i], ret);
+	find_family(parent, true, ret);
 }
 
 size_t processes_alive(const struct processes *processes) {
