@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 MESON = meson
 
-.PHONY: all setup run test test-as-nobody bench bench-peers asan fuzz lint format cover install clean help
+.PHONY: all setup run test test-as-nobody test-vm bench bench-peers asan asan-build fuzz lint format cover install clean help
 
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
 	@ninja -C $(BUILD) --quiet
@@ -22,11 +22,20 @@ run: all ## a small tour of real sandboxed runs
 test: all ## every test; the last line counts them
 	@scripts/test $(BUILD)
 
+test-as-nobody: all ## the tests of the wall once more, as an ordinary user (needs root to become one)
+	@scripts/test-as-nobody $(BUILD)
+
+test-vm: all ## the tests of the wall once more, under Debian's own kernel in a virtual machine
+	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite e2e --suite attack --timeout-multiplier 10
+
 bench: all ## latency, throughput and memory, against the physical floor
 	@$(BUILD)/glovebox bench
 
 bench-peers: all ## the same, beside other ways to run untrusted code
 	@bench/compare $(BUILD)/glovebox
+
+asan-build: setup
+	@scripts/asan build-asan --build-only
 
 asan: setup ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/asan build-asan

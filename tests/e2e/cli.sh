@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# The program as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
+set -u
+glovebox=$GB_GLOVEBOX
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+n=0
+
+run() { # status, then the program's arguments: leaves $out and $err
+  local expected=$1 status
+  shift
+  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < "${stdin:-/dev/null}"
+  status=$?
+  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
+  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; echo "# ${err//$'\n'/$'\n# '}"; return 1; }
+}
+ok() { # name, then a command that must hold
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then echo "ok $n - $name"; else echo "# out: $out"; echo "# err: $err"; echo "not ok $n - $name"; fi
+}
+has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+
+a() { run 0 run -e 'export default 6*7' && [ "$out" = 42 ] && [ -z "$err" ]; }
+ok 'a result is printed' a
+a() { run 0 run -l js -e 'export default 6*7' --json && has "$out" '"status":"success"' && has "$out" '"result":42' && [ -z "$err" ] && [ "$(wc -l < "$scratch/out")" = 1 ]; }
+ok 'json is one object and nothing else' a
+a() { run 0 run -l js -e 'export default [1n, new Map([["a", new Date(0)]]), new Uint8Array([1,2])]' --json && has "$out" '[{"$type":"bigint","value":"1"},{"$type":"Map","entries":[["a",{"$type":"Date","value":"1970-01-01T00:00:00.000Z"}]]},{"$type":"Uint8Array","data":"AQI="}]'; }
+ok 'json keeps types' a
+a() { run 124 run -l js -e 'while(true){}' --timeout 200ms && has "$err" 'longer than its 200 ms'; }
+ok 'a timeout is 124' a
+a() { run 1 run -l js -e 'const a=[]; for(;;) a.push("x".repeat(1e6))' --memory 32M --json && has "$out" '"status":"memory"' && run 0 run -e 'export default 1'; }
+ok 'too much memory, and the next run works' a
+a() { run 1 run -l js -e $'let a = 1;\nthrow new Error("boom")' && has "$err" 'error: Error: boom' && has "$err" '<runCode>:2:11' && has "$err" '^'; }
+ok 'a failure shows where' a
+a() { run 1 run -l js -e 'export default }' && has "$err" 'link_error: SyntaxError'; }
+ok 'a syntax error is a link error' a
+a() { run 1 run -e 'const x: number = 1' && has "$err" 'types are not erased yet'; }
+ok 'types get a hint' a
+a() { echo 'export default import.meta.url' > "$scratch/m.js" && run 0 run "$scratch/m.js" && [ "$out" = "sandbox:$scratch/m.js" ]; }
+ok 'a file is run under its name' a
+a() { echo 'export const add = (a, b) => a + b' > "$scratch/in" && stdin=$scratch/in run 0 run - --fn add --args '[1, 2]' && [ "$out" = 3 ]; }
+ok 'standard input, an export, arguments' a
+a() { run 0 run -e 'export default a.length + b' --input 'a=[1,2]' --input b=40 && [ "$out" = 42 ]; }
+ok 'inputs are identifiers' a
+a() { run 0 run -e 'console.log("o", {a: 1}); console.error("e")' && [ "$out" = 'o { a: 1 }' ] && [ "$err" = e ]; }
+ok 'logs go where they belong' a
+a() { run 0 run -e 'console.log("\x1b[31mred\x07")' && ! grep -q $'[\x1b\x07]' "$scratch/out"; }
+ok 'a guest cannot speak to the terminal' a
+a() { run 1 run -e 'throw new Error("\x1b[31mred")' && ! grep -q $'\x1b' "$scratch/err"; }
+ok 'nor by its errors' a
+a() { run 3 run -l python -e 1 && has "$err" 'no runtime' && run 3 run -l python -e 1 --json && has "$out" '"code":"runtime_disabled"'; }
+ok 'a language that is not there is refused' a
+a() { echo 1 > "$scratch/x.py" && run 3 run "$scratch/x.py"; }
+ok 'the ending of a file tells its language' a
+a() { run 2 run && has "$err" 'nothing to run' && run 2 run -e 1 -e 2 && has "$err" 'one piece of code'; }
+ok 'nothing, or too much, to run' a
+a() { run 2 run --nonsense && has "$err" "unknown option '--nonsense'" && run 2 run -e && has "$err" 'needs a value' && run 2 run -e 1 --json=1 && has "$err" 'takes no value'; }
+ok 'a wrong option is named' a
+a() { run 2 run -e 1 --timeout soon && has "$err" "'soon' is not a time" && run 2 run -e 1 --memory lots && has "$err" "'lots' is not a size" && run 2 run -e 1 --memory 10K && has "$err" memory_bytes; }
+ok 'a wrong time or size is named' a
+a() { run 2 run -e 1 --args '[1' && has "$err" '--args' && has "$err" 'line 1, column 3' && run 2 run -e 1 --args '{}' && has "$err" 'must be an array'; }
+ok 'wrong arguments are located' a
+a() { run 2 run -e 1 --input x && has "$err" NAME=JSON && run 2 run -e 1 --input 'a-b=1' && has "$err" a-b && run 2 run -e 1 --input a=1 --input a=2 && has "$err" twice; }
+ok 'a wrong input is named' a
+a() { run 2 run -l cobol -e 1 && has "$err" "no language 'cobol'" && run 2 run /nonexistent.js && has "$err" /nonexistent.js; }
+ok 'a wrong language, a missing file' a
+a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run "$scratch/big.js" && has "$err" 'larger than'; }
+ok 'code that is too large' a
+a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'A first result'; }
+ok 'without a command it tells what there is' a
+a() { for c in run doctor bench version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
+ok 'every command has help' a
+a() { run 0 version && has "$out" 'glovebox 0.' && run 0 version --json && has "$out" '{"version":"0.' && run 2 version x; }
+ok 'version' a
+a() { run 0 doctor && has "$out" 'The wall stands.' && ! has "$out" missing > /dev/null; }
+ok 'doctor sees every layer' a
+a() { run 0 doctor --json && has "$out" '"ok":true' && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d["layers"]) == 11 and all(l["verdict"]=="observed" or l["optional"] for l in d["layers"])' "$scratch/out"; }
+ok 'doctor as json' a
+a() { run 0 bench --quick --json && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert d["runsPerSecond"] > 0 and d["onDemandMs"]["p50"] > 0' "$scratch/out"; }
+ok 'bench as json' a
+a() { mkdir "$scratch/alone" && cp "$glovebox" "$scratch/alone/" && out=$("$scratch/alone/glovebox" run -e 1 2>&1); [ $? = 3 ] && has "$out" "worker program 'glovebox-js'"; }
+ok 'without its worker it refuses and says what is missing' a
+a() { (ulimit -u 1 2> /dev/null; run 0 run -e 'export default 1' || run 3 run -e 'export default 1'); }
+ok 'under tight limits of its user it works or refuses' a
+
+echo "1..$n"
