@@ -42,8 +42,8 @@ void gb_run_let_go(struct gb_run *run) {
 static void settle(struct gb_run *run) {
 	run->settled = true;
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
-	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes when
-	 * the run is destroyed or the engine has its next turn. */
+	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes
+	 * when the run is destroyed or the engine has its next turn. */
 	gb_list_remove(&run->link);
 	gb_list_append(&run->engine->settled, &run->link);
 	if (run->on_settled)
@@ -194,9 +194,12 @@ static void on_socket(struct gb_source *source, uint32_t events) {
 		gb_loop_change(&run->engine->loop, &run->source, wanted_events(run));
 	}
 	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
-	 * to wait for here. */
-	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled)
+	 * to wait for here. One that only closed its socket has to be helped; one that is ending already
+	 * keeps its own exit status. */
+	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled) {
 		gb_loop_remove(&run->engine->loop, &run->source);
+		gb_cell_kill(run->cell);
+	}
 	unhold(run);
 }
 
@@ -216,8 +219,9 @@ static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 		snprintf(text, sizeof text, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
 		settle_failed(run, GB_FAILURE, "SandboxError", "crashed", text);
 	} else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL) {
-		settle_failed(run, GB_DENIED, "WallError", "wall",
-		    "the sandbox could not raise its last layers; see 'glovebox doctor'");
+		/* Not "denied": code that has taken over a worker can end with this status as well. */
+		settle_failed(run, GB_FAILURE, "WallError", "wall",
+		    "the sandbox ended because it could not raise its last layers; see 'glovebox doctor'");
 	} else {
 		snprintf(text, sizeof text, "the sandbox ended without an answer (exit status %d)",
 		    WEXITSTATUS(status));

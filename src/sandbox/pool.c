@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -23,6 +24,8 @@ enum {
 	MAX_ORDERS = 64,
 	/* A zygote that dies this often without one cell having ended in between is not started again. */
 	MAX_DEATHS = 5,
+	/* For everything else that the host does. */
+	SPARE_FDS = 64,
 };
 
 /* How long a wall may take to stand. It takes milliseconds. */
@@ -107,7 +110,8 @@ static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
 	}
 	if (!fill_slot(pool, cell)) {
 		gb_fail(err, GB_ELIMIT, 0,
-		    "all %u sandboxes are in use: wait for a run to end, or raise max_runs",
+		    "all %u sandboxes are in use: wait for a run to end, or raise max_runs (or the limit on "
+		    "open files)",
 		    pool->options.max_cells);
 		close(pair[0]);
 		close(pair[1]);
@@ -195,6 +199,10 @@ static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
 	shard->why_broken = *why;
 	struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
 	snprintf(end.reason, sizeof end.reason, "%.250s", why->message);
+	/* Also those that were ordered before it was known. */
+	end_cells(&shard->dying, &end);
+	end_cells(&shard->warm, &end);
+	end_cells(&shard->active, &end);
 	end_cells(&shard->queued, &end);
 }
 
@@ -222,7 +230,11 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 	if (shard->n_orders)
 		shard->n_orders--;
 	struct gb_cell *cell = find_cell(shard->pool, notice->cell);
-	if (cell && pidfd < 0) {
+	if (pidfd < 0 && !notice->error) {
+		/* The host had no room for the descriptor: the process is there and nothing can end it but
+		 * its zygote's death. */
+		syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
+	} else if (cell && pidfd < 0) {
 		struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
 		snprintf(end.reason, sizeof end.reason, "fork a sandbox: %s", strerrordesc_np(notice->error));
 		end_cell(cell, &end);
@@ -253,7 +265,7 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 	    .wait_status = notice->wait_status,
 	    .max_rss_bytes = (uint64_t)notice->max_rss_kb << 10,
 	};
-	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && !cell->kill_wanted)
+	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && cell->owner)
 		end.out_of_memory = kernel_ran_out_of_memory(pool);
 	end_cell(cell, &end);
 }
@@ -410,15 +422,25 @@ static void init_shards(struct gb_pool *pool, unsigned wanted) {
 			init_shard(pool, cpu);
 }
 
+/* A cell takes two descriptors of the host. Where they would run out first, that is the limit. */
+static uint32_t affordable_cells(uint32_t wanted) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return wanted;
+	rlim_t most = limit.rlim_cur / 2 > SPARE_FDS ? (limit.rlim_cur - SPARE_FDS) / 2 : SPARE_FDS / 2;
+	return most < wanted ? (uint32_t)most : wanted;
+}
+
 static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_options *options) {
 	struct gb_pool *pool = calloc(1, sizeof *pool);
 	if (!pool)
 		return NULL;
 	pool->loop = loop;
 	pool->options = *options;
+	pool->options.max_cells = affordable_cells(options->max_cells);
 	pool->plan = *options->plan;
 	pool->program = strdup(options->program);
-	pool->slots = calloc(options->max_cells, sizeof(struct gb_cell *));
+	pool->slots = calloc(pool->options.max_cells, sizeof *pool->slots);
 	if (pool->program && pool->slots)
 		return pool;
 	gb_pool_destroy(pool);
@@ -431,7 +453,7 @@ bool gb_pool_create(
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
 	init_shards(pool, options->shards);
-	const struct gb_cgroup_limits limits = {options->memory_bytes, options->max_cells + MAX_SHARDS};
+	const struct gb_cgroup_limits limits = {options->memory_bytes, pool->options.max_cells + MAX_SHARDS};
 	/* A group is for all cells together; one cell alone has its own limits, and starts without the
 	 * milliseconds that moving into a group can take. */
 	if ((pool->plan.layers & GB_LAYER_CGROUP) && options->max_cells > 1)

@@ -7,11 +7,13 @@
  * to a descriptor that a cell does not have, or stopped in a cell by a limit that it cannot raise.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,20 +21,30 @@
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
-/* A system call, and what one of its arguments must look like: (arg & mask) == value. */
-struct rule {
-	int nr;
-	bool conditional;
+/* What an argument must look like: (arg & mask) == value. A mask of 0 asks nothing. */
+struct condition {
 	unsigned arg;
 	uint64_t mask;
 	uint64_t value;
 };
 
+struct rule {
+	int nr;
+	struct condition conditions[2];
+};
+
 #define PLAIN(name)                                                                                          \
 	{ .nr = SCMP_SYS(name) }
-#define WHEN(name, arg_, mask_, value_)                                                                      \
-	{ SCMP_SYS(name), true, arg_, mask_, value_ }
-#define ANY_BITS UINT64_MAX
+#define WHEN(name, ...)                                                                                      \
+	{                                                                                                    \
+		.nr = SCMP_SYS(name), .conditions = { __VA_ARGS__ }                                          \
+	}
+#define IS(arg, value)                                                                                       \
+	{ arg, UINT64_MAX, value }
+#define WITHOUT(arg, bits)                                                                                   \
+	{ arg, bits, 0 }
+#define ONLY(arg, bits)                                                                                      \
+	{ arg, UINT32_MAX & ~(uint64_t)(bits), 0 }
 
 /* glibc's fork(), and nothing else that clone can do. */
 #define FORK_FLAGS (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
@@ -41,11 +53,12 @@ static const struct rule rules[] = {
     /* Talk on the socket that is already open. */
     PLAIN(read),
     PLAIN(write),
-    PLAIN(sendto),
+    /* Plain bytes: no out-of-band data, no addresses to speak of on a connected socket. */
+    WHEN(sendto, ONLY(3, MSG_NOSIGNAL)),
     PLAIN(close),
-    /* Memory, never executable. */
-    WHEN(mmap, 2, PROT_EXEC, 0),
-    WHEN(mprotect, 2, PROT_EXEC, 0),
+    /* Memory, never executable, and not from the host's pool of huge pages. */
+    WHEN(mmap, WITHOUT(2, PROT_EXEC), WITHOUT(3, MAP_HUGETLB)),
+    WHEN(mprotect, WITHOUT(2, PROT_EXEC)),
     PLAIN(munmap),
     PLAIN(mremap),
     PLAIN(madvise),
@@ -56,7 +69,7 @@ static const struct rule rules[] = {
     PLAIN(time),
     PLAIN(getrandom),
     /* What the C library does on its own. */
-    PLAIN(futex),
+    WHEN(futex, ONLY(1, FUTEX_WAKE | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)), /* FUTEX_WAIT is 0 */
     PLAIN(rt_sigreturn),
     PLAIN(restart_syscall),
     PLAIN(rt_sigprocmask),
@@ -64,18 +77,18 @@ static const struct rule rules[] = {
     PLAIN(getpid),
     PLAIN(gettid),
     /* A run's own limits: only downwards, since nobody here may raise a hard limit. */
-    WHEN(prlimit64, 0, ANY_BITS, 0),
+    WHEN(prlimit64, IS(0, 0)),
     PLAIN(exit),
     PLAIN(exit_group),
 
     /* For the zygote. A cell has no control socket, and no way to put another one in its place; */
-    WHEN(recvmsg, 0, ANY_BITS, GB_FD_CONTROL),
-    WHEN(sendmsg, 0, ANY_BITS, GB_FD_CONTROL),
-    WHEN(dup3, 1, ANY_BITS, GB_FD_CELL),
+    WHEN(recvmsg, IS(0, GB_FD_CONTROL)),
+    WHEN(sendmsg, IS(0, GB_FD_CONTROL)),
+    WHEN(dup3, IS(1, GB_FD_CELL)),
     PLAIN(close_range),
     PLAIN(ppoll),
     /* it may have no process (RLIMIT_NPROC is 0 there), no further descriptor (RLIMIT_NOFILE), no child. */
-    WHEN(clone, 0, ANY_BITS, FORK_FLAGS),
+    WHEN(clone, IS(0, FORK_FLAGS)),
     PLAIN(pidfd_open),
     PLAIN(wait4),
 #ifdef __SANITIZE_ADDRESS__
@@ -94,10 +107,14 @@ static const struct rule rules[] = {
 };
 
 static int add_rule(scmp_filter_ctx filter, const struct rule *rule) {
-	if (!rule->conditional)
-		return seccomp_rule_add(filter, SCMP_ACT_ALLOW, rule->nr, 0);
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, rule->nr, 1,
-	    SCMP_CMP(rule->arg, SCMP_CMP_MASKED_EQ, rule->mask, rule->value));
+	struct scmp_arg_cmp comparisons[GB_COUNT(rule->conditions)];
+	unsigned n = 0;
+	for (size_t i = 0; i < GB_COUNT(rule->conditions); i++) {
+		const struct condition *c = &rule->conditions[i];
+		if (c->mask)
+			comparisons[n++] = SCMP_CMP(c->arg, SCMP_CMP_MASKED_EQ, c->mask, c->value);
+	}
+	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->nr, n, comparisons);
 }
 
 static bool export_filter(scmp_filter_ctx filter, struct gb_filter *ret, struct gb_err *err) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -346,6 +347,14 @@ static void half_a_frame(long n) {
 	flush();
 }
 
+/* After @n milliseconds. */
+static void exit_later(long n) {
+	int word = 0;
+	const struct timespec time = {n / 1000, n % 1000 * 1000000};
+	syscall(SYS_futex, &word, FUTEX_WAIT, 0, &time, NULL, 0);
+	_exit(0);
+}
+
 static void exit_with(long n) {
 	_exit((int)n);
 }
@@ -409,6 +418,7 @@ static const struct {
     {"drip", drip},
     {"half-a-frame", half_a_frame},
     {"exit", exit_with},
+    {"exit-later", exit_later},
     {"crash", crash},
     {"use-up-cpu", use_up_cpu},
 };

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -191,6 +192,40 @@ TEST(a_worker_that_is_killed_from_outside_is_reported_as_crashed) {
 	gb_engine_destroy(engine);
 }
 
+/* The host has no room for the descriptor by which it would hold a process. */
+TEST(nothing_runs_on_after_a_host_had_no_descriptors_left) {
+	enum { FDS = 40, RUNS_MAX = 2 * FDS };
+	struct gb_run *runs[RUNS_MAX];
+	struct processes all;
+	struct rlimit limit;
+	struct gb_engine *engine = hostile_engine(1);
+	if (!CHECK(engine))
+		return;
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &(struct rlimit){FDS, limit.rlim_max}) == 0);
+	size_t n = 0;
+	const struct gb_run_options options = {.source = "busy", .timeout_ms = 3 * SHORT_MS};
+	while (n < RUNS_MAX && gb_run_start(engine, &options, &runs[n], NULL))
+		n++;
+	CHECK(n > FDS / 2);
+	for (uint64_t end = gb_now_ns() + SHORT_MS * 1000000ull; gb_now_ns() < end;)
+		gb_engine_dispatch(engine, 5, NULL);
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct gb_result *result = gb_run_wait(runs[i]);
+		/* Never that it was not run: it was. */
+		CHECK(result && (result->status == GB_TERMINATED || result->status == GB_FAILURE));
+		gb_run_destroy(runs[i]);
+	}
+	uint64_t deadline = gb_now_ns() + (uint64_t)LONG_MS * 1000000;
+	do {
+		gb_engine_dispatch(engine, 5, NULL);
+		processes_descendants(getpid(), &all);
+	} while (all.n > 1 && gb_now_ns() < deadline);
+	CHECK(all.n <= 1);
+	gb_engine_destroy(engine);
+}
+
 /* --- hosts --- */
 
 /* Become a host with an engine and busy runs; tell when they run. */
@@ -254,6 +289,57 @@ TEST(nothing_outlives_a_host_that_crashes) {
 
 TEST(nothing_outlives_a_host_whose_descriptors_another_process_holds) {
 	kill_host(true, SIGKILL);
+}
+
+enum { ENDING = 440, WAITING = 8 };
+
+__attribute__((noreturn)) static void be_deaf_host(int ready, rlim_t fds) {
+	struct processes all;
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){fds, fds});
+	struct gb_engine *engine = hostile_engine(1);
+	for (int i = 0; engine && i < ENDING + WAITING; i++)
+		if (!hostile_start(engine, i < WAITING ? "silent" : "exit-later 8000", LONG_MS))
+			_exit(1);
+	if (!engine || !await_descendants(engine, getpid(), 1 + ENDING + WAITING, &all))
+		_exit(1);
+	pid_t child = fork();
+	if (child != 0 && write(ready, &child, sizeof child) != sizeof child)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* Its zygote has more to tell than the socket holds, nobody listens, and the socket does not close. */
+TEST(nothing_outlives_a_host_that_did_not_listen) {
+	struct processes all;
+	struct rlimit limit;
+	int pair[2];
+	pid_t child = 0;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max < 2048)
+		SKIP("needs 2048 descriptors");
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (!CHECK(pipe(pair) == 0))
+		return;
+	pid_t host = fork();
+	if (host == 0)
+		be_deaf_host(pair[1], limit.rlim_max);
+	close(pair[1]);
+	CHECK(read(pair[0], &child, sizeof child) == sizeof child);
+	close(pair[0]);
+	processes_descendants(host, &all);
+	for (size_t i = 0; i < all.n; i++)
+		if (all.pids[i] == child)
+			all.pids[i] = all.pids[--all.n];
+	for (int i = 0; i < LONG_MS / 10 && processes_alive(&all) > WAITING + 1; i++)
+		usleep(10000);
+	CHECK_INT(processes_alive(&all), WAITING + 1);
+	CHECK(kill(host, SIGKILL) == 0);
+	CHECK_INT(processes_await_end(&all, PATIENCE_MS), 0);
+	if (child > 0)
+		CHECK(kill(child, SIGKILL) == 0);
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
 /* Groups of hosts that were killed are removed by the next. */

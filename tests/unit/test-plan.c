@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -84,6 +86,16 @@ TEST(arguments_are_looked_at) {
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC), DENIED);
 	CHECK_INT(judge_call(&f, SYS_mprotect, 0, 4096, PROT_EXEC), DENIED);
+	struct seccomp_data huge = {
+	    .nr = SYS_mmap, .arch = AUDIT_ARCH_X86_64, .args = {0, 4096, PROT_READ, MAP_HUGETLB}};
+	CHECK_INT(judge(&f, &huge), DENIED);
+	struct seccomp_data out_of_band = {
+	    .nr = SYS_sendto, .arch = AUDIT_ARCH_X86_64, .args = {3, 0, 1, MSG_OOB}};
+	CHECK_INT(judge(&f, &out_of_band), DENIED);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_WAKE, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_LOCK_PI, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_REQUEUE, 0), DENIED);
 	CHECK_INT(judge_call(&f, SYS_sendmsg, GB_FD_CONTROL, 0, 0), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_sendmsg, GB_FD_CELL, 0, 0), DENIED);
 	CHECK_INT(judge_call(&f, SYS_recvmsg, GB_FD_CELL, 0, 0), DENIED);

@@ -62,7 +62,7 @@ static bool throw_at(struct encoder *e, const struct step *at, const char *what)
 /* What @value is, for a reader: "[Function: f]", "[Promise]". */
 static void describe(struct encoder *e, JSValueConst value, char *text, size_t n) {
 	JSContext *ctx = e->ctx;
-	JSValue name = JS_UNDEFINED;
+	JSValue name;
 	const char *format = "[%s]";
 	if (JS_IsSymbol(value)) {
 		name = JS_GetPropertyStr(ctx, value, "description");
@@ -90,8 +90,9 @@ static bool refuse(struct encoder *e, JSValueConst value, const struct step *at)
 	describe(e, value, text, sizeof text);
 	/* A name that was cut may end inside a character. */
 	size_t n = strlen(text);
-	while (n == sizeof text - 1 && n > 0 && (text[n - 1] & 0x80))
-		n--;
+	if (n == sizeof text - 1)
+		while (n > 0 && (text[n - 1] & 0x80))
+			n--;
 	if (e->mode != GB_JS_LENIENT) {
 		text[n] = '\0';
 		return throw_at(e, at, text);

@@ -85,7 +85,7 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 	gb_buf_init(&line, worker.output_left);
 	size_t mark = gb_frame_begin(&line, GB_FRAME_LOG);
 	gb_cbor_unsigned(&line, level);
-	gb_cbor_float(&line, (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000) / 1e3);
+	gb_cbor_float(&line, (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6);
 	JSValue list = JS_NewArrayFrom(js->guest, 0, NULL);
 	for (int i = 0; i < argc; i++)
 		JS_DefinePropertyValueUint32(
@@ -113,8 +113,10 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 
 /* --- the job --- */
 
+/* Text, or NULL for null. */
 static char *take_text(struct gb_cbor_reader *in, size_t *ret_n) {
 	struct gb_cbor_item item;
+	*ret_n = 0;
 	if (!gb_cbor_next(in, &item))
 		_exit(1);
 	if (item.kind == GB_CBOR_TAG && !gb_cbor_next(in, &item))
@@ -157,6 +159,8 @@ static void read_job(int fd, struct job *job) {
 	job->source = take_text(&in, &job->n_source);
 	job->filename = take_text(&in, &ignored);
 	job->export_name = take_text(&in, &ignored);
+	if (!job->source || !job->filename)
+		_exit(1);
 	job->memory = take_number(&in);
 	job->output = take_number(&in);
 	job->result = take_number(&in);
@@ -279,15 +283,15 @@ static JSValue call_export(const struct job *job, JSValue function, struct gb_cb
 	JSValue arguments = n ? gb_js_decode(&worker.js, in) : JS_UNDEFINED;
 	if (JS_IsException(arguments))
 		fail_thrown(GB_WIRE_ERROR, ctx);
-	JSValue *values = calloc((size_t)n + 1, sizeof *values);
+	JSValue *values = calloc(n + 1, sizeof *values);
 	if (!values)
 		on_heap_exceeded();
-	for (uint32_t i = 0; i < (uint32_t)n; i++)
-		values[i] = JS_GetPropertyUint32(ctx, arguments, i);
+	for (uint64_t i = 0; i < n; i++)
+		values[i] = JS_GetPropertyUint32(ctx, arguments, (uint32_t)i);
 	JSValue returned = JS_Call(ctx, function, JS_UNDEFINED, (int)n, (JSValueConst *)values);
 	if (JS_IsException(returned))
 		fail_thrown(GB_WIRE_ERROR, ctx);
-	for (uint32_t i = 0; i < (uint32_t)n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		JS_FreeValue(ctx, values[i]);
 	free(values);
 	JS_FreeValue(ctx, arguments);

@@ -36,6 +36,17 @@ struct zygote {
 	size_t cap_children;
 };
 
+/* Wait until the control socket is ready. False if the host is dead, which the socket alone does not tell:
+ * another process may hold the host's end of it. */
+static bool await_host(short events, const struct timespec *timeout) {
+	struct pollfd fds[] = {
+	    {.fd = GB_FD_CONTROL, .events = events},
+	    {.fd = GB_FD_HOST, .events = POLLIN},
+	};
+	int n = ppoll(fds, GB_COUNT(fds), timeout, NULL);
+	return n < 0 ? errno == EINTR : !fds[1].revents;
+}
+
 /* Send @notice, with @fd unless it is -1. If the host is gone there is nobody left to tell. */
 static void notify(const struct gb_notice *notice, int fd) {
 	union {
@@ -52,12 +63,16 @@ static void notify(const struct gb_notice *notice, int fd) {
 		control.head.cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
 	}
-	while (sendmsg(GB_FD_CONTROL, &message, MSG_NOSIGNAL) < 0) {
+	while (sendmsg(GB_FD_CONTROL, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		const struct timespec soon = {.tv_nsec = 1000000};
+		bool again = errno == EINTR;
+		if (errno == EAGAIN)
+			again = await_host(POLLOUT, NULL);
 		/* Too many descriptors of this user are on their way, ours and others': the host takes them
 		 * in. */
-		if (errno == ETOOMANYREFS)
-			(void)ppoll(NULL, 0, &(struct timespec){.tv_nsec = 1000000}, NULL);
-		else if (errno != EINTR)
+		else if (errno == ETOOMANYREFS)
+			again = await_host(0, &soon);
+		if (!again)
 			_exit(0);
 	}
 }
@@ -81,8 +96,10 @@ static void reset_signals(void) {
 static void receive_plan(struct gb_plan *plan) {
 	ssize_t n;
 	do
-		n = recv(GB_FD_CONTROL, plan, sizeof *plan, MSG_TRUNC);
-	while (n < 0 && errno == EINTR);
+		n = await_host(POLLIN, NULL)
+			? recv(GB_FD_CONTROL, plan, sizeof *plan, MSG_TRUNC | MSG_DONTWAIT)
+			: 0;
+	while (n < 0 && (errno == EINTR || errno == EAGAIN));
 	if (n == 0)
 		_exit(0);
 	if (n != sizeof *plan || plan->size != sizeof *plan)
