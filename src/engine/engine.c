@@ -88,6 +88,7 @@ static bool open_engine(
 	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
 	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
 	    .plan = &plan,
+	    .on_ready = gb_run_on_cell_ready,
 	    .on_end = gb_run_on_cell_end,
 	};
 	return gb_pool_create(&engine->loop, &pool, &engine->pool, err);

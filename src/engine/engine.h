@@ -14,14 +14,15 @@ struct gb_engine {
 	struct gb_pool *pool;
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
-	uint64_t timer_at; /* when it goes off, in ns; 0: it does not */
+	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
+	uint8_t random[256]; /* for the names of runs: a system call for many */
+	size_t n_random;     /* of it that are unused */
 	struct gb_list running;
 	struct gb_list settled; /* runs whose sandbox is still to be let go */
 };
 
 struct gb_run {
-	struct gb_source source; /* the cell's socket */
-	struct gb_list link;     /* in engine->running or engine->settled, or in neither */
+	struct gb_list link; /* in engine->running or engine->settled, or in neither */
 	struct gb_engine *engine;
 	struct gb_cell *cell; /* NULL once it was let go */
 
@@ -35,6 +36,7 @@ struct gb_run {
 	uint64_t result_bytes;
 	struct gb_buf job; /* what of it is still to be sent */
 	struct gb_frame_reader reader;
+	bool received; /* anything yet */
 
 	struct gb_values *values; /* of the result and the logs */
 	struct gb_log *logs;
@@ -52,7 +54,8 @@ struct gb_run {
 void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, const char *message);
 /* The sandbox is not needed any more, whatever it is doing. */
 void gb_run_let_go(struct gb_run *run);
-/* A cell that belongs to a run has ended. */
+/* The socket of a cell that belongs to a run is ready; the cell has ended. */
+void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 
 /* --- engine.c --- */

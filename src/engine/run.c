@@ -15,7 +15,7 @@
 #include "engine/limits.h"
 #include "sandbox/protocol.h"
 
-enum { RECEIVE_STEP = 64 << 10, TEXTS_MAX = 1 << 20 };
+enum { FIRST_STEP = 2 << 10, RECEIVE_STEP = 64 << 10, TEXTS_MAX = 1 << 20 };
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {
@@ -34,7 +34,6 @@ void gb_run_let_go(struct gb_run *run) {
 	gb_list_remove(&run->link);
 	if (!run->cell)
 		return;
-	gb_loop_remove(&run->engine->loop, &run->source);
 	gb_cell_release(run->cell);
 	run->cell = NULL;
 }
@@ -102,15 +101,17 @@ enum received { SOME, NOTHING_NOW, THE_END };
 
 static enum received receive(struct gb_run *run) {
 	size_t room;
-	char *into = gb_frame_reader_room(&run->reader, RECEIVE_STEP, &room);
+	/* Most answers are short; who says more has more room at once. */
+	char *into = gb_frame_reader_room(&run->reader, run->received ? RECEIVE_STEP : FIRST_STEP, &room);
 	if (!into)
 		return THE_END;
-	ssize_t n = recv(run->cell->fd, into, room, 0);
+	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return NOTHING_NOW;
 	if (n <= 0)
 		return THE_END;
 	gb_frame_reader_fed(&run->reader, (size_t)n);
+	run->received = true;
 	return SOME;
 }
 
@@ -153,7 +154,8 @@ static uint32_t wanted_events(const struct gb_run *run) {
 static void send_job(struct gb_run *run) {
 	size_t sent = 0;
 	while (sent < run->job.len) {
-		ssize_t n = send(run->cell->fd, run->job.data + sent, run->job.len - sent, MSG_NOSIGNAL);
+		ssize_t n = send(
+		    run->cell->fd, run->job.data + sent, run->job.len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -186,19 +188,19 @@ static void unhold(struct gb_run *run) {
 		release_run(run);
 }
 
-static void on_socket(struct gb_source *source, uint32_t events) {
-	struct gb_run *run = (struct gb_run *)source;
+void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
+	struct gb_run *run = cell->owner;
 	hold(run);
 	if (events & EPOLLOUT) {
 		send_job(run);
-		gb_loop_change(&run->engine->loop, &run->source, wanted_events(run));
+		gb_loop_change(&run->engine->loop, &cell->source, wanted_events(run));
 	}
 	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
 	 * to wait for here. One that only closed its socket has to be helped; one that is ending already
 	 * keeps its own exit status. */
 	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled) {
-		gb_loop_remove(&run->engine->loop, &run->source);
-		gb_cell_kill(run->cell);
+		gb_loop_remove(&run->engine->loop, &cell->source);
+		gb_cell_kill(cell);
 	}
 	unhold(run);
 }
@@ -262,10 +264,15 @@ void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, co
 /* --- the public face --- */
 
 static void name_run(struct gb_run *run) {
-	uint8_t bytes[(sizeof run->result.run_id - 1) / 2];
-	while (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-		;
-	for (size_t i = 0; i < 2 * sizeof bytes; i++)
+	enum { BYTES = (sizeof run->result.run_id - 1) / 2 };
+	struct gb_engine *engine = run->engine;
+	if (engine->n_random < BYTES) {
+		while (getrandom(engine->random, sizeof engine->random, 0) != sizeof engine->random)
+			;
+		engine->n_random = sizeof engine->random;
+	}
+	const uint8_t *bytes = engine->random + (engine->n_random -= BYTES);
+	for (size_t i = 0; i < 2 * BYTES; i++)
 		run->result.run_id[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
 }
 
@@ -281,7 +288,6 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->on_settled = options->on_settled;
 	run->data = options->data;
 	run->output_left = output;
-	run->source.fd = -1;
 	gb_list_init(&run->link);
 	gb_buf_init(&run->job, JOB_MAX);
 	gb_frame_reader_init(
@@ -302,10 +308,8 @@ static bool launch(struct gb_run *run, struct gb_err *err) {
 	if (!run->cell)
 		return false;
 	send_job(run);
-	if (!gb_loop_add(&engine->loop, &run->source, run->cell->fd, wanted_events(run), on_socket, err)) {
-		gb_run_let_go(run);
-		return false;
-	}
+	if (run->job.len)
+		gb_loop_change(&engine->loop, &run->cell->source, wanted_events(run));
 	gb_list_append(&engine->running, &run->link);
 	if (run->deadline)
 		gb_engine_wake_at(engine, run->deadline);

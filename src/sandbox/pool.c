@@ -1,7 +1,6 @@
 #include "sandbox/pool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +26,9 @@ enum {
 	/* For everything else that the host does. */
 	SPARE_FDS = 64,
 };
+
+/* How long forking and priming a cell takes, with room to spare. */
+#define PRIME_NS 800000ull
 
 /* How long a wall may take to stand. It takes milliseconds. */
 #define START_NS 30000000000ull
@@ -70,6 +72,7 @@ static void on_control(struct gb_source *source, uint32_t events);
 static void free_cell(struct gb_cell *cell) {
 	struct gb_pool *pool = cell->shard->pool;
 	gb_list_remove(&cell->link);
+	gb_loop_remove(pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
 	gb_close_fd(&cell->worker_fd);
 	gb_close_fd(&cell->pidfd);
@@ -96,6 +99,15 @@ static struct gb_cell *find_cell(struct gb_pool *pool, uint32_t id) {
 	return cell && cell->id == id ? cell : NULL;
 }
 
+static void on_cell_ready(struct gb_source *source, uint32_t events) {
+	struct gb_cell *cell = (struct gb_cell *)source;
+	struct gb_pool *pool = cell->shard->pool;
+	if (cell->owner)
+		pool->options.on_ready(cell, events);
+	else /* a warm cell has nothing to say: it is dying, and its zygote will tell */
+		gb_loop_remove(pool->loop, source);
+}
+
 static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
 	struct gb_pool *pool = shard->pool;
 	gb_auto_free struct gb_cell *cell = calloc(1, sizeof *cell);
@@ -108,7 +120,13 @@ static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
 		gb_fail(err, GB_ESYSTEM, errno, "socketpair for a sandbox");
 		return NULL;
 	}
+	if (!gb_loop_add(pool->loop, &cell->source, pair[0], EPOLLIN, on_cell_ready, err)) {
+		close(pair[0]);
+		close(pair[1]);
+		return NULL;
+	}
 	if (!fill_slot(pool, cell)) {
+		gb_loop_remove(pool->loop, &cell->source);
 		gb_fail(err, GB_ELIMIT, 0,
 		    "all %u sandboxes are in use: wait for a run to end, or raise max_runs (or the limit on "
 		    "open files)",
@@ -117,8 +135,6 @@ static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
 		close(pair[1]);
 		return NULL;
 	}
-	/* Only the host's end: the worker wants to block. */
-	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	cell->fd = pair[0];
 	cell->worker_fd = pair[1];
 	cell->pidfd = -1;
@@ -167,6 +183,7 @@ static void order_queued(struct gb_shard *shard) {
 		if (!gb_zygote_fork(&shard->zygote, cell->id, cell->worker_fd, flags, NULL))
 			return; /* tried again at the next notice; a dead zygote is noticed on its own */
 		gb_close_fd(&cell->worker_fd);
+		cell->ordered_at = gb_now_ns();
 		shard->n_orders++;
 		if (cell->owner)
 			set_state(cell, GB_CELL_ACTIVE, &shard->active);
@@ -322,11 +339,22 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	return best;
 }
 
+/* The youngest warm cell that has had the time to prime: its memory is still in the CPU's caches. */
+static struct gb_cell *choose_warm(struct gb_shard *shard) {
+	uint64_t now = gb_now_ns();
+	for (struct gb_list *link = shard->warm.prev; link != &shard->warm; link = link->prev) {
+		struct gb_cell *cell = gb_container(struct gb_cell, link, link);
+		if (now - cell->ordered_at > PRIME_NS)
+			return cell;
+	}
+	return gb_list_first(struct gb_cell, &shard->warm, link);
+}
+
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
 	struct gb_shard *shard = choose_shard(pool, err);
 	if (!shard)
 		return NULL;
-	struct gb_cell *cell = gb_list_first(struct gb_cell, &shard->warm, link);
+	struct gb_cell *cell = choose_warm(shard);
 	if (cell) {
 		shard->n_warm--;
 		set_state(cell, GB_CELL_ACTIVE, &shard->active);
@@ -374,6 +402,7 @@ void gb_cell_release(struct gb_cell *cell) {
 		return;
 	}
 	gb_cell_kill(cell);
+	gb_loop_remove(cell->shard->pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
 	set_state(cell, GB_CELL_DYING, &cell->shard->dying);
 }

@@ -39,7 +39,10 @@ struct gb_cell_end {
 };
 
 struct gb_cell {
-	int fd; /* the host's end of the cell's socket, not blocking */
+	/* In the loop, for input, from its beginning: a warm cell is already listened to. Its owner may
+	 * change the events, and may take it out. */
+	struct gb_source source;
+	int fd; /* the host's end of the cell's socket; blocking, so use MSG_DONTWAIT */
 	void *owner;
 
 	/* The pool's own. */
@@ -56,6 +59,7 @@ struct gb_cell {
 	int worker_fd; /* the other end, until it was handed over */
 	int pidfd;     /* -1 until the zygote has answered */
 	bool kill_wanted;
+	uint64_t ordered_at; /* ns */
 };
 
 struct gb_pool_options {
@@ -65,6 +69,8 @@ struct gb_pool_options {
 	uint64_t memory_bytes; /* for the whole pool, where there are control groups */
 	uint32_t max_cells;    /* at once */
 	const struct gb_plan *plan;
+	/* The socket of a cell that has an owner is ready. */
+	void (*on_ready)(struct gb_cell *cell, uint32_t events);
 	/* A cell that has an owner has ended, unasked. The owner still has to release it. */
 	void (*on_end)(struct gb_cell *cell, const struct gb_cell_end *end);
 };

@@ -203,7 +203,7 @@ static struct gb_value *decode_date(struct decoder *d) {
 }
 
 static struct gb_value *decode_view(struct decoder *d, const uint8_t *at) {
-	uint64_t fields[4]; /* how many follow, and the first three of them */
+	uint64_t fields[4] = {0}; /* how many follow, and the first three of them */
 	size_t number = d->n_met;
 	if (!expect(d, GB_CBOR_ARRAY, "malformed view", &fields[0]) || !take_number(d))
 		return NULL;
@@ -224,7 +224,7 @@ static struct gb_value *decode_view(struct decoder *d, const uint8_t *at) {
 static struct gb_value *decode_texts(
     struct decoder *d, enum gb_type type, unsigned count, const uint8_t *at) {
 	struct gb_value *texts[GB_TEXTS] = {NULL};
-	uint64_t given;
+	uint64_t given = 0;
 	if (!expect(d, GB_CBOR_ARRAY, "malformed error or regexp", &given))
 		return NULL;
 	if (given != count)
@@ -242,7 +242,7 @@ static struct gb_value *decode_texts(
 }
 
 static struct gb_value *decode_tagged(struct decoder *d, uint64_t tag, const uint8_t *at) {
-	uint64_t count;
+	uint64_t count = 0;
 	switch (tag) {
 	case GB_CBOR_BIGINT:
 	case GB_CBOR_NEGATIVE_BIGINT:

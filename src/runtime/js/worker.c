@@ -20,7 +20,7 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-enum { ANSWER_SLACK = 256 << 10 };
+enum { ANSWER_SLACK = 256 << 10, FIRST_READ = 4096 };
 
 struct job {
 	uint8_t *bytes; /* the frame's payload; the texts below point into it or are copies */
@@ -39,6 +39,7 @@ static struct {
 	int fd;
 	uint64_t output_left;
 	bool truncated;
+	bool primed;
 	struct gb_buf out;
 } worker;
 
@@ -141,19 +142,30 @@ static uint64_t take_number(struct gb_cbor_reader *in) {
 	return item.argument;
 }
 
-static void read_job(int fd, struct job *job) {
-	uint8_t head[GB_FRAME_HEAD];
+/* A whole frame, in most cases by a single read. */
+static void read_frame(int fd, struct job *job) {
+	uint8_t start[FIRST_READ];
+	ssize_t got = read(fd, start, sizeof start);
 	/* The end of the stream here is the host letting go of a cell that it did not need. */
-	if (!gb_read_all(fd, head, sizeof head))
+	if (got <= 0)
 		_exit(0);
-	uint32_t length =
-	    (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
-	if (length == 0 || head[4] != GB_FRAME_JOB)
+	if (got < GB_FRAME_HEAD && !gb_read_all(fd, start + got, (size_t)(GB_FRAME_HEAD - got)))
+		_exit(1);
+	uint32_t length = (uint32_t)start[0] | (uint32_t)start[1] << 8 | (uint32_t)start[2] << 16 |
+			  (uint32_t)start[3] << 24;
+	size_t there = got > GB_FRAME_HEAD ? (size_t)got - GB_FRAME_HEAD : 0;
+	if (length == 0 || start[4] != GB_FRAME_JOB || there > length - 1)
 		_exit(1);
 	job->n = length - 1;
 	job->bytes = malloc(job->n + 1);
-	if (!job->bytes || !gb_read_all(fd, job->bytes, job->n))
+	if (!job->bytes)
 		_exit(1);
+	memcpy(job->bytes, start + GB_FRAME_HEAD, there);
+	if (!gb_read_all(fd, job->bytes + there, job->n - there))
+		_exit(1);
+}
+
+static void parse_job(struct job *job) {
 	size_t ignored;
 	struct gb_cbor_reader in = gb_cbor_reader(job->bytes, job->n);
 	job->source = take_text(&in, &job->n_source);
@@ -358,28 +370,33 @@ static bool init(void) {
  * process's own before the job comes, and the job finds them warm. */
 static void prime(void) {
 	static const char source[] = "export default 1+1";
+	worker.primed = true;
 	gb_js_reseed(&worker.js);
-	struct gb_buf values;
-	gb_buf_init(&values, 64);
-	gb_cbor_object(&values, 0);
-	gb_cbor_array(&values, 0);
-	struct job job = {
-	    .source = (char *)source,
-	    .n_source = sizeof source - 1,
-	    .filename = (char *)"<prime>",
-	    .result = 4096,
-	    .values = gb_cbor_reader(values.data, values.len),
-	};
+	struct gb_buf frame;
+	gb_buf_init(&frame, 4096);
+	gb_cbor_string(&frame, source, sizeof source - 1);
+	gb_cbor_string(&frame, "<prime>", strlen("<prime>"));
+	gb_cbor_simple(&frame, GB_SIMPLE_NULL);
+	for (int i = 0; i < 5; i++) /* memory, output, result, CPU seconds, flags */
+		gb_cbor_unsigned(&frame, i == 2 ? 4096 : 0);
+	gb_cbor_object(&frame, 0);
+	gb_cbor_array(&frame, 0);
+	struct job job = {.bytes = (uint8_t *)frame.data, .n = frame.len};
+	parse_job(&job);
 	run(&job);
-	gb_buf_finish(&values);
+	free(job.source);
+	free(job.filename);
+	gb_buf_finish(&frame);
 	gb_buf_clear(&worker.out);
 }
 
 static void serve(int fd) {
 	worker.fd = fd;
 	struct job job;
-	read_job(fd, &job);
-	gb_js_reseed(&worker.js);
+	read_frame(fd, &job);
+	parse_job(&job);
+	if (!worker.primed)
+		gb_js_reseed(&worker.js);
 	worker.output_left = job.output;
 	worker.js.on_log = on_log;
 	limit(&job);

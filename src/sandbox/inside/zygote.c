@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -19,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/inside/apply.h"
+#include "sandbox/inside/text.h"
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
@@ -115,28 +115,6 @@ static void settle_time_zone(void) {
 	struct tm tm;
 	localtime_r(&now, &tm);
 	clearenv();
-}
-
-/* fork leaves out the page tables of mappings that come from a file and were never written to: every cell
- * would meet its program's code again, page fault by page fault. Writing one byte of each such segment back
- * to where it stands makes the mapping our own, and inherited. A matter of speed only: if it cannot be done,
- * nothing is lost. */
-static int own_segments(struct dl_phdr_info *info, size_t size, void *data) {
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		if (segment->p_type != PT_LOAD || (segment->p_flags & PF_W))
-			continue;
-		uintptr_t at = info->dlpi_addr + segment->p_vaddr;
-		(void)!pwrite(*(int *)data, (const void *)at, 1, (off_t)at);
-	}
-	return 0;
-}
-
-static void own_program_text(void) {
-	gb_auto_fd int self = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-	if (self >= 0)
-		dl_iterate_phdr(own_segments, &self);
 }
 
 static void raise_wall(struct zygote *zygote) {
@@ -279,7 +257,7 @@ int gb_zygote_main(const struct gb_worker *worker) {
 	reset_signals();
 	receive_plan(&zygote.plan);
 	settle_time_zone();
-	own_program_text();
+	gb_text_make_inheritable();
 	raise_wall(&zygote);
 	if (!worker->init())
 		fail(GB_LAYER_ALL, 0, "prepare the interpreter");
