@@ -53,8 +53,8 @@ struct gb_engine_options {
 /* Start the zygotes and see the wall stand. Fails with GB_EWALL, naming the layer, if it cannot be raised.
  * @options may be NULL. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
-/* Ends all runs that are left, without calling their callbacks, and every process. Runs must be destroyed
- * before or never. NULL is fine. */
+/* Ends every process. Runs that have not settled are destroyed, without calling anybody; those that have must
+ * be destroyed before. NULL is fine. */
 void gb_engine_destroy(struct gb_engine *engine);
 
 /* Readable when there is something to dispatch. */
@@ -124,7 +124,7 @@ struct gb_run_options {
 	uint64_t output_bytes; /* of log calls: 1 MiB */
 	uint64_t result_bytes; /* of the result: 16 MiB */
 
-	/* As it happens, from gb_engine_dispatch or gb_run_wait. A log lives as long as its run. */
+	/* As it happens. @log is valid during the call; its args live as long as the run. */
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
 	/* Once. The run may be destroyed here. */
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
@@ -140,8 +140,8 @@ struct gb_run_options {
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
 
-/* Stop it at once, whatever it does. The result's error says @reason (may be NULL). Does nothing when it
- * has settled already. */
+/* Stop it at once, whatever it does. The result's error says @reason (may be NULL). on_settled is called
+ * before this returns. Does nothing when it has settled already. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
 /* Has it settled? */

@@ -25,16 +25,6 @@ void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline) {
 	timerfd_settime(engine->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-static void stop_if_late(struct gb_run *run, uint64_t now) {
-	if (!run->deadline || run->deadline > now)
-		return;
-	char text[80];
-	snprintf(
-	    text, sizeof text, "the run took longer than its %llu ms", (unsigned long long)run->timeout_ms);
-	run->result.timed_out = true;
-	gb_run_stop(run, GB_TERMINATED, "timeout", text);
-}
-
 static void on_timer(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_engine *engine = gb_container(struct gb_engine, timer, source);
@@ -49,7 +39,7 @@ static void on_timer(struct gb_source *source, uint32_t events) {
 		next = 0;
 		gb_list_each(struct gb_run, run, &engine->running, link) {
 			if (run->deadline && run->deadline <= now) {
-				stop_if_late(run, now);
+				gb_run_time_out(run);
 				again = true;
 				break;
 			}

@@ -50,8 +50,8 @@ struct gb_run {
 
 /* --- run.c --- */
 
-/* End @run now because a limit was reached or somebody said so. */
-void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, const char *message);
+/* Its time is up. */
+void gb_run_time_out(struct gb_run *run);
 /* The sandbox is not needed any more, whatever it is doing. */
 void gb_run_let_go(struct gb_run *run);
 /* The socket of a cell that belongs to a run is ready; the cell has ended. */

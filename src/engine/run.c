@@ -248,17 +248,26 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	unhold(run);
 }
 
-void gb_run_stop(struct gb_run *run, enum gb_status status, const char *code, const char *message) {
+/* End @run now, unless it turns out to have ended already. */
+static void stop(struct gb_run *run, const char *code, const char *message, bool timed_out) {
 	if (run->settled)
 		return;
 	hold(run);
 	/* Killed first, so that what is taken in has an end. */
 	gb_cell_kill(run->cell);
 	take_in(run);
-	if (!run->settled)
-		settle_failed(
-		    run, status, status == GB_TERMINATED ? "TerminatedError" : "Error", code, message);
+	if (!run->settled) {
+		run->result.timed_out = timed_out;
+		settle_failed(run, GB_TERMINATED, "TerminatedError", code, message);
+	}
 	unhold(run);
+}
+
+void gb_run_time_out(struct gb_run *run) {
+	char text[80];
+	snprintf(
+	    text, sizeof text, "the run took longer than its %llu ms", (unsigned long long)run->timeout_ms);
+	stop(run, "timeout", text, true);
 }
 
 /* --- the public face --- */
@@ -333,7 +342,7 @@ bool gb_run_start(
 }
 
 void gb_run_terminate(struct gb_run *run, const char *reason) {
-	gb_run_stop(run, GB_TERMINATED, "terminated", reason ? reason : "terminated by the caller");
+	stop(run, "terminated", reason ? reason : "terminated by the caller", false);
 }
 
 bool gb_run_settled(const struct gb_run *run) {

@@ -62,6 +62,7 @@ struct expectation {
 static bool try_behaviour(struct gb_engine *engine, const struct inventory *before,
     const struct expectation *e, const char *behaviour) {
 	size_t mark = memory_mark();
+	(void)mark;
 	struct gb_run *run = hostile_start(engine, behaviour, e->timeout_ms ? e->timeout_ms : LONG_MS);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
 	bool no_more = result && strstr(result->error.message, "exit status 3");
