@@ -6,7 +6,7 @@
 
 #define STOPPED_BY GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP
 
-static char *const arguments[] = {"sh", "-c", "echo done exec >&3", NULL};
+static char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)"echo done exec >&3", NULL};
 
 ATTACK(run_a_program, .layers = STOPPED_BY) {
 	return syscall(SYS_execve, "/bin/sh", arguments, NULL);
