@@ -86,7 +86,7 @@ ATTACK(
 
 ATTACK(control_quotas, .layers = GB_LAYER_SECCOMP, .control = GB_LAYER_USER,
     .kernel_says = {EPERM, ENOSYS, ENOENT, ESRCH, ENODEV, EINVAL}) {
-	return syscall(SYS_quotactl, 0x800007 << 8 /* Q_GETQUOTA */, "", 0, NULL);
+	return syscall(SYS_quotactl, 0x800007u << 8 /* Q_GETQUOTA */, "", 0, NULL);
 }
 
 ATTACK(learn_about_the_machine, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {

@@ -55,7 +55,14 @@ static uint32_t judge_call(const struct gb_filter *filter, long nr, uint64_t a0,
 
 enum { DENIED = SECCOMP_RET_ERRNO | EPERM };
 
+#ifdef __SANITIZE_ADDRESS__
+#define ONLY_IN_RELEASE() SKIP("sanitizer build: its filter admits more")
+#else
+#define ONLY_IN_RELEASE() (void)0
+#endif
+
 TEST(the_filter_admits_what_is_listed_and_nothing_else) {
+	ONLY_IN_RELEASE();
 	struct gb_filter f;
 	struct gb_err err = {0};
 	if (!CHECK(gb_seccomp_filter(&f, EPERM, &err)))
@@ -110,6 +117,7 @@ TEST(arguments_are_looked_at) {
 }
 
 TEST(a_refusal_can_be_marked) {
+	ONLY_IN_RELEASE();
 	struct gb_filter f;
 	CHECK(gb_seccomp_filter(&f, GB_SECCOMP_MARK, NULL));
 	CHECK_INT(judge_call(&f, SYS_openat, 0, 0, 0), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
