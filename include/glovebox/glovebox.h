@@ -41,7 +41,7 @@ struct gb_run;
 /* Zero means the default, in every field. */
 struct gb_engine_options {
 	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
-	unsigned shards;        /* zygotes; one per CPU that the process may use */
+	unsigned shards;        /* zygotes: one per CPU that the process may use, and never more */
 	unsigned warm;          /* sandboxes kept ready per shard: 4; GB_NONE for none */
 	unsigned max_runs;      /* at once, warm sandboxes included: 1024 */
 	uint64_t
@@ -53,8 +53,8 @@ struct gb_engine_options {
 /* Start the zygotes and see the wall stand. Fails with GB_EWALL, naming the layer, if it cannot be raised.
  * @options may be NULL. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
-/* Ends every process. Runs that have not settled are destroyed, without calling anybody; those that have must
- * be destroyed before. NULL is fine. */
+/* Ends every process. Not from a callback. Runs that have not settled are destroyed, without calling anybody;
+ * those that have must be destroyed before. NULL is fine. */
 void gb_engine_destroy(struct gb_engine *engine);
 
 /* Readable when there is something to dispatch. */

@@ -2,6 +2,7 @@
  * Reading what a worker says. After the first guest instruction every byte from there is untrusted: the
  * decoders are bounded, and texts and values are copied out of the frame.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,12 @@ static const struct gb_decode_limits limits = {.max_depth = 2 * GB_WIRE_DEPTH_MA
 
 static bool malformed(const char *what, struct gb_err *err) {
 	return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed %s", what);
+}
+
+/* Put before what the decoder says: a graph beyond its limits need not be a lie. */
+static bool undecodable(const char *what, struct gb_err *err) {
+	return gb_wrap(
+	    err, "the sandbox sent a %s %s", err->code == GB_ELIMIT ? "too large" : "malformed", what);
 }
 
 static bool read_number(struct gb_cbor_reader *in, uint64_t max, uint64_t *ret) {
@@ -96,12 +103,12 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 	struct gb_cbor_item time;
 	uint64_t level;
 	if (!read_number(&in, LOG_LEVELS - 1, &level) || !gb_cbor_next(&in, &time) ||
-	    time.kind != GB_CBOR_FLOAT)
+	    time.kind != GB_CBOR_FLOAT || !isfinite(time.number))
 		return malformed("log line", err);
 	struct gb_log log = {.level = (enum gb_log_level)level, .timestamp = time.number};
 	log.args = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
 	if (!log.args)
-		return gb_wrap(err, "the sandbox sent a malformed log line");
+		return undecodable("log line", err);
 	if (gb_value_type(log.args) != GB_ARRAY)
 		return malformed("log line", err);
 	return append_log(run, &log) || gb_fail(err, GB_ENOMEM, 0, "log");
@@ -130,7 +137,7 @@ bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct g
 			return malformed("result", err);
 		value = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
 		if (!value)
-			return gb_wrap(err, "the sandbox sent a malformed result");
+			return undecodable("result", err);
 	} else if (!read_error(&in, &run->texts, &error) || in.at != in.end) {
 		return malformed("result", err);
 	}

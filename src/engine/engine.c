@@ -99,7 +99,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	return true;
 }
 
-static void let_settled_go(struct gb_engine *engine) {
+void gb_engine_let_settled_go(struct gb_engine *engine) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->settled, link));)
 		gb_run_let_go(run);
 }
@@ -109,7 +109,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 		return;
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
 		gb_run_destroy(run);
-	let_settled_go(engine);
+	gb_engine_let_settled_go(engine);
 	gb_pool_destroy(engine->pool);
 	gb_loop_remove(&engine->loop, &engine->timer);
 	gb_close_fd(&engine->timer_fd);
@@ -121,9 +121,16 @@ int gb_engine_fd(const struct gb_engine *engine) {
 	return engine->loop.epoll;
 }
 
-bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
-	let_settled_go(engine);
+bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+	gb_engine_let_settled_go(engine);
 	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
 	return true;
+}
+
+bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+	bool ok = gb_engine_turn(engine, timeout_ms, err);
+	/* Everybody was told, and a cell that is silent would not make the descriptor readable again. */
+	gb_engine_let_settled_go(engine);
+	return ok;
 }

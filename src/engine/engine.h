@@ -62,6 +62,11 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 
 /* Let the timer go off no later than @deadline. */
 void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline);
+/* End the sandboxes of runs that have settled. */
+void gb_engine_let_settled_go(struct gb_engine *engine);
+
+/* Dispatch once, leaving the sandboxes of runs that settle for later. */
+bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
 
 /* --- request.c --- */
 

@@ -28,6 +28,21 @@ static bool is_identifier(const char *text, size_t n) {
 	return true;
 }
 
+/* Letters that make no name: the bindings are made by a script. */
+static bool is_reserved(const char *text, size_t n) {
+	static const char words[] =
+	    " break case catch class const continue debugger default delete do else enum export extends "
+	    "false "
+	    "finally for function if import in instanceof new null return super switch this throw true try "
+	    "typeof var void while with let static yield await implements interface package private "
+	    "protected "
+	    "public eval arguments undefined NaN Infinity globalThis ";
+	for (const char *at = words + 1; *at; at += strcspn(at, " ") + 1)
+		if (strcspn(at, " ") == n && memcmp(at, text, n) == 0)
+			return true;
+	return false;
+}
+
 static bool check_globals(const struct gb_value *globals, struct gb_err *err) {
 	if (!globals)
 		return true;
@@ -36,10 +51,10 @@ static bool check_globals(const struct gb_value *globals, struct gb_err *err) {
 	for (size_t i = 0; i < gb_value_count(globals); i++) {
 		size_t n = 0;
 		const char *name = gb_value_bytes(gb_value_key_at(globals, i), &n);
-		if (!name || !is_identifier(name, n))
+		if (!name || !is_identifier(name, n) || is_reserved(name, n))
 			return gb_fail(err, GB_EINVAL, 0,
 			    "globals: '%.*s' is not an identifier (letters, digits, _ and $, not a digit "
-			    "first)",
+			    "first, no word that the language keeps for itself)",
 			    (int)n, name ? name : "");
 	}
 	return true;

@@ -281,7 +281,7 @@ static void name_run(struct gb_run *run) {
 		engine->n_random = sizeof engine->random;
 	}
 	const uint8_t *bytes = engine->random + (engine->n_random -= BYTES);
-	for (size_t i = 0; i < 2 * BYTES; i++)
+	for (size_t i = 0; i < sizeof run->result.run_id - 1; i++)
 		run->result.run_id[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
 }
 
@@ -314,6 +314,10 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 static bool launch(struct gb_run *run, struct gb_err *err) {
 	struct gb_engine *engine = run->engine;
 	run->cell = gb_pool_take(engine->pool, run, err);
+	if (!run->cell && !gb_list_empty(&engine->settled)) {
+		gb_engine_let_settled_go(engine);
+		run->cell = gb_pool_take(engine->pool, run, err);
+	}
 	if (!run->cell)
 		return false;
 	send_job(run);
@@ -357,7 +361,7 @@ const struct gb_result *gb_run_wait(struct gb_run *run) {
 	hold(run);
 	bool ok = true;
 	while (!run->settled && ok)
-		ok = gb_engine_dispatch(run->engine, -1, NULL);
+		ok = gb_engine_turn(run->engine, -1, NULL);
 	const struct gb_result *result = run->settled && !run->destroyed ? &run->result : NULL;
 	unhold(run);
 	return result;

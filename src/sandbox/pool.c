@@ -58,9 +58,11 @@ struct gb_pool {
 	char *program;
 	struct gb_cgroup *cgroup; /* NULL where there is none */
 	uint64_t oom_kills;
-	uint32_t n_cells;
+	uint32_t n_cells; /* dying ones included */
+	uint32_t n_dying;
 	uint32_t next_slot;
-	struct gb_cell **slots; /* max_cells of them; a cell's id is its slot plus a multiple of that */
+	uint32_t n_slots;       /* twice max_cells: as many again may be dying */
+	struct gb_cell **slots; /* a cell's id is its slot plus a multiple of n_slots */
 	unsigned n_shards;
 	struct gb_shard shards[MAX_SHARDS];
 };
@@ -76,26 +78,30 @@ static void free_cell(struct gb_cell *cell) {
 	gb_close_fd(&cell->fd);
 	gb_close_fd(&cell->worker_fd);
 	gb_close_fd(&cell->pidfd);
-	pool->slots[cell->id % pool->options.max_cells] = NULL;
+	pool->slots[cell->id % pool->n_slots] = NULL;
 	pool->n_cells--;
+	pool->n_dying -= cell->state == GB_CELL_DYING;
 	free(cell);
 }
 
+static bool is_full(const struct gb_pool *pool) {
+	return pool->n_cells - pool->n_dying >= pool->options.max_cells || pool->n_cells == pool->n_slots;
+}
+
 static bool fill_slot(struct gb_pool *pool, struct gb_cell *cell) {
-	uint32_t max = pool->options.max_cells;
-	if (pool->n_cells == max)
+	if (is_full(pool))
 		return false;
 	do
 		pool->next_slot++;
-	while (pool->slots[pool->next_slot % max]);
+	while (pool->slots[pool->next_slot % pool->n_slots]);
 	cell->id = pool->next_slot;
-	pool->slots[cell->id % max] = cell;
+	pool->slots[cell->id % pool->n_slots] = cell;
 	pool->n_cells++;
 	return true;
 }
 
 static struct gb_cell *find_cell(struct gb_pool *pool, uint32_t id) {
-	struct gb_cell *cell = pool->slots[id % pool->options.max_cells];
+	struct gb_cell *cell = pool->slots[id % pool->n_slots];
 	return cell && cell->id == id ? cell : NULL;
 }
 
@@ -165,10 +171,25 @@ static void end_cell(struct gb_cell *cell, const struct gb_cell_end *end) {
 	cell->shard->pool->options.on_end(cell, end);
 }
 
-static void end_cells(struct gb_list *cells, const struct gb_cell_end *end) {
-	/* An owner's callback may release other cells, so the list is taken from its head, not walked. */
-	for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, cells, link));)
-		end_cell(cell, end);
+/* All that the shard's zygote had in hand, and with @queued also what was still to be ordered. An owner's
+ * callback may release any cell and take new ones: all are marked as ended before the first is called, and
+ * those that are taken meanwhile are not among them. */
+static void end_cells(struct gb_shard *shard, bool queued, const struct gb_cell_end *end) {
+	struct gb_list *lists[] = {&shard->dying, &shard->warm, &shard->active, &shard->queued}, ended;
+	gb_list_init(&ended);
+	for (size_t i = 0; i < GB_COUNT(lists) - !queued; i++)
+		for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, lists[i], link));) {
+			if (!cell->owner) {
+				end_cell(cell, end);
+				continue;
+			}
+			set_state(cell, GB_CELL_ENDED, &ended);
+			gb_close_fd(&cell->pidfd);
+		}
+	for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, &ended, link));) {
+		gb_list_remove(&cell->link);
+		shard->pool->options.on_end(cell, end);
+	}
 }
 
 /* --- shards --- */
@@ -217,10 +238,7 @@ static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
 	struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
 	snprintf(end.reason, sizeof end.reason, "%.250s", why->message);
 	/* Also those that were ordered before it was known. */
-	end_cells(&shard->dying, &end);
-	end_cells(&shard->warm, &end);
-	end_cells(&shard->active, &end);
-	end_cells(&shard->queued, &end);
+	end_cells(shard, true, &end);
 }
 
 /* The zygote is dead and all its cells with it: tell their owners, start another. */
@@ -236,9 +254,10 @@ static void replace_zygote(struct gb_shard *shard) {
 	if (!again && !err.code)
 		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
 		    shard->deaths, how);
-	end_cells(&shard->dying, &lost);
-	end_cells(&shard->warm, &lost);
-	end_cells(&shard->active, &lost);
+	/* Whom a callback starts now must not land here. */
+	shard->broken = !again;
+	shard->why_broken = err;
+	end_cells(shard, false, &lost);
 	if (!again)
 		break_shard(shard, &err);
 }
@@ -259,6 +278,9 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 		cell->pidfd = gb_take_fd(&pidfd);
 		if (cell->kill_wanted)
 			gb_cell_kill(cell);
+	} else if (pidfd >= 0) {
+		/* Nobody's: it must not live on. */
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	}
 	gb_close_fd(&pidfd);
 }
@@ -355,6 +377,10 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	if (!shard)
 		return NULL;
 	struct gb_cell *cell = choose_warm(shard);
+	/* No room for another: a warm one of another shard will do. */
+	for (unsigned i = 0; !cell && is_full(pool) && i < pool->n_shards; i++)
+		if (!pool->shards[i].broken && (cell = choose_warm(&pool->shards[i])))
+			shard = cell->shard;
 	if (cell) {
 		shard->n_warm--;
 		set_state(cell, GB_CELL_ACTIVE, &shard->active);
@@ -404,6 +430,8 @@ void gb_cell_release(struct gb_cell *cell) {
 	gb_cell_kill(cell);
 	gb_loop_remove(cell->shard->pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
+	gb_close_fd(&cell->pidfd); /* killed; without one, when the zygote has answered */
+	cell->shard->pool->n_dying++;
 	set_state(cell, GB_CELL_DYING, &cell->shard->dying);
 }
 
@@ -469,7 +497,8 @@ static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_opti
 	pool->options.max_cells = affordable_cells(options->max_cells);
 	pool->plan = *options->plan;
 	pool->program = strdup(options->program);
-	pool->slots = calloc(pool->options.max_cells, sizeof *pool->slots);
+	pool->n_slots = 2 * pool->options.max_cells;
+	pool->slots = calloc(pool->n_slots, sizeof *pool->slots);
 	if (pool->program && pool->slots)
 		return pool;
 	gb_pool_destroy(pool);
@@ -482,7 +511,7 @@ bool gb_pool_create(
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
 	init_shards(pool, options->shards);
-	const struct gb_cgroup_limits limits = {options->memory_bytes, pool->options.max_cells + MAX_SHARDS};
+	const struct gb_cgroup_limits limits = {options->memory_bytes, pool->n_slots + MAX_SHARDS};
 	/* A group is for all cells together; one cell alone has its own limits, and starts without the
 	 * milliseconds that moving into a group can take. */
 	if ((pool->plan.layers & GB_LAYER_CGROUP) && options->max_cells > 1)

@@ -87,7 +87,7 @@ static const struct rule rules[] = {
     WHEN(dup3, IS(1, GB_FD_CELL)),
     PLAIN(close_range),
     PLAIN(ppoll),
-    /* it may have no process (RLIMIT_NPROC is 0 there), no further descriptor (RLIMIT_NOFILE), no child. */
+    /* it may start no process (RLIMIT_NPROC is 0 there) and open no descriptor (RLIMIT_NOFILE too). */
     WHEN(clone, IS(0, FORK_FLAGS)),
     PLAIN(pidfd_open),
     PLAIN(wait4),

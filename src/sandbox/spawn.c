@@ -63,7 +63,10 @@ static const char *arrange_fds(const struct birth *birth) {
 
 static int child_main(void *data) {
 	struct birth *birth = data;
-	const char *failed = birth->user_namespace ? keep_capabilities() : NULL;
+	/* Its own session: what a terminal or a shell sends to the host's process group is not for cells. */
+	const char *failed = setsid() < 0 ? "leave the session" : NULL;
+	if (!failed && birth->user_namespace)
+		failed = keep_capabilities();
 	if (!failed)
 		failed = arrange_fds(birth);
 	if (!failed) {

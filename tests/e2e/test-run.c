@@ -413,6 +413,90 @@ TEST(a_host_that_ignores_or_reaps_its_children_does_not_disturb) {
 	CHECK_INT(count_descendants(getpid()) > 0, 1);
 }
 
+TEST(jobs_of_a_function_that_returns_a_primitive_are_run) {
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){
+		.source =
+		    "export default () => { Promise.resolve().then(() => console.log('later')); return 1 }"});
+	CHECK_INT(gb_run_wait(run)->n_logs, 1);
+	gb_run_destroy(run);
+}
+
+TEST(words_of_the_language_cannot_be_globals) {
+	struct gb_values *pool = gb_values_create(0);
+	static const char *const words[] = {"class", "await", "undefined", "globalThis", "let"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		struct gb_value *globals = gb_value_object(pool);
+		gb_value_put_key(globals, words[i], gb_value_null(pool));
+		check_refused(
+		    (struct gb_run_options){.source = "1", .globals = globals}, GB_EINVAL, words[i]);
+	}
+	gb_values_destroy(pool);
+}
+
+TEST(the_dummy_that_primes_cannot_be_imported) {
+	check_failed((struct gb_run_options){.source = "import x from '<prime>'; export default x"},
+	    GB_LINK_ERROR, "");
+}
+
+TEST(a_cut_message_is_cut_between_characters) {
+	struct gb_run *run =
+	    start(engine, (struct gb_run_options){.source = "throw new Error('ab' + '€'.repeat(40000))"});
+	const char *message = gb_run_wait(run)->error.message;
+	CHECK(strstr(message, "€") && !strchr(message, '?'));
+	gb_run_destroy(run);
+}
+
+TEST(one_run_at_a_time_can_follow_another_at_once) {
+	struct gb_engine *single =
+	    engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 1});
+	for (int i = 0; i < 20; i++) {
+		struct gb_run *run = start(single, (struct gb_run_options){.source = "export default 1"});
+		if (!CHECK(run))
+			break;
+		CHECK_INT(gb_run_wait(run)->status, GB_SUCCESS);
+		gb_run_destroy(run);
+	}
+	gb_engine_destroy(single);
+}
+
+TEST(warm_sandboxes_never_stand_in_the_way) {
+	struct gb_engine *few = engine_with((struct gb_engine_options){.max_runs = 4});
+	struct gb_run *runs[4];
+	for (int i = 0; i < 4; i++)
+		runs[i] = start(few, (struct gb_run_options){.source = "export default 1"});
+	for (int i = 0; i < 4; i++)
+		if (CHECK(runs[i]))
+			CHECK_INT(gb_run_wait(runs[i])->status, GB_SUCCESS);
+	for (int i = 0; i < 4; i++)
+		gb_run_destroy(runs[i]);
+	gb_engine_destroy(few);
+}
+
+static void start_another(struct gb_run *run, const struct gb_result *result, void *data) {
+	(void)run, (void)result;
+	struct gb_run **next = data;
+	*next =
+	    start(*(struct gb_engine **)(next + 1), (struct gb_run_options){.source = "export default 2"});
+}
+
+TEST(a_callback_may_start_the_next_run_at_the_limit) {
+	struct {
+		struct gb_run *next;
+		struct gb_engine *engine;
+	} state = {
+	    NULL, engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 1})};
+	struct gb_run *first = start(
+	    state.engine, (struct gb_run_options){
+			      .source = "export default 1", .on_settled = start_another, .data = &state});
+	CHECK_INT(gb_run_wait(first)->status, GB_SUCCESS);
+	if (CHECK(state.next))
+		CHECK_INT(gb_run_wait(state.next)->status, GB_SUCCESS);
+	gb_run_destroy(first);
+	gb_run_destroy(state.next);
+	gb_engine_destroy(state.engine);
+}
+
 TEST(more_runs_than_there_may_be_are_refused) {
 	struct gb_engine *small =
 	    engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 2});

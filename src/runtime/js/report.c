@@ -17,8 +17,9 @@ static void write_text(struct gb_buf *out, const char *text) {
 	}
 	size_t n = strnlen(text, TEXT_MAX);
 	/* Not in the middle of a character. */
-	while (n == TEXT_MAX && (text[n] & 0xc0) == 0x80)
-		n--;
+	if (n == TEXT_MAX)
+		while (n > 0 && (text[n] & 0xc0) == 0x80)
+			n--;
 	gb_cbor_string(out, text, n);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +49,10 @@ static struct {
 /* Send what is in the buffer and wait for the end, which the host brings. To end by ourselves would mean to
  * take this memory apart while the host, on the same CPU, waits to read the answer. */
 __attribute__((noreturn)) static void finish(void) {
+	/* Half an answer is none, and nobody would end a run that waits for its end without having answered.
+	 */
+	if (gb_buf_failed(&worker.out))
+		_exit(1);
 	if (gb_write_all(worker.fd, worker.out.data, worker.out.len))
 		gb_read_all(worker.fd, &(char){0}, 1);
 	_exit(0);
@@ -228,8 +233,11 @@ static JSValue await(JSValue promise) {
 /* Follow promises and other thenables until there is a value. */
 static JSValue settle(JSValue value) {
 	JSContext *ctx = worker.js.guest;
-	if (!JS_IsObject(value))
+	if (!JS_IsObject(value)) {
+		/* What the function has left to be done is done all the same. */
+		gb_js_run_jobs(&worker.js);
 		return value;
+	}
 	JSValue functions[2];
 	JSValue promise = JS_NewPromiseCapability(ctx, functions);
 	if (JS_IsException(promise))
@@ -321,6 +329,7 @@ static JSValue select_export(const struct job *job, JSModuleDef *module) {
 	if (JS_HasProperty(ctx, exports, atom) > 0) {
 		selected = JS_GetProperty(ctx, exports, atom);
 	} else if (job->flags & GB_JOB_EXPORT_REQUIRED) {
+		worker.js.failed_specifier[0] = '\0'; /* an import that the code has dealt with */
 		JS_ThrowReferenceError(ctx, "the module has no export named '%s'", name);
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	}
@@ -372,10 +381,17 @@ static void prime(void) {
 	static const char source[] = "export default 1+1";
 	worker.primed = true;
 	gb_js_reseed(&worker.js);
+	/* The module stays loaded: under a name that nobody can guess, so that nobody can import it. */
+	uint64_t secret[2];
+	while (getrandom(secret, sizeof secret, 0) != sizeof secret)
+		;
+	char name[48];
+	snprintf(name, sizeof name, "<prime %016llx%016llx>", (unsigned long long)secret[0],
+	    (unsigned long long)secret[1]);
 	struct gb_buf frame;
 	gb_buf_init(&frame, 4096);
 	gb_cbor_string(&frame, source, sizeof source - 1);
-	gb_cbor_string(&frame, "<prime>", strlen("<prime>"));
+	gb_cbor_string(&frame, name, strlen(name));
 	gb_cbor_simple(&frame, GB_SIMPLE_NULL);
 	for (int i = 0; i < 5; i++) /* memory, output, result, CPU seconds, flags */
 		gb_cbor_unsigned(&frame, i == 2 ? 4096 : 0);
@@ -399,6 +415,8 @@ static void serve(int fd) {
 		gb_js_reseed(&worker.js);
 	worker.output_left = job.output;
 	worker.js.on_log = on_log;
+	/* So that the want of memory can be told when there is none. */
+	gb_buf_reserve(&worker.out, 1024);
 	limit(&job);
 	run(&job);
 	finish();

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20 };
+#define HUGE_PAGE ((size_t)2 << 20)
 
 /* Linux 5.14; older C library headers do not name it. */
 #ifndef MADV_POPULATE_WRITE

@@ -154,8 +154,9 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
 		_exit(GB_CELL_EXIT_NO_WALL);
 	if (zygote->plan.layers & GB_LAYER_RLIMIT) {
-		const struct rlimit none = {0, 0}, few = {GB_FD_CELL + 1, GB_FD_CELL + 1};
-		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &few) != 0)
+		/* No descriptor at all can be opened, not even in the place of one that was closed. */
+		const struct rlimit none = {0, 0};
+		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &none) != 0)
 			_exit(GB_CELL_EXIT_NO_WALL);
 	}
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
@@ -172,8 +173,9 @@ static void fork_cell(struct zygote *zygote, const struct gb_order *order, int f
 	gb_auto_fd int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (pidfd < 0)
 		notice.error = errno;
-	/* A child that cannot be remembered would never be reported as gone. */
-	if (pid > 0 && !remember_child(zygote, pid, order->cell))
+	/* A child that cannot be remembered would never be reported as gone, and one without a descriptor
+	 * never be ended. */
+	if (pid > 0 && (pidfd < 0 || !remember_child(zygote, pid, order->cell)))
 		_exit(1);
 	notify(&notice, pidfd);
 }
