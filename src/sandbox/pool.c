@@ -25,6 +25,8 @@ enum {
 	MAX_DEATHS = 5,
 	/* For everything else that the host does. */
 	SPARE_FDS = 64,
+	/* Killed and not yet reaped, beyond one for each that lives. */
+	DYING_MAX = 256,
 };
 
 /* How long forking and priming a cell takes, with room to spare. */
@@ -61,7 +63,7 @@ struct gb_pool {
 	uint32_t n_cells; /* dying ones included */
 	uint32_t n_dying;
 	uint32_t next_slot;
-	uint32_t n_slots;       /* twice max_cells: as many again may be dying */
+	uint32_t n_slots;       /* as many again, and some, may be dying */
 	struct gb_cell **slots; /* a cell's id is its slot plus a multiple of n_slots */
 	unsigned n_shards;
 	struct gb_shard shards[MAX_SHARDS];
@@ -497,7 +499,7 @@ static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_opti
 	pool->options.max_cells = affordable_cells(options->max_cells);
 	pool->plan = *options->plan;
 	pool->program = strdup(options->program);
-	pool->n_slots = 2 * pool->options.max_cells;
+	pool->n_slots = 2 * pool->options.max_cells + DYING_MAX;
 	pool->slots = calloc(pool->n_slots, sizeof *pool->slots);
 	if (pool->program && pool->slots)
 		return pool;

@@ -56,6 +56,19 @@ static inline int parent_of(int pid) {
 	return parent;
 }
 
+static inline size_t list_children(int *ret, size_t max) {
+	DIR *proc = opendir("/proc");
+	size_t n = 0;
+	for (struct dirent *entry; proc && n < max && (entry = readdir(proc));) {
+		int pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+		if (pid && parent_of(pid) == getpid())
+			ret[n++] = pid;
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
 static inline unsigned count_descendants(int of) {
 	DIR *proc = opendir("/proc");
 	unsigned n = 0;

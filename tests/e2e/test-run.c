@@ -497,6 +497,57 @@ TEST(a_callback_may_start_the_next_run_at_the_limit) {
 	gb_engine_destroy(state.engine);
 }
 
+/* --- a zygote dies --- */
+
+struct retries {
+	struct gb_engine *engine;
+	unsigned n;
+	struct gb_run *runs[8];
+};
+
+static void try_again(struct gb_run *run, const struct gb_result *result, void *data) {
+	(void)run;
+	struct retries *retries = data;
+	if (strcmp(result->error.code, "sandbox_lost") == 0 && retries->n < 8)
+		retries->runs[retries->n++] = start(retries->engine,
+		    (struct gb_run_options){
+			.source = "export default 1", .on_settled = try_again, .data = data});
+}
+
+/* The child of this process that is not in @known. */
+static int new_child(const int *known, size_t n) {
+	int children[64];
+	size_t n_children = list_children(children, 64);
+	for (size_t i = 0; i < n_children; i++) {
+		bool is_known = false;
+		for (size_t k = 0; k < n; k++)
+			is_known |= known[k] == children[i];
+		if (!is_known)
+			return children[i];
+	}
+	return 0;
+}
+
+TEST(a_run_that_is_tried_again_when_its_zygote_died_gets_the_next_zygote) {
+	int known[64];
+	size_t n_known = list_children(known, 64);
+	struct retries retries = {.engine = engine_with((struct gb_engine_options){.shards = 1})};
+	int zygote = new_child(known, n_known);
+	if (!CHECK(zygote > 0))
+		return;
+	struct gb_run *first = start(retries.engine,
+	    (struct gb_run_options){.source = "for (;;);", .on_settled = try_again, .data = &retries});
+	gb_engine_dispatch(retries.engine, 100, NULL);
+	CHECK_INT(kill(zygote, SIGKILL), 0);
+	CHECK_STR(gb_run_wait(first)->error.code, "sandbox_lost");
+	if (CHECK_INT(retries.n, 1))
+		CHECK_INT(gb_run_wait(retries.runs[0])->status, GB_SUCCESS);
+	gb_run_destroy(first);
+	for (unsigned i = 0; i < retries.n; i++)
+		gb_run_destroy(retries.runs[i]);
+	gb_engine_destroy(retries.engine);
+}
+
 TEST(more_runs_than_there_may_be_are_refused) {
 	struct gb_engine *small =
 	    engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 2});
