@@ -41,7 +41,9 @@ struct gb_shard {
 	struct gb_zygote zygote;
 	int cpu;
 	bool ready;
-	bool broken; /* and not to be started again */
+	bool broken;
+	bool revivable; /* broken because the host could not start a zygote just then, not because of the wall
+			 */
 	struct gb_err why_broken;
 	unsigned deaths;
 	unsigned n_orders; /* given, not yet answered */
@@ -256,6 +258,7 @@ static void replace_zygote(struct gb_shard *shard) {
 	if (!again && !err.code)
 		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
 		    shard->deaths, how);
+	shard->revivable = !again && shard->deaths < MAX_DEATHS;
 	/* Whom a callback starts now must not land here. */
 	shard->broken = !again;
 	shard->why_broken = err;
@@ -363,6 +366,18 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	return best;
 }
 
+/* The host may have had no descriptor or no process left when it last tried. */
+static struct gb_shard *revive_shard(struct gb_pool *pool, struct gb_err *err) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		if (shard->revivable && start_zygote(shard, err)) {
+			shard->broken = shard->revivable = false;
+			return shard;
+		}
+	}
+	return NULL;
+}
+
 /* The youngest warm cell that has had the time to prime: its memory is still in the CPU's caches. */
 static struct gb_cell *choose_warm(struct gb_shard *shard) {
 	uint64_t now = gb_now_ns();
@@ -376,7 +391,7 @@ static struct gb_cell *choose_warm(struct gb_shard *shard) {
 
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
 	struct gb_shard *shard = choose_shard(pool, err);
-	if (!shard)
+	if (!shard && !(shard = revive_shard(pool, err)))
 		return NULL;
 	struct gb_cell *cell = choose_warm(shard);
 	/* No room for another: a warm one of another shard will do. */
