@@ -12,9 +12,11 @@ static bool set_terminal(struct stage *stage) {
 	if (fd < 0)
 		return false;
 	stage->fds[stage->n_fds++] = fd;
-	return grantpt(fd) == 0 && unlockpt(fd) == 0 &&
-	       ptsname_r(fd, stage->argument, sizeof stage->argument) == 0 &&
-	       chmod(stage->argument, 0666) == 0;
+	char name[sizeof stage->argument];
+	if (grantpt(fd) != 0 || unlockpt(fd) != 0 || ptsname_r(fd, name, sizeof name) != 0)
+		return false;
+	snprintf(stage->argument, sizeof stage->argument, "%s", name);
+	return chmod(name, 0666) == 0;
 }
 
 /* Newer kernels take this from administrators only. */
