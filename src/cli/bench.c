@@ -14,7 +14,7 @@
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
 
-enum { WARM_FOR_MEMORY = 32, IN_FLIGHT = 4, SPACING_US = 1000 };
+enum { WARM_FOR_MEMORY = 32, SPACING_US = 1000 };
 
 static const struct gb_run_options one_plus_one = {.source = "export default 1+1"};
 
@@ -80,31 +80,18 @@ static bool measure_runs(struct samples *on_demand, struct samples *pooled, stru
 
 /* --- throughput --- */
 
-/* One core's share: keep a few runs in flight until time is up. Returns how many were done. */
+/* One core's share: one run after the other until time is up, as the peers are measured too. Returns how
+ * many. */
 static long saturate(int cpu, double seconds) {
 	struct gb_engine *engine;
 	pin_to(cpu);
 	const struct gb_engine_options options = {.shards = 1, .warm = GB_NONE};
 	if (!gb_engine_create(&options, &engine, NULL))
 		return -1;
-	struct gb_run *runs[IN_FLIGHT] = {0};
 	long done = 0;
-	uint64_t end = gb_now_ns() + (uint64_t)(seconds * 1e9);
-	while (gb_now_ns() < end && done >= 0) {
-		for (size_t i = 0; i < IN_FLIGHT; i++) {
-			if (runs[i] && !gb_run_settled(runs[i]))
-				continue;
-			if (runs[i]) {
-				const struct gb_result *result = gb_run_result(runs[i]);
-				done = result->status == GB_SUCCESS ? done + 1 : -1;
-				gb_run_destroy(runs[i]);
-				runs[i] = NULL;
-			}
-			if (done < 0 || !gb_run_start(engine, &one_plus_one, &runs[i], NULL))
-				return -1;
-		}
-		gb_engine_dispatch(engine, -1, NULL);
-	}
+	double ignored;
+	for (uint64_t end = gb_now_ns() + (uint64_t)(seconds * 1e9); gb_now_ns() < end && done >= 0;)
+		done = run_once(engine, &ignored, NULL) ? done + 1 : -1;
 	gb_engine_destroy(engine);
 	return done;
 }
