@@ -33,8 +33,7 @@ struct gb_run {
 	uint64_t started, deadline; /* ns; a deadline of 0 is none */
 	uint64_t timeout_ms;
 	uint64_t output_left; /* bytes of log frames */
-	uint64_t result_bytes;
-	struct gb_buf job; /* what of it is still to be sent */
+	struct gb_buf job;    /* what of it is still to be sent */
 	struct gb_frame_reader reader;
 	bool received; /* anything yet */
 

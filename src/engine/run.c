@@ -290,7 +290,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	if (!run)
 		return NULL;
 	uint64_t output = GB_OR(options->output_bytes, DEFAULT_OUTPUT);
-	run->result_bytes = GB_OR(options->result_bytes, DEFAULT_RESULT);
+	uint64_t result = GB_OR(options->result_bytes, DEFAULT_RESULT);
 	run->started = gb_now_ns();
 	run->engine = engine;
 	run->on_log = options->on_log;
@@ -299,12 +299,11 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->output_left = output;
 	gb_list_init(&run->link);
 	gb_buf_init(&run->job, JOB_MAX);
-	gb_frame_reader_init(
-	    &run->reader, (output > run->result_bytes ? output : run->result_bytes) + FRAME_SLACK);
+	gb_frame_reader_init(&run->reader, (output > result ? output : result) + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
 	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
 	name_run(run);
-	run->values = gb_values_create((output + run->result_bytes) * VALUES_FACTOR + VALUES_SLACK);
+	run->values = gb_values_create((output + result) * VALUES_FACTOR + VALUES_SLACK);
 	if (run->values)
 		return run;
 	release_run(run);

@@ -206,7 +206,3 @@ uint64_t gb_cgroup_oom_kills(const struct gb_cgroup *group) {
 	const char *at = strstr(text.data, "oom_kill ");
 	return at ? strtoull(at + strlen("oom_kill "), NULL, 10) : 0;
 }
-
-int gb_cgroup_version(const struct gb_cgroup *group) {
-	return group->version;
-}

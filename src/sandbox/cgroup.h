@@ -37,7 +37,4 @@ bool gb_cgroup_attach(struct gb_cgroup *group, pid_t pid, struct gb_err *err);
 /* How often the kernel has killed in it for want of memory. */
 uint64_t gb_cgroup_oom_kills(const struct gb_cgroup *group);
 
-/* 1 or 2. */
-int gb_cgroup_version(const struct gb_cgroup *group);
-
 #endif

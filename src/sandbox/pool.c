@@ -424,13 +424,6 @@ void gb_pool_refill(struct gb_pool *pool) {
 	}
 }
 
-unsigned gb_pool_warm(const struct gb_pool *pool) {
-	unsigned n = 0;
-	for (unsigned i = 0; i < pool->n_shards; i++)
-		n += pool->shards[i].n_warm;
-	return n;
-}
-
 void gb_cell_kill(struct gb_cell *cell) {
 	cell->kill_wanted = true;
 	if (cell->pidfd >= 0)

@@ -85,8 +85,6 @@ void gb_pool_destroy(struct gb_pool *pool);
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err);
 /* Order what is missing of warm cells. Apart from taking, so that it happens when nobody waits. */
 void gb_pool_refill(struct gb_pool *pool);
-/* How many warm cells are waiting. */
-unsigned gb_pool_warm(const struct gb_pool *pool);
 
 void gb_cell_kill(struct gb_cell *cell);
 void gb_cell_release(struct gb_cell *cell);
