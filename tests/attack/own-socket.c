@@ -74,7 +74,8 @@ ATTACK(ask_who_is_at_the_other_end, .layers = GB_LAYER_SECCOMP) {
 
 ATTACK(splice_pages_into_the_socket, .layers = GB_LAYER_SECCOMP) {
 	int ends[2] = {-1, -1};
-	char line[] = "\n";
+	/* The page itself travels, not a copy: it must still say the same when it is read. */
+	static char line[] = "\n";
 	struct iovec iov = {line, 1};
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_pipe2, ends, 0));
