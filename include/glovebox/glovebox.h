@@ -37,6 +37,7 @@ extern "C" {
 
 struct gb_engine;
 struct gb_run;
+struct gb_call;
 
 /* Zero means the default, in every field. */
 struct gb_engine_options {
@@ -102,6 +103,8 @@ struct gb_result {
 	enum gb_status status;
 	const struct gb_value *value; /* NULL unless successful */
 	struct gb_run_error error;    /* all empty when successful */
+	const struct gb_value *const *reports; /* what was given to report(), in order */
+	size_t n_reports;
 	const struct gb_log *logs;
 	size_t n_logs;
 	bool truncated; /* more was logged than the limit lets through */
@@ -118,14 +121,27 @@ struct gb_run_options {
 	const char *fn;       /* the export that is the result; NULL: the default export, if there is one */
 	const struct gb_value *args;    /* an array, if the export is a function */
 	const struct gb_value *globals; /* an object: identifiers that the code sees */
+	const struct gb_value *imports; /* an object: bare specifier to an object of named exports */
+	const struct gb_value *modules; /* an object: "./lib/math.js" to its source */
+	bool report;                    /* the code has a function report(value) */
 
 	uint64_t memory_bytes; /* heap: 64 MiB; at least 1 MiB */
 	uint64_t timeout_ms;   /* wall clock: 30 s; GB_NO_TIMEOUT for none */
 	uint64_t output_bytes; /* of log calls: 1 MiB */
 	uint64_t result_bytes; /* of the result: 16 MiB */
+	uint64_t report_bytes; /* of all reports together: 16 MiB */
+	uint64_t call_bytes;   /* of one call's arguments, or of its answer: 16 MiB */
+	uint32_t max_calls;    /* of host functions, in all: 100,000 */
+	uint32_t max_in_flight; /* of them at once, without an answer: 1,000; together at most 4 call_bytes */
 
 	/* As it happens. @log is valid during the call; its args live as long as the run. */
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
+	/* The code calls a function of the host's (gb_value_function in globals, imports, args or an answer),
+	 * and waits. @call is the callee's now: see gb_call_return. Without this callback calls throw. */
+	void (*on_call)(struct gb_run *run, struct gb_call *call, void *data);
+	/* The code calls report(); the value is in the result already. @call is to be answered like any
+	 * other, and its answer is what report() returns; without this callback it returns undefined. */
+	void (*on_report)(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data);
 	/* Once. The run may be destroyed here. */
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
 	void *data;
@@ -154,6 +170,43 @@ const struct gb_result *gb_run_wait(struct gb_run *run);
 
 /* Also ends it if it still runs, without calling anybody. NULL is fine. */
 void gb_run_destroy(struct gb_run *run);
+
+/*
+ * Calls, from the code to the host:
+ *
+ *	static void on_call(struct gb_run *run, struct gb_call *call, void *data) {
+ *		double n = gb_value_as_number(gb_value_at(gb_call_args(call), 0));
+ *		gb_call_return(call, gb_value_number(gb_call_values(call), n * 2));
+ *	}
+ *
+ * The code waits inside its call until there is an answer; to let it go on with a promise meanwhile, say
+ * gb_call_promise first. Either way the answer may come at any time, also after on_call has returned; each
+ * call must be answered once, even when its run has ended (the answer then only releases it).
+ */
+
+/* The run, or NULL once it has settled. */
+struct gb_run *gb_call_run(const struct gb_call *call);
+/* The id that was given to gb_value_function or gb_value_promise. */
+uint32_t gb_call_function(const struct gb_call *call);
+/* What it was called with: an array. It lives as long as the call. */
+const struct gb_value *gb_call_args(const struct gb_call *call);
+/* A pool for the answer, which lives as long as the call. */
+struct gb_values *gb_call_values(struct gb_call *call);
+
+/* The code goes on, with a promise that the answer will settle. */
+void gb_call_promise(struct gb_call *call);
+/* Answer and release the call. NULL is undefined. A value that cannot cross (too large, too deep) throws in the
+ * code instead; then this returns false too. */
+bool gb_call_return(struct gb_call *call, const struct gb_value *value);
+/* The same, but the code sees it thrown: usually a gb_value_error without a stack. */
+bool gb_call_throw(struct gb_call *call, const struct gb_value *thrown);
+
+/* Calls, from the host to the code: @function is the number of a GB_SANDBOX function or promise, which is
+ * "called" to wait for it. @args is an array, or NULL. on_answer is called once: with what was returned or
+ * thrown (promises awaited), valid during the call; or, if the run ends before, with NULL as @value. */
+typedef void (*gb_answered)(struct gb_run *run, const struct gb_value *value, bool thrown, void *data);
+bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *args, gb_answered on_answer,
+    void *data, struct gb_err *err);
 
 /* The result as one JSON object on one line, in the shape that is the same everywhere. The caller's to
  * free(). */

@@ -47,7 +47,12 @@ enum gb_type {
 	GB_VIEW,   /* a typed array or DataView over a GB_BUFFER */
 	GB_ERROR,
 	GB_REGEXP,
+	GB_FUNCTION, /* one side's, which the other may call while the run lives */
+	GB_PROMISE,
 };
+
+/* Whose function or promise it is. */
+enum gb_side { GB_HOST, GB_SANDBOX };
 
 enum gb_view_kind {
 	GB_INT8,
@@ -99,6 +104,12 @@ struct gb_value *gb_value_set(struct gb_values *pool);
 struct gb_value *gb_value_error(
     struct gb_values *pool, const char *name, const char *message, const char *stack);
 struct gb_value *gb_value_regexp(struct gb_values *pool, const char *source, const char *flags);
+/* A function of the host's: calls come to the run's on_call with this @id, which is the host's to choose.
+ * @name is what the code sees as its name; may be NULL. */
+struct gb_value *gb_value_function(struct gb_values *pool, uint32_t id, const char *name);
+/* A promise of the host's. When it has arrived the run's on_call is called once with this @id, without
+ * arguments, and what that call is answered with is what the promise settles with. */
+struct gb_value *gb_value_promise(struct gb_values *pool, uint32_t id);
 
 /* Append to an array or set. */
 bool gb_value_push(struct gb_value *list, struct gb_value *item);
@@ -120,6 +131,8 @@ const struct gb_value *gb_value_view_buffer(
 /* The texts of an error (name, message, stack or NULL) or regexp (source, flags, NULL); zero-terminated. A
  * text from the other side may hold zeros: it then seems to end there. */
 const char *gb_value_text(const struct gb_value *value, unsigned index);
+/* The number of a function or promise, and whose it is. False if it is neither. */
+bool gb_value_as_callable(const struct gb_value *value, enum gb_side *ret_side, uint32_t *ret_id);
 /* How many elements or entries. */
 size_t gb_value_count(const struct gb_value *value);
 /* Element of an array or set, or item of an entry; NULL when there is none. */
