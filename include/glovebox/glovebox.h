@@ -113,10 +113,14 @@ struct gb_result {
 	uint64_t memory_used_bytes; /* peak of the heap; 0 when the worker could not tell */
 };
 
+/* A module's text: TypeScript, whose types are taken out, or JavaScript, which is left alone. */
+enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT };
+
 /* Zero means the default, in every field. Everything is copied. */
 struct gb_run_options {
 	const char *source;
 	size_t source_bytes;  /* 0: the source ends with a zero byte */
+	enum gb_language language;
 	const char *filename; /* in stack traces and import.meta: "<runCode>" */
 	const char *fn;       /* the export that is the result; NULL: the default export, if there is one */
 	const struct gb_value *args;    /* an array, if the export is a function */

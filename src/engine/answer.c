@@ -114,6 +114,39 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 	return append_log(run, &log) || gb_fail(err, GB_ENOMEM, 0, "log");
 }
 
+static bool append_report(struct gb_run *run, const struct gb_value *value) {
+	if (run->result.n_reports == run->cap_reports) {
+		size_t cap = run->cap_reports ? run->cap_reports * 2 : 8;
+		const struct gb_value **reports = realloc(run->reports, cap * sizeof *reports);
+		if (!reports)
+			return false;
+		run->reports = reports;
+		run->cap_reports = cap;
+	}
+	run->reports[run->result.n_reports++] = value;
+	run->result.reports = run->reports;
+	return true;
+}
+
+const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err) {
+	struct gb_cbor_item head;
+	size_t cost = (size_t)(in.end - in.at);
+	const struct gb_value *value = NULL;
+	if (cost > run->report_left) {
+		gb_fail(err, GB_EFORMAT, 0, "the sandbox reported more than it may");
+	} else if (!gb_cbor_next(&in, &head) || head.kind != GB_CBOR_ARRAY || head.argument != 1) {
+		malformed("report", err);
+	} else {
+		run->report_left -= cost;
+		value = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
+	}
+	if (value && !append_report(run, value)) {
+		gb_fail(err, GB_ENOMEM, 0, "report");
+		return NULL;
+	}
+	return value;
+}
+
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	static const enum gb_status statuses[] = {
 	    [GB_WIRE_SUCCESS] = GB_SUCCESS,

@@ -7,7 +7,22 @@
 #include "base/loop.h"
 #include "glovebox/glovebox.h"
 #include "sandbox/pool.h"
+#include "value/cbor.h"
+#include "value/codec.h"
 #include "value/frame.h"
+#include "value/identity.h"
+
+/* What one run and the host have lent each other, and who waits for whom. */
+struct gb_bridge {
+	struct gb_identity granted; /* functions and promises of the host's, by id + 1 */
+	struct gb_list asked;       /* by the code: struct gb_call */
+	struct gb_list asking;      /* of the code: struct question */
+	uint32_t next_question;
+	uint64_t call_bytes;             /* limit of one call, and of one answer */
+	uint64_t in_flight_bytes;        /* of those in @asked */
+	uint32_t n_asked, max_asked;     /* at once */
+	uint32_t calls_left;
+};
 
 struct gb_engine {
 	struct gb_loop loop;
@@ -27,19 +42,27 @@ struct gb_run {
 	struct gb_cell *cell; /* NULL once it was let go */
 
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
+	void (*on_call)(struct gb_run *run, struct gb_call *call, void *data);
+	void (*on_report)(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data);
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
 	void *data;
 
 	uint64_t started, deadline; /* ns; a deadline of 0 is none */
 	uint64_t timeout_ms;
 	uint64_t output_left; /* bytes of log frames */
-	struct gb_buf job;    /* what of it is still to be sent */
+	struct gb_buf outbox; /* what is still to be sent */
+	bool waits_to_send;   /* until the socket takes more */
 	struct gb_frame_reader reader;
 	bool received; /* anything yet */
+	struct gb_bridge bridge;
 
-	struct gb_values *values; /* of the result and the logs */
+	struct gb_values *values; /* of the result, the reports and the logs */
 	struct gb_log *logs;
 	size_t cap_logs;
+	const struct gb_value **reports;
+	size_t cap_reports;
+	uint64_t report_left; /* bytes */
+	bool stopping; /* killed, but its last words are still to be heard */
 	bool settled;
 	bool destroyed;
 	unsigned held; /* while set, the memory stays */
@@ -57,6 +80,26 @@ void gb_run_let_go(struct gb_run *run);
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 
+/* End @run with a failure of its own. */
+void gb_run_fail(
+    struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message);
+/* Send what the outbox holds, now or when the sandbox takes it. False, and the run has failed, if too much
+ * waits. */
+bool gb_run_send(struct gb_run *run);
+
+/* --- bridge.c --- */
+
+void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *options);
+/* The run has settled or is about to be released: calls become nobody's; whoever asked the code is told so if
+ * @tell. */
+void gb_bridge_close(struct gb_run *run, bool tell);
+void gb_bridge_finish(struct gb_bridge *bridge);
+/* For encoding what goes to the sandbox. */
+struct gb_grants gb_bridge_grants(struct gb_bridge *bridge);
+/* Handle a CALL or ANSWER. On failure the sandbox is not what it should be. */
+bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+
 /* --- engine.c --- */
 
 /* Let the timer go off no later than @deadline. */
@@ -70,12 +113,20 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 /* --- request.c --- */
 
 /* Check @options, naming the field that is wrong, and append them to @out as a JOB frame. */
-bool gb_request_encode(const struct gb_run_options *options, struct gb_buf *out, struct gb_err *err);
+bool gb_request_encode(const struct gb_run_options *options, const struct gb_grants *grants,
+    struct gb_buf *out, struct gb_err *err);
+
+/* --- modules.c --- */
+
+/* Check the specifiers of imports and modules. */
+bool gb_request_check_modules(const struct gb_run_options *options, struct gb_err *err);
 
 /* --- answer.c --- */
 
 /* What the worker sent, which may be anything. On failure nothing of @run has changed. */
 bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+/* The one argument of report(), from @in. */
+const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err);
 
 #endif

@@ -11,7 +11,14 @@
 #define OUTPUT_MAX         (256ull << 20)
 #define DEFAULT_RESULT     (16ull << 20)
 #define RESULT_MAX         (1ull << 30)
+#define DEFAULT_REPORT     (16ull << 20)
+#define REPORT_MAX         (256ull << 20)
+#define DEFAULT_CALL       (16ull << 20)
+#define CALL_MAX           (256ull << 20)
+#define DEFAULT_CALLS      100000u
+#define DEFAULT_IN_FLIGHT  1000u
 #define JOB_MAX            (128ull << 20)
+#define OUTBOX_MAX         (512ull << 20) /* what waits for a run that does not read */
 
 #define DEFAULT_WARM     4u
 #define DEFAULT_MAX_RUNS 1024u

@@ -43,11 +43,14 @@ static bool is_reserved(const char *text, size_t n) {
 	return false;
 }
 
-static bool check_globals(const struct gb_value *globals, struct gb_err *err) {
+static bool check_globals(const struct gb_run_options *options, struct gb_err *err) {
+	const struct gb_value *globals = options->globals;
 	if (!globals)
 		return true;
 	if (gb_value_type(globals) != GB_OBJECT)
 		return gb_fail(err, GB_EINVAL, 0, "globals: must be an object");
+	if (options->report && gb_value_get(globals, "report"))
+		return gb_fail(err, GB_EINVAL, 0, "globals: 'report' is the name of the built-in report()");
 	for (size_t i = 0; i < gb_value_count(globals); i++) {
 		size_t n = 0;
 		const char *name = gb_value_bytes(gb_value_key_at(globals, i), &n);
@@ -67,6 +70,14 @@ static bool check_range(const char *field, uint64_t value, uint64_t min, uint64_
 	    (unsigned long long)value, (unsigned long long)min, (unsigned long long)max);
 }
 
+static bool check_limits(const struct gb_run_options *options, struct gb_err *err) {
+	return check_range("memory_bytes", options->memory_bytes, GB_MEMORY_MIN, MEMORY_MAX, err) &&
+	       check_range("output_bytes", options->output_bytes, 1, OUTPUT_MAX, err) &&
+	       check_range("result_bytes", options->result_bytes, 1, RESULT_MAX, err) &&
+	       check_range("report_bytes", options->report_bytes, 1, REPORT_MAX, err) &&
+	       check_range("call_bytes", options->call_bytes, 1, CALL_MAX, err);
+}
+
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
 	if (!options->source)
 		return gb_fail(err, GB_EINVAL, 0, "source: is missing");
@@ -79,10 +90,8 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 	       (!options->filename ||
 		   check_text("filename", options->filename, strlen(options->filename), err)) &&
 	       (!options->fn || check_text("fn", options->fn, strlen(options->fn), err)) &&
-	       check_globals(options->globals, err) &&
-	       check_range("memory_bytes", options->memory_bytes, GB_MEMORY_MIN, MEMORY_MAX, err) &&
-	       check_range("output_bytes", options->output_bytes, 1, OUTPUT_MAX, err) &&
-	       check_range("result_bytes", options->result_bytes, 1, RESULT_MAX, err);
+	       check_globals(options, err) && gb_request_check_modules(options, err) &&
+	       check_limits(options, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
@@ -99,7 +108,56 @@ static uint64_t cpu_seconds(const struct gb_run_options *options) {
 	return GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS) / 1000 + 2;
 }
 
-bool gb_request_encode(const struct gb_run_options *options, struct gb_buf *out, struct gb_err *err) {
+static void write_limits(struct gb_buf *out, const struct gb_run_options *options) {
+	const uint64_t limits[] = {
+	    GB_OR(options->memory_bytes, DEFAULT_MEMORY),
+	    GB_OR(options->output_bytes, DEFAULT_OUTPUT),
+	    GB_OR(options->result_bytes, DEFAULT_RESULT),
+	    GB_OR(options->report_bytes, DEFAULT_REPORT),
+	    GB_OR(options->call_bytes, DEFAULT_CALL),
+	    GB_OR(options->max_calls, DEFAULT_CALLS),
+	    GB_OR(options->max_in_flight, DEFAULT_IN_FLIGHT),
+	    cpu_seconds(options),
+	};
+	for (size_t i = 0; i < GB_COUNT(limits); i++)
+		gb_cbor_unsigned(out, limits[i]);
+}
+
+static void write_modules(struct gb_buf *out, const struct gb_value *modules) {
+	gb_cbor_unsigned(out, gb_value_count(modules));
+	for (size_t i = 0; i < gb_value_count(modules); i++) {
+		const struct gb_value *texts[] = {gb_value_key_at(modules, i), gb_value_at(modules, i)};
+		for (size_t k = 0; k < GB_COUNT(texts); k++) {
+			size_t n;
+			const char *bytes = gb_value_bytes(texts[k], &n);
+			write_text(out, bytes, n);
+		}
+	}
+}
+
+/* Each is a graph of its own. */
+static bool write_values(struct gb_buf *out, const struct gb_run_options *options,
+    const struct gb_grants *grants, struct gb_err *err) {
+	const struct {
+		const char *field;
+		const struct gb_value *value;
+		void (*write_none)(struct gb_buf *out, uint64_t count);
+	} values[] = {
+	    {"imports", options->imports, gb_cbor_object},
+	    {"globals", options->globals, gb_cbor_object},
+	    {"args", options->args, gb_cbor_array},
+	};
+	for (size_t i = 0; i < GB_COUNT(values); i++) {
+		if (!values[i].value)
+			values[i].write_none(out, 0);
+		else if (!gb_value_encode(out, values[i].value, grants, err))
+			return gb_wrap(err, "%s", values[i].field);
+	}
+	return true;
+}
+
+bool gb_request_encode(const struct gb_run_options *options, const struct gb_grants *grants,
+    struct gb_buf *out, struct gb_err *err) {
 	size_t n_source = options->source_bytes ? options->source_bytes
 			  : options->source     ? strlen(options->source)
 						: 0;
@@ -110,18 +168,14 @@ bool gb_request_encode(const struct gb_run_options *options, struct gb_buf *out,
 	write_text(out, options->source, n_source);
 	write_text(out, filename, strlen(filename));
 	write_text(out, options->fn, options->fn ? strlen(options->fn) : 0);
-	gb_cbor_unsigned(out, GB_OR(options->memory_bytes, DEFAULT_MEMORY));
-	gb_cbor_unsigned(out, GB_OR(options->output_bytes, DEFAULT_OUTPUT));
-	gb_cbor_unsigned(out, GB_OR(options->result_bytes, DEFAULT_RESULT));
-	gb_cbor_unsigned(out, cpu_seconds(options));
-	gb_cbor_unsigned(out, options->fn ? GB_JOB_EXPORT_REQUIRED : 0);
-	if (options->globals ? !gb_value_encode(out, options->globals, err) : (gb_cbor_object(out, 0), false))
-		return gb_wrap(err, "globals");
-	if (options->args ? !gb_value_encode(out, options->args, err) : (gb_cbor_array(out, 0), false))
-		return gb_wrap(err, "args");
+	gb_cbor_unsigned(out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) | (options->report ? GB_JOB_REPORT : 0));
+	write_limits(out, options);
+	write_modules(out, options->modules);
+	if (!write_values(out, options, grants, err))
+		return false;
 	gb_frame_end(out, mark);
 	if (gb_buf_failed(out))
-		return gb_fail(
-		    err, GB_ELIMIT, 0, "source, globals and args together are more than %zu bytes", out->max);
+		return gb_fail(err, GB_ELIMIT, 0,
+		    "source, modules, imports, globals and args together are more than %zu bytes", out->max);
 	return true;
 }

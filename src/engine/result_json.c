@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "glovebox/glovebox.h"
+#include "engine/result_json.h"
 #include "value/json.h"
 
 enum { JSON_MAX = 1 << 30 };
@@ -20,27 +20,42 @@ static void write_text(struct gb_buf *out, const char *key, const char *text) {
 	gb_json_append_string(out, gb_str_from(text));
 }
 
-static bool write_value(struct gb_buf *out, const struct gb_value *value, struct gb_err *err) {
-	size_t n;
-	gb_auto_free char *json = gb_value_to_json(value, 0, &n, err);
-	if (!json)
-		return false;
-	gb_buf_append(out, json, n);
+/* What is being written: ids of shared values count on through the whole line. */
+struct writer {
+	struct gb_buf *out;
+	uint32_t next_id;
+	struct gb_err *err;
+};
+
+static bool write_value(struct writer *w, const struct gb_value *value) {
+	return gb_json_write(w->out, value, &w->next_id, w->err);
+}
+
+static bool write_reports(struct writer *w, const struct gb_result *result) {
+	write_key(w->out, "reports");
+	gb_buf_append_char(w->out, '[');
+	for (size_t i = 0; i < result->n_reports; i++) {
+		if (i)
+			gb_buf_append_char(w->out, ',');
+		if (!write_value(w, result->reports[i]))
+			return gb_wrap(w->err, "reports[%zu]", i);
+	}
+	gb_buf_append_char(w->out, ']');
 	return true;
 }
 
-static bool write_logs(struct gb_buf *out, const struct gb_result *result, struct gb_err *err) {
-	write_key(out, "logs");
-	gb_buf_append_char(out, '[');
+static bool write_logs(struct writer *w, const struct gb_result *result) {
+	write_key(w->out, "logs");
+	gb_buf_append_char(w->out, '[');
 	for (size_t i = 0; i < result->n_logs; i++) {
 		const struct gb_log *log = &result->logs[i];
 		gb_buf_printf(
-		    out, "%s{\"level\":\"%s\",\"args\":", i ? "," : "", gb_log_level_name(log->level));
-		if (!write_value(out, log->args, err))
-			return gb_wrap(err, "logs[%zu]", i);
-		gb_buf_printf(out, ",\"timestamp\":%.3f}", log->timestamp);
+		    w->out, "%s{\"level\":\"%s\",\"args\":", i ? "," : "", gb_log_level_name(log->level));
+		if (!write_value(w, log->args))
+			return gb_wrap(w->err, "logs[%zu]", i);
+		gb_buf_printf(w->out, ",\"timestamp\":%.3f}", log->timestamp);
 	}
-	gb_buf_append_char(out, ']');
+	gb_buf_append_char(w->out, ']');
 	return true;
 }
 
@@ -67,18 +82,18 @@ static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
 	gb_buf_append_char(out, '}');
 }
 
-static bool write_result(struct gb_buf *out, const struct gb_result *result, struct gb_err *err) {
+bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, struct gb_err *err) {
+	struct writer w = {.out = out, .err = err};
 	gb_buf_append_char(out, '{');
 	write_text(out, "runId", result->run_id);
 	write_text(out, "status", gb_status_name(result->status));
 	/* A result of undefined is one that is not there, as in JavaScript. */
 	if (result->value && gb_value_type(result->value) != GB_UNDEFINED) {
 		write_key(out, "result");
-		if (!write_value(out, result->value, err))
+		if (!write_value(&w, result->value))
 			return gb_wrap(err, "result");
 	}
-	gb_buf_printf(out, ",\"reports\":[]");
-	if (!write_logs(out, result, err))
+	if (!write_reports(&w, result) || !write_logs(&w, result))
 		return false;
 	gb_buf_printf(out,
 	    ",\"stdout\":\"\",\"stderr\":\"\",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s",
@@ -88,18 +103,14 @@ static bool write_result(struct gb_buf *out, const struct gb_result *result, str
 		write_error(out, &result->error);
 	gb_buf_printf(out, ",\"durationMs\":%.3f,\"memoryUsedBytes\":%llu}", result->duration_ms,
 	    (unsigned long long)result->memory_used_bytes);
-	return true;
+	return !gb_buf_failed(out) || gb_fail(err, GB_ELIMIT, 0, "the result's JSON is too large");
 }
 
 char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb_err *err) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, JSON_MAX);
-	if (!write_result(&out, result, err))
+	if (!gb_result_write_json(&out, result, err) || !gb_buf_c_str(&out))
 		return NULL;
-	if (!gb_buf_c_str(&out)) {
-		gb_fail(err, GB_ELIMIT, 0, "the result's JSON is too large");
-		return NULL;
-	}
 	if (ret_n)
 		*ret_n = out.len;
 	return gb_take_pointer(&out.data);

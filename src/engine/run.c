@@ -15,7 +15,7 @@
 #include "engine/limits.h"
 #include "sandbox/protocol.h"
 
-enum { FIRST_STEP = 2 << 10, RECEIVE_STEP = 64 << 10, TEXTS_MAX = 1 << 20 };
+enum { FIRST_STEP = 2 << 10, RECEIVE_STEP = 64 << 10, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {
@@ -40,6 +40,7 @@ void gb_run_let_go(struct gb_run *run) {
 
 static void settle(struct gb_run *run) {
 	run->settled = true;
+	gb_bridge_close(run, true);
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
 	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes
 	 * when the run is destroyed or the engine has its next turn. */
@@ -54,8 +55,10 @@ static const char *keep_text(struct gb_run *run, const char *text) {
 	return copy ? copy : "";
 }
 
-static void settle_failed(
+void gb_run_fail(
     struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message) {
+	if (run->settled)
+		return;
 	run->result.status = status;
 	run->result.value = NULL;
 	run->result.error.name = name;
@@ -74,7 +77,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		if (cost > run->output_left) {
 			/* A worker counts for itself and stops; one that does not is no longer ours. */
 			run->result.truncated = true;
-			settle_failed(run, GB_TERMINATED, "LimitError", "output_limit",
+			gb_run_fail(run, GB_TERMINATED, "LimitError", "output_limit",
 			    "the run said more than it may");
 			return;
 		}
@@ -89,15 +92,24 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 			break;
 		settle(run);
 		return;
+	case GB_FRAME_CALL:
+		/* Who stops a run wants nothing done for it any more. */
+		if (run->stopping || gb_bridge_on_call(run, frame, &err))
+			return;
+		break;
+	case GB_FRAME_ANSWER:
+		if (gb_bridge_on_answer(run, frame, &err))
+			return;
+		break;
 	default:
 		gb_fail(&err, GB_EFORMAT, 0, "the sandbox sent a message of unknown type %u", frame->type);
 	}
 	bool too_large = err.code == GB_ELIMIT || err.code == GB_ENOMEM;
-	settle_failed(run, GB_FAILURE, too_large ? "RangeError" : "ProtocolError",
+	gb_run_fail(run, GB_FAILURE, too_large ? "RangeError" : "ProtocolError",
 	    too_large ? "result_size" : "protocol", err.message);
 }
 
-enum received { SOME, NOTHING_NOW, THE_END };
+enum received { ALL_THERE_WAS, PERHAPS_MORE, NOTHING_NOW, THE_END };
 
 static enum received receive(struct gb_run *run) {
 	size_t room;
@@ -112,7 +124,7 @@ static enum received receive(struct gb_run *run) {
 		return THE_END;
 	gb_frame_reader_fed(&run->reader, (size_t)n);
 	run->received = true;
-	return SOME;
+	return (size_t)n < room ? ALL_THERE_WAS : PERHAPS_MORE;
 }
 
 /* Handle every whole message that is there. False if the stream is broken. */
@@ -138,8 +150,10 @@ static bool take_in(struct gb_run *run) {
 		if (got == THE_END)
 			return false;
 		if (!handle_frames(run))
-			settle_failed(run, GB_FAILURE, "ProtocolError", "protocol",
+			gb_run_fail(run, GB_FAILURE, "ProtocolError", "protocol",
 			    "the sandbox sent bytes that are not a message");
+		if (got == ALL_THERE_WAS)
+			return !run->settled;
 	}
 	return false;
 }
@@ -147,31 +161,49 @@ static bool take_in(struct gb_run *run) {
 /* --- sending --- */
 
 static uint32_t wanted_events(const struct gb_run *run) {
-	return EPOLLIN | (run->job.len ? EPOLLOUT : 0);
+	return EPOLLIN | (run->outbox.len ? EPOLLOUT : 0);
 }
 
-/* Send what the socket takes of the job. A worker that is gone is noticed elsewhere. */
-static void send_job(struct gb_run *run) {
+/* Send what the socket takes. A worker that is gone is noticed elsewhere. */
+static void send_some(struct gb_run *run) {
+	struct gb_buf *out = &run->outbox;
 	size_t sent = 0;
-	while (sent < run->job.len) {
-		ssize_t n = send(
-		    run->cell->fd, run->job.data + sent, run->job.len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < out->len) {
+		ssize_t n = send(run->cell->fd, out->data + sent, out->len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			break;
 		sent += (size_t)n;
 	}
-	gb_buf_consume(&run->job, sent);
-	if (run->job.len == 0)
-		gb_buf_finish(&run->job);
+	gb_buf_consume(out, sent);
+	if (out->len == 0 && out->cap > OUTBOX_KEPT)
+		gb_buf_finish(out);
+}
+
+bool gb_run_send(struct gb_run *run) {
+	if (gb_buf_failed(&run->outbox)) {
+		gb_run_fail(run, GB_TERMINATED, "LimitError", "bridge",
+		    "the host has more to say to the run than it takes");
+		return false;
+	}
+	/* What waits already is sent when the socket says so. */
+	if (run->settled || run->waits_to_send)
+		return true;
+	send_some(run);
+	run->waits_to_send = run->outbox.len > 0;
+	if (run->waits_to_send)
+		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
+	return true;
 }
 
 /* --- holding on while callbacks run --- */
 
 static void release_run(struct gb_run *run) {
 	gb_frame_reader_finish(&run->reader);
-	gb_buf_finish(&run->job);
+	gb_buf_finish(&run->outbox);
+	gb_bridge_finish(&run->bridge);
+	free(run->reports);
 	gb_values_destroy(run->values);
 	gb_arena_finish(&run->texts);
 	free(run->logs);
@@ -192,8 +224,10 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_run *run = cell->owner;
 	hold(run);
 	if (events & EPOLLOUT) {
-		send_job(run);
-		gb_loop_change(&run->engine->loop, &cell->source, wanted_events(run));
+		send_some(run);
+		run->waits_to_send = run->outbox.len > 0;
+		if (!run->waits_to_send)
+			gb_loop_change(&run->engine->loop, &cell->source, wanted_events(run));
 	}
 	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
 	 * to wait for here. One that only closed its socket has to be helped; one that is ending already
@@ -212,22 +246,22 @@ static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	run->result.memory_used_bytes = 0;
 	if (end->out_of_memory) {
-		settle_failed(run, GB_MEMORY, "MemoryError", "memory",
+		gb_run_fail(run, GB_MEMORY, "MemoryError", "memory",
 		    "the kernel ended the run because all runs together needed more memory than they may");
 	} else if (sig == SIGXCPU) {
-		settle_failed(
+		gb_run_fail(
 		    run, GB_TERMINATED, "LimitError", "cpu_limit", "the run used more CPU time than it may");
 	} else if (sig) {
 		snprintf(text, sizeof text, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
-		settle_failed(run, GB_FAILURE, "SandboxError", "crashed", text);
+		gb_run_fail(run, GB_FAILURE, "SandboxError", "crashed", text);
 	} else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL) {
 		/* Not "denied": code that has taken over a worker can end with this status as well. */
-		settle_failed(run, GB_FAILURE, "WallError", "wall",
+		gb_run_fail(run, GB_FAILURE, "WallError", "wall",
 		    "the sandbox ended because it could not raise its last layers; see 'glovebox doctor'");
 	} else {
 		snprintf(text, sizeof text, "the sandbox ended without an answer (exit status %d)",
 		    WEXITSTATUS(status));
-		settle_failed(run, GB_FAILURE, "SandboxError", "no_answer", text);
+		gb_run_fail(run, GB_FAILURE, "SandboxError", "no_answer", text);
 	}
 }
 
@@ -239,9 +273,9 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	if (run->settled) {
 		/* It had said everything. */
 	} else if (end->fate == GB_CELL_LOST) {
-		settle_failed(run, GB_FAILURE, "SandboxError", "sandbox_lost", end->reason);
+		gb_run_fail(run, GB_FAILURE, "SandboxError", "sandbox_lost", end->reason);
 	} else if (end->fate == GB_CELL_REFUSED) {
-		settle_failed(run, GB_DENIED, "WallError", "wall", end->reason);
+		gb_run_fail(run, GB_DENIED, "WallError", "wall", end->reason);
 	} else {
 		settle_by_exit(run, end);
 	}
@@ -255,10 +289,11 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 	hold(run);
 	/* Killed first, so that what is taken in has an end. */
 	gb_cell_kill(run->cell);
+	run->stopping = true;
 	take_in(run);
 	if (!run->settled) {
 		run->result.timed_out = timed_out;
-		settle_failed(run, GB_TERMINATED, "TerminatedError", code, message);
+		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
 	}
 	unhold(run);
 }
@@ -291,19 +326,26 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 		return NULL;
 	uint64_t output = GB_OR(options->output_bytes, DEFAULT_OUTPUT);
 	uint64_t result = GB_OR(options->result_bytes, DEFAULT_RESULT);
+	uint64_t report = options->report ? GB_OR(options->report_bytes, DEFAULT_REPORT) : 0;
 	run->started = gb_now_ns();
 	run->engine = engine;
 	run->on_log = options->on_log;
+	run->on_call = options->on_call;
+	run->on_report = options->on_report;
 	run->on_settled = options->on_settled;
 	run->data = options->data;
 	run->output_left = output;
+	run->report_left = report;
 	gb_list_init(&run->link);
-	gb_buf_init(&run->job, JOB_MAX);
-	gb_frame_reader_init(&run->reader, (output > result ? output : result) + FRAME_SLACK);
+	gb_buf_init(&run->outbox, JOB_MAX);
+	gb_bridge_init(&run->bridge, options);
+	uint64_t largest = output > result ? output : result;
+	largest = largest > run->bridge.call_bytes ? largest : run->bridge.call_bytes;
+	gb_frame_reader_init(&run->reader, largest + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
 	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
 	name_run(run);
-	run->values = gb_values_create((output + result) * VALUES_FACTOR + VALUES_SLACK);
+	run->values = gb_values_create((output + result + report) * VALUES_FACTOR + VALUES_SLACK);
 	if (run->values)
 		return run;
 	release_run(run);
@@ -319,9 +361,8 @@ static bool launch(struct gb_run *run, struct gb_err *err) {
 	}
 	if (!run->cell)
 		return false;
-	send_job(run);
-	if (run->job.len)
-		gb_loop_change(&engine->loop, &run->cell->source, wanted_events(run));
+	gb_run_send(run);
+	run->outbox.max = OUTBOX_MAX;
 	gb_list_append(&engine->running, &run->link);
 	if (run->deadline)
 		gb_engine_wake_at(engine, run->deadline);
@@ -336,7 +377,8 @@ bool gb_run_start(
 	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
 	if (run->timeout_ms < UINT64_MAX / 2000000)
 		run->deadline = run->started + run->timeout_ms * 1000000;
-	if (!gb_request_encode(options, &run->job, err) || !launch(run, err)) {
+	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
+	if (!gb_request_encode(options, &grants, &run->outbox, err) || !launch(run, err)) {
 		release_run(run);
 		return false;
 	}
@@ -371,6 +413,7 @@ void gb_run_destroy(struct gb_run *run) {
 		return;
 	run->destroyed = true;
 	run->settled = true;
+	gb_bridge_close(run, false);
 	gb_run_let_go(run);
 	gb_pool_refill(run->engine->pool);
 	if (!run->held)

@@ -1,12 +1,25 @@
 /*
- * What a job, a result and a log line look like on the wire: payloads of frames, as CBOR. Fields stand in a
- * fixed order; a value graph, whose references are numbered from its own beginning, comes last or alone.
+ * What crosses the wall: payloads of frames, as CBOR. Fields stand in a fixed order; a value graph, whose
+ * references are numbered from its own beginning, comes last or alone.
  *
- * JOB	source, filename, export or null, memory limit, output limit, result limit, CPU seconds, flags,
- *	globals (object), arguments (array)
- * RESULT	status, peak memory, truncated, error or null, and on success the value
- *	error: array of name, message, stack, code, specifier, filename (each text or null), line, column
+ * Host to worker, once:
+ * JOB	source, filename, export or null, flags, memory limit, output limit, result limit, report limit, call
+ *	limit, calls, calls in flight, CPU seconds,
+ *	number of modules and for each its name and source,
+ *	imports (object), globals (object), arguments (array)
+ *
+ * Worker to host:
  * LOG	level, milliseconds since 1970, arguments (array)
+ * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame
+ *	error: array of name, message, stack, code, specifier, filename (each text or null), line, column
+ *
+ * Both ways, about functions and promises that one side has lent to the other:
+ * CALL	call, function, arguments (array)
+ * ANSWER	call, gb_wire_answer, value unless it is a promise
+ *
+ * A call's number is its caller's. A promise is "called", without arguments, by the side that received it; the
+ * answer is what it settles with. A caller that is answered with PROMISED gets a second answer later; workers
+ * never say that, the host only does so to let the code go on.
  */
 #ifndef GB_RUNTIME_WIRE_H
 #define GB_RUNTIME_WIRE_H
@@ -18,12 +31,28 @@ enum gb_wire_status {
 	GB_WIRE_LINK_ERROR,
 };
 
-/* The selected export must be there; without this flag a module without it gives undefined. */
-enum { GB_JOB_EXPORT_REQUIRED = 1 };
+enum gb_wire_answer { GB_WIRE_RETURNED, GB_WIRE_THROWN, GB_WIRE_PROMISED };
+
+enum {
+	GB_JOB_EXPORT_REQUIRED = 1, /* without this a module that lacks the export gives undefined */
+	GB_JOB_REPORT = 2,          /* there is a function report() */
+};
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };
 
 /* How deep a value may nest when it crosses. */
 enum { GB_WIRE_DEPTH_MAX = 500 };
+
+/* How many functions and promises a side may lend to the other in one run. */
+enum { GB_WIRE_LENT_MAX = 1 << 16 };
+
+/* Calls in flight may hold this many times the bytes of one. */
+enum { GB_WIRE_IN_FLIGHT_FACTOR = 4 };
+
+/* The function that report() is. */
+#define GB_WIRE_REPORT UINT32_MAX
+
+/* Heads around a call's arguments or an answer's value. */
+enum { GB_WIRE_CALL_SLACK = 64 };
 
 #endif

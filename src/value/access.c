@@ -60,6 +60,16 @@ const char *gb_value_text(const struct gb_value *value, unsigned index) {
 	return value->texts[index] ? value->texts[index]->bytes.p : NULL;
 }
 
+bool gb_value_as_callable(const struct gb_value *value, enum gb_side *ret_side, uint32_t *ret_id) {
+	if (!value || !gb_value_is_callable(value))
+		return false;
+	if (ret_side)
+		*ret_side = value->flag ? GB_SANDBOX : GB_HOST;
+	if (ret_id)
+		*ret_id = value->callable.id;
+	return true;
+}
+
 size_t gb_value_count(const struct gb_value *value) {
 	if (!value || !gb_value_is_container(value))
 		return 0;

@@ -20,9 +20,11 @@
  *	typed array, DataView		tag GB_CBOR_VIEW, array: kind, byte offset, length, buffer
  *	Error				tag GB_CBOR_ERROR, array: name, message, stack or null
  *	RegExp				tag GB_CBOR_REGEXP, array: source, flags
+ *	function			tag GB_CBOR_FUNCTION, array: side, id, name or null
+ *	promise				tag GB_CBOR_PROMISE, array: side, id
  *	what was there before		tag 29, index
  *
- * Everything with identity (array and all that follows it here) is numbered from 0 in the order in which it
+ * Everything with identity (array to RegExp) is numbered from 0 in the order in which it
  * begins, so that a shared or cyclic reference is its number. A view takes its number before its buffer; the
  * byte strings of bigints and tagged strings, and the arrays inside other tags, take none.
  */
@@ -46,6 +48,8 @@ enum {
 	GB_CBOR_VIEW = 0x474202,
 	GB_CBOR_ERROR = 0x474203,
 	GB_CBOR_REGEXP = 0x474204,
+	GB_CBOR_FUNCTION = 0x474205,
+	GB_CBOR_PROMISE = 0x474206,
 };
 
 enum gb_cbor_kind {

@@ -1,7 +1,7 @@
 /*
  * Values as CBOR, for whoever holds a pool: the host's side of the wall.
  *
- *	gb_value_encode(&out, value, &err);
+ *	gb_value_encode(&out, value, NULL, &err);
  *	struct gb_value *value = gb_value_decode(pool, bytes, n, &limits, &err);
  */
 #ifndef GB_VALUE_CODEC_H
@@ -13,16 +13,33 @@
 struct gb_decode_limits {
 	unsigned max_depth;
 	size_t max_items; /* values in the whole graph */
+	/* Which functions and promises may be in it; NULL: none. */
+	bool (*admits)(void *data, enum gb_side side, uint32_t id);
+	void *data;
+};
+
+/* Told of every function and promise of the host's that is written; false if that may not be. */
+struct gb_grants {
+	bool (*grant)(void *data, uint32_t id);
+	void *data;
 };
 
 #define GB_DECODE_LIMITS_DEFAULT ((struct gb_decode_limits){.max_depth = 1000, .max_items = 4u << 20})
 
-/* Append @value to @out. Fails when @out does, or when a graph is deeper than the default limit. */
-bool gb_value_encode(struct gb_buf *out, const struct gb_value *value, struct gb_err *err);
+/* Append @value to @out. Fails when @out does, or when a graph is deeper than the default limit. Without
+ * @grants there may be no functions or promises in it. */
+bool gb_value_encode(
+    struct gb_buf *out, const struct gb_value *value, const struct gb_grants *grants, struct gb_err *err);
 
 /* Exactly one value, using all @n bytes. NULL and @err if they are malformed or beyond a limit. @limits may
  * be NULL: the default. */
 struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size_t n,
     const struct gb_decode_limits *limits, struct gb_err *err);
+
+/* Release by scope. */
+static inline void gb_values_release(struct gb_values **pool) {
+	gb_values_destroy(*pool);
+}
+#define gb_auto_values __attribute__((cleanup(gb_values_release)))
 
 #endif

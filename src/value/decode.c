@@ -241,6 +241,25 @@ static struct gb_value *decode_texts(
 	return numbered(d, gb_value_texts(d->pool, type, texts));
 }
 
+static struct gb_value *decode_callable(struct decoder *d, enum gb_type type, const uint8_t *at) {
+	static const char what[] = "malformed function or promise";
+	uint64_t count = 0, side = 0, id = 0;
+	if (!expect(d, GB_CBOR_ARRAY, what, &count) || !expect(d, GB_CBOR_UNSIGNED, what, &side) ||
+	    !expect(d, GB_CBOR_UNSIGNED, what, &id))
+		return NULL;
+	if (count != (type == GB_FUNCTION ? 3 : 2) || side > GB_SANDBOX || id > UINT32_MAX)
+		return wrong(d, at, what);
+	struct gb_value *name = NULL;
+	if (type == GB_FUNCTION && !(name = decode(d, false)))
+		return NULL;
+	if (name && name->type != GB_STRING && name->type != GB_NULL)
+		return wrong(d, at, what);
+	if (!d->limits.admits || !d->limits.admits(d->limits.data, (enum gb_side)side, (uint32_t)id))
+		return wrong(d, at, "function or promise that cannot be here");
+	return made(d, gb_value_callable(d->pool, type, (enum gb_side)side, (uint32_t)id,
+			   name && name->type == GB_STRING ? name : NULL));
+}
+
 static struct gb_value *decode_tagged(struct decoder *d, uint64_t tag, const uint8_t *at) {
 	uint64_t count = 0;
 	switch (tag) {
@@ -267,6 +286,10 @@ static struct gb_value *decode_tagged(struct decoder *d, uint64_t tag, const uin
 		return decode_texts(d, GB_ERROR, 3, at);
 	case GB_CBOR_REGEXP:
 		return decode_texts(d, GB_REGEXP, 2, at);
+	case GB_CBOR_FUNCTION:
+		return decode_callable(d, GB_FUNCTION, at);
+	case GB_CBOR_PROMISE:
+		return decode_callable(d, GB_PROMISE, at);
 	default:
 		gb_fail(d->err, GB_EFORMAT, 0, "unknown tag %" PRIu64 " at byte %zu", tag,
 		    (size_t)(at - d->start));

@@ -8,6 +8,7 @@ struct encoder {
 	struct gb_buf *out;
 	struct gb_identity met;
 	unsigned depth;
+	const struct gb_grants *grants;
 	struct gb_err *err;
 };
 
@@ -120,6 +121,24 @@ static bool encode_with_identity(struct encoder *e, const struct gb_value *value
 	return true;
 }
 
+static bool encode_callable(struct encoder *e, const struct gb_value *value) {
+	bool is_function = value->type == GB_FUNCTION;
+	if (!e->grants)
+		return gb_fail(
+		    e->err, GB_EINVAL, 0, "a %s cannot be here", is_function ? "function" : "promise");
+	if (!value->flag && !e->grants->grant(e->grants->data, value->callable.id))
+		return gb_fail(e->err, GB_ELIMIT, 0, "too many functions and promises");
+	gb_cbor_tag(e->out, is_function ? GB_CBOR_FUNCTION : GB_CBOR_PROMISE);
+	gb_cbor_array(e->out, is_function ? 3 : 2);
+	gb_cbor_unsigned(e->out, value->flag ? GB_SANDBOX : GB_HOST);
+	gb_cbor_unsigned(e->out, value->callable.id);
+	if (is_function && value->callable.name)
+		gb_cbor_string(e->out, value->callable.name->bytes.p, value->callable.name->bytes.n);
+	else if (is_function)
+		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	return true;
+}
+
 static bool encode(struct encoder *e, const struct gb_value *value) {
 	if (gb_buf_failed(e->out))
 		return false;
@@ -145,15 +164,19 @@ static bool encode(struct encoder *e, const struct gb_value *value) {
 	case GB_STRING:
 		gb_cbor_string(e->out, value->bytes.p, value->bytes.n);
 		return true;
+	case GB_FUNCTION:
+	case GB_PROMISE:
+		return encode_callable(e, value);
 	default:
 		return encode_with_identity(e, value);
 	}
 }
 
-bool gb_value_encode(struct gb_buf *out, const struct gb_value *value, struct gb_err *err) {
+bool gb_value_encode(
+    struct gb_buf *out, const struct gb_value *value, const struct gb_grants *grants, struct gb_err *err) {
 	if (!value || value->type == GB_HOLE)
 		return gb_fail(err, GB_EINVAL, 0, "%s cannot be encoded", value ? "a hole" : "no value");
-	struct encoder e = {.out = out, .err = err};
+	struct encoder e = {.out = out, .grants = grants, .err = err};
 	bool ok = encode(&e, value);
 	gb_identity_finish(&e.met);
 	if (gb_buf_failed(out))

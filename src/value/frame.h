@@ -24,6 +24,8 @@ enum gb_frame_type {
 	GB_FRAME_JOB = 1,    /* host to worker: what to run */
 	GB_FRAME_RESULT = 2, /* worker to host: how it ended; the last frame */
 	GB_FRAME_LOG = 3,    /* worker to host: one console call */
+	GB_FRAME_CALL = 4,   /* both ways: call what the other side has lent */
+	GB_FRAME_ANSWER = 5, /* both ways */
 };
 
 enum { GB_FRAME_HEAD = 5 };

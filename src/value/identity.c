@@ -23,7 +23,7 @@ static size_t hash(const void *pointer) {
 	return (size_t)(h ^ h >> 33);
 }
 
-static struct gb_identity_entry *find(struct gb_identity *map, const void *pointer) {
+static struct gb_identity_entry *find(const struct gb_identity *map, const void *pointer) {
 	size_t i = hash(pointer) & (map->cap - 1);
 	while (map->entries[i].pointer && map->entries[i].pointer != pointer)
 		i = (i + 1) & (map->cap - 1);
@@ -56,4 +56,9 @@ uint32_t *gb_identity_at(struct gb_identity *map, const void *pointer, bool *ret
 	entry->pointer = pointer;
 	map->used++;
 	return &entry->number;
+}
+
+const uint32_t *gb_identity_find(const struct gb_identity *map, const void *pointer) {
+	const struct gb_identity_entry *entry = map->cap ? find(map, pointer) : NULL;
+	return entry && entry->pointer ? &entry->number : NULL;
 }

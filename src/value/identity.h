@@ -27,5 +27,7 @@ void gb_identity_finish(struct gb_identity *map);
 
 /* The number of @pointer, 0 if it is new. Lives until the next call. NULL if it is new and memory is out. */
 uint32_t *gb_identity_at(struct gb_identity *map, const void *pointer, bool *ret_is_new);
+/* The same without adding it: NULL if it is new. */
+const uint32_t *gb_identity_find(const struct gb_identity *map, const void *pointer);
 
 #endif

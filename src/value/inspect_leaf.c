@@ -186,6 +186,17 @@ void gb_inspect_leaf(struct gb_page *page, const struct gb_value *value) {
 	case GB_REGEXP:
 		put_regexp(page, value);
 		return;
+	case GB_FUNCTION:
+		gb_page_text(page, "[Function");
+		if (value->callable.name && value->callable.name->bytes.n) {
+			gb_page_text(page, ": ");
+			gb_inspect_string(page, value->callable.name->bytes, GB_INSPECT_BARE);
+		}
+		gb_page_text(page, "]");
+		return;
+	case GB_PROMISE:
+		gb_page_text(page, "Promise");
+		return;
 	default:
 		gb_page_text(page, "undefined");
 	}

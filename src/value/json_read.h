@@ -9,7 +9,7 @@
 #include "value/keys.h"
 
 /* Stands for what a "ref" names while its "shared" is still being read. Never leaves the reader. */
-enum { GB_JSON_PENDING = GB_REGEXP + 1 };
+enum { GB_JSON_PENDING = GB_PROMISE + 1 };
 
 struct gb_json_reader {
 	const char *start, *at, *end;

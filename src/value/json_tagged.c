@@ -198,6 +198,30 @@ static struct gb_value *make_regexp(struct making *m) {
 	return made(m, gb_value_texts(m->r->pool, GB_REGEXP, m->fields));
 }
 
+/* An id below 2^32, whose owner is the host unless it says otherwise. */
+static struct gb_value *make_callable(struct making *m, enum gb_type type, unsigned owner, unsigned name) {
+	size_t id = 0;
+	if (!whole_number(m, 0, &id))
+		return NULL;
+	if (id > UINT32_MAX)
+		return bad_field(m, 0, "below 2^32");
+	enum gb_side side = GB_HOST;
+	if (m->fields[owner] && gb_str_eq(m->fields[owner]->bytes, GB_STR("sandbox")))
+		side = GB_SANDBOX;
+	else if (m->fields[owner] && !gb_str_eq(m->fields[owner]->bytes, GB_STR("host")))
+		return bad_field(m, owner, "\"host\" or \"sandbox\"");
+	struct gb_value *text = name ? m->fields[name] : NULL;
+	return made(m, gb_value_callable(m->r->pool, type, side, (uint32_t)id, text));
+}
+
+static struct gb_value *make_function(struct making *m) {
+	return make_callable(m, GB_FUNCTION, 1, 2);
+}
+
+static struct gb_value *make_promise(struct making *m) {
+	return make_callable(m, GB_PROMISE, 1, 0);
+}
+
 /* The id of a "shared" or "ref". They count from 0, so that in a text of n bytes there is none above n, and a
  * plain list can hold what they name. */
 static bool shared_id(struct making *m, size_t *ret_id) {
@@ -275,6 +299,9 @@ static const struct tagged table[] = {
 	{"Error",	make_error,	{{"name", TYPE(GB_STRING), false}, {"message", TYPE(GB_STRING), false},
 					 {"stack", TYPE(GB_STRING), true}}},
 	{"RegExp",	make_regexp,	{{"source", TYPE(GB_STRING), false}, {"flags", TYPE(GB_STRING), false}}},
+	{"function",	make_function,	{{"id", TYPE(GB_NUMBER), false}, {"owner", TYPE(GB_STRING), true},
+					 {"name", TYPE(GB_STRING), true}}},
+	{"promise",	make_promise,	{{"id", TYPE(GB_NUMBER), false}, {"owner", TYPE(GB_STRING), true}}},
 	{"shared",	make_shared,	{{"id", TYPE(GB_NUMBER), false}, {"value", HAS_IDENTITY, false}}},
 	{"ref",		make_ref,	{{"id", TYPE(GB_NUMBER), false}}},
 };

@@ -273,6 +273,16 @@ static void write_with_identity(struct writer *w, const struct gb_value *value) 
 	end(w, '}');
 }
 
+static void write_callable(struct writer *w, const struct gb_value *value) {
+	begin_tagged(w, value->type == GB_FUNCTION ? "function" : "promise");
+	write_number_field(w, "id", value->callable.id);
+	if (value->flag)
+		write_text_field(w, "owner", GB_STR("sandbox"));
+	if (value->callable.name)
+		write_text_field(w, "name", value->callable.name->bytes);
+	end(w, '}');
+}
+
 static void write_value(struct writer *w, const struct gb_value *value) {
 	if (stopped(w))
 		return;
@@ -297,6 +307,10 @@ static void write_value(struct writer *w, const struct gb_value *value) {
 	case GB_STRING:
 		gb_json_append_string(&w->out, value->bytes);
 		return;
+	case GB_FUNCTION:
+	case GB_PROMISE:
+		write_callable(w, value);
+		return;
 	default:
 		write_with_identity(w, value);
 	}
@@ -311,19 +325,29 @@ static bool report(const struct writer *w, struct gb_err *err) {
 	return gb_fail(err, GB_ELIMIT, 0, "JSON is larger than %d bytes, or than memory", GB_JSON_MAX_BYTES);
 }
 
+/* Both passes. What is in w->out then is the caller's. */
+static bool write_all(struct writer *w, const struct gb_value *value, struct gb_err *err) {
+	if (!value)
+		return gb_fail(err, GB_EINVAL, 0, "no value to write as JSON");
+	count(w, value);
+	write_value(w, value);
+	gb_identity_finish(&w->met);
+	return !stopped(w) || report(w, err);
+}
+
+bool gb_json_write(
+    struct gb_buf *out, const struct gb_value *value, uint32_t *next_id, struct gb_err *err) {
+	struct writer w = {.out = *out, .next_id = *next_id};
+	bool ok = write_all(&w, value, err);
+	*out = w.out;
+	*next_id = w.next_id;
+	return ok;
+}
+
 char *gb_value_to_json(const struct gb_value *value, unsigned indent, size_t *ret_n, struct gb_err *err) {
-	if (!value) {
-		gb_fail(err, GB_EINVAL, 0, "no value to write as JSON");
-		return NULL;
-	}
 	struct writer w = {.indent = indent < MAX_INDENT ? indent : MAX_INDENT};
 	gb_buf_init(&w.out, GB_JSON_MAX_BYTES);
-	count(&w, value);
-	write_value(&w, value);
-	bool ok = !stopped(&w) && gb_buf_c_str(&w.out);
-	gb_identity_finish(&w.met);
-	if (!ok) {
-		report(&w, err);
+	if (!write_all(&w, value, err) || !gb_buf_c_str(&w.out)) {
 		gb_buf_finish(&w.out);
 		return NULL;
 	}

@@ -21,7 +21,8 @@ struct gb_list {
 
 struct gb_value {
 	uint8_t type; /* enum gb_type */
-	bool flag;    /* a boolean's value; a bigint is negative; a string has lone surrogates */
+	bool flag;    /* a boolean's value; a bigint is negative; a string has lone surrogates; a function or
+		       * promise is the sandbox's */
 	uint8_t kind; /* of a view: enum gb_view_kind */
 	union {
 		double number;       /* number, date */
@@ -33,11 +34,20 @@ struct gb_value {
 			size_t offset;
 			size_t length; /* in elements; bytes for a DataView */
 		} view;
+		struct {
+			struct gb_value *name; /* or NULL */
+			uint32_t id;
+		} callable; /* function, promise */
 	};
 };
 
 static inline bool gb_value_has_identity(const struct gb_value *value) {
-	return value->type >= GB_ARRAY;
+	return value->type >= GB_ARRAY && value->type <= GB_REGEXP;
+}
+
+/* Functions and promises have an id instead: the same id is the same one. */
+static inline bool gb_value_is_callable(const struct gb_value *value) {
+	return value->type == GB_FUNCTION || value->type == GB_PROMISE;
 }
 
 static inline bool gb_value_has_entries(const struct gb_value *value) {
@@ -60,6 +70,10 @@ struct gb_value *gb_value_bigint_below(struct gb_values *pool, const uint8_t *ma
 /* An error or regexp from strings of the pool, which it keeps. */
 struct gb_value *gb_value_texts(
     struct gb_values *pool, enum gb_type type, struct gb_value *const texts[GB_TEXTS]);
+
+/* A function or promise of either side; @name is a string of the pool or NULL. */
+struct gb_value *gb_value_callable(
+    struct gb_values *pool, enum gb_type type, enum gb_side side, uint32_t id, struct gb_value *name);
 
 struct gb_view_info {
 	const char *name; /* as in JavaScript */

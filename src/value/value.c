@@ -241,6 +241,28 @@ struct gb_value *gb_value_regexp(struct gb_values *pool, const char *source, con
 	return gb_value_texts(pool, GB_REGEXP, texts);
 }
 
+struct gb_value *gb_value_callable(
+    struct gb_values *pool, enum gb_type type, enum gb_side side, uint32_t id, struct gb_value *name) {
+	struct gb_value *value = make(pool, type);
+	if (!value)
+		return NULL;
+	value->flag = side == GB_SANDBOX;
+	value->callable.name = name;
+	value->callable.id = id;
+	return value;
+}
+
+struct gb_value *gb_value_function(struct gb_values *pool, uint32_t id, const char *name) {
+	struct gb_value *text = name ? string_from(pool, name) : NULL;
+	if (name && !text)
+		return NULL;
+	return gb_value_callable(pool, GB_FUNCTION, GB_HOST, id, text);
+}
+
+struct gb_value *gb_value_promise(struct gb_values *pool, uint32_t id) {
+	return gb_value_callable(pool, GB_PROMISE, GB_HOST, id, NULL);
+}
+
 static bool grow(struct gb_list *list, size_t cap) {
 	struct gb_value **slots = NULL;
 	if (cap <= UINT32_MAX)

@@ -12,7 +12,7 @@ static void check_again(const void *bytes, size_t n, const struct gb_buf *expect
 	gb_auto_buf struct gb_buf again;
 	gb_buf_init(&again, 64 << 20);
 	struct gb_value *value = gb_value_decode(pool, bytes, n, NULL, NULL);
-	ALWAYS(value && gb_value_encode(&again, value, NULL));
+	ALWAYS(value && gb_value_encode(&again, value, NULL, NULL));
 	ALWAYS(again.len == expected->len && memcmp(again.data, expected->data, again.len) == 0);
 	gb_values_destroy(pool);
 }
@@ -31,7 +31,7 @@ static void check_json(const struct gb_value *value, const struct gb_buf *expect
 	struct gb_value *from_json = gb_value_from_json(pool, json, n, &err);
 	ALWAYS(from_json || err.code == GB_ELIMIT);
 	if (from_json) {
-		ALWAYS(gb_value_encode(&again, from_json, NULL));
+		ALWAYS(gb_value_encode(&again, from_json, NULL, NULL));
 		ALWAYS(again.len == expected->len && memcmp(again.data, expected->data, again.len) == 0);
 	}
 	gb_values_destroy(pool);
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	ALWAYS(!value == (err.code != GB_OK));
 	if (value) {
 		ALWAYS(skipped && in.at == in.end);
-		ALWAYS(gb_value_encode(&out, value, NULL));
+		ALWAYS(gb_value_encode(&out, value, NULL, NULL));
 		/* Only the bits of NaNs, and of dates that are no dates, can be other than they were. */
 		ALWAYS(out.len == size);
 		check_again(out.data, out.len, &out);

@@ -12,7 +12,7 @@ static void encode_to_hex(const struct gb_value *value, struct gb_buf *ret_hex) 
 	gb_auto_buf struct gb_buf out;
 	struct gb_err err = {0};
 	gb_buf_init(&out, 1 << 20);
-	CHECK(gb_value_encode(&out, value, &err));
+	CHECK(gb_value_encode(&out, value, NULL, &err));
 	CHECK_STR(err.message, "");
 	gb_buf_clear(ret_hex);
 	hex_write(ret_hex, out.data, out.len);
@@ -107,7 +107,7 @@ static void check_changed(const struct record *record) {
 			struct gb_value *value = gb_value_decode(pool, bytes.data, bytes.len, NULL, NULL);
 			gb_buf_clear(&again);
 			/* Whatever is accepted is the one way to write it; NaNs and dates have several. */
-			if (value && gb_value_encode(&again, value, NULL) && again.len != bytes.len)
+			if (value && gb_value_encode(&again, value, NULL, NULL) && again.len != bytes.len)
 				CHECK(again.len == bytes.len);
 			gb_values_destroy(pool);
 		}
@@ -149,7 +149,7 @@ static void check_small_buffers(const struct record *record) {
 		gb_auto_buf struct gb_buf out;
 		struct gb_err err = {0};
 		gb_buf_init(&out, max);
-		CHECK(gb_value_encode(&out, value, &err) == (max == bytes.len));
+		CHECK(gb_value_encode(&out, value, NULL, &err) == (max == bytes.len));
 		CHECK_INT(err.code, max == bytes.len ? GB_OK : GB_ELIMIT);
 	}
 	gb_values_destroy(pool);
@@ -174,7 +174,7 @@ TEST(depth_is_bounded_in_both_directions) {
 			gb_cbor_array(&bytes, 1);
 		}
 		gb_cbor_array(&bytes, 0);
-		CHECK(gb_value_encode(&out, value, &err) == (depth <= 1000));
+		CHECK(gb_value_encode(&out, value, NULL, &err) == (depth <= 1000));
 		CHECK(!!gb_value_decode(pool, bytes.data, bytes.len, NULL, &err) == (depth <= 1000));
 		if (depth > 1000)
 			CHECK_STR(err.message, "value is nested deeper than 1000 levels at byte 1000");
@@ -186,10 +186,10 @@ TEST(depth_and_items_can_be_limited_further) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_err err = {0};
 	const char nested[] = "\x81\x81\x81\x00";
-	CHECK(gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){3, 4}, &err));
-	CHECK(!gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){2, 4}, &err));
+	CHECK(gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){.max_depth = 3, .max_items = 4}, &err));
+	CHECK(!gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){.max_depth = 2, .max_items = 4}, &err));
 	CHECK_INT(err.code, GB_ELIMIT);
-	CHECK(!gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){3, 3}, &err));
+	CHECK(!gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){.max_depth = 3, .max_items = 3}, &err));
 	CHECK_STR(err.message, "more than 3 values");
 	gb_values_destroy(pool);
 }
@@ -280,9 +280,9 @@ TEST(a_value_without_encoding_is_refused) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_err err = {0};
 	gb_buf_init(&out, 100);
-	CHECK(!gb_value_encode(&out, NULL, &err));
+	CHECK(!gb_value_encode(&out, NULL, NULL, &err));
 	CHECK_STR(err.message, "no value cannot be encoded");
-	CHECK(!gb_value_encode(&out, gb_value_hole(pool), &err));
+	CHECK(!gb_value_encode(&out, gb_value_hole(pool), NULL, &err));
 	CHECK_STR(err.message, "a hole cannot be encoded");
 	gb_values_destroy(pool);
 }

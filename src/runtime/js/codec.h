@@ -1,7 +1,7 @@
 /*
  * JavaScript values as CBOR and back, without a step in between. The form is that of value/cbor.h.
  *
- *	if (!gb_js_encode(js, value, GB_JS_STRICT, &out)) ...	// a SerializationError is pending
+ *	if (!gb_js_encode(js, value, GB_JS_STRICT, "result", &out)) ...	// a SerializationError is pending
  *	JSValue value = gb_js_decode(js, &reader);
  */
 #ifndef GB_JS_CODEC_H
@@ -16,6 +16,7 @@
 
 enum gb_js_encode_mode {
 	GB_JS_STRICT,  /* what is no data throws a SerializationError that names its path */
+	GB_JS_BRIDGED, /* the same, but functions and promises are lent to the other side */
 	GB_JS_CLONE,   /* as structuredClone: class instances lose their class */
 	GB_JS_LENIENT, /* for a log: what is no data becomes a text that describes it */
 };
@@ -23,11 +24,16 @@ enum gb_js_encode_mode {
 /* Once, in a fresh realm. */
 void gb_js_take_intrinsics(struct gb_js *js);
 
-/* Append @value as one item. False with an exception pending, or when @out has failed. */
-bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, struct gb_buf *out);
+/* Append @value, which messages call @root, as one item. False with an exception pending, or when @out has
+ * failed. */
+bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, const char *root,
+    struct gb_buf *out);
 
 /* Read one value. JS_EXCEPTION, with an exception pending, if the bytes are not one. */
 JSValue gb_js_decode(struct gb_js *js, struct gb_cbor_reader *in);
+
+/* Call @function with the array of arguments that is read from @in. */
+JSValue gb_js_apply(struct gb_js *js, JSValueConst function, struct gb_cbor_reader *in);
 
 /* A deep copy: encoded and decoded. */
 JSValue gb_js_clone(struct gb_js *js, JSValueConst value);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "glovebox/value.h"
+#include "runtime/js/bridge.h"
 #include "runtime/js/codec.h"
 #include "runtime/wire.h"
 
@@ -242,6 +243,31 @@ static JSValue decode_view(struct decoder *d) {
 	return view;
 }
 
+static JSValueConst error_constructor(struct decoder *d, JSValueConst name) {
+	JSValueConst constructor = d->js->intrinsics.error;
+	const char *text = JS_ToCString(d->ctx, name);
+	for (size_t i = 0; text && i < GB_JS_ERRORS; i++)
+		if (strcmp(text, gb_js_error_names[i]) == 0)
+			constructor = d->js->intrinsics.errors[i];
+	JS_FreeCString(d->ctx, text);
+	return constructor;
+}
+
+/* Without a stack of its own it has the one of this place: that of the call which it is the answer to. */
+static JSValue make_error(struct decoder *d, JSValueConst name, JSValueConst message, JSValueConst stack) {
+	const int hidden = JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE;
+	JSValueConst constructor = error_constructor(d, name);
+	JSValue error = JS_CallConstructor(d->ctx, constructor, 1, &message);
+	if (JS_IsException(error))
+		return error;
+	bool is_plain = JS_VALUE_GET_PTR(constructor) == JS_VALUE_GET_PTR(d->js->intrinsics.error);
+	if (is_plain)
+		JS_DefinePropertyValueStr(d->ctx, error, "name", JS_DupValue(d->ctx, name), hidden);
+	if (!JS_IsNull(stack))
+		JS_DefinePropertyValueStr(d->ctx, error, "stack", JS_DupValue(d->ctx, stack), hidden);
+	return error;
+}
+
 static JSValue decode_error(struct decoder *d) {
 	uint64_t n;
 	uint32_t number = d->n_met;
@@ -250,17 +276,12 @@ static JSValue decode_error(struct decoder *d) {
 	JSValue name = decode_string(d), message = decode_string(d), stack = decode(d);
 	JSValue error = JS_EXCEPTION;
 	if (!JS_IsException(name) && !JS_IsException(message) && !JS_IsException(stack))
-		error = JS_CallConstructor(d->ctx, d->js->intrinsics.error, 1, (JSValueConst *)&message);
+		error = make_error(d, name, message, stack);
+	JS_FreeValue(d->ctx, name);
 	JS_FreeValue(d->ctx, message);
-	if (JS_IsException(error)) {
-		JS_FreeValue(d->ctx, name);
-		JS_FreeValue(d->ctx, stack);
+	JS_FreeValue(d->ctx, stack);
+	if (JS_IsException(error))
 		return drop(d, error);
-	}
-	const int hidden = JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE;
-	JS_DefinePropertyValueStr(d->ctx, error, "name", name, hidden);
-	JS_DefinePropertyValueStr(
-	    d->ctx, error, "stack", JS_IsNull(stack) ? JS_NewString(d->ctx, "") : stack, hidden);
 	d->met[number] = JS_DupValue(d->ctx, error);
 	return error;
 }
@@ -279,6 +300,27 @@ static JSValue decode_regexp(struct decoder *d) {
 	if (!JS_IsException(regexp))
 		d->met[number] = JS_DupValue(d->ctx, regexp);
 	return regexp;
+}
+
+/* A function or promise that was lent: the host's, or our own come back. */
+static JSValue decode_lent(struct decoder *d, bool is_function) {
+	struct gb_cbor_item side, id, name;
+	uint64_t n;
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != (is_function ? 3 : 2) || !gb_cbor_next(d->in, &side) ||
+	    !gb_cbor_next(d->in, &id) || (is_function && !gb_cbor_next(d->in, &name)) || !d->js->bridge)
+		return malformed(d);
+	uint32_t number = (uint32_t)id.argument;
+	if (side.argument == GB_SANDBOX)
+		return gb_js_bridge_own(d->js, number);
+	if (!is_function)
+		return gb_js_bridge_promise(d->js, number);
+	if (name.kind != GB_CBOR_TEXT)
+		return gb_js_bridge_function(d->js, number, NULL);
+	char text[256];
+	size_t length = name.argument < sizeof text - 1 ? name.argument : sizeof text - 1;
+	memcpy(text, name.bytes, length);
+	text[length] = '\0';
+	return gb_js_bridge_function(d->js, number, text);
 }
 
 static JSValue decode_reference(struct decoder *d) {
@@ -309,6 +351,9 @@ static JSValue decode_tagged(struct decoder *d, uint64_t tag, const struct gb_cb
 		return decode_error(d);
 	case GB_CBOR_REGEXP:
 		return decode_regexp(d);
+	case GB_CBOR_FUNCTION:
+	case GB_CBOR_PROMISE:
+		return decode_lent(d, tag == GB_CBOR_FUNCTION);
 	}
 	return malformed(d);
 }
@@ -364,11 +409,34 @@ static JSValue decode(struct decoder *d) {
 
 JSValue gb_js_decode(struct gb_js *js, struct gb_cbor_reader *in) {
 	struct decoder d = {.js = js, .ctx = js->guest, .in = in};
+	js->decoding++;
 	JSValue value = decode(&d);
+	js->decoding--;
 	for (uint32_t i = 0; i < d.n_met; i++)
 		JS_FreeValue(js->guest, d.met[i]);
 	free(d.met);
 	return value;
+}
+
+JSValue gb_js_apply(struct gb_js *js, JSValueConst function, struct gb_cbor_reader *in) {
+	JSContext *ctx = js->guest;
+	JSValue arguments = gb_js_decode(js, in);
+	int64_t n = 0;
+	if (JS_IsException(arguments) || JS_GetLength(ctx, arguments, &n) < 0)
+		return JS_EXCEPTION;
+	JSValue *values = calloc((size_t)n + 1, sizeof *values);
+	if (!values) {
+		JS_FreeValue(ctx, arguments);
+		return JS_ThrowOutOfMemory(ctx);
+	}
+	for (int64_t i = 0; i < n; i++)
+		values[i] = JS_GetPropertyInt64(ctx, arguments, i);
+	JSValue returned = JS_Call(ctx, function, JS_UNDEFINED, (int)n, (JSValueConst *)values);
+	for (int64_t i = 0; i < n; i++)
+		JS_FreeValue(ctx, values[i]);
+	free(values);
+	JS_FreeValue(ctx, arguments);
+	return returned;
 }
 
 JSValue gb_js_clone(struct gb_js *js, JSValueConst value) {
@@ -376,7 +444,7 @@ JSValue gb_js_clone(struct gb_js *js, JSValueConst value) {
 	enum { CLONE_MAX = 256 << 20 };
 	gb_auto_buf struct gb_buf bytes;
 	gb_buf_init(&bytes, CLONE_MAX);
-	if (!gb_js_encode(js, value, GB_JS_CLONE, &bytes))
+	if (!gb_js_encode(js, value, GB_JS_CLONE, "value", &bytes))
 		return JS_HasException(js->guest)
 			   ? JS_EXCEPTION
 			   : JS_ThrowRangeError(js->guest, "the value is too large to clone");

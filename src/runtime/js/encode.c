@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "glovebox/value.h"
+#include "runtime/js/bridge.h"
 #include "runtime/js/codec.h"
 #include "runtime/wire.h"
 #include "value/identity.h"
@@ -19,6 +20,7 @@ struct encoder {
 	struct gb_js *js;
 	JSContext *ctx;
 	enum gb_js_encode_mode mode;
+	const char *root;
 	struct gb_buf *out;
 	struct gb_identity met;
 	/* A getter may make an object for us alone. It is kept until the end: were it freed, another could
@@ -50,8 +52,8 @@ static bool throw_at(struct encoder *e, const struct step *at, const char *what)
 	gb_buf_init(&path, 4096);
 	write_path(e, at, &path);
 	const char *where = gb_buf_c_str(&path);
-	JSValue error =
-	    JS_NewPlainError(e->ctx, "value%s cannot leave the sandbox: %s", where ? where : "", what);
+	JSValue error = JS_NewPlainError(
+	    e->ctx, "%s%s cannot leave the sandbox: %s", e->root, where ? where : "", what);
 	const char *name = e->mode == GB_JS_CLONE ? "DataCloneError" : "SerializationError";
 	JS_DefinePropertyValueStr(
 	    e->ctx, error, "name", JS_NewString(e->ctx, name), JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
@@ -370,7 +372,7 @@ static bool encode_regexp(struct encoder *e, JSValueConst regexp) {
 static bool is_plain(struct encoder *e, JSValueConst object) {
 	if (JS_GetClassID(object) != JS_GetClassID(e->js->intrinsics.object_prototype))
 		return false;
-	if (e->mode != GB_JS_STRICT)
+	if (e->mode != GB_JS_STRICT && e->mode != GB_JS_BRIDGED)
 		return true;
 	JSValue prototype = JS_GetPrototype(e->ctx, object);
 	bool plain = JS_IsNull(prototype) ||
@@ -431,7 +433,29 @@ static bool encode_thrown(struct encoder *e) {
 	return true;
 }
 
+static bool encode_lent(struct encoder *e, JSValueConst value) {
+	bool is_promise = JS_IsPromise(value);
+	enum gb_side side;
+	uint32_t id;
+	if (!gb_js_bridge_lend(e->js, value, &side, &id))
+		return false;
+	gb_cbor_tag(e->out, is_promise ? GB_CBOR_PROMISE : GB_CBOR_FUNCTION);
+	gb_cbor_array(e->out, is_promise ? 2 : 3);
+	gb_cbor_unsigned(e->out, side);
+	gb_cbor_unsigned(e->out, id);
+	if (!is_promise)
+		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	return true;
+}
+
+static bool can_be_lent(struct encoder *e, JSValueConst value) {
+	return e->mode == GB_JS_BRIDGED && !JS_IsProxy(value) &&
+	       (JS_IsFunction(e->ctx, value) || JS_IsPromise(value));
+}
+
 static bool encode_identity(struct encoder *e, JSValueConst value, const struct step *at) {
+	if (can_be_lent(e, value))
+		return encode_lent(e, value);
 	if (!is_data(e, value))
 		return refuse(e, value, at);
 	if (e->depth == GB_WIRE_DEPTH_MAX && e->mode == GB_JS_LENIENT)
@@ -483,8 +507,9 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
 	return true;
 }
 
-bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, struct gb_buf *out) {
-	struct encoder e = {.js = js, .ctx = js->guest, .mode = mode, .out = out};
+bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, const char *root,
+    struct gb_buf *out) {
+	struct encoder e = {.js = js, .ctx = js->guest, .mode = mode, .root = root, .out = out};
 	bool ok = encode(&e, value, NULL);
 	gb_identity_finish(&e.met);
 	for (uint32_t i = 0; i < e.n_kept; i++)

@@ -28,6 +28,9 @@ static JSValue look_up(JSContext *ctx, const char *path) {
 	return at;
 }
 
+const char *const gb_js_error_names[GB_JS_ERRORS] = {
+    "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"};
+
 void gb_js_take_intrinsics(struct gb_js *js) {
 	struct gb_js_intrinsics *own = &js->intrinsics;
 	const struct {
@@ -55,6 +58,8 @@ void gb_js_take_intrinsics(struct gb_js *js) {
 	};
 	for (size_t i = 0; i < GB_COUNT(table); i++)
 		*table[i].slot = look_up(js->guest, table[i].path);
+	for (size_t i = 0; i < GB_JS_ERRORS; i++)
+		own->errors[i] = look_up(js->guest, gb_js_error_names[i]);
 	/* -1n - n, which is what CBOR means by a negative bigint; the engine's C interface cannot calculate.
 	 */
 	static const char invert[] = "n => ~n";

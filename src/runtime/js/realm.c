@@ -1,7 +1,7 @@
 #include "runtime/js/realm.h"
 
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "runtime/js/codec.h"
 #include "runtime/js/heap.h"
+#include "runtime/js/modules.h"
 
 enum { STACK_BYTES = 1 << 20, SCRIPT_MAX = 1 << 20 };
 
@@ -74,22 +75,40 @@ static JSValue structured_clone(JSContext *ctx, JSValueConst this_value, int arg
 	return gb_js_clone(js, argv[0]);
 }
 
-/* --- modules --- */
+/* --- rejections --- */
 
-static JSModuleDef *load_module(JSContext *ctx, const char *name, void *opaque) {
-	struct gb_js *js = opaque;
-	/* The compiler wants to see a module for each import; the guest context, where linking happens,
-	 * decides what there really is. */
-	if (ctx == js->compiler)
-		return JS_NewCModule(ctx, name, NULL);
-	snprintf(js->failed_specifier, sizeof js->failed_specifier, "%s", name);
-	JS_ThrowReferenceError(ctx, "cannot import '%s': no such module was given to this run", name);
-	return NULL;
+static void forget_rejection(struct gb_js_rejections *list, JSContext *ctx, JSValueConst promise) {
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (JS_VALUE_GET_PTR(list->promises[i]) == JS_VALUE_GET_PTR(promise)) {
+			JS_FreeValue(ctx, list->promises[i]);
+			memmove(&list->promises[i], &list->promises[i + 1],
+			    (list->n - i - 1) * sizeof *list->promises);
+			list->n--;
+			return;
+		}
+	}
 }
 
-static char *keep_module_name(JSContext *ctx, const char *base, const char *name, void *opaque) {
-	(void)base, (void)opaque;
-	return js_strdup(ctx, name);
+static void on_rejection(
+    JSContext *ctx, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
+	(void)reason;
+	/* The first ones tell enough. */
+	enum { MOST = 1000 };
+	struct gb_js_rejections *list = &((struct gb_js *)opaque)->unhandled;
+	if (is_handled) {
+		forget_rejection(list, ctx, promise);
+		return;
+	}
+	if (list->n == list->cap && list->cap < MOST) {
+		uint32_t cap = list->cap ? list->cap * 2 : 8;
+		JSValue *promises = realloc(list->promises, cap * sizeof *promises);
+		if (!promises)
+			return;
+		list->promises = promises;
+		list->cap = cap;
+	}
+	if (list->n < list->cap)
+		list->promises[list->n++] = JS_DupValue(ctx, promise);
 }
 
 /* --- contexts --- */
@@ -142,7 +161,8 @@ bool gb_js_init(struct gb_js *js) {
 	JS_SetRuntimeOpaque(js->runtime, js);
 	JS_SetMaxStackSize(js->runtime, STACK_BYTES);
 	JS_SetCanBlock(js->runtime, false);
-	JS_SetModuleLoaderFunc(js->runtime, keep_module_name, load_module, js);
+	JS_SetHostPromiseRejectionTracker(js->runtime, on_rejection, js);
+	gb_js_modules_install(js);
 	js->compiler = make_compiler(js->runtime);
 	js->guest = make_guest(js->runtime);
 	if (!js->compiler || !js->guest)

@@ -13,6 +13,9 @@
 
 #include "quickjs.h"
 
+enum { GB_JS_ERRORS = 6 };
+extern const char *const gb_js_error_names[GB_JS_ERRORS];
+
 /* Functions of the fresh realm that the codec calls, taken before any guest code could replace them. */
 struct gb_js_intrinsics {
 	JSValue object_prototype;
@@ -21,9 +24,12 @@ struct gb_js_intrinsics {
 	JSValue date_get_time;
 	JSValue bigint, bigint_to_string, bigint_invert;
 	JSValue data_view, view_buffer, view_offset, view_length;
-	JSValue error;
+	JSValue error, errors[GB_JS_ERRORS]; /* Error, and those that are made from it */
 	JSValue regexp, regexp_source, regexp_flags;
 };
+
+struct gb_js_bridge;
+struct gb_js_modules;
 
 struct gb_js {
 	JSRuntime *runtime;
@@ -31,10 +37,15 @@ struct gb_js {
 	JSContext *guest;
 	struct gb_js_intrinsics intrinsics;
 	bool has_console;
+	unsigned decoding;              /* values are being read just now */
+	struct gb_js_bridge *bridge;    /* NULL until there is a job */
+	struct gb_js_modules *modules;  /* the same */
+	struct gb_js_rejections {       /* promises that nobody has looked after */
+		JSValue *promises;
+		uint32_t n, cap;
+	} unhandled;
 	/* Where console goes. */
 	void (*on_log)(struct gb_js *js, unsigned level, int argc, JSValueConst *argv);
-	/* The last import that led nowhere. */
-	char failed_specifier[256];
 };
 
 bool gb_js_init(struct gb_js *js);

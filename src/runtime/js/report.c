@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/js/modules.h"
 #include "value/cbor.h"
 #include "value/frame.h"
 
@@ -106,12 +107,15 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	    .name = name ? name : "Error",
 	    .message = message ? message : "a value that cannot be shown was thrown",
 	    .stack = stack,
-	    .specifier =
-		js->failed_specifier[0] && status == GB_WIRE_LINK_ERROR ? js->failed_specifier : NULL,
 	};
 	char filename[1024];
 	if (stack)
 		find_position(stack, filename, sizeof filename, &failure);
+	if (status == GB_WIRE_LINK_ERROR && js->modules && js->modules->specifier[0]) {
+		failure.specifier = js->modules->specifier;
+		if (!failure.filename)
+			failure.filename = js->modules->importer;
+	}
 	gb_js_write_failure(out, status, peak_memory, truncated, &failure);
 	JS_FreeCString(ctx, name);
 	JS_FreeCString(ctx, message);

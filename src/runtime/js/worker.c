@@ -12,8 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "runtime/js/bridge.h"
 #include "runtime/js/codec.h"
 #include "runtime/js/heap.h"
+#include "runtime/js/job.h"
+#include "runtime/js/modules.h"
 #include "runtime/js/realm.h"
 #include "runtime/js/report.h"
 #include "runtime/wire.h"
@@ -21,22 +24,13 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-enum { ANSWER_SLACK = 256 << 10, FIRST_READ = 4096 };
-
-struct job {
-	uint8_t *bytes; /* the frame's payload; the texts below point into it or are copies */
-	size_t n;
-	char *source;
-	size_t n_source;
-	char *filename;
-	char *export_name; /* NULL: none was named */
-	uint64_t memory, output, result, cpu_seconds, flags;
-	struct gb_cbor_reader values; /* globals, then arguments */
-};
+enum { ANSWER_SLACK = 256 << 10 };
 
 /* A process does one run, so this is what that run is. */
 static struct {
 	struct gb_js js;
+	struct gb_js_bridge bridge;
+	struct gb_js_modules modules;
 	int fd;
 	uint64_t output_left;
 	bool truncated;
@@ -97,7 +91,7 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 		JS_DefinePropertyValueUint32(
 		    js->guest, list, (uint32_t)i, JS_DupValue(js->guest, argv[i]), JS_PROP_C_W_E);
 	size_t begin = line.len;
-	if (!gb_js_encode(js, list, GB_JS_LENIENT, &line) && !gb_buf_failed(&line)) {
+	if (!gb_js_encode(js, list, GB_JS_LENIENT, "args", &line) && !gb_buf_failed(&line)) {
 		/* Half a graph is none: say so instead. */
 		JS_FreeValue(js->guest, JS_GetException(js->guest));
 		line.len = begin;
@@ -117,80 +111,13 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 		_exit(0);
 }
 
-/* --- the job --- */
-
-/* Text, or NULL for null. */
-static char *take_text(struct gb_cbor_reader *in, size_t *ret_n) {
-	struct gb_cbor_item item;
-	*ret_n = 0;
-	if (!gb_cbor_next(in, &item))
-		_exit(1);
-	if (item.kind == GB_CBOR_TAG && !gb_cbor_next(in, &item))
-		_exit(1);
-	if (item.kind == GB_CBOR_SIMPLE)
-		return NULL;
-	if (item.kind != GB_CBOR_TEXT && item.kind != GB_CBOR_BYTES)
-		_exit(1);
-	char *copy = malloc(item.argument + 1);
-	if (!copy)
-		on_heap_exceeded();
-	memcpy(copy, item.bytes, item.argument);
-	copy[item.argument] = '\0';
-	*ret_n = item.argument;
-	return copy;
-}
-
-static uint64_t take_number(struct gb_cbor_reader *in) {
-	struct gb_cbor_item item;
-	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED)
-		_exit(1);
-	return item.argument;
-}
-
-/* A whole frame, in most cases by a single read. */
-static void read_frame(int fd, struct job *job) {
-	uint8_t start[FIRST_READ];
-	ssize_t got = read(fd, start, sizeof start);
-	/* The end of the stream here is the host letting go of a cell that it did not need. */
-	if (got <= 0)
-		_exit(0);
-	if (got < GB_FRAME_HEAD && !gb_read_all(fd, start + got, (size_t)(GB_FRAME_HEAD - got)))
-		_exit(1);
-	uint32_t length = (uint32_t)start[0] | (uint32_t)start[1] << 8 | (uint32_t)start[2] << 16 |
-			  (uint32_t)start[3] << 24;
-	size_t there = got > GB_FRAME_HEAD ? (size_t)got - GB_FRAME_HEAD : 0;
-	if (length == 0 || start[4] != GB_FRAME_JOB || there > length - 1)
-		_exit(1);
-	job->n = length - 1;
-	job->bytes = malloc(job->n + 1);
-	if (!job->bytes)
-		_exit(1);
-	memcpy(job->bytes, start + GB_FRAME_HEAD, there);
-	if (!gb_read_all(fd, job->bytes + there, job->n - there))
-		_exit(1);
-}
-
-static void parse_job(struct job *job) {
-	size_t ignored;
-	struct gb_cbor_reader in = gb_cbor_reader(job->bytes, job->n);
-	job->source = take_text(&in, &job->n_source);
-	job->filename = take_text(&in, &ignored);
-	job->export_name = take_text(&in, &ignored);
-	if (!job->source || !job->filename)
-		_exit(1);
-	job->memory = take_number(&in);
-	job->output = take_number(&in);
-	job->result = take_number(&in);
-	job->cpu_seconds = take_number(&in);
-	job->flags = take_number(&in);
-	job->values = in;
-}
+/* --- the run --- */
 
 /* The process limits are the second fence: the heap's own count comes first and says more. */
-static void limit(const struct job *job) {
+static void limit(const struct gb_js_job *job) {
 	gb_heap_limit(job->memory, on_heap_exceeded);
 #ifndef __SANITIZE_ADDRESS__
-	const rlim_t space = (rlim_t)(job->memory * 2 + 2 * job->result + job->n * 4 + (128u << 20));
+	const rlim_t space = (rlim_t)(job->memory * 2 + 2 * job->result + 8 * job->call + job->n * 4 + (128u << 20));
 	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, space}) != 0)
 		_exit(1);
 #endif
@@ -201,29 +128,21 @@ static void limit(const struct job *job) {
 	}
 }
 
-/* --- the run --- */
-
-static void set_import_meta(JSContext *ctx, JSModuleDef *module, const char *filename) {
-	gb_auto_buf struct gb_buf url;
-	gb_buf_init(&url, 64 << 10);
-	gb_buf_printf(&url, "sandbox:%s", filename);
-	JSValue meta = JS_GetImportMeta(ctx, module);
-	JS_DefinePropertyValueStr(ctx, meta, "url", JS_NewStringLen(ctx, url.data, url.len), JS_PROP_C_W_E);
-	JS_FreeValue(ctx, meta);
-}
-
 /* Wait for @promise, which is taken, and return what it was fulfilled with. Fails the run otherwise. */
 static JSValue await(JSValue promise) {
 	JSContext *ctx = worker.js.guest;
 	gb_js_run_jobs(&worker.js);
-	JSPromiseStateEnum state = JS_PromiseState(ctx, promise);
-	if (state == JS_PROMISE_PENDING)
-		fail(GB_WIRE_ERROR, "DeadlockError", "never_settles",
-		    "a promise that the run waits for can never settle: nothing is left that could resolve "
-		    "it");
+	while (JS_PromiseState(ctx, promise) == JS_PROMISE_PENDING) {
+		if (!gb_js_bridge_turn(&worker.js))
+			fail(GB_WIRE_ERROR, "DeadlockError", "never_settles",
+			    "a promise that the run waits for can never settle: nothing is left that could "
+			    "resolve it");
+		gb_js_run_jobs(&worker.js);
+	}
+	bool rejected = JS_PromiseState(ctx, promise) == JS_PROMISE_REJECTED;
 	JSValue result = JS_PromiseResult(ctx, promise);
 	JS_FreeValue(ctx, promise);
-	if (state == JS_PROMISE_REJECTED) {
+	if (rejected) {
 		JS_Throw(ctx, result);
 		fail_thrown(GB_WIRE_ERROR, ctx);
 	}
@@ -249,15 +168,14 @@ static JSValue settle(JSValue value) {
 	return await(promise);
 }
 
-static JSModuleDef *evaluate(const struct job *job) {
+static JSModuleDef *evaluate(void) {
 	JSContext *ctx = worker.js.guest, *failed_in;
-	JSValue code = gb_js_compile(&worker.js, job->source, job->n_source, job->filename, true, &failed_in);
-	if (JS_IsException(code))
+	JSModuleDef *module = gb_js_modules_enter(&worker.js, &failed_in);
+	if (!module)
 		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
-	JSModuleDef *module = JS_VALUE_GET_PTR(code);
+	JSValue code = JS_MKPTR(JS_TAG_MODULE, module);
 	if (JS_ResolveModule(ctx, code) < 0)
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
-	set_import_meta(ctx, module, job->filename);
 	JSValue done = JS_EvalFunction(ctx, code);
 	if (JS_IsException(done))
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
@@ -265,20 +183,31 @@ static JSModuleDef *evaluate(const struct job *job) {
 	return module;
 }
 
-/* The globals, if there are any; then @in stands at the arguments. Most runs have neither, and are spared the
+/* An object that the job brings, or undefined if it is empty. Most runs are given nothing, and are spared the
  * making of empty objects. */
-static void define_globals(struct gb_cbor_reader *in) {
-	JSContext *ctx = worker.js.guest, *failed_in = ctx;
+static JSValue take_object(struct gb_cbor_reader *in) {
 	struct gb_cbor_reader ahead = *in;
 	struct gb_cbor_item item;
 	if (gb_cbor_next(&ahead, &item) && item.kind == GB_CBOR_OBJECT && item.argument == 0) {
 		*in = ahead;
-		return;
+		return JS_UNDEFINED;
 	}
-	JSValue globals = gb_js_decode(&worker.js, in);
-	if (JS_IsException(globals))
-		fail_thrown(GB_WIRE_ERROR, ctx);
-	if (!gb_js_define_globals(&worker.js, globals, &failed_in))
+	JSValue object = gb_js_decode(&worker.js, in);
+	if (JS_IsException(object))
+		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
+	return object;
+}
+
+static void define_globals(const struct gb_js_job *job, JSValue globals) {
+	JSContext *ctx = worker.js.guest, *failed_in = ctx;
+	if (job->flags & GB_JOB_REPORT) {
+		if (JS_IsUndefined(globals))
+			globals = JS_NewObject(ctx);
+		JSValue report = gb_js_bridge_function(&worker.js, GB_WIRE_REPORT, "report");
+		if (JS_DefinePropertyValueStr(ctx, globals, "report", report, JS_PROP_C_W_E) < 0)
+			fail_thrown(GB_WIRE_ERROR, ctx);
+	}
+	if (!JS_IsUndefined(globals) && !gb_js_define_globals(&worker.js, globals, &failed_in))
 		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
 	JS_FreeValue(ctx, globals);
 }
@@ -288,7 +217,7 @@ static uint64_t count_arguments(struct gb_cbor_reader in) {
 	return gb_cbor_next(&in, &item) && item.kind == GB_CBOR_ARRAY ? item.argument : 0;
 }
 
-static JSValue call_export(const struct job *job, JSValue function, struct gb_cbor_reader *in) {
+static JSValue call_export(const struct gb_js_job *job, JSValue function, struct gb_cbor_reader *in) {
 	JSContext *ctx = worker.js.guest;
 	uint64_t n = count_arguments(*in);
 	if (!JS_IsFunction(ctx, function)) {
@@ -297,39 +226,28 @@ static JSValue call_export(const struct job *job, JSValue function, struct gb_cb
 		char message[256];
 		snprintf(message, sizeof message,
 		    "export '%.100s' is not a function, so it takes no arguments",
-		    job->export_name ? job->export_name : "default");
+		    job->export_name.p ? job->export_name.p : "default");
 		fail(GB_WIRE_ERROR, "TypeError", "not_a_function", message);
 	}
-	JSValue arguments = n ? gb_js_decode(&worker.js, in) : JS_UNDEFINED;
-	if (JS_IsException(arguments))
-		fail_thrown(GB_WIRE_ERROR, ctx);
-	JSValue *values = calloc(n + 1, sizeof *values);
-	if (!values)
-		on_heap_exceeded();
-	for (uint64_t i = 0; i < n; i++)
-		values[i] = JS_GetPropertyUint32(ctx, arguments, (uint32_t)i);
-	JSValue returned = JS_Call(ctx, function, JS_UNDEFINED, (int)n, (JSValueConst *)values);
+	JSValue returned = n ? gb_js_apply(&worker.js, function, in)
+			     : JS_Call(ctx, function, JS_UNDEFINED, 0, NULL);
 	if (JS_IsException(returned))
 		fail_thrown(GB_WIRE_ERROR, ctx);
-	for (uint64_t i = 0; i < n; i++)
-		JS_FreeValue(ctx, values[i]);
-	free(values);
-	JS_FreeValue(ctx, arguments);
 	JS_FreeValue(ctx, function);
 	return returned;
 }
 
 /* The export that the job names, or undefined where none is required. */
-static JSValue select_export(const struct job *job, JSModuleDef *module) {
+static JSValue select_export(const struct gb_js_job *job, JSModuleDef *module) {
 	JSContext *ctx = worker.js.guest;
-	const char *name = job->export_name ? job->export_name : "default";
+	const char *name = job->export_name.p ? job->export_name.p : "default";
 	JSValue exports = JS_GetModuleNamespace(ctx, module);
 	JSAtom atom = JS_NewAtom(ctx, name);
 	JSValue selected = JS_UNDEFINED;
 	if (JS_HasProperty(ctx, exports, atom) > 0) {
 		selected = JS_GetProperty(ctx, exports, atom);
 	} else if (job->flags & GB_JOB_EXPORT_REQUIRED) {
-		worker.js.failed_specifier[0] = '\0'; /* an import that the code has dealt with */
+		worker.modules.specifier[0] = '\0'; /* of an import that the code has dealt with */
 		JS_ThrowReferenceError(ctx, "the module has no export named '%s'", name);
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	}
@@ -340,7 +258,7 @@ static JSValue select_export(const struct job *job, JSModuleDef *module) {
 	return selected;
 }
 
-static void answer(const struct job *job, JSValueConst value) {
+static void answer(const struct gb_js_job *job, JSValueConst value) {
 	struct gb_buf *out = &worker.out;
 	gb_buf_finish(out);
 	gb_buf_init(out, job->result + 64);
@@ -349,7 +267,7 @@ static void answer(const struct job *job, JSValueConst value) {
 	gb_cbor_unsigned(out, gb_heap_peak());
 	gb_cbor_simple(out, worker.truncated ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
 	gb_cbor_simple(out, GB_SIMPLE_NULL);
-	bool ok = gb_js_encode(&worker.js, value, GB_JS_STRICT, out);
+	bool ok = gb_js_encode(&worker.js, value, GB_JS_STRICT, "result", out);
 	gb_frame_end(out, mark);
 	if (ok && !gb_buf_failed(out))
 		return;
@@ -358,11 +276,23 @@ static void answer(const struct job *job, JSValueConst value) {
 	fail(GB_WIRE_ERROR, "RangeError", "result_size", "the result is larger than this run may return");
 }
 
-static void run(const struct job *job) {
+/* What went wrong where nobody looked went wrong all the same. */
+static void check_rejections(void) {
+	const struct gb_js_rejections *unhandled = &worker.js.unhandled;
+	if (unhandled->n == 0)
+		return;
+	JS_Throw(worker.js.guest, JS_PromiseResult(worker.js.guest, unhandled->promises[0]));
+	fail_thrown(GB_WIRE_ERROR, worker.js.guest);
+}
+
+static void run(const struct gb_js_job *job) {
 	struct gb_cbor_reader in = job->values;
-	define_globals(&in);
-	JSModuleDef *module = evaluate(job);
+	gb_js_modules_open(&worker.js, &worker.modules, job);
+	worker.modules.imports = take_object(&in);
+	define_globals(job, take_object(&in));
+	JSModuleDef *module = evaluate();
 	JSValue selected = settle(call_export(job, select_export(job, module), &in));
+	check_rejections();
 	answer(job, selected);
 	JS_FreeValue(worker.js.guest, selected);
 }
@@ -390,27 +320,19 @@ static void prime(void) {
 	    (unsigned long long)secret[1]);
 	struct gb_buf frame;
 	gb_buf_init(&frame, 4096);
-	gb_cbor_string(&frame, source, sizeof source - 1);
-	gb_cbor_string(&frame, name, strlen(name));
-	gb_cbor_simple(&frame, GB_SIMPLE_NULL);
-	for (int i = 0; i < 5; i++) /* memory, output, result, CPU seconds, flags */
-		gb_cbor_unsigned(&frame, i == 2 ? 4096 : 0);
-	gb_cbor_object(&frame, 0);
-	gb_cbor_array(&frame, 0);
-	struct job job = {.bytes = (uint8_t *)frame.data, .n = frame.len};
-	parse_job(&job);
+	gb_js_job_write_bare(&frame, source, name);
+	struct gb_js_job job;
+	gb_js_job_parse(&job, (uint8_t *)frame.data, frame.len);
 	run(&job);
-	free(job.source);
-	free(job.filename);
+	gb_js_job_finish(&job);
 	gb_buf_finish(&frame);
 	gb_buf_clear(&worker.out);
 }
 
 static void serve(int fd) {
 	worker.fd = fd;
-	struct job job;
-	read_frame(fd, &job);
-	parse_job(&job);
+	struct gb_js_job job;
+	gb_js_job_read(fd, &job);
 	if (!worker.primed)
 		gb_js_reseed(&worker.js);
 	worker.output_left = job.output;
@@ -418,6 +340,7 @@ static void serve(int fd) {
 	/* So that the want of memory can be told when there is none. */
 	gb_buf_reserve(&worker.out, 1024);
 	limit(&job);
+	gb_js_bridge_open(&worker.js, &worker.bridge, fd, &job);
 	run(&job);
 	finish();
 }

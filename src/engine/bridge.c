@@ -1,0 +1,331 @@
+/*
+ * Calls between a run and its host. What comes from the sandbox may be anything: numbers are checked against
+ * what was lent, sizes and counts against the run's limits.
+ */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "engine/limits.h"
+#include "runtime/wire.h"
+#include "value/cbor.h"
+
+/* One call of the code's. It outlives its run, until it is answered. */
+struct gb_call {
+	struct gb_list link; /* in run->bridge.asked, or in none */
+	struct gb_run *run;  /* NULL once it has settled */
+	uint32_t id;         /* the sandbox's number */
+	uint32_t function;
+	bool promised;
+	size_t cost;
+	struct gb_values *values;
+	const struct gb_value *args;
+};
+
+/* One call of the host's. */
+struct question {
+	struct gb_list link;
+	uint32_t id;
+	gb_answered on_answer;
+	void *data;
+};
+
+void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *options) {
+	gb_list_init(&bridge->asked);
+	gb_list_init(&bridge->asking);
+	bridge->call_bytes = GB_OR(options->call_bytes, DEFAULT_CALL);
+	bridge->max_asked = GB_OR(options->max_in_flight, DEFAULT_IN_FLIGHT);
+	bridge->calls_left = GB_OR(options->max_calls, DEFAULT_CALLS);
+}
+
+void gb_bridge_finish(struct gb_bridge *bridge) {
+	gb_identity_finish(&bridge->granted);
+}
+
+void gb_bridge_close(struct gb_run *run, bool tell) {
+	for (struct gb_call *call; (call = gb_list_first(struct gb_call, &run->bridge.asked, link));) {
+		gb_list_remove(&call->link);
+		call->run = NULL;
+	}
+	for (struct question *q; (q = gb_list_first(struct question, &run->bridge.asking, link));) {
+		gb_list_remove(&q->link);
+		if (tell)
+			q->on_answer(run, NULL, true, q->data);
+		free(q);
+	}
+}
+
+/* --- what is lent --- */
+
+static bool grant(void *data, uint32_t id) {
+	struct gb_bridge *bridge = data;
+	bool is_new;
+	if (id == GB_WIRE_REPORT || bridge->granted.used > GB_WIRE_LENT_MAX)
+		return false;
+	return gb_identity_at(&bridge->granted, (const void *)((uintptr_t)id + 1), &is_new);
+}
+
+struct gb_grants gb_bridge_grants(struct gb_bridge *bridge) {
+	return (struct gb_grants){.grant = grant, .data = bridge};
+}
+
+static bool is_granted(const struct gb_bridge *bridge, uint32_t id) {
+	return gb_identity_find(&bridge->granted, (const void *)((uintptr_t)id + 1));
+}
+
+/* The sandbox may send back what it was given, and lend what is its own. */
+static bool admits(void *data, enum gb_side side, uint32_t id) {
+	return side == GB_SANDBOX ? id < GB_WIRE_LENT_MAX : is_granted(data, id);
+}
+
+static struct gb_value *decode(
+    struct gb_run *run, struct gb_values *values, struct gb_cbor_reader in, struct gb_err *err) {
+	const struct gb_decode_limits limits = {.max_depth = GB_WIRE_DEPTH_MAX + 2,
+	    .max_items = GB_DECODE_LIMITS_DEFAULT.max_items,
+	    .admits = admits,
+	    .data = &run->bridge};
+	return gb_value_decode(values, in.at, (size_t)(in.end - in.at), &limits, err);
+}
+
+static bool read_u32(struct gb_cbor_reader *in, uint32_t *ret) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument > UINT32_MAX)
+		return false;
+	*ret = (uint32_t)item.argument;
+	return true;
+}
+
+static struct gb_values *make_pool(size_t encoded) {
+	return gb_values_create(encoded * VALUES_FACTOR + VALUES_SLACK);
+}
+
+/* --- the code calls the host --- */
+
+static void release_call(struct gb_call *call) {
+	if (call->run) {
+		call->run->bridge.n_asked--;
+		call->run->bridge.in_flight_bytes -= call->cost;
+	}
+	gb_list_remove(&call->link);
+	gb_values_destroy(call->values);
+	free(call);
+}
+
+/* A worker counts for itself and throws; one that does not is no longer ours. */
+static bool within_limits(struct gb_bridge *bridge, size_t cost, struct gb_err *err) {
+	if (bridge->calls_left == 0)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox made more calls than it may");
+	if (bridge->n_asked == bridge->max_asked)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox has more calls in flight than it may");
+	if (cost > bridge->call_bytes + GB_WIRE_CALL_SLACK ||
+	    bridge->in_flight_bytes + cost >
+		GB_WIRE_IN_FLIGHT_FACTOR * (bridge->call_bytes + GB_WIRE_CALL_SLACK))
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox made a larger call than it may");
+	return true;
+}
+
+static struct gb_call *make_call(struct gb_run *run, uint32_t id, uint32_t function, size_t cost) {
+	struct gb_call *call = calloc(1, sizeof *call);
+	if (!call)
+		return NULL;
+	*call = (struct gb_call){.run = run, .id = id, .function = function, .cost = cost};
+	gb_list_append(&run->bridge.asked, &call->link);
+	run->bridge.calls_left--;
+	run->bridge.n_asked++;
+	run->bridge.in_flight_bytes += cost;
+	call->values = make_pool(cost);
+	if (call->values)
+		return call;
+	release_call(call);
+	return NULL;
+}
+
+/* What is within the limit of bytes can still be more values than we take. */
+static bool throw_too_large(struct gb_call *call, struct gb_err *err) {
+	if (err->code != GB_ELIMIT)
+		return gb_wrap(err, "the sandbox made a call");
+	gb_call_throw(call, gb_value_error(call->values, "RangeError", err->message, NULL));
+	return true;
+}
+
+static bool receive_report(struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in,
+    struct gb_err *err) {
+	const struct gb_value *value = gb_answer_report(run, in, err);
+	if (!value)
+		return throw_too_large(call, err);
+	if (run->on_report)
+		run->on_report(run, value, call, run->data);
+	else
+		gb_call_return(call, NULL);
+	return true;
+}
+
+static bool receive_call(struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in,
+    struct gb_err *err) {
+	if (!is_granted(&run->bridge, call->function))
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox called a function that it was not given");
+	call->args = decode(run, call->values, in, err);
+	if (!call->args)
+		return throw_too_large(call, err);
+	if (gb_value_type(call->args) != GB_ARRAY)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed call");
+	if (run->on_call)
+		run->on_call(run, call, run->data);
+	else
+		gb_call_throw(call, gb_value_error(call->values, "TypeError",
+					"this host does not answer calls", NULL));
+	return true;
+}
+
+bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	uint32_t id, function;
+	if (!read_u32(&in, &id) || !read_u32(&in, &function))
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed call");
+	if (!within_limits(&run->bridge, frame->n, err))
+		return false;
+	struct gb_call *call = make_call(run, id, function, frame->n);
+	if (!call)
+		return gb_fail(err, GB_ENOMEM, 0, "a call");
+	bool received = function == GB_WIRE_REPORT ? receive_report(run, call, in, err)
+						   : receive_call(run, call, in, err);
+	/* Whatever it was, it got through to nobody who could answer it. */
+	if (!received)
+		release_call(call);
+	return received;
+}
+
+struct gb_run *gb_call_run(const struct gb_call *call) {
+	return call->run;
+}
+
+uint32_t gb_call_function(const struct gb_call *call) {
+	return call->function;
+}
+
+const struct gb_value *gb_call_args(const struct gb_call *call) {
+	return call->args;
+}
+
+struct gb_values *gb_call_values(struct gb_call *call) {
+	return call->values;
+}
+
+/* --- frames to the sandbox --- */
+
+/* Append a frame that ends with @value, or nothing. */
+static bool write_frame(struct gb_run *run, enum gb_frame_type type, uint32_t id, uint32_t second,
+    const struct gb_value *value, struct gb_err *err) {
+	struct gb_buf *out = &run->outbox;
+	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
+	size_t before = out->len, max = out->max, mine = before + run->bridge.call_bytes + GB_WIRE_CALL_SLACK;
+	out->max = mine < max ? mine : max;
+	size_t mark = gb_frame_begin(out, type);
+	gb_cbor_unsigned(out, id);
+	gb_cbor_unsigned(out, second);
+	bool ok = (!value || gb_value_encode(out, value, &grants, err)) && !gb_buf_failed(out);
+	out->max = max;
+	if (ok) {
+		gb_frame_end(out, mark);
+		return true;
+	}
+	out->len = before;
+	out->failed = false;
+	return false;
+}
+
+static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
+	struct gb_err err = {0};
+	if (!value)
+		value = gb_value_undefined(call->values);
+	if (write_frame(call->run, GB_FRAME_ANSWER, call->id, how, value, &err))
+		return gb_run_send(call->run);
+	gb_auto_values struct gb_values *values = gb_values_create(0);
+	const struct gb_value *error =
+	    values ? gb_value_error(values, "SerializationError", err.message, NULL) : NULL;
+	if (!error || !write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_THROWN, error, &err))
+		gb_run_fail(call->run, GB_TERMINATED, "LimitError", "bridge",
+		    "the host has more to say to the run than it takes");
+	else
+		gb_run_send(call->run);
+	return false;
+}
+
+static bool answer_and_release(
+    struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
+	bool ok = !call->run || answer(call, how, value);
+	release_call(call);
+	return ok;
+}
+
+void gb_call_promise(struct gb_call *call) {
+	if (!call->run || call->promised)
+		return;
+	call->promised = true;
+	if (write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_PROMISED, NULL, NULL))
+		gb_run_send(call->run);
+}
+
+bool gb_call_return(struct gb_call *call, const struct gb_value *value) {
+	return answer_and_release(call, GB_WIRE_RETURNED, value);
+}
+
+bool gb_call_throw(struct gb_call *call, const struct gb_value *thrown) {
+	return answer_and_release(call, GB_WIRE_THROWN, thrown);
+}
+
+/* --- the host calls the code --- */
+
+bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *args, gb_answered on_answer,
+    void *data, struct gb_err *err) {
+	if (run->settled)
+		return gb_fail(err, GB_EINVAL, 0, "run: has ended");
+	if (args && gb_value_type(args) != GB_ARRAY)
+		return gb_fail(err, GB_EINVAL, 0, "args: must be an array");
+	struct question *q = calloc(1, sizeof *q);
+	gb_auto_values struct gb_values *values = args ? NULL : gb_values_create(0);
+	if (!args && values)
+		args = gb_value_array(values);
+	if (!q || !args) {
+		free(q);
+		return gb_fail(err, GB_ENOMEM, 0, "a call");
+	}
+	uint32_t id = run->bridge.next_question++;
+	if (!write_frame(run, GB_FRAME_CALL, id, function, args, err)) {
+		free(q);
+		return gb_wrap(err, "args");
+	}
+	*q = (struct question){.id = id, .on_answer = on_answer, .data = data};
+	gb_list_append(&run->bridge.asking, &q->link);
+	/* If it fails here the run has, and on_answer was told. */
+	gb_run_send(run);
+	return true;
+}
+
+static struct question *find_question(struct gb_bridge *bridge, uint32_t id) {
+	gb_list_each(struct question, q, &bridge->asking, link) if (q->id == id) return q;
+	return NULL;
+}
+
+bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	uint32_t id, how;
+	if (!read_u32(&in, &id) || !read_u32(&in, &how) || how > GB_WIRE_THROWN)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed answer");
+	struct question *q = find_question(&run->bridge, id);
+	if (!q)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox answered what it was not asked");
+	if (frame->n > run->bridge.call_bytes + GB_WIRE_CALL_SLACK)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox gave a larger answer than it may");
+	gb_auto_values struct gb_values *values = make_pool(frame->n);
+	const struct gb_value *value = values ? decode(run, values, in, err) : NULL;
+	if (!values)
+		return gb_fail(err, GB_ENOMEM, 0, "an answer");
+	if (!value)
+		return gb_wrap(err, "the sandbox sent an answer");
+	gb_list_remove(&q->link);
+	q->on_answer(run, value, how == GB_WIRE_THROWN, q->data);
+	free(q);
+	return true;
+}

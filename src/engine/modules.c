@@ -1,0 +1,82 @@
+/* Which specifiers a request may give to modules: bare ones to imports, relative ones to modules. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "value/wtf8.h"
+
+static struct gb_str text_of(const struct gb_value *string) {
+	struct gb_str s = {0};
+	s.p = gb_value_bytes(string, &s.n);
+	return s;
+}
+
+static bool starts_with(struct gb_str s, const char *prefix) {
+	size_t n = strlen(prefix);
+	return s.n >= n && memcmp(s.p, prefix, n) == 0;
+}
+
+/* What a browser would fetch. A scheme alone, as in "node:fs", is a name like any other. */
+static bool is_url(struct gb_str s) {
+	static const char *const schemes[] = {"http:", "https:", "file:", "data:", "blob:", "javascript:"};
+	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+		if (starts_with(s, schemes[i]))
+			return true;
+	return memmem(s.p, s.n, "://", 3);
+}
+
+static bool check_import(struct gb_str specifier, const struct gb_value *exports, struct gb_err *err) {
+	if (specifier.n == 0 || specifier.p[0] == '.' || specifier.p[0] == '/' || is_url(specifier))
+		return gb_fail(err, GB_EINVAL, 0,
+		    "imports: '%.*s' is not a bare specifier, such as 'fs' or '@scope/name'",
+		    (int)specifier.n, specifier.p);
+	if (gb_value_type(exports) != GB_OBJECT)
+		return gb_fail(err, GB_EINVAL, 0, "imports: '%.*s' must be an object of named exports",
+		    (int)specifier.n, specifier.p);
+	return true;
+}
+
+/* "./a/b.js": every part a name. */
+static bool is_relative(struct gb_str specifier) {
+	struct gb_str part, rest = specifier;
+	if (!starts_with(specifier, "./") || memchr(specifier.p, '\0', specifier.n))
+		return false;
+	for (gb_str_cut(&rest, '/', &part); rest.n;) {
+		gb_str_cut(&rest, '/', &part);
+		if (part.n == 0 || gb_str_eq(part, GB_STR(".")) || gb_str_eq(part, GB_STR("..")))
+			return false;
+	}
+	return specifier.n > 2 && specifier.p[specifier.n - 1] != '/';
+}
+
+static bool check_module(struct gb_str specifier, const struct gb_value *source, struct gb_err *err) {
+	if (!is_relative(specifier))
+		return gb_fail(err, GB_EINVAL, 0,
+		    "modules: '%.*s' is not a relative specifier from the root, such as './lib/math.js'",
+		    (int)specifier.n, specifier.p);
+	if (gb_value_type(source) != GB_STRING)
+		return gb_fail(err, GB_EINVAL, 0, "modules: '%.*s' must be a string: its source",
+		    (int)specifier.n, specifier.p);
+	struct gb_str text = text_of(source);
+	if (text.n > GB_SOURCE_MAX)
+		return gb_fail(err, GB_ELIMIT, 0, "modules: '%.*s' has more than %u bytes", (int)specifier.n,
+		    specifier.p, GB_SOURCE_MAX);
+	return true;
+}
+
+static bool check_each(const char *field, const struct gb_value *map,
+    bool (*check)(struct gb_str specifier, const struct gb_value *item, struct gb_err *err),
+    struct gb_err *err) {
+	if (map && gb_value_type(map) != GB_OBJECT)
+		return gb_fail(err, GB_EINVAL, 0, "%s: must be an object", field);
+	for (size_t i = 0; i < gb_value_count(map); i++)
+		if (!check(text_of(gb_value_key_at(map, i)), gb_value_at(map, i), err))
+			return false;
+	return true;
+}
+
+bool gb_request_check_modules(const struct gb_run_options *options, struct gb_err *err) {
+	return check_each("imports", options->imports, check_import, err) &&
+	       check_each("modules", options->modules, check_module, err);
+}

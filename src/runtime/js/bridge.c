@@ -1,0 +1,438 @@
+#include "runtime/js/bridge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "runtime/js/codec.h"
+#include "runtime/wire.h"
+
+enum { READ_STEP = 64 << 10, FRAME_SLACK = 64 };
+
+void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_js_job *job) {
+	*bridge = (struct gb_js_bridge){
+	    .fd = fd,
+	    .call_bytes = job->call,
+	    .report_left = job->report,
+	    .calls_left = job->calls,
+	    .max_in_flight = job->in_flight,
+	};
+	gb_frame_reader_init(&bridge->reader, job->call + READ_STEP + FRAME_SLACK);
+	gb_buf_init(&bridge->inbox, SIZE_MAX);
+	js->bridge = bridge;
+}
+
+/* Room for one more in a list of the bridge's. */
+static bool grow(void *list, uint32_t used, uint32_t *cap, size_t size) {
+	if (used < *cap)
+		return true;
+	uint32_t bigger = *cap ? *cap * 2 : 8;
+	void *moved = realloc(*(void **)list, bigger * size);
+	if (!moved)
+		return false;
+	*(void **)list = moved;
+	*cap = bigger;
+	return true;
+}
+
+/* --- frames in --- */
+
+/* The next frame that is there or comes. The host's end is ours too. */
+static void wait_for_frame(struct gb_js_bridge *bridge, struct gb_frame *ret_frame) {
+	for (;;) {
+		enum gb_frame_status status = gb_frame_reader_next(&bridge->reader, ret_frame);
+		if (status == GB_FRAME_READY)
+			return;
+		size_t room = 0;
+		char *into =
+		    status == GB_FRAME_MORE ? gb_frame_reader_room(&bridge->reader, READ_STEP, &room) : NULL;
+		ssize_t n = into ? read(bridge->fd, into, room) : -1;
+		if (n < 0 && into && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(0);
+		gb_frame_reader_fed(&bridge->reader, (size_t)n);
+	}
+}
+
+static void keep_frame(struct gb_js_bridge *bridge, const struct gb_frame *frame) {
+	gb_frame_append(&bridge->inbox, frame->type, frame->payload, frame->n);
+	if (gb_buf_failed(&bridge->inbox))
+		_exit(1);
+}
+
+static bool take_kept_frame(struct gb_js_bridge *bridge, struct gb_frame *ret_frame) {
+	struct gb_buf *inbox = &bridge->inbox;
+	if (bridge->inbox_at == inbox->len) {
+		gb_buf_clear(inbox);
+		bridge->inbox_at = 0;
+		return false;
+	}
+	const uint8_t *at = (const uint8_t *)inbox->data + bridge->inbox_at;
+	size_t length = (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
+	*ret_frame = (struct gb_frame){.type = at[4], .payload = at + GB_FRAME_HEAD, .n = length - 1};
+	bridge->inbox_at += GB_FRAME_HEAD - 1 + length;
+	return true;
+}
+
+static uint32_t take_u32(struct gb_cbor_reader *in) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument > UINT32_MAX)
+		_exit(1);
+	return (uint32_t)item.argument;
+}
+
+/* --- calls of the host --- */
+
+static bool throw_limit(struct gb_js *js, const char *what, uint64_t limit) {
+	JS_ThrowRangeError(js->guest, "%s (the limit is %llu)", what, (unsigned long long)limit);
+	return false;
+}
+
+static bool within_limits(struct gb_js *js, size_t cost) {
+	struct gb_js_bridge *bridge = js->bridge;
+	if (bridge->calls_left == 0)
+		return throw_limit(js, "this run has used up its calls of the host", 0);
+	if (bridge->n_pending >= bridge->max_in_flight)
+		return throw_limit(
+		    js, "too many calls of the host wait for an answer", bridge->max_in_flight);
+	uint64_t all = GB_WIRE_IN_FLIGHT_FACTOR * bridge->call_bytes;
+	if (bridge->in_flight_bytes + cost > all)
+		return throw_limit(js, "calls that wait for an answer hold too many bytes", all);
+	return true;
+}
+
+static bool is_report(uint32_t function) {
+	return function == GB_WIRE_REPORT;
+}
+
+/* Append the call as a frame. */
+static bool write_call(struct gb_js *js, struct gb_buf *out, uint32_t call, uint32_t function,
+    JSValueConst arguments) {
+	struct gb_js_bridge *bridge = js->bridge;
+	bool report = is_report(function);
+	bool by_report = report && bridge->report_left < bridge->call_bytes;
+	uint64_t limit = by_report ? bridge->report_left : bridge->call_bytes;
+	gb_buf_init(out, limit + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
+	size_t mark = gb_frame_begin(out, GB_FRAME_CALL);
+	gb_cbor_unsigned(out, call);
+	gb_cbor_unsigned(out, function);
+	size_t begin = out->len;
+	bool ok = gb_js_encode(js, arguments, report ? GB_JS_STRICT : GB_JS_BRIDGED, "args", out);
+	gb_frame_end(out, mark);
+	if (!ok && JS_HasException(js->guest))
+		return false;
+	if (!ok || gb_buf_failed(out))
+		return throw_limit(js,
+		    by_report ? "this run has reported as much as it may"
+			      : "the arguments of a call to the host are too large",
+		    by_report ? 0 : limit);
+	if (report)
+		bridge->report_left -= out->len - begin;
+	return true;
+}
+
+/* Send a call, without waiting for the answer. */
+static bool send_call(struct gb_js *js, uint32_t function, JSValueConst arguments, uint32_t *ret_call,
+    size_t *ret_cost) {
+	struct gb_js_bridge *bridge = js->bridge;
+	gb_auto_buf struct gb_buf out;
+	uint32_t call = bridge->next_call++;
+	/* Getters of the guest may run here, and make calls of their own. */
+	if (!write_call(js, &out, call, function, arguments))
+		return false;
+	size_t cost = out.len - GB_FRAME_HEAD;
+	if (!within_limits(js, cost))
+		return false;
+	bridge->calls_left--;
+	if (!gb_write_all(bridge->fd, out.data, out.len))
+		_exit(0);
+	*ret_call = call;
+	*ret_cost = cost;
+	return true;
+}
+
+/* A promise for the answer to @call. */
+static JSValue make_pending(struct gb_js *js, uint32_t call, size_t cost) {
+	struct gb_js_bridge *bridge = js->bridge;
+	if (!grow(&bridge->pending, bridge->n_pending, &bridge->cap_pending, sizeof *bridge->pending))
+		return JS_ThrowOutOfMemory(js->guest);
+	struct gb_js_pending *pending = &bridge->pending[bridge->n_pending];
+	JSValue promise = JS_NewPromiseCapability(js->guest, pending->settle);
+	if (JS_IsException(promise))
+		return promise;
+	pending->call = call;
+	pending->cost = cost;
+	bridge->n_pending++;
+	bridge->in_flight_bytes += cost;
+	return promise;
+}
+
+/* Stop until @call is answered. */
+static JSValue wait_for_answer(struct gb_js *js, uint32_t call, size_t cost) {
+	for (;;) {
+		struct gb_frame frame;
+		wait_for_frame(js->bridge, &frame);
+		struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
+		if (frame.type != GB_FRAME_ANSWER || take_u32(&in) != call) {
+			keep_frame(js->bridge, &frame);
+			continue;
+		}
+		uint32_t how = take_u32(&in);
+		if (how == GB_WIRE_PROMISED)
+			return make_pending(js, call, cost);
+		JSValue value = gb_js_decode(js, &in);
+		return how == GB_WIRE_THROWN && !JS_IsException(value) ? JS_Throw(js->guest, value) : value;
+	}
+}
+
+static JSValue make_list(JSContext *ctx, int argc, JSValueConst *argv) {
+	JSValue list = JS_NewArray(ctx);
+	for (int i = 0; i < argc && !JS_IsException(list); i++)
+		JS_DefinePropertyValueUint32(
+		    ctx, list, (uint32_t)i, JS_DupValue(ctx, argv[i]), JS_PROP_C_W_E);
+	return list;
+}
+
+static JSValue call_host(
+    JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv, int magic, JSValueConst *data) {
+	(void)this_value, (void)magic;
+	struct gb_js *js = JS_GetRuntimeOpaque(JS_GetRuntime(ctx));
+	uint32_t function, call = 0;
+	size_t cost = 0;
+	if (JS_ToUint32(ctx, &function, data[0]) < 0)
+		return JS_EXCEPTION;
+	/* A hook of the guest's that is called for an error which is only just being read: the bytes that
+	 * are read from lie where the answer would be received. */
+	if (js->decoding)
+		return JS_ThrowTypeError(ctx, "the host cannot be called while a value is being received");
+	JSValueConst nothing = JS_UNDEFINED;
+	JSValue arguments = is_report(function) ? make_list(ctx, 1, argc ? argv : &nothing)
+						: make_list(ctx, argc, argv);
+	bool sent = !JS_IsException(arguments) && send_call(js, function, arguments, &call, &cost);
+	JS_FreeValue(ctx, arguments);
+	return sent ? wait_for_answer(js, call, cost) : JS_EXCEPTION;
+}
+
+/* --- what one side has lent to the other --- */
+
+JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name) {
+	struct gb_js_bridge *bridge = js->bridge;
+	bool is_new;
+	uint32_t *index = gb_identity_at(&bridge->host_by_id, (const void *)((uintptr_t)id + 1), &is_new);
+	if (!index || !grow(&bridge->host, bridge->n_host, &bridge->cap_host, sizeof *bridge->host))
+		return JS_ThrowOutOfMemory(js->guest);
+	if (!is_new)
+		return JS_DupValue(js->guest, bridge->host[*index].value);
+	*index = bridge->n_host;
+	JSValue number = JS_NewUint32(js->guest, id);
+	JSValue function = JS_NewCFunctionData2(js->guest, call_host, name ? name : "", 0, 0, 1, &number);
+	uint32_t *back = JS_IsException(function) ? NULL
+						  : gb_identity_at(&bridge->host_by_value,
+							JS_VALUE_GET_PTR(function), &is_new);
+	if (!back)
+		return JS_ThrowOutOfMemory(js->guest);
+	*back = bridge->n_host;
+	bridge->host[bridge->n_host++] = (struct gb_js_lent){JS_DupValue(js->guest, function), id};
+	return function;
+}
+
+JSValue gb_js_bridge_promise(struct gb_js *js, uint32_t id) {
+	JSValue nothing = JS_NewArray(js->guest);
+	uint32_t call;
+	size_t cost;
+	bool sent = send_call(js, id, nothing, &call, &cost);
+	JS_FreeValue(js->guest, nothing);
+	return sent ? make_pending(js, call, cost) : JS_EXCEPTION;
+}
+
+JSValue gb_js_bridge_own(struct gb_js *js, uint32_t id) {
+	if (id >= js->bridge->n_guest)
+		return JS_ThrowReferenceError(js->guest, "the sandbox has lent nothing under the number %u", id);
+	return JS_DupValue(js->guest, js->bridge->guest[id]);
+}
+
+bool gb_js_bridge_lend(struct gb_js *js, JSValueConst value, enum gb_side *ret_side, uint32_t *ret_id) {
+	struct gb_js_bridge *bridge = js->bridge;
+	const uint32_t *back = gb_identity_find(&bridge->host_by_value, JS_VALUE_GET_PTR(value));
+	*ret_side = back ? GB_HOST : GB_SANDBOX;
+	if (back) {
+		*ret_id = bridge->host[*back].id;
+		return true;
+	}
+	const uint32_t *known = gb_identity_find(&bridge->guest_by_value, JS_VALUE_GET_PTR(value));
+	if (known) {
+		*ret_id = *known;
+		return true;
+	}
+	if (bridge->n_guest == GB_WIRE_LENT_MAX)
+		return throw_limit(
+		    js, "this run has lent too many functions and promises to the host", GB_WIRE_LENT_MAX);
+	bool is_new;
+	uint32_t *id = gb_identity_at(&bridge->guest_by_value, JS_VALUE_GET_PTR(value), &is_new);
+	if (!id || !grow(&bridge->guest, bridge->n_guest, &bridge->cap_guest, sizeof *bridge->guest)) {
+		JS_ThrowOutOfMemory(js->guest);
+		return false;
+	}
+	*ret_id = *id = bridge->n_guest;
+	bridge->guest[bridge->n_guest++] = JS_DupValue(js->guest, value);
+	if (JS_IsPromise(value))
+		JS_PromiseMarkAsHandled(js->guest, value); /* by the host, from now on */
+	else
+		bridge->n_guest_functions++;
+	return true;
+}
+
+/* --- calls of the guest's functions --- */
+
+static bool write_answer(struct gb_js *js, struct gb_buf *out, uint32_t call, enum gb_wire_answer how,
+    JSValueConst value) {
+	gb_buf_clear(out);
+	size_t mark = gb_frame_begin(out, GB_FRAME_ANSWER);
+	gb_cbor_unsigned(out, call);
+	gb_cbor_unsigned(out, how);
+	const char *root = how == GB_WIRE_THROWN ? "thrown value" : "return value";
+	bool ok = gb_js_encode(js, value, GB_JS_BRIDGED, root, out);
+	gb_frame_end(out, mark);
+	if (ok && !gb_buf_failed(out))
+		return true;
+	if (!JS_HasException(js->guest))
+		throw_limit(js, "the answer to the host is too large", js->bridge->call_bytes);
+	return false;
+}
+
+static void answer_host(struct gb_js *js, uint32_t call, enum gb_wire_answer how, JSValueConst value) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, js->bridge->call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
+	if (!write_answer(js, &out, call, how, value)) {
+		/* Why it cannot cross, crosses; a reason that cannot does not. */
+		JSValue why = JS_GetException(js->guest);
+		bool written = write_answer(js, &out, call, GB_WIRE_THROWN, why);
+		JS_FreeValue(js->guest, why);
+		if (!written) {
+			JS_FreeValue(js->guest, JS_GetException(js->guest));
+			write_answer(js, &out, call, GB_WIRE_THROWN, JS_UNDEFINED);
+		}
+	}
+	if (!gb_write_all(js->bridge->fd, out.data, out.len))
+		_exit(0);
+}
+
+static void answer_thrown(struct gb_js *js, uint32_t call) {
+	JSValue thrown = JS_GetException(js->guest);
+	answer_host(js, call, GB_WIRE_THROWN, thrown);
+	JS_FreeValue(js->guest, thrown);
+}
+
+static JSValue on_settled(
+    JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv, int how, JSValueConst *data) {
+	(void)this_value;
+	uint32_t call;
+	if (JS_ToUint32(ctx, &call, data[0]) == 0)
+		answer_host(JS_GetRuntimeOpaque(JS_GetRuntime(ctx)), call, (enum gb_wire_answer)how,
+		    argc ? argv[0] : JS_UNDEFINED);
+	return JS_UNDEFINED;
+}
+
+/* Answer @call with what @promise settles with. */
+static void answer_when_settled(struct gb_js *js, uint32_t call, JSValueConst promise) {
+	JSContext *ctx = js->guest;
+	JSValue number = JS_NewUint32(ctx, call);
+	JSValue then[2];
+	for (int how = GB_WIRE_RETURNED; how <= GB_WIRE_THROWN; how++)
+		then[how] = JS_NewCFunctionData(ctx, on_settled, 1, how, 1, &number);
+	JSValue chained = JS_PromiseThen(ctx, promise, then[0], then[1]);
+	if (JS_IsException(chained))
+		answer_thrown(js, call);
+	JS_FreeValue(ctx, chained);
+	JS_FreeValue(ctx, then[0]);
+	JS_FreeValue(ctx, then[1]);
+}
+
+/* @value is what a function of the guest's returned: perhaps a promise, perhaps something like one. */
+static void answer_returned(struct gb_js *js, uint32_t call, JSValueConst value) {
+	if (!JS_IsObject(value)) {
+		answer_host(js, call, GB_WIRE_RETURNED, value);
+		return;
+	}
+	JSValue settle[2];
+	JSValue promise = JS_NewPromiseCapability(js->guest, settle);
+	if (JS_IsException(promise)) {
+		answer_thrown(js, call);
+		return;
+	}
+	JS_FreeValue(js->guest, JS_Call(js->guest, settle[0], JS_UNDEFINED, 1, &value));
+	JS_FreeValue(js->guest, settle[0]);
+	JS_FreeValue(js->guest, settle[1]);
+	answer_when_settled(js, call, promise);
+	JS_FreeValue(js->guest, promise);
+}
+
+static void serve_call(struct gb_js *js, struct gb_cbor_reader *in) {
+	JSContext *ctx = js->guest;
+	uint32_t call = take_u32(in), function = take_u32(in);
+	JSValue callee = gb_js_bridge_own(js, function);
+	if (JS_IsException(callee)) {
+		answer_thrown(js, call);
+		return;
+	}
+	if (JS_IsPromise(callee)) {
+		answer_when_settled(js, call, callee);
+	} else {
+		JSValue returned = gb_js_apply(js, callee, in);
+		if (JS_IsException(returned))
+			answer_thrown(js, call);
+		else
+			answer_returned(js, call, returned);
+		JS_FreeValue(ctx, returned);
+	}
+	JS_FreeValue(ctx, callee);
+}
+
+/* --- turns --- */
+
+static void settle_pending(struct gb_js *js, struct gb_cbor_reader *in) {
+	struct gb_js_bridge *bridge = js->bridge;
+	uint32_t call = take_u32(in), how = take_u32(in), i = 0;
+	while (i < bridge->n_pending && bridge->pending[i].call != call)
+		i++;
+	/* The host says of its own promises too that they will settle later. */
+	if (i == bridge->n_pending || how == GB_WIRE_PROMISED)
+		return;
+	struct gb_js_pending pending = bridge->pending[i];
+	bridge->pending[i] = bridge->pending[--bridge->n_pending];
+	bridge->in_flight_bytes -= pending.cost;
+	JSValue value = gb_js_decode(js, in);
+	if (JS_IsException(value)) {
+		value = JS_GetException(js->guest);
+		how = GB_WIRE_THROWN;
+	}
+	JS_FreeValue(
+	    js->guest, JS_Call(js->guest, pending.settle[how == GB_WIRE_THROWN], JS_UNDEFINED, 1, &value));
+	JS_FreeValue(js->guest, value);
+	JS_FreeValue(js->guest, pending.settle[0]);
+	JS_FreeValue(js->guest, pending.settle[1]);
+}
+
+bool gb_js_bridge_turn(struct gb_js *js) {
+	struct gb_js_bridge *bridge = js->bridge;
+	struct gb_frame frame;
+	if (!bridge)
+		return false;
+	if (!take_kept_frame(bridge, &frame)) {
+		if (bridge->n_pending == 0 && bridge->n_guest_functions == 0)
+			return false;
+		wait_for_frame(bridge, &frame);
+	}
+	/* Values are decoded before guest code runs, which may receive into the same memory. */
+	struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
+	if (frame.type == GB_FRAME_ANSWER)
+		settle_pending(js, &in);
+	else if (frame.type == GB_FRAME_CALL)
+		serve_call(js, &in);
+	else
+		_exit(1);
+	return true;
+}

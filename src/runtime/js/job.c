@@ -1,0 +1,117 @@
+#include "runtime/js/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "value/frame.h"
+
+enum { FIRST_READ = 4096 };
+
+static void *allocate(size_t count, size_t size) {
+	void *memory = calloc(count ? count : 1, size);
+	if (!memory)
+		_exit(1);
+	return memory;
+}
+
+/* Text, or nothing for null. */
+static struct gb_js_text take_text(struct gb_cbor_reader *in) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || (item.kind == GB_CBOR_TAG && !gb_cbor_next(in, &item)))
+		_exit(1);
+	if (item.kind == GB_CBOR_SIMPLE)
+		return (struct gb_js_text){NULL, 0};
+	if (item.kind != GB_CBOR_TEXT && item.kind != GB_CBOR_BYTES)
+		_exit(1);
+	struct gb_js_text copy = {allocate(item.argument + 1, 1), item.argument};
+	memcpy(copy.p, item.bytes, copy.n);
+	return copy;
+}
+
+static struct gb_js_text need_text(struct gb_cbor_reader *in) {
+	struct gb_js_text text = take_text(in);
+	if (!text.p)
+		_exit(1);
+	return text;
+}
+
+static uint64_t take_number(struct gb_cbor_reader *in) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED)
+		_exit(1);
+	return item.argument;
+}
+
+static void take_modules(struct gb_js_job *job, struct gb_cbor_reader *in) {
+	job->n_modules = take_number(in);
+	if (job->n_modules > (size_t)(in->end - in->at))
+		_exit(1);
+	if (job->n_modules)
+		job->modules = allocate(job->n_modules, sizeof *job->modules);
+	for (size_t i = 0; i < job->n_modules; i++) {
+		job->modules[i].name = need_text(in);
+		job->modules[i].source = need_text(in);
+	}
+}
+
+void gb_js_job_parse(struct gb_js_job *job, uint8_t *bytes, size_t n) {
+	struct gb_cbor_reader in = gb_cbor_reader(bytes, n);
+	*job = (struct gb_js_job){.bytes = bytes, .n = n};
+	job->source = need_text(&in);
+	job->filename = need_text(&in);
+	job->export_name = take_text(&in);
+	uint64_t *const numbers[] = {&job->flags, &job->memory, &job->output, &job->result, &job->report,
+	    &job->call, &job->calls, &job->in_flight, &job->cpu_seconds};
+	for (size_t i = 0; i < GB_COUNT(numbers); i++)
+		*numbers[i] = take_number(&in);
+	take_modules(job, &in);
+	job->values = in;
+}
+
+void gb_js_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {
+	enum { NUMBERS = 9, RESULT = 3, ENOUGH = 4096 };
+	gb_cbor_string(out, source, strlen(source));
+	gb_cbor_string(out, filename, strlen(filename));
+	gb_cbor_simple(out, GB_SIMPLE_NULL);
+	for (unsigned i = 0; i < NUMBERS; i++)
+		gb_cbor_unsigned(out, i == RESULT ? ENOUGH : 0);
+	gb_cbor_unsigned(out, 0);
+	gb_cbor_object(out, 0);
+	gb_cbor_object(out, 0);
+	gb_cbor_array(out, 0);
+}
+
+void gb_js_job_finish(struct gb_js_job *job) {
+	free(job->source.p);
+	free(job->filename.p);
+	free(job->export_name.p);
+	for (size_t i = 0; i < job->n_modules; i++) {
+		free(job->modules[i].name.p);
+		free(job->modules[i].source.p);
+	}
+	free(job->modules);
+}
+
+/* A whole frame, in most cases by a single read. */
+void gb_js_job_read(int fd, struct gb_js_job *ret_job) {
+	uint8_t start[FIRST_READ];
+	ssize_t got = read(fd, start, sizeof start);
+	if (got <= 0)
+		_exit(0);
+	if (got < GB_FRAME_HEAD && !gb_read_all(fd, start + got, (size_t)(GB_FRAME_HEAD - got)))
+		_exit(1);
+	uint32_t length = (uint32_t)start[0] | (uint32_t)start[1] << 8 | (uint32_t)start[2] << 16 |
+			  (uint32_t)start[3] << 24;
+	size_t there = got > GB_FRAME_HEAD ? (size_t)got - GB_FRAME_HEAD : 0;
+	if (length == 0 || start[4] != GB_FRAME_JOB || there > length - 1)
+		_exit(1);
+	size_t n = length - 1;
+	uint8_t *bytes = allocate(n + 1, 1);
+	memcpy(bytes, start + GB_FRAME_HEAD, there);
+	if (!gb_read_all(fd, bytes + there, n - there))
+		_exit(1);
+	gb_js_job_parse(ret_job, bytes, n);
+}

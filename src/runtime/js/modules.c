@@ -1,0 +1,243 @@
+#include "runtime/js/modules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+
+/* --- what went wrong --- */
+
+/* Keep the pending exception of the guest as why the graph cannot be linked, unless there is one already. */
+static void keep_failure(struct gb_js *js, const char *importer, const char *specifier) {
+	struct gb_js_modules *modules = js->modules;
+	JSValue thrown = JS_GetException(js->guest);
+	if (!JS_IsUndefined(modules->failure)) {
+		JS_FreeValue(js->guest, thrown);
+		return;
+	}
+	modules->failure = thrown;
+	snprintf(modules->specifier, sizeof modules->specifier, "%s", specifier);
+	snprintf(modules->importer, sizeof modules->importer, "%s", importer);
+}
+
+static void throw_kept_failure(struct gb_js *js) {
+	JS_Throw(js->guest, js->modules->failure);
+	js->modules->failure = JS_UNDEFINED;
+}
+
+static bool is_url(const char *specifier) {
+	return strstr(specifier, "://") || strncmp(specifier, "data:", 5) == 0;
+}
+
+static void throw_not_found(struct gb_js *js, const char *asked_for) {
+	const char *why = is_url(asked_for) ? "nothing is ever fetched; give it as one of the run's modules"
+			  : asked_for[0] == '/' ? "there are no files; give it as one of the run's modules"
+						: "no such module was given to this run";
+	JS_ThrowReferenceError(js->guest, "cannot import '%s': %s", asked_for, why);
+}
+
+/* An error of the compiler's context must not be seen by guest code, since everything that can compile is in
+ * reach of it: it is told again by one of the guest's own. */
+static void rethrow_in_guest(struct gb_js *js) {
+	JSValue thrown = JS_GetException(js->compiler);
+	JSValue message = JS_GetPropertyStr(js->compiler, thrown, "message");
+	JSValue stack = JS_GetPropertyStr(js->compiler, thrown, "stack");
+	const char *text = JS_ToCString(js->compiler, message), *where = JS_ToCString(js->compiler, stack);
+	JS_ThrowSyntaxError(js->guest, "%s", text ? text : "the module cannot be compiled");
+	JSValue error = JS_GetException(js->guest);
+	JS_DefinePropertyValueStr(js->guest, error, "stack", JS_NewString(js->guest, where ? where : ""),
+	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	JS_FreeCString(js->compiler, text);
+	JS_FreeCString(js->compiler, where);
+	JS_FreeValue(js->compiler, message);
+	JS_FreeValue(js->compiler, stack);
+	JS_FreeValue(js->compiler, thrown);
+	JS_Throw(js->guest, error);
+}
+
+/* --- the kinds of modules --- */
+
+static void set_import_meta(JSContext *ctx, JSModuleDef *module, const char *filename) {
+	gb_auto_buf struct gb_buf url;
+	gb_buf_init(&url, 64 << 10);
+	gb_buf_printf(&url, "sandbox:%s", filename);
+	JSValue meta = JS_GetImportMeta(ctx, module);
+	JS_DefinePropertyValueStr(ctx, meta, "url", JS_NewStringLen(ctx, url.data, url.len), JS_PROP_C_W_E);
+	JS_FreeValue(ctx, meta);
+}
+
+/* Compile @source and read it in, with everything that it imports. */
+static JSModuleDef *read_source(
+    struct gb_js *js, struct gb_js_text source, const char *name, JSContext **ret_failed_in) {
+	js->modules->reading++;
+	JSValue code = gb_js_compile(js, source.p, source.n, name, true, ret_failed_in);
+	js->modules->reading--;
+	if (JS_IsException(code))
+		return NULL;
+	JSModuleDef *module = JS_VALUE_GET_PTR(code);
+	set_import_meta(js->guest, module, name);
+	return module;
+}
+
+static JSModuleDef *load_source(struct gb_js *js, const struct gb_js_module *found) {
+	JSContext *failed_in;
+	JSModuleDef *module = read_source(js, found->source, found->name.p, &failed_in);
+	if (!module && failed_in == js->compiler)
+		rethrow_in_guest(js);
+	return module;
+}
+
+static JSValue exports_of(struct gb_js *js, const char *specifier) {
+	return JS_GetPropertyStr(js->guest, js->modules->imports, specifier);
+}
+
+static int init_import(JSContext *ctx, JSModuleDef *module) {
+	struct gb_js *js = JS_GetRuntimeOpaque(JS_GetRuntime(ctx));
+	JSAtom atom = JS_GetModuleName(ctx, module);
+	const char *specifier = JS_AtomToCString(ctx, atom);
+	JSValue exports = specifier ? exports_of(js, specifier) : JS_UNDEFINED;
+	JSPropertyEnum *names = NULL;
+	uint32_t n = 0;
+	int status = JS_GetOwnPropertyNames(ctx, &names, &n, exports, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY);
+	for (uint32_t i = 0; i < n && status == 0; i++) {
+		const char *name = JS_AtomToCString(ctx, names[i].atom);
+		status = name ? JS_SetModuleExport(
+				    ctx, module, name, JS_GetProperty(ctx, exports, names[i].atom))
+			      : -1;
+		JS_FreeCString(ctx, name);
+	}
+	JS_FreePropertyEnum(ctx, names, n);
+	JS_FreeValue(ctx, exports);
+	JS_FreeCString(ctx, specifier);
+	JS_FreeAtom(ctx, atom);
+	return status;
+}
+
+static JSModuleDef *load_import(struct gb_js *js, const char *specifier) {
+	JSContext *ctx = js->guest;
+	JSValue exports = exports_of(js, specifier);
+	JSPropertyEnum *names = NULL;
+	uint32_t n = 0;
+	JSModuleDef *module = JS_NewCModule(ctx, specifier, init_import);
+	if (JS_GetOwnPropertyNames(ctx, &names, &n, exports, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY) < 0)
+		module = NULL;
+	for (uint32_t i = 0; i < n && module; i++) {
+		const char *name = JS_AtomToCString(ctx, names[i].atom);
+		if (!name || JS_AddModuleExport(ctx, module, name) < 0)
+			module = NULL;
+		JS_FreeCString(ctx, name);
+	}
+	JS_FreePropertyEnum(ctx, names, n);
+	JS_FreeValue(ctx, exports);
+	return module;
+}
+
+static int init_missing(JSContext *ctx, JSModuleDef *module) {
+	JSAtom atom = JS_GetModuleName(ctx, module);
+	const char *specifier = JS_AtomToCString(ctx, atom);
+	JS_ThrowReferenceError(ctx, "cannot import '%s'", specifier ? specifier : "?");
+	JS_FreeCString(ctx, specifier);
+	JS_FreeAtom(ctx, atom);
+	return -1;
+}
+
+/* --- finding them --- */
+
+static bool is_import(struct gb_js *js, const char *specifier) {
+	if (!JS_IsObject(js->modules->imports))
+		return false;
+	JSAtom atom = JS_NewAtom(js->guest, specifier);
+	bool is = JS_GetOwnProperty(js->guest, NULL, js->modules->imports, atom) > 0;
+	JS_FreeAtom(js->guest, atom);
+	return is;
+}
+
+/* Is this what another module would call the entry? */
+static bool is_entry(struct gb_js *js, const char *name) {
+	const char *filename = js->modules->job->filename.p;
+	gb_auto_buf struct gb_buf specifier;
+	gb_buf_init(&specifier, 64 << 10);
+	gb_buf_printf(&specifier, "./%s", filename);
+	gb_auto_free char *own = gb_buf_c_str(&specifier) ? gb_js_resolve_specifier("", specifier.data) : NULL;
+	return own && strcmp(own, name) == 0;
+}
+
+static JSModuleDef *find(struct gb_js *js, const char *name) {
+	struct gb_js_modules *modules = js->modules;
+	for (size_t i = 0; i < modules->job->n_modules; i++)
+		if (strcmp(modules->job->modules[i].name.p, name) == 0)
+			return load_source(js, &modules->job->modules[i]);
+	if (is_import(js, name))
+		return load_import(js, name);
+	throw_not_found(js, modules->asked_for);
+	return NULL;
+}
+
+static JSModuleDef *load(JSContext *ctx, const char *name, void *opaque) {
+	struct gb_js *js = opaque;
+	/* The compiler wants to see a module for each import; the guest context, where linking happens,
+	 * decides what there really is. */
+	if (ctx == js->compiler)
+		return JS_NewCModule(ctx, name, NULL);
+	if (!js->modules) {
+		JS_ThrowReferenceError(ctx, "cannot import '%s'", name);
+		return NULL;
+	}
+	/* What is found may ask for more. */
+	gb_auto_free char *importer = strdup(js->modules->asked_by);
+	gb_auto_free char *specifier = strdup(js->modules->asked_for);
+	JSModuleDef *module = find(js, name);
+	if (!module)
+		keep_failure(js, importer ? importer : "", specifier ? specifier : name);
+	if (js->modules->reading)
+		return module ? module : JS_NewCModule(ctx, name, init_missing);
+	/* The end of a dynamic import. */
+	if (JS_IsUndefined(js->modules->failure))
+		return module;
+	throw_kept_failure(js);
+	return NULL;
+}
+
+static void remember(char **slot, const char *text) {
+	free(*slot);
+	*slot = strdup(text);
+}
+
+static char *resolve(JSContext *ctx, const char *base, const char *specifier, void *opaque) {
+	struct gb_js *js = opaque;
+	if (ctx == js->compiler || !js->modules)
+		return js_strdup(ctx, specifier);
+	remember(&js->modules->asked_by, base);
+	remember(&js->modules->asked_for, specifier);
+	gb_auto_free char *name = gb_js_resolve_specifier(base, specifier);
+	if (!name || !js->modules->asked_by || !js->modules->asked_for) {
+		JS_ThrowOutOfMemory(ctx);
+		return NULL;
+	}
+	return js_strdup(ctx, is_entry(js, name) ? js->modules->job->filename.p : name);
+}
+
+void gb_js_modules_install(struct gb_js *js) {
+	JS_SetModuleLoaderFunc(js->runtime, resolve, load, js);
+}
+
+void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const struct gb_js_job *job) {
+	*modules = (struct gb_js_modules){.job = job, .imports = JS_UNDEFINED, .failure = JS_UNDEFINED};
+	js->modules = modules;
+}
+
+JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in) {
+	struct gb_js_modules *modules = js->modules;
+	JSModuleDef *entry =
+	    read_source(js, modules->job->source, modules->job->filename.p, ret_failed_in);
+	if (!entry)
+		return NULL;
+	*ret_failed_in = js->guest;
+	if (!JS_IsUndefined(modules->failure)) {
+		throw_kept_failure(js);
+		return NULL;
+	}
+	return entry;
+}
