@@ -101,8 +101,8 @@ struct gb_log {
 struct gb_result {
 	char run_id[33];
 	enum gb_status status;
-	const struct gb_value *value; /* NULL unless successful */
-	struct gb_run_error error;    /* all empty when successful */
+	const struct gb_value *value;          /* NULL unless successful */
+	struct gb_run_error error;             /* all empty when successful */
 	const struct gb_value *const *reports; /* what was given to report(), in order */
 	size_t n_reports;
 	const struct gb_log *logs;
@@ -119,7 +119,7 @@ enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT };
 /* Zero means the default, in every field. Everything is copied. */
 struct gb_run_options {
 	const char *source;
-	size_t source_bytes;  /* 0: the source ends with a zero byte */
+	size_t source_bytes; /* 0: the source ends with a zero byte */
 	enum gb_language language;
 	const char *filename; /* in stack traces and import.meta: "<runCode>" */
 	const char *fn;       /* the export that is the result; NULL: the default export, if there is one */
@@ -129,13 +129,13 @@ struct gb_run_options {
 	const struct gb_value *modules; /* an object: "./lib/math.js" to its source */
 	bool report;                    /* the code has a function report(value) */
 
-	uint64_t memory_bytes; /* heap: 64 MiB; at least 1 MiB */
-	uint64_t timeout_ms;   /* wall clock: 30 s; GB_NO_TIMEOUT for none */
-	uint64_t output_bytes; /* of log calls: 1 MiB */
-	uint64_t result_bytes; /* of the result: 16 MiB */
-	uint64_t report_bytes; /* of all reports together: 16 MiB */
-	uint64_t call_bytes;   /* of one call's arguments, or of its answer: 16 MiB */
-	uint32_t max_calls;    /* of host functions, in all: 100,000 */
+	uint64_t memory_bytes;  /* heap: 64 MiB; at least 1 MiB */
+	uint64_t timeout_ms;    /* wall clock: 30 s; GB_NO_TIMEOUT for none */
+	uint64_t output_bytes;  /* of log calls: 1 MiB */
+	uint64_t result_bytes;  /* of the result: 16 MiB */
+	uint64_t report_bytes;  /* of all reports together: 16 MiB */
+	uint64_t call_bytes;    /* of one call's arguments, or of its answer: 16 MiB */
+	uint32_t max_calls;     /* of host functions, in all: 100,000 */
 	uint32_t max_in_flight; /* of them at once, without an answer: 1,000; together at most 4 call_bytes */
 
 	/* As it happens. @log is valid during the call; its args live as long as the run. */
@@ -199,8 +199,8 @@ struct gb_values *gb_call_values(struct gb_call *call);
 
 /* The code goes on, with a promise that the answer will settle. */
 void gb_call_promise(struct gb_call *call);
-/* Answer and release the call. NULL is undefined. A value that cannot cross (too large, too deep) throws in the
- * code instead; then this returns false too. */
+/* Answer and release the call. NULL is undefined. A value that cannot cross (too large, too deep) throws in
+ * the code instead; then this returns false too. */
 bool gb_call_return(struct gb_call *call, const struct gb_value *value);
 /* The same, but the code sees it thrown: usually a gb_value_error without a stack. */
 bool gb_call_throw(struct gb_call *call, const struct gb_value *thrown);

@@ -149,8 +149,8 @@ static bool throw_too_large(struct gb_call *call, struct gb_err *err) {
 	return true;
 }
 
-static bool receive_report(struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in,
-    struct gb_err *err) {
+static bool receive_report(
+    struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
 	const struct gb_value *value = gb_answer_report(run, in, err);
 	if (!value)
 		return throw_too_large(call, err);
@@ -161,8 +161,8 @@ static bool receive_report(struct gb_run *run, struct gb_call *call, struct gb_c
 	return true;
 }
 
-static bool receive_call(struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in,
-    struct gb_err *err) {
+static bool receive_call(
+    struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
 	if (!is_granted(&run->bridge, call->function))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox called a function that it was not given");
 	call->args = decode(run, call->values, in, err);
@@ -173,8 +173,8 @@ static bool receive_call(struct gb_run *run, struct gb_call *call, struct gb_cbo
 	if (run->on_call)
 		run->on_call(run, call, run->data);
 	else
-		gb_call_throw(call, gb_value_error(call->values, "TypeError",
-					"this host does not answer calls", NULL));
+		gb_call_throw(
+		    call, gb_value_error(call->values, "TypeError", "this host does not answer calls", NULL));
 	return true;
 }
 
@@ -252,8 +252,7 @@ static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct g
 	return false;
 }
 
-static bool answer_and_release(
-    struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
+static bool answer_and_release(struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
 	bool ok = !call->run || answer(call, how, value);
 	release_call(call);
 	return ok;

@@ -18,9 +18,9 @@ struct gb_bridge {
 	struct gb_list asked;       /* by the code: struct gb_call */
 	struct gb_list asking;      /* of the code: struct question */
 	uint32_t next_question;
-	uint64_t call_bytes;             /* limit of one call, and of one answer */
-	uint64_t in_flight_bytes;        /* of those in @asked */
-	uint32_t n_asked, max_asked;     /* at once */
+	uint64_t call_bytes;         /* limit of one call, and of one answer */
+	uint64_t in_flight_bytes;    /* of those in @asked */
+	uint32_t n_asked, max_asked; /* at once */
 	uint32_t calls_left;
 };
 
@@ -62,7 +62,7 @@ struct gb_run {
 	const struct gb_value **reports;
 	size_t cap_reports;
 	uint64_t report_left; /* bytes */
-	bool stopping; /* killed, but its last words are still to be heard */
+	bool stopping;        /* killed, but its last words are still to be heard */
 	bool settled;
 	bool destroyed;
 	unsigned held; /* while set, the memory stays */

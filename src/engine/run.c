@@ -169,7 +169,8 @@ static void send_some(struct gb_run *run) {
 	struct gb_buf *out = &run->outbox;
 	size_t sent = 0;
 	while (sent < out->len) {
-		ssize_t n = send(run->cell->fd, out->data + sent, out->len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n =
+		    send(run->cell->fd, out->data + sent, out->len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

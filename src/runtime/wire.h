@@ -17,9 +17,9 @@
  * CALL	call, function, arguments (array)
  * ANSWER	call, gb_wire_answer, value unless it is a promise
  *
- * A call's number is its caller's. A promise is "called", without arguments, by the side that received it; the
- * answer is what it settles with. A caller that is answered with PROMISED gets a second answer later; workers
- * never say that, the host only does so to let the code go on.
+ * A call's number is its caller's. A promise is "called", without arguments, by the side that received it;
+ *the answer is what it settles with. A caller that is answered with PROMISED gets a second answer later;
+ *workers never say that, the host only does so to let the code go on.
  */
 #ifndef GB_RUNTIME_WIRE_H
 #define GB_RUNTIME_WIRE_H

@@ -335,8 +335,7 @@ static bool write_all(struct writer *w, const struct gb_value *value, struct gb_
 	return !stopped(w) || report(w, err);
 }
 
-bool gb_json_write(
-    struct gb_buf *out, const struct gb_value *value, uint32_t *next_id, struct gb_err *err) {
+bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *next_id, struct gb_err *err) {
 	struct writer w = {.out = *out, .next_id = *next_id};
 	bool ok = write_all(&w, value, err);
 	*out = w.out;

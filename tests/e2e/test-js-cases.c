@@ -1,12 +1,14 @@
 /* The tables in tests/data/js: JavaScript in, what must come out beside it. */
 #include <glovebox/glovebox.h>
 
+#include "e2e/host.h"
 #include "tap.h"
 
 static struct gb_engine *engine;
 
 struct one_case {
 	char name[200];
+	char options[4096]; /* JSON, or empty */
 	char source[16384];
 	char status[32];
 	char expected[8192];
@@ -71,17 +73,49 @@ static void judge(const struct one_case *c, const struct gb_result *result) {
 	gb_values_destroy(pool);
 }
 
+/* "+++ {"globals": …}": what the run is given. */
+static void read_options(const struct one_case *c, struct gb_values *pool, struct gb_run_options *options) {
+	struct gb_err err = {0};
+	if (!*c->options)
+		return;
+	const struct gb_value *given = gb_value_from_json(pool, c->options, strlen(c->options), &err);
+	if (!CHECK(given))
+		printf("#   %s\n", err.message);
+	options->imports = gb_value_get(given, "imports");
+	options->modules = gb_value_get(given, "modules");
+	options->globals = gb_value_get(given, "globals");
+	options->args = gb_value_get(given, "args");
+	options->fn = gb_value_bytes(gb_value_get(given, "fn"), NULL);
+	options->filename = gb_value_bytes(gb_value_get(given, "filename"), NULL);
+	options->report = gb_value_get(given, "report") != NULL;
+	const struct {
+		const char *name;
+		uint64_t *limit;
+	} limits[] = {{"callBytes", &options->call_bytes}, {"reportBytes", &options->report_bytes}};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (gb_value_get(given, limits[i].name))
+			*limits[i].limit = (uint64_t)gb_value_as_number(gb_value_get(given, limits[i].name));
+	if (gb_value_get(given, "maxCalls"))
+		options->max_calls = (uint32_t)gb_value_as_number(gb_value_get(given, "maxCalls"));
+	if (gb_value_get(given, "maxInFlight"))
+		options->max_in_flight = (uint32_t)gb_value_as_number(gb_value_get(given, "maxInFlight"));
+}
+
 static void run_case(void) {
 	const struct one_case *c = tap.data;
 	struct gb_err err = {0};
 	struct gb_run *run;
-	struct gb_run_options options = {.source = c->source, .timeout_ms = 20000, .memory_bytes = 32 << 20};
-	if (!CHECK(gb_run_start(engine, &options, &run, &err))) {
+	struct gb_run_options options = {
+	    .source = c->source, .timeout_ms = 20000, .memory_bytes = 32 << 20, .on_call = host_on_call};
+	struct gb_values *pool = gb_values_create(0);
+	read_options(c, pool, &options);
+	if (CHECK(gb_run_start(engine, &options, &run, &err))) {
+		judge(c, host_wait(engine, run));
+		gb_run_destroy(run);
+	} else {
 		printf("#   %s\n", err.message);
-		return;
 	}
-	judge(c, gb_run_wait(run));
-	gb_run_destroy(run);
+	gb_values_destroy(pool);
 }
 
 /* --- reading the tables --- */
@@ -118,6 +152,8 @@ static void read_table(const char *path) {
 			line[strcspn(line, "\n")] = '\0';
 			append(c.name, sizeof c.name, line + 4);
 			in_source = true;
+		} else if (in_source && strncmp(line, "+++ ", 4) == 0) {
+			append(c.options, sizeof c.options, line + 4);
 		} else if (strncmp(line, "--- ", 4) == 0) {
 			line[strcspn(line, "\n")] = '\0';
 			append(c.status, sizeof c.status, line + 4);
@@ -133,7 +169,7 @@ static void read_table(const char *path) {
 }
 
 __attribute__((constructor)) static void set_up(void) {
-	static const char *const tables[] = {"results", "failures", "closed"};
+	static const char *const tables[] = {"results", "failures", "closed", "bridge", "modules"};
 	const char *dir = getenv("GB_TEST_DATA");
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		char path[4096];

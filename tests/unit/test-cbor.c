@@ -186,10 +186,13 @@ TEST(depth_and_items_can_be_limited_further) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_err err = {0};
 	const char nested[] = "\x81\x81\x81\x00";
-	CHECK(gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){.max_depth = 3, .max_items = 4}, &err));
-	CHECK(!gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){.max_depth = 2, .max_items = 4}, &err));
+	CHECK(gb_value_decode(
+	    pool, nested, 4, &(struct gb_decode_limits){.max_depth = 3, .max_items = 4}, &err));
+	CHECK(!gb_value_decode(
+	    pool, nested, 4, &(struct gb_decode_limits){.max_depth = 2, .max_items = 4}, &err));
 	CHECK_INT(err.code, GB_ELIMIT);
-	CHECK(!gb_value_decode(pool, nested, 4, &(struct gb_decode_limits){.max_depth = 3, .max_items = 3}, &err));
+	CHECK(!gb_value_decode(
+	    pool, nested, 4, &(struct gb_decode_limits){.max_depth = 3, .max_items = 3}, &err));
 	CHECK_STR(err.message, "more than 3 values");
 	gb_values_destroy(pool);
 }

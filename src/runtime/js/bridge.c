@@ -15,8 +15,8 @@ void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, co
 	*bridge = (struct gb_js_bridge){
 	    .fd = fd,
 	    .call_bytes = job->call,
-	    .report_left = job->report,
-	    .calls_left = job->calls,
+	    .max_report = job->report,
+	    .max_calls = job->calls,
 	    .max_in_flight = job->in_flight,
 	};
 	gb_frame_reader_init(&bridge->reader, job->call + READ_STEP + FRAME_SLACK);
@@ -93,8 +93,8 @@ static bool throw_limit(struct gb_js *js, const char *what, uint64_t limit) {
 
 static bool within_limits(struct gb_js *js, size_t cost) {
 	struct gb_js_bridge *bridge = js->bridge;
-	if (bridge->calls_left == 0)
-		return throw_limit(js, "this run has used up its calls of the host", 0);
+	if (bridge->calls == bridge->max_calls)
+		return throw_limit(js, "this run has used up its calls of the host", bridge->max_calls);
 	if (bridge->n_pending >= bridge->max_in_flight)
 		return throw_limit(
 		    js, "too many calls of the host wait for an answer", bridge->max_in_flight);
@@ -109,34 +109,33 @@ static bool is_report(uint32_t function) {
 }
 
 /* Append the call as a frame. */
-static bool write_call(struct gb_js *js, struct gb_buf *out, uint32_t call, uint32_t function,
-    JSValueConst arguments) {
+static bool write_call(
+    struct gb_js *js, struct gb_buf *out, uint32_t call, uint32_t function, JSValueConst arguments) {
 	struct gb_js_bridge *bridge = js->bridge;
 	bool report = is_report(function);
-	bool by_report = report && bridge->report_left < bridge->call_bytes;
-	uint64_t limit = by_report ? bridge->report_left : bridge->call_bytes;
-	gb_buf_init(out, limit + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
+	gb_buf_init(out, GB_FRAME_HEAD + GB_WIRE_CALL_SLACK);
 	size_t mark = gb_frame_begin(out, GB_FRAME_CALL);
 	gb_cbor_unsigned(out, call);
 	gb_cbor_unsigned(out, function);
 	size_t begin = out->len;
+	out->max = begin + bridge->call_bytes;
 	bool ok = gb_js_encode(js, arguments, report ? GB_JS_STRICT : GB_JS_BRIDGED, "args", out);
 	gb_frame_end(out, mark);
 	if (!ok && JS_HasException(js->guest))
 		return false;
 	if (!ok || gb_buf_failed(out))
-		return throw_limit(js,
-		    by_report ? "this run has reported as much as it may"
-			      : "the arguments of a call to the host are too large",
-		    by_report ? 0 : limit);
+		return throw_limit(
+		    js, "the arguments of a call to the host are too large", bridge->call_bytes);
+	if (report && out->len - begin > bridge->max_report - bridge->reported)
+		return throw_limit(js, "this run has reported as much as it may", bridge->max_report);
 	if (report)
-		bridge->report_left -= out->len - begin;
+		bridge->reported += out->len - begin;
 	return true;
 }
 
 /* Send a call, without waiting for the answer. */
-static bool send_call(struct gb_js *js, uint32_t function, JSValueConst arguments, uint32_t *ret_call,
-    size_t *ret_cost) {
+static bool send_call(
+    struct gb_js *js, uint32_t function, JSValueConst arguments, uint32_t *ret_call, size_t *ret_cost) {
 	struct gb_js_bridge *bridge = js->bridge;
 	gb_auto_buf struct gb_buf out;
 	uint32_t call = bridge->next_call++;
@@ -146,7 +145,7 @@ static bool send_call(struct gb_js *js, uint32_t function, JSValueConst argument
 	size_t cost = out.len - GB_FRAME_HEAD;
 	if (!within_limits(js, cost))
 		return false;
-	bridge->calls_left--;
+	bridge->calls++;
 	if (!gb_write_all(bridge->fd, out.data, out.len))
 		_exit(0);
 	*ret_call = call;
@@ -209,8 +208,8 @@ static JSValue call_host(
 	if (js->decoding)
 		return JS_ThrowTypeError(ctx, "the host cannot be called while a value is being received");
 	JSValueConst nothing = JS_UNDEFINED;
-	JSValue arguments = is_report(function) ? make_list(ctx, 1, argc ? argv : &nothing)
-						: make_list(ctx, argc, argv);
+	JSValue arguments =
+	    is_report(function) ? make_list(ctx, 1, argc ? argv : &nothing) : make_list(ctx, argc, argv);
 	bool sent = !JS_IsException(arguments) && send_call(js, function, arguments, &call, &cost);
 	JS_FreeValue(ctx, arguments);
 	return sent ? wait_for_answer(js, call, cost) : JS_EXCEPTION;
@@ -229,9 +228,9 @@ JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name) {
 	*index = bridge->n_host;
 	JSValue number = JS_NewUint32(js->guest, id);
 	JSValue function = JS_NewCFunctionData2(js->guest, call_host, name ? name : "", 0, 0, 1, &number);
-	uint32_t *back = JS_IsException(function) ? NULL
-						  : gb_identity_at(&bridge->host_by_value,
-							JS_VALUE_GET_PTR(function), &is_new);
+	uint32_t *back = JS_IsException(function)
+			     ? NULL
+			     : gb_identity_at(&bridge->host_by_value, JS_VALUE_GET_PTR(function), &is_new);
 	if (!back)
 		return JS_ThrowOutOfMemory(js->guest);
 	*back = bridge->n_host;
@@ -250,7 +249,8 @@ JSValue gb_js_bridge_promise(struct gb_js *js, uint32_t id) {
 
 JSValue gb_js_bridge_own(struct gb_js *js, uint32_t id) {
 	if (id >= js->bridge->n_guest)
-		return JS_ThrowReferenceError(js->guest, "the sandbox has lent nothing under the number %u", id);
+		return JS_ThrowReferenceError(
+		    js->guest, "the sandbox has lent nothing under the number %u", id);
 	return JS_DupValue(js->guest, js->bridge->guest[id]);
 }
 
@@ -287,8 +287,8 @@ bool gb_js_bridge_lend(struct gb_js *js, JSValueConst value, enum gb_side *ret_s
 
 /* --- calls of the guest's functions --- */
 
-static bool write_answer(struct gb_js *js, struct gb_buf *out, uint32_t call, enum gb_wire_answer how,
-    JSValueConst value) {
+static bool write_answer(
+    struct gb_js *js, struct gb_buf *out, uint32_t call, enum gb_wire_answer how, JSValueConst value) {
 	gb_buf_clear(out);
 	size_t mark = gb_frame_begin(out, GB_FRAME_ANSWER);
 	gb_cbor_unsigned(out, call);

@@ -29,10 +29,9 @@ struct gb_js_bridge {
 	struct gb_buf inbox; /* whole frames that came while the guest was waiting for another */
 	size_t inbox_at;
 
-	uint64_t call_bytes;
-	uint64_t report_left; /* bytes */
-	uint64_t calls_left;
-	uint64_t max_in_flight;
+	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
+	uint64_t reported;                                         /* bytes */
+	uint64_t calls;
 	uint64_t in_flight_bytes;
 	uint32_t next_call;
 
@@ -40,7 +39,7 @@ struct gb_js_bridge {
 	struct gb_js_lent {
 		JSValue value;
 		uint32_t id;
-	} *host;
+	} * host;
 	uint32_t n_host, cap_host;
 	struct gb_identity host_by_id;    /* id + 1 */
 	struct gb_identity host_by_value; /* the object */
@@ -56,7 +55,7 @@ struct gb_js_bridge {
 		uint32_t call;
 		JSValue settle[2]; /* by gb_wire_answer: resolve, reject */
 		size_t cost;
-	} *pending;
+	} * pending;
 	uint32_t n_pending, cap_pending;
 };
 

@@ -26,8 +26,8 @@ void gb_js_take_intrinsics(struct gb_js *js);
 
 /* Append @value, which messages call @root, as one item. False with an exception pending, or when @out has
  * failed. */
-bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, const char *root,
-    struct gb_buf *out);
+bool gb_js_encode(
+    struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, const char *root, struct gb_buf *out);
 
 /* Read one value. JS_EXCEPTION, with an exception pending, if the bytes are not one. */
 JSValue gb_js_decode(struct gb_js *js, struct gb_cbor_reader *in);

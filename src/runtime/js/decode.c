@@ -306,8 +306,9 @@ static JSValue decode_regexp(struct decoder *d) {
 static JSValue decode_lent(struct decoder *d, bool is_function) {
 	struct gb_cbor_item side, id, name;
 	uint64_t n;
-	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != (is_function ? 3 : 2) || !gb_cbor_next(d->in, &side) ||
-	    !gb_cbor_next(d->in, &id) || (is_function && !gb_cbor_next(d->in, &name)) || !d->js->bridge)
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != (is_function ? 3 : 2) ||
+	    !gb_cbor_next(d->in, &side) || !gb_cbor_next(d->in, &id) ||
+	    (is_function && !gb_cbor_next(d->in, &name)) || !d->js->bridge)
 		return malformed(d);
 	uint32_t number = (uint32_t)id.argument;
 	if (side.argument == GB_SANDBOX)

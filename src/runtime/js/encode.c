@@ -34,29 +34,38 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
 
 /* --- what cannot cross --- */
 
+/* Of a path that goes very deep the beginning tells enough. */
+enum { PATH_MAX_BYTES = 200 };
+
 static void write_path(struct encoder *e, const struct step *at, struct gb_buf *path) {
 	if (!at)
 		return;
 	write_path(e, at->parent, path);
-	if (at->key == JS_ATOM_NULL) {
-		gb_buf_printf(path, "[%u]", at->index);
+	if (path->len > PATH_MAX_BYTES)
 		return;
-	}
-	const char *key = JS_AtomToCString(e->ctx, at->key);
-	gb_buf_printf(path, ".%s", key ? key : "?");
+	const char *key = at->key == JS_ATOM_NULL ? NULL : JS_AtomToCString(e->ctx, at->key);
+	if (key)
+		gb_buf_printf(path, ".%.100s", key);
+	else
+		gb_buf_printf(path, "[%u]", at->index);
+	if (path->len > PATH_MAX_BYTES)
+		gb_buf_printf(path, "…");
 	JS_FreeCString(e->ctx, key);
 }
 
 static bool throw_at(struct encoder *e, const struct step *at, const char *what) {
-	gb_auto_buf struct gb_buf path;
-	gb_buf_init(&path, 4096);
-	write_path(e, at, &path);
-	const char *where = gb_buf_c_str(&path);
-	JSValue error = JS_NewPlainError(
-	    e->ctx, "%s%s cannot leave the sandbox: %s", e->root, where ? where : "", what);
+	const int hidden = JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE;
+	gb_auto_buf struct gb_buf message;
+	gb_buf_init(&message, 4096);
+	gb_buf_printf(&message, "%s", e->root);
+	write_path(e, at, &message);
+	gb_buf_printf(
+	    &message, " cannot %s: %s", e->mode == GB_JS_CLONE ? "be cloned" : "leave the sandbox", what);
+	JSValue error = JS_NewError(e->ctx);
 	const char *name = e->mode == GB_JS_CLONE ? "DataCloneError" : "SerializationError";
+	JS_DefinePropertyValueStr(e->ctx, error, "name", JS_NewString(e->ctx, name), hidden);
 	JS_DefinePropertyValueStr(
-	    e->ctx, error, "name", JS_NewString(e->ctx, name), JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	    e->ctx, error, "message", JS_NewStringLen(e->ctx, message.data, message.len), hidden);
 	JS_Throw(e->ctx, error);
 	return false;
 }
@@ -82,7 +91,10 @@ static void describe(struct encoder *e, JSValueConst value, char *text, size_t n
 	const char *said = JS_IsString(name) ? JS_ToCString(ctx, name) : NULL;
 	if (JS_IsException(name))
 		JS_FreeValue(ctx, JS_GetException(ctx));
-	snprintf(text, n, format, said ? said : "");
+	if (JS_IsFunction(ctx, value) && !JS_IsProxy(value) && !(said && *said))
+		snprintf(text, n, "[Function]");
+	else
+		snprintf(text, n, format, said ? said : "");
 	JS_FreeCString(ctx, said);
 	JS_FreeValue(ctx, name);
 }
@@ -507,8 +519,8 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
 	return true;
 }
 
-bool gb_js_encode(struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, const char *root,
-    struct gb_buf *out) {
+bool gb_js_encode(
+    struct gb_js *js, JSValueConst value, enum gb_js_encode_mode mode, const char *root, struct gb_buf *out) {
 	struct encoder e = {.js = js, .ctx = js->guest, .mode = mode, .root = root, .out = out};
 	bool ok = encode(&e, value, NULL);
 	gb_identity_finish(&e.met);

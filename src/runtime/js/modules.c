@@ -103,9 +103,9 @@ static int init_import(JSContext *ctx, JSModuleDef *module) {
 	int status = JS_GetOwnPropertyNames(ctx, &names, &n, exports, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY);
 	for (uint32_t i = 0; i < n && status == 0; i++) {
 		const char *name = JS_AtomToCString(ctx, names[i].atom);
-		status = name ? JS_SetModuleExport(
-				    ctx, module, name, JS_GetProperty(ctx, exports, names[i].atom))
-			      : -1;
+		status =
+		    name ? JS_SetModuleExport(ctx, module, name, JS_GetProperty(ctx, exports, names[i].atom))
+			 : -1;
 		JS_FreeCString(ctx, name);
 	}
 	JS_FreePropertyEnum(ctx, names, n);
@@ -160,7 +160,8 @@ static bool is_entry(struct gb_js *js, const char *name) {
 	gb_auto_buf struct gb_buf specifier;
 	gb_buf_init(&specifier, 64 << 10);
 	gb_buf_printf(&specifier, "./%s", filename);
-	gb_auto_free char *own = gb_buf_c_str(&specifier) ? gb_js_resolve_specifier("", specifier.data) : NULL;
+	gb_auto_free char *own =
+	    gb_buf_c_str(&specifier) ? gb_js_resolve_specifier("", specifier.data) : NULL;
 	return own && strcmp(own, name) == 0;
 }
 
@@ -230,8 +231,7 @@ void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const s
 
 JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in) {
 	struct gb_js_modules *modules = js->modules;
-	JSModuleDef *entry =
-	    read_source(js, modules->job->source, modules->job->filename.p, ret_failed_in);
+	JSModuleDef *entry = read_source(js, modules->job->source, modules->job->filename.p, ret_failed_in);
 	if (!entry)
 		return NULL;
 	*ret_failed_in = js->guest;

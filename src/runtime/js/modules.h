@@ -1,6 +1,6 @@
 /*
- * What `import` finds: source modules by relative specifier, what the host gave by bare specifier, and nothing
- * else.
+ * What `import` finds: source modules by relative specifier, what the host gave by bare specifier, and
+ *nothing else.
  *
  *	gb_js_modules_open(js, &modules, &job);		// modules.imports is the decoded object
  *	JSModuleDef *entry = gb_js_modules_enter(js, &failed_in);
@@ -16,11 +16,11 @@
 
 struct gb_js_modules {
 	const struct gb_js_job *job;
-	JSValue imports; /* an object, or undefined */
-	unsigned reading;   /* modules that are being read in just now */
-	char *asked_by;     /* the importer of the last specifier that was looked for */
-	char *asked_for;    /* the specifier as it stands there */
-	JSValue failure;    /* an error, or undefined */
+	JSValue imports;     /* an object, or undefined */
+	unsigned reading;    /* modules that are being read in just now */
+	char *asked_by;      /* the importer of the last specifier that was looked for */
+	char *asked_for;     /* the specifier as it stands there */
+	JSValue failure;     /* an error, or undefined */
 	char specifier[256]; /* that failed, and where it stands */
 	char importer[256];
 };

@@ -37,10 +37,10 @@ struct gb_js {
 	JSContext *guest;
 	struct gb_js_intrinsics intrinsics;
 	bool has_console;
-	unsigned decoding;              /* values are being read just now */
-	struct gb_js_bridge *bridge;    /* NULL until there is a job */
-	struct gb_js_modules *modules;  /* the same */
-	struct gb_js_rejections {       /* promises that nobody has looked after */
+	unsigned decoding;             /* values are being read just now */
+	struct gb_js_bridge *bridge;   /* NULL until there is a job */
+	struct gb_js_modules *modules; /* the same */
+	struct gb_js_rejections {      /* promises that nobody has looked after */
 		JSValue *promises;
 		uint32_t n, cap;
 	} unhandled;

@@ -117,7 +117,8 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 static void limit(const struct gb_js_job *job) {
 	gb_heap_limit(job->memory, on_heap_exceeded);
 #ifndef __SANITIZE_ADDRESS__
-	const rlim_t space = (rlim_t)(job->memory * 2 + 2 * job->result + 8 * job->call + job->n * 4 + (128u << 20));
+	const rlim_t space =
+	    (rlim_t)(job->memory * 2 + 2 * job->result + 8 * job->call + job->n * 4 + (128u << 20));
 	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, space}) != 0)
 		_exit(1);
 #endif
@@ -229,8 +230,8 @@ static JSValue call_export(const struct gb_js_job *job, JSValue function, struct
 		    job->export_name.p ? job->export_name.p : "default");
 		fail(GB_WIRE_ERROR, "TypeError", "not_a_function", message);
 	}
-	JSValue returned = n ? gb_js_apply(&worker.js, function, in)
-			     : JS_Call(ctx, function, JS_UNDEFINED, 0, NULL);
+	JSValue returned =
+	    n ? gb_js_apply(&worker.js, function, in) : JS_Call(ctx, function, JS_UNDEFINED, 0, NULL);
 	if (JS_IsException(returned))
 		fail_thrown(GB_WIRE_ERROR, ctx);
 	JS_FreeValue(ctx, function);
