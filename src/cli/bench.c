@@ -25,6 +25,8 @@ struct figures {
 	double runs_per_s;
 	double waiting_kb; /* 0: not to be seen by this user */
 	double start_ms;
+	double call_50, call_99;  /* a bridge call, there and back */
+	double out_gb_s, in_gb_s; /* a megabyte of typed array as an argument, as an answer */
 	unsigned cpus;
 };
 
@@ -223,6 +225,22 @@ static bool measure_latency(struct figures *figures, size_t n, struct gb_err *er
 	return ok;
 }
 
+static bool measure_bridge(struct figures *figures, size_t n, struct gb_err *err) {
+	struct samples samples;
+	if (!samples_init(&samples, n))
+		return gb_fail(err, GB_ENOMEM, 0, "samples");
+	bool ok = bench_bridge(BENCH_CALL, &samples, err);
+	figures->call_50 = samples_quantile(&samples, 0.5);
+	figures->call_99 = samples_quantile(&samples, 0.99);
+	samples.n = n / 4;
+	ok = ok && bench_bridge(BENCH_MEGABYTE_OUT, &samples, err);
+	figures->out_gb_s = 1e3 / samples_quantile(&samples, 0.5);
+	ok = ok && bench_bridge(BENCH_MEGABYTE_IN, &samples, err);
+	figures->in_gb_s = 1e3 / samples_quantile(&samples, 0.5);
+	samples_finish(&samples);
+	return ok;
+}
+
 static bool measure(struct figures *figures, bool quick, struct gb_err *err) {
 	size_t n = quick ? 200 : 2000;
 	figures->cpus = cpu_count();
@@ -231,6 +249,9 @@ static bool measure(struct figures *figures, bool quick, struct gb_err *err) {
 		return gb_fail(err, GB_ESYSTEM, 0, "the floor could not be measured");
 	progress("single runs");
 	if (!measure_latency(figures, n, err))
+		return false;
+	progress("bridge calls");
+	if (!measure_bridge(figures, n, err))
 		return false;
 	progress("throughput");
 	if (!measure_throughput(figures->cpus, quick ? 0.5 : 3, &figures->runs_per_s))
@@ -254,6 +275,10 @@ static void print_table(const struct figures *f) {
 	printf("  socket ping-pong, one CPU                       %7.4f\n", f->ping_same / 1e3);
 	printf("  socket ping-pong, two CPUs                      %7.4f\n", f->ping_cross / 1e3);
 	printf("  fork + exit + wait of a 1 MB process            %7.4f\n", f->fork_floor / 1e3);
+	printf("a call of a host function                       %7.4f   %7.4f   %.1f x ping-pong\n",
+	    f->call_50 / 1e3, f->call_99 / 1e3, f->call_50 / f->ping_same);
+	printf("  with 1 MB of typed array as argument, as answer %7.2f GB/s, %.2f GB/s\n", f->out_gb_s,
+	    f->in_gb_s);
 	printf("throughput, %u CPUs, an engine on each           %8.0f runs/s   %.2f x forks at the floor\n",
 	    f->cpus, f->runs_per_s, f->runs_per_s / (f->cpus * 1e6 / f->fork_floor));
 	if (f->waiting_kb > 0)
@@ -268,10 +293,13 @@ static void print_json(const struct figures *f) {
 	       "4f},"
 	       "\"floorMs\":{\"pingPongOneCpu\":%.4f,\"pingPongTwoCpus\":%.4f,\"forkExitWait\":%.4f},"
 	       "\"runsPerSecond\":%.0f,\"waitingSandboxKb\":%.0f,\"engineStartMs\":%.2f,"
-	       "\"ratios\":{\"onDemandToFork\":%.2f,\"pooledToOnDemand\":%.3f,\"pooledToPingPong\":%.2f}}\n",
+	       "\"callMs\":{\"p50\":%.4f,\"p99\":%.4f},\"megabyteGBs\":{\"out\":%.2f,\"in\":%.2f},\"ratios\":"
+	       "{\"callToPingPong\":%.2f,\"onDemandToFork\":%.2f,\"pooledToOnDemand\":%.3f,"
+	       "\"pooledToPingPong\":%.2f}}\n",
 	    f->cpus, f->on_demand_50 / 1e3, f->on_demand_99 / 1e3, f->pooled_50 / 1e3, f->pooled_99 / 1e3,
 	    f->ping_same / 1e3, f->ping_cross / 1e3, f->fork_floor / 1e3, f->runs_per_s, f->waiting_kb,
-	    f->start_ms, f->on_demand_50 / f->fork_floor, f->pooled_50 / f->on_demand_50,
+	    f->start_ms, f->call_50 / 1e3, f->call_99 / 1e3, f->out_gb_s, f->in_gb_s,
+	    f->call_50 / f->ping_same, f->on_demand_50 / f->fork_floor, f->pooled_50 / f->on_demand_50,
 	    f->pooled_50 / f->ping_same);
 }
 

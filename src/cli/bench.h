@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "glovebox/err.h"
+
 /* Times of many repetitions, in microseconds. */
 struct samples {
 	double *us;
@@ -29,5 +31,10 @@ unsigned cpu_count(void);
 bool bench_ping_pong(struct samples *samples, int cpu, int other_cpu);
 /* fork, exit at once, wait, in a process that has dirtied @bytes. */
 bool bench_fork(struct samples *samples, int cpu, size_t bytes);
+
+enum bench_bridge { BENCH_CALL, BENCH_MEGABYTE_OUT, BENCH_MEGABYTE_IN };
+
+/* Calls of a host function, one after the other. */
+bool bench_bridge(enum bench_bridge what, struct samples *samples, struct gb_err *err);
 
 #endif
