@@ -24,7 +24,7 @@ struct gb_grants {
 	void *data;
 };
 
-#define GB_DECODE_LIMITS_DEFAULT ((struct gb_decode_limits){.max_depth = 1000, .max_items = 4u << 20})
+#define GB_DECODE_LIMITS_DEFAULT ((struct gb_decode_limits){.max_depth = 2000, .max_items = 4u << 20})
 
 /* Append @value to @out. Fails when @out does, or when a graph is deeper than the default limit. Without
  * @grants there may be no functions or promises in it. */

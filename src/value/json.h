@@ -7,7 +7,8 @@
 #include "glovebox/value.h"
 
 enum {
-	GB_JSON_MAX_DEPTH = 1000,    /* brackets, in both directions: what we write we can read */
+	GB_JSON_MAX_DEPTH = 2000,    /* brackets, in both directions: what we write we can read. A Map
+				      * takes three, so that what crosses the wall can always be written */
 	GB_JSON_MAX_BYTES = 1 << 30, /* of what we write */
 };
 

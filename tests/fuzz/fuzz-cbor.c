@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "lend.h"
 #include "value/cbor.h"
 #include "value/codec.h"
 
@@ -11,8 +12,8 @@ static void check_again(const void *bytes, size_t n, const struct gb_buf *expect
 	struct gb_values *pool = gb_values_create(0);
 	gb_auto_buf struct gb_buf again;
 	gb_buf_init(&again, 64 << 20);
-	struct gb_value *value = gb_value_decode(pool, bytes, n, NULL, NULL);
-	ALWAYS(value && gb_value_encode(&again, value, NULL, NULL));
+	struct gb_value *value = gb_value_decode(pool, bytes, n, &admit_all, NULL);
+	ALWAYS(value && gb_value_encode(&again, value, &grant_all, NULL));
 	ALWAYS(again.len == expected->len && memcmp(again.data, expected->data, again.len) == 0);
 	gb_values_destroy(pool);
 }
@@ -31,7 +32,7 @@ static void check_json(const struct gb_value *value, const struct gb_buf *expect
 	struct gb_value *from_json = gb_value_from_json(pool, json, n, &err);
 	ALWAYS(from_json || err.code == GB_ELIMIT);
 	if (from_json) {
-		ALWAYS(gb_value_encode(&again, from_json, NULL, NULL));
+		ALWAYS(gb_value_encode(&again, from_json, &grant_all, NULL));
 		ALWAYS(again.len == expected->len && memcmp(again.data, expected->data, again.len) == 0);
 	}
 	gb_values_destroy(pool);
@@ -53,11 +54,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 64 << 20);
 	bool skipped = gb_cbor_skip(&in, 4000);
-	struct gb_value *value = gb_value_decode(pool, data, size, NULL, &err);
+	struct gb_value *value = gb_value_decode(pool, data, size, &admit_all, &err);
 	ALWAYS(!value == (err.code != GB_OK));
 	if (value) {
 		ALWAYS(skipped && in.at == in.end);
-		ALWAYS(gb_value_encode(&out, value, NULL, NULL));
+		ALWAYS(gb_value_encode(&out, value, &grant_all, NULL));
 		/* Only the bits of NaNs, and of dates that are no dates, can be other than they were. */
 		ALWAYS(out.len == size);
 		check_again(out.data, out.len, &out);

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "../hex.h"
+#include "../lend.h"
 #include "../table.h"
 #include "../tap.h"
 #include "base/cleanup.h"
@@ -12,7 +13,7 @@ static void encode_to_hex(const struct gb_value *value, struct gb_buf *ret_hex) 
 	gb_auto_buf struct gb_buf out;
 	struct gb_err err = {0};
 	gb_buf_init(&out, 1 << 20);
-	CHECK(gb_value_encode(&out, value, NULL, &err));
+	CHECK(gb_value_encode(&out, value, &grant_all, &err));
 	CHECK_STR(err.message, "");
 	gb_buf_clear(ret_hex);
 	hex_write(ret_hex, out.data, out.len);
@@ -24,7 +25,7 @@ static struct gb_value *decode_hex(struct gb_values *pool, const char *hex, stru
 	gb_buf_init(&bytes, 1 << 20);
 	hex_read(&bytes, hex);
 	char *copy = exact_copy(bytes.data, bytes.len);
-	struct gb_value *value = gb_value_decode(pool, copy, bytes.len, NULL, err);
+	struct gb_value *value = gb_value_decode(pool, copy, bytes.len, &admit_all, err);
 	free(copy);
 	return value;
 }
@@ -83,7 +84,7 @@ static void check_cut(const struct record *record) {
 		struct gb_values *pool = gb_values_create(0);
 		char *copy = exact_copy(bytes.data, n);
 		struct gb_err err = {0};
-		CHECK(!gb_value_decode(pool, copy, n, NULL, &err));
+		CHECK(!gb_value_decode(pool, copy, n, &admit_all, &err));
 		free(copy);
 		CHECK_INT(err.code, GB_EFORMAT);
 		gb_values_destroy(pool);
@@ -104,10 +105,12 @@ static void check_changed(const struct record *record) {
 		for (unsigned change = 1; change < 256; change++) {
 			struct gb_values *pool = gb_values_create(0);
 			bytes.data[i] = (char)(kept ^ (char)change);
-			struct gb_value *value = gb_value_decode(pool, bytes.data, bytes.len, NULL, NULL);
+			struct gb_value *value =
+			    gb_value_decode(pool, bytes.data, bytes.len, &admit_all, NULL);
 			gb_buf_clear(&again);
 			/* Whatever is accepted is the one way to write it; NaNs and dates have several. */
-			if (value && gb_value_encode(&again, value, NULL, NULL) && again.len != bytes.len)
+			if (value && gb_value_encode(&again, value, &grant_all, NULL) &&
+			    again.len != bytes.len)
 				CHECK(again.len == bytes.len);
 			gb_values_destroy(pool);
 		}
@@ -127,7 +130,7 @@ static void check_small_pools(const struct record *record) {
 	for (size_t max = 1; !done && max < 4096; max += 8) {
 		struct gb_values *pool = gb_values_create(max);
 		struct gb_err err = {0};
-		done = gb_value_decode(pool, bytes.data, bytes.len, NULL, &err) != NULL;
+		done = gb_value_decode(pool, bytes.data, bytes.len, &admit_all, &err) != NULL;
 		CHECK_INT(err.code, done ? GB_OK : GB_ELIMIT);
 		CHECK(gb_values_failed(pool) == !done);
 		gb_values_destroy(pool);
@@ -144,12 +147,12 @@ static void check_small_buffers(const struct record *record) {
 	gb_buf_init(&bytes, 1 << 16);
 	hex_read(&bytes, record_get(record, "cbor"));
 	struct gb_values *pool = gb_values_create(0);
-	struct gb_value *value = gb_value_decode(pool, bytes.data, bytes.len, NULL, NULL);
+	struct gb_value *value = gb_value_decode(pool, bytes.data, bytes.len, &admit_all, NULL);
 	for (size_t max = 0; max <= bytes.len; max++) {
 		gb_auto_buf struct gb_buf out;
 		struct gb_err err = {0};
 		gb_buf_init(&out, max);
-		CHECK(gb_value_encode(&out, value, NULL, &err) == (max == bytes.len));
+		CHECK(gb_value_encode(&out, value, &grant_all, &err) == (max == bytes.len));
 		CHECK_INT(err.code, max == bytes.len ? GB_OK : GB_ELIMIT);
 	}
 	gb_values_destroy(pool);
@@ -160,7 +163,7 @@ TEST(an_output_that_is_too_small_fails) {
 }
 
 TEST(depth_is_bounded_in_both_directions) {
-	for (size_t depth = 999; depth <= 1001; depth++) {
+	for (size_t depth = 1999; depth <= 2001; depth++) {
 		struct gb_values *pool = gb_values_create(0);
 		struct gb_value *value = gb_value_array(pool);
 		gb_auto_buf struct gb_buf out, bytes;
@@ -174,10 +177,10 @@ TEST(depth_is_bounded_in_both_directions) {
 			gb_cbor_array(&bytes, 1);
 		}
 		gb_cbor_array(&bytes, 0);
-		CHECK(gb_value_encode(&out, value, NULL, &err) == (depth <= 1000));
-		CHECK(!!gb_value_decode(pool, bytes.data, bytes.len, NULL, &err) == (depth <= 1000));
-		if (depth > 1000)
-			CHECK_STR(err.message, "value is nested deeper than 1000 levels at byte 1000");
+		CHECK(gb_value_encode(&out, value, NULL, &err) == (depth <= 2000));
+		CHECK(!!gb_value_decode(pool, bytes.data, bytes.len, NULL, &err) == (depth <= 2000));
+		if (depth > 2000)
+			CHECK_STR(err.message, "value is nested deeper than 2000 levels at byte 2000");
 		gb_values_destroy(pool);
 	}
 }
@@ -338,4 +341,60 @@ TEST(empty_input_has_no_item) {
 	struct gb_cbor_item item;
 	CHECK(!gb_cbor_next(&in, &item));
 	CHECK(!gb_cbor_skip(&in, 1));
+}
+
+static bool refuse_seven(void *data, uint32_t id) {
+	(void)data;
+	return id != 7;
+}
+
+static bool admit_own(void *data, enum gb_side side, uint32_t id) {
+	(void)data;
+	return side == GB_SANDBOX && id < 10;
+}
+
+TEST(functions_are_written_only_where_they_are_granted) {
+	struct gb_values *pool = gb_values_create(0);
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 100);
+	struct gb_err err = {0};
+	const struct gb_grants grants = {.grant = refuse_seven};
+	CHECK(!gb_value_encode(&out, gb_value_function(pool, 6, "f"), NULL, &err));
+	CHECK_STR(err.message, "a function cannot be here");
+	CHECK(!gb_value_encode(&out, gb_value_promise(pool, 6), NULL, &err));
+	CHECK_STR(err.message, "a promise cannot be here");
+	CHECK(gb_value_encode(&out, gb_value_function(pool, 6, "f"), &grants, &err));
+	CHECK(!gb_value_encode(&out, gb_value_function(pool, 7, "f"), &grants, &err));
+	gb_values_destroy(pool);
+}
+
+TEST(functions_are_read_only_where_they_are_admitted) {
+	static const struct {
+		uint8_t bytes[16];
+		size_t n;
+		bool ok;
+	} cases[] = {
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 9, 0xf6}, 9, true},
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 10, 0xf6}, 9, false}, /* not lent */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 0, 9, 0xf6}, 9, false},  /* the other side's */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 2, 9, 0xf6}, 9, false},  /* no side at all */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x82, 1, 9}, 8, false},        /* no name, not even null */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 9, 1}, 9, false},     /* a name that is none */
+	    {{0xda, 0, 0x47, 0x42, 6, 0x82, 1, 9}, 8, true},
+	    {{0xda, 0, 0x47, 0x42, 6, 0x83, 1, 9, 0xf6}, 9, false},
+	    {{0xda, 0, 0x47, 0x42, 6, 0x82, 1, 0x20}, 8, false}, /* a negative number */
+	};
+	const struct gb_decode_limits own = {.max_depth = 5, .max_items = 5, .admits = admit_own};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct gb_values *pool = gb_values_create(0);
+		enum gb_side side = GB_HOST;
+		uint32_t id = 0;
+		struct gb_value *value = gb_value_decode(pool, cases[i].bytes, cases[i].n, &own, NULL);
+		if (!CHECK(!!value == cases[i].ok))
+			printf("#   case %zu\n", i);
+		CHECK(gb_value_as_callable(value, &side, &id) == cases[i].ok);
+		CHECK(!cases[i].ok || (side == GB_SANDBOX && id == 9));
+		CHECK(!gb_value_decode(pool, cases[i].bytes, cases[i].n, NULL, NULL));
+		gb_values_destroy(pool);
+	}
 }

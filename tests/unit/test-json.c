@@ -117,7 +117,7 @@ TEST(indented_text_has_one_item_a_line) {
 }
 
 TEST(depth_is_bounded_in_both_directions) {
-	for (size_t depth = 1000; depth <= 1001; depth++) {
+	for (size_t depth = 2000; depth <= 2001; depth++) {
 		struct gb_values *pool = gb_values_create(0);
 		struct gb_err err = {0};
 		struct gb_value *value = gb_value_array(pool);
@@ -130,11 +130,11 @@ TEST(depth_is_bounded_in_both_directions) {
 			value = outer;
 		}
 		gb_auto_free char *written = gb_value_to_json(value, 0, NULL, &err);
-		CHECK_STR(written, depth == 1000 ? json : NULL);
-		CHECK_STR(err.message, depth == 1000 ? "" : "value nests deeper than 1000 levels of JSON");
-		CHECK((parse(pool, json, &err) != NULL) == (depth == 1000));
+		CHECK_STR(written, depth == 2000 ? json : NULL);
+		CHECK_STR(err.message, depth == 2000 ? "" : "value nests deeper than 2000 levels of JSON");
+		CHECK((parse(pool, json, &err) != NULL) == (depth == 2000));
 		CHECK_STR(
-		    err.message, depth == 1000 ? "" : "line 1, column 1001: nested deeper than 1000 levels");
+		    err.message, depth == 2000 ? "" : "line 1, column 2001: nested deeper than 2000 levels");
 		gb_values_destroy(pool);
 	}
 }
