@@ -109,6 +109,7 @@ struct gb_result {
 	size_t n_logs;
 	bool truncated; /* more was logged than the limit lets through */
 	bool timed_out;
+	int exit_code; /* 0 when successful, else 1, or what the program said */
 	double duration_ms;
 	uint64_t memory_used_bytes; /* peak of the heap; 0 when the worker could not tell */
 };

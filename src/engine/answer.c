@@ -176,6 +176,7 @@ bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct g
 	}
 	run->result.status = statuses[status];
 	run->result.memory_used_bytes = memory;
+	run->result.exit_code = run->result.status == GB_SUCCESS ? 0 : 1;
 	run->result.truncated |= truncated;
 	run->result.error = error;
 	run->result.value = value;

@@ -146,6 +146,7 @@ static bool write_values(struct gb_buf *out, const struct gb_run_options *option
 	    {"imports", options->imports, gb_cbor_object},
 	    {"globals", options->globals, gb_cbor_object},
 	    {"args", options->args, gb_cbor_array},
+	    {"settings", NULL, gb_cbor_object},
 	};
 	for (size_t i = 0; i < GB_COUNT(values); i++) {
 		if (!values[i].value)

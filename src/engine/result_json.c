@@ -97,8 +97,7 @@ bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, st
 		return false;
 	gb_buf_printf(out,
 	    ",\"stdout\":\"\",\"stderr\":\"\",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s",
-	    result->status == GB_SUCCESS ? 0 : 1, result->timed_out ? "true" : "false",
-	    result->truncated ? "true" : "false");
+	    result->exit_code, result->timed_out ? "true" : "false", result->truncated ? "true" : "false");
 	if (result->status != GB_SUCCESS)
 		write_error(out, &result->error);
 	gb_buf_printf(out, ",\"durationMs\":%.3f,\"memoryUsedBytes\":%llu}", result->duration_ms,

@@ -60,6 +60,7 @@ void gb_run_fail(
 	if (run->settled)
 		return;
 	run->result.status = status;
+	run->result.exit_code = 1;
 	run->result.value = NULL;
 	run->result.error.name = name;
 	run->result.error.code = code;

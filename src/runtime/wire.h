@@ -6,12 +6,16 @@
  * JOB	source, filename, export or null, flags, memory limit, output limit, result limit, report limit, call
  *	limit, calls, calls in flight, CPU seconds,
  *	number of modules and for each its name and source,
- *	imports (object), globals (object), arguments (array)
+ *	imports (object), globals (object), arguments (array), settings of the runtime's own (object)
  *
  * Worker to host:
  * LOG	level, milliseconds since 1970, arguments (array)
- * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame
- *	error: array of name, message, stack, code, specifier, filename (each text or null), line, column
+ * OUTPUT	stream (1 stdout, 2 stderr), bytes
+ * DISPLAY	object: media type to text or bytes
+ * EXIT	the exit code that the program asked for
+ * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame of a
+ *run. A session then waits for the next JOB. error: array of name, message, stack, code, specifier, filename
+ *(each text or null), line, column
  *
  * Both ways, about functions and promises that one side has lent to the other:
  * CALL	call, function, arguments (array)

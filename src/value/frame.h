@@ -21,11 +21,14 @@
 #include "base/err.h"
 
 enum gb_frame_type {
-	GB_FRAME_JOB = 1,    /* host to worker: what to run */
-	GB_FRAME_RESULT = 2, /* worker to host: how it ended; the last frame */
-	GB_FRAME_LOG = 3,    /* worker to host: one console call */
-	GB_FRAME_CALL = 4,   /* both ways: call what the other side has lent */
-	GB_FRAME_ANSWER = 5, /* both ways */
+	GB_FRAME_JOB = 1,     /* host to worker: what to run */
+	GB_FRAME_RESULT = 2,  /* worker to host: how it ended; the last frame */
+	GB_FRAME_LOG = 3,     /* worker to host: one console call */
+	GB_FRAME_CALL = 4,    /* both ways: call what the other side has lent */
+	GB_FRAME_ANSWER = 5,  /* both ways */
+	GB_FRAME_OUTPUT = 6,  /* worker to host: what a program wrote */
+	GB_FRAME_DISPLAY = 7, /* worker to host: something to be shown, in one or more forms */
+	GB_FRAME_EXIT = 8,    /* worker to host: how the program ended itself */
 };
 
 enum { GB_FRAME_HEAD = 5 };

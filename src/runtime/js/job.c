@@ -82,6 +82,7 @@ void gb_js_job_write_bare(struct gb_buf *out, const char *source, const char *fi
 	gb_cbor_object(out, 0);
 	gb_cbor_object(out, 0);
 	gb_cbor_array(out, 0);
+	gb_cbor_object(out, 0);
 }
 
 void gb_js_job_finish(struct gb_js_job *job) {
