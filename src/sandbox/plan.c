@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
 /* What root becomes inside; also what Linux shows for ids that have no mapping. */
 enum { NOBODY = 65534 };
+
+enum { CELL_THREADS = 512, CELL_FILES = 256 };
 
 static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_CORE, 0},
@@ -53,5 +56,36 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	plan->gid = geteuid() == 0 ? NOBODY : getegid();
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
-	return gb_landlock_rights(&plan->landlock, NULL, err) && gb_seccomp_filter(&plan->filter, EPERM, err);
+	return gb_landlock_rights(&plan->landlock, NULL, err) &&
+	       gb_seccomp_filter(&plan->filter, false, EPERM, err);
+}
+
+static bool add_path(struct gb_furniture *furniture, const char *path, struct gb_err *err) {
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return true;
+	if (furniture->n_paths == GB_PLAN_PATHS_MAX || strlen(path) >= GB_PLAN_PATH_BYTES)
+		return gb_fail(err, GB_EINVAL, 0, "too much to be read in the sandbox: '%s'", path);
+	struct gb_plan_path *slot = &furniture->paths[furniture->n_paths++];
+	memcpy(slot->path, path, strlen(path) + 1);
+	slot->is_file = !S_ISDIR(st.st_mode);
+	slot->is_device = S_ISCHR(st.st_mode);
+	return true;
+}
+
+bool gb_plan_init_furnished(
+    struct gb_plan *plan, const char *const *paths, uint64_t box_bytes, struct gb_err *err) {
+	if (!gb_plan_init(plan, err) || !gb_seccomp_filter(&plan->filter, true, EPERM, err))
+		return false;
+	struct gb_furniture *furniture = &plan->furniture;
+	for (size_t i = 0; paths[i]; i++)
+		if (!add_path(furniture, paths[i], err))
+			return false;
+	furniture->box_bytes = box_bytes;
+	furniture->max_threads = CELL_THREADS;
+	furniture->max_files = CELL_FILES;
+	for (uint32_t i = 0; i < plan->n_rlimits; i++)
+		if (plan->rlimits[i].resource == RLIMIT_FSIZE)
+			plan->rlimits[i].limit = box_bytes;
+	return furniture->n_paths > 0 || gb_fail(err, GB_ENOENT, 0, "none of the system files is there");
 }

@@ -34,7 +34,13 @@ enum gb_layer {
 	GB_LAYER_ALL = (1 << 11) - 1,
 };
 
-enum { GB_LAYER_COUNT = 11, GB_PLAN_FILTER_MAX = 320, GB_PLAN_RLIMITS_MAX = 12 };
+enum {
+	GB_LAYER_COUNT = 11,
+	GB_PLAN_FILTER_MAX = 1024,
+	GB_PLAN_RLIMITS_MAX = 12,
+	GB_PLAN_PATHS_MAX = 24,
+	GB_PLAN_PATH_BYTES = 64,
+};
 
 /* "seccomp" and the like; the index is the bit's. */
 const char *gb_layer_name(enum gb_layer layer);
@@ -55,6 +61,20 @@ struct gb_rlimit {
 	uint64_t limit;
 };
 
+/* What interpreters need that are not made for an empty room: system files to read, a folder and temporary
+ * files of each cell's own, threads. */
+struct gb_furniture {
+	uint32_t n_paths; /* 0: the room is empty */
+	struct gb_plan_path {
+		char path[GB_PLAN_PATH_BYTES];
+		uint8_t is_file;
+		uint8_t is_device; /* may be written to */
+	} paths[GB_PLAN_PATHS_MAX];
+	uint64_t box_bytes;   /* of /box; /tmp has as much */
+	uint32_t max_threads; /* of all cells of a zygote together */
+	uint32_t max_files;   /* open at once, in a cell */
+};
+
 struct gb_plan {
 	uint32_t size; /* sizeof(struct gb_plan): host and worker must come from the same build */
 	uint32_t layers;
@@ -64,11 +84,18 @@ struct gb_plan {
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;
+	struct gb_furniture furniture;
 	struct gb_filter filter;
 };
 
 /* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
 bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
+
+/* The same, but with those of @paths that exist to be read in the root, and /box and /tmp for each cell. The
+ * zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mounts and processes;
+ * cells keep nothing, and raise Landlock themselves. */
+bool gb_plan_init_furnished(
+    struct gb_plan *plan, const char *const *paths, uint64_t box_bytes, struct gb_err *err);
 
 /* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
@@ -76,7 +103,8 @@ bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_
 /* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
 enum { GB_SECCOMP_MARK = 4000 };
 
-/* The system call filter. Denied calls fail with @denied_errno: EPERM, or the mark where somebody looks. */
-bool gb_seccomp_filter(struct gb_filter *ret, int denied_errno, struct gb_err *err);
+/* The system call filter of an empty or a furnished room. Denied calls fail with @denied_errno: EPERM, or the
+ * mark where somebody looks. */
+bool gb_seccomp_filter(struct gb_filter *ret, bool furnished, int denied_errno, struct gb_err *err);
 
 #endif

@@ -5,6 +5,8 @@
 #ifndef GB_SANDBOX_PROTOCOL_H
 #define GB_SANDBOX_PROTOCOL_H
 
+#include <linux/sched.h>
+#include <signal.h>
 #include <stdint.h>
 
 /* Where a cell finds its socket, and the zygote what it was given. The filter knows these numbers. */
@@ -12,6 +14,9 @@ enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 5 };
 
 /* A cell that could not raise its own last layers ends with this status, without having read its job. */
 enum { GB_CELL_EXIT_NO_WALL = 97 };
+
+/* How a zygote makes a cell in a furnished room: with mounts and processes of its own. */
+#define GB_CELL_CLONE_FLAGS (CLONE_NEWNS | CLONE_NEWPID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
 enum gb_order_kind { GB_ORDER_FORK = 1 };
 

@@ -7,12 +7,15 @@
  * to a descriptor that a cell does not have, or stopped in a cell by a limit that it cannot raise.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -49,7 +52,12 @@ struct rule {
 /* glibc's fork(), and nothing else that clone can do. */
 #define FORK_FLAGS (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
 
-static const struct rule rules[] = {
+/* glibc's threads. */
+#define THREAD_FLAGS                                                                                         \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |   \
+	    CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
+static const struct rule common_rules[] = {
     /* Talk on the socket that is already open. */
     PLAIN(read),
     PLAIN(write),
@@ -87,8 +95,6 @@ static const struct rule rules[] = {
     WHEN(dup3, IS(1, GB_FD_CELL)),
     PLAIN(close_range),
     PLAIN(ppoll),
-    /* it may start no process (RLIMIT_NPROC is 0 there) and open no descriptor (RLIMIT_NOFILE too). */
-    WHEN(clone, IS(0, FORK_FLAGS)),
     PLAIN(pidfd_open),
     PLAIN(wait4),
 #ifdef __SANITIZE_ADDRESS__
@@ -104,6 +110,154 @@ static const struct rule rules[] = {
     PLAIN(sysinfo),
     PLAIN(getuid),
 #endif
+};
+
+/* An empty room: nothing to open and nobody to call. */
+static const struct rule empty_rules[] = {
+    /* For the zygote: a cell may start no process (RLIMIT_NPROC is 0 there), and open no descriptor by
+     * pidfd_open (RLIMIT_NOFILE too). */
+    WHEN(clone, IS(0, FORK_FLAGS)),
+};
+
+/* A furnished room: files, threads, and what a large interpreter does without being asked. */
+static const struct rule furnished_rules[] = {
+    /* For the zygote: new namespaces and mounts take a capability that a cell does not have. */
+    WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS)),
+    PLAIN(mount),
+    PLAIN(capset),
+    /* For a cell's start, and harmless ever after: they only take away. */
+    PLAIN(landlock_create_ruleset),
+    PLAIN(landlock_add_rule),
+    PLAIN(landlock_restrict_self),
+    /* Threads; never a process. */
+    WHEN(clone, IS(0, THREAD_FLAGS)),
+    PLAIN(futex),
+    PLAIN(rseq),
+    PLAIN(set_tid_address),
+    PLAIN(sched_yield),
+    PLAIN(sched_getaffinity),
+    PLAIN(get_robust_list),
+    PLAIN(membarrier),
+    /* Code of shared libraries: from a file, never writable. /box and /tmp are mounted noexec. */
+    WHEN(mmap, IS(2, PROT_READ | PROT_EXEC), WITHOUT(3, MAP_ANONYMOUS | MAP_HUGETLB)),
+    PLAIN(msync),
+    PLAIN(mincore),
+    /* Files, as far as there are any. */
+    PLAIN(open),
+    PLAIN(openat),
+    PLAIN(creat),
+    PLAIN(stat),
+    PLAIN(lstat),
+    PLAIN(fstat),
+    PLAIN(newfstatat),
+    PLAIN(statx),
+    PLAIN(statfs),
+    PLAIN(fstatfs),
+    PLAIN(access),
+    PLAIN(faccessat),
+    PLAIN(faccessat2),
+    PLAIN(readlink),
+    PLAIN(readlinkat),
+    PLAIN(getdents64),
+    PLAIN(lseek),
+    PLAIN(pread64),
+    PLAIN(pwrite64),
+    PLAIN(readv),
+    PLAIN(writev),
+    PLAIN(preadv),
+    PLAIN(pwritev),
+    PLAIN(copy_file_range),
+    PLAIN(ftruncate),
+    PLAIN(truncate),
+    PLAIN(fallocate),
+    PLAIN(fadvise64),
+    PLAIN(fsync),
+    PLAIN(fdatasync),
+    PLAIN(flock),
+    PLAIN(mkdir),
+    PLAIN(mkdirat),
+    PLAIN(rmdir),
+    PLAIN(unlink),
+    PLAIN(unlinkat),
+    PLAIN(rename),
+    PLAIN(renameat),
+    PLAIN(renameat2),
+    PLAIN(link),
+    PLAIN(linkat),
+    PLAIN(symlink),
+    PLAIN(symlinkat),
+    PLAIN(chmod),
+    PLAIN(fchmod),
+    PLAIN(fchmodat),
+    PLAIN(utimensat),
+    PLAIN(umask),
+    PLAIN(getcwd),
+    PLAIN(chdir),
+    PLAIN(fchdir),
+    /* Descriptors. */
+    PLAIN(dup),
+    PLAIN(dup2),
+    PLAIN(dup3),
+    PLAIN(pipe),
+    PLAIN(pipe2),
+    PLAIN(eventfd2),
+    PLAIN(poll),
+    PLAIN(select),
+    PLAIN(pselect6),
+    PLAIN(epoll_create1),
+    PLAIN(epoll_ctl),
+    PLAIN(epoll_wait),
+    PLAIN(epoll_pwait),
+    PLAIN(timerfd_create),
+    PLAIN(timerfd_settime),
+    WHEN(ioctl, IS(1, TCGETS)),
+    WHEN(ioctl, IS(1, FIONREAD)),
+    WHEN(ioctl, IS(1, FIONBIO)),
+    WHEN(ioctl, IS(1, FIOCLEX)),
+    WHEN(fcntl, IS(1, F_DUPFD)),
+    WHEN(fcntl, IS(1, F_DUPFD_CLOEXEC)),
+    WHEN(fcntl, IS(1, F_GETFD)),
+    WHEN(fcntl, IS(1, F_SETFD)),
+    WHEN(fcntl, IS(1, F_GETFL)),
+    WHEN(fcntl, IS(1, F_SETFL)),
+    WHEN(fcntl, IS(1, F_GETLK)),
+    WHEN(fcntl, IS(1, F_SETLK)),
+    WHEN(fcntl, IS(1, F_SETLKW)),
+    /* A pair that leads nowhere: event loops wake themselves up through one. */
+    WHEN(socketpair, IS(0, AF_UNIX)),
+    PLAIN(recvfrom),
+    WHEN(shutdown, IS(1, SHUT_RDWR)),
+    WHEN(getsockopt, IS(2, SO_TYPE)),
+    WHEN(getsockopt, IS(2, SO_ERROR)),
+    WHEN(getsockopt, IS(2, SO_DOMAIN)),
+    WHEN(getsockopt, IS(2, SO_PROTOCOL)),
+    /* Time, signals of its own, who it is. */
+    PLAIN(clock_getres),
+    PLAIN(clock_nanosleep),
+    PLAIN(nanosleep),
+    PLAIN(setitimer),
+    PLAIN(getitimer),
+    PLAIN(alarm),
+    PLAIN(times),
+    PLAIN(getrusage),
+    PLAIN(sysinfo),
+    PLAIN(uname),
+    PLAIN(rt_sigaction),
+    PLAIN(rt_sigpending),
+    PLAIN(rt_sigtimedwait),
+    PLAIN(sigaltstack),
+    PLAIN(pause),
+    PLAIN(getppid),
+    PLAIN(getuid),
+    PLAIN(geteuid),
+    PLAIN(getgid),
+    PLAIN(getegid),
+    PLAIN(getgroups),
+    PLAIN(getresuid),
+    PLAIN(getresgid),
+    PLAIN(getrlimit),
+    WHEN(prctl, IS(0, PR_SET_NAME)),
+    WHEN(prctl, IS(0, PR_GET_NAME)),
 };
 
 static int add_rule(scmp_filter_ctx filter, const struct rule *rule) {
@@ -139,7 +293,16 @@ static void release_filter(scmp_filter_ctx *filter) {
 	seccomp_release(*filter);
 }
 
-bool gb_seccomp_filter(struct gb_filter *ret, int denied_errno, struct gb_err *err) {
+static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t n, struct gb_err *err) {
+	for (size_t i = 0; i < n; i++) {
+		int failed = add_rule(filter, &rules[i]);
+		if (failed)
+			return gb_fail(err, GB_EWALL, -failed, "seccomp: rule %zu", i);
+	}
+	return true;
+}
+
+bool gb_seccomp_filter(struct gb_filter *ret, bool furnished, int denied_errno, struct gb_err *err) {
 	__attribute__((cleanup(release_filter))) scmp_filter_ctx filter =
 	    seccomp_init(SCMP_ACT_ERRNO((uint32_t)denied_errno));
 	if (!filter)
@@ -148,10 +311,11 @@ bool gb_seccomp_filter(struct gb_filter *ret, int denied_errno, struct gb_err *e
 	 * of the filter and the kernel's walk over it at load time short. */
 	seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	for (size_t i = 0; i < GB_COUNT(rules); i++) {
-		int failed = add_rule(filter, &rules[i]);
-		if (failed)
-			return gb_fail(err, GB_EWALL, -failed, "seccomp: rule %zu", i);
-	}
-	return export_filter(filter, ret, err);
+	/* Programs that try the newer call first take this for an old kernel, and use the other one. */
+	if (furnished && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0)
+		return gb_fail(err, GB_EWALL, 0, "seccomp: clone3");
+	bool added = add_rules(filter, common_rules, GB_COUNT(common_rules), err) &&
+		     (furnished ? add_rules(filter, furnished_rules, GB_COUNT(furnished_rules), err)
+				: add_rules(filter, empty_rules, GB_COUNT(empty_rules), err));
+	return added && export_filter(filter, ret, err);
 }

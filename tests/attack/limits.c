@@ -11,7 +11,7 @@ ATTACK(raise_a_limit, .layers = GB_LAYER_RLIMIT) {
 	return setrlimit(RLIMIT_NOFILE, &(struct rlimit){DESCRIPTORS, DESCRIPTORS});
 }
 
-ATTACK(raise_the_limit_of_processes, .layers = GB_LAYER_RLIMIT) {
+ATTACK(raise_the_limit_of_processes, .furnished_allows = true, .layers = GB_LAYER_RLIMIT) {
 	struct rlimit limit;
 	return getrlimit(RLIMIT_NPROC, &limit) != 0 || limit.rlim_max == 0
 		   ? setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1})

@@ -44,7 +44,8 @@ ATTACK(receive_a_descriptor, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}
 }
 
 /* The filter knows the zygote's control socket by its number, which nothing in a cell can get. */
-ATTACK(put_a_descriptor_where_the_control_socket_was, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+ATTACK(put_a_descriptor_where_the_control_socket_was, .furnished_allows = true,
+    .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_dup3, GB_FD_CELL, GB_FD_CONTROL, 0));
 	try(&tries, syscall(SYS_dup2, GB_FD_CELL, GB_FD_CONTROL));
@@ -52,11 +53,11 @@ ATTACK(put_a_descriptor_where_the_control_socket_was, .layers = GB_LAYER_RLIMIT 
 	return tries_end(&tries);
 }
 
-ATTACK(open_a_descriptor_of_ones_own_process, .layers = GB_LAYER_RLIMIT) {
+ATTACK(open_a_descriptor_of_ones_own_process, .furnished_allows = true, .layers = GB_LAYER_RLIMIT) {
 	return syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
 }
 
-ATTACK(change_the_socket, .layers = GB_LAYER_SECCOMP) {
+ATTACK(change_the_socket, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_setsockopt, GB_FD_CELL, SOL_SOCKET, SO_SNDBUF, &(int){1 << 20}, sizeof(int)));
 	try(&tries, syscall(SYS_fcntl, GB_FD_CELL, F_SETFL, O_NONBLOCK));
@@ -72,7 +73,7 @@ ATTACK(ask_who_is_at_the_other_end, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_getsockopt, GB_FD_CELL, SOL_SOCKET, SO_PEERCRED, &who, &n);
 }
 
-ATTACK(splice_pages_into_the_socket, .layers = GB_LAYER_SECCOMP) {
+ATTACK(splice_pages_into_the_socket, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
 	int ends[2] = {-1, -1};
 	/* The page itself travels, not a copy: it must still say the same when it is read. */
 	static char line[] = "\n";

@@ -28,6 +28,7 @@ struct outcome {
 
 static struct {
 	struct gb_plan plan;
+	struct gb_plan furnished;
 	struct gb_filter marked; /* the same filter, with an answer that only it gives */
 	int landlock_abi;
 	bool ready;
@@ -36,9 +37,11 @@ static struct {
 static bool prepare_wall(void) {
 	struct gb_err err = {0};
 	struct gb_landlock_rights rights;
+	static const char *const paths[] = {"/usr/lib", "/usr/share/zoneinfo", "/dev/null", NULL};
 	if (!wall.ready)
 		wall.ready = gb_plan_init(&wall.plan, &err) &&
-			     gb_seccomp_filter(&wall.marked, GB_SECCOMP_MARK, &err) &&
+			     gb_plan_init_furnished(&wall.furnished, paths, 16 << 20, &err) &&
+			     gb_seccomp_filter(&wall.marked, false, GB_SECCOMP_MARK, &err) &&
 			     gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))
 		tap_quote("", err.message);
@@ -91,13 +94,9 @@ static void read_outcome(const struct attack *attack, struct gb_oneshot_answer *
 	}
 }
 
-/* Run the probe behind @layers. False, and the test has failed, if that was not possible. */
-static bool perform(
-    const struct attack *attack, unsigned layers, bool marked, bool careless, struct outcome *ret) {
-	struct gb_plan plan = wall.plan;
-	plan.layers = layers;
-	if (marked)
-		plan.filter = wall.marked;
+/* Run the probe behind @plan. False, and the test has failed, if that was not possible. */
+static bool perform_behind(
+    const struct attack *attack, const struct gb_plan *plan, bool careless, struct outcome *ret) {
 	struct stage stage = {0};
 	if (attack->set && !CHECK(attack->set(&stage))) {
 		printf("#   could not be prepared: %s\n", strerror(errno));
@@ -110,7 +109,7 @@ static bool perform(
 	struct gb_oneshot_answer answer;
 	struct gb_err err = {0};
 	gb_buf_init(&answer.bytes, 4096);
-	bool ok = gb_oneshot(&plan, getenv("GB_ATTACK_WORKER"), question, TIMEOUT_MS, &answer, &err);
+	bool ok = gb_oneshot(plan, getenv("GB_ATTACK_WORKER"), question, TIMEOUT_MS, &answer, &err);
 	if (CHECK(ok))
 		read_outcome(attack, &answer, ret);
 	else
@@ -118,6 +117,15 @@ static bool perform(
 	gb_buf_finish(&answer.bytes);
 	strike(attack, &stage);
 	return ok;
+}
+
+static bool perform(
+    const struct attack *attack, unsigned layers, bool marked, bool careless, struct outcome *ret) {
+	struct gb_plan plan = wall.plan;
+	plan.layers = layers;
+	if (marked)
+		plan.filter = wall.marked;
+	return perform_behind(attack, &plan, careless, ret);
 }
 
 static void print_layers(unsigned layers) {
@@ -181,6 +189,16 @@ static void judge_layer(const struct attack *attack, enum gb_layer layer) {
 		expect_works(attack, base);
 }
 
+static void expect_denied_where_furnished(const struct attack *attack) {
+	struct outcome outcome;
+	if (!perform_behind(attack, &wall.furnished, false, &outcome))
+		return;
+	if (!CHECK((outcome.verdict == DENIED) == !attack->furnished_allows)) {
+		printf("#   in a furnished room\n");
+		explain(attack, GB_LAYER_ALL, &outcome);
+	}
+}
+
 static bool has_cgroup(struct gb_err *err) {
 	struct gb_cgroup *group = NULL;
 	bool has = gb_cgroup_create(&(struct gb_cgroup_limits){1 << 20, 1}, &group, err);
@@ -204,6 +222,7 @@ static void judge(void) {
 		if (attack->layers & 1u << i)
 			judge_layer(attack, (enum gb_layer)(1u << i));
 	expect_denied(attack, GB_LAYER_ALL, GB_LAYER_ALL);
+	expect_denied_where_furnished(attack);
 }
 
 __attribute__((constructor)) static void add_attacks(void) {

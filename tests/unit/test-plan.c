@@ -65,7 +65,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 	ONLY_IN_RELEASE();
 	struct gb_filter f;
 	struct gb_err err = {0};
-	if (!CHECK(gb_seccomp_filter(&f, EPERM, &err)))
+	if (!CHECK(gb_seccomp_filter(&f, false, EPERM, &err)))
 		return;
 	unsigned n_allowed = 0;
 	for (long nr = 0; nr < 1024; nr++)
@@ -89,7 +89,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 
 TEST(arguments_are_looked_at) {
 	struct gb_filter f;
-	CHECK(gb_seccomp_filter(&f, EPERM, NULL));
+	CHECK(gb_seccomp_filter(&f, false, EPERM, NULL));
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC), DENIED);
 	CHECK_INT(judge_call(&f, SYS_mprotect, 0, 4096, PROT_EXEC), DENIED);
@@ -119,7 +119,7 @@ TEST(arguments_are_looked_at) {
 TEST(a_refusal_can_be_marked) {
 	ONLY_IN_RELEASE();
 	struct gb_filter f;
-	CHECK(gb_seccomp_filter(&f, GB_SECCOMP_MARK, NULL));
+	CHECK(gb_seccomp_filter(&f, false, GB_SECCOMP_MARK, NULL));
 	CHECK_INT(judge_call(&f, SYS_openat, 0, 0, 0), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
 }
 

@@ -20,8 +20,12 @@ struct gb_failure {
 
 /* Raise every layer of @plan except seccomp, which comes last and separately since what still has to be
  * done differs. The caller was cloned into its namespaces and holds their capabilities; after this it
- * holds none. */
+ * holds none, or in a furnished room one. */
 bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure);
+
+/* The rest, in a cell of a furnished room: folders of its own, no capability, Landlock. Returns NULL, or what
+ * could not be done, with errno set. */
+const char *gb_plan_apply_cell(const struct gb_plan *plan);
 
 /* Load the system call filter. errno on failure. */
 bool gb_filter_load(const struct gb_filter *filter);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -117,6 +118,14 @@ static void settle_time_zone(void) {
 	clearenv();
 }
 
+/* Where the C library keeps the number of this thread. Asked once, before the filter. */
+static int *thread_number(void) {
+	static int *address;
+	if (!address)
+		prctl(PR_GET_TID_ADDRESS, &address, 0, 0, 0);
+	return address;
+}
+
 static void raise_wall(struct zygote *zygote) {
 	struct gb_failure failure;
 	if (!gb_plan_apply(&zygote->plan, &failure))
@@ -129,6 +138,7 @@ static void raise_wall(struct zygote *zygote) {
 	zygote->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (zygote->signals < 0)
 		fail(GB_LAYER_ALL, errno, "signalfd");
+	thread_number();
 	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.filter))
 		fail(GB_LAYER_SECCOMP, errno, "load the filter");
 }
@@ -153,7 +163,10 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 		_exit(GB_CELL_EXIT_NO_WALL);
 	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
 		_exit(GB_CELL_EXIT_NO_WALL);
-	if (zygote->plan.layers & GB_LAYER_RLIMIT) {
+	bool furnished = zygote->plan.furniture.n_paths > 0;
+	if (furnished && gb_plan_apply_cell(&zygote->plan))
+		_exit(GB_CELL_EXIT_NO_WALL);
+	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
 		/* No descriptor at all can be opened, not even in the place of one that was closed. */
 		const struct rlimit none = {0, 0};
 		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &none) != 0)
@@ -165,9 +178,17 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	_exit(0);
 }
 
+/* A new process; in a furnished room with mounts and processes of its own, which fork() cannot say. The
+ * kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
+static pid_t make_process(const struct gb_plan *plan) {
+	if (plan->furniture.n_paths == 0 || !(plan->layers & GB_LAYER_MOUNT))
+		return fork();
+	return (pid_t)syscall(SYS_clone, GB_CELL_CLONE_FLAGS, NULL, NULL, thread_number(), 0);
+}
+
 static void fork_cell(struct zygote *zygote, const struct gb_order *order, int fd) {
 	struct gb_notice notice = {.kind = GB_NOTICE_FORKED, .cell = order->cell};
-	pid_t pid = fork();
+	pid_t pid = make_process(&zygote->plan);
 	if (pid == 0)
 		become_cell(zygote, fd, order->flags);
 	gb_auto_fd int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
