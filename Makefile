@@ -4,7 +4,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 MESON = meson
 
-.PHONY: all setup run test test-as-nobody test-vm bench bench-peers asan asan-build fuzz lint format cover install clean help
+.PHONY: all setup run test test-as-nobody test-vm test262 bench bench-peers asan asan-build fuzz lint format cover install clean help
 
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
 	@ninja -C $(BUILD) --quiet
@@ -27,6 +27,9 @@ test-as-nobody: all ## the tests of the wall once more, as an ordinary user (nee
 
 test-vm: all ## the tests of the wall once more, under Debian's own kernel in a virtual machine
 	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite e2e --suite attack --timeout-multiplier 10
+
+test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, beside the plain engine
+	@SUITE='$(SUITE)' ONLY='$(ONLY)' $(if $(EXPECTATIONS),EXPECTATIONS='$(EXPECTATIONS)') scripts/test262 $(BUILD)
 
 bench: all ## latency, throughput and memory, against the physical floor
 	@$(BUILD)/glovebox bench
@@ -59,4 +62,4 @@ clean: ## remove what was built here (not .deps)
 	@rm -rf $(BUILD) build-asan build-fuzz build-cover
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 14

@@ -1,0 +1,4 @@
+export let count = 0;
+export const add = () => {
+  count++;
+};

@@ -1,0 +1,4 @@
+/*---
+description: Left out by the engine's configuration.
+---*/
+assert(false, 'was run');

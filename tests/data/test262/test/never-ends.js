@@ -1,0 +1,5 @@
+/*---
+description: Does not tell its end.
+flags: [async]
+---*/
+Promise.resolve();

@@ -1,0 +1,7 @@
+/*---
+description: Wants an early error and has none.
+negative:
+  phase: parse
+  type: SyntaxError
+---*/
+$DONOTEVALUATE();

@@ -1,0 +1,4 @@
+/*---
+description: The same, reviewed.
+---*/
+assert.sameValue(typeof InternalError, 'function', 'of the engine');

@@ -1,0 +1,5 @@
+/*---
+description: Uses what the engine does not have.
+features: [time-travel]
+---*/
+yesterday();

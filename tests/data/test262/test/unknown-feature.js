@@ -1,0 +1,5 @@
+/*---
+description: Uses what the engine's configuration does not name.
+features: [telepathy]
+---*/
+guess();

@@ -1,0 +1,5 @@
+/*---
+description: A module that nobody wakes.
+flags: [module]
+---*/
+await new Promise(() => {});
