@@ -137,7 +137,8 @@ static JSModuleDef *load_import(struct gb_js *js, const char *specifier) {
 static int init_missing(JSContext *ctx, JSModuleDef *module) {
 	JSAtom atom = JS_GetModuleName(ctx, module);
 	const char *specifier = JS_AtomToCString(ctx, atom);
-	JS_ThrowReferenceError(ctx, "cannot import '%s'", specifier ? specifier : "?");
+	JS_ThrowReferenceError(ctx, "cannot import '%s': it could not be found or compiled before",
+	    specifier ? specifier : "?");
 	JS_FreeCString(ctx, specifier);
 	JS_FreeAtom(ctx, atom);
 	return -1;
@@ -220,8 +221,32 @@ static char *resolve(JSContext *ctx, const char *base, const char *specifier, vo
 	return js_strdup(ctx, is_entry(js, name) ? js->modules->job->filename.p : name);
 }
 
+/* Modules are JavaScript: what is asked for as something else must not run as a program. The compiler asks
+ * for `import … with`, since bytecode forgets attributes, and the guest for `import()`. */
+static int check_attributes(JSContext *ctx, void *opaque, JSValueConst attributes) {
+	static const char message[] = "import attributes are not supported: a run's modules are JavaScript";
+	struct gb_js *js = opaque;
+	JSPropertyEnum *names;
+	uint32_t n;
+	if (JS_GetOwnPropertyNames(ctx, &names, &n, attributes, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY) < 0)
+		return -1;
+	JS_FreePropertyEnum(ctx, names, n);
+	if (n == 0)
+		return 0;
+	if (ctx == js->compiler)
+		JS_ThrowSyntaxError(ctx, "%s", message);
+	else
+		JS_ThrowTypeError(ctx, "%s", message);
+	return -1;
+}
+
+static JSModuleDef *load_any(JSContext *ctx, const char *name, void *opaque, JSValueConst attributes) {
+	(void)attributes;
+	return load(ctx, name, opaque);
+}
+
 void gb_js_modules_install(struct gb_js *js) {
-	JS_SetModuleLoaderFunc(js->runtime, resolve, load, js);
+	JS_SetModuleLoaderFunc2(js->runtime, resolve, load_any, check_attributes, js);
 }
 
 void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const struct gb_js_job *job) {
