@@ -82,6 +82,14 @@ a() { run 0 bench --quick --json && /usr/bin/python3 -c 'import json,sys; d=json
 ok 'bench as json' a
 a() { mkdir "$scratch/alone" && cp "$glovebox" "$scratch/alone/" && out=$("$scratch/alone/glovebox" run -e 1 2>&1); [ $? = 3 ] && has "$out" "worker program 'glovebox-js'"; }
 ok 'without its worker it refuses and says what is missing' a
+a() { run 2 stdio x && has "$err" "takes no operand" && run 2 stdio --max-runs 0 && has "$err" "'0' is not a number" && run 2 stdio --timeout soon && has "$err" "'soon' is not a time" && run 0 stdio --help && has "$out" '"type":"run"'; }
+ok 'stdio names what is wrong, and teaches' a
+a() { run 0 stdio && [ "$out" = '{"type":"hello","protocol":1,"version":"'"$("$glovebox" version | cut -d' ' -f2)"'"}' ] && [ -z "$err" ]; }
+ok 'stdio says hello and ends with its input' a
+a() { run 3 stdio --socket "$scratch/no/such/folder" && has "$err" 'No such file' && run 3 stdio --socket "$(printf '%0200d' 1)" && has "$err" 'path of a socket'; }
+ok 'a socket that cannot be made is refused' a
+a() { "$glovebox" stdio <&- > "$scratch/out" 2>&1; [ $? = 0 ] && "$glovebox" stdio >&- 2> "$scratch/err" < /dev/null; }
+ok 'stdio without streams just ends' a
 # A leak checker would want a thread of its own.
 a() { out=$(ASAN_OPTIONS=detect_leaks=0 prlimit --nproc=0:0 -- "$glovebox" run -e 'export default 1' 2>&1); case $? in 0) [ "$out" = 1 ] ;; 3) has "$out" ': ' ;; *) false ;; esac; }
 ok 'a user without processes left gets a result or a refusal' a

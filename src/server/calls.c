@@ -1,0 +1,153 @@
+#include <stdlib.h>
+
+#include "server/replies.h"
+#include "server/rpc.h"
+
+/* --- from the code to the client --- */
+
+struct incoming {
+	struct gb_entry entry;
+	struct gb_call *call;
+	bool promised;
+};
+
+static struct gb_call_name name_of(const struct gb_rpc_run *run, uint64_t call) {
+	return (struct gb_call_name){run->entry.number, call};
+}
+
+/* Keep @call until it is answered, under a number of its own; NULL if memory is out. */
+static struct incoming *keep(struct gb_rpc_run *run, struct gb_call *call) {
+	struct incoming *incoming = calloc(1, sizeof *incoming);
+	if (!incoming)
+		return NULL;
+	incoming->call = call;
+	incoming->entry.number = run->last_call + 1;
+	if (!gb_table_add(&run->in, &incoming->entry)) {
+		free(incoming);
+		return NULL;
+	}
+	run->last_call++;
+	return incoming;
+}
+
+/* Take it out of the table again, to be answered. */
+static struct gb_call *release(struct gb_rpc_run *run, struct incoming *incoming) {
+	struct gb_call *call = incoming->call;
+	gb_table_remove(&run->in, &incoming->entry);
+	free(incoming);
+	return call;
+}
+
+static void throw(struct gb_call * call, const char *message) {
+	gb_call_throw(call, gb_value_error(gb_call_values(call), "RangeError", message, NULL));
+}
+
+void gb_rpc_on_call(struct gb_run *engine_run, struct gb_call *call, void *data) {
+	struct gb_rpc_run *run = data;
+	struct gb_err err = {0};
+	struct incoming *incoming = keep(run, call);
+	if (!incoming)
+		throw(call, "the host is out of memory");
+	else if (!gb_reply_call(&run->client->lines, name_of(run, incoming->entry.number),
+		     gb_call_function(call), gb_call_args(call), &err))
+		throw(release(run, incoming), err.message);
+}
+
+void gb_rpc_on_report(
+    struct gb_run *engine_run, const struct gb_value *value, struct gb_call *call, void *data) {
+	struct gb_rpc_run *run = data;
+	struct gb_err err = {0};
+	struct incoming *incoming = keep(run, call);
+	if (!incoming)
+		throw(call, "the host is out of memory");
+	else if (!gb_reply_report(&run->client->lines, name_of(run, incoming->entry.number), value, &err))
+		throw(release(run, incoming), err.message);
+}
+
+bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+	struct incoming *incoming = (struct incoming *)gb_table_find(&run->in, message->call);
+	if (!incoming)
+		return gb_complain(complaint, "unknown_call",
+		    message->call && message->call <= run->last_call ? "call %llu has its answer already"
+								     : "there is no call %llu",
+		    (unsigned long long)message->call);
+	if (message->promise && incoming->promised)
+		return gb_complain(gb_blame(complaint, "promise"), "invalid", "was said before");
+	if (message->promise) {
+		incoming->promised = true;
+		gb_call_promise(incoming->call);
+	} else if (message->thrown) {
+		gb_call_throw(release(run, incoming), message->thrown);
+	} else {
+		gb_call_return(release(run, incoming), message->returned);
+	}
+	return true;
+}
+
+/* --- from the client to the code --- */
+
+struct outgoing {
+	struct gb_entry entry;
+	struct gb_rpc_run *run;
+};
+
+static void on_answer(struct gb_run *engine_run, const struct gb_value *value, bool thrown, void *data) {
+	struct outgoing *outgoing = data;
+	struct gb_rpc_run *run = outgoing->run;
+	struct gb_call_name name = name_of(run, outgoing->entry.number);
+	gb_table_remove(&run->out, &outgoing->entry);
+	free(outgoing);
+	if (value)
+		gb_reply_answer(&run->client->lines, name, value, thrown);
+	else
+		gb_reply_ended(&run->client->lines, name);
+}
+
+/* The engine did not take the call. */
+static bool blame(const struct gb_err *err, struct gb_complaint *complaint) {
+	struct gb_str rest = gb_str_from(err->message), field;
+	bool named = gb_str_cut(&rest, ':', &field) &&
+		     (gb_str_eq(field, GB_STR("args")) || gb_str_eq(field, GB_STR("function")));
+	if (!named && err->code != GB_EINVAL)
+		return gb_complain(complaint, "refused", "%s", err->message);
+	gb_copy_text(complaint->field, sizeof complaint->field, named ? field : GB_STR("function"));
+	return gb_complain(complaint, "invalid", "%s", named ? rest.p + strspn(rest.p, " ") : err->message);
+}
+
+bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+	if (!run->run)
+		return gb_complain(gb_blame(complaint, "function"), "invalid",
+		    "the run has not begun and has no functions yet");
+	if (gb_table_find(&run->out, message->call))
+		return gb_complain(
+		    gb_blame(complaint, "call"), "invalid", "another call of this run has this number");
+	struct outgoing *outgoing = calloc(1, sizeof *outgoing);
+	if (!outgoing)
+		return gb_complain(complaint, "refused", "out of memory");
+	outgoing->run = run;
+	outgoing->entry.number = message->call;
+	if (!gb_table_add(&run->out, &outgoing->entry)) {
+		free(outgoing);
+		return gb_complain(complaint, "refused", "out of memory");
+	}
+	struct gb_err err = {0};
+	if (gb_run_call(run->run, message->function, message->args, on_answer, outgoing, &err))
+		return true;
+	gb_table_remove(&run->out, &outgoing->entry);
+	free(outgoing);
+	return blame(&err, complaint);
+}
+
+/* --- the end --- */
+
+void gb_rpc_end_calls(struct gb_rpc_run *run) {
+	for (struct gb_entry *entry; (entry = gb_table_any(&run->out));) {
+		gb_reply_ended(&run->client->lines, name_of(run, entry->number));
+		gb_table_remove(&run->out, entry);
+		free((struct outgoing *)entry);
+	}
+	for (struct gb_entry *entry; (entry = gb_table_any(&run->in));)
+		gb_call_return(release(run, (struct incoming *)entry), NULL);
+	gb_table_finish(&run->out);
+	gb_table_finish(&run->in);
+}

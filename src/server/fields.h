@@ -1,0 +1,61 @@
+/*
+ * Reading the fields of an object by a table, and complaining about the first that is wrong.
+ *
+ *	struct point { uint64_t x; const char *name; };
+ *	static const struct gb_field fields[] = {
+ *	    {"x", GB_FIELD_WHOLE, offsetof(struct point, x), .max = 100, .required = true},
+ *	    {"name", GB_FIELD_TEXT, offsetof(struct point, name)},
+ *	    {0},
+ *	};
+ *	if (!gb_fields_read(fields, object, &point, &complaint)) ... complaint.message: "x: must be …"
+ *
+ * What is not in the table is not accepted. Texts and values point into the object's pool.
+ */
+#ifndef GB_SERVER_FIELDS_H
+#define GB_SERVER_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "glovebox/value.h"
+#include "server/complaint.h"
+
+enum gb_field_kind {
+	GB_FIELD_IGNORED, /* known, and read elsewhere */
+	GB_FIELD_ANY,     /* const struct gb_value * */
+	GB_FIELD_ARRAY,   /* const struct gb_value * */
+	GB_FIELD_OBJECT,  /* const struct gb_value * */
+	GB_FIELD_TEXT,    /* const char *: without zeros */
+	GB_FIELD_STR,     /* struct gb_str, and a zero behind it */
+	GB_FIELD_WHOLE,   /* uint64_t, from min to max */
+	GB_FIELD_WHOLE32, /* uint32_t */
+	GB_FIELD_BOOLEAN, /* bool */
+	GB_FIELD_TRUE,    /* bool: there or not */
+	GB_FIELD_CHOICE,  /* unsigned: which of the choices */
+	GB_FIELD_FIELDS,  /* an object with fields of its own */
+};
+
+struct gb_field {
+	const char *name; /* NULL ends the table */
+	enum gb_field_kind kind;
+	size_t offset; /* of the member that it goes to */
+	uint64_t min, max;
+	bool required;
+	const char *const *choices;    /* NULL ends them */
+	const struct gb_field *fields; /* their offsets count from the same object */
+	const char *member;            /* as the C API calls it; NULL if it does not know it */
+};
+
+/* The largest whole number that every JSON reader keeps. */
+#define GB_WHOLE_MAX ((1ull << 53) - 1)
+
+bool gb_fields_read(const struct gb_field *fields, const struct gb_value *object, void *into,
+    struct gb_complaint *ret_complaint);
+
+/* A whole number that every JSON reader keeps. */
+bool gb_read_whole(const struct gb_value *value, uint64_t *ret);
+struct gb_str gb_read_str(const struct gb_value *value);
+
+#endif

@@ -1,0 +1,128 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "server/server.h"
+
+enum { CLIENTS_MAX = 100, BACKLOG = 64, NO_DESCRIPTORS_US = 10000 };
+
+struct gb_listener {
+	struct gb_server *server;
+	struct gb_source source;
+	int fd;
+	bool bound;
+	struct stat as_bound; /* to know it again: another may have come to stand in its place */
+	struct sockaddr_un address;
+};
+
+/* Say why in a line of the protocol, as far as it fits into the socket. */
+static void turn_away(int fd) {
+	static const char line[] =
+	    "{\"type\":\"error\",\"code\":\"refused\",\"message\":\"too many clients\"}\n";
+	(void)!send(fd, line, sizeof line - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void on_ready(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_listener *listener = gb_container(struct gb_listener, source, source);
+	gb_auto_fd int in = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (in < 0) {
+		/* It would be told again at once, and there is nothing to be done about it. */
+		if (errno == EMFILE || errno == ENFILE)
+			usleep(NO_DESCRIPTORS_US);
+		return;
+	}
+	gb_auto_fd int out = dup(in);
+	if (out < 0 || gb_server_clients(listener->server) >= CLIENTS_MAX)
+		turn_away(in);
+	else
+		gb_server_add(listener->server, gb_take_fd(&in), gb_take_fd(&out), NULL);
+}
+
+/* Make way for a new socket if what stands there is an old one, with nobody behind it. */
+static bool remove_stale(int fd, const struct sockaddr_un *address, struct gb_err *err) {
+	struct stat found;
+	const char *path = address->sun_path;
+	if (lstat(path, &found) != 0)
+		return errno == ENOENT || gb_fail(err, GB_ESYSTEM, errno, "look at '%s'", path);
+	if (!S_ISSOCK(found.st_mode))
+		return gb_fail(err, GB_EINVAL, 0, "'%s' exists and is no socket; it is left alone", path);
+	if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+		return gb_fail(err, GB_EINVAL, 0, "somebody listens at '%s' already", path);
+	if (errno != ECONNREFUSED)
+		return gb_fail(err, GB_ESYSTEM, errno, "connect to '%s'", path);
+	return unlink(path) == 0 || gb_fail(err, GB_ESYSTEM, errno, "remove the stale socket '%s'", path);
+}
+
+static bool bind_socket(struct gb_listener *listener, struct gb_err *err) {
+	const char *path = listener->address.sun_path;
+	/* Nobody else's, from its first moment on. */
+	mode_t before = umask(0177);
+	bool ok =
+	    bind(listener->fd, (const struct sockaddr *)&listener->address, sizeof listener->address) == 0;
+	int why = errno;
+	umask(before);
+	if (!ok)
+		return gb_fail(err, GB_ESYSTEM, why, "make the socket '%s'", path);
+	listener->bound = lstat(path, &listener->as_bound) == 0;
+	return listen(listener->fd, BACKLOG) == 0 || gb_fail(err, GB_ESYSTEM, errno, "listen at '%s'", path);
+}
+
+static int make_socket(struct gb_err *err) {
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		gb_fail(err, GB_ESYSTEM, errno, "socket");
+	return fd;
+}
+
+static bool open_listener(struct gb_listener *listener, struct gb_err *err) {
+	gb_auto_fd int probe = make_socket(err);
+	listener->fd = make_socket(err);
+	return probe >= 0 && listener->fd >= 0 && remove_stale(probe, &listener->address, err) &&
+	       bind_socket(listener, err) &&
+	       gb_loop_add(
+		   gb_server_loop(listener->server), &listener->source, listener->fd, EPOLLIN, on_ready, err);
+}
+
+bool gb_listener_create(
+    struct gb_server *server, const char *path, struct gb_listener **ret, struct gb_err *err) {
+	struct gb_listener *listener = calloc(1, sizeof *listener);
+	if (!listener)
+		return gb_fail(err, GB_ENOMEM, 0, "a listener");
+	listener->server = server;
+	listener->source.fd = listener->fd = -1;
+	listener->address.sun_family = AF_UNIX;
+	size_t n = strlen(path);
+	bool fits = n > 0 && n < sizeof listener->address.sun_path;
+	if (fits)
+		memcpy(listener->address.sun_path, path, n + 1);
+	else
+		gb_fail(err, GB_EINVAL, 0, "the path of a socket has 1 to %zu bytes, not %zu",
+		    sizeof listener->address.sun_path - 1, n);
+	if (!fits || !open_listener(listener, err)) {
+		gb_listener_destroy(listener);
+		return false;
+	}
+	*ret = listener;
+	return true;
+}
+
+void gb_listener_destroy(struct gb_listener *listener) {
+	if (!listener)
+		return;
+	struct stat now;
+	gb_loop_remove(gb_server_loop(listener->server), &listener->source);
+	if (listener->bound && lstat(listener->address.sun_path, &now) == 0 &&
+	    now.st_ino == listener->as_bound.st_ino && now.st_dev == listener->as_bound.st_dev)
+		unlink(listener->address.sun_path);
+	gb_close_fd(&listener->fd);
+	free(listener);
+}

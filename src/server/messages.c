@@ -1,0 +1,201 @@
+#include "server/messages.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+
+/* --- the tables --- */
+
+#define OPTION(name_, kind_, member_, ...)                                                                   \
+	{                                                                                                    \
+		.name = (name_), .kind = (kind_), .offset = offsetof(struct gb_message, options.member_),    \
+		.member = #member_, __VA_ARGS__                                                              \
+	}
+#define FIELD(name_, kind_, member_, ...)                                                                    \
+	{ .name = (name_), .kind = (kind_), .offset = offsetof(struct gb_message, member_), __VA_ARGS__ }
+
+/* Zero would mean the default to the engine; who asks for nothing does not mean that. */
+#define LIMIT(name_, member_)   OPTION(name_, GB_FIELD_WHOLE, member_, .min = 1)
+#define LIMIT32(name_, member_) OPTION(name_, GB_FIELD_WHOLE32, member_, .min = 1, .max = UINT32_MAX)
+
+#define TYPE                                                                                                 \
+	{ .name = "type", .kind = GB_FIELD_IGNORED }
+#define RUN  FIELD("run", GB_FIELD_WHOLE, run, .required = true)
+#define CALL FIELD("call", GB_FIELD_WHOLE, call, .required = true)
+#define END                                                                                                  \
+	{ 0 }
+
+static const struct gb_field execute_fields[] = {
+    OPTION("fn", GB_FIELD_TEXT, fn),
+    OPTION("args", GB_FIELD_ARRAY, args),
+    END,
+};
+
+static const char *const languages[] = {
+    [GB_TYPESCRIPT] = "typescript",
+    [GB_JAVASCRIPT] = "javascript",
+    NULL,
+};
+
+static const struct gb_field option_fields[] = {
+    {.name = "execute", .kind = GB_FIELD_FIELDS, .fields = execute_fields},
+    OPTION("imports", GB_FIELD_OBJECT, imports),
+    OPTION("modules", GB_FIELD_OBJECT, modules),
+    OPTION("globals", GB_FIELD_OBJECT, globals),
+    OPTION("language", GB_FIELD_CHOICE, language, .choices = languages),
+    OPTION("filename", GB_FIELD_TEXT, filename),
+    LIMIT("memoryLimitBytes", memory_bytes),
+    OPTION("report", GB_FIELD_BOOLEAN, report),
+    END,
+};
+
+static const struct gb_field limit_fields[] = {
+    LIMIT("timeoutMs", timeout_ms),
+    LIMIT("outputBytes", output_bytes),
+    LIMIT("resultBytes", result_bytes),
+    LIMIT("reportBytes", report_bytes),
+    LIMIT("callBytes", call_bytes),
+    LIMIT32("maxCalls", max_calls),
+    LIMIT32("maxCallsInFlight", max_in_flight),
+    END,
+};
+
+static const struct gb_field run_fields[] = {
+    TYPE,
+    RUN,
+    FIELD("source", GB_FIELD_STR, source, .required = true, .member = "source"),
+    {.name = "options", .kind = GB_FIELD_FIELDS, .fields = option_fields},
+    {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = limit_fields},
+    END,
+};
+
+static const struct gb_field answer_fields[] = {
+    TYPE,
+    RUN,
+    CALL,
+    FIELD("return", GB_FIELD_ANY, returned),
+    FIELD("throw", GB_FIELD_ANY, thrown),
+    FIELD("promise", GB_FIELD_TRUE, promise),
+    END,
+};
+
+static const struct gb_field call_fields[] = {
+    TYPE,
+    RUN,
+    CALL,
+    FIELD("function", GB_FIELD_WHOLE32, function, .max = UINT32_MAX, .required = true),
+    FIELD("args", GB_FIELD_ARRAY, args),
+    END,
+};
+
+static const struct gb_field terminate_fields[] = {
+    TYPE,
+    RUN,
+    FIELD("reason", GB_FIELD_TEXT, reason),
+    END,
+};
+
+static const struct {
+	const char *name;
+	const struct gb_field *fields;
+} types[] = {
+    [GB_MESSAGE_RUN] = {"run", run_fields},
+    [GB_MESSAGE_ANSWER] = {"answer", answer_fields},
+    [GB_MESSAGE_CALL] = {"call", call_fields},
+    [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},
+};
+
+/* --- reading --- */
+
+size_t gb_message_memory(size_t n) {
+	enum { VALUES_MAX = 4 << 20, VALUE_BYTES = 128, SLACK = 64 << 10 };
+	/* A value of JSON has two bytes at least, counting a comma, and a graph has at most so many that
+	 * may cross. */
+	size_t values = n / 2 < VALUES_MAX ? n / 2 : VALUES_MAX;
+	return values * VALUE_BYTES + n * 2 + SLACK;
+}
+
+bool gb_message_find_type(struct gb_str name, enum gb_message_type *ret) {
+	for (unsigned i = 0; i < GB_COUNT(types); i++)
+		if (gb_str_eq(name, gb_str_from(types[i].name))) {
+			*ret = (enum gb_message_type)i;
+			return true;
+		}
+	return false;
+}
+
+/* What the message speaks of, so that a complaint can be told to whom it concerns. */
+static void note_context(const struct gb_value *message, struct gb_complaint *complaint) {
+	struct gb_str type = gb_read_str(gb_value_get(message, "type"));
+	if (type.p)
+		gb_copy_text(complaint->about, sizeof complaint->about, type);
+	complaint->has_run = gb_read_whole(gb_value_get(message, "run"), &complaint->run);
+	complaint->has_call = gb_read_whole(gb_value_get(message, "call"), &complaint->call);
+}
+
+static bool read_type(
+    const struct gb_value *message, enum gb_message_type *ret, struct gb_complaint *complaint) {
+	const struct gb_value *type = gb_value_get(message, "type");
+	if (gb_message_find_type(gb_read_str(type), ret))
+		return true;
+	if (gb_value_type(type) == GB_STRING)
+		return gb_complain(complaint, "unknown_type", "there is no type '%s'", complaint->about);
+	return gb_complain(gb_blame(complaint, "type"), "invalid", type ? "must be a string" : "is missing");
+}
+
+static bool check_answer(const struct gb_message *message, struct gb_complaint *complaint) {
+	if (message->type != GB_MESSAGE_ANSWER ||
+	    (message->returned != NULL) + (message->thrown != NULL) + message->promise == 1)
+		return true;
+	return gb_complain(gb_blame(complaint, "return"), "invalid",
+	    "exactly one of return, throw and promise must be there");
+}
+
+bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
+    struct gb_complaint *ret_complaint) {
+	struct gb_err err = {0};
+	*ret_complaint = (struct gb_complaint){0};
+	const struct gb_value *value = pool ? gb_value_from_json(pool, line, n, &err) : NULL;
+	if (!value) {
+		gb_message_peek(line, n, ret_complaint);
+		if (err.code == GB_EFORMAT)
+			return gb_complain(ret_complaint, "malformed", "%s", err.message);
+		return gb_complain(ret_complaint, "too_long", "the line holds more values than a line may");
+	}
+	if (gb_value_type(value) != GB_OBJECT)
+		return gb_complain(ret_complaint, "malformed", "line 1, column 1: expected an object");
+	note_context(value, ret_complaint);
+	struct gb_message message = {0};
+	if (!read_type(value, &message.type, ret_complaint) ||
+	    !gb_fields_read(types[message.type].fields, value, &message, ret_complaint) ||
+	    !check_answer(&message, ret_complaint))
+		return false;
+	*ret = message;
+	return true;
+}
+
+/* --- what the engine says about options --- */
+
+/* Write the path of the field that goes to @member behind @n bytes of @path. */
+static bool find_member(const struct gb_field *fields, struct gb_str member, char *path, size_t size) {
+	for (; fields->name; fields++) {
+		int n = snprintf(path, size, "%s", fields->name);
+		if (fields->member && gb_str_eq(gb_str_from(fields->member), member))
+			return true;
+		if (!fields->fields || (size_t)n + 1 >= size)
+			continue;
+		path[n] = '.';
+		if (find_member(fields->fields, member, path + n + 1, size - (size_t)n - 1))
+			return true;
+	}
+	return false;
+}
+
+bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint) {
+	struct gb_str rest = gb_str_from(err->message), member;
+	char path[sizeof complaint->field];
+	if (!gb_str_cut(&rest, ':', &member) || !find_member(run_fields, member, path, sizeof path))
+		return false;
+	gb_complain(gb_blame(complaint, path), "invalid", "%s", rest.p + strspn(rest.p, " "));
+	return true;
+}

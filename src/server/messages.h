@@ -1,0 +1,47 @@
+/*
+ * What a client may say: from a line to a checked message, or to what is wrong with it. Needs no engine.
+ *
+ *	struct gb_message message;
+ *	struct gb_complaint complaint;
+ *	struct gb_values *pool = gb_values_create(gb_message_memory(n));
+ *	if (gb_message_read(pool, line, n, &message, &complaint))
+ *		... message.type, message.run ...
+ */
+#ifndef GB_SERVER_MESSAGES_H
+#define GB_SERVER_MESSAGES_H
+
+#include "glovebox/glovebox.h"
+#include "server/fields.h"
+
+enum gb_message_type { GB_MESSAGE_RUN, GB_MESSAGE_ANSWER, GB_MESSAGE_CALL, GB_MESSAGE_TERMINATE };
+
+/* Which fields are there depends on the type. Everything points into the pool. */
+struct gb_message {
+	enum gb_message_type type;
+	uint64_t run;
+	struct gb_str source;
+	struct gb_run_options options; /* all but the source and the callbacks */
+	uint64_t call;
+	const struct gb_value *returned, *thrown;
+	bool promise;
+	uint32_t function;
+	const struct gb_value *args; /* or NULL */
+	const char *reason;          /* or NULL */
+};
+
+/* A maximum for the pool that a line of @n bytes is read into. */
+size_t gb_message_memory(size_t n);
+bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
+    struct gb_complaint *ret_complaint);
+
+/* What gb_run_start said about an option, with the name that the option has for a client. False, and nothing
+ * changed, if it was about no option. */
+bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint);
+
+/* From the text of a message that cannot be read as a whole: which type, run and call it speaks of, as far as
+ * can be seen (peek.c). */
+void gb_message_peek(const char *line, size_t n, struct gb_complaint *complaint);
+/* Note @type if there is such a message. */
+bool gb_message_find_type(struct gb_str name, enum gb_message_type *ret);
+
+#endif

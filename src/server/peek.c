@@ -1,0 +1,75 @@
+#include "server/messages.h"
+
+/* What of a JSON text is still to be looked at. It is not known to be one. */
+struct text {
+	const char *at, *end;
+};
+
+static void skip_space(struct text *text) {
+	while (text->at < text->end && (*text->at == ' ' || *text->at == '\t' || *text->at == '\r'))
+		text->at++;
+}
+
+/* The string that begins here, without its quotes and with its escapes. */
+static bool take_string(struct text *text, struct gb_str *ret) {
+	const char *from = ++text->at;
+	for (; text->at < text->end && *text->at != '"'; text->at++)
+		if (*text->at == '\\' && ++text->at == text->end)
+			return false;
+	if (text->at >= text->end)
+		return false;
+	*ret = (struct gb_str){from, (size_t)(text->at++ - from)};
+	return true;
+}
+
+static bool take_whole(struct text *text, uint64_t *ret) {
+	uint64_t number = 0;
+	const char *from = text->at;
+	for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
+		if ((number = number * 10 + (uint64_t)(*text->at - '0')) > GB_WHOLE_MAX)
+			return false;
+	skip_space(text);
+	*ret = number;
+	return text->at > from && text->at < text->end && (*text->at == ',' || *text->at == '}');
+}
+
+/* The value of @key, if it is one of those that matter. Others are left to the caller. */
+static void take_member(struct text *text, struct gb_str key, struct gb_complaint *complaint) {
+	struct gb_str name;
+	enum gb_message_type type;
+	skip_space(text);
+	if (gb_str_eq(key, GB_STR("type")) && text->at < text->end && *text->at == '"' &&
+	    take_string(text, &name) && gb_message_find_type(name, &type))
+		gb_copy_text(complaint->about, sizeof complaint->about, name);
+	else if (gb_str_eq(key, GB_STR("run")))
+		complaint->has_run = take_whole(text, &complaint->run);
+	else if (gb_str_eq(key, GB_STR("call")))
+		complaint->has_call = take_whole(text, &complaint->call);
+}
+
+void gb_message_peek(const char *line, size_t n, struct gb_complaint *complaint) {
+	struct text text = {line, line + n};
+	struct gb_str string;
+	size_t depth = 0;
+	skip_space(&text);
+	if (text.at == text.end || *text.at != '{')
+		return;
+	while (text.at < text.end) {
+		char c = *text.at;
+		if (c == '"') {
+			if (!take_string(&text, &string))
+				return;
+			skip_space(&text);
+			if (depth == 1 && text.at < text.end && *text.at == ':') {
+				text.at++;
+				take_member(&text, string, complaint);
+			}
+			continue;
+		}
+		if (c == '{' || c == '[')
+			depth++;
+		else if ((c == '}' || c == ']') && --depth == 0)
+			return;
+		text.at++;
+	}
+}

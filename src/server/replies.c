@@ -1,0 +1,124 @@
+#include "server/replies.h"
+
+#include "base/err.h"
+#include "engine/result_json.h"
+#include "value/json.h"
+
+typedef unsigned long long ull;
+
+enum { PROTOCOL = 1 };
+
+static struct gb_buf *begin(struct gb_lines *lines, const char *type) {
+	struct gb_buf *out = gb_lines_begin(lines);
+	gb_buf_printf(out, "{\"type\":\"%s\"", type);
+	return out;
+}
+
+static struct gb_buf *begin_call(struct gb_lines *lines, const char *type, struct gb_call_name name) {
+	struct gb_buf *out = begin(lines, type);
+	gb_buf_printf(out, ",\"run\":%llu,\"call\":%llu", (ull)name.run, (ull)name.call);
+	return out;
+}
+
+static bool fail_too_long(struct gb_err *err) {
+	return gb_fail(err, GB_ELIMIT, 0, "it is longer than a line of the protocol may be");
+}
+
+static bool finish(struct gb_lines *lines, struct gb_err *err) {
+	gb_buf_append_char(&lines->output, '}');
+	return gb_lines_end(lines) || fail_too_long(err);
+}
+
+/* Take the line back. What did not fit is told as our own limit and not as that of who wrote it. */
+static bool give_up(struct gb_lines *lines, struct gb_err *err) {
+	bool too_long = gb_buf_failed(&lines->output);
+	gb_lines_drop(lines);
+	return too_long ? fail_too_long(err) : false;
+}
+
+/* The end of a line of which a value is the last field. */
+static bool finish_with(
+    struct gb_lines *lines, const char *key, const struct gb_value *value, struct gb_err *err) {
+	uint32_t next_id = 0;
+	gb_buf_printf(&lines->output, ",\"%s\":", key);
+	return gb_json_write(&lines->output, value, &next_id, err) ? finish(lines, err) : give_up(lines, err);
+}
+
+void gb_reply_hello(struct gb_lines *lines) {
+	gb_buf_printf(begin(lines, "hello"), ",\"protocol\":%d,\"version\":\"%s\"", PROTOCOL, GB_VERSION);
+	finish(lines, NULL);
+}
+
+void gb_reply_error(struct gb_lines *lines, const struct gb_complaint *complaint) {
+	gb_complaint_write(begin(lines, "error"), complaint);
+	finish(lines, NULL);
+}
+
+static struct gb_buf *begin_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log) {
+	struct gb_buf *out = begin(lines, "log");
+	gb_buf_printf(out, ",\"run\":%llu,\"level\":\"%s\",\"timestamp\":%.3f", (ull)run,
+	    gb_log_level_name(log->level), log->timestamp);
+	return out;
+}
+
+void gb_reply_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log) {
+	struct gb_err err = {0};
+	begin_log(lines, run, log);
+	if (finish_with(lines, "args", log->args, &err))
+		return;
+	struct gb_buf *out = begin_log(lines, run, log);
+	gb_buf_printf(out, ",\"args\":[");
+	gb_json_append_string(out, gb_str_from(err.message));
+	gb_buf_append_char(out, ']');
+	finish(lines, NULL);
+}
+
+bool gb_reply_report(
+    struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, struct gb_err *err) {
+	begin_call(lines, "report", name);
+	return finish_with(lines, "value", value, err);
+}
+
+bool gb_reply_call(struct gb_lines *lines, struct gb_call_name name, uint32_t function,
+    const struct gb_value *args, struct gb_err *err) {
+	gb_buf_printf(begin_call(lines, "call", name), ",\"function\":%u", function);
+	return finish_with(lines, "args", args, err);
+}
+
+void gb_reply_answer(
+    struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, bool thrown) {
+	struct gb_err err = {0};
+	begin_call(lines, "answer", name);
+	if (finish_with(lines, thrown ? "throw" : "return", value, &err))
+		return;
+	struct gb_buf *out = begin_call(lines, "answer", name);
+	gb_buf_printf(out, ",\"throw\":{\"$type\":\"Error\",\"name\":\"RangeError\"");
+	gb_write_text(out, "message", err.message);
+	gb_buf_append_char(out, '}');
+	finish(lines, NULL);
+}
+
+void gb_reply_ended(struct gb_lines *lines, struct gb_call_name name) {
+	gb_buf_printf(begin_call(lines, "answer", name), ",\"ended\":true");
+	finish(lines, NULL);
+}
+
+static bool try_result(
+    struct gb_lines *lines, uint64_t run, const struct gb_result *result, struct gb_err *err) {
+	struct gb_buf *out = begin(lines, "result");
+	gb_buf_printf(out, ",\"run\":%llu,\"result\":", (ull)run);
+	return gb_result_write_json(out, result, err) ? finish(lines, err) : give_up(lines, err);
+}
+
+void gb_reply_result(struct gb_lines *lines, uint64_t run, const struct gb_result *result) {
+	struct gb_err err = {0};
+	if (try_result(lines, run, result, &err))
+		return;
+	struct gb_result instead = *result;
+	instead.status = GB_FAILURE;
+	instead.value = NULL;
+	instead.n_reports = instead.n_logs = 0;
+	instead.truncated = true;
+	instead.error = (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0};
+	try_result(lines, run, &instead, NULL);
+}

@@ -1,0 +1,225 @@
+#include "server/rpc.h"
+
+#include <stdlib.h>
+
+#include "server/replies.h"
+
+enum { WAITING_MAX = 10000, WAITING_BYTES_MAX = 256 << 20 };
+
+/* --- a run's life --- */
+
+static struct gb_rpc_run *make_run(struct gb_client *client, uint64_t number) {
+	struct gb_rpc_run *run = calloc(1, sizeof *run);
+	if (!run)
+		return NULL;
+	run->client = client;
+	run->entry.number = number;
+	gb_list_init(&run->link);
+	if (gb_table_add(&client->runs, &run->entry))
+		return run;
+	free(run);
+	return NULL;
+}
+
+static void stop_waiting(struct gb_rpc_run *run) {
+	struct gb_server *server = run->client->server;
+	if (gb_list_empty(&run->link))
+		return;
+	gb_list_remove(&run->link);
+	server->n_waiting--;
+	server->waiting_bytes -= run->line.len;
+	gb_buf_finish(&run->line);
+}
+
+static void forget(struct gb_rpc_run *run) {
+	stop_waiting(run);
+	gb_table_remove(&run->client->runs, &run->entry);
+	free(run);
+}
+
+static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
+	struct gb_rpc_run *run = data;
+	gb_reply_log(&run->client->lines, run->entry.number, log);
+}
+
+static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
+	struct gb_rpc_run *run = data;
+	struct gb_lines *lines = &run->client->lines;
+	struct gb_server *server = run->client->server;
+	gb_rpc_end_calls(run);
+	gb_reply_result(lines, run->entry.number, result);
+	/* The client first: taking the sandbox apart takes longer than telling. */
+	gb_lines_flush(lines);
+	forget(run);
+	gb_run_destroy(engine_run);
+	server->n_running--;
+	server->room = true;
+}
+
+static void terminate(struct gb_rpc_run *run, const char *reason) {
+	if (run->run) {
+		gb_run_terminate(run->run, reason);
+		return;
+	}
+	const struct gb_result result = {
+	    .status = GB_TERMINATED,
+	    .error = {"TerminatedError", reason ? reason : "terminated by the caller", "", "terminated", "",
+		"", 0, 0},
+	};
+	gb_reply_result(&run->client->lines, run->entry.number, &result);
+	forget(run);
+}
+
+/* --- starting --- */
+
+enum started { STARTED, NO_ROOM, REFUSED };
+
+static enum started refuse(const struct gb_err *err, struct gb_complaint *complaint) {
+	if (gb_message_blame(err, complaint))
+		return REFUSED;
+	/* What is too large says so by its name. */
+	if (err->code == GB_ELIMIT && strncmp(err->message, "source", 6) != 0)
+		return NO_ROOM;
+	gb_complain(complaint, "refused", "%s", err->message);
+	return REFUSED;
+}
+
+static enum started start(
+    struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+	struct gb_server *server = run->client->server;
+	if (server->n_running >= server->max_runs)
+		return NO_ROOM;
+	struct gb_run_options options = message->options;
+	options.source = message->source.p;
+	options.source_bytes = message->source.n;
+	if (!options.timeout_ms || options.timeout_ms > server->timeout_ms)
+		options.timeout_ms = server->timeout_ms;
+	options.on_log = on_log;
+	options.on_call = gb_rpc_on_call;
+	options.on_report = gb_rpc_on_report;
+	options.on_settled = on_settled;
+	options.data = run;
+	struct gb_err err = {0};
+	if (!gb_run_start(server->engine, &options, &run->run, &err))
+		return refuse(&err, complaint);
+	server->n_running++;
+	return STARTED;
+}
+
+/* Keep the line: what it says takes more room once it is read. */
+static bool wait_for_room(
+    struct gb_rpc_run *run, const char *line, size_t n, struct gb_complaint *complaint) {
+	struct gb_server *server = run->client->server;
+	if (server->n_waiting == WAITING_MAX || n > WAITING_BYTES_MAX - server->waiting_bytes)
+		return gb_complain(complaint, "refused",
+		    "%u runs of %zu bytes wait already: send it again when some have ended",
+		    server->n_waiting, server->waiting_bytes);
+	gb_buf_init(&run->line, n);
+	gb_buf_append(&run->line, line, n);
+	if (gb_buf_failed(&run->line))
+		return gb_complain(complaint, "refused", "out of memory");
+	gb_list_append(&run->client->waiting, &run->link);
+	server->n_waiting++;
+	server->waiting_bytes += n;
+	return true;
+}
+
+bool gb_rpc_start_waiting(struct gb_client *client) {
+	struct gb_rpc_run *run = gb_list_first(struct gb_rpc_run, &client->waiting, link);
+	struct gb_values *pool = gb_values_create(gb_message_memory(run->line.len));
+	struct gb_message message;
+	struct gb_complaint complaint;
+	enum started started = REFUSED;
+	if (gb_message_read(pool, run->line.data, run->line.len, &message, &complaint))
+		started = start(run, &message, &complaint);
+	if (started == STARTED) {
+		stop_waiting(run);
+	} else if (started == REFUSED) {
+		gb_reply_error(&client->lines, &complaint);
+		forget(run);
+	}
+	gb_values_destroy(pool);
+	return started != NO_ROOM;
+}
+
+/* --- messages --- */
+
+static bool take_run(struct gb_client *client, const struct gb_message *message, const char *line, size_t n,
+    struct gb_complaint *complaint) {
+	if (message->run < client->next_run) {
+		/* Another run has this number, and the complaint must not seem to be about that. */
+		complaint->has_run = false;
+		return gb_complain(
+		    gb_blame(complaint, "run"), "invalid", "must be larger than that of every run before it");
+	}
+	client->next_run = message->run + 1;
+	struct gb_rpc_run *run = make_run(client, message->run);
+	if (!run)
+		return gb_complain(complaint, "refused", "out of memory");
+	enum started started = client->server->n_waiting ? NO_ROOM : start(run, message, complaint);
+	if (started == STARTED || (started == NO_ROOM && wait_for_room(run, line, n, complaint)))
+		return true;
+	forget(run);
+	return false;
+}
+
+/* Of a run that has ended, or never was. */
+static bool take_late(
+    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+	if (message->run >= client->next_run)
+		return gb_complain(
+		    complaint, "unknown_run", "there is no run %llu", (unsigned long long)message->run);
+	if (message->type == GB_MESSAGE_CALL)
+		gb_reply_ended(&client->lines, (struct gb_call_name){message->run, message->call});
+	return true;
+}
+
+static bool take_message(struct gb_client *client, const struct gb_message *message, const char *line,
+    size_t n, struct gb_complaint *complaint) {
+	if (message->type == GB_MESSAGE_RUN)
+		return take_run(client, message, line, n, complaint);
+	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);
+	if (!run)
+		return take_late(client, message, complaint);
+	if (message->type == GB_MESSAGE_ANSWER)
+		return gb_rpc_answer(run, message, complaint);
+	if (message->type == GB_MESSAGE_CALL)
+		return gb_rpc_call(run, message, complaint);
+	terminate(run, message->reason);
+	return true;
+}
+
+/* A run that was asked for in a way that cannot be understood has its number nevertheless, so that what is
+ * said about it later comes too late and is not wrong. Not so if the line could not even be read. */
+static void note_rejected(struct gb_client *client, struct gb_complaint *complaint) {
+	if (!complaint->has_run || strcmp(complaint->about, "run") != 0)
+		return;
+	if (complaint->run < client->next_run)
+		complaint->has_run = false;
+	else if (strcmp(complaint->code, "invalid") == 0)
+		client->next_run = complaint->run + 1;
+}
+
+void gb_rpc_take(struct gb_client *client, const char *line, size_t n) {
+	struct gb_complaint complaint = {0};
+	if (!line) {
+		gb_complain(&complaint, "too_long", "a line has at most %u bytes; this one was skipped",
+		    (unsigned)client->lines.line_max);
+		gb_reply_error(&client->lines, &complaint);
+		return;
+	}
+	struct gb_values *pool = gb_values_create(gb_message_memory(n));
+	struct gb_message message;
+	bool ok = gb_message_read(pool, line, n, &message, &complaint);
+	if (!ok)
+		note_rejected(client, &complaint);
+	if (!ok || !take_message(client, &message, line, n, &complaint))
+		gb_reply_error(&client->lines, &complaint);
+	gb_values_destroy(pool);
+}
+
+void gb_rpc_end(struct gb_client *client) {
+	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));)
+		terminate((struct gb_rpc_run *)entry, "the client has gone");
+	gb_table_finish(&client->runs);
+}

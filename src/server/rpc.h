@@ -1,0 +1,74 @@
+/*
+ * One client and its runs: messages in, engine, lines out.
+ *
+ * A run is *waiting* (its line is kept until the engine has room) or *running*; when it settles its result is
+ * said and it is forgotten. What comes for a number that is not known any more came too late.
+ */
+#ifndef GB_SERVER_RPC_H
+#define GB_SERVER_RPC_H
+
+#include "base/list.h"
+#include "glovebox/glovebox.h"
+#include "server/lines.h"
+#include "server/messages.h"
+#include "server/server.h"
+#include "server/table.h"
+
+struct gb_server {
+	struct gb_loop *loop;
+	struct gb_engine *engine;
+	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
+	unsigned max_runs;
+	uint64_t timeout_ms;
+	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
+	unsigned n_running;
+	unsigned n_waiting;
+	size_t waiting_bytes;
+	unsigned n_clogged; /* clients that do not take what we say */
+	bool room;          /* a run has settled since waiting ones were last tried */
+	struct gb_err err;  /* why the engine cannot go on */
+};
+
+struct gb_client {
+	struct gb_list link;
+	struct gb_server *server;
+	struct gb_lines lines;
+	struct gb_table runs;
+	struct gb_list waiting; /* of its runs */
+	uint64_t next_run;      /* no run of this number or above was asked for yet */
+	bool clogged;
+	bool ended; /* nothing more comes in, and its runs are ended */
+};
+
+/* A run as its client knows it. */
+struct gb_rpc_run {
+	struct gb_entry entry; /* in the client's table, by the client's number */
+	struct gb_list link;   /* in the client's list while it waits */
+	struct gb_client *client;
+	struct gb_run *run;  /* NULL while it waits */
+	struct gb_buf line;  /* its message, while it waits */
+	struct gb_table in;  /* calls from the code that wait for an answer */
+	struct gb_table out; /* calls of the client's that wait for one */
+	uint64_t last_call;  /* from the code */
+};
+
+/* --- rpc.c --- */
+
+/* A line from the client, or NULL for one that was too long. */
+void gb_rpc_take(struct gb_client *client, const char *line, size_t n);
+/* End all runs of a client that is gone. */
+void gb_rpc_end(struct gb_client *client);
+/* Start what waits longest. False if there is no room for it. */
+bool gb_rpc_start_waiting(struct gb_client *client);
+
+/* --- calls.c --- */
+
+void gb_rpc_on_call(struct gb_run *run, struct gb_call *call, void *rpc_run);
+void gb_rpc_on_report(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *rpc_run);
+/* On failure the complaint has code, field and message. */
+bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
+bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
+/* The run has settled: tell those who wait for an answer from it, and release what it waited for. */
+void gb_rpc_end_calls(struct gb_rpc_run *run);
+
+#endif

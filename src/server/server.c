@@ -1,0 +1,201 @@
+#include "server/server.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "engine/limits.h"
+#include "server/replies.h"
+#include "server/rpc.h"
+
+#define CLOGGED_BYTES 67108864u
+#define FREE_BYTES    33554432u
+
+#define SECOND_NS  1000000000ull
+#define STALLED_NS (30 * SECOND_NS)
+#define DRAINED_NS (5 * SECOND_NS) /* for the last words to a client that says nothing more */
+
+enum { TIMEOUT_MS = 300000, LOOK_AGAIN_MS = 1000, TRY_AGAIN_MS = 50 };
+
+/* --- clients --- */
+
+static void on_line(struct gb_lines *lines, const char *line, size_t n) {
+	gb_rpc_take(gb_container(struct gb_client, lines, lines), line, n);
+}
+
+/* Its runs end when the turn does: who told us may be in the middle of one. */
+static void on_end(struct gb_lines *lines) {
+	(void)lines;
+}
+
+static void destroy_client(struct gb_client *client) {
+	gb_rpc_end(client);
+	gb_list_remove(&client->link);
+	client->server->n_clogged -= client->clogged;
+	gb_lines_finish(&client->lines);
+	free(client);
+}
+
+bool gb_server_add(struct gb_server *server, int in, int out, struct gb_err *err) {
+	struct gb_client *client = calloc(1, sizeof *client);
+	if (!client) {
+		gb_close_fd(&in);
+		gb_close_fd(&out);
+		return gb_fail(err, GB_ENOMEM, 0, "a client");
+	}
+	client->server = server;
+	gb_list_init(&client->waiting);
+	gb_list_append(&server->clients, &client->link);
+	gb_lines_init(&client->lines, server->loop, in, out, GB_LINE_MAX);
+	client->lines.on_line = on_line;
+	client->lines.on_end = on_end;
+	if (!gb_lines_start(&client->lines, err)) {
+		destroy_client(client);
+		return false;
+	}
+	gb_reply_hello(&client->lines);
+	gb_lines_flush(&client->lines);
+	return true;
+}
+
+unsigned gb_server_clients(const struct gb_server *server) {
+	unsigned n = 0;
+	for (const struct gb_list *link = server->clients.next; link != &server->clients; link = link->next)
+		n++;
+	return n;
+}
+
+/* Too much waits to be taken by it: do not listen to it meanwhile, and let the runs stand still. */
+static void watch_clogging(struct gb_client *client) {
+	size_t waiting = gb_lines_waiting(&client->lines);
+	if (!client->clogged && waiting > CLOGGED_BYTES) {
+		client->clogged = true;
+		client->server->n_clogged++;
+		gb_lines_pause(&client->lines);
+	} else if (client->clogged && waiting < FREE_BYTES) {
+		client->clogged = false;
+		client->server->n_clogged--;
+		gb_lines_resume(&client->lines);
+	}
+}
+
+static bool is_lost(const struct gb_client *client, unsigned n_clients) {
+	uint64_t idle = gb_now_ns() - client->lines.moved_at;
+	if (client->ended)
+		return client->lines.broken || !gb_lines_waiting(&client->lines) || idle > DRAINED_NS;
+	return client->clogged && n_clients > 1 && idle > STALLED_NS;
+}
+
+static void tend_clients(struct gb_server *server) {
+	unsigned n_clients = gb_server_clients(server);
+	gb_list_each(struct gb_client, client, &server->clients, link) {
+		if (client->lines.ended && !client->ended) {
+			client->ended = true;
+			gb_rpc_end(client);
+		}
+		if (gb_lines_waiting(&client->lines))
+			gb_lines_flush(&client->lines);
+		watch_clogging(client);
+		if (is_lost(client, n_clients))
+			destroy_client(client);
+	}
+}
+
+/* --- the engine --- */
+
+static void on_engine_ready(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_server *server = gb_container(struct gb_server, engine_source, source);
+	gb_engine_dispatch(server->engine, 0, &server->err);
+}
+
+static bool watch_engine(struct gb_server *server, struct gb_err *err) {
+	bool watched = server->engine_source.fd >= 0;
+	if (server->n_clogged)
+		gb_loop_remove(server->loop, &server->engine_source);
+	else if (!watched)
+		return gb_loop_add(server->loop, &server->engine_source, gb_engine_fd(server->engine),
+		    EPOLLIN, on_engine_ready, err);
+	return true;
+}
+
+/* The clients in turn, so that one that asks for very much does not keep the others out. */
+static struct gb_client *next_waiting(struct gb_server *server) {
+	gb_list_each(struct gb_client, client, &server->clients, link) {
+		if (gb_list_empty(&client->waiting))
+			continue;
+		gb_list_remove(&client->link);
+		gb_list_append(&server->clients, &client->link);
+		return client;
+	}
+	return NULL;
+}
+
+static void start_waiting(struct gb_server *server) {
+	/* With nothing running, nothing will settle: sandboxes that are being taken apart stand in the way.
+	 */
+	while (server->n_waiting && (server->room || !server->n_running))
+		if (!gb_rpc_start_waiting(next_waiting(server))) {
+			server->room = false;
+			return;
+		}
+}
+
+/* --- turns --- */
+
+static int longest_wait_ms(struct gb_server *server) {
+	if (server->n_waiting && !server->n_running)
+		return TRY_AGAIN_MS;
+	gb_list_each(struct gb_client, client, &server->clients, link) {
+		if (client->ended || client->clogged)
+			return LOOK_AGAIN_MS;
+	}
+	return -1;
+}
+
+bool gb_server_turn(struct gb_server *server, struct gb_err *err) {
+	if (gb_loop_dispatch(server->loop, longest_wait_ms(server)) < 0 && errno != EINTR)
+		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
+	start_waiting(server);
+	tend_clients(server);
+	if (server->err.code) {
+		if (err)
+			*err = server->err;
+		return false;
+	}
+	return watch_engine(server, err);
+}
+
+/* --- the server --- */
+
+bool gb_server_create(const struct gb_server_options *options, struct gb_server **ret, struct gb_err *err) {
+	struct gb_server *server = calloc(1, sizeof *server);
+	if (!server)
+		return gb_fail(err, GB_ENOMEM, 0, "the server");
+	server->loop = options->loop;
+	server->engine = options->engine;
+	server->engine_source.fd = -1;
+	server->timeout_ms = GB_OR(options->timeout_ms, TIMEOUT_MS);
+	server->max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
+	gb_list_init(&server->clients);
+	if (!watch_engine(server, err)) {
+		gb_server_destroy(server);
+		return false;
+	}
+	*ret = server;
+	return true;
+}
+
+void gb_server_destroy(struct gb_server *server) {
+	if (!server)
+		return;
+	gb_list_each(struct gb_client, client, &server->clients, link) destroy_client(client);
+	gb_loop_remove(server->loop, &server->engine_source);
+	free(server);
+}
+
+struct gb_loop *gb_server_loop(struct gb_server *server) {
+	return server->loop;
+}

@@ -1,0 +1,150 @@
+/* What a client may say, without an engine. How it must not be said: tests/data/stdio-errors.txt. */
+#include "server/messages.h"
+
+#include "tap.h"
+
+static struct gb_values *pool;
+static struct gb_message message;
+static struct gb_complaint complaint;
+
+static bool read_line(const char *line) {
+	gb_values_destroy(pool);
+	pool = gb_values_create(gb_message_memory(strlen(line)));
+	message = (struct gb_message){0};
+	bool ok = gb_message_read(pool, line, strlen(line), &message, &complaint);
+	if (!ok)
+		printf("# %s: %s\n", complaint.code, complaint.message);
+	return ok;
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	gb_values_destroy(pool);
+}
+
+TEST(a_run_with_everything) {
+	if (!CHECK(
+		read_line("{\"type\":\"run\",\"run\":7,\"source\":\"a\\u0000b\",\"options\":{\"execute\":{"
+			  "\"fn\":\"f\",\"args\":[1]},\"imports\":{\"m\":{}},\"modules\":{\"./a.js\":\"\"},"
+			  "\"globals\":{\"g\":1},\"language\":\"javascript\",\"filename\":\"x.js\","
+			  "\"memoryLimitBytes\":1048576,\"report\":true},\"limits\":{\"timeoutMs\":1,"
+			  "\"outputBytes\":2,\"resultBytes\":3,\"reportBytes\":4,\"callBytes\":5,"
+			  "\"maxCalls\":6,\"maxCallsInFlight\":4294967295}}")))
+		return;
+	const struct gb_run_options *options = &message.options;
+	CHECK_INT(message.type, GB_MESSAGE_RUN);
+	CHECK_INT(message.run, 7);
+	CHECK_INT(message.source.n, 3);
+	CHECK_STR(options->fn, "f");
+	CHECK_INT(gb_value_count(options->args), 1);
+	CHECK(gb_value_get(options->imports, "m"));
+	CHECK(gb_value_get(options->modules, "./a.js"));
+	CHECK(gb_value_get(options->globals, "g"));
+	CHECK_INT(options->language, GB_JAVASCRIPT);
+	CHECK_STR(options->filename, "x.js");
+	CHECK_INT(options->memory_bytes, 1048576);
+	CHECK(options->report);
+	CHECK_INT(options->timeout_ms, 1);
+	CHECK_INT(options->output_bytes, 2);
+	CHECK_INT(options->result_bytes, 3);
+	CHECK_INT(options->report_bytes, 4);
+	CHECK_INT(options->call_bytes, 5);
+	CHECK_INT(options->max_calls, 6);
+	CHECK_INT(options->max_in_flight, UINT32_MAX);
+}
+
+TEST(a_run_with_nothing) {
+	if (!CHECK(read_line("{\"source\":\"\",\"run\":0,\"type\":\"run\"}")))
+		return;
+	CHECK_INT(message.options.language, GB_TYPESCRIPT);
+	CHECK_STR(message.source.p, "");
+	CHECK(!message.options.args && !message.options.filename && !message.options.timeout_ms);
+}
+
+TEST(of_equal_keys_the_last_one_counts) {
+	CHECK(read_line("{\"type\":\"call\",\"type\":\"run\",\"run\":\"x\",\"run\":3,\"source\":\"\"}"));
+	CHECK_INT(message.run, 3);
+}
+
+TEST(the_three_answers) {
+	CHECK(read_line("{\"type\":\"answer\",\"run\":1,\"call\":2,\"return\":null}"));
+	CHECK(message.returned && !message.thrown && !message.promise);
+	CHECK(read_line("{\"type\":\"answer\",\"run\":1,\"call\":2,\"return\":{\"$type\":\"undefined\"}}"));
+	CHECK_INT(gb_value_type(message.returned), GB_UNDEFINED);
+	CHECK(message.returned);
+	CHECK(read_line("{\"type\":\"answer\",\"run\":1,\"call\":2,\"throw\":1}"));
+	CHECK(message.thrown);
+	CHECK(read_line("{\"type\":\"answer\",\"run\":1,\"call\":2,\"promise\":true}"));
+	CHECK(message.promise);
+}
+
+TEST(calls_and_terminations) {
+	CHECK(read_line("{\"type\":\"call\",\"run\":1,\"call\":9007199254740991,\"function\":4294967295}"));
+	CHECK_INT(message.call, 9007199254740991);
+	CHECK_INT(message.function, UINT32_MAX);
+	CHECK(!message.args);
+	CHECK(read_line("{\"type\":\"terminate\",\"run\":1,\"reason\":\"over\"}"));
+	CHECK_STR(message.reason, "over");
+	CHECK(read_line("{\"type\":\"terminate\",\"run\":1}"));
+	CHECK(!message.reason);
+}
+
+/* --- whom a complaint concerns --- */
+
+static void check_peek(const char *line, const char *about, long long run, long long call) {
+	complaint = (struct gb_complaint){0};
+	gb_message_peek(line, strlen(line), &complaint);
+	if (!CHECK_STR(complaint.about, about) |
+	    !CHECK_INT(complaint.has_run ? (long long)complaint.run : -1, run) |
+	    !CHECK_INT(complaint.has_call ? (long long)complaint.call : -1, call))
+		printf("# %s\n", line);
+}
+
+TEST(a_text_that_cannot_be_read_still_tells_whom_it_concerns) {
+	check_peek("{\"type\":\"run\",\"run\":3,\"source\":", "run", 3, -1);
+	check_peek(" { \"run\" : 3 , \"type\" : \"call\" , \"call\" : 4 }", "call", 3, 4);
+	check_peek(
+	    "{\"options\":{\"type\":\"run\",\"run\":9},\"type\":\"answer\",\"run\":3,x", "answer", 3, -1);
+	check_peek("{\"a\":\"\\\"\",\"b\":[\"run\",\"]\"],\"run\":12}", "", 12, -1);
+	check_peek("{\"run\":3.5}", "", -1, -1);
+	check_peek("{\"run\":-3}", "", -1, -1);
+	check_peek("{\"run\":3", "", -1, -1);
+	check_peek("{\"run\":\"3\"}", "", -1, -1);
+	check_peek("{\"run\":99999999999999999999999}", "", -1, -1);
+	check_peek("{\"type\":\"ru\\u006e\",\"type\":7}", "", -1, -1);
+	check_peek("[{\"run\":1}]", "", -1, -1);
+	check_peek("{\"run\"", "", -1, -1);
+	check_peek("{\"run\":", "", -1, -1);
+	check_peek("{\"type\":\"", "", -1, -1);
+	check_peek("{\"\\", "", -1, -1);
+	check_peek("}{\"run\":1}", "", -1, -1);
+	check_peek("", "", -1, -1);
+}
+
+static void check_blame(const char *said, const char *field, const char *text) {
+	struct gb_err err = {.code = GB_EINVAL};
+	snprintf(err.message, sizeof err.message, "%s", said);
+	complaint = (struct gb_complaint){0};
+	CHECK_INT(gb_message_blame(&err, &complaint), field != NULL);
+	CHECK_STR(complaint.field, field ? field : "");
+	CHECK_STR(complaint.message, text);
+}
+
+TEST(what_the_engine_calls_an_option_is_what_the_client_called_it) {
+	check_blame("globals: no", "options.globals", "options.globals: no");
+	check_blame("args: no: never", "options.execute.args", "options.execute.args: no: never");
+	check_blame("memory_bytes: 1", "options.memoryLimitBytes", "options.memoryLimitBytes: 1");
+	check_blame("max_in_flight: 1", "limits.maxCallsInFlight", "limits.maxCallsInFlight: 1");
+	check_blame("source: x", "source", "source: x");
+	check_blame("wall: x", NULL, "");
+	check_blame("source, globals and args", NULL, "");
+}
+
+TEST(a_complaint_is_never_cut_within_a_character) {
+	char line[2000] = "{\"type\":\"run\",\"run\":1,\"source\":\"\",\"options\":{\"";
+	for (int i = 0; i < 300; i++)
+		strcat(line, "€");
+	strcat(line, "\":1}}");
+	CHECK(!read_line(line));
+	size_t n = strlen(complaint.field);
+	CHECK(n > 100 && memcmp(complaint.field + n - 3, "€", 3) == 0);
+}
