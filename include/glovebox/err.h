@@ -22,6 +22,7 @@ enum gb_err_code {
 	GB_ENOENT,  /* something needed is not there */
 	GB_ENOMEM,  /* the host is out of memory */
 	GB_ELIMIT,  /* a limit of ours was reached; the message names it */
+	GB_EBUSY,   /* everything there is is in use just now; it may be tried again */
 	GB_EFORMAT, /* bytes that should be CBOR, JSON or a frame are not */
 	GB_EWALL,   /* a layer of the wall could not be raised; nothing was run */
 	GB_ESYSTEM, /* a system call failed */

@@ -235,6 +235,11 @@ static bool write_frame(struct gb_run *run, enum gb_frame_type type, uint32_t id
 	return false;
 }
 
+static void fail_too_much(struct gb_run *run) {
+	gb_run_fail(
+	    run, GB_TERMINATED, "LimitError", "bridge", "the host has more to say to the run than it takes");
+}
+
 static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
 	struct gb_err err = {0};
 	if (!value)
@@ -245,8 +250,7 @@ static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct g
 	const struct gb_value *error =
 	    values ? gb_value_error(values, "SerializationError", err.message, NULL) : NULL;
 	if (!error || !write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_THROWN, error, &err))
-		gb_run_fail(call->run, GB_TERMINATED, "LimitError", "bridge",
-		    "the host has more to say to the run than it takes");
+		fail_too_much(call->run);
 	else
 		gb_run_send(call->run);
 	return false;
@@ -264,6 +268,8 @@ void gb_call_promise(struct gb_call *call) {
 	call->promised = true;
 	if (write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_PROMISED, NULL, NULL))
 		gb_run_send(call->run);
+	else
+		fail_too_much(call->run);
 }
 
 bool gb_call_return(struct gb_call *call, const struct gb_value *value) {

@@ -137,7 +137,7 @@ static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
 	}
 	if (!fill_slot(pool, cell)) {
 		gb_loop_remove(pool->loop, &cell->source);
-		gb_fail(err, GB_ELIMIT, 0,
+		gb_fail(err, GB_EBUSY, 0,
 		    "all %u sandboxes are in use: wait for a run to end, or raise max_runs (or the limit on "
 		    "open files)",
 		    pool->options.max_cells);

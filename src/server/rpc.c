@@ -77,8 +77,7 @@ enum started { STARTED, NO_ROOM, REFUSED };
 static enum started refuse(const struct gb_err *err, struct gb_complaint *complaint) {
 	if (gb_message_blame(err, complaint))
 		return REFUSED;
-	/* What is too large says so by its name. */
-	if (err->code == GB_ELIMIT && strncmp(err->message, "source", 6) != 0)
+	if (err->code == GB_EBUSY)
 		return NO_ROOM;
 	gb_complain(complaint, "refused", "%s", err->message);
 	return REFUSED;

@@ -17,13 +17,20 @@ static size_t needs_escape(const char *at, uint32_t *ret_code) {
 	return surrogate || *ret_code == 0x2028 || *ret_code == 0x2029 ? 3 : 0;
 }
 
+static void append_hex(struct gb_buf *out, uint32_t code) {
+	static const char digits[] = "0123456789abcdef";
+	const char text[] = {'\\', 'u', digits[code >> 12 & 15], digits[code >> 8 & 15],
+	    digits[code >> 4 & 15], digits[code & 15]};
+	gb_buf_append(out, text, sizeof text);
+}
+
 static void append_escape(struct gb_buf *out, uint32_t code) {
 	static const char codes[] = "\"\\\b\t\n\f\r", letters[] = "\"\\btnfr";
 	const char *found = code && code < 0x80 ? strchr(codes, (int)code) : NULL;
 	if (found)
 		gb_buf_append(out, (char[]){'\\', letters[found - codes]}, 2);
 	else
-		gb_buf_printf(out, "\\u%04x", code);
+		append_hex(out, code);
 }
 
 void gb_json_append_string(struct gb_buf *out, struct gb_str s) {

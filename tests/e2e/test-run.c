@@ -555,7 +555,7 @@ TEST(more_runs_than_there_may_be_are_refused) {
 		      *b = start(small, (struct gb_run_options){.source = "for (;;);"}), *c = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_run_start(small, &(struct gb_run_options){.source = "1"}, &c, &err));
-	CHECK_INT(err.code, GB_ELIMIT);
+	CHECK_INT(err.code, GB_EBUSY);
 	gb_run_destroy(a);
 	gb_run_destroy(b);
 	gb_engine_destroy(small);
