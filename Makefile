@@ -3,8 +3,10 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 MESON = meson
+SDK = sdk/typescript
+TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup run test test-as-nobody test-vm test262 bench bench-peers asan asan-build fuzz lint format cover install clean help
+.PHONY: all setup sdk run test test-as-nobody test-vm test262 bench bench-peers asan asan-build fuzz lint format cover install clean help
 
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
 	@ninja -C $(BUILD) --quiet
@@ -16,10 +18,16 @@ $(BUILD)/build.ninja:
 	@$(MESON) setup $(BUILD) --prefix=$(PREFIX) $(if $(CI),--werror) >$(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
 	@mv $(BUILD).log $(BUILD)/setup.log
 
+sdk: $(SDK)/dist/index.js ## build the TypeScript SDK
+
+$(SDK)/dist/index.js: $(wildcard $(SDK)/src/*.ts) $(SDK)/tsconfig.json | setup
+	@rm -rf $(@D)
+	@[ ! -f $(TSC) ] || node $(TSC) -p $(SDK)
+
 run: all ## a small tour of real sandboxed runs
 	@scripts/tour $(BUILD)/glovebox
 
-test: all ## every test; the last line counts them
+test: all sdk ## every test; the last line counts them
 	@scripts/test $(BUILD)
 
 test-as-nobody: all ## the tests of the wall once more, as an ordinary user (needs root to become one)
@@ -40,7 +48,7 @@ bench-peers: all ## the same, beside other ways to run untrusted code
 asan-build: setup
 	@scripts/asan build-asan --build-only
 
-asan: setup ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: setup sdk ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/asan build-asan
 
 fuzz: setup ## each fuzz target for FUZZ_SECONDS (60)
@@ -59,7 +67,7 @@ install: all ## install to PREFIX (/usr/local)
 	@$(MESON) configure $(BUILD) --prefix=$(abspath $(PREFIX)) && ninja -C $(BUILD) --quiet install
 
 clean: ## remove what was built here (not .deps)
-	@rm -rf $(BUILD) build-asan build-fuzz build-cover
+	@rm -rf $(BUILD) build-asan build-fuzz build-cover $(SDK)/dist
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 14

@@ -1,0 +1,152 @@
+import { GloveboxError, messageOf } from './errors.js';
+import { LineSplitter } from './lines.js';
+import type { GloveboxOptions } from './options.js';
+import { MAX_LINE_BYTES, PROTOCOL, ProtocolError } from './protocol.js';
+import type { AnswerMessage, CallMessage, ErrorMessage, JsonObject } from './protocol.js';
+import type { Outgoing, ReportMessage, ResultMessage } from './protocol.js';
+import type { Run } from './run.js';
+import { openTransport, type Transport } from './transport.js';
+
+/** A server that has been asked to end and does not is not waited for longer than this. */
+const PATIENCE_MS = 2000;
+
+/** One `glovebox stdio`, and the runs that it has under way. */
+export class Connection {
+  readonly #transport: Transport;
+  readonly #runs = new Map<number, Run>();
+  readonly #gone: Promise<void>;
+  #lastRun = 0;
+  #error: GloveboxError | undefined;
+  #resolveGone!: () => void;
+
+  constructor(options: GloveboxOptions) {
+    this.#gone = new Promise((resolve) => (this.#resolveGone = resolve));
+    this.#transport = openTransport(options, (error) => {
+      this.#fail(error);
+      this.#resolveGone();
+    });
+    const splitter = new LineSplitter(MAX_LINE_BYTES, (line) => this.#receive(line));
+    this.#transport.input.on('data', (chunk: Buffer) => this.#trust(() => splitter.push(chunk)));
+    this.#transport.hold(false);
+  }
+
+  get usable(): boolean {
+    return this.#error === undefined;
+  }
+
+  start(run: Run, fields: JsonObject): void {
+    const number = ++this.#lastRun;
+    try {
+      this.#send(number, { type: 'run', ...fields });
+    } catch (error) {
+      return run.fail(error as GloveboxError);
+    }
+    run.attach((message) => this.#send(number, message));
+    this.#runs.set(number, run);
+    this.#transport.hold(true);
+  }
+
+  /** Ends its runs, and resolves when the server has gone. */
+  async close(error: GloveboxError): Promise<void> {
+    this.#transport.hold(true);
+    this.#fail(error, false);
+    const impatience = setTimeout(() => this.#transport.end(true), PATIENCE_MS);
+    await this.#gone;
+    clearTimeout(impatience);
+  }
+
+  #send(run: number, message: Outgoing): void {
+    if (this.usable) this.#transport.output.write(toLine({ ...message, run }));
+  }
+
+  #receive(line: string): void {
+    if (!this.usable) return;
+    const message = parse(line);
+    if (message.type === 'hello') return checkHello(message);
+    if (message.type === 'error') return this.#onError(message as unknown as ErrorMessage);
+    const number = message.run as number;
+    const run = this.#runs.get(number);
+    if (!run) return; // it has ended, or never got as far
+    run.runInAsyncScope(deliver, undefined, run, message);
+    if (message.type === 'result') this.#forget(number);
+  }
+
+  #onError({ code, message, about, run: number, call, field }: ErrorMessage): void {
+    const error = new GloveboxError(code, message, field);
+    if (number === undefined) return this.#fail(error); // something of ours got lost, and there is no telling what
+    const run = this.#runs.get(number);
+    if (!run || about === 'terminate') return;
+    if (about === 'answer' && call !== undefined) return run.bridge.onAnswerRefused(call, error);
+    if (about === 'call' && call !== undefined) return run.bridge.onCallRefused(call, error);
+    run.fail(error);
+    this.#forget(number);
+  }
+
+  #forget(number: number): void {
+    this.#runs.delete(number);
+    if (this.#runs.size === 0) this.#transport.hold(false);
+  }
+
+  /** A server that breaks the rules is not listened to any more. */
+  #trust(listen: () => void): void {
+    try {
+      listen();
+    } catch (error) {
+      this.#fail(new GloveboxError('protocol', `the server does not keep to the protocol: ${messageOf(error)}`));
+    }
+  }
+
+  #fail(error: GloveboxError, atOnce = true): void {
+    if (!this.usable) return;
+    this.#error = error;
+    this.#transport.end(atOnce);
+    for (const run of this.#runs.values()) run.fail(error);
+    this.#runs.clear();
+  }
+}
+
+function deliver(run: Run, message: JsonObject): void {
+  switch (message.type) {
+    case 'call':
+      return run.bridge.onCall(message as unknown as CallMessage);
+    case 'report':
+      return run.onReport(message as unknown as ReportMessage);
+    case 'answer':
+      return run.bridge.onAnswer(message as unknown as AnswerMessage);
+    case 'result':
+      return run.onResult(message as unknown as ResultMessage);
+    case 'log':
+      return; // the result holds them all
+    default:
+      throw new ProtocolError(`there is no message of the type ${JSON.stringify(message.type)}`);
+  }
+}
+
+/** Throws a GloveboxError if it is longer than lines may be. */
+function toLine(message: JsonObject): string {
+  let line = '';
+  try {
+    line = `${JSON.stringify(message)}\n`;
+  } catch {
+    // Longer than a string can be.
+  }
+  // A character takes three bytes at most.
+  const fits = line.length * 3 <= MAX_LINE_BYTES || Buffer.byteLength(line) <= MAX_LINE_BYTES;
+  if (line && fits) return line;
+  throw new GloveboxError('too_long', `what is to be sent takes more than ${MAX_LINE_BYTES} bytes`);
+}
+
+function parse(line: string): JsonObject {
+  const message: unknown = JSON.parse(line);
+  if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    throw new ProtocolError('a line is not an object');
+  }
+  return message as JsonObject;
+}
+
+function checkHello({ protocol, version }: JsonObject): void {
+  if (protocol === PROTOCOL) return;
+  throw new ProtocolError(
+    `this SDK speaks protocol ${PROTOCOL}, Glovebox ${String(version)} speaks ${String(protocol)}`,
+  );
+}

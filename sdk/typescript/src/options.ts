@@ -1,0 +1,228 @@
+import { Encoder, isIdentifier, memberText, setKey, type Exporter } from './encode.js';
+import type { JsonObject } from './protocol.js';
+
+export interface CodeExecutionOptions {
+  /** The export that is the result, and what it is called with if it is a function: `{ fn: 'default', args: [] }`. */
+  execute?: {
+    fn?: string;
+    args?: unknown[];
+  };
+  /** Modules for bare specifiers: `{ fs: { readFile } }` is for `import { readFile } from 'fs'`. */
+  imports?: Record<string, Record<string, unknown>>;
+  /** Source of further modules, by relative specifier: `{ './math.js': 'export const one = 1' }`. */
+  modules?: Record<string, string>;
+  /** Identifiers that all modules see. They are not on `globalThis`. */
+  globals?: Record<string, unknown>;
+  /** `'typescript'` unless said otherwise. */
+  language?: 'javascript' | 'typescript';
+  /** Of the sandbox's heap; beyond it the run ends with the status `'memory'`. */
+  memoryLimitBytes?: number;
+  /** What stack traces call the source, and where its relative imports start: `'<runCode>'`. */
+  filename?: string;
+  /** Called with each value that the code gives to `report`. What it returns is what `report` returns. */
+  report?: (value: unknown) => void;
+}
+
+/** Of one run each. */
+export interface Limits {
+  /** After this a run is `'terminated'`; at most what the server allows, 300,000. */
+  timeoutMs?: number;
+  /** Of what console calls leave in `logs`; what is beyond is cut. */
+  outputBytes?: number;
+  resultBytes?: number;
+  /** Of all reports together. */
+  reportBytes?: number;
+  /** Of one call's arguments, or of its answer. */
+  callBytes?: number;
+  /** How many calls of host functions there may be in all. */
+  maxCalls?: number;
+  /** How many of them may be without an answer. */
+  maxCallsInFlight?: number;
+}
+
+export interface GloveboxOptions {
+  /** The program `glovebox`. Otherwise it is found by GLOVEBOX_PATH, beside this package, or on the PATH. */
+  path?: string;
+  /** Instead: a whole command that speaks the protocol, such as `['ssh', 'box', 'glovebox', 'stdio']`. */
+  command?: readonly string[];
+  /** Instead: the socket of a `glovebox stdio --socket` that runs already. */
+  socket?: string;
+  /** Environment of the process; this one's unless given. */
+  env?: Record<string, string | undefined>;
+  limits?: Limits;
+}
+
+type Check = (value: unknown, name: string) => void;
+type Checks<T> = { [Key in keyof Required<T>]: Check };
+
+const NO_DEADLINE = 'there is no deadline option; call terminate() of the handle when time is up';
+const HINTS: Record<string, string> = {
+  timeout: NO_DEADLINE,
+  timeoutMs: NO_DEADLINE,
+  deadline: NO_DEADLINE,
+  signal: 'there is no such option; call terminate() of the handle when the signal is aborted',
+};
+
+const NOT_BARE = /^(\.{0,2}\/|\.{1,2}$|https?:|file:|data:)/;
+
+const runChecks: Checks<CodeExecutionOptions> = {
+  execute: (value, name) => checkFields(value, name, { fn: isString, args: isArray }),
+  imports: (value, name) => checkEach(value, name, isBareSpecifier, isObject),
+  modules: (value, name) => checkEach(value, name, isRelativeSpecifier, isString),
+  globals: (value, name) => checkEach(value, name, isName),
+  language: isLanguage,
+  memoryLimitBytes: isPositiveInteger,
+  filename: isString,
+  report: isFunction,
+};
+
+const clientChecks: Checks<GloveboxOptions> = {
+  path: isString,
+  command: isCommand,
+  socket: isString,
+  env: isObject,
+  limits: (value, name) =>
+    checkFields(value, name, {
+      timeoutMs: isPositiveInteger,
+      outputBytes: isPositiveInteger,
+      resultBytes: isPositiveInteger,
+      reportBytes: isPositiveInteger,
+      callBytes: isPositiveInteger,
+      maxCalls: isPositiveInteger,
+      maxCallsInFlight: isPositiveInteger,
+    } satisfies Checks<Limits>),
+};
+
+/** Throws a TypeError that names what is wrong. */
+export function checkRun(source: unknown, options: unknown): void {
+  isString(source, 'source');
+  checkFields(options, 'options', runChecks, HINTS);
+}
+
+/** Throws a TypeError that names what is wrong. */
+export function checkClient(options: unknown): void {
+  checkFields(options, 'options', clientChecks);
+  const given = ['path', 'command', 'socket'].filter((key) => (options as JsonObject)[key] !== undefined);
+  if (given.length > 1) throw new TypeError(`options: ${given.join(' and ')} exclude each other`);
+}
+
+/** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for what cannot cross. */
+export function encodeRun(
+  source: string,
+  options: CodeExecutionOptions,
+  limits: Limits | undefined,
+  exporter: Exporter,
+): JsonObject {
+  const { execute, imports, modules, globals, language, memoryLimitBytes, filename, report } = options;
+  const encoder = new Encoder(exporter);
+  const encoded: JsonObject = { execute: encodeExecute(execute, encoder) };
+  if (imports) encoded.imports = encodeImports(imports, encoder);
+  if (modules) encoded.modules = { ...modules };
+  if (globals) encoded.globals = encodeNamed(globals, 'globals', encoder);
+  if (language !== undefined) encoded.language = language;
+  if (memoryLimitBytes !== undefined) encoded.memoryLimitBytes = memoryLimitBytes;
+  if (filename !== undefined) encoded.filename = filename;
+  if (report) encoded.report = true;
+  encoder.finish('options');
+  return { source, options: encoded, ...(limits && { limits: { ...limits } }) };
+}
+
+function encodeExecute(execute: CodeExecutionOptions['execute'], encoder: Encoder): JsonObject {
+  const encoded: JsonObject = { fn: execute?.fn ?? 'default' };
+  if (execute?.args) encoder.put(encoded, 'args', execute.args, 'args');
+  return encoded;
+}
+
+function encodeImports(imports: Record<string, Record<string, unknown>>, encoder: Encoder): JsonObject {
+  const encoded: JsonObject = {};
+  for (const [specifier, names] of Object.entries(imports)) {
+    setKey(encoded, specifier, encodeNamed(names, `imports${memberText(specifier)}`, encoder));
+  }
+  return encoded;
+}
+
+/** Name by name: what holds the names may be anything, such as the namespace of a module. */
+function encodeNamed(values: Record<string, unknown>, name: string, encoder: Encoder): JsonObject {
+  const encoded: JsonObject = {};
+  for (const key of Object.keys(values)) encoder.putMember(encoded, key, values, name);
+  return encoded;
+}
+
+function checkFields(value: unknown, name: string, checks: Record<string, Check>, hints: Record<string, string> = {}) {
+  isObject(value, name);
+  for (const key of Object.keys(value)) {
+    const path = `${name}${memberText(key)}`;
+    if (!Object.hasOwn(checks, key)) {
+      const hint = Object.hasOwn(hints, key) ? hints[key] : `there is no such option; there are ${names(checks)}`;
+      throw new TypeError(`${path}: ${hint}`);
+    }
+    const field: unknown = value[key];
+    if (field !== undefined) checks[key]!(field, path);
+  }
+}
+
+function checkEach(value: unknown, name: string, checkKey: Check, checkValue?: Check): void {
+  isObject(value, name);
+  for (const key of Object.keys(value)) {
+    const path = `${name}${memberText(key)}`;
+    checkKey(key, path);
+    checkValue?.(value[key], path);
+  }
+}
+
+function isString(value: unknown, name: string): asserts value is string {
+  if (typeof value !== 'string') throw new TypeError(`${name}: must be a string`);
+}
+
+function isObject(value: unknown, name: string): asserts value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new TypeError(`${name}: must be an object`);
+  }
+}
+
+function isArray(value: unknown, name: string): void {
+  if (!Array.isArray(value)) throw new TypeError(`${name}: must be an array`);
+}
+
+function isFunction(value: unknown, name: string): void {
+  if (typeof value !== 'function') throw new TypeError(`${name}: must be a function`);
+}
+
+function isPositiveInteger(value: unknown, name: string): void {
+  if (!Number.isSafeInteger(value) || (value as number) <= 0)
+    throw new TypeError(`${name}: must be a positive integer`);
+}
+
+function isLanguage(value: unknown, name: string): void {
+  if (value !== 'javascript' && value !== 'typescript') {
+    throw new TypeError(`${name}: must be 'javascript' or 'typescript'`);
+  }
+}
+
+function isCommand(value: unknown, name: string): void {
+  if (!Array.isArray(value) || value.length === 0 || !value.every((part) => typeof part === 'string')) {
+    throw new TypeError(`${name}: must be an array of strings, the program first`);
+  }
+}
+
+function isBareSpecifier(key: unknown, name: string): void {
+  if (key === '' || NOT_BARE.test(key as string)) {
+    throw new TypeError(`${name}: must be a bare specifier; relative ones belong to options.modules`);
+  }
+}
+
+function isRelativeSpecifier(key: unknown, name: string): void {
+  if (!/^\.{1,2}\/./.test(key as string)) {
+    throw new TypeError(
+      `${name}: must be a relative specifier such as './helpers.js'; others belong to options.imports`,
+    );
+  }
+}
+
+function isName(key: unknown, name: string): void {
+  if (!isIdentifier(key as string)) throw new TypeError(`${name}: must be an identifier`);
+}
+
+function names(checks: Record<string, Check>): string {
+  return Object.keys(checks).join(', ');
+}

@@ -1,0 +1,51 @@
+/* The messages of docs/PROTOCOL.md, as far as this SDK uses them. */
+
+/** A value in its JSON form: docs/VALUES.md. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export const PROTOCOL = 1;
+export const MAX_LINE_BYTES = 128 * 1024 * 1024;
+
+/** What a client sends, but for the number of the run. */
+export type Outgoing = JsonObject & { type: 'run' | 'answer' | 'call' | 'terminate' };
+
+export interface CallMessage {
+  call: number;
+  function: number;
+  args: Json[];
+}
+
+export interface ReportMessage {
+  call: number;
+  value: Json;
+}
+
+export interface AnswerMessage {
+  call: number;
+  return?: Json;
+  throw?: Json;
+  ended?: true;
+}
+
+export interface ErrorMessage {
+  code: string;
+  message: string;
+  about?: string;
+  run?: number;
+  call?: number;
+  field?: string;
+}
+
+export interface ResultMessage {
+  result: {
+    status: string;
+    result?: Json;
+    logs?: { level: string; args: Json[]; timestamp: number }[];
+    error?: JsonObject;
+    [field: string]: unknown;
+  };
+}
+
+/** The server did not keep to the protocol; its connection cannot be trusted any more. */
+export class ProtocolError extends Error {}

@@ -1,0 +1,76 @@
+/* Many runs through one process of each kind: all of them right, and nothing left behind. */
+import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Glovebox, runCode } from 'glovebox';
+import './helpers.mjs';
+
+const RUNS = Number(process.env.GB_SDK_RUNS ?? 1000);
+const CALLS = 10;
+const MEGABYTE = 1024 * 1024;
+
+/** Half of the calls are answered at once, half later; the code checks each of them. */
+const source = `
+  let sum = 0;
+  for (let i = 0; i < ${CALLS}; i++) sum += i % 2 ? add(base, i) : await addLater(base, i);
+  export default sum;
+`;
+
+async function round(client) {
+  let calls = 0;
+  const runs = Array.from({ length: RUNS }, (_, base) => {
+    const add = (a, b) => (calls++, a + b + base);
+    return client.runCode(source, { globals: { base, add, addLater: async (a, b) => add(a, b) } });
+  });
+  const results = await Promise.all(runs);
+  results.forEach(({ status, result, error }, base) => {
+    assert.equal(status, 'success', `${status}: ${error?.message}`);
+    assert.equal(result, CALLS * 2 * base + (CALLS * (CALLS - 1)) / 2);
+  });
+  assert.equal(calls, RUNS * CALLS);
+}
+
+function serverMemory() {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const pages = readFileSync(`/proc/${children.at(-1)}/statm`, 'utf8').split(' ')[1];
+  return Number(pages) * 4096;
+}
+
+test(`${RUNS} runs at once with ${CALLS} calls each, again and again: all right, memory flat`, async () => {
+  const client = new Glovebox();
+  const here = [];
+  const there = [];
+  for (let i = 0; i < 5; i++) {
+    await round(client);
+    globalThis.gc?.();
+    here.push(process.memoryUsage().rss);
+    there.push(serverMemory());
+  }
+  await client.close();
+  // The first rounds fill caches; from then on there is no reason to grow. A leak of a few hundred bytes a call would.
+  assert.ok(here[4] - here[1] < 64 * MEGABYTE, `here: ${here.map((n) => (n / MEGABYTE).toFixed(0))}`);
+  if (!process.env.ASAN_OPTIONS) {
+    assert.ok(there[4] - there[1] < 32 * MEGABYTE, `there: ${there.map((n) => (n / MEGABYTE).toFixed(0))}`);
+  }
+});
+
+test('large values, both ways at once', async () => {
+  const bytes = new Uint8Array(4 * MEGABYTE).map((_, i) => i * 31);
+  const echo = (value) => value;
+  const options = { globals: { bytes, echo }, memoryLimitBytes: 256 * MEGABYTE };
+  const runs = Array.from({ length: 4 }, () => runCode('export default echo(bytes)', options));
+  for (const { result, error } of await Promise.all(runs)) {
+    assert.equal(error, undefined);
+    assert.ok(Buffer.from(result).equals(bytes));
+  }
+});
+
+test('a hundred runs terminated at any moment', async () => {
+  const runs = Array.from({ length: 100 }, (_, i) => {
+    const run = runCode('for (;;) await f()', { globals: { f: async () => {} } });
+    setTimeout(() => run.terminate(String(i)), i % 20);
+    return run;
+  });
+  const results = await Promise.all(runs);
+  results.forEach(({ status, error }, i) => assert.deepEqual([status, error.message], ['terminated', String(i)]));
+});

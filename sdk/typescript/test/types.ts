@@ -1,0 +1,88 @@
+/* Compiled, not run: what must hold of the exported types, and what must not compile. */
+import { Glovebox, GloveboxError, runCode, SerializationError } from 'glovebox';
+import type { CodeExecution, CodeExecutionError, CodeExecutionLog } from 'glovebox';
+import type { CodeExecutionOptions, CodeExecutionResult } from 'glovebox';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Flat<T> = { [Key in keyof T]: T[Key] };
+function holds<_T extends true>(): void {}
+
+interface Options {
+  execute?: { fn?: string; args?: unknown[] };
+  imports?: Record<string, Record<string, unknown>>;
+  modules?: Record<string, string>;
+  globals?: Record<string, unknown>;
+  language?: 'javascript' | 'typescript';
+  memoryLimitBytes?: number;
+  filename?: string;
+  report?: (value: unknown) => void;
+}
+holds<Same<Flat<CodeExecutionOptions>, Flat<Options>>>();
+
+interface Handle extends PromiseLike<CodeExecutionResult> {
+  terminate(reason?: string): void;
+  readonly running: boolean;
+  readonly reports: readonly unknown[];
+}
+holds<Same<Flat<CodeExecution>, Flat<Handle>>>();
+
+interface Log {
+  level: 'log' | 'info' | 'warn' | 'error' | 'debug';
+  args: unknown[];
+  timestamp: number;
+}
+holds<Same<Flat<CodeExecutionLog>, Flat<Log>>>();
+
+interface Failure {
+  name: string;
+  message: string;
+  stack?: string;
+  specifier?: string;
+  filename?: string;
+  line?: number;
+  column?: number;
+}
+holds<Same<Flat<Omit<CodeExecutionError, 'code'>>, Flat<Failure>>>();
+
+interface Result {
+  result?: unknown;
+  reports: unknown[];
+  logs: CodeExecutionLog[];
+  error?: CodeExecutionError;
+  durationMs: number;
+  memoryUsedBytes?: number;
+}
+type Extra = 'status' | 'runId' | 'timedOut' | 'truncated';
+holds<Same<Flat<Omit<CodeExecutionResult, Extra>>, Flat<Result>>>();
+
+type Status = 'success' | 'error' | 'memory' | 'terminated' | 'link_error' | 'denied';
+holds<Same<CodeExecutionResult['status'], Status>>();
+holds<Same<Parameters<typeof runCode>, [source: string, options?: CodeExecutionOptions]>>();
+holds<Same<ReturnType<typeof runCode>, CodeExecution>>();
+
+export async function uses(): Promise<string> {
+  const run = runCode('export default 1', {
+    imports: { fs: { readFile: async (path: string) => path } },
+    globals: { count: 1n },
+    report: (value) => [value],
+  });
+  run.terminate('enough');
+  const result = await run;
+  if (result.status !== 'success') return result.error?.message ?? '';
+  // @ts-expect-error the result is unknown until it is looked at
+  result.result.length;
+  // @ts-expect-error reports are read only
+  run.reports.push(1);
+  // @ts-expect-error running too
+  run.running = false;
+  // @ts-expect-error there is no such option
+  runCode('', { timeout: 100 });
+  // @ts-expect-error there is no such language
+  runCode('', { language: 'python' });
+
+  const client = new Glovebox({ path: '/usr/bin/glovebox', limits: { timeoutMs: 1000 } });
+  await client.runCode('export default 1');
+  await client.close();
+  const failure: Error = new GloveboxError('closed', 'closed');
+  return failure instanceof SerializationError ? failure.path : '';
+}
