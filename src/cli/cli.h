@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "glovebox/err.h"
 
 /* What a caller's script can rely on. */
@@ -28,7 +29,8 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command command_run, command_stdio, command_doctor, command_bench, command_version;
+extern const struct command command_run, command_stdio, command_ts_strip, command_doctor, command_bench,
+    command_version;
 
 /* --- flags (options.c) --- */
 
@@ -63,5 +65,12 @@ void print_styled(FILE *to, enum style style, const char *format, ...) __attribu
 
 /* @s between quotes, as JSON. */
 void print_json_string(FILE *to, const char *s);
+
+/* --- what comes from the code (excerpt.c) --- */
+
+/* Text that nobody vouches for must not be able to speak to the terminal. */
+void print_untrusted(FILE *to, const char *text, size_t n);
+/* A line of @source with a caret below the column (in bytes). Nothing if it is too long to be read. */
+void print_excerpt(FILE *to, struct gb_str source, unsigned line, unsigned column);
 
 #endif

@@ -9,7 +9,6 @@
 #include "base/io.h"
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
-#include "value/wtf8.h"
 
 enum { SHOWN_MAX = 1 << 20, INPUTS_MAX = 64 << 20 };
 
@@ -186,46 +185,19 @@ static void show_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	fflush(to);
 }
 
-/* Text that the sandbox made must not be able to speak to the terminal. */
-static void show_untrusted(const char *text, size_t n) {
-	bool valid = gb_wtf8_scan(text, n) != GB_WTF8_INVALID; /* a message that was cut may not be */
-	for (size_t length; n > 0; text += length, n -= length) {
-		uint32_t code = (unsigned char)*text;
-		length = valid ? gb_wtf8_decode(text, &code) : 1;
-		if ((gb_wtf8_is_unsafe(code) || (!valid && code >= 0x80)) && code != '\n' && code != '\t')
-			fputc('?', stderr);
-		else
-			fwrite(text, 1, length, stderr);
-	}
-}
-
-/* The line of the source that the error is in, with a caret below the column. */
-static void show_place(const struct gb_str *source, const struct gb_run_error *error) {
-	struct gb_str rest = *source, line;
-	for (unsigned i = 0; i < error->line; i++)
-		if (!gb_str_cut(&rest, '\n', &line) && i + 1 < error->line)
-			return;
-	if (!error->line || !error->column || line.n > 200 || error->column > line.n + 1)
-		return;
-	fprintf(stderr, "  ");
-	show_untrusted(line.p, line.n);
-	fprintf(stderr, "\n  %*s", (int)error->column - 1, "");
-	print_styled(stderr, RED, "^\n");
-}
-
 static void show_failure(const struct request *request, const struct gb_result *result) {
 	const struct gb_run_error *error = &result->error;
 	print_styled(stderr, RED, "%s", gb_status_name(result->status));
 	fputs(": ", stderr);
 	if (result->status == GB_FAILURE || result->status == GB_LINK_ERROR) {
-		show_untrusted(error->name, strlen(error->name));
+		print_untrusted(stderr, error->name, strlen(error->name));
 		fputs(": ", stderr);
 	}
-	show_untrusted(error->message, strlen(error->message));
+	print_untrusted(stderr, error->message, strlen(error->message));
 	fputc('\n', stderr);
 	if (error->line)
-		show_place(&(struct gb_str){request->source.data, request->source.len}, error);
-	show_untrusted(error->stack, strlen(error->stack));
+		print_excerpt(stderr, gb_buf_str(&request->source), error->line, error->column);
+	print_untrusted(stderr, error->stack, strlen(error->stack));
 	if (result->status == GB_LINK_ERROR && request->language == TYPESCRIPT &&
 	    strcmp(error->name, "SyntaxError") == 0)
 		fputs("hint: this build runs the JavaScript part of TypeScript; types are not erased yet\n",

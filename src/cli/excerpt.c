@@ -1,0 +1,43 @@
+#include <string.h>
+
+#include "cli/cli.h"
+#include "value/wtf8.h"
+
+enum { SHOWN_MAX = 200 };
+
+void print_untrusted(FILE *to, const char *text, size_t n) {
+	bool valid = gb_wtf8_scan(text, n) != GB_WTF8_INVALID; /* a message that was cut may not be */
+	for (size_t length; n > 0; text += length, n -= length) {
+		uint32_t code = (unsigned char)*text;
+		length = valid ? gb_wtf8_decode(text, &code) : 1;
+		if ((gb_wtf8_is_unsafe(code) || (!valid && code >= 0x80)) && code != '\n' && code != '\t')
+			fputc('?', to);
+		else
+			fwrite(text, 1, length, to);
+	}
+}
+
+/* As wide as @text is when it is printed: tabs stay, and a character of many bytes is one. */
+static void print_pad(FILE *to, const char *text, size_t n) {
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == '\t')
+			fputc('\t', to);
+		else if (((unsigned char)text[i] & 0xc0) != 0x80)
+			fputc(' ', to);
+}
+
+void print_excerpt(FILE *to, struct gb_str source, unsigned line, unsigned column) {
+	struct gb_str rest = source, text = {0};
+	for (unsigned i = 0; i < line; i++)
+		if (!gb_str_cut(&rest, '\n', &text) && i + 1 < line)
+			return;
+	if (text.n && text.p[text.n - 1] == '\r')
+		text.n--;
+	if (!line || !column || text.n > SHOWN_MAX || column > text.n + 1)
+		return;
+	fputs("  ", to);
+	print_untrusted(to, text.p, text.n);
+	fputs("\n  ", to);
+	print_pad(to, text.p, column - 1);
+	print_styled(to, RED, "^\n");
+}

@@ -1,0 +1,254 @@
+/* Statements that declare, and what is only declared. */
+#include "ts/parser.h"
+
+/* --- telling them from expressions --- */
+
+bool gb_ts_at_let(struct ts_parser *p) {
+	struct ts_token next = gb_ts_peek(p);
+	return is_identifier(&next) || next.kind == '[' || next.kind == '{';
+}
+
+/* "using x", "await using x". */
+bool gb_ts_at_using(struct ts_parser *p) {
+	if (!is_word(p, W_USING) && !is_word(p, W_AWAIT))
+		return false;
+	struct ts_mark mark = gb_ts_mark(p);
+	bool using = false;
+	p->trying++;
+	if (take_word(p, W_AWAIT) && p->token.newline)
+		p->token.word = W_NONE;
+	if (take_word(p, W_USING) && at_identifier(p) && !p->token.newline) {
+		using = !is_word(p, W_AS) && !is_word(p, W_SATISFIES);
+		if (take_word(p, W_OF))
+			using = is(p, '=') || is(p, ';') || is(p, ':');
+	}
+	p->trying--;
+	using &= !p->failed;
+	gb_ts_rewind(p, &mark);
+	return using;
+}
+
+/* After "declare". */
+static bool at_ambient(struct ts_parser *p) {
+	struct ts_mark mark = gb_ts_mark(p);
+	gb_ts_next(p);
+	bool ambient = p->token.kind == T_NAME && !p->token.newline &&
+		       (is_word(p, W_TYPE) || is_word(p, W_EXPORT) || gb_ts_at_declaration(p));
+	gb_ts_rewind(p, &mark);
+	return ambient;
+}
+
+static bool at_global(struct ts_parser *p) {
+	struct ts_token next = gb_ts_peek(p);
+	return next.kind == '{' && !next.newline;
+}
+
+bool gb_ts_at_declaration(struct ts_parser *p) {
+	struct ts_token next;
+	switch (p->token.word) {
+	case W_VAR:
+	case W_CONST:
+	case W_FUNCTION:
+	case W_CLASS:
+	case W_ENUM:
+		return true;
+	case W_LET:
+		return gb_ts_at_let(p);
+	case W_USING:
+	case W_AWAIT:
+		return gb_ts_at_using(p);
+	case W_INTERFACE:
+	case W_TYPE:
+		next = gb_ts_peek(p);
+		return is_identifier(&next) && !next.newline;
+	case W_NAMESPACE:
+	case W_MODULE:
+		next = gb_ts_peek(p);
+		return (is_identifier(&next) || next.kind == T_STRING) && !next.newline;
+	case W_ABSTRACT:
+		next = gb_ts_peek(p);
+		return next.word == W_CLASS && !next.newline;
+	case W_ASYNC:
+		next = gb_ts_peek(p);
+		return next.word == W_FUNCTION && !next.newline;
+	case W_DECLARE:
+		return at_ambient(p);
+	case W_GLOBAL:
+		return at_global(p);
+	case W_IMPORT:
+		next = gb_ts_peek(p);
+		return next.kind != '(' && next.kind != '.';
+	default:
+		return false;
+	}
+}
+
+/* --- declarations --- */
+
+static void take_declared_type(struct ts_parser *p) {
+	if (!at_identifier(p))
+		gb_ts_fail(p, p->token.start, "expected the name of a type");
+	gb_ts_next(p);
+}
+
+/* Blank it, and remember that there is such a type. */
+static void blank_type(struct ts_parser *p, uint32_t start, const struct ts_mark *mark, struct ts_name name) {
+	gb_ts_blank_statement(p, start, mark);
+	gb_ts_declare(p, name, DECL_TYPE);
+}
+
+static void interface_declaration(struct ts_parser *p, uint32_t start) {
+	struct ts_mark mark = gb_ts_mark(p);
+	gb_ts_next(p);
+	struct ts_name name = token_name(p);
+	take_declared_type(p);
+	if (is(p, '<'))
+		gb_ts_type_parameters(p);
+	while (take_word(p, W_EXTENDS) || take_word(p, W_IMPLEMENTS))
+		do
+			gb_ts_type(p);
+		while (take(p, ','));
+	gb_ts_type_members(p);
+	blank_type(p, start, &mark, name);
+}
+
+static void type_alias(struct ts_parser *p, uint32_t start) {
+	struct ts_mark mark = gb_ts_mark(p);
+	gb_ts_next(p);
+	struct ts_name name = token_name(p);
+	take_declared_type(p);
+	if (is(p, '<'))
+		gb_ts_type_parameters(p);
+	gb_ts_expect(p, '=');
+	gb_ts_type(p);
+	gb_ts_semicolon(p);
+	blank_type(p, start, &mark, name);
+}
+
+void gb_ts_declared(struct ts_parser *p, struct ts_name name, bool exported) {
+	p->instantiated = true;
+	if (!exported || p->in.container == TS_NONE) {
+		gb_ts_declare(p, name, DECL_FUNCTION);
+		return;
+	}
+	gb_ts_declare(p, name, DECL_EXPORTED_LOCAL);
+	struct ts_place *place = ADD(p, places);
+	*place = (struct ts_place){
+	    .at = p->previous_end, .container = p->in.container, .name = name, .after = true};
+}
+
+static void function_declaration(struct ts_parser *p, uint32_t start, bool exported) {
+	struct ts_mark mark = gb_ts_mark(p);
+	bool is_async = take_word(p, W_ASYNC);
+	gb_ts_expect_word(p, W_FUNCTION, "expected 'function'");
+	bool is_generator = take(p, '*');
+	struct ts_name name = token_name(p);
+	if (p->token.kind != T_NAME)
+		gb_ts_fail(p, p->token.start, "expected the name of a function");
+	gb_ts_next(p);
+	if (gb_ts_function_rest(p, is_async, is_generator)) {
+		gb_ts_declared(p, name, exported);
+		return;
+	}
+	/* An overload, or one that exists elsewhere. */
+	gb_ts_semicolon(p);
+	p->instantiated = true;
+	gb_ts_blank_statement(p, start, &mark);
+}
+
+static void variable_declaration(struct ts_parser *p, uint32_t start, bool exported) {
+	p->instantiated = true;
+	if (exported && p->in.container != TS_NONE && !is_word(p, W_USING) && !is_word(p, W_AWAIT)) {
+		gb_ts_exported_variables(p, start);
+		return;
+	}
+	uint8_t kind = is_word(p, W_VAR) ? DECL_VAR : DECL_VALUE;
+	take_word(p, W_AWAIT);
+	gb_ts_next(p);
+	gb_ts_variables(p, kind);
+	gb_ts_semicolon(p);
+}
+
+/* "declare ...": all of it goes. */
+static void ambient(struct ts_parser *p, uint32_t start) {
+	struct ts_mark mark = gb_ts_mark(p);
+	bool instantiated = p->instantiated;
+	uint8_t word;
+	gb_ts_next(p);
+	word = p->token.word;
+	p->in.ambient = true;
+	if (word == W_EXPORT)
+		gb_ts_export(p);
+	else
+		gb_ts_declaration(p, p->token.start, false);
+	struct ts_name name = {0};
+	bool is_type = (word == W_INTERFACE || word == W_TYPE) && p->decls.n > mark.decls;
+	if (is_type)
+		name = p->decls.items[p->decls.n - 1].name;
+	p->in = mark.in;
+	gb_ts_blank_statement(p, start, &mark);
+	if (is_type)
+		gb_ts_declare(p, name, DECL_TYPE);
+	p->instantiated = instantiated || !is_type;
+}
+
+void gb_ts_declaration(struct ts_parser *p, uint32_t start, bool exported) {
+	switch (p->token.word) {
+	case W_INTERFACE:
+		interface_declaration(p, start);
+		return;
+	case W_TYPE:
+		type_alias(p, start);
+		return;
+	case W_DECLARE:
+		ambient(p, start);
+		return;
+	case W_GLOBAL: {
+		struct ts_mark mark = gb_ts_mark(p);
+		gb_ts_next(p);
+		gb_ts_block(p);
+		gb_ts_blank_statement(p, start, &mark);
+		return;
+	}
+	case W_ABSTRACT:
+		gb_ts_blank_token(p);
+		if (!is_word(p, W_CLASS))
+			gb_ts_fail(p, p->token.start, "expected 'class'");
+		gb_ts_class(p, true, exported);
+		return;
+	case W_CLASS:
+		gb_ts_class(p, true, exported);
+		return;
+	case W_ENUM:
+		gb_ts_enum(p, start, p->token.start, exported);
+		return;
+	case W_NAMESPACE:
+	case W_MODULE:
+		gb_ts_namespace(p, start, exported);
+		return;
+	case W_FUNCTION:
+	case W_ASYNC:
+		function_declaration(p, start, exported);
+		return;
+	case W_IMPORT:
+		gb_ts_import(p, start, exported);
+		return;
+	case W_CONST:
+		if (gb_ts_peek(p).word == W_ENUM) {
+			uint32_t keyword = p->token.start;
+			gb_ts_next(p);
+			gb_ts_enum(p, start, keyword, exported);
+			return;
+		}
+		variable_declaration(p, start, exported);
+		return;
+	case W_VAR:
+	case W_LET:
+	case W_USING:
+	case W_AWAIT:
+		variable_declaration(p, start, exported);
+		return;
+	default:
+		gb_ts_fail(p, p->token.start, "expected a declaration");
+	}
+}

@@ -1,0 +1,242 @@
+/* Edits, their application to the source, and the map that leads back. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ts/parser.h"
+
+/* From this column of the erased text on, up to the next one of its line, columns are this much larger than
+ * those of the source. Inserted text stands for one column. */
+struct gb_ts_shift {
+	uint32_t line, column; /* in the erased text */
+	uint32_t source_column;
+	bool inserted;
+};
+
+enum { INSERT_USUAL = 256 };
+
+/* --- recording --- */
+
+static struct ts_edit *add(struct ts_parser *p, uint8_t kind, uint32_t start, uint32_t end) {
+	struct ts_edit *edit = ADD(p, edits);
+	edit->start = start;
+	edit->end = end;
+	edit->order = p->edits.n;
+	edit->kind = kind;
+	return edit;
+}
+
+uint32_t gb_ts_blank(struct ts_parser *p, uint32_t start, uint32_t end) {
+	if (start >= end || p->failed)
+		return TS_NONE;
+	add(p, EDIT_BLANK, start, end);
+	return p->last_blank = p->edits.n - 1;
+}
+
+void gb_ts_overlay(struct ts_parser *p, uint32_t index, const char *text) {
+	if (index >= p->edits.n)
+		return;
+	struct ts_edit *edit = &p->edits.items[index];
+	edit->text = (uint32_t)p->text.len;
+	edit->length = (uint32_t)strlen(text);
+	gb_buf_append(&p->text, text, edit->length);
+}
+
+void gb_ts_blank_token(struct ts_parser *p) {
+	gb_ts_blank(p, p->token.start, p->token.end);
+	gb_ts_next(p);
+}
+
+void gb_ts_insert(struct ts_parser *p, uint8_t kind, uint32_t at, const char *format, ...) {
+	if (p->failed)
+		return;
+	struct ts_edit *edit = add(p, kind, at, at);
+	edit->text = (uint32_t)p->text.len;
+	va_list ap;
+	va_start(ap, format);
+	size_t room = INSERT_USUAL;
+	char *to = gb_buf_reserve(&p->text, room);
+	va_list again;
+	va_copy(again, ap);
+	int n = to ? vsnprintf(to, room, format, ap) : -1;
+	if (n >= (int)room && (to = gb_buf_reserve(&p->text, (size_t)n + 1)))
+		vsnprintf(to, (size_t)n + 1, format, again);
+	va_end(again);
+	va_end(ap);
+	if (to && n >= 0) {
+		p->text.len += (size_t)n;
+		edit->length = (uint32_t)n;
+	}
+}
+
+void gb_ts_blank_statement(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
+	gb_ts_forget(p, mark);
+	uint32_t edit = gb_ts_blank(p, start, p->previous_end);
+	/* What stood before may have ended only because this began: let it end still. */
+	if (mark->previous != ';' && mark->previous != '{' && mark->previous != T_END)
+		gb_ts_overlay(p, edit, ";");
+	p->last_blank = TS_NONE;
+}
+
+bool gb_ts_has_line_end(const struct ts_parser *p, uint32_t start, uint32_t end) {
+	for (; start < end; start++)
+		if (gb_ts_line_end(p->source + start))
+			return true;
+	return false;
+}
+
+/* --- applying --- */
+
+/* At one place: first what belongs to the text before, the inner first; then what belongs to the text after,
+ * the inner last; then blanks. */
+static int compare(const void *a_, const void *b_) {
+	const struct ts_edit *a = a_, *b = b_;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	static const uint8_t rank[] = {[EDIT_INSERT_AFTER] = 0, [EDIT_INSERT_BEFORE] = 1, [EDIT_BLANK] = 2};
+	if (a->kind != b->kind)
+		return rank[a->kind] < rank[b->kind] ? -1 : 1;
+	bool earlier = a->order < b->order;
+	return earlier == (a->kind != EDIT_INSERT_BEFORE) ? -1 : 1;
+}
+
+static void sort(struct ts_parser *p) {
+	struct ts_edit *edits = p->edits.items;
+	for (uint32_t i = 1; i < p->edits.n; i++)
+		if (compare(&edits[i - 1], &edits[i]) > 0) {
+			qsort(edits, p->edits.n, sizeof *edits, compare);
+			return;
+		}
+}
+
+/* Where rendering stands: in the source, and on its current line. */
+struct renderer {
+	const struct ts_parser *p;
+	struct gb_ts_output *out;
+	size_t cap;            /* of out->shifts */
+	uint32_t at;           /* all before is done */
+	uint32_t line;         /* of at, and of the end of the text */
+	uint32_t counted;      /* up to where lines were counted */
+	uint32_t line_start;   /* in the source */
+	size_t out_line_start; /* in the text; meaningful while the line is shifted */
+	bool shifted;          /* text was inserted into this line */
+	bool failed;
+};
+
+static void count_lines(struct renderer *r, uint32_t to) {
+	const char *s = r->p->source;
+	while (r->counted < to) {
+		unsigned n = gb_ts_line_end(s + r->counted);
+		r->counted += n ? n : 1;
+		if (n) {
+			r->line++;
+			r->line_start = r->counted;
+			r->shifted = false;
+		}
+	}
+}
+
+static void add_shift(struct renderer *r, uint32_t source_at, bool inserted) {
+	struct gb_ts_output *out = r->out;
+	if (out->n_shifts == r->cap) {
+		size_t cap = r->cap ? r->cap * 2 : 64;
+		struct gb_ts_shift *shifts = realloc(out->shifts, cap * sizeof *shifts);
+		if (!shifts) {
+			r->failed = true;
+			return;
+		}
+		out->shifts = shifts;
+		r->cap = cap;
+	}
+	out->shifts[out->n_shifts++] = (struct gb_ts_shift){r->line,
+	    (uint32_t)(out->text.len - r->out_line_start) + 1, source_at - r->line_start + 1, inserted};
+}
+
+static void render_insert(struct renderer *r, const struct ts_edit *edit) {
+	count_lines(r, r->at);
+	if (!r->shifted) {
+		/* So far the line is as long as it was. */
+		r->out_line_start = r->out->text.len - (r->at - r->line_start);
+		r->shifted = true;
+	}
+	/* What belongs to the text before stands for its last character. */
+	bool after = edit->kind == EDIT_INSERT_AFTER && r->at > r->line_start;
+	add_shift(r, r->at - (after ? 1 : 0), true);
+	gb_buf_append(&r->out->text, r->p->text.data + edit->text, edit->length);
+	add_shift(r, r->at, false);
+}
+
+static void render_blank(struct renderer *r, const struct ts_edit *edit) {
+	const char *s = r->p->source;
+	char *to = gb_buf_reserve(&r->out->text, edit->end - r->at);
+	if (!to)
+		return;
+	for (uint32_t i = r->at; i < edit->end;) {
+		unsigned n = gb_ts_line_end(s + i);
+		if (n && i + n <= edit->end) {
+			memcpy(to + (i - r->at), s + i, n);
+			i += n;
+			continue;
+		}
+		to[i - r->at] = s[i] == '\t' ? '\t' : ' ';
+		i++;
+	}
+	if (edit->length && r->at == edit->start)
+		memcpy(to, r->p->text.data + edit->text, edit->length);
+	if (edit->last)
+		to[edit->end - r->at - 1] = edit->last;
+	r->out->text.len += edit->end - r->at;
+	r->at = edit->end;
+}
+
+bool gb_ts_render(struct ts_parser *p, struct gb_ts_output *out) {
+	struct renderer r = {.p = p, .out = out, .line = 1};
+	sort(p);
+	for (uint32_t i = 0; i < p->edits.n; i++) {
+		const struct ts_edit *edit = &p->edits.items[i];
+		if (edit->start > r.at) {
+			gb_buf_append(&out->text, p->source + r.at, edit->start - r.at);
+			r.at = edit->start;
+		}
+		if (edit->kind != EDIT_BLANK)
+			render_insert(&r, edit);
+		else if (edit->end > r.at)
+			render_blank(&r, edit);
+	}
+	gb_buf_append(&out->text, p->source + r.at, p->size - r.at);
+	return gb_buf_c_str(&out->text) && !r.failed;
+}
+
+/* --- the way back --- */
+
+void gb_ts_map(const struct gb_ts_output *out, unsigned *line, unsigned *column) {
+	size_t from = 0, to = out->n_shifts;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		const struct gb_ts_shift *shift = &out->shifts[middle];
+		if (shift->line < *line || (shift->line == *line && shift->column <= *column))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == 0 || out->shifts[from - 1].line != *line)
+		return;
+	const struct gb_ts_shift *shift = &out->shifts[from - 1];
+	*column = shift->source_column + (shift->inserted ? 0 : *column - shift->column);
+}
+
+void gb_ts_locate(const char *source, size_t n, size_t offset, unsigned *ret_line, unsigned *ret_column) {
+	unsigned line = 1;
+	size_t line_start = 0;
+	for (size_t at = 0; at < offset && at < n;) {
+		unsigned length = gb_ts_line_end(source + at);
+		at += length ? length : 1;
+		if (length && at <= offset) {
+			line++;
+			line_start = at;
+		}
+	}
+	*ret_line = line;
+	*ret_column = (unsigned)(offset - line_start) + 1;
+}

@@ -1,0 +1,152 @@
+#include "ts/erase.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ts/parser.h"
+
+/* Bytes that may be scanned, with all that is scanned again: real files take up to three and a half times
+ * their size. At the least it is what takes some milliseconds. */
+enum { SCAN_PER_BYTE = 4, SCAN_LEAST = 3 << 19 };
+/* The same for looking up names, which is faster. */
+enum { LOOK_PER_BYTE = 16, LOOK_LEAST = 4 << 20 };
+/* Text that may be inserted. */
+enum { TEXT_PER_BYTE = 64, TEXT_LEAST = 1 << 16 };
+
+void gb_ts_output_init(struct gb_ts_output *out, size_t max) {
+	*out = (struct gb_ts_output){0};
+	gb_buf_init(&out->text, max);
+}
+
+void gb_ts_output_finish(struct gb_ts_output *out) {
+	size_t max = out->text.max;
+	gb_buf_finish(&out->text);
+	free(out->shifts);
+	free(out->imports);
+	free(out->names);
+	gb_ts_output_init(out, max);
+}
+
+static void parser_init(struct ts_parser *p, const char *source, size_t n) {
+	*p = (struct ts_parser){
+	    .source = source,
+	    .size = (uint32_t)n,
+	    .in = {.scope = TS_NONE, .container = TS_NONE},
+	    .budget = (int64_t)n * SCAN_PER_BYTE + SCAN_LEAST,
+	    .assertion = TS_NONE,
+	    .last_blank = TS_NONE,
+	    .super_end = TS_NONE,
+	};
+	gb_buf_init(&p->text, n * TEXT_PER_BYTE + TEXT_LEAST);
+	gb_ts_open_scope(p, SCOPE_FUNCTION);
+	p->in.in_async = true;
+	gb_ts_next(p);
+}
+
+static void parser_finish(struct ts_parser *p) {
+	void *const owned[] = {p->not_arrow, p->not_arrow_2, p->edits.items, p->scopes.items, p->decls.items,
+	    p->refs.items, p->computed.items, p->bindings.items, p->statements.items, p->exports.items,
+	    p->containers.items, p->places.items, p->members.items, p->properties.items, p->imports.items,
+	    p->names.items};
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		free(owned[i]);
+	gb_buf_finish(&p->text);
+}
+
+static void parse(struct ts_parser *p) {
+	while (!p->failed && !is(p, T_END))
+		gb_ts_statement(p);
+}
+
+/* What was recorded becomes the caller's, without what link.c crossed out. */
+static void hand_over_imports(struct ts_parser *p, struct gb_ts_output *out) {
+	uint32_t names = 0, imports = 0;
+	for (uint32_t i = 0; i < p->imports.n; i++) {
+		struct gb_ts_import import = p->imports.items[i];
+		uint32_t first = names;
+		for (uint32_t j = 0; j < import.n_names && import.length; j++)
+			if (p->names.items[import.first_name + j].length)
+				p->names.items[names++] = p->names.items[import.first_name + j];
+		import.first_name = first;
+		import.n_names = names - first;
+		if (import.length)
+			p->imports.items[imports++] = import;
+	}
+	out->imports = p->imports.items;
+	out->n_imports = imports;
+	out->names = p->names.items;
+	out->n_names = names;
+	p->imports.items = NULL;
+	p->names.items = NULL;
+}
+
+/* --- failing --- */
+
+/* Text that goes wrong after "<name" and has "</" or "/>" was meant as JSX. */
+static bool looks_like_jsx(const struct ts_parser *p, uint32_t *ret_at) {
+	uint32_t at = p->assertion;
+	if (at == TS_NONE || at > p->failure.at)
+		return false;
+	*ret_at = at;
+	uint32_t end = p->failure.at + 200 < p->size ? p->failure.at + 200 : p->size;
+	return memmem(p->source + at, end - at, "</", 2) || memmem(p->source + at, end - at, "/>", 2);
+}
+
+static void describe_failure(struct ts_parser *p, struct gb_ts_error *ret) {
+	uint32_t at = p->failure.at;
+	const char *message = p->failure.message;
+	if (!p->exhausted && looks_like_jsx(p, &at))
+		message = "JSX is not supported; call the function that makes the element";
+	else if (at >= p->size && strncmp(message, "expected", 8) == 0) {
+		gb_ts_locate(p->source, p->size, p->size, &ret->line, &ret->column);
+		snprintf(ret->message, sizeof ret->message, "%s, but the text ends", message);
+		return;
+	}
+	gb_ts_locate(p->source, p->size, at, &ret->line, &ret->column);
+	snprintf(ret->message, sizeof ret->message, "%s", message);
+}
+
+static bool refuse(struct gb_ts_error *ret_error, const char *message) {
+	ret_error->line = ret_error->column = 1;
+	snprintf(ret_error->message, sizeof ret_error->message, "%s", message);
+	return false;
+}
+
+/* --- the two ways in --- */
+
+bool gb_ts_erase(const char *source, size_t n, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
+	gb_ts_output_finish(out);
+	if (n > GB_TS_SOURCE_MAX)
+		return refuse(ret_error, "the text is too long");
+	struct ts_parser p;
+	parser_init(&p, source, n);
+	parse(&p);
+	p.budget = (int64_t)n * LOOK_PER_BYTE + LOOK_LEAST;
+	gb_ts_link(&p);
+	if (!p.failed && (gb_buf_failed(&p.text) || !gb_ts_render(&p, out))) {
+		gb_ts_exhaust(&p, "the text that this makes is too long");
+		p.failure.at = 0;
+	}
+	bool ok = !p.failed;
+	if (ok) {
+		hand_over_imports(&p, out);
+	} else {
+		describe_failure(&p, ret_error);
+		gb_ts_output_finish(out);
+	}
+	parser_finish(&p);
+	return ok;
+}
+
+void gb_ts_find_imports(const char *source, size_t n, struct gb_ts_output *out) {
+	gb_ts_output_finish(out);
+	if (n > GB_TS_SOURCE_MAX)
+		return;
+	struct ts_parser p;
+	parser_init(&p, source, n);
+	p.javascript = true;
+	parse(&p);
+	hand_over_imports(&p, out);
+	parser_finish(&p);
+}

@@ -1,0 +1,156 @@
+/* Declarations by scope and name, of the few names that matter: made once, when the file is read. */
+#include <stdlib.h>
+
+#include "ts/parser.h"
+
+enum { FILTER_BITS = 1 << 13 };
+
+struct entry {
+	uint64_t owner; /* a scope, or a container's symbol: see below */
+	uint32_t decl;
+	uint32_t next; /* in its bucket, or TS_NONE */
+};
+
+struct ts_table {
+	uint64_t filter[FILTER_BITS / 64];
+	uint32_t *buckets;
+	uint32_t mask;
+	TS_LIST(struct entry) entries;
+};
+
+/* The kinds of owners share one table. */
+static uint64_t scope_owner(uint32_t scope) {
+	return scope;
+}
+static uint64_t exports_owner(uint32_t symbol) {
+	return (uint64_t)1 << 32 | symbol;
+}
+
+bool gb_ts_table_may_have(const struct ts_table *table, struct ts_name name) {
+	uint32_t bit = name.hash % FILTER_BITS;
+	return table->filter[bit / 64] >> bit % 64 & 1;
+}
+
+static void want(struct ts_table *table, struct ts_name name) {
+	uint32_t bit = name.hash % FILTER_BITS;
+	table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static uint32_t bucket_of(const struct ts_table *table, uint64_t owner, struct ts_name name) {
+	uint64_t mixed = (owner * 0x9e3779b97f4a7c15u) ^ ((uint64_t)name.hash * 0xc2b2ae3d27d4eb4fu);
+	return (uint32_t)(mixed >> 32) & table->mask;
+}
+
+/* In front of those before: buckets are filled from the last declaration to the first. */
+static void put(struct ts_parser *p, struct ts_table *table, uint64_t owner, uint32_t decl) {
+	uint32_t bucket = bucket_of(table, owner, p->decls.items[decl].name);
+	struct entry *entry = gb_ts_grow(p, &table->entries, sizeof *entry);
+	*entry = (struct entry){owner, decl, table->buckets[bucket]};
+	if (!p->exhausted)
+		table->buckets[bucket] = table->entries.n - 1;
+}
+
+static const struct ts_decl *find(
+    struct ts_parser *p, const struct ts_table *table, uint64_t owner, struct ts_name name, unsigned kinds) {
+	p->budget -= 8;
+	for (uint32_t i = table->buckets[bucket_of(table, owner, name)]; i != TS_NONE;
+	     i = table->entries.items[i].next) {
+		const struct entry *entry = &table->entries.items[i];
+		const struct ts_decl *decl = &p->decls.items[entry->decl];
+		p->budget--;
+		if (entry->owner == owner && kinds >> decl->kind & 1 && gb_ts_name_equal(p, decl->name, name))
+			return decl;
+	}
+	return NULL;
+}
+
+const struct ts_decl *gb_ts_table_find(
+    struct ts_parser *p, const struct ts_table *table, uint32_t scope, struct ts_name name, unsigned kinds) {
+	return find(p, table, scope_owner(scope), name, kinds);
+}
+
+const struct ts_decl *gb_ts_table_find_exported(
+    struct ts_parser *p, const struct ts_table *table, uint32_t container, struct ts_name name) {
+	return find(p, table, exports_owner(p->containers.items[container].symbol), name, ~0u);
+}
+
+/* Names of imports, and all that could be spoken of inside an enum or a namespace. */
+static void want_names(struct ts_parser *p, struct ts_table *table) {
+	for (uint32_t i = 0; i < p->bindings.n; i++)
+		want(table, p->bindings.items[i].local);
+	for (uint32_t i = 0; i < p->containers.n; i++)
+		want(table, p->containers.items[i].name);
+	for (uint32_t i = 0; i < p->exports.n; i++)
+		want(table, p->exports.items[i].name);
+	for (uint32_t i = 0; i < p->decls.n; i++) {
+		uint8_t kind = p->decls.items[i].kind;
+		if (kind == DECL_EXPORTED_VARIABLE || kind == DECL_EXPORTED_LOCAL || kind == DECL_MEMBER)
+			want(table, p->decls.items[i].name);
+	}
+}
+
+/* Blocks of one name that stand in one scope, or are exported from one namespace, are one container: they get
+ * the number of the first. */
+static void number_containers(struct ts_parser *p, struct ts_table *table) {
+	for (uint32_t i = 0; i < p->containers.n; i++) {
+		struct ts_container *container = &p->containers.items[i];
+		const struct ts_decl *first;
+		bool member = container->parent != TS_NONE && container->exported;
+		container->symbol = i;
+		uint64_t owner = member ? exports_owner(p->containers.items[container->parent].symbol)
+					: scope_owner(container->outer);
+		unsigned kinds = 1u << (member ? DECL_EXPORTED_LOCAL : DECL_CONTAINER);
+		first = find(p, table, owner, container->name, kinds);
+		/* What a namespace exports is put under its number, which is known by now. */
+		if (!first && member)
+			put(p, table, owner, container->decl);
+		if (first && first->index < i)
+			container->symbol = p->containers.items[first->index].symbol;
+	}
+}
+
+static void put_exports(struct ts_parser *p, struct ts_table *table) {
+	for (uint32_t i = p->decls.n; i-- > 0;) {
+		const struct ts_decl *decl = &p->decls.items[i];
+		uint32_t container = p->scopes.items[decl->scope].container;
+		if (container != TS_NONE &&
+		    (decl->kind == DECL_EXPORTED_VARIABLE || decl->kind == DECL_EXPORTED_LOCAL ||
+			decl->kind == DECL_MEMBER))
+			put(p, table, exports_owner(p->containers.items[container].symbol), i);
+	}
+}
+
+static bool fill(struct ts_parser *p, struct ts_table *table) {
+	table->mask = 63;
+	while (table->mask < p->decls.n)
+		table->mask = table->mask * 2 + 1;
+	table->buckets = malloc(((size_t)table->mask + 1) * sizeof *table->buckets);
+	if (!table->buckets)
+		return false;
+	for (uint32_t i = 0; i <= table->mask; i++)
+		table->buckets[i] = TS_NONE;
+	want_names(p, table);
+	for (uint32_t i = p->decls.n; i-- > 0;)
+		if (gb_ts_table_may_have(table, p->decls.items[i].name))
+			put(p, table, scope_owner(p->decls.items[i].scope), i);
+	number_containers(p, table);
+	put_exports(p, table);
+	return !p->exhausted;
+}
+
+struct ts_table *gb_ts_table_create(struct ts_parser *p) {
+	struct ts_table *table = calloc(1, sizeof *table);
+	if (table && fill(p, table))
+		return table;
+	gb_ts_fail(p, 0, "out of memory");
+	gb_ts_table_destroy(table);
+	return NULL;
+}
+
+void gb_ts_table_destroy(struct ts_table *table) {
+	if (!table)
+		return;
+	free(table->buckets);
+	free(table->entries.items);
+	free(table);
+}

@@ -1,0 +1,14 @@
+a as B;
+a!!.b;
+<A><B>c;
+(a as any).b = 1;
+-a as number ** b;
+a as string < b;
+a ? (b) => c : d;
+a ? (b: C) => d : e;
+a ? ({ b }) => c : d;
+f<A>`b`;
+const a = f<A>;
+new A.B<C>(d);
+f < a > +b;
+f(a < b, c > (d));

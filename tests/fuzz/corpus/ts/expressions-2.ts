@@ -1,0 +1,14 @@
+a satisfies B;
+<A<B>>c;
+a = <any>{ b: 1 };
+a as any as number + 1;
+(a as number) ** b;
+a in b as C;
+a ? (b, c) : d;
+a ? async (b): Promise<c> => d : e;
+a ? (b!) : c!;
+f<A>?.(b);
+const a = [f<A>, g<B>];
+new (f<A>())();
+a < b, c > d;
+a < (b >> c);

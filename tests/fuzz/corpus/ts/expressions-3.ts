@@ -1,0 +1,14 @@
+a as B as C satisfies D;
+<const>["a"];
+() => <any>{ b: 1 };
+a + b as number * c;
+a < b as boolean;
+a ? b as C : d as E;
+a ? (b = (c)) : d => e;
+a ? b ? c : (d) : e => f;
+f<A>();
+f?.<A>(b);
+new A<B>();
+f<A> = b;
+a < b || c > d;
+a<b>>c;

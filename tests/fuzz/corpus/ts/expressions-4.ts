@@ -1,0 +1,14 @@
+a!;
+<any>(a);
+<any>function () { }();
+a * b as number + c;
+a as B > c;
+a ? (b) : c;
+a ? (b) => (c) : d => e;
+a ? [(b) => c, (d)] : e;
+f<A>(b);
+f?.b<A>(c);
+new A<B>;
+f < a > b;
+a < b && c > (d);
+a<b>>>c;

@@ -1,0 +1,14 @@
+a!.b!.c![d!]!(e!)!;
+<A>b.c;
+<any>class { };
+a as number ** b;
+a as any < b;
+a ? (b) : c => d;
+a ? (b) => (c) : (d) => e;
+a ? ({ b }) : c;
+f<A, B>(c)<D>(e);
+f<A>;
+new A<B>(c).d;
+f < a > -b;
+f(a < b, c > d);
+a<b>=c;

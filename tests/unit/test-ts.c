@@ -1,0 +1,223 @@
+#include "../hex.h"
+#include "../table.h"
+#include "../tap.h"
+#include "../ts.h"
+#include "base/cleanup.h"
+
+/* Erase an exact copy of @source, so that a sanitizer sees a read beyond its end. */
+static bool erase(const char *source, struct gb_ts_output *out, struct gb_ts_error *error) {
+	size_t n = strlen(source);
+	char *copy = exact_copy(source, n + 1);
+	bool ok = gb_ts_erase(copy, n, out, error);
+	free(copy);
+	return ok;
+}
+
+static void check_out(const struct record *record) {
+	gb_auto_free char *in = unescape(record_get(record, "in")),
+			  *out = unescape(record_get(record, "out"));
+	struct gb_ts_output output;
+	struct gb_ts_error error;
+	gb_ts_output_init(&output, 1 << 20);
+	bool ok = erase(in, &output, &error);
+	if (!CHECK(ok))
+		printf("#   line %u: %u:%u: %s\n", record->line, error.line, error.column, error.message);
+	else if (!CHECK_STR(output.text.data, out))
+		printf("#   line %u\n", record->line);
+	gb_ts_output_finish(&output);
+}
+
+TEST(types_leave_nothing) {
+	CHECK(table_each("ts/types.txt", check_out) > 110);
+}
+
+TEST(expressions_keep_their_meaning) {
+	CHECK(table_each("ts/expressions.txt", check_out) > 200);
+}
+
+TEST(classes_lose_what_is_only_typescript) {
+	CHECK(table_each("ts/classes.txt", check_out) > 70);
+}
+
+TEST(imports_and_exports_of_types_go) {
+	CHECK(table_each("ts/modules.txt", check_out) > 140);
+}
+
+TEST(statements_end_where_they_ended) {
+	CHECK(table_each("ts/semicolons.txt", check_out) > 60);
+}
+
+static void check_error(const struct record *record) {
+	gb_auto_free char *in = unescape(record_get(record, "in"));
+	struct gb_ts_output output;
+	struct gb_ts_error error = {0};
+	char said[GB_TS_MESSAGE_MAX + 30];
+	gb_ts_output_init(&output, 1 << 20);
+	CHECK(!erase(in, &output, &error));
+	snprintf(said, sizeof said, "%u:%u: %s", error.line, error.column, error.message);
+	if (!CHECK_STR(said, record_get(record, "err")))
+		printf("#   line %u\n", record->line);
+	CHECK(output.text.len == 0 && !output.imports);
+	gb_ts_output_finish(&output);
+}
+
+TEST(wrong_text_is_told_what_was_expected_and_where) {
+	CHECK(table_each("ts/errors.txt", check_error) > 130);
+}
+
+/* Whatever text ends too early is refused or accepted, but never read beyond. */
+static void check_cut(const struct record *record) {
+	gb_auto_free char *in = unescape(record_get(record, "in"));
+	struct gb_ts_output output;
+	struct gb_ts_error error;
+	gb_ts_output_init(&output, 1 << 20);
+	for (size_t n = strlen(in); n-- > 0;) {
+		in[n] = '\0';
+		if (!erase(in, &output, &error))
+			CHECK(error.line >= 1 && error.column >= 1 && *error.message);
+		gb_ts_find_imports(in, n, &output);
+	}
+	gb_ts_output_finish(&output);
+}
+
+TEST(text_may_end_anywhere) {
+	CHECK(table_each("ts/types.txt", check_cut) > 0);
+	CHECK(table_each("ts/expressions.txt", check_cut) > 0);
+	CHECK(table_each("ts/classes.txt", check_cut) > 0);
+	CHECK(table_each("ts/modules.txt", check_cut) > 0);
+	CHECK(table_each("ts/enums.txt", check_cut) > 0);
+	CHECK(table_each("ts/namespaces.txt", check_cut) > 0);
+}
+
+/* --- imports --- */
+
+/* "import "x" 1:1 a 1:8, ..." for all that was found. */
+static void describe(const char *source, const struct gb_ts_output *out, struct gb_buf *to) {
+	static const char *const kinds[] = {"import", "export", "dynamic"};
+	size_t n = strlen(source);
+	unsigned line, column;
+	for (size_t i = 0; i < out->n_imports; i++) {
+		const struct gb_ts_import *import = &out->imports[i];
+		gb_ts_locate(source, n, import->specifier, &line, &column);
+		gb_buf_printf(to, "%s%s %.*s %u:%u", i ? "; " : "", kinds[import->kind], (int)import->length,
+		    source + import->specifier, line, column);
+		for (size_t j = 0; j < import->n_names; j++) {
+			const struct gb_ts_name *name = &out->names[import->first_name + j];
+			gb_ts_locate(source, n, name->start, &line, &column);
+			gb_buf_printf(to, " %s%.*s %u:%u", name->is_default ? "default as " : "",
+			    (int)name->length, source + name->start, line, column);
+		}
+	}
+}
+
+static void check_imports(const struct record *record) {
+	gb_auto_free char *in = unescape(record_get(record, "in"));
+	gb_auto_buf struct gb_buf found;
+	struct gb_ts_output output;
+	struct gb_ts_error error;
+	gb_buf_init(&found, 1 << 16);
+	gb_ts_output_init(&output, 1 << 20);
+	if (record_get(record, "js"))
+		gb_ts_find_imports(in, strlen(in), &output);
+	else
+		CHECK(gb_ts_erase(in, strlen(in), &output, &error));
+	describe(in, &output, &found);
+	const char *expected = record_get(record, record_get(record, "js") ? "js" : "imports");
+	/* A lone backslash is nothing: a line must have something. */
+	if (!CHECK_STR(gb_buf_c_str(&found), strcmp(expected, "\\") == 0 ? "" : expected))
+		printf("#   line %u\n", record->line);
+	gb_ts_output_finish(&output);
+}
+
+TEST(what_a_module_asks_for_is_listed) {
+	CHECK(table_each("ts/imports.txt", check_imports) > 15);
+}
+
+/* --- hostile text --- */
+
+static double erase_ms(const char *source, size_t n, bool *ret_ok, struct gb_ts_error *error) {
+	struct gb_ts_output output;
+	gb_ts_output_init(&output, 1 << 28);
+	uint64_t start = gb_now_ns();
+	*ret_ok = gb_ts_erase(source, n, &output, error);
+	double ms = (double)(gb_now_ns() - start) / 1e6;
+	gb_ts_output_finish(&output);
+	return ms;
+}
+
+static void repeat(struct gb_buf *to, const char *text, unsigned times) {
+	for (unsigned i = 0; i < times; i++)
+		gb_buf_append(to, text, strlen(text));
+}
+
+/* "before" "open" … "middle" "close" … "after", with as many as there are sizes. */
+static void check_hostile(const struct record *record) {
+	static const unsigned sizes[] = {10, 30, 100, 1000, 10000, 100000};
+	const char *open = record_get(record, "open"), *close = record_get(record, "close");
+	for (size_t i = 0; i < GB_COUNT(sizes); i++) {
+		gb_auto_buf struct gb_buf source;
+		struct gb_ts_error error = {0};
+		bool ok;
+		gb_buf_init(&source, 8 << 20);
+		repeat(&source, record_get(record, "before"), 1);
+		repeat(&source, open, sizes[i]);
+		repeat(&source, record_get(record, "middle"), 1);
+		if (close)
+			repeat(&source, close, sizes[i]);
+		if (!CHECK(gb_buf_c_str(&source)))
+			return;
+		double ms = erase_ms(source.data, source.len, &ok, &error);
+		/* Generous, for sanitizers and busy machines: exponential time is not near it. */
+		if (!CHECK(ms < 1500) || !CHECK(ok || *error.message))
+			printf("#   line %u, %u times: %.1f ms\n", record->line, sizes[i], ms);
+	}
+}
+
+TEST(hostile_nesting_and_ambiguity_end_soon) {
+	CHECK(table_each("ts/hostile.txt", check_hostile) > 40);
+}
+
+TEST(time_is_linear) {
+	static const char unit[] =
+	    "export function f<T>(a: T, b?: { c: string }[]): T | null { return a as T; }\n";
+	double per_byte[2];
+	for (unsigned i = 0; i < 2; i++) {
+		gb_auto_buf struct gb_buf source;
+		struct gb_ts_error error;
+		bool ok;
+		gb_buf_init(&source, 16 << 20);
+		repeat(&source, unit, i ? 130000 : 1300);
+		CHECK(gb_buf_c_str(&source));
+		double best = 1e9;
+		for (unsigned again = 0; again < (i ? 1 : 5); again++) {
+			double ms = erase_ms(source.data, source.len, &ok, &error);
+			best = ms < best ? ms : best;
+		}
+		CHECK(ok);
+		per_byte[i] = best / (double)source.len;
+	}
+	/* Ten megabytes leave the caches; more than that there is no reason for. */
+	CHECK(per_byte[1] < per_byte[0] * 8);
+}
+
+TEST(what_it_makes_has_a_maximum) {
+	struct gb_ts_output output;
+	struct gb_ts_error error = {0};
+	gb_ts_output_init(&output, 10);
+	CHECK(!gb_ts_erase("let a: number = 1", 17, &output, &error));
+	CHECK_STR(error.message, "the text that this makes is too long");
+	gb_ts_output_finish(&output);
+}
+
+TEST(an_output_can_be_used_again) {
+	struct gb_ts_output output;
+	struct gb_ts_error error;
+	gb_ts_output_init(&output, 1000);
+	CHECK(erase("enum E { A }", &output, &error));
+	CHECK(erase("let a: 1", &output, &error));
+	CHECK_STR(output.text.data, "let a   ");
+	CHECK(!erase("let a:", &output, &error));
+	CHECK(erase("", &output, &error));
+	CHECK_STR(output.text.data, "");
+	gb_ts_output_finish(&output);
+}
