@@ -198,10 +198,6 @@ static void show_failure(const struct request *request, const struct gb_result *
 	if (error->line)
 		print_excerpt(stderr, gb_buf_str(&request->source), error->line, error->column);
 	print_untrusted(stderr, error->stack, strlen(error->stack));
-	if (result->status == GB_LINK_ERROR && request->language == TYPESCRIPT &&
-	    strcmp(error->name, "SyntaxError") == 0)
-		fputs("hint: this build runs the JavaScript part of TypeScript; types are not erased yet\n",
-		    stderr);
 	if (result->status == GB_MEMORY)
 		fputs("hint: --memory gives it more\n", stderr);
 	if (result->timed_out)
@@ -277,6 +273,7 @@ static int execute(struct request *request) {
 		return refuse(request, "wall", err.message);
 	request->options.source = request->source.data;
 	request->options.source_bytes = request->source.len;
+	request->options.language = request->language == JAVASCRIPT ? GB_JAVASCRIPT : GB_TYPESCRIPT;
 	request->options.globals = request->globals;
 	if (!request->json)
 		request->options.on_log = show_log;

@@ -53,7 +53,6 @@ struct gb_run {
 	struct gb_buf outbox; /* what is still to be sent */
 	bool waits_to_send;   /* until the socket takes more */
 	struct gb_frame_reader reader;
-	bool received; /* anything yet */
 	struct gb_bridge bridge;
 
 	struct gb_values *values; /* of the result, the reports and the logs */

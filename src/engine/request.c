@@ -169,8 +169,9 @@ bool gb_request_encode(const struct gb_run_options *options, const struct gb_gra
 	write_text(out, options->source, n_source);
 	write_text(out, filename, strlen(filename));
 	write_text(out, options->fn, options->fn ? strlen(options->fn) : 0);
-	gb_cbor_unsigned(
-	    out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) | (options->report ? GB_JOB_REPORT : 0));
+	gb_cbor_unsigned(out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) |
+				  (options->report ? GB_JOB_REPORT : 0) |
+				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
 	if (!write_values(out, options, grants, err))

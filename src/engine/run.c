@@ -15,7 +15,7 @@
 #include "engine/limits.h"
 #include "sandbox/protocol.h"
 
-enum { FIRST_STEP = 2 << 10, RECEIVE_STEP = 64 << 10, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
+enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {
@@ -113,9 +113,12 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 enum received { ALL_THERE_WAS, PERHAPS_MORE, NOTHING_NOW, THE_END };
 
 static enum received receive(struct gb_run *run) {
-	size_t room;
-	/* Most answers are short; who says more has more room at once. */
-	char *into = gb_frame_reader_room(&run->reader, run->received ? RECEIVE_STEP : FIRST_STEP, &room);
+	size_t room, missing = gb_frame_reader_missing(&run->reader);
+	/* Most messages are short, and a thousand runs have a thousand of these; of a long one the length is
+	 * known by now. */
+	missing = missing < RECEIVE_MAX ? missing : RECEIVE_MAX;
+	char *into =
+	    gb_frame_reader_room(&run->reader, missing > RECEIVE_STEP ? missing : RECEIVE_STEP, &room);
 	if (!into)
 		return THE_END;
 	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
@@ -124,7 +127,6 @@ static enum received receive(struct gb_run *run) {
 	if (n <= 0)
 		return THE_END;
 	gb_frame_reader_fed(&run->reader, (size_t)n);
-	run->received = true;
 	return (size_t)n < room ? ALL_THERE_WAS : PERHAPS_MORE;
 }
 

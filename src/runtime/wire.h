@@ -40,6 +40,7 @@ enum gb_wire_answer { GB_WIRE_RETURNED, GB_WIRE_THROWN, GB_WIRE_PROMISED };
 enum {
 	GB_JOB_EXPORT_REQUIRED = 1, /* without this a module that lacks the export gives undefined */
 	GB_JOB_REPORT = 2,          /* there is a function report() */
+	GB_JOB_TYPESCRIPT = 4,      /* the modules are TypeScript */
 };
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };

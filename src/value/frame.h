@@ -56,6 +56,8 @@ void gb_frame_reader_finish(struct gb_frame_reader *reader);
 /* Room to receive up to @n bytes into (at least one); *ret_n is how much there is. NULL if memory is out, or
  * if a whole frame was not taken before. */
 char *gb_frame_reader_room(struct gb_frame_reader *reader, size_t n, size_t *ret_n);
+/* How many bytes of the frame under way are still to come; 0 if its head is not there yet. */
+size_t gb_frame_reader_missing(const struct gb_frame_reader *reader);
 /* @n bytes were received into that room. */
 void gb_frame_reader_fed(struct gb_frame_reader *reader, size_t n);
 

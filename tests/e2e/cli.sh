@@ -36,8 +36,10 @@ a() { run 1 run -l js -e $'let a = 1;\nthrow new Error("boom")' && has "$err" 'e
 ok 'a failure shows where' a
 a() { run 1 run -l js -e 'export default }' && has "$err" 'link_error: SyntaxError'; }
 ok 'a syntax error is a link error' a
-a() { run 1 run -e 'const x: number = 1' && has "$err" 'types are not erased yet'; }
-ok 'types get a hint' a
+a() { run 0 run -e 'const x: number = 1; export default x as number' && [ "$out" = 1 ]; }
+ok 'TypeScript is the language unless another is named' a
+a() { run 1 run -e 'let x: = 1' && has "$err" '         ^'; }
+ok 'a mistake in it is shown with a caret' a
 a() { echo 'export default import.meta.url' > "$scratch/m.js" && run 0 run "$scratch/m.js" && [ "$out" = "sandbox:$scratch/m.js" ]; }
 ok 'a file is run under its name' a
 a() { echo 'export const add = (a, b) => a + b' > "$scratch/in" && stdin=$scratch/in run 0 run - --fn add --args '[1, 2]' && [ "$out" = 3 ]; }

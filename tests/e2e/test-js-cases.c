@@ -88,6 +88,8 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 	options->fn = gb_value_bytes(gb_value_get(given, "fn"), NULL);
 	options->filename = gb_value_bytes(gb_value_get(given, "filename"), NULL);
 	options->report = gb_value_get(given, "report") != NULL;
+	if (gb_value_get(given, "typescript"))
+		options->language = GB_TYPESCRIPT;
 	const struct {
 		const char *name;
 		uint64_t *limit;
@@ -105,8 +107,11 @@ static void run_case(void) {
 	const struct one_case *c = tap.data;
 	struct gb_err err = {0};
 	struct gb_run *run;
-	struct gb_run_options options = {
-	    .source = c->source, .timeout_ms = 20000, .memory_bytes = 32 << 20, .on_call = host_on_call};
+	struct gb_run_options options = {.source = c->source,
+	    .language = GB_JAVASCRIPT,
+	    .timeout_ms = 20000,
+	    .memory_bytes = 32 << 20,
+	    .on_call = host_on_call};
 	struct gb_values *pool = gb_values_create(0);
 	read_options(c, pool, &options);
 	if (CHECK(gb_run_start(engine, &options, &run, &err))) {
@@ -169,7 +174,8 @@ static void read_table(const char *path) {
 }
 
 __attribute__((constructor)) static void set_up(void) {
-	static const char *const tables[] = {"results", "failures", "closed", "bridge", "modules"};
+	static const char *const tables[] = {
+	    "results", "failures", "closed", "bridge", "modules", "typescript"};
 	const char *dir = getenv("GB_TEST_DATA");
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		char path[4096];

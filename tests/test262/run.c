@@ -30,6 +30,7 @@ bool t262_sandbox_start(
 	struct gb_run_options options = {
 	    .source = one->files[0].text.p,
 	    .source_bytes = one->files[0].text.n,
+	    .language = GB_JAVASCRIPT,
 	    .filename = one->files[0].name,
 	    .modules = make_modules(pool, one),
 	    .memory_bytes = MEMORY_BYTES,

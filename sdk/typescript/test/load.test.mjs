@@ -47,10 +47,12 @@ test(`${RUNS} runs at once with ${CALLS} calls each, again and again: all right,
     there.push(serverMemory());
   }
   await client.close();
-  // The first rounds fill caches; from then on there is no reason to grow. A leak of a few hundred bytes a call would.
-  assert.ok(here[4] - here[1] < 64 * MEGABYTE, `here: ${here.map((n) => (n / MEGABYTE).toFixed(0))}`);
+  // How many runs meet at once is chance, so a round may take more than another; but what is never given back stays in
+  // all that follow.
+  const growth = (sizes) => Math.min(...sizes.slice(3)) - Math.min(...sizes.slice(0, 2));
+  assert.ok(growth(here) < 64 * MEGABYTE, `here: ${here.map((n) => (n / MEGABYTE).toFixed(0))}`);
   if (!process.env.ASAN_OPTIONS) {
-    assert.ok(there[4] - there[1] < 32 * MEGABYTE, `there: ${there.map((n) => (n / MEGABYTE).toFixed(0))}`);
+    assert.ok(growth(there) < 16 * MEGABYTE, `there: ${there.map((n) => (n / MEGABYTE).toFixed(0))}`);
   }
 });
 

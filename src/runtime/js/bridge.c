@@ -9,7 +9,7 @@
 #include "runtime/js/codec.h"
 #include "runtime/wire.h"
 
-enum { READ_STEP = 64 << 10, FRAME_SLACK = 64 };
+enum { READ_STEP = 4 << 10, FRAME_SLACK = 64 };
 
 void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_js_job *job) {
 	*bridge = (struct gb_js_bridge){
@@ -45,9 +45,11 @@ static void wait_for_frame(struct gb_js_bridge *bridge, struct gb_frame *ret_fra
 		enum gb_frame_status status = gb_frame_reader_next(&bridge->reader, ret_frame);
 		if (status == GB_FRAME_READY)
 			return;
-		size_t room = 0;
-		char *into =
-		    status == GB_FRAME_MORE ? gb_frame_reader_room(&bridge->reader, READ_STEP, &room) : NULL;
+		size_t room = 0, missing = gb_frame_reader_missing(&bridge->reader);
+		char *into = NULL;
+		if (status == GB_FRAME_MORE)
+			into = gb_frame_reader_room(
+			    &bridge->reader, missing > READ_STEP ? missing : READ_STEP, &room);
 		ssize_t n = into ? read(bridge->fd, into, room) : -1;
 		if (n < 0 && into && errno == EINTR)
 			continue;

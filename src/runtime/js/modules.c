@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "runtime/wire.h"
 
 /* --- what went wrong --- */
 
@@ -20,6 +21,8 @@ static void keep_failure(struct gb_js *js, const char *importer, const char *spe
 	modules->failure = thrown;
 	snprintf(modules->specifier, sizeof modules->specifier, "%s", specifier);
 	snprintf(modules->importer, sizeof modules->importer, "%s", importer);
+	modules->line = modules->column = 0;
+	gb_js_source_find_import(&modules->sources, importer, specifier, &modules->line, &modules->column);
 }
 
 static void throw_kept_failure(struct gb_js *js) {
@@ -68,12 +71,36 @@ static void set_import_meta(JSContext *ctx, JSModuleDef *module, const char *fil
 	JS_FreeValue(ctx, meta);
 }
 
-/* Compile @source and read it in, with everything that it imports. */
+/* Said by one of the guest's own errors, whose stack is the place. */
+static void throw_syntax_error(struct gb_js *js, const char *name, const struct gb_ts_error *error) {
+	JS_ThrowSyntaxError(js->guest, "%s", error->message);
+	JSValue thrown = JS_GetException(js->guest);
+	char stack[512];
+	snprintf(stack, sizeof stack, "    at %.400s:%u:%u\n", name, error->line, error->column);
+	JS_DefinePropertyValueStr(js->guest, thrown, "stack", JS_NewString(js->guest, stack),
+	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	JS_Throw(js->guest, thrown);
+}
+
+/* Compile @text and read it in, with everything that it imports. */
 static JSModuleDef *read_source(
-    struct gb_js *js, struct gb_js_text source, const char *name, JSContext **ret_failed_in) {
-	js->modules->reading++;
-	JSValue code = gb_js_compile(js, source.p, source.n, name, true, ret_failed_in);
-	js->modules->reading--;
+    struct gb_js *js, struct gb_js_text text, const char *name, JSContext **ret_failed_in) {
+	struct gb_js_modules *modules = js->modules;
+	bool is_typescript = modules->job->flags & GB_JOB_TYPESCRIPT;
+	struct gb_js_source *source = gb_js_source_add(&modules->sources, name, text, is_typescript);
+	struct gb_ts_error error;
+	*ret_failed_in = js->guest;
+	if (!source) {
+		JS_ThrowOutOfMemory(js->guest);
+		return NULL;
+	}
+	if (!gb_js_source_prepare(source, &error)) {
+		throw_syntax_error(js, name, &error);
+		return NULL;
+	}
+	modules->reading++;
+	JSValue code = gb_js_compile(js, source->compiled.p, source->compiled.n, name, true, ret_failed_in);
+	modules->reading--;
 	if (JS_IsException(code))
 		return NULL;
 	JSModuleDef *module = JS_VALUE_GET_PTR(code);
@@ -137,8 +164,8 @@ static JSModuleDef *load_import(struct gb_js *js, const char *specifier) {
 static int init_missing(JSContext *ctx, JSModuleDef *module) {
 	JSAtom atom = JS_GetModuleName(ctx, module);
 	const char *specifier = JS_AtomToCString(ctx, atom);
-	JS_ThrowReferenceError(ctx, "cannot import '%s': it could not be found or compiled before",
-	    specifier ? specifier : "?");
+	JS_ThrowReferenceError(
+	    ctx, "cannot import '%s': it could not be found or compiled before", specifier ? specifier : "?");
 	JS_FreeCString(ctx, specifier);
 	JS_FreeAtom(ctx, atom);
 	return -1;
@@ -243,6 +270,36 @@ static int check_attributes(JSContext *ctx, void *opaque, JSValueConst attribute
 static JSModuleDef *load_any(JSContext *ctx, const char *name, void *opaque, JSValueConst attributes) {
 	(void)attributes;
 	return load(ctx, name, opaque);
+}
+
+static char *resolve_name(void *data, const char *importer, const char *specifier) {
+	struct gb_js *js = data;
+	char *name = gb_js_resolve_specifier(importer, specifier);
+	if (!name || !is_entry(js, name))
+		return name;
+	free(name);
+	return strdup(js->modules->job->filename.p);
+}
+
+/* "Could not find export 'x' in module 'm'": the engine tells no more. */
+void gb_js_modules_note_mismatch(struct gb_js *js) {
+	JSContext *ctx = js->guest;
+	struct gb_js_modules *modules = js->modules;
+	JSValue thrown = JS_GetException(ctx);
+	JSValue message = JS_GetPropertyStr(ctx, thrown, "message");
+	const char *text = JS_ToCString(ctx, message);
+	char name[256], module[512];
+	struct gb_js_place place;
+	if (text && sscanf(text, "%*[^']'%255[^']' in module '%511[^']'", name, module) == 2 &&
+	    gb_js_source_find_name(&modules->sources, module, name, resolve_name, js, &place)) {
+		snprintf(modules->specifier, sizeof modules->specifier, "%s", place.specifier);
+		snprintf(modules->importer, sizeof modules->importer, "%s", place.importer);
+		modules->line = place.line;
+		modules->column = place.column;
+	}
+	JS_FreeCString(ctx, text);
+	JS_FreeValue(ctx, message);
+	JS_Throw(ctx, thrown);
 }
 
 void gb_js_modules_install(struct gb_js *js) {

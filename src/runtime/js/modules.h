@@ -13,16 +13,19 @@
 
 #include "runtime/js/job.h"
 #include "runtime/js/realm.h"
+#include "runtime/js/source.h"
 
 struct gb_js_modules {
 	const struct gb_js_job *job;
-	JSValue imports;     /* an object, or undefined */
-	unsigned reading;    /* modules that are being read in just now */
-	char *asked_by;      /* the importer of the last specifier that was looked for */
-	char *asked_for;     /* the specifier as it stands there */
-	JSValue failure;     /* an error, or undefined */
-	char specifier[256]; /* that failed, and where it stands */
+	JSValue imports;  /* an object, or undefined */
+	unsigned reading; /* modules that are being read in just now */
+	char *asked_by;   /* the importer of the last specifier that was looked for */
+	char *asked_for;  /* the specifier as it stands there */
+	JSValue failure;  /* an error, or undefined */
+	struct gb_js_sources sources;
+	char specifier[256]; /* that failed, and where it stands; the line is 0 if that is not known */
 	char importer[256];
+	unsigned line, column;
 };
 
 /* Once, in the zygote. */
@@ -32,6 +35,9 @@ void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const s
 
 /* Compile the job's source and find all that it imports. NULL with an exception pending in *ret_failed_in. */
 JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in);
+
+/* The pending exception of the guest says that modules do not fit together: note who asks for what. */
+void gb_js_modules_note_mismatch(struct gb_js *js);
 
 /* Resolve @specifier against the module called @base: "./lib/a.js" and "../b.js" make "./b.js". Bare
  * specifiers, and those that lead out of the graph, stay as they are. The caller's to free(). */

@@ -1,9 +1,9 @@
 #include "runtime/js/report.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "runtime/js/modules.h"
 #include "value/cbor.h"
 #include "value/frame.h"
@@ -42,35 +42,19 @@ void gb_js_write_failure(struct gb_buf *out, enum gb_wire_status status, size_t 
 	gb_frame_end(out, mark);
 }
 
-/* "    at f (file.js:3:9)" or "    at file.js:3:9": the first line of @stack that has a position. */
+/* The first line of @stack that has a position. */
 static void find_position(const char *stack, char *filename, size_t n, struct gb_js_failure *ret) {
-	for (const char *line = stack; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
+	for (const char *line = stack; *line; line += strspn(line, "\n")) {
 		size_t length = strcspn(line, "\n");
-		if (length && line[length - 1] == ')')
-			length--;
-		char copy[1024];
-		if (length >= sizeof copy)
-			continue;
-		memcpy(copy, line, length);
-		copy[length] = '\0';
-		char *column = strrchr(copy, ':');
-		if (column)
-			*column++ = '\0';
-		char *row = column ? strrchr(copy, ':') : NULL;
-		if (!row)
-			continue;
-		*row++ = '\0';
-		unsigned long at_line = strtoul(row, NULL, 10), at_column = strtoul(column, NULL, 10);
-		const char *open = strchr(copy, '('), *at = strstr(copy, "at ");
-		const char *name = open ? open + 1 : at ? at + 3 : NULL;
-		if (!at_line || !name)
-			continue;
-		snprintf(filename, n, "%s", name);
-		ret->filename = filename;
-		ret->line = (unsigned)at_line;
-		ret->column = (unsigned)at_column;
-		return;
+		struct gb_js_stack_line parsed;
+		if (gb_js_stack_line_parse(line, length, &parsed)) {
+			snprintf(filename, n, "%.*s", (int)parsed.n_file, parsed.file);
+			ret->filename = filename;
+			ret->line = parsed.line;
+			ret->column = parsed.column;
+			return;
+		}
+		line += length;
 	}
 }
 
@@ -96,6 +80,18 @@ static const char *text_of(JSContext *ctx, JSValueConst thrown) {
 	return text;
 }
 
+/* An import that failed has the place where it stands, unless what went wrong is in the module itself. */
+static void place_link_error(const struct gb_js_modules *modules, struct gb_js_failure *failure) {
+	if (!modules->specifier[0])
+		return;
+	failure->specifier = modules->specifier;
+	if (failure->line)
+		return;
+	failure->filename = modules->importer;
+	failure->line = modules->line;
+	failure->column = modules->column;
+}
+
 void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx, enum gb_wire_status status,
     size_t peak_memory, bool truncated) {
 	JSValue thrown = JS_GetException(ctx);
@@ -103,19 +99,20 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	const char *name = is_error ? text_property(ctx, thrown, "name") : NULL;
 	const char *message = is_error ? text_property(ctx, thrown, "message") : text_of(ctx, thrown);
 	const char *stack = is_error ? text_property(ctx, thrown, "stack") : NULL;
+	gb_auto_buf struct gb_buf mapped;
+	gb_buf_init(&mapped, 4 * TEXT_MAX);
+	if (stack && js->modules)
+		gb_js_source_map_stack(&js->modules->sources, stack, &mapped);
 	struct gb_js_failure failure = {
 	    .name = name ? name : "Error",
 	    .message = message ? message : "a value that cannot be shown was thrown",
-	    .stack = stack,
+	    .stack = mapped.len ? gb_buf_c_str(&mapped) : stack,
 	};
 	char filename[1024];
-	if (stack)
-		find_position(stack, filename, sizeof filename, &failure);
-	if (status == GB_WIRE_LINK_ERROR && js->modules && js->modules->specifier[0]) {
-		failure.specifier = js->modules->specifier;
-		if (!failure.filename)
-			failure.filename = js->modules->importer;
-	}
+	if (failure.stack)
+		find_position(failure.stack, filename, sizeof filename, &failure);
+	if (status == GB_WIRE_LINK_ERROR && js->modules)
+		place_link_error(js->modules, &failure);
 	gb_js_write_failure(out, status, peak_memory, truncated, &failure);
 	JS_FreeCString(ctx, name);
 	JS_FreeCString(ctx, message);

@@ -178,8 +178,10 @@ static JSModuleDef *evaluate(void) {
 	if (JS_ResolveModule(ctx, code) < 0)
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	JSValue done = JS_EvalFunction(ctx, code);
-	if (JS_IsException(done))
+	if (JS_IsException(done)) {
+		gb_js_modules_note_mismatch(&worker.js);
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
+	}
 	JS_FreeValue(ctx, await(done));
 	return module;
 }
@@ -325,6 +327,7 @@ static void prime(void) {
 	struct gb_js_job job;
 	gb_js_job_parse(&job, (uint8_t *)frame.data, frame.len);
 	run(&job);
+	gb_js_sources_finish(&worker.modules.sources);
 	gb_js_job_finish(&job);
 	gb_buf_finish(&frame);
 	gb_buf_clear(&worker.out);

@@ -1,0 +1,190 @@
+#include "runtime/js/source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+enum { GROWTH = 4, GROWTH_SLACK = 64 << 10 };
+
+struct gb_js_source *gb_js_source_add(
+    struct gb_js_sources *sources, const char *name, struct gb_js_text written, bool is_typescript) {
+	if (sources->n == sources->cap) {
+		size_t cap = sources->cap ? sources->cap * 2 : 4;
+		struct gb_js_source **list = realloc(sources->list, cap * sizeof *list);
+		if (!list)
+			return NULL;
+		sources->list = list;
+		sources->cap = cap;
+	}
+	struct gb_js_source *source = calloc(1, sizeof *source);
+	if (!source)
+		return NULL;
+	*source = (struct gb_js_source){
+	    .name = name, .written = written, .compiled = written, .is_typescript = is_typescript};
+	gb_ts_output_init(&source->output, written.n * GROWTH + GROWTH_SLACK);
+	sources->list[sources->n++] = source;
+	return source;
+}
+
+bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error) {
+	if (!source->is_typescript)
+		return true;
+	if (!gb_ts_erase(source->written.p, source->written.n, &source->output, ret_error))
+		return false;
+	source->compiled = (struct gb_js_text){source->output.text.data, source->output.text.len};
+	source->has_imports = true;
+	return true;
+}
+
+void gb_js_sources_finish(struct gb_js_sources *sources) {
+	for (size_t i = 0; i < sources->n; i++) {
+		gb_ts_output_finish(&sources->list[i]->output);
+		free(sources->list[i]);
+	}
+	free(sources->list);
+	*sources = (struct gb_js_sources){0};
+}
+
+static struct gb_js_source *find(const struct gb_js_sources *sources, const char *name, size_t n) {
+	for (size_t i = 0; i < sources->n; i++)
+		if (strlen(sources->list[i]->name) == n && memcmp(sources->list[i]->name, name, n) == 0)
+			return sources->list[i];
+	return NULL;
+}
+
+/* --- positions --- */
+
+static void map(const struct gb_js_source *source, unsigned *line, unsigned *column) {
+	if (source && source->is_typescript && *line && *column)
+		gb_ts_map(&source->output, line, column);
+}
+
+void gb_js_source_map(
+    const struct gb_js_sources *sources, const char *name, unsigned *line, unsigned *column) {
+	map(find(sources, name, strlen(name)), line, column);
+}
+
+/* The number that ends before @end; *ret_at is where it begins. False if there is none, or no colon before.
+ */
+static bool number_before(const char *begin, const char *end, unsigned *ret_number, const char **ret_at) {
+	const char *at = end;
+	while (at > begin && isdigit((unsigned char)at[-1]))
+		at--;
+	if (at == end || end - at > 9 || at == begin || at[-1] != ':')
+		return false;
+	*ret_number = (unsigned)strtoul(at, NULL, 10);
+	*ret_at = at;
+	return true;
+}
+
+bool gb_js_stack_line_parse(const char *line, size_t n, struct gb_js_stack_line *ret) {
+	const char *end = line + n, *at;
+	if (n && end[-1] == ')')
+		end--;
+	ret->after = end;
+	if (!number_before(line, end, &ret->column, &at) || !number_before(line, at - 1, &ret->line, &at))
+		return false;
+	const char *open = memchr(line, '(', (size_t)(at - 1 - line));
+	const char *word = memmem(line, (size_t)(at - 1 - line), "at ", 3);
+	ret->file = open ? open + 1 : word ? word + 3 : NULL;
+	ret->n_file = ret->file ? (size_t)(at - 1 - ret->file) : 0;
+	return ret->file && ret->line;
+}
+
+void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *stack, struct gb_buf *out) {
+	while (*stack) {
+		size_t n = strcspn(stack, "\n");
+		struct gb_js_stack_line line;
+		const struct gb_js_source *source =
+		    gb_js_stack_line_parse(stack, n, &line) ? find(sources, line.file, line.n_file) : NULL;
+		if (source) {
+			map(source, &line.line, &line.column);
+			gb_buf_append(out, stack, (size_t)(line.file + line.n_file - stack));
+			gb_buf_printf(out, ":%u:%u", line.line, line.column);
+			gb_buf_append(out, line.after, (size_t)(stack + n - line.after));
+		} else {
+			gb_buf_append(out, stack, n);
+		}
+		stack += n;
+		if (*stack) {
+			gb_buf_append_char(out, '\n');
+			stack++;
+		}
+	}
+}
+
+/* --- imports --- */
+
+/* Of JavaScript they are looked for only when somebody asks: when something went wrong. */
+static const struct gb_ts_output *imports_of(struct gb_js_source *source) {
+	if (!source->has_imports)
+		gb_ts_find_imports(source->written.p, source->written.n, &source->output);
+	source->has_imports = true;
+	return &source->output;
+}
+
+/* What stands between the quotes; specifiers with escapes are nobody's. */
+static bool specifier_is(
+    const struct gb_js_source *source, const struct gb_ts_import *import, const char *specifier) {
+	size_t n = strlen(specifier);
+	return import->length == n + 2 &&
+	       memcmp(source->written.p + import->specifier + 1, specifier, n) == 0;
+}
+
+static void locate(const struct gb_js_source *source, size_t offset, unsigned *line, unsigned *column) {
+	gb_ts_locate(source->written.p, source->written.n, offset, line, column);
+}
+
+bool gb_js_source_find_import(const struct gb_js_sources *sources, const char *importer,
+    const char *specifier, unsigned *ret_line, unsigned *ret_column) {
+	struct gb_js_source *source = find(sources, importer, strlen(importer));
+	if (!source)
+		return false;
+	const struct gb_ts_output *output = imports_of(source);
+	for (size_t i = 0; i < output->n_imports; i++)
+		if (specifier_is(source, &output->imports[i], specifier)) {
+			locate(source, output->imports[i].specifier, ret_line, ret_column);
+			return true;
+		}
+	return false;
+}
+
+static const struct gb_ts_name *find_name(
+    const struct gb_js_source *source, const struct gb_ts_import *import, const char *name) {
+	for (uint32_t i = 0; i < import->n_names; i++) {
+		const struct gb_ts_name *asked = &source->output.names[import->first_name + i];
+		const char *text = source->written.p + asked->start;
+		if (asked->is_default
+			? strcmp(name, "default") == 0
+			: asked->length == strlen(name) && memcmp(text, name, asked->length) == 0)
+			return asked;
+	}
+	return NULL;
+}
+
+bool gb_js_source_find_name(const struct gb_js_sources *sources, const char *module, const char *name,
+    char *(*resolve)(void *data, const char *importer, const char *specifier), void *data,
+    struct gb_js_place *ret_place) {
+	for (size_t i = 0; i < sources->n; i++) {
+		struct gb_js_source *source = sources->list[i];
+		const struct gb_ts_output *output = imports_of(source);
+		for (size_t k = 0; k < output->n_imports; k++) {
+			const struct gb_ts_import *import = &output->imports[k];
+			const struct gb_ts_name *asked = find_name(source, import, name);
+			if (!asked || import->length < 2)
+				continue;
+			snprintf(ret_place->specifier, sizeof ret_place->specifier, "%.*s",
+			    (int)import->length - 2, source->written.p + import->specifier + 1);
+			gb_auto_free char *meant = resolve(data, source->name, ret_place->specifier);
+			if (!meant || strcmp(meant, module) != 0)
+				continue;
+			ret_place->importer = source->name;
+			locate(source, asked->start, &ret_place->line, &ret_place->column);
+			return true;
+		}
+	}
+	return false;
+}
