@@ -4,8 +4,8 @@
 
 #include "value/codec.h"
 
-static inline bool grant_any(void *data, uint32_t id) {
-	(void)data, (void)id;
+static inline bool grant_any(void *data, enum gb_type type, uint32_t id) {
+	(void)data, (void)type, (void)id;
 	return true;
 }
 

@@ -107,8 +107,8 @@ struct gb_value *gb_value_regexp(struct gb_values *pool, const char *source, con
 /* A function of the host's: calls come to the run's on_call with this @id, which is the host's to choose.
  * @name is what the code sees as its name; may be NULL. */
 struct gb_value *gb_value_function(struct gb_values *pool, uint32_t id, const char *name);
-/* A promise of the host's. When it has arrived the run's on_call is called once with this @id, without
- * arguments, and what that call is answered with is what the promise settles with. */
+/* A promise of the host's. Each time that it has arrived the run's on_call is called once with this @id,
+ * without arguments, and what that call is answered with is what the promise settles with. */
 struct gb_value *gb_value_promise(struct gb_values *pool, uint32_t id);
 
 /* Append to an array or set. */

@@ -129,22 +129,25 @@ static bool append_report(struct gb_run *run, const struct gb_value *value) {
 }
 
 const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err) {
-	struct gb_cbor_item head;
 	size_t cost = (size_t)(in.end - in.at);
-	const struct gb_value *value = NULL;
 	if (cost > run->report_left) {
 		gb_fail(err, GB_EFORMAT, 0, "the sandbox reported more than it may");
-	} else if (!gb_cbor_next(&in, &head) || head.kind != GB_CBOR_ARRAY || head.argument != 1) {
-		malformed("report", err);
-	} else {
-		run->report_left -= cost;
-		value = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
-	}
-	if (value && !append_report(run, value)) {
-		gb_fail(err, GB_ENOMEM, 0, "report");
 		return NULL;
 	}
-	return value;
+	run->report_left -= cost;
+	/* With the array around it, which is the first that references count. */
+	const struct gb_value *args = gb_value_decode(run->values, in.at, cost, &limits, err);
+	if (!args)
+		return NULL;
+	const struct gb_value *value = gb_value_at(args, 0);
+	if (gb_value_type(args) != GB_ARRAY || gb_value_count(args) != 1 || gb_value_type(value) == GB_HOLE) {
+		malformed("report", err);
+		return NULL;
+	}
+	if (append_report(run, value))
+		return value;
+	gb_fail(err, GB_ENOMEM, 0, "report");
+	return NULL;
 }
 
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {

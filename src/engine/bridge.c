@@ -39,6 +39,12 @@ void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *optio
 	bridge->calls_left = GB_OR(options->max_calls, DEFAULT_CALLS);
 }
 
+/* A worker of ours has at most as many unread answers as it has calls in flight. */
+uint64_t gb_bridge_outbox_max(const struct gb_bridge *bridge) {
+	uint64_t answers = bridge->max_asked + 1ull, each = bridge->call_bytes + 2ull * GB_WIRE_CALL_SLACK;
+	return answers < OUTBOX_MAX / each ? answers * each : OUTBOX_MAX;
+}
+
 void gb_bridge_finish(struct gb_bridge *bridge) {
 	gb_identity_finish(&bridge->granted);
 }
@@ -58,25 +64,51 @@ void gb_bridge_close(struct gb_run *run, bool tell) {
 
 /* --- what is lent --- */
 
-static bool grant(void *data, uint32_t id) {
+/* What may be called under an id: a function, always; a promise, once for each time that it was sent. */
+#define LENT_FUNCTION (1u << 31)
+
+static const void *key_of(uint32_t id) {
+	return (const void *)((uintptr_t)id + 1);
+}
+
+static bool grant(void *data, enum gb_type type, uint32_t id) {
 	struct gb_bridge *bridge = data;
-	bool is_new;
-	if (id == GB_WIRE_REPORT || bridge->granted.used > GB_WIRE_LENT_MAX)
+	bool is_new = !gb_identity_find(&bridge->granted, key_of(id));
+	if (id == GB_WIRE_REPORT || (is_new && bridge->granted.used == GB_WIRE_LENT_MAX))
 		return false;
-	return gb_identity_at(&bridge->granted, (const void *)((uintptr_t)id + 1), &is_new);
+	uint32_t *lent = gb_identity_at(&bridge->granted, key_of(id), &is_new);
+	if (!lent)
+		return false;
+	if (type == GB_FUNCTION)
+		*lent |= LENT_FUNCTION;
+	else
+		++*lent;
+	return true;
 }
 
 struct gb_grants gb_bridge_grants(struct gb_bridge *bridge) {
 	return (struct gb_grants){.grant = grant, .data = bridge};
 }
 
-static bool is_granted(const struct gb_bridge *bridge, uint32_t id) {
-	return gb_identity_find(&bridge->granted, (const void *)((uintptr_t)id + 1));
-}
-
 /* The sandbox may send back what it was given, and lend what is its own. */
 static bool admits(void *data, enum gb_side side, uint32_t id) {
-	return side == GB_SANDBOX ? id < GB_WIRE_LENT_MAX : is_granted(data, id);
+	const struct gb_bridge *bridge = data;
+	return side == GB_SANDBOX ? id < GB_WIRE_LENT_MAX
+				  : gb_identity_find(&bridge->granted, key_of(id)) != NULL;
+}
+
+/* May @id be called now? A promise has then been called. */
+static bool take_grant(struct gb_bridge *bridge, uint32_t id, bool *ret_is_promise) {
+	bool is_new = true;
+	uint32_t *lent = gb_identity_find(&bridge->granted, key_of(id))
+			     ? gb_identity_at(&bridge->granted, key_of(id), &is_new)
+			     : NULL;
+	if (!lent || *lent == 0)
+		return false;
+	*ret_is_promise = !(*lent & LENT_FUNCTION);
+	if (*ret_is_promise)
+		--*lent;
+	return true;
 }
 
 static struct gb_value *decode(
@@ -97,7 +129,7 @@ static bool read_u32(struct gb_cbor_reader *in, uint32_t *ret) {
 }
 
 static struct gb_values *make_pool(size_t encoded) {
-	return gb_values_create(encoded * VALUES_FACTOR + VALUES_SLACK);
+	return gb_values_create(encoded * VALUE_BYTES + VALUES_SLACK);
 }
 
 /* --- the code calls the host --- */
@@ -112,6 +144,10 @@ static void release_call(struct gb_call *call) {
 	free(call);
 }
 
+static uint64_t most_in_flight(const struct gb_bridge *bridge) {
+	return GB_WIRE_IN_FLIGHT_FACTOR * (bridge->call_bytes + GB_WIRE_CALL_SLACK);
+}
+
 /* A worker counts for itself and throws; one that does not is no longer ours. */
 static bool within_limits(struct gb_bridge *bridge, size_t cost, struct gb_err *err) {
 	if (bridge->calls_left == 0)
@@ -119,8 +155,7 @@ static bool within_limits(struct gb_bridge *bridge, size_t cost, struct gb_err *
 	if (bridge->n_asked == bridge->max_asked)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox has more calls in flight than it may");
 	if (cost > bridge->call_bytes + GB_WIRE_CALL_SLACK ||
-	    bridge->in_flight_bytes + cost >
-		GB_WIRE_IN_FLIGHT_FACTOR * (bridge->call_bytes + GB_WIRE_CALL_SLACK))
+	    bridge->in_flight_bytes + cost > most_in_flight(bridge))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox made a larger call than it may");
 	return true;
 }
@@ -141,11 +176,28 @@ static struct gb_call *make_call(struct gb_run *run, uint32_t id, uint32_t funct
 	return NULL;
 }
 
+static void throw_text(struct gb_call *call, const char *name, const char *message);
+
 /* What is within the limit of bytes can still be more values than we take. */
 static bool throw_too_large(struct gb_call *call, struct gb_err *err) {
 	if (err->code != GB_ELIMIT)
 		return gb_wrap(err, "the sandbox made a call");
-	gb_call_throw(call, gb_value_error(call->values, "RangeError", err->message, NULL));
+	throw_text(call, "RangeError", err->message);
+	release_call(call);
+	return true;
+}
+
+/* Small things take far more room here than bytes on the way, which the worker cannot know: calls that take
+ * more than a little count for more. */
+static bool count_room(struct gb_bridge *bridge, struct gb_call *call, struct gb_err *err) {
+	size_t used = gb_values_used(call->values);
+	size_t cost = used > VALUES_SLACK ? (used - VALUES_SLACK) / VALUES_FACTOR : 0;
+	if (cost <= call->cost)
+		return true;
+	if (bridge->in_flight_bytes - call->cost + cost > most_in_flight(bridge))
+		return gb_fail(err, GB_ELIMIT, 0, "calls that wait for an answer hold too many values");
+	bridge->in_flight_bytes += cost - call->cost;
+	call->cost = cost;
 	return true;
 }
 
@@ -154,6 +206,7 @@ static bool receive_report(
 	const struct gb_value *value = gb_answer_report(run, in, err);
 	if (!value)
 		return throw_too_large(call, err);
+	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
 	if (run->on_report)
 		run->on_report(run, value, call, run->data);
 	else
@@ -163,13 +216,16 @@ static bool receive_report(
 
 static bool receive_call(
     struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
-	if (!is_granted(&run->bridge, call->function))
+	bool is_promise;
+	if (!take_grant(&run->bridge, call->function, &is_promise))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox called a function that it was not given");
 	call->args = decode(run, call->values, in, err);
-	if (!call->args)
+	if (!call->args || !count_room(&run->bridge, call, err))
 		return throw_too_large(call, err);
-	if (gb_value_type(call->args) != GB_ARRAY)
+	if (gb_value_type(call->args) != GB_ARRAY || (is_promise && gb_value_count(call->args)))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed call");
+	/* From here on it is for the answer, which has a limit of its own. */
+	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
 	if (run->on_call)
 		run->on_call(run, call, run->data);
 	else
@@ -214,25 +270,33 @@ struct gb_values *gb_call_values(struct gb_call *call) {
 
 /* --- frames to the sandbox --- */
 
+/* How long the outbox may become by one frame. */
+static size_t room_of_one(const struct gb_run *run) {
+	return run->outbox.len + run->bridge.call_bytes + GB_WIRE_CALL_SLACK;
+}
+
 /* Append a frame that ends with @value, or nothing. */
 static bool write_frame(struct gb_run *run, enum gb_frame_type type, uint32_t id, uint32_t second,
     const struct gb_value *value, struct gb_err *err) {
 	struct gb_buf *out = &run->outbox;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	size_t before = out->len, max = out->max, mine = before + run->bridge.call_bytes + GB_WIRE_CALL_SLACK;
+	size_t before = out->len, max = out->max, mine = room_of_one(run);
 	out->max = mine < max ? mine : max;
 	size_t mark = gb_frame_begin(out, type);
 	gb_cbor_unsigned(out, id);
 	gb_cbor_unsigned(out, second);
-	bool ok = (!value || gb_value_encode(out, value, &grants, err)) && !gb_buf_failed(out);
-	out->max = max;
-	if (ok) {
-		gb_frame_end(out, mark);
-		return true;
-	}
-	out->len = before;
+	bool ok = !value || gb_value_encode(out, value, &grants, err);
+	gb_frame_end(out, mark);
+	if (gb_buf_failed(out))
+		ok = mine <= max
+			 ? gb_fail(err, GB_ELIMIT, 0, "the value is larger than the limit of %llu bytes",
+			       (unsigned long long)run->bridge.call_bytes)
+			 : gb_fail(err, GB_ELIMIT, 0, "too much waits for the run already");
+	if (!ok)
+		out->len = before;
 	out->failed = false;
-	return false;
+	out->max = max;
+	return ok;
 }
 
 static void fail_too_much(struct gb_run *run) {
@@ -240,19 +304,31 @@ static void fail_too_much(struct gb_run *run) {
 	    run, GB_TERMINATED, "LimitError", "bridge", "the host has more to say to the run than it takes");
 }
 
+/* Instead of the answer, an error of our own. */
+static void throw_text(struct gb_call *call, const char *name, const char *message) {
+	gb_auto_values struct gb_values *values = gb_values_create(0);
+	const struct gb_value *error = values ? gb_value_error(values, name, message, NULL) : NULL;
+	if (error && write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_THROWN, error, NULL))
+		gb_run_send(call->run);
+	else
+		fail_too_much(call->run);
+}
+
 static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
 	struct gb_err err = {0};
+	bool ok = value || !gb_values_failed(call->values) ||
+		  gb_fail(&err, GB_ELIMIT, 0, "the value is larger than the pool of its call");
 	if (!value)
 		value = gb_value_undefined(call->values);
-	if (write_frame(call->run, GB_FRAME_ANSWER, call->id, how, value, &err))
-		return gb_run_send(call->run);
-	gb_auto_values struct gb_values *values = gb_values_create(0);
-	const struct gb_value *error =
-	    values ? gb_value_error(values, "SerializationError", err.message, NULL) : NULL;
-	if (!error || !write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_THROWN, error, &err))
+	if (ok && write_frame(call->run, GB_FRAME_ANSWER, call->id, how, value, &err)) {
+		gb_run_send(call->run);
+		return true;
+	}
+	/* Who does not read is not to be told so, over and over, in small pieces. */
+	if (room_of_one(call->run) > call->run->outbox.max)
 		fail_too_much(call->run);
 	else
-		gb_run_send(call->run);
+		throw_text(call, "SerializationError", err.message);
 	return false;
 }
 
@@ -303,7 +379,6 @@ bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *a
 	}
 	*q = (struct question){.id = id, .on_answer = on_answer, .data = data};
 	gb_list_append(&run->bridge.asking, &q->link);
-	/* If it fails here the run has, and on_answer was told. */
 	gb_run_send(run);
 	return true;
 }

@@ -14,7 +14,7 @@
 
 /* What one run and the host have lent each other, and who waits for whom. */
 struct gb_bridge {
-	struct gb_identity granted; /* functions and promises of the host's, by id + 1 */
+	struct gb_identity granted; /* of the host's, by id + 1: see LENT_FUNCTION */
 	struct gb_list asked;       /* by the code: struct gb_call */
 	struct gb_list asking;      /* of the code: struct question */
 	uint32_t next_question;
@@ -51,6 +51,7 @@ struct gb_run {
 	uint64_t timeout_ms;
 	uint64_t output_left; /* bytes of log frames */
 	struct gb_buf outbox; /* what is still to be sent */
+	size_t sent;          /* of it, from its beginning */
 	bool waits_to_send;   /* until the socket takes more */
 	struct gb_frame_reader reader;
 	struct gb_bridge bridge;
@@ -82,9 +83,8 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 /* End @run with a failure of its own. */
 void gb_run_fail(
     struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message);
-/* Send what the outbox holds, now or when the sandbox takes it. False, and the run has failed, if too much
- * waits. */
-bool gb_run_send(struct gb_run *run);
+/* Send what the outbox holds, now or when the sandbox takes it. */
+void gb_run_send(struct gb_run *run);
 
 /* --- bridge.c --- */
 
@@ -93,6 +93,8 @@ void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *optio
  * @tell. */
 void gb_bridge_close(struct gb_run *run, bool tell);
 void gb_bridge_finish(struct gb_bridge *bridge);
+/* How much may wait to be sent. */
+uint64_t gb_bridge_outbox_max(const struct gb_bridge *bridge);
 /* For encoding what goes to the sandbox. */
 struct gb_grants gb_bridge_grants(struct gb_bridge *bridge);
 /* Handle a CALL or ANSWER. On failure the sandbox is not what it should be. */

@@ -18,7 +18,7 @@
 #define DEFAULT_CALLS      100000u
 #define DEFAULT_IN_FLIGHT  1000u
 #define JOB_MAX            (128ull << 20)
-#define OUTBOX_MAX         (512ull << 20) /* what waits for a run that does not read */
+#define OUTBOX_MAX         (512ull << 20) /* what waits for a run that does not read, at most */
 
 #define DEFAULT_WARM     4u
 #define DEFAULT_MAX_RUNS 1024u
@@ -26,6 +26,9 @@
 /* Decoded, a value takes more room than its bytes; how much more is not up to the sandbox. */
 #define VALUES_FACTOR 8u
 #define VALUES_SLACK  (1u << 20)
+
+/* The most that a byte can become: a value, and its place in a list. */
+#define VALUE_BYTES 40u
 
 /* Heads and error texts around the result proper. */
 #define FRAME_SLACK (512u << 10)

@@ -28,6 +28,29 @@ const char *gb_log_level_name(enum gb_log_level level) {
 	return level < GB_COUNT(names) ? names[level] : "log";
 }
 
+/* --- holding on while callbacks run --- */
+
+static void release_run(struct gb_run *run) {
+	gb_frame_reader_finish(&run->reader);
+	gb_buf_finish(&run->outbox);
+	gb_bridge_finish(&run->bridge);
+	free(run->reports);
+	gb_values_destroy(run->values);
+	gb_arena_finish(&run->texts);
+	free(run->logs);
+	free(run);
+}
+
+/* A callback may destroy the run that it is called for; the memory stays until we are done with it. */
+static void hold(struct gb_run *run) {
+	run->held++;
+}
+
+static void unhold(struct gb_run *run) {
+	if (--run->held == 0 && run->destroyed)
+		release_run(run);
+}
+
 /* --- settling --- */
 
 void gb_run_let_go(struct gb_run *run) {
@@ -39,15 +62,18 @@ void gb_run_let_go(struct gb_run *run) {
 }
 
 static void settle(struct gb_run *run) {
+	hold(run);
 	run->settled = true;
-	gb_bridge_close(run, true);
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
 	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes
 	 * when the run is destroyed or the engine has its next turn. */
 	gb_list_remove(&run->link);
 	gb_list_append(&run->engine->settled, &run->link);
-	if (run->on_settled)
+	gb_bridge_close(run, true);
+	/* Whoever waited for an answer may have destroyed it. */
+	if (run->on_settled && !run->destroyed)
 		run->on_settled(run, &run->result, run->data);
+	unhold(run);
 }
 
 static const char *keep_text(struct gb_run *run, const char *text) {
@@ -85,8 +111,11 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		run->output_left -= cost;
 		if (!gb_answer_log(run, frame, &err))
 			break;
-		if (run->on_log)
-			run->on_log(run, &run->logs[run->result.n_logs - 1], run->data);
+		if (run->on_log) {
+			/* Who ends the run from there makes the list grow, with its last words. */
+			const struct gb_log log = run->logs[run->result.n_logs - 1];
+			run->on_log(run, &log, run->data);
+		}
 		return;
 	case GB_FRAME_RESULT:
 		if (!gb_answer_result(run, frame, &err))
@@ -170,59 +199,35 @@ static uint32_t wanted_events(const struct gb_run *run) {
 /* Send what the socket takes. A worker that is gone is noticed elsewhere. */
 static void send_some(struct gb_run *run) {
 	struct gb_buf *out = &run->outbox;
-	size_t sent = 0;
-	while (sent < out->len) {
-		ssize_t n =
-		    send(run->cell->fd, out->data + sent, out->len - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (run->sent < out->len) {
+		ssize_t n = send(
+		    run->cell->fd, out->data + run->sent, out->len - run->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			break;
-		sent += (size_t)n;
+		run->sent += (size_t)n;
 	}
-	gb_buf_consume(out, sent);
+	/* Not each time: who takes little at once would have us move all the rest for it. */
+	if (run->sent >= out->len / 2) {
+		gb_buf_consume(out, run->sent);
+		run->sent = 0;
+	}
 	if (out->len == 0 && out->cap > OUTBOX_KEPT)
 		gb_buf_finish(out);
 }
 
-bool gb_run_send(struct gb_run *run) {
-	if (gb_buf_failed(&run->outbox)) {
-		gb_run_fail(run, GB_TERMINATED, "LimitError", "bridge",
-		    "the host has more to say to the run than it takes");
-		return false;
-	}
+void gb_run_send(struct gb_run *run) {
 	/* What waits already is sent when the socket says so. */
 	if (run->settled || run->waits_to_send)
-		return true;
+		return;
 	send_some(run);
 	run->waits_to_send = run->outbox.len > 0;
 	if (run->waits_to_send)
 		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
-	return true;
 }
 
-/* --- holding on while callbacks run --- */
-
-static void release_run(struct gb_run *run) {
-	gb_frame_reader_finish(&run->reader);
-	gb_buf_finish(&run->outbox);
-	gb_bridge_finish(&run->bridge);
-	free(run->reports);
-	gb_values_destroy(run->values);
-	gb_arena_finish(&run->texts);
-	free(run->logs);
-	free(run);
-}
-
-/* A callback may destroy the run that it is called for; the memory stays until we are done with it. */
-static void hold(struct gb_run *run) {
-	run->held++;
-}
-
-static void unhold(struct gb_run *run) {
-	if (--run->held == 0 && run->destroyed)
-		release_run(run);
-}
+/* --- what a cell tells --- */
 
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_run *run = cell->owner;
@@ -366,7 +371,7 @@ static bool launch(struct gb_run *run, struct gb_err *err) {
 	if (!run->cell)
 		return false;
 	gb_run_send(run);
-	run->outbox.max = OUTBOX_MAX;
+	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
 	gb_list_append(&engine->running, &run->link);
 	if (run->deadline)
 		gb_engine_wake_at(engine, run->deadline);

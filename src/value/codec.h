@@ -20,7 +20,7 @@ struct gb_decode_limits {
 
 /* Told of every function and promise of the host's that is written; false if that may not be. */
 struct gb_grants {
-	bool (*grant)(void *data, uint32_t id);
+	bool (*grant)(void *data, enum gb_type type, uint32_t id);
 	void *data;
 };
 
@@ -35,6 +35,11 @@ bool gb_value_encode(
  * be NULL: the default. */
 struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size_t n,
     const struct gb_decode_limits *limits, struct gb_err *err);
+
+/* How much memory @pool has taken. */
+size_t gb_values_used(const struct gb_values *pool);
+/* Let @pool hold @more bytes than it was made for. */
+void gb_values_extend(struct gb_values *pool, size_t more);
 
 /* Release by scope. */
 static inline void gb_values_release(struct gb_values **pool) {

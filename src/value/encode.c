@@ -126,7 +126,7 @@ static bool encode_callable(struct encoder *e, const struct gb_value *value) {
 	if (!e->grants)
 		return gb_fail(
 		    e->err, GB_EINVAL, 0, "a %s cannot be here", is_function ? "function" : "promise");
-	if (!value->flag && !e->grants->grant(e->grants->data, value->callable.id))
+	if (!value->flag && !e->grants->grant(e->grants->data, value->type, value->callable.id))
 		return gb_fail(e->err, GB_ELIMIT, 0, "too many functions and promises");
 	gb_cbor_tag(e->out, is_function ? GB_CBOR_FUNCTION : GB_CBOR_PROMISE);
 	gb_cbor_array(e->out, is_function ? 3 : 2);

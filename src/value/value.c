@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "value/codec.h"
 #include "value/repr.h"
 #include "value/wtf8.h"
 
@@ -46,6 +47,14 @@ struct gb_values *gb_values_create(size_t max_bytes) {
 	};
 	gb_arena_init(&pool->arena, max_bytes ? max_bytes : DEFAULT_MAX);
 	return pool;
+}
+
+size_t gb_values_used(const struct gb_values *pool) {
+	return pool->arena.used;
+}
+
+void gb_values_extend(struct gb_values *pool, size_t more) {
+	pool->arena.max += more;
 }
 
 void gb_values_destroy(struct gb_values *pool) {

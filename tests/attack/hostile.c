@@ -18,15 +18,15 @@
 enum { MESSAGE_MAX = 64 << 20, MANY = 1000000 };
 
 static int host;
-static struct gb_buf out;
+struct gb_buf hostile_out;
 
-static void flush(void) {
-	if (!gb_write_all(host, out.data, out.len))
+void hostile_flush(void) {
+	if (!gb_write_all(host, hostile_out.data, hostile_out.len))
 		_exit(0);
-	gb_buf_clear(&out);
+	gb_buf_clear(&hostile_out);
 }
 
-__attribute__((noreturn)) static void stay(void) {
+__attribute__((noreturn)) void hostile_stay(void) {
 	for (int word = 0;;)
 		syscall(SYS_futex, &word, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
@@ -34,92 +34,92 @@ __attribute__((noreturn)) static void stay(void) {
 /* --- well-formed messages --- */
 
 static void begin_result(void) {
-	gb_cbor_unsigned(&out, 0);
-	gb_cbor_unsigned(&out, 1000);
-	gb_cbor_simple(&out, GB_SIMPLE_FALSE);
-	gb_cbor_simple(&out, GB_SIMPLE_NULL);
+	gb_cbor_unsigned(&hostile_out, 0);
+	gb_cbor_unsigned(&hostile_out, 1000);
+	gb_cbor_simple(&hostile_out, GB_SIMPLE_FALSE);
+	gb_cbor_simple(&hostile_out, GB_SIMPLE_NULL);
 }
 
-static void result(void) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
+void hostile_result(void) {
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_RESULT);
 	begin_result();
-	gb_cbor_unsigned(&out, 42);
-	gb_frame_end(&out, mark);
+	gb_cbor_unsigned(&hostile_out, 42);
+	gb_frame_end(&hostile_out, mark);
 }
 
 /* One that has a bit of everything, to be cut and bent. */
 static void rich_value(void) {
-	gb_cbor_array(&out, 5);
-	gb_cbor_object(&out, 1);
-	gb_cbor_string(&out, "key", 3);
-	gb_cbor_float(&out, 0.5);
-	gb_cbor_tag(&out, GB_CBOR_MAP);
-	gb_cbor_object(&out, 1);
-	gb_cbor_unsigned(&out, 1);
-	gb_cbor_tag(&out, GB_CBOR_REFERENCE);
-	gb_cbor_unsigned(&out, 0);
-	gb_cbor_tag(&out, GB_CBOR_ERROR);
-	gb_cbor_array(&out, 3);
-	gb_cbor_string(&out, "Error", 5);
-	gb_cbor_string(&out, "no", 2);
-	gb_cbor_simple(&out, GB_SIMPLE_NULL);
-	gb_cbor_tag(&out, GB_CBOR_VIEW);
-	gb_cbor_array(&out, 4);
-	gb_cbor_unsigned(&out, 1);
-	gb_cbor_unsigned(&out, 1);
-	gb_cbor_unsigned(&out, 2);
-	gb_cbor_bytes(&out, "abcd", 4);
-	gb_cbor_tag(&out, GB_CBOR_BIGINT);
-	gb_cbor_bytes(&out, "\x7f\xff\xff\xff\xff\xff\xff\xff\xff", 9);
+	gb_cbor_array(&hostile_out, 5);
+	gb_cbor_object(&hostile_out, 1);
+	gb_cbor_string(&hostile_out, "key", 3);
+	gb_cbor_float(&hostile_out, 0.5);
+	gb_cbor_tag(&hostile_out, GB_CBOR_MAP);
+	gb_cbor_object(&hostile_out, 1);
+	gb_cbor_unsigned(&hostile_out, 1);
+	gb_cbor_tag(&hostile_out, GB_CBOR_REFERENCE);
+	gb_cbor_unsigned(&hostile_out, 0);
+	gb_cbor_tag(&hostile_out, GB_CBOR_ERROR);
+	gb_cbor_array(&hostile_out, 3);
+	gb_cbor_string(&hostile_out, "Error", 5);
+	gb_cbor_string(&hostile_out, "no", 2);
+	gb_cbor_simple(&hostile_out, GB_SIMPLE_NULL);
+	gb_cbor_tag(&hostile_out, GB_CBOR_VIEW);
+	gb_cbor_array(&hostile_out, 4);
+	gb_cbor_unsigned(&hostile_out, 1);
+	gb_cbor_unsigned(&hostile_out, 1);
+	gb_cbor_unsigned(&hostile_out, 2);
+	gb_cbor_bytes(&hostile_out, "abcd", 4);
+	gb_cbor_tag(&hostile_out, GB_CBOR_BIGINT);
+	gb_cbor_bytes(&hostile_out, "\x7f\xff\xff\xff\xff\xff\xff\xff\xff", 9);
 }
 
 static void rich_result(void) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_RESULT);
 	begin_result();
 	rich_value();
-	gb_frame_end(&out, mark);
+	gb_frame_end(&hostile_out, mark);
 }
 
 static void rich_log(void) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_LOG);
-	gb_cbor_unsigned(&out, 2);
-	gb_cbor_float(&out, 1e12);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_LOG);
+	gb_cbor_unsigned(&hostile_out, 2);
+	gb_cbor_float(&hostile_out, 1e12);
 	rich_value();
-	gb_frame_end(&out, mark);
+	gb_frame_end(&hostile_out, mark);
 }
 
 static void rich_error(void) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
-	gb_cbor_unsigned(&out, 1);
-	gb_cbor_unsigned(&out, 1000);
-	gb_cbor_simple(&out, GB_SIMPLE_TRUE);
-	gb_cbor_array(&out, 8);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_RESULT);
+	gb_cbor_unsigned(&hostile_out, 1);
+	gb_cbor_unsigned(&hostile_out, 1000);
+	gb_cbor_simple(&hostile_out, GB_SIMPLE_TRUE);
+	gb_cbor_array(&hostile_out, 8);
 	for (int i = 0; i < 6; i++)
-		gb_cbor_string(&out, "text", 4);
-	gb_cbor_unsigned(&out, 1);
-	gb_cbor_unsigned(&out, 2);
-	gb_frame_end(&out, mark);
+		gb_cbor_string(&hostile_out, "text", 4);
+	gb_cbor_unsigned(&hostile_out, 1);
+	gb_cbor_unsigned(&hostile_out, 2);
+	gb_frame_end(&hostile_out, mark);
 }
 
 static void tiny_log(void) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_LOG);
-	gb_cbor_unsigned(&out, 0);
-	gb_cbor_float(&out, 0);
-	gb_cbor_array(&out, 0);
-	gb_frame_end(&out, mark);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_LOG);
+	gb_cbor_unsigned(&hostile_out, 0);
+	gb_cbor_float(&hostile_out, 0);
+	gb_cbor_array(&hostile_out, 0);
+	gb_frame_end(&hostile_out, mark);
 }
 
 /* --- behaviours --- */
 
 static void be_ok(long n) {
 	(void)n;
-	result();
-	flush();
+	hostile_result();
+	hostile_flush();
 }
 
 static void be_silent(long n) {
 	(void)n;
-	stay();
+	hostile_stay();
 }
 
 static void be_busy(long n) {
@@ -130,30 +130,30 @@ static void be_busy(long n) {
 
 static void answer_twice(long n) {
 	(void)n;
-	result();
+	hostile_result();
 	rich_error();
-	flush();
+	hostile_flush();
 }
 
 static void answer_and_linger(long n) {
 	(void)n;
-	result();
-	flush();
+	hostile_result();
+	hostile_flush();
 	be_busy(0);
 }
 
 static void flood_logs(long n) {
 	(void)n;
 	for (;;) {
-		while (out.len < 60000)
+		while (hostile_out.len < 60000)
 			tiny_log();
-		flush();
+		hostile_flush();
 	}
 }
 
 static void flood_after_result(long n) {
 	(void)n;
-	result();
+	hostile_result();
 	flood_logs(0);
 }
 
@@ -162,85 +162,89 @@ static void flood_one_frame(long n) {
 	const unsigned char head[] = {
 	    (unsigned char)n, (unsigned char)(n >> 8), (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
 	static const char zeros[60000] = {0};
-	gb_buf_append(&out, head, sizeof head);
-	gb_buf_append(&out, &(char){GB_FRAME_LOG}, 1);
+	gb_buf_append(&hostile_out, head, sizeof head);
+	gb_buf_append(&hostile_out, &(char){GB_FRAME_LOG}, 1);
 	for (;;) {
-		gb_buf_append(&out, zeros, sizeof zeros);
-		flush();
+		gb_buf_append(&hostile_out, zeros, sizeof zeros);
+		hostile_flush();
 	}
 }
 
 static void send_length(long n) {
 	const uint32_t length = (uint32_t)n;
-	gb_buf_append(&out, &length, sizeof length);
-	gb_buf_append(&out, "\2", 1);
-	flush();
-	stay();
+	gb_buf_append(&hostile_out, &length, sizeof length);
+	gb_buf_append(&hostile_out, "\2", 1);
+	hostile_flush();
+	hostile_stay();
 }
 
 static void send_type(long n) {
-	gb_frame_append(&out, (uint8_t)n, "\0", 1);
-	flush();
-	stay();
+	gb_frame_append(&hostile_out, (uint8_t)n, "\0", 1);
+	hostile_flush();
+	hostile_stay();
 }
 
 /* The length is right, but what it spans is cut after @n bytes. */
-static void send_cut(void (*message)(void), long n) {
-	message();
-	size_t whole = out.len - GB_FRAME_HEAD;
+void hostile_send_cut(long n) {
+	size_t whole = hostile_out.len - GB_FRAME_HEAD;
 	if (n < 0 || (size_t)n >= whole)
 		_exit(3); /* there is no more to cut */
 	uint32_t length = (uint32_t)n + 1;
-	memcpy(out.data, &length, sizeof length);
-	out.len = GB_FRAME_HEAD + (size_t)n;
-	flush();
-	stay();
+	memcpy(hostile_out.data, &length, sizeof length);
+	hostile_out.len = GB_FRAME_HEAD + (size_t)n;
+	hostile_flush();
+	hostile_stay();
 }
 
 static void cut_result(long n) {
-	send_cut(rich_result, n);
+	rich_result();
+	hostile_send_cut(n);
 }
 
 static void cut_error(long n) {
-	send_cut(rich_error, n);
+	rich_error();
+	hostile_send_cut(n);
 }
 
 static void cut_log(long n) {
-	send_cut(rich_log, n);
+	rich_log();
+	hostile_send_cut(n);
 }
 
 /* Every bit of the payload, wrong once. What comes out is anybody's guess, but something has to. */
-static void send_bent(void (*message)(void), long n) {
-	message();
+void hostile_send_bent(long n) {
 	size_t byte = GB_FRAME_HEAD + (size_t)n / 8;
-	if (byte >= out.len)
+	if (byte >= hostile_out.len)
 		_exit(3);
-	out.data[byte] ^= (char)(1 << n % 8);
-	flush();
+	hostile_out.data[byte] ^= (char)(1 << n % 8);
+	hostile_flush();
 	_exit(0);
 }
 
 static void bend_result(long n) {
-	send_bent(rich_result, n);
+	rich_result();
+	hostile_send_bent(n);
 }
 
 static void bend_error(long n) {
-	send_bent(rich_error, n);
+	rich_error();
+	hostile_send_bent(n);
 }
 
 static void bend_log(long n) {
-	send_bent(rich_log, n);
+	rich_log();
+	hostile_send_bent(n);
 }
 
 /* A result whose value is @n copies of @bytes. */
 static void send_value(const char *bytes, size_t n_bytes, long n) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_RESULT);
 	begin_result();
 	for (long i = 0; i < n; i++)
-		gb_buf_append(&out, bytes, n_bytes);
-	gb_frame_end(&out, mark);
-	flush();
-	stay();
+		gb_buf_append(&hostile_out, bytes, n_bytes);
+	gb_frame_end(&hostile_out, mark);
+	hostile_flush();
+	hostile_stay();
 }
 
 static void nest_arrays(long n) {
@@ -267,24 +271,24 @@ static void announce(long n) {
 
 /* The largest value that the result's limit lets through, out of the smallest items. */
 static void many_items(long n) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_RESULT);
 	begin_result();
-	gb_cbor_array(&out, (uint64_t)n);
+	gb_cbor_array(&hostile_out, (uint64_t)n);
 	for (long i = 0; i < n; i++)
-		gb_buf_append(&out, "\x80", 1);
-	gb_frame_end(&out, mark);
-	flush();
-	stay();
+		gb_buf_append(&hostile_out, "\x80", 1);
+	gb_frame_end(&hostile_out, mark);
+	hostile_flush();
+	hostile_stay();
 }
 
 static void trail(long n) {
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
+	size_t mark = gb_frame_begin(&hostile_out, GB_FRAME_RESULT);
 	begin_result();
 	for (long i = 0; i <= n; i++)
-		gb_cbor_unsigned(&out, 42);
-	gb_frame_end(&out, mark);
-	flush();
-	stay();
+		gb_cbor_unsigned(&hostile_out, 42);
+	gb_frame_end(&hostile_out, mark);
+	hostile_flush();
+	hostile_stay();
 }
 
 /* Right items in wrong places. */
@@ -309,32 +313,32 @@ static void wrong_types(long n) {
 	};
 	if ((size_t)n >= GB_COUNT(messages))
 		_exit(3);
-	gb_frame_append(&out, messages[n].type, messages[n].bytes, messages[n].n);
-	flush();
-	stay();
+	gb_frame_append(&hostile_out, messages[n].type, messages[n].bytes, messages[n].n);
+	hostile_flush();
+	hostile_stay();
 }
 
 static void many_logs(long n) {
 	for (long i = 0; i < n; i++) {
 		tiny_log();
-		if (out.len > 60000)
-			flush();
+		if (hostile_out.len > 60000)
+			hostile_flush();
 	}
-	result();
-	flush();
+	hostile_result();
+	hostile_flush();
 }
 
 static void close_and_live(long n) {
 	(void)n;
 	close(host);
-	stay();
+	hostile_stay();
 }
 
 static void drip(long n) {
 	(void)n;
 	tiny_log();
-	result();
-	struct gb_buf whole = out;
+	hostile_result();
+	struct gb_buf whole = hostile_out;
 	for (size_t i = 0; i < whole.len; i++)
 		if (!gb_write_all(host, whole.data + i, 1))
 			return;
@@ -342,9 +346,9 @@ static void drip(long n) {
 
 static void half_a_frame(long n) {
 	(void)n;
-	result();
-	out.len /= 2;
-	flush();
+	hostile_result();
+	hostile_out.len /= 2;
+	hostile_flush();
 }
 
 /* After @n milliseconds. */
@@ -386,10 +390,7 @@ static void use_up_cpu(long n) {
 	be_busy(0);
 }
 
-static const struct {
-	const char *name;
-	void (*behave)(long n);
-} behaviours[] = {
+static const struct hostile_behaviour behaviours[] = {
     {"ok", be_ok},
     {"silent", be_silent},
     {"busy", be_busy},
@@ -430,7 +431,7 @@ void hostile_serve(int fd, const char *head, size_t n) {
 	long number = 0;
 	/* A source that is not in the first bytes is none of ours: the rest of it is never read. */
 	if (!gb_cbor_next(&in, &source) || source.argument >= sizeof name)
-		stay();
+		hostile_stay();
 	memcpy(name, source.bytes, source.argument);
 	name[source.argument] = '\0';
 	char *space = strchr(name, ' ');
@@ -439,8 +440,11 @@ void hostile_serve(int fd, const char *head, size_t n) {
 		number = atol(space + 1);
 	}
 	host = fd;
-	gb_buf_init(&out, MESSAGE_MAX);
+	gb_buf_init(&hostile_out, MESSAGE_MAX);
 	for (size_t i = 0; i < GB_COUNT(behaviours); i++)
 		if (strcmp(behaviours[i].name, name) == 0)
 			behaviours[i].behave(number);
+	for (const struct hostile_behaviour *b = hostile_bridge_behaviours; b->name; b++)
+		if (strcmp(b->name, name) == 0)
+			b->behave(number);
 }

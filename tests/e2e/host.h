@@ -8,7 +8,9 @@
 #define GB_TESTS_HOST_H
 
 #include <glovebox/glovebox.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum host_function {
 	HOST_ECHO = 1,    /* returns its first argument */
@@ -23,6 +25,9 @@ enum host_function {
 	HOST_CALL_LATER,  /* (f): returns at once, and calls f afterwards */
 	HOST_LEND,        /* returns a function, HOST_ECHO */
 	HOST_PROMISE,     /* returns a promise, HOST_LATER of nothing */
+	HOST_HAS,         /* (object, key): does the host see that key in it? */
+	HOST_OPEN,        /* ({path}): looks whether the path may be opened, then opens it */
+	HOST_ROLE,        /* what the host itself reads in the global "api" as its role */
 };
 
 /* Calls to be answered when the loop has gone round. */
@@ -73,8 +78,33 @@ static inline void host_call_later(struct gb_call *call) {
 	gb_call_return(call, NULL);
 }
 
+static inline void host_has(struct gb_call *call) {
+	const char *key = gb_value_bytes(gb_value_at(gb_call_args(call), 1), NULL);
+	bool has = key && gb_value_get(host_first(call), key);
+	gb_call_return(call, gb_value_boolean(gb_call_values(call), has));
+}
+
+/* It reads the path twice, as a careless host would. */
+static inline void host_open(struct gb_call *call) {
+	struct gb_values *pool = gb_call_values(call);
+	const char *checked = gb_value_bytes(gb_value_get(host_first(call), "path"), NULL);
+	if (!checked || strcmp(checked, "/allowed") != 0) {
+		gb_call_throw(call, gb_value_error(pool, "TypeError", "denied", NULL));
+		return;
+	}
+	const char *path = gb_value_bytes(gb_value_get(host_first(call), "path"), NULL);
+	char opened[200];
+	int n = snprintf(opened, sizeof opened, "opened %s", path);
+	gb_call_return(call, gb_value_string(pool, opened, (size_t)n));
+}
+
+/* @data, where a test uses this, is the run's globals. */
+static inline void host_role(struct gb_call *call, const struct gb_value *globals) {
+	gb_call_return(call, gb_value_get(gb_value_get(globals, "api"), "role"));
+}
+
 static inline void host_on_call(struct gb_run *run, struct gb_call *call, void *data) {
-	(void)run, (void)data;
+	(void)run;
 	struct gb_values *pool = gb_call_values(call);
 	switch (gb_call_function(call)) {
 	case HOST_ECHO:
@@ -100,6 +130,15 @@ static inline void host_on_call(struct gb_run *run, struct gb_call *call, void *
 		return;
 	case HOST_PROMISE:
 		gb_call_return(call, gb_value_promise(pool, HOST_LATER));
+		return;
+	case HOST_HAS:
+		host_has(call);
+		return;
+	case HOST_OPEN:
+		host_open(call);
+		return;
+	case HOST_ROLE:
+		host_role(call, data);
 		return;
 	case HOST_SLOWLY:
 		break;

@@ -1,18 +1,11 @@
 /* The tables in tests/data/js: JavaScript in, what must come out beside it. */
 #include <glovebox/glovebox.h>
 
+#include "e2e/cases.h"
 #include "e2e/host.h"
 #include "tap.h"
 
 static struct gb_engine *engine;
-
-struct one_case {
-	char name[200];
-	char options[4096]; /* JSON, or empty */
-	char source[16384];
-	char status[32];
-	char expected[8192];
-};
 
 /* --- judging --- */
 
@@ -103,6 +96,8 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 		options->max_in_flight = (uint32_t)gb_value_as_number(gb_value_get(given, "maxInFlight"));
 }
 
+/* --- running --- */
+
 static void run_case(void) {
 	const struct one_case *c = tap.data;
 	struct gb_err err = {0};
@@ -114,6 +109,7 @@ static void run_case(void) {
 	    .on_call = host_on_call};
 	struct gb_values *pool = gb_values_create(0);
 	read_options(c, pool, &options);
+	options.data = (void *)options.globals;
 	if (CHECK(gb_run_start(engine, &options, &run, &err))) {
 		judge(c, host_wait(engine, run));
 		gb_run_destroy(run);
@@ -123,65 +119,16 @@ static void run_case(void) {
 	gb_values_destroy(pool);
 }
 
-/* --- reading the tables --- */
-
-static void append(char *text, size_t max, const char *line) {
-	if (strlen(text) + strlen(line) + 1 > max)
-		abort();
-	strcat(text, line);
-}
-
-static void add_case(const struct one_case *c) {
-	struct one_case *copy = malloc(sizeof *copy);
-	*copy = *c;
-	size_t n = strlen(copy->expected);
-	while (n && copy->expected[n - 1] == '\n')
-		copy->expected[--n] = '\0';
-	tap_add(copy->name, run_case, copy);
-}
-
-static void read_table(const char *path) {
-	FILE *file = fopen(path, "r");
-	if (!file) {
-		printf("Bail out! cannot read %s\n", path);
-		exit(1);
-	}
-	static struct one_case c;
-	memset(&c, 0, sizeof c);
-	bool in_source = false;
-	for (char line[8192]; fgets(line, sizeof line, file);) {
-		if (strncmp(line, "=== ", 4) == 0) {
-			if (*c.name)
-				add_case(&c);
-			memset(&c, 0, sizeof c);
-			line[strcspn(line, "\n")] = '\0';
-			append(c.name, sizeof c.name, line + 4);
-			in_source = true;
-		} else if (in_source && strncmp(line, "+++ ", 4) == 0) {
-			append(c.options, sizeof c.options, line + 4);
-		} else if (strncmp(line, "--- ", 4) == 0) {
-			line[strcspn(line, "\n")] = '\0';
-			append(c.status, sizeof c.status, line + 4);
-			in_source = false;
-		} else if (*c.name) {
-			append(in_source ? c.source : c.expected,
-			    in_source ? sizeof c.source : sizeof c.expected, line);
-		}
-	}
-	if (*c.name)
-		add_case(&c);
-	fclose(file);
+static bool add_case(const struct one_case *c) {
+	tap_add(c->name, run_case, c);
+	return true;
 }
 
 __attribute__((constructor)) static void set_up(void) {
 	static const char *const tables[] = {
-	    "results", "failures", "closed", "bridge", "modules", "typescript"};
-	const char *dir = getenv("GB_TEST_DATA");
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-		char path[4096];
-		snprintf(path, sizeof path, "%s/js/%s.txt", dir ? dir : "tests/data", tables[i]);
-		read_table(path);
-	}
+	    "results", "failures", "closed", "bridge", "modules", "typescript", "escapes"};
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		read_cases(tables[i], add_case);
 	struct gb_err err = {0};
 	if (!gb_engine_create(
 		&(struct gb_engine_options){.worker_dir = getenv("GB_WORKER_DIR")}, &engine, &err)) {

@@ -1,5 +1,7 @@
-/* Runs a fuzz target over the files that are given: the corpus as a test, for compilers without a fuzzer. */
+/* Runs a fuzz target over the files in a folder: the corpus as a test, for compilers without a fuzzer. */
 #include "fuzz.h"
+
+#include <dirent.h>
 
 #include "base/buf.h"
 
@@ -25,12 +27,16 @@ static bool run_file(const char *path) {
 }
 
 int main(int argc, char **argv) {
-	for (int i = 1; i < argc; i++) {
-		if (!run_file(argv[i])) {
-			fprintf(stderr, "cannot read '%s'\n", argv[i]);
-			return 1;
-		}
+	DIR *folder = argc == 2 ? opendir(argv[1]) : NULL;
+	int n = 0;
+	puts("1..1");
+	for (struct dirent *entry; folder && (entry = readdir(folder));) {
+		char path[4096];
+		snprintf(path, sizeof path, "%s/%s", argv[1], entry->d_name);
+		n += entry->d_name[0] != '.' && run_file(path);
 	}
-	printf("%d inputs\n", argc - 1);
-	return 0;
+	if (folder)
+		closedir(folder);
+	printf("%s 1 - %d inputs\n", n ? "ok" : "not ok", n);
+	return n == 0;
 }

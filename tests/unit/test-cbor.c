@@ -343,8 +343,8 @@ TEST(empty_input_has_no_item) {
 	CHECK(!gb_cbor_skip(&in, 1));
 }
 
-static bool refuse_seven(void *data, uint32_t id) {
-	(void)data;
+static bool refuse_seven(void *data, enum gb_type type, uint32_t id) {
+	(void)data, (void)type;
 	return id != 7;
 }
 

@@ -25,7 +25,10 @@ struct encoder {
 	struct gb_identity met;
 	/* A getter may make an object for us alone. It is kept until the end: were it freed, another could
 	 * take its address and pass for it. */
-	JSValue *kept;
+	struct kept {
+		JSValue value;
+		size_t bytes; /* of a buffer, when it was written */
+	} * kept;
 	uint32_t n_kept, cap_kept;
 	unsigned depth;
 };
@@ -280,11 +283,15 @@ static bool encode_buffer(struct encoder *e, JSValueConst buffer) {
 	if (!bytes && JS_HasException(e->ctx))
 		return false;
 	gb_cbor_bytes(e->out, bytes, n);
+	e->kept[e->n_kept - 1].bytes = n;
 	return true;
 }
 
 static bool encode_window(struct encoder *e, enum gb_view_kind kind, uint64_t offset, uint64_t length,
-    JSValueConst buffer, const struct step *at) {
+    uint64_t end, JSValueConst buffer, const struct step *at) {
+	const uint32_t *written = gb_identity_find(&e->met, JS_VALUE_GET_PTR(buffer));
+	if (written && end > e->kept[*written].bytes)
+		return throw_at(e, at, "its buffer has grown since it was written");
 	gb_cbor_tag(e->out, GB_CBOR_VIEW);
 	gb_cbor_array(e->out, 4);
 	gb_cbor_unsigned(e->out, kind);
@@ -308,11 +315,15 @@ static bool encode_typed_array(struct encoder *e, JSValueConst array, int type, 
 	    [JS_TYPED_ARRAY_FLOAT32] = GB_FLOAT32,
 	    [JS_TYPED_ARRAY_FLOAT64] = GB_FLOAT64,
 	};
-	size_t offset, bytes, element;
-	JSValue buffer = JS_GetTypedArrayBuffer(e->ctx, array, &offset, &bytes, &element);
+	size_t offset, element;
+	JSValue buffer = JS_GetTypedArrayBuffer(e->ctx, array, &offset, NULL, &element);
 	if (JS_IsException(buffer))
 		return false;
-	bool ok = encode_window(e, kinds[type], offset, bytes / element, buffer, at);
+	/* The engine's C interface does not see that the length of some follows their buffer's. */
+	JSValue count = JS_Call(e->ctx, e->js->intrinsics.typed_array_length, array, 0, NULL);
+	int64_t n = 0;
+	bool ok = JS_ToInt64(e->ctx, &n, count) == 0 && encode_window(e, kinds[type], offset, (uint64_t)n,
+							    offset + (uint64_t)n * element, buffer, at);
 	JS_FreeValue(e->ctx, buffer);
 	return ok;
 }
@@ -325,7 +336,8 @@ static bool encode_data_view(struct encoder *e, JSValueConst view, const struct 
 	int64_t at_byte = 0, n = 0;
 	bool ok = !JS_IsException(buffer) && JS_ToInt64(e->ctx, &at_byte, offset) == 0 &&
 		  JS_ToInt64(e->ctx, &n, length) == 0 &&
-		  encode_window(e, GB_DATAVIEW, (uint64_t)at_byte, (uint64_t)n, buffer, at);
+		  encode_window(
+		      e, GB_DATAVIEW, (uint64_t)at_byte, (uint64_t)n, (uint64_t)(at_byte + n), buffer, at);
 	JS_FreeValue(e->ctx, buffer);
 	JS_FreeValue(e->ctx, offset);
 	JS_FreeValue(e->ctx, length);
@@ -426,13 +438,13 @@ static bool is_data(struct encoder *e, JSValueConst value) {
 static bool keep(struct encoder *e, JSValueConst value) {
 	if (e->n_kept == e->cap_kept) {
 		uint32_t cap = e->cap_kept ? e->cap_kept * 2 : 16;
-		JSValue *kept = realloc(e->kept, cap * sizeof *kept);
+		struct kept *kept = realloc(e->kept, cap * sizeof *kept);
 		if (!kept)
 			return false;
 		e->kept = kept;
 		e->cap_kept = cap;
 	}
-	e->kept[e->n_kept++] = JS_DupValue(e->ctx, value);
+	e->kept[e->n_kept++] = (struct kept){.value = JS_DupValue(e->ctx, value)};
 	return true;
 }
 
@@ -493,10 +505,10 @@ static bool encode_identity(struct encoder *e, JSValueConst value, const struct 
 }
 
 static bool encode(struct encoder *e, JSValueConst value, const struct step *at) {
-	if (e->out->failed)
-		return true; /* what follows has nowhere to go; the caller sees it at the end */
 	if (JS_IsException(value))
 		return encode_thrown(e);
+	if (e->out->failed)
+		return true; /* what follows has nowhere to go; the caller sees it at the end */
 	if (JS_IsString(value))
 		return encode_string(e, value);
 	if (JS_IsBigInt(value))
@@ -525,7 +537,7 @@ bool gb_js_encode(
 	bool ok = encode(&e, value, NULL);
 	gb_identity_finish(&e.met);
 	for (uint32_t i = 0; i < e.n_kept; i++)
-		JS_FreeValue(js->guest, e.kept[i]);
+		JS_FreeValue(js->guest, e.kept[i].value);
 	free(e.kept);
 	return ok && !out->failed;
 }

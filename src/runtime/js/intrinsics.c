@@ -51,6 +51,7 @@ void gb_js_take_intrinsics(struct gb_js *js) {
 	    {&own->view_buffer, "@DataView.prototype.buffer"},
 	    {&own->view_offset, "@DataView.prototype.byteOffset"},
 	    {&own->view_length, "@DataView.prototype.byteLength"},
+	    {&own->typed_array_length, "@Int8Array.__proto__.prototype.length"},
 	    {&own->error, "Error"},
 	    {&own->regexp, "RegExp"},
 	    {&own->regexp_source, "@RegExp.prototype.source"},

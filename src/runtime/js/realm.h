@@ -24,6 +24,7 @@ struct gb_js_intrinsics {
 	JSValue date_get_time;
 	JSValue bigint, bigint_to_string, bigint_invert;
 	JSValue data_view, view_buffer, view_offset, view_length;
+	JSValue typed_array_length;
 	JSValue error, errors[GB_JS_ERRORS]; /* Error, and those that are made from it */
 	JSValue regexp, regexp_source, regexp_flags;
 };

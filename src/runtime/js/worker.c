@@ -91,16 +91,19 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 		JS_DefinePropertyValueUint32(
 		    js->guest, list, (uint32_t)i, JS_DupValue(js->guest, argv[i]), JS_PROP_C_W_E);
 	size_t begin = line.len;
-	if (!gb_js_encode(js, list, GB_JS_LENIENT, "args", &line) && !gb_buf_failed(&line)) {
-		/* Half a graph is none: say so instead. */
+	bool shown = gb_js_encode(js, list, GB_JS_LENIENT, "args", &line);
+	if (!shown)
 		JS_FreeValue(js->guest, JS_GetException(js->guest));
+	if (!shown && !gb_buf_failed(&line)) {
+		/* Half a graph is none: say so instead. */
 		line.len = begin;
 		gb_cbor_array(&line, 1);
 		gb_cbor_string(&line, "[cannot be shown]", strlen("[cannot be shown]"));
 	}
 	JS_FreeValue(js->guest, list);
 	gb_frame_end(&line, mark);
-	if (gb_buf_failed(&line)) {
+	/* A getter may have said something meanwhile. */
+	if (gb_buf_failed(&line) || line.len > worker.output_left) {
 		/* More than the run may say. It goes on, unheard. */
 		worker.truncated = true;
 		worker.output_left = 0;
