@@ -107,7 +107,7 @@ static struct gb_value *make_date(struct making *m) {
 }
 
 static struct gb_value *make_set(struct making *m) {
-	const struct gb_list *from = &m->fields[0]->list;
+	const struct gb_slots *from = &m->fields[0]->list;
 	struct gb_value *set = gb_value_set(m->r->pool);
 	bool pending = false;
 	if (!set || !gb_value_reserve(set, from->used))
@@ -131,7 +131,7 @@ static bool is_pair(const struct gb_value *value, bool string_key) {
 }
 
 static struct gb_value *make_entries(struct making *m, struct gb_value *into) {
-	const struct gb_list *from = &m->fields[0]->list;
+	const struct gb_slots *from = &m->fields[0]->list;
 	bool pending = false;
 	if (!into || !gb_value_reserve(into, 2 * (size_t)from->used))
 		return gb_json_fail_memory(m->r);
@@ -277,7 +277,7 @@ static bool resolve_slot(struct gb_json_reader *r, struct gb_value **slot) {
 
 bool gb_json_resolve(struct gb_json_reader *r) {
 	for (size_t i = 0; i < r->n_unresolved; i++) {
-		struct gb_list *list = &r->unresolved[i]->list;
+		struct gb_slots *list = &r->unresolved[i]->list;
 		for (size_t k = 0; k < list->used; k++)
 			if (!resolve_slot(r, &list->slots[k]))
 				return false;

@@ -12,7 +12,7 @@
 
 enum { GB_TEXTS = 3 };
 
-struct gb_list {
+struct gb_slots {
 	struct gb_values *pool;
 	struct gb_value **slots; /* elements; or key, item, key, item, ... */
 	uint32_t used;
@@ -27,7 +27,7 @@ struct gb_value {
 	union {
 		double number;       /* number, date */
 		struct gb_str bytes; /* string, bigint, buffer: they follow the value in memory */
-		struct gb_list list; /* array, object, map, set */
+		struct gb_slots list; /* array, object, map, set */
 		struct gb_value *texts[GB_TEXTS]; /* error, regexp: strings; the last may be NULL */
 		struct {
 			struct gb_value *buffer;

@@ -272,7 +272,7 @@ struct gb_value *gb_value_promise(struct gb_values *pool, uint32_t id) {
 	return gb_value_callable(pool, GB_PROMISE, GB_HOST, id, NULL);
 }
 
-static bool grow(struct gb_list *list, size_t cap) {
+static bool grow(struct gb_slots *list, size_t cap) {
 	struct gb_value **slots = NULL;
 	if (cap <= UINT32_MAX)
 		slots = gb_arena_array(&list->pool->arena, cap, sizeof(struct gb_value *));
@@ -286,7 +286,7 @@ static bool grow(struct gb_list *list, size_t cap) {
 }
 
 bool gb_value_reserve(struct gb_value *container, size_t slots) {
-	struct gb_list *list = &container->list;
+	struct gb_slots *list = &container->list;
 	if (slots <= list->cap - list->used)
 		return true;
 	if (slots > UINT32_MAX - list->used)
@@ -294,7 +294,7 @@ bool gb_value_reserve(struct gb_value *container, size_t slots) {
 	return grow(list, list->used + slots);
 }
 
-static bool make_room(struct gb_list *list, size_t slots) {
+static bool make_room(struct gb_slots *list, size_t slots) {
 	if (slots <= list->cap - list->used)
 		return true;
 	return grow(list, list->cap ? (size_t)list->cap * 2 : FIRST_SLOTS);

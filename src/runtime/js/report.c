@@ -100,7 +100,7 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	const char *message = is_error ? text_property(ctx, thrown, "message") : text_of(ctx, thrown);
 	const char *stack = is_error ? text_property(ctx, thrown, "stack") : NULL;
 	gb_auto_buf struct gb_buf mapped;
-	gb_buf_init(&mapped, 4 * TEXT_MAX);
+	gb_buf_init(&mapped, (size_t)4 * TEXT_MAX);
 	if (stack && js->modules)
 		gb_js_source_map_stack(&js->modules->sources, stack, &mapped);
 	struct gb_js_failure failure = {
