@@ -11,7 +11,7 @@
 
 enum { READ_STEP = 4 << 10, FRAME_SLACK = 64 };
 
-void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_js_job *job) {
+void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_job *job) {
 	*bridge = (struct gb_js_bridge){
 	    .fd = fd,
 	    .call_bytes = job->call,

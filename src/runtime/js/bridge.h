@@ -18,7 +18,7 @@
 
 #include "glovebox/value.h"
 #include "quickjs.h"
-#include "runtime/js/job.h"
+#include "runtime/job.h"
 #include "runtime/js/realm.h"
 #include "value/frame.h"
 #include "value/identity.h"
@@ -59,7 +59,7 @@ struct gb_js_bridge {
 	uint32_t n_pending, cap_pending;
 };
 
-void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_js_job *job);
+void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_job *job);
 
 /* The function that a host's id stands for, or a promise that will settle as the host's does. */
 JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name);

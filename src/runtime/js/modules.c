@@ -84,7 +84,7 @@ static void throw_syntax_error(struct gb_js *js, const char *name, const struct 
 
 /* Compile @text and read it in, with everything that it imports. */
 static JSModuleDef *read_source(
-    struct gb_js *js, struct gb_js_text text, const char *name, JSContext **ret_failed_in) {
+    struct gb_js *js, struct gb_job_text text, const char *name, JSContext **ret_failed_in) {
 	struct gb_js_modules *modules = js->modules;
 	bool is_typescript = modules->job->flags & GB_JOB_TYPESCRIPT;
 	struct gb_js_source *source = gb_js_source_add(&modules->sources, name, text, is_typescript);
@@ -108,7 +108,7 @@ static JSModuleDef *read_source(
 	return module;
 }
 
-static JSModuleDef *load_source(struct gb_js *js, const struct gb_js_module *found) {
+static JSModuleDef *load_source(struct gb_js *js, const struct gb_job_module *found) {
 	JSContext *failed_in;
 	JSModuleDef *module = read_source(js, found->source, found->name.p, &failed_in);
 	if (!module && failed_in == js->compiler)
@@ -306,7 +306,7 @@ void gb_js_modules_install(struct gb_js *js) {
 	JS_SetModuleLoaderFunc2(js->runtime, resolve, load_any, check_attributes, js);
 }
 
-void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const struct gb_js_job *job) {
+void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const struct gb_job *job) {
 	*modules = (struct gb_js_modules){.job = job, .imports = JS_UNDEFINED, .failure = JS_UNDEFINED};
 	js->modules = modules;
 }

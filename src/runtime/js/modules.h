@@ -11,12 +11,12 @@
 #ifndef GB_JS_MODULES_H
 #define GB_JS_MODULES_H
 
-#include "runtime/js/job.h"
+#include "runtime/job.h"
 #include "runtime/js/realm.h"
 #include "runtime/js/source.h"
 
 struct gb_js_modules {
-	const struct gb_js_job *job;
+	const struct gb_job *job;
 	JSValue imports;  /* an object, or undefined */
 	unsigned reading; /* modules that are being read in just now */
 	char *asked_by;   /* the importer of the last specifier that was looked for */
@@ -31,7 +31,7 @@ struct gb_js_modules {
 /* Once, in the zygote. */
 void gb_js_modules_install(struct gb_js *js);
 
-void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const struct gb_js_job *job);
+void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const struct gb_job *job);
 
 /* Compile the job's source and find all that it imports. NULL with an exception pending in *ret_failed_in. */
 JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in);

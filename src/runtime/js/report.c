@@ -4,46 +4,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "runtime/failure.h"
 #include "runtime/js/modules.h"
-#include "value/cbor.h"
-#include "value/frame.h"
 
-/* Texts of an error are for people: beyond this they are cut. */
-enum { TEXT_MAX = 64 << 10 };
-
-static void write_text(struct gb_buf *out, const char *text) {
-	if (!text) {
-		gb_cbor_simple(out, GB_SIMPLE_NULL);
-		return;
-	}
-	size_t n = strnlen(text, TEXT_MAX);
-	/* Not in the middle of a character. */
-	if (n == TEXT_MAX)
-		while (n > 0 && (text[n] & 0xc0) == 0x80)
-			n--;
-	gb_cbor_string(out, text, n);
-}
-
-void gb_js_write_failure(struct gb_buf *out, enum gb_wire_status status, size_t peak_memory, bool truncated,
-    const struct gb_js_failure *failure) {
-	size_t mark = gb_frame_begin(out, GB_FRAME_RESULT);
-	gb_cbor_unsigned(out, status);
-	gb_cbor_unsigned(out, peak_memory);
-	gb_cbor_simple(out, truncated ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
-	gb_cbor_array(out, GB_WIRE_ERROR_FIELDS);
-	write_text(out, failure->name);
-	write_text(out, failure->message);
-	write_text(out, failure->stack);
-	write_text(out, failure->code);
-	write_text(out, failure->specifier);
-	write_text(out, failure->filename);
-	gb_cbor_unsigned(out, failure->line);
-	gb_cbor_unsigned(out, failure->column);
-	gb_frame_end(out, mark);
-}
+enum { STACK_MAX = 256 << 10 };
 
 /* The first line of @stack that has a position. */
-static void find_position(const char *stack, char *filename, size_t n, struct gb_js_failure *ret) {
+static void find_position(const char *stack, char *filename, size_t n, struct gb_failure *ret) {
 	for (const char *line = stack; *line; line += strspn(line, "\n")) {
 		size_t length = strcspn(line, "\n");
 		struct gb_js_stack_line parsed;
@@ -81,7 +48,7 @@ static const char *text_of(JSContext *ctx, JSValueConst thrown) {
 }
 
 /* An import that failed has the place where it stands, unless what went wrong is in the module itself. */
-static void place_link_error(const struct gb_js_modules *modules, struct gb_js_failure *failure) {
+static void place_link_error(const struct gb_js_modules *modules, struct gb_failure *failure) {
 	if (!modules->specifier[0])
 		return;
 	failure->specifier = modules->specifier;
@@ -100,10 +67,10 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	const char *message = is_error ? text_property(ctx, thrown, "message") : text_of(ctx, thrown);
 	const char *stack = is_error ? text_property(ctx, thrown, "stack") : NULL;
 	gb_auto_buf struct gb_buf mapped;
-	gb_buf_init(&mapped, (size_t)4 * TEXT_MAX);
+	gb_buf_init(&mapped, STACK_MAX);
 	if (stack && js->modules)
 		gb_js_source_map_stack(&js->modules->sources, stack, &mapped);
-	struct gb_js_failure failure = {
+	struct gb_failure failure = {
 	    .name = name ? name : "Error",
 	    .message = message ? message : "a value that cannot be shown was thrown",
 	    .stack = mapped.len ? gb_buf_c_str(&mapped) : stack,
@@ -113,7 +80,7 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 		find_position(failure.stack, filename, sizeof filename, &failure);
 	if (status == GB_WIRE_LINK_ERROR && js->modules)
 		place_link_error(js->modules, &failure);
-	gb_js_write_failure(out, status, peak_memory, truncated, &failure);
+	gb_failure_write(out, status, peak_memory, truncated, &failure);
 	JS_FreeCString(ctx, name);
 	JS_FreeCString(ctx, message);
 	JS_FreeCString(ctx, stack);

@@ -4,6 +4,7 @@
 #ifndef GB_JS_REPORT_H
 #define GB_JS_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -11,22 +12,7 @@
 #include "runtime/js/realm.h"
 #include "runtime/wire.h"
 
-/* What went wrong; texts may be NULL. */
-struct gb_js_failure {
-	const char *name;
-	const char *message;
-	const char *stack;
-	const char *code;
-	const char *specifier;
-	const char *filename;
-	unsigned line, column;
-};
-
-/* Append a RESULT frame for a failure. */
-void gb_js_write_failure(struct gb_buf *out, enum gb_wire_status status, size_t peak_memory, bool truncated,
-    const struct gb_js_failure *failure);
-
-/* The same for the exception that is pending in @ctx, which is taken. */
+/* Append a RESULT frame for the exception that is pending in @ctx, which is taken. */
 void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx, enum gb_wire_status status,
     size_t peak_memory, bool truncated);
 

@@ -10,7 +10,7 @@
 enum { GROWTH = 4, GROWTH_SLACK = 64 << 10 };
 
 struct gb_js_source *gb_js_source_add(
-    struct gb_js_sources *sources, const char *name, struct gb_js_text written, bool is_typescript) {
+    struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript) {
 	if (sources->n == sources->cap) {
 		size_t cap = sources->cap ? sources->cap * 2 : 4;
 		struct gb_js_source **list = realloc(sources->list, cap * sizeof *list);
@@ -34,7 +34,7 @@ bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_e
 		return true;
 	if (!gb_ts_erase(source->written.p, source->written.n, &source->output, ret_error))
 		return false;
-	source->compiled = (struct gb_js_text){source->output.text.data, source->output.text.len};
+	source->compiled = (struct gb_job_text){source->output.text.data, source->output.text.len};
 	source->has_imports = true;
 	return true;
 }

@@ -15,12 +15,12 @@
 #include <stddef.h>
 
 #include "base/buf.h"
-#include "runtime/js/job.h"
+#include "runtime/job.h"
 #include "ts/erase.h"
 
 struct gb_js_source {
 	const char *name;
-	struct gb_js_text written, compiled;
+	struct gb_job_text written, compiled;
 	bool is_typescript;
 	bool has_imports; /* in output, of JavaScript too */
 	struct gb_ts_output output;
@@ -34,7 +34,7 @@ struct gb_js_sources {
 
 /* Remember a module's text, which stays the caller's. NULL if memory is out. */
 struct gb_js_source *gb_js_source_add(
-    struct gb_js_sources *sources, const char *name, struct gb_js_text written, bool is_typescript);
+    struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript);
 /* Make what is to be compiled. */
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error);
 void gb_js_sources_finish(struct gb_js_sources *sources);

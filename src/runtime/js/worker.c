@@ -12,10 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "runtime/failure.h"
+#include "runtime/job.h"
 #include "runtime/js/bridge.h"
 #include "runtime/js/codec.h"
 #include "runtime/js/heap.h"
-#include "runtime/js/job.h"
 #include "runtime/js/modules.h"
 #include "runtime/js/realm.h"
 #include "runtime/js/report.h"
@@ -62,8 +63,8 @@ static struct gb_buf *start_over(void) {
 __attribute__((noreturn)) static void fail(
     enum gb_wire_status status, const char *name, const char *code, const char *message) {
 	struct gb_buf *out = start_over();
-	const struct gb_js_failure failure = {.name = name, .message = message, .code = code};
-	gb_js_write_failure(out, status, gb_heap_peak(), worker.truncated, &failure);
+	const struct gb_failure failure = {.name = name, .message = message, .code = code};
+	gb_failure_write(out, status, gb_heap_peak(), worker.truncated, &failure);
 	finish();
 }
 
@@ -117,7 +118,7 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 /* --- the run --- */
 
 /* The process limits are the second fence: the heap's own count comes first and says more. */
-static void limit(const struct gb_js_job *job) {
+static void limit(const struct gb_job *job) {
 	gb_heap_limit(job->memory, on_heap_exceeded);
 #ifndef __SANITIZE_ADDRESS__
 	const rlim_t space =
@@ -204,7 +205,7 @@ static JSValue take_object(struct gb_cbor_reader *in) {
 	return object;
 }
 
-static void define_globals(const struct gb_js_job *job, JSValue globals) {
+static void define_globals(const struct gb_job *job, JSValue globals) {
 	JSContext *ctx = worker.js.guest, *failed_in = ctx;
 	if (job->flags & GB_JOB_REPORT) {
 		if (JS_IsUndefined(globals))
@@ -223,7 +224,7 @@ static uint64_t count_arguments(struct gb_cbor_reader in) {
 	return gb_cbor_next(&in, &item) && item.kind == GB_CBOR_ARRAY ? item.argument : 0;
 }
 
-static JSValue call_export(const struct gb_js_job *job, JSValue function, struct gb_cbor_reader *in) {
+static JSValue call_export(const struct gb_job *job, JSValue function, struct gb_cbor_reader *in) {
 	JSContext *ctx = worker.js.guest;
 	uint64_t n = count_arguments(*in);
 	if (!JS_IsFunction(ctx, function)) {
@@ -244,7 +245,7 @@ static JSValue call_export(const struct gb_js_job *job, JSValue function, struct
 }
 
 /* The export that the job names, or undefined where none is required. */
-static JSValue select_export(const struct gb_js_job *job, JSModuleDef *module) {
+static JSValue select_export(const struct gb_job *job, JSModuleDef *module) {
 	JSContext *ctx = worker.js.guest;
 	const char *name = job->export_name.p ? job->export_name.p : "default";
 	JSValue exports = JS_GetModuleNamespace(ctx, module);
@@ -264,7 +265,7 @@ static JSValue select_export(const struct gb_js_job *job, JSModuleDef *module) {
 	return selected;
 }
 
-static void answer(const struct gb_js_job *job, JSValueConst value) {
+static void answer(const struct gb_job *job, JSValueConst value) {
 	struct gb_buf *out = &worker.out;
 	gb_buf_finish(out);
 	gb_buf_init(out, job->result + 64);
@@ -291,7 +292,7 @@ static void check_rejections(void) {
 	fail_thrown(GB_WIRE_ERROR, worker.js.guest);
 }
 
-static void run(const struct gb_js_job *job) {
+static void run(const struct gb_job *job) {
 	struct gb_cbor_reader in = job->values;
 	gb_js_modules_open(&worker.js, &worker.modules, job);
 	worker.modules.imports = take_object(&in);
@@ -326,20 +327,20 @@ static void prime(void) {
 	    (unsigned long long)secret[1]);
 	struct gb_buf frame;
 	gb_buf_init(&frame, 4096);
-	gb_js_job_write_bare(&frame, source, name);
-	struct gb_js_job job;
-	gb_js_job_parse(&job, (uint8_t *)frame.data, frame.len);
+	gb_job_write_bare(&frame, source, name);
+	struct gb_job job;
+	gb_job_parse(&job, (uint8_t *)frame.data, frame.len);
 	run(&job);
 	gb_js_sources_finish(&worker.modules.sources);
-	gb_js_job_finish(&job);
+	gb_job_finish(&job);
 	gb_buf_finish(&frame);
 	gb_buf_clear(&worker.out);
 }
 
 static void serve(int fd) {
 	worker.fd = fd;
-	struct gb_js_job job;
-	gb_js_job_read(fd, &job);
+	struct gb_job job;
+	gb_job_read(fd, &job);
 	if (!worker.primed)
 		gb_js_reseed(&worker.js);
 	worker.output_left = job.output;

@@ -204,7 +204,7 @@ static const char *pin_to_cpu(const struct gb_plan *plan) {
 	return NULL;
 }
 
-bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure) {
+bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failure) {
 	static const struct {
 		enum gb_layer layer;
 		const char *(*raise)(const struct gb_plan *);
@@ -220,7 +220,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure) {
 		pin_to_cpu(plan);
 	/* Landlock and seccomp demand it of processes without capabilities; it is also a wall of its own. */
 	if (plan->layers && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-		*ret_failure = (struct gb_failure){GB_LAYER_CAPS, errno, "set no_new_privs"};
+		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set no_new_privs"};
 		return false;
 	}
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
@@ -228,7 +228,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure) {
 		bool now = steps[i].layer != GB_LAYER_LANDLOCK || !is_furnished(plan);
 		const char *failed = now && (plan->layers & steps[i].layer) ? steps[i].raise(plan) : NULL;
 		if (failed) {
-			*ret_failure = (struct gb_failure){steps[i].layer, errno, failed};
+			*ret_failure = (struct gb_wall_failure){steps[i].layer, errno, failed};
 			return false;
 		}
 	}

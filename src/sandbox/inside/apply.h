@@ -1,7 +1,7 @@
 /*
  * The child's half of the wall: apply a plan, layer by layer, by system calls only.
  *
- *	struct gb_failure failure;
+ *	struct gb_wall_failure failure;
  *	if (!gb_plan_apply(&plan, &failure))	// zygote: everything but seccomp
  *	if (!gb_filter_load(&plan.filter))
  */
@@ -12,7 +12,7 @@
 
 #include "sandbox/plan.h"
 
-struct gb_failure {
+struct gb_wall_failure {
 	enum gb_layer layer;
 	int error;
 	const char *step;
@@ -21,7 +21,7 @@ struct gb_failure {
 /* Raise every layer of @plan except seccomp, which comes last and separately since what still has to be
  * done differs. The caller was cloned into its namespaces and holds their capabilities; after this it
  * holds none, or in a furnished room one. */
-bool gb_plan_apply(const struct gb_plan *plan, struct gb_failure *ret_failure);
+bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
 
 /* The rest, in a cell of a furnished room: folders of its own, no capability, Landlock. Returns NULL, or what
  * could not be done, with errno set. */

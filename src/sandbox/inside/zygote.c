@@ -127,7 +127,7 @@ static int *thread_number(void) {
 }
 
 static void raise_wall(struct zygote *zygote) {
-	struct gb_failure failure;
+	struct gb_wall_failure failure;
 	if (!gb_plan_apply(&zygote->plan, &failure))
 		fail(failure.layer, failure.error, failure.step);
 

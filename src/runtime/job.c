@@ -1,4 +1,4 @@
-#include "runtime/js/job.h"
+#include "runtime/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +18,21 @@ static void *allocate(size_t count, size_t size) {
 }
 
 /* Text, or nothing for null. */
-static struct gb_js_text take_text(struct gb_cbor_reader *in) {
+static struct gb_job_text take_text(struct gb_cbor_reader *in) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item) || (item.kind == GB_CBOR_TAG && !gb_cbor_next(in, &item)))
 		_exit(1);
 	if (item.kind == GB_CBOR_SIMPLE)
-		return (struct gb_js_text){NULL, 0};
+		return (struct gb_job_text){NULL, 0};
 	if (item.kind != GB_CBOR_TEXT && item.kind != GB_CBOR_BYTES)
 		_exit(1);
-	struct gb_js_text copy = {allocate(item.argument + 1, 1), item.argument};
+	struct gb_job_text copy = {allocate(item.argument + 1, 1), item.argument};
 	memcpy(copy.p, item.bytes, copy.n);
 	return copy;
 }
 
-static struct gb_js_text need_text(struct gb_cbor_reader *in) {
-	struct gb_js_text text = take_text(in);
+static struct gb_job_text need_text(struct gb_cbor_reader *in) {
+	struct gb_job_text text = take_text(in);
 	if (!text.p)
 		_exit(1);
 	return text;
@@ -45,7 +45,7 @@ static uint64_t take_number(struct gb_cbor_reader *in) {
 	return item.argument;
 }
 
-static void take_modules(struct gb_js_job *job, struct gb_cbor_reader *in) {
+static void take_modules(struct gb_job *job, struct gb_cbor_reader *in) {
 	job->n_modules = take_number(in);
 	if (job->n_modules > (size_t)(in->end - in->at))
 		_exit(1);
@@ -57,9 +57,9 @@ static void take_modules(struct gb_js_job *job, struct gb_cbor_reader *in) {
 	}
 }
 
-void gb_js_job_parse(struct gb_js_job *job, uint8_t *bytes, size_t n) {
+void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n) {
 	struct gb_cbor_reader in = gb_cbor_reader(bytes, n);
-	*job = (struct gb_js_job){.bytes = bytes, .n = n};
+	*job = (struct gb_job){.bytes = bytes, .n = n};
 	job->source = need_text(&in);
 	job->filename = need_text(&in);
 	job->export_name = take_text(&in);
@@ -71,7 +71,7 @@ void gb_js_job_parse(struct gb_js_job *job, uint8_t *bytes, size_t n) {
 	job->values = in;
 }
 
-void gb_js_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {
+void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {
 	enum { NUMBERS = 9, RESULT = 3, ENOUGH = 4096 };
 	gb_cbor_string(out, source, strlen(source));
 	gb_cbor_string(out, filename, strlen(filename));
@@ -85,7 +85,7 @@ void gb_js_job_write_bare(struct gb_buf *out, const char *source, const char *fi
 	gb_cbor_object(out, 0);
 }
 
-void gb_js_job_finish(struct gb_js_job *job) {
+void gb_job_finish(struct gb_job *job) {
 	free(job->source.p);
 	free(job->filename.p);
 	free(job->export_name.p);
@@ -97,7 +97,7 @@ void gb_js_job_finish(struct gb_js_job *job) {
 }
 
 /* A whole frame, in most cases by a single read. */
-void gb_js_job_read(int fd, struct gb_js_job *ret_job) {
+void gb_job_read(int fd, struct gb_job *ret_job) {
 	uint8_t start[FIRST_READ];
 	ssize_t got = read(fd, start, sizeof start);
 	if (got <= 0)
@@ -114,5 +114,5 @@ void gb_js_job_read(int fd, struct gb_js_job *ret_job) {
 	memcpy(bytes, start + GB_FRAME_HEAD, there);
 	if (!gb_read_all(fd, bytes + there, n - there))
 		_exit(1);
-	gb_js_job_parse(ret_job, bytes, n);
+	gb_job_parse(ret_job, bytes, n);
 }
