@@ -39,9 +39,15 @@ struct gb_engine;
 struct gb_run;
 struct gb_call;
 
+/* What the code is written in: TypeScript, whose types are taken out, JavaScript, which is left alone, or
+ * Python. */
+enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON };
+
 /* Zero means the default, in every field. */
 struct gb_engine_options {
 	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
+	unsigned ready;         /* 1 << GB_PYTHON and so on: what is to be ready from the start, JavaScript if
+				 * nothing is said; the others are when they are first asked for */
 	unsigned shards;        /* zygotes: one per CPU that the process may use, and never more */
 	unsigned warm;          /* sandboxes kept ready per shard: 4; GB_NONE for none */
 	unsigned max_runs;      /* at once, warm sandboxes included: 1024 */
@@ -107,15 +113,17 @@ struct gb_result {
 	size_t n_reports;
 	const struct gb_log *logs;
 	size_t n_logs;
-	bool truncated; /* more was logged than the limit lets through */
+	/* What the program wrote, and what it showed: objects of media type to text or bytes. */
+	const char *stdout_text, *stderr_text;
+	size_t stdout_bytes, stderr_bytes;
+	const struct gb_value *const *displays;
+	size_t n_displays;
+	bool truncated; /* more was said than the limit lets through */
 	bool timed_out;
 	int exit_code; /* 0 when successful, else 1, or what the program said */
 	double duration_ms;
 	uint64_t memory_used_bytes; /* peak of the heap; 0 when the worker could not tell */
 };
-
-/* A module's text: TypeScript, whose types are taken out, or JavaScript, which is left alone. */
-enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT };
 
 /* Zero means the default, in every field. Everything is copied. */
 struct gb_run_options {
@@ -130,9 +138,15 @@ struct gb_run_options {
 	const struct gb_value *modules; /* an object: "./lib/math.js" to its source */
 	bool report;                    /* the code has a function report(value) */
 
+	/* Python only. */
+	const char *profile; /* "stdlib", or "data": with numpy, pandas and matplotlib loaded */
+	const char *input;   /* what the program reads from its standard input */
+	bool restricted;     /* refuse what honest code does not need; a courtesy, not a wall */
+	const struct gb_value *allowed_modules; /* an array of names that restricted code may import */
+
 	uint64_t memory_bytes;  /* heap: 64 MiB; at least 1 MiB */
 	uint64_t timeout_ms;    /* wall clock: 30 s; GB_NO_TIMEOUT for none */
-	uint64_t output_bytes;  /* of log calls: 1 MiB */
+	uint64_t output_bytes;  /* of log calls and of what is written: 1 MiB */
 	uint64_t result_bytes;  /* of the result: 16 MiB */
 	uint64_t report_bytes;  /* of all reports together: 16 MiB */
 	uint64_t call_bytes;    /* of one call's arguments, or of its answer: 16 MiB */
@@ -141,6 +155,9 @@ struct gb_run_options {
 
 	/* As it happens. @log is valid during the call; its args live as long as the run. */
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
+	/* What the program writes, as it happens, to its @stream 1 or 2; and what it shows. */
+	void (*on_output)(struct gb_run *run, int stream, const char *bytes, size_t n, void *data);
+	void (*on_display)(struct gb_run *run, const struct gb_value *display, void *data);
 	/* The code calls a function of the host's (gb_value_function in globals, imports, args or an answer),
 	 * and waits. @call is the callee's now: see gb_call_return. Without this callback calls throw. */
 	void (*on_call)(struct gb_run *run, struct gb_call *call, void *data);

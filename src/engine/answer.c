@@ -114,17 +114,76 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 	return append_log(run, &log) || gb_fail(err, GB_ENOMEM, 0, "log");
 }
 
-static bool append_report(struct gb_run *run, const struct gb_value *value) {
-	if (run->result.n_reports == run->cap_reports) {
-		size_t cap = run->cap_reports ? run->cap_reports * 2 : 8;
-		const struct gb_value **reports = realloc(run->reports, cap * sizeof *reports);
-		if (!reports)
+static bool keep(struct gb_kept *kept, const struct gb_value *value) {
+	if (kept->n == kept->cap) {
+		size_t cap = kept->cap ? kept->cap * 2 : 8;
+		const struct gb_value **list = realloc(kept->list, cap * sizeof *list);
+		if (!list)
 			return false;
-		run->reports = reports;
-		run->cap_reports = cap;
+		kept->list = list;
+		kept->cap = cap;
 	}
-	run->reports[run->result.n_reports++] = value;
-	run->result.reports = run->reports;
+	kept->list[kept->n++] = value;
+	return true;
+}
+
+static bool append_report(struct gb_run *run, const struct gb_value *value) {
+	if (!keep(&run->reports, value))
+		return false;
+	run->result.reports = run->reports.list;
+	run->result.n_reports = run->reports.n;
+	return true;
+}
+
+bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	struct gb_cbor_item bytes;
+	uint64_t stream;
+	if (!read_number(&in, 2, &stream) || stream == 0 || !gb_cbor_next(&in, &bytes) ||
+	    bytes.kind != GB_CBOR_BYTES || in.at != in.end)
+		return malformed("piece of output", err);
+	gb_buf_append(&run->streams[stream - 1], bytes.bytes, bytes.argument);
+	if (gb_buf_failed(&run->streams[stream - 1]))
+		return gb_fail(err, GB_ENOMEM, 0, "output");
+	if (run->on_output)
+		run->on_output(run, (int)stream, (const char *)bytes.bytes, bytes.argument, run->data);
+	return true;
+}
+
+/* An object of media type to text or bytes. */
+static bool is_display(const struct gb_value *value) {
+	if (gb_value_type(value) != GB_OBJECT)
+		return false;
+	for (size_t i = 0; i < gb_value_count(value); i++) {
+		enum gb_type type = gb_value_type(gb_value_at(value, i));
+		if (type != GB_STRING && type != GB_BUFFER && type != GB_VIEW)
+			return false;
+	}
+	return true;
+}
+
+bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	if (frame->n > run->display_left)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox showed more than it may");
+	run->display_left -= frame->n;
+	const struct gb_value *value = gb_value_decode(run->values, frame->payload, frame->n, &limits, err);
+	if (!value)
+		return undecodable("display", err);
+	if (!is_display(value))
+		return malformed("display", err);
+	if (!keep(&run->displays, value))
+		return gb_fail(err, GB_ENOMEM, 0, "display");
+	if (run->on_display)
+		run->on_display(run, value, run->data);
+	return true;
+}
+
+bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	uint64_t code;
+	if (!read_number(&in, 255, &code) || in.at != in.end)
+		return malformed("exit code", err);
+	run->exit_code = (int)code;
 	return true;
 }
 
@@ -179,7 +238,9 @@ bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct g
 	}
 	run->result.status = statuses[status];
 	run->result.memory_used_bytes = memory;
-	run->result.exit_code = run->result.status == GB_SUCCESS ? 0 : 1;
+	run->result.exit_code = run->exit_code >= 0                ? run->exit_code
+				: run->result.status == GB_SUCCESS ? 0
+								   : 1;
 	run->result.truncated |= truncated;
 	run->result.error = error;
 	run->result.value = value;

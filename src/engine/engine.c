@@ -1,18 +1,14 @@
 #include "engine/engine.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "engine/limits.h"
-#include "engine/workers.h"
-#include "sandbox/plan.h"
 
 /* --- deadlines --- */
 
@@ -60,28 +56,22 @@ static bool start_timer(struct gb_engine *engine, struct gb_err *err) {
 
 /* --- the engine --- */
 
-static uint64_t three_quarters_of_memory(void) {
-	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
-}
-
 static bool open_engine(
     struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
-	char program[PATH_MAX];
-	struct gb_plan plan;
-	if (!gb_worker_find(options->worker_dir, "glovebox-js", program, sizeof program, err) ||
-	    !gb_plan_init(&plan, err) || !gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
+	engine->options = *options;
+	if (options->worker_dir && !(engine->worker_dir = strdup(options->worker_dir)))
+		return gb_fail(err, GB_ENOMEM, 0, "the engine");
+	if (!gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
 		return false;
-	const struct gb_pool_options pool = {
-	    .program = program,
-	    .shards = options->shards,
-	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, DEFAULT_WARM),
-	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
-	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
-	    .plan = &plan,
-	    .on_ready = gb_run_on_cell_ready,
-	    .on_end = gb_run_on_cell_end,
-	};
-	return gb_pool_create(&engine->loop, &pool, &engine->pool, err);
+	unsigned ready = options->ready ? options->ready : 1u << GB_JAVASCRIPT;
+	for (int language = GB_TYPESCRIPT; language <= GB_PYTHON; language++) {
+		enum gb_runtime runtime;
+		if ((ready & 1u << language) &&
+		    (!gb_runtime_find((enum gb_language)language, NULL, &runtime, err) ||
+			!gb_runtime_start(engine, runtime, err)))
+			return false;
+	}
+	return true;
 }
 
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err) {
@@ -110,10 +100,12 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
 		gb_run_destroy(run);
 	gb_engine_let_settled_go(engine);
-	gb_pool_destroy(engine->pool);
+	for (size_t i = 0; i < GB_RUNTIMES; i++)
+		gb_pool_destroy(engine->pools[i]);
 	gb_loop_remove(&engine->loop, &engine->timer);
 	gb_close_fd(&engine->timer_fd);
 	gb_loop_finish(&engine->loop);
+	free(engine->worker_dir);
 	free(engine);
 }
 

@@ -24,9 +24,13 @@ struct gb_bridge {
 	uint32_t calls_left;
 };
 
+enum gb_runtime { GB_RUNTIME_JS, GB_RUNTIME_PYTHON, GB_RUNTIME_PYTHON_DATA, GB_RUNTIMES };
+
 struct gb_engine {
+	struct gb_engine_options options;
+	char *worker_dir; /* or NULL */
 	struct gb_loop loop;
-	struct gb_pool *pool;
+	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
@@ -36,12 +40,21 @@ struct gb_engine {
 	struct gb_list settled; /* runs whose sandbox is still to be let go */
 };
 
+/* Values that are part of the result. */
+struct gb_kept {
+	const struct gb_value **list;
+	size_t n, cap;
+};
+
 struct gb_run {
 	struct gb_list link; /* in engine->running or engine->settled, or in neither */
 	struct gb_engine *engine;
+	enum gb_runtime runtime;
 	struct gb_cell *cell; /* NULL once it was let go */
 
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
+	void (*on_output)(struct gb_run *run, int stream, const char *bytes, size_t n, void *data);
+	void (*on_display)(struct gb_run *run, const struct gb_value *display, void *data);
 	void (*on_call)(struct gb_run *run, struct gb_call *call, void *data);
 	void (*on_report)(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data);
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
@@ -59,10 +72,12 @@ struct gb_run {
 	struct gb_values *values; /* of the result, the reports and the logs */
 	struct gb_log *logs;
 	size_t cap_logs;
-	const struct gb_value **reports;
-	size_t cap_reports;
-	uint64_t report_left; /* bytes */
-	bool stopping;        /* killed, but its last words are still to be heard */
+	struct gb_kept reports, displays;
+	struct gb_buf streams[2]; /* stdout, stderr */
+	uint64_t display_left;    /* bytes */
+	uint64_t report_left;     /* bytes */
+	int exit_code;            /* that the program asked for, or -1 */
+	bool stopping;            /* killed, but its last words are still to be heard */
 	bool settled;
 	bool destroyed;
 	unsigned held; /* while set, the memory stays */
@@ -111,6 +126,13 @@ void gb_engine_let_settled_go(struct gb_engine *engine);
 /* Dispatch once, leaving the sandboxes of runs that settle for later. */
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
 
+/* --- runtimes.c --- */
+
+bool gb_runtime_find(
+    enum gb_language language, const char *profile, enum gb_runtime *ret, struct gb_err *err);
+/* See to it that its sandboxes can be had. */
+bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
+
 /* --- request.c --- */
 
 /* Check @options, naming the field that is wrong, and append them to @out as a JOB frame. */
@@ -127,6 +149,9 @@ bool gb_request_check_modules(const struct gb_run_options *options, struct gb_er
 /* What the worker sent, which may be anything. On failure nothing of @run has changed. */
 bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 /* The one argument of report(), from @in. */
 const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err);
 

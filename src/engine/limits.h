@@ -20,6 +20,9 @@
 #define JOB_MAX            (128ull << 20)
 #define OUTBOX_MAX         (512ull << 20) /* what waits for a run that does not read, at most */
 
+#define DISPLAY_BYTES (33ull << 20) /* the worker's own limit, and what is around it */
+#define BOX_BYTES     (64ull << 20) /* of /box, and of /tmp */
+
 #define DEFAULT_WARM     4u
 #define DEFAULT_MAX_RUNS 1024u
 

@@ -78,6 +78,18 @@ static bool check_limits(const struct gb_run_options *options, struct gb_err *er
 	       check_range("call_bytes", options->call_bytes, 1, CALL_MAX, err);
 }
 
+static bool check_python(const struct gb_run_options *options, struct gb_err *err) {
+	bool is_python = options->language == GB_PYTHON;
+	if (!is_python && (options->input || options->restricted || options->allowed_modules))
+		return gb_fail(err, GB_EINVAL, 0, "%s: is for Python only",
+		    options->input        ? "input"
+		    : options->restricted ? "restricted"
+					  : "allowed_modules");
+	if (options->allowed_modules && gb_value_type(options->allowed_modules) != GB_ARRAY)
+		return gb_fail(err, GB_EINVAL, 0, "allowed_modules: must be an array");
+	return !options->input || check_text("input", options->input, strlen(options->input), err);
+}
+
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
 	if (!options->source)
 		return gb_fail(err, GB_EINVAL, 0, "source: is missing");
@@ -91,7 +103,7 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 		   check_text("filename", options->filename, strlen(options->filename), err)) &&
 	       (!options->fn || check_text("fn", options->fn, strlen(options->fn), err)) &&
 	       check_globals(options, err) && gb_request_check_modules(options, err) &&
-	       check_limits(options, err);
+	       check_limits(options, err) && check_python(options, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
@@ -136,6 +148,31 @@ static void write_modules(struct gb_buf *out, const struct gb_value *modules) {
 }
 
 /* Each is a graph of its own. */
+static void write_flag(struct gb_buf *out, const char *name, bool flag) {
+	gb_cbor_string(out, name, strlen(name));
+	gb_cbor_simple(out, flag ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
+}
+
+/* What only one runtime understands: an object. */
+static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
+	if (options->language != GB_PYTHON) {
+		gb_cbor_object(out, 0);
+		return true;
+	}
+	gb_cbor_object(out, 1u + !!options->input + !!options->allowed_modules);
+	write_flag(out, "restricted", options->restricted);
+	if (options->input) {
+		gb_cbor_string(out, "stdin", strlen("stdin"));
+		gb_cbor_string(out, options->input, strlen(options->input));
+	}
+	if (options->allowed_modules) {
+		gb_cbor_string(out, "allowedModules", strlen("allowedModules"));
+		return gb_value_encode(out, options->allowed_modules, NULL, err) ||
+		       gb_wrap(err, "allowed_modules");
+	}
+	return true;
+}
+
 static bool write_values(struct gb_buf *out, const struct gb_run_options *options,
     const struct gb_grants *grants, struct gb_err *err) {
 	const struct {
@@ -146,7 +183,6 @@ static bool write_values(struct gb_buf *out, const struct gb_run_options *option
 	    {"imports", options->imports, gb_cbor_object},
 	    {"globals", options->globals, gb_cbor_object},
 	    {"args", options->args, gb_cbor_array},
-	    {"settings", NULL, gb_cbor_object},
 	};
 	for (size_t i = 0; i < GB_COUNT(values); i++) {
 		if (!values[i].value)
@@ -174,7 +210,7 @@ bool gb_request_encode(const struct gb_run_options *options, const struct gb_gra
 				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
-	if (!write_values(out, options, grants, err))
+	if (!write_values(out, options, grants, err) || !write_settings(out, options, err))
 		return false;
 	gb_frame_end(out, mark);
 	if (gb_buf_failed(out))

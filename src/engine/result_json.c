@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "engine/result_json.h"
 #include "value/json.h"
+#include "value/wtf8.h"
 
 enum { JSON_MAX = 1 << 30 };
 
@@ -29,6 +30,34 @@ struct writer {
 
 static bool write_value(struct writer *w, const struct gb_value *value) {
 	return gb_json_write(w->out, value, &w->next_id, w->err);
+}
+
+/* Bytes that should be UTF-8; where they are not, JSON has the replacement character. */
+static void write_bytes(struct gb_buf *out, const char *key, const char *bytes, size_t n) {
+	write_key(out, key);
+	if (gb_wtf8_scan(bytes ? bytes : "", bytes ? n : 0) != GB_WTF8_INVALID) {
+		gb_json_append_string(out, (struct gb_str){bytes ? bytes : "", bytes ? n : 0});
+		return;
+	}
+	gb_auto_buf struct gb_buf mended;
+	gb_buf_init(&mended, 3 * n + 1);
+	gb_wtf8_mend(&mended, bytes, n);
+	gb_json_append_string(out, gb_buf_str(&mended));
+}
+
+static bool write_displays(struct writer *w, const struct gb_result *result) {
+	if (result->n_displays == 0)
+		return true;
+	write_key(w->out, "displays");
+	gb_buf_append_char(w->out, '[');
+	for (size_t i = 0; i < result->n_displays; i++) {
+		if (i)
+			gb_buf_append_char(w->out, ',');
+		if (!write_value(w, result->displays[i]))
+			return gb_wrap(w->err, "displays[%zu]", i);
+	}
+	gb_buf_append_char(w->out, ']');
+	return true;
 }
 
 static bool write_reports(struct writer *w, const struct gb_result *result) {
@@ -95,9 +124,12 @@ bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, st
 	}
 	if (!write_reports(&w, result) || !write_logs(&w, result))
 		return false;
-	gb_buf_printf(out,
-	    ",\"stdout\":\"\",\"stderr\":\"\",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s",
-	    result->exit_code, result->timed_out ? "true" : "false", result->truncated ? "true" : "false");
+	if (!write_displays(&w, result))
+		return false;
+	write_bytes(out, "stdout", result->stdout_text, result->stdout_bytes);
+	write_bytes(out, "stderr", result->stderr_text, result->stderr_bytes);
+	gb_buf_printf(out, ",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s", result->exit_code,
+	    result->timed_out ? "true" : "false", result->truncated ? "true" : "false");
 	if (result->status != GB_SUCCESS)
 		write_error(out, &result->error);
 	gb_buf_printf(out, ",\"durationMs\":%.3f,\"memoryUsedBytes\":%llu}", result->duration_ms,

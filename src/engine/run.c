@@ -34,7 +34,10 @@ static void release_run(struct gb_run *run) {
 	gb_frame_reader_finish(&run->reader);
 	gb_buf_finish(&run->outbox);
 	gb_bridge_finish(&run->bridge);
-	free(run->reports);
+	free(run->reports.list);
+	free(run->displays.list);
+	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
+		gb_buf_finish(&run->streams[i]);
 	gb_values_destroy(run->values);
 	gb_arena_finish(&run->texts);
 	free(run->logs);
@@ -61,9 +64,24 @@ void gb_run_let_go(struct gb_run *run) {
 	run->cell = NULL;
 }
 
+/* What was written and shown is part of the result, however it ended. */
+static void finish_streams(struct gb_run *run) {
+	struct gb_result *result = &run->result;
+	const char *texts[GB_COUNT(run->streams)];
+	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
+		texts[i] = run->streams[i].len ? gb_buf_c_str(&run->streams[i]) : "";
+	result->stdout_text = texts[0] ? texts[0] : "";
+	result->stderr_text = texts[1] ? texts[1] : "";
+	result->stdout_bytes = texts[0] ? run->streams[0].len : 0;
+	result->stderr_bytes = texts[1] ? run->streams[1].len : 0;
+	result->displays = run->displays.list;
+	result->n_displays = run->displays.n;
+}
+
 static void settle(struct gb_run *run) {
 	hold(run);
 	run->settled = true;
+	finish_streams(run);
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
 	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes
 	 * when the run is destroyed or the engine has its next turn. */
@@ -96,19 +114,24 @@ void gb_run_fail(
 
 /* --- receiving --- */
 
+/* A worker counts for itself and stops; one that does not is no longer ours. */
+static bool spend_output(struct gb_run *run, size_t cost) {
+	if (cost <= run->output_left) {
+		run->output_left -= cost;
+		return true;
+	}
+	run->result.truncated = true;
+	gb_run_fail(run, GB_TERMINATED, "LimitError", "output_limit", "the run said more than it may");
+	return false;
+}
+
 static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	struct gb_err err = {0};
 	size_t cost = frame->n + GB_FRAME_HEAD;
 	switch (frame->type) {
 	case GB_FRAME_LOG:
-		if (cost > run->output_left) {
-			/* A worker counts for itself and stops; one that does not is no longer ours. */
-			run->result.truncated = true;
-			gb_run_fail(run, GB_TERMINATED, "LimitError", "output_limit",
-			    "the run said more than it may");
+		if (!spend_output(run, cost))
 			return;
-		}
-		run->output_left -= cost;
 		if (!gb_answer_log(run, frame, &err))
 			break;
 		if (run->on_log) {
@@ -117,6 +140,18 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 			run->on_log(run, &log, run->data);
 		}
 		return;
+	case GB_FRAME_OUTPUT:
+		if (!spend_output(run, cost) || gb_answer_output(run, frame, &err))
+			return;
+		break;
+	case GB_FRAME_DISPLAY:
+		if (gb_answer_display(run, frame, &err))
+			return;
+		break;
+	case GB_FRAME_EXIT:
+		if (gb_answer_exit(run, frame, &err))
+			return;
+		break;
 	case GB_FRAME_RESULT:
 		if (!gb_answer_result(run, frame, &err))
 			break;
@@ -339,22 +374,30 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->started = gb_now_ns();
 	run->engine = engine;
 	run->on_log = options->on_log;
+	run->on_output = options->on_output;
+	run->on_display = options->on_display;
 	run->on_call = options->on_call;
 	run->on_report = options->on_report;
 	run->on_settled = options->on_settled;
 	run->data = options->data;
 	run->output_left = output;
 	run->report_left = report;
+	run->display_left = options->language == GB_PYTHON ? DISPLAY_BYTES : 0;
+	run->exit_code = -1;
+	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
+		gb_buf_init(&run->streams[i], output + 1);
 	gb_list_init(&run->link);
 	gb_buf_init(&run->outbox, JOB_MAX);
 	gb_bridge_init(&run->bridge, options);
 	uint64_t largest = output > result ? output : result;
 	largest = largest > run->bridge.call_bytes ? largest : run->bridge.call_bytes;
+	largest = largest > run->display_left ? largest : run->display_left;
 	gb_frame_reader_init(&run->reader, largest + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
 	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
 	name_run(run);
-	run->values = gb_values_create((output + result + report) * VALUES_FACTOR + VALUES_SLACK);
+	run->values = gb_values_create(
+	    (output + result + report) * VALUES_FACTOR + run->display_left * 2 + VALUES_SLACK);
 	if (run->values)
 		return run;
 	release_run(run);
@@ -363,10 +406,13 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 
 static bool launch(struct gb_run *run, struct gb_err *err) {
 	struct gb_engine *engine = run->engine;
-	run->cell = gb_pool_take(engine->pool, run, err);
+	if (!gb_runtime_start(engine, run->runtime, err))
+		return false;
+	struct gb_pool *pool = engine->pools[run->runtime];
+	run->cell = gb_pool_take(pool, run, err);
 	if (!run->cell && !gb_list_empty(&engine->settled)) {
 		gb_engine_let_settled_go(engine);
-		run->cell = gb_pool_take(engine->pool, run, err);
+		run->cell = gb_pool_take(pool, run, err);
 	}
 	if (!run->cell)
 		return false;
@@ -387,7 +433,8 @@ bool gb_run_start(
 	if (run->timeout_ms < UINT64_MAX / 2000000)
 		run->deadline = run->started + run->timeout_ms * 1000000;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	if (!gb_request_encode(options, &grants, &run->outbox, err) || !launch(run, err)) {
+	if (!gb_runtime_find(options->language, options->profile, &run->runtime, err) ||
+	    !gb_request_encode(options, &grants, &run->outbox, err) || !launch(run, err)) {
 		release_run(run);
 		return false;
 	}
@@ -424,7 +471,7 @@ void gb_run_destroy(struct gb_run *run) {
 	run->settled = true;
 	gb_bridge_close(run, false);
 	gb_run_let_go(run);
-	gb_pool_refill(run->engine->pool);
+	gb_pool_refill(run->engine->pools[run->runtime]);
 	if (!run->held)
 		release_run(run);
 }

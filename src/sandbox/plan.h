@@ -80,7 +80,8 @@ struct gb_plan {
 	uint32_t layers;
 	uint32_t uid;
 	uint32_t gid;
-	int32_t cpu; /* to run on, or -1 */
+	int32_t cpu;      /* to run on, or -1 */
+	char profile[16]; /* for the worker: what to make ready */
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;

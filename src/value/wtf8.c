@@ -109,3 +109,24 @@ bool gb_wtf8_is_unsafe(uint32_t code) {
 	       code == 0x61c || (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
 	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
+
+static bool is_one_character(const char *bytes, size_t n) {
+	uint32_t code;
+	return gb_wtf8_scan(bytes, n) == GB_WTF8_UTF8 && gb_wtf8_decode(bytes, &code) == n;
+}
+
+void gb_wtf8_mend(struct gb_buf *out, const char *bytes, size_t n) {
+	static const char replacement[] = "\xef\xbf\xbd";
+	for (size_t i = 0, length; i < n; i += length) {
+		length = 4;
+		if (length > n - i)
+			length = n - i;
+		/* The longest that is one character; none is longer than four. */
+		while (length > 1 && !is_one_character(bytes + i, length))
+			length--;
+		if (length > 1 || gb_wtf8_scan(bytes + i, 1) != GB_WTF8_INVALID)
+			gb_buf_append(out, bytes + i, length);
+		else
+			gb_buf_append(out, replacement, sizeof replacement - 1);
+	}
+}

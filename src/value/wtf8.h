@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
+
 enum gb_wtf8 {
 	GB_WTF8_INVALID,
 	GB_WTF8_UTF8,       /* also plain UTF-8 */
@@ -24,6 +26,9 @@ size_t gb_wtf8_decode(const char *at, uint32_t *ret_code);
 
 /* Write @code (at most 0x10ffff, or a surrogate) to @at; returns how many bytes it took. */
 size_t gb_wtf8_encode(char at[4], uint32_t code);
+
+/* Append bytes that are perhaps not UTF-8, with the replacement character for what is not. */
+void gb_wtf8_mend(struct gb_buf *out, const char *bytes, size_t n);
 
 /* Controls, lone surrogates, and what reorders or breaks a line on its own: not for a terminal. */
 bool gb_wtf8_is_unsafe(uint32_t code);

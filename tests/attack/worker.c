@@ -44,7 +44,8 @@ static void perform(int fd, char *question) {
 	answer(fd, returned < 0 ? "denied" : "done", name ? name : number);
 }
 
-static bool init(void) {
+static bool init(const char *profile) {
+	(void)profile;
 	return true;
 }
 

@@ -33,6 +33,12 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	return true;
 }
 
+bool gb_plan_init_furnished(
+    struct gb_plan *plan, const char *const *paths, uint64_t box_bytes, struct gb_err *err) {
+	(void)paths, (void)box_bytes;
+	return gb_plan_init(plan, err);
+}
+
 bool gb_pool_create(
     struct gb_loop *loop, const struct gb_pool_options *options, struct gb_pool **ret, struct gb_err *err) {
 	(void)loop, (void)options, (void)err;
@@ -186,8 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	host.manner = *data++;
 	size--;
 	struct gb_run *run = start(engine);
-	while (!gb_run_settled(run) && say(engine->pool, &data, &size))
-		gb_run_on_cell_ready(&engine->pool->cell, EPOLLIN);
+	while (!gb_run_settled(run) && say(engine->pools[GB_RUNTIME_JS], &data, &size))
+		gb_run_on_cell_ready(&engine->pools[GB_RUNTIME_JS]->cell, EPOLLIN);
 	gb_run_terminate(run, "the input has ended");
 	ALWAYS(host.settled == 1 && gb_run_result(run));
 	gb_run_destroy(run);

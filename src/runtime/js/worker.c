@@ -306,7 +306,8 @@ static void run(const struct gb_job *job) {
 
 /* --- the three functions of a worker --- */
 
-static bool init(void) {
+static bool init(const char *profile) {
+	(void)profile;
 	worker.fd = -1;
 	gb_buf_init(&worker.out, ANSWER_SLACK);
 	return gb_js_init(&worker.js);

@@ -120,7 +120,8 @@ static const struct {
     {"fork", fork_many},
 };
 
-static bool init(void) {
+static bool init(const char *profile) {
+	(void)profile;
 	return true;
 }
 

@@ -282,7 +282,7 @@ int gb_zygote_main(const struct gb_worker *worker) {
 	settle_time_zone();
 	gb_text_make_inheritable();
 	raise_wall(&zygote);
-	if (!worker->init())
+	if (!worker->init(zygote.plan.profile))
 		fail(GB_LAYER_ALL, 0, "prepare the interpreter");
 	notify(&(struct gb_notice){.kind = GB_NOTICE_READY}, -1);
 	serve_host(&zygote);

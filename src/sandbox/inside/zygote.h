@@ -13,8 +13,9 @@
 #include <stdbool.h>
 
 struct gb_worker {
-	/* Once, in the zygote, behind the wall: make ready what every cell shall inherit. */
-	bool (*init)(void);
+	/* Once, in the zygote, behind the wall: make ready what every cell shall inherit. @profile is the
+	 * plan's. */
+	bool (*init)(const char *profile);
 	/* In a cell that has time before its job comes: touch what a run will touch. May be NULL. */
 	void (*prime)(void);
 	/* In a cell: read one job from @fd, do it, answer. The process ends when this returns. */
