@@ -6,7 +6,8 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm test262 bench bench-peers asan asan-build fuzz lint format cover install clean help
+.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-peers bench-ts asan asan-build fuzz lint \
+	format cover install clean help
 
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
 	@ninja -C $(BUILD) --quiet
@@ -39,11 +40,17 @@ test-vm: all ## the tests of the wall once more, under Debian's own kernel in a 
 test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, beside the plain engine
 	@SUITE='$(SUITE)' ONLY='$(ONLY)' $(if $(EXPECTATIONS),EXPECTATIONS='$(EXPECTATIONS)') scripts/test262 $(BUILD)
 
+test-ts: all ## erased TypeScript beside the compiler's own: our cases, and every file below CORPUS
+	@scripts/test-ts $(BUILD) $(CORPUS)
+
 bench: all ## latency, throughput and memory, against the physical floor
 	@$(BUILD)/glovebox bench
 
 bench-peers: all ## the same, beside other ways to run untrusted code
 	@bench/compare $(BUILD)/glovebox
+
+bench-ts: all ## what erasing types costs, beside compiling the same text: FILES, or our own cases
+	@$(BUILD)/bench-ts $(or $(FILES),$(wildcard tests/fuzz/corpus/ts/*.ts))
 
 asan-build: setup
 	@scripts/asan build-asan --build-only

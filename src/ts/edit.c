@@ -14,16 +14,11 @@ struct gb_ts_shift {
 	bool inserted;
 };
 
-enum { INSERT_USUAL = 256 };
-
 /* --- recording --- */
 
 static struct ts_edit *add(struct ts_parser *p, uint8_t kind, uint32_t start, uint32_t end) {
 	struct ts_edit *edit = ADD(p, edits);
-	edit->start = start;
-	edit->end = end;
-	edit->order = p->edits.n;
-	edit->kind = kind;
+	*edit = (struct ts_edit){.start = start, .end = end, .order = p->edits.n, .kind = kind};
 	return edit;
 }
 
@@ -48,6 +43,28 @@ void gb_ts_blank_token(struct ts_parser *p) {
 	gb_ts_next(p);
 }
 
+/* The few conversions that insertions need; printf takes several times as long. */
+static void append_format(struct gb_buf *to, const char *format, va_list ap) {
+	for (const char *c = format; *c; c++) {
+		const char *percent = strchrnul(c, '%');
+		gb_buf_append(to, c, (size_t)(percent - c));
+		if (!*percent)
+			return;
+		c = percent + 1;
+		if (*c == 's') {
+			const char *text = va_arg(ap, const char *);
+			gb_buf_append(to, text, strlen(text));
+		} else if (*c == '.') { /* %.*s */
+			int n = va_arg(ap, int);
+			gb_buf_append(to, va_arg(ap, const char *), (size_t)n);
+			c += 2;
+		} else { /* %lld */
+			gb_buf_printf(to, "%lld", va_arg(ap, long long));
+			c += 2;
+		}
+	}
+}
+
 void gb_ts_insert(struct ts_parser *p, uint8_t kind, uint32_t at, const char *format, ...) {
 	if (p->failed)
 		return;
@@ -55,19 +72,9 @@ void gb_ts_insert(struct ts_parser *p, uint8_t kind, uint32_t at, const char *fo
 	edit->text = (uint32_t)p->text.len;
 	va_list ap;
 	va_start(ap, format);
-	size_t room = INSERT_USUAL;
-	char *to = gb_buf_reserve(&p->text, room);
-	va_list again;
-	va_copy(again, ap);
-	int n = to ? vsnprintf(to, room, format, ap) : -1;
-	if (n >= (int)room && (to = gb_buf_reserve(&p->text, (size_t)n + 1)))
-		vsnprintf(to, (size_t)n + 1, format, again);
-	va_end(again);
+	append_format(&p->text, format, ap);
 	va_end(ap);
-	if (to && n >= 0) {
-		p->text.len += (size_t)n;
-		edit->length = (uint32_t)n;
-	}
+	edit->length = (uint32_t)p->text.len - edit->text;
 }
 
 void gb_ts_blank_statement(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
@@ -90,24 +97,60 @@ bool gb_ts_has_line_end(const struct ts_parser *p, uint32_t start, uint32_t end)
 
 /* At one place: first what belongs to the text before, the inner first; then what belongs to the text after,
  * the inner last; then blanks. */
-static int compare(const void *a_, const void *b_) {
-	const struct ts_edit *a = a_, *b = b_;
+static bool is_before(const struct ts_edit *a, const struct ts_edit *b) {
 	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
+		return a->start < b->start;
 	static const uint8_t rank[] = {[EDIT_INSERT_AFTER] = 0, [EDIT_INSERT_BEFORE] = 1, [EDIT_BLANK] = 2};
 	if (a->kind != b->kind)
-		return rank[a->kind] < rank[b->kind] ? -1 : 1;
+		return rank[a->kind] < rank[b->kind];
 	bool earlier = a->order < b->order;
-	return earlier == (a->kind != EDIT_INSERT_BEFORE) ? -1 : 1;
+	return earlier == (a->kind != EDIT_INSERT_BEFORE);
 }
 
-static void sort(struct ts_parser *p) {
-	struct ts_edit *edits = p->edits.items;
-	for (uint32_t i = 1; i < p->edits.n; i++)
-		if (compare(&edits[i - 1], &edits[i]) > 0) {
-			qsort(edits, p->edits.n, sizeof *edits, compare);
-			return;
-		}
+/* Where the run that begins at @from, each edit before the next, ends. */
+static uint32_t run_end(const struct ts_edit *edits, uint32_t n, uint32_t from) {
+	while (++from < n && !is_before(&edits[from], &edits[from - 1]))
+		;
+	return from < n ? from : n;
+}
+
+/* Merge each two runs of @from into one of @to; how many there are then. */
+static uint32_t merge_runs(const struct ts_edit *from, struct ts_edit *to, uint32_t n) {
+	uint32_t runs = 0;
+	for (uint32_t a = 0, b, end; a < n; a = end, runs++) {
+		uint32_t middle = run_end(from, n, a), at = a;
+		b = middle;
+		end = b < n ? run_end(from, n, b) : n;
+		for (uint32_t left = a; at < end; at++)
+			to[at] = b == end || (left < middle && !is_before(&from[b], &from[left]))
+				     ? from[left++]
+				     : from[b++];
+	}
+	return runs;
+}
+
+/* Edits are recorded nearly in order, so there are few runs. */
+static bool sort(struct ts_parser *p) {
+	uint32_t n = p->edits.n;
+	if (n < 2 || run_end(p->edits.items, n, 0) == n)
+		return true;
+	struct ts_edit *spare = malloc(p->edits.cap * sizeof *spare);
+	if (!spare)
+		return false;
+	for (uint32_t runs = 2; runs > 1;) {
+		runs = merge_runs(p->edits.items, spare, n);
+		struct ts_edit *items = p->edits.items;
+		p->edits.items = spare;
+		spare = items;
+	}
+	free(spare);
+	return true;
+}
+
+/* There is room: gb_ts_render made it. */
+static void append(struct gb_buf *to, const char *bytes, size_t n) {
+	memcpy(to->data + to->len, bytes, n);
+	to->len += n;
 }
 
 /* Where rendering stands: in the source, and on its current line. */
@@ -127,6 +170,10 @@ struct renderer {
 static void count_lines(struct renderer *r, uint32_t to) {
 	const char *s = r->p->source;
 	while (r->counted < to) {
+		/* It may stop beyond @to; then there is no line's end before that. */
+		r->counted = gb_ts_skip_plain(s, r->counted, '\n');
+		if (r->counted >= to)
+			return;
 		unsigned n = gb_ts_line_end(s + r->counted);
 		r->counted += n ? n : 1;
 		if (n) {
@@ -163,40 +210,40 @@ static void render_insert(struct renderer *r, const struct ts_edit *edit) {
 	/* What belongs to the text before stands for its last character. */
 	bool after = edit->kind == EDIT_INSERT_AFTER && r->at > r->line_start;
 	add_shift(r, r->at - (after ? 1 : 0), true);
-	gb_buf_append(&r->out->text, r->p->text.data + edit->text, edit->length);
+	if (edit->length)
+		append(&r->out->text, r->p->text.data + edit->text, edit->length);
 	add_shift(r, r->at, false);
 }
 
 static void render_blank(struct renderer *r, const struct ts_edit *edit) {
-	const char *s = r->p->source;
-	char *to = gb_buf_reserve(&r->out->text, edit->end - r->at);
-	if (!to)
-		return;
-	for (uint32_t i = r->at; i < edit->end;) {
-		unsigned n = gb_ts_line_end(s + i);
-		if (n && i + n <= edit->end) {
-			memcpy(to + (i - r->at), s + i, n);
-			i += n;
-			continue;
-		}
-		to[i - r->at] = s[i] == '\t' ? '\t' : ' ';
-		i++;
+	const char *from = r->p->source + r->at;
+	size_t n = edit->end - r->at;
+	char *to = r->out->text.data + r->out->text.len;
+	for (size_t i = 0; i < n; i++)
+		to[i] = from[i] == '\n' || from[i] == '\r' || from[i] == '\t' ? from[i] : ' ';
+	/* The line ends that have three bytes. */
+	for (const char *at = memchr(from, 0xe2, n), *end = from + n; at && at + 3 <= end;) {
+		if (gb_ts_line_end(at))
+			memcpy(to + (at - from), at, 3);
+		at = memchr(at + 1, 0xe2, (size_t)(end - at - 1));
 	}
 	if (edit->length && r->at == edit->start)
 		memcpy(to, r->p->text.data + edit->text, edit->length);
 	if (edit->last)
-		to[edit->end - r->at - 1] = edit->last;
-	r->out->text.len += edit->end - r->at;
+		to[n - 1] = edit->last;
+	r->out->text.len += n;
 	r->at = edit->end;
 }
 
 bool gb_ts_render(struct ts_parser *p, struct gb_ts_output *out) {
 	struct renderer r = {.p = p, .out = out, .line = 1};
-	sort(p);
+	/* All that it will need, at once. */
+	if (!sort(p) || !gb_buf_reserve(&out->text, p->size + p->text.len + 1))
+		return false;
 	for (uint32_t i = 0; i < p->edits.n; i++) {
 		const struct ts_edit *edit = &p->edits.items[i];
 		if (edit->start > r.at) {
-			gb_buf_append(&out->text, p->source + r.at, edit->start - r.at);
+			append(&out->text, p->source + r.at, edit->start - r.at);
 			r.at = edit->start;
 		}
 		if (edit->kind != EDIT_BLANK)
@@ -204,7 +251,7 @@ bool gb_ts_render(struct ts_parser *p, struct gb_ts_output *out) {
 		else if (edit->end > r.at)
 			render_blank(&r, edit);
 	}
-	gb_buf_append(&out->text, p->source + r.at, p->size - r.at);
+	append(&out->text, p->source + r.at, p->size - r.at);
 	return gb_buf_c_str(&out->text) && !r.failed;
 }
 

@@ -23,6 +23,7 @@ static uint32_t find_suffix(struct ts_parser *p, struct ts_name name) {
 void gb_ts_name_containers(struct ts_parser *p) {
 	for (uint32_t i = 0; i < p->containers.n && !p->failed; i++) {
 		struct ts_container *container = &p->containers.items[i];
+		/* gb_ts_inner_name has room for no more. */
 		if (container->name.length > TS_INNER_MAX - 20)
 			gb_ts_fail(p, container->name.start, "this name is too long for a namespace or enum");
 		if (container->shadowed)
@@ -32,9 +33,11 @@ void gb_ts_name_containers(struct ts_parser *p) {
 
 const char *gb_ts_inner_name(const struct ts_parser *p, uint32_t index, char room[TS_INNER_MAX]) {
 	const struct ts_container *container = &p->containers.items[index];
-	int n = snprintf(room, TS_INNER_MAX, "%.*s", NAME_ARG(p, container->name));
-	if (container->suffix && n > 0 && n < TS_INNER_MAX)
-		snprintf(room + n, (size_t)(TS_INNER_MAX - n), "_%u", container->suffix);
+	memcpy(room, p->source + container->name.start, container->name.length);
+	room[container->name.length] = '\0';
+	if (container->suffix)
+		snprintf(room + container->name.length, TS_INNER_MAX - container->name.length, "_%u",
+		    container->suffix);
 	return room;
 }
 

@@ -34,6 +34,7 @@ static void parser_init(struct ts_parser *p, const char *source, size_t n) {
 	    .size = (uint32_t)n,
 	    .in = {.scope = TS_NONE, .container = TS_NONE},
 	    .budget = (int64_t)n * SCAN_PER_BYTE + SCAN_LEAST,
+	    .ahead_from = TS_NONE,
 	    .assertion = TS_NONE,
 	    .last_blank = TS_NONE,
 	    .super_end = TS_NONE,

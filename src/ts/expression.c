@@ -49,7 +49,7 @@ static int precedence(struct ts_parser *p) {
 	};
 	if (p->token.kind == '>')
 		gb_ts_rescan_greater(p);
-	if (p->token.kind != T_NAME)
+	if (p->token.kind != T_NAME || p->token.word == W_NONE)
 		return table[p->token.kind];
 	switch (p->token.word) {
 	case W_INSTANCEOF:
@@ -226,7 +226,11 @@ static void left_hand_rest(struct ts_parser *p, bool calls) {
 
 void gb_ts_left_hand(struct ts_parser *p, bool calls) {
 	enter(p);
-	if (take_word(p, W_NEW)) {
+	if (p->token.kind == T_NAME && p->token.word == W_NONE) {
+		/* What most begin with. */
+		gb_ts_refer(p);
+		gb_ts_next(p);
+	} else if (take_word(p, W_NEW)) {
 		if (take(p, '.')) {
 			take_property(p); /* target */
 		} else {
@@ -279,7 +283,8 @@ static void assertion(struct ts_parser *p) {
 }
 
 static int unary_or_left_hand(struct ts_parser *p) {
-	switch (p->token.kind) {
+	bool plain = p->token.kind == T_NAME && p->token.word == W_NONE;
+	switch (plain ? T_END : p->token.kind) {
 	case '+':
 	case '-':
 	case '~':

@@ -145,9 +145,13 @@ void gb_ts_enter_function(struct ts_parser *p, bool is_async, bool is_generator)
 
 void gb_ts_function_body(struct ts_parser *p) {
 	bool instantiated = p->instantiated;
+	uint32_t parameters = p->in.scope;
+	/* Defaults of parameters do not see what the body declares. */
+	gb_ts_open_scope(p, SCOPE_FUNCTION);
 	gb_ts_expect(p, '{');
 	gb_ts_statements(p);
 	gb_ts_expect(p, '}');
+	p->in.scope = parameters;
 	p->instantiated = instantiated;
 }
 
@@ -373,7 +377,7 @@ static bool async_arrow(struct ts_parser *p, struct ts_token next, bool no_retur
 bool gb_ts_arrow(struct ts_parser *p, bool no_return_type) {
 	if (is(p, '(') || is(p, '<'))
 		return arrow_with_parentheses(p, false, no_return_type);
-	if (!at_identifier(p))
+	if (!at_identifier(p) || (!is_word(p, W_ASYNC) && !may_follow(p, '=')))
 		return false;
 	struct ts_token next = gb_ts_peek(p);
 	if (next.kind == T_ARROW && !next.newline) {

@@ -99,7 +99,7 @@ struct ts_specifier gb_ts_specifier(struct ts_parser *p) {
 
 static void alias_target(struct ts_parser *p, struct ts_binding *binding) {
 	binding->ref = p->refs.n;
-	gb_ts_refer(p)->alias = p->bindings.n;
+	gb_ts_refer(p)->of_alias = true;
 	if (!at_identifier(p))
 		gb_ts_fail(p, p->token.start, "expected a name");
 	gb_ts_next(p);

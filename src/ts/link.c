@@ -19,16 +19,19 @@ struct target {
 /* What a name means, from the inside out. */
 static struct target resolve(const struct linker *linker, const struct ts_ref *ref, unsigned kinds) {
 	struct ts_parser *p = linker->p;
+	struct ts_name name = gb_ts_name(p, ref->start, ref->start + ref->length);
+	if (!gb_ts_table_may_have(linker->table, name))
+		return (struct target){NULL, TS_NONE};
 	for (uint32_t at = ref->scope; at != TS_NONE && p->budget > 0; at = p->scopes.items[at].parent) {
 		const struct ts_scope *scope = &p->scopes.items[at];
-		const struct ts_decl *decl = gb_ts_table_find(p, linker->table, at, ref->name, kinds);
+		const struct ts_decl *decl = gb_ts_table_find(p, linker->table, at, name, kinds);
 		if (decl) {
 			bool member = decl->kind == DECL_EXPORTED_VARIABLE || decl->kind == DECL_MEMBER;
 			return (struct target){decl, member ? scope->container : TS_NONE};
 		}
 		if (scope->container == TS_NONE)
 			continue;
-		decl = gb_ts_table_find_exported(p, linker->table, scope->container, ref->name);
+		decl = gb_ts_table_find_exported(p, linker->table, scope->container, name);
 		if (decl)
 			return (struct target){decl, scope->container};
 	}
@@ -39,9 +42,9 @@ static void prefix(struct ts_parser *p, const struct ts_ref *ref, uint32_t conta
 	char room[TS_INNER_MAX];
 	const char *inner = gb_ts_inner_name(p, container, room);
 	if (ref->shorthand)
-		insert_before(p, ref->name.start, "%.*s: %s.", NAME_ARG(p, ref->name), inner);
+		insert_before(p, ref->start, "%.*s: %s.", (int)ref->length, p->source + ref->start, inner);
 	else
-		insert_before(p, ref->name.start, "%s.", inner);
+		insert_before(p, ref->start, "%s.", inner);
 }
 
 /* --- uses --- */
@@ -77,7 +80,8 @@ static void use_refs(const struct linker *linker) {
 	struct ts_parser *p = linker->p;
 	for (uint32_t i = 0; i < p->refs.n && !p->failed; i++) {
 		const struct ts_ref *ref = &p->refs.items[i];
-		if (ref->alias != TS_NONE || !gb_ts_table_may_have(linker->table, ref->name))
+		if (ref->of_alias ||
+		    !gb_ts_table_may_have_text(linker->table, p->source + ref->start, ref->length))
 			continue;
 		struct target target = resolve(linker, ref, ANY_VALUE);
 		if (target.container != TS_NONE)
@@ -85,8 +89,7 @@ static void use_refs(const struct linker *linker) {
 		else if (target.decl && target.decl->kind == DECL_IMPORT)
 			use(linker, target.decl->index);
 		if (p->budget <= 0)
-			gb_ts_fail(
-			    p, ref->name.start, "too many scopes: finding what names mean takes too long");
+			gb_ts_fail(p, ref->start, "too many scopes: finding what names mean takes too long");
 	}
 }
 

@@ -57,6 +57,8 @@ void gb_ts_declare_var(struct ts_parser *p, struct ts_name name) {
 
 struct ts_ref *gb_ts_refer(struct ts_parser *p) {
 	struct ts_ref *ref = ADD(p, refs);
-	*ref = (struct ts_ref){.name = token_name(p), .scope = p->in.scope, .alias = TS_NONE};
+	*ref = (struct ts_ref){.start = p->token.start,
+	    .scope = p->in.scope,
+	    .length = (p->token.end - p->token.start) & 0x3fffffff};
 	return ref;
 }

@@ -18,19 +18,17 @@ void gb_ts_exhaust(struct ts_parser *p, const char *message) {
 }
 
 void *gb_ts_grow(struct ts_parser *p, void *list_, size_t size) {
+	enum { FIRST = 64 };
 	TS_LIST(void) *list = list_;
-	if (list->n == list->cap) {
-		enum { FIRST = 32 };
-		uint32_t cap = list->cap ? list->cap * 2 : FIRST;
-		void *items = realloc(list->items, cap * size);
-		if (!items) {
-			gb_ts_exhaust(p, "out of memory");
-			return memset(p->spare, 0, sizeof p->spare);
-		}
-		list->items = items;
-		list->cap = cap;
+	uint32_t cap = list->cap ? list->cap * 2 : FIRST;
+	void *items = realloc(list->items, cap * size);
+	if (!items) {
+		gb_ts_exhaust(p, "out of memory");
+		return p->spare;
 	}
-	return memset((char *)list->items + size * list->n++, 0, size);
+	list->items = items;
+	list->cap = cap;
+	return (char *)items + size * list->n++;
 }
 
 struct ts_mark gb_ts_mark(const struct ts_parser *p) {

@@ -82,12 +82,14 @@ struct ts_decl {
 	uint8_t kind;
 };
 
-/* A name that is read or written as a value. */
+/* A name that is read or written as a value. There are many: this is kept small, for its pages are touched
+ * anew in each run. */
 struct ts_ref {
-	struct ts_name name;
+	uint32_t start;
 	uint32_t scope;
-	uint32_t alias; /* the binding that needs it (import a = b.c), or TS_NONE */
-	bool shorthand; /* { name } */
+	uint32_t length : 30;
+	bool shorthand : 1; /* { name } */
+	bool of_alias : 1;  /* import x = name.y: counts only if that is used */
 };
 
 /* A name that an import makes. */
@@ -183,6 +185,8 @@ struct ts_parser {
 	const char *source; /* zero-terminated */
 	uint32_t size;
 	struct ts_token token; /* the current one */
+	struct ts_token ahead; /* the one after some token that ends at ahead_from, or TS_NONE */
+	uint32_t ahead_from;
 	uint32_t previous_end; /* of the token before */
 	uint8_t previous;      /* kind of the token before the current statement or member */
 	struct ts_context in;
@@ -243,9 +247,13 @@ struct ts_mark gb_ts_mark(const struct ts_parser *p);
 void gb_ts_rewind(struct ts_parser *p, const struct ts_mark *mark);
 /* Forget what was recorded since @mark, but stay where we are. */
 void gb_ts_forget(struct ts_parser *p, const struct ts_mark *mark);
-/* Room for one more; never NULL. */
-void *gb_ts_grow(struct ts_parser *p, void *list, size_t size);
-#define ADD(p, list) ((__typeof__((p)->list.items))gb_ts_grow(p, &(p)->list, sizeof *(p)->list.items))
+/* Room for more in a list that is full, or what to use instead; never NULL. */
+void *gb_ts_grow(struct ts_parser *p, void *list, size_t size) __attribute__((cold));
+/* One more item, for the caller to fill. */
+#define ADD_TO(p, list)                                                                                      \
+	((list)->n < (list)->cap ? &(list)->items[(list)->n++]                                               \
+				 : (__typeof__((list)->items))gb_ts_grow(p, list, sizeof *(list)->items))
+#define ADD(p, name) ADD_TO(p, &(p)->name)
 
 /* The current token must be @kind; go past it. */
 void gb_ts_expect(struct ts_parser *p, uint8_t kind);
@@ -271,6 +279,14 @@ static inline bool take_word(struct ts_parser *p, uint8_t word) {
 		return false;
 	gb_ts_next(p);
 	return true;
+}
+/* Whether the next token can begin with @first, by a look at the next character: cheaper than to scan it. */
+static inline bool may_follow(const struct ts_parser *p, char first) {
+	const char *c = p->source + p->token.end;
+	while (*c == ' ')
+		c++;
+	/* Behind a comment, and what is not plain ASCII, there may be anything. */
+	return *c == first || *c == '/' || *c <= ' ' || (uint8_t)*c >= 0x80;
 }
 /* The condition of every loop over what brackets hold. */
 static inline bool until(const struct ts_parser *p, uint8_t kind) {
@@ -369,7 +385,7 @@ void gb_ts_pattern(struct ts_parser *p, uint8_t kind);
 void gb_ts_parameters(struct ts_parser *p, unsigned kind);
 /* Type parameters, parameters, return type, and the body if there is one: whether there is. */
 bool gb_ts_function_rest(struct ts_parser *p, bool is_async, bool is_generator);
-/* '{' statements '}', in the current scope. */
+/* '{' statements '}', in a scope of their own. */
 void gb_ts_function_body(struct ts_parser *p);
 /* A scope and a fresh context for a function; put p->in back afterwards. */
 void gb_ts_enter_function(struct ts_parser *p, bool is_async, bool is_generator);
@@ -441,7 +457,9 @@ void gb_ts_link(struct ts_parser *p);
 struct ts_table;
 struct ts_table *gb_ts_table_create(struct ts_parser *p);
 void gb_ts_table_destroy(struct ts_table *table);
+/* False for nearly all names that it does not have; the second is faster still, and less sure. */
 bool gb_ts_table_may_have(const struct ts_table *table, struct ts_name name);
+bool gb_ts_table_may_have_text(const struct ts_table *table, const char *name, uint32_t length);
 /* The first declaration of @name in @scope that has one of @kinds (bits), or NULL. */
 const struct ts_decl *gb_ts_table_find(
     struct ts_parser *p, const struct ts_table *table, uint32_t scope, struct ts_name name, unsigned kinds);

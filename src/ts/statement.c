@@ -209,7 +209,7 @@ static void jump_statement(struct ts_parser *p) {
 }
 
 static void expression_statement(struct ts_parser *p) {
-	if (at_identifier(p) && gb_ts_peek(p).kind == ':') {
+	if (at_identifier(p) && may_follow(p, ':') && gb_ts_peek(p).kind == ':') {
 		gb_ts_next(p);
 		gb_ts_next(p);
 		embedded(p);
@@ -281,7 +281,7 @@ static void plain_statement(struct ts_parser *p) {
 		gb_ts_refuse_decorator(p);
 		return;
 	case T_NAME:
-		if (word_statement(p))
+		if (p->token.word != W_NONE && word_statement(p))
 			return;
 		break;
 	default:
@@ -292,9 +292,11 @@ static void plain_statement(struct ts_parser *p) {
 
 void gb_ts_statement(struct ts_parser *p) {
 	enter(p);
-	if (is_word(p, W_EXPORT))
+	if (p->token.word == W_NONE)
+		plain_statement(p);
+	else if (is_word(p, W_EXPORT))
 		gb_ts_export(p);
-	else if (p->token.kind == T_NAME && gb_ts_at_declaration(p))
+	else if (gb_ts_at_declaration(p))
 		gb_ts_declaration(p, p->token.start, false);
 	else
 		plain_statement(p);

@@ -3,7 +3,7 @@
 
 #include "ts/parser.h"
 
-enum { FILTER_BITS = 1 << 13 };
+enum { FILTER_BITS = 1 << 11 };
 
 struct entry {
 	uint64_t owner; /* a scope, or a container's symbol: see below */
@@ -13,6 +13,7 @@ struct entry {
 
 struct ts_table {
 	uint64_t filter[FILTER_BITS / 64];
+	uint16_t lengths[256]; /* by first byte: which lengths there are, modulo 16 */
 	uint32_t *buckets;
 	uint32_t mask;
 	TS_LIST(struct entry) entries;
@@ -31,7 +32,12 @@ bool gb_ts_table_may_have(const struct ts_table *table, struct ts_name name) {
 	return table->filter[bit / 64] >> bit % 64 & 1;
 }
 
-static void want(struct ts_table *table, struct ts_name name) {
+bool gb_ts_table_may_have_text(const struct ts_table *table, const char *name, uint32_t length) {
+	return table->lengths[(uint8_t)*name] >> length % 16 & 1;
+}
+
+static void want(const struct ts_parser *p, struct ts_table *table, struct ts_name name) {
+	table->lengths[(uint8_t)p->source[name.start]] |= (uint16_t)(1u << name.length % 16);
 	uint32_t bit = name.hash % FILTER_BITS;
 	table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
 }
@@ -44,7 +50,7 @@ static uint32_t bucket_of(const struct ts_table *table, uint64_t owner, struct t
 /* In front of those before: buckets are filled from the last declaration to the first. */
 static void put(struct ts_parser *p, struct ts_table *table, uint64_t owner, uint32_t decl) {
 	uint32_t bucket = bucket_of(table, owner, p->decls.items[decl].name);
-	struct entry *entry = gb_ts_grow(p, &table->entries, sizeof *entry);
+	struct entry *entry = ADD_TO(p, &table->entries);
 	*entry = (struct entry){owner, decl, table->buckets[bucket]};
 	if (!p->exhausted)
 		table->buckets[bucket] = table->entries.n - 1;
@@ -76,16 +82,22 @@ const struct ts_decl *gb_ts_table_find_exported(
 
 /* Names of imports, and all that could be spoken of inside an enum or a namespace. */
 static void want_names(struct ts_parser *p, struct ts_table *table) {
-	for (uint32_t i = 0; i < p->bindings.n; i++)
-		want(table, p->bindings.items[i].local);
+	for (uint32_t i = 0; i < p->bindings.n; i++) {
+		const struct ts_binding *binding = &p->bindings.items[i];
+		want(p, table, binding->local);
+		if (binding->ref != TS_NONE) {
+			const struct ts_ref *ref = &p->refs.items[binding->ref];
+			want(p, table, gb_ts_name(p, ref->start, ref->start + ref->length));
+		}
+	}
 	for (uint32_t i = 0; i < p->containers.n; i++)
-		want(table, p->containers.items[i].name);
+		want(p, table, p->containers.items[i].name);
 	for (uint32_t i = 0; i < p->exports.n; i++)
-		want(table, p->exports.items[i].name);
+		want(p, table, p->exports.items[i].name);
 	for (uint32_t i = 0; i < p->decls.n; i++) {
 		uint8_t kind = p->decls.items[i].kind;
 		if (kind == DECL_EXPORTED_VARIABLE || kind == DECL_EXPORTED_LOCAL || kind == DECL_MEMBER)
-			want(table, p->decls.items[i].name);
+			want(p, table, p->decls.items[i].name);
 	}
 }
 

@@ -20,25 +20,45 @@ static const uint8_t word_by_hash[512] = {
 #undef X
 };
 
-static uint8_t find_word(const char *text, uint32_t n) {
+static const uint8_t word_length[W_COUNT] = {0,
+#define X(id, text, first, second, last) sizeof(text) - 1,
+    TS_WORDS(X)
+#undef X
+};
+
+static inline uint8_t find_word(const char *text, uint32_t n) {
 	enum { SHORTEST = 2, LONGEST = 11 };
 	if (n < SHORTEST || n > LONGEST)
 		return W_NONE;
 	const uint8_t *c = (const uint8_t *)text;
 	uint8_t word = word_by_hash[WORD_HASH(c[0], c[1], c[n - 1], n)];
-	return word && strncmp(word_text[word], text, n) == 0 && !word_text[word][n] ? word : W_NONE;
+	return word_length[word] == n && memcmp(word_text[word], text, n) == 0 ? word : W_NONE;
 }
 
 /* --- characters --- */
 
-enum { C_BAD, C_NAME, C_DIGIT, C_SPACE, C_LINE, C_QUOTE, C_SINGLE, C_OPERATOR, C_HASH, C_HIGH };
+/* From C_SLASH on, a token need not begin here. */
+enum {
+	C_BAD,
+	C_NAME,
+	C_DIGIT,
+	C_BACKSLASH,
+	C_QUOTE,
+	C_SINGLE,
+	C_OPERATOR,
+	C_SLASH,
+	C_SPACE,
+	C_LINE,
+	C_HASH,
+	C_HIGH
+};
 
 static const uint8_t classes[256] = {
     ['a' ... 'z'] = C_NAME,
     ['A' ... 'Z'] = C_NAME,
     ['_'] = C_NAME,
     ['$'] = C_NAME,
-    ['\\'] = C_NAME,
+    ['\\'] = C_BACKSLASH,
     ['0' ... '9'] = C_DIGIT,
     [' '] = C_SPACE,
     ['\t'] = C_SPACE,
@@ -71,7 +91,7 @@ static const uint8_t classes[256] = {
     ['+'] = C_OPERATOR,
     ['-'] = C_OPERATOR,
     ['*'] = C_OPERATOR,
-    ['/'] = C_OPERATOR,
+    ['/'] = C_SLASH,
     ['%'] = C_OPERATOR,
     ['^'] = C_OPERATOR,
     ['#'] = C_HASH,
@@ -82,18 +102,17 @@ static inline uint8_t class_of(char c) {
 	return classes[(uint8_t)c];
 }
 
+/* Plain characters of names, in a table of their own for the loop over them. */
+static const bool in_name[256] = {
+    ['a' ... 'z'] = true,
+    ['A' ... 'Z'] = true,
+    ['0' ... '9'] = true,
+    ['_'] = true,
+    ['$'] = true,
+};
+
 static inline bool is_digit(char c) {
 	return c >= '0' && c <= '9';
-}
-
-unsigned gb_ts_line_end(const char *at) {
-	const uint8_t *c = (const uint8_t *)at;
-	if (c[0] == '\n')
-		return 1;
-	if (c[0] == '\r')
-		return c[1] == '\n' ? 2 : 1;
-	/* U+2028 and U+2029 */
-	return c[0] == 0xe2 && c[1] == 0x80 && (c[2] & 0xfe) == 0xa8 ? 3 : 0;
 }
 
 /* How many bytes the space beyond ASCII at @at has; 0 if there is none. */
@@ -120,23 +139,47 @@ static unsigned wide_space(const char *at) {
 
 /* --- what stands between tokens --- */
 
-static uint32_t skip_line(const struct ts_parser *p, uint32_t at) {
-	while (at < p->size && !gb_ts_line_end(p->source + at))
-		at++;
-	return at;
+/* Where the first line of s[from..to) ends. memchr does many bytes at once, and comments are much of a file.
+ */
+static uint32_t find_line_end(const char *s, uint32_t from, uint32_t to) {
+	const char *newline = memchr(s + from, '\n', to - from);
+	uint32_t end = newline ? (uint32_t)(newline - s) : to;
+	const char *other = memchr(s + from, '\r', end - from);
+	if (other)
+		end = (uint32_t)(other - s);
+	while (from < end && (other = memchr(s + from, 0xe2, end - from))) {
+		if (gb_ts_line_end(other))
+			return (uint32_t)(other - s);
+		from = (uint32_t)(other - s) + 1;
+	}
+	return end;
 }
 
 static uint32_t skip_comment(struct ts_parser *p, uint32_t from) {
 	const char *s = p->source;
 	uint32_t at = from + 2;
-	for (; at < p->size && !(s[at] == '*' && s[at + 1] == '/'); at++)
-		if (gb_ts_line_end(s + at))
-			p->token.newline = true;
-	if (at >= p->size) {
-		gb_ts_fail(p, from, "this comment has no end");
-		return p->size;
+	for (const char *slash; (slash = memchr(s + at, '/', p->size - at)); at = (uint32_t)(slash - s) + 1) {
+		uint32_t end = (uint32_t)(slash - s);
+		if (s[end - 1] != '*' || end < from + 3)
+			continue;
+		p->token.newline |= find_line_end(s, from, end) < end;
+		return end + 1;
 	}
-	return at + 2;
+	gb_ts_fail(p, from, "this comment has no end");
+	return p->size;
+}
+
+/* Past spaces: mostly the indentation of a line, so eight at a time. */
+static inline uint32_t skip_blanks(const struct ts_parser *p, uint32_t at) {
+	uint64_t eight;
+	for (; at + sizeof eight <= p->size; at += sizeof eight) {
+		memcpy(&eight, p->source + at, sizeof eight);
+		if (eight != 0x2020202020202020u)
+			break;
+	}
+	while (p->source[at] == ' ')
+		at++;
+	return at;
 }
 
 /* Where the next token begins. */
@@ -145,12 +188,11 @@ static uint32_t skip_space(struct ts_parser *p, uint32_t at) {
 	for (;;) {
 		unsigned n;
 		switch (class_of(s[at])) {
-		case C_SPACE:
-			at++;
-			continue;
 		case C_LINE:
 			p->token.newline = true;
-			at++;
+			/* fallthrough */
+		case C_SPACE:
+			at = skip_blanks(p, at + 1);
 			continue;
 		case C_HIGH:
 			n = gb_ts_line_end(s + at);
@@ -161,15 +203,15 @@ static uint32_t skip_space(struct ts_parser *p, uint32_t at) {
 				return at;
 			at += n;
 			continue;
-		case C_OPERATOR:
-			if (s[at] != '/' || (s[at + 1] != '/' && s[at + 1] != '*'))
+		case C_SLASH:
+			if (s[at + 1] != '/' && s[at + 1] != '*')
 				return at;
-			at = s[at + 1] == '/' ? skip_line(p, at + 2) : skip_comment(p, at);
+			at = s[at + 1] == '/' ? find_line_end(s, at + 2, p->size) : skip_comment(p, at);
 			continue;
 		case C_HASH:
 			if (at != 0 || s[1] != '!')
 				return at;
-			at = skip_line(p, at);
+			at = find_line_end(s, at, p->size);
 			continue;
 		default:
 			return at;
@@ -196,31 +238,40 @@ static uint32_t skip_escape(struct ts_parser *p, uint32_t at) {
 static uint32_t skip_name(struct ts_parser *p, uint32_t at, bool *ret_escaped) {
 	const char *s = p->source;
 	for (;;) {
-		uint8_t class = class_of(s[at]);
-		if (class == C_HIGH) {
+		switch (class_of(s[at])) {
+		case C_NAME:
+		case C_DIGIT:
+			at++;
+			continue;
+		case C_HIGH:
 			if (gb_ts_line_end(s + at) || wide_space(s + at))
 				return at;
 			for (at++; ((uint8_t)s[at] & 0xc0) == 0x80; at++)
 				;
 			continue;
-		}
-		if (class != C_NAME && class != C_DIGIT)
-			return at;
-		if (s[at++] != '\\')
+		case C_BACKSLASH:
+			*ret_escaped = true;
+			at = skip_escape(p, at + 1);
+			if (p->failed)
+				return at;
 			continue;
-		*ret_escaped = true;
-		at = skip_escape(p, at);
-		if (p->failed)
+		default:
 			return at;
+		}
 	}
 }
 
-static uint32_t scan_name(struct ts_parser *p, uint32_t at) {
+static uint32_t scan_name(struct ts_parser *p, uint32_t start) {
+	const char *s = p->source;
+	uint32_t at = start;
 	bool escaped = false;
-	uint32_t end = skip_name(p, at, &escaped);
+	while (in_name[(uint8_t)s[at]])
+		at++;
+	if (class_of(s[at]) == C_HIGH || class_of(s[at]) == C_BACKSLASH)
+		at = skip_name(p, at, &escaped);
 	p->token.kind = T_NAME;
-	p->token.word = escaped || p->source[at] < 'a' ? W_NONE : find_word(p->source + at, end - at);
-	return end;
+	p->token.word = escaped || s[start] < 'a' ? W_NONE : find_word(s + start, at - start);
+	return at;
 }
 
 static uint32_t skip_digits(const char *s, uint32_t at) {
@@ -233,7 +284,7 @@ static uint32_t scan_number(struct ts_parser *p, uint32_t at) {
 	const char *s = p->source;
 	p->token.kind = T_NUMBER;
 	if (s[at] == '0' && s[at + 1] && strchr("xXoObB", s[at + 1])) {
-		for (at += 2; class_of(s[at]) == C_DIGIT || (class_of(s[at]) == C_NAME && s[at] != '\\');)
+		for (at += 2; in_name[(uint8_t)s[at]];)
 			at++;
 		return at;
 	}
@@ -270,7 +321,7 @@ static uint32_t scan_private(struct ts_parser *p, uint32_t at) {
 	bool escaped;
 	uint8_t class = class_of(p->source[at + 1]);
 	p->token.kind = T_PRIVATE;
-	if (class != C_NAME && class != C_HIGH) {
+	if (class != C_NAME && class != C_HIGH && class != C_BACKSLASH) {
 		gb_ts_fail(p, at, "unexpected '#'");
 		return p->size;
 	}
@@ -312,6 +363,23 @@ static const struct punctuator {
     {"^=", T_ASSIGN},
 };
 
+/* Where the operators of a first character begin. */
+static const uint8_t first_operator[256] = {
+    ['.'] = 0,
+    ['?'] = 1,
+    ['='] = 4,
+    ['!'] = 7,
+    ['<'] = 9,
+    ['&'] = 12,
+    ['|'] = 15,
+    ['+'] = 18,
+    ['-'] = 20,
+    ['*'] = 22,
+    ['/'] = 25,
+    ['%'] = 26,
+    ['^'] = 27,
+};
+
 static bool starts_with(const char *at, const char *text) {
 	while (*text && *at == *text)
 		at++, text++;
@@ -324,8 +392,9 @@ static uint32_t scan_operator(struct ts_parser *p, uint32_t at) {
 	/* No operator goes on with these, which are what most often follows. */
 	if (class_of(s[1]) == C_NAME || class_of(s[1]) == C_SPACE)
 		return at + 1;
-	for (size_t i = 0; i < GB_COUNT(operators); i++) {
-		if (operators[i].text[0] != *s || !starts_with(s, operators[i].text))
+	for (size_t i = first_operator[(uint8_t)*s]; i < GB_COUNT(operators) && operators[i].text[0] == *s;
+	     i++) {
+		if (!starts_with(s, operators[i].text))
 			continue;
 		/* a?.5:1 */
 		if (operators[i].kind == T_OPTIONAL && is_digit(s[2]))
@@ -338,10 +407,10 @@ static uint32_t scan_operator(struct ts_parser *p, uint32_t at) {
 
 static uint32_t scan(struct ts_parser *p, uint32_t at) {
 	const char *s = p->source;
-	p->token.word = W_NONE;
 	switch (class_of(s[at])) {
 	case C_NAME:
 	case C_HIGH:
+	case C_BACKSLASH:
 		return scan_name(p, at);
 	case C_DIGIT:
 		return scan_number(p, at);
@@ -352,6 +421,8 @@ static uint32_t scan(struct ts_parser *p, uint32_t at) {
 		return at + 1;
 	case C_HASH:
 		return scan_private(p, at);
+	case C_SLASH:
+		return scan_operator(p, at);
 	case C_OPERATOR:
 		if (s[at] == '.' && is_digit(s[at + 1]))
 			return scan_number(p, at);
@@ -365,8 +436,24 @@ static uint32_t scan(struct ts_parser *p, uint32_t at) {
 
 /* Scan from @from on, whatever the current token is. */
 static void scan_from(struct ts_parser *p, uint32_t from) {
+	const char *s = p->source;
+	uint32_t at = from;
+	if (s[at] == ' ')
+		at++;
 	p->token.newline = false;
-	uint32_t at = skip_space(p, from), end = at < p->size ? scan(p, at) : p->size;
+	p->token.word = W_NONE;
+	if (class_of(s[at]) >= C_SLASH)
+		at = skip_space(p, at);
+	uint32_t end;
+	/* The two kinds that most are. */
+	if (class_of(s[at]) == C_NAME) {
+		end = scan_name(p, at);
+	} else if (class_of(s[at]) == C_SINGLE) {
+		p->token.kind = (uint8_t)s[at];
+		end = at + 1;
+	} else {
+		end = scan(p, at);
+	}
 	if (at >= p->size || p->failed) {
 		p->token = (struct ts_token){.start = p->size, .end = p->size, .newline = p->token.newline};
 		return;
@@ -387,18 +474,24 @@ void gb_ts_next(struct ts_parser *p) {
 	if (p->failed)
 		return;
 	p->previous_end = p->token.end;
-	scan_from(p, p->token.end);
+	/* What follows depends on nothing but where it begins. */
+	if (p->ahead_from == p->token.end)
+		p->token = p->ahead;
+	else
+		scan_from(p, p->token.end);
 }
 
 struct ts_token gb_ts_peek(struct ts_parser *p) {
-	struct ts_token current = p->token, next;
-	if (p->failed)
-		return current;
+	struct ts_token current = p->token;
+	if (p->failed || p->ahead_from == current.end)
+		return p->failed ? current : p->ahead;
 	scan_from(p, current.end);
-	next = p->token;
-	if (!p->failed)
-		p->token = current;
-	return next;
+	if (p->failed)
+		return p->token;
+	p->ahead = p->token;
+	p->ahead_from = current.end;
+	p->token = current;
+	return p->ahead;
 }
 
 void gb_ts_rescan_greater(struct ts_parser *p) {

@@ -166,7 +166,23 @@ void gb_ts_rescan_regexp(struct ts_parser *p);
  * follows. */
 bool gb_ts_template_text(struct ts_parser *p, uint32_t from);
 
-/* How many bytes the line terminator at @at has; 0 if there is none. @at is not at the end of its string. */
-unsigned gb_ts_line_end(const char *at);
+/* Past all that neither ends a line, nor is @other, nor ends the text. It may stop early, at what begins like
+ * a line's end. */
+static inline uint32_t gb_ts_skip_plain(const char *s, uint32_t at, char other) {
+	while (s[at] != other && s[at] != '\n' && s[at] != '\r' && s[at] != '\xe2' && s[at])
+		at++;
+	return at;
+}
+
+/* How many bytes the line terminator at @at has; 0 if there is none. */
+static inline unsigned gb_ts_line_end(const char *at) {
+	const uint8_t *c = (const uint8_t *)at;
+	if (c[0] == '\n')
+		return 1;
+	if (c[0] == '\r')
+		return c[1] == '\n' ? 2 : 1;
+	/* U+2028 and U+2029 */
+	return c[0] == 0xe2 && c[1] == 0x80 && (c[2] & 0xfe) == 0xa8 ? 3 : 0;
+}
 
 #endif

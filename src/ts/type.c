@@ -214,6 +214,19 @@ static void type_query(struct ts_parser *p) {
 	qualified(p);
 }
 
+static bool at_plain_name(const struct ts_parser *p) {
+	return p->token.kind == T_NAME && (p->token.word == W_NONE || p->token.word >= W_FIRST_TYPE);
+}
+
+/* A name, perhaps with dots and arguments. */
+static void reference_type(struct ts_parser *p) {
+	/* string<T> is no type, so that in "a as string < b" there is a comparison. */
+	bool primitive = p->token.word >= W_FIRST_TYPE;
+	gb_ts_next(p);
+	if (!primitive || is(p, '.'))
+		qualified(p);
+}
+
 static void type_word(struct ts_parser *p) {
 	switch (p->token.word) {
 	case W_TYPEOF:
@@ -249,11 +262,7 @@ static void type_word(struct ts_parser *p) {
 			return;
 		}
 	}
-	/* string<T> is no type, so that in "a as string < b" there is a comparison. */
-	bool primitive = p->token.word >= W_FIRST_TYPE;
-	gb_ts_next(p);
-	if (!primitive || is(p, '.'))
-		qualified(p);
+	reference_type(p);
 }
 
 static bool ends_type(const struct ts_token *token) {
@@ -322,7 +331,10 @@ static void primary_type(struct ts_parser *p) {
 }
 
 static void postfix_type(struct ts_parser *p) {
-	primary_type(p);
+	if (at_plain_name(p))
+		reference_type(p);
+	else
+		primary_type(p);
 	while (is(p, '[') && !p->token.newline) {
 		gb_ts_next(p);
 		if (!is(p, ']')) {
@@ -357,6 +369,10 @@ static void infer_type(struct ts_parser *p) {
 }
 
 static void operator_type(struct ts_parser *p) {
+	if (at_plain_name(p)) {
+		postfix_type(p);
+		return;
+	}
 	while (is_word(p, W_KEYOF) || is_word(p, W_UNIQUE) || is_word(p, W_READONLY))
 		gb_ts_next(p);
 	if (is_word(p, W_INFER))

@@ -72,10 +72,16 @@ a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run 
 ok 'code that is too large' a
 a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'A first result'; }
 ok 'without a command it tells what there is' a
-a() { for c in run doctor bench version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
+a() { for c in run ts-strip doctor bench version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
 ok 'every command has help' a
 a() { run 0 version && has "$out" 'glovebox 0.' && run 0 version --json && has "$out" '{"version":"0.' && run 2 version x; }
 ok 'version' a
+a() { echo 'let x: number = 1 as any' > "$scratch/a.ts" && run 0 ts-strip "$scratch/a.ts" && [ "$out" = 'let x         = 1       ' ] && stdin=$scratch/a.ts run 0 ts-strip - --json && [ "$out" = '{"text":"let x         = 1       \n"}' ]; }
+ok 'types are stripped' a
+a() { printf 'let a = 1\n\tlet é: = 2\n' > "$scratch/a.ts" && run 1 ts-strip "$scratch/a.ts" && has "$err" "$scratch/a.ts:2:10: error: expected a type" && has "$err" $'\n  \tlet é: = 2\n  \t       ^' && run 1 ts-strip "$scratch/a.ts" --json && [ "$out" = '{"error":{"message":"expected a type","line":2,"column":10}}' ]; }
+ok 'what cannot be stripped is shown' a
+a() { echo '@d class A {}' > "$scratch/a.ts" && run 1 ts-strip "$scratch/a.ts" && has "$err" 'decorators are not supported; ' && run 2 ts-strip && has "$err" 'nothing to strip' && run 2 ts-strip a b && run 2 ts-strip /nonexistent.ts && has "$err" /nonexistent.ts; }
+ok 'what is refused is named, and what is missing' a
 a() { run 0 doctor && has "$out" 'The wall stands.' && ! has "$out" missing > /dev/null; }
 ok 'doctor sees every layer' a
 a() { run 0 doctor --json && has "$out" '"ok":true' && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d["layers"]) == 11 and all(l["verdict"]=="observed" or l["optional"] for l in d["layers"])' "$scratch/out"; }

@@ -1,7 +1,8 @@
 // Compares what our eraser makes of TypeScript files with what the TypeScript compiler makes of them.
 //
-//   node differential.mjs --glovebox PROGRAM --typescript FOLDER --allow FILE [--list] PATH...
+//   node differential.mjs --glovebox PROGRAM --typescript FOLDER --allow FILE [--verbose] PATH...
 //
+// A PATH is a folder, a file, or a table of cases (.txt), of which each "in" line is one.
 // A file passes if both refuse it, or if both results have the same structure: the same syntax tree, but for
 // parentheses, empty statements, and how enums and namespaces are written. Those are also run, and must leave
 // the same values. What differs on purpose is in the allow-list, each entry with its reason.
@@ -27,15 +28,28 @@ const K = ts.SyntaxKind;
 const isSource = (name) => /\.[mc]?ts$/.test(name) && !/\.d(\.\w+)?\.[mc]?ts$/.test(name);
 
 function* walk(root) {
-  if (fs.statSync(root).isFile()) {
-    yield root;
-    return;
-  }
   for (const entry of fs.readdirSync(root, { withFileTypes: true })) {
     const full = path.join(root, entry.name);
     if (entry.isDirectory()) yield* walk(full);
     else if (entry.isFile() && isSource(entry.name)) yield full;
   }
+}
+
+const unescaped = { n: "\n", r: "\r", t: "\t", "\\": "\\", u2028: "\u2028" };
+
+// [name, text] of each.
+function* sources(root) {
+  if (root.endsWith(".txt")) {
+    let line = 0;
+    for (const text of fs.readFileSync(root, "utf8").split("\n")) {
+      line++;
+      if (text.startsWith("in "))
+        yield [`${root}:${line}`, text.slice(3).replace(/\\(n|r|t|u2028|\\)/g, (_, c) => unescaped[c])];
+    }
+    return;
+  }
+  const files = fs.statSync(root).isFile() ? [root] : walk(root);
+  for (const file of files) yield [file, fs.readFileSync(file, "utf8")];
 }
 
 // --- the oracle ---
@@ -221,8 +235,7 @@ function difference(a, b) {
   return `\n    typescript: ...${a.slice(Math.max(0, i - 60), i + 120)}\n    glovebox:   ...${b.slice(Math.max(0, i - 60), i + 120)}`;
 }
 
-function judge(file) {
-  const text = fs.readFileSync(file, "utf8");
+function judge(text) {
   const theirs = compile(text, "a.ts");
   const ours = erase(text);
   if (ours.crash) return ["crash", ours.crash];
@@ -270,8 +283,8 @@ const allowed = readAllowed(options.allow);
 const counts = {};
 let failed = 0;
 for (const root of roots)
-  for (const file of walk(root)) {
-    let [verdict, detail] = judge(file);
+  for (const [file, text] of sources(root)) {
+    let [verdict, detail] = judge(text);
     const good = ["same", "same value", "both refuse", "engine refuses", "refused", "oracle"].includes(verdict);
     const entry = good ? null : allowed.find((a) => a.verdict === verdict && a.path.test(file));
     if (entry) {
