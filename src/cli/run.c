@@ -24,7 +24,7 @@ static const struct {
 } languages[] = {
     {TYPESCRIPT, " ts typescript ", " .ts .mts ", true},
     {JAVASCRIPT, " js javascript ", " .js .mjs ", true},
-    {PYTHON, " python py ", " .py ", false},
+    {PYTHON, " python py ", " .py ", true},
     {NODE, " node ", " .cjs ", false},
     {DENO, " deno ", "", false},
     {SHELL, " shell sh bash ", " .sh .bash ", false},
@@ -239,7 +239,22 @@ static int show(const struct request *request, const struct gb_result *result) {
 	return exit_status(result);
 }
 
+static void show_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)run, (void)data;
+	FILE *to = stream == 2 ? stderr : stdout;
+	/* A program's own output is its own, except to a terminal. */
+	if (isatty(fileno(to)))
+		print_untrusted(to, bytes, n);
+	else
+		fwrite(bytes, 1, n, to);
+	fflush(to);
+}
+
 /* --- running --- */
+
+static enum gb_language engine_language(enum language language) {
+	return language == PYTHON ? GB_PYTHON : language == JAVASCRIPT ? GB_JAVASCRIPT : GB_TYPESCRIPT;
+}
 
 /* A run that never began, in the shape of one that did: programs that read --json need no second way. */
 static int refuse(const struct request *request, const char *code, const char *message) {
@@ -267,16 +282,19 @@ static void stay_on_this_cpu(void) {
 static int execute(struct request *request) {
 	struct gb_err err = {0};
 	struct gb_engine *engine;
-	const struct gb_engine_options options = {.shards = 1, .warm = GB_NONE, .max_runs = 1};
+	const struct gb_engine_options options = {
+	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << engine_language(request->language)};
 	stay_on_this_cpu();
 	if (!gb_engine_create(&options, &engine, &err))
 		return refuse(request, "wall", err.message);
 	request->options.source = request->source.data;
 	request->options.source_bytes = request->source.len;
-	request->options.language = request->language == JAVASCRIPT ? GB_JAVASCRIPT : GB_TYPESCRIPT;
+	request->options.language = engine_language(request->language);
 	request->options.globals = request->globals;
-	if (!request->json)
+	if (!request->json) {
 		request->options.on_log = show_log;
+		request->options.on_output = show_output;
+	}
 	int status = EXIT_BAD_USE;
 	struct gb_run *run;
 	if (gb_run_start(engine, &request->options, &run, &err)) {

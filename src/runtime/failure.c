@@ -5,17 +5,14 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-/* Texts of an error are for people: beyond this they are cut. */
-enum { TEXT_MAX = 64 << 10 };
-
 static void write_text(struct gb_buf *out, const char *text) {
 	if (!text) {
 		gb_cbor_simple(out, GB_SIMPLE_NULL);
 		return;
 	}
-	size_t n = strnlen(text, TEXT_MAX);
+	size_t n = strnlen(text, GB_FAILURE_TEXT_MAX);
 	/* Not in the middle of a character. */
-	if (n == TEXT_MAX)
+	if (n == GB_FAILURE_TEXT_MAX)
 		while (n > 0 && (text[n] & 0xc0) == 0x80)
 			n--;
 	gb_cbor_string(out, text, n);

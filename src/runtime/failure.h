@@ -13,6 +13,9 @@
 #include "base/buf.h"
 #include "runtime/wire.h"
 
+/* Texts of an error are for people: beyond this they are cut. */
+enum { GB_FAILURE_TEXT_MAX = 64 << 10 };
+
 /* What went wrong; texts may be NULL. */
 struct gb_failure {
 	const char *name;

@@ -1,0 +1,503 @@
+#include "runtime/python/bridge.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/python/codec.h"
+#include "runtime/python/hostfunction.h"
+#include "runtime/python/output.h"
+#include "runtime/wire.h"
+#include "value/frame.h"
+#include "value/identity.h"
+
+enum { READ_STEP = 4096 };
+
+static struct {
+	int fd;
+	struct gb_frame_reader reader;
+	struct gb_buf inbox; /* whole frames that came while another was waited for */
+	size_t inbox_at;
+	PyThread_type_lock lock; /* who holds it talks to the host */
+	unsigned long holder;    /* thread, or 0 */
+
+	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
+	uint64_t reported, calls, in_flight_bytes;
+	uint32_t next_call;
+
+	PyObject *make_promise, *serve; /* written in Python */
+
+	PyObject *host; /* dict: id to the host's function, each made once */
+
+	/* The code's callables and awaitables; the id is the index. */
+	PyObject *lent;
+	uint32_t n_lent_functions;
+	struct gb_identity lent_by_value;
+
+	/* Promises whose answer is still to come. */
+	struct pending {
+		uint32_t call;
+		PyObject *promise;
+		size_t cost;
+	} * pending;
+	uint32_t n_pending, cap_pending;
+} bridge = {.fd = -1};
+
+bool gb_py_bridge_init(PyObject *promises) {
+	bridge.make_promise = PyObject_GetAttrString(promises, "Promise");
+	bridge.serve = PyObject_GetAttrString(promises, "serve");
+	bridge.host = PyDict_New();
+	bridge.lent = PyList_New(0);
+	bridge.lock = PyThread_allocate_lock();
+	gb_buf_init(&bridge.inbox, SIZE_MAX);
+	/* What comes is the host's; it knows how much that may be. */
+	gb_frame_reader_init(&bridge.reader, (size_t)1 << 31);
+	return bridge.make_promise && bridge.serve && bridge.host && bridge.lent && bridge.lock &&
+	       gb_py_host_function_init();
+}
+
+void gb_py_bridge_open(int fd) {
+	bridge.fd = fd;
+}
+
+void gb_py_bridge_limit(const struct gb_job *job) {
+	bridge.call_bytes = job->call;
+	bridge.max_report = job->report;
+	bridge.max_calls = job->calls;
+	bridge.max_in_flight = job->in_flight;
+	bridge.reported = bridge.calls = 0;
+}
+
+/* --- one thread at a time --- */
+
+static bool acquire(void) {
+	/* A finalizer that is called while a value is being received: the bytes that are read from lie where
+	 * the answer would be received. */
+	if (bridge.holder == PyThread_get_thread_ident()) {
+		PyErr_SetString(
+		    PyExc_RuntimeError, "the host cannot be called while a value is being received");
+		return false;
+	}
+	if (!PyThread_acquire_lock(bridge.lock, 0)) {
+		PyThreadState *state = PyEval_SaveThread();
+		PyThread_acquire_lock(bridge.lock, 1);
+		PyEval_RestoreThread(state);
+	}
+	bridge.holder = PyThread_get_thread_ident();
+	return true;
+}
+
+static void release(void) {
+	bridge.holder = 0;
+	PyThread_release_lock(bridge.lock);
+}
+
+void gb_py_bridge_hold(void) {
+	bool ok = acquire();
+	(void)ok;
+}
+
+void gb_py_bridge_release(void) {
+	release();
+}
+
+/* --- frames in --- */
+
+/* More bytes into the reader. False with KeyboardInterrupt, or whatever a signal raised, pending. The host's
+ * end is ours too. */
+static bool receive(void) {
+	for (;;) {
+		size_t room = 0, missing = gb_frame_reader_missing(&bridge.reader);
+		char *into =
+		    gb_frame_reader_room(&bridge.reader, missing > READ_STEP ? missing : READ_STEP, &room);
+		if (!into)
+			_exit(1);
+		PyThreadState *state = PyEval_SaveThread();
+		ssize_t n = read(bridge.fd, into, room);
+		int error = n < 0 ? errno : 0;
+		PyEval_RestoreThread(state);
+		if (n == 0 || (n < 0 && error != EINTR))
+			_exit(0);
+		if (n > 0) {
+			gb_frame_reader_fed(&bridge.reader, (size_t)n);
+			return true;
+		}
+		if (PyErr_CheckSignals() < 0)
+			return false;
+	}
+}
+
+/* The next frame that is there or comes. */
+static bool wait_for_frame(struct gb_frame *ret_frame) {
+	for (;;) {
+		enum gb_frame_status status = gb_frame_reader_next(&bridge.reader, ret_frame);
+		if (status == GB_FRAME_READY)
+			return true;
+		if (status == GB_FRAME_BAD)
+			_exit(1);
+		if (!receive())
+			return false;
+	}
+}
+
+static void keep_frame(const struct gb_frame *frame) {
+	gb_frame_append(&bridge.inbox, frame->type, frame->payload, frame->n);
+	if (gb_buf_failed(&bridge.inbox))
+		_exit(1);
+}
+
+static bool take_kept_frame(struct gb_frame *ret_frame) {
+	struct gb_buf *inbox = &bridge.inbox;
+	if (bridge.inbox_at == inbox->len) {
+		gb_buf_clear(inbox);
+		bridge.inbox_at = 0;
+		return false;
+	}
+	const uint8_t *at = (const uint8_t *)inbox->data + bridge.inbox_at;
+	size_t length = (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
+	*ret_frame = (struct gb_frame){.type = at[4], .payload = at + GB_FRAME_HEAD, .n = length - 1};
+	bridge.inbox_at += GB_FRAME_HEAD - 1 + length;
+	return true;
+}
+
+static uint32_t take_u32(struct gb_cbor_reader *in) {
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument > UINT32_MAX)
+		_exit(1);
+	return (uint32_t)item.argument;
+}
+
+/* --- calls of the host --- */
+
+static bool raise_limit(const char *what, uint64_t limit) {
+	PyErr_Format(PyExc_RuntimeError, "%s (the limit is %llu)", what, (unsigned long long)limit);
+	return false;
+}
+
+static bool within_limits(size_t cost) {
+	if (bridge.calls == bridge.max_calls)
+		return raise_limit("this run has used up its calls of the host", bridge.max_calls);
+	if (bridge.n_pending >= bridge.max_in_flight)
+		return raise_limit("too many calls of the host wait for an answer", bridge.max_in_flight);
+	uint64_t all = GB_WIRE_IN_FLIGHT_FACTOR * bridge.call_bytes;
+	if (bridge.in_flight_bytes + cost > all)
+		return raise_limit("calls that wait for an answer hold too many bytes", all);
+	return true;
+}
+
+/* Write the call as a frame. Code may run here, and make calls of its own. */
+static bool write_call(struct gb_buf *out, uint32_t call, uint32_t function, PyObject *arguments) {
+	bool report = function == GB_WIRE_REPORT;
+	gb_buf_init(out, GB_FRAME_HEAD + GB_WIRE_CALL_SLACK);
+	if (bridge.fd < 0) {
+		PyErr_SetString(PyExc_RuntimeError, "there is no host to call yet");
+		return false;
+	}
+	size_t mark = gb_frame_begin(out, GB_FRAME_CALL);
+	gb_cbor_unsigned(out, call);
+	gb_cbor_unsigned(out, function);
+	size_t begin = out->len;
+	out->max = begin + bridge.call_bytes;
+	bool ok = gb_py_encode(arguments, report ? GB_PY_STRICT : GB_PY_BRIDGED, "args", out);
+	gb_frame_end(out, mark);
+	if (!ok && PyErr_Occurred())
+		return false;
+	if (!ok || gb_buf_failed(out))
+		return raise_limit("the arguments of a call to the host are too large", bridge.call_bytes);
+	if (report && out->len - begin > bridge.max_report - bridge.reported)
+		return raise_limit("this run has reported as much as it may", bridge.max_report);
+	if (report)
+		bridge.reported += out->len - begin;
+	return true;
+}
+
+/* Send it if the limits allow. */
+static bool send_call(const struct gb_buf *frame) {
+	size_t cost = frame->len - GB_FRAME_HEAD;
+	if (!within_limits(cost))
+		return false;
+	bridge.calls++;
+	gb_py_post(frame->data, frame->len);
+	gb_py_send();
+	return true;
+}
+
+/* A promise for the answer to @call. */
+static PyObject *make_pending(uint32_t call, size_t cost) {
+	if (bridge.n_pending == bridge.cap_pending) {
+		uint32_t cap = bridge.cap_pending ? bridge.cap_pending * 2 : 8;
+		struct pending *pending = realloc(bridge.pending, cap * sizeof *pending);
+		if (!pending)
+			return PyErr_NoMemory();
+		bridge.pending = pending;
+		bridge.cap_pending = cap;
+	}
+	PyObject *promise = PyObject_CallNoArgs(bridge.make_promise);
+	if (!promise)
+		return NULL;
+	bridge.pending[bridge.n_pending++] = (struct pending){call, Py_NewRef(promise), cost};
+	bridge.in_flight_bytes += cost;
+	return promise;
+}
+
+/* Raise what the host has thrown: anything can be. */
+static PyObject *raise_thrown(PyObject *value) {
+	if (PyExceptionInstance_Check(value))
+		PyErr_SetObject((PyObject *)Py_TYPE(value), value);
+	else
+		PyErr_SetObject(PyExc_Exception, value);
+	Py_DECREF(value);
+	return NULL;
+}
+
+/* Stop until @call is answered. */
+static PyObject *wait_for_answer(uint32_t call, size_t cost) {
+	for (;;) {
+		struct gb_frame frame;
+		if (!wait_for_frame(&frame))
+			return NULL;
+		struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
+		if (frame.type != GB_FRAME_ANSWER || take_u32(&in) != call) {
+			keep_frame(&frame);
+			continue;
+		}
+		uint32_t how = take_u32(&in);
+		if (how == GB_WIRE_PROMISED)
+			return make_pending(call, cost);
+		PyObject *value = gb_py_decode(&in);
+		return how == GB_WIRE_THROWN && value ? raise_thrown(value) : value;
+	}
+}
+
+PyObject *gb_py_call_host(uint32_t function, PyObject *arguments) {
+	gb_auto_buf struct gb_buf frame;
+	uint32_t call = bridge.next_call++;
+	if (!write_call(&frame, call, function, arguments) || !acquire())
+		return NULL;
+	PyObject *answer = send_call(&frame) ? wait_for_answer(call, frame.len - GB_FRAME_HEAD) : NULL;
+	release();
+	return answer;
+}
+
+/* --- what one side has lent to the other --- */
+
+PyObject *gb_py_bridge_function(uint32_t id, const char *name, size_t n) {
+	gb_auto_py PyObject *key = PyLong_FromUnsignedLong(id);
+	PyObject *known = key ? PyDict_GetItemWithError(bridge.host, key) : NULL;
+	if (known || PyErr_Occurred())
+		return Py_XNewRef(known);
+	gb_auto_py PyObject *function = gb_py_host_function_new(id, name, n);
+	if (!function || PyDict_SetItem(bridge.host, key, function) < 0)
+		return NULL;
+	return gb_py_take(&function);
+}
+
+PyObject *gb_py_bridge_promise(uint32_t id) {
+	gb_auto_py PyObject *nothing = PyTuple_New(0);
+	gb_auto_buf struct gb_buf frame;
+	uint32_t call = bridge.next_call++;
+	if (!write_call(&frame, call, id, nothing) || !send_call(&frame))
+		return NULL;
+	return make_pending(call, frame.len - GB_FRAME_HEAD);
+}
+
+PyObject *gb_py_bridge_own(uint32_t id) {
+	if ((Py_ssize_t)id >= PyList_GET_SIZE(bridge.lent))
+		return PyErr_Format(
+		    PyExc_ReferenceError, "the sandbox has lent nothing under the number %u", id);
+	return Py_NewRef(PyList_GET_ITEM(bridge.lent, id));
+}
+
+bool gb_py_bridge_lend(PyObject *value, bool is_function, enum gb_side *ret_side, uint32_t *ret_id) {
+	if (gb_py_is_host_function(value)) {
+		*ret_side = GB_HOST;
+		*ret_id = gb_py_host_function_id(value);
+		return true;
+	}
+	*ret_side = GB_SANDBOX;
+	const uint32_t *known = gb_identity_find(&bridge.lent_by_value, value);
+	if (known) {
+		*ret_id = *known;
+		return true;
+	}
+	Py_ssize_t n = PyList_GET_SIZE(bridge.lent);
+	if (n >= GB_WIRE_LENT_MAX)
+		return raise_limit(
+		    "this run has lent too many functions and promises to the host", GB_WIRE_LENT_MAX);
+	bool is_new;
+	if (PyList_Append(bridge.lent, value) < 0)
+		return false;
+	uint32_t *id = gb_identity_at(&bridge.lent_by_value, value, &is_new);
+	if (!id) {
+		PyErr_NoMemory();
+		return false;
+	}
+	*ret_id = *id = (uint32_t)n;
+	bridge.n_lent_functions += is_function;
+	return true;
+}
+
+/* --- answers to the host --- */
+
+static bool write_answer(struct gb_buf *out, uint32_t call, enum gb_wire_answer how, PyObject *value) {
+	gb_buf_clear(out);
+	size_t mark = gb_frame_begin(out, GB_FRAME_ANSWER);
+	gb_cbor_unsigned(out, call);
+	gb_cbor_unsigned(out, how);
+	const char *root = how == GB_WIRE_THROWN ? "raised value" : "return value";
+	bool ok = gb_py_encode(value, GB_PY_BRIDGED, root, out);
+	gb_frame_end(out, mark);
+	if (ok && !gb_buf_failed(out))
+		return true;
+	if (!PyErr_Occurred())
+		raise_limit("the answer to the host is too large", bridge.call_bytes);
+	return false;
+}
+
+static PyObject *take_exception(void) {
+	PyObject *type, *value, *traceback;
+	PyErr_Fetch(&type, &value, &traceback);
+	PyErr_NormalizeException(&type, &value, &traceback);
+	Py_XDECREF(type);
+	Py_XDECREF(traceback);
+	return value ? value : Py_NewRef(Py_None);
+}
+
+static void answer_host(uint32_t call, enum gb_wire_answer how, PyObject *value) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, bridge.call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
+	if (!write_answer(&out, call, how, value)) {
+		/* Why it cannot cross, crosses; a reason that cannot does not. */
+		gb_auto_py PyObject *why = take_exception();
+		if (!write_answer(&out, call, GB_WIRE_THROWN, why)) {
+			PyErr_Clear();
+			write_answer(&out, call, GB_WIRE_THROWN, Py_None);
+		}
+	}
+	gb_py_post(out.data, out.len);
+	gb_py_send();
+}
+
+PyObject *gb_py_bridge_answer(PyObject *module, PyObject *args) {
+	unsigned int call;
+	int thrown;
+	PyObject *value;
+	if (!PyArg_ParseTuple(args, "IpO", &call, &thrown, &value))
+		return NULL;
+	answer_host(call, thrown ? GB_WIRE_THROWN : GB_WIRE_RETURNED, value);
+	Py_RETURN_NONE;
+}
+
+/* --- turns --- */
+
+static bool settle_pending(struct gb_cbor_reader *in) {
+	uint32_t call = take_u32(in), how = take_u32(in), i = 0;
+	while (i < bridge.n_pending && bridge.pending[i].call != call)
+		i++;
+	/* The host says of its own promises too that they will settle later; and a call may have been given
+	 * up. */
+	if (i == bridge.n_pending || how == GB_WIRE_PROMISED) {
+		release();
+		return true;
+	}
+	struct pending pending = bridge.pending[i];
+	bridge.pending[i] = bridge.pending[--bridge.n_pending];
+	bridge.in_flight_bytes -= pending.cost;
+	gb_auto_py PyObject *promise = pending.promise;
+	gb_auto_py PyObject *value = gb_py_decode(in);
+	release();
+	bool thrown = how == GB_WIRE_THROWN || !value;
+	if (!value)
+		value = take_exception();
+	gb_auto_py PyObject *done =
+	    PyObject_CallMethod(promise, "settle", "OO", thrown ? Py_True : Py_False, value);
+	return done != NULL;
+}
+
+static bool serve_call(struct gb_cbor_reader *in) {
+	uint32_t call = take_u32(in), id = take_u32(in);
+	gb_auto_py PyObject *callee = gb_py_bridge_own(id);
+	gb_auto_py PyObject *arguments = callee ? gb_py_decode(in) : NULL;
+	release();
+	if (!arguments) {
+		gb_auto_py PyObject *why = take_exception();
+		answer_host(call, GB_WIRE_THROWN, why);
+		return true;
+	}
+	gb_auto_py PyObject *done = PyObject_CallFunction(bridge.serve, "IOO", call, callee, arguments);
+	return done != NULL;
+}
+
+/* Act on a frame that is no job. The lock, which is held, is released when all has been read. */
+static bool act(const struct gb_frame *frame) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	if (frame->type == GB_FRAME_ANSWER)
+		return settle_pending(&in);
+	if (frame->type == GB_FRAME_CALL)
+		return serve_call(&in);
+	_exit(1);
+}
+
+/* Until the host has said something or the time is up. -1 with an exception pending. */
+static int wait_readable(double seconds) {
+	struct pollfd fd = {.fd = bridge.fd, .events = POLLIN};
+	int timeout = seconds < 0 ? -1 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000 + 0.999);
+	PyThreadState *state = PyEval_SaveThread();
+	int n = poll(&fd, 1, timeout);
+	bool interrupted = n < 0 && errno == EINTR;
+	PyEval_RestoreThread(state);
+	if (interrupted)
+		return PyErr_CheckSignals() < 0 ? -1 : 0;
+	return n > 0;
+}
+
+PyObject *gb_py_bridge_turn(PyObject *module, PyObject *timeout) {
+	double seconds = timeout == Py_None ? -1 : PyFloat_AsDouble(timeout);
+	struct gb_frame frame;
+	if ((seconds == -1 && PyErr_Occurred()) || !acquire())
+		return NULL;
+	bool there =
+	    take_kept_frame(&frame) || gb_frame_reader_next(&bridge.reader, &frame) == GB_FRAME_READY;
+	if (!there) {
+		release();
+		bool can_come = bridge.n_pending || bridge.n_lent_functions;
+		if (!can_come && seconds < 0)
+			Py_RETURN_FALSE;
+		int readable = wait_readable(seconds);
+		if (readable <= 0)
+			return readable < 0 ? NULL : Py_NewRef(Py_True);
+		if (!acquire())
+			return NULL;
+		/* Another thread may have been quicker, and have kept what is for us. */
+		if (wait_readable(0) > 0 ? !wait_for_frame(&frame) : !take_kept_frame(&frame)) {
+			release();
+			return PyErr_Occurred() ? NULL : Py_NewRef(Py_True);
+		}
+	}
+	return act(&frame) ? Py_NewRef(Py_True) : NULL;
+}
+
+void gb_py_bridge_next_job(struct gb_job *ret_job) {
+	for (;;) {
+		struct gb_frame frame;
+		if (!acquire())
+			_exit(1);
+		if (!take_kept_frame(&frame) && !wait_for_frame(&frame)) {
+			/* An interrupt that came too late for what it was meant for. */
+			PyErr_Clear();
+			release();
+			continue;
+		}
+		if (frame.type == GB_FRAME_JOB) {
+			release();
+			gb_job_parse(ret_job, (uint8_t *)frame.payload, frame.n);
+			return;
+		}
+		/* What a function of the code's does between two jobs concerns only who called it. */
+		if (!act(&frame))
+			PyErr_Clear();
+	}
+}

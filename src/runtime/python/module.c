@@ -1,0 +1,71 @@
+#include "runtime/python/python.h"
+
+#include "runtime/python/module.h"
+
+#include "base/cleanup.h"
+#include "runtime/python/bridge.h"
+#include "runtime/python/codec.h"
+#include "runtime/python/output.h"
+#include "value/frame.h"
+
+/* Of one thing that is shown, all forms together. */
+enum { DISPLAY_MAX = 64 << 20 };
+
+/* display(forms): send a dict of media type to text or bytes. */
+static PyObject *display(PyObject *module, PyObject *forms) {
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, DISPLAY_MAX);
+	size_t mark = gb_frame_begin(&frame, GB_FRAME_DISPLAY);
+	bool ok = gb_py_encode(forms, GB_PY_STRICT, "display", &frame);
+	gb_frame_end(&frame, mark);
+	if (!ok || gb_buf_failed(&frame))
+		return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "too large to be shown");
+	gb_py_post(frame.data, frame.len);
+	gb_py_send();
+	Py_RETURN_NONE;
+}
+
+/* exit(code): say how the program ended itself. */
+static PyObject *say_exit(PyObject *module, PyObject *code) {
+	long number = PyLong_AsLong(code);
+	if (number == -1 && PyErr_Occurred())
+		return NULL;
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, 64);
+	size_t mark = gb_frame_begin(&frame, GB_FRAME_EXIT);
+	gb_cbor_number(&frame, (double)number);
+	gb_frame_end(&frame, mark);
+	gb_py_post(frame.data, frame.len);
+	gb_py_send();
+	Py_RETURN_NONE;
+}
+
+/* write(stream, bytes): what a program writes past sys.stdout. */
+static PyObject *write_bytes(PyObject *module, PyObject *args) {
+	int stream;
+	Py_buffer bytes;
+	if (!PyArg_ParseTuple(args, "iy*", &stream, &bytes))
+		return NULL;
+	gb_py_output_write(stream == 2 ? 2 : 1, bytes.buf, (size_t)bytes.len);
+	Py_ssize_t n = bytes.len;
+	PyBuffer_Release(&bytes);
+	return PyLong_FromSsize_t(n);
+}
+
+static PyObject *make_module(void) {
+	static PyMethodDef methods[] = {
+	    {"turn", gb_py_bridge_turn, METH_O, NULL},
+	    {"answer", gb_py_bridge_answer, METH_VARARGS, NULL},
+	    {"display", display, METH_O, NULL},
+	    {"exit", say_exit, METH_O, NULL},
+	    {"write", write_bytes, METH_VARARGS, NULL},
+	    {NULL, NULL, 0, NULL},
+	};
+	static struct PyModuleDef definition = {
+	    PyModuleDef_HEAD_INIT, .m_name = "_glovebox", .m_size = -1, .m_methods = methods};
+	return PyModule_Create(&definition);
+}
+
+bool gb_py_module_register(void) {
+	return PyImport_AppendInittab("_glovebox", make_module) == 0;
+}

@@ -1,0 +1,347 @@
+"""A job, start to end: what is given becomes a namespace, source becomes code, code becomes a value."""
+import ast
+import atexit
+import builtins
+import datetime
+import io
+import random
+import sys
+import threading
+from types import ModuleType
+
+import _glovebox
+import glovebox_display as display
+import glovebox_modules as modules
+import glovebox_policy as policies
+import glovebox_promises as promises
+import glovebox_traces as traces
+import glovebox_values as values
+
+NOTHING = object()
+
+SUCCESS, ERROR, MEMORY, LINK_ERROR = range(4)
+
+_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+_TREE = _AWAIT | ast.PyCF_ONLY_AST
+_COROUTINE = 0x80
+_FUTURES = 0x1FF0000  # what `from __future__ import` sets in a code's flags
+
+_PLAIN = frozenset((int, float, str, bool, type(None), list, dict, tuple, set, frozenset, bytes, bytearray,
+                    datetime.datetime, datetime.date))
+
+
+class NoExport(NameError):
+    """The code does not define what was asked for."""
+
+
+class NotCallable(TypeError):
+    """What was asked for takes no arguments."""
+
+
+_TOLD = {
+    NoExport: (LINK_ERROR, "NameError", "no_export"),
+    NotCallable: (ERROR, "TypeError", "not_a_function"),
+    policies.RestrictedError: (ERROR, "RestrictedError", "restricted"),
+    promises.DeadlockError: (ERROR, "DeadlockError", "never_settles"),
+    KeyboardInterrupt: (ERROR, "KeyboardInterrupt", "interrupted"),
+    SystemExit: (ERROR, "SystemExit", "exit"),
+}
+
+
+class _State:
+    namespace = None
+    policy = None
+    count = 0
+
+
+def wake():
+    """Everything random that was drawn in the zygote is drawn again."""
+    random.seed()
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()
+    tempfile = sys.modules.get("tempfile")
+    if tempfile is not None:
+        tempfile._name_sequence = None
+    threading.main_thread()._set_native_id()
+
+
+# --- before
+
+def _fresh():
+    """A namespace as a program finds it."""
+    main = ModuleType("__main__")
+    main.__builtins__ = builtins
+    sys.modules["__main__"] = main
+    modules.forget_all()
+    promises.end()
+    for filename in tuple(traces.own):
+        traces.forget(filename)
+    return main.__dict__
+
+
+def _apply(settings, filename):
+    """Settings of this runtime's own."""
+    _State.policy = None
+    if settings is None:
+        return False
+    if settings.get("restricted"):
+        _State.policy = policies.policy_for(settings.get("allowedModules"))
+    if settings.get("reset"):
+        _State.namespace = None
+    stdin = settings.get("stdin")
+    if stdin is not None:
+        sys.stdin = io.StringIO(stdin)
+    for folder in settings.get("path") or ():
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    argv = settings.get("argv")
+    if argv is not None:
+        sys.argv = [filename, *argv]
+    if "maxDisplays" in settings or "displayBytes" in settings:
+        display.shown.reset(settings.get("maxDisplays", display.MAX_COUNT),
+                            settings.get("displayBytes", display.MAX_BYTES))
+    return bool(settings.get("session"))
+
+
+def _name(filename, source, session):
+    """A session's sources may all have one name; each must be found again for a traceback."""
+    if session and filename in traces.own:
+        _State.count += 1
+        filename = f"{filename}[{_State.count + 1}]"
+    traces.remember(filename, source)
+    return filename
+
+
+def _compile_apart(source, filename):
+    """The quick way, without a tree: the last line that begins at the margin, if it is an expression, and what is before
+    it, if that is code by itself. Where both are, together they are the source. SyntaxError if not."""
+    end = len(source.rstrip())
+    start = source.rfind("\n", 0, end) + 1
+    while start and source[start] in " \t#)]}\n":
+        start = source.rfind("\n", 0, start - 1) + 1
+    lines = source.count("\n", 0, start)
+    expression = compile("\n" * lines + source[start:end], filename, "eval", _AWAIT, True)
+    if not start:
+        return None, expression
+    code = compile(source[:start], filename, "exec", _AWAIT, True)
+    if code.co_flags & _FUTURES:
+        raise SyntaxError  # they would have to hold for the expression too
+    return code, expression
+
+
+def _compile(source, filename, policy):
+    """(code of all but a last expression, code of that); either may be None."""
+    if policy is None:
+        try:
+            return _compile_apart(source, filename)
+        except SyntaxError:
+            pass
+    tree = compile(source, filename, "exec", _TREE, True)
+    if policy is not None:
+        tree = policy.check(tree, filename)
+    body = tree.body
+    if not body:
+        return None, None
+    last = body.pop() if type(body[-1]) is ast.Expr else None
+    code = expression = None
+    flags = _AWAIT
+    if body:
+        code = compile(tree, filename, "exec", flags, True)
+        flags |= code.co_flags & _FUTURES
+    if last is not None:
+        expression = compile(ast.Expression(last.value), filename, "eval", flags, True)
+    return code, expression
+
+
+def _compile_module(source, filename):
+    policy = _State.policy
+    if policy is None:
+        return compile(source, filename, "exec", 0, True), builtins
+    tree = policy.check(compile(source, filename, "exec", ast.PyCF_ONLY_AST, True), filename)
+    return compile(tree, filename, "exec", 0, True), policy.builtins
+
+
+modules.finder.compile = _compile_module
+
+
+# --- the run
+
+async def _execute_async(parts, namespace):
+    value = None
+    for code in parts:
+        value = eval(code, namespace)
+        if code.co_flags & _COROUTINE:
+            value = await value
+    return value
+
+
+def _execute(code, expression, namespace):
+    """The value of the expression, if there is one. An await anywhere means that there is a loop everywhere."""
+    parts = [part for part in (code, expression) if part is not None]
+    value = None
+    if any(part.co_flags & _COROUTINE for part in parts):
+        value = promises.drive(_execute_async(parts, namespace))
+    else:
+        for part in parts:
+            value = eval(part, namespace)
+    return None if expression is None else value
+
+
+def _settle(value):
+    """Follow promises and coroutines until there is a value."""
+    while type(value) not in _PLAIN and promises.is_awaitable(value):
+        value = promises.drive(promises._await(value))
+    return value
+
+
+def _present(value):
+    """What is no plain data and knows how to show itself is shown; its text is the value."""
+    value = _settle(value)
+    if type(value) not in _PLAIN and display.show(value):
+        value = display.text_of(value)
+    return value
+
+
+def _call_export(name, required, arguments, namespace):
+    selected = namespace.get(name, NOTHING)
+    if selected is NOTHING:
+        if required:
+            raise NoExport(f"the code defines nothing named '{name}'")
+        return NOTHING
+    if callable(selected):
+        return _settle(selected(*arguments or ()))
+    if arguments:
+        raise NotCallable(f"'{name}' is not a function, so it takes no arguments")
+    return _settle(selected)
+
+
+def _evaluate(code, expression, namespace):
+    """(value, whether it was asked for by name) of code that names no export."""
+    before = namespace.get("result", NOTHING)
+    value = _execute(code, expression, namespace)
+    if value is not None:
+        value = _present(value)
+    if value is not None:
+        return value, False
+    result = namespace.get("result", NOTHING)
+    if result is before:
+        return NOTHING, False
+    return _present(result), type(result) in _PLAIN
+
+
+def _exit(stop):
+    """sys.exit(): true if all was well."""
+    code = stop.code
+    if code is None:
+        code = 0
+    elif not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    _glovebox.exit(code & 0xFF)
+    return code == 0
+
+
+def _end(session):
+    """What a program does at its end. A session has none."""
+    if "matplotlib.pyplot" in sys.modules:
+        try:
+            display.show_figures()
+        except Exception as error:
+            print(f"a figure cannot be shown: {type(error).__name__}: {values.message_of(error)}", file=sys.stderr)
+    if session:
+        return
+    if threading.active_count() > 1:
+        threading._shutdown()
+    promises.end()
+    if atexit._ncallbacks():
+        atexit._run_exitfuncs()
+
+
+def run(source, filename, export, required, report, sources, imports, names, arguments, settings):
+    """Called by C for each job."""
+    session = _apply(settings, filename)
+    if not session or _State.namespace is None:
+        _State.namespace = _fresh()
+    namespace = _State.namespace
+    policy = _State.policy
+    namespace["__builtins__"] = builtins if policy is None else policy.builtins
+    if display.shown.count:
+        display.shown.reset(display.shown.max_count, display.shown.max_bytes)
+    if imports is not None:
+        modules.give_imports(imports)
+    if sources is not None:
+        modules.give_sources(sources)
+    if names is not None:
+        namespace.update(names)
+    if report is not None:
+        namespace["report"] = report
+    filename = _name(filename, source, session)
+    try:
+        code, expression = _compile(source, filename, policy)
+        if export is None:
+            outcome = _evaluate(code, expression, namespace)
+        else:
+            _execute(code, expression, namespace)
+            outcome = _call_export(export, required, arguments, namespace), True
+    except SystemExit as stop:
+        well = _exit(stop)
+        _end(session)
+        if not well:
+            raise
+        return NOTHING, False
+    except BaseException:
+        _end(session)
+        raise
+    _end(session)
+    if code is None and "lambda" not in source:
+        traces.forget(filename)  # nothing of it is left
+    return outcome
+
+
+# --- afterwards
+
+def fall_back(value, error):
+    """Text in place of a value that nobody asked for by name and that cannot cross."""
+    if isinstance(error, (MemoryError, KeyboardInterrupt)):
+        raise error
+    return display.text_of(value)
+
+
+def describe(error):
+    """How it is told: status, name, message, stack, code, specifier, filename, line, column."""
+    status, name, code = ERROR, values.name_of(error), None
+    for kind, told in _TOLD.items():
+        if isinstance(error, kind):
+            status, name, code = told
+    message = values.message_of(error)
+    if isinstance(error, MemoryError):
+        status, code = MEMORY, "memory"
+        message = message or "the run needed more memory than its limit"
+        error.__context__ = None
+    specifier = error.name if isinstance(error, ImportError) and isinstance(error.name, str) else None
+    stack = traces.stack_of(error)
+    filename, line, column = traces.position_of(error)
+    if isinstance(error, policies.RestrictedError) and hasattr(error, "position"):
+        filename, line, column = error.position
+    return status, name, message, stack, code, specifier, filename, line, column
+
+
+def _set_up():
+    """The builtins of a program in here."""
+    def leave(code=None):
+        raise SystemExit(code)
+    builtins.display = display.display
+    builtins.exit = builtins.quit = leave
+    sys.stdin = sys.__stdin__ = io.StringIO("")
+    sys.argv = [""]
+    shown = ModuleType("IPython.display")
+    shown.__dict__.update(display.wrappers(), display=display.display, clear_output=lambda *args, **kwargs: None)
+    package = ModuleType("IPython")
+    package.display, package.__path__ = shown, []
+    package.get_ipython = lambda: None
+    sys.modules.setdefault("IPython", package)
+    sys.modules.setdefault("IPython.display", shown)
+
+
+_set_up()

@@ -1,0 +1,168 @@
+"""Values that C does not know by itself: what objects become when they cross, and what comes instead of them."""
+import array as _array
+import datetime
+import re
+import sys
+
+import glovebox_traces as traces
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+Pattern = re.Pattern
+array = _array.array
+
+
+class SerializationError(TypeError):
+    """A value, or a part of one, is no data and cannot leave the sandbox."""
+
+
+class HostError(Exception):
+    """An error of the host's whose name Python does not know."""
+
+    def __init__(self, name, message):
+        super().__init__(message)
+        self.name = name
+
+
+# --- out
+
+def refuse(path, value, why):
+    if why is None:
+        kind = type(value)
+        name = kind.__qualname__
+        if kind.__module__ not in ("builtins", "__main__"):
+            name = f"{kind.__module__}.{name}"
+        why = f"an instance of {name}"
+    raise SerializationError(f"{path} cannot leave the sandbox: {why}")
+
+
+def _is_of(value, module, *names):
+    """Is it an instance of a class in a module that may not even be loaded?"""
+    module = sys.modules.get(module)
+    return module is not None and any(
+        isinstance(value, kind) for name in names if isinstance(kind := getattr(module, name, None), type))
+
+
+def _convert_numpy(value):
+    numpy = sys.modules["numpy"]
+    if isinstance(value, (numpy.datetime64, numpy.ndarray)) and value.dtype.kind == "M":
+        value = value.astype("datetime64[us]")
+    elif isinstance(value, (numpy.timedelta64, numpy.ndarray)) and value.dtype.kind == "m":
+        value = value / numpy.timedelta64(1, "s")
+    return value.tolist()
+
+
+def _convert_pandas(value):
+    pandas = sys.modules["pandas"]
+    if value is pandas.NA:
+        return None
+    if isinstance(value, pandas.DataFrame):
+        return value.to_dict("records")
+    if isinstance(value, (pandas.Series, pandas.Index)):
+        return value.tolist()
+    if isinstance(value, (pandas.Period, pandas.Interval)):
+        return str(value)
+    return NotImplemented
+
+
+def convert(value):
+    """An object that is no data as data, where that loses nothing that matters; else NotImplemented."""
+    kind = type(value)
+    if kind in (range, type({}.keys()), type({}.values()), type({}.items())):
+        return list(value)
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if _is_of(value, "numpy", "generic", "ndarray"):
+        return _convert_numpy(value)
+    if "pandas" in sys.modules and kind.__module__.startswith("pandas."):
+        return _convert_pandas(value)
+    if _is_of(value, "enum", "Enum"):
+        return value.value
+    if not isinstance(value, type) and hasattr(kind, "__dataclass_fields__"):
+        return {name: getattr(value, name) for name, field in kind.__dataclass_fields__.items()
+                if field._field_type is sys.modules["dataclasses"]._FIELD}
+    if (_is_of(value, "decimal", "Decimal") or _is_of(value, "uuid", "UUID") or _is_of(value, "pathlib", "PurePath")
+            or _is_of(value, "fractions", "Fraction") or kind.__module__ == "ipaddress"):
+        return str(value)
+    if _is_of(value, "collections", "deque", "UserList"):
+        return list(value)
+    if _is_of(value, "collections", "UserDict", "ChainMap"):
+        return dict(value)
+    if _is_of(value, "types", "SimpleNamespace"):
+        return vars(value)
+    if _is_of(value, "types", "MappingProxyType"):
+        return dict(value)
+    return NotImplemented
+
+
+def describe_error(error):
+    return name_of(error), message_of(error), traces.stack_of(error) if error.__traceback__ else None
+
+
+def name_of(error):
+    if isinstance(error, HostError):
+        return error.name
+    return type(error).__name__
+
+
+def message_of(error):
+    """What an error says. Code may have put anything there."""
+    try:
+        if isinstance(error, SyntaxError) and isinstance(error.msg, str):
+            return error.msg
+        return str(error)
+    except Exception:
+        return "the error cannot be described"
+
+
+_FLAGS = (("i", re.IGNORECASE), ("m", re.MULTILINE), ("s", re.DOTALL))
+
+
+def describe_pattern(pattern):
+    return pattern.pattern, "".join(letter for letter, flag in _FLAGS if pattern.flags & flag)
+
+
+# --- in
+
+def make_error(name, message, stack):
+    import builtins
+    kind = getattr(builtins, name, None)
+    error = None
+    if isinstance(kind, type) and issubclass(kind, Exception):
+        try:
+            error = kind(message)
+        except TypeError:
+            pass  # one that cannot be made of a message alone
+    if error is None:
+        error = SerializationError(message) if name == "SerializationError" else HostError(name, message)
+    if stack:
+        error.host_stack = stack
+    return error
+
+
+def make_pattern(source, flags):
+    wanted = 0
+    for letter, flag in _FLAGS:
+        if letter in flags:
+            wanted |= flag
+    try:
+        return re.compile(re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", source), wanted)
+    except re.error as error:
+        raise ValueError(f"the regular expression /{source}/ is none of Python's: {error}") from None
+
+
+def make_array(code, elements):
+    if code == "e":
+        import struct
+        return array("f", struct.unpack(f"<{len(elements) // 2}e", elements))
+    return array(code, elements)
+
+
+def hashable(key):
+    """A list as a tuple, all the way down: keys of a Map may be anything, keys of a dict may not."""
+    if isinstance(key, list):
+        return tuple(item if not isinstance(item, list) else hashable(item) for item in key)
+    if isinstance(key, set):
+        return frozenset(key)
+    raise TypeError(f"a Map with keys, or a Set with members, of type {type(key).__name__} cannot be one in Python")

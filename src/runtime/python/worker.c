@@ -1,0 +1,235 @@
+#include "runtime/python/python.h"
+
+#include "runtime/python/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "runtime/job.h"
+#include "runtime/python/bridge.h"
+#include "runtime/python/codec.h"
+#include "runtime/python/heap.h"
+#include "runtime/python/interpreter.h"
+#include "runtime/python/output.h"
+#include "runtime/python/report.h"
+#include "runtime/wire.h"
+
+/* A process does one run or is one session, so this is what that is. */
+static struct {
+	int fd;
+	bool primed;
+	bool is_session;
+	uint64_t space;            /* of the zygote, in bytes */
+	atomic_bool interruptible; /* code of the job's is running */
+} worker = {.fd = -1};
+
+/* --- interrupts --- */
+
+/* Between two jobs there is nothing to interrupt, and nothing that a KeyboardInterrupt may surprise. */
+static void on_interrupt(int signal_number) {
+	if (atomic_load(&worker.interruptible))
+		PyErr_SetInterrupt();
+}
+
+static bool catch_interrupts(void) {
+	const struct sigaction action = {.sa_handler = on_interrupt};
+	return sigaction(SIGINT, &action, NULL) == 0;
+}
+
+/* --- limits --- */
+
+/* The size of this process, which is known to the zygote only: later there may be no /proc. */
+static uint64_t measure_space(void) {
+	enum { GUESS = 1 << 30 };
+	long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+	if (!file)
+		return GUESS;
+	int n = fscanf(file, "%ld", &pages);
+	fclose(file);
+	return n == 1 && pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : GUESS;
+}
+
+/* What a library maps by itself is not counted by the heap: the process limit is the second fence. */
+static void limit_space(uint64_t memory) {
+	enum { MARGIN = 192 << 20 }; /* stacks of threads, the outbox, shared libraries that are imported */
+	struct rlimit now;
+	uint64_t space = worker.space + memory + MARGIN;
+#ifdef __SANITIZE_ADDRESS__
+	return; /* whose runtime maps terabytes */
+#endif
+	if (getrlimit(RLIMIT_AS, &now) == 0 && space < now.rlim_max) {
+		now.rlim_cur = space;
+		(void)setrlimit(RLIMIT_AS, &now);
+	}
+}
+
+static void limit(const struct gb_job *job) {
+	if (job->memory) {
+		gb_py_heap_limit(job->memory);
+		limit_space(job->memory);
+	}
+	if (job->cpu_seconds && !worker.is_session) {
+		const struct rlimit cpu = {job->cpu_seconds, job->cpu_seconds + 1};
+		if (setrlimit(RLIMIT_CPU, &cpu) != 0)
+			_exit(1);
+	}
+}
+
+/* --- a job --- */
+
+/* An object or array that the job brings; None if it is empty. Most runs are given nothing, and are spared
+ * the making of empty ones. */
+static PyObject *take_value(struct gb_cbor_reader *in) {
+	struct gb_cbor_reader ahead = *in;
+	struct gb_cbor_item item;
+	if (gb_cbor_next(&ahead, &item) && (item.kind == GB_CBOR_OBJECT || item.kind == GB_CBOR_ARRAY) &&
+	    item.argument == 0) {
+		*in = ahead;
+		Py_RETURN_NONE;
+	}
+	return gb_py_decode(in);
+}
+
+static PyObject *text_of(struct gb_job_text text) {
+	return text.p ? PyUnicode_DecodeUTF8(text.p, (Py_ssize_t)text.n, "surrogatepass")
+		      : Py_NewRef(Py_None);
+}
+
+static PyObject *modules_of(const struct gb_job *job) {
+	if (job->n_modules == 0)
+		Py_RETURN_NONE;
+	gb_auto_py PyObject *modules = PyDict_New();
+	for (size_t i = 0; modules && i < job->n_modules; i++) {
+		gb_auto_py PyObject *name = text_of(job->modules[i].name);
+		gb_auto_py PyObject *source = name ? text_of(job->modules[i].source) : NULL;
+		if (!source || PyDict_SetItem(modules, name, source) < 0)
+			return NULL;
+	}
+	return gb_py_take(&modules);
+}
+
+enum { SOURCE, FILENAME, EXPORT, REQUIRED, REPORT, MODULES, IMPORTS, GLOBALS, ARGUMENTS, SETTINGS, N_GIVEN };
+
+/* What the runner is given. False with an exception pending. */
+static bool take_given(const struct gb_job *job, PyObject *given[N_GIVEN]) {
+	struct gb_cbor_reader in = job->values;
+	given[SOURCE] = text_of(job->source);
+	given[FILENAME] = text_of(job->filename);
+	given[EXPORT] = text_of(job->export_name);
+	given[REQUIRED] = PyBool_FromLong(job->flags & GB_JOB_EXPORT_REQUIRED);
+	given[REPORT] = job->flags & GB_JOB_REPORT ? gb_py_bridge_function(GB_WIRE_REPORT, "report", 6)
+						   : Py_NewRef(Py_None);
+	given[MODULES] = modules_of(job);
+	for (int i = IMPORTS; i < N_GIVEN && !PyErr_Occurred(); i++)
+		given[i] = take_value(&in);
+	for (int i = 0; i < N_GIVEN; i++)
+		if (!given[i])
+			return false;
+	return true;
+}
+
+static bool is_session(PyObject *settings) {
+	if (!PyDict_Check(settings))
+		return false;
+	PyObject *wanted = PyDict_GetItemString(settings, "session");
+	return wanted && PyObject_IsTrue(wanted) == 1;
+}
+
+static void run(const struct gb_job *job) {
+	PyObject *given[N_GIVEN] = {NULL};
+	gb_py_bridge_limit(job);
+	gb_py_bridge_hold();
+	bool ready = take_given(job, given);
+	gb_py_bridge_release();
+	worker.is_session = ready && is_session(given[SETTINGS]);
+	limit(job);
+	PyObject *outcome = NULL;
+	if (ready) {
+		atomic_store(&worker.interruptible, true);
+		outcome = PyObject_Vectorcall(gb_py_runner.run, given, N_GIVEN, NULL);
+		atomic_store(&worker.interruptible, false);
+		/* One that came at the last moment. */
+		if (PyErr_CheckSignals() < 0)
+			Py_CLEAR(outcome);
+	}
+	if (outcome && PyTuple_CheckExact(outcome) && PyTuple_GET_SIZE(outcome) == 2)
+		gb_py_report_success(job, outcome);
+	else
+		gb_py_report_exception();
+	Py_XDECREF(outcome);
+	for (int i = 0; i < N_GIVEN; i++)
+		Py_XDECREF(given[i]);
+	gb_py_report_send();
+}
+
+/* Draw new random numbers: else every cell would draw the same. */
+static void wake(void) {
+	gb_auto_py PyObject *done = PyObject_CallNoArgs(gb_py_runner.wake);
+	if (!done)
+		_exit(1);
+}
+
+/* Wait for the end, which the host brings. To end by ourselves would mean to take this memory apart while the
+ * host, on the same CPU, waits to read the answer. */
+__attribute__((noreturn)) static void finish(void) {
+	gb_read_all(worker.fd, &(char){0}, 1);
+	_exit(0);
+}
+
+/* --- the three functions of a worker --- */
+
+static bool init(const char *profile) {
+	if (!gb_py_interpreter_init(*profile ? profile : "stdlib") || !catch_interrupts())
+		return false;
+	worker.space = measure_space();
+	return true;
+}
+
+/* A small run, start to end, with its answer thrown away: the pages that every run writes to are then this
+ * process's own before the job comes, and the job finds them warm. */
+static void prime(void) {
+	static const char source[] = "import sys\n"
+				     "def f(n):\n"
+				     "    return sum(i * i for i in range(n))\n"
+				     "total = [f(i) for i in range(3)]\n"
+				     "print('prime', total)\n"
+				     "print(f'{total!r}', file=sys.stderr)\n"
+				     "{'total': total, 'text': str(total), 'half': 0.5}\n";
+	worker.primed = true;
+	wake();
+	gb_py_output_open(-1, sizeof source * 4);
+	struct gb_buf frame;
+	gb_buf_init(&frame, 4096);
+	gb_job_write_bare(&frame, source, "<prime>");
+	struct gb_job job;
+	gb_job_parse(&job, (uint8_t *)frame.data, frame.len);
+	run(&job);
+	gb_job_finish(&job);
+	gb_buf_finish(&frame);
+}
+
+static void serve(int fd) {
+	worker.fd = fd;
+	gb_py_bridge_open(fd);
+	do {
+		struct gb_job job;
+		gb_py_bridge_next_job(&job);
+		gb_py_output_open(fd, job.output);
+		if (!worker.primed)
+			wake();
+		worker.primed = true;
+		run(&job);
+		gb_job_finish(&job);
+	} while (worker.is_session);
+	finish();
+}
+
+const struct gb_worker gb_py_worker = {.init = init, .prime = prime, .serve = serve};

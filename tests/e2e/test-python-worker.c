@@ -1,0 +1,239 @@
+/* What a table cannot say of the Python worker: time, signals, several cells, what is left behind. */
+#include "e2e/python.h"
+
+#include <time.h>
+
+#include "tap.h"
+
+static struct gb_values *pool;
+static const struct gb_value *session;
+
+__attribute__((constructor)) static void set_up(void) {
+	pool = gb_values_create(0);
+	session = gb_value_from_json(pool, "{\"session\":true}", 16, NULL);
+	python_init("stdlib");
+}
+
+static bool run_in(struct cell *cell, const char *source, struct outcome *outcome) {
+	cell_send(cell, &(struct job){.source = source, .settings = session});
+	return cell_receive(cell, outcome);
+}
+
+/* Run and forget. */
+static void run_quietly(struct cell *cell, const char *source) {
+	struct outcome outcome;
+	CHECK(run_in(cell, source, &outcome));
+	outcome_finish(&outcome);
+}
+
+static char *value_of(const char *source, bool primed) {
+	struct cell cell = cell_start(primed);
+	struct outcome outcome;
+	cell_send(&cell, &(struct job){.source = source});
+	char *json = cell_receive(&cell, &outcome) ? gb_value_to_json(outcome.value, 0, NULL, NULL) : NULL;
+	outcome_finish(&outcome);
+	cell_end(&cell);
+	return json;
+}
+
+static void sleep_ms(long ms) {
+	nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+TEST(no_two_cells_draw_the_same) {
+	const char *source = "import random, uuid, tempfile, secrets\n"
+			     "[random.random(), str(uuid.uuid4()), next(tempfile._get_candidate_names())]";
+	char *a = value_of(source, false), *b = value_of(source, false);
+	char *c = value_of(source, true), *d = value_of(source, true);
+	CHECK(a && b && c && d && strcmp(a, b) != 0 && strcmp(c, d) != 0 && strcmp(a, c) != 0);
+	free(a);
+	free(b);
+	free(c);
+	free(d);
+}
+
+TEST(priming_leaves_nothing_behind) {
+	char *names = value_of("sorted(k for k in globals())", true);
+	CHECK_STR(
+	    names, "[\"__builtins__\",\"__doc__\",\"__loader__\",\"__name__\",\"__package__\",\"__spec__\"]");
+	free(names);
+	char *lines = value_of("import linecache\n[k for k in linecache.cache if k.startswith('<')]", true);
+	CHECK_STR(lines, "[\"<runCode>\"]");
+	free(lines);
+}
+
+/* Start @source in a session, interrupt it, and see that the session goes on. */
+static void check_interrupt(const char *source, const char *name) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	run_quietly(&cell, "x = 41");
+	cell_send(&cell, &(struct job){.source = source, .settings = session});
+	sleep_ms(150);
+	kill(cell.pid, SIGINT);
+	uint64_t begin = gb_now_ns();
+	if (CHECK(cell_receive(&cell, &outcome))) {
+		CHECK_INT(outcome.status, GB_WIRE_ERROR);
+		CHECK_STR(outcome.error[0], name);
+		CHECK(gb_now_ns() - begin < 2000000000u);
+	}
+	outcome_finish(&outcome);
+	if (CHECK(run_in(&cell, "x + 1", &outcome)))
+		CHECK(gb_value_as_number(outcome.value) == 42);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(an_interrupt_stops_a_loop) {
+	check_interrupt("while True: pass", "KeyboardInterrupt");
+}
+
+TEST(an_interrupt_stops_a_sleep) {
+	check_interrupt("import time\ntime.sleep(100)", "KeyboardInterrupt");
+}
+
+TEST(an_interrupt_stops_an_event_loop) {
+	check_interrupt("import asyncio\nawait asyncio.sleep(100)", "KeyboardInterrupt");
+}
+
+TEST(an_interrupt_stops_a_wait_for_a_thread) {
+	check_interrupt("import threading\nthreading.Event().wait()", "KeyboardInterrupt");
+}
+
+TEST(an_interrupt_can_be_caught) {
+	check_interrupt("import time\ntry:\n  while True: time.time()\nexcept KeyboardInterrupt:\n  raise "
+			"ValueError('caught')",
+	    "ValueError");
+}
+
+TEST(an_interrupt_stops_a_call_of_the_host) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	struct gb_value *globals = gb_value_object(pool);
+	gb_value_put_key(globals, "slowly", gb_value_function(pool, HOST_SLOWLY, "slowly"));
+	cell_send(&cell, &(struct job){.source = "slowly(1)", .settings = session, .globals = globals});
+	sleep_ms(100);
+	kill(cell.pid, SIGINT);
+	outcome_init(&outcome);
+	for (bool any; !outcome.ended && cell_step(&cell, &outcome, 2000, &any) && any;)
+		; /* nothing is answered meanwhile */
+	CHECK(outcome.ended);
+	CHECK_STR(outcome.error[0], "KeyboardInterrupt");
+	CHECK_STR(outcome.error[3], "interrupted");
+	outcome_finish(&outcome);
+	/* The answer that comes too late harms nobody. */
+	cell_answer_later(&cell);
+	if (CHECK(run_in(&cell, "slowly('again')", &outcome)))
+		CHECK_STR(gb_value_bytes(outcome.value, NULL), "again");
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(an_interrupt_between_jobs_is_lost) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	run_quietly(&cell, "x = 1");
+	kill(cell.pid, SIGINT);
+	sleep_ms(20);
+	if (CHECK(run_in(&cell, "sum(range(100000))", &outcome)))
+		CHECK_INT(outcome.status, GB_WIRE_SUCCESS);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(interrupts_at_any_moment_leave_the_session_whole) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	for (int i = 0; i < 100; i++) {
+		cell_send(
+		    &cell, &(struct job){.source = "for i in range(3000): print(i)", .settings = session});
+		usleep((useconds_t)(i * 37 % 2000));
+		kill(cell.pid, SIGINT);
+		if (!CHECK(cell_receive(&cell, &outcome)))
+			break;
+		outcome_finish(&outcome);
+	}
+	if (CHECK(run_in(&cell, "7", &outcome)))
+		CHECK_INT(outcome.status, GB_WIRE_SUCCESS);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(output_can_be_watched) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	cell_send(&cell, &(struct job){.source = "print('working')\nx = 0\nwhile True: x += 1"});
+	outcome_init(&outcome);
+	uint64_t begin = gb_now_ns();
+	for (bool any = true; any && !outcome.out.len && cell_step(&cell, &outcome, 2000, &any);)
+		;
+	CHECK_INT(outcome.out.len, 8);
+	CHECK(gb_now_ns() - begin < 1000000000u);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(a_short_run_says_all_in_one_go) {
+	struct cell cell = cell_start(true);
+	struct outcome outcome;
+	cell_send(&cell, &(struct job){.source = "for i in range(20): print(i)\n'done'"});
+	if (CHECK(cell_receive(&cell, &outcome)))
+		CHECK(outcome.n_output_frames <= 2);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(the_peak_of_memory_is_told) {
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("a sanitizer has its own malloc, which nobody counts");
+#endif
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	cell_send(&cell, &(struct job){.source = "x = bytearray(10 << 20)\ndel x\n1"});
+	if (CHECK(cell_receive(&cell, &outcome)))
+		CHECK(outcome.peak >= 10 << 20 && outcome.peak < 14 << 20);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(a_function_is_served_between_jobs) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	struct gb_value *globals = gb_value_object(pool);
+	gb_value_put_key(globals, "all", gb_value_function(pool, HOST_ALL, "all"));
+	cell_send(
+	    &cell, &(struct job){
+		       .source = "seen = []\nall(seen.append)\n1", .settings = session, .globals = globals});
+	CHECK(cell_receive(&cell, &outcome));
+	outcome_finish(&outcome);
+	struct gb_value *args = gb_value_array(cell.pool);
+	gb_value_push(args, gb_value_number(cell.pool, 5));
+	cell_apply(&cell, 0, args, UINT32_MAX);
+	if (CHECK(run_in(&cell, "seen[0]", &outcome)))
+		CHECK(gb_value_as_number(outcome.value) == 5);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+}
+
+TEST(without_a_job_a_cell_ends) {
+	struct cell cell = cell_start(true);
+	shutdown(cell.fd, SHUT_RDWR);
+	int status;
+	CHECK(waitpid(cell.pid, &status, 0) == cell.pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(cell.fd);
+}
+
+TEST(a_large_value_goes_both_ways) {
+	struct cell cell = cell_start(false);
+	struct outcome outcome;
+	struct gb_value *globals = gb_value_object(pool);
+	char *bytes = calloc(1, 3 << 20);
+	gb_value_put_key(globals, "v", gb_value_buffer(pool, bytes, 3 << 20));
+	cell_send(&cell, &(struct job){.source = "v + b'x'", .globals = globals});
+	size_t n = 0;
+	if (CHECK(cell_receive(&cell, &outcome)))
+		gb_value_bytes(outcome.value, &n);
+	CHECK_INT(n, (3 << 20) + 1);
+	outcome_finish(&outcome);
+	cell_end(&cell);
+	free(bytes);
+}
