@@ -36,6 +36,7 @@ extern "C" {
 #define GB_VERSION "0.1.0"
 
 struct gb_engine;
+struct gb_session;
 struct gb_run;
 struct gb_call;
 
@@ -143,6 +144,7 @@ struct gb_run_options {
 	const char *input;   /* what the program reads from its standard input */
 	bool restricted;     /* refuse what honest code does not need; a courtesy, not a wall */
 	const struct gb_value *allowed_modules; /* an array of names that restricted code may import */
+	struct gb_session *session;             /* run in there; its language and profile are the run's */
 
 	uint64_t memory_bytes;  /* heap: 64 MiB; at least 1 MiB */
 	uint64_t timeout_ms;    /* wall clock: 30 s; GB_NO_TIMEOUT for none */
@@ -192,6 +194,36 @@ const struct gb_result *gb_run_wait(struct gb_run *run);
 
 /* Also ends it if it still runs, without calling anybody. NULL is fine. */
 void gb_run_destroy(struct gb_run *run);
+
+/*
+ * Sessions: a sandbox that outlives a run. What one run defines, the next one finds. Python only.
+ *
+ *	gb_session_open(engine, GB_PYTHON, NULL, &session, &err);
+ *	gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "x = 1"}, &run, &err);
+ *	...
+ *	gb_session_close(session);
+ *
+ * One run at a time. A run whose time is up is interrupted and the session kept; one that does not heed that
+ * within a second, and one that is terminated, ends the session with it.
+ */
+enum gb_session_state { GB_SESSION_IDLE, GB_SESSION_EXECUTING, GB_SESSION_TERMINATED };
+
+/* "idle", "executing", "terminated". */
+const char *gb_session_state_name(enum gb_session_state state);
+
+/* @profile may be NULL. */
+bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
+    struct gb_session **ret, struct gb_err *err);
+/* Ends the sandbox, and a run in it without calling anybody. Before the engine is destroyed. NULL is fine. */
+void gb_session_close(struct gb_session *session);
+
+enum gb_session_state gb_session_state(const struct gb_session *session);
+/* Why it is terminated; empty if it is not. */
+const char *gb_session_reason(const struct gb_session *session);
+
+/* Ask the code to stop, as Ctrl-C does. The run settles as "terminated", with the code "interrupted", unless
+ * the code has other plans. False if it is not in a session, or has settled. */
+bool gb_run_interrupt(struct gb_run *run);
 
 /*
  * Calls, from the code to the host:

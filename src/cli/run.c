@@ -72,7 +72,7 @@ enum { FLAG_EVAL, FLAG_LANGUAGE, FLAG_FN, FLAG_ARGS, FLAG_INPUT, FLAG_TIMEOUT, F
 
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts or js; else the file's ending tells, else ts"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js or python; else the file's ending tells, else ts"},
     [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
@@ -130,7 +130,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_LANGUAGE:
 		request->has_language = language_by_name(value, &request->language);
 		return request->has_language ||
-		       complain(&command_run, "-l: there is no language '%s'; try ts or js", value);
+		       complain(&command_run, "-l: there is no language '%s'; try ts, js or python", value);
 	case FLAG_FN:
 		request->options.fn = value;
 		return true;
@@ -317,7 +317,7 @@ static int run_request(struct request *request) {
 		request->language = language_by_file(request->file);
 	if (!languages[request->language].available) {
 		char text[160];
-		snprintf(text, sizeof text, "this build has no runtime for '%.*s'; it runs ts and js",
+		snprintf(text, sizeof text, "this build has no runtime for '%.*s'; it runs ts, js and python",
 		    (int)strcspn(languages[request->language].names + 1, " "),
 		    languages[request->language].names + 1);
 		return refuse(request, "runtime_disabled", text);

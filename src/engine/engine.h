@@ -26,6 +26,21 @@ struct gb_bridge {
 
 enum gb_runtime { GB_RUNTIME_JS, GB_RUNTIME_PYTHON, GB_RUNTIME_PYTHON_DATA, GB_RUNTIMES };
 
+/* Whose a cell is. First in both structs. */
+enum gb_owner { GB_OWNER_RUN, GB_OWNER_SESSION };
+
+struct gb_session {
+	enum gb_owner owner;
+	struct gb_engine *engine;
+	enum gb_language language;
+	enum gb_runtime runtime;
+	struct gb_cell *cell; /* NULL once it is terminated */
+	struct gb_run *run;   /* that executes, or NULL */
+	struct gb_frame_reader reader;
+	size_t noise; /* bytes that came while nobody had asked */
+	char reason[256];
+};
+
 struct gb_engine {
 	struct gb_engine_options options;
 	char *worker_dir; /* or NULL */
@@ -47,6 +62,7 @@ struct gb_kept {
 };
 
 struct gb_run {
+	enum gb_owner owner;
 	struct gb_list link; /* in engine->running or engine->settled, or in neither */
 	struct gb_engine *engine;
 	enum gb_runtime runtime;
@@ -62,11 +78,14 @@ struct gb_run {
 
 	uint64_t started, deadline; /* ns; a deadline of 0 is none */
 	uint64_t timeout_ms;
-	uint64_t output_left; /* bytes of log frames */
-	struct gb_buf outbox; /* what is still to be sent */
-	size_t sent;          /* of it, from its beginning */
-	bool waits_to_send;   /* until the socket takes more */
-	struct gb_frame_reader reader;
+	uint64_t output_left;           /* bytes of log frames */
+	struct gb_buf outbox;           /* what is still to be sent */
+	size_t sent;                    /* of it, from its beginning */
+	bool waits_to_send;             /* until the socket takes more */
+	struct gb_frame_reader *reader; /* its own, or the session's */
+	struct gb_frame_reader own_reader;
+	struct gb_session *session; /* or NULL */
+	enum gb_interrupted { NOT_INTERRUPTED, BY_CALLER, BY_TIME } interrupted;
 	struct gb_bridge bridge;
 
 	struct gb_values *values; /* of the result, the reports and the logs */
@@ -77,7 +96,8 @@ struct gb_run {
 	uint64_t display_left;    /* bytes */
 	uint64_t report_left;     /* bytes */
 	int exit_code;            /* that the program asked for, or -1 */
-	bool stopping;            /* killed, but its last words are still to be heard */
+	bool result_received;
+	bool stopping; /* killed, but its last words are still to be heard */
 	bool settled;
 	bool destroyed;
 	unsigned held; /* while set, the memory stays */
@@ -94,6 +114,8 @@ void gb_run_let_go(struct gb_run *run);
 /* The socket of a cell that belongs to a run is ready; the cell has ended. */
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
+/* How a cell ended, in words. */
+void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n);
 
 /* End @run with a failure of its own. */
 void gb_run_fail(
@@ -115,6 +137,17 @@ struct gb_grants gb_bridge_grants(struct gb_bridge *bridge);
 /* Handle a CALL or ANSWER. On failure the sandbox is not what it should be. */
 bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+
+/* --- session.c --- */
+
+/* The same for a cell that nobody has asked anything just now. */
+void gb_session_on_cell_ready(struct gb_cell *cell);
+void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
+/* @run begins in its session; it has ended there. */
+bool gb_session_enter(struct gb_run *run, struct gb_err *err);
+void gb_session_leave(struct gb_run *run);
+/* Its process is gone, or to go. */
+void gb_session_terminate(struct gb_session *session, const char *reason);
 
 /* --- engine.c --- */
 

@@ -159,7 +159,8 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 		gb_cbor_object(out, 0);
 		return true;
 	}
-	gb_cbor_object(out, 1u + !!options->input + !!options->allowed_modules);
+	gb_cbor_object(out, 2u + !!options->input + !!options->allowed_modules);
+	write_flag(out, "session", options->session);
 	write_flag(out, "restricted", options->restricted);
 	if (options->input) {
 		gb_cbor_string(out, "stdin", strlen("stdin"));

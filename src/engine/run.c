@@ -15,6 +15,8 @@
 #include "engine/limits.h"
 #include "sandbox/protocol.h"
 
+#define GRACE_NS 1000000000ull /* for code that was interrupted */
+
 enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
 
 const char *gb_status_name(enum gb_status status) {
@@ -31,7 +33,7 @@ const char *gb_log_level_name(enum gb_log_level level) {
 /* --- holding on while callbacks run --- */
 
 static void release_run(struct gb_run *run) {
-	gb_frame_reader_finish(&run->reader);
+	gb_frame_reader_finish(&run->own_reader);
 	gb_buf_finish(&run->outbox);
 	gb_bridge_finish(&run->bridge);
 	free(run->reports.list);
@@ -60,7 +62,10 @@ void gb_run_let_go(struct gb_run *run) {
 	gb_list_remove(&run->link);
 	if (!run->cell)
 		return;
-	gb_cell_release(run->cell);
+	if (run->session)
+		gb_session_leave(run);
+	else
+		gb_cell_release(run->cell);
 	run->cell = NULL;
 }
 
@@ -125,6 +130,8 @@ static bool spend_output(struct gb_run *run, size_t cost) {
 	return false;
 }
 
+static void rename_interrupted(struct gb_run *run);
+
 static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	struct gb_err err = {0};
 	size_t cost = frame->n + GB_FRAME_HEAD;
@@ -155,6 +162,8 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	case GB_FRAME_RESULT:
 		if (!gb_answer_result(run, frame, &err))
 			break;
+		run->result_received = true;
+		rename_interrupted(run);
 		settle(run);
 		return;
 	case GB_FRAME_CALL:
@@ -177,12 +186,12 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 enum received { ALL_THERE_WAS, PERHAPS_MORE, NOTHING_NOW, THE_END };
 
 static enum received receive(struct gb_run *run) {
-	size_t room, missing = gb_frame_reader_missing(&run->reader);
+	size_t room, missing = gb_frame_reader_missing(run->reader);
 	/* Most messages are short, and a thousand runs have a thousand of these; of a long one the length is
 	 * known by now. */
 	missing = missing < RECEIVE_MAX ? missing : RECEIVE_MAX;
 	char *into =
-	    gb_frame_reader_room(&run->reader, missing > RECEIVE_STEP ? missing : RECEIVE_STEP, &room);
+	    gb_frame_reader_room(run->reader, missing > RECEIVE_STEP ? missing : RECEIVE_STEP, &room);
 	if (!into)
 		return THE_END;
 	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
@@ -190,7 +199,7 @@ static enum received receive(struct gb_run *run) {
 		return NOTHING_NOW;
 	if (n <= 0)
 		return THE_END;
-	gb_frame_reader_fed(&run->reader, (size_t)n);
+	gb_frame_reader_fed(run->reader, (size_t)n);
 	return (size_t)n < room ? ALL_THERE_WAS : PERHAPS_MORE;
 }
 
@@ -198,7 +207,7 @@ static enum received receive(struct gb_run *run) {
 static bool handle_frames(struct gb_run *run) {
 	struct gb_frame frame;
 	while (!run->settled) {
-		enum gb_frame_status status = gb_frame_reader_next(&run->reader, &frame);
+		enum gb_frame_status status = gb_frame_reader_next(run->reader, &frame);
 		if (status == GB_FRAME_MORE)
 			return true;
 		if (status == GB_FRAME_BAD)
@@ -266,6 +275,10 @@ void gb_run_send(struct gb_run *run) {
 
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_run *run = cell->owner;
+	if (*(enum gb_owner *)cell->owner == GB_OWNER_SESSION) {
+		gb_session_on_cell_ready(cell);
+		return;
+	}
 	hold(run);
 	if (events & EPOLLOUT) {
 		send_some(run);
@@ -285,32 +298,49 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 
 /* --- ends --- */
 
-static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
-	char text[160];
+void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	run->result.memory_used_bytes = 0;
-	if (end->out_of_memory) {
-		gb_run_fail(run, GB_MEMORY, "MemoryError", "memory",
+	if (end->fate != GB_CELL_EXITED)
+		snprintf(text, n, "%s", end->reason);
+	else if (end->out_of_memory)
+		snprintf(text, n,
 		    "the kernel ended the run because all runs together needed more memory than they may");
-	} else if (sig == SIGXCPU) {
-		gb_run_fail(
-		    run, GB_TERMINATED, "LimitError", "cpu_limit", "the run used more CPU time than it may");
-	} else if (sig) {
-		snprintf(text, sizeof text, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
-		gb_run_fail(run, GB_FAILURE, "SandboxError", "crashed", text);
-	} else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL) {
-		/* Not "denied": code that has taken over a worker can end with this status as well. */
-		gb_run_fail(run, GB_FAILURE, "WallError", "wall",
+	else if (sig == SIGXCPU)
+		snprintf(text, n, "the run used more CPU time than it may");
+	else if (sig)
+		snprintf(text, n, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
+	else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL)
+		snprintf(text, n,
 		    "the sandbox ended because it could not raise its last layers; see 'glovebox doctor'");
-	} else {
-		snprintf(text, sizeof text, "the sandbox ended without an answer (exit status %d)",
-		    WEXITSTATUS(status));
+	else
+		snprintf(
+		    text, n, "the sandbox ended without an answer (exit status %d)", WEXITSTATUS(status));
+}
+
+static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
+	char text[256];
+	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	gb_cell_obituary(end, text, sizeof text);
+	run->result.memory_used_bytes = 0;
+	if (end->out_of_memory)
+		gb_run_fail(run, GB_MEMORY, "MemoryError", "memory", text);
+	else if (sig == SIGXCPU)
+		gb_run_fail(run, GB_TERMINATED, "LimitError", "cpu_limit", text);
+	else if (sig)
+		gb_run_fail(run, GB_FAILURE, "SandboxError", "crashed", text);
+	else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL)
+		/* Not "denied": code that has taken over a worker can end with this status as well. */
+		gb_run_fail(run, GB_FAILURE, "WallError", "wall", text);
+	else
 		gb_run_fail(run, GB_FAILURE, "SandboxError", "no_answer", text);
-	}
 }
 
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	struct gb_run *run = cell->owner;
+	if (*(enum gb_owner *)cell->owner == GB_OWNER_SESSION) {
+		gb_session_on_cell_end(cell, end);
+		return;
+	}
 	hold(run);
 	/* Its last words may still be in the socket. */
 	take_in(run);
@@ -322,6 +352,11 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 		gb_run_fail(run, GB_DENIED, "WallError", "wall", end->reason);
 	} else {
 		settle_by_exit(run, end);
+	}
+	if (run->session) {
+		char text[256];
+		gb_cell_obituary(end, text, sizeof text);
+		gb_session_terminate(run->session, text);
 	}
 	unhold(run);
 }
@@ -339,13 +374,49 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 		run->result.timed_out = timed_out;
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
 	}
+	if (run->session)
+		gb_session_terminate(run->session, message);
 	unhold(run);
+}
+
+static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
+	if (run->settled || !run->session || run->interrupted || !gb_cell_signal(run->cell, SIGINT))
+		return false;
+	run->interrupted = why;
+	/* To heed it. */
+	run->deadline = gb_now_ns() + GRACE_NS;
+	gb_engine_wake_at(run->engine, run->deadline);
+	return true;
+}
+
+bool gb_run_interrupt(struct gb_run *run) {
+	return interrupt(run, BY_CALLER);
+}
+
+static void describe_timeout(const struct gb_run *run, char *text, size_t n) {
+	snprintf(text, n, "the run took longer than its %llu ms", (unsigned long long)run->timeout_ms);
+}
+
+/* Code that was interrupted says so by an error of its own language; here it is said in ours. */
+static void rename_interrupted(struct gb_run *run) {
+	char text[80] = "interrupted by the caller";
+	if (!run->interrupted || run->result.status != GB_FAILURE)
+		return;
+	bool by_time = run->interrupted == BY_TIME;
+	if (by_time)
+		describe_timeout(run, text, sizeof text);
+	run->result.status = GB_TERMINATED;
+	run->result.timed_out = by_time;
+	run->result.error.name = "TerminatedError";
+	run->result.error.code = by_time ? "timeout" : "interrupted";
+	run->result.error.message = keep_text(run, text);
 }
 
 void gb_run_time_out(struct gb_run *run) {
 	char text[80];
-	snprintf(
-	    text, sizeof text, "the run took longer than its %llu ms", (unsigned long long)run->timeout_ms);
+	if (interrupt(run, BY_TIME))
+		return;
+	describe_timeout(run, text, sizeof text);
 	stop(run, "timeout", text, true);
 }
 
@@ -382,7 +453,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->data = options->data;
 	run->output_left = output;
 	run->report_left = report;
-	run->display_left = options->language == GB_PYTHON ? DISPLAY_BYTES : 0;
+	run->display_left = options->session || options->language == GB_PYTHON ? DISPLAY_BYTES : 0;
 	run->exit_code = -1;
 	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
 		gb_buf_init(&run->streams[i], output + 1);
@@ -392,7 +463,8 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	uint64_t largest = output > result ? output : result;
 	largest = largest > run->bridge.call_bytes ? largest : run->bridge.call_bytes;
 	largest = largest > run->display_left ? largest : run->display_left;
-	gb_frame_reader_init(&run->reader, largest + FRAME_SLACK);
+	run->reader = &run->own_reader;
+	gb_frame_reader_init(run->reader, largest + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
 	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
 	name_run(run);
@@ -404,8 +476,20 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	return NULL;
 }
 
-static bool launch(struct gb_run *run, struct gb_err *err) {
+static void begin(struct gb_run *run) {
 	struct gb_engine *engine = run->engine;
+	gb_run_send(run);
+	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
+	gb_list_append(&engine->running, &run->link);
+	if (run->deadline)
+		gb_engine_wake_at(engine, run->deadline);
+}
+
+/* A cell of its own, or its session's. */
+static bool take_cell(struct gb_run *run, struct gb_err *err) {
+	struct gb_engine *engine = run->engine;
+	if (run->session)
+		return gb_session_enter(run, err);
 	if (!gb_runtime_start(engine, run->runtime, err))
 		return false;
 	struct gb_pool *pool = engine->pools[run->runtime];
@@ -414,13 +498,13 @@ static bool launch(struct gb_run *run, struct gb_err *err) {
 		gb_engine_let_settled_go(engine);
 		run->cell = gb_pool_take(pool, run, err);
 	}
-	if (!run->cell)
+	return run->cell;
+}
+
+static bool launch(struct gb_run *run, struct gb_err *err) {
+	if (!take_cell(run, err))
 		return false;
-	gb_run_send(run);
-	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
-	gb_list_append(&engine->running, &run->link);
-	if (run->deadline)
-		gb_engine_wake_at(engine, run->deadline);
+	begin(run);
 	return true;
 }
 
@@ -433,8 +517,13 @@ bool gb_run_start(
 	if (run->timeout_ms < UINT64_MAX / 2000000)
 		run->deadline = run->started + run->timeout_ms * 1000000;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	if (!gb_runtime_find(options->language, options->profile, &run->runtime, err) ||
-	    !gb_request_encode(options, &grants, &run->outbox, err) || !launch(run, err)) {
+	struct gb_run_options asked = *options;
+	if (options->session) {
+		run->session = options->session;
+		asked.language = options->session->language;
+	}
+	if (!gb_runtime_find(asked.language, asked.profile, &run->runtime, err) ||
+	    !gb_request_encode(&asked, &grants, &run->outbox, err) || !launch(run, err)) {
 		release_run(run);
 		return false;
 	}

@@ -430,6 +430,10 @@ void gb_cell_kill(struct gb_cell *cell) {
 		syscall(SYS_pidfd_send_signal, cell->pidfd, SIGKILL, NULL, 0);
 }
 
+bool gb_cell_signal(struct gb_cell *cell, int signal) {
+	return cell->pidfd >= 0 && syscall(SYS_pidfd_send_signal, cell->pidfd, signal, NULL, 0) == 0;
+}
+
 void gb_cell_release(struct gb_cell *cell) {
 	cell->owner = NULL;
 	cell->shard->n_active--;

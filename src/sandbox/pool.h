@@ -87,6 +87,8 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 void gb_pool_refill(struct gb_pool *pool);
 
 void gb_cell_kill(struct gb_cell *cell);
+/* False if there is no process yet that could be signalled. */
+bool gb_cell_signal(struct gb_cell *cell, int signal);
 void gb_cell_release(struct gb_cell *cell);
 
 #endif

@@ -1,0 +1,139 @@
+/* A sandbox that outlives a run. Between runs it has nothing to say: what it says all the same is thrown
+ * away. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "engine/limits.h"
+
+enum { NOISE_MAX = 1 << 20, STEP = 4 << 10 };
+
+const char *gb_session_state_name(enum gb_session_state state) {
+	static const char *const names[] = {"idle", "executing", "terminated"};
+	return state < GB_COUNT(names) ? names[state] : "terminated";
+}
+
+bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
+    struct gb_session **ret, struct gb_err *err) {
+	if (language != GB_PYTHON)
+		return gb_fail(err, GB_EINVAL, 0, "language: only Python has sessions");
+	struct gb_session *session = calloc(1, sizeof *session);
+	if (!session)
+		return gb_fail(err, GB_ENOMEM, 0, "a session");
+	session->owner = GB_OWNER_SESSION;
+	session->engine = engine;
+	session->language = language;
+	gb_frame_reader_init(&session->reader, RESULT_MAX);
+	if (gb_runtime_find(language, profile, &session->runtime, err) &&
+	    gb_runtime_start(engine, session->runtime, err))
+		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
+	if (!session->cell) {
+		gb_frame_reader_finish(&session->reader);
+		free(session);
+		return false;
+	}
+	*ret = session;
+	return true;
+}
+
+void gb_session_terminate(struct gb_session *session, const char *reason) {
+	if (!session->cell)
+		return;
+	snprintf(session->reason, sizeof session->reason, "%s", reason);
+	gb_cell_release(session->cell);
+	session->cell = NULL;
+	if (session->run)
+		session->run->cell = NULL;
+	session->run = NULL;
+}
+
+void gb_session_close(struct gb_session *session) {
+	if (!session)
+		return;
+	struct gb_run *run = session->run;
+	gb_session_terminate(session, "closed");
+	if (run) {
+		run->session = NULL;
+		gb_run_let_go(run);
+		if (!run->settled)
+			gb_run_destroy(run);
+	}
+	gb_frame_reader_finish(&session->reader);
+	free(session);
+}
+
+enum gb_session_state gb_session_state(const struct gb_session *session) {
+	if (!session->cell)
+		return GB_SESSION_TERMINATED;
+	return session->run && !session->run->settled ? GB_SESSION_EXECUTING : GB_SESSION_IDLE;
+}
+
+const char *gb_session_reason(const struct gb_session *session) {
+	return session->reason;
+}
+
+bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
+	struct gb_session *session = run->session;
+	if (!session->cell)
+		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
+	/* The last one may be over without having gone yet. */
+	if (session->run && session->run->settled)
+		gb_run_let_go(session->run);
+	if (session->run)
+		return gb_fail(err, GB_EBUSY, 0, "session: another run executes in it");
+	session->run = run;
+	session->noise = 0;
+	run->runtime = session->runtime;
+	run->reader = &session->reader;
+	run->cell = session->cell;
+	run->cell->owner = run;
+	return true;
+}
+
+void gb_session_leave(struct gb_run *run) {
+	struct gb_session *session = run->session;
+	if (!session->cell || session->run != run)
+		return;
+	/* One that is ended before its result leaves nobody who knows where the next message begins. */
+	bool abandoned = run->destroyed && !run->result_received;
+	session->run = NULL;
+	session->cell->owner = session;
+	gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN);
+	if (abandoned)
+		gb_session_terminate(session, "its run was destroyed");
+}
+
+/* Frames of threads that write when nobody has asked; they are for nobody. */
+void gb_session_on_cell_ready(struct gb_cell *cell) {
+	struct gb_session *session = cell->owner;
+	size_t room;
+	char *into = gb_frame_reader_room(&session->reader, STEP, &room);
+	ssize_t n = into ? recv(cell->fd, into, room, MSG_DONTWAIT) : 0;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	struct gb_frame frame;
+	enum gb_frame_status status = GB_FRAME_BAD;
+	if (n > 0) {
+		gb_frame_reader_fed(&session->reader, (size_t)n);
+		session->noise += (size_t)n;
+		do
+			status = gb_frame_reader_next(&session->reader, &frame);
+		while (status == GB_FRAME_READY);
+	}
+	if (status == GB_FRAME_BAD || session->noise > NOISE_MAX) {
+		/* It is over, or it is no longer ours; when it is gone we are told how. */
+		gb_loop_remove(&session->engine->loop, &cell->source);
+		gb_cell_kill(cell);
+	}
+}
+
+void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
+	char text[256];
+	gb_cell_obituary(end, text, sizeof text);
+	gb_session_terminate(cell->owner, text);
+}

@@ -1,0 +1,169 @@
+/* Sandboxes that outlive a run. */
+#include "e2e/engine.h"
+#include "tap.h"
+
+static struct gb_engine *engine;
+
+__attribute__((constructor)) static void set_up(void) {
+	engine = engine_with((struct gb_engine_options){.ready = 1u << GB_PYTHON, .shards = 1});
+	if (!engine)
+		exit(1);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	gb_engine_destroy(engine);
+}
+
+static struct gb_session *open_session(void) {
+	struct gb_session *session = NULL;
+	struct gb_err err = {0};
+	if (!CHECK(gb_session_open(engine, GB_PYTHON, NULL, &session, &err)))
+		printf("#   %s\n", err.message);
+	return session;
+}
+
+static struct gb_run *begin(struct gb_session *session, const char *source, uint64_t timeout_ms) {
+	return start(
+	    engine, (struct gb_run_options){.session = session, .source = source, .timeout_ms = timeout_ms});
+}
+
+/* What @source gives in @session: a number, or -1 and @ret_code says why. */
+static double number(struct gb_session *session, const char *source, char ret_code[64]) {
+	struct gb_run *run = begin(session, source, 20000);
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	double value = -1;
+	snprintf(ret_code, 64, "%s", result ? result->error.name : "no run");
+	if (result && result->status == GB_SUCCESS)
+		value = gb_value_as_number(result->value);
+	gb_run_destroy(run);
+	return value;
+}
+
+TEST(two_runs_in_a_session_share_variables) {
+	struct gb_session *session = open_session();
+	char why[64];
+	number(session, "x = 41\nimport math as m", why);
+	CHECK_INT((int)number(session, "x + 1", why), 42);
+	CHECK_INT((int)number(session, "m.floor(2.5)", why), 2);
+	CHECK_INT(gb_session_state(session), GB_SESSION_IDLE);
+	gb_session_close(session);
+}
+
+TEST(two_sessions_share_nothing) {
+	struct gb_session *a = open_session(), *b = open_session();
+	char why[64];
+	number(a,
+	    "x = 1\nopen('/box/f', 'w').write('a')\nopen('/tmp/f', 'w').write('a')\nimport json; json.mine = "
+	    "1",
+	    why);
+	CHECK_INT((int)number(b, "x", why), -1);
+	CHECK_STR(why, "NameError");
+	CHECK_INT((int)number(b, "import os; len(os.listdir('/box')) + len(os.listdir('/tmp'))", why), 0);
+	CHECK_INT((int)number(b, "import json; int(hasattr(json, 'mine'))", why), 0);
+	CHECK_INT((int)number(b, "import os\nos.kill(1, 0)", why), -1);
+	CHECK_STR(why, "PermissionError");
+	CHECK_INT((int)number(a, "x", why), 1);
+	gb_session_close(a);
+	gb_session_close(b);
+}
+
+TEST(an_endless_loop_is_interrupted_and_the_session_kept) {
+	struct gb_session *session = open_session();
+	char why[64];
+	number(session, "x = 7", why);
+	struct gb_run *run = begin(session, "while True: pass", 300);
+	CHECK_INT(gb_session_state(session), GB_SESSION_EXECUTING);
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_STR(gb_status_name(result->status), "terminated");
+	CHECK_STR(result->error.code, "timeout");
+	CHECK(result->timed_out);
+	gb_run_destroy(run);
+	CHECK_INT((int)number(session, "x", why), 7);
+	gb_session_close(session);
+}
+
+TEST(a_caller_can_interrupt) {
+	struct gb_session *session = open_session();
+	char why[64];
+	number(session, "x = 8", why);
+	struct gb_run *run = begin(session, "import time\ntime.sleep(100)", 20000);
+	for (int i = 0; i < 20; i++)
+		gb_engine_dispatch(engine, 10, NULL);
+	CHECK(gb_run_interrupt(run));
+	CHECK(!gb_run_interrupt(run));
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_STR(result->error.code, "interrupted");
+	gb_run_destroy(run);
+	CHECK_INT((int)number(session, "x", why), 8);
+	gb_session_close(session);
+}
+
+TEST(what_does_not_heed_an_interrupt_is_killed) {
+	struct gb_session *session = open_session();
+	struct gb_err err = {0};
+	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 300), *next;
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_STR(result->error.code, "timeout");
+	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
+	CHECK(strstr(gb_session_reason(session), "300 ms"));
+	gb_run_destroy(run);
+	CHECK(
+	    !gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &next, &err));
+	CHECK(strstr(err.message, "session: has ended"));
+	gb_session_close(session);
+}
+
+TEST(a_crash_ends_the_session_and_is_told) {
+	struct gb_session *session = open_session();
+	struct gb_run *run = begin(session, "import ctypes\nctypes.string_at(0)", 20000);
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_STR(result->error.code, "crashed");
+	CHECK(strstr(gb_session_reason(session), "SIGSEGV"));
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(one_run_at_a_time) {
+	struct gb_session *session = open_session();
+	struct gb_err err = {0};
+	struct gb_run *run = begin(session, "import time\ntime.sleep(0.2)", 20000), *other;
+	CHECK(
+	    !gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &other, &err));
+	CHECK_INT(err.code, GB_EBUSY);
+	gb_run_wait(run);
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(a_session_dies_while_idle) {
+	struct gb_session *session = open_session();
+	char why[64];
+	number(session, "import threading, os\nthreading.Timer(0.1, lambda: os._exit(3)).start()", why);
+	for (int i = 0; i < 100 && gb_session_state(session) != GB_SESSION_TERMINATED; i++)
+		gb_engine_dispatch(engine, 20, NULL);
+	CHECK_INT(gb_session_state(session), GB_SESSION_TERMINATED);
+	CHECK(strstr(gb_session_reason(session), "exit status 3"));
+	gb_session_close(session);
+}
+
+TEST(a_session_that_is_closed_while_it_executes_leaves_nothing) {
+	struct census before = take_census();
+	for (int i = 0; i < 20; i++) {
+		struct gb_session *session = open_session();
+		begin(session, "while True: pass", 20000);
+		gb_session_close(session);
+	}
+	for (int i = 0; i < 50; i++)
+		gb_engine_dispatch(engine, 10, NULL);
+	struct census after = take_census();
+	CHECK(after.fds <= before.fds + 8);
+}
+
+TEST(only_python_has_sessions) {
+	struct gb_session *session = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_session_open(engine, GB_JAVASCRIPT, NULL, &session, &err));
+	CHECK(strstr(err.message, "language"));
+	CHECK(!gb_session_open(engine, GB_PYTHON, "fortran", &session, &err));
+	CHECK(strstr(err.message, "profile"));
+}
