@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/display.h"
 #include "glovebox/glovebox.h"
 
 enum { SHOWN_MAX = 1 << 20, INPUTS_MAX = 64 << 20 };
@@ -62,13 +63,29 @@ struct request {
 	bool has_language;
 	enum language language;
 	bool json;
+	const char *out; /* a folder for what the program shows */
+	struct gb_value *allowed;
 	struct gb_values *values;
 	struct gb_value *globals;
 	struct gb_run_options options;
 	struct gb_buf source;
 };
 
-enum { FLAG_EVAL, FLAG_LANGUAGE, FLAG_FN, FLAG_ARGS, FLAG_INPUT, FLAG_TIMEOUT, FLAG_MEMORY, FLAG_JSON };
+enum {
+	FLAG_EVAL,
+	FLAG_LANGUAGE,
+	FLAG_FN,
+	FLAG_ARGS,
+	FLAG_INPUT,
+	FLAG_TIMEOUT,
+	FLAG_MEMORY,
+	FLAG_STDIN,
+	FLAG_PROFILE,
+	FLAG_RESTRICTED,
+	FLAG_ALLOW,
+	FLAG_OUT,
+	FLAG_JSON
+};
 
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
@@ -78,6 +95,11 @@ static const struct flag flags[] = {
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
     [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s)"},
     [FLAG_MEMORY] = {"memory", 0, "SIZE", "end it when it needs more than 32M, 1G (default 64M)"},
+    [FLAG_STDIN] = {"stdin", 0, "TEXT", "Python: what the program reads from its standard input"},
+    [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
+    [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python: refuse what honest code does not need"},
+    [FLAG_ALLOW] = {"allow", 0, "MODULE", "Python, restricted: let it import MODULE; may be repeated"},
+    [FLAG_OUT] = {"out", 0, "DIR", "Python: write pictures and tables to DIR"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
     {0},
 };
@@ -146,6 +168,22 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return (gb_str_parse_size(value, &request->options.memory_bytes) &&
 			   request->options.memory_bytes) ||
 		       complain(&command_run, "--memory: '%s' is not a size like 32M or 1G", value);
+	case FLAG_STDIN:
+		request->options.input = value;
+		return true;
+	case FLAG_PROFILE:
+		request->options.profile = value;
+		return true;
+	case FLAG_RESTRICTED:
+		request->options.restricted = true;
+		return true;
+	case FLAG_ALLOW:
+		return gb_value_push(
+			   request->allowed, gb_value_string(request->values, value, strlen(value))) ||
+		       complain(&command_run, "--allow: a name that is not UTF-8");
+	case FLAG_OUT:
+		request->out = value;
+		return true;
 	case FLAG_JSON:
 		request->json = true;
 		return true;
@@ -207,7 +245,7 @@ static void show_failure(const struct request *request, const struct gb_result *
 static void show_result(const struct request *request, const struct gb_result *result) {
 	if (result->status != GB_SUCCESS) {
 		show_failure(request, result);
-	} else if (gb_value_type(result->value) != GB_UNDEFINED) {
+	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_say_result(result)) {
 		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
 		puts(text ? text : "?");
 	}
@@ -225,11 +263,17 @@ static int exit_status(const struct gb_result *result) {
 }
 
 static int show(const struct request *request, const struct gb_result *result) {
+	struct gb_err err = {0};
+	if (request->out && !displays_write(result, request->out, &err)) {
+		complain(&command_run, "--out: %s", err.message);
+		return EXIT_CODE_FAILED;
+	}
 	if (!request->json) {
+		if (!request->out)
+			displays_show(result);
 		show_result(request, result);
 		return exit_status(result);
 	}
-	struct gb_err err = {0};
 	gb_auto_free char *json = gb_result_to_json(result, NULL, &err);
 	if (!json) {
 		complain(&command_run, "%s", err.message);
@@ -291,6 +335,8 @@ static int execute(struct request *request) {
 	request->options.source_bytes = request->source.len;
 	request->options.language = engine_language(request->language);
 	request->options.globals = request->globals;
+	if (gb_value_count(request->allowed))
+		request->options.allowed_modules = request->allowed;
 	if (!request->json) {
 		request->options.on_log = show_log;
 		request->options.on_output = show_output;
@@ -328,6 +374,7 @@ static int run_request(struct request *request) {
 static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {.values = gb_values_create(INPUTS_MAX)};
 	request.globals = gb_value_object(request.values);
+	request.allowed = gb_value_array(request.values);
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED        ? run_request(&request)
 		     : parsed == PARSED_HELP ? EXIT_OK
@@ -342,7 +389,8 @@ const struct command command_run = {
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
     .summary = "run code in a fresh sandbox and show what it gave",
     .details =
-	"The code is an ES module. Its result is its default export, or the one that --fn names; a function\n"
+	"The code is an ES module or a Python program. A module's result is its default export, or the one "
+	"that --fn names; a function\n"
 	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
 	"There\n"
 	"are no files, no network, no environment and no clock but Date in there.\n"
@@ -350,6 +398,8 @@ const struct command command_run = {
 	"  glovebox run -e 'export default [1,2,3].map(n => n * n)'\n"
 	"  glovebox run sum.js --fn add --args '[1, 2]'\n"
 	"  glovebox run -e 'export default rows.length' --input rows='[1,2]' --json\n"
+	"  glovebox run -l python -e 'print(\"hi\"); 6 * 7'\n"
+	"  glovebox run plot.py --out pictures\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
     .flags = flags,

@@ -1,0 +1,138 @@
+#include "cli/display.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "cli/cli.h"
+#include "value/text.h"
+
+/* The best form first. */
+static const struct form {
+	const char *media_type, *ending;
+} forms[] = {
+    {"image/png", "png"},
+    {"image/jpeg", "jpg"},
+    {"image/svg+xml", "svg"},
+    {"text/html", "html"},
+    {"text/markdown", "md"},
+    {"application/json", "json"},
+    {"text/plain", "txt"},
+};
+
+static const struct form *best_form(const struct gb_value *display, const char **ret_bytes, size_t *ret_n) {
+	for (size_t i = 0; i < GB_COUNT(forms); i++) {
+		const struct gb_value *data = gb_value_get(display, forms[i].media_type);
+		*ret_bytes = data ? gb_value_bytes(data, ret_n) : NULL;
+		if (*ret_bytes)
+			return &forms[i];
+	}
+	return NULL;
+}
+
+/* The name is ours: nothing that the program chose becomes part of a path. */
+static bool write_file(int folder, const char *name, const char *bytes, size_t n, struct gb_err *err) {
+	gb_auto_fd int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0 || !gb_write_all(fd, bytes, n))
+		return gb_fail(err, GB_ESYSTEM, errno, "write '%s'", name);
+	return true;
+}
+
+bool displays_write(const struct gb_result *result, const char *folder, struct gb_err *err) {
+	gb_auto_fd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return gb_fail(err, GB_ENOENT, errno, "open the folder '%s'", folder);
+	for (size_t i = 0; i < result->n_displays; i++) {
+		const char *bytes;
+		size_t n = 0;
+		const struct form *form = best_form(result->displays[i], &bytes, &n);
+		if (!form)
+			continue;
+		char name[32];
+		snprintf(name, sizeof name, "display-%zu.%s", i + 1, form->ending);
+		if (!write_file(dir, name, bytes, n, err))
+			return false;
+		fprintf(stderr, "wrote %s/%s (%s, %zu bytes)\n", folder, name, form->media_type, n);
+	}
+	return true;
+}
+
+enum terminal { PLAIN_TERMINAL, KITTY, ITERM };
+
+static enum terminal which_terminal(void) {
+	const char *term = getenv("TERM"), *program = getenv("TERM_PROGRAM");
+	if (!isatty(STDOUT_FILENO))
+		return PLAIN_TERMINAL;
+	if (getenv("KITTY_WINDOW_ID") || (term && strstr(term, "kitty")) ||
+	    (program && strcmp(program, "ghostty") == 0))
+		return KITTY;
+	if (program && (strcmp(program, "iTerm.app") == 0 || strcmp(program, "WezTerm") == 0))
+		return ITERM;
+	return PLAIN_TERMINAL;
+}
+
+/* Kitty takes pieces of at most 4096 characters. */
+static void draw_kitty(const char *base64, size_t n) {
+	enum { PIECE = 4096 };
+	for (size_t at = 0; at < n; at += PIECE) {
+		size_t length = n - at < PIECE ? n - at : PIECE;
+		printf("\033_G%sm=%d;%.*s\033\\", at == 0 ? "a=T,f=100," : "", at + length < n, (int)length,
+		    base64 + at);
+	}
+	putchar('\n');
+}
+
+static bool draw(enum terminal terminal, const struct gb_value *display) {
+	size_t n = 0;
+	const char *png = gb_value_bytes(gb_value_get(display, "image/png"), &n);
+	if (!png || terminal == PLAIN_TERMINAL)
+		return false;
+	gb_auto_buf struct gb_buf base64;
+	gb_buf_init(&base64, 2 * n + 16);
+	gb_base64_append(&base64, png, n);
+	if (!gb_buf_c_str(&base64))
+		return false;
+	if (terminal == KITTY)
+		draw_kitty(base64.data, base64.len);
+	else
+		printf("\033]1337;File=inline=1;size=%zu:%s\a\n", n, base64.data);
+	return true;
+}
+
+bool displays_say_result(const struct gb_result *result) {
+	size_t n = 0, n_text = 0;
+	const char *value = gb_value_bytes(result->value, &n);
+	for (size_t i = 0; value && i < result->n_displays; i++) {
+		const char *text = gb_value_bytes(gb_value_get(result->displays[i], "text/plain"), &n_text);
+		if (text && n == n_text && memcmp(text, value, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void displays_show(const struct gb_result *result) {
+	enum terminal terminal = which_terminal();
+	for (size_t i = 0; i < result->n_displays; i++) {
+		const char *bytes;
+		size_t n = 0;
+		const struct gb_value *text = gb_value_get(result->displays[i], "text/plain");
+		const struct form *form = best_form(result->displays[i], &bytes, &n);
+		if (!form || draw(terminal, result->displays[i]))
+			continue;
+		bool is_picture = strncmp(form->media_type, "image/", 6) == 0;
+		if (text && !is_picture) {
+			size_t n_text = 0;
+			const char *shown = gb_value_bytes(text, &n_text);
+			print_untrusted(stdout, shown, n_text);
+			putchar('\n');
+		} else {
+			printf("[%s, %zu bytes; --out DIR writes it to a file]\n", form->media_type, n);
+		}
+	}
+}
