@@ -14,7 +14,6 @@ bool gb_ts_at_using(struct ts_parser *p) {
 		return false;
 	struct ts_mark mark = gb_ts_mark(p);
 	bool using = false;
-	p->trying++;
 	if (take_word(p, W_AWAIT) && p->token.newline)
 		p->token.word = W_NONE;
 	if (take_word(p, W_USING) && at_identifier(p) && !p->token.newline) {
@@ -22,7 +21,6 @@ bool gb_ts_at_using(struct ts_parser *p) {
 		if (take_word(p, W_OF))
 			using = is(p, '=') || is(p, ';') || is(p, ':');
 	}
-	p->trying--;
 	using &= !p->failed;
 	gb_ts_rewind(p, &mark);
 	return using;

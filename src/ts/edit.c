@@ -219,14 +219,15 @@ static void render_blank(struct renderer *r, const struct ts_edit *edit) {
 	const char *from = r->p->source + r->at;
 	size_t n = edit->end - r->at;
 	char *to = r->out->text.data + r->out->text.len;
-	for (size_t i = 0; i < n; i++)
+	bool wide = false;
+	for (size_t i = 0; i < n; i++) {
 		to[i] = from[i] == '\n' || from[i] == '\r' || from[i] == '\t' ? from[i] : ' ';
-	/* The line ends that have three bytes. */
-	for (const char *at = memchr(from, 0xe2, n), *end = from + n; at && at + 3 <= end;) {
-		if (gb_ts_line_end(at))
-			memcpy(to + (at - from), at, 3);
-		at = memchr(at + 1, 0xe2, (size_t)(end - at - 1));
+		wide |= from[i] == '\xe2';
 	}
+	/* The line ends that have three bytes. */
+	for (size_t i = 0; wide && i + 3 <= n; i++)
+		if (from[i] == '\xe2' && gb_ts_line_end(from + i))
+			memcpy(to + i, from + i, 3);
 	if (edit->length && r->at == edit->start)
 		memcpy(to, r->p->text.data + edit->text, edit->length);
 	if (edit->last)

@@ -146,7 +146,6 @@ void gb_ts_find_imports(const char *source, size_t n, struct gb_ts_output *out) 
 		return;
 	struct ts_parser p;
 	parser_init(&p, source, n);
-	p.javascript = true;
 	parse(&p);
 	hand_over_imports(&p, out);
 	parser_finish(&p);

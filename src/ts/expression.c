@@ -131,9 +131,7 @@ static bool can_follow_type_arguments(struct ts_parser *p) {
 static bool try_type_arguments(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	uint32_t start = p->token.start;
-	p->trying++;
 	gb_ts_type_arguments(p);
-	p->trying--;
 	if (p->failed || !can_follow_type_arguments(p)) {
 		gb_ts_rewind(p, &mark);
 		return false;

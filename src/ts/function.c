@@ -274,7 +274,6 @@ static enum guess guess_by_parenthesis(struct ts_parser *p) {
 static enum guess guess_arrow(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	enum guess guess = NO;
-	p->trying++;
 	if (is(p, '(')) {
 		guess = guess_by_parenthesis(p);
 	} else {
@@ -283,7 +282,6 @@ static enum guess guess_arrow(struct ts_parser *p) {
 	}
 	if (p->failed)
 		guess = NO;
-	p->trying--;
 	gb_ts_rewind(p, &mark);
 	return guess;
 }
@@ -307,7 +305,6 @@ static bool try_arrow(struct ts_parser *p, bool is_async, bool no_return_type) {
 		return false;
 	struct ts_mark mark = gb_ts_mark(p);
 	struct arrow arrow = {.is_async = is_async};
-	p->trying++;
 	bool head = arrow_head(p, &arrow);
 	/* a ? (b) : c => d: with a return type it must have a ':' after its body as well. */
 	bool doubtful = head && no_return_type && arrow.return_type != TS_NONE;
@@ -317,7 +314,6 @@ static bool try_arrow(struct ts_parser *p, bool is_async, bool no_return_type) {
 		arrow_body(p, no_return_type);
 		head = !p->failed && is(p, ':');
 	}
-	p->trying--;
 	if (!head) {
 		gb_ts_rewind(p, &mark);
 		set_mark(p, doubtful ? &p->not_arrow_2 : &p->not_arrow, at);

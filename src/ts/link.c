@@ -67,6 +67,14 @@ static void use(const struct linker *linker, uint32_t index) {
 	}
 }
 
+/* Names are compared as they are written. Where one has an escape, it may be any of these. */
+static void use_all(struct ts_parser *p) {
+	for (uint32_t i = 0; i < p->bindings.n; i++) {
+		struct ts_binding *binding = &p->bindings.items[i];
+		binding->used |= !binding->is_type && binding->ref == TS_NONE && !binding->is_require;
+	}
+}
+
 static void use_computed(const struct linker *linker) {
 	struct ts_parser *p = linker->p;
 	for (uint32_t i = 0; i < p->computed.n && p->budget > 0; i++) {
@@ -211,6 +219,8 @@ void gb_ts_link(struct ts_parser *p) {
 		    !is_type_alias(&linker, &p->bindings.items[statement->first]))
 			use(&linker, statement->first);
 	}
+	if (p->escaped_names)
+		use_all(p);
 	use_computed(&linker);
 	use_refs(&linker);
 	for (uint32_t i = 0; i < p->exports.n; i++)

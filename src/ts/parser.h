@@ -10,7 +10,7 @@
  * ends and every function returns by itself, so nobody checks for failure but who tries something out:
  *
  *	struct ts_mark mark = gb_ts_mark(p);
- *	p->trying++; ...; p->trying--;
+ *	...
  *	if (p->failed) gb_ts_rewind(p, &mark);	// as if nothing had been read
  */
 #ifndef GB_TS_PARSER_H
@@ -192,14 +192,13 @@ struct ts_parser {
 	struct ts_context in;
 	unsigned depth;
 	int64_t budget;
-	bool javascript; /* nothing is erased, only imports are recorded */
 
 	bool failed;
 	bool exhausted; /* of memory, depth or work: trying something else does not help */
-	unsigned trying;
 	struct ts_failure failure;
 	uint32_t assertion; /* where the last "<name" of an expression was, for a word about JSX */
 
+	bool escaped_names;   /* a name was met that is not written as it reads */
 	bool instantiated;    /* something was met that exists at run time */
 	uint32_t last_blank;  /* index of the last blank */
 	uint32_t super_end;   /* after the super(...) that counts, or TS_NONE */

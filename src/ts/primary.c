@@ -95,13 +95,12 @@ static void property(struct ts_parser *p) {
 	if (is(p, '(') || is(p, '<')) {
 		if (!gb_ts_function_rest(p, is_async, is_generator))
 			gb_ts_expect(p, '{');
-	} else if (take(p, ':')) {
-		gb_ts_assignment_in(p);
-	} else if (name.kind != T_NAME) {
-		gb_ts_expect(p, ':');
-	} else if (take(p, '=')) {
-		gb_ts_assignment_in(p);
+		return;
 	}
+	if (name.kind != T_NAME && !is(p, ':'))
+		gb_ts_expect(p, ':');
+	if (take(p, ':') || take(p, '='))
+		gb_ts_assignment_in(p);
 }
 
 static void object_literal(struct ts_parser *p) {

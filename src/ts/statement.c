@@ -292,14 +292,13 @@ static void plain_statement(struct ts_parser *p) {
 
 void gb_ts_statement(struct ts_parser *p) {
 	enter(p);
-	if (p->token.word == W_NONE)
+	bool exported = is_word(p, W_EXPORT);
+	if (p->token.word == W_NONE || (!exported && !gb_ts_at_declaration(p)))
 		plain_statement(p);
-	else if (is_word(p, W_EXPORT))
+	else if (exported)
 		gb_ts_export(p);
-	else if (gb_ts_at_declaration(p))
-		gb_ts_declaration(p, p->token.start, false);
 	else
-		plain_statement(p);
+		gb_ts_declaration(p, p->token.start, false);
 	/* Whatever it was, only these two are sure to have ended it. */
 	char last = p->previous_end ? p->source[p->previous_end - 1] : ';';
 	p->previous = last == ';' ? ';' : '}';

@@ -88,9 +88,7 @@ static bool at_function_type(struct ts_parser *p) {
 		return false;
 	}
 	struct ts_mark mark = gb_ts_mark(p);
-	p->trying++;
 	bool function = looks_like_function(p) && !p->failed;
-	p->trying--;
 	gb_ts_rewind(p, &mark);
 	return function;
 }
@@ -266,7 +264,7 @@ static void type_word(struct ts_parser *p) {
 }
 
 static bool ends_type(const struct ts_token *token) {
-	return token->kind != T_NAME && token->kind < T_NAME && strchr(",)]}>=;", token->kind);
+	return token->kind < T_NAME && strchr(",)]}>=;", token->kind);
 }
 
 /* "*", "?", "?T", "!T": types of documentation comments, which TypeScript reads elsewhere too. */
@@ -358,12 +356,10 @@ static void infer_type(struct ts_parser *p) {
 	if (!is_word(p, W_EXTENDS))
 		return;
 	struct ts_mark mark = gb_ts_mark(p);
-	p->trying++;
 	gb_ts_next(p);
 	p->in.no_conditional_type = true;
 	gb_ts_type(p);
 	p->in = mark.in;
-	p->trying--;
 	if (p->failed || (!p->in.no_conditional_type && is(p, '?')))
 		gb_ts_rewind(p, &mark);
 }

@@ -21,7 +21,6 @@ bool gb_ts_can_follow_modifier(const struct ts_token *token) {
 bool gb_ts_at_index_signature(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	bool index = false;
-	p->trying++;
 	gb_ts_next(p);
 	if (is(p, T_DOTS) || is(p, ']')) {
 		index = true;
@@ -36,7 +35,6 @@ bool gb_ts_at_index_signature(struct ts_parser *p) {
 				index = is(p, ':') || is(p, ',') || is(p, ']');
 		}
 	}
-	p->trying--;
 	index &= !p->failed;
 	gb_ts_rewind(p, &mark);
 	return index;
@@ -143,7 +141,6 @@ void gb_ts_type_members(struct ts_parser *p) {
 bool gb_ts_at_mapped_type(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	bool mapped = false;
-	p->trying++;
 	gb_ts_next(p);
 	if (is(p, '+') || is(p, '-')) {
 		gb_ts_next(p);
@@ -155,7 +152,6 @@ bool gb_ts_at_mapped_type(struct ts_parser *p) {
 			mapped = is_word(p, W_IN);
 		}
 	}
-	p->trying--;
 	gb_ts_rewind(p, &mark);
 	return mapped;
 }

@@ -1,3 +1,5 @@
+#include <time.h>
+
 #include "../hex.h"
 #include "../table.h"
 #include "../tap.h"
@@ -135,12 +137,19 @@ TEST(what_a_module_asks_for_is_listed) {
 
 /* --- hostile text --- */
 
+/* Of this thread: other work on the machine does not count. */
+static double cpu_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
 static double erase_ms(const char *source, size_t n, bool *ret_ok, struct gb_ts_error *error) {
 	struct gb_ts_output output;
 	gb_ts_output_init(&output, 1 << 28);
-	uint64_t start = gb_now_ns();
+	double start = cpu_ms();
 	*ret_ok = gb_ts_erase(source, n, &output, error);
-	double ms = (double)(gb_now_ns() - start) / 1e6;
+	double ms = cpu_ms() - start;
 	gb_ts_output_finish(&output);
 	return ms;
 }
@@ -167,8 +176,8 @@ static void check_hostile(const struct record *record) {
 		if (!CHECK(gb_buf_c_str(&source)))
 			return;
 		double ms = erase_ms(source.data, source.len, &ok, &error);
-		/* Generous, for sanitizers and busy machines: exponential time is not near it. */
-		if (!CHECK(ms < 1500) || !CHECK(ok || *error.message))
+		/* Generous, for sanitizers and slow machines: exponential time is not near it. */
+		if (!CHECK(ms < 3000) || !CHECK(ok || *error.message))
 			printf("#   line %u, %u times: %.1f ms\n", record->line, sizes[i], ms);
 	}
 }
