@@ -73,6 +73,20 @@ static long faults_of(pid_t pid) {
 	return faults;
 }
 
+/* What a cell that waits has for itself, in kB. */
+static long private_of(pid_t pid) {
+	char path[64], line[256];
+	long all = 0, one;
+	snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)pid);
+	FILE *file = fopen(path, "r");
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Private_Dirty: %ld", &one) == 1)
+			all += one;
+	if (file)
+		fclose(file);
+	return all;
+}
+
 static double run_once(struct cell *cell, const char *source) {
 	struct outcome outcome;
 	uint64_t begin = gb_now_ns();
@@ -91,7 +105,7 @@ static void measure(unsigned n) {
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
 	sched_setaffinity(0, sizeof one, &one);
-	long faults = 0;
+	long faults = 0, waiting = 0;
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t begin = gb_now_ns();
 		struct cell cell = cell_start(false);
@@ -106,13 +120,14 @@ static void measure(unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
 		struct cell cell = cell_start(true);
 		usleep(10000);
+		waiting = private_of(cell.pid);
 		faults -= faults_of(cell.pid);
 		us[i] = run_once(&cell, snippet);
 		faults += faults_of(cell.pid);
 		cell_end(&cell);
 	}
 	tell("4 lines, warm", us, n);
-	printf("%28s %ld page faults\n", "", faults / n);
+	printf("%28s %ld page faults, %ld kB of its own while it waited\n", "", faults / n, waiting);
 	struct gb_values *pool = gb_values_create(0);
 	settings = gb_value_from_json(pool, "{\"session\":true}", 16, NULL);
 	struct cell cell = cell_start(true);

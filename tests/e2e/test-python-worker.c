@@ -131,7 +131,7 @@ TEST(an_interrupt_stops_a_call_of_the_host) {
 TEST(an_interrupt_between_jobs_is_lost) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
-	run_quietly(&cell, "x = 1");
+	run_quietly(&cell, "import asyncio\nasyncio.run(asyncio.sleep(0))");
 	kill(cell.pid, SIGINT);
 	sleep_ms(20);
 	if (CHECK(run_in(&cell, "sum(range(100000))", &outcome)))

@@ -58,8 +58,8 @@ def _as_form(media_type, data):
 
 
 def _bundle_of(value):
-    method = getattr(value, "_repr_mimebundle_", None)
-    bundle = method(include=None, exclude=None) if callable(method) else None
+    has_one = hasattr(type(value), "_repr_mimebundle_")
+    bundle = value._repr_mimebundle_(include=None, exclude=None) if has_one else None
     if isinstance(bundle, tuple) and bundle:
         bundle = bundle[0]
     return bundle if isinstance(bundle, dict) else {}

@@ -39,9 +39,10 @@ static PyStatus set_paths(PyConfig *config) {
 		wchar_t **field;
 		const wchar_t *text;
 	} texts[] = {
-	    {&config->program_name, L"python3"},
-	    {&config->executable, L""},
-	    {&config->base_executable, L""},
+	    /* Said, so that nobody looks for it. */
+	    {&config->program_name, L"" GB_PYTHON_HOME "/bin/python3"},
+	    {&config->executable, L"" GB_PYTHON_HOME "/bin/python3"},
+	    {&config->base_executable, L"" GB_PYTHON_HOME "/bin/python3"},
 	    {&config->prefix, prefix},
 	    {&config->exec_prefix, prefix},
 	    {&config->base_prefix, prefix},
@@ -138,6 +139,7 @@ static void set_environment(void) {
 	setenv("MPLBACKEND", "Agg", 1);
 	setenv("MPLCONFIGDIR", "/", 1); /* see process.py */
 	setenv("LC_CTYPE", "C.UTF-8", 1);
+	setenv("TZ", "UTC0", 1); /* also for libraries that ask again */
 }
 
 /* Bit n is set if descriptor n is open. */

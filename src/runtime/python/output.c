@@ -112,10 +112,13 @@ static void enter(void) {
 		sched_yield();
 }
 
+/* The handler may have come too late to be seen, and too early to find nobody at work. */
 static void leave(void) {
-	if (atomic_exchange(&out.wanted, false))
-		send_all();
-	atomic_store(&out.busy, 0);
+	do {
+		if (atomic_exchange(&out.wanted, false))
+			send_all();
+		atomic_store(&out.busy, 0);
+	} while (atomic_load(&out.wanted) && !atomic_exchange(&out.busy, 1));
 }
 
 static void on_timer(int signal_number) {

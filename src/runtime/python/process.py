@@ -25,6 +25,14 @@ for _name in ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp
               "spawnvp", "spawnvpe"):
     if hasattr(os, _name):
         setattr(os, _name, _refuse(f"os.{_name}"))
+
+
+def _exit(code):
+    """Ends the program, not the worker: what it has said would be lost."""
+    raise SystemExit(code)
+
+
+os._exit = _exit
 _posixsubprocess.fork_exec = _refuse("subprocess")
 
 

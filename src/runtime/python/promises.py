@@ -53,7 +53,10 @@ class Promise:
         if self._state is None:
             if asyncio._get_running_loop() is not None:
                 raise RuntimeError("an event loop is running: await it instead")
-            drive(_await(self))
+            if threading.current_thread() is threading.main_thread():
+                drive(_await(self))
+            else:
+                asyncio.run(_await(self))
         if self._state:
             raise self._value
         return self._value

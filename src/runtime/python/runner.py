@@ -77,6 +77,7 @@ def _fresh():
     promises.end()
     for filename in tuple(traces.own):
         traces.forget(filename)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     return main.__dict__
 
 
@@ -84,13 +85,17 @@ def _apply(settings, filename):
     """Settings of this runtime's own."""
     _State.policy = None
     if settings is None:
+        if display.shown.count:
+            display.shown.reset()
         return False
+    display.shown.reset(settings.get("maxDisplays", display.MAX_COUNT),
+                        settings.get("displayBytes", display.MAX_BYTES))
     if settings.get("restricted"):
         _State.policy = policies.policy_for(settings.get("allowedModules"))
     if settings.get("reset"):
         _State.namespace = None
-    stdin = settings.get("stdin")
-    if stdin is not None:
+    stdin = settings.get("stdin", "")
+    if stdin or sys.stdin is not sys.__stdin__:
         sys.stdin = io.StringIO(stdin)
     for folder in settings.get("path") or ():
         if folder not in sys.path:
@@ -98,9 +103,6 @@ def _apply(settings, filename):
     argv = settings.get("argv")
     if argv is not None:
         sys.argv = [filename, *argv]
-    if "maxDisplays" in settings or "displayBytes" in settings:
-        display.shown.reset(settings.get("maxDisplays", display.MAX_COUNT),
-                            settings.get("displayBytes", display.MAX_BYTES))
     return bool(settings.get("session"))
 
 
@@ -266,8 +268,6 @@ def run(source, filename, export, required, report, sources, imports, names, arg
     namespace = _State.namespace
     policy = _State.policy
     namespace["__builtins__"] = builtins if policy is None else policy.builtins
-    if display.shown.count:
-        display.shown.reset(display.shown.max_count, display.shown.max_bytes)
     if imports is not None:
         modules.give_imports(imports)
     if sources is not None:

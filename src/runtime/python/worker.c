@@ -156,6 +156,8 @@ static void run(const struct gb_job *job) {
 		atomic_store(&worker.interruptible, true);
 		outcome = PyObject_Vectorcall(gb_py_runner.run, given, N_GIVEN, NULL);
 		atomic_store(&worker.interruptible, false);
+		/* Code may have put another handler in place of ours, as asyncio.run() does. */
+		catch_interrupts();
 		/* One that came at the last moment. */
 		if (PyErr_CheckSignals() < 0)
 			Py_CLEAR(outcome);
