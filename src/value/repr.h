@@ -25,8 +25,8 @@ struct gb_value {
 		       * promise is the sandbox's */
 	uint8_t kind; /* of a view: enum gb_view_kind */
 	union {
-		double number;       /* number, date */
-		struct gb_str bytes; /* string, bigint, buffer: they follow the value in memory */
+		double number;        /* number, date */
+		struct gb_str bytes;  /* string, bigint, buffer: they follow the value in memory */
 		struct gb_slots list; /* array, object, map, set */
 		struct gb_value *texts[GB_TEXTS]; /* error, regexp: strings; the last may be NULL */
 		struct {
