@@ -1,22 +1,17 @@
 #include "cli/bench.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
-#include "base/io.h"
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
 
-enum { WARM_FOR_MEMORY = 32, SPACING_US = 1000 };
-
-static const struct gb_run_options one_plus_one = {.source = "export default 1+1"};
+static const struct bench_subject javascript = {
+    .run = {.source = "export default 1+1"},
+    .ready = 1u << GB_JAVASCRIPT,
+    .spacing_us = 1000,
+};
 
 struct figures {
 	double ping_same, ping_cross, fork_floor;
@@ -30,169 +25,11 @@ struct figures {
 	unsigned cpus;
 };
 
-/* --- single runs --- */
-
-static bool run_once(struct gb_engine *engine, double *ret_us, struct gb_err *err) {
-	struct gb_run *run;
-	uint64_t before = gb_now_ns();
-	if (!gb_run_start(engine, &one_plus_one, &run, err))
-		return false;
-	const struct gb_result *result = gb_run_wait(run);
-	*ret_us = (double)(gb_now_ns() - before) / 1e3;
-	bool ok = result && result->status == GB_SUCCESS && gb_value_as_number(result->value) == 2;
-	if (!ok)
-		gb_fail(err, GB_ESYSTEM, 0, "a run failed: %s", result ? result->error.message : "no result");
-	gb_run_destroy(run);
-	return ok;
-}
-
-/* Let the zygote refill, and the machine fall asleep a little, as between two requests. */
-static void rest(struct gb_engine *engine) {
-	usleep(SPACING_US);
-	gb_engine_dispatch(engine, 0, NULL);
-}
-
-/* The two kinds of run in turns, so that a noisy minute hits both. */
-static bool measure_in_turns(struct gb_engine *cold, struct gb_engine *warm, struct samples *on_demand,
-    struct samples *pooled, struct gb_err *err) {
-	double ignored;
-	for (int i = 0; i < 20; i++, rest(cold), rest(warm))
-		if (!run_once(cold, &ignored, err) || !run_once(warm, &ignored, err))
-			return false;
-	for (size_t i = 0; i < on_demand->n; i++) {
-		if (!run_once(cold, &on_demand->us[i], err))
-			return false;
-		rest(cold);
-		if (!run_once(warm, &pooled->us[i], err))
-			return false;
-		rest(warm);
-	}
-	return true;
-}
-
-static bool measure_runs(struct samples *on_demand, struct samples *pooled, struct gb_err *err) {
-	struct gb_engine *cold = NULL, *warm = NULL;
-	bool ok = gb_engine_create(&(struct gb_engine_options){.shards = 1, .warm = GB_NONE}, &cold, err) &&
-		  gb_engine_create(&(struct gb_engine_options){.shards = 1}, &warm, err) &&
-		  measure_in_turns(cold, warm, on_demand, pooled, err);
-	gb_engine_destroy(cold);
-	gb_engine_destroy(warm);
-	return ok;
-}
-
-/* --- throughput --- */
-
-/* One core's share: one run after the other until time is up, as the peers are measured too. Returns how
- * many. */
-static long saturate(int cpu, double seconds) {
-	struct gb_engine *engine;
-	pin_to(cpu);
-	const struct gb_engine_options options = {.shards = 1, .warm = GB_NONE};
-	if (!gb_engine_create(&options, &engine, NULL))
-		return -1;
-	long done = 0;
-	double ignored;
-	for (uint64_t end = gb_now_ns() + (uint64_t)(seconds * 1e9); gb_now_ns() < end && done >= 0;)
-		done = run_once(engine, &ignored, NULL) ? done + 1 : -1;
-	gb_engine_destroy(engine);
-	return done;
-}
-
-/* An engine per core, each in a process of its own, as a server would have one per thread. */
-static bool measure_throughput(unsigned cpus, double seconds, double *ret_runs_per_s) {
-	int pipes[2];
-	if (pipe2(pipes, O_CLOEXEC) != 0)
-		return false;
-	gb_auto_fd int from = pipes[0], to = pipes[1];
-	for (unsigned i = 0; i < cpus; i++) {
-		if (fork() != 0)
-			continue;
-		long done = saturate(cpu_number(i), seconds);
-		_exit(write(to, &done, sizeof done) != sizeof done);
-	}
-	gb_close_fd(&to);
-	double total = 0;
-	bool ok = true;
-	for (unsigned i = 0; i < cpus; i++) {
-		long done = -1;
-		ok = ok && gb_read_all(from, &done, sizeof done) && done >= 0;
-		total += (double)done;
-	}
-	while (wait(NULL) > 0)
-		;
-	*ret_runs_per_s = total / seconds;
-	return ok;
-}
-
-/* --- memory --- */
-
-static long parent_of(const char *pid) {
-	char path[300], text[512];
-	snprintf(path, sizeof path, "/proc/%s/stat", pid);
-	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	if (n <= 0)
-		return -1;
-	text[n] = '\0';
-	const char *after_name = strrchr(text, ')');
-	long parent = -1;
-	return after_name && sscanf(after_name + 1, " %*c %ld", &parent) == 1 ? parent : -1;
-}
-
-/* Memory that only this process has, in kB; 0 if we may not look. */
-static double private_kb(const char *pid) {
-	char path[300], line[256];
-	snprintf(path, sizeof path, "/proc/%s/smaps_rollup", pid);
-	FILE *file = fopen(path, "re");
-	double total = 0, kb;
-	while (file && fgets(line, sizeof line, file))
-		if (sscanf(line, "Private_Dirty: %lf", &kb) == 1 ||
-		    sscanf(line, "Private_Clean: %lf", &kb) == 1)
-			total += kb;
-	if (file)
-		fclose(file);
-	return total;
-}
-
-/* Grandchildren of ours are cells, since our children are zygotes. */
-static double mean_of_cells(void) {
-	DIR *proc = opendir("/proc");
-	double total = 0;
-	unsigned n = 0;
-	for (struct dirent *entry; proc && (entry = readdir(proc));) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		char parent[16];
-		snprintf(parent, sizeof parent, "%ld", parent_of(entry->d_name));
-		if (parent_of(parent) != getpid())
-			continue;
-		total += private_kb(entry->d_name);
-		n++;
-	}
-	if (proc)
-		closedir(proc);
-	return n ? total / n : 0;
-}
-
-static bool measure_memory(double *ret_kb, double *ret_start_ms, struct gb_err *err) {
-	struct gb_engine *engine;
-	const struct gb_engine_options options = {.shards = 1, .warm = WARM_FOR_MEMORY};
-	uint64_t before = gb_now_ns();
-	if (!gb_engine_create(&options, &engine, err))
-		return false;
-	*ret_start_ms = (double)(gb_now_ns() - before) / 1e6;
-	for (int i = 0; i < 100; i++)
-		rest(engine);
-	*ret_kb = mean_of_cells();
-	gb_engine_destroy(engine);
-	return true;
-}
-
 /* --- all of it --- */
 
-static void progress(const char *what) {
+void bench_progress(const char *what) {
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[Kmeasuring %s …", what);
+		fprintf(stderr, what ? "\r\033[Kmeasuring %s …" : "\r\033[K", what);
 }
 
 static bool measure_floor(struct figures *figures, size_t n) {
@@ -215,7 +52,7 @@ static bool measure_latency(struct figures *figures, size_t n, struct gb_err *er
 	if (!samples_init(&on_demand, n) || !samples_init(&pooled, n))
 		return gb_fail(err, GB_ENOMEM, 0, "samples");
 	pin_to(cpu_number(0));
-	bool ok = measure_runs(&on_demand, &pooled, err);
+	bool ok = bench_runs(&javascript, &on_demand, &pooled, err);
 	figures->on_demand_50 = samples_quantile(&on_demand, 0.5);
 	figures->on_demand_99 = samples_quantile(&on_demand, 0.99);
 	figures->pooled_50 = samples_quantile(&pooled, 0.5);
@@ -244,22 +81,21 @@ static bool measure_bridge(struct figures *figures, size_t n, struct gb_err *err
 static bool measure(struct figures *figures, bool quick, struct gb_err *err) {
 	size_t n = quick ? 200 : 2000;
 	figures->cpus = cpu_count();
-	progress("the floor");
+	bench_progress("the floor");
 	if (!measure_floor(figures, n))
 		return gb_fail(err, GB_ESYSTEM, 0, "the floor could not be measured");
-	progress("single runs");
+	bench_progress("single runs");
 	if (!measure_latency(figures, n, err))
 		return false;
-	progress("bridge calls");
+	bench_progress("bridge calls");
 	if (!measure_bridge(figures, n, err))
 		return false;
-	progress("throughput");
-	if (!measure_throughput(figures->cpus, quick ? 0.5 : 3, &figures->runs_per_s))
+	bench_progress("throughput");
+	if (!bench_throughput(&javascript, figures->cpus, quick ? 0.5 : 3, &figures->runs_per_s))
 		return gb_fail(err, GB_ESYSTEM, 0, "throughput could not be measured");
-	progress("memory");
-	bool ok = measure_memory(&figures->waiting_kb, &figures->start_ms, err);
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K");
+	bench_progress("memory");
+	bool ok = bench_memory(&javascript, &figures->waiting_kb, &figures->start_ms, err);
+	bench_progress(NULL);
 	return ok;
 }
 
@@ -285,7 +121,7 @@ static void print_table(const struct figures *f) {
 		printf("memory of a waiting sandbox, its own            %8.0f kB\n", f->waiting_kb);
 	else
 		printf("memory of a waiting sandbox                     only root may look\n");
-	printf("engine start with %d warm sandboxes             %8.1f ms\n", WARM_FOR_MEMORY, f->start_ms);
+	printf("engine start with %d warm sandboxes             %8.1f ms\n", BENCH_WARM, f->start_ms);
 }
 
 static void print_json(const struct figures *f) {
@@ -303,23 +139,26 @@ static void print_json(const struct figures *f) {
 	    f->pooled_50 / f->ping_same);
 }
 
-enum { FLAG_JSON, FLAG_QUICK };
+enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON };
 
 static const struct flag flags[] = {
     [FLAG_JSON] = {"json", 0, NULL, "one JSON object"},
     [FLAG_QUICK] = {"quick", 0, NULL, "fewer repetitions: a look, not a measurement"},
+    [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap"},
     {0},
 };
 
 struct choice {
-	bool json, quick;
+	bool json, quick, python;
 };
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct choice *choice = data;
 	if (!flag)
 		return complain(&command_bench, "takes no operand, but got '%s'", value);
-	*(flag - flags == FLAG_JSON ? &choice->json : &choice->quick) = true;
+	bool *const chosen[] = {
+	    [FLAG_JSON] = &choice->json, [FLAG_QUICK] = &choice->quick, [FLAG_PYTHON] = &choice->python};
+	*chosen[flag - flags] = true;
 	return true;
 }
 
@@ -330,6 +169,12 @@ static int run(const struct command *self, int argc, char **argv) {
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	struct figures figures = {0};
 	struct gb_err err = {0};
+	if (choice.python) {
+		bool ok = bench_python(choice.quick, choice.json, &err);
+		if (!ok)
+			complain(self, "%s", err.message);
+		return ok ? EXIT_OK : EXIT_REFUSED;
+	}
 	if (!measure(&figures, choice.quick, &err)) {
 		complain(self, "%s", err.message);
 		return EXIT_REFUSED;
@@ -343,7 +188,7 @@ static int run(const struct command *self, int argc, char **argv) {
 
 const struct command command_bench = {
     .name = "bench",
-    .synopsis = "[--quick] [--json]",
+    .synopsis = "[--python] [--quick] [--json]",
     .summary = "how fast it is here, against what the machine can do at best",
     .details = "Latency of single runs, throughput on all CPUs, memory of a waiting sandbox, and in the same "
 	       "call the\n"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "glovebox/err.h"
+#include "glovebox/glovebox.h"
 
 /* Times of many repetitions, in microseconds. */
 struct samples {
@@ -31,6 +31,39 @@ unsigned cpu_count(void);
 bool bench_ping_pong(struct samples *samples, int cpu, int other_cpu);
 /* fork, exit at once, wait, in a process that has dirtied @bytes. */
 bool bench_fork(struct samples *samples, int cpu, size_t bytes);
+
+/* A byte through a pipe to another process, and back through another. */
+bool bench_pipes(struct samples *samples, int cpu);
+
+/* --- runs (bench_runs.c) --- */
+
+enum { BENCH_WARM = 32 };
+
+struct bench_subject {
+	struct gb_run_options run; /* must succeed */
+	unsigned ready;            /* of the engine's options */
+	unsigned spacing_us;       /* between requests: enough for the pool to be full again */
+};
+
+bool bench_run(
+    struct gb_engine *engine, const struct gb_run_options *options, double *ret_us, struct gb_err *err);
+/* The two kinds of run, in turns. */
+bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, struct samples *pooled,
+    struct gb_err *err);
+/* An engine per core, each in a process of its own, as a server would have one per thread. */
+bool bench_throughput(
+    const struct bench_subject *subject, unsigned cpus, double seconds, double *ret_runs_per_s);
+/* Memory that is a waiting sandbox's own (0: not to be seen by this user), and how long it took until an
+ * engine with BENCH_WARM of them was there. */
+bool bench_memory(
+    const struct bench_subject *subject, double *ret_kb, double *ret_start_ms, struct gb_err *err);
+
+/* Say what is being measured; NULL: nothing any more. */
+void bench_progress(const char *what);
+
+/* --- the whole of Python (bench_python.c) --- */
+
+bool bench_python(bool quick, bool json, struct gb_err *err);
 
 enum bench_bridge { BENCH_CALL, BENCH_MEGABYTE_OUT, BENCH_MEGABYTE_IN };
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,34 @@ bool bench_ping_pong(struct samples *samples, int cpu, int other_cpu) {
 		samples->us[i] = (double)(gb_now_ns() - before) / 1e3;
 	}
 	gb_close_fd(&ours);
+	waitpid(child, NULL, 0);
+	return ok;
+}
+
+bool bench_pipes(struct samples *samples, int cpu) {
+	int there[2], back[2];
+	if (pipe2(there, O_CLOEXEC) != 0)
+		return false;
+	gb_auto_fd int there_out = there[0], there_in = there[1];
+	if (pipe2(back, O_CLOEXEC) != 0)
+		return false;
+	gb_auto_fd int back_out = back[0], back_in = back[1];
+	char byte = 0;
+	pin_to(cpu);
+	pid_t child = fork();
+	if (child == 0) {
+		close(there_in);
+		while (gb_read_all(there_out, &byte, 1) && gb_write_all(back_in, &byte, 1))
+			;
+		_exit(0);
+	}
+	bool ok = child > 0;
+	for (size_t i = 0; i < samples->n && ok; i++) {
+		uint64_t before = gb_now_ns();
+		ok = gb_write_all(there_in, &byte, 1) && gb_read_all(back_out, &byte, 1);
+		samples->us[i] = (double)(gb_now_ns() - before) / 1e3;
+	}
+	gb_close_fd(&there_in);
 	waitpid(child, NULL, 0);
 	return ok;
 }

@@ -140,8 +140,11 @@ bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct g
 	struct gb_cbor_item bytes;
 	uint64_t stream;
 	if (!read_number(&in, 2, &stream) || stream == 0 || !gb_cbor_next(&in, &bytes) ||
-	    bytes.kind != GB_CBOR_BYTES || in.at != in.end)
+	    bytes.kind != GB_CBOR_BYTES || bytes.argument == 0 || in.at != in.end)
 		return malformed("piece of output", err);
+	/* Only what was written counts: its limit is the worker's own, who cuts there and goes on. */
+	if (!gb_run_spend_output(run, bytes.argument))
+		return true;
 	gb_buf_append(&run->streams[stream - 1], bytes.bytes, bytes.argument);
 	if (gb_buf_failed(&run->streams[stream - 1]))
 		return gb_fail(err, GB_ENOMEM, 0, "output");

@@ -120,6 +120,8 @@ void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n);
 /* End @run with a failure of its own. */
 void gb_run_fail(
     struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message);
+/* It has said @cost bytes more. False if that is too much, and then it has ended. */
+bool gb_run_spend_output(struct gb_run *run, size_t cost);
 /* Send what the outbox holds, now or when the sandbox takes it. */
 void gb_run_send(struct gb_run *run);
 

@@ -120,7 +120,7 @@ void gb_run_fail(
 /* --- receiving --- */
 
 /* A worker counts for itself and stops; one that does not is no longer ours. */
-static bool spend_output(struct gb_run *run, size_t cost) {
+bool gb_run_spend_output(struct gb_run *run, size_t cost) {
 	if (cost <= run->output_left) {
 		run->output_left -= cost;
 		return true;
@@ -134,10 +134,9 @@ static void rename_interrupted(struct gb_run *run);
 
 static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	struct gb_err err = {0};
-	size_t cost = frame->n + GB_FRAME_HEAD;
 	switch (frame->type) {
 	case GB_FRAME_LOG:
-		if (!spend_output(run, cost))
+		if (!gb_run_spend_output(run, frame->n + GB_FRAME_HEAD))
 			return;
 		if (!gb_answer_log(run, frame, &err))
 			break;
@@ -148,7 +147,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		}
 		return;
 	case GB_FRAME_OUTPUT:
-		if (!spend_output(run, cost) || gb_answer_output(run, frame, &err))
+		if (gb_answer_output(run, frame, &err))
 			return;
 		break;
 	case GB_FRAME_DISPLAY:

@@ -12,7 +12,10 @@
 /* What root becomes inside; also what Linux shows for ids that have no mapping. */
 enum { NOBODY = 65534 };
 
-enum { CELL_THREADS = 512, CELL_FILES = 256 };
+/* What the cells of a zygote can have together, below what it needs to go on making some: a thousand of them
+ * idle leave two threads for each. How many one cell can have is up to the address space that it was given.
+ */
+enum { CELL_THREADS = 3072, CELL_FILES = 256 };
 
 static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_CORE, 0},

@@ -525,8 +525,8 @@ bool gb_pool_create(
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
 	init_shards(pool, options->shards);
-	const struct gb_cgroup_limits limits = {
-	    options->memory_bytes, pool->n_slots + MAX_SHARDS + options->plan->furniture.max_threads};
+	const struct gb_cgroup_limits limits = {options->memory_bytes,
+	    pool->n_slots + MAX_SHARDS + pool->n_shards * options->plan->furniture.max_threads};
 	/* A group is for all cells together; one cell alone has its own limits, and starts without the
 	 * milliseconds that moving into a group can take. */
 	if ((pool->plan.layers & GB_LAYER_CGROUP) && options->max_cells > 1)

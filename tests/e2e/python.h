@@ -25,11 +25,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/io.h"
+#include "e2e/python-outcome.h"
 #include "glovebox/value.h"
 #include "runtime/python/worker.h"
-#include "runtime/wire.h"
 #include "value/cbor.h"
 #include "value/codec.h"
 #include "value/frame.h"
@@ -67,23 +66,6 @@ struct job {
 	const struct gb_value *imports, *globals, *args, *settings, *modules;
 	bool report;
 	uint64_t memory, output, result;
-};
-
-struct outcome {
-	struct gb_buf out, err;
-	struct gb_buf both;     /* as it came: "1:" or "2:" before each change of stream */
-	struct gb_buf displays; /* JSON, one a line; bytes only as their length */
-	struct gb_buf reports;  /* JSON, one a line */
-	int last_stream;
-	int exit_code; /* -1: none was said */
-	unsigned n_output_frames;
-	enum gb_wire_status status;
-	uint64_t peak;
-	bool truncated, ended;
-	char *error[GB_WIRE_ERROR_TEXTS]; /* name, message, stack, code, specifier, filename */
-	unsigned line, column;
-	struct gb_values *pool;
-	struct gb_value *value;
 };
 
 static inline void python_init(const char *profile) {
@@ -362,28 +344,12 @@ static inline void outcome_on_output(struct outcome *outcome, struct gb_cbor_rea
 	struct gb_cbor_item bytes = {0};
 	int stream = (int)outcome_number(&in);
 	gb_cbor_next(&in, &bytes);
-	gb_buf_append(stream == 1 ? &outcome->out : &outcome->err, bytes.bytes, bytes.argument);
-	if (stream != outcome->last_stream)
-		gb_buf_printf(&outcome->both, "%d:", stream);
-	outcome->last_stream = stream;
-	gb_buf_append(&outcome->both, bytes.bytes, bytes.argument);
+	outcome_hear(outcome, stream, (const char *)bytes.bytes, bytes.argument);
 	outcome->n_output_frames++;
 }
 
 static inline void outcome_on_display(struct outcome *outcome, struct gb_cbor_reader in) {
-	struct gb_value *forms = outcome_value(outcome->pool, &in);
-	for (size_t i = 0; i < gb_value_count(forms); i++) {
-		const struct gb_value *form = gb_value_at(forms, i);
-		size_t n = 0;
-		const char *bytes = gb_value_bytes(form, &n);
-		gb_buf_printf(&outcome->displays, "%s%s=", i ? " " : "",
-		    gb_value_bytes(gb_value_key_at(forms, i), NULL));
-		if (gb_value_type(form) == GB_STRING)
-			gb_buf_printf(&outcome->displays, "%.*s", (int)n, bytes);
-		else
-			gb_buf_printf(&outcome->displays, "<%.3s>", n > 3 ? bytes + 1 : "");
-	}
-	gb_buf_printf(&outcome->displays, "\n");
+	outcome_show(outcome, outcome_value(outcome->pool, &in));
 }
 
 static inline void outcome_on_answer(struct cell *cell, struct gb_cbor_reader in) {
@@ -413,25 +379,6 @@ static inline void outcome_on_frame(
 		uint32_t call = (uint32_t)outcome_number(&in), function = (uint32_t)outcome_number(&in);
 		cell_on_call(cell, call, function, outcome_value(cell->pool, &in), outcome);
 	}
-}
-
-static inline void outcome_init(struct outcome *outcome) {
-	*outcome = (struct outcome){.exit_code = -1, .pool = gb_values_create(0)};
-	struct gb_buf *const bufs[] = {
-	    &outcome->out, &outcome->err, &outcome->both, &outcome->displays, &outcome->reports};
-	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
-		gb_buf_init(bufs[i], SIZE_MAX);
-}
-
-static inline void outcome_finish(struct outcome *outcome) {
-	gb_buf_finish(&outcome->out);
-	gb_buf_finish(&outcome->err);
-	gb_buf_finish(&outcome->both);
-	gb_buf_finish(&outcome->displays);
-	gb_buf_finish(&outcome->reports);
-	for (unsigned i = 0; i < GB_WIRE_ERROR_TEXTS; i++)
-		free(outcome->error[i]);
-	gb_values_destroy(outcome->pool);
 }
 
 /* One step: receive what is there within @timeout_ms and act on it. False at the end of the stream. */

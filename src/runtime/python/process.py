@@ -13,9 +13,9 @@ _WHY = ("this sandbox runs one process and starts no others, so {} is not possib
         "do the work in Python, or in threads")
 
 
-def _refuse(name):
+def _refuse(name, why=_WHY):
     def refuse(*args, **kwargs):
-        raise PermissionError(1, _WHY.format(name))
+        raise PermissionError(1, why.format(name))
     refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
     return refuse
 
@@ -58,6 +58,24 @@ def _multiprocessing(module):
             raise PermissionError(1, _WHY.format("multiprocessing"))
     yield
     module.SemLock = SemLock
+
+
+_NO_NETWORK = "this sandbox has no network, so {} is not possible; ask the host for what is out there"
+
+
+@contextlib.contextmanager
+def _socket(module):
+    """A pair of sockets that leads nowhere can be had; asyncio wakes itself up through one."""
+    yield
+    init = module.socket.__init__
+
+    def __init__(self, family=-1, type=-1, proto=-1, fileno=None):
+        if fileno is None:
+            raise PermissionError(1, _NO_NETWORK.format("a socket"))
+        init(self, family, type, proto, fileno)
+    module.socket.__init__ = __init__
+    for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
+        setattr(module, name, _refuse(f"socket.{name}", _NO_NETWORK))
 
 
 @contextlib.contextmanager
@@ -108,6 +126,7 @@ def _without_folder(module):
 _CHANGES = {
     "subprocess": _subprocess,
     "_multiprocessing": _multiprocessing,
+    "socket": _socket,
     "matplotlib": _without_folder,
     "matplotlib.font_manager": _without_folder,
     "matplotlib.pyplot": _pyplot,

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ static struct {
 	int fd;
 	bool primed;
 	bool is_session;
+	bool fenced;               /* the limit of the address space is set */
 	uint64_t space;            /* of the zygote, in bytes */
 	atomic_bool interruptible; /* code of the job's is running */
 } worker = {.fd = -1};
@@ -45,31 +47,58 @@ static bool catch_interrupts(void) {
 
 /* --- limits --- */
 
-/* The size of this process, which is known to the zygote only: later there may be no /proc. */
-static uint64_t measure_space(void) {
-	enum { GUESS = 1 << 30 };
-	long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-	if (!file)
-		return GUESS;
-	int n = fscanf(file, "%ld", &pages);
-	fclose(file);
-	return n == 1 && pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : GUESS;
+#ifndef __SANITIZE_ADDRESS__ /* whose runtime maps terabytes */
+
+static bool can_map(uint64_t space, uint64_t max, size_t page) {
+	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, max}) != 0)
+		return false;
+	void *probe = mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return probe != MAP_FAILED && munmap(probe, page) == 0;
 }
 
-/* What a library maps by itself is not counted by the heap: the process limit is the second fence. */
+/* The size of this process. There is no /proc behind the wall to read it from, but a page can be mapped just
+ * if the limit is above it. */
+static uint64_t measure_space(void) {
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct rlimit now;
+	if (getrlimit(RLIMIT_AS, &now) != 0)
+		return 0;
+	uint64_t low = 0, high = (uint64_t)1 << 47;
+	high = now.rlim_cur < high ? now.rlim_cur : high;
+	while (high - low > page) {
+		uint64_t middle = low + (high - low) / 2;
+		*(can_map(middle, now.rlim_max, page) ? &high : &low) = middle;
+	}
+	setrlimit(RLIMIT_AS, &now);
+	return high;
+}
+
+/* What is mapped past malloc is not counted by the heap: the process limit is the second fence. It stands for
+ * good: code may set limits too. So the later jobs of a session cannot have much more than its first. */
 static void limit_space(uint64_t memory) {
 	enum { MARGIN = 192 << 20 }; /* stacks of threads, the outbox, shared libraries that are imported */
 	struct rlimit now;
 	uint64_t space = worker.space + memory + MARGIN;
-#ifdef __SANITIZE_ADDRESS__
-	return; /* whose runtime maps terabytes */
-#endif
-	if (getrlimit(RLIMIT_AS, &now) == 0 && space < now.rlim_max) {
-		now.rlim_cur = space;
-		(void)setrlimit(RLIMIT_AS, &now);
-	}
+	if (getrlimit(RLIMIT_AS, &now) != 0)
+		_exit(1);
+	now.rlim_cur = space < now.rlim_max ? space : now.rlim_max;
+	if (!worker.fenced)
+		now.rlim_max = now.rlim_cur;
+	if (setrlimit(RLIMIT_AS, &now) != 0)
+		_exit(1);
+	worker.fenced = true;
 }
+
+#else
+
+static uint64_t measure_space(void) {
+	return 0;
+}
+
+static void limit_space(uint64_t memory) {
+}
+
+#endif
 
 static void limit(const struct gb_job *job) {
 	if (job->memory) {

@@ -1,0 +1,183 @@
+/* Runs as 'glovebox bench' measures them, whatever the language. */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "cli/bench.h"
+
+/* --- single runs --- */
+
+bool bench_run(
+    struct gb_engine *engine, const struct gb_run_options *options, double *ret_us, struct gb_err *err) {
+	struct gb_run *run;
+	uint64_t before = gb_now_ns();
+	if (!gb_run_start(engine, options, &run, err))
+		return false;
+	const struct gb_result *result = gb_run_wait(run);
+	*ret_us = (double)(gb_now_ns() - before) / 1e3;
+	bool ok = result && result->status == GB_SUCCESS;
+	if (!ok)
+		gb_fail(err, GB_ESYSTEM, 0, "a run failed: %s", result ? result->error.message : "no result");
+	gb_run_destroy(run);
+	return ok;
+}
+
+/* Let the zygote refill, and the machine fall asleep a little, as between two requests. */
+static void rest(const struct bench_subject *subject, struct gb_engine *engine) {
+	usleep(subject->spacing_us);
+	gb_engine_dispatch(engine, 0, NULL);
+}
+
+/* The two kinds of run in turns, so that a noisy minute hits both. */
+static bool measure_in_turns(const struct bench_subject *subject, struct gb_engine *cold,
+    struct gb_engine *warm, struct samples *on_demand, struct samples *pooled, struct gb_err *err) {
+	double ignored;
+	for (int i = 0; i < 20; i++, rest(subject, cold), rest(subject, warm))
+		if (!bench_run(cold, &subject->run, &ignored, err) ||
+		    !bench_run(warm, &subject->run, &ignored, err))
+			return false;
+	for (size_t i = 0; i < on_demand->n; i++) {
+		if (!bench_run(cold, &subject->run, &on_demand->us[i], err))
+			return false;
+		rest(subject, cold);
+		if (!bench_run(warm, &subject->run, &pooled->us[i], err))
+			return false;
+		rest(subject, warm);
+	}
+	return true;
+}
+
+bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, struct samples *pooled,
+    struct gb_err *err) {
+	struct gb_engine *cold = NULL, *warm = NULL;
+	const struct gb_engine_options none = {.ready = subject->ready, .shards = 1, .warm = GB_NONE},
+				       some = {.ready = subject->ready, .shards = 1};
+	bool ok = gb_engine_create(&none, &cold, err) && gb_engine_create(&some, &warm, err) &&
+		  measure_in_turns(subject, cold, warm, on_demand, pooled, err);
+	gb_engine_destroy(cold);
+	gb_engine_destroy(warm);
+	return ok;
+}
+
+/* --- throughput --- */
+
+/* One core's share: one run after the other until time is up, as the peers are measured too. Returns how
+ * many. */
+static long saturate(const struct bench_subject *subject, int cpu, double seconds) {
+	struct gb_engine *engine;
+	pin_to(cpu);
+	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1, .warm = GB_NONE};
+	if (!gb_engine_create(&options, &engine, NULL))
+		return -1;
+	long done = 0;
+	double ignored;
+	for (uint64_t end = gb_now_ns() + (uint64_t)(seconds * 1e9); gb_now_ns() < end && done >= 0;)
+		done = bench_run(engine, &subject->run, &ignored, NULL) ? done + 1 : -1;
+	gb_engine_destroy(engine);
+	return done;
+}
+
+/* An engine per core, each in a process of its own, as a server would have one per thread. */
+bool bench_throughput(
+    const struct bench_subject *subject, unsigned cpus, double seconds, double *ret_runs_per_s) {
+	int pipes[2];
+	if (pipe2(pipes, O_CLOEXEC) != 0)
+		return false;
+	gb_auto_fd int from = pipes[0], to = pipes[1];
+	for (unsigned i = 0; i < cpus; i++) {
+		if (fork() != 0)
+			continue;
+		long done = saturate(subject, cpu_number(i), seconds);
+		_exit(write(to, &done, sizeof done) != sizeof done);
+	}
+	gb_close_fd(&to);
+	double total = 0;
+	bool ok = true;
+	for (unsigned i = 0; i < cpus; i++) {
+		long done = -1;
+		ok = ok && gb_read_all(from, &done, sizeof done) && done >= 0;
+		total += (double)done;
+	}
+	while (wait(NULL) > 0)
+		;
+	*ret_runs_per_s = total / seconds;
+	return ok;
+}
+
+/* --- memory --- */
+
+static long parent_of(const char *pid) {
+	char path[300], text[512];
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	const char *after_name = strrchr(text, ')');
+	long parent = -1;
+	return after_name && sscanf(after_name + 1, " %*c %ld", &parent) == 1 ? parent : -1;
+}
+
+/* Memory that only this process has, in kB; 0 if we may not look. */
+static double private_kb(const char *pid) {
+	char path[300], line[256];
+	snprintf(path, sizeof path, "/proc/%s/smaps_rollup", pid);
+	FILE *file = fopen(path, "re");
+	double total = 0, kb;
+	while (file && fgets(line, sizeof line, file))
+		if (sscanf(line, "Private_Dirty: %lf", &kb) == 1 ||
+		    sscanf(line, "Private_Clean: %lf", &kb) == 1)
+			total += kb;
+	if (file)
+		fclose(file);
+	return total;
+}
+
+/* Grandchildren of ours are cells, since our children are zygotes. */
+static double mean_of_cells(unsigned *ret_n) {
+	DIR *proc = opendir("/proc");
+	double total = 0;
+	unsigned n = 0;
+	for (struct dirent *entry; proc && (entry = readdir(proc));) {
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		char parent[16];
+		snprintf(parent, sizeof parent, "%ld", parent_of(entry->d_name));
+		if (parent_of(parent) != getpid())
+			continue;
+		total += private_kb(entry->d_name);
+		n++;
+	}
+	if (proc)
+		closedir(proc);
+	*ret_n = n;
+	return n ? total / n : 0;
+}
+
+bool bench_memory(
+    const struct bench_subject *subject, double *ret_kb, double *ret_start_ms, struct gb_err *err) {
+	struct gb_engine *engine;
+	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1, .warm = BENCH_WARM};
+	uint64_t before = gb_now_ns();
+	if (!gb_engine_create(&options, &engine, err))
+		return false;
+	*ret_start_ms = (double)(gb_now_ns() - before) / 1e6;
+	/* Until they are all there, and have done what they do beforehand. */
+	unsigned n = 0;
+	for (int i = 0; i < 5000 && n < BENCH_WARM; i++, rest(subject, engine))
+		*ret_kb = mean_of_cells(&n);
+	for (int i = 0; i < 300; i++)
+		rest(subject, engine);
+	*ret_kb = mean_of_cells(&n);
+	gb_engine_destroy(engine);
+	return true;
+}

@@ -1,0 +1,330 @@
+/*
+ * Python behind the wall. First the tables of tests/data/python, which tests/e2e/test-python-cases.c runs in
+ * a bare worker, through the engine; then what only the engine can show.
+ *
+ * What is different behind the wall, and why:
+ *  - settings of a job that the engine does not offer cannot be given: those cases are skipped;
+ *  - where the worker says no exit code, the engine says 0 or 1.
+ */
+#include "e2e/engine.h"
+#include "e2e/host.h"
+#include "e2e/python-cases.h"
+#include "e2e/python-run.h"
+
+static struct gb_engine *engine;
+
+/* --- the tables --- */
+
+static const char *take_settings(const struct gb_value *settings, struct gb_run_options *options) {
+	for (size_t i = 0; i < gb_value_count(settings); i++) {
+		const char *name = gb_value_bytes(gb_value_key_at(settings, i), NULL);
+		const struct gb_value *value = gb_value_at(settings, i);
+		if (strcmp(name, "stdin") == 0)
+			options->input = gb_value_bytes(value, NULL);
+		else if (strcmp(name, "restricted") == 0)
+			options->restricted = true;
+		else if (strcmp(name, "allowedModules") == 0)
+			options->allowed_modules = value;
+		else if (strcmp(name, "session") != 0)
+			return "the engine does not offer this setting of a job";
+	}
+	return NULL;
+}
+
+/* "+++ {"globals": …}": what the run is given. Returns why it cannot be, or NULL. */
+static const char *read_options(
+    const struct one_case *c, struct gb_values *pool, struct gb_run_options *options) {
+	struct gb_err err = {0};
+	if (!*c->options)
+		return NULL;
+	const struct gb_value *given = gb_value_from_json(pool, c->options, strlen(c->options), &err);
+	if (!CHECK(given))
+		printf("#   %s\n", err.message);
+	options->imports = gb_value_get(given, "imports");
+	options->modules = gb_value_get(given, "modules");
+	options->globals = gb_value_get(given, "globals");
+	options->args = gb_value_get(given, "args");
+	options->fn = gb_value_bytes(gb_value_get(given, "fn"), NULL);
+	options->filename = gb_value_bytes(gb_value_get(given, "filename"), NULL);
+	options->report = gb_value_get(given, "report") != NULL;
+	const struct {
+		const char *name;
+		uint64_t *limit;
+	} limits[] = {{"memory", &options->memory_bytes}, {"output", &options->output_bytes},
+	    {"result", &options->result_bytes}};
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (gb_value_get(given, limits[i].name))
+			*limits[i].limit = (uint64_t)gb_value_as_number(gb_value_get(given, limits[i].name));
+	return take_settings(gb_value_get(given, "settings"), options);
+}
+
+static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)run;
+	outcome_hear(data, stream, bytes, n);
+}
+
+static void on_display(struct gb_run *run, const struct gb_value *display, void *data) {
+	(void)run;
+	outcome_show(data, display);
+}
+
+static char *text_or_null(const char *text) {
+	return *text ? strdup(text) : NULL;
+}
+
+static void read_result(const struct gb_result *result, struct outcome *outcome) {
+	const struct gb_run_error *error = &result->error;
+	const char *const texts[] = {
+	    error->name, error->message, error->stack, error->code, error->specifier, error->filename};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		outcome->error[i] = text_or_null(texts[i]);
+	outcome->line = error->line;
+	outcome->column = error->column;
+	outcome->truncated = result->truncated;
+	outcome->exit_code = result->exit_code;
+	outcome->value = (struct gb_value *)result->value;
+	for (size_t i = 0; i < result->n_reports; i++) {
+		char *json = gb_value_to_json(result->reports[i], 0, NULL, NULL);
+		gb_buf_printf(&outcome->reports, "%s\n", json);
+		free(json);
+	}
+	/* What is told at the end is what was told as it happened. */
+	CHECK_INT(result->stdout_bytes, outcome->out.len);
+	CHECK_INT(result->stderr_bytes, outcome->err.len);
+	CHECK(outcome->out.len == 0 ||
+	      memcmp(result->stdout_text, outcome->out.data, result->stdout_bytes) == 0);
+}
+
+/* "exit: -1" says that the program has said nothing. */
+static void expect_exit_code(struct one_case *c) {
+	char *none = strstr(c->expected, "exit: -1");
+	if (none)
+		memcpy(none, strcmp(c->status, "success") == 0 ? "exit: 00" : "exit: 01", 8);
+}
+
+/* Every job of a case; the last one counts. */
+static void run_jobs(struct one_case *c, struct gb_run_options *options) {
+	char *source = c->source;
+	for (char *next; source; source = next) {
+		struct outcome outcome;
+		outcome_init(&outcome);
+		next = strstr(source, "~~~\n");
+		if (next) {
+			*next = '\0';
+			next += 4;
+		}
+		options->source = source;
+		options->source_bytes = strlen(source);
+		options->data = &outcome;
+		struct gb_run *run = start(engine, *options);
+		const struct gb_result *result = run ? host_wait(engine, run) : NULL;
+		if (CHECK(result) && !next) {
+			read_result(result, &outcome);
+			judge(c, gb_status_name(result->status), &outcome);
+		}
+		outcome_finish(&outcome);
+		gb_run_destroy(run);
+	}
+}
+
+static void run_case(const char *profile) {
+	struct one_case c = *(const struct one_case *)tap.data;
+#ifdef __SANITIZE_ADDRESS__
+	if (strstr(c.options, "\"memory\":"))
+		SKIP("a sanitizer has its own malloc, which nobody counts");
+#endif
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_err err = {0};
+	struct gb_run_options options = {.language = GB_PYTHON,
+	    .profile = profile,
+	    .timeout_ms = 60000,
+	    .call_bytes = 1 << 20,
+	    .report_bytes = 1 << 20,
+	    .on_output = on_output,
+	    .on_display = on_display,
+	    .on_call = host_on_call};
+	tap.skipped = read_options(&c, pool, &options);
+	bool is_session = strstr(c.source, "~~~\n") || strstr(c.options, "\"session\":");
+	expect_exit_code(&c);
+	if (is_session && !tap.skipped &&
+	    !CHECK(gb_session_open(engine, GB_PYTHON, profile, &options.session, &err)))
+		printf("#   %s\n", err.message);
+	else if (!tap.skipped)
+		run_jobs(&c, &options);
+	gb_session_close(options.session);
+	gb_values_destroy(pool);
+}
+
+static void run_stdlib_case(void) {
+	run_case(NULL);
+}
+
+static void run_data_case(void) {
+	run_case("data");
+}
+
+/* --- what the engine shows --- */
+
+TEST(a_program_prints_and_its_last_expression_is_the_result) {
+	struct gb_run *run = python(engine, "import statistics; print(\"hi\"); statistics.mean([1,2,6])");
+	CHECK_STR(gb_run_result(run)->stdout_text, "hi\n");
+	CHECK_INT(gb_run_result(run)->exit_code, 0);
+	CHECK_GIVES(run, "3");
+	gb_run_destroy(run);
+}
+
+TEST(exit_codes) {
+	static const struct {
+		const char *source;
+		int code;
+		enum gb_status status;
+	} cases[] = {
+	    {"1", 0, GB_SUCCESS},
+	    {"raise SystemExit", 0, GB_SUCCESS},
+	    {"import sys\nsys.exit(3)", 3, GB_FAILURE},
+	    {"import sys\nsys.exit('no')", 1, GB_FAILURE},
+	    {"1 / 0", 1, GB_FAILURE},
+	    {"x = (", 1, GB_FAILURE},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct gb_run *run = python(engine, cases[i].source);
+		CHECK_INT(gb_run_result(run)->exit_code, cases[i].code);
+		CHECK_INT(gb_run_result(run)->status, cases[i].status);
+		gb_run_destroy(run);
+	}
+}
+
+TEST(input_is_read) {
+	struct gb_run *run = python_with(
+	    engine, (struct gb_run_options){.source = "import sys\n[input('? '), input(), sys.stdin.read()]",
+			.input = "one\ntwo\nthree\nfour"});
+	CHECK_GIVES(run, "[\"one\",\"two\",\"three\\nfour\"]");
+	CHECK_STR(gb_run_result(run)->stdout_text, "? ");
+	gb_run_destroy(run);
+	run = python(engine, "input()");
+	CHECK_REFUSED(run, "EOFError", "EOF");
+	gb_run_destroy(run);
+}
+
+/* The bytes of the form @type of the display @i; NULL if it has none. */
+static const char *shown(const struct gb_run *run, size_t i, const char *type, size_t *ret_n) {
+	const struct gb_result *result = gb_run_result(run);
+	return i < result->n_displays ? gb_value_bytes(gb_value_get(result->displays[i], type), ret_n) : NULL;
+}
+
+static unsigned big_endian(const char *bytes) {
+	const unsigned char *b = (const unsigned char *)bytes;
+	return (unsigned)b[0] << 24 | (unsigned)b[1] << 16 | (unsigned)b[2] << 8 | b[3];
+}
+
+TEST(a_figure_is_a_png_of_its_size) {
+	struct gb_run *run = python_with(
+	    engine, (struct gb_run_options){.profile = "data",
+			.source = "import matplotlib.pyplot as plt\n"
+				  "plt.figure(figsize=(3, 2), dpi=100); plt.plot([1, 4, 9]); plt.show()"});
+	size_t n = 0;
+	const char *png = shown(run, 0, "image/png", &n);
+	if (gb_run_result(run)->status == GB_FAILURE &&
+	    strcmp(gb_run_result(run)->error.name, "ModuleNotFoundError") == 0)
+		tap.skipped = "matplotlib is not installed";
+	else if (CHECK(tell_why(run, png && n > 100))) {
+		/* Signature, then the length and name of the first chunk, then width and height. */
+		CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
+		CHECK(memcmp(png + 12, "IHDR", 4) == 0);
+		/* 300 by 200, without most of the empty border. */
+		unsigned width = big_endian(png + 16), height = big_endian(png + 20);
+		CHECK(width > 240 && width <= 320);
+		CHECK(height > 160 && height <= 220);
+		CHECK(memcmp(png + n - 8, "IEND", 4) == 0);
+	}
+	gb_run_destroy(run);
+}
+
+TEST(a_frame_is_a_table_of_html) {
+	struct gb_run *run = python_with(
+	    engine, (struct gb_run_options){.profile = "data",
+			.source = "import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': ['x', '<y>']})"});
+	const char *html = shown(run, 0, "text/html", NULL);
+	if (gb_run_result(run)->status == GB_FAILURE &&
+	    strcmp(gb_run_result(run)->error.name, "ModuleNotFoundError") == 0)
+		tap.skipped = "pandas is not installed";
+	else if (CHECK(tell_why(run, html)))
+		CHECK(strstr(html, "<table") && strstr(html, "<td>2</td>") && strstr(html, "&lt;y&gt;"));
+	gb_run_destroy(run);
+}
+
+TEST(threads_work) {
+	struct gb_run *run =
+	    python(engine, "import threading, time\n"
+			   "n = 40; barrier = threading.Barrier(n); met = []\n"
+			   "def meet(i): barrier.wait(); met.append(i)\n"
+			   "ts = [threading.Thread(target=meet, args=(i,)) for i in range(n)]\n"
+			   "[t.start() for t in ts]; [t.join() for t in ts]\nlen(met)");
+	CHECK_GIVES(run, "40");
+	gb_run_destroy(run);
+}
+
+TEST(too_many_threads_are_refused_and_said_so) {
+	struct gb_run *run =
+	    python_with(engine, (struct gb_run_options){.memory_bytes = 1 << 30,
+				    .source = "import threading\nstop = threading.Event()\ntry:\n"
+					      "    while True: threading.Thread(target=stop.wait).start()\n"
+					      "finally:\n    stop.set()"});
+	CHECK_REFUSED(run, "RuntimeError", "this sandbox cannot start a thread");
+	gb_run_destroy(run);
+}
+
+TEST(the_threads_of_one_are_not_taken_from_another) {
+	struct gb_session *session = NULL;
+	CHECK(gb_session_open(engine, GB_PYTHON, NULL, &session, NULL));
+	struct gb_run *many = python_with(engine,
+	    (struct gb_run_options){.session = session,
+		.memory_bytes = 8ull << 30,
+		.source = "import threading\nstop = threading.Event()\n"
+			  "for i in range(600): threading.Thread(target=stop.wait, daemon=True).start()\ni"});
+	CHECK_GIVES(many, "599");
+	struct gb_run *one =
+	    python(engine, "import threading\nt = threading.Thread(target=print)\nt.start()\n1");
+	CHECK_GIVES(one, "1");
+	gb_run_destroy(many);
+	gb_run_destroy(one);
+	gb_session_close(session);
+}
+
+TEST(a_crash_is_told) {
+	struct gb_run *run =
+	    python(engine, "print('last words', flush=True)\nimport ctypes\nctypes.string_at(0)");
+	CHECK_REFUSED(run, "SandboxError", "SIGSEGV");
+	CHECK_STR(gb_run_result(run)->stdout_text, "last words\n");
+	gb_run_destroy(run);
+	run = python(engine, "import ctypes\nctypes.CDLL(None)._exit(3)");
+	CHECK_REFUSED(run, "SandboxError", "exit status 3");
+	gb_run_destroy(run);
+}
+
+TEST(a_hang_outside_python_is_ended_and_told) {
+	struct gb_run *run =
+	    python_with(engine, (struct gb_run_options){.timeout_ms = 300,
+				    .source = "print('before')\nimport itertools\nsum(itertools.repeat(1))"});
+	const struct gb_result *result = gb_run_result(run);
+	CHECK_STR(gb_status_name(result->status), "terminated");
+	CHECK_STR(result->error.message, "the run took longer than its 300 ms");
+	CHECK_STR(result->stdout_text, "before\n");
+	CHECK(result->timed_out && result->duration_ms < 2000);
+	gb_run_destroy(run);
+}
+
+__attribute__((constructor)) static void set_up(void) {
+	static const char *const tables[] = {"results", "values", "failures", "output", "display", "bridge",
+	    "modules", "sessions", "processes", "restricted", "escapes"};
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		add_table(tables[i], run_stdlib_case);
+	add_table("data", run_data_case);
+	engine = engine_with((struct gb_engine_options){.ready = 1u << GB_PYTHON, .shards = 1});
+	if (!engine)
+		exit(1);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	gb_engine_destroy(engine);
+}
