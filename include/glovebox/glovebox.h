@@ -119,7 +119,8 @@ struct gb_result {
 	size_t stdout_bytes, stderr_bytes;
 	const struct gb_value *const *displays;
 	size_t n_displays;
-	bool truncated; /* more was said than the limit lets through */
+	const struct gb_value *files; /* an object, path to bytes: made or changed in /box; NULL if none */
+	bool truncated;               /* more was said than the limit lets through */
 	bool timed_out;
 	int exit_code; /* 0 when successful, else 1, or what the program said */
 	double duration_ms;
@@ -140,9 +141,11 @@ struct gb_run_options {
 	bool report;                    /* the code has a function report(value) */
 
 	/* Python only. */
-	const char *profile; /* "stdlib", or "data": with numpy, pandas and matplotlib loaded */
-	const char *input;   /* what the program reads from its standard input */
-	bool restricted;     /* refuse what honest code does not need; a courtesy, not a wall */
+	const char *profile;          /* "stdlib", or "data": with numpy, pandas and matplotlib loaded */
+	const char *input;            /* what the program reads from its standard input */
+	const struct gb_value *files; /* an object, path to text or bytes: put into /box, where it runs */
+	bool reset;                   /* in a session: forget what was defined before */
+	bool restricted;              /* refuse what honest code does not need; a courtesy, not a wall */
 	const struct gb_value *allowed_modules; /* an array of names that restricted code may import */
 	struct gb_session *session;             /* run in there; its language and profile are the run's */
 

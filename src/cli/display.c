@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -44,10 +46,44 @@ static bool write_file(int folder, const char *name, const char *bytes, size_t n
 	return true;
 }
 
+/* @path is relative and goes nowhere but down: the engine has seen to that. Folders are made on the way, and
+ * no link is followed. */
+static bool write_below(int folder, const char *path, const char *bytes, size_t n, struct gb_err *err) {
+	gb_auto_fd int at = dup(folder);
+	for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+		char name[NAME_MAX + 1];
+		snprintf(name, sizeof name, "%.*s", (int)(slash - path), path);
+		int below = mkdirat(at, name, 0755) == 0 || errno == EEXIST
+				? openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+				: -1;
+		gb_close_fd(&at);
+		at = below;
+	}
+	if (at < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "make the folder of '%s'", path);
+	return write_file(at, path, bytes, n, err);
+}
+
+static bool write_files(const struct gb_result *result, int dir, const char *folder, struct gb_err *err) {
+	for (size_t i = 0; i < gb_value_count(result->files); i++) {
+		size_t n_path, n;
+		const char *path = gb_value_bytes(gb_value_key_at(result->files, i), &n_path);
+		const char *bytes = gb_value_bytes(gb_value_at(result->files, i), &n);
+		if (!write_below(dir, path, bytes, n, err))
+			return false;
+		fprintf(stderr, "wrote %s/", folder);
+		print_untrusted(stderr, path, n_path);
+		fprintf(stderr, " (%zu bytes)\n", n);
+	}
+	return true;
+}
+
 bool displays_write(const struct gb_result *result, const char *folder, struct gb_err *err) {
 	gb_auto_fd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return gb_fail(err, GB_ENOENT, errno, "open the folder '%s'", folder);
+	if (!write_files(result, dir, folder, err))
+		return false;
 	for (size_t i = 0; i < result->n_displays; i++) {
 		const char *bytes;
 		size_t n = 0;

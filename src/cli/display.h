@@ -7,7 +7,8 @@
 
 #include "glovebox/glovebox.h"
 
-/* Write each display of @result to @folder, which must exist, in its best form. Prints the names. */
+/* Write each display of @result to @folder, which must exist, in its best form, and the files that the run
+ * has made. Prints the names. */
 bool displays_write(const struct gb_result *result, const char *folder, struct gb_err *err);
 
 /* Show them to a person. */

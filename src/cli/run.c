@@ -64,7 +64,7 @@ struct request {
 	enum language language;
 	bool json;
 	const char *out; /* a folder for what the program shows */
-	struct gb_value *allowed;
+	struct gb_value *allowed, *files;
 	struct gb_values *values;
 	struct gb_value *globals;
 	struct gb_run_options options;
@@ -80,6 +80,7 @@ enum {
 	FLAG_TIMEOUT,
 	FLAG_MEMORY,
 	FLAG_STDIN,
+	FLAG_FILE,
 	FLAG_PROFILE,
 	FLAG_RESTRICTED,
 	FLAG_ALLOW,
@@ -96,10 +97,12 @@ static const struct flag flags[] = {
     [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s)"},
     [FLAG_MEMORY] = {"memory", 0, "SIZE", "end it when it needs more than 32M, 1G (default 64M)"},
     [FLAG_STDIN] = {"stdin", 0, "TEXT", "Python: what the program reads from its standard input"},
+    [FLAG_FILE] = {"file", 0, "PATH",
+	"Python: put a copy of PATH into the program's folder; may be repeated"},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
     [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python: refuse what honest code does not need"},
     [FLAG_ALLOW] = {"allow", 0, "MODULE", "Python, restricted: let it import MODULE; may be repeated"},
-    [FLAG_OUT] = {"out", 0, "DIR", "Python: write pictures and tables to DIR"},
+    [FLAG_OUT] = {"out", 0, "DIR", "Python: write pictures, tables and the files that it made to DIR"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
     {0},
 };
@@ -142,6 +145,21 @@ static bool take_input(struct request *request, const char *text) {
 	       complain(&command_run, "--input: too large, or a name that is not UTF-8");
 }
 
+static bool take_file(struct request *request, const char *path) {
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	gb_auto_buf struct gb_buf bytes;
+	struct gb_err err = {0};
+	gb_buf_init(&bytes, INPUTS_MAX);
+	if (fd < 0)
+		return complain(&command_run, "--file: open '%s': %s", path, strerror(errno));
+	if (!gb_read_to_end(fd, path, &bytes, &err))
+		return complain(&command_run, "--file: %s", err.message);
+	const char *slash = strrchr(path, '/');
+	return gb_value_put_key(request->files, slash ? slash + 1 : path,
+		   gb_value_buffer(request->values, bytes.data, bytes.len)) ||
+	       complain(&command_run, "--file: too large together, or a name that is not UTF-8");
+}
+
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	if (!flag)
@@ -171,6 +189,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_STDIN:
 		request->options.input = value;
 		return true;
+	case FLAG_FILE:
+		return take_file(request, value);
 	case FLAG_PROFILE:
 		request->options.profile = value;
 		return true;
@@ -335,6 +355,8 @@ static int execute(struct request *request) {
 	request->options.source_bytes = request->source.len;
 	request->options.language = engine_language(request->language);
 	request->options.globals = request->globals;
+	if (gb_value_count(request->files))
+		request->options.files = request->files;
 	if (gb_value_count(request->allowed))
 		request->options.allowed_modules = request->allowed;
 	if (!request->json) {
@@ -375,6 +397,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {.values = gb_values_create(INPUTS_MAX)};
 	request.globals = gb_value_object(request.values);
 	request.allowed = gb_value_array(request.values);
+	request.files = gb_value_object(request.values);
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED        ? run_request(&request)
 		     : parsed == PARSED_HELP ? EXIT_OK

@@ -13,7 +13,7 @@
 #include "value/cbor.h"
 #include "value/codec.h"
 
-enum { LOG_LEVELS = 5 };
+enum { LOG_LEVELS = 5, PATH_BYTES_MAX = 1024 };
 
 static const struct gb_decode_limits limits = {.max_depth = 2 * GB_WIRE_DEPTH_MAX, .max_items = 4u << 20};
 
@@ -179,6 +179,48 @@ bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct 
 	if (run->on_display)
 		run->on_display(run, value, run->data);
 	return true;
+}
+
+/* A relative path without surprises: it names a file to whoever asks for it. */
+static bool is_plain_path(struct gb_str path) {
+	struct gb_str part;
+	if (path.n == 0 || path.n > PATH_BYTES_MAX || memchr(path.p, '\0', path.n))
+		return false;
+	for (bool more = true; more;) {
+		more = gb_str_cut(&path, '/', &part);
+		if (part.n == 0 || gb_str_eq(part, GB_STR(".")) || gb_str_eq(part, GB_STR("..")))
+			return false;
+	}
+	return true;
+}
+
+static bool has_file(const struct gb_value *files, struct gb_str path) {
+	for (size_t i = 0; i < gb_value_count(files); i++) {
+		struct gb_str other = {0};
+		other.p = gb_value_bytes(gb_value_key_at(files, i), &other.n);
+		if (gb_str_eq(other, path))
+			return true;
+	}
+	return false;
+}
+
+bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	struct gb_cbor_item path, bytes;
+	if (!gb_cbor_next(&in, &path) || path.kind != GB_CBOR_TEXT || !gb_cbor_next(&in, &bytes) ||
+	    bytes.kind != GB_CBOR_BYTES || in.at != in.end)
+		return malformed("file", err);
+	struct gb_str name = {(const char *)path.bytes, path.argument};
+	if (!is_plain_path(name) || has_file(run->files, name) ||
+	    gb_value_count(run->files) == GB_WIRE_FILES_MAX ||
+	    path.argument + bytes.argument > run->files_left)
+		return malformed("file", err);
+	run->files_left -= path.argument + bytes.argument;
+	if (!run->files)
+		run->files = gb_value_object(run->values);
+	return gb_value_put(run->files, gb_value_string(run->values, name.p, name.n),
+		   gb_value_buffer(run->values, bytes.bytes, bytes.argument)) ||
+	       gb_fail(err, GB_ENOMEM, 0, "file");
 }
 
 bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {

@@ -92,6 +92,8 @@ struct gb_run {
 	struct gb_log *logs;
 	size_t cap_logs;
 	struct gb_kept reports, displays;
+	struct gb_value *files;   /* or NULL */
+	uint64_t files_left;      /* bytes */
 	struct gb_buf streams[2]; /* stdout, stderr */
 	uint64_t display_left;    /* bytes */
 	uint64_t report_left;     /* bytes */
@@ -186,6 +188,7 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 /* The one argument of report(), from @in. */
 const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err);

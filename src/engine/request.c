@@ -78,15 +78,36 @@ static bool check_limits(const struct gb_run_options *options, struct gb_err *er
 	       check_range("call_bytes", options->call_bytes, 1, CALL_MAX, err);
 }
 
+static bool check_files(const struct gb_value *files, struct gb_err *err) {
+	if (files && gb_value_type(files) != GB_OBJECT)
+		return gb_fail(err, GB_EINVAL, 0, "files: must be an object");
+	for (size_t i = 0; i < gb_value_count(files); i++) {
+		size_t n;
+		const char *path = gb_value_bytes(gb_value_key_at(files, i), &n);
+		bool dots = memmem(path, n, "..", 2);
+		if (n == 0 || path[0] == '/' || dots || memchr(path, '\0', n) || path[n - 1] == '/')
+			return gb_fail(err, GB_EINVAL, 0,
+			    "files: '%.*s' is not a path within the box, such as 'data/a.csv'", (int)n, path);
+		if (!gb_value_bytes(gb_value_at(files, i), NULL))
+			return gb_fail(
+			    err, GB_EINVAL, 0, "files: '%.*s' must be text or bytes", (int)n, path);
+	}
+	return true;
+}
+
 static bool check_python(const struct gb_run_options *options, struct gb_err *err) {
 	bool is_python = options->language == GB_PYTHON;
-	if (!is_python && (options->input || options->restricted || options->allowed_modules))
+	if (!is_python &&
+	    (options->input || options->restricted || options->allowed_modules || options->files))
 		return gb_fail(err, GB_EINVAL, 0, "%s: is for Python only",
-		    options->input        ? "input"
+		    options->files        ? "files"
+		    : options->input      ? "input"
 		    : options->restricted ? "restricted"
 					  : "allowed_modules");
 	if (options->allowed_modules && gb_value_type(options->allowed_modules) != GB_ARRAY)
 		return gb_fail(err, GB_EINVAL, 0, "allowed_modules: must be an array");
+	if (!check_files(options->files, err))
+		return false;
 	return !options->input || check_text("input", options->input, strlen(options->input), err);
 }
 
@@ -153,13 +174,29 @@ static void write_flag(struct gb_buf *out, const char *name, bool flag) {
 	gb_cbor_simple(out, flag ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
 }
 
+/* Text stays text; bytes are what a view shows of them. */
+static void write_files(struct gb_buf *out, const struct gb_value *files) {
+	gb_cbor_string(out, "files", strlen("files"));
+	gb_cbor_object(out, gb_value_count(files));
+	for (size_t i = 0; i < gb_value_count(files); i++) {
+		size_t n;
+		const char *path = gb_value_bytes(gb_value_key_at(files, i), &n);
+		gb_cbor_string(out, path, n);
+		const char *bytes = gb_value_bytes(gb_value_at(files, i), &n);
+		gb_cbor_bytes(out, bytes, n);
+	}
+}
+
 /* What only one runtime understands: an object. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
 	if (options->language != GB_PYTHON) {
 		gb_cbor_object(out, 0);
 		return true;
 	}
-	gb_cbor_object(out, 2u + !!options->input + !!options->allowed_modules);
+	gb_cbor_object(out, 3u + !!options->input + !!options->allowed_modules + !!options->files);
+	write_flag(out, "reset", options->reset);
+	if (options->files)
+		write_files(out, options->files);
 	write_flag(out, "session", options->session);
 	write_flag(out, "restricted", options->restricted);
 	if (options->input) {

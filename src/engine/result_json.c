@@ -126,6 +126,11 @@ bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, st
 		return false;
 	if (!write_displays(&w, result))
 		return false;
+	if (result->files) {
+		write_key(out, "files");
+		if (!write_value(&w, result->files))
+			return gb_wrap(err, "files");
+	}
 	write_bytes(out, "stdout", result->stdout_text, result->stdout_bytes);
 	write_bytes(out, "stderr", result->stderr_text, result->stderr_bytes);
 	gb_buf_printf(out, ",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s", result->exit_code,

@@ -81,6 +81,7 @@ static void finish_streams(struct gb_run *run) {
 	result->stderr_bytes = texts[1] ? run->streams[1].len : 0;
 	result->displays = run->displays.list;
 	result->n_displays = run->displays.n;
+	result->files = run->files;
 }
 
 static void settle(struct gb_run *run) {
@@ -152,6 +153,10 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		break;
 	case GB_FRAME_DISPLAY:
 		if (gb_answer_display(run, frame, &err))
+			return;
+		break;
+	case GB_FRAME_FILE:
+		if (gb_answer_file(run, frame, &err))
 			return;
 		break;
 	case GB_FRAME_EXIT:
@@ -453,6 +458,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->output_left = output;
 	run->report_left = report;
 	run->display_left = options->session || options->language == GB_PYTHON ? DISPLAY_BYTES : 0;
+	run->files_left = run->display_left ? result : 0;
 	run->exit_code = -1;
 	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
 		gb_buf_init(&run->streams[i], output + 1);
@@ -467,8 +473,8 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	gb_arena_init(&run->texts, TEXTS_MAX);
 	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
 	name_run(run);
-	run->values = gb_values_create(
-	    (output + result + report) * VALUES_FACTOR + run->display_left * 2 + VALUES_SLACK);
+	run->values = gb_values_create((output + result + report) * VALUES_FACTOR +
+				       (run->display_left + run->files_left) * 2 + VALUES_SLACK);
 	if (run->values)
 		return run;
 	release_run(run);

@@ -12,6 +12,7 @@
  * LOG	level, milliseconds since 1970, arguments (array)
  * OUTPUT	stream (1 stdout, 2 stderr), bytes
  * DISPLAY	object: media type to text or bytes
+ * FILE	path in the box, bytes: made or changed by the run
  * EXIT	the exit code that the program asked for
  * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame of a
  *run. A session then waits for the next JOB. error: array of name, message, stack, code, specifier, filename
@@ -53,6 +54,9 @@ enum { GB_WIRE_LENT_MAX = 1 << 16 };
 
 /* Calls in flight may hold this many times the bytes of one. */
 enum { GB_WIRE_IN_FLIGHT_FACTOR = 4 };
+
+/* How many files a run may send. */
+enum { GB_WIRE_FILES_MAX = 1000 };
 
 /* The function that report() is. */
 #define GB_WIRE_REPORT UINT32_MAX

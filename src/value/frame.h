@@ -29,6 +29,7 @@ enum gb_frame_type {
 	GB_FRAME_OUTPUT = 6,  /* worker to host: what a program wrote */
 	GB_FRAME_DISPLAY = 7, /* worker to host: something to be shown, in one or more forms */
 	GB_FRAME_EXIT = 8,    /* worker to host: how the program ended itself */
+	GB_FRAME_FILE = 9,    /* worker to host: a file that the run has made or changed */
 };
 
 enum { GB_FRAME_HEAD = 5 };

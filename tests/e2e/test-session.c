@@ -173,3 +173,90 @@ TEST(only_python_has_sessions) {
 	CHECK(!gb_session_open(engine, GB_PYTHON, "fortran", &session, &err));
 	CHECK(strstr(err.message, "profile"));
 }
+
+TEST(a_session_can_be_reset) {
+	struct gb_session *session = open_session();
+	char why[64];
+	number(session, "x = 5", why);
+	struct gb_run *run =
+	    start(engine, (struct gb_run_options){.session = session, .source = "y = 1", .reset = true});
+	gb_run_wait(run);
+	gb_run_destroy(run);
+	CHECK_INT((int)number(session, "x", why), -1);
+	CHECK_STR(why, "NameError");
+	CHECK_INT((int)number(session, "y", why), 1);
+	gb_session_close(session);
+}
+
+/* --- files --- */
+
+static struct gb_run *run_with_files(
+    struct gb_values *pool, const char *source, const char *path, const char *text) {
+	struct gb_value *files = gb_value_object(pool);
+	if (path)
+		gb_value_put_key(files, path, gb_value_string(pool, text, strlen(text)));
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){.language = GB_PYTHON, .source = source, .files = path ? files : NULL});
+	if (run)
+		gb_run_wait(run);
+	return run;
+}
+
+TEST(files_go_in_and_changed_ones_come_out) {
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_run *run = run_with_files(pool,
+	    "import os\n"
+	    "text = open('data/in.txt').read()\n"
+	    "os.makedirs('out/deep')\n"
+	    "open('out/deep/a.bin', 'wb').write(bytes(3))\n"
+	    "os.symlink('/etc/passwd', 'link')\n"
+	    "open('/tmp/other', 'w').write('not in the box')\n"
+	    "text",
+	    "data/in.txt", "given");
+	const struct gb_result *result = gb_run_result(run);
+	size_t n = 0;
+	CHECK_STR(gb_value_bytes(result->value, NULL), "given");
+	CHECK_INT((int)gb_value_count(result->files), 1);
+	CHECK(gb_value_bytes(gb_value_get(result->files, "out/deep/a.bin"), &n) && n == 3);
+	gb_run_destroy(run);
+	run = run_with_files(pool, "open('data/in.txt', 'a').write('!')", "data/in.txt", "given");
+	CHECK_INT((int)gb_value_count(gb_run_result(run)->files), 1);
+	gb_run_destroy(run);
+	run = run_with_files(pool, "1", "a", "b");
+	CHECK(gb_run_result(run)->files == NULL);
+	gb_run_destroy(run);
+	gb_values_destroy(pool);
+}
+
+TEST(files_have_limits) {
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_run *run = run_with_files(
+	    pool, "open('big', 'wb').write(bytes(20 << 20))\nopen('small', 'w').write('x')", NULL, NULL);
+	CHECK(gb_run_result(run)->truncated);
+	CHECK_INT((int)gb_value_count(gb_run_result(run)->files), 1);
+	gb_run_destroy(run);
+	run = run_with_files(pool, "for i in range(1100): open(str(i), 'w').close()", NULL, NULL);
+	CHECK(gb_run_result(run)->truncated);
+	CHECK_INT((int)gb_value_count(gb_run_result(run)->files), 1000);
+	gb_run_destroy(run);
+	run = run_with_files(pool, "open('x', 'wb').write(bytes(100 << 20))", NULL, NULL);
+	CHECK(gb_run_result(run)->status != GB_SUCCESS);
+	gb_run_destroy(run);
+	gb_values_destroy(pool);
+}
+
+TEST(files_stay_in_the_box) {
+	static const char *const paths[] = {"/etc/passwd", "../x", "a/../../x", "", "a/"};
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		struct gb_values *pool = gb_values_create(0);
+		struct gb_value *files = gb_value_object(pool);
+		struct gb_err err = {0};
+		struct gb_run *run;
+		gb_value_put_key(files, paths[i], gb_value_string(pool, "x", 1));
+		CHECK(!gb_run_start(engine,
+		    &(struct gb_run_options){.language = GB_PYTHON, .source = "1", .files = files}, &run,
+		    &err));
+		CHECK(strstr(err.message, "files: "));
+		gb_values_destroy(pool);
+	}
+}

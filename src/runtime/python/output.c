@@ -228,6 +228,10 @@ void gb_py_output_close(void) {
 	leave();
 }
 
+void gb_py_output_cut(void) {
+	out.truncated = true;
+}
+
 bool gb_py_output_truncated(void) {
 	return out.truncated;
 }

@@ -29,7 +29,9 @@ void gb_py_post(const void *frames, size_t n);
 /* Send all. The host's end is ours too. */
 void gb_py_send(void);
 
-/* Has anything been left out? */
+/* Something was left out. */
+void gb_py_output_cut(void);
+/* Has anything been? */
 bool gb_py_output_truncated(void);
 
 /* The same as what Python's write methods do. @stream is 1 or 2. */

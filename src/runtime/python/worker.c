@@ -1,3 +1,4 @@
+#include "runtime/files.h"
 #include "runtime/python/python.h"
 
 #include "runtime/python/worker.h"
@@ -30,6 +31,7 @@ static struct {
 	bool fenced;               /* the limit of the address space is set */
 	uint64_t space;            /* of the zygote, in bytes */
 	atomic_bool interruptible; /* code of the job's is running */
+	struct gb_files files;     /* what was in the box before the run */
 } worker = {.fd = -1};
 
 /* --- interrupts --- */
@@ -172,11 +174,27 @@ static bool is_session(PyObject *settings) {
 	return wanted && PyObject_IsTrue(wanted) == 1;
 }
 
+/* Put the given files into the box. False with an exception pending. */
+static bool place_files(const struct gb_job *job) {
+	char why[300];
+	if (worker.fd < 0 || gb_files_place(job, why, sizeof why))
+		return true;
+	PyErr_SetString(PyExc_OSError, why);
+	return false;
+}
+
+static void send_files(const struct gb_job *job) {
+	if (worker.fd >= 0 && !gb_files_send(&worker.files, job->result, gb_py_post))
+		gb_py_output_cut();
+}
+
 static void run(const struct gb_job *job) {
 	PyObject *given[N_GIVEN] = {NULL};
 	gb_py_bridge_limit(job);
 	gb_py_bridge_hold();
-	bool ready = take_given(job, given);
+	bool ready = take_given(job, given) && place_files(job);
+	if (worker.fd >= 0)
+		gb_files_look(&worker.files);
 	gb_py_bridge_release();
 	worker.is_session = ready && is_session(given[SETTINGS]);
 	limit(job);
@@ -191,6 +209,7 @@ static void run(const struct gb_job *job) {
 		if (PyErr_CheckSignals() < 0)
 			Py_CLEAR(outcome);
 	}
+	send_files(job);
 	if (outcome && PyTuple_CheckExact(outcome) && PyTuple_GET_SIZE(outcome) == 2)
 		gb_py_report_success(job, outcome);
 	else
