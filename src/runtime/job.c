@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "runtime/wire.h"
 #include "value/frame.h"
 
 enum { FIRST_READ = 4096 };
@@ -72,12 +73,12 @@ void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n) {
 }
 
 void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {
-	enum { NUMBERS = 9, RESULT = 3, ENOUGH = 4096 };
+	enum { NUMBERS = 9, FLAGS = 0, RESULT = 3, ENOUGH = 4096 };
 	gb_cbor_string(out, source, strlen(source));
 	gb_cbor_string(out, filename, strlen(filename));
 	gb_cbor_simple(out, GB_SIMPLE_NULL);
 	for (unsigned i = 0; i < NUMBERS; i++)
-		gb_cbor_unsigned(out, i == RESULT ? ENOUGH : 0);
+		gb_cbor_unsigned(out, i == FLAGS ? GB_JOB_TYPESCRIPT : i == RESULT ? ENOUGH : 0);
 	gb_cbor_unsigned(out, 0);
 	gb_cbor_object(out, 0);
 	gb_cbor_object(out, 0);

@@ -45,7 +45,7 @@ void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n);
 /* Forget the texts. */
 void gb_job_finish(struct gb_job *job);
 
-/* A job that runs @source and is given nothing else; as a payload. */
+/* A job that runs @source, TypeScript where that is asked, and is given nothing else; as a payload. */
 void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename);
 
 #endif
