@@ -168,7 +168,6 @@ static void write_modules(struct gb_buf *out, const struct gb_value *modules) {
 	}
 }
 
-/* Each is a graph of its own. */
 static void write_flag(struct gb_buf *out, const char *name, bool flag) {
 	gb_cbor_string(out, name, strlen(name));
 	gb_cbor_simple(out, flag ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
@@ -211,6 +210,7 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 	return true;
 }
 
+/* Each is a graph of its own. */
 static bool write_values(struct gb_buf *out, const struct gb_run_options *options,
     const struct gb_grants *grants, struct gb_err *err) {
 	const struct {

@@ -420,6 +420,10 @@ void gb_run_time_out(struct gb_run *run) {
 	char text[80];
 	if (interrupt(run, BY_TIME))
 		return;
+	if (run->interrupted == BY_CALLER) {
+		stop(run, "interrupted", "the code did not heed an interrupt", false);
+		return;
+	}
 	describe_timeout(run, text, sizeof text);
 	stop(run, "timeout", text, true);
 }

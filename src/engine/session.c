@@ -28,7 +28,7 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 	session->owner = GB_OWNER_SESSION;
 	session->engine = engine;
 	session->language = language;
-	gb_frame_reader_init(&session->reader, RESULT_MAX);
+	gb_frame_reader_init(&session->reader, NOISE_MAX);
 	if (gb_runtime_find(language, profile, &session->runtime, err) &&
 	    gb_runtime_start(engine, session->runtime, err))
 		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
@@ -79,16 +79,19 @@ const char *gb_session_reason(const struct gb_session *session) {
 
 bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	struct gb_session *session = run->session;
-	if (!session->cell)
-		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
 	/* The last one may be over without having gone yet. */
 	if (session->run && session->run->settled)
 		gb_run_let_go(session->run);
+	if (!session->cell)
+		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
 	if (session->run)
 		return gb_fail(err, GB_EBUSY, 0, "session: another run executes in it");
 	session->run = run;
 	session->noise = 0;
 	run->runtime = session->runtime;
+	/* What may be said at once is the run's limit; of what came before it only the end is still to come.
+	 */
+	session->reader.buf.max = run->own_reader.buf.max;
 	run->reader = &session->reader;
 	run->cell = session->cell;
 	run->cell->owner = run;
@@ -99,13 +102,12 @@ void gb_session_leave(struct gb_run *run) {
 	struct gb_session *session = run->session;
 	if (!session->cell || session->run != run)
 		return;
-	/* One that is ended before its result leaves nobody who knows where the next message begins. */
-	bool abandoned = run->destroyed && !run->result_received;
 	session->run = NULL;
 	session->cell->owner = session;
 	gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN);
-	if (abandoned)
-		gb_session_terminate(session, "its run was destroyed");
+	/* The code may still be at it, and what it says then is not the next run's. */
+	if (!run->result_received)
+		gb_session_terminate(session, "its run ended without a result");
 }
 
 /* Frames of threads that write when nobody has asked; they are for nobody. */

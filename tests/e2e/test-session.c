@@ -123,6 +123,36 @@ TEST(a_crash_ends_the_session_and_is_told) {
 	gb_session_close(session);
 }
 
+/* What comes after that cannot be the next run's answer. */
+TEST(a_session_that_breaks_the_protocol_is_over) {
+	struct gb_session *session = open_session();
+	struct gb_run *run =
+	    begin(session, "import os, time\nos.write(3, b'\\xff' * 8)\ntime.sleep(5)", 20000);
+	const struct gb_result *result = gb_run_wait(run);
+	struct gb_err err = {0};
+	struct gb_run *next;
+	CHECK_STR(result->error.code, "protocol");
+	CHECK(
+	    !gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &next, &err));
+	CHECK(strstr(err.message, "without a result"));
+	CHECK_INT(gb_session_state(session), GB_SESSION_TERMINATED);
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(who_does_not_heed_the_caller_is_not_said_to_be_late) {
+	struct gb_session *session = open_session();
+	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 20000);
+	for (int i = 0; i < 20; i++)
+		gb_engine_dispatch(engine, 10, NULL);
+	CHECK(gb_run_interrupt(run));
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_STR(result->error.code, "interrupted");
+	CHECK(!result->timed_out);
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
 TEST(one_run_at_a_time) {
 	struct gb_session *session = open_session();
 	struct gb_err err = {0};
