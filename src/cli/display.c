@@ -38,12 +38,15 @@ static const struct form *best_form(const struct gb_value *display, const char *
 	return NULL;
 }
 
-/* The name is ours: nothing that the program chose becomes part of a path. */
 static bool write_file(int folder, const char *name, const char *bytes, size_t n, struct gb_err *err) {
 	gb_auto_fd int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0 || !gb_write_all(fd, bytes, n))
-		return gb_fail(err, GB_ESYSTEM, errno, "write '%s'", name);
-	return true;
+	if (fd >= 0 && gb_write_all(fd, bytes, n))
+		return true;
+	/* Perhaps the program's own choice, and on its way to a terminal. */
+	char quoted[GB_QUOTED_TEXT];
+	int error = errno;
+	gb_text_quote(quoted, gb_str_from(name));
+	return gb_fail(err, GB_ESYSTEM, error, "write %s", quoted);
 }
 
 /* @path is relative and goes nowhere but down: the engine has seen to that. Folders are made on the way, and
@@ -59,8 +62,12 @@ static bool write_below(int folder, const char *path, const char *bytes, size_t 
 		gb_close_fd(&at);
 		at = below;
 	}
-	if (at < 0)
-		return gb_fail(err, GB_ESYSTEM, errno, "make the folder of '%s'", path);
+	if (at < 0) {
+		char quoted[GB_QUOTED_TEXT];
+		int error = errno;
+		gb_text_quote(quoted, gb_str_from(path));
+		return gb_fail(err, GB_ESYSTEM, error, "make the folder of %s", quoted);
+	}
 	return write_file(at, path, bytes, n, err);
 }
 

@@ -56,6 +56,8 @@ a() { run 3 run -l node -e 1 && has "$err" 'no runtime' && run 3 run -l node -e 
 ok 'a language that is not there is refused' a
 a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" && [ "$out" = "$(printf 'py\n42')" ]; }
 ok 'the ending of a file tells its language' a
+a() { mkdir "$scratch/pictures" && : > "$scratch/pictures/d" && run 1 run -l python --out "$scratch/pictures" -e 'import os; os.mkdir("d"); open("d/\033[31m", "w").close()' && case $err in *"$(printf '\033')"*) false ;; *) has "$err" '--out' ;; esac; }
+ok 'a file that the code has named cannot steer the terminal' a
 a() { run 2 run && has "$err" 'nothing to run' && run 2 run -e 1 -e 2 && has "$err" 'one piece of code'; }
 ok 'nothing, or too much, to run' a
 a() { run 2 run --nonsense && has "$err" "unknown option '--nonsense'" && run 2 run -e && has "$err" 'needs a value' && run 2 run -e 1 --json=1 && has "$err" 'takes no value'; }
