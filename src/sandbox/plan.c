@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/protocol.h"
 
 /* What root becomes inside; also what Linux shows for ids that have no mapping. */
 enum { NOBODY = 65534 };
@@ -31,6 +32,8 @@ static const struct gb_rlimit standing_rlimits[] = {
     /* Of this user in this user namespace: how many cells one zygote can have. */
     {RLIMIT_NPROC, 4096},
 };
+static_assert(
+    (int)CELL_FILES <= (int)GB_FD_CONTROL, "no cell has a descriptor of the control socket's number");
 static_assert(GB_COUNT(standing_rlimits) <= GB_PLAN_RLIMITS_MAX, "room in the plan");
 
 const char *gb_layer_name(enum gb_layer layer) {

@@ -9,8 +9,9 @@
 #include <signal.h>
 #include <stdint.h>
 
-/* Where a cell finds its socket, and the zygote what it was given. The filter knows these numbers. */
-enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 5 };
+/* Where a cell finds its socket, and the zygote what it was given. The filter knows these numbers; that of
+ * the control socket is beyond every descriptor that a cell can have, in either kind of room. */
+enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
 
 /* A cell that could not raise its own last layers ends with this status, without having read its job. */
 enum { GB_CELL_EXIT_NO_WALL = 97 };

@@ -17,7 +17,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
-enum { STACK_BYTES = 64 << 10, FIRST_FREE_FD = 10 };
+enum { STACK_BYTES = 64 << 10, FIRST_FREE_FD = GB_FD_CONTROL + 1 };
 
 /* What the child works with, on the parent's memory, while the parent's thread waits. */
 struct birth {
@@ -58,7 +58,9 @@ static const char *arrange_fds(const struct birth *birth) {
 	if (dup2(birth->control, GB_FD_CONTROL) < 0 || dup2(birth->host, GB_FD_HOST) < 0)
 		return "hand over descriptors";
 	close(GB_FD_CELL); /* whatever stood there */
-	return syscall(SYS_close_range, GB_FD_CONTROL + 1, ~0u, 0) != 0 ? "close descriptors" : NULL;
+	bool closed = syscall(SYS_close_range, GB_FD_HOST + 1, GB_FD_CONTROL - 1, 0) == 0 &&
+		      syscall(SYS_close_range, GB_FD_CONTROL + 1, ~0u, 0) == 0;
+	return closed ? NULL : "close descriptors";
 }
 
 static int child_main(void *data) {
@@ -112,7 +114,9 @@ bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, stru
 	gb_auto_fd int null = lift_fd(raw_null), control = lift_fd(spawn->control),
 		       host = lift_fd(spawn->host);
 	if (null < 0 || control < 0 || host < 0)
-		return gb_fail(err, GB_ESYSTEM, errno, "prepare descriptors for the worker");
+		return gb_fail(err, GB_ESYSTEM, errno,
+		    "prepare descriptors for the worker (the limit on open files must be above %d)",
+		    FIRST_FREE_FD + 2);
 	char *stack =
 	    mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED)

@@ -44,8 +44,7 @@ ATTACK(receive_a_descriptor, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}
 }
 
 /* The filter knows the zygote's control socket by its number, which nothing in a cell can get. */
-ATTACK(put_a_descriptor_where_the_control_socket_was, .furnished_allows = true,
-    .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+ATTACK(put_a_descriptor_where_the_control_socket_was, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_dup3, GB_FD_CELL, GB_FD_CONTROL, 0));
 	try(&tries, syscall(SYS_dup2, GB_FD_CELL, GB_FD_CONTROL));
