@@ -1,38 +1,8 @@
 /* A hundred thousand runs in a row and two hundred at once leave nothing: no process, descriptor, control
  * group, mount, or memory. GB_MANY_RUNS sets another number, for slower builds. */
-#include "e2e/engine.h"
-#include "tap.h"
+#include "e2e/left-behind.h"
 
 enum { AT_ONCE = 200 };
-
-static long many(void) {
-	const char *text = getenv("GB_MANY_RUNS");
-#ifdef __SANITIZE_ADDRESS__
-	const long usual = 2000; /* a sandbox costs ten times as much there */
-#else
-	const long usual = 100000;
-#endif
-	return text ? atol(text) : usual;
-}
-
-/* Let what was killed be reaped and what is to be warm be warm: until nothing has changed for a while. */
-static void calm_down(struct gb_engine *engine) {
-	unsigned before = 0, n_same = 0;
-	for (int i = 0; i < 3000 && n_same < 25; i++) {
-		usleep(10000);
-		gb_engine_dispatch(engine, 0, NULL);
-		unsigned now = count_descendants(getpid());
-		n_same = now == before ? n_same + 1 : 0;
-		before = now;
-	}
-}
-
-static void check_same(const struct census *before, const struct census *after) {
-	CHECK_INT(after->fds, before->fds);
-	CHECK_INT(after->descendants, before->descendants);
-	CHECK_INT(after->mounts, before->mounts);
-	CHECK_INT(after->cgroups, before->cgroups);
-}
 
 static bool run_in_turn(struct gb_engine *engine, long n) {
 	for (long i = 0; i < n; i++) {
@@ -52,7 +22,7 @@ TEST(many_runs_in_a_row_leave_nothing_behind) {
 	run_in_turn(engine, 500);
 	calm_down(engine);
 	struct census before = take_census();
-	run_in_turn(engine, many());
+	run_in_turn(engine, many(100000, 2000));
 	calm_down(engine);
 	struct census after = take_census();
 	check_same(&before, &after);

@@ -2,20 +2,11 @@
  * Many Python runs: side by side, and one after the other, leaving nothing: no process, descriptor, control
  * group, mount, or memory. GB_MANY_RUNS sets another number of them.
  */
+#include "e2e/left-behind.h"
 #include "e2e/python-cases.h"
 #include "e2e/python-run.h"
 
 enum { FUNCTIONS_MAX = 200, ROUNDS = 3, SESSIONS = 500, SESSIONS_AT_ONCE = 50 };
-
-static long many(void) {
-	const char *text = getenv("GB_MANY_RUNS");
-#ifdef __SANITIZE_ADDRESS__
-	const long usual = 200; /* a sandbox costs ten times as much there */
-#else
-	const long usual = 2000;
-#endif
-	return text ? atol(text) : usual;
-}
 
 static struct gb_engine *python_engine(void) {
 	return engine_with((struct gb_engine_options){.ready = 1u << GB_PYTHON});
@@ -47,25 +38,6 @@ TEST(every_function_at_once_three_times) {
 	for (size_t i = 0; i < n; i++)
 		free(sources[i]);
 	gb_engine_destroy(engine);
-}
-
-/* Let what was killed be reaped and what is to be warm be warm: until nothing has changed for a while. */
-static void calm_down(struct gb_engine *engine) {
-	unsigned before = 0, n_same = 0;
-	for (int i = 0; i < 3000 && n_same < 40; i++) {
-		usleep(10000);
-		gb_engine_dispatch(engine, 0, NULL);
-		unsigned now = count_descendants(getpid());
-		n_same = now == before ? n_same + 1 : 0;
-		before = now;
-	}
-}
-
-static void check_same(const struct census *before, const struct census *after) {
-	CHECK_INT(after->fds, before->fds);
-	CHECK_INT(after->descendants, before->descendants);
-	CHECK_INT(after->mounts, before->mounts);
-	CHECK_INT(after->cgroups, before->cgroups);
 }
 
 static long zygote_rss_kb(void) {
@@ -118,7 +90,7 @@ TEST(many_runs_in_a_row_leave_nothing_behind) {
 	calm_down(engine);
 	struct census before = take_census();
 	long zygotes_before = zygote_rss_kb();
-	run_in_turn(engine, many());
+	run_in_turn(engine, many(2000, 200));
 	calm_down(engine);
 	struct census after = take_census();
 	check_same(&before, &after);
