@@ -65,6 +65,39 @@ static void append_format(struct gb_buf *to, const char *format, va_list ap) {
 	}
 }
 
+/* What is inserted adds no line: a copied literal may hold line ends, which an escape says as well. */
+static void join_lines(struct gb_buf *text, size_t from) {
+	char *data = text->data;
+	size_t n = text->len - from;
+	if (!memchr(data + from, '\n', n) && !memchr(data + from, '\r', n) && !memchr(data + from, 0xe2, n))
+		return;
+	struct gb_buf copy;
+	gb_buf_init(&copy, text->max);
+	gb_buf_append(&copy, data + from, n);
+	const char *c = gb_buf_c_str(&copy), *end = c + n;
+	text->len = from;
+	text->failed |= !c;
+	while (c && c < end) {
+		bool escape = *c == '\\' && c + 1 < end;
+		unsigned ends = gb_ts_line_end(c + escape);
+		if (!ends) { /* an escape is taken whole, so that its second half is never the first of
+				another */
+			gb_buf_append(text, c, 1 + escape);
+			c += 1 + escape;
+			continue;
+		}
+		bool wide = ends == 3;
+		if (!escape) /* a backslash before it takes it out of the text */
+			gb_buf_append(text,
+			    wide && c[2] == '\xa8' ? "\\u2028"
+			    : wide                 ? "\\u2029"
+						   : "\\n",
+			    wide ? 6 : 2);
+		c += escape + ends;
+	}
+	gb_buf_finish(&copy);
+}
+
 void gb_ts_insert(struct ts_parser *p, uint8_t kind, uint32_t at, const char *format, ...) {
 	if (p->failed)
 		return;
@@ -74,6 +107,7 @@ void gb_ts_insert(struct ts_parser *p, uint8_t kind, uint32_t at, const char *fo
 	va_start(ap, format);
 	append_format(&p->text, format, ap);
 	va_end(ap);
+	join_lines(&p->text, edit->text);
 	edit->length = (uint32_t)p->text.len - edit->text;
 }
 

@@ -75,9 +75,7 @@ static void key(struct ts_parser *p, struct ts_member *member) {
 	uint32_t start = p->token.start;
 	if (is(p, T_STRING) || is(p, T_NUMBER) || (!brackets && p->token.kind == T_NAME)) {
 		gb_ts_next(p);
-	} else if (brackets && is(p, '`')) {
-		gb_ts_template(p, false);
-	} else {
+	} else if (!brackets || !is(p, '`') || gb_ts_template_text(p, start + 1)) {
 		gb_ts_fail(p, start,
 		    brackets ? "the name of an enum's member cannot be computed"
 			     : "expected the name of an enum's member");
