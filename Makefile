@@ -58,7 +58,7 @@ asan-build: setup
 asan: setup sdk ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/asan build-asan
 
-fuzz: setup ## each fuzz target for FUZZ_SECONDS (60)
+fuzz: setup ## each fuzz target for FUZZ_SECONDS (60), or for the same FUZZ_RUNS inputs each time
 	@scripts/fuzz build-fuzz $(or $(FUZZ_SECONDS),60)
 
 lint: all ## format, clang-tidy, include order, style
