@@ -45,7 +45,8 @@ static uint64_t three_quarters_of_memory(void) {
 }
 
 static bool make_plan(const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
-	bool ok = runtime->paths ? gb_plan_init_furnished(plan, runtime->paths, BOX_BYTES, err)
+	bool ok = runtime->paths ? gb_plan_init_room(plan, GB_ROOM_FURNISHED, BOX_BYTES, err) &&
+				       gb_plan_add_paths(plan, runtime->paths, err)
 				 : gb_plan_init(plan, err);
 	if (ok)
 		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);

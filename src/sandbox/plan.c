@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,10 +14,8 @@
 /* What root becomes inside; also what Linux shows for ids that have no mapping. */
 enum { NOBODY = 65534 };
 
-/* What the cells of a zygote can have together, below what it needs to go on making some: a thousand of them
- * idle leave two threads for each. How many one cell can have is up to the address space that it was given.
- */
-enum { CELL_THREADS = 3072, CELL_FILES = 256 };
+/* What a cell can have. It is counted in its own user namespace, so no cell takes from another. */
+enum { CELL_THREADS = 256, CELL_FILES = 256, CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024 };
 
 static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_CORE, 0},
@@ -29,8 +28,8 @@ static const struct gb_rlimit standing_rlimits[] = {
     /* Also bounds the descriptors that are on their way to the host; a cell gets far fewer. */
     {RLIMIT_NOFILE, 4096},
     {RLIMIT_STACK, 8u << 20},
-    /* Of this user in this user namespace: how many cells one zygote can have. */
-    {RLIMIT_NPROC, 4096},
+    /* Of this user in this user namespace and those below it: all cells of a zygote, with all they start. */
+    {RLIMIT_NPROC, 65536},
 };
 static_assert(
     (int)CELL_FILES <= (int)GB_FD_CONTROL, "no cell has a descriptor of the control socket's number");
@@ -63,35 +62,55 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
 	return gb_landlock_rights(&plan->landlock, NULL, err) &&
-	       gb_seccomp_filter(&plan->filter, false, EPERM, err);
+	       gb_seccomp_filter(&plan->filter, GB_ROOM_EMPTY, 0, EPERM, err);
 }
 
-static bool add_path(struct gb_furniture *furniture, const char *path, struct gb_err *err) {
+bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
+	struct gb_furniture *furniture = &plan->furniture;
 	struct stat st;
-	if (stat(path, &st) != 0)
+	if (stat(from, &st) != 0)
 		return true;
-	if (furniture->n_paths == GB_PLAN_PATHS_MAX || strlen(path) >= GB_PLAN_PATH_BYTES)
-		return gb_fail(err, GB_EINVAL, 0, "too much to be read in the sandbox: '%s'", path);
+	to = to ? to : from;
+	if (furniture->n_paths == GB_PLAN_PATHS_MAX || strlen(from) >= GB_PLAN_HOST_PATH_BYTES ||
+	    strlen(to) >= GB_PLAN_PATH_BYTES)
+		return gb_fail(err, GB_EINVAL, 0, "too much to be read in the sandbox: '%s'", from);
 	struct gb_plan_path *slot = &furniture->paths[furniture->n_paths++];
-	memcpy(slot->path, path, strlen(path) + 1);
+	memcpy(slot->from, from, strlen(from) + 1);
+	memcpy(slot->to, to, strlen(to) + 1);
 	slot->is_file = !S_ISDIR(st.st_mode);
 	slot->is_device = S_ISCHR(st.st_mode);
 	return true;
 }
 
-bool gb_plan_init_furnished(
-    struct gb_plan *plan, const char *const *paths, uint64_t box_bytes, struct gb_err *err) {
-	if (!gb_plan_init(plan, err) || !gb_seccomp_filter(&plan->filter, true, EPERM, err))
-		return false;
-	struct gb_furniture *furniture = &plan->furniture;
+bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err) {
 	for (size_t i = 0; paths[i]; i++)
-		if (!add_path(furniture, paths[i], err))
+		if (!gb_plan_add_path(plan, paths[i], NULL, err))
 			return false;
-	furniture->box_bytes = box_bytes;
-	furniture->max_threads = CELL_THREADS;
-	furniture->max_files = CELL_FILES;
+	return true;
+}
+
+static void set_rlimit(struct gb_plan *plan, int resource, uint64_t limit) {
 	for (uint32_t i = 0; i < plan->n_rlimits; i++)
-		if (plan->rlimits[i].resource == RLIMIT_FSIZE)
-			plan->rlimits[i].limit = box_bytes;
-	return furniture->n_paths > 0 || gb_fail(err, GB_ENOENT, 0, "none of the system files is there");
+		if (plan->rlimits[i].resource == resource)
+			plan->rlimits[i].limit = limit;
+}
+
+bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err) {
+	if (!gb_plan_init(plan, err))
+		return false;
+	bool programs = room == GB_ROOM_INHABITED;
+	struct gb_furniture *furniture = &plan->furniture;
+	plan->room = room;
+	furniture->box_bytes = box_bytes;
+	furniture->max_processes = programs ? CELL_PROCESSES : CELL_THREADS;
+	furniture->max_files = programs ? CELL_PROGRAM_FILES : CELL_FILES;
+	if (getrandom(&furniture->cookie, sizeof furniture->cookie, 0) != sizeof furniture->cookie)
+		return gb_fail(err, GB_ESYSTEM, errno, "draw a random number");
+	set_rlimit(plan, RLIMIT_FSIZE, box_bytes);
+	if (programs) {
+		set_rlimit(plan, RLIMIT_SIGPENDING, CELL_PROCESSES);
+		/* Its network is its own: there is nothing to keep it from. */
+		plan->landlock.net = 0;
+	}
+	return gb_seccomp_filter(&plan->filter, room, furniture->cookie, EPERM, err);
 }

@@ -36,10 +36,11 @@ enum gb_layer {
 
 enum {
 	GB_LAYER_COUNT = 11,
-	GB_PLAN_FILTER_MAX = 1024,
+	GB_PLAN_FILTER_MAX = 2048,
 	GB_PLAN_RLIMITS_MAX = 12,
-	GB_PLAN_PATHS_MAX = 24,
+	GB_PLAN_PATHS_MAX = 32,
 	GB_PLAN_PATH_BYTES = 64,
+	GB_PLAN_HOST_PATH_BYTES = 192,
 };
 
 /* "seccomp" and the like; the index is the bit's. */
@@ -61,18 +62,28 @@ struct gb_rlimit {
 	uint64_t limit;
 };
 
-/* What interpreters need that are not made for an empty room: system files to read, a folder and temporary
- * files of each cell's own, threads. */
+/* What is inside a wall. */
+enum gb_room {
+	GB_ROOM_EMPTY,     /* one socket, no file, no thread */
+	GB_ROOM_FURNISHED, /* an interpreter that is not made for that: system files to read, threads, a
+			    * folder and temporary files of each cell's own */
+	GB_ROOM_INHABITED, /* programs: all that, and processes, terminals, and a network of each cell's own
+			    * in which there is nobody else */
+};
+
+/* What a room has that is not empty. */
 struct gb_furniture {
-	uint32_t n_paths; /* 0: the room is empty */
+	uint32_t n_paths;
 	struct gb_plan_path {
-		char path[GB_PLAN_PATH_BYTES];
+		char from[GB_PLAN_HOST_PATH_BYTES]; /* on the host */
+		char to[GB_PLAN_PATH_BYTES];        /* in the room */
 		uint8_t is_file;
 		uint8_t is_device; /* may be written to */
 	} paths[GB_PLAN_PATHS_MAX];
-	uint64_t box_bytes;   /* of /box; /tmp has as much */
-	uint32_t max_threads; /* of all cells of a zygote together */
-	uint32_t max_files;   /* open at once, in a cell */
+	uint64_t box_bytes;     /* of /box; /tmp has as much */
+	uint32_t max_processes; /* and threads, in a cell */
+	uint32_t max_files;     /* open at once, in a cell */
+	uint64_t cookie;        /* with which a cell may take a user namespace of its own: see seccomp.c */
 };
 
 struct gb_plan {
@@ -81,6 +92,7 @@ struct gb_plan {
 	uint32_t uid;
 	uint32_t gid;
 	int32_t cpu;      /* to run on, or -1 */
+	uint32_t room;    /* enum gb_room */
 	char profile[16]; /* for the worker: what to make ready */
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
@@ -92,11 +104,15 @@ struct gb_plan {
 /* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
 bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
 
-/* The same, but with those of @paths that exist to be read in the root, and /box and /tmp for each cell. The
- * zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mounts and processes;
- * cells keep nothing, and raise Landlock themselves. */
-bool gb_plan_init_furnished(
-    struct gb_plan *plan, const char *const *paths, uint64_t box_bytes, struct gb_err *err);
+/* The same around a room that is not empty: with /box and /tmp for each cell, and what gb_plan_add_path adds.
+ * The zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mounts and
+ * processes; cells keep nothing, and raise Landlock themselves. */
+bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err);
+/* Let the host's @from be read in the room, as @to; NULL: under the same name. Does nothing if it does not
+ * exist. */
+bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
+/* All of a list that ends with NULL. */
+bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err);
 
 /* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
@@ -104,8 +120,9 @@ bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_
 /* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
 enum { GB_SECCOMP_MARK = 4000 };
 
-/* The system call filter of an empty or a furnished room. Denied calls fail with @denied_errno: EPERM, or the
- * mark where somebody looks. */
-bool gb_seccomp_filter(struct gb_filter *ret, bool furnished, int denied_errno, struct gb_err *err);
+/* The system call filter of a room. Denied calls fail with @denied_errno: EPERM, or the mark where somebody
+ * looks. @cookie is the furniture's. */
+bool gb_seccomp_filter(
+    struct gb_filter *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err);
 
 #endif

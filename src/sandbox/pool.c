@@ -19,6 +19,7 @@
 
 enum {
 	MAX_SHARDS = 64,
+	MAX_STARTED = 16384, /* processes and threads that all cells of a pool may start */
 	/* Orders under way to one zygote. More would only fill the socket's buffer. */
 	MAX_ORDERS = 64,
 	/* A zygote that dies this often without one cell having ended in between is not started again. */
@@ -526,7 +527,7 @@ bool gb_pool_create(
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
 	init_shards(pool, options->shards);
 	const struct gb_cgroup_limits limits = {options->memory_bytes,
-	    pool->n_slots + MAX_SHARDS + pool->n_shards * options->plan->furniture.max_threads};
+	    pool->n_slots + MAX_SHARDS + (options->plan->room == GB_ROOM_EMPTY ? 0 : MAX_STARTED)};
 	/* A group is for all cells together; one cell alone has its own limits, and starts without the
 	 * milliseconds that moving into a group can take. */
 	if ((pool->plan.layers & GB_LAYER_CGROUP) && options->max_cells > 1)

@@ -4,8 +4,10 @@
  * There is one filter. The zygote loads it once, its cells inherit it: loading costs a tenth of a millisecond
  * and the kernel's time to compile and free, and kernels have been seen to lock up when thousands of filters
  * a second come and go. So the filter admits what the zygote needs, and each of those calls is either bound
- * to a descriptor that a cell does not have, or stopped in a cell by a limit that it cannot raise.
+ * to a descriptor that a cell does not have, or stopped in a cell by a limit that it cannot raise, or takes a
+ * capability that it gives up, or a number, drawn for the zygote, that it forgets.
  */
+#include <asm/termbits.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -17,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -123,6 +126,7 @@ static const struct rule empty_rules[] = {
 static const struct rule furnished_rules[] = {
     /* For the zygote: new namespaces and mounts take a capability that a cell does not have. */
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS)),
+    WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS_NET)),
     PLAIN(mount),
     PLAIN(capset),
     /* For a cell's start, and harmless ever after: they only take away. */
@@ -263,6 +267,145 @@ static const struct rule furnished_rules[] = {
     WHEN(prctl, IS(0, PR_GET_NAME)),
 };
 
+/* All of clone's ways into a new namespace; CLONE_NEWTIME shares its bit with the signal that a child ends
+ * with, and only clone3 knows it. */
+#define NEW_NAMESPACES                                                                                       \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
+	    CLONE_NEWNET)
+
+/* An inhabited room: what programs of all kinds do to their own files, processes, terminals and sockets. What
+ * they cannot do there is reach anything else: that is the work of the namespaces. */
+static const struct rule inhabited_rules[] = {
+    /* Programs and processes. */
+    PLAIN(execve),
+    WHEN(clone, WITHOUT(0, NEW_NAMESPACES)),
+    PLAIN(fork),
+    PLAIN(vfork),
+    PLAIN(waitid),
+    PLAIN(kill),
+    PLAIN(tkill),
+    PLAIN(tgkill),
+    PLAIN(rt_sigqueueinfo),
+    PLAIN(rt_tgsigqueueinfo),
+    PLAIN(rt_sigsuspend),
+    PLAIN(signalfd4),
+    PLAIN(setsid),
+    PLAIN(getsid),
+    PLAIN(setpgid),
+    PLAIN(getpgid),
+    PLAIN(getpgrp),
+    PLAIN(arch_prctl),
+    PLAIN(prlimit64),
+    PLAIN(setrlimit),
+    PLAIN(getpriority),
+    PLAIN(setpriority),
+    PLAIN(sched_setaffinity),
+    PLAIN(sched_getparam),
+    PLAIN(sched_getscheduler),
+    PLAIN(sched_get_priority_max),
+    PLAIN(sched_get_priority_min),
+    PLAIN(capget),
+    PLAIN(getcpu),
+    WHEN(prctl, IS(0, PR_SET_PDEATHSIG)),
+    WHEN(prctl, IS(0, PR_GET_PDEATHSIG)),
+    WHEN(prctl, IS(0, PR_GET_DUMPABLE)),
+    WHEN(prctl, IS(0, PR_SET_DUMPABLE)),
+    WHEN(prctl, IS(0, PR_CAPBSET_READ)),
+    WHEN(prctl, IS(0, PR_GET_NO_NEW_PRIVS)),
+    WHEN(prctl, IS(0, PR_SET_VMA)),
+    /* Code that is made as it runs. */
+    WHEN(mmap, WITHOUT(3, MAP_HUGETLB)),
+    PLAIN(mprotect),
+    PLAIN(memfd_create),
+    PLAIN(mlock),
+    PLAIN(munlock),
+    /* Files. */
+    PLAIN(chown),
+    PLAIN(lchown),
+    PLAIN(fchown),
+    PLAIN(fchownat),
+    WHEN(mknodat, {2, S_IFMT, S_IFIFO}),
+    WHEN(mknod, {1, S_IFMT, S_IFIFO}),
+    PLAIN(getxattr),
+    PLAIN(lgetxattr),
+    PLAIN(fgetxattr),
+    PLAIN(listxattr),
+    PLAIN(llistxattr),
+    PLAIN(flistxattr),
+    PLAIN(getdents),
+    PLAIN(utime),
+    PLAIN(utimes),
+    PLAIN(futimesat),
+    PLAIN(sync),
+    PLAIN(syncfs),
+    PLAIN(sync_file_range),
+    PLAIN(readahead),
+    PLAIN(preadv2),
+    PLAIN(pwritev2),
+    PLAIN(sendfile),
+    PLAIN(splice),
+    PLAIN(tee),
+    PLAIN(inotify_init),
+    PLAIN(inotify_init1),
+    PLAIN(inotify_add_watch),
+    PLAIN(inotify_rm_watch),
+    PLAIN(fcntl),
+    PLAIN(eventfd),
+    PLAIN(epoll_create),
+    PLAIN(epoll_pwait2),
+    PLAIN(timerfd_gettime),
+    PLAIN(timer_gettime),
+    PLAIN(timer_getoverrun),
+    /* Terminals; but nobody types into one through TIOCSTI, nor takes the console. */
+    WHEN(ioctl, IS(1, TCSETS)),
+    WHEN(ioctl, IS(1, TCSETSW)),
+    WHEN(ioctl, IS(1, TCSETSF)),
+    WHEN(ioctl, IS(1, TCGETS2)),
+    WHEN(ioctl, IS(1, TCSETS2)),
+    WHEN(ioctl, IS(1, TCSETSW2)),
+    WHEN(ioctl, IS(1, TCSETSF2)),
+    WHEN(ioctl, IS(1, TCSBRK)),
+    WHEN(ioctl, IS(1, TCSBRKP)),
+    WHEN(ioctl, IS(1, TCXONC)),
+    WHEN(ioctl, IS(1, TCFLSH)),
+    WHEN(ioctl, IS(1, TIOCEXCL)),
+    WHEN(ioctl, IS(1, TIOCNXCL)),
+    WHEN(ioctl, IS(1, TIOCSCTTY)),
+    WHEN(ioctl, IS(1, TIOCNOTTY)),
+    WHEN(ioctl, IS(1, TIOCGPGRP)),
+    WHEN(ioctl, IS(1, TIOCSPGRP)),
+    WHEN(ioctl, IS(1, TIOCGSID)),
+    WHEN(ioctl, IS(1, TIOCOUTQ)),
+    WHEN(ioctl, IS(1, TIOCGWINSZ)),
+    WHEN(ioctl, IS(1, TIOCSWINSZ)),
+    WHEN(ioctl, IS(1, TIOCPKT)),
+    WHEN(ioctl, IS(1, TIOCGPTN)),
+    WHEN(ioctl, IS(1, TIOCSPTLCK)),
+    WHEN(ioctl, IS(1, TIOCGPTPEER)),
+    WHEN(ioctl, IS(1, FIONCLEX)),
+    WHEN(ioctl, IS(1, FIOASYNC)),
+    /* Sockets: paths of its own, and a network that it has for itself. The flag is the zygote's to set. */
+    WHEN(socket, IS(0, AF_UNIX)),
+    WHEN(socket, IS(0, AF_INET)),
+    WHEN(socket, IS(0, AF_INET6)),
+    WHEN(ioctl, IS(1, SIOCSIFFLAGS)),
+    PLAIN(bind),
+    PLAIN(listen),
+    PLAIN(accept),
+    PLAIN(accept4),
+    PLAIN(connect),
+    PLAIN(getsockname),
+    PLAIN(getpeername),
+    PLAIN(setsockopt),
+    PLAIN(getsockopt),
+    PLAIN(shutdown),
+    PLAIN(sendto),
+    PLAIN(sendmsg),
+    PLAIN(recvmsg),
+    PLAIN(sendmmsg),
+    PLAIN(recvmmsg),
+};
+
 static int add_rule(scmp_filter_ctx filter, const struct rule *rule) {
 	struct scmp_arg_cmp comparisons[GB_COUNT(rule->conditions)];
 	unsigned n = 0;
@@ -305,7 +448,26 @@ static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t n
 	return true;
 }
 
-bool gb_seccomp_filter(struct gb_filter *ret, bool furnished, int denied_errno, struct gb_err *err) {
+/* Rooms are each as the one before, and more. */
+static bool add_room(scmp_filter_ctx filter, enum gb_room room, uint64_t cookie, struct gb_err *err) {
+	if (!add_rules(filter, common_rules, GB_COUNT(common_rules), err))
+		return false;
+	if (room == GB_ROOM_EMPTY)
+		return add_rules(filter, empty_rules, GB_COUNT(empty_rules), err);
+	/* A cell becomes a user of its own. Programs that it starts do not know the number with which to ask.
+	 */
+	const struct rule own_user = WHEN(unshare, IS(0, CLONE_NEWUSER), IS(1, cookie));
+	/* Programs that try the newer call first take this for an old kernel, and use the other one. */
+	if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0)
+		return gb_fail(err, GB_EWALL, 0, "seccomp: clone3");
+	return add_rules(filter, &own_user, 1, err) &&
+	       add_rules(filter, furnished_rules, GB_COUNT(furnished_rules), err) &&
+	       (room != GB_ROOM_INHABITED ||
+		   add_rules(filter, inhabited_rules, GB_COUNT(inhabited_rules), err));
+}
+
+bool gb_seccomp_filter(
+    struct gb_filter *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err) {
 	__attribute__((cleanup(release_filter))) scmp_filter_ctx filter =
 	    seccomp_init(SCMP_ACT_ERRNO((uint32_t)denied_errno));
 	if (!filter)
@@ -314,11 +476,5 @@ bool gb_seccomp_filter(struct gb_filter *ret, bool furnished, int denied_errno, 
 	 * of the filter and the kernel's walk over it at load time short. */
 	seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	/* Programs that try the newer call first take this for an old kernel, and use the other one. */
-	if (furnished && seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0)
-		return gb_fail(err, GB_EWALL, 0, "seccomp: clone3");
-	bool added = add_rules(filter, common_rules, GB_COUNT(common_rules), err) &&
-		     (furnished ? add_rules(filter, furnished_rules, GB_COUNT(furnished_rules), err)
-				: add_rules(filter, empty_rules, GB_COUNT(empty_rules), err));
-	return added && export_filter(filter, ret, err);
+	return add_room(filter, room, cookie, err) && export_filter(filter, ret, err);
 }

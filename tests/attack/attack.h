@@ -54,6 +54,8 @@ struct attack {
 	bool precaution;
 	/* In a furnished room it is no attack: there are files, threads and timers, of the cell's own. */
 	bool furnished_allows;
+	/* Nor in an inhabited one, where programs are started and have a network to themselves. */
+	bool inhabited_allows;
 	/* The filter of a sanitizer's build lets it through. */
 	bool sanitizer_allows;
 	/* On the host, before and after. False: cannot be done here. */

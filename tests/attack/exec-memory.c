@@ -7,12 +7,12 @@ enum { PAGE = 4096 };
 
 static char page[2 * PAGE] __attribute__((aligned(PAGE)));
 
-ATTACK(map_executable_memory, .layers = GB_LAYER_SECCOMP) {
+ATTACK(map_executable_memory, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	return mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1
 													 : 0;
 }
 
-ATTACK(make_memory_executable, .layers = GB_LAYER_SECCOMP) {
+ATTACK(make_memory_executable, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_mprotect, page, PAGE, PROT_READ | PROT_EXEC));
 	/* Bits that the kernel ignores do not hide the one that it does not. */
@@ -21,7 +21,7 @@ ATTACK(make_memory_executable, .layers = GB_LAYER_SECCOMP) {
 	return tries_end(&tries);
 }
 
-ATTACK(map_memory_twice, .layers = GB_LAYER_SECCOMP) {
+ATTACK(map_memory_twice, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	long fd = syscall(SYS_memfd_create, "x", 0);
 	if (fd < 0 || ftruncate((int)fd, PAGE) != 0)
 		return -1;

@@ -22,7 +22,8 @@ ATTACK(allow_new_privileges, .layers = GB_LAYER_SECCOMP, .kernel_says = {EINVAL}
 	return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0);
 }
 
-ATTACK(become_visible_to_others, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(become_visible_to_others, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
 	return syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 

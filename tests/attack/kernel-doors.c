@@ -54,7 +54,7 @@ ATTACK(change_the_personality, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_personality, 0x0040000 /* ADDR_NO_RANDOMIZE */);
 }
 
-ATTACK(watch_folders, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
+ATTACK(watch_folders, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
 	long fd = syscall(SYS_inotify_init1, 0);
 	return fd < 0 ? -1 : syscall(SYS_inotify_add_watch, fd, "/etc", 2);
 }

@@ -27,6 +27,7 @@ ATTACK(look_at_another_process, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | G
 	return syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
 }
 
-ATTACK(leave_by_the_working_directory, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
+ATTACK(
+    leave_by_the_working_directory, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
 	return syscall(SYS_chdir, "/etc");
 }

@@ -20,7 +20,7 @@ static struct msghdr message_with_fd(struct iovec *iov, char *control, size_t n)
 	return message;
 }
 
-ATTACK(send_a_descriptor_to_the_host, .layers = GB_LAYER_SECCOMP) {
+ATTACK(send_a_descriptor_to_the_host, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec iov = {(char[]){'\n'}, 1};
 	struct mmsghdr many = {.msg_hdr = message_with_fd(&iov, control, sizeof control)};
@@ -32,11 +32,11 @@ ATTACK(send_a_descriptor_to_the_host, .layers = GB_LAYER_SECCOMP) {
 }
 
 /* Little used, and more than once the way from a sandbox into the kernel. */
-ATTACK(send_out_of_band, .layers = GB_LAYER_SECCOMP, .kernel_says = {EOPNOTSUPP}) {
+ATTACK(send_out_of_band, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP, .kernel_says = {EOPNOTSUPP}) {
 	return syscall(SYS_sendto, GB_FD_CELL, "\n", 1, MSG_OOB, NULL, 0);
 }
 
-ATTACK(receive_a_descriptor, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}) {
+ATTACK(receive_a_descriptor, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}) {
 	char byte;
 	struct iovec iov = {&byte, 1};
 	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -44,7 +44,8 @@ ATTACK(receive_a_descriptor, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}
 }
 
 /* The filter knows the zygote's control socket by its number, which nothing in a cell can get. */
-ATTACK(put_a_descriptor_where_the_control_socket_was, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+ATTACK(put_a_descriptor_where_the_control_socket_was, .inhabited_allows = true,
+    .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_dup3, GB_FD_CELL, GB_FD_CONTROL, 0));
 	try(&tries, syscall(SYS_dup2, GB_FD_CELL, GB_FD_CONTROL));
@@ -64,7 +65,7 @@ ATTACK(change_the_socket, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) 
 	return tries_end(&tries);
 }
 
-ATTACK(ask_who_is_at_the_other_end, .layers = GB_LAYER_SECCOMP) {
+ATTACK(ask_who_is_at_the_other_end, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	struct {
 		int pid, uid, gid;
 	} who;

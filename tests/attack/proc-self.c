@@ -16,12 +16,13 @@ ATTACK(open_proc_self_environ, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .
 	return open_in_proc("/proc/self/environ", O_RDONLY);
 }
 
-ATTACK(open_proc_self_maps, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
-    .sanitizer_allows = true) {
+ATTACK(open_proc_self_maps, .inhabited_allows = true,
+    .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	return open_in_proc("/proc/self/maps", O_RDONLY);
 }
 
-ATTACK(read_where_the_program_is, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(read_where_the_program_is, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
 	char path[256];
 	return syscall(SYS_readlink, "/proc/self/exe", path, sizeof path);
 }

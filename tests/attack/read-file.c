@@ -4,8 +4,8 @@
 
 #include "attack.h"
 
-ATTACK(
-    read_a_file, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(read_a_file, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
 	struct open_how how = {.flags = O_RDONLY};
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_open, "/etc/passwd", O_RDONLY));
@@ -15,7 +15,8 @@ ATTACK(
 }
 
 /* Not even whether there is one. */
-ATTACK(look_for_a_file, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(look_for_a_file, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
 	char buffer[256];
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_access, "/etc/passwd", F_OK));

@@ -3,7 +3,7 @@
 
 #include "attack.h"
 
-ATTACK(open_a_socket_of_any_family, .layers = GB_LAYER_SECCOMP) {
+ATTACK(open_a_socket_of_any_family, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	static const int types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET};
 	struct tries tries = {0};
 	for (int family = 0; family < AF_MAX; family++)

@@ -28,7 +28,7 @@ struct outcome {
 
 static struct {
 	struct gb_plan plan;
-	struct gb_plan furnished;
+	struct gb_plan furnished, inhabited;
 	struct gb_filter marked; /* the same filter, with an answer that only it gives */
 	int landlock_abi;
 	bool ready;
@@ -37,11 +37,15 @@ static struct {
 static bool prepare_wall(void) {
 	struct gb_err err = {0};
 	struct gb_landlock_rights rights;
-	static const char *const paths[] = {"/usr/lib", "/usr/share/zoneinfo", "/dev/null", NULL};
+	static const char *const paths[] = {"/usr/lib", "/usr/share/zoneinfo", "/dev/null", NULL},
+				 *const program_paths[] = {"/usr", "/dev/null", "/dev/tty", NULL};
 	if (!wall.ready)
 		wall.ready = gb_plan_init(&wall.plan, &err) &&
-			     gb_plan_init_furnished(&wall.furnished, paths, 16 << 20, &err) &&
-			     gb_seccomp_filter(&wall.marked, false, GB_SECCOMP_MARK, &err) &&
+			     gb_plan_init_room(&wall.furnished, GB_ROOM_FURNISHED, 16 << 20, &err) &&
+			     gb_plan_add_paths(&wall.furnished, paths, &err) &&
+			     gb_plan_init_room(&wall.inhabited, GB_ROOM_INHABITED, 16 << 20, &err) &&
+			     gb_plan_add_paths(&wall.inhabited, program_paths, &err) &&
+			     gb_seccomp_filter(&wall.marked, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, &err) &&
 			     gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))
 		tap_quote("", err.message);
@@ -189,12 +193,12 @@ static void judge_layer(const struct attack *attack, enum gb_layer layer) {
 		expect_works(attack, base);
 }
 
-static void expect_denied_where_furnished(const struct attack *attack) {
+static void expect_denied_in_room(const struct attack *attack, const struct gb_plan *plan, bool allowed) {
 	struct outcome outcome;
-	if (!perform_behind(attack, &wall.furnished, false, &outcome))
+	if (!perform_behind(attack, plan, false, &outcome))
 		return;
-	if (!CHECK((outcome.verdict == DENIED) == !attack->furnished_allows)) {
-		printf("#   in a furnished room\n");
+	if (!CHECK((outcome.verdict == DENIED) == !allowed)) {
+		printf("#   in %s room\n", plan->room == GB_ROOM_FURNISHED ? "a furnished" : "an inhabited");
 		explain(attack, GB_LAYER_ALL, &outcome);
 	}
 }
@@ -222,7 +226,8 @@ static void judge(void) {
 		if (attack->layers & 1u << i)
 			judge_layer(attack, (enum gb_layer)(1u << i));
 	expect_denied(attack, GB_LAYER_ALL, GB_LAYER_ALL);
-	expect_denied_where_furnished(attack);
+	expect_denied_in_room(attack, &wall.furnished, attack->furnished_allows);
+	expect_denied_in_room(attack, &wall.inhabited, attack->furnished_allows || attack->inhabited_allows);
 }
 
 __attribute__((constructor)) static void add_attacks(void) {

@@ -33,10 +33,14 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	return true;
 }
 
-bool gb_plan_init_furnished(
-    struct gb_plan *plan, const char *const *paths, uint64_t box_bytes, struct gb_err *err) {
-	(void)paths, (void)box_bytes;
+bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err) {
+	(void)room, (void)box_bytes;
 	return gb_plan_init(plan, err);
+}
+
+bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err) {
+	(void)plan, (void)paths, (void)err;
+	return true;
 }
 
 bool gb_pool_create(

@@ -4,9 +4,13 @@
 #include <linux/audit.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -65,7 +69,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 	ONLY_IN_RELEASE();
 	struct gb_filter f;
 	struct gb_err err = {0};
-	if (!CHECK(gb_seccomp_filter(&f, false, EPERM, &err)))
+	if (!CHECK(gb_seccomp_filter(&f, GB_ROOM_EMPTY, 0, EPERM, &err)))
 		return;
 	unsigned n_allowed = 0;
 	for (long nr = 0; nr < 1024; nr++)
@@ -89,7 +93,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 
 TEST(arguments_are_looked_at) {
 	struct gb_filter f;
-	CHECK(gb_seccomp_filter(&f, false, EPERM, NULL));
+	CHECK(gb_seccomp_filter(&f, GB_ROOM_EMPTY, 0, EPERM, NULL));
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC), DENIED);
 	CHECK_INT(judge_call(&f, SYS_mprotect, 0, 4096, PROT_EXEC), DENIED);
@@ -116,10 +120,50 @@ TEST(arguments_are_looked_at) {
 	CHECK_INT(judge_call(&f, SYS_clone, 0x11, 0, 0), DENIED);
 }
 
+TEST(a_room_for_programs_keeps_what_is_not_theirs) {
+	ONLY_IN_RELEASE();
+	enum { COOKIE = 0x1234567 };
+	struct gb_filter f;
+	CHECK(gb_seccomp_filter(&f, GB_ROOM_INHABITED, COOKIE, EPERM, NULL));
+	const long never[] = {SYS_ptrace, SYS_setns, SYS_bpf, SYS_io_uring_setup, SYS_io_uring_enter,
+	    SYS_io_uring_register, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
+	    SYS_perf_event_open, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
+	    SYS_pidfd_send_signal, SYS_seccomp, SYS_personality, SYS_kexec_load, SYS_pivot_root, SYS_chroot,
+	    SYS_umount2, SYS_fsopen, SYS_fsmount, SYS_move_mount, SYS_open_tree, SYS_mount_setattr,
+	    SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_init_module, SYS_finit_module, SYS_reboot,
+	    SYS_swapon, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_quotactl, SYS_acct,
+	    SYS_fanotify_init, SYS_kcmp, SYS_lookup_dcookie, SYS_modify_ldt, SYS_ioperm, SYS_iopl, SYS_shmget,
+	    SYS_semget, SYS_msgget, SYS_mq_open, SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setgroups,
+	    SYS_sethostname, SYS_vhangup, SYS_syslog, SYS_memfd_secret, SYS_process_madvise, SYS_execveat};
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+		if (!CHECK_INT(judge_call(&f, never[i], 0, 0, 0), DENIED))
+			printf("#   system call %ld\n", never[i]);
+	/* New namespaces, for whoever does not know how to ask. */
+	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER, COOKIE, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS, COOKIE, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_clone, SIGCHLD, 0, 0), SECCOMP_RET_ALLOW);
+	const uint64_t spaces[] = {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+	    CLONE_NEWUTS, CLONE_NEWCGROUP};
+	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+		CHECK_INT(judge_call(&f, SYS_clone, spaces[i] | SIGCHLD, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_clone3, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
+	/* Terminals are for use, not for typing into. */
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TCGETS, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCSTI, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCLINUX, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCSETD, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_socket, AF_NETLINK, SOCK_RAW, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_socket, AF_PACKET, SOCK_RAW, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_socket, AF_VSOCK, SOCK_STREAM, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_mknodat, 0, 0, S_IFCHR), DENIED);
+	CHECK_INT(judge_call(&f, SYS_mknodat, 0, 0, S_IFIFO | 0600), SECCOMP_RET_ALLOW);
+}
+
 TEST(a_refusal_can_be_marked) {
 	ONLY_IN_RELEASE();
 	struct gb_filter f;
-	CHECK(gb_seccomp_filter(&f, false, GB_SECCOMP_MARK, NULL));
+	CHECK(gb_seccomp_filter(&f, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, NULL));
 	CHECK_INT(judge_call(&f, SYS_openat, 0, 0, 0), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
 }
 

@@ -8,16 +8,13 @@
 #include <linux/securebits.h>
 #include <sched.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/inside/room.h"
 #include "sandbox/landlock.h"
 
 /* Each step returns NULL when it is done, else its own name, with errno set. */
@@ -40,87 +37,6 @@ static const char *forget_host_name(const struct gb_plan *plan) {
 	if (sethostname(name, sizeof name - 1) != 0)
 		return "set host name";
 	return setdomainname("", 0) != 0 ? "set domain name" : NULL;
-}
-
-static bool is_furnished(const struct gb_plan *plan) {
-	return plan->furniture.n_paths > 0;
-}
-
-/* Make @path, relative to the folder we are in, with the folders above it. */
-static const char *make_place(const char *path, bool is_file) {
-	char copy[GB_PLAN_PATH_BYTES];
-	size_t n = strnlen(path, sizeof copy - 1);
-	memcpy(copy, path, n);
-	copy[n] = '\0';
-	for (size_t i = 1; i <= n; i++) {
-		if (copy[i] != '/' && copy[i] != '\0')
-			continue;
-		char kept = copy[i];
-		copy[i] = '\0';
-		bool last = kept == '\0';
-		int failed = last && is_file ? mknod(copy, S_IFREG | 0444, 0) : mkdir(copy, 0555);
-		if (failed && errno != EEXIST)
-			return "make a place in the root";
-		copy[i] = kept;
-	}
-	return NULL;
-}
-
-/* What can be read in the new root is the host's own, seen through a mount that cannot write. */
-static const char *bind_path(const struct gb_plan_path *path) {
-	const char *to = path->path + 1;
-	const char *failed = make_place(to, path->is_file);
-	if (failed)
-		return failed;
-	if (mount(path->path, to, NULL, MS_BIND | MS_REC, NULL) != 0)
-		return "bring a system folder into the root";
-	struct {
-		uint64_t set, clear, propagation, userns_fd;
-	} attr = {.set = 1 /* rdonly */ | 2 /* nosuid */ | (path->is_device ? 0 : 4 /* nodev */)};
-	enum { AT_RECURSIVE_ = 0x8000 };
-	if (syscall(SYS_mount_setattr, AT_FDCWD, to, AT_RECURSIVE_, &attr, sizeof attr) != 0)
-		return "make a system folder read-only";
-	return NULL;
-}
-
-static const char *furnish(const struct gb_plan *plan) {
-	for (uint32_t i = 0; i < plan->furniture.n_paths; i++) {
-		const char *failed = bind_path(&plan->furniture.paths[i]);
-		if (failed)
-			return failed;
-	}
-	if (mkdir("box", 0700) != 0 || mkdir("tmp", 0700) != 0)
-		return "make /box and /tmp";
-	if (symlink("usr/lib", "lib") != 0 || symlink("usr/lib64", "lib64") != 0)
-		return "make /lib";
-	return NULL;
-}
-
-/* The new root is a tmpfs: empty and without room for a single file, or with just the places where other
- * mounts are; and read-only on top. */
-static const char *enter_own_root(const struct gb_plan *plan) {
-	const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-	const char *room =
-	    is_furnished(plan) ? "size=256k,nr_inodes=256,mode=0555" : "size=4k,nr_inodes=1,mode=0555";
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
-		return "make mounts private";
-	/* Any folder can carry the new root; /proc is there, since the host wrote our id maps through it. */
-	if (mount("glovebox", "/proc", "tmpfs", flags, room) != 0)
-		return "mount the root";
-	if (chdir("/proc") != 0)
-		return "enter the root";
-	const char *failed = is_furnished(plan) ? furnish(plan) : NULL;
-	if (failed)
-		return failed;
-	if (syscall(SYS_pivot_root, ".", ".") != 0)
-		return "pivot_root";
-	if (umount2(".", MNT_DETACH) != 0)
-		return "let go of the old root";
-	if (chdir("/") != 0)
-		return "enter the root";
-	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | flags, NULL) != 0)
-		return "make the root read-only";
-	return NULL;
 }
 
 static const char *limit_resources(const struct gb_plan *plan) {
@@ -155,7 +71,11 @@ static const char *drop_capabilities(const struct gb_plan *plan) {
 		    SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
 		0, 0, 0) != 0)
 		return "lock securebits";
-	return keep_capabilities(is_furnished(plan) ? 1u << CAP_SYS_ADMIN : 0);
+	/* For the cells that it will make: their mounts, and bringing up a network of their own. */
+	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
+	return keep_capabilities(plan->room == GB_ROOM_EMPTY       ? 0
+				 : plan->room == GB_ROOM_INHABITED ? mounts | net
+								   : mounts);
 }
 
 static const char *admit_path(int ruleset, const char *path, uint64_t access) {
@@ -166,20 +86,41 @@ static const char *admit_path(int ruleset, const char *path, uint64_t access) {
 	return NULL;
 }
 
+/* What a cell may do with what it was given to read. */
+static uint64_t access_to(const struct gb_plan_path *path, bool programs) {
+	if (path->is_device)
+		return GB_LANDLOCK_FS_DEVICE | (programs ? GB_LANDLOCK_FS_IOCTL_DEV : 0);
+	uint64_t access = GB_LANDLOCK_FS_READ | (programs ? GB_LANDLOCK_FS_EXECUTE : 0);
+	return path->is_file ? access & (GB_LANDLOCK_FS_FILE | GB_LANDLOCK_FS_EXECUTE) : access;
+}
+
 /* Only rights that the ruleset handles can be granted. */
 static const char *admit_furniture(int ruleset, const struct gb_plan *plan) {
-	const uint64_t known = plan->landlock.fs;
+	const bool programs = plan->room == GB_ROOM_INHABITED;
+	const uint64_t known = plan->landlock.fs,
+		       own = GB_LANDLOCK_FS_OWN |
+			     (programs ? GB_LANDLOCK_FS_EXECUTE | GB_LANDLOCK_FS_SOCKET : 0);
+	const struct {
+		const char *path;
+		uint64_t access;
+		bool everywhere;
+	} own_places[] = {
+	    {"/box", own, true},
+	    {"/tmp", own, true},
+	    {"/dev/shm", own, false},
+	    {"/dev/pts", GB_LANDLOCK_FS_DEVICE | GB_LANDLOCK_FS_READ | GB_LANDLOCK_FS_IOCTL_DEV, false},
+	    {"/proc", GB_LANDLOCK_FS_READ, false},
+	    {"/etc", GB_LANDLOCK_FS_READ, false},
+	};
 	const char *failed = NULL;
 	for (uint32_t i = 0; i < plan->furniture.n_paths && !failed; i++) {
 		const struct gb_plan_path *path = &plan->furniture.paths[i];
-		uint64_t access = path->is_device ? GB_LANDLOCK_FS_DEVICE
-				  : path->is_file ? GB_LANDLOCK_FS_READ & GB_LANDLOCK_FS_FILE
-						  : GB_LANDLOCK_FS_READ;
-		failed = admit_path(ruleset, path->path, access & known);
+		failed = admit_path(ruleset, path->to, access_to(path, programs) & known);
 	}
-	if (!failed)
-		failed = admit_path(ruleset, "/box", GB_LANDLOCK_FS_OWN & known);
-	return failed ? failed : admit_path(ruleset, "/tmp", GB_LANDLOCK_FS_OWN & known);
+	for (size_t i = 0; i < GB_COUNT(own_places) && !failed; i++)
+		if (own_places[i].everywhere || programs)
+			failed = admit_path(ruleset, own_places[i].path, own_places[i].access & known);
+	return failed;
 }
 
 static const char *restrict_by_landlock(const struct gb_plan *plan) {
@@ -189,7 +130,7 @@ static const char *restrict_by_landlock(const struct gb_plan *plan) {
 	gb_auto_fd int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
 	if (ruleset < 0)
 		return "create a ruleset";
-	const char *failed = is_furnished(plan) ? admit_furniture(ruleset, plan) : NULL;
+	const char *failed = plan->room != GB_ROOM_EMPTY ? admit_furniture(ruleset, plan) : NULL;
 	if (failed)
 		return failed;
 	return syscall(SYS_landlock_restrict_self, ruleset, 0) != 0 ? "restrict self" : NULL;
@@ -211,7 +152,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 	} steps[] = {
 	    {GB_LAYER_USER, become_unprivileged},
 	    {GB_LAYER_UTS, forget_host_name},
-	    {GB_LAYER_MOUNT, enter_own_root},
+	    {GB_LAYER_MOUNT, gb_room_enter},
 	    {GB_LAYER_RLIMIT, limit_resources},
 	    {GB_LAYER_CAPS, drop_capabilities},
 	    {GB_LAYER_LANDLOCK, restrict_by_landlock},
@@ -225,7 +166,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 	}
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
 		/* Who is under Landlock can mount nothing: cells that still have to, raise it themselves. */
-		bool now = steps[i].layer != GB_LAYER_LANDLOCK || !is_furnished(plan);
+		bool now = steps[i].layer != GB_LAYER_LANDLOCK || plan->room == GB_ROOM_EMPTY;
 		const char *failed = now && (plan->layers & steps[i].layer) ? steps[i].raise(plan) : NULL;
 		if (failed) {
 			*ret_failure = (struct gb_wall_failure){steps[i].layer, errno, failed};
@@ -243,31 +184,26 @@ bool gb_filter_load(const struct gb_filter *filter) {
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-static const char *mount_own(const char *where, uint64_t bytes) {
-	char options[64];
-	snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=0700", (unsigned long long)bytes);
-	return mount("glovebox", where, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) != 0
-		   ? "mount a cell's own folder"
-		   : NULL;
-}
-
 static const char *limit_cell(const struct gb_furniture *furniture) {
-	const struct rlimit threads = {furniture->max_threads, furniture->max_threads},
+	const struct rlimit processes = {furniture->max_processes, furniture->max_processes},
 			    files = {furniture->max_files, furniture->max_files};
-	return setrlimit(RLIMIT_NPROC, &threads) != 0 || setrlimit(RLIMIT_NOFILE, &files) != 0
+	return setrlimit(RLIMIT_NPROC, &processes) != 0 || setrlimit(RLIMIT_NOFILE, &files) != 0
 		   ? "lower a cell's limits"
 		   : NULL;
 }
 
+/* A user namespace of its own, in which nobody has a name: what a user may have is counted there, so that no
+ * cell can use up what others need. The filter knows whom it lets do this by the cookie. */
+static const char *count_alone(const struct gb_furniture *furniture) {
+	return syscall(SYS_unshare, CLONE_NEWUSER, furniture->cookie) != 0 ? "take a user namespace" : NULL;
+}
+
 const char *gb_plan_apply_cell(const struct gb_plan *plan) {
 	const char *failed = NULL;
-	if (plan->layers & GB_LAYER_MOUNT) {
-		failed = mount_own("/box", plan->furniture.box_bytes);
-		if (!failed)
-			failed = mount_own("/tmp", plan->furniture.box_bytes);
-		if (!failed && chdir("/box") != 0)
-			failed = "enter /box";
-	}
+	if (plan->layers & GB_LAYER_MOUNT)
+		failed = gb_room_prepare_cell(plan);
+	if (!failed && (plan->layers & GB_LAYER_USER))
+		failed = count_alone(&plan->furniture);
 	if (!failed && (plan->layers & GB_LAYER_RLIMIT))
 		failed = limit_cell(&plan->furniture);
 	if (!failed && (plan->layers & GB_LAYER_CAPS))

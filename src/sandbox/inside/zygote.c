@@ -163,9 +163,12 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 		_exit(GB_CELL_EXIT_NO_WALL);
 	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
 		_exit(GB_CELL_EXIT_NO_WALL);
-	bool furnished = zygote->plan.furniture.n_paths > 0;
+	bool furnished = zygote->plan.room != GB_ROOM_EMPTY;
 	if (furnished && gb_plan_apply_cell(&zygote->plan))
 		_exit(GB_CELL_EXIT_NO_WALL);
+	/* The cookie is in there, twice. */
+	explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
+	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
 	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
 		/* No descriptor at all can be opened, not even in the place of one that was closed. */
 		const struct rlimit none = {0, 0};
@@ -178,12 +181,14 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	_exit(0);
 }
 
-/* A new process; in a furnished room with mounts and processes of its own, which fork() cannot say. The
- * kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
+/* A new process; in a room that is not empty with mounts and processes of its own, which fork() cannot say.
+ * The kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
 static pid_t make_process(const struct gb_plan *plan) {
-	if (plan->furniture.n_paths == 0 || !(plan->layers & GB_LAYER_MOUNT))
+	if (plan->room == GB_ROOM_EMPTY || !(plan->layers & GB_LAYER_MOUNT))
 		return fork();
-	return (pid_t)syscall(SYS_clone, GB_CELL_CLONE_FLAGS, NULL, NULL, thread_number(), 0);
+	bool net = plan->room == GB_ROOM_INHABITED && (plan->layers & GB_LAYER_NET);
+	return (pid_t)syscall(
+	    SYS_clone, net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS, NULL, NULL, thread_number(), 0);
 }
 
 static void fork_cell(struct zygote *zygote, const struct gb_order *order, int fd) {
