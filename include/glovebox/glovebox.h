@@ -40,18 +40,25 @@ struct gb_session;
 struct gb_run;
 struct gb_call;
 
-/* What the code is written in: TypeScript, whose types are taken out, JavaScript, which is left alone, or
- * Python. */
-enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON };
+/* What the code is written in: TypeScript, whose types are taken out, JavaScript, which is left alone,
+ * Python; or what a program of the machine's own runs: bash, Node.js, Deno. */
+enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON, GB_SHELL, GB_NODE, GB_DENO };
+#define GB_LANGUAGES (GB_DENO + 1)
+
+/* "typescript", "javascript", "python", "shell", "node", "deno". */
+const char *gb_language_name(enum gb_language language);
 
 /* Zero means the default, in every field. */
 struct gb_engine_options {
 	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
 	unsigned ready;         /* 1 << GB_PYTHON and so on: what is to be ready from the start, JavaScript if
 				 * nothing is said; the others are when they are first asked for */
-	unsigned shards;        /* zygotes: one per CPU that the process may use, and never more */
-	unsigned warm;          /* sandboxes kept ready per shard: 4; GB_NONE for none */
-	unsigned max_runs;      /* at once, warm sandboxes included: 1024 */
+	/* Programs, by path; NULL: bash, node and deno as PATH has them. */
+	const char *shell, *node, *deno;
+	const char *node_packages; /* a folder of packages that Node.js code may be allowed to use; or NULL */
+	unsigned shards;           /* zygotes: one per CPU that the process may use, and never more */
+	unsigned warm;             /* sandboxes kept ready per shard: 4; GB_NONE for none */
+	unsigned max_runs;         /* at once, warm sandboxes included: 1024 */
 	uint64_t
 	    memory_bytes; /* of everything together, where control groups are to be had: 3/4 of the machine */
 };
@@ -140,14 +147,17 @@ struct gb_run_options {
 	const struct gb_value *modules; /* an object: "./lib/math.js" to its source */
 	bool report;                    /* the code has a function report(value) */
 
-	/* Python only. */
-	const char *profile;          /* "stdlib", or "data": with numpy, pandas and matplotlib loaded */
-	const char *input;            /* what the program reads from its standard input */
+	/* Not for every language; one that has no use for a field refuses it. */
+	const char *profile; /* Python: "stdlib", or "data": with numpy, pandas and matplotlib loaded */
+	const char *input;   /* what the program reads from its standard input */
 	const struct gb_value *files; /* an object, path to text or bytes: put into /box, where it runs */
 	bool reset;                   /* in a session: forget what was defined before */
-	bool restricted;              /* refuse what honest code does not need; a courtesy, not a wall */
-	const struct gb_value *allowed_modules; /* an array of names that restricted code may import */
-	struct gb_session *session;             /* run in there; its language and profile are the run's */
+	bool restricted; /* Python, shell: refuse what honest code does not need; a courtesy, not a wall */
+	const struct gb_value *allowed_modules; /* Python (restricted), Node.js: an array of names that it may
+						 * import */
+	const struct gb_value *net; /* Deno: an array of hosts, "name" or "name:port", that it may ask
+				     * for; its network ends at the wall all the same */
+	struct gb_session *session; /* run in there; its language and profile are the run's */
 
 	uint64_t memory_bytes;  /* heap: 64 MiB; at least 1 MiB */
 	uint64_t timeout_ms;    /* wall clock: 30 s; GB_NO_TIMEOUT for none */

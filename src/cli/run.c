@@ -15,20 +15,16 @@ enum { SHOWN_MAX = 1 << 20, INPUTS_MAX = 64 << 20 };
 
 /* --- languages --- */
 
-enum language { TYPESCRIPT, JAVASCRIPT, PYTHON, NODE, DENO, SHELL };
-
 static const struct {
-	enum language language;
 	const char *names;   /* what -l takes, between spaces */
 	const char *endings; /* of files, between spaces */
-	bool available;
-} languages[] = {
-    {TYPESCRIPT, " ts typescript ", " .ts .mts ", true},
-    {JAVASCRIPT, " js javascript ", " .js .mjs ", true},
-    {PYTHON, " python py ", " .py ", true},
-    {NODE, " node ", " .cjs ", false},
-    {DENO, " deno ", "", false},
-    {SHELL, " shell sh bash ", " .sh .bash ", false},
+} languages[GB_LANGUAGES] = {
+    [GB_TYPESCRIPT] = {" ts typescript ", " .ts .mts "},
+    [GB_JAVASCRIPT] = {" js javascript ", " .js .mjs "},
+    [GB_PYTHON] = {" python py ", " .py "},
+    [GB_SHELL] = {" shell sh bash ", " .sh .bash "},
+    [GB_NODE] = {" node ", " .cjs "},
+    [GB_DENO] = {" deno ", ""},
 };
 
 static bool is_listed(const char *list, const char *word) {
@@ -36,23 +32,23 @@ static bool is_listed(const char *list, const char *word) {
 	return (size_t)snprintf(padded, sizeof padded, " %s ", word) < sizeof padded && strstr(list, padded);
 }
 
-static bool language_by_name(const char *name, enum language *ret) {
+static bool language_by_name(const char *name, enum gb_language *ret) {
 	for (size_t i = 0; i < GB_COUNT(languages); i++)
 		if (is_listed(languages[i].names, name)) {
-			*ret = languages[i].language;
+			*ret = (enum gb_language)i;
 			return true;
 		}
 	return false;
 }
 
 /* TypeScript unless the ending says otherwise. */
-static enum language language_by_file(const char *file) {
+static enum gb_language language_by_file(const char *file) {
 	const char *slash = file ? strrchr(file, '/') : NULL,
 		   *dot = file ? strrchr(slash ? slash : file, '.') : NULL;
 	for (size_t i = 0; dot && i < GB_COUNT(languages); i++)
 		if (is_listed(languages[i].endings, dot))
-			return languages[i].language;
-	return TYPESCRIPT;
+			return (enum gb_language)i;
+	return GB_TYPESCRIPT;
 }
 
 /* --- the command line --- */
@@ -61,7 +57,7 @@ struct request {
 	const char *file; /* NULL with -e; "-" is standard input */
 	const char *code;
 	bool has_language;
-	enum language language;
+	enum gb_language language;
 	bool json;
 	const char *out; /* a folder for what the program shows */
 	struct gb_value *allowed, *files;
@@ -316,10 +312,6 @@ static void show_output(struct gb_run *run, int stream, const char *bytes, size_
 
 /* --- running --- */
 
-static enum gb_language engine_language(enum language language) {
-	return language == PYTHON ? GB_PYTHON : language == JAVASCRIPT ? GB_JAVASCRIPT : GB_TYPESCRIPT;
-}
-
 /* A run that never began, in the shape of one that did: programs that read --json need no second way. */
 static int refuse(const struct request *request, const char *code, const char *message) {
 	if (request->json) {
@@ -347,13 +339,13 @@ static int execute(struct request *request) {
 	struct gb_err err = {0};
 	struct gb_engine *engine;
 	const struct gb_engine_options options = {
-	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << engine_language(request->language)};
+	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->language};
 	stay_on_this_cpu();
 	if (!gb_engine_create(&options, &engine, &err))
-		return refuse(request, "wall", err.message);
+		return refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	request->options.source = request->source.data;
 	request->options.source_bytes = request->source.len;
-	request->options.language = engine_language(request->language);
+	request->options.language = request->language;
 	request->options.globals = request->globals;
 	if (gb_value_count(request->files))
 		request->options.files = request->files;
@@ -383,13 +375,6 @@ static int run_request(struct request *request) {
 	}
 	if (!request->has_language)
 		request->language = language_by_file(request->file);
-	if (!languages[request->language].available) {
-		char text[160];
-		snprintf(text, sizeof text, "this build has no runtime for '%.*s'; it runs ts, js and python",
-		    (int)strcspn(languages[request->language].names + 1, " "),
-		    languages[request->language].names + 1);
-		return refuse(request, "runtime_disabled", text);
-	}
 	return load_source(request) ? execute(request) : EXIT_BAD_USE;
 }
 

@@ -56,15 +56,23 @@ static bool start_timer(struct gb_engine *engine, struct gb_err *err) {
 
 /* --- the engine --- */
 
+static bool keep_text(char **ret, const char *text, struct gb_err *err) {
+	*ret = text ? strdup(text) : NULL;
+	return !text || *ret || gb_fail(err, GB_ENOMEM, 0, "the engine");
+}
+
 static bool open_engine(
     struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
 	engine->options = *options;
-	if (options->worker_dir && !(engine->worker_dir = strdup(options->worker_dir)))
-		return gb_fail(err, GB_ENOMEM, 0, "the engine");
+	if (!keep_text(&engine->worker_dir, options->worker_dir, err) ||
+	    !keep_text(&engine->shell, options->shell, err) ||
+	    !keep_text(&engine->node, options->node, err) || !keep_text(&engine->deno, options->deno, err) ||
+	    !keep_text(&engine->node_packages, options->node_packages, err))
+		return false;
 	if (!gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
 		return false;
 	unsigned ready = options->ready ? options->ready : 1u << GB_JAVASCRIPT;
-	for (int language = GB_TYPESCRIPT; language <= GB_PYTHON; language++) {
+	for (int language = 0; language < GB_LANGUAGES; language++) {
 		enum gb_runtime runtime;
 		if ((ready & 1u << language) &&
 		    (!gb_runtime_find((enum gb_language)language, NULL, &runtime, err) ||
@@ -106,6 +114,10 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	gb_close_fd(&engine->timer_fd);
 	gb_loop_finish(&engine->loop);
 	free(engine->worker_dir);
+	free(engine->shell);
+	free(engine->node);
+	free(engine->deno);
+	free(engine->node_packages);
 	free(engine);
 }
 

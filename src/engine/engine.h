@@ -24,7 +24,15 @@ struct gb_bridge {
 	uint32_t calls_left;
 };
 
-enum gb_runtime { GB_RUNTIME_JS, GB_RUNTIME_PYTHON, GB_RUNTIME_PYTHON_DATA, GB_RUNTIMES };
+enum gb_runtime {
+	GB_RUNTIME_JS,
+	GB_RUNTIME_PYTHON,
+	GB_RUNTIME_PYTHON_DATA,
+	GB_RUNTIME_SHELL,
+	GB_RUNTIME_NODE,
+	GB_RUNTIME_DENO,
+	GB_RUNTIMES,
+};
 
 /* Whose a cell is. First in both structs. */
 enum gb_owner { GB_OWNER_RUN, GB_OWNER_SESSION };
@@ -43,7 +51,8 @@ struct gb_session {
 
 struct gb_engine {
 	struct gb_engine_options options;
-	char *worker_dir; /* or NULL */
+	char *worker_dir;                          /* or NULL */
+	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
@@ -167,6 +176,18 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 
 bool gb_runtime_find(
     enum gb_language language, const char *profile, enum gb_runtime *ret, struct gb_err *err);
+/* What a language makes of the options that not every one has. */
+struct gb_language_traits {
+	const char *name;
+	bool has_box;        /* files and input */
+	bool has_sessions;   /* it can live on after a run */
+	bool has_restricted; /* a list of what it refuses to do */
+	bool has_allowlist;  /* of modules */
+	bool has_net;        /* hosts */
+	bool has_modules;    /* imports, modules, globals, fn and report */
+	uint64_t memory;     /* by default */
+};
+const struct gb_language_traits *gb_language_traits(enum gb_language language);
 /* See to it that its sandboxes can be had. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
 

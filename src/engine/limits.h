@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #define DEFAULT_MEMORY     (64ull << 20)
+#define PROGRAM_MEMORY     (256ull << 20) /* of all processes of a run, where programs run it */
 #define MEMORY_MAX         (64ull << 30)
 #define DEFAULT_TIMEOUT_MS 30000ull
 #define DEFAULT_OUTPUT     (1ull << 20)

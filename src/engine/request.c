@@ -95,20 +95,44 @@ static bool check_files(const struct gb_value *files, struct gb_err *err) {
 	return true;
 }
 
-static bool check_python(const struct gb_run_options *options, struct gb_err *err) {
-	bool is_python = options->language == GB_PYTHON;
-	if (!is_python &&
-	    (options->input || options->restricted || options->allowed_modules || options->files))
-		return gb_fail(err, GB_EINVAL, 0, "%s: is for Python only",
-		    options->files        ? "files"
-		    : options->input      ? "input"
-		    : options->restricted ? "restricted"
-					  : "allowed_modules");
-	if (options->allowed_modules && gb_value_type(options->allowed_modules) != GB_ARRAY)
-		return gb_fail(err, GB_EINVAL, 0, "allowed_modules: must be an array");
-	if (!check_files(options->files, err))
-		return false;
-	return !options->input || check_text("input", options->input, strlen(options->input), err);
+/* What is set must be something that this language has. */
+static bool check_traits(const struct gb_run_options *options, struct gb_err *err) {
+	const struct gb_language_traits *traits = gb_language_traits(options->language);
+	const struct {
+		const char *field;
+		bool set, has;
+	} fields[] = {
+	    {"files", options->files, traits->has_box},
+	    {"input", options->input, traits->has_box},
+	    {"restricted", options->restricted, traits->has_restricted},
+	    {"allowed_modules", options->allowed_modules, traits->has_allowlist},
+	    {"net", options->net, traits->has_net},
+	    {"imports", options->imports, traits->has_modules},
+	    {"modules", options->modules, traits->has_modules},
+	    {"globals", options->globals, traits->has_modules},
+	    {"fn", options->fn, traits->has_modules},
+	    {"report", options->report, traits->has_modules},
+	};
+	for (size_t i = 0; i < GB_COUNT(fields); i++)
+		if (fields[i].set && !fields[i].has)
+			return gb_fail(err, GB_EINVAL, 0, "%s: is not for %s", fields[i].field, traits->name);
+	return true;
+}
+
+static bool check_names(const char *field, const struct gb_value *names, struct gb_err *err) {
+	if (names && gb_value_type(names) != GB_ARRAY)
+		return gb_fail(err, GB_EINVAL, 0, "%s: must be an array", field);
+	for (size_t i = 0; i < gb_value_count(names); i++)
+		if (gb_value_type(gb_value_at(names, i)) != GB_STRING)
+			return gb_fail(err, GB_EINVAL, 0, "%s: must be an array of texts", field);
+	return true;
+}
+
+static bool check_settings(const struct gb_run_options *options, struct gb_err *err) {
+	return check_traits(options, err) && check_names("allowed_modules", options->allowed_modules, err) &&
+	       check_names("net", options->net, err) && check_files(options->files, err) &&
+	       (!options->input || check_text("input", options->input, strlen(options->input), err)) &&
+	       (options->language != GB_SHELL || check_names("args", options->args, err));
 }
 
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
@@ -124,7 +148,7 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 		   check_text("filename", options->filename, strlen(options->filename), err)) &&
 	       (!options->fn || check_text("fn", options->fn, strlen(options->fn), err)) &&
 	       check_globals(options, err) && gb_request_check_modules(options, err) &&
-	       check_limits(options, err) && check_python(options, err);
+	       check_limits(options, err) && check_settings(options, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
@@ -143,7 +167,7 @@ static uint64_t cpu_seconds(const struct gb_run_options *options) {
 
 static void write_limits(struct gb_buf *out, const struct gb_run_options *options) {
 	const uint64_t limits[] = {
-	    GB_OR(options->memory_bytes, DEFAULT_MEMORY),
+	    GB_OR(options->memory_bytes, gb_language_traits(options->language)->memory),
 	    GB_OR(options->output_bytes, DEFAULT_OUTPUT),
 	    GB_OR(options->result_bytes, DEFAULT_RESULT),
 	    GB_OR(options->report_bytes, DEFAULT_REPORT),
@@ -186,13 +210,22 @@ static void write_files(struct gb_buf *out, const struct gb_value *files) {
 	}
 }
 
-/* What only one runtime understands: an object. */
+static bool write_names(
+    struct gb_buf *out, const char *name, const struct gb_value *names, struct gb_err *err) {
+	if (!names)
+		return true;
+	gb_cbor_string(out, name, strlen(name));
+	return gb_value_encode(out, names, NULL, err) || gb_wrap(err, "%s", name);
+}
+
+/* What only some runtimes understand: an object. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
-	if (options->language != GB_PYTHON) {
+	if (!gb_language_traits(options->language)->has_box) {
 		gb_cbor_object(out, 0);
 		return true;
 	}
-	gb_cbor_object(out, 3u + !!options->input + !!options->allowed_modules + !!options->files);
+	gb_cbor_object(
+	    out, 3u + !!options->input + !!options->allowed_modules + !!options->files + !!options->net);
 	write_flag(out, "reset", options->reset);
 	if (options->files)
 		write_files(out, options->files);
@@ -202,12 +235,8 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 		gb_cbor_string(out, "stdin", strlen("stdin"));
 		gb_cbor_string(out, options->input, strlen(options->input));
 	}
-	if (options->allowed_modules) {
-		gb_cbor_string(out, "allowedModules", strlen("allowedModules"));
-		return gb_value_encode(out, options->allowed_modules, NULL, err) ||
-		       gb_wrap(err, "allowed_modules");
-	}
-	return true;
+	return write_names(out, "allowedModules", options->allowed_modules, err) &&
+	       write_names(out, "net", options->net, err);
 }
 
 /* Each is a graph of its own. */

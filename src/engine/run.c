@@ -461,7 +461,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->data = options->data;
 	run->output_left = output;
 	run->report_left = report;
-	run->display_left = options->session || options->language == GB_PYTHON ? DISPLAY_BYTES : 0;
+	run->display_left = gb_language_traits(options->language)->has_box ? DISPLAY_BYTES : 0;
 	run->files_left = run->display_left ? result : 0;
 	run->exit_code = -1;
 	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
@@ -519,18 +519,17 @@ static bool launch(struct gb_run *run, struct gb_err *err) {
 
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
-	struct gb_run *run = make_run(engine, options);
+	struct gb_run_options asked = *options;
+	if (options->session)
+		asked.language = options->session->language;
+	struct gb_run *run = make_run(engine, &asked);
 	if (!run)
 		return gb_fail(err, GB_ENOMEM, 0, "a run");
 	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
 	if (run->timeout_ms < UINT64_MAX / 2000000)
 		run->deadline = run->started + run->timeout_ms * 1000000;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	struct gb_run_options asked = *options;
-	if (options->session) {
-		run->session = options->session;
-		asked.language = options->session->language;
-	}
+	run->session = options->session;
 	if (!gb_runtime_find(asked.language, asked.profile, &run->runtime, err) ||
 	    !gb_request_encode(&asked, &grants, &run->outbox, err) || !launch(run, err)) {
 		release_run(run);

@@ -1,5 +1,7 @@
 /* The one table of runtimes: which worker program, in what kind of room. */
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/limits.h"
 #include "engine/workers.h"
+#include "runtime/program/places.h"
 #include "sandbox/plan.h"
 
 /* What Debian's Python reads: its library, shared libraries and where their names lead, time zones, fonts. */
@@ -16,22 +19,72 @@ static const char *const python_paths[] = {"/usr/lib", "/usr/lib64", "/usr/share
     "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/dev/null", "/dev/zero", "/dev/urandom",
     "/dev/random", NULL};
 
+#ifdef __aarch64__
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+#else
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#endif
+
+/* What programs of all kinds read: themselves, their libraries, and how the machine is set up, as far as that
+ * is no secret. */
+static const char *const program_paths[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
+    "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/zero", "/dev/full",
+    "/dev/random", "/dev/urandom", "/dev/tty", NULL};
+
 static const struct runtime {
 	const char *worker;
 	const char *profile;
-	const char *const *paths; /* NULL: an empty room */
+	enum gb_room room;
+	const char *const *paths; /* to be read, unless the room is empty */
+	const char *program;      /* that is started there, by name; it can then be found in GB_PROGRAM_DIR */
+	bool all_programs;        /* everything in /usr may be started, too */
+	unsigned warm;            /* by default */
 } runtimes[GB_RUNTIMES] = {
-    [GB_RUNTIME_JS] = {"glovebox-js", "", NULL},
-    [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", python_paths},
-    [GB_RUNTIME_PYTHON_DATA] = {"glovebox-python", "data", python_paths},
+    [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_EMPTY, NULL, .warm = DEFAULT_WARM},
+    [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FURNISHED, python_paths,
+	.warm = DEFAULT_WARM},
+    [GB_RUNTIME_PYTHON_DATA] = {"glovebox-python", "data", GB_ROOM_FURNISHED, python_paths,
+	.warm = DEFAULT_WARM},
+    [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_INHABITED, program_paths, "bash",
+	.all_programs = true, .warm = DEFAULT_WARM},
+    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_INHABITED, program_paths, "node", .warm = 2},
+    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1},
 };
+
+static const struct gb_language_traits languages[GB_LANGUAGES] = {
+    [GB_TYPESCRIPT] = {"typescript", .has_modules = true, .memory = DEFAULT_MEMORY},
+    [GB_JAVASCRIPT] = {"javascript", .has_modules = true, .memory = DEFAULT_MEMORY},
+    [GB_PYTHON] = {"python", .has_box = true, .has_sessions = true, .has_restricted = true,
+	.has_allowlist = true, .has_modules = true, .memory = DEFAULT_MEMORY},
+    [GB_SHELL] = {"shell", .has_box = true, .has_sessions = true, .has_restricted = true,
+	.memory = PROGRAM_MEMORY},
+    [GB_NODE] = {"node", .has_box = true, .has_sessions = true, .has_allowlist = true, .has_modules = true,
+	.memory = PROGRAM_MEMORY},
+    [GB_DENO] = {"deno", .has_box = true, .has_net = true, .has_modules = true, .memory = PROGRAM_MEMORY},
+};
+
+const struct gb_language_traits *gb_language_traits(enum gb_language language) {
+	return &languages[language < GB_LANGUAGES ? language : GB_TYPESCRIPT];
+}
+
+const char *gb_language_name(enum gb_language language) {
+	return gb_language_traits(language)->name;
+}
 
 bool gb_runtime_find(
     enum gb_language language, const char *profile, enum gb_runtime *ret, struct gb_err *err) {
-	if (language != GB_PYTHON) {
-		*ret = GB_RUNTIME_JS;
-		return !profile || gb_fail(err, GB_EINVAL, 0, "profile: JavaScript has none");
-	}
+	static const enum gb_runtime of[GB_LANGUAGES] = {[GB_TYPESCRIPT] = GB_RUNTIME_JS,
+	    [GB_JAVASCRIPT] = GB_RUNTIME_JS,
+	    [GB_PYTHON] = GB_RUNTIME_PYTHON,
+	    [GB_SHELL] = GB_RUNTIME_SHELL,
+	    [GB_NODE] = GB_RUNTIME_NODE,
+	    [GB_DENO] = GB_RUNTIME_DENO};
+	if ((unsigned)language >= GB_LANGUAGES)
+		return gb_fail(err, GB_EINVAL, 0, "language: there is no number %d", (int)language);
+	*ret = of[language];
+	if (language != GB_PYTHON)
+		return !profile ||
+		       gb_fail(err, GB_EINVAL, 0, "profile: %s has none", gb_language_name(language));
 	for (int i = GB_RUNTIME_PYTHON; i <= GB_RUNTIME_PYTHON_DATA; i++)
 		if (strcmp(profile ? profile : "stdlib", runtimes[i].profile) == 0) {
 			*ret = (enum gb_runtime)i;
@@ -44,10 +97,32 @@ static uint64_t three_quarters_of_memory(void) {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
 }
 
-static bool make_plan(const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
-	bool ok = runtime->paths ? gb_plan_init_room(plan, GB_ROOM_FURNISHED, BOX_BYTES, err) &&
-				       gb_plan_add_paths(plan, runtime->paths, err)
-				 : gb_plan_init(plan, err);
+/* The machine's own program, under a name that the worker knows. Where it is linked against the machine's
+ * libraries the loader must be startable as well. */
+static bool add_program(
+    const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
+	const char *chosen = strcmp(runtime->program, "bash") == 0   ? engine->shell
+			     : strcmp(runtime->program, "node") == 0 ? engine->node
+								     : engine->deno;
+	char found[PATH_MAX], loader[PATH_MAX], place[GB_PLAN_PATH_BYTES];
+	if (!gb_program_find(chosen, runtime->program, found, sizeof found, err))
+		return false;
+	snprintf(place, sizeof place, GB_PROGRAM_DIR "/%s", runtime->program);
+	bool packages = engine->node_packages && strcmp(runtime->program, "node") == 0;
+	return (runtime->all_programs ? gb_plan_add_program(plan, "/usr", NULL, err)
+				      : gb_plan_add_path(plan, "/usr", NULL, err)) &&
+	       (!realpath(LOADER, loader) || gb_plan_add_program(plan, loader, NULL, err)) &&
+	       gb_plan_add_program(plan, found, place, err) &&
+	       (!packages || gb_plan_add_path(plan, engine->node_packages, GB_PACKAGES_DIR, err));
+}
+
+static bool make_plan(
+    const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
+	bool ok = runtime->room == GB_ROOM_EMPTY ? gb_plan_init(plan, err)
+						 : gb_plan_init_room(plan, runtime->room, BOX_BYTES, err) &&
+						       gb_plan_add_paths(plan, runtime->paths, err);
+	if (ok && runtime->program)
+		ok = add_program(engine, runtime, plan, err);
 	if (ok)
 		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);
 	return ok;
@@ -61,12 +136,12 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 	if (engine->pools[which])
 		return true;
 	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err) ||
-	    !make_plan(runtime, &plan, err))
+	    !make_plan(engine, runtime, &plan, err))
 		return false;
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = options->shards,
-	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, DEFAULT_WARM),
+	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
 	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
 	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
 	    .plan = &plan,

@@ -20,8 +20,9 @@ const char *gb_session_state_name(enum gb_session_state state) {
 
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err) {
-	if (language != GB_PYTHON)
-		return gb_fail(err, GB_EINVAL, 0, "language: only Python has sessions");
+	if (!gb_language_traits(language)->has_sessions)
+		return gb_fail(
+		    err, GB_EINVAL, 0, "language: %s has no sessions", gb_language_traits(language)->name);
 	struct gb_session *session = calloc(1, sizeof *session);
 	if (!session)
 		return gb_fail(err, GB_ENOMEM, 0, "a session");

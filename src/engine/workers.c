@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/str.h"
 
 #ifndef GB_LIBEXECDIR
 #define GB_LIBEXECDIR "/usr/local/libexec/glovebox"
@@ -33,4 +36,28 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
 	return is_in(GB_LIBEXECDIR, name, ret, n) ||
 	       gb_fail(err, GB_ENOENT, 0, "worker program '%s' is neither beside '%s' nor in " GB_LIBEXECDIR,
 		   name, slash ? self : "this program");
+}
+
+bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err) {
+	/* The file itself: links lead elsewhere in a room. */
+	char found[PATH_MAX] = "", whole[PATH_MAX];
+	if (chosen)
+		snprintf(found, sizeof found, "%s", chosen);
+	const char *path = getenv("PATH");
+	path = path ? path : "/usr/bin:/bin";
+	for (struct gb_str dir, rest = {path, strlen(path)}; !chosen && !*found && rest.n;) {
+		gb_str_cut(&rest, ':', &dir);
+		snprintf(found, sizeof found, "%.*s/%s", (int)dir.n, dir.p, name);
+		if (dir.n == 0 || dir.p[0] != '/' || access(found, X_OK) != 0)
+			*found = '\0';
+	}
+	if (!*found)
+		return gb_fail(
+		    err, GB_ENOENT, 0, "'%s' is not on PATH: install it, or say where it is", name);
+	if (!realpath(found, whole) || access(whole, X_OK) != 0)
+		return gb_fail(err, GB_ENOENT, errno, "program '%s'", found);
+	if (strlen(whole) >= n)
+		return gb_fail(err, GB_EINVAL, 0, "program '%s': its path is too long", found);
+	memcpy(ret, whole, strlen(whole) + 1);
+	return true;
 }

@@ -82,6 +82,15 @@ bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, st
 	return true;
 }
 
+bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
+	uint32_t before = plan->furniture.n_paths;
+	if (!gb_plan_add_path(plan, from, to, err))
+		return false;
+	if (plan->furniture.n_paths > before)
+		plan->furniture.paths[before].is_program = true;
+	return true;
+}
+
 bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err) {
 	for (size_t i = 0; paths[i]; i++)
 		if (!gb_plan_add_path(plan, paths[i], NULL, err))

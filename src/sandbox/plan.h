@@ -78,7 +78,8 @@ struct gb_furniture {
 		char from[GB_PLAN_HOST_PATH_BYTES]; /* on the host */
 		char to[GB_PLAN_PATH_BYTES];        /* in the room */
 		uint8_t is_file;
-		uint8_t is_device; /* may be written to */
+		uint8_t is_device;  /* may be written to */
+		uint8_t is_program; /* it, or what is in it, may be started */
 	} paths[GB_PLAN_PATHS_MAX];
 	uint64_t box_bytes;     /* of /box; /tmp has as much */
 	uint32_t max_processes; /* and threads, in a cell */
@@ -111,7 +112,9 @@ bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_byt
 /* Let the host's @from be read in the room, as @to; NULL: under the same name. Does nothing if it does not
  * exist. */
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
-/* All of a list that ends with NULL. */
+/* The same, and it may be started, or what is in it: in an inhabited room. */
+bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
+/* All of a list that ends with NULL, to be read. */
 bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err);
 
 /* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */

@@ -38,13 +38,14 @@ static bool prepare_wall(void) {
 	struct gb_err err = {0};
 	struct gb_landlock_rights rights;
 	static const char *const paths[] = {"/usr/lib", "/usr/share/zoneinfo", "/dev/null", NULL},
-				 *const program_paths[] = {"/usr", "/dev/null", "/dev/tty", NULL};
+				 *const program_paths[] = {"/dev/null", "/dev/tty", NULL};
 	if (!wall.ready)
 		wall.ready = gb_plan_init(&wall.plan, &err) &&
 			     gb_plan_init_room(&wall.furnished, GB_ROOM_FURNISHED, 16 << 20, &err) &&
 			     gb_plan_add_paths(&wall.furnished, paths, &err) &&
 			     gb_plan_init_room(&wall.inhabited, GB_ROOM_INHABITED, 16 << 20, &err) &&
 			     gb_plan_add_paths(&wall.inhabited, program_paths, &err) &&
+			     gb_plan_add_program(&wall.inhabited, "/usr", NULL, &err) &&
 			     gb_seccomp_filter(&wall.marked, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, &err) &&
 			     gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))

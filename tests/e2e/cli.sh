@@ -52,7 +52,7 @@ a() { run 0 run -e 'console.log("\x1b[31mred\x07")' && ! grep -q $'[\x1b\x07]' "
 ok 'a guest cannot speak to the terminal' a
 a() { run 1 run -e 'throw new Error("\x1b[31mred")' && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'nor by its errors' a
-a() { run 3 run -l node -e 1 && has "$err" 'no runtime' && run 3 run -l node -e 1 --json && has "$out" '"code":"runtime_disabled"'; }
+a() { run 3 run -l deno -e 1 && has "$err" 'deno' && run 3 run -l deno -e 1 --json && has "$out" '"code":"runtime_disabled"'; }
 ok 'a language that is not there is refused' a
 a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" && [ "$out" = "$(printf 'py\n42')" ]; }
 ok 'the ending of a file tells its language' a

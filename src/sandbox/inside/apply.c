@@ -90,7 +90,7 @@ static const char *admit_path(int ruleset, const char *path, uint64_t access) {
 static uint64_t access_to(const struct gb_plan_path *path, bool programs) {
 	if (path->is_device)
 		return GB_LANDLOCK_FS_DEVICE | (programs ? GB_LANDLOCK_FS_IOCTL_DEV : 0);
-	uint64_t access = GB_LANDLOCK_FS_READ | (programs ? GB_LANDLOCK_FS_EXECUTE : 0);
+	uint64_t access = GB_LANDLOCK_FS_READ | (path->is_program ? GB_LANDLOCK_FS_EXECUTE : 0);
 	return path->is_file ? access & (GB_LANDLOCK_FS_FILE | GB_LANDLOCK_FS_EXECUTE) : access;
 }
 
