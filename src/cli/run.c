@@ -346,7 +346,8 @@ static int execute(struct request *request) {
 	request->options.source = request->source.data;
 	request->options.source_bytes = request->source.len;
 	request->options.language = request->language;
-	request->options.globals = request->globals;
+	if (gb_value_count(request->globals))
+		request->options.globals = request->globals;
 	if (gb_value_count(request->files))
 		request->options.files = request->files;
 	if (gb_value_count(request->allowed))

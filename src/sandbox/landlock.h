@@ -17,11 +17,12 @@ enum { GB_LANDLOCK_CREATE_VERSION = 1 };
 #define GB_LANDLOCK_SCOPE_ALL    3ull         /* ABI 6: abstract unix sockets and signals */
 
 /* What can be done to files that are only to be read, to devices, and to a cell's own. */
-#define GB_LANDLOCK_FS_READ    ((1ull << 2) | (1ull << 3))                /* read_file, read_dir */
-#define GB_LANDLOCK_FS_DEVICE  ((1ull << 1) | (1ull << 2))                /* write_file, read_file */
-#define GB_LANDLOCK_FS_FILE    ((1ull << 1) | (1ull << 2) | (1ull << 14)) /* of a single file */
-#define GB_LANDLOCK_FS_EXECUTE 1ull
-#define GB_LANDLOCK_FS_SOCKET  (1ull << 9) /* make_sock */
+#define GB_LANDLOCK_FS_READ     ((1ull << 2) | (1ull << 3))                /* read_file, read_dir */
+#define GB_LANDLOCK_FS_DEVICE   ((1ull << 1) | (1ull << 2))                /* write_file, read_file */
+#define GB_LANDLOCK_FS_FILE     ((1ull << 1) | (1ull << 2) | (1ull << 14)) /* of a single file */
+#define GB_LANDLOCK_FS_EXECUTE  1ull
+#define GB_LANDLOCK_FS_READ_DIR (1ull << 3)
+#define GB_LANDLOCK_FS_SOCKET   (1ull << 9) /* make_sock */
 /* All but execute, make_char, make_sock and make_block. */
 #define GB_LANDLOCK_FS_OWN ((0x1ffeull & ~0xa40ull) | GB_LANDLOCK_FS_REFER | GB_LANDLOCK_FS_TRUNCATE)
 

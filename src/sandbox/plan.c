@@ -118,6 +118,8 @@ bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_byt
 	set_rlimit(plan, RLIMIT_FSIZE, box_bytes);
 	if (programs) {
 		set_rlimit(plan, RLIMIT_SIGPENDING, CELL_PROCESSES);
+		/* Programs die of this one; what is full says so first. */
+		set_rlimit(plan, RLIMIT_FSIZE, box_bytes * 2);
 		/* Its network is its own: there is nothing to keep it from. */
 		plan->landlock.net = 0;
 	}

@@ -110,6 +110,7 @@ static const char *admit_furniture(int ruleset, const struct gb_plan *plan) {
 	    {"/dev/shm", own, false},
 	    {"/dev/pts", GB_LANDLOCK_FS_DEVICE | GB_LANDLOCK_FS_READ | GB_LANDLOCK_FS_IOCTL_DEV, false},
 	    {"/proc", GB_LANDLOCK_FS_READ, false},
+	    {"/", GB_LANDLOCK_FS_READ_DIR, false},
 	    {"/etc", GB_LANDLOCK_FS_READ, false},
 	};
 	const char *failed = NULL;

@@ -1,0 +1,262 @@
+#include "runtime/program/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "runtime/program/memory.h"
+#include "runtime/program/post.h"
+#include "runtime/program/settings.h"
+
+enum { STEP = 64 << 10 };
+/* Short runs are over before anybody looks. */
+enum { FIRST_LOOK_NS = 10000000, LOOK_NS = 20000000 };
+
+/* --- what comes --- */
+
+static void reap(struct gb_keeper *keeper) {
+	int status;
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0;)
+		if (pid == keeper->pid) {
+			keeper->pid = 0;
+			keeper->wait_status = status;
+		}
+}
+
+static void heed_signals(struct gb_keeper *keeper) {
+	struct signalfd_siginfo info;
+	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
+		if (info.ssi_signo != SIGINT)
+			continue;
+		keeper->interrupted = true;
+		if (keeper->on_interrupt)
+			keeper->on_interrupt(keeper);
+		else if (keeper->pid)
+			kill(keeper->pid, SIGINT);
+	}
+	reap(keeper);
+}
+
+/* False when there is nothing more, for now or for good. */
+static bool take_output(struct gb_keeper *keeper, int stream) {
+	static char bytes[STEP];
+	int *fd = &keeper->out[stream - 1];
+	ssize_t n = *fd < 0 ? -1 : read(*fd, bytes, sizeof bytes);
+	if (n > 0)
+		gb_post_output(stream, bytes, (size_t)n);
+	else if (n == 0)
+		gb_close_fd(fd);
+	return n > 0;
+}
+
+void gb_keeper_drain(struct gb_keeper *keeper) {
+	for (int stream = 1; stream <= 2; stream++)
+		while (take_output(keeper, stream))
+			;
+}
+
+/* The answer waits; everything else goes on at once. */
+static void pass_on(struct gb_keeper *keeper, const struct gb_frame *frame) {
+	const uint8_t *head = frame->payload - GB_FRAME_HEAD;
+	if (frame->type == GB_FRAME_RESULT) {
+		gb_buf_clear(&keeper->result);
+		gb_buf_append(&keeper->result, frame->payload, frame->n);
+	} else {
+		gb_post_frame(head, frame->n + GB_FRAME_HEAD);
+	}
+}
+
+/* False when the stream is at its end, or not one of frames. */
+static bool take_frames(int fd, int flags, struct gb_frame_reader *reader, struct gb_keeper *keeper,
+    bool (*take)(struct gb_keeper *keeper, const struct gb_frame *frame)) {
+	size_t room;
+	char *into = gb_frame_reader_room(reader, STEP, &room);
+	ssize_t n = into ? recv(fd, into, room, flags) : 0;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return true;
+	if (n <= 0)
+		return false;
+	gb_frame_reader_fed(reader, (size_t)n);
+	struct gb_frame frame;
+	enum gb_frame_status status;
+	while ((status = gb_frame_reader_next(reader, &frame)) == GB_FRAME_READY)
+		if (!take(keeper, &frame))
+			return true;
+	return status != GB_FRAME_BAD;
+}
+
+/* Nothing comes after the answer. */
+static bool take_programs_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
+	if (!keeper->result.len)
+		pass_on(keeper, frame);
+	return true;
+}
+
+static bool take_hosts_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
+	if (keeper->on_frame)
+		keeper->on_frame(keeper, frame);
+	else if (keeper->channel >= 0)
+		gb_frame_append(&keeper->to_program, frame->type, frame->payload, frame->n);
+	return true;
+}
+
+/* --- what goes --- */
+
+/* As much as it takes. A program that has closed its end wants no more. */
+static void feed(int *fd, struct gb_buf *buf, bool close_at_end) {
+	ssize_t n = *fd >= 0 && buf->len ? write(*fd, buf->data, buf->len) : 0;
+	if (n > 0)
+		gb_buf_consume(buf, (size_t)n);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		gb_buf_clear(buf);
+	if (close_at_end && !buf->len)
+		gb_close_fd(fd);
+}
+
+/* --- a run --- */
+
+static void limit_processes(
+    const struct gb_keeper *keeper, const struct gb_job *job, bool session, uint64_t data) {
+	if (data)
+		(void)prlimit(keeper->pid, RLIMIT_DATA, &(struct rlimit){data, data}, NULL);
+	if (job->cpu_seconds && !session)
+		(void)prlimit(
+		    keeper->pid, RLIMIT_CPU, &(struct rlimit){job->cpu_seconds, job->cpu_seconds + 1}, NULL);
+}
+
+bool gb_keeper_begin(
+    struct gb_keeper *keeper, const struct gb_job *job, uint64_t data_limit, char *why, size_t n_why) {
+	struct gb_settings settings;
+	gb_settings_read(job, &settings);
+	gb_post_open(keeper->host, job->output);
+	gb_buf_clear(&keeper->result);
+	keeper->memory_limit = job->memory;
+	keeper->memory_peak = 0;
+	keeper->out_of_memory = keeper->interrupted = false;
+	keeper->look_at = gb_now_ns() + FIRST_LOOK_NS;
+	if (!gb_files_place(job, why, n_why))
+		return false;
+	gb_files_look(&keeper->files);
+	limit_processes(keeper, job, settings.session, data_limit);
+	if (keeper->in >= 0) {
+		gb_buf_append(&keeper->input, settings.input.p, settings.input.n);
+		feed(&keeper->in, &keeper->input, true);
+	}
+	if (keeper->channel >= 0) {
+		gb_frame_append(&keeper->to_program, GB_FRAME_JOB, job->bytes, job->n);
+		feed(&keeper->channel, &keeper->to_program, false);
+	}
+	return true;
+}
+
+/* Everything that this cell has started is ended if it needs more than it may. */
+static void look_at_memory(struct gb_keeper *keeper) {
+	uint64_t now = gb_now_ns();
+	if (now < keeper->look_at || !keeper->memory_limit)
+		return;
+	keeper->look_at = now + LOOK_NS;
+	uint64_t used = gb_memory_used(keeper->memory_limit);
+	keeper->memory_peak = used > keeper->memory_peak ? used : keeper->memory_peak;
+	if (used <= keeper->memory_limit)
+		return;
+	keeper->out_of_memory = true;
+	gb_keeper_stop(keeper);
+}
+
+static int until_look(const struct gb_keeper *keeper, int timeout_ms) {
+	uint64_t now = gb_now_ns();
+	int left = keeper->look_at > now ? (int)((keeper->look_at - now) / 1000000) + 1 : 0;
+	return keeper->memory_limit && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
+}
+
+static bool is_over(const struct gb_keeper *keeper) {
+	return keeper->result.len || !keeper->pid;
+}
+
+bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
+	enum { SIGNALS, HOST, CHANNEL, OUT, ERR, IN, N_FDS };
+	struct pollfd fds[N_FDS] = {
+	    [SIGNALS] = {keeper->signals, POLLIN, 0},
+	    [HOST] = {keeper->host, POLLIN, 0},
+	    [CHANNEL] = {keeper->channel, (short)(POLLIN | (keeper->to_program.len ? POLLOUT : 0)), 0},
+	    [OUT] = {keeper->out[0], POLLIN, 0},
+	    [ERR] = {keeper->out[1], POLLIN, 0},
+	    [IN] = {keeper->input.len ? keeper->in : -1, POLLOUT, 0},
+	};
+	gb_post_flush();
+	if (poll(fds, N_FDS, until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
+		_exit(1);
+	/* In the order of the streams: what was written before the answer is told before it. */
+	if (fds[OUT].revents)
+		take_output(keeper, 1);
+	if (fds[ERR].revents)
+		take_output(keeper, 2);
+	if (fds[HOST].revents &&
+	    !take_frames(keeper->host, MSG_DONTWAIT, &keeper->host_reader, keeper, take_hosts_frame))
+		_exit(0);
+	if ((fds[CHANNEL].revents & ~POLLOUT) &&
+	    !take_frames(keeper->channel, 0, &keeper->channel_reader, keeper, take_programs_frame))
+		gb_close_fd(&keeper->channel);
+	if (fds[IN].revents)
+		feed(&keeper->in, &keeper->input, true);
+	if (keeper->to_program.len)
+		feed(&keeper->channel, &keeper->to_program, false);
+	if (fds[SIGNALS].revents)
+		heed_signals(keeper);
+	look_at_memory(keeper);
+	return !is_over(keeper);
+}
+
+void gb_keeper_serve(struct gb_keeper *keeper) {
+	while (gb_keeper_turn(keeper, -1))
+		;
+}
+
+/* --- between runs --- */
+
+static struct gb_job *awaited;
+
+static bool take_job(struct gb_keeper *keeper, const struct gb_frame *frame) {
+	if (frame->type != GB_FRAME_JOB) {
+		take_hosts_frame(keeper, frame);
+		return true;
+	}
+	uint8_t *bytes = malloc(frame->n + 1);
+	if (!bytes)
+		_exit(1);
+	memcpy(bytes, frame->payload, frame->n);
+	gb_job_parse(awaited, bytes, frame->n);
+	awaited = NULL;
+	return false;
+}
+
+void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job) {
+	keeper->host = fd;
+	awaited = ret_job;
+	while (awaited) {
+		struct pollfd fds[] = {{keeper->signals, POLLIN, 0}, {fd, POLLIN, 0}};
+		if (poll(fds, GB_COUNT(fds), -1) < 0 && errno != EINTR)
+			_exit(1);
+		if (fds[0].revents) {
+			bool lived = keeper->pid;
+			heed_signals(keeper);
+			if (lived && !keeper->pid)
+				_exit(0);
+		}
+		if (fds[1].revents && !take_frames(fd, MSG_DONTWAIT, &keeper->host_reader, keeper, take_job))
+			_exit(0);
+	}
+}
+
+void gb_keeper_finish(struct gb_keeper *keeper) {
+	gb_read_all(keeper->host, &(char){0}, 1);
+	_exit(0);
+}

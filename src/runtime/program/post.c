@@ -1,0 +1,72 @@
+#include "runtime/program/post.h"
+
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "value/cbor.h"
+#include "value/frame.h"
+
+enum { WAITS_MAX = 256 << 10, OUTBOX_MAX = 1 << 30 };
+
+static struct {
+	int fd;
+	uint64_t output_left;
+	bool truncated;
+	struct gb_buf outbox;
+} post = {.fd = -1};
+
+void gb_post_open(int fd, uint64_t output) {
+	post.fd = fd;
+	post.output_left = output;
+	post.truncated = false;
+	post.outbox.max = OUTBOX_MAX;
+}
+
+void gb_post_flush(void) {
+	if (gb_buf_failed(&post.outbox) ||
+	    (post.outbox.len && !gb_write_all(post.fd, post.outbox.data, post.outbox.len)))
+		_exit(1);
+	gb_buf_clear(&post.outbox);
+	if (post.outbox.cap > WAITS_MAX)
+		gb_buf_finish(&post.outbox);
+}
+
+static void flush_if_much(void) {
+	if (post.outbox.len > WAITS_MAX)
+		gb_post_flush();
+}
+
+void gb_post_cut(void) {
+	post.truncated = true;
+}
+
+bool gb_post_truncated(void) {
+	return post.truncated;
+}
+
+void gb_post_output(int stream, const void *bytes, size_t n) {
+	if (n > post.output_left) {
+		n = (size_t)post.output_left;
+		post.truncated = true;
+	}
+	if (n == 0)
+		return;
+	post.output_left -= n;
+	size_t mark = gb_frame_begin(&post.outbox, GB_FRAME_OUTPUT);
+	gb_cbor_unsigned(&post.outbox, (uint64_t)stream);
+	gb_cbor_bytes(&post.outbox, bytes, n);
+	gb_frame_end(&post.outbox, mark);
+	flush_if_much();
+}
+
+void gb_post_frame(const void *frame, size_t n) {
+	gb_buf_append(&post.outbox, frame, n);
+	flush_if_much();
+}
+
+void gb_post_exit(int exit_code) {
+	size_t mark = gb_frame_begin(&post.outbox, GB_FRAME_EXIT);
+	gb_cbor_unsigned(&post.outbox, (uint64_t)exit_code);
+	gb_frame_end(&post.outbox, mark);
+}

@@ -1,0 +1,131 @@
+/* The program's beginning and end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "runtime/program/keeper.h"
+
+/* Descriptors are first put out of the way, to here and above. */
+enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX };
+
+static void must(bool ok) {
+	if (!ok)
+		_exit(1);
+}
+
+void gb_keeper_init(struct gb_keeper *keeper) {
+	enum { FRAME_MAX = 1 << 30 };
+	*keeper = (struct gb_keeper){.host = -1, .in = -1, .out = {-1, -1}, .channel = -1};
+	gb_frame_reader_init(&keeper->channel_reader, FRAME_MAX);
+	gb_frame_reader_init(&keeper->host_reader, FRAME_MAX);
+	gb_buf_init(&keeper->to_program, FRAME_MAX);
+	gb_buf_init(&keeper->input, FRAME_MAX);
+	gb_buf_init(&keeper->result, FRAME_MAX);
+	sigset_t heeded;
+	sigemptyset(&heeded);
+	sigaddset(&heeded, SIGCHLD);
+	sigaddset(&heeded, SIGINT);
+	sigprocmask(SIG_BLOCK, &heeded, NULL);
+	keeper->signals = signalfd(-1, &heeded, SFD_CLOEXEC | SFD_NONBLOCK);
+	must(keeper->signals >= 0);
+	/* A program that does not read is no reason to die. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* --- in the new process --- */
+
+/* Put each where it is looked for, and nothing else anywhere. */
+static void place_descriptors(const struct gb_extra_fd *places, size_t n) {
+	int aside[PLACES_MAX];
+	for (size_t i = 0; i < n; i++)
+		must((aside[i] = fcntl(places[i].from, F_DUPFD_CLOEXEC, ASIDE)) >= 0);
+	must(syscall(SYS_close_range, 0, ASIDE - 1, 0) == 0);
+	for (size_t i = 0; i < n; i++)
+		must(dup2(aside[i], places[i].to) == places[i].to);
+	/* What is still above was opened to be closed now. */
+}
+
+static void reset_signals(void) {
+	sigset_t none;
+	sigemptyset(&none);
+	for (int sig = 1; sig < NSIG; sig++)
+		signal(sig, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+__attribute__((noreturn)) static void become(
+    const struct gb_program *program, const struct gb_extra_fd *places, size_t n) {
+	must(setsid() >= 0);
+	place_descriptors(places, n);
+	if (program->terminal)
+		must(ioctl(0, TIOCSCTTY, 0) == 0);
+	reset_signals();
+	execve(program->path, (char *const *)program->argv, (char *const *)program->envp);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+/* --- in the keeper --- */
+
+static void make_nonblocking(int fd) {
+	int flags = fcntl(fd, F_GETFL);
+	must(flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0);
+}
+
+/* Pipes, or the terminal three times. @theirs are closed when the program has them. */
+static void make_stdio(struct gb_keeper *keeper, const struct gb_program *program, int theirs[3]) {
+	int ends[2];
+	for (int i = 0; i < 3; i++) {
+		if (program->terminal) {
+			theirs[i] = program->terminal;
+			continue;
+		}
+		must(pipe2(ends, O_CLOEXEC) == 0);
+		theirs[i] = ends[i != 0];
+		*(i == 0 ? &keeper->in : &keeper->out[i - 1]) = ends[i == 0];
+		make_nonblocking(ends[i == 0]);
+	}
+}
+
+void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program) {
+	int theirs[3], ends[2] = {-1, -1};
+	struct gb_extra_fd places[PLACES_MAX];
+	size_t n = 0;
+	make_stdio(keeper, program, theirs);
+	for (; n < 3; n++)
+		places[n] = (struct gb_extra_fd){theirs[n], (int)n};
+	if (program->channel) {
+		must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+		keeper->channel = ends[0];
+		make_nonblocking(ends[0]);
+		places[n++] = (struct gb_extra_fd){ends[1], GB_CHANNEL_FD};
+	}
+	for (size_t i = 0; i < GB_KEEPER_EXTRA_MAX && program->extra[i].to; i++)
+		places[n++] = program->extra[i];
+	keeper->wait_status = 0;
+	keeper->pid = fork();
+	must(keeper->pid >= 0);
+	if (keeper->pid == 0)
+		become(program, places, n);
+	if (!program->terminal)
+		for (int i = 0; i < 3; i++)
+			close(theirs[i]);
+	gb_close_fd(&ends[1]);
+}
+
+void gb_keeper_stop(struct gb_keeper *keeper) {
+	int status;
+	/* Everybody but ourselves, who are alone then. */
+	kill(-1, SIGKILL);
+	for (pid_t pid; (pid = waitpid(-1, &status, __WALL)) > 0 || (pid < 0 && errno == EINTR);)
+		if (pid == keeper->pid) {
+			keeper->pid = 0;
+			keeper->wait_status = status;
+		}
+}
