@@ -9,8 +9,8 @@ static bool set_host_pid(struct stage *stage) {
 	return true;
 }
 
-ATTACK(list_the_root, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
-    .sanitizer_allows = true) {
+ATTACK(list_the_root, .inhabited_allows = true,
+    .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	char entries[4096];
 	long fd = syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
