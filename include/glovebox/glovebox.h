@@ -48,6 +48,12 @@ enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON, GB_SHELL, GB_NODE, G
 /* "typescript", "javascript", "python", "shell", "node", "deno". */
 const char *gb_language_name(enum gb_language language);
 
+/* A profile of Python: what its sandboxes have imported before any code comes. */
+struct gb_python_profile {
+	const char *name;    /* a word of at most 15 letters; not "stdlib" or "data", which are there */
+	const char *modules; /* "numpy,scipy.stats"; one that is not installed is left out */
+};
+
 /* Zero means the default, in every field. */
 struct gb_engine_options {
 	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
@@ -56,9 +62,11 @@ struct gb_engine_options {
 	/* Programs, by path; NULL: bash, node and deno as PATH has them. */
 	const char *shell, *node, *deno;
 	const char *node_packages; /* a folder of packages that Node.js code may be allowed to use; or NULL */
-	unsigned shards;           /* zygotes: one per CPU that the process may use, and never more */
-	unsigned warm;             /* sandboxes kept ready per shard: 4; GB_NONE for none */
-	unsigned max_runs;         /* at once, warm sandboxes included: 1024 */
+	const struct gb_python_profile *python_profiles; /* more of them, at most 8 */
+	size_t n_python_profiles;
+	unsigned shards;   /* zygotes: one per CPU that the process may use, and never more */
+	unsigned warm;     /* sandboxes kept ready per shard: 4; GB_NONE for none */
+	unsigned max_runs; /* at once, warm sandboxes included: 1024 */
 	uint64_t
 	    memory_bytes; /* of everything together, where control groups are to be had: 3/4 of the machine */
 };

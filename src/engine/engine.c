@@ -69,13 +69,15 @@ static bool open_engine(
 	    !keep_text(&engine->node, options->node, err) || !keep_text(&engine->deno, options->deno, err) ||
 	    !keep_text(&engine->node_packages, options->node_packages, err))
 		return false;
+	if (!gb_runtimes_init(engine, options, err))
+		return false;
 	if (!gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
 		return false;
 	unsigned ready = options->ready ? options->ready : 1u << GB_JAVASCRIPT;
 	for (int language = 0; language < GB_LANGUAGES; language++) {
 		enum gb_runtime runtime;
 		if ((ready & 1u << language) &&
-		    (!gb_runtime_find((enum gb_language)language, NULL, &runtime, err) ||
+		    (!gb_runtime_find(engine, (enum gb_language)language, NULL, &runtime, err) ||
 			!gb_runtime_start(engine, runtime, err)))
 			return false;
 	}

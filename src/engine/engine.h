@@ -31,7 +31,14 @@ enum gb_runtime {
 	GB_RUNTIME_SHELL,
 	GB_RUNTIME_NODE,
 	GB_RUNTIME_DENO,
-	GB_RUNTIMES,
+	GB_RUNTIME_PROFILES, /* the first of the caller's own profiles of Python */
+	GB_RUNTIMES = GB_RUNTIME_PROFILES + 8,
+};
+
+/* A caller's own profile of Python; without a name there is none. */
+struct gb_profile {
+	char name[16];
+	char text[GB_PLAN_PROFILE_BYTES]; /* for the worker: "name:module,module" */
 };
 
 /* Whose a cell is. First in both structs. */
@@ -55,6 +62,7 @@ struct gb_engine {
 	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
+	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
@@ -174,8 +182,10 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 
 /* --- runtimes.c --- */
 
-bool gb_runtime_find(
-    enum gb_language language, const char *profile, enum gb_runtime *ret, struct gb_err *err);
+bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, const char *profile,
+    enum gb_runtime *ret, struct gb_err *err);
+/* Take in the caller's own profiles. */
+bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
 /* What a language makes of the options that not every one has. */
 struct gb_language_traits {
 	const char *name;

@@ -530,7 +530,7 @@ bool gb_run_start(
 		run->deadline = run->started + run->timeout_ms * 1000000;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
 	run->session = options->session;
-	if (!gb_runtime_find(asked.language, asked.profile, &run->runtime, err) ||
+	if (!gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) ||
 	    !gb_request_encode(&asked, &grants, &run->outbox, err) || !launch(run, err)) {
 		release_run(run);
 		return false;

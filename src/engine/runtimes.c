@@ -39,7 +39,7 @@ static const struct runtime {
 	const char *program;      /* that is started there, by name; it can then be found in GB_PROGRAM_DIR */
 	bool all_programs;        /* everything in /usr may be started, too */
 	unsigned warm;            /* by default */
-} runtimes[GB_RUNTIMES] = {
+} runtimes[GB_RUNTIME_PROFILES] = {
     [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_EMPTY, NULL, .warm = DEFAULT_WARM},
     [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FURNISHED, python_paths,
 	.warm = DEFAULT_WARM},
@@ -71,8 +71,58 @@ const char *gb_language_name(enum gb_language language) {
 	return gb_language_traits(language)->name;
 }
 
-bool gb_runtime_find(
-    enum gb_language language, const char *profile, enum gb_runtime *ret, struct gb_err *err) {
+static bool is_word(const char *text, const char *more) {
+	for (const char *c = text; *c; c++)
+		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9') &&
+		    *c != '_' && !strchr(more, *c))
+			return false;
+	return *text;
+}
+
+bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
+	if (options->n_python_profiles > GB_COUNT(engine->profiles))
+		return gb_fail(err, GB_ELIMIT, 0, "python_profiles: %zu are more than %zu",
+		    options->n_python_profiles, GB_COUNT(engine->profiles));
+	for (size_t i = 0; i < options->n_python_profiles; i++) {
+		const struct gb_python_profile *given = &options->python_profiles[i];
+		struct gb_profile *profile = &engine->profiles[i];
+		const char *name = given->name ? given->name : "",
+			   *modules = given->modules ? given->modules : "";
+		enum gb_runtime taken;
+		if (!is_word(name, "-") || strlen(name) >= sizeof profile->name ||
+		    gb_runtime_find(engine, GB_PYTHON, name, &taken, NULL))
+			return gb_fail(err, GB_EINVAL, 0,
+			    "python_profiles: '%s' must be a word of at most %zu letters that is not taken",
+			    name, sizeof profile->name - 1);
+		int n = snprintf(profile->text, sizeof profile->text, "%s:%s", name, modules);
+		if ((*modules && !is_word(modules, ".,")) || n < 0 || (size_t)n >= sizeof profile->text)
+			return gb_fail(err, GB_EINVAL, 0,
+			    "python_profiles: the modules of '%s' must be names with commas between them, "
+			    "%zu "
+			    "bytes at most",
+			    name, sizeof profile->text - strlen(name) - 2);
+		memcpy(profile->name, name, strlen(name) + 1);
+	}
+	return true;
+}
+
+/* Those of the table, then the caller's own. */
+static bool find_profile(const struct gb_engine *engine, const char *name, enum gb_runtime *ret) {
+	for (int i = GB_RUNTIME_PYTHON; i <= GB_RUNTIME_PYTHON_DATA; i++)
+		if (strcmp(name, runtimes[i].profile) == 0) {
+			*ret = (enum gb_runtime)i;
+			return true;
+		}
+	for (size_t i = 0; i < GB_COUNT(engine->profiles); i++)
+		if (*name && strcmp(name, engine->profiles[i].name) == 0) {
+			*ret = (enum gb_runtime)(GB_RUNTIME_PROFILES + i);
+			return true;
+		}
+	return false;
+}
+
+bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, const char *profile,
+    enum gb_runtime *ret, struct gb_err *err) {
 	static const enum gb_runtime of[GB_LANGUAGES] = {[GB_TYPESCRIPT] = GB_RUNTIME_JS,
 	    [GB_JAVASCRIPT] = GB_RUNTIME_JS,
 	    [GB_PYTHON] = GB_RUNTIME_PYTHON,
@@ -85,12 +135,10 @@ bool gb_runtime_find(
 	if (language != GB_PYTHON)
 		return !profile ||
 		       gb_fail(err, GB_EINVAL, 0, "profile: %s has none", gb_language_name(language));
-	for (int i = GB_RUNTIME_PYTHON; i <= GB_RUNTIME_PYTHON_DATA; i++)
-		if (strcmp(profile ? profile : "stdlib", runtimes[i].profile) == 0) {
-			*ret = (enum gb_runtime)i;
-			return true;
-		}
-	return gb_fail(err, GB_EINVAL, 0, "profile: there is no '%s'; there are stdlib and data", profile);
+	return !profile || find_profile(engine, profile, ret) ||
+	       gb_fail(err, GB_EINVAL, 0,
+		   "profile: there is no '%s'; there are stdlib, data and those that the engine was given",
+		   profile);
 }
 
 static uint64_t three_quarters_of_memory(void) {
@@ -130,7 +178,8 @@ static bool make_plan(
 
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
 	const struct gb_engine_options *options = &engine->options;
-	const struct runtime *runtime = &runtimes[which];
+	bool own = which >= GB_RUNTIME_PROFILES;
+	const struct runtime *runtime = &runtimes[own ? GB_RUNTIME_PYTHON : which];
 	char program[PATH_MAX];
 	struct gb_plan plan;
 	if (engine->pools[which])
@@ -138,6 +187,8 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err) ||
 	    !make_plan(engine, runtime, &plan, err))
 		return false;
+	if (own)
+		memcpy(plan.profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof plan.profile);
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = options->shards,

@@ -30,7 +30,7 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 	session->engine = engine;
 	session->language = language;
 	gb_frame_reader_init(&session->reader, NOISE_MAX);
-	if (gb_runtime_find(language, profile, &session->runtime, err) &&
+	if (gb_runtime_find(engine, language, profile, &session->runtime, err) &&
 	    gb_runtime_start(engine, session->runtime, err))
 		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
 	if (!session->cell) {

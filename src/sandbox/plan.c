@@ -15,7 +15,7 @@
 enum { NOBODY = 65534 };
 
 /* What a cell can have. It is counted in its own user namespace, so no cell takes from another. */
-enum { CELL_THREADS = 256, CELL_FILES = 256, CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024 };
+enum { CELL_THREADS = 1024, CELL_FILES = 256, CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024 };
 
 static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_CORE, 0},

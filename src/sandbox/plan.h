@@ -41,6 +41,7 @@ enum {
 	GB_PLAN_PATHS_MAX = 32,
 	GB_PLAN_PATH_BYTES = 64,
 	GB_PLAN_HOST_PATH_BYTES = 192,
+	GB_PLAN_PROFILE_BYTES = 512,
 };
 
 /* "seccomp" and the like; the index is the bit's. */
@@ -92,9 +93,9 @@ struct gb_plan {
 	uint32_t layers;
 	uint32_t uid;
 	uint32_t gid;
-	int32_t cpu;      /* to run on, or -1 */
-	uint32_t room;    /* enum gb_room */
-	char profile[16]; /* for the worker: what to make ready */
+	int32_t cpu;                         /* to run on, or -1 */
+	uint32_t room;                       /* enum gb_room */
+	char profile[GB_PLAN_PROFILE_BYTES]; /* for the worker: what to make ready */
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;

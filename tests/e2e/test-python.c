@@ -253,6 +253,38 @@ TEST(a_frame_is_a_table_of_html) {
 	gb_run_destroy(run);
 }
 
+TEST(more_profiles_can_be_had) {
+	const struct gb_python_profile profiles[] = {
+	    {"text", "sqlite3,difflib,no_such_module"}, {"bare", NULL}};
+	struct gb_engine *own = engine_with((struct gb_engine_options){
+	    .ready = 1u << GB_PYTHON, .python_profiles = profiles, .n_python_profiles = 2});
+	const char *source = "import sys\n'sqlite3' in sys.modules";
+	struct gb_run *with = python_with(own, (struct gb_run_options){.profile = "text", .source = source}),
+		      *without =
+			  python_with(own, (struct gb_run_options){.profile = "bare", .source = source});
+	CHECK(gives(with, "true"));
+	CHECK(gives(without, "false"));
+	gb_run_destroy(with);
+	gb_run_destroy(without);
+	gb_engine_destroy(own);
+}
+
+TEST(profiles_are_checked) {
+	const struct {
+		struct gb_python_profile profile;
+		const char *says;
+	} wrong[] = {{{"data", "x"}, "taken"}, {{"", "x"}, "word"}, {{"a b", "x"}, "word"},
+	    {{"ok", "os; evil"}, "modules"}, {{"sixteen-letters-", "x"}, "word"}};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		struct gb_err err = {0};
+		struct gb_engine *none = NULL;
+		const struct gb_engine_options options = {
+		    .python_profiles = &wrong[i].profile, .n_python_profiles = 1};
+		CHECK(!gb_engine_create(&options, &none, &err));
+		CHECK(strstr(err.message, wrong[i].says));
+	}
+}
+
 TEST(threads_work) {
 	struct gb_run *run =
 	    python(engine, "import threading, time\n"

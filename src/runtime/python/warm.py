@@ -108,12 +108,9 @@ def _import(names):
 def warm(profile):
     import glovebox_process
     import glovebox_runner as runner
-    wanted = STDLIB
-    if profile == "data":
-        wanted = [*STDLIB, *DATA]
-    elif profile != "stdlib":
-        raise ValueError(f"no profile is named '{profile}'")
-    _import(wanted)
+    name, _, modules = profile.partition(":")
+    _import(STDLIB)
+    _import(DATA if name == "data" else [module for module in modules.split(",") if module])
     programs = list(_PROGRAMS)
     if profile == "data":
         programs += [program for program, name in zip(_DATA_PROGRAMS, ("numpy", "pandas", "matplotlib.pyplot"))
