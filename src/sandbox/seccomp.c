@@ -126,7 +126,6 @@ static const struct rule empty_rules[] = {
 static const struct rule furnished_rules[] = {
     /* For the zygote: new namespaces and mounts take a capability that a cell does not have. */
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS)),
-    WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS_NET)),
     PLAIN(mount),
     PLAIN(capset),
     /* For a cell's start, and harmless ever after: they only take away. */
@@ -276,6 +275,8 @@ static const struct rule furnished_rules[] = {
 /* An inhabited room: what programs of all kinds do to their own files, processes, terminals and sockets. What
  * they cannot do there is reach anything else: that is the work of the namespaces. */
 static const struct rule inhabited_rules[] = {
+    /* For the zygote, as above. */
+    WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS_NET)),
     /* Programs and processes. */
     PLAIN(execve),
     WHEN(clone, WITHOUT(0, NEW_NAMESPACES)),
