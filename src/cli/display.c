@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/sixel.h"
 #include "value/text.h"
 
 /* The best form first. */
@@ -106,7 +107,7 @@ bool displays_write(const struct gb_result *result, const char *folder, struct g
 	return true;
 }
 
-enum terminal { PLAIN_TERMINAL, KITTY, ITERM };
+enum terminal { PLAIN_TERMINAL, KITTY, ITERM, SIXEL };
 
 static enum terminal which_terminal(void) {
 	const char *term = getenv("TERM"), *program = getenv("TERM_PROGRAM");
@@ -117,7 +118,7 @@ static enum terminal which_terminal(void) {
 		return KITTY;
 	if (program && (strcmp(program, "iTerm.app") == 0 || strcmp(program, "WezTerm") == 0))
 		return ITERM;
-	return PLAIN_TERMINAL;
+	return sixel_terminal() ? SIXEL : PLAIN_TERMINAL;
 }
 
 /* Kitty takes pieces of at most 4096 characters. */
@@ -136,6 +137,8 @@ static bool draw(enum terminal terminal, const struct gb_value *display) {
 	const char *png = gb_value_bytes(gb_value_get(display, "image/png"), &n);
 	if (!png || terminal == PLAIN_TERMINAL)
 		return false;
+	if (terminal == SIXEL)
+		return sixel_draw(png, n);
 	gb_auto_buf struct gb_buf base64;
 	gb_buf_init(&base64, 2 * n + 16);
 	gb_base64_append(&base64, png, n);
@@ -160,7 +163,7 @@ bool displays_say_result(const struct gb_result *result) {
 }
 
 void displays_show(const struct gb_result *result) {
-	enum terminal terminal = which_terminal();
+	enum terminal terminal = result->n_displays ? which_terminal() : PLAIN_TERMINAL;
 	for (size_t i = 0; i < result->n_displays; i++) {
 		const char *bytes;
 		size_t n = 0;
