@@ -285,7 +285,7 @@ void gb_ts_class(struct ts_parser *p, bool statement, bool exported) {
 	gb_ts_next(p);
 	gb_ts_open_scope(p, SCOPE_BLOCK);
 	if (at_class_name(p)) {
-		name = token_name(p);
+		name = token_name(&p->token);
 		if (!statement)
 			gb_ts_declare(p, name, DECL_VALUE);
 		gb_ts_next(p);

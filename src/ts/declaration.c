@@ -98,7 +98,7 @@ static void blank_type(struct ts_parser *p, uint32_t start, const struct ts_mark
 static void interface_declaration(struct ts_parser *p, uint32_t start) {
 	struct ts_mark mark = gb_ts_mark(p);
 	gb_ts_next(p);
-	struct ts_name name = token_name(p);
+	struct ts_name name = token_name(&p->token);
 	take_declared_type(p);
 	if (is(p, '<'))
 		gb_ts_type_parameters(p);
@@ -113,7 +113,7 @@ static void interface_declaration(struct ts_parser *p, uint32_t start) {
 static void type_alias(struct ts_parser *p, uint32_t start) {
 	struct ts_mark mark = gb_ts_mark(p);
 	gb_ts_next(p);
-	struct ts_name name = token_name(p);
+	struct ts_name name = token_name(&p->token);
 	take_declared_type(p);
 	if (is(p, '<'))
 		gb_ts_type_parameters(p);
@@ -140,7 +140,7 @@ static void function_declaration(struct ts_parser *p, uint32_t start, bool expor
 	bool is_async = take_word(p, W_ASYNC);
 	gb_ts_expect_word(p, W_FUNCTION, "expected 'function'");
 	bool is_generator = take(p, '*');
-	struct ts_name name = token_name(p);
+	struct ts_name name = token_name(&p->token);
 	if (p->token.kind != T_NAME)
 		gb_ts_fail(p, p->token.start, "expected the name of a function");
 	gb_ts_next(p);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ts/parser.h"
+#include "ts/span.h"
 
 /* From this column of the erased text on, up to the next one of its line, columns are this much larger than
  * those of the source. Inserted text stands for one column. */
@@ -204,8 +205,7 @@ struct renderer {
 static void count_lines(struct renderer *r, uint32_t to) {
 	const char *s = r->p->source;
 	while (r->counted < to) {
-		/* It may stop beyond @to; then there is no line's end before that. */
-		r->counted = gb_ts_skip_plain(s, r->counted, '\n');
+		r->counted = span_find(s, r->counted, to, '\n', '\r', '\xe2', '\n');
 		if (r->counted >= to)
 			return;
 		unsigned n = gb_ts_line_end(s + r->counted);
@@ -253,11 +253,8 @@ static void render_blank(struct renderer *r, const struct ts_edit *edit) {
 	const char *from = r->p->source + r->at;
 	size_t n = edit->end - r->at;
 	char *to = r->out->text.data + r->out->text.len;
-	bool wide = false;
-	for (size_t i = 0; i < n; i++) {
-		to[i] = from[i] == '\n' || from[i] == '\r' || from[i] == '\t' ? from[i] : ' ';
-		wide |= from[i] == '\xe2';
-	}
+	size_t left = r->p->size - r->at, room = r->out->text.cap - r->out->text.len;
+	bool wide = span_blank(to, from, n, left < room ? left : room);
 	/* The line ends that have three bytes. */
 	for (size_t i = 0; wide && i + 3 <= n; i++)
 		if (from[i] == '\xe2' && gb_ts_line_end(from + i))

@@ -112,7 +112,8 @@ static void emit_place(struct ts_parser *p, const struct ts_place *place) {
 static bool is_first(
     struct ts_parser *p, const struct ts_table *table, const struct ts_container *container) {
 	unsigned kinds = 1u << DECL_FUNCTION | 1u << DECL_EXPORTED_LOCAL | 1u << DECL_CONTAINER;
-	const struct ts_decl *first = gb_ts_table_find(p, table, container->outer, container->name, kinds);
+	const struct ts_decl *first =
+	    gb_ts_table_find(p, table, container->outer, gb_ts_key(p, container->name), kinds);
 	return first == &p->decls.items[container->decl];
 }
 

@@ -81,7 +81,7 @@ static void key(struct ts_parser *p, struct ts_member *member) {
 			     : "expected the name of an enum's member");
 		return;
 	}
-	member->key = gb_ts_name(p, start, p->previous_end);
+	member->key = (struct ts_name){start, p->previous_end - start};
 	if (brackets)
 		gb_ts_expect(p, ']');
 	member->key_end = p->previous_end;
@@ -91,7 +91,7 @@ static void key(struct ts_parser *p, struct ts_member *member) {
 static void declare_member(struct ts_parser *p, struct ts_name key) {
 	bool quoted = !p->failed && (p->source[key.start] == '"' || p->source[key.start] == '\'');
 	if (quoted)
-		key = gb_ts_name(p, key.start + 1, key.start + key.length - 1);
+		key = (struct ts_name){key.start + 1, key.length - 2};
 	struct ts_decl *decl = ADD(p, decls);
 	*decl = (struct ts_decl){.name = key, .scope = p->in.scope, .kind = DECL_MEMBER};
 }
@@ -140,7 +140,7 @@ void gb_ts_enum(struct ts_parser *p, uint32_t start, uint32_t keyword, bool expo
 	if (!at_identifier(p))
 		gb_ts_fail(p, p->token.start, "expected the name of an enum");
 	uint32_t container = gb_ts_open_container(p, (struct ts_container){
-							 .name = token_name(p),
+							 .name = token_name(&p->token),
 							 .start = start,
 							 .keyword = keyword,
 							 .exported = exported,

@@ -5,10 +5,8 @@
 static void note_export(
     struct ts_parser *p, struct ts_token name, uint32_t start, uint32_t end, bool is_default) {
 	struct ts_export *export = ADD(p, exports);
-	*export = (struct ts_export){.name = gb_ts_name(p, name.start, name.end),
-	    .start = start,
-	    .end = end,
-	    .is_default = is_default};
+	*export = (struct ts_export){
+	    .name = token_name(&name), .start = start, .end = end, .is_default = is_default};
 }
 
 static void add_name(struct ts_parser *p, const struct ts_specifier *s) {
@@ -73,7 +71,7 @@ static void default_function(struct ts_parser *p, uint32_t start, const struct t
 	gb_ts_next(p);
 	bool is_generator = take(p, '*');
 	if (p->token.kind == T_NAME) {
-		gb_ts_declare(p, token_name(p), DECL_FUNCTION);
+		gb_ts_declare(p, token_name(&p->token), DECL_FUNCTION);
 		gb_ts_next(p);
 	}
 	if (gb_ts_function_rest(p, is_async, is_generator))

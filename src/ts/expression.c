@@ -375,7 +375,20 @@ static void yield(struct ts_parser *p, bool no_return_type) {
 	gb_ts_assignment(p, no_return_type);
 }
 
+/* A name or a literal that is all there is, as many arguments and values are. */
+static bool plain_operand(struct ts_parser *p) {
+	bool name = is(p, T_NAME) && is_word(p, W_NONE);
+	if ((!name && !is(p, T_STRING) && !is(p, T_NUMBER)) || !ends_here(p, END_OF_EXPRESSION))
+		return false;
+	if (name)
+		gb_ts_refer(p);
+	gb_ts_next(p);
+	return true;
+}
+
 void gb_ts_assignment(struct ts_parser *p, bool no_return_type) {
+	if (plain_operand(p))
+		return;
 	enter(p);
 	for (;;) {
 		if (is_word(p, W_YIELD) && at_yield(p)) {

@@ -52,7 +52,7 @@ static void pattern_property(struct ts_parser *p, uint8_t kind) {
 	if (take(p, ':'))
 		gb_ts_pattern(p, kind);
 	else if (is_identifier(&name))
-		bind(p, gb_ts_name(p, name.start, name.end), kind, true);
+		bind(p, token_name(&name), kind, true);
 	else
 		gb_ts_expect(p, ':');
 	if (take(p, '='))
@@ -72,7 +72,7 @@ void gb_ts_pattern(struct ts_parser *p, uint8_t kind) {
 		}
 		gb_ts_expect(p, '}');
 	} else if (at_identifier(p)) {
-		bind(p, token_name(p), kind, false);
+		bind(p, token_name(&p->token), kind, false);
 		gb_ts_next(p);
 	} else {
 		gb_ts_fail(p, p->token.start, "expected a name");
@@ -104,7 +104,7 @@ static void parameter(struct ts_parser *p, unsigned kind) {
 		gb_ts_next(p);
 	else {
 		if (property && kind == PARAMS_CONSTRUCTOR && at_identifier(p))
-			*(struct ts_name *)ADD(p, properties) = token_name(p);
+			*(struct ts_name *)ADD(p, properties) = token_name(&p->token);
 		gb_ts_pattern(p, DECL_VALUE);
 	}
 	if (is(p, '?'))
@@ -348,7 +348,7 @@ static void simple_arrow(struct ts_parser *p, bool is_async, bool no_return_type
 	struct ts_context outer = p->in;
 	gb_ts_enter_function(p, is_async, false);
 	p->in.no_in = outer.no_in;
-	gb_ts_declare(p, token_name(p), DECL_VALUE);
+	gb_ts_declare(p, token_name(&p->token), DECL_VALUE);
 	gb_ts_next(p);
 	arrow_body(p, no_return_type);
 	p->in = outer;

@@ -109,8 +109,7 @@ static void alias_target(struct ts_parser *p, struct ts_binding *binding) {
 
 static void import_alias(struct ts_parser *p, struct ts_import_statement *statement, struct ts_token name,
     bool is_type, const struct ts_mark *mark) {
-	struct ts_binding binding = {
-	    .local = gb_ts_name(p, name.start, name.end), .name = TS_NONE, .ref = TS_NONE};
+	struct ts_binding binding = {.local = token_name(&name), .name = TS_NONE, .ref = TS_NONE};
 	gb_ts_expect(p, '=');
 	binding.is_require = is_word(p, W_REQUIRE) && gb_ts_peek(p).kind == '(';
 	if (binding.is_require) {
@@ -146,7 +145,7 @@ static void import_alias(struct ts_parser *p, struct ts_import_statement *statem
 static struct ts_binding *bind(struct ts_parser *p, struct ts_token local, bool is_type) {
 	struct ts_binding *binding = ADD(p, bindings);
 	*binding = (struct ts_binding){
-	    .local = gb_ts_name(p, local.start, local.end),
+	    .local = token_name(&local),
 	    .start = local.start,
 	    .end = local.end,
 	    .name = TS_NONE,

@@ -19,19 +19,19 @@ struct target {
 /* What a name means, from the inside out. */
 static struct target resolve(const struct linker *linker, const struct ts_ref *ref, unsigned kinds) {
 	struct ts_parser *p = linker->p;
-	struct ts_name name = gb_ts_name(p, ref->start, ref->start + ref->length);
-	if (!gb_ts_table_may_have(linker->table, name))
+	struct ts_key key = gb_ts_key(p, (struct ts_name){ref->start, ref->length});
+	if (!gb_ts_table_may_have(linker->table, key))
 		return (struct target){NULL, TS_NONE};
 	for (uint32_t at = ref->scope; at != TS_NONE && p->budget > 0; at = p->scopes.items[at].parent) {
 		const struct ts_scope *scope = &p->scopes.items[at];
-		const struct ts_decl *decl = gb_ts_table_find(p, linker->table, at, name, kinds);
+		const struct ts_decl *decl = gb_ts_table_find(p, linker->table, at, key, kinds);
 		if (decl) {
 			bool member = decl->kind == DECL_EXPORTED_VARIABLE || decl->kind == DECL_MEMBER;
 			return (struct target){decl, member ? scope->container : TS_NONE};
 		}
 		if (scope->container == TS_NONE)
 			continue;
-		decl = gb_ts_table_find_exported(p, linker->table, scope->container, name);
+		decl = gb_ts_table_find_exported(p, linker->table, scope->container, key);
 		if (decl)
 			return (struct target){decl, scope->container};
 	}
@@ -125,8 +125,8 @@ static void blank_whole(struct ts_parser *p, uint32_t start, uint32_t end, uint8
 static void link_export(const struct linker *linker, const struct ts_export *export) {
 	enum { MODULE_SCOPE = 0 };
 	struct ts_parser *p = linker->p;
-	const struct ts_decl *decl =
-	    gb_ts_table_find(p, linker->table, MODULE_SCOPE, export->name, ANY_VALUE);
+	struct ts_key key = gb_ts_key(p, export->name);
+	const struct ts_decl *decl = gb_ts_table_find(p, linker->table, MODULE_SCOPE, key, ANY_VALUE);
 	if (decl && decl->kind != DECL_IMPORT)
 		return;
 	if (decl && !is_type_alias(linker, &p->bindings.items[decl->index])) {
@@ -134,7 +134,7 @@ static void link_export(const struct linker *linker, const struct ts_export *exp
 		return;
 	}
 	/* What nobody declares may be there at run time. */
-	if (!decl && !gb_ts_table_find(p, linker->table, MODULE_SCOPE, export->name, 1u << DECL_TYPE))
+	if (!decl && !gb_ts_table_find(p, linker->table, MODULE_SCOPE, key, 1u << DECL_TYPE))
 		return;
 	if (export->is_default)
 		blank_whole(p, export->start, export->end, '}');

@@ -2,30 +2,8 @@
 
 #include "ts/parser.h"
 
-/* Both ends of it, without a loop: names that differ only in the middle are few, and told apart later. */
-static uint32_t hash(const char *text, uint32_t n) {
-	uint64_t first = 0, last = 0;
-	if (n >= 8) {
-		memcpy(&first, text, 8);
-		memcpy(&last, text + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(&first, text, 4);
-		memcpy(&last, text + n - 4, 4);
-	} else if (n > 0) {
-		first = (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[n / 2] << 8 |
-			(uint8_t)text[n - 1];
-	}
-	uint64_t mixed = (first ^ n) * 0x9e3779b97f4a7c15u + last * 0xc2b2ae3d27d4eb4fu;
-	return (uint32_t)(mixed >> 32) ^ (uint32_t)mixed;
-}
-
-struct ts_name gb_ts_name(const struct ts_parser *p, uint32_t start, uint32_t end) {
-	return (struct ts_name){start, end - start, hash(p->source + start, end - start)};
-}
-
 bool gb_ts_name_equal(const struct ts_parser *p, struct ts_name a, struct ts_name b) {
-	return a.hash == b.hash && a.length == b.length &&
-	       memcmp(p->source + a.start, p->source + b.start, a.length) == 0;
+	return a.length == b.length && memcmp(p->source + a.start, p->source + b.start, a.length) == 0;
 }
 
 void gb_ts_open_scope(struct ts_parser *p, uint8_t kind) {

@@ -25,7 +25,7 @@ static void names(struct ts_parser *p, uint32_t start, uint32_t keyword, bool ex
 			return;
 		}
 		uint32_t container = gb_ts_open_container(p, (struct ts_container){
-								 .name = token_name(p),
+								 .name = token_name(&p->token),
 								 .start = start,
 								 .keyword = keyword,
 								 .exported = exported || dotted,
@@ -62,7 +62,7 @@ void gb_ts_namespace(struct ts_parser *p, uint32_t start, bool exported) {
 		foreign_module(p, start, &mark);
 		return;
 	}
-	struct ts_name name = token_name(p);
+	struct ts_name name = token_name(&p->token);
 	names(p, start, keyword, exported, mark.previous);
 	p->instantiated = false;
 	gb_ts_expect(p, '{');

@@ -97,7 +97,7 @@ void gb_ts_rewind(struct ts_parser *p, const struct ts_mark *mark) {
 	p->failed = false;
 }
 
-void gb_ts_expect(struct ts_parser *p, uint8_t kind) {
+void gb_ts_expected(struct ts_parser *p, uint8_t kind) {
 	static const char *const messages[256] = {
 	    ['('] = "expected '('",
 	    [')'] = "expected ')'",
@@ -116,10 +116,7 @@ void gb_ts_expect(struct ts_parser *p, uint8_t kind) {
 	    [T_ARROW] = "expected '=>'",
 	    [T_STRING] = "expected the name of a module, in quotes",
 	};
-	if (p->token.kind == kind)
-		gb_ts_next(p);
-	else
-		gb_ts_fail(p, p->token.start, messages[kind]);
+	gb_ts_fail(p, p->token.start, messages[kind]);
 }
 
 void gb_ts_expect_word(struct ts_parser *p, uint8_t word, const char *message) {

@@ -38,7 +38,6 @@ enum { TS_DEPTH_MAX = 2400 };
 
 struct ts_name {
 	uint32_t start, length; /* in the source */
-	uint32_t hash;
 };
 
 enum ts_edit_kind {
@@ -254,8 +253,8 @@ void *gb_ts_grow(struct ts_parser *p, void *list, size_t size) __attribute__((co
 				 : (__typeof__((list)->items))gb_ts_grow(p, list, sizeof *(list)->items))
 #define ADD(p, name) ADD_TO(p, &(p)->name)
 
-/* The current token must be @kind; go past it. */
-void gb_ts_expect(struct ts_parser *p, uint8_t kind);
+/* Fail since the current token is not @kind. */
+void gb_ts_expected(struct ts_parser *p, uint8_t kind) __attribute__((cold));
 void gb_ts_expect_word(struct ts_parser *p, uint8_t word, const char *message);
 
 static inline bool is(const struct ts_parser *p, uint8_t kind) {
@@ -279,6 +278,19 @@ static inline bool take_word(struct ts_parser *p, uint8_t word) {
 	gb_ts_next(p);
 	return true;
 }
+/* The current token must be @kind; go past it. */
+static inline void gb_ts_expect(struct ts_parser *p, uint8_t kind) {
+	if (p->token.kind == kind)
+		gb_ts_next(p);
+	else
+		gb_ts_expected(p, kind);
+}
+/* '<', if the current token begins with it. */
+static inline void gb_ts_rescan_less(struct ts_parser *p) {
+	uint8_t kind = p->token.kind;
+	if (kind == T_SHIFT_LEFT || kind == T_LESS_EQUAL || kind == T_ASSIGN)
+		gb_ts_split_less(p);
+}
 /* Whether the next token can begin with @first, by a look at the next character: cheaper than to scan it. */
 static inline bool may_follow(const struct ts_parser *p, char first) {
 	const char *c = p->source + p->token.end;
@@ -286,6 +298,26 @@ static inline bool may_follow(const struct ts_parser *p, char first) {
 		c++;
 	/* Behind a comment, and what is not plain ASCII, there may be anything. */
 	return *c == first || *c == '/' || *c <= ' ' || (uint8_t)*c >= 0x80;
+}
+/* Whether what follows the current token is sure to be nothing that an expression, or a type, goes on with.
+ */
+enum { END_OF_EXPRESSION = 1, END_OF_TYPE = 2 };
+static inline bool ends_here(const struct ts_parser *p, uint8_t what) {
+	enum { BOTH = END_OF_EXPRESSION | END_OF_TYPE };
+	static const uint8_t ends[256] = {
+	    [','] = BOTH,
+	    [';'] = BOTH,
+	    [')'] = BOTH,
+	    [']'] = BOTH,
+	    ['}'] = BOTH,
+	    [':'] = BOTH,
+	    ['='] = END_OF_TYPE,
+	    ['>'] = END_OF_TYPE,
+	    ['{'] = END_OF_TYPE,
+	};
+	const char *c = p->source + p->token.end;
+	c += *c == ' ';
+	return ends[(uint8_t)*c] & what;
 }
 /* The condition of every loop over what brackets hold. */
 static inline bool until(const struct ts_parser *p, uint8_t kind) {
@@ -320,9 +352,8 @@ bool gb_ts_render(struct ts_parser *p, struct gb_ts_output *out);
 
 /* --- name.c --- */
 
-struct ts_name gb_ts_name(const struct ts_parser *p, uint32_t start, uint32_t end);
-static inline struct ts_name token_name(const struct ts_parser *p) {
-	return gb_ts_name(p, p->token.start, p->token.end);
+static inline struct ts_name token_name(const struct ts_token *token) {
+	return (struct ts_name){token->start, token->end - token->start};
 }
 bool gb_ts_name_equal(const struct ts_parser *p, struct ts_name a, struct ts_name b);
 /* For printf's "%.*s". */
@@ -454,17 +485,23 @@ void gb_ts_link(struct ts_parser *p);
 
 /* Declarations by scope and name. */
 struct ts_table;
+/* A name to look for. Few are: the hash is not made before. */
+struct ts_key {
+	struct ts_name name;
+	uint32_t hash;
+};
+struct ts_key gb_ts_key(const struct ts_parser *p, struct ts_name name);
 struct ts_table *gb_ts_table_create(struct ts_parser *p);
 void gb_ts_table_destroy(struct ts_table *table);
 /* False for nearly all names that it does not have; the second is faster still, and less sure. */
-bool gb_ts_table_may_have(const struct ts_table *table, struct ts_name name);
+bool gb_ts_table_may_have(const struct ts_table *table, struct ts_key key);
 bool gb_ts_table_may_have_text(const struct ts_table *table, const char *name, uint32_t length);
-/* The first declaration of @name in @scope that has one of @kinds (bits), or NULL. */
+/* The first declaration of @key in @scope that has one of @kinds (bits), or NULL. */
 const struct ts_decl *gb_ts_table_find(
-    struct ts_parser *p, const struct ts_table *table, uint32_t scope, struct ts_name name, unsigned kinds);
+    struct ts_parser *p, const struct ts_table *table, uint32_t scope, struct ts_key key, unsigned kinds);
 /* The same among what the blocks of a container export. */
 const struct ts_decl *gb_ts_table_find_exported(
-    struct ts_parser *p, const struct ts_table *table, uint32_t container, struct ts_name name);
+    struct ts_parser *p, const struct ts_table *table, uint32_t container, struct ts_key key);
 
 /* --- emit.c --- */
 

@@ -121,7 +121,7 @@ static void function_expression(struct ts_parser *p, bool is_async) {
 	bool is_generator = take(p, '*');
 	gb_ts_open_scope(p, SCOPE_BLOCK);
 	if (p->token.kind == T_NAME) {
-		gb_ts_declare(p, token_name(p), DECL_VALUE);
+		gb_ts_declare(p, token_name(&p->token), DECL_VALUE);
 		gb_ts_next(p);
 	}
 	if (!gb_ts_function_rest(p, is_async, is_generator))

@@ -1,5 +1,6 @@
 /* Declarations by scope and name, of the few names that matter: made once, when the file is read. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ts/parser.h"
 
@@ -19,6 +20,27 @@ struct ts_table {
 	TS_LIST(struct entry) entries;
 };
 
+/* Both ends of it, without a loop: names that differ only in the middle are few, and told apart later. */
+static uint32_t hash(const char *text, uint32_t n) {
+	uint64_t first = 0, last = 0;
+	if (n >= 8) {
+		memcpy(&first, text, 8);
+		memcpy(&last, text + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(&first, text, 4);
+		memcpy(&last, text + n - 4, 4);
+	} else if (n > 0) {
+		first = (uint64_t)(uint8_t)text[0] << 16 | (uint64_t)(uint8_t)text[n / 2] << 8 |
+			(uint8_t)text[n - 1];
+	}
+	uint64_t mixed = (first ^ n) * 0x9e3779b97f4a7c15u + last * 0xc2b2ae3d27d4eb4fu;
+	return (uint32_t)(mixed >> 32) ^ (uint32_t)mixed;
+}
+
+struct ts_key gb_ts_key(const struct ts_parser *p, struct ts_name name) {
+	return (struct ts_key){name, hash(p->source + name.start, name.length)};
+}
+
 /* The kinds of owners share one table. */
 static uint64_t scope_owner(uint32_t scope) {
 	return scope;
@@ -27,8 +49,8 @@ static uint64_t exports_owner(uint32_t symbol) {
 	return (uint64_t)1 << 32 | symbol;
 }
 
-bool gb_ts_table_may_have(const struct ts_table *table, struct ts_name name) {
-	uint32_t bit = name.hash % FILTER_BITS;
+bool gb_ts_table_may_have(const struct ts_table *table, struct ts_key key) {
+	uint32_t bit = key.hash % FILTER_BITS;
 	return table->filter[bit / 64] >> bit % 64 & 1;
 }
 
@@ -38,18 +60,19 @@ bool gb_ts_table_may_have_text(const struct ts_table *table, const char *name, u
 
 static void want(const struct ts_parser *p, struct ts_table *table, struct ts_name name) {
 	table->lengths[(uint8_t)p->source[name.start]] |= (uint16_t)(1u << name.length % 16);
-	uint32_t bit = name.hash % FILTER_BITS;
+	uint32_t bit = gb_ts_key(p, name).hash % FILTER_BITS;
 	table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
 }
 
-static uint32_t bucket_of(const struct ts_table *table, uint64_t owner, struct ts_name name) {
-	uint64_t mixed = (owner * 0x9e3779b97f4a7c15u) ^ ((uint64_t)name.hash * 0xc2b2ae3d27d4eb4fu);
+static uint32_t bucket_of(const struct ts_table *table, uint64_t owner, uint32_t hash_of_name) {
+	uint64_t mixed = (owner * 0x9e3779b97f4a7c15u) ^ ((uint64_t)hash_of_name * 0xc2b2ae3d27d4eb4fu);
 	return (uint32_t)(mixed >> 32) & table->mask;
 }
 
 /* In front of those before: buckets are filled from the last declaration to the first. */
-static void put(struct ts_parser *p, struct ts_table *table, uint64_t owner, uint32_t decl) {
-	uint32_t bucket = bucket_of(table, owner, p->decls.items[decl].name);
+static void put(
+    struct ts_parser *p, struct ts_table *table, uint64_t owner, struct ts_key key, uint32_t decl) {
+	uint32_t bucket = bucket_of(table, owner, key.hash);
 	struct entry *entry = ADD_TO(p, &table->entries);
 	*entry = (struct entry){owner, decl, table->buckets[bucket]};
 	if (!p->exhausted)
@@ -57,27 +80,28 @@ static void put(struct ts_parser *p, struct ts_table *table, uint64_t owner, uin
 }
 
 static const struct ts_decl *find(
-    struct ts_parser *p, const struct ts_table *table, uint64_t owner, struct ts_name name, unsigned kinds) {
+    struct ts_parser *p, const struct ts_table *table, uint64_t owner, struct ts_key key, unsigned kinds) {
 	p->budget -= 8;
-	for (uint32_t i = table->buckets[bucket_of(table, owner, name)]; i != TS_NONE;
+	for (uint32_t i = table->buckets[bucket_of(table, owner, key.hash)]; i != TS_NONE;
 	     i = table->entries.items[i].next) {
 		const struct entry *entry = &table->entries.items[i];
 		const struct ts_decl *decl = &p->decls.items[entry->decl];
 		p->budget--;
-		if (entry->owner == owner && kinds >> decl->kind & 1 && gb_ts_name_equal(p, decl->name, name))
+		if (entry->owner == owner && kinds >> decl->kind & 1 &&
+		    gb_ts_name_equal(p, decl->name, key.name))
 			return decl;
 	}
 	return NULL;
 }
 
 const struct ts_decl *gb_ts_table_find(
-    struct ts_parser *p, const struct ts_table *table, uint32_t scope, struct ts_name name, unsigned kinds) {
-	return find(p, table, scope_owner(scope), name, kinds);
+    struct ts_parser *p, const struct ts_table *table, uint32_t scope, struct ts_key key, unsigned kinds) {
+	return find(p, table, scope_owner(scope), key, kinds);
 }
 
 const struct ts_decl *gb_ts_table_find_exported(
-    struct ts_parser *p, const struct ts_table *table, uint32_t container, struct ts_name name) {
-	return find(p, table, exports_owner(p->containers.items[container].symbol), name, ~0u);
+    struct ts_parser *p, const struct ts_table *table, uint32_t container, struct ts_key key) {
+	return find(p, table, exports_owner(p->containers.items[container].symbol), key, ~0u);
 }
 
 /* Names of imports, and all that could be spoken of inside an enum or a namespace. */
@@ -87,7 +111,7 @@ static void want_names(struct ts_parser *p, struct ts_table *table) {
 		want(p, table, binding->local);
 		if (binding->ref != TS_NONE) {
 			const struct ts_ref *ref = &p->refs.items[binding->ref];
-			want(p, table, gb_ts_name(p, ref->start, ref->start + ref->length));
+			want(p, table, (struct ts_name){ref->start, ref->length});
 		}
 	}
 	for (uint32_t i = 0; i < p->containers.n; i++)
@@ -112,10 +136,11 @@ static void number_containers(struct ts_parser *p, struct ts_table *table) {
 		uint64_t owner = member ? exports_owner(p->containers.items[container->parent].symbol)
 					: scope_owner(container->outer);
 		unsigned kinds = 1u << (member ? DECL_EXPORTED_LOCAL : DECL_CONTAINER);
-		first = find(p, table, owner, container->name, kinds);
+		struct ts_key key = gb_ts_key(p, container->name);
+		first = find(p, table, owner, key, kinds);
 		/* What a namespace exports is put under its number, which is known by now. */
 		if (!first && member)
-			put(p, table, owner, container->decl);
+			put(p, table, owner, key, container->decl);
 		if (first && first->index < i)
 			container->symbol = p->containers.items[first->index].symbol;
 	}
@@ -128,7 +153,8 @@ static void put_exports(struct ts_parser *p, struct ts_table *table) {
 		if (container != TS_NONE &&
 		    (decl->kind == DECL_EXPORTED_VARIABLE || decl->kind == DECL_EXPORTED_LOCAL ||
 			decl->kind == DECL_MEMBER))
-			put(p, table, exports_owner(p->containers.items[container].symbol), i);
+			put(p, table, exports_owner(p->containers.items[container].symbol),
+			    gb_ts_key(p, decl->name), i);
 	}
 }
 
@@ -142,9 +168,14 @@ static bool fill(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = 0; i <= table->mask; i++)
 		table->buckets[i] = TS_NONE;
 	want_names(p, table);
-	for (uint32_t i = p->decls.n; i-- > 0;)
-		if (gb_ts_table_may_have(table, p->decls.items[i].name))
-			put(p, table, scope_owner(p->decls.items[i].scope), i);
+	for (uint32_t i = p->decls.n; i-- > 0;) {
+		const struct ts_decl *decl = &p->decls.items[i];
+		if (!gb_ts_table_may_have_text(table, p->source + decl->name.start, decl->name.length))
+			continue;
+		struct ts_key key = gb_ts_key(p, decl->name);
+		if (gb_ts_table_may_have(table, key))
+			put(p, table, scope_owner(decl->scope), key, i);
+	}
 	number_containers(p, table);
 	put_exports(p, table);
 	return !p->exhausted;

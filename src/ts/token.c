@@ -1,17 +1,23 @@
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "base/cleanup.h"
 #include "ts/parser.h"
+#include "ts/span.h"
+
+/* Kept out of the way of what is run for every token, which is small then: the code is read anew in each run.
+ */
+#define RARE __attribute__((noinline))
 
 /* --- words --- */
 
 #define WORD_HASH(first, second, last, n) (((first)*42u + (second)*25u + (last) + (n)*7u) & 511u)
 
-static const char *const word_text[W_COUNT] = {"",
-#define X(id, text, first, second, last) text,
+/* As long as what span_load takes. */
+static const struct word {
+	char text[15];
+	uint8_t length;
+} words[W_COUNT] = {{"", 0},
+#define X(id, text, first, second, last) {text, sizeof(text) - 1},
     TS_WORDS(X)
 #undef X
 };
@@ -23,38 +29,21 @@ static const uint8_t word_by_hash[512] = {
 #undef X
 };
 
-static const uint8_t word_length[W_COUNT] = {0,
-#define X(id, text, first, second, last) sizeof(text) - 1,
-    TS_WORDS(X)
-#undef X
-};
+/* The word that text[0..n) may be, n > 0. */
+static inline uint8_t word_candidate(const char *text, uint32_t n) {
+	const uint8_t *c = (const uint8_t *)text;
+	return word_by_hash[WORD_HASH(c[0], c[1], c[n - 1], n)];
+}
 
 static inline uint8_t find_word(const char *text, uint32_t n) {
-	enum { SHORTEST = 2, LONGEST = 11 };
-	if (n < SHORTEST || n > LONGEST)
-		return W_NONE;
-	const uint8_t *c = (const uint8_t *)text;
-	uint8_t word = word_by_hash[WORD_HASH(c[0], c[1], c[n - 1], n)];
-	return word_length[word] == n && memcmp(word_text[word], text, n) == 0 ? word : W_NONE;
+	uint8_t word = word_candidate(text, n);
+	return words[word].length == n && memcmp(words[word].text, text, n) == 0 ? word : W_NONE;
 }
 
 /* --- characters --- */
 
 /* From C_SLASH on, a token need not begin here. */
-enum {
-	C_BAD,
-	C_NAME,
-	C_DIGIT,
-	C_BACKSLASH,
-	C_QUOTE,
-	C_SINGLE,
-	C_OPERATOR,
-	C_SLASH,
-	C_SPACE,
-	C_LINE,
-	C_HASH,
-	C_HIGH
-};
+enum { C_BAD, C_NAME, C_DIGIT, C_BACKSLASH, C_QUOTE, C_PUNCTUATOR, C_SLASH, C_SPACE, C_LINE, C_HASH, C_HIGH };
 
 static const uint8_t classes[256] = {
     ['a' ... 'z'] = C_NAME,
@@ -71,32 +60,32 @@ static const uint8_t classes[256] = {
     ['\r'] = C_LINE,
     ['"'] = C_QUOTE,
     ['\''] = C_QUOTE,
-    ['('] = C_SINGLE,
-    [')'] = C_SINGLE,
-    ['['] = C_SINGLE,
-    [']'] = C_SINGLE,
-    ['{'] = C_SINGLE,
-    ['}'] = C_SINGLE,
-    [';'] = C_SINGLE,
-    [','] = C_SINGLE,
-    [':'] = C_SINGLE,
-    ['~'] = C_SINGLE,
-    ['@'] = C_SINGLE,
-    ['`'] = C_SINGLE,
-    ['>'] = C_SINGLE,
-    ['.'] = C_OPERATOR,
-    ['?'] = C_OPERATOR,
-    ['='] = C_OPERATOR,
-    ['!'] = C_OPERATOR,
-    ['<'] = C_OPERATOR,
-    ['&'] = C_OPERATOR,
-    ['|'] = C_OPERATOR,
-    ['+'] = C_OPERATOR,
-    ['-'] = C_OPERATOR,
-    ['*'] = C_OPERATOR,
+    ['('] = C_PUNCTUATOR,
+    [')'] = C_PUNCTUATOR,
+    ['['] = C_PUNCTUATOR,
+    [']'] = C_PUNCTUATOR,
+    ['{'] = C_PUNCTUATOR,
+    ['}'] = C_PUNCTUATOR,
+    [';'] = C_PUNCTUATOR,
+    [','] = C_PUNCTUATOR,
+    [':'] = C_PUNCTUATOR,
+    ['~'] = C_PUNCTUATOR,
+    ['@'] = C_PUNCTUATOR,
+    ['`'] = C_PUNCTUATOR,
+    ['>'] = C_PUNCTUATOR,
+    ['.'] = C_PUNCTUATOR,
+    ['?'] = C_PUNCTUATOR,
+    ['='] = C_PUNCTUATOR,
+    ['!'] = C_PUNCTUATOR,
+    ['<'] = C_PUNCTUATOR,
+    ['&'] = C_PUNCTUATOR,
+    ['|'] = C_PUNCTUATOR,
+    ['+'] = C_PUNCTUATOR,
+    ['-'] = C_PUNCTUATOR,
+    ['*'] = C_PUNCTUATOR,
     ['/'] = C_SLASH,
-    ['%'] = C_OPERATOR,
-    ['^'] = C_OPERATOR,
+    ['%'] = C_PUNCTUATOR,
+    ['^'] = C_PUNCTUATOR,
     ['#'] = C_HASH,
     [0x80 ... 0xff] = C_HIGH,
 };
@@ -142,82 +131,88 @@ static unsigned wide_space(const char *at) {
 
 /* --- what stands between tokens --- */
 
-/* Where the first line of s[from..to) ends. memchr does many bytes at once, and comments are much of a file.
- */
+/* Where the first line of s[from..to) ends. */
 static uint32_t find_line_end(const char *s, uint32_t from, uint32_t to) {
-	const char *newline = memchr(s + from, '\n', to - from);
-	uint32_t end = newline ? (uint32_t)(newline - s) : to;
-	const char *other = memchr(s + from, '\r', end - from);
-	if (other)
-		end = (uint32_t)(other - s);
-	while (from < end && (other = memchr(s + from, 0xe2, end - from))) {
-		if (gb_ts_line_end(other))
-			return (uint32_t)(other - s);
-		from = (uint32_t)(other - s) + 1;
+	for (;; from++) {
+		from = span_find(s, from, to, '\n', '\r', '\xe2', '\n');
+		if (from >= to || gb_ts_line_end(s + from))
+			return from;
 	}
-	return end;
 }
 
-static uint32_t skip_comment(struct ts_parser *p, uint32_t from) {
+/* What stands before a token. */
+struct gap {
+	uint32_t end;
+	bool newline; /* a line ends in it */
+};
+
+static struct gap skip_comment(struct ts_parser *p, struct gap gap) {
+	uint32_t from = gap.end, end = span_find_pair(p->source, from + 2, p->size, '*', '/');
+	if (end == p->size) {
+		gb_ts_fail(p, from, "this comment has no end");
+		return (struct gap){end, gap.newline};
+	}
+	return (struct gap){end + 2, gap.newline || find_line_end(p->source, from, end) < end};
+}
+
+/* Past spaces and plain line ends, which are nearly all that stands between tokens. */
+static inline struct gap skip_plain(const struct ts_parser *p, struct gap gap) {
 	const char *s = p->source;
-	uint32_t at = from + 2;
-	for (const char *slash; (slash = memchr(s + at, '/', p->size - at)); at = (uint32_t)(slash - s) + 1) {
-		uint32_t end = (uint32_t)(slash - s);
-		if (s[end - 1] != '*' || end < from + 3)
-			continue;
-		p->token.newline |= find_line_end(s, from, end) < end;
-		return end + 1;
+#ifdef __SSE2__
+	while (gap.end + SPAN <= p->size) {
+		__m128i bytes = span_load(s + gap.end), lines = span_is(bytes, '\n');
+		unsigned n = span_first(span_bits(_mm_or_si128(lines, span_is(bytes, ' '))));
+		gap.end += n;
+		gap.newline |= (span_bits(lines) & ((1u << n) - 1)) != 0;
+		if (n < SPAN)
+			return gap;
 	}
-	gb_ts_fail(p, from, "this comment has no end");
-	return p->size;
+#endif
+	for (; s[gap.end] == ' ' || s[gap.end] == '\n'; gap.end++)
+		gap.newline |= s[gap.end] == '\n';
+	return gap;
 }
 
-/* Past spaces: mostly the indentation of a line, so eight at a time. */
-static inline uint32_t skip_blanks(const struct ts_parser *p, uint32_t at) {
-	uint64_t eight;
-	for (; at + sizeof eight <= p->size; at += sizeof eight) {
-		memcpy(&eight, p->source + at, sizeof eight);
-		if (eight != 0x2020202020202020u)
-			break;
-	}
-	while (p->source[at] == ' ')
-		at++;
-	return at;
-}
-
-/* Where the next token begins. */
-static uint32_t skip_space(struct ts_parser *p, uint32_t at) {
+/* The same with comments, and all that is rare. */
+static RARE struct gap skip_gap(struct ts_parser *p, struct gap gap) {
 	const char *s = p->source;
 	for (;;) {
+		gap = skip_plain(p, gap);
+		uint32_t at = gap.end;
 		unsigned n;
+		if (class_of(s[at]) < C_SLASH)
+			return gap;
 		switch (class_of(s[at])) {
 		case C_LINE:
-			p->token.newline = true;
+			gap.newline = true;
 			/* fallthrough */
 		case C_SPACE:
-			at = skip_blanks(p, at + 1);
+			gap.end++;
 			continue;
 		case C_HIGH:
 			n = gb_ts_line_end(s + at);
-			p->token.newline |= n > 0;
+			gap.newline |= n > 0;
 			if (!n)
 				n = wide_space(s + at);
 			if (!n)
-				return at;
-			at += n;
+				return gap;
+			gap.end += n;
 			continue;
 		case C_SLASH:
-			if (s[at + 1] != '/' && s[at + 1] != '*')
-				return at;
-			at = s[at + 1] == '/' ? find_line_end(s, at + 2, p->size) : skip_comment(p, at);
+			if (s[at + 1] == '/')
+				gap.end = find_line_end(s, at + 2, p->size);
+			else if (s[at + 1] == '*')
+				gap = skip_comment(p, gap);
+			else
+				return gap;
 			continue;
 		case C_HASH:
 			if (at != 0 || s[1] != '!')
-				return at;
-			at = find_line_end(s, at, p->size);
+				return gap;
+			gap.end = find_line_end(s, at, p->size);
 			continue;
 		default:
-			return at;
+			return gap;
 		}
 	}
 }
@@ -238,7 +233,7 @@ static uint32_t skip_escape(struct ts_parser *p, uint32_t at) {
 }
 
 /* Past a name whose first character is at @at. */
-static uint32_t skip_name(struct ts_parser *p, uint32_t at, bool *ret_escaped) {
+static uint32_t skip_name(struct ts_parser *p, uint32_t at) {
 	const char *s = p->source;
 	for (;;) {
 		switch (class_of(s[at])) {
@@ -253,7 +248,7 @@ static uint32_t skip_name(struct ts_parser *p, uint32_t at, bool *ret_escaped) {
 				;
 			continue;
 		case C_BACKSLASH:
-			*ret_escaped = p->escaped_names = true;
+			p->escaped_names = true;
 			at = skip_escape(p, at + 1);
 			if (p->failed)
 				return at;
@@ -264,40 +259,25 @@ static uint32_t skip_name(struct ts_parser *p, uint32_t at, bool *ret_escaped) {
 	}
 }
 
-/* Past plain characters of a name. Sixteen at once, where the machine can: the end of a name is a branch that
- * nobody foresees, and half of all tokens are names. */
-static inline uint32_t skip_plain_name(const struct ts_parser *p, uint32_t at) {
-	const char *s = p->source;
-#ifdef __SSE2__
-	if (at + 16 <= p->size) {
-		__m128i c = _mm_loadu_si128((const __m128i *)(const void *)(s + at));
-		__m128i letter = _mm_sub_epi8(_mm_or_si128(c, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
-		__m128i digit = _mm_sub_epi8(c, _mm_set1_epi8('0'));
-		__m128i found =
-		    _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(25)), letter),
-				     _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit)),
-			_mm_or_si128(
-			    _mm_cmpeq_epi8(c, _mm_set1_epi8('_')), _mm_cmpeq_epi8(c, _mm_set1_epi8('$'))));
-		unsigned others = ~(unsigned)_mm_movemask_epi8(found) & 0xffff;
-		if (others)
-			return at + (uint32_t)__builtin_ctz(others);
-		at += 16;
-	}
-#endif
-	while (in_name[(uint8_t)s[at]])
-		at++;
-	return at;
+/* What a token is, and where it ends. */
+struct scanned {
+	uint32_t end;
+	uint8_t kind, word;
+};
+
+static inline bool is_odd_in_name(char c) {
+	return (uint8_t)c >= 0x80 || c == '\\';
 }
 
-static uint32_t scan_name(struct ts_parser *p, uint32_t start) {
+/* The whole of it; what is not plain ASCII, or escaped, makes it no word. */
+static RARE struct scanned scan_name(struct ts_parser *p, uint32_t start) {
 	const char *s = p->source;
-	uint32_t at = skip_plain_name(p, start);
-	bool escaped = false;
-	if (class_of(s[at]) == C_HIGH || class_of(s[at]) == C_BACKSLASH)
-		at = skip_name(p, at, &escaped);
-	p->token.kind = T_NAME;
-	p->token.word = escaped || s[start] < 'a' ? W_NONE : find_word(s + start, at - start);
-	return at;
+	uint32_t plain = start;
+	while (in_name[(uint8_t)s[plain]])
+		plain++;
+	uint32_t end = is_odd_in_name(s[plain]) ? skip_name(p, plain) : plain;
+	uint8_t word = end == plain && end > start ? find_word(s + start, end - start) : W_NONE;
+	return (struct scanned){end, T_NAME, word};
 }
 
 static uint32_t skip_digits(const char *s, uint32_t at) {
@@ -306,9 +286,7 @@ static uint32_t skip_digits(const char *s, uint32_t at) {
 	return at;
 }
 
-static uint32_t scan_number(struct ts_parser *p, uint32_t at) {
-	const char *s = p->source;
-	p->token.kind = T_NUMBER;
+static uint32_t skip_number(const char *s, uint32_t at) {
 	if (s[at] == '0' && s[at + 1] && strchr("xXoObB", s[at + 1])) {
 		for (at += 2; in_name[(uint8_t)s[at]];)
 			at++;
@@ -325,16 +303,12 @@ static uint32_t scan_number(struct ts_parser *p, uint32_t at) {
 	return at + (s[at] == 'n');
 }
 
-static uint32_t scan_string(struct ts_parser *p, uint32_t from) {
+static uint32_t skip_string(struct ts_parser *p, uint32_t from) {
 	const char *s = p->source;
-	uint32_t at = from + 1;
-	p->token.kind = T_STRING;
-	while (at < p->size && s[at] != s[from]) {
-		if (s[at] == '\n' || s[at] == '\r')
-			break;
-		if (s[at] == '\\')
-			at += s[at + 1] == '\r' && s[at + 2] == '\n' ? 2 : 1;
-		at++;
+	uint32_t at = span_find(s, from + 1, p->size, s[from], '\\', '\n', '\r');
+	while (at < p->size && s[at] == '\\') {
+		at += s[at + 1] == '\r' && s[at + 2] == '\n' ? 3 : 2;
+		at = span_find(s, at, p->size, s[from], '\\', '\n', '\r');
 	}
 	if (at >= p->size || s[at] != s[from]) {
 		gb_ts_fail(p, from, "this string has no end");
@@ -343,95 +317,69 @@ static uint32_t scan_string(struct ts_parser *p, uint32_t from) {
 	return at + 1;
 }
 
-static uint32_t scan_private(struct ts_parser *p, uint32_t at) {
-	bool escaped;
+static uint32_t skip_private(struct ts_parser *p, uint32_t at) {
 	uint8_t class = class_of(p->source[at + 1]);
-	p->token.kind = T_PRIVATE;
 	if (class != C_NAME && class != C_HIGH && class != C_BACKSLASH) {
 		gb_ts_fail(p, at, "unexpected '#'");
 		return p->size;
 	}
-	return skip_name(p, at + 1, &escaped);
+	return skip_name(p, at + 1);
 }
 
-/* The longest first, for each first character. */
-static const struct punctuator {
-	char text[5];
+/* What two characters make. Two pairs in one place would be a warning here, too. */
+#define PAIR(first, second) (((first)*5u + (second)*5u) >> 2 & 63u)
+static const struct pair {
+	char text[2];
 	uint8_t kind;
-} operators[] = {
-    {"...", T_DOTS},
-    {"?.", T_OPTIONAL},
-    {"?\?=", T_ASSIGN},
-    {"??", T_NULLISH},
-    {"=>", T_ARROW},
-    {"===", T_EQUAL},
-    {"==", T_EQUAL},
-    {"!==", T_UNEQUAL},
-    {"!=", T_UNEQUAL},
-    {"<<=", T_ASSIGN},
-    {"<<", T_SHIFT_LEFT},
-    {"<=", T_LESS_EQUAL},
-    {"&&=", T_ASSIGN},
-    {"&&", T_AND},
-    {"&=", T_ASSIGN},
-    {"||=", T_ASSIGN},
-    {"||", T_OR},
-    {"|=", T_ASSIGN},
-    {"++", T_PLUS_PLUS},
-    {"+=", T_ASSIGN},
-    {"--", T_MINUS_MINUS},
-    {"-=", T_ASSIGN},
-    {"**=", T_ASSIGN},
-    {"**", T_POWER},
-    {"*=", T_ASSIGN},
-    {"/=", T_ASSIGN},
-    {"%=", T_ASSIGN},
-    {"^=", T_ASSIGN},
+	uint8_t with_equal; /* what a '=' after them makes of it, or 0 */
+} pairs[64] = {
+#define X(first, second, ...) [PAIR(first, second)] = {{first, second}, __VA_ARGS__},
+    X('?', '.', T_OPTIONAL, 0)          //
+    X('?', '?', T_NULLISH, T_ASSIGN)    //
+    X('=', '>', T_ARROW, 0)             //
+    X('=', '=', T_EQUAL, T_EQUAL)       //
+    X('!', '=', T_UNEQUAL, T_UNEQUAL)   //
+    X('<', '<', T_SHIFT_LEFT, T_ASSIGN) //
+    X('<', '=', T_LESS_EQUAL, 0)        //
+    X('&', '&', T_AND, T_ASSIGN)        //
+    X('&', '=', T_ASSIGN, 0)            //
+    X('|', '|', T_OR, T_ASSIGN)         //
+    X('|', '=', T_ASSIGN, 0)            //
+    X('+', '+', T_PLUS_PLUS, 0)         //
+    X('+', '=', T_ASSIGN, 0)            //
+    X('-', '-', T_MINUS_MINUS, 0)       //
+    X('-', '=', T_ASSIGN, 0)            //
+    X('*', '*', T_POWER, T_ASSIGN)      //
+    X('*', '=', T_ASSIGN, 0)            //
+    X('/', '=', T_ASSIGN, 0)            //
+    X('%', '=', T_ASSIGN, 0)            //
+    X('^', '=', T_ASSIGN, 0)            //
+#undef X
 };
 
-/* Where the operators of a first character begin. */
-static const uint8_t first_operator[256] = {
-    ['.'] = 0,
-    ['?'] = 1,
-    ['='] = 4,
-    ['!'] = 7,
-    ['<'] = 9,
-    ['&'] = 12,
-    ['|'] = 15,
-    ['+'] = 18,
-    ['-'] = 20,
-    ['*'] = 22,
-    ['/'] = 25,
-    ['%'] = 26,
-    ['^'] = 27,
-};
-
-static bool starts_with(const char *at, const char *text) {
-	while (*text && *at == *text)
-		at++, text++;
-	return !*text;
+/* Whether s[at] is nothing but itself. */
+static inline bool is_single(const char *s, uint32_t at) {
+	const struct pair *pair = &pairs[PAIR((uint8_t)s[at], (uint8_t)s[at + 1])];
+	bool paired = (pair->text[0] == s[at]) & (pair->text[1] == s[at + 1]);
+	return !(paired | ((s[at] == '.') & (class_of(s[at + 1]) != C_NAME)));
 }
 
-static uint32_t scan_operator(struct ts_parser *p, uint32_t at) {
-	const char *s = p->source + at;
-	p->token.kind = (uint8_t)*s;
-	/* No operator goes on with these, which are what most often follows. */
-	if (class_of(s[1]) == C_NAME || class_of(s[1]) == C_SPACE)
-		return at + 1;
-	for (size_t i = first_operator[(uint8_t)*s]; i < GB_COUNT(operators) && operators[i].text[0] == *s;
-	     i++) {
-		if (!starts_with(s, operators[i].text))
-			continue;
-		/* a?.5:1 */
-		if (operators[i].kind == T_OPTIONAL && is_digit(s[2]))
-			break;
-		p->token.kind = operators[i].kind;
-		return at + (uint32_t)strlen(operators[i].text);
+static struct scanned scan_operator(const char *s, uint32_t at) {
+	char first = s[at], second = s[at + 1];
+	const struct pair *pair = &pairs[PAIR((uint8_t)first, (uint8_t)second)];
+	if (pair->text[0] != first || pair->text[1] != second) {
+		bool dots = first == '.' && second == '.' && s[at + 2] == '.';
+		return (struct scanned){at + (dots ? 3 : 1), dots ? T_DOTS : (uint8_t)first, W_NONE};
 	}
-	return at + 1;
+	/* a?.5:1 */
+	if (pair->kind == T_OPTIONAL && is_digit(s[at + 2]))
+		return (struct scanned){at + 1, '?', W_NONE};
+	if (s[at + 2] == '=' && pair->with_equal)
+		return (struct scanned){at + 3, pair->with_equal, W_NONE};
+	return (struct scanned){at + 2, pair->kind, W_NONE};
 }
 
-static uint32_t scan(struct ts_parser *p, uint32_t at) {
+static struct scanned scan(struct ts_parser *p, uint32_t at) {
 	const char *s = p->source;
 	switch (class_of(s[at])) {
 	case C_NAME:
@@ -439,89 +387,135 @@ static uint32_t scan(struct ts_parser *p, uint32_t at) {
 	case C_BACKSLASH:
 		return scan_name(p, at);
 	case C_DIGIT:
-		return scan_number(p, at);
+		return (struct scanned){skip_number(s, at), T_NUMBER, W_NONE};
 	case C_QUOTE:
-		return scan_string(p, at);
-	case C_SINGLE:
-		p->token.kind = (uint8_t)s[at];
-		return at + 1;
+		return (struct scanned){skip_string(p, at), T_STRING, W_NONE};
 	case C_HASH:
-		return scan_private(p, at);
+		return (struct scanned){skip_private(p, at), T_PRIVATE, W_NONE};
 	case C_SLASH:
-		return scan_operator(p, at);
-	case C_OPERATOR:
+	case C_PUNCTUATOR:
 		if (s[at] == '.' && is_digit(s[at + 1]))
-			return scan_number(p, at);
-		return scan_operator(p, at);
+			return (struct scanned){skip_number(s, at), T_NUMBER, W_NONE};
+		return scan_operator(s, at);
 	default:
 		if (at < p->size)
 			gb_ts_fail(p, at, "unexpected character");
-		return p->size;
+		return (struct scanned){p->size, T_END, W_NONE};
 	}
 }
 
-/* Scan from @from on, whatever the current token is. */
-static void scan_from(struct ts_parser *p, uint32_t from) {
+/* A token has been read, from @from on. Bytes, not tokens, are what costs time: a comment between two tokens
+ * is scanned with each of them. */
+static inline void spend(struct ts_parser *p, uint32_t from, uint32_t start, uint32_t end) {
+	if (__builtin_expect((p->budget -= (int64_t)(end - from) + 4) >= 0, 1))
+		return;
+	p->exhausted = true;
+	gb_ts_fail(p, start, "too ambiguous: deciding how to read this takes more work than is allowed");
+}
+
+/* The token that begins at @at, after a gap that began at @from, if it is one of the two kinds that most are:
+ * a short name, or a punctuator of one character. */
+static inline bool scan_plain(
+    struct ts_parser *p, uint32_t from, uint32_t at, bool newline, struct ts_token *to) {
 	const char *s = p->source;
-	uint32_t at = from;
-	if (s[at] == ' ')
+	if (class_of(s[at]) == C_PUNCTUATOR && is_single(s, at)) {
+		*to = (struct ts_token){at, at + 1, (uint8_t)s[at], W_NONE, newline};
+		spend(p, from, at, at + 1);
+		return true;
+	}
+#ifdef __SSE2__
+	if (class_of(s[at]) != C_NAME || at + SPAN > p->size)
+		return false;
+	__m128i bytes = span_load(s + at);
+	unsigned n = span_first(span_bits(span_in_name(bytes)));
+	if (n == SPAN || is_odd_in_name(s[at + n]))
+		return false;
+	uint8_t word = word_candidate(s + at, n);
+	*to = (struct ts_token){at, at + n, T_NAME, W_NONE, newline};
+	if (word != W_NONE) {
+		unsigned same = span_bits(_mm_cmpeq_epi8(bytes, span_load(&words[word])));
+		if (((~same & ((1u << n) - 1)) | (words[word].length ^ n)) == 0)
+			to->word = word;
+	}
+	spend(p, from, at, at + n);
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* The same for all others; what stands at @at may still belong to the gap. */
+static RARE void scan_other(struct ts_parser *p, uint32_t from, uint32_t at, struct ts_token *to) {
+	struct gap gap = {at, false};
+	if (class_of(p->source[at]) >= C_SLASH) {
+		gap = skip_gap(p, gap);
+		if (scan_plain(p, from, gap.end, gap.newline, to))
+			return;
+	}
+	struct scanned scanned = scan(p, gap.end);
+	if (scanned.end > p->size)
+		gb_ts_fail(p, gap.end, "the text ends inside this");
+	if (p->failed)
+		return;
+	*to = (struct ts_token){gap.end, scanned.end, scanned.kind, scanned.word, gap.newline};
+	if (gap.end < p->size)
+		spend(p, from, gap.end, scanned.end);
+}
+
+/* A branch, which the machine goes past with a guess. The compiler would make it a sum, to be waited for. */
+static inline uint32_t skip_one_space(const char *s, uint32_t at) {
+	if (s[at] == ' ') {
 		at++;
-	p->token.newline = false;
-	p->token.word = W_NONE;
-	if (class_of(s[at]) >= C_SLASH)
-		at = skip_space(p, at);
-	uint32_t end;
-	/* The two kinds that most are. */
-	if (class_of(s[at]) == C_NAME) {
-		end = scan_name(p, at);
-	} else if (class_of(s[at]) == C_SINGLE) {
-		p->token.kind = (uint8_t)s[at];
-		end = at + 1;
-	} else {
-		end = scan(p, at);
+		__asm__ volatile("" : "+r"(at));
 	}
-	if (at >= p->size || p->failed) {
-		p->token = (struct ts_token){.start = p->size, .end = p->size, .newline = p->token.newline};
-		return;
-	}
-	if (end > p->size) {
-		gb_ts_fail(p, at, "the text ends inside this");
-		return;
-	}
-	p->token.start = at;
-	p->token.end = end;
-	/* Bytes, not tokens, are what costs time: a comment between two tokens is scanned with each of them.
-	 */
-	if ((p->budget -= (int64_t)(end - from) + 4) < 0)
-		gb_ts_exhaust(p, "too ambiguous: deciding how to read this takes more work than is allowed");
+	return at;
+}
+
+/* The token that follows @from, to @to: the current one, or the one ahead. */
+static inline void scan_from(struct ts_parser *p, uint32_t from, struct ts_token *to) {
+	uint32_t at = skip_one_space(p->source, from);
+	if (!scan_plain(p, from, at, false, to))
+		scan_other(p, from, at, to);
 }
 
 void gb_ts_next(struct ts_parser *p) {
+	uint32_t from = p->token.end;
 	if (p->failed)
 		return;
-	p->previous_end = p->token.end;
+	p->previous_end = from;
 	/* What follows depends on nothing but where it begins. */
-	if (p->ahead_from == p->token.end)
+	if (p->ahead_from == from)
 		p->token = p->ahead;
 	else
-		scan_from(p, p->token.end);
+		scan_from(p, from, &p->token);
 }
 
 struct ts_token gb_ts_peek(struct ts_parser *p) {
-	struct ts_token current = p->token;
-	if (p->failed || p->ahead_from == current.end)
-		return p->failed ? current : p->ahead;
-	scan_from(p, current.end);
+	uint32_t from = p->token.end;
 	if (p->failed)
 		return p->token;
-	p->ahead = p->token;
-	p->ahead_from = current.end;
-	p->token = current;
+	if (p->ahead_from == from)
+		return p->ahead;
+	/* Half a token must not stay there. */
+	p->ahead_from = TS_NONE;
+	scan_from(p, from, &p->ahead);
+	if (p->failed)
+		return p->token;
+	p->ahead_from = from;
 	return p->ahead;
 }
 
+static bool starts_with(const char *at, const char *text) {
+	while (*text && *at == *text)
+		at++, text++;
+	return !*text;
+}
+
 void gb_ts_rescan_greater(struct ts_parser *p) {
-	static const struct punctuator longer[] = {
+	static const struct {
+		char text[5];
+		uint8_t kind;
+	} longer[] = {
 	    {">>>=", T_ASSIGN},
 	    {">>>", T_SHIFT_RIGHT_ZERO},
 	    {">>=", T_ASSIGN},
@@ -538,8 +532,8 @@ void gb_ts_rescan_greater(struct ts_parser *p) {
 		}
 }
 
-void gb_ts_rescan_less(struct ts_parser *p) {
-	if (p->token.kind == '<' || p->failed || p->token.kind == T_END || p->source[p->token.start] != '<')
+void gb_ts_split_less(struct ts_parser *p) {
+	if (p->source[p->token.start] != '<')
 		return;
 	p->token.kind = '<';
 	p->token.end = p->token.start + 1;
@@ -548,7 +542,7 @@ void gb_ts_rescan_less(struct ts_parser *p) {
 void gb_ts_rescan_regexp(struct ts_parser *p) {
 	const char *s = p->source;
 	uint32_t at = p->token.start + 1;
-	bool in_class = false, escaped;
+	bool in_class = false;
 	for (; at < p->size && (s[at] != '/' || in_class); at++) {
 		if (gb_ts_line_end(s + at))
 			break;
@@ -563,7 +557,7 @@ void gb_ts_rescan_regexp(struct ts_parser *p) {
 		gb_ts_fail(p, p->token.start, "this regular expression has no end");
 		return;
 	}
-	p->token.end = skip_name(p, at + 1, &escaped);
+	p->token.end = skip_name(p, at + 1);
 }
 
 bool gb_ts_template_text(struct ts_parser *p, uint32_t from) {
@@ -571,8 +565,12 @@ bool gb_ts_template_text(struct ts_parser *p, uint32_t from) {
 	uint32_t at = from;
 	if (p->failed)
 		return false;
-	for (; at < p->size && s[at] != '`' && !(s[at] == '$' && s[at + 1] == '{'); at++)
+	for (; at < p->size; at++) {
+		at = span_find(s, at, p->size, '`', '$', '\\', '`');
+		if (at >= p->size || s[at] == '`' || (s[at] == '$' && s[at + 1] == '{'))
+			break;
 		at += s[at] == '\\';
+	}
 	if (at >= p->size) {
 		gb_ts_fail(p, from - 1, "this template has no end");
 		return false;

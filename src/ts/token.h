@@ -158,21 +158,13 @@ struct ts_token gb_ts_peek(struct ts_parser *p);
 
 /* '>' as the longest operator that begins with it. */
 void gb_ts_rescan_greater(struct ts_parser *p);
-/* The first '<' of "<<", "<=" or "<<=". */
-void gb_ts_rescan_less(struct ts_parser *p);
+/* The first '<' of "<<", "<=" or "<<=", of which it is one, or another T_ASSIGN, which stays. */
+void gb_ts_split_less(struct ts_parser *p);
 /* '/' or "/=" as a regular expression. */
 void gb_ts_rescan_regexp(struct ts_parser *p);
 /* The text of a template from @from up to "${" or its end, and the token after that. True if an expression
  * follows. */
 bool gb_ts_template_text(struct ts_parser *p, uint32_t from);
-
-/* Past all that neither ends a line, nor is @other, nor ends the text. It may stop early, at what begins like
- * a line's end. */
-static inline uint32_t gb_ts_skip_plain(const char *s, uint32_t at, char other) {
-	while (s[at] != other && s[at] != '\n' && s[at] != '\r' && s[at] != '\xe2' && s[at])
-		at++;
-	return at;
-}
 
 /* How many bytes the line terminator at @at has; 0 if there is none. */
 static inline unsigned gb_ts_line_end(const char *at) {

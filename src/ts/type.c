@@ -390,7 +390,17 @@ static void union_type(struct ts_parser *p) {
 	}
 }
 
+/* A type that is nothing but a name, as most are. */
+static bool take_lone_name(struct ts_parser *p) {
+	if (!at_plain_name(p) || !ends_here(p, END_OF_TYPE))
+		return false;
+	gb_ts_next(p);
+	return true;
+}
+
 void gb_ts_type(struct ts_parser *p) {
+	if (take_lone_name(p))
+		return;
 	enter(p);
 	for (;;) {
 		union_type(p);
@@ -413,14 +423,14 @@ void gb_ts_annotation(struct ts_parser *p) {
 	if (!is(p, ':'))
 		return;
 	uint32_t start = p->token.start;
-	struct ts_context outer = p->in;
-	struct ts_mark mark;
 	gb_ts_next(p);
-	mark = gb_ts_mark(p);
-	p->in.no_conditional_type = false;
-	gb_ts_type(p);
-	gb_ts_forget(p, &mark);
-	p->in = outer;
+	if (!take_lone_name(p)) {
+		struct ts_mark mark = gb_ts_mark(p);
+		p->in.no_conditional_type = false;
+		gb_ts_type(p);
+		gb_ts_forget(p, &mark);
+		p->in = mark.in;
+	}
 	gb_ts_blank(p, start, p->previous_end);
 }
 
@@ -429,9 +439,11 @@ void gb_ts_return_annotation(struct ts_parser *p) {
 		return;
 	uint32_t start = p->token.start;
 	gb_ts_next(p);
-	struct ts_mark mark = gb_ts_mark(p);
-	gb_ts_return_type(p);
-	gb_ts_forget(p, &mark);
+	if (!take_lone_name(p)) {
+		struct ts_mark mark = gb_ts_mark(p);
+		gb_ts_return_type(p);
+		gb_ts_forget(p, &mark);
+	}
 	gb_ts_blank(p, start, p->previous_end);
 }
 
