@@ -121,6 +121,14 @@ void gb_heap_settle(JSRuntime *runtime) {
 
 #endif
 
+void gb_heap_touch(void) {
+	enum { AHEAD = 8 << 10 };
+	volatile char *next = malloc(AHEAD);
+	for (size_t i = 0; next && i < AHEAD; i += 1 << 10)
+		next[i] = 0;
+	free((char *)next);
+}
+
 void gb_heap_limit(size_t max, void (*on_exceeded)(void)) {
 	heap.max = max;
 	heap.on_exceeded = on_exceeded;

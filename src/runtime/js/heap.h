@@ -16,6 +16,9 @@ extern const JSMallocFunctions gb_heap_functions;
  * pages to copy. */
 void gb_heap_settle(JSRuntime *runtime);
 
+/* In a cell, ahead of its job: the memory that is next is its own. */
+void gb_heap_touch(void);
+
 /* From now on at most @max bytes; beyond, call @on_exceeded, which must end the process. */
 void gb_heap_limit(size_t max, void (*on_exceeded)(void));
 

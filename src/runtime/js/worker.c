@@ -343,6 +343,7 @@ static void prime(void) {
 	gb_job_finish(&job);
 	gb_buf_finish(&frame);
 	gb_buf_clear(&worker.out);
+	gb_heap_touch();
 }
 
 static void serve(int fd) {
