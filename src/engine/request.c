@@ -192,9 +192,12 @@ static void write_modules(struct gb_buf *out, const struct gb_value *modules) {
 	}
 }
 
+/* One that is not set is not said. */
 static void write_flag(struct gb_buf *out, const char *name, bool flag) {
+	if (!flag)
+		return;
 	gb_cbor_string(out, name, strlen(name));
-	gb_cbor_simple(out, flag ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
+	gb_cbor_simple(out, GB_SIMPLE_TRUE);
 }
 
 /* Text stays text; bytes are what a view shows of them. */
@@ -225,7 +228,8 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 		return true;
 	}
 	gb_cbor_object(
-	    out, 3u + !!options->input + !!options->allowed_modules + !!options->files + !!options->net);
+	    out, (unsigned)(!!options->reset + !!options->session + !!options->restricted + !!options->input +
+			    !!options->allowed_modules + !!options->files + !!options->net));
 	write_flag(out, "reset", options->reset);
 	if (options->files)
 		write_files(out, options->files);

@@ -105,7 +105,8 @@ void gb_session_leave(struct gb_run *run) {
 		return;
 	session->run = NULL;
 	session->cell->owner = session;
-	gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN);
+	if (run->waits_to_send)
+		gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN);
 	/* The code may still be at it, and what it says then is not the next run's. */
 	if (!run->result_received)
 		gb_session_terminate(session, "its run ended without a result");

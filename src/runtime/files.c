@@ -79,12 +79,10 @@ static bool take_data(struct gb_cbor_reader *in, struct gb_cbor_item *ret) {
 	return gb_cbor_next(in, ret) && (ret->kind == GB_CBOR_TEXT || ret->kind == GB_CBOR_BYTES);
 }
 
-bool gb_files_place(const struct gb_job *job, char *why, size_t n_why) {
-	struct gb_cbor_reader in;
-	struct gb_cbor_item files, name, data;
-	if (!find_given(job, &in) || !gb_cbor_next(&in, &files) || files.kind != GB_CBOR_OBJECT)
-		return true;
-	for (uint64_t i = 0; i < files.argument; i++) {
+/* Write each of @files, whose names and data follow. */
+static bool place_all(struct gb_cbor_reader in, const struct gb_cbor_item *files, char *why, size_t n_why) {
+	struct gb_cbor_item name, data;
+	for (uint64_t i = 0; i < files->argument; i++) {
 		if (!gb_cbor_next(&in, &name) || name.kind != GB_CBOR_TEXT || !take_data(&in, &data)) {
 			snprintf(why, n_why, "files: must be text or bytes by path");
 			return false;
@@ -157,9 +155,15 @@ static void note(void *data, int folder, const char *path, const struct stat *st
 	files->marks[files->n++] = (struct gb_files_mark){st->st_ino, st->st_size, st->st_ctim};
 }
 
-void gb_files_look(struct gb_files *files) {
+bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why, size_t n_why) {
+	struct gb_cbor_reader in;
+	struct gb_cbor_item given;
+	if (!find_given(job, &in) || !gb_cbor_next(&in, &given) || given.kind != GB_CBOR_OBJECT)
+		return true;
+	bool ok = place_all(in, &given, why, n_why);
 	files->n = 0;
 	walk_box(note, files);
+	return ok;
 }
 
 void gb_files_finish(struct gb_files *files) {
@@ -171,18 +175,24 @@ void gb_files_finish(struct gb_files *files) {
 
 struct sending {
 	const struct gb_files *before;
+	struct gb_files after;
+	size_t next; /* of before: files are found in the same order again, if none came or went */
 	uint64_t left;
 	unsigned n;
 	bool all;
 	void (*post)(const void *frame, size_t n);
 };
 
-static bool is_unchanged(const struct gb_files *before, const struct stat *st) {
+static bool is_unchanged(struct sending *sending, const struct stat *st) {
+	const struct gb_files *before = sending->before;
 	for (size_t i = 0; i < before->n; i++) {
-		const struct gb_files_mark *mark = &before->marks[i];
-		if (mark->inode == st->st_ino)
+		size_t at = (sending->next + i) % before->n;
+		const struct gb_files_mark *mark = &before->marks[at];
+		if (mark->inode == st->st_ino) {
+			sending->next = at + 1;
 			return mark->size == st->st_size && mark->changed.tv_sec == st->st_ctim.tv_sec &&
 			       mark->changed.tv_nsec == st->st_ctim.tv_nsec;
+		}
 	}
 	return false;
 }
@@ -190,7 +200,8 @@ static bool is_unchanged(const struct gb_files *before, const struct stat *st) {
 static void send_changed(void *data, int folder, const char *path, const struct stat *st) {
 	struct sending *sending = data;
 	size_t n_path = strlen(path);
-	if (is_unchanged(sending->before, st))
+	note(&sending->after, folder, path, st);
+	if (is_unchanged(sending, st))
 		return;
 	/* A name that is not text cannot be told. */
 	if (sending->n == GB_WIRE_FILES_MAX || gb_wtf8_scan(path, n_path) != GB_WTF8_UTF8 ||
@@ -219,9 +230,10 @@ static void send_changed(void *data, int folder, const char *path, const struct 
 	sending->post(frame.data, frame.len);
 }
 
-bool gb_files_send(
-    const struct gb_files *before, uint64_t max_bytes, void (*post)(const void *frame, size_t n)) {
-	struct sending sending = {.before = before, .left = max_bytes, .all = true, .post = post};
+bool gb_files_send(struct gb_files *files, uint64_t max_bytes, void (*post)(const void *frame, size_t n)) {
+	struct sending sending = {.before = files, .left = max_bytes, .all = true, .post = post};
 	walk_box(send_changed, &sending);
+	gb_files_finish(files);
+	*files = sending.after;
 	return sending.all;
 }

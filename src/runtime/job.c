@@ -9,7 +9,7 @@
 #include "runtime/wire.h"
 #include "value/frame.h"
 
-enum { FIRST_READ = 4096 };
+enum { FIRST_READ = 1024 };
 
 static void *allocate(size_t count, size_t size) {
 	void *memory = calloc(count ? count : 1, size);

@@ -228,6 +228,17 @@ TEST(memory_is_the_runs_own) {
 	check_number((struct gb_run_options){.source = "export default new Uint8Array(40e6).length"}, 40e6);
 }
 
+/* At the least that a run can have, and at a little more: it is collected before it is too much. */
+TEST(garbage_that_refers_to_itself_is_not_memory) {
+	for (uint64_t memory = GB_MEMORY_MIN; memory <= 16 * GB_MEMORY_MIN; memory *= 4)
+		check_number(
+		    (struct gb_run_options){
+			.source = "for (let i = 0; i < 200000; i++) { const a = { i }; a.self = a; }\n"
+				  "export default 1",
+			.memory_bytes = memory},
+		    1);
+}
+
 /* --- stopping --- */
 
 TEST(terminate_stops_a_tight_loop_at_once) {

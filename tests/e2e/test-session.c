@@ -49,6 +49,50 @@ TEST(two_runs_in_a_session_share_variables) {
 	gb_session_close(session);
 }
 
+/* A source that is a name is only looked up. Nothing of that may show. */
+TEST(a_variable_is_what_its_name_evaluates_to) {
+	static const char set[] = "import asyncio\n"
+				  "x, match, fi, nothing, result = 7, 5, 8, None, 9\n"
+				  "class Later:\n"
+				  "    def __await__(self):\n"
+				  "        yield from asyncio.sleep(0).__await__()\n"
+				  "        return 3\n"
+				  "later = Later()\n"
+				  "globals().update({'True': 0, 'pass': 1, '__debug__': 0, 'a b': 1})";
+	static const struct {
+		const char *source, *told; /* as JSON, or the error's name */
+	} cases[] = {
+	    {"x", "7"},
+	    {"x\n", "7"},
+	    {" x", "IndentationError"},
+	    {"missing", "NameError"},
+	    {"later", "3"},
+	    {"later", "3"},
+	    {"True", "true"},
+	    {"pass", "{\"$type\":\"undefined\"}"},
+	    {"__debug__", "true"},
+	    {"a b", "SyntaxError"},
+	    {"match", "5"},
+	    {"fi", "8"},
+	    {"\xef\xac\x81", "8"}, /* a letter that Python reads as those two */
+	    {"nothing", "{\"$type\":\"undefined\"}"},
+	    {"result", "9"},
+	    {"max", "\"<built-in function max>\""},
+	};
+	struct gb_session *session = open_session();
+	char why[64];
+	number(session, set, why);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct gb_run *run = begin(session, cases[i].source, 20000);
+		const struct gb_result *result = gb_run_wait(run);
+		char *json = gb_value_to_json(result->value, 0, NULL, NULL);
+		CHECK_STR(result->status == GB_SUCCESS ? json : result->error.name, cases[i].told);
+		free(json);
+		gb_run_destroy(run);
+	}
+	gb_session_close(session);
+}
+
 TEST(two_sessions_share_nothing) {
 	struct gb_session *a = open_session(), *b = open_session();
 	char why[64];
@@ -256,6 +300,44 @@ TEST(files_go_in_and_changed_ones_come_out) {
 	CHECK(gb_run_result(run)->files == NULL);
 	gb_run_destroy(run);
 	gb_values_destroy(pool);
+}
+
+/* How many files a run of @session's sends. */
+static int count_files(struct gb_session *session, const char *source) {
+	struct gb_run *run = begin(session, source, 20000);
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	int n = result && result->status == GB_SUCCESS ? (int)gb_value_count(result->files) : -1;
+	gb_run_destroy(run);
+	return n;
+}
+
+TEST(a_file_comes_out_each_time_it_is_changed) {
+	struct gb_session *session = open_session();
+	CHECK_INT(count_files(session, "for i in range(40): open(str(i), 'w').write('x')"), 40);
+	CHECK_INT(count_files(session, "1"), 0);
+	CHECK_INT(count_files(session, "open('3', 'a').write('y')\nimport os; os.remove('7')"), 1);
+	CHECK_INT(count_files(session, "open('39').read()"), 0);
+	CHECK_INT(count_files(session, "open('7', 'w').close(); open('0', 'a').write('z')"), 2);
+	CHECK_INT(count_files(session, "for i in range(40): os.remove(str(i))"), 0);
+	CHECK_INT(count_files(session, "open('0', 'w').close()"), 1);
+	gb_session_close(session);
+}
+
+TEST(what_a_thread_writes_between_runs_comes_out_with_the_next) {
+	struct gb_session *session = open_session();
+	CHECK_INT(count_files(session, "import threading, os, time\n"
+				       "go = threading.Event()\n"
+				       "def write():\n"
+				       "    go.wait()\n"
+				       "    time.sleep(0.05)\n"
+				       "    open('late', 'w').write('x')\n"
+				       "t = threading.Thread(target=write); t.start()"),
+	    0);
+	/* On a busy machine the thread may be quicker than the end of the first. */
+	int n = count_files(session, "go.set()");
+	usleep(200000);
+	CHECK_INT(n + count_files(session, "t.join()"), 1);
+	gb_session_close(session);
 }
 
 TEST(files_have_limits) {

@@ -25,7 +25,7 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-enum { ANSWER_SLACK = 256 << 10 };
+enum { ANSWER_SLACK = 256 << 10, GARBAGE = 1 << 20 };
 
 /* A process does one run, so this is what that run is. */
 static struct {
@@ -120,6 +120,10 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 /* The process limits are the second fence: the heap's own count comes first and says more. */
 static void limit(const struct gb_job *job) {
 	gb_heap_limit(job->memory, on_heap_exceeded);
+	/* A collection walks through all that was inherited, and so copies it. Most runs end before their
+	 * garbage, of which only what refers to itself has to wait for one, is worth that. */
+	size_t garbage = job->memory / 8 < GARBAGE ? job->memory / 8 : GARBAGE;
+	JS_SetGCThreshold(worker.js.runtime, gb_heap_used() + garbage);
 #ifndef __SANITIZE_ADDRESS__
 	const rlim_t space =
 	    (rlim_t)(job->memory * 2 + 2 * job->result + 8 * job->call + job->n * 4 + (128u << 20));
@@ -310,7 +314,10 @@ static bool init(const char *profile) {
 	(void)profile;
 	worker.fd = -1;
 	gb_buf_init(&worker.out, ANSWER_SLACK);
-	return gb_js_init(&worker.js);
+	if (!gb_js_init(&worker.js))
+		return false;
+	gb_heap_settle(worker.js.runtime);
+	return true;
 }
 
 /* A small run, start to end, with its answer thrown away: the pages that every run writes to are then this
@@ -336,6 +343,7 @@ static void prime(void) {
 	gb_job_finish(&job);
 	gb_buf_finish(&frame);
 	gb_buf_clear(&worker.out);
+	gb_heap_touch();
 }
 
 static void serve(int fd) {

@@ -4,6 +4,7 @@ import atexit
 import builtins
 import datetime
 import io
+import keyword
 import random
 import sys
 import threading
@@ -18,6 +19,8 @@ import glovebox_traces as traces
 import glovebox_values as values
 
 NOTHING = object()
+
+_ONLY_SESSION = {"session": True}  # the settings of most jobs of one
 
 SUCCESS, ERROR, MEMORY, LINK_ERROR = range(4)
 
@@ -48,10 +51,20 @@ _TOLD = {
 }
 
 
+# Names that are not looked up.
+_WORDS = frozenset((*keyword.kwlist, "__debug__"))
+
+
 class _State:
-    namespace = None
-    policy = None
-    count = 0
+    """What stays from job to job. An object, since to change a class is slow."""
+    __slots__ = "namespace", "policy", "count"
+
+    def __init__(self):
+        self.namespace = self.policy = None
+        self.count = 0
+
+
+state = _State()
 
 
 def wake():
@@ -83,17 +96,20 @@ def _fresh():
 
 def _apply(settings, filename):
     """Settings of this runtime's own."""
-    _State.policy = None
+    state.policy = None
     if settings is None:
         if display.shown.count:
             display.shown.reset()
         return False
+    if settings == _ONLY_SESSION and sys.stdin is sys.__stdin__:
+        display.shown.reset()
+        return True
     display.shown.reset(settings.get("maxDisplays", display.MAX_COUNT),
                         settings.get("displayBytes", display.MAX_BYTES))
     if settings.get("restricted"):
-        _State.policy = policies.policy_for(settings.get("allowedModules"))
+        state.policy = policies.policy_for(settings.get("allowedModules"))
     if settings.get("reset"):
-        _State.namespace = None
+        state.namespace = None
     stdin = settings.get("stdin", "")
     if stdin or sys.stdin is not sys.__stdin__:
         sys.stdin = io.StringIO(stdin)
@@ -109,8 +125,8 @@ def _apply(settings, filename):
 def _name(filename, source, session):
     """A session's sources may all have one name; each must be found again for a traceback."""
     if session and filename in traces.own:
-        _State.count += 1
-        filename = f"{filename}[{_State.count + 1}]"
+        state.count += 1
+        filename = f"{filename}[{state.count + 1}]"
     traces.remember(filename, source)
     return filename
 
@@ -157,7 +173,7 @@ def _compile(source, filename, policy):
 
 
 def _compile_module(source, filename):
-    policy = _State.policy
+    policy = state.policy
     if policy is None:
         return compile(source, filename, "exec", 0, True), builtins
     tree = policy.check(compile(source, filename, "exec", ast.PyCF_ONLY_AST, True), filename)
@@ -218,10 +234,13 @@ def _call_export(name, required, arguments, namespace):
     return _settle(selected)
 
 
-def _evaluate(code, expression, namespace):
-    """(value, whether it was asked for by name) of code that names no export."""
-    before = namespace.get("result", NOTHING)
-    value = _execute(code, expression, namespace)
+def _is_variable(source, namespace):
+    """Is it the name of one, and nothing else? Then there is nothing to compile: its value is what it stands for."""
+    return source in namespace and source.isascii() and source.isidentifier() and source not in _WORDS
+
+
+def _conclude(value, before, namespace):
+    """(value, whether it was asked for by name) of code whose last expression gave @value."""
     if value is not None:
         value = _present(value)
     if value is not None:
@@ -230,6 +249,12 @@ def _evaluate(code, expression, namespace):
     if result is before:
         return NOTHING, False
     return _present(result), type(result) in _PLAIN
+
+
+def _evaluate(code, expression, namespace):
+    """The same of code that names no export."""
+    before = namespace.get("result", NOTHING)
+    return _conclude(_execute(code, expression, namespace), before, namespace)
 
 
 def _exit(stop):
@@ -263,10 +288,10 @@ def _end(session):
 def run(source, filename, export, required, report, sources, imports, names, arguments, settings):
     """Called by C for each job."""
     session = _apply(settings, filename)
-    if not session or _State.namespace is None:
-        _State.namespace = _fresh()
-    namespace = _State.namespace
-    policy = _State.policy
+    if not session or state.namespace is None:
+        state.namespace = _fresh()
+    namespace = state.namespace
+    policy = state.policy
     namespace["__builtins__"] = builtins if policy is None else policy.builtins
     if imports is not None:
         modules.give_imports(imports)
@@ -276,14 +301,18 @@ def run(source, filename, export, required, report, sources, imports, names, arg
         namespace.update(names)
     if report is not None:
         namespace["report"] = report
-    filename = _name(filename, source, session)
+    code = name = None
     try:
-        code, expression = _compile(source, filename, policy)
-        if export is None:
-            outcome = _evaluate(code, expression, namespace)
+        if policy is None and export is None and _is_variable(source, namespace):
+            outcome = _conclude(namespace[source], namespace.get("result", NOTHING), namespace)
         else:
-            _execute(code, expression, namespace)
-            outcome = _call_export(export, required, arguments, namespace), True
+            name = _name(filename, source, session)
+            code, expression = _compile(source, name, policy)
+            if export is None:
+                outcome = _evaluate(code, expression, namespace)
+            else:
+                _execute(code, expression, namespace)
+                outcome = _call_export(export, required, arguments, namespace), True
     except SystemExit as stop:
         well = _exit(stop)
         _end(session)
@@ -294,8 +323,8 @@ def run(source, filename, export, required, report, sources, imports, names, arg
         _end(session)
         raise
     _end(session)
-    if code is None and "lambda" not in source:
-        traces.forget(filename)  # nothing of it is left
+    if code is None and name is not None and "lambda" not in source:
+        traces.forget(name)  # nothing of it is left
     return outcome
 
 

@@ -135,9 +135,9 @@ def _settle(runner):
     glovebox_traces.own.clear()
     linecache.clearcache()
     glovebox_policy._policies.clear()
-    runner._State.namespace = None
-    runner._State.count = 0
-    runner._State.policy = None
+    runner.state.namespace = None
+    runner.state.count = 0
+    runner.state.policy = None
     runner.display.shown.reset()
     atexit._clear()
     _close_files()

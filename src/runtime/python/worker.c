@@ -28,10 +28,10 @@ static struct {
 	int fd;
 	bool primed;
 	bool is_session;
-	bool fenced;               /* the limit of the address space is set */
+	uint64_t fence;            /* the memory for which the address space is limited; 0: it is not yet */
 	uint64_t space;            /* of the zygote, in bytes */
 	atomic_bool interruptible; /* code of the job's is running */
-	struct gb_files files;     /* what was in the box before the run */
+	struct gb_files files;     /* what was in the box when it was last looked at */
 } worker = {.fd = -1};
 
 /* --- interrupts --- */
@@ -81,14 +81,16 @@ static void limit_space(uint64_t memory) {
 	enum { MARGIN = 192 << 20 }; /* stacks of threads, the outbox, shared libraries that are imported */
 	struct rlimit now;
 	uint64_t space = worker.space + memory + MARGIN;
+	if (memory == worker.fence)
+		return;
 	if (getrlimit(RLIMIT_AS, &now) != 0)
 		_exit(1);
 	now.rlim_cur = space < now.rlim_max ? space : now.rlim_max;
-	if (!worker.fenced)
+	if (!worker.fence)
 		now.rlim_max = now.rlim_cur;
 	if (setrlimit(RLIMIT_AS, &now) != 0)
 		_exit(1);
-	worker.fenced = true;
+	worker.fence = memory;
 }
 
 #else
@@ -177,7 +179,7 @@ static bool is_session(PyObject *settings) {
 /* Put the given files into the box. False with an exception pending. */
 static bool place_files(const struct gb_job *job) {
 	char why[300];
-	if (worker.fd < 0 || gb_files_place(job, why, sizeof why))
+	if (worker.fd < 0 || gb_files_place(&worker.files, job, why, sizeof why))
 		return true;
 	PyErr_SetString(PyExc_OSError, why);
 	return false;
@@ -193,8 +195,6 @@ static void run(const struct gb_job *job) {
 	gb_py_bridge_limit(job);
 	gb_py_bridge_hold();
 	bool ready = take_given(job, given) && place_files(job);
-	if (worker.fd >= 0)
-		gb_files_look(&worker.files);
 	gb_py_bridge_release();
 	worker.is_session = ready && is_session(given[SETTINGS]);
 	limit(job);
