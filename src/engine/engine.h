@@ -38,6 +38,7 @@ struct gb_session {
 	struct gb_run *run;   /* that executes, or NULL */
 	struct gb_frame_reader reader;
 	size_t noise; /* bytes that came while nobody had asked */
+	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
 	char reason[256];
 };
 
@@ -150,6 +151,8 @@ void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end)
 /* @run begins in its session; it has ended there. */
 bool gb_session_enter(struct gb_run *run, struct gb_err *err);
 void gb_session_leave(struct gb_run *run);
+/* @run has its result: can the session go on? */
+void gb_session_judge(struct gb_run *run);
 /* Its process is gone, or to go. */
 void gb_session_terminate(struct gb_session *session, const char *reason);
 

@@ -189,7 +189,11 @@ static void write_files(struct gb_buf *out, const struct gb_value *files) {
 /* What only one runtime understands: an object. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
 	if (options->language != GB_PYTHON) {
-		gb_cbor_object(out, 0);
+		gb_cbor_object(out, options->session ? 2 : 0);
+		if (options->session) {
+			write_flag(out, "reset", options->reset);
+			write_flag(out, "session", true);
+		}
 		return true;
 	}
 	gb_cbor_object(out, 3u + !!options->input + !!options->allowed_modules + !!options->files);

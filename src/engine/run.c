@@ -168,6 +168,8 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 			break;
 		run->result_received = true;
 		rename_interrupted(run);
+		if (run->session)
+			gb_session_judge(run);
 		settle(run);
 		return;
 	case GB_FRAME_CALL:

@@ -83,3 +83,7 @@ void gb_heap_limit(size_t max, void (*on_exceeded)(void)) {
 size_t gb_heap_peak(void) {
 	return heap.peak;
 }
+
+void gb_heap_forget_peak(void) {
+	heap.peak = heap.used;
+}
