@@ -40,6 +40,18 @@ struct gb_session {
 	size_t noise; /* bytes that came while nobody had asked */
 	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
 	char reason[256];
+	/* A run in it has settled, or it has ended. Called from anywhere: only to take note. */
+	void (*on_change)(struct gb_session *session);
+	void *data;
+};
+
+/* Something that is to be done at a certain time. */
+struct gb_alarm {
+	struct gb_list link; /* in engine->alarms */
+	uint64_t at;         /* ns; 0: not at all */
+	void (*on_alarm)(struct gb_alarm *alarm);
+	/* The engine is about to be destroyed, and is not to be used afterwards. */
+	void (*on_engine_end)(struct gb_alarm *alarm);
 };
 
 struct gb_engine {
@@ -52,6 +64,7 @@ struct gb_engine {
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
 	uint8_t random[256]; /* for the names of runs: a system call for many */
 	size_t n_random;     /* of it that are unused */
+	struct gb_list alarms;
 	struct gb_list running;
 	struct gb_list settled; /* runs whose sandbox is still to be let go */
 };
@@ -110,6 +123,12 @@ struct gb_run {
 
 /* --- run.c --- */
 
+/* Check and encode what is asked, and begin nothing: options->session must be there. */
+bool gb_run_prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
+/* Begin what was prepared; its time counts from now. On failure it is as it was. */
+bool gb_run_launch(struct gb_run *run, struct gb_err *err);
+
 /* Its time is up. */
 void gb_run_time_out(struct gb_run *run);
 /* The sandbox is not needed any more, whatever it is doing. */
@@ -160,6 +179,8 @@ void gb_session_terminate(struct gb_session *session, const char *reason);
 
 /* Let the timer go off no later than @deadline. */
 void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline);
+/* Let @alarm go off at @at, in ns, instead of whenever it was to. */
+void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at);
 /* End the sandboxes of runs that have settled. */
 void gb_engine_let_settled_go(struct gb_engine *engine);
 

@@ -49,6 +49,8 @@ void gb_session_terminate(struct gb_session *session, const char *reason) {
 	if (session->run)
 		session->run->cell = NULL;
 	session->run = NULL;
+	if (session->on_change)
+		session->on_change(session);
 }
 
 void gb_session_close(struct gb_session *session) {
