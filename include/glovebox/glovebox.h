@@ -44,6 +44,11 @@ struct gb_call;
  * Python. */
 enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON };
 
+/* "typescript", "javascript", "python". */
+const char *gb_language_name(enum gb_language language);
+/* False if there is none of that name. */
+bool gb_language_find(const char *name, enum gb_language *ret);
+
 /* Zero means the default, in every field. */
 struct gb_engine_options {
 	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
@@ -187,6 +192,11 @@ bool gb_run_start(
  * before this returns. Does nothing when it has settled already. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
+/* What was given as options->data. */
+void *gb_run_data(const struct gb_run *run);
+
+/* False while it waits for its session: sessions.h. */
+bool gb_run_begun(const struct gb_run *run);
 /* Has it settled? */
 bool gb_run_settled(const struct gb_run *run);
 /* The result, once it has; NULL before. Lives as long as the run. */

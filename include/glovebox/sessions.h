@@ -29,25 +29,6 @@ extern "C" {
 
 struct gb_manager;
 
-/* Zero means the default, in every field. */
-struct gb_manager_options {
-	unsigned max_sessions;         /* at once: 64 */
-	unsigned max_per_conversation; /* at once: 5 */
-	unsigned max_queue;            /* runs that wait for a session: 16 */
-	unsigned max_ended;            /* sessions that have ended and are still listed: 100 */
-	uint64_t idle_ms;              /* without a run: 30 minutes */
-	uint64_t max_age_ms;           /* whatever it does: 24 hours */
-	uint64_t ended_ms;             /* for how long one that has ended is listed: 1 hour */
-};
-
-/* What a session is asked for by. */
-struct gb_session_asked {
-	const char *conversation; /* NULL is the empty one, which is a conversation like any other */
-	enum gb_language language;
-	const char *profile; /* or NULL */
-	const char *name;    /* unique among those that live; NULL: one is made up */
-};
-
 /* A session as it is now. Texts are never NULL, and live until the manager is used again. */
 struct gb_session_info {
 	char id[33]; /* 128 random bits, in hexadecimal */
@@ -63,11 +44,34 @@ struct gb_session_info {
 	bool trusted;                    /* as the caller has said */
 };
 
+/* Zero means the default, in every field. */
+struct gb_manager_options {
+	unsigned max_sessions;         /* at once: 64 */
+	unsigned max_per_conversation; /* at once: 5 */
+	unsigned max_queue;            /* runs that wait for a session: 16 */
+	unsigned max_ended;            /* sessions that have ended and are still listed: 100 */
+	uint64_t idle_ms;              /* without a run: 30 minutes */
+	uint64_t max_age_ms;           /* whatever it does: 24 hours */
+	uint64_t ended_ms;             /* for how long one that has ended is listed: 1 hour */
+	/* @run executes in a session and begins to await input: info->prompt, gb_manager_send. */
+	void (*on_awaiting)(
+	    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data);
+	void *data;
+};
+
+/* What a session is asked for by. */
+struct gb_session_asked {
+	const char *conversation; /* NULL is the empty one, which is a conversation like any other */
+	enum gb_language language;
+	const char *profile; /* or NULL */
+	const char *name;    /* unique among those that live; NULL: one is made up */
+};
+
 /* @options may be NULL. */
 bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
     struct gb_manager **ret, struct gb_err *err);
-/* Ends all sessions; runs in them settle, and stay their owners' to destroy. If the engine was destroyed before, that has happened already. NULL
- * is fine. */
+/* Ends all sessions; runs in them settle, and stay their owners' to destroy. If the engine was destroyed
+ * before, that has happened already. NULL is fine. */
 void gb_manager_destroy(struct gb_manager *manager);
 
 /* Fails with GB_ELIMIT if there are too many, GB_EINVAL if the name is taken or no name. */

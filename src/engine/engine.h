@@ -40,7 +40,8 @@ struct gb_session {
 	size_t noise; /* bytes that came while nobody had asked */
 	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
 	char reason[256];
-	/* A run in it has settled, or it has ended. Called from anywhere: only to take note. */
+	/* A run in it has settled or begins to await input, or it has ended. Called from anywhere: only to
+	 * take note. */
 	void (*on_change)(struct gb_session *session);
 	void *data;
 };

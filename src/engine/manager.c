@@ -56,7 +56,8 @@ struct record {
 	uint64_t created, last_used;     /* ns; last_used is when it ended, once it has */
 	uint64_t executions, tokens;
 	bool trusted;
-	bool ending; /* it is being killed, for its reason */
+	bool awaiting; /* input, and that was told */
+	bool ending;   /* it is being killed, for its reason */
 };
 
 /* --- records --- */
@@ -273,6 +274,20 @@ static const char *reason_to_end(const struct record *record, uint64_t now, char
 	return NULL;
 }
 
+/* True if it was told just now that the session awaits input. */
+static bool tell_awaiting(struct record *record) {
+	const struct gb_manager_options *options = &record->manager->options;
+	bool awaiting = gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
+	bool is_new = awaiting && !record->awaiting;
+	record->awaiting = awaiting;
+	if (!is_new || !options->on_awaiting)
+		return false;
+	struct gb_session_info info;
+	describe(record, &info);
+	options->on_awaiting(record->manager, &info, record->session->run, options->data);
+	return true;
+}
+
 /* True if somebody was told something, who may have changed everything. */
 static bool tend(struct record *record, uint64_t now, uint64_t *next) {
 	char text[64];
@@ -285,6 +300,8 @@ static bool tend(struct record *record, uint64_t now, uint64_t *next) {
 		kill_record(record, reason);
 		return true;
 	}
+	if (tell_awaiting(record))
+		return true;
 	bool waits = !gb_list_empty(&record->queue);
 	start_next(record);
 	return waits && gb_session_state(record->session) != GB_SESSION_EXECUTING &&

@@ -568,6 +568,14 @@ void gb_run_terminate(struct gb_run *run, const char *reason) {
 	stop(run, "terminated", reason ? reason : "terminated by the caller", false);
 }
 
+void *gb_run_data(const struct gb_run *run) {
+	return run->data;
+}
+
+bool gb_run_begun(const struct gb_run *run) {
+	return run->cell || run->settled;
+}
+
 bool gb_run_settled(const struct gb_run *run) {
 	return run->settled;
 }
