@@ -61,7 +61,7 @@ struct gb_manager_options {
 
 /* What a session is asked for by. */
 struct gb_session_asked {
-	const char *conversation; /* NULL is the empty one, which is a conversation like any other */
+	const char *conversation; /* NULL or empty: none, which has no limit of its own */
 	enum gb_language language;
 	const char *profile; /* or NULL */
 	const char *name;    /* unique among those that live; NULL: one is made up */

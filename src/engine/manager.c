@@ -436,7 +436,7 @@ static bool check_room(struct gb_manager *manager, const char *conversation, str
 		return gb_fail(err, GB_ELIMIT, 0,
 		    "sessions: %u are open, which is the limit; end one before opening another",
 		    manager->n_records);
-	unsigned n = count_of(manager, conversation);
+	unsigned n = *conversation ? count_of(manager, conversation) : 0;
 	return n < manager->options.max_per_conversation ||
 	       gb_fail(err, GB_ELIMIT, 0,
 		   "sessions: conversation '%s' has %u, which is the limit; end one before opening another",

@@ -98,8 +98,8 @@ JSValue gb_js_session_begin(struct gb_js *js, struct gb_js_session *session, JSC
 	session->jobs++;
 	session->source = NULL;
 	/* Code lives on, and is to be told apart in stack traces. */
-	if (strcmp(name, "<runCode>") == 0) {
-		snprintf(session->name, sizeof session->name, "<session:%u>", session->jobs);
+	if (name[0] == '<') {
+		snprintf(session->name, sizeof session->name, "%.100s[%u]", name, session->jobs);
 		name = session->name;
 	}
 	JSValue code = gb_js_modules_enter_session(js, name, &session->source, ret_failed_in);

@@ -15,7 +15,7 @@
 /* Starts zeroed. */
 struct gb_js_session {
 	unsigned jobs;                     /* so far */
-	char name[32];                     /* of the one that runs, if the host gave it none */
+	char name[128];                    /* of the one that runs, unless it is that of a file */
 	const struct gb_js_source *source; /* NULL if it did not compile */
 };
 
