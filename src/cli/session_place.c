@@ -13,8 +13,10 @@
 /* Beside what else belongs to this login, else in the common place under a name of our own. */
 static bool name_folder(struct session_place *place, struct gb_err *err) {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	int n = runtime && runtime[0] == '/'
-		    ? snprintf(place->folder, sizeof place->folder, "%s/glovebox", runtime)
+	/* Of somebody who has become another user it is still the first one's. */
+	struct stat found;
+	bool own = runtime && runtime[0] == '/' && stat(runtime, &found) == 0 && found.st_uid == geteuid();
+	int n = own ? snprintf(place->folder, sizeof place->folder, "%s/glovebox", runtime)
 		    : snprintf(place->folder, sizeof place->folder, "/tmp/glovebox-%u", (unsigned)geteuid());
 	if ((size_t)n >= sizeof place->folder)
 		return gb_fail(err, GB_EINVAL, 0, "XDG_RUNTIME_DIR: '%s' is too long for a socket", runtime);

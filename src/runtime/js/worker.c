@@ -88,6 +88,12 @@ __attribute__((noreturn)) static void fail_interrupted(void) {
 
 /* The exception that is pending in @ctx is the outcome. */
 __attribute__((noreturn)) static void fail_thrown(enum gb_wire_status status, JSContext *ctx) {
+	if (worker.is_session) {
+		/* What the code has left to be done is its own, and not the next job's. */
+		JSValue thrown = JS_GetException(ctx);
+		gb_js_run_jobs(&worker.js);
+		JS_Throw(ctx, thrown);
+	}
 	if (worker.js.interrupted) {
 		JS_FreeValue(ctx, JS_GetException(ctx));
 		fail_interrupted();
@@ -412,8 +418,9 @@ __attribute__((noreturn)) static void serve_session(void) {
 
 /* --- the functions of a worker --- */
 
+/* Whoever starts a run may be interrupted at a terminal, and we with it; only a session is asked to stop. */
 static void on_interrupt(int signal_number) {
-	worker.js.interrupted = true;
+	worker.js.interrupted = worker.is_session;
 }
 
 static bool init(const char *profile) {
