@@ -45,14 +45,16 @@ struct gb_call;
 enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON, GB_SHELL, GB_NODE, GB_DENO };
 #define GB_LANGUAGES (GB_DENO + 1)
 
-/* "typescript", "javascript", "python", "shell", "node", "deno". */
-const char *gb_language_name(enum gb_language language);
-
 /* A profile of Python: what its sandboxes have imported before any code comes. */
 struct gb_python_profile {
 	const char *name;    /* a word of at most 15 letters; not "stdlib" or "data", which are there */
 	const char *modules; /* "numpy,scipy.stats"; one that is not installed is left out */
 };
+
+/* "typescript", "javascript", "python", "shell", "node", "deno". */
+const char *gb_language_name(enum gb_language language);
+/* False if there is none of that name. */
+bool gb_language_find(const char *name, enum gb_language *ret);
 
 /* Zero means the default, in every field. */
 struct gb_engine_options {
@@ -205,6 +207,11 @@ bool gb_run_start(
  * before this returns. Does nothing when it has settled already. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
+/* What was given as options->data. */
+void *gb_run_data(const struct gb_run *run);
+
+/* False while it waits for its session: sessions.h. */
+bool gb_run_begun(const struct gb_run *run);
 /* Has it settled? */
 bool gb_run_settled(const struct gb_run *run);
 /* The result, once it has; NULL before. Lives as long as the run. */
@@ -217,7 +224,7 @@ const struct gb_result *gb_run_wait(struct gb_run *run);
 void gb_run_destroy(struct gb_run *run);
 
 /*
- * Sessions: a sandbox that outlives a run. What one run defines, the next one finds. Python only.
+ * Sessions: a sandbox that outlives a run. What one run defines, the next one finds.
  *
  *	gb_session_open(engine, GB_PYTHON, NULL, &session, &err);
  *	gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "x = 1"}, &run, &err);
@@ -225,11 +232,16 @@ void gb_run_destroy(struct gb_run *run);
  *	gb_session_close(session);
  *
  * One run at a time. A run whose time is up is interrupted and the session kept; one that does not heed that
- * within a second, and one that is terminated, ends the session with it.
+ * within a second, and one that is terminated, ends the session with it. sessions.h keeps many, by name.
  */
-enum gb_session_state { GB_SESSION_IDLE, GB_SESSION_EXECUTING, GB_SESSION_TERMINATED };
+enum gb_session_state {
+	GB_SESSION_IDLE,
+	GB_SESSION_EXECUTING,
+	GB_SESSION_AWAITING_INPUT, /* executing, and it has asked for something: see gb_session_send */
+	GB_SESSION_TERMINATED,
+};
 
-/* "idle", "executing", "terminated". */
+/* "idle", "executing", "awaiting_input", "terminated". */
 const char *gb_session_state_name(enum gb_session_state state);
 
 /* @profile may be NULL. */
@@ -241,6 +253,11 @@ void gb_session_close(struct gb_session *session);
 enum gb_session_state gb_session_state(const struct gb_session *session);
 /* Why it is terminated; empty if it is not. */
 const char *gb_session_reason(const struct gb_session *session);
+
+/* What it asks for while it awaits input; empty otherwise. */
+const char *gb_session_prompt(const struct gb_session *session);
+/* Input for the run that executes. Fails with GB_EINVAL if the language has none, or nothing executes. */
+bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err);
 
 /* Ask the code to stop, as Ctrl-C does. The run settles as "terminated", with the code "interrupted", unless
  * the code has other plans. False if it is not in a session, or has settled. */

@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
 
-static const struct command *const commands[] = {
-    &command_run, &command_stdio, &command_ts_strip, &command_doctor, &command_bench, &command_version};
+static const struct command *const commands[] = {&command_run, &command_session, &command_stdio,
+    &command_ts_strip, &command_doctor, &command_bench, &command_version};
 
 static void usage(FILE *to) {
 	print_styled(to, BOLD, "glovebox");
@@ -29,6 +29,9 @@ int main(int argc, char **argv) {
 	for (size_t i = 0; i < GB_COUNT(commands); i++)
 		if (strcmp(name, commands[i]->name) == 0)
 			return commands[i]->run(commands[i], argc - 2, argv + 2);
+	/* Not for people. */
+	if (strcmp(name, command_session_host.name) == 0)
+		return command_session_host.run(&command_session_host, argc - 2, argv + 2);
 	if (*name)
 		fprintf(stderr, "glovebox: there is no command '%s'\n\n", name);
 	usage(stderr);

@@ -8,10 +8,11 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
-#include "cli/display.h"
+#include "cli/session.h"
+#include "cli/show.h"
 #include "glovebox/glovebox.h"
 
-enum { SHOWN_MAX = 1 << 20, INPUTS_MAX = 64 << 20 };
+enum { INPUTS_MAX = 64 << 20 };
 
 /* --- languages --- */
 
@@ -60,6 +61,7 @@ struct request {
 	enum gb_language language;
 	bool json;
 	const char *out; /* a folder for what the program shows */
+	const char *session;
 	struct gb_value *allowed, *files;
 	struct gb_values *values;
 	struct gb_value *globals;
@@ -81,6 +83,7 @@ enum {
 	FLAG_RESTRICTED,
 	FLAG_ALLOW,
 	FLAG_OUT,
+	FLAG_SESSION,
 	FLAG_JSON
 };
 
@@ -99,6 +102,8 @@ static const struct flag flags[] = {
     [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python: refuse what honest code does not need"},
     [FLAG_ALLOW] = {"allow", 0, "MODULE", "Python, restricted: let it import MODULE; may be repeated"},
     [FLAG_OUT] = {"out", 0, "DIR", "Python: write pictures, tables and the files that it made to DIR"},
+    [FLAG_SESSION] = {"session", 0, "NAME",
+	"run in the session NAME, which is made if there is none: see 'glovebox session'"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
     {0},
 };
@@ -200,6 +205,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_OUT:
 		request->out = value;
 		return true;
+	case FLAG_SESSION:
+		request->session = value;
+		return true;
 	case FLAG_JSON:
 		request->json = true;
 		return true;
@@ -228,103 +236,34 @@ static bool load_source(struct request *request) {
 
 /* --- showing --- */
 
-static void show_log(struct gb_run *run, const struct gb_log *log, void *data) {
+static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	(void)run, (void)data;
-	FILE *to = log->level == GB_LOG_WARN || log->level == GB_LOG_ERROR ? stderr : stdout;
-	for (size_t i = 0; i < gb_value_count(log->args); i++) {
-		gb_auto_free char *text = gb_value_inspect(gb_value_at(log->args, i), SHOWN_MAX);
-		fprintf(to, "%s%s", i ? " " : "", text ? text : "?");
-	}
-	fputc('\n', to);
-	fflush(to);
+	show_log(log->level, log->args);
 }
 
-static void show_failure(const struct request *request, const struct gb_result *result) {
-	const struct gb_run_error *error = &result->error;
-	print_styled(stderr, RED, "%s", gb_status_name(result->status));
-	fputs(": ", stderr);
-	if (result->status == GB_FAILURE || result->status == GB_LINK_ERROR) {
-		print_untrusted(stderr, error->name, strlen(error->name));
-		fputs(": ", stderr);
-	}
-	print_untrusted(stderr, error->message, strlen(error->message));
-	fputc('\n', stderr);
-	if (error->line)
-		print_excerpt(stderr, gb_buf_str(&request->source), error->line, error->column);
-	print_untrusted(stderr, error->stack, strlen(error->stack));
-	if (result->status == GB_MEMORY)
-		fputs("hint: --memory gives it more\n", stderr);
-	if (result->timed_out)
-		fputs("hint: --timeout gives it longer\n", stderr);
-}
-
-static void show_result(const struct request *request, const struct gb_result *result) {
-	if (result->status != GB_SUCCESS) {
-		show_failure(request, result);
-	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_say_result(result)) {
-		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
-		puts(text ? text : "?");
-	}
-	if (result->truncated)
-		print_styled(
-		    stderr, YELLOW, "glovebox: the output was cut: it was more than a run may say\n");
-}
-
-static int exit_status(const struct gb_result *result) {
-	if (result->timed_out)
-		return EXIT_TIMEOUT;
-	if (result->status == GB_DENIED)
-		return EXIT_REFUSED;
-	return result->status == GB_SUCCESS ? EXIT_OK : EXIT_CODE_FAILED;
+static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)run, (void)data;
+	show_output(stream, bytes, n);
 }
 
 static int show(const struct request *request, const struct gb_result *result) {
 	struct gb_err err = {0};
-	if (request->out && !displays_write(result, request->out, &err)) {
-		complain(&command_run, "--out: %s", err.message);
-		return EXIT_CODE_FAILED;
-	}
-	if (!request->json) {
-		if (!request->out)
-			displays_show(result);
-		show_result(request, result);
-		return exit_status(result);
-	}
-	gb_auto_free char *json = gb_result_to_json(result, NULL, &err);
-	if (!json) {
+	struct shown shown = {
+	    .command = &command_run, .source = gb_buf_str(&request->source), .out = request->out};
+	gb_auto_free char *json = request->json ? gb_result_to_json(result, NULL, &err) : NULL;
+	if (request->json && !json) {
 		complain(&command_run, "%s", err.message);
 		return EXIT_CODE_FAILED;
 	}
-	puts(json);
-	return exit_status(result);
-}
-
-static void show_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
-	(void)run, (void)data;
-	FILE *to = stream == 2 ? stderr : stdout;
-	/* A program's own output is its own, except to a terminal. */
-	if (isatty(fileno(to)))
-		print_untrusted(to, bytes, n);
-	else
-		fwrite(bytes, 1, n, to);
-	fflush(to);
+	shown.json = json;
+	return show_result(&shown, result);
 }
 
 /* --- running --- */
 
 /* A run that never began, in the shape of one that did: programs that read --json need no second way. */
 static int refuse(const struct request *request, const char *code, const char *message) {
-	if (request->json) {
-		printf("{\"runId\":\"\",\"status\":\"denied\",\"reports\":[],\"logs\":[],\"stdout\":\"\","
-		       "\"stderr\":\"\","
-		       "\"exitCode\":1,\"timedOut\":false,\"truncated\":false,\"error\":{\"name\":\"Denied\","
-		       "\"message\":");
-		print_json_string(stdout, message);
-		printf(",\"code\":\"%s\"},\"durationMs\":0,\"memoryUsedBytes\":0}\n", code);
-	} else {
-		complain(&command_run, "refused: %s", message);
-	}
-	return EXIT_REFUSED;
+	return show_refusal(&command_run, request->json, code, message);
 }
 
 /* One run wants one zygote, and no time for another CPU to wake up. */
@@ -335,14 +274,7 @@ static void stay_on_this_cpu(void) {
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-static int execute(struct request *request) {
-	struct gb_err err = {0};
-	struct gb_engine *engine;
-	const struct gb_engine_options options = {
-	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->language};
-	stay_on_this_cpu();
-	if (!gb_engine_create(&options, &engine, &err))
-		return refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
+static void fill_options(struct request *request) {
 	request->options.source = request->source.data;
 	request->options.source_bytes = request->source.len;
 	request->options.language = request->language;
@@ -352,9 +284,30 @@ static int execute(struct request *request) {
 		request->options.files = request->files;
 	if (gb_value_count(request->allowed))
 		request->options.allowed_modules = request->allowed;
+}
+
+static int execute_in_session(struct request *request) {
+	const struct session_job job = {.command = &command_run,
+	    .session = request->session,
+	    .options = &request->options,
+	    .create = true,
+	    .fixed_language = request->has_language,
+	    .json = request->json,
+	    .out = request->out};
+	return session_execute(&job);
+}
+
+static int execute(struct request *request) {
+	struct gb_err err = {0};
+	struct gb_engine *engine;
+	const struct gb_engine_options options = {
+	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->language};
+	stay_on_this_cpu();
+	if (!gb_engine_create(&options, &engine, &err))
+		return refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	if (!request->json) {
-		request->options.on_log = show_log;
-		request->options.on_output = show_output;
+		request->options.on_log = on_log;
+		request->options.on_output = on_output;
 	}
 	int status = EXIT_BAD_USE;
 	struct gb_run *run;
@@ -376,7 +329,10 @@ static int run_request(struct request *request) {
 	}
 	if (!request->has_language)
 		request->language = language_by_file(request->file);
-	return load_source(request) ? execute(request) : EXIT_BAD_USE;
+	if (!load_source(request))
+		return EXIT_BAD_USE;
+	fill_options(request);
+	return request->session ? execute_in_session(request) : execute(request);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -409,6 +365,7 @@ const struct command command_run = {
 	"  glovebox run -e 'export default rows.length' --input rows='[1,2]' --json\n"
 	"  glovebox run -l python -e 'print(\"hi\"); 6 * 7'\n"
 	"  glovebox run plot.py --out pictures\n"
+	"  glovebox run --session work -e 'let x = 1'\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
     .flags = flags,

@@ -21,6 +21,25 @@ void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline) {
 	timerfd_settime(engine->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at) {
+	alarm->at = at ? at : 1;
+	gb_engine_wake_at(engine, alarm->at);
+}
+
+/* Sound one that is due; false if none is. *ret_next is when the next one is, or stays. */
+static bool sound_alarm(struct gb_engine *engine, uint64_t now, uint64_t *ret_next) {
+	gb_list_each(struct gb_alarm, alarm, &engine->alarms, link) {
+		if (alarm->at && alarm->at <= now) {
+			alarm->at = 0;
+			alarm->on_alarm(alarm);
+			return true;
+		}
+		if (alarm->at && (!*ret_next || alarm->at < *ret_next))
+			*ret_next = alarm->at;
+	}
+	return false;
+}
+
 static void on_timer(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_engine *engine = gb_container(struct gb_engine, timer, source);
@@ -42,6 +61,7 @@ static void on_timer(struct gb_source *source, uint32_t events) {
 			if (run->deadline && (!next || run->deadline < next))
 				next = run->deadline;
 		}
+		again = again || sound_alarm(engine, now, &next);
 	}
 	if (next)
 		gb_engine_wake_at(engine, next);
@@ -89,6 +109,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	if (!engine)
 		return gb_fail(err, GB_ENOMEM, 0, "the engine");
 	engine->loop.epoll = engine->timer_fd = engine->timer.fd = -1;
+	gb_list_init(&engine->alarms);
 	gb_list_init(&engine->running);
 	gb_list_init(&engine->settled);
 	if (!open_engine(engine, options ? options : &(struct gb_engine_options){0}, err)) {
@@ -107,6 +128,10 @@ void gb_engine_let_settled_go(struct gb_engine *engine) {
 void gb_engine_destroy(struct gb_engine *engine) {
 	if (!engine)
 		return;
+	for (struct gb_alarm *alarm; (alarm = gb_list_first(struct gb_alarm, &engine->alarms, link));) {
+		gb_list_remove(&alarm->link);
+		alarm->on_engine_end(alarm);
+	}
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
 		gb_run_destroy(run);
 	gb_engine_let_settled_go(engine);

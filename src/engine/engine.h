@@ -53,7 +53,21 @@ struct gb_session {
 	struct gb_run *run;   /* that executes, or NULL */
 	struct gb_frame_reader reader;
 	size_t noise; /* bytes that came while nobody had asked */
+	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
 	char reason[256];
+	/* A run in it has settled or begins to await input, or it has ended. Called from anywhere: only to
+	 * take note. */
+	void (*on_change)(struct gb_session *session);
+	void *data;
+};
+
+/* Something that is to be done at a certain time. */
+struct gb_alarm {
+	struct gb_list link; /* in engine->alarms */
+	uint64_t at;         /* ns; 0: not at all */
+	void (*on_alarm)(struct gb_alarm *alarm);
+	/* The engine is about to be destroyed, and is not to be used afterwards. */
+	void (*on_engine_end)(struct gb_alarm *alarm);
 };
 
 struct gb_engine {
@@ -68,6 +82,7 @@ struct gb_engine {
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
 	uint8_t random[256]; /* for the names of runs: a system call for many */
 	size_t n_random;     /* of it that are unused */
+	struct gb_list alarms;
 	struct gb_list running;
 	struct gb_list settled; /* runs whose sandbox is still to be let go */
 };
@@ -126,6 +141,12 @@ struct gb_run {
 
 /* --- run.c --- */
 
+/* Check and encode what is asked, and begin nothing: options->session must be there. */
+bool gb_run_prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
+/* Begin what was prepared; its time counts from now. On failure it is as it was. */
+bool gb_run_launch(struct gb_run *run, struct gb_err *err);
+
 /* Its time is up. */
 void gb_run_time_out(struct gb_run *run);
 /* The sandbox is not needed any more, whatever it is doing. */
@@ -167,6 +188,8 @@ void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end)
 /* @run begins in its session; it has ended there. */
 bool gb_session_enter(struct gb_run *run, struct gb_err *err);
 void gb_session_leave(struct gb_run *run);
+/* @run has its result: can the session go on? */
+void gb_session_judge(struct gb_run *run);
 /* Its process is gone, or to go. */
 void gb_session_terminate(struct gb_session *session, const char *reason);
 
@@ -174,21 +197,18 @@ void gb_session_terminate(struct gb_session *session, const char *reason);
 
 /* Let the timer go off no later than @deadline. */
 void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline);
+/* Let @alarm go off at @at, in ns, instead of whenever it was to. */
+void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at);
 /* End the sandboxes of runs that have settled. */
 void gb_engine_let_settled_go(struct gb_engine *engine);
 
 /* Dispatch once, leaving the sandboxes of runs that settle for later. */
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
 
-/* --- runtimes.c --- */
+/* --- language.c --- */
 
-bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, const char *profile,
-    enum gb_runtime *ret, struct gb_err *err);
-/* Take in the caller's own profiles. */
-bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
 /* What a language makes of the options that not every one has. */
 struct gb_language_traits {
-	const char *name;
 	bool has_box;        /* files and input */
 	bool has_sessions;   /* it can live on after a run */
 	bool has_restricted; /* a list of what it refuses to do */
@@ -198,6 +218,13 @@ struct gb_language_traits {
 	uint64_t memory;     /* by default */
 };
 const struct gb_language_traits *gb_language_traits(enum gb_language language);
+
+/* --- runtimes.c --- */
+
+bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, const char *profile,
+    enum gb_runtime *ret, struct gb_err *err);
+/* Take in the caller's own profiles. */
+bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
 /* See to it that its sandboxes can be had. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
 

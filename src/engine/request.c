@@ -115,7 +115,8 @@ static bool check_traits(const struct gb_run_options *options, struct gb_err *er
 	};
 	for (size_t i = 0; i < GB_COUNT(fields); i++)
 		if (fields[i].set && !fields[i].has)
-			return gb_fail(err, GB_EINVAL, 0, "%s: is not for %s", fields[i].field, traits->name);
+			return gb_fail(err, GB_EINVAL, 0, "%s: is not for %s", fields[i].field,
+			    gb_language_name(options->language));
 	return true;
 }
 
@@ -223,10 +224,6 @@ static bool write_names(
 
 /* What only some runtimes understand: an object. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
-	if (!gb_language_traits(options->language)->has_box) {
-		gb_cbor_object(out, 0);
-		return true;
-	}
 	gb_cbor_object(
 	    out, (unsigned)(!!options->reset + !!options->session + !!options->restricted + !!options->input +
 			    !!options->allowed_modules + !!options->files + !!options->net));

@@ -94,6 +94,8 @@ static void settle(struct gb_run *run) {
 	gb_list_remove(&run->link);
 	gb_list_append(&run->engine->settled, &run->link);
 	gb_bridge_close(run, true);
+	if (run->session && run->session->on_change)
+		run->session->on_change(run->session);
 	/* Whoever waited for an answer may have destroyed it. */
 	if (run->on_settled && !run->destroyed)
 		run->on_settled(run, &run->result, run->data);
@@ -168,6 +170,8 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 			break;
 		run->result_received = true;
 		rename_interrupted(run);
+		if (run->session)
+			gb_session_judge(run);
 		settle(run);
 		return;
 	case GB_FRAME_CALL:
@@ -267,7 +271,7 @@ static void send_some(struct gb_run *run) {
 
 void gb_run_send(struct gb_run *run) {
 	/* What waits already is sent when the socket says so. */
-	if (run->settled || run->waits_to_send)
+	if (run->settled || run->waits_to_send || !run->cell)
 		return;
 	send_some(run);
 	run->waits_to_send = run->outbox.len > 0;
@@ -369,6 +373,11 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 static void stop(struct gb_run *run, const char *code, const char *message, bool timed_out) {
 	if (run->settled)
 		return;
+	/* It has not begun. */
+	if (!run->cell) {
+		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
+		return;
+	}
 	hold(run);
 	/* Killed first, so that what is taken in has an end. */
 	gb_cell_kill(run->cell);
@@ -384,7 +393,8 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 }
 
 static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
-	if (run->settled || !run->session || run->interrupted || !gb_cell_signal(run->cell, SIGINT))
+	if (run->settled || !run->session || !run->cell || run->interrupted ||
+	    !gb_cell_signal(run->cell, SIGINT))
 		return false;
 	run->interrupted = why;
 	/* To heed it. */
@@ -510,14 +520,17 @@ static bool take_cell(struct gb_run *run, struct gb_err *err) {
 	return run->cell;
 }
 
-static bool launch(struct gb_run *run, struct gb_err *err) {
+bool gb_run_launch(struct gb_run *run, struct gb_err *err) {
+	run->started = gb_now_ns();
+	if (run->timeout_ms < UINT64_MAX / 2000000)
+		run->deadline = run->started + run->timeout_ms * 1000000;
 	if (!take_cell(run, err))
 		return false;
 	begin(run);
 	return true;
 }
 
-bool gb_run_start(
+bool gb_run_prepare(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
 	struct gb_run_options asked = *options;
 	if (options->session)
@@ -526,12 +539,23 @@ bool gb_run_start(
 	if (!run)
 		return gb_fail(err, GB_ENOMEM, 0, "a run");
 	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
-	if (run->timeout_ms < UINT64_MAX / 2000000)
-		run->deadline = run->started + run->timeout_ms * 1000000;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
 	run->session = options->session;
 	if (!gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) ||
-	    !gb_request_encode(&asked, &grants, &run->outbox, err) || !launch(run, err)) {
+	    !gb_request_encode(&asked, &grants, &run->outbox, err)) {
+		release_run(run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+bool gb_run_start(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
+	struct gb_run *run;
+	if (!gb_run_prepare(engine, options, &run, err))
+		return false;
+	if (!gb_run_launch(run, err)) {
 		release_run(run);
 		return false;
 	}
@@ -541,6 +565,14 @@ bool gb_run_start(
 
 void gb_run_terminate(struct gb_run *run, const char *reason) {
 	stop(run, "terminated", reason ? reason : "terminated by the caller", false);
+}
+
+void *gb_run_data(const struct gb_run *run) {
+	return run->data;
+}
+
+bool gb_run_begun(const struct gb_run *run) {
+	return run->cell || run->settled;
 }
 
 bool gb_run_settled(const struct gb_run *run) {

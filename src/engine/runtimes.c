@@ -51,26 +51,6 @@ static const struct runtime {
     [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1},
 };
 
-static const struct gb_language_traits languages[GB_LANGUAGES] = {
-    [GB_TYPESCRIPT] = {"typescript", .has_modules = true, .memory = DEFAULT_MEMORY},
-    [GB_JAVASCRIPT] = {"javascript", .has_modules = true, .memory = DEFAULT_MEMORY},
-    [GB_PYTHON] = {"python", .has_box = true, .has_sessions = true, .has_restricted = true,
-	.has_allowlist = true, .has_modules = true, .memory = DEFAULT_MEMORY},
-    [GB_SHELL] = {"shell", .has_box = true, .has_sessions = true, .has_restricted = true,
-	.memory = PROGRAM_MEMORY},
-    [GB_NODE] = {"node", .has_box = true, .has_sessions = true, .has_allowlist = true, .has_modules = true,
-	.memory = PROGRAM_MEMORY},
-    [GB_DENO] = {"deno", .has_box = true, .has_net = true, .has_modules = true, .memory = PROGRAM_MEMORY},
-};
-
-const struct gb_language_traits *gb_language_traits(enum gb_language language) {
-	return &languages[language < GB_LANGUAGES ? language : GB_TYPESCRIPT];
-}
-
-const char *gb_language_name(enum gb_language language) {
-	return gb_language_traits(language)->name;
-}
-
 static bool is_word(const char *text, const char *more) {
 	for (const char *c = text; *c; c++)
 		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9') &&

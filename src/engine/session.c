@@ -14,15 +14,14 @@
 enum { NOISE_MAX = 1 << 20, STEP = 4 << 10 };
 
 const char *gb_session_state_name(enum gb_session_state state) {
-	static const char *const names[] = {"idle", "executing", "terminated"};
+	static const char *const names[] = {"idle", "executing", "awaiting_input", "terminated"};
 	return state < GB_COUNT(names) ? names[state] : "terminated";
 }
 
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err) {
 	if (!gb_language_traits(language)->has_sessions)
-		return gb_fail(
-		    err, GB_EINVAL, 0, "language: %s has no sessions", gb_language_traits(language)->name);
+		return gb_fail(err, GB_EINVAL, 0, "language: %s has no sessions", gb_language_name(language));
 	struct gb_session *session = calloc(1, sizeof *session);
 	if (!session)
 		return gb_fail(err, GB_ENOMEM, 0, "a session");
@@ -45,12 +44,15 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 void gb_session_terminate(struct gb_session *session, const char *reason) {
 	if (!session->cell)
 		return;
-	snprintf(session->reason, sizeof session->reason, "%s", reason);
+	if (!session->doomed)
+		snprintf(session->reason, sizeof session->reason, "%s", reason);
 	gb_cell_release(session->cell);
 	session->cell = NULL;
 	if (session->run)
 		session->run->cell = NULL;
 	session->run = NULL;
+	if (session->on_change)
+		session->on_change(session);
 }
 
 void gb_session_close(struct gb_session *session) {
@@ -69,13 +71,21 @@ void gb_session_close(struct gb_session *session) {
 }
 
 enum gb_session_state gb_session_state(const struct gb_session *session) {
-	if (!session->cell)
+	if (!session->cell || session->doomed)
 		return GB_SESSION_TERMINATED;
 	return session->run && !session->run->settled ? GB_SESSION_EXECUTING : GB_SESSION_IDLE;
 }
 
 const char *gb_session_reason(const struct gb_session *session) {
 	return session->reason;
+}
+
+const char *gb_session_prompt(const struct gb_session *session) {
+	return "";
+}
+
+bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err) {
+	return gb_fail(err, GB_EINVAL, 0, "this session's language takes no input while it runs");
 }
 
 bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
@@ -110,6 +120,17 @@ void gb_session_leave(struct gb_run *run) {
 	/* The code may still be at it, and what it says then is not the next run's. */
 	if (!run->result_received)
 		gb_session_terminate(session, "its run ended without a result");
+	else if (session->doomed)
+		gb_session_terminate(session, "memory");
+}
+
+/* JavaScript's heap cannot be trusted to hold together once it was exceeded; Python has an error for that. */
+void gb_session_judge(struct gb_run *run) {
+	struct gb_session *session = run->session;
+	if (run->result.status != GB_MEMORY || session->runtime != GB_RUNTIME_JS)
+		return;
+	session->doomed = true;
+	snprintf(session->reason, sizeof session->reason, "%s", run->result.error.message);
 }
 
 /* Frames of threads that write when nobody has asked; they are for nobody. */

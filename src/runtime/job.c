@@ -1,5 +1,6 @@
 #include "runtime/job.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 #include "runtime/wire.h"
 #include "value/frame.h"
 
-enum { FIRST_READ = 1024 };
+enum { FIRST_READ = 1024, VALUES_DEPTH = 1000 };
 
 static void *allocate(size_t count, size_t size) {
 	void *memory = calloc(count ? count : 1, size);
@@ -72,6 +73,28 @@ void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n) {
 	job->values = in;
 }
 
+bool gb_job_setting(const struct gb_job *job, const char *name) {
+	struct gb_cbor_reader in = job->values;
+	struct gb_cbor_item item, key;
+	for (int i = 0; i < 3; i++) /* imports, globals, arguments */
+		if (!gb_cbor_skip(&in, VALUES_DEPTH))
+			return false;
+	if (!gb_cbor_next(&in, &item) || item.kind != GB_CBOR_OBJECT)
+		return false;
+	for (uint64_t i = 0; i < item.argument; i++) {
+		if (!gb_cbor_next(&in, &key) || key.kind != GB_CBOR_TEXT)
+			return false;
+		struct gb_cbor_reader value = in;
+		struct gb_cbor_item flag;
+		if (key.argument == strlen(name) && memcmp(key.bytes, name, key.argument) == 0)
+			return gb_cbor_next(&value, &flag) && flag.kind == GB_CBOR_SIMPLE &&
+			       flag.argument == GB_SIMPLE_TRUE;
+		if (!gb_cbor_skip(&in, VALUES_DEPTH))
+			return false;
+	}
+	return false;
+}
+
 void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {
 	enum { NUMBERS = 9, FLAGS = 0, RESULT = 3, ENOUGH = 4096 };
 	gb_cbor_string(out, source, strlen(source));
@@ -100,7 +123,10 @@ void gb_job_finish(struct gb_job *job) {
 /* A whole frame, in most cases by a single read. */
 void gb_job_read(int fd, struct gb_job *ret_job) {
 	uint8_t start[FIRST_READ];
-	ssize_t got = read(fd, start, sizeof start);
+	ssize_t got;
+	do
+		got = read(fd, start, sizeof start);
+	while (got < 0 && errno == EINTR);
 	if (got <= 0)
 		_exit(0);
 	if (got < GB_FRAME_HEAD && !gb_read_all(fd, start + got, (size_t)(GB_FRAME_HEAD - got)))

@@ -7,6 +7,7 @@
 #ifndef GB_RUNTIME_JOB_H
 #define GB_RUNTIME_JOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,8 @@ void gb_job_read(int fd, struct gb_job *ret_job);
 
 /* The same from bytes that are there. */
 void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n);
+/* Whether the settings have @name, and say true. */
+bool gb_job_setting(const struct gb_job *job, const char *name);
 /* Forget the texts. */
 void gb_job_finish(struct gb_job *job);
 

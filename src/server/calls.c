@@ -45,9 +45,9 @@ static void throw(struct gb_call * call, const char *message) {
 void gb_rpc_on_call(struct gb_run *engine_run, struct gb_call *call, void *data) {
 	struct gb_rpc_run *run = data;
 	struct gb_err err = {0};
-	struct incoming *incoming = keep(run, call);
+	struct incoming *incoming = run->client ? keep(run, call) : NULL;
 	if (!incoming)
-		throw(call, "the host is out of memory");
+		throw(call, run->client ? "the host is out of memory" : "the client has gone");
 	else if (!gb_reply_call(&run->client->lines, name_of(run, incoming->entry.number),
 		     gb_call_function(call), gb_call_args(call), &err))
 		throw(release(run, incoming), err.message);
@@ -57,9 +57,9 @@ void gb_rpc_on_report(
     struct gb_run *engine_run, const struct gb_value *value, struct gb_call *call, void *data) {
 	struct gb_rpc_run *run = data;
 	struct gb_err err = {0};
-	struct incoming *incoming = keep(run, call);
+	struct incoming *incoming = run->client ? keep(run, call) : NULL;
 	if (!incoming)
-		throw(call, "the host is out of memory");
+		throw(call, run->client ? "the host is out of memory" : "the client has gone");
 	else if (!gb_reply_report(&run->client->lines, name_of(run, incoming->entry.number), value, &err))
 		throw(release(run, incoming), err.message);
 }

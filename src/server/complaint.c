@@ -52,6 +52,8 @@ void gb_complaint_write(struct gb_buf *out, const struct gb_complaint *complaint
 		gb_buf_printf(out, ",\"run\":%llu", (unsigned long long)complaint->run);
 	if (complaint->has_call)
 		gb_buf_printf(out, ",\"call\":%llu", (unsigned long long)complaint->call);
+	if (complaint->has_request)
+		gb_buf_printf(out, ",\"request\":%llu", (unsigned long long)complaint->request);
 	gb_write_text(out, "code", complaint->code);
 	if (*complaint->field)
 		gb_write_text(out, "field", complaint->field);

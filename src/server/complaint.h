@@ -19,8 +19,8 @@ struct gb_complaint {
 	char field[160]; /* "options.execute.args"; empty if it is about no field */
 	char message[640];
 	char about[40]; /* the message's type, as far as it is known */
-	bool has_run, has_call;
-	uint64_t run, call;
+	bool has_run, has_call, has_request;
+	uint64_t run, call, request;
 };
 
 /* Name the field that is to blame; returns the complaint. */

@@ -30,6 +30,14 @@ static void turn_away(int fd) {
 	(void)!send(fd, line, sizeof line - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* The mode of the socket says so already; this does not depend on what its folder lets happen. */
+static bool is_own(int fd) {
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
 static void on_ready(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_listener *listener = gb_container(struct gb_listener, source, source);
@@ -40,6 +48,8 @@ static void on_ready(struct gb_source *source, uint32_t events) {
 			usleep(NO_DESCRIPTORS_US);
 		return;
 	}
+	if (!is_own(in))
+		return;
 	gb_auto_fd int out = dup(in);
 	if (out < 0 || gb_server_clients(listener->server) >= CLIENTS_MAX)
 		turn_away(in);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "engine/language.h"
 
 /* --- the tables --- */
 
@@ -31,21 +32,21 @@ static const struct gb_field execute_fields[] = {
     END,
 };
 
-static const char *const languages[] = {
-    [GB_TYPESCRIPT] = "typescript",
-    [GB_JAVASCRIPT] = "javascript",
-    NULL,
-};
-
 static const struct gb_field option_fields[] = {
     {.name = "execute", .kind = GB_FIELD_FIELDS, .fields = execute_fields},
     OPTION("imports", GB_FIELD_OBJECT, imports),
     OPTION("modules", GB_FIELD_OBJECT, modules),
     OPTION("globals", GB_FIELD_OBJECT, globals),
-    OPTION("language", GB_FIELD_CHOICE, language, .choices = languages),
+    OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
     OPTION("filename", GB_FIELD_TEXT, filename),
     LIMIT("memoryLimitBytes", memory_bytes),
     OPTION("report", GB_FIELD_BOOLEAN, report),
+    OPTION("profile", GB_FIELD_TEXT, profile),
+    OPTION("stdin", GB_FIELD_TEXT, input),
+    OPTION("files", GB_FIELD_OBJECT, files),
+    OPTION("restricted", GB_FIELD_BOOLEAN, restricted),
+    OPTION("allowedModules", GB_FIELD_ARRAY, allowed_modules),
+    OPTION("reset", GB_FIELD_BOOLEAN, reset),
     END,
 };
 
@@ -64,6 +65,7 @@ static const struct gb_field run_fields[] = {
     TYPE,
     RUN,
     FIELD("source", GB_FIELD_STR, source, .required = true, .member = "source"),
+    FIELD("session", GB_FIELD_TEXT, session, .member = "session"),
     {.name = "options", .kind = GB_FIELD_FIELDS, .fields = option_fields},
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = limit_fields},
     END,
@@ -95,6 +97,59 @@ static const struct gb_field terminate_fields[] = {
     END,
 };
 
+static const struct gb_field interrupt_fields[] = {TYPE, RUN, END};
+
+#define REQUEST FIELD("request", GB_FIELD_WHOLE, request, .required = true)
+#define SESSION FIELD("session", GB_FIELD_TEXT, session, .required = true, .member = "session")
+#define REASON  FIELD("reason", GB_FIELD_TEXT, reason)
+
+static const struct gb_field session_open_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("name", GB_FIELD_TEXT, name, .member = "name"),
+    FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
+    OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
+    OPTION("profile", GB_FIELD_TEXT, profile),
+    FIELD("reuse", GB_FIELD_BOOLEAN, reuse),
+    END,
+};
+
+static const struct gb_field session_fields[] = {TYPE, REQUEST, SESSION, END};
+
+static const struct gb_field session_list_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("conversation", GB_FIELD_TEXT, conversation),
+    END,
+};
+
+static const struct gb_field session_send_fields[] = {
+    TYPE,
+    REQUEST,
+    SESSION,
+    FIELD("text", GB_FIELD_STR, text, .required = true),
+    END,
+};
+
+static const struct gb_field session_update_fields[] = {
+    TYPE,
+    REQUEST,
+    SESSION,
+    FIELD("trusted", GB_FIELD_ANY, trusted),
+    FIELD("addTokens", GB_FIELD_WHOLE, tokens),
+    END,
+};
+
+static const struct gb_field session_kill_fields[] = {TYPE, REQUEST, SESSION, REASON, END};
+
+static const struct gb_field session_cleanup_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("conversation", GB_FIELD_TEXT, conversation, .required = true),
+    REASON,
+    END,
+};
+
 static const struct {
 	const char *name;
 	const struct gb_field *fields;
@@ -103,6 +158,15 @@ static const struct {
     [GB_MESSAGE_ANSWER] = {"answer", answer_fields},
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},
+    [GB_MESSAGE_INTERRUPT] = {"interrupt", interrupt_fields},
+    [GB_MESSAGE_SESSION_OPEN] = {"session_open", session_open_fields},
+    [GB_MESSAGE_SESSION_GET] = {"session_get", session_fields},
+    [GB_MESSAGE_SESSION_LIST] = {"session_list", session_list_fields},
+    [GB_MESSAGE_SESSION_INTERRUPT] = {"session_interrupt", session_fields},
+    [GB_MESSAGE_SESSION_SEND] = {"session_send", session_send_fields},
+    [GB_MESSAGE_SESSION_UPDATE] = {"session_update", session_update_fields},
+    [GB_MESSAGE_SESSION_KILL] = {"session_kill", session_kill_fields},
+    [GB_MESSAGE_SESSION_CLEANUP] = {"session_cleanup", session_cleanup_fields},
 };
 
 /* --- reading --- */
@@ -131,6 +195,7 @@ static void note_context(const struct gb_value *message, struct gb_complaint *co
 		gb_copy_text(complaint->about, sizeof complaint->about, type);
 	complaint->has_run = gb_read_whole(gb_value_get(message, "run"), &complaint->run);
 	complaint->has_call = gb_read_whole(gb_value_get(message, "call"), &complaint->call);
+	complaint->has_request = gb_read_whole(gb_value_get(message, "request"), &complaint->request);
 }
 
 static bool read_type(
@@ -151,6 +216,11 @@ static bool check_answer(const struct gb_message *message, struct gb_complaint *
 	    "exactly one of return, throw and promise must be there");
 }
 
+static bool check_update(const struct gb_message *message, struct gb_complaint *complaint) {
+	return !message->trusted || gb_value_type(message->trusted) == GB_BOOLEAN ||
+	       gb_complain(gb_blame(complaint, "trusted"), "invalid", "must be true or false");
+}
+
 bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
     struct gb_complaint *ret_complaint) {
 	struct gb_err err = {0};
@@ -168,7 +238,7 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
 	struct gb_message message = {0};
 	if (!read_type(value, &message.type, ret_complaint) ||
 	    !gb_fields_read(types[message.type].fields, value, &message, ret_complaint) ||
-	    !check_answer(&message, ret_complaint))
+	    !check_answer(&message, ret_complaint) || !check_update(&message, ret_complaint))
 		return false;
 	*ret = message;
 	return true;
@@ -194,7 +264,9 @@ static bool find_member(const struct gb_field *fields, struct gb_str member, cha
 bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint) {
 	struct gb_str rest = gb_str_from(err->message), member;
 	char path[sizeof complaint->field];
-	if (!gb_str_cut(&rest, ':', &member) || !find_member(run_fields, member, path, sizeof path))
+	if (!gb_str_cut(&rest, ':', &member) ||
+	    (!find_member(run_fields, member, path, sizeof path) &&
+		!find_member(session_open_fields, member, path, sizeof path)))
 		return false;
 	gb_complain(gb_blame(complaint, path), "invalid", "%s", rest.p + strspn(rest.p, " "));
 	return true;

@@ -13,7 +13,21 @@
 #include "glovebox/glovebox.h"
 #include "server/fields.h"
 
-enum gb_message_type { GB_MESSAGE_RUN, GB_MESSAGE_ANSWER, GB_MESSAGE_CALL, GB_MESSAGE_TERMINATE };
+enum gb_message_type {
+	GB_MESSAGE_RUN,
+	GB_MESSAGE_ANSWER,
+	GB_MESSAGE_CALL,
+	GB_MESSAGE_TERMINATE,
+	GB_MESSAGE_INTERRUPT,
+	GB_MESSAGE_SESSION_OPEN, /* from here on they are about sessions, and have a request */
+	GB_MESSAGE_SESSION_GET,
+	GB_MESSAGE_SESSION_LIST,
+	GB_MESSAGE_SESSION_INTERRUPT,
+	GB_MESSAGE_SESSION_SEND,
+	GB_MESSAGE_SESSION_UPDATE,
+	GB_MESSAGE_SESSION_KILL,
+	GB_MESSAGE_SESSION_CLEANUP,
+};
 
 /* Which fields are there depends on the type. Everything points into the pool. */
 struct gb_message {
@@ -27,6 +41,13 @@ struct gb_message {
 	uint32_t function;
 	const struct gb_value *args; /* or NULL */
 	const char *reason;          /* or NULL */
+	uint64_t request;
+	const char *session;             /* its id or name; of a run, NULL if it has none */
+	const char *name, *conversation; /* or NULL */
+	bool reuse;
+	struct gb_str text;
+	const struct gb_value *trusted; /* a boolean, or NULL */
+	uint64_t tokens;
 };
 
 /* A maximum for the pool that a line of @n bytes is read into. */

@@ -45,6 +45,8 @@ static void take_member(struct text *text, struct gb_str key, struct gb_complain
 		complaint->has_run = take_whole(text, &complaint->run);
 	else if (gb_str_eq(key, GB_STR("call")))
 		complaint->has_call = take_whole(text, &complaint->call);
+	else if (gb_str_eq(key, GB_STR("request")))
+		complaint->has_request = take_whole(text, &complaint->request);
 }
 
 void gb_message_peek(const char *line, size_t n, struct gb_complaint *complaint) {

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "engine/result_json.h"
 #include "value/json.h"
+#include "value/wtf8.h"
 
 typedef unsigned long long ull;
 
@@ -121,4 +122,82 @@ void gb_reply_result(struct gb_lines *lines, uint64_t run, const struct gb_resul
 	instead.truncated = true;
 	instead.error = (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0};
 	try_result(lines, run, &instead, NULL);
+}
+
+/* --- what is written and shown --- */
+
+void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const char *bytes, size_t n) {
+	gb_auto_buf struct gb_buf mended;
+	gb_buf_init(&mended, 3 * n + 1);
+	struct gb_str text = {bytes, n};
+	if (gb_wtf8_scan(bytes, n) == GB_WTF8_INVALID) {
+		gb_wtf8_mend(&mended, bytes, n);
+		text = gb_buf_str(&mended);
+	}
+	struct gb_buf *out = begin(lines, "output");
+	gb_buf_printf(
+	    out, ",\"run\":%llu,\"stream\":\"%s\",\"text\":", (ull)run, stream == 2 ? "stderr" : "stdout");
+	gb_json_append_string(out, text);
+	finish(lines, NULL);
+}
+
+void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display) {
+	struct gb_err err;
+	gb_buf_printf(begin(lines, "display"), ",\"run\":%llu", (ull)run);
+	finish_with(lines, "display", display, &err);
+}
+
+/* --- sessions --- */
+
+static void write_session(struct gb_buf *out, const struct gb_session_info *session) {
+	gb_buf_printf(out, "{\"id\":\"%s\"", session->id);
+	gb_write_text(out, "name", session->name);
+	gb_write_text(out, "conversationId", session->conversation);
+	gb_write_text(out, "runtime", gb_language_name(session->language));
+	if (*session->profile)
+		gb_write_text(out, "profile", session->profile);
+	gb_write_text(out, "state", gb_session_state_name(session->state));
+	gb_buf_printf(out,
+	    ",\"createdAt\":%.0f,\"lastUsedAt\":%.0f,\"executionCount\":%llu,\"totalTokens\":%llu,"
+	    "\"queued\":%u,\"trusted\":%s",
+	    session->created_at, session->last_used_at, (ull)session->executions, (ull)session->tokens,
+	    session->queued, session->trusted ? "true" : "false");
+	if (*session->reason)
+		gb_write_text(out, "reason", session->reason);
+	if (*session->prompt)
+		gb_write_text(out, "prompt", session->prompt);
+	gb_buf_append_char(out, '}');
+}
+
+void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const struct gb_session_info *session) {
+	struct gb_buf *out = begin(lines, "prompt");
+	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\"", (ull)run, session->id);
+	gb_write_text(out, "prompt", session->prompt);
+	finish(lines, NULL);
+}
+
+void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session) {
+	struct gb_buf *out = begin(lines, "session");
+	gb_buf_printf(out, ",\"request\":%llu,\"session\":", (ull)request);
+	write_session(out, session);
+	finish(lines, NULL);
+}
+
+void gb_reply_sessions(
+    struct gb_lines *lines, uint64_t request, struct gb_manager *manager, const char *conversation) {
+	struct gb_buf *out = begin(lines, "sessions");
+	struct gb_session_info info;
+	gb_buf_printf(out, ",\"request\":%llu,\"sessions\":[", (ull)request);
+	for (size_t i = 0; gb_manager_at(manager, conversation, i, &info); i++) {
+		if (i)
+			gb_buf_append_char(out, ',');
+		write_session(out, &info);
+	}
+	gb_buf_append_char(out, ']');
+	finish(lines, NULL);
+}
+
+void gb_reply_cleaned(struct gb_lines *lines, uint64_t request, unsigned count) {
+	gb_buf_printf(begin(lines, "cleaned"), ",\"request\":%llu,\"count\":%u", (ull)request, count);
+	finish(lines, NULL);
 }

@@ -6,7 +6,7 @@
 #ifndef GB_SERVER_REPLIES_H
 #define GB_SERVER_REPLIES_H
 
-#include "glovebox/glovebox.h"
+#include "glovebox/sessions.h"
 #include "server/complaint.h"
 #include "server/lines.h"
 
@@ -19,6 +19,16 @@ void gb_reply_hello(struct gb_lines *lines);
 void gb_reply_error(struct gb_lines *lines, const struct gb_complaint *complaint);
 /* Arguments that cannot be written are replaced by a text that says so. */
 void gb_reply_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log);
+/* Bytes that are no UTF-8 are replaced. */
+void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const char *bytes, size_t n);
+/* Of one that cannot be written nothing is said; it is in the result. */
+void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display);
+/* The session that it runs in awaits input. */
+void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const struct gb_session_info *session);
+void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session);
+void gb_reply_sessions(
+    struct gb_lines *lines, uint64_t request, struct gb_manager *manager, const char *conversation);
+void gb_reply_cleaned(struct gb_lines *lines, uint64_t request, unsigned count);
 bool gb_reply_report(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, struct gb_err *err);
 bool gb_reply_call(struct gb_lines *lines, struct gb_call_name name, uint32_t function,

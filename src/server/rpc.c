@@ -1,6 +1,7 @@
 #include "server/rpc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/replies.h"
 
@@ -13,6 +14,7 @@ static struct gb_rpc_run *make_run(struct gb_client *client, uint64_t number) {
 	if (!run)
 		return NULL;
 	run->client = client;
+	run->server = client->server;
 	run->entry.number = number;
 	gb_list_init(&run->link);
 	if (gb_table_add(&client->runs, &run->entry))
@@ -39,18 +41,24 @@ static void forget(struct gb_rpc_run *run) {
 
 static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
 	struct gb_rpc_run *run = data;
-	gb_reply_log(&run->client->lines, run->entry.number, log);
+	if (run->client)
+		gb_reply_log(&run->client->lines, run->entry.number, log);
 }
 
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
 	struct gb_rpc_run *run = data;
-	struct gb_lines *lines = &run->client->lines;
-	struct gb_server *server = run->client->server;
-	gb_rpc_end_calls(run);
-	gb_reply_result(lines, run->entry.number, result);
-	/* The client first: taking the sandbox apart takes longer than telling. */
-	gb_lines_flush(lines);
-	forget(run);
+	struct gb_server *server = run->server;
+	if (run->client) {
+		struct gb_lines *lines = &run->client->lines;
+		gb_rpc_end_calls(run);
+		gb_rpc_end_outputs(run);
+		gb_reply_result(lines, run->entry.number, result);
+		/* The client first: taking the sandbox apart takes longer than telling. */
+		gb_lines_flush(lines);
+		forget(run);
+	} else {
+		free(run);
+	}
 	gb_run_destroy(engine_run);
 	server->n_running--;
 	server->room = true;
@@ -75,6 +83,12 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 enum started { STARTED, NO_ROOM, REFUSED };
 
 static enum started refuse(const struct gb_err *err, struct gb_complaint *complaint) {
+	bool of_session = strncmp(err->message, "session: ", 9) == 0;
+	if (of_session && err->code != GB_EINVAL) {
+		gb_complain(
+		    complaint, err->code == GB_ENOENT ? "unknown_session" : "refused", "%s", err->message);
+		return REFUSED;
+	}
 	if (gb_message_blame(err, complaint))
 		return REFUSED;
 	if (err->code == GB_EBUSY)
@@ -94,12 +108,17 @@ static enum started start(
 	if (!options.timeout_ms || options.timeout_ms > server->timeout_ms)
 		options.timeout_ms = server->timeout_ms;
 	options.on_log = on_log;
+	options.on_output = gb_rpc_on_output;
+	options.on_display = gb_rpc_on_display;
 	options.on_call = gb_rpc_on_call;
 	options.on_report = gb_rpc_on_report;
 	options.on_settled = on_settled;
 	options.data = run;
 	struct gb_err err = {0};
-	if (!gb_run_start(server->engine, &options, &run->run, &err))
+	bool ok = message->session
+		      ? gb_manager_execute(server->manager, message->session, &options, &run->run, &err)
+		      : gb_run_start(server->engine, &options, &run->run, &err);
+	if (!ok)
 		return refuse(&err, complaint);
 	server->n_running++;
 	return STARTED;
@@ -155,6 +174,7 @@ static bool take_run(struct gb_client *client, const struct gb_message *message,
 	struct gb_rpc_run *run = make_run(client, message->run);
 	if (!run)
 		return gb_complain(complaint, "refused", "out of memory");
+	run->in_session = message->session;
 	enum started started = client->server->n_waiting ? NO_ROOM : start(run, message, complaint);
 	if (started == STARTED || (started == NO_ROOM && wait_for_room(run, line, n, complaint)))
 		return true;
@@ -173,10 +193,24 @@ static bool take_late(
 	return true;
 }
 
+/* One that has not begun is withdrawn. */
+static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
+	if (!run->in_session)
+		return gb_complain(
+		    gb_blame(complaint, "run"), "invalid", "is in no session: only 'terminate' stops it");
+	if (!run->run || !gb_run_begun(run->run))
+		terminate(run, "interrupted before it began");
+	else
+		gb_run_interrupt(run->run);
+	return true;
+}
+
 static bool take_message(struct gb_client *client, const struct gb_message *message, const char *line,
     size_t n, struct gb_complaint *complaint) {
 	if (message->type == GB_MESSAGE_RUN)
 		return take_run(client, message, line, n, complaint);
+	if (message->type >= GB_MESSAGE_SESSION_OPEN)
+		return gb_rpc_take_session(client, message, complaint);
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);
 	if (!run)
 		return take_late(client, message, complaint);
@@ -184,7 +218,10 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
 		return gb_rpc_answer(run, message, complaint);
 	if (message->type == GB_MESSAGE_CALL)
 		return gb_rpc_call(run, message, complaint);
-	terminate(run, message->reason);
+	if (message->type == GB_MESSAGE_TERMINATE)
+		terminate(run, message->reason);
+	else
+		return interrupt(run, complaint);
 	return true;
 }
 
@@ -217,8 +254,20 @@ void gb_rpc_take(struct gb_client *client, const char *line, size_t n) {
 	gb_values_destroy(pool);
 }
 
+/* A session outlives its client: what executes in it is asked to stop, and what comes of it is nobody's. */
+static bool leave_behind(struct gb_rpc_run *run) {
+	if (!run->in_session || !run->run || !gb_run_begun(run->run))
+		return false;
+	gb_run_interrupt(run->run);
+	gb_rpc_end_calls(run);
+	gb_table_remove(&run->client->runs, &run->entry);
+	run->client = NULL;
+	return true;
+}
+
 void gb_rpc_end(struct gb_client *client) {
 	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));)
-		terminate((struct gb_rpc_run *)entry, "the client has gone");
+		if (!leave_behind((struct gb_rpc_run *)entry))
+			terminate((struct gb_rpc_run *)entry, "the client has gone");
 	gb_table_finish(&client->runs);
 }

@@ -8,7 +8,7 @@
 #define GB_SERVER_RPC_H
 
 #include "base/list.h"
-#include "glovebox/glovebox.h"
+#include "glovebox/sessions.h"
 #include "server/lines.h"
 #include "server/messages.h"
 #include "server/server.h"
@@ -17,6 +17,7 @@
 struct gb_server {
 	struct gb_loop *loop;
 	struct gb_engine *engine;
+	struct gb_manager *manager;
 	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
 	unsigned max_runs;
 	uint64_t timeout_ms;
@@ -40,16 +41,25 @@ struct gb_client {
 	bool ended; /* nothing more comes in, and its runs are ended */
 };
 
+/* The beginning of a character whose rest is still to be written. */
+struct gb_rpc_tail {
+	char bytes[3];
+	unsigned char n;
+};
+
 /* A run as its client knows it. */
 struct gb_rpc_run {
 	struct gb_entry entry; /* in the client's table, by the client's number */
 	struct gb_list link;   /* in the client's list while it waits */
-	struct gb_client *client;
-	struct gb_run *run;  /* NULL while it waits */
-	struct gb_buf line;  /* its message, while it waits */
-	struct gb_table in;  /* calls from the code that wait for an answer */
-	struct gb_table out; /* calls of the client's that wait for one */
-	uint64_t last_call;  /* from the code */
+	struct gb_server *server;
+	struct gb_client *client; /* NULL once that is gone and the run, in a session, is not yet */
+	bool in_session;
+	struct gb_rpc_tail tails[2]; /* of stdout and stderr */
+	struct gb_run *run;          /* NULL while it waits */
+	struct gb_buf line;          /* its message, while it waits */
+	struct gb_table in;          /* calls from the code that wait for an answer */
+	struct gb_table out;         /* calls of the client's that wait for one */
+	uint64_t last_call;          /* from the code */
 };
 
 /* --- rpc.c --- */
@@ -70,5 +80,19 @@ bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, str
 bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
 /* The run has settled: tell those who wait for an answer from it, and release what it waited for. */
 void gb_rpc_end_calls(struct gb_rpc_run *run);
+
+/* --- outputs.c --- */
+
+void gb_rpc_on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *rpc_run);
+void gb_rpc_on_display(struct gb_run *run, const struct gb_value *display, void *rpc_run);
+/* Nothing more will be written. */
+void gb_rpc_end_outputs(struct gb_rpc_run *run);
+
+/* --- sessions.c --- */
+
+bool gb_rpc_take_session(
+    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint);
+void gb_rpc_on_awaiting(
+    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data);
 
 #endif

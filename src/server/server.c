@@ -180,7 +180,9 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	server->timeout_ms = GB_OR(options->timeout_ms, TIMEOUT_MS);
 	server->max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
 	gb_list_init(&server->clients);
-	if (!watch_engine(server, err)) {
+	const struct gb_manager_options sessions = {.on_awaiting = gb_rpc_on_awaiting};
+	if (!gb_manager_create(server->engine, &sessions, &server->manager, err) ||
+	    !watch_engine(server, err)) {
 		gb_server_destroy(server);
 		return false;
 	}
@@ -192,10 +194,15 @@ void gb_server_destroy(struct gb_server *server) {
 	if (!server)
 		return;
 	gb_list_each(struct gb_client, client, &server->clients, link) destroy_client(client);
+	gb_manager_destroy(server->manager);
 	gb_loop_remove(server->loop, &server->engine_source);
 	free(server);
 }
 
 struct gb_loop *gb_server_loop(struct gb_server *server) {
 	return server->loop;
+}
+
+unsigned gb_server_sessions(const struct gb_server *server) {
+	return gb_manager_count(server->manager);
 }

@@ -34,6 +34,8 @@ void gb_server_destroy(struct gb_server *server);
 bool gb_server_add(struct gb_server *server, int in, int out, struct gb_err *err);
 /* How many there are. */
 unsigned gb_server_clients(const struct gb_server *server);
+/* How many sessions live. */
+unsigned gb_server_sessions(const struct gb_server *server);
 
 /* Wait for something to do, and do it. Fails only if the engine or the loop does. */
 bool gb_server_turn(struct gb_server *server, struct gb_err *err);

@@ -25,6 +25,7 @@ void gb_ts_output_finish(struct gb_ts_output *out) {
 	free(out->shifts);
 	free(out->imports);
 	free(out->names);
+	free(out->declared);
 	gb_ts_output_init(out, max);
 }
 
@@ -49,7 +50,7 @@ static void parser_finish(struct ts_parser *p) {
 	void *const owned[] = {p->not_arrow, p->not_arrow_2, p->edits.items, p->scopes.items, p->decls.items,
 	    p->refs.items, p->computed.items, p->bindings.items, p->statements.items, p->exports.items,
 	    p->containers.items, p->places.items, p->members.items, p->properties.items, p->imports.items,
-	    p->names.items};
+	    p->names.items, p->declared.items};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		free(owned[i]);
 	gb_buf_finish(&p->text);
@@ -78,8 +79,11 @@ static void hand_over_imports(struct ts_parser *p, struct gb_ts_output *out) {
 	out->n_imports = imports;
 	out->names = p->names.items;
 	out->n_names = names;
+	out->declared = p->declared.items;
+	out->n_declared = p->declared.n;
 	p->imports.items = NULL;
 	p->names.items = NULL;
+	p->declared.items = NULL;
 }
 
 /* --- failing --- */
@@ -114,7 +118,27 @@ static bool refuse(struct gb_ts_error *ret_error, const char *message) {
 	return false;
 }
 
-/* --- the two ways in --- */
+/* --- the ways in --- */
+
+static bool render(struct ts_parser *p, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
+	if (!p->failed && (gb_buf_failed(&p->text) || !gb_ts_render(p, out))) {
+		gb_ts_exhaust(p, "the text that this makes is too long");
+		p->failure.at = 0;
+	}
+	bool ok = !p->failed;
+	if (ok) {
+		hand_over_imports(p, out);
+	} else {
+		describe_failure(p, ret_error);
+		gb_ts_output_finish(out);
+	}
+	return ok;
+}
+
+static void settle_names(struct ts_parser *p) {
+	p->budget = (int64_t)p->size * LOOK_PER_BYTE + LOOK_LEAST;
+	gb_ts_link(p);
+}
 
 bool gb_ts_erase(const char *source, size_t n, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
 	gb_ts_output_finish(out);
@@ -123,19 +147,31 @@ bool gb_ts_erase(const char *source, size_t n, struct gb_ts_output *out, struct 
 	struct ts_parser p;
 	parser_init(&p, source, n);
 	parse(&p);
-	p.budget = (int64_t)n * LOOK_PER_BYTE + LOOK_LEAST;
-	gb_ts_link(&p);
-	if (!p.failed && (gb_buf_failed(&p.text) || !gb_ts_render(&p, out))) {
-		gb_ts_exhaust(&p, "the text that this makes is too long");
-		p.failure.at = 0;
-	}
-	bool ok = !p.failed;
-	if (ok) {
-		hand_over_imports(&p, out);
-	} else {
-		describe_failure(&p, ret_error);
-		gb_ts_output_finish(out);
-	}
+	settle_names(&p);
+	bool ok = render(&p, out, ret_error);
+	parser_finish(&p);
+	return ok;
+}
+
+static bool leave_alone(const struct ts_parser *p, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
+	gb_buf_append(&out->text, p->source, p->size);
+	return gb_buf_c_str(&out->text) || refuse(ret_error, "the text is too long");
+}
+
+bool gb_ts_erase_session(
+    const char *source, size_t n, bool typescript, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
+	gb_ts_output_finish(out);
+	if (n > GB_TS_SOURCE_MAX)
+		return refuse(ret_error, "the text is too long");
+	struct ts_parser p;
+	parser_init(&p, source, n);
+	gb_ts_session_statements(&p);
+	if (typescript)
+		settle_names(&p);
+	else
+		gb_ts_keep_session_edits(&p);
+	bool ok = p.failed && !typescript && !p.refused ? leave_alone(&p, out, ret_error)
+							: render(&p, out, ret_error);
 	parser_finish(&p);
 	return ok;
 }

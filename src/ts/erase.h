@@ -56,6 +56,18 @@ struct gb_ts_name {
 	bool is_default;
 };
 
+enum gb_ts_declared_kind {
+	GB_TS_DECLARED_VAR, /* or a function: what was there before stays until it is assigned */
+	GB_TS_DECLARED_LET, /* or a class, or an import */
+	GB_TS_DECLARED_CONST,
+};
+
+/* A name that a session's text declares at its top level, in the source. */
+struct gb_ts_declared {
+	uint32_t start, length;
+	enum gb_ts_declared_kind kind;
+};
+
 struct gb_ts_shift;
 
 struct gb_ts_output {
@@ -66,6 +78,8 @@ struct gb_ts_output {
 	size_t n_imports;
 	struct gb_ts_name *names;
 	size_t n_names;
+	struct gb_ts_declared *declared; /* by gb_ts_erase_session only */
+	size_t n_declared;
 };
 
 /* @max bounds the text that is made. */
@@ -75,6 +89,12 @@ void gb_ts_output_finish(struct gb_ts_output *out);
 
 /* Erase the types of @source, which has @n bytes and a zero after them. On failure @out holds nothing. */
 bool gb_ts_erase(const char *source, size_t n, struct gb_ts_output *out, struct gb_ts_error *ret_error);
+
+/* The same for a script whose top-level names are to survive it, and may be declared again by the next: let,
+ * const and class become var, imports are awaited, and exports are plain declarations. Of what is not
+ * @typescript nothing else changes, and text that cannot be read stays as it is, for the engine to refuse. */
+bool gb_ts_erase_session(
+    const char *source, size_t n, bool typescript, struct gb_ts_output *out, struct gb_ts_error *ret_error);
 
 /* Only find the imports of @source, which is JavaScript: @out gets no text. Never fails; of text that is not
  * JavaScript it finds what comes before the mistake. */

@@ -51,7 +51,8 @@ struct ts_edit {
 	uint32_t text, length; /* in ts_parser.text. A blank begins with it, and has room for it */
 	uint32_t order;
 	uint8_t kind;
-	char last; /* for a blank: its last character, unless 0 */
+	char last;    /* for a blank: its last character, unless 0 */
+	bool session; /* made by session.c: JavaScript gets these alone */
 };
 
 enum ts_scope_kind { SCOPE_BLOCK, SCOPE_FUNCTION };
@@ -194,6 +195,7 @@ struct ts_parser {
 
 	bool failed;
 	bool exhausted; /* of memory, depth or work: trying something else does not help */
+	bool refused;   /* by session.c: it is not for the engine to judge */
 	struct ts_failure failure;
 	uint32_t assertion; /* where the last "<name" of an expression was, for a word about JSX */
 
@@ -219,7 +221,8 @@ struct ts_parser {
 	TS_LIST(struct ts_name) properties; /* of the parameters of the constructor that is being read */
 	TS_LIST(struct gb_ts_import) imports;
 	TS_LIST(struct gb_ts_name) names;
-	_Alignas(16) char spare[128]; /* what a list gives out when there is no memory */
+	TS_LIST(struct gb_ts_declared) declared; /* by a session's text */
+	_Alignas(16) char spare[128];            /* what a list gives out when there is no memory */
 };
 
 struct ts_mark {
@@ -475,6 +478,13 @@ struct ts_specifier {
 	bool is_type;
 };
 struct ts_specifier gb_ts_specifier(struct ts_parser *p);
+
+/* --- session.c --- */
+
+/* All statements of the text, as a session takes them. */
+void gb_ts_session_statements(struct ts_parser *p);
+/* Drop the other edits. */
+void gb_ts_keep_session_edits(struct ts_parser *p);
 
 /* --- link.c --- */
 

@@ -80,6 +80,9 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 	options->args = gb_value_get(given, "args");
 	options->fn = gb_value_bytes(gb_value_get(given, "fn"), NULL);
 	options->filename = gb_value_bytes(gb_value_get(given, "filename"), NULL);
+	options->reset = gb_value_get(given, "reset") != NULL;
+	if (gb_value_get(given, "timeout"))
+		options->timeout_ms = (uint64_t)gb_value_as_number(gb_value_get(given, "timeout"));
 	options->report = gb_value_get(given, "report") != NULL;
 	if (gb_value_get(given, "typescript"))
 		options->language = GB_TYPESCRIPT;
@@ -97,6 +100,46 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 }
 
 /* --- running --- */
+
+/* Jobs of one session, between lines of "~~~"; what follows there is what the next one is given, beside what
+ * all are given. The last one counts. */
+static void run_session_case(void) {
+	const struct one_case *c = tap.data;
+	struct gb_err err = {0};
+	struct gb_values *pool = gb_values_create(0);
+	struct gb_run_options all = {.timeout_ms = 20000, .memory_bytes = 32 << 20, .on_call = host_on_call};
+	read_options(c, pool, &all);
+	const char *more = strstr(c->options, "\"typescript\"");
+	if (!CHECK(gb_session_open(engine, more ? GB_TYPESCRIPT : GB_JAVASCRIPT, NULL, &all.session, &err)))
+		return;
+	char text[sizeof c->source];
+	strcpy(text, c->source);
+	const char *given = "";
+	for (char *job = text, *next; job; job = next) {
+		char *line = strstr(job, "~~~");
+		next = line ? strchr(line, '\n') + 1 : NULL;
+		struct gb_run_options options = all;
+		struct one_case own = {0};
+		strcpy(own.options, given);
+		if (*given)
+			read_options(&own, pool, &options);
+		if (line)
+			*line = '\0', next[-1] = '\0', given = line + 3 + strspn(line + 3, " ");
+		options.source = job;
+		options.data = (void *)options.globals;
+		struct gb_run *run;
+		if (!CHECK(gb_run_start(engine, &options, &run, &err))) {
+			printf("#   %s\n", err.message);
+			break;
+		}
+		const struct gb_result *result = host_wait(engine, run);
+		if (!next)
+			judge(c, result);
+		gb_run_destroy(run);
+	}
+	gb_session_close(all.session);
+	gb_values_destroy(pool);
+}
 
 static void run_case(void) {
 	const struct one_case *c = tap.data;
@@ -119,6 +162,11 @@ static void run_case(void) {
 	gb_values_destroy(pool);
 }
 
+static bool add_session_case(const struct one_case *c) {
+	tap_add(c->name, run_session_case, c);
+	return true;
+}
+
 static bool add_case(const struct one_case *c) {
 	tap_add(c->name, run_case, c);
 	return true;
@@ -129,6 +177,7 @@ __attribute__((constructor)) static void set_up(void) {
 	    "results", "failures", "closed", "bridge", "modules", "typescript", "escapes"};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		read_cases(tables[i], add_case);
+	read_cases("sessions", add_session_case);
 	struct gb_err err = {0};
 	if (!gb_engine_create(
 		&(struct gb_engine_options){.worker_dir = getenv("GB_WORKER_DIR")}, &engine, &err)) {

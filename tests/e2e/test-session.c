@@ -239,11 +239,37 @@ TEST(a_session_that_is_closed_while_it_executes_leaves_nothing) {
 	CHECK(after.fds <= before.fds + 8);
 }
 
-TEST(only_python_has_sessions) {
+TEST(javascript_over_its_memory_ends_the_session) {
 	struct gb_session *session = NULL;
 	struct gb_err err = {0};
-	CHECK(!gb_session_open(engine, GB_JAVASCRIPT, NULL, &session, &err));
-	CHECK(strstr(err.message, "language"));
+	struct gb_run *next;
+	CHECK(gb_session_open(engine, GB_JAVASCRIPT, NULL, &session, &err));
+	struct gb_run *run = begin(session, "let a = []; for (;;) a.push(new Array(1000).fill(0))", 20000);
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK_STR(gb_status_name(result->status), "memory");
+	CHECK_INT(gb_session_state(session), GB_SESSION_TERMINATED);
+	CHECK(
+	    !gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &next, &err));
+	CHECK(strstr(err.message, "more memory than its limit"));
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(languages_without_input_say_so) {
+	struct gb_session *session = open_session();
+	struct gb_err err = {0};
+	CHECK_STR(gb_session_prompt(session), "");
+	CHECK(!gb_session_send(session, "y", 1, &err));
+	CHECK_STR(err.message, "this session's language takes no input while it runs");
+	CHECK_STR(gb_session_state_name(GB_SESSION_AWAITING_INPUT), "awaiting_input");
+	gb_session_close(session);
+}
+
+TEST(profiles_are_checked) {
+	struct gb_session *session = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_session_open(engine, GB_JAVASCRIPT, "data", &session, &err));
+	CHECK(strstr(err.message, "profile"));
 	CHECK(!gb_session_open(engine, GB_PYTHON, "fortran", &session, &err));
 	CHECK(strstr(err.message, "profile"));
 }

@@ -25,6 +25,11 @@ static void check_message(const struct gb_message *message) {
 		ALWAYS(message->source.p && message->source.p[message->source.n] == '\0');
 	if (message->type == GB_MESSAGE_ANSWER)
 		ALWAYS(!!message->returned + !!message->thrown + message->promise == 1);
+	ALWAYS(message->request <= GB_WHOLE_MAX);
+	if (message->type == GB_MESSAGE_SESSION_SEND)
+		ALWAYS(message->session && message->text.p);
+	if (message->type == GB_MESSAGE_SESSION_UPDATE)
+		ALWAYS(!message->trusted || gb_value_type(message->trusted) == GB_BOOLEAN);
 	if (message->type == GB_MESSAGE_CALL)
 		ALWAYS(!message->args || gb_value_type(message->args) == GB_ARRAY);
 }

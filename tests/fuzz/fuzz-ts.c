@@ -34,6 +34,21 @@ static void check_imports(size_t n, const struct gb_ts_output *out) {
 		ALWAYS(out->names[i].length > 0 && out->names[i].start + out->names[i].length <= n);
 }
 
+/* A session's text: the same, and names that lie in it. */
+static void check_session(const char *source, size_t size, bool typescript, struct gb_ts_output *out) {
+	struct gb_ts_error error = {0};
+	if (!gb_ts_erase_session(source, size, typescript, out, &error)) {
+		ALWAYS(error.line >= 1 && error.column >= 1 && *error.message);
+		return;
+	}
+	ALWAYS(out->text.data[out->text.len] == '\0' && out->text.len >= size);
+	ALWAYS(count_lines(out->text.data, out->text.len) == count_lines(source, size));
+	check_map(source, size, out);
+	for (size_t i = 0; i < out->n_declared; i++)
+		ALWAYS(
+		    out->declared[i].length > 0 && out->declared[i].start + out->declared[i].length <= size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct gb_ts_output out;
 	struct gb_ts_error error = {0};
@@ -52,6 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		ALWAYS(error.line >= 1 && error.column >= 1 && *error.message);
 		ALWAYS(error.line <= count_lines(source, size));
 	}
+	check_session(source, size, true, &out);
+	check_session(source, size, false, &out);
 	gb_ts_find_imports(source, size, &out);
 	check_imports(size, &out);
 	gb_ts_output_finish(&out);

@@ -1,7 +1,10 @@
 import { Connection } from './connection.js';
 import { GloveboxError } from './errors.js';
-import { checkClient, checkRun, encodeRun } from './options.js';
-import type { CodeExecutionOptions, GloveboxOptions } from './options.js';
+import { checkClient, checkRun, checkSession, encodeRun } from './options.js';
+import type { CodeExecutionOptions, GloveboxOptions, SessionOptions } from './options.js';
+import { OpenSession } from './open-session.js';
+import type { Session, SessionInfo } from './session.js';
+import type { JsonObject } from './protocol.js';
 import { Run } from './run.js';
 import type { CodeExecution } from './handle.js';
 
@@ -32,6 +35,26 @@ export class Glovebox {
       run.fail(error as GloveboxError);
     }
     return run.handle;
+  }
+
+  /** Opens a session, which lives until it is killed, this Glovebox is closed, or nobody has used it for long. */
+  async openSession(options: SessionOptions = {}): Promise<Session> {
+    checkSession(options);
+    const connection = this.#connect();
+    const reply = await connection.ask('session_open', { ...(options as JsonObject) });
+    return new OpenSession(connection, reply.session as unknown as SessionInfo, this.#options.limits);
+  }
+
+  /** The sessions that live, and those that have ended lately; of one conversation, or all. */
+  async sessions(conversation?: string): Promise<SessionInfo[]> {
+    const reply = await this.#connect().ask('session_list', conversation === undefined ? {} : { conversation });
+    return reply.sessions as unknown as SessionInfo[];
+  }
+
+  /** Ends all sessions of a conversation, and tells how many there were. */
+  async cleanup(conversation: string, reason?: string): Promise<number> {
+    const fields = { conversation, ...(reason !== undefined && { reason }) };
+    return (await this.#connect().ask('session_cleanup', fields)).count as number;
   }
 
   /** Ends all runs and the process. */

@@ -3,18 +3,22 @@ import { LineSplitter } from './lines.js';
 import type { GloveboxOptions } from './options.js';
 import { MAX_LINE_BYTES, PROTOCOL, ProtocolError } from './protocol.js';
 import type { AnswerMessage, CallMessage, ErrorMessage, JsonObject } from './protocol.js';
-import type { Outgoing, ReportMessage, ResultMessage } from './protocol.js';
+import type { Outgoing, OutputMessage, ReportMessage, ResultMessage } from './protocol.js';
 import type { Run } from './run.js';
 import { openTransport, type Transport } from './transport.js';
 
 /** A server that has been asked to end and does not is not waited for longer than this. */
 const PATIENCE_MS = 2000;
 
+type Waiting = { resolve(reply: JsonObject): void; reject(error: GloveboxError): void };
+
 /** One `glovebox stdio`, and the runs that it has under way. */
 export class Connection {
   readonly #transport: Transport;
   readonly #runs = new Map<number, Run>();
+  readonly #requests = new Map<number, Waiting>();
   readonly #gone: Promise<void>;
+  #lastRequest = 0;
   #lastRun = 0;
   #error: GloveboxError | undefined;
   #resolveGone!: () => void;
@@ -35,6 +39,7 @@ export class Connection {
   }
 
   start(run: Run, fields: JsonObject): void {
+    if (this.#error) return run.fail(this.#error);
     const number = ++this.#lastRun;
     try {
       this.#send(number, { type: 'run', ...fields });
@@ -44,6 +49,17 @@ export class Connection {
     run.attach((message) => this.#send(number, message));
     this.#runs.set(number, run);
     this.#transport.hold(true);
+  }
+
+  /** Asks about sessions, and resolves with the reply. */
+  ask(type: string, fields: JsonObject): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      if (this.#error) throw this.#error;
+      const request = ++this.#lastRequest;
+      this.#transport.output.write(toLine({ type, request, ...fields }));
+      this.#requests.set(request, { resolve, reject });
+      this.#transport.hold(true);
+    });
   }
 
   /** Ends its runs, and resolves when the server has gone. */
@@ -64,6 +80,7 @@ export class Connection {
     const message = parse(line);
     if (message.type === 'hello') return checkHello(message);
     if (message.type === 'error') return this.#onError(message as unknown as ErrorMessage);
+    if (message.request !== undefined) return this.#take(message.request as number)?.resolve(message);
     const number = message.run as number;
     const run = this.#runs.get(number);
     if (!run) return; // it has ended, or never got as far
@@ -71,20 +88,32 @@ export class Connection {
     if (message.type === 'result') this.#forget(number);
   }
 
-  #onError({ code, message, about, run: number, call, field }: ErrorMessage): void {
+  #onError({ code, message, about, run: number, call, request, field }: ErrorMessage): void {
     const error = new GloveboxError(code, message, field);
+    if (request !== undefined) return this.#take(request)?.reject(error);
     if (number === undefined) return this.#fail(error); // something of ours got lost, and there is no telling what
     const run = this.#runs.get(number);
-    if (!run || about === 'terminate') return;
+    if (!run || about === 'terminate' || about === 'interrupt') return;
     if (about === 'answer' && call !== undefined) return run.bridge.onAnswerRefused(call, error);
     if (about === 'call' && call !== undefined) return run.bridge.onCallRefused(call, error);
     run.fail(error);
     this.#forget(number);
   }
 
+  #take(request: number): Waiting | undefined {
+    const waiting = this.#requests.get(request);
+    this.#requests.delete(request);
+    this.#release();
+    return waiting;
+  }
+
   #forget(number: number): void {
     this.#runs.delete(number);
-    if (this.#runs.size === 0) this.#transport.hold(false);
+    this.#release();
+  }
+
+  #release(): void {
+    if (this.#runs.size === 0 && this.#requests.size === 0) this.#transport.hold(false);
   }
 
   /** A server that breaks the rules is not listened to any more. */
@@ -102,6 +131,8 @@ export class Connection {
     this.#transport.end(atOnce);
     for (const run of this.#runs.values()) run.fail(error);
     this.#runs.clear();
+    for (const { reject } of this.#requests.values()) reject(error);
+    this.#requests.clear();
   }
 }
 
@@ -115,8 +146,13 @@ function deliver(run: Run, message: JsonObject): void {
       return run.bridge.onAnswer(message as unknown as AnswerMessage);
     case 'result':
       return run.onResult(message as unknown as ResultMessage);
+    case 'output':
+      return run.onOutput(message as unknown as OutputMessage);
+    case 'prompt':
+      return run.onPrompt(message.prompt as string);
+    case 'display': // the result holds them all
     case 'log':
-      return; // the result holds them all
+      return;
     default:
       throw new ProtocolError(`there is no message of the type ${JSON.stringify(message.type)}`);
   }

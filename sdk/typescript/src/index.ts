@@ -4,7 +4,9 @@ import type { CodeExecution } from './handle.js';
 
 export { Glovebox } from './client.js';
 export { GloveboxError, SerializationError } from './errors.js';
+export type { Session, SessionExecution, SessionInfo, SessionResult } from './session.js';
 export type { CodeExecutionOptions, GloveboxOptions, Limits } from './options.js';
+export type { SessionExecuteOptions, SessionOptions } from './options.js';
 export type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';
 
 let shared: Glovebox | undefined;

@@ -23,6 +23,35 @@ export interface CodeExecutionOptions {
   report?: (value: unknown) => void;
 }
 
+export interface SessionOptions {
+  /** `'typescript'` unless said otherwise. */
+  language?: 'javascript' | 'typescript' | 'python';
+  /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
+  profile?: string;
+  /** Unique among those that live. */
+  name?: string;
+  /** What it belongs to; `cleanup` ends all of one. */
+  conversation?: string;
+  /** Take one that fits, if there is one, instead of opening another. */
+  reuse?: boolean;
+}
+
+/** As for `runCode`; `execute` calls a function of the session's, whose result counts. */
+export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'language'> {
+  /** After this it is interrupted, and the session stays. */
+  timeoutMs?: number;
+  /** Forget first what was defined before. */
+  reset?: boolean;
+  /** Python: what the program reads. */
+  stdin?: string;
+  /** Python: path to text or bytes, put into the folder that it runs in. */
+  files?: Record<string, string | Uint8Array>;
+  /** Called with what the program writes, as it happens. */
+  onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
+  /** Called when the program awaits input: see {@link Session.send}. */
+  onPrompt?: (prompt: string) => void;
+}
+
 /** Of one run each. */
 export interface Limits {
   /** After this a run is `'terminated'`; at most what the server allows, 300,000. */
@@ -76,6 +105,30 @@ const runChecks: Checks<CodeExecutionOptions> = {
   report: isFunction,
 };
 
+const executeChecks: Checks<SessionExecuteOptions> = {
+  execute: runChecks.execute,
+  imports: runChecks.imports,
+  modules: runChecks.modules,
+  globals: runChecks.globals,
+  memoryLimitBytes: isPositiveInteger,
+  filename: isString,
+  report: isFunction,
+  timeoutMs: isPositiveInteger,
+  reset: isBoolean,
+  stdin: isString,
+  files: isObject,
+  onOutput: isFunction,
+  onPrompt: isFunction,
+};
+
+const sessionChecks: Checks<SessionOptions> = {
+  language: isString, // which there are, the server knows
+  profile: isString,
+  name: isString,
+  conversation: isString,
+  reuse: isBoolean,
+};
+
 const clientChecks: Checks<GloveboxOptions> = {
   path: isString,
   command: isCommand,
@@ -97,6 +150,17 @@ const clientChecks: Checks<GloveboxOptions> = {
 export function checkRun(source: unknown, options: unknown): void {
   isString(source, 'source');
   checkFields(options, 'options', runChecks, HINTS);
+}
+
+/** Throws a TypeError that names what is wrong. */
+export function checkExecute(source: unknown, options: unknown): void {
+  isString(source, 'source');
+  checkFields(options, 'options', executeChecks);
+}
+
+/** Throws a TypeError that names what is wrong. */
+export function checkSession(options: unknown): void {
+  checkFields(options, 'options', sessionChecks);
 }
 
 /** Throws a TypeError that names what is wrong. */
@@ -125,6 +189,28 @@ export function encodeRun(
   if (report) encoded.report = true;
   encoder.finish('options');
   return { source, options: encoded, ...(limits && { limits: { ...limits } }) };
+}
+
+/** The fields of a run in a session. */
+export function encodeExecution(
+  source: string,
+  session: string,
+  options: SessionExecuteOptions,
+  limits: Limits | undefined,
+  exporter: Exporter,
+): JsonObject {
+  const { execute, timeoutMs, reset, stdin, files, onOutput, onPrompt, ...common } = options;
+  const own = { ...limits, ...(timeoutMs && { timeoutMs }) };
+  const { options: encoded, ...message } = encodeRun(source, common, own, exporter);
+  const fields = encoded as JsonObject;
+  delete fields.execute;
+  const encoder = new Encoder(exporter);
+  if (execute?.fn !== undefined) fields.execute = encodeExecute(execute, encoder);
+  if (files) fields.files = encodeNamed(files, 'files', encoder);
+  encoder.finish('options');
+  if (reset) fields.reset = true;
+  if (stdin !== undefined) fields.stdin = stdin;
+  return { ...message, options: fields, session };
 }
 
 function encodeExecute(execute: CodeExecutionOptions['execute'], encoder: Encoder): JsonObject {
@@ -178,6 +264,10 @@ function isObject(value: unknown, name: string): asserts value is Record<string,
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new TypeError(`${name}: must be an object`);
   }
+}
+
+function isBoolean(value: unknown, name: string): void {
+  if (typeof value !== 'boolean') throw new TypeError(`${name}: must be true or false`);
 }
 
 function isArray(value: unknown, name: string): void {

@@ -8,7 +8,7 @@ export const PROTOCOL = 1;
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** What a client sends, but for the number of the run. */
-export type Outgoing = JsonObject & { type: 'run' | 'answer' | 'call' | 'terminate' };
+export type Outgoing = JsonObject & { type: 'run' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
 export interface CallMessage {
   call: number;
@@ -34,7 +34,13 @@ export interface ErrorMessage {
   about?: string;
   run?: number;
   call?: number;
+  request?: number;
   field?: string;
+}
+
+export interface OutputMessage {
+  stream: 'stdout' | 'stderr';
+  text: string;
 }
 
 export interface ResultMessage {

@@ -3,7 +3,7 @@ import { Bridge } from './bridge.js';
 import { Decoder } from './decode.js';
 import { SerializationError, type GloveboxError } from './errors.js';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';
-import type { Json, JsonObject, Outgoing, ReportMessage, ResultMessage } from './protocol.js';
+import type { Json, JsonObject, Outgoing, OutputMessage, ReportMessage, ResultMessage } from './protocol.js';
 
 type Result = ResultMessage['result'];
 
@@ -17,6 +17,8 @@ export class Run extends AsyncResource {
   readonly handle: CodeExecution;
   readonly bridge = new Bridge((message) => this.#send(message));
   readonly #report: ((value: unknown) => void) | undefined;
+  readonly #output: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
+  readonly #prompt: ((prompt: string) => void) | undefined;
   readonly #reports: unknown[] = [];
   readonly #began = performance.now();
   #send: (message: Outgoing) => void = () => {};
@@ -25,9 +27,15 @@ export class Run extends AsyncResource {
   #resolve!: (result: CodeExecutionResult) => void;
   #reject!: (error: GloveboxError) => void;
 
-  constructor(report: ((value: unknown) => void) | undefined) {
+  constructor(
+    report: ((value: unknown) => void) | undefined,
+    output?: (text: string, stream: 'stdout' | 'stderr') => void,
+    prompt?: (prompt: string) => void,
+  ) {
     super('CodeExecution');
     this.#report = report;
+    this.#output = output;
+    this.#prompt = prompt;
     const settled = new Promise<CodeExecutionResult>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -47,6 +55,15 @@ export class Run extends AsyncResource {
       this.#reports.push(value);
       return this.#report?.(value);
     });
+  }
+
+  /** What a listener throws is its own problem, as with any event. */
+  onOutput({ text, stream }: OutputMessage): void {
+    if (this.#output) queueMicrotask(() => this.#output!(text, stream));
+  }
+
+  onPrompt(prompt: string): void {
+    if (this.#prompt) queueMicrotask(() => this.#prompt!(prompt));
   }
 
   onResult(message: ResultMessage): void {
@@ -71,13 +88,18 @@ export class Run extends AsyncResource {
     this.#send({ type: 'terminate', ...(reason !== undefined && { reason: String(reason) }) });
   }
 
+  #interrupt(): void {
+    if (this.#running) this.#send({ type: 'interrupt' });
+  }
+
   /** Without `this`, so that its methods may be passed around. */
   #makeHandle(settled: Promise<CodeExecutionResult>): CodeExecution {
     const isRunning = () => this.#running;
     const reports = readOnly(this.#reports);
-    return Object.freeze<CodeExecution>({
+    return Object.freeze<CodeExecution & { interrupt(): void }>({
       then: (fulfilled, rejected) => settled.then(fulfilled, rejected),
       terminate: (reason) => this.#terminate(reason),
+      interrupt: () => this.#interrupt(),
       get running() {
         return isRunning();
       },
@@ -99,7 +121,7 @@ function readResult(message: ResultMessage, bridge: Bridge): Omit<CodeExecutionR
   return {
     ...outcome,
     logs: (result.logs ?? []).map((log) => readLog(log, decoder)),
-    ...pick(result, ['memoryUsedBytes', 'runId', 'timedOut', 'truncated']),
+    ...pick(result, ['memoryUsedBytes', 'runId', 'timedOut', 'truncated', 'stdout', 'stderr', 'exitCode']),
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -39,20 +40,25 @@ static bool grow(void *list, uint32_t used, uint32_t *cap, size_t size) {
 
 /* --- frames in --- */
 
-/* The next frame that is there or comes. The host's end is ours too. */
-static void wait_for_frame(struct gb_js_bridge *bridge, struct gb_frame *ret_frame) {
+/* The next frame that is there or comes. The host's end is ours too. False if we were interrupted meanwhile.
+ */
+static bool wait_for_frame(struct gb_js *js, struct gb_frame *ret_frame) {
+	struct gb_js_bridge *bridge = js->bridge;
 	for (;;) {
 		enum gb_frame_status status = gb_frame_reader_next(&bridge->reader, ret_frame);
 		if (status == GB_FRAME_READY)
-			return;
+			return true;
 		size_t room = 0, missing = gb_frame_reader_missing(&bridge->reader);
 		char *into = NULL;
 		if (status == GB_FRAME_MORE)
 			into = gb_frame_reader_room(
 			    &bridge->reader, missing > READ_STEP ? missing : READ_STEP, &room);
 		ssize_t n = into ? read(bridge->fd, into, room) : -1;
-		if (n < 0 && into && errno == EINTR)
+		if (n < 0 && into && errno == EINTR) {
+			if (js->interrupted)
+				return false;
 			continue;
+		}
 		if (n <= 0)
 			_exit(0);
 		gb_frame_reader_fed(&bridge->reader, (size_t)n);
@@ -171,11 +177,20 @@ static JSValue make_pending(struct gb_js *js, uint32_t call, size_t cost) {
 	return promise;
 }
 
+/* Not for the code to catch. */
+static JSValue throw_interrupted(struct gb_js *js) {
+	JS_ThrowInternalError(js->guest, "interrupted");
+	JSValue thrown = JS_GetException(js->guest);
+	JS_SetUncatchableError(js->guest, thrown);
+	return JS_Throw(js->guest, thrown);
+}
+
 /* Stop until @call is answered. */
 static JSValue wait_for_answer(struct gb_js *js, uint32_t call, size_t cost) {
 	for (;;) {
 		struct gb_frame frame;
-		wait_for_frame(js->bridge, &frame);
+		if (!wait_for_frame(js, &frame))
+			return throw_interrupted(js);
 		struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
 		if (frame.type != GB_FRAME_ANSWER || take_u32(&in) != call) {
 			keep_frame(js->bridge, &frame);
@@ -201,10 +216,14 @@ static JSValue call_host(
     JSContext *ctx, JSValueConst this_value, int argc, JSValueConst *argv, int magic, JSValueConst *data) {
 	(void)this_value, (void)magic;
 	struct gb_js *js = JS_GetRuntimeOpaque(JS_GetRuntime(ctx));
-	uint32_t function, call = 0;
+	uint32_t function, generation, call = 0;
 	size_t cost = 0;
-	if (JS_ToUint32(ctx, &function, data[0]) < 0)
+	if (JS_ToUint32(ctx, &function, data[0]) < 0 || JS_ToUint32(ctx, &generation, data[1]) < 0)
 		return JS_EXCEPTION;
+	if (generation != js->bridge->generation)
+		return JS_ThrowTypeError(ctx,
+		    "this function of the host's was given to an earlier run of the "
+		    "session, and has ended with it");
 	/* A hook of the guest's that is called for an error which is only just being read: the bytes that
 	 * are read from lie where the answer would be received. */
 	if (js->decoding)
@@ -228,8 +247,9 @@ JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name) {
 	if (!is_new)
 		return JS_DupValue(js->guest, bridge->host[*index].value);
 	*index = bridge->n_host;
-	JSValue number = JS_NewUint32(js->guest, id);
-	JSValue function = JS_NewCFunctionData2(js->guest, call_host, name ? name : "", 0, 0, 1, &number);
+	JSValueConst numbers[] = {JS_NewUint32(js->guest, id), JS_NewUint32(js->guest, bridge->generation)};
+	JSValue function =
+	    JS_NewCFunctionData2(js->guest, call_host, name ? name : "", 0, 0, GB_COUNT(numbers), numbers);
 	uint32_t *back = JS_IsException(function)
 			     ? NULL
 			     : gb_identity_at(&bridge->host_by_value, JS_VALUE_GET_PTR(function), &is_new);
@@ -426,7 +446,8 @@ bool gb_js_bridge_turn(struct gb_js *js) {
 	if (!take_kept_frame(bridge, &frame)) {
 		if (bridge->n_pending == 0 && bridge->n_guest_functions == 0)
 			return false;
-		wait_for_frame(bridge, &frame);
+		if (!wait_for_frame(js, &frame))
+			return true;
 	}
 	/* Values are decoded before guest code runs, which may receive into the same memory. */
 	struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
@@ -437,4 +458,46 @@ bool gb_js_bridge_turn(struct gb_js *js) {
 	else
 		_exit(1);
 	return true;
+}
+
+/* --- sessions --- */
+
+/* Forget what was lent and what was waited for. */
+static void renew(struct gb_js *js, const struct gb_job *job) {
+	struct gb_js_bridge *bridge = js->bridge;
+	for (uint32_t i = 0; i < bridge->n_host; i++)
+		JS_FreeValue(js->guest, bridge->host[i].value);
+	for (uint32_t i = 0; i < bridge->n_guest; i++)
+		JS_FreeValue(js->guest, bridge->guest[i]);
+	for (uint32_t i = 0; i < bridge->n_pending; i++)
+		for (size_t k = 0; k < GB_COUNT(bridge->pending[i].settle); k++)
+			JS_FreeValue(js->guest, bridge->pending[i].settle[k]);
+	gb_identity_finish(&bridge->host_by_id);
+	gb_identity_finish(&bridge->host_by_value);
+	gb_identity_finish(&bridge->guest_by_value);
+	free(bridge->host);
+	free(bridge->guest);
+	free(bridge->pending);
+	gb_buf_finish(&bridge->inbox);
+	struct gb_frame_reader reader = bridge->reader;
+	uint32_t generation = bridge->generation;
+	gb_js_bridge_open(js, bridge, bridge->fd, job);
+	bridge->reader = reader;
+	bridge->reader.buf.max = job->call + READ_STEP + FRAME_SLACK;
+	bridge->generation = generation + 1;
+}
+
+void gb_js_bridge_next_job(struct gb_js *js, struct gb_job *ret_job) {
+	struct gb_frame frame;
+	/* A job is larger than a call may be; the host has seen to its size. */
+	js->bridge->reader.buf.max = UINT32_MAX;
+	do
+		js->interrupted = false;
+	while (!wait_for_frame(js, &frame) || frame.type != GB_FRAME_JOB);
+	uint8_t *bytes = malloc(frame.n + 1);
+	if (!bytes)
+		_exit(1);
+	memcpy(bytes, frame.payload, frame.n);
+	gb_job_parse(ret_job, bytes, frame.n);
+	renew(js, ret_job);
 }

@@ -34,6 +34,7 @@ struct gb_js_bridge {
 	uint64_t calls;
 	uint64_t in_flight_bytes;
 	uint32_t next_call;
+	uint32_t generation; /* which job of a session this is */
 
 	/* The host's functions, each made once. */
 	struct gb_js_lent {
@@ -60,6 +61,9 @@ struct gb_js_bridge {
 };
 
 void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_job *job);
+/* The next job of a session; job->bytes is the caller's to free(). What was lent for the one before is void.
+ */
+void gb_js_bridge_next_job(struct gb_js *js, struct gb_job *ret_job);
 
 /* The function that a host's id stands for, or a promise that will settle as the host's does. */
 JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name);

@@ -23,6 +23,7 @@ enum gb_js_encode_mode {
 
 /* Once, in a fresh realm. */
 void gb_js_take_intrinsics(struct gb_js *js);
+void gb_js_drop_intrinsics(struct gb_js *js);
 
 /* Append @value, which messages call @root, as one item. False with an exception pending, or when @out has
  * failed. */

@@ -141,3 +141,7 @@ size_t gb_heap_used(void) {
 size_t gb_heap_peak(void) {
 	return heap.peak;
 }
+
+void gb_heap_forget_peak(void) {
+	heap.peak = heap.used;
+}

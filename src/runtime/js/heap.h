@@ -25,5 +25,7 @@ void gb_heap_limit(size_t max, void (*on_exceeded)(void));
 size_t gb_heap_used(void);
 /* The most that was in use at any time. */
 size_t gb_heap_peak(void);
+/* Begin to measure anew. */
+void gb_heap_forget_peak(void);
 
 #endif

@@ -65,6 +65,13 @@ void gb_js_take_intrinsics(struct gb_js *js) {
 	 */
 	static const char invert[] = "n => ~n";
 	JSContext *failed_in;
-	JSValue code = gb_js_compile(js, invert, sizeof invert - 1, "<glovebox>", false, &failed_in);
+	JSValue code = gb_js_compile(js, invert, sizeof invert - 1, "<glovebox>", GB_JS_SCRIPT, &failed_in);
 	own->bigint_invert = JS_EvalFunction(js->guest, code);
+}
+
+void gb_js_drop_intrinsics(struct gb_js *js) {
+	/* It holds values and nothing else. */
+	JSValue *values = (JSValue *)&js->intrinsics;
+	for (size_t i = 0; i < sizeof js->intrinsics / sizeof *values; i++)
+		JS_FreeValue(js->guest, values[i]);
 }

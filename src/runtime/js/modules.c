@@ -86,24 +86,34 @@ static void throw_syntax_error(struct gb_js *js, const char *name, const struct 
 	JS_Throw(js->guest, thrown);
 }
 
-/* Compile @text and read it in, with everything that it imports. */
-static JSModuleDef *read_source(
-    struct gb_js *js, struct gb_job_text text, const char *name, JSContext **ret_failed_in) {
+static struct gb_js_source *prepare(
+    struct gb_js *js, struct gb_job_text text, const char *name, bool is_session) {
 	struct gb_js_modules *modules = js->modules;
 	bool is_typescript = modules->job->flags & GB_JOB_TYPESCRIPT;
 	struct gb_js_source *source = gb_js_source_add(&modules->sources, name, text, is_typescript);
 	struct gb_ts_error error;
-	*ret_failed_in = js->guest;
 	if (!source) {
 		JS_ThrowOutOfMemory(js->guest);
 		return NULL;
 	}
-	if (!gb_js_source_prepare(source, &error)) {
-		throw_syntax_error(js, name, &error);
+	source->is_session = is_session;
+	if (gb_js_source_prepare(source, &error))
+		return source;
+	throw_syntax_error(js, name, &error);
+	return NULL;
+}
+
+/* Compile @text and read it in, with everything that it imports. */
+static JSModuleDef *read_source(
+    struct gb_js *js, struct gb_job_text text, const char *name, JSContext **ret_failed_in) {
+	struct gb_js_modules *modules = js->modules;
+	*ret_failed_in = js->guest;
+	const struct gb_js_source *source = prepare(js, text, name, false);
+	if (!source)
 		return NULL;
-	}
 	modules->reading++;
-	JSValue code = gb_js_compile(js, source->compiled.p, source->compiled.n, name, true, ret_failed_in);
+	JSValue code =
+	    gb_js_compile(js, source->compiled.p, source->compiled.n, name, GB_JS_MODULE, ret_failed_in);
 	modules->reading--;
 	if (JS_IsException(code))
 		return NULL;
@@ -326,4 +336,29 @@ JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in) {
 		return NULL;
 	}
 	return entry;
+}
+
+/* --- sessions --- */
+
+void gb_js_modules_reopen(struct gb_js *js, struct gb_js_modules *modules, const struct gb_job *job) {
+	struct gb_js_sources sources = modules->sources;
+	JS_FreeValue(js->guest, modules->imports);
+	JS_FreeValue(js->guest, modules->failure);
+	free(modules->asked_by);
+	free(modules->asked_for);
+	gb_js_modules_open(js, modules, job);
+	modules->sources = sources;
+}
+
+JSValue gb_js_modules_enter_session(
+    struct gb_js *js, const char *name, const struct gb_js_source **ret_source, JSContext **ret_failed_in) {
+	*ret_failed_in = js->guest;
+	const struct gb_js_source *source = prepare(js, js->modules->job->source, name, true);
+	if (!source)
+		return JS_EXCEPTION;
+	JSValue code =
+	    gb_js_compile(js, source->compiled.p, source->compiled.n, name, GB_JS_SESSION, ret_failed_in);
+	if (!JS_IsException(code))
+		*ret_source = source;
+	return code;
 }

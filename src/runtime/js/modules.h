@@ -36,6 +36,12 @@ void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const s
 /* Compile the job's source and find all that it imports. NULL with an exception pending in *ret_failed_in. */
 JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in);
 
+/* The next job of a session: what was loaded before stays. */
+void gb_js_modules_reopen(struct gb_js *js, struct gb_js_modules *modules, const struct gb_job *job);
+/* Compile the job's source as a session's. *ret_source lives until the next job. */
+JSValue gb_js_modules_enter_session(
+    struct gb_js *js, const char *name, const struct gb_js_source **ret_source, JSContext **ret_failed_in);
+
 /* The pending exception of the guest says that modules do not fit together: note who asks for what. */
 void gb_js_modules_note_mismatch(struct gb_js *js);
 

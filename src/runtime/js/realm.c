@@ -111,6 +111,12 @@ static void on_rejection(
 		list->promises[list->n++] = JS_DupValue(ctx, promise);
 }
 
+void gb_js_forget_rejections(struct gb_js *js) {
+	for (uint32_t i = 0; i < js->unhandled.n; i++)
+		JS_FreeValue(js->guest, js->unhandled.promises[i]);
+	js->unhandled.n = 0;
+}
+
 /* --- contexts --- */
 
 static JSContext *make_compiler(JSRuntime *runtime) {
@@ -154,22 +160,17 @@ static void furnish_guest(JSContext *ctx) {
 	JS_FreeValue(ctx, global);
 }
 
-bool gb_js_init(struct gb_js *js) {
-	js->runtime = JS_NewRuntime2(&gb_heap_functions, NULL);
-	if (!js->runtime)
-		return false;
-	JS_SetRuntimeOpaque(js->runtime, js);
-	JS_SetMaxStackSize(js->runtime, STACK_BYTES);
-	JS_SetCanBlock(js->runtime, false);
-	JS_SetHostPromiseRejectionTracker(js->runtime, on_rejection, js);
-	gb_js_modules_install(js);
-	js->compiler = make_compiler(js->runtime);
+static int is_interrupted(JSRuntime *runtime, void *opaque) {
+	(void)runtime;
+	return ((struct gb_js *)opaque)->interrupted;
+}
+
+static bool open_guest(struct gb_js *js) {
 	js->guest = make_guest(js->runtime);
-	if (!js->compiler || !js->guest)
+	if (!js->guest)
 		return false;
 	furnish_guest(js->guest);
 	gb_js_take_intrinsics(js);
-
 	JSContext *failed_in;
 	JSValue globals = JS_NewObject(js->guest);
 	JS_DefinePropertyValueStr(js->guest, globals, "console", make_console(js->guest), JS_PROP_C_W_E);
@@ -179,10 +180,38 @@ bool gb_js_init(struct gb_js *js) {
 	return defined;
 }
 
-JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename, bool module,
-    JSContext **ret_failed_in) {
+bool gb_js_init(struct gb_js *js) {
+	js->runtime = JS_NewRuntime2(&gb_heap_functions, NULL);
+	if (!js->runtime)
+		return false;
+	JS_SetRuntimeOpaque(js->runtime, js);
+	JS_SetMaxStackSize(js->runtime, STACK_BYTES);
+	JS_SetCanBlock(js->runtime, false);
+	JS_SetHostPromiseRejectionTracker(js->runtime, on_rejection, js);
+	JS_SetInterruptHandler(js->runtime, is_interrupted, js);
+	gb_js_modules_install(js);
+	js->compiler = make_compiler(js->runtime);
+	return js->compiler && open_guest(js);
+}
+
+bool gb_js_renew_guest(struct gb_js *js) {
+	gb_js_drop_intrinsics(js);
+	gb_js_forget_rejections(js);
+	JS_FreeContext(js->guest);
+	JS_RunGC(js->runtime);
+	js->has_console = false;
+	return open_guest(js);
+}
+
+JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename,
+    enum gb_js_kind kind, JSContext **ret_failed_in) {
+	static const int kinds[] = {
+	    [GB_JS_MODULE] = JS_EVAL_TYPE_MODULE,
+	    [GB_JS_SCRIPT] = JS_EVAL_TYPE_GLOBAL,
+	    [GB_JS_SESSION] = JS_EVAL_TYPE_GLOBAL | JS_EVAL_FLAG_ASYNC | JS_EVAL_FLAG_STRICT,
+	};
 	*ret_failed_in = js->compiler;
-	int flags = JS_EVAL_FLAG_COMPILE_ONLY | (module ? JS_EVAL_TYPE_MODULE : JS_EVAL_TYPE_GLOBAL);
+	int flags = JS_EVAL_FLAG_COMPILE_ONLY | kinds[kind];
 	JSValue compiled = JS_Eval(js->compiler, source, n, filename, flags);
 	if (JS_IsException(compiled))
 		return compiled;
@@ -228,7 +257,7 @@ bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **re
 		return false;
 	if (script.len == 0)
 		return true;
-	JSValue code = gb_js_compile(js, script.data, script.len, "<globals>", false, ret_failed_in);
+	JSValue code = gb_js_compile(js, script.data, script.len, "<globals>", GB_JS_SCRIPT, ret_failed_in);
 	if (JS_IsException(code))
 		return false;
 	JSValue global = JS_GetGlobalObject(ctx);

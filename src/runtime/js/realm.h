@@ -8,6 +8,7 @@
 #ifndef GB_JS_REALM_H
 #define GB_JS_REALM_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -38,10 +39,11 @@ struct gb_js {
 	JSContext *guest;
 	struct gb_js_intrinsics intrinsics;
 	bool has_console;
-	unsigned decoding;             /* values are being read just now */
-	struct gb_js_bridge *bridge;   /* NULL until there is a job */
-	struct gb_js_modules *modules; /* the same */
-	struct gb_js_rejections {      /* promises that nobody has looked after */
+	unsigned decoding;                 /* values are being read just now */
+	volatile sig_atomic_t interrupted; /* what runs is to stop */
+	struct gb_js_bridge *bridge;       /* NULL until there is a job */
+	struct gb_js_modules *modules;     /* the same */
+	struct gb_js_rejections {          /* promises that nobody has looked after */
 		JSValue *promises;
 		uint32_t n, cap;
 	} unhandled;
@@ -54,13 +56,25 @@ bool gb_js_init(struct gb_js *js);
 /* After fork: every child must draw its own numbers. */
 void gb_js_reseed(struct gb_js *js);
 
-/* Compile @source (with a zero after its end) as a module or script and bring it into the guest context.
- * On failure the exception is pending in *ret_failed_in. */
-JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename, bool module,
-    JSContext **ret_failed_in);
+enum gb_js_kind {
+	GB_JS_MODULE,
+	GB_JS_SCRIPT,
+	GB_JS_SESSION, /* a script that may await; evaluated, it gives a promise of {value} */
+};
+
+/* Compile @source (with a zero after its end) and bring it into the guest context. On failure the exception
+ * is pending in *ret_failed_in. */
+JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename,
+    enum gb_js_kind kind, JSContext **ret_failed_in);
+
+/* Another guest context instead of the one that there is. */
+bool gb_js_renew_guest(struct gb_js *js);
 
 /* Make the properties of @globals identifiers that guest code sees, without putting them on globalThis. */
 bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **ret_failed_in);
+
+/* Promises that nobody has looked after are not looked at any more. */
+void gb_js_forget_rejections(struct gb_js *js);
 
 /* Run what promises have queued until nothing is left. */
 void gb_js_run_jobs(struct gb_js *js);

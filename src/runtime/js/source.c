@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 
-enum { GROWTH = 4, GROWTH_SLACK = 64 << 10 };
+enum { GROWTH = 4, GROWTH_SLACK = 64 << 10, KEPT_MAX = 256 };
 
 struct gb_js_source *gb_js_source_add(
     struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript) {
@@ -30,26 +30,63 @@ struct gb_js_source *gb_js_source_add(
 }
 
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error) {
-	if (!source->is_typescript)
+	if (!source->is_typescript && !source->is_session)
 		return true;
-	if (!gb_ts_erase(source->written.p, source->written.n, &source->output, ret_error))
+	bool ok = source->is_session
+		      ? gb_ts_erase_session(source->written.p, source->written.n, source->is_typescript,
+			    &source->output, ret_error)
+		      : gb_ts_erase(source->written.p, source->written.n, &source->output, ret_error);
+	if (!ok)
 		return false;
 	source->compiled = (struct gb_job_text){source->output.text.data, source->output.text.len};
 	source->has_imports = true;
 	return true;
 }
 
+static void release(struct gb_js_source *source) {
+	gb_ts_output_finish(&source->output);
+	free(source->own_name);
+	free(source);
+}
+
+/* Only where text was inserted do positions differ. */
+static bool outlives(struct gb_js_source *source) {
+	if (source->own_name)
+		return true;
+	if (source->output.n_shifts == 0 || !(source->own_name = strdup(source->name)))
+		return false;
+	source->name = source->own_name;
+	source->written = source->compiled = (struct gb_job_text){NULL, 0};
+	source->output.n_imports = source->output.n_declared = 0;
+	source->has_imports = true;
+	gb_buf_finish(&source->output.text);
+	return true;
+}
+
+void gb_js_sources_outlive(struct gb_js_sources *sources) {
+	size_t n = 0;
+	for (size_t i = 0; i < sources->n; i++)
+		if (outlives(sources->list[i]))
+			sources->list[n++] = sources->list[i];
+		else
+			release(sources->list[i]);
+	size_t old = n > KEPT_MAX ? n - KEPT_MAX : 0;
+	for (size_t i = 0; i < old; i++)
+		release(sources->list[i]);
+	memmove(sources->list, sources->list + old, (n - old) * sizeof *sources->list);
+	sources->n = n - old;
+}
+
 void gb_js_sources_finish(struct gb_js_sources *sources) {
-	for (size_t i = 0; i < sources->n; i++) {
-		gb_ts_output_finish(&sources->list[i]->output);
-		free(sources->list[i]);
-	}
+	for (size_t i = 0; i < sources->n; i++)
+		release(sources->list[i]);
 	free(sources->list);
 	*sources = (struct gb_js_sources){0};
 }
 
 static struct gb_js_source *find(const struct gb_js_sources *sources, const char *name, size_t n) {
-	for (size_t i = 0; i < sources->n; i++)
+	/* The last one of that name. */
+	for (size_t i = sources->n; i-- > 0;)
 		if (strlen(sources->list[i]->name) == n && memcmp(sources->list[i]->name, name, n) == 0)
 			return sources->list[i];
 	return NULL;
@@ -58,7 +95,7 @@ static struct gb_js_source *find(const struct gb_js_sources *sources, const char
 /* --- positions --- */
 
 static void map(const struct gb_js_source *source, unsigned *line, unsigned *column) {
-	if (source && source->is_typescript && *line && *column)
+	if (source && source->output.n_shifts && *line && *column)
 		gb_ts_map(&source->output, line, column);
 }
 

@@ -23,6 +23,8 @@ struct gb_js_source {
 	struct gb_job_text written, compiled;
 	bool is_typescript;
 	bool has_imports; /* in output, of JavaScript too */
+	bool is_session;  /* of a session's own text, not of a module */
+	char *own_name;   /* once it outlives its job */
 	struct gb_ts_output output;
 };
 
@@ -37,6 +39,8 @@ struct gb_js_source *gb_js_source_add(
     struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript);
 /* Make what is to be compiled. */
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error);
+/* The job is over, whose texts these are: keep what it takes to find positions in code that lives on. */
+void gb_js_sources_outlive(struct gb_js_sources *sources);
 void gb_js_sources_finish(struct gb_js_sources *sources);
 
 /* From where the engine says that something is in module @name to where it stands in the text. */

@@ -2,6 +2,7 @@
  * The JavaScript worker: reads one job, evaluates it as an ES module, answers, ends.
  */
 #include <errno.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "runtime/js/modules.h"
 #include "runtime/js/realm.h"
 #include "runtime/js/report.h"
+#include "runtime/js/session.h"
 #include "runtime/wire.h"
 #include "sandbox/inside/zygote.h"
 #include "value/cbor.h"
@@ -27,8 +29,14 @@
 
 enum { ANSWER_SLACK = 256 << 10, GARBAGE = 1 << 20 };
 
-/* A process does one run, so this is what that run is. */
+/* A process does one run or is one session, so this is what that is. */
 static struct {
+	struct gb_job job;
+	struct gb_js_session session;
+	bool is_session;
+	bool fenced;     /* the limit of the address space is set */
+	jmp_buf next;    /* where a session goes on when a job has been answered */
+	JSValue outcome; /* of a session's job, or undefined */
 	struct gb_js js;
 	struct gb_js_bridge bridge;
 	struct gb_js_modules modules;
@@ -41,15 +49,19 @@ static struct {
 
 /* --- answering --- */
 
-/* Send what is in the buffer and wait for the end, which the host brings. To end by ourselves would mean to
- * take this memory apart while the host, on the same CPU, waits to read the answer. */
+/* Send what is in the buffer. A session goes on with its next job, from wherever this is called: never from
+ * inside the engine. A run waits for the end, which the host brings: to end by ourselves would mean to take
+ * this memory apart while the host, on the same CPU, waits to read the answer. */
 __attribute__((noreturn)) static void finish(void) {
 	/* Half an answer is none, and nobody would end a run that waits for its end without having answered.
 	 */
 	if (gb_buf_failed(&worker.out))
 		_exit(1);
-	if (gb_write_all(worker.fd, worker.out.data, worker.out.len))
-		gb_read_all(worker.fd, &(char){0}, 1);
+	if (!gb_write_all(worker.fd, worker.out.data, worker.out.len))
+		_exit(0);
+	if (worker.is_session)
+		longjmp(worker.next, 1);
+	gb_read_all(worker.fd, &(char){0}, 1);
 	_exit(0);
 }
 
@@ -68,14 +80,31 @@ __attribute__((noreturn)) static void fail(
 	finish();
 }
 
+/* Whatever is still to be done for what was interrupted is not done: none of it survives to a later job. */
+__attribute__((noreturn)) static void fail_interrupted(void) {
+	gb_js_run_jobs(&worker.js);
+	fail(GB_WIRE_ERROR, "InterruptedError", "interrupted", "the run was interrupted");
+}
+
 /* The exception that is pending in @ctx is the outcome. */
 __attribute__((noreturn)) static void fail_thrown(enum gb_wire_status status, JSContext *ctx) {
+	if (worker.is_session) {
+		/* What the code has left to be done is its own, and not the next job's. */
+		JSValue thrown = JS_GetException(ctx);
+		gb_js_run_jobs(&worker.js);
+		JS_Throw(ctx, thrown);
+	}
+	if (worker.js.interrupted) {
+		JS_FreeValue(ctx, JS_GetException(ctx));
+		fail_interrupted();
+	}
 	gb_js_write_exception(start_over(), &worker.js, ctx, status, gb_heap_peak(), worker.truncated);
 	finish();
 }
 
 static void on_heap_exceeded(void) {
-	/* Called from inside the allocator: nothing here may use the JavaScript heap. */
+	/* Called from inside the allocator: nothing here may use the JavaScript heap, and a session ends. */
+	worker.is_session = false;
 	fail(GB_WIRE_MEMORY, "MemoryError", "memory", "the run needed more memory than its limit");
 }
 
@@ -125,12 +154,17 @@ static void limit(const struct gb_job *job) {
 	size_t garbage = job->memory / 8 < GARBAGE ? job->memory / 8 : GARBAGE;
 	JS_SetGCThreshold(worker.js.runtime, gb_heap_used() + garbage);
 #ifndef __SANITIZE_ADDRESS__
-	const rlim_t space =
+	rlim_t space =
 	    (rlim_t)(job->memory * 2 + 2 * job->result + 8 * job->call + job->n * 4 + (128u << 20));
-	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, space}) != 0)
+	struct rlimit now = {0};
+	/* It stands for good: the later jobs of a session cannot have much more than its first. */
+	if (worker.fenced && getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max < space)
+		space = now.rlim_max;
+	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, worker.fenced ? now.rlim_max : space}) != 0)
 		_exit(1);
+	worker.fenced = true;
 #endif
-	if (job->cpu_seconds) {
+	if (job->cpu_seconds && !worker.is_session) {
 		const struct rlimit cpu = {job->cpu_seconds, job->cpu_seconds + 1};
 		if (setrlimit(RLIMIT_CPU, &cpu) != 0)
 			_exit(1);
@@ -142,6 +176,8 @@ static JSValue await(JSValue promise) {
 	JSContext *ctx = worker.js.guest;
 	gb_js_run_jobs(&worker.js);
 	while (JS_PromiseState(ctx, promise) == JS_PROMISE_PENDING) {
+		if (worker.js.interrupted)
+			fail_interrupted();
 		if (!gb_js_bridge_turn(&worker.js))
 			fail(GB_WIRE_ERROR, "DeadlockError", "never_settles",
 			    "a promise that the run waits for can never settle: nothing is left that could "
@@ -218,7 +254,10 @@ static void define_globals(const struct gb_job *job, JSValue globals) {
 		if (JS_DefinePropertyValueStr(ctx, globals, "report", report, JS_PROP_C_W_E) < 0)
 			fail_thrown(GB_WIRE_ERROR, ctx);
 	}
-	if (!JS_IsUndefined(globals) && !gb_js_define_globals(&worker.js, globals, &failed_in))
+	bool ok =
+	    JS_IsUndefined(globals) || (worker.is_session ? gb_js_session_globals : gb_js_define_globals)(
+					   &worker.js, globals, &failed_in);
+	if (!ok)
 		fail_thrown(GB_WIRE_LINK_ERROR, failed_in);
 	JS_FreeValue(ctx, globals);
 }
@@ -269,7 +308,7 @@ static JSValue select_export(const struct gb_job *job, JSModuleDef *module) {
 	return selected;
 }
 
-static void answer(const struct gb_job *job, JSValueConst value) {
+static bool write_answer(const struct gb_job *job, JSValueConst value, enum gb_js_encode_mode mode) {
 	struct gb_buf *out = &worker.out;
 	gb_buf_finish(out);
 	gb_buf_init(out, job->result + 64);
@@ -278,10 +317,20 @@ static void answer(const struct gb_job *job, JSValueConst value) {
 	gb_cbor_unsigned(out, gb_heap_peak());
 	gb_cbor_simple(out, worker.truncated ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
 	gb_cbor_simple(out, GB_SIMPLE_NULL);
-	bool ok = gb_js_encode(&worker.js, value, GB_JS_STRICT, "result", out);
+	bool ok = gb_js_encode(&worker.js, value, mode, "result", out);
 	gb_frame_end(out, mark);
-	if (ok && !gb_buf_failed(out))
+	return ok && !gb_buf_failed(out);
+}
+
+static void answer(const struct gb_job *job, JSValueConst value) {
+	if (write_answer(job, value, GB_JS_STRICT))
 		return;
+	/* A line of a session may end in anything, without meaning it as a result. */
+	if (worker.is_session && !job->export_name.p && JS_HasException(worker.js.guest)) {
+		JS_FreeValue(worker.js.guest, JS_GetException(worker.js.guest));
+		if (write_answer(job, value, GB_JS_LENIENT))
+			return;
+	}
 	if (JS_HasException(worker.js.guest))
 		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
 	fail(GB_WIRE_ERROR, "RangeError", "result_size", "the result is larger than this run may return");
@@ -308,7 +357,75 @@ static void run(const struct gb_job *job) {
 	JS_FreeValue(worker.js.guest, selected);
 }
 
-/* --- the three functions of a worker --- */
+/* --- a session --- */
+
+/* What the job asks for: what its last statement gave, or what a function of the session's returns. */
+static JSValue select_outcome(const struct gb_job *job, JSValue holder, struct gb_cbor_reader *in) {
+	JSContext *ctx = worker.js.guest;
+	JSValue selected = JS_GetPropertyStr(ctx, holder, "value");
+	JS_FreeValue(ctx, holder);
+	if (!job->export_name.p)
+		return count_arguments(*in) ? call_export(job, selected, in) : selected;
+	JS_FreeValue(ctx, selected);
+	JSValue global = JS_GetGlobalObject(ctx);
+	selected = JS_GetPropertyStr(ctx, global, job->export_name.p);
+	JS_FreeValue(ctx, global);
+	if (JS_IsUndefined(selected)) {
+		JS_ThrowReferenceError(ctx, "the session has nothing named '%s'", job->export_name.p);
+		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
+	}
+	return call_export(job, selected, in);
+}
+
+static void run_in_session(const struct gb_job *job) {
+	JSContext *failed_in;
+	struct gb_cbor_reader in = job->values;
+	gb_js_modules_reopen(&worker.js, &worker.modules, job);
+	if (gb_job_setting(job, "reset") && !gb_js_renew_guest(&worker.js))
+		_exit(1);
+	worker.modules.imports = take_object(&in);
+	define_globals(job, take_object(&in));
+	JSValue promise = gb_js_session_begin(&worker.js, &worker.session, &failed_in);
+	if (JS_IsException(promise))
+		fail_thrown(worker.session.source ? GB_WIRE_ERROR : GB_WIRE_LINK_ERROR, failed_in);
+	JSValue holder = await(promise);
+	gb_js_session_commit(&worker.js, &worker.session);
+	worker.outcome = settle(select_outcome(job, holder, &in));
+	check_rejections();
+	answer(job, worker.outcome);
+}
+
+/* Be ready for the next job as for the first. */
+static void clean_up(void) {
+	JS_FreeValue(worker.js.guest, worker.outcome);
+	worker.outcome = JS_UNDEFINED;
+	gb_js_forget_rejections(&worker.js);
+	gb_js_sources_outlive(&worker.modules.sources);
+	gb_job_finish(&worker.job);
+	free(worker.job.bytes);
+	gb_js_bridge_next_job(&worker.js, &worker.job);
+	worker.output_left = worker.job.output;
+	worker.truncated = false;
+	gb_buf_finish(start_over());
+	gb_buf_reserve(&worker.out, 1024);
+	gb_heap_forget_peak();
+}
+
+__attribute__((noreturn)) static void serve_session(void) {
+	worker.outcome = JS_UNDEFINED;
+	if (setjmp(worker.next))
+		clean_up();
+	limit(&worker.job);
+	run_in_session(&worker.job);
+	finish();
+}
+
+/* --- the functions of a worker --- */
+
+/* Whoever starts a run may be interrupted at a terminal, and we with it; only a session is asked to stop. */
+static void on_interrupt(int signal_number) {
+	worker.js.interrupted = worker.is_session;
+}
 
 static bool init(const char *profile) {
 	(void)profile;
@@ -348,21 +465,26 @@ static void prime(void) {
 
 static void serve(int fd) {
 	worker.fd = fd;
-	struct gb_job job;
-	gb_job_read(fd, &job);
+	struct gb_job *job = &worker.job;
+	gb_job_read(fd, job);
+	worker.js.interrupted = false;
+	worker.is_session = gb_job_setting(job, "session");
 	if (!worker.primed)
 		gb_js_reseed(&worker.js);
-	worker.output_left = job.output;
+	worker.output_left = job->output;
 	worker.js.on_log = on_log;
 	/* So that the want of memory can be told when there is none. */
 	gb_buf_reserve(&worker.out, 1024);
-	limit(&job);
-	gb_js_bridge_open(&worker.js, &worker.bridge, fd, &job);
-	run(&job);
+	gb_js_bridge_open(&worker.js, &worker.bridge, fd, job);
+	if (worker.is_session)
+		serve_session();
+	limit(job);
+	run(job);
 	finish();
 }
 
 int main(void) {
-	static const struct gb_worker functions = {.init = init, .prime = prime, .serve = serve};
+	static const struct gb_worker functions = {
+	    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt};
 	return gb_zygote_main(&functions);
 }

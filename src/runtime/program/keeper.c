@@ -142,9 +142,8 @@ bool gb_keeper_begin(
 	keeper->memory_peak = 0;
 	keeper->out_of_memory = keeper->interrupted = false;
 	keeper->look_at = gb_now_ns() + FIRST_LOOK_NS;
-	if (!gb_files_place(job, why, n_why))
+	if (!gb_files_place(&keeper->files, job, why, n_why))
 		return false;
-	gb_files_look(&keeper->files);
 	limit_processes(keeper, job, settings.session, data_limit);
 	if (keeper->in >= 0) {
 		gb_buf_append(&keeper->input, settings.input.p, settings.input.n);

@@ -86,9 +86,13 @@ static void fail(enum gb_layer layer, int error, const char *step) {
 }
 
 /* The host may ignore signals that we, and code that we run, must die of. */
-static void reset_signals(void) {
+static void reset_signals(const struct gb_worker *worker) {
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
+	/* A read that waits is to notice: no restart. */
+	const struct sigaction interrupt = {.sa_handler = worker->on_interrupt};
+	if (worker->on_interrupt)
+		sigaction(SIGINT, &interrupt, NULL);
 	sigset_t none;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -282,7 +286,7 @@ static void serve_host(struct zygote *zygote) {
 int gb_zygote_main(const struct gb_worker *worker) {
 	static struct zygote zygote;
 	zygote.worker = worker;
-	reset_signals();
+	reset_signals(worker);
 	receive_plan(&zygote.plan);
 	settle_time_zone();
 	gb_text_make_inheritable();

@@ -20,6 +20,8 @@ struct gb_worker {
 	void (*prime)(void);
 	/* In a cell: read one job from @fd, do it, answer. The process ends when this returns. */
 	void (*serve)(int fd);
+	/* What SIGINT does, set before the filter, which may forbid that. NULL: the process dies of it. */
+	void (*on_interrupt)(int signal_number);
 };
 
 /* Does not return before the host is gone or has let go of the zygote. */

@@ -1,0 +1,62 @@
+import type { Connection } from './connection.js';
+import type { GloveboxError } from './errors.js';
+import { checkExecute, encodeExecution } from './options.js';
+import type { Limits, SessionExecuteOptions } from './options.js';
+import type { JsonObject } from './protocol.js';
+import { Run } from './run.js';
+import type { Session, SessionExecution, SessionInfo } from './session.js';
+
+/** A session on our side: what is asked of it becomes messages. */
+export class OpenSession implements Session {
+  readonly id: string;
+  readonly name: string;
+  readonly #connection: Connection;
+  readonly #limits: Limits | undefined;
+
+  constructor(connection: Connection, info: SessionInfo, limits: Limits | undefined) {
+    this.#connection = connection;
+    this.#limits = limits;
+    this.id = info.id;
+    this.name = info.name;
+  }
+
+  execute(source: string, options: SessionExecuteOptions = {}): SessionExecution {
+    checkExecute(source, options);
+    const run = new Run(options.report, options.onOutput, options.onPrompt);
+    const message = encodeExecution(source, this.id, options, this.#limits, run.bridge);
+    try {
+      this.#connection.start(run, message);
+    } catch (error) {
+      run.fail(error as GloveboxError);
+    }
+    return run.handle as SessionExecution;
+  }
+
+  async info(): Promise<SessionInfo> {
+    return this.#ask('session_get');
+  }
+
+  async interrupt(): Promise<SessionInfo> {
+    return this.#ask('session_interrupt');
+  }
+
+  async send(text: string): Promise<SessionInfo> {
+    return this.#ask('session_send', { text: String(text) });
+  }
+
+  async update({ trusted, addTokens }: { trusted?: boolean; addTokens?: number }): Promise<SessionInfo> {
+    return this.#ask('session_update', {
+      ...(trusted !== undefined && { trusted }),
+      ...(addTokens !== undefined && { addTokens }),
+    });
+  }
+
+  async kill(reason?: string): Promise<SessionInfo> {
+    return this.#ask('session_kill', reason === undefined ? {} : { reason: String(reason) });
+  }
+
+  async #ask(type: string, fields: JsonObject = {}): Promise<SessionInfo> {
+    const reply = await this.#connection.ask(type, { session: this.id, ...fields });
+    return reply.session as unknown as SessionInfo;
+  }
+}

@@ -1,0 +1,58 @@
+#include "cli/session.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static const struct command *const subcommands[] = {
+    &command_session_create,
+    &command_session_exec,
+    &command_session_send,
+    &command_session_interrupt,
+    &command_session_list,
+    &command_session_kill,
+    &command_session_cleanup,
+};
+
+static const char *short_name(const struct command *command) {
+	return strchr(command->name, ' ') + 1;
+}
+
+static void usage(const struct command *self, FILE *to) {
+	print_styled(to, BOLD, "glovebox session");
+	fprintf(to, " %s\n\n%s\n\n", self->synopsis, self->details);
+	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
+		fprintf(
+		    to, "  glovebox session %-10s %s\n", short_name(subcommands[i]), subcommands[i]->summary);
+	fprintf(to, "\n'glovebox session COMMAND --help' tells more.\n");
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	const char *name = argc > 0 ? argv[0] : "";
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+		usage(self, stdout);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
+		if (strcmp(name, short_name(subcommands[i])) == 0)
+			return subcommands[i]->run(subcommands[i], argc - 1, argv + 1);
+	if (*name)
+		complain(self, "there is no '%s'", name);
+	usage(self, stderr);
+	return EXIT_BAD_USE;
+}
+
+const struct command command_session = {
+    .name = "session",
+    .synopsis = "COMMAND ...",
+    .summary = "sandboxes that remember, from one command to the next",
+    .details =
+	"What one run defines, the next one finds. A small process of this user's keeps the sessions; it is\n"
+	"started when it is needed and ends with the last of them.\n"
+	"\n"
+	"  glovebox session create -l python --name work\n"
+	"  glovebox session exec work -e 'x = 41'\n"
+	"  glovebox session exec work -e 'x + 1'\n"
+	"  glovebox session kill work",
+    .run = run,
+};

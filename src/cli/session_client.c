@@ -1,0 +1,228 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "cli/session.h"
+#include "value/json.h"
+
+enum { LINE_MAX_BYTES = 130 << 20, READ_STEP = 64 << 10, TRIES = 5, READY_FD = 3 };
+
+/* --- messages --- */
+
+void session_line(struct gb_buf *line, const char *type) {
+	gb_buf_init(line, LINE_MAX_BYTES);
+	gb_buf_printf(line, "{\"type\":\"%s\"", type);
+}
+
+void session_line_text(struct gb_buf *line, const char *key, const char *text) {
+	if (!text)
+		return;
+	gb_buf_printf(line, ",\"%s\":", key);
+	gb_json_append_string(line, gb_str_from(text));
+}
+
+const char *session_text(const struct gb_value *message, const char *key) {
+	const struct gb_value *value = gb_value_get(message, key);
+	const char *text = gb_value_type(value) == GB_STRING ? gb_value_bytes(value, NULL) : NULL;
+	return text ? text : "";
+}
+
+int session_complain(const struct command *command, const struct gb_value *error) {
+	complain(command, "%s", session_text(error, "message"));
+	return strcmp(session_text(error, "code"), "invalid") == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
+}
+
+bool session_say(struct session_client *client, struct gb_buf *line) {
+	gb_buf_append(line, "}\n", 2);
+	if (gb_buf_failed(line))
+		return complain(client->command, "the code and what goes with it are too large");
+	if (gb_write_all(client->fd, line->data, line->len))
+		return true;
+	return complain(client->command, "the process that keeps the sessions has gone, and they with it");
+}
+
+/* The next line without its end; false at the end of the stream. */
+static bool next_line(struct session_client *client) {
+	struct gb_buf *got = &client->got;
+	gb_buf_consume(got, client->used);
+	client->used = 0;
+	for (size_t scanned = 0;;) {
+		char *newline =
+		    got->len > scanned ? memchr(got->data + scanned, '\n', got->len - scanned) : NULL;
+		if (newline) {
+			*newline = '\0';
+			client->used = (size_t)(newline - got->data) + 1;
+			return true;
+		}
+		scanned = got->len;
+		char *into = gb_buf_reserve(got, READ_STEP);
+		ssize_t n = into ? read(client->fd, into, READ_STEP) : 0;
+		if (n < 0 && errno == EINTR && client->on_interrupt) {
+			client->on_interrupt(client);
+			continue;
+		}
+		if (n <= 0 && !(n < 0 && errno == EINTR))
+			return false;
+		got->len += n > 0 ? (size_t)n : 0;
+	}
+}
+
+struct gb_str session_heard(const struct session_client *client) {
+	return (struct gb_str){client->got.data, client->used ? client->used - 1 : 0};
+}
+
+static const struct gb_value *hear(struct session_client *client) {
+	struct gb_err err = {0};
+	if (!next_line(client))
+		return NULL;
+	gb_values_destroy(client->pool);
+	client->pool = gb_values_create(0);
+	struct gb_str line = session_heard(client);
+	return client->pool ? gb_value_from_json(client->pool, line.p, line.n, &err) : NULL;
+}
+
+const struct gb_value *session_hear(struct session_client *client) {
+	const struct gb_value *message = hear(client);
+	if (!message)
+		complain(client->command, "the process that keeps the sessions has gone, and they with it");
+	return message;
+}
+
+/* --- reaching the host --- */
+
+void session_leave(struct session_client *client) {
+	gb_close_fd(&client->fd);
+	gb_buf_finish(&client->got);
+	gb_values_destroy(client->pool);
+	client->pool = NULL;
+}
+
+/* Whoever is there is this user, or may do anything anyway. */
+static bool is_own(int fd) {
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* *ret_fd is -1 if nobody listens; *ret_stale if somebody did, and did not take the socket away. */
+static bool connect_once(
+    const struct session_place *place, int *ret_fd, bool *ret_stale, struct gb_err *err) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	memcpy(address.sun_path, place->socket, sizeof address.sun_path);
+	gb_auto_fd int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	*ret_fd = -1;
+	*ret_stale = false;
+	if (fd < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "socket");
+	if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+		*ret_stale = errno == ECONNREFUSED;
+		return errno == ECONNREFUSED || errno == ENOENT ||
+		       gb_fail(err, GB_ESYSTEM, errno, "connect to '%s'", place->socket);
+	}
+	if (!is_own(fd))
+		return gb_fail(err, GB_EINVAL, 0, "somebody else listens at '%s'", place->socket);
+	*ret_fd = gb_take_fd(&fd);
+	return true;
+}
+
+__attribute__((noreturn)) static void become_host(int ready, enum gb_language language) {
+	int null = open("/dev/null", O_RDWR);
+	setsid();
+	if (null < 0 || dup2(ready, READY_FD) < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 || chdir("/") != 0)
+		_exit(1);
+	close_range(READY_FD + 1, ~0u, 0);
+	execl("/proc/self/exe", "glovebox", "session-host", "--language", gb_language_name(language), NULL);
+	_exit(1);
+}
+
+/* It says "ok", or what went wrong, and closes its end. */
+static bool start_host(enum gb_language language, struct gb_err *err) {
+	int ready[2];
+	char said[GB_ERR_MESSAGE_MAX] = "";
+	if (pipe2(ready, O_CLOEXEC) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "pipe");
+	pid_t pid = fork();
+	if (pid == 0)
+		become_host(ready[1], language);
+	close(ready[1]);
+	size_t n = 0;
+	for (ssize_t got; pid > 0 && n + 1 < sizeof said; n += (size_t)got) {
+		got = read(ready[0], said + n, sizeof said - 1 - n);
+		if (got < 0 && errno == EINTR)
+			got = 0;
+		else if (got <= 0)
+			break;
+	}
+	close(ready[0]);
+	return strcmp(said, "ok") == 0 ||
+	       gb_fail(err, GB_EWALL, 0, "the process that is to keep the sessions could not start: %s",
+		   *said ? said : "it ended at once");
+}
+
+static void mourn(const struct command *command, const struct session_place *place) {
+	unlink(place->socket);
+	fprintf(stderr,
+	    "glovebox %s: the process that kept the sessions has died, and they are gone with it\n",
+	    command->name);
+}
+
+/* Under the lock nobody else starts one, and what is stale now stays so. */
+static bool connect_or_start(const struct session_place *place, const struct command *command,
+    const enum gb_language *language, int *ret_fd, struct gb_err *err) {
+	bool stale;
+	gb_auto_fd int lock = session_place_lock(place, err);
+	if (lock < 0 || !connect_once(place, ret_fd, &stale, err))
+		return false;
+	if (*ret_fd >= 0)
+		return true;
+	if (stale)
+		mourn(command, place);
+	return !language || (start_host(*language, err) && connect_once(place, ret_fd, &stale, err));
+}
+
+static bool try_reach(struct session_client *client, const struct session_place *place,
+    const enum gb_language *language, struct gb_err *err) {
+	bool stale;
+	if (!connect_once(place, &client->fd, &stale, err))
+		return false;
+	return client->fd >= 0 ||
+	       ((stale || language) ? connect_or_start(place, client->command, language, &client->fd, err)
+				    : true);
+}
+
+enum reached session_reach(
+    struct session_client *client, const struct command *command, const enum gb_language *language) {
+	struct session_place place;
+	struct gb_err err = {0};
+	*client = (struct session_client){.command = command, .fd = -1};
+	gb_buf_init(&client->got, LINE_MAX_BYTES);
+	if (!session_place_open(&place, &err)) {
+		complain(command, "%s", err.message);
+		return UNREACHABLE;
+	}
+	/* One that has just ended may still take a connection, and say nothing. */
+	for (int i = 0; i < TRIES; i++) {
+		if (!try_reach(client, &place, language, &err)) {
+			complain(command, "%s", err.message);
+			session_leave(client);
+			return UNREACHABLE;
+		}
+		if (client->fd < 0)
+			return NOBODY_THERE;
+		if (strcmp(session_text(hear(client), "type"), "hello") == 0)
+			return REACHED;
+		gb_close_fd(&client->fd);
+	}
+	complain(command, "the process that keeps the sessions does not answer");
+	session_leave(client);
+	return UNREACHABLE;
+}

@@ -1,0 +1,359 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/session.h"
+#include "cli/show.h"
+#include "value/json.h"
+
+enum { EXIT_INTERRUPTED = 130 };
+
+/* --- what is asked --- */
+
+static bool write_value(
+    struct gb_buf *line, const char *key, const struct gb_value *value, uint32_t *next_id) {
+	if (!value)
+		return true;
+	gb_buf_printf(line, ",\"%s\":", key);
+	return gb_json_write(line, value, next_id, NULL);
+}
+
+static bool write_options(struct gb_buf *line, const struct gb_run_options *options) {
+	uint32_t next_id = 0;
+	const char *filename = options->filename;
+	gb_buf_printf(line, ",\"options\":{\"report\":false");
+	if (options->fn || options->args) {
+		gb_buf_printf(line, ",\"execute\":{\"args\":");
+		if (options->args && !gb_json_write(line, options->args, &next_id, NULL))
+			return false;
+		gb_buf_printf(line, "%s", options->args ? "" : "[]");
+		session_line_text(line, "fn", options->fn);
+		gb_buf_append_char(line, '}');
+	}
+	session_line_text(line, "filename", filename);
+	session_line_text(line, "stdin", options->input);
+	gb_buf_printf(line, "%s%s", options->restricted ? ",\"restricted\":true" : "",
+	    options->reset ? ",\"reset\":true" : "");
+	if (options->memory_bytes)
+		gb_buf_printf(line, ",\"memoryLimitBytes\":%llu", (unsigned long long)options->memory_bytes);
+	bool ok = write_value(line, "globals", options->globals, &next_id) &&
+		  write_value(line, "files", options->files, &next_id) &&
+		  write_value(line, "allowedModules", options->allowed_modules, &next_id);
+	gb_buf_append_char(line, '}');
+	if (options->timeout_ms)
+		gb_buf_printf(
+		    line, ",\"limits\":{\"timeoutMs\":%llu}", (unsigned long long)options->timeout_ms);
+	return ok;
+}
+
+static bool ask(struct session_client *client, const struct session_job *job) {
+	gb_auto_buf struct gb_buf line;
+	const struct gb_run_options *options = job->options;
+	session_line(&line, "run");
+	gb_buf_printf(&line, ",\"run\":1");
+	session_line_text(&line, "session", job->session);
+	gb_buf_printf(&line, ",\"source\":");
+	gb_json_append_string(&line, (struct gb_str){options->source, options->source_bytes});
+	if (!write_options(&line, options))
+		return complain(job->command, "what the code is given nests too deep");
+	return session_say(client, &line);
+}
+
+/* Open the session if it is not there. On failure *ret_status says how. */
+static bool see_to_session(struct session_client *client, const struct session_job *job, int *ret_status) {
+	gb_auto_buf struct gb_buf line;
+	const struct gb_value *reply;
+	*ret_status = EXIT_REFUSED;
+	if (!job->fixed_language) {
+		session_line(&line, "session_get");
+		gb_buf_printf(&line, ",\"request\":1");
+		session_line_text(&line, "session", job->session);
+		if (!session_say(client, &line) || !(reply = session_hear(client)))
+			return false;
+		const struct gb_value *found = gb_value_get(reply, "session");
+		if (found && strcmp(session_text(found, "state"), "terminated") != 0)
+			return true;
+		gb_buf_finish(&line);
+	}
+	session_line(&line, "session_open");
+	gb_buf_printf(&line, ",\"request\":2,\"reuse\":true");
+	session_line_text(&line, "name", job->session);
+	session_line_text(&line, "language", gb_language_name(job->options->language));
+	session_line_text(&line, "profile", job->options->profile);
+	if (!session_say(client, &line) || !(reply = session_hear(client)))
+		return false;
+	if (strcmp(session_text(reply, "type"), "error") != 0)
+		return true;
+	*ret_status = session_complain(job->command, reply);
+	return false;
+}
+
+/* --- what comes --- */
+
+static enum gb_log_level level_by_name(const char *name) {
+	for (int level = GB_LOG_LOG; level <= GB_LOG_DEBUG; level++)
+		if (strcmp(gb_log_level_name((enum gb_log_level)level), name) == 0)
+			return (enum gb_log_level)level;
+	return GB_LOG_LOG;
+}
+
+static enum gb_status status_by_name(const char *name) {
+	for (int status = GB_SUCCESS; status <= GB_DENIED; status++)
+		if (strcmp(gb_status_name((enum gb_status)status), name) == 0)
+			return (enum gb_status)status;
+	return GB_FAILURE;
+}
+
+static unsigned whole(const struct gb_value *message, const char *key) {
+	const struct gb_value *value = gb_value_get(message, key);
+	return gb_value_type(value) == GB_NUMBER ? (unsigned)gb_value_as_number(value) : 0;
+}
+
+static void read_error(const struct gb_value *error, struct gb_run_error *ret) {
+	*ret = (struct gb_run_error){
+	    .name = session_text(error, "name"),
+	    .message = session_text(error, "message"),
+	    .stack = session_text(error, "stack"),
+	    .code = session_text(error, "code"),
+	    .specifier = session_text(error, "specifier"),
+	    .filename = session_text(error, "filename"),
+	    .line = whole(error, "line"),
+	    .column = whole(error, "column"),
+	};
+}
+
+/* The result again, from the message: what is shown is shown by what shows every result. */
+static int show_message(
+    const struct session_client *client, const struct session_job *job, const struct gb_value *message) {
+	const struct gb_value *said = gb_value_get(message, "result"), *value = gb_value_get(said, "result");
+	const struct gb_value *displays = gb_value_get(said, "displays");
+	struct gb_result result = {
+	    .status = status_by_name(session_text(said, "status")),
+	    .value = value ? value : gb_value_undefined(client->pool),
+	    .n_displays = gb_value_count(displays),
+	    .files = gb_value_get(said, "files"),
+	    .truncated = gb_value_is_true(gb_value_get(said, "truncated")),
+	    .timed_out = gb_value_is_true(gb_value_get(said, "timedOut")),
+	};
+	read_error(gb_value_get(said, "error"), &result.error);
+	gb_auto_free const struct gb_value **list = calloc(result.n_displays + 1, sizeof *list);
+	for (size_t i = 0; list && i < result.n_displays; i++)
+		list[i] = gb_value_at(displays, i);
+	result.displays = list;
+	/* It is the last member of the line. */
+	struct gb_str line = session_heard(client);
+	const char *json = memmem(line.p, line.n, "\"result\":{", 10);
+	gb_auto_free char *text = json ? strndup(json + 9, line.n - (size_t)(json + 9 - line.p) - 1) : NULL;
+	const struct shown shown = {
+	    .command = job->command,
+	    .source = {job->options->source, job->options->source_bytes},
+	    .out = job->out,
+	    .json = job->json ? text : NULL,
+	};
+	return show_result(&shown, &result);
+}
+
+static int refuse(const struct session_job *job, const struct gb_value *error) {
+	if (!job->json)
+		return session_complain(job->command, error);
+	return show_refusal(job->command, true, session_text(error, "code"), session_text(error, "message"));
+}
+
+/* True if it was the last message; *ret_status is the exit status then. */
+static bool take_message(const struct session_client *client, const struct session_job *job,
+    const struct gb_value *message, int *ret_status) {
+	const char *type = session_text(message, "type");
+	if (strcmp(type, "log") == 0 && !job->json) {
+		show_log(level_by_name(session_text(message, "level")), gb_value_get(message, "args"));
+	} else if (strcmp(type, "output") == 0 && !job->json) {
+		size_t n = 0;
+		const char *text = gb_value_bytes(gb_value_get(message, "text"), &n);
+		show_output(strcmp(session_text(message, "stream"), "stderr") == 0 ? 2 : 1, text, n);
+	} else if (strcmp(type, "prompt") == 0) {
+		fprintf(stderr, "glovebox %s: it awaits input; answer with 'glovebox session send %s TEXT'\n",
+		    job->command->name, job->session);
+	} else if (strcmp(type, "result") == 0) {
+		*ret_status = show_message(client, job, message);
+		return true;
+	} else if (strcmp(type, "error") == 0) {
+		*ret_status = refuse(job, message);
+		return true;
+	}
+	return false;
+}
+
+/* --- interrupts --- */
+
+static volatile sig_atomic_t interrupts;
+
+static void on_signal(int signal_number) {
+	interrupts = interrupts + 1;
+}
+
+/* The first one is for the code, the second for us. */
+static void on_interrupt(struct session_client *client) {
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, "interrupt");
+	gb_buf_printf(&line, ",\"run\":1");
+	if (interrupts == 1)
+		session_say(client, &line);
+	else if (interrupts > 1)
+		_exit(EXIT_INTERRUPTED);
+}
+
+int session_execute(const struct session_job *job) {
+	struct session_client client;
+	enum reached reached =
+	    session_reach(&client, job->command, job->create ? &job->options->language : NULL);
+	int status = EXIT_REFUSED;
+	if (reached == NOBODY_THERE)
+		complain(job->command, "there is no session '%s'; 'glovebox session create' makes one",
+		    job->session);
+	if (reached != REACHED)
+		return EXIT_REFUSED;
+	const struct sigaction action = {.sa_handler = on_signal};
+	client.on_interrupt = on_interrupt;
+	if ((!job->create || see_to_session(&client, job, &status)) && ask(&client, job)) {
+		sigaction(SIGINT, &action, NULL);
+		const struct gb_value *message;
+		do
+			message = session_hear(&client);
+		while (message && !take_message(&client, job, message, &status));
+		if (!message)
+			status = EXIT_CODE_FAILED;
+	}
+	session_leave(&client);
+	return status;
+}
+
+/* --- the command --- */
+
+struct request {
+	const char *session, *file, *code;
+	bool json;
+	const char *out;
+	struct gb_run_options options;
+	struct gb_buf source;
+};
+
+enum { FLAG_EVAL, FLAG_TIMEOUT, FLAG_MEMORY, FLAG_FN, FLAG_RESET, FLAG_OUT, FLAG_JSON };
+
+static const struct flag flags[] = {
+    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "interrupt it after 250ms, 5s, 2m (default 5m)"},
+    [FLAG_MEMORY] = {"memory", 0, "SIZE", "what it may need, 32M, 1G (default 64M)"},
+    [FLAG_FN] = {"fn", 0, "NAME", "call this function of the session's afterwards: its result counts"},
+    [FLAG_RESET] = {"reset", 0, NULL, "forget first what was defined before"},
+    [FLAG_OUT] = {"out", 0, "DIR", "write pictures, tables and the files that it made to DIR"},
+    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+    {0},
+};
+
+static bool take_operand(struct request *request, const char *value) {
+	if (!request->session)
+		request->session = value;
+	else if (!request->file && !request->code)
+		request->file = value;
+	else
+		return complain(
+		    &command_session_exec, "one piece of code at a time, but got '%s' too", value);
+	return true;
+}
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct request *request = data;
+	const struct command *self = &command_session_exec;
+	if (!flag)
+		return take_operand(request, value);
+	switch (flag - flags) {
+	case FLAG_EVAL:
+		if (request->code || request->file)
+			return complain(self, "one piece of code at a time: a FILE, or -, or -e CODE");
+		request->code = value;
+		return true;
+	case FLAG_TIMEOUT:
+		return (gb_str_parse_duration_ms(value, &request->options.timeout_ms) &&
+			   request->options.timeout_ms) ||
+		       complain(self, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
+	case FLAG_MEMORY:
+		return (gb_str_parse_size(value, &request->options.memory_bytes) &&
+			   request->options.memory_bytes) ||
+		       complain(self, "--memory: '%s' is not a size like 32M or 1G", value);
+	case FLAG_FN:
+		request->options.fn = value;
+		return true;
+	case FLAG_RESET:
+		request->options.reset = true;
+		return true;
+	case FLAG_OUT:
+		request->out = value;
+		return true;
+	case FLAG_JSON:
+		request->json = true;
+		return true;
+	}
+	return false;
+}
+
+static bool load(struct request *request) {
+	const struct command *self = &command_session_exec;
+	struct gb_err err = {0};
+	if (request->code) {
+		gb_buf_append(&request->source, request->code, strlen(request->code));
+	} else {
+		bool standard = strcmp(request->file, "-") == 0;
+		gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(request->file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return complain(self, "open '%s': %s", request->file, strerror(errno));
+		if (!gb_read_to_end(fd, request->file, &request->source, &err))
+			return complain(self, "%s", err.message);
+		request->options.filename = standard ? NULL : request->file;
+	}
+	request->options.source = gb_buf_c_str(&request->source);
+	request->options.source_bytes = request->source.len;
+	return request->options.source || complain(self, "the code is larger than %u bytes", GB_SOURCE_MAX);
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct request request = {0};
+	gb_buf_init(&request.source, GB_SOURCE_MAX);
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	bool complete = request.session && (request.file || request.code);
+	if (parsed == PARSED && !complete)
+		complain(
+		    self, "which session, and what? NAME and a FILE, or - for standard input, or -e CODE");
+	if (parsed == PARSED && complete && load(&request)) {
+		const struct session_job job = {.command = self,
+		    .session = request.session,
+		    .options = &request.options,
+		    .json = request.json,
+		    .out = request.out};
+		status = session_execute(&job);
+	}
+	gb_buf_finish(&request.source);
+	return status;
+}
+
+const struct command command_session_exec = {
+    .name = "session exec",
+    .synopsis = "NAME|ID (-e CODE | FILE | -) [OPTIONS]",
+    .summary = "run code in a session",
+    .details =
+	"What it defines, the next one finds. The value of the last expression is the result; output is "
+	"shown\n"
+	"as it comes. Runs of one session wait for each other. Ctrl-C interrupts the code, twice leaves it.\n"
+	"A run whose time is up is interrupted, and the session stays.\n"
+	"\n"
+	"  glovebox session exec work -e 'x = 1'\n"
+	"  glovebox session exec work -e 'x + 1'\n"
+	"\n"
+	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused or no such session, 124 timeout.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,363 @@
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "cli/session.h"
+
+enum { LATELY_MS = 600000 };
+
+/* --- one question, one answer --- */
+
+/* Ask, with the line that was begun, and return the answer; NULL, and *ret_status, if there is none. */
+static const struct gb_value *ask(struct session_client *client, struct gb_buf *line, int *ret_status) {
+	gb_buf_printf(line, ",\"request\":1");
+	const struct gb_value *reply = session_say(client, line) ? session_hear(client) : NULL;
+	*ret_status = EXIT_CODE_FAILED;
+	if (reply && strcmp(session_text(reply, "type"), "error") == 0) {
+		*ret_status = session_complain(client->command, reply);
+		return NULL;
+	}
+	return reply;
+}
+
+static int nobody(const struct command *command, const char *session) {
+	complain(command, "there is no session '%s'; 'glovebox session create' makes one", session);
+	return EXIT_REFUSED;
+}
+
+/* --- create --- */
+
+struct wanted {
+	const char *language, *name, *conversation, *profile;
+};
+
+enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE };
+
+static const struct flag create_flags[] = {
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js or python (default ts)"},
+    [FLAG_NAME] = {"name", 0, "NAME", "what to call it; else it has only its id"},
+    [FLAG_CONVERSATION] = {"conversation", 0, "TEXT", "what it belongs to: at most 5 sessions each"},
+    [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
+    {0},
+};
+
+static bool on_create_flag(const struct flag *flag, const char *value, void *data) {
+	struct wanted *wanted = data;
+	if (!flag)
+		return complain(
+		    &command_session_create, "takes no operand, but got '%s'; --name names it", value);
+	const char **const slots[] = {
+	    &wanted->language, &wanted->name, &wanted->conversation, &wanted->profile};
+	*slots[flag - create_flags] = value;
+	return true;
+}
+
+/* The short names that people type. */
+static const char *full_name(const char *language) {
+	static const struct {
+		const char *name, *meant;
+	} shorts[] = {
+	    {"ts", "typescript"}, {"js", "javascript"}, {"py", "python"}, {"sh", "shell"}, {"bash", "shell"}};
+	for (size_t i = 0; i < GB_COUNT(shorts); i++)
+		if (strcmp(shorts[i].name, language) == 0)
+			return shorts[i].meant;
+	return language;
+}
+
+static int create(const struct command *self, int argc, char **argv) {
+	struct wanted wanted = {.language = "typescript"};
+	enum parsed parsed = parse_flags(self, argc, argv, on_create_flag, &wanted);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	enum gb_language language;
+	if (!gb_language_find(full_name(wanted.language), &language)) {
+		complain(self, "-l: there is no language '%s'; try ts, js or python", wanted.language);
+		return EXIT_BAD_USE;
+	}
+	struct session_client client;
+	if (session_reach(&client, self, &language) != REACHED)
+		return EXIT_REFUSED;
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, "session_open");
+	session_line_text(&line, "language", gb_language_name(language));
+	session_line_text(&line, "name", wanted.name);
+	session_line_text(&line, "conversation", wanted.conversation);
+	session_line_text(&line, "profile", wanted.profile);
+	int status;
+	const struct gb_value *reply = ask(&client, &line, &status);
+	if (reply) {
+		puts(session_text(gb_value_get(reply, "session"), wanted.name ? "name" : "id"));
+		status = EXIT_OK;
+	}
+	session_leave(&client);
+	return status;
+}
+
+const struct command command_session_create = {
+    .name = "session create",
+    .synopsis = "[-l LANG] [--name NAME] [--conversation TEXT] [--profile NAME]",
+    .summary = "open a session and print its name or id",
+    .details = "It lives until it is killed, has been idle for 30 minutes, or is a day old.\n"
+	       "\n"
+	       "  glovebox session create -l python --name work\n"
+	       "  id=$(glovebox session create -l js)\n"
+	       "\n"
+	       "Exit status: 0 it is open, 2 bad use, 3 refused: a limit, or the wall could not be raised.",
+    .flags = create_flags,
+    .run = create,
+};
+
+/* --- list --- */
+
+struct listing {
+	bool json, all;
+	const char *conversation;
+};
+
+enum { LIST_JSON, LIST_ALL, LIST_CONVERSATION };
+
+static const struct flag list_flags[] = {
+    [LIST_JSON] = {"json", 0, NULL, "one JSON array"},
+    [LIST_ALL] = {"all", 0, NULL,
+	"with all that have ended and are remembered, not only of the last 10 minutes"},
+    [LIST_CONVERSATION] = {"conversation", 0, "TEXT", "only what belongs to it"},
+    {0},
+};
+
+static bool on_list_flag(const struct flag *flag, const char *value, void *data) {
+	struct listing *listing = data;
+	if (!flag)
+		return complain(&command_session_list, "takes no operand, but got '%s'", value);
+	if (flag - list_flags == LIST_CONVERSATION)
+		listing->conversation = value;
+	else
+		*(flag - list_flags == LIST_ALL ? &listing->all : &listing->json) = true;
+	return true;
+}
+
+static double number(const struct gb_value *session, const char *key) {
+	return gb_value_as_number(gb_value_get(session, key));
+}
+
+static bool is_listed(const struct listing *listing, const struct gb_value *session) {
+	return listing->all || strcmp(session_text(session, "state"), "terminated") != 0 ||
+	       (double)time(NULL) * 1e3 - number(session, "lastUsedAt") < LATELY_MS;
+}
+
+static void print_row(const struct gb_value *session) {
+	double idle = (double)time(NULL) - number(session, "lastUsedAt") / 1e3;
+	const char *reason = session_text(session, "reason");
+	printf("%-16s %-10s %-14s %5.0f %7.0fs  ", session_text(session, "name"),
+	    session_text(session, "runtime"), session_text(session, "state"),
+	    number(session, "executionCount"), idle > 0 ? idle : 0);
+	const char *conversation = session_text(session, "conversationId");
+	print_untrusted(stdout, conversation, strlen(conversation));
+	if (*reason && *conversation)
+		fputs("  ", stdout);
+	print_untrusted(stdout, reason, strlen(reason));
+	putchar('\n');
+}
+
+static void print_sessions(const struct listing *listing, const struct gb_value *sessions) {
+	size_t n = 0;
+	if (listing->json)
+		putchar('[');
+	for (size_t i = 0; i < gb_value_count(sessions); i++) {
+		const struct gb_value *session = gb_value_at(sessions, i);
+		if (!is_listed(listing, session))
+			continue;
+		if (listing->json) {
+			gb_auto_free char *json = gb_value_to_json(session, 0, NULL, NULL);
+			printf("%s%s", n ? "," : "", json ? json : "null");
+		} else {
+			if (n == 0)
+				print_styled(stdout, BOLD, "%-16s %-10s %-14s %5s %8s  %s\n", "NAME",
+				    "RUNTIME", "STATE", "RUNS", "IDLE", "CONVERSATION, REASON");
+			print_row(session);
+		}
+		n++;
+	}
+	if (listing->json)
+		puts("]");
+}
+
+static int list(const struct command *self, int argc, char **argv) {
+	struct listing listing = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_list_flag, &listing);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	struct session_client client;
+	enum reached reached = session_reach(&client, self, NULL);
+	if (reached == UNREACHABLE)
+		return EXIT_REFUSED;
+	if (reached == NOBODY_THERE) {
+		print_sessions(&listing, NULL);
+		return EXIT_OK;
+	}
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, "session_list");
+	session_line_text(&line, "conversation", listing.conversation);
+	int status;
+	const struct gb_value *reply = ask(&client, &line, &status);
+	if (reply) {
+		print_sessions(&listing, gb_value_get(reply, "sessions"));
+		status = EXIT_OK;
+	}
+	session_leave(&client);
+	return status;
+}
+
+const struct command command_session_list = {
+    .name = "session list",
+    .synopsis = "[--json] [--all] [--conversation TEXT]",
+    .summary = "what sessions there are, and how those that are not any more ended",
+    .details = "Exit status: 0, also if there are none.",
+    .flags = list_flags,
+    .run = list,
+};
+
+/* --- about one session --- */
+
+struct about {
+	const struct command *command;
+	const char *session, *text, *reason, *conversation;
+};
+
+static bool on_about_flag(const struct flag *flag, const char *value, void *data) {
+	struct about *about = data;
+	bool sends = about->command == &command_session_send;
+	if (flag && strcmp(flag->name, "reason") == 0)
+		about->reason = value;
+	else if (flag)
+		about->conversation = value;
+	else if (!about->session && about->command != &command_session_cleanup)
+		about->session = value;
+	else if (sends && !about->text)
+		about->text = value;
+	else
+		return complain(about->command, "does not know what to do with '%s'", value);
+	return true;
+}
+
+/* A message of @type about what the command line names. */
+static int tell(struct about *about, const char *type, bool complete, const char *missing) {
+	if (!complete) {
+		complain(about->command, "%s", missing);
+		return EXIT_BAD_USE;
+	}
+	struct session_client client;
+	enum reached reached = session_reach(&client, about->command, NULL);
+	if (reached == NOBODY_THERE)
+		return about->session ? nobody(about->command, about->session) : EXIT_OK;
+	if (reached != REACHED)
+		return EXIT_REFUSED;
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, type);
+	session_line_text(&line, "session", about->session);
+	session_line_text(&line, "text", about->text);
+	session_line_text(&line, "conversation", about->conversation);
+	session_line_text(&line, "reason", about->reason);
+	int status;
+	if (ask(&client, &line, &status))
+		status = EXIT_OK;
+	session_leave(&client);
+	return status;
+}
+
+static int parse_about(
+    const struct command *self, int argc, char **argv, struct about *ret, bool *ret_go_on) {
+	*ret = (struct about){.command = self};
+	enum parsed parsed = parse_flags(self, argc, argv, on_about_flag, ret);
+	*ret_go_on = parsed == PARSED;
+	return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+}
+
+static const struct flag reason_flags[] = {
+    {"reason", 0, "TEXT", "what to say to who is waiting for it, and in the list"},
+    {0},
+};
+
+static int kill_session(const struct command *self, int argc, char **argv) {
+	struct about about;
+	bool go_on;
+	int status = parse_about(self, argc, argv, &about, &go_on);
+	return go_on ? tell(&about, "session_kill", about.session, "which session?") : status;
+}
+
+const struct command command_session_kill = {
+    .name = "session kill",
+    .synopsis = "NAME|ID [--reason TEXT]",
+    .summary = "end a session, and whatever it does",
+    .details = "What executes and what waits in it ends as terminated.\n"
+	       "\n"
+	       "Exit status: 0 it has ended, 2 bad use, 3 no such session.",
+    .flags = reason_flags,
+    .run = kill_session,
+};
+
+static int interrupt_session(const struct command *self, int argc, char **argv) {
+	struct about about;
+	bool go_on;
+	int status = parse_about(self, argc, argv, &about, &go_on);
+	return go_on ? tell(&about, "session_interrupt", about.session, "which session?") : status;
+}
+
+const struct command command_session_interrupt = {
+    .name = "session interrupt",
+    .synopsis = "NAME|ID",
+    .summary = "ask what executes in a session to stop; the session stays",
+    .details = "Code that does not heed it within a second is killed, with its session.\n"
+	       "\n"
+	       "Exit status: 0 it was asked, 2 nothing executes, 3 no such session.",
+    .run = interrupt_session,
+};
+
+static int send_session(const struct command *self, int argc, char **argv) {
+	struct about about;
+	bool go_on;
+	int status = parse_about(self, argc, argv, &about, &go_on);
+	if (!go_on)
+		return status;
+	/* What a person answers with ends with Enter. */
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, 1 << 20);
+	bool complete = about.session && about.text;
+	if (complete)
+		gb_buf_printf(&text, "%s\n", about.text);
+	about.text = complete ? gb_buf_c_str(&text) : NULL;
+	return tell(&about, "session_send", about.text, "which session, and what? NAME and TEXT");
+}
+
+const struct command command_session_send = {
+    .name = "session send",
+    .synopsis = "NAME|ID TEXT",
+    .summary = "answer what executes in a session and awaits input",
+    .details = "TEXT is sent as a line. Languages that take no input while they run refuse it.\n"
+	       "\n"
+	       "Exit status: 0 it was sent, 2 bad use, 3 refused or no such session.",
+    .run = send_session,
+};
+
+static const struct flag cleanup_flags[] = {
+    {"conversation", 0, "TEXT", "whose sessions are to end"},
+    {"reason", 0, "TEXT", "what to say to who is waiting for them, and in the list"},
+    {0},
+};
+
+static int cleanup(const struct command *self, int argc, char **argv) {
+	struct about about;
+	bool go_on;
+	int status = parse_about(self, argc, argv, &about, &go_on);
+	return go_on ? tell(&about, "session_cleanup", about.conversation, "--conversation is missing")
+		     : status;
+}
+
+const struct command command_session_cleanup = {
+    .name = "session cleanup",
+    .synopsis = "--conversation TEXT [--reason TEXT]",
+    .summary = "end all sessions of a conversation",
+    .details = "Exit status: 0, also if there were none.",
+    .flags = cleanup_flags,
+    .run = cleanup,
+};

@@ -1,0 +1,99 @@
+#include "cli/show.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/display.h"
+
+enum { SHOWN_MAX = 1 << 20 };
+
+void show_log(enum gb_log_level level, const struct gb_value *args) {
+	FILE *to = level == GB_LOG_WARN || level == GB_LOG_ERROR ? stderr : stdout;
+	for (size_t i = 0; i < gb_value_count(args); i++) {
+		gb_auto_free char *text = gb_value_inspect(gb_value_at(args, i), SHOWN_MAX);
+		fprintf(to, "%s%s", i ? " " : "", text ? text : "?");
+	}
+	fputc('\n', to);
+	fflush(to);
+}
+
+void show_output(int stream, const char *bytes, size_t n) {
+	FILE *to = stream == 2 ? stderr : stdout;
+	/* A program's own output is its own, except to a terminal. */
+	if (isatty(fileno(to)))
+		print_untrusted(to, bytes, n);
+	else
+		fwrite(bytes, 1, n, to);
+	fflush(to);
+}
+
+static void show_failure(const struct shown *shown, const struct gb_result *result) {
+	const struct gb_run_error *error = &result->error;
+	print_styled(stderr, RED, "%s", gb_status_name(result->status));
+	fputs(": ", stderr);
+	if (result->status == GB_FAILURE || result->status == GB_LINK_ERROR) {
+		print_untrusted(stderr, error->name, strlen(error->name));
+		fputs(": ", stderr);
+	}
+	print_untrusted(stderr, error->message, strlen(error->message));
+	fputc('\n', stderr);
+	if (error->line)
+		print_excerpt(stderr, shown->source, error->line, error->column);
+	print_untrusted(stderr, error->stack, strlen(error->stack));
+	if (result->status == GB_MEMORY)
+		fputs("hint: --memory gives it more\n", stderr);
+	if (result->timed_out)
+		fputs("hint: --timeout gives it longer\n", stderr);
+}
+
+static void show_value(const struct shown *shown, const struct gb_result *result) {
+	if (result->status != GB_SUCCESS) {
+		show_failure(shown, result);
+	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_say_result(result)) {
+		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
+		puts(text ? text : "?");
+	}
+	if (result->truncated)
+		print_styled(
+		    stderr, YELLOW, "glovebox: the output was cut: it was more than a run may say\n");
+}
+
+static int exit_status(const struct gb_result *result) {
+	if (result->timed_out)
+		return EXIT_TIMEOUT;
+	if (result->status == GB_DENIED)
+		return EXIT_REFUSED;
+	return result->status == GB_SUCCESS ? EXIT_OK : EXIT_CODE_FAILED;
+}
+
+int show_result(const struct shown *shown, const struct gb_result *result) {
+	struct gb_err err = {0};
+	if (shown->out && !displays_write(result, shown->out, &err)) {
+		complain(shown->command, "--out: %s", err.message);
+		return EXIT_CODE_FAILED;
+	}
+	if (shown->json) {
+		puts(shown->json);
+		return exit_status(result);
+	}
+	if (!shown->out)
+		displays_show(result);
+	show_value(shown, result);
+	return exit_status(result);
+}
+
+/* Programs that read --json need no second way. */
+int show_refusal(const struct command *command, bool json, const char *code, const char *message) {
+	if (json) {
+		printf("{\"runId\":\"\",\"status\":\"denied\",\"reports\":[],\"logs\":[],\"stdout\":\"\","
+		       "\"stderr\":\"\","
+		       "\"exitCode\":1,\"timedOut\":false,\"truncated\":false,\"error\":{\"name\":\"Denied\","
+		       "\"message\":");
+		print_json_string(stdout, message);
+		printf(",\"code\":\"%s\"},\"durationMs\":0,\"memoryUsedBytes\":0}\n", code);
+	} else {
+		complain(command, "refused: %s", message);
+	}
+	return EXIT_REFUSED;
+}

@@ -1,0 +1,362 @@
+/*
+ * Sessions by name. A record lives as long as its session and, without it, for a while after.
+ *
+ * What happens to a session is noted at once and acted on when the engine's timer goes off next: so that no
+ * callback of a caller's is ever called from inside another's run.
+ */
+#include "glovebox/sessions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "engine/engine.h"
+#include "engine/limits.h"
+#include "engine/manager.h"
+
+enum {
+	MAX_SESSIONS = 64,
+	MAX_PER_CONVERSATION = 5,
+	MAX_QUEUE = 16,
+	MAX_ENDED = 100,
+	IDLE_MS = 30 * 60 * 1000,
+	AGE_MS = 24 * 60 * 60 * 1000,
+	ENDED_MS = 60 * 60 * 1000,
+};
+#define MS_NS 1000000ull
+
+/* --- records --- */
+
+static double wall_clock_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
+}
+
+void gb_record_touch(struct gb_record *record) {
+	record->last_used = gb_now_ns();
+	record->last_used_at = wall_clock_ms();
+}
+
+void gb_record_describe(const struct gb_record *record, struct gb_session_info *ret) {
+	unsigned queued = 0;
+	for (const struct gb_list *at = record->queue.next; at != &record->queue; at = at->next)
+		queued++;
+	bool told = record->session && !record->ending; /* by the session itself */
+	*ret = (struct gb_session_info){
+	    .name = record->name,
+	    .conversation = record->conversation,
+	    .profile = record->profile,
+	    .language = record->language,
+	    .state = told ? gb_session_state(record->session) : GB_SESSION_TERMINATED,
+	    .reason = told ? gb_session_reason(record->session) : record->reason,
+	    .prompt = told ? gb_session_prompt(record->session) : "",
+	    .created_at = record->created_at,
+	    .last_used_at = record->last_used_at,
+	    .executions = record->executions,
+	    .tokens = record->tokens,
+	    .queued = queued,
+	    .trusted = record->trusted,
+	};
+	memcpy(ret->id, record->id, sizeof ret->id);
+}
+
+bool gb_record_is_alive(const struct gb_record *record) {
+	return record->session && !record->ending &&
+	       gb_session_state(record->session) != GB_SESSION_TERMINATED;
+}
+
+struct gb_record *gb_record_find_in(struct gb_list *list, const char *name, bool alive) {
+	struct gb_record *found = NULL;
+	gb_list_each(struct gb_record, record, list, link) {
+		if ((strcmp(record->id, name) == 0 || strcmp(record->name, name) == 0) &&
+		    gb_record_is_alive(record) == alive)
+			found = record;
+	}
+	return found;
+}
+
+struct gb_record *gb_record_find(struct gb_manager *manager, const char *name, struct gb_err *err) {
+	struct gb_record *found = name ? gb_record_find_in(&manager->records, name, true) : NULL;
+	if (!found && name)
+		found = gb_record_find_in(&manager->records, name, false);
+	if (!found && name)
+		found = gb_record_find_in(&manager->ended, name, false);
+	if (!found)
+		gb_fail(err, GB_ENOENT, 0, "session: there is no '%s'", name ? name : "");
+	return found;
+}
+
+struct gb_record *gb_record_find_alive(struct gb_manager *manager, const char *name, struct gb_err *err) {
+	struct gb_record *record = gb_record_find(manager, name, err);
+	if (!record || gb_record_is_alive(record))
+		return record;
+	struct gb_session_info info;
+	gb_record_describe(record, &info);
+	gb_fail(err, GB_EINVAL, 0, "session: '%s' has ended: %s", name, info.reason);
+	return NULL;
+}
+
+/* --- time --- */
+
+void gb_manager_wake(struct gb_manager *manager) {
+	if (manager->engine)
+		gb_alarm_set(manager->engine, &manager->alarm, gb_now_ns());
+}
+
+static void sooner(uint64_t *next, uint64_t at) {
+	if (!*next || at < *next)
+		*next = at;
+}
+
+/* --- ends --- */
+
+static void forget(struct gb_record *record) {
+	gb_list_remove(&record->link);
+	free(record);
+}
+
+static void forget_oldest(struct gb_manager *manager) {
+	struct gb_record *oldest = gb_list_first(struct gb_record, &manager->ended, link);
+	if (!oldest)
+		return;
+	manager->n_ended--;
+	forget(oldest);
+}
+
+/* It stays listed, without a process. Those that wait are told; they may ask for anything but this session.
+ */
+static void bury(struct gb_record *record) {
+	struct gb_manager *manager = record->manager;
+	if (!record->ending)
+		snprintf(record->reason, sizeof record->reason, "%s", gb_session_reason(record->session));
+	record->session->on_change = NULL;
+	gb_session_close(record->session);
+	record->session = NULL;
+	gb_record_touch(record);
+	gb_list_remove(&record->link);
+	gb_list_append(&manager->ended, &record->link);
+	manager->n_records--;
+	if (++manager->n_ended > manager->options.max_ended)
+		forget_oldest(manager);
+}
+
+static void settle_queue(struct gb_list *queue, const char *reason) {
+	for (struct gb_run *run; (run = gb_list_first(struct gb_run, queue, link));) {
+		run->session = NULL;
+		gb_run_fail(run, GB_TERMINATED, "TerminatedError", "terminated", reason);
+	}
+}
+
+/* Bury it, and tell those that waited. */
+static void end(struct gb_record *record) {
+	struct gb_list queue;
+	struct gb_session_info info;
+	char reason[sizeof record->reason];
+	gb_list_init(&queue);
+	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &record->queue, link));) {
+		gb_list_remove(&run->link);
+		gb_list_append(&queue, &run->link);
+	}
+	gb_record_describe(record, &info);
+	snprintf(reason, sizeof reason, "%s", info.reason);
+	bury(record);
+	settle_queue(&queue, reason);
+}
+
+static void condemn(struct gb_record *record, const char *reason) {
+	record->ending = true;
+	snprintf(record->reason, sizeof record->reason, "%s", reason);
+	record->session->on_change = NULL;
+}
+
+void gb_record_kill(struct gb_record *record, const char *reason) {
+	struct gb_run *run = record->session->run;
+	/* Nothing may begin in the place of what is ended here. */
+	condemn(record, reason);
+	if (run && !run->settled)
+		gb_run_terminate(run, reason);
+	gb_session_terminate(record->session, reason);
+	end(record);
+}
+
+/* --- the queue --- */
+
+void gb_record_on_change(struct gb_session *session) {
+	struct gb_record *record = session->data;
+	gb_record_touch(record);
+	gb_manager_wake(record->manager);
+}
+
+bool gb_record_begin(struct gb_record *record, struct gb_run *run, struct gb_err *err) {
+	gb_list_remove(&run->link);
+	if (!gb_run_launch(run, err))
+		return false;
+	record->executions++;
+	gb_record_touch(record);
+	return true;
+}
+
+static void start_next(struct gb_record *record) {
+	struct gb_run *run;
+	while (gb_session_state(record->session) == GB_SESSION_IDLE &&
+	       (run = gb_list_first(struct gb_run, &record->queue, link))) {
+		struct gb_err err = {0};
+		if (!gb_record_begin(record, run, &err))
+			gb_run_fail(run, GB_DENIED, "Error", "refused", err.message);
+	}
+}
+
+/* --- looking after them --- */
+
+/* Why it is to end now; NULL if it is not. */
+static const char *reason_to_end(
+    const struct gb_record *record, uint64_t now, char text[64], uint64_t *next) {
+	const struct gb_manager_options *options = &record->manager->options;
+	uint64_t too_old = record->created + options->max_age_ms * MS_NS;
+	uint64_t too_idle = record->last_used + options->idle_ms * MS_NS;
+	bool idle = gb_session_state(record->session) == GB_SESSION_IDLE && gb_list_empty(&record->queue);
+	const char *reason = too_old <= now ? "it was %llu s old, which is as old as a session gets"
+			     : idle && too_idle <= now ? "it was idle for %llu s"
+						       : NULL;
+	if (reason) {
+		uint64_t ms = too_old <= now ? options->max_age_ms : options->idle_ms;
+		snprintf(text, 64, reason, (unsigned long long)((ms + 999) / 1000));
+		return text;
+	}
+	sooner(next, too_old);
+	if (idle)
+		sooner(next, too_idle);
+	return NULL;
+}
+
+/* True if it was told just now that the session awaits input. */
+static bool tell_awaiting(struct gb_record *record) {
+	const struct gb_manager_options *options = &record->manager->options;
+	bool awaiting = gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
+	bool is_new = awaiting && !record->awaiting;
+	record->awaiting = awaiting;
+	if (!is_new || !options->on_awaiting)
+		return false;
+	struct gb_session_info info;
+	gb_record_describe(record, &info);
+	options->on_awaiting(record->manager, &info, record->session->run, options->data);
+	return true;
+}
+
+/* True if somebody was told something, who may have changed everything. */
+static bool tend(struct gb_record *record, uint64_t now, uint64_t *next) {
+	char text[64];
+	if (!gb_record_is_alive(record)) {
+		end(record);
+		return true;
+	}
+	const char *reason = reason_to_end(record, now, text, next);
+	if (reason) {
+		gb_record_kill(record, reason);
+		return true;
+	}
+	if (tell_awaiting(record))
+		return true;
+	bool waits = !gb_list_empty(&record->queue);
+	start_next(record);
+	return waits && gb_session_state(record->session) != GB_SESSION_EXECUTING &&
+	       gb_session_state(record->session) != GB_SESSION_AWAITING_INPUT;
+}
+
+static void forget_ended(struct gb_manager *manager, uint64_t now, uint64_t *next) {
+	for (struct gb_record *oldest; (oldest = gb_list_first(struct gb_record, &manager->ended, link));) {
+		uint64_t until = oldest->last_used + manager->options.ended_ms * MS_NS;
+		if (until > now) {
+			sooner(next, until);
+			return;
+		}
+		forget_oldest(manager);
+	}
+}
+
+static void on_alarm(struct gb_alarm *alarm) {
+	struct gb_manager *manager = gb_container(struct gb_manager, alarm, alarm);
+	uint64_t now = gb_now_ns(), next = 0;
+	for (bool again = true; again;) {
+		again = false;
+		next = 0;
+		gb_list_each(struct gb_record, record, &manager->records, link) {
+			again = tend(record, now, &next);
+			if (again)
+				break;
+		}
+	}
+	forget_ended(manager, now, &next);
+	if (next && manager->engine)
+		gb_alarm_set(manager->engine, alarm, next);
+}
+
+static void end_all(struct gb_manager *manager, const char *reason) {
+	for (struct gb_record *record; (record = gb_list_first(struct gb_record, &manager->records, link));)
+		gb_record_kill(record, reason);
+}
+
+/* As an engine ends all runs: without calling anybody. */
+static void drop(struct gb_record *record) {
+	struct gb_run *run;
+	condemn(record, "the engine has ended");
+	while ((run = gb_list_first(struct gb_run, &record->queue, link)))
+		gb_run_destroy(run);
+	run = record->session->run;
+	if (run && !run->settled)
+		gb_run_destroy(run);
+	bury(record);
+}
+
+static void on_engine_end(struct gb_alarm *alarm) {
+	struct gb_manager *manager = gb_container(struct gb_manager, alarm, alarm);
+	for (struct gb_record *record; (record = gb_list_first(struct gb_record, &manager->records, link));)
+		drop(record);
+	manager->engine = NULL;
+}
+
+/* --- the manager --- */
+
+bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
+    struct gb_manager **ret, struct gb_err *err) {
+	struct gb_manager *manager = calloc(1, sizeof *manager);
+	if (!manager)
+		return gb_fail(err, GB_ENOMEM, 0, "the session manager");
+	if (options)
+		manager->options = *options;
+	struct gb_manager_options *own = &manager->options;
+	own->max_sessions = GB_OR(own->max_sessions, MAX_SESSIONS);
+	own->max_per_conversation = GB_OR(own->max_per_conversation, MAX_PER_CONVERSATION);
+	own->max_queue = GB_OR(own->max_queue, MAX_QUEUE);
+	own->max_ended = GB_OR(own->max_ended, MAX_ENDED);
+	own->idle_ms = GB_OR(own->idle_ms, IDLE_MS);
+	own->max_age_ms = GB_OR(own->max_age_ms, AGE_MS);
+	own->ended_ms = GB_OR(own->ended_ms, ENDED_MS);
+	manager->engine = engine;
+	manager->alarm.on_alarm = on_alarm;
+	manager->alarm.on_engine_end = on_engine_end;
+	gb_list_init(&manager->records);
+	gb_list_init(&manager->ended);
+	gb_list_append(&engine->alarms, &manager->alarm.link);
+	*ret = manager;
+	return true;
+}
+
+void gb_manager_destroy(struct gb_manager *manager) {
+	if (!manager)
+		return;
+	end_all(manager, "the session manager has ended");
+	while (manager->n_ended)
+		forget_oldest(manager);
+	gb_list_remove(&manager->alarm.link);
+	free(manager);
+}
+
+unsigned gb_manager_count(const struct gb_manager *manager) {
+	return manager->n_records;
+}

@@ -1,0 +1,234 @@
+/* What callers ask of the session manager. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/err.h"
+#include "engine/manager.h"
+
+/* --- opening --- */
+
+static bool copy_text(char *to, size_t size, const char *field, const char *text, struct gb_err *err) {
+	if (text && strlen(text) >= size)
+		return gb_fail(err, GB_EINVAL, 0, "%s: has at most %zu bytes", field, size - 1);
+	snprintf(to, size, "%s", text ? text : "");
+	return true;
+}
+
+/* What can be typed, and cannot be taken for an option. */
+static bool check_name(struct gb_manager *manager, const char *name, struct gb_err *err) {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	if (!name)
+		return true;
+	if (!*name || name[0] == '-' || strspn(name, letters) != strlen(name))
+		return gb_fail(err, GB_EINVAL, 0,
+		    "name: '%.64s' is not one: letters, digits, '.', '_' and '-', not '-' first", name);
+	return !gb_record_find_in(&manager->records, name, true) ||
+	       gb_fail(err, GB_EINVAL, 0, "name: there is a session '%s' already", name);
+}
+
+static unsigned count_of(struct gb_manager *manager, const char *conversation) {
+	unsigned n = 0;
+	gb_list_each(struct gb_record, record, &manager->records, link) n +=
+	    gb_record_is_alive(record) && strcmp(record->conversation, conversation) == 0;
+	return n;
+}
+
+static bool check_room(struct gb_manager *manager, const char *conversation, struct gb_err *err) {
+	if (!manager->engine)
+		return gb_fail(err, GB_EINVAL, 0, "the engine has ended");
+	if (manager->n_records >= manager->options.max_sessions)
+		return gb_fail(err, GB_ELIMIT, 0,
+		    "sessions: %u are open, which is the limit; end one before opening another",
+		    manager->n_records);
+	unsigned n = *conversation ? count_of(manager, conversation) : 0;
+	return n < manager->options.max_per_conversation ||
+	       gb_fail(err, GB_ELIMIT, 0,
+		   "sessions: conversation '%s' has %u, which is the limit; end one before opening another",
+		   conversation, n);
+}
+
+static void make_id(char id[33]) {
+	uint8_t bytes[16];
+	while (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+		;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static bool fill(struct gb_record *record, const struct gb_session_asked *asked, struct gb_err *err) {
+	make_id(record->id);
+	record->language = asked->language;
+	gb_record_touch(record);
+	record->created = record->last_used;
+	record->created_at = record->last_used_at;
+	if (!copy_text(record->name, sizeof record->name, "name", asked->name, err) ||
+	    !copy_text(record->profile, sizeof record->profile, "profile", asked->profile, err))
+		return false;
+	if (!*record->name)
+		snprintf(record->name, sizeof record->name, "%.8s", record->id);
+	return copy_text(
+	    record->conversation, sizeof record->conversation, "conversation", asked->conversation, err);
+}
+
+bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *asked,
+    struct gb_session_info *ret, struct gb_err *err) {
+	const char *conversation = asked->conversation ? asked->conversation : "";
+	if (!check_name(manager, asked->name, err) || !check_room(manager, conversation, err))
+		return false;
+	struct gb_record *record = calloc(1, sizeof *record);
+	if (!record)
+		return gb_fail(err, GB_ENOMEM, 0, "a session");
+	record->manager = manager;
+	gb_list_init(&record->queue);
+	if (!fill(record, asked, err) ||
+	    !gb_session_open(manager->engine, asked->language, asked->profile, &record->session, err)) {
+		free(record);
+		return false;
+	}
+	record->session->on_change = gb_record_on_change;
+	record->session->data = record;
+	gb_list_append(&manager->records, &record->link);
+	manager->n_records++;
+	gb_manager_wake(manager);
+	gb_record_describe(record, ret);
+	return true;
+}
+
+static bool fits(const struct gb_record *record, const struct gb_session_asked *asked) {
+	return gb_record_is_alive(record) && record->language == asked->language &&
+	       strcmp(record->conversation, asked->conversation ? asked->conversation : "") == 0 &&
+	       strcmp(record->profile, asked->profile ? asked->profile : "") == 0;
+}
+
+bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_session_asked *asked,
+    struct gb_session_info *ret, struct gb_err *err) {
+	struct gb_record *found =
+	    asked->name ? gb_record_find_in(&manager->records, asked->name, true) : NULL;
+	if (found && !fits(found, asked))
+		return gb_fail(err, GB_EINVAL, 0,
+		    "name: '%s' is a session of another language, profile or conversation", asked->name);
+	gb_list_each(struct gb_record, record, &manager->records, link) {
+		if (!found && !asked->name && fits(record, asked))
+			found = record;
+	}
+	if (!found)
+		return gb_manager_open(manager, asked, ret, err);
+	gb_record_describe(found, ret);
+	return true;
+}
+
+/* --- using --- */
+
+bool gb_manager_execute(struct gb_manager *manager, const char *session, const struct gb_run_options *options,
+    struct gb_run **ret, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	if (!record)
+		return false;
+	struct gb_session_info info;
+	gb_record_describe(record, &info);
+	bool waits = info.queued || info.state != GB_SESSION_IDLE;
+	if (waits && info.queued >= manager->options.max_queue)
+		return gb_fail(err, GB_ELIMIT, 0,
+		    "session: %u runs wait for '%s' already, which is the limit; try again when some have "
+		    "ended",
+		    info.queued, session);
+	struct gb_run_options asked = *options;
+	struct gb_run *run;
+	asked.session = record->session;
+	asked.profile = *record->profile ? record->profile : NULL;
+	if (!gb_run_prepare(manager->engine, &asked, &run, err))
+		return false;
+	if (waits) {
+		gb_list_append(&record->queue, &run->link);
+	} else if (!gb_record_begin(record, run, err)) {
+		gb_run_destroy(run);
+		return false;
+	}
+	*ret = run;
+	return true;
+}
+
+bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	if (!record)
+		return false;
+	return (record->session->run && gb_run_interrupt(record->session->run)) ||
+	       gb_fail(err, GB_EINVAL, 0, "session: nothing executes in '%s', or it was interrupted already",
+		   session);
+}
+
+bool gb_manager_send(
+    struct gb_manager *manager, const char *session, const char *bytes, size_t n, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	return record && gb_session_send(record->session, bytes, n, err);
+}
+
+bool gb_manager_get(
+    struct gb_manager *manager, const char *session, struct gb_session_info *ret, struct gb_err *err) {
+	struct gb_record *record = gb_record_find(manager, session, err);
+	if (!record)
+		return false;
+	gb_record_describe(record, ret);
+	return true;
+}
+
+static bool find_at(struct gb_list *list, const char *conversation, size_t *i, struct gb_session_info *ret) {
+	gb_list_each(struct gb_record, record, list, link) {
+		if (conversation && strcmp(record->conversation, conversation) != 0)
+			continue;
+		if ((*i)-- > 0)
+			continue;
+		gb_record_describe(record, ret);
+		return true;
+	}
+	return false;
+}
+
+bool gb_manager_at(
+    struct gb_manager *manager, const char *conversation, size_t i, struct gb_session_info *ret) {
+	return find_at(&manager->records, conversation, &i, ret) ||
+	       find_at(&manager->ended, conversation, &i, ret);
+}
+
+bool gb_manager_kill(
+    struct gb_manager *manager, const char *session, const char *reason, struct gb_err *err) {
+	struct gb_record *record = gb_record_find(manager, session, err);
+	if (!record)
+		return false;
+	if (gb_record_is_alive(record))
+		gb_record_kill(record, reason ? reason : "killed by the caller");
+	return true;
+}
+
+unsigned gb_manager_cleanup(struct gb_manager *manager, const char *conversation, const char *reason) {
+	unsigned n = 0;
+	for (bool again = true; again;) {
+		again = false;
+		gb_list_each(struct gb_record, record, &manager->records, link) {
+			if (!gb_record_is_alive(record) || strcmp(record->conversation, conversation) != 0)
+				continue;
+			gb_record_kill(record, reason ? reason : "its conversation has ended");
+			n++;
+			again = true;
+			break;
+		}
+	}
+	return n;
+}
+
+bool gb_manager_trust(struct gb_manager *manager, const char *session, bool trusted, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	if (record)
+		record->trusted = trusted;
+	return record;
+}
+
+bool gb_manager_add_tokens(
+    struct gb_manager *manager, const char *session, uint64_t tokens, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	if (record && __builtin_add_overflow(record->tokens, tokens, &record->tokens))
+		record->tokens = UINT64_MAX;
+	return record;
+}

@@ -1,0 +1,56 @@
+/* What a run writes and shows, told as it happens. */
+#include "server/replies.h"
+#include "server/rpc.h"
+
+/* How many of the last bytes of @bytes begin a character that is not whole yet. */
+static size_t unfinished(const char *bytes, size_t n) {
+	for (size_t back = 1; back <= 3 && back <= n; back++) {
+		unsigned char c = (unsigned char)bytes[n - back];
+		if (c < 0x80)
+			return 0;
+		if (c >= 0xc0) {
+			size_t length = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+			return back < length ? back : 0;
+		}
+	}
+	return 0;
+}
+
+static void tell(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
+	if (n)
+		gb_reply_output(&run->client->lines, run->entry.number, stream, bytes, n);
+}
+
+void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
+	struct gb_rpc_run *run = data;
+	struct gb_rpc_tail *tail = &run->tails[stream - 1];
+	if (!run->client)
+		return;
+	gb_auto_buf struct gb_buf joined;
+	gb_buf_init(&joined, n + sizeof tail->bytes);
+	if (tail->n) {
+		gb_buf_append(&joined, tail->bytes, tail->n);
+		gb_buf_append(&joined, bytes, n);
+		if (gb_buf_failed(&joined))
+			return;
+		bytes = joined.data;
+		n = joined.len;
+	}
+	tail->n = (unsigned char)unfinished(bytes, n);
+	memcpy(tail->bytes, bytes + n - tail->n, tail->n);
+	tell(run, stream, bytes, n - tail->n);
+}
+
+void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
+	struct gb_rpc_run *run = data;
+	if (run->client)
+		gb_reply_display(&run->client->lines, run->entry.number, display);
+}
+
+void gb_rpc_end_outputs(struct gb_rpc_run *run) {
+	for (int stream = 1; stream <= 2; stream++) {
+		struct gb_rpc_tail *tail = &run->tails[stream - 1];
+		tell(run, stream, tail->bytes, tail->n);
+		tail->n = 0;
+	}
+}

@@ -1,0 +1,83 @@
+/* Sessions, as clients ask for them. They belong to the server: a client that goes leaves them behind. */
+#include "glovebox/sessions.h"
+
+#include "server/replies.h"
+#include "server/rpc.h"
+
+static bool refuse(const struct gb_err *err, struct gb_complaint *complaint) {
+	if (err->code == GB_ENOENT)
+		return gb_complain(complaint, "unknown_session", "%s", err->message);
+	if (err->code == GB_ELIMIT || !gb_message_blame(err, complaint))
+		gb_complain(complaint, "refused", "%s", err->message);
+	return false;
+}
+
+static bool open_session(struct gb_manager *manager, const struct gb_message *message,
+    struct gb_session_info *ret, struct gb_err *err) {
+	const struct gb_session_asked asked = {
+	    .conversation = message->conversation,
+	    .language = message->options.language,
+	    .profile = message->options.profile,
+	    .name = message->name,
+	};
+	return message->reuse ? gb_manager_get_or_create(manager, &asked, ret, err)
+			      : gb_manager_open(manager, &asked, ret, err);
+}
+
+static bool update(struct gb_manager *manager, const struct gb_message *message, struct gb_err *err) {
+	const struct gb_value *trusted = message->trusted;
+	return (!trusted || gb_manager_trust(manager, message->session, gb_value_is_true(trusted), err)) &&
+	       (!message->tokens || gb_manager_add_tokens(manager, message->session, message->tokens, err));
+}
+
+/* The messages that are about one session; false if it could not be done. */
+static bool act(struct gb_manager *manager, const struct gb_message *message, struct gb_session_info *ret,
+    struct gb_err *err) {
+	bool ok = true;
+	switch (message->type) {
+	case GB_MESSAGE_SESSION_OPEN:
+		return open_session(manager, message, ret, err);
+	case GB_MESSAGE_SESSION_KILL:
+		ok = gb_manager_kill(manager, message->session, message->reason, err);
+		break;
+	case GB_MESSAGE_SESSION_INTERRUPT:
+		ok = gb_manager_interrupt(manager, message->session, err);
+		break;
+	case GB_MESSAGE_SESSION_SEND:
+		ok = gb_manager_send(manager, message->session, message->text.p, message->text.n, err);
+		break;
+	case GB_MESSAGE_SESSION_UPDATE:
+		ok = update(manager, message, err);
+		break;
+	default:
+		break;
+	}
+	return ok && gb_manager_get(manager, message->session, ret, err);
+}
+
+bool gb_rpc_take_session(
+    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+	struct gb_manager *manager = client->server->manager;
+	struct gb_session_info info;
+	struct gb_err err = {0};
+	if (message->type == GB_MESSAGE_SESSION_LIST) {
+		gb_reply_sessions(&client->lines, message->request, manager, message->conversation);
+	} else if (message->type == GB_MESSAGE_SESSION_CLEANUP) {
+		unsigned n = gb_manager_cleanup(
+		    manager, message->conversation ? message->conversation : "", message->reason);
+		gb_reply_cleaned(&client->lines, message->request, n);
+	} else if (act(manager, message, &info, &err)) {
+		gb_reply_session(&client->lines, message->request, &info);
+	} else {
+		return refuse(&err, complaint);
+	}
+	return true;
+}
+
+void gb_rpc_on_awaiting(
+    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data) {
+	(void)manager, (void)data;
+	struct gb_rpc_run *own = gb_run_data(run);
+	if (own && own->client)
+		gb_reply_prompt(&own->client->lines, own->entry.number, info);
+}

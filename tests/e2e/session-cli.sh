@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# 'glovebox session' as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
+set -u
+glovebox=$GB_GLOVEBOX
+scratch=$(mktemp -d)
+export XDG_RUNTIME_DIR=$scratch/run GLOVEBOX_SESSION_LINGER=300ms
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+socket=$XDG_RUNTIME_DIR/glovebox/sessions.sock
+n=0
+
+# The hosts of this test are those that were started with this folder in their environment.
+hosts() {
+  for pid in $(pgrep -f 'glovebox session-host'); do
+    tr '\0' '\n' < "/proc/$pid/environ" 2> /dev/null | grep -qx "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" && echo "$pid"
+  done
+}
+end_hosts() { for pid in $(hosts); do kill "$pid"; done; }
+trap 'end_hosts; rm -rf "$scratch"' EXIT
+
+run() { # status, then the program's arguments: leaves $out and $err
+  local expected=$1 status
+  shift
+  timeout 60 "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < "${stdin:-/dev/null}"
+  status=$?
+  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
+  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; echo "# ${err//$'\n'/$'\n# '}"; return 1; }
+}
+ok() { # name, then a command that must hold
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then echo "ok $n - $name"; else echo "# out: ${out//$'\n'/$'\n# '}"; echo "# err: ${err//$'\n'/$'\n# '}"; echo "not ok $n - $name"; fi
+}
+has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+until_true() { for _ in $(seq 200); do "$@" && return; sleep 0.05; done; return 1; }
+
+a() { run 0 session list && [ -z "$out$err" ] && run 0 session list --json && [ "$out" = '[]' ] && [ -z "$(hosts)" ]; }
+ok 'to ask what there is starts nothing' a
+a() { run 3 session exec nobody -e 1 && has "$err" "there is no session 'nobody'" && [ -z "$(hosts)" ]; }
+ok 'nor does what needs a session that is not there' a
+a() { run 0 session create -l python --name py && [ "$out" = py ] && run 0 session exec py -e 'x = 41' && run 0 session exec py -e 'x + 1' && [ "$out" = 42 ]; }
+ok 'two commands share variables' a
+a() { run 0 session create -l js && id=$out && [ ${#id} = 32 ] && run 0 session exec "$id" -e 'let x = 1; console.log("hi"); x' && [ "$out" = "$(printf 'hi\n1')" ] && run 0 session exec "$id" -e 'const x = 2' && run 0 session exec "$id" -e x && [ "$out" = 2 ]; }
+ok 'a session without a name has its id' a
+a() { run 0 session create -l js --name other && run 0 session exec other -e 'typeof x' && has "$out" undefined; }
+ok 'two sessions share nothing' a
+a() { run 124 session exec py -e 'while True: pass' --timeout 500ms && has "$err" 'longer than its 500 ms' && run 0 session exec py -e x && [ "$out" = 41 ]; }
+ok 'an endless loop is interrupted, and the variables are still there' a
+a() { run 124 session exec other -e 'for (;;);' --timeout 500ms && run 0 session exec other -e 6*7 && [ "$out" = 42 ]; }
+ok 'in JavaScript too' a
+a() { run 1 session exec other -e $'let a = 1;\nnull.x' && has "$err" 'error: TypeError'; }
+ok 'an error is told, and the status is 1' a
+a() { run 0 session exec py --json -e '[1]' && has "$out" '"status":"success"' && has "$out" '"result":[1]' && [ "$(wc -l < "$scratch/out")" = 1 ]; }
+ok 'json is one object and nothing else' a
+a() { echo 'x + 2' > "$scratch/f.py" && run 0 session exec py "$scratch/f.py" && [ "$out" = 43 ] && stdin=$scratch/f.py run 0 session exec py - && [ "$out" = 43 ]; }
+ok 'a file, and standard input' a
+a() { run 0 run --session made -e 'let q: number = 5' && run 0 run --session made -e 'q + 1' && [ "$out" = 6 ] && run 0 run --session py -e 'x' && [ "$out" = 41 ] && run 2 run -l js --session py -e 'x' && has "$err" 'another language'; }
+ok 'run --session makes what it needs' a
+a() { run 0 run --session made --input 'n=[1,2]' -e 'n.length' --json && has "$out" '"result":2' && run 0 run -l python --session py2 --stdin hello -e 'input()' && has "$out" hello && run 0 session kill py2; }
+ok 'what a run is given reaches a session' a
+a() { run 0 session exec py --reset -e 1 && run 1 session exec py -e x && has "$err" NameError; }
+ok 'a session can be reset' a
+a() {
+  "$glovebox" session exec py -e 'import time; print("begun", flush=True); time.sleep(60)' > "$scratch/live" 2>&1 &
+  local pid=$!
+  until_true grep -q begun "$scratch/live" && run 0 session list && has "$out" executing &&
+    run 0 session interrupt py && { wait $pid; [ $? = 1 ]; } && grep -q 'interrupted by the caller' "$scratch/live" && run 0 session list
+}
+ok 'output is seen as it comes, and another command can interrupt' a
+a() {
+  timeout 60 "$glovebox" session exec other -e 'console.log("begun"); for (;;);' > "$scratch/live" 2>&1 &
+  local pid=$!
+  until_true grep -q begun "$scratch/live" && kill -KILL "$(pgrep -P $pid)" && { wait $pid 2> /dev/null; true; } && run 0 session exec other -e 7 && [ "$out" = 7 ]
+}
+ok 'a client that is killed leaves its session usable' a
+a() { run 3 session send py yes && has "$err" 'takes no input' && run 2 session send py && run 2 session interrupt py && has "$err" 'nothing executes'; }
+ok 'what cannot be done is said' a
+a() { run 2 session create --name 'a b' && has "$err" 'name: ' && run 2 session create --name py && has "$err" already && run 2 session create -l cobol && has "$err" "no language 'cobol'"; }
+ok 'names and languages are checked' a
+a() {
+  for i in 1 2 3 4 5; do run 0 session create -l js --conversation chat || return; done
+  run 3 session create -l js --conversation chat && has "$err" 'the limit' && run 0 session cleanup --conversation chat &&
+    run 0 session list --conversation chat && [ "$(grep -c terminated "$scratch/out")" = 5 ] && has "$out" 'its conversation has ended'
+}
+ok 'a conversation has five sessions, and ends with them' a
+a() { run 0 session kill other --reason 'not needed' && run 0 session list --all && has "$(grep ^other "$scratch/out")" terminated && has "$out" 'not needed' && run 2 session exec other -e 1 && has "$err" 'has ended: not needed'; }
+ok 'what has ended is listed, with the reason' a
+a() { run 1 session exec made --memory 2M -e 'let a = []; for (;;) a.push([1])' && has "$err" memory && run 0 session list && has "$(grep ^made "$scratch/out")" 'more memory than its limit'; }
+ok 'a session that dies is listed with its reason' a
+a() { run 0 session --help && has "$out" 'session create' && run 0 session exec --help && has "$out" 'Exit status' && run 2 session && run 2 session dance && has "$err" "no 'dance'"; }
+ok 'help teaches' a
+
+a() {
+  local pid
+  pid=$(hosts)
+  kill -KILL "$pid" && until_true test ! -e "/proc/$pid" && [ -S "$socket" ] && run 3 session exec py -e 1 &&
+    has "$err" 'has died' && has "$err" "there is no session 'py'" && run 0 session list && [ -z "$out$err" ]
+}
+ok 'when the host is killed that is said, once' a
+a() { run 0 session create -l js --name py && run 0 session exec py -e 3 && [ "$out" = 3 ]; }
+ok 'and the next command works again' a
+no_hosts() { [ -z "$(hosts)" ]; }
+a() { run 0 session kill py && until_true no_hosts && [ ! -e "$socket" ] && ! pgrep -f "$XDG_RUNTIME_DIR" > /dev/null; }
+ok 'with the last session the host ends: no process, no socket' a
+a() {
+  local i pids=()
+  for i in 1 2 3 4 5 6; do "$glovebox" session create -l js --name "many$i" > "$scratch/many$i" 2>&1 & pids+=($!); done
+  for i in "${pids[@]}"; do wait "$i" || return; done
+  run 0 session list && [ "$(grep -c ' idle ' "$scratch/out")" = 6 ] || return
+  [ "$(hosts | wc -l)" = 1 ] || return
+  for i in 1 2 3 4 5; do run 0 session kill "many$i" || return; done
+}
+ok 'many that start at once share one host' a
+end_hosts
+a() { until_true test ! -S "$socket" && chmod 755 "$XDG_RUNTIME_DIR/glovebox" && run 3 session create -l js && has "$err" "not this user's alone"; }
+ok 'a folder that others can look into is refused' a
+a() { rm -rf "$XDG_RUNTIME_DIR/glovebox" && mkdir -m 700 "$scratch/elsewhere" && ln -s "$scratch/elsewhere" "$XDG_RUNTIME_DIR/glovebox" && run 3 session create -l js && has "$err" 'open the folder' && [ -z "$(ls "$scratch/elsewhere")" ]; }
+ok 'a link is not followed' a
+
+echo "1..$n"

@@ -1,0 +1,180 @@
+/* Sessions and Python over the protocol. */
+#include "e2e/stdio.h"
+
+#define RUN(number, rest)     "{\"type\":\"run\",\"run\":" #number "," rest "}"
+#define SESSION(action, rest) "{\"type\":\"session_" action "\",\"request\":1" rest "}"
+
+static const struct gb_value *ask(struct client *client, const char *line) {
+	client_say(client, "%s", line);
+	return client_hear(client);
+}
+
+static void open_named(struct client *client, const char *name) {
+	client_say(client,
+	    "{\"type\":\"session_open\",\"request\":7,\"name\":\"%s\",\"language\":\"javascript\"}", name);
+	const struct gb_value *reply = client_hear(client);
+	CHECK_STR(text_at(reply, "type"), "session");
+	CHECK_INT(number_at(reply, "request"), 7);
+	CHECK_STR(text_at(reply, "session.name"), name);
+}
+
+TEST(python_runs_with_its_options) {
+	struct client client = client_ready(NULL);
+	client_say(&client,
+	    RUN(1, "\"source\":\"import sys\\nprint(input())\\nprint('e', file=sys.stderr)\\n"
+		   "open('out','w').write(open('in').read())\\n6*7\",\"options\":{\"language\":\"python\","
+		   "\"stdin\":\"hé\\n\",\"files\":{\"in\":\"given\"}}"));
+	char out[100] = "", err[100] = "";
+	const struct gb_value *said;
+	while ((said = client_hear(&client)) && strcmp(text_at(said, "type"), "output") == 0)
+		strcat(strcmp(text_at(said, "stream"), "stdout") == 0 ? out : err, text_at(said, "text"));
+	CHECK_STR(out, "hé\n");
+	CHECK_STR(err, "e\n");
+	CHECK_STR(text_at(said, "type"), "result");
+	CHECK_INT(number_at(said, "result.result"), 42);
+	CHECK(at(said, "result.files.out"));
+	CHECK_INT(client_end(&client), 0);
+}
+
+/* One byte at a time: every piece is text nevertheless. */
+TEST(pieces_of_output_are_whole_characters) {
+	struct client client = client_ready(NULL);
+	client_say(
+	    &client, RUN(1, "\"source\":\"import sys, time\\nfor b in 'aé€😀'.encode() + b'\\\\xff\\\\xe2':\\n"
+			    "  sys.stdout.buffer.write(bytes([b])); sys.stdout.flush(); time.sleep(0.02)\","
+			    "\"options\":{\"language\":\"python\"}"));
+	char out[100] = "";
+	const struct gb_value *said;
+	while ((said = client_hear(&client)) && strcmp(text_at(said, "type"), "output") == 0)
+		strcat(out, text_at(said, "text"));
+	CHECK_STR(out, "aé€😀\xef\xbf\xbd\xef\xbf\xbd");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(a_session_remembers) {
+	struct client client = client_ready(NULL);
+	open_named(&client, "s");
+	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"let x = 20\""));
+	client_result(&client, 1, "success");
+	client_say(&client, RUN(2, "\"session\":\"s\",\"source\":\"console.log(x); x * 2 + 2\""));
+	client_expect(&client, "log", 2);
+	CHECK_INT(number_at(client_result(&client, 2, "success"), "result.result"), 42);
+	const struct gb_value *reply = ask(&client, SESSION("get", ",\"session\":\"s\""));
+	CHECK_INT(number_at(reply, "session.executionCount"), 2);
+	CHECK_STR(text_at(reply, "session.state"), "idle");
+	CHECK_STR(text_at(reply, "session.runtime"), "javascript");
+	CHECK_INT(strlen(text_at(reply, "session.id")), 32);
+	client_say(&client, RUN(3, "\"session\":\"s\",\"source\":\"typeof x\",\"options\":{\"reset\":true}"));
+	CHECK_STR(text_at(client_result(&client, 3, "success"), "result.result"), "undefined");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(runs_of_a_session_wait_in_order_and_can_be_withdrawn) {
+	struct client client = client_ready(NULL);
+	open_named(&client, "s");
+	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"var x = 1; for (;;);\""));
+	client_say(&client, RUN(2, "\"session\":\"s\",\"source\":\"x = 2\""));
+	client_say(&client, RUN(3, "\"session\":\"s\",\"source\":\"x\""));
+	client_say(&client, "{\"type\":\"terminate\",\"run\":2,\"reason\":\"no\"}");
+	CHECK_STR(text_at(client_result(&client, 2, "terminated"), "result.error.message"), "no");
+	const struct gb_value *reply = ask(&client, SESSION("get", ",\"session\":\"s\""));
+	CHECK_STR(text_at(reply, "session.state"), "executing");
+	CHECK_INT(number_at(reply, "session.queued"), 1);
+	usleep(100000);
+	client_say(&client, "{\"type\":\"interrupt\",\"run\":1}");
+	CHECK_STR(text_at(client_result(&client, 1, "terminated"), "result.error.code"), "interrupted");
+	CHECK_INT(number_at(client_result(&client, 3, "success"), "result.result"), 1);
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(a_session_is_killed_with_what_it_does) {
+	struct client client = client_ready(NULL);
+	open_named(&client, "s");
+	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"for (;;);\""));
+	client_say(&client, SESSION("kill", ",\"session\":\"s\",\"reason\":\"enough\""));
+	CHECK_STR(text_at(client_result(&client, 1, "terminated"), "result.error.message"), "enough");
+	const struct gb_value *reply = client_hear(&client);
+	CHECK_STR(text_at(reply, "session.state"), "terminated");
+	CHECK_STR(text_at(reply, "session.reason"), "enough");
+	reply = ask(&client, SESSION("list", ""));
+	CHECK_INT(gb_value_count(at(reply, "sessions")), 1);
+	CHECK_STR(text_at(reply, "sessions.0.reason"), "enough");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(conversations) {
+	struct client client = client_ready(NULL);
+	const struct gb_value *reply = ask(
+	    &client, SESSION("open", ",\"conversation\":\"c\",\"language\":\"typescript\",\"reuse\":true"));
+	char id[40];
+	snprintf(id, sizeof id, "%s", text_at(reply, "session.id"));
+	reply = ask(&client, SESSION("open", ",\"conversation\":\"c\",\"reuse\":true"));
+	CHECK_STR(text_at(reply, "session.id"), id);
+	CHECK_STR(text_at(reply, "session.conversationId"), "c");
+	reply = ask(&client, SESSION("open", ",\"conversation\":\"c\""));
+	CHECK(strcmp(text_at(reply, "session.id"), id) != 0);
+	client_say(&client,
+	    "{\"type\":\"session_update\",\"request\":2,\"session\":\"%s\",\"trusted\":true,\"addTokens\":"
+	    "12}",
+	    id);
+	reply = client_hear(&client);
+	CHECK_INT(number_at(reply, "session.totalTokens"), 12);
+	CHECK(gb_value_is_true(at(reply, "session.trusted")));
+	reply = ask(&client, SESSION("cleanup", ",\"conversation\":\"c\""));
+	CHECK_STR(text_at(reply, "type"), "cleaned");
+	CHECK_INT(number_at(reply, "count"), 2);
+	CHECK_INT(client_end(&client), 0);
+}
+
+static void complains(struct client *client, const char *line, const char *code, const char *words) {
+	const struct gb_value *reply = ask(client, line);
+	CHECK_STR(text_at(reply, "type"), "error");
+	CHECK_STR(text_at(reply, "code"), code);
+	if (!CHECK(strstr(text_at(reply, "message"), words)))
+		printf("#   %s\n", text_at(reply, "message"));
+}
+
+TEST(what_is_wrong_is_said) {
+	struct client client = client_ready(NULL);
+	open_named(&client, "s");
+	complains(&client, RUN(1, "\"session\":\"nobody\",\"source\":\"1\""), "unknown_session", "nobody");
+	complains(&client, SESSION("kill", ",\"session\":\"nobody\""), "unknown_session", "nobody");
+	complains(&client, SESSION("interrupt", ",\"session\":\"s\""), "invalid", "nothing executes");
+	complains(
+	    &client, SESSION("send", ",\"session\":\"s\",\"text\":\"y\\n\""), "refused", "takes no input");
+	complains(&client, SESSION("open", ",\"name\":\"s\""), "invalid", "already");
+	complains(&client, SESSION("open", ",\"name\":\"a b\""), "invalid", "name: ");
+	complains(&client, SESSION("open", ",\"language\":\"cobol\""), "invalid", "language: must be");
+	complains(&client, SESSION("open", ",\"profile\":\"x\""), "invalid", "profile: ");
+	complains(&client, SESSION("update", ",\"session\":\"s\",\"trusted\":1"), "invalid", "trusted: ");
+	complains(&client, SESSION("cleanup", ""), "invalid", "conversation: is missing");
+	complains(&client, "{\"type\":\"session_get\",\"session\":\"s\"}", "invalid", "request: is missing");
+	client_say(&client, RUN(2, "\"source\":\"for (;;);\""));
+	complains(&client, "{\"type\":\"interrupt\",\"run\":2}", "invalid", "in no session");
+	const struct gb_value *reply = ask(&client, SESSION("get", ",\"session\":7"));
+	CHECK_INT(number_at(reply, "request"), 1);
+	CHECK_STR(text_at(reply, "about"), "session_get");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(sessions_outlive_their_clients) {
+	char path[100];
+	snprintf(path, sizeof path, "/tmp/gb-sessions-%d.sock", (int)getpid());
+	struct client server = client_start((const char *const[]){"--socket", path, NULL});
+	struct client first = client_connect(path);
+	client_expect(&first, "hello", -1);
+	open_named(&first, "s");
+	client_say(&first, RUN(1, "\"session\":\"s\",\"source\":\"var x = 3; 1\""));
+	client_result(&first, 1, "success");
+	client_say(&first, RUN(2, "\"session\":\"s\",\"source\":\"for (;;);\""));
+	client_say(&first, RUN(3, "\"session\":\"s\",\"source\":\"x = 4\""));
+	usleep(100000);
+	client_shut(&first);
+	struct client second = client_connect(path);
+	client_expect(&second, "hello", -1);
+	client_say(&second, RUN(1, "\"session\":\"s\",\"source\":\"x\""));
+	CHECK_INT(number_at(client_result(&second, 1, "success"), "result.result"), 3);
+	client_shut(&second);
+	kill(server.pid, SIGTERM);
+	CHECK_INT(client_end(&server), 0);
+}
