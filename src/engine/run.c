@@ -530,11 +530,13 @@ bool gb_run_launch(struct gb_run *run, struct gb_err *err) {
 	return true;
 }
 
-bool gb_run_prepare(
-    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
+struct gb_run *gb_run_prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err) {
 	struct gb_run *run = make_run(engine, options);
-	if (!run)
-		return gb_fail(err, GB_ENOMEM, 0, "a run");
+	if (!run) {
+		gb_fail(err, GB_ENOMEM, 0, "a run");
+		return NULL;
+	}
 	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
 	struct gb_run_options asked = *options;
@@ -542,19 +544,17 @@ bool gb_run_prepare(
 		run->session = options->session;
 		asked.language = options->session->language;
 	}
-	if (!gb_runtime_find(asked.language, asked.profile, &run->runtime, err) ||
-	    !gb_request_encode(&asked, &grants, &run->outbox, err)) {
-		release_run(run);
-		return false;
-	}
-	*ret = run;
-	return true;
+	if (gb_runtime_find(asked.language, asked.profile, &run->runtime, err) &&
+	    gb_request_encode(&asked, &grants, &run->outbox, err))
+		return run;
+	release_run(run);
+	return NULL;
 }
 
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
-	struct gb_run *run;
-	if (!gb_run_prepare(engine, options, &run, err))
+	struct gb_run *run = gb_run_prepare(engine, options, err);
+	if (!run)
 		return false;
 	if (!gb_run_launch(run, err)) {
 		release_run(run);
