@@ -141,9 +141,9 @@ struct gb_run {
 
 /* --- run.c --- */
 
-/* Check and encode what is asked, and begin nothing: options->session must be there. */
-bool gb_run_prepare(
-    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
+/* Check and encode what is asked, and begin nothing. NULL on failure. */
+struct gb_run *gb_run_prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err);
 /* Begin what was prepared; its time counts from now. On failure it is as it was. */
 bool gb_run_launch(struct gb_run *run, struct gb_err *err);
 

@@ -34,7 +34,7 @@ enum {
 static double wall_clock_ms(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
-	return (double)now.tv_sec * 1e3 + (double)(now.tv_nsec / 1000000);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 void gb_record_touch(struct gb_record *record) {
@@ -132,10 +132,13 @@ static void forget_oldest(struct gb_manager *manager) {
  */
 static void bury(struct gb_record *record) {
 	struct gb_manager *manager = record->manager;
-	if (!record->ending)
-		snprintf(record->reason, sizeof record->reason, "%s", gb_session_reason(record->session));
-	record->session->on_change = NULL;
-	gb_session_close(record->session);
+	struct gb_session *session = record->session;
+	if (session) {
+		if (!record->ending)
+			snprintf(record->reason, sizeof record->reason, "%s", gb_session_reason(session));
+		session->on_change = NULL;
+		gb_session_close(session);
+	}
 	record->session = NULL;
 	gb_record_touch(record);
 	gb_list_remove(&record->link);
@@ -155,16 +158,14 @@ static void settle_queue(struct gb_list *queue, const char *reason) {
 /* Bury it, and tell those that waited. */
 static void end(struct gb_record *record) {
 	struct gb_list queue;
-	struct gb_session_info info;
 	char reason[sizeof record->reason];
 	gb_list_init(&queue);
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &record->queue, link));) {
 		gb_list_remove(&run->link);
 		gb_list_append(&queue, &run->link);
 	}
-	gb_record_describe(record, &info);
-	snprintf(reason, sizeof reason, "%s", info.reason);
 	bury(record);
+	memcpy(reason, record->reason, sizeof reason);
 	settle_queue(&queue, reason);
 }
 
@@ -175,6 +176,8 @@ static void condemn(struct gb_record *record, const char *reason) {
 }
 
 void gb_record_kill(struct gb_record *record, const char *reason) {
+	if (!record->session)
+		return;
 	struct gb_run *run = record->session->run;
 	/* Nothing may begin in the place of what is ended here. */
 	condemn(record, reason);

@@ -135,10 +135,10 @@ bool gb_manager_execute(struct gb_manager *manager, const char *session, const s
 		    "ended",
 		    info.queued, session);
 	struct gb_run_options asked = *options;
-	struct gb_run *run;
 	asked.session = record->session;
 	asked.profile = *record->profile ? record->profile : NULL;
-	if (!gb_run_prepare(manager->engine, &asked, &run, err))
+	struct gb_run *run = gb_run_prepare(manager->engine, &asked, err);
+	if (!run)
 		return false;
 	if (waits) {
 		gb_list_append(&record->queue, &run->link);

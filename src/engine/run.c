@@ -530,30 +530,30 @@ bool gb_run_launch(struct gb_run *run, struct gb_err *err) {
 	return true;
 }
 
-bool gb_run_prepare(
-    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
+struct gb_run *gb_run_prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err) {
 	struct gb_run_options asked = *options;
 	if (options->session)
 		asked.language = options->session->language;
 	struct gb_run *run = make_run(engine, &asked);
-	if (!run)
-		return gb_fail(err, GB_ENOMEM, 0, "a run");
-	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
-	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	run->session = options->session;
-	if (!gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) ||
-	    !gb_request_encode(&asked, &grants, &run->outbox, err)) {
-		release_run(run);
-		return false;
+	if (!run) {
+		gb_fail(err, GB_ENOMEM, 0, "a run");
+		return NULL;
 	}
-	*ret = run;
-	return true;
+	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
+	run->session = options->session;
+	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
+	if (gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) &&
+	    gb_request_encode(&asked, &grants, &run->outbox, err))
+		return run;
+	release_run(run);
+	return NULL;
 }
 
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
-	struct gb_run *run;
-	if (!gb_run_prepare(engine, options, &run, err))
+	struct gb_run *run = gb_run_prepare(engine, options, err);
+	if (!run)
 		return false;
 	if (!gb_run_launch(run, err)) {
 		release_run(run);
