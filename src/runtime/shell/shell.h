@@ -27,6 +27,25 @@ void gb_oneshot_start(struct gb_keeper *keeper);
 /* Run the job's script to its end, and tell the host. */
 void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job);
 
+/* --- console.c --- */
+
+/* Start the session's shell, unless that was done before. */
+void gb_console_open(struct gb_keeper *keeper);
+/* Run the job's script there, and tell the host. Does not return if the shell has ended. */
+void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job);
+/* For the keeper's on_frame: what is about the terminal. */
+void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame);
+
+/* --- rc.c --- */
+
+/* What a session's shell reads first; the script of a run is in a file whose name ends with its number; the
+ * wire is the first terminal of a cell. */
+#define GB_SHELL_RC      "/dev/shm/.glovebox-rc"
+#define GB_SHELL_COMMAND "/dev/shm/.glovebox-"
+#define GB_SHELL_WIRE    "/dev/pts/0"
+extern const char gb_shell_rc[];
+extern const char gb_shell_tail[]; /* of such a file */
+
 /* --- script.c --- */
 
 /* Append @text as one word of the shell's, on one line whatever it holds. */

@@ -1,5 +1,5 @@
 /* glovebox-shell: a script that bash runs once, or a session with a bash of its own. */
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "runtime/shell/shell.h"
 #include "sandbox/inside/zygote.h"
@@ -20,12 +20,26 @@ static void prime(void) {
 	worker.primed = true;
 }
 
+/* A session begins with its first job, or when somebody attaches before that. */
+static bool is_session(const struct gb_job *job) {
+	struct gb_settings settings;
+	gb_settings_read(job, &settings);
+	return settings.session;
+}
+
 static void serve(int fd) {
 	struct gb_keeper *keeper = &worker.keeper;
 	struct gb_job job;
 	if (!worker.primed)
 		gb_keeper_init(keeper);
+	keeper->on_frame = gb_console_on_frame;
 	gb_keeper_next_job(keeper, fd, &job);
+	while (is_session(&job)) {
+		gb_console_run(keeper, &job);
+		gb_job_finish(&job);
+		free(job.bytes);
+		gb_keeper_next_job(keeper, fd, &job);
+	}
 	if (!worker.primed)
 		gb_oneshot_start(keeper);
 	gb_oneshot_run(keeper, &job);
