@@ -484,6 +484,8 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
 		reset(keeper);
 	failure.message = why;
 	bool ok = gb_keeper_begin(keeper, job, 0, why, sizeof why);
+	if (ok && !gb_shell_admits(keeper, job, &settings))
+		return;
 	if (ok && await_shell(keeper) && !(ok = run(keeper, job, &settings))) {
 		snprintf(why, sizeof why, "the command finds no place in /dev/shm: %s", strerror(errno));
 		console.shell = READY;

@@ -52,12 +52,16 @@ static void hand_over(const struct gb_job *job) {
 }
 
 void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
+	struct gb_settings settings;
 	char why[300];
+	gb_settings_read(job, &settings);
 	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why, .code = "files"};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
 		return;
 	}
+	if (!gb_shell_admits(keeper, job, &settings))
+		return;
 	hand_over(job);
 	gb_keeper_serve(keeper);
 	gb_keeper_settle(keeper, job);

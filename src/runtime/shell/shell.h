@@ -36,6 +36,11 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job);
 /* For the keeper's on_frame: what is about the terminal. */
 void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame);
 
+/* --- worker.c --- */
+
+/* False, and the host is told why, if a restricted job says what it may not. */
+bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings);
+
 /* --- rc.c --- */
 
 /* What a session's shell reads first; the script of a run is in a file whose name ends with its number; the

@@ -1,6 +1,9 @@
 /* glovebox-shell: a script that bash runs once, or a session with a bash of its own. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/program/post.h"
+#include "runtime/shell/restrict.h"
 #include "runtime/shell/shell.h"
 #include "sandbox/inside/zygote.h"
 
@@ -18,6 +21,23 @@ static void prime(void) {
 	gb_keeper_init(&worker.keeper);
 	gb_oneshot_start(&worker.keeper);
 	worker.primed = true;
+}
+
+bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
+	struct gb_refusal refusal;
+	char message[400];
+	if (!settings->restricted ||
+	    gb_restrict_check((struct gb_str){job->source.p, job->source.n}, &refusal))
+		return true;
+	snprintf(message, sizeof message, "'%s' %s, which this shell refuses. %s", refusal.word,
+	    refusal.rule->reason, refusal.rule->instead);
+	const struct gb_failure failure = {.name = "RestrictedError",
+	    .message = message,
+	    .code = "restricted",
+	    .filename = job->filename.p,
+	    .line = refusal.line};
+	gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
+	return false;
 }
 
 /* A session begins with its first job, or when somebody attaches before that. */
