@@ -32,6 +32,10 @@ void gb_post_flush(void) {
 		gb_buf_finish(&post.outbox);
 }
 
+void gb_post_forget(void) {
+	gb_buf_clear(&post.outbox);
+}
+
 static void flush_if_much(void) {
 	if (post.outbox.len > WAITS_MAX)
 		gb_post_flush();

@@ -28,6 +28,8 @@ void gb_post_frame(const void *frame, size_t n);
 /* If @over, its session has ended with it. */
 void gb_post_exit(int exit_code, bool over);
 
+/* Nobody is to hear what waits. */
+void gb_post_forget(void);
 /* Send what waits. If the host is gone there is nobody left to be here for: the process ends. */
 void gb_post_flush(void);
 

@@ -12,10 +12,16 @@
  * before the script's first command. */
 enum { GO_FD = 9, SCRIPT_FD = 8, SCRIPT_MAX = 256 << 20 };
 
-/* On one line, so that the script's lines have their own numbers. */
-static const char wait_and_run[] = "IFS= builtin read -r -u 9; IFS= builtin read -r -d '' -u 8; "
-				   "builtin eval \"$REPLY\"; IFS= builtin read -r -d '' -u 8 "
-				   "BASH_EXECUTION_STRING; exec 8<&- 9<&-; builtin unset REPLY; "
+/* First something that goes through most of what a script does, so that the memory for it is there; then it
+ * waits. The last line is one line, so that the script's lines have their own numbers. */
+static const char wait_and_run[] = "builtin eval 'f() { builtin local a=($((1 + 1)) \"${1%x}\"); [[ ${a[1]} "
+				   "== y ]] && builtin echo \"${a[0]}\"; "
+				   "}; for i in 1; do f yx || :; done >/dev/null; builtin printf -v i %s "
+				   "\"$i\"' 2>/dev/null; builtin unset -f f; "
+				   "builtin unset i; "
+				   "IFS= builtin read -r -u 9; IFS= builtin read -r -d '' -u 8; builtin eval "
+				   "\"$REPLY\"; IFS= builtin read -r -d "
+				   "'' -u 8 BASH_EXECUTION_STRING; exec 8<&- 9<&-; builtin unset REPLY; "
 				   "builtin eval \"$BASH_EXECUTION_STRING\"";
 
 static int script_fd = -1, go_fd = -1;

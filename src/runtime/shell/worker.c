@@ -2,10 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/restrict.h"
 #include "runtime/shell/shell.h"
 #include "sandbox/inside/zygote.h"
+
+enum { PRIME_BYTES = 4096 };
 
 static struct {
 	struct gb_keeper keeper;
@@ -17,9 +20,25 @@ static bool init(const char *profile) {
 	return true;
 }
 
+/* The shell starts; meanwhile, what is done with a job is done with one that nobody runs. */
 static void prime(void) {
 	gb_keeper_init(&worker.keeper);
 	gb_oneshot_start(&worker.keeper);
+	gb_auto_buf struct gb_buf frame, script;
+	struct gb_job job;
+	struct gb_settings settings;
+	gb_buf_init(&frame, PRIME_BYTES);
+	gb_buf_init(&script, PRIME_BYTES);
+	gb_job_write_bare(&frame, "echo", "<prime>");
+	gb_job_parse(&job, (uint8_t *)frame.data, frame.len);
+	gb_settings_read(&job, &settings);
+	gb_files_look(&worker.keeper.files);
+	gb_script_set_arguments(&script, &job);
+	gb_script_append(&script, &job);
+	gb_post_open(-1, PRIME_BYTES);
+	gb_post_output(1, script.data, script.len);
+	gb_post_forget();
+	gb_job_finish(&job);
 	worker.primed = true;
 }
 
