@@ -71,8 +71,18 @@ void gb_session_close(struct gb_session *session) {
 	free(session);
 }
 
+/* Its program has ended with the last run, which may still hold it. */
+static bool is_over(const struct gb_session *session) {
+	return session->run && session->run->settled && session->run->ends_session;
+}
+
+static const char *last_words(const struct gb_session *session) {
+	return gb_language_traits(session->language)->has_terminal ? "the shell has exited"
+								   : "its program has ended";
+}
+
 enum gb_session_state gb_session_state(const struct gb_session *session) {
-	if (!session->cell)
+	if (!session->cell || is_over(session))
 		return GB_SESSION_TERMINATED;
 	if (!session->run || session->run->settled)
 		return GB_SESSION_IDLE;
@@ -80,7 +90,7 @@ enum gb_session_state gb_session_state(const struct gb_session *session) {
 }
 
 const char *gb_session_reason(const struct gb_session *session) {
-	return session->reason;
+	return session->cell && is_over(session) ? last_words(session) : session->reason;
 }
 
 bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
@@ -116,9 +126,7 @@ void gb_session_leave(struct gb_run *run) {
 	if (!run->result_received)
 		gb_session_terminate(session, "its run ended without a result");
 	else if (run->ends_session)
-		gb_session_terminate(session, gb_language_traits(session->language)->has_terminal
-						  ? "the shell has exited"
-						  : "its program has ended");
+		gb_session_terminate(session, last_words(session));
 }
 
 /* What is said when nobody has asked is for whoever is attached, or for nobody: threads that write. False if

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,7 @@ static struct {
 	struct gb_tty terminal, wire;
 	enum { STARTING, READY, RUNNING, AT_PROMPT } shell;
 	bool attached;
+	bool wanted;             /* by a run, which comes before whoever is attached */
 	bool unheard;            /* what the terminal shows is of our own making */
 	unsigned number, status; /* of the command that is run */
 	char word[64];           /* what the wire has said, up to the end of a line */
@@ -228,7 +230,7 @@ static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status)
 	}
 	console.unheard = false;
 	console.shell = READY;
-	if (console.attached && !keeper->done)
+	if (console.attached && !console.wanted)
 		give_prompt();
 }
 
@@ -329,8 +331,6 @@ void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame)
 	gb_post_flush();
 }
 
-/* A shell that runs one short command after another may be missed: whom it reaches may have ended just now.
- * So it is said again, for as long as the host waits for it to be heeded. */
 static void on_interrupt(struct gb_keeper *keeper) {
 	gb_buf_clear(&console.typed);
 	watch_typed(keeper);
@@ -338,9 +338,14 @@ static void on_interrupt(struct gb_keeper *keeper) {
 	console.interrupt_at = gb_now_ns() + INTERRUPT_MS * MS;
 }
 
+/* A shell that runs one short command after another may have been missed: whom the key reached was about to
+ * end anyway. So it is said again, and to the shell itself too, for as long as the host waits for it to be
+ * heeded. */
 static void interrupt_again(struct gb_keeper *keeper) {
-	if (console.interrupt_at && gb_now_ns() >= console.interrupt_at)
-		on_interrupt(keeper);
+	if (!console.interrupt_at || gb_now_ns() < console.interrupt_at)
+		return;
+	on_interrupt(keeper);
+	kill(keeper->pid, SIGINT);
 }
 
 /* --- beginning --- */
@@ -428,6 +433,7 @@ static bool hand_over(const struct gb_job *job, const struct gb_settings *settin
 static void type_input(struct gb_keeper *keeper, struct gb_str input) {
 	if (!input.p)
 		return;
+	gb_tty_hide_typed(&console.terminal);
 	type(keeper, input.p, input.n);
 	type(keeper, "\4\4", input.n == 0 || input.p[input.n - 1] == '\n' ? 1 : 2);
 }
@@ -486,6 +492,7 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	bool ok = gb_keeper_begin(keeper, job, 0, why, sizeof why);
 	if (ok && !gb_shell_admits(keeper, job, &settings))
 		return;
+	console.wanted = true;
 	if (ok && await_shell(keeper) && !(ok = run(keeper, job, &settings))) {
 		snprintf(why, sizeof why, "the command finds no place in /dev/shm: %s", strerror(errno));
 		console.shell = READY;
@@ -498,6 +505,7 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	}
 	if (!keeper->pid)
 		gb_keeper_finish(keeper);
+	console.wanted = false;
 	if (console.attached && console.shell == READY)
 		give_prompt();
 }

@@ -6,6 +6,8 @@
  * the last one in its hands. Another word is to give the prompt; that is also where a command ends that
  * leaves all loops, ours too. Nothing of this is in a function: what is declared in one is gone with it.
  *
+ * Each word of ours begins with the end of a line: of what somebody else may have said there.
+ *
  * A command's file has this at its end, where a command that was not to end the shell under set -e would do
  * so as the last one of a file.
  */
@@ -18,12 +20,12 @@ const char gb_shell_rc[] =
 "__gb_number=0\n"
 "__gb_status() { builtin return \"$1\"; }\n"
 "readonly -f __gb_status\n"
-"PROMPT_COMMAND=('while { __gb_last=${__gb_code:-$?}; __gb_code=; builtin printf \"%s %s\\n\" \"$__gb_number\""
+"PROMPT_COMMAND=('while { __gb_last=${__gb_code:-$?}; __gb_code=; builtin printf \"\\n%s %s\\n\" \"$__gb_number\""
 " \"$__gb_last\"; IFS= builtin read -r __gb_word; [[ $__gb_word == [0-9]* ]] && __gb_number=$__gb_word; }"
 " <>" GB_SHELL_WIRE " >&0 2>/dev/null; do\n"
 "  case $__gb_last in 0) builtin . " GB_SHELL_COMMAND "$__gb_number;;"
 " *) __gb_status \"$__gb_last\" || builtin . " GB_SHELL_COMMAND "$__gb_number;; esac\n"
 "done'\n"
-"'{ builtin printf \"prompt\\n\"; builtin read -r __gb_word; } <>" GB_SHELL_WIRE " >&0 2>/dev/null')\n"
+"'{ builtin printf \"\\nprompt\\n\"; builtin read -r __gb_word; } <>" GB_SHELL_WIRE " >&0 2>/dev/null')\n"
 "readonly PROMPT_COMMAND\n";
 /* clang-format on */

@@ -48,6 +48,12 @@ void gb_tty_for_people(struct gb_tty *tty, bool people) {
 	tcsetattr(tty->slave, TCSANOW, &now);
 }
 
+void gb_tty_hide_typed(const struct gb_tty *tty) {
+	struct termios quiet = tty->normal;
+	quiet.c_lflag &= ~(tcflag_t)ECHO;
+	tcsetattr(tty->slave, TCSANOW, &quiet);
+}
+
 void gb_tty_restore(const struct gb_tty *tty) {
 	struct termios now;
 	if (tcgetattr(tty->slave, &now) == 0 && memcmp(&now, &tty->normal, sizeof now) != 0)

@@ -25,6 +25,8 @@ void gb_tty_close(struct gb_tty *tty);
 
 /* For somebody who looks at it, a line's end also returns to its beginning. */
 void gb_tty_for_people(struct gb_tty *tty, bool people);
+/* Do not show what is typed, until it is restored. */
+void gb_tty_hide_typed(const struct gb_tty *tty);
 /* Undo what a program has done to it, and forget what was typed and not read. */
 void gb_tty_restore(const struct gb_tty *tty);
 void gb_tty_resize(const struct gb_tty *tty, unsigned columns, unsigned rows);
