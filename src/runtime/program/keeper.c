@@ -35,7 +35,8 @@ static void reap(struct gb_keeper *keeper) {
 static void heed_signals(struct gb_keeper *keeper) {
 	struct signalfd_siginfo info;
 	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
-		if (info.ssi_signo != SIGINT)
+		/* Only from outside, where senders have no number here. */
+		if (info.ssi_signo != SIGINT || info.ssi_pid != 0)
 			continue;
 		keeper->interrupted = true;
 		if (keeper->on_interrupt)
