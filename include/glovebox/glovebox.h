@@ -225,11 +225,11 @@ void gb_run_destroy(struct gb_run *run);
 enum gb_session_state {
 	GB_SESSION_IDLE,
 	GB_SESSION_EXECUTING,
+	GB_SESSION_AWAITING_INPUT, /* executing, and it waits for somebody to type: see gb_session_send */
 	GB_SESSION_TERMINATED,
-	GB_SESSION_AWAITING_INPUT, /* it executes, and waits for somebody to type */
 };
 
-/* "idle", "executing", "terminated", "awaiting_input". */
+/* "idle", "executing", "awaiting_input", "terminated". */
 const char *gb_session_state_name(enum gb_session_state state);
 
 /* @profile may be NULL. */
@@ -248,7 +248,7 @@ const char *gb_session_reason(const struct gb_session *session);
  * when no run executes, and sees everything.
  */
 
-/* What stands before the cursor where somebody is to type; NULL unless the session awaits input. */
+/* What stands before the cursor while it awaits input, which may be nothing; empty otherwise. */
 const char *gb_session_prompt(const struct gb_session *session);
 /* Type @bytes: to the run that executes, or for somebody who is attached. */
 bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err);

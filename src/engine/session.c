@@ -14,7 +14,7 @@
 enum { NOISE_MAX = 1 << 20, STEP = 4 << 10 };
 
 const char *gb_session_state_name(enum gb_session_state state) {
-	static const char *const names[] = {"idle", "executing", "terminated", "awaiting_input"};
+	static const char *const names[] = {"idle", "executing", "awaiting_input", "terminated"};
 	return state < GB_COUNT(names) ? names[state] : "terminated";
 }
 

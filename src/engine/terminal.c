@@ -157,7 +157,7 @@ static bool tell_plain(struct gb_session *session, uint8_t type, struct gb_err *
 /* --- the public face --- */
 
 const char *gb_session_prompt(const struct gb_session *session) {
-	return gb_session_state(session) == GB_SESSION_AWAITING_INPUT ? session->terminal.prompt : NULL;
+	return gb_session_state(session) == GB_SESSION_AWAITING_INPUT ? session->terminal.prompt : "";
 }
 
 bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err) {

@@ -170,7 +170,7 @@ static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
 	ALWAYS(!prompt == (gb_session_state(session) != GB_SESSION_AWAITING_INPUT));
 	ALWAYS(!prompt || (strlen(prompt) <= GB_WIRE_PROMPT_MAX && gb_session_prompt(session) == prompt));
 	if (prompt && (host.manner & KEEPS))
-		ALWAYS(gb_session_send(session, "y\n", 2, NULL) && !gb_session_prompt(session));
+		ALWAYS(gb_session_send(session, "y\n", 2, NULL) && !*gb_session_prompt(session));
 }
 
 static void on_bytes(struct gb_session *session, const char *bytes, size_t n, void *data) {
@@ -257,7 +257,7 @@ static void converse(struct gb_engine *engine, const uint8_t *data, size_t size)
 	gb_run_terminate(run, "the input has ended");
 	ALWAYS(host.settled == 1);
 	gb_run_destroy(run);
-	ALWAYS(!gb_session_prompt(session));
+	ALWAYS(!*gb_session_prompt(session));
 	gb_session_close(session);
 }
 
