@@ -48,6 +48,7 @@ static struct {
 	enum { STARTING, READY, RUNNING, AT_PROMPT } shell;
 	bool attached;
 	bool wanted;             /* by a run, which comes before whoever is attached */
+	bool called;             /* away from its prompt */
 	bool unheard;            /* what the terminal shows is of our own making */
 	unsigned number, status; /* of the command that is run */
 	char word[64];           /* what the wire has said, up to the end of a line */
@@ -228,7 +229,7 @@ static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status)
 	} else {
 		take_shown(LAST_MAX);
 	}
-	console.unheard = false;
+	console.unheard = console.called = false;
 	console.shell = READY;
 	if (console.attached && !console.wanted)
 		give_prompt();
@@ -273,9 +274,9 @@ static void on_terminal(struct gb_keeper *keeper, short events) {
 
 /* A shell at its prompt is called away by an interrupt; a program that somebody has left there is not. */
 static void call_shell(struct gb_keeper *keeper) {
-	if (console.shell != AT_PROMPT || tcgetpgrp(console.terminal.master) != keeper->pid)
+	if (console.shell != AT_PROMPT || console.called || tcgetpgrp(console.terminal.master) != keeper->pid)
 		return;
-	console.unheard = true;
+	console.called = console.unheard = true;
 	gb_tty_interrupt(&console.terminal);
 }
 
@@ -392,7 +393,7 @@ static void reset(struct gb_keeper *keeper) {
 	stop_shell(keeper);
 	gb_buf_clear(&console.typed);
 	gb_buf_clear(&console.kept);
-	console.unheard = false;
+	console.unheard = console.called = false;
 	start_shell(keeper);
 	gb_tty_for_people(&console.terminal, console.attached);
 }
