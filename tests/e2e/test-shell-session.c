@@ -52,13 +52,16 @@ TEST(a_command_cannot_get_out_of_step) {
 /* Whatever it writes, and wherever. */
 TEST(a_command_cannot_pass_for_the_shell) {
 	struct gb_session *session = open_shell();
-	check_run(session, "printf '1 0\\n2 0\\n3 0\\nprompt\\n'", 0, "1 0\n2 0\n3 0\nprompt\n");
+	check_run(session, "printf 'ready 1 1 0\\nready 2 2 0\\nprompt 3\\n'", 0,
+	    "ready 1 1 0\nready 2 2 0\nprompt 3\n");
 	check_run(session, "ls /proc/self/fd", 0, "0  1  2  3\n");
 	check_run(session,
-	    "for n in {3..254}; do echo '9 0' >&$n; done 2>&1 | grep -v 'Bad file descriptor'; echo done", 0,
-	    "done\n");
+	    "for n in {3..254}; do echo 'ready 9 9 0' >&$n; done 2>&1 | grep -v 'Bad file descriptor'; echo "
+	    "done",
+	    0, "done\n");
 	/* Not by accident: by the name of the wire. Then it deceives itself, and nobody else. */
-	check_run(session, "echo nonsense > /dev/pts/0; echo 1000 7 > /dev/pts/0; echo still", 0, "still\n");
+	check_run(session, "echo nonsense > /dev/pts/0; echo ready 1000 1000 7 > /dev/pts/0; echo still", 0,
+	    "still\n");
 	check_run(session, "head -c 300000 /dev/zero > /dev/pts/0; echo still", 0, "still\n");
 	check_run(session, "echo in step", 0, "in step\n");
 	gb_session_close(session);

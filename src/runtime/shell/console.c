@@ -50,6 +50,7 @@ static struct {
 	bool wanted;             /* by a run, which comes before whoever is attached */
 	bool called;             /* away from its prompt */
 	bool unheard;            /* what the terminal shows is of our own making */
+	unsigned turn;           /* of the shell's last question */
 	unsigned number, status; /* of the command that is run */
 	char word[64];           /* what the wire has said, up to the end of a line */
 	size_t n_word;
@@ -70,11 +71,18 @@ static bool write_file(const char *path, const char *text, size_t n) {
 	return fd >= 0 && gb_write_all(fd, text, n);
 }
 
+/* Answer the last question. */
 static void tell_shell(const char *word) {
-	char line[16];
-	int n = snprintf(line, sizeof line, "%s\n", word);
+	char line[40];
+	int n = snprintf(line, sizeof line, "%u %s\n", console.turn, word);
 	if (write(console.wire.master, line, (size_t)n) != n)
 		_exit(1);
+}
+
+static void tell_number(void) {
+	char number[16];
+	snprintf(number, sizeof number, "%u", console.number);
+	tell_shell(number);
 }
 
 /* --- what the terminal shows --- */
@@ -215,19 +223,19 @@ static void on_prompt(struct gb_keeper *keeper) {
 		console.unheard = true;
 		type(keeper, "\n", 1);
 	}
-	tell_shell("");
+	tell_shell("now");
 }
 
 static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status) {
+	/* It was interrupted before it had heard of the command. */
+	if (console.shell == RUNNING && number != console.number) {
+		tell_number();
+		return;
+	}
+	take_shown(LAST_MAX);
 	if (console.shell == RUNNING) {
-		/* The word of one before, who was interrupted just then. */
-		if (number != console.number)
-			return;
-		take_shown(LAST_MAX);
 		console.status = status;
 		keeper->done = true;
-	} else {
-		take_shown(LAST_MAX);
 	}
 	console.unheard = console.called = false;
 	console.shell = READY;
@@ -236,12 +244,15 @@ static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status)
 }
 
 static void heed_word(struct gb_keeper *keeper, const char *word) {
-	unsigned number, status;
-	if (strcmp(word, "prompt") == 0)
+	unsigned turn, number, status;
+	if (sscanf(word, "prompt %u", &turn) == 1 && turn == console.turn + 1) {
+		console.turn = turn;
 		on_prompt(keeper);
-	else if (sscanf(word, "%u %u", &number, &status) == 2 && status <= 255 &&
-		 (number == console.number || console.shell != RUNNING))
+	} else if (sscanf(word, "ready %u %u %u", &turn, &number, &status) == 3 && turn == console.turn + 1 &&
+		   status <= 255) {
+		console.turn = turn;
 		on_ready(keeper, number, status);
+	}
 }
 
 static void on_wire(struct gb_keeper *keeper, short events) {
@@ -365,6 +376,7 @@ static void start_shell(struct gb_keeper *keeper) {
 	keeper->also[0] = (struct gb_keeper_source){console.terminal.master, POLLIN, on_terminal};
 	keeper->also[1] = (struct gb_keeper_source){console.wire.master, POLLIN, on_wire};
 	console.shell = STARTING;
+	console.turn = console.n_word = 0;
 }
 
 static void stop_shell(struct gb_keeper *keeper) {
@@ -411,7 +423,7 @@ static bool await_shell(struct gb_keeper *keeper) {
 }
 
 static bool hand_over(const struct gb_job *job, const struct gb_settings *settings) {
-	char path[sizeof GB_SHELL_COMMAND + 16], number[16];
+	char path[sizeof GB_SHELL_COMMAND + 16];
 	struct gb_cbor_reader args = settings->args;
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, SCRIPT_MAX);
@@ -421,12 +433,11 @@ static bool hand_over(const struct gb_job *job, const struct gb_settings *settin
 	}
 	gb_script_append(&text, job);
 	gb_buf_append(&text, gb_shell_tail, strlen(gb_shell_tail));
-	snprintf(number, sizeof number, "%u", ++console.number);
-	snprintf(path, sizeof path, GB_SHELL_COMMAND "%s", number);
+	snprintf(path, sizeof path, GB_SHELL_COMMAND "%u", ++console.number);
 	if (gb_buf_failed(&text) || !write_file(path, text.data, text.len))
 		return false;
 	console.shell = RUNNING;
-	tell_shell(number);
+	tell_number();
 	return true;
 }
 
