@@ -189,6 +189,9 @@ struct gb_run_options {
 	/* The code calls report(); the value is in the result already. @call is to be answered like any
 	 * other, and its answer is what report() returns; without this callback it returns undefined. */
 	void (*on_report)(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data);
+	/* In a session that has a terminal: what runs waits for somebody to type, after @prompt, which is the
+	 * unfinished line before the cursor and may be empty; or, if @prompt is NULL, it goes on. */
+	void (*on_awaiting)(struct gb_run *run, const char *prompt, void *data);
 	/* Once. The run may be destroyed here. */
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
 	void *data;
@@ -237,7 +240,7 @@ void gb_run_destroy(struct gb_run *run);
 enum gb_session_state {
 	GB_SESSION_IDLE,
 	GB_SESSION_EXECUTING,
-	GB_SESSION_AWAITING_INPUT, /* executing, and it has asked for something: see gb_session_send */
+	GB_SESSION_AWAITING_INPUT, /* executing, and it waits for somebody to type: see gb_session_send */
 	GB_SESSION_TERMINATED,
 };
 
@@ -254,10 +257,22 @@ enum gb_session_state gb_session_state(const struct gb_session *session);
 /* Why it is terminated; empty if it is not. */
 const char *gb_session_reason(const struct gb_session *session);
 
-/* What it asks for while it awaits input; empty otherwise. */
+/*
+ * Terminals. A shell's session has one; other languages refuse these with GB_EINVAL. What is written to it is
+ * the output of the run that executes, as stream 1. Somebody may be attached to it, and then has a prompt
+ * when no run executes, and sees everything.
+ */
+
+/* What stands before the cursor while it awaits input, which may be nothing; empty otherwise. */
 const char *gb_session_prompt(const struct gb_session *session);
-/* Input for the run that executes. Fails with GB_EINVAL if the language has none, or nothing executes. */
+/* Type @bytes: to the run that executes, or for somebody who is attached. */
 bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err);
+/* on_bytes is called with what the terminal shows from now on; it must not close the session. */
+typedef void (*gb_shown)(struct gb_session *session, const char *bytes, size_t n, void *data);
+bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data, struct gb_err *err);
+void gb_session_detach(struct gb_session *session);
+/* At first it is 80 by 24. */
+bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err);
 
 /* Ask the code to stop, as Ctrl-C does. The run settles as "terminated", with the code "interrupted", unless
  * the code has other plans. False if it is not in a session, or has settled. */

@@ -35,6 +35,14 @@ bool bench_fork(struct samples *samples, int cpu, size_t bytes);
 /* A byte through a pipe to another process, and back through another. */
 bool bench_pipes(struct samples *samples, int cpu);
 
+/* A byte through a terminal to another process, and back. */
+bool bench_terminal(struct samples *samples, int cpu);
+
+/* --- other programs (bench_program.c) --- */
+
+/* Samples @from to @to: start @argv, which must end well, and wait for that. Without it there are none. */
+void bench_program(const char *const *argv, struct samples *samples, size_t from, size_t to);
+
 /* --- runs (bench_runs.c) --- */
 
 enum { BENCH_WARM = 32 };
@@ -64,6 +72,10 @@ void bench_progress(const char *what);
 /* --- the whole of Python (bench_python.c) --- */
 
 bool bench_python(bool quick, bool json, struct gb_err *err);
+
+/* --- the whole of the shell (bench_shell.c) --- */
+
+bool bench_shell(bool quick, bool json, struct gb_err *err);
 
 enum bench_bridge { BENCH_CALL, BENCH_MEGABYTE_OUT, BENCH_MEGABYTE_IN };
 

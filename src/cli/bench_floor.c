@@ -1,10 +1,12 @@
 #include <fcntl.h>
+#include <pty.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -88,6 +90,34 @@ bool bench_ping_pong(struct samples *samples, int cpu, int other_cpu) {
 		ok = gb_write_all(ours, &byte, 1) && gb_read_all(ours, &byte, 1);
 		samples->us[i] = (double)(gb_now_ns() - before) / 1e3;
 	}
+	gb_close_fd(&ours);
+	waitpid(child, NULL, 0);
+	return ok;
+}
+
+/* A raw terminal whose other end sends back what it gets. */
+bool bench_terminal(struct samples *samples, int cpu) {
+	struct termios raw = {0};
+	int master, slave;
+	cfmakeraw(&raw);
+	raw.c_cc[VMIN] = 1;
+	if (openpty(&master, &slave, NULL, &raw, NULL) != 0)
+		return false;
+	gb_auto_fd int ours = master, theirs = slave;
+	char byte = 0;
+	pin_to(cpu);
+	pid_t child = fork();
+	if (child == 0) {
+		close(ours);
+		echo_until_end(theirs, cpu);
+	}
+	bool ok = child > 0;
+	for (size_t i = 0; i < samples->n && ok; i++) {
+		uint64_t before = gb_now_ns();
+		ok = gb_write_all(ours, &byte, 1) && gb_read_all(ours, &byte, 1);
+		samples->us[i] = (double)(gb_now_ns() - before) / 1e3;
+	}
+	gb_close_fd(&theirs);
 	gb_close_fd(&ours);
 	waitpid(child, NULL, 0);
 	return ok;

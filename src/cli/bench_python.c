@@ -1,10 +1,6 @@
 /* Python behind the wall, beside other ways to run a line of it. */
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/io.h"
@@ -34,30 +30,6 @@ struct figures {
 	double cpu_ms; /* of a run, where the CPUs are kept busy; the start of an engine is in it */
 	double waiting_kb, start_ms;
 };
-
-/* Start it, and wait until it has ended well. */
-static bool spawn_once(const char *const *argv, double *ret_us) {
-	static char *const no_environment[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
-	int status = -1;
-	posix_spawn_file_actions_init(&actions);
-	for (int fd = 0; fd < 3; fd++)
-		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	uint64_t before = gb_now_ns();
-	bool ok = posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, no_environment) == 0 &&
-		  waitpid(pid, &status, 0) == pid && status == 0;
-	*ret_us = (double)(gb_now_ns() - before) / 1e3;
-	posix_spawn_file_actions_destroy(&actions);
-	return ok;
-}
-
-/* A part of the times of @argv, which are none if it cannot be run here. */
-static void measure_program(const char *const *argv, struct samples *samples, size_t from, size_t to) {
-	for (size_t i = from; i < to && samples->n; i++)
-		if (!spawn_once(argv, &samples->us[i]))
-			samples->n = 0;
-}
 
 static double median(struct samples *samples) {
 	return samples->n ? samples_quantile(samples, 0.5) : 0;
@@ -129,11 +101,11 @@ static bool measure_beside(struct figures *figures, size_t n, struct gb_err *err
 	size_t half = n / 20;
 	if (!samples_init(&bare, 2 * half) || !samples_init(&boxed, 2 * half))
 		return gb_fail(err, GB_ENOMEM, 0, "samples");
-	measure_program(plain, &bare, 0, half);
-	measure_program(wrapped, &boxed, 0, half);
+	bench_program(plain, &bare, 0, half);
+	bench_program(wrapped, &boxed, 0, half);
 	bool ok = measure_single(figures, n, err);
-	measure_program(plain, &bare, half, 2 * half);
-	measure_program(wrapped, &boxed, half, 2 * half);
+	bench_program(plain, &bare, half, 2 * half);
+	bench_program(wrapped, &boxed, half, 2 * half);
 	figures->plain_50 = median(&bare);
 	figures->wrapped_50 = median(&boxed);
 	samples_finish(&bare);

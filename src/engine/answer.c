@@ -226,9 +226,11 @@ bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_
 bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	uint64_t code;
-	if (!read_number(&in, 255, &code) || in.at != in.end)
+	bool over = false;
+	if (!read_number(&in, 255, &code) || (in.at != in.end && !read_bool(&in, &over)) || in.at != in.end)
 		return malformed("exit code", err);
 	run->exit_code = (int)code;
+	run->ends_session = over;
 	return true;
 }
 

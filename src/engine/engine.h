@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/loop.h"
 #include "glovebox/glovebox.h"
+#include "runtime/wire.h"
 #include "sandbox/pool.h"
 #include "value/cbor.h"
 #include "value/codec.h"
@@ -54,6 +55,14 @@ struct gb_session {
 	struct gb_frame_reader reader;
 	size_t noise; /* bytes that came while nobody had asked */
 	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
+	struct gb_terminal {
+		gb_shown on_bytes; /* somebody is attached */
+		void *data;
+		struct gb_buf outbox; /* what is still to be sent while nothing executes */
+		size_t unseen;        /* bytes that came although nobody was attached */
+		bool awaiting;
+		char prompt[GB_WIRE_PROMPT_MAX + 1];
+	} terminal;
 	char reason[256];
 	/* A run in it has settled or begins to await input, or it has ended. Called from anywhere: only to
 	 * take note. */
@@ -105,6 +114,7 @@ struct gb_run {
 	void (*on_display)(struct gb_run *run, const struct gb_value *display, void *data);
 	void (*on_call)(struct gb_run *run, struct gb_call *call, void *data);
 	void (*on_report)(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data);
+	void (*on_awaiting)(struct gb_run *run, const char *prompt, void *data);
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
 	void *data;
 
@@ -130,6 +140,8 @@ struct gb_run {
 	uint64_t display_left;    /* bytes */
 	uint64_t report_left;     /* bytes */
 	int exit_code;            /* that the program asked for, or -1 */
+	bool ends_session;        /* its program has ended */
+	unsigned awaiting_left;   /* times */
 	bool result_received;
 	bool stopping; /* killed, but its last words are still to be heard */
 	bool settled;
@@ -183,7 +195,7 @@ bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struc
 /* --- session.c --- */
 
 /* The same for a cell that nobody has asked anything just now. */
-void gb_session_on_cell_ready(struct gb_cell *cell);
+void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 /* @run begins in its session; it has ended there. */
 bool gb_session_enter(struct gb_run *run, struct gb_err *err);
@@ -192,6 +204,19 @@ void gb_session_leave(struct gb_run *run);
 void gb_session_judge(struct gb_run *run);
 /* Its process is gone, or to go. */
 void gb_session_terminate(struct gb_session *session, const char *reason);
+
+/* --- terminal.c --- */
+
+void gb_terminal_init(struct gb_terminal *terminal);
+void gb_terminal_finish(struct gb_terminal *terminal);
+/* What a worker says about it. On failure the sandbox is not what it should be. */
+bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *frame, struct gb_err *err);
+/* @run takes over what is still to be sent, and gives it back. */
+void gb_terminal_enter(struct gb_run *run);
+void gb_terminal_leave(struct gb_run *run);
+/* Send it, while nothing executes. */
+void gb_terminal_send(struct gb_session *session);
 
 /* --- engine.c --- */
 
@@ -211,6 +236,7 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 struct gb_language_traits {
 	bool has_box;        /* files and input */
 	bool has_sessions;   /* it can live on after a run */
+	bool has_terminal;   /* and then has a terminal */
 	bool has_restricted; /* a list of what it refuses to do */
 	bool has_allowlist;  /* of modules */
 	bool has_net;        /* hosts */

@@ -165,6 +165,14 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		if (gb_answer_exit(run, frame, &err))
 			return;
 		break;
+	case GB_FRAME_AWAITING:
+		if (gb_terminal_on_awaiting(run, frame, &err))
+			return;
+		break;
+	case GB_FRAME_TERMINAL:
+		if (gb_terminal_on_bytes(run->session, frame, &err))
+			return;
+		break;
 	case GB_FRAME_RESULT:
 		if (!gb_answer_result(run, frame, &err))
 			break;
@@ -284,7 +292,7 @@ void gb_run_send(struct gb_run *run) {
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_run *run = cell->owner;
 	if (*(enum gb_owner *)cell->owner == GB_OWNER_SESSION) {
-		gb_session_on_cell_ready(cell);
+		gb_session_on_cell_ready(cell, events);
 		return;
 	}
 	hold(run);
@@ -320,6 +328,8 @@ void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 	else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL)
 		snprintf(text, n,
 		    "the sandbox ended because it could not raise its last layers; see 'glovebox doctor'");
+	else if (WEXITSTATUS(status) == GB_CELL_EXIT_PROGRAM)
+		snprintf(text, n, "its program has ended");
 	else
 		snprintf(
 		    text, n, "the sandbox ended without an answer (exit status %d)", WEXITSTATUS(status));
@@ -467,6 +477,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->on_display = options->on_display;
 	run->on_call = options->on_call;
 	run->on_report = options->on_report;
+	run->on_awaiting = options->on_awaiting;
 	run->on_settled = options->on_settled;
 	run->data = options->data;
 	run->output_left = output;
@@ -474,6 +485,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->display_left = gb_language_traits(options->language)->has_box ? DISPLAY_BYTES : 0;
 	run->files_left = run->display_left ? result : 0;
 	run->exit_code = -1;
+	run->awaiting_left = GB_WIRE_AWAITING_MAX;
 	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
 		gb_buf_init(&run->streams[i], output + 1);
 	gb_list_init(&run->link);

@@ -29,11 +29,13 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 	session->engine = engine;
 	session->language = language;
 	gb_frame_reader_init(&session->reader, NOISE_MAX);
+	gb_terminal_init(&session->terminal);
 	if (gb_runtime_find(engine, language, profile, &session->runtime, err) &&
 	    gb_runtime_start(engine, session->runtime, err))
 		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
 	if (!session->cell) {
 		gb_frame_reader_finish(&session->reader);
+		gb_terminal_finish(&session->terminal);
 		free(session);
 		return false;
 	}
@@ -67,25 +69,20 @@ void gb_session_close(struct gb_session *session) {
 			gb_run_destroy(run);
 	}
 	gb_frame_reader_finish(&session->reader);
+	gb_terminal_finish(&session->terminal);
 	free(session);
 }
 
 enum gb_session_state gb_session_state(const struct gb_session *session) {
 	if (!session->cell || session->doomed)
 		return GB_SESSION_TERMINATED;
-	return session->run && !session->run->settled ? GB_SESSION_EXECUTING : GB_SESSION_IDLE;
+	if (!session->run || session->run->settled)
+		return GB_SESSION_IDLE;
+	return session->terminal.awaiting ? GB_SESSION_AWAITING_INPUT : GB_SESSION_EXECUTING;
 }
 
 const char *gb_session_reason(const struct gb_session *session) {
 	return session->reason;
-}
-
-const char *gb_session_prompt(const struct gb_session *session) {
-	return "";
-}
-
-bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err) {
-	return gb_fail(err, GB_EINVAL, 0, "this session's language takes no input while it runs");
 }
 
 bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
@@ -106,6 +103,7 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	run->reader = &session->reader;
 	run->cell = session->cell;
 	run->cell->owner = run;
+	gb_terminal_enter(run);
 	return true;
 }
 
@@ -117,40 +115,65 @@ void gb_session_leave(struct gb_run *run) {
 	session->cell->owner = session;
 	if (run->waits_to_send)
 		gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN);
+	if (gb_language_traits(session->language)->has_terminal)
+		gb_terminal_leave(run);
 	/* The code may still be at it, and what it says then is not the next run's. */
 	if (!run->result_received)
 		gb_session_terminate(session, "its run ended without a result");
 	else if (session->doomed)
-		gb_session_terminate(session, "memory");
+		gb_session_terminate(session, session->reason);
 }
 
-/* JavaScript's heap cannot be trusted to hold together once it was exceeded; Python has an error for that. */
+/* A program that has ended is gone. JavaScript's heap cannot be trusted to hold together once it was
+ * exceeded; Python has an error for that. */
 void gb_session_judge(struct gb_run *run) {
 	struct gb_session *session = run->session;
-	if (run->result.status != GB_MEMORY || session->runtime != GB_RUNTIME_JS)
+	const char *why = NULL;
+	if (run->ends_session)
+		why = gb_language_traits(session->language)->has_terminal ? "the shell has exited"
+									  : "its program has ended";
+	else if (run->result.status == GB_MEMORY && session->runtime == GB_RUNTIME_JS)
+		why = run->result.error.message;
+	if (!why)
 		return;
 	session->doomed = true;
-	snprintf(session->reason, sizeof session->reason, "%s", run->result.error.message);
+	snprintf(session->reason, sizeof session->reason, "%s", why);
 }
 
-/* Frames of threads that write when nobody has asked; they are for nobody. */
-void gb_session_on_cell_ready(struct gb_cell *cell) {
+/* What is said when nobody has asked is for whoever is attached, or for nobody: threads that write. False if
+ * it is more than can be. */
+static bool take_noise(struct gb_session *session) {
+	struct gb_frame frame;
+	enum gb_frame_status status;
+	while ((status = gb_frame_reader_next(&session->reader, &frame)) == GB_FRAME_READY) {
+		if (frame.type != GB_FRAME_TERMINAL)
+			continue;
+		if (!gb_terminal_on_bytes(session, &frame, NULL))
+			return false;
+		size_t whole = frame.n + GB_FRAME_HEAD;
+		session->noise -= whole < session->noise ? whole : session->noise;
+	}
+	return status != GB_FRAME_BAD && session->noise <= NOISE_MAX;
+}
+
+void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_session *session = cell->owner;
 	size_t room;
+	if (events & EPOLLOUT)
+		gb_terminal_send(session);
+	if (!(events & ~(uint32_t)EPOLLOUT))
+		return;
 	char *into = gb_frame_reader_room(&session->reader, STEP, &room);
 	ssize_t n = into ? recv(cell->fd, into, room, MSG_DONTWAIT) : 0;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	struct gb_frame frame;
-	enum gb_frame_status status = GB_FRAME_BAD;
-	if (n > 0) {
+	bool ok = n > 0;
+	if (ok) {
 		gb_frame_reader_fed(&session->reader, (size_t)n);
 		session->noise += (size_t)n;
-		do
-			status = gb_frame_reader_next(&session->reader, &frame);
-		while (status == GB_FRAME_READY);
+		ok = take_noise(session);
 	}
-	if (status == GB_FRAME_BAD || session->noise > NOISE_MAX) {
+	if (!ok) {
 		/* It is over, or it is no longer ours; when it is gone we are told how. */
 		gb_loop_remove(&session->engine->loop, &cell->source);
 		gb_cell_kill(cell);

@@ -13,10 +13,17 @@
  * OUTPUT	stream (1 stdout, 2 stderr), bytes
  * DISPLAY	object: media type to text or bytes
  * FILE	path in the box, bytes: made or changed by the run
- * EXIT	the exit code that the program asked for
+ * EXIT	the exit code that the program asked for; true if that was the end of the session as well
+ * AWAITING	the prompt, as text: what runs waits for input; or null: it goes on
+ * TERMINAL	bytes
  * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame of a
  *run. A session then waits for the next JOB. error: array of name, message, stack, code, specifier, filename
  *(each text or null), line, column
+ *
+ * Host to worker, at any time, to a session that has a terminal:
+ * INPUT	bytes
+ * RESIZE	columns, rows
+ * ATTACH, DETACH	nothing
  *
  * Both ways, about functions and promises that one side has lent to the other:
  * CALL	call, function, arguments (array)
@@ -57,6 +64,12 @@ enum { GB_WIRE_IN_FLIGHT_FACTOR = 4 };
 
 /* How many files a run may send. */
 enum { GB_WIRE_FILES_MAX = 1000 };
+
+/* Bytes of a prompt, and how often a run may wait. */
+enum { GB_WIRE_PROMPT_MAX = 1024, GB_WIRE_AWAITING_MAX = 10000 };
+
+/* Bytes that are typed or shown at once, and the size of a terminal. */
+enum { GB_WIRE_TERMINAL_MAX = 64 << 10, GB_WIRE_COLUMNS_MAX = 1000 };
 
 /* The function that report() is. */
 #define GB_WIRE_REPORT UINT32_MAX

@@ -16,6 +16,9 @@ enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
 /* A cell that could not raise its own last layers ends with this status, without having read its job. */
 enum { GB_CELL_EXIT_NO_WALL = 97 };
 
+/* The program of a session has ended while nobody had asked it anything. */
+enum { GB_CELL_EXIT_PROGRAM = 98 };
+
 /* How a zygote makes a cell in a room that is not empty: with mounts and processes of its own, and a network
  * where there are programs. */
 #define GB_CELL_CLONE_FLAGS     (CLONE_NEWNS | CLONE_NEWPID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)

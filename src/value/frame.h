@@ -30,6 +30,13 @@ enum gb_frame_type {
 	GB_FRAME_DISPLAY = 7, /* worker to host: something to be shown, in one or more forms */
 	GB_FRAME_EXIT = 8,    /* worker to host: how the program ended itself */
 	GB_FRAME_FILE = 9,    /* worker to host: a file that the run has made or changed */
+	/* About the terminal of a session, where it has one. */
+	GB_FRAME_AWAITING = 10, /* worker to host: what runs waits for somebody to type, or no longer does */
+	GB_FRAME_TERMINAL = 11, /* worker to host: what it shows, while somebody is attached */
+	GB_FRAME_INPUT = 12,    /* host to worker: what is typed */
+	GB_FRAME_RESIZE = 13,   /* host to worker */
+	GB_FRAME_ATTACH = 14,   /* host to worker: somebody is at the terminal now */
+	GB_FRAME_DETACH = 15,   /* host to worker: nobody is */
 };
 
 enum { GB_FRAME_HEAD = 5 };

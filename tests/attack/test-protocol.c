@@ -126,6 +126,8 @@ static const struct expectation expectations[] = {
     {"a frame of type 0", "type 0", GB_FAILURE, "protocol", 0, 0},
     {"a frame of type 1, which is a job", "type 1", GB_FAILURE, "protocol", 0, 0},
     {"a frame of type 4", "type 4", GB_FAILURE, "protocol", 0, 0},
+    {"a wait for input, where nobody can type", "type 10", GB_FAILURE, "protocol", 0, 0},
+    {"a piece of a terminal, where there is none", "type 11", GB_FAILURE, "protocol", 0, 0},
     {"a frame of type 255", "type 255", GB_FAILURE, "protocol", 0, 0},
     {"a result cut short anywhere", "*cut-result", GB_FAILURE, "protocol", 0, 0},
     {"an error cut short anywhere", "*cut-error", GB_FAILURE, "protocol", 0, 0},

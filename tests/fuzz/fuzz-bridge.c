@@ -1,7 +1,8 @@
 /*
  * Whatever a sandbox says, its run settles once, everybody who asked is told once, and nothing is left. The
- * pool is replaced by one whose cells are only sockets. The first byte says what the host does; then come
- * frames: type, length (two bytes), payload.
+ * pool is replaced by one whose cells are only sockets. The first byte says what the host does, and whether
+ * it is a run of its own or one in a session that has a terminal; then come frames: type, length (two bytes),
+ * payload.
  */
 #include "fuzz.h"
 
@@ -106,7 +107,16 @@ static struct {
 	size_t n_kept;
 } host;
 
-enum { PROMISES = 1, KEEPS = 2, CALLS_BACK = 4, THROWS = 8, REPORTS = 16, TERMINATES = 32 };
+enum {
+	PROMISES = 1,
+	KEEPS = 2,
+	CALLS_BACK = 4,
+	THROWS = 8,
+	REPORTS = 16,
+	TERMINATES = 32,
+	SESSION = 64,
+	ATTACHED = 128
+};
 
 static void on_answer(struct gb_run *run, const struct gb_value *value, bool thrown, void *data) {
 	(void)data;
@@ -152,6 +162,22 @@ static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	(void)run, (void)data;
 	ALWAYS(gb_value_type(log->args) == GB_ARRAY);
 	host.logs++;
+}
+
+static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
+	struct gb_session *session = data;
+	ALWAYS(!gb_run_settled(run));
+	ALWAYS(!prompt == (gb_session_state(session) != GB_SESSION_AWAITING_INPUT));
+	ALWAYS(!prompt || (strlen(prompt) <= GB_WIRE_PROMPT_MAX && gb_session_prompt(session) == prompt));
+	if (prompt && (host.manner & KEEPS))
+		ALWAYS(gb_session_send(session, "y\n", 2, NULL) && !*gb_session_prompt(session));
+}
+
+static void on_bytes(struct gb_session *session, const char *bytes, size_t n, void *data) {
+	(void)data;
+	ALWAYS(bytes && n > 0 && n <= GB_WIRE_TERMINAL_MAX);
+	if (host.manner & THROWS)
+		gb_session_detach(session);
 }
 
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
@@ -205,6 +231,36 @@ static bool say(struct gb_pool *pool, const uint8_t **data, size_t *size) {
 	return true;
 }
 
+/* In a session, and what it says when nobody has asked. */
+static void converse(struct gb_engine *engine, const uint8_t *data, size_t size) {
+	struct gb_session *session;
+	struct gb_run *run = NULL;
+	ALWAYS(gb_session_open(engine, GB_SHELL, NULL, &session, NULL));
+	if (host.manner & ATTACHED)
+		ALWAYS(gb_session_attach(session, on_bytes, NULL, NULL));
+	const struct gb_run_options options = {.session = session,
+	    .source = "",
+	    .output_bytes = 4096,
+	    .on_log = on_log,
+	    .on_awaiting = on_awaiting,
+	    .on_settled = on_settled,
+	    .data = session};
+	ALWAYS(gb_run_start(engine, &options, &run, NULL));
+	struct gb_pool *pool = engine->pools[GB_RUNTIME_SHELL];
+	while (pool->sandbox >= 0 && say(pool, &data, &size)) {
+		gb_run_on_cell_ready(&pool->cell, EPOLLIN);
+		if (gb_run_settled(run))
+			gb_engine_let_settled_go(engine);
+		if (!session->cell)
+			break;
+	}
+	gb_run_terminate(run, "the input has ended");
+	ALWAYS(host.settled == 1);
+	gb_run_destroy(run);
+	ALWAYS(!*gb_session_prompt(session));
+	gb_session_close(session);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static struct gb_engine *engine;
 	if (!engine)
@@ -214,6 +270,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	memset(&host, 0, sizeof host);
 	host.manner = *data++;
 	size--;
+	if (host.manner & SESSION) {
+		converse(engine, data, size);
+		return 0;
+	}
 	struct gb_run *run = start(engine);
 	while (!gb_run_settled(run) && say(engine->pools[GB_RUNTIME_JS], &data, &size))
 		gb_run_on_cell_ready(&engine->pools[GB_RUNTIME_JS]->cell, EPOLLIN);

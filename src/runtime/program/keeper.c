@@ -15,6 +15,7 @@
 #include "runtime/program/memory.h"
 #include "runtime/program/post.h"
 #include "runtime/program/settings.h"
+#include "sandbox/protocol.h"
 
 enum { STEP = 64 << 10 };
 /* Short runs are over before anybody looks. */
@@ -34,7 +35,8 @@ static void reap(struct gb_keeper *keeper) {
 static void heed_signals(struct gb_keeper *keeper) {
 	struct signalfd_siginfo info;
 	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
-		if (info.ssi_signo != SIGINT)
+		/* Only from outside, where senders have no number here. */
+		if (info.ssi_signo != SIGINT || info.ssi_pid != 0)
 			continue;
 		keeper->interrupted = true;
 		if (keeper->on_interrupt)
@@ -140,7 +142,7 @@ bool gb_keeper_begin(
 	gb_buf_clear(&keeper->result);
 	keeper->memory_limit = job->memory;
 	keeper->memory_peak = 0;
-	keeper->out_of_memory = keeper->interrupted = false;
+	keeper->out_of_memory = keeper->interrupted = keeper->done = false;
 	keeper->look_at = gb_now_ns() + FIRST_LOOK_NS;
 	if (!gb_files_place(&keeper->files, job, why, n_why))
 		return false;
@@ -177,11 +179,26 @@ static int until_look(const struct gb_keeper *keeper, int timeout_ms) {
 }
 
 static bool is_over(const struct gb_keeper *keeper) {
-	return keeper->result.len || !keeper->pid;
+	return keeper->result.len || !keeper->pid || keeper->done;
+}
+
+/* --- other sources --- */
+
+static void list_sources(const struct gb_keeper *keeper, struct pollfd *fds) {
+	for (size_t i = 0; i < GB_KEEPER_SOURCES_MAX; i++) {
+		const struct gb_keeper_source *source = &keeper->also[i];
+		fds[i] = (struct pollfd){source->on_ready ? source->fd : -1, source->events, 0};
+	}
+}
+
+static void heed_sources(struct gb_keeper *keeper, const struct pollfd *fds) {
+	for (size_t i = 0; i < GB_KEEPER_SOURCES_MAX; i++)
+		if (fds[i].revents && keeper->also[i].on_ready)
+			keeper->also[i].on_ready(keeper, fds[i].revents);
 }
 
 bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
-	enum { SIGNALS, HOST, CHANNEL, OUT, ERR, IN, N_FDS };
+	enum { SIGNALS, HOST, CHANNEL, OUT, ERR, IN, ALSO, N_FDS = ALSO + GB_KEEPER_SOURCES_MAX };
 	struct pollfd fds[N_FDS] = {
 	    [SIGNALS] = {keeper->signals, POLLIN, 0},
 	    [HOST] = {keeper->host, POLLIN, 0},
@@ -190,6 +207,7 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	    [ERR] = {keeper->out[1], POLLIN, 0},
 	    [IN] = {keeper->input.len ? keeper->in : -1, POLLOUT, 0},
 	};
+	list_sources(keeper, fds + ALSO);
 	gb_post_flush();
 	if (poll(fds, N_FDS, until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
 		_exit(1);
@@ -198,6 +216,7 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 		take_output(keeper, 1);
 	if (fds[ERR].revents)
 		take_output(keeper, 2);
+	heed_sources(keeper, fds + ALSO);
 	if (fds[HOST].revents &&
 	    !take_frames(keeper->host, MSG_DONTWAIT, &keeper->host_reader, keeper, take_hosts_frame))
 		_exit(0);
@@ -241,14 +260,17 @@ void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job
 	keeper->host = fd;
 	awaited = ret_job;
 	while (awaited) {
-		struct pollfd fds[] = {{keeper->signals, POLLIN, 0}, {fd, POLLIN, 0}};
+		struct pollfd fds[2 + GB_KEEPER_SOURCES_MAX] = {
+		    {keeper->signals, POLLIN, 0}, {fd, POLLIN, 0}};
+		list_sources(keeper, fds + 2);
 		if (poll(fds, GB_COUNT(fds), -1) < 0 && errno != EINTR)
 			_exit(1);
+		heed_sources(keeper, fds + 2);
 		if (fds[0].revents) {
 			bool lived = keeper->pid;
 			heed_signals(keeper);
 			if (lived && !keeper->pid)
-				_exit(0);
+				_exit(GB_CELL_EXIT_PROGRAM);
 		}
 		if (fds[1].revents && !take_frames(fd, MSG_DONTWAIT, &keeper->host_reader, keeper, take_job))
 			_exit(0);

@@ -23,7 +23,7 @@
 #include "value/frame.h"
 
 /* Where a program finds its channel. */
-enum { GB_CHANNEL_FD = 3, GB_KEEPER_EXTRA_MAX = 4 };
+enum { GB_CHANNEL_FD = 3, GB_KEEPER_EXTRA_MAX = 4, GB_KEEPER_SOURCES_MAX = 2 };
 
 struct gb_program {
 	const char *path;
@@ -52,10 +52,17 @@ struct gb_keeper {
 	uint64_t look_at; /* when to look at the memory next, ns */
 	bool out_of_memory;
 	bool interrupted;
+	bool done; /* somebody else knows that the run is over */
 	/* Somebody else's part in this; may be NULL. */
 	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
 	void (*on_interrupt)(struct gb_keeper *keeper); /* else the program gets a SIGINT */
 	void *data;
+	/* More to listen to, while a run goes on and between runs; without an on_ready there is none. */
+	struct gb_keeper_source {
+		int fd;
+		short events;
+		void (*on_ready)(struct gb_keeper *keeper, short events);
+	} also[GB_KEEPER_SOURCES_MAX];
 };
 
 void gb_keeper_init(struct gb_keeper *keeper);

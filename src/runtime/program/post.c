@@ -32,6 +32,10 @@ void gb_post_flush(void) {
 		gb_buf_finish(&post.outbox);
 }
 
+void gb_post_forget(void) {
+	gb_buf_clear(&post.outbox);
+}
+
 static void flush_if_much(void) {
 	if (post.outbox.len > WAITS_MAX)
 		gb_post_flush();
@@ -65,8 +69,9 @@ void gb_post_frame(const void *frame, size_t n) {
 	flush_if_much();
 }
 
-void gb_post_exit(int exit_code) {
+void gb_post_exit(int exit_code, bool over) {
 	size_t mark = gb_frame_begin(&post.outbox, GB_FRAME_EXIT);
 	gb_cbor_unsigned(&post.outbox, (uint64_t)exit_code);
+	gb_cbor_simple(&post.outbox, over ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
 	gb_frame_end(&post.outbox, mark);
 }

@@ -25,8 +25,11 @@ void gb_post_cut(void);
 bool gb_post_truncated(void);
 
 void gb_post_frame(const void *frame, size_t n);
-void gb_post_exit(int exit_code);
+/* If @over, its session has ended with it. */
+void gb_post_exit(int exit_code, bool over);
 
+/* Nobody is to hear what waits. */
+void gb_post_forget(void);
 /* Send what waits. If the host is gone there is nobody left to be here for: the process ends. */
 void gb_post_flush(void);
 

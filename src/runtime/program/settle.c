@@ -66,7 +66,7 @@ static void tell_exit(struct gb_keeper *keeper) {
 	char message[80];
 	int status = keeper->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	int code = sig ? SHELL_SIGNAL + sig : WEXITSTATUS(status);
-	gb_post_exit(code);
+	gb_post_exit(code, !keeper->pid);
 	if (sig)
 		snprintf(message, sizeof message, "ended by signal %d (SIG%s)", sig, sigabbrev_np(sig));
 	else
@@ -84,6 +84,7 @@ static void tell_memory(struct gb_keeper *keeper) {
 	snprintf(message, sizeof message,
 	    "the run needed more than the %llu bytes of memory that it may have",
 	    (unsigned long long)keeper->memory_limit);
+	gb_post_exit(1, !keeper->pid);
 	const struct gb_failure failure = {.name = "MemoryError", .message = message, .code = "memory"};
 	write_failure(keeper, GB_WIRE_MEMORY, &failure);
 }

@@ -1,74 +1,88 @@
-/* glovebox-shell: one script, one bash. */
-#include <fcntl.h>
+/* glovebox-shell: a script that bash runs once, or a session with a bash of its own. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
-#include "runtime/program/keeper.h"
-#include "runtime/program/places.h"
-#include "runtime/program/settings.h"
+#include "runtime/program/post.h"
+#include "runtime/shell/restrict.h"
+#include "runtime/shell/shell.h"
 #include "sandbox/inside/zygote.h"
 
-enum { SCRIPT_FD = 9, GO_FD = 8 };
+enum { PRIME_BYTES = 4096 };
 
 static struct {
 	struct gb_keeper keeper;
-	int script, go;
-	bool started;
+	bool primed;
 } worker;
-
-/* Waits for a byte, then reads the script; neither descriptor is the script's. */
-static const char wait_and_run[] = "IFS= read -r -d '' -u 8 _ || exit; exec 8<&-\n"
-				   "builtin eval 'builtin . /dev/fd/9' 9<&9\n";
-
-static void start(void) {
-	static const char *const argv[] = {"bash", "--noprofile", "--norc", "-c", wait_and_run, "bash", NULL};
-	static const char *const envp[] = {
-	    "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/box", "USER=box", "LANG=C.UTF-8", "TERM=dumb", NULL};
-	int ends[2];
-	gb_keeper_init(&worker.keeper);
-	worker.script = memfd_create("script", MFD_CLOEXEC);
-	if (worker.script < 0 || pipe2(ends, O_CLOEXEC) != 0)
-		_exit(1);
-	worker.go = ends[1];
-	gb_keeper_start(&worker.keeper, &(struct gb_program){.path = GB_PROGRAM_DIR "/bash",
-					    .argv = argv,
-					    .envp = envp,
-					    .extra = {{ends[0], GO_FD}, {worker.script, SCRIPT_FD}}});
-	close(ends[0]);
-	worker.started = true;
-}
 
 static bool init(const char *profile) {
 	(void)profile;
 	return true;
 }
 
+/* The shell starts; meanwhile, what is done with a job is done with one that nobody runs. */
 static void prime(void) {
-	start();
+	gb_keeper_init(&worker.keeper);
+	gb_oneshot_start(&worker.keeper);
+	gb_auto_buf struct gb_buf frame, script;
+	struct gb_job job;
+	struct gb_settings settings;
+	gb_buf_init(&frame, PRIME_BYTES);
+	gb_buf_init(&script, PRIME_BYTES);
+	gb_job_write_bare(&frame, "echo", "<prime>");
+	gb_job_parse(&job, (uint8_t *)frame.data, frame.len);
+	gb_settings_read(&job, &settings);
+	(void)gb_files_place(&worker.keeper.files, &job, NULL, 0);
+	gb_script_set_arguments(&script, &job);
+	gb_script_append(&script, &job);
+	gb_post_open(-1, PRIME_BYTES);
+	gb_post_output(1, script.data, script.len);
+	gb_post_forget();
+	gb_job_finish(&job);
+	worker.primed = true;
+}
+
+bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
+	struct gb_refusal refusal;
+	char message[400];
+	if (!settings->restricted ||
+	    gb_restrict_check((struct gb_str){job->source.p, job->source.n}, &refusal))
+		return true;
+	snprintf(message, sizeof message, "'%s' %s, which this shell refuses. %s", refusal.word,
+	    refusal.rule->reason, refusal.rule->instead);
+	const struct gb_failure failure = {.name = "RestrictedError",
+	    .message = message,
+	    .code = "restricted",
+	    .filename = job->filename.p,
+	    .line = refusal.line};
+	gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
+	return false;
+}
+
+/* A session begins with its first job, or when somebody attaches before that. */
+static bool is_session(const struct gb_job *job) {
+	struct gb_settings settings;
+	gb_settings_read(job, &settings);
+	return settings.session;
 }
 
 static void serve(int fd) {
+	struct gb_keeper *keeper = &worker.keeper;
 	struct gb_job job;
-	char why[300];
-	if (!worker.started)
-		start();
-	gb_keeper_next_job(&worker.keeper, fd, &job);
-	if (!gb_keeper_begin(&worker.keeper, &job, 0, why, sizeof why)) {
-		const struct gb_failure failure = {.name = "OSError", .message = why};
-		gb_keeper_fail(&worker.keeper, &job, GB_WIRE_ERROR, &failure);
-	} else {
-		if (!gb_write_all(worker.script, job.source.p, job.source.n) ||
-		    lseek(worker.script, 0, SEEK_SET) != 0 || !gb_write_all(worker.go, "", 1))
-			_exit(1);
-		gb_keeper_serve(&worker.keeper);
-		gb_keeper_settle(&worker.keeper, &job);
+	if (!worker.primed)
+		gb_keeper_init(keeper);
+	keeper->on_frame = gb_console_on_frame;
+	gb_keeper_next_job(keeper, fd, &job);
+	while (is_session(&job)) {
+		gb_console_run(keeper, &job);
+		gb_job_finish(&job);
+		free(job.bytes);
+		gb_keeper_next_job(keeper, fd, &job);
 	}
-	gb_keeper_finish(&worker.keeper);
+	if (!worker.primed)
+		gb_oneshot_start(keeper);
+	gb_oneshot_run(keeper, &job);
+	gb_keeper_finish(keeper);
 }
 
 int main(void) {

@@ -1,0 +1,219 @@
+/* The terminal of a session, as its owner has it: what is typed, what is shown, and whether somebody is
+ * waited for. */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "engine/limits.h"
+
+/* Typed but not yet taken; and shown to nobody, which was on its way when somebody left. */
+enum { TYPED_MAX = 1 << 20, UNSEEN_MAX = 8 << 20, HEAD_MAX = 16 };
+
+void gb_terminal_init(struct gb_terminal *terminal) {
+	gb_buf_init(&terminal->outbox, TYPED_MAX);
+}
+
+void gb_terminal_finish(struct gb_terminal *terminal) {
+	gb_buf_finish(&terminal->outbox);
+}
+
+/* --- what the worker says --- */
+
+static bool malformed(const char *what, struct gb_err *err) {
+	return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed %s", what);
+}
+
+/* For people: one line, without what could steer their terminal. */
+static void keep_prompt(struct gb_terminal *terminal, const struct gb_cbor_item *text) {
+	size_t n = text->argument;
+	memcpy(terminal->prompt, text->bytes, n);
+	terminal->prompt[n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)terminal->prompt[i] < ' ' || terminal->prompt[i] == 0x7f)
+			terminal->prompt[i] = ' ';
+}
+
+bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	struct gb_cbor_item text;
+	if (!run->session || !gb_language_traits(run->session->language)->has_terminal ||
+	    !gb_cbor_next(&in, &text) || in.at != in.end || run->awaiting_left == 0)
+		return malformed("word about input", err);
+	run->awaiting_left--;
+	struct gb_terminal *terminal = &run->session->terminal;
+	bool goes_on = text.kind == GB_CBOR_SIMPLE && text.argument == GB_SIMPLE_NULL;
+	if (!goes_on && (text.kind != GB_CBOR_TEXT || text.argument > GB_WIRE_PROMPT_MAX))
+		return malformed("prompt", err);
+	/* Who has answered knows that it goes on. */
+	if (goes_on && !terminal->awaiting)
+		return true;
+	terminal->awaiting = !goes_on;
+	if (!goes_on)
+		keep_prompt(terminal, &text);
+	if (run->on_awaiting)
+		run->on_awaiting(run, goes_on ? NULL : terminal->prompt, run->data);
+	return true;
+}
+
+bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *frame, struct gb_err *err) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	struct gb_cbor_item bytes;
+	if (!session || !gb_language_traits(session->language)->has_terminal || !gb_cbor_next(&in, &bytes) ||
+	    bytes.kind != GB_CBOR_BYTES || bytes.argument == 0 || bytes.argument > GB_WIRE_TERMINAL_MAX ||
+	    in.at != in.end)
+		return malformed("piece of a terminal", err);
+	struct gb_terminal *terminal = &session->terminal;
+	if (terminal->on_bytes) {
+		terminal->on_bytes(session, (const char *)bytes.bytes, bytes.argument, terminal->data);
+		return true;
+	}
+	terminal->unseen += bytes.argument;
+	return terminal->unseen <= UNSEEN_MAX || malformed("piece of a terminal that nobody sees", err);
+}
+
+/* --- what it is told --- */
+
+void gb_terminal_send(struct gb_session *session) {
+	struct gb_buf *out = &session->terminal.outbox;
+	ssize_t n = 0;
+	while (out->len && n >= 0) {
+		n = send(session->cell->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n > 0)
+			gb_buf_consume(out, (size_t)n);
+		else if (n < 0 && errno == EINTR)
+			n = 0;
+	}
+	gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN | (out->len ? EPOLLOUT : 0));
+}
+
+/* One after the other, and a frame that was begun to its end: what one run leaves is the next one's to send.
+ */
+void gb_terminal_enter(struct gb_run *run) {
+	struct gb_terminal *terminal = &run->session->terminal;
+	terminal->awaiting = false;
+	if (!terminal->outbox.len)
+		return;
+	struct gb_buf both;
+	gb_buf_init(&both, run->outbox.max + terminal->outbox.max);
+	gb_buf_append(&both, terminal->outbox.data, terminal->outbox.len);
+	gb_buf_append(&both, run->outbox.data, run->outbox.len);
+	gb_buf_finish(&run->outbox);
+	run->outbox = both;
+	gb_buf_clear(&terminal->outbox);
+}
+
+void gb_terminal_leave(struct gb_run *run) {
+	struct gb_session *session = run->session;
+	struct gb_terminal *terminal = &session->terminal;
+	terminal->awaiting = false;
+	if (gb_language_traits(session->language)->has_terminal && run->outbox.len > run->sent)
+		gb_buf_append(&terminal->outbox, run->outbox.data + run->sent, run->outbox.len - run->sent);
+	/* Half of what was to be said would be taken for something else. */
+	if (gb_buf_failed(&terminal->outbox))
+		gb_session_terminate(session, "more was typed than it takes");
+	else
+		gb_terminal_send(session);
+}
+
+static bool check_terminal(const struct gb_session *session, const char *refusal, struct gb_err *err) {
+	if (!gb_language_traits(session->language)->has_terminal)
+		return gb_fail(err, GB_EINVAL, 0, "%s", refusal);
+	return session->cell || gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
+}
+
+static struct gb_run *executing(const struct gb_session *session) {
+	return session->run && !session->run->settled ? session->run : NULL;
+}
+
+static bool tell(struct gb_session *session, const struct gb_buf *frame, struct gb_err *err) {
+	/* One that has settled may still have the cell, and something to send. */
+	if (session->run && session->run->settled)
+		gb_run_let_go(session->run);
+	if (!session->cell)
+		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
+	struct gb_run *run = executing(session);
+	struct gb_buf *out = run ? &run->outbox : &session->terminal.outbox;
+	size_t max = out->max < TYPED_MAX ? out->max : TYPED_MAX;
+	if (out->len + frame->len > max)
+		return gb_fail(err, GB_EBUSY, 0, "session: it has not taken yet what it was sent before");
+	gb_buf_append(out, frame->data, frame->len);
+	if (run)
+		gb_run_send(run);
+	else
+		gb_terminal_send(session);
+	return true;
+}
+
+static bool tell_plain(struct gb_session *session, uint8_t type, struct gb_err *err) {
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, HEAD_MAX);
+	gb_frame_append(&frame, type, NULL, 0);
+	return tell(session, &frame, err);
+}
+
+/* --- the public face --- */
+
+const char *gb_session_prompt(const struct gb_session *session) {
+	return gb_session_state(session) == GB_SESSION_AWAITING_INPUT ? session->terminal.prompt : "";
+}
+
+bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err) {
+	if (!check_terminal(session, "this session's language takes no input while it runs", err))
+		return false;
+	if (!executing(session) && !session->terminal.on_bytes)
+		return gb_fail(err, GB_EINVAL, 0, "nothing runs in this session that could read it");
+	if (n > GB_WIRE_TERMINAL_MAX)
+		return gb_fail(err, GB_ELIMIT, 0, "%zu bytes are more than can be typed at once (%d)", n,
+		    GB_WIRE_TERMINAL_MAX);
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, n + HEAD_MAX);
+	size_t mark = gb_frame_begin(&frame, GB_FRAME_INPUT);
+	gb_cbor_bytes(&frame, bytes, n);
+	gb_frame_end(&frame, mark);
+	if (gb_buf_failed(&frame))
+		return gb_fail(err, GB_ENOMEM, 0, "input");
+	if (!tell(session, &frame, err))
+		return false;
+	session->terminal.awaiting = false;
+	return true;
+}
+
+bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data, struct gb_err *err) {
+	if (!check_terminal(session, "this session's language has no terminal", err))
+		return false;
+	if (session->terminal.on_bytes)
+		return gb_fail(err, GB_EBUSY, 0, "session: somebody is attached already");
+	if (!tell_plain(session, GB_FRAME_ATTACH, err))
+		return false;
+	session->terminal.on_bytes = on_bytes;
+	session->terminal.data = data;
+	return true;
+}
+
+void gb_session_detach(struct gb_session *session) {
+	if (!session->terminal.on_bytes)
+		return;
+	session->terminal.on_bytes = NULL;
+	session->terminal.unseen = 0;
+	/* What cannot be told is a session that reads nothing. */
+	if (session->cell && !tell_plain(session, GB_FRAME_DETACH, NULL))
+		gb_session_terminate(session, "more was typed than it takes");
+}
+
+bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err) {
+	if (!check_terminal(session, "this session's language has no terminal", err))
+		return false;
+	if (columns == 0 || rows == 0 || columns > GB_WIRE_COLUMNS_MAX || rows > GB_WIRE_COLUMNS_MAX)
+		return gb_fail(err, GB_EINVAL, 0, "columns, rows: %u by %u is no size between 1 and %d",
+		    columns, rows, GB_WIRE_COLUMNS_MAX);
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, 2 * HEAD_MAX);
+	size_t mark = gb_frame_begin(&frame, GB_FRAME_RESIZE);
+	gb_cbor_unsigned(&frame, columns);
+	gb_cbor_unsigned(&frame, rows);
+	gb_frame_end(&frame, mark);
+	return tell(session, &frame, err);
+}

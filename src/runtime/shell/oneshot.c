@@ -1,0 +1,74 @@
+/* One script, one bash, which was started before the script was there. */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "runtime/program/post.h"
+#include "runtime/shell/shell.h"
+
+/* What the waiting shell reads from: a byte that says go; then who it is, and the script. Both are closed
+ * before the script's first command. */
+enum { GO_FD = 9, SCRIPT_FD = 8, SCRIPT_MAX = 256 << 20 };
+
+/* First something that goes through most of what a script does, so that the memory for it is there; then it
+ * waits. The last line is one line, so that the script's lines have their own numbers. */
+static const char wait_and_run[] = "builtin eval 'f() { builtin local a=($((1 + 1)) \"${1%x}\"); [[ ${a[1]} "
+				   "== y ]] && builtin echo \"${a[0]}\"; "
+				   "}; for i in 1; do f yx || :; done >/dev/null; builtin printf -v i %s "
+				   "\"$i\"' 2>/dev/null; builtin unset -f f; "
+				   "builtin unset i; "
+				   "IFS= builtin read -r -u 9; IFS= builtin read -r -d '' -u 8; builtin eval "
+				   "\"$REPLY\"; IFS= builtin read -r -d "
+				   "'' -u 8 BASH_EXECUTION_STRING; exec 8<&- 9<&-; builtin unset REPLY; "
+				   "builtin eval \"$BASH_EXECUTION_STRING\"";
+
+static int script_fd = -1, go_fd = -1;
+
+void gb_oneshot_start(struct gb_keeper *keeper) {
+	static const char *const argv[] = {"bash", "--noprofile", "--norc", "-c", wait_and_run, "bash", NULL};
+	static const char *const envp[] = {GB_SHELL_ENVIRONMENT, "TERM=dumb", NULL};
+	int ends[2];
+	script_fd = memfd_create("script", MFD_CLOEXEC);
+	if (script_fd < 0 || pipe2(ends, O_CLOEXEC) != 0)
+		_exit(1);
+	go_fd = ends[1];
+	gb_keeper_start(keeper, &(struct gb_program){.path = GB_SHELL_PROGRAM,
+				    .argv = argv,
+				    .envp = envp,
+				    .extra = {{ends[0], GO_FD}, {script_fd, SCRIPT_FD}}});
+	close(ends[0]);
+}
+
+static void hand_over(const struct gb_job *job) {
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, SCRIPT_MAX);
+	gb_buf_append(&text, "BASH_ARGV0=", 11);
+	gb_script_quote(&text, (struct gb_str){job->filename.p, job->filename.n});
+	gb_buf_append_char(&text, ';');
+	gb_script_set_arguments(&text, job);
+	gb_buf_append_char(&text, '\0');
+	gb_script_append(&text, job);
+	gb_buf_append_char(&text, '\0');
+	/* By its place, which the shell has its own idea of. */
+	if (gb_buf_failed(&text) || pwrite(script_fd, text.data, text.len, 0) != (ssize_t)text.len ||
+	    !gb_write_all(go_fd, "\n", 1))
+		_exit(1);
+}
+
+void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
+	struct gb_settings settings;
+	char why[300];
+	gb_settings_read(job, &settings);
+	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
+		const struct gb_failure failure = {.name = "OSError", .message = why, .code = "files"};
+		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
+		return;
+	}
+	if (!gb_shell_admits(keeper, job, &settings))
+		return;
+	hand_over(job);
+	gb_keeper_serve(keeper);
+	gb_keeper_settle(keeper, job);
+}

@@ -1,0 +1,37 @@
+#include <string.h>
+
+#include "runtime/shell/shell.h"
+
+void gb_script_quote(struct gb_buf *out, struct gb_str text) {
+	gb_buf_append(out, "$'", 2);
+	for (size_t i = 0; i < text.n; i++) {
+		unsigned char c = (unsigned char)text.p[i];
+		if (c == 0)
+			continue;
+		if (c < ' ' || c == '\'' || c == '\\' || c == 0x7f)
+			gb_buf_printf(out, "\\%03o", c);
+		else
+			gb_buf_append_char(out, (char)c);
+	}
+	gb_buf_append_char(out, '\'');
+}
+
+void gb_script_set_arguments(struct gb_buf *out, const struct gb_job *job) {
+	struct gb_settings settings;
+	struct gb_str text;
+	gb_settings_read(job, &settings);
+	uint64_t left = gb_settings_count(&settings.args);
+	gb_buf_append(out, "set --", 6);
+	while (gb_settings_next(&settings.args, &left, &text)) {
+		gb_buf_append_char(out, ' ');
+		gb_script_quote(out, text);
+	}
+}
+
+void gb_script_append(struct gb_buf *out, const struct gb_job *job) {
+	struct gb_str rest = {job->source.p, job->source.n}, part;
+	while (rest.n) {
+		gb_str_cut(&rest, '\0', &part);
+		gb_buf_append_str(out, part);
+	}
+}

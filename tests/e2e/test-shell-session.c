@@ -1,0 +1,418 @@
+/* A shell that lives on, on a terminal. */
+#include <time.h>
+
+#include "e2e/shell.h"
+
+TEST(state_stays) {
+	struct gb_session *session = open_shell();
+	check_run(session, "cd /tmp && export A=1", 0, "");
+	check_run(session, "echo $A $PWD", 0, "1 /tmp\n");
+	check_run(session, "declare -A map=([k]=v); f() { echo \"f $1\"; }; alias hi='echo hello'", 0, "");
+	check_run(session, "echo ${map[k]}; f x; hi", 0, "v\nf x\nhello\n");
+	check_run(session, "false; echo $?", 0, "1\n");
+	check_run(session, "false", 1, "");
+	check_run(session, "echo $?", 0, "1\n");
+	check_run(session, "cat <<X\nhere $A\nX", 0, "here 1\n");
+	check_run(session, "sleep 100 &", 0, "");
+	check_run(session, "jobs", 0, "[1]+  Running                 sleep 100 &\n");
+	check_run(session, "kill %1; wait; echo over", 0, "[1]+  Terminated              sleep 100\nover\n");
+	CHECK_STR(gb_session_state_name(gb_session_state(session)), "idle");
+	gb_session_close(session);
+}
+
+TEST(two_sessions_share_nothing) {
+	struct gb_session *a = open_shell(), *b = open_shell();
+	check_run(a, "x=1; echo a > /box/f; echo a > /tmp/f; echo a > /dev/shm/f", 0, "");
+	check_run(b, "echo \"<$x>\"; ls /box /tmp /dev/shm", 0, "<>\n/box:\n\n/dev/shm:\n\n/tmp:\n");
+	check_run(a, "echo $x; cat /box/f", 0, "1\na\n");
+	gb_session_close(a);
+	gb_session_close(b);
+}
+
+/* Errors that a shell gives up its command for, and words that leave loops, also the keeper's own. */
+TEST(a_command_cannot_get_out_of_step) {
+	struct gb_session *session = open_shell();
+	check_run(session, "echo ${nosuch?gone}; echo not here", 1, "bash: nosuch: gone\n");
+	check_run(session, "set -u; echo $nosuch; echo not here", 1, "bash: nosuch: unbound variable\n");
+	check_run(session, "set +u; break 99; echo not here", 0, "");
+	check_run(session, "continue", 0, "");
+	check_run(session, "return 5; echo not here", 5, "");
+	check_run(session, "set -e; [ -e nosuch ] && echo not here", 1, "");
+	check_run(session, "echo $?; set +e", 0, "1\n");
+	check_run(session, "PROMPT_COMMAND=; echo no", 1, "bash: PROMPT_COMMAND: readonly variable\n");
+	check_run(session, "unset -f __gb_status; echo in step", 0,
+	    "bash: unset: __gb_status: cannot unset: readonly function\nin step\n");
+	check_run(session, "exec 3>&- 4>&- 10>&- 11>&- 255>&-; echo in step", 0, "in step\n");
+	check_run(session, "rm -rf /tmp/* /dev/shm/* /dev/shm/.[a-z]* /box/* 2>/dev/null; echo in step", 0,
+	    "in step\n");
+	check_run(session, "echo in step", 0, "in step\n");
+	gb_session_close(session);
+}
+
+/* Whatever it writes, and wherever. */
+TEST(a_command_cannot_pass_for_the_shell) {
+	struct gb_session *session = open_shell();
+	check_run(session, "printf 'ready 1 1 0\\nready 2 2 0\\nprompt 3\\n'", 0,
+	    "ready 1 1 0\nready 2 2 0\nprompt 3\n");
+	check_run(session, "ls /proc/self/fd", 0, "0  1  2  3\n");
+	check_run(session,
+	    "for n in {3..254}; do echo 'ready 9 9 0' >&$n; done 2>&1 | grep -v 'Bad file descriptor'; echo "
+	    "done",
+	    0, "done\n");
+	/* Not by accident: by the name of the wire. Then it deceives itself, and nobody else. */
+	check_run(session, "echo nonsense > /dev/pts/0; echo ready 1000 1000 7 > /dev/pts/0; echo still", 0,
+	    "still\n");
+	check_run(session, "head -c 300000 /dev/zero > /dev/pts/0; echo still", 0, "still\n");
+	check_run(session, "echo in step", 0, "in step\n");
+	gb_session_close(session);
+}
+
+TEST(questions_are_seen_and_answered) {
+	static const struct {
+		const char *source, *prompt, *answer, *output;
+	} cases[] = {
+	    {"read -p 'Continue? [y/N] ' x; echo \"got $x\"", "Continue? [y/N] ", "y\n",
+		"Continue? [y/N] y\ngot y\n"},
+	    {"read x; echo \"got $x\"", "", "1\n", "1\ngot 1\n"},
+	    {"read -s -p 'Password: ' x; echo; echo \"got $x\"", "Password: ", "secret\n",
+		"Password: \ngot secret\n"},
+	    {"printf 'key: '; stty -echo; read x; stty echo; echo $x", "key: ", "k\n", "key: k\n"},
+	    {"read -n 1 -p 'one: ' x; echo; echo $x", "one: ", "z", "one: z\nz\n"},
+	    {"read -t 60 -p 'soon: ' x; echo $x", "soon: ", "now\n", "soon: now\nnow\n"},
+	    {"bash -c 'read -p \"inner? \" x; echo $x'", "inner? ", "i\n", "inner? i\ni\n"},
+	    {"printf 'one\\ntwo\\rthree \\033[1mfour\\033[0m> '; read x", "three four> ", "\n",
+		"one\ntwo\rthree \033[1mfour\033[0m> \n"},
+	    {"cat", "", "echo\n\4", "echo\necho\n"},
+	    {"python3 -c 'print(input(\"name? \"))'", "name? ", "Bob\n", "name? Bob\nBob\n"},
+	    {"python3 -c 'import getpass; print(getpass.getpass())'", "Password: ", "pw\n",
+		"Password: \npw\n"},
+	    {"python3 -c 'import select, sys; print(select.select([sys.stdin], [], [])[0] != [])'", "", "\n",
+		"\nTrue\n"},
+	    {"python3 -c 'import selectors, sys; s = selectors.EpollSelector(); "
+	     "s.register(sys.stdin, 1); print(len(s.select()))'",
+		"", "\n", "\n1\n"},
+	    {"python3 -c 'import select; p = select.poll(); p.register(0, 1); print(len(p.poll()))'", "",
+		"\n", "\n1\n"},
+	};
+	struct gb_session *session = open_shell();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct dialogue dialogue = {.session = session, .answers = {cases[i].answer}};
+		struct gb_run *run;
+		const struct gb_result *result = shell(&run, (struct gb_run_options){.session = session,
+								 .source = cases[i].source,
+								 .on_awaiting = on_awaiting,
+								 .data = &dialogue});
+		bool ok = CHECK_INT(dialogue.n, 1);
+		ok &= CHECK_STR(dialogue.asked[0], cases[i].prompt);
+		ok &= CHECK_STR(result->stdout_text, cases[i].output);
+		if (!ok)
+			printf("#   %s\n", cases[i].source);
+		gb_run_destroy(run);
+	}
+	gb_session_close(session);
+}
+
+TEST(several_questions_one_after_the_other) {
+	struct gb_session *session = open_shell();
+	struct dialogue dialogue = {.session = session, .answers = {"1\n", "2\n", NULL}};
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){.session = session,
+			    .source = "read -p 'a? ' a; read -p 'b? ' b; echo $a$b; read -t 0.3 -p 'c? ' c; "
+				      "sleep 0.5; echo over",
+			    .on_awaiting = on_awaiting,
+			    .data = &dialogue});
+	CHECK_INT(dialogue.n, 3);
+	CHECK_STR(dialogue.asked[1], "b? ");
+	CHECK_STR(dialogue.asked[2], "c? ");
+	CHECK_INT(dialogue.goes_on, 1);
+	CHECK_STR(result->stdout_text, "a? 1\nb? 2\n12\nc? over\n");
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(programs_that_take_the_terminal_over) {
+	struct gb_session *session = open_shell();
+	struct dialogue dialogue = {.session = session, .answers = {"q"}};
+	struct gb_run *run;
+	const struct gb_result *result = shell(&run, (struct gb_run_options){.session = session,
+							 .source = "seq 1000 | less",
+							 .on_awaiting = on_awaiting,
+							 .data = &dialogue});
+	CHECK_INT(dialogue.n, 1);
+	CHECK_STR(dialogue.asked[0], ":");
+	CHECK_INT(result->exit_code, 0);
+	gb_run_destroy(run);
+	dialogue = (struct dialogue){.session = session, .answers = {"print(6 * 7)\n", "exit()\n"}};
+	result = shell(&run,
+	    (struct gb_run_options){
+		.session = session, .source = "python3 -q", .on_awaiting = on_awaiting, .data = &dialogue});
+	CHECK_INT(dialogue.n, 2);
+	CHECK_STR(dialogue.asked[0], ">>> ");
+	CHECK(strstr(result->stdout_text, "42"));
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(silence_is_no_question) {
+	static const char *const silent[] = {"sleep 0.4", "printf 'Continue? [y/N] '; sleep 0.4",
+	    "printf 'loading: '; python3 -c 'import time; t = time.time()\nwhile time.time() - t < 0.4: "
+	    "pass'",
+	    "x=0; while [ $x -lt 60000 ]; do x=$((x + 1)); done", "sleep 0.4 | cat", "wait",
+	    "read x < /dev/null", "(sleep 0.4; echo late) | (read x; echo $x)",
+	    "python3 -c 'import time; time.sleep(0.3)' < /dev/null"};
+	struct gb_session *session = open_shell();
+	for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+		struct dialogue dialogue = {.session = session};
+		struct gb_run *run;
+		shell(&run, (struct gb_run_options){.session = session,
+				.source = silent[i],
+				.on_awaiting = on_awaiting,
+				.data = &dialogue});
+		if (!CHECK_INT(dialogue.n, 0))
+			printf("#   %s\n", silent[i]);
+		gb_run_destroy(run);
+	}
+	gb_session_close(session);
+}
+
+TEST(what_nobody_can_read_is_refused) {
+	struct gb_session *session = open_shell(), *python = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_session_send(session, "x", 1, &err));
+	CHECK_STR(err.message, "nothing runs in this session that could read it");
+	CHECK(gb_session_open(engine, GB_PYTHON, NULL, &python, &err));
+	CHECK(!gb_session_send(python, "x", 1, &err));
+	CHECK_STR(err.message, "this session's language takes no input while it runs");
+	CHECK(!gb_session_attach(python, NULL, NULL, &err));
+	CHECK(!gb_session_resize(python, 80, 24, &err));
+	CHECK(!gb_session_resize(session, 0, 24, &err));
+	CHECK(!gb_session_resize(session, 80, 100000, &err));
+	gb_session_close(python);
+	gb_session_close(session);
+}
+
+TEST(time_is_up_and_the_session_stays) {
+	static const char *const endless[] = {"sleep 1000", "while :; do :; done",
+	    "while :; do /bin/true; done", "read x", "python3 -c 'while True: pass'",
+	    "cat /dev/zero > /dev/null", "sleep 1000 & wait", "stty raw -echo; sleep 1000"};
+	struct gb_session *session = open_shell();
+	check_run(session, "x=kept", 0, "");
+	for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
+		struct gb_run *run;
+		const struct gb_result *result = shell(&run,
+		    (struct gb_run_options){.session = session, .source = endless[i], .timeout_ms = 300});
+		bool ok = CHECK_STR(gb_status_name(result->status), "terminated");
+		ok &= CHECK_STR(result->error.code, "timeout");
+		ok &= CHECK_STR(gb_session_state_name(gb_session_state(session)), "idle");
+		if (!ok)
+			printf("#   %s: %s\n", endless[i], result->error.message);
+		gb_run_destroy(run);
+	}
+	check_run(session, "echo $x", 0, "kept\n");
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){
+			    .session = session, .source = "trap '' INT; sleep 1000", .timeout_ms = 300});
+	CHECK_STR(result->error.code, "timeout");
+	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(the_shell_may_go) {
+	struct gb_session *session = open_shell();
+	check_run(session, "echo bye; exit 4", 4, "bye\n");
+	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
+	CHECK_STR(gb_session_reason(session), "the shell has exited");
+	gb_session_close(session);
+	session = open_shell();
+	check_run(session, "exec echo replaced", 0, "replaced\n");
+	CHECK_STR(gb_session_reason(session), "the shell has exited");
+	gb_session_close(session);
+	session = open_shell();
+	check_run(session, "kill -9 $$", 137, "");
+	CHECK_STR(gb_session_reason(session), "the shell has exited");
+	gb_session_close(session);
+	session = open_shell();
+	check_run(session, "(sleep 0.2; kill -9 $$) & true", 0, "");
+	while (gb_session_state(session) != GB_SESSION_TERMINATED)
+		gb_engine_dispatch(engine, 100, NULL);
+	CHECK_STR(gb_session_reason(session), "its program has ended");
+	gb_session_close(session);
+}
+
+TEST(the_terminal_is_as_it_was) {
+	struct gb_session *session = open_shell();
+	check_run(session, "stty -echo -icanon -opost -isig; stty size", 0, "24 80\n");
+	check_run(session,
+	    "stty -a | tr ' ;' '\\n\\n' | grep -x -e '-*\\(echo\\|icanon\\|opost\\|isig\\|onlcr\\)' | sort | "
+	    "tr '\\n' ' '",
+	    0, "-onlcr echo icanon isig opost ");
+	CHECK(gb_session_resize(session, 132, 50, NULL));
+	check_run(session, "stty size; tput cols", 0, "50 132\n132\n");
+	gb_session_close(session);
+}
+
+TEST(input_that_is_given_is_typed) {
+	struct gb_session *session = open_shell();
+	struct gb_run *run;
+	const struct gb_result *result = shell(
+	    &run, (struct gb_run_options){.session = session, .source = "cat; echo .", .input = "a\nb"});
+	CHECK_STR(result->stdout_text, "a\nb.\n");
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(much_output_and_all_bytes) {
+	struct gb_session *session = open_shell();
+	struct gb_run *run;
+	const struct gb_result *result = shell(
+	    &run, (struct gb_run_options){
+		      .session = session, .source = "head -c 10000000 /dev/zero", .output_bytes = 16 << 20});
+	CHECK_INT(result->stdout_bytes, 10000000);
+	CHECK(!result->truncated);
+	gb_run_destroy(run);
+	result = shell(&run,
+	    (struct gb_run_options){
+		.session = session, .source = "head -c 10000000 /dev/zero; echo end", .output_bytes = 5000});
+	CHECK_INT(result->stdout_bytes, 5000);
+	CHECK(result->truncated);
+	gb_run_destroy(run);
+	result = shell(&run, (struct gb_run_options){.session = session,
+				 .source = "for i in {0..255}; do printf \"\\x$(printf %x $i)\"; done"});
+	CHECK_INT(result->stdout_bytes, 256);
+	for (size_t i = 0; i < 256 && i < result->stdout_bytes; i++)
+		CHECK_INT((unsigned char)result->stdout_text[i], i);
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+/* Nothing of one run's is told with another's, but what was written in between, first. */
+TEST(output_belongs_to_its_run) {
+	struct gb_session *session = open_shell();
+	for (int i = 0; i < 100; i++) {
+		char source[64], expected[64];
+		snprintf(source, sizeof source, "/bin/echo %d-a; echo %d-b", i, i);
+		snprintf(expected, sizeof expected, "%d-a\n%d-b\n", i, i);
+		check_run(session, source, 0, expected);
+	}
+	check_run(session, "(sleep 0.1; echo between) & disown", 0, "");
+	struct timespec pause = {.tv_nsec = 300000000};
+	nanosleep(&pause, NULL);
+	check_run(session, "echo now", 0, "between\nnow\n");
+	gb_session_close(session);
+}
+
+TEST(a_session_can_be_made_anew) {
+	struct gb_session *session = open_shell();
+	check_run(session, "x=1; echo kept > f; sleep 1000 &", 0, "");
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){
+			    .session = session, .source = "echo \"<$x>\"; jobs; cat f", .reset = true});
+	CHECK_STR(result->stdout_text, "<>\nkept\n");
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+TEST(memory_ends_the_session) {
+	struct gb_session *session = open_shell();
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){
+			    .session = session, .source = "tail /dev/zero", .memory_bytes = 64 << 20});
+	CHECK_STR(gb_status_name(result->status), "memory");
+	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
+	gb_run_destroy(run);
+	gb_session_close(session);
+}
+
+/* --- somebody at the terminal --- */
+
+struct screen {
+	char text[65536];
+	size_t n;
+};
+
+static void on_bytes(struct gb_session *session, const char *bytes, size_t n, void *data) {
+	struct screen *screen = data;
+	(void)session;
+	if (n > sizeof screen->text - 1 - screen->n)
+		n = sizeof screen->text - 1 - screen->n;
+	memcpy(screen->text + screen->n, bytes, n);
+	screen->n += n;
+	screen->text[screen->n] = '\0';
+}
+
+/* Wait until @text is to be seen, and forget what was there up to it. */
+static bool await_text(struct screen *screen, const char *text) {
+	time_t deadline = time(NULL) + 20;
+	const char *at;
+	while (!(at = strstr(screen->text, text)) && time(NULL) < deadline)
+		gb_engine_dispatch(engine, 100, NULL);
+	if (!CHECK(at)) {
+		tap_quote("missing: ", text);
+		tap_quote("there is: ", screen->text);
+		return false;
+	}
+	size_t gone = (size_t)(at - screen->text) + strlen(text);
+	memmove(screen->text, screen->text + gone, screen->n - gone + 1);
+	screen->n -= gone;
+	return true;
+}
+
+static void type(struct gb_session *session, const char *text) {
+	CHECK(gb_session_send(session, text, strlen(text), NULL));
+}
+
+TEST(somebody_attaches_and_leaves) {
+	static struct screen screen;
+	struct gb_session *session = open_shell();
+	struct gb_err err = {0};
+	check_run(session, "x=before", 0, "");
+	CHECK(gb_session_attach(session, on_bytes, &screen, &err));
+	CHECK(!gb_session_attach(session, on_bytes, &screen, &err));
+	CHECK_STR(err.message, "session: somebody is attached already");
+	if (!await_text(&screen, "$ "))
+		return;
+	type(session, "echo \"<$x>\"; y=typed\r");
+	await_text(&screen, "<before>\r\n");
+	await_text(&screen, "$ ");
+	/* A line that is half typed does not get into a run that comes then. */
+	type(session, "echo half");
+	await_text(&screen, "half");
+	check_run(session, "echo run $y", 0, "run typed\r\n");
+	await_text(&screen, "run typed\r\n");
+	await_text(&screen, "$ ");
+	/* Keys of an editor's line work: back, and another letter. */
+	type(session, "echo ab\002\002X\r");
+	await_text(&screen, "Xab\r\n");
+	gb_session_detach(session);
+	check_run(session, "echo $y", 0, "typed\n");
+	check_run(session, "echo plain", 0, "plain\n");
+	gb_session_close(session);
+}
+
+TEST(somebody_attaches_first_and_answers) {
+	static struct screen screen;
+	struct gb_session *session = open_shell();
+	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
+	await_text(&screen, "$ ");
+	struct dialogue dialogue = {.session = session, .answers = {"yes\r"}};
+	struct gb_run *run;
+	const struct gb_result *result = shell(&run, (struct gb_run_options){.session = session,
+							 .source = "read -p 'Sure? ' x; echo \"got $x\"",
+							 .on_awaiting = on_awaiting,
+							 .data = &dialogue});
+	CHECK_INT(dialogue.n, 1);
+	CHECK(strstr(result->stdout_text, "got yes"));
+	gb_run_destroy(run);
+	await_text(&screen, "got yes\r\n");
+	await_text(&screen, "$ ");
+	type(session, "exit 7\r");
+	while (gb_session_state(session) != GB_SESSION_TERMINATED)
+		gb_engine_dispatch(engine, 100, NULL);
+	CHECK_STR(gb_session_reason(session), "its program has ended");
+	gb_session_close(session);
+}

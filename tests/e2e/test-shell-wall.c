@@ -1,0 +1,166 @@
+/* What a shell is asked to do that it should not: it harms nobody, and says why. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "e2e/shell.h"
+
+/* Beside each attack another session lives behind the same wall, which must not notice. */
+static struct gb_session *neighbour;
+
+static void check_neighbour(void) {
+	if (!neighbour) {
+		neighbour = open_shell();
+		check_run(neighbour, "x=mine; echo mine > /box/f; sleep 10000 &", 0, "");
+	}
+	check_run(neighbour, "echo $x; cat /box/f; jobs; head -c 1000000 /dev/zero | wc -c", 0,
+	    "mine\nmine\n[1]+  Running                 sleep 10000 &\n1000000\n");
+}
+
+__attribute__((destructor)) static void leave_neighbour(void) {
+	gb_session_close(neighbour);
+	gb_engine_destroy(engine);
+	engine = NULL;
+}
+
+struct attack {
+	const char *title, *source;
+	const char *says; /* what is to be read in its output */
+	int exit_code;    /* or ANY */
+	bool refused;     /* in restricted mode */
+};
+
+enum { ANY = -1 };
+
+static const struct attack attacks[] = {
+    {"rm -rf /", "rm -rf --no-preserve-root / 2>&1 | grep -m 1 'Read-only'; ls /usr/bin/env",
+	"Read-only file system", 0, true},
+    {"a file over the quota", "dd if=/dev/zero of=/box/x bs=1M count=100", "No space left on device", 1,
+	true},
+    {"as many files as there is room for, and more",
+	"i=0; while : > /tmp/$i; do i=$((i + 1)); done; [ $i -lt 20000 ]", "No space left on device", 0,
+	false},
+    {"cat /etc/shadow", "cat /etc/shadow", "No such file or directory", 1, false},
+    {"mount", "mount -t tmpfs none /tmp", "mount:", ANY, true},
+    {"mount, past the program",
+	"python3 -c 'import ctypes; print(ctypes.CDLL(None, use_errno=True).mount(b\"n\", "
+	"b\"/tmp\", b\"tmpfs\", 0, None), ctypes.get_errno())'",
+	"-1 1", 0, false},
+    {"kill -9 -1", "sleep 1000 & kill -9 -1; sleep 0.1; echo alive", "alive", 0, true},
+    {"kill -9 1", "kill -9 1; sleep 0.1; kill -TERM 1; kill -INT 1; sleep 0.1; echo alive", "alive", 0, true},
+    {"typing into the terminal", "python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")'",
+	"Operation not permitted", 1, false},
+    {"sudo", "sudo -n id || su -c id || echo no", "no", 0, true},
+    {"setuid", "cp /usr/bin/id /tmp/id && chmod u+s /tmp/id && /tmp/id -u", "65534", 0, false},
+    {"writing to the system",
+	"for f in /usr/x /etc/x /x /opt/x /proc/sys/kernel/hostname; do echo > $f; done",
+	"Read-only file system", 1, false},
+    {"looking into the keeper", "cat /proc/1/environ /proc/1/maps /proc/1/mem; ls /proc/1/fd",
+	"Permission denied", ANY, false},
+    {"the network", "exec 9<>/dev/tcp/127.0.0.1/22 || echo no", "Connection refused", ANY, false},
+    {"another network", "exec 9<>/dev/tcp/192.0.2.1/80 || echo no", "Network is unreachable", ANY, false},
+    {"a namespace of its own", "unshare -U id; unshare -r id", "Operation not permitted", ANY, true},
+    {"tracing", "python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))'", "-1", 0, false},
+    {"devices", "mknod /tmp/d c 1 3 || echo no", "no", 0, false},
+};
+
+static void try_restricted(const struct attack *attack) {
+	struct gb_session *session = open_shell();
+	for (int once = 0; once < 2; once++) {
+		struct gb_run *run;
+		const struct gb_result *result = shell(&run,
+		    (struct gb_run_options){
+			.source = attack->source, .session = once ? NULL : session, .restricted = true});
+		CHECK_STR(result->error.name, "RestrictedError");
+		CHECK_STR(result->error.code, "restricted");
+		CHECK_STR(result->stdout_text, "");
+		gb_run_destroy(run);
+	}
+	check_run(session, "echo in step", 0, "in step\n");
+	gb_session_close(session);
+}
+
+static void run_attack(void) {
+	const struct attack *attack = tap.data;
+	struct gb_session *session = open_shell();
+	check_neighbour();
+	for (int once = 0; once < 2; once++) {
+		struct gb_run *run;
+		const struct gb_result *result = shell(&run,
+		    (struct gb_run_options){.source = attack->source, .session = once ? NULL : session});
+		bool ok = CHECK(
+		    strstr(result->stdout_text, attack->says) || strstr(result->stderr_text, attack->says));
+		if (attack->exit_code != ANY)
+			ok &= CHECK_INT(result->exit_code, attack->exit_code);
+		if (!ok) {
+			tap_quote("out: ", result->stdout_text);
+			tap_quote("err: ", result->stderr_text);
+		}
+		gb_run_destroy(run);
+	}
+	check_run(session, "echo in step", 0, "in step\n");
+	gb_session_close(session);
+	check_neighbour();
+	if (attack->refused)
+		try_restricted(attack);
+}
+
+__attribute__((constructor)) static void add_attacks(void) {
+	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++)
+		tap_add(attacks[i].title, run_attack, &attacks[i]);
+}
+
+TEST(a_fork_bomb_takes_its_own_room_only) {
+	const struct attack bomb = {.source = ":(){ :|:& };:"};
+	struct gb_session *session = open_shell();
+	check_neighbour();
+	struct gb_run *run;
+	shell(&run, (struct gb_run_options){.source = bomb.source, .session = session, .timeout_ms = 2000});
+	check_neighbour();
+	gb_run_destroy(run);
+	gb_session_close(session);
+	shell(&run, (struct gb_run_options){.source = ":(){ :|:& };:; sleep 1", .timeout_ms = 3000});
+	gb_run_destroy(run);
+	check_neighbour();
+	check_run(NULL, "echo works", 0, "works\n");
+	try_restricted(&bomb);
+}
+
+static bool lives(pid_t pid) {
+	return waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+/* The same words do something where there is no wall. */
+TEST(a_process_of_the_hosts_is_out_of_reach) {
+	pid_t pid = fork();
+	if (pid == 0) {
+		execlp("sleep", "sleep", "1000", (char *)NULL);
+		_exit(1);
+	}
+	char words[64], unboxed[128];
+	snprintf(words, sizeof words, "kill -9 %d", (int)pid);
+	struct gb_run *run;
+	const struct gb_result *result = shell(&run, (struct gb_run_options){.source = words});
+	CHECK(strstr(result->stderr_text, "No such process"));
+	CHECK(lives(pid));
+	gb_run_destroy(run);
+	snprintf(unboxed, sizeof unboxed, "bash -c '%s'", words);
+	CHECK_INT(system(unboxed), 0);
+	waitpid(pid, NULL, 0);
+	CHECK(kill(pid, 0) != 0);
+}
+
+TEST(a_file_of_the_hosts_is_out_of_reach) {
+	char path[] = "/tmp/glovebox-shell-XXXXXX", words[64], unboxed[128];
+	int fd = mkstemp(path);
+	CHECK(fd >= 0 && write(fd, "secret", 6) == 6);
+	close(fd);
+	snprintf(words, sizeof words, "cat %s; rm %s", path, path);
+	struct gb_run *run;
+	const struct gb_result *result = shell(&run, (struct gb_run_options){.source = words});
+	CHECK(strstr(result->stderr_text, "No such file"));
+	CHECK(access(path, F_OK) == 0);
+	gb_run_destroy(run);
+	snprintf(unboxed, sizeof unboxed, "bash -c '%s' >/dev/null", words);
+	CHECK_INT(system(unboxed), 0);
+	CHECK(access(path, F_OK) != 0);
+}

@@ -1,0 +1,141 @@
+/* Scripts that a shell runs once. */
+#include "e2e/shell.h"
+
+TEST(output_and_exit_code) {
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){.source = "echo out; echo err >&2; exit 3"});
+	CHECK_STR(result->stdout_text, "out\n");
+	CHECK_STR(result->stderr_text, "err\n");
+	CHECK_INT(result->exit_code, 3);
+	CHECK_STR(gb_status_name(result->status), "error");
+	CHECK_STR(result->error.name, "ExitError");
+	CHECK_STR(result->error.code, "exit_code");
+	CHECK_STR(result->error.message, "exit status 3");
+	gb_run_destroy(run);
+	check_run(NULL, "true", 0, "");
+	check_run(NULL, "", 0, "");
+	check_run(NULL, "false; echo $?", 0, "1\n");
+	check_run(NULL, "cat <<X\nhere $((1 + 1))\nX", 0, "here 2\n");
+}
+
+TEST(signals_are_said) {
+	struct gb_run *run;
+	const struct gb_result *result = shell(&run, (struct gb_run_options){.source = "kill -TERM $$"});
+	CHECK_INT(result->exit_code, 128 + 15);
+	CHECK_STR(result->error.message, "ended by signal 15 (SIGTERM)");
+	CHECK_STR(result->error.code, "signal");
+	gb_run_destroy(run);
+	check_run(NULL, "bash -c 'kill -KILL $$' & wait $! 2>/dev/null; echo $?", 0, "137\n");
+}
+
+TEST(arguments_name_and_lines) {
+	struct gb_values *values = gb_values_create(0);
+	struct gb_value *args = gb_value_array(values);
+	const char *texts[] = {"one", "two words", "it's \"quoted\" $HOME `ls`", "a\nb\\", "", "ü"};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		gb_value_push(args, gb_value_string(values, texts[i], strlen(texts[i])));
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){.source = "printf '[%s]' \"$0\" \"$@\"\necho $LINENO\nnosuch",
+			    .filename = "a b.sh",
+			    .args = args});
+	CHECK_STR(
+	    result->stdout_text, "[a b.sh][one][two words][it's \"quoted\" $HOME `ls`][a\nb\\][][ü]2\n");
+	CHECK_STR(result->stderr_text, "a b.sh: line 3: nosuch: command not found\n");
+	gb_run_destroy(run);
+	gb_values_destroy(values);
+}
+
+TEST(standard_input_is_what_was_given_or_nothing) {
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){.source = "read x; echo \"<$x>\"; cat", .input = "1\n2\n3"});
+	CHECK_STR(result->stdout_text, "<1>\n2\n3");
+	gb_run_destroy(run);
+	check_run(NULL, "cat", 0, "");
+}
+
+TEST(the_environment_is_small) {
+	check_run(NULL, "env | grep -v '^_=\\|^SHLVL=\\|^OLDPWD=' | sort", 0,
+	    "HOME=/box\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin\n"
+	    "PWD=/box\nTERM=dumb\nUSER=box\n");
+	check_run(NULL, "ls /proc/self/fd", 0, "0\n1\n2\n3\n");
+	check_run(NULL, "id -un; pwd; echo ~", 0, "box\n/box\n/box\n");
+}
+
+TEST(files_go_in_and_come_out) {
+	struct gb_values *values = gb_values_create(0);
+	struct gb_value *files = gb_value_object(values);
+	gb_value_put_key(files, "in/a.txt", gb_value_string(values, "given", 5));
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){
+			    .source = "cat in/a.txt; mkdir d; printf '\\0\\377' > d/b", .files = files});
+	CHECK_STR(result->stdout_text, "given");
+	size_t n = 0;
+	const struct gb_value *made = result->files ? gb_value_get(result->files, "d/b") : NULL;
+	const char *bytes = made ? gb_value_bytes(made, &n) : NULL;
+	CHECK(bytes && n == 2 && memcmp(bytes, "\0\xff", 2) == 0);
+	CHECK_INT(gb_value_count(result->files), 1);
+	gb_run_destroy(run);
+	gb_values_destroy(values);
+}
+
+TEST(what_is_left_running_ends_with_the_run) {
+	/* What it had written by then is told; it itself is not waited for. */
+	check_run(NULL, "(echo early; exec sleep 1000) & sleep 0.2; echo done", 0, "early\ndone\n");
+	check_run(NULL, "setsid sleep 1000 & (trap '' TERM HUP; sleep 1000) & echo done", 0, "done\n");
+}
+
+TEST(bytes_are_what_they_were) {
+	struct gb_run *run;
+	const struct gb_result *result = shell(&run,
+	    (struct gb_run_options){.source = "for i in {0..255}; do printf \"\\x$(printf %x $i)\"; done"});
+	CHECK_INT(result->stdout_bytes, 256);
+	for (size_t i = 0; i < 256 && i < result->stdout_bytes; i++)
+		CHECK_INT((unsigned char)result->stdout_text[i], i);
+	gb_run_destroy(run);
+}
+
+TEST(much_output) {
+	struct gb_run *run;
+	const char *source = "head -c 10000000 /dev/zero";
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){.source = source, .output_bytes = 16 << 20});
+	CHECK_INT(result->stdout_bytes, 10000000);
+	CHECK(!result->truncated);
+	gb_run_destroy(run);
+	result = shell(&run, (struct gb_run_options){.source = source, .output_bytes = 1000});
+	CHECK_INT(result->stdout_bytes, 1000);
+	CHECK(result->truncated);
+	CHECK_STR(gb_status_name(result->status), "success");
+	gb_run_destroy(run);
+}
+
+TEST(time_and_memory_have_limits) {
+	struct gb_run *run;
+	const struct gb_result *result =
+	    shell(&run, (struct gb_run_options){.source = "echo x; sleep 1000", .timeout_ms = 300});
+	CHECK_STR(result->error.code, "timeout");
+	CHECK_STR(result->stdout_text, "x\n");
+	gb_run_destroy(run);
+	result =
+	    shell(&run, (struct gb_run_options){.source = "tail /dev/zero | cat", .memory_bytes = 64 << 20});
+	CHECK_STR(gb_status_name(result->status), "memory");
+	gb_run_destroy(run);
+	/* Many small ones are as much as one large. */
+	result = shell(&run, (struct gb_run_options){.memory_bytes = 64 << 20,
+				 .source = "for i in 1 2 3 4; do python3 -c 'x = bytearray(25 << 20); import "
+					   "time; time.sleep(60)' & done; wait"});
+	CHECK_STR(gb_status_name(result->status), "memory");
+	gb_run_destroy(run);
+}
+
+TEST(what_other_languages_have_is_refused) {
+	struct gb_err err = {0};
+	struct gb_run *run = NULL;
+	CHECK(!gb_run_start(
+	    engine, &(struct gb_run_options){.language = GB_SHELL, .source = "", .fn = "f"}, &run, &err));
+	CHECK_STR(err.message, "fn: is not for shell");
+}

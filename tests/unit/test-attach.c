@@ -1,0 +1,167 @@
+/* A terminal that is lent, and given back. */
+#include "cli/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#include <utmp.h>
+
+#include "tap.h"
+
+/* The process at the terminal; what it is told and tells goes through pipes. */
+struct scene {
+	int master, slave;
+	int said;   /* what the callbacks got, as text */
+	int remote; /* what the other terminal shows; closed: it is over */
+	pid_t pid;
+	struct termios before;
+};
+
+static int tell, shown;
+static struct attach attach;
+
+static bool on_ready(void *data) {
+	char bytes[100];
+	(void)data;
+	ssize_t n = read(shown, bytes, sizeof bytes);
+	if (n > 0)
+		attach_show(&attach, bytes, (size_t)n);
+	return n > 0;
+}
+
+static bool send_keys(void *data, const char *bytes, size_t n) {
+	(void)data;
+	return dprintf(tell, "keys %.*s\n", (int)n, bytes) > 0;
+}
+
+static bool resize(void *data, unsigned columns, unsigned rows) {
+	(void)data;
+	return dprintf(tell, "size %u %u\n", columns, rows) > 0;
+}
+
+static void be_there(int slave) {
+	login_tty(slave);
+	attach = (struct attach){
+	    .in = 0, .out = 1, .fd = shown, .on_ready = on_ready, .send = send_keys, .resize = resize};
+	enum attach_end end = attach_run(&attach, NULL);
+	/* Nothing of it is left: a signal that was held back is heeded again. */
+	sigset_t mask;
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	_exit(sigismember(&mask, SIGWINCH) ? 99 : (int)end);
+}
+
+static bool hear(struct scene *scene, const char *expected) {
+	char line[200] = "";
+	size_t n = 0;
+	while (n < sizeof line - 1 && read(scene->said, line + n, 1) == 1 && line[n] != '\n')
+		n++;
+	line[n] = '\0';
+	return CHECK_STR(line, expected);
+}
+
+static void begin(struct scene *scene) {
+	const struct winsize size = {.ws_col = 100, .ws_row = 30};
+	int says[2], shows[2];
+	CHECK(openpty(&scene->master, &scene->slave, NULL, NULL, &size) == 0);
+	CHECK(pipe2(says, O_CLOEXEC) == 0 && pipe2(shows, O_CLOEXEC) == 0);
+	CHECK(tcgetattr(scene->slave, &scene->before) == 0);
+	tell = says[1];
+	shown = shows[0];
+	scene->said = says[0];
+	scene->remote = shows[1];
+	scene->pid = fork();
+	if (scene->pid == 0) {
+		close(scene->remote);
+		be_there(scene->slave);
+	}
+	close(tell);
+	close(shown);
+	hear(scene, "size 100 30");
+}
+
+/* How it ended; and that the terminal is as it was. */
+static int end(struct scene *scene) {
+	int status = -1;
+	struct termios after;
+	CHECK(waitpid(scene->pid, &status, 0) == scene->pid);
+	CHECK(tcgetattr(scene->slave, &after) == 0 && after.c_lflag == scene->before.c_lflag &&
+	      after.c_iflag == scene->before.c_iflag && after.c_oflag == scene->before.c_oflag);
+	close(scene->master);
+	close(scene->slave);
+	close(scene->said);
+	if (scene->remote >= 0)
+		close(scene->remote);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void type(struct scene *scene, const char *keys) {
+	CHECK(write(scene->master, keys, strlen(keys)) == (ssize_t)strlen(keys));
+}
+
+TEST(keys_go_there_and_what_is_shown_comes_here) {
+	struct scene scene;
+	char text[100] = "";
+	struct termios now;
+	begin(&scene);
+	CHECK(tcgetattr(scene.slave, &now) == 0 && !(now.c_lflag & (ICANON | ECHO | ISIG)));
+	type(&scene, "ls\r");
+	hear(&scene, "keys ls\r");
+	/* Ctrl-C and Ctrl-Z are keys like any other. */
+	type(&scene, "\003\032");
+	hear(&scene, "keys \003\032");
+	CHECK(write(scene.remote, "shown\r\n", 7) == 7);
+	CHECK(read(scene.master, text, sizeof text - 1) == 7);
+	CHECK_STR(text, "shown\r\n");
+	type(&scene, "last\035never");
+	hear(&scene, "keys last");
+	CHECK_INT(end(&scene), ATTACH_LEFT);
+}
+
+TEST(another_size_is_told) {
+	struct scene scene;
+	begin(&scene);
+	CHECK(ioctl(scene.master, TIOCSWINSZ, &(struct winsize){.ws_col = 132, .ws_row = 50}) == 0);
+	hear(&scene, "size 132 50");
+	type(&scene, "\035");
+	CHECK_INT(end(&scene), ATTACH_LEFT);
+}
+
+TEST(signals_give_the_terminal_back) {
+	static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		struct scene scene;
+		begin(&scene);
+		kill(scene.pid, signals[i]);
+		CHECK_INT(end(&scene), ATTACH_SIGNAL);
+	}
+}
+
+TEST(the_other_side_may_end_it) {
+	struct scene scene;
+	begin(&scene);
+	close(scene.remote);
+	scene.remote = -1;
+	CHECK_INT(end(&scene), ATTACH_OVER);
+}
+
+TEST(it_takes_a_terminal) {
+	struct gb_err err = {0};
+	int ends[2];
+	CHECK(pipe2(ends, O_CLOEXEC) == 0);
+	attach = (struct attach){.in = ends[0],
+	    .out = ends[1],
+	    .fd = -1,
+	    .on_ready = on_ready,
+	    .send = send_keys,
+	    .resize = resize};
+	CHECK_INT(attach_run(&attach, &err), ATTACH_FAILED);
+	CHECK(strstr(err.message, "to attach takes a terminal"));
+	close(ends[0]);
+	close(ends[1]);
+}
