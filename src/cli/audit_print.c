@@ -52,7 +52,8 @@ static void print_cell(enum style style, struct gb_str text, unsigned width) {
 	}
 	cell[n] = '\0';
 	print_styled(stdout, style, "%s", cell);
-	printf("%*s", (int)(width - used) + 2, "");
+	if (width < WIDTH_MAX) /* the last one ends the line */
+		printf("%*s", (int)(width - used) + 2, "");
 }
 
 static enum style status_style(struct gb_str status) {
@@ -82,8 +83,7 @@ static const struct {
 
 static void print_titles(void) {
 	for (size_t i = 0; i < GB_COUNT(columns); i++)
-		print_cell(
-		    BOLD, gb_str_from(columns[i].title), i + 1 < GB_COUNT(columns) ? columns[i].width : 4);
+		print_cell(BOLD, gb_str_from(columns[i].title), columns[i].width);
 	putchar('\n');
 }
 
@@ -144,12 +144,18 @@ static void print_label(const char *label) {
 	print_styled(stdout, DIM, "%-18s", label);
 }
 
+/* Lines of it are indented: what was run must not be able to look like another field of its record. */
 static void print_text(struct gb_str text) {
+	struct gb_str line;
 	bool is_long = memchr(text.p, '\n', text.n) || text.n > 100;
 	if (is_long)
 		putchar('\n');
-	print_untrusted(stdout, text.p, text.n);
-	putchar('\n');
+	do {
+		gb_str_cut(&text, '\n', &line);
+		fputs(is_long ? "    " : "", stdout);
+		print_untrusted(stdout, line.p, line.n);
+		putchar('\n');
+	} while (text.n);
 }
 
 static void print_cut(uint64_t cut) {

@@ -75,7 +75,8 @@ struct gb_audit_ticket {
 	bool was_begun;
 };
 
-/* @intent is what is known so far. */
+/* @intent is what is known so far. Commits first if the last commit failed, so callbacks may come from here.
+ */
 bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent,
     struct gb_audit_ticket *ret_ticket, struct gb_err *err);
 /* The same, and write @intent as an "execution_begin": @done is called when it is on the disk. */

@@ -251,8 +251,9 @@ static bool is_ours(struct gb_audit *audit, struct gb_err *err) {
 	bool is_there;
 	if (!gb_log_read_chain(audit->db, &audit->chain, &is_there, err))
 		return false;
-	if (!is_there ||
-	    memcmp(audit->chain.public_key, audit->key.public_key, sizeof audit->key.public_key) != 0)
+	if (!is_there)
+		return gb_fail(err, GB_EFORMAT, 0, "'%s' was emptied", audit->path);
+	if (memcmp(audit->chain.public_key, audit->key.public_key, sizeof audit->key.public_key) != 0)
 		return gb_fail(err, GB_EFORMAT, 0, "'%s' was begun with another key than '%s'", audit->path,
 		    GB_AUDIT_KEY_FILE);
 	return true;

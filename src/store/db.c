@@ -179,21 +179,28 @@ static bool open_connection(struct gb_db *db, struct gb_err *err) {
 
 /* --- migrations --- */
 
-static bool read_version(struct gb_db *db, sqlite3_int64 *ret_version, struct gb_err *err) {
+static bool read_number(struct gb_db *db, const char *sql, sqlite3_int64 *ret, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	bool row;
+	if (!gb_db_prepare(db, sql, &stmt, err) || !gb_db_step(db, stmt, &row, err))
+		return false;
+	*ret = row ? sqlite3_column_int64(stmt, 0) : 0;
+	return true;
+}
+
+/* 0 for an empty file. */
+static bool read_version(struct gb_db *db, sqlite3_int64 *ret_version, struct gb_err *err) {
+	sqlite3_int64 is_ours, is_used;
+	if (!read_number(
+		db, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'", &is_ours, err) ||
+	    !read_number(db, "SELECT count(*) FROM sqlite_schema", &is_used, err))
+		return false;
+	if (is_ours)
+		return read_number(db, "SELECT max(version) FROM schema_version", ret_version, err);
+	if (is_used || (db->options.read_only && db->options.n_migrations))
+		return gb_fail(err, GB_EFORMAT, 0,
+		    "'%s' has nothing of Glovebox in it: it is empty, or another program's", db->path);
 	*ret_version = 0;
-	if (!gb_db_prepare(
-		db, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'", &stmt, err) ||
-	    !gb_db_step(db, stmt, &row, err))
-		return false;
-	if (!row || sqlite3_column_int64(stmt, 0) == 0)
-		return true;
-	gb_stmt_finish(&stmt);
-	if (!gb_db_prepare(db, "SELECT max(version) FROM schema_version", &stmt, err) ||
-	    !gb_db_step(db, stmt, &row, err))
-		return false;
-	*ret_version = row ? sqlite3_column_int64(stmt, 0) : 0;
 	return true;
 }
 
@@ -262,8 +269,9 @@ bool gb_db_open(
 	if (!db || !(db->path = strdup(path)))
 		return gb_fail(err, GB_ENOMEM, 0, "open '%s'", path);
 	db->options = *options;
-	if (!open_connection(db, err) || (!options->read_only && !set_up_writing(db, err)) ||
-	    !migrate(db, err))
+	sqlite3_int64 version; /* what is not ours is not touched */
+	if (!open_connection(db, err) || !read_version(db, &version, err) ||
+	    (!options->read_only && !set_up_writing(db, err)) || !migrate(db, err))
 		return false;
 	*ret_db = gb_take_pointer(&db);
 	return true;

@@ -92,6 +92,19 @@ TEST(an_old_file_is_not_changed_by_reading) {
 	CHECK(strstr(err.message, "open it for writing once") != NULL);
 }
 
+TEST(a_file_of_another_program_is_left_alone) {
+	auto_folder char folder[FOLDER];
+	struct gb_db *db;
+	struct gb_err err = {0};
+	folder_create(folder);
+	CHECK(tamper(folder, "CREATE TABLE theirs(x)"));
+	CHECK(chmod(file_in(folder, "audit.db"), 0600) == 0);
+	struct gb_db_options options = version(2);
+	CHECK(!gb_db_open(file_in(folder, "audit.db"), &options, &db, &err));
+	CHECK_INT(err.code, GB_EFORMAT);
+	CHECK(strstr(err.message, "another program's") != NULL);
+}
+
 TEST(owner_and_mode_must_be_right) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
