@@ -322,7 +322,7 @@ bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent
 bool gb_audit_begin_ahead(struct gb_audit *audit, const struct gb_audit_record *intent, gb_audit_done done,
     void *data, struct gb_audit_ticket *ret_ticket, struct gb_err *err) {
 	struct gb_audit_record record = *intent;
-	struct gb_audit_ticket ticket;
+	struct gb_audit_ticket ticket = {0};
 	record.kind = GB_STR("execution_begin");
 	if (!gb_audit_begin(audit, intent, &ticket, err))
 		return false;

@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 
-enum { DEFAULT_BUSY_MS = 10000 };
+enum { DEFAULT_BUSY_MS = 10000, VALUE_MAX = 64 << 20 };
 
 struct gb_db {
 	sqlite3 *sqlite;
@@ -153,6 +153,7 @@ static bool distrust(struct gb_db *db, struct gb_err *err) {
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_limit(db->sqlite, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(db->sqlite, SQLITE_LIMIT_LENGTH, VALUE_MAX);
 	return gb_db_exec(
 	    db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY", err);
 }
@@ -190,7 +191,7 @@ static bool read_number(struct gb_db *db, const char *sql, sqlite3_int64 *ret, s
 
 /* 0 for an empty file. */
 static bool read_version(struct gb_db *db, sqlite3_int64 *ret_version, struct gb_err *err) {
-	sqlite3_int64 is_ours, is_used;
+	sqlite3_int64 is_ours = 0, is_used = 0;
 	if (!read_number(
 		db, "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'", &is_ours, err) ||
 	    !read_number(db, "SELECT count(*) FROM sqlite_schema", &is_used, err))
@@ -214,7 +215,7 @@ static bool note_version(struct gb_db *db, size_t version, struct gb_err *err) {
 }
 
 static bool migrate_in_turn(struct gb_db *db, struct gb_err *err) {
-	sqlite3_int64 version; /* once more: another process may have been first */
+	sqlite3_int64 version = 0; /* once more: another process may have been first */
 	if (!read_version(db, &version, err))
 		return false;
 	if (version == 0 && !gb_db_exec(db,
@@ -229,7 +230,7 @@ static bool migrate_in_turn(struct gb_db *db, struct gb_err *err) {
 }
 
 static bool migrate(struct gb_db *db, struct gb_err *err) {
-	sqlite3_int64 version, newest = (sqlite3_int64)db->options.n_migrations;
+	sqlite3_int64 version = 0, newest = (sqlite3_int64)db->options.n_migrations;
 	if (!read_version(db, &version, err))
 		return false;
 	if (version > newest || version < 0)

@@ -8,7 +8,7 @@ void gb_hash_format(char text[2 * GB_HASH_BYTES + 1], const struct gb_hash *hash
 		text[2 * i] = "0123456789abcdef"[hash->bytes[i] >> 4];
 		text[2 * i + 1] = "0123456789abcdef"[hash->bytes[i] & 15];
 	}
-	text[2 * GB_HASH_BYTES] = '\0';
+	text[2 * (size_t)GB_HASH_BYTES] = '\0';
 }
 
 static void write_hash(struct gb_buf *out, const struct gb_hash *hash) {

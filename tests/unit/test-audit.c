@@ -620,6 +620,14 @@ TEST(a_log_that_is_rolled_back_while_in_use_is_not_gone_on_with) {
 	CHECK_REPORT(folder, GB_AUDIT_TAIL_CUT, 11);
 }
 
+TEST(a_record_as_large_as_the_disk_is_not_loaded) {
+	auto_folder char folder[FOLDER];
+	folder_create(folder);
+	CHECK(make_log(folder, 5, 1, NULL));
+	CHECK(tamper(folder, "UPDATE audit_record SET body = zeroblob(200000000) WHERE seq = 3"));
+	CHECK_REPORT(folder, GB_AUDIT_DAMAGED, 3);
+}
+
 /* Bytes of the file at random: never a crash, and never another content that passes for whole. */
 TEST(a_file_with_any_bytes_changed_is_read_safely) {
 	auto_folder char folder[FOLDER], broken[FOLDER];
