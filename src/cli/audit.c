@@ -1,0 +1,235 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/audit.h"
+#include "cli/cli.h"
+#include "store/state.h"
+#include "value/text.h"
+
+enum { LIST_LIMIT = 20 };
+
+enum {
+	FLAG_DIR,
+	FLAG_JSON,
+	FLAG_FROM,
+	FLAG_TO,
+	FLAG_SESSION,
+	FLAG_CONVERSATION,
+	FLAG_RUNTIME,
+	FLAG_STATUS,
+	FLAG_LIMIT,
+	FLAG_KEY,
+	FLAG_HEAD
+};
+
+static const struct flag flags[] = {
+    [FLAG_DIR] = {"dir", 0, "DIR",
+	"the state folder (default: $GLOVEBOX_STATE_DIR, else below ~/.local/state)"},
+    [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one a line; verify: one object"},
+    [FLAG_FROM] = {"from", 0, "TIME",
+	"recorded at or after 2026-01-31, 2026-01-31T12:00:00Z, or 2h (ago), 30d"},
+    [FLAG_TO] = {"to", 0, "TIME", "recorded before"},
+    [FLAG_SESSION] = {"session", 0, "ID", "of this session"},
+    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "of this conversation"},
+    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "of this runtime: js, python, ..."},
+    [FLAG_STATUS] = {"status", 0, "STATUS", "that ended so: success, error, memory, terminated, denied, ..."},
+    [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)"},
+    [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have noted elsewhere"},
+    [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have noted elsewhere"},
+    {0},
+};
+
+/* "30d" too, which durations of runs have no use for. */
+static bool parse_ago(const char *text, uint64_t *ret_ms) {
+	char *end;
+	unsigned long long days = strtoull(text, &end, 10);
+	if (end != text && text[0] != '-' && strcmp(end, "d") == 0 && days < 1000000) {
+		*ret_ms = days * 86400000;
+		return true;
+	}
+	/* A bare number would be seconds ago, or a year: nobody can tell. */
+	return *end && gb_str_parse_duration_ms(text, ret_ms);
+}
+
+static bool parse_time(const char *text, int64_t *ret_ms) {
+	char whole[48];
+	double ms;
+	uint64_t ago;
+	if (parse_ago(text, &ago)) {
+		*ret_ms = (int64_t)time(NULL) * 1000 - (int64_t)ago;
+		return true;
+	}
+	snprintf(whole, sizeof whole, strlen(text) == strlen("2026-01-31") ? "%sT00:00:00Z" : "%s", text);
+	if (!gb_date_parse(gb_str_from(whole), &ms))
+		return false;
+	*ret_ms = (int64_t)ms;
+	return true;
+}
+
+static bool parse_number(const char *text, uint64_t *ret) {
+	char *end;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return end != text && *end == '\0' && errno == 0 && text[0] != '-' && *ret <= INT64_MAX;
+}
+
+static bool parse_hex(const char *text, uint8_t *ret, size_t n) {
+	for (size_t i = 0; i < 2 * n; i++) {
+		const char *digits = "0123456789abcdef", *digit = text[i] ? strchr(digits, text[i]) : NULL;
+		if (!digit)
+			return false;
+		ret[i / 2] = (uint8_t)(ret[i / 2] << 4 | (digit - digits));
+	}
+	return text[2 * n] == '\0';
+}
+
+static bool take_head(struct audit_request *request, const char *value) {
+	char number[24];
+	const char *colon = strchr(value, ':');
+	snprintf(number, sizeof number, "%.*s", colon ? (int)(colon - value) : 0, value);
+	request->expected.has_head = true;
+	return (colon && parse_number(number, &request->expected.seq) && request->expected.seq > 0 &&
+		   parse_hex(colon + 1, request->expected.hash.bytes, GB_HASH_BYTES)) ||
+	       complain(&command_audit,
+		   "--expect-head: '%s' is not SEQ:HASH, as 'glovebox audit verify' prints it", value);
+}
+
+static bool take_key(struct audit_request *request, const char *value) {
+	request->expected.has_key = true;
+	return parse_hex(value, request->expected.public_key, GB_PUBLIC_KEY_BYTES) ||
+	       complain(&command_audit,
+		   "--expect-key: '%s' is not a key, as 'glovebox audit verify' prints it", value);
+}
+
+static bool take_time(const char *name, const char *value, int64_t *ret) {
+	return parse_time(value, ret) ||
+	       complain(&command_audit,
+		   "--%s: '%s' is not a time; write 2026-01-31, 2026-01-31T12:00:00Z, 2h or 30d", name,
+		   value);
+}
+
+static bool take_operand(struct audit_request *request, const char *value) {
+	if (!request->action)
+		request->action = value;
+	else if (strcmp(request->action, "show") == 0 && !request->id)
+		request->id = value;
+	else
+		return complain(&command_audit, "'%s' is too much; see 'glovebox audit --help'", value);
+	return true;
+}
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct audit_request *request = data;
+	if (!flag)
+		return take_operand(request, value);
+	switch (flag - flags) {
+	case FLAG_DIR:
+		request->dir = value;
+		return true;
+	case FLAG_JSON:
+		return request->json = true;
+	case FLAG_FROM:
+		return take_time("from", value, &request->filter.from_ms);
+	case FLAG_TO:
+		return take_time("to", value, &request->filter.to_ms);
+	case FLAG_SESSION:
+		request->filter.session = value;
+		return true;
+	case FLAG_CONVERSATION:
+		request->filter.conversation = value;
+		return true;
+	case FLAG_RUNTIME:
+		request->filter.runtime = value;
+		return true;
+	case FLAG_STATUS:
+		request->filter.status = value;
+		return true;
+	case FLAG_LIMIT:
+		request->has_limit = true;
+		return parse_number(value, &request->filter.limit) ||
+		       complain(&command_audit, "--limit: '%s' is not a number", value);
+	case FLAG_KEY:
+		return take_key(request, value);
+	default:
+		return take_head(request, value);
+	}
+}
+
+/* A number is a record's; everything else a run's. A run may have two: its beginning and its end. */
+static int show(struct audit_request *request) {
+	if (!request->id) {
+		complain(&command_audit, "show which record? Give its number or the id of its run");
+		return EXIT_BAD_USE;
+	}
+	if (!parse_number(request->id, &request->filter.seq) || request->filter.seq == 0) {
+		request->filter.seq = 0;
+		request->filter.run = request->id;
+	}
+	return audit_show(request);
+}
+
+static int dispatch(struct audit_request *request) {
+	if (!request->action) {
+		print_help(&command_audit, stderr);
+		return EXIT_BAD_USE;
+	}
+	if (strcmp(request->action, "list") == 0) {
+		request->filter.newest_first = true;
+		if (!request->has_limit)
+			request->filter.limit = LIST_LIMIT;
+		return request->json ? audit_export(request) : audit_list(request);
+	}
+	if (strcmp(request->action, "show") == 0)
+		return show(request);
+	if (strcmp(request->action, "verify") == 0)
+		return audit_verify(request);
+	if (strcmp(request->action, "export") == 0)
+		return audit_export(request);
+	complain(&command_audit, "'%s' is none of list, show, verify, export", request->action);
+	return EXIT_BAD_USE;
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct audit_request request = {0};
+	char found[GB_STATE_PATH];
+	struct gb_err err = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	if (!request.dir && !gb_state_find(found, &err)) {
+		complain(self, "%s; or give --dir", err.message);
+		return EXIT_BAD_USE;
+	}
+	if (!request.dir)
+		request.dir = found;
+	return dispatch(&request);
+}
+
+const struct command command_audit = {
+    .name = "audit",
+    .synopsis = "list|show ID|verify|export [options]",
+    .summary = "what was run, by whom it was allowed, and whether that record is whole",
+    .details =
+	"The audit log has a record of each execution: its code, who allowed it, its limits, how it ended. "
+	"Each\n"
+	"record is linked to the one before by a hash, and the newest is signed, so that a change shows.\n"
+	"\n"
+	"  glovebox audit list                         the newest records; --session, --status, ... choose\n"
+	"  glovebox audit list --from 2h --status error\n"
+	"  glovebox audit show 42                      all of record 42; or the id of a run\n"
+	"  glovebox audit verify                       is every record there, in its place, unchanged?\n"
+	"  glovebox audit export --from 30d > a.jsonl  one JSON object a line, the oldest first\n"
+	"\n"
+	"verify prints the public key and the head (number and hash of the newest record). Note them where\n"
+	"nobody who can write the log can: with --expect-key and --expect-head even a log that was replaced "
+	"as a\n"
+	"whole, or put back to an older state, is found out. Its exit status is 1 if anything is wrong, and "
+	"the\n"
+	"first bad record is named. list, show and export print what the file says: verify first.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,332 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/audit.h"
+#include "cli/cli.h"
+#include "value/json.h"
+#include "value/text.h"
+#include "value/wtf8.h"
+
+enum {
+	LINE_MAX_BYTES = 128 << 20, /* of a record as JSON: code can grow sixfold when it is escaped */
+	WIDTH_MAX = 60,
+	CELL_BYTES = 4 * (WIDTH_MAX + 1),
+};
+
+static int fail(const struct gb_err *err) {
+	/* SQLite may have quoted what the file says. */
+	fprintf(stderr, "glovebox %s: ", command_audit.name);
+	print_untrusted(stderr, err->message, strlen(err->message));
+	fputc('\n', stderr);
+	return EXIT_CODE_FAILED;
+}
+
+/* Also when the reader has gone or the disk is full: then it was not all written. */
+static int finish_output(bool ok, const struct gb_err *err) {
+	if (!ok)
+		return fail(err);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_OK;
+	complain(&command_audit, "not everything could be written to standard output");
+	return EXIT_CODE_FAILED;
+}
+
+/* --- lists --- */
+
+/* @text in one line of @width characters, and nothing in it that could speak to a terminal. What the log
+ * holds is as untrusted as the code that was run. Decoded records hold valid text only. */
+static void print_cell(enum style style, struct gb_str text, unsigned width) {
+	char cell[CELL_BYTES];
+	size_t n = 0;
+	unsigned used = 0;
+	for (size_t i = 0, length; i < text.n && used < width; i += length, used++) {
+		uint32_t code;
+		length = gb_wtf8_decode(text.p + i, &code);
+		if (used + 1 == width && i + length < text.n)
+			n += gb_wtf8_encode(cell + n, 0x2026); /* … */
+		else if (gb_wtf8_is_unsafe(code))
+			cell[n++] = code == '\n' || code == '\t' || code == '\r' ? ' ' : '?';
+		else
+			n += gb_wtf8_encode(cell + n, code);
+	}
+	cell[n] = '\0';
+	print_styled(stdout, style, "%s", cell);
+	if (width < WIDTH_MAX) /* the last one ends the line */
+		printf("%*s", (int)(width - used) + 2, "");
+}
+
+static enum style status_style(struct gb_str status) {
+	if (gb_str_eq(status, GB_STR("success")) || status.n == 0)
+		return status.n ? GREEN : PLAIN;
+	return gb_str_eq(status, GB_STR("denied")) ? YELLOW : RED;
+}
+
+static struct gb_str format_time(char text[GB_DATE_TEXT], int64_t ms) {
+	bool is_date = ms >= -8640000000000000 && ms <= 8640000000000000;
+	size_t n = is_date ? gb_date_format(text, (double)ms)
+			   : (size_t)snprintf(text, GB_DATE_TEXT, "%lld", (long long)ms);
+	return (struct gb_str){text, n};
+}
+
+static struct gb_str format_duration(char text[32], uint64_t ns) {
+	double ms = (double)ns / 1e6;
+	int n = ms < 1000 ? snprintf(text, 32, "%.2f ms", ms) : snprintf(text, 32, "%.2f s", ms / 1000);
+	return (struct gb_str){text, (size_t)n};
+}
+
+static const struct {
+	const char *title;
+	unsigned width;
+} columns[] = {{"record", 7}, {"recorded", 24}, {"runtime", 8}, {"status", 10}, {"decision", 10},
+    {"took", 10}, {"code", WIDTH_MAX}};
+
+static void print_titles(void) {
+	for (size_t i = 0; i < GB_COUNT(columns); i++)
+		print_cell(BOLD, gb_str_from(columns[i].title), columns[i].width);
+	putchar('\n');
+}
+
+static bool list_one(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	uint64_t *listed = data;
+	char number[24], time[GB_DATE_TEXT], duration[32];
+	if ((*listed)++ == 0)
+		print_titles();
+	int n = snprintf(number, sizeof number, "%llu", (unsigned long long)seq);
+	bool is_run = gb_str_eq(record->kind, GB_STR("code_execution"));
+	print_cell(PLAIN, (struct gb_str){number, (size_t)n},
+	    columns[0].width > (unsigned)n ? columns[0].width : (unsigned)n);
+	print_cell(DIM, format_time(time, record->time_ms), columns[1].width);
+	print_cell(PLAIN, record->runtime, columns[2].width);
+	print_cell(is_run ? status_style(record->status) : DIM, is_run ? record->status : record->kind,
+	    columns[3].width);
+	print_cell(PLAIN, record->decision, columns[4].width);
+	print_cell(
+	    PLAIN, is_run ? format_duration(duration, record->duration_ns) : GB_STR(""), columns[5].width);
+	print_cell(PLAIN, record->code.p ? record->code : record->note, columns[6].width);
+	putchar('\n');
+	return !ferror(stdout);
+}
+
+int audit_list(const struct audit_request *request) {
+	struct gb_err err = {0};
+	uint64_t listed = 0;
+	bool ok = gb_audit_each(request->dir, &request->filter, list_one, &listed, &err);
+	if (ok && listed == 0)
+		fprintf(stderr, "no such records\n");
+	return finish_output(ok, &err);
+}
+
+/* --- JSON --- */
+
+static bool export_one(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	gb_auto_buf struct gb_buf line;
+	gb_buf_init(&line, LINE_MAX_BYTES);
+	gb_audit_json(&line, seq, hash, record);
+	gb_buf_append_char(&line, '\n');
+	bool *failed = data;
+	*failed = gb_buf_failed(&line);
+	return !*failed && fwrite(line.data, 1, line.len, stdout) == line.len;
+}
+
+int audit_export(const struct audit_request *request) {
+	struct gb_err err = {.message = "memory is out"};
+	bool failed = false;
+	bool ok = gb_audit_each(request->dir, &request->filter, export_one, &failed, &err);
+	return finish_output(ok && !failed, &err);
+}
+
+/* --- one record --- */
+
+static void print_label(const char *label) {
+	print_styled(stdout, DIM, "%-18s", label);
+}
+
+/* Lines of it are indented: what was run must not be able to look like another field of its record. */
+static void print_text(struct gb_str text) {
+	struct gb_str line;
+	bool is_long = memchr(text.p, '\n', text.n) || text.n > 100;
+	if (is_long)
+		putchar('\n');
+	do {
+		gb_str_cut(&text, '\n', &line);
+		fputs(is_long ? "    " : "", stdout);
+		print_untrusted(stdout, line.p, line.n);
+		putchar('\n');
+	} while (text.n);
+}
+
+static void print_cut(uint64_t cut) {
+	for (size_t i = 0; i < gb_audit_n_fields; i++)
+		if (cut >> i & 1)
+			printf("%s ", gb_audit_fields[i].label);
+	putchar('\n');
+}
+
+static void print_field(const struct gb_audit_field *field, const void *at) {
+	char text[2 * GB_HASH_BYTES + 1];
+	struct gb_str said;
+	switch (field->type) {
+	case GB_AUDIT_TEXT:
+	case GB_AUDIT_JSON:
+		print_text(*(const struct gb_str *)at);
+		break;
+	case GB_AUDIT_TIME:
+		said = format_time(text, *(const int64_t *)at);
+		printf("%.*s\n", GB_STR_ARG(said));
+		break;
+	case GB_AUDIT_COUNT:
+		printf("%llu\n", (unsigned long long)*(const uint64_t *)at);
+		break;
+	case GB_AUDIT_NANOSECONDS:
+		said = format_duration(text, *(const uint64_t *)at);
+		printf("%.*s\n", GB_STR_ARG(said));
+		break;
+	case GB_AUDIT_NUMBER:
+		printf("%lld\n", (long long)((const struct gb_audit_number *)at)->number);
+		break;
+	case GB_AUDIT_HASH:
+		gb_hash_format(text, &((const struct gb_audit_hash *)at)->hash);
+		puts(text);
+		break;
+	case GB_AUDIT_FLAG:
+		puts("yes");
+		break;
+	case GB_AUDIT_CUT:
+		print_cut(*(const uint64_t *)at);
+		break;
+	}
+}
+
+static bool show_one(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	char text[2 * GB_HASH_BYTES + 1];
+	uint64_t *n = data;
+	if ((*n)++)
+		putchar('\n');
+	gb_hash_format(text, hash);
+	print_label("record");
+	print_styled(stdout, BOLD, "%llu\n", (unsigned long long)seq);
+	for (size_t i = 0; i < gb_audit_n_fields; i++) {
+		const struct gb_audit_field *field = &gb_audit_fields[i];
+		if (!gb_audit_is_present(field, gb_audit_at(record, field)))
+			continue;
+		print_label(field->label);
+		print_field(field, gb_audit_at(record, field));
+	}
+	print_label("hash");
+	puts(text);
+	return !ferror(stdout);
+}
+
+static bool show_json(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	bool failed = false;
+	++*(uint64_t *)data;
+	return export_one(&failed, seq, hash, record) && !failed;
+}
+
+int audit_show(const struct audit_request *request) {
+	struct gb_err err = {0};
+	uint64_t n = 0;
+	bool ok =
+	    gb_audit_each(request->dir, &request->filter, request->json ? show_json : show_one, &n, &err);
+	if (ok && n == 0) {
+		complain(&command_audit, "there is no record '%s'; 'glovebox audit list' tells what there is",
+		    request->id);
+		return EXIT_CODE_FAILED;
+	}
+	return finish_output(ok, &err);
+}
+
+/* --- verification --- */
+
+static void on_progress(void *data, uint64_t done, uint64_t all) {
+	fprintf(stderr, "\r%llu of %llu records", (unsigned long long)done, (unsigned long long)all);
+}
+
+static void format_key(char text[2 * GB_HASH_BYTES + 1], const struct gb_audit_report *report) {
+	struct gb_hash key;
+	_Static_assert(sizeof key.bytes == sizeof report->public_key, "a key is printed as a hash is");
+	memcpy(key.bytes, report->public_key, sizeof key.bytes);
+	gb_hash_format(text, &key);
+}
+
+static void print_report_json(const struct gb_audit_report *report) {
+	char key[2 * GB_HASH_BYTES + 1], head[2 * GB_HASH_BYTES + 1];
+	format_key(key, report);
+	gb_hash_format(head, &report->head.hash);
+	printf("{\"whole\":%s,\"problem\":", report->problem == GB_AUDIT_WHOLE ? "true" : "false");
+	print_json_string(stdout, gb_audit_problem_name(report->problem));
+	printf(",\"record\":");
+	if (report->seq)
+		printf("%llu", (unsigned long long)report->seq);
+	else
+		printf("null");
+	printf(",\"message\":");
+	print_json_string(stdout, report->message);
+	printf(",\"records\":%llu,\"pruned\":%llu,\"unfinished\":%llu,\"clockBack\":%llu,\"keyCompared\":%s,"
+	       "\"key\":\"%s\","
+	       "\"head\":\"%llu:%s\"}\n",
+	    (unsigned long long)report->records, (unsigned long long)report->pruned,
+	    (unsigned long long)report->unfinished, (unsigned long long)report->clock_back,
+	    report->key_compared ? "true" : "false", key, (unsigned long long)report->head.seq, head);
+}
+
+static void print_notes(const struct gb_audit_report *report) {
+	if (report->pruned)
+		printf("Records 1 to %llu were pruned, as a signed mark says.\n",
+		    (unsigned long long)report->pruned);
+	if (report->unfinished)
+		printf("%llu runs were begun and have no end: under way, or lost with their host.\n",
+		    (unsigned long long)report->unfinished);
+	if (report->clock_back)
+		printf("The clock went backwards %llu times; the records' numbers give their order.\n",
+		    (unsigned long long)report->clock_back);
+	if (!report->key_compared)
+		printf("The key file could not be read here, so the key was not compared; --expect-key does "
+		       "that.\n");
+}
+
+static void print_report(const struct gb_audit_report *report) {
+	char text[2 * GB_HASH_BYTES + 1], first[GB_DATE_TEXT], last[GB_DATE_TEXT];
+	if (report->problem != GB_AUDIT_WHOLE) {
+		print_styled(stdout, RED, "The audit log is not whole: ");
+		print_untrusted(stdout, report->message, strlen(report->message));
+		printf(".\n%llu records before that are good.\n", (unsigned long long)report->records);
+		return;
+	}
+	print_styled(stdout, GREEN, "The audit log is whole: ");
+	printf("%llu records", (unsigned long long)report->records);
+	struct gb_str from = format_time(first, report->first_ms), to = format_time(last, report->last_ms);
+	if (report->records)
+		printf(", %.*s to %.*s", GB_STR_ARG(from), GB_STR_ARG(to));
+	puts(".");
+	print_notes(report);
+	format_key(text, report);
+	print_label("key");
+	puts(text);
+	gb_hash_format(text, &report->head.hash);
+	print_label("head");
+	printf("%llu:%s\n", (unsigned long long)report->head.seq, text);
+}
+
+int audit_verify(const struct audit_request *request) {
+	struct gb_err err = {0};
+	struct gb_audit_report report;
+	bool terminal = isatty(STDERR_FILENO);
+	bool ok = gb_audit_verify(
+	    request->dir, &request->expected, terminal ? on_progress : NULL, NULL, &report, &err);
+	if (terminal)
+		fputs("\r\033[K", stderr);
+	if (!ok)
+		return fail(&err);
+	if (request->json)
+		print_report_json(&report);
+	else
+		print_report(&report);
+	int status = finish_output(true, &err);
+	return report.problem == GB_AUDIT_WHOLE ? status : EXIT_CODE_FAILED;
+}

@@ -1,0 +1,334 @@
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "store/log.h"
+#include "store/state.h"
+
+/* Nothing but the record's bytes and their hash: a second copy of a field would be one that nobody signs. */
+static const char *const migrations[] = {
+    "CREATE TABLE audit_chain(one INTEGER PRIMARY KEY CHECK (one = 1), id BLOB NOT NULL, public_key BLOB NOT "
+    "NULL);"
+    "CREATE TABLE audit_record(seq INTEGER PRIMARY KEY, body BLOB NOT NULL, hash BLOB NOT NULL);"
+    "CREATE TABLE audit_checkpoint(seq INTEGER PRIMARY KEY, hash BLOB NOT NULL, time INTEGER NOT NULL,"
+    " signature BLOB NOT NULL);"
+    "CREATE TABLE audit_head(one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT "
+    "NULL,"
+    " time INTEGER NOT NULL, signature BLOB NOT NULL);"
+    "CREATE TABLE audit_start(one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT "
+    "NULL,"
+    " time INTEGER NOT NULL, signature BLOB NOT NULL)",
+};
+
+const struct gb_db_options gb_audit_db_options = {
+    .migrations = migrations,
+    .n_migrations = GB_COUNT(migrations),
+    .read_only = true,
+};
+
+/* --- rows --- */
+
+bool gb_log_blob(sqlite3_stmt *stmt, int column, void *ret, size_t n) {
+	if (sqlite3_column_type(stmt, column) != SQLITE_BLOB ||
+	    (size_t)sqlite3_column_bytes(stmt, column) != n)
+		return false;
+	const void *bytes = sqlite3_column_blob(stmt, column);
+	if (!bytes)
+		return false;
+	memcpy(ret, bytes, n);
+	return true;
+}
+
+bool gb_mark_from_row(sqlite3_stmt *stmt, struct gb_mark *ret_mark) {
+	struct gb_mark mark = {
+	    .seq = (uint64_t)sqlite3_column_int64(stmt, 0), .time_ms = sqlite3_column_int64(stmt, 2)};
+	if (sqlite3_column_type(stmt, 0) != SQLITE_INTEGER ||
+	    sqlite3_column_type(stmt, 2) != SQLITE_INTEGER || mark.seq > INT64_MAX ||
+	    !gb_log_blob(stmt, 1, mark.hash.bytes, sizeof mark.hash.bytes) ||
+	    !gb_log_blob(stmt, 3, mark.signature, sizeof mark.signature))
+		return false;
+	*ret_mark = mark;
+	return true;
+}
+
+void gb_mark_to_row(sqlite3_stmt *stmt, const struct gb_mark *mark) {
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)mark->seq);
+	sqlite3_bind_blob(stmt, 2, mark->hash.bytes, sizeof mark->hash.bytes, SQLITE_TRANSIENT);
+	sqlite3_bind_int64(stmt, 3, mark->time_ms);
+	sqlite3_bind_blob(stmt, 4, mark->signature, sizeof mark->signature, SQLITE_TRANSIENT);
+}
+
+bool gb_log_read_mark(
+    struct gb_db *db, const char *table, struct gb_mark *ret_mark, bool *ret_is_there, struct gb_err *err) {
+	gb_auto_stmt sqlite3_stmt *stmt = NULL;
+	char sql[100];
+	snprintf(sql, sizeof sql, "SELECT seq, hash, time, signature FROM %s", table);
+	if (!gb_db_prepare(db, sql, &stmt, err) || !gb_db_step(db, stmt, ret_is_there, err))
+		return false;
+	/* One that cannot be read is one that nobody has signed. */
+	if (*ret_is_there && !gb_mark_from_row(stmt, ret_mark))
+		*ret_mark = (struct gb_mark){0};
+	return true;
+}
+
+bool gb_log_read_chain(struct gb_db *db, struct gb_chain *ret_chain, bool *ret_is_there, struct gb_err *err) {
+	gb_auto_stmt sqlite3_stmt *stmt = NULL;
+	if (!gb_db_prepare(db, "SELECT id, public_key FROM audit_chain", &stmt, err) ||
+	    !gb_db_step(db, stmt, ret_is_there, err))
+		return false;
+	if (!*ret_is_there)
+		return true;
+	if (!gb_log_blob(stmt, 0, ret_chain->id, sizeof ret_chain->id) ||
+	    !gb_log_blob(stmt, 1, ret_chain->public_key, sizeof ret_chain->public_key))
+		memset(ret_chain, 0, sizeof *ret_chain);
+	return true;
+}
+
+bool gb_log_read_hash(
+    struct gb_db *db, uint64_t seq, struct gb_hash *ret_hash, bool *ret_is_there, struct gb_err *err) {
+	gb_auto_stmt sqlite3_stmt *stmt = NULL;
+	if (!gb_db_prepare(db, "SELECT hash FROM audit_record WHERE seq = ?", &stmt, err))
+		return false;
+	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
+	if (!gb_db_step(db, stmt, ret_is_there, err))
+		return false;
+	if (*ret_is_there && !gb_log_blob(stmt, 0, ret_hash->bytes, sizeof ret_hash->bytes))
+		memset(ret_hash, 0, sizeof *ret_hash);
+	return true;
+}
+
+/* --- the file beside the database: always overwritten in place, so that no older one lies about --- */
+
+struct head_bytes {
+	char magic[16];
+	uint64_t seq, time; /* big endian */
+	uint8_t hash[GB_HASH_BYTES];
+	uint8_t signature[GB_SIGNATURE_BYTES];
+};
+
+static const char head_magic[16] = "glovebox head 1";
+
+bool gb_head_file_write(int fd, struct gb_mark mark, const struct gb_chain *chain, const struct gb_key *key) {
+	struct head_bytes bytes;
+	gb_mark_sign(&mark, GB_MARK_HEAD_FILE, chain, key);
+	memcpy(bytes.magic, head_magic, sizeof bytes.magic);
+	bytes.seq = htobe64(mark.seq);
+	bytes.time = htobe64((uint64_t)mark.time_ms);
+	memcpy(bytes.hash, mark.hash.bytes, sizeof bytes.hash);
+	memcpy(bytes.signature, mark.signature, sizeof bytes.signature);
+	return pwrite(fd, &bytes, sizeof bytes, 0) == sizeof bytes;
+}
+
+static bool read_head_bytes(int fd, const struct gb_chain *chain, struct gb_mark *ret_mark) {
+	struct head_bytes bytes;
+	struct gb_mark mark;
+	if (pread(fd, &bytes, sizeof bytes, 0) != sizeof bytes ||
+	    memcmp(bytes.magic, head_magic, sizeof head_magic) != 0)
+		return false;
+	mark.seq = be64toh(bytes.seq);
+	mark.time_ms = (int64_t)be64toh(bytes.time);
+	memcpy(mark.hash.bytes, bytes.hash, sizeof bytes.hash);
+	memcpy(mark.signature, bytes.signature, sizeof bytes.signature);
+	if (!gb_mark_check(&mark, GB_MARK_HEAD_FILE, chain))
+		return false;
+	*ret_mark = mark;
+	return true;
+}
+
+bool gb_head_file_read(int fd, const struct gb_chain *chain, struct gb_mark *ret_mark, struct gb_err *err) {
+	for (int attempt = 0; attempt < 5; attempt++) {
+		if (read_head_bytes(fd, chain, ret_mark))
+			return true;
+		usleep(2000); /* another process may have been in the middle of writing it */
+	}
+	return gb_fail(err, GB_EFORMAT, 0, "'%s' does not bear the key's signature", GB_AUDIT_HEAD_FILE);
+}
+
+/* --- the beginning of a log --- */
+
+static bool insert_chain(struct gb_audit *audit, struct gb_err *err) {
+	gb_auto_stmt sqlite3_stmt *stmt = NULL;
+	randombytes_buf(audit->chain.id, sizeof audit->chain.id);
+	memcpy(audit->chain.public_key, audit->key.public_key, sizeof audit->chain.public_key);
+	if (!gb_db_prepare(
+		audit->db, "INSERT INTO audit_chain(one, id, public_key) VALUES (1, ?, ?)", &stmt, err))
+		return false;
+	sqlite3_bind_blob(stmt, 1, audit->chain.id, sizeof audit->chain.id, SQLITE_STATIC);
+	sqlite3_bind_blob(stmt, 2, audit->chain.public_key, sizeof audit->chain.public_key, SQLITE_STATIC);
+	return gb_db_run(audit->db, stmt, err);
+}
+
+static bool write_beginning(struct gb_audit *audit, struct gb_mark *head, struct gb_err *err) {
+	if (!gb_db_begin(audit->db, err))
+		return false;
+	head->time_ms = gb_audit_now(audit);
+	bool ok = insert_chain(audit, err);
+	if (ok) {
+		gb_chain_genesis(&audit->chain, &head->hash);
+		ok = gb_log_write_head(audit, head, err);
+	}
+	if (!ok)
+		gb_db_rollback(audit->db);
+	return ok && gb_db_commit(audit->db, err);
+}
+
+static bool open_db(struct gb_audit *audit, struct gb_err *err) {
+	struct gb_db_options options = gb_audit_db_options;
+	options.read_only = false;
+	options.durable = true;
+	options.busy_ms = audit->options.busy_ms;
+	return gb_db_open(audit->path, &options, &audit->db, err) && gb_db_check_schema(audit->db, err) &&
+	       gb_db_prepare(audit->db, "INSERT INTO audit_record(seq, body, hash) VALUES (?, ?, ?)",
+		   &audit->insert_record, err) &&
+	       gb_db_prepare(audit->db,
+		   "INSERT OR REPLACE INTO audit_checkpoint(seq, hash, time, signature) VALUES (?, ?, ?, ?)",
+		   &audit->insert_checkpoint, err) &&
+	       gb_db_prepare(audit->db,
+		   "INSERT OR REPLACE INTO audit_head(one, seq, hash, time, signature) VALUES (1, ?, ?, ?, "
+		   "?)",
+		   &audit->set_head, err) &&
+	       gb_db_prepare(
+		   audit->db, "SELECT seq, hash, time, signature FROM audit_head", &audit->get_head, err);
+}
+
+static bool exists(int dir, const char *name) {
+	struct stat st;
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Under the lock. The key gets its name last: as long as it is "new", all of this may be done again, and a
+ * key with its own name whose log is gone tells that somebody took it away. */
+static bool create(struct gb_audit *audit, int dir, struct gb_err *err) {
+	bool is_there;
+	struct gb_mark head = {0};
+	bool was_begun = exists(dir, GB_AUDIT_KEY_NEW);
+	if (!was_begun && exists(dir, GB_AUDIT_DB))
+		return gb_fail(err, GB_ENOENT, 0,
+		    "there is a log ('%s') but not its key ('%s'): put the key back, or move the log away "
+		    "(keep it) to begin anew",
+		    audit->path, GB_AUDIT_KEY_FILE);
+	if (!(was_begun && gb_key_load(dir, GB_AUDIT_KEY_NEW, &audit->key, NULL)) &&
+	    !gb_key_create(dir, GB_AUDIT_KEY_NEW, &audit->key, err))
+		return false;
+	if (!open_db(audit, err) || !gb_log_read_chain(audit->db, &audit->chain, &is_there, err))
+		return false;
+	if (!is_there && !write_beginning(audit, &head, err))
+		return false;
+	if (is_there && !gb_log_read_mark(audit->db, "audit_head", &head, &is_there, err))
+		return false;
+	gb_auto_fd int head_file =
+	    openat(dir, GB_AUDIT_HEAD_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (head_file < 0 || !gb_head_file_write(head_file, head, &audit->chain, &audit->key) ||
+	    fsync(head_file) != 0 || renameat(dir, GB_AUDIT_KEY_NEW, dir, GB_AUDIT_KEY_FILE) != 0 ||
+	    fsync(dir) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "begin an audit log beside '%s'", audit->path);
+	return true;
+}
+
+/* --- an old one --- */
+
+static bool is_ours(struct gb_audit *audit, struct gb_err *err) {
+	bool is_there;
+	if (!gb_log_read_chain(audit->db, &audit->chain, &is_there, err))
+		return false;
+	if (!is_there)
+		return gb_fail(err, GB_EFORMAT, 0, "'%s' was emptied", audit->path);
+	if (memcmp(audit->chain.public_key, audit->key.public_key, sizeof audit->key.public_key) != 0)
+		return gb_fail(err, GB_EFORMAT, 0, "'%s' was begun with another key than '%s'", audit->path,
+		    GB_AUDIT_KEY_FILE);
+	return true;
+}
+
+/* Is what the file beside the database speaks of still in the database? */
+static bool check_head_file(struct gb_audit *audit, struct gb_err *err) {
+	struct gb_mark file;
+	struct gb_hash hash;
+	bool is_there;
+	if (!gb_head_file_read(audit->head_file, &audit->chain, &file, err) ||
+	    !gb_log_read_hash(audit->db, file.seq, &hash, &is_there, err))
+		return false;
+	if (file.seq > audit->head.seq || (is_there && !gb_hash_eq(&hash, &file.hash)))
+		return gb_fail(err, GB_EFORMAT, 0,
+		    "the log once had %llu records (says '%s') and now ends at %llu: its tail was cut",
+		    (unsigned long long)file.seq, GB_AUDIT_HEAD_FILE, (unsigned long long)audit->head.seq);
+	return true;
+}
+
+static bool check_old(struct gb_audit *audit, struct gb_err *err) {
+	/* One transaction, so that the head and what it speaks of are of one moment. */
+	if (!gb_db_exec(audit->db, "BEGIN", err))
+		return false;
+	bool ok = is_ours(audit, err) && gb_log_trusted_head(audit, &audit->head, err) &&
+		  check_head_file(audit, err);
+	gb_db_rollback(audit->db);
+	return ok || gb_wrap(err, "the audit log is not as it was left ('glovebox audit verify' tells more)");
+}
+
+static bool open_old(struct gb_audit *audit, int dir, struct gb_err *err) {
+	if (!exists(dir, GB_AUDIT_DB))
+		return gb_fail(err, GB_ENOENT, 0,
+		    "the log '%s' is gone and its key is still there: put the log back, or move '%s' away to "
+		    "begin anew",
+		    audit->path, GB_AUDIT_KEY_FILE);
+	return gb_key_load(dir, GB_AUDIT_KEY_FILE, &audit->key, err) && (audit->db || open_db(audit, err));
+}
+
+static bool note_file(struct gb_audit *audit, struct gb_err *err) {
+	struct stat st;
+	if (stat(audit->path, &st) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "examine '%s'", audit->path);
+	audit->dev = st.st_dev;
+	audit->ino = st.st_ino;
+	return true;
+}
+
+static bool open_in(struct gb_audit *audit, int dir, struct gb_err *err) {
+	gb_auto_fd int lock = openat(dir, GB_AUDIT_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (lock < 0 || flock(lock, LOCK_EX) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "lock '%s' beside '%s'", GB_AUDIT_LOCK, audit->path);
+	if (!exists(dir, GB_AUDIT_KEY_FILE) && !create(audit, dir, err))
+		return false;
+	if (!open_old(audit, dir, err))
+		return false;
+	audit->head_file = openat(dir, GB_AUDIT_HEAD_FILE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (audit->head_file < 0)
+		return gb_fail(
+		    err, GB_EFORMAT, errno, "open '%s' beside '%s'", GB_AUDIT_HEAD_FILE, audit->path);
+	if (!note_file(audit, err) || !check_old(audit, err))
+		return false;
+	audit->knows_head = true;
+	audit->came_at = audit->head.seq;
+	return true;
+}
+
+bool gb_audit_open(const char *dir, const struct gb_audit_options *options, struct gb_audit **ret_audit,
+    struct gb_err *err) {
+	if (!gb_chain_init(err) || !gb_state_prepare(dir, err))
+		return false;
+	struct gb_audit *audit = calloc(1, sizeof *audit);
+	if (!audit)
+		return gb_fail(err, GB_ENOMEM, 0, "open the audit log");
+	audit->options = options ? *options : (struct gb_audit_options){0};
+	audit->head_file = audit->reserve = -1;
+	gb_buf_init(&audit->bodies, GB_AUDIT_QUEUE_BYTES);
+	snprintf(audit->path, sizeof audit->path, "%s/%s", dir, GB_AUDIT_DB);
+	audit->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (audit->dir < 0)
+		gb_fail(err, GB_ESYSTEM, errno, "open the folder '%s'", dir);
+	uint64_t pruned;
+	if (audit->dir < 0 || !open_in(audit, audit->dir, err) || !gb_audit_prune(audit, &pruned, err)) {
+		gb_audit_close(audit, NULL);
+		return false;
+	}
+	*ret_audit = audit;
+	return true;
+}

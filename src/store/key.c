@@ -1,0 +1,75 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "store/chain.h"
+
+/* One line: "glovebox-audit-key-1 " and the seed in hex. The rest follows from the seed. */
+#define PREFIX "glovebox-audit-key-1 "
+enum { SEED_HEX = 2 * crypto_sign_SEEDBYTES, LINE = sizeof PREFIX - 1 + SEED_HEX + 1 };
+
+void gb_key_wipe(struct gb_key *key) {
+	sodium_memzero(key, sizeof *key);
+}
+
+static bool check_mode(int fd, const char *name, struct gb_err *err) {
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "examine the key '%s'", name);
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return gb_fail(err, GB_EINVAL, 0, "the key '%s' is not a file of user %u, who runs this",
+		    name, (unsigned)geteuid());
+	if (st.st_mode & 077)
+		return gb_fail(err, GB_EINVAL, 0,
+		    "the key '%s' has mode %04o: others could use it; chmod 600 it", name,
+		    (unsigned)st.st_mode & 07777);
+	return true;
+}
+
+static bool parse(const char line[LINE], struct gb_key *ret_key) {
+	uint8_t seed[crypto_sign_SEEDBYTES];
+	size_t n = 0;
+	const char *end = NULL;
+	if (memcmp(line, PREFIX, sizeof PREFIX - 1) != 0 || line[LINE - 1] != '\n' ||
+	    sodium_hex2bin(seed, sizeof seed, line + sizeof PREFIX - 1, SEED_HEX, NULL, &n, &end) != 0 ||
+	    n != sizeof seed)
+		return false;
+	crypto_sign_seed_keypair(ret_key->public_key, ret_key->secret, seed);
+	sodium_memzero(seed, sizeof seed);
+	return true;
+}
+
+bool gb_key_load(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err) {
+	gb_auto_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return gb_fail(
+		    err, errno == ENOENT ? GB_ENOENT : GB_ESYSTEM, errno, "open the key '%s'", name);
+	char line[LINE], more;
+	if (!check_mode(fd, name, err))
+		return false;
+	bool ok = gb_read_all(fd, line, sizeof line) && read(fd, &more, 1) == 0 && parse(line, ret_key);
+	sodium_memzero(line, sizeof line);
+	return ok || gb_fail(err, GB_EFORMAT, 0, "the key '%s' is not a key of Glovebox's audit log", name);
+}
+
+bool gb_key_create(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err) {
+	gb_auto_fd int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "create the key '%s'", name);
+	uint8_t seed[crypto_sign_SEEDBYTES];
+	char line[LINE + 1] = PREFIX;
+	randombytes_buf(seed, sizeof seed);
+	crypto_sign_seed_keypair(ret_key->public_key, ret_key->secret, seed);
+	sodium_bin2hex(line + sizeof PREFIX - 1, SEED_HEX + 1, seed, sizeof seed);
+	line[LINE - 1] = '\n';
+	bool ok = gb_write_all(fd, line, LINE) && fsync(fd) == 0 && fsync(dir) == 0;
+	int error = errno;
+	sodium_memzero(seed, sizeof seed);
+	sodium_memzero(line, sizeof line);
+	return ok || gb_fail(err, GB_ESYSTEM, error, "write the key '%s'", name);
+}

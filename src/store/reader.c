@@ -1,0 +1,73 @@
+/* Reading records, without verifying them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "store/log.h"
+
+static void close_db(struct gb_db **db) {
+	gb_db_close(*db);
+}
+
+static bool is(struct gb_str text, const char *wanted) {
+	return !wanted || gb_str_eq(text, gb_str_from(wanted));
+}
+
+static bool passes(const struct gb_audit_filter *filter, const struct gb_audit_record *record) {
+	return (!filter->from_ms || record->time_ms >= filter->from_ms) &&
+	       (!filter->to_ms || record->time_ms < filter->to_ms) &&
+	       is(record->session_id, filter->session) && is(record->conversation_id, filter->conversation) &&
+	       is(record->runtime, filter->runtime) && is(record->status, filter->status) &&
+	       is(record->run_id, filter->run);
+}
+
+static bool prepare(
+    struct gb_db *db, const struct gb_audit_filter *filter, sqlite3_stmt **ret, struct gb_err *err) {
+	char sql[120];
+	snprintf(sql, sizeof sql, "SELECT seq, body, hash FROM audit_record %sORDER BY seq%s",
+	    filter->seq ? "WHERE seq = ?1 " : "", filter->newest_first ? " DESC" : "");
+	if (!gb_db_prepare(db, sql, ret, err))
+		return false;
+	if (filter->seq)
+		sqlite3_bind_int64(*ret, 1, (sqlite3_int64)filter->seq);
+	return true;
+}
+
+static bool read_row(
+    sqlite3_stmt *row, uint64_t *ret_seq, struct gb_hash *ret_hash, struct gb_audit_record *ret_record) {
+	if (sqlite3_column_type(row, 1) != SQLITE_BLOB ||
+	    !gb_log_blob(row, 2, ret_hash->bytes, sizeof ret_hash->bytes))
+		return false;
+	*ret_seq = (uint64_t)sqlite3_column_int64(row, 0);
+	const void *body = sqlite3_column_blob(row, 1);
+	return body && gb_audit_decode(body, (size_t)sqlite3_column_bytes(row, 1), ret_record);
+}
+
+bool gb_audit_each(const char *dir, const struct gb_audit_filter *filter, gb_audit_visit visit, void *data,
+    struct gb_err *err) {
+	char path[GB_AUDIT_PATH];
+	__attribute__((cleanup(close_db))) struct gb_db *db = NULL;
+	gb_auto_stmt sqlite3_stmt *stmt = NULL;
+	snprintf(path, sizeof path, "%s/%s", dir, GB_AUDIT_DB);
+	if (!gb_db_open(path, &gb_audit_db_options, &db, err) || !gb_db_check_schema(db, err) ||
+	    !prepare(db, filter, &stmt, err))
+		return gb_wrap(err, "read the audit log");
+	struct gb_audit_record record;
+	struct gb_hash hash;
+	uint64_t seq, visited = 0;
+	for (bool row; !filter->limit || visited < filter->limit;) {
+		if (!gb_db_step(db, stmt, &row, err))
+			return gb_wrap(err, "read the audit log");
+		if (!row)
+			return true;
+		if (!read_row(stmt, &seq, &hash, &record))
+			return gb_fail(err, GB_EFORMAT, 0,
+			    "record %lld cannot be read; 'glovebox audit verify' tells more",
+			    (long long)sqlite3_column_int64(stmt, 0));
+		if (!passes(filter, &record))
+			continue;
+		visited++;
+		if (!visit(data, seq, &hash, &record))
+			return true;
+	}
+	return true;
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# `glovebox audit` as a person or a script meets it. TAP. Needs GB_GLOVEBOX and GB_AUDIT_MAKE.
+set -u
+glovebox=$GB_GLOVEBOX
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+n=0
+
+run() { # status, then the program's arguments: leaves $out and $err
+  local expected=$1 status
+  shift
+  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+  status=$?
+  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
+  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
+}
+ok() { # name, then a command that must hold
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: $out" "err: $err" | sed 's/^/# /'; echo "not ok $n - $name"; fi
+}
+has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+lines() { [ "$(printf '%s\n' "$out" | wc -l)" = "$1" ] || { echo "# not $1 lines"; return 1; }; }
+json() { # expression in Python over j, the list of objects
+  printf '%s\n' "$out" | /usr/bin/python3 -c 'import json, sys
+j = [json.loads(line) for line in sys.stdin]
+sys.exit(not ('"$1"'))' || { echo "# not so: $1"; return 1; }
+}
+
+export GLOVEBOX_STATE_DIR=$scratch/state
+a() { run 1 audit verify && has "$err" "$scratch/state" && [ ! -e "$scratch/state" ]; }
+ok 'reading makes no log where there is none' a
+"$GB_AUDIT_MAKE" "$scratch/state" append 30 || exit 1
+
+a() { run 0 audit list && lines 21 && has "$out" 'record' && has "$out" 'export default 1' && [ -z "$err" ]; }
+ok 'the newest twenty are listed' a
+a() { ! grep -q $'[\x1b\x07]' "$scratch/out" && has "$out" "'?[31mred?' second line"; }
+ok 'code that is listed cannot speak to the terminal' a
+a() { run 0 audit show 30 && ! grep -q $'[\x1b\x07]' "$scratch/out" && has "$out" run-30 && has "$out" '    second line'; }
+ok 'nor when it is shown' a
+a() { run 0 audit list --status error --limit 3 && lines 4 && has "$out" python && ! has "$out" success > /dev/null; }
+ok 'a list by status' a
+a() { run 0 audit list --json -n 2 && json 'len(j) == 2 and j[0]["seq"] == 30 and j[1]["seq"] == 29'; }
+ok 'a list as JSON' a
+a() { run 0 audit export && json 'len(j) == 30 and [r["seq"] for r in j] == list(range(1, 31)) and j[29]["inputCode"].startswith("\x27\x1b[31m")'; }
+ok 'an export has everything, the oldest first' a
+a() { run 0 audit export --session session-2 --runtime python && json 'len(j) == 10 and all(r["status"] == "error" for r in j)'; }
+ok 'an export by session and runtime' a
+a() { run 0 audit export --from 1h && json 'len(j) == 30' && run 0 audit export --to 1h && [ -z "$out" ] && run 0 audit export --from 2000-01-01 --to 2001-01-01T00:00:00Z && [ -z "$out" ] && run 0 audit export --from 30d -n 4 && lines 4; }
+ok 'an export by time' a
+a() { run 0 audit show run-7 --json && json 'len(j) == 1 and j[0]["runId"] == "run-7" and j[0]["approved"] and j[0]["exitCode"] == 0 and j[0]["limits"] == {"timeoutMs": 5000}'; }
+ok 'a record by its run' a
+a() { run 1 audit show run-700 && has "$err" "no record 'run-700'"; }
+ok 'a record that is not there' a
+a() { "$glovebox" audit export > /dev/full 2> "$scratch/err"; [ $? = 1 ] && has "$(cat "$scratch/err")" 'could be written'; }
+ok 'an export that could not be written says so' a
+a() { run 0 audit verify && has "$out" 'is whole: 30 records' && has "$out" 'head' && [ -z "$err" ]; }
+ok 'a log that is whole' a
+a() { run 0 audit verify --json && json 'j[0]["whole"] and j[0]["records"] == 30 and j[0]["record"] is None'; }
+ok 'the same as JSON' a
+head=$(printf '%s\n' "$out" | sed -E 's/.*"head":"([^"]*)".*/\1/') key=$(printf '%s\n' "$out" | sed -E 's/.*"key":"([^"]*)".*/\1/')
+a() { run 0 audit verify --expect-head "$head" --expect-key "$key" && run 1 audit verify --expect-key "${key//[0-9]/a}" && has "$out" 'another key' && run 1 audit verify --expect-head "30:${key}" && has "$out" "another hash"; }
+ok 'what was noted elsewhere is compared' a
+a() { run 1 audit verify --expect-head "31${head#30}" && has "$out" 'the tail was cut'; }
+ok 'a newer head than there is' a
+a() { run 2 audit verify --expect-head 30 && has "$err" SEQ:HASH && run 2 audit verify --expect-key x && has "$err" 'not a key'; }
+ok 'what cannot be compared is named' a
+a() { run 2 audit && has "$err" 'verify' && run 2 audit lost && has "$err" "'lost' is none of" && run 2 audit show && has "$err" 'which record' && run 2 audit list x && has "$err" "'x' is too much"; }
+ok 'a wrong action is named' a
+a() { run 2 audit list --from soon && has "$err" "'soon' is not a time" && run 2 audit list --limit many && has "$err" "'many' is not a number" && run 2 audit list --from 2026; }
+ok 'a wrong time or number is named' a
+a() { run 0 audit --help && has "$out" 'glovebox audit list|show ID|verify|export' && has "$out" '--expect-head'; }
+ok 'help' a
+a() { cp -r "$scratch/state" "$scratch/other" && "$GB_AUDIT_MAKE" "$scratch/other" sql 'DELETE FROM audit_record WHERE seq = 12' && run 1 audit verify --dir "$scratch/other" && has "$out" 'is not whole: record 12 was removed' && run 1 audit verify --dir "$scratch/other" --json && json 'not j[0]["whole"] and j[0]["problem"] == "removed" and j[0]["record"] == 12'; }
+ok 'a log that is not whole' a
+a() { "$GB_AUDIT_MAKE" "$scratch/other" sql "CREATE VIEW \"$(printf '\033[31m')\" AS SELECT 1" && run 1 audit list --dir "$scratch/other" && ! grep -q $'\x1b' "$scratch/err"; }
+ok 'names in the file cannot speak to the terminal' a
+a() { printf x > "$scratch/other/audit.db" && run 1 audit verify --dir "$scratch/other" && has "$out" 'nothing of Glovebox' && head -c 9999 /dev/zero | tr '\0' x > "$scratch/other/audit.db" && run 1 audit list --dir "$scratch/other" && has "$err" 'is damaged' && run 1 audit verify --dir "$scratch/other" && has "$out" 'is damaged'; }
+ok 'a log that is no log' a
+a() { run 1 audit list --dir /nonexistent && has "$err" /nonexistent; }
+ok 'a folder that is not there' a
+a() { env -u GLOVEBOX_STATE_DIR XDG_STATE_HOME="$scratch/xdg" "$glovebox" audit verify 2> "$scratch/err"; [ $? = 1 ] && has "$(cat "$scratch/err")" "$scratch/xdg/glovebox"; }
+ok 'the folder by convention' a
+echo "1..$n"
