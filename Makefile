@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-peers bench-ts asan asan-build fuzz lint \
+.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-peers bench-ts bench-mask asan asan-build fuzz lint \
 	format cover install clean help
 
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
@@ -51,6 +51,9 @@ bench-peers: all ## the same, beside other ways to run untrusted code
 
 bench-ts: all ## what erasing types costs, beside compiling the same text: FILES, or our own cases
 	@$(BUILD)/bench-ts $(or $(FILES),$(wildcard tests/fuzz/corpus/ts/*.ts))
+
+bench-mask: all ## what the secrets filter costs, on plain text: FILES, or our own documents
+	@$(BUILD)/bench-mask $(or $(FILES),$(wildcard docs/*.md))
 
 asan-build: setup
 	@scripts/asan build-asan --build-only
