@@ -29,8 +29,8 @@ struct command {
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
-extern const struct command command_run, command_stdio, command_ts_strip, command_doctor, command_bench,
-    command_version;
+extern const struct command command_run, command_stdio, command_secrets, command_ts_strip, command_doctor,
+    command_bench, command_version;
 
 /* --- flags (options.c) --- */
 
