@@ -6,9 +6,11 @@
 /* --- spans --- */
 
 void gb_spans_add(struct gb_spans *spans, size_t from, size_t to, uint32_t kind) {
-	if (from >= to)
+	const struct gb_span *last = spans->n ? &spans->list[spans->n - 1] : NULL;
+	/* Nothing, or nothing new: the last one begins before it, and covers it. */
+	if (from >= to || (last && last->from < from && last->to >= to))
 		return;
-	if (spans->n == spans->cap) {
+	if (!spans->list || spans->n == spans->cap) {
 		size_t cap = spans->cap ? spans->cap * 2 : 16;
 		struct gb_span *list = realloc(spans->list, cap * sizeof *list);
 		if (!list) {
@@ -177,18 +179,29 @@ static enum verdict match_chain(
 	}
 }
 
-/* The first bytes at @p; near the window's end only those that are there count. */
-static inline uint64_t load_head(const uint8_t *p, size_t left, uint64_t *ret_there) {
-	uint64_t head = 0;
-	*ret_there = ~UINT64_C(0);
-	if (left >= GB_RX_HEAD) {
-		memcpy(&head, p, GB_RX_HEAD);
-	} else {
-		memcpy(&head, p, left);
-		*ret_there = 0;
-		memset(ret_there, 0xff, left);
+/* The bytes at a place as chains have them; near the window's end only those that are there count. */
+struct head {
+	uint64_t bytes[GB_RX_HEADS], there[GB_RX_HEADS];
+};
+
+static inline struct head load_head(const uint8_t *p, size_t left) {
+	struct head head;
+	memset(head.there, 0xff, sizeof head.there);
+	if (left >= sizeof head.bytes) {
+		memcpy(head.bytes, p, sizeof head.bytes);
+		return head;
 	}
+	memset(&head, 0, sizeof head);
+	memcpy(head.bytes, p, left);
+	memset(head.there, 0xff, left);
 	return head;
+}
+
+static inline bool head_fits(const struct gb_rx_chain *chain, const struct head *head) {
+	for (unsigned i = 0; i < GB_RX_HEADS; i++)
+		if ((head->bytes[i] ^ chain->head[i]) & chain->head_mask[i] & head->there[i])
+			return false;
+	return true;
 }
 
 static void try_chain(struct gb_match *m, const struct gb_rx_chain *chain, const uint8_t *p) {
@@ -203,11 +216,11 @@ static void try_chain(struct gb_match *m, const struct gb_rx_chain *chain, const
 static void try_list(struct gb_match *m, const struct gb_chain_list *list, const uint8_t *p) {
 	const struct gb_rx *rx = m->matcher->rx;
 	size_t at = (size_t)(p - m->window);
-	uint64_t there, head = load_head(p, m->n - at, &there);
+	struct head head = load_head(p, m->n - at);
 	uint32_t end = begins_word(p, at) ? list->end : list->words;
 	for (uint32_t i = list->first; i < end; i++) {
 		const struct gb_rx_chain *chain = &rx->chains[m->matcher->chains[i]];
-		if (((head ^ chain->head) & chain->head_mask & there) == 0)
+		if (head_fits(chain, &head))
 			try_chain(m, chain, p);
 	}
 }

@@ -6,7 +6,14 @@
 #include "base/arena.h"
 #include "guard/secrets_draft.h"
 
-enum { MAX_SETS = 4096, TABLE = 2 * MAX_SETS, MAX_RUNS = 1 << 20, MAX_CHAINS = 16384, SHORTEST = 4 };
+enum {
+	MAX_SETS = 4096,
+	TABLE = 2 * MAX_SETS,
+	MAX_RUNS = 1 << 20,
+	MAX_CHAINS = 16384,
+	SHORTEST = 4,
+	HEAD_BYTES = GB_RX_HEAD * GB_RX_HEADS
+};
 
 void gb_rx_finish(struct gb_rx *rx) {
 	free(rx->sets);
@@ -101,10 +108,10 @@ static const char *problem(
 
 /* What can be compared with one load. Letters in both cases differ in one bit. */
 static void set_head(const struct gb_rx *rx, struct gb_rx_chain *chain) {
-	struct gb_byteset at[GB_RX_HEAD];
-	gb_rx_beginning(rx, chain, at, GB_RX_HEAD);
-	uint8_t head[GB_RX_HEAD] = {0}, mask[GB_RX_HEAD] = {0};
-	for (unsigned i = 0; i < GB_RX_HEAD; i++) {
+	struct gb_byteset at[HEAD_BYTES];
+	gb_rx_beginning(rx, chain, at, HEAD_BYTES);
+	uint8_t head[HEAD_BYTES] = {0}, mask[HEAD_BYTES] = {0};
+	for (unsigned i = 0; i < HEAD_BYTES; i++) {
 		unsigned n = 0, any = 0, all = 0xff;
 		for (unsigned byte = 0; byte < 256; byte++)
 			if (gb_byteset_has(&at[i], (uint8_t)byte)) {
@@ -119,8 +126,8 @@ static void set_head(const struct gb_rx *rx, struct gb_rx_chain *chain) {
 			head[i] = (uint8_t)(all & mask[i]);
 		}
 	}
-	memcpy(&chain->head, head, sizeof head);
-	memcpy(&chain->head_mask, mask, sizeof mask);
+	memcpy(chain->head, head, sizeof head);
+	memcpy(chain->head_mask, mask, sizeof mask);
 }
 
 static bool add_chain(

@@ -27,7 +27,8 @@
 
 enum {
 	GB_RX_ENDLESS = UINT16_MAX, /* as the maximum of a run: the last one's only */
-	GB_RX_HEAD = 8,             /* bytes at the beginning of a chain that are compared at once */
+	GB_RX_HEAD = 8,             /* bytes that are compared at once ... */
+	GB_RX_HEADS = 2,            /* ... and how many times, at the beginning of a chain */
 	GB_RX_LONGEST = 1024,       /* bytes after which a match must be certain */
 	GB_RX_PATTERN_MAX = 1000,   /* bytes of a pattern */
 };
@@ -56,10 +57,10 @@ struct gb_rx_chain {
 	uint16_t n;
 	uint16_t keep; /* the secret begins with this run */
 	uint16_t kind;
-	bool word;          /* must begin a word */
-	bool ahead;         /* the last run is looked at, and no part of the match */
-	uint64_t head;      /* the first bytes, as they lie in memory ... */
-	uint64_t head_mask; /* ... and which of their bits count */
+	bool word;                       /* must begin a word */
+	bool ahead;                      /* the last run is looked at, and no part of the match */
+	uint64_t head[GB_RX_HEADS];      /* the first bytes, as they lie in memory ... */
+	uint64_t head_mask[GB_RX_HEADS]; /* ... and which of their bits count */
 };
 
 /* Starts zeroed; only grows. */
