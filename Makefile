@@ -6,7 +6,8 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-peers bench-ts bench-store asan asan-build fuzz lint \
+.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-peers bench-ts bench-store bench-mask asan asan-build \
+	fuzz lint \
 	format cover install clean help
 
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
@@ -54,6 +55,9 @@ bench-ts: all ## what erasing types costs, beside compiling the same text: FILES
 
 bench-store: all ## records a second in the audit log, beside bare SQLite with the same durability
 	@$(BUILD)/bench-store $(DIR)
+
+bench-mask: all ## what the secrets filter costs, on plain text: FILES, or our own documents
+	@$(BUILD)/bench-mask $(or $(FILES),$(wildcard docs/*.md))
 
 asan-build: setup
 	@scripts/asan build-asan --build-only

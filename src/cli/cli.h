@@ -30,7 +30,7 @@ struct command {
 };
 
 extern const struct command command_run, command_session, command_session_host, command_stdio,
-    command_ts_strip, command_audit, command_doctor, command_bench, command_version;
+    command_ts_strip, command_audit, command_secrets, command_doctor, command_bench, command_version;
 
 /* --- flags (options.c) --- */
 

@@ -74,7 +74,7 @@ a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run 
 ok 'code that is too large' a
 a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'A first result'; }
 ok 'without a command it tells what there is' a
-a() { for c in run ts-strip doctor bench version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
+a() { for c in run secrets ts-strip doctor bench version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
 ok 'every command has help' a
 a() { run 0 version && has "$out" 'glovebox 0.' && run 0 version --json && has "$out" '{"version":"0.' && run 2 version x; }
 ok 'version' a
@@ -84,6 +84,21 @@ a() { printf 'let a = 1\n\tlet é: = 2\n' > "$scratch/a.ts" && run 1 ts-strip "$
 ok 'what cannot be stripped is shown' a
 a() { echo '@d class A {}' > "$scratch/a.ts" && run 1 ts-strip "$scratch/a.ts" && has "$err" 'decorators are not supported; ' && run 2 ts-strip && has "$err" 'nothing to strip' && run 2 ts-strip a b && run 2 ts-strip /nonexistent.ts && has "$err" /nonexistent.ts; }
 ok 'what is refused is named, and what is missing' a
+export GLOVEBOX_STATE_DIR=$scratch/state
+a() { printf 'hunter22\n' > "$scratch/in" && stdin=$scratch/in run 0 secrets add PET --stdin && [ -z "$out" ] && ! grep -rq hunter22 "$scratch/state" && run 0 secrets list && [ "$out" = PET ] && run 0 secrets list --json && [ "$out" = '["PET"]' ]; }
+ok 'a secret is kept, and never shown' a
+a() { printf 'a hunter22 aHVudGVyMjI= AKIA%s b' 0123456789ABCDEF > "$scratch/in" && stdin=$scratch/in run 0 secrets mask && [ "$out" = 'a *** *** *** b' ] && printf '<another1>' > "$scratch/in" && export GLOVEBOX_SECRET_X=another1 && stdin=$scratch/in run 0 secrets mask && unset GLOVEBOX_SECRET_X && [ "$out" = '<***>' ]; }
+ok 'what is masked can be tried' a
+a() { run 0 secrets rm PET && run 0 secrets list && [ -z "$out" ] && run 3 secrets rm PET && has "$err" "no secret 'PET'"; }
+ok 'a secret is removed' a
+a() { printf 'short' > "$scratch/in" && stdin=$scratch/in run 3 secrets add PET --stdin && has "$err" 'at least 6' && run 2 secrets add 'a b' --stdin && has "$err" name && run 2 secrets add PET && has "$err" '--stdin'; }
+ok 'a value that is too short, a wrong name, no terminal' a
+a() { run 2 secrets && has "$err" 'say what to do' && run 2 secrets add && has "$err" NAME && run 2 secrets list x && run 2 secrets add a b c && run 2 secrets nonsense; }
+ok 'secrets tells what it wants' a
+a() { run 0 secrets kinds && has "$out" github-token && run 0 secrets kinds --json && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d) >= 60 and all(k["name"] and k["pattern"] and k["note"] for k in d)' "$scratch/out"; }
+ok 'the kinds that are known' a
+a() { chmod 755 "$scratch/state" && run 3 secrets list && has "$err" "chmod 700 '$scratch/state'" && stdin=$scratch/in run 3 secrets mask && [ -z "$out" ] && chmod 700 "$scratch/state" && run 0 secrets list; }
+ok 'a folder that others may use is refused' a
 a() { run 0 doctor && has "$out" 'The wall stands.' && ! has "$out" missing > /dev/null; }
 ok 'doctor sees every layer' a
 a() { run 0 doctor --json && has "$out" '"ok":true' && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d["layers"]) == 11 and all(l["verdict"]=="observed" or l["optional"] for l in d["layers"])' "$scratch/out"; }

@@ -1,0 +1,272 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/cli.h"
+#include "guard/secrets.h"
+#include "guard/secrets_patterns.h"
+#include "guard/secrets_store.h"
+
+enum { OPERANDS = 2, CTRL_C = 3, PIECE = 64 << 10 };
+
+struct request {
+	const char *operands[OPERANDS]; /* what to do, and with which secret */
+	unsigned n;
+	bool from_stdin, json;
+	char dir[PATH_MAX];
+};
+
+static const struct flag flags[] = {
+    {"stdin", 0, NULL, "add: the value is all of standard input, less one line break at its end"},
+    {"json", 0, NULL, "list, kinds: one JSON array"},
+    {0},
+};
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct request *request = data;
+	if (flag) {
+		*(strcmp(flag->name, "json") == 0 ? &request->json : &request->from_stdin) = true;
+		return true;
+	}
+	if (request->n == OPERANDS)
+		return complain(&command_secrets, "'%s' is one operand too many", value);
+	request->operands[request->n++] = value;
+	return true;
+}
+
+static int refuse(const struct gb_err *err) {
+	complain(&command_secrets, "%s", err->message);
+	return EXIT_REFUSED;
+}
+
+/* --- add --- */
+
+static void wipe(struct gb_buf *buf) {
+	if (buf->data)
+		explicit_bzero(buf->data, buf->cap);
+	gb_buf_finish(buf);
+}
+#define auto_wiped __attribute__((cleanup(wipe)))
+
+static void drop_line_break(struct gb_buf *value) {
+	if (value->len && value->data[value->len - 1] == '\n')
+		value->len--;
+	if (value->len && value->data[value->len - 1] == '\r')
+		value->len--;
+}
+
+/* A line from the terminal, unseen. The interrupt key only ends the line, so that the terminal is always put
+ * right. */
+static bool read_unseen(int tty, struct gb_buf *value) {
+	struct termios before, unseen;
+	if (tcgetattr(tty, &before) != 0)
+		return false;
+	unseen = before;
+	unseen.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
+	unseen.c_cc[VEOL] = CTRL_C;
+	if (tcsetattr(tty, TCSAFLUSH, &unseen) != 0)
+		return false;
+	ssize_t n = 0;
+	while (value->len < value->cap &&
+	       (n = read(tty, value->data + value->len, value->cap - value->len)) > 0) {
+		value->len += (size_t)n;
+		char last = value->data[value->len - 1];
+		if (last == '\n' || last == CTRL_C)
+			break;
+	}
+	tcsetattr(tty, TCSAFLUSH, &before);
+	return n >= 0 && !memchr(value->data, CTRL_C, value->len);
+}
+
+static bool ask(const char *name, struct gb_buf *value) {
+	gb_auto_fd int tty = isatty(STDIN_FILENO) ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
+	if (tty < 0)
+		return complain(
+		    &command_secrets, "there is no terminal to ask for the value; give it with --stdin");
+	dprintf(tty, "Value of %s (not shown): ", name);
+	bool ok = read_unseen(tty, value);
+	dprintf(tty, "\n");
+	return ok || complain(&command_secrets, "nothing was added");
+}
+
+static int add(struct request *request) {
+	auto_wiped struct gb_buf value;
+	struct gb_err err = {0};
+	const char *name = request->operands[1];
+	/* Room for all there may be, so that it is never moved, and for a line break. */
+	gb_buf_init(&value, GB_SECRET_MAX + 8192);
+	if (!gb_buf_reserve(&value, GB_SECRET_MAX + 8192))
+		return EXIT_REFUSED;
+	if (!gb_secret_check(name, GB_SECRET_MIN, &err)) {
+		complain(&command_secrets, "%s", err.message);
+		return EXIT_BAD_USE;
+	}
+	if (request->from_stdin ? !gb_read_to_end(STDIN_FILENO, "standard input", &value, &err)
+				: !ask(name, &value)) {
+		if (request->from_stdin)
+			complain(
+			    &command_secrets, "%s; a value has at most %d bytes", err.message, GB_SECRET_MAX);
+		return EXIT_BAD_USE;
+	}
+	drop_line_break(&value);
+	if (!gb_secret_store_put(request->dir, name, value.data, value.len, &err))
+		return refuse(&err);
+	fprintf(stderr, "glovebox secrets: '%s' is kept in %s\n", name, request->dir);
+	return EXIT_OK;
+}
+
+/* --- list, rm, kinds --- */
+
+struct listing {
+	bool json, any;
+};
+
+static bool print_name(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
+	struct listing *listing = data;
+	if (listing->json) {
+		fputs(listing->any ? "," : "", stdout);
+		print_json_string(stdout, name);
+	} else {
+		puts(name);
+	}
+	listing->any = true;
+	return true;
+}
+
+static int list(struct request *request) {
+	struct listing listing = {.json = request->json};
+	struct gb_err err = {0};
+	if (listing.json)
+		putchar('[');
+	bool ok = gb_secret_store_each(request->dir, print_name, &listing, &err);
+	if (listing.json)
+		puts("]");
+	return ok ? EXIT_OK : refuse(&err);
+}
+
+static int rm(struct request *request) {
+	struct gb_err err = {0};
+	return gb_secret_store_remove(request->dir, request->operands[1], &err) ? EXIT_OK : refuse(&err);
+}
+
+static int kinds(struct request *request) {
+	for (size_t i = 0; i < gb_n_secret_patterns; i++) {
+		const struct gb_secret_pattern *kind = &gb_secret_patterns[i];
+		if (!request->json) {
+			printf("%-26s %s\n", kind->name, kind->note);
+			continue;
+		}
+		fputs(i ? ",{\"name\":" : "[{\"name\":", stdout);
+		print_json_string(stdout, kind->name);
+		fputs(",\"pattern\":", stdout);
+		print_json_string(stdout, kind->pattern);
+		fputs(",\"note\":", stdout);
+		print_json_string(stdout, kind->note);
+		putchar('}');
+	}
+	if (request->json)
+		puts("]");
+	return EXIT_OK;
+}
+
+/* --- mask --- */
+
+static bool let_out(struct gb_buf *out) {
+	bool ok = !gb_buf_failed(out) && gb_write_all(STDOUT_FILENO, out->data, out->len);
+	gb_buf_clear(out);
+	return ok;
+}
+
+static bool mask_all(struct gb_mask *stream) {
+	static char piece[PIECE];
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 16 << 20);
+	ssize_t n;
+	while ((n = read(STDIN_FILENO, piece, sizeof piece)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		gb_mask_feed(stream, piece, (size_t)n, &out);
+		if (!let_out(&out))
+			return false;
+	}
+	gb_mask_end(stream, &out);
+	return let_out(&out);
+}
+
+static int mask(struct request *request) {
+	struct gb_err err = {0};
+	struct gb_filter *filter = gb_filter_create();
+	struct gb_mask *stream = filter ? gb_mask_create(filter) : NULL;
+	int status = EXIT_REFUSED;
+	if (!stream)
+		complain(&command_secrets, "out of memory");
+	else if (!gb_secret_store_load(request->dir, filter, &err) ||
+		 !gb_secrets_add_environment(filter, environ, &err))
+		refuse(&err);
+	else if (mask_all(stream))
+		status = EXIT_OK;
+	else
+		complain(&command_secrets, "reading or writing failed: %s", strerror(errno));
+	gb_mask_destroy(stream);
+	gb_filter_destroy(filter);
+	return status;
+}
+
+/* --- all of them --- */
+
+static const struct {
+	const char *name;
+	bool named; /* takes the name of a secret */
+	int (*run)(struct request *request);
+} verbs[] = {{"add", true, add}, {"list", false, list}, {"rm", true, rm}, {"kinds", false, kinds},
+    {"mask", false, mask}};
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct request request = {0};
+	struct gb_err err = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	const char *what = request.n ? request.operands[0] : "";
+	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
+		if (strcmp(what, verbs[i].name) != 0)
+			continue;
+		if (request.n != 1U + verbs[i].named) {
+			complain(self, verbs[i].named ? "%s: which? Give a NAME" : "%s takes no name", what);
+			return EXIT_BAD_USE;
+		}
+		return gb_secret_store_dir(request.dir, &err) ? verbs[i].run(&request) : refuse(&err);
+	}
+	complain(
+	    self, "say what to do: add NAME, list, rm NAME, kinds or mask; see 'glovebox secrets --help'");
+	return EXIT_BAD_USE;
+}
+
+const struct command command_secrets = {
+    .name = "secrets",
+    .synopsis = "add NAME [--stdin] | list | rm NAME | kinds | mask",
+    .summary = "values that no output may show",
+    .details = "Keep secret values, so that whatever a sandbox says is searched for them, also in base64, "
+	       "hex and as\n"
+	       "addresses and JSON spell them. What is found becomes ***. A value is never printed.\n"
+	       "\n"
+	       "  glovebox secrets add DATABASE             asks for the value, without showing it\n"
+	       "  pass show db | glovebox secrets add DATABASE --stdin\n"
+	       "  glovebox secrets list                     the names\n"
+	       "  glovebox secrets rm DATABASE\n"
+	       "  glovebox secrets kinds                    credentials that are known by their shape\n"
+	       "  glovebox secrets mask < build.log         what would be seen of a text\n"
+	       "\n"
+	       "They are kept encrypted in $GLOVEBOX_STATE_DIR, else $XDG_STATE_HOME/glovebox, else\n"
+	       "~/.local/state/glovebox, with their key beside them: a folder that is yours alone. For one "
+	       "process,\n"
+	       "GLOVEBOX_SECRET_<NAME>=value in its environment does the same. A value has at least 6 bytes.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,88 @@
+/*
+ * The secrets filter: what a sandbox says passes through it before anybody else sees it.
+ *
+ *	struct gb_filter *filter = gb_filter_create();
+ *	gb_secrets_add(filter, "DATABASE", value, n, &err);	// beside the kinds that are known by their
+ *shape
+ *
+ *	struct gb_mask *stream = gb_mask_create(filter);	// one for each stream of bytes
+ *	gb_mask_feed(stream, bytes, n, &out);			// appends to out what is safe to show by now
+ *	gb_mask_feed(stream, more, m, &out);
+ *	gb_mask_end(stream, &out);				// the rest; the stream may be used again
+ *
+ *	gb_mask_value(filter, result, pool, &masked, &err);	// the same for values
+ *
+ * What is masked becomes "***". How a stream was cut into pieces makes no difference to what comes out. A
+ *byte is held back only while it may still become part of a match, and never longer than gb_filter_longest()
+ *bytes.
+ *
+ * A filter and its streams belong to one thread at a time. Nothing here logs. When memory is out a stream
+ *says nothing more, and @out has failed: what could not be looked at is not let through.
+ */
+#ifndef GB_GUARD_SECRETS_H
+#define GB_GUARD_SECRETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "glovebox/value.h"
+
+enum {
+	GB_SECRET_MIN = 6,            /* bytes of a value: shorter ones would be found everywhere */
+	GB_SECRET_MAX = 16 << 10,     /* of one value */
+	GB_SECRETS_MAX = 1000,        /* values */
+	GB_SECRETS_BYTES = 128 << 10, /* of all values together */
+	GB_SECRET_NAME_MAX = 100,
+};
+
+#define GB_SECRET_VARIABLE "GLOVEBOX_SECRET_"
+
+struct gb_filter;
+struct gb_mask;
+
+/* With all the patterns of secrets_patterns.c; they are compiled when the first bytes come. NULL when memory
+ * is out. */
+struct gb_filter *gb_filter_create(void);
+/* After its streams. Erases the values. */
+void gb_filter_destroy(struct gb_filter *filter);
+
+/* Look for @value too, also in base64, hex, and as addresses and JSON spell it. Copies what it needs. Streams
+ * that are open look for it from their next byte on. */
+bool gb_secrets_add(
+    struct gb_filter *filter, const char *name, const void *value, size_t n, struct gb_err *err);
+/* Every GLOVEBOX_SECRET_<NAME> of @environment (as in environ). */
+bool gb_secrets_add_environment(struct gb_filter *filter, char **environment, struct gb_err *err);
+/* Whether a secret may be called @name and have a value of @n bytes. */
+bool gb_secret_check(const char *name, size_t n, struct gb_err *err);
+
+/* One more pattern; the language is that of secrets_regex.h. A bad one is refused with what is wrong and
+ * where. */
+bool gb_secret_patterns_add(
+    struct gb_filter *filter, const char *name, const char *pattern, struct gb_err *err);
+
+/* The most bytes that a stream can hold back. */
+size_t gb_filter_longest(struct gb_filter *filter);
+/* How many times each kind was masked. False when there is no kind @index. */
+bool gb_filter_count(
+    const struct gb_filter *filter, size_t index, const char **ret_name, uint64_t *ret_count);
+
+struct gb_mask *gb_mask_create(struct gb_filter *filter);
+void gb_mask_destroy(struct gb_mask *stream);
+
+void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out);
+void gb_mask_end(struct gb_mask *stream, struct gb_buf *out);
+/* How many bytes are held back now. */
+size_t gb_mask_held(const struct gb_mask *stream);
+
+/*
+ * *ret_value is @value with every text, key and byte array masked; it is @value itself if there was nothing
+ * to mask, else a copy in @pool that has its sharing and cycles. Buffers keep their length: each byte becomes
+ * '*'. A key that was masked gets a number if another was before it.
+ */
+bool gb_mask_value(struct gb_filter *filter, const struct gb_value *value, struct gb_values *pool,
+    const struct gb_value **ret_value, struct gb_err *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* How a pattern is read, before it becomes chains: see secrets_regex.h. */
+#ifndef GB_GUARD_SECRETS_DRAFT_H
+#define GB_GUARD_SECRETS_DRAFT_H
+
+#include "base/arena.h"
+#include "guard/secrets_regex.h"
+
+enum { GB_DRAFT_RUNS = 128, GB_DRAFTS = 128, GB_DRAFT_WHOLE = UINT16_MAX };
+
+/* One alternative of a pattern. */
+struct gb_draft {
+	struct gb_rx_run *runs; /* room for GB_DRAFT_RUNS */
+	uint16_t n;
+	uint16_t keep; /* where \K stood, or GB_DRAFT_WHOLE */
+};
+
+struct gb_drafts {
+	struct gb_draft list[GB_DRAFTS];
+	unsigned n;
+};
+
+struct gb_draft_flags {
+	bool caseless, word, ahead;
+};
+
+/* The drafts live in @arena, their sets in @rx. */
+bool gb_draft_parse(struct gb_rx *rx, struct gb_arena *arena, const char *pattern,
+    struct gb_drafts *ret_drafts, struct gb_draft_flags *ret_flags, struct gb_err *err);
+
+#endif

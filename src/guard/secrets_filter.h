@@ -1,0 +1,35 @@
+/* Inside the filter: for its own files. */
+#ifndef GB_GUARD_SECRETS_FILTER_H
+#define GB_GUARD_SECRETS_FILTER_H
+
+#include "guard/secrets.h"
+#include "guard/secrets_literals.h"
+#include "guard/secrets_match.h"
+
+struct gb_kind {
+	char *name;
+	uint64_t count;
+};
+
+struct gb_filter {
+	struct gb_kind *kinds; /* patterns and registered values, as they came; never fewer */
+	size_t n_kinds, cap_kinds;
+	struct gb_rx rx;
+	struct gb_literals literals;
+	struct gb_matcher matcher;
+	size_t n_secrets, secret_bytes;
+	bool numeric;          /* a registered value could be a number's digits */
+	bool ready;            /* patterns are compiled, matcher and literals built */
+	bool compiled;         /* the table of patterns is in rx */
+	uint32_t version;      /* changes when anything was added */
+	struct gb_mask *block; /* for gb_mask_value */
+};
+
+/* Compile and build whatever was added since. False if memory is out. */
+bool gb_filter_ready(struct gb_filter *filter);
+
+/* What is to be masked in @bytes, which are all there is; offsets into them. Lives until the next call. NULL
+ * if memory is out. */
+const struct gb_spans *gb_mask_spans(struct gb_filter *filter, const void *bytes, size_t n);
+
+#endif

@@ -1,0 +1,54 @@
+/*
+ * Where in a text could any of many things begin? One look at four bytes tells for most places that none
+ *does.
+ *
+ *	gb_prefilter_build(&filter, beginnings, n);
+ *	struct gb_places places = gb_places_from(start, end);
+ *	while ((p = gb_prefilter_next(&filter, &places)) < end)
+ *		... something could begin at p; more often than not it does not ...
+ *
+ * What begins alike shares one of sixteen buckets. For each of the four places, a byte has a mask of the
+ *buckets in which it may stand there; the four masks are ANDed, for 32 places at once where the CPU has AVX2.
+ * Near the end, where fewer than four bytes are left, those that are there decide.
+ */
+#ifndef GB_GUARD_SECRETS_PREFILTER_H
+#define GB_GUARD_SECRETS_PREFILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guard/secrets_regex.h"
+
+enum { GB_PREFILTER_BYTES = 4, GB_PREFILTER_BUCKETS = 16, GB_PREFILTER_HASH = 17 };
+
+struct gb_beginning {
+	struct gb_byteset at[GB_PREFILTER_BYTES];
+};
+
+struct gb_prefilter {
+	uint16_t masks[GB_PREFILTER_BYTES][256];
+	/* The same by halves of a byte, for eight buckets each. */
+	uint8_t low[2][GB_PREFILTER_BYTES][16], high[2][GB_PREFILTER_BYTES][16];
+	bool wide; /* the CPU has AVX2 */
+	/* What looks right is then looked up: a bit for each hash of four bytes with which something begins.
+	 */
+	uint64_t hashes[(1 << GB_PREFILTER_HASH) / 64];
+};
+
+/* False if memory is out. */
+bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *beginnings, size_t n);
+
+struct gb_places {
+	const uint8_t *p, *end;
+	uint32_t found; /* of the 32 places before p, those that were not handed out yet */
+};
+
+static inline struct gb_places gb_places_from(const uint8_t *p, const uint8_t *end) {
+	return (struct gb_places){p, end, 0};
+}
+
+/* The next place where something could begin, or the end. */
+const uint8_t *gb_prefilter_next(const struct gb_prefilter *filter, struct gb_places *places);
+
+#endif

@@ -1,0 +1,373 @@
+#include "guard/secrets_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "guard/secrets.h"
+
+#define BOX_NAME  "secrets"
+#define KEY_NAME  "secrets.key"
+#define NEW_NAME  "secrets.new"
+#define LOCK_NAME "secrets.lock"
+
+enum {
+	MAGIC_BYTES = 8,
+	NONCE_BYTES = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
+	KEY_BYTES = crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
+	TAG_BYTES = crypto_aead_xchacha20poly1305_ietf_ABYTES,
+	HEAD_BYTES = MAGIC_BYTES + NONCE_BYTES,
+	ENTRY_BYTES = 6, /* before a name and a value: their lengths, 2 and 4 bytes, the low one first */
+	PLAIN_MAX = GB_SECRETS_BYTES + GB_SECRETS_MAX * (ENTRY_BYTES + GB_SECRET_NAME_MAX),
+};
+
+static const char magic[MAGIC_BYTES] = {'G', 'B', 'X', 'S', 'E', 'C', '1', '\n'};
+
+struct store {
+	const char *dir;
+	int fd, lock;
+	unsigned char key[KEY_BYTES];
+	struct gb_buf plain; /* entries, one after the other */
+	struct gb_err *err;
+};
+
+static void wipe(struct gb_buf *buf) {
+	if (buf->data)
+		sodium_memzero(buf->data, buf->cap);
+	gb_buf_finish(buf);
+}
+#define auto_wiped __attribute__((cleanup(wipe)))
+
+static void close_store(struct store *store) {
+	wipe(&store->plain);
+	sodium_memzero(store->key, sizeof store->key);
+	gb_close_fd(&store->lock);
+	gb_close_fd(&store->fd);
+}
+#define auto_store __attribute__((cleanup(close_store)))
+
+/* --- the folder --- */
+
+bool gb_secret_store_dir(char dir[PATH_MAX], struct gb_err *err) {
+	const char *own = getenv("GLOVEBOX_STATE_DIR"), *state = getenv("XDG_STATE_HOME"),
+		   *home = getenv("HOME");
+	int n;
+	if (own && *own)
+		n = snprintf(dir, PATH_MAX, "%s", own);
+	else if (state && state[0] == '/')
+		n = snprintf(dir, PATH_MAX, "%s/glovebox", state);
+	else if (home && home[0] == '/')
+		n = snprintf(dir, PATH_MAX, "%s/.local/state/glovebox", home);
+	else
+		return gb_fail(err, GB_ENOENT, 0,
+		    "there is no folder for secrets: set GLOVEBOX_STATE_DIR, XDG_STATE_HOME or HOME");
+	return n < PATH_MAX || gb_fail(err, GB_EINVAL, 0, "the path of the folder for secrets is too long");
+}
+
+static bool make_folders(const char *dir, struct gb_err *err) {
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s", dir);
+	for (char *at = path + 1;; at++) {
+		if (*at != '/' && *at != '\0')
+			continue;
+		char was = *at;
+		*at = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return gb_fail(err, GB_ESYSTEM, errno, "make folder '%s'", path);
+		*at = was;
+		if (!was)
+			return true;
+	}
+}
+
+static bool is_private(int fd, const char *dir, const char *name, struct gb_err *err) {
+	struct stat st;
+	const char *slash = *name ? "/" : "";
+	if (fstat(fd, &st) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "look at '%s%s%s'", dir, slash, name);
+	if (*name && !S_ISREG(st.st_mode))
+		return gb_fail(err, GB_EINVAL, 0, "'%s%s%s' is no file; move it away", dir, slash, name);
+	if (st.st_uid != geteuid())
+		return gb_fail(err, GB_EINVAL, 0,
+		    "'%s%s%s' belongs to user %u, and not to you (%u); run 'chown %u' on it as root, or set "
+		    "GLOVEBOX_STATE_DIR to a folder of your own",
+		    dir, slash, name, st.st_uid, geteuid(), geteuid());
+	if (st.st_mode & 077)
+		return gb_fail(err, GB_EINVAL, 0,
+		    "others may use '%s%s%s' (mode %04o); run: chmod %s '%s%s%s'", dir, slash, name,
+		    st.st_mode & 07777, *name ? "600" : "700", dir, slash, name);
+	return true;
+}
+
+static bool open_folder(struct store *store) {
+	store->fd = open(store->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (store->fd < 0)
+		return gb_fail(store->err, GB_ENOENT, errno, "open folder '%s'", store->dir);
+	return is_private(store->fd, store->dir, "", store->err);
+}
+
+/* Whoever changes the file does so alone. */
+static bool lock(struct store *store) {
+	store->lock = openat(store->fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (store->lock < 0 || flock(store->lock, LOCK_EX) != 0)
+		return gb_fail(store->err, GB_ESYSTEM, errno, "lock '%s/" LOCK_NAME "'", store->dir);
+	return true;
+}
+
+/* --- files --- */
+
+/* False with errno ENOENT, and no error told, if there is no such file. */
+static bool read_private(struct store *store, const char *name, struct gb_buf *content) {
+	gb_auto_fd int fd = openat(store->fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT)
+		return false;
+	if (fd < 0)
+		gb_fail(store->err, GB_ESYSTEM, errno, "open '%s/%s'", store->dir, name);
+	else if (is_private(fd, store->dir, name, store->err) &&
+		 gb_read_to_end(fd, name, content, store->err))
+		return true;
+	errno = EIO;
+	return false;
+}
+
+static bool write_new(struct store *store, const char *name, int flags, const void *bytes, size_t n) {
+	gb_auto_fd int fd =
+	    openat(store->fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	if (fd < 0 || !gb_write_all(fd, bytes, n) || fsync(fd) != 0)
+		return gb_fail(store->err, GB_ESYSTEM, errno, "write '%s/%s'", store->dir, name);
+	return true;
+}
+
+/* The file is the old one or the new one, whatever happens. */
+static bool replace(struct store *store, const void *bytes, size_t n) {
+	unlinkat(store->fd, NEW_NAME, 0);
+	if (!write_new(store, NEW_NAME, O_EXCL, bytes, n))
+		return false;
+	if (renameat(store->fd, NEW_NAME, store->fd, BOX_NAME) != 0 || fsync(store->fd) != 0)
+		return gb_fail(store->err, GB_ESYSTEM, errno, "replace '%s/" BOX_NAME "'", store->dir);
+	return true;
+}
+
+/* --- the key --- */
+
+static bool is_there(const struct store *store, const char *name) {
+	struct stat st;
+	return fstatat(store->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static bool read_key(struct store *store) {
+	auto_wiped struct gb_buf content;
+	gb_buf_init(&content, 4096);
+	if (!read_private(store, KEY_NAME, &content)) {
+		if (errno == ENOENT)
+			gb_fail(store->err, GB_ENOENT, 0,
+			    "'%s/" BOX_NAME "' is there, but its key '" KEY_NAME
+			    "' is not; bring the key back, or "
+			    "move the file away and add the secrets anew",
+			    store->dir);
+		return false;
+	}
+	if (content.len != KEY_BYTES)
+		return gb_fail(store->err, GB_EFORMAT, 0,
+		    "'%s/" KEY_NAME
+		    "' is no key: it has %zu bytes and not %d; bring it back from a copy, or move "
+		    "it and '" BOX_NAME "' away and add the secrets anew",
+		    store->dir, content.len, KEY_BYTES);
+	memcpy(store->key, content.data, KEY_BYTES);
+	return true;
+}
+
+static bool make_key(struct store *store) {
+	randombytes_buf(store->key, sizeof store->key);
+	return write_new(store, KEY_NAME, O_EXCL, store->key, sizeof store->key);
+}
+
+/* --- the box --- */
+
+static bool unbox(struct store *store, const struct gb_buf *box) {
+	unsigned char *plain = (unsigned char *)gb_buf_reserve(&store->plain, PLAIN_MAX);
+	unsigned long long n = 0;
+	if (!plain)
+		return gb_fail(store->err, GB_ENOMEM, 0, "out of memory for secrets");
+	const unsigned char *data = (const unsigned char *)box->data;
+	bool fits = box->len >= HEAD_BYTES + TAG_BYTES && box->len <= HEAD_BYTES + TAG_BYTES + PLAIN_MAX &&
+		    memcmp(data, magic, MAGIC_BYTES) == 0;
+	if (!fits || crypto_aead_xchacha20poly1305_ietf_decrypt(plain, &n, NULL, data + HEAD_BYTES,
+			 box->len - HEAD_BYTES, data, MAGIC_BYTES, data + MAGIC_BYTES, store->key) != 0)
+		return gb_fail(store->err, GB_EFORMAT, 0,
+		    "'%s/" BOX_NAME
+		    "' does not open with its key: one of them is damaged or was replaced. Nothing "
+		    "was changed. Bring both back from a copy, or move both away and add the secrets anew",
+		    store->dir);
+	store->plain.len = (size_t)n;
+	return true;
+}
+
+static bool save(struct store *store) {
+	gb_auto_buf struct gb_buf box;
+	gb_buf_init(&box, HEAD_BYTES + TAG_BYTES + PLAIN_MAX);
+	unsigned char *data =
+	    (unsigned char *)gb_buf_reserve(&box, HEAD_BYTES + TAG_BYTES + store->plain.len);
+	unsigned long long n;
+	if (!data)
+		return gb_fail(store->err, GB_ENOMEM, 0, "out of memory for secrets");
+	memcpy(data, magic, MAGIC_BYTES);
+	randombytes_buf(data + MAGIC_BYTES, NONCE_BYTES);
+	crypto_aead_xchacha20poly1305_ietf_encrypt(data + HEAD_BYTES, &n, (unsigned char *)store->plain.data,
+	    store->plain.len, data, MAGIC_BYTES, NULL, data + MAGIC_BYTES, store->key);
+	return replace(store, data, HEAD_BYTES + (size_t)n);
+}
+
+/* --- opening --- */
+
+static bool read_store(struct store *store, bool writing) {
+	gb_auto_buf struct gb_buf box;
+	gb_buf_init(&box, HEAD_BYTES + TAG_BYTES + PLAIN_MAX + 1);
+	if (!read_private(store, BOX_NAME, &box)) {
+		if (errno != ENOENT)
+			return false;
+		return !writing || (is_there(store, KEY_NAME) ? read_key(store) : make_key(store));
+	}
+	return read_key(store) && unbox(store, &box);
+}
+
+static bool open_store(struct store *store, const char *dir, bool writing, struct gb_err *err) {
+	*store = (struct store){.dir = dir, .fd = -1, .lock = -1, .err = err};
+	gb_buf_init(&store->plain, PLAIN_MAX);
+	if (sodium_init() < 0)
+		return gb_fail(err, GB_ESYSTEM, 0, "libsodium does not start");
+	if (writing && !make_folders(dir, err))
+		return false;
+	return open_folder(store) && (!writing || lock(store)) && read_store(store, writing);
+}
+
+/* --- entries --- */
+
+struct entry {
+	char name[GB_SECRET_NAME_MAX + 1];
+	const char *value;
+	size_t n;
+	size_t at, end; /* where it lies in the plain text */
+};
+
+/* The entry at @at. False at the end. What was sealed with the key was written here: only its bounds are
+ * checked. */
+static bool entry_at(const struct gb_buf *plain, size_t at, struct entry *entry) {
+	if (plain->len - at < ENTRY_BYTES)
+		return false;
+	const unsigned char *head = (const unsigned char *)plain->data + at;
+	size_t name = head[0] | (size_t)head[1] << 8;
+	size_t n = head[2] | (size_t)head[3] << 8 | (size_t)head[4] << 16 | (size_t)head[5] << 24;
+	if (name > GB_SECRET_NAME_MAX || name + n > plain->len - at - ENTRY_BYTES)
+		return false;
+	memcpy(entry->name, head + ENTRY_BYTES, name);
+	entry->name[name] = '\0';
+	entry->value = (const char *)head + ENTRY_BYTES + name;
+	entry->n = n;
+	entry->at = at;
+	entry->end = at + ENTRY_BYTES + name + n;
+	return true;
+}
+
+static void append_entry(struct gb_buf *to, const char *name, const void *value, size_t n) {
+	size_t name_n = strlen(name);
+	unsigned char head[ENTRY_BYTES] = {(unsigned char)name_n, (unsigned char)(name_n >> 8),
+	    (unsigned char)n, (unsigned char)(n >> 8), (unsigned char)(n >> 16), (unsigned char)(n >> 24)};
+	gb_buf_append(to, head, sizeof head);
+	gb_buf_append(to, name, name_n);
+	gb_buf_append(to, value, n);
+}
+
+/* All entries but the one called @name, with @value in its place (or without, if NULL), in order. */
+static bool rewrite(struct store *store, const char *name, const void *value, size_t n, bool *ret_was) {
+	auto_wiped struct gb_buf to;
+	struct entry entry;
+	bool written = !value;
+	size_t count = 0, bytes = 0;
+	gb_buf_init(&to, PLAIN_MAX);
+	*ret_was = false;
+	if (!gb_buf_reserve(&to, PLAIN_MAX))
+		return gb_fail(store->err, GB_ENOMEM, 0, "out of memory for secrets");
+	for (size_t at = 0; entry_at(&store->plain, at, &entry); at = entry.end) {
+		int order = strcmp(entry.name, name);
+		if (order > 0 && !written)
+			append_entry(&to, name, value, n);
+		written |= order > 0;
+		*ret_was |= order == 0;
+		if (order != 0) {
+			append_entry(&to, entry.name, entry.value, entry.n);
+			count++;
+			bytes += entry.n;
+		}
+	}
+	if (!written)
+		append_entry(&to, name, value, n);
+	if (value && (count >= GB_SECRETS_MAX || bytes + n > GB_SECRETS_BYTES || gb_buf_failed(&to)))
+		return gb_fail(store->err, GB_ELIMIT, 0,
+		    "no room for another secret: at most %d, of %d bytes together; 'glovebox secrets rm "
+		    "NAME' makes "
+		    "room",
+		    GB_SECRETS_MAX, GB_SECRETS_BYTES);
+	struct gb_buf old = store->plain;
+	store->plain = to;
+	to = old;
+	return true;
+}
+
+/* --- what others call --- */
+
+bool gb_secret_store_put(const char *dir, const char *name, const void *value, size_t n, struct gb_err *err) {
+	bool was;
+	auto_store struct store store = {.fd = -1, .lock = -1};
+	return gb_secret_check(name, n, err) && open_store(&store, dir, true, err) &&
+	       rewrite(&store, name, value, n, &was) && save(&store);
+}
+
+static bool nothing_stored(const char *dir) {
+	char path[PATH_MAX];
+	struct stat st;
+	int n = snprintf(path, sizeof path, "%s/" BOX_NAME, dir);
+	return n < PATH_MAX && lstat(path, &st) != 0 && errno == ENOENT;
+}
+
+bool gb_secret_store_remove(const char *dir, const char *name, struct gb_err *err) {
+	bool was = false;
+	auto_store struct store store = {.fd = -1, .lock = -1};
+	if (!nothing_stored(dir)) {
+		if (!open_store(&store, dir, true, err) || !rewrite(&store, name, NULL, 0, &was))
+			return false;
+	}
+	if (!was)
+		return gb_fail(err, GB_ENOENT, 0,
+		    "there is no secret '%s'; 'glovebox secrets list' shows the names", name);
+	return save(&store);
+}
+
+bool gb_secret_store_each(const char *dir, gb_secret_handler handler, void *data, struct gb_err *err) {
+	auto_store struct store store = {.fd = -1, .lock = -1};
+	struct entry entry;
+	if (nothing_stored(dir))
+		return true;
+	if (!open_store(&store, dir, false, err))
+		return false;
+	for (size_t at = 0; entry_at(&store.plain, at, &entry); at = entry.end)
+		if (!handler(data, entry.name, entry.value, entry.n, err))
+			return false;
+	return true;
+}
+
+static bool add_to_filter(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
+	return gb_secrets_add(data, name, value, n, err);
+}
+
+bool gb_secret_store_load(const char *dir, struct gb_filter *filter, struct gb_err *err) {
+	return gb_secret_store_each(dir, add_to_filter, filter, err);
+}

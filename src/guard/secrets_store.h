@@ -1,0 +1,41 @@
+/*
+ * Registered secrets at rest: one encrypted file (XChaCha20-Poly1305) and its key beside it, in a folder that
+ *is the user's alone.
+ *
+ *	char dir[PATH_MAX];
+ *	gb_secret_store_dir(dir, &err);
+ *	gb_secret_store_put(dir, "DATABASE", value, n, &err);
+ *	gb_secret_store_load(dir, filter, &err);
+ *
+ * The key protects what leaves the machine without it: a copy of the file, a backup, an image. Whoever can
+ *read the folder can read the secrets. A folder or file that others may use is refused, and so is a file that
+ *does not open with its key; nothing is then changed.
+ */
+#ifndef GB_GUARD_SECRETS_STORE_H
+#define GB_GUARD_SECRETS_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct gb_filter;
+
+/* $GLOVEBOX_STATE_DIR, else $XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox. Need not be there yet. */
+bool gb_secret_store_dir(char dir[PATH_MAX], struct gb_err *err);
+
+/* Add or replace. Makes the folder, the key and the file if need be. */
+bool gb_secret_store_put(const char *dir, const char *name, const void *value, size_t n, struct gb_err *err);
+/* Fails if there is none of this name. */
+bool gb_secret_store_remove(const char *dir, const char *name, struct gb_err *err);
+
+/* False stops. The value is gone after the call. */
+typedef bool (*gb_secret_handler)(
+    void *data, const char *name, const void *value, size_t n, struct gb_err *err);
+/* Each secret, in the order of their names. None if nothing was ever stored. */
+bool gb_secret_store_each(const char *dir, gb_secret_handler handler, void *data, struct gb_err *err);
+/* Have @filter look for each. */
+bool gb_secret_store_load(const char *dir, struct gb_filter *filter, struct gb_err *err);
+
+#endif

@@ -1,0 +1,256 @@
+#include "guard/secrets_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "secrets.h"
+#include "tap.h"
+
+static char dir[PATH_MAX];
+
+static void begin(void) {
+	char template[] = "/tmp/gb-secrets-XXXXXX";
+	snprintf(dir, sizeof dir, "%s/state/glovebox", mkdtemp(template));
+}
+
+static const char *path_of(const char *name) {
+	static char path[PATH_MAX + 64];
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	return path;
+}
+
+static void end(void) {
+	static const char *const files[] = {"secrets", "secrets.key", "secrets.lock", "secrets.new"};
+	for (size_t i = 0; i < GB_COUNT(files); i++)
+		unlink(path_of(files[i]));
+	for (unsigned i = 0; i < 3; i++) {
+		rmdir(dir);
+		*strrchr(dir, '/') = '\0';
+	}
+}
+
+static bool on_secret(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
+	gb_buf_printf(data, "%s=%.*s;", name, (int)n, (const char *)value);
+	return true;
+}
+
+static void check_content(const char *expected) {
+	gb_auto_buf struct gb_buf all;
+	struct gb_err err = {0};
+	gb_buf_init(&all, 1 << 20);
+	if (!CHECK(gb_secret_store_each(dir, on_secret, &all, &err)))
+		printf("# %s\n", err.message);
+	CHECK_STR(gb_buf_c_str(&all), expected);
+}
+
+static void check_refused(const char *message) {
+	gb_auto_buf struct gb_buf all;
+	struct gb_err err = {0};
+	gb_buf_init(&all, 1 << 20);
+	CHECK(!gb_secret_store_each(dir, on_secret, &all, &err));
+	CHECK(strstr(err.message, message) != NULL);
+	CHECK(!gb_secret_store_put(dir, "NEW", "new value", 9, &err));
+	if (!CHECK(strstr(err.message, message) != NULL))
+		printf("# %s\n", err.message);
+}
+
+static bool put(const char *name, const char *value) {
+	return gb_secret_store_put(dir, name, value, strlen(value), NULL);
+}
+
+TEST(secrets_are_kept_replaced_and_removed) {
+	struct gb_err err = {0};
+	begin();
+	check_content("");
+	CHECK(put("B", "second value"));
+	CHECK(put("A", "first value"));
+	CHECK(put("C", "third value"));
+	check_content("A=first value;B=second value;C=third value;");
+	CHECK(put("B", "another value"));
+	check_content("A=first value;B=another value;C=third value;");
+	CHECK(gb_secret_store_remove(dir, "A", &err));
+	check_content("B=another value;C=third value;");
+	CHECK(!gb_secret_store_remove(dir, "A", &err));
+	CHECK(strstr(err.message, "no secret 'A'") != NULL);
+	end();
+}
+
+TEST(the_filter_learns_them) {
+	struct gb_filter *filter = gb_filter_create();
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 1000);
+	begin();
+	CHECK(put("A", "hunter22"));
+	CHECK(gb_secret_store_load(dir, filter, NULL));
+	mask_whole(filter, "<hunter22>", 10, &out);
+	CHECK_STR(gb_buf_c_str(&out), "<***>");
+	gb_filter_destroy(filter);
+	end();
+}
+
+static unsigned mode_of(const char *path) {
+	struct stat st;
+	return stat(path, &st) == 0 ? st.st_mode & 07777 : 0;
+}
+
+static bool holds(const char *name, const char *text) {
+	gb_auto_buf struct gb_buf content;
+	gb_buf_init(&content, 1 << 20);
+	gb_auto_fd int fd = open(path_of(name), O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && gb_read_to_end(fd, name, &content, NULL) &&
+	       memmem(content.data, content.len, text, strlen(text));
+}
+
+TEST(nobody_else_can_read_them) {
+	begin();
+	CHECK(put("NAME_OF_IT", "hunter22hunter22"));
+	CHECK_INT(mode_of(dir), 0700);
+	CHECK_INT(mode_of(path_of("secrets")), 0600);
+	CHECK_INT(mode_of(path_of("secrets.key")), 0600);
+	CHECK(!holds("secrets", "hunter22") && !holds("secrets.key", "hunter22"));
+	CHECK(!holds("secrets", "NAME_OF_IT"));
+	CHECK(!holds("secrets.new", ""));
+	end();
+}
+
+TEST(loosened_modes_are_refused_with_how_to_mend_them) {
+	begin();
+	CHECK(put("A", "first value"));
+	chmod(dir, 0755);
+	check_refused("(mode 0755); run: chmod 700 '");
+	chmod(dir, 0700);
+	chmod(path_of("secrets.key"), 0640);
+	check_refused("/secrets.key' (mode 0640); run: chmod 600 '");
+	chmod(path_of("secrets.key"), 0600);
+	chmod(path_of("secrets"), 0604);
+	check_refused("/secrets' (mode 0604); run: chmod 600 '");
+	chmod(path_of("secrets"), 0600);
+	check_content("A=first value;");
+	end();
+}
+
+static void change_byte(const char *name, off_t at) {
+	gb_auto_fd int fd = open(path_of(name), O_RDWR | O_CLOEXEC);
+	unsigned char byte;
+	if (CHECK(pread(fd, &byte, 1, at) == 1)) {
+		byte ^= 0x10;
+		CHECK(pwrite(fd, &byte, 1, at) == 1);
+	}
+}
+
+static off_t size_of(const char *name) {
+	struct stat st;
+	return stat(path_of(name), &st) == 0 ? st.st_size : 0;
+}
+
+TEST(a_damaged_file_is_refused_and_nothing_is_lost) {
+	begin();
+	CHECK(put("A", "first value"));
+	for (off_t at = 0; at < size_of("secrets"); at++) {
+		change_byte("secrets", at);
+		check_refused("does not open with its key");
+		change_byte("secrets", at);
+	}
+	change_byte("secrets.key", 5);
+	check_refused("Nothing was changed");
+	change_byte("secrets.key", 5);
+	check_content("A=first value;");
+	end();
+}
+
+TEST(files_that_are_cut_short_or_gone_are_refused) {
+	begin();
+	CHECK(put("A", "first value"));
+	CHECK(truncate(path_of("secrets"), 20) == 0);
+	check_refused("does not open with its key");
+	CHECK(truncate(path_of("secrets"), 0) == 0);
+	check_refused("does not open with its key");
+	CHECK(truncate(path_of("secrets.key"), 31) == 0);
+	check_refused("is no key: it has 31 bytes");
+	unlink(path_of("secrets.key"));
+	check_refused("its key 'secrets.key' is not");
+	/* No key was made for a file that has one somewhere. */
+	CHECK(access(path_of("secrets.key"), F_OK) != 0);
+	end();
+}
+
+TEST(links_and_other_things_are_not_followed) {
+	begin();
+	CHECK(put("A", "first value"));
+	CHECK(rename(path_of("secrets"), "/tmp/gb-secrets-elsewhere") == 0);
+	CHECK(symlink("/tmp/gb-secrets-elsewhere", path_of("secrets")) == 0);
+	check_refused("open '");
+	unlink("/tmp/gb-secrets-elsewhere");
+	unlink(path_of("secrets"));
+	CHECK(mkfifo(path_of("secrets"), 0600) == 0);
+	check_refused("is no file");
+	end();
+}
+
+TEST(what_is_left_of_a_broken_write_does_no_harm) {
+	begin();
+	CHECK(put("A", "first value"));
+	close(open(path_of("secrets.new"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	check_content("A=first value;");
+	CHECK(put("B", "second value"));
+	check_content("A=first value;B=second value;");
+	end();
+}
+
+TEST(writers_at_once_lose_nothing) {
+	enum { WRITERS = 8 };
+	begin();
+	for (int i = 0; i < WRITERS; i++)
+		if (fork() == 0) {
+			char name[] = {(char)('A' + i), '\0'};
+			_exit(put(name, "some value") ? 0 : 1);
+		}
+	for (int i = 0, status; i < WRITERS; i++)
+		CHECK(wait(&status) > 0 && status == 0);
+	check_content(
+	    "A=some value;B=some value;C=some value;D=some value;E=some value;F=some value;G=some value;"
+	    "H=some value;");
+	end();
+}
+
+TEST(limits_are_told) {
+	struct gb_err err = {0};
+	static char large[GB_SECRET_MAX];
+	memset(large, 'x', sizeof large);
+	begin();
+	CHECK(!gb_secret_store_put(dir, "A", "short", 5, &err));
+	CHECK(strstr(err.message, "at least 6") != NULL);
+	CHECK(!gb_secret_store_put(dir, "A/B", "long enough", 11, &err));
+	CHECK(access(dir, F_OK) != 0);
+	for (unsigned i = 0; i < GB_SECRETS_BYTES / GB_SECRET_MAX; i++) {
+		char name[] = {(char)('A' + i), '\0'};
+		CHECK(gb_secret_store_put(dir, name, large, sizeof large, &err));
+	}
+	CHECK(!gb_secret_store_put(dir, "Z", "one more", 8, &err));
+	CHECK(strstr(err.message, "no room") != NULL);
+	CHECK(gb_secret_store_put(dir, "A", "one instead", 11, &err));
+	end();
+}
+
+TEST(the_folder_is_where_it_should_be) {
+	struct gb_err err = {0};
+	setenv("GLOVEBOX_STATE_DIR", "/x/own", 1);
+	setenv("XDG_STATE_HOME", "/x/state", 1);
+	setenv("HOME", "/x/home", 1);
+	CHECK(gb_secret_store_dir(dir, &err));
+	CHECK_STR(dir, "/x/own");
+	unsetenv("GLOVEBOX_STATE_DIR");
+	CHECK(gb_secret_store_dir(dir, &err));
+	CHECK_STR(dir, "/x/state/glovebox");
+	setenv("XDG_STATE_HOME", "relative", 1);
+	CHECK(gb_secret_store_dir(dir, &err));
+	CHECK_STR(dir, "/x/home/.local/state/glovebox");
+	unsetenv("HOME");
+	CHECK(!gb_secret_store_dir(dir, &err));
+	CHECK(strstr(err.message, "GLOVEBOX_STATE_DIR") != NULL);
+}
