@@ -4,8 +4,8 @@
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
 
-static const struct command *const commands[] = {
-    &command_run, &command_stdio, &command_ts_strip, &command_doctor, &command_bench, &command_version};
+static const struct command *const commands[] = {&command_run, &command_stdio, &command_ts_strip,
+    &command_doctor, &command_bench, &command_config, &command_version};
 
 static void usage(FILE *to) {
 	print_styled(to, BOLD, "glovebox");
