@@ -30,7 +30,7 @@ struct command {
 };
 
 extern const struct command command_run, command_stdio, command_ts_strip, command_doctor, command_bench,
-    command_config, command_version;
+    command_config, command_prompt, command_version;
 
 /* --- flags (options.c) --- */
 

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 enum gb_config_runtime {
@@ -177,5 +178,8 @@ const struct gb_config_origin *gb_config_origin(
     const struct gb_config *config, const struct gb_setting *setting);
 /* The file that was read, or NULL. */
 const char *gb_config_file(const struct gb_config *config);
+
+/* Append what an agent's model is to be told of running code, as Markdown; nothing if that is disabled. */
+void gb_config_prompt(const struct gb_config *config, struct gb_buf *out);
 
 #endif

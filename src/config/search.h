@@ -2,7 +2,6 @@
 #ifndef GB_CONFIG_SEARCH_H
 #define GB_CONFIG_SEARCH_H
 
-#include "base/buf.h"
 #include "config/config.h"
 
 /* Names the file. */

@@ -86,6 +86,23 @@ a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean '
 ok 'a variable that is almost a setting is an error' a
 a() { run 2 config && has "$err" 'show, check, init or docs' && run 2 config dance && run 2 config show x && has "$err" 'takes no operand' && run 2 config check a b && has "$err" 'one operand too many' && run 0 config --help && has "$out" 'GLOVEBOX_CONFIG'; }
 ok 'wrong use is named' a
+a() { rm -f glovebox.yaml "$HOME/.config/glovebox/glovebox.yaml" "$XDG_CONFIG_HOME/glovebox/glovebox.yaml"; run 0 prompt && [ -z "$out$err" ] && run 0 prompt --json && [ "$out" = '{"enabled":false}' ] && run 0 prompt --set agent.enabled=true --set agent.allowedRuntimes= && [ -z "$out" ]; }
+ok 'nothing is said to an agent that cannot run code' a
+a() { run 0 prompt --set agent.enabled=true && has "$out" '## Running code' && has "$out" 'may take 3m and write 1M of output; the code itself may have 50K' && has "$out" '- `python`' && ! grep -q deno "$scratch/out" && has "$out" 'no network' && has "$out" 'A person is shown the code' && has "$out" 'At most 5 at once' && has "$out" 'rm and sudo' && ! grep -q restricted: "$scratch/out"; }
+ok 'else what it can do' a
+a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set network.allowlist=a.example --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts from nothing' && has "$out" 'these hosts only: a.example.' && has "$out" 'not confirmed' && has "$out" 'no import but of math, json.' && has "$out" 'services that have no tool'; }
+ok 'it follows the settings' a
+a() { run 0 prompt --json --set agent.enabled=true --set network.allowlist=a.example && /usr/bin/python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["enabled"] and d["prompt"].startswith("## Running code\n") and d["approval"] and d["persistentSessions"]
+assert [r["name"] for r in d["runtimes"]] == ["javascript", "python", "node", "shell"] and d["runtimes"][0]["memoryBytes"] == 64 << 20
+assert d["hosts"] == ["a.example"] and d["maxExecutionTimeMs"] == 180000 and d["maxOutputBytes"] == 1 << 20
+assert d["maxCodeBytes"] == 51200 and d["maxConcurrentSessions"] == 5
+' "$scratch/out"; }
+ok 'the prompt as json' a
+a() { run 2 prompt x && has "$err" 'takes no operand' && run 2 prompt --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 0 prompt --help && has "$out" 'system prompt'; }
+ok 'the prompt names what is wrong' a
 a() { out='' err=''; "$here/scripts/config-docs" "$glovebox" --check; }
 ok 'docs/CONFIGURATION.md has the table as it is' a
 
