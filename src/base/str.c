@@ -44,7 +44,7 @@ static bool parse_with_unit(const char *text, const struct unit *units, size_t n
 }
 
 bool gb_str_parse_duration_ms(const char *text, uint64_t *ret_ms) {
-	static const struct unit units[] = {{"s", 1e3}, {"ms", 1}, {"m", 6e4}, {"h", 3.6e6}};
+	static const struct unit units[] = {{"s", 1e3}, {"ms", 1}, {"m", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}};
 	return parse_with_unit(text, units, sizeof units / sizeof *units, ret_ms);
 }
 

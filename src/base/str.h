@@ -36,7 +36,7 @@ bool gb_str_ends_with(struct gb_str s, struct gb_str tail);
  * Without a separator the head is everything and @rest becomes empty. Returns whether there was one. */
 bool gb_str_cut(struct gb_str *rest, char separator, struct gb_str *ret_head);
 
-/* "250ms", "5s", "2m", "1h", or a bare number of seconds ("0.5"). False if it is none of these. */
+/* "250ms", "5s", "2m", "1h", "1d", or a bare number of seconds ("0.5"). False if it is none of these. */
 bool gb_str_parse_duration_ms(const char *text, uint64_t *ret_ms);
 
 /* "64M", "512K", "1G", or a bare number of bytes; powers of 1024. False if it is none of these. */

@@ -74,7 +74,7 @@ a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run 
 ok 'code that is too large' a
 a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'A first result'; }
 ok 'without a command it tells what there is' a
-a() { for c in run secrets ts-strip doctor bench version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
+a() { for c in run session audit secrets ts-strip doctor bench config prompt version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
 ok 'every command has help' a
 a() { run 0 version && has "$out" 'glovebox 0.' && run 0 version --json && has "$out" '{"version":"0.' && run 2 version x; }
 ok 'version' a

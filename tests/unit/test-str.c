@@ -48,8 +48,8 @@ TEST(durations_have_units) {
 	static const struct {
 		const char *text;
 		uint64_t ms;
-	} cases[] = {{"250ms", 250}, {"5s", 5000}, {"2m", 120000}, {"1h", 3600000}, {"0.5", 500}, {"7", 7000},
-	    {"0", 0}, {"0.0004s", 0}, {"1.5s", 1500}};
+	} cases[] = {{"250ms", 250}, {"5s", 5000}, {"2m", 120000}, {"1h", 3600000}, {"2d", 172800000},
+	    {"0.5", 500}, {"7", 7000}, {"0", 0}, {"0.0004s", 0}, {"1.5s", 1500}};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
 		uint64_t ms = 77;
 		CHECK(gb_str_parse_duration_ms(cases[i].text, &ms));
@@ -59,7 +59,7 @@ TEST(durations_have_units) {
 
 TEST(what_is_no_duration_is_refused) {
 	static const char *const cases[] = {
-	    "", "s", "-1", "1d", "1 s", " 1", "1s ", "inf", "nan", "0x10", "1e999", "99999999999999999h"};
+	    "", "s", "-1", "1w", "1 s", " 1", "1s ", "inf", "nan", "0x10", "1e999", "99999999999999999h"};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
 		uint64_t ms = 77;
 		if (!CHECK(!gb_str_parse_duration_ms(cases[i], &ms)))

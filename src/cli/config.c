@@ -1,0 +1,279 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "cli/settings.h"
+#include "config/settings.h"
+#include "value/json.h"
+
+enum { TEXT_MAX = 8 << 20 };
+
+struct request {
+	const char *action, *operand;
+	struct settings_request settings;
+	bool json;
+};
+
+static const struct flag flags[] = {
+    SETTINGS_FLAGS,
+    {"json", 0, NULL, "show: one JSON object"},
+    {0},
+};
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct request *request = data;
+	if (flag && !settings_flag(&request->settings, flag, value))
+		request->json = true;
+	if (flag)
+		return true;
+	if (request->operand)
+		return complain(&command_config, "'%s' is one operand too many", value);
+	*(request->action ? &request->operand : &request->action) = value;
+	return true;
+}
+
+static int print(struct gb_buf *out) {
+	fwrite(out->data, 1, out->len, stdout);
+	return fflush(stdout) == 0 ? EXIT_OK : EXIT_REFUSED;
+}
+
+/* --- show --- */
+
+static const char *const layers[] = {[GB_CONFIG_DEFAULT] = "default",
+    [GB_CONFIG_FILE] = "file",
+    [GB_CONFIG_ENVIRONMENT] = "environment",
+    [GB_CONFIG_FLAG] = "flag"};
+
+static void say_origin(
+    struct gb_buf *out, const struct gb_setting *setting, const struct gb_config_origin *origin) {
+	if (origin->layer == GB_CONFIG_FILE)
+		gb_buf_printf(out, "%s:%u", origin->place, origin->line);
+	else if (origin->layer == GB_CONFIG_ENVIRONMENT)
+		gb_buf_printf(out, "$%s", origin->place);
+	else if (origin->layer == GB_CONFIG_FLAG)
+		gb_buf_printf(out, "--set");
+	else
+		gb_buf_printf(out, origin->lowered ? "default, lowered to the maximum" : "default");
+	if (origin->name && strcmp(origin->name, setting->name) != 0)
+		gb_buf_printf(out, " as %s", origin->name);
+}
+
+static int show_text(const struct gb_config *config) {
+	gb_auto_buf struct gb_buf value, origin;
+	gb_buf_init(&value, TEXT_MAX);
+	gb_buf_init(&origin, TEXT_MAX);
+	const char *file = gb_config_file(config);
+	printf("# %s%s\n", file ? "file: " : "no file: every value is a default, or from the environment",
+	    file ? file : "");
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		const struct gb_config_origin *from = gb_config_origin(config, &gb_settings[i]);
+		gb_buf_clear(&value);
+		gb_buf_clear(&origin);
+		gb_setting_write(&gb_settings[i], config, &value);
+		say_origin(&origin, &gb_settings[i], from);
+		const char *said = gb_buf_c_str(&value), *where = gb_buf_c_str(&origin);
+		if (!said || !where)
+			return EXIT_REFUSED;
+		printf("%-31s ", gb_settings[i].name);
+		print_styled(stdout, from->name ? BOLD : PLAIN, "%-20s", said);
+		print_styled(stdout, DIM, "  # %s\n", where);
+	}
+	return EXIT_OK;
+}
+
+static void add_list(struct gb_buf *out, const struct gb_config_list *list) {
+	gb_buf_append_char(out, '[');
+	for (size_t i = 0; i < list->n; i++) {
+		gb_buf_printf(out, i ? "," : "");
+		gb_json_append_string(out, gb_str_from(list->items[i]));
+	}
+	gb_buf_append_char(out, ']');
+}
+
+static void add_profiles(struct gb_buf *out, const struct gb_config_profiles *profiles) {
+	gb_buf_append_char(out, '{');
+	for (size_t i = 0; i < profiles->n; i++) {
+		gb_buf_printf(out, i ? "," : "");
+		gb_json_append_string(out, gb_str_from(profiles->items[i].name));
+		gb_buf_append_char(out, ':');
+		add_list(out, &profiles->items[i].modules);
+	}
+	gb_buf_append_char(out, '}');
+}
+
+static void add_runtimes(struct gb_buf *out, unsigned set) {
+	const char *names[GB_CONFIG_RUNTIMES];
+	struct gb_config_list list = {names, 0};
+	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
+		if (set & 1u << i)
+			names[list.n++] = gb_config_runtime_name((enum gb_config_runtime)i);
+	add_list(out, &list);
+}
+
+/* Durations are milliseconds, sizes bytes. */
+static void add_value(struct gb_buf *out, const struct gb_setting *setting, const struct gb_config *config) {
+	const void *at = (const char *)config + setting->offset;
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, TEXT_MAX);
+	switch (setting->type) {
+	case GB_SETTING_BOOL:
+		gb_setting_write(setting, config, out);
+		return;
+	case GB_SETTING_PATH:
+	case GB_SETTING_VARIABLE:
+		gb_json_append_string(out, gb_str_from(*(const char *const *)at));
+		return;
+	case GB_SETTING_RUNTIMES:
+		add_runtimes(out, *(const unsigned *)at);
+		return;
+	case GB_SETTING_PROFILES:
+		add_profiles(out, at);
+		return;
+	case GB_SETTING_MODULES:
+	case GB_SETTING_HOSTS:
+	case GB_SETTING_VARIABLES:
+	case GB_SETTING_TEXTS:
+		add_list(out, at);
+		return;
+	default:
+		break;
+	}
+	if (gb_setting_is_number(setting)) {
+		gb_buf_printf(out, "%.15g", gb_setting_number(setting, config));
+		return;
+	}
+	gb_setting_write(setting, config, &text);
+	gb_json_append_string(out, gb_buf_str(&text));
+}
+
+static void add_setting(
+    struct gb_buf *out, const struct gb_setting *setting, const struct gb_config *config) {
+	const struct gb_config_origin *origin = gb_config_origin(config, setting);
+	gb_buf_printf(
+	    out, "{\"name\":\"%s\",\"type\":\"%s\",\"value\":", setting->name, gb_setting_type_name(setting));
+	add_value(out, setting, config);
+	gb_buf_printf(out, ",\"from\":\"%s\"", layers[origin->layer]);
+	if (origin->place) {
+		gb_buf_printf(out, ",\"place\":");
+		gb_json_append_string(out, gb_str_from(origin->place));
+	}
+	if (origin->layer == GB_CONFIG_FILE)
+		gb_buf_printf(out, ",\"line\":%u,\"column\":%u", origin->line, origin->column);
+	if (origin->name && strcmp(origin->name, setting->name) != 0)
+		gb_buf_printf(out, ",\"as\":\"%s\"", origin->name);
+	gb_buf_append_char(out, '}');
+}
+
+static int show_json(const struct gb_config *config) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, TEXT_MAX);
+	gb_buf_printf(&out, "{\"file\":");
+	if (gb_config_file(config))
+		gb_json_append_string(&out, gb_str_from(gb_config_file(config)));
+	else
+		gb_buf_printf(&out, "null");
+	gb_buf_printf(&out, ",\"settings\":[");
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		gb_buf_printf(&out, i ? "," : "");
+		add_setting(&out, &gb_settings[i], config);
+	}
+	gb_buf_printf(&out, "]}\n");
+	return gb_buf_failed(&out) ? EXIT_REFUSED : print(&out);
+}
+
+static int show(const struct command *self, const struct request *request) {
+	const struct gb_config *config = settings_load(self, &request->settings);
+	if (!config)
+		return EXIT_BAD_USE;
+	int status = request->json ? show_json(config) : show_text(config);
+	gb_config_unref(config);
+	return status;
+}
+
+/* --- the others --- */
+
+static int check(const struct command *self, const struct request *request) {
+	struct settings_request settings = request->settings;
+	if (request->operand)
+		settings.file = request->operand;
+	const struct gb_config *config = settings_load(self, &settings);
+	if (!config)
+		return EXIT_BAD_USE;
+	const char *file = gb_config_file(config);
+	printf("%s: nothing is wrong with it\n", file ? file : "there is no file");
+	gb_config_unref(config);
+	return EXIT_OK;
+}
+
+static int init(const struct command *self, const struct request *request) {
+	const char *path = request->operand ? request->operand : "glovebox.yaml";
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, TEXT_MAX);
+	gb_settings_write_template(&out);
+	gb_auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		complain(self, "%s: %s%s", path, strerror(errno),
+		    errno == EEXIST ? "; it is left as it is: move it away, or name another" : "");
+		return EXIT_REFUSED;
+	}
+	if (!gb_write_all(fd, out.data, out.len)) {
+		complain(self, "write '%s': %s", path, strerror(errno));
+		return EXIT_REFUSED;
+	}
+	printf("%s: written; take away the # of what you want to change\n", path);
+	return EXIT_OK;
+}
+
+static int docs(const struct command *self, const struct request *request) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, TEXT_MAX);
+	gb_settings_write_markdown(&out);
+	return print(&out);
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	static const struct {
+		const char *name;
+		int (*run)(const struct command *self, const struct request *request);
+		bool operand;
+	} actions[] = {
+	    {"show", show, false}, {"check", check, true}, {"init", init, true}, {"docs", docs, false}};
+	struct request request = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	for (size_t i = 0; request.action && i < GB_COUNT(actions); i++) {
+		if (strcmp(request.action, actions[i].name) != 0)
+			continue;
+		if (!request.operand || actions[i].operand)
+			return actions[i].run(self, &request);
+		complain(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);
+		return EXIT_BAD_USE;
+	}
+	complain(self, "say what to do: show, check, init or docs");
+	return EXIT_BAD_USE;
+}
+
+const struct command command_config = {
+    .name = "config",
+    .synopsis = "show|check|init|docs [FILE]",
+    .summary = "the settings: which hold, and why",
+    .details =
+	"  glovebox config show             each setting, its value, and where that comes from\n"
+	"  glovebox config check [FILE]     what is wrong with a file; the exit status is 2 if anything is\n"
+	"  glovebox config init [FILE]      write a file with every setting in it, as a comment\n"
+	"  glovebox config docs             all settings, as the table in docs/CONFIGURATION.md\n"
+	"\n"
+	"The file is the first of: --config, $GLOVEBOX_CONFIG, ./glovebox.yaml,\n"
+	"$XDG_CONFIG_HOME/glovebox/glovebox.yaml, ~/.config/glovebox/glovebox.yaml,\n"
+	"/etc/glovebox/glovebox.yaml. The environment (GLOVEBOX_AGENT_ENABLED=true) goes before the file, "
+	"and\n"
+	"--set agent.enabled=true before both.",
+    .flags = flags,
+    .run = run,
+};

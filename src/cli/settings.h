@@ -1,0 +1,32 @@
+/*
+ * --config and --set, for every command that has settings:
+ *
+ *	static const struct flag flags[] = {SETTINGS_FLAGS, {0}};
+ *	if (settings_flag(&request->settings, flag, value)) ...		// it was one of them
+ *	const struct gb_config *config = settings_load(self, &request->settings);	// NULL: it was said
+ *why
+ */
+#ifndef GB_CLI_SETTINGS_H
+#define GB_CLI_SETTINGS_H
+
+#include "cli/cli.h"
+#include "config/config.h"
+
+enum { SETTINGS_MAX = 256 };
+
+struct settings_request {
+	const char *file;
+	const char *set[SETTINGS_MAX];
+	size_t n_set;
+};
+
+#define SETTINGS_FLAGS                                                                                       \
+	{"config", 0, "FILE", "read the settings from there"}, {                                             \
+		"set", 0, "KEY=VALUE", "a setting, before file and environment; can be repeated"             \
+	}
+
+/* Is @flag one of them? Then it is noted. */
+bool settings_flag(struct settings_request *request, const struct flag *flag, const char *value);
+const struct gb_config *settings_load(const struct command *command, const struct settings_request *request);
+
+#endif

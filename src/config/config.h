@@ -1,0 +1,185 @@
+/*
+ * What Glovebox was told: one snapshot of all settings, which never changes.
+ *
+ *	const struct gb_config_sources sources = {.environment = environ};
+ *	const struct gb_config *config;
+ *	if (!gb_config_load(&sources, &config, &err)) ...
+ *	... config->agent.enabled ...
+ *	gb_config_reload(&sources, &config, &err);	// another one; or the old one, and an error
+ *	gb_config_unref(config);
+ *
+ * A setting has its value from the last of these that names it: its default, the file, the environment,
+ *--set. Whoever keeps a snapshot over a reload takes a reference. The settings themselves: settings.c.
+ */
+#ifndef GB_CONFIG_CONFIG_H
+#define GB_CONFIG_CONFIG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum gb_config_runtime {
+	GB_CONFIG_JAVASCRIPT, /* and TypeScript */
+	GB_CONFIG_PYTHON,
+	GB_CONFIG_NODE,
+	GB_CONFIG_SHELL,
+	GB_CONFIG_DENO,
+};
+#define GB_CONFIG_RUNTIMES (GB_CONFIG_DENO + 1)
+
+/* "javascript", "python", "node", "shell", "deno". */
+const char *gb_config_runtime_name(enum gb_config_runtime runtime);
+
+/* Where the actions for YAML agents run code: here, refusing what small scripts do not need; here, without
+ * that; or with E2B. */
+enum gb_config_mode { GB_CONFIG_RESTRICTED, GB_CONFIG_PERMISSIVE, GB_CONFIG_E2B };
+
+struct gb_config_list {
+	const char *const *items;
+	size_t n;
+};
+
+/* Python with modules loaded before any code comes. */
+struct gb_config_profile {
+	const char *name;
+	struct gb_config_list modules;
+};
+
+struct gb_config_profiles {
+	const struct gb_config_profile *items;
+	size_t n;
+};
+
+/* What a run has if it does not ask, and what it may ask for. */
+struct gb_config_limits {
+	uint64_t timeout_ms, max_timeout_ms;
+	uint64_t memory_bytes, max_memory_bytes;
+	uint64_t output_bytes, max_output_bytes;
+	uint64_t result_bytes, max_result_bytes;
+};
+
+/* Durations are milliseconds; a path that is empty was left to Glovebox. */
+struct gb_config {
+	const char *state_dir;
+	struct {
+		bool enabled;
+		bool auto_approve;
+		unsigned allowed_runtimes; /* 1 << GB_CONFIG_PYTHON and so on */
+		uint64_t max_execution_ms;
+		uint64_t max_output_bytes;
+		uint64_t max_code_bytes;
+		unsigned max_concurrent_sessions;
+		bool persistent_sessions;
+	} agent;
+	struct {
+		unsigned calls_per_turn;
+		uint64_t max_timeout_ms, max_network_timeout_ms;
+		uint64_t max_result_bytes;
+	} core;
+	struct {
+		uint64_t timeout_ms;
+		unsigned max_tool_calls;
+		const char *working_dir;
+	} executor;
+	struct {
+		uint64_t timeout_ms;
+		uint64_t memory_bytes;
+		uint64_t output_bytes;
+		enum gb_config_mode mode;
+		bool allow_network, allow_filesystem;
+		struct gb_config_list allowed_modules;
+	} actions;
+	struct {
+		const char *key_variable;
+	} e2b;
+	struct {
+		uint64_t timeout_ms;
+	} approvals;
+	struct {
+		unsigned max, queue;
+		uint64_t idle_ms, max_age_ms;
+	} sessions;
+	struct {
+		bool enabled;
+		double initial, maximum, recharge_per_hour;
+		double cost_isolated, cost_network;
+		double gate, gate_network;
+	} energy;
+	struct {
+		bool enabled;
+		struct gb_config_list javascript, shell;
+	} guard;
+	struct {
+		struct gb_config_list patterns, environment;
+	} secrets;
+	struct {
+		struct gb_config_list allowlist;
+	} network;
+	struct {
+		const char *directory;
+		uint64_t max_age_ms, max_bytes;
+	} audit;
+	struct {
+		const char *shell, *node, *deno, *node_packages;
+	} programs;
+	struct {
+		bool restricted;
+		struct gb_config_list allowed_modules;
+		struct gb_config_profiles profiles;
+	} python;
+	struct {
+		struct gb_config_list allowed_modules;
+	} node;
+	struct {
+		bool restricted;
+	} shell;
+	struct gb_config_limits limits[GB_CONFIG_RUNTIMES];
+};
+
+struct gb_config_sources {
+	const char *file;       /* --config; NULL: it is looked for */
+	const char *const *set; /* "name=value" of each --set */
+	size_t n_set;
+	char *const *environment; /* as environ is; NULL: none */
+	const char *text;         /* what stands in @file, which is then only a name; NULL: it is read */
+	size_t text_bytes;
+};
+
+/* *ret is the caller's, to unref. What is wrong is said with its place, the key, and what was expected. */
+bool gb_config_load(
+    const struct gb_config_sources *sources, const struct gb_config **ret, struct gb_err *err);
+/* Load once more. *config becomes the new one and the old one is let go; or, on any error, stays. */
+bool gb_config_reload(
+    const struct gb_config_sources *sources, const struct gb_config **config, struct gb_err *err);
+const struct gb_config *gb_config_ref(const struct gb_config *config);
+void gb_config_unref(const struct gb_config *config); /* NULL is fine */
+
+/* Where the file is: @sources->file, $GLOVEBOX_CONFIG, ./glovebox.yaml, then below $XDG_CONFIG_HOME,
+ * ~/.config and /etc. The first two must be there; without any of the others @ret is empty. */
+bool gb_config_find(const struct gb_config_sources *sources, char ret[PATH_MAX], struct gb_err *err);
+
+enum gb_config_layer { GB_CONFIG_DEFAULT, GB_CONFIG_FILE, GB_CONFIG_ENVIRONMENT, GB_CONFIG_FLAG };
+
+/* Where a setting has its value from. */
+struct gb_config_origin {
+	enum gb_config_layer layer;
+	const char *place; /* the file, or the variable; or NULL */
+	const char *name;  /* the key, as it was written there; NULL for a default */
+	unsigned line, column;
+	bool lowered; /* a default that was above the maximum that was set */
+};
+
+struct gb_setting;
+const struct gb_config_origin *gb_config_origin(
+    const struct gb_config *config, const struct gb_setting *setting);
+/* The file that was read, or NULL. */
+const char *gb_config_file(const struct gb_config *config);
+
+/* Append what an agent's model is to be told of running code, as Markdown; nothing if that is disabled. */
+void gb_config_prompt(const struct gb_config *config, struct gb_buf *out);
+
+#endif

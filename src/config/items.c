@@ -1,0 +1,252 @@
+#include "config/items.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* --- what an item may be --- */
+
+/* Length of the character at @p, of which @n bytes are there; 0 if it is none, or steers a terminal. */
+static size_t character(const unsigned char *p, size_t n) {
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+	if (length == 0 || length > n)
+		return 0;
+	uint32_t code = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if (p[i] >> 6 != 2)
+			return 0;
+		code = code << 6 | (p[i] & 0x3fu);
+	}
+	bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+	bool valid = code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+	return valid && !control ? length : 0;
+}
+
+bool gb_config_is_text(struct gb_str text) {
+	if (text.n > GB_CONFIG_TEXT_MAX)
+		return false;
+	for (size_t i = 0, n; i < text.n; i += n)
+		if ((n = character((const unsigned char *)text.p + i, text.n - i)) == 0)
+			return false;
+	return true;
+}
+
+static bool all_of(struct gb_str text, const char *punctuation) {
+	for (size_t i = 0; i < text.n; i++)
+		if (!isalnum((unsigned char)text.p[i]) && !(text.p[i] && strchr(punctuation, text.p[i])))
+			return false;
+	return text.n > 0;
+}
+
+bool gb_config_is_variable(struct gb_str text) {
+	return all_of(text, "_") && !isdigit((unsigned char)text.p[0]);
+}
+
+static bool is_module(struct gb_str text) {
+	return all_of(text, "_-.@/:") && text.n <= 200;
+}
+
+/* "api.example.com" or "api.example.com:8443". */
+static bool is_host(struct gb_str text) {
+	struct gb_str rest = text, name, label;
+	bool has_port = gb_str_cut(&rest, ':', &name);
+	unsigned port = 0;
+	for (size_t i = 0; i < rest.n && port <= 65535; i++)
+		port = isdigit((unsigned char)rest.p[i]) ? port * 10 + (unsigned)(rest.p[i] - '0') : 65536;
+	if (name.n > 253 || (has_port && (port == 0 || port > 65535)))
+		return false;
+	for (bool more = true; more;) {
+		more = gb_str_cut(&name, '.', &label);
+		if (!all_of(label, "-") || label.n > 63 || label.p[0] == '-' || label.p[label.n - 1] == '-')
+			return false;
+	}
+	return true;
+}
+
+static bool is_some_text(struct gb_str text) {
+	return text.n > 0 && gb_config_is_text(text);
+}
+
+static const struct {
+	const char *name, *others[3];
+} runtimes[GB_CONFIG_RUNTIMES] = {
+    [GB_CONFIG_JAVASCRIPT] = {"javascript", {"typescript", "js", "ts"}},
+    [GB_CONFIG_PYTHON] = {"python", {"py"}},
+    [GB_CONFIG_NODE] = {"node", {"nodejs"}},
+    [GB_CONFIG_SHELL] = {"shell", {"bash", "sh"}},
+    [GB_CONFIG_DENO] = {"deno", {NULL}},
+};
+
+const char *gb_config_runtime_name(enum gb_config_runtime runtime) {
+	return (unsigned)runtime < GB_CONFIG_RUNTIMES ? runtimes[runtime].name : "?";
+}
+
+static unsigned find_runtime(const char *name) {
+	unsigned i = 0;
+	for (; i < GB_CONFIG_RUNTIMES; i++) {
+		bool is = strcmp(name, runtimes[i].name) == 0;
+		for (size_t k = 0; k < GB_COUNT(runtimes[i].others) && runtimes[i].others[k]; k++)
+			is |= strcmp(name, runtimes[i].others[k]) == 0;
+		if (is)
+			break;
+	}
+	return i;
+}
+
+static bool is_runtime(struct gb_str text) {
+	return find_runtime(text.p) < GB_CONFIG_RUNTIMES;
+}
+
+static const struct {
+	bool (*is)(struct gb_str text);
+	const char *expected;
+	bool lower; /* case makes no difference */
+} kinds[GB_SETTING_TYPES] = {
+    [GB_SETTING_RUNTIMES] = {is_runtime, "javascript, python, node, shell or deno"},
+    [GB_SETTING_MODULES] = {is_module, "the name of a module"},
+    [GB_SETTING_HOSTS] = {is_host, "a host such as api.example.com, without https:// or a path", true},
+    [GB_SETTING_VARIABLES] = {gb_config_is_variable, "the name of a variable"},
+    [GB_SETTING_TEXTS] = {is_some_text, "a text"},
+    [GB_SETTING_PROFILES] = {is_module, "the name of a module"},
+};
+
+/* --- reading --- */
+
+static bool problem(struct gb_setting_read *read, const struct gb_yaml *at, const char *expected) {
+	char quoted[GB_CONFIG_QUOTED_MAX];
+	read->at = at;
+	snprintf(read->problem, sizeof read->problem, "expected %s, found %s", expected,
+	    at->kind == GB_YAML_SCALAR ? gb_config_quote(at->text, quoted) : "a list or mapping");
+	return false;
+}
+
+static bool too_many(struct gb_setting_read *read, const struct gb_yaml *at) {
+	read->at = at;
+	snprintf(read->problem, sizeof read->problem, "more than %d of them", GB_CONFIG_LIST_MAX);
+	return false;
+}
+
+static bool out_of_memory(struct gb_setting_read *read) {
+	snprintf(read->problem, sizeof read->problem, "there is no memory for its value");
+	return false;
+}
+
+static bool read_items(struct gb_setting_read *read, const struct gb_yaml *node, struct gb_config_list *to) {
+	enum gb_setting_type type = read->setting->type;
+	if (node->n > GB_CONFIG_LIST_MAX)
+		return too_many(read, node);
+	const char **items = gb_arena_array(read->arena, node->n + 1, sizeof *items);
+	size_t n = 0;
+	if (!items)
+		return out_of_memory(read);
+	for (const struct gb_yaml_item *item = node->first; item; item = item->next) {
+		const struct gb_yaml *value = item->value;
+		if (value->kind != GB_YAML_SCALAR || gb_yaml_is_null(value) || !is_some_text(value->text) ||
+		    !kinds[type].is(value->text))
+			return problem(read, value, kinds[type].expected);
+		char *copy = gb_arena_copy(read->arena, value->text);
+		if (!copy)
+			return out_of_memory(read);
+		for (char *p = copy; kinds[type].lower && *p; p++)
+			*p = (char)tolower((unsigned char)*p);
+		items[n++] = copy;
+	}
+	*to = (struct gb_config_list){items, n};
+	return true;
+}
+
+bool gb_config_read_list(struct gb_setting_read *read, const struct gb_yaml *node, void *to) {
+	struct gb_config_list list;
+	if (!read_items(read, node, &list))
+		return false;
+	if (read->setting->type != GB_SETTING_RUNTIMES) {
+		*(struct gb_config_list *)to = list;
+		return true;
+	}
+	unsigned set = 0;
+	for (size_t i = 0; i < list.n; i++)
+		set |= 1u << find_runtime(list.items[i]);
+	*(unsigned *)to = set;
+	return true;
+}
+
+/* The profiles that are there already have their names. */
+static bool is_profile_name(struct gb_str name) {
+	return all_of(name, "-_") && name.n <= 32 && !gb_str_eq(name, GB_STR("stdlib")) &&
+	       !gb_str_eq(name, GB_STR("data"));
+}
+
+bool gb_config_read_profiles(struct gb_setting_read *read, const struct gb_yaml *node, void *to) {
+	if (node->n > GB_CONFIG_LIST_MAX)
+		return too_many(read, node);
+	struct gb_config_profile *profiles = gb_arena_array(read->arena, node->n + 1, sizeof *profiles);
+	size_t n = 0;
+	if (!profiles)
+		return out_of_memory(read);
+	for (const struct gb_yaml_item *item = node->first; item; item = item->next, n++) {
+		if (!is_profile_name(item->key->text))
+			return problem(read, item->key,
+			    "a name of letters, digits, - and _ that is neither stdlib nor data");
+		for (size_t i = 0; i < n; i++)
+			if (strcmp(profiles[i].name, item->key->text.p) == 0)
+				return problem(read, item->key, "each profile once");
+		if (item->value->kind != GB_YAML_SEQUENCE)
+			return problem(read, item->value, "a list of modules");
+		if (!read_items(read, item->value, &profiles[n].modules))
+			return false;
+		profiles[n].name = gb_arena_copy(read->arena, item->key->text);
+		if (!profiles[n].name)
+			return out_of_memory(read);
+	}
+	*(struct gb_config_profiles *)to = (struct gb_config_profiles){profiles, n};
+	return true;
+}
+
+/* --- writing --- */
+
+void gb_config_write_item(struct gb_buf *out, const char *text) {
+	bool plain = isalpha((unsigned char)text[0]) || text[0] == '/' || text[0] == '_';
+	if (plain && all_of(gb_str_from(text), "_-./@") && strcasecmp(text, "null") != 0) {
+		gb_buf_printf(out, "%s", text);
+		return;
+	}
+	gb_buf_append_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			gb_buf_append_char(out, '\\');
+		gb_buf_append_char(out, *text);
+	}
+	gb_buf_append_char(out, '"');
+}
+
+void gb_config_write_list(struct gb_buf *out, const void *from) {
+	const struct gb_config_list *list = from;
+	for (size_t i = 0; i < list->n; i++) {
+		gb_buf_printf(out, i ? ", " : "[");
+		gb_config_write_item(out, list->items[i]);
+	}
+	gb_buf_printf(out, list->n ? "]" : "[]");
+}
+
+void gb_config_write_runtimes(struct gb_buf *out, const void *from) {
+	const char *names[GB_CONFIG_RUNTIMES];
+	struct gb_config_list list = {names, 0};
+	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
+		if (*(const unsigned *)from & 1u << i)
+			names[list.n++] = runtimes[i].name;
+	gb_config_write_list(out, &list);
+}
+
+void gb_config_write_profiles(struct gb_buf *out, const void *from) {
+	const struct gb_config_profiles *profiles = from;
+	for (size_t i = 0; i < profiles->n; i++) {
+		gb_buf_printf(out, i ? ", " : "{");
+		gb_config_write_item(out, profiles->items[i].name);
+		gb_buf_printf(out, ": ");
+		gb_config_write_list(out, &profiles->items[i].modules);
+	}
+	gb_buf_printf(out, profiles->n ? "}" : "{}");
+}

@@ -1,0 +1,361 @@
+/* From the sources to one snapshot. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config/items.h"
+#include "config/search.h"
+
+enum {
+	SNAPSHOT_MAX = 32 << 20,
+	PLACE_MAX = 200,
+	MAX_KEYS = 512, /* of one mapping */
+};
+
+/* A snapshot, and what is known about it. */
+struct snapshot {
+	struct gb_config config;
+	struct gb_arena arena;
+	atomic_uint references;
+	const char *file;
+	struct gb_config_origin *origins;
+};
+
+struct loading {
+	struct snapshot *snapshot;
+	struct gb_config scratch; /* where a value is read before it is known to be welcome */
+	const struct gb_config_sources *sources;
+	const char *home;
+	struct gb_err *err;
+};
+
+static struct snapshot *snapshot_of(const struct gb_config *config) {
+	return (struct snapshot *)((char *)(uintptr_t)config - offsetof(struct snapshot, config));
+}
+
+static struct gb_config_origin *origin_of(struct loading *l, const struct gb_setting *setting) {
+	return &l->snapshot->origins[setting - gb_settings];
+}
+
+/* --- what is wrong, and where --- */
+
+/* A long path is told by its end. */
+static const char *shorten(const char *path) {
+	size_t n = strlen(path);
+	return n > 120 ? path + n - 120 : path;
+}
+
+static const char *place_text(const struct gb_config_origin *at, char ret[PLACE_MAX]) {
+	if (at->layer == GB_CONFIG_FILE)
+		snprintf(ret, PLACE_MAX, "%s:%u:%u", shorten(at->place), at->line, at->column);
+	else if (at->layer == GB_CONFIG_ENVIRONMENT)
+		snprintf(ret, PLACE_MAX, "$%s", at->place);
+	else
+		snprintf(ret, PLACE_MAX, "%s", at->layer == GB_CONFIG_FLAG ? "--set" : "default");
+	return ret;
+}
+
+static bool fail_unknown(struct loading *l, const struct gb_config_origin *at, const char *name) {
+	char place[PLACE_MAX], near[GB_SETTING_NAME_MAX], quoted[GB_CONFIG_QUOTED_MAX];
+	const char *meant = gb_setting_nearest(name, near);
+	return gb_fail(l->err, GB_EINVAL, 0, "%s: there is no setting %s%s%s%s", place_text(at, place),
+	    gb_config_quote(gb_str_from(name), quoted), meant ? "; did you mean '" : "; ",
+	    meant ? meant : "see 'glovebox config docs'", meant ? "'?" : "");
+}
+
+/* The same setting by two names, or twice on the command line. */
+static bool fail_twice(struct loading *l, const struct gb_setting *setting,
+    const struct gb_config_origin *before, const struct gb_config_origin *now) {
+	char one[PLACE_MAX], two[PLACE_MAX];
+	return gb_fail(l->err, GB_EINVAL, 0,
+	    "%s: %s is given a second time, with another value; the first is %s at %s; keep one of them",
+	    place_text(now, two), now->name, before->name, place_text(before, one));
+}
+
+/* --- one value --- */
+
+static bool same_value(
+    const struct gb_setting *setting, const struct gb_config *a, const struct gb_config *b) {
+	gb_auto_buf struct gb_buf one, two;
+	gb_buf_init(&one, 1 << 20);
+	gb_buf_init(&two, 1 << 20);
+	gb_setting_write(setting, a, &one);
+	gb_setting_write(setting, b, &two);
+	return gb_str_eq(gb_buf_str(&one), gb_buf_str(&two));
+}
+
+static bool accept(
+    struct loading *l, const struct gb_setting *setting, const struct gb_config_origin *origin) {
+	struct gb_config_origin *before = origin_of(l, setting);
+	if (before->layer == origin->layer && before->name &&
+	    !same_value(setting, &l->snapshot->config, &l->scratch))
+		return fail_twice(l, setting, before, origin);
+	gb_setting_copy(setting, &l->scratch, &l->snapshot->config);
+	*before = *origin;
+	return true;
+}
+
+/* @node, or else @text, is what was written. */
+static bool give(struct loading *l, const struct gb_setting *setting, enum gb_setting_unit unit,
+    const struct gb_config_origin *origin, const struct gb_yaml *node, const char *text) {
+	struct gb_setting_read read = {
+	    .setting = setting, .unit = unit, .arena = &l->snapshot->arena, .home = l->home};
+	if (node ? gb_setting_read(&read, node, &l->scratch) : gb_setting_read_text(&read, text, &l->scratch))
+		return accept(l, setting, origin);
+	struct gb_config_origin at = *origin;
+	char place[PLACE_MAX];
+	if (node && read.at) {
+		at.line = read.at->line;
+		at.column = read.at->column;
+	}
+	return gb_fail(
+	    l->err, GB_EINVAL, 0, "%s: %s: %s", place_text(&at, place), origin->name, read.problem);
+}
+
+/* --- the defaults --- */
+
+static bool give_defaults(struct loading *l) {
+	for (size_t i = 0; i < gb_settings_count; i++)
+		if (!give(l, &gb_settings[i], GB_UNIT_USUAL, &(struct gb_config_origin){0}, NULL,
+			gb_settings[i].fallback))
+			return false;
+	return true;
+}
+
+/* --- the file --- */
+
+static bool give_mapping(
+    struct loading *l, const struct gb_yaml *mapping, const char *prefix, unsigned depth);
+
+static bool give_item(
+    struct loading *l, const struct gb_yaml_item *item, const char *prefix, unsigned depth) {
+	char path[2 * GB_CONFIG_TEXT_MAX];
+	struct gb_config_origin at = {.layer = GB_CONFIG_FILE,
+	    .place = l->snapshot->file,
+	    .line = item->key->line,
+	    .column = item->key->column};
+	char place[PLACE_MAX];
+	if (!gb_config_is_text(item->key->text))
+		return gb_fail(l->err, GB_EINVAL, 0, "%s: this is no key: too long, or not a text",
+		    place_text(&at, place));
+	snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", item->key->text.p);
+	enum gb_setting_unit unit;
+	const struct gb_setting *setting = gb_setting_find(path, &unit);
+	if (!setting && !gb_setting_is_section(path))
+		return fail_unknown(l, &at, path);
+	if (setting) {
+		at.name = gb_arena_copy(&l->snapshot->arena, gb_str_from(path));
+		return at.name ? give(l, setting, unit, &at, item->value, NULL)
+			       : gb_fail(l->err, GB_ENOMEM, 0, "there is no memory for the settings");
+	}
+	if (gb_yaml_is_null(item->value))
+		return true;
+	if (item->value->kind == GB_YAML_MAPPING)
+		return give_mapping(l, item->value, path, depth + 1);
+	return gb_fail(l->err, GB_EINVAL, 0, "%s: %s: expected settings below it, found %s",
+	    place_text(&at, place), path, item->value->kind == GB_YAML_SEQUENCE ? "a list" : "a value");
+}
+
+/* NULL if each key is there once. */
+static const struct gb_yaml_item *earlier_key(
+    const struct gb_yaml *mapping, const struct gb_yaml_item *item) {
+	for (const struct gb_yaml_item *i = mapping->first; i != item; i = i->next)
+		if (gb_str_eq(i->key->text, item->key->text))
+			return i;
+	return NULL;
+}
+
+static bool give_mapping(
+    struct loading *l, const struct gb_yaml *mapping, const char *prefix, unsigned depth) {
+	const char *file = shorten(l->snapshot->file);
+	char quoted[GB_CONFIG_QUOTED_MAX];
+	if (mapping->n > MAX_KEYS || depth > GB_YAML_MAX_DEPTH)
+		return gb_fail(l->err, GB_ELIMIT, 0, "%s:%u:%u: more keys than there are settings", file,
+		    mapping->line, mapping->column);
+	for (const struct gb_yaml_item *item = mapping->first; item; item = item->next) {
+		const struct gb_yaml_item *before = earlier_key(mapping, item);
+		if (before)
+			return gb_fail(l->err, GB_EINVAL, 0,
+			    "%s:%u:%u: the key %s was there before, in line %u; keep one of them", file,
+			    item->key->line, item->key->column, gb_config_quote(item->key->text, quoted),
+			    before->key->line);
+		if (!give_item(l, item, prefix, depth))
+			return false;
+	}
+	return true;
+}
+
+static bool give_text(struct loading *l, struct gb_str text) {
+	struct gb_yaml *root = NULL;
+	const char *file = shorten(l->snapshot->file);
+	if (!gb_yaml_read(&l->snapshot->arena, file, text, &root, l->err))
+		return false;
+	if (!root || gb_yaml_is_null(root))
+		return true;
+	if (root->kind != GB_YAML_MAPPING)
+		return gb_fail(l->err, GB_EINVAL, 0,
+		    "%s:%u:%u: expected settings such as 'agent:', found something else", file, root->line,
+		    root->column);
+	return give_mapping(l, root, "", 0);
+}
+
+static bool give_file(struct loading *l) {
+	const struct gb_config_sources *sources = l->sources;
+	char path[PATH_MAX] = "";
+	if (sources->text)
+		snprintf(path, sizeof path, "%s", sources->file ? sources->file : "glovebox.yaml");
+	else if (!gb_config_find(sources, path, l->err))
+		return false;
+	if (!*path)
+		return true;
+	l->snapshot->file = gb_arena_copy(&l->snapshot->arena, gb_str_from(path));
+	if (!l->snapshot->file)
+		return gb_fail(l->err, GB_ENOMEM, 0, "there is no memory for the settings");
+	if (sources->text)
+		return give_text(l, (struct gb_str){sources->text, sources->text_bytes});
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, GB_YAML_MAX_BYTES);
+	bool named = sources->file || gb_config_getenv(sources->environment, GB_CONFIG_VARIABLE);
+	return gb_config_read_file(path, !named, &text, l->err) && give_text(l, gb_buf_str(&text));
+}
+
+/* --- the environment and the command line --- */
+
+static bool give_environment(struct loading *l) {
+	char variable[GB_SETTING_NAME_MAX];
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		gb_setting_variable(&gb_settings[i], variable);
+		const char *text = gb_config_getenv(l->sources->environment, variable);
+		if (!text)
+			continue;
+		const char *name = gb_arena_copy(&l->snapshot->arena, gb_str_from(variable));
+		if (!name)
+			return gb_fail(l->err, GB_ENOMEM, 0, "there is no memory for the settings");
+		const struct gb_config_origin at = {
+		    .layer = GB_CONFIG_ENVIRONMENT, .place = name, .name = gb_settings[i].name};
+		if (!give(l, &gb_settings[i], GB_UNIT_USUAL, &at, NULL, text))
+			return false;
+	}
+	return true;
+}
+
+static bool give_flag(struct loading *l, const char *text) {
+	struct gb_config_origin at = {.layer = GB_CONFIG_FLAG};
+	struct gb_str rest = gb_str_from(text), head;
+	if (!gb_str_cut(&rest, '=', &head)) {
+		char quoted[GB_CONFIG_QUOTED_MAX];
+		return gb_fail(l->err, GB_EINVAL, 0,
+		    "--set: expected KEY=VALUE such as agent.enabled=true, found %s",
+		    gb_config_quote(head, quoted));
+	}
+	at.name = gb_arena_copy(&l->snapshot->arena, head);
+	if (!at.name)
+		return gb_fail(l->err, GB_ENOMEM, 0, "there is no memory for the settings");
+	enum gb_setting_unit unit;
+	const struct gb_setting *setting = gb_setting_find(at.name, &unit);
+	return setting ? give(l, setting, unit, &at, NULL, rest.p) : fail_unknown(l, &at, at.name);
+}
+
+static bool give_flags(struct loading *l) {
+	for (size_t i = 0; i < l->sources->n_set; i++)
+		if (!give_flag(l, l->sources->set[i]))
+			return false;
+	return true;
+}
+
+/* --- settings that bound each other --- */
+
+static bool check_bound(struct loading *l, const struct gb_setting *setting) {
+	enum gb_setting_unit unit;
+	const struct gb_setting *bound = setting->at_most ? gb_setting_find(setting->at_most, &unit) : NULL;
+	struct gb_config *config = &l->snapshot->config;
+	if (!bound || gb_setting_number(setting, config) <= gb_setting_number(bound, config))
+		return true;
+	struct gb_config_origin *origin = origin_of(l, setting);
+	if (!origin->name) {
+		/* Nobody wants more than the maximum: it is only our default that is above. */
+		memcpy((char *)config + setting->offset, (char *)config + bound->offset,
+		    setting->type == GB_SETTING_COUNT ? sizeof(unsigned) : sizeof(uint64_t));
+		origin->lowered = true;
+		return true;
+	}
+	char one[PLACE_MAX], two[PLACE_MAX];
+	return gb_fail(l->err, GB_EINVAL, 0, "%s: %s: more than %s allows (%s)", place_text(origin, one),
+	    origin->name, bound->name, place_text(origin_of(l, bound), two));
+}
+
+static bool check_bounds(struct loading *l) {
+	for (size_t i = 0; i < gb_settings_count; i++)
+		if (!check_bound(l, &gb_settings[i]))
+			return false;
+	return true;
+}
+
+/* --- snapshots --- */
+
+static void destroy(struct snapshot *snapshot) {
+	gb_arena_finish(&snapshot->arena);
+	free(snapshot->origins);
+	free(snapshot);
+}
+
+static struct snapshot *create(struct gb_err *err) {
+	struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+	if (!snapshot || !(snapshot->origins = calloc(gb_settings_count, sizeof *snapshot->origins))) {
+		free(snapshot);
+		gb_fail(err, GB_ENOMEM, 0, "there is no memory for the settings");
+		return NULL;
+	}
+	gb_arena_init(&snapshot->arena, SNAPSHOT_MAX);
+	atomic_init(&snapshot->references, 1);
+	return snapshot;
+}
+
+bool gb_config_load(
+    const struct gb_config_sources *sources, const struct gb_config **ret, struct gb_err *err) {
+	struct snapshot *snapshot = create(err);
+	if (!snapshot)
+		return false;
+	const char *home = gb_config_getenv(sources->environment, "HOME");
+	struct loading l = {.snapshot = snapshot,
+	    .sources = sources,
+	    .home = home && home[0] == '/' ? home : NULL,
+	    .err = err};
+	if (!give_defaults(&l) || !give_file(&l) || !give_environment(&l) ||
+	    !gb_config_check_environment(sources->environment, err) || !give_flags(&l) || !check_bounds(&l)) {
+		destroy(snapshot);
+		return false;
+	}
+	*ret = &snapshot->config;
+	return true;
+}
+
+bool gb_config_reload(
+    const struct gb_config_sources *sources, const struct gb_config **config, struct gb_err *err) {
+	const struct gb_config *fresh = NULL;
+	if (!gb_config_load(sources, &fresh, err))
+		return false;
+	gb_config_unref(*config);
+	*config = fresh;
+	return true;
+}
+
+const struct gb_config *gb_config_ref(const struct gb_config *config) {
+	atomic_fetch_add(&snapshot_of(config)->references, 1);
+	return config;
+}
+
+void gb_config_unref(const struct gb_config *config) {
+	if (config && atomic_fetch_sub(&snapshot_of(config)->references, 1) == 1)
+		destroy(snapshot_of(config));
+}
+
+const struct gb_config_origin *gb_config_origin(
+    const struct gb_config *config, const struct gb_setting *setting) {
+	return &snapshot_of(config)->origins[setting - gb_settings];
+}
+
+const char *gb_config_file(const struct gb_config *config) {
+	return snapshot_of(config)->file;
+}

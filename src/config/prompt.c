@@ -1,0 +1,111 @@
+/* What an agent's model is told of running code. */
+#include "base/cleanup.h"
+#include "config/settings.h"
+
+/* A setting's value, as it would be written in the file. */
+static void say(struct gb_buf *out, const struct gb_config *config, const char *name) {
+	enum gb_setting_unit unit;
+	const struct gb_setting *setting = gb_setting_find(name, &unit);
+	if (setting)
+		gb_setting_write(setting, config, out);
+}
+
+static void say_runtimes(struct gb_buf *out, const struct gb_config *config) {
+	static const struct {
+		const char *label, *memory;
+	} runtimes[GB_CONFIG_RUNTIMES] = {
+	    [GB_CONFIG_JAVASCRIPT] = {"`javascript`, also TypeScript: an ES module",
+		"limits.javascript.memory"},
+	    [GB_CONFIG_PYTHON] = {"`python`: CPython with its library", "limits.python.memory"},
+	    [GB_CONFIG_NODE] = {"`node`: Node.js", "limits.node.memory"},
+	    [GB_CONFIG_SHELL] = {"`shell`: bash and the usual programs", "limits.shell.memory"},
+	    [GB_CONFIG_DENO] = {"`deno`: Deno", "limits.deno.memory"},
+	};
+	gb_buf_printf(out, "Runtimes:\n");
+	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
+		if (config->agent.allowed_runtimes & 1u << i) {
+			gb_buf_printf(out, "- %s; memory ", runtimes[i].label);
+			say(out, config, runtimes[i].memory);
+			gb_buf_printf(out, "\n");
+		}
+}
+
+static void say_limits(struct gb_buf *out, const struct gb_config *config) {
+	gb_buf_printf(out, "\nOne execution may take ");
+	say(out, config, "agent.maxExecutionTime");
+	gb_buf_printf(out, " and write ");
+	say(out, config, "agent.maxOutputSize");
+	gb_buf_printf(out, " of output; the code itself may have ");
+	say(out, config, "agent.maxCodeSize");
+	gb_buf_printf(out, ". Whatever goes beyond is stopped or cut, and you are told.\n");
+}
+
+static void say_sessions(struct gb_buf *out, const struct gb_config *config) {
+	if (!config->agent.persistent_sessions) {
+		gb_buf_printf(out, "\nEvery execution starts from nothing: no variable or file of an earlier "
+				   "one is left.\n");
+		return;
+	}
+	gb_buf_printf(out,
+	    "\nThere is a session for each runtime of this conversation: what one execution defines, "
+	    "imports or writes is there for the next. At most %u at once; one that is not used for ",
+	    config->agent.max_concurrent_sessions);
+	say(out, config, "sessions.idleTimeout");
+	gb_buf_printf(out, " ends.\n");
+}
+
+static void say_network(struct gb_buf *out, const struct gb_config *config) {
+	const struct gb_config_list *hosts = &config->network.allowlist;
+	gb_buf_printf(out, "\nThe code sees none of the user's files%s",
+	    hosts->n ? ". Of the network it can be given these hosts only:" : " and no network.\n");
+	for (size_t i = 0; i < hosts->n; i++)
+		gb_buf_printf(out, "%s %s", i ? "," : "", hosts->items[i]);
+	gb_buf_printf(out, hosts->n ? ".\n" : "");
+}
+
+/* What is refused before it is tried. */
+static void say_restrictions(struct gb_buf *out, const struct gb_config *config) {
+	const struct gb_config_list *modules = &config->python.allowed_modules;
+	unsigned runtimes = config->agent.allowed_runtimes;
+	if (config->shell.restricted && runtimes & 1u << GB_CONFIG_SHELL)
+		gb_buf_printf(out,
+		    "\nThe shell refuses commands that delete, or that change the machine, such "
+		    "as rm and sudo.\n");
+	if (!config->python.restricted || !(runtimes & 1u << GB_CONFIG_PYTHON))
+		return;
+	gb_buf_printf(out, "\nPython is restricted: no open, eval, exec or getattr, and no import%s",
+	    modules->n ? " but of" : ".\n");
+	for (size_t i = 0; i < modules->n; i++)
+		gb_buf_printf(out, "%s %s", i ? "," : "", modules->items[i]);
+	gb_buf_printf(out, modules->n ? ".\n" : "");
+}
+
+static void say_manners(struct gb_buf *out, const struct gb_config *config) {
+	gb_buf_printf(out,
+	    "\nHow to use it:\n"
+	    "- If a tool does the task, take the tool. Code is for what no tool does.\n"
+	    "- It is good for computing, for bringing data into another shape, for working on files%s.\n"
+	    "- Say what the code does before you have it run.\n"
+	    "- When it fails, read what it wrote to stderr; mend it and try again, or say what went wrong.\n",
+	    config->network.allowlist.n ? ", and for services that have no tool" : "");
+}
+
+void gb_config_prompt(const struct gb_config *config, struct gb_buf *out) {
+	if (!config->agent.enabled || !config->agent.allowed_runtimes)
+		return;
+	gb_buf_printf(out,
+	    "## Running code\n\n"
+	    "You can write code and have it run, in a sandbox that is closed on all sides.\n\n");
+	say_runtimes(out, config);
+	say_limits(out, config);
+	say_sessions(out, config);
+	say_network(out, config);
+	say_restrictions(out, config);
+	gb_buf_printf(out, "\n%s\n",
+	    config->agent.auto_approve
+		? "Executions are not confirmed by anybody, so be sure of what you run."
+		: "A person is shown the code before it runs, and can refuse it. A refusal is final: do not "
+		  "try "
+		  "the same by another way.");
+	say_manners(out, config);
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Settings as a person or a script meets them. TAP. Needs GB_GLOVEBOX.
+set -u
+glovebox=$GB_GLOVEBOX
+here=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+for variable in ${!GLOVEBOX_*}; do unset "$variable"; done
+export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/xdg
+mkdir -p "$HOME/.config/glovebox" "$XDG_CONFIG_HOME/glovebox" "$scratch/work"
+cd "$scratch/work" || exit 1
+n=0
+
+run() { # status, then the program's arguments: leaves $out and $err
+  local expected=$1 status
+  shift
+  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+  status=$?
+  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
+  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
+}
+ok() { # name, then a command that must hold
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then echo "ok $n - $name"; else echo "# out: ${out//$'\n'/$'\n# '}"; echo "# err: $err"; echo "not ok $n - $name"; fi
+}
+has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+shown() { # setting, value and origin
+  local line
+  line=$(printf '%s\n' "$out" | grep "^$1 " | tr -s ' ')
+  [ "$line" = "$1 $2" ] || { echo "# $line"; return 1; }
+}
+
+a() { run 0 config show && has "$out" '# no file' && shown agent.enabled 'false # default' && shown agent.maxExecutionTime '3m # default'; }
+ok 'without a file there are defaults' a
+a() { echo 'sessions: {max: 6}' > "$HOME/.config/glovebox/glovebox.yaml" && run 0 config show && shown sessions.max "6 # $HOME/.config/glovebox/glovebox.yaml:1"; }
+ok 'a file below the home' a
+a() { echo 'sessions: {max: 5}' > "$XDG_CONFIG_HOME/glovebox/glovebox.yaml" && run 0 config show && shown sessions.max "5 # $XDG_CONFIG_HOME/glovebox/glovebox.yaml:1"; }
+ok 'before it the one of XDG' a
+a() { printf 'agent:\n  enabled: true\nsessions:\n  max: 4\n' > glovebox.yaml && run 0 config show && shown sessions.max '4 # ./glovebox.yaml:4' && shown agent.enabled 'true # ./glovebox.yaml:2'; }
+ok 'before that the one in this folder' a
+a() { echo 'sessions: {max: 3}' > "$scratch/env.yaml" && GLOVEBOX_CONFIG=$scratch/env.yaml run 0 config show && shown sessions.max "3 # $scratch/env.yaml:1" && shown agent.enabled 'false # default'; }
+ok 'before that the one of the variable; files are not merged' a
+a() { echo 'sessions: {max: 2}' > "$scratch/flag.yaml" && GLOVEBOX_CONFIG=$scratch/env.yaml run 0 config show --config "$scratch/flag.yaml" && shown sessions.max "2 # $scratch/flag.yaml:1"; }
+ok 'before all of them the one of the flag' a
+a() { GLOVEBOX_SESSIONS_MAX=9 run 0 config show && shown sessions.max '9 # $GLOVEBOX_SESSIONS_MAX' && GLOVEBOX_SESSIONS_MAX=9 run 0 config show --set sessions.max=8 && shown sessions.max '8 # --set'; }
+ok 'a variable goes before the file, --set before both' a
+a() { run 0 config show --set security.codeExecution.maxExecutionTime=2000 && shown agent.maxExecutionTime '2s # --set as security.codeExecution.maxExecutionTime'; }
+ok 'another name is told' a
+a() { run 2 config show --config "$scratch/none.yaml" && has "$err" "--config: '$scratch/none.yaml': No such file" && GLOVEBOX_CONFIG=/none.yaml run 2 config show && has "$err" "\$GLOVEBOX_CONFIG: '/none.yaml': No such file"; }
+ok 'a file that was named must be there' a
+a() { run 2 config check "$scratch" && has "$err" 'Is a directory'; }
+ok 'a folder is no file' a
+a() { chmod o+w glovebox.yaml && run 2 config show && has "$err" 'everybody can write to it' && run 0 config show --config ./glovebox.yaml && chmod o-w glovebox.yaml; }
+ok 'a file that everybody can write to is read only if it is named' a
+a() { [ "$(id -u)" = 0 ] || return 0; chown nobody glovebox.yaml && run 2 config show && has "$err" 'belongs to another user' && run 0 config check glovebox.yaml && chown root glovebox.yaml; }
+ok 'nor one of another user' a
+a() { run 0 config check && [ "$out" = './glovebox.yaml: nothing is wrong with it' ] && run 0 config check "$scratch/env.yaml" && has "$out" "$scratch/env.yaml: nothing"; }
+ok 'check says that all is well' a
+a() { printf 'agent:\n  enabld: true\n' > bad.yaml && run 2 config check bad.yaml && [ "$err" = "glovebox config: bad.yaml:2:3: there is no setting 'agent.enabld'; did you mean 'agent.enabled'?" ] && [ -z "$out" ]; }
+ok 'or what is wrong, and where' a
+a() { printf 'agent:\n  "\\e[31m": true\n' > bad.yaml && run 2 config check bad.yaml && ! grep -q $'\x1b' "$scratch/err"; }
+ok 'a file cannot steer the terminal' a
+a() { run 0 config init fresh.yaml && has "$out" fresh.yaml && run 0 config check fresh.yaml && run 3 config init fresh.yaml && has "$err" 'it is left as it is' && grep -q '^  #enabled: false' fresh.yaml; }
+ok 'init writes a file, and never over another' a
+a() { run 3 config init no/such/folder.yaml && has "$err" 'No such file'; }
+ok 'init says why it cannot' a
+a() { run 0 config show --json --set network.allowlist=a.example --set agent.maxOutputSize=2M && /usr/bin/python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+by = {s["name"]: s for s in d["settings"]}
+assert d["file"] == "./glovebox.yaml"
+assert by["agent.enabled"] == {"name": "agent.enabled", "type": "boolean", "value": True, "from": "file", "place": "./glovebox.yaml", "line": 2, "column": 3}
+assert by["network.allowlist"]["value"] == ["a.example"] and by["network.allowlist"]["from"] == "flag"
+assert by["agent.maxOutputSize"]["value"] == 2 << 20
+assert by["agent.maxExecutionTime"]["value"] == 180000 and by["agent.maxExecutionTime"]["from"] == "default"
+assert by["agent.allowedRuntimes"]["value"] == ["javascript", "python", "node", "shell"]
+assert by["python.profiles"]["value"] == {} and by["actions.mode"]["value"] == "restricted"
+assert by["energy.gate"]["value"] == 0.15
+' "$scratch/out"; }
+ok 'show as json' a
+a() { run 0 config show --json --set 'python.profiles={a: [b, c], d: []}' && has "$out" '"value":{"a":["b","c"],"d":[]}'; }
+ok 'profiles as json' a
+a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean 'GLOVEBOX_AGENT_ENABLED'?"; }
+ok 'a variable that is almost a setting is an error' a
+a() { run 2 config && has "$err" 'show, check, init or docs' && run 2 config dance && run 2 config show x && has "$err" 'takes no operand' && run 2 config check a b && has "$err" 'one operand too many' && run 0 config --help && has "$out" 'GLOVEBOX_CONFIG'; }
+ok 'wrong use is named' a
+a() { rm -f glovebox.yaml "$HOME/.config/glovebox/glovebox.yaml" "$XDG_CONFIG_HOME/glovebox/glovebox.yaml"; run 0 prompt && [ -z "$out$err" ] && run 0 prompt --json && [ "$out" = '{"enabled":false}' ] && run 0 prompt --set agent.enabled=true --set agent.allowedRuntimes= && [ -z "$out" ]; }
+ok 'nothing is said to an agent that cannot run code' a
+a() { run 0 prompt --set agent.enabled=true && has "$out" '## Running code' && has "$out" 'may take 3m and write 1M of output; the code itself may have 50K' && has "$out" '- `python`' && ! grep -q deno "$scratch/out" && has "$out" 'no network' && has "$out" 'A person is shown the code' && has "$out" 'At most 5 at once' && has "$out" 'rm and sudo' && ! grep -q restricted: "$scratch/out"; }
+ok 'else what it can do' a
+a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set network.allowlist=a.example --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts from nothing' && has "$out" 'these hosts only: a.example.' && has "$out" 'not confirmed' && has "$out" 'no import but of math, json.' && has "$out" 'services that have no tool'; }
+ok 'it follows the settings' a
+a() { run 0 prompt --json --set agent.enabled=true --set network.allowlist=a.example && /usr/bin/python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["enabled"] and d["prompt"].startswith("## Running code\n") and d["approval"] and d["persistentSessions"]
+assert [r["name"] for r in d["runtimes"]] == ["javascript", "python", "node", "shell"] and d["runtimes"][0]["memoryBytes"] == 64 << 20
+assert d["hosts"] == ["a.example"] and d["maxExecutionTimeMs"] == 180000 and d["maxOutputBytes"] == 1 << 20
+assert d["maxCodeBytes"] == 51200 and d["maxConcurrentSessions"] == 5
+' "$scratch/out"; }
+ok 'the prompt as json' a
+a() { run 2 prompt x && has "$err" 'takes no operand' && run 2 prompt --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 0 prompt --help && has "$out" 'system prompt'; }
+ok 'the prompt names what is wrong' a
+a() { out='' err=''; "$here/scripts/config-docs" "$glovebox" --check; }
+ok 'docs/CONFIGURATION.md has the table as it is' a
+
+echo "1..$n"
