@@ -212,7 +212,7 @@ const struct gb_result *gb_run_wait(struct gb_run *run);
 void gb_run_destroy(struct gb_run *run);
 
 /*
- * Sessions: a sandbox that outlives a run. What one run defines, the next one finds. Python only.
+ * Sessions: a sandbox that outlives a run. What one run defines, the next one finds. Python and the shell.
  *
  *	gb_session_open(engine, GB_PYTHON, NULL, &session, &err);
  *	gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "x = 1"}, &run, &err);
