@@ -89,19 +89,20 @@ enum {
 
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js or python; else the file's ending tells, else ts"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG",
+	"ts, js, python or shell; else the file's ending tells, else ts"},
     [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
-    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
+    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters"},
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
     [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s)"},
     [FLAG_MEMORY] = {"memory", 0, "SIZE", "end it when it needs more than 32M, 1G (default 64M)"},
-    [FLAG_STDIN] = {"stdin", 0, "TEXT", "Python: what the program reads from its standard input"},
+    [FLAG_STDIN] = {"stdin", 0, "TEXT", "Python, shell: what the program reads from its standard input"},
     [FLAG_FILE] = {"file", 0, "PATH",
-	"Python: put a copy of PATH into the program's folder; may be repeated"},
+	"Python, shell: put a copy of PATH into the program's folder; may be repeated"},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
-    [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python: refuse what honest code does not need"},
+    [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python, shell: refuse what honest code does not need"},
     [FLAG_ALLOW] = {"allow", 0, "MODULE", "Python, restricted: let it import MODULE; may be repeated"},
-    [FLAG_OUT] = {"out", 0, "DIR", "Python: write pictures, tables and the files that it made to DIR"},
+    [FLAG_OUT] = {"out", 0, "DIR", "Python, shell: write pictures, tables and the files that it made to DIR"},
     [FLAG_SESSION] = {"session", 0, "NAME",
 	"run in the session NAME, which is made if there is none: see 'glovebox session'"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
@@ -171,7 +172,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_LANGUAGE:
 		request->has_language = language_by_name(value, &request->language);
 		return request->has_language ||
-		       complain(&command_run, "-l: there is no language '%s'; try ts, js or python", value);
+		       complain(
+			   &command_run, "-l: there is no language '%s'; try ts, js, python or shell", value);
 	case FLAG_FN:
 		request->options.fn = value;
 		return true;
@@ -354,7 +356,8 @@ const struct command command_run = {
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
     .summary = "run code in a fresh sandbox and show what it gave",
     .details =
-	"The code is an ES module or a Python program. A module's result is its default export, or the one "
+	"The code is an ES module, a Python program or a script. A module's result is its default export, or "
+	"the one "
 	"that --fn names; a function\n"
 	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
 	"There\n"
@@ -365,6 +368,7 @@ const struct command command_run = {
 	"  glovebox run -e 'export default rows.length' --input rows='[1,2]' --json\n"
 	"  glovebox run -l python -e 'print(\"hi\"); 6 * 7'\n"
 	"  glovebox run plot.py --out pictures\n"
+	"  glovebox run count.sh --file words.txt --args '[\"words.txt\"]'\n"
 	"  glovebox run --session work -e 'let x = 1'\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
