@@ -275,7 +275,8 @@ bool gb_request_encode(const struct gb_run_options *options, const struct gb_gra
 	write_text(out, options->fn, options->fn ? strlen(options->fn) : 0);
 	gb_cbor_unsigned(out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) |
 				  (options->report ? GB_JOB_REPORT : 0) |
-				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0));
+				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
+				  (options->session ? GB_JOB_SESSION : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
 	if (!write_values(out, options, grants, err) || !write_settings(out, options, err))

@@ -49,6 +49,7 @@ enum {
 	GB_JOB_EXPORT_REQUIRED = 1, /* without this a module that lacks the export gives undefined */
 	GB_JOB_REPORT = 2,          /* there is a function report() */
 	GB_JOB_TYPESCRIPT = 4,      /* the modules are TypeScript */
+	GB_JOB_SESSION = 8,         /* more jobs will follow; the settings say so too */
 };
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };

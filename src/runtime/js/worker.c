@@ -468,7 +468,7 @@ static void serve(int fd) {
 	struct gb_job *job = &worker.job;
 	gb_job_read(fd, job);
 	worker.js.interrupted = false;
-	worker.is_session = gb_job_setting(job, "session");
+	worker.is_session = job->flags & GB_JOB_SESSION;
 	if (!worker.primed)
 		gb_js_reseed(&worker.js);
 	worker.output_left = job->output;
