@@ -69,7 +69,7 @@ static void pass_on(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	if (frame->type == GB_FRAME_RESULT) {
 		gb_buf_clear(&keeper->result);
 		gb_buf_append(&keeper->result, frame->payload, frame->n);
-	} else {
+	} else if (frame->type != GB_FRAME_LOG || gb_post_spend(frame->n + GB_FRAME_HEAD)) {
 		gb_post_frame(head, frame->n + GB_FRAME_HEAD);
 	}
 }

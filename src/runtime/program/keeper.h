@@ -60,7 +60,8 @@ struct gb_keeper {
 
 void gb_keeper_init(struct gb_keeper *keeper);
 
-/* Start the program in a session of its own. Ends the process if that cannot be done. */
+/* Start the program in a session of its own; one that was stopped before is forgotten. Ends the process if
+ * that cannot be done. */
 void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program);
 /* End it and everything it has started, and wait until it is gone. */
 void gb_keeper_stop(struct gb_keeper *keeper);

@@ -93,10 +93,23 @@ static void make_stdio(struct gb_keeper *keeper, const struct gb_program *progra
 	}
 }
 
+/* What another program has left. */
+static void forget_program(struct gb_keeper *keeper) {
+	int *const fds[] = {&keeper->in, &keeper->out[0], &keeper->out[1], &keeper->channel};
+	for (size_t i = 0; i < GB_COUNT(fds); i++)
+		gb_close_fd(fds[i]);
+	struct gb_buf *const bufs[] = {
+	    &keeper->to_program, &keeper->input, &keeper->result, &keeper->channel_reader.buf};
+	for (size_t i = 0; i < GB_COUNT(bufs); i++)
+		gb_buf_clear(bufs[i]);
+	keeper->channel_reader.consumed = 0;
+}
+
 void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program) {
 	int theirs[3], ends[2] = {-1, -1};
 	struct gb_extra_fd places[PLACES_MAX];
 	size_t n = 0;
+	forget_program(keeper);
 	make_stdio(keeper, program, theirs);
 	for (; n < 3; n++)
 		places[n] = (struct gb_extra_fd){theirs[n], (int)n};

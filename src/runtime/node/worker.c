@@ -1,0 +1,144 @@
+/* glovebox-node: a program of Node.js's, or a session. What runs inside Node.js is in the other files here.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "node_bootstrap.h"
+#include "runtime/program/keeper.h"
+#include "runtime/program/places.h"
+#include "runtime/program/settings.h"
+#include "sandbox/inside/zygote.h"
+
+#define MIB (1ull << 20)
+/* What a run has that asks for nothing else; a warm one is started with it. */
+#define USUAL_MEMORY (256 * MIB)
+/* Of a process that has done nothing yet: its own heap, and what may be mapped besides (stacks of threads).
+ */
+enum { OVERHEAD_MIB = 16, MAPPED_MIB = 128 };
+
+static struct {
+	struct gb_keeper keeper;
+	uint64_t memory; /* what the program was started with; 0: not started */
+	bool used;
+} worker;
+
+/* Reads the bootstrap from the channel: a length, then its source. A block, since what is declared at the top
+ * is declared for all programs. */
+static const char loader[] = "{const v=require('vm'),f=require('fs'),"
+			     "r=b=>{for(let n=0;n<b.length;){const k=f.readSync(3,b,n,b.length-n,null);"
+			     "if(!k)process.reallyExit(0);n+=k}return b};"
+			     "new v.Script(r(Buffer.alloc(r(Buffer.alloc(4)).readUInt32LE(0))).toString(),"
+			     "{filename:'glovebox:bootstrap'}).runInThisContext()(require)}";
+
+/* Node.js is not there to read yet; it will be. If it ends instead, that is seen when the job is there. */
+static void send_bootstrap(int fd) {
+	const uint32_t n = sizeof gb_node_bootstrap;
+	const uint8_t head[] = {(uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16), (uint8_t)(n >> 24)};
+	const struct {
+		const uint8_t *p;
+		size_t n;
+	} parts[] = {{head, sizeof head}, {gb_node_bootstrap, n}};
+	for (size_t i = 0; i < GB_COUNT(parts); i++)
+		for (size_t at = 0; at < parts[i].n;) {
+			struct pollfd room = {fd, POLLOUT, 0};
+			ssize_t sent = write(fd, parts[i].p + at, parts[i].n - at);
+			if (sent > 0)
+				at += (size_t)sent;
+			else if (poll(&room, 1, -1) < 0 || (room.revents & (POLLHUP | POLLERR)))
+				return;
+		}
+}
+
+/* The engine's own limits come first: they say more. Young objects may take three times their space. */
+static void start(uint64_t memory) {
+	static char old[48], young[48];
+	static const char *const argv[] = {"node", "--no-warnings", "--no-addons",
+	    "--experimental-vm-modules", "--expose-internals", old, young, "-e", loader, NULL};
+	static const char *const envp[] = {"HOME=/box", "TMPDIR=/tmp", "TZ=UTC", "LANG=C.UTF-8", NULL};
+	uint64_t mib = memory / MIB, semi = mib / 32;
+	semi = semi < 1 ? 1 : semi > 16 ? 16 : semi;
+	uint64_t taken = 3 * semi + OVERHEAD_MIB;
+	snprintf(old, sizeof old, "--max-old-space-size=%llu",
+	    (unsigned long long)(mib > taken + 8 ? mib - taken : 8));
+	snprintf(young, sizeof young, "--max-semi-space-size=%llu", (unsigned long long)semi);
+	gb_keeper_start(
+	    &worker.keeper, &(struct gb_program){
+				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
+	worker.memory = memory;
+	worker.used = false;
+	send_bootstrap(worker.keeper.channel);
+}
+
+/* A heap has the limit that it was made with. And of what a session has declared at the top nothing can be
+ * taken back. */
+static void start_as_needed(const struct gb_job *job, const struct gb_settings *settings) {
+	uint64_t memory = job->memory ? job->memory : USUAL_MEMORY;
+	bool fresh = worker.memory && !(settings->reset && worker.used) &&
+		     (worker.memory == memory || (worker.used && settings->session));
+	if (fresh)
+		return;
+	if (worker.memory)
+		gb_keeper_stop(&worker.keeper);
+	start(memory);
+}
+
+/* How V8 ends when its heap is full. */
+static bool died_of_memory(const struct gb_keeper *keeper) {
+	int sig = !keeper->pid && WIFSIGNALED(keeper->wait_status) ? WTERMSIG(keeper->wait_status) : 0;
+	return !keeper->result.len && (sig == SIGABRT || sig == SIGTRAP);
+}
+
+static void run(struct gb_job *job) {
+	char why[300];
+	struct gb_keeper *keeper = &worker.keeper;
+	uint64_t data = worker.memory + MAPPED_MIB * MIB;
+	if (!gb_keeper_begin(keeper, job, data, why, sizeof why)) {
+		const struct gb_failure failure = {.name = "OSError", .message = why};
+		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
+		return;
+	}
+	worker.used = true;
+	gb_keeper_serve(keeper);
+	if (died_of_memory(keeper))
+		keeper->out_of_memory = true;
+	gb_keeper_settle(keeper, job);
+}
+
+/* --- the three functions of a worker --- */
+
+static bool init(const char *profile) {
+	(void)profile;
+	return true;
+}
+
+static void prime(void) {
+	gb_keeper_init(&worker.keeper);
+	start(USUAL_MEMORY);
+}
+
+static void serve(int fd) {
+	struct gb_settings settings;
+	if (!worker.memory)
+		gb_keeper_init(&worker.keeper);
+	do {
+		struct gb_job job;
+		gb_keeper_next_job(&worker.keeper, fd, &job);
+		gb_settings_read(&job, &settings);
+		start_as_needed(&job, &settings);
+		run(&job);
+		gb_job_finish(&job);
+		free(job.bytes);
+	} while (settings.session && worker.keeper.pid);
+	if (!settings.session)
+		gb_keeper_finish(&worker.keeper);
+}
+
+int main(void) {
+	static const struct gb_worker node = {.init = init, .prime = prime, .serve = serve};
+	return gb_zygote_main(&node);
+}
