@@ -139,25 +139,28 @@ static void print_json(const struct figures *f) {
 	    f->pooled_50 / f->ping_same);
 }
 
-enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON };
+enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_NODE };
 
 static const struct flag flags[] = {
     [FLAG_JSON] = {"json", 0, NULL, "one JSON object"},
     [FLAG_QUICK] = {"quick", 0, NULL, "fewer repetitions: a look, not a measurement"},
     [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap"},
+    [FLAG_NODE] = {"node", 0, NULL, "Node.js, beside node -e"},
     {0},
 };
 
 struct choice {
-	bool json, quick, python;
+	bool json, quick, python, node;
 };
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct choice *choice = data;
 	if (!flag)
 		return complain(&command_bench, "takes no operand, but got '%s'", value);
-	bool *const chosen[] = {
-	    [FLAG_JSON] = &choice->json, [FLAG_QUICK] = &choice->quick, [FLAG_PYTHON] = &choice->python};
+	bool *const chosen[] = {[FLAG_JSON] = &choice->json,
+	    [FLAG_QUICK] = &choice->quick,
+	    [FLAG_PYTHON] = &choice->python,
+	    [FLAG_NODE] = &choice->node};
 	*chosen[flag - flags] = true;
 	return true;
 }
@@ -169,8 +172,8 @@ static int run(const struct command *self, int argc, char **argv) {
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	struct figures figures = {0};
 	struct gb_err err = {0};
-	if (choice.python) {
-		bool ok = bench_python(choice.quick, choice.json, &err);
+	if (choice.python || choice.node) {
+		bool ok = (choice.node ? bench_node : bench_python)(choice.quick, choice.json, &err);
 		if (!ok)
 			complain(self, "%s", err.message);
 		return ok ? EXIT_OK : EXIT_REFUSED;
@@ -188,7 +191,7 @@ static int run(const struct command *self, int argc, char **argv) {
 
 const struct command command_bench = {
     .name = "bench",
-    .synopsis = "[--python] [--quick] [--json]",
+    .synopsis = "[--python | --node] [--quick] [--json]",
     .summary = "how fast it is here, against what the machine can do at best",
     .details = "Latency of single runs, throughput on all CPUs, memory of a waiting sandbox, and in the same "
 	       "call the\n"

@@ -58,12 +58,18 @@ bool bench_throughput(
 bool bench_memory(
     const struct bench_subject *subject, double *ret_kb, double *ret_start_ms, struct gb_err *err);
 
+/* A part of the times of another program, which are none if it cannot be run here. */
+void bench_program(const char *const *argv, struct samples *samples, size_t from, size_t to);
+/* Asking a session for x, which @set_x has defined. */
+bool bench_session(enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err);
+
 /* Say what is being measured; NULL: nothing any more. */
 void bench_progress(const char *what);
 
-/* --- the whole of Python (bench_python.c) --- */
+/* --- the whole of Python, and of Node.js (bench_python.c, bench_node.c) --- */
 
 bool bench_python(bool quick, bool json, struct gb_err *err);
+bool bench_node(bool quick, bool json, struct gb_err *err);
 
 enum bench_bridge { BENCH_CALL, BENCH_MEGABYTE_OUT, BENCH_MEGABYTE_IN };
 

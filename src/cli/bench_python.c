@@ -1,16 +1,9 @@
 /* Python behind the wall, beside other ways to run a line of it. */
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "base/io.h"
 #include "cli/bench.h"
-
-enum { SETTLING = 20 };
 
 static const struct bench_subject subject = {
     .run = {.source = "1+1", .language = GB_PYTHON},
@@ -35,30 +28,6 @@ struct figures {
 	double waiting_kb, start_ms;
 };
 
-/* Start it, and wait until it has ended well. */
-static bool spawn_once(const char *const *argv, double *ret_us) {
-	static char *const no_environment[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	pid_t pid;
-	int status = -1;
-	posix_spawn_file_actions_init(&actions);
-	for (int fd = 0; fd < 3; fd++)
-		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-	uint64_t before = gb_now_ns();
-	bool ok = posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, no_environment) == 0 &&
-		  waitpid(pid, &status, 0) == pid && status == 0;
-	*ret_us = (double)(gb_now_ns() - before) / 1e3;
-	posix_spawn_file_actions_destroy(&actions);
-	return ok;
-}
-
-/* A part of the times of @argv, which are none if it cannot be run here. */
-static void measure_program(const char *const *argv, struct samples *samples, size_t from, size_t to) {
-	for (size_t i = from; i < to && samples->n; i++)
-		if (!spawn_once(argv, &samples->us[i]))
-			samples->n = 0;
-}
-
 static double median(struct samples *samples) {
 	return samples->n ? samples_quantile(samples, 0.5) : 0;
 }
@@ -77,34 +46,11 @@ static bool measure_single(struct figures *figures, size_t n, struct gb_err *err
 	return ok;
 }
 
-/* Asking a session for a variable. */
-static bool ask_session(struct gb_engine *engine, struct samples *samples, struct gb_err *err) {
-	struct gb_session *session;
-	if (!gb_session_open(engine, GB_PYTHON, NULL, &session, err))
-		return false;
-	const struct gb_run_options set = {.session = session, .source = "x = 5"},
-				    get = {.session = session, .source = "x"};
-	double ignored;
-	bool ok = bench_run(engine, &set, &ignored, err);
-	for (int i = 0; i < SETTLING && ok; i++)
-		ok = bench_run(engine, &get, &ignored, err);
-	for (size_t i = 0; i < samples->n && ok; i++)
-		ok = bench_run(engine, &get, &samples->us[i], err);
-	gb_session_close(session);
-	return ok;
-}
-
 static bool measure_live(struct figures *figures, size_t n, struct gb_err *err) {
-	struct gb_engine *engine;
 	struct samples samples;
 	if (!samples_init(&samples, n))
 		return gb_fail(err, GB_ENOMEM, 0, "samples");
-	const struct gb_engine_options options = {.ready = subject.ready, .shards = 1};
-	bool ok = gb_engine_create(&options, &engine, err);
-	if (ok) {
-		ok = ask_session(engine, &samples, err);
-		gb_engine_destroy(engine);
-	}
+	bool ok = bench_session(GB_PYTHON, "x = 5", &samples, err);
 	figures->live_50 = samples_quantile(&samples, 0.5);
 	figures->live_99 = samples_quantile(&samples, 0.99);
 	samples_finish(&samples);
@@ -125,11 +71,11 @@ static bool measure_beside(struct figures *figures, size_t n, struct gb_err *err
 	size_t half = n / 20;
 	if (!samples_init(&bare, 2 * half) || !samples_init(&boxed, 2 * half))
 		return gb_fail(err, GB_ENOMEM, 0, "samples");
-	measure_program(plain, &bare, 0, half);
-	measure_program(wrapped, &boxed, 0, half);
+	bench_program(plain, &bare, 0, half);
+	bench_program(wrapped, &boxed, 0, half);
 	bool ok = measure_single(figures, n, err);
-	measure_program(plain, &bare, half, 2 * half);
-	measure_program(wrapped, &boxed, half, 2 * half);
+	bench_program(plain, &bare, half, 2 * half);
+	bench_program(wrapped, &boxed, half, 2 * half);
 	figures->plain_50 = median(&bare);
 	figures->wrapped_50 = median(&boxed);
 	samples_finish(&bare);

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,61 @@ bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, 
 		  measure_in_turns(subject, cold, warm, on_demand, pooled, err);
 	gb_engine_destroy(cold);
 	gb_engine_destroy(warm);
+	return ok;
+}
+
+/* --- beside them --- */
+
+/* Start it, and wait until it has ended well. */
+static bool spawn_once(const char *const *argv, double *ret_us) {
+	static char *const no_environment[] = {NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int status = -1;
+	posix_spawn_file_actions_init(&actions);
+	for (int fd = 0; fd < 3; fd++)
+		posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+	uint64_t before = gb_now_ns();
+	bool ok = posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, no_environment) == 0 &&
+		  waitpid(pid, &status, 0) == pid && status == 0;
+	*ret_us = (double)(gb_now_ns() - before) / 1e3;
+	posix_spawn_file_actions_destroy(&actions);
+	return ok;
+}
+
+void bench_program(const char *const *argv, struct samples *samples, size_t from, size_t to) {
+	for (size_t i = from; i < to && samples->n; i++)
+		if (!spawn_once(argv, &samples->us[i]))
+			samples->n = 0;
+}
+
+/* Asking a session for a variable. */
+static bool ask_session(struct gb_engine *engine, enum gb_language language, const char *set_x,
+    struct samples *samples, struct gb_err *err) {
+	enum { SETTLING = 20 };
+	struct gb_session *session;
+	if (!gb_session_open(engine, language, NULL, &session, err))
+		return false;
+	const struct gb_run_options set = {.session = session, .source = set_x},
+				    get = {.session = session, .source = "x"};
+	double ignored;
+	bool ok = bench_run(engine, &set, &ignored, err);
+	for (int i = 0; i < SETTLING && ok; i++)
+		ok = bench_run(engine, &get, &ignored, err);
+	for (size_t i = 0; i < samples->n && ok; i++)
+		ok = bench_run(engine, &get, &samples->us[i], err);
+	gb_session_close(session);
+	return ok;
+}
+
+bool bench_session(
+    enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err) {
+	struct gb_engine *engine;
+	const struct gb_engine_options options = {.ready = 1u << language, .shards = 1};
+	if (!gb_engine_create(&options, &engine, err))
+		return false;
+	bool ok = ask_session(engine, language, set_x, samples, err);
+	gb_engine_destroy(engine);
 	return ok;
 }
 

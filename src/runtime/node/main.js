@@ -184,21 +184,29 @@ function runInSession(job) {
 
 // --- any run
 
-function begin(reader) {
-	let job;
+const waiting = []; // jobs that came before the one under way was done
+const NOTHING = {result: 0, output: 0, settings: {}};
+
+// A job for nobody is done as any other, unheard.
+function begin(reader, priming) {
+	if (run) {
+		waiting.push([reader, priming]);
+		return;
+	}
+	run = new Run(NOTHING, frame => port.send(frame));
+	run.priming = port.muted = priming;
+	port.letGo();
+	process.exitCode = undefined;
 	try {
-		job = readJob(reader);
-		run = new Run(job, frame => port.send(frame));
+		run.job = readJob(reader);
 	} catch (error) {
-		job = dummyJob('', {});
-		run = new Run(job, frame => port.send(frame));
 		run.fail(error);
 		complete();
 		return;
 	}
-	port.letGo();
-	process.exitCode = undefined;
-	execute(job);
+	if (priming)
+		run.job.output = run.job.result;
+	execute(run.job);
 }
 
 async function execute(job) {
@@ -226,18 +234,24 @@ function settleThrown(current, error) {
 
 // The outcome is known and nothing is left to be done.
 function complete() {
-	const done = run;
-	if (session || done.job.settings.session) {
-		run = null;
-		port.send(done.outcome);
-		port.hold();
-		return;
-	}
-	finishProgram(done);
+	const done = run, last = !session && !done.priming;
+	if (!session)
+		finishProgram(done);
 	run = null;
 	port.send(done.outcome);
-	if (!port.muted)
+	if (last)
 		port.finish();
+	port.hold();
+	if (done.priming)
+		forgetPriming();
+	if (waiting.length)
+		setImmediate(() => begin(...waiting.shift()));
+}
+
+function forgetPriming() {
+	port.muted = false;
+	loader = null;
+	positions.clear();
 }
 
 // What a program does at its end.
@@ -294,25 +308,6 @@ function onFrame(frame) {
 		port.letGo();
 }
 
-// A small run, start to end, with its answer thrown away: what a run needs is then compiled and in memory.
-async function prime() {
-	const programs = [
-		"const p = require('path'); console.log('prime', [p.join('a', 'b')], {a: 1}); class A { b() {} } [1, 2.5].map(n => n)",
-		"import u from 'node:util'; console.log(u.inspect({})); await 1; export default {a: [1], b: 'c', d: new Map()}",
-	];
-	port.muted = true;
-	for (const source of programs) {
-		const job = dummyJob(source, {});
-		run = new Run(job, () => {});
-		const done = await runOnce(job);
-		run.succeed(done.value, done.implicit);
-		failureFrame(describeFailure(new Error('prime')));
-	}
-	run = loader = null;
-	positions.clear();
-	port.muted = false;
-}
-
 bridge.onJob = begin;
 captureConsole(console, Console, sendWhileRunning, () => run?.job.output ?? 0);
 tidyProcess();
@@ -325,4 +320,4 @@ process.getBuiltinModule &&= name => {
 process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onRejection);
 process.on('beforeExit', onIdle);
-prime().then(() => port.listen(onFrame));
+port.listen(onFrame);

@@ -36,26 +36,43 @@ static const char loader[] = "{const v=require('vm'),f=require('fs'),"
 			     "{filename:'glovebox:bootstrap'}).runInThisContext()(require)}";
 
 /* Node.js is not there to read yet; it will be. If it ends instead, that is seen when the job is there. */
-static void send_bootstrap(int fd) {
+static void send_all(int fd, const struct gb_buf *bytes) {
+	for (size_t at = 0; at < bytes->len;) {
+		struct pollfd room = {fd, POLLOUT, 0};
+		ssize_t sent = write(fd, bytes->data + at, bytes->len - at);
+		if (sent > 0)
+			at += (size_t)sent;
+		else if (poll(&room, 1, -1) < 0 || (room.revents & (POLLHUP | POLLERR)))
+			return;
+	}
+}
+
+static void write_bootstrap(struct gb_buf *out) {
 	const uint32_t n = sizeof gb_node_bootstrap;
 	const uint8_t head[] = {(uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16), (uint8_t)(n >> 24)};
-	const struct {
-		const uint8_t *p;
-		size_t n;
-	} parts[] = {{head, sizeof head}, {gb_node_bootstrap, n}};
-	for (size_t i = 0; i < GB_COUNT(parts); i++)
-		for (size_t at = 0; at < parts[i].n;) {
-			struct pollfd room = {fd, POLLOUT, 0};
-			ssize_t sent = write(fd, parts[i].p + at, parts[i].n - at);
-			if (sent > 0)
-				at += (size_t)sent;
-			else if (poll(&room, 1, -1) < 0 || (room.revents & (POLLHUP | POLLERR)))
-				return;
-		}
+	gb_buf_append(out, head, sizeof head);
+	gb_buf_append(out, gb_node_bootstrap, n);
+}
+
+/* Small programs, start to end, whose answers are thrown away: what a run needs is then compiled and in
+ * memory. More than once, since the first ones only tell the engine what to keep. */
+static void write_priming(struct gb_buf *out) {
+	enum { PRIME = 127, TIMES = 4 };
+	static const char *const sources[] = {
+	    "const p = require('path'); console.log('prime', [p.join('a', 'b')], {a: 1.5});\n"
+	    "class A { b() { return `${this}` } } [1, 2.5, null].map(n => n)",
+	    "import u from 'node:util'; console.log(u.inspect({})); await 1;\n"
+	    "export default {a: [1], b: 'c', d: new Map()}",
+	};
+	for (int i = 0; i < TIMES; i++) {
+		size_t mark = gb_frame_begin(out, PRIME);
+		gb_job_write_bare(out, sources[i == 1], "<prime>");
+		gb_frame_end(out, mark);
+	}
 }
 
 /* The engine's own limits come first: they say more. Young objects may take three times their space. */
-static void start(uint64_t memory) {
+static void start(uint64_t memory, bool has_time) {
 	static char old[48], young[48];
 	static const char *const argv[] = {"node", "--no-warnings", "--no-addons",
 	    "--experimental-vm-modules", "--expose-internals", old, young, "-e", loader, NULL};
@@ -71,7 +88,14 @@ static void start(uint64_t memory) {
 				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
 	worker.memory = memory;
 	worker.used = false;
-	send_bootstrap(worker.keeper.channel);
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 1 << 20);
+	write_bootstrap(&out);
+	if (has_time)
+		write_priming(&out);
+	if (gb_buf_failed(&out))
+		_exit(1);
+	send_all(worker.keeper.channel, &out);
 }
 
 /* A heap has the limit that it was made with. And of what a session has declared at the top nothing can be
@@ -84,7 +108,7 @@ static void start_as_needed(const struct gb_job *job, const struct gb_settings *
 		return;
 	if (worker.memory)
 		gb_keeper_stop(&worker.keeper);
-	start(memory);
+	start(memory, false);
 }
 
 /* How V8 ends when its heap is full. */
@@ -118,7 +142,7 @@ static bool init(const char *profile) {
 
 static void prime(void) {
 	gb_keeper_init(&worker.keeper);
-	start(USUAL_MEMORY);
+	start(USUAL_MEMORY, true);
 }
 
 static void serve(int fd) {

@@ -227,7 +227,7 @@ class Bridge {
 			this.serve(reader);
 		else if (frame.type === FRAME.ANSWER)
 			this.settle(reader);
-		else if (frame.type === FRAME.JOB)
-			this.onJob(reader);
+		else if (frame.type === FRAME.JOB || frame.type === FRAME.PRIME)
+			this.onJob(reader, frame.type === FRAME.PRIME);
 	}
 }

@@ -24,13 +24,6 @@ function readJob(reader) {
 	return job;
 }
 
-// A job that is done to warm up, whose result nobody sees.
-function dummyJob(source, settings) {
-	return {source, filename: '<prime>', exportName: null, flags: 0, memory: 0, output: 4096, result: 4096, report: 0,
-		call: 0, calls: 0, inFlight: 0, cpuSeconds: 0, modules: new Map(), imports: {}, globals: {}, args: [],
-		settings};
-}
-
 function successFrame(job, value, mode) {
 	try {
 		return makeFrame(FRAME.RESULT, job.result + RESULT_SLACK, out => {
