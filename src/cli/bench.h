@@ -35,6 +35,11 @@ bool bench_fork(struct samples *samples, int cpu, size_t bytes);
 /* A byte through a pipe to another process, and back through another. */
 bool bench_pipes(struct samples *samples, int cpu);
 
+/* --- other programs (bench_program.c) --- */
+
+/* Samples @from to @to: start @argv, which must end well, and wait for that. Without it there are none. */
+void bench_program(const char *const *argv, struct samples *samples, size_t from, size_t to);
+
 /* --- runs (bench_runs.c) --- */
 
 enum { BENCH_WARM = 32 };
@@ -58,8 +63,6 @@ bool bench_throughput(
 bool bench_memory(
     const struct bench_subject *subject, double *ret_kb, double *ret_start_ms, struct gb_err *err);
 
-/* A part of the times of another program, which are none if it cannot be run here. */
-void bench_program(const char *const *argv, struct samples *samples, size_t from, size_t to);
 /* Asking a session for x, which @set_x has defined. */
 bool bench_session(enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err);
 

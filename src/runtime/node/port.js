@@ -45,10 +45,6 @@ class Port {
 		this.unblock();
 	}
 
-	ask(frame) {
-		this.send(frame);
-	}
-
 	unblock() {
 		if (!this.blocking)
 			return;

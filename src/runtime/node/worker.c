@@ -1,10 +1,7 @@
 /* glovebox-node: a program of Node.js's, or a session. What runs inside Node.js is in the other files here.
  */
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,14 +9,11 @@
 #include "runtime/program/keeper.h"
 #include "runtime/program/places.h"
 #include "runtime/program/settings.h"
+#include "runtime/program/v8.h"
 #include "sandbox/inside/zygote.h"
 
-#define MIB (1ull << 20)
-/* What a run has that asks for nothing else; a warm one is started with it. */
-#define USUAL_MEMORY (256 * MIB)
-/* Of a process that has done nothing yet: its own heap, and what may be mapped besides (stacks of threads).
- */
-enum { OVERHEAD_MIB = 16, MAPPED_MIB = 128 };
+/* Beside the heap: stacks of threads, and what a process maps that has done nothing yet. */
+#define MAPPED_BYTES (128ull << 20)
 
 static struct {
 	struct gb_keeper keeper;
@@ -35,18 +29,6 @@ static const char loader[] = "{const v=require('vm'),f=require('fs'),"
 			     "new v.Script(r(Buffer.alloc(r(Buffer.alloc(4)).readUInt32LE(0))).toString(),"
 			     "{filename:'glovebox:bootstrap'}).runInThisContext()(require)}";
 
-/* Node.js is not there to read yet; it will be. If it ends instead, that is seen when the job is there. */
-static void send_all(int fd, const struct gb_buf *bytes) {
-	for (size_t at = 0; at < bytes->len;) {
-		struct pollfd room = {fd, POLLOUT, 0};
-		ssize_t sent = write(fd, bytes->data + at, bytes->len - at);
-		if (sent > 0)
-			at += (size_t)sent;
-		else if (poll(&room, 1, -1) < 0 || (room.revents & (POLLHUP | POLLERR)))
-			return;
-	}
-}
-
 static void write_bootstrap(struct gb_buf *out) {
 	const uint32_t n = sizeof gb_node_bootstrap;
 	const uint8_t head[] = {(uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16), (uint8_t)(n >> 24)};
@@ -54,35 +36,25 @@ static void write_bootstrap(struct gb_buf *out) {
 	gb_buf_append(out, gb_node_bootstrap, n);
 }
 
-/* Small programs, start to end, whose answers are thrown away: what a run needs is then compiled and in
- * memory. More than once, since the first ones only tell the engine what to keep. */
+/* More than once, since the first ones only tell the engine what to keep. */
 static void write_priming(struct gb_buf *out) {
-	enum { PRIME = 127, TIMES = 4 };
-	static const char *const sources[] = {
+	static const char script[] =
 	    "const p = require('path'); console.log('prime', [p.join('a', 'b')], {a: 1.5});\n"
-	    "class A { b() { return `${this}` } } [1, 2.5, null].map(n => n)",
-	    "import u from 'node:util'; console.log(u.inspect({})); await 1;\n"
-	    "export default {a: [1], b: 'c', d: new Map()}",
-	};
-	for (int i = 0; i < TIMES; i++) {
-		size_t mark = gb_frame_begin(out, PRIME);
-		gb_job_write_bare(out, sources[i == 1], "<prime>");
-		gb_frame_end(out, mark);
-	}
+	    "class A { b() { return `${this}` } } [1, 2.5, null].map(n => n)";
+	static const char module[] = "import u from 'node:util'; console.log(u.inspect({})); await 1;\n"
+				     "export default {a: [1], b: 'c', d: new Map()}";
+	static const char *const sources[] = {script, module, script, script};
+	gb_v8_write_priming(out, sources, GB_COUNT(sources));
 }
 
-/* The engine's own limits come first: they say more. Young objects may take three times their space. */
 static void start(uint64_t memory, bool has_time) {
 	static char old[48], young[48];
 	static const char *const argv[] = {"node", "--no-warnings", "--no-addons",
 	    "--experimental-vm-modules", "--expose-internals", old, young, "-e", loader, NULL};
 	static const char *const envp[] = {"HOME=/box", "TMPDIR=/tmp", "TZ=UTC", "LANG=C.UTF-8", NULL};
-	uint64_t mib = memory / MIB, semi = mib / 32;
-	semi = semi < 1 ? 1 : semi > 16 ? 16 : semi;
-	uint64_t taken = 3 * semi + OVERHEAD_MIB;
-	snprintf(old, sizeof old, "--max-old-space-size=%llu",
-	    (unsigned long long)(mib > taken + 8 ? mib - taken : 8));
-	snprintf(young, sizeof young, "--max-semi-space-size=%llu", (unsigned long long)semi);
+	struct gb_v8_heap heap = gb_v8_heap(memory);
+	snprintf(old, sizeof old, "--max-old-space-size=%u", heap.old);
+	snprintf(young, sizeof young, "--max-semi-space-size=%u", heap.semi);
 	gb_keeper_start(
 	    &worker.keeper, &(struct gb_program){
 				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
@@ -95,13 +67,13 @@ static void start(uint64_t memory, bool has_time) {
 		write_priming(&out);
 	if (gb_buf_failed(&out))
 		_exit(1);
-	send_all(worker.keeper.channel, &out);
+	gb_v8_send(worker.keeper.to_channel, &out);
 }
 
 /* A heap has the limit that it was made with. And of what a session has declared at the top nothing can be
  * taken back. */
 static void start_as_needed(const struct gb_job *job, const struct gb_settings *settings) {
-	uint64_t memory = job->memory ? job->memory : USUAL_MEMORY;
+	uint64_t memory = job->memory ? job->memory : GB_V8_USUAL_MEMORY;
 	bool fresh = worker.memory && !(settings->reset && worker.used) &&
 		     (worker.memory == memory || (worker.used && settings->session));
 	if (fresh)
@@ -111,16 +83,10 @@ static void start_as_needed(const struct gb_job *job, const struct gb_settings *
 	start(memory, false);
 }
 
-/* How V8 ends when its heap is full. */
-static bool died_of_memory(const struct gb_keeper *keeper) {
-	int sig = !keeper->pid && WIFSIGNALED(keeper->wait_status) ? WTERMSIG(keeper->wait_status) : 0;
-	return !keeper->result.len && (sig == SIGABRT || sig == SIGTRAP);
-}
-
 static void run(struct gb_job *job) {
 	char why[300];
 	struct gb_keeper *keeper = &worker.keeper;
-	uint64_t data = worker.memory + MAPPED_MIB * MIB;
+	uint64_t data = worker.memory + MAPPED_BYTES;
 	if (!gb_keeper_begin(keeper, job, data, why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
@@ -128,7 +94,7 @@ static void run(struct gb_job *job) {
 	}
 	worker.used = true;
 	gb_keeper_serve(keeper);
-	if (died_of_memory(keeper))
+	if (gb_v8_died_of_memory(keeper))
 		keeper->out_of_memory = true;
 	gb_keeper_settle(keeper, job);
 }
@@ -142,7 +108,7 @@ static bool init(const char *profile) {
 
 static void prime(void) {
 	gb_keeper_init(&worker.keeper);
-	start(USUAL_MEMORY, true);
+	start(GB_V8_USUAL_MEMORY, true);
 }
 
 static void serve(int fd) {

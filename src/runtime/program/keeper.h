@@ -41,8 +41,9 @@ struct gb_keeper {
 	pid_t pid; /* of the program, 0 once it was reaped */
 	int wait_status;
 	int in, out[2]; /* ends of its pipes; -1: closed, or none */
-	int channel;
-	int signals; /* signalfd */
+	int channel;    /* frames of the program's */
+	int to_channel; /* frames to it; another descriptor of the same socket, or not */
+	int signals;    /* signalfd */
 	struct gb_frame_reader channel_reader, host_reader;
 	struct gb_buf to_program; /* frames that its channel has not taken yet */
 	struct gb_buf input;      /* for its standard input, likewise */

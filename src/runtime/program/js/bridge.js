@@ -10,7 +10,8 @@ const CALL_SLACK = 64;
 class Bridge {
 	constructor(port) {
 		this.port = port; // send(frame), wait(): frame; hold(), letGo(): whether the loop waits for frames
-		this.nextCall = 0;
+		this.nextCall = 0; // even: the code waits for the first answer
+		this.nextPromise = 1;
 		this.inbox = []; // frames that came while the code waited for another
 		this.hostFunctions = new Map();
 		this.hostIds = new WeakMap();
@@ -65,8 +66,11 @@ class Bridge {
 		return frame;
 	}
 
-	send(id, args) {
-		const limits = this.limits, call = this.nextCall++;
+	// A keeper can tell by a call's number whether the code waits for the answer: see src/runtime/deno/worker.c.
+	prepare(id, args, waits) {
+		const {limits} = this, call = waits ? this.nextCall : this.nextPromise;
+		this.nextCall += waits ? 2 : 0;
+		this.nextPromise += waits ? 0 : 2;
 		const frame = this.writeCall(call, id, args);
 		const cost = frame.length - FRAME_HEAD;
 		if (this.calls === limits.calls)
@@ -87,8 +91,8 @@ class Bridge {
 	}
 
 	call(id, args) {
-		const {call, cost, frame} = this.send(id, args);
-		this.port.ask(frame, call);
+		const {call, cost, frame} = this.prepare(id, args, true);
+		this.port.send(frame);
 		for (;;) {
 			const answer = this.port.wait();
 			const reader = new Reader(answer.payload, this);
@@ -135,7 +139,7 @@ class Bridge {
 	}
 
 	hostPromise(id) {
-		const {call, cost, frame} = this.send(id, []);
+		const {call, cost, frame} = this.prepare(id, [], false);
 		this.port.send(frame);
 		return this.await(call, cost);
 	}
@@ -156,6 +160,7 @@ class Bridge {
 				throw this.limit('this run has lent too many functions and promises to the host', LENT_MAX);
 			id = this.guests.push(value) - 1;
 			this.guestIds.set(value, id);
+			this.port.lent?.();
 			if (typeof value !== 'function')
 				value.then(undefined, () => {}); // its failure is the host's from now on
 		}

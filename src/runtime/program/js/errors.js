@@ -1,7 +1,7 @@
 // What was thrown, as it is told: the stack shows the code's own frames, at the places where they stand in its source.
 
 const TOLD = Symbol('glovebox: how an error is told');
-const OWN_FRAMES = /^\s+at (?:.*\()?(?:async )?(?:glovebox|node|ext):/;
+const OWN_FRAMES = /^\s+at (?:.*\()?(?:async )?(?:glovebox:|node:|ext:|file:\/\/\/tmp\/\.glovebox\/)/;
 
 // Note how @error is to be told; @code is what code can ask it for.
 function told(error, how, code) {
@@ -89,7 +89,7 @@ function describeFailure(thrown, status = STATUS.ERROR) {
 		return {status, name: 'Error', message: messageOf(thrown)};
 	const told = thrown[TOLD] ?? {};
 	const name = told.name ?? textProperty(thrown, 'name') ?? 'Error';
-	const message = textProperty(thrown, 'message') ?? '';
+	const message = told.message ?? textProperty(thrown, 'message') ?? '';
 	const raw = textProperty(thrown, 'stack') ?? '';
 	const syntax = name === 'SyntaxError' ? syntaxPlace(raw) : null;
 	const stack = syntax || told.name ? `${name}: ${message}` : cleanStack(raw);
