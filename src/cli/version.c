@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -29,19 +31,40 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	return true;
 }
 
-/* The first line of what "@path --version" says; empty if it says nothing. */
+/* Start "@path --version"; what it says can be read from *ret_fd. */
+static bool start_asking(const char *path, pid_t *ret_pid, int *ret_fd) {
+	const char *const argv[] = {path, "--version", NULL};
+	posix_spawn_file_actions_t actions;
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return false;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	bool ok = posix_spawn(ret_pid, path, &actions, NULL, (char *const *)argv, environ) == 0;
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	if (!ok)
+		close(ends[0]);
+	*ret_fd = ends[0];
+	return ok;
+}
+
+/* The first line of what it says; empty if it says nothing. */
 static void ask_version(const char *path, char *ret, size_t n) {
-	char command[PATH_MAX + 32];
+	size_t got = 0;
+	pid_t pid;
+	int fd;
 	*ret = '\0';
-	if (strchr(path, '\''))
+	if (!start_asking(path, &pid, &fd))
 		return;
-	snprintf(command, sizeof command, "'%s' --version 2>/dev/null", path);
-	FILE *said = popen(command, "re");
-	if (said && !fgets(ret, (int)n, said))
-		*ret = '\0';
+	for (ssize_t more; got < n - 1 && (more = read(fd, ret + got, n - 1 - got)) > 0;)
+		got += (size_t)more;
+	close(fd);
+	waitpid(pid, NULL, 0);
+	ret[got] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
-	if (said)
-		pclose(said);
 }
 
 static void print_runtime(const char *name, bool json, bool first) {

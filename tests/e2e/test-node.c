@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "e2e/engine-cases.h"
 
@@ -90,7 +91,7 @@ TEST(files_go_in_and_out) {
 
 TEST(an_endless_loop_is_ended) {
 	struct gb_run *run = node_with((struct gb_run_options){
-	    .timeout_ms = 300, .source = "process.stdout.write('before\\n'); for (;;);"});
+	    .timeout_ms = 2000, .source = "process.stdout.write('before\\n'); for (;;);"});
 	CHECK_STR(gb_run_result(run)->stdout_text, "before\n");
 	CHECK(gb_run_result(run)->timed_out);
 	check_status(run, "terminated", "timeout");
@@ -173,6 +174,77 @@ TEST(want_of_memory_ends_a_session) {
 		gb_engine_dispatch(engine, 10, NULL);
 	CHECK(!gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &run, NULL));
 	gb_session_close(session);
+}
+
+/* --- packages --- */
+
+static void write_text(const char *folder, const char *name, const char *text) {
+	char path[300];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *file = fopen(path, "w");
+	if (CHECK(file)) {
+		fputs(text, file);
+		fclose(file);
+	}
+}
+
+/* A folder of packages: one of each kind, and one that needs another. */
+static void make_packages(const char *folder) {
+	static const char *const packages[] = {"common", "modern", "both"};
+	char path[200];
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, packages[i]);
+		mkdir(path, 0755);
+	}
+	write_text(folder, "common/index.js",
+	    "exports.two = 2; exports.which = () => require('child_process') && 'any'");
+	write_text(folder, "modern/package.json", "{\"type\":\"module\",\"exports\":\"./m.js\"}");
+	write_text(folder, "modern/m.js", "export const three = 3; export default 'modern'");
+	write_text(folder, "both/index.js", "module.exports = require('common').two * 2");
+}
+
+static void remove_packages(const char *folder) {
+	static const char *const names[] = {"common/index.js", "modern/package.json", "modern/m.js",
+	    "both/index.js", "common", "modern", "both", ""};
+	char path[300];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		remove(path);
+	}
+}
+
+TEST(packages_that_the_engine_was_given_can_be_allowed) {
+	static const struct {
+		const char *allowed, *source, *gives;
+	} cases[] = {
+	    {"common", "require('common').two", "2"},
+	    {"common", "import c, {two} from 'common'; export default [two, c.two]", "[2,2]"},
+	    {"common", "import {which} from 'common'; export default which()", "\"any\""},
+	    {"modern", "import m, {three} from 'modern'; export default [m, three]", "[\"modern\",3]"},
+	    {"both", "require('both')", "4"},
+	    {"*", "require('both') + require('common').two", "6"},
+	    {"both", "try { require('common') } catch (e) { var r = e.code } r", "\"ERR_MODULE_DENIED\""},
+	};
+	char folder[] = "/tmp/glovebox-packages-XXXXXX";
+	if (!CHECK(mkdtemp(folder)))
+		return;
+	chmod(folder, 0755);
+	make_packages(folder);
+	struct gb_engine *before = engine;
+	engine = engine_with(
+	    (struct gb_engine_options){.ready = 1u << GB_NODE, .shards = 1, .node_packages = folder});
+	for (size_t i = 0; i < sizeof cases / sizeof *cases && CHECK(engine); i++) {
+		struct gb_values *pool = gb_values_create(0);
+		struct gb_value *allowed = gb_value_array(pool);
+		gb_value_push(allowed, gb_value_string(pool, cases[i].allowed, strlen(cases[i].allowed)));
+		check_value(
+		    node_with((struct gb_run_options){.source = cases[i].source, .allowed_modules = allowed}),
+		    cases[i].gives);
+		gb_values_destroy(pool);
+	}
+	gb_engine_destroy(engine);
+	engine = before;
+	remove_packages(folder);
 }
 
 /* --- what the wall keeps --- */

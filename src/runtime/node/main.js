@@ -58,6 +58,8 @@ async function runScript(job, source) {
 }
 
 async function runOnce(job) {
+	if (!run.priming)
+		process.removeListener('SIGINT', interrupt);
 	loader = new Loader(job);
 	defineGlobals(job.globals);
 	const source = new Source(job.source, job.filename);
@@ -115,7 +117,6 @@ function wrapTimers() {
 function beginSession() {
 	session = true;
 	wrapTimers();
-	process.on('SIGINT', interrupt);
 	process.exit = code => {
 		throw told(new ExitSignal(`exit status ${Number(code ?? process.exitCode ?? 0)}`),
 			{name: 'ExitError', code: 'exit_code', exit: Number(code ?? process.exitCode ?? 0) & 255});
@@ -320,4 +321,7 @@ process.getBuiltinModule &&= name => {
 process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onRejection);
 process.on('beforeExit', onIdle);
+bridge.onInterrupt = interrupt;
+process.on('SIGINT', interrupt);
 port.listen(onFrame);
+port.send(makeFrame(FRAME.READY, 0, () => {}));

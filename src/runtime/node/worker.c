@@ -1,5 +1,6 @@
 /* glovebox-node: a program of Node.js's, or a session. What runs inside Node.js is in the other files here.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,13 +13,12 @@
 #include "runtime/program/v8.h"
 #include "sandbox/inside/zygote.h"
 
-/* Beside the heap: stacks of threads, and what a process maps that has done nothing yet. */
-#define MAPPED_BYTES (128ull << 20)
-
 static struct {
 	struct gb_keeper keeper;
 	uint64_t memory; /* what the program was started with; 0: not started */
 	bool used;
+	bool ready;       /* it listens, also to signals */
+	bool interrupted; /* to be told when it is */
 } worker;
 
 /* Reads the bootstrap from the channel: a length, then its source. A block, since what is declared at the top
@@ -59,7 +59,7 @@ static void start(uint64_t memory, bool has_time) {
 	    &worker.keeper, &(struct gb_program){
 				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
 	worker.memory = memory;
-	worker.used = false;
+	worker.used = worker.ready = false;
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1 << 20);
 	write_bootstrap(&out);
@@ -83,16 +83,40 @@ static void start_as_needed(const struct gb_job *job, const struct gb_settings *
 	start(memory, false);
 }
 
+/* --- interrupts --- */
+
+/* Before it listens a signal would end it. And one that comes when its run is over means nobody: so it is
+ * also told in its place among the jobs. */
+static void on_interrupt(struct gb_keeper *keeper) {
+	gb_frame_append(&keeper->to_program, GB_V8_INTERRUPT, NULL, 0);
+	if (worker.ready && keeper->pid)
+		kill(keeper->pid, SIGINT);
+	worker.interrupted = !worker.ready;
+}
+
+static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
+	if (frame->type != GB_V8_READY)
+		return false;
+	worker.ready = true;
+	gb_v8_limit_data(keeper, worker.memory);
+	if (worker.interrupted)
+		kill(keeper->pid, SIGINT);
+	worker.interrupted = false;
+	return true;
+}
+
+/* --- a run --- */
+
 static void run(struct gb_job *job) {
 	char why[300];
 	struct gb_keeper *keeper = &worker.keeper;
-	uint64_t data = worker.memory + MAPPED_BYTES;
-	if (!gb_keeper_begin(keeper, job, data, why, sizeof why)) {
+	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
 		return;
 	}
 	worker.used = true;
+	worker.interrupted = false;
 	gb_keeper_serve(keeper);
 	if (gb_v8_died_of_memory(keeper))
 		keeper->out_of_memory = true;
@@ -101,20 +125,26 @@ static void run(struct gb_job *job) {
 
 /* --- the three functions of a worker --- */
 
+static void set_up(void) {
+	gb_keeper_init(&worker.keeper);
+	worker.keeper.on_interrupt = on_interrupt;
+	worker.keeper.on_program_frame = on_program_frame;
+}
+
 static bool init(const char *profile) {
 	(void)profile;
 	return true;
 }
 
 static void prime(void) {
-	gb_keeper_init(&worker.keeper);
+	set_up();
 	start(GB_V8_USUAL_MEMORY, true);
 }
 
 static void serve(int fd) {
 	struct gb_settings settings;
 	if (!worker.memory)
-		gb_keeper_init(&worker.keeper);
+		set_up();
 	do {
 		struct gb_job job;
 		gb_keeper_next_job(&worker.keeper, fd, &job);

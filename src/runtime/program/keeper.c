@@ -95,7 +95,8 @@ static bool take_frames(int fd, bool is_socket, struct gb_frame_reader *reader, 
 
 /* Nothing comes after the answer. */
 static bool take_programs_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
-	if (!keeper->result.len)
+	bool ours = keeper->on_program_frame && keeper->on_program_frame(keeper, frame);
+	if (!ours && !keeper->result.len)
 		pass_on(keeper, frame);
 	return true;
 }

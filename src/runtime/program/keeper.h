@@ -55,6 +55,8 @@ struct gb_keeper {
 	bool interrupted;
 	/* Somebody else's part in this; may be NULL. */
 	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
+	/* Of the program's: true if it is not for the host. */
+	bool (*on_program_frame)(struct gb_keeper *keeper, const struct gb_frame *frame);
 	void (*on_interrupt)(struct gb_keeper *keeper); /* else the program gets a SIGINT */
 	void *data;
 };

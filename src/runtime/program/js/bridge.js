@@ -234,5 +234,7 @@ class Bridge {
 			this.settle(reader);
 		else if (frame.type === FRAME.JOB || frame.type === FRAME.PRIME)
 			this.onJob(reader, frame.type === FRAME.PRIME);
+		else if (frame.type === FRAME.INTERRUPT)
+			this.onInterrupt();
 	}
 }

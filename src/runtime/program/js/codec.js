@@ -105,7 +105,7 @@ class Writer {
 	}
 
 	text(text) {
-		if (!text.isWellFormed()) {
+		if (!isWellFormed(text)) {
 			this.head(6, TAG.WTF8);
 			this.blob(encodeWtf8(text));
 			return;
@@ -137,6 +137,11 @@ class Writer {
 		this.tag(n < 0n ? TAG.NEGATIVE_BIGINT : TAG.BIGINT);
 		this.blob(hex === '0' ? Buffer.alloc(0) : Buffer.from(hex.length % 2 ? '0' + hex : hex, 'hex'));
 	}
+}
+
+// Older engines do not have the method.
+function isWellFormed(text) {
+	return text.isWellFormed ? text.isWellFormed() : !/\p{Surrogate}/u.test(text);
 }
 
 // UTF-8 in which halves of surrogate pairs stand alone.

@@ -79,7 +79,7 @@ function messageOf(thrown) {
 }
 
 function isOutOfMemory(name, message) {
-	return name === 'RangeError' && /^(Array buffer allocation failed|.*Cannot allocate memory)/.test(message) ||
+	return name === 'RangeError' && /^(Array buffer allocation failed|Failed to allocate memory|.*Cannot allocate memory)/.test(message) ||
 		/\bERR_WORKER_OUT_OF_MEMORY\b/.test(message);
 }
 
