@@ -39,6 +39,7 @@ static const struct runtime {
 	const char *program;      /* that is started there, by name; it can then be found in GB_PROGRAM_DIR */
 	bool all_programs;        /* everything in /usr may be started, too */
 	unsigned warm;            /* by default */
+	unsigned prime_ms;        /* until its program waits for a job; 0: no time */
 } runtimes[GB_RUNTIMES] = {
     [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_EMPTY, NULL, .warm = DEFAULT_WARM},
     [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FURNISHED, python_paths,
@@ -47,8 +48,10 @@ static const struct runtime {
 	.warm = DEFAULT_WARM},
     [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_INHABITED, program_paths, "bash",
 	.all_programs = true, .warm = DEFAULT_WARM},
-    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_INHABITED, program_paths, "node", .warm = 2},
-    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1},
+    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_INHABITED, program_paths, "node", .warm = 2,
+	.prime_ms = 300},
+    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1,
+	.prime_ms = 500},
 };
 
 static const struct gb_language_traits languages[GB_LANGUAGES] = {
@@ -144,6 +147,7 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
 	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
 	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
+	    .prime_ns = runtime->prime_ms * 1000000ull,
 	    .plan = &plan,
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_end = gb_run_on_cell_end,

@@ -381,10 +381,11 @@ static struct gb_shard *revive_shard(struct gb_pool *pool, struct gb_err *err) {
 
 /* The youngest warm cell that has had the time to prime: its memory is still in the CPU's caches. */
 static struct gb_cell *choose_warm(struct gb_shard *shard) {
-	uint64_t now = gb_now_ns();
+	uint64_t now = gb_now_ns(), prime_ns = shard->pool->options.prime_ns;
+	prime_ns = prime_ns ? prime_ns : PRIME_NS;
 	for (struct gb_list *link = shard->warm.prev; link != &shard->warm; link = link->prev) {
 		struct gb_cell *cell = gb_container(struct gb_cell, link, link);
-		if (now - cell->ordered_at > PRIME_NS)
+		if (now - cell->ordered_at > prime_ns)
 			return cell;
 	}
 	return gb_list_first(struct gb_cell, &shard->warm, link);

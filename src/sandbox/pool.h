@@ -68,6 +68,7 @@ struct gb_pool_options {
 	unsigned warm;         /* cells to keep waiting, in each shard */
 	uint64_t memory_bytes; /* for the whole pool, where there are control groups */
 	uint32_t max_cells;    /* at once */
+	uint64_t prime_ns;     /* how long a cell takes to be ready; 0: as long as a fork and little more */
 	const struct gb_plan *plan;
 	/* The socket of a cell that has an owner is ready. */
 	void (*on_ready)(struct gb_cell *cell, uint32_t events);
