@@ -61,7 +61,8 @@ struct gb_engine_options {
 	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
 	unsigned ready;         /* 1 << GB_PYTHON and so on: what is to be ready from the start, JavaScript if
 				 * nothing is said; the others are when they are first asked for */
-	/* Programs, by path; NULL: bash, node and deno as PATH has them. */
+	/* Programs, by path; NULL: as GLOVEBOX_BASH, GLOVEBOX_NODE and GLOVEBOX_DENO say, or as PATH has
+	 * them. */
 	const char *shell, *node, *deno;
 	const char *node_packages; /* a folder of packages that Node.js code may be allowed to use; or NULL */
 	const struct gb_python_profile *python_profiles; /* more of them, at most 8 */

@@ -139,18 +139,19 @@ static void print_json(const struct figures *f) {
 	    f->pooled_50 / f->ping_same);
 }
 
-enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_SHELL };
+enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_SHELL, FLAG_NODE };
 
 static const struct flag flags[] = {
     [FLAG_JSON] = {"json", 0, NULL, "one JSON object"},
     [FLAG_QUICK] = {"quick", 0, NULL, "fewer repetitions: a look, not a measurement"},
     [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap"},
     [FLAG_SHELL] = {"shell", 0, NULL, "the shell, beside bash and bubblewrap"},
+    [FLAG_NODE] = {"node", 0, NULL, "Node.js, beside node -e"},
     {0},
 };
 
 struct choice {
-	bool json, quick, python, shell;
+	bool json, quick, python, shell, node;
 };
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
@@ -160,7 +161,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	bool *const chosen[] = {[FLAG_JSON] = &choice->json,
 	    [FLAG_QUICK] = &choice->quick,
 	    [FLAG_PYTHON] = &choice->python,
-	    [FLAG_SHELL] = &choice->shell};
+	    [FLAG_SHELL] = &choice->shell,
+	    [FLAG_NODE] = &choice->node};
 	*chosen[flag - flags] = true;
 	return true;
 }
@@ -172,8 +174,11 @@ static int run(const struct command *self, int argc, char **argv) {
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	struct figures figures = {0};
 	struct gb_err err = {0};
-	if (choice.python || choice.shell) {
-		bool ok = (choice.python ? bench_python : bench_shell)(choice.quick, choice.json, &err);
+	if (choice.python || choice.shell || choice.node) {
+		bool (*bench)(bool, bool, struct gb_err *) = choice.python  ? bench_python
+							     : choice.shell ? bench_shell
+									    : bench_node;
+		bool ok = bench(choice.quick, choice.json, &err);
 		if (!ok)
 			complain(self, "%s", err.message);
 		return ok ? EXIT_OK : EXIT_REFUSED;
@@ -191,7 +196,7 @@ static int run(const struct command *self, int argc, char **argv) {
 
 const struct command command_bench = {
     .name = "bench",
-    .synopsis = "[--python | --shell] [--quick] [--json]",
+    .synopsis = "[--python | --shell | --node] [--quick] [--json]",
     .summary = "how fast it is here, against what the machine can do at best",
     .details = "Latency of single runs, throughput on all CPUs, memory of a waiting sandbox, and in the same "
 	       "call the\n"

@@ -66,12 +66,16 @@ bool bench_throughput(
 bool bench_memory(
     const struct bench_subject *subject, double *ret_kb, double *ret_start_ms, struct gb_err *err);
 
+/* Asking a session for x, which @set_x has defined. */
+bool bench_session(enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err);
+
 /* Say what is being measured; NULL: nothing any more. */
 void bench_progress(const char *what);
 
-/* --- the whole of Python (bench_python.c) --- */
+/* --- the whole of Python, and of Node.js (bench_python.c, bench_node.c) --- */
 
 bool bench_python(bool quick, bool json, struct gb_err *err);
+bool bench_node(bool quick, bool json, struct gb_err *err);
 
 /* --- the whole of the shell (bench_shell.c) --- */
 

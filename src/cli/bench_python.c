@@ -3,10 +3,7 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
-#include "base/io.h"
 #include "cli/bench.h"
-
-enum { SETTLING = 20 };
 
 static const struct bench_subject subject = {
     .run = {.source = "1+1", .language = GB_PYTHON},
@@ -49,33 +46,6 @@ static bool measure_single(struct figures *figures, size_t n, struct gb_err *err
 	return ok;
 }
 
-/* Asking a session for a variable. */
-static bool ask_session(struct gb_engine *engine, struct samples *samples, struct gb_err *err) {
-	struct gb_session *session;
-	if (!gb_session_open(engine, GB_PYTHON, NULL, &session, err))
-		return false;
-	const struct gb_run_options set = {.session = session, .source = "x = 5"},
-				    get = {.session = session, .source = "x"};
-	double ignored;
-	bool ok = bench_run(engine, &set, &ignored, err);
-	for (int i = 0; i < SETTLING && ok; i++)
-		ok = bench_run(engine, &get, &ignored, err);
-	for (size_t i = 0; i < samples->n && ok; i++)
-		ok = bench_run(engine, &get, &samples->us[i], err);
-	gb_session_close(session);
-	return ok;
-}
-
-static bool measure_session(struct samples *samples, struct gb_err *err) {
-	struct gb_engine *engine;
-	const struct gb_engine_options options = {.ready = subject.ready, .shards = 1};
-	if (!gb_engine_create(&options, &engine, err))
-		return false;
-	bool ok = ask_session(engine, samples, err);
-	gb_engine_destroy(engine);
-	return ok;
-}
-
 /* Half of the pipe before the session and half after it, so that a noisy moment hits both. */
 static bool measure_live(struct figures *figures, size_t n, struct gb_err *err) {
 	struct samples live, pipes;
@@ -84,7 +54,7 @@ static bool measure_live(struct figures *figures, size_t n, struct gb_err *err) 
 	struct samples before = {pipes.us, n / 2}, after = {pipes.us + n / 2, n - n / 2};
 	bool ok = (bench_pipes(&before, cpu_number(0)) ||
 		      gb_fail(err, GB_ESYSTEM, 0, "the floor could not be measured")) &&
-		  measure_session(&live, err) &&
+		  bench_session(GB_PYTHON, "x = 5", &live, err) &&
 		  (bench_pipes(&after, cpu_number(0)) ||
 		      gb_fail(err, GB_ESYSTEM, 0, "the floor could not be measured"));
 	figures->pipe = samples_quantile(&pipes, 0.5);

@@ -67,6 +67,38 @@ bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, 
 	return ok;
 }
 
+/* --- sessions --- */
+
+/* Asking a session for a variable. */
+static bool ask_session(struct gb_engine *engine, enum gb_language language, const char *set_x,
+    struct samples *samples, struct gb_err *err) {
+	enum { SETTLING = 20 };
+	struct gb_session *session;
+	if (!gb_session_open(engine, language, NULL, &session, err))
+		return false;
+	const struct gb_run_options set = {.session = session, .source = set_x},
+				    get = {.session = session, .source = "x"};
+	double ignored;
+	bool ok = bench_run(engine, &set, &ignored, err);
+	for (int i = 0; i < SETTLING && ok; i++)
+		ok = bench_run(engine, &get, &ignored, err);
+	for (size_t i = 0; i < samples->n && ok; i++)
+		ok = bench_run(engine, &get, &samples->us[i], err);
+	gb_session_close(session);
+	return ok;
+}
+
+bool bench_session(
+    enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err) {
+	struct gb_engine *engine;
+	const struct gb_engine_options options = {.ready = 1u << language, .shards = 1};
+	if (!gb_engine_create(&options, &engine, err))
+		return false;
+	bool ok = ask_session(engine, language, set_x, samples, err);
+	gb_engine_destroy(engine);
+	return ok;
+}
+
 /* --- throughput --- */
 
 /* One core's share: one run after the other until time is up, as the peers are measured too. Returns how

@@ -62,7 +62,7 @@ struct request {
 	bool json;
 	const char *out; /* a folder for what the program shows */
 	const char *session;
-	struct gb_value *allowed, *files;
+	struct gb_value *allowed, *files, *net;
 	struct gb_values *values;
 	struct gb_value *globals;
 	struct gb_run_options options;
@@ -82,6 +82,7 @@ enum {
 	FLAG_PROFILE,
 	FLAG_RESTRICTED,
 	FLAG_ALLOW,
+	FLAG_NET,
 	FLAG_OUT,
 	FLAG_SESSION,
 	FLAG_JSON
@@ -90,19 +91,22 @@ enum {
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
     [FLAG_LANGUAGE] = {"language", 'l', "LANG",
-	"ts, js, python or shell; else the file's ending tells, else ts"},
+	"ts, js, python, shell, node or deno; else the file's ending tells, else ts"},
     [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters"},
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
     [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s)"},
-    [FLAG_MEMORY] = {"memory", 0, "SIZE", "end it when it needs more than 32M, 1G (default 64M)"},
-    [FLAG_STDIN] = {"stdin", 0, "TEXT", "Python, shell: what the program reads from its standard input"},
-    [FLAG_FILE] = {"file", 0, "PATH",
-	"Python, shell: put a copy of PATH into the program's folder; may be repeated"},
+    [FLAG_MEMORY] = {"memory", 0, "SIZE",
+	"end it when it needs more than 32M, 1G (default 64M; 256M for programs)"},
+    [FLAG_STDIN] = {"stdin", 0, "TEXT", "what a program reads from its standard input"},
+    [FLAG_FILE] = {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated"},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
     [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python, shell: refuse what honest code does not need"},
-    [FLAG_ALLOW] = {"allow", 0, "MODULE", "Python, restricted: let it import MODULE; may be repeated"},
-    [FLAG_OUT] = {"out", 0, "DIR", "Python, shell: write pictures, tables and the files that it made to DIR"},
+    [FLAG_ALLOW] = {"allow", 0, "MODULE",
+	"Node.js, Python (restricted): let it import MODULE and what else is allowed so; may be repeated"},
+    [FLAG_NET] = {"net", 0, "HOST,...",
+	"Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall"},
+    [FLAG_OUT] = {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR"},
     [FLAG_SESSION] = {"session", 0, "NAME",
 	"run in the session NAME, which is made if there is none: see 'glovebox session'"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
@@ -162,6 +166,16 @@ static bool take_file(struct request *request, const char *path) {
 	       complain(&command_run, "--file: too large together, or a name that is not UTF-8");
 }
 
+static bool take_net(struct request *request, const char *hosts) {
+	for (struct gb_str rest = gb_str_from(hosts), host; rest.n;) {
+		gb_str_cut(&rest, ',', &host);
+		if (!host.n || !gb_value_push(request->net, gb_value_string(request->values, host.p, host.n)))
+			return complain(
+			    &command_run, "--net: '%s' is not HOST or HOST:PORT, with commas between", hosts);
+	}
+	return true;
+}
+
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	if (!flag)
@@ -172,8 +186,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_LANGUAGE:
 		request->has_language = language_by_name(value, &request->language);
 		return request->has_language ||
-		       complain(
-			   &command_run, "-l: there is no language '%s'; try ts, js, python or shell", value);
+		       complain(&command_run,
+			   "-l: there is no language '%s'; try ts, js, python, shell, node or deno", value);
 	case FLAG_FN:
 		request->options.fn = value;
 		return true;
@@ -204,6 +218,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return gb_value_push(
 			   request->allowed, gb_value_string(request->values, value, strlen(value))) ||
 		       complain(&command_run, "--allow: a name that is not UTF-8");
+	case FLAG_NET:
+		return take_net(request, value);
 	case FLAG_OUT:
 		request->out = value;
 		return true;
@@ -284,6 +300,8 @@ static void fill_options(struct request *request) {
 		request->options.globals = request->globals;
 	if (gb_value_count(request->files))
 		request->options.files = request->files;
+	if (gb_value_count(request->net))
+		request->options.net = request->net;
 	if (gb_value_count(request->allowed))
 		request->options.allowed_modules = request->allowed;
 }
@@ -342,6 +360,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	request.globals = gb_value_object(request.values);
 	request.allowed = gb_value_array(request.values);
 	request.files = gb_value_object(request.values);
+	request.net = gb_value_array(request.values);
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED        ? run_request(&request)
 		     : parsed == PARSED_HELP ? EXIT_OK
@@ -356,8 +375,8 @@ const struct command command_run = {
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
     .summary = "run code in a fresh sandbox and show what it gave",
     .details =
-	"The code is an ES module, a Python program or a script. A module's result is its default export, or "
-	"the one "
+	"The code is an ES module, or a program in the language that -l says. A module's result is its "
+	"default export, or the one "
 	"that --fn names; a function\n"
 	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
 	"There\n"
@@ -370,6 +389,8 @@ const struct command command_run = {
 	"  glovebox run plot.py --out pictures\n"
 	"  glovebox run count.sh --file words.txt --args '[\"words.txt\"]'\n"
 	"  glovebox run --session work -e 'let x = 1'\n"
+	"  glovebox run -l node -e 'require(\"os\").cpus().length'\n"
+	"  glovebox run -l deno main.ts --net localhost:8000\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
     .flags = flags,

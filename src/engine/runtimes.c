@@ -48,8 +48,10 @@ static const struct runtime {
 	.warm = DEFAULT_WARM},
     [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_INHABITED, program_paths, "bash",
 	.all_programs = true, .warm = DEFAULT_WARM, .prime_ms = 5},
-    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_INHABITED, program_paths, "node", .warm = 2},
-    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1},
+    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_INHABITED, program_paths, "node", .warm = 2,
+	.prime_ms = 300},
+    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1,
+	.prime_ms = 500},
 };
 
 static bool is_word(const char *text, const char *more) {

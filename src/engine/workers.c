@@ -38,9 +38,22 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
 		   name, slash ? self : "this program");
 }
 
+/* "GLOVEBOX_NODE" for node: the environment's choice, or NULL. */
+static const char *chosen_by_environment(const char *name) {
+	char variable[32] = "GLOVEBOX_";
+	size_t n = strlen(variable);
+	for (; *name && n + 1 < sizeof variable; name++)
+		variable[n++] = (char)(*name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
+	variable[n] = '\0';
+	const char *chosen = getenv(variable);
+	return chosen && *chosen ? chosen : NULL;
+}
+
 bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err) {
 	/* The file itself: links lead elsewhere in a room. */
 	char found[PATH_MAX] = "", whole[PATH_MAX];
+	if (!chosen)
+		chosen = chosen_by_environment(name);
 	if (chosen)
 		snprintf(found, sizeof found, "%s", chosen);
 	const char *path = getenv("PATH");

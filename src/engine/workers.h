@@ -11,7 +11,8 @@
  * else where it was installed. */
 bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, struct gb_err *err);
 
-/* A program of the machine's own: @chosen, or if that is NULL the first of that @name on PATH. */
+/* A program of the machine's own: @chosen, or if that is NULL what GLOVEBOX_NODE (and so on) says, or the
+ * first of that @name on PATH. */
 bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err);
 
 #endif

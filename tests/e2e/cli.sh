@@ -52,8 +52,18 @@ a() { run 0 run -e 'console.log("\x1b[31mred\x07")' && ! grep -q $'[\x1b\x07]' "
 ok 'a guest cannot speak to the terminal' a
 a() { run 1 run -e 'throw new Error("\x1b[31mred")' && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'nor by its errors' a
-a() { run 3 run -l deno -e 1 && has "$err" 'deno' && run 3 run -l deno -e 1 --json && has "$out" '"code":"runtime_disabled"'; }
+a() { export GLOVEBOX_DENO=/nonexistent/deno; run 3 run -l deno -e 1 && has "$err" 'deno' && run 3 run -l deno -e 1 --json && has "$out" '"code":"runtime_disabled"'; local s=$?; unset GLOVEBOX_DENO; return $s; }
 ok 'a language that is not there is refused' a
+if command -v node > /dev/null; then
+  a() { run 0 run -l node -e 'console.log("hi"); require("path").join("a", "b")' && [ "$out" = "$(printf 'hi\na/b')" ]; }
+  ok 'Node.js' a
+  a() { run 1 run -l node -e 'require("net")' && has "$err" '--allow net' && run 0 run -l node --allow net -e 'typeof require("net").connect' && [ "$out" = function ]; }
+  ok 'a module of it is allowed by name' a
+  a() { run 0 version --runtimes --json && has "$out" '"node":{"path":"/'; }
+  ok 'which runtimes there are' a
+fi
+a() { run 2 run -l node --net x -e 1 && has "$err" 'net: is not for node'; }
+ok 'what a language has no use for is refused' a
 a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" && [ "$out" = "$(printf 'py\n42')" ]; }
 ok 'the ending of a file tells its language' a
 a() { mkdir "$scratch/pictures" && : > "$scratch/pictures/d" && run 1 run -l python --out "$scratch/pictures" -e 'import os; os.mkdir("d"); open("d/\033[31m", "w").close()' && case $err in *"$(printf '\033')"*) false ;; *) has "$err" '--out' ;; esac; }

@@ -17,6 +17,10 @@
 #include "e2e/python-outcome.h"
 #include "tap.h"
 
+#ifndef CASES
+#define CASES "python"
+#endif
+
 struct one_case {
 	char name[200];
 	char options[4096]; /* JSON, or empty */
@@ -47,6 +51,7 @@ static inline const struct gb_buf *said(const struct outcome *outcome, const cha
 	       : strcmp(field, "both") == 0    ? &outcome->both
 	       : strcmp(field, "display") == 0 ? &outcome->displays
 	       : strcmp(field, "reports") == 0 ? &outcome->reports
+	       : strcmp(field, "logs") == 0    ? &outcome->logs
 					       : NULL;
 }
 
@@ -189,7 +194,7 @@ static inline void end_case(struct one_case *c, void (*run)(void)) {
 static inline void add_table(const char *table, void (*run)(void)) {
 	const char *dir = getenv("GB_TEST_DATA");
 	char path[4096];
-	snprintf(path, sizeof path, "%s/python/%s.txt", dir ? dir : "tests/data", table);
+	snprintf(path, sizeof path, "%s/" CASES "/%s.txt", dir ? dir : "tests/data", table);
 	FILE *file = fopen(path, "r");
 	if (!file) {
 		printf("Bail out! cannot read %s\n", path);

@@ -15,6 +15,7 @@ struct outcome {
 	struct gb_buf both;     /* as it came: "1:" or "2:" before each change of stream */
 	struct gb_buf displays; /* JSON, one a line; bytes only as their length */
 	struct gb_buf reports;  /* JSON, one a line */
+	struct gb_buf logs;     /* level and arguments as JSON, one a line */
 	int last_stream;
 	int exit_code; /* -1: none was said */
 	unsigned n_output_frames;
@@ -29,8 +30,8 @@ struct outcome {
 
 static inline void outcome_init(struct outcome *outcome) {
 	*outcome = (struct outcome){.exit_code = -1, .pool = gb_values_create(0)};
-	struct gb_buf *const bufs[] = {
-	    &outcome->out, &outcome->err, &outcome->both, &outcome->displays, &outcome->reports};
+	struct gb_buf *const bufs[] = {&outcome->out, &outcome->err, &outcome->both, &outcome->displays,
+	    &outcome->reports, &outcome->logs};
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		gb_buf_init(bufs[i], SIZE_MAX);
 }
@@ -41,6 +42,7 @@ static inline void outcome_finish(struct outcome *outcome) {
 	gb_buf_finish(&outcome->both);
 	gb_buf_finish(&outcome->displays);
 	gb_buf_finish(&outcome->reports);
+	gb_buf_finish(&outcome->logs);
 	for (unsigned i = 0; i < GB_WIRE_ERROR_TEXTS; i++)
 		free(outcome->error[i]);
 	gb_values_destroy(outcome->pool);

@@ -71,17 +71,17 @@ static void pass_on(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	if (frame->type == GB_FRAME_RESULT) {
 		gb_buf_clear(&keeper->result);
 		gb_buf_append(&keeper->result, frame->payload, frame->n);
-	} else {
+	} else if (frame->type != GB_FRAME_LOG || gb_post_spend(frame->n + GB_FRAME_HEAD)) {
 		gb_post_frame(head, frame->n + GB_FRAME_HEAD);
 	}
 }
 
 /* False when the stream is at its end, or not one of frames. */
-static bool take_frames(int fd, int flags, struct gb_frame_reader *reader, struct gb_keeper *keeper,
+static bool take_frames(int fd, bool is_socket, struct gb_frame_reader *reader, struct gb_keeper *keeper,
     bool (*take)(struct gb_keeper *keeper, const struct gb_frame *frame)) {
 	size_t room;
 	char *into = gb_frame_reader_room(reader, STEP, &room);
-	ssize_t n = into ? recv(fd, into, room, flags) : 0;
+	ssize_t n = !into ? 0 : is_socket ? recv(fd, into, room, MSG_DONTWAIT) : read(fd, into, room);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
 	if (n <= 0)
@@ -97,7 +97,8 @@ static bool take_frames(int fd, int flags, struct gb_frame_reader *reader, struc
 
 /* Nothing comes after the answer. */
 static bool take_programs_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
-	if (!keeper->result.len)
+	bool ours = keeper->on_program_frame && keeper->on_program_frame(keeper, frame);
+	if (!ours && !keeper->result.len)
 		pass_on(keeper, frame);
 	return true;
 }
@@ -105,7 +106,7 @@ static bool take_programs_frame(struct gb_keeper *keeper, const struct gb_frame 
 static bool take_hosts_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	if (keeper->on_frame)
 		keeper->on_frame(keeper, frame);
-	else if (keeper->channel >= 0)
+	else if (keeper->to_channel >= 0)
 		gb_frame_append(&keeper->to_program, frame->type, frame->payload, frame->n);
 	return true;
 }
@@ -151,9 +152,9 @@ bool gb_keeper_begin(
 		gb_buf_append(&keeper->input, settings.input.p, settings.input.n);
 		feed(&keeper->in, &keeper->input, true);
 	}
-	if (keeper->channel >= 0) {
+	if (keeper->to_channel >= 0) {
 		gb_frame_append(&keeper->to_program, GB_FRAME_JOB, job->bytes, job->n);
-		feed(&keeper->channel, &keeper->to_program, false);
+		feed(&keeper->to_channel, &keeper->to_program, false);
 	}
 	return true;
 }
@@ -198,11 +199,12 @@ static void heed_sources(struct gb_keeper *keeper, const struct pollfd *fds) {
 }
 
 bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
-	enum { SIGNALS, HOST, CHANNEL, OUT, ERR, IN, ALSO, N_FDS = ALSO + GB_KEEPER_SOURCES_MAX };
+	enum { SIGNALS, HOST, CHANNEL, TO_CHANNEL, OUT, ERR, IN, ALSO, N_FDS = ALSO + GB_KEEPER_SOURCES_MAX };
 	struct pollfd fds[N_FDS] = {
 	    [SIGNALS] = {keeper->signals, POLLIN, 0},
 	    [HOST] = {keeper->host, POLLIN, 0},
-	    [CHANNEL] = {keeper->channel, (short)(POLLIN | (keeper->to_program.len ? POLLOUT : 0)), 0},
+	    [CHANNEL] = {keeper->channel, POLLIN, 0},
+	    [TO_CHANNEL] = {keeper->to_program.len ? keeper->to_channel : -1, POLLOUT, 0},
 	    [OUT] = {keeper->out[0], POLLIN, 0},
 	    [ERR] = {keeper->out[1], POLLIN, 0},
 	    [IN] = {keeper->input.len ? keeper->in : -1, POLLOUT, 0},
@@ -218,15 +220,15 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 		take_output(keeper, 2);
 	heed_sources(keeper, fds + ALSO);
 	if (fds[HOST].revents &&
-	    !take_frames(keeper->host, MSG_DONTWAIT, &keeper->host_reader, keeper, take_hosts_frame))
+	    !take_frames(keeper->host, true, &keeper->host_reader, keeper, take_hosts_frame))
 		_exit(0);
-	if ((fds[CHANNEL].revents & ~POLLOUT) &&
-	    !take_frames(keeper->channel, 0, &keeper->channel_reader, keeper, take_programs_frame))
+	if (fds[CHANNEL].revents &&
+	    !take_frames(keeper->channel, false, &keeper->channel_reader, keeper, take_programs_frame))
 		gb_close_fd(&keeper->channel);
 	if (fds[IN].revents)
 		feed(&keeper->in, &keeper->input, true);
 	if (keeper->to_program.len)
-		feed(&keeper->channel, &keeper->to_program, false);
+		feed(&keeper->to_channel, &keeper->to_program, false);
 	if (fds[SIGNALS].revents)
 		heed_signals(keeper);
 	look_at_memory(keeper);
@@ -272,7 +274,7 @@ void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job
 			if (lived && !keeper->pid)
 				_exit(GB_CELL_EXIT_PROGRAM);
 		}
-		if (fds[1].revents && !take_frames(fd, MSG_DONTWAIT, &keeper->host_reader, keeper, take_job))
+		if (fds[1].revents && !take_frames(fd, true, &keeper->host_reader, keeper, take_job))
 			_exit(0);
 	}
 }

@@ -41,8 +41,9 @@ struct gb_keeper {
 	pid_t pid; /* of the program, 0 once it was reaped */
 	int wait_status;
 	int in, out[2]; /* ends of its pipes; -1: closed, or none */
-	int channel;
-	int signals; /* signalfd */
+	int channel;    /* frames of the program's */
+	int to_channel; /* frames to it; another descriptor of the same socket, or not */
+	int signals;    /* signalfd */
 	struct gb_frame_reader channel_reader, host_reader;
 	struct gb_buf to_program; /* frames that its channel has not taken yet */
 	struct gb_buf input;      /* for its standard input, likewise */
@@ -55,6 +56,8 @@ struct gb_keeper {
 	bool done; /* somebody else knows that the run is over */
 	/* Somebody else's part in this; may be NULL. */
 	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
+	/* Of the program's: true if it is not for the host. */
+	bool (*on_program_frame)(struct gb_keeper *keeper, const struct gb_frame *frame);
 	void (*on_interrupt)(struct gb_keeper *keeper); /* else the program gets a SIGINT */
 	void *data;
 	/* More to listen to, while a run goes on and between runs; without an on_ready there is none. */
@@ -67,7 +70,8 @@ struct gb_keeper {
 
 void gb_keeper_init(struct gb_keeper *keeper);
 
-/* Start the program in a session of its own. Ends the process if that cannot be done. */
+/* Start the program in a session of its own; one that was stopped before is forgotten. Ends the process if
+ * that cannot be done. */
 void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program);
 /* End it and everything it has started, and wait until it is gone. */
 void gb_keeper_stop(struct gb_keeper *keeper);

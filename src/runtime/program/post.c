@@ -49,6 +49,13 @@ bool gb_post_truncated(void) {
 	return post.truncated;
 }
 
+bool gb_post_spend(size_t n) {
+	bool enough = n <= post.output_left;
+	post.output_left -= enough ? n : post.output_left;
+	post.truncated |= !enough;
+	return enough;
+}
+
 void gb_post_output(int stream, const void *bytes, size_t n) {
 	if (n > post.output_left) {
 		n = (size_t)post.output_left;

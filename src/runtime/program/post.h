@@ -20,6 +20,8 @@ void gb_post_open(int fd, uint64_t output);
 
 /* To stream 1 or 2. What is beyond the limit is dropped, and that is remembered. */
 void gb_post_output(int stream, const void *bytes, size_t n);
+/* May @n bytes more be said in another way? If not, that is remembered, and nothing more may be. */
+bool gb_post_spend(size_t n);
 /* Something was left out. */
 void gb_post_cut(void);
 bool gb_post_truncated(void);

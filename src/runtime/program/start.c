@@ -22,7 +22,7 @@ static void must(bool ok) {
 
 void gb_keeper_init(struct gb_keeper *keeper) {
 	enum { FRAME_MAX = 1 << 30 };
-	*keeper = (struct gb_keeper){.host = -1, .in = -1, .out = {-1, -1}, .channel = -1};
+	*keeper = (struct gb_keeper){.host = -1, .in = -1, .out = {-1, -1}, .channel = -1, .to_channel = -1};
 	gb_frame_reader_init(&keeper->channel_reader, FRAME_MAX);
 	gb_frame_reader_init(&keeper->host_reader, FRAME_MAX);
 	gb_buf_init(&keeper->to_program, FRAME_MAX);
@@ -93,10 +93,24 @@ static void make_stdio(struct gb_keeper *keeper, const struct gb_program *progra
 	}
 }
 
+/* What another program has left. */
+static void forget_program(struct gb_keeper *keeper) {
+	int *const fds[] = {
+	    &keeper->in, &keeper->out[0], &keeper->out[1], &keeper->channel, &keeper->to_channel};
+	for (size_t i = 0; i < GB_COUNT(fds); i++)
+		gb_close_fd(fds[i]);
+	struct gb_buf *const bufs[] = {
+	    &keeper->to_program, &keeper->input, &keeper->result, &keeper->channel_reader.buf};
+	for (size_t i = 0; i < GB_COUNT(bufs); i++)
+		gb_buf_clear(bufs[i]);
+	keeper->channel_reader.consumed = 0;
+}
+
 void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program) {
 	int theirs[3], ends[2] = {-1, -1};
 	struct gb_extra_fd places[PLACES_MAX];
 	size_t n = 0;
+	forget_program(keeper);
 	make_stdio(keeper, program, theirs);
 	for (; n < 3; n++)
 		places[n] = (struct gb_extra_fd){theirs[n], (int)n};
@@ -104,6 +118,7 @@ void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program)
 		must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
 		keeper->channel = ends[0];
 		make_nonblocking(ends[0]);
+		must((keeper->to_channel = fcntl(ends[0], F_DUPFD_CLOEXEC, 0)) >= 0);
 		places[n++] = (struct gb_extra_fd){ends[1], GB_CHANNEL_FD};
 	}
 	for (size_t i = 0; i < GB_KEEPER_EXTRA_MAX && program->extra[i].to; i++)

@@ -1,0 +1,181 @@
+// Jobs: one, after those that only warm up.
+
+const BOX = '/box';
+const IMPORTS = Symbol.for('glovebox.imports');
+// How Deno says that modules could not be put together, which it does before any of them runs.
+const NOT_LINKED = /^(SyntaxError: |The module's source code could not be parsed|Module not found|Relative import path|Requires import access|Unsupported scheme|Import '|Importing |The requested module|Expected a JavaScript or TypeScript module|Cannot resolve|Unable to load|npm package|A remote specifier|.*--no-remote|.*--no-npm)/;
+const PLACE_IN_MESSAGE = /\s+at (file:\S+?):(\d+):(\d+)/;
+const ENDING = /\.(m?[jt]sx?|cts|cjs|json)$/;
+
+const port = new Port();
+const bridge = new Bridge(port);
+let run = null;
+let primed = 0;
+let made = []; // files that the box has for the sake of the run
+
+// --- sources are files
+
+// The file that a source named @name is in.
+function pathOf(name) {
+	const plain = /^(\.\/)?[\w][\w./-]*$/.test(name) && !name.includes('..') ? name.replace(/^\.\//, '') : 'main.ts';
+	return `${BOX}/${ENDING.test(plain) ? plain : `${plain}.ts`}`;
+}
+
+function exists(path) {
+	try {
+		Deno.lstatSync(path);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function place(name, text) {
+	let path = pathOf(name);
+	for (let n = 1; exists(path); n++)
+		path = pathOf(name).replace(/([^/]*)$/, `.${n}-$1`);
+	for (let at = BOX.length; (at = path.indexOf('/', at + 1)) > 0;) {
+		const folder = path.slice(0, at);
+		if (!exists(folder)) {
+			Deno.mkdirSync(folder);
+			made.push(folder);
+		}
+	}
+	Deno.writeTextFileSync(path, text);
+	made.push(path);
+	const address = `file://${path}`;
+	positions.set(address, {name, columnOf: (line, column) => column, nameOf: name => name});
+	return address;
+}
+
+function removeSources() {
+	for (const path of made.reverse()) {
+		try {
+			Deno.removeSync(path);
+		} catch {
+			// The code has been there, or has put something into the folder.
+		}
+	}
+	made = [];
+}
+
+// The host's imports, as files to which the import map leads: see worker.c.
+function placeImports(imports) {
+	globalThis[IMPORTS] = Object.values(imports);
+	Object.values(imports).forEach((exports, i) => {
+		const keys = typeof exports === 'object' && exports !== null ? Object.keys(exports) : [];
+		const lines = [`const m = globalThis[Symbol.for('glovebox.imports')][${i}];`];
+		keys.forEach((key, k) => lines.push(`const x${k} = m[${JSON.stringify(key)}]; export {x${k} as ${JSON.stringify(key)}};`));
+		if (!keys.includes('default'))
+			lines.push('export default m;');
+		Deno.writeTextFileSync(`${DIR}/import-${i}.mjs`, lines.join('\n'));
+	});
+}
+
+// --- the run
+
+function linkFailure(error) {
+	if (!isError(error) || !NOT_LINKED.test(error.message))
+		return error;
+	const at = PLACE_IN_MESSAGE.exec(error.message);
+	const source = at && positions.get(at[1]);
+	const syntax = /^SyntaxError: (.*)/.exec(error.message);
+	return told(error, {...error[TOLD], status: STATUS.LINK_ERROR, ...(syntax && {name: 'SyntaxError', message: syntax[1]}),
+		place: at ? {filename: source?.name ?? at[1], line: Number(at[2]), column: Number(at[3])} : undefined});
+}
+
+async function runOnce(job) {
+	defineGlobals(job.globals);
+	placeImports(job.imports);
+	for (const [name, text] of job.modules)
+		place(name, text);
+	// Deno keeps modules by their addresses: another one for what only warms up.
+	const address = place(job.filename, job.source) + (run.priming ? `?${++primed}` : '');
+	let module;
+	try {
+		module = await import(address);
+	} catch (error) {
+		throw linkFailure(error);
+	}
+	return selectExport(job, module);
+}
+
+async function execute() {
+	const current = run;
+	try {
+		current.succeed(await runOnce(current.job), false);
+	} catch (error) {
+		current.fail(error);
+	}
+	// Functions were lent: while they can be called the loop does not end by itself.
+	if (port.listening && !bridge.pending.size)
+		setTimeout(complete, 0, current);
+}
+
+function begin(reader, priming) {
+	run = new Run({result: 0, output: 0, settings: {}}, frame => port.send(frame));
+	run.priming = port.muted = priming;
+	try {
+		run.job = readJob(reader);
+	} catch (error) {
+		run.fail(error);
+		complete(run);
+		return;
+	}
+	if (priming)
+		run.job.output = run.job.result;
+	execute();
+}
+
+// The outcome is known and nothing is left to be done.
+function complete(done) {
+	if (run !== done)
+		return;
+	removeSources();
+	if (Deno.exitCode)
+		done.exit(Deno.exitCode & 255);
+	run = null;
+	port.send(done.outcome);
+	if (!done.priming)
+		port.finish();
+	positions.clear();
+	port.muted = false;
+	bridge.receive(port.wait());
+}
+
+function onUncaught(error) {
+	if (!run)
+		return;
+	run.overturn(error);
+	complete(run);
+}
+
+// The loop has nothing left to do, unless it is given something.
+function onIdle(event) {
+	if (!run)
+		return;
+	event.preventDefault();
+	if (!run.outcome && bridge.awaited) {
+		port.listen();
+		return;
+	}
+	if (!run.outcome)
+		run.deadlock();
+	complete(run);
+}
+
+bridge.onJob = begin;
+port.onFrame = frame => bridge.receive(frame);
+captureConsole(console, Console, frame => run && port.send(frame), () => run?.job.output ?? 0);
+globalThis.addEventListener('error', event => {
+	event.preventDefault();
+	onUncaught(event.error);
+});
+globalThis.addEventListener('unhandledrejection', event => {
+	event.preventDefault();
+	onUncaught(event.reason);
+});
+globalThis.addEventListener('beforeunload', onIdle);
+for (const name of ['out', 'in', 'later', 'main.mjs'])
+	Deno.removeSync(`${DIR}/${name}`);
+bridge.receive(port.wait());

@@ -1,0 +1,55 @@
+// Which modules code may ask for. Not the wall, which stands without this: a policy, so that code says what it needs.
+
+const SAFE = new Set([
+	'assert', 'assert/strict', 'async_hooks', 'buffer', 'console', 'constants', 'crypto', 'diagnostics_channel', 'events',
+	'fs', 'fs/promises', 'os', 'path', 'path/posix', 'path/win32', 'perf_hooks', 'process', 'punycode', 'querystring',
+	'readline', 'readline/promises', 'stream', 'stream/consumers', 'stream/promises', 'stream/web', 'string_decoder', 'sys',
+	'timers', 'timers/promises', 'tty', 'url', 'util', 'util/types', 'zlib',
+]);
+
+// Not even by "*": they start processes and threads, or reach behind all that is here. By name only.
+const BY_NAME = new Set([
+	'child_process', 'cluster', 'inspector', 'inspector/promises', 'module', 'repl', 'sea', 'test', 'test/reporters',
+	'trace_events', 'v8', 'vm', 'wasi', 'worker_threads',
+]);
+
+const builtins = new Set(builtinModules.map(bareName));
+
+function bareName(specifier) {
+	return specifier.startsWith('node:') ? specifier.slice(5) : specifier;
+}
+
+function isBuiltin(specifier) {
+	const name = bareName(specifier);
+	return !name.startsWith('_') && (builtins.has(name) || (specifier.startsWith('node:') && isBuiltinModule(specifier)));
+}
+
+// "lodash", "@scope/name" of "lodash/fp", "@scope/name/x"
+function packageOf(specifier) {
+	const parts = specifier.split('/');
+	return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
+}
+
+class Policy {
+	constructor(allowed) {
+		this.allowed = allowed && new Set(allowed.map(bareName));
+	}
+
+	allows(specifier) {
+		const name = bareName(specifier), {allowed} = this;
+		if (isBuiltin(specifier)) {
+			if (!allowed)
+				return SAFE.has(name);
+			return allowed.has(name) || (allowed.has('*') && !BY_NAME.has(name));
+		}
+		return allowed !== undefined && (allowed.has(specifier) || allowed.has(packageOf(specifier)) || allowed.has('*'));
+	}
+
+	check(specifier) {
+		if (this.allows(specifier))
+			return;
+		const name = isBuiltin(specifier) ? bareName(specifier) : packageOf(specifier);
+		throw told(new Error(`module '${specifier}' is not allowed here; to allow it, name it: allowedModules: ['${name}'], ` +
+			`or --allow ${name}`), {code: 'module_denied', specifier}, 'ERR_MODULE_DENIED');
+	}
+}

@@ -1,0 +1,164 @@
+/* glovebox-node: a program of Node.js's, or a session. What runs inside Node.js is in the other files here.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "node_bootstrap.h"
+#include "runtime/program/keeper.h"
+#include "runtime/program/places.h"
+#include "runtime/program/settings.h"
+#include "runtime/program/v8.h"
+#include "sandbox/inside/zygote.h"
+
+static struct {
+	struct gb_keeper keeper;
+	uint64_t memory; /* what the program was started with; 0: not started */
+	bool used;
+	bool ready;       /* it listens, also to signals */
+	bool interrupted; /* to be told when it is */
+} worker;
+
+/* Reads the bootstrap from the channel: a length, then its source. A block, since what is declared at the top
+ * is declared for all programs. */
+static const char loader[] = "{const v=require('vm'),f=require('fs'),"
+			     "r=b=>{for(let n=0;n<b.length;){const k=f.readSync(3,b,n,b.length-n,null);"
+			     "if(!k)process.reallyExit(0);n+=k}return b};"
+			     "new v.Script(r(Buffer.alloc(r(Buffer.alloc(4)).readUInt32LE(0))).toString(),"
+			     "{filename:'glovebox:bootstrap'}).runInThisContext()(require)}";
+
+static void write_bootstrap(struct gb_buf *out) {
+	const uint32_t n = sizeof gb_node_bootstrap;
+	const uint8_t head[] = {(uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16), (uint8_t)(n >> 24)};
+	gb_buf_append(out, head, sizeof head);
+	gb_buf_append(out, gb_node_bootstrap, n);
+}
+
+/* More than once, since the first ones only tell the engine what to keep. */
+static void write_priming(struct gb_buf *out) {
+	static const char script[] =
+	    "const p = require('path'); console.log('prime', [p.join('a', 'b')], {a: 1.5});\n"
+	    "class A { b() { return `${this}` } } [1, 2.5, null].map(n => n)";
+	static const char module[] = "import u from 'node:util'; console.log(u.inspect({})); await 1;\n"
+				     "export default {a: [1], b: 'c', d: new Map()}";
+	static const char *const sources[] = {script, module, script, script};
+	gb_v8_write_priming(out, sources, GB_COUNT(sources));
+}
+
+static void start(uint64_t memory, bool has_time) {
+	static char old[48], young[48];
+	static const char *const argv[] = {"node", "--no-warnings", "--no-addons",
+	    "--experimental-vm-modules", "--expose-internals", old, young, "-e", loader, NULL};
+	static const char *const envp[] = {"HOME=/box", "TMPDIR=/tmp", "TZ=UTC", "LANG=C.UTF-8", NULL};
+	struct gb_v8_heap heap = gb_v8_heap(memory);
+	snprintf(old, sizeof old, "--max-old-space-size=%u", heap.old);
+	snprintf(young, sizeof young, "--max-semi-space-size=%u", heap.semi);
+	gb_keeper_start(
+	    &worker.keeper, &(struct gb_program){
+				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
+	worker.memory = memory;
+	worker.used = worker.ready = false;
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 1 << 20);
+	write_bootstrap(&out);
+	if (has_time)
+		write_priming(&out);
+	if (gb_buf_failed(&out))
+		_exit(1);
+	gb_v8_send(worker.keeper.to_channel, &out);
+}
+
+/* A heap has the limit that it was made with. And of what a session has declared at the top nothing can be
+ * taken back. */
+static void start_as_needed(const struct gb_job *job, const struct gb_settings *settings) {
+	uint64_t memory = job->memory ? job->memory : GB_V8_USUAL_MEMORY;
+	bool fresh = worker.memory && !(settings->reset && worker.used) &&
+		     (worker.memory == memory || (worker.used && settings->session));
+	if (fresh)
+		return;
+	if (worker.memory)
+		gb_keeper_stop(&worker.keeper);
+	start(memory, false);
+}
+
+/* --- interrupts --- */
+
+/* Before it listens a signal would end it. And one that comes when its run is over means nobody: so it is
+ * also told in its place among the jobs. */
+static void on_interrupt(struct gb_keeper *keeper) {
+	gb_frame_append(&keeper->to_program, GB_V8_INTERRUPT, NULL, 0);
+	if (worker.ready && keeper->pid)
+		kill(keeper->pid, SIGINT);
+	worker.interrupted = !worker.ready;
+}
+
+static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
+	if (frame->type != GB_V8_READY)
+		return false;
+	worker.ready = true;
+	gb_v8_limit_data(keeper, worker.memory);
+	if (worker.interrupted)
+		kill(keeper->pid, SIGINT);
+	worker.interrupted = false;
+	return true;
+}
+
+/* --- a run --- */
+
+static void run(struct gb_job *job) {
+	char why[300];
+	struct gb_keeper *keeper = &worker.keeper;
+	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
+		const struct gb_failure failure = {.name = "OSError", .message = why};
+		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
+		return;
+	}
+	worker.used = true;
+	worker.interrupted = false;
+	gb_keeper_serve(keeper);
+	if (gb_v8_died_of_memory(keeper))
+		keeper->out_of_memory = true;
+	gb_keeper_settle(keeper, job);
+}
+
+/* --- the three functions of a worker --- */
+
+static void set_up(void) {
+	gb_keeper_init(&worker.keeper);
+	worker.keeper.on_interrupt = on_interrupt;
+	worker.keeper.on_program_frame = on_program_frame;
+}
+
+static bool init(const char *profile) {
+	(void)profile;
+	return true;
+}
+
+static void prime(void) {
+	set_up();
+	start(GB_V8_USUAL_MEMORY, true);
+}
+
+static void serve(int fd) {
+	struct gb_settings settings;
+	if (!worker.memory)
+		set_up();
+	do {
+		struct gb_job job;
+		gb_keeper_next_job(&worker.keeper, fd, &job);
+		gb_settings_read(&job, &settings);
+		start_as_needed(&job, &settings);
+		run(&job);
+		gb_job_finish(&job);
+		free(job.bytes);
+	} while (settings.session && worker.keeper.pid);
+	if (!settings.session)
+		gb_keeper_finish(&worker.keeper);
+}
+
+int main(void) {
+	static const struct gb_worker node = {.init = init, .prime = prime, .serve = serve};
+	return gb_zygote_main(&node);
+}

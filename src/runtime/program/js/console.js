@@ -1,0 +1,42 @@
+// console: each call is a LOG frame with its arguments as values; methods that draw something say it as text.
+
+const now = Date.now;
+const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
+
+// @send is given frames; @max() says how large one may be.
+function captureConsole(console, Console, send, max) {
+	const say = (level, args) => {
+		const timestamp = now();
+		const write = shown => makeFrame(FRAME.LOG, max(), out => {
+			out.number(level);
+			out.float(timestamp);
+			encodeValue(out, shown, LENIENT, 'args', null);
+		});
+		let frame;
+		try {
+			frame = write(args);
+		} catch (error) {
+			try {
+				frame = write([error instanceof TooLarge ? '[too large to be shown]' : '[cannot be shown]']);
+			} catch {
+				return;
+			}
+		}
+		send(frame);
+	};
+	const sink = level => ({
+		write(text) {
+			say(level, [String(text).replace(/\n$/, '')]);
+			return true;
+		},
+		on() {}, once() {}, removeListener() {}, listenerCount: () => 0,
+	});
+	const drawn = new Console({stdout: sink(0), stderr: sink(3), colorMode: false});
+	for (const name of Object.keys(console)) {
+		const level = LEVELS.indexOf(name);
+		if (level >= 0)
+			console[name] = (...args) => say(level, args);
+		else if (typeof console[name] === 'function' && typeof drawn[name] === 'function')
+			console[name] = drawn[name].bind(drawn);
+	}
+}
