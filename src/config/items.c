@@ -123,9 +123,9 @@ static bool problem(struct gb_setting_read *read, const struct gb_yaml *at, cons
 	return false;
 }
 
-static bool too_many(struct gb_setting_read *read, const struct gb_yaml *at) {
+static bool too_many(struct gb_setting_read *read, const struct gb_yaml *at, int most) {
 	read->at = at;
-	snprintf(read->problem, sizeof read->problem, "more than %d of them", GB_CONFIG_LIST_MAX);
+	snprintf(read->problem, sizeof read->problem, "more than %d of them", most);
 	return false;
 }
 
@@ -137,7 +137,7 @@ static bool out_of_memory(struct gb_setting_read *read) {
 static bool read_items(struct gb_setting_read *read, const struct gb_yaml *node, struct gb_config_list *to) {
 	enum gb_setting_type type = read->setting->type;
 	if (node->n > GB_CONFIG_LIST_MAX)
-		return too_many(read, node);
+		return too_many(read, node, GB_CONFIG_LIST_MAX);
 	const char **items = gb_arena_array(read->arena, node->n + 1, sizeof *items);
 	size_t n = 0;
 	if (!items)
@@ -180,8 +180,8 @@ static bool is_profile_name(struct gb_str name) {
 }
 
 bool gb_config_read_profiles(struct gb_setting_read *read, const struct gb_yaml *node, void *to) {
-	if (node->n > GB_CONFIG_LIST_MAX)
-		return too_many(read, node);
+	if (node->n > GB_CONFIG_PROFILES_MAX)
+		return too_many(read, node, GB_CONFIG_PROFILES_MAX);
 	struct gb_config_profile *profiles = gb_arena_array(read->arena, node->n + 1, sizeof *profiles);
 	size_t n = 0;
 	if (!profiles)

@@ -10,7 +10,8 @@
 enum {
 	SNAPSHOT_MAX = 32 << 20,
 	PLACE_MAX = 200,
-	MAX_KEYS = 512, /* of one mapping */
+	VALUE_MAX = 4 << 20, /* as text; more than there can be */
+	MAX_KEYS = 512,      /* of one mapping */
 };
 
 /* A snapshot, and what is known about it. */
@@ -65,8 +66,8 @@ static bool fail_unknown(struct loading *l, const struct gb_config_origin *at, c
 }
 
 /* The same setting by two names, or twice on the command line. */
-static bool fail_twice(struct loading *l, const struct gb_setting *setting,
-    const struct gb_config_origin *before, const struct gb_config_origin *now) {
+static bool fail_twice(
+    struct loading *l, const struct gb_config_origin *before, const struct gb_config_origin *now) {
 	char one[PLACE_MAX], two[PLACE_MAX];
 	return gb_fail(l->err, GB_EINVAL, 0,
 	    "%s: %s is given a second time, with another value; the first is %s at %s; keep one of them",
@@ -78,11 +79,11 @@ static bool fail_twice(struct loading *l, const struct gb_setting *setting,
 static bool same_value(
     const struct gb_setting *setting, const struct gb_config *a, const struct gb_config *b) {
 	gb_auto_buf struct gb_buf one, two;
-	gb_buf_init(&one, 1 << 20);
-	gb_buf_init(&two, 1 << 20);
+	gb_buf_init(&one, VALUE_MAX);
+	gb_buf_init(&two, VALUE_MAX);
 	gb_setting_write(setting, a, &one);
 	gb_setting_write(setting, b, &two);
-	return gb_str_eq(gb_buf_str(&one), gb_buf_str(&two));
+	return !gb_buf_failed(&one) && !gb_buf_failed(&two) && gb_str_eq(gb_buf_str(&one), gb_buf_str(&two));
 }
 
 static bool accept(
@@ -90,7 +91,7 @@ static bool accept(
 	struct gb_config_origin *before = origin_of(l, setting);
 	if (before->layer == origin->layer && before->name &&
 	    !same_value(setting, &l->snapshot->config, &l->scratch))
-		return fail_twice(l, setting, before, origin);
+		return fail_twice(l, before, origin);
 	gb_setting_copy(setting, &l->scratch, &l->snapshot->config);
 	*before = *origin;
 	return true;

@@ -5,7 +5,7 @@
 #include "config/settings.h"
 #include "config/yaml.h"
 
-enum { GB_CONFIG_LIST_MAX = 256, GB_CONFIG_TEXT_MAX = 1024 };
+enum { GB_CONFIG_LIST_MAX = 256, GB_CONFIG_PROFILES_MAX = 32, GB_CONFIG_TEXT_MAX = 1024 };
 
 /* What a value is read with. */
 struct gb_setting_read {

@@ -13,7 +13,6 @@
 enum {
 	WORD_MAX = 64,
 	PATTERN_TOKENS = 6, /* a longer pattern is its beginning */
-	MAX_RULES = 512,
 	MAX_TEMPLATES = 64,
 	MAX_PARENS = 256,
 };
@@ -32,8 +31,6 @@ struct js {
 	struct guard_search *search;
 	const char *p;
 	size_t n, at;
-	struct pattern patterns[MAX_RULES];
-	size_t n_patterns;
 	struct token last[PATTERN_TOKENS]; /* the newest is at (count - 1) % PATTERN_TOKENS */
 	size_t count;
 	bool optional; /* ?. came, and what it means depends on what follows */
@@ -46,6 +43,8 @@ struct js {
 	/* Up to here it is known that there is no partner for ', ", ` and /. */
 	size_t unpaired[4];
 	bool comments_end; /* no further comment has an end */
+	size_t n_patterns;
+	struct pattern patterns[];
 };
 
 /* --- characters --- */
@@ -101,7 +100,7 @@ static struct pattern compile(const char *text) {
 static bool matches(const struct js *js, const struct pattern *pattern) {
 	if (pattern->n == 0 || pattern->n > js->count)
 		return false;
-	for (unsigned i = 0; i < pattern->n; i++) {
+	for (unsigned i = pattern->n; i-- > 0;) { /* most differ in the last one */
 		const struct token *token = &js->last[(js->count - pattern->n + i) % PATTERN_TOKENS];
 		if (!gb_str_eq(pattern->tokens[i], (struct gb_str){token->text, token->n}))
 			return false;
@@ -343,7 +342,8 @@ static bool next(struct js *js) {
 }
 
 bool guard_search_js(struct guard_search *search, struct gb_str source) {
-	gb_auto_free struct js *js = calloc(1, sizeof *js);
+	size_t n_rules = search->n_rules + search->n_more;
+	gb_auto_free struct js *js = calloc(1, sizeof *js + n_rules * sizeof *js->patterns);
 	if (!js) {
 		/* What cannot be looked at is not let through. */
 		search->found =
@@ -354,7 +354,7 @@ bool guard_search_js(struct guard_search *search, struct gb_str source) {
 	js->p = source.p;
 	js->n = source.n;
 	struct gb_guard_rule rule;
-	while (js->n_patterns < MAX_RULES && guard_rule_at(search, js->n_patterns, &rule))
+	while (js->n_patterns < n_rules && guard_rule_at(search, js->n_patterns, &rule))
 		js->patterns[js->n_patterns++] = compile(rule.pattern);
 	if (source.n > 1 && memcmp(source.p, "#!", 2) == 0)
 		while (js->at < js->n && !is_line_end(js, js->at))

@@ -54,8 +54,13 @@ a() { run 2 config check "$scratch" && has "$err" 'Is a directory'; }
 ok 'a folder is no file' a
 a() { chmod o+w glovebox.yaml && run 2 config show && has "$err" 'everybody can write to it' && run 0 config show --config ./glovebox.yaml && chmod o-w glovebox.yaml; }
 ok 'a file that everybody can write to is read only if it is named' a
-a() { [ "$(id -u)" = 0 ] || return 0; chown nobody glovebox.yaml && run 2 config show && has "$err" 'belongs to another user' && run 0 config check glovebox.yaml && chown root glovebox.yaml; }
-ok 'nor one of another user' a
+a() { chown nobody glovebox.yaml && run 2 config show && has "$err" 'belongs to another user' && run 0 config check glovebox.yaml && chown root glovebox.yaml; }
+if [ "$(id -u)" = 0 ]; then
+  ok 'nor one of another user' a
+else
+  n=$((n + 1))
+  echo "ok $n - nor one of another user # SKIP only root can give files away"
+fi
 a() { run 0 config check && [ "$out" = './glovebox.yaml: nothing is wrong with it' ] && run 0 config check "$scratch/env.yaml" && has "$out" "$scratch/env.yaml: nothing"; }
 ok 'check says that all is well' a
 a() { printf 'agent:\n  enabld: true\n' > bad.yaml && run 2 config check bad.yaml && [ "$err" = "glovebox config: bad.yaml:2:3: there is no setting 'agent.enabld'; did you mean 'agent.enabled'?" ] && [ -z "$out" ]; }

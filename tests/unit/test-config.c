@@ -238,6 +238,12 @@ TEST(many_values_and_long_lists_are_refused) {
 		gb_buf_printf(&text, ",a");
 	CHECK(!load_text(gb_buf_c_str(&text), &config, &err));
 	CHECK(strstr(err.message, "too many values"));
+	gb_buf_clear(&text);
+	gb_buf_printf(&text, "python:\n  profiles:\n");
+	for (int i = 0; i < 33; i++)
+		gb_buf_printf(&text, "    p%d: []\n", i);
+	CHECK(!load_text(gb_buf_c_str(&text), &config, &err));
+	CHECK_STR(err.message, "f.yaml:3:5: python.profiles: more than 32 of them");
 }
 
 /* Nine times nine times nine: the tree stays as small as its text. */
