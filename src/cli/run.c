@@ -86,7 +86,8 @@ enum {
 
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js, python or shell; else the file's ending tells, else ts"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG",
+	"ts, js, python or shell; else the file's ending tells, else ts"},
     [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters"},
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
@@ -166,7 +167,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_LANGUAGE:
 		request->has_language = language_by_name(value, &request->language);
 		return request->has_language ||
-		       complain(&command_run, "-l: there is no language '%s'; try ts, js, python or shell", value);
+		       complain(
+			   &command_run, "-l: there is no language '%s'; try ts, js, python or shell", value);
 	case FLAG_FN:
 		request->options.fn = value;
 		return true;
@@ -398,7 +400,8 @@ const struct command command_run = {
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
     .summary = "run code in a fresh sandbox and show what it gave",
     .details =
-	"The code is an ES module, a Python program or a script. A module's result is its default export, or the one "
+	"The code is an ES module, a Python program or a script. A module's result is its default export, or "
+	"the one "
 	"that --fn names; a function\n"
 	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
 	"There\n"

@@ -274,7 +274,7 @@ static void on_wire(struct gb_keeper *keeper, short events) {
 
 static void on_terminal(struct gb_keeper *keeper, short events) {
 	if (events & POLLIN)
-		take_shown(4 * STEP);
+		take_shown(4ul * STEP);
 	if (events & POLLOUT)
 		feed_typed(keeper);
 	if (console.attached)
@@ -480,6 +480,9 @@ static void clean_up(struct gb_keeper *keeper) {
 
 static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
 	gb_prompt_clear(&console.prompt);
+	/* Whoever edits a line puts back what was there before; which may have been for somebody who has
+	 * left. */
+	gb_tty_restore(&console.terminal);
 	deliver_kept();
 	if (!hand_over(job, settings))
 		return false;
