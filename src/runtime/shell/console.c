@@ -41,6 +41,7 @@ enum {
 	LOOK_AGAIN_MS = 200,   /* while somebody does */
 	QUIET_ENOUGH_MS = 300, /* for a guess, where nobody can tell */
 	INTERRUPT_MS = 100,
+	INTERRUPTED = 130, /* a shell's number for it */
 };
 
 static struct {
@@ -419,7 +420,8 @@ static bool await_shell(struct gb_keeper *keeper) {
 		/* Somebody's program may have ended meanwhile, or our interrupt come too early. */
 	}
 	unlink(GB_SHELL_RC);
-	return console.shell == READY;
+	console.status = INTERRUPTED;
+	return console.shell == READY && !keeper->interrupted;
 }
 
 static bool hand_over(const struct gb_job *job, const struct gb_settings *settings) {
