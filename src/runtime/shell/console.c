@@ -383,9 +383,6 @@ static void start_shell(struct gb_keeper *keeper) {
 static void stop_shell(struct gb_keeper *keeper) {
 	if (keeper->pid)
 		gb_keeper_stop(keeper);
-	gb_close_fd(&keeper->in);
-	gb_close_fd(&keeper->out[0]);
-	gb_close_fd(&keeper->out[1]);
 	gb_tty_close(&console.terminal);
 	gb_tty_close(&console.wire);
 }
@@ -393,7 +390,7 @@ static void stop_shell(struct gb_keeper *keeper) {
 void gb_console_open(struct gb_keeper *keeper) {
 	if (console.wire.master >= 0)
 		return;
-	stop_shell(keeper);
+	gb_oneshot_stop(keeper);
 	gb_buf_init(&console.typed, TYPED_MAX);
 	gb_buf_init(&console.kept, KEPT_MAX);
 	console.kept_all = true;
