@@ -84,7 +84,7 @@ bool sixel_draw(const char *png, size_t n) {
 	struct gb_run *run;
 	const struct gb_engine_options one = {
 	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << GB_PYTHON};
-	struct gb_values *values = n <= PICTURE_MAX ? gb_values_create(2 * PICTURE_MAX) : NULL;
+	struct gb_values *values = n <= PICTURE_MAX ? gb_values_create(2ul * PICTURE_MAX) : NULL;
 	if (!values || !gb_engine_create(&one, &engine, NULL)) {
 		gb_values_destroy(values);
 		return false;

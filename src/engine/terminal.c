@@ -210,7 +210,7 @@ bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned ro
 		return gb_fail(err, GB_EINVAL, 0, "columns, rows: %u by %u is no size between 1 and %d",
 		    columns, rows, GB_WIRE_COLUMNS_MAX);
 	gb_auto_buf struct gb_buf frame;
-	gb_buf_init(&frame, 2 * HEAD_MAX);
+	gb_buf_init(&frame, 2ul * HEAD_MAX);
 	size_t mark = gb_frame_begin(&frame, GB_FRAME_RESIZE);
 	gb_cbor_unsigned(&frame, columns);
 	gb_cbor_unsigned(&frame, rows);

@@ -17,7 +17,8 @@ enum { GB_LANDLOCK_CREATE_VERSION = 1 };
 #define GB_LANDLOCK_SCOPE_ALL    3ull         /* ABI 6: abstract unix sockets and signals */
 
 /* What can be done to files that are only to be read, to devices, and to a cell's own. */
-#define GB_LANDLOCK_FS_READ     ((1ull << 2) | (1ull << 3))                /* read_file, read_dir */
+#define GB_LANDLOCK_FS_READ     ((1ull << 2) | (1ull << 3)) /* read_file, read_dir */
+#define GB_LANDLOCK_FS_TERMINAL ((1ull << 1) | (1ull << 2) | (1ull << 3) | GB_LANDLOCK_FS_IOCTL_DEV)
 #define GB_LANDLOCK_FS_DEVICE   ((1ull << 1) | (1ull << 2))                /* write_file, read_file */
 #define GB_LANDLOCK_FS_FILE     ((1ull << 1) | (1ull << 2) | (1ull << 14)) /* of a single file */
 #define GB_LANDLOCK_FS_EXECUTE  1ull

@@ -451,7 +451,11 @@ static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t n
 
 /* Rooms are each as the one before, and more. */
 static bool add_room(scmp_filter_ctx filter, enum gb_room room, uint64_t cookie, struct gb_err *err) {
-	if (!add_rules(filter, common_rules, GB_COUNT(common_rules), err))
+	/* The largest first: libseccomp forgets to free what a wider rule replaces. */
+	if ((room == GB_ROOM_INHABITED &&
+		!add_rules(filter, inhabited_rules, GB_COUNT(inhabited_rules), err)) ||
+	    (room != GB_ROOM_EMPTY && !add_rules(filter, furnished_rules, GB_COUNT(furnished_rules), err)) ||
+	    !add_rules(filter, common_rules, GB_COUNT(common_rules), err))
 		return false;
 	if (room == GB_ROOM_EMPTY)
 		return add_rules(filter, empty_rules, GB_COUNT(empty_rules), err);
@@ -461,10 +465,7 @@ static bool add_room(scmp_filter_ctx filter, enum gb_room room, uint64_t cookie,
 	/* Programs that try the newer call first take this for an old kernel, and use the other one. */
 	if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0)
 		return gb_fail(err, GB_EWALL, 0, "seccomp: clone3");
-	return add_rules(filter, &own_user, 1, err) &&
-	       add_rules(filter, furnished_rules, GB_COUNT(furnished_rules), err) &&
-	       (room != GB_ROOM_INHABITED ||
-		   add_rules(filter, inhabited_rules, GB_COUNT(inhabited_rules), err));
+	return add_rules(filter, &own_user, 1, err);
 }
 
 bool gb_seccomp_filter(

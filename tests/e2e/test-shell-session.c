@@ -394,6 +394,29 @@ TEST(somebody_attaches_and_leaves) {
 	gb_session_close(session);
 }
 
+/* A run waits for it, for as long as it may take itself. */
+TEST(a_program_that_somebody_has_left_there) {
+	static struct screen screen;
+	struct gb_session *session = open_shell();
+	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
+	await_text(&screen, "$ ");
+	type(session, "echo started; sleep 1\r");
+	await_text(&screen, "started\r\n");
+	check_run(session, "echo run", 0, "run\r\n");
+	await_text(&screen, "$ ");
+	type(session, "echo started; sleep 1000\r");
+	await_text(&screen, "started\r\n");
+	struct gb_run *run;
+	const struct gb_result *result = shell(
+	    &run, (struct gb_run_options){.session = session, .source = "echo never", .timeout_ms = 300});
+	CHECK_STR(result->error.code, "timeout");
+	CHECK_STR(result->stdout_text, "");
+	gb_run_destroy(run);
+	gb_session_detach(session);
+	check_run(session, "echo run", 0, "run\n");
+	gb_session_close(session);
+}
+
 TEST(somebody_attaches_first_and_answers) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();

@@ -89,7 +89,7 @@ static void fill_library(void) {
 	const uintptr_t end = (uintptr_t)block;
 	free(block);
 	unsigned n = 0;
-	for (size_t size = LARGE / 2; size >= SMALLEST; size -= size > 2 * CACHED ? size / 4 : STEP) {
+	for (size_t size = LARGE / 2; size >= SMALLEST; size -= size > 2ul * CACHED ? size / 4 : STEP) {
 		while ((block = malloc(size)) && (uintptr_t)block < end && ++n < HOLES_MAX)
 			;
 		/* A smaller one would not go back to the end, but be kept for the next of its size. */

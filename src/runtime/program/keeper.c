@@ -210,9 +210,12 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	    [IN] = {keeper->input.len ? keeper->in : -1, POLLOUT, 0},
 	};
 	list_sources(keeper, fds + ALSO);
-	gb_post_flush();
-	if (poll(fds, N_FDS, until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
-		_exit(1);
+	/* A short run is one message: what it has written waits a moment for its end. */
+	if (!gb_post_may_wait() || poll(fds, N_FDS, 1) == 0) {
+		gb_post_flush();
+		if (poll(fds, N_FDS, until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
+			_exit(1);
+	}
 	/* In the order of the streams: what was written before the answer is told before it. */
 	if (fds[OUT].revents)
 		take_output(keeper, 1);

@@ -7,13 +7,15 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-enum { WAITS_MAX = 256 << 10, OUTBOX_MAX = 1 << 30 };
+enum { WAITS_MAX = 256 << 10, OUTBOX_MAX = 1 << 30, OUTPUT_WAITS_NS = 5000000 };
 
 static struct {
 	int fd;
 	uint64_t output_left;
 	bool truncated;
 	struct gb_buf outbox;
+	bool urgent;    /* not only output waits */
+	uint64_t since; /* that something waits, ns */
 } post = {.fd = -1};
 
 void gb_post_open(int fd, uint64_t output) {
@@ -28,6 +30,7 @@ void gb_post_flush(void) {
 	    (post.outbox.len && !gb_write_all(post.fd, post.outbox.data, post.outbox.len)))
 		_exit(1);
 	gb_buf_clear(&post.outbox);
+	post.urgent = false;
 	if (post.outbox.cap > WAITS_MAX)
 		gb_buf_finish(&post.outbox);
 }
@@ -64,6 +67,8 @@ void gb_post_output(int stream, const void *bytes, size_t n) {
 	if (n == 0)
 		return;
 	post.output_left -= n;
+	if (!post.outbox.len)
+		post.since = gb_now_ns();
 	size_t mark = gb_frame_begin(&post.outbox, GB_FRAME_OUTPUT);
 	gb_cbor_unsigned(&post.outbox, (uint64_t)stream);
 	gb_cbor_bytes(&post.outbox, bytes, n);
@@ -71,7 +76,12 @@ void gb_post_output(int stream, const void *bytes, size_t n) {
 	flush_if_much();
 }
 
+bool gb_post_may_wait(void) {
+	return post.outbox.len && !post.urgent && gb_now_ns() - post.since < OUTPUT_WAITS_NS;
+}
+
 void gb_post_frame(const void *frame, size_t n) {
+	post.urgent = true;
 	gb_buf_append(&post.outbox, frame, n);
 	flush_if_much();
 }

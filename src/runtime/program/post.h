@@ -30,6 +30,8 @@ void gb_post_frame(const void *frame, size_t n);
 /* If @over, its session has ended with it. */
 void gb_post_exit(int exit_code, bool over);
 
+/* Is there output, not yet for long, and nothing else? Then it may be sent together with what follows. */
+bool gb_post_may_wait(void);
 /* Nobody is to hear what waits. */
 void gb_post_forget(void);
 /* Send what waits. If the host is gone there is nobody left to be here for: the process ends. */

@@ -53,7 +53,8 @@ void gb_settings_read(const struct gb_job *job, struct gb_settings *ret) {
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item object;
 	*ret = (struct gb_settings){0};
-	must(gb_cbor_skip(&in, DEPTH_MAX) && gb_cbor_skip(&in, DEPTH_MAX)); /* imports, globals */
+	for (int i = 0; i < 2; i++) /* imports, globals */
+		must(gb_cbor_skip(&in, DEPTH_MAX));
 	ret->args = in;
 	must(gb_cbor_skip(&in, DEPTH_MAX) && gb_cbor_next(&in, &object) && object.kind == GB_CBOR_OBJECT);
 	for (uint64_t i = 0; i < object.argument; i++) {

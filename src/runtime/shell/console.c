@@ -41,6 +41,7 @@ enum {
 	LOOK_AGAIN_MS = 200,   /* while somebody does */
 	QUIET_ENOUGH_MS = 300, /* for a guess, where nobody can tell */
 	INTERRUPT_MS = 100,
+	INTERRUPTED = 130, /* a shell's number for it */
 };
 
 static struct {
@@ -274,7 +275,7 @@ static void on_wire(struct gb_keeper *keeper, short events) {
 
 static void on_terminal(struct gb_keeper *keeper, short events) {
 	if (events & POLLIN)
-		take_shown(4 * STEP);
+		take_shown(4ul * STEP);
 	if (events & POLLOUT)
 		feed_typed(keeper);
 	if (console.attached)
@@ -382,9 +383,6 @@ static void start_shell(struct gb_keeper *keeper) {
 static void stop_shell(struct gb_keeper *keeper) {
 	if (keeper->pid)
 		gb_keeper_stop(keeper);
-	gb_close_fd(&keeper->in);
-	gb_close_fd(&keeper->out[0]);
-	gb_close_fd(&keeper->out[1]);
 	gb_tty_close(&console.terminal);
 	gb_tty_close(&console.wire);
 }
@@ -392,7 +390,7 @@ static void stop_shell(struct gb_keeper *keeper) {
 void gb_console_open(struct gb_keeper *keeper) {
 	if (console.wire.master >= 0)
 		return;
-	stop_shell(keeper);
+	gb_oneshot_stop(keeper);
 	gb_buf_init(&console.typed, TYPED_MAX);
 	gb_buf_init(&console.kept, KEPT_MAX);
 	console.kept_all = true;
@@ -419,7 +417,8 @@ static bool await_shell(struct gb_keeper *keeper) {
 		/* Somebody's program may have ended meanwhile, or our interrupt come too early. */
 	}
 	unlink(GB_SHELL_RC);
-	return console.shell == READY;
+	console.status = INTERRUPTED;
+	return console.shell == READY && !keeper->interrupted;
 }
 
 static bool hand_over(const struct gb_job *job, const struct gb_settings *settings) {
@@ -480,6 +479,9 @@ static void clean_up(struct gb_keeper *keeper) {
 
 static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
 	gb_prompt_clear(&console.prompt);
+	/* Whoever edits a line puts back what was there before; which may have been for somebody who has
+	 * left. */
+	gb_tty_restore(&console.terminal);
 	deliver_kept();
 	if (!hand_over(job, settings))
 		return false;

@@ -1,5 +1,8 @@
 /* One script, one bash, which was started before the script was there. */
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,29 +10,37 @@
 #include "base/io.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/shell.h"
+#include "runtime/shell/tty.h"
 
 /* What the waiting shell reads from: a byte that says go; then who it is, and the script. Both are closed
  * before the script's first command. */
 enum { GO_FD = 9, SCRIPT_FD = 8, SCRIPT_MAX = 256 << 20 };
 
 /* First something that goes through most of what a script does, so that the memory for it is there; then it
- * waits. The last line is one line, so that the script's lines have their own numbers. */
-static const char wait_and_run[] = "builtin eval 'f() { builtin local a=($((1 + 1)) \"${1%x}\"); [[ ${a[1]} "
-				   "== y ]] && builtin echo \"${a[0]}\"; "
-				   "}; for i in 1; do f yx || :; done >/dev/null; builtin printf -v i %s "
-				   "\"$i\"' 2>/dev/null; builtin unset -f f; "
-				   "builtin unset i; "
-				   "IFS= builtin read -r -u 9; IFS= builtin read -r -d '' -u 8; builtin eval "
-				   "\"$REPLY\"; IFS= builtin read -r -d "
-				   "'' -u 8 BASH_EXECUTION_STRING; exec 8<&- 9<&-; builtin unset REPLY; "
-				   "builtin eval \"$BASH_EXECUTION_STRING\"";
+ * waits. The script's lines have their own numbers, since all of this is one line. Taking a process apart
+ * takes longer than most scripts: when one has come to its end, that is said on a terminal that is opened for
+ * it alone, after the trap that is still to be run, if there is one. */
+static const char wait_and_run[] =
+    "builtin eval 'f() { builtin local a=($((1 + 1)) \"${1%x}\"); [[ ${a[1]} == y ]] && builtin echo "
+    "\"${a[0]}\"; "
+    "}; for i in 1; do f yx || :; done >/dev/null; builtin printf -v i %s \"$i\"' 2>/dev/null; builtin unset "
+    "-f f; "
+    "builtin unset i; "
+    "IFS= builtin read -r -u 9; IFS= builtin read -r -d '' -u 8; builtin eval \"$REPLY\"; IFS= builtin read "
+    "-r -d "
+    "'' -u 8 BASH_EXECUTION_STRING; exec 8<&- 9<&-; builtin unset REPLY; builtin eval "
+    "\"$BASH_EXECUTION_STRING\"; "
+    "{ REPLY=$?; builtin set +x; builtin trap -p EXIT; builtin printf 'end %s\\n' \"$REPLY\"; } "
+    ">" GB_SHELL_WIRE " 2>/dev/null; builtin exit \"$REPLY\"";
 
+static struct gb_tty wire = {.master = -1, .slave = -1};
 static int script_fd = -1, go_fd = -1;
 
 void gb_oneshot_start(struct gb_keeper *keeper) {
 	static const char *const argv[] = {"bash", "--noprofile", "--norc", "-c", wait_and_run, "bash", NULL};
 	static const char *const envp[] = {GB_SHELL_ENVIRONMENT, "TERM=dumb", NULL};
 	int ends[2];
+	gb_tty_open(&wire, true);
 	script_fd = memfd_create("script", MFD_CLOEXEC);
 	if (script_fd < 0 || pipe2(ends, O_CLOEXEC) != 0)
 		_exit(1);
@@ -39,6 +50,33 @@ void gb_oneshot_start(struct gb_keeper *keeper) {
 				    .envp = envp,
 				    .extra = {{ends[0], GO_FD}, {script_fd, SCRIPT_FD}}});
 	close(ends[0]);
+}
+
+void gb_oneshot_stop(struct gb_keeper *keeper) {
+	if (keeper->pid)
+		gb_keeper_stop(keeper);
+	gb_tty_close(&wire);
+	gb_close_fd(&keeper->in);
+	gb_close_fd(&keeper->out[0]);
+	gb_close_fd(&keeper->out[1]);
+}
+
+/* "end 0" and nothing else is the end; after anything else the shell has something to do yet. */
+static void on_wire(struct gb_keeper *keeper, short events) {
+	(void)events;
+	static char said[16];
+	static size_t n;
+	char bytes[4096];
+	unsigned status;
+	int length = 0;
+	ssize_t got = read(wire.master, bytes, sizeof bytes);
+	for (ssize_t i = 0; i < got && n < sizeof said - 1; i++)
+		said[n++] = bytes[i];
+	if (sscanf(said, "end %u\n%n", &status, &length) != 1 || status > 255 || length != (int)n ||
+	    said[n - 1] != '\n')
+		return;
+	keeper->wait_status = (int)status << 8;
+	keeper->done = true;
 }
 
 static void hand_over(const struct gb_job *job) {
@@ -69,6 +107,10 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	if (!gb_shell_admits(keeper, job, &settings))
 		return;
 	hand_over(job);
+	keeper->also[0] = (struct gb_keeper_source){wire.master, POLLIN, on_wire};
 	gb_keeper_serve(keeper);
+	/* What it has left running is not waited for; what that had written is. */
+	if (keeper->done)
+		kill(-1, SIGKILL);
 	gb_keeper_settle(keeper, job);
 }

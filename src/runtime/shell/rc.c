@@ -6,8 +6,8 @@
  * the last one in its hands. Another word is to give the prompt; that is also where a command ends that
  * leaves all loops, ours too. Nothing of this is in a function: what is declared in one is gone with it.
  *
- * Each question has a number, and only its own answer is heard: who is interrupted between the two asks again.
- * It begins with the end of a line: of what somebody else may have said there.
+ * Each question has a number, and only its own answer is heard: who is interrupted between the two asks
+ * again. It begins with the end of a line: of what somebody else may have said there.
  *
  * A command's file has this at its end, where a command that was not to end the shell under set -e would do
  * so as the last one of a file.

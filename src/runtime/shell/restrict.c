@@ -55,7 +55,7 @@ static bool names(const char *list, const char *word) {
 	size_t n = strlen(word);
 	for (const char *at = list + 1; *at; at += strcspn(at, " ") + 1) {
 		size_t length = strcspn(at, " ");
-		bool prefix = at[length - 1] == '*';
+		bool prefix = length > 0 && at[length - 1] == '*';
 		if (prefix ? n >= length - 1 && memcmp(at, word, length - 1) == 0
 			   : n == length && memcmp(at, word, n) == 0)
 			return true;
@@ -362,7 +362,7 @@ static void skip_comment(struct reader *reader) {
 
 bool gb_restrict_check(struct gb_str script, struct gb_refusal *ret) {
 	struct reader reader = {.text = script, .line = 1, .place = COMMAND, .refusal = ret};
-	char word[WORD_MAX];
+	char word[WORD_MAX] = "";
 	while (!at_end(&reader)) {
 		char c = peek(&reader, 0);
 		bool fine = true;

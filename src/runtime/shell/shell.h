@@ -24,6 +24,8 @@
 /* --- oneshot.c --- */
 
 void gb_oneshot_start(struct gb_keeper *keeper);
+/* It is not needed after all. */
+void gb_oneshot_stop(struct gb_keeper *keeper);
 /* Run the job's script to its end, and tell the host. */
 void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job);
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,9 +56,7 @@ void gb_tty_hide_typed(const struct gb_tty *tty) {
 }
 
 void gb_tty_restore(const struct gb_tty *tty) {
-	struct termios now;
-	if (tcgetattr(tty->slave, &now) == 0 && memcmp(&now, &tty->normal, sizeof now) != 0)
-		tcsetattr(tty->slave, TCSANOW, &tty->normal);
+	tcsetattr(tty->slave, TCSANOW, &tty->normal);
 	tcflush(tty->slave, TCIFLUSH);
 }
 

@@ -108,7 +108,7 @@ static const char *admit_furniture(int ruleset, const struct gb_plan *plan) {
 	    {"/box", own, true},
 	    {"/tmp", own, true},
 	    {"/dev/shm", own, false},
-	    {"/dev/pts", GB_LANDLOCK_FS_DEVICE | GB_LANDLOCK_FS_READ | GB_LANDLOCK_FS_IOCTL_DEV, false},
+	    {"/dev/pts", GB_LANDLOCK_FS_TERMINAL, false},
 	    {"/proc", GB_LANDLOCK_FS_READ, false},
 	    {"/", GB_LANDLOCK_FS_READ_DIR, false},
 	    {"/etc", GB_LANDLOCK_FS_READ, false},
