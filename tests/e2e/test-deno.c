@@ -116,7 +116,8 @@ TEST(ac3_5_no_program_is_started) {
 	if (!*deno)
 		SKIP(no_deno);
 	check_not_capable(
-	    run_with((struct gb_run_options){.source = "new Deno.Command('/usr/bin/ls').spawn()"}), "run access");
+	    run_with((struct gb_run_options){.source = "new Deno.Command('/usr/bin/ls').spawn()"}),
+	    "run access");
 }
 
 TEST(ac3_6_no_variable_of_the_environment_is_read) {
