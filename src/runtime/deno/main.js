@@ -30,7 +30,7 @@ function exists(path) {
 	}
 }
 
-function place(name, text) {
+function place(name, text, told = name) {
 	let path = pathOf(name);
 	for (let n = 1; exists(path); n++)
 		path = pathOf(name).replace(/([^/]*)$/, `.${n}-$1`);
@@ -44,7 +44,7 @@ function place(name, text) {
 	Deno.writeTextFileSync(path, text);
 	made.push(path);
 	const address = `file://${path}`;
-	positions.set(address, {name, columnOf: (line, column) => column, nameOf: name => name});
+	positions.set(address, {name: told, columnOf: (line, column) => column, nameOf: name => name});
 	return address;
 }
 
@@ -89,8 +89,10 @@ async function runOnce(job) {
 	placeImports(job.imports);
 	for (const [name, text] of job.modules)
 		place(name, text);
+	// Files beside the program on its own machine are in the box itself; what came with the job is where it says.
 	// Deno keeps modules by their addresses: another one for what only warms up.
-	const address = place(job.filename, job.source) + (run.priming ? `?${++primed}` : '');
+	const name = job.modules.size ? job.filename : job.filename.replace(/^.*\//, '');
+	const address = place(name, job.source, job.filename) + (run.priming ? `?${++primed}` : '');
 	let module;
 	try {
 		module = await import(address);

@@ -34,14 +34,16 @@ class Loader {
 			'MODULE_NOT_FOUND');
 	}
 
-	// A source by its name: {name, text}.
+	// A source by its name: {name, text}. What is beside the program on its own machine is in the box itself.
 	find(specifier, referrer) {
 		const name = this.resolve(specifier, referrer);
-		for (const ending of ['', '.js', '.cjs', '.mjs', '.json', '/index.js']) {
-			const text = this.sources.get(name + ending) ?? this.read(name + ending);
-			if (text !== null)
-				return {name: name + ending, text};
-		}
+		const here = referrer === this.job.filename ? this.resolve(specifier, path.posix.basename(referrer)) : name;
+		for (const place of here === name ? [name] : [name, here])
+			for (const ending of ['', '.js', '.cjs', '.mjs', '.json', '/index.js']) {
+				const text = this.sources.get(place + ending) ?? this.read(place + ending);
+				if (text !== null)
+					return {name: place + ending, text};
+			}
 		throw this.missing(specifier, this.sources.size ? ': it is neither among the given modules nor a file in /box' :
 			': there is no such file in /box');
 	}

@@ -58,8 +58,6 @@ async function runScript(job, source) {
 }
 
 async function runOnce(job) {
-	if (!run.priming)
-		process.removeListener('SIGINT', interrupt);
 	loader = new Loader(job);
 	defineGlobals(job.globals);
 	const source = new Source(job.source, job.filename);
@@ -90,8 +88,15 @@ function breakable(step) {
 	return value;
 }
 
+// In a program, which nobody but itself interrupts, it is what it is without us.
+function onSignal() {
+	if (run && !session)
+		process.reallyExit(130);
+	interrupt();
+}
+
 function interrupt() {
-	if (!run)
+	if (!run || !session)
 		return;
 	run.fail(told(new Error('interrupted'), {name: 'InterruptError', code: 'interrupted'}));
 	complete();
@@ -205,8 +210,10 @@ function begin(reader, priming) {
 		complete();
 		return;
 	}
-	if (priming)
+	if (priming) {
 		run.job.output = run.job.result;
+		v8.setFlagsFromString('--no-lazy-feedback-allocation'); // so that little warming up does much
+	}
 	execute(run.job);
 }
 
@@ -250,6 +257,7 @@ function complete() {
 }
 
 function forgetPriming() {
+	v8.setFlagsFromString('--lazy-feedback-allocation');
 	port.muted = false;
 	loader = null;
 	positions.clear();
@@ -322,6 +330,6 @@ process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onRejection);
 process.on('beforeExit', onIdle);
 bridge.onInterrupt = interrupt;
-process.on('SIGINT', interrupt);
+process.on('SIGINT', onSignal);
 port.listen(onFrame);
 port.send(makeFrame(FRAME.READY, 0, () => {}));

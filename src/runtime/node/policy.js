@@ -13,15 +13,15 @@ const BY_NAME = new Set([
 	'trace_events', 'v8', 'vm', 'wasi', 'worker_threads',
 ]);
 
-const builtins = new Set(builtinModules.map(bareName));
+// Without what Node.js has inside, which we asked it for and which is for nobody else.
+const builtins = new Set(builtinModules.map(bareName).filter(name => !/^(_|internal\/)/.test(name)));
 
 function bareName(specifier) {
 	return specifier.startsWith('node:') ? specifier.slice(5) : specifier;
 }
 
 function isBuiltin(specifier) {
-	const name = bareName(specifier);
-	return !name.startsWith('_') && (builtins.has(name) || (specifier.startsWith('node:') && isBuiltinModule(specifier)));
+	return builtins.has(bareName(specifier)) || (/^node:(?!_|internal\/)/.test(specifier) && isBuiltinModule(specifier));
 }
 
 // "lodash", "@scope/name" of "lodash/fp", "@scope/name/x"
@@ -42,6 +42,9 @@ class Policy {
 				return SAFE.has(name);
 			return allowed.has(name) || (allowed.has('*') && !BY_NAME.has(name));
 		}
+		// Not a package, whatever the list says.
+		if (name.startsWith('internal/'))
+			return false;
 		return allowed !== undefined && (allowed.has(specifier) || allowed.has(packageOf(specifier)) || allowed.has('*'));
 	}
 

@@ -6,6 +6,7 @@ const fs = require('fs');
 const net = require('net');
 const path = require('path');
 const url = require('url');
+const v8 = require('v8');
 const vm = require('vm');
 const {types, inspect, promisify} = require('util');
 const {Console} = require('console');
