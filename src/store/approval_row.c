@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "store/approval_parts.h"
+#include "value/wtf8.h"
 
 enum { TEXTS_MAX = 64 << 20, PREFIX_MIN = 4 };
 enum { SEQ, ID, HASH, STATE, TRUSTS, CREATED, EXPIRES, DECIDED, USED, CHANGED, DECIDER, REASON, FIRST_FIELD };
@@ -59,8 +60,18 @@ static enum gb_approval_state read_state(
 	return (enum gb_approval_state)state;
 }
 
-static bool is_as_submitted(const struct gb_approval *approval, sqlite3_stmt *stmt) {
+static bool is_text(struct gb_str text) {
+	return gb_wtf8_scan(text.p, text.n) != GB_WTF8_INVALID;
+}
+
+/* What is not bound is at least text. */
+static bool is_as_submitted(struct gb_approval *approval, sqlite3_stmt *stmt) {
 	struct gb_hash hash;
+	for (size_t i = 0; i < gb_approval_n_fields; i++)
+		if (!is_text(*gb_approval_text(&approval->request, &gb_approval_fields[i])))
+			return false;
+	if (!is_text(approval->decider) || !is_text(approval->reason))
+		return false;
 	gb_approval_hash(&approval->request, &hash);
 	return sqlite3_column_bytes(stmt, HASH) == sizeof hash.bytes &&
 	       memcmp(sqlite3_column_blob(stmt, HASH), hash.bytes, sizeof hash.bytes) == 0;
