@@ -30,7 +30,7 @@ struct command {
 };
 
 extern const struct command command_run, command_stdio, command_ts_strip, command_approvals, command_audit,
-    command_doctor, command_bench, command_version;
+    command_energy, command_doctor, command_bench, command_version;
 
 /* --- flags (options.c) --- */
 

@@ -5,7 +5,7 @@
 #include "glovebox/glovebox.h"
 
 static const struct command *const commands[] = {&command_run, &command_stdio, &command_ts_strip,
-    &command_approvals, &command_audit, &command_doctor, &command_bench, &command_version};
+    &command_approvals, &command_energy, &command_audit, &command_doctor, &command_bench, &command_version};
 
 static void usage(FILE *to) {
 	print_styled(to, BOLD, "glovebox");
