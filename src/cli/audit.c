@@ -214,9 +214,9 @@ const struct command command_audit = {
     .synopsis = "list|show ID|verify|export [options]",
     .summary = "what was run, by whom it was allowed, and whether that record is whole",
     .details =
-	"Every execution leaves a record: its code, who allowed it, its limits, how it ended. Each record "
-	"is\n"
-	"linked to the one before by a hash, and the newest is signed, so that a change shows.\n"
+	"The audit log has a record of each execution: its code, who allowed it, its limits, how it ended. "
+	"Each\n"
+	"record is linked to the one before by a hash, and the newest is signed, so that a change shows.\n"
 	"\n"
 	"  glovebox audit list                         the newest records; --session, --status, ... choose\n"
 	"  glovebox audit list --from 2h --status error\n"

@@ -1,3 +1,4 @@
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -109,31 +110,19 @@ bool gb_log_read_hash(
 
 struct head_bytes {
 	char magic[16];
-	uint8_t seq[8], time[8];
+	uint64_t seq, time; /* big endian */
 	uint8_t hash[GB_HASH_BYTES];
 	uint8_t signature[GB_SIGNATURE_BYTES];
 };
 
 static const char head_magic[16] = "glovebox head 1";
 
-static uint64_t load_number(const uint8_t at[8]) {
-	uint64_t number = 0;
-	for (unsigned i = 0; i < 8; i++)
-		number = number << 8 | at[i];
-	return number;
-}
-
-static void store_number(uint8_t at[8], uint64_t number) {
-	for (unsigned i = 0; i < 8; i++)
-		at[i] = (uint8_t)(number >> 8 * (7 - i));
-}
-
 bool gb_head_file_write(int fd, struct gb_mark mark, const struct gb_chain *chain, const struct gb_key *key) {
 	struct head_bytes bytes;
 	gb_mark_sign(&mark, GB_MARK_HEAD_FILE, chain, key);
 	memcpy(bytes.magic, head_magic, sizeof bytes.magic);
-	store_number(bytes.seq, mark.seq);
-	store_number(bytes.time, (uint64_t)mark.time_ms);
+	bytes.seq = htobe64(mark.seq);
+	bytes.time = htobe64((uint64_t)mark.time_ms);
 	memcpy(bytes.hash, mark.hash.bytes, sizeof bytes.hash);
 	memcpy(bytes.signature, mark.signature, sizeof bytes.signature);
 	return pwrite(fd, &bytes, sizeof bytes, 0) == sizeof bytes;
@@ -145,8 +134,8 @@ static bool read_head_bytes(int fd, const struct gb_chain *chain, struct gb_mark
 	if (pread(fd, &bytes, sizeof bytes, 0) != sizeof bytes ||
 	    memcmp(bytes.magic, head_magic, sizeof head_magic) != 0)
 		return false;
-	mark.seq = load_number(bytes.seq);
-	mark.time_ms = (int64_t)load_number(bytes.time);
+	mark.seq = be64toh(bytes.seq);
+	mark.time_ms = (int64_t)be64toh(bytes.time);
 	memcpy(mark.hash.bytes, bytes.hash, sizeof bytes.hash);
 	memcpy(mark.signature, bytes.signature, sizeof bytes.signature);
 	if (!gb_mark_check(&mark, GB_MARK_HEAD_FILE, chain))

@@ -1,5 +1,6 @@
 #include "store/chain.h"
 
+#include <endian.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -20,11 +21,6 @@ bool gb_hash_eq(const struct gb_hash *a, const struct gb_hash *b) {
 	return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-static void store_number(uint8_t at[8], uint64_t number) {
-	for (unsigned i = 0; i < 8; i++)
-		at[i] = (uint8_t)(number >> 8 * (7 - i));
-}
-
 void gb_chain_genesis(const struct gb_chain *chain, struct gb_hash *ret) {
 	static const char domain[] = "glovebox audit genesis 1";
 	crypto_generichash_state state;
@@ -37,12 +33,11 @@ void gb_chain_genesis(const struct gb_chain *chain, struct gb_hash *ret) {
 
 void gb_chain_link(
     const struct gb_hash *previous, uint64_t seq, const void *body, size_t n, struct gb_hash *ret) {
-	uint8_t number[8];
+	uint64_t number = htobe64(seq);
 	crypto_generichash_state state;
-	store_number(number, seq);
 	crypto_generichash_init(&state, NULL, 0, sizeof ret->bytes);
 	crypto_generichash_update(&state, previous->bytes, sizeof previous->bytes);
-	crypto_generichash_update(&state, number, sizeof number);
+	crypto_generichash_update(&state, (const uint8_t *)&number, sizeof number);
 	crypto_generichash_update(&state, body, n);
 	crypto_generichash_final(&state, ret->bytes, sizeof ret->bytes);
 }
@@ -51,9 +46,9 @@ struct statement {
 	char domain[15];
 	uint8_t kind;
 	uint8_t chain[GB_CHAIN_ID_BYTES];
-	uint8_t seq[8];
+	uint64_t seq; /* big endian, as the time */
 	uint8_t hash[GB_HASH_BYTES];
-	uint8_t time[8];
+	uint64_t time;
 };
 _Static_assert(sizeof(struct statement) == 16 + GB_CHAIN_ID_BYTES + 8 + GB_HASH_BYTES + 8, "no holes");
 
@@ -61,9 +56,9 @@ static struct statement make_statement(
     const struct gb_mark *mark, enum gb_mark_kind kind, const struct gb_chain *chain) {
 	struct statement said = {.domain = "glovebox mark1", .kind = (uint8_t)kind};
 	memcpy(said.chain, chain->id, sizeof said.chain);
-	store_number(said.seq, mark->seq);
+	said.seq = htobe64(mark->seq);
 	memcpy(said.hash, mark->hash.bytes, sizeof said.hash);
-	store_number(said.time, (uint64_t)mark->time_ms);
+	said.time = htobe64((uint64_t)mark->time_ms);
 	return said;
 }
 

@@ -43,6 +43,7 @@ struct gb_audit {
 	size_t ticket_bytes, reserved_bytes; /* promised; set aside on the disk */
 	bool must_retry;                     /* the last commit failed */
 	bool head_file_is_old;
+	uint64_t looked_ns; /* when the file was last seen in its place */
 
 	sqlite3_stmt *insert_record, *insert_checkpoint, *set_head, *get_head;
 };

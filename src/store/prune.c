@@ -1,13 +1,24 @@
-/* Retention: the oldest records go, and a signed start says which and what the rest begins from. */
+/*
+ * Retention: the oldest records go, and a signed start says which and what the rest begins from.
+ *
+ * Whole spans between checkpoints go, and only after they were seen to be what was signed: a record whose
+ * time was changed must not be able to have itself, and others, pruned.
+ */
 #include <stdio.h>
 
 #include "store/log.h"
 
-enum { STEP = 10000 }; /* records a transaction, so that neither it nor the WAL grows with the log */
+enum {
+	STEP = 10000,   /* records a transaction, so that neither it nor the WAL grows with the log */
+	ROW_BYTES = 64, /* what a record takes besides its own bytes */
+};
 
 struct plan {
 	struct gb_mark start; /* the newest record that goes */
 	uint64_t count;
+	/* How far the walk has come, beyond what is certain to go. */
+	uint64_t seq, walked;
+	struct gb_hash hash;
 };
 
 static bool read_pragma(struct gb_db *db, const char *sql, uint64_t *ret, struct gb_err *err) {
@@ -37,27 +48,67 @@ static bool is_old(sqlite3_stmt *row, int64_t before) {
 	       record.time_ms < before;
 }
 
+/* Where the log begins, which is signed or follows from the key. */
+static bool find_beginning(struct gb_audit *audit, struct plan *plan, struct gb_err *err) {
+	struct gb_mark start = {0};
+	bool is_there;
+	gb_chain_genesis(&audit->chain, &start.hash);
+	if (!gb_log_read_mark(audit->db, "audit_start", &start, &is_there, err))
+		return false;
+	if (is_there && !gb_mark_check(&start, GB_MARK_START, &audit->chain))
+		return gb_fail(
+		    err, GB_EFORMAT, 0, "what pruning left before does not bear the key's signature");
+	plan->seq = start.seq;
+	plan->hash = start.hash;
+	return true;
+}
+
+/* Step over one record. At a checkpoint that is signed for it, all that was walked over may go. */
+static bool walk(struct gb_audit *audit, sqlite3_stmt *row, struct plan *plan, struct gb_err *err) {
+	struct gb_hash hash;
+	struct gb_mark mark;
+	const void *body = sqlite3_column_blob(row, 1);
+	gb_chain_link(
+	    &plan->hash, plan->seq + 1, body ? body : "", (size_t)sqlite3_column_bytes(row, 1), &hash);
+	plan->hash = hash;
+	plan->walked++;
+	if ((uint64_t)sqlite3_column_int64(row, 0) != ++plan->seq)
+		return gb_fail(err, GB_EFORMAT, 0, "record %llu is missing", (unsigned long long)plan->seq);
+	if (sqlite3_column_type(row, 2) == SQLITE_NULL)
+		return true;
+	mark.seq = plan->seq;
+	mark.time_ms = sqlite3_column_int64(row, 3);
+	if (!gb_log_blob(row, 2, mark.hash.bytes, sizeof mark.hash.bytes) ||
+	    !gb_log_blob(row, 4, mark.signature, sizeof mark.signature) || !gb_hash_eq(&mark.hash, &hash) ||
+	    !gb_mark_check(&mark, GB_MARK_CHECKPOINT, &audit->chain))
+		return gb_fail(err, GB_EFORMAT, 0, "the records up to %llu are not those that were signed",
+		    (unsigned long long)plan->seq);
+	plan->start = mark;
+	plan->count = plan->walked;
+	return true;
+}
+
 /* From the oldest on, while it is too old or the file too large. The newest stays: the head speaks of it. */
 static bool make_plan(struct gb_audit *audit, uint64_t head_seq, struct plan *plan, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	uint64_t size = 0, keep = audit->options.keep_bytes;
 	int64_t before =
 	    audit->options.keep_ms ? gb_audit_now(audit) - (int64_t)audit->options.keep_ms : INT64_MIN;
-	if ((keep && !read_size(audit->db, &size, err)) ||
-	    !gb_db_prepare(audit->db, "SELECT seq, body, hash FROM audit_record ORDER BY seq", &stmt, err))
+	if ((keep && !read_size(audit->db, &size, err)) || !find_beginning(audit, plan, err) ||
+	    !gb_db_prepare(audit->db,
+		"SELECT r.seq, r.body, c.hash, c.time, c.signature FROM audit_record r"
+		" LEFT JOIN audit_checkpoint c ON c.seq = r.seq ORDER BY r.seq",
+		&stmt, err))
 		return false;
-	for (bool row; plan->count < STEP; plan->count++) {
+	for (bool row; plan->count < STEP;) {
 		if (!gb_db_step(audit->db, stmt, &row, err))
 			return false;
-		uint64_t seq = (uint64_t)sqlite3_column_int64(stmt, 0),
-			 n = (uint64_t)sqlite3_column_bytes(stmt, 1) + 64;
+		uint64_t n = (uint64_t)sqlite3_column_bytes(stmt, 1) + ROW_BYTES;
 		bool too_large = keep && size > keep;
-		if (!row || seq >= head_seq || !(too_large || is_old(stmt, before)))
-			break;
-		if (!gb_log_blob(stmt, 2, plan->start.hash.bytes, sizeof plan->start.hash.bytes))
-			return gb_fail(
-			    err, GB_EFORMAT, 0, "record %llu has no hash", (unsigned long long)seq);
-		plan->start.seq = seq;
+		if (!row || plan->seq + 1 >= head_seq || !(too_large || is_old(stmt, before)))
+			return true;
+		if (!walk(audit, stmt, plan, err))
+			return false;
 		size -= n < size ? n : size;
 	}
 	return true;
@@ -137,7 +188,7 @@ bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err 
 			if (!prune_step(audit, &count, err))
 				return gb_wrap(err, "prune the audit log");
 			total += count;
-		} while (count == STEP);
+		} while (count >= STEP);
 	/* Give the pages back to the file system. That they are free already is what counts. */
 	if (total)
 		gb_db_exec(audit->db, "PRAGMA incremental_vacuum", NULL);
