@@ -90,7 +90,7 @@ static int decide(
 		return approvals_fail(&err);
 	struct gb_decision decision = {.verdict = verdict,
 	    .hash = approval->hash,
-	    .decider = request->decider,
+	    .decider = gb_str_from(request->decider),
 	    .reason = gb_str_from(request->reason ? request->reason : "")};
 	if (!gb_approval_decide(approvals, id, &decision, &standing, &err))
 		return approvals_fail(&err);
@@ -139,17 +139,23 @@ static bool check(const struct approvals_request *request) {
 	return true;
 }
 
+/* The user's name, or the number if there is none. */
+static void name_decider(struct approvals_request *request) {
+	const struct passwd *user = getpwuid(getuid());
+	if (user)
+		snprintf(request->decider, sizeof request->decider, "%s", user->pw_name);
+	else
+		snprintf(request->decider, sizeof request->decider, "uid %u", (unsigned)getuid());
+}
+
 static int dispatch(struct approvals_request *request) {
 	struct gb_approvals *approvals;
 	struct gb_err err = {0};
-	char number[32];
 	if (!check(request))
 		return EXIT_BAD_USE;
 	struct gb_approvals_options options = {
 	    .read_only = strcmp(request->action, "list") == 0 || strcmp(request->action, "show") == 0};
-	const struct passwd *user = getpwuid(getuid());
-	snprintf(number, sizeof number, "uid %u", (unsigned)getuid());
-	request->decider = gb_str_from(user ? user->pw_name : number);
+	name_decider(request);
 	if (!gb_approvals_open(request->dir, &options, &approvals, &err))
 		return options.read_only && err.code == GB_ENOENT ? nothing_there(request)
 								  : approvals_fail(&err);

@@ -10,7 +10,7 @@ struct approvals_request {
 	const char *action, *id, *dir, *reason;
 	bool json, all;
 	struct gb_approval_filter filter;
-	struct gb_str decider;
+	char decider[GB_APPROVAL_DECIDER_MAX + 1];
 };
 
 /* Say @err, which may quote a file. Returns an exit status. */

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "cli/approvals.h"
-#include "cli/listing.h"
+#include "cli/cells.h"
 
 enum { ANSWER_BYTES = 2048 };
 
@@ -37,9 +37,9 @@ static void forget(struct watch *watch) {
 
 static void prompt(const struct watch *watch) {
 	const struct gb_approval_request *request = &watch->asked->request;
-	print_styled(stdout, BOLD, "%.8s ", watch->asked->id);
-	print_untrusted(stdout, request->runtime.p, request->runtime.n);
-	printf(", %zu bytes of code: [a]pprove  [d]eny%s  [s]kip  [q]uit (and why, if you like): ",
+	print_styled(stdout, BOLD, "%.8s  ", watch->asked->id);
+	print_cell(PLAIN, request->runtime, 10);
+	printf("%zu bytes of code: [a]pprove  [d]eny%s  [s]kip  [q]uit (and why, if you like): ",
 	    request->code.n, request->conversation.n ? "  [t]rust the session" : "");
 	fflush(stdout);
 }
@@ -167,7 +167,7 @@ static bool turn(struct watch *watch, struct gb_err *err) {
 }
 
 int approvals_watch(struct gb_approvals *approvals, const struct approvals_request *request) {
-	struct watch watch = {.approvals = approvals, .decider = request->decider};
+	struct watch watch = {.approvals = approvals, .decider = gb_str_from(request->decider)};
 	struct gb_err err = {0};
 	bool ok = gb_approvals_fd(approvals, &watch.changes, &err);
 	if (ok)

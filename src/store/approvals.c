@@ -33,9 +33,9 @@ static const char *const migrations[] = {
 };
 
 static const struct gb_approvals_options defaults = {
-    .timeout_ms = 5 * 60000,
-    .use_ms = 5 * 60000,
-    .trust_ms = 12 * 3600000,
+    .timeout_ms = 300000,
+    .use_ms = 300000,
+    .trust_ms = UINT64_C(12) * 3600000,
     .max_pending = 100,
     .max_pending_conversation = 10,
     .max_code = 1 << 20,

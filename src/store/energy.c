@@ -337,7 +337,7 @@ static bool look_at_row(const char *path, struct row *ret_row, bool *ret_is_ther
 bool gb_energy_look(
     const char *dir, int64_t (*now_ms)(void), struct gb_energy_state *ret_state, struct gb_err *err) {
 	char path[GB_STATE_PATH + 32];
-	struct row row;
+	struct row row = {0};
 	bool is_there;
 	int64_t now = read_clock(now_ms);
 	snprintf(path, sizeof path, "%s/%s", dir, ENERGY_DB);

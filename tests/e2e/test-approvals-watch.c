@@ -167,6 +167,16 @@ TEST(somebody_else_is_first) {
 	SEE(&person, "second");
 }
 
+TEST(what_was_typed_before_is_no_answer) {
+	auto_person struct person person = person_sit(plain);
+	person_type(&person, "a\n");
+	struct gb_approval_ticket ticket = submit(&person, "first");
+	SEE(&person, "if you like): ");
+	person_type(&person, "d\n");
+	SEE(&person, "denied");
+	CHECK_INT(state_of(&person, ticket.id), GB_APPROVAL_DENIED);
+}
+
 TEST(a_question_ends_when_its_time_is_up) {
 	auto_person struct person person = person_sit((struct gb_approvals_options){.timeout_ms = 1500});
 	struct gb_approval_ticket ticket = submit(&person, "first");
