@@ -215,6 +215,8 @@ TEST(a_clock_that_goes_back_prolongs_nothing) {
 	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
 	clock_ms -= 3600000;
 	CHECK_INT(decide(desk.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
+	clock_ms += 3600000;
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
 TEST(a_decision_is_good_for_a_while) {
