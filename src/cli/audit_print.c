@@ -3,15 +3,13 @@
 
 #include "base/cleanup.h"
 #include "cli/audit.h"
+#include "cli/cells.h"
 #include "cli/cli.h"
 #include "value/json.h"
 #include "value/text.h"
-#include "value/wtf8.h"
 
 enum {
 	LINE_MAX_BYTES = 128 << 20, /* of a record as JSON: code can grow sixfold when it is escaped */
-	WIDTH_MAX = 60,
-	CELL_BYTES = 4 * (WIDTH_MAX + 1),
 };
 
 static int fail(const struct gb_err *err) {
@@ -34,39 +32,10 @@ static int finish_output(bool ok, const struct gb_err *err) {
 
 /* --- lists --- */
 
-/* @text in one line of @width characters, and nothing in it that could speak to a terminal. What the log
- * holds is as untrusted as the code that was run. Decoded records hold valid text only. */
-static void print_cell(enum style style, struct gb_str text, unsigned width) {
-	char cell[CELL_BYTES];
-	size_t n = 0;
-	unsigned used = 0;
-	for (size_t i = 0, length; i < text.n && used < width; i += length, used++) {
-		uint32_t code;
-		length = gb_wtf8_decode(text.p + i, &code);
-		if (used + 1 == width && i + length < text.n)
-			n += gb_wtf8_encode(cell + n, 0x2026); /* … */
-		else if (gb_wtf8_is_unsafe(code))
-			cell[n++] = code == '\n' || code == '\t' || code == '\r' ? ' ' : '?';
-		else
-			n += gb_wtf8_encode(cell + n, code);
-	}
-	cell[n] = '\0';
-	print_styled(stdout, style, "%s", cell);
-	if (width < WIDTH_MAX) /* the last one ends the line */
-		printf("%*s", (int)(width - used) + 2, "");
-}
-
 static enum style status_style(struct gb_str status) {
 	if (gb_str_eq(status, GB_STR("success")) || status.n == 0)
 		return status.n ? GREEN : PLAIN;
 	return gb_str_eq(status, GB_STR("denied")) ? YELLOW : RED;
-}
-
-static struct gb_str format_time(char text[GB_DATE_TEXT], int64_t ms) {
-	bool is_date = ms >= -8640000000000000 && ms <= 8640000000000000;
-	size_t n = is_date ? gb_date_format(text, (double)ms)
-			   : (size_t)snprintf(text, GB_DATE_TEXT, "%lld", (long long)ms);
-	return (struct gb_str){text, n};
 }
 
 static struct gb_str format_duration(char text[32], uint64_t ns) {
@@ -79,7 +48,7 @@ static const struct {
 	const char *title;
 	unsigned width;
 } columns[] = {{"record", 7}, {"recorded", 24}, {"runtime", 8}, {"status", 10}, {"decision", 10},
-    {"took", 10}, {"code", WIDTH_MAX}};
+    {"took", 10}, {"code", CELL_WIDTH_MAX}};
 
 static void print_titles(void) {
 	for (size_t i = 0; i < GB_COUNT(columns); i++)

@@ -30,8 +30,8 @@ struct command {
 };
 
 extern const struct command command_run, command_session, command_session_host, command_stdio,
-    command_ts_strip, command_audit, command_secrets, command_config, command_prompt, command_doctor,
-    command_bench, command_version;
+    command_ts_strip, command_audit, command_approvals, command_energy, command_secrets, command_config,
+    command_prompt, command_doctor, command_bench, command_version;
 
 /* --- flags (options.c) --- */
 
@@ -59,10 +59,14 @@ void print_help(const struct command *command, FILE *to);
 
 /* --- colours (term.c) --- */
 
-enum style { PLAIN, BOLD, DIM, RED, GREEN, YELLOW };
+enum style { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, CYAN };
 
 /* @text in @style, if @to is a terminal that wants colours. */
 void print_styled(FILE *to, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What stands around text in @style; "" where there are no colours. */
+const char *style_begin(FILE *to, enum style style);
+const char *style_end(FILE *to, enum style style);
 
 /* @s between quotes, as JSON. */
 void print_json_string(FILE *to, const char *s);
@@ -71,6 +75,8 @@ void print_json_string(FILE *to, const char *s);
 
 /* Text that nobody vouches for must not be able to speak to the terminal. */
 void print_untrusted(FILE *to, const char *text, size_t n);
+/* The same in @style. */
+void print_untrusted_styled(FILE *to, enum style style, const char *text, size_t n);
 /* A line of @source with a caret below the column (in bytes). Nothing if it is too long to be read. */
 void print_excerpt(FILE *to, struct gb_str source, unsigned line, unsigned column);
 

@@ -17,6 +17,12 @@ void print_untrusted(FILE *to, const char *text, size_t n) {
 	}
 }
 
+void print_untrusted_styled(FILE *to, enum style style, const char *text, size_t n) {
+	fputs(style_begin(to, style), to);
+	print_untrusted(to, text, n);
+	fputs(style_end(to, style), to);
+}
+
 /* As wide as @text is when it is printed: tabs stay, and a character of many bytes is one. */
 static void print_pad(FILE *to, const char *text, size_t n) {
 	for (size_t i = 0; i < n; i++)

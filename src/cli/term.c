@@ -11,17 +11,23 @@ static bool wants_colours(FILE *to) {
 	return isatty(fileno(to)) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
 }
 
+const char *style_begin(FILE *to, enum style style) {
+	static const char *const codes[] = {
+	    "", "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[36m"};
+	return wants_colours(to) ? codes[style] : "";
+}
+
+const char *style_end(FILE *to, enum style style) {
+	return style != PLAIN && wants_colours(to) ? "\033[0m" : "";
+}
+
 void print_styled(FILE *to, enum style style, const char *format, ...) {
-	static const char *const codes[] = {"", "1", "2", "31", "32", "33"};
-	bool coloured = style != PLAIN && wants_colours(to);
-	if (coloured)
-		fprintf(to, "\033[%sm", codes[style]);
+	fputs(style_begin(to, style), to);
 	va_list ap;
 	va_start(ap, format);
 	vfprintf(to, format, ap);
 	va_end(ap);
-	if (coloured)
-		fputs("\033[0m", to);
+	fputs(style_end(to, style), to);
 }
 
 void print_json_string(FILE *to, const char *s) {

@@ -1,0 +1,214 @@
+#include "cli/approvals.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "store/state.h"
+
+enum { FLAG_DIR, FLAG_JSON, FLAG_ALL, FLAG_SESSION, FLAG_CONVERSATION, FLAG_RUNTIME, FLAG_REASON };
+
+static const struct flag flags[] = {
+    [FLAG_DIR] = {"dir", 0, "DIR",
+	"the state folder (default: $GLOVEBOX_STATE_DIR, else below ~/.local/state)"},
+    [FLAG_JSON] = {"json", 0, NULL, "list, show: approvals as JSON, one a line"},
+    [FLAG_ALL] = {"all", 'a', NULL, "list: also those that are decided, the newest first"},
+    [FLAG_SESSION] = {"session", 0, "ID", "list: of this session"},
+    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "list: of this conversation"},
+    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: js, python, ..."},
+    [FLAG_REASON] = {"reason", 0, "TEXT", "approve, deny, trust: why, for the record and for the agent"},
+    {0},
+};
+
+int approvals_fail(const struct gb_err *err) {
+	fprintf(stderr, "glovebox %s: ", command_approvals.name);
+	print_untrusted(stderr, err->message, strlen(err->message));
+	fputc('\n', stderr);
+	return err->code == GB_EINVAL || err->code == GB_ELIMIT ? EXIT_BAD_USE : EXIT_CODE_FAILED;
+}
+
+static bool takes_id(const char *action) {
+	static const char *const actions[] = {"show", "approve", "deny", "trust"};
+	for (size_t i = 0; i < GB_COUNT(actions); i++)
+		if (strcmp(action, actions[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool take_operand(struct approvals_request *request, const char *value) {
+	if (!request->action)
+		request->action = value;
+	else if (takes_id(request->action) && !request->id)
+		request->id = value;
+	else
+		return complain(
+		    &command_approvals, "'%s' is too much; see 'glovebox approvals --help'", value);
+	return true;
+}
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct approvals_request *request = data;
+	const char **texts[] = {[FLAG_DIR] = &request->dir,
+	    [FLAG_SESSION] = &request->filter.session,
+	    [FLAG_CONVERSATION] = &request->filter.conversation,
+	    [FLAG_RUNTIME] = &request->filter.runtime,
+	    [FLAG_REASON] = &request->reason};
+	if (!flag)
+		return take_operand(request, value);
+	if (flag - flags == FLAG_JSON)
+		return request->json = true;
+	if (flag - flags == FLAG_ALL)
+		return request->all = true;
+	*texts[flag - flags] = value;
+	return true;
+}
+
+/* --- deciding --- */
+
+static const struct {
+	const char *action;
+	enum gb_verdict verdict;
+} verdicts[] = {{"approve", GB_APPROVE}, {"deny", GB_DENY}, {"trust", GB_TRUST}};
+
+static bool find_verdict(const char *action, enum gb_verdict *ret_verdict) {
+	for (size_t i = 0; i < GB_COUNT(verdicts); i++)
+		if (strcmp(action, verdicts[i].action) == 0) {
+			*ret_verdict = verdicts[i].verdict;
+			return true;
+		}
+	return false;
+}
+
+static int decide(
+    struct gb_approvals *approvals, const struct approvals_request *request, enum gb_verdict verdict) {
+	char id[GB_APPROVAL_ID];
+	gb_auto_approval struct gb_approval *approval = NULL;
+	struct gb_standing standing;
+	struct gb_err err = {0};
+	if (!gb_approval_resolve(approvals, request->id, id, &err) ||
+	    !gb_approval_get(approvals, id, &approval, &err))
+		return approvals_fail(&err);
+	struct gb_decision decision = {.verdict = verdict,
+	    .hash = approval->hash,
+	    .decider = gb_str_from(request->decider),
+	    .reason = gb_str_from(request->reason ? request->reason : "")};
+	if (!gb_approval_decide(approvals, id, &decision, &standing, &err))
+		return approvals_fail(&err);
+	printf("%s ", id);
+	if (!standing.is_mine)
+		printf("had its answer already: ");
+	approvals_print_standing(&standing);
+	int status = approvals_finish_output();
+	return standing.is_mine ? status : EXIT_REFUSED;
+}
+
+/* --- actions --- */
+
+/* Nobody has asked for anything yet, and looking makes no file. */
+static int nothing_there(const struct approvals_request *request) {
+	if (strcmp(request->action, "list") == 0) {
+		fprintf(stderr, "no approvals are pending\n");
+		return EXIT_OK;
+	}
+	complain(&command_approvals, "there are no approvals in '%s'", request->dir);
+	return EXIT_CODE_FAILED;
+}
+
+static int act(struct gb_approvals *approvals, const struct approvals_request *request) {
+	enum gb_verdict verdict;
+	if (strcmp(request->action, "list") == 0)
+		return approvals_list(approvals, request);
+	if (strcmp(request->action, "watch") == 0)
+		return approvals_watch(approvals, request);
+	if (find_verdict(request->action, &verdict))
+		return decide(approvals, request, verdict);
+	return approvals_show(approvals, request);
+}
+
+static bool check(const struct approvals_request *request) {
+	const char *action = request->action;
+	if (strcmp(action, "list") != 0 && strcmp(action, "watch") != 0 && !takes_id(action))
+		return complain(
+		    &command_approvals, "'%s' is none of list, show, approve, deny, trust, watch", action);
+	if (takes_id(action) && !request->id)
+		return complain(
+		    &command_approvals, "%s which one? Give its id; 'glovebox approvals list' tells", action);
+	if (strcmp(action, "watch") == 0 && !isatty(STDIN_FILENO))
+		return complain(&command_approvals, "watch asks a person, and standard input is no terminal; "
+						    "scripts use list, approve and deny");
+	return true;
+}
+
+/* The user's name, or the number if there is none. */
+static void name_decider(struct approvals_request *request) {
+	const struct passwd *user = getpwuid(getuid());
+	if (user)
+		snprintf(request->decider, sizeof request->decider, "%s", user->pw_name);
+	else
+		snprintf(request->decider, sizeof request->decider, "uid %u", (unsigned)getuid());
+}
+
+static int dispatch(struct approvals_request *request) {
+	struct gb_approvals *approvals;
+	struct gb_err err = {0};
+	if (!check(request))
+		return EXIT_BAD_USE;
+	struct gb_approvals_options options = {
+	    .read_only = strcmp(request->action, "list") == 0 || strcmp(request->action, "show") == 0};
+	name_decider(request);
+	if (!gb_approvals_open(request->dir, &options, &approvals, &err))
+		return options.read_only && err.code == GB_ENOENT ? nothing_there(request)
+								  : approvals_fail(&err);
+	int status = act(approvals, request);
+	gb_approvals_close(approvals);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct approvals_request request = {0};
+	char found[GB_STATE_PATH];
+	struct gb_err err = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	if (!request.action) {
+		print_help(self, stderr);
+		return EXIT_BAD_USE;
+	}
+	if (!request.dir && !gb_state_find(found, &err)) {
+		complain(self, "%s; or give --dir", err.message);
+		return EXIT_BAD_USE;
+	}
+	if (!request.dir)
+		request.dir = found;
+	return dispatch(&request);
+}
+
+const struct command command_approvals = {
+    .name = "approvals",
+    .synopsis = "list|show ID|approve ID|deny ID|trust ID|watch [options]",
+    .summary = "code that waits for you to look at it and decide",
+    .details = "What an agent wants to run waits here until a person has seen it. A decision is about "
+	       "exactly the bytes\n"
+	       "that were shown (code, inputs, permissions, limits), can be used once, and a request that "
+	       "nobody answers is\n"
+	       "denied when its time is up.\n"
+	       "\n"
+	       "  glovebox approvals list              what is pending; --all: what was decided, too\n"
+	       "  glovebox approvals show 1a2b         all of it, with its code; ids may be cut while they "
+	       "are unique\n"
+	       "  glovebox approvals approve 1a2b\n"
+	       "  glovebox approvals deny 1a2b --reason 'reads more than it needs'\n"
+	       "  glovebox approvals trust 1a2b        approve, and do not ask again in this session: same "
+	       "conversation,\n"
+	       "                                       runtime, permissions and policy\n"
+	       "  glovebox approvals watch             wait for requests and answer them at this terminal\n"
+	       "\n"
+	       "Characters that cannot be seen, or that change how others are shown, are shown by their "
+	       "number (<U+202E>).\n"
+	       "Colours are a guess. Exit status: 1 there is no such approval, 2 bad use, 3 somebody else "
+	       "was first, or its\n"
+	       "time was up; what was decided is printed.",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,198 @@
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "cli/approvals.h"
+#include "cli/cells.h"
+#include "cli/listing.h"
+
+enum { LABEL = 14, LINE_MAX_BYTES = 256 << 20, SHORT_ID = 8 };
+
+int approvals_finish_output(void) {
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_OK;
+	complain(&command_approvals, "not everything could be written to standard output");
+	return EXIT_CODE_FAILED;
+}
+
+static enum style state_style(enum gb_approval_state state) {
+	static const enum style styles[] = {[GB_APPROVAL_PENDING] = YELLOW,
+	    [GB_APPROVAL_APPROVED] = GREEN,
+	    [GB_APPROVAL_DENIED] = RED,
+	    [GB_APPROVAL_EXPIRED] = RED,
+	    [GB_APPROVAL_WITHDRAWN] = DIM};
+	return styles[state];
+}
+
+static struct gb_str format_left(char text[32], const struct gb_approval *approval) {
+	long long left = approval->expires_ms / 1000 - (long long)time(NULL);
+	if (approval->state != GB_APPROVAL_PENDING || left < 0)
+		return GB_STR("");
+	int n =
+	    left < 120 ? snprintf(text, 32, "in %lld s", left) : snprintf(text, 32, "in %lld min", left / 60);
+	return (struct gb_str){text, (size_t)n};
+}
+
+void approvals_print_standing(const struct gb_standing *standing) {
+	char time[GB_DATE_TEXT];
+	struct gb_str at = format_time(time, standing->decided_ms);
+	print_styled(stdout, state_style(standing->state), "%s%s", gb_approval_state_name(standing->state),
+	    standing->trusts ? ", and the session is trusted," : "");
+	if (*standing->decider) {
+		fputs(" by ", stdout);
+		print_untrusted(stdout, standing->decider, strlen(standing->decider));
+	}
+	printf(" at %.*s", GB_STR_ARG(at));
+	if (*standing->reason) {
+		fputs(": ", stdout);
+		print_untrusted(stdout, standing->reason, strlen(standing->reason));
+	}
+	putchar('\n');
+}
+
+/* --- JSON --- */
+
+struct printing {
+	uint64_t n;
+	bool failed;
+};
+
+static bool print_json(void *data, struct gb_approval *approval) {
+	struct printing *printing = data;
+	gb_auto_buf struct gb_buf line;
+	gb_buf_init(&line, LINE_MAX_BYTES);
+	gb_approval_json(&line, approval);
+	gb_buf_append_char(&line, '\n');
+	printing->failed = gb_buf_failed(&line);
+	return !printing->failed && fwrite(line.data, 1, line.len, stdout) == line.len;
+}
+
+/* --- a list --- */
+
+static const struct {
+	const char *title;
+	unsigned width;
+} columns[] = {{"id", SHORT_ID}, {"state", 9}, {"asked", 24}, {"expires", 10}, {"runtime", 8},
+    {"conversation", 16}, {"purpose", 24}, {"code", CELL_WIDTH_MAX}};
+
+static bool print_row(void *data, struct gb_approval *approval) {
+	struct printing *printing = data;
+	char time[GB_DATE_TEXT], left[32];
+	const struct gb_approval_request *request = &approval->request;
+	struct gb_str cells[] = {{approval->id, SHORT_ID},
+	    gb_str_from(gb_approval_state_name(approval->state)), format_time(time, approval->created_ms),
+	    format_left(left, approval), request->runtime, request->conversation, request->purpose,
+	    request->code};
+	_Static_assert(GB_COUNT(cells) == GB_COUNT(columns), "a cell for each column");
+	for (size_t i = 0; printing->n == 0 && i < GB_COUNT(columns); i++)
+		print_cell(BOLD, gb_str_from(columns[i].title), columns[i].width);
+	if (printing->n++ == 0)
+		putchar('\n');
+	for (size_t i = 0; i < GB_COUNT(columns); i++)
+		print_cell(i == 1 ? state_style(approval->state) : PLAIN, cells[i], columns[i].width);
+	putchar('\n');
+	return !ferror(stdout);
+}
+
+int approvals_list(struct gb_approvals *approvals, const struct approvals_request *request) {
+	struct gb_approval_filter filter = request->filter;
+	struct printing printing = {0};
+	struct gb_err err = {0};
+	filter.pending_only = !request->all;
+	filter.newest_first = request->all;
+	if (!gb_approvals_each(approvals, &filter, request->json ? print_json : print_row, &printing, &err))
+		return approvals_fail(&err);
+	if (printing.failed) {
+		complain(&command_approvals, "memory is out");
+		return EXIT_CODE_FAILED;
+	}
+	if (!request->json && printing.n == 0)
+		fprintf(stderr, request->all ? "no such approvals\n" : "no approvals are pending\n");
+	return approvals_finish_output();
+}
+
+/* --- one --- */
+
+static void print_field(const char *label, struct gb_str text) {
+	struct listing listing = {.to = stdout, .indent = LABEL};
+	if (text.n == 0)
+		return;
+	print_styled(stdout, DIM, "%-*s", LABEL, label);
+	print_listing(&listing, text, NULL);
+}
+
+static void print_times(const struct gb_approval *approval) {
+	char time[GB_DATE_TEXT], left[32];
+	print_field("asked", format_time(time, approval->created_ms));
+	struct gb_str at = format_time(time, approval->expires_ms), in = format_left(left, approval);
+	print_styled(stdout, DIM, "%-*s", LABEL, "expires");
+	printf("%.*s%s%.*s%s\n", GB_STR_ARG(at), in.n ? " (" : "", GB_STR_ARG(in), in.n ? ")" : "");
+}
+
+static void print_decision(const struct gb_approval *approval) {
+	char time[GB_DATE_TEXT];
+	if (approval->trusts)
+		print_field("trusts", GB_STR("its session"));
+	print_field("decided by", approval->decider);
+	if (approval->decided_ms)
+		print_field("decided", format_time(time, approval->decided_ms));
+	print_field("reason", approval->reason);
+	if (approval->used_ms)
+		print_field("used", format_time(time, approval->used_ms));
+}
+
+static void print_seen(const struct listing_seen *seen) {
+	if (seen->deceiving)
+		print_styled(stdout, RED,
+		    "%zu characters that cannot be seen, or that change how others are shown, stand there as "
+		    "numbers; the first in line %zu.\n",
+		    seen->deceiving, seen->first_deceiving);
+	if (seen->foreign)
+		print_styled(stdout, YELLOW,
+		    "%zu characters are not ASCII and may look like others; the first in line %zu.\n",
+		    seen->foreign, seen->first_foreign);
+}
+
+void approvals_print(struct gb_approval *approval) {
+	const struct gb_approval_request *request = &approval->request;
+	struct listing listing = {
+	    .to = stdout, .has_numbers = true, .syntax = highlight_syntax(request->runtime)};
+	struct listing_seen seen;
+	char hash[2 * GB_HASH_BYTES + 1];
+	gb_hash_format(hash, &approval->hash);
+	print_field("approval", gb_str_from(approval->id));
+	print_styled(stdout, DIM, "%-*s", LABEL, "state");
+	print_styled(stdout, state_style(approval->state), "%s\n", gb_approval_state_name(approval->state));
+	print_field("runtime", request->runtime);
+	print_field("session", request->session);
+	print_field("conversation", request->conversation);
+	print_field("through", request->face);
+	print_field("purpose", request->purpose);
+	print_field("permissions", request->permissions.n ? request->permissions : GB_STR("none"));
+	print_field("limits", request->limits);
+	print_field("policy", request->policy);
+	print_field("inputs", request->inputs);
+	print_times(approval);
+	print_decision(approval);
+	print_field("hash", gb_str_from(hash));
+	putchar('\n');
+	print_listing(&listing, request->code, &seen);
+	print_seen(&seen);
+}
+
+int approvals_show(struct gb_approvals *approvals, const struct approvals_request *request) {
+	char id[GB_APPROVAL_ID];
+	gb_auto_approval struct gb_approval *approval = NULL;
+	struct gb_err err = {0};
+	struct printing printing = {0};
+	if (!gb_approval_resolve(approvals, request->id, id, &err) ||
+	    !gb_approval_get(approvals, id, &approval, &err))
+		return approvals_fail(&err);
+	if (!request->json)
+		approvals_print(approval);
+	else
+		print_json(&printing, approval);
+	if (printing.failed)
+		complain(&command_approvals, "memory is out");
+	int status = approvals_finish_output();
+	return printing.failed ? EXIT_CODE_FAILED : status;
+}

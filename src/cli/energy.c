@@ -1,0 +1,180 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/cells.h"
+#include "store/energy.h"
+#include "store/state.h"
+
+enum { FLAG_DIR, FLAG_JSON };
+
+static const struct flag flags[] = {
+    [FLAG_DIR] = {"dir", 0, "DIR",
+	"the state folder (default: $GLOVEBOX_STATE_DIR, else below ~/.local/state)"},
+    [FLAG_JSON] = {"json", 0, NULL, "one object"},
+    {0},
+};
+
+struct energy_request {
+	const char *action, *level, *dir;
+	bool json;
+};
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct energy_request *request = data;
+	if (flag && flag - flags == FLAG_JSON)
+		return request->json = true;
+	if (flag)
+		request->dir = value;
+	else if (!request->action)
+		request->action = value;
+	else if (!request->level)
+		request->level = value;
+	else
+		return complain(&command_energy, "'%s' is too much; see 'glovebox energy --help'", value);
+	return true;
+}
+
+static int fail(const struct gb_err *err) {
+	fprintf(stderr, "glovebox %s: ", command_energy.name);
+	print_untrusted(stderr, err->message, strlen(err->message));
+	fputc('\n', stderr);
+	return err->code == GB_EINVAL ? EXIT_BAD_USE : EXIT_CODE_FAILED;
+}
+
+/* --- how it stands --- */
+
+/* "now", "never", or a time. */
+static struct gb_str format_when(char text[GB_DATE_TEXT], int64_t ms) {
+	if (ms <= 0)
+		return ms == 0 ? GB_STR("now") : GB_STR("never");
+	return format_time(text, ms);
+}
+
+static void print_tier(const struct gb_energy_state *state, enum gb_tier tier) {
+	char time[GB_DATE_TEXT];
+	struct gb_str when = format_when(time, state->enough_at_ms[tier]);
+	print_styled(stdout, DIM, "%-10s", gb_tier_name(tier));
+	if (state->runs[tier] == GB_RUNS_MANY)
+		print_styled(stdout, GREEN, "as many runs as you like");
+	else if (state->runs[tier])
+		print_styled(
+		    stdout, GREEN, "%u run%s now", state->runs[tier], state->runs[tier] == 1 ? "" : "s");
+	else if (state->enough_at_ms[tier] < 0)
+		print_styled(stdout, RED, "none, ever");
+	else
+		print_styled(stdout, YELLOW, "none before %.*s", GB_STR_ARG(when));
+	printf(" (a run costs %.12g, and needs %.12g to be there)\n", state->rules.cost[tier],
+	    state->rules.at_least[tier] > state->rules.cost[tier] ? state->rules.at_least[tier]
+								  : state->rules.cost[tier]);
+}
+
+static void print_state(const struct gb_energy_state *state) {
+	char time[GB_DATE_TEXT];
+	struct gb_str full = format_when(time, state->full_at_ms);
+	print_styled(stdout, DIM, "%-10s", "energy");
+	print_styled(stdout, state->runs[GB_TIER_ISOLATED] ? BOLD : YELLOW, "%.4f", state->level);
+	printf(" of %.12g, and %.12g more an hour", state->rules.maximum, state->rules.per_hour);
+	printf(state->full_at_ms > 0 ? "; full at %.*s\n" : "; full %.*s\n", GB_STR_ARG(full));
+	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++)
+		print_tier(state, tier);
+}
+
+static void print_json_when(const char *name, int64_t ms) {
+	char time[GB_DATE_TEXT];
+	struct gb_str text = format_time(time, ms);
+	if (ms > 0)
+		printf(",\"%s\":\"%.*s\"", name, GB_STR_ARG(text));
+	else
+		printf(",\"%s\":null", name);
+}
+
+static void print_json_number(const char *before, const char *name, double number) {
+	char text[GB_NUMBER_TEXT];
+	printf("%s\"%s\":%.*s", before, name, (int)gb_number_format(text, number), text);
+}
+
+static void print_state_json(const struct gb_energy_state *state) {
+	print_json_number("{", "level", state->level);
+	print_json_number(",", "maximum", state->rules.maximum);
+	print_json_number(",", "perHour", state->rules.per_hour);
+	print_json_when("fullAt", state->full_at_ms);
+	printf(",\"tiers\":{");
+	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++) {
+		printf("%s\"%s\":", tier ? "," : "", gb_tier_name(tier));
+		print_json_number("{", "cost", state->rules.cost[tier]);
+		print_json_number(",", "atLeast", state->rules.at_least[tier]);
+		printf(",\"allowed\":%s", state->enough_at_ms[tier] == 0 ? "true" : "false");
+		print_json_when("allowedAt", state->enough_at_ms[tier]);
+		putchar('}');
+	}
+	puts("}}");
+}
+
+static int show(const struct energy_request *request) {
+	struct gb_energy_state state;
+	struct gb_err err = {0};
+	if (!gb_energy_look(request->dir, NULL, &state, &err))
+		return fail(&err);
+	if (request->json)
+		print_state_json(&state);
+	else
+		print_state(&state);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return EXIT_OK;
+	complain(&command_energy, "not everything could be written to standard output");
+	return EXIT_CODE_FAILED;
+}
+
+/* --- setting it --- */
+
+static int set(const struct energy_request *request) {
+	struct gb_energy *energy;
+	struct gb_err err = {0};
+	char *end;
+	double level = request->level ? strtod(request->level, &end) : 0;
+	if (!request->level || end == request->level || *end != '\0') {
+		complain(&command_energy, "set which level? Give a number, such as 0.5");
+		return EXIT_BAD_USE;
+	}
+	if (!gb_energy_open(request->dir, NULL, &energy, &err))
+		return fail(&err);
+	bool ok = gb_energy_set(energy, level, &err);
+	gb_energy_close(energy);
+	return ok ? show(request) : fail(&err);
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct energy_request request = {0};
+	char found[GB_STATE_PATH];
+	struct gb_err err = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	if (request.action && strcmp(request.action, "set") != 0) {
+		complain(self, "'%s' is not 'set'; without it, the energy is shown", request.action);
+		return EXIT_BAD_USE;
+	}
+	if (!request.dir && !gb_state_find(found, &err)) {
+		complain(self, "%s; or give --dir", err.message);
+		return EXIT_BAD_USE;
+	}
+	if (!request.dir)
+		request.dir = found;
+	return request.action ? set(&request) : show(&request);
+}
+
+const struct command command_energy = {
+    .name = "energy",
+    .synopsis = "[set LEVEL] [options]",
+    .summary = "how much an agent may still run, and when there will be more",
+    .details = "Each run of an agent costs energy, and time gives it back. What reaches the network costs "
+	       "more and needs more\n"
+	       "to be there; below a level nothing runs at all. Whoever serves agents sets the rules; they "
+	       "are shown here.\n"
+	       "\n"
+	       "  glovebox energy              the level, when it will be full, and what could run now\n"
+	       "  glovebox energy set 1        for you to give or take",
+    .flags = flags,
+    .run = run,
+};

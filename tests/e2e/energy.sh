@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# `glovebox energy` as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
+set -u
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export GLOVEBOX_STATE_DIR=$scratch/state
+n=0
+
+run() { # status, then the program's arguments: leaves $out and $err
+  local expected=$1 status
+  shift
+  "$GB_GLOVEBOX" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+  status=$?
+  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
+  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
+}
+ok() { # name, then a command that must hold
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: $out" "err: $err" | sed 's/^/# /'; echo "not ok $n - $name"; fi
+}
+has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+json() { # expression in Python over j
+  printf '%s\n' "$out" | /usr/bin/python3 -c 'import json, sys
+j = json.load(sys.stdin)
+sys.exit(not ('"$1"'))' || { echo "# not so: $1"; return 1; }
+}
+
+a() { run 0 energy && has "$out" '1.0000 of 1, and 0.5 more an hour; full now' && has "$out" '18 runs now' && has "$out" '5 runs now' && [ ! -e "$scratch/state" ]; }
+ok 'full at the start, and looking makes nothing' a
+a() { run 0 energy set 0.2 && has "$out" 'energy    0.2' && has "$out" 'full at 2' && has "$out" '2 runs now' && has "$out" 'none before 2'; }
+ok 'a person sets it' a
+a() { run 0 energy --json && json '0.2 <= j["level"] < 0.3 and j["maximum"] == 1 and j["perHour"] == 0.5 and j["fullAt"] and j["tiers"]["isolated"] == {"cost": 0.05, "atLeast": 0.15, "allowed": True, "allowedAt": None} and not j["tiers"]["network"]["allowed"] and j["tiers"]["network"]["allowedAt"]'; }
+ok 'the same as JSON' a
+a() { run 0 energy set 0 --json && json 'not j["tiers"]["isolated"]["allowed"]'; }
+ok 'nothing can run at zero' a
+a() { run 2 energy set && has "$err" 'which level' && run 2 energy set much && run 2 energy set 2 && has "$err" 'more than the maximum' && run 2 energy set nan && has "$err" 'not a number' && run 2 energy lose && has "$err" "not 'set'" && run 2 energy set 1 2 && has "$err" 'too much'; }
+ok 'wrong use is named' a
+a() { "$GB_GLOVEBOX" energy > /dev/full 2> "$scratch/err"; [ $? = 1 ] && has "$(cat "$scratch/err")" 'could be written'; }
+ok 'what could not be written is said' a
+a() { run 0 energy --help && has "$out" 'glovebox energy [set LEVEL]'; }
+ok 'help' a
+a() { printf x > "$scratch/state/energy.db" && run 1 energy && has "$err" 'nothing of Glovebox'; }
+ok 'a file that is none' a
+echo "1..$n"

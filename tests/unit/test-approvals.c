@@ -1,0 +1,770 @@
+#include <poll.h>
+#include <sys/wait.h>
+
+#include "approvals.h"
+#include "tap.h"
+
+/* --- a clock of ours, and a handle in a folder of its own --- */
+
+static int64_t clock_ms;
+static int64_t our_clock(void) {
+	return clock_ms;
+}
+
+struct desk {
+	char folder[FOLDER];
+	struct gb_approvals *approvals;
+};
+
+static struct gb_approvals *open_in(const char *folder, struct gb_approvals_options options) {
+	struct gb_approvals *approvals = NULL;
+	struct gb_err err = {0};
+	if (!options.now_ms)
+		options.now_ms = our_clock;
+	if (!CHECK(gb_approvals_open(folder, &options, &approvals, &err)))
+		printf("# %s\n", err.message);
+	return approvals;
+}
+
+static struct desk desk_open(struct gb_approvals_options options) {
+	struct desk desk;
+	clock_ms = 1000000000000;
+	folder_create(desk.folder);
+	desk.approvals = open_in(desk.folder, options);
+	return desk;
+}
+
+static void desk_leave(struct desk *desk) {
+	gb_approvals_close(desk->approvals);
+	folder_destroy(desk->folder);
+}
+#define auto_desk __attribute__((cleanup(desk_leave)))
+
+static const struct gb_approvals_options plain;
+
+static struct gb_approval_ticket submit(struct gb_approvals *approvals, const char *code) {
+	struct gb_approval_request request = a_request(code);
+	struct gb_approval_ticket ticket = {0};
+	struct gb_err err = {0};
+	if (!CHECK(gb_approval_submit(approvals, &request, &ticket, &err)))
+		printf("# %s\n", err.message);
+	return ticket;
+}
+
+static struct gb_standing decide(
+    struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, enum gb_verdict verdict) {
+	struct gb_decision decision = a_decision(verdict, &ticket->hash, "ann");
+	struct gb_standing standing = {0};
+	struct gb_err err = {0};
+	if (!CHECK(gb_approval_decide(approvals, ticket->id, &decision, &standing, &err)))
+		printf("# %s\n", err.message);
+	return standing;
+}
+
+static enum gb_use use(struct gb_approvals *approvals, const char *id, struct gb_approval_request request) {
+	enum gb_use use = GB_USE_GRANTED;
+	CHECK(gb_approval_use(approvals, id, &request, &use, NULL));
+	return use;
+}
+
+static enum gb_approval_state state_of(struct gb_approvals *approvals, const char *id) {
+	gb_auto_approval struct gb_approval *approval = NULL;
+	return CHECK(gb_approval_get(approvals, id, &approval, NULL)) ? approval->state
+								      : GB_APPROVAL_WITHDRAWN;
+}
+
+static bool count(void *data, struct gb_approval *approval) {
+	++*(unsigned *)data;
+	return true;
+}
+
+static unsigned count_all(struct gb_approvals *approvals, struct gb_approval_filter filter) {
+	unsigned n = 0;
+	CHECK(gb_approvals_each(approvals, &filter, count, &n, NULL));
+	return n;
+}
+
+/* --- asking and deciding --- */
+
+TEST(what_is_submitted_can_be_read) {
+	auto_desk struct desk desk = desk_open(plain);
+	gb_auto_approval struct gb_approval *approval = NULL;
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	CHECK_INT(strlen(ticket.id), 32);
+	CHECK_INT(ticket.expires_ms, clock_ms + 300000);
+	CHECK(gb_approval_get(desk.approvals, ticket.id, &approval, NULL));
+	struct gb_approval_request wanted = a_request("print(1)");
+	for (size_t i = 0; i < gb_approval_n_fields; i++)
+		CHECK(gb_str_eq(*gb_approval_text(&approval->request, &gb_approval_fields[i]),
+		    *gb_approval_text(&wanted, &gb_approval_fields[i])));
+	CHECK_INT(approval->state, GB_APPROVAL_PENDING);
+	CHECK_INT(approval->created_ms, clock_ms);
+	CHECK(gb_hash_eq(&approval->hash, &ticket.hash));
+}
+
+TEST(an_approved_one_can_be_used_once) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
+	struct gb_standing standing = decide(desk.approvals, &ticket, GB_APPROVE);
+	CHECK(standing.is_mine && standing.state == GB_APPROVAL_APPROVED && !standing.trusts);
+	CHECK_STR(standing.decider, "ann");
+	CHECK_STR(standing.reason, "because");
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_USED);
+}
+
+TEST(a_denied_one_cannot_be_used) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	CHECK_INT(decide(desk.approvals, &ticket, GB_DENY).state, GB_APPROVAL_DENIED);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_DENIED);
+}
+
+TEST(every_bound_field_is_bound_to_the_byte) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	unsigned bound = 0;
+	decide(desk.approvals, &ticket, GB_APPROVE);
+	for (size_t i = 0; i < gb_approval_n_fields; i++) {
+		struct gb_approval_request request = a_request("print(1)");
+		struct gb_str *text = gb_approval_text(&request, &gb_approval_fields[i]);
+		bool matches = false;
+		char longer[300];
+		snprintf(longer, sizeof longer, "%.*s ", GB_STR_ARG(*text));
+		*text = gb_str_from(longer);
+		CHECK(gb_approval_matches(desk.approvals, ticket.id, &request, &matches, NULL));
+		CHECK_INT(matches, !gb_approval_fields[i].is_bound);
+		if (gb_approval_fields[i].is_bound)
+			CHECK_INT(use(desk.approvals, ticket.id, request), GB_USE_CHANGED);
+		bound += gb_approval_fields[i].is_bound;
+	}
+	CHECK_INT(bound, 8);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+}
+
+TEST(bytes_cannot_move_from_one_field_to_the_next) {
+	struct gb_approval_request a = a_request("x"), b = a_request("x");
+	struct gb_hash one, two;
+	a.session = GB_STR("ab"), a.conversation = GB_STR("c");
+	b.session = GB_STR("a"), b.conversation = GB_STR("bc");
+	gb_approval_hash(&a, &one);
+	gb_approval_hash(&b, &two);
+	CHECK(!gb_hash_eq(&one, &two));
+}
+
+TEST(a_decision_is_over_what_was_shown) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	struct gb_standing standing;
+	struct gb_err err = {0};
+	ticket.hash.bytes[31] ^= 1;
+	struct gb_decision decision = a_decision(GB_APPROVE, &ticket.hash, "ann");
+	CHECK(!gb_approval_decide(desk.approvals, ticket.id, &decision, &standing, &err));
+	CHECK_INT(err.code, GB_EINVAL);
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
+}
+
+TEST(a_decision_needs_a_decider) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	struct gb_standing standing;
+	struct gb_err err = {0};
+	struct gb_decision decision = a_decision(GB_APPROVE, &ticket.hash, "");
+	CHECK(!gb_approval_decide(desk.approvals, ticket.id, &decision, &standing, &err));
+	CHECK(strstr(err.message, "decider") != NULL);
+	CHECK(!gb_approval_decide(desk.approvals, "0000", &decision, &standing, &err));
+}
+
+TEST(the_second_decider_is_told_what_the_first_decided) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	struct gb_standing standing = {0};
+	decide(desk.approvals, &ticket, GB_DENY);
+	struct gb_decision late = a_decision(GB_TRUST, &ticket.hash, "bob");
+	CHECK(gb_approval_decide(desk.approvals, ticket.id, &late, &standing, NULL));
+	CHECK(!standing.is_mine && standing.state == GB_APPROVAL_DENIED);
+	CHECK_STR(standing.decider, "ann");
+	struct gb_trust trust;
+	struct gb_approval_request request = a_request("print(1)");
+	bool is_trusted = true;
+	CHECK(gb_trust_find(desk.approvals, &request, &is_trusted, &trust, NULL) && !is_trusted);
+}
+
+/* --- time --- */
+
+TEST(nobody_deciding_is_a_denial) {
+	auto_desk struct desk desk = desk_open((struct gb_approvals_options){.timeout_ms = 1000});
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	int64_t left;
+	CHECK(gb_approvals_next_deadline(desk.approvals, &left, NULL) && left == 1000);
+	clock_ms += 999;
+	CHECK(gb_approvals_next_deadline(desk.approvals, &left, NULL) && left == 1);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
+	clock_ms += 1;
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
+	CHECK_INT(decide(desk.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_EXPIRED);
+	CHECK(gb_approvals_next_deadline(desk.approvals, &left, NULL) && left == -1);
+}
+
+TEST(a_clock_that_goes_back_prolongs_nothing) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	clock_ms -= 1000;
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
+	clock_ms -= 3600000;
+	CHECK_INT(decide(desk.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
+	clock_ms += 3600000;
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
+}
+
+TEST(a_decision_is_good_for_a_while) {
+	auto_desk struct desk desk = desk_open((struct gb_approvals_options){.use_ms = 1000});
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	decide(desk.approvals, &ticket, GB_APPROVE);
+	clock_ms += 1000;
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_STALE);
+	CHECK(strcmp(submit(desk.approvals, "print(1)").id, ticket.id) != 0);
+}
+
+TEST(what_is_withdrawn_is_no_longer_decided_or_used) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket one = submit(desk.approvals, "1"), two = submit(desk.approvals, "2");
+	bool was_open = false;
+	decide(desk.approvals, &two, GB_APPROVE);
+	CHECK(gb_approval_withdraw(desk.approvals, one.id, &was_open, NULL) && was_open);
+	CHECK(gb_approval_withdraw(desk.approvals, two.id, &was_open, NULL) && was_open);
+	CHECK(gb_approval_withdraw(desk.approvals, two.id, &was_open, NULL) && !was_open);
+	CHECK_INT(decide(desk.approvals, &one, GB_APPROVE).state, GB_APPROVAL_WITHDRAWN);
+	CHECK_INT(use(desk.approvals, one.id, a_request("1")), GB_USE_WITHDRAWN);
+	CHECK_INT(use(desk.approvals, two.id, a_request("2")), GB_USE_WITHDRAWN);
+}
+
+/* --- a restart --- */
+
+TEST(a_pending_one_outlives_a_restart) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	gb_approvals_close(desk.approvals);
+	desk.approvals = open_in(desk.folder, plain);
+	gb_auto_approval struct gb_approval *found = NULL;
+	struct gb_approval_request request = a_request("print(1)");
+	CHECK(gb_approval_find(desk.approvals, &request, &found, NULL));
+	CHECK_STR(found ? found->id : "", ticket.id);
+	struct gb_approval_ticket again = submit(desk.approvals, "print(1)");
+	CHECK(again.was_there && again.expires_ms == ticket.expires_ms);
+	CHECK_STR(again.id, ticket.id);
+	decide(desk.approvals, &ticket, GB_APPROVE);
+	CHECK_STR(submit(desk.approvals, "print(1)").id, ticket.id);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+	CHECK(!submit(desk.approvals, "print(1)").was_there);
+}
+
+TEST(one_that_expired_meanwhile_is_asked_about_anew) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	gb_approvals_close(desk.approvals);
+	clock_ms += 300000;
+	desk.approvals = open_in(desk.folder, plain);
+	CHECK(!submit(desk.approvals, "print(1)").was_there);
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
+}
+
+TEST(another_token_is_another_requester) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_request request = a_request("print(1)");
+	struct gb_approval_ticket first = submit(desk.approvals, "print(1)"), ticket;
+	gb_auto_approval struct gb_approval *found = NULL;
+	request.token = GB_STR("token-2");
+	CHECK(!gb_approval_find(desk.approvals, &request, &found, NULL));
+	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(strcmp(first.id, ticket.id) != 0);
+	request.token = GB_STR("");
+	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL) && !ticket.was_there);
+}
+
+/* --- caps --- */
+
+TEST(wrong_requests_are_refused_by_the_name_of_the_field) {
+	auto_desk struct desk desk =
+	    desk_open((struct gb_approvals_options){.max_code = 100, .max_inputs = 10});
+	static char big[GB_APPROVAL_JSON_MAX + 2];
+	memset(big, '1', sizeof big - 1);
+	const struct {
+		const char *field;
+		size_t offset;
+		struct gb_str text;
+		int code;
+	} cases[] = {
+	    {"code", offsetof(struct gb_approval_request, code), {big, 101}, GB_ELIMIT},
+	    {"code", offsetof(struct gb_approval_request, code), GB_STR(""), GB_EINVAL},
+	    {"code", offsetof(struct gb_approval_request, code), GB_STR("\xff"), GB_EINVAL},
+	    {"inputs", offsetof(struct gb_approval_request, inputs), {big, 11}, GB_ELIMIT},
+	    {"inputs", offsetof(struct gb_approval_request, inputs), GB_STR("{1}"), GB_EFORMAT},
+	    {"permissions", offsetof(struct gb_approval_request, permissions), gb_str_from(big), GB_ELIMIT},
+	    {"limits", offsetof(struct gb_approval_request, limits), GB_STR("no"), GB_EFORMAT},
+	    {"runtime", offsetof(struct gb_approval_request, runtime), GB_STR(""), GB_EINVAL},
+	    {"conversation", offsetof(struct gb_approval_request, conversation), {big, 201}, GB_ELIMIT},
+	    {"purpose", offsetof(struct gb_approval_request, purpose), {big, 4097}, GB_ELIMIT},
+	};
+	for (size_t i = 0; i < GB_COUNT(cases); i++) {
+		struct gb_approval_request request = a_request("1");
+		struct gb_approval_ticket ticket;
+		struct gb_err err = {0};
+		*(struct gb_str *)((char *)&request + cases[i].offset) = cases[i].text;
+		CHECK(!gb_approval_submit(desk.approvals, &request, &ticket, &err));
+		if (!CHECK(strstr(err.message, cases[i].field) != NULL) ||
+		    !CHECK_INT(err.code, cases[i].code))
+			printf("# %s\n", err.message);
+	}
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 0);
+}
+
+TEST(only_so_many_are_pending) {
+	auto_desk struct desk desk =
+	    desk_open((struct gb_approvals_options){.max_pending = 5, .max_pending_conversation = 3});
+	struct gb_approval_request request = a_request("1");
+	struct gb_approval_ticket tickets[8];
+	struct gb_err err = {0};
+	request.token = GB_STR("");
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(gb_approval_submit(desk.approvals, &request, &tickets[i], NULL));
+	CHECK(!gb_approval_submit(desk.approvals, &request, &tickets[3], &err) && err.code == GB_ELIMIT);
+	CHECK(strstr(err.message, "in this conversation") != NULL);
+	request.conversation = GB_STR("another");
+	for (unsigned i = 3; i < 5; i++)
+		CHECK(gb_approval_submit(desk.approvals, &request, &tickets[i], NULL));
+	CHECK(!gb_approval_submit(desk.approvals, &request, &tickets[5], &err) && err.code == GB_ELIMIT);
+	CHECK(strstr(err.message, "5 approvals are pending") != NULL);
+	decide(desk.approvals, &tickets[0], GB_DENY);
+	CHECK(gb_approval_submit(desk.approvals, &request, &tickets[5], NULL));
+	clock_ms += 300000;
+	CHECK(gb_approval_submit(desk.approvals, &request, &tickets[6], NULL));
+}
+
+static struct gb_approval_ticket submit_and_deny(struct gb_approvals *approvals, const char *code) {
+	struct gb_approval_ticket ticket = submit(approvals, code);
+	decide(approvals, &ticket, GB_DENY);
+	return ticket;
+}
+
+TEST(old_decided_ones_go_by_count) {
+	auto_desk struct desk desk = desk_open((struct gb_approvals_options){.keep_count = 3});
+	struct gb_approval_ticket kept = submit(desk.approvals, "approved"),
+				  waits = submit(desk.approvals, "waits");
+	decide(desk.approvals, &kept, GB_APPROVE);
+	for (unsigned i = 0; i < 10; i++)
+		submit_and_deny(desk.approvals, "1");
+	submit(desk.approvals, "last");
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 3 + 3);
+	CHECK_INT(state_of(desk.approvals, waits.id), GB_APPROVAL_PENDING);
+	CHECK_INT(use(desk.approvals, kept.id, a_request("approved")), GB_USE_GRANTED);
+}
+
+TEST(old_decided_ones_go_by_age_and_size) {
+	auto_desk struct desk desk =
+	    desk_open((struct gb_approvals_options){.keep_ms = 86400000, .keep_bytes = 10000});
+	char code[3000];
+	struct gb_approval_ticket old = submit_and_deny(desk.approvals, "old");
+	clock_ms += 86400001;
+	submit(desk.approvals, "new");
+	gb_auto_approval struct gb_approval *gone = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_approval_get(desk.approvals, old.id, &gone, &err) && err.code == GB_ENOENT);
+	memset(code, 'x', sizeof code);
+	code[sizeof code - 1] = '\0';
+	for (unsigned i = 0; i < 8; i++)
+		submit_and_deny(desk.approvals, code);
+	submit(desk.approvals, "newer");
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 2 + 3);
+}
+
+/* --- trust --- */
+
+static bool is_trusted(struct gb_approvals *approvals, struct gb_approval_request request) {
+	struct gb_trust trust;
+	bool is_trusted = false;
+	CHECK(gb_trust_find(approvals, &request, &is_trusted, &trust, NULL));
+	if (is_trusted)
+		CHECK_STR(trust.decider, "ann");
+	return is_trusted;
+}
+
+TEST(trust_is_for_the_same_session_runtime_permissions_and_policy) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	static const char *const named[] = {"runtime", "session", "conversation", "policy", "permissions"};
+	CHECK(!is_trusted(desk.approvals, a_request("print(2)")));
+	struct gb_standing standing = decide(desk.approvals, &ticket, GB_TRUST);
+	CHECK(standing.trusts && standing.state == GB_APPROVAL_APPROVED);
+	CHECK(is_trusted(desk.approvals, a_request("print(2)")));
+	for (size_t i = 0; i < gb_approval_n_fields; i++) {
+		struct gb_approval_request request = a_request("print(2)");
+		bool matters = false;
+		*gb_approval_text(&request, &gb_approval_fields[i]) = GB_STR("other");
+		for (size_t j = 0; j < GB_COUNT(named); j++)
+			matters |= strcmp(gb_approval_fields[i].name, named[j]) == 0;
+		CHECK_INT(is_trusted(desk.approvals, request), !matters);
+	}
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+}
+
+TEST(trust_ends_with_the_session_the_conversation_or_its_time) {
+	auto_desk struct desk desk = desk_open(plain);
+	uint64_t revoked = 0;
+	for (unsigned round = 0; round < 3; round++) {
+		struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+		struct gb_approval_request request = a_request("print(1)");
+		decide(desk.approvals, &ticket, GB_TRUST);
+		use(desk.approvals, ticket.id, request);
+		CHECK(is_trusted(desk.approvals, request));
+		if (round < 2) {
+			CHECK(gb_trust_revoke(
+			    desk.approvals, round ? NULL : "other", round ? "other" : NULL, &revoked, NULL));
+			CHECK_INT(revoked, 0);
+			CHECK(gb_trust_revoke(desk.approvals, round ? NULL : "session-1",
+			    round ? "conversation-1" : NULL, &revoked, NULL));
+			CHECK_INT(revoked, 1);
+		} else {
+			clock_ms += 12 * 3600000;
+		}
+		CHECK(!is_trusted(desk.approvals, request));
+	}
+	CHECK(!gb_trust_revoke(desk.approvals, NULL, NULL, &revoked, NULL));
+}
+
+TEST(trust_ends_when_the_policy_changes_and_does_not_come_back_with_it) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	uint64_t revoked = 9;
+	decide(desk.approvals, &ticket, GB_TRUST);
+	CHECK(gb_trust_revoke_policy(desk.approvals, GB_STR("policy-1"), &revoked, NULL) && revoked == 0);
+	CHECK(is_trusted(desk.approvals, a_request("1")));
+	CHECK(gb_trust_revoke_policy(desk.approvals, GB_STR("policy-2"), &revoked, NULL) && revoked == 1);
+	CHECK(!is_trusted(desk.approvals, a_request("1")));
+	/* Nor is what was approved under the old one still approved under the new one. */
+	struct gb_approval_request request = a_request("print(1)");
+	request.policy = GB_STR("policy-2");
+	CHECK_INT(use(desk.approvals, ticket.id, request), GB_USE_CHANGED);
+}
+
+TEST(without_a_conversation_there_is_nothing_to_trust) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_request request = a_request("1");
+	struct gb_approval_ticket ticket;
+	struct gb_standing standing;
+	struct gb_err err = {0};
+	request.conversation = GB_STR("");
+	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL));
+	struct gb_decision decision = a_decision(GB_TRUST, &ticket.hash, "ann");
+	CHECK(!gb_approval_decide(desk.approvals, ticket.id, &decision, &standing, &err));
+	CHECK(strstr(err.message, "of no conversation") != NULL);
+	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
+}
+
+/* --- ids and lists --- */
+
+TEST(an_id_may_be_cut_as_long_as_it_is_the_only_one) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "1");
+	char id[GB_APPROVAL_ID], prefix[GB_APPROVAL_ID];
+	struct gb_err err = {0};
+	snprintf(prefix, sizeof prefix, "%.6s", ticket.id);
+	CHECK(gb_approval_resolve(desk.approvals, prefix, id, &err));
+	CHECK_STR(id, ticket.id);
+	CHECK(gb_approval_resolve(desk.approvals, ticket.id, id, &err));
+	CHECK(!gb_approval_resolve(desk.approvals, "", id, &err) && err.code == GB_EINVAL);
+	CHECK(!gb_approval_resolve(desk.approvals, "123", id, &err) && err.code == GB_EINVAL);
+	CHECK(!gb_approval_resolve(desk.approvals, "%%%%", id, &err) && err.code == GB_EINVAL);
+	prefix[5] = prefix[5] == '0' ? '1' : '0';
+	CHECK(!gb_approval_resolve(desk.approvals, prefix, id, &err) && err.code == GB_ENOENT);
+	gb_approvals_close(desk.approvals);
+	sqlite3 *db;
+	CHECK_INT(sqlite3_open(file_in(desk.folder, "approvals.db"), &db), SQLITE_OK);
+	sqlite3_exec(db, "UPDATE approval SET id = 'abcd0000000000000000000000000000'", NULL, NULL, NULL);
+	sqlite3_close(db);
+	desk.approvals = open_in(desk.folder, plain);
+	submit(desk.approvals, "2");
+	sqlite3_open(file_in(desk.folder, "approvals.db"), &db);
+	sqlite3_exec(db, "UPDATE approval SET id = 'abcd1000000000000000000000000000' WHERE seq = 2", NULL,
+	    NULL, NULL);
+	sqlite3_close(db);
+	CHECK(!gb_approval_resolve(desk.approvals, "abcd", id, &err) && err.code == GB_EINVAL);
+	CHECK(strstr(err.message, "several") != NULL);
+	CHECK(gb_approval_resolve(desk.approvals, "abcd1", id, &err));
+}
+
+TEST(lists_by_what_they_say) {
+	auto_desk struct desk desk = desk_open(plain);
+	submit_and_deny(desk.approvals, "1");
+	submit(desk.approvals, "2");
+	struct gb_approval_request request = a_request("3");
+	struct gb_approval_ticket ticket;
+	request.conversation = GB_STR("other"), request.runtime = GB_STR("js");
+	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL));
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 3);
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.newest_first = true}), 3);
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.limit = 2}), 2);
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.pending_only = true}), 2);
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.conversation = "other"}), 1);
+	CHECK_INT(count_all(desk.approvals,
+		      (struct gb_approval_filter){.session = "session-1", .runtime = "python"}),
+	    2);
+}
+
+TEST(as_json) {
+	auto_desk struct desk desk = desk_open(plain);
+	gb_auto_approval struct gb_approval *approval = NULL;
+	gb_auto_buf struct gb_buf json;
+	gb_buf_init(&json, 1 << 20);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "a\x1b\"b");
+	decide(desk.approvals, &ticket, GB_TRUST);
+	CHECK(gb_approval_get(desk.approvals, ticket.id, &approval, NULL));
+	gb_approval_json(&json, approval);
+	static const char *const parts[] = {"\"state\":\"approved\",\"trusts\":true,\"used\":false",
+	    "\"code\":\"a\\u001b\\\"b\",\"inputs\":{\"n\":1},\"permissions\":{\"network\":[]}",
+	    "\"createdAt\":\"2001-09-09T01:46:40.000Z\"",
+	    "\"usedAt\":null,\"decidedBy\":\"ann\",\"reason\":\"because\"}"};
+	for (size_t i = 0; i < GB_COUNT(parts); i++)
+		if (!CHECK(strstr(gb_buf_c_str(&json), parts[i]) != NULL))
+			printf("# no %s in %s\n", parts[i], json.data);
+}
+
+/* --- somebody who writes to the file --- */
+
+TEST(code_that_was_changed_in_the_file_is_not_shown_decided_or_used) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	gb_auto_approval struct gb_approval *approval = NULL;
+	struct gb_approval_request request = a_request("print(2)");
+	struct gb_err err = {0};
+	enum gb_use used;
+	sqlite3 *db;
+	decide(desk.approvals, &ticket, GB_APPROVE);
+	sqlite3_open(file_in(desk.folder, "approvals.db"), &db);
+	CHECK_INT(sqlite3_exec(db, "UPDATE approval SET code = CAST('print(2)' AS BLOB)", NULL, NULL, NULL),
+	    SQLITE_OK);
+	sqlite3_close(db);
+	CHECK(!gb_approval_get(desk.approvals, ticket.id, &approval, &err) && err.code == GB_EFORMAT);
+	CHECK(!gb_approval_use(desk.approvals, ticket.id, &request, &used, &err));
+}
+
+TEST(a_file_with_other_tables_is_refused) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *again;
+	struct gb_err err = {0};
+	sqlite3 *db;
+	sqlite3_open(file_in(desk.folder, "approvals.db"), &db);
+	sqlite3_exec(db, "CREATE TRIGGER t AFTER INSERT ON approval BEGIN UPDATE approval SET state = 1; END",
+	    NULL, NULL, NULL);
+	sqlite3_close(db);
+	CHECK(!gb_approvals_open(desk.folder, NULL, &again, &err) && err.code == GB_EFORMAT);
+}
+
+/* --- waiting --- */
+
+static bool is_readable(int fd) {
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	return poll(&pollfd, 1, 0) == 1;
+}
+
+static unsigned poll_count(struct gb_approvals *approvals) {
+	unsigned n = 0;
+	CHECK(gb_approvals_poll(approvals, count, &n, NULL));
+	return n;
+}
+
+TEST(who_waits_is_woken_by_another_handle) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *other = open_in(desk.folder, plain);
+	int fd = -1;
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	CHECK_INT(poll_count(desk.approvals), 0);
+	CHECK(!is_readable(fd));
+	struct gb_approval_ticket ticket = submit(other, "1");
+	CHECK(is_readable(fd));
+	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK(!is_readable(fd));
+	decide(other, &ticket, GB_APPROVE);
+	submit_and_deny(other, "2");
+	CHECK(is_readable(fd));
+	CHECK_INT(poll_count(desk.approvals), 2);
+	CHECK_INT(poll_count(desk.approvals), 0);
+	gb_approvals_close(other);
+}
+
+TEST(what_happened_before_the_descriptor_is_polled_too) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *other = open_in(desk.folder, plain);
+	int fd;
+	submit(other, "1");
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	CHECK(!is_readable(fd));
+	CHECK_INT(poll_count(desk.approvals), 1);
+	gb_approvals_close(other);
+}
+
+TEST(a_bell_that_was_taken_away_is_hung_up_again) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *other = open_in(desk.folder, plain);
+	int fd;
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	for (unsigned i = 0; i < 2; i++) {
+		if (i == 0)
+			CHECK(unlink(file_in(desk.folder, "approvals.bell")) == 0);
+		else
+			CHECK(rename(file_in(desk.folder, "approvals.bell"), file_in(desk.folder, "moved")) ==
+			      0);
+		CHECK(is_readable(fd));
+		poll_count(desk.approvals);
+		CHECK(!is_readable(fd) || (poll_count(desk.approvals), !is_readable(fd)));
+		submit_and_deny(other, i ? "1" : "2");
+		CHECK(is_readable(fd));
+		CHECK_INT(poll_count(desk.approvals), 1);
+	}
+	gb_approvals_close(other);
+}
+
+TEST(polling_lets_expire_and_tells) {
+	auto_desk struct desk desk = desk_open(plain);
+	submit(desk.approvals, "1");
+	CHECK_INT(poll_count(desk.approvals), 1);
+	clock_ms += 300000;
+	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK_INT(poll_count(desk.approvals), 0);
+}
+
+static bool decide_here(void *data, struct gb_approval *approval) {
+	struct gb_decision decision = a_decision(GB_DENY, &approval->hash, "ann");
+	struct gb_standing standing;
+	if (approval->state == GB_APPROVAL_PENDING)
+		CHECK(gb_approval_decide(data, approval->id, &decision, &standing, NULL) && standing.is_mine);
+	return true;
+}
+
+TEST(a_visitor_may_decide) {
+	auto_desk struct desk desk = desk_open(plain);
+	for (unsigned i = 0; i < 5; i++)
+		submit(desk.approvals, "12345" + i);
+	CHECK(gb_approvals_poll(desk.approvals, decide_here, desk.approvals, NULL));
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.pending_only = true}), 0);
+}
+
+/* --- several processes --- */
+
+enum { RIVALS = 8, CONTESTS = 10 };
+
+/* Each rival does @work for each ticket, at the same time; returns how often one of them won. */
+static unsigned compete(const char *folder, const struct gb_approval_ticket *tickets,
+    bool (*work)(struct gb_approvals *, const struct gb_approval_ticket *, unsigned)) {
+	int start[2], wins[2];
+	char won[RIVALS * CONTESTS + 1];
+	unsigned n = 0;
+	if (pipe(start) != 0 || pipe(wins) != 0)
+		abort();
+	for (unsigned i = 0; i < RIVALS; i++)
+		if (fork() == 0) {
+			struct gb_approvals *approvals = open_in(folder, plain);
+			char byte;
+			close(start[1]);
+			if (read(start[0], &byte, 1) != 0)
+				_exit(1);
+			for (unsigned j = 0; j < CONTESTS; j++)
+				if (work(approvals, &tickets[j], i) && write(wins[1], "!", 1) != 1)
+					_exit(1);
+			gb_approvals_close(approvals);
+			_exit(tap.failures > 0);
+		}
+	close(start[0]), close(start[1]), close(wins[1]);
+	for (ssize_t got; (got = read(wins[0], won, sizeof won)) > 0;)
+		n += (unsigned)got;
+	for (int status; wait(&status) > 0;)
+		CHECK_INT(status, 0);
+	close(wins[0]);
+	return n;
+}
+
+static bool decide_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned who) {
+	char name[16];
+	struct gb_standing standing = {0};
+	snprintf(name, sizeof name, "rival-%u", who);
+	struct gb_decision decision = a_decision(who % 2 ? GB_APPROVE : GB_DENY, &ticket->hash, name);
+	CHECK(gb_approval_decide(approvals, ticket->id, &decision, &standing, NULL));
+	CHECK(standing.is_mine == (strcmp(standing.decider, name) == 0));
+	/* Whoever it was, odd ones approve. */
+	CHECK_INT(
+	    standing.state, (standing.decider[6] - '0') % 2 ? GB_APPROVAL_APPROVED : GB_APPROVAL_DENIED);
+	return standing.is_mine;
+}
+
+static bool use_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned who) {
+	return use(approvals, ticket->id, a_request("1")) == GB_USE_GRANTED;
+}
+
+static void submit_contests(struct desk *desk, struct gb_approval_ticket tickets[CONTESTS]) {
+	struct gb_approval_request request = a_request("1");
+	request.token = GB_STR("");
+	for (unsigned i = 0; i < CONTESTS; i++)
+		CHECK(gb_approval_submit(desk->approvals, &request, &tickets[i], NULL));
+}
+
+TEST(of_several_deciders_in_processes_of_their_own_one_is_first) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket tickets[CONTESTS];
+	submit_contests(&desk, tickets);
+	gb_approvals_close(desk.approvals);
+	desk.approvals = NULL;
+	CHECK_INT(compete(desk.folder, tickets, decide_as), CONTESTS);
+}
+
+TEST(of_several_users_in_processes_of_their_own_one_is_granted) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket tickets[CONTESTS];
+	submit_contests(&desk, tickets);
+	for (unsigned i = 0; i < CONTESTS; i++)
+		decide(desk.approvals, &tickets[i], GB_APPROVE);
+	gb_approvals_close(desk.approvals);
+	desk.approvals = NULL;
+	CHECK_INT(compete(desk.folder, tickets, use_as), CONTESTS);
+}
+
+TEST(a_waiter_is_woken_by_another_process) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "1");
+	int fd;
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	poll_count(desk.approvals);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct gb_approvals *other = open_in(desk.folder, plain);
+		bool mine = decide(other, &ticket, GB_APPROVE).is_mine;
+		gb_approvals_close(other);
+		_exit(!mine);
+	}
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	CHECK_INT(poll(&pollfd, 1, 60000), 1);
+	int status = -1;
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("1")), GB_USE_GRANTED);
+}
+
+TEST(reading_alone_makes_and_changes_nothing) {
+	auto_folder char folder[FOLDER];
+	struct gb_approvals *approvals;
+	struct gb_approvals_options options = {.read_only = true, .now_ms = our_clock};
+	struct gb_err err = {0};
+	folder_create(folder);
+	CHECK(!gb_approvals_open(folder, &options, &approvals, &err) && err.code == GB_ENOENT);
+	struct gb_approvals *writer = open_in(folder, plain);
+	struct gb_approval_ticket ticket = submit(writer, "1");
+	CHECK(gb_approvals_open(folder, &options, &approvals, &err));
+	CHECK_INT(state_of(approvals, ticket.id), GB_APPROVAL_PENDING);
+	struct gb_decision decision = a_decision(GB_APPROVE, &ticket.hash, "ann");
+	struct gb_standing standing;
+	CHECK(!gb_approval_decide(approvals, ticket.id, &decision, &standing, &err) && err.code == GB_EINVAL);
+	gb_approvals_close(approvals);
+	gb_approvals_close(writer);
+}
