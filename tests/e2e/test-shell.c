@@ -92,8 +92,14 @@ TEST(a_script_ends_where_it_ends) {
 	check_run(NULL, "trap 'echo bye; exit 4' EXIT; echo hi; false", 4, "hi\nbye\n");
 	check_run(NULL, "trap 'echo $?' EXIT; (exit 7)", 7, "7\n");
 	check_run(NULL, "trap : EXIT; trap - EXIT; echo hi", 0, "hi\n");
-	check_run(NULL, "echo end 0 > /dev/pts/0; sleep 0.1; echo not here", 0, "");
-	check_run(NULL, "echo nonsense > /dev/pts/0; head -c 100000 /dev/zero > /dev/pts/0; (exit 7)", 7, "");
+	check_run(NULL, "echo end 0 > /dev/shm/.glovebox-end; sleep 0.1; echo not here", 0, "");
+	check_run(NULL, "head -c 100000 /dev/zero > /dev/shm/.glovebox-end; (exit 7)", 7, "");
+	check_run(NULL, "rm /dev/shm/.glovebox-end; (exit 7)", 7, "");
+	check_run(NULL, "rm /dev/shm/.glovebox-end; mkdir /dev/shm/.glovebox-end; (exit 7)", 7, "");
+	check_run(NULL,
+	    "rm /dev/shm/.glovebox-end; mkfifo /dev/shm/.glovebox-end; (sleep 0.2; cat "
+	    "/dev/shm/.glovebox-end) & (exit 7)",
+	    7, "end 7\n");
 	check_run(NULL, "set -x; echo hi", 0, "hi\n++ echo hi\n");
 	check_run(NULL, "set -e; false; echo not here", 1, "");
 	check_run(NULL, "exec echo replaced", 0, "replaced\n");

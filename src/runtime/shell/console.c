@@ -22,7 +22,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "runtime/program/post.h"
-#include "runtime/shell/prompt.h"
+#include "runtime/shell/awaiting.h"
 #include "runtime/shell/shell.h"
 #include "runtime/shell/tty.h"
 #include "runtime/shell/waiting.h"
@@ -36,11 +36,8 @@ enum {
 	KEPT_MAX = 64 << 10,  /* of what is written between runs */
 	LAST_MAX = 256 << 10, /* more than a terminal can hold of what was written before the wire spoke */
 	SCRIPT_MAX = 256 << 20,
-	FIRST_LOOK_MS = 10, /* for who waits */
-	LOOK_MS = 50,
-	LOOK_AGAIN_MS = 200,   /* while somebody does */
-	QUIET_ENOUGH_MS = 300, /* for a guess, where nobody can tell */
 	INTERRUPT_MS = 100,
+	CALL_MS = 50,
 	INTERRUPTED = 130, /* a shell's number for it */
 };
 
@@ -50,6 +47,7 @@ static struct {
 	bool attached;
 	bool wanted;             /* by a run, which comes before whoever is attached */
 	bool called;             /* away from its prompt */
+	uint64_t call_at;        /* and when to do that again, ns */
 	bool unheard;            /* what the terminal shows is of our own making */
 	unsigned turn;           /* of the shell's last question */
 	unsigned number, status; /* of the command that is run */
@@ -57,11 +55,8 @@ static struct {
 	size_t n_word;
 	struct gb_buf typed, kept;
 	bool kept_all;
-	struct gb_prompt prompt;
-	bool awaiting;
-	uint64_t quiet_since, look_at;
+	struct gb_awaiting awaiting;
 	uint64_t interrupt_at; /* again; 0: not at all */
-	unsigned pause_ms;
 } console = {.terminal = {.master = -1, .slave = -1}, .wire = {.master = -1, .slave = -1}};
 
 /* --- the shell's side --- */
@@ -88,12 +83,6 @@ static void tell_number(void) {
 
 /* --- what the terminal shows --- */
 
-static void look_soon(void) {
-	console.quiet_since = gb_now_ns();
-	console.pause_ms = FIRST_LOOK_MS;
-	console.look_at = console.quiet_since + console.pause_ms * MS;
-}
-
 static void post_shown(const char *bytes, size_t n) {
 	gb_auto_buf struct gb_buf frame;
 	gb_buf_init(&frame, n + GB_WIRE_CALL_SLACK);
@@ -116,8 +105,7 @@ static void show(const char *bytes, size_t n) {
 		post_shown(bytes, n);
 	if (console.unheard)
 		return;
-	gb_prompt_feed(&console.prompt, bytes, n);
-	look_soon();
+	gb_awaiting_shown(&console.awaiting, bytes, n);
 	if (console.shell == RUNNING)
 		gb_post_output(1, bytes, n);
 	else if (!console.attached)
@@ -158,56 +146,6 @@ static void type(struct gb_keeper *keeper, const char *bytes, size_t n) {
 	if (gb_buf_failed(&console.typed))
 		gb_buf_clear(&console.typed);
 	feed_typed(keeper);
-}
-
-/* --- who waits --- */
-
-static void post_awaiting(const char *text, size_t n) {
-	gb_auto_buf struct gb_buf frame;
-	gb_buf_init(&frame, GB_WIRE_PROMPT_MAX + GB_WIRE_CALL_SLACK);
-	size_t mark = gb_frame_begin(&frame, GB_FRAME_AWAITING);
-	if (text)
-		gb_cbor_string(&frame, text, n);
-	else
-		gb_cbor_simple(&frame, GB_SIMPLE_NULL);
-	gb_frame_end(&frame, mark);
-	gb_post_frame(frame.data, frame.len);
-}
-
-static void set_awaiting(bool awaiting) {
-	char text[GB_WIRE_PROMPT_MAX];
-	if (console.awaiting == awaiting)
-		return;
-	console.awaiting = awaiting;
-	if (awaiting)
-		post_awaiting(text, gb_prompt_text(&console.prompt, text, sizeof text));
-	else
-		post_awaiting(NULL, 0);
-}
-
-/* Where nobody can tell: it has been quiet for a while after what looks like a question. */
-static bool guess_waiting(void) {
-	char text[GB_WIRE_PROMPT_MAX];
-	size_t n = gb_prompt_text(&console.prompt, text, sizeof text);
-	return gb_now_ns() - console.quiet_since >= QUIET_ENOUGH_MS * MS && gb_prompt_asks(text, n);
-}
-
-static void look_who_waits(void) {
-	uint64_t now = gb_now_ns();
-	if (now < console.look_at)
-		return;
-	/* What is typed and not taken yet would be read at once. */
-	if (!console.typed.len) {
-		enum gb_waiting waiting = gb_waiting_for(console.terminal.master, console.terminal.device);
-		set_awaiting(waiting == GB_WAITING_UNKNOWN ? guess_waiting() : waiting == GB_WAITING_YES);
-	}
-	console.pause_ms = console.pause_ms * 2 < LOOK_MS ? console.pause_ms * 2 : LOOK_MS;
-	console.look_at = now + (console.awaiting ? LOOK_AGAIN_MS : console.pause_ms) * MS;
-}
-
-static int until_look(void) {
-	uint64_t now = gb_now_ns();
-	return console.look_at > now ? (int)((console.look_at - now) / MS) + 1 : 0;
 }
 
 /* --- what the wire says --- */
@@ -289,7 +227,17 @@ static void call_shell(struct gb_keeper *keeper) {
 	if (console.shell != AT_PROMPT || console.called || tcgetpgrp(console.terminal.master) != keeper->pid)
 		return;
 	console.called = console.unheard = true;
+	console.call_at = gb_now_ns() + CALL_MS * MS;
 	gb_tty_interrupt(&console.terminal);
+}
+
+/* A line editor that is busy just then notes an interrupt, and sleeps on: say it again to one that does. */
+static void call_again(struct gb_keeper *keeper) {
+	if (!console.called || gb_now_ns() < console.call_at ||
+	    gb_waiting_for(console.terminal.master, console.terminal.device) == GB_WAITING_NO)
+		return;
+	console.called = false;
+	call_shell(keeper);
 }
 
 static void attach(struct gb_keeper *keeper, bool attached) {
@@ -312,9 +260,7 @@ static void take_input(struct gb_keeper *keeper, struct gb_cbor_reader in) {
 	if (!gb_cbor_next(&in, &bytes) || bytes.kind != GB_CBOR_BYTES)
 		_exit(1);
 	type(keeper, (const char *)bytes.bytes, bytes.argument);
-	/* Whoever has sent it knows that it goes on. */
-	console.awaiting = false;
-	look_soon();
+	gb_awaiting_answered(&console.awaiting);
 }
 
 static void take_size(struct gb_cbor_reader in) {
@@ -413,9 +359,8 @@ static void reset(struct gb_keeper *keeper) {
 /* Until the shell waits for us, or is gone. */
 static bool await_shell(struct gb_keeper *keeper) {
 	call_shell(keeper);
-	while (console.shell != READY && gb_keeper_turn(keeper, -1)) {
-		/* Somebody's program may have ended meanwhile, or our interrupt come too early. */
-	}
+	while (console.shell != READY && gb_keeper_turn(keeper, CALL_MS))
+		call_again(keeper);
 	unlink(GB_SHELL_RC);
 	console.status = INTERRUPTED;
 	return console.shell == READY && !keeper->interrupted;
@@ -461,7 +406,6 @@ static void clean_up(struct gb_keeper *keeper) {
 	char path[sizeof GB_SHELL_COMMAND + 16];
 	snprintf(path, sizeof path, GB_SHELL_COMMAND "%u", console.number);
 	unlink(path);
-	console.awaiting = false;
 	console.interrupt_at = 0;
 	gb_buf_clear(&console.typed);
 	watch_typed(keeper);
@@ -478,7 +422,7 @@ static void clean_up(struct gb_keeper *keeper) {
 }
 
 static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
-	gb_prompt_clear(&console.prompt);
+	gb_awaiting_begin(&console.awaiting);
 	/* Whoever edits a line puts back what was there before; which may have been for somebody who has
 	 * left. */
 	gb_tty_restore(&console.terminal);
@@ -486,9 +430,10 @@ static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct
 	if (!hand_over(job, settings))
 		return false;
 	type_input(keeper, settings->input);
-	look_soon();
-	while (gb_keeper_turn(keeper, until_look())) {
-		look_who_waits();
+	while (gb_keeper_turn(keeper, gb_awaiting_pause(&console.awaiting))) {
+		/* What is typed and not taken yet would be read at once. */
+		if (!console.typed.len)
+			gb_awaiting_look(&console.awaiting, &console.terminal);
 		interrupt_again(keeper);
 	}
 	return true;

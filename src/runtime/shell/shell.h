@@ -23,6 +23,10 @@
 
 /* --- oneshot.c --- */
 
+/* Where a script's end is said, and where its shell waits then. */
+#define GB_SHELL_END  "/dev/shm/.glovebox-end"
+#define GB_SHELL_HOLD "/dev/shm/.glovebox-hold"
+
 void gb_oneshot_start(struct gb_keeper *keeper);
 /* It is not needed after all. */
 void gb_oneshot_stop(struct gb_keeper *keeper);
