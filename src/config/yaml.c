@@ -207,7 +207,8 @@ bool gb_yaml_read(
 	if (!yaml_parser_initialize(&parser))
 		return fail_memory(&r);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text.p, text.n);
+	/* It wants to be given something, also of nothing. */
+	yaml_parser_set_input_string(&parser, (const unsigned char *)(text.p ? text.p : ""), text.n);
 	bool ok = read_events(&r, &parser);
 	yaml_parser_delete(&parser);
 	if (ok)

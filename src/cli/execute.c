@@ -1,0 +1,243 @@
+/* The agents' way to run code, as a command: through the gate. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/cli.h"
+#include "cli/settings.h"
+#include "cli/show.h"
+#include "gate/gate.h"
+
+extern char **environ;
+
+struct request {
+	const char *file, *code;
+	bool has_language, json;
+	struct gb_gate_request gate;
+	struct gb_values *values;
+	struct gb_buf source;
+	struct settings_request settings;
+};
+
+enum {
+	FLAG_EVAL,
+	FLAG_LANGUAGE,
+	FLAG_PURPOSE,
+	FLAG_CONVERSATION,
+	FLAG_ARGS,
+	FLAG_TIMEOUT,
+	FLAG_JSON,
+	FLAG_SETTINGS
+};
+enum { VALUES_MAX = 64 << 20 };
+
+static const struct flag flags[] = {
+    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG",
+	"typescript, javascript, python, shell, node or deno (default typescript)"},
+    [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded"},
+    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "whose request it is: trust is given to a conversation"},
+    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m"},
+    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+    [FLAG_SETTINGS] = SETTINGS_FLAGS,
+    {0},
+};
+
+static bool take_language(struct request *request, const char *name) {
+	static const char *const shorts[][2] = {
+	    {"ts", "typescript"}, {"js", "javascript"}, {"py", "python"}, {"sh", "shell"}, {"bash", "shell"}};
+	for (size_t i = 0; i < GB_COUNT(shorts); i++)
+		if (strcmp(name, shorts[i][0]) == 0)
+			name = shorts[i][1];
+	return gb_language_find(name, &request->gate.run.language) ||
+	       complain(&command_execute,
+		   "-l: there is no language '%s'; try ts, js, python, shell, node or deno", name);
+}
+
+static bool take_args(struct request *request, const char *json) {
+	struct gb_err err = {0};
+	request->gate.run.args = gb_value_from_json(request->values, json, strlen(json), &err);
+	if (!request->gate.run.args)
+		return complain(&command_execute, "--args: %s", err.message);
+	return gb_value_type(request->gate.run.args) == GB_ARRAY ||
+	       complain(&command_execute, "--args: must be an array, like '[1, \"x\"]'");
+}
+
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct request *request = data;
+	if (flag && settings_flag(&request->settings, flag, value))
+		return true;
+	if (!flag || flag - flags == FLAG_EVAL) {
+		if (request->file || request->code)
+			return complain(&command_execute, "one piece of code at a time");
+		*(flag ? &request->code : &request->file) = value;
+		return true;
+	}
+	switch (flag - flags) {
+	case FLAG_LANGUAGE:
+		return take_language(request, value);
+	case FLAG_PURPOSE:
+		request->gate.purpose = value;
+		return true;
+	case FLAG_CONVERSATION:
+		request->gate.conversation = value;
+		return true;
+	case FLAG_ARGS:
+		return take_args(request, value);
+	case FLAG_TIMEOUT:
+		return (gb_str_parse_duration_ms(value, &request->gate.run.timeout_ms) &&
+			   request->gate.run.timeout_ms) ||
+		       complain(
+			   &command_execute, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
+	default:
+		request->json = true;
+		return true;
+	}
+}
+
+static bool load_source(struct request *request) {
+	struct gb_err err = {0};
+	gb_buf_init(&request->source, GB_SOURCE_MAX);
+	if (request->code) {
+		gb_buf_append(&request->source, request->code, strlen(request->code));
+	} else {
+		bool standard = !request->file || strcmp(request->file, "-") == 0;
+		gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(request->file, O_RDONLY | O_CLOEXEC);
+		const char *name = standard ? "standard input" : request->file;
+		if (fd < 0)
+			return complain(&command_execute, "open '%s': %s", name, strerror(errno));
+		if (!gb_read_to_end(fd, name, &request->source, &err))
+			return complain(&command_execute, "%s", err.message);
+	}
+	request->gate.run.source = gb_buf_c_str(&request->source);
+	request->gate.run.source_bytes = request->source.len;
+	return request->gate.run.source ||
+	       complain(&command_execute, "the code is larger than %u bytes", GB_SOURCE_MAX);
+}
+
+/* --- on the way --- */
+
+static void on_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
+	(void)pass, (void)expires_ms, (void)data;
+	fprintf(stderr, "waiting for approval %.8s: glovebox approvals show %.8s\n", approval, approval);
+}
+
+static void on_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
+	(void)pass;
+	if (!((struct request *)data)->json)
+		show_log(log->level, log->args);
+}
+
+static void on_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
+	(void)pass;
+	if (!((struct request *)data)->json)
+		show_output(stream, bytes, n);
+}
+
+static int show(struct request *request, const struct gb_result *result) {
+	struct gb_err err = {0};
+	struct shown shown = {.command = &command_execute, .source = gb_buf_str(&request->source)};
+	if (result->status == GB_DENIED && !request->json)
+		return show_refusal(&command_execute, false, result->error.code, result->error.message);
+	gb_auto_free char *json = request->json ? gb_result_to_json(result, NULL, &err) : NULL;
+	if (request->json && !json) {
+		complain(&command_execute, "%s", err.message);
+		return EXIT_CODE_FAILED;
+	}
+	shown.json = json;
+	int status = show_result(&shown, result);
+	return result->status == GB_DENIED ? EXIT_REFUSED : status;
+}
+
+static int pass_through(struct request *request, struct gb_gate *gate) {
+	struct gb_err err = {0};
+	struct gb_pass *pass;
+	int status = EXIT_REFUSED;
+	request->gate.face = "cli";
+	request->gate.on_pending = on_pending;
+	request->gate.on_log = on_log;
+	request->gate.on_output = on_output;
+	request->gate.data = request;
+	if (!gb_gate_submit(gate, &request->gate, &pass, &err)) {
+		complain(&command_execute, "%s", err.message);
+		return status;
+	}
+	bool ok = true;
+	while (ok && !gb_pass_done(pass))
+		ok = gb_gate_turn(gate, -1, &err);
+	if (ok)
+		status = show(request, gb_pass_result(pass));
+	else
+		show_refusal(&command_execute, request->json, "audit", err.message);
+	gb_pass_destroy(pass);
+	return status;
+}
+
+/* A disabled face needs no sandboxes to say so, so none are made. */
+static int execute(struct request *request, const struct gb_config *config) {
+	const struct gb_engine_options sandboxes = {.shards = 1,
+	    .warm = GB_NONE,
+	    .max_runs = 1,
+	    .ready = 1u << request->gate.run.language,
+	    .shell = *config->programs.shell ? config->programs.shell : NULL,
+	    .node = *config->programs.node ? config->programs.node : NULL,
+	    .deno = *config->programs.deno ? config->programs.deno : NULL,
+	    .node_packages = *config->programs.node_packages ? config->programs.node_packages : NULL};
+	struct gb_engine *engine = NULL;
+	struct gb_gate *gate = NULL;
+	struct gb_err err = {0};
+	int status = EXIT_REFUSED;
+	if (!config->agent.enabled)
+		return show_refusal(&command_execute, request->json, "disabled",
+		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
+	if (!gb_engine_create(&sandboxes, &engine, &err))
+		return show_refusal(&command_execute, request->json,
+		    err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
+	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))
+		status = pass_through(request, gate);
+	else
+		show_refusal(&command_execute, request->json, "refused", err.message);
+	gb_gate_close(gate);
+	gb_engine_destroy(engine);
+	return status;
+}
+
+static int run(const struct command *self, int argc, char **argv) {
+	struct request request = {.values = gb_values_create(VALUES_MAX)};
+	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
+	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	if (parsed == PARSED && load_source(&request)) {
+		const struct gb_config *config = settings_load(self, &request.settings);
+		if (config)
+			status = execute(&request, config);
+		gb_config_unref(config);
+	}
+	gb_buf_finish(&request.source);
+	gb_values_destroy(request.values);
+	return status;
+}
+
+const struct command command_execute = {
+    .name = "execute",
+    .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
+    .summary = "run an agent's code: admitted, approved, masked and recorded",
+    .details =
+	"What 'run' is for a person, this is for an agent. It is off until the owner sets agent.enabled; "
+	"then each\n"
+	"request waits for a person ('glovebox approvals watch'), unless agent.autoApprove is set. Code "
+	"that the guard\n"
+	"refuses, or for which there is no energy, is not run. What the code says has its secrets masked, "
+	"and a result\n"
+	"is told when its record is in the audit log.\n"
+	"\n"
+	"  glovebox execute -l python -e 'print(6 * 7)' --purpose 'a sum' --set agent.enabled=true\n"
+	"\n"
+	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
+    .flags = flags,
+    .run = run,
+};

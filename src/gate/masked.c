@@ -1,0 +1,128 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "gate/pass.h"
+
+enum { TEXTS_MAX = 48 << 20 };
+
+bool gb_masked_init(
+    struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes) {
+	*masked = (struct gb_masked){.filter = filter, .values = gb_values_create(value_bytes)};
+	gb_arena_init(&masked->texts, TEXTS_MAX);
+	for (int i = 0; i < 2; i++) {
+		masked->streams[i] = gb_mask_create(filter);
+		gb_buf_init(&masked->outputs[i], output_bytes + 1);
+	}
+	return masked->values && masked->streams[0] && masked->streams[1];
+}
+
+void gb_masked_finish(struct gb_masked *masked) {
+	for (int i = 0; i < 2; i++) {
+		gb_mask_destroy(masked->streams[i]);
+		gb_buf_finish(&masked->outputs[i]);
+	}
+	gb_values_destroy(masked->values);
+	gb_arena_finish(&masked->texts);
+	free(masked->logs);
+	*masked = (struct gb_masked){0};
+}
+
+/* What has become safe since @before is told, and kept. */
+static void keep(struct gb_masked *masked, int stream, const struct gb_buf *out, size_t before) {
+	masked->failed |= gb_buf_failed(out);
+	if (!masked->failed)
+		gb_buf_append(&masked->outputs[stream - 1], out->data + before, out->len - before);
+}
+
+void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out) {
+	size_t before = out->len;
+	gb_mask_feed(masked->streams[stream - 1], bytes, n, out);
+	keep(masked, stream, out, before);
+}
+
+void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out) {
+	size_t before = out->len;
+	gb_mask_end(masked->streams[stream - 1], out);
+	keep(masked, stream, out, before);
+}
+
+static const struct gb_value *mask(struct gb_masked *masked, const struct gb_value *value) {
+	const struct gb_value *clean = NULL;
+	if (!value)
+		return NULL;
+	if (!gb_mask_value(masked->filter, value, masked->values, &clean, NULL))
+		masked->failed = true;
+	return masked->failed ? NULL : clean;
+}
+
+const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log) {
+	if (masked->n_logs == masked->cap_logs) {
+		size_t cap = masked->cap_logs ? masked->cap_logs * 2 : 16;
+		struct gb_log *logs = reallocarray(masked->logs, cap, sizeof *logs);
+		if (!logs) {
+			masked->failed = true;
+			return NULL;
+		}
+		masked->logs = logs;
+		masked->cap_logs = cap;
+	}
+	struct gb_log *slot = &masked->logs[masked->n_logs];
+	*slot = (struct gb_log){log->level, log->timestamp, mask(masked, log->args)};
+	if (masked->failed)
+		return NULL;
+	masked->n_logs++;
+	return slot;
+}
+
+const char *gb_masked_text(struct gb_masked *masked, const char *text, size_t n) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, TEXTS_MAX);
+	struct gb_mask *stream = gb_mask_create(masked->filter);
+	if (stream) {
+		gb_mask_feed(stream, text, n, &out);
+		gb_mask_end(stream, &out);
+	}
+	gb_mask_destroy(stream);
+	char *copy = stream && !gb_buf_failed(&out) ? gb_arena_copy(&masked->texts, gb_buf_str(&out)) : NULL;
+	masked->failed |= !copy;
+	return copy ? copy : "";
+}
+
+static const struct gb_value *const *mask_all(
+    struct gb_masked *masked, const struct gb_value *const *list, size_t n) {
+	const struct gb_value **clean = gb_arena_array(&masked->texts, n ? n : 1, sizeof *clean);
+	masked->failed |= !clean;
+	for (size_t i = 0; i < n && clean; i++)
+		clean[i] = mask(masked, list[i]);
+	return clean;
+}
+
+static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
+	const char **const texts[] = {
+	    &error->name, &error->message, &error->stack, &error->specifier, &error->filename};
+	for (size_t i = 0; i < GB_COUNT(texts); i++)
+		if (**texts[i])
+			*texts[i] = gb_masked_text(masked, *texts[i], strlen(*texts[i]));
+}
+
+bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
+	*ret = *result;
+	ret->value = mask(masked, result->value);
+	ret->files = mask(masked, result->files);
+	ret->reports = mask_all(masked, result->reports, result->n_reports);
+	ret->displays = mask_all(masked, result->displays, result->n_displays);
+	ret->logs = masked->logs;
+	ret->n_logs = masked->n_logs;
+	mask_error(masked, &ret->error);
+	const char *texts[2];
+	for (int i = 0; i < 2; i++) {
+		texts[i] = gb_buf_c_str(&masked->outputs[i]);
+		masked->failed |= !texts[i];
+	}
+	ret->stdout_text = texts[0];
+	ret->stdout_bytes = masked->outputs[0].len;
+	ret->stderr_text = texts[1];
+	ret->stderr_bytes = masked->outputs[1].len;
+	return !masked->failed;
+}

@@ -1,0 +1,105 @@
+/* The record of a request: what was wanted, who allowed it, what came of it. */
+#include <sodium.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "gate/pass.h"
+
+static int64_t now_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static struct gb_audit_hash hash_of(const void *bytes, size_t n) {
+	struct gb_audit_hash ret = {.is_set = true};
+	crypto_generichash(ret.hash.bytes, sizeof ret.hash.bytes, bytes, n, NULL, 0);
+	return ret;
+}
+
+static struct gb_str masked_str(struct gb_pass *pass, const char *text, size_t n) {
+	const char *clean = text ? gb_masked_text(&pass->masked, text, n) : "";
+	return (struct gb_str){clean, strlen(clean)};
+}
+
+static struct gb_audit_record begin_record(struct gb_pass *pass) {
+	const struct gb_gate_request *request = &pass->request;
+	const struct gb_run_options *run = &request->run;
+	const char *purpose = request->purpose ? request->purpose : "";
+	struct gb_audit_record record = {
+	    .kind = GB_STR("code_execution"),
+	    .conversation_id = gb_str_from(request->conversation ? request->conversation : ""),
+	    .runtime = gb_str_from(gb_language_name(run->language)),
+	    .tier = gb_str_from(gb_tier_name(request->tier)),
+	    .purpose = masked_str(pass, purpose, strlen(purpose)),
+	    .code = masked_str(pass, run->source, run->source_bytes),
+	    .input_bytes = run->source_bytes + pass->inputs.n,
+	    .limits = pass->limits,
+	    .permissions = pass->permissions,
+	    .layers =
+		GB_STR("[\"user\",\"pid\",\"net\",\"ipc\",\"uts\",\"mount\",\"rlimit\",\"capabilities\","
+		       "\"landlock\",\"seccomp\"]"),
+	    .decision = gb_str_from(pass->decision ? pass->decision : "auto"),
+	    .decided_by = gb_str_from(pass->decider ? pass->decider : ""),
+	    .started_ms = pass->started_ms,
+	};
+	crypto_generichash_state state;
+	record.input_hash.is_set = true;
+	crypto_generichash_init(&state, NULL, 0, GB_HASH_BYTES);
+	crypto_generichash_update(&state, (const uint8_t *)run->source, run->source_bytes);
+	crypto_generichash_update(&state, (const uint8_t *)pass->inputs.p, pass->inputs.n);
+	crypto_generichash_final(&state, record.input_hash.hash.bytes, GB_HASH_BYTES);
+	return record;
+}
+
+bool gb_pass_reserve(struct gb_pass *pass, struct gb_err *err) {
+	pass->started_ms = now_ms();
+	struct gb_audit_record record = begin_record(pass);
+	if (pass->masked.failed)
+		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
+	return gb_audit_begin(pass->gate->audit, &record, &pass->ticket, err);
+}
+
+static void on_recorded(void *data, uint64_t seq) {
+	struct gb_pass *pass = data;
+	if (pass->abandoned)
+		gb_pass_free(pass);
+	else if (seq != 0) /* 0: the log is being closed, and has given it up */
+		gb_pass_finish(pass);
+}
+
+bool gb_pass_record_refusal(struct gb_pass *pass, struct gb_err *err) {
+	pass->started_ms = now_ms();
+	struct gb_audit_record record = begin_record(pass);
+	record.status = gb_str_from(gb_status_name(GB_DENIED));
+	record.error_code = gb_str_from(pass->result.error.code);
+	record.decision = gb_str_from(pass->decision ? pass->decision : "denied");
+	record.finished_ms = pass->started_ms;
+	pass->state = GB_PASS_RECORDING;
+	return gb_audit_append(pass->gate->audit, &record, on_recorded, pass, err);
+}
+
+bool gb_pass_record(struct gb_pass *pass, struct gb_err *err) {
+	const struct gb_result *result = &pass->result;
+	size_t n = 0;
+	gb_auto_free char *json = gb_result_to_json(result, &n, err);
+	if (!json)
+		return false;
+	struct gb_audit_record record = begin_record(pass);
+	record.run_id = gb_str_from(result->run_id);
+	record.status = gb_str_from(gb_status_name(result->status));
+	record.error_code = gb_str_from(result->error.code);
+	record.exit_code = (struct gb_audit_number){true, result->exit_code};
+	record.timed_out = result->timed_out;
+	record.truncated = result->truncated;
+	record.finished_ms = now_ms();
+	record.duration_ns = (uint64_t)(result->duration_ms * 1e6);
+	record.memory_bytes = result->memory_used_bytes;
+	record.output_summary = (struct gb_str){result->stdout_text, result->stdout_bytes};
+	record.output_bytes = result->stdout_bytes + result->stderr_bytes;
+	record.output_hash = hash_of(json, n);
+	pass->state = GB_PASS_RECORDING;
+	return gb_audit_finish(pass->gate->audit, &pass->ticket, &record, on_recorded, pass, err);
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# `glovebox execute`: an agent's code through the gate. TAP. Needs GB_GLOVEBOX.
+set -u
+export LC_ALL=C.UTF-8
+glovebox=$GB_GLOVEBOX
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export GLOVEBOX_STATE_DIR=$scratch/state GLOVEBOX_CONFIG=$scratch/glovebox.yaml HOME=$scratch
+n=0
+
+configure() { printf '%b' "$1" > "$GLOVEBOX_CONFIG"; }
+run() { # status, then the program's arguments: leaves $out and $err
+  local expected=$1 status
+  shift
+  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+  status=$?
+  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
+  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
+}
+ok() { # name, then a command that must hold
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: ${out:0:2000}" "err: $err" | cat -v | sed 's/^/# /'; echo "not ok $n - $name"; fi
+}
+has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+lacks() { case $1 in *"$2"*) echo "# there is '$2'"; return 1 ;; esac; }
+json() { # expression in Python over j
+  /usr/bin/python3 -c 'import json, sys
+j = json.loads(sys.argv[1])
+sys.exit(not ('"$1"'))' "$out" || { echo "# not so: $1"; return 1; }
+}
+# Wait until one is pending, and decide: approve, deny, trust.
+decide() {
+  local id
+  for _ in {1..200}; do
+    id=$("$glovebox" approvals list --json 2> /dev/null | grep -o '"id":"[0-9a-f]*' | head -1 | cut -d'"' -f4)
+    [ -z "$id" ] || break
+    sleep 0.05
+  done
+  "$glovebox" approvals "$1" "$id" "${@:2}" > /dev/null 2>&1
+}
+asked() { # decision, status, arguments of execute
+  local decision=$1 status=$2
+  shift 2
+  decide $decision & # its words apart
+  run "$status" execute "$@"
+  local result=$?
+  wait
+  return $result
+}
+
+configure ''
+a() { run 3 execute -l python -e 'print(1)' && has "$err" 'agent.enabled' && run 3 execute -l python -e 1 --json && json 'j["status"] == "denied" and j["error"]["code"] == "disabled"' && [ ! -e "$scratch/state" ]; }
+ok 'agents may run nothing until the owner says so' a
+configure 'agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n'
+a() { run 0 execute -l python -e 'print("hi"); 6 * 7' && [ "$out" = $'hi\n42' ]; }
+ok 'one setting lets them, another spares the asking' a
+a() { run 0 execute -l python -e 'print("hi")' --purpose 'to greet' --conversation c1 --json && json 'j["stdout"] == "hi\n" and j["status"] == "success"' && run 0 audit list --json && has "$out" '"purpose":"to greet"' && has "$out" '"conversationId":"c1"' && has "$out" '"decision":"auto"'; }
+ok 'what was run is recorded' a
+a() { run 0 execute -l ts -e 'console.log("x"); export default (n: number) => n + 1' --args '[41]' && [ "$out" = $'x\n42' ]; }
+ok 'arguments arrive' a
+a() { run 124 execute -l python -e 'while True: pass' --timeout 300ms && run 0 audit list --json && has "$out" '"timedOut":true'; }
+ok 'so is what ran too long' a
+a() { run 1 execute -l python -e 'raise ValueError("no")' && has "$err" 'ValueError: no'; }
+ok 'a failure is a failure' a
+configure 'agent: {enabled: true, autoApprove: true, allowedRuntimes: [python]}\nenergy: {enabled: false}\n'
+a() { run 3 execute -l js -e 1 --json && json 'j["error"]["code"] == "runtime_disabled"'; }
+ok 'only the runtimes that are allowed' a
+configure 'agent: {enabled: true, autoApprove: true, maxCodeSize: 1K}\nenergy: {enabled: false}\n'
+a() { run 3 execute -l python -e "x = '$(printf 'a%.0s' {1..2000})'" --json && json 'j["error"]["code"] == "code_size"'; }
+ok 'no more code than may be' a
+
+# --- the guard ---
+configure 'agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n'
+a() { run 3 execute -l js -e $'// process.exit\nprocess.exit(1)' && has "$err" 'line 2' && run 3 execute -l shell -e 'rm -rf /' --json && json 'j["error"]["code"] == "guard"'; }
+ok 'the guard names the pattern and the place' a
+a() { run 0 execute -l js -e 'export default "process.exit(1)"'; }
+ok 'and does not look at texts' a
+
+# --- a person ---
+configure 'agent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 20s}\n'
+a() { asked approve 0 -l python -e 'print("yes")' && has "$out" yes && has "$err" 'waiting for approval' && run 0 audit list --json && has "$(head -1 "$scratch/out")" '"decision":"user"' && has "$(head -1 "$scratch/out")" "\"approvedBy\":\"$(id -un)\""; }
+ok 'approved: it runs, and who allowed it is recorded' a
+a() { asked 'deny --reason never' 3 -l python -e 'print("no")' --json && json 'j["error"]["code"] == "not_approved" and "never" in j["error"]["message"] and j["stdout"] == ""'; }
+ok 'denied: it does not, and the reason is told' a
+a() { asked trust 0 -l python -e 'print(1)' --conversation talk && run 0 execute -l python -e 'print(2)' --conversation talk && [ "$out" = 2 ]; }
+ok 'a trusted conversation is not asked about again' a
+a() { asked 'deny' 3 -l shell -e 'echo 3' --conversation talk; }
+ok 'but for another runtime it is' a
+configure 'agent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 1s}\n'
+a() { run 3 execute -l python -e 'print(4)' --json && json 'j["error"]["code"] == "not_approved" and "in time" in j["error"]["message"]'; }
+ok 'nobody deciding is a denial' a
+configure 'agent: {enabled: true, maxCodeSize: 4K}\nenergy: {enabled: false}\napprovals: {timeout: 20s}\n'
+a() { asked deny 3 -l python -e 'print(2)' --conversation talk; }
+ok 'trust ends when the rules change' a
+
+# --- energy ---
+rm -rf "$scratch/state"
+configure 'agent: {enabled: true, autoApprove: true}\nenergy: {initial: 0.2, rechargePerHour: 0.01}\n'
+a() { run 0 execute -l python -e 'print(1)' && run 0 execute -l python -e 'print(1)' && run 3 execute -l python -e 'print(1)' --json && json 'j["error"]["code"] == "energy" and "0.100" in j["error"]["message"] and "UTC" in j["error"]["message"]'; }
+ok 'without energy nothing runs, and when it will is told' a
+a() { run 3 execute -l js -e 'process.exit()' && run 0 energy --json && json 'abs(j["level"] - 0.1) < 0.001'; }
+ok 'what the guard refuses costs nothing' a
+
+# --- secrets: everywhere, and in no file of ours ---
+rm -rf "$scratch/state"
+configure 'agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n'
+secret=correct-horse-battery-9
+printf %s "$secret" | "$glovebox" secrets add HORSE --stdin > /dev/null 2>&1
+split='"-".join(["correct", "horse", "battery", "9"])'
+a() { run 0 execute -l python -e "import sys
+for c in $split: sys.stdout.write(c); sys.stdout.flush()" && [ "$out" = '***' ]; }
+ok 'written a byte at a time' a
+a() { run 0 execute -l python -e "import sys
+s = $split; sys.stdout.write('x' * (65536 - 5) + s + 'y' * 70000)" && lacks "$out" "$secret" && has "$out" 'x***y'; }
+ok 'over the border of a chunk' a
+a() { for k in 0 1 2; do run 0 execute -l python -e "import base64
+print(base64.b64encode(b'z' * $k + ($split).encode() + b'tail').decode())" && has "$out" '***' || return 1; done; }
+ok 'in base64, wherever it begins' a
+a() { run 0 execute -l python -e "import json; s = $split; print(json.dumps({'k': s}), s.encode().hex()); {'deep': [s, {s: 1}]}" --json && lacks "$out" "$secret" && lacks "$out" "$(printf %s "$secret" | od -An -tx1 | tr -d ' \n')"; }
+ok 'in JSON, in hex, in values and keys' a
+a() { run 1 execute -l python -e "s = $split
+raise ValueError(s)" --json && lacks "$out" "$secret" && json '"***" in j["error"]["message"] and "***" in j["error"]["stack"]'; }
+ok 'in an error and its traceback' a
+a() { run 0 execute -l python -e "s = $split
+open('/box/' + s + '.txt', 'w').write('it is ' + s)" --json && lacks "$out" "$secret" && has "$out" '***'; }
+ok "in a file's name and text" a
+a() { run 0 execute -l js -e "console.log('$secret'); console.error({ a: ['$secret'] })" && lacks "$out$err" "$secret"; }
+ok 'in log lines' a
+a() { run 0 execute -l python -e "print('$secret')" --purpose "to show $secret" && run 0 audit list --json && lacks "$out" "$secret"; }
+ok 'in the code and the purpose that are recorded' a
+a() { ! grep -rqaF "$secret" "$scratch/state"; }
+ok 'and in no file of the state folder' a
+a() { run 0 audit verify; }
+ok 'the log is whole' a
+
+# --- what cannot be recorded is not run ---
+a() { printf 'not a log' > "$scratch/state/audit.db" && run 3 execute -l python -e 'print("ran")' && lacks "$out" ran && has "$err" audit; }
+ok 'a damaged log refuses' a
+configure 'agent: {enabled: yes please}\n'
+a() { run 2 execute -l python -e 1 && has "$err" 'agent.enabled'; }
+ok 'a wrong setting is named' a
+
+echo "1..$n"
