@@ -86,7 +86,7 @@ bool gb_config_read_file(const char *path, bool found, struct gb_buf *text, stru
 
 /* Variables with our prefix that are not settings. */
 static bool is_other(const char *name, size_t n) {
-	static const char *const others[] = {"CONFIG", "PATH"};
+	static const char *const others[] = {"CONFIG", "PATH", "NODE", "DENO", "BASH", "SESSION_LINGER"};
 	for (size_t i = 0; i < GB_COUNT(others); i++)
 		if (strlen(others[i]) == n && strncmp(name, others[i], n) == 0)
 			return true;

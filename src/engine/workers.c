@@ -1,12 +1,14 @@
 #include "engine/workers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 
 #ifndef GB_LIBEXECDIR
@@ -49,6 +51,13 @@ static const char *chosen_by_environment(const char *name) {
 	return chosen && *chosen ? chosen : NULL;
 }
 
+/* Packages like to put one in a program's place; what would run it is not in the room. */
+static bool is_script(const char *path) {
+	char head[2] = "";
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
+}
+
 bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err) {
 	/* The file itself: links lead elsewhere in a room. */
 	char found[PATH_MAX] = "", whole[PATH_MAX];
@@ -69,6 +78,9 @@ bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, 
 		    err, GB_ENOENT, 0, "'%s' is not on PATH: install it, or say where it is", name);
 	if (!realpath(found, whole) || access(whole, X_OK) != 0)
 		return gb_fail(err, GB_ENOENT, errno, "program '%s'", found);
+	if (is_script(whole))
+		return gb_fail(err, GB_ENOENT, 0,
+		    "'%s' is a script that starts the program: say where '%s' itself is", whole, name);
 	if (strlen(whole) >= n)
 		return gb_fail(err, GB_EINVAL, 0, "program '%s': its path is too long", found);
 	memcpy(ret, whole, strlen(whole) + 1);
