@@ -2,32 +2,8 @@
 # `glovebox approvals` as a person or a script meets it. TAP. Needs GB_GLOVEBOX and GB_APPROVALS_MAKE.
 set -u
 export LC_ALL=C.UTF-8
-glovebox=$GB_GLOVEBOX
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-n=0
+. "$(dirname "$0")/tap.sh"
 
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: ${out:0:2000}" "err: $err" | cat -v | sed 's/^/# /'; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
-lines() { [ "$(printf '%s\n' "$out" | wc -l)" = "$1" ] || { echo "# not $1 lines"; return 1; }; }
-json() { # expression in Python over j, the list of objects
-  printf '%s\n' "$out" | /usr/bin/python3 -c 'import json, sys
-j = [json.loads(line) for line in sys.stdin]
-sys.exit(not ('"$1"'))' || { echo "# not so: $1"; return 1; }
-}
 submit() { printf '%b' "$2" | "$GB_APPROVALS_MAKE" "$scratch/state" submit "$1" "${3:-talk}" "${4:-to test}"; }
 use() { [ "$(printf '%b' "$3" | "$GB_APPROVALS_MAKE" "$scratch/state" use "$1" "$2" "${5:-talk}")" = "$4" ] || { echo "# not $4"; return 1; }; }
 me=$(id -un)
@@ -40,13 +16,13 @@ one=$(submit python 'import os\nprint(1)  # one\n')
 two=$(submit js 'export default "two"' other 'say two')
 a() { run 0 approvals list && lines 3 && has "$out" "${one:0:8}" && has "$out" 'import os print(1)' && has "$out" 'say two' && has "$out" pending; }
 ok 'a list' a
-a() { run 0 approvals list --json && json 'len(j) == 2 and j[0]["code"] == "import os\nprint(1)  # one\n" and j[1]["purpose"] == "say two" and j[0]["permissions"] == {"network": []} and j[0]["state"] == "pending"'; }
+a() { run 0 approvals list --json && json 'len(rows) == 2 and rows[0]["code"] == "import os\nprint(1)  # one\n" and rows[1]["purpose"] == "say two" and rows[0]["permissions"] == {"network": []} and rows[0]["state"] == "pending"'; }
 ok 'a list as JSON' a
 a() { run 0 approvals list --conversation other && lines 2 && run 0 approvals list --runtime python && lines 2 && run 0 approvals list --session none && [ -z "$out" ]; }
 ok 'a list by conversation, runtime, session' a
 a() { run 0 approvals show "${one:0:6}" && for part in "$one" python session-1 talk 'to test' '{"network":[]}' '{"timeoutMs":5000}' '{"n":1}' expires '  1 | import os' '  2 | print(1)  # one'; do has "$out" "$part" || return 1; done && ! grep -q $'\x1b' "$scratch/out"; }
 ok 'all of one, without colours where there is no terminal' a
-a() { run 0 approvals show "$two" --json && json 'len(j) == 1 and j[0]["conversationId"] == "other"'; }
+a() { run 0 approvals show "$two" --json && json 'len(rows) == 1 and rows[0]["conversationId"] == "other"'; }
 ok 'one as JSON' a
 a() { run 2 approvals show 12 && has "$err" 'is not an id' && run 1 approvals show 00000000000000000000000000000000 && has "$err" 'there is no approval'; }
 ok 'ids that are none' a
@@ -65,7 +41,7 @@ ok 'trust' a
 four=$(printf 'x = 4' | "$GB_APPROVALS_MAKE" "$scratch/state" submit python '')
 a() { run 2 approvals trust "$four" && has "$err" 'of no conversation'; }
 ok 'no trust without a conversation' a
-a() { run 0 approvals list && lines 2 && run 0 approvals list --all && lines 5 && run 0 approvals list --all --json && json 'j[0]["state"] == "pending" and j[1]["trusts"] and j[2]["reason"] == "not today" and j[3]["used"] and j[3]["decidedBy"] == "'"$me"'"'; }
+a() { run 0 approvals list && lines 2 && run 0 approvals list --all && lines 5 && run 0 approvals list --all --json && json 'rows[0]["state"] == "pending" and rows[1]["trusts"] and rows[2]["reason"] == "not today" and rows[3]["used"] and rows[3]["decidedBy"] == "'"$me"'"'; }
 ok 'what was decided is listed too' a
 
 # The approver must not be deceived.

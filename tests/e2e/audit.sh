@@ -1,32 +1,7 @@
 #!/usr/bin/env bash
 # `glovebox audit` as a person or a script meets it. TAP. Needs GB_GLOVEBOX and GB_AUDIT_MAKE.
 set -u
-glovebox=$GB_GLOVEBOX
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-n=0
-
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: $out" "err: $err" | sed 's/^/# /'; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
-lines() { [ "$(printf '%s\n' "$out" | wc -l)" = "$1" ] || { echo "# not $1 lines"; return 1; }; }
-json() { # expression in Python over j, the list of objects
-  printf '%s\n' "$out" | /usr/bin/python3 -c 'import json, sys
-j = [json.loads(line) for line in sys.stdin]
-sys.exit(not ('"$1"'))' || { echo "# not so: $1"; return 1; }
-}
+. "$(dirname "$0")/tap.sh"
 
 export GLOVEBOX_STATE_DIR=$scratch/state
 a() { run 1 audit verify && has "$err" "$scratch/state" && [ ! -e "$scratch/state" ]; }
@@ -41,15 +16,15 @@ a() { run 0 audit show 30 && ! grep -q $'[\x1b\x07]' "$scratch/out" && has "$out
 ok 'nor when it is shown' a
 a() { run 0 audit list --status error --limit 3 && lines 4 && has "$out" python && ! has "$out" success > /dev/null; }
 ok 'a list by status' a
-a() { run 0 audit list --json -n 2 && json 'len(j) == 2 and j[0]["seq"] == 30 and j[1]["seq"] == 29'; }
+a() { run 0 audit list --json -n 2 && json 'len(rows) == 2 and rows[0]["seq"] == 30 and rows[1]["seq"] == 29'; }
 ok 'a list as JSON' a
-a() { run 0 audit export && json 'len(j) == 30 and [r["seq"] for r in j] == list(range(1, 31)) and j[29]["inputCode"].startswith("\x27\x1b[31m")'; }
+a() { run 0 audit export && json 'len(rows) == 30 and [r["seq"] for r in rows] == list(range(1, 31)) and rows[29]["inputCode"].startswith("\x27\x1b[31m")'; }
 ok 'an export has everything, the oldest first' a
-a() { run 0 audit export --session session-2 --runtime python && json 'len(j) == 10 and all(r["status"] == "error" for r in j)'; }
+a() { run 0 audit export --session session-2 --runtime python && json 'len(rows) == 10 and all(r["status"] == "error" for r in rows)'; }
 ok 'an export by session and runtime' a
-a() { run 0 audit export --from 1h && json 'len(j) == 30' && run 0 audit export --to 1h && [ -z "$out" ] && run 0 audit export --from 2000-01-01 --to 2001-01-01T00:00:00Z && [ -z "$out" ] && run 0 audit export --from 30d -n 4 && lines 4; }
+a() { run 0 audit export --from 1h && json 'len(rows) == 30' && run 0 audit export --to 1h && [ -z "$out" ] && run 0 audit export --from 2000-01-01 --to 2001-01-01T00:00:00Z && [ -z "$out" ] && run 0 audit export --from 30d -n 4 && lines 4; }
 ok 'an export by time' a
-a() { run 0 audit show run-7 --json && json 'len(j) == 1 and j[0]["runId"] == "run-7" and j[0]["approved"] and j[0]["exitCode"] == 0 and j[0]["limits"] == {"timeoutMs": 5000}'; }
+a() { run 0 audit show run-7 --json && json 'len(rows) == 1 and rows[0]["runId"] == "run-7" and rows[0]["approved"] and rows[0]["exitCode"] == 0 and rows[0]["limits"] == {"timeoutMs": 5000}'; }
 ok 'a record by its run' a
 a() { run 1 audit show run-700 && has "$err" "no record 'run-700'"; }
 ok 'a record that is not there' a
@@ -57,7 +32,7 @@ a() { "$glovebox" audit export > /dev/full 2> "$scratch/err"; [ $? = 1 ] && has 
 ok 'an export that could not be written says so' a
 a() { run 0 audit verify && has "$out" 'is whole: 30 records' && has "$out" 'head' && [ -z "$err" ]; }
 ok 'a log that is whole' a
-a() { run 0 audit verify --json && json 'j[0]["whole"] and j[0]["records"] == 30 and j[0]["record"] is None'; }
+a() { run 0 audit verify --json && json 'rows[0]["whole"] and rows[0]["records"] == 30 and rows[0]["record"] is None'; }
 ok 'the same as JSON' a
 head=$(printf '%s\n' "$out" | sed -E 's/.*"head":"([^"]*)".*/\1/') key=$(printf '%s\n' "$out" | sed -E 's/.*"key":"([^"]*)".*/\1/')
 a() { run 0 audit verify --expect-head "$head" --expect-key "$key" && run 1 audit verify --expect-key "${key//[0-9]/a}" && has "$out" 'another key' && run 1 audit verify --expect-head "30:${key}" && has "$out" "another hash"; }
@@ -72,7 +47,7 @@ a() { run 2 audit list --from soon && has "$err" "'soon' is not a time" && run 2
 ok 'a wrong time or number is named' a
 a() { run 0 audit --help && has "$out" 'glovebox audit list|show ID|verify|export' && has "$out" '--expect-head'; }
 ok 'help' a
-a() { cp -r "$scratch/state" "$scratch/other" && "$GB_AUDIT_MAKE" "$scratch/other" sql 'DELETE FROM audit_record WHERE seq = 12' && run 1 audit verify --dir "$scratch/other" && has "$out" 'is not whole: record 12 was removed' && run 1 audit verify --dir "$scratch/other" --json && json 'not j[0]["whole"] and j[0]["problem"] == "removed" and j[0]["record"] == 12'; }
+a() { cp -r "$scratch/state" "$scratch/other" && "$GB_AUDIT_MAKE" "$scratch/other" sql 'DELETE FROM audit_record WHERE seq = 12' && run 1 audit verify --dir "$scratch/other" && has "$out" 'is not whole: record 12 was removed' && run 1 audit verify --dir "$scratch/other" --json && json 'not rows[0]["whole"] and rows[0]["problem"] == "removed" and rows[0]["record"] == 12'; }
 ok 'a log that is not whole' a
 a() { "$GB_AUDIT_MAKE" "$scratch/other" sql "CREATE VIEW \"$(printf '\033[31m')\" AS SELECT 1" && run 1 audit list --dir "$scratch/other" && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'names in the file cannot speak to the terminal' a

@@ -1,26 +1,7 @@
 #!/usr/bin/env bash
 # The program as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
 set -u
-glovebox=$GB_GLOVEBOX
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-n=0
-
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < "${stdin:-/dev/null}"
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; echo "# ${err//$'\n'/$'\n# '}"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else echo "# out: $out"; echo "# err: $err"; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
+. "$(dirname "$0")/tap.sh"
 
 a() { run 0 run -e 'export default 6*7' && [ "$out" = 42 ] && [ -z "$err" ]; }
 ok 'a result is printed' a

@@ -1,31 +1,13 @@
 #!/usr/bin/env bash
 # Settings as a person or a script meets them. TAP. Needs GB_GLOVEBOX.
 set -u
-glovebox=$GB_GLOVEBOX
 here=$(cd "$(dirname "$0")/../.." && pwd)
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/tap.sh"
 for variable in ${!GLOVEBOX_*}; do unset "$variable"; done
 export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/xdg
 mkdir -p "$HOME/.config/glovebox" "$XDG_CONFIG_HOME/glovebox" "$scratch/work"
 cd "$scratch/work" || exit 1
-n=0
 
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else echo "# out: ${out//$'\n'/$'\n# '}"; echo "# err: $err"; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
 shown() { # setting, value and origin
   local line
   line=$(printf '%s\n' "$out" | grep "^$1 " | tr -s ' ')

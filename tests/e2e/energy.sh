@@ -1,31 +1,8 @@
 #!/usr/bin/env bash
 # `glovebox energy` as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
 set -u
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/tap.sh"
 export GLOVEBOX_STATE_DIR=$scratch/state
-n=0
-
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  "$GB_GLOVEBOX" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: $out" "err: $err" | sed 's/^/# /'; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
-json() { # expression in Python over j
-  printf '%s\n' "$out" | /usr/bin/python3 -c 'import json, sys
-j = json.load(sys.stdin)
-sys.exit(not ('"$1"'))' || { echo "# not so: $1"; return 1; }
-}
 
 a() { run 0 energy && has "$out" '1.0000 of 1, and 0.5 more an hour; full now' && has "$out" '18 runs now' && has "$out" '5 runs now' && [ ! -e "$scratch/state" ]; }
 ok 'full at the start, and looking makes nothing' a

@@ -2,34 +2,10 @@
 # `glovebox execute`: an agent's code through the gate. TAP. Needs GB_GLOVEBOX.
 set -u
 export LC_ALL=C.UTF-8
-glovebox=$GB_GLOVEBOX
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/tap.sh"
 export GLOVEBOX_STATE_DIR=$scratch/state GLOVEBOX_CONFIG=$scratch/glovebox.yaml HOME=$scratch
-n=0
 
 configure() { printf '%b' "$1" > "$GLOVEBOX_CONFIG"; }
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else printf '%s\n' "out: ${out:0:2000}" "err: $err" | cat -v | sed 's/^/# /'; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
-lacks() { case $1 in *"$2"*) echo "# there is '$2'"; return 1 ;; esac; }
-json() { # expression in Python over j
-  /usr/bin/python3 -c 'import json, sys
-j = json.loads(sys.argv[1])
-sys.exit(not ('"$1"'))' "$out" || { echo "# not so: $1"; return 1; }
-}
 # Wait until one is pending, and decide: approve, deny, trust.
 decide() {
   local id

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # 'glovebox session' as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
 set -u
-glovebox=$GB_GLOVEBOX
-scratch=$(mktemp -d)
+. "$(dirname "$0")/tap.sh"
+limit=60
 export XDG_RUNTIME_DIR=$scratch/run GLOVEBOX_SESSION_LINGER=300ms
 mkdir -m 700 "$XDG_RUNTIME_DIR"
 socket=$XDG_RUNTIME_DIR/glovebox/sessions.sock
-n=0
 
 # The hosts of this test are those that were started with this folder in their environment.
 hosts() {
@@ -17,21 +16,6 @@ hosts() {
 end_hosts() { for pid in $(hosts); do kill "$pid"; done; }
 trap 'end_hosts; rm -rf "$scratch"' EXIT
 
-run() { # status, then the program's arguments: leaves $out and $err
-  local expected=$1 status
-  shift
-  timeout 60 "$glovebox" "$@" > "$scratch/out" 2> "$scratch/err" < "${stdin:-/dev/null}"
-  status=$?
-  out=$(cat "$scratch/out") err=$(cat "$scratch/err")
-  [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; echo "# ${err//$'\n'/$'\n# '}"; return 1; }
-}
-ok() { # name, then a command that must hold
-  local name=$1
-  shift
-  n=$((n + 1))
-  if "$@"; then echo "ok $n - $name"; else echo "# out: ${out//$'\n'/$'\n# '}"; echo "# err: ${err//$'\n'/$'\n# '}"; echo "not ok $n - $name"; fi
-}
-has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
 until_true() { for _ in $(seq 200); do "$@" && return; sleep 0.05; done; return 1; }
 
 a() { run 0 session list && [ -z "$out$err" ] && run 0 session list --json && [ "$out" = '[]' ] && [ -z "$(hosts)" ]; }
