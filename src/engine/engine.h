@@ -61,11 +61,12 @@ struct gb_session {
 		struct gb_buf outbox; /* what is still to be sent while nothing executes */
 		size_t unseen;        /* bytes that came although nobody was attached */
 		bool awaiting;
+		unsigned n_waits; /* times that it began to await input */
 		char prompt[GB_WIRE_PROMPT_MAX + 1];
 	} terminal;
 	char reason[256];
-	/* A run in it has settled or begins to await input, or it has ended. Called from anywhere: only to
-	 * take note. */
+	/* A run in it has settled, begins to await input or goes on, or it has ended. Called from anywhere:
+	 * only to take note. */
 	void (*on_change)(struct gb_session *session);
 	void *data;
 };

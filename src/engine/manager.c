@@ -240,9 +240,11 @@ static const char *reason_to_end(
 /* True if it was told just now that the session awaits input. */
 static bool tell_awaiting(struct gb_record *record) {
 	const struct gb_manager_options *options = &record->manager->options;
-	bool awaiting = gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
-	bool is_new = awaiting && !record->awaiting;
-	record->awaiting = awaiting;
+	/* Counted, since one may end and the next begin between two looks. */
+	unsigned n_waits = record->session->terminal.n_waits;
+	bool is_new =
+	    n_waits != record->n_told && gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
+	record->n_told = n_waits;
 	if (!is_new || !options->on_awaiting)
 		return false;
 	struct gb_session_info info;

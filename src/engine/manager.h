@@ -33,8 +33,8 @@ struct gb_record {
 	uint64_t created, last_used;     /* ns; last_used is when it ended, once it has */
 	uint64_t executions, tokens;
 	bool trusted;
-	bool awaiting; /* input, and that was told */
-	bool ending;   /* it is being killed, for its reason */
+	unsigned n_told; /* of the times that it began to await input */
+	bool ending;     /* it is being killed, for its reason */
 };
 
 /* Note that it was used just now. */

@@ -36,6 +36,11 @@ static void keep_prompt(struct gb_terminal *terminal, const struct gb_cbor_item 
 			terminal->prompt[i] = ' ';
 }
 
+static void note_change(struct gb_session *session) {
+	if (session->on_change)
+		session->on_change(session);
+}
+
 bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	struct gb_cbor_item text;
@@ -51,8 +56,11 @@ bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, s
 	if (goes_on && !terminal->awaiting)
 		return true;
 	terminal->awaiting = !goes_on;
-	if (!goes_on)
+	if (!goes_on) {
+		terminal->n_waits++;
 		keep_prompt(terminal, &text);
+	}
+	note_change(run->session);
 	if (run->on_awaiting)
 		run->on_awaiting(run, goes_on ? NULL : terminal->prompt, run->data);
 	return true;
@@ -178,6 +186,7 @@ bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, st
 	if (!tell(session, &frame, err))
 		return false;
 	session->terminal.awaiting = false;
+	note_change(session);
 	return true;
 }
 

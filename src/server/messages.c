@@ -127,7 +127,7 @@ static const struct gb_field session_send_fields[] = {
     TYPE,
     REQUEST,
     SESSION,
-    FIELD("text", GB_FIELD_STR, text, .required = true),
+    FIELD("text", GB_FIELD_BYTES, text, .required = true),
     END,
 };
 

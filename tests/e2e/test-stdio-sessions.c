@@ -157,6 +157,38 @@ TEST(what_is_wrong_is_said) {
 	CHECK_INT(client_end(&client), 0);
 }
 
+/* The next message of @type, those before it passed over. */
+static const struct gb_value *hear_type(struct client *client, const char *type) {
+	const struct gb_value *said;
+	while ((said = client_hear(client)) && strcmp(text_at(said, "type"), type) != 0)
+		continue;
+	CHECK(said);
+	return said;
+}
+
+TEST(questions_are_told_and_answered) {
+	struct client client = client_ready(NULL);
+	ask(&client, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
+	client_say(&client, RUN(1, "\"session\":\"sh\",\"source\":\"read -p 'one? ' a; read -p 'two? ' b; "
+				   "echo \\\"=$a,$b\\\"\""));
+	const struct gb_value *said = hear_type(&client, "prompt");
+	CHECK_INT(number_at(said, "run"), 1);
+	CHECK_INT(strlen(text_at(said, "session")), 32);
+	CHECK_STR(text_at(said, "prompt"), "one? ");
+	said = ask(&client, SESSION("get", ",\"session\":\"sh\""));
+	CHECK_STR(text_at(said, "session.state"), "awaiting_input");
+	CHECK_STR(text_at(said, "session.prompt"), "one? ");
+	client_say(&client, SESSION("send", ",\"session\":\"sh\",\"text\":\"x\\n\""));
+	CHECK_STR(text_at(hear_type(&client, "prompt"), "prompt"), "two? ");
+	client_say(&client, SESSION("send", ",\"session\":\"sh\",\"text\":{\"$type\":\"Uint8Array\","
+					    "\"data\":\"eQo=\"}"));
+	said = hear_type(&client, "result");
+	CHECK(strstr(text_at(said, "result.stdout"), "=x,y"));
+	complains(&client, SESSION("send", ",\"session\":\"sh\",\"text\":7"), "invalid", "text: must be");
+	complains(&client, SESSION("send", ",\"session\":\"sh\",\"text\":\"x\""), "refused", "nothing runs");
+	CHECK_INT(client_end(&client), 0);
+}
+
 TEST(sessions_outlive_their_clients) {
 	char path[100];
 	snprintf(path, sizeof path, "/tmp/gb-sessions-%d.sock", (int)getpid());
