@@ -14,8 +14,9 @@
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
 
-extern const struct command command_session_create, command_session_exec, command_session_send,
-    command_session_interrupt, command_session_list, command_session_kill, command_session_cleanup;
+extern const struct command command_session_create, command_session_exec, command_session_attach,
+    command_session_send, command_session_interrupt, command_session_list, command_session_kill,
+    command_session_cleanup;
 
 /* --- session_place.c --- */
 

@@ -84,6 +84,10 @@ bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *fra
 
 /* --- what it is told --- */
 
+uint32_t gb_terminal_events(const struct gb_session *session) {
+	return session && session->terminal.held ? 0 : EPOLLIN;
+}
+
 void gb_terminal_send(struct gb_session *session) {
 	struct gb_buf *out = &session->terminal.outbox;
 	ssize_t n = 0;
@@ -94,7 +98,8 @@ void gb_terminal_send(struct gb_session *session) {
 		else if (n < 0 && errno == EINTR)
 			n = 0;
 	}
-	gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN | (out->len ? EPOLLOUT : 0));
+	gb_loop_change(&session->engine->loop, &session->cell->source,
+	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
 }
 
 /* One after the other, and a frame that was begun to its end: what one run leaves is the next one's to send.
@@ -207,9 +212,23 @@ void gb_session_detach(struct gb_session *session) {
 		return;
 	session->terminal.on_bytes = NULL;
 	session->terminal.unseen = 0;
+	gb_session_hold(session, false);
 	/* What cannot be told is a session that reads nothing. */
 	if (session->cell && !tell_plain(session, GB_FRAME_DETACH, NULL))
 		gb_session_terminate(session, "more was typed than it takes");
+}
+
+void gb_session_hold(struct gb_session *session, bool held) {
+	struct gb_terminal *terminal = &session->terminal;
+	held = held && terminal->on_bytes;
+	if (terminal->held == held)
+		return;
+	terminal->held = held;
+	if (!session->cell)
+		return;
+	const struct gb_buf *out = session->run ? &session->run->outbox : &terminal->outbox;
+	gb_loop_change(&session->engine->loop, &session->cell->source,
+	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
 }
 
 bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err) {
