@@ -44,7 +44,10 @@ __attribute__((constructor)) static void set_up(void) {
 }
 
 __attribute__((destructor)) static void tear_down(void) {
-	char command[200];
+	/* Where a test has failed, its session is still there. */
+	char command[200], out[1000];
+	glovebox(out, sizeof out, "session kill sh");
+	glovebox(out, sizeof out, "session kill js");
 	snprintf(command, sizeof command, "rm -rf '%s'", folder);
 	(void)!system(command);
 }
