@@ -272,6 +272,9 @@ bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, st
 typedef void (*gb_shown)(struct gb_session *session, const char *bytes, size_t n, void *data);
 bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data, struct gb_err *err);
 void gb_session_detach(struct gb_session *session);
+/* Whoever is attached does not keep up: while held, the terminal stands still, and with it what writes there.
+ */
+void gb_session_hold(struct gb_session *session, bool held);
 /* At first it is 80 by 24. */
 bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err);
 

@@ -42,6 +42,7 @@ struct gb_session_info {
 	uint64_t tokens;                 /* what the caller has added */
 	unsigned queued;                 /* runs that wait */
 	bool trusted;                    /* as the caller has said */
+	bool attached;                   /* somebody is at its terminal */
 };
 
 /* Zero means the default, in every field. */
@@ -91,6 +92,28 @@ bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struc
 /* See gb_session_send. */
 bool gb_manager_send(
     struct gb_manager *manager, const char *session, const char *bytes, size_t n, struct gb_err *err);
+
+/* Somebody at the terminal of a session. */
+struct gb_attachment {
+	/* What it shows from now on. No session may be ended from here. */
+	void (*on_bytes)(struct gb_manager *manager, const char *bytes, size_t n, void *data);
+	/* It is over, and not by gb_manager_detach: the session has @ended, or the terminal was taken over.
+	 */
+	void (*on_end)(struct gb_manager *manager, const char *reason, bool ended, void *data);
+	void *data;
+};
+
+/* See gb_session_attach. One at a time: fails with GB_EBUSY if somebody is, unless @steal. The session is not
+ * idle meanwhile. */
+bool gb_manager_attach(struct gb_manager *manager, const char *session,
+    const struct gb_attachment *attachment, bool steal, struct gb_err *err);
+/* Without on_end. Does nothing if nobody is attached. */
+bool gb_manager_detach(struct gb_manager *manager, const char *session, struct gb_err *err);
+/* See gb_session_hold. */
+bool gb_manager_hold(struct gb_manager *manager, const char *session, bool held, struct gb_err *err);
+/* See gb_session_resize. */
+bool gb_manager_resize(
+    struct gb_manager *manager, const char *session, unsigned columns, unsigned rows, struct gb_err *err);
 
 /* Also one that has ended, while it is listed. */
 bool gb_manager_get(

@@ -7,6 +7,7 @@
 static const struct command *const subcommands[] = {
     &command_session_create,
     &command_session_exec,
+    &command_session_attach,
     &command_session_send,
     &command_session_interrupt,
     &command_session_list,

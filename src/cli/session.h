@@ -3,8 +3,9 @@
  * with the last of them. What is spoken with it is docs/PROTOCOL.md.
  *
  * session.c has the list of subcommands, session_manage.c most of them, session_exec.c running code,
- * session_client.c the way to the host, session_place.c where it is found, session_host.c the host itself. A
- * subcommand is a struct command of its own, in the list of session.c.
+ * session_answer.c answering it, session_attach.c a person at its terminal, session_client.c the way to the
+ * host, session_place.c where it is found, session_host.c the host itself. A subcommand is a struct command
+ * of its own, in the list of session.c.
  */
 #ifndef GB_CLI_SESSION_H
 #define GB_CLI_SESSION_H
@@ -13,8 +14,9 @@
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
 
-extern const struct command command_session_create, command_session_exec, command_session_send,
-    command_session_interrupt, command_session_list, command_session_kill, command_session_cleanup;
+extern const struct command command_session_create, command_session_exec, command_session_attach,
+    command_session_send, command_session_interrupt, command_session_list, command_session_kill,
+    command_session_cleanup;
 
 /* --- session_place.c --- */
 
@@ -54,12 +56,19 @@ void session_leave(struct session_client *client);
 bool session_say(struct session_client *client, struct gb_buf *line);
 /* The next message, valid until the one after it; NULL if the host is gone, which has been said. */
 const struct gb_value *session_hear(struct session_client *client);
+/* Has a whole message arrived that was not heard yet? */
+bool session_has_line(const struct session_client *client);
+/* Take what has arrived, waiting for nothing that has not; false if the host is gone. */
+bool session_receive(struct session_client *client);
 /* Its text. */
 struct gb_str session_heard(const struct session_client *client);
 
 /* Begin a message; append ',"key":"text"' if @text is not NULL. */
 void session_line(struct gb_buf *line, const char *type);
 void session_line_text(struct gb_buf *line, const char *key, const char *text);
+
+/* Say that these bytes were typed in a session. */
+bool session_say_typed(struct session_client *client, const char *session, const char *bytes, size_t n);
 
 /* A text of a message, or "". */
 const char *session_text(const struct gb_value *message, const char *key);
@@ -80,5 +89,16 @@ struct session_job {
 
 /* Run it in a session, show what comes, and return the exit status. */
 int session_execute(const struct session_job *job);
+
+/* --- session_answer.c --- */
+
+/* What executes awaits input: from now on keys go there, if there is somebody to type them. */
+bool session_answer_begin(const struct session_job *job);
+/* Send what is typed, until the host has something to say; at once if nobody is to type. */
+void session_answer_until_said(struct session_client *client, const char *session);
+/* Show what the code writes: also what its terminal does with keys. */
+void session_answer_show(int stream, const char *text, size_t n);
+/* The terminal is as it was before. */
+void session_answer_end(void);
 
 #endif

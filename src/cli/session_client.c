@@ -11,8 +11,9 @@
 #include "base/io.h"
 #include "cli/session.h"
 #include "value/json.h"
+#include "value/text.h"
 
-enum { LINE_MAX_BYTES = 130 << 20, READ_STEP = 64 << 10, TRIES = 5, READY_FD = 3 };
+enum { LINE_MAX_BYTES = 130 << 20, READ_STEP = 64 << 10, TRIES = 5, READY_FD = 3, TYPED_REQUEST = 9 };
 
 /* --- messages --- */
 
@@ -46,6 +47,30 @@ bool session_say(struct session_client *client, struct gb_buf *line) {
 	if (gb_write_all(client->fd, line->data, line->len))
 		return true;
 	return complain(client->command, "the process that keeps the sessions has gone, and they with it");
+}
+
+bool session_say_typed(struct session_client *client, const char *session, const char *bytes, size_t n) {
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, "session_send");
+	gb_buf_printf(&line, ",\"request\":%d", TYPED_REQUEST);
+	session_line_text(&line, "session", session);
+	gb_buf_printf(&line, ",\"text\":{\"$type\":\"Uint8Array\",\"data\":\"");
+	gb_base64_append(&line, bytes, n);
+	gb_buf_append(&line, "\"}", 2);
+	return session_say(client, &line);
+}
+
+bool session_has_line(const struct session_client *client) {
+	size_t left = client->got.len - client->used;
+	return left > 0 && memchr(client->got.data + client->used, '\n', left);
+}
+
+bool session_receive(struct session_client *client) {
+	char *into = gb_buf_reserve(&client->got, READ_STEP);
+	ssize_t n = into ? recv(client->fd, into, READ_STEP, MSG_DONTWAIT) : 0;
+	if (n > 0)
+		client->got.len += (size_t)n;
+	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 /* The next line without its end; false at the end of the stream. */

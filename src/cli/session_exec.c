@@ -164,6 +164,19 @@ static int refuse(const struct session_job *job, const struct gb_value *error) {
 	return show_refusal(job->command, true, session_text(error, "code"), session_text(error, "message"));
 }
 
+static void show_prompt(const struct session_job *job, const char *prompt) {
+	if (session_answer_begin(job))
+		return;
+	fprintf(
+	    stderr, "%sglovebox %s: it awaits input", isatty(STDERR_FILENO) ? "\n" : "", job->command->name);
+	if (*prompt) {
+		fputs(" after '", stderr);
+		print_untrusted(stderr, prompt, strlen(prompt));
+		fputc('\'', stderr);
+	}
+	fprintf(stderr, "; answer with 'glovebox session send %s TEXT'\n", job->session);
+}
+
 /* True if it was the last message; *ret_status is the exit status then. */
 static bool take_message(const struct session_client *client, const struct session_job *job,
     const struct gb_value *message, int *ret_status) {
@@ -173,14 +186,14 @@ static bool take_message(const struct session_client *client, const struct sessi
 	} else if (strcmp(type, "output") == 0 && !job->json) {
 		size_t n = 0;
 		const char *text = gb_value_bytes(gb_value_get(message, "text"), &n);
-		show_output(strcmp(session_text(message, "stream"), "stderr") == 0 ? 2 : 1, text, n);
+		session_answer_show(strcmp(session_text(message, "stream"), "stderr") == 0 ? 2 : 1, text, n);
 	} else if (strcmp(type, "prompt") == 0) {
-		fprintf(stderr, "glovebox %s: it awaits input; answer with 'glovebox session send %s TEXT'\n",
-		    job->command->name, job->session);
+		show_prompt(job, session_text(message, "prompt"));
 	} else if (strcmp(type, "result") == 0) {
 		*ret_status = show_message(client, job, message);
 		return true;
-	} else if (strcmp(type, "error") == 0) {
+	} else if (strcmp(type, "error") == 0 && !gb_value_get(message, "request")) {
+		/* One that has a request is about what was typed, too late. */
 		*ret_status = refuse(job, message);
 		return true;
 	}
@@ -200,10 +213,12 @@ static void on_interrupt(struct session_client *client) {
 	gb_auto_buf struct gb_buf line;
 	session_line(&line, "interrupt");
 	gb_buf_printf(&line, ",\"run\":1");
-	if (interrupts == 1)
+	if (interrupts == 1) {
 		session_say(client, &line);
-	else if (interrupts > 1)
+	} else if (interrupts > 1) {
+		session_answer_end();
 		_exit(EXIT_INTERRUPTED);
+	}
 }
 
 int session_execute(const struct session_job *job) {
@@ -221,9 +236,11 @@ int session_execute(const struct session_job *job) {
 	if ((!job->create || see_to_session(&client, job, &status)) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);
 		const struct gb_value *message;
-		do
+		do {
+			session_answer_until_said(&client, job->session);
 			message = session_hear(&client);
-		while (message && !take_message(&client, job, message, &status));
+		} while (message && !take_message(&client, job, message, &status));
+		session_answer_end();
 		if (!message)
 			status = EXIT_CODE_FAILED;
 	}
@@ -347,7 +364,9 @@ const struct command command_session_exec = {
     .details =
 	"What it defines, the next one finds. The value of the last expression is the result; output is "
 	"shown\n"
-	"as it comes. Runs of one session wait for each other. Ctrl-C interrupts the code, twice leaves it.\n"
+	"as it comes. Where the session has a terminal (shell) and the code asks for something, it is\n"
+	"answered by what is typed, or, if standard input is no terminal, by 'glovebox session send'.\n"
+	"Runs of one session wait for each other. Ctrl-C interrupts the code, twice leaves it.\n"
 	"A run whose time is up is interrupted, and the session stays.\n"
 	"\n"
 	"  glovebox session exec work -e 'x = 1'\n"

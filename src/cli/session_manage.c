@@ -35,7 +35,7 @@ struct wanted {
 enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE };
 
 static const struct flag create_flags[] = {
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js or python (default ts)"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js, python, shell, node or deno (default ts)"},
     [FLAG_NAME] = {"name", 0, "NAME", "what to call it; else it has only its id"},
     [FLAG_CONVERSATION] = {"conversation", 0, "TEXT", "what it belongs to: at most 5 sessions each"},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
@@ -72,7 +72,8 @@ static int create(const struct command *self, int argc, char **argv) {
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	enum gb_language language;
 	if (!gb_language_find(full_name(wanted.language), &language)) {
-		complain(self, "-l: there is no language '%s'; try ts, js or python", wanted.language);
+		complain(self, "-l: there is no language '%s'; try ts, js, python, shell, node or deno",
+		    wanted.language);
 		return EXIT_BAD_USE;
 	}
 	struct session_client client;
@@ -222,6 +223,7 @@ const struct command command_session_list = {
 struct about {
 	const struct command *command;
 	const char *session, *text, *reason, *conversation;
+	bool no_newline;
 };
 
 static bool on_about_flag(const struct flag *flag, const char *value, void *data) {
@@ -229,6 +231,8 @@ static bool on_about_flag(const struct flag *flag, const char *value, void *data
 	bool sends = about->command == &command_session_send;
 	if (flag && strcmp(flag->name, "reason") == 0)
 		about->reason = value;
+	else if (flag && strcmp(flag->name, "no-newline") == 0)
+		about->no_newline = true;
 	else if (flag)
 		about->conversation = value;
 	else if (!about->session && about->command != &command_session_cleanup)
@@ -313,6 +317,11 @@ const struct command command_session_interrupt = {
     .run = interrupt_session,
 };
 
+static const struct flag send_flags[] = {
+    {"no-newline", 'n', NULL, "send TEXT alone: for what waits for a key"},
+    {0},
+};
+
 static int send_session(const struct command *self, int argc, char **argv) {
 	struct about about;
 	bool go_on;
@@ -324,18 +333,24 @@ static int send_session(const struct command *self, int argc, char **argv) {
 	gb_buf_init(&text, 1 << 20);
 	bool complete = about.session && about.text;
 	if (complete)
-		gb_buf_printf(&text, "%s\n", about.text);
+		gb_buf_printf(&text, "%s%s", about.text, about.no_newline ? "" : "\n");
 	about.text = complete ? gb_buf_c_str(&text) : NULL;
 	return tell(&about, "session_send", about.text, "which session, and what? NAME and TEXT");
 }
 
 const struct command command_session_send = {
     .name = "session send",
-    .synopsis = "NAME|ID TEXT",
+    .synopsis = "NAME|ID TEXT [-n]",
     .summary = "answer what executes in a session and awaits input",
-    .details = "TEXT is sent as a line. Languages that take no input while they run refuse it.\n"
+    .details = "TEXT is sent as a line. Languages that take no input while they run refuse it; shell has\n"
+	       "a terminal, and takes it. 'glovebox session list' tells what awaits input, with --json what\n"
+	       "it asks for.\n"
+	       "\n"
+	       "  glovebox session send work y\n"
+	       "  glovebox session send work -n q\n"
 	       "\n"
 	       "Exit status: 0 it was sent, 2 bad use, 3 refused or no such session.",
+    .flags = send_flags,
     .run = send_session,
 };
 

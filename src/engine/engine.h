@@ -61,11 +61,13 @@ struct gb_session {
 		struct gb_buf outbox; /* what is still to be sent while nothing executes */
 		size_t unseen;        /* bytes that came although nobody was attached */
 		bool awaiting;
+		bool held;        /* what it says is left unread, for whoever is attached to keep up */
+		unsigned n_waits; /* times that it began to await input */
 		char prompt[GB_WIRE_PROMPT_MAX + 1];
 	} terminal;
 	char reason[256];
-	/* A run in it has settled or begins to await input, or it has ended. Called from anywhere: only to
-	 * take note. */
+	/* A run in it has settled, begins to await input or goes on, or it has ended. Called from anywhere:
+	 * only to take note. */
 	void (*on_change)(struct gb_session *session);
 	void *data;
 };
@@ -217,6 +219,8 @@ void gb_terminal_enter(struct gb_run *run);
 void gb_terminal_leave(struct gb_run *run);
 /* Send it, while nothing executes. */
 void gb_terminal_send(struct gb_session *session);
+/* What to wait for at the cell's socket, but for room to send: @session may be NULL. */
+uint32_t gb_terminal_events(const struct gb_session *session);
 
 /* --- engine.c --- */
 

@@ -61,6 +61,7 @@ void gb_record_describe(const struct gb_record *record, struct gb_session_info *
 	    .tokens = record->tokens,
 	    .queued = queued,
 	    .trusted = record->trusted,
+	    .attached = record->attachment.on_bytes,
 	};
 	memcpy(ret->id, record->id, sizeof ret->id);
 }
@@ -155,17 +156,22 @@ static void settle_queue(struct gb_list *queue, const char *reason) {
 	}
 }
 
-/* Bury it, and tell those that waited. */
+/* Bury it, and tell those that waited or watched. */
 static void end(struct gb_record *record) {
 	struct gb_list queue;
+	struct gb_manager *manager = record->manager;
+	struct gb_attachment attachment = record->attachment;
 	char reason[sizeof record->reason];
 	gb_list_init(&queue);
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &record->queue, link));) {
 		gb_list_remove(&run->link);
 		gb_list_append(&queue, &run->link);
 	}
+	record->attachment = (struct gb_attachment){0};
 	bury(record);
 	memcpy(reason, record->reason, sizeof reason);
+	if (attachment.on_bytes)
+		attachment.on_end(manager, reason, true, attachment.data);
 	settle_queue(&queue, reason);
 }
 
@@ -222,7 +228,8 @@ static const char *reason_to_end(
 	const struct gb_manager_options *options = &record->manager->options;
 	uint64_t too_old = record->created + options->max_age_ms * MS_NS;
 	uint64_t too_idle = record->last_used + options->idle_ms * MS_NS;
-	bool idle = gb_session_state(record->session) == GB_SESSION_IDLE && gb_list_empty(&record->queue);
+	bool idle = gb_session_state(record->session) == GB_SESSION_IDLE && gb_list_empty(&record->queue) &&
+		    !record->attachment.on_bytes;
 	const char *reason = too_old <= now ? "it was %llu s old, which is as old as a session gets"
 			     : idle && too_idle <= now ? "it was idle for %llu s"
 						       : NULL;
@@ -240,9 +247,11 @@ static const char *reason_to_end(
 /* True if it was told just now that the session awaits input. */
 static bool tell_awaiting(struct gb_record *record) {
 	const struct gb_manager_options *options = &record->manager->options;
-	bool awaiting = gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
-	bool is_new = awaiting && !record->awaiting;
-	record->awaiting = awaiting;
+	/* Counted, since one may end and the next begin between two looks. */
+	unsigned n_waits = record->session->terminal.n_waits;
+	bool is_new =
+	    n_waits != record->n_told && gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
+	record->n_told = n_waits;
 	if (!is_new || !options->on_awaiting)
 		return false;
 	struct gb_session_info info;

@@ -1,5 +1,5 @@
 /* What the files of the session manager share: manager.c looks after sessions, manager_use.c is what callers
- * ask for.
+ * ask for, manager_terminal.c is about terminals.
  */
 #ifndef GB_ENGINE_MANAGER_H
 #define GB_ENGINE_MANAGER_H
@@ -33,8 +33,9 @@ struct gb_record {
 	uint64_t created, last_used;     /* ns; last_used is when it ended, once it has */
 	uint64_t executions, tokens;
 	bool trusted;
-	bool awaiting; /* input, and that was told */
-	bool ending;   /* it is being killed, for its reason */
+	struct gb_attachment attachment; /* without on_bytes: nobody */
+	unsigned n_told;                 /* of the times that it began to await input */
+	bool ending;                     /* it is being killed, for its reason */
 };
 
 /* Note that it was used just now. */

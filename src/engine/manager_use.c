@@ -159,12 +159,6 @@ bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struc
 		   session);
 }
 
-bool gb_manager_send(
-    struct gb_manager *manager, const char *session, const char *bytes, size_t n, struct gb_err *err) {
-	struct gb_record *record = gb_record_find_alive(manager, session, err);
-	return record && gb_session_send(record->session, bytes, n, err);
-}
-
 bool gb_manager_get(
     struct gb_manager *manager, const char *session, struct gb_session_info *ret, struct gb_err *err) {
 	struct gb_record *record = gb_record_find(manager, session, err);

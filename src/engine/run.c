@@ -253,7 +253,7 @@ static bool take_in(struct gb_run *run) {
 /* --- sending --- */
 
 static uint32_t wanted_events(const struct gb_run *run) {
-	return EPOLLIN | (run->outbox.len ? EPOLLOUT : 0);
+	return gb_terminal_events(run->session) | (run->outbox.len ? EPOLLOUT : 0);
 }
 
 /* Send what the socket takes. A worker that is gone is noticed elsewhere. */

@@ -107,23 +107,6 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	return true;
 }
 
-void gb_session_leave(struct gb_run *run) {
-	struct gb_session *session = run->session;
-	if (!session->cell || session->run != run)
-		return;
-	session->run = NULL;
-	session->cell->owner = session;
-	if (run->waits_to_send)
-		gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN);
-	if (gb_language_traits(session->language)->has_terminal)
-		gb_terminal_leave(run);
-	/* The code may still be at it, and what it says then is not the next run's. */
-	if (!run->result_received)
-		gb_session_terminate(session, "its run ended without a result");
-	else if (session->doomed)
-		gb_session_terminate(session, session->reason);
-}
-
 /* A program that has ended is gone. JavaScript's heap cannot be trusted to hold together once it was
  * exceeded; Python has an error for that. */
 void gb_session_judge(struct gb_run *run) {
@@ -140,20 +123,48 @@ void gb_session_judge(struct gb_run *run) {
 	snprintf(session->reason, sizeof session->reason, "%s", why);
 }
 
-/* What is said when nobody has asked is for whoever is attached, or for nobody: threads that write. False if
- * it is more than can be. */
-static bool take_noise(struct gb_session *session) {
+/* It is over, or it is no longer ours; when it is gone we are told how. */
+static void give_up(struct gb_session *session) {
+	gb_loop_remove(&session->engine->loop, &session->cell->source);
+	gb_cell_kill(session->cell);
+}
+
+/* What is said when nobody has asked is for whoever is attached, or for nobody: threads that write. */
+static void take_noise(struct gb_session *session) {
 	struct gb_frame frame;
 	enum gb_frame_status status;
 	while ((status = gb_frame_reader_next(&session->reader, &frame)) == GB_FRAME_READY) {
 		if (frame.type != GB_FRAME_TERMINAL)
 			continue;
-		if (!gb_terminal_on_bytes(session, &frame, NULL))
-			return false;
+		if (!gb_terminal_on_bytes(session, &frame, NULL)) {
+			give_up(session);
+			return;
+		}
 		size_t whole = frame.n + GB_FRAME_HEAD;
 		session->noise -= whole < session->noise ? whole : session->noise;
 	}
-	return status != GB_FRAME_BAD && session->noise <= NOISE_MAX;
+	if (status == GB_FRAME_BAD || session->noise > NOISE_MAX)
+		give_up(session);
+}
+
+void gb_session_leave(struct gb_run *run) {
+	struct gb_session *session = run->session;
+	if (!session->cell || session->run != run)
+		return;
+	session->run = NULL;
+	session->cell->owner = session;
+	if (run->waits_to_send)
+		gb_loop_change(&session->engine->loop, &session->cell->source, gb_terminal_events(session));
+	if (gb_language_traits(session->language)->has_terminal)
+		gb_terminal_leave(run);
+	/* The code may still be at it, and what it says then is not the next run's. */
+	if (!run->result_received)
+		gb_session_terminate(session, "its run ended without a result");
+	else if (session->doomed)
+		gb_session_terminate(session, session->reason);
+	else
+		/* What came together with the result. */
+		take_noise(session);
 }
 
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
@@ -167,17 +178,13 @@ void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	ssize_t n = into ? recv(cell->fd, into, room, MSG_DONTWAIT) : 0;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	bool ok = n > 0;
-	if (ok) {
-		gb_frame_reader_fed(&session->reader, (size_t)n);
-		session->noise += (size_t)n;
-		ok = take_noise(session);
+	if (n <= 0) {
+		give_up(session);
+		return;
 	}
-	if (!ok) {
-		/* It is over, or it is no longer ours; when it is gone we are told how. */
-		gb_loop_remove(&session->engine->loop, &cell->source);
-		gb_cell_kill(cell);
-	}
+	gb_frame_reader_fed(&session->reader, (size_t)n);
+	session->noise += (size_t)n;
+	take_noise(session);
 }
 
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {

@@ -36,6 +36,11 @@ static void keep_prompt(struct gb_terminal *terminal, const struct gb_cbor_item 
 			terminal->prompt[i] = ' ';
 }
 
+static void note_change(struct gb_session *session) {
+	if (session->on_change)
+		session->on_change(session);
+}
+
 bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	struct gb_cbor_item text;
@@ -51,8 +56,11 @@ bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, s
 	if (goes_on && !terminal->awaiting)
 		return true;
 	terminal->awaiting = !goes_on;
-	if (!goes_on)
+	if (!goes_on) {
+		terminal->n_waits++;
 		keep_prompt(terminal, &text);
+	}
+	note_change(run->session);
 	if (run->on_awaiting)
 		run->on_awaiting(run, goes_on ? NULL : terminal->prompt, run->data);
 	return true;
@@ -76,6 +84,10 @@ bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *fra
 
 /* --- what it is told --- */
 
+uint32_t gb_terminal_events(const struct gb_session *session) {
+	return session && session->terminal.held ? 0 : EPOLLIN;
+}
+
 void gb_terminal_send(struct gb_session *session) {
 	struct gb_buf *out = &session->terminal.outbox;
 	ssize_t n = 0;
@@ -86,7 +98,8 @@ void gb_terminal_send(struct gb_session *session) {
 		else if (n < 0 && errno == EINTR)
 			n = 0;
 	}
-	gb_loop_change(&session->engine->loop, &session->cell->source, EPOLLIN | (out->len ? EPOLLOUT : 0));
+	gb_loop_change(&session->engine->loop, &session->cell->source,
+	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
 }
 
 /* One after the other, and a frame that was begun to its end: what one run leaves is the next one's to send.
@@ -178,6 +191,7 @@ bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, st
 	if (!tell(session, &frame, err))
 		return false;
 	session->terminal.awaiting = false;
+	note_change(session);
 	return true;
 }
 
@@ -198,9 +212,23 @@ void gb_session_detach(struct gb_session *session) {
 		return;
 	session->terminal.on_bytes = NULL;
 	session->terminal.unseen = 0;
+	gb_session_hold(session, false);
 	/* What cannot be told is a session that reads nothing. */
 	if (session->cell && !tell_plain(session, GB_FRAME_DETACH, NULL))
 		gb_session_terminate(session, "more was typed than it takes");
+}
+
+void gb_session_hold(struct gb_session *session, bool held) {
+	struct gb_terminal *terminal = &session->terminal;
+	held = held && terminal->on_bytes;
+	if (terminal->held == held)
+		return;
+	terminal->held = held;
+	if (!session->cell)
+		return;
+	const struct gb_buf *out = session->run ? &session->run->outbox : &terminal->outbox;
+	gb_loop_change(&session->engine->loop, &session->cell->source,
+	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
 }
 
 bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err) {

@@ -66,8 +66,9 @@ enum { GB_WIRE_IN_FLIGHT_FACTOR = 4 };
 /* How many files a run may send. */
 enum { GB_WIRE_FILES_MAX = 1000 };
 
-/* Bytes of a prompt, and how often a run may wait. */
-enum { GB_WIRE_PROMPT_MAX = 1024, GB_WIRE_AWAITING_MAX = 10000 };
+/* Bytes of a prompt, and how often a run may wait: after each key, where somebody types in a full-screen
+ * program. */
+enum { GB_WIRE_PROMPT_MAX = 1024, GB_WIRE_AWAITING_MAX = 1000000 };
 
 /* Bytes that are typed or shown at once, and the size of a terminal. */
 enum { GB_WIRE_TERMINAL_MAX = 64 << 10, GB_WIRE_COLUMNS_MAX = 1000 };

@@ -63,6 +63,16 @@ static bool read_text(
 	return true;
 }
 
+static bool read_bytes(const struct gb_value *value, void *to, struct gb_complaint *at) {
+	struct gb_str bytes = {.n = 0};
+	bytes.p = gb_value_bytes(value, &bytes.n);
+	enum gb_type type = gb_value_type(value);
+	if (type != GB_STRING && type != GB_BUFFER && type != GB_VIEW)
+		return gb_complain(at, "invalid", "must be a string, or bytes");
+	*(struct gb_str *)to = bytes;
+	return true;
+}
+
 static bool read_choice(
     const struct gb_field *field, const struct gb_value *value, void *to, struct gb_complaint *at) {
 	struct gb_str text = gb_read_str(value);
@@ -115,6 +125,8 @@ static bool read_field(
 	case GB_FIELD_TEXT:
 	case GB_FIELD_STR:
 		return read_text(field, value, to, at);
+	case GB_FIELD_BYTES:
+		return read_bytes(value, to, at);
 	case GB_FIELD_WHOLE:
 	case GB_FIELD_WHOLE32:
 		return read_whole(field, value, to, at);

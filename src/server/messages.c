@@ -127,7 +127,7 @@ static const struct gb_field session_send_fields[] = {
     TYPE,
     REQUEST,
     SESSION,
-    FIELD("text", GB_FIELD_STR, text, .required = true),
+    FIELD("text", GB_FIELD_BYTES, text, .required = true),
     END,
 };
 
@@ -150,6 +150,25 @@ static const struct gb_field session_cleanup_fields[] = {
     END,
 };
 
+static const struct gb_field session_attach_fields[] = {
+    TYPE,
+    REQUEST,
+    SESSION,
+    FIELD("steal", GB_FIELD_BOOLEAN, steal),
+    END,
+};
+
+#define SIZE(name_) FIELD(#name_, GB_FIELD_WHOLE32, name_, .min = 1, .max = 1000, .required = true)
+
+static const struct gb_field session_resize_fields[] = {
+    TYPE,
+    REQUEST,
+    SESSION,
+    SIZE(columns),
+    SIZE(rows),
+    END,
+};
+
 static const struct {
 	const char *name;
 	const struct gb_field *fields;
@@ -167,6 +186,9 @@ static const struct {
     [GB_MESSAGE_SESSION_UPDATE] = {"session_update", session_update_fields},
     [GB_MESSAGE_SESSION_KILL] = {"session_kill", session_kill_fields},
     [GB_MESSAGE_SESSION_CLEANUP] = {"session_cleanup", session_cleanup_fields},
+    [GB_MESSAGE_SESSION_ATTACH] = {"session_attach", session_attach_fields},
+    [GB_MESSAGE_SESSION_DETACH] = {"session_detach", session_fields},
+    [GB_MESSAGE_SESSION_RESIZE] = {"session_resize", session_resize_fields},
 };
 
 /* --- reading --- */

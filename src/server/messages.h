@@ -27,6 +27,9 @@ enum gb_message_type {
 	GB_MESSAGE_SESSION_UPDATE,
 	GB_MESSAGE_SESSION_KILL,
 	GB_MESSAGE_SESSION_CLEANUP,
+	GB_MESSAGE_SESSION_ATTACH,
+	GB_MESSAGE_SESSION_DETACH,
+	GB_MESSAGE_SESSION_RESIZE,
 };
 
 /* Which fields are there depends on the type. Everything points into the pool. */
@@ -48,6 +51,8 @@ struct gb_message {
 	struct gb_str text;
 	const struct gb_value *trusted; /* a boolean, or NULL */
 	uint64_t tokens;
+	bool steal;
+	uint32_t columns, rows;
 };
 
 /* A maximum for the pool that a line of @n bytes is read into. */

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "engine/result_json.h"
 #include "value/json.h"
+#include "value/text.h"
 #include "value/wtf8.h"
 
 typedef unsigned long long ull;
@@ -164,6 +165,8 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 	    session->queued, session->trusted ? "true" : "false");
 	if (*session->reason)
 		gb_write_text(out, "reason", session->reason);
+	if (session->attached)
+		gb_buf_printf(out, ",\"attached\":true");
 	if (*session->prompt)
 		gb_write_text(out, "prompt", session->prompt);
 	gb_buf_append_char(out, '}');
@@ -194,6 +197,21 @@ void gb_reply_sessions(
 		write_session(out, &info);
 	}
 	gb_buf_append_char(out, ']');
+	finish(lines, NULL);
+}
+
+void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n) {
+	struct gb_buf *out = begin(lines, "terminal");
+	gb_buf_printf(out, ",\"session\":\"%s\",\"bytes\":{\"$type\":\"Uint8Array\",\"data\":\"", session);
+	gb_base64_append(out, bytes, n);
+	gb_buf_append(out, "\"}", 2);
+	finish(lines, NULL);
+}
+
+void gb_reply_detached(struct gb_lines *lines, const char *session, const char *reason, bool ended) {
+	struct gb_buf *out = begin(lines, "detached");
+	gb_buf_printf(out, ",\"session\":\"%s\",\"ended\":%s", session, ended ? "true" : "false");
+	gb_write_text(out, "reason", reason);
 	finish(lines, NULL);
 }
 

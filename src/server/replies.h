@@ -28,6 +28,9 @@ void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const struct gb_sessi
 void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session);
 void gb_reply_sessions(
     struct gb_lines *lines, uint64_t request, struct gb_manager *manager, const char *conversation);
+/* What the terminal of a session shows, as bytes; that nobody of this client's is there any more. */
+void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n);
+void gb_reply_detached(struct gb_lines *lines, const char *session, const char *reason, bool ended);
 void gb_reply_cleaned(struct gb_lines *lines, uint64_t request, unsigned count);
 bool gb_reply_report(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, struct gb_err *err);

@@ -266,6 +266,7 @@ static bool leave_behind(struct gb_rpc_run *run) {
 }
 
 void gb_rpc_end(struct gb_client *client) {
+	gb_rpc_detach_all(client);
 	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));)
 		if (!leave_behind((struct gb_rpc_run *)entry))
 			terminate((struct gb_rpc_run *)entry, "the client has gone");

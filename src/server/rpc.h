@@ -35,9 +35,11 @@ struct gb_client {
 	struct gb_server *server;
 	struct gb_lines lines;
 	struct gb_table runs;
-	struct gb_list waiting; /* of its runs */
-	uint64_t next_run;      /* no run of this number or above was asked for yet */
+	struct gb_list waiting;     /* of its runs */
+	struct gb_list attachments; /* to terminals of sessions */
+	uint64_t next_run;          /* no run of this number or above was asked for yet */
 	bool clogged;
+	bool held;  /* and with it the terminals that it is attached to */
 	bool ended; /* nothing more comes in, and its runs are ended */
 };
 
@@ -94,5 +96,14 @@ bool gb_rpc_take_session(
     struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint);
 void gb_rpc_on_awaiting(
     struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data);
+
+/* --- terminals.c --- */
+
+bool gb_rpc_attach(struct gb_client *client, const struct gb_message *message, struct gb_err *err);
+bool gb_rpc_detach(struct gb_client *client, const struct gb_message *message, struct gb_err *err);
+/* Leave all terminals. */
+void gb_rpc_detach_all(struct gb_client *client);
+/* Let the terminals stand still while the client does not take what they show. */
+void gb_rpc_tend_terminals(struct gb_client *client);
 
 #endif

@@ -47,6 +47,7 @@ bool gb_server_add(struct gb_server *server, int in, int out, struct gb_err *err
 	}
 	client->server = server;
 	gb_list_init(&client->waiting);
+	gb_list_init(&client->attachments);
 	gb_list_append(&server->clients, &client->link);
 	gb_lines_init(&client->lines, server->loop, in, out, GB_LINE_MAX);
 	client->lines.on_line = on_line;
@@ -85,7 +86,7 @@ static bool is_lost(const struct gb_client *client, unsigned n_clients) {
 	uint64_t idle = gb_now_ns() - client->lines.moved_at;
 	if (client->ended)
 		return client->lines.broken || !gb_lines_waiting(&client->lines) || idle > DRAINED_NS;
-	return client->clogged && n_clients > 1 && idle > STALLED_NS;
+	return ((client->clogged && n_clients > 1) || client->held) && idle > STALLED_NS;
 }
 
 static void tend_clients(struct gb_server *server) {
@@ -98,6 +99,7 @@ static void tend_clients(struct gb_server *server) {
 		if (gb_lines_waiting(&client->lines))
 			gb_lines_flush(&client->lines);
 		watch_clogging(client);
+		gb_rpc_tend_terminals(client);
 		if (is_lost(client, n_clients))
 			destroy_client(client);
 	}
@@ -149,7 +151,7 @@ static int longest_wait_ms(struct gb_server *server) {
 	if (server->n_waiting && !server->n_running)
 		return TRY_AGAIN_MS;
 	gb_list_each(struct gb_client, client, &server->clients, link) {
-		if (client->ended || client->clogged)
+		if (client->ended || client->clogged || client->held)
 			return LOOK_AGAIN_MS;
 	}
 	return -1;

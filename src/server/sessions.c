@@ -7,7 +7,7 @@
 static bool refuse(const struct gb_err *err, struct gb_complaint *complaint) {
 	if (err->code == GB_ENOENT)
 		return gb_complain(complaint, "unknown_session", "%s", err->message);
-	if (err->code == GB_ELIMIT || !gb_message_blame(err, complaint))
+	if (err->code == GB_ELIMIT || err->code == GB_EBUSY || !gb_message_blame(err, complaint))
 		gb_complain(complaint, "refused", "%s", err->message);
 	return false;
 }
@@ -31,8 +31,9 @@ static bool update(struct gb_manager *manager, const struct gb_message *message,
 }
 
 /* The messages that are about one session; false if it could not be done. */
-static bool act(struct gb_manager *manager, const struct gb_message *message, struct gb_session_info *ret,
+static bool act(struct gb_client *client, const struct gb_message *message, struct gb_session_info *ret,
     struct gb_err *err) {
+	struct gb_manager *manager = client->server->manager;
 	bool ok = true;
 	switch (message->type) {
 	case GB_MESSAGE_SESSION_OPEN:
@@ -48,6 +49,15 @@ static bool act(struct gb_manager *manager, const struct gb_message *message, st
 		break;
 	case GB_MESSAGE_SESSION_UPDATE:
 		ok = update(manager, message, err);
+		break;
+	case GB_MESSAGE_SESSION_ATTACH:
+		ok = gb_rpc_attach(client, message, err);
+		break;
+	case GB_MESSAGE_SESSION_DETACH:
+		ok = gb_rpc_detach(client, message, err);
+		break;
+	case GB_MESSAGE_SESSION_RESIZE:
+		ok = gb_manager_resize(manager, message->session, message->columns, message->rows, err);
 		break;
 	default:
 		break;
@@ -66,7 +76,7 @@ bool gb_rpc_take_session(
 		unsigned n = gb_manager_cleanup(
 		    manager, message->conversation ? message->conversation : "", message->reason);
 		gb_reply_cleaned(&client->lines, message->request, n);
-	} else if (act(manager, message, &info, &err)) {
+	} else if (act(client, message, &info, &err)) {
 		gb_reply_session(&client->lines, message->request, &info);
 	} else {
 		return refuse(&err, complaint);

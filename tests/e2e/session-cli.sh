@@ -59,6 +59,16 @@ a() {
 ok 'a client that is killed leaves its session usable' a
 a() { run 3 session send py yes && has "$err" 'takes no input' && run 2 session send py && run 2 session interrupt py && has "$err" 'nothing executes'; }
 ok 'what cannot be done is said' a
+a() {
+  run 0 session create -l shell --name sh && run 0 session exec sh -e 'x=5' || return
+  "$glovebox" session exec sh -e 'read -p "name? " n; read -n 1 -p "sure? " s; echo "=$n $s $x"' < /dev/null > "$scratch/live" 2> "$scratch/asked" &
+  local pid=$!
+  until_true grep -q "after 'name? '; answer with 'glovebox session send sh TEXT'" "$scratch/asked" &&
+    run 0 session list --json && has "$out" '"state":"awaiting_input"' && has "$out" '"prompt":"name? "' &&
+    run 0 session send sh bob && until_true grep -q "after 'sure? '" "$scratch/asked" && run 0 session send -n sh y &&
+    wait $pid && grep -q '=bob y 5' "$scratch/live" && run 3 session send sh y && has "$err" 'nothing runs' && run 0 session kill sh
+}
+ok 'what asks is seen, and answered by another command' a
 a() { run 2 session create --name 'a b' && has "$err" 'name: ' && run 2 session create --name py && has "$err" already && run 2 session create -l cobol && has "$err" "no language 'cobol'"; }
 ok 'names and languages are checked' a
 a() {

@@ -290,6 +290,49 @@ TEST(a_queued_run_is_checked_at_once) {
 	gb_manager_destroy(manager);
 }
 
+/* --- questions --- */
+
+struct asked {
+	unsigned n;
+	char prompts[8][64];
+};
+
+static void answer(
+    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data) {
+	struct asked *asked = data;
+	char text[64], id[33];
+	CHECK(run && !gb_run_settled(run));
+	CHECK_STR(gb_session_state_name(info->state), "awaiting_input");
+	if (!CHECK(asked->n < 8))
+		return;
+	snprintf(asked->prompts[asked->n], sizeof asked->prompts[0], "%s", info->prompt);
+	int n = snprintf(text, sizeof text, "answer %u\n", ++asked->n);
+	strcpy(id, info->id);
+	CHECK(gb_manager_send(manager, id, text, (size_t)n, NULL));
+	CHECK_STR(gb_session_state_name(info_of(manager, id).state), "executing");
+	CHECK_STR(info_of(manager, id).prompt, "");
+}
+
+TEST(every_question_is_told_and_can_be_answered) {
+	struct asked asked = {0};
+	struct gb_manager *manager =
+	    manage((struct gb_manager_options){.on_awaiting = answer, .data = &asked});
+	struct gb_session_info info;
+	struct gb_err err = {0};
+	CHECK(gb_manager_open(
+	    manager, &(struct gb_session_asked){.language = GB_SHELL, .name = "sh"}, &info, &err));
+	struct gb_run *run = execute(manager, "sh",
+	    "for i in 1 2 3; do read -p \"question $i? \" a[$i]; done; printf %s, \"${a[@]}\"");
+	const struct gb_result *result = gb_run_wait(run);
+	CHECK(result && strstr(result->stdout_text, "answer 1,answer 2,answer 3,"));
+	CHECK_INT((int)asked.n, 3);
+	CHECK_STR(asked.prompts[0], "question 1? ");
+	CHECK_STR(asked.prompts[2], "question 3? ");
+	CHECK_STR(gb_session_state_name(info_of(manager, "sh").state), "idle");
+	gb_run_destroy(run);
+	gb_manager_destroy(manager);
+}
+
 /* --- ends --- */
 
 TEST(an_idle_session_ends) {

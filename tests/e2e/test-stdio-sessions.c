@@ -157,6 +157,101 @@ TEST(what_is_wrong_is_said) {
 	CHECK_INT(client_end(&client), 0);
 }
 
+/* The next message of @type, those before it passed over. */
+static const struct gb_value *hear_type(struct client *client, const char *type) {
+	const struct gb_value *said;
+	while ((said = client_hear(client)) && strcmp(text_at(said, "type"), type) != 0)
+		continue;
+	CHECK(said);
+	return said;
+}
+
+TEST(questions_are_told_and_answered) {
+	struct client client = client_ready(NULL);
+	ask(&client, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
+	client_say(&client, RUN(1, "\"session\":\"sh\",\"source\":\"read -p 'one? ' a; read -p 'two? ' b; "
+				   "echo \\\"=$a,$b\\\"\""));
+	const struct gb_value *said = hear_type(&client, "prompt");
+	CHECK_INT(number_at(said, "run"), 1);
+	CHECK_INT(strlen(text_at(said, "session")), 32);
+	CHECK_STR(text_at(said, "prompt"), "one? ");
+	said = ask(&client, SESSION("get", ",\"session\":\"sh\""));
+	CHECK_STR(text_at(said, "session.state"), "awaiting_input");
+	CHECK_STR(text_at(said, "session.prompt"), "one? ");
+	client_say(&client, SESSION("send", ",\"session\":\"sh\",\"text\":\"x\\n\""));
+	CHECK_STR(text_at(hear_type(&client, "prompt"), "prompt"), "two? ");
+	client_say(&client, SESSION("send", ",\"session\":\"sh\",\"text\":{\"$type\":\"Uint8Array\","
+					    "\"data\":\"eQo=\"}"));
+	said = hear_type(&client, "result");
+	CHECK(strstr(text_at(said, "result.stdout"), "=x,y"));
+	complains(&client, SESSION("send", ",\"session\":\"sh\",\"text\":7"), "invalid", "text: must be");
+	complains(&client, SESSION("send", ",\"session\":\"sh\",\"text\":\"x\""), "refused", "nothing runs");
+	CHECK_INT(client_end(&client), 0);
+}
+
+/* What the terminal shows, until it shows @text. */
+static bool shows(struct client *client, const char *text) {
+	char shown[4096] = "";
+	size_t n = 0;
+	for (const struct gb_value *said; !strstr(shown, text) && (said = client_hear(client));) {
+		size_t more = 0;
+		const char *bytes = gb_value_bytes(at(said, "bytes"), &more);
+		if (strcmp(text_at(said, "type"), "terminal") != 0 || more >= sizeof shown - n)
+			continue;
+		CHECK_INT(strlen(text_at(said, "session")), 32);
+		memcpy(shown + n, bytes, more);
+		n += more;
+		shown[n] = '\0';
+	}
+	return CHECK(strstr(shown, text));
+}
+
+TEST(terminals_over_the_wire) {
+	char path[100];
+	snprintf(path, sizeof path, "/tmp/gb-terminals-%d.sock", (int)getpid());
+	struct client server = client_start((const char *const[]){"--socket", path, NULL});
+	struct client one = client_connect(path), two = client_connect(path);
+	client_expect(&one, "hello", -1);
+	client_expect(&two, "hello", -1);
+	ask(&one, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
+	complains(&one, SESSION("detach", ",\"session\":\"sh\""), "invalid", "not attached");
+	complains(
+	    &one, SESSION("resize", ",\"session\":\"sh\",\"columns\":0,\"rows\":1"), "invalid", "columns: ");
+	const struct gb_value *said = ask(&one, SESSION("attach", ",\"session\":\"sh\""));
+	CHECK(gb_value_is_true(at(said, "session.attached")));
+	complains(&two, SESSION("attach", ",\"session\":\"sh\""), "refused", "somebody is attached");
+	complains(&two, SESSION("detach", ",\"session\":\"sh\""), "invalid", "not attached");
+	client_say(&one, SESSION("resize", ",\"session\":\"sh\",\"columns\":44,\"rows\":11"));
+	client_say(&one, SESSION("send", ",\"session\":\"sh\",\"text\":\"stty size; printf '\\\\377!'\\r\""));
+	shows(&one, "11 44\r\n");
+	shows(&one, "\377!");
+	said = ask(&two, SESSION("attach", ",\"session\":\"sh\",\"steal\":true"));
+	CHECK_STR(text_at(said, "type"), "session");
+	said = hear_type(&one, "detached");
+	CHECK(!gb_value_is_true(at(said, "ended")));
+	CHECK(strstr(text_at(said, "reason"), "somebody else"));
+	shows(&two, "$ ");
+	client_say(&one, SESSION("kill", ",\"session\":\"sh\",\"reason\":\"over\""));
+	CHECK_STR(text_at(hear_type(&one, "session"), "session.reason"), "over");
+	said = hear_type(&two, "detached");
+	CHECK(gb_value_is_true(at(said, "ended")));
+	CHECK_STR(text_at(said, "reason"), "over");
+	/* One that goes leaves the terminal to the next. */
+	ask(&two, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
+	ask(&two, SESSION("attach", ",\"session\":\"sh\""));
+	client_shut(&two);
+	do
+		said = ask(&one, SESSION("attach", ",\"session\":\"sh\""));
+	while (said && strcmp(text_at(said, "code"), "refused") == 0);
+	client_say(&one, SESSION("detach", ",\"session\":\"sh\""));
+	while ((said = client_hear(&one)) && strcmp(text_at(said, "type"), "session") != 0)
+		continue;
+	CHECK(!at(said, "session.attached"));
+	client_shut(&one);
+	kill(server.pid, SIGTERM);
+	CHECK_INT(client_end(&server), 0);
+}
+
 TEST(sessions_outlive_their_clients) {
 	char path[100];
 	snprintf(path, sizeof path, "/tmp/gb-sessions-%d.sock", (int)getpid());

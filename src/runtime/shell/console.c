@@ -178,6 +178,9 @@ static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status)
 	}
 	console.unheard = console.called = false;
 	console.shell = READY;
+	/* What its line editor was given back when it was called away is what it had found: perhaps people.
+	 */
+	gb_tty_for_people(&console.terminal, console.attached);
 	if (console.attached && !console.wanted)
 		give_prompt();
 }

@@ -1,0 +1,65 @@
+/* The terminals of sessions: who types, and who is there. */
+#include "base/err.h"
+#include "engine/manager.h"
+
+bool gb_manager_send(
+    struct gb_manager *manager, const char *session, const char *bytes, size_t n, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	return record && gb_session_send(record->session, bytes, n, err);
+}
+
+static void on_shown(struct gb_session *session, const char *bytes, size_t n, void *data) {
+	(void)session;
+	struct gb_record *record = data;
+	const struct gb_attachment *attachment = &record->attachment;
+	attachment->on_bytes(record->manager, bytes, n, attachment->data);
+}
+
+static void leave(struct gb_record *record) {
+	record->attachment = (struct gb_attachment){0};
+	gb_session_detach(record->session);
+	/* Its time counts from now. */
+	gb_record_touch(record);
+	gb_manager_wake(record->manager);
+}
+
+bool gb_manager_attach(struct gb_manager *manager, const char *session,
+    const struct gb_attachment *attachment, bool steal, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	if (!record)
+		return false;
+	struct gb_attachment before = record->attachment;
+	if (before.on_bytes && !steal)
+		return gb_fail(err, GB_EBUSY, 0,
+		    "session: somebody is attached to '%s' already; 'steal' takes the terminal over",
+		    session);
+	if (before.on_bytes)
+		leave(record);
+	bool ok = gb_session_attach(record->session, on_shown, record, err);
+	if (ok)
+		record->attachment = *attachment;
+	if (before.on_bytes)
+		before.on_end(manager, "somebody else has attached to it", false, before.data);
+	return ok;
+}
+
+bool gb_manager_detach(struct gb_manager *manager, const char *session, struct gb_err *err) {
+	/* Also one that has ended, and whose end is still to be told. */
+	struct gb_record *record = gb_record_find(manager, session, err);
+	if (record && record->attachment.on_bytes)
+		leave(record);
+	return record;
+}
+
+bool gb_manager_hold(struct gb_manager *manager, const char *session, bool held, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	if (record)
+		gb_session_hold(record->session, held);
+	return record;
+}
+
+bool gb_manager_resize(
+    struct gb_manager *manager, const char *session, unsigned columns, unsigned rows, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	return record && gb_session_resize(record->session, columns, rows, err);
+}

@@ -1,0 +1,318 @@
+/* A person at a terminal: 'glovebox session attach', and answers to what 'session exec' runs. */
+#include <errno.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+#include <utmp.h>
+
+#include "tap.h"
+
+enum { PATIENCE_S = 30 };
+
+static char folder[] = "/tmp/gb-attach-XXXXXX";
+
+/* Run glovebox with these arguments, and return its exit status; what it writes is in @out. */
+static int glovebox(char *out, size_t size, const char *arguments) {
+	char command[1000];
+	snprintf(command, sizeof command, "\"$GB_GLOVEBOX\" %s 2>&1 < /dev/null", arguments);
+	FILE *pipe = popen(command, "re");
+	size_t n = pipe ? fread(out, 1, size - 1, pipe) : 0;
+	out[n] = '\0';
+	int status = pipe ? pclose(pipe) : -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect(int status, const char *arguments, const char *words) {
+	char out[10000];
+	int got = glovebox(out, sizeof out, arguments);
+	if (!CHECK_INT(got, status) || !CHECK(strstr(out, words)))
+		printf("#   glovebox %s\n", arguments), tap_quote("said: ", out);
+}
+
+__attribute__((constructor)) static void set_up(void) {
+	if (!mkdtemp(folder) || chmod(folder, 0700) != 0)
+		exit(1);
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	setenv("GLOVEBOX_SESSION_LINGER", "100ms", 1);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	/* Where a test has failed, its session is still there. */
+	char command[200], out[1000];
+	glovebox(out, sizeof out, "session kill sh");
+	glovebox(out, sizeof out, "session kill js");
+	snprintf(command, sizeof command, "rm -rf '%s'", folder);
+	(void)!system(command);
+}
+
+/* --- a person --- */
+
+struct person {
+	pid_t pid;
+	int master;
+	struct termios before;
+	char text[65536];
+	size_t n;
+};
+
+static void sit_down(struct person *person, const char *const *arguments) {
+	const struct winsize size = {.ws_col = 100, .ws_row = 30};
+	int slave;
+	memset(person, 0, sizeof *person);
+	CHECK(openpty(&person->master, &slave, NULL, NULL, &size) == 0);
+	CHECK(tcgetattr(slave, &person->before) == 0);
+	person->pid = fork();
+	if (person->pid == 0) {
+		close(person->master);
+		login_tty(slave);
+		execv(getenv("GB_GLOVEBOX"), (char **)arguments);
+		_exit(127);
+	}
+	close(slave);
+}
+
+/* Take what is shown until @text is, and forget what came up to it. */
+static bool sees(struct person *person, const char *text) {
+	time_t deadline = time(NULL) + PATIENCE_S;
+	const char *found;
+	while (!(found = strstr(person->text, text)) && time(NULL) < deadline) {
+		struct pollfd fd = {person->master, POLLIN, 0};
+		size_t room = sizeof person->text - 1 - person->n;
+		if (room == 0)
+			person->n = 0, room = sizeof person->text - 1;
+		ssize_t n = poll(&fd, 1, 1000) > 0 ? read(person->master, person->text + person->n, room) : 0;
+		if (n < 0 && errno != EINTR)
+			break;
+		for (ssize_t i = 0; i < n; i++)
+			if (person->text[person->n + (size_t)i] == '\0')
+				person->text[person->n + (size_t)i] = '?';
+		person->n += n > 0 ? (size_t)n : 0;
+		person->text[person->n] = '\0';
+	}
+	if (!CHECK(found)) {
+		tap_quote("missing: ", text);
+		tap_quote("there is: ", person->text);
+		return false;
+	}
+	size_t gone = (size_t)(found - person->text) + strlen(text);
+	memmove(person->text, person->text + gone, person->n - gone + 1);
+	person->n -= gone;
+	return true;
+}
+
+static void types(struct person *person, const char *keys) {
+	CHECK(write(person->master, keys, strlen(keys)) == (ssize_t)strlen(keys));
+}
+
+/* The exit status; and the terminal is as it was. */
+static int leaves(struct person *person) {
+	int status = -1;
+	struct termios after;
+	/* What nobody reads keeps a process from giving its terminal back. */
+	while (waitpid(person->pid, &status, WNOHANG) == 0) {
+		struct pollfd fd = {person->master, POLLIN, 0};
+		char bytes[1000];
+		if (poll(&fd, 1, 20) > 0 && read(person->master, bytes, sizeof bytes) < 0)
+			usleep(20000);
+	}
+	CHECK(tcgetattr(person->master, &after) == 0 && after.c_lflag == person->before.c_lflag &&
+	      after.c_iflag == person->before.c_iflag && after.c_oflag == person->before.c_oflag);
+	close(person->master);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static const char *const attach_sh[] = {"glovebox", "session", "attach", "sh", NULL};
+#define LEAVE "\035"
+
+static struct person one, two;
+
+/* A session 'sh', and somebody at its prompt. */
+static bool begin(void) {
+	expect(0, "session create -l shell --name sh", "sh");
+	sit_down(&one, attach_sh);
+	return sees(&one, "Ctrl-] leaves") && sees(&one, "$ ");
+}
+
+static void finish(void) {
+	expect(0, "session kill sh", "");
+}
+
+/* --- the tests --- */
+
+TEST(somebody_types_and_leaves) {
+	expect(0, "session create -l shell --name sh", "sh");
+	expect(0, "session exec sh -e x=before", "");
+	sit_down(&one, attach_sh);
+	sees(&one, "$ ");
+	types(&one, "echo \"<$x>\"; y=typed\r");
+	sees(&one, "<before>\r\n");
+	sees(&one, "$ ");
+	/* Keys of an editor's line work: back, and another letter. */
+	types(&one, "echo ab\002\002X\r");
+	sees(&one, "Xab\r\n");
+	types(&one, LEAVE);
+	sees(&one, "left 'sh', which goes on");
+	CHECK_INT(leaves(&one), 0);
+	expect(0, "session exec sh -e 'echo $x $y'", "before typed\n");
+	finish();
+}
+
+TEST(another_size_is_seen) {
+	if (!begin())
+		return;
+	types(&one, "stty size\r");
+	sees(&one, "30 100\r\n");
+	const struct winsize size = {.ws_col = 91, .ws_row = 17};
+	CHECK(ioctl(one.master, TIOCSWINSZ, &size) == 0);
+	/* It is told beside what is typed, and may come after it. */
+	types(&one, "until [ \"$(stty size)\" = '17 91' ]; do :; done; echo 'now it'\" is\"\r");
+	sees(&one, "now it is\r\n");
+	types(&one, LEAVE);
+	CHECK_INT(leaves(&one), 0);
+	finish();
+}
+
+TEST(a_program_with_the_whole_screen) {
+	if (!begin())
+		return;
+	types(&one, "seq 1000 > n; less n\r");
+	sees(&one, "\r\n28\r\n");
+	types(&one, "G");
+	sees(&one, "1000");
+	/* It is left where it is, and drawn anew for who comes back. */
+	types(&one, LEAVE);
+	CHECK_INT(leaves(&one), 0);
+	sit_down(&one, attach_sh);
+	sees(&one, "999\r\n1000");
+	types(&one, "q");
+	sees(&one, "$ ");
+	types(&one, "echo still\" here\"\r");
+	sees(&one, "still here\r\n");
+	types(&one, LEAVE);
+	CHECK_INT(leaves(&one), 0);
+	expect(0, "session exec sh -e 'tail -1 n'", "1000\n");
+	finish();
+}
+
+TEST(one_at_a_time_unless_it_is_stolen) {
+	static const char *const steal[] = {"glovebox", "session", "attach", "--steal", "sh", NULL};
+	if (!begin())
+		return;
+	sit_down(&two, attach_sh);
+	sees(&two, "somebody is attached to 'sh' already");
+	CHECK_INT(leaves(&two), 3);
+	types(&one, "echo not\" yet\"\r");
+	sees(&one, "not yet\r\n");
+	sit_down(&two, steal);
+	sees(&one, "left 'sh': somebody else has attached to it");
+	CHECK_INT(leaves(&one), 1);
+	sees(&two, "$ ");
+	types(&two, "echo mine\" now\"\r");
+	sees(&two, "mine now\r\n");
+	types(&two, LEAVE);
+	CHECK_INT(leaves(&two), 0);
+	finish();
+}
+
+TEST(the_session_may_end) {
+	if (!begin())
+		return;
+	expect(0, "session list --json", "\"attached\":true");
+	expect(0, "session kill sh --reason enough", "");
+	sees(&one, "'sh' has ended: enough");
+	CHECK_INT(leaves(&one), 0);
+	if (!begin())
+		return;
+	types(&one, "exit\r");
+	sees(&one, "'sh' has ended: its program has ended");
+	CHECK_INT(leaves(&one), 0);
+}
+
+TEST(somebody_is_killed_there) {
+	if (!begin())
+		return;
+	types(&one, "z=kept; echo se\"t\"\r");
+	sees(&one, "set\r\n");
+	kill(one.pid, SIGKILL);
+	CHECK(waitpid(one.pid, NULL, 0) == one.pid);
+	close(one.master);
+	expect(0, "session exec sh -e 'echo $z'", "kept\n");
+	sit_down(&one, attach_sh);
+	types(&one, "echo $z\" still\"\r");
+	sees(&one, "kept still\r\n");
+	/* Another signal, and the terminal is given back. */
+	kill(one.pid, SIGTERM);
+	sees(&one, "left 'sh'");
+	CHECK_INT(leaves(&one), 1);
+	expect(0, "session list --json", "\"state\":\"idle\"");
+	finish();
+}
+
+TEST(runs_and_a_person_share_a_terminal) {
+	if (!begin())
+		return;
+	expect(0, "session exec sh -e 'echo from a run; w=1'", "from a run");
+	sees(&one, "from a run\r\n");
+	sees(&one, "$ ");
+	types(&one, "echo w=$w\r");
+	sees(&one, "w=1\r\n");
+	types(&one, LEAVE);
+	CHECK_INT(leaves(&one), 0);
+	finish();
+}
+
+/* More than a terminal shows: it stands still meanwhile, and an interrupt is heeded. */
+TEST(a_flood_can_be_stopped) {
+	if (!begin())
+		return;
+	types(&one, "yes 'some words, again and again'\r");
+	sees(&one, "again and again\r\n");
+	usleep(300000);
+	types(&one, "\003");
+	sees(&one, "^C");
+	sees(&one, "$ ");
+	types(&one, "echo all\" is well\"\r");
+	sees(&one, "all is well\r\n");
+	types(&one, LEAVE);
+	CHECK_INT(leaves(&one), 0);
+	finish();
+}
+
+TEST(questions_are_answered_by_who_sits_there) {
+	static const char *const ask[] = {"glovebox", "session", "exec", "sh", "-e",
+	    "read -p 'name? ' n; read -s -p 'word? ' w; echo; echo \"=$n ${#w}\"; exit 4", NULL};
+	expect(0, "session create -l shell --name sh", "sh");
+	sit_down(&one, ask);
+	sees(&one, "name? ");
+	usleep(300000);
+	types(&one, "bob\177\177en\n");
+	sees(&one, "en");
+	sees(&one, "word? ");
+	usleep(300000);
+	types(&one, "secret\n");
+	sees(&one, "=ben 6");
+	CHECK(!strstr(one.text, "secret"));
+	CHECK_INT(leaves(&one), 1);
+}
+
+TEST(what_cannot_be_is_said) {
+	static const char *const nobody[] = {"glovebox", "session", "attach", "nobody", NULL};
+	static const char *const js[] = {"glovebox", "session", "attach", "js", NULL};
+	expect(2, "session attach sh", "takes a terminal");
+	expect(2, "session attach", "which session?");
+	sit_down(&one, nobody);
+	sees(&one, "'nobody'");
+	CHECK_INT(leaves(&one), 3);
+	expect(0, "session create -l js --name js", "js");
+	sit_down(&one, js);
+	sees(&one, "has no terminal");
+	CHECK_INT(leaves(&one), 3);
+	expect(0, "session kill js", "");
+}
