@@ -62,6 +62,7 @@ struct request {
 	bool json;
 	const char *out; /* a folder for what the program shows */
 	const char *session;
+	const char *packages; /* a folder, or NULL */
 	struct gb_value *allowed, *files, *net;
 	struct gb_values *values;
 	struct gb_value *globals;
@@ -82,6 +83,7 @@ enum {
 	FLAG_PROFILE,
 	FLAG_RESTRICTED,
 	FLAG_ALLOW,
+	FLAG_PACKAGES,
 	FLAG_NET,
 	FLAG_OUT,
 	FLAG_SESSION,
@@ -104,6 +106,8 @@ static const struct flag flags[] = {
     [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python, shell: refuse what honest code does not need"},
     [FLAG_ALLOW] = {"allow", 0, "MODULE",
 	"Node.js, Python (restricted): let it import MODULE and what else is allowed so; may be repeated"},
+    [FLAG_PACKAGES] = {"packages", 0, "DIR",
+	"Node.js: a node_modules folder, of which --allow lets it use packages"},
     [FLAG_NET] = {"net", 0, "HOST,...",
 	"Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall"},
     [FLAG_OUT] = {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR"},
@@ -218,6 +222,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return gb_value_push(
 			   request->allowed, gb_value_string(request->values, value, strlen(value))) ||
 		       complain(&command_run, "--allow: a name that is not UTF-8");
+	case FLAG_PACKAGES:
+		request->packages = value;
+		return true;
 	case FLAG_NET:
 		return take_net(request, value);
 	case FLAG_OUT:
@@ -320,8 +327,11 @@ static int execute_in_session(struct request *request) {
 static int execute(struct request *request) {
 	struct gb_err err = {0};
 	struct gb_engine *engine;
-	const struct gb_engine_options options = {
-	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->language};
+	const struct gb_engine_options options = {.shards = 1,
+	    .warm = GB_NONE,
+	    .max_runs = 1,
+	    .ready = 1u << request->language,
+	    .node_packages = request->packages};
 	stay_on_this_cpu();
 	if (!gb_engine_create(&options, &engine, &err))
 		return refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -128,6 +129,28 @@ static uint64_t three_quarters_of_memory(void) {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
 }
 
+/* Sandboxes of root's are nobody's: what only root can reach they cannot be given. */
+static bool check_packages(const char *folder, struct gb_err *err) {
+	char path[PATH_MAX + 1];
+	struct stat st;
+	if (!realpath(folder, path) || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+		return gb_fail(err, GB_EINVAL, 0, "node_packages: '%s' is no folder", folder);
+	memcpy(path + strlen(path), "/", 2);
+	for (char *slash = path; geteuid() == 0 && slash; slash = strchr(slash + 1, '/')) {
+		char kept = slash[1];
+		slash[1] = '\0';
+		bool open = stat(path, &st) == 0 && (st.st_mode & S_IXOTH);
+		slash[1] = kept;
+		if (!open)
+			return gb_fail(err, GB_EINVAL, 0,
+			    "node_packages: '%s' is out of reach for sandboxes, which are nobody's: let "
+			    "others "
+			    "enter it, and what is above it (chmod o+rx)",
+			    folder);
+	}
+	return true;
+}
+
 /* The machine's own program, under a name that the worker knows. Where it is linked against the machine's
  * libraries the loader must be startable as well. */
 static bool add_program(
@@ -140,6 +163,8 @@ static bool add_program(
 		return false;
 	snprintf(place, sizeof place, GB_PROGRAM_DIR "/%s", runtime->program);
 	bool packages = engine->node_packages && strcmp(runtime->program, "node") == 0;
+	if (packages && !check_packages(engine->node_packages, err))
+		return false;
 	return (runtime->all_programs ? gb_plan_add_program(plan, "/usr", NULL, err)
 				      : gb_plan_add_path(plan, "/usr", NULL, err)) &&
 	       (!realpath(LOADER, loader) || gb_plan_add_program(plan, loader, NULL, err)) &&

@@ -110,4 +110,13 @@ ok 'stdio without streams just ends' a
 a() { out=$(ASAN_OPTIONS=detect_leaks=0 prlimit --nproc=0:0 -- "$glovebox" run -e 'export default 1' 2>&1); case $? in 0) [ "$out" = 1 ] ;; 3) has "$out" ': ' ;; *) false ;; esac; }
 ok 'a user without processes left gets a result or a refusal' a
 
+mkdir -p "$scratch/node_modules/tiny" && echo 'module.exports = n => n * 2' > "$scratch/node_modules/tiny/index.js"
+if [ -n "$(command -v node)" ]; then
+  a() { [ "$(id -u)" != 0 ] || { run 3 run -l node -e 1 --packages "$scratch/node_modules" && has "$err" 'chmod o+rx'; }; }
+  ok 'a folder that sandboxes cannot reach is named' a
+  chmod 755 "$scratch"
+  a() { run 0 run -l node -e 'require("tiny")(21)' --allow tiny --packages "$scratch/node_modules" && [ "$out" = 42 ] && run 1 run -l node -e 'require("tiny")' --allow fs --packages "$scratch/node_modules" && has "$err" tiny; }
+  ok 'a package that is allowed can be used' a
+fi
+
 echo "1..$n"
