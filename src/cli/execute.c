@@ -12,8 +12,6 @@
 #include "cli/show.h"
 #include "gate/gate.h"
 
-extern char **environ;
-
 struct request {
 	const char *file, *code;
 	bool has_language, json;

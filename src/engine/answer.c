@@ -229,6 +229,8 @@ bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_
 	bool over = false;
 	if (!read_number(&in, 255, &code) || (in.at != in.end && !read_bool(&in, &over)) || in.at != in.end)
 		return malformed("exit code", err);
+	if (run->exit_code >= 0)
+		return malformed("second exit code", err);
 	run->exit_code = (int)code;
 	run->ends_session = over;
 	return true;

@@ -317,6 +317,7 @@ static void end_all(struct gb_manager *manager, const char *reason) {
 static void drop(struct gb_record *record) {
 	struct gb_run *run;
 	condemn(record, "the engine has ended");
+	record->attachment = (struct gb_attachment){0};
 	while ((run = gb_list_first(struct gb_run, &record->queue, link)))
 		gb_run_destroy(run);
 	run = record->session->run;

@@ -612,6 +612,8 @@ void gb_run_destroy(struct gb_run *run) {
 	run->settled = true;
 	gb_bridge_close(run, false);
 	gb_run_let_go(run);
+	/* It may be closed now, while somebody up the stack still holds the run. */
+	run->session = NULL;
 	gb_pool_refill(run->engine->pools[run->runtime]);
 	if (!run->held)
 		release_run(run);

@@ -125,6 +125,8 @@ void gb_session_judge(struct gb_run *run) {
 
 /* It is over, or it is no longer ours; when it is gone we are told how. */
 static void give_up(struct gb_session *session) {
+	if (!session->cell)
+		return;
 	gb_loop_remove(&session->engine->loop, &session->cell->source);
 	gb_cell_kill(session->cell);
 }
@@ -140,6 +142,9 @@ static void take_noise(struct gb_session *session) {
 			give_up(session);
 			return;
 		}
+		/* Whoever has seen it may have ended the session. */
+		if (!session->cell)
+			return;
 		size_t whole = frame.n + GB_FRAME_HEAD;
 		session->noise -= whole < session->noise ? whole : session->noise;
 	}
@@ -157,6 +162,8 @@ void gb_session_leave(struct gb_run *run) {
 		gb_loop_change(&session->engine->loop, &session->cell->source, gb_terminal_events(session));
 	if (gb_language_traits(session->language)->has_terminal)
 		gb_terminal_leave(run);
+	if (!session->cell)
+		return;
 	/* The code may still be at it, and what it says then is not the next run's. */
 	if (!run->result_received)
 		gb_session_terminate(session, "its run ended without a result");

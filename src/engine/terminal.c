@@ -213,8 +213,13 @@ void gb_session_detach(struct gb_session *session) {
 	session->terminal.on_bytes = NULL;
 	session->terminal.unseen = 0;
 	gb_session_hold(session, false);
-	/* What cannot be told is a session that reads nothing. */
-	if (session->cell && !tell_plain(session, GB_FRAME_DETACH, NULL))
+	if (!session->cell || tell_plain(session, GB_FRAME_DETACH, NULL))
+		return;
+	/* What cannot be told is a session that reads nothing: it ends, and what executes in it first. */
+	struct gb_run *run = executing(session);
+	if (run)
+		gb_run_terminate(run, "more was typed than it takes");
+	else
 		gb_session_terminate(session, "more was typed than it takes");
 }
 

@@ -45,6 +45,11 @@ static bool check_size(struct gb_pass *pass) {
 	const struct gb_run_options *run = &pass->request.run;
 	size_t n = run->source_bytes;
 	uint64_t max = pass->gate->config->agent.max_code_bytes;
+	if (memchr(run->source, 0, n)) {
+		gb_pass_refuse(
+		    pass, "code_size", "the code has a zero byte, which nobody who looks at it would see");
+		return false;
+	}
 	if (n <= max)
 		return true;
 	gb_pass_refuse(

@@ -14,18 +14,31 @@
 
 /* --- opening --- */
 
+static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t n) {
+	uint64_t length = n;
+	crypto_generichash_update(state, (const uint8_t *)&length, sizeof length);
+	crypto_generichash_update(state, bytes, n);
+}
+
 /* Which rules a request was asked under: another configuration is another policy. */
 static void name_policy(struct gb_gate *gate) {
 	const struct gb_config *config = gate->config;
-	char text[512];
+	const struct gb_config_list *lists[] = {&config->guard.javascript, &config->guard.shell,
+	    &config->network.allowlist, &config->python.allowed_modules};
+	const uint64_t numbers[] = {config->agent.allowed_runtimes, config->agent.max_execution_ms,
+	    config->agent.max_output_bytes, config->agent.max_code_bytes, config->guard.enabled,
+	    config->python.restricted, config->shell.restricted};
+	crypto_generichash_state state;
 	struct gb_hash hash;
-	int n = snprintf(text, sizeof text, "%u %llu %llu %llu %d %d %d %zu %zu %zu",
-	    config->agent.allowed_runtimes, (unsigned long long)config->agent.max_execution_ms,
-	    (unsigned long long)config->agent.max_output_bytes,
-	    (unsigned long long)config->agent.max_code_bytes, config->guard.enabled,
-	    config->python.restricted, config->shell.restricted, config->guard.javascript.n,
-	    config->guard.shell.n, config->network.allowlist.n);
-	crypto_generichash(hash.bytes, sizeof hash.bytes, (const uint8_t *)text, (size_t)n, NULL, 0);
+	crypto_generichash_init(&state, NULL, 0, sizeof hash.bytes);
+	hash_bytes(&state, numbers, sizeof numbers);
+	hash_bytes(&state, config->limits, sizeof config->limits);
+	for (size_t i = 0; i < GB_COUNT(lists); i++) {
+		hash_bytes(&state, &lists[i]->n, sizeof lists[i]->n);
+		for (size_t k = 0; k < lists[i]->n; k++)
+			hash_bytes(&state, lists[i]->items[k], strlen(lists[i]->items[k]));
+	}
+	crypto_generichash_final(&state, hash.bytes, sizeof hash.bytes);
 	gb_hash_format(gate->policy, &hash);
 }
 
@@ -115,27 +128,23 @@ void gb_gate_close(struct gb_gate *gate) {
 
 /* --- turns --- */
 
-static bool is_waited_for(const struct gb_gate *gate) {
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next)
-		if (gb_container(struct gb_pass, link, link)->state == GB_PASS_WAITING)
-			return true;
-	return false;
-}
-
-static bool has_refused(const struct gb_gate *gate) {
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next)
-		if (gb_container(struct gb_pass, link, link)->state == GB_PASS_REFUSED)
-			return true;
-	return false;
+/* One that is in @state; NULL if none is. */
+static struct gb_pass *find(const struct gb_gate *gate, enum gb_pass_state state) {
+	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
+		if (pass->state == state)
+			return pass;
+	}
+	return NULL;
 }
 
 /* Until something is due that no descriptor tells of. */
 static int until_due(struct gb_gate *gate, int timeout_ms, struct gb_err *err) {
 	int64_t left = -1;
-	if (has_refused(gate) || (gate->audit && gb_audit_pending(gate->audit)))
+	if (find(gate, GB_PASS_REFUSED) || (gate->audit && gb_audit_pending(gate->audit)))
 		return 0;
-	if (is_waited_for(gate) && gb_approvals_next_deadline(gate->approvals, &left, err) && left >= 0 &&
-	    (timeout_ms < 0 || left < timeout_ms))
+	if (find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, err) &&
+	    left >= 0 && (timeout_ms < 0 || left < timeout_ms))
 		return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
 	return timeout_ms;
 }
@@ -145,7 +154,7 @@ static bool ignore(void *data, struct gb_approval *approval) {
 }
 
 static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
-	if (!is_waited_for(gate) || !gb_approvals_poll(gate->approvals, ignore, NULL, err))
+	if (!find(gate, GB_PASS_WAITING) || !gb_approvals_poll(gate->approvals, ignore, NULL, err))
 		return;
 	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
 		if (pass->state == GB_PASS_WAITING)
@@ -155,9 +164,9 @@ static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
 
 /* Refusals are told from here, as everything is. One that cannot be recorded is still a refusal. */
 static void tell_refused(struct gb_gate *gate) {
-	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
+	for (struct gb_pass *pass; (pass = find(gate, GB_PASS_REFUSED));) {
 		struct gb_err err = {0};
-		if (pass->state == GB_PASS_REFUSED && (!gate->audit || !gb_pass_record_refusal(pass, &err)))
+		if (!gate->audit || !gb_pass_record_refusal(pass, &err))
 			gb_pass_finish(pass);
 	}
 }

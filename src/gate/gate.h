@@ -46,7 +46,8 @@ struct gb_gate_request {
 	const char *conversation; /* whose it is */
 	const char *purpose;      /* what the agent says that it is for */
 	enum gb_tier tier;
-	/* Source, language, arguments, files and limits; its callbacks are the gate's own. */
+	/* Source, language, arguments and limits. Nothing else can be set yet: what is not checked, shown to
+	 * whoever decides and recorded is refused. */
 	struct gb_run_options run;
 
 	/* It waits for a person to decide on @approval, until @expires_ms. */

@@ -75,7 +75,7 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 	return slot;
 }
 
-const char *gb_masked_text(struct gb_masked *masked, const char *text, size_t n) {
+struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXTS_MAX);
 	struct gb_mask *stream = gb_mask_create(masked->filter);
@@ -86,7 +86,7 @@ const char *gb_masked_text(struct gb_masked *masked, const char *text, size_t n)
 	gb_mask_destroy(stream);
 	char *copy = stream && !gb_buf_failed(&out) ? gb_arena_copy(&masked->texts, gb_buf_str(&out)) : NULL;
 	masked->failed |= !copy;
-	return copy ? copy : "";
+	return copy ? (struct gb_str){copy, out.len} : GB_STR("");
 }
 
 static const struct gb_value *const *mask_all(
@@ -100,10 +100,10 @@ static const struct gb_value *const *mask_all(
 
 static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
 	const char **const texts[] = {
-	    &error->name, &error->message, &error->stack, &error->specifier, &error->filename};
+	    &error->name, &error->message, &error->stack, &error->specifier, &error->code, &error->filename};
 	for (size_t i = 0; i < GB_COUNT(texts); i++)
 		if (**texts[i])
-			*texts[i] = gb_masked_text(masked, *texts[i], strlen(*texts[i]));
+			*texts[i] = gb_masked_text(masked, *texts[i], strlen(*texts[i])).p;
 }
 
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {

@@ -76,7 +76,9 @@ static void end_streams(struct gb_pass *pass) {
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	struct gb_pass *pass = data;
 	struct gb_err err = {0};
+	pass->telling = true;
 	end_streams(pass);
+	pass->telling = false;
 	if (!gb_masked_result(&pass->masked, result, &pass->result)) {
 		static const struct gb_run_error nothing = {"GateError",
 		    "there was no memory to look for secrets in the result, so it is not told", "", "masking",
@@ -90,7 +92,12 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	}
 	/* It has run: that is paid for. */
 	pass->spent.granted = false;
-	if (gb_pass_record(pass, &err))
+	bool recorded = gb_pass_record(pass, &err);
+	if (pass->was_destroyed) {
+		gb_pass_destroy(pass);
+		return;
+	}
+	if (recorded)
 		return;
 	gb_audit_cancel(pass->gate->audit, &pass->ticket);
 	gb_pass_refuse(
@@ -251,11 +258,37 @@ static bool describe(struct gb_pass *pass) {
 	return pass->limits.p && pass->permissions.p && kept;
 }
 
+/* What the gate does not know it lets nobody do. */
+static bool check_options(const struct gb_run_options *run, struct gb_err *err) {
+	const struct {
+		const char *field;
+		bool set;
+	} unknown[] = {{"session", run->session}, {"modules", run->modules}, {"imports", run->imports},
+	    {"globals", run->globals}, {"files", run->files}, {"input", run->input}, {"fn", run->fn},
+	    {"net", run->net}, {"profile", run->profile}, {"allowed_modules", run->allowed_modules},
+	    {"report", run->report}};
+	for (size_t i = 0; i < GB_COUNT(unknown); i++)
+		if (unknown[i].set)
+			return gb_fail(
+			    err, GB_EINVAL, 0, "%s: is not for requests of agents", unknown[i].field);
+	return true;
+}
+
 static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *given) {
 	struct gb_gate_request *request = &pass->request;
 	const char *source = given->run.source ? given->run.source : "";
 	struct gb_str text = {source, given->run.source_bytes ? given->run.source_bytes : strlen(source)};
+	/* Only what is checked, shown to whoever decides, and recorded. */
 	*request = *given;
+	request->run = (struct gb_run_options){
+	    .language = given->run.language,
+	    .args = given->run.args,
+	    .memory_bytes = given->run.memory_bytes,
+	    .timeout_ms = given->run.timeout_ms,
+	    .output_bytes = given->run.output_bytes,
+	    .result_bytes = given->run.result_bytes,
+	    .restricted = given->run.restricted,
+	};
 	request->face = gb_pass_text(pass, given->face);
 	request->conversation = gb_pass_text(pass, given->conversation);
 	request->purpose = gb_pass_text(pass, given->purpose);
@@ -266,6 +299,8 @@ static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *giv
 
 bool gb_gate_submit(
     struct gb_gate *gate, const struct gb_gate_request *request, struct gb_pass **ret, struct gb_err *err) {
+	if (!check_options(&request->run, err))
+		return false;
 	struct gb_pass *pass = calloc(1, sizeof *pass);
 	if (!pass)
 		return gb_fail(err, GB_ENOMEM, 0, "a request");
@@ -310,6 +345,10 @@ void gb_pass_destroy(struct gb_pass *pass) {
 	pass->request.on_done = NULL;
 	pass->request.on_log = NULL;
 	pass->request.on_output = NULL;
+	/* Whoever tells still needs it, and it is recorded first. */
+	pass->was_destroyed = pass->telling;
+	if (pass->telling)
+		return;
 	if (pass->state == GB_PASS_WAITING)
 		gb_approval_withdraw(pass->gate->approvals, pass->approval, &(bool){false}, &err);
 	if (pass->state == GB_PASS_RUNNING)

@@ -48,6 +48,7 @@ struct gb_pass {
 	struct gb_arena texts; /* of the request and the result */
 	enum gb_pass_state state;
 	bool abandoned;                            /* destroyed while its record was to be written */
+	bool telling, was_destroyed;               /* by whoever was being told */
 	char approval[GB_APPROVAL_ID];             /* that it waits for */
 	struct gb_str inputs, permissions, limits; /* JSON, as they are approved and recorded */
 	struct gb_energy_outcome spent;
@@ -91,7 +92,7 @@ void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out);
 /* NULL if memory is out. */
 const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log);
 /* A whole text. */
-const char *gb_masked_text(struct gb_masked *masked, const char *text, size_t n);
+struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n);
 /* The result, after its streams have ended. */
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret);
 

@@ -19,22 +19,20 @@ static struct gb_audit_hash hash_of(const void *bytes, size_t n) {
 	return ret;
 }
 
-static struct gb_str masked_str(struct gb_pass *pass, const char *text, size_t n) {
-	const char *clean = text ? gb_masked_text(&pass->masked, text, n) : "";
-	return (struct gb_str){clean, strlen(clean)};
+static struct gb_str masked_str(struct gb_pass *pass, const char *text) {
+	return text ? gb_masked_text(&pass->masked, text, strlen(text)) : GB_STR("");
 }
 
 static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	const struct gb_gate_request *request = &pass->request;
 	const struct gb_run_options *run = &request->run;
-	const char *purpose = request->purpose ? request->purpose : "";
 	struct gb_audit_record record = {
 	    .kind = GB_STR("code_execution"),
-	    .conversation_id = gb_str_from(request->conversation ? request->conversation : ""),
+	    .conversation_id = masked_str(pass, request->conversation),
 	    .runtime = gb_str_from(gb_language_name(run->language)),
 	    .tier = gb_str_from(gb_tier_name(request->tier)),
-	    .purpose = masked_str(pass, purpose, strlen(purpose)),
-	    .code = masked_str(pass, run->source, run->source_bytes),
+	    .purpose = masked_str(pass, request->purpose),
+	    .code = gb_masked_text(&pass->masked, run->source, run->source_bytes),
 	    .input_bytes = run->source_bytes + pass->inputs.n,
 	    .limits = pass->limits,
 	    .permissions = pass->permissions,

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ struct condition {
 	unsigned arg;
 	uint64_t mask;
 	uint64_t value;
+	bool differs; /* instead: arg != value */
 };
 
 struct rule {
@@ -47,6 +49,8 @@ struct rule {
 	}
 #define IS(arg, value)                                                                                       \
 	{ arg, UINT64_MAX, value }
+#define IS_NOT(arg, value)                                                                                   \
+	{ arg, UINT64_MAX, value, true }
 #define WITHOUT(arg, bits)                                                                                   \
 	{ arg, bits, 0 }
 #define ONLY(arg, bits)                                                                                      \
@@ -296,11 +300,12 @@ static const struct rule inhabited_rules[] = {
     PLAIN(getpgid),
     PLAIN(getpgrp),
     PLAIN(arch_prctl),
-    PLAIN(prlimit64),
+    /* Of everybody but the keeper, who is the first process. */
+    WHEN(prlimit64, IS_NOT(0, 1)),
     PLAIN(setrlimit),
     PLAIN(getpriority),
-    PLAIN(setpriority),
-    PLAIN(sched_setaffinity),
+    WHEN(setpriority, IS(0, PRIO_PROCESS), IS(1, 0)),
+    WHEN(sched_setaffinity, IS(0, 0)),
     PLAIN(sched_getparam),
     PLAIN(sched_getscheduler),
     PLAIN(sched_get_priority_max),
@@ -317,7 +322,6 @@ static const struct rule inhabited_rules[] = {
     /* Code that is made as it runs. */
     WHEN(mmap, WITHOUT(3, MAP_HUGETLB)),
     PLAIN(mprotect),
-    PLAIN(memfd_create),
     PLAIN(mlock),
     PLAIN(munlock),
     /* Files. */
@@ -413,7 +417,9 @@ static int add_rule(scmp_filter_ctx filter, const struct rule *rule) {
 	for (size_t i = 0; i < GB_COUNT(rule->conditions); i++) {
 		const struct condition *c = &rule->conditions[i];
 		if (c->mask)
-			comparisons[n++] = SCMP_CMP(c->arg, SCMP_CMP_MASKED_EQ, c->mask, c->value);
+			comparisons[n++] = c->differs
+					       ? SCMP_CMP(c->arg, SCMP_CMP_NE, c->value)
+					       : SCMP_CMP(c->arg, SCMP_CMP_MASKED_EQ, c->mask, c->value);
 	}
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->nr, n, comparisons);
 }

@@ -88,12 +88,16 @@ bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, str
 
 struct outgoing {
 	struct gb_entry entry;
-	struct gb_rpc_run *run;
+	struct gb_rpc_run *run; /* NULL once its client is gone: the engine still has to answer */
 };
 
 static void on_answer(struct gb_run *engine_run, const struct gb_value *value, bool thrown, void *data) {
 	struct outgoing *outgoing = data;
 	struct gb_rpc_run *run = outgoing->run;
+	if (!run) { /* whoever has asked is gone */
+		free(outgoing);
+		return;
+	}
 	struct gb_call_name name = name_of(run, outgoing->entry.number);
 	gb_table_remove(&run->out, &outgoing->entry);
 	free(outgoing);
@@ -139,6 +143,14 @@ bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struc
 }
 
 /* --- the end --- */
+
+void gb_rpc_abandon_calls(struct gb_rpc_run *run) {
+	for (struct gb_entry *entry; (entry = gb_table_any(&run->out));) {
+		gb_table_remove(&run->out, entry);
+		((struct outgoing *)entry)->run = NULL;
+	}
+	gb_rpc_end_calls(run);
+}
 
 void gb_rpc_end_calls(struct gb_rpc_run *run) {
 	for (struct gb_entry *entry; (entry = gb_table_any(&run->out));) {

@@ -259,7 +259,7 @@ static bool leave_behind(struct gb_rpc_run *run) {
 	if (!run->in_session || !run->run || !gb_run_begun(run->run))
 		return false;
 	gb_run_interrupt(run->run);
-	gb_rpc_end_calls(run);
+	gb_rpc_abandon_calls(run);
 	gb_table_remove(&run->client->runs, &run->entry);
 	run->client = NULL;
 	return true;

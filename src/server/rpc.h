@@ -82,6 +82,8 @@ bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, str
 bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
 /* The run has settled: tell those who wait for an answer from it, and release what it waited for. */
 void gb_rpc_end_calls(struct gb_rpc_run *run);
+/* Its client is gone, and the run is not. */
+void gb_rpc_abandon_calls(struct gb_rpc_run *run);
 
 /* --- outputs.c --- */
 

@@ -47,6 +47,9 @@ configure 'agent: {enabled: true, autoApprove: true, maxCodeSize: 1K}\nenergy: {
 a() { run 3 execute -l python -e "x = '$(printf 'a%.0s' {1..2000})'" --json && json 'j["error"]["code"] == "code_size"'; }
 ok 'no more code than may be' a
 
+a() { printf 'echo harmless #\0\necho evil' > "$scratch/nul.sh" && run 3 execute -l shell "$scratch/nul.sh" && lacks "$out" evil; }
+ok 'nor a byte that hides what follows it' a
+
 # --- the guard ---
 configure 'agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n'
 a() { run 3 execute -l js -e $'// process.exit\nprocess.exit(1)' && has "$err" 'line 2' && run 3 execute -l shell -e 'rm -rf /' --json && json 'j["error"]["code"] == "guard"'; }
@@ -104,7 +107,7 @@ open('/box/' + s + '.txt', 'w').write('it is ' + s)" --json && lacks "$out" "$se
 ok "in a file's name and text" a
 a() { run 0 execute -l js -e "console.log('$secret'); console.error({ a: ['$secret'] })" && lacks "$out$err" "$secret"; }
 ok 'in log lines' a
-a() { run 0 execute -l python -e "print('$secret')" --purpose "to show $secret" && run 0 audit list --json && lacks "$out" "$secret"; }
+a() { run 0 execute -l python -e "print('$secret')" --purpose "to show $secret" --conversation "of $secret" && run 0 audit list --json && lacks "$out" "$secret"; }
 ok 'in the code and the purpose that are recorded' a
 a() { ! grep -rqaF "$secret" "$scratch/state"; }
 ok 'and in no file of the state folder' a

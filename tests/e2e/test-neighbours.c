@@ -98,6 +98,28 @@ TEST(nobody_takes_a_user_namespace) {
 	    "-1\n");
 }
 
+TEST(memory_that_is_shared_counts) {
+	struct gb_run *run =
+	    begin("python3 -c \"import mmap\nkept = []\nfor i in range(6):\n    kept.append(mmap.mmap(-1, "
+		  "100 << 20))\n    kept[-1].write(b'x' * (100 << 20))\nprint('had it')\"; sleep 0.1");
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	if (CHECK(result))
+		CHECK_INT(result->status, GB_MEMORY);
+	gb_run_destroy(run);
+	/* What belongs to no process is not to be had. */
+	expect(begin("python3 -c 'import os; os.memfd_create(\"x\")' 2>&1 | tail -1"),
+	    "PermissionError: [Errno 1] Operation not permitted\n");
+}
+
+TEST(the_keepers_limits_are_its_own) {
+	expect(begin("for what in '--nofile=10:10' '--data=1:1'; do prlimit --pid 1 $what 2>/dev/null && "
+		     "echo changed; done\n"
+		     "renice -n 5 -p 1 >/dev/null 2>&1 && echo changed; taskset -p 1 1 >/dev/null 2>&1 && "
+		     "echo changed\n"
+		     "prlimit --pid $$ --core=0:0 && ulimit -n 100 && echo own"),
+	    "own\n");
+}
+
 TEST(nothing_else_is_left_to_do) {
 	gb_engine_destroy(engine);
 }

@@ -273,3 +273,28 @@ TEST(sessions_outlive_their_clients) {
 	kill(server.pid, SIGTERM);
 	CHECK_INT(client_end(&server), 0);
 }
+
+TEST(a_client_may_go_while_it_waits_for_an_answer_of_the_codes) {
+	char path[100];
+	snprintf(path, sizeof path, "/tmp/gb-sessions-%d.sock", (int)getpid());
+	struct client server = client_start((const char *const[]){"--socket", path, NULL});
+	struct client first = client_connect(path);
+	client_expect(&first, "hello", -1);
+	open_named(&first, "s");
+	client_say(&first,
+	    RUN(1, "\"session\":\"s\",\"source\":\"await f(() => new Promise(() => {}))\",\"options\":{"
+		   "\"globals\":{\"f\":{\"$type\":\"function\",\"id\":7,\"name\":\"f\"}}}"));
+	client_expect(&first, "call", 1);
+	client_say(&first, "{\"type\":\"answer\",\"run\":1,\"call\":1,\"promise\":true}");
+	client_say(&first, "{\"type\":\"call\",\"run\":1,\"call\":1,\"function\":0,\"args\":[]}");
+	usleep(100000);
+	client_shut(&first);
+	/* The run is interrupted, and its end is told to nobody. */
+	struct client second = client_connect(path);
+	client_expect(&second, "hello", -1);
+	client_say(&second, RUN(1, "\"session\":\"s\",\"source\":\"6 * 7\""));
+	CHECK_INT(number_at(client_result(&second, 1, "success"), "result.result"), 42);
+	client_shut(&second);
+	kill(server.pid, SIGTERM);
+	CHECK_INT(client_end(&server), 0);
+}

@@ -21,21 +21,26 @@ static bool read_text(const char *pid, const char *name, char text[TEXT_MAX]) {
 	return n > 0;
 }
 
-/* Its own pages, and those it shares with its children since they were born. */
+/* The kilobytes of a line of @text; 0 if it has no such line. */
+static uint64_t kilobytes(const char *text, const char *line) {
+	const char *at = strstr(text, line);
+	return at ? strtoull(at + strlen(line), NULL, 10) : 0;
+}
+
+/* What it has that is in no file: its own pages, those it shares with its children since they were born, and
+ * those it has made to be shared. */
 static uint64_t pages_of(const char *pid) {
 	char text[TEXT_MAX];
-	unsigned long long resident, shared;
-	if (!read_text(pid, "statm", text) || sscanf(text, "%*u %llu %llu", &resident, &shared) != 2)
-		return 0;
-	return resident > shared ? resident - shared : 0;
+	return read_text(pid, "status", text) ? kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nRssShmem:")
+					      : 0;
 }
 
 /* The same, but what several have counts for each in part. */
 static uint64_t share_of(const char *pid) {
 	char text[TEXT_MAX];
-	unsigned long long kb;
-	const char *line = read_text(pid, "smaps_rollup", text) ? strstr(text, "\nPss_Anon:") : NULL;
-	return line && sscanf(line, "\nPss_Anon: %llu", &kb) == 1 ? kb << 10 : 0;
+	return read_text(pid, "smaps_rollup", text)
+		   ? kilobytes(text, "\nPss_Anon:") + kilobytes(text, "\nPss_Shmem:")
+		   : 0;
 }
 
 static uint64_t sum(uint64_t (*of)(const char *pid)) {
@@ -51,6 +56,6 @@ static uint64_t sum(uint64_t (*of)(const char *pid)) {
 }
 
 uint64_t gb_memory_used(uint64_t limit) {
-	uint64_t used = sum(pages_of) * (uint64_t)sysconf(_SC_PAGESIZE);
-	return used > limit ? sum(share_of) : used;
+	uint64_t used = sum(pages_of) << 10;
+	return used > limit ? sum(share_of) << 10 : used;
 }

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ void gb_oneshot_start(struct gb_keeper *keeper) {
 	int ends[2];
 	end_fd = make_pipe(GB_SHELL_END);
 	hold_fd = make_pipe(GB_SHELL_HOLD);
-	script_fd = memfd_create("script", MFD_CLOEXEC);
+	script_fd = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (end_fd < 0 || hold_fd < 0 || script_fd < 0 || pipe2(ends, O_CLOEXEC) != 0)
 		_exit(1);
 	go_fd = ends[1];
