@@ -33,14 +33,14 @@ bool gb_manager_attach(struct gb_manager *manager, const char *session,
 		return gb_fail(err, GB_EBUSY, 0,
 		    "session: somebody is attached to '%s' already; 'steal' takes the terminal over",
 		    session);
-	if (before.on_bytes)
-		leave(record);
-	bool ok = gb_session_attach(record->session, on_shown, record, err);
-	if (ok)
-		record->attachment = *attachment;
+	/* The terminal itself need not notice that somebody else sits there now. */
+	if (!before.on_bytes && !gb_session_attach(record->session, on_shown, record, err))
+		return false;
+	record->attachment = *attachment;
+	gb_session_hold(record->session, false);
 	if (before.on_bytes)
 		before.on_end(manager, "somebody else has attached to it", false, before.data);
-	return ok;
+	return true;
 }
 
 bool gb_manager_detach(struct gb_manager *manager, const char *session, struct gb_err *err) {

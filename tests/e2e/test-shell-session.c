@@ -439,3 +439,20 @@ TEST(somebody_attaches_first_and_answers) {
 	CHECK_STR(gb_session_reason(session), "its program has ended");
 	gb_session_close(session);
 }
+
+/* Whatever the shell was doing when it was called away from its prompt. */
+TEST(somebody_leaves_at_any_moment) {
+	static struct screen screen;
+	struct gb_session *session = open_shell();
+	for (int i = 0; i < 150 && gb_session_state(session) != GB_SESSION_TERMINATED; i++) {
+		screen.n = 0;
+		CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
+		gb_engine_dispatch(engine, 0, NULL);
+		usleep((useconds_t)(i * 37 % 4000));
+		gb_session_detach(session);
+		if (i % 2)
+			usleep((useconds_t)(i * 53 % 3000));
+		check_run(session, "echo here", 0, "here\n");
+	}
+	gb_session_close(session);
+}

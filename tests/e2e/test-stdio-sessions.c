@@ -230,6 +230,8 @@ TEST(terminals_over_the_wire) {
 	said = hear_type(&one, "detached");
 	CHECK(!gb_value_is_true(at(said, "ended")));
 	CHECK(strstr(text_at(said, "reason"), "somebody else"));
+	/* Another size, and what is on the screen is drawn again. */
+	client_say(&two, SESSION("resize", ",\"session\":\"sh\",\"columns\":80,\"rows\":24"));
 	shows(&two, "$ ");
 	client_say(&one, SESSION("kill", ",\"session\":\"sh\",\"reason\":\"over\""));
 	CHECK_STR(text_at(hear_type(&one, "session"), "session.reason"), "over");

@@ -37,7 +37,8 @@ enum {
 	LAST_MAX = 256 << 10, /* more than a terminal can hold of what was written before the wire spoke */
 	SCRIPT_MAX = 256 << 20,
 	INTERRUPT_MS = 100,
-	CALL_MS = 50,
+	CALL_MS = 100,
+	UNASKED_MAX = 64,
 	INTERRUPTED = 130, /* a shell's number for it */
 };
 
@@ -46,8 +47,7 @@ static struct {
 	enum { STARTING, READY, RUNNING, AT_PROMPT } shell;
 	bool attached;
 	bool wanted;             /* by a run, which comes before whoever is attached */
-	bool called;             /* away from its prompt */
-	uint64_t call_at;        /* and when to do that again, ns */
+	uint64_t called_at;      /* when it was called away from its prompt; 0: it was not */
 	bool unheard;            /* what the terminal shows is of our own making */
 	unsigned turn;           /* of the shell's last question */
 	unsigned number, status; /* of the command that is run */
@@ -176,7 +176,8 @@ static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status)
 		console.status = status;
 		keeper->done = true;
 	}
-	console.unheard = console.called = false;
+	console.unheard = false;
+	console.called_at = 0;
 	console.shell = READY;
 	/* What its line editor was given back when it was called away is what it had found: perhaps people.
 	 */
@@ -185,12 +186,18 @@ static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status)
 		give_prompt();
 }
 
+/* Is it the shell's next question? One that was interrupted after it had counted and before it had asked has
+ * left out a number, or some. */
+static bool is_next(unsigned turn) {
+	return turn > console.turn && turn - console.turn <= UNASKED_MAX;
+}
+
 static void heed_word(struct gb_keeper *keeper, const char *word) {
 	unsigned turn, number, status;
-	if (sscanf(word, "prompt %u", &turn) == 1 && turn == console.turn + 1) {
+	if (sscanf(word, "prompt %u", &turn) == 1 && is_next(turn)) {
 		console.turn = turn;
 		on_prompt(keeper);
-	} else if (sscanf(word, "ready %u %u %u", &turn, &number, &status) == 3 && turn == console.turn + 1 &&
+	} else if (sscanf(word, "ready %u %u %u", &turn, &number, &status) == 3 && is_next(turn) &&
 		   status <= 255) {
 		console.turn = turn;
 		on_ready(keeper, number, status);
@@ -225,22 +232,16 @@ static void on_terminal(struct gb_keeper *keeper, short events) {
 
 /* --- what the host says --- */
 
-/* A shell at its prompt is called away by an interrupt; a program that somebody has left there is not. */
+/* A shell at its prompt is called away by an interrupt; a program that somebody has left there is not. One
+ * that comes just before the shell listens to keys is lost: so it is called again, but not at once. */
 static void call_shell(struct gb_keeper *keeper) {
-	if (console.shell != AT_PROMPT || console.called || tcgetpgrp(console.terminal.master) != keeper->pid)
+	uint64_t now = gb_now_ns();
+	if (console.shell != AT_PROMPT || (console.called_at && now - console.called_at < CALL_MS * MS) ||
+	    tcgetpgrp(console.terminal.master) != keeper->pid)
 		return;
-	console.called = console.unheard = true;
-	console.call_at = gb_now_ns() + CALL_MS * MS;
+	console.called_at = now;
+	console.unheard = true;
 	gb_tty_interrupt(&console.terminal);
-}
-
-/* A line editor that is busy just then notes an interrupt, and sleeps on: say it again to one that does. */
-static void call_again(struct gb_keeper *keeper) {
-	if (!console.called || gb_now_ns() < console.call_at ||
-	    gb_waiting_for(console.terminal.master, console.terminal.device) == GB_WAITING_NO)
-		return;
-	console.called = false;
-	call_shell(keeper);
 }
 
 static void attach(struct gb_keeper *keeper, bool attached) {
@@ -352,7 +353,8 @@ static void reset(struct gb_keeper *keeper) {
 	stop_shell(keeper);
 	gb_buf_clear(&console.typed);
 	gb_buf_clear(&console.kept);
-	console.unheard = console.called = false;
+	console.unheard = false;
+	console.called_at = 0;
 	start_shell(keeper);
 	gb_tty_for_people(&console.terminal, console.attached);
 }
@@ -361,9 +363,9 @@ static void reset(struct gb_keeper *keeper) {
 
 /* Until the shell waits for us, or is gone. */
 static bool await_shell(struct gb_keeper *keeper) {
-	call_shell(keeper);
-	while (console.shell != READY && gb_keeper_turn(keeper, CALL_MS))
-		call_again(keeper);
+	do
+		call_shell(keeper);
+	while (console.shell != READY && gb_keeper_turn(keeper, CALL_MS));
 	unlink(GB_SHELL_RC);
 	console.status = INTERRUPTED;
 	return console.shell == READY && !keeper->interrupted;
