@@ -43,6 +43,8 @@ ok 'a failure is a failure' a
 configure 'agent: {enabled: true, autoApprove: true, allowedRuntimes: [python]}\nenergy: {enabled: false}\n'
 a() { run 3 execute -l js -e 1 --json && json 'j["error"]["code"] == "runtime_disabled"'; }
 ok 'only the runtimes that are allowed' a
+a() { run 3 execute -l python -e "x = '$(printf 'a%.0s' {1..60000})'" --json && json 'j["error"]["code"] == "code_size"'; }
+ok 'code of more than 50 KB is not run' a
 configure 'agent: {enabled: true, autoApprove: true, maxCodeSize: 1K}\nenergy: {enabled: false}\n'
 a() { run 3 execute -l python -e "x = '$(printf 'a%.0s' {1..2000})'" --json && json 'j["error"]["code"] == "code_size"'; }
 ok 'no more code than may be' a
