@@ -21,7 +21,7 @@ ATTACK(make_memory_executable, .inhabited_allows = true, .layers = GB_LAYER_SECC
 	return tries_end(&tries);
 }
 
-ATTACK(map_memory_twice, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(map_memory_twice, .layers = GB_LAYER_SECCOMP) {
 	long fd = syscall(SYS_memfd_create, "x", 0);
 	if (fd < 0 || ftruncate((int)fd, PAGE) != 0)
 		return -1;

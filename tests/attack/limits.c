@@ -18,7 +18,7 @@ ATTACK(raise_the_limit_of_processes, .furnished_allows = true, .layers = GB_LAYE
 		   : setrlimit(RLIMIT_NPROC, &limit);
 }
 
-ATTACK(change_anothers_limit, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(change_anothers_limit, .layers = GB_LAYER_SECCOMP) {
 	struct rlimit limit;
 	return syscall(SYS_prlimit64, syscall(SYS_getpid), RLIMIT_NOFILE, NULL, &limit);
 }
