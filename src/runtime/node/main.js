@@ -190,15 +190,23 @@ function runInSession(job) {
 
 // --- any run
 
-const waiting = []; // jobs that came before the one under way was done
+const waiting = []; // jobs not begun, in the order in which they came
 const NOTHING = {result: 0, output: 0, settings: {}};
+
+function enqueue(reader, priming) {
+	waiting.push([reader, priming]);
+	if (waiting.length === 1)
+		beginNext();
+}
+
+// The first of them stays in the list until it begins, so that none that comes meanwhile overtakes it.
+function beginNext() {
+	if (!run && waiting.length)
+		begin(...waiting.shift());
+}
 
 // A job for nobody is done as any other, unheard.
 function begin(reader, priming) {
-	if (run) {
-		waiting.push([reader, priming]);
-		return;
-	}
 	run = new Run(NOTHING, frame => port.send(frame));
 	run.priming = port.muted = priming;
 	port.letGo();
@@ -253,7 +261,7 @@ function complete() {
 	if (done.priming)
 		forgetPriming();
 	if (waiting.length)
-		setImmediate(() => begin(...waiting.shift()));
+		setImmediate(beginNext);
 }
 
 function forgetPriming() {
@@ -317,7 +325,7 @@ function onFrame(frame) {
 		port.letGo();
 }
 
-bridge.onJob = begin;
+bridge.onJob = enqueue;
 captureConsole(console, Console, sendWhileRunning, () => run?.job.output ?? 0);
 tidyProcess();
 process.getBuiltinModule &&= name => {
