@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "gate/pass.h"
-#include "guard/secrets_store.h"
+#include "guard/secrets_load.h"
 #include "store/state.h"
 
 /* --- opening --- */
@@ -42,18 +42,6 @@ static void name_policy(struct gb_gate *gate) {
 	gb_hash_format(gate->policy, &hash);
 }
 
-static bool load_secrets(struct gb_gate *gate, const char *dir, char **environment, struct gb_err *err) {
-	const struct gb_config_list *patterns = &gate->config->secrets.patterns;
-	gate->filter = gb_filter_create();
-	if (!gate->filter)
-		return gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
-	for (size_t i = 0; i < patterns->n; i++)
-		if (!gb_secret_patterns_add(gate->filter, "configured", patterns->items[i], err))
-			return gb_wrap(err, "secrets.patterns");
-	return gb_secret_store_load(dir, gate->filter, err) &&
-	       (!environment || gb_secrets_add_environment(gate->filter, environment, err));
-}
-
 static bool open_energy(struct gb_gate *gate, const char *dir, struct gb_err *err) {
 	const struct gb_config *config = gate->config;
 	const struct gb_energy_options options = {
@@ -80,14 +68,12 @@ static bool open_approvals(struct gb_gate *gate, const char *dir, struct gb_err 
 static bool open_all(struct gb_gate *gate, char **environment, struct gb_err *err) {
 	const struct gb_config *config = gate->config;
 	char dir[GB_STATE_PATH];
-	if (*config->state_dir)
-		snprintf(dir, sizeof dir, "%s", config->state_dir);
-	else if (!gb_state_find(dir, err))
+	if (!gb_state_choose(config->state_dir, dir, err))
 		return false;
 	const struct gb_audit_options audit = {
 	    .keep_ms = config->audit.max_age_ms, .keep_bytes = config->audit.max_bytes};
 	name_policy(gate);
-	return gb_state_prepare(dir, err) && load_secrets(gate, dir, environment, err) &&
+	return gb_state_prepare(dir, err) && gb_filter_load(config, environment, &gate->filter, err) &&
 	       gb_audit_open(
 		   *config->audit.directory ? config->audit.directory : dir, &audit, &gate->audit, err) &&
 	       open_energy(gate, dir, err) && open_approvals(gate, dir, err);

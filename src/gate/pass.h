@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/list.h"
 #include "gate/gate.h"
-#include "guard/secrets.h"
+#include "guard/masked.h"
 #include "store/approvals.h"
 #include "store/audit.h"
 
@@ -27,18 +27,6 @@ enum gb_pass_state {
 	GB_PASS_RUNNING,
 	GB_PASS_RECORDING, /* its result is there, and is told when its record is */
 	GB_PASS_DONE,
-};
-
-/* What a run says, without secrets. */
-struct gb_masked {
-	struct gb_filter *filter;
-	struct gb_mask *streams[2];
-	struct gb_buf outputs[2]; /* all of it */
-	struct gb_values *values;
-	struct gb_log *logs;
-	size_t n_logs, cap_logs;
-	struct gb_arena texts;
-	bool failed; /* memory was out: nothing of it is told */
 };
 
 struct gb_pass {
@@ -80,21 +68,6 @@ void gb_pass_look(struct gb_pass *pass);
 void gb_pass_finish(struct gb_pass *pass);
 void gb_pass_free(struct gb_pass *pass);
 char *gb_pass_text(struct gb_pass *pass, const char *text);
-
-/* --- masked.c --- */
-
-bool gb_masked_init(
-    struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes);
-void gb_masked_finish(struct gb_masked *masked);
-/* What may be told of it by now is appended to @out. */
-void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out);
-void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out);
-/* NULL if memory is out. */
-const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log);
-/* A whole text. */
-struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n);
-/* The result, after its streams have ended. */
-bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret);
 
 /* --- remember.c --- */
 

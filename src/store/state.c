@@ -32,6 +32,14 @@ bool gb_state_find(char path[GB_STATE_PATH], struct gb_err *err) {
 	return gb_fail(err, GB_ENOENT, 0, "no folder to keep state in: set $GLOVEBOX_STATE_DIR, or $HOME");
 }
 
+bool gb_state_choose(const char *configured, char path[GB_STATE_PATH], struct gb_err *err) {
+	if (!*configured)
+		return gb_state_find(path, err);
+	if (snprintf(path, GB_STATE_PATH, "%s", configured) >= GB_STATE_PATH)
+		return gb_fail(err, GB_ELIMIT, 0, "stateDir is longer than %d bytes", GB_STATE_PATH);
+	return true;
+}
+
 static bool make_folders(const char *path, struct gb_err *err) {
 	char part[GB_STATE_PATH];
 	if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part)

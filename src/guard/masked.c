@@ -1,8 +1,9 @@
+#include "guard/masked.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "gate/pass.h"
 
 enum { TEXTS_MAX = 48 << 20 };
 
@@ -47,7 +48,7 @@ void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out) {
 	keep(masked, stream, out, before);
 }
 
-static const struct gb_value *mask(struct gb_masked *masked, const struct gb_value *value) {
+const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb_value *value) {
 	const struct gb_value *clean = NULL;
 	if (!value)
 		return NULL;
@@ -68,7 +69,7 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 		masked->cap_logs = cap;
 	}
 	struct gb_log *slot = &masked->logs[masked->n_logs];
-	*slot = (struct gb_log){log->level, log->timestamp, mask(masked, log->args)};
+	*slot = (struct gb_log){log->level, log->timestamp, gb_masked_value(masked, log->args)};
 	if (masked->failed)
 		return NULL;
 	masked->n_logs++;
@@ -94,7 +95,7 @@ static const struct gb_value *const *mask_all(
 	const struct gb_value **clean = gb_arena_array(&masked->texts, n ? n : 1, sizeof *clean);
 	masked->failed |= !clean;
 	for (size_t i = 0; i < n && clean; i++)
-		clean[i] = mask(masked, list[i]);
+		clean[i] = gb_masked_value(masked, list[i]);
 	return clean;
 }
 
@@ -108,8 +109,8 @@ static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
 
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
 	*ret = *result;
-	ret->value = mask(masked, result->value);
-	ret->files = mask(masked, result->files);
+	ret->value = gb_masked_value(masked, result->value);
+	ret->files = gb_masked_value(masked, result->files);
 	ret->reports = mask_all(masked, result->reports, result->n_reports);
 	ret->displays = mask_all(masked, result->displays, result->n_displays);
 	ret->logs = masked->logs;

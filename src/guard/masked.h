@@ -1,0 +1,47 @@
+/*
+ * What a run says, without secrets: its streams, log lines and displays as they come, and its result.
+ *
+ *	gb_masked_init(&masked, filter, output_bytes, value_bytes);
+ *	gb_masked_feed(&masked, stream, bytes, n, &out);	// out: what may be told by now
+ *	...
+ *	gb_masked_end(&masked, 1, &out);			// each stream once, before the result
+ *	gb_masked_result(&masked, result, &clean);		// clean lives as long as masked and result
+ *	gb_masked_finish(&masked);
+ *
+ * When memory is out it says nothing more: what could not be looked at is not let through.
+ */
+#ifndef GB_GUARD_MASKED_H
+#define GB_GUARD_MASKED_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "glovebox/glovebox.h"
+#include "guard/secrets.h"
+
+struct gb_masked {
+	struct gb_filter *filter;
+	struct gb_mask *streams[2];
+	struct gb_buf outputs[2]; /* all of it */
+	struct gb_values *values;
+	struct gb_log *logs;
+	size_t n_logs, cap_logs;
+	struct gb_arena texts;
+	bool failed; /* memory was out: nothing of it is told */
+};
+
+bool gb_masked_init(
+    struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes);
+void gb_masked_finish(struct gb_masked *masked);
+/* What may be told of it by now is appended to @out. */
+void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out);
+void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out);
+/* NULL if memory is out. */
+const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log);
+/* A display, a report. NULL if memory is out. */
+const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb_value *value);
+/* A whole text. */
+struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n);
+/* The result, after its streams have ended. */
+bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret);
+
+#endif
