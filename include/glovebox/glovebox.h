@@ -83,6 +83,15 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
  * those that have must be destroyed before. NULL is fine. */
 void gb_engine_destroy(struct gb_engine *engine);
 
+/* The names of the layers of the wall that stand around code of @language ("seccomp", "landlock", ...): at
+ * most
+ * @n are given, and how many there are is returned. 0 until a sandbox for it was first made ready. */
+size_t gb_engine_layers(
+    const struct gb_engine *engine, enum gb_language language, const char **ret, size_t n);
+/* What runs @language, as it calls itself: "Python 3.11.2". The first time it is asked, which takes a
+ * process. Empty if it does not say. Lives as long as the engine. */
+const char *gb_engine_version(struct gb_engine *engine, enum gb_language language);
+
 /* Readable when there is something to dispatch. */
 int gb_engine_fd(const struct gb_engine *engine);
 /* Do what can be done now; wait for it at most @timeout_ms (0: not at all, -1: for ever). */

@@ -57,6 +57,8 @@ struct gb_manager_options {
 	/* @run executes in a session and begins to await input: info->prompt, gb_manager_send. */
 	void (*on_awaiting)(
 	    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data);
+	/* A session has ended: info->reason. Only to take note: the manager must not be used from here. */
+	void (*on_ended)(struct gb_manager *manager, const struct gb_session_info *info, void *data);
 	void *data;
 };
 
@@ -71,6 +73,8 @@ struct gb_session_asked {
 /* @options may be NULL. */
 bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
     struct gb_manager **ret, struct gb_err *err);
+/* Other limits from now on; callbacks stay. What is there already and too much ends by itself. */
+void gb_manager_limit(struct gb_manager *manager, const struct gb_manager_options *options);
 /* Ends all sessions; runs in them settle, and stay their owners' to destroy. If the engine was destroyed
  * before, that has happened already. NULL is fine. */
 void gb_manager_destroy(struct gb_manager *manager);

@@ -88,6 +88,7 @@ struct gb_engine {
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
+	char versions[GB_RUNTIME_PROFILES][80]; /* empty until somebody asked */
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
@@ -256,6 +257,9 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 /* Take in the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
 /* See to it that its sandboxes can be had. */
+/* What is started for it: the machine's own program, or our worker. */
+bool gb_runtime_program(
+    const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
 
 /* --- request.c --- */

@@ -145,6 +145,11 @@ static void bury(struct gb_record *record) {
 	gb_list_remove(&record->link);
 	gb_list_append(&manager->ended, &record->link);
 	manager->n_records--;
+	if (manager->options.on_ended) {
+		struct gb_session_info info;
+		gb_record_describe(record, &info);
+		manager->options.on_ended(manager, &info, manager->options.data);
+	}
 	if (++manager->n_ended > manager->options.max_ended)
 		forget_oldest(manager);
 }
@@ -335,6 +340,21 @@ static void on_engine_end(struct gb_alarm *alarm) {
 
 /* --- the manager --- */
 
+static void set_limits(struct gb_manager_options *own, const struct gb_manager_options *given) {
+	own->max_sessions = GB_OR(given->max_sessions, MAX_SESSIONS);
+	own->max_per_conversation = GB_OR(given->max_per_conversation, MAX_PER_CONVERSATION);
+	own->max_queue = GB_OR(given->max_queue, MAX_QUEUE);
+	own->max_ended = GB_OR(given->max_ended, MAX_ENDED);
+	own->idle_ms = GB_OR(given->idle_ms, IDLE_MS);
+	own->max_age_ms = GB_OR(given->max_age_ms, AGE_MS);
+	own->ended_ms = GB_OR(given->ended_ms, ENDED_MS);
+}
+
+void gb_manager_limit(struct gb_manager *manager, const struct gb_manager_options *options) {
+	set_limits(&manager->options, options);
+	gb_manager_wake(manager);
+}
+
 bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
     struct gb_manager **ret, struct gb_err *err) {
 	struct gb_manager *manager = calloc(1, sizeof *manager);
@@ -342,14 +362,7 @@ bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options
 		return gb_fail(err, GB_ENOMEM, 0, "the session manager");
 	if (options)
 		manager->options = *options;
-	struct gb_manager_options *own = &manager->options;
-	own->max_sessions = GB_OR(own->max_sessions, MAX_SESSIONS);
-	own->max_per_conversation = GB_OR(own->max_per_conversation, MAX_PER_CONVERSATION);
-	own->max_queue = GB_OR(own->max_queue, MAX_QUEUE);
-	own->max_ended = GB_OR(own->max_ended, MAX_ENDED);
-	own->idle_ms = GB_OR(own->idle_ms, IDLE_MS);
-	own->max_age_ms = GB_OR(own->max_age_ms, AGE_MS);
-	own->ended_ms = GB_OR(own->ended_ms, ENDED_MS);
+	set_limits(&manager->options, &manager->options);
 	manager->engine = engine;
 	manager->alarm.on_alarm = on_alarm;
 	manager->alarm.on_engine_end = on_engine_end;

@@ -151,15 +151,27 @@ static bool check_packages(const char *folder, struct gb_err *err) {
 	return true;
 }
 
+static bool find_program(
+    const struct gb_engine *engine, const struct runtime *runtime, char *ret, size_t n, struct gb_err *err) {
+	const char *chosen = strcmp(runtime->program, "bash") == 0   ? engine->shell
+			     : strcmp(runtime->program, "node") == 0 ? engine->node
+								     : engine->deno;
+	return gb_program_find(chosen, runtime->program, ret, n, err);
+}
+
+bool gb_runtime_program(
+    const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err) {
+	const struct runtime *runtime = &runtimes[which];
+	return runtime->program ? find_program(engine, runtime, ret, n, err)
+				: gb_worker_find(engine->worker_dir, runtime->worker, ret, n, err);
+}
+
 /* The machine's own program, under a name that the worker knows. Where it is linked against the machine's
  * libraries the loader must be startable as well. */
 static bool add_program(
     const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
-	const char *chosen = strcmp(runtime->program, "bash") == 0   ? engine->shell
-			     : strcmp(runtime->program, "node") == 0 ? engine->node
-								     : engine->deno;
 	char found[PATH_MAX], loader[PATH_MAX], place[GB_PLAN_PATH_BYTES];
-	if (!gb_program_find(chosen, runtime->program, found, sizeof found, err))
+	if (!find_program(engine, runtime, found, sizeof found, err))
 		return false;
 	snprintf(place, sizeof place, GB_PROGRAM_DIR "/%s", runtime->program);
 	bool packages = engine->node_packages && strcmp(runtime->program, "node") == 0;

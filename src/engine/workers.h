@@ -15,4 +15,7 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
  * first of that @name on PATH. */
 bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err);
 
+/* The first line of what "@path --version" says; empty if it says nothing. (about.c) */
+void gb_program_version(const char *path, char *ret, size_t n);
+
 #endif

@@ -561,3 +561,7 @@ void gb_pool_destroy(struct gb_pool *pool) {
 	free(pool->program);
 	free(pool);
 }
+
+unsigned gb_pool_layers(const struct gb_pool *pool) {
+	return pool->plan.layers & ~(pool->cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
+}

@@ -82,6 +82,9 @@ bool gb_pool_create(
 /* Kills what is left. Cells that have an owner must be released before. */
 void gb_pool_destroy(struct gb_pool *pool);
 
+/* The layers that stand around its cells: enum gb_layer. */
+unsigned gb_pool_layers(const struct gb_pool *pool);
+
 /* A cell: a warm one if there is one. */
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err);
 /* Order what is missing of warm cells. Apart from taking, so that it happens when nobody waits. */

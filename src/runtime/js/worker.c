@@ -22,6 +22,7 @@
 #include "runtime/js/realm.h"
 #include "runtime/js/report.h"
 #include "runtime/js/session.h"
+#include "runtime/version.h"
 #include "runtime/wire.h"
 #include "sandbox/inside/zygote.h"
 #include "value/cbor.h"
@@ -483,7 +484,10 @@ static void serve(int fd) {
 	finish();
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+	(void)argv;
+	if (argc > 1)
+		return gb_say_version("quickjs-ng", JS_GetVersion());
 	static const struct gb_worker functions = {
 	    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt};
 	return gb_zygote_main(&functions);

@@ -1,6 +1,12 @@
 /* glovebox-python */
-#include "runtime/python/worker.h"
+#include <Python.h>
 
-int main(void) {
+#include "runtime/python/worker.h"
+#include "runtime/version.h"
+
+int main(int argc, char **argv) {
+	(void)argv;
+	if (argc > 1)
+		return gb_say_version("Python", Py_GetVersion());
 	return gb_zygote_main(&gb_py_worker);
 }
