@@ -26,6 +26,7 @@ enum {
 	FLAG_LANGUAGE,
 	FLAG_PURPOSE,
 	FLAG_CONVERSATION,
+	FLAG_TURN,
 	FLAG_ARGS,
 	FLAG_TIMEOUT,
 	FLAG_JSON,
@@ -39,6 +40,7 @@ static const struct flag flags[] = {
 	"typescript, javascript, python, shell, node or deno (default typescript)"},
     [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded"},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "whose request it is: trust is given to a conversation"},
+    [FLAG_TURN] = {"turn", 0, "ID", "which turn of the model it is: there are only so many calls in one"},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
     [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
@@ -84,6 +86,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	case FLAG_CONVERSATION:
 		request->gate.conversation = value;
+		return true;
+	case FLAG_TURN:
+		request->gate.turn = value;
 		return true;
 	case FLAG_ARGS:
 		return take_args(request, value);

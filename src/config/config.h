@@ -73,6 +73,8 @@ struct gb_config {
 		uint64_t max_output_bytes;
 		uint64_t max_code_bytes;
 		unsigned max_concurrent_sessions;
+		unsigned max_runs, max_runs_of_face, max_runs_of_conversation; /* at once */
+		unsigned calls_per_turn;
 		bool persistent_sessions;
 	} agent;
 	struct {

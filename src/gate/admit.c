@@ -1,6 +1,5 @@
 /* What is refused before anybody is asked. */
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "gate/pass.h"
@@ -18,33 +17,55 @@ static enum gb_config_runtime runtime_of(enum gb_language language) {
 	return of[language];
 }
 
-const struct gb_config_limits *gb_gate_limits(const struct gb_gate *gate, enum gb_language language) {
-	return &gate->config->limits[runtime_of(language)];
-}
+/* --- limits --- */
 
 static uint64_t within(uint64_t asked, uint64_t fallback, uint64_t max) {
 	uint64_t wanted = asked ? asked : fallback;
 	return wanted > max ? max : wanted;
 }
 
-void gb_pass_limit(struct gb_pass *pass) {
-	const struct gb_config *config = pass->gate->config;
+/* NULL if there is nothing to say, and on failure, which @ret_ok tells. */
+static const struct gb_value *allowed_modules(struct gb_pass *pass, bool *ret_ok) {
+	const struct gb_config *config = pass->rules->config;
+	const struct gb_run_options *run = &pass->request.run;
+	const struct gb_config_list *names = run->language == GB_NODE ? &config->node.allowed_modules
+					     : run->language == GB_PYTHON && run->restricted
+						 ? &config->python.allowed_modules
+						 : NULL;
+	*ret_ok = true;
+	if (!names || !names->n)
+		return NULL;
+	struct gb_value *list = gb_value_array(pass->values);
+	for (size_t i = 0; i < names->n && *ret_ok; i++)
+		*ret_ok = list && gb_value_push(list, gb_value_string(pass->values, names->items[i],
+							  strlen(names->items[i])));
+	return *ret_ok ? list : NULL;
+}
+
+bool gb_pass_limit(struct gb_pass *pass) {
+	const struct gb_config *config = pass->rules->config;
 	struct gb_run_options *run = &pass->request.run;
-	const struct gb_config_limits *limits = gb_gate_limits(pass->gate, run->language);
-	run->timeout_ms = within(run->timeout_ms, limits->timeout_ms, limits->max_timeout_ms);
+	const uint64_t *asked = pass->asked_for;
+	const struct gb_config_limits *limits = &config->limits[runtime_of(run->language)];
+	run->timeout_ms = within(asked[0], limits->timeout_ms, limits->max_timeout_ms);
 	run->timeout_ms = within(run->timeout_ms, 0, config->agent.max_execution_ms);
-	run->memory_bytes = within(run->memory_bytes, limits->memory_bytes, limits->max_memory_bytes);
-	run->output_bytes = within(run->output_bytes, limits->output_bytes, limits->max_output_bytes);
+	run->memory_bytes = within(asked[1], limits->memory_bytes, limits->max_memory_bytes);
+	run->output_bytes = within(asked[2], limits->output_bytes, limits->max_output_bytes);
 	run->output_bytes = within(run->output_bytes, 0, config->agent.max_output_bytes);
-	run->result_bytes = within(run->result_bytes, limits->result_bytes, limits->max_result_bytes);
+	run->result_bytes = within(asked[3], limits->result_bytes, limits->max_result_bytes);
 	run->restricted |= (run->language == GB_PYTHON && config->python.restricted) ||
 			   (run->language == GB_SHELL && config->shell.restricted);
+	bool ok;
+	run->allowed_modules = allowed_modules(pass, &ok);
+	return ok;
 }
+
+/* --- the code --- */
 
 static bool check_size(struct gb_pass *pass) {
 	const struct gb_run_options *run = &pass->request.run;
 	size_t n = run->source_bytes;
-	uint64_t max = pass->gate->config->agent.max_code_bytes;
+	uint64_t max = pass->rules->config->agent.max_code_bytes;
 	if (memchr(run->source, 0, n)) {
 		gb_pass_refuse(
 		    pass, "code_size", "the code has a zero byte, which nobody who looks at it would see");
@@ -58,7 +79,7 @@ static bool check_size(struct gb_pass *pass) {
 }
 
 static bool check_guard(struct gb_pass *pass) {
-	const struct gb_config *config = pass->gate->config;
+	const struct gb_config *config = pass->rules->config;
 	const struct gb_run_options *run = &pass->request.run;
 	bool shell = run->language == GB_SHELL;
 	struct gb_guard_finding finding;
@@ -74,8 +95,77 @@ static bool check_guard(struct gb_pass *pass) {
 	return false;
 }
 
+/* --- how many --- */
+
+static bool same_text(const char *a, const char *b) {
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Of those that are under way, how many come through the same face, and are of the same conversation? */
+static void count_others(
+    const struct gb_pass *pass, unsigned *ret_all, unsigned *ret_face, unsigned *ret_conversation) {
+	const struct gb_gate *gate = pass->gate;
+	*ret_all = *ret_face = *ret_conversation = 0;
+	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+		const struct gb_pass *other = gb_container(struct gb_pass, link, link);
+		if (other == pass || (other->state != GB_PASS_WAITING && other->state != GB_PASS_RUNNING))
+			continue;
+		++*ret_all;
+		*ret_face += same_text(other->request.face, pass->request.face);
+		*ret_conversation += pass->request.conversation &&
+				     same_text(other->request.conversation, pass->request.conversation);
+	}
+}
+
+static bool check_number(struct gb_pass *pass) {
+	const struct gb_config *config = pass->rules->config;
+	unsigned all, face, conversation;
+	count_others(pass, &all, &face, &conversation);
+	const struct {
+		const char *whose, *setting;
+		unsigned n, max;
+	} counts[] = {
+	    {"agents", "agent.maxConcurrentRuns", all, config->agent.max_runs},
+	    {"this face", "agent.maxConcurrentRunsPerFace", face, config->agent.max_runs_of_face},
+	    {"this conversation", "agent.maxConcurrentRunsPerConversation", conversation,
+		config->agent.max_runs_of_conversation},
+	};
+	for (size_t i = 0; i < GB_COUNT(counts); i++) {
+		if (counts[i].n < counts[i].max)
+			continue;
+		gb_pass_refuse(pass, "too_many",
+		    "%u executions of %s are under way, which is the limit (%s); try again when one has "
+		    "ended",
+		    counts[i].n, counts[i].whose, counts[i].setting);
+		return false;
+	}
+	return true;
+}
+
+/* The last that is asked: what was refused for another reason is no call. */
+static bool check_turn(struct gb_pass *pass) {
+	const struct gb_config *config = pass->rules->config;
+	const struct gb_gate_request *request = &pass->request;
+	const char *face = request->face ? request->face : "";
+	bool core = strcmp(face, "core") == 0, granted;
+	unsigned max = core ? config->core.calls_per_turn : config->agent.calls_per_turn;
+	struct gb_err err = {0};
+	if (!request->turn || pass->counted)
+		return true;
+	const struct gb_turn turn = {face, request->conversation ? request->conversation : "", request->turn};
+	if (!gb_turns_take(pass->gate->turns, &turn, max, &granted, &err))
+		gb_pass_refuse(pass, "calls_per_turn", "%s", err.message);
+	else if (!granted)
+		gb_pass_refuse(pass, "calls_per_turn",
+		    "code was run %u times in this turn, which is the limit (%s)", max,
+		    core ? "core.callsPerTurn" : "agent.callsPerTurn");
+	else
+		pass->counted = true;
+	return pass->counted;
+}
+
 bool gb_pass_admit(struct gb_pass *pass) {
-	const struct gb_config *config = pass->gate->config;
+	const struct gb_config *config = pass->rules->config;
 	enum gb_language language = pass->request.run.language;
 	if (!config->agent.enabled) {
 		gb_pass_refuse(pass, "disabled",
@@ -88,5 +178,5 @@ bool gb_pass_admit(struct gb_pass *pass) {
 		    gb_config_runtime_name(runtime_of(language)));
 		return false;
 	}
-	return check_size(pass) && check_guard(pass);
+	return check_size(pass) && check_guard(pass) && check_number(pass) && check_turn(pass);
 }

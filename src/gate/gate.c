@@ -6,44 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "base/cleanup.h"
 #include "gate/pass.h"
-#include "guard/secrets_load.h"
-#include "store/state.h"
 
-/* --- opening --- */
+/* --- what it keeps --- */
 
-static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t n) {
-	uint64_t length = n;
-	crypto_generichash_update(state, (const uint8_t *)&length, sizeof length);
-	crypto_generichash_update(state, bytes, n);
-}
-
-/* Which rules a request was asked under: another configuration is another policy. */
-static void name_policy(struct gb_gate *gate) {
-	const struct gb_config *config = gate->config;
-	const struct gb_config_list *lists[] = {&config->guard.javascript, &config->guard.shell,
-	    &config->network.allowlist, &config->python.allowed_modules};
-	const uint64_t numbers[] = {config->agent.allowed_runtimes, config->agent.max_execution_ms,
-	    config->agent.max_output_bytes, config->agent.max_code_bytes, config->guard.enabled,
-	    config->python.restricted, config->shell.restricted};
-	crypto_generichash_state state;
-	struct gb_hash hash;
-	crypto_generichash_init(&state, NULL, 0, sizeof hash.bytes);
-	hash_bytes(&state, numbers, sizeof numbers);
-	hash_bytes(&state, config->limits, sizeof config->limits);
-	for (size_t i = 0; i < GB_COUNT(lists); i++) {
-		hash_bytes(&state, &lists[i]->n, sizeof lists[i]->n);
-		for (size_t k = 0; k < lists[i]->n; k++)
-			hash_bytes(&state, lists[i]->items[k], strlen(lists[i]->items[k]));
-	}
-	crypto_generichash_final(&state, hash.bytes, sizeof hash.bytes);
-	gb_hash_format(gate->policy, &hash);
-}
-
-static bool open_energy(struct gb_gate *gate, const char *dir, struct gb_err *err) {
-	const struct gb_config *config = gate->config;
+/* Opened again, so that all processes have the rules of whoever came last. */
+static bool open_energy(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
 	const struct gb_energy_options options = {
 	    .initial = config->energy.initial,
 	    .maximum = config->energy.maximum,
@@ -51,68 +22,74 @@ static bool open_energy(struct gb_gate *gate, const char *dir, struct gb_err *er
 	    .cost = {config->energy.cost_isolated, config->energy.cost_network},
 	    .at_least = {config->energy.gate, config->energy.gate_network},
 	};
-	return !config->energy.enabled || gb_energy_open(dir, &options, &gate->energy, err);
-}
-
-static bool open_approvals(struct gb_gate *gate, const char *dir, struct gb_err *err) {
-	const struct gb_config *config = gate->config;
-	const struct gb_approvals_options options = {.timeout_ms = config->approvals.timeout_ms};
-	if (config->agent.auto_approve)
-		return true;
-	uint64_t revoked;
-	return gb_approvals_open(dir, &options, &gate->approvals, err) &&
-	       gb_trust_revoke_policy(gate->approvals, gb_str_from(gate->policy), &revoked, err) &&
-	       gb_approvals_fd(gate->approvals, &gate->approvals_fd, err);
-}
-
-static bool open_all(struct gb_gate *gate, char **environment, struct gb_err *err) {
-	const struct gb_config *config = gate->config;
-	char dir[GB_STATE_PATH];
-	if (!gb_state_choose(config->state_dir, dir, err))
+	struct gb_energy *energy = NULL;
+	if (config->energy.enabled && !gb_energy_open(gate->dir, &options, &energy, err))
 		return false;
-	const struct gb_audit_options audit = {
-	    .keep_ms = config->audit.max_age_ms, .keep_bytes = config->audit.max_bytes};
-	name_policy(gate);
-	return gb_state_prepare(dir, err) && gb_filter_load(config, environment, &gate->filter, err) &&
-	       gb_audit_open(
-		   *config->audit.directory ? config->audit.directory : dir, &audit, &gate->audit, err) &&
-	       open_energy(gate, dir, err) && open_approvals(gate, dir, err);
-}
-
-bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
-	struct gb_gate *gate = calloc(1, sizeof *gate);
-	if (!gate || sodium_init() < 0) {
-		free(gate);
-		return gb_fail(err, GB_ENOMEM, 0, "the gate");
-	}
-	gate->config = gb_config_ref(options->config);
-	gate->engine = options->engine;
-	gate->approvals_fd = -1;
-	gb_list_init(&gate->passes);
-	bool ok = options->config->agent.enabled ? open_all(gate, options->environment, err)
-						 : (gate->filter = gb_filter_create()) != NULL;
-	if (!ok) {
-		gb_gate_close(gate);
-		return false;
-	}
-	*ret = gate;
+	gb_energy_close(gate->energy);
+	gate->energy = energy;
 	return true;
 }
 
-void gb_gate_close(struct gb_gate *gate) {
-	struct gb_err err = {0};
-	if (!gate)
-		return;
-	if (gate->audit)
-		gb_audit_close(gate->audit, &err);
-	gb_approvals_close(gate->approvals);
-	gb_energy_close(gate->energy);
-	gb_filter_destroy(gate->filter);
-	gb_config_unref(gate->config);
-	free(gate);
+static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
+	int fd;
+	struct epoll_event event = {.events = EPOLLIN};
+	return gb_approvals_fd(gate->approvals, &fd, err) &&
+	       (epoll_ctl(gate->wait_fd, EPOLL_CTL_ADD, fd, &event) == 0 ||
+		   gb_fail(err, GB_ESYSTEM, errno, "watch the approvals"));
 }
 
-/* --- turns --- */
+/* Once somebody had to be asked they stay open: trust that was given has to end with the rules. */
+static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
+	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
+	uint64_t revoked;
+	if (!gate->approvals && rules->config->agent.auto_approve)
+		return true;
+	if (!gate->approvals &&
+	    (!gb_approvals_open(gate->dir, &options, &gate->approvals, err) || !watch_approvals(gate, err)))
+		return false;
+	if (!gb_trust_revoke_policy(gate->approvals, gb_str_from(rules->policy), &revoked, err))
+		return false;
+	gb_approvals_set_timeout(gate->approvals, options.timeout_ms);
+	return true;
+}
+
+static bool open_audit(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
+	const struct gb_audit_options options = {
+	    .keep_ms = config->audit.max_age_ms, .keep_bytes = config->audit.max_bytes};
+	if (!gate->audit)
+		return gb_audit_open(gate->audit_dir, &options, &gate->audit, err);
+	gb_audit_keep(gate->audit, options.keep_ms, options.keep_bytes);
+	return true;
+}
+
+/* What is open stays where it is. */
+static bool choose_folders(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
+	char dir[GB_STATE_PATH], audit[GB_STATE_PATH];
+	if (!gb_state_choose(config->state_dir, dir, err))
+		return false;
+	snprintf(audit, sizeof audit, "%s", *config->audit.directory ? config->audit.directory : dir);
+	if (*gate->dir && strcmp(gate->dir, dir) != 0)
+		return gb_fail(err, GB_EINVAL, 0, "stateDir: cannot change while this runs; start it again");
+	if (*gate->dir && strcmp(gate->audit_dir, audit) != 0)
+		return gb_fail(
+		    err, GB_EINVAL, 0, "audit.directory: cannot change while this runs; start it again");
+	memcpy(gate->audit_dir, audit, sizeof audit);
+	memcpy(gate->dir, dir, sizeof dir);
+	return true;
+}
+
+/* In an order in which a failure leaves what was there as it was. */
+static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
+	const struct gb_config *config = rules->config;
+	if (!config->agent.enabled)
+		return true;
+	return choose_folders(gate, config, err) && gb_state_prepare(gate->dir, err) &&
+	       (gate->turns || gb_turns_open(gate->dir, &gate->turns, err)) &&
+	       (gate->sessions || gb_gate_open_sessions(gate, err)) && open_audit(gate, config, err) &&
+	       open_energy(gate, config, err) && open_approvals(gate, rules, err);
+}
+
+/* --- opening and closing --- */
 
 /* One that is in @state; NULL if none is. */
 static struct gb_pass *find(const struct gb_gate *gate, enum gb_pass_state state) {
@@ -124,15 +101,106 @@ static struct gb_pass *find(const struct gb_gate *gate, enum gb_pass_state state
 	return NULL;
 }
 
-/* Until something is due that no descriptor tells of. */
-static int until_due(struct gb_gate *gate, int timeout_ms, struct gb_err *err) {
+/* Refusals are told from here, as everything is. One that cannot be recorded is still a refusal. */
+static void tell_refused(struct gb_gate *gate) {
+	for (struct gb_pass *pass; (pass = find(gate, GB_PASS_REFUSED));) {
+		struct gb_err err = {0};
+		if (!gate->audit || !gb_pass_record_refusal(pass, &err))
+			gb_pass_finish(pass);
+	}
+}
+
+bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
+	struct gb_gate *gate = calloc(1, sizeof *gate);
+	if (!gate || sodium_init() < 0) {
+		free(gate);
+		return gb_fail(err, GB_ENOMEM, 0, "the gate");
+	}
+	gate->engine = options->engine;
+	gate->environment = options->environment;
+	gb_list_init(&gate->passes);
+	gate->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (gate->wait_fd < 0)
+		gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
+	if (gate->wait_fd < 0 || !gb_rules_create(options->config, gate->environment, &gate->rules, err) ||
+	    !open_all(gate, gate->rules, err)) {
+		gb_gate_close(gate);
+		return false;
+	}
+	*ret = gate;
+	return true;
+}
+
+void gb_gate_close(struct gb_gate *gate) {
+	struct gb_err err = {0};
+	if (!gate)
+		return;
+	/* Those that run on although nobody wants them settle here, and are recorded. */
+	gb_manager_destroy(gate->sessions);
+	gate->sessions = NULL;
+	tell_refused(gate);
+	if (gate->audit)
+		gb_audit_close(gate->audit, &err);
+	gb_turns_close(gate->turns);
+	gb_approvals_close(gate->approvals);
+	gb_energy_close(gate->energy);
+	gb_rules_unref(gate->rules);
+	gb_close_fd(&gate->wait_fd);
+	free(gate);
+}
+
+struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
+	return gate->sessions;
+}
+
+/* --- other rules --- */
+
+/* One that waits and was let in by other rules. */
+static struct gb_pass *find_outdated(const struct gb_gate *gate) {
+	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
+		if (pass->state == GB_PASS_WAITING && strcmp(pass->rules->policy, gate->rules->policy) != 0)
+			return pass;
+	}
+	return NULL;
+}
+
+bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
+	struct gb_rules *rules;
+	if (!gb_rules_create(config, gate->environment, &rules, err))
+		return false;
+	if (!open_all(gate, rules, err)) {
+		struct gb_err ignored;
+		gb_rules_unref(rules);
+		open_all(gate, gate->rules, &ignored);
+		return false;
+	}
+	gb_rules_unref(gate->rules);
+	gate->rules = rules;
+	if (gate->sessions)
+		gb_gate_limit_sessions(gate);
+	for (struct gb_pass *pass; (pass = find_outdated(gate));) {
+		gb_pass_withdraw(pass);
+		gb_pass_enter(pass);
+	}
+	return true;
+}
+
+/* --- turns --- */
+
+int gb_gate_fd(const struct gb_gate *gate) {
+	return gate->wait_fd;
+}
+
+int gb_gate_timeout(struct gb_gate *gate) {
 	int64_t left = -1;
+	struct gb_err err;
 	if (find(gate, GB_PASS_REFUSED) || (gate->audit && gb_audit_pending(gate->audit)))
 		return 0;
-	if (find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, err) &&
-	    left >= 0 && (timeout_ms < 0 || left < timeout_ms))
-		return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
-	return timeout_ms;
+	if (!find(gate, GB_PASS_WAITING) || !gb_approvals_next_deadline(gate->approvals, &left, &err) ||
+	    left < 0)
+		return -1;
+	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
 }
 
 static bool ignore(void *data, struct gb_approval *approval) {
@@ -148,26 +216,21 @@ static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
 	}
 }
 
-/* Refusals are told from here, as everything is. One that cannot be recorded is still a refusal. */
-static void tell_refused(struct gb_gate *gate) {
-	for (struct gb_pass *pass; (pass = find(gate, GB_PASS_REFUSED));) {
-		struct gb_err err = {0};
-		if (!gate->audit || !gb_pass_record_refusal(pass, &err))
-			gb_pass_finish(pass);
-	}
+bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
+	look_at_decisions(gate, err);
+	tell_refused(gate);
+	return !gate->audit || !gb_audit_pending(gate->audit) || gb_audit_commit(gate->audit, err);
 }
 
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err) {
 	struct pollfd fds[] = {
 	    {.fd = gb_engine_fd(gate->engine), .events = POLLIN},
-	    {.fd = gate->approvals_fd, .events = POLLIN},
+	    {.fd = gate->wait_fd, .events = POLLIN},
 	};
-	int timeout = until_due(gate, timeout_ms, err);
-	if (poll(fds, GB_COUNT(fds), timeout) < 0 && errno != EINTR)
+	int due = gb_gate_timeout(gate);
+	if (due >= 0 && (timeout_ms < 0 || due < timeout_ms))
+		timeout_ms = due;
+	if (poll(fds, GB_COUNT(fds), timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "poll");
-	look_at_decisions(gate, err);
-	if (!gb_engine_dispatch(gate->engine, 0, err))
-		return false;
-	tell_refused(gate);
-	return !gate->audit || !gb_audit_pending(gate->audit) || gb_audit_commit(gate->audit, err);
+	return gb_engine_dispatch(gate->engine, 0, err) && gb_gate_work(gate, err);
 }

@@ -7,19 +7,23 @@
  *	    .on_done = on_done};
  *	gb_gate_submit(gate, &request, &pass, &err);
  *	while (!gb_pass_done(pass))
- *		gb_gate_turn(gate, -1, &err);		// or poll gb_gate_poll's descriptors
+ *		gb_gate_turn(gate, -1, &err);
  *	gb_pass_destroy(pass);
  *	gb_gate_close(gate);
  *
  * Everything that the code says is masked before anybody hears it. A result is told when its record is on the
  * disk; what cannot be recorded is not run. A request that is refused has a result too, whose status is
  * "denied" and whose code says by which rule.
+ *
+ * Whoever has a loop of its own dispatches the engine, watches gb_gate_fd, waits no longer than
+ * gb_gate_timeout, and calls gb_gate_work after each turn.
  */
 #ifndef GB_GATE_GATE_H
 #define GB_GATE_GATE_H
 
 #include "config/config.h"
 #include "glovebox/glovebox.h"
+#include "glovebox/sessions.h"
 #include "store/energy.h"
 
 struct gb_gate;
@@ -28,24 +32,40 @@ struct gb_pass;
 struct gb_gate_options {
 	const struct gb_config *config; /* a reference is taken */
 	struct gb_engine *engine;       /* outlives the gate */
-	char **environment;             /* for secrets of the environment; or NULL */
+	char **environment;             /* for secrets of the environment; or NULL. Outlives the gate */
 };
 
 /* Opens the state folder: approvals, energy, the audit log, registered secrets. With agents disabled it opens
  * nothing, and refuses everything. */
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err);
-/* Passes must have been destroyed. NULL is fine. */
+/* Passes must have been destroyed. Ends the sessions. NULL is fine. */
 void gb_gate_close(struct gb_gate *gate);
 
-/* Do what can be done, waiting for it at most @timeout_ms (-1: for ever). Callbacks come from here. */
+/* Other rules from now on; on any failure nothing has changed. What runs goes on under the rules that it was
+ * let in by; what waits for a person is looked at again if the rules are others, and asked about again. */
+bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err);
+
+/* Readable when a person may have decided. */
+int gb_gate_fd(const struct gb_gate *gate);
+/* Milliseconds until something is to be done of which no descriptor tells; -1: nothing is. */
+int gb_gate_timeout(struct gb_gate *gate);
+/* Do what can be done now. Callbacks come from here, and from the engine. */
+bool gb_gate_work(struct gb_gate *gate, struct gb_err *err);
+/* All of it, the engine included; waits at most @timeout_ms (-1: for ever). */
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err);
 
-/* Texts may be NULL. Everything is copied but the run's values, which stay until the pass is done. */
+/* The sessions of agents, which are nobody else's. To look at and to end, not to execute in. */
+struct gb_manager *gb_gate_sessions(struct gb_gate *gate);
+
+/* Texts may be NULL. Everything is copied. */
 struct gb_gate_request {
 	const char *face;         /* through which it came */
 	const char *conversation; /* whose it is */
+	const char *turn;         /* of the model, in this conversation */
 	const char *purpose;      /* what the agent says that it is for */
 	enum gb_tier tier;
+	bool persistent; /* in the conversation's session of this language, which is made if there is none */
+	const char *session; /* in this one, which must be the conversation's and of this language */
 	/* Source, language, arguments and limits. Nothing else can be set yet: what is not checked, shown to
 	 * whoever decides and recorded is refused. */
 	struct gb_run_options run;
@@ -54,17 +74,26 @@ struct gb_gate_request {
 	void (*on_pending)(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data);
 	void (*on_log)(struct gb_pass *pass, const struct gb_log *log, void *data);
 	void (*on_output)(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data);
+	void (*on_display)(struct gb_pass *pass, const struct gb_value *display, void *data);
+	/* It waits for somebody to type after @prompt; NULL: it goes on. */
+	void (*on_prompt)(struct gb_pass *pass, const char *prompt, void *data);
 	/* Once. @result lives as long as the pass. */
 	void (*on_done)(struct gb_pass *pass, const struct gb_result *result, void *data);
 	void *data;
 };
 
-/* Fails only if the machine does; what is refused is told by on_done. */
+/* Fails only if the machine does, or if the request asks for what no agent can have (GB_EINVAL, and the
+ * field); what is refused is told by on_done, from gb_gate_work. */
 bool gb_gate_submit(
     struct gb_gate *gate, const struct gb_gate_request *request, struct gb_pass **ret, struct gb_err *err);
 bool gb_pass_done(const struct gb_pass *pass);
 const struct gb_result *gb_pass_result(const struct gb_pass *pass); /* NULL before it is done */
-/* One that waits for a person is withdrawn, one that runs is ended and recorded. NULL is fine. */
+const char *gb_pass_session(const struct gb_pass *pass);            /* its id; empty: none */
+/* Who asked has changed its mind: what waits is withdrawn, what runs is ended, or interrupted if it is in a
+ * session. It is told and recorded as ever. */
+void gb_pass_terminate(struct gb_pass *pass, const char *reason);
+/* Nobody is told any more. One that waits for a person is withdrawn; one that runs is ended, or interrupted
+ * if it is in a session, and recorded. NULL is fine. */
 void gb_pass_destroy(struct gb_pass *pass);
 
 #endif

@@ -32,13 +32,16 @@ void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, 
 	};
 	pass->state = GB_PASS_REFUSED;
 	struct gb_err err;
-	if (pass->spent.granted)
+	if (pass->spent.granted && pass->gate->energy)
 		gb_energy_refund(pass->gate->energy, &pass->spent, &err);
+	pass->spent.granted = false;
 }
 
 void gb_pass_finish(struct gb_pass *pass) {
 	pass->state = GB_PASS_DONE;
-	if (pass->request.on_done)
+	if (pass->abandoned)
+		gb_pass_free(pass);
+	else if (pass->request.on_done)
 		pass->request.on_done(pass, &pass->result, pass->request.data);
 }
 
@@ -62,6 +65,22 @@ static void on_output(struct gb_run *run, int stream, const char *bytes, size_t 
 	gb_buf_init(&out, pass->request.run.output_bytes + (4u << 20));
 	gb_masked_feed(&pass->masked, stream, bytes, n, &out);
 	tell(pass, stream, &out);
+}
+
+static void on_display(struct gb_run *run, const struct gb_value *display, void *data) {
+	struct gb_pass *pass = data;
+	const struct gb_value *clean = gb_masked_value(&pass->masked, display);
+	if (clean && pass->request.on_display)
+		pass->request.on_display(pass, clean, pass->request.data);
+}
+
+static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
+	struct gb_pass *pass = data;
+	if (!pass->request.on_prompt)
+		return;
+	if (prompt)
+		prompt = gb_masked_text(&pass->masked, prompt, strlen(prompt)).p;
+	pass->request.on_prompt(pass, prompt, pass->request.data);
 }
 
 static void end_streams(struct gb_pass *pass) {
@@ -93,23 +112,27 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	/* It has run: that is paid for. */
 	pass->spent.granted = false;
 	bool recorded = gb_pass_record(pass, &err);
-	if (pass->was_destroyed) {
-		gb_pass_destroy(pass);
-		return;
+	if (!recorded) {
+		gb_audit_cancel(pass->gate->audit, &pass->ticket);
+		gb_pass_refuse(
+		    pass, "audit", "the run cannot be recorded, so its result is not told: %s", err.message);
 	}
-	if (recorded)
-		return;
-	gb_audit_cancel(pass->gate->audit, &pass->ticket);
-	gb_pass_refuse(
-	    pass, "audit", "the run cannot be recorded, so its result is not told: %s", err.message);
+	if (pass->was_destroyed)
+		gb_pass_destroy(pass);
 }
 
-static void begin(struct gb_pass *pass) {
+static bool start(struct gb_pass *pass, const struct gb_run_options *run, struct gb_err *err) {
+	return *pass->session ? gb_manager_execute(pass->gate->sessions, pass->session, run, &pass->run, err)
+			      : gb_run_start(pass->gate->engine, run, &pass->run, err);
+}
+
+void gb_pass_begin(struct gb_pass *pass) {
 	struct gb_run_options run = pass->request.run;
 	struct gb_err err = {0};
 	run.on_log = on_log;
 	run.on_output = on_output;
-	run.on_display = NULL;
+	run.on_display = on_display;
+	run.on_awaiting = on_awaiting;
 	run.on_settled = on_settled;
 	run.data = pass;
 	if (!gb_pass_reserve(pass, &err)) {
@@ -117,127 +140,37 @@ static void begin(struct gb_pass *pass) {
 		return;
 	}
 	pass->state = GB_PASS_RUNNING;
-	if (gb_run_start(pass->gate->engine, &run, &pass->run, &err))
+	if (start(pass, &run, &err))
 		return;
 	gb_audit_cancel(pass->gate->audit, &pass->ticket);
-	gb_pass_refuse(pass, err.code == GB_ENOENT ? "runtime_disabled" : "refused", "%s", err.message);
-}
-
-/* --- energy --- */
-
-static void describe_time(int64_t at_ms, char *text, size_t n) {
-	time_t at = (time_t)(at_ms / 1000);
-	struct tm tm;
-	gmtime_r(&at, &tm);
-	strftime(text, n, "%Y-%m-%d %H:%M:%S UTC", &tm);
-}
-
-static bool spend(struct gb_pass *pass) {
-	struct gb_err err = {0};
-	if (!pass->gate->energy)
-		return true;
-	if (!gb_energy_spend(pass->gate->energy, pass->request.tier, &pass->spent, &err)) {
-		gb_pass_refuse(pass, "energy", "how much energy there is cannot be told: %s", err.message);
-		return false;
-	}
-	if (pass->spent.granted)
-		return true;
-	char when[40] = "never, as things are set";
-	if (pass->spent.enough_at_ms)
-		describe_time(pass->spent.enough_at_ms, when, sizeof when);
-	gb_pass_refuse(pass, "energy", "%.3f of energy is there and %.3f is needed; it will suffice: %s",
-	    pass->spent.level, pass->spent.needed, when);
-	return false;
-}
-
-static void spend_and_begin(struct gb_pass *pass, const char *decision, const char *decider) {
-	pass->decision = decision;
-	pass->decider = gb_pass_text(pass, decider);
-	if (spend(pass))
-		begin(pass);
-}
-
-/* --- a person --- */
-
-static struct gb_approval_request asked_of(const struct gb_pass *pass) {
-	const struct gb_gate_request *request = &pass->request;
-	return (struct gb_approval_request){
-	    .face = gb_str_from(request->face ? request->face : ""),
-	    .purpose = gb_str_from(request->purpose ? request->purpose : ""),
-	    .runtime = gb_str_from(gb_language_name(request->run.language)),
-	    .conversation = gb_str_from(request->conversation ? request->conversation : ""),
-	    .policy = gb_str_from(pass->gate->policy),
-	    .code = {request->run.source, request->run.source_bytes},
-	    .inputs = pass->inputs,
-	    .permissions = pass->permissions,
-	    .limits = pass->limits,
-	};
-}
-
-static void ask(struct gb_pass *pass) {
-	const struct gb_approval_request asked = asked_of(pass);
-	struct gb_approval_ticket ticket;
-	struct gb_err err = {0};
-	if (!gb_approval_submit(pass->gate->approvals, &asked, &ticket, &err)) {
-		gb_pass_refuse(pass, "not_approved", "nobody can be asked: %s", err.message);
-		return;
-	}
-	memcpy(pass->approval, ticket.id, sizeof pass->approval);
-	pass->state = GB_PASS_WAITING;
-	if (pass->request.on_pending)
-		pass->request.on_pending(pass, ticket.id, ticket.expires_ms, pass->request.data);
-}
-
-void gb_pass_proceed(struct gb_pass *pass) {
-	const struct gb_approval_request asked = asked_of(pass);
-	bool trusted = false;
-	struct gb_trust trust;
-	struct gb_err err = {0};
-	if (!pass->gate->approvals)
-		spend_and_begin(pass, "auto", "");
-	else if (!gb_trust_find(pass->gate->approvals, &asked, &trusted, &trust, &err))
-		gb_pass_refuse(
-		    pass, "not_approved", "whether the session is trusted cannot be told: %s", err.message);
-	else if (trusted)
-		spend_and_begin(pass, "trusted_session", trust.decider);
-	else
-		ask(pass);
-}
-
-static void refuse_as_decided(struct gb_pass *pass, enum gb_use use) {
-	struct gb_approval *approval = NULL;
-	struct gb_err err = {0};
-	if (use == GB_USE_DENIED && gb_approval_get(pass->gate->approvals, pass->approval, &approval, &err))
-		gb_pass_refuse(pass, "not_approved", "denied by %.*s%s%.*s", (int)approval->decider.n,
-		    approval->decider.p, approval->reason.n ? ": " : "", (int)approval->reason.n,
-		    approval->reason.p);
-	else if (use == GB_USE_EXPIRED)
-		gb_pass_refuse(pass, "not_approved", "nobody has decided in time, which is a denial");
-	else
-		gb_pass_refuse(pass, "not_approved", "the approval is %s", gb_use_name(use));
-	gb_approval_destroy(approval);
-}
-
-void gb_pass_look(struct gb_pass *pass) {
-	const struct gb_approval_request asked = asked_of(pass);
-	struct gb_approval *approval = NULL;
-	enum gb_use use;
-	struct gb_err err = {0};
-	if (!gb_approval_use(pass->gate->approvals, pass->approval, &asked, &use, &err)) {
-		gb_pass_refuse(pass, "not_approved", "the decision cannot be read: %s", err.message);
-	} else if (use == GB_USE_GRANTED) {
-		char decider[GB_APPROVAL_DECIDER_MAX + 1] = "";
-		if (gb_approval_get(pass->gate->approvals, pass->approval, &approval, &err))
-			snprintf(
-			    decider, sizeof decider, "%.*s", (int)approval->decider.n, approval->decider.p);
-		gb_approval_destroy(approval);
-		spend_and_begin(pass, "user", decider);
-	} else if (use != GB_USE_PENDING) {
-		refuse_as_decided(pass, use);
-	}
+	gb_pass_refuse(pass,
+	    err.code == GB_ELIMIT   ? "too_many"
+	    : *pass->session        ? "unknown_session"
+	    : err.code == GB_ENOENT ? "runtime_disabled"
+				    : "refused",
+	    "%s", err.message);
 }
 
 /* --- its life --- */
+
+/* What the code is called with. It gets what whoever decides is shown: this text, read again. */
+static bool describe_inputs(struct gb_pass *pass, struct gb_err *err) {
+	struct gb_run_options *run = &pass->request.run;
+	size_t n = 0;
+	if (!run->args) {
+		pass->inputs = GB_STR("[]");
+		return true;
+	}
+	gb_auto_free char *json = gb_value_to_json(run->args, 0, &n, err);
+	if (!json)
+		return gb_wrap(err, "args");
+	const char *kept = gb_arena_copy(&pass->texts, (struct gb_str){json, n});
+	if (!kept)
+		return gb_fail(err, GB_ENOMEM, 0, "a request");
+	pass->inputs = (struct gb_str){kept, n};
+	run->args = gb_value_from_json(pass->values, kept, n, err);
+	return run->args || gb_wrap(err, "args");
+}
 
 /* What is approved and recorded besides the code. */
 static bool describe(struct gb_pass *pass) {
@@ -249,57 +182,87 @@ static bool describe(struct gb_pass *pass) {
 	    (unsigned long long)run->timeout_ms, (unsigned long long)run->memory_bytes,
 	    (unsigned long long)run->output_bytes, (unsigned long long)run->result_bytes,
 	    run->restricted ? "true" : "false");
-	pass->limits = gb_str_from(gb_pass_text(pass, text));
-	snprintf(text, sizeof text, "{\"tier\":\"%s\"}", gb_tier_name(pass->request.tier));
-	pass->permissions = gb_str_from(gb_pass_text(pass, text));
-	gb_auto_free char *inputs = run->args ? gb_value_to_json(run->args, 0, NULL, NULL) : strdup("[]");
-	const char *kept = gb_pass_text(pass, inputs);
-	pass->inputs = gb_str_from(kept ? kept : "");
-	return pass->limits.p && pass->permissions.p && kept;
+	const char *limits = gb_pass_text(pass, text);
+	gb_auto_free char *modules =
+	    run->allowed_modules ? gb_value_to_json(run->allowed_modules, 0, NULL, NULL) : strdup("[]");
+	gb_auto_buf struct gb_buf permissions;
+	gb_buf_init(&permissions, GB_APPROVAL_JSON_MAX);
+	gb_buf_printf(&permissions, "{\"tier\":\"%s\",\"modules\":%s}", gb_tier_name(pass->request.tier),
+	    modules ? modules : "");
+	const char *kept = modules && !gb_buf_failed(&permissions)
+			       ? gb_arena_copy(&pass->texts, gb_buf_str(&permissions))
+			       : NULL;
+	if (!limits || !kept)
+		return false;
+	pass->limits = gb_str_from(limits);
+	pass->permissions = (struct gb_str){kept, permissions.len};
+	return true;
 }
 
 /* What the gate does not know it lets nobody do. */
-static bool check_options(const struct gb_run_options *run, struct gb_err *err) {
+static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
+	const struct gb_run_options *run = &request->run;
 	const struct {
 		const char *field;
 		bool set;
 	} unknown[] = {{"session", run->session}, {"modules", run->modules}, {"imports", run->imports},
 	    {"globals", run->globals}, {"files", run->files}, {"input", run->input}, {"fn", run->fn},
 	    {"net", run->net}, {"profile", run->profile}, {"allowed_modules", run->allowed_modules},
-	    {"report", run->report}};
+	    {"report", run->report}, {"reset", run->reset}};
 	for (size_t i = 0; i < GB_COUNT(unknown); i++)
 		if (unknown[i].set)
 			return gb_fail(
 			    err, GB_EINVAL, 0, "%s: is not for requests of agents", unknown[i].field);
-	return true;
+	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
+		return gb_fail(
+		    err, GB_EINVAL, 0, "conversation: must be given, since a session is a conversation's");
+	return (unsigned)run->language < GB_LANGUAGES ||
+	       gb_fail(err, GB_EINVAL, 0, "language: there is no number %d", (int)run->language);
 }
 
 static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *given) {
 	struct gb_gate_request *request = &pass->request;
 	const char *source = given->run.source ? given->run.source : "";
 	struct gb_str text = {source, given->run.source_bytes ? given->run.source_bytes : strlen(source)};
-	/* Only what is checked, shown to whoever decides, and recorded. */
+	const char **const texts[] = {
+	    &request->face, &request->conversation, &request->turn, &request->purpose, &request->session};
 	*request = *given;
+	/* Only what is checked, shown to whoever decides, and recorded. */
 	request->run = (struct gb_run_options){
 	    .language = given->run.language,
 	    .args = given->run.args,
-	    .memory_bytes = given->run.memory_bytes,
-	    .timeout_ms = given->run.timeout_ms,
-	    .output_bytes = given->run.output_bytes,
-	    .result_bytes = given->run.result_bytes,
 	    .restricted = given->run.restricted,
+	    .source = gb_arena_copy(&pass->texts, text),
+	    .source_bytes = text.n,
 	};
-	request->face = gb_pass_text(pass, given->face);
-	request->conversation = gb_pass_text(pass, given->conversation);
-	request->purpose = gb_pass_text(pass, given->purpose);
-	request->run.source = gb_arena_copy(&pass->texts, text);
-	request->run.source_bytes = text.n;
-	return request->run.source;
+	const uint64_t limits[] = {
+	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
+	memcpy(pass->asked_for, limits, sizeof limits);
+	bool ok = request->run.source;
+	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
+		ok = !*texts[i] || (*texts[i] = gb_pass_text(pass, *texts[i]));
+	return ok;
+}
+
+void gb_pass_enter(struct gb_pass *pass) {
+	struct gb_rules *before = pass->rules;
+	pass->rules = gb_rules_ref(pass->gate->rules);
+	gb_masked_finish(&pass->masked);
+	gb_rules_unref(before);
+	bool ok = gb_pass_limit(pass) && describe(pass);
+	const struct gb_run_options *run = &pass->request.run;
+	ok = gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
+		 (run->result_bytes + run->output_bytes) * VALUE_FACTOR) &&
+	     ok;
+	if (!ok)
+		gb_pass_refuse(pass, "refused", "out of memory");
+	else if (gb_pass_admit(pass) && gb_pass_seat(pass))
+		gb_pass_proceed(pass);
 }
 
 bool gb_gate_submit(
     struct gb_gate *gate, const struct gb_gate_request *request, struct gb_pass **ret, struct gb_err *err) {
-	if (!check_options(&request->run, err))
+	if (!check_request(request, err))
 		return false;
 	struct gb_pass *pass = calloc(1, sizeof *pass);
 	if (!pass)
@@ -307,21 +270,16 @@ bool gb_gate_submit(
 	pass->gate = gate;
 	gb_arena_init(&pass->texts, TEXTS_MAX);
 	gb_list_append(&gate->passes, &pass->link);
-	bool ok = copy_request(pass, request);
-	if (ok)
-		gb_pass_limit(pass);
-	const struct gb_run_options *run = &pass->request.run;
-	ok = ok && describe(pass) &&
-	     gb_masked_init(&pass->masked, gate->filter, run->output_bytes + (4u << 20),
-		 (run->result_bytes + run->output_bytes) * VALUE_FACTOR);
-	if (!ok) {
-		gb_pass_destroy(pass);
-		return gb_fail(err, GB_ENOMEM, 0, "a request");
+	pass->values = gb_values_create(TEXTS_MAX);
+	if (!pass->values || !copy_request(pass, request))
+		gb_fail(err, GB_ENOMEM, 0, "a request");
+	else if (describe_inputs(pass, err)) {
+		*ret = pass;
+		gb_pass_enter(pass);
+		return true;
 	}
-	*ret = pass;
-	if (gb_pass_admit(pass))
-		gb_pass_proceed(pass);
-	return true;
+	gb_pass_free(pass);
+	return false;
 }
 
 bool gb_pass_done(const struct gb_pass *pass) {
@@ -332,36 +290,54 @@ const struct gb_result *gb_pass_result(const struct gb_pass *pass) {
 	return gb_pass_done(pass) ? &pass->result : NULL;
 }
 
+const char *gb_pass_session(const struct gb_pass *pass) {
+	return pass->session;
+}
+
 void gb_pass_free(struct gb_pass *pass) {
+	gb_list_remove(&pass->link);
+	gb_run_destroy(pass->run);
 	gb_masked_finish(&pass->masked);
+	gb_rules_unref(pass->rules);
+	gb_values_destroy(pass->values);
 	gb_arena_finish(&pass->texts);
 	free(pass);
 }
 
+/* A run in a session is asked to stop, so that the session goes on without it. */
+static void stop_run(struct gb_pass *pass, const char *reason) {
+	if (!*pass->session || !gb_run_begun(pass->run))
+		gb_run_terminate(pass->run, reason);
+	else
+		gb_run_interrupt(pass->run);
+}
+
+void gb_pass_terminate(struct gb_pass *pass, const char *reason) {
+	if (pass->state == GB_PASS_RUNNING)
+		stop_run(pass, reason);
+	if (pass->state != GB_PASS_WAITING)
+		return;
+	gb_pass_withdraw(pass);
+	gb_pass_refuse(pass, "withdrawn", "%s", reason ? reason : "the request was withdrawn");
+}
+
 void gb_pass_destroy(struct gb_pass *pass) {
-	struct gb_err err = {0};
 	if (!pass)
 		return;
+	pass->request.on_pending = NULL;
 	pass->request.on_done = NULL;
 	pass->request.on_log = NULL;
 	pass->request.on_output = NULL;
+	pass->request.on_display = NULL;
+	pass->request.on_prompt = NULL;
 	/* Whoever tells still needs it, and it is recorded first. */
 	pass->was_destroyed = pass->telling;
 	if (pass->telling)
 		return;
-	if (pass->state == GB_PASS_WAITING)
-		gb_approval_withdraw(pass->gate->approvals, pass->approval, &(bool){false}, &err);
-	if (pass->state == GB_PASS_RUNNING)
-		gb_run_terminate(pass->run, "its request was withdrawn");
-	if (pass->state == GB_PASS_RECORDING)
-		gb_audit_commit(pass->gate->audit, &err);
-	gb_run_destroy(pass->run);
-	pass->run = NULL;
-	gb_list_remove(&pass->link);
-	gb_list_init(&pass->link);
-	/* The log still speaks to it: it goes when its record is written, or given up. */
-	if (pass->state == GB_PASS_RECORDING)
-		pass->abandoned = true;
-	else
+	gb_pass_terminate(pass, "its request was withdrawn");
+	/* It goes when its record is written, or given up. */
+	if (pass->state == GB_PASS_DONE)
 		gb_pass_free(pass);
+	else
+		pass->abandoned = true;
 }

@@ -8,16 +8,29 @@
 #include "guard/masked.h"
 #include "store/approvals.h"
 #include "store/audit.h"
+#include "store/state.h"
+#include "store/turns.h"
+
+/* One configuration, and what was made of it. Never changes; shared by all who were let in by it. */
+struct gb_rules {
+	unsigned refs;
+	const struct gb_config *config;
+	struct gb_filter *filter;
+	char policy[2 * GB_HASH_BYTES + 1]; /* names what a decision depends on */
+};
 
 struct gb_gate {
-	const struct gb_config *config;
+	struct gb_rules *rules;
 	struct gb_engine *engine;
-	struct gb_filter *filter;
-	struct gb_approvals *approvals; /* NULL where nobody has to be asked */
-	int approvals_fd;
-	struct gb_energy *energy; /* NULL where it is switched off */
+	char **environment;
+	char dir[GB_STATE_PATH];        /* of the state; empty while nothing is open */
+	char audit_dir[GB_STATE_PATH];  /* of the audit log */
+	struct gb_approvals *approvals; /* NULL while nobody ever had to be asked */
+	struct gb_energy *energy;       /* NULL where it is switched off */
+	struct gb_turns *turns;
 	struct gb_audit *audit;
-	char policy[2 * GB_HASH_BYTES + 1]; /* which rules are these */
+	struct gb_manager *sessions;
+	int wait_fd; /* an epoll with the descriptor of the approvals in it, once there is one */
 	struct gb_list passes;
 };
 
@@ -32,11 +45,16 @@ enum gb_pass_state {
 struct gb_pass {
 	struct gb_list link;
 	struct gb_gate *gate;
+	struct gb_rules *rules; /* that it was let in by */
 	struct gb_gate_request request;
+	uint64_t asked_for[4]; /* limits, as the request has them */
 	struct gb_arena texts; /* of the request and the result */
+	struct gb_values *values;
 	enum gb_pass_state state;
-	bool abandoned;                            /* destroyed while its record was to be written */
+	bool abandoned;                            /* destroyed, and not over yet */
 	bool telling, was_destroyed;               /* by whoever was being told */
+	bool counted;                              /* as a call of its turn */
+	char session[33];                          /* its id, or empty */
 	char approval[GB_APPROVAL_ID];             /* that it waits for */
 	struct gb_str inputs, permissions, limits; /* JSON, as they are approved and recorded */
 	struct gb_energy_outcome spent;
@@ -48,23 +66,44 @@ struct gb_pass {
 	struct gb_result result;
 };
 
+/* --- rules.c --- */
+
+bool gb_rules_create(
+    const struct gb_config *config, char **environment, struct gb_rules **ret, struct gb_err *err);
+struct gb_rules *gb_rules_ref(struct gb_rules *rules);
+void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
+
 /* --- admit.c --- */
 
 /* May it be asked about at all? False, and its result says why not. */
 bool gb_pass_admit(struct gb_pass *pass);
-/* Its limits are within those of the configuration. */
-void gb_pass_limit(struct gb_pass *pass);
-const struct gb_config_limits *gb_gate_limits(const struct gb_gate *gate, enum gb_language language);
+/* Its limits are within those of the configuration, and it may import what that says. */
+bool gb_pass_limit(struct gb_pass *pass);
+
+/* --- seat.c: the session that it runs in --- */
+
+bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err);
+void gb_gate_limit_sessions(struct gb_gate *gate);
+/* Find or make it. False, and its result says why not. */
+bool gb_pass_seat(struct gb_pass *pass);
+
+/* --- decide.c --- */
+
+/* Spend energy and begin, or ask a person first. */
+void gb_pass_proceed(struct gb_pass *pass);
+/* Somebody has decided, or the time is up. */
+void gb_pass_look(struct gb_pass *pass);
+/* Nobody is to decide on it any more. */
+void gb_pass_withdraw(struct gb_pass *pass);
 
 /* --- pass.c --- */
 
 /* It is not run. @code is the rule's. */
 void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Ask, or begin. */
-void gb_pass_proceed(struct gb_pass *pass);
-/* Somebody has decided, or the time is up. */
-void gb_pass_look(struct gb_pass *pass);
+/* Under the rules of now, from the beginning. */
+void gb_pass_enter(struct gb_pass *pass);
+void gb_pass_begin(struct gb_pass *pass);
 void gb_pass_finish(struct gb_pass *pass);
 void gb_pass_free(struct gb_pass *pass);
 char *gb_pass_text(struct gb_pass *pass, const char *text);

@@ -23,11 +23,27 @@ static struct gb_str masked_str(struct gb_pass *pass, const char *text) {
 	return text ? gb_masked_text(&pass->masked, text, strlen(text)) : GB_STR("");
 }
 
+/* JSON: what stands around the code. Empty of a runtime that never was ready. */
+static struct gb_str layers_up(struct gb_pass *pass) {
+	const char *names[32];
+	size_t n = gb_engine_layers(pass->gate->engine, pass->request.run.language, names, GB_COUNT(names));
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 1024);
+	for (size_t i = 0; i < n && i < GB_COUNT(names); i++)
+		gb_buf_printf(&out, "%s\"%s\"", i ? "," : "[", names[i]);
+	if (n)
+		gb_buf_append_char(&out, ']');
+	const char *kept = gb_buf_failed(&out) ? NULL : gb_arena_copy(&pass->texts, gb_buf_str(&out));
+	return gb_str_from(kept ? kept : "");
+}
+
 static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	const struct gb_gate_request *request = &pass->request;
 	const struct gb_run_options *run = &request->run;
+	uint64_t masked = gb_filter_total(pass->rules->filter);
 	struct gb_audit_record record = {
 	    .kind = GB_STR("code_execution"),
+	    .session_id = gb_str_from(pass->session),
 	    .conversation_id = masked_str(pass, request->conversation),
 	    .runtime = gb_str_from(gb_language_name(run->language)),
 	    .tier = gb_str_from(gb_tier_name(request->tier)),
@@ -36,13 +52,12 @@ static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	    .input_bytes = run->source_bytes + pass->inputs.n,
 	    .limits = pass->limits,
 	    .permissions = pass->permissions,
-	    .layers =
-		GB_STR("[\"user\",\"pid\",\"net\",\"ipc\",\"uts\",\"mount\",\"rlimit\",\"capabilities\","
-		       "\"landlock\",\"seccomp\"]"),
+	    .layers = layers_up(pass),
 	    .decision = gb_str_from(pass->decision ? pass->decision : "auto"),
 	    .decided_by = gb_str_from(pass->decider ? pass->decider : ""),
 	    .started_ms = pass->started_ms,
 	};
+	record.masked_input = gb_filter_total(pass->rules->filter) - masked;
 	crypto_generichash_state state;
 	record.input_hash.is_set = true;
 	crypto_generichash_init(&state, NULL, 0, GB_HASH_BYTES);
@@ -87,6 +102,9 @@ bool gb_pass_record(struct gb_pass *pass, struct gb_err *err) {
 		return false;
 	struct gb_audit_record record = begin_record(pass);
 	record.run_id = gb_str_from(result->run_id);
+	record.runtime_version =
+	    gb_str_from(gb_engine_version(pass->gate->engine, pass->request.run.language));
+	record.masked_output = pass->masked.n_masked;
 	record.status = gb_str_from(gb_status_name(result->status));
 	record.error_code = gb_str_from(result->error.code);
 	record.exit_code = (struct gb_audit_number){true, result->exit_code};

@@ -29,6 +29,11 @@ void gb_masked_finish(struct gb_masked *masked) {
 	*masked = (struct gb_masked){0};
 }
 
+/* Count what was masked since the filter stood at @before. */
+static void count(struct gb_masked *masked, uint64_t before) {
+	masked->n_masked += gb_filter_total(masked->filter) - before;
+}
+
 /* What has become safe since @before is told, and kept. */
 static void keep(struct gb_masked *masked, int stream, const struct gb_buf *out, size_t before) {
 	masked->failed |= gb_buf_failed(out);
@@ -38,13 +43,17 @@ static void keep(struct gb_masked *masked, int stream, const struct gb_buf *out,
 
 void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out) {
 	size_t before = out->len;
+	uint64_t total = gb_filter_total(masked->filter);
 	gb_mask_feed(masked->streams[stream - 1], bytes, n, out);
+	count(masked, total);
 	keep(masked, stream, out, before);
 }
 
 void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out) {
 	size_t before = out->len;
+	uint64_t total = gb_filter_total(masked->filter);
 	gb_mask_end(masked->streams[stream - 1], out);
+	count(masked, total);
 	keep(masked, stream, out, before);
 }
 
@@ -69,7 +78,9 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 		masked->cap_logs = cap;
 	}
 	struct gb_log *slot = &masked->logs[masked->n_logs];
+	uint64_t total = gb_filter_total(masked->filter);
 	*slot = (struct gb_log){log->level, log->timestamp, gb_masked_value(masked, log->args)};
+	count(masked, total);
 	if (masked->failed)
 		return NULL;
 	masked->n_logs++;
@@ -108,6 +119,7 @@ static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
 }
 
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
+	uint64_t total = gb_filter_total(masked->filter);
 	*ret = *result;
 	ret->value = gb_masked_value(masked, result->value);
 	ret->files = gb_masked_value(masked, result->files);
@@ -116,6 +128,7 @@ bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, 
 	ret->logs = masked->logs;
 	ret->n_logs = masked->n_logs;
 	mask_error(masked, &ret->error);
+	count(masked, total);
 	const char *texts[2];
 	for (int i = 0; i < 2; i++) {
 		texts[i] = gb_buf_c_str(&masked->outputs[i]);

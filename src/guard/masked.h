@@ -26,7 +26,8 @@ struct gb_masked {
 	struct gb_log *logs;
 	size_t n_logs, cap_logs;
 	struct gb_arena texts;
-	bool failed; /* memory was out: nothing of it is told */
+	uint64_t n_masked; /* times that something was, in all that is part of the result */
+	bool failed;       /* memory was out: nothing of it is told */
 };
 
 bool gb_masked_init(

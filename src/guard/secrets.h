@@ -69,6 +69,9 @@ size_t gb_filter_longest(struct gb_filter *filter);
 bool gb_filter_count(
     const struct gb_filter *filter, size_t index, const char **ret_name, uint64_t *ret_count);
 
+/* How many times anything was. */
+uint64_t gb_filter_total(const struct gb_filter *filter);
+
 struct gb_mask *gb_mask_create(struct gb_filter *filter);
 void gb_mask_destroy(struct gb_mask *stream);
 

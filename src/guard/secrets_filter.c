@@ -63,6 +63,10 @@ bool gb_filter_count(
 	return true;
 }
 
+uint64_t gb_filter_total(const struct gb_filter *filter) {
+	return filter->total;
+}
+
 /* --- patterns --- */
 
 static bool add_pattern(struct gb_filter *filter, const char *name, const char *pattern, struct gb_err *err) {

@@ -21,9 +21,15 @@ struct gb_filter {
 	bool numeric;          /* a registered value could be a number's digits */
 	bool ready;            /* patterns are compiled, matcher and literals built */
 	bool compiled;         /* the table of patterns is in rx */
+	uint64_t total;        /* times that anything was masked */
 	uint32_t version;      /* changes when anything was added */
 	struct gb_mask *block; /* for gb_mask_value */
 };
+
+static inline void gb_filter_note(struct gb_filter *filter, size_t kind) {
+	filter->kinds[kind].count++;
+	filter->total++;
+}
 
 /* Compile and build whatever was added since. False if memory is out. */
 bool gb_filter_ready(struct gb_filter *filter);

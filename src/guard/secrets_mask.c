@@ -165,7 +165,7 @@ static void let_out(struct gb_mask *stream, size_t decided, struct gb_buf *out) 
 			gb_buf_append(out, stream->window + stream->shown, span->from - stream->shown);
 		if (!goes_on) {
 			gb_buf_append(out, "***", 3);
-			stream->filter->kinds[span->kind].count++;
+			gb_filter_note(stream->filter, span->kind);
 		}
 		stream->shown = span->to;
 		stream->masked = true;

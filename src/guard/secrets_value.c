@@ -47,7 +47,7 @@ static const struct gb_spans *spans_of(struct walk *w, const void *bytes, size_t
 
 static void count(struct walk *w, const struct gb_spans *spans) {
 	for (size_t i = 0; i < spans->n; i++)
-		w->filter->kinds[spans->list[i].kind].count++;
+		gb_filter_note(w->filter, spans->list[i].kind);
 }
 
 /* Leaves in w->text what is to be shown of @bytes. */
@@ -240,7 +240,7 @@ static struct gb_value *copy_item(struct walk *w, const struct gb_value *key, co
 	uint32_t kind;
 	if (!tells(w, key, item, &kind))
 		return copy(w, item);
-	w->filter->kinds[kind].count++;
+	gb_filter_note(w->filter, kind);
 	return string_of(w, "***", 3);
 }
 

@@ -85,6 +85,10 @@ static void take_options(struct gb_approvals_options *to, const struct gb_approv
 	OR_DEFAULT(to, keep_count);
 }
 
+void gb_approvals_set_timeout(struct gb_approvals *approvals, uint64_t timeout_ms) {
+	approvals->options.timeout_ms = timeout_ms;
+}
+
 void gb_approvals_close(struct gb_approvals *approvals) {
 	if (!approvals)
 		return;

@@ -59,6 +59,8 @@ struct gb_approvals_options {
 bool gb_approvals_open(const char *dir, const struct gb_approvals_options *options,
     struct gb_approvals **ret_approvals, struct gb_err *err);
 void gb_approvals_close(struct gb_approvals *approvals);
+/* How long those wait that are submitted from now on. */
+void gb_approvals_set_timeout(struct gb_approvals *approvals, uint64_t timeout_ms);
 
 /* What is asked for. Texts are borrowed, and are text (UTF-8); only runtime and code must be there. */
 struct gb_approval_request {

@@ -66,6 +66,9 @@ bool gb_audit_open(
  * are then called with 0. */
 bool gb_audit_close(struct gb_audit *audit, struct gb_err *err);
 
+/* What is kept from now on: see the options. */
+void gb_audit_keep(struct gb_audit *audit, uint64_t keep_ms, uint64_t keep_bytes);
+
 /* @seq is the record's number, from 1; 0 if it was never written (from gb_audit_close only). */
 typedef void (*gb_audit_done)(void *data, uint64_t seq);
 

@@ -195,3 +195,8 @@ bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err 
 	*ret_pruned = total;
 	return true;
 }
+
+void gb_audit_keep(struct gb_audit *audit, uint64_t keep_ms, uint64_t keep_bytes) {
+	audit->options.keep_ms = keep_ms;
+	audit->options.keep_bytes = keep_bytes;
+}

@@ -52,6 +52,10 @@ ok 'no more code than may be' a
 a() { printf 'echo harmless #\0\necho evil' > "$scratch/nul.sh" && run 3 execute -l shell "$scratch/nul.sh" && lacks "$out" evil; }
 ok 'nor a byte that hides what follows it' a
 
+configure 'agent: {enabled: true, autoApprove: true, callsPerTurn: 2}\nenergy: {enabled: false}\n'
+a() { run 0 execute -l js -e 1 --turn 7 && run 0 execute -l js -e 1 --turn 7 && run 3 execute -l js -e 1 --turn 7 --json && json 'j["error"]["code"] == "calls_per_turn"' && run 0 execute -l js -e 1 --turn 8; }
+ok 'no more calls in a turn than may be' a
+
 # --- the guard ---
 configure 'agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n'
 a() { run 3 execute -l js -e $'// process.exit\nprocess.exit(1)' && has "$err" 'line 2' && run 3 execute -l shell -e 'rm -rf /' --json && json 'j["error"]["code"] == "guard"'; }

@@ -1,0 +1,77 @@
+/* Sessions of agents: what one execution defines is there for the next, in the same conversation only. */
+#include <stdio.h>
+#include <string.h>
+
+#include "gate/pass.h"
+
+static struct gb_manager_options limits_of(const struct gb_config *config) {
+	return (struct gb_manager_options){
+	    .max_sessions = config->sessions.max,
+	    .max_per_conversation = config->agent.max_concurrent_sessions,
+	    .max_queue = config->sessions.queue,
+	    .idle_ms = config->sessions.idle_ms,
+	    .max_age_ms = config->sessions.max_age_ms,
+	};
+}
+
+/* Trust was given to a session, and ends with it. Another never has its name. */
+static void on_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {
+	struct gb_gate *gate = data;
+	uint64_t revoked;
+	struct gb_err err;
+	if (gate->approvals)
+		gb_trust_revoke(gate->approvals, info->id, NULL, &revoked, &err);
+}
+
+bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err) {
+	struct gb_manager_options options = limits_of(gate->rules->config);
+	options.on_ended = on_ended;
+	options.data = gate;
+	return gb_manager_create(gate->engine, &options, &gate->sessions, err);
+}
+
+void gb_gate_limit_sessions(struct gb_gate *gate) {
+	const struct gb_manager_options options = limits_of(gate->rules->config);
+	gb_manager_limit(gate->sessions, &options);
+}
+
+static bool find(const struct gb_pass *pass, struct gb_session_info *ret, struct gb_err *err) {
+	const struct gb_gate_request *request = &pass->request;
+	if (!request->session) {
+		const struct gb_session_asked asked = {
+		    .conversation = request->conversation, .language = request->run.language};
+		return gb_manager_get_or_create(pass->gate->sessions, &asked, ret, err);
+	}
+	if (!gb_manager_get(pass->gate->sessions, request->session, ret, err) ||
+	    strcmp(ret->conversation, request->conversation) != 0)
+		return gb_fail(
+		    err, GB_ENOENT, 0, "session: this conversation has no '%.64s'", request->session);
+	if (ret->state == GB_SESSION_TERMINATED)
+		return gb_fail(
+		    err, GB_ENOENT, 0, "session: '%.64s' has ended: %s", request->session, ret->reason);
+	return ret->language == request->run.language ||
+	       gb_fail(err, GB_EINVAL, 0, "session: '%.64s' runs %s", request->session,
+		   gb_language_name(ret->language));
+}
+
+bool gb_pass_seat(struct gb_pass *pass) {
+	struct gb_session_info info;
+	struct gb_err err = {0};
+	if (!pass->request.persistent && !pass->request.session)
+		return true;
+	if (!pass->rules->config->agent.persistent_sessions) {
+		gb_pass_refuse(pass, "sessions_disabled",
+		    "sessions of agents are switched off; see the setting agent.persistentSessions");
+		return false;
+	}
+	if (!find(pass, &info, &err)) {
+		gb_pass_refuse(pass,
+		    err.code == GB_ELIMIT                            ? "too_many"
+		    : pass->request.session || err.code == GB_EINVAL ? "unknown_session"
+								     : "refused",
+		    "%s", err.message);
+		return false;
+	}
+	memcpy(pass->session, info.id, sizeof pass->session);
+	return true;
+}

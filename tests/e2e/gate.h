@@ -1,0 +1,215 @@
+/* What the tests of the gate share: one engine, and a gate with a folder and settings of its own. */
+#ifndef GB_TESTS_GATE_H
+#define GB_TESTS_GATE_H
+
+#include <stdarg.h>
+
+#include "approvals.h"
+#include "e2e/engine.h"
+#include "gate/gate.h"
+#include "tap.h"
+
+#define OPEN_TO_ALL "agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n"
+#define ASKING      "agent: {enabled: true}\nenergy: {enabled: false}\n"
+
+static struct gb_engine *engine;
+
+__attribute__((constructor)) static void set_up(void) {
+	engine = engine_with((struct gb_engine_options){.shards = 1, .warm = 1});
+	if (!engine)
+		exit(1);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	gb_engine_destroy(engine);
+}
+
+/* --- settings --- */
+
+static inline const struct gb_config *settings(const char *folder, const char *yaml, struct gb_err *err) {
+	char text[2000];
+	int n = snprintf(text, sizeof text, "stateDir: %s\n%s", folder, yaml);
+	const struct gb_config_sources sources = {.file = "test.yaml", .text = text, .text_bytes = (size_t)n};
+	const struct gb_config *config = NULL;
+	gb_config_load(&sources, &config, err);
+	return config;
+}
+
+struct site {
+	char folder[FOLDER];
+	struct gb_gate *gate;
+};
+
+static inline bool site_open(struct site *site, const char *yaml) {
+	struct gb_err err = {0};
+	const struct gb_config *config = settings(site->folder, yaml, &err);
+	bool ok = config && gb_gate_open(&(struct gb_gate_options){.config = config, .engine = engine},
+				&site->gate, &err);
+	gb_config_unref(config);
+	if (!ok)
+		printf("# %s\n", err.message);
+	return ok;
+}
+
+static inline struct site site_make(const char *yaml) {
+	struct site site = {.gate = NULL};
+	folder_create(site.folder);
+	if (!site_open(&site, yaml))
+		abort();
+	return site;
+}
+
+static inline bool site_configure(struct site *site, const char *yaml, struct gb_err *err) {
+	const struct gb_config *config = settings(site->folder, yaml, err);
+	bool ok = config && gb_gate_configure(site->gate, config, err);
+	gb_config_unref(config);
+	return ok;
+}
+
+static inline void site_leave(struct site *site) {
+	gb_gate_close(site->gate);
+	folder_destroy(site->folder);
+}
+#define auto_site __attribute__((cleanup(site_leave)))
+
+/* --- requests --- */
+
+/* What was heard of one. */
+struct heard {
+	struct gb_pass *pass;
+	char output[4096];
+	size_t n_output;
+	char approval[GB_APPROVAL_ID];
+	unsigned n_pending, n_displays, n_done;
+	char display[400], prompt[400];
+	char code[40], message[600], session[33];
+	enum gb_status status;
+	char value[200]; /* as JSON */
+};
+
+static inline void heard_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
+	struct heard *heard = data;
+	snprintf(heard->approval, sizeof heard->approval, "%s", approval);
+	heard->n_pending++;
+}
+
+static inline void heard_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
+	struct heard *heard = data;
+	for (size_t i = 0; i < n && heard->n_output + 1 < sizeof heard->output; i++)
+		heard->output[heard->n_output++] = bytes[i];
+}
+
+static inline void heard_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
+	struct heard *heard = data;
+	gb_auto_free char *json = gb_value_to_json(display, 0, NULL, NULL);
+	snprintf(heard->display, sizeof heard->display, "%s", json ? json : "");
+	heard->n_displays++;
+}
+
+static inline void heard_prompt(struct gb_pass *pass, const char *prompt, void *data) {
+	struct heard *heard = data;
+	if (prompt)
+		snprintf(heard->prompt, sizeof heard->prompt, "%s", prompt);
+}
+
+static inline void heard_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
+	struct heard *heard = data;
+	heard->n_done++;
+	heard->status = result->status;
+	snprintf(heard->code, sizeof heard->code, "%s", result->error.code);
+	snprintf(heard->message, sizeof heard->message, "%s", result->error.message);
+	snprintf(heard->session, sizeof heard->session, "%s", gb_pass_session(pass));
+	gb_auto_free char *json = result->value ? gb_value_to_json(result->value, 0, NULL, NULL) : NULL;
+	snprintf(heard->value, sizeof heard->value, "%s", json ? json : "");
+}
+
+static inline bool submit(struct site *site, struct gb_gate_request request, struct heard *heard) {
+	struct gb_err err = {0};
+	*heard = (struct heard){.status = GB_TERMINATED};
+	request.face = request.face ? request.face : "test";
+	request.on_pending = heard_pending;
+	request.on_output = heard_output;
+	request.on_display = heard_display;
+	request.on_prompt = heard_prompt;
+	request.on_done = heard_done;
+	request.data = heard;
+	bool ok = gb_gate_submit(site->gate, &request, &heard->pass, &err);
+	if (!ok)
+		snprintf(heard->message, sizeof heard->message, "%s", err.message);
+	return ok;
+}
+
+static inline void wait_for(struct site *site, struct heard *heard) {
+	struct gb_err err = {0};
+	while (heard->pass && !gb_pass_done(heard->pass) && CHECK(gb_gate_turn(site->gate, 20000, &err)))
+		;
+	gb_pass_destroy(heard->pass);
+	heard->pass = NULL;
+}
+
+/* All of it. */
+static inline struct heard ask(struct site *site, struct gb_gate_request request) {
+	struct heard heard;
+	if (submit(site, request, &heard))
+		wait_for(site, &heard);
+	return heard;
+}
+
+static inline struct gb_gate_request python(const char *source) {
+	return (struct gb_gate_request){.run = {.source = source, .language = GB_PYTHON}};
+}
+
+/* --- a person, in another process --- */
+
+static inline void decide(struct site *site, const char *id, enum gb_verdict verdict) {
+	struct gb_approvals *approvals = NULL;
+	struct gb_approval *approval = NULL;
+	struct gb_standing standing = {0};
+	struct gb_err err = {0};
+	CHECK(gb_approvals_open(site->folder, NULL, &approvals, &err) &&
+	      gb_approval_get(approvals, id, &approval, &err));
+	if (approval) {
+		struct gb_decision decision = a_decision(verdict, &approval->hash, "ann");
+		CHECK(gb_approval_decide(approvals, id, &decision, &standing, &err) && standing.is_mine);
+	}
+	gb_approval_destroy(approval);
+	gb_approvals_close(approvals);
+}
+
+/* --- the record --- */
+
+struct seen {
+	unsigned n;
+	char session[40], version[100], layers[400], decision[40], decider[40], status[40], permissions[200];
+	uint64_t masked_input, masked_output;
+};
+
+static inline void keep_str(char *to, size_t size, struct gb_str text) {
+	snprintf(to, size, "%.*s", (int)text.n, text.p);
+}
+
+static inline bool see(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	struct seen *seen = data;
+	seen->n++;
+	keep_str(seen->session, sizeof seen->session, record->session_id);
+	keep_str(seen->version, sizeof seen->version, record->runtime_version);
+	keep_str(seen->layers, sizeof seen->layers, record->layers);
+	keep_str(seen->decision, sizeof seen->decision, record->decision);
+	keep_str(seen->decider, sizeof seen->decider, record->decided_by);
+	keep_str(seen->status, sizeof seen->status, record->status);
+	keep_str(seen->permissions, sizeof seen->permissions, record->permissions);
+	seen->masked_input = record->masked_input;
+	seen->masked_output = record->masked_output;
+	return true;
+}
+
+/* How many there are, and what the newest says. */
+static inline struct seen records(struct site *site) {
+	struct seen seen = {0};
+	struct gb_err err = {0};
+	CHECK(gb_audit_each(site->folder, &(struct gb_audit_filter){0}, see, &seen, &err));
+	return seen;
+}
+
+#endif

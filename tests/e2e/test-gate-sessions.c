@@ -1,0 +1,200 @@
+/* Sessions of agents: a conversation's own, trusted until they end. */
+#include "e2e/gate.h"
+
+static struct gb_gate_request lasting(const char *conversation, const char *source) {
+	struct gb_gate_request request = python(source);
+	request.conversation = conversation;
+	request.persistent = true;
+	return request;
+}
+
+TEST(what_was_defined_is_there) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct heard first = ask(&site, lasting("c", "x = 41"));
+	CHECK_INT(first.status, GB_SUCCESS);
+	CHECK_INT(strlen(first.session), 32);
+	struct heard second = ask(&site, lasting("c", "x + 1"));
+	CHECK_STR(second.value, "42");
+	CHECK_STR(second.session, first.session);
+	CHECK_STR(records(&site).session, first.session);
+	/* Others have their own. */
+	CHECK_INT(ask(&site, lasting("d", "x")).status, GB_FAILURE);
+	struct gb_gate_request alone = python("x");
+	alone.conversation = "c";
+	CHECK_INT(ask(&site, alone).status, GB_FAILURE);
+}
+
+TEST(a_session_by_its_id_is_only_its_conversations) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct heard first = ask(&site, lasting("c", "x = 41"));
+	struct gb_gate_request request = python("x + 1");
+	request.session = first.session;
+	request.conversation = "c";
+	CHECK_STR(ask(&site, request).value, "42");
+	request.conversation = "d";
+	struct heard foreign = ask(&site, request);
+	CHECK_STR(foreign.code, "unknown_session");
+	request.conversation = "c";
+	request.run.language = GB_SHELL;
+	CHECK_STR(ask(&site, request).code, "unknown_session");
+	request.run.language = GB_PYTHON;
+	request.session = "nothing";
+	CHECK_STR(ask(&site, request).code, "unknown_session");
+	request.conversation = NULL;
+	CHECK(!submit(&site, request, &foreign));
+	CHECK(strstr(foreign.message, "conversation: "));
+}
+
+TEST(sessions_can_be_switched_off) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.persistentSessions: false\n");
+	struct heard heard = ask(&site, lasting("c", "1"));
+	CHECK_STR(heard.code, "sessions_disabled");
+	CHECK(strstr(heard.message, "agent.persistentSessions"));
+}
+
+TEST(only_so_many_sessions) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxConcurrentSessions: 1\n");
+	struct gb_gate_request shell = {
+	    .conversation = "c", .persistent = true, .run = {.source = "echo 1", .language = GB_SHELL}};
+	struct gb_err err = {0};
+	CHECK_INT(ask(&site, lasting("c", "1")).status, GB_SUCCESS);
+	struct heard second = ask(&site, shell);
+	CHECK_STR(second.code, "too_many");
+	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 1);
+	/* A limit that was changed holds at once. */
+	CHECK(site_configure(&site, OPEN_TO_ALL, &err));
+	CHECK_INT(ask(&site, shell).status, GB_SUCCESS);
+	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 2);
+}
+
+TEST(a_session_is_trusted_until_it_ends) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct gb_session_info info;
+	struct heard first, other;
+	CHECK(submit(&site, lasting("c", "x = 1"), &first));
+	CHECK_INT(first.n_pending, 1);
+	decide(&site, first.approval, GB_TRUST);
+	wait_for(&site, &first);
+	CHECK_INT(first.status, GB_SUCCESS);
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), first.session, &info, &err) && info.trusted);
+	struct heard second = ask(&site, lasting("c", "x + 1"));
+	CHECK_STR(second.value, "2");
+	CHECK_INT(second.n_pending, 0);
+	CHECK_STR(records(&site).decision, "trusted_session");
+	CHECK_STR(records(&site).decider, "ann");
+	/* Not outside of it, not in another conversation. */
+	struct gb_gate_request alone = python("1");
+	alone.conversation = "c";
+	CHECK(submit(&site, alone, &other) && other.n_pending == 1);
+	gb_pass_destroy(other.pass);
+	CHECK(submit(&site, lasting("d", "1"), &other) && other.n_pending == 1);
+	gb_pass_destroy(other.pass);
+	/* Nor after its end. */
+	CHECK(gb_manager_kill(gb_gate_sessions(site.gate), first.session, NULL, &err));
+	CHECK(submit(&site, lasting("c", "1"), &other) && other.n_pending == 1);
+	gb_pass_destroy(other.pass);
+}
+
+TEST(trust_ends_with_the_rules) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, lasting("c", "x = 1"), &heard));
+	decide(&site, heard.approval, GB_TRUST);
+	wait_for(&site, &heard);
+	CHECK(site_configure(&site, ASKING "python.restricted: true\n", &err));
+	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
+	gb_pass_destroy(heard.pass);
+	/* Also if they come back. */
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
+	gb_pass_destroy(heard.pass);
+}
+
+TEST(what_is_asked_names_the_session) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_approvals *approvals = NULL;
+	struct gb_approval *approval = NULL;
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, lasting("c", "1"), &heard));
+	CHECK(gb_approvals_open(site.folder, NULL, &approvals, &err) &&
+	      gb_approval_get(approvals, heard.approval, &approval, &err));
+	if (approval) {
+		char session[40];
+		keep_str(session, sizeof session, approval->request.session);
+		CHECK_STR(session, gb_pass_session(heard.pass));
+		CHECK_INT(strlen(session), 32);
+	}
+	gb_approval_destroy(approval);
+	gb_approvals_close(approvals);
+	gb_pass_destroy(heard.pass);
+}
+
+TEST(a_session_that_has_ended_while_it_was_asked_about) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, lasting("c", "1"), &heard));
+	CHECK(gb_manager_kill(
+	    gb_gate_sessions(site.gate), gb_pass_session(heard.pass), "it was in the way", &err));
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "unknown_session");
+	CHECK(strstr(heard.message, "it was in the way"));
+}
+
+TEST(what_is_stopped_leaves_its_session) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	struct heard heard;
+	ask(&site, lasting("c", "x = 7"));
+	CHECK(submit(&site, lasting("c", "while True: pass"), &heard));
+	for (int i = 0; i < 20; i++)
+		CHECK(gb_gate_turn(site.gate, 10, &err));
+	gb_pass_terminate(heard.pass, NULL);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "interrupted");
+	CHECK_STR(ask(&site, lasting("c", "x")).value, "7");
+	/* And when nobody listens any more it is recorded all the same. */
+	unsigned before = records(&site).n;
+	CHECK(submit(&site, lasting("c", "while True: pass"), &heard));
+	for (int i = 0; i < 20; i++)
+		CHECK(gb_gate_turn(site.gate, 10, &err));
+	gb_pass_destroy(heard.pass);
+	CHECK_STR(ask(&site, lasting("c", "x")).value, "7");
+	CHECK_INT(records(&site).n, before + 2);
+}
+
+TEST(closing_records_what_still_ran) {
+	struct site site = site_make(OPEN_TO_ALL);
+	struct heard heard;
+	struct gb_err err = {0};
+	CHECK(submit(&site,
+	    lasting("c", "try:\n  while True: pass\nexcept KeyboardInterrupt:\n  while True: pass"), &heard));
+	for (int i = 0; i < 20; i++)
+		CHECK(gb_gate_turn(site.gate, 10, &err));
+	gb_pass_destroy(heard.pass);
+	gb_gate_close(site.gate);
+	site.gate = NULL;
+	CHECK_INT(records(&site).n, 1);
+	CHECK_STR(records(&site).status, "terminated");
+	site_leave(&site);
+}
+
+TEST(a_prompt_is_told_without_secrets) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = {.conversation = "c",
+	    .persistent = true,
+	    .run = {.source = "printf 'key ghp_%s? ' 0123456789abcdefghijABCDEFGHIJ012345; read x",
+		.language = GB_SHELL}};
+	struct heard heard;
+	struct gb_err err = {0};
+	CHECK(submit(&site, request, &heard));
+	for (int i = 0; i < 500 && !*heard.prompt; i++)
+		CHECK(gb_gate_turn(site.gate, 20, &err));
+	CHECK_STR(heard.prompt, "key ***? ");
+	gb_pass_terminate(heard.pass, NULL);
+	wait_for(&site, &heard);
+}

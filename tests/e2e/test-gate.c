@@ -1,0 +1,306 @@
+/* The gate: how many, how often, under which rules, and what is remembered. */
+#include "e2e/gate.h"
+
+/* --- the record --- */
+
+TEST(a_record_says_what_ran_it_and_behind_what) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct heard heard = ask(&site, python("6 * 7"));
+	CHECK_STR(heard.value, "42");
+	struct seen seen = records(&site);
+	CHECK_INT(seen.n, 1);
+	CHECK(strncmp(seen.version, "Python 3.", 9) == 0);
+	CHECK(strstr(seen.layers, "\"seccomp\"") && strstr(seen.layers, "\"landlock\""));
+	CHECK_STR(seen.session, "");
+}
+
+TEST(layers_are_those_that_are_up) {
+	const char *names[20];
+	CHECK(gb_engine_layers(engine, GB_JAVASCRIPT, names, 20) >= 10);
+	CHECK_INT(gb_engine_layers(engine, GB_DENO, names, 20), 0);
+	CHECK(strncmp(gb_engine_version(engine, GB_JAVASCRIPT), "quickjs-ng ", 11) == 0);
+	CHECK(gb_engine_version(engine, GB_JAVASCRIPT) == gb_engine_version(engine, GB_TYPESCRIPT));
+}
+
+TEST(a_record_counts_what_was_masked) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct heard heard =
+	    ask(&site, python("t = 'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'\nprint(t)\nt"));
+	CHECK_STR(heard.value, "\"***\"");
+	CHECK_STR(heard.output, "***\n");
+	struct seen seen = records(&site);
+	CHECK_INT(seen.masked_input, 0);
+	CHECK_INT(seen.masked_output, 2);
+	ask(&site, python("'ghp_0123456789abcdefghijABCDEFGHIJ012345'; 1"));
+	CHECK_INT(records(&site).masked_input, 1);
+}
+
+TEST(displays_are_masked_as_they_come) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct heard heard = ask(&site, python("class C:\n  def _repr_html_(self): return '<b>ghp_' + "
+					       "'0123456789abcdefghijABCDEFGHIJ012345</b>'\n"
+					       "display(C())"));
+	CHECK_INT(heard.n_displays, 1);
+	CHECK(strstr(heard.display, "<b>***</b>"));
+}
+
+/* --- how many --- */
+
+TEST(calls_in_a_turn_are_counted) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 2\n");
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	request.turn = "t1";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	gb_gate_close(site.gate); /* also over a restart */
+	CHECK(site_open(&site, OPEN_TO_ALL "agent.callsPerTurn: 2\n"));
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	struct heard third = ask(&site, request);
+	CHECK_INT(third.status, GB_DENIED);
+	CHECK_STR(third.code, "calls_per_turn");
+	CHECK(strstr(third.message, "agent.callsPerTurn"));
+	request.turn = "t2";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	request.turn = "t1";
+	request.conversation = "d";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	request.turn = NULL;
+	request.conversation = "c";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+}
+
+TEST(core_has_its_own_number_of_calls) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = python("1");
+	request.face = "core";
+	request.turn = "t";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	struct heard second = ask(&site, request);
+	CHECK_STR(second.code, "calls_per_turn");
+	CHECK(strstr(second.message, "core.callsPerTurn"));
+}
+
+TEST(what_was_refused_is_no_call) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 1\n");
+	struct gb_gate_request request = {
+	    .turn = "t", .run = {.source = "process.exit()", .language = GB_JAVASCRIPT}};
+	CHECK_STR(ask(&site, request).code, "guard");
+	request.run.source = "export default 1";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK_STR(ask(&site, request).code, "calls_per_turn");
+}
+
+static void check_refused_beside(const char *yaml, struct gb_gate_request second, const char *setting) {
+	auto_site struct site site = site_make(yaml);
+	struct gb_gate_request request = python("import time; time.sleep(20)");
+	struct heard first;
+	request.conversation = "c";
+	CHECK(submit(&site, request, &first));
+	struct heard refused = ask(&site, second);
+	CHECK_STR(refused.code, setting ? "too_many" : "");
+	CHECK(!setting || strstr(refused.message, setting));
+	gb_pass_terminate(first.pass, "enough");
+	wait_for(&site, &first);
+	CHECK_INT(first.status, GB_TERMINATED);
+	CHECK_INT(ask(&site, second).status, GB_SUCCESS);
+}
+
+TEST(only_so_many_at_once) {
+	struct gb_gate_request request = python("1");
+	request.conversation = "d";
+	request.face = "other";
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n", request, "agent.maxConcurrentRuns");
+}
+
+TEST(only_so_many_at_once_through_one_face) {
+	struct gb_gate_request request = python("1");
+	check_refused_beside(
+	    OPEN_TO_ALL "agent.maxConcurrentRunsPerFace: 1\n", request, "agent.maxConcurrentRunsPerFace");
+	request.face = "other";
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerFace: 1\n", request, NULL);
+}
+
+TEST(only_so_many_at_once_in_one_conversation) {
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request,
+	    "agent.maxConcurrentRunsPerConversation");
+	request.conversation = "d";
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request, NULL);
+	request.conversation = NULL;
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request, NULL);
+}
+
+/* --- what code may import --- */
+
+TEST(modules_are_those_of_the_settings) {
+	auto_site struct site site =
+	    site_make(OPEN_TO_ALL "python: {restricted: true, allowedModules: [math]}\n");
+	CHECK_STR(ask(&site, python("import math; math.floor(2.5)")).value, "2");
+	CHECK(strstr(records(&site).permissions, "\"modules\":[\"math\"]"));
+	CHECK_INT(ask(&site, python("import json")).status, GB_FAILURE);
+}
+
+TEST(what_nobody_would_see_is_refused) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = python("1");
+	struct heard heard;
+	request.run.input = "more";
+	CHECK(!submit(&site, request, &heard));
+	CHECK(strstr(heard.message, "input: "));
+	CHECK_INT(records(&site).n, 0);
+}
+
+TEST(arguments_are_copied) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_values *pool = gb_values_create(1 << 20);
+	struct gb_value *args = gb_value_array(pool);
+	CHECK(gb_value_push(args, gb_value_bigint(pool, true, (const uint8_t *)"\1\0\0\0\0\0\0\0\0", 9)));
+	struct gb_gate_request request = {
+	    .run = {.source = "export default n => typeof n + n", .args = args}};
+	struct heard heard;
+	CHECK(submit(&site, request, &heard));
+	gb_values_destroy(pool);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "\"bigint-18446744073709551616\"");
+}
+
+/* --- other rules, while it is open --- */
+
+TEST(rules_change_at_once) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+	CHECK(site_configure(&site, "agent.enabled: false\n", &err));
+	CHECK_STR(ask(&site, python("1")).code, "disabled");
+	CHECK(site_configure(&site, OPEN_TO_ALL "agent.maxCodeSize: 1K\n", &err));
+	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+	char longer[2000];
+	snprintf(longer, sizeof longer, "%-1500d", 1);
+	CHECK_STR(ask(&site, python(longer)).code, "code_size");
+}
+
+TEST(what_was_closed_can_be_opened) {
+	auto_site struct site site = site_make("agent.enabled: false\n");
+	struct gb_err err = {0};
+	CHECK_STR(ask(&site, python("1")).code, "disabled");
+	CHECK(access(file_in(site.folder, "audit.db"), F_OK) != 0);
+	CHECK(site_configure(&site, ASKING, &err));
+	struct heard heard;
+	CHECK(submit(&site, python("1"), &heard));
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_INT(heard.status, GB_SUCCESS);
+}
+
+TEST(rules_that_cannot_hold_change_nothing) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	CHECK(!site_configure(&site, OPEN_TO_ALL "secrets.patterns: ['(']\nagent.maxCodeSize: 1K\n", &err));
+	CHECK(strstr(err.message, "secrets.patterns"));
+	CHECK(!site_configure(&site, OPEN_TO_ALL "audit.directory: /nowhere/at/all\n", &err));
+	CHECK(strstr(err.message, "audit.directory"));
+	char longer[2000];
+	snprintf(longer, sizeof longer, "%-1500d", 1);
+	CHECK_INT(ask(&site, python(longer)).status, GB_SUCCESS);
+	CHECK_INT(records(&site).n, 1);
+}
+
+TEST(the_state_stays_where_it_is) {
+	auto_site struct site site = site_make(OPEN_TO_ALL), other = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	const struct gb_config *config = settings(other.folder, OPEN_TO_ALL, &err);
+	CHECK(!gb_gate_configure(site.gate, config, &err));
+	CHECK(strstr(err.message, "stateDir"));
+	gb_config_unref(config);
+	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+	CHECK_INT(records(&site).n, 1);
+}
+
+TEST(what_waits_is_asked_about_again_under_other_rules) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("6 * 7"), &heard));
+	char before[GB_APPROVAL_ID];
+	memcpy(before, heard.approval, sizeof before);
+	/* The same rules in other words. */
+	CHECK(site_configure(&site, "agent.enabled: true\nenergy.enabled: false\n", &err));
+	CHECK_INT(heard.n_pending, 1);
+	CHECK(site_configure(&site, ASKING "agent.maxExecutionTime: 1s\n", &err));
+	CHECK_INT(heard.n_pending, 2);
+	CHECK(strcmp(before, heard.approval) != 0);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+	CHECK_STR(records(&site).decision, "user");
+}
+
+TEST(what_waits_runs_when_nobody_need_be_asked_any_more) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("6 * 7"), &heard));
+	CHECK(site_configure(&site, OPEN_TO_ALL, &err));
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+	CHECK_STR(records(&site).decision, "auto");
+}
+
+TEST(what_waits_is_refused_when_it_is_not_allowed_any_more) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("6 * 7"), &heard));
+	CHECK(site_configure(&site, ASKING "agent.allowedRuntimes: [shell]\n", &err));
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "runtime_disabled");
+}
+
+TEST(what_runs_goes_on_under_the_rules_it_was_let_in_by) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]+']\n");
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("import time; time.sleep(0.3); print('horse-' + '77')"), &heard));
+	CHECK(site_configure(&site, OPEN_TO_ALL, &err));
+	wait_for(&site, &heard);
+	CHECK_STR(heard.output, "***\n");
+	CHECK_STR(ask(&site, python("print('horse-' + '77')")).output, "horse-77\n");
+}
+
+/* --- changing one's mind --- */
+
+TEST(who_waits_can_withdraw) {
+	auto_site struct site site = site_make(ASKING);
+	struct heard heard;
+	CHECK(submit(&site, python("1"), &heard));
+	gb_pass_terminate(heard.pass, "not needed");
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "withdrawn");
+	CHECK_STR(heard.message, "not needed");
+	CHECK_INT(heard.n_done, 1);
+	CHECK_STR(records(&site).status, "denied");
+}
+
+TEST(what_is_abandoned_is_recorded) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("import time; time.sleep(20)"), &heard));
+	gb_pass_destroy(heard.pass);
+	CHECK(gb_gate_turn(site.gate, 0, &err));
+	CHECK_INT(heard.n_done, 0);
+	CHECK_INT(records(&site).n, 1);
+	CHECK_STR(records(&site).status, "terminated");
+}
+
+TEST(a_denial_says_who) {
+	auto_site struct site site = site_make(ASKING);
+	struct heard heard;
+	CHECK(submit(&site, python("1"), &heard));
+	decide(&site, heard.approval, GB_DENY);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "not_approved");
+	CHECK_STR(records(&site).decision, "denied");
+	CHECK_STR(records(&site).decider, "ann");
+}
