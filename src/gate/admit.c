@@ -5,38 +5,20 @@
 #include "base/cleanup.h"
 #include "gate/pass.h"
 #include "guard/static.h"
-
-static enum gb_config_runtime runtime_of(enum gb_language language) {
-	static const enum gb_config_runtime of[GB_LANGUAGES] = {
-	    [GB_TYPESCRIPT] = GB_CONFIG_JAVASCRIPT,
-	    [GB_JAVASCRIPT] = GB_CONFIG_JAVASCRIPT,
-	    [GB_PYTHON] = GB_CONFIG_PYTHON,
-	    [GB_SHELL] = GB_CONFIG_SHELL,
-	    [GB_NODE] = GB_CONFIG_NODE,
-	    [GB_DENO] = GB_CONFIG_DENO,
-	};
-	return of[language];
-}
+#include "terms/terms.h"
 
 const struct gb_config_limits *gb_gate_limits(const struct gb_gate *gate, enum gb_language language) {
-	return &gate->config->limits[runtime_of(language)];
-}
-
-static uint64_t within(uint64_t asked, uint64_t fallback, uint64_t max) {
-	uint64_t wanted = asked ? asked : fallback;
-	return wanted > max ? max : wanted;
+	return &gate->config->limits[gb_terms_runtime(language)];
 }
 
 void gb_pass_limit(struct gb_pass *pass) {
 	const struct gb_config *config = pass->gate->config;
 	struct gb_run_options *run = &pass->request.run;
-	const struct gb_config_limits *limits = gb_gate_limits(pass->gate, run->language);
-	run->timeout_ms = within(run->timeout_ms, limits->timeout_ms, limits->max_timeout_ms);
-	run->timeout_ms = within(run->timeout_ms, 0, config->agent.max_execution_ms);
-	run->memory_bytes = within(run->memory_bytes, limits->memory_bytes, limits->max_memory_bytes);
-	run->output_bytes = within(run->output_bytes, limits->output_bytes, limits->max_output_bytes);
-	run->output_bytes = within(run->output_bytes, 0, config->agent.max_output_bytes);
-	run->result_bytes = within(run->result_bytes, limits->result_bytes, limits->max_result_bytes);
+	gb_terms_limit(config, 0, run);
+	if (run->timeout_ms > config->agent.max_execution_ms)
+		run->timeout_ms = config->agent.max_execution_ms;
+	if (run->output_bytes > config->agent.max_output_bytes)
+		run->output_bytes = config->agent.max_output_bytes;
 	run->restricted |= (run->language == GB_PYTHON && config->python.restricted) ||
 			   (run->language == GB_SHELL && config->shell.restricted);
 }
@@ -82,10 +64,10 @@ bool gb_pass_admit(struct gb_pass *pass) {
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 		return false;
 	}
-	if (!(config->agent.allowed_runtimes & 1u << runtime_of(language))) {
+	if (!(config->agent.allowed_runtimes & 1u << gb_terms_runtime(language))) {
 		gb_pass_refuse(pass, "runtime_disabled",
 		    "agents may not run %s here; see the setting agent.allowedRuntimes",
-		    gb_config_runtime_name(runtime_of(language)));
+		    gb_config_runtime_name(gb_terms_runtime(language)));
 		return false;
 	}
 	return check_size(pass) && check_guard(pass);
