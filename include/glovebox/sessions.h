@@ -49,7 +49,7 @@ struct gb_session_info {
 struct gb_manager_options {
 	unsigned max_sessions;         /* at once: 64 */
 	unsigned max_per_conversation; /* at once: 5 */
-	unsigned max_queue;            /* runs that wait for a session: 16 */
+	unsigned max_queue;            /* runs that wait for a session: 16; GB_NONE for none */
 	unsigned max_ended;            /* sessions that have ended and are still listed: 100 */
 	uint64_t idle_ms;              /* without a run: 30 minutes */
 	uint64_t max_age_ms;           /* whatever it does: 24 hours */
@@ -73,8 +73,9 @@ struct gb_session_asked {
 /* @options may be NULL. */
 bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
     struct gb_manager **ret, struct gb_err *err);
-/* Other limits from now on; callbacks stay. What is there already and too much ends by itself. */
-void gb_manager_limit(struct gb_manager *manager, const struct gb_manager_options *options);
+/* From now on these hold: for sessions that are opened later, for runs that are asked for later. Whoever is
+ * told of what happens stays the same. */
+void gb_manager_configure(struct gb_manager *manager, const struct gb_manager_options *options);
 /* Ends all sessions; runs in them settle, and stay their owners' to destroy. If the engine was destroyed
  * before, that has happened already. NULL is fine. */
 void gb_manager_destroy(struct gb_manager *manager);

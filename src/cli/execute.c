@@ -11,6 +11,7 @@
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "gate/gate.h"
+#include "terms/terms.h"
 
 struct request {
 	const char *file, *code;
@@ -183,14 +184,8 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 
 /* A disabled face needs no sandboxes to say so, so none are made. */
 static int execute(struct request *request, const struct gb_config *config) {
-	const struct gb_engine_options sandboxes = {.shards = 1,
-	    .warm = GB_NONE,
-	    .max_runs = 1,
-	    .ready = 1u << request->gate.run.language,
-	    .shell = *config->programs.shell ? config->programs.shell : NULL,
-	    .node = *config->programs.node ? config->programs.node : NULL,
-	    .deno = *config->programs.deno ? config->programs.deno : NULL,
-	    .node_packages = *config->programs.node_packages ? config->programs.node_packages : NULL};
+	const struct gb_engine_options sandboxes = {
+	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->gate.run.language};
 	struct gb_engine *engine = NULL;
 	struct gb_gate *gate = NULL;
 	struct gb_err err = {0};
@@ -198,7 +193,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 	if (!config->agent.enabled)
 		return show_refusal(&command_execute, request->json, "disabled",
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
-	if (!gb_engine_create(&sandboxes, &engine, &err))
+	if (!gb_terms_engine_create(config, &sandboxes, &engine, &err))
 		return show_refusal(&command_execute, request->json,
 		    err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))

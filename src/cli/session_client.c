@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -158,8 +159,18 @@ static bool connect_once(
 	return true;
 }
 
+/* It does not stay in this folder, and so does not have the settings of this folder. A file that was named is
+ * meant wherever one is. */
+static void keep_named_settings(void) {
+	const char *named = getenv("GLOVEBOX_CONFIG");
+	char path[PATH_MAX];
+	if (named && *named && realpath(named, path))
+		setenv("GLOVEBOX_CONFIG", path, 1);
+}
+
 __attribute__((noreturn)) static void become_host(int ready, enum gb_language language) {
 	int null = open("/dev/null", O_RDWR);
+	keep_named_settings();
 	setsid();
 	if (null < 0 || dup2(ready, READY_FD) < 0 || dup2(null, STDIN_FILENO) < 0 ||
 	    dup2(null, STDOUT_FILENO) < 0 || dup2(null, STDERR_FILENO) < 0 || chdir("/") != 0)

@@ -1,10 +1,8 @@
 /* The process that keeps this user's sessions. Nobody types this: session_client.c starts it. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -12,71 +10,53 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/list.h"
+#include "cli/service.h"
 #include "cli/session.h"
-#include "server/server.h"
 
 /* How long it stays when there is nothing left to keep: so that what has just ended can still be asked about.
  */
 enum { LINGER_MS = 5000, READY_FD = 3 };
 
 struct host {
+	struct service service;
 	enum gb_language language;
 	uint64_t linger_ms;
-	struct gb_loop loop;
-	struct gb_engine *engine;
-	struct gb_server *server;
 	struct gb_listener *listener;
-	struct gb_source signals, timer;
-	int signal_fd, timer_fd;
+	struct gb_source timer;
+	int timer_fd;
 	bool lingers; /* the timer is set */
-	bool stopped;
 };
-
-static void on_signal(struct gb_source *source, uint32_t events) {
-	(void)events;
-	gb_container(struct host, signals, source)->stopped = true;
-}
 
 static void on_timer(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct host *host = gb_container(struct host, timer, source);
 	uint64_t expirations;
 	if (read(host->timer_fd, &expirations, sizeof expirations) > 0 && host->lingers)
-		host->stopped = true;
+		host->service.stopped = true;
 }
 
-static bool watch(struct host *host, struct gb_err *err) {
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 ||
-	    (host->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
-		return gb_fail(err, GB_ESYSTEM, errno, "signalfd");
+static bool watch_timer(struct host *host, struct gb_err *err) {
 	host->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (host->timer_fd < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
-	return gb_loop_add(&host->loop, &host->signals, host->signal_fd, EPOLLIN, on_signal, err) &&
-	       gb_loop_add(&host->loop, &host->timer, host->timer_fd, EPOLLIN, on_timer, err);
+	return gb_loop_add(&host->service.loop, &host->timer, host->timer_fd, EPOLLIN, on_timer, err);
 }
 
 static bool open_host(struct host *host, struct gb_err *err) {
 	struct session_place place;
+	struct service *service = &host->service;
 	/* A session is opened seldom, and lives long: nothing is kept ready for it. */
 	const struct gb_engine_options engine = {.warm = GB_NONE, .ready = 1u << host->language};
-	if (!session_place_open(&place, err) || !gb_loop_init(&host->loop, err) || !watch(host, err) ||
-	    !gb_engine_create(&engine, &host->engine, err))
-		return false;
-	const struct gb_server_options server = {.loop = &host->loop, .engine = host->engine};
-	return gb_server_create(&server, &host->server, err) &&
-	       gb_listener_create(host->server, place.socket, &host->listener, err);
+	const struct gb_server_options server = {.strict = true};
+	return settings_reload(&service->settings, &service->config, err) &&
+	       session_place_open(&place, err) && service_open(service, &engine, &server, err) &&
+	       watch_timer(host, err) &&
+	       gb_listener_create(service->server, place.socket, &host->listener, err);
 }
 
 /* Set or stop the timer by which it ends. */
 static void linger(struct host *host) {
-	bool needed = gb_server_sessions(host->server) || gb_server_clients(host->server);
+	bool needed = gb_server_sessions(host->service.server) || gb_server_clients(host->service.server);
 	if (needed != host->lingers)
 		return;
 	host->lingers = !needed;
@@ -88,15 +68,10 @@ static void linger(struct host *host) {
 static void close_host(struct host *host) {
 	/* Whoever comes from now on starts another. */
 	gb_listener_destroy(host->listener);
-	gb_server_destroy(host->server);
-	gb_engine_destroy(host->engine);
-	if (host->loop.epoll >= 0) {
-		gb_loop_remove(&host->loop, &host->timer);
-		gb_loop_remove(&host->loop, &host->signals);
-	}
+	if (host->timer_fd >= 0)
+		gb_loop_remove(&host->service.loop, &host->timer);
 	gb_close_fd(&host->timer_fd);
-	gb_close_fd(&host->signal_fd);
-	gb_loop_finish(&host->loop);
+	service_close(&host->service);
 }
 
 /* Who started us waits for this. */
@@ -108,6 +83,7 @@ static void say_ready(const char *text) {
 static const struct flag flags[] = {
     {"language", 0, "LANG", "what to have ready"},
     {"linger", 0, "TIME", "how long to stay when there is nothing left to keep: 5s"},
+    SETTINGS_FLAGS,
     {0},
 };
 enum { FLAG_LANGUAGE, FLAG_LINGER };
@@ -116,6 +92,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct host *host = data;
 	if (!flag)
 		return complain(&command_session_host, "takes no operand, but got '%s'", value);
+	if (settings_flag(&host->service.settings, flag, value))
+		return true;
 	if (flag - flags == FLAG_LANGUAGE)
 		return gb_language_find(value, &host->language) ||
 		       complain(&command_session_host, "--language: there is no '%s'", value);
@@ -124,12 +102,10 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct host host = {.language = GB_TYPESCRIPT,
+	struct host host = {.service = {.command = self, SERVICE_CLOSED},
+	    .language = GB_TYPESCRIPT,
 	    .linger_ms = LINGER_MS,
-	    .loop.epoll = -1,
-	    .signal_fd = -1,
 	    .timer_fd = -1,
-	    .signals.fd = -1,
 	    .timer.fd = -1};
 	struct gb_err err = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &host);
@@ -140,9 +116,9 @@ static int run(const struct command *self, int argc, char **argv) {
 		gb_str_parse_duration_ms(linger_ms, &host.linger_ms);
 	bool ok = open_host(&host, &err);
 	say_ready(ok ? "ok" : err.message);
-	while (ok && !host.stopped) {
+	while (ok && !host.service.stopped) {
 		linger(&host);
-		ok = gb_server_turn(host.server, &err);
+		ok = gb_server_turn(host.service.server, &err);
 	}
 	if (err.code)
 		complain(self, "%s", err.message);
@@ -152,11 +128,12 @@ static int run(const struct command *self, int argc, char **argv) {
 
 const struct command command_session_host = {
     .name = "session-host",
-    .synopsis = "[--language LANG] [--linger TIME]",
+    .synopsis = "[--language LANG] [--linger TIME] [OPTIONS]",
     .summary = "keep this user's sessions",
     .details =
 	"Started by 'glovebox session' when it is needed. It ends when its last session has, after a short "
-	"while.",
+	"while.\n"
+	"SIGHUP has it read its settings again.",
     .flags = flags,
     .run = run,
 };

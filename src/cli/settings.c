@@ -15,14 +15,20 @@ bool settings_flag(struct settings_request *request, const struct flag *flag, co
 	return true;
 }
 
-const struct gb_config *settings_load(const struct command *command, const struct settings_request *request) {
-	const struct gb_config *config = NULL;
-	struct gb_err err = {0};
+bool settings_reload(
+    const struct settings_request *request, const struct gb_config **config, struct gb_err *err) {
 	const struct gb_config_sources sources = {
 	    .file = request->file, .set = request->set, .n_set = request->n_set, .environment = environ};
 	if (request->n_set == SETTINGS_MAX)
-		complain(command, "--set: more than %d of them; write a file", SETTINGS_MAX - 1);
-	else if (!gb_config_load(&sources, &config, &err))
+		return gb_fail(
+		    err, GB_ELIMIT, 0, "--set: more than %d of them; write a file", SETTINGS_MAX - 1);
+	return gb_config_reload(&sources, config, err);
+}
+
+const struct gb_config *settings_load(const struct command *command, const struct settings_request *request) {
+	const struct gb_config *config = NULL;
+	struct gb_err err = {0};
+	if (!settings_reload(request, &config, &err))
 		complain(command, "%s", err.message);
 	return config;
 }

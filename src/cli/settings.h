@@ -27,6 +27,9 @@ struct settings_request {
 
 /* Is @flag one of them? Then it is noted. */
 bool settings_flag(struct settings_request *request, const struct flag *flag, const char *value);
+/* Load once more, as gb_config_reload does. */
+bool settings_reload(
+    const struct settings_request *request, const struct gb_config **config, struct gb_err *err);
 const struct gb_config *settings_load(const struct command *command, const struct settings_request *request);
 
 #endif

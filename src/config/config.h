@@ -178,6 +178,8 @@ struct gb_config_origin {
 struct gb_setting;
 const struct gb_config_origin *gb_config_origin(
     const struct gb_config *config, const struct gb_setting *setting);
+/* Has anybody given the setting of this name a value? */
+bool gb_config_is_set(const struct gb_config *config, const char *name);
 /* The file that was read, or NULL. */
 const char *gb_config_file(const struct gb_config *config);
 

@@ -76,8 +76,7 @@ static bool fail_twice(
 
 /* --- one value --- */
 
-static bool same_value(
-    const struct gb_setting *setting, const struct gb_config *a, const struct gb_config *b) {
+bool gb_setting_same(const struct gb_setting *setting, const struct gb_config *a, const struct gb_config *b) {
 	gb_auto_buf struct gb_buf one, two;
 	gb_buf_init(&one, VALUE_MAX);
 	gb_buf_init(&two, VALUE_MAX);
@@ -90,7 +89,7 @@ static bool accept(
     struct loading *l, const struct gb_setting *setting, const struct gb_config_origin *origin) {
 	struct gb_config_origin *before = origin_of(l, setting);
 	if (before->layer == origin->layer && before->name &&
-	    !same_value(setting, &l->snapshot->config, &l->scratch))
+	    !gb_setting_same(setting, &l->snapshot->config, &l->scratch))
 		return fail_twice(l, before, origin);
 	gb_setting_copy(setting, &l->scratch, &l->snapshot->config);
 	*before = *origin;
@@ -355,6 +354,12 @@ void gb_config_unref(const struct gb_config *config) {
 const struct gb_config_origin *gb_config_origin(
     const struct gb_config *config, const struct gb_setting *setting) {
 	return &snapshot_of(config)->origins[setting - gb_settings];
+}
+
+bool gb_config_is_set(const struct gb_config *config, const char *name) {
+	enum gb_setting_unit unit;
+	const struct gb_setting *setting = gb_setting_find(name, &unit);
+	return setting && gb_config_origin(config, setting)->layer != GB_CONFIG_DEFAULT;
 }
 
 const char *gb_config_file(const struct gb_config *config) {

@@ -121,7 +121,7 @@ const struct gb_setting gb_settings[] = {
 	.help = "a session without an execution ends after this time"},
     {"sessions.maxAge", GB_SETTING_DURATION, AT(sessions.max_age_ms), "24h", RANGE(S, 30 * D),
 	.help = "every session ends after this time"},
-    {"sessions.queue", GB_SETTING_COUNT, AT(sessions.queue), "16", RANGE(1, 1000),
+    {"sessions.queue", GB_SETTING_COUNT, AT(sessions.queue), "16", RANGE(0, 1000),
 	.help = "executions that can wait for one session"},
 
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true",

@@ -67,6 +67,8 @@ void gb_setting_variable(const struct gb_setting *setting, char ret[GB_SETTING_N
 
 /* The value in @config, as it would be written in the file. */
 void gb_setting_write(const struct gb_setting *setting, const struct gb_config *config, struct gb_buf *out);
+/* Is its value the same in both? */
+bool gb_setting_same(const struct gb_setting *setting, const struct gb_config *a, const struct gb_config *b);
 /* The value of a setting that is a number: milliseconds, bytes, or as it is. */
 bool gb_setting_is_number(const struct gb_setting *setting);
 double gb_setting_number(const struct gb_setting *setting, const struct gb_config *config);

@@ -230,16 +230,15 @@ static void start_next(struct gb_record *record) {
 /* Why it is to end now; NULL if it is not. */
 static const char *reason_to_end(
     const struct gb_record *record, uint64_t now, char text[64], uint64_t *next) {
-	const struct gb_manager_options *options = &record->manager->options;
-	uint64_t too_old = record->created + options->max_age_ms * MS_NS;
-	uint64_t too_idle = record->last_used + options->idle_ms * MS_NS;
+	uint64_t too_old = record->created + record->max_age_ms * MS_NS;
+	uint64_t too_idle = record->last_used + record->idle_ms * MS_NS;
 	bool idle = gb_session_state(record->session) == GB_SESSION_IDLE && gb_list_empty(&record->queue) &&
 		    !record->attachment.on_bytes;
 	const char *reason = too_old <= now ? "it was %llu s old, which is as old as a session gets"
 			     : idle && too_idle <= now ? "it was idle for %llu s"
 						       : NULL;
 	if (reason) {
-		uint64_t ms = too_old <= now ? options->max_age_ms : options->idle_ms;
+		uint64_t ms = too_old <= now ? record->max_age_ms : record->idle_ms;
 		snprintf(text, 64, reason, (unsigned long long)((ms + 999) / 1000));
 		return text;
 	}
@@ -340,19 +339,17 @@ static void on_engine_end(struct gb_alarm *alarm) {
 
 /* --- the manager --- */
 
-static void set_limits(struct gb_manager_options *own, const struct gb_manager_options *given) {
-	own->max_sessions = GB_OR(given->max_sessions, MAX_SESSIONS);
-	own->max_per_conversation = GB_OR(given->max_per_conversation, MAX_PER_CONVERSATION);
-	own->max_queue = GB_OR(given->max_queue, MAX_QUEUE);
-	own->max_ended = GB_OR(given->max_ended, MAX_ENDED);
-	own->idle_ms = GB_OR(given->idle_ms, IDLE_MS);
-	own->max_age_ms = GB_OR(given->max_age_ms, AGE_MS);
-	own->ended_ms = GB_OR(given->ended_ms, ENDED_MS);
-}
-
-void gb_manager_limit(struct gb_manager *manager, const struct gb_manager_options *options) {
-	set_limits(&manager->options, options);
-	gb_manager_wake(manager);
+/* With the defaults in place of zeros. */
+static struct gb_manager_options filled(const struct gb_manager_options *options) {
+	struct gb_manager_options own = *options;
+	own.max_sessions = GB_OR(own.max_sessions, MAX_SESSIONS);
+	own.max_per_conversation = GB_OR(own.max_per_conversation, MAX_PER_CONVERSATION);
+	own.max_queue = own.max_queue == GB_NONE ? 0 : GB_OR(own.max_queue, MAX_QUEUE);
+	own.max_ended = GB_OR(own.max_ended, MAX_ENDED);
+	own.idle_ms = GB_OR(own.idle_ms, IDLE_MS);
+	own.max_age_ms = GB_OR(own.max_age_ms, AGE_MS);
+	own.ended_ms = GB_OR(own.ended_ms, ENDED_MS);
+	return own;
 }
 
 bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
@@ -360,9 +357,7 @@ bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options
 	struct gb_manager *manager = calloc(1, sizeof *manager);
 	if (!manager)
 		return gb_fail(err, GB_ENOMEM, 0, "the session manager");
-	if (options)
-		manager->options = *options;
-	set_limits(&manager->options, &manager->options);
+	manager->options = filled(options ? options : &(struct gb_manager_options){0});
 	manager->engine = engine;
 	manager->alarm.on_alarm = on_alarm;
 	manager->alarm.on_engine_end = on_engine_end;
@@ -371,6 +366,14 @@ bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options
 	gb_list_append(&engine->alarms, &manager->alarm.link);
 	*ret = manager;
 	return true;
+}
+
+void gb_manager_configure(struct gb_manager *manager, const struct gb_manager_options *options) {
+	struct gb_manager_options own = filled(options);
+	own.on_awaiting = manager->options.on_awaiting;
+	own.on_ended = manager->options.on_ended;
+	own.data = manager->options.data;
+	manager->options = own;
 }
 
 void gb_manager_destroy(struct gb_manager *manager) {

@@ -31,6 +31,7 @@ struct gb_record {
 	char reason[256];
 	double created_at, last_used_at; /* ms since 1970 */
 	uint64_t created, last_used;     /* ns; last_used is when it ended, once it has */
+	uint64_t idle_ms, max_age_ms;    /* as they were set when it was opened */
 	uint64_t executions, tokens;
 	bool trusted;
 	struct gb_attachment attachment; /* without on_bytes: nobody */

@@ -81,6 +81,8 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	if (!record)
 		return gb_fail(err, GB_ENOMEM, 0, "a session");
 	record->manager = manager;
+	record->idle_ms = manager->options.idle_ms;
+	record->max_age_ms = manager->options.max_age_ms;
 	gb_list_init(&record->queue);
 	if (!fill(record, asked, err) ||
 	    !gb_session_open(manager->engine, asked->language, asked->profile, &record->session, err)) {

@@ -4,25 +4,9 @@
 #include "base/cleanup.h"
 #include "gate/pass.h"
 #include "guard/static.h"
-
-static enum gb_config_runtime runtime_of(enum gb_language language) {
-	static const enum gb_config_runtime of[GB_LANGUAGES] = {
-	    [GB_TYPESCRIPT] = GB_CONFIG_JAVASCRIPT,
-	    [GB_JAVASCRIPT] = GB_CONFIG_JAVASCRIPT,
-	    [GB_PYTHON] = GB_CONFIG_PYTHON,
-	    [GB_SHELL] = GB_CONFIG_SHELL,
-	    [GB_NODE] = GB_CONFIG_NODE,
-	    [GB_DENO] = GB_CONFIG_DENO,
-	};
-	return of[language];
-}
+#include "terms/terms.h"
 
 /* --- limits --- */
-
-static uint64_t within(uint64_t asked, uint64_t fallback, uint64_t max) {
-	uint64_t wanted = asked ? asked : fallback;
-	return wanted > max ? max : wanted;
-}
 
 /* NULL if there is nothing to say, and on failure, which @ret_ok tells. */
 static const struct gb_value *allowed_modules(struct gb_pass *pass, bool *ret_ok) {
@@ -45,14 +29,15 @@ static const struct gb_value *allowed_modules(struct gb_pass *pass, bool *ret_ok
 bool gb_pass_limit(struct gb_pass *pass) {
 	const struct gb_config *config = pass->rules->config;
 	struct gb_run_options *run = &pass->request.run;
-	const uint64_t *asked = pass->asked_for;
-	const struct gb_config_limits *limits = &config->limits[runtime_of(run->language)];
-	run->timeout_ms = within(asked[0], limits->timeout_ms, limits->max_timeout_ms);
-	run->timeout_ms = within(run->timeout_ms, 0, config->agent.max_execution_ms);
-	run->memory_bytes = within(asked[1], limits->memory_bytes, limits->max_memory_bytes);
-	run->output_bytes = within(asked[2], limits->output_bytes, limits->max_output_bytes);
-	run->output_bytes = within(run->output_bytes, 0, config->agent.max_output_bytes);
-	run->result_bytes = within(asked[3], limits->result_bytes, limits->max_result_bytes);
+	run->timeout_ms = pass->asked_for[0];
+	run->memory_bytes = pass->asked_for[1];
+	run->output_bytes = pass->asked_for[2];
+	run->result_bytes = pass->asked_for[3];
+	gb_terms_limit(config, 0, run);
+	if (run->timeout_ms > config->agent.max_execution_ms)
+		run->timeout_ms = config->agent.max_execution_ms;
+	if (run->output_bytes > config->agent.max_output_bytes)
+		run->output_bytes = config->agent.max_output_bytes;
 	run->restricted |= (run->language == GB_PYTHON && config->python.restricted) ||
 			   (run->language == GB_SHELL && config->shell.restricted);
 	bool ok;
@@ -172,10 +157,10 @@ bool gb_pass_admit(struct gb_pass *pass) {
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 		return false;
 	}
-	if (!(config->agent.allowed_runtimes & 1u << runtime_of(language))) {
+	if (!(config->agent.allowed_runtimes & 1u << gb_terms_runtime(language))) {
 		gb_pass_refuse(pass, "runtime_disabled",
 		    "agents may not run %s here; see the setting agent.allowedRuntimes",
-		    gb_config_runtime_name(runtime_of(language)));
+		    gb_config_runtime_name(gb_terms_runtime(language)));
 		return false;
 	}
 	return check_size(pass) && check_guard(pass) && check_number(pass) && check_turn(pass);

@@ -3,16 +3,7 @@
 #include <string.h>
 
 #include "gate/pass.h"
-
-static struct gb_manager_options limits_of(const struct gb_config *config) {
-	return (struct gb_manager_options){
-	    .max_sessions = config->sessions.max,
-	    .max_per_conversation = config->agent.max_concurrent_sessions,
-	    .max_queue = config->sessions.queue,
-	    .idle_ms = config->sessions.idle_ms,
-	    .max_age_ms = config->sessions.max_age_ms,
-	};
-}
+#include "terms/terms.h"
 
 /* Trust was given to a session, and ends with it. Another never has its name. */
 static void on_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {
@@ -24,15 +15,15 @@ static void on_ended(struct gb_manager *manager, const struct gb_session_info *i
 }
 
 bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err) {
-	struct gb_manager_options options = limits_of(gate->rules->config);
-	options.on_ended = on_ended;
-	options.data = gate;
+	struct gb_manager_options options = {.on_ended = on_ended, .data = gate};
+	gb_terms_sessions(gate->rules->config, &options);
 	return gb_manager_create(gate->engine, &options, &gate->sessions, err);
 }
 
 void gb_gate_limit_sessions(struct gb_gate *gate) {
-	const struct gb_manager_options options = limits_of(gate->rules->config);
-	gb_manager_limit(gate->sessions, &options);
+	struct gb_manager_options options = {0};
+	gb_terms_sessions(gate->rules->config, &options);
+	gb_manager_configure(gate->sessions, &options);
 }
 
 static bool find(const struct gb_pass *pass, struct gb_session_info *ret, struct gb_err *err) {

@@ -4,8 +4,13 @@
 #include <string.h>
 
 #include "server/replies.h"
+#include "terms/terms.h"
 
-enum { WAITING_MAX = 10000, WAITING_BYTES_MAX = 256 << 20 };
+enum {
+	WAITING_MAX = 10000,
+	WAITING_BYTES_MAX = 256 << 20,
+	PATIENCE_MS = 300000, /* for a run, if neither it nor anybody in the settings says */
+};
 
 /* --- a run's life --- */
 
@@ -97,6 +102,27 @@ static enum started refuse(const struct gb_err *err, struct gb_complaint *compla
 	return REFUSED;
 }
 
+/* What it may use: what is set, unless whoever started us has said otherwise. */
+static bool limit(struct gb_server *server, struct gb_run_options *options, struct gb_err *err) {
+	uint64_t asked_ms = options->timeout_ms, most_ms = server->timeout_ms;
+	if (most_ms)
+		options->timeout_ms = 0;
+	if (server->strict && !gb_terms_check(server->config, options, err))
+		return false;
+	gb_terms_limit(server->config, PATIENCE_MS, options);
+	if (most_ms)
+		options->timeout_ms = asked_ms && asked_ms < most_ms ? asked_ms : most_ms;
+	return true;
+}
+
+/* A session's runs are in its language, whatever they say. One that is not there is somebody else's to find.
+ */
+static void take_language(struct gb_server *server, const char *session, struct gb_run_options *options) {
+	struct gb_session_info info;
+	if (session && gb_manager_get(server->manager, session, &info, NULL))
+		options->language = info.language;
+}
+
 static enum started start(
     struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
 	struct gb_server *server = run->client->server;
@@ -105,8 +131,6 @@ static enum started start(
 	struct gb_run_options options = message->options;
 	options.source = message->source.p;
 	options.source_bytes = message->source.n;
-	if (!options.timeout_ms || options.timeout_ms > server->timeout_ms)
-		options.timeout_ms = server->timeout_ms;
 	options.on_log = on_log;
 	options.on_output = gb_rpc_on_output;
 	options.on_display = gb_rpc_on_display;
@@ -115,6 +139,9 @@ static enum started start(
 	options.on_settled = on_settled;
 	options.data = run;
 	struct gb_err err = {0};
+	take_language(server, message->session, &options);
+	if (!limit(server, &options, &err))
+		return refuse(&err, complaint);
 	bool ok = message->session
 		      ? gb_manager_execute(server->manager, message->session, &options, &run->run, &err)
 		      : gb_run_start(server->engine, &options, &run->run, &err);

@@ -19,8 +19,10 @@ struct gb_server {
 	struct gb_engine *engine;
 	struct gb_manager *manager;
 	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
+	const struct gb_config *config;
+	bool strict; /* who asks for more than the settings allow is refused */
 	unsigned max_runs;
-	uint64_t timeout_ms;
+	uint64_t timeout_ms;    /* or 0 */
 	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
 	unsigned n_running;
 	unsigned n_waiting;

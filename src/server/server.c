@@ -9,6 +9,7 @@
 #include "engine/limits.h"
 #include "server/replies.h"
 #include "server/rpc.h"
+#include "terms/terms.h"
 
 #define CLOGGED_BYTES 67108864u
 #define FREE_BYTES    33554432u
@@ -17,7 +18,7 @@
 #define STALLED_NS (30 * SECOND_NS)
 #define DRAINED_NS (5 * SECOND_NS) /* for the last words to a client that says nothing more */
 
-enum { TIMEOUT_MS = 300000, LOOK_AGAIN_MS = 1000, TRY_AGAIN_MS = 50 };
+enum { LOOK_AGAIN_MS = 1000, TRY_AGAIN_MS = 50 };
 
 /* --- clients --- */
 
@@ -179,10 +180,13 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	server->loop = options->loop;
 	server->engine = options->engine;
 	server->engine_source.fd = -1;
-	server->timeout_ms = GB_OR(options->timeout_ms, TIMEOUT_MS);
+	server->config = gb_config_ref(options->config);
+	server->strict = options->strict;
+	server->timeout_ms = options->timeout_ms;
 	server->max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
 	gb_list_init(&server->clients);
-	const struct gb_manager_options sessions = {.on_awaiting = gb_rpc_on_awaiting};
+	struct gb_manager_options sessions = {.on_awaiting = gb_rpc_on_awaiting};
+	gb_terms_sessions(server->config, &sessions);
 	if (!gb_manager_create(server->engine, &sessions, &server->manager, err) ||
 	    !watch_engine(server, err)) {
 		gb_server_destroy(server);
@@ -192,12 +196,21 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	return true;
 }
 
+void gb_server_configure(struct gb_server *server, const struct gb_config *config) {
+	struct gb_manager_options sessions = {0};
+	gb_config_unref(server->config);
+	server->config = gb_config_ref(config);
+	gb_terms_sessions(config, &sessions);
+	gb_manager_configure(server->manager, &sessions);
+}
+
 void gb_server_destroy(struct gb_server *server) {
 	if (!server)
 		return;
 	gb_list_each(struct gb_client, client, &server->clients, link) destroy_client(client);
 	gb_manager_destroy(server->manager);
 	gb_loop_remove(server->loop, &server->engine_source);
+	gb_config_unref(server->config);
 	free(server);
 }
 

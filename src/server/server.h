@@ -1,7 +1,8 @@
 /*
  * Runs for programs in any language, that speak JSON lines over a pair of descriptors: docs/PROTOCOL.md.
  *
- *	gb_server_create(&(struct gb_server_options){.loop = &loop, .engine = engine}, &server, &err);
+ *	gb_server_create(
+ *	    &(struct gb_server_options){.loop = &loop, .engine = engine, .config = config}, &server, &err);
  *	gb_server_add(server, STDIN_FILENO, STDOUT_FILENO, &err);
  *	while (gb_server_clients(server))
  *		gb_server_turn(server, &err);
@@ -14,6 +15,7 @@
 #define GB_SERVER_SERVER_H
 
 #include "base/loop.h"
+#include "config/config.h"
 #include "glovebox/glovebox.h"
 
 struct gb_server;
@@ -22,11 +24,18 @@ struct gb_listener;
 struct gb_server_options {
 	struct gb_loop *loop;     /* both are the caller's, and outlive the server */
 	struct gb_engine *engine; /* used by nobody else */
-	uint64_t timeout_ms;      /* of a run, at most and if it does not say: 300,000 */
-	unsigned max_runs;        /* as given to the engine */
+	/* Limits of runs, how many sessions; a reference is taken. A run that asks for more than the settings
+	 * allow gets what they allow. */
+	const struct gb_config *config;
+	bool strict;         /* such a run is refused instead */
+	uint64_t timeout_ms; /* of a run, at most and if it does not say, whatever the settings are; 0: as
+			      * they are */
+	unsigned max_runs;   /* as given to the engine */
 };
 
 bool gb_server_create(const struct gb_server_options *options, struct gb_server **ret, struct gb_err *err);
+/* For runs and sessions that begin from now on. What is under way goes on as it began. */
+void gb_server_configure(struct gb_server *server, const struct gb_config *config);
 /* Ends all runs. NULL is fine. */
 void gb_server_destroy(struct gb_server *server);
 

@@ -94,6 +94,23 @@ ok 'when the host is killed that is said, once' a
 a() { run 0 session create -l js --name py && run 0 session exec py -e 3 && [ "$out" = 3 ]; }
 ok 'and the next command works again' a
 no_hosts() { [ -z "$(hosts)" ]; }
+settle() { # what stands in the file is read again, which takes it a moment
+  local pid
+  printf '%s\n' "$1" > "$scratch/named.yaml" && pid=$(hosts) && kill -HUP "$pid" && sleep 0.3 && [ "$pid" = "$(hosts)" ]
+}
+a() {
+  echo 'limits: {javascript: {maxTimeout: 9s}}' > "$scratch/named.yaml" && run 0 session kill py && until_true no_hosts &&
+    (cd "$scratch" && GLOVEBOX_CONFIG=named.yaml run 0 session create -l js --name py) || return
+  run 2 session exec py --timeout 10s -e 1 && has "$err" 'the setting limits.javascript.maxTimeout allows, which is 9000' &&
+    run 0 session exec py --timeout 9s -e 'let kept = 3'
+}
+ok 'the host follows the settings that were named, and refuses what is beyond them' a
+a() { settle 'limits: {javascript: {maxTimeout: 8s}}' && run 2 session exec py --timeout 9s -e 1 && has "$err" 'which is 8000' && run 0 session exec py -e kept && [ "$out" = 3 ]; }
+ok 'after SIGHUP it has read them again, and its sessions are as they were' a
+a() { settle 'limits: {javascript: {maxTimeout: never}}' && run 2 session exec py --timeout 9s -e 1 && has "$err" 'which is 8000' && run 0 session exec py --timeout 8s -e kept; }
+ok 'a mistake in them changes nothing' a
+a() { run 0 session kill py && until_true no_hosts && GLOVEBOX_CONFIG=$scratch/named.yaml run 3 session create -l js --name py && has "$err" 'could not start' && has "$err" 'named.yaml:1:35' && run 0 session create -l js --name py; }
+ok 'one that cannot begin says what is wrong with them' a
 a() { run 0 session kill py && until_true no_hosts && [ ! -e "$socket" ] && ! pgrep -f "$XDG_RUNTIME_DIR" > /dev/null; }
 ok 'with the last session the host ends: no process, no socket' a
 a() {

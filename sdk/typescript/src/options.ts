@@ -54,7 +54,7 @@ export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'langu
 
 /** Of one run each. */
 export interface Limits {
-  /** After this a run is `'terminated'`; at most what the server allows, 300,000. */
+  /** After this a run is `'terminated'`; if it is not given, 300,000 or what the settings say; at most what they allow. */
   timeoutMs?: number;
   /** Of what console calls leave in `logs`; what is beyond is cut. */
   outputBytes?: number;

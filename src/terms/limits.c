@@ -1,0 +1,70 @@
+/* What a run has, and may have. */
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "config/settings.h"
+#include "terms/terms.h"
+
+enum gb_config_runtime gb_terms_runtime(enum gb_language language) {
+	static const enum gb_config_runtime of[GB_LANGUAGES] = {
+	    [GB_TYPESCRIPT] = GB_CONFIG_JAVASCRIPT,
+	    [GB_JAVASCRIPT] = GB_CONFIG_JAVASCRIPT,
+	    [GB_PYTHON] = GB_CONFIG_PYTHON,
+	    [GB_SHELL] = GB_CONFIG_SHELL,
+	    [GB_NODE] = GB_CONFIG_NODE,
+	    [GB_DENO] = GB_CONFIG_DENO,
+	};
+	return of[language];
+}
+
+static void name_setting(enum gb_config_runtime runtime, const char *limit, char ret[GB_SETTING_NAME_MAX]) {
+	snprintf(ret, GB_SETTING_NAME_MAX, "limits.%s.%s", gb_config_runtime_name(runtime), limit);
+}
+
+static uint64_t within(uint64_t asked, uint64_t fallback, uint64_t max) {
+	uint64_t wanted = asked ? asked : fallback;
+	return wanted > max ? max : wanted;
+}
+
+static uint64_t usual_timeout(
+    const struct gb_config *config, enum gb_config_runtime runtime, uint64_t patience_ms) {
+	char name[GB_SETTING_NAME_MAX];
+	name_setting(runtime, "timeout", name);
+	return patience_ms && !gb_config_is_set(config, name) ? patience_ms
+							      : config->limits[runtime].timeout_ms;
+}
+
+void gb_terms_limit(const struct gb_config *config, uint64_t patience_ms, struct gb_run_options *run) {
+	enum gb_config_runtime runtime = gb_terms_runtime(run->language);
+	const struct gb_config_limits *limits = &config->limits[runtime];
+	if (!run->timeout_ms)
+		run->timeout_ms = usual_timeout(config, runtime, patience_ms);
+	run->timeout_ms = within(run->timeout_ms, 0, limits->max_timeout_ms);
+	run->memory_bytes = within(run->memory_bytes, limits->memory_bytes, limits->max_memory_bytes);
+	run->output_bytes = within(run->output_bytes, limits->output_bytes, limits->max_output_bytes);
+	run->result_bytes = within(run->result_bytes, limits->result_bytes, limits->max_result_bytes);
+}
+
+bool gb_terms_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err) {
+	enum gb_config_runtime runtime = gb_terms_runtime(run->language);
+	const struct gb_config_limits *limits = &config->limits[runtime];
+	const struct {
+		const char *field, *setting, *unit;
+		uint64_t asked, max;
+	} all[] = {
+	    {"timeout_ms", "maxTimeout", "ms", run->timeout_ms, limits->max_timeout_ms},
+	    {"memory_bytes", "maxMemory", "bytes", run->memory_bytes, limits->max_memory_bytes},
+	    {"output_bytes", "maxOutput", "bytes", run->output_bytes, limits->max_output_bytes},
+	    {"result_bytes", "maxResult", "bytes", run->result_bytes, limits->max_result_bytes},
+	};
+	for (size_t i = 0; i < GB_COUNT(all); i++) {
+		if (all[i].asked <= all[i].max)
+			continue;
+		char name[GB_SETTING_NAME_MAX];
+		name_setting(runtime, all[i].setting, name);
+		return gb_fail(err, GB_ELIMIT, 0,
+		    "%s: %llu %s are more than the setting %s allows, which is %llu", all[i].field,
+		    (unsigned long long)all[i].asked, all[i].unit, name, (unsigned long long)all[i].max);
+	}
+	return true;
+}

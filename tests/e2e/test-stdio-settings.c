@@ -1,0 +1,215 @@
+/* 'glovebox stdio' under settings, and settings that change while it serves. */
+#include "e2e/stdio.h"
+
+static char folder[] = "/tmp/gb-settings-XXXXXX", path[100];
+static int said = -1; /* what the process says on stderr */
+
+__attribute__((constructor)) static void set_up(void) {
+	if (!mkdtemp(folder))
+		exit(1);
+	snprintf(path, sizeof path, "%s/glovebox.yaml", folder);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	unlink(path);
+	rmdir(folder);
+}
+
+static void configure(const char *text) {
+	FILE *file = fopen(path, "w");
+	CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+#define SERVE(...) client_ready((const char *const[]){__VA_ARGS__, NULL})
+
+/* One whose words on stderr are heard. */
+static struct client serve_file(void) {
+	int pipe_fds[2], own = dup(STDERR_FILENO);
+	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
+	dup2(pipe_fds[1], STDERR_FILENO);
+	struct client client = SERVE("--config", path);
+	dup2(own, STDERR_FILENO);
+	close(own);
+	close(pipe_fds[1]);
+	said = pipe_fds[0];
+	return client;
+}
+
+static int end_file(struct client *client) {
+	int status = client_end(client);
+	close(said);
+	said = -1;
+	return status;
+}
+
+/* Have it read its settings, and hear what it says of that. */
+static void read_again(struct client *client, const char *expected) {
+	static char text[4000];
+	size_t n = 0;
+	kill(client->pid, SIGHUP);
+	struct pollfd ready = {.fd = said, .events = POLLIN};
+	do {
+		if (poll(&ready, 1, PATIENCE_MS) <= 0)
+			break;
+		ssize_t got = read(said, text + n, sizeof text - 1 - n);
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+		text[n] = '\0';
+	} while (!strstr(text, expected) && n < sizeof text - 1);
+	if (!CHECK(n && strstr(text, expected)))
+		printf("# expected: %s\n# heard: %s\n", expected, n ? text : "nothing");
+}
+
+#define LOOP "for(;;);"
+
+/* A loop is ended after @ms. */
+static void check_time(struct client *client, int run, const char *limits, const char *ms) {
+	client_say(client, "{\"type\":\"run\",\"run\":%d,\"source\":\"" LOOP "\"%s}", run, limits);
+	const struct gb_value *heard = client_result(client, run, "terminated");
+	CHECK_STR(text_at(heard, "result.error.code"), "timeout");
+	if (!CHECK(strstr(text_at(heard, "result.error.message"), ms)))
+		printf("# expected %s: %s\n", ms, text_at(heard, "result.error.message"));
+}
+
+TEST(a_run_that_does_not_say_has_the_limits_that_are_set) {
+	struct client client = SERVE("--set", "limits.javascript.timeout=210ms", "--set",
+	    "limits.javascript.memory=8M", "--set", "limits.javascript.output=1K");
+	check_time(&client, 1, "", "210 ms");
+	client_say(&client,
+	    "{\"type\":\"run\",\"run\":2,\"source\":\"export default new ArrayBuffer(2e7).byteLength\"}");
+	client_result(&client, 2, "memory");
+	client_say(&client, "{\"type\":\"run\",\"run\":3,\"source\":\"for (let i = 0; i < 100; i++) "
+			    "console.log('x'.repeat(100))\"}");
+	const struct gb_value *heard;
+	do
+		heard = client_hear(&client);
+	while (strcmp(text_at(heard, "type"), "log") == 0);
+	CHECK(gb_value_is_true(at(heard, "result.truncated")));
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(one_that_asks_for_more_than_the_maximum_gets_the_maximum) {
+	struct client client =
+	    SERVE("--set", "limits.javascript.maxTimeout=220ms", "--set", "limits.javascript.maxMemory=8M");
+	check_time(&client, 1, ",\"limits\":{\"timeoutMs\":60000}", "220 ms");
+	client_say(&client, "{\"type\":\"run\",\"run\":2,\"options\":{\"memoryLimitBytes\":9007199254740991},"
+			    "\"source\":\"export default new ArrayBuffer(2e7).byteLength\"}");
+	client_result(&client, 2, "memory");
+	check_time(&client, 3, ",\"limits\":{\"timeoutMs\":110}", "110 ms");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(the_flag_goes_before_the_settings) {
+	struct client client = SERVE("--timeout", "230ms", "--set", "limits.javascript.timeout=60ms", "--set",
+	    "limits.javascript.maxTimeout=70ms");
+	check_time(&client, 1, "", "230 ms");
+	check_time(&client, 2, ",\"limits\":{\"timeoutMs\":60000}", "230 ms");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(each_language_has_its_own_also_in_a_session) {
+	struct client client = SERVE("--set", "limits.python.timeout=300ms");
+	client_say(
+	    &client, "{\"type\":\"session_open\",\"request\":1,\"name\":\"s\",\"language\":\"python\"}");
+	client_expect(&client, "session", -1);
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"session\":\"s\",\"source\":\"while True: pass\"}");
+	const struct gb_value *heard = client_result(&client, 1, "terminated");
+	CHECK(strstr(text_at(heard, "result.error.message"), "300 ms"));
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(there_are_as_many_sessions_and_waiting_runs_as_is_set) {
+	struct client client = SERVE("--set", "sessions.max=1", "--set", "sessions.queue=0");
+	client_say(&client, "{\"type\":\"session_open\",\"request\":1,\"name\":\"a\"}");
+	client_expect(&client, "session", -1);
+	client_say(&client, "{\"type\":\"session_open\",\"request\":2,\"name\":\"b\"}");
+	const struct gb_value *heard = client_expect(&client, "error", -1);
+	CHECK(strstr(text_at(heard, "message"), "which is the limit"));
+	client_say(
+	    &client, "{\"type\":\"run\",\"run\":1,\"session\":\"a\",\"source\":\"console.log(1);" LOOP "\"}");
+	client_expect(&client, "log", 1);
+	client_say(&client, "{\"type\":\"run\",\"run\":2,\"session\":\"a\",\"source\":\"2\"}");
+	heard = client_expect(&client, "error", 2);
+	CHECK(strstr(text_at(heard, "message"), "which is the limit"));
+	client_say(&client, "{\"type\":\"interrupt\",\"run\":1}");
+	client_result(&client, 1, "terminated");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(programs_and_profiles_are_those_of_the_settings) {
+	struct client client = SERVE(
+	    "--set", "programs.shell=/nowhere/bash", "--set", "python.profiles={texts: [textwrap, difflib]}");
+	client_say(&client,
+	    "{\"type\":\"run\",\"run\":1,\"source\":\"echo 1\",\"options\":{\"language\":\"shell\"}}");
+	const struct gb_value *heard = client_expect(&client, "error", 1);
+	CHECK(strstr(text_at(heard, "message"), "/nowhere/bash"));
+	client_say(&client, "{\"type\":\"run\",\"run\":2,\"options\":{\"language\":\"python\",\"profile\":"
+			    "\"texts\"},\"source\":\"import sys; 'difflib' in sys.modules\"}");
+	heard = client_result(&client, 2, "success");
+	CHECK(gb_value_is_true(at(heard, "result.result")));
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(bad_settings_are_bad_use) {
+	struct client client =
+	    client_start((const char *const[]){"--set", "limits.javascript.timeout=soon", NULL});
+	CHECK(!client_line(&client));
+	CHECK_INT(client_end(&client), 2);
+}
+
+TEST(settings_that_are_read_again_hold_for_what_begins_then) {
+	configure("limits: {javascript: {timeout: 240ms}}\nsessions: {max: 1}\n");
+	struct client client = serve_file();
+	check_time(&client, 1, "", "240 ms");
+	client_say(&client, "{\"type\":\"session_open\",\"request\":1,\"name\":\"a\"}");
+	client_expect(&client, "session", -1);
+	configure("limits: {javascript: {timeout: 250ms}}\nsessions: {max: 2}\n");
+	check_time(&client, 2, "", "240 ms");
+	read_again(&client, "settings were read again: ");
+	check_time(&client, 3, "", "250 ms");
+	client_say(&client, "{\"type\":\"session_open\",\"request\":2,\"name\":\"b\"}");
+	client_expect(&client, "session", -1);
+	client_say(&client, "{\"type\":\"session_open\",\"request\":3,\"name\":\"c\"}");
+	client_expect(&client, "error", -1);
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(a_mistake_in_them_changes_nothing) {
+	configure("limits: {javascript: {timeout: 260ms}}\n");
+	struct client client = serve_file();
+	configure("limits:\n  javascript:\n    timeout: soon\n    maxTimeout: 1s\n");
+	read_again(&client, "glovebox.yaml:3:14: limits.javascript.timeout: expected a duration");
+	check_time(&client, 1, "", "260 ms");
+	unlink(path);
+	read_again(&client, "settings stay as they were: --config");
+	check_time(&client, 2, "", "260 ms");
+	configure("limits: {javascript: {timeout: 270ms}}\n");
+	read_again(&client, "settings were read again");
+	check_time(&client, 3, "", "270 ms");
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(a_run_under_way_goes_on_as_it_began) {
+	configure("limits: {javascript: {timeout: 50s, memory: 64M}}\n");
+	struct client client = serve_file();
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"source\":\"f(); const b = new ArrayBuffer(2e7); "
+			    "export default b.byteLength\",\"options\":{\"globals\":{\"f\":"
+			    "{\"$type\":\"function\",\"id\":1}}}}");
+	client_expect(&client, "call", 1);
+	configure("limits: {javascript: {timeout: 1ms, memory: 8M}}\n");
+	read_again(&client, "settings were read again");
+	usleep(20000);
+	client_say(&client, "{\"type\":\"answer\",\"run\":1,\"call\":1,\"return\":null}");
+	const struct gb_value *heard = client_result(&client, 1, "success");
+	CHECK_INT(number_at(heard, "result.result"), 20000000);
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(what_takes_a_restart_is_said) {
+	configure("programs: {node: /usr/bin/node}\n");
+	struct client client = serve_file();
+	configure("programs: {node: /opt/node}\npython: {profiles: {a: [json]}}\n");
+	read_again(&client, "these hold after a restart: programs.node, python.profiles");
+	CHECK_INT(end_file(&client), 0);
+}
