@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/list.h"
+#include "gate/gate.h"
 #include "terms/terms.h"
 
 /* --- reading the settings again --- */
@@ -22,14 +25,34 @@ static void say_what_holds(const struct service *service) {
 		fprintf(stderr, "glovebox %s: these hold after a restart: %s\n", name, gb_buf_c_str(&fixed));
 }
 
+/* The one that can say no comes first. */
+static bool configure(struct service *service, const struct gb_config *config, struct gb_err *err) {
+	if (service->gate && !gb_gate_configure(service->gate, config, err))
+		return false;
+	gb_server_configure(service->server, config);
+	return true;
+}
+
 static void read_again(struct service *service) {
+	const struct gb_config *config = gb_config_ref(service->config);
 	struct gb_err err = {0};
-	if (!settings_reload(&service->settings, &service->config, &err)) {
-		complain(service->command, "settings stay as they were: %s", err.message);
+	if (settings_reload(&service->settings, &config, &err) && configure(service, config, &err)) {
+		gb_config_unref(service->config);
+		service->config = config;
+		say_what_holds(service);
 		return;
 	}
-	gb_server_configure(service->server, service->config);
-	say_what_holds(service);
+	gb_config_unref(config);
+	complain(service->command, "settings stay as they were: %s", err.message);
+}
+
+/* Once, until it is another trouble. */
+static void on_trouble(const struct gb_err *err, void *data) {
+	struct service *service = data;
+	if (strcmp(service->trouble, err->message) == 0)
+		return;
+	snprintf(service->trouble, sizeof service->trouble, "%s", err->message);
+	complain(service->command, "what agents run is not told until it can be recorded: %s", err->message);
 }
 
 /* --- signals --- */
@@ -65,7 +88,13 @@ bool service_open(struct service *service, const struct gb_engine_options *engin
 	if (!gb_loop_init(&service->loop, err) ||
 	    !gb_terms_engine_create(service->config, engine, &service->engine, err))
 		return false;
+	const struct gb_gate_options gate = {service->config, service->engine, environ};
+	if (service->agents && !gb_gate_open(&gate, &service->gate, err))
+		return false;
 	struct gb_server_options options = *server;
+	options.gate = service->gate;
+	options.on_trouble = on_trouble;
+	options.data = service;
 	options.loop = &service->loop;
 	options.engine = service->engine;
 	options.config = service->config;
@@ -74,6 +103,7 @@ bool service_open(struct service *service, const struct gb_engine_options *engin
 
 void service_close(struct service *service) {
 	gb_server_destroy(service->server);
+	gb_gate_close(service->gate);
 	gb_engine_destroy(service->engine);
 	if (service->loop.epoll >= 0)
 		gb_loop_remove(&service->loop, &service->signals);

@@ -24,9 +24,12 @@ struct service {
 	const struct gb_config *first;  /* as they were when the engine was made */
 	struct gb_loop loop;
 	struct gb_engine *engine;
+	bool agents; /* their requests are taken, if the settings let them */
+	struct gb_gate *gate;
 	struct gb_server *server;
 	struct gb_source signals;
 	int signal_fd;
+	char trouble[GB_ERR_MESSAGE_MAX]; /* that was complained about last */
 	bool stopped;
 };
 

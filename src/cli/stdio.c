@@ -104,7 +104,7 @@ static bool serve(struct stdio *stdio, struct gb_err *err) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct stdio stdio = {.service = {.command = self, SERVICE_CLOSED}};
+	struct stdio stdio = {.service = {.command = self, .agents = true, SERVICE_CLOSED}};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &stdio);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;

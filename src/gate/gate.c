@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "gate/pass.h"
 
 /* --- what it keeps --- */
@@ -105,7 +106,7 @@ static struct gb_pass *find(const struct gb_gate *gate, enum gb_pass_state state
 static void tell_refused(struct gb_gate *gate) {
 	for (struct gb_pass *pass; (pass = find(gate, GB_PASS_REFUSED));) {
 		struct gb_err err = {0};
-		if (!gate->audit || !gb_pass_record_refusal(pass, &err))
+		if (!gate->audit || gate->next_try || !gb_pass_record_refusal(pass, &err))
 			gb_pass_finish(pass);
 	}
 }
@@ -188,15 +189,27 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 
 /* --- turns --- */
 
+bool gb_gate_enabled(const struct gb_gate *gate) {
+	return gate->rules->config->agent.enabled;
+}
+
 int gb_gate_fd(const struct gb_gate *gate) {
 	return gate->wait_fd;
+}
+
+/* A disk that is full is not asked again at every turn. */
+static int until_next_try_ms(const struct gb_gate *gate) {
+	uint64_t now = gb_now_ns();
+	return gate->next_try > now ? (int)((gate->next_try - now) / 1000000) + 1 : 0;
 }
 
 int gb_gate_timeout(struct gb_gate *gate) {
 	int64_t left = -1;
 	struct gb_err err;
-	if (find(gate, GB_PASS_REFUSED) || (gate->audit && gb_audit_pending(gate->audit)))
+	if (find(gate, GB_PASS_REFUSED))
 		return 0;
+	if (gate->audit && gb_audit_pending(gate->audit))
+		return until_next_try_ms(gate);
 	if (!find(gate, GB_PASS_WAITING) || !gb_approvals_next_deadline(gate->approvals, &left, &err) ||
 	    left < 0)
 		return -1;
@@ -207,8 +220,20 @@ static bool ignore(void *data, struct gb_approval *approval) {
 	return true;
 }
 
+/* Something was written to the approvals, or the time of one is up. */
+static bool may_be_decided(struct gb_gate *gate, struct gb_err *err) {
+	struct pollfd ready = {.fd = gate->wait_fd, .events = POLLIN};
+	int64_t left = -1;
+	if (!gate->approvals)
+		return false;
+	if (poll(&ready, 1, 0) > 0)
+		return true;
+	return find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, err) &&
+	       left == 0;
+}
+
 static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
-	if (!find(gate, GB_PASS_WAITING) || !gb_approvals_poll(gate->approvals, ignore, NULL, err))
+	if (!may_be_decided(gate, err) || !gb_approvals_poll(gate->approvals, ignore, NULL, err))
 		return;
 	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
 		if (pass->state == GB_PASS_WAITING)
@@ -219,7 +244,14 @@ static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
 	look_at_decisions(gate, err);
 	tell_refused(gate);
-	return !gate->audit || !gb_audit_pending(gate->audit) || gb_audit_commit(gate->audit, err);
+	if (!gate->audit || !gb_audit_pending(gate->audit) || until_next_try_ms(gate) > 0)
+		return true;
+	if (gb_audit_commit(gate->audit, err)) {
+		gate->next_try = 0;
+		return true;
+	}
+	gate->next_try = gb_now_ns() + 1000000000ull;
+	return false;
 }
 
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err) {

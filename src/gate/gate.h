@@ -45,11 +45,14 @@ void gb_gate_close(struct gb_gate *gate);
  * let in by; what waits for a person is looked at again if the rules are others, and asked about again. */
 bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err);
 
+/* Do the rules of now let agents run code at all? */
+bool gb_gate_enabled(const struct gb_gate *gate);
 /* Readable when a person may have decided. */
 int gb_gate_fd(const struct gb_gate *gate);
 /* Milliseconds until something is to be done of which no descriptor tells; -1: nothing is. */
 int gb_gate_timeout(struct gb_gate *gate);
-/* Do what can be done now. Callbacks come from here, and from the engine. */
+/* Do what can be done now. Callbacks come from here, and from the engine. Fails if records cannot be written:
+ * their results wait, and it is tried again after a second. */
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err);
 /* All of it, the engine included; waits at most @timeout_ms (-1: for ever). */
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err);

@@ -30,7 +30,8 @@ struct gb_gate {
 	struct gb_turns *turns;
 	struct gb_audit *audit;
 	struct gb_manager *sessions;
-	int wait_fd; /* an epoll with the descriptor of the approvals in it, once there is one */
+	uint64_t next_try; /* ns: when records are to be written again that could not be; 0: at once */
+	int wait_fd;       /* an epoll with the descriptor of the approvals in it, once there is one */
 	struct gb_list passes;
 };
 

@@ -71,6 +71,31 @@ static const struct gb_field run_fields[] = {
     END,
 };
 
+static const struct gb_field agent_limit_fields[] = {
+    LIMIT("timeoutMs", timeout_ms),
+    LIMIT("memoryBytes", memory_bytes),
+    LIMIT("outputBytes", output_bytes),
+    LIMIT("resultBytes", result_bytes),
+    END,
+};
+
+static const char *const tiers[] = {"isolated", "network", NULL};
+
+static const struct gb_field agent_fields[] = {
+    TYPE,
+    RUN,
+    FIELD("source", GB_FIELD_STR, source, .required = true),
+    OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
+    OPTION("args", GB_FIELD_ARRAY, args),
+    FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
+    FIELD("turn", GB_FIELD_TEXT, turn),
+    FIELD("purpose", GB_FIELD_TEXT, purpose),
+    FIELD("session", GB_FIELD_ANY, seat),
+    FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers),
+    {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},
+    END,
+};
+
 static const struct gb_field answer_fields[] = {
     TYPE,
     RUN,
@@ -102,6 +127,7 @@ static const struct gb_field interrupt_fields[] = {TYPE, RUN, END};
 #define REQUEST FIELD("request", GB_FIELD_WHOLE, request, .required = true)
 #define SESSION FIELD("session", GB_FIELD_TEXT, session, .required = true, .member = "session")
 #define REASON  FIELD("reason", GB_FIELD_TEXT, reason)
+#define AGENT   FIELD("agent", GB_FIELD_BOOLEAN, agent)
 
 static const struct gb_field session_open_fields[] = {
     TYPE,
@@ -116,9 +142,12 @@ static const struct gb_field session_open_fields[] = {
 
 static const struct gb_field session_fields[] = {TYPE, REQUEST, SESSION, END};
 
+static const struct gb_field session_get_fields[] = {TYPE, REQUEST, SESSION, AGENT, END};
+
 static const struct gb_field session_list_fields[] = {
     TYPE,
     REQUEST,
+    AGENT,
     FIELD("conversation", GB_FIELD_TEXT, conversation),
     END,
 };
@@ -140,13 +169,14 @@ static const struct gb_field session_update_fields[] = {
     END,
 };
 
-static const struct gb_field session_kill_fields[] = {TYPE, REQUEST, SESSION, REASON, END};
+static const struct gb_field session_kill_fields[] = {TYPE, REQUEST, SESSION, REASON, AGENT, END};
 
 static const struct gb_field session_cleanup_fields[] = {
     TYPE,
     REQUEST,
     FIELD("conversation", GB_FIELD_TEXT, conversation, .required = true),
     REASON,
+    AGENT,
     END,
 };
 
@@ -174,12 +204,13 @@ static const struct {
 	const struct gb_field *fields;
 } types[] = {
     [GB_MESSAGE_RUN] = {"run", run_fields},
+    [GB_MESSAGE_EXECUTE] = {"execute", agent_fields},
     [GB_MESSAGE_ANSWER] = {"answer", answer_fields},
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},
     [GB_MESSAGE_INTERRUPT] = {"interrupt", interrupt_fields},
     [GB_MESSAGE_SESSION_OPEN] = {"session_open", session_open_fields},
-    [GB_MESSAGE_SESSION_GET] = {"session_get", session_fields},
+    [GB_MESSAGE_SESSION_GET] = {"session_get", session_get_fields},
     [GB_MESSAGE_SESSION_LIST] = {"session_list", session_list_fields},
     [GB_MESSAGE_SESSION_INTERRUPT] = {"session_interrupt", session_fields},
     [GB_MESSAGE_SESSION_SEND] = {"session_send", session_send_fields},

@@ -15,6 +15,7 @@
 
 enum gb_message_type {
 	GB_MESSAGE_RUN,
+	GB_MESSAGE_EXECUTE, /* a run that an agent wants */
 	GB_MESSAGE_ANSWER,
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
@@ -49,6 +50,10 @@ struct gb_message {
 	const char *name, *conversation; /* or NULL */
 	bool reuse;
 	struct gb_str text;
+	const char *purpose, *turn;     /* or NULL */
+	unsigned tier;                  /* enum gb_tier */
+	const struct gb_value *seat;    /* a boolean, a session's id, or NULL */
+	bool agent;                     /* it is about the sessions of agents */
 	const struct gb_value *trusted; /* a boolean, or NULL */
 	uint64_t tokens;
 	bool steal;

@@ -22,7 +22,10 @@ static void tell(struct gb_rpc_run *run, int stream, const char *bytes, size_t n
 }
 
 void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
-	struct gb_rpc_run *run = data;
+	gb_rpc_tell_output(data, stream, bytes, n);
+}
+
+void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
 	struct gb_rpc_tail *tail = &run->tails[stream - 1];
 	if (!run->client)
 		return;

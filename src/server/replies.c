@@ -46,8 +46,9 @@ static bool finish_with(
 	return gb_json_write(&lines->output, value, &next_id, err) ? finish(lines, err) : give_up(lines, err);
 }
 
-void gb_reply_hello(struct gb_lines *lines) {
-	gb_buf_printf(begin(lines, "hello"), ",\"protocol\":%d,\"version\":\"%s\"", PROTOCOL, GB_VERSION);
+void gb_reply_hello(struct gb_lines *lines, bool agent) {
+	gb_buf_printf(begin(lines, "hello"), ",\"protocol\":%d,\"version\":\"%s\"%s", PROTOCOL, GB_VERSION,
+	    agent ? ",\"agent\":true" : "");
 	finish(lines, NULL);
 }
 
@@ -105,16 +106,20 @@ void gb_reply_ended(struct gb_lines *lines, struct gb_call_name name) {
 	finish(lines, NULL);
 }
 
-static bool try_result(
-    struct gb_lines *lines, uint64_t run, const struct gb_result *result, struct gb_err *err) {
+static bool try_result(struct gb_lines *lines, uint64_t run, const char *session,
+    const struct gb_result *result, struct gb_err *err) {
 	struct gb_buf *out = begin(lines, "result");
-	gb_buf_printf(out, ",\"run\":%llu,\"result\":", (ull)run);
+	gb_buf_printf(out, ",\"run\":%llu", (ull)run);
+	if (*session)
+		gb_buf_printf(out, ",\"session\":\"%s\"", session);
+	gb_buf_printf(out, ",\"result\":");
 	return gb_result_write_json(out, result, err) ? finish(lines, err) : give_up(lines, err);
 }
 
-void gb_reply_result(struct gb_lines *lines, uint64_t run, const struct gb_result *result) {
+void gb_reply_result(
+    struct gb_lines *lines, uint64_t run, const char *session, const struct gb_result *result) {
 	struct gb_err err = {0};
-	if (try_result(lines, run, result, &err))
+	if (try_result(lines, run, session, result, &err))
 		return;
 	struct gb_result instead = *result;
 	instead.status = GB_FAILURE;
@@ -122,7 +127,7 @@ void gb_reply_result(struct gb_lines *lines, uint64_t run, const struct gb_resul
 	instead.n_reports = instead.n_logs = 0;
 	instead.truncated = true;
 	instead.error = (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0};
-	try_result(lines, run, &instead, NULL);
+	try_result(lines, run, session, &instead, NULL);
 }
 
 /* --- what is written and shown --- */
@@ -172,10 +177,16 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 	gb_buf_append_char(out, '}');
 }
 
-void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const struct gb_session_info *session) {
+void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, const char *prompt) {
 	struct gb_buf *out = begin(lines, "prompt");
-	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\"", (ull)run, session->id);
-	gb_write_text(out, "prompt", session->prompt);
+	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\"", (ull)run, session);
+	gb_write_text(out, "prompt", prompt);
+	finish(lines, NULL);
+}
+
+void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms) {
+	gb_buf_printf(begin(lines, "pending"), ",\"run\":%llu,\"approval\":\"%s\",\"expiresAt\":%lld",
+	    (ull)run, approval, (long long)expires_ms);
 	finish(lines, NULL);
 }
 
@@ -186,14 +197,16 @@ void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_
 	finish(lines, NULL);
 }
 
-void gb_reply_sessions(
-    struct gb_lines *lines, uint64_t request, struct gb_manager *manager, const char *conversation) {
+void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
+    const char *conversation, bool prompts) {
 	struct gb_buf *out = begin(lines, "sessions");
 	struct gb_session_info info;
 	gb_buf_printf(out, ",\"request\":%llu,\"sessions\":[", (ull)request);
 	for (size_t i = 0; gb_manager_at(manager, conversation, i, &info); i++) {
 		if (i)
 			gb_buf_append_char(out, ',');
+		if (!prompts)
+			info.prompt = "";
 		write_session(out, &info);
 	}
 	gb_buf_append_char(out, ']');

@@ -15,7 +15,8 @@ struct gb_call_name {
 	uint64_t run, call;
 };
 
-void gb_reply_hello(struct gb_lines *lines);
+/* @agent: requests of agents are taken. */
+void gb_reply_hello(struct gb_lines *lines, bool agent);
 void gb_reply_error(struct gb_lines *lines, const struct gb_complaint *complaint);
 /* Arguments that cannot be written are replaced by a text that says so. */
 void gb_reply_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log);
@@ -23,11 +24,14 @@ void gb_reply_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log
 void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const char *bytes, size_t n);
 /* Of one that cannot be written nothing is said; it is in the result. */
 void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display);
-/* The session that it runs in awaits input. */
-void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const struct gb_session_info *session);
+/* The session that it runs in awaits input, after @prompt. */
+void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, const char *prompt);
+/* It waits for a person. */
+void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms);
 void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session);
-void gb_reply_sessions(
-    struct gb_lines *lines, uint64_t request, struct gb_manager *manager, const char *conversation);
+/* @prompts: say what they ask for, as it stands there. */
+void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
+    const char *conversation, bool prompts);
 /* What the terminal of a session shows, as bytes; that nobody of this client's is there any more. */
 void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n);
 void gb_reply_detached(struct gb_lines *lines, const char *session, const char *reason, bool ended);
@@ -40,7 +44,8 @@ bool gb_reply_call(struct gb_lines *lines, struct gb_call_name name, uint32_t fu
 void gb_reply_answer(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, bool thrown);
 void gb_reply_ended(struct gb_lines *lines, struct gb_call_name name);
-/* A result that cannot be written becomes a failure that says so. */
-void gb_reply_result(struct gb_lines *lines, uint64_t run, const struct gb_result *result);
+/* A result that cannot be written becomes a failure that says so. @session is an agent's, or empty. */
+void gb_reply_result(
+    struct gb_lines *lines, uint64_t run, const char *session, const struct gb_result *result);
 
 #endif

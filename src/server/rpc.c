@@ -38,7 +38,7 @@ static void stop_waiting(struct gb_rpc_run *run) {
 	gb_buf_finish(&run->line);
 }
 
-static void forget(struct gb_rpc_run *run) {
+void gb_rpc_forget(struct gb_rpc_run *run) {
 	stop_waiting(run);
 	gb_table_remove(&run->client->runs, &run->entry);
 	free(run);
@@ -57,10 +57,10 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 		struct gb_lines *lines = &run->client->lines;
 		gb_rpc_end_calls(run);
 		gb_rpc_end_outputs(run);
-		gb_reply_result(lines, run->entry.number, result);
+		gb_reply_result(lines, run->entry.number, "", result);
 		/* The client first: taking the sandbox apart takes longer than telling. */
 		gb_lines_flush(lines);
-		forget(run);
+		gb_rpc_forget(run);
 	} else {
 		free(run);
 	}
@@ -70,6 +70,10 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 }
 
 static void terminate(struct gb_rpc_run *run, const char *reason) {
+	if (run->pass) {
+		gb_pass_terminate(run->pass, reason);
+		return;
+	}
 	if (run->run) {
 		gb_run_terminate(run->run, reason);
 		return;
@@ -79,8 +83,8 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 	    .error = {"TerminatedError", reason ? reason : "terminated by the caller", "", "terminated", "",
 		"", 0, 0},
 	};
-	gb_reply_result(&run->client->lines, run->entry.number, &result);
-	forget(run);
+	gb_reply_result(&run->client->lines, run->entry.number, "", &result);
+	gb_rpc_forget(run);
 }
 
 /* --- starting --- */
@@ -181,7 +185,7 @@ bool gb_rpc_start_waiting(struct gb_client *client) {
 		stop_waiting(run);
 	} else if (started == REFUSED) {
 		gb_reply_error(&client->lines, &complaint);
-		forget(run);
+		gb_rpc_forget(run);
 	}
 	gb_values_destroy(pool);
 	return started != NO_ROOM;
@@ -201,11 +205,17 @@ static bool take_run(struct gb_client *client, const struct gb_message *message,
 	struct gb_rpc_run *run = make_run(client, message->run);
 	if (!run)
 		return gb_complain(complaint, "refused", "out of memory");
+	if (message->type == GB_MESSAGE_EXECUTE && gb_rpc_execute(run, message, complaint))
+		return true;
+	if (message->type == GB_MESSAGE_EXECUTE) {
+		gb_rpc_forget(run);
+		return false;
+	}
 	run->in_session = message->session;
 	enum started started = client->server->n_waiting ? NO_ROOM : start(run, message, complaint);
 	if (started == STARTED || (started == NO_ROOM && wait_for_room(run, line, n, complaint)))
 		return true;
-	forget(run);
+	gb_rpc_forget(run);
 	return false;
 }
 
@@ -222,6 +232,10 @@ static bool take_late(
 
 /* One that has not begun is withdrawn. */
 static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
+	if (run->pass) {
+		gb_pass_terminate(run->pass, NULL);
+		return true;
+	}
 	if (!run->in_session)
 		return gb_complain(
 		    gb_blame(complaint, "run"), "invalid", "is in no session: only 'terminate' stops it");
@@ -234,13 +248,16 @@ static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
 
 static bool take_message(struct gb_client *client, const struct gb_message *message, const char *line,
     size_t n, struct gb_complaint *complaint) {
-	if (message->type == GB_MESSAGE_RUN)
+	if (message->type == GB_MESSAGE_RUN || message->type == GB_MESSAGE_EXECUTE)
 		return take_run(client, message, line, n, complaint);
 	if (message->type >= GB_MESSAGE_SESSION_OPEN)
 		return gb_rpc_take_session(client, message, complaint);
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);
 	if (!run)
 		return take_late(client, message, complaint);
+	if (run->pass && (message->type == GB_MESSAGE_ANSWER || message->type == GB_MESSAGE_CALL))
+		return gb_complain(gb_blame(complaint, "run"), "invalid",
+		    "is an agent's, between which and you there are no calls");
 	if (message->type == GB_MESSAGE_ANSWER)
 		return gb_rpc_answer(run, message, complaint);
 	if (message->type == GB_MESSAGE_CALL)
@@ -255,7 +272,8 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
 /* A run that was asked for in a way that cannot be understood has its number nevertheless, so that what is
  * said about it later comes too late and is not wrong. Not so if the line could not even be read. */
 static void note_rejected(struct gb_client *client, struct gb_complaint *complaint) {
-	if (!complaint->has_run || strcmp(complaint->about, "run") != 0)
+	bool begins = strcmp(complaint->about, "run") == 0 || strcmp(complaint->about, "execute") == 0;
+	if (!complaint->has_run || !begins)
 		return;
 	if (complaint->run < client->next_run)
 		complaint->has_run = false;
@@ -294,8 +312,12 @@ static bool leave_behind(struct gb_rpc_run *run) {
 
 void gb_rpc_end(struct gb_client *client) {
 	gb_rpc_detach_all(client);
-	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));)
-		if (!leave_behind((struct gb_rpc_run *)entry))
-			terminate((struct gb_rpc_run *)entry, "the client has gone");
+	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));) {
+		struct gb_rpc_run *run = (struct gb_rpc_run *)entry;
+		if (run->pass)
+			gb_rpc_drop_pass(run);
+		else if (!leave_behind(run))
+			terminate(run, "the client has gone");
+	}
 	gb_table_finish(&client->runs);
 }

@@ -8,6 +8,7 @@
 #define GB_SERVER_RPC_H
 
 #include "base/list.h"
+#include "gate/gate.h"
 #include "glovebox/sessions.h"
 #include "server/lines.h"
 #include "server/messages.h"
@@ -18,6 +19,10 @@ struct gb_server {
 	struct gb_loop *loop;
 	struct gb_engine *engine;
 	struct gb_manager *manager;
+	struct gb_gate *gate; /* or NULL */
+	struct gb_source gate_source;
+	void (*on_trouble)(const struct gb_err *err, void *data);
+	void *data;
 	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
 	const struct gb_config *config;
 	bool strict; /* who asks for more than the settings allow is refused */
@@ -60,6 +65,7 @@ struct gb_rpc_run {
 	bool in_session;
 	struct gb_rpc_tail tails[2]; /* of stdout and stderr */
 	struct gb_run *run;          /* NULL while it waits */
+	struct gb_pass *pass;        /* instead, of a run that an agent wants */
 	struct gb_buf line;          /* its message, while it waits */
 	struct gb_table in;          /* calls from the code that wait for an answer */
 	struct gb_table out;         /* calls of the client's that wait for one */
@@ -75,6 +81,15 @@ void gb_rpc_end(struct gb_client *client);
 /* Start what waits longest. False if there is no room for it. */
 bool gb_rpc_start_waiting(struct gb_client *client);
 
+/* It is over, or never began. */
+void gb_rpc_forget(struct gb_rpc_run *run);
+
+/* --- agents.c --- */
+
+bool gb_rpc_execute(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
+/* It is done, or its client is gone: it is recorded all the same. */
+void gb_rpc_drop_pass(struct gb_rpc_run *run);
+
 /* --- calls.c --- */
 
 void gb_rpc_on_call(struct gb_run *run, struct gb_call *call, void *rpc_run);
@@ -89,6 +104,7 @@ void gb_rpc_abandon_calls(struct gb_rpc_run *run);
 
 /* --- outputs.c --- */
 
+void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, size_t n);
 void gb_rpc_on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *rpc_run);
 void gb_rpc_on_display(struct gb_run *run, const struct gb_value *display, void *rpc_run);
 /* Nothing more will be written. */

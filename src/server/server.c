@@ -57,7 +57,7 @@ bool gb_server_add(struct gb_server *server, int in, int out, struct gb_err *err
 		destroy_client(client);
 		return false;
 	}
-	gb_reply_hello(&client->lines);
+	gb_reply_hello(&client->lines, server->gate && gb_gate_enabled(server->gate));
 	gb_lines_flush(&client->lines);
 	return true;
 }
@@ -124,6 +124,21 @@ static bool watch_engine(struct gb_server *server, struct gb_err *err) {
 	return true;
 }
 
+/* --- the gate --- */
+
+/* What is to be done is done at the end of the turn. */
+static void on_gate_ready(struct gb_source *source, uint32_t events) {
+	(void)source, (void)events;
+}
+
+/* A record that cannot be written keeps its result back, and others from running; the gate tries again. Runs
+ * that are not an agent's go on. */
+static void work_at_gate(struct gb_server *server) {
+	struct gb_err err = {0};
+	if (server->gate && !gb_gate_work(server->gate, &err) && server->on_trouble)
+		server->on_trouble(&err, server->data);
+}
+
 /* The clients in turn, so that one that asks for very much does not keep the others out. */
 static struct gb_client *next_waiting(struct gb_server *server) {
 	gb_list_each(struct gb_client, client, &server->clients, link) {
@@ -148,7 +163,7 @@ static void start_waiting(struct gb_server *server) {
 
 /* --- turns --- */
 
-static int longest_wait_ms(struct gb_server *server) {
+static int longest_wait_of_runs_ms(struct gb_server *server) {
 	if (server->n_waiting && !server->n_running)
 		return TRY_AGAIN_MS;
 	gb_list_each(struct gb_client, client, &server->clients, link) {
@@ -158,9 +173,15 @@ static int longest_wait_ms(struct gb_server *server) {
 	return -1;
 }
 
+static int longest_wait_ms(struct gb_server *server) {
+	int due = server->gate ? gb_gate_timeout(server->gate) : -1, others = longest_wait_of_runs_ms(server);
+	return due >= 0 && (others < 0 || due < others) ? due : others;
+}
+
 bool gb_server_turn(struct gb_server *server, struct gb_err *err) {
 	if (gb_loop_dispatch(server->loop, longest_wait_ms(server)) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
+	work_at_gate(server);
 	start_waiting(server);
 	tend_clients(server);
 	if (server->err.code) {
@@ -179,7 +200,10 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 		return gb_fail(err, GB_ENOMEM, 0, "the server");
 	server->loop = options->loop;
 	server->engine = options->engine;
-	server->engine_source.fd = -1;
+	server->engine_source.fd = server->gate_source.fd = -1;
+	server->gate = options->gate;
+	server->on_trouble = options->on_trouble;
+	server->data = options->data;
 	server->config = gb_config_ref(options->config);
 	server->strict = options->strict;
 	server->timeout_ms = options->timeout_ms;
@@ -188,7 +212,9 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	struct gb_manager_options sessions = {.on_awaiting = gb_rpc_on_awaiting};
 	gb_terms_sessions(server->config, &sessions);
 	if (!gb_manager_create(server->engine, &sessions, &server->manager, err) ||
-	    !watch_engine(server, err)) {
+	    !watch_engine(server, err) ||
+	    (server->gate && !gb_loop_add(server->loop, &server->gate_source, gb_gate_fd(server->gate),
+				 EPOLLIN, on_gate_ready, err))) {
 		gb_server_destroy(server);
 		return false;
 	}

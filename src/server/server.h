@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "glovebox/glovebox.h"
 
+struct gb_gate;
 struct gb_server;
 struct gb_listener;
 
@@ -27,10 +28,14 @@ struct gb_server_options {
 	/* Limits of runs, how many sessions; a reference is taken. A run that asks for more than the settings
 	 * allow gets what they allow. */
 	const struct gb_config *config;
-	bool strict;         /* such a run is refused instead */
-	uint64_t timeout_ms; /* of a run, at most and if it does not say, whatever the settings are; 0: as
-			      * they are */
-	unsigned max_runs;   /* as given to the engine */
+	struct gb_gate *gate; /* for requests of agents, used by nobody else; NULL: there are none */
+	bool strict;          /* such a run is refused instead */
+	uint64_t timeout_ms;  /* of a run, at most and if it does not say, whatever the settings are; 0: as
+			       * they are */
+	unsigned max_runs;    /* as given to the engine */
+	/* What agents have run cannot be recorded, so its results wait; said once for each try. */
+	void (*on_trouble)(const struct gb_err *err, void *data);
+	void *data;
 };
 
 bool gb_server_create(const struct gb_server_options *options, struct gb_server **ret, struct gb_err *err);

@@ -12,6 +12,14 @@ static bool refuse(const struct gb_err *err, struct gb_complaint *complaint) {
 	return false;
 }
 
+/* Those of agents are kept apart: NULL if there are none. */
+static struct gb_manager *manager_of(const struct gb_client *client, const struct gb_message *message) {
+	const struct gb_server *server = client->server;
+	if (!message->agent)
+		return server->manager;
+	return server->gate ? gb_gate_sessions(server->gate) : NULL;
+}
+
 static bool open_session(struct gb_manager *manager, const struct gb_message *message,
     struct gb_session_info *ret, struct gb_err *err) {
 	const struct gb_session_asked asked = {
@@ -33,7 +41,7 @@ static bool update(struct gb_manager *manager, const struct gb_message *message,
 /* The messages that are about one session; false if it could not be done. */
 static bool act(struct gb_client *client, const struct gb_message *message, struct gb_session_info *ret,
     struct gb_err *err) {
-	struct gb_manager *manager = client->server->manager;
+	struct gb_manager *manager = manager_of(client, message);
 	bool ok = true;
 	switch (message->type) {
 	case GB_MESSAGE_SESSION_OPEN:
@@ -67,16 +75,23 @@ static bool act(struct gb_client *client, const struct gb_message *message, stru
 
 bool gb_rpc_take_session(
     struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
-	struct gb_manager *manager = client->server->manager;
+	struct gb_manager *manager = manager_of(client, message);
 	struct gb_session_info info;
 	struct gb_err err = {0};
+	if (!manager)
+		return gb_complain(gb_blame(complaint, "agent"), "refused",
+		    "agents may not run code here, so they have no sessions");
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
-		gb_reply_sessions(&client->lines, message->request, manager, message->conversation);
+		gb_reply_sessions(
+		    &client->lines, message->request, manager, message->conversation, !message->agent);
 	} else if (message->type == GB_MESSAGE_SESSION_CLEANUP) {
 		unsigned n = gb_manager_cleanup(
 		    manager, message->conversation ? message->conversation : "", message->reason);
 		gb_reply_cleaned(&client->lines, message->request, n);
 	} else if (act(client, message, &info, &err)) {
+		/* What an agent's code says is told masked, and here nobody has. */
+		if (message->agent)
+			info.prompt = "";
 		gb_reply_session(&client->lines, message->request, &info);
 	} else {
 		return refuse(&err, complaint);
@@ -89,5 +104,5 @@ void gb_rpc_on_awaiting(
 	(void)manager, (void)data;
 	struct gb_rpc_run *own = gb_run_data(run);
 	if (own && own->client)
-		gb_reply_prompt(&own->client->lines, own->entry.number, info);
+		gb_reply_prompt(&own->client->lines, own->entry.number, info->id, info->prompt);
 }

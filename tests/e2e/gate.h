@@ -4,7 +4,7 @@
 
 #include <stdarg.h>
 
-#include "approvals.h"
+#include "e2e/decide.h"
 #include "e2e/engine.h"
 #include "gate/gate.h"
 #include "tap.h"
@@ -162,18 +162,7 @@ static inline struct gb_gate_request python(const char *source) {
 /* --- a person, in another process --- */
 
 static inline void decide(struct site *site, const char *id, enum gb_verdict verdict) {
-	struct gb_approvals *approvals = NULL;
-	struct gb_approval *approval = NULL;
-	struct gb_standing standing = {0};
-	struct gb_err err = {0};
-	CHECK(gb_approvals_open(site->folder, NULL, &approvals, &err) &&
-	      gb_approval_get(approvals, id, &approval, &err));
-	if (approval) {
-		struct gb_decision decision = a_decision(verdict, &approval->hash, "ann");
-		CHECK(gb_approval_decide(approvals, id, &decision, &standing, &err) && standing.is_mine);
-	}
-	gb_approval_destroy(approval);
-	gb_approvals_close(approvals);
+	decide_in(site->folder, id, verdict);
 }
 
 /* --- the record --- */

@@ -1,0 +1,94 @@
+/* An agent's requests, as the application that it lives in hands them on: through the gate, and back. */
+#include "server/replies.h"
+#include "server/rpc.h"
+
+static void on_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
+	struct gb_rpc_run *run = data;
+	gb_reply_pending(&run->client->lines, run->entry.number, approval, expires_ms);
+}
+
+static void on_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
+	struct gb_rpc_run *run = data;
+	gb_reply_log(&run->client->lines, run->entry.number, log);
+}
+
+static void on_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
+	gb_rpc_tell_output(data, stream, bytes, n);
+}
+
+static void on_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
+	struct gb_rpc_run *run = data;
+	gb_reply_display(&run->client->lines, run->entry.number, display);
+}
+
+static void on_prompt(struct gb_pass *pass, const char *prompt, void *data) {
+	struct gb_rpc_run *run = data;
+	if (prompt)
+		gb_reply_prompt(&run->client->lines, run->entry.number, gb_pass_session(pass), prompt);
+}
+
+static void on_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
+	struct gb_rpc_run *run = data;
+	gb_rpc_end_outputs(run);
+	gb_reply_result(&run->client->lines, run->entry.number, gb_pass_session(pass), result);
+	gb_rpc_drop_pass(run);
+}
+
+void gb_rpc_drop_pass(struct gb_rpc_run *run) {
+	struct gb_server *server = run->server;
+	gb_pass_destroy(run->pass);
+	gb_rpc_forget(run);
+	server->n_running--;
+	server->room = true;
+}
+
+/* true: the conversation's own; a text: that one. */
+static bool read_seat(
+    const struct gb_message *message, struct gb_gate_request *request, struct gb_complaint *complaint) {
+	const struct gb_value *seat = message->seat;
+	struct gb_str id = gb_read_str(seat);
+	if (!seat)
+		return true;
+	request->persistent = gb_value_is_true(seat);
+	request->session = id.p && !memchr(id.p, '\0', id.n) ? id.p : NULL;
+	return request->persistent || request->session || (gb_value_type(seat) == GB_BOOLEAN) ||
+	       gb_complain(gb_blame(complaint, "session"), "invalid",
+		   "must be true, for the conversation's own, or the id of one");
+}
+
+bool gb_rpc_execute(
+    struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+	struct gb_server *server = run->server;
+	struct gb_err err = {0};
+	struct gb_gate_request request = {
+	    .face = "sdk",
+	    .conversation = message->conversation,
+	    .turn = message->turn,
+	    .purpose = message->purpose,
+	    .tier = (enum gb_tier)message->tier,
+	    .run = message->options,
+	    .on_pending = on_pending,
+	    .on_log = on_log,
+	    .on_output = on_output,
+	    .on_display = on_display,
+	    .on_prompt = on_prompt,
+	    .on_done = on_done,
+	    .data = run,
+	};
+	request.run.source = message->source.p;
+	request.run.source_bytes = message->source.n;
+	if (!read_seat(message, &request, complaint))
+		return false;
+	if (!server->gate)
+		return gb_complain(complaint, "refused", "nobody here takes requests of agents");
+	if (server->n_running >= server->max_runs)
+		return gb_complain(
+		    complaint, "refused", "%u runs are under way, which is the limit", server->n_running);
+	if (gb_gate_submit(server->gate, &request, &run->pass, &err)) {
+		server->n_running++;
+		return true;
+	}
+	if (!gb_message_blame(&err, complaint))
+		gb_complain(complaint, "refused", "%s", err.message);
+	return false;
+}

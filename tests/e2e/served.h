@@ -1,0 +1,72 @@
+/* 'glovebox stdio' under a settings file that can be changed, with what it says on stderr. */
+#ifndef GB_TESTS_SERVED_H
+#define GB_TESTS_SERVED_H
+
+#include "e2e/stdio.h"
+
+static char folder[] = "/tmp/gb-settings-XXXXXX", path[100];
+static int said = -1; /* what the process says on stderr */
+
+__attribute__((constructor)) static void set_up(void) {
+	if (!mkdtemp(folder))
+		exit(1);
+	snprintf(path, sizeof path, "%s/glovebox.yaml", folder);
+}
+
+__attribute__((destructor)) static void tear_down(void) {
+	unlink(path);
+	rmdir(folder);
+}
+
+static inline void configure(const char *text) {
+	FILE *file = fopen(path, "w");
+	CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+#define SERVE(...) client_ready((const char *const[]){__VA_ARGS__, NULL})
+
+/* One whose words on stderr are heard. */
+static inline struct client serve_file(void) {
+	int pipe_fds[2], own = dup(STDERR_FILENO);
+	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
+	dup2(pipe_fds[1], STDERR_FILENO);
+	struct client client = SERVE("--config", path);
+	dup2(own, STDERR_FILENO);
+	close(own);
+	close(pipe_fds[1]);
+	said = pipe_fds[0];
+	return client;
+}
+
+static inline int end_file(struct client *client) {
+	int status = client_end(client);
+	close(said);
+	said = -1;
+	return status;
+}
+
+/* Hear it say @expected. */
+static inline void hear_trouble(const char *expected) {
+	static char text[4000];
+	size_t n = 0;
+	struct pollfd ready = {.fd = said, .events = POLLIN};
+	do {
+		if (poll(&ready, 1, PATIENCE_MS) <= 0)
+			break;
+		ssize_t got = read(said, text + n, sizeof text - 1 - n);
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+		text[n] = '\0';
+	} while (!strstr(text, expected) && n < sizeof text - 1);
+	if (!CHECK(n && strstr(text, expected)))
+		printf("# expected: %s\n# heard: %s\n", expected, n ? text : "nothing");
+}
+
+/* Have it read its settings, and hear what it says of that. */
+static inline void read_again(struct client *client, const char *expected) {
+	kill(client->pid, SIGHUP);
+	hear_trouble(expected);
+}
+
+#endif

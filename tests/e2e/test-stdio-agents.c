@@ -1,0 +1,247 @@
+/* Requests of agents over 'glovebox stdio': through the gate, and back. */
+#include "e2e/decide.h"
+#include "e2e/served.h"
+
+static char state[FOLDER];
+
+__attribute__((constructor)) static void set_state(void) {
+	folder_create(state);
+	setenv("GLOVEBOX_STATE_DIR", state, 1);
+}
+
+__attribute__((destructor)) static void drop_state(void) {
+	folder_destroy(state);
+}
+
+#define OPEN_TO_ALL "agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n"
+#define ASKING      "agent: {enabled: true}\nenergy: {enabled: false}\n"
+
+#define EXECUTE(run, source, rest)                                                                           \
+	"{\"type\":\"execute\",\"run\":" #run ",\"language\":\"python\",\"source\":\"" source "\"" rest "}"
+
+static struct client serve(const char *text) {
+	configure(text);
+	return serve_file();
+}
+
+static bool keep(void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	snprintf(data, 200, "%.*s %.*s %.*s", (int)record->status.n, record->status.p,
+	    (int)record->decision.n, record->decision.p, (int)record->purpose.n, record->purpose.p);
+	return true;
+}
+
+/* "status decision purpose" of the newest record. */
+static const char *last_record(void) {
+	static char text[200];
+	struct gb_err err = {0};
+	*text = '\0';
+	if (!CHECK(gb_audit_each(state, &(struct gb_audit_filter){0}, keep, text, &err)))
+		printf("# %s\n", err.message);
+	return text;
+}
+
+TEST(agents_are_refused_until_the_owner_says_so) {
+	struct client client = serve("");
+	client_say(&client, EXECUTE(1, "1", ""));
+	const struct gb_value *heard = client_result(&client, 1, "denied");
+	CHECK_STR(text_at(heard, "result.error.code"), "disabled");
+	CHECK(strstr(text_at(heard, "result.error.message"), "agent.enabled"));
+	client_say(&client, "{\"type\":\"session_list\",\"request\":1,\"agent\":true}");
+	heard = client_expect(&client, "error", -1);
+	CHECK_STR(text_at(heard, "field"), "agent");
+	/* Who runs this is no agent. */
+	client_say(&client, "{\"type\":\"run\",\"run\":2,\"source\":\"export default 6*7\"}");
+	client_result(&client, 2, "success");
+	CHECK_INT(end_file(&client), 0);
+	CHECK(access(file_in(state, "audit.db"), F_OK) != 0);
+}
+
+TEST(one_setting_lets_them_also_while_it_serves) {
+	struct client client = serve("");
+	client_say(&client, EXECUTE(1, "1", ""));
+	client_result(&client, 1, "denied");
+	configure(OPEN_TO_ALL);
+	read_again(&client, "settings were read again");
+	client_say(&client, EXECUTE(2, "print(1); 6*7", ",\"purpose\":\"a sum\""));
+	const struct gb_value *heard = client_expect(&client, "output", 2);
+	CHECK_STR(text_at(heard, "text"), "1\n");
+	heard = client_result(&client, 2, "success");
+	CHECK_INT(number_at(heard, "result.result"), 42);
+	CHECK_STR(last_record(), "success auto a sum");
+	/* What the gate cannot do changes nothing, there or elsewhere. */
+	configure("limits: {javascript: {timeout: 1ms}}\naudit: {directory: /nowhere}\n" OPEN_TO_ALL);
+	read_again(&client, "settings stay as they were: audit.directory");
+	client_say(&client,
+	    "{\"type\":\"run\",\"run\":3,\"source\":\"for (const t = Date.now(); Date.now() < t + 50;);\"}");
+	client_result(&client, 3, "success");
+	configure("");
+	read_again(&client, "settings were read again");
+	client_say(&client, EXECUTE(4, "1", ""));
+	client_result(&client, 4, "denied");
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(hello_says_whether_they_may) {
+	configure(OPEN_TO_ALL);
+	struct client client = client_start((const char *const[]){"--config", path, NULL});
+	CHECK(gb_value_is_true(at(client_hear(&client), "agent")));
+	CHECK_INT(client_end(&client), 0);
+	configure("");
+	client = client_start((const char *const[]){"--config", path, NULL});
+	CHECK(!at(client_hear(&client), "agent"));
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(a_person_decides_and_trusts_a_session) {
+	struct client client = serve(ASKING);
+	client_say(&client, EXECUTE(1, "x = 41", ",\"conversation\":\"c\",\"session\":true"));
+	const struct gb_value *heard = client_expect(&client, "pending", 1);
+	CHECK(number_at(heard, "expiresAt") > 0);
+	decide_in(state, text_at(heard, "approval"), GB_TRUST);
+	heard = client_result(&client, 1, "success");
+	char session[33];
+	snprintf(session, sizeof session, "%s", text_at(heard, "session"));
+	client_say(&client, EXECUTE(2, "x + 1", ",\"conversation\":\"c\",\"session\":true"));
+	heard = client_result(&client, 2, "success");
+	CHECK_INT(number_at(heard, "result.result"), 42);
+	CHECK_STR(text_at(heard, "session"), session);
+	client_say(
+	    &client, "{\"type\":\"session_list\",\"request\":1,\"agent\":true,\"conversation\":\"c\"}");
+	heard = client_expect(&client, "sessions", -1);
+	CHECK_STR(text_at(heard, "sessions.0.id"), session);
+	CHECK(gb_value_is_true(at(heard, "sessions.0.trusted")));
+	/* Sessions of the application's own are others. */
+	client_say(&client, "{\"type\":\"session_list\",\"request\":2}");
+	heard = client_expect(&client, "sessions", -1);
+	CHECK_INT(gb_value_count(at(heard, "sessions")), 0);
+	client_say(&client, "{\"type\":\"session_kill\",\"request\":3,\"session\":\"%s\"}", session);
+	client_expect(&client, "error", -1);
+	client_say(
+	    &client, "{\"type\":\"session_kill\",\"request\":4,\"agent\":true,\"session\":\"%s\"}", session);
+	heard = client_expect(&client, "session", -1);
+	CHECK_STR(text_at(heard, "session.state"), "terminated");
+	client_say(&client, EXECUTE(3, "1", ",\"conversation\":\"c\",\"session\":true"));
+	heard = client_expect(&client, "pending", 3);
+	decide_in(state, text_at(heard, "approval"), GB_DENY);
+	heard = client_result(&client, 3, "denied");
+	CHECK_STR(text_at(heard, "result.error.code"), "not_approved");
+	client_say(
+	    &client, "{\"type\":\"session_cleanup\",\"request\":5,\"agent\":true,\"conversation\":\"c\"}");
+	heard = client_expect(&client, "cleaned", -1);
+	CHECK_INT(number_at(heard, "count"), 1);
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(a_request_can_be_withdrawn_and_stopped) {
+	struct client client = serve(ASKING);
+	client_say(&client, EXECUTE(1, "1", ""));
+	client_expect(&client, "pending", 1);
+	client_say(&client, "{\"type\":\"terminate\",\"run\":1,\"reason\":\"never mind\"}");
+	const struct gb_value *heard = client_result(&client, 1, "denied");
+	CHECK_STR(text_at(heard, "result.error.code"), "withdrawn");
+	CHECK_STR(text_at(heard, "result.error.message"), "never mind");
+	configure(OPEN_TO_ALL);
+	read_again(&client, "settings were read again");
+	client_say(&client, EXECUTE(2, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_expect(&client, "output", 2);
+	client_say(&client, "{\"type\":\"terminate\",\"run\":2}");
+	client_result(&client, 2, "terminated");
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(who_goes_away_withdraws) {
+	struct client client = serve(ASKING);
+	client_say(&client, EXECUTE(1, "1", ",\"purpose\":\"lost\""));
+	const struct gb_value *heard = client_expect(&client, "pending", 1);
+	char id[GB_APPROVAL_ID];
+	snprintf(id, sizeof id, "%s", text_at(heard, "approval"));
+	CHECK_INT(end_file(&client), 0);
+	struct gb_approvals *approvals = NULL;
+	struct gb_approval *approval = NULL;
+	struct gb_err err = {0};
+	CHECK(gb_approvals_open(state, NULL, &approvals, &err) &&
+	      gb_approval_get(approvals, id, &approval, &err));
+	CHECK(approval && approval->state == GB_APPROVAL_WITHDRAWN);
+	gb_approval_destroy(approval);
+	gb_approvals_close(approvals);
+	CHECK_STR(last_record(), "denied denied lost");
+}
+
+TEST(who_goes_away_leaves_a_record) {
+	struct client client = serve(OPEN_TO_ALL);
+	client_say(
+	    &client, EXECUTE(1, "print(1, flush=True)\\nwhile True: pass", ",\"purpose\":\"endless\""));
+	client_expect(&client, "output", 1);
+	CHECK_INT(end_file(&client), 0);
+	CHECK_STR(last_record(), "terminated auto endless");
+}
+
+TEST(secrets_are_masked_whatever_the_settings_of_others) {
+	struct client client = serve(OPEN_TO_ALL);
+	client_say(
+	    &client, EXECUTE(1, "t = 'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'\\nprint(t)\\nt", ""));
+	const struct gb_value *heard = client_expect(&client, "output", 1);
+	CHECK_STR(text_at(heard, "text"), "***\n");
+	heard = client_result(&client, 1, "success");
+	CHECK_STR(text_at(heard, "result.result"), "***");
+	CHECK_INT(end_file(&client), 0);
+}
+
+/* What is asked wrongly is answered with the field, and the run's number is used up. */
+static void check_wrong(struct client *client, long long run, const char *rest, const char *field) {
+	client_say(client, "{\"type\":\"execute\",\"run\":%lld%s}", run, rest);
+	const struct gb_value *heard = client_expect(client, "error", run);
+	CHECK_STR(text_at(heard, "field"), field);
+	CHECK_STR(text_at(heard, "about"), "execute");
+}
+
+TEST(wrong_requests_name_the_field) {
+	struct client client = serve(OPEN_TO_ALL);
+	check_wrong(&client, 1, "", "source");
+	check_wrong(&client, 2, ",\"source\":1", "source");
+	check_wrong(&client, 3, ",\"source\":\"1\",\"language\":\"cobol\"", "language");
+	check_wrong(&client, 4, ",\"source\":\"1\",\"session\":7", "session");
+	check_wrong(&client, 5, ",\"source\":\"1\",\"session\":true", "conversation");
+	check_wrong(&client, 6, ",\"source\":\"1\",\"tier\":\"all\"", "tier");
+	check_wrong(&client, 7, ",\"source\":\"1\",\"options\":{}", "options");
+	check_wrong(&client, 8, ",\"source\":\"1\",\"limits\":{\"timeoutMs\":0}", "limits.timeoutMs");
+	check_wrong(&client, 9, ",\"source\":\"1\",\"args\":{}", "args");
+	client_say(&client, EXECUTE(9, "1", ""));
+	client_expect(&client, "error", -1);
+	client_say(&client, EXECUTE(10, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_expect(&client, "output", 10);
+	client_say(&client, "{\"type\":\"answer\",\"run\":10,\"call\":1,\"return\":1}");
+	client_expect(&client, "error", 10);
+	client_say(&client, "{\"type\":\"call\",\"run\":10,\"call\":1,\"function\":1}");
+	client_expect(&client, "error", 10);
+	client_say(&client, "{\"type\":\"interrupt\",\"run\":10}");
+	client_result(&client, 10, "terminated");
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(limits_are_cut_to_those_of_the_settings) {
+	struct client client = serve(OPEN_TO_ALL "agent.maxExecutionTime: 210ms\n");
+	client_say(&client, EXECUTE(1, "while True: pass", ",\"limits\":{\"timeoutMs\":60000}"));
+	const struct gb_value *heard = client_result(&client, 1, "terminated");
+	CHECK(strstr(text_at(heard, "result.error.message"), "210 ms"));
+	CHECK_INT(end_file(&client), 0);
+}
+
+/* The log is gone from under it: nothing is told that has no record, and other runs go on. */
+TEST(what_cannot_be_recorded_is_not_told) {
+	struct client client = serve(OPEN_TO_ALL);
+	client_say(&client, EXECUTE(1, "print(1, flush=True)\\nimport time; time.sleep(0.3)", ""));
+	client_expect(&client, "output", 1);
+	char aside[FOLDER + 40];
+	snprintf(aside, sizeof aside, "%s.aside", file_in(state, "audit.db"));
+	CHECK(rename(file_in(state, "audit.db"), aside) == 0);
+	hear_trouble("what agents run is not told until it can be recorded");
+	client_say(&client, EXECUTE(2, "print(2)", ""));
+	const struct gb_value *heard = client_result(&client, 2, "denied");
+	CHECK_STR(text_at(heard, "result.error.code"), "audit");
+	client_say(&client, "{\"type\":\"run\",\"run\":3,\"source\":\"export default 6*7\"}");
+	client_result(&client, 3, "success");
+	CHECK(rename(aside, file_in(state, "audit.db")) == 0);
+	client_result(&client, 1, "success");
+	CHECK_INT(end_file(&client), 0);
+}
