@@ -26,6 +26,8 @@ enum {
 	FLAG_EVAL,
 	FLAG_LANGUAGE,
 	FLAG_PURPOSE,
+	FLAG_EXPECTED,
+	FLAG_TRACE,
 	FLAG_CONVERSATION,
 	FLAG_TURN,
 	FLAG_ARGS,
@@ -40,6 +42,8 @@ static const struct flag flags[] = {
     [FLAG_LANGUAGE] = {"language", 'l', "LANG",
 	"typescript, javascript, python, shell, node or deno (default typescript)"},
     [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded"},
+    [FLAG_EXPECTED] = {"expected-output", 0, "TEXT", "what the agent expects: recorded"},
+    [FLAG_TRACE] = {"trace", 0, "JSON", "where the wish came from: recorded"},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "whose request it is: trust is given to a conversation"},
     [FLAG_TURN] = {"turn", 0, "ID", "which turn of the model it is: there are only so many calls in one"},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
@@ -87,6 +91,12 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	case FLAG_CONVERSATION:
 		request->gate.conversation = value;
+		return true;
+	case FLAG_EXPECTED:
+		request->gate.expected = value;
+		return true;
+	case FLAG_TRACE:
+		request->gate.trace = value;
 		return true;
 	case FLAG_TURN:
 		request->gate.turn = value;

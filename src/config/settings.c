@@ -125,7 +125,7 @@ const struct gb_setting gb_settings[] = {
 	.help = "executions that can wait for one session"},
 
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true",
-	.help = "whether core.execute costs energy, and is denied without"},
+	.help = "whether an execution of an agent costs energy, and is denied without"},
     {"energy.initial", GB_SETTING_REAL, AT(energy.initial), "1", RANGE(0, 1000), .at_most = "energy.maximum",
 	.help = "energy at the first start"},
     {"energy.maximum", GB_SETTING_REAL, AT(energy.maximum), "1", RANGE(0.01, 1000),

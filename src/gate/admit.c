@@ -8,6 +8,8 @@
 
 /* --- limits --- */
 
+enum { CORE_TIMEOUT_MIN_MS = 100 };
+
 /* NULL if there is nothing to say, and on failure, which @ret_ok tells. */
 static const struct gb_value *allowed_modules(struct gb_pass *pass, bool *ret_ok) {
 	const struct gb_config *config = pass->rules->config;
@@ -26,6 +28,33 @@ static const struct gb_value *allowed_modules(struct gb_pass *pass, bool *ret_ok
 	return *ret_ok ? list : NULL;
 }
 
+static void lower(uint64_t *limit, uint64_t max) {
+	if (*limit > max)
+		*limit = max;
+}
+
+/* A face may have less than others. Its requests that do not say have what it has usually. */
+static void limit_by_face(struct gb_pass *pass) {
+	const struct gb_config *config = pass->rules->config;
+	struct gb_run_options *run = &pass->request.run;
+	const uint64_t *asked = pass->asked_for;
+	const char *face = pass->request.face ? pass->request.face : "";
+	if (strcmp(face, "core") == 0) {
+		bool network = pass->request.tier == GB_TIER_NETWORK;
+		lower(&run->timeout_ms,
+		    network ? config->core.max_network_timeout_ms : config->core.max_timeout_ms);
+		lower(&run->result_bytes, config->core.max_result_bytes);
+		if (run->timeout_ms < CORE_TIMEOUT_MIN_MS)
+			run->timeout_ms = CORE_TIMEOUT_MIN_MS;
+	} else if (strcmp(face, "executor") == 0) {
+		lower(&run->timeout_ms, config->executor.timeout_ms);
+	} else if (strcmp(face, "actions") == 0) {
+		lower(&run->timeout_ms, asked[0] ? run->timeout_ms : config->actions.timeout_ms);
+		lower(&run->memory_bytes, config->actions.memory_bytes);
+		lower(&run->output_bytes, config->actions.output_bytes);
+	}
+}
+
 bool gb_pass_limit(struct gb_pass *pass) {
 	const struct gb_config *config = pass->rules->config;
 	struct gb_run_options *run = &pass->request.run;
@@ -34,10 +63,9 @@ bool gb_pass_limit(struct gb_pass *pass) {
 	run->output_bytes = pass->asked_for[2];
 	run->result_bytes = pass->asked_for[3];
 	gb_terms_limit(config, 0, run);
-	if (run->timeout_ms > config->agent.max_execution_ms)
-		run->timeout_ms = config->agent.max_execution_ms;
-	if (run->output_bytes > config->agent.max_output_bytes)
-		run->output_bytes = config->agent.max_output_bytes;
+	lower(&run->timeout_ms, config->agent.max_execution_ms);
+	lower(&run->output_bytes, config->agent.max_output_bytes);
+	limit_by_face(pass);
 	run->restricted |= (run->language == GB_PYTHON && config->python.restricted) ||
 			   (run->language == GB_SHELL && config->shell.restricted);
 	bool ok;

@@ -65,7 +65,9 @@ struct gb_gate_request {
 	const char *face;         /* through which it came */
 	const char *conversation; /* whose it is */
 	const char *turn;         /* of the model, in this conversation */
-	const char *purpose;      /* what the agent says that it is for */
+	/* What the agent says that it is for, and what it expects; where the wish came from, as JSON. Shown
+	 * or recorded, never relied on. */
+	const char *purpose, *expected, *trace;
 	enum gb_tier tier;
 	bool persistent; /* in the conversation's session of this language, which is made if there is none */
 	const char *session; /* in this one, which must be the conversation's and of this language */

@@ -199,6 +199,13 @@ static bool describe(struct gb_pass *pass) {
 	return true;
 }
 
+static bool is_json(const char *text) {
+	struct gb_values *pool = gb_values_create(TEXTS_MAX);
+	bool ok = pool && gb_value_from_json(pool, text, strlen(text), NULL);
+	gb_values_destroy(pool);
+	return ok;
+}
+
 /* What the gate does not know it lets nobody do. */
 static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *run = &request->run;
@@ -213,6 +220,8 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 		if (unknown[i].set)
 			return gb_fail(
 			    err, GB_EINVAL, 0, "%s: is not for requests of agents", unknown[i].field);
+	if (request->trace && !is_json(request->trace))
+		return gb_fail(err, GB_EINVAL, 0, "trace: must be JSON");
 	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
 		return gb_fail(
 		    err, GB_EINVAL, 0, "conversation: must be given, since a session is a conversation's");
@@ -224,8 +233,8 @@ static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *giv
 	struct gb_gate_request *request = &pass->request;
 	const char *source = given->run.source ? given->run.source : "";
 	struct gb_str text = {source, given->run.source_bytes ? given->run.source_bytes : strlen(source)};
-	const char **const texts[] = {
-	    &request->face, &request->conversation, &request->turn, &request->purpose, &request->session};
+	const char **const texts[] = {&request->face, &request->conversation, &request->turn,
+	    &request->purpose, &request->expected, &request->trace, &request->session};
 	*request = *given;
 	/* Only what is checked, shown to whoever decides, and recorded. */
 	request->run = (struct gb_run_options){

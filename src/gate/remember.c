@@ -48,6 +48,8 @@ static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	    .runtime = gb_str_from(gb_language_name(run->language)),
 	    .tier = gb_str_from(gb_tier_name(request->tier)),
 	    .purpose = masked_str(pass, request->purpose),
+	    .expected_output = masked_str(pass, request->expected),
+	    .trace = masked_str(pass, request->trace),
 	    .code = gb_masked_text(&pass->masked, run->source, run->source_bytes),
 	    .input_bytes = run->source_bytes + pass->inputs.n,
 	    .limits = pass->limits,

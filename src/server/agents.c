@@ -1,4 +1,5 @@
 /* An agent's requests, as the application that it lives in hands them on: through the gate, and back. */
+#include "base/cleanup.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
@@ -65,6 +66,7 @@ bool gb_rpc_execute(
 	    .conversation = message->conversation,
 	    .turn = message->turn,
 	    .purpose = message->purpose,
+	    .expected = message->expected,
 	    .tier = (enum gb_tier)message->tier,
 	    .run = message->options,
 	    .on_pending = on_pending,
@@ -75,6 +77,10 @@ bool gb_rpc_execute(
 	    .on_done = on_done,
 	    .data = run,
 	};
+	gb_auto_free char *trace = message->trace ? gb_value_to_json(message->trace, 0, NULL, &err) : NULL;
+	if (message->trace && !trace)
+		return gb_complain(gb_blame(complaint, "trace"), "invalid", "%s", err.message);
+	request.trace = trace;
 	request.run.source = message->source.p;
 	request.run.source_bytes = message->source.n;
 	if (!read_seat(message, &request, complaint))

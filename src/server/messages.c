@@ -90,6 +90,8 @@ static const struct gb_field agent_fields[] = {
     FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
     FIELD("turn", GB_FIELD_TEXT, turn),
     FIELD("purpose", GB_FIELD_TEXT, purpose),
+    FIELD("expectedOutput", GB_FIELD_TEXT, expected),
+    FIELD("trace", GB_FIELD_ANY, trace),
     FIELD("session", GB_FIELD_ANY, seat),
     FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers),
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},

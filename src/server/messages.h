@@ -50,11 +50,12 @@ struct gb_message {
 	const char *name, *conversation; /* or NULL */
 	bool reuse;
 	struct gb_str text;
-	const char *purpose, *turn;     /* or NULL */
-	unsigned tier;                  /* enum gb_tier */
-	const struct gb_value *seat;    /* a boolean, a session's id, or NULL */
-	bool agent;                     /* it is about the sessions of agents */
-	const struct gb_value *trusted; /* a boolean, or NULL */
+	const char *purpose, *turn, *expected; /* or NULL */
+	const struct gb_value *trace;          /* or NULL */
+	unsigned tier;                         /* enum gb_tier */
+	const struct gb_value *seat;           /* a boolean, a session's id, or NULL */
+	bool agent;                            /* it is about the sessions of agents */
+	const struct gb_value *trusted;        /* a boolean, or NULL */
 	uint64_t tokens;
 	bool steal;
 	uint32_t columns, rows;

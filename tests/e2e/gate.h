@@ -169,6 +169,7 @@ static inline void decide(struct site *site, const char *id, enum gb_verdict ver
 
 struct seen {
 	unsigned n;
+	char limits[300], expected[100], trace[100];
 	char session[40], version[100], layers[400], decision[40], decider[40], status[40], permissions[200];
 	uint64_t masked_input, masked_output;
 };
@@ -188,6 +189,9 @@ static inline bool see(
 	keep_str(seen->decider, sizeof seen->decider, record->decided_by);
 	keep_str(seen->status, sizeof seen->status, record->status);
 	keep_str(seen->permissions, sizeof seen->permissions, record->permissions);
+	keep_str(seen->limits, sizeof seen->limits, record->limits);
+	keep_str(seen->expected, sizeof seen->expected, record->expected_output);
+	keep_str(seen->trace, sizeof seen->trace, record->trace);
 	seen->masked_input = record->masked_input;
 	seen->masked_output = record->masked_output;
 	return true;

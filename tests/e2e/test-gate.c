@@ -44,6 +44,51 @@ TEST(displays_are_masked_as_they_come) {
 	CHECK(strstr(heard.display, "<b>***</b>"));
 }
 
+/* --- limits --- */
+
+static unsigned long long limit_of(struct site *site, const char *name) {
+	const char *found = strstr(records(site).limits, name);
+	return found ? strtoull(found + strlen(name) + 2, NULL, 10) : 0;
+}
+
+TEST(a_face_may_have_less) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = python("1");
+	request.run.timeout_ms = 60000;
+	request.run.result_bytes = 1 << 20;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 60000);
+	request.face = "core";
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 5000);
+	CHECK_INT(limit_of(&site, "resultBytes"), 32 << 10);
+	request.tier = GB_TIER_NETWORK;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 30000);
+	request.run.timeout_ms = 1;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 100);
+	request.face = "actions";
+	request.run.timeout_ms = 0;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 30000);
+	CHECK_INT(limit_of(&site, "outputBytes"), 64 << 10);
+}
+
+TEST(the_intent_is_recorded_without_secrets) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = python("1");
+	request.expected = "one, not ghp_0123456789abcdefghijABCDEFGHIJ012345";
+	request.trace = "{\"from\":\"a plan\"}";
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK_STR(records(&site).expected, "one, not ***");
+	CHECK_STR(records(&site).trace, "{\"from\":\"a plan\"}");
+	struct heard heard;
+	request.trace = "{from";
+	CHECK(!submit(&site, request, &heard));
+	CHECK(strstr(heard.message, "trace: "));
+}
+
 /* --- how many --- */
 
 TEST(calls_in_a_turn_are_counted) {
