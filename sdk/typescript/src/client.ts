@@ -1,7 +1,8 @@
+import type { AgentExecution } from './agent.js';
 import { Connection } from './connection.js';
 import { GloveboxError } from './errors.js';
-import { checkClient, checkRun, checkSession, encodeRun } from './options.js';
-import type { CodeExecutionOptions, GloveboxOptions, SessionOptions } from './options.js';
+import { checkAgentRun, checkClient, checkRun, checkSession, checkText, encodeAgentRun, encodeRun } from './options.js';
+import type { AgentExecuteOptions, CodeExecutionOptions, GloveboxOptions, SessionOptions } from './options.js';
 import { OpenSession } from './open-session.js';
 import type { Session, SessionInfo } from './session.js';
 import type { JsonObject } from './protocol.js';
@@ -27,14 +28,8 @@ export class Glovebox {
    */
   runCode(source: string, options: CodeExecutionOptions = {}): CodeExecution {
     checkRun(source, options);
-    const run = new Run(options.report);
-    const message = encodeRun(source, options, this.#options.limits, run.bridge);
-    try {
-      this.#connect().start(run, message);
-    } catch (error) {
-      run.fail(error as GloveboxError);
-    }
-    return run.handle;
+    const run = new Run({ report: options.report });
+    return this.#start(run, 'run', encodeRun(source, options, this.#options.limits, run.bridge));
   }
 
   /** Opens a session, which lives until it is killed, this Glovebox is closed, or nobody has used it for long. */
@@ -57,10 +52,61 @@ export class Glovebox {
     return (await this.#connect().ask('session_cleanup', fields)).count as number;
   }
 
+  /**
+   * Runs `source` because an agent wants that: if the settings let agents run code, when a person has approved it or
+   * the settings say that nobody needs to, with secrets masked, and recorded. `runCode` is for code of your own.
+   *
+   * Throws a TypeError if the options are wrong, and a SerializationError if `args` hold what cannot be handed in. The
+   * handle rejects with a GloveboxError if the request could not be made; that it is refused is a result.
+   */
+  executeForAgent(source: string, options: AgentExecuteOptions = {}): AgentExecution {
+    checkAgentRun(source, options);
+    const message = encodeAgentRun(source, options, this.#options.limits);
+    return this.#start(new Run(options), 'execute', message) as unknown as AgentExecution;
+  }
+
+  /**
+   * Whether the settings let agents run code at all, as they were when the connection was made. If they have changed
+   * since, only a request shows it.
+   */
+  async agentsEnabled(): Promise<boolean> {
+    return (await this.#connect().hello()).agent === true;
+  }
+
+  /** The sessions of agents, as `sessions` has those of your own. Rejects if agents may not run code. */
+  async agentSessions(conversation?: string): Promise<SessionInfo[]> {
+    if (conversation !== undefined) checkText(conversation, 'conversation');
+    const fields = { agent: true, ...(conversation !== undefined && { conversation }) };
+    return (await this.#connect().ask('session_list', fields)).sessions as unknown as SessionInfo[];
+  }
+
+  /** Ends a session of an agent's, and whatever it does. */
+  async killAgentSession(session: string, reason?: string): Promise<SessionInfo> {
+    checkText(session, 'session');
+    const fields = { agent: true, session, ...(reason !== undefined && { reason: String(reason) }) };
+    return (await this.#connect().ask('session_kill', fields)).session as unknown as SessionInfo;
+  }
+
+  /** Ends all sessions that agents have in a conversation, and tells how many there were. */
+  async cleanupAgentSessions(conversation: string, reason?: string): Promise<number> {
+    checkText(conversation, 'conversation');
+    const fields = { agent: true, conversation, ...(reason !== undefined && { reason: String(reason) }) };
+    return (await this.#connect().ask('session_cleanup', fields)).count as number;
+  }
+
   /** Ends all runs and the process. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#connection?.close(closed());
+  }
+
+  #start(run: Run, type: 'run' | 'execute', message: JsonObject): CodeExecution {
+    try {
+      this.#connect().start(run, type, message);
+    } catch (error) {
+      run.fail(error as GloveboxError);
+    }
+    return run.handle;
   }
 
   #connect(): Connection {

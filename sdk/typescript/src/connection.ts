@@ -3,7 +3,7 @@ import { LineSplitter } from './lines.js';
 import type { GloveboxOptions } from './options.js';
 import { MAX_LINE_BYTES, PROTOCOL, ProtocolError } from './protocol.js';
 import type { AnswerMessage, CallMessage, ErrorMessage, JsonObject } from './protocol.js';
-import type { Outgoing, OutputMessage, ReportMessage, ResultMessage } from './protocol.js';
+import type { Outgoing, OutputMessage, PendingMessage, ReportMessage, ResultMessage } from './protocol.js';
 import type { Run } from './run.js';
 import { openTransport, type Transport } from './transport.js';
 
@@ -17,7 +17,9 @@ export class Connection {
   readonly #transport: Transport;
   readonly #runs = new Map<number, Run>();
   readonly #requests = new Map<number, Waiting>();
+  readonly #newcomers = new Set<Waiting>();
   readonly #gone: Promise<void>;
+  #hello: JsonObject | undefined;
   #lastRequest = 0;
   #lastRun = 0;
   #error: GloveboxError | undefined;
@@ -38,11 +40,11 @@ export class Connection {
     return this.#error === undefined;
   }
 
-  start(run: Run, fields: JsonObject): void {
+  start(run: Run, type: 'run' | 'execute', fields: JsonObject): void {
     if (this.#error) return run.fail(this.#error);
     const number = ++this.#lastRun;
     try {
-      this.#send(number, { type: 'run', ...fields });
+      this.#send(number, { type, ...fields });
     } catch (error) {
       return run.fail(error as GloveboxError);
     }
@@ -58,6 +60,16 @@ export class Connection {
       const request = ++this.#lastRequest;
       this.#transport.output.write(toLine({ type, request, ...fields }));
       this.#requests.set(request, { resolve, reject });
+      this.#transport.hold(true);
+    });
+  }
+
+  /** Resolves with what the server has said first. */
+  hello(): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      if (this.#error) throw this.#error;
+      if (this.#hello) return resolve(this.#hello);
+      this.#newcomers.add({ resolve, reject });
       this.#transport.hold(true);
     });
   }
@@ -78,7 +90,7 @@ export class Connection {
   #receive(line: string): void {
     if (!this.usable) return;
     const message = parse(line);
-    if (message.type === 'hello') return checkHello(message);
+    if (message.type === 'hello') return this.#onHello(message);
     if (message.type === 'error') return this.#onError(message as unknown as ErrorMessage);
     if (message.request !== undefined) return this.#take(message.request as number)?.resolve(message);
     const number = message.run as number;
@@ -86,6 +98,14 @@ export class Connection {
     if (!run) return; // it has ended, or never got as far
     run.runInAsyncScope(deliver, undefined, run, message);
     if (message.type === 'result') this.#forget(number);
+  }
+
+  #onHello(message: JsonObject): void {
+    checkHello(message);
+    this.#hello = message;
+    for (const { resolve } of this.#newcomers) resolve(message);
+    this.#newcomers.clear();
+    this.#release();
   }
 
   #onError({ code, message, about, run: number, call, request, field }: ErrorMessage): void {
@@ -113,7 +133,7 @@ export class Connection {
   }
 
   #release(): void {
-    if (this.#runs.size === 0 && this.#requests.size === 0) this.#transport.hold(false);
+    if (this.#runs.size + this.#requests.size + this.#newcomers.size === 0) this.#transport.hold(false);
   }
 
   /** A server that breaks the rules is not listened to any more. */
@@ -133,6 +153,8 @@ export class Connection {
     this.#runs.clear();
     for (const { reject } of this.#requests.values()) reject(error);
     this.#requests.clear();
+    for (const { reject } of this.#newcomers) reject(error);
+    this.#newcomers.clear();
   }
 }
 
@@ -150,6 +172,8 @@ function deliver(run: Run, message: JsonObject): void {
       return run.onOutput(message as unknown as OutputMessage);
     case 'prompt':
       return run.onPrompt(message.prompt as string);
+    case 'pending':
+      return run.onPending(message as unknown as PendingMessage);
     case 'display': // the result holds them all
     case 'log':
       return;

@@ -45,7 +45,7 @@ const LONG_BIGINT = 1n << 32768n;
  * in several of the line's values stays one object.
  */
 export class Encoder {
-  readonly #exporter: Exporter;
+  readonly #exporter: Exporter | undefined;
   readonly #met = new Map<object, Met>();
   readonly #backings = new Map<ArrayBuffer, Backing>();
   #path: Step[] = [];
@@ -53,7 +53,8 @@ export class Encoder {
   #shared = 0;
   #deepest = 0;
 
-  constructor(exporter: Exporter) {
+  /** Without an exporter functions and promises cannot be put. */
+  constructor(exporter?: Exporter) {
     this.#exporter = exporter;
   }
 
@@ -100,6 +101,7 @@ export class Encoder {
       case 'bigint':
         return setKey(holder, key, { $type: 'bigint', value: encodeBigint(value) });
       case 'function':
+        if (!this.#exporter) this.#refuse('a function cannot cross here');
         return setKey(holder, key, this.#exporter.exportFunction(value));
       case 'object':
         return value === null ? setKey(holder, key, null) : this.#putObject(holder, key, value, depth);
@@ -109,7 +111,7 @@ export class Encoder {
   }
 
   #putObject(holder: Holder, key: Key, value: object, depth: number): void {
-    if (types.isPromise(value)) return setKey(holder, key, this.#exporter.exportPromise(value));
+    if (types.isPromise(value)) return this.#putPromise(holder, key, value);
     if (types.isArrayBuffer(value)) return this.#putBuffer(holder, key, value, true);
     const met = this.#met.get(value);
     if (met) return this.#putReference(holder, key, met);
@@ -123,6 +125,11 @@ export class Encoder {
     if (types.isRegExp(value)) return this.#putRegExp(holder, key, value);
     if (isError(value)) return setKey(holder, key, encodeError(value));
     this.#putPlain(holder, key, value, depth);
+  }
+
+  #putPromise(holder: Holder, key: Key, promise: Promise<unknown>): void {
+    if (!this.#exporter) this.#refuse('a promise cannot cross here');
+    setKey(holder, key, this.#exporter.exportPromise(promise));
   }
 
   #putReference(holder: Holder, key: Key, met: Met): void {

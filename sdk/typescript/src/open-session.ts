@@ -22,10 +22,10 @@ export class OpenSession implements Session {
 
   execute(source: string, options: SessionExecuteOptions = {}): SessionExecution {
     checkExecute(source, options);
-    const run = new Run(options.report, options.onOutput, options.onPrompt);
+    const run = new Run(options);
     const message = encodeExecution(source, this.id, options, this.#limits, run.bridge);
     try {
-      this.#connection.start(run, message);
+      this.#connection.start(run, 'run', message);
     } catch (error) {
       run.fail(error as GloveboxError);
     }

@@ -1,5 +1,6 @@
+import type { AgentPending } from './agent.js';
 import { Encoder, isIdentifier, memberText, setKey, type Exporter } from './encode.js';
-import type { JsonObject } from './protocol.js';
+import type { Json, JsonObject } from './protocol.js';
 
 export interface CodeExecutionOptions {
   /** The export that is the result, and what it is called with if it is a function: `{ fn: 'default', args: [] }`. */
@@ -52,6 +53,38 @@ export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'langu
   onPrompt?: (prompt: string) => void;
 }
 
+/** What an agent can ask for. */
+export interface AgentExecuteOptions {
+  /** `'typescript'` unless said otherwise. */
+  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node' | 'deno';
+  /** What the export is called with if it is a function. Functions and promises cannot cross here. */
+  args?: unknown[];
+  /** Whose request it is: sessions, trust and limits are a conversation's. */
+  conversation?: string;
+  /** Of the model: the settings say how many executions there may be in one. */
+  turn?: string;
+  /** What the agent says that it is for: shown to whoever decides, and recorded. */
+  purpose?: string;
+  /**
+   * `true`: in the conversation's session of this language, which is made if there is none; or the id of one of its
+   * sessions. Otherwise it runs alone.
+   */
+  session?: boolean | string;
+  /** What it costs in energy: `'isolated'` unless said otherwise. */
+  tier?: 'isolated' | 'network';
+  /** More than the settings allow is cut to that; so are those below. */
+  timeoutMs?: number;
+  memoryBytes?: number;
+  outputBytes?: number;
+  resultBytes?: number;
+  /** Called when a person is asked; again if the rules have changed meanwhile. */
+  onPending?: (pending: AgentPending) => void;
+  /** Called with what the program writes, as it happens. */
+  onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
+  /** Called when the program awaits input, of which an agent's gets none. */
+  onPrompt?: (prompt: string) => void;
+}
+
 /** Of one run each. */
 export interface Limits {
   /** After this a run is `'terminated'`; if it is not given, 300,000 or what the settings say; at most what they allow. */
@@ -78,6 +111,10 @@ export interface GloveboxOptions {
   socket?: string;
   /** Environment of the process; this one's unless given. */
   env?: Record<string, string | undefined>;
+  /** The file that the process reads its settings from, instead of where it would find one: docs/CONFIGURATION.md. */
+  configFile?: string;
+  /** Settings of the process, before those of file and environment: `{ 'agent.enabled': true }`. */
+  settings?: Record<string, string | number | boolean>;
   limits?: Limits;
 }
 
@@ -99,7 +136,7 @@ const runChecks: Checks<CodeExecutionOptions> = {
   imports: (value, name) => checkEach(value, name, isBareSpecifier, isObject),
   modules: (value, name) => checkEach(value, name, isRelativeSpecifier, isString),
   globals: (value, name) => checkEach(value, name, isName),
-  language: isLanguage,
+  language: (value, name) => isOneOf(value, name, ['javascript', 'typescript']),
   memoryLimitBytes: isPositiveInteger,
   filename: isString,
   report: isFunction,
@@ -129,11 +166,30 @@ const sessionChecks: Checks<SessionOptions> = {
   reuse: isBoolean,
 };
 
+const agentChecks: Checks<AgentExecuteOptions> = {
+  language: (value, name) => isOneOf(value, name, ['javascript', 'typescript', 'python', 'shell', 'node', 'deno']),
+  args: isArray,
+  conversation: checkText,
+  turn: checkText,
+  purpose: checkText,
+  session: isSeat,
+  tier: (value, name) => isOneOf(value, name, ['isolated', 'network']),
+  timeoutMs: isPositiveInteger,
+  memoryBytes: isPositiveInteger,
+  outputBytes: isPositiveInteger,
+  resultBytes: isPositiveInteger,
+  onPending: isFunction,
+  onOutput: isFunction,
+  onPrompt: isFunction,
+};
+
 const clientChecks: Checks<GloveboxOptions> = {
   path: isString,
   command: isCommand,
   socket: isString,
   env: isObject,
+  configFile: checkText,
+  settings: (value, name) => checkEach(value, name, isSettingName, isSetting),
   limits: (value, name) =>
     checkFields(value, name, {
       timeoutMs: isPositiveInteger,
@@ -164,10 +220,29 @@ export function checkSession(options: unknown): void {
 }
 
 /** Throws a TypeError that names what is wrong. */
-export function checkClient(options: unknown): void {
+export function checkAgentRun(source: unknown, options: AgentExecuteOptions): void {
+  isString(source, 'source');
+  checkFields(options, 'options', agentChecks);
+  if (options.session && !options.conversation) {
+    throw new TypeError("options.conversation: must be given, since a session is a conversation's");
+  }
+}
+
+/** Throws a TypeError that names what is wrong. NUL would end a text early in a Glovebox. */
+export function checkText(value: unknown, name: string): void {
+  if (typeof value !== 'string' || value.includes('\0')) {
+    throw new TypeError(`${name}: must be a string without NUL`);
+  }
+}
+
+/** Throws a TypeError that names what is wrong. */
+export function checkClient(options: GloveboxOptions): void {
   checkFields(options, 'options', clientChecks);
-  const given = ['path', 'command', 'socket'].filter((key) => (options as JsonObject)[key] !== undefined);
+  const given = (['path', 'command', 'socket'] as const).filter((key) => options[key] !== undefined);
   if (given.length > 1) throw new TypeError(`options: ${given.join(' and ')} exclude each other`);
+  const other = given.find((key) => key !== 'path');
+  const own = (['configFile', 'settings'] as const).find((key) => options[key] !== undefined);
+  if (other && own) throw new TypeError(`options.${own}: is for the program glovebox; there is a ${other} instead`);
 }
 
 /** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for what cannot cross. */
@@ -213,6 +288,25 @@ export function encodeExecution(
   return { ...message, options: fields, session };
 }
 
+/** The fields of an agent's request. Throws a SerializationError for what cannot cross. */
+export function encodeAgentRun(source: string, options: AgentExecuteOptions, given: Limits | undefined): JsonObject {
+  const { language, args, conversation, turn, purpose, session, tier } = options;
+  const texts = { language, conversation, turn, purpose, session, tier };
+  const message: JsonObject = { source, ...defined(texts) };
+  const limits = defined({
+    timeoutMs: options.timeoutMs ?? given?.timeoutMs,
+    memoryBytes: options.memoryBytes,
+    outputBytes: options.outputBytes ?? given?.outputBytes,
+    resultBytes: options.resultBytes ?? given?.resultBytes,
+  });
+  if (Object.keys(limits).length > 0) message.limits = limits;
+  if (!args) return message;
+  const encoder = new Encoder();
+  encoder.put(message, 'args', args, 'args');
+  encoder.finish('options');
+  return message;
+}
+
 function encodeExecute(execute: CodeExecutionOptions['execute'], encoder: Encoder): JsonObject {
   const encoded: JsonObject = { fn: execute?.fn ?? 'default' };
   if (execute?.args) encoder.put(encoded, 'args', execute.args, 'args');
@@ -232,6 +326,11 @@ function encodeNamed(values: Record<string, unknown>, name: string, encoder: Enc
   const encoded: JsonObject = {};
   for (const key of Object.keys(values)) encoder.putMember(encoded, key, values, name);
   return encoded;
+}
+
+/** Those fields that are there. */
+function defined(fields: Record<string, Json | undefined>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 function checkFields(value: unknown, name: string, checks: Record<string, Check>, hints: Record<string, string> = {}) {
@@ -283,9 +382,27 @@ function isPositiveInteger(value: unknown, name: string): void {
     throw new TypeError(`${name}: must be a positive integer`);
 }
 
-function isLanguage(value: unknown, name: string): void {
-  if (value !== 'javascript' && value !== 'typescript') {
-    throw new TypeError(`${name}: must be 'javascript' or 'typescript'`);
+function isSeat(value: unknown, name: string): void {
+  if (typeof value === 'boolean') return;
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) {
+    throw new TypeError(`${name}: must be true, for the conversation's own, or the id of one`);
+  }
+}
+
+function isOneOf(value: unknown, name: string, choices: string[]): void {
+  if (choices.includes(value as string)) return;
+  const quoted = choices.map((choice) => `'${choice}'`);
+  throw new TypeError(`${name}: must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`);
+}
+
+function isSettingName(key: unknown, name: string): void {
+  if (!/^[\w.-]+$/.test(key as string)) throw new TypeError(`${name}: must be the name of a setting`);
+}
+
+function isSetting(value: unknown, name: string): void {
+  if (typeof value === 'boolean' || Number.isFinite(value)) return;
+  if (typeof value !== 'string' || value.includes('\0')) {
+    throw new TypeError(`${name}: must be true, false, a number, or a string without NUL`);
   }
 }
 

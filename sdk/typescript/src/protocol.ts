@@ -8,7 +8,7 @@ export const PROTOCOL = 1;
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** What a client sends, but for the number of the run. */
-export type Outgoing = JsonObject & { type: 'run' | 'answer' | 'call' | 'terminate' | 'interrupt' };
+export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
 export interface CallMessage {
   call: number;
@@ -43,11 +43,20 @@ export interface OutputMessage {
   text: string;
 }
 
+/** Whoever decides has until `expiresAt`, in milliseconds since 1970. */
+export interface PendingMessage {
+  approval: string;
+  expiresAt: number;
+}
+
 export interface ResultMessage {
+  /** That an agent's run was in. */
+  session?: string;
   result: {
     status: string;
     result?: Json;
     logs?: { level: string; args: Json[]; timestamp: number }[];
+    displays?: Json[];
     error?: JsonObject;
     [field: string]: unknown;
   };

@@ -1,11 +1,21 @@
 import { AsyncResource } from 'node:async_hooks';
+import type { AgentPending, AgentResult } from './agent.js';
 import { Bridge } from './bridge.js';
 import { Decoder } from './decode.js';
 import { SerializationError, type GloveboxError } from './errors.js';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';
-import type { Json, JsonObject, Outgoing, OutputMessage, ReportMessage, ResultMessage } from './protocol.js';
+import type { Json, JsonObject, Outgoing } from './protocol.js';
+import type { OutputMessage, PendingMessage, ReportMessage, ResultMessage } from './protocol.js';
 
 type Result = ResultMessage['result'];
+
+/** Whom to tell what while the run lives. */
+export interface Listeners {
+  report?: ((value: unknown) => void) | undefined;
+  onOutput?: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
+  onPrompt?: ((prompt: string) => void) | undefined;
+  onPending?: ((pending: AgentPending) => void) | undefined;
+}
 
 /**
  * One run on our side: its handle, and what arrives for it.
@@ -16,9 +26,7 @@ type Result = ResultMessage['result'];
 export class Run extends AsyncResource {
   readonly handle: CodeExecution;
   readonly bridge = new Bridge((message) => this.#send(message));
-  readonly #report: ((value: unknown) => void) | undefined;
-  readonly #output: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
-  readonly #prompt: ((prompt: string) => void) | undefined;
+  readonly #listeners: Listeners;
   readonly #reports: unknown[] = [];
   readonly #began = performance.now();
   #send: (message: Outgoing) => void = () => {};
@@ -27,15 +35,9 @@ export class Run extends AsyncResource {
   #resolve!: (result: CodeExecutionResult) => void;
   #reject!: (error: GloveboxError) => void;
 
-  constructor(
-    report: ((value: unknown) => void) | undefined,
-    output?: (text: string, stream: 'stdout' | 'stderr') => void,
-    prompt?: (prompt: string) => void,
-  ) {
+  constructor({ report, onOutput, onPrompt, onPending }: Listeners) {
     super('CodeExecution');
-    this.#report = report;
-    this.#output = output;
-    this.#prompt = prompt;
+    this.#listeners = { report, onOutput, onPrompt, onPending };
     const settled = new Promise<CodeExecutionResult>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -53,17 +55,25 @@ export class Run extends AsyncResource {
     this.bridge.answer(message.call, () => {
       const value = new Decoder(message, this.bridge).decode(message.value, 'report');
       this.#reports.push(value);
-      return this.#report?.(value);
+      const { report } = this.#listeners;
+      return report?.(value);
     });
   }
 
   /** What a listener throws is its own problem, as with any event. */
   onOutput({ text, stream }: OutputMessage): void {
-    if (this.#output) queueMicrotask(() => this.#output!(text, stream));
+    const { onOutput } = this.#listeners;
+    if (onOutput) queueMicrotask(() => onOutput(text, stream));
   }
 
   onPrompt(prompt: string): void {
-    if (this.#prompt) queueMicrotask(() => this.#prompt!(prompt));
+    const { onPrompt } = this.#listeners;
+    if (onPrompt) queueMicrotask(() => onPrompt(prompt));
+  }
+
+  onPending({ approval, expiresAt }: PendingMessage): void {
+    const { onPending } = this.#listeners;
+    if (onPending) queueMicrotask(() => onPending({ approval, expiresAt: new Date(expiresAt) }));
   }
 
   onResult(message: ResultMessage): void {
@@ -114,14 +124,20 @@ function readOnly(array: unknown[]): readonly unknown[] {
   return new Proxy(array, { set: refuse, defineProperty: refuse, deleteProperty: refuse, setPrototypeOf: refuse });
 }
 
-function readResult(message: ResultMessage, bridge: Bridge): Omit<CodeExecutionResult, 'reports' | 'durationMs'> {
-  const { result } = message;
+/** What a run of any kind has; which fields there are is the server's to say. */
+type Read = Omit<CodeExecutionResult, 'reports' | 'durationMs'> & Pick<AgentResult, 'displays' | 'session'>;
+
+function readResult(message: ResultMessage, bridge: Bridge): Read {
+  const { result, session } = message;
   const decoder = new Decoder(message, bridge);
   const outcome = readOutcome(result, decoder);
   return {
     ...outcome,
     logs: (result.logs ?? []).map((log) => readLog(log, decoder)),
-    ...pick(result, ['memoryUsedBytes', 'runId', 'timedOut', 'truncated', 'stdout', 'stderr', 'exitCode']),
+    ...pick(result, ['memoryUsedBytes', 'timedOut', 'truncated', 'stdout', 'stderr', 'exitCode']),
+    ...(result.runId !== '' && pick(result, ['runId'])), // what was refused has none
+    ...(result.displays && { displays: result.displays.map((display) => readDisplay(display, decoder)) }),
+    ...(session !== undefined && { session }),
   };
 }
 
@@ -151,6 +167,11 @@ function readLog(log: { level: string; args: Json[]; timestamp: number }, decode
     }
   });
   return { level: log.level as CodeExecutionLog['level'], args, timestamp: log.timestamp };
+}
+
+/** Media types with text or bytes, which always cross. */
+function readDisplay(display: Json, decoder: Decoder): Record<string, string | Uint8Array> {
+  return decoder.decode(display, 'display') as Record<string, string | Uint8Array>;
 }
 
 function pick(from: Record<string, unknown>, keys: string[]): object {

@@ -40,6 +40,8 @@ export interface SessionResult extends CodeExecutionResult {
   stdout: string;
   stderr: string;
   exitCode: number;
+  /** What it has shown, such as figures: of each its media types, with text or bytes. Only if there is any. */
+  displays?: Record<string, string | Uint8Array>[];
 }
 
 /** A sandbox that remembers: what one run defines, the next one finds. */

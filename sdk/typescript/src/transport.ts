@@ -25,7 +25,13 @@ const STDERR_TAIL = 2000;
 
 export function openTransport(options: GloveboxOptions, gone: Gone): Transport {
   if (options.socket !== undefined) return openSocket(options.socket, gone);
-  return openProcess(options.command ?? [findProgram(options.path), 'stdio'], options.env, gone);
+  return openProcess(options.command ?? ownCommand(options), options.env, gone);
+}
+
+function ownCommand({ path, configFile, settings = {} }: GloveboxOptions): string[] {
+  const file = configFile === undefined ? [] : ['--config', configFile];
+  const set = Object.entries(settings).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+  return [findProgram(path), 'stdio', ...file, ...set];
 }
 
 /** The process dies with this one: its stdin is closed then. */

@@ -30,7 +30,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   const { type, run } = message;
   received.push(message);
-  if (type === 'run') scripts.set(run, JSON.parse(message.source));
+  if (type === 'run' || type === 'execute') scripts.set(run, JSON.parse(message.source));
   if (type === 'terminate') {
     const error = { name: 'Error', message: message.reason ?? 'terminated', code: 'terminated' };
     return send({ ...result({ status: 'terminated', error }), run });

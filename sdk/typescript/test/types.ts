@@ -1,7 +1,8 @@
 /* Compiled, not run: what must hold of the exported types, and what must not compile. */
 import { Glovebox, GloveboxError, runCode, SerializationError } from 'glovebox';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog } from 'glovebox';
-import type { CodeExecutionOptions, CodeExecutionResult } from 'glovebox';
+import type { AgentExecuteOptions, AgentExecution, AgentPending, AgentResult, GloveboxOptions } from 'glovebox';
+import type { CodeExecutionOptions, CodeExecutionResult, SessionInfo, SessionResult } from 'glovebox';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Flat<T> = { [Key in keyof T]: T[Key] };
@@ -59,6 +60,58 @@ type Status = 'success' | 'error' | 'memory' | 'terminated' | 'link_error' | 'de
 holds<Same<CodeExecutionResult['status'], Status>>();
 holds<Same<Parameters<typeof runCode>, [source: string, options?: CodeExecutionOptions]>>();
 holds<Same<ReturnType<typeof runCode>, CodeExecution>>();
+
+interface AgentOptions {
+  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node' | 'deno';
+  args?: unknown[];
+  conversation?: string;
+  turn?: string;
+  purpose?: string;
+  session?: boolean | string;
+  tier?: 'isolated' | 'network';
+  timeoutMs?: number;
+  memoryBytes?: number;
+  outputBytes?: number;
+  resultBytes?: number;
+  onPending?: (pending: AgentPending) => void;
+  onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
+  onPrompt?: (prompt: string) => void;
+}
+holds<Same<Flat<AgentExecuteOptions>, Flat<AgentOptions>>>();
+holds<Same<Flat<AgentPending>, { approval: string; expiresAt: Date }>>();
+holds<Same<Flat<Omit<AgentResult, 'session'>>, Flat<SessionResult>>>();
+holds<Same<AgentResult['session'], string | undefined>>();
+
+interface AgentHandle extends PromiseLike<AgentResult> {
+  terminate(reason?: string): void;
+  readonly running: boolean;
+}
+holds<Same<Flat<AgentExecution>, Flat<AgentHandle>>>();
+holds<Same<ReturnType<Glovebox['executeForAgent']>, AgentExecution>>();
+holds<Same<GloveboxOptions['settings'], Record<string, string | number | boolean> | undefined>>();
+holds<Same<GloveboxOptions['configFile'], string | undefined>>();
+
+export async function usesForAgents(glovebox: Glovebox): Promise<string> {
+  if (!(await glovebox.agentsEnabled())) return 'no';
+  const run = glovebox.executeForAgent('6 * 7', {
+    language: 'python',
+    conversation: 'c',
+    session: true,
+    onPending: ({ approval, expiresAt }) => [approval.length, expiresAt.getTime()],
+  });
+  const { status, error, stdout, session } = await run;
+  // @ts-expect-error there are no reports
+  run.reports;
+  // @ts-expect-error it may have run alone
+  await glovebox.killAgentSession(session);
+  // @ts-expect-error the client's own functions are not for agents
+  glovebox.executeForAgent('', { imports: {} });
+  // @ts-expect-error there is no such language
+  glovebox.executeForAgent('', { language: 'cobol' });
+  const list: SessionInfo[] = await glovebox.agentSessions('c');
+  const ended: number = await glovebox.cleanupAgentSessions('c');
+  return `${status} ${error?.code} ${stdout} ${list.length} ${ended}`;
+}
 
 export async function uses(): Promise<string> {
   const run = runCode('export default 1', {
