@@ -26,7 +26,7 @@ export interface CodeExecutionOptions {
 
 export interface SessionOptions {
   /** `'typescript'` unless said otherwise. */
-  language?: 'javascript' | 'typescript' | 'python';
+  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node';
   /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
   profile?: string;
   /** Unique among those that live. */
