@@ -22,13 +22,26 @@ static void say_what_holds(const struct service *service) {
 		fprintf(stderr, "glovebox %s: these hold after a restart: %s\n", name, gb_buf_c_str(&fixed));
 }
 
+static bool choose_filter(const struct service *service, const struct gb_config *config,
+    struct gb_filter **ret, struct gb_err *err) {
+	return settings_filter(
+	    config, service->for_people ? "secrets.maskRun" : "secrets.maskStdio", ret, err);
+}
+
 static void read_again(struct service *service) {
 	struct gb_err err = {0};
-	if (!settings_reload(&service->settings, &service->config, &err)) {
+	const struct gb_config *fresh = NULL;
+	struct gb_filter *filter = NULL;
+	if (!settings_reload(&service->settings, &fresh, &err) ||
+	    !choose_filter(service, fresh, &filter, &err)) {
 		complain(service->command, "settings stay as they were: %s", err.message);
+		gb_config_unref(fresh);
 		return;
 	}
-	gb_server_configure(service->server, service->config);
+	gb_server_configure(service->server, fresh, filter);
+	gb_filter_destroy(filter);
+	gb_config_unref(service->config);
+	service->config = fresh;
 	say_what_holds(service);
 }
 
@@ -59,9 +72,8 @@ static bool watch_signals(struct service *service, struct gb_err *err) {
 
 /* --- its life --- */
 
-bool service_open(struct service *service, const struct gb_engine_options *engine,
-    const struct gb_server_options *server, struct gb_err *err) {
-	service->first = gb_config_ref(service->config);
+static bool open_server(struct service *service, const struct gb_engine_options *engine,
+    const struct gb_server_options *server, struct gb_filter *filter, struct gb_err *err) {
 	if (!gb_loop_init(&service->loop, err) ||
 	    !gb_terms_engine_create(service->config, engine, &service->engine, err))
 		return false;
@@ -69,7 +81,19 @@ bool service_open(struct service *service, const struct gb_engine_options *engin
 	options.loop = &service->loop;
 	options.engine = service->engine;
 	options.config = service->config;
-	return gb_server_create(&options, &service->server, err) && watch_signals(service, err);
+	options.filter = filter;
+	return gb_server_create(&options, &service->server, err);
+}
+
+bool service_open(struct service *service, const struct gb_engine_options *engine,
+    const struct gb_server_options *server, struct gb_err *err) {
+	struct gb_filter *filter = NULL;
+	service->first = gb_config_ref(service->config);
+	if (!choose_filter(service, service->config, &filter, err))
+		return false;
+	bool ok = open_server(service, engine, server, filter, err);
+	gb_filter_destroy(filter);
+	return ok && watch_signals(service, err);
 }
 
 void service_close(struct service *service) {

@@ -230,9 +230,6 @@ bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *
 			add_hashes(filter, &beginnings[i], 0, bytes);
 	}
 	free(all);
-#ifdef __x86_64__
-	filter->wide = __builtin_cpu_supports("avx2");
-#endif
 	return true;
 }
 
@@ -296,7 +293,8 @@ static inline bool is_hashed(const struct gb_prefilter *filter, const uint8_t *p
 
 const uint8_t *gb_prefilter_next(const struct gb_prefilter *filter, struct gb_places *places) {
 #ifdef __x86_64__
-	while (filter->wide) {
+	bool wide = !filter->narrow && __builtin_cpu_supports("avx2");
+	while (wide) {
 		if (!places->found)
 			skip_wide(filter, places);
 		if (!places->found)

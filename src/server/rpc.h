@@ -9,6 +9,7 @@
 
 #include "base/list.h"
 #include "glovebox/sessions.h"
+#include "guard/masked.h"
 #include "server/lines.h"
 #include "server/messages.h"
 #include "server/server.h"
@@ -20,7 +21,8 @@ struct gb_server {
 	struct gb_manager *manager;
 	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
 	const struct gb_config *config;
-	bool strict; /* who asks for more than the settings allow is refused */
+	struct gb_filter *filter; /* or NULL */
+	bool strict;              /* who asks for more than the settings allow is refused */
 	unsigned max_runs;
 	uint64_t timeout_ms;    /* or 0 */
 	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
@@ -58,6 +60,7 @@ struct gb_rpc_run {
 	struct gb_server *server;
 	struct gb_client *client; /* NULL once that is gone and the run, in a session, is not yet */
 	bool in_session;
+	struct gb_masked *masked;    /* what it has said so far; NULL if nothing is masked */
 	struct gb_rpc_tail tails[2]; /* of stdout and stderr */
 	struct gb_run *run;          /* NULL while it waits */
 	struct gb_buf line;          /* its message, while it waits */

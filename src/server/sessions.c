@@ -71,13 +71,14 @@ bool gb_rpc_take_session(
 	struct gb_session_info info;
 	struct gb_err err = {0};
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
-		gb_reply_sessions(&client->lines, message->request, manager, message->conversation);
+		gb_reply_sessions(
+		    &client->lines, message->request, manager, message->conversation, client->server->filter);
 	} else if (message->type == GB_MESSAGE_SESSION_CLEANUP) {
 		unsigned n = gb_manager_cleanup(
 		    manager, message->conversation ? message->conversation : "", message->reason);
 		gb_reply_cleaned(&client->lines, message->request, n);
 	} else if (act(client, message, &info, &err)) {
-		gb_reply_session(&client->lines, message->request, &info);
+		gb_reply_session(&client->lines, message->request, &info, client->server->filter);
 	} else {
 		return refuse(&err, complaint);
 	}
@@ -89,5 +90,5 @@ void gb_rpc_on_awaiting(
 	(void)manager, (void)data;
 	struct gb_rpc_run *own = gb_run_data(run);
 	if (own && own->client)
-		gb_reply_prompt(&own->client->lines, own->entry.number, info);
+		gb_reply_prompt(&own->client->lines, own->entry.number, info, own->server->filter);
 }
