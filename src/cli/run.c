@@ -9,8 +9,10 @@
 #include "base/io.h"
 #include "cli/cli.h"
 #include "cli/session.h"
+#include "cli/settings.h"
 #include "cli/show.h"
-#include "glovebox/glovebox.h"
+#include "cli/spoken.h"
+#include "terms/terms.h"
 
 enum { INPUTS_MAX = 64 << 20 };
 
@@ -68,6 +70,7 @@ struct request {
 	struct gb_value *globals;
 	struct gb_run_options options;
 	struct gb_buf source;
+	struct settings_request settings;
 };
 
 enum {
@@ -87,7 +90,8 @@ enum {
 	FLAG_NET,
 	FLAG_OUT,
 	FLAG_SESSION,
-	FLAG_JSON
+	FLAG_JSON,
+	FLAG_SETTINGS
 };
 
 static const struct flag flags[] = {
@@ -114,6 +118,7 @@ static const struct flag flags[] = {
     [FLAG_SESSION] = {"session", 0, "NAME",
 	"run in the session NAME, which is made if there is none: see 'glovebox session'"},
     [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+    [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
 
@@ -184,6 +189,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	if (!flag)
 		return take_source(request, value, NULL);
+	if (settings_flag(&request->settings, flag, value))
+		return true;
 	switch (flag - flags) {
 	case FLAG_EVAL:
 		return take_source(request, NULL, value);
@@ -261,20 +268,12 @@ static bool load_source(struct request *request) {
 
 /* --- showing --- */
 
-static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
-	(void)run, (void)data;
-	show_log(log->level, log->args);
-}
-
-static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
-	(void)run, (void)data;
-	show_output(stream, bytes, n);
-}
-
-static int show(const struct request *request, const struct gb_result *result) {
+static int show(const struct request *request, struct gb_filter *filter, const struct gb_result *result) {
 	struct gb_err err = {0};
-	struct shown shown = {
-	    .command = &command_run, .source = gb_buf_str(&request->source), .out = request->out};
+	struct shown shown = {.command = &command_run,
+	    .source = gb_buf_str(&request->source),
+	    .filter = filter,
+	    .out = request->out};
 	gb_auto_free char *json = request->json ? gb_result_to_json(result, NULL, &err) : NULL;
 	if (request->json && !json) {
 		complain(&command_run, "%s", err.message);
@@ -313,6 +312,7 @@ static void fill_options(struct request *request) {
 		request->options.allowed_modules = request->allowed;
 }
 
+/* The process that keeps the sessions has settings of its own. */
 static int execute_in_session(struct request *request) {
 	const struct session_job job = {.command = &command_run,
 	    .session = request->session,
@@ -321,34 +321,73 @@ static int execute_in_session(struct request *request) {
 	    .fixed_language = request->has_language,
 	    .json = request->json,
 	    .out = request->out};
+	if (request->settings.file || request->settings.n_set) {
+		complain(&command_run,
+		    "--config and --set are not for sessions: the process that keeps them reads "
+		    "the settings when it starts, and on SIGHUP");
+		return EXIT_BAD_USE;
+	}
 	return session_execute(&job);
 }
 
-static int execute(struct request *request) {
+static int speak(struct request *request, struct gb_engine *engine, struct gb_filter *filter) {
+	struct gb_err err = {0};
+	struct spoken spoken;
+	struct gb_run *run = NULL;
+	int status = EXIT_BAD_USE;
+	if (spoken_begin(&spoken, filter, request->json, &request->options, &err) &&
+	    gb_run_start(engine, &request->options, &run, &err)) {
+		const struct gb_result *result = gb_run_wait(run);
+		status = result ? show(request, filter, spoken_end(&spoken, result)) : EXIT_CODE_FAILED;
+		gb_run_destroy(run);
+	} else {
+		complain(&command_run, "%s", err.message);
+	}
+	spoken_finish(&spoken);
+	return status;
+}
+
+static int execute(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
 	struct gb_engine *engine;
+	struct gb_filter *filter;
 	const struct gb_engine_options options = {.shards = 1,
 	    .warm = GB_NONE,
 	    .max_runs = 1,
 	    .ready = 1u << request->language,
 	    .node_packages = request->packages};
+	if (!settings_filter(config, "secrets.maskRun", &filter, &err))
+		return refuse(request, "masking", err.message);
 	stay_on_this_cpu();
-	if (!gb_engine_create(&options, &engine, &err))
-		return refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
-	if (!request->json) {
-		request->options.on_log = on_log;
-		request->options.on_output = on_output;
-	}
-	int status = EXIT_BAD_USE;
-	struct gb_run *run;
-	if (gb_run_start(engine, &request->options, &run, &err)) {
-		const struct gb_result *result = gb_run_wait(run);
-		status = result ? show(request, result) : EXIT_CODE_FAILED;
-		gb_run_destroy(run);
+	int status = EXIT_REFUSED;
+	if (gb_terms_engine_create(config, &options, &engine, &err)) {
+		status = speak(request, engine, filter);
+		gb_engine_destroy(engine);
 	} else {
-		complain(&command_run, "%s", err.message);
+		refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	}
-	gb_engine_destroy(engine);
+	gb_filter_destroy(filter);
+	return status;
+}
+
+/* What is set, where nothing was asked for; and no more than that allows. */
+static bool apply_settings(struct request *request, const struct gb_config *config) {
+	const struct gb_config_list *modules = &config->node.allowed_modules;
+	struct gb_err err = {0};
+	for (size_t i = 0; request->language == GB_NODE && i < modules->n; i++)
+		gb_value_push(request->allowed,
+		    gb_value_string(request->values, modules->items[i], strlen(modules->items[i])));
+	fill_options(request);
+	if (!gb_terms_check(config, &request->options, &err))
+		return complain(&command_run, "%s", err.message);
+	gb_terms_limit(config, 0, &request->options);
+	return true;
+}
+
+static int execute_alone(struct request *request) {
+	const struct gb_config *config = settings_load(&command_run, &request->settings);
+	int status = config && apply_settings(request, config) ? execute(request, config) : EXIT_BAD_USE;
+	gb_config_unref(config);
 	return status;
 }
 
@@ -361,8 +400,10 @@ static int run_request(struct request *request) {
 		request->language = language_by_file(request->file);
 	if (!load_source(request))
 		return EXIT_BAD_USE;
+	if (!request->session)
+		return execute_alone(request);
 	fill_options(request);
-	return request->session ? execute_in_session(request) : execute(request);
+	return execute_in_session(request);
 }
 
 static int run(const struct command *self, int argc, char **argv) {

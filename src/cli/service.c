@@ -25,25 +25,29 @@ static void say_what_holds(const struct service *service) {
 		fprintf(stderr, "glovebox %s: these hold after a restart: %s\n", name, gb_buf_c_str(&fixed));
 }
 
-/* The one that can say no comes first. */
-static bool configure(struct service *service, const struct gb_config *config, struct gb_err *err) {
-	if (service->gate && !gb_gate_configure(service->gate, config, err))
-		return false;
-	gb_server_configure(service->server, config);
-	return true;
+static bool choose_filter(const struct service *service, const struct gb_config *config,
+    struct gb_filter **ret, struct gb_err *err) {
+	return settings_filter(
+	    config, service->for_people ? "secrets.maskRun" : "secrets.maskStdio", ret, err);
 }
 
 static void read_again(struct service *service) {
 	const struct gb_config *config = gb_config_ref(service->config);
 	struct gb_err err = {0};
-	if (settings_reload(&service->settings, &config, &err) && configure(service, config, &err)) {
+	struct gb_filter *filter = NULL;
+	/* The last of them changes something, or nothing. */
+	if (settings_reload(&service->settings, &config, &err) &&
+	    choose_filter(service, config, &filter, &err) &&
+	    (!service->gate || gb_gate_configure(service->gate, config, &err))) {
+		gb_server_configure(service->server, config, filter);
 		gb_config_unref(service->config);
-		service->config = config;
+		service->config = gb_config_ref(config);
 		say_what_holds(service);
-		return;
+	} else {
+		complain(service->command, "settings stay as they were: %s", err.message);
 	}
+	gb_filter_destroy(filter);
 	gb_config_unref(config);
-	complain(service->command, "settings stay as they were: %s", err.message);
 }
 
 /* Once, until it is another trouble. */
@@ -82,9 +86,8 @@ static bool watch_signals(struct service *service, struct gb_err *err) {
 
 /* --- its life --- */
 
-bool service_open(struct service *service, const struct gb_engine_options *engine,
-    const struct gb_server_options *server, struct gb_err *err) {
-	service->first = gb_config_ref(service->config);
+static bool open_server(struct service *service, const struct gb_engine_options *engine,
+    const struct gb_server_options *server, struct gb_filter *filter, struct gb_err *err) {
 	if (!gb_loop_init(&service->loop, err) ||
 	    !gb_terms_engine_create(service->config, engine, &service->engine, err))
 		return false;
@@ -98,7 +101,19 @@ bool service_open(struct service *service, const struct gb_engine_options *engin
 	options.loop = &service->loop;
 	options.engine = service->engine;
 	options.config = service->config;
-	return gb_server_create(&options, &service->server, err) && watch_signals(service, err);
+	options.filter = filter;
+	return gb_server_create(&options, &service->server, err);
+}
+
+bool service_open(struct service *service, const struct gb_engine_options *engine,
+    const struct gb_server_options *server, struct gb_err *err) {
+	struct gb_filter *filter = NULL;
+	service->first = gb_config_ref(service->config);
+	if (!choose_filter(service, service->config, &filter, err))
+		return false;
+	bool ok = open_server(service, engine, server, filter, err);
+	gb_filter_destroy(filter);
+	return ok && watch_signals(service, err);
 }
 
 void service_close(struct service *service) {

@@ -22,6 +22,7 @@ struct service {
 	struct settings_request settings;
 	const struct gb_config *config; /* as they are now */
 	const struct gb_config *first;  /* as they were when the engine was made */
+	bool for_people;                /* which of the settings says what is masked: secrets.maskRun */
 	struct gb_loop loop;
 	struct gb_engine *engine;
 	bool agents; /* their requests are taken, if the settings let them */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/session.h"
+#include "cli/settings.h"
 #include "cli/show.h"
 #include "value/json.h"
 
@@ -127,6 +128,16 @@ static void read_error(const struct gb_value *error, struct gb_run_error *ret) {
 	};
 }
 
+/* The host has masked what the code says. The code itself is quoted here; false if it should not be. */
+static bool choose_filter(struct gb_filter **ret) {
+	const struct settings_request none = {0};
+	const struct gb_config *config = NULL;
+	bool ok =
+	    settings_reload(&none, &config, NULL) && settings_filter(config, "secrets.maskRun", ret, NULL);
+	gb_config_unref(config);
+	return ok;
+}
+
 /* The result again, from the message: what is shown is shown by what shows every result. */
 static int show_message(
     const struct session_client *client, const struct session_job *job, const struct gb_value *message) {
@@ -149,13 +160,18 @@ static int show_message(
 	struct gb_str line = session_heard(client);
 	const char *json = memmem(line.p, line.n, "\"result\":{", 10);
 	gb_auto_free char *text = json ? strndup(json + 9, line.n - (size_t)(json + 9 - line.p) - 1) : NULL;
+	struct gb_filter *filter = NULL;
+	bool quotable = result.error.line && choose_filter(&filter);
 	const struct shown shown = {
 	    .command = job->command,
-	    .source = {job->options->source, job->options->source_bytes},
+	    .source = {job->options->source, quotable ? job->options->source_bytes : 0},
+	    .filter = filter,
 	    .out = job->out,
 	    .json = job->json ? text : NULL,
 	};
-	return show_result(&shown, &result);
+	int status = show_result(&shown, &result);
+	gb_filter_destroy(filter);
+	return status;
 }
 
 static int refuse(const struct session_job *job, const struct gb_value *error) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "guard/secrets_load.h"
 
 bool settings_flag(struct settings_request *request, const struct flag *flag, const char *value) {
 	if (strcmp(flag->name, "config") == 0)
@@ -31,4 +32,16 @@ const struct gb_config *settings_load(const struct command *command, const struc
 	if (!settings_reload(request, &config, &err))
 		complain(command, "%s", err.message);
 	return config;
+}
+
+/* Fails closed: what cannot be masked is not run, unless it is said that nothing is to be. */
+bool settings_filter(
+    const struct gb_config *config, const char *setting, struct gb_filter **ret, struct gb_err *err) {
+	bool of_run = strcmp(setting, "secrets.maskRun") == 0;
+	enum gb_config_masking masking = of_run ? config->secrets.mask_run : config->secrets.mask_stdio;
+	struct gb_err why = {0};
+	if (gb_filter_choose(config, masking, environ, ret, &why))
+		return true;
+	return gb_fail(err, why.code, 0,
+	    "secrets cannot be masked: %s; to go on without masking: --set %s=none", why.message, setting);
 }

@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "config/config.h"
+#include "guard/secrets.h"
 
 enum { SETTINGS_MAX = 256 };
 
@@ -31,5 +32,9 @@ bool settings_flag(struct settings_request *request, const struct flag *flag, co
 bool settings_reload(
     const struct settings_request *request, const struct gb_config **config, struct gb_err *err);
 const struct gb_config *settings_load(const struct command *command, const struct settings_request *request);
+
+/* What @setting, secrets.maskRun or secrets.maskStdio, wants masked; NULL if that is nothing. */
+bool settings_filter(
+    const struct gb_config *config, const char *setting, struct gb_filter **ret, struct gb_err *err);
 
 #endif

@@ -28,6 +28,13 @@ void show_output(int stream, const char *bytes, size_t n) {
 	fflush(to);
 }
 
+static bool has_secrets(struct gb_filter *filter, struct gb_str text) {
+	gb_auto_buf struct gb_buf clean;
+	gb_buf_init(&clean, text.n + 1);
+	gb_mask_text(filter, text, &clean);
+	return gb_buf_failed(&clean) || !gb_str_eq(gb_buf_str(&clean), text);
+}
+
 static void show_failure(const struct shown *shown, const struct gb_result *result) {
 	const struct gb_run_error *error = &result->error;
 	print_styled(stderr, RED, "%s", gb_status_name(result->status));
@@ -38,7 +45,7 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 	}
 	print_untrusted(stderr, error->message, strlen(error->message));
 	fputc('\n', stderr);
-	if (error->line)
+	if (error->line && !(shown->filter && has_secrets(shown->filter, shown->source)))
 		print_excerpt(stderr, shown->source, error->line, error->column);
 	print_untrusted(stderr, error->stack, strlen(error->stack));
 	if (result->status == GB_MEMORY)

@@ -4,12 +4,14 @@
 
 #include "cli/cli.h"
 #include "glovebox/glovebox.h"
+#include "guard/secrets.h"
 
 struct shown {
 	const struct command *command;
-	struct gb_str source; /* for excerpts */
-	const char *out;      /* a folder for what the program shows, or NULL */
-	const char *json;     /* print this, the result's JSON, and nothing else; or NULL */
+	struct gb_str source;     /* for excerpts */
+	struct gb_filter *filter; /* code in which it finds a secret is not shown; or NULL */
+	const char *out;          /* a folder for what the program shows, or NULL */
+	const char *json;         /* print this, the result's JSON, and nothing else; or NULL */
 };
 
 /* A console call, and a piece of output, as they happen. */

@@ -38,6 +38,10 @@ const char *gb_config_runtime_name(enum gb_config_runtime runtime);
  * that; or with E2B. */
 enum gb_config_mode { GB_CONFIG_RESTRICTED, GB_CONFIG_PERMISSIVE, GB_CONFIG_E2B };
 
+/* What is masked in what a run says: all that looks like a secret, and registered values; only those, and
+ * what the owner has given patterns for; nothing. */
+enum gb_config_masking { GB_CONFIG_MASK_ALL, GB_CONFIG_MASK_REGISTERED, GB_CONFIG_MASK_NONE };
+
 struct gb_config_list {
 	const char *const *items;
 	size_t n;
@@ -117,6 +121,7 @@ struct gb_config {
 	} guard;
 	struct {
 		struct gb_config_list patterns, environment;
+		enum gb_config_masking mask_run, mask_stdio;
 	} secrets;
 	struct {
 		struct gb_config_list allowlist;

@@ -152,6 +152,10 @@ const struct gb_setting gb_settings[] = {
 	.help = "further regular expressions for what is masked in output"},
     {"secrets.environment", GB_SETTING_VARIABLES, AT(secrets.environment), "[]",
 	.help = "variables whose values are masked in output"},
+    {"secrets.maskRun", GB_SETTING_MASKING, AT(secrets.mask_run), "all",
+	.help = "in what 'run' and sessions of the command line say: all, or registered and configured ones"},
+    {"secrets.maskStdio", GB_SETTING_MASKING, AT(secrets.mask_stdio), "registered",
+	.help = "in what runs of clients of 'stdio' say; their results are an application's own"},
 
     {"network.allowlist", GB_SETTING_HOSTS, AT(network.allowlist), "[]",
 	ALIAS({"sandbox.networkAllowlist"}, {"runtime.allowed_hosts"}),

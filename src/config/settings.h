@@ -20,6 +20,7 @@ enum gb_setting_type {
 	GB_SETTING_SIZE,
 	GB_SETTING_REAL,
 	GB_SETTING_MODE,
+	GB_SETTING_MASKING,
 	GB_SETTING_PATH,
 	GB_SETTING_VARIABLE,
 	/* Lists, by what their items are. */

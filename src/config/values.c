@@ -121,16 +121,38 @@ static bool read_size(struct gb_setting_read *read, struct gb_str text, void *to
 	return read_measure(read, text, gb_str_parse_size, read->unit == GB_UNIT_MEGABYTES ? 0x1p20 : 0, to);
 }
 
-static const char *const modes[] = {
-    [GB_CONFIG_RESTRICTED] = "restricted", [GB_CONFIG_PERMISSIVE] = "permissive", [GB_CONFIG_E2B] = "e2b"};
+static const char *const modes[] = {[GB_CONFIG_RESTRICTED] = "restricted",
+    [GB_CONFIG_PERMISSIVE] = "permissive",
+    [GB_CONFIG_E2B] = "e2b",
+    NULL};
+static const char *const maskings[] = {[GB_CONFIG_MASK_ALL] = "all",
+    [GB_CONFIG_MASK_REGISTERED] = "registered",
+    [GB_CONFIG_MASK_NONE] = "none",
+    NULL};
 
-static bool read_mode(struct gb_setting_read *read, struct gb_str text, void *to) {
-	for (size_t i = 0; i < GB_COUNT(modes); i++)
-		if (strcmp(text.p, modes[i]) == 0) {
-			*(enum gb_config_mode *)to = (enum gb_config_mode)i;
+static bool find_word(const char *const *words, struct gb_str text, unsigned *ret) {
+	for (unsigned i = 0; words[i]; i++)
+		if (strcmp(text.p, words[i]) == 0) {
+			*ret = i;
 			return true;
 		}
 	return false;
+}
+
+static bool read_mode(struct gb_setting_read *read, struct gb_str text, void *to) {
+	unsigned which;
+	if (!find_word(modes, text, &which))
+		return false;
+	*(enum gb_config_mode *)to = (enum gb_config_mode)which;
+	return true;
+}
+
+static bool read_masking(struct gb_setting_read *read, struct gb_str text, void *to) {
+	unsigned which;
+	if (!find_word(maskings, text, &which))
+		return false;
+	*(enum gb_config_masking *)to = (enum gb_config_masking)which;
+	return true;
 }
 
 static bool read_path(struct gb_setting_read *read, struct gb_str text, void *to) {
@@ -210,6 +232,10 @@ static void write_mode(struct gb_buf *out, const void *from) {
 	gb_buf_printf(out, "%s", modes[*(const enum gb_config_mode *)from]);
 }
 
+static void write_masking(struct gb_buf *out, const void *from) {
+	gb_buf_printf(out, "%s", maskings[*(const enum gb_config_masking *)from]);
+}
+
 static void write_path(struct gb_buf *out, const void *from) {
 	gb_config_write_item(out, *(const char *const *)from);
 }
@@ -238,6 +264,8 @@ static const struct type {
 	false},
     [GB_SETTING_MODE] = {"one of restricted, permissive, e2b", "restricted, permissive or e2b",
 	sizeof(enum gb_config_mode), read_mode, write_mode, false},
+    [GB_SETTING_MASKING] = {"one of all, registered, none", "all, registered or none",
+	sizeof(enum gb_config_masking), read_masking, write_masking, false},
     [GB_SETTING_PATH] = {"path", "an absolute path", sizeof(char *), read_path, write_path, false},
     [GB_SETTING_VARIABLE] = {"variable", "a variable's name such as ${NAME}", sizeof(char *), read_variable,
 	write_variable, false},

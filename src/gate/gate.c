@@ -193,6 +193,10 @@ bool gb_gate_enabled(const struct gb_gate *gate) {
 	return gate->rules->config->agent.enabled;
 }
 
+struct gb_filter *gb_gate_filter(struct gb_gate *gate) {
+	return gate->rules->filter;
+}
+
 int gb_gate_fd(const struct gb_gate *gate) {
 	return gate->wait_fd;
 }

@@ -26,6 +26,7 @@
 #include "glovebox/sessions.h"
 #include "store/energy.h"
 
+struct gb_filter;
 struct gb_gate;
 struct gb_pass;
 
@@ -47,6 +48,8 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 
 /* Do the rules of now let agents run code at all? */
 bool gb_gate_enabled(const struct gb_gate *gate);
+/* What masks, by the rules of now. */
+struct gb_filter *gb_gate_filter(struct gb_gate *gate);
 /* Readable when a person may have decided. */
 int gb_gate_fd(const struct gb_gate *gate);
 /* Milliseconds until something is to be done of which no descriptor tells; -1: nothing is. */

@@ -5,7 +5,23 @@
 
 #include "base/cleanup.h"
 
-enum { TEXTS_MAX = 48 << 20 };
+enum {
+	TEXTS_MAX = 48 << 20,
+	OUTPUT_SLACK = 4 << 20,
+	VALUE_FACTOR = 16,
+	DISPLAYS_MAX = 64 << 20,
+	FILES_MAX = 64 << 20,
+	REPORTS_MAX = 16 << 20, /* unless the run says otherwise */
+};
+
+size_t gb_masked_output_max(const struct gb_run_options *run) {
+	return run->output_bytes + OUTPUT_SLACK;
+}
+
+size_t gb_masked_value_max(const struct gb_run_options *run) {
+	uint64_t reports = run->report_bytes ? run->report_bytes : REPORTS_MAX;
+	return (run->result_bytes + run->output_bytes + reports + DISPLAYS_MAX + FILES_MAX) * VALUE_FACTOR;
+}
 
 bool gb_masked_init(
     struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes) {
@@ -90,13 +106,8 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXTS_MAX);
-	struct gb_mask *stream = gb_mask_create(masked->filter);
-	if (stream) {
-		gb_mask_feed(stream, text, n, &out);
-		gb_mask_end(stream, &out);
-	}
-	gb_mask_destroy(stream);
-	char *copy = stream && !gb_buf_failed(&out) ? gb_arena_copy(&masked->texts, gb_buf_str(&out)) : NULL;
+	gb_mask_text(masked->filter, (struct gb_str){text, n}, &out);
+	char *copy = !gb_buf_failed(&out) ? gb_arena_copy(&masked->texts, gb_buf_str(&out)) : NULL;
 	masked->failed |= !copy;
 	return copy ? (struct gb_str){copy, out.len} : GB_STR("");
 }
@@ -139,4 +150,19 @@ bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, 
 	ret->stderr_text = texts[1];
 	ret->stderr_bytes = masked->outputs[1].len;
 	return !masked->failed;
+}
+
+void gb_masked_tell(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
+	static const struct gb_run_error nothing = {"MaskingError",
+	    "there was no memory to look for secrets in the result, so it is not told", "", "masking", "", "",
+	    0, 0};
+	if (gb_masked_result(masked, result, ret))
+		return;
+	*ret = (struct gb_result){.status = GB_FAILURE,
+	    .error = nothing,
+	    .stdout_text = "",
+	    .stderr_text = "",
+	    .exit_code = 1,
+	    .duration_ms = result->duration_ms};
+	memcpy(ret->run_id, result->run_id, sizeof ret->run_id);
 }

@@ -18,6 +18,9 @@
 #include "glovebox/glovebox.h"
 #include "guard/secrets.h"
 
+/* More than a stream ever holds back: beyond the bytes that are fed, what is told by that has no more. */
+enum { GB_MASKED_HELD = 4 << 20 };
+
 struct gb_masked {
 	struct gb_filter *filter;
 	struct gb_mask *streams[2];
@@ -44,5 +47,12 @@ const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb
 struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n);
 /* The result, after its streams have ended. */
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret);
+/* The same; if memory is out, a failure that says so is told instead. */
+void gb_masked_tell(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret);
+
+/* Caps for gb_masked_init: what a run with these limits may say, and what its values may take once they were
+ * read. */
+size_t gb_masked_output_max(const struct gb_run_options *run);
+size_t gb_masked_value_max(const struct gb_run_options *run);
 
 #endif

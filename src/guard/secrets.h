@@ -28,6 +28,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "glovebox/value.h"
 
 enum {
@@ -46,8 +47,14 @@ struct gb_mask;
 /* With all the patterns of secrets_patterns.c; they are compiled when the first bytes come. NULL when memory
  * is out. */
 struct gb_filter *gb_filter_create(void);
-/* After its streams. Erases the values. */
+/* Without them: it finds what is added, and nothing else. */
+struct gb_filter *gb_filter_create_bare(void);
+/* Another owner, who destroys it as well. */
+struct gb_filter *gb_filter_ref(struct gb_filter *filter);
+/* After its streams. The last owner erases the values. NULL is fine. */
 void gb_filter_destroy(struct gb_filter *filter);
+/* Has it anything to look for? */
+bool gb_filter_is_empty(const struct gb_filter *filter);
 
 /* Look for @value too, also in base64, hex, and as addresses and JSON spell it. Copies what it needs. Streams
  * that are open look for it from their next byte on. */
@@ -77,6 +84,8 @@ void gb_mask_destroy(struct gb_mask *stream);
 
 void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out);
 void gb_mask_end(struct gb_mask *stream, struct gb_buf *out);
+/* A whole text, appended to @out without its secrets. */
+void gb_mask_text(struct gb_filter *filter, struct gb_str text, struct gb_buf *out);
 /* How many bytes are held back now. */
 size_t gb_mask_held(const struct gb_mask *stream);
 

@@ -6,21 +6,41 @@
 
 #include "guard/secrets_forms.h"
 #include "guard/secrets_patterns.h"
+#include "guard/secrets_table.h"
 
 enum { MAX_KINDS = 10000 };
 
 struct gb_filter *gb_filter_create(void) {
 	struct gb_filter *filter = calloc(1, sizeof *filter);
-	if (filter)
+	if (filter) {
 		filter->version = 1;
+		filter->references = 1;
+	}
 	return filter;
 }
 
+struct gb_filter *gb_filter_create_bare(void) {
+	struct gb_filter *filter = gb_filter_create();
+	if (filter)
+		filter->bare = true;
+	return filter;
+}
+
+struct gb_filter *gb_filter_ref(struct gb_filter *filter) {
+	if (filter)
+		filter->references++;
+	return filter;
+}
+
+bool gb_filter_is_empty(const struct gb_filter *filter) {
+	return filter->bare && !filter->n_kinds;
+}
+
 void gb_filter_destroy(struct gb_filter *filter) {
-	if (!filter)
+	if (!filter || --filter->references)
 		return;
 	gb_mask_destroy(filter->block);
-	gb_matcher_finish(&filter->matcher);
+	gb_matcher_finish(&filter->own);
 	gb_literals_finish(&filter->literals);
 	gb_rx_finish(&filter->rx);
 	for (size_t i = 0; i < filter->n_kinds; i++)
@@ -78,13 +98,24 @@ static bool add_pattern(struct gb_filter *filter, const char *name, const char *
 	return gb_wrap(err, "pattern '%s'", name);
 }
 
+/* Their kinds come before all others. */
+static bool name_table(struct gb_filter *filter, struct gb_err *err) {
+	while (!filter->bare && !filter->named && filter->n_kinds < gb_n_secret_patterns)
+		if (!add_kind(filter, gb_secret_patterns[filter->n_kinds].name, err))
+			return false;
+	filter->named = true;
+	return true;
+}
+
+/* Those of the table are compiled again, for a matcher of the filter's own to have them all. */
 static bool compile_table(struct gb_filter *filter, struct gb_err *err) {
-	if (filter->compiled)
+	if (filter->bare || filter->rx.n_chains)
 		return true;
 	for (size_t i = 0; i < gb_n_secret_patterns; i++)
-		if (!add_pattern(filter, gb_secret_patterns[i].name, gb_secret_patterns[i].pattern, err))
+		if (!gb_rx_compile(&filter->rx, gb_secret_patterns[i].pattern, (uint16_t)i, err)) {
+			gb_rx_finish(&filter->rx);
 			return false;
-	filter->compiled = true;
+		}
 	return true;
 }
 
@@ -97,7 +128,8 @@ bool gb_secret_patterns_add(
     struct gb_filter *filter, const char *name, const char *pattern, struct gb_err *err) {
 	if (!name || !*name || !pattern)
 		return gb_fail(err, GB_EINVAL, 0, "a pattern has a name and a text");
-	if (!compile_table(filter, err) || !add_pattern(filter, name, pattern, err))
+	if (!name_table(filter, err) || !compile_table(filter, err) ||
+	    !add_pattern(filter, name, pattern, err))
 		return false;
 	has_changed(filter);
 	return true;
@@ -145,7 +177,7 @@ static bool could_be_number(const uint8_t *value, size_t n) {
 
 bool gb_secrets_add(
     struct gb_filter *filter, const char *name, const void *value, size_t n, struct gb_err *err) {
-	if (!gb_secret_check(name, n, err) || !compile_table(filter, err))
+	if (!gb_secret_check(name, n, err) || !name_table(filter, err))
 		return false;
 	if (filter->n_secrets == GB_SECRETS_MAX || filter->secret_bytes + n > GB_SECRETS_BYTES)
 		return gb_fail(err, GB_ELIMIT, 0,
@@ -189,13 +221,16 @@ bool gb_secrets_add_environment(struct gb_filter *filter, char **environment, st
 bool gb_filter_ready(struct gb_filter *filter) {
 	if (filter->ready)
 		return true;
-	filter->ready = compile_table(filter, NULL) && gb_matcher_build(&filter->matcher, &filter->rx) &&
+	bool own = filter->bare || filter->rx.n_chains;
+	filter->matcher = own ? &filter->own : &gb_secret_table;
+	filter->ready = name_table(filter, NULL) && (!own || gb_matcher_build(&filter->own, &filter->rx)) &&
 			gb_literals_build(&filter->literals);
 	return filter->ready;
 }
 
 size_t gb_filter_longest(struct gb_filter *filter) {
 	gb_filter_ready(filter);
-	size_t patterns = filter->rx.longest, literals = filter->literals.longest;
+	size_t patterns = filter->matcher->rx ? filter->matcher->rx->longest : 0,
+	       literals = filter->literals.longest;
 	return patterns > literals ? patterns : literals;
 }

@@ -34,19 +34,56 @@ static bool add_patterns(
 	return true;
 }
 
-bool gb_filter_load(
-    const struct gb_config *config, char **environment, struct gb_filter **ret, struct gb_err *err) {
+/* Where there is no place for state there are no registered values. */
+static bool add_stored(
+    struct gb_filter *filter, const struct gb_config *config, bool needed, struct gb_err *err) {
 	char dir[GB_STATE_PATH];
-	struct gb_filter *filter = gb_filter_create();
+	struct gb_err why = {0};
+	if (gb_state_choose(config->state_dir, dir, &why))
+		return gb_secret_store_load(dir, filter, err);
+	if (!needed && why.code == GB_ENOENT)
+		return true;
+	if (err)
+		*err = why;
+	return false;
+}
+
+static bool fill(struct gb_filter *filter, const struct gb_config *config, char **environment, bool needed,
+    struct gb_err *err) {
+	return add_patterns(filter, &config->secrets.patterns, err) &&
+	       add_stored(filter, config, needed, err) &&
+	       gb_secrets_add_environment(filter, environment, err) &&
+	       add_variables(filter, &config->secrets.environment, environment, err);
+}
+
+static bool make(struct gb_filter *filter, const struct gb_config *config, char **environment, bool needed,
+    struct gb_filter **ret, struct gb_err *err) {
 	if (!filter)
 		return gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
-	if (gb_state_choose(config->state_dir, dir, err) &&
-	    add_patterns(filter, &config->secrets.patterns, err) && gb_secret_store_load(dir, filter, err) &&
-	    gb_secrets_add_environment(filter, environment, err) &&
-	    add_variables(filter, &config->secrets.environment, environment, err)) {
-		*ret = filter;
-		return true;
+	if (!fill(filter, config, environment, needed, err)) {
+		gb_filter_destroy(filter);
+		return false;
 	}
-	gb_filter_destroy(filter);
-	return false;
+	*ret = filter;
+	return true;
+}
+
+bool gb_filter_load(
+    const struct gb_config *config, char **environment, struct gb_filter **ret, struct gb_err *err) {
+	return make(gb_filter_create(), config, environment, true, ret, err);
+}
+
+bool gb_filter_choose(const struct gb_config *config, enum gb_config_masking masking, char **environment,
+    struct gb_filter **ret, struct gb_err *err) {
+	struct gb_filter *filter = NULL;
+	bool all = masking == GB_CONFIG_MASK_ALL;
+	if (masking != GB_CONFIG_MASK_NONE && !make(all ? gb_filter_create() : gb_filter_create_bare(),
+						  config, environment, false, &filter, err))
+		return false;
+	if (filter && gb_filter_is_empty(filter)) {
+		gb_filter_destroy(filter);
+		filter = NULL;
+	}
+	*ret = filter;
+	return true;
 }

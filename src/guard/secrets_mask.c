@@ -62,7 +62,7 @@ size_t gb_mask_held(const struct gb_mask *stream) {
 /* --- getting ready --- */
 
 static bool make_room_for_sets(struct gb_mask *stream) {
-	uint32_t n = stream->filter->rx.n_sets;
+	uint32_t n = stream->filter->matcher->rx->n_sets;
 	if (n <= stream->n_sets)
 		return true;
 	struct gb_open *open = realloc(stream->open, n * sizeof *open);
@@ -132,7 +132,7 @@ static size_t find_literals(struct gb_mask *stream) {
 /* Returns up to where everything is decided. @before is where the window ended when it was last looked at. */
 static size_t find(struct gb_mask *stream, size_t before, bool last) {
 	struct gb_match match = {
-	    .matcher = &stream->filter->matcher,
+	    .matcher = stream->filter->matcher,
 	    .window = stream->window,
 	    .n = stream->n,
 	    .last = last,
@@ -248,7 +248,7 @@ const struct gb_spans *gb_mask_spans(struct gb_filter *filter, const void *bytes
 	block->spans.n = 0;
 	block->spans.failed = false;
 	struct gb_match match = {
-	    .matcher = &filter->matcher,
+	    .matcher = filter->matcher,
 	    .window = bytes,
 	    .n = n,
 	    .last = true,
@@ -261,4 +261,15 @@ const struct gb_spans *gb_mask_spans(struct gb_filter *filter, const void *bytes
 		gb_literals_scan(&filter->literals, 0, bytes, n, on_literal, block);
 	gb_spans_merge(&block->spans);
 	return block->spans.failed ? NULL : &block->spans;
+}
+
+void gb_mask_text(struct gb_filter *filter, struct gb_str text, struct gb_buf *out) {
+	struct gb_mask *stream = gb_mask_create(filter);
+	if (stream) {
+		gb_mask_feed(stream, text.p, text.n, out);
+		gb_mask_end(stream, out);
+	} else {
+		out->failed = true;
+	}
+	gb_mask_destroy(stream);
 }

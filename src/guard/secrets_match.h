@@ -16,9 +16,10 @@ struct gb_matcher {
 	struct gb_prefilter prefilter;
 	uint32_t *chains;            /* the lists, one after the other */
 	struct gb_chain_list *lists; /* the first one is empty */
-	uint32_t *by_two;            /* list for two bytes, the first one high */
-	uint32_t by_one[256];        /* for the last byte of a window */
-	struct gb_chain_list wild;   /* whose first two bytes could be nearly any */
+	uint32_t n_chains, n_lists;
+	uint32_t *by_two;          /* list for two bytes, the first one high */
+	uint32_t by_one[256];      /* for the last byte of a window */
+	struct gb_chain_list wild; /* whose first two bytes could be nearly any */
 };
 
 bool gb_matcher_build(struct gb_matcher *matcher, const struct gb_rx *rx);

@@ -94,6 +94,8 @@ static bool make_lists(struct gb_matcher *matcher, struct building *b) {
 		made->end = i;
 		name_list(matcher, key, list + 1);
 	}
+	matcher->n_chains = (uint32_t)b->n;
+	matcher->n_lists = list + 1;
 	return true;
 }
 

@@ -30,7 +30,8 @@ struct halves {
 
 struct bucket {
 	struct halves at[GB_PREFILTER_BYTES];
-	double cost; /* how often a text makes it look, in no unit */
+	unsigned often[GB_PREFILTER_BYTES]; /* each of them is seen */
+	double cost;                        /* how often a text makes it look, in no unit */
 };
 
 static struct halves halves_of(const struct gb_byteset *set) {
@@ -60,22 +61,35 @@ static unsigned how_often(struct halves halves) {
 static void set_cost(struct bucket *bucket) {
 	bucket->cost = 1;
 	for (unsigned i = 0; i < GB_PREFILTER_BYTES; i++)
-		bucket->cost *= how_often(bucket->at[i]);
+		bucket->cost *= bucket->often[i];
+}
+
+static void set_bucket(struct bucket *bucket) {
+	for (unsigned i = 0; i < GB_PREFILTER_BYTES; i++)
+		bucket->often[i] = how_often(bucket->at[i]);
+	set_cost(bucket);
 }
 
 static struct bucket bucket_of(const struct gb_beginning *beginning) {
 	struct bucket bucket;
 	for (unsigned i = 0; i < GB_PREFILTER_BYTES; i++)
 		bucket.at[i] = halves_of(&beginning->at[i]);
-	set_cost(&bucket);
+	set_bucket(&bucket);
 	return bucket;
 }
 
+/* Where one has all that the other has, which is so most of the time, the count is known. */
 static struct bucket join(const struct bucket *a, const struct bucket *b) {
 	struct bucket joined;
 	for (unsigned i = 0; i < GB_PREFILTER_BYTES; i++) {
-		joined.at[i].low = a->at[i].low | b->at[i].low;
-		joined.at[i].high = a->at[i].high | b->at[i].high;
+		struct halves both = {a->at[i].low | b->at[i].low, a->at[i].high | b->at[i].high};
+		joined.at[i] = both;
+		if (both.low == a->at[i].low && both.high == a->at[i].high)
+			joined.often[i] = a->often[i];
+		else if (both.low == b->at[i].low && both.high == b->at[i].high)
+			joined.often[i] = b->often[i];
+		else
+			joined.often[i] = how_often(both);
 	}
 	set_cost(&joined);
 	return joined;
@@ -143,7 +157,7 @@ static void place_again(
 			old->at[k].high |= all[j].bucket.at[k].high;
 		}
 	}
-	set_cost(old);
+	set_bucket(old);
 	all[i].where = place(buckets, &all[i].bucket);
 }
 
@@ -216,9 +230,6 @@ bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *
 			add_hashes(filter, &beginnings[i], 0, bytes);
 	}
 	free(all);
-#ifdef __x86_64__
-	filter->wide = __builtin_cpu_supports("avx2");
-#endif
 	return true;
 }
 
@@ -282,7 +293,8 @@ static inline bool is_hashed(const struct gb_prefilter *filter, const uint8_t *p
 
 const uint8_t *gb_prefilter_next(const struct gb_prefilter *filter, struct gb_places *places) {
 #ifdef __x86_64__
-	while (filter->wide) {
+	bool wide = !filter->narrow && __builtin_cpu_supports("avx2");
+	while (wide) {
 		if (!places->found)
 			skip_wide(filter, places);
 		if (!places->found)

@@ -30,7 +30,7 @@ struct gb_prefilter {
 	uint16_t masks[GB_PREFILTER_BYTES][256];
 	/* The same by halves of a byte, for eight buckets each. */
 	uint8_t low[2][GB_PREFILTER_BYTES][16], high[2][GB_PREFILTER_BYTES][16];
-	bool wide; /* the CPU has AVX2 */
+	bool narrow; /* AVX2 is not used, even where the CPU has it */
 	/* What looks right is then looked up: a bit for each hash of four bytes with which something begins.
 	 */
 	uint64_t hashes[(1 << GB_PREFILTER_HASH) / 64];

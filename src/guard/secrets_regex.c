@@ -106,26 +106,36 @@ static const char *problem(
 	return NULL;
 }
 
-/* What can be compared with one load. Letters in both cases differ in one bit. */
+/* Which bits all bytes of a set have in common, and how they are; none, unless every combination of the
+ * others is in the set. Letters in both cases differ in one bit. */
+static uint8_t common_bits(const struct gb_byteset *set, uint8_t *ret_mask) {
+	unsigned n = 0, any = 0, all = 0xff;
+	for (unsigned i = 0; i < 4; i++)
+		n += (unsigned)__builtin_popcountll(set->bits[i]);
+	*ret_mask = 0;
+	/* So it is with most classes, which have many bytes to be looked at. */
+	if (!n || n & (n - 1))
+		return 0;
+	for (unsigned i = 0; i < 4; i++)
+		for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1) {
+			unsigned byte = i * 64 + (unsigned)__builtin_ctzll(bits);
+			any |= byte;
+			all &= byte;
+		}
+	unsigned varies = any & ~all;
+	if (n != 1U << __builtin_popcount(varies))
+		return 0;
+	*ret_mask = (uint8_t)~varies;
+	return (uint8_t)(all & *ret_mask);
+}
+
+/* What can be compared with one load. */
 static void set_head(const struct gb_rx *rx, struct gb_rx_chain *chain) {
 	struct gb_byteset at[HEAD_BYTES];
 	gb_rx_beginning(rx, chain, at, HEAD_BYTES);
 	uint8_t head[HEAD_BYTES] = {0}, mask[HEAD_BYTES] = {0};
-	for (unsigned i = 0; i < HEAD_BYTES; i++) {
-		unsigned n = 0, any = 0, all = 0xff;
-		for (unsigned byte = 0; byte < 256; byte++)
-			if (gb_byteset_has(&at[i], (uint8_t)byte)) {
-				n++;
-				any |= byte;
-				all &= byte;
-			}
-		unsigned varies = any & ~all;
-		/* Exact only if every combination of the bits that vary is in the set. */
-		if (n && n == 1U << __builtin_popcount(varies)) {
-			mask[i] = (uint8_t)~varies;
-			head[i] = (uint8_t)(all & mask[i]);
-		}
-	}
+	for (unsigned i = 0; i < HEAD_BYTES; i++)
+		head[i] = common_bits(&at[i], &mask[i]);
 	memcpy(chain->head, head, sizeof head);
 	memcpy(chain->head_mask, mask, sizeof mask);
 }

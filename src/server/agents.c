@@ -25,7 +25,7 @@ static void on_display(struct gb_pass *pass, const struct gb_value *display, voi
 static void on_prompt(struct gb_pass *pass, const char *prompt, void *data) {
 	struct gb_rpc_run *run = data;
 	if (prompt)
-		gb_reply_prompt(&run->client->lines, run->entry.number, gb_pass_session(pass), prompt);
+		gb_reply_prompt(&run->client->lines, run->entry.number, gb_pass_session(pass), prompt, NULL);
 }
 
 static void on_done(struct gb_pass *pass, const struct gb_result *result, void *data) {

@@ -57,7 +57,9 @@ void gb_rpc_on_report(
     struct gb_run *engine_run, const struct gb_value *value, struct gb_call *call, void *data) {
 	struct gb_rpc_run *run = data;
 	struct gb_err err = {0};
-	struct incoming *incoming = run->client ? keep(run, call) : NULL;
+	if (run->masked)
+		value = gb_masked_value(run->masked, value);
+	struct incoming *incoming = run->client && value ? keep(run, call) : NULL;
 	if (!incoming)
 		throw(call, run->client ? "the host is out of memory" : "the client has gone");
 	else if (!gb_reply_report(&run->client->lines, name_of(run, incoming->entry.number), value, &err))
@@ -91,6 +93,23 @@ struct outgoing {
 	struct gb_rpc_run *run; /* NULL once its client is gone: the engine still has to answer */
 };
 
+/* There may be any number of them, so nothing of one is kept. */
+static void answer_masked(
+    struct gb_rpc_run *run, struct gb_call_name name, const struct gb_value *value, bool thrown) {
+	struct gb_values *pool = gb_values_create((size_t)2 << 30);
+	const struct gb_value *clean = NULL;
+	if (!pool || !gb_mask_value(run->masked->filter, value, pool, &clean, NULL)) {
+		const char *why = "there was no memory to look for secrets in the answer";
+		clean = pool ? gb_value_error(pool, "RangeError", why, NULL) : NULL;
+		thrown = true;
+	}
+	if (clean)
+		gb_reply_answer(&run->client->lines, name, clean, thrown);
+	else
+		gb_reply_ended(&run->client->lines, name);
+	gb_values_destroy(pool);
+}
+
 static void on_answer(struct gb_run *engine_run, const struct gb_value *value, bool thrown, void *data) {
 	struct outgoing *outgoing = data;
 	struct gb_rpc_run *run = outgoing->run;
@@ -101,7 +120,9 @@ static void on_answer(struct gb_run *engine_run, const struct gb_value *value, b
 	struct gb_call_name name = name_of(run, outgoing->entry.number);
 	gb_table_remove(&run->out, &outgoing->entry);
 	free(outgoing);
-	if (value)
+	if (value && run->masked)
+		answer_masked(run, name, value, thrown);
+	else if (value)
 		gb_reply_answer(&run->client->lines, name, value, thrown);
 	else
 		gb_reply_ended(&run->client->lines, name);

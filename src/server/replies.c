@@ -155,7 +155,18 @@ void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_valu
 
 /* --- sessions --- */
 
-static void write_session(struct gb_buf *out, const struct gb_session_info *session) {
+/* What the code asks is what it says. */
+static void write_prompt(struct gb_buf *out, const char *prompt, struct gb_filter *filter) {
+	gb_auto_buf struct gb_buf clean;
+	gb_buf_init(&clean, strlen(prompt) + 1);
+	if (filter)
+		gb_mask_text(filter, gb_str_from(prompt), &clean);
+	const char *text = gb_buf_c_str(&clean);
+	gb_write_text(out, "prompt", !filter ? prompt : text ? text : "");
+}
+
+static void write_session(
+    struct gb_buf *out, const struct gb_session_info *session, struct gb_filter *filter) {
 	gb_buf_printf(out, "{\"id\":\"%s\"", session->id);
 	gb_write_text(out, "name", session->name);
 	gb_write_text(out, "conversationId", session->conversation);
@@ -173,15 +184,8 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 	if (session->attached)
 		gb_buf_printf(out, ",\"attached\":true");
 	if (*session->prompt)
-		gb_write_text(out, "prompt", session->prompt);
+		write_prompt(out, session->prompt, filter);
 	gb_buf_append_char(out, '}');
-}
-
-void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, const char *prompt) {
-	struct gb_buf *out = begin(lines, "prompt");
-	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\"", (ull)run, session);
-	gb_write_text(out, "prompt", prompt);
-	finish(lines, NULL);
 }
 
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms) {
@@ -190,24 +194,31 @@ void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval
 	finish(lines, NULL);
 }
 
-void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session) {
+void gb_reply_prompt(
+    struct gb_lines *lines, uint64_t run, const char *session, const char *prompt, struct gb_filter *filter) {
+	struct gb_buf *out = begin(lines, "prompt");
+	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\"", (ull)run, session);
+	write_prompt(out, prompt, filter);
+	finish(lines, NULL);
+}
+
+void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session,
+    struct gb_filter *filter) {
 	struct gb_buf *out = begin(lines, "session");
 	gb_buf_printf(out, ",\"request\":%llu,\"session\":", (ull)request);
-	write_session(out, session);
+	write_session(out, session, filter);
 	finish(lines, NULL);
 }
 
 void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
-    const char *conversation, bool prompts) {
+    const char *conversation, struct gb_filter *filter) {
 	struct gb_buf *out = begin(lines, "sessions");
 	struct gb_session_info info;
 	gb_buf_printf(out, ",\"request\":%llu,\"sessions\":[", (ull)request);
 	for (size_t i = 0; gb_manager_at(manager, conversation, i, &info); i++) {
 		if (i)
 			gb_buf_append_char(out, ',');
-		if (!prompts)
-			info.prompt = "";
-		write_session(out, &info);
+		write_session(out, &info, filter);
 	}
 	gb_buf_append_char(out, ']');
 	finish(lines, NULL);

@@ -7,6 +7,7 @@
 #define GB_SERVER_REPLIES_H
 
 #include "glovebox/sessions.h"
+#include "guard/secrets.h"
 #include "server/complaint.h"
 #include "server/lines.h"
 
@@ -24,14 +25,16 @@ void gb_reply_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log
 void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const char *bytes, size_t n);
 /* Of one that cannot be written nothing is said; it is in the result. */
 void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display);
-/* The session that it runs in awaits input, after @prompt. */
-void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, const char *prompt);
 /* It waits for a person. */
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms);
-void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session);
-/* @prompts: say what they ask for, as it stands there. */
+/* The session that it runs in awaits input, after @prompt. That is masked, here and below, unless @filter is
+ * NULL. */
+void gb_reply_prompt(
+    struct gb_lines *lines, uint64_t run, const char *session, const char *prompt, struct gb_filter *filter);
+void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session,
+    struct gb_filter *filter);
 void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
-    const char *conversation, bool prompts);
+    const char *conversation, struct gb_filter *filter);
 /* What the terminal of a session shows, as bytes; that nobody of this client's is there any more. */
 void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n);
 void gb_reply_detached(struct gb_lines *lines, const char *session, const char *reason, bool ended);

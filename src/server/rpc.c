@@ -38,15 +38,44 @@ static void stop_waiting(struct gb_rpc_run *run) {
 	gb_buf_finish(&run->line);
 }
 
+static void end_masking(struct gb_rpc_run *run) {
+	if (!run->masked)
+		return;
+	struct gb_filter *filter = run->masked->filter;
+	gb_masked_finish(run->masked);
+	free(run->masked);
+	gb_filter_destroy(filter);
+	run->masked = NULL;
+}
+
+static void destroy(struct gb_rpc_run *run) {
+	end_masking(run);
+	free(run);
+}
+
 void gb_rpc_forget(struct gb_rpc_run *run) {
 	stop_waiting(run);
 	gb_table_remove(&run->client->runs, &run->entry);
-	free(run);
+	destroy(run);
+}
+
+/* From its first word on what it says is masked by the filter of now. */
+static bool begin_masking(struct gb_rpc_run *run, const struct gb_run_options *options, struct gb_err *err) {
+	struct gb_filter *filter = run->server->filter;
+	if (!filter)
+		return true;
+	run->masked = calloc(1, sizeof *run->masked);
+	if (run->masked && gb_masked_init(run->masked, gb_filter_ref(filter), gb_masked_output_max(options),
+			       gb_masked_value_max(options)))
+		return true;
+	return gb_fail(err, GB_ENOMEM, 0, "there is no memory to mask what it says");
 }
 
 static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
 	struct gb_rpc_run *run = data;
-	if (run->client)
+	if (run->masked)
+		log = gb_masked_log(run->masked, log);
+	if (run->client && log)
 		gb_reply_log(&run->client->lines, run->entry.number, log);
 }
 
@@ -57,12 +86,15 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 		struct gb_lines *lines = &run->client->lines;
 		gb_rpc_end_calls(run);
 		gb_rpc_end_outputs(run);
-		gb_reply_result(lines, run->entry.number, "", result);
+		struct gb_result clean;
+		if (run->masked)
+			gb_masked_tell(run->masked, result, &clean);
+		gb_reply_result(lines, run->entry.number, "", run->masked ? &clean : result);
 		/* The client first: taking the sandbox apart takes longer than telling. */
 		gb_lines_flush(lines);
 		gb_rpc_forget(run);
 	} else {
-		free(run);
+		destroy(run);
 	}
 	gb_run_destroy(engine_run);
 	server->n_running--;
@@ -144,13 +176,15 @@ static enum started start(
 	options.data = run;
 	struct gb_err err = {0};
 	take_language(server, message->session, &options);
-	if (!limit(server, &options, &err))
+	if (!limit(server, &options, &err) || !begin_masking(run, &options, &err))
 		return refuse(&err, complaint);
 	bool ok = message->session
 		      ? gb_manager_execute(server->manager, message->session, &options, &run->run, &err)
 		      : gb_run_start(server->engine, &options, &run->run, &err);
-	if (!ok)
+	if (!ok) {
+		end_masking(run);
 		return refuse(&err, complaint);
+	}
 	server->n_running++;
 	return STARTED;
 }

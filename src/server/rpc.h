@@ -10,6 +10,7 @@
 #include "base/list.h"
 #include "gate/gate.h"
 #include "glovebox/sessions.h"
+#include "guard/masked.h"
 #include "server/lines.h"
 #include "server/messages.h"
 #include "server/server.h"
@@ -25,7 +26,8 @@ struct gb_server {
 	void *data;
 	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
 	const struct gb_config *config;
-	bool strict; /* who asks for more than the settings allow is refused */
+	struct gb_filter *filter; /* or NULL */
+	bool strict;              /* who asks for more than the settings allow is refused */
 	unsigned max_runs;
 	uint64_t timeout_ms;    /* or 0 */
 	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
@@ -63,6 +65,7 @@ struct gb_rpc_run {
 	struct gb_server *server;
 	struct gb_client *client; /* NULL once that is gone and the run, in a session, is not yet */
 	bool in_session;
+	struct gb_masked *masked;    /* what it has said so far; NULL if nothing is masked */
 	struct gb_rpc_tail tails[2]; /* of stdout and stderr */
 	struct gb_run *run;          /* NULL while it waits */
 	struct gb_pass *pass;        /* instead, of a run that an agent wants */

@@ -206,6 +206,7 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	server->data = options->data;
 	server->config = gb_config_ref(options->config);
 	server->strict = options->strict;
+	server->filter = gb_filter_ref(options->filter);
 	server->timeout_ms = options->timeout_ms;
 	server->max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
 	gb_list_init(&server->clients);
@@ -222,8 +223,11 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	return true;
 }
 
-void gb_server_configure(struct gb_server *server, const struct gb_config *config) {
+void gb_server_configure(struct gb_server *server, const struct gb_config *config, struct gb_filter *filter) {
 	struct gb_manager_options sessions = {0};
+	gb_filter_ref(filter);
+	gb_filter_destroy(server->filter);
+	server->filter = filter;
 	gb_config_unref(server->config);
 	server->config = gb_config_ref(config);
 	gb_terms_sessions(config, &sessions);
@@ -236,6 +240,7 @@ void gb_server_destroy(struct gb_server *server) {
 	gb_list_each(struct gb_client, client, &server->clients, link) destroy_client(client);
 	gb_manager_destroy(server->manager);
 	gb_loop_remove(server->loop, &server->engine_source);
+	gb_filter_destroy(server->filter);
 	gb_config_unref(server->config);
 	free(server);
 }

@@ -17,6 +17,7 @@
 #include "base/loop.h"
 #include "config/config.h"
 #include "glovebox/glovebox.h"
+#include "guard/secrets.h"
 
 struct gb_gate;
 struct gb_server;
@@ -28,11 +29,12 @@ struct gb_server_options {
 	/* Limits of runs, how many sessions; a reference is taken. A run that asks for more than the settings
 	 * allow gets what they allow. */
 	const struct gb_config *config;
-	struct gb_gate *gate; /* for requests of agents, used by nobody else; NULL: there are none */
-	bool strict;          /* such a run is refused instead */
-	uint64_t timeout_ms;  /* of a run, at most and if it does not say, whatever the settings are; 0: as
-			       * they are */
-	unsigned max_runs;    /* as given to the engine */
+	struct gb_gate *gate;     /* for requests of agents, used by nobody else; NULL: there are none */
+	bool strict;              /* such a run is refused instead */
+	struct gb_filter *filter; /* what is masked in what runs say; a reference is taken; NULL: nothing */
+	uint64_t timeout_ms; /* of a run, at most and if it does not say, whatever the settings are; 0: as
+			      * they are */
+	unsigned max_runs;   /* as given to the engine */
 	/* What agents have run cannot be recorded, so its results wait; said once for each try. */
 	void (*on_trouble)(const struct gb_err *err, void *data);
 	void *data;
@@ -40,7 +42,7 @@ struct gb_server_options {
 
 bool gb_server_create(const struct gb_server_options *options, struct gb_server **ret, struct gb_err *err);
 /* For runs and sessions that begin from now on. What is under way goes on as it began. */
-void gb_server_configure(struct gb_server *server, const struct gb_config *config);
+void gb_server_configure(struct gb_server *server, const struct gb_config *config, struct gb_filter *filter);
 /* Ends all runs. NULL is fine. */
 void gb_server_destroy(struct gb_server *server);
 

@@ -76,23 +76,21 @@ static bool act(struct gb_client *client, const struct gb_message *message, stru
 bool gb_rpc_take_session(
     struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
 	struct gb_manager *manager = manager_of(client, message);
+	const struct gb_server *server = client->server;
 	struct gb_session_info info;
 	struct gb_err err = {0};
 	if (!manager)
 		return gb_complain(gb_blame(complaint, "agent"), "refused",
 		    "agents may not run code here, so they have no sessions");
+	struct gb_filter *filter = message->agent ? gb_gate_filter(server->gate) : server->filter;
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
-		gb_reply_sessions(
-		    &client->lines, message->request, manager, message->conversation, !message->agent);
+		gb_reply_sessions(&client->lines, message->request, manager, message->conversation, filter);
 	} else if (message->type == GB_MESSAGE_SESSION_CLEANUP) {
 		unsigned n = gb_manager_cleanup(
 		    manager, message->conversation ? message->conversation : "", message->reason);
 		gb_reply_cleaned(&client->lines, message->request, n);
 	} else if (act(client, message, &info, &err)) {
-		/* What an agent's code says is told masked, and here nobody has. */
-		if (message->agent)
-			info.prompt = "";
-		gb_reply_session(&client->lines, message->request, &info);
+		gb_reply_session(&client->lines, message->request, &info, filter);
 	} else {
 		return refuse(&err, complaint);
 	}
@@ -104,5 +102,6 @@ void gb_rpc_on_awaiting(
 	(void)manager, (void)data;
 	struct gb_rpc_run *own = gb_run_data(run);
 	if (own && own->client)
-		gb_reply_prompt(&own->client->lines, own->entry.number, info->id, info->prompt);
+		gb_reply_prompt(
+		    &own->client->lines, own->entry.number, info->id, info->prompt, own->server->filter);
 }

@@ -68,6 +68,55 @@ TEST(cut_anywhere_the_same_comes_out) {
 	gb_filter_destroy(filter);
 }
 
+/* The table was compiled when this was built; with a pattern of its own a filter compiles it again. */
+TEST(what_was_compiled_beforehand_finds_the_same) {
+	gb_auto_buf struct gb_buf text, table, own;
+	gb_buf_init(&text, 1 << 20);
+	gb_buf_init(&table, 1 << 20);
+	gb_buf_init(&own, 1 << 20);
+	while (text.len < 100000)
+		make_sample(&text);
+	filter = gb_filter_create();
+	mask_whole(filter, text.data, text.len, &table);
+	CHECK(filter->matcher != &filter->own);
+	struct gb_filter *other = gb_filter_create();
+	CHECK(gb_secret_patterns_add(other, "own", "neverthere[0-9]{4}", NULL));
+	mask_whole(other, text.data, text.len, &own);
+	CHECK(other->matcher == &other->own);
+	CHECK(table.len == own.len && memcmp(table.data, own.data, own.len) == 0);
+	CHECK(table.len < text.len);
+	CHECK_INT(gb_filter_longest(filter), gb_filter_longest(other));
+	const char *name;
+	uint64_t count, again;
+	for (size_t i = 0; gb_filter_count(filter, i, &name, &count); i++)
+		CHECK(gb_filter_count(other, i, &name, &again) && count == again);
+	gb_filter_destroy(other);
+	gb_filter_destroy(filter);
+}
+
+TEST(a_bare_filter_finds_what_was_added_and_nothing_else) {
+	static const char token[] = "ghp_0123456789012345678901234567890123456789 seven-of-nine aa-1234";
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, 1 << 20);
+	filter = gb_filter_create_bare();
+	CHECK(gb_filter_is_empty(filter));
+	mask_whole(filter, token, sizeof token - 1, &out);
+	CHECK_STR(gb_buf_c_str(&out), token);
+	CHECK(gb_secrets_add(filter, "V", "seven-of-nine", 13, NULL));
+	CHECK(!gb_filter_is_empty(filter));
+	CHECK(gb_secret_patterns_add(filter, "own", "aa-[0-9]{4}", NULL));
+	gb_buf_clear(&out);
+	mask_whole(filter, token, sizeof token - 1, &out);
+	CHECK_STR(gb_buf_c_str(&out), "ghp_0123456789012345678901234567890123456789 *** ***");
+	/* Another owner has it still. */
+	struct gb_filter *other = gb_filter_ref(filter);
+	gb_filter_destroy(filter);
+	gb_buf_clear(&out);
+	mask_whole(other, token, sizeof token - 1, &out);
+	CHECK(strstr(gb_buf_c_str(&out), "***"));
+	gb_filter_destroy(other);
+}
+
 TEST(without_wide_registers_the_same_comes_out) {
 	gb_auto_buf struct gb_buf text, wide, narrow;
 	gb_buf_init(&text, 1 << 20);
@@ -75,10 +124,12 @@ TEST(without_wide_registers_the_same_comes_out) {
 	gb_buf_init(&narrow, 1 << 20);
 	filter = gb_filter_create();
 	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
+	/* So that it has a matcher of its own. */
+	CHECK(gb_secret_patterns_add(filter, "own", "neverthere[0-9]{4}", NULL));
 	while (text.len < 100000)
 		make_sample(&text);
 	mask_whole(filter, text.data, text.len, &wide);
-	filter->matcher.prefilter.wide = filter->literals.prefilter.wide = false;
+	filter->own.prefilter.narrow = filter->literals.prefilter.narrow = true;
 	mask_whole(filter, text.data, text.len, &narrow);
 	CHECK(wide.len == narrow.len && memcmp(wide.data, narrow.data, wide.len) == 0);
 	CHECK(wide.len < text.len);
