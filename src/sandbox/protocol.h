@@ -19,9 +19,10 @@ enum { GB_CELL_EXIT_NO_WALL = 97 };
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };
 
-/* How a zygote makes a cell in a room that is not empty: with mounts and processes of its own, and a network
- * where there are programs. */
-#define GB_CELL_CLONE_FLAGS     (CLONE_NEWNS | CLONE_NEWPID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+/* How a zygote makes a cell: as fork() would. In a room that is not empty with mounts and processes of its
+ * own, and a network where there are programs. */
+#define GB_FORK_FLAGS           (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+#define GB_CELL_CLONE_FLAGS     (GB_FORK_FLAGS | CLONE_NEWNS | CLONE_NEWPID)
 #define GB_CELL_CLONE_FLAGS_NET (GB_CELL_CLONE_FLAGS | CLONE_NEWNET)
 
 enum gb_order_kind { GB_ORDER_FORK = 1 };

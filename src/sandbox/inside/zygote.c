@@ -145,6 +145,8 @@ static void raise_wall(struct zygote *zygote) {
 	thread_number();
 	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.filter))
 		fail(GB_LAYER_SECCOMP, errno, "load the filter");
+	/* The cookie is in there. Here and not in each cell, which would have to copy four pages first. */
+	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
 }
 
 static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
@@ -170,9 +172,9 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	bool furnished = zygote->plan.room != GB_ROOM_EMPTY;
 	if (furnished && gb_plan_apply_cell(&zygote->plan))
 		_exit(GB_CELL_EXIT_NO_WALL);
-	/* The cookie is in there, twice. */
-	explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
-	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
+	/* An empty room has none. */
+	if (furnished)
+		explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
 	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
 		/* No descriptor at all can be opened, not even in the place of one that was closed. */
 		const struct rlimit none = {0, 0};
@@ -185,14 +187,16 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	_exit(0);
 }
 
-/* A new process; in a room that is not empty with mounts and processes of its own, which fork() cannot say.
- * The kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
+/* A new process; in a room that is not empty with mounts and processes of its own. Not by fork(), which
+ * cannot say that, and which writes to memory of the C library that parent and child then have to copy. The
+ * kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
 static pid_t make_process(const struct gb_plan *plan) {
-	if (plan->room == GB_ROOM_EMPTY || !(plan->layers & GB_LAYER_MOUNT))
-		return fork();
-	bool net = plan->room == GB_ROOM_INHABITED && (plan->layers & GB_LAYER_NET);
-	return (pid_t)syscall(
-	    SYS_clone, net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS, NULL, NULL, thread_number(), 0);
+	unsigned long flags = GB_FORK_FLAGS;
+	if (plan->room != GB_ROOM_EMPTY && (plan->layers & GB_LAYER_MOUNT)) {
+		bool net = plan->room == GB_ROOM_INHABITED && (plan->layers & GB_LAYER_NET);
+		flags = net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS;
+	}
+	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, thread_number(), 0);
 }
 
 static void fork_cell(struct zygote *zygote, const struct gb_order *order, int fd) {
