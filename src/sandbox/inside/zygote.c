@@ -31,7 +31,8 @@ struct child {
 struct zygote {
 	const struct gb_worker *worker;
 	struct gb_plan plan;
-	int signals; /* signalfd for SIGCHLD */
+	int signals;                 /* signalfd for SIGCHLD */
+	int spare[GB_SPARE_SOCKETS]; /* sockets for cells to come, or -1 */
 	struct child *children;
 	size_t n_children;
 	size_t cap_children;
@@ -214,10 +215,27 @@ static void fork_cell(struct zygote *zygote, const struct gb_order *order, int f
 	notify(&notice, pidfd);
 }
 
+/* Do what is ordered, with the @n descriptors that came along. The host keeps to the protocol; whatever does
+ * not is not done. */
+static void obey(struct zygote *zygote, const struct gb_order *order, const int *fds, size_t n) {
+	for (size_t i = 0; i < n && order->kind == GB_ORDER_SOCKETS; i++) {
+		int fd = fds[i], *spare = &zygote->spare[(order->spare + i) % GB_SPARE_SOCKETS];
+		gb_close_fd(spare);
+		*spare = fd;
+	}
+	if (order->kind != GB_ORDER_FORK)
+		return;
+	gb_auto_fd int fd = n == 1 ? fds[0] : -1;
+	if (n == 0 && order->spare < GB_SPARE_SOCKETS)
+		fd = gb_take_fd(&zygote->spare[order->spare]);
+	if (fd >= 0)
+		fork_cell(zygote, order, fd);
+}
+
 static bool take_order(struct zygote *zygote) {
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(sizeof(int[GB_SPARE_SOCKETS]))];
 	} control;
 	struct gb_order order;
 	struct iovec iov = {&order, sizeof order};
@@ -228,15 +246,17 @@ static bool take_order(struct zygote *zygote) {
 	ssize_t n = recvmsg(GB_FD_CONTROL, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	if (n == 0)
+	if (n != sizeof order)
 		return false;
 
-	gb_auto_fd int fd = -1;
+	int fds[GB_SPARE_SOCKETS];
+	size_t n_fds = 0;
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(head), sizeof fd);
-	if (n == sizeof order && order.kind == GB_ORDER_FORK && fd >= 0)
-		fork_cell(zygote, &order, fd);
+	if (head && head->cmsg_type == SCM_RIGHTS) {
+		n_fds = (head->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
+		memcpy(fds, CMSG_DATA(head), n_fds * sizeof *fds);
+	}
+	obey(zygote, &order, fds, n_fds);
 	return true;
 }
 
@@ -290,6 +310,8 @@ static void serve_host(struct zygote *zygote) {
 int gb_zygote_main(const struct gb_worker *worker) {
 	static struct zygote zygote;
 	zygote.worker = worker;
+	for (size_t i = 0; i < GB_SPARE_SOCKETS; i++)
+		zygote.spare[i] = -1;
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
 	settle_time_zone();
