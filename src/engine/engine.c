@@ -152,8 +152,16 @@ int gb_engine_fd(const struct gb_engine *engine) {
 	return engine->loop.epoll;
 }
 
-bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+/* Let go of those that are settled, and wait for the rest. */
+static void tidy_up(struct gb_engine *engine) {
 	gb_engine_let_settled_go(engine);
+	for (size_t i = 0; i < GB_RUNTIMES; i++)
+		if (engine->pools[i])
+			gb_pool_rest(engine->pools[i]);
+}
+
+bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+	tidy_up(engine);
 	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
 	return true;
@@ -162,6 +170,6 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
 	bool ok = gb_engine_turn(engine, timeout_ms, err);
 	/* Everybody was told, and a cell that is silent would not make the descriptor readable again. */
-	gb_engine_let_settled_go(engine);
+	tidy_up(engine);
 	return ok;
 }

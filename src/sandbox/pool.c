@@ -28,6 +28,9 @@ enum {
 	SPARE_FDS = 64,
 	/* Killed and not yet reaped, beyond one for each that lives. */
 	DYING_MAX = 256,
+	/* Notices that may wait in a zygote's socket while nobody listens, and what one takes there. */
+	UNHEARD_MAX = 64,
+	NOTICE_ROOM = 2048,
 };
 
 /* How long forking and priming a cell takes, with room to spare. */
@@ -47,7 +50,17 @@ struct gb_shard {
 			 */
 	struct gb_err why_broken;
 	unsigned deaths;
-	unsigned n_orders; /* given, not yet answered */
+	unsigned n_orders; /* given, not yet known to be answered */
+	unsigned n_dying;
+	unsigned n_awaited; /* cells of which somebody waits for news */
+	bool quiet;         /* it need not be listened to just now */
+	unsigned unheard_max;
+	uint32_t events; /* that the loop listens for */
+	struct held {
+		struct gb_notice notice;
+		int pidfd;
+		bool is_held;
+	} held; /* a notice that is dealt with from the loop only */
 	unsigned n_active;
 	struct gb_list queued; /* cells by state, but for those that have ended */
 	struct gb_list warm;
@@ -74,10 +87,35 @@ struct gb_pool {
 
 static void on_control(struct gb_source *source, uint32_t events);
 
+/* --- listening to zygotes --- */
+
+/* What a zygote has to tell can mostly wait until the host is at it anyway, and to be woken for it is dear
+ * beside a short run. So while somebody waits for a cell that was made for them, nobody listens as long as
+ * nothing depends on it: whether a cell dies is known by its socket, and that a zygote does is heard in any
+ * case. But a zygote must not have to wait for room to tell. */
+static void listen_if_needed(struct gb_shard *shard) {
+	bool needed = !shard->quiet || !shard->ready || shard->broken || shard->n_awaited ||
+		      !gb_list_empty(&shard->queued) || shard->n_orders + shard->n_dying > shard->unheard_max;
+	/* The socket can always be written to, more or less: the loop has its turn at once. */
+	uint32_t events = (needed ? EPOLLIN : 0) | (shard->held.is_held ? EPOLLOUT : 0);
+	if (events == shard->events || shard->source.fd < 0)
+		return;
+	shard->events = events;
+	gb_loop_change(shard->pool->loop, &shard->source, events);
+}
+
+static void await_news(struct gb_cell *cell, bool awaited) {
+	struct gb_shard *shard = cell->shard;
+	shard->n_awaited += (unsigned)awaited - (unsigned)cell->awaited;
+	cell->awaited = awaited;
+	listen_if_needed(shard);
+}
+
 /* --- cells --- */
 
 static void free_cell(struct gb_cell *cell) {
 	struct gb_pool *pool = cell->shard->pool;
+	await_news(cell, false);
 	gb_list_remove(&cell->link);
 	gb_loop_remove(pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
@@ -86,6 +124,7 @@ static void free_cell(struct gb_cell *cell) {
 	pool->slots[cell->id % pool->n_slots] = NULL;
 	pool->n_cells--;
 	pool->n_dying -= cell->state == GB_CELL_DYING;
+	cell->shard->n_dying -= cell->state == GB_CELL_DYING;
 	free(cell);
 }
 
@@ -115,39 +154,51 @@ static void on_cell_ready(struct gb_source *source, uint32_t events) {
 	struct gb_pool *pool = cell->shard->pool;
 	if (cell->owner)
 		pool->options.on_ready(cell, events);
-	else /* a warm cell has nothing to say: it is dying, and its zygote will tell */
+	else { /* a warm cell has nothing to say: it is dying, and its zygote will tell */
 		gb_loop_remove(pool->loop, source);
+		await_news(cell, true);
+	}
+}
+
+/* One end of a socket for @cell. If it can be ordered at once, one whose other end the zygote has already. */
+static bool connect_cell(struct gb_shard *shard, struct gb_cell *cell, struct gb_err *err) {
+	bool at_once = !shard->broken && gb_list_empty(&shard->queued) && shard->n_orders < MAX_ORDERS;
+	cell->worker_fd = -1;
+	if (at_once && gb_zygote_take_spare(&shard->zygote, &cell->fd, &cell->spare))
+		return true;
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "socketpair for a sandbox");
+	cell->fd = pair[0];
+	cell->worker_fd = pair[1];
+	return true;
+}
+
+static bool enter_pool(struct gb_pool *pool, struct gb_cell *cell, struct gb_err *err) {
+	if (!gb_loop_add(pool->loop, &cell->source, cell->fd, EPOLLIN, on_cell_ready, err))
+		return false;
+	if (fill_slot(pool, cell))
+		return true;
+	gb_loop_remove(pool->loop, &cell->source);
+	return gb_fail(err, GB_EBUSY, 0,
+	    "all %u sandboxes are in use: wait for a run to end, or raise max_runs (or the limit on open "
+	    "files)",
+	    pool->options.max_cells);
 }
 
 static struct gb_cell *make_cell(struct gb_shard *shard, struct gb_err *err) {
-	struct gb_pool *pool = shard->pool;
 	gb_auto_free struct gb_cell *cell = calloc(1, sizeof *cell);
-	int pair[2];
 	if (!cell) {
 		gb_fail(err, GB_ENOMEM, 0, "a sandbox");
 		return NULL;
 	}
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-		gb_fail(err, GB_ESYSTEM, errno, "socketpair for a sandbox");
+	if (!connect_cell(shard, cell, err))
+		return NULL;
+	if (!enter_pool(shard->pool, cell, err)) {
+		gb_close_fd(&cell->fd);
+		gb_close_fd(&cell->worker_fd);
 		return NULL;
 	}
-	if (!gb_loop_add(pool->loop, &cell->source, pair[0], EPOLLIN, on_cell_ready, err)) {
-		close(pair[0]);
-		close(pair[1]);
-		return NULL;
-	}
-	if (!fill_slot(pool, cell)) {
-		gb_loop_remove(pool->loop, &cell->source);
-		gb_fail(err, GB_EBUSY, 0,
-		    "all %u sandboxes are in use: wait for a run to end, or raise max_runs (or the limit on "
-		    "open files)",
-		    pool->options.max_cells);
-		close(pair[0]);
-		close(pair[1]);
-		return NULL;
-	}
-	cell->fd = pair[0];
-	cell->worker_fd = pair[1];
 	cell->pidfd = -1;
 	cell->shard = shard;
 	cell->state = GB_CELL_QUEUED;
@@ -172,6 +223,7 @@ static void end_cell(struct gb_cell *cell, const struct gb_cell_end *end) {
 		return;
 	}
 	set_state(cell, GB_CELL_ENDED, NULL);
+	await_news(cell, false);
 	gb_close_fd(&cell->pidfd);
 	cell->shard->pool->options.on_end(cell, end);
 }
@@ -189,6 +241,7 @@ static void end_cells(struct gb_shard *shard, bool queued, const struct gb_cell_
 				continue;
 			}
 			set_state(cell, GB_CELL_ENDED, &ended);
+			await_news(cell, false);
 			gb_close_fd(&cell->pidfd);
 		}
 	for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, &ended, link));) {
@@ -200,22 +253,35 @@ static void end_cells(struct gb_shard *shard, bool queued, const struct gb_cell_
 /* --- shards --- */
 
 static void order_queued(struct gb_shard *shard) {
-	while (shard->n_orders < MAX_ORDERS && !shard->broken) {
-		struct gb_cell *cell = gb_list_first(struct gb_cell, &shard->queued, link);
-		if (!cell)
-			return;
+	struct gb_cell *cell;
+	while (shard->n_orders < MAX_ORDERS && !shard->broken &&
+	       (cell = gb_list_first(struct gb_cell, &shard->queued, link))) {
 		/* Somebody who waits wants an answer, not a warm cell. */
 		uint32_t flags = cell->owner ? 0 : GB_FORK_PRIME;
-		if (!gb_zygote_fork(&shard->zygote, cell->id, cell->worker_fd, flags, NULL))
-			return; /* tried again at the next notice; a dead zygote is noticed on its own */
+		struct gb_zygote *zygote = &shard->zygote;
+		if (!(cell->worker_fd < 0 ? gb_zygote_fork_spare(zygote, cell->id, cell->spare, flags, NULL)
+					  : gb_zygote_fork(zygote, cell->id, cell->worker_fd, flags, NULL)))
+			break; /* tried again at the next notice; a dead zygote is noticed on its own */
 		gb_close_fd(&cell->worker_fd);
 		cell->ordered_at = gb_now_ns();
 		shard->n_orders++;
+		shard->quiet = shard->quiet || cell->owner;
 		if (cell->owner)
 			set_state(cell, GB_CELL_ACTIVE, &shard->active);
 		else
 			set_state(cell, GB_CELL_WARM, &shard->warm);
 	}
+	listen_if_needed(shard);
+}
+
+/* As many notices as surely fit into the zygote's end of the socket, which is like ours. */
+static unsigned unheard_max(const struct gb_shard *shard) {
+	int room = 0;
+	socklen_t n = sizeof room;
+	if (getsockopt(shard->zygote.control, SOL_SOCKET, SO_SNDBUF, &room, &n) != 0 || room < 0)
+		return 0;
+	unsigned fit = (unsigned)room / NOTICE_ROOM, max = UNHEARD_MAX / shard->pool->n_shards;
+	return fit < max ? fit : max;
 }
 
 static bool start_zygote(struct gb_shard *shard, struct gb_err *err) {
@@ -224,8 +290,10 @@ static bool start_zygote(struct gb_shard *shard, struct gb_err *err) {
 	plan.cpu = shard->cpu;
 	shard->n_orders = 0;
 	shard->ready = false;
+	shard->events = EPOLLIN;
 	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
 		return false;
+	shard->unheard_max = unheard_max(shard);
 	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, EPOLLIN, on_control, err))
 		return true;
 	gb_zygote_finish(&shard->zygote);
@@ -235,6 +303,8 @@ static bool start_zygote(struct gb_shard *shard, struct gb_err *err) {
 static void stop_zygote(struct gb_shard *shard) {
 	gb_loop_remove(shard->pool->loop, &shard->source);
 	gb_zygote_finish(&shard->zygote);
+	gb_close_fd(&shard->held.pidfd);
+	shard->held.is_held = false;
 }
 
 static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
@@ -260,6 +330,12 @@ static void replace_zygote(struct gb_shard *shard) {
 		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
 		    shard->deaths, how);
 	shard->revivable = !again && shard->deaths < MAX_DEATHS;
+	/* The old one had the other end of its socket. There is one at most: none is taken while others wait.
+	 */
+	gb_list_each(struct gb_cell, cell, &shard->queued, link) if (cell->worker_fd < 0) {
+		set_state(cell, GB_CELL_ACTIVE, &shard->active);
+		break;
+	}
 	/* Whom a callback starts now must not land here. */
 	shard->broken = !again;
 	shard->why_broken = err;
@@ -283,7 +359,9 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 	} else if (cell) {
 		cell->pidfd = gb_take_fd(&pidfd);
 		if (cell->kill_wanted)
-			gb_cell_kill(cell);
+			gb_cell_signal(cell, SIGKILL);
+		if (cell->state == GB_CELL_DYING)
+			await_news(cell, false);
 	} else if (pidfd >= 0) {
 		/* Nobody's: it must not live on. */
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
@@ -315,35 +393,65 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 	end_cell(cell, &end);
 }
 
+static void handle_notice(struct gb_shard *shard, const struct gb_notice *notice, int pidfd) {
+	struct gb_err why = {0};
+	switch (notice->kind) {
+	case GB_NOTICE_READY:
+		shard->ready = true;
+		break;
+	case GB_NOTICE_FAILED:
+		gb_notice_fail(notice, &why);
+		break_shard(shard, &why);
+		break;
+	case GB_NOTICE_FORKED:
+		note_forked(shard, notice, pidfd);
+		break;
+	case GB_NOTICE_EXITED:
+		note_exited(shard, notice);
+		break;
+	}
+}
+
 static void on_control(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_shard *shard = (struct gb_shard *)source;
+	struct held *held = &shard->held;
+	if (held->is_held) {
+		held->is_held = false;
+		handle_notice(shard, &held->notice, gb_take_fd(&held->pidfd));
+	}
 	struct gb_notice notice;
 	int pidfd;
 	enum gb_zygote_status status;
-	while ((status = gb_zygote_next(&shard->zygote, &notice, &pidfd)) == GB_ZYGOTE_NOTICE) {
-		struct gb_err why = {0};
-		switch (notice.kind) {
-		case GB_NOTICE_READY:
-			shard->ready = true;
-			break;
-		case GB_NOTICE_FAILED:
-			gb_notice_fail(&notice, &why);
-			break_shard(shard, &why);
-			break;
-		case GB_NOTICE_FORKED:
-			note_forked(shard, &notice, pidfd);
-			break;
-		case GB_NOTICE_EXITED:
-			note_exited(shard, &notice);
-			break;
-		}
-	}
+	while ((status = gb_zygote_next(&shard->zygote, &notice, &pidfd)) == GB_ZYGOTE_NOTICE)
+		handle_notice(shard, &notice, pidfd);
 	if (status == GB_ZYGOTE_GONE && shard->broken)
 		stop_zygote(shard);
 	else if (status == GB_ZYGOTE_GONE)
 		replace_zygote(shard);
 	order_queued(shard);
+}
+
+static bool calls_an_owner(struct gb_pool *pool, const struct gb_notice *notice) {
+	if (notice->kind == GB_NOTICE_READY || notice->kind == GB_NOTICE_FAILED)
+		return true;
+	struct gb_cell *cell = find_cell(pool, notice->cell);
+	return cell && cell->owner && (notice->kind == GB_NOTICE_EXITED || notice->error);
+}
+
+/* Take in what the zygote has told, until it has told which process @cell is. That may be of a failure, after
+ * which there is no cell. Whoever asks must not be called back meanwhile: what would do that is held. */
+static void hear_of(struct gb_cell *cell) {
+	struct gb_shard *shard = cell->shard;
+	const uint32_t id = cell->id;
+	struct held *held = &shard->held;
+	while ((cell = find_cell(shard->pool, id)) && cell->pidfd < 0 && !held->is_held &&
+	       gb_zygote_next(&shard->zygote, &held->notice, &held->pidfd) == GB_ZYGOTE_NOTICE) {
+		held->is_held = calls_an_owner(shard->pool, &held->notice);
+		if (!held->is_held)
+			handle_notice(shard, &held->notice, gb_take_fd(&held->pidfd));
+	}
+	listen_if_needed(shard);
 }
 
 /* --- the pool --- */
@@ -420,35 +528,59 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 void gb_pool_refill(struct gb_pool *pool) {
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
-		while (!shard->broken && shard->n_warm < pool->options.warm && make_cell(shard, NULL))
-			shard->n_warm++;
 		order_queued(shard);
+		for (; !shard->broken && shard->n_warm < pool->options.warm && make_cell(shard, NULL);
+		     order_queued(shard))
+			shard->n_warm++;
+	}
+}
+
+void gb_pool_rest(struct gb_pool *pool) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		shard->quiet = shard->quiet && shard->n_active;
+		listen_if_needed(shard);
+		if (!shard->n_active && !shard->broken && gb_list_empty(&shard->queued))
+			gb_zygote_stock_up(&shard->zygote);
 	}
 }
 
 void gb_cell_kill(struct gb_cell *cell) {
 	cell->kill_wanted = true;
-	if (cell->pidfd >= 0)
-		syscall(SYS_pidfd_send_signal, cell->pidfd, SIGKILL, NULL, 0);
+	await_news(cell, true);
+	gb_cell_signal(cell, SIGKILL);
 }
 
 bool gb_cell_signal(struct gb_cell *cell, int signal) {
+	if (cell->pidfd < 0)
+		hear_of(cell);
 	return cell->pidfd >= 0 && syscall(SYS_pidfd_send_signal, cell->pidfd, signal, NULL, 0) == 0;
 }
 
 void gb_cell_release(struct gb_cell *cell) {
+	struct gb_shard *shard = cell->shard;
+	const uint32_t id = cell->id;
 	cell->owner = NULL;
-	cell->shard->n_active--;
+	shard->n_active--;
 	if (cell->state == GB_CELL_QUEUED || cell->state == GB_CELL_ENDED) {
 		free_cell(cell);
 		return;
 	}
-	gb_cell_kill(cell);
-	gb_loop_remove(cell->shard->pool->loop, &cell->source);
+	shard->pool->n_dying++;
+	shard->n_dying++;
+	set_state(cell, GB_CELL_DYING, &shard->dying);
+	if (cell->pidfd < 0)
+		hear_of(cell);
+	if (!(cell = find_cell(shard->pool, id)))
+		return;
+	/* Without one it is killed when the zygote has answered. */
+	cell->kill_wanted = true;
+	await_news(cell, cell->pidfd < 0);
+	if (cell->pidfd >= 0)
+		gb_cell_signal(cell, SIGKILL);
+	gb_loop_remove(shard->pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
-	gb_close_fd(&cell->pidfd); /* killed; without one, when the zygote has answered */
-	cell->shard->pool->n_dying++;
-	set_state(cell, GB_CELL_DYING, &cell->shard->dying);
+	gb_close_fd(&cell->pidfd);
 }
 
 static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
@@ -476,8 +608,11 @@ static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
 
 static void init_shard(struct gb_pool *pool, int cpu) {
 	struct gb_shard *shard = &pool->shards[pool->n_shards++];
-	*shard = (struct gb_shard){
-	    .pool = pool, .cpu = cpu, .source.fd = -1, .zygote = {.pidfd = -1, .control = -1}};
+	*shard = (struct gb_shard){.pool = pool,
+	    .cpu = cpu,
+	    .source.fd = -1,
+	    .zygote = {.pidfd = -1, .control = -1},
+	    .held.pidfd = -1};
 	gb_list_init(&shard->queued);
 	gb_list_init(&shard->warm);
 	gb_list_init(&shard->active);
@@ -496,11 +631,12 @@ static void init_shards(struct gb_pool *pool, unsigned wanted) {
 }
 
 /* A cell takes two descriptors of the host. Where they would run out first, that is the limit. */
-static uint32_t affordable_cells(uint32_t wanted) {
+static uint32_t affordable_cells(uint32_t wanted, unsigned shards) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return wanted;
-	rlim_t most = limit.rlim_cur / 2 > SPARE_FDS ? (limit.rlim_cur - SPARE_FDS) / 2 : SPARE_FDS / 2;
+	rlim_t spare = SPARE_FDS + (rlim_t)shards * GB_SPARE_SOCKETS;
+	rlim_t most = limit.rlim_cur / 2 > spare ? (limit.rlim_cur - spare) / 2 : SPARE_FDS / 2;
 	return most < wanted ? (uint32_t)most : wanted;
 }
 
@@ -510,7 +646,8 @@ static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_opti
 		return NULL;
 	pool->loop = loop;
 	pool->options = *options;
-	pool->options.max_cells = affordable_cells(options->max_cells);
+	init_shards(pool, options->shards);
+	pool->options.max_cells = affordable_cells(options->max_cells, pool->n_shards);
 	pool->plan = *options->plan;
 	pool->program = strdup(options->program);
 	pool->n_slots = 2 * pool->options.max_cells + DYING_MAX;
@@ -526,7 +663,6 @@ bool gb_pool_create(
 	struct gb_pool *pool = make_pool(loop, options);
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
-	init_shards(pool, options->shards);
 	const struct gb_cgroup_limits limits = {options->memory_bytes,
 	    pool->n_slots + MAX_SHARDS + (options->plan->room == GB_ROOM_EMPTY ? 0 : MAX_STARTED)};
 	/* A group is for all cells together; one cell alone has its own limits, and starts without the
@@ -541,6 +677,7 @@ bool gb_pool_create(
 		return false;
 	}
 	gb_pool_refill(pool);
+	gb_pool_rest(pool);
 	*ret = pool;
 	return true;
 }

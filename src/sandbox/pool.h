@@ -56,9 +56,11 @@ struct gb_cell {
 		GB_CELL_ENDED,  /* the process is gone, the owner has not let go yet */
 	} state;
 	uint32_t id;
-	int worker_fd; /* the other end, until it was handed over */
-	int pidfd;     /* -1 until the zygote has answered */
+	int worker_fd;  /* the other end, until it was handed over; -1 if the zygote has it already */
+	uint32_t spare; /* then the zygote's number for it */
+	int pidfd;      /* -1 until the zygote has answered */
 	bool kill_wanted;
+	bool awaited;        /* somebody waits for what its zygote tells of it */
 	uint64_t ordered_at; /* ns */
 };
 
@@ -89,6 +91,8 @@ unsigned gb_pool_layers(const struct gb_pool *pool);
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err);
 /* Order what is missing of warm cells. Apart from taking, so that it happens when nobody waits. */
 void gb_pool_refill(struct gb_pool *pool);
+/* To be called before the loop waits: what can be done for later cells when nobody has one now. */
+void gb_pool_rest(struct gb_pool *pool);
 
 void gb_cell_kill(struct gb_cell *cell);
 /* False if there is no process yet that could be signalled. */

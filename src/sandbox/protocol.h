@@ -19,20 +19,31 @@ enum { GB_CELL_EXIT_NO_WALL = 97 };
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };
 
-/* How a zygote makes a cell in a room that is not empty: with mounts and processes of its own, and a network
- * where there are programs. */
-#define GB_CELL_CLONE_FLAGS     (CLONE_NEWNS | CLONE_NEWPID | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+/* How a zygote makes a cell: as fork() would. In a room that is not empty with mounts and processes of its
+ * own, and a network where there are programs. */
+#define GB_FORK_FLAGS           (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
+#define GB_CELL_CLONE_FLAGS     (GB_FORK_FLAGS | CLONE_NEWNS | CLONE_NEWPID)
 #define GB_CELL_CLONE_FLAGS_NET (GB_CELL_CLONE_FLAGS | CLONE_NEWNET)
 
-enum gb_order_kind { GB_ORDER_FORK = 1 };
+enum gb_order_kind {
+	GB_ORDER_FORK = 1, /* with the cell's socket as SCM_RIGHTS, if it is none of the spare ones */
+	GB_ORDER_SOCKETS,  /* with spare sockets as SCM_RIGHTS */
+};
+
+/* While a unix socket is on its way to another process, every unix socket that is closed anywhere makes the
+ * kernel look for lost ones. So they are sent a few at a time. A cell does not have more to close for it than
+ * these. */
+enum { GB_SPARE_SOCKETS = 8, GB_NO_SPARE = GB_SPARE_SOCKETS };
 
 enum { GB_FORK_PRIME = 1 }; /* warm the cell up before it waits for its job */
 
-/* Host to zygote, after the plan; with the cell's socket as SCM_RIGHTS. */
+/* Host to zygote, after the plan. */
 struct gb_order {
 	uint32_t kind;
 	uint32_t cell;
 	uint32_t flags;
+	uint32_t
+	    spare; /* FORK: which of the spare sockets, or GB_NO_SPARE; SOCKETS: which the first one is */
 };
 
 enum gb_notice_kind {

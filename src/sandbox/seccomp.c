@@ -56,9 +56,6 @@ struct rule {
 #define ONLY(arg, bits)                                                                                      \
 	{ arg, UINT32_MAX & ~(uint64_t)(bits), 0 }
 
-/* glibc's fork(), and nothing else that clone can do. */
-#define FORK_FLAGS (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)
-
 /* glibc's threads. */
 #define THREAD_FLAGS                                                                                         \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |   \
@@ -123,7 +120,7 @@ static const struct rule common_rules[] = {
 static const struct rule empty_rules[] = {
     /* For the zygote: a cell may start no process (RLIMIT_NPROC is 0 there), and open no descriptor by
      * pidfd_open (RLIMIT_NOFILE too). */
-    WHEN(clone, IS(0, FORK_FLAGS)),
+    WHEN(clone, IS(0, GB_FORK_FLAGS)),
 };
 
 /* A furnished room: files, threads, and what a large interpreter does without being asked. */

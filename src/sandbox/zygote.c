@@ -83,23 +83,62 @@ void gb_zygote_finish(struct gb_zygote *zygote) {
 	}
 	gb_close_fd(&zygote->pidfd);
 	gb_close_fd(&zygote->control);
+	while (zygote->n_spare)
+		close(zygote->spare[--zygote->n_spare]);
+}
+
+static bool send_order(struct gb_zygote *zygote, const struct gb_order *order, const int *fds, size_t n) {
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int[GB_SPARE_SOCKETS]))];
+	} control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	struct iovec iov = {(void *)order, sizeof *order};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (n) {
+		control.head.cmsg_len = CMSG_LEN(n * sizeof *fds);
+		memcpy(CMSG_DATA(&control.head), fds, n * sizeof *fds);
+		message.msg_control = control.bytes;
+		message.msg_controllen = CMSG_SPACE(n * sizeof *fds);
+	}
+	return sendmsg(zygote->control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, int socket, uint32_t flags, struct gb_err *err) {
-	struct gb_order order = {GB_ORDER_FORK, cell, flags};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {
-	    .head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-	memcpy(CMSG_DATA(&control.head), &socket, sizeof socket);
-	struct iovec iov = {&order, sizeof order};
-	struct msghdr message = {.msg_iov = &iov,
-	    .msg_iovlen = 1,
-	    .msg_control = control.bytes,
-	    .msg_controllen = sizeof control.bytes};
-	if (sendmsg(zygote->control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		return gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+	const struct gb_order order = {GB_ORDER_FORK, cell, flags, GB_NO_SPARE};
+	return send_order(zygote, &order, &socket, 1) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+}
+
+bool gb_zygote_fork_spare(
+    struct gb_zygote *zygote, uint32_t cell, uint32_t spare, uint32_t flags, struct gb_err *err) {
+	const struct gb_order order = {GB_ORDER_FORK, cell, flags, spare};
+	return send_order(zygote, &order, NULL, 0) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+}
+
+void gb_zygote_stock_up(struct gb_zygote *zygote) {
+	int theirs[GB_SPARE_SOCKETS], pair[2];
+	const unsigned first = zygote->n_spare;
+	unsigned n = first;
+	for (; n < GB_SPARE_SOCKETS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0; n++) {
+		zygote->spare[n] = pair[0];
+		theirs[n - first] = pair[1];
+	}
+	const struct gb_order order = {.kind = GB_ORDER_SOCKETS, .spare = first};
+	bool given = n > first && send_order(zygote, &order, theirs, n - first);
+	for (unsigned i = first; i < n; i++) {
+		close(theirs[i - first]);
+		if (!given)
+			close(zygote->spare[i]);
+	}
+	zygote->n_spare = given ? n : first;
+}
+
+bool gb_zygote_take_spare(struct gb_zygote *zygote, int *ret_fd, uint32_t *ret_spare) {
+	if (!zygote->n_spare)
+		gb_zygote_stock_up(zygote);
+	if (!zygote->n_spare)
+		return false;
+	*ret_spare = --zygote->n_spare;
+	*ret_fd = zygote->spare[*ret_spare];
 	return true;
 }
 

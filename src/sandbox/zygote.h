@@ -26,6 +26,8 @@ struct gb_zygote {
 	pid_t pid;
 	int pidfd;
 	int control;
+	unsigned n_spare; /* our ends of sockets that it has already */
+	int spare[GB_SPARE_SOCKETS];
 };
 
 /* Start @program behind @plan. @cgroup may be NULL: there is none on this machine. */
@@ -36,6 +38,15 @@ void gb_zygote_finish(struct gb_zygote *zygote);
 /* Ask for a cell that talks on @socket, which stays the caller's. Does not block: fails with EAGAIN when
  * too many orders are on their way already. */
 bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, int socket, uint32_t flags, struct gb_err *err);
+
+/* Give it sockets for cells to come, up to GB_SPARE_SOCKETS. */
+void gb_zygote_stock_up(struct gb_zygote *zygote);
+/* Our end of a socket that the zygote has already, for a cell that is ordered before any other socket is
+ * given. *ret_fd is the caller's. False if there is none to be had. */
+bool gb_zygote_take_spare(struct gb_zygote *zygote, int *ret_fd, uint32_t *ret_spare);
+/* The same as gb_zygote_fork, for a cell that talks on @spare. */
+bool gb_zygote_fork_spare(
+    struct gb_zygote *zygote, uint32_t cell, uint32_t spare, uint32_t flags, struct gb_err *err);
 
 enum gb_zygote_status { GB_ZYGOTE_NOTICE, GB_ZYGOTE_QUIET, GB_ZYGOTE_GONE };
 

@@ -134,7 +134,9 @@ static struct gb_cell *cell_of(struct crowd *crowd, const struct one *one) {
 }
 
 static void find_process(struct crowd *crowd, struct one *one) {
-	const struct gb_cell *cell = cell_of(crowd, one);
+	struct gb_cell *cell = cell_of(crowd, one);
+	/* Which process it is, is heard when somebody wants to know. */
+	CHECK(cell && gb_cell_signal(cell, 0));
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", cell ? cell->pidfd : -1);
 	FILE *file = fopen(path, "re");

@@ -74,6 +74,10 @@ void gb_pool_refill(struct gb_pool *pool) {
 	(void)pool;
 }
 
+void gb_pool_rest(struct gb_pool *pool) {
+	(void)pool;
+}
+
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
 	(void)err;
 	int ends[2];

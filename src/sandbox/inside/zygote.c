@@ -31,7 +31,8 @@ struct child {
 struct zygote {
 	const struct gb_worker *worker;
 	struct gb_plan plan;
-	int signals; /* signalfd for SIGCHLD */
+	int signals;                 /* signalfd for SIGCHLD */
+	int spare[GB_SPARE_SOCKETS]; /* sockets for cells to come, or -1 */
 	struct child *children;
 	size_t n_children;
 	size_t cap_children;
@@ -145,6 +146,8 @@ static void raise_wall(struct zygote *zygote) {
 	thread_number();
 	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.filter))
 		fail(GB_LAYER_SECCOMP, errno, "load the filter");
+	/* The cookie is in there. Here and not in each cell, which would have to copy four pages first. */
+	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
 }
 
 static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
@@ -170,9 +173,9 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	bool furnished = zygote->plan.room != GB_ROOM_EMPTY;
 	if (furnished && gb_plan_apply_cell(&zygote->plan))
 		_exit(GB_CELL_EXIT_NO_WALL);
-	/* The cookie is in there, twice. */
-	explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
-	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
+	/* An empty room has none. */
+	if (furnished)
+		explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
 	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
 		/* No descriptor at all can be opened, not even in the place of one that was closed. */
 		const struct rlimit none = {0, 0};
@@ -185,14 +188,16 @@ __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd,
 	_exit(0);
 }
 
-/* A new process; in a room that is not empty with mounts and processes of its own, which fork() cannot say.
- * The kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
+/* A new process; in a room that is not empty with mounts and processes of its own. Not by fork(), which
+ * cannot say that, and which writes to memory of the C library that parent and child then have to copy. The
+ * kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
 static pid_t make_process(const struct gb_plan *plan) {
-	if (plan->room == GB_ROOM_EMPTY || !(plan->layers & GB_LAYER_MOUNT))
-		return fork();
-	bool net = plan->room == GB_ROOM_INHABITED && (plan->layers & GB_LAYER_NET);
-	return (pid_t)syscall(
-	    SYS_clone, net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS, NULL, NULL, thread_number(), 0);
+	unsigned long flags = GB_FORK_FLAGS;
+	if (plan->room != GB_ROOM_EMPTY && (plan->layers & GB_LAYER_MOUNT)) {
+		bool net = plan->room == GB_ROOM_INHABITED && (plan->layers & GB_LAYER_NET);
+		flags = net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS;
+	}
+	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, thread_number(), 0);
 }
 
 static void fork_cell(struct zygote *zygote, const struct gb_order *order, int fd) {
@@ -210,10 +215,27 @@ static void fork_cell(struct zygote *zygote, const struct gb_order *order, int f
 	notify(&notice, pidfd);
 }
 
+/* Do what is ordered, with the @n descriptors that came along. The host keeps to the protocol; whatever does
+ * not is not done. */
+static void obey(struct zygote *zygote, const struct gb_order *order, const int *fds, size_t n) {
+	for (size_t i = 0; i < n && order->kind == GB_ORDER_SOCKETS; i++) {
+		int fd = fds[i], *spare = &zygote->spare[(order->spare + i) % GB_SPARE_SOCKETS];
+		gb_close_fd(spare);
+		*spare = fd;
+	}
+	if (order->kind != GB_ORDER_FORK)
+		return;
+	gb_auto_fd int fd = n == 1 ? fds[0] : -1;
+	if (n == 0 && order->spare < GB_SPARE_SOCKETS)
+		fd = gb_take_fd(&zygote->spare[order->spare]);
+	if (fd >= 0)
+		fork_cell(zygote, order, fd);
+}
+
 static bool take_order(struct zygote *zygote) {
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
+		char bytes[CMSG_SPACE(sizeof(int[GB_SPARE_SOCKETS]))];
 	} control;
 	struct gb_order order;
 	struct iovec iov = {&order, sizeof order};
@@ -224,15 +246,17 @@ static bool take_order(struct zygote *zygote) {
 	ssize_t n = recvmsg(GB_FD_CONTROL, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	if (n == 0)
+	if (n != sizeof order)
 		return false;
 
-	gb_auto_fd int fd = -1;
+	int fds[GB_SPARE_SOCKETS];
+	size_t n_fds = 0;
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(head), sizeof fd);
-	if (n == sizeof order && order.kind == GB_ORDER_FORK && fd >= 0)
-		fork_cell(zygote, &order, fd);
+	if (head && head->cmsg_type == SCM_RIGHTS) {
+		n_fds = (head->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
+		memcpy(fds, CMSG_DATA(head), n_fds * sizeof *fds);
+	}
+	obey(zygote, &order, fds, n_fds);
 	return true;
 }
 
@@ -286,6 +310,8 @@ static void serve_host(struct zygote *zygote) {
 int gb_zygote_main(const struct gb_worker *worker) {
 	static struct zygote zygote;
 	zygote.worker = worker;
+	for (size_t i = 0; i < GB_SPARE_SOCKETS; i++)
+		zygote.spare[i] = -1;
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
 	settle_time_zone();
