@@ -1,0 +1,54 @@
+/* The gate when things happen at the wrong moment. */
+#include "e2e/gate.h"
+
+/* --- the log is gone for a while --- */
+
+struct aside {
+	char here[FOLDER + 40], away[FOLDER + 60];
+};
+
+static struct aside put_log_aside(const struct site *site) {
+	struct aside aside;
+	snprintf(aside.here, sizeof aside.here, "%s/audit.db", site->folder);
+	snprintf(aside.away, sizeof aside.away, "%s.aside", aside.here);
+	CHECK(rename(aside.here, aside.away) == 0);
+	return aside;
+}
+
+static void put_log_back(const struct aside *aside) {
+	CHECK(rename(aside->away, aside->here) == 0);
+}
+
+static void done_and_gone(struct gb_pass *pass, const struct gb_result *result, void *data) {
+	heard_done(pass, result, data);
+	((struct heard *)data)->pass = NULL;
+	gb_pass_destroy(pass);
+}
+
+TEST(who_is_told_meanwhile_may_leave) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard first, second = {0};
+	CHECK(submit(&site, python("1"), &first));
+	struct gb_gate_request request = python("2");
+	request.on_pending = heard_pending;
+	request.on_done = done_and_gone;
+	request.data = &second;
+	CHECK(gb_gate_submit(site.gate, &request, &second.pass, &err));
+	decide(&site, second.approval, GB_APPROVE);
+	CHECK(gb_gate_work(site.gate, &err));
+	struct aside aside = put_log_aside(&site);
+	while (gb_gate_turn(site.gate, -1, &err))
+		;
+	put_log_back(&aside);
+	/* The record of the second is still to be written when the first, which stands before it, is let in.
+	 */
+	decide(&site, first.approval, GB_APPROVE);
+	CHECK(gb_gate_work(site.gate, &err));
+	CHECK_INT(second.n_done, 0);
+	while (!second.n_done)
+		CHECK(gb_gate_turn(site.gate, -1, &err));
+	CHECK_INT(second.status, GB_SUCCESS);
+	wait_for(&site, &first);
+	CHECK_STR(first.code, "audit");
+}
