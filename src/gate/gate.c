@@ -123,7 +123,7 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	gate->wait_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (gate->wait_fd < 0)
 		gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
-	if (gate->wait_fd < 0 || !gb_rules_create(options->config, gate->environment, &gate->rules, err) ||
+	if (gate->wait_fd < 0 || !gb_rules_create(gate, options->config, &gate->rules, err) ||
 	    !open_all(gate, gate->rules, err)) {
 		gb_gate_close(gate);
 		return false;
@@ -168,7 +168,7 @@ static struct gb_pass *find_outdated(const struct gb_gate *gate) {
 
 bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
 	struct gb_rules *rules;
-	if (!gb_rules_create(config, gate->environment, &rules, err))
+	if (!gb_rules_create(gate, config, &rules, err))
 		return false;
 	if (!open_all(gate, rules, err)) {
 		struct gb_err ignored;

@@ -70,7 +70,7 @@ struct gb_pass {
 /* --- rules.c --- */
 
 bool gb_rules_create(
-    const struct gb_config *config, char **environment, struct gb_rules **ret, struct gb_err *err);
+    const struct gb_gate *gate, const struct gb_config *config, struct gb_rules **ret, struct gb_err *err);
 struct gb_rules *gb_rules_ref(struct gb_rules *rules);
 void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
 

@@ -37,16 +37,17 @@ static void name_policy(struct gb_rules *rules) {
 }
 
 bool gb_rules_create(
-    const struct gb_config *config, char **environment, struct gb_rules **ret, struct gb_err *err) {
+    const struct gb_gate *gate, const struct gb_config *config, struct gb_rules **ret, struct gb_err *err) {
 	struct gb_rules *rules = calloc(1, sizeof *rules);
 	if (!rules)
 		return gb_fail(err, GB_ENOMEM, 0, "the rules");
 	rules->refs = 1;
 	rules->config = gb_config_ref(config);
-	/* Nothing is masked where nothing is run. */
-	bool ok = config->agent.enabled ? gb_filter_load(config, environment, &rules->filter, err)
-					: (rules->filter = gb_filter_create()) ||
-					      gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
+	/* Nothing is masked where nothing is run or recorded. */
+	bool ok =
+	    config->agent.enabled || gate->audit
+		? gb_filter_load(config, gate->environment, &rules->filter, err)
+		: (rules->filter = gb_filter_create()) || gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
 	if (!ok) {
 		gb_rules_unref(rules);
 		return false;

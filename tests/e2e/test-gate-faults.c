@@ -52,3 +52,21 @@ TEST(who_is_told_meanwhile_may_leave) {
 	wait_for(&site, &first);
 	CHECK_STR(first.code, "audit");
 }
+
+/* --- secrets --- */
+
+static bool see_code(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	keep_str(data, 200, record->code);
+	return true;
+}
+
+TEST(what_is_refused_where_agents_are_disabled_is_recorded_masked) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]+']\n");
+	struct gb_err err = {0};
+	char code[200] = "";
+	CHECK(site_configure(&site, "agent.enabled: false\nsecrets.patterns: ['horse-[0-9]+']\n", &err));
+	CHECK_STR(ask(&site, python("print('horse-77')")).code, "disabled");
+	CHECK(gb_audit_each(site.folder, &(struct gb_audit_filter){0}, see_code, code, &err));
+	CHECK_STR(code, "print('***')");
+}
