@@ -160,7 +160,7 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
 static struct gb_pass *find_outdated(const struct gb_gate *gate) {
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
 		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
-		if (pass->state == GB_PASS_WAITING && strcmp(pass->rules->policy, gate->rules->policy) != 0)
+		if (pass->state == GB_PASS_WAITING && pass->rules != gate->rules)
 			return pass;
 	}
 	return NULL;
@@ -180,10 +180,10 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 	gate->rules = rules;
 	if (gate->sessions)
 		gb_gate_limit_sessions(gate);
-	for (struct gb_pass *pass; (pass = find_outdated(gate));) {
-		gb_pass_withdraw(pass);
-		gb_pass_enter(pass);
-	}
+	/* What may be decided on as it stands is masked by the rules under which it will run. */
+	for (struct gb_pass *pass; (pass = find_outdated(gate));)
+		if (strcmp(pass->rules->policy, gate->rules->policy) != 0 || !gb_pass_adopt(pass))
+			gb_pass_enter(pass);
 	return true;
 }
 

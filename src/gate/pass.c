@@ -244,17 +244,21 @@ static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *giv
 	return ok;
 }
 
-void gb_pass_enter(struct gb_pass *pass) {
+bool gb_pass_adopt(struct gb_pass *pass) {
 	struct gb_rules *before = pass->rules;
 	pass->rules = gb_rules_ref(pass->gate->rules);
 	gb_masked_finish(&pass->masked);
 	gb_rules_unref(before);
 	bool ok = gb_pass_limit(pass) && describe(pass);
 	const struct gb_run_options *run = &pass->request.run;
-	ok = gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
-		 (run->result_bytes + run->output_bytes) * VALUE_FACTOR) &&
-	     ok;
-	if (!ok)
+	return gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
+		   (run->result_bytes + run->output_bytes) * VALUE_FACTOR) &&
+	       ok;
+}
+
+void gb_pass_enter(struct gb_pass *pass) {
+	gb_pass_withdraw(pass);
+	if (!gb_pass_adopt(pass))
 		gb_pass_refuse(pass, "refused", "out of memory");
 	else if (gb_pass_admit(pass) && gb_pass_seat(pass))
 		gb_pass_proceed(pass);

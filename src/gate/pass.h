@@ -102,7 +102,9 @@ void gb_pass_withdraw(struct gb_pass *pass);
 /* It is not run. @code is the rule's. */
 void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Under the rules of now, from the beginning. */
+/* The rules of now hold for it. */
+bool gb_pass_adopt(struct gb_pass *pass);
+/* And it is let in by them, from the beginning. */
 void gb_pass_enter(struct gb_pass *pass);
 void gb_pass_begin(struct gb_pass *pass);
 void gb_pass_finish(struct gb_pass *pass);

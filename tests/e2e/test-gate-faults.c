@@ -70,3 +70,15 @@ TEST(what_is_refused_where_agents_are_disabled_is_recorded_masked) {
 	CHECK(gb_audit_each(site.folder, &(struct gb_audit_filter){0}, see_code, code, &err));
 	CHECK_STR(code, "print('***')");
 }
+
+TEST(what_waits_is_masked_by_the_rules_of_when_it_runs) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("print('horse-' + '77')"), &heard));
+	CHECK(site_configure(&site, ASKING "secrets.patterns: ['horse-[0-9]+']\n", &err));
+	CHECK_INT(heard.n_pending, 1);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.output, "***\n");
+}
