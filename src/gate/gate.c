@@ -39,11 +39,12 @@ static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
 		   gb_fail(err, GB_ESYSTEM, errno, "watch the approvals"));
 }
 
-/* Once somebody had to be asked they stay open: trust that was given has to end with the rules. */
+/* Once somebody had to be asked they stay open: trust that was given has to end with the rules, also with
+ * those that let agents do nothing. */
 static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
 	uint64_t revoked;
-	if (!gate->approvals && rules->config->agent.auto_approve)
+	if (!gate->approvals && (rules->config->agent.auto_approve || !rules->config->agent.enabled))
 		return true;
 	if (!gate->approvals &&
 	    (!gb_approvals_open(gate->dir, &options, &gate->approvals, err) || !watch_approvals(gate, err)))
@@ -83,7 +84,7 @@ static bool choose_folders(struct gb_gate *gate, const struct gb_config *config,
 static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_config *config = rules->config;
 	if (!config->agent.enabled)
-		return true;
+		return open_approvals(gate, rules, err);
 	return choose_folders(gate, config, err) && gb_state_prepare(gate->dir, err) &&
 	       (gate->turns || gb_turns_open(gate->dir, &gate->turns, err)) &&
 	       (gate->sessions || gb_gate_open_sessions(gate, err)) && open_audit(gate, config, err) &&

@@ -82,3 +82,22 @@ TEST(what_waits_is_masked_by_the_rules_of_when_it_runs) {
 	wait_for(&site, &heard);
 	CHECK_STR(heard.output, "***\n");
 }
+
+/* --- other rules --- */
+
+TEST(trust_ends_when_agents_are_disabled) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	CHECK(submit(&site, request, &heard));
+	decide(&site, heard.approval, GB_TRUST);
+	wait_for(&site, &heard);
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK(site_configure(&site, "agent.enabled: false\n", &err));
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(submit(&site, request, &heard));
+	CHECK_INT(heard.n_pending, 1);
+	gb_pass_destroy(heard.pass);
+}
