@@ -32,7 +32,7 @@ static bool open_energy(struct gb_gate *gate, const struct gb_config *config, st
 }
 
 static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
-	int fd;
+	int fd = -1;
 	struct epoll_event event = {.events = EPOLLIN};
 	return gb_approvals_fd(gate->approvals, &fd, err) &&
 	       (epoll_ctl(gate->wait_fd, EPOLL_CTL_ADD, fd, &event) == 0 ||
@@ -46,8 +46,9 @@ static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, s
 	uint64_t revoked;
 	if (!gate->approvals && (rules->config->agent.auto_approve || !rules->config->agent.enabled))
 		return true;
-	if (!gate->approvals &&
-	    (!gb_approvals_open(gate->dir, &options, &gate->approvals, err) || !watch_approvals(gate, err)))
+	if (!gate->approvals && !gb_approvals_open(gate->dir, &options, &gate->approvals, err))
+		return false;
+	if (!gate->watching && !(gate->watching = watch_approvals(gate, err)))
 		return false;
 	if (!gb_trust_revoke_policy(gate->approvals, gb_str_from(rules->policy), &revoked, err))
 		return false;
@@ -112,6 +113,25 @@ static void tell_refused(struct gb_gate *gate) {
 	}
 }
 
+/* What runs settles here, and is recorded. */
+static void close_all(struct gb_gate *gate) {
+	struct gb_err err = {0};
+	gb_manager_destroy(gate->sessions);
+	gate->sessions = NULL;
+	tell_refused(gate);
+	if (gate->audit)
+		gb_audit_close(gate->audit, &err);
+	gate->audit = NULL;
+	gb_turns_close(gate->turns);
+	gate->turns = NULL;
+	gb_approvals_close(gate->approvals);
+	gate->approvals = NULL;
+	gate->watching = false;
+	gb_energy_close(gate->energy);
+	gate->energy = NULL;
+	*gate->dir = '\0';
+}
+
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
 	struct gb_gate *gate = calloc(1, sizeof *gate);
 	if (!gate || sodium_init() < 0) {
@@ -134,18 +154,9 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 }
 
 void gb_gate_close(struct gb_gate *gate) {
-	struct gb_err err = {0};
 	if (!gate)
 		return;
-	/* Those that run on although nobody wants them settle here, and are recorded. */
-	gb_manager_destroy(gate->sessions);
-	gate->sessions = NULL;
-	tell_refused(gate);
-	if (gate->audit)
-		gb_audit_close(gate->audit, &err);
-	gb_turns_close(gate->turns);
-	gb_approvals_close(gate->approvals);
-	gb_energy_close(gate->energy);
+	close_all(gate);
 	gb_rules_unref(gate->rules);
 	gb_close_fd(&gate->wait_fd);
 	free(gate);
@@ -169,12 +180,16 @@ static struct gb_pass *find_outdated(const struct gb_gate *gate) {
 
 bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
 	struct gb_rules *rules;
+	bool was_open = *gate->dir;
 	if (!gb_rules_create(gate, config, &rules, err))
 		return false;
 	if (!open_all(gate, rules, err)) {
 		struct gb_err ignored;
 		gb_rules_unref(rules);
-		open_all(gate, gate->rules, &ignored);
+		if (was_open)
+			open_all(gate, gate->rules, &ignored);
+		else
+			close_all(gate);
 		return false;
 	}
 	gb_rules_unref(gate->rules);

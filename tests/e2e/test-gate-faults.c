@@ -1,4 +1,7 @@
 /* The gate when things happen at the wrong moment. */
+#include <poll.h>
+#include <sys/stat.h>
+
 #include "e2e/gate.h"
 
 /* --- the log is gone for a while --- */
@@ -100,4 +103,39 @@ TEST(trust_ends_when_agents_are_disabled) {
 	CHECK(submit(&site, request, &heard));
 	CHECK_INT(heard.n_pending, 1);
 	gb_pass_destroy(heard.pass);
+}
+
+static void check_opens_after(const char *folder, const char *yaml) {
+	auto_site struct site site = site_make("agent.enabled: false\n");
+	struct gb_err err = {0};
+	const struct gb_config *config = settings(folder ? folder : site.folder, yaml, &err);
+	CHECK(!gb_gate_configure(site.gate, config, &err));
+	gb_config_unref(config);
+	if (!CHECK(site_configure(&site, OPEN_TO_ALL, &err)))
+		printf("# %s\n", err.message);
+	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+}
+
+TEST(what_could_not_be_opened_can_be_elsewhere) {
+	check_opens_after("/proc/nowhere", OPEN_TO_ALL);
+	check_opens_after(NULL, OPEN_TO_ALL "audit.directory: /proc/nowhere\n");
+}
+
+TEST(who_could_not_be_listened_to_is_listened_to_later) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	struct heard heard;
+	char bell[FOLDER + 40];
+	snprintf(bell, sizeof bell, "%s/approvals.bell", site.folder);
+	CHECK(mkdir(bell, 0700) == 0);
+	CHECK(!site_configure(&site, ASKING, &err));
+	CHECK(rmdir(bell) == 0);
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(submit(&site, python("6 * 7"), &heard));
+	CHECK(gb_gate_work(site.gate, &err));
+	decide(&site, heard.approval, GB_APPROVE);
+	struct pollfd ready = {.fd = gb_gate_fd(site.gate), .events = POLLIN};
+	CHECK_INT(poll(&ready, 1, 0), 1);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
 }
