@@ -144,10 +144,10 @@ void gb_pass_begin(struct gb_pass *pass) {
 		return;
 	gb_audit_cancel(pass->gate->audit, &pass->ticket);
 	gb_pass_refuse(pass,
-	    err.code == GB_ELIMIT   ? "too_many"
-	    : *pass->session        ? "unknown_session"
-	    : err.code == GB_ENOENT ? "runtime_disabled"
-				    : "refused",
+	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? "too_many"
+	    : *pass->session                              ? "unknown_session"
+	    : err.code == GB_ENOENT                       ? "runtime_disabled"
+							  : "refused",
 	    "%s", err.message);
 }
 
