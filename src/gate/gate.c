@@ -12,6 +12,8 @@
 #include "base/io.h"
 #include "gate/pass.h"
 
+enum { AGAIN_MS = 1000 };
+
 /* --- what it keeps --- */
 
 /* Opened again, so that all processes have the rules of whoever came last. */
@@ -214,22 +216,35 @@ int gb_gate_fd(const struct gb_gate *gate) {
 }
 
 /* A disk that is full is not asked again at every turn. */
-static int until_next_try_ms(const struct gb_gate *gate) {
+static uint64_t a_while_from_now(void) {
+	return gb_now_ns() + AGAIN_MS * 1000000ull;
+}
+
+static int until_ms(uint64_t at) {
 	uint64_t now = gb_now_ns();
-	return gate->next_try > now ? (int)((gate->next_try - now) / 1000000) + 1 : 0;
+	return at > now ? (int)((at - now) / 1000000) + 1 : 0;
+}
+
+/* Until the time of one is up that waits. */
+static int until_deadline_ms(struct gb_gate *gate) {
+	int64_t left = -1;
+	struct gb_err err;
+	if (!find(gate, GB_PASS_WAITING))
+		return -1;
+	if (gate->next_look)
+		return until_ms(gate->next_look);
+	if (!gb_approvals_next_deadline(gate->approvals, &left, &err))
+		return AGAIN_MS;
+	if (left < 0)
+		return -1;
+	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
 }
 
 int gb_gate_timeout(struct gb_gate *gate) {
-	int64_t left = -1;
-	struct gb_err err;
 	if (find(gate, GB_PASS_REFUSED))
 		return 0;
-	if (gate->audit && gb_audit_pending(gate->audit))
-		return until_next_try_ms(gate);
-	if (!find(gate, GB_PASS_WAITING) || !gb_approvals_next_deadline(gate->approvals, &left, &err) ||
-	    left < 0)
-		return -1;
-	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
+	return gate->audit && gb_audit_pending(gate->audit) ? until_ms(gate->next_try)
+							    : until_deadline_ms(gate);
 }
 
 static bool ignore(void *data, struct gb_approval *approval) {
@@ -237,19 +252,27 @@ static bool ignore(void *data, struct gb_approval *approval) {
 }
 
 /* Something was written to the approvals, or the time of one is up. */
-static bool may_be_decided(struct gb_gate *gate, struct gb_err *err) {
+static bool may_be_decided(struct gb_gate *gate) {
 	struct pollfd ready = {.fd = gate->wait_fd, .events = POLLIN};
 	int64_t left = -1;
+	struct gb_err err;
 	if (!gate->approvals)
 		return false;
 	if (poll(&ready, 1, 0) > 0)
 		return true;
-	return find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, err) &&
+	if (gate->next_look)
+		return until_ms(gate->next_look) == 0;
+	return find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, &err) &&
 	       left == 0;
 }
 
-static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
-	if (!may_be_decided(gate, err) || !gb_approvals_poll(gate->approvals, ignore, NULL, err))
+static void look_at_decisions(struct gb_gate *gate) {
+	struct gb_err err;
+	if (!may_be_decided(gate))
+		return;
+	bool ok = gb_approvals_poll(gate->approvals, ignore, NULL, &err);
+	gate->next_look = ok ? 0 : a_while_from_now();
+	if (!ok)
 		return;
 	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
 		if (pass->state == GB_PASS_WAITING)
@@ -259,17 +282,17 @@ static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
 
 /* Whoever is told may ask for more, and may be let in. */
 static bool write_records(struct gb_gate *gate, struct gb_err *err) {
-	if (!gate->audit || !gb_audit_pending(gate->audit) || until_next_try_ms(gate) > 0)
+	if (!gate->audit || !gb_audit_pending(gate->audit) || until_ms(gate->next_try) > 0)
 		return true;
 	gate->next_try = 0;
 	if (gb_audit_commit(gate->audit, err))
 		return true;
-	gate->next_try = gb_now_ns() + 1000000000ull;
+	gate->next_try = a_while_from_now();
 	return false;
 }
 
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
-	look_at_decisions(gate, err);
+	look_at_decisions(gate);
 	tell_refused(gate);
 	return write_records(gate, err);
 }

@@ -30,9 +30,10 @@ struct gb_gate {
 	struct gb_turns *turns;
 	struct gb_audit *audit;
 	struct gb_manager *sessions;
-	uint64_t next_try; /* ns: when records are to be written again that could not be; 0: at once */
-	int wait_fd;       /* an epoll with the descriptor of the approvals in it, once there is one */
-	bool watching;     /* there is */
+	uint64_t next_try;  /* ns: when records are to be written again that could not be; 0: at once */
+	uint64_t next_look; /* ns: when decisions are to be looked at again that could not be; 0: at once */
+	int wait_fd;        /* an epoll with the descriptor of the approvals in it, once there is one */
+	bool watching;      /* there is */
 	struct gb_list passes;
 };
 

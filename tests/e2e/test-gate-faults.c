@@ -1,5 +1,7 @@
 /* The gate when things happen at the wrong moment. */
 #include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "e2e/gate.h"
@@ -54,6 +56,33 @@ TEST(who_is_told_meanwhile_may_leave) {
 	CHECK_INT(second.status, GB_SUCCESS);
 	wait_for(&site, &first);
 	CHECK_STR(first.code, "audit");
+}
+
+/* --- a disk on which nothing can be written --- */
+
+static void limit_files(rlim_t bytes) {
+	struct rlimit limit;
+	CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+	limit.rlim_cur = bytes;
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+TEST(what_cannot_be_noted_as_expired_is_not_tried_all_the_time) {
+	auto_site struct site site = site_make(ASKING "approvals.timeout: 1s\n");
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("1"), &heard));
+	while (gb_gate_timeout(site.gate) > 1)
+		usleep(10000);
+	limit_files(1);
+	usleep(2000);
+	CHECK(gb_gate_work(site.gate, &err));
+	CHECK(gb_gate_timeout(site.gate) > 1);
+	limit_files(RLIM_INFINITY);
+	CHECK_INT(heard.n_done, 0);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "not_approved");
 }
 
 /* --- secrets --- */
