@@ -16,6 +16,14 @@ char *gb_pass_text(struct gb_pass *pass, const char *text) {
 
 /* --- refusals --- */
 
+/* The energy that it was not run with. */
+static void give_back(struct gb_pass *pass) {
+	struct gb_err err;
+	if (pass->spent.granted && pass->gate->energy)
+		gb_energy_refund(pass->gate->energy, &pass->spent, &err);
+	pass->spent.granted = false;
+}
+
 void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...) {
 	char message[MESSAGE_MAX];
 	va_list ap;
@@ -31,10 +39,7 @@ void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, 
 	    .exit_code = 1,
 	};
 	pass->state = GB_PASS_REFUSED;
-	struct gb_err err;
-	if (pass->spent.granted && pass->gate->energy)
-		gb_energy_refund(pass->gate->energy, &pass->spent, &err);
-	pass->spent.granted = false;
+	give_back(pass);
 }
 
 void gb_pass_finish(struct gb_pass *pass) {
@@ -109,7 +114,9 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 		    .exit_code = 1};
 		memcpy(pass->result.run_id, result->run_id, sizeof pass->result.run_id);
 	}
-	/* It has run: that is paid for. */
+	if (!gb_run_begun(run))
+		give_back(pass);
+	/* What has run is paid for. */
 	pass->spent.granted = false;
 	bool recorded = gb_pass_record(pass, &err);
 	if (!recorded) {
