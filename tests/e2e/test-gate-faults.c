@@ -115,6 +115,31 @@ TEST(what_waits_is_masked_by_the_rules_of_when_it_runs) {
 	CHECK_STR(heard.output, "***\n");
 }
 
+/* --- the log --- */
+
+static bool see_size(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	size_t *sizes = data;
+	sizes[0] = record->code.n;
+	sizes[1] = record->input_bytes;
+	sizes[2] = record->cut != 0;
+	return true;
+}
+
+TEST(what_is_refused_for_its_length_does_not_fill_the_log) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxCodeSize: 1K\n");
+	struct gb_err err = {0};
+	size_t sizes[3] = {0};
+	char longer[200000];
+	memset(longer, '#', sizeof longer);
+	longer[sizeof longer - 1] = '\0';
+	CHECK_STR(ask(&site, python(longer)).code, "code_size");
+	CHECK(gb_audit_each(site.folder, &(struct gb_audit_filter){0}, see_size, sizes, &err));
+	CHECK_INT(sizes[0], 1024);
+	CHECK(sizes[1] >= sizeof longer - 1);
+	CHECK_INT(sizes[2], 1);
+}
+
 /* --- other rules --- */
 
 TEST(trust_ends_when_agents_are_disabled) {
