@@ -97,29 +97,45 @@ static void end_streams(struct gb_pass *pass) {
 	}
 }
 
+/* It has run, and how it ended is told; not what came of it. */
+static void withhold(struct gb_pass *pass, const struct gb_result *result, const char *name, const char *code,
+    const char *message) {
+	const char *kept = gb_pass_text(pass, message);
+	pass->result = (struct gb_result){
+	    .status = GB_FAILURE,
+	    .error = {name, kept ? kept : "", "", code, "", "", 0, 0},
+	    .stdout_text = "",
+	    .stderr_text = "",
+	    .exit_code = 1,
+	    .timed_out = result->timed_out,
+	    .duration_ms = result->duration_ms,
+	    .memory_used_bytes = result->memory_used_bytes,
+	};
+	memcpy(pass->result.run_id, result->run_id, sizeof pass->result.run_id);
+}
+
+static bool record(struct gb_pass *pass, const struct gb_result *result, struct gb_err *err) {
+	if (!gb_masked_result(&pass->masked, result, &pass->result))
+		withhold(pass, result, "GateError", "masking",
+		    "there was no memory to look for secrets in the result, so it is not told");
+	if (gb_pass_record(pass, err))
+		return true;
+	/* One that is too large as JSON. */
+	withhold(pass, result, "RangeError", "result_size", err->message);
+	return gb_pass_record(pass, err);
+}
+
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	struct gb_pass *pass = data;
 	struct gb_err err = {0};
 	pass->telling = true;
 	end_streams(pass);
 	pass->telling = false;
-	if (!gb_masked_result(&pass->masked, result, &pass->result)) {
-		static const struct gb_run_error nothing = {"GateError",
-		    "there was no memory to look for secrets in the result, so it is not told", "", "masking",
-		    "", "", 0, 0};
-		pass->result = (struct gb_result){.status = GB_FAILURE,
-		    .error = nothing,
-		    .stdout_text = "",
-		    .stderr_text = "",
-		    .exit_code = 1};
-		memcpy(pass->result.run_id, result->run_id, sizeof pass->result.run_id);
-	}
 	if (!gb_run_begun(run))
 		give_back(pass);
 	/* What has run is paid for. */
 	pass->spent.granted = false;
-	bool recorded = gb_pass_record(pass, &err);
-	if (!recorded) {
+	if (!record(pass, result, &err)) {
 		gb_audit_cancel(pass->gate->audit, &pass->ticket);
 		gb_pass_refuse(
 		    pass, "audit", "the run cannot be recorded, so its result is not told: %s", err.message);

@@ -140,6 +140,18 @@ TEST(what_is_refused_for_its_length_does_not_fill_the_log) {
 	CHECK_INT(sizes[2], 1);
 }
 
+TEST(what_ran_is_recorded_as_run_however_large_its_result) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = python("'\\1' * (180 << 20)"); /* as JSON, six times that */
+	request.run.result_bytes = 256 << 20;
+	request.run.memory_bytes = (uint64_t)4 << 30;
+	struct heard heard = ask(&site, request);
+	CHECK_INT(heard.status, GB_FAILURE);
+	CHECK_STR(heard.code, "result_size");
+	CHECK_STR(records(&site).status, "error");
+	CHECK_STR(records(&site).decision, "auto");
+}
+
 /* --- other rules --- */
 
 TEST(trust_ends_when_agents_are_disabled) {
