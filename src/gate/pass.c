@@ -254,13 +254,13 @@ static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *giv
 	request->run = (struct gb_run_options){
 	    .language = given->run.language,
 	    .args = given->run.args,
-	    .restricted = given->run.restricted,
 	    .source = gb_arena_copy(&pass->texts, text),
 	    .source_bytes = text.n,
 	};
 	const uint64_t limits[] = {
 	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
 	memcpy(pass->asked_for, limits, sizeof limits);
+	pass->asked_restricted = given->run.restricted;
 	bool ok = request->run.source;
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_pass_text(pass, *texts[i]));
@@ -283,7 +283,7 @@ void gb_pass_enter(struct gb_pass *pass) {
 	gb_pass_withdraw(pass);
 	if (!gb_pass_adopt(pass))
 		gb_pass_refuse(pass, "refused", "out of memory");
-	else if (gb_pass_admit(pass) && gb_pass_seat(pass))
+	else if (gb_pass_admit(pass) && gb_pass_seat(pass) && gb_pass_count(pass))
 		gb_pass_proceed(pass);
 }
 

@@ -51,6 +51,7 @@ struct gb_pass {
 	struct gb_rules *rules; /* that it was let in by */
 	struct gb_gate_request request;
 	uint64_t asked_for[4]; /* limits, as the request has them */
+	bool asked_restricted; /* the same of restricted mode */
 	struct gb_arena texts; /* of the request and the result */
 	struct gb_values *values;
 	enum gb_pass_state state;
@@ -80,6 +81,8 @@ void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
 
 /* May it be asked about at all? False, and its result says why not. */
 bool gb_pass_admit(struct gb_pass *pass);
+/* One call more in its turn: the last that is asked, since what was refused for another reason is no call. */
+bool gb_pass_count(struct gb_pass *pass);
 /* Its limits are within those of the configuration, and it may import what that says. */
 bool gb_pass_limit(struct gb_pass *pass);
 

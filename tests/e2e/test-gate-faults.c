@@ -205,3 +205,27 @@ TEST(who_could_not_be_listened_to_is_listened_to_later) {
 	wait_for(&site, &heard);
 	CHECK_STR(heard.value, "42");
 }
+
+TEST(what_waits_is_restricted_by_the_rules_of_now_only) {
+	auto_site struct site site = site_make(ASKING "python: {restricted: true, allowedModules: [math]}\n");
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("import json; 42"), &heard));
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK_INT(heard.n_pending, 2);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+}
+
+TEST(where_there_is_no_such_session_it_is_no_call) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 1\n");
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	request.turn = "t";
+	request.session = "nothing";
+	CHECK_STR(ask(&site, request).code, "unknown_session");
+	request.session = NULL;
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK_STR(ask(&site, request).code, "calls_per_turn");
+}
