@@ -194,10 +194,13 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 			close_all(gate);
 		return false;
 	}
+	bool same = strcmp(gate->rules->policy, rules->policy) == 0;
 	gb_rules_unref(gate->rules);
 	gate->rules = rules;
 	if (gate->sessions)
 		gb_gate_limit_sessions(gate);
+	if (gate->sessions && !same)
+		gb_gate_distrust_sessions(gate);
 	/* What may be decided on as it stands is masked by the rules under which it will run. */
 	for (struct gb_pass *pass; (pass = find_outdated(gate));)
 		if (strcmp(pass->rules->policy, gate->rules->policy) != 0 || !gb_pass_adopt(pass))

@@ -9,6 +9,7 @@
 #include "gate/pass.h"
 
 enum { TEXTS_MAX = 64 << 20, VALUE_FACTOR = 16, MESSAGE_MAX = 600 };
+#define DISPLAYS_MAX (256ull << 20) /* of which neither limit speaks */
 
 char *gb_pass_text(struct gb_pass *pass, const char *text) {
 	return text ? gb_arena_copy(&pass->texts, gb_str_from(text)) : NULL;
@@ -275,7 +276,7 @@ bool gb_pass_adopt(struct gb_pass *pass) {
 	bool ok = gb_pass_limit(pass) && describe(pass);
 	const struct gb_run_options *run = &pass->request.run;
 	return gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
-		   (run->result_bytes + run->output_bytes) * VALUE_FACTOR) &&
+		   (run->result_bytes + run->output_bytes) * VALUE_FACTOR + DISPLAYS_MAX) &&
 	       ok;
 }
 

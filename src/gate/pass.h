@@ -90,6 +90,8 @@ bool gb_pass_limit(struct gb_pass *pass);
 
 bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err);
 void gb_gate_limit_sessions(struct gb_gate *gate);
+/* Trust was taken back with the rules that it was given under: that is to be seen. */
+void gb_gate_distrust_sessions(struct gb_gate *gate);
 /* Find or make it. False, and its result says why not. */
 bool gb_pass_seat(struct gb_pass *pass);
 

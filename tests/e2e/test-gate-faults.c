@@ -115,6 +115,18 @@ TEST(what_waits_is_masked_by_the_rules_of_when_it_runs) {
 	CHECK_STR(heard.output, "***\n");
 }
 
+TEST(displays_are_masked_also_where_little_may_be_written) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request =
+	    python("class C:\n  def _repr_html_(self): return 'x' * 200000 + ' ghp_' + "
+		   "'0123456789abcdefghijABCDEFGHIJ012345'\ndisplay(C())\n42");
+	request.run.output_bytes = request.run.result_bytes = 1024;
+	struct heard heard = ask(&site, request);
+	CHECK_STR(heard.code, "");
+	CHECK_STR(heard.value, "42");
+	CHECK_INT(heard.n_displays, 1);
+}
+
 /* --- the log --- */
 
 static bool see_size(

@@ -103,7 +103,12 @@ TEST(trust_ends_with_the_rules) {
 	CHECK(submit(&site, lasting("c", "x = 1"), &heard));
 	decide(&site, heard.approval, GB_TRUST);
 	wait_for(&site, &heard);
+	struct gb_session_info info;
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && info.trusted);
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && info.trusted);
 	CHECK(site_configure(&site, ASKING "python.restricted: true\n", &err));
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && !info.trusted);
 	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
 	gb_pass_destroy(heard.pass);
 	/* Also if they come back. */
