@@ -223,7 +223,7 @@ void gb_run_terminate(struct gb_run *run, const char *reason);
 /* What was given as options->data. */
 void *gb_run_data(const struct gb_run *run);
 
-/* False while it waits for its session: sessions.h. */
+/* False while it waits for its session (sessions.h), and for good if it has ended there. */
 bool gb_run_begun(const struct gb_run *run);
 /* Has it settled? */
 bool gb_run_settled(const struct gb_run *run);

@@ -130,6 +130,7 @@ struct gb_run {
 	struct gb_frame_reader *reader; /* its own, or the session's */
 	struct gb_frame_reader own_reader;
 	struct gb_session *session; /* or NULL */
+	bool begun;
 	enum gb_interrupted { NOT_INTERRUPTED, BY_CALLER, BY_TIME } interrupted;
 	struct gb_bridge bridge;
 

@@ -509,6 +509,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 
 static void begin(struct gb_run *run) {
 	struct gb_engine *engine = run->engine;
+	run->begun = true;
 	gb_run_send(run);
 	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
 	gb_list_append(&engine->running, &run->link);
@@ -584,7 +585,7 @@ void *gb_run_data(const struct gb_run *run) {
 }
 
 bool gb_run_begun(const struct gb_run *run) {
-	return run->cell || run->settled;
+	return run->begun;
 }
 
 bool gb_run_settled(const struct gb_run *run) {

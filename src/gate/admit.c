@@ -66,8 +66,9 @@ bool gb_pass_limit(struct gb_pass *pass) {
 	lower(&run->timeout_ms, config->agent.max_execution_ms);
 	lower(&run->output_bytes, config->agent.max_output_bytes);
 	limit_by_face(pass);
-	run->restricted |= (run->language == GB_PYTHON && config->python.restricted) ||
-			   (run->language == GB_SHELL && config->shell.restricted);
+	run->restricted = pass->asked_restricted ||
+			  (run->language == GB_PYTHON && config->python.restricted) ||
+			  (run->language == GB_SHELL && config->shell.restricted);
 	bool ok;
 	run->allowed_modules = allowed_modules(pass, &ok);
 	return ok;
@@ -155,8 +156,7 @@ static bool check_number(struct gb_pass *pass) {
 	return true;
 }
 
-/* The last that is asked: what was refused for another reason is no call. */
-static bool check_turn(struct gb_pass *pass) {
+bool gb_pass_count(struct gb_pass *pass) {
 	const struct gb_config *config = pass->rules->config;
 	const struct gb_gate_request *request = &pass->request;
 	const char *face = request->face ? request->face : "";
@@ -191,5 +191,5 @@ bool gb_pass_admit(struct gb_pass *pass) {
 		    gb_config_runtime_name(gb_terms_runtime(language)));
 		return false;
 	}
-	return check_size(pass) && check_guard(pass) && check_number(pass) && check_turn(pass);
+	return check_size(pass) && check_guard(pass) && check_number(pass);
 }

@@ -12,6 +12,8 @@
 #include "base/io.h"
 #include "gate/pass.h"
 
+enum { AGAIN_MS = 1000 };
+
 /* --- what it keeps --- */
 
 /* Opened again, so that all processes have the rules of whoever came last. */
@@ -32,21 +34,23 @@ static bool open_energy(struct gb_gate *gate, const struct gb_config *config, st
 }
 
 static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
-	int fd;
+	int fd = -1;
 	struct epoll_event event = {.events = EPOLLIN};
 	return gb_approvals_fd(gate->approvals, &fd, err) &&
 	       (epoll_ctl(gate->wait_fd, EPOLL_CTL_ADD, fd, &event) == 0 ||
 		   gb_fail(err, GB_ESYSTEM, errno, "watch the approvals"));
 }
 
-/* Once somebody had to be asked they stay open: trust that was given has to end with the rules. */
+/* Once somebody had to be asked they stay open: trust that was given has to end with the rules, also with
+ * those that let agents do nothing. */
 static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
 	uint64_t revoked;
-	if (!gate->approvals && rules->config->agent.auto_approve)
+	if (!gate->approvals && (rules->config->agent.auto_approve || !rules->config->agent.enabled))
 		return true;
-	if (!gate->approvals &&
-	    (!gb_approvals_open(gate->dir, &options, &gate->approvals, err) || !watch_approvals(gate, err)))
+	if (!gate->approvals && !gb_approvals_open(gate->dir, &options, &gate->approvals, err))
+		return false;
+	if (!gate->watching && !(gate->watching = watch_approvals(gate, err)))
 		return false;
 	if (!gb_trust_revoke_policy(gate->approvals, gb_str_from(rules->policy), &revoked, err))
 		return false;
@@ -83,7 +87,7 @@ static bool choose_folders(struct gb_gate *gate, const struct gb_config *config,
 static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_config *config = rules->config;
 	if (!config->agent.enabled)
-		return true;
+		return open_approvals(gate, rules, err);
 	return choose_folders(gate, config, err) && gb_state_prepare(gate->dir, err) &&
 	       (gate->turns || gb_turns_open(gate->dir, &gate->turns, err)) &&
 	       (gate->sessions || gb_gate_open_sessions(gate, err)) && open_audit(gate, config, err) &&
@@ -111,6 +115,25 @@ static void tell_refused(struct gb_gate *gate) {
 	}
 }
 
+/* What runs settles here, and is recorded. */
+static void close_all(struct gb_gate *gate) {
+	struct gb_err err = {0};
+	gb_manager_destroy(gate->sessions);
+	gate->sessions = NULL;
+	tell_refused(gate);
+	if (gate->audit)
+		gb_audit_close(gate->audit, &err);
+	gate->audit = NULL;
+	gb_turns_close(gate->turns);
+	gate->turns = NULL;
+	gb_approvals_close(gate->approvals);
+	gate->approvals = NULL;
+	gate->watching = false;
+	gb_energy_close(gate->energy);
+	gate->energy = NULL;
+	*gate->dir = '\0';
+}
+
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
 	struct gb_gate *gate = calloc(1, sizeof *gate);
 	if (!gate || sodium_init() < 0) {
@@ -123,7 +146,7 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	gate->wait_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (gate->wait_fd < 0)
 		gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
-	if (gate->wait_fd < 0 || !gb_rules_create(options->config, gate->environment, &gate->rules, err) ||
+	if (gate->wait_fd < 0 || !gb_rules_create(gate, options->config, &gate->rules, err) ||
 	    !open_all(gate, gate->rules, err)) {
 		gb_gate_close(gate);
 		return false;
@@ -133,18 +156,9 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 }
 
 void gb_gate_close(struct gb_gate *gate) {
-	struct gb_err err = {0};
 	if (!gate)
 		return;
-	/* Those that run on although nobody wants them settle here, and are recorded. */
-	gb_manager_destroy(gate->sessions);
-	gate->sessions = NULL;
-	tell_refused(gate);
-	if (gate->audit)
-		gb_audit_close(gate->audit, &err);
-	gb_turns_close(gate->turns);
-	gb_approvals_close(gate->approvals);
-	gb_energy_close(gate->energy);
+	close_all(gate);
 	gb_rules_unref(gate->rules);
 	gb_close_fd(&gate->wait_fd);
 	free(gate);
@@ -160,7 +174,7 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
 static struct gb_pass *find_outdated(const struct gb_gate *gate) {
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
 		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
-		if (pass->state == GB_PASS_WAITING && strcmp(pass->rules->policy, gate->rules->policy) != 0)
+		if (pass->state == GB_PASS_WAITING && pass->rules != gate->rules)
 			return pass;
 	}
 	return NULL;
@@ -168,22 +182,29 @@ static struct gb_pass *find_outdated(const struct gb_gate *gate) {
 
 bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
 	struct gb_rules *rules;
-	if (!gb_rules_create(config, gate->environment, &rules, err))
+	bool was_open = *gate->dir;
+	if (!gb_rules_create(gate, config, &rules, err))
 		return false;
 	if (!open_all(gate, rules, err)) {
 		struct gb_err ignored;
 		gb_rules_unref(rules);
-		open_all(gate, gate->rules, &ignored);
+		if (was_open)
+			open_all(gate, gate->rules, &ignored);
+		else
+			close_all(gate);
 		return false;
 	}
+	bool same = strcmp(gate->rules->policy, rules->policy) == 0;
 	gb_rules_unref(gate->rules);
 	gate->rules = rules;
 	if (gate->sessions)
 		gb_gate_limit_sessions(gate);
-	for (struct gb_pass *pass; (pass = find_outdated(gate));) {
-		gb_pass_withdraw(pass);
-		gb_pass_enter(pass);
-	}
+	if (gate->sessions && !same)
+		gb_gate_distrust_sessions(gate);
+	/* What may be decided on as it stands is masked by the rules under which it will run. */
+	for (struct gb_pass *pass; (pass = find_outdated(gate));)
+		if (strcmp(pass->rules->policy, gate->rules->policy) != 0 || !gb_pass_adopt(pass))
+			gb_pass_enter(pass);
 	return true;
 }
 
@@ -202,22 +223,35 @@ int gb_gate_fd(const struct gb_gate *gate) {
 }
 
 /* A disk that is full is not asked again at every turn. */
-static int until_next_try_ms(const struct gb_gate *gate) {
+static uint64_t a_while_from_now(void) {
+	return gb_now_ns() + AGAIN_MS * 1000000ull;
+}
+
+static int until_ms(uint64_t at) {
 	uint64_t now = gb_now_ns();
-	return gate->next_try > now ? (int)((gate->next_try - now) / 1000000) + 1 : 0;
+	return at > now ? (int)((at - now) / 1000000) + 1 : 0;
+}
+
+/* Until the time of one is up that waits. */
+static int until_deadline_ms(struct gb_gate *gate) {
+	int64_t left = -1;
+	struct gb_err err;
+	if (!find(gate, GB_PASS_WAITING))
+		return -1;
+	if (gate->next_look)
+		return until_ms(gate->next_look);
+	if (!gb_approvals_next_deadline(gate->approvals, &left, &err))
+		return AGAIN_MS;
+	if (left < 0)
+		return -1;
+	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
 }
 
 int gb_gate_timeout(struct gb_gate *gate) {
-	int64_t left = -1;
-	struct gb_err err;
 	if (find(gate, GB_PASS_REFUSED))
 		return 0;
-	if (gate->audit && gb_audit_pending(gate->audit))
-		return until_next_try_ms(gate);
-	if (!find(gate, GB_PASS_WAITING) || !gb_approvals_next_deadline(gate->approvals, &left, &err) ||
-	    left < 0)
-		return -1;
-	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
+	return gate->audit && gb_audit_pending(gate->audit) ? until_ms(gate->next_try)
+							    : until_deadline_ms(gate);
 }
 
 static bool ignore(void *data, struct gb_approval *approval) {
@@ -225,19 +259,27 @@ static bool ignore(void *data, struct gb_approval *approval) {
 }
 
 /* Something was written to the approvals, or the time of one is up. */
-static bool may_be_decided(struct gb_gate *gate, struct gb_err *err) {
+static bool may_be_decided(struct gb_gate *gate) {
 	struct pollfd ready = {.fd = gate->wait_fd, .events = POLLIN};
 	int64_t left = -1;
+	struct gb_err err;
 	if (!gate->approvals)
 		return false;
 	if (poll(&ready, 1, 0) > 0)
 		return true;
-	return find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, err) &&
+	if (gate->next_look)
+		return until_ms(gate->next_look) == 0;
+	return find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, &err) &&
 	       left == 0;
 }
 
-static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
-	if (!may_be_decided(gate, err) || !gb_approvals_poll(gate->approvals, ignore, NULL, err))
+static void look_at_decisions(struct gb_gate *gate) {
+	struct gb_err err;
+	if (!may_be_decided(gate))
+		return;
+	bool ok = gb_approvals_poll(gate->approvals, ignore, NULL, &err);
+	gate->next_look = ok ? 0 : a_while_from_now();
+	if (!ok)
 		return;
 	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
 		if (pass->state == GB_PASS_WAITING)
@@ -245,17 +287,21 @@ static void look_at_decisions(struct gb_gate *gate, struct gb_err *err) {
 	}
 }
 
-bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
-	look_at_decisions(gate, err);
-	tell_refused(gate);
-	if (!gate->audit || !gb_audit_pending(gate->audit) || until_next_try_ms(gate) > 0)
+/* Whoever is told may ask for more, and may be let in. */
+static bool write_records(struct gb_gate *gate, struct gb_err *err) {
+	if (!gate->audit || !gb_audit_pending(gate->audit) || until_ms(gate->next_try) > 0)
 		return true;
-	if (gb_audit_commit(gate->audit, err)) {
-		gate->next_try = 0;
+	gate->next_try = 0;
+	if (gb_audit_commit(gate->audit, err))
 		return true;
-	}
-	gate->next_try = gb_now_ns() + 1000000000ull;
+	gate->next_try = a_while_from_now();
 	return false;
+}
+
+bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
+	look_at_decisions(gate);
+	tell_refused(gate);
+	return write_records(gate, err);
 }
 
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err) {

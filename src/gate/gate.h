@@ -43,7 +43,8 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 void gb_gate_close(struct gb_gate *gate);
 
 /* Other rules from now on; on any failure nothing has changed. What runs goes on under the rules that it was
- * let in by; what waits for a person is looked at again if the rules are others, and asked about again. */
+ * let in by; what waits for a person will run under the new ones, and is asked about again if they let other
+ * things happen than those that it was asked about under. */
 bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err);
 
 /* Do the rules of now let agents run code at all? */

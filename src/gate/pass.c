@@ -7,14 +7,25 @@
 
 #include "base/cleanup.h"
 #include "gate/pass.h"
+#include "value/codec.h"
+#include "value/wtf8.h"
 
 enum { TEXTS_MAX = 64 << 20, VALUE_FACTOR = 16, MESSAGE_MAX = 600 };
+#define DISPLAYS_MAX (256ull << 20) /* of which neither limit speaks */
 
 char *gb_pass_text(struct gb_pass *pass, const char *text) {
 	return text ? gb_arena_copy(&pass->texts, gb_str_from(text)) : NULL;
 }
 
 /* --- refusals --- */
+
+/* The energy that it was not run with. */
+static void give_back(struct gb_pass *pass) {
+	struct gb_err err;
+	if (pass->spent.granted && pass->gate->energy)
+		gb_energy_refund(pass->gate->energy, &pass->spent, &err);
+	pass->spent.granted = false;
+}
 
 void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...) {
 	char message[MESSAGE_MAX];
@@ -31,10 +42,7 @@ void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, 
 	    .exit_code = 1,
 	};
 	pass->state = GB_PASS_REFUSED;
-	struct gb_err err;
-	if (pass->spent.granted && pass->gate->energy)
-		gb_energy_refund(pass->gate->energy, &pass->spent, &err);
-	pass->spent.granted = false;
+	give_back(pass);
 }
 
 void gb_pass_finish(struct gb_pass *pass) {
@@ -92,27 +100,45 @@ static void end_streams(struct gb_pass *pass) {
 	}
 }
 
+/* It has run, and how it ended is told; not what came of it. */
+static void withhold(struct gb_pass *pass, const struct gb_result *result, const char *name, const char *code,
+    const char *message) {
+	const char *kept = gb_pass_text(pass, message);
+	pass->result = (struct gb_result){
+	    .status = GB_FAILURE,
+	    .error = {name, kept ? kept : "", "", code, "", "", 0, 0},
+	    .stdout_text = "",
+	    .stderr_text = "",
+	    .exit_code = 1,
+	    .timed_out = result->timed_out,
+	    .duration_ms = result->duration_ms,
+	    .memory_used_bytes = result->memory_used_bytes,
+	};
+	memcpy(pass->result.run_id, result->run_id, sizeof pass->result.run_id);
+}
+
+static bool record(struct gb_pass *pass, const struct gb_result *result, struct gb_err *err) {
+	if (!gb_masked_result(&pass->masked, result, &pass->result))
+		withhold(pass, result, "GateError", "masking",
+		    "there was no memory to look for secrets in the result, so it is not told");
+	if (gb_pass_record(pass, err))
+		return true;
+	/* One that is too large as JSON. */
+	withhold(pass, result, "RangeError", "result_size", err->message);
+	return gb_pass_record(pass, err);
+}
+
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	struct gb_pass *pass = data;
 	struct gb_err err = {0};
 	pass->telling = true;
 	end_streams(pass);
 	pass->telling = false;
-	if (!gb_masked_result(&pass->masked, result, &pass->result)) {
-		static const struct gb_run_error nothing = {"GateError",
-		    "there was no memory to look for secrets in the result, so it is not told", "", "masking",
-		    "", "", 0, 0};
-		pass->result = (struct gb_result){.status = GB_FAILURE,
-		    .error = nothing,
-		    .stdout_text = "",
-		    .stderr_text = "",
-		    .exit_code = 1};
-		memcpy(pass->result.run_id, result->run_id, sizeof pass->result.run_id);
-	}
-	/* It has run: that is paid for. */
+	if (!gb_run_begun(run))
+		give_back(pass);
+	/* What has run is paid for. */
 	pass->spent.granted = false;
-	bool recorded = gb_pass_record(pass, &err);
-	if (!recorded) {
+	if (!record(pass, result, &err)) {
 		gb_audit_cancel(pass->gate->audit, &pass->ticket);
 		gb_pass_refuse(
 		    pass, "audit", "the run cannot be recorded, so its result is not told: %s", err.message);
@@ -144,10 +170,10 @@ void gb_pass_begin(struct gb_pass *pass) {
 		return;
 	gb_audit_cancel(pass->gate->audit, &pass->ticket);
 	gb_pass_refuse(pass,
-	    err.code == GB_ELIMIT   ? "too_many"
-	    : *pass->session        ? "unknown_session"
-	    : err.code == GB_ENOENT ? "runtime_disabled"
-				    : "refused",
+	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? "too_many"
+	    : *pass->session                              ? "unknown_session"
+	    : err.code == GB_ENOENT                       ? "runtime_disabled"
+							  : "refused",
 	    "%s", err.message);
 }
 
@@ -161,6 +187,11 @@ static bool describe_inputs(struct gb_pass *pass, struct gb_err *err) {
 		pass->inputs = GB_STR("[]");
 		return true;
 	}
+	/* There is nobody whom the code could call. */
+	gb_auto_buf struct gb_buf plain;
+	gb_buf_init(&plain, GB_APPROVAL_BYTES_MAX);
+	if (!gb_value_encode(&plain, run->args, NULL, err))
+		return gb_wrap(err, "args");
 	gb_auto_free char *json = gb_value_to_json(run->args, 0, &n, err);
 	if (!json)
 		return gb_wrap(err, "args");
@@ -206,6 +237,31 @@ static bool is_json(const char *text) {
 	return ok;
 }
 
+/* The same whether or not anybody is asked. */
+static bool check_texts(const struct gb_gate_request *request, struct gb_err *err) {
+	const struct {
+		const char *field, *text;
+		size_t max;
+	} texts[] = {
+	    {"conversation", request->conversation, GB_APPROVAL_NAME_MAX},
+	    {"turn", request->turn, GB_APPROVAL_NAME_MAX},
+	    {"session", request->session, GB_APPROVAL_NAME_MAX},
+	    {"purpose", request->purpose, GB_APPROVAL_PURPOSE_MAX},
+	    {"expected", request->expected, GB_APPROVAL_PURPOSE_MAX},
+	    {"trace", request->trace, GB_AUDIT_TEXT_MAX},
+	};
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		size_t n = texts[i].text ? strlen(texts[i].text) : 0;
+		if (n > texts[i].max)
+			return gb_fail(err, GB_EINVAL, 0, "%s: has %zu bytes, and may have %zu",
+			    texts[i].field, n, texts[i].max);
+		if (n && gb_wtf8_scan(texts[i].text, n) != GB_WTF8_UTF8)
+			return gb_fail(err, GB_EINVAL, 0, "%s: is no UTF-8", texts[i].field);
+	}
+	return !request->trace || is_json(request->trace) ||
+	       gb_fail(err, GB_EINVAL, 0, "trace: must be JSON");
+}
+
 /* What the gate does not know it lets nobody do. */
 static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *run = &request->run;
@@ -220,8 +276,8 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 		if (unknown[i].set)
 			return gb_fail(
 			    err, GB_EINVAL, 0, "%s: is not for requests of agents", unknown[i].field);
-	if (request->trace && !is_json(request->trace))
-		return gb_fail(err, GB_EINVAL, 0, "trace: must be JSON");
+	if (!check_texts(request, err))
+		return false;
 	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
 		return gb_fail(
 		    err, GB_EINVAL, 0, "conversation: must be given, since a session is a conversation's");
@@ -240,32 +296,36 @@ static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *giv
 	request->run = (struct gb_run_options){
 	    .language = given->run.language,
 	    .args = given->run.args,
-	    .restricted = given->run.restricted,
 	    .source = gb_arena_copy(&pass->texts, text),
 	    .source_bytes = text.n,
 	};
 	const uint64_t limits[] = {
 	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
 	memcpy(pass->asked_for, limits, sizeof limits);
+	pass->asked_restricted = given->run.restricted;
 	bool ok = request->run.source;
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_pass_text(pass, *texts[i]));
 	return ok;
 }
 
-void gb_pass_enter(struct gb_pass *pass) {
+bool gb_pass_adopt(struct gb_pass *pass) {
 	struct gb_rules *before = pass->rules;
 	pass->rules = gb_rules_ref(pass->gate->rules);
 	gb_masked_finish(&pass->masked);
 	gb_rules_unref(before);
 	bool ok = gb_pass_limit(pass) && describe(pass);
 	const struct gb_run_options *run = &pass->request.run;
-	ok = gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
-		 (run->result_bytes + run->output_bytes) * VALUE_FACTOR) &&
-	     ok;
-	if (!ok)
+	return gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
+		   (run->result_bytes + run->output_bytes) * VALUE_FACTOR + DISPLAYS_MAX) &&
+	       ok;
+}
+
+void gb_pass_enter(struct gb_pass *pass) {
+	gb_pass_withdraw(pass);
+	if (!gb_pass_adopt(pass))
 		gb_pass_refuse(pass, "refused", "out of memory");
-	else if (gb_pass_admit(pass) && gb_pass_seat(pass))
+	else if (gb_pass_admit(pass) && gb_pass_seat(pass) && gb_pass_count(pass))
 		gb_pass_proceed(pass);
 }
 

@@ -30,8 +30,10 @@ struct gb_gate {
 	struct gb_turns *turns;
 	struct gb_audit *audit;
 	struct gb_manager *sessions;
-	uint64_t next_try; /* ns: when records are to be written again that could not be; 0: at once */
-	int wait_fd;       /* an epoll with the descriptor of the approvals in it, once there is one */
+	uint64_t next_try;  /* ns: when records are to be written again that could not be; 0: at once */
+	uint64_t next_look; /* ns: when decisions are to be looked at again that could not be; 0: at once */
+	int wait_fd;        /* an epoll with the descriptor of the approvals in it, once there is one */
+	bool watching;      /* there is */
 	struct gb_list passes;
 };
 
@@ -49,6 +51,7 @@ struct gb_pass {
 	struct gb_rules *rules; /* that it was let in by */
 	struct gb_gate_request request;
 	uint64_t asked_for[4]; /* limits, as the request has them */
+	bool asked_restricted; /* the same of restricted mode */
 	struct gb_arena texts; /* of the request and the result */
 	struct gb_values *values;
 	enum gb_pass_state state;
@@ -70,7 +73,7 @@ struct gb_pass {
 /* --- rules.c --- */
 
 bool gb_rules_create(
-    const struct gb_config *config, char **environment, struct gb_rules **ret, struct gb_err *err);
+    const struct gb_gate *gate, const struct gb_config *config, struct gb_rules **ret, struct gb_err *err);
 struct gb_rules *gb_rules_ref(struct gb_rules *rules);
 void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
 
@@ -78,6 +81,8 @@ void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
 
 /* May it be asked about at all? False, and its result says why not. */
 bool gb_pass_admit(struct gb_pass *pass);
+/* One call more in its turn: the last that is asked, since what was refused for another reason is no call. */
+bool gb_pass_count(struct gb_pass *pass);
 /* Its limits are within those of the configuration, and it may import what that says. */
 bool gb_pass_limit(struct gb_pass *pass);
 
@@ -85,6 +90,8 @@ bool gb_pass_limit(struct gb_pass *pass);
 
 bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err);
 void gb_gate_limit_sessions(struct gb_gate *gate);
+/* Trust was taken back with the rules that it was given under: that is to be seen. */
+void gb_gate_distrust_sessions(struct gb_gate *gate);
 /* Find or make it. False, and its result says why not. */
 bool gb_pass_seat(struct gb_pass *pass);
 
@@ -102,7 +109,9 @@ void gb_pass_withdraw(struct gb_pass *pass);
 /* It is not run. @code is the rule's. */
 void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Under the rules of now, from the beginning. */
+/* The rules of now hold for it. */
+bool gb_pass_adopt(struct gb_pass *pass);
+/* And it is let in by them, from the beginning. */
 void gb_pass_enter(struct gb_pass *pass);
 void gb_pass_begin(struct gb_pass *pass);
 void gb_pass_finish(struct gb_pass *pass);

@@ -37,6 +37,16 @@ static struct gb_str layers_up(struct gb_pass *pass) {
 	return gb_str_from(kept ? kept : "");
 }
 
+/* Code that is refused for its length must not push what others did out of the log. */
+static void cut_code(struct gb_audit_record *record, uint64_t max) {
+	if (record->code.n <= max)
+		return;
+	record->code.n = max;
+	for (size_t i = 0; i < gb_audit_n_fields; i++)
+		if (gb_audit_at(record, &gb_audit_fields[i]) == &record->code)
+			record->cut |= UINT64_C(1) << i;
+}
+
 static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	const struct gb_gate_request *request = &pass->request;
 	const struct gb_run_options *run = &request->run;
@@ -60,6 +70,7 @@ static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	    .started_ms = pass->started_ms,
 	};
 	record.masked_input = gb_filter_total(pass->rules->filter) - masked;
+	cut_code(&record, pass->rules->config->agent.max_code_bytes);
 	crypto_generichash_state state;
 	record.input_hash.is_set = true;
 	crypto_generichash_init(&state, NULL, 0, GB_HASH_BYTES);
@@ -70,6 +81,9 @@ static struct gb_audit_record begin_record(struct gb_pass *pass) {
 }
 
 bool gb_pass_reserve(struct gb_pass *pass, struct gb_err *err) {
+	/* To write those first would be to tell others of theirs, in the middle of letting this one in. */
+	if (pass->gate->next_try)
+		return gb_fail(err, GB_EBUSY, 0, "records of earlier runs could not be written yet");
 	pass->started_ms = now_ms();
 	struct gb_audit_record record = begin_record(pass);
 	if (pass->masked.failed)

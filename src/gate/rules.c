@@ -21,7 +21,9 @@ static void name_policy(struct gb_rules *rules) {
 	const uint64_t numbers[] = {config->agent.enabled, config->agent.auto_approve,
 	    config->agent.allowed_runtimes, config->agent.max_execution_ms, config->agent.max_output_bytes,
 	    config->agent.max_code_bytes, config->agent.persistent_sessions, config->guard.enabled,
-	    config->python.restricted, config->shell.restricted};
+	    config->python.restricted, config->shell.restricted, config->core.max_timeout_ms,
+	    config->core.max_network_timeout_ms, config->core.max_result_bytes, config->executor.timeout_ms,
+	    config->actions.timeout_ms, config->actions.memory_bytes, config->actions.output_bytes};
 	crypto_generichash_state state;
 	struct gb_hash hash;
 	crypto_generichash_init(&state, NULL, 0, sizeof hash.bytes);
@@ -37,16 +39,17 @@ static void name_policy(struct gb_rules *rules) {
 }
 
 bool gb_rules_create(
-    const struct gb_config *config, char **environment, struct gb_rules **ret, struct gb_err *err) {
+    const struct gb_gate *gate, const struct gb_config *config, struct gb_rules **ret, struct gb_err *err) {
 	struct gb_rules *rules = calloc(1, sizeof *rules);
 	if (!rules)
 		return gb_fail(err, GB_ENOMEM, 0, "the rules");
 	rules->refs = 1;
 	rules->config = gb_config_ref(config);
-	/* Nothing is masked where nothing is run. */
-	bool ok = config->agent.enabled ? gb_filter_load(config, environment, &rules->filter, err)
-					: (rules->filter = gb_filter_create()) ||
-					      gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
+	/* Nothing is masked where nothing is run or recorded. */
+	bool ok =
+	    config->agent.enabled || gate->audit
+		? gb_filter_load(config, gate->environment, &rules->filter, err)
+		: (rules->filter = gb_filter_create()) || gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
 	if (!ok) {
 		gb_rules_unref(rules);
 		return false;

@@ -26,6 +26,14 @@ void gb_gate_limit_sessions(struct gb_gate *gate) {
 	gb_manager_configure(gate->sessions, &options);
 }
 
+void gb_gate_distrust_sessions(struct gb_gate *gate) {
+	struct gb_session_info info;
+	struct gb_err err;
+	for (size_t i = 0; gb_manager_at(gate->sessions, NULL, i, &info); i++)
+		if (info.trusted)
+			gb_manager_trust(gate->sessions, info.id, false, &err);
+}
+
 static bool find(const struct gb_pass *pass, struct gb_session_info *ret, struct gb_err *err) {
 	const struct gb_gate_request *request = &pass->request;
 	if (!request->session) {

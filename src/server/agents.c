@@ -3,6 +3,9 @@
 #include "server/replies.h"
 #include "server/rpc.h"
 
+/* The gate itself says how many may run or wait; these are all that are not yet told, refusals too. */
+enum { PASSES_MAX = 1024 };
+
 static void on_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
 	struct gb_rpc_run *run = data;
 	gb_reply_pending(&run->client->lines, run->entry.number, approval, expires_ms);
@@ -39,7 +42,7 @@ void gb_rpc_drop_pass(struct gb_rpc_run *run) {
 	struct gb_server *server = run->server;
 	gb_pass_destroy(run->pass);
 	gb_rpc_forget(run);
-	server->n_running--;
+	server->n_passes--;
 	server->room = true;
 }
 
@@ -87,11 +90,11 @@ bool gb_rpc_execute(
 		return false;
 	if (!server->gate)
 		return gb_complain(complaint, "refused", "nobody here takes requests of agents");
-	if (server->n_running >= server->max_runs)
-		return gb_complain(
-		    complaint, "refused", "%u runs are under way, which is the limit", server->n_running);
+	if (server->n_passes >= PASSES_MAX)
+		return gb_complain(complaint, "refused",
+		    "%u requests of agents are under way, which is the limit", server->n_passes);
 	if (gb_gate_submit(server->gate, &request, &run->pass, &err)) {
-		server->n_running++;
+		server->n_passes++;
 		return true;
 	}
 	if (!gb_message_blame(&err, complaint))

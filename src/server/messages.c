@@ -88,10 +88,10 @@ static const struct gb_field agent_fields[] = {
     OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
     OPTION("args", GB_FIELD_ARRAY, args),
     FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
-    FIELD("turn", GB_FIELD_TEXT, turn),
-    FIELD("purpose", GB_FIELD_TEXT, purpose),
-    FIELD("expectedOutput", GB_FIELD_TEXT, expected),
-    FIELD("trace", GB_FIELD_ANY, trace),
+    FIELD("turn", GB_FIELD_TEXT, turn, .member = "turn"),
+    FIELD("purpose", GB_FIELD_TEXT, purpose, .member = "purpose"),
+    FIELD("expectedOutput", GB_FIELD_TEXT, expected, .member = "expected"),
+    FIELD("trace", GB_FIELD_ANY, trace, .member = "trace"),
     FIELD("session", GB_FIELD_ANY, seat),
     FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers),
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},
@@ -321,6 +321,7 @@ bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint) 
 	char path[sizeof complaint->field];
 	if (!gb_str_cut(&rest, ':', &member) ||
 	    (!find_member(run_fields, member, path, sizeof path) &&
+		!find_member(agent_fields, member, path, sizeof path) &&
 		!find_member(session_open_fields, member, path, sizeof path)))
 		return false;
 	gb_complain(gb_blame(complaint, path), "invalid", "%s", rest.p + strspn(rest.p, " "));

@@ -32,6 +32,7 @@ struct gb_server {
 	uint64_t timeout_ms;    /* or 0 */
 	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
 	unsigned n_running;
+	unsigned n_passes; /* of agents: those that wait for a person keep no room from others */
 	unsigned n_waiting;
 	size_t waiting_bytes;
 	unsigned n_clogged; /* clients that do not take what we say */

@@ -240,6 +240,7 @@ void gb_server_destroy(struct gb_server *server) {
 	gb_list_each(struct gb_client, client, &server->clients, link) destroy_client(client);
 	gb_manager_destroy(server->manager);
 	gb_loop_remove(server->loop, &server->engine_source);
+	gb_loop_remove(server->loop, &server->gate_source);
 	gb_filter_destroy(server->filter);
 	gb_config_unref(server->config);
 	free(server);

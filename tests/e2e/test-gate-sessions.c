@@ -103,7 +103,12 @@ TEST(trust_ends_with_the_rules) {
 	CHECK(submit(&site, lasting("c", "x = 1"), &heard));
 	decide(&site, heard.approval, GB_TRUST);
 	wait_for(&site, &heard);
+	struct gb_session_info info;
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && info.trusted);
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && info.trusted);
 	CHECK(site_configure(&site, ASKING "python.restricted: true\n", &err));
+	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && !info.trusted);
 	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
 	gb_pass_destroy(heard.pass);
 	/* Also if they come back. */
@@ -165,6 +170,32 @@ TEST(what_is_stopped_leaves_its_session) {
 	gb_pass_destroy(heard.pass);
 	CHECK_STR(ask(&site, lasting("c", "x")).value, "7");
 	CHECK_INT(records(&site).n, before + 2);
+}
+
+static double level(const struct site *site) {
+	struct gb_energy_state state = {0};
+	struct gb_err err = {0};
+	CHECK(gb_energy_look(site->folder, NULL, &state, &err));
+	return state.level;
+}
+
+TEST(what_never_began_costs_nothing) {
+	auto_site struct site site =
+	    site_make("agent: {enabled: true, autoApprove: true}\nenergy.rechargePerHour: 0\n");
+	struct heard first, second, third;
+	struct gb_err err = {0};
+	CHECK(submit(&site, lasting("c", "while True: pass"), &first));
+	CHECK(submit(&site, lasting("c", "1"), &second) && submit(&site, lasting("c", "2"), &third));
+	CHECK(level(&site) > 0.84 && level(&site) < 0.86);
+	gb_pass_terminate(second.pass, "not needed");
+	wait_for(&site, &second);
+	CHECK_INT(second.status, GB_TERMINATED);
+	CHECK(level(&site) > 0.89 && level(&site) < 0.91);
+	CHECK(gb_manager_kill(gb_gate_sessions(site.gate), gb_pass_session(third.pass), NULL, &err));
+	wait_for(&site, &third);
+	wait_for(&site, &first);
+	CHECK(level(&site) > 0.94 && level(&site) < 0.96);
+	CHECK_INT(records(&site).n, 3);
 }
 
 TEST(closing_records_what_still_ran) {

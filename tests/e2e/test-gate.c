@@ -196,6 +196,38 @@ TEST(what_nobody_would_see_is_refused) {
 	CHECK_INT(records(&site).n, 0);
 }
 
+TEST(texts_have_a_length) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	static char longer[5000];
+	memset(longer, 'x', sizeof longer - 1);
+	struct heard heard;
+	struct gb_gate_request request = python("1");
+	request.purpose = longer;
+	CHECK(!submit(&site, request, &heard));
+	CHECK(strstr(heard.message, "purpose: has 4999 bytes"));
+	request.purpose = "\xff";
+	CHECK(!submit(&site, request, &heard));
+	CHECK(strstr(heard.message, "purpose: is no UTF-8"));
+	request.purpose = NULL;
+	longer[201] = '\0';
+	request.conversation = longer;
+	CHECK(!submit(&site, request, &heard));
+	CHECK(strstr(heard.message, "conversation: has 201 bytes"));
+	CHECK_INT(records(&site).n, 0);
+}
+
+TEST(there_are_no_functions_among_arguments) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_values *pool = gb_values_create(1 << 20);
+	struct gb_value *args = gb_value_array(pool);
+	CHECK(gb_value_push(args, gb_value_function(pool, 7, "f")));
+	struct gb_gate_request request = {.run = {.source = "export default f => f()", .args = args}};
+	struct heard heard;
+	CHECK(!submit(&site, request, &heard));
+	CHECK(strstr(heard.message, "args: a function"));
+	gb_values_destroy(pool);
+}
+
 TEST(arguments_are_copied) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_values *pool = gb_values_create(1 << 20);

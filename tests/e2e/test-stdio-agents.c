@@ -245,3 +245,35 @@ TEST(what_cannot_be_recorded_is_not_told) {
 	client_result(&client, 1, "success");
 	CHECK_INT(end_file(&client), 0);
 }
+
+TEST(who_waits_for_a_person_is_in_nobodys_way) {
+	configure(ASKING);
+	struct client client = SERVE("--config", path, "--max-runs", "1");
+	client_say(&client, EXECUTE(1, "1", ""));
+	client_expect(&client, "pending", 1);
+	client_say(&client, "{\"type\":\"run\",\"run\":2,\"source\":\"export default 6*7\"}");
+	client_result(&client, 2, "success");
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(where_there_is_no_room_agents_are_told_to_try_again) {
+	configure(OPEN_TO_ALL);
+	struct client client = SERVE("--config", path, "--max-runs", "1");
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"source\":"
+			    "\"print(1, flush=True)\\nwhile True: pass\"}");
+	client_expect(&client, "output", 1);
+	client_say(&client, EXECUTE(2, "1", ""));
+	const struct gb_value *heard = client_result(&client, 2, "denied");
+	CHECK_STR(text_at(heard, "result.error.code"), "too_many");
+	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
+	client_result(&client, 1, "terminated");
+	/* And who meets an agent's run waits for its end. */
+	client_say(&client, EXECUTE(3, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_expect(&client, "output", 3);
+	client_say(
+	    &client, "{\"type\":\"run\",\"run\":4,\"options\":{\"language\":\"python\"},\"source\":\"6*7\"}");
+	client_say(&client, "{\"type\":\"terminate\",\"run\":3}");
+	client_result(&client, 3, "terminated");
+	client_result(&client, 4, "success");
+	CHECK_INT(client_end(&client), 0);
+}

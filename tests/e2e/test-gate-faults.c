@@ -1,0 +1,243 @@
+/* The gate when things happen at the wrong moment. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "e2e/gate.h"
+
+/* --- the log is gone for a while --- */
+
+struct aside {
+	char here[FOLDER + 40], away[FOLDER + 60];
+};
+
+static struct aside put_log_aside(const struct site *site) {
+	struct aside aside;
+	snprintf(aside.here, sizeof aside.here, "%s/audit.db", site->folder);
+	snprintf(aside.away, sizeof aside.away, "%s.aside", aside.here);
+	CHECK(rename(aside.here, aside.away) == 0);
+	return aside;
+}
+
+static void put_log_back(const struct aside *aside) {
+	CHECK(rename(aside->away, aside->here) == 0);
+}
+
+static void done_and_gone(struct gb_pass *pass, const struct gb_result *result, void *data) {
+	heard_done(pass, result, data);
+	((struct heard *)data)->pass = NULL;
+	gb_pass_destroy(pass);
+}
+
+TEST(who_is_told_meanwhile_may_leave) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard first, second = {0};
+	CHECK(submit(&site, python("1"), &first));
+	struct gb_gate_request request = python("2");
+	request.on_pending = heard_pending;
+	request.on_done = done_and_gone;
+	request.data = &second;
+	CHECK(gb_gate_submit(site.gate, &request, &second.pass, &err));
+	decide(&site, second.approval, GB_APPROVE);
+	CHECK(gb_gate_work(site.gate, &err));
+	struct aside aside = put_log_aside(&site);
+	while (gb_gate_turn(site.gate, -1, &err))
+		;
+	put_log_back(&aside);
+	/* The record of the second is still to be written when the first, which stands before it, is let in.
+	 */
+	decide(&site, first.approval, GB_APPROVE);
+	CHECK(gb_gate_work(site.gate, &err));
+	CHECK_INT(second.n_done, 0);
+	while (!second.n_done)
+		CHECK(gb_gate_turn(site.gate, -1, &err));
+	CHECK_INT(second.status, GB_SUCCESS);
+	wait_for(&site, &first);
+	CHECK_STR(first.code, "audit");
+}
+
+/* --- a disk on which nothing can be written --- */
+
+static void limit_files(rlim_t bytes) {
+	struct rlimit limit;
+	CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+	limit.rlim_cur = bytes;
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+TEST(what_cannot_be_noted_as_expired_is_not_tried_all_the_time) {
+	auto_site struct site site = site_make(ASKING "approvals.timeout: 1s\n");
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("1"), &heard));
+	while (gb_gate_timeout(site.gate) > 1)
+		usleep(10000);
+	limit_files(1);
+	usleep(2000);
+	CHECK(gb_gate_work(site.gate, &err));
+	CHECK(gb_gate_timeout(site.gate) > 1);
+	limit_files(RLIM_INFINITY);
+	CHECK_INT(heard.n_done, 0);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "not_approved");
+}
+
+/* --- secrets --- */
+
+static bool see_code(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	keep_str(data, 200, record->code);
+	return true;
+}
+
+TEST(what_is_refused_where_agents_are_disabled_is_recorded_masked) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]+']\n");
+	struct gb_err err = {0};
+	char code[200] = "";
+	CHECK(site_configure(&site, "agent.enabled: false\nsecrets.patterns: ['horse-[0-9]+']\n", &err));
+	CHECK_STR(ask(&site, python("print('horse-77')")).code, "disabled");
+	CHECK(gb_audit_each(site.folder, &(struct gb_audit_filter){0}, see_code, code, &err));
+	CHECK_STR(code, "print('***')");
+}
+
+TEST(what_waits_is_masked_by_the_rules_of_when_it_runs) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("print('horse-' + '77')"), &heard));
+	CHECK(site_configure(&site, ASKING "secrets.patterns: ['horse-[0-9]+']\n", &err));
+	CHECK_INT(heard.n_pending, 1);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.output, "***\n");
+}
+
+TEST(displays_are_masked_also_where_little_may_be_written) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request =
+	    python("class C:\n  def _repr_html_(self): return 'x' * 200000 + ' ghp_' + "
+		   "'0123456789abcdefghijABCDEFGHIJ012345'\ndisplay(C())\n42");
+	request.run.output_bytes = request.run.result_bytes = 1024;
+	struct heard heard = ask(&site, request);
+	CHECK_STR(heard.code, "");
+	CHECK_STR(heard.value, "42");
+	CHECK_INT(heard.n_displays, 1);
+}
+
+/* --- the log --- */
+
+static bool see_size(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	size_t *sizes = data;
+	sizes[0] = record->code.n;
+	sizes[1] = record->input_bytes;
+	sizes[2] = record->cut != 0;
+	return true;
+}
+
+TEST(what_is_refused_for_its_length_does_not_fill_the_log) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxCodeSize: 1K\n");
+	struct gb_err err = {0};
+	size_t sizes[3] = {0};
+	char longer[200000];
+	memset(longer, '#', sizeof longer);
+	longer[sizeof longer - 1] = '\0';
+	CHECK_STR(ask(&site, python(longer)).code, "code_size");
+	CHECK(gb_audit_each(site.folder, &(struct gb_audit_filter){0}, see_size, sizes, &err));
+	CHECK_INT(sizes[0], 1024);
+	CHECK(sizes[1] >= sizeof longer - 1);
+	CHECK_INT(sizes[2], 1);
+}
+
+TEST(what_ran_is_recorded_as_run_however_large_its_result) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = python("'\\1' * (180 << 20)"); /* as JSON, six times that */
+	request.run.result_bytes = 256 << 20;
+	request.run.memory_bytes = (uint64_t)4 << 30;
+	struct heard heard = ask(&site, request);
+	CHECK_INT(heard.status, GB_FAILURE);
+	CHECK_STR(heard.code, "result_size");
+	CHECK_STR(records(&site).status, "error");
+	CHECK_STR(records(&site).decision, "auto");
+}
+
+/* --- other rules --- */
+
+TEST(trust_ends_when_agents_are_disabled) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_err err = {0};
+	struct heard heard;
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	CHECK(submit(&site, request, &heard));
+	decide(&site, heard.approval, GB_TRUST);
+	wait_for(&site, &heard);
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK(site_configure(&site, "agent.enabled: false\n", &err));
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(submit(&site, request, &heard));
+	CHECK_INT(heard.n_pending, 1);
+	gb_pass_destroy(heard.pass);
+}
+
+static void check_opens_after(const char *folder, const char *yaml) {
+	auto_site struct site site = site_make("agent.enabled: false\n");
+	struct gb_err err = {0};
+	const struct gb_config *config = settings(folder ? folder : site.folder, yaml, &err);
+	CHECK(!gb_gate_configure(site.gate, config, &err));
+	gb_config_unref(config);
+	if (!CHECK(site_configure(&site, OPEN_TO_ALL, &err)))
+		printf("# %s\n", err.message);
+	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+}
+
+TEST(what_could_not_be_opened_can_be_elsewhere) {
+	check_opens_after("/proc/nowhere", OPEN_TO_ALL);
+	check_opens_after(NULL, OPEN_TO_ALL "audit.directory: /proc/nowhere\n");
+}
+
+TEST(who_could_not_be_listened_to_is_listened_to_later) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_err err = {0};
+	struct heard heard;
+	char bell[FOLDER + 40];
+	snprintf(bell, sizeof bell, "%s/approvals.bell", site.folder);
+	CHECK(mkdir(bell, 0700) == 0);
+	CHECK(!site_configure(&site, ASKING, &err));
+	CHECK(rmdir(bell) == 0);
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK(submit(&site, python("6 * 7"), &heard));
+	CHECK(gb_gate_work(site.gate, &err));
+	decide(&site, heard.approval, GB_APPROVE);
+	struct pollfd ready = {.fd = gb_gate_fd(site.gate), .events = POLLIN};
+	CHECK_INT(poll(&ready, 1, 0), 1);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+}
+
+TEST(what_waits_is_restricted_by_the_rules_of_now_only) {
+	auto_site struct site site = site_make(ASKING "python: {restricted: true, allowedModules: [math]}\n");
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("import json; 42"), &heard));
+	CHECK(site_configure(&site, ASKING, &err));
+	CHECK_INT(heard.n_pending, 2);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+}
+
+TEST(where_there_is_no_such_session_it_is_no_call) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 1\n");
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	request.turn = "t";
+	request.session = "nothing";
+	CHECK_STR(ask(&site, request).code, "unknown_session");
+	request.session = NULL;
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK_STR(ask(&site, request).code, "calls_per_turn");
+}
