@@ -4,26 +4,22 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "store/state.h"
 
-enum { FLAG_DIR, FLAG_JSON, FLAG_ALL, FLAG_SESSION, FLAG_CONVERSATION, FLAG_RUNTIME, FLAG_REASON };
+enum { FLAG_JSON, FLAG_ALL, FLAG_SESSION, FLAG_CONVERSATION, FLAG_RUNTIME, FLAG_REASON, FLAG_STATE };
 
 static const struct flag flags[] = {
-    [FLAG_DIR] = {"dir", 0, "DIR",
-	"the state folder (default: $GLOVEBOX_STATE_DIR, else below ~/.local/state)"},
     [FLAG_JSON] = {"json", 0, NULL, "list, show: approvals as JSON, one a line"},
     [FLAG_ALL] = {"all", 'a', NULL, "list: also those that are decided, the newest first"},
     [FLAG_SESSION] = {"session", 0, "ID", "list: of this session"},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "list: of this conversation"},
     [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: js, python, ..."},
     [FLAG_REASON] = {"reason", 0, "TEXT", "approve, deny, trust: why, for the record and for the agent"},
+    [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
 
 int approvals_fail(const struct gb_err *err) {
-	fprintf(stderr, "glovebox %s: ", command_approvals.name);
-	print_untrusted(stderr, err->message, strlen(err->message));
-	fputc('\n', stderr);
+	complain_untrusted(&command_approvals, err);
 	return err->code == GB_EINVAL || err->code == GB_ELIMIT ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 
@@ -48,13 +44,14 @@ static bool take_operand(struct approvals_request *request, const char *value) {
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct approvals_request *request = data;
-	const char **texts[] = {[FLAG_DIR] = &request->dir,
-	    [FLAG_SESSION] = &request->filter.session,
+	const char **texts[] = {[FLAG_SESSION] = &request->filter.session,
 	    [FLAG_CONVERSATION] = &request->filter.conversation,
 	    [FLAG_RUNTIME] = &request->filter.runtime,
 	    [FLAG_REASON] = &request->reason};
 	if (!flag)
 		return take_operand(request, value);
+	if (state_flag(&request->state, flag, value))
+		return true;
 	if (flag - flags == FLAG_JSON)
 		return request->json = true;
 	if (flag - flags == FLAG_ALL)
@@ -166,8 +163,6 @@ static int dispatch(struct approvals_request *request) {
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct approvals_request request = {0};
-	char found[GB_STATE_PATH];
-	struct gb_err err = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
@@ -175,12 +170,9 @@ static int run(const struct command *self, int argc, char **argv) {
 		print_help(self, stderr);
 		return EXIT_BAD_USE;
 	}
-	if (!request.dir && !gb_state_find(found, &err)) {
-		complain(self, "%s; or give --dir", err.message);
-		return EXIT_BAD_USE;
-	}
+	request.dir = state_folder(self, &request.state, STATE_COMMON);
 	if (!request.dir)
-		request.dir = found;
+		return EXIT_BAD_USE;
 	return dispatch(&request);
 }
 

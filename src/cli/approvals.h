@@ -3,10 +3,11 @@
 #ifndef GB_CLI_APPROVALS_H
 #define GB_CLI_APPROVALS_H
 
-#include "cli/cli.h"
+#include "cli/state.h"
 #include "store/approvals.h"
 
 struct approvals_request {
+	struct state_request state;
 	const char *action, *id, *dir, *reason;
 	bool json, all;
 	struct gb_approval_filter filter;

@@ -7,13 +7,11 @@
 #include "base/cleanup.h"
 #include "cli/audit.h"
 #include "cli/cli.h"
-#include "store/state.h"
 #include "value/text.h"
 
 enum { LIST_LIMIT = 20 };
 
 enum {
-	FLAG_DIR,
 	FLAG_JSON,
 	FLAG_FROM,
 	FLAG_TO,
@@ -23,12 +21,11 @@ enum {
 	FLAG_STATUS,
 	FLAG_LIMIT,
 	FLAG_KEY,
-	FLAG_HEAD
+	FLAG_HEAD,
+	FLAG_STATE
 };
 
 static const struct flag flags[] = {
-    [FLAG_DIR] = {"dir", 0, "DIR",
-	"the state folder (default: $GLOVEBOX_STATE_DIR, else below ~/.local/state)"},
     [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one a line; verify: one object"},
     [FLAG_FROM] = {"from", 0, "TIME",
 	"recorded at or after 2026-01-31, 2026-01-31T12:00:00Z, or 2h (ago), 30d"},
@@ -40,6 +37,7 @@ static const struct flag flags[] = {
     [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)"},
     [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have noted elsewhere"},
     [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have noted elsewhere"},
+    [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
 
@@ -126,10 +124,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct audit_request *request = data;
 	if (!flag)
 		return take_operand(request, value);
-	switch (flag - flags) {
-	case FLAG_DIR:
-		request->dir = value;
+	if (state_flag(&request->state, flag, value))
 		return true;
+	switch (flag - flags) {
 	case FLAG_JSON:
 		return request->json = true;
 	case FLAG_FROM:
@@ -195,17 +192,12 @@ static int dispatch(struct audit_request *request) {
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct audit_request request = {0};
-	char found[GB_STATE_PATH];
-	struct gb_err err = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	if (!request.dir && !gb_state_find(found, &err)) {
-		complain(self, "%s; or give --dir", err.message);
-		return EXIT_BAD_USE;
-	}
+	request.dir = state_folder(self, &request.state, STATE_AUDIT);
 	if (!request.dir)
-		request.dir = found;
+		return EXIT_BAD_USE;
 	return dispatch(&request);
 }
 

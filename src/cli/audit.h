@@ -3,9 +3,11 @@
 #ifndef GB_CLI_AUDIT_H
 #define GB_CLI_AUDIT_H
 
+#include "cli/state.h"
 #include "store/audit.h"
 
 struct audit_request {
+	struct state_request state;
 	const char *action, *id, *dir;
 	bool json, has_limit;
 	struct gb_audit_filter filter;

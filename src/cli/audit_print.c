@@ -14,9 +14,7 @@ enum {
 
 static int fail(const struct gb_err *err) {
 	/* SQLite may have quoted what the file says. */
-	fprintf(stderr, "glovebox %s: ", command_audit.name);
-	print_untrusted(stderr, err->message, strlen(err->message));
-	fputc('\n', stderr);
+	complain_untrusted(&command_audit, err);
 	return EXIT_CODE_FAILED;
 }
 

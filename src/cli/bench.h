@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "config/config.h"
 #include "glovebox/glovebox.h"
 
 /* Times of many repetitions, in microseconds. */
@@ -48,9 +49,10 @@ void bench_program(const char *const *argv, struct samples *samples, size_t from
 enum { BENCH_WARM = 32 };
 
 struct bench_subject {
-	struct gb_run_options run; /* must succeed */
-	unsigned ready;            /* of the engine's options */
-	unsigned spacing_us;       /* between requests: enough for the pool to be full again */
+	struct gb_run_options run;      /* must succeed */
+	unsigned ready;                 /* of the engine's options */
+	unsigned spacing_us;            /* between requests: enough for the pool to be full again */
+	const struct gb_config *config; /* whose programs are used */
 };
 
 bool bench_run(
@@ -66,20 +68,63 @@ bool bench_throughput(
 bool bench_memory(
     const struct bench_subject *subject, double *ret_kb, double *ret_start_ms, struct gb_err *err);
 
-/* Asking a session for x, which @set_x has defined. */
-bool bench_session(enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err);
+/* Asking a session for @ask, once @before has run there. */
+bool bench_session(const struct bench_subject *subject, const char *before, const char *ask,
+    struct samples *samples, struct gb_err *err);
 
 /* Say what is being measured; NULL: nothing any more. */
 void bench_progress(const char *what);
 
-/* --- the whole of Python, and of Node.js (bench_python.c, bench_node.c) --- */
+/* --- what is told of every language (bench_figures.c) --- */
 
-bool bench_python(bool quick, bool json, struct gb_err *err);
-bool bench_node(bool quick, bool json, struct gb_err *err);
+/* In microseconds, unless a name says otherwise; 0: not to be had here. */
+struct bench_figures {
+	unsigned cpus;
+	double on_demand_50, on_demand_99;
+	double pooled_50, pooled_99;
+	double live_50, live_99;     /* in a session */
+	double plain_50, wrapped_50; /* other ways */
+	double runs_per_s;
+	double waiting_kb, start_ms;
+};
 
-/* --- the whole of the shell (bench_shell.c) --- */
+/* @n of each kind of run. */
+bool bench_singles(
+    const struct bench_subject *subject, size_t n, struct bench_figures *figures, struct gb_err *err);
+/* The same, and 2 * @half times each of two other ways; NULL: there is none. */
+struct bench_peers {
+	const char *const *plain, *const *wrapped;
+	size_t half;
+};
+bool bench_beside(const struct bench_subject *subject, const struct bench_peers *peers, size_t n,
+    struct bench_figures *figures, struct gb_err *err);
+bool bench_live(const struct bench_subject *subject, const char *before, const char *ask, size_t n,
+    struct bench_figures *figures, struct gb_err *err);
+/* On all CPUs for some seconds; and what waiting costs. */
+bool bench_busy(
+    const struct bench_subject *subject, double seconds, struct bench_figures *figures, struct gb_err *err);
+bool bench_waiting(const struct bench_subject *subject, struct bench_figures *figures, struct gb_err *err);
 
-bool bench_shell(bool quick, bool json, struct gb_err *err);
+void bench_print_singles(const struct bench_figures *figures);
+void bench_print_peer(const char *name, double us, const struct bench_figures *figures);
+void bench_print_memory(const struct bench_figures *figures);
+/* "onDemandMs":…,"pooledMs":… */
+void bench_print_json_singles(const struct bench_figures *figures);
+/* ,"sessionMs":… */
+void bench_print_json_live(const struct bench_figures *figures);
+/* ,"runsPerSecond":…,"waitingSandboxKb":…,"engineStartMs":… */
+void bench_print_json_load(const struct bench_figures *figures);
+
+/* --- the whole of a language (bench_python.c, bench_shell.c, bench_node.c) --- */
+
+struct bench_asked {
+	const struct gb_config *config;
+	bool quick, json;
+};
+
+bool bench_python(const struct bench_asked *asked, struct gb_err *err);
+bool bench_shell(const struct bench_asked *asked, struct gb_err *err);
+bool bench_node(const struct bench_asked *asked, struct gb_err *err);
 
 enum bench_bridge { BENCH_CALL, BENCH_MEGABYTE_OUT, BENCH_MEGABYTE_IN };
 

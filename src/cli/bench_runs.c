@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/bench.h"
+#include "terms/terms.h"
 
 /* --- single runs --- */
 
@@ -60,7 +61,8 @@ bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, 
 	struct gb_engine *cold = NULL, *warm = NULL;
 	const struct gb_engine_options none = {.ready = subject->ready, .shards = 1, .warm = GB_NONE},
 				       some = {.ready = subject->ready, .shards = 1};
-	bool ok = gb_engine_create(&none, &cold, err) && gb_engine_create(&some, &warm, err) &&
+	bool ok = gb_terms_engine_create(subject->config, &none, &cold, err) &&
+		  gb_terms_engine_create(subject->config, &some, &warm, err) &&
 		  measure_in_turns(subject, cold, warm, on_demand, pooled, err);
 	gb_engine_destroy(cold);
 	gb_engine_destroy(warm);
@@ -69,32 +71,31 @@ bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, 
 
 /* --- sessions --- */
 
-/* Asking a session for a variable. */
-static bool ask_session(struct gb_engine *engine, enum gb_language language, const char *set_x,
-    struct samples *samples, struct gb_err *err) {
+static bool ask_session(struct gb_engine *engine, const struct bench_subject *subject, const char *before,
+    const char *ask, struct samples *samples, struct gb_err *err) {
 	enum { SETTLING = 20 };
 	struct gb_session *session;
-	if (!gb_session_open(engine, language, NULL, &session, err))
+	if (!gb_session_open(engine, subject->run.language, NULL, &session, err))
 		return false;
-	const struct gb_run_options set = {.session = session, .source = set_x},
-				    get = {.session = session, .source = "x"};
+	const struct gb_run_options first = {.session = session, .source = before},
+				    then = {.session = session, .source = ask};
 	double ignored;
-	bool ok = bench_run(engine, &set, &ignored, err);
+	bool ok = bench_run(engine, &first, &ignored, err);
 	for (int i = 0; i < SETTLING && ok; i++)
-		ok = bench_run(engine, &get, &ignored, err);
+		ok = bench_run(engine, &then, &ignored, err);
 	for (size_t i = 0; i < samples->n && ok; i++)
-		ok = bench_run(engine, &get, &samples->us[i], err);
+		ok = bench_run(engine, &then, &samples->us[i], err);
 	gb_session_close(session);
 	return ok;
 }
 
-bool bench_session(
-    enum gb_language language, const char *set_x, struct samples *samples, struct gb_err *err) {
+bool bench_session(const struct bench_subject *subject, const char *before, const char *ask,
+    struct samples *samples, struct gb_err *err) {
 	struct gb_engine *engine;
-	const struct gb_engine_options options = {.ready = 1u << language, .shards = 1};
-	if (!gb_engine_create(&options, &engine, err))
+	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1};
+	if (!gb_terms_engine_create(subject->config, &options, &engine, err))
 		return false;
-	bool ok = ask_session(engine, language, set_x, samples, err);
+	bool ok = ask_session(engine, subject, before, ask, samples, err);
 	gb_engine_destroy(engine);
 	return ok;
 }
@@ -107,7 +108,7 @@ static long saturate(const struct bench_subject *subject, int cpu, double second
 	struct gb_engine *engine;
 	pin_to(cpu);
 	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1, .warm = GB_NONE};
-	if (!gb_engine_create(&options, &engine, NULL))
+	if (!gb_terms_engine_create(subject->config, &options, &engine, NULL))
 		return -1;
 	long done = 0;
 	double ignored;
@@ -200,7 +201,7 @@ bool bench_memory(
 	struct gb_engine *engine;
 	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1, .warm = BENCH_WARM};
 	uint64_t before = gb_now_ns();
-	if (!gb_engine_create(&options, &engine, err))
+	if (!gb_terms_engine_create(subject->config, &options, &engine, err))
 		return false;
 	*ret_start_ms = (double)(gb_now_ns() - before) / 1e6;
 	/* Until they are all there, and have done what they do beforehand. */

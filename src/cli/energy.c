@@ -3,19 +3,19 @@
 
 #include "base/cleanup.h"
 #include "cli/cells.h"
+#include "cli/state.h"
 #include "store/energy.h"
-#include "store/state.h"
 
-enum { FLAG_DIR, FLAG_JSON };
+enum { FLAG_JSON, FLAG_STATE };
 
 static const struct flag flags[] = {
-    [FLAG_DIR] = {"dir", 0, "DIR",
-	"the state folder (default: $GLOVEBOX_STATE_DIR, else below ~/.local/state)"},
     [FLAG_JSON] = {"json", 0, NULL, "one object"},
+    [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
 
 struct energy_request {
+	struct state_request state;
 	const char *action, *level, *dir;
 	bool json;
 };
@@ -24,9 +24,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct energy_request *request = data;
 	if (flag && flag - flags == FLAG_JSON)
 		return request->json = true;
-	if (flag)
-		request->dir = value;
-	else if (!request->action)
+	if (flag && state_flag(&request->state, flag, value))
+		return true;
+	if (!request->action)
 		request->action = value;
 	else if (!request->level)
 		request->level = value;
@@ -36,9 +36,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int fail(const struct gb_err *err) {
-	fprintf(stderr, "glovebox %s: ", command_energy.name);
-	print_untrusted(stderr, err->message, strlen(err->message));
-	fputc('\n', stderr);
+	complain_untrusted(&command_energy, err);
 	return err->code == GB_EINVAL ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 
@@ -146,8 +144,6 @@ static int set(const struct energy_request *request) {
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct energy_request request = {0};
-	char found[GB_STATE_PATH];
-	struct gb_err err = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
@@ -155,12 +151,9 @@ static int run(const struct command *self, int argc, char **argv) {
 		complain(self, "'%s' is not 'set'; without it, the energy is shown", request.action);
 		return EXIT_BAD_USE;
 	}
-	if (!request.dir && !gb_state_find(found, &err)) {
-		complain(self, "%s; or give --dir", err.message);
-		return EXIT_BAD_USE;
-	}
+	request.dir = state_folder(self, &request.state, STATE_COMMON);
 	if (!request.dir)
-		request.dir = found;
+		return EXIT_BAD_USE;
 	return request.action ? set(&request) : show(&request);
 }
 

@@ -101,7 +101,7 @@ static const struct flag flags[] = {
     [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters"},
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s)"},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s, or limits.*.timeout)"},
     [FLAG_MEMORY] = {"memory", 0, "SIZE",
 	"end it when it needs more than 32M, 1G (default 64M; 256M for programs)"},
     [FLAG_STDIN] = {"stdin", 0, "TEXT", "what a program reads from its standard input"},
@@ -432,6 +432,10 @@ const struct command command_run = {
 	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
 	"There\n"
 	"are no files, no network, no environment and no clock but Date in there.\n"
+	"\n"
+	"What it says has its secrets masked (docs/SECRETS.md); limits, programs and the rest are as the "
+	"settings "
+	"say.\n"
 	"\n"
 	"  glovebox run -e 'export default [1,2,3].map(n => n * n)'\n"
 	"  glovebox run sum.js --fn add --args '[1, 2]'\n"

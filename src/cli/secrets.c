@@ -6,10 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "cli/cli.h"
-#include "guard/secrets.h"
+#include "cli/settings.h"
+#include "guard/secrets_load.h"
 #include "guard/secrets_patterns.h"
 #include "guard/secrets_store.h"
+#include "store/state.h"
 
 enum { OPERANDS = 2, CTRL_C = 3, PIECE = 64 << 10 };
 
@@ -17,17 +18,22 @@ struct request {
 	const char *operands[OPERANDS]; /* what to do, and with which secret */
 	unsigned n;
 	bool from_stdin, json;
-	char dir[PATH_MAX];
+	struct settings_request settings;
+	const struct gb_config *config;
+	char dir[GB_STATE_PATH];
 };
 
 static const struct flag flags[] = {
     {"stdin", 0, NULL, "add: the value is all of standard input, less one line break at its end"},
     {"json", 0, NULL, "list, kinds: one JSON array"},
+    SETTINGS_FLAGS,
     {0},
 };
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
+	if (flag && settings_flag(&request->settings, flag, value))
+		return true;
 	if (flag) {
 		*(strcmp(flag->name, "json") == 0 ? &request->json : &request->from_stdin) = true;
 		return true;
@@ -199,16 +205,16 @@ static bool mask_all(struct gb_mask *stream) {
 	return let_out(&out);
 }
 
+/* As an agent's runs are masked. */
 static int mask(struct request *request) {
 	struct gb_err err = {0};
-	struct gb_filter *filter = gb_filter_create();
-	struct gb_mask *stream = filter ? gb_mask_create(filter) : NULL;
+	struct gb_filter *filter;
+	if (!gb_filter_choose(request->config, GB_CONFIG_MASK_ALL, environ, &filter, &err))
+		return refuse(&err);
+	struct gb_mask *stream = gb_mask_create(filter);
 	int status = EXIT_REFUSED;
 	if (!stream)
 		complain(&command_secrets, "out of memory");
-	else if (!gb_secret_store_load(request->dir, filter, &err) ||
-		 !gb_secrets_add_environment(filter, environ, &err))
-		refuse(&err);
 	else if (mask_all(stream))
 		status = EXIT_OK;
 	else
@@ -227,9 +233,19 @@ static const struct {
 } verbs[] = {{"add", true, add}, {"list", false, list}, {"rm", true, rm}, {"kinds", false, kinds},
     {"mask", false, mask}};
 
+static int run_verb(struct request *request, int (*verb)(struct request *)) {
+	struct gb_err err = {0};
+	request->config = settings_load(&command_secrets, &request->settings);
+	if (!request->config)
+		return EXIT_BAD_USE;
+	int status =
+	    gb_state_choose(request->config->state_dir, request->dir, &err) ? verb(request) : refuse(&err);
+	gb_config_unref(request->config);
+	return status;
+}
+
 static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {0};
-	struct gb_err err = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
@@ -241,7 +257,7 @@ static int run(const struct command *self, int argc, char **argv) {
 			complain(self, verbs[i].named ? "%s: which? Give a NAME" : "%s takes no name", what);
 			return EXIT_BAD_USE;
 		}
-		return gb_secret_store_dir(request.dir, &err) ? verbs[i].run(&request) : refuse(&err);
+		return run_verb(&request, verbs[i].run);
 	}
 	complain(
 	    self, "say what to do: add NAME, list, rm NAME, kinds or mask; see 'glovebox secrets --help'");
@@ -263,8 +279,9 @@ const struct command command_secrets = {
 	       "  glovebox secrets kinds                    credentials that are known by their shape\n"
 	       "  glovebox secrets mask < build.log         what would be seen of a text\n"
 	       "\n"
-	       "They are kept encrypted in $GLOVEBOX_STATE_DIR, else $XDG_STATE_HOME/glovebox, else\n"
-	       "~/.local/state/glovebox, with their key beside them: a folder that is yours alone. For one "
+	       "They are kept encrypted in the folder of the setting stateDir ($GLOVEBOX_STATE_DIR), else\n"
+	       "$XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox, with their key beside them: a folder "
+	       "that is yours alone. For one "
 	       "process,\n"
 	       "GLOVEBOX_SECRET_<NAME>=value in its environment does the same. A value has at least 6 bytes.",
     .flags = flags,

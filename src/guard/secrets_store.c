@@ -56,22 +56,6 @@ static void close_store(struct store *store) {
 
 /* --- the folder --- */
 
-bool gb_secret_store_dir(char dir[PATH_MAX], struct gb_err *err) {
-	const char *own = getenv("GLOVEBOX_STATE_DIR"), *state = getenv("XDG_STATE_HOME"),
-		   *home = getenv("HOME");
-	int n;
-	if (own && *own)
-		n = snprintf(dir, PATH_MAX, "%s", own);
-	else if (state && state[0] == '/')
-		n = snprintf(dir, PATH_MAX, "%s/glovebox", state);
-	else if (home && home[0] == '/')
-		n = snprintf(dir, PATH_MAX, "%s/.local/state/glovebox", home);
-	else
-		return gb_fail(err, GB_ENOENT, 0,
-		    "there is no folder for secrets: set GLOVEBOX_STATE_DIR, XDG_STATE_HOME or HOME");
-	return n < PATH_MAX || gb_fail(err, GB_EINVAL, 0, "the path of the folder for secrets is too long");
-}
-
 static bool make_folders(const char *dir, struct gb_err *err) {
 	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s", dir);

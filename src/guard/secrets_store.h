@@ -2,8 +2,8 @@
  * Registered secrets at rest: one encrypted file (XChaCha20-Poly1305) and its key beside it, in a folder that
  *is the user's alone.
  *
- *	char dir[PATH_MAX];
- *	gb_secret_store_dir(dir, &err);
+ *	char dir[GB_STATE_PATH];
+ *	gb_state_choose(config->state_dir, dir, &err);
  *	gb_secret_store_put(dir, "DATABASE", value, n, &err);
  *	gb_secret_store_load(dir, filter, &err);
  *
@@ -21,9 +21,6 @@
 #include "base/err.h"
 
 struct gb_filter;
-
-/* $GLOVEBOX_STATE_DIR, else $XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox. Need not be there yet. */
-bool gb_secret_store_dir(char dir[PATH_MAX], struct gb_err *err);
 
 /* Add or replace. Makes the folder, the key and the file if need be. */
 bool gb_secret_store_put(const char *dir, const char *name, const void *value, size_t n, struct gb_err *err);

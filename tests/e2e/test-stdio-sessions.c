@@ -206,13 +206,33 @@ static bool shows(struct client *client, const char *text) {
 	return CHECK(strstr(shown, text));
 }
 
-TEST(terminals_over_the_wire) {
+/* One that many clients can come to. */
+struct place {
 	char path[100];
-	snprintf(path, sizeof path, "/tmp/gb-terminals-%d.sock", (int)getpid());
-	struct client server = client_start((const char *const[]){"--socket", path, NULL});
-	struct client one = client_connect(path), two = client_connect(path);
-	client_expect(&one, "hello", -1);
-	client_expect(&two, "hello", -1);
+	struct client server;
+};
+
+static struct place serve(void) {
+	struct place place;
+	snprintf(place.path, sizeof place.path, "/tmp/gb-sessions-%d.sock", (int)getpid());
+	place.server = client_start((const char *const[]){"--socket", place.path, NULL});
+	return place;
+}
+
+static struct client join(const struct place *place) {
+	struct client client = client_connect(place->path);
+	client_expect(&client, "hello", -1);
+	return client;
+}
+
+static void stop(struct place *place) {
+	kill(place->server.pid, SIGTERM);
+	CHECK_INT(client_end(&place->server), 0);
+}
+
+TEST(terminals_over_the_wire) {
+	struct place place = serve();
+	struct client one = join(&place), two = join(&place);
 	ask(&one, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
 	complains(&one, SESSION("detach", ",\"session\":\"sh\""), "invalid", "not attached");
 	complains(
@@ -252,16 +272,12 @@ TEST(terminals_over_the_wire) {
 		continue;
 	CHECK(!at(said, "session.attached"));
 	client_shut(&one);
-	kill(server.pid, SIGTERM);
-	CHECK_INT(client_end(&server), 0);
+	stop(&place);
 }
 
 TEST(sessions_outlive_their_clients) {
-	char path[100];
-	snprintf(path, sizeof path, "/tmp/gb-sessions-%d.sock", (int)getpid());
-	struct client server = client_start((const char *const[]){"--socket", path, NULL});
-	struct client first = client_connect(path);
-	client_expect(&first, "hello", -1);
+	struct place place = serve();
+	struct client first = join(&place);
 	open_named(&first, "s");
 	client_say(&first, RUN(1, "\"session\":\"s\",\"source\":\"var x = 3; 1\""));
 	client_result(&first, 1, "success");
@@ -269,21 +285,16 @@ TEST(sessions_outlive_their_clients) {
 	client_say(&first, RUN(3, "\"session\":\"s\",\"source\":\"x = 4\""));
 	usleep(100000);
 	client_shut(&first);
-	struct client second = client_connect(path);
-	client_expect(&second, "hello", -1);
+	struct client second = join(&place);
 	client_say(&second, RUN(1, "\"session\":\"s\",\"source\":\"x\""));
 	CHECK_INT(number_at(client_result(&second, 1, "success"), "result.result"), 3);
 	client_shut(&second);
-	kill(server.pid, SIGTERM);
-	CHECK_INT(client_end(&server), 0);
+	stop(&place);
 }
 
 TEST(a_client_may_go_while_it_waits_for_an_answer_of_the_codes) {
-	char path[100];
-	snprintf(path, sizeof path, "/tmp/gb-sessions-%d.sock", (int)getpid());
-	struct client server = client_start((const char *const[]){"--socket", path, NULL});
-	struct client first = client_connect(path);
-	client_expect(&first, "hello", -1);
+	struct place place = serve();
+	struct client first = join(&place);
 	open_named(&first, "s");
 	client_say(&first,
 	    RUN(1, "\"session\":\"s\",\"source\":\"await f(() => new Promise(() => {}))\",\"options\":{"
@@ -294,11 +305,9 @@ TEST(a_client_may_go_while_it_waits_for_an_answer_of_the_codes) {
 	usleep(100000);
 	client_shut(&first);
 	/* The run is interrupted, and its end is told to nobody. */
-	struct client second = client_connect(path);
-	client_expect(&second, "hello", -1);
+	struct client second = join(&place);
 	client_say(&second, RUN(1, "\"session\":\"s\",\"source\":\"6 * 7\""));
 	CHECK_INT(number_at(client_result(&second, 1, "success"), "result.result"), 42);
 	client_shut(&second);
-	kill(server.pid, SIGTERM);
-	CHECK_INT(client_end(&server), 0);
+	stop(&place);
 }

@@ -236,21 +236,3 @@ TEST(limits_are_told) {
 	CHECK(gb_secret_store_put(dir, "A", "one instead", 11, &err));
 	end();
 }
-
-TEST(the_folder_is_where_it_should_be) {
-	struct gb_err err = {0};
-	setenv("GLOVEBOX_STATE_DIR", "/x/own", 1);
-	setenv("XDG_STATE_HOME", "/x/state", 1);
-	setenv("HOME", "/x/home", 1);
-	CHECK(gb_secret_store_dir(dir, &err));
-	CHECK_STR(dir, "/x/own");
-	unsetenv("GLOVEBOX_STATE_DIR");
-	CHECK(gb_secret_store_dir(dir, &err));
-	CHECK_STR(dir, "/x/state/glovebox");
-	setenv("XDG_STATE_HOME", "relative", 1);
-	CHECK(gb_secret_store_dir(dir, &err));
-	CHECK_STR(dir, "/x/home/.local/state/glovebox");
-	unsetenv("HOME");
-	CHECK(!gb_secret_store_dir(dir, &err));
-	CHECK(strstr(err.message, "GLOVEBOX_STATE_DIR") != NULL);
-}

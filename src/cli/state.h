@@ -1,0 +1,33 @@
+/*
+ * --dir, --config and --set, for commands that look at what is kept:
+ *
+ *	static const struct flag flags[] = {STATE_FLAGS, {0}};
+ *	if (state_flag(&request->state, flag, value)) ...			// it was one of them
+ *	const char *dir = state_folder(self, &request->state, STATE_COMMON);	// NULL: it was said why
+ */
+#ifndef GB_CLI_STATE_H
+#define GB_CLI_STATE_H
+
+#include "cli/settings.h"
+#include "store/state.h"
+
+struct state_request {
+	const char *dir; /* --dir */
+	struct settings_request settings;
+	char found[GB_STATE_PATH];
+};
+
+#define STATE_FLAGS                                                                                          \
+	{"dir", 0, "DIR", "the folder where it is kept, whatever the settings say"}, SETTINGS_FLAGS
+
+enum state_kind { STATE_COMMON, STATE_AUDIT };
+
+/* Is @flag one of them? Then it is noted. */
+bool state_flag(struct state_request *request, const struct flag *flag, const char *value);
+/* What --dir names; else the folder of the settings. It lives as long as @request. */
+const char *state_folder(const struct command *command, struct state_request *request, enum state_kind kind);
+
+/* Say @err, which may quote a file that nobody vouches for. */
+void complain_untrusted(const struct command *command, const struct gb_err *err);
+
+#endif

@@ -1,0 +1,193 @@
+/* Waiting for a decision, and several processes that want the same. */
+#include <poll.h>
+#include <sys/wait.h>
+
+#include "desk.h"
+
+/* --- waiting --- */
+
+static bool is_readable(int fd) {
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	return poll(&pollfd, 1, 0) == 1;
+}
+
+static unsigned poll_count(struct gb_approvals *approvals) {
+	unsigned n = 0;
+	CHECK(gb_approvals_poll(approvals, count, &n, NULL));
+	return n;
+}
+
+TEST(who_waits_is_woken_by_another_handle) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *other = open_in(desk.folder, plain);
+	int fd = -1;
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	CHECK_INT(poll_count(desk.approvals), 0);
+	CHECK(!is_readable(fd));
+	struct gb_approval_ticket ticket = submit(other, "1");
+	CHECK(is_readable(fd));
+	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK(!is_readable(fd));
+	decide(other, &ticket, GB_APPROVE);
+	submit_and_deny(other, "2");
+	CHECK(is_readable(fd));
+	CHECK_INT(poll_count(desk.approvals), 2);
+	CHECK_INT(poll_count(desk.approvals), 0);
+	gb_approvals_close(other);
+}
+
+TEST(what_happened_before_the_descriptor_is_polled_too) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *other = open_in(desk.folder, plain);
+	int fd;
+	submit(other, "1");
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	CHECK(!is_readable(fd));
+	CHECK_INT(poll_count(desk.approvals), 1);
+	gb_approvals_close(other);
+}
+
+TEST(a_bell_that_was_taken_away_is_hung_up_again) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approvals *other = open_in(desk.folder, plain);
+	int fd;
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	for (unsigned i = 0; i < 2; i++) {
+		if (i == 0)
+			CHECK(unlink(file_in(desk.folder, "approvals.bell")) == 0);
+		else
+			CHECK(rename(file_in(desk.folder, "approvals.bell"), file_in(desk.folder, "moved")) ==
+			      0);
+		CHECK(is_readable(fd));
+		poll_count(desk.approvals);
+		CHECK(!is_readable(fd) || (poll_count(desk.approvals), !is_readable(fd)));
+		submit_and_deny(other, i ? "1" : "2");
+		CHECK(is_readable(fd));
+		CHECK_INT(poll_count(desk.approvals), 1);
+	}
+	gb_approvals_close(other);
+}
+
+TEST(polling_lets_expire_and_tells) {
+	auto_desk struct desk desk = desk_open(plain);
+	submit(desk.approvals, "1");
+	CHECK_INT(poll_count(desk.approvals), 1);
+	clock_ms += 300000;
+	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK_INT(poll_count(desk.approvals), 0);
+}
+
+static bool decide_here(void *data, struct gb_approval *approval) {
+	struct gb_decision decision = a_decision(GB_DENY, &approval->hash, "ann");
+	struct gb_standing standing;
+	if (approval->state == GB_APPROVAL_PENDING)
+		CHECK(gb_approval_decide(data, approval->id, &decision, &standing, NULL) && standing.is_mine);
+	return true;
+}
+
+TEST(a_visitor_may_decide) {
+	auto_desk struct desk desk = desk_open(plain);
+	for (unsigned i = 0; i < 5; i++)
+		submit(desk.approvals, "12345" + i);
+	CHECK(gb_approvals_poll(desk.approvals, decide_here, desk.approvals, NULL));
+	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.pending_only = true}), 0);
+}
+
+/* --- several processes --- */
+
+enum { RIVALS = 8, CONTESTS = 10 };
+
+/* Each rival does @work for each ticket, at the same time; returns how often one of them won. */
+static unsigned compete(const char *folder, const struct gb_approval_ticket *tickets,
+    bool (*work)(struct gb_approvals *, const struct gb_approval_ticket *, unsigned)) {
+	int start[2], wins[2];
+	char won[RIVALS * CONTESTS + 1];
+	unsigned n = 0;
+	if (pipe(start) != 0 || pipe(wins) != 0)
+		abort();
+	for (unsigned i = 0; i < RIVALS; i++)
+		if (fork() == 0) {
+			struct gb_approvals *approvals = open_in(folder, plain);
+			char byte;
+			close(start[1]);
+			if (read(start[0], &byte, 1) != 0)
+				_exit(1);
+			for (unsigned j = 0; j < CONTESTS; j++)
+				if (work(approvals, &tickets[j], i) && write(wins[1], "!", 1) != 1)
+					_exit(1);
+			gb_approvals_close(approvals);
+			_exit(tap.failures > 0);
+		}
+	close(start[0]), close(start[1]), close(wins[1]);
+	for (ssize_t got; (got = read(wins[0], won, sizeof won)) > 0;)
+		n += (unsigned)got;
+	for (int status; wait(&status) > 0;)
+		CHECK_INT(status, 0);
+	close(wins[0]);
+	return n;
+}
+
+static bool decide_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned who) {
+	char name[16];
+	struct gb_standing standing = {0};
+	snprintf(name, sizeof name, "rival-%u", who);
+	struct gb_decision decision = a_decision(who % 2 ? GB_APPROVE : GB_DENY, &ticket->hash, name);
+	CHECK(gb_approval_decide(approvals, ticket->id, &decision, &standing, NULL));
+	CHECK(standing.is_mine == (strcmp(standing.decider, name) == 0));
+	/* Whoever it was, odd ones approve. */
+	CHECK_INT(
+	    standing.state, (standing.decider[6] - '0') % 2 ? GB_APPROVAL_APPROVED : GB_APPROVAL_DENIED);
+	return standing.is_mine;
+}
+
+static bool use_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned who) {
+	return use(approvals, ticket->id, a_request("1")) == GB_USE_GRANTED;
+}
+
+static void submit_contests(struct desk *desk, struct gb_approval_ticket tickets[CONTESTS]) {
+	struct gb_approval_request request = a_request("1");
+	request.token = GB_STR("");
+	for (unsigned i = 0; i < CONTESTS; i++)
+		CHECK(gb_approval_submit(desk->approvals, &request, &tickets[i], NULL));
+}
+
+TEST(of_several_deciders_in_processes_of_their_own_one_is_first) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket tickets[CONTESTS];
+	submit_contests(&desk, tickets);
+	gb_approvals_close(desk.approvals);
+	desk.approvals = NULL;
+	CHECK_INT(compete(desk.folder, tickets, decide_as), CONTESTS);
+}
+
+TEST(of_several_users_in_processes_of_their_own_one_is_granted) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket tickets[CONTESTS];
+	submit_contests(&desk, tickets);
+	for (unsigned i = 0; i < CONTESTS; i++)
+		decide(desk.approvals, &tickets[i], GB_APPROVE);
+	gb_approvals_close(desk.approvals);
+	desk.approvals = NULL;
+	CHECK_INT(compete(desk.folder, tickets, use_as), CONTESTS);
+}
+
+TEST(a_waiter_is_woken_by_another_process) {
+	auto_desk struct desk desk = desk_open(plain);
+	struct gb_approval_ticket ticket = submit(desk.approvals, "1");
+	int fd;
+	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	poll_count(desk.approvals);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct gb_approvals *other = open_in(desk.folder, plain);
+		bool mine = decide(other, &ticket, GB_APPROVE).is_mine;
+		gb_approvals_close(other);
+		_exit(!mine);
+	}
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	CHECK_INT(poll(&pollfd, 1, 60000), 1);
+	int status = -1;
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK_INT(use(desk.approvals, ticket.id, a_request("1")), GB_USE_GRANTED);
+}
