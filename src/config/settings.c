@@ -63,7 +63,7 @@ const struct gb_setting gb_settings[] = {
 	ALIAS({CODE_EXECUTION "maxConcurrentSessions"}),
 	.help = "sessions that one conversation can have at once"},
     {"agent.maxConcurrentRuns", GB_SETTING_COUNT, AT(agent.max_runs), "32", RANGE(1, 1000),
-	.help = "executions of agents at once, those that wait for a person included"},
+	.help = "executions of agents at once in one process, those that wait for a person included"},
     {"agent.maxConcurrentRunsPerFace", GB_SETTING_COUNT, AT(agent.max_runs_of_face), "32", RANGE(1, 1000),
 	.help = "of them through one face, as the command line or an SDK's connection is one"},
     {"agent.maxConcurrentRunsPerConversation", GB_SETTING_COUNT, AT(agent.max_runs_of_conversation), "8",
@@ -125,7 +125,7 @@ const struct gb_setting gb_settings[] = {
 	.help = "executions that can wait for one session"},
 
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true",
-	.help = "whether an execution of an agent costs energy, and is denied without"},
+	.help = "whether executions of agents cost energy, and are denied without"},
     {"energy.initial", GB_SETTING_REAL, AT(energy.initial), "1", RANGE(0, 1000), .at_most = "energy.maximum",
 	.help = "energy at the first start"},
     {"energy.maximum", GB_SETTING_REAL, AT(energy.maximum), "1", RANGE(0.01, 1000),

@@ -197,7 +197,8 @@ static bool describe_inputs(struct gb_pass *pass, struct gb_err *err) {
 		return gb_wrap(err, "args");
 	const char *kept = gb_arena_copy(&pass->texts, (struct gb_str){json, n});
 	if (!kept)
-		return gb_fail(err, GB_ENOMEM, 0, "a request");
+		return gb_fail(err, GB_ELIMIT, 0,
+		    "args: %zu bytes of JSON are too many: with code and texts %d are taken", n, TEXTS_MAX);
 	pass->inputs = (struct gb_str){kept, n};
 	run->args = gb_value_from_json(pass->values, kept, n, err);
 	return run->args || gb_wrap(err, "args");

@@ -123,8 +123,11 @@ void gb_reply_result(
 		return;
 	struct gb_result instead = *result;
 	instead.status = GB_FAILURE;
-	instead.value = NULL;
-	instead.n_reports = instead.n_logs = 0;
+	instead.value = instead.files = NULL;
+	instead.n_reports = instead.n_logs = instead.n_displays = 0;
+	/* Told already, as it was written. */
+	instead.stdout_text = instead.stderr_text = "";
+	instead.stdout_bytes = instead.stderr_bytes = 0;
 	instead.truncated = true;
 	instead.error = (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0};
 	try_result(lines, run, session, &instead, NULL);

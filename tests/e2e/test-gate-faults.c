@@ -241,3 +241,102 @@ TEST(where_there_is_no_such_session_it_is_no_call) {
 	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
 	CHECK_STR(ask(&site, request).code, "calls_per_turn");
 }
+
+/* --- whoever is told does what it likes --- */
+
+enum deed { DESTROY, TERMINATE, DISABLE, CHANGE };
+enum moment { PENDING, LOG, OUTPUT, LAST_OUTPUT, DISPLAY, PROMPT, DONE, MOMENTS };
+
+struct rogue {
+	struct site *site;
+	enum deed deed;
+	struct gb_pass *pass; /* NULL once it was destroyed */
+	bool did;
+};
+
+static void misbehave(struct gb_pass *pass, struct rogue *rogue) {
+	struct gb_err err = {0};
+	if (rogue->did)
+		return;
+	rogue->did = true;
+	rogue->pass = rogue->deed == DESTROY ? NULL : pass;
+	if (rogue->deed == DESTROY)
+		gb_pass_destroy(pass);
+	else if (rogue->deed == TERMINATE)
+		gb_pass_terminate(pass, "enough");
+	else
+		CHECK(site_configure(rogue->site,
+		    rogue->deed == DISABLE ? "agent.enabled: false\n" : ASKING "python.restricted: true\n",
+		    &err));
+}
+
+static void at_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
+	misbehave(pass, data);
+}
+
+static void at_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
+	misbehave(pass, data);
+}
+
+static void at_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
+	misbehave(pass, data);
+}
+
+static void at_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
+	misbehave(pass, data);
+}
+
+static void at_prompt(struct gb_pass *pass, const char *prompt, void *data) {
+	misbehave(pass, data);
+}
+
+static void at_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
+	misbehave(pass, data);
+}
+
+static struct gb_gate_request request_for(enum moment moment, struct rogue *rogue, bool session) {
+	static const struct {
+		enum gb_language language;
+		const char *source;
+	} codes[MOMENTS] = {
+	    [PENDING] = {GB_PYTHON, "1"},
+	    [LOG] = {GB_JAVASCRIPT, "console.log(1); console.log(2)"},
+	    [OUTPUT] = {GB_PYTHON, "print(1, flush=True)\nprint(2)"},
+	    [LAST_OUTPUT] = {GB_PYTHON, "print('ghp_', end='')"}, /* held back until the end */
+	    [DISPLAY] = {GB_PYTHON, "display(1)\ndisplay(2)"},
+	    [PROMPT] = {GB_SHELL, "printf '? '; read x"},
+	    [DONE] = {GB_PYTHON, "1"},
+	};
+	return (struct gb_gate_request){
+	    .conversation = "c",
+	    .persistent = session || moment == PROMPT,
+	    .run = {.source = codes[moment].source, .language = codes[moment].language},
+	    .on_pending = moment == PENDING ? at_pending : NULL,
+	    .on_log = moment == LOG ? at_log : NULL,
+	    .on_output = moment == OUTPUT || moment == LAST_OUTPUT ? at_output : NULL,
+	    .on_display = moment == DISPLAY ? at_display : NULL,
+	    .on_prompt = moment == PROMPT ? at_prompt : NULL,
+	    .on_done = moment == DONE ? at_done : NULL,
+	    .data = rogue,
+	};
+}
+
+static void check_rogue(enum moment moment, enum deed deed, bool session) {
+	auto_site struct site site = site_make(moment == PENDING ? ASKING : OPEN_TO_ALL);
+	struct rogue rogue = {.site = &site, .deed = deed};
+	struct gb_gate_request request = request_for(moment, &rogue, session);
+	struct gb_pass *pass;
+	struct gb_err err = {0};
+	CHECK(gb_gate_submit(site.gate, &request, &pass, &err));
+	while (!rogue.did && CHECK(gb_gate_turn(site.gate, 20000, &err)))
+		;
+	gb_pass_destroy(rogue.pass);
+	gb_gate_close(site.gate);
+	site.gate = NULL;
+	CHECK_INT(records(&site).n, 1);
+}
+
+TEST(whoever_is_told_may_do_what_it_likes) {
+	for (int i = 0; i < MOMENTS * 8; i++)
+		check_rogue((enum moment)(i / 8), (enum deed)(i % 4), i % 8 >= 4);
+}

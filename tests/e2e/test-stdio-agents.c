@@ -195,6 +195,17 @@ static void check_wrong(struct client *client, long long run, const char *rest, 
 	CHECK_STR(text_at(heard, "about"), "execute");
 }
 
+/* Numbers take more room than they are written with. */
+static void check_too_large(struct client *client) {
+	gb_auto_buf struct gb_buf rest;
+	gb_buf_init(&rest, 16 << 20);
+	gb_buf_printf(&rest, ",\"source\":\"1\",\"args\":[1");
+	for (int i = 0; i < 1500000; i++)
+		gb_buf_append(&rest, ",1", 2);
+	gb_buf_append_char(&rest, ']');
+	check_wrong(client, 10, gb_buf_c_str(&rest), "args");
+}
+
 TEST(wrong_requests_name_the_field) {
 	struct client client = serve(OPEN_TO_ALL);
 	check_wrong(&client, 1, "", "source");
@@ -208,14 +219,15 @@ TEST(wrong_requests_name_the_field) {
 	check_wrong(&client, 9, ",\"source\":\"1\",\"args\":{}", "args");
 	client_say(&client, EXECUTE(9, "1", ""));
 	client_expect(&client, "error", -1);
-	client_say(&client, EXECUTE(10, "print(1, flush=True)\\nwhile True: pass", ""));
-	client_expect(&client, "output", 10);
-	client_say(&client, "{\"type\":\"answer\",\"run\":10,\"call\":1,\"return\":1}");
-	client_expect(&client, "error", 10);
-	client_say(&client, "{\"type\":\"call\",\"run\":10,\"call\":1,\"function\":1}");
-	client_expect(&client, "error", 10);
-	client_say(&client, "{\"type\":\"interrupt\",\"run\":10}");
-	client_result(&client, 10, "terminated");
+	check_too_large(&client);
+	client_say(&client, EXECUTE(11, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_expect(&client, "output", 11);
+	client_say(&client, "{\"type\":\"answer\",\"run\":11,\"call\":1,\"return\":1}");
+	client_expect(&client, "error", 11);
+	client_say(&client, "{\"type\":\"call\",\"run\":11,\"call\":1,\"function\":1}");
+	client_expect(&client, "error", 11);
+	client_say(&client, "{\"type\":\"interrupt\",\"run\":11}");
+	client_result(&client, 11, "terminated");
 	CHECK_INT(end_file(&client), 0);
 }
 

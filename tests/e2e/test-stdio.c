@@ -118,6 +118,21 @@ TEST(what_is_longer_than_a_line_may_be_is_said_to_be) {
 	CHECK_INT(client_end(&client), 0);
 }
 
+TEST(a_result_whose_output_is_too_long_is_told_without_it) {
+	struct client client = client_ready(NULL);
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"limits\":{"
+			    "\"outputBytes\":67108864},"
+			    "\"source\":\"print('\\\\1' * (30 << 20))\"}");
+	const struct gb_value *heard;
+	do
+		heard = client_hear(&client);
+	while (strcmp(text_at(heard, "type"), "output") == 0);
+	CHECK_STR(text_at(heard, "type"), "result");
+	CHECK_STR(text_at(heard, "result.error.code"), "result_size");
+	CHECK(gb_value_is_true(at(heard, "result.truncated")));
+	CHECK_INT(client_end(&client), 0);
+}
+
 /* --- errors --- */
 
 static struct client shared;
