@@ -97,9 +97,7 @@ static void print_table(const struct figures *figures) {
 
 static void print_json(const struct figures *figures) {
 	const struct bench_figures *f = &figures->common;
-	printf("{\"cpus\":%u,", f->cpus);
-	bench_print_json_singles(f);
-	bench_print_json_load(f);
+	bench_print_json(f);
 	printf(",\"floorMs\":{\"pingPongOneCpu\":%.4f,\"pingPongTwoCpus\":%.4f,\"forkExitWait\":%.4f},"
 	       "\"callMs\":{\"p50\":%.4f,\"p99\":%.4f},\"megabyteGBs\":{\"out\":%.2f,\"in\":%.2f},\"ratios\":"
 	       "{\"callToPingPong\":%.2f,\"onDemandToFork\":%.2f,\"pooledToOnDemand\":%.3f,"

@@ -108,12 +108,8 @@ bool bench_waiting(const struct bench_subject *subject, struct bench_figures *fi
 void bench_print_singles(const struct bench_figures *figures);
 void bench_print_peer(const char *name, double us, const struct bench_figures *figures);
 void bench_print_memory(const struct bench_figures *figures);
-/* "onDemandMs":…,"pooledMs":… */
-void bench_print_json_singles(const struct bench_figures *figures);
-/* ,"sessionMs":… */
-void bench_print_json_live(const struct bench_figures *figures);
-/* ,"runsPerSecond":…,"waitingSandboxKb":…,"engineStartMs":… */
-void bench_print_json_load(const struct bench_figures *figures);
+/* The beginning of an object, with what was measured of these. */
+void bench_print_json(const struct bench_figures *figures);
 
 /* --- the whole of a language (bench_python.c, bench_shell.c, bench_node.c) --- */
 

@@ -96,16 +96,12 @@ void bench_print_memory(const struct bench_figures *f) {
 	printf("engine start with %d warm sandboxes             %9.1f ms\n", BENCH_WARM, f->start_ms);
 }
 
-void bench_print_json_singles(const struct bench_figures *f) {
-	printf("\"onDemandMs\":{\"p50\":%.4f,\"p99\":%.4f},\"pooledMs\":{\"p50\":%.4f,\"p99\":%.4f}",
+void bench_print_json(const struct bench_figures *f) {
+	printf("{\"onDemandMs\":{\"p50\":%.4f,\"p99\":%.4f},\"pooledMs\":{\"p50\":%.4f,\"p99\":%.4f}",
 	    f->on_demand_50 / 1e3, f->on_demand_99 / 1e3, f->pooled_50 / 1e3, f->pooled_99 / 1e3);
-}
-
-void bench_print_json_live(const struct bench_figures *f) {
-	printf(",\"sessionMs\":{\"p50\":%.4f,\"p99\":%.4f}", f->live_50 / 1e3, f->live_99 / 1e3);
-}
-
-void bench_print_json_load(const struct bench_figures *f) {
-	printf(",\"runsPerSecond\":%.0f,\"waitingSandboxKb\":%.0f,\"engineStartMs\":%.2f", f->runs_per_s,
-	    f->waiting_kb, f->start_ms);
+	if (f->live_50 > 0)
+		printf(",\"sessionMs\":{\"p50\":%.4f,\"p99\":%.4f}", f->live_50 / 1e3, f->live_99 / 1e3);
+	if (f->cpus)
+		printf(",\"cpus\":%u,\"runsPerSecond\":%.0f,\"waitingSandboxKb\":%.0f,\"engineStartMs\":%.2f",
+		    f->cpus, f->runs_per_s, f->waiting_kb, f->start_ms);
 }

@@ -22,9 +22,7 @@ static void print_table(const struct bench_figures *f) {
 }
 
 static void print_json(const struct bench_figures *f) {
-	putchar('{');
-	bench_print_json_singles(f);
-	bench_print_json_live(f);
+	bench_print_json(f);
 	printf(",\"nodeMs\":%.4f,\"ratios\":{\"nodeToPooled\":%.1f}}\n", f->plain_50 / 1e3,
 	    f->plain_50 / f->pooled_50);
 }

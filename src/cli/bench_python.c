@@ -84,10 +84,7 @@ static void print_table(const struct figures *figures) {
 
 static void print_json(const struct figures *figures) {
 	const struct bench_figures *f = &figures->common;
-	printf("{\"cpus\":%u,", f->cpus);
-	bench_print_json_singles(f);
-	bench_print_json_live(f);
-	bench_print_json_load(f);
+	bench_print_json(f);
 	printf(",\"pipeMs\":%.4f,\"python3Ms\":%.4f,\"bubblewrapMs\":%.4f,\"cpuMsPerRun\":%.3f,\"ratios\":"
 	       "{\"python3ToPooled\":%.1f,\"bubblewrapToPooled\":%.1f,\"sessionToPipe\":%.2f}}\n",
 	    figures->pipe / 1e3, f->plain_50 / 1e3, f->wrapped_50 / 1e3, figures->cpu_ms,

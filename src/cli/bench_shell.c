@@ -64,10 +64,7 @@ static void print_table(const struct figures *figures) {
 
 static void print_json(const struct figures *figures) {
 	const struct bench_figures *f = &figures->common;
-	printf("{\"cpus\":%u,", f->cpus);
-	bench_print_json_singles(f);
-	bench_print_json_live(f);
-	bench_print_json_load(f);
+	bench_print_json(f);
 	printf(",\"terminalMs\":%.4f,\"bashMs\":%.4f,\"bubblewrapMs\":%.4f,\"ratios\":{\"bashToPooled\":%.1f,"
 	       "\"bubblewrapToPooled\":%.1f,\"sessionToTerminal\":%.2f}}\n",
 	    figures->terminal / 1e3, f->plain_50 / 1e3, f->wrapped_50 / 1e3, f->plain_50 / f->pooled_50,

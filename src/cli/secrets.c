@@ -121,7 +121,11 @@ static int add(struct request *request) {
 	drop_line_break(&value);
 	if (!gb_secret_store_put(request->dir, name, value.data, value.len, &err))
 		return refuse(&err);
-	fprintf(stderr, "glovebox secrets: '%s' is kept in %s\n", name, request->dir);
+	fprintf(stderr,
+	    "glovebox secrets: '%s' is kept in %s\n"
+	    "What runs already ('glovebox stdio', the process that keeps sessions) looks for it after "
+	    "SIGHUP.\n",
+	    name, request->dir);
 	return EXIT_OK;
 }
 
