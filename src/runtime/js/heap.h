@@ -28,17 +28,4 @@ size_t gb_heap_peak(void);
 /* Begin to measure anew. */
 void gb_heap_forget_peak(void);
 
-/* For trial.c: a block has been given, the last one of this number, or is about to be freed. */
-#ifdef GB_HEAP_TRIAL
-void gb_heap_on_block(unsigned number, const void *block);
-void gb_heap_on_free(const void *block);
-#else
-static inline void gb_heap_on_block(unsigned number, const void *block) {
-	(void)number, (void)block;
-}
-static inline void gb_heap_on_free(const void *block) {
-	(void)block;
-}
-#endif
-
 #endif
