@@ -71,8 +71,9 @@ const char *gb_engine_version(struct gb_engine *engine, enum gb_language languag
 	if (!gb_runtime_find(engine, language, NULL, &runtime, &err))
 		return "";
 	char *version = engine->versions[runtime];
-	if (!*version && gb_runtime_program(engine, runtime, path, sizeof path, &err))
+	if (!engine->knows_version[runtime] && gb_runtime_program(engine, runtime, path, sizeof path, &err))
 		gb_program_version(path, version, sizeof engine->versions[runtime]);
+	engine->knows_version[runtime] = true;
 	return version;
 }
 

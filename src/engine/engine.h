@@ -88,7 +88,8 @@ struct gb_engine {
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
-	char versions[GB_RUNTIME_PROFILES][80]; /* empty until somebody asked */
+	char versions[GB_RUNTIME_PROFILES][80]; /* as far as they were asked for */
+	bool knows_version[GB_RUNTIME_PROFILES];
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */

@@ -46,7 +46,8 @@ static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
 static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
 	uint64_t revoked;
-	if (!gate->approvals && (rules->config->agent.auto_approve || !rules->config->agent.enabled))
+	bool asks = rules->config->agent.enabled && !rules->config->agent.auto_approve;
+	if (!gate->approvals && !asks && !gb_approvals_exist(gate->dir))
 		return true;
 	if (!gate->approvals && !gb_approvals_open(gate->dir, &options, &gate->approvals, err))
 		return false;

@@ -85,6 +85,12 @@ static void take_options(struct gb_approvals_options *to, const struct gb_approv
 	OR_DEFAULT(to, keep_count);
 }
 
+bool gb_approvals_exist(const char *dir) {
+	char path[GB_STATE_PATH + 32];
+	snprintf(path, sizeof path, "%s/%s", dir, GB_APPROVALS_DB);
+	return access(path, F_OK) == 0;
+}
+
 void gb_approvals_set_timeout(struct gb_approvals *approvals, uint64_t timeout_ms) {
 	approvals->options.timeout_ms = timeout_ms;
 }

@@ -59,6 +59,8 @@ struct gb_approvals_options {
 bool gb_approvals_open(const char *dir, const struct gb_approvals_options *options,
     struct gb_approvals **ret_approvals, struct gb_err *err);
 void gb_approvals_close(struct gb_approvals *approvals);
+/* Was anybody ever asked there? */
+bool gb_approvals_exist(const char *dir);
 /* How long those wait that are submitted from now on. */
 void gb_approvals_set_timeout(struct gb_approvals *approvals, uint64_t timeout_ms);
 

@@ -117,6 +117,23 @@ TEST(trust_ends_with_the_rules) {
 	gb_pass_destroy(heard.pass);
 }
 
+TEST(trust_ends_with_the_rules_also_while_nobody_is_asked) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_gate_request request = python("1");
+	request.conversation = "c";
+	struct heard heard;
+	CHECK(submit(&site, request, &heard));
+	decide(&site, heard.approval, GB_TRUST);
+	wait_for(&site, &heard);
+	CHECK_INT(ask(&site, request).n_pending, 0);
+	gb_gate_close(site.gate);
+	CHECK(site_open(&site, OPEN_TO_ALL));
+	gb_gate_close(site.gate);
+	CHECK(site_open(&site, ASKING));
+	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+	gb_pass_destroy(heard.pass);
+}
+
 TEST(what_is_asked_names_the_session) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_approvals *approvals = NULL;
