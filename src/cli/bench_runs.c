@@ -38,8 +38,8 @@ static void rest(const struct bench_subject *subject, struct gb_engine *engine) 
 }
 
 /* Runs of one kind, after a few that do not count: those find the caches full of the other kind's. */
-static bool measure_some(const struct bench_subject *subject, struct gb_engine *engine, double *us, size_t n,
-    struct gb_err *err) {
+static bool measure_some(
+    const struct bench_subject *subject, struct gb_engine *engine, double *us, size_t n, struct gb_err *err) {
 	enum { SETTLING = 5 };
 	double ignored;
 	for (size_t i = 0; i < SETTLING + n; i++, rest(subject, engine))

@@ -44,7 +44,7 @@ void gb_record_touch(struct gb_record *record) {
 
 void gb_record_describe(const struct gb_record *record, struct gb_session_info *ret) {
 	unsigned queued = 0;
-	for (const struct gb_list *at = record->queue.next; at != &record->queue; at = at->next)
+	for (const struct gb_list *at = record->queue.next; at && at != &record->queue; at = at->next)
 		queued++;
 	bool told = record->session && !record->ending; /* by the session itself */
 	*ret = (struct gb_session_info){

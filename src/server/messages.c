@@ -142,6 +142,14 @@ static const struct gb_field session_open_fields[] = {
     END,
 };
 
+static const struct gb_field secret_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("name", GB_FIELD_TEXT, name, .required = true),
+    FIELD("value", GB_FIELD_BYTES, text, .required = true),
+    END,
+};
+
 static const struct gb_field session_fields[] = {TYPE, REQUEST, SESSION, END};
 
 static const struct gb_field session_get_fields[] = {TYPE, REQUEST, SESSION, AGENT, END};
@@ -211,6 +219,7 @@ static const struct {
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},
     [GB_MESSAGE_INTERRUPT] = {"interrupt", interrupt_fields},
+    [GB_MESSAGE_SECRET_ADD] = {"secret_add", secret_fields},
     [GB_MESSAGE_SESSION_OPEN] = {"session_open", session_open_fields},
     [GB_MESSAGE_SESSION_GET] = {"session_get", session_get_fields},
     [GB_MESSAGE_SESSION_LIST] = {"session_list", session_list_fields},

@@ -20,6 +20,7 @@ enum gb_message_type {
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
 	GB_MESSAGE_INTERRUPT,
+	GB_MESSAGE_SECRET_ADD,   /* has a request */
 	GB_MESSAGE_SESSION_OPEN, /* from here on they are about sessions, and have a request */
 	GB_MESSAGE_SESSION_GET,
 	GB_MESSAGE_SESSION_LIST,

@@ -242,6 +242,11 @@ void gb_reply_detached(struct gb_lines *lines, const char *session, const char *
 	finish(lines, NULL);
 }
 
+void gb_reply_secret(struct gb_lines *lines, uint64_t request) {
+	gb_buf_printf(begin(lines, "secret"), ",\"request\":%llu", (ull)request);
+	finish(lines, NULL);
+}
+
 void gb_reply_cleaned(struct gb_lines *lines, uint64_t request, unsigned count) {
 	gb_buf_printf(begin(lines, "cleaned"), ",\"request\":%llu,\"count\":%u", (ull)request, count);
 	finish(lines, NULL);

@@ -284,6 +284,8 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
     size_t n, struct gb_complaint *complaint) {
 	if (message->type == GB_MESSAGE_RUN || message->type == GB_MESSAGE_EXECUTE)
 		return take_run(client, message, line, n, complaint);
+	if (message->type == GB_MESSAGE_SECRET_ADD)
+		return gb_rpc_add_secret(client, message, complaint);
 	if (message->type >= GB_MESSAGE_SESSION_OPEN)
 		return gb_rpc_take_session(client, message, complaint);
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);

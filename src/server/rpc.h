@@ -16,6 +16,15 @@
 #include "server/server.h"
 #include "server/table.h"
 
+/* What a client has registered, to be masked. */
+struct gb_rpc_secrets {
+	struct gb_rpc_secret {
+		char *name, *value;
+		size_t n;
+	} * list;
+	size_t n;
+};
+
 struct gb_server {
 	struct gb_loop *loop;
 	struct gb_engine *engine;
@@ -27,7 +36,8 @@ struct gb_server {
 	struct gb_source engine_source; /* out of the loop while a client does not take what we say */
 	const struct gb_config *config;
 	struct gb_filter *filter; /* or NULL */
-	bool strict;              /* who asks for more than the settings allow is refused */
+	struct gb_rpc_secrets secrets;
+	bool strict; /* who asks for more than the settings allow is refused */
 	unsigned max_runs;
 	uint64_t timeout_ms;    /* or 0 */
 	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
@@ -113,6 +123,14 @@ void gb_rpc_on_output(struct gb_run *run, int stream, const char *bytes, size_t 
 void gb_rpc_on_display(struct gb_run *run, const struct gb_value *display, void *rpc_run);
 /* Nothing more will be written. */
 void gb_rpc_end_outputs(struct gb_rpc_run *run);
+
+/* --- secrets.c --- */
+
+bool gb_rpc_add_secret(
+    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint);
+/* There are other filters: let them look for all that was registered. */
+bool gb_rpc_look_again(struct gb_server *server, struct gb_err *err);
+void gb_rpc_forget_secrets(struct gb_server *server);
 
 /* --- sessions.c --- */
 

@@ -232,6 +232,8 @@ void gb_server_configure(struct gb_server *server, const struct gb_config *confi
 	server->config = gb_config_ref(config);
 	gb_terms_sessions(config, &sessions);
 	gb_manager_configure(server->manager, &sessions);
+	/* Nothing goes on that would no longer be masked. */
+	gb_rpc_look_again(server, &server->err);
 }
 
 void gb_server_destroy(struct gb_server *server) {
@@ -242,6 +244,7 @@ void gb_server_destroy(struct gb_server *server) {
 	gb_loop_remove(server->loop, &server->engine_source);
 	gb_loop_remove(server->loop, &server->gate_source);
 	gb_filter_destroy(server->filter);
+	gb_rpc_forget_secrets(server);
 	gb_config_unref(server->config);
 	free(server);
 }

@@ -187,6 +187,47 @@ TEST(secrets_are_masked_whatever_the_settings_of_others) {
 	CHECK_INT(end_file(&client), 0);
 }
 
+#define ADD(request, value)                                                                                  \
+	"{\"type\":\"secret_add\",\"request\":" #request ",\"name\":\"X\",\"value\":\"" value "\"}"
+
+/* Both kinds of run say it. */
+static void check_said(struct client *client, int run, const char *expected) {
+	const struct gb_value *heard;
+	client_say(client,
+	    "{\"type\":\"run\",\"run\":%d,\"source\":\"export default 'correct' + '-horse-9'\"}", run);
+	heard = client_result(client, run, "success");
+	CHECK_STR(text_at(heard, "result.result"), expected);
+	client_say(client,
+	    "{\"type\":\"execute\",\"run\":%d,\"source\":\"export default 'correct' + '-horse-9'\"}",
+	    run + 1);
+	heard = client_result(client, run + 1, "success");
+	CHECK_STR(text_at(heard, "result.result"), expected);
+}
+
+TEST(a_client_can_register_secrets) {
+	struct client client = serve(OPEN_TO_ALL);
+	check_said(&client, 1, "correct-horse-9");
+	client_say(&client, ADD(1, "correct-horse-9"));
+	const struct gb_value *heard = client_expect(&client, "secret", -1);
+	CHECK_INT(number_at(heard, "request"), 1);
+	check_said(&client, 3, "***");
+	/* Other settings change nothing about it. */
+	configure(OPEN_TO_ALL "secrets.maskStdio: none\n");
+	read_again(&client, "settings were read again");
+	check_said(&client, 5, "***");
+	client_say(&client, ADD(2, "short"));
+	heard = client_expect(&client, "error", -1);
+	CHECK_STR(text_at(heard, "field"), "value");
+	CHECK_INT(number_at(heard, "request"), 2);
+	client_say(&client, "{\"type\":\"secret_add\",\"request\":3,\"name\":\"X\"}");
+	heard = client_expect(&client, "error", -1);
+	CHECK_STR(text_at(heard, "field"), "value");
+	CHECK_INT(end_file(&client), 0);
+	client = serve(OPEN_TO_ALL);
+	check_said(&client, 1, "correct-horse-9");
+	CHECK_INT(end_file(&client), 0);
+}
+
 /* What is asked wrongly is answered with the field, and the run's number is used up. */
 static void check_wrong(struct client *client, long long run, const char *rest, const char *field) {
 	client_say(client, "{\"type\":\"execute\",\"run\":%lld%s}", run, rest);

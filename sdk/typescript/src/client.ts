@@ -40,6 +40,16 @@ export class Glovebox {
     return new OpenSession(connection, reply.session as unknown as SessionInfo, this.#options.limits);
   }
 
+  /**
+   * From now on `value` is masked in all that runs say: theirs of `runCode`, of sessions, and of agents; in whatever
+   * spelling (base64, hexadecimal, in an address or in JSON). It is kept in memory, until this Glovebox is closed.
+   */
+  async addSecret(name: string, value: string): Promise<void> {
+    checkText(name, 'name');
+    checkText(value, 'value');
+    await this.#connect().ask('secret_add', { name, value });
+  }
+
   /** The sessions that live, and those that have ended lately; of one conversation, or all. */
   async sessions(conversation?: string): Promise<SessionInfo[]> {
     const reply = await this.#connect().ask('session_list', conversation === undefined ? {} : { conversation });

@@ -358,3 +358,14 @@ test('whoever has asked whether agents may is not kept alive by the answer', () 
   });
   assert.equal(output, 'false false\n');
 });
+
+test('a secret that was added is masked, of an agent and of the caller', async () => {
+  const glovebox = open({ 'agent.enabled': true, 'agent.autoApprove': true });
+  const source = "export default 'correct' + '-horse-9'";
+  assert.equal((await glovebox.runCode(source)).result, 'correct-horse-9');
+  await glovebox.addSecret('HORSE', 'correct-horse-9');
+  assert.equal((await glovebox.runCode(source)).result, '***');
+  assert.equal((await glovebox.executeForAgent(source)).result, '***');
+  await assert.rejects(glovebox.addSecret('SHORT', 'abc'), GloveboxError);
+  await assert.rejects(glovebox.addSecret('NONE', 7), { name: 'TypeError', message: /^value: / });
+});

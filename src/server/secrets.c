@@ -1,0 +1,75 @@
+/* Secrets that a client registers, for as long as this process lives. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "server/replies.h"
+#include "server/rpc.h"
+
+/* Look for it in what runs say, and in what agents' runs do. */
+static bool look_for(struct gb_server *server, const struct gb_rpc_secret *secret, struct gb_err *err) {
+	if (!server->filter && !(server->filter = gb_filter_create_bare()))
+		return gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
+	return gb_secrets_add(server->filter, secret->name, secret->value, secret->n, err) &&
+	       (!server->gate ||
+		   gb_secrets_add(gb_gate_filter(server->gate), secret->name, secret->value, secret->n, err));
+}
+
+static void free_secret(struct gb_rpc_secret *secret) {
+	sodium_memzero(secret->value, secret->n);
+	free(secret->value);
+	free(secret->name);
+}
+
+/* The settings that are read again know nothing of it. */
+static bool remember(struct gb_server *server, const struct gb_message *message, struct gb_err *err) {
+	struct gb_rpc_secrets *known = &server->secrets;
+	struct gb_rpc_secret *list = reallocarray(known->list, known->n + 1, sizeof *list);
+	if (!list)
+		return gb_fail(err, GB_ENOMEM, 0, "a secret");
+	known->list = list;
+	struct gb_rpc_secret secret = {
+	    strdup(message->name), malloc(message->text.n ? message->text.n : 1), message->text.n};
+	if (!secret.name || !secret.value) {
+		free(secret.name);
+		free(secret.value);
+		return gb_fail(err, GB_ENOMEM, 0, "a secret");
+	}
+	memcpy(secret.value, message->text.p, secret.n);
+	list[known->n++] = secret;
+	return true;
+}
+
+bool gb_rpc_add_secret(
+    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+	struct gb_server *server = client->server;
+	struct gb_rpc_secrets *known = &server->secrets;
+	struct gb_err err = {0};
+	if (!gb_secret_check(message->name, message->text.n, &err))
+		return gb_complain(gb_blame(complaint, "value"), "invalid", "%s", err.message);
+	if (known->n == GB_SECRETS_MAX)
+		return gb_complain(
+		    complaint, "refused", "%d secrets are registered, which is the limit", GB_SECRETS_MAX);
+	if (!remember(server, message, &err))
+		return gb_complain(complaint, "refused", "%s", err.message);
+	if (!look_for(server, &known->list[known->n - 1], &err)) {
+		free_secret(&known->list[--known->n]);
+		return gb_complain(complaint, "refused", "%s", err.message);
+	}
+	gb_reply_secret(&client->lines, message->request);
+	return true;
+}
+
+bool gb_rpc_look_again(struct gb_server *server, struct gb_err *err) {
+	for (size_t i = 0; i < server->secrets.n; i++)
+		if (!look_for(server, &server->secrets.list[i], err))
+			return false;
+	return true;
+}
+
+void gb_rpc_forget_secrets(struct gb_server *server) {
+	while (server->secrets.n)
+		free_secret(&server->secrets.list[--server->secrets.n]);
+	free(server->secrets.list);
+}
