@@ -6,30 +6,45 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export GLOVEBOX_STATE_DIR=$scratch/state HOME=$scratch
 kills=${GB_MANY_KILLS:-20}
-told=0 unrecorded=0 n=0
+n=0
 settings=(--set agent.enabled=true --set agent.autoApprove=true --set energy.enabled=false)
 
-# How long one takes here, in hundredths of a second: the moments are drawn from a little more than that.
+# How long one takes here, in milliseconds: the moments are drawn from a little more than that.
 "$glovebox" execute -l js -e 'export default 0' --json "${settings[@]}" > "$scratch/outfirst"
 began=$(date +%s%N)
 "$glovebox" execute -l js -e 'export default 1' --json "${settings[@]}" > "$scratch/first"
-span=$((($(date +%s%N) - began) / 10000000 * 3 / 2 + 1))
+span=$((($(date +%s%N) - began) / 1000000 * 3 / 2 + 1))
 
 for i in $(seq "$kills"); do
   "$glovebox" execute -l js -e "export default 'result $i'" --json "${settings[@]}" > "$scratch/out$i" 2> /dev/null &
-  sleep "$(printf '0.%02d' $((RANDOM % span)))"
+  sleep "$(printf '0.%03d' $((RANDOM % span)))"
   kill -9 $! 2> /dev/null
   wait $! 2> /dev/null
 done
-"$glovebox" audit export > "$scratch/records" 2> "$scratch/err"
-for file in "$scratch"/first "$scratch"/out*; do
-  id=$(grep -o '"runId":"[0-9a-f]*' "$file" | cut -d'"' -f4)
-  [ -n "$id" ] || continue
-  told=$((told + 1))
-  grep -qF "\"runId\":\"$id\"" "$scratch/records" || unrecorded=$((unrecorded + 1))
+
+# One that serves, with hundreds under way.
+many=(--set agent.maxConcurrentRuns=1000 --set agent.maxConcurrentRunsPerFace=1000)
+mkfifo "$scratch/in"
+for i in $(seq 300); do
+  echo "{\"type\":\"execute\",\"run\":$i,\"language\":\"javascript\",\"source\":\"export default $i\"}"
+done > "$scratch/messages"
+for i in $(seq $((kills / 4))); do
+  "$glovebox" stdio "${settings[@]}" "${many[@]}" < "$scratch/in" > "$scratch/served$i" 2> /dev/null &
+  exec 3> "$scratch/in"
+  cat "$scratch/messages" >&3
+  sleep "$(printf '0.%03d' $((RANDOM % 250)))"
+  kill -9 $! 2> /dev/null
+  wait $! 2> /dev/null
+  exec 3>&-
 done
+
+"$glovebox" audit export > "$scratch/records" 2> "$scratch/err"
+grep -o '"runId":"[0-9a-f]*' "$scratch/records" | sort -u > "$scratch/recorded"
+cat "$scratch"/first "$scratch"/out* "$scratch"/served* | grep -o '"runId":"[0-9a-f]\{32\}' | sort -u > "$scratch/told"
+told=$(wc -l < "$scratch/told")
+unrecorded=$(comm -23 "$scratch/told" "$scratch/recorded" | wc -l)
 ok() { n=$((n + 1)); if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi; }
-echo "# $kills killed, $told results told, span $span"
+echo "# $kills and $((kills / 4)) killed, $told results told, $(wc -l < "$scratch/recorded") recorded; one takes up to $span ms"
 "$glovebox" audit verify > "$scratch/verify" 2>&1
 ok $? 'the log opens and is whole'
 [ "$told" -gt 0 ]
