@@ -47,7 +47,7 @@ static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, s
 	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
 	uint64_t revoked;
 	bool asks = rules->config->agent.enabled && !rules->config->agent.auto_approve;
-	if (!gate->approvals && !asks && !gb_approvals_exist(gate->dir))
+	if (!gate->approvals && !asks && (!*gate->dir || !gb_approvals_exist(gate->dir)))
 		return true;
 	if (!gate->approvals && !gb_approvals_open(gate->dir, &options, &gate->approvals, err))
 		return false;
