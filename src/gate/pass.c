@@ -10,8 +10,7 @@
 #include "value/codec.h"
 #include "value/wtf8.h"
 
-enum { TEXTS_MAX = 64 << 20, VALUE_FACTOR = 16, MESSAGE_MAX = 600 };
-#define DISPLAYS_MAX (256ull << 20) /* of which neither limit speaks */
+enum { TEXTS_MAX = 64 << 20, MESSAGE_MAX = 600 };
 
 char *gb_pass_text(struct gb_pass *pass, const char *text) {
 	return text ? gb_arena_copy(&pass->texts, gb_str_from(text)) : NULL;
@@ -70,7 +69,7 @@ static void tell(struct gb_pass *pass, int stream, struct gb_buf *out) {
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_pass *pass = data;
 	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, pass->request.run.output_bytes + (4u << 20));
+	gb_buf_init(&out, gb_masked_output_max(&pass->request.run));
 	gb_masked_feed(&pass->masked, stream, bytes, n, &out);
 	tell(pass, stream, &out);
 }
@@ -94,19 +93,18 @@ static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
 static void end_streams(struct gb_pass *pass) {
 	for (int stream = 1; stream <= 2; stream++) {
 		gb_auto_buf struct gb_buf out;
-		gb_buf_init(&out, pass->request.run.output_bytes + (4u << 20));
+		gb_buf_init(&out, gb_masked_output_max(&pass->request.run));
 		gb_masked_end(&pass->masked, stream, &out);
 		tell(pass, stream, &out);
 	}
 }
 
-/* It has run, and how it ended is told; not what came of it. */
-static void withhold(struct gb_pass *pass, const struct gb_result *result, const char *name, const char *code,
-    const char *message) {
-	const char *kept = gb_pass_text(pass, message);
+/* Of what is too large as JSON only is told that it has run. */
+static void withhold(struct gb_pass *pass, const struct gb_result *result, const char *why) {
+	const char *kept = gb_pass_text(pass, why);
 	pass->result = (struct gb_result){
 	    .status = GB_FAILURE,
-	    .error = {name, kept ? kept : "", "", code, "", "", 0, 0},
+	    .error = {"RangeError", kept ? kept : "", "", "result_size", "", "", 0, 0},
 	    .stdout_text = "",
 	    .stderr_text = "",
 	    .exit_code = 1,
@@ -118,13 +116,10 @@ static void withhold(struct gb_pass *pass, const struct gb_result *result, const
 }
 
 static bool record(struct gb_pass *pass, const struct gb_result *result, struct gb_err *err) {
-	if (!gb_masked_result(&pass->masked, result, &pass->result))
-		withhold(pass, result, "GateError", "masking",
-		    "there was no memory to look for secrets in the result, so it is not told");
+	gb_masked_tell(&pass->masked, result, &pass->result);
 	if (gb_pass_record(pass, err))
 		return true;
-	/* One that is too large as JSON. */
-	withhold(pass, result, "RangeError", "result_size", err->message);
+	withhold(pass, result, err->message);
 	return gb_pass_record(pass, err);
 }
 
@@ -317,8 +312,8 @@ bool gb_pass_adopt(struct gb_pass *pass) {
 	gb_rules_unref(before);
 	bool ok = gb_pass_limit(pass) && describe(pass);
 	const struct gb_run_options *run = &pass->request.run;
-	return gb_masked_init(&pass->masked, pass->rules->filter, run->output_bytes + (4u << 20),
-		   (run->result_bytes + run->output_bytes) * VALUE_FACTOR + DISPLAYS_MAX) &&
+	return gb_masked_init(
+		   &pass->masked, pass->rules->filter, gb_masked_output_max(run), gb_masked_value_max(run)) &&
 	       ok;
 }
 

@@ -163,6 +163,8 @@ void gb_masked_tell(struct gb_masked *masked, const struct gb_result *result, st
 	    .stdout_text = "",
 	    .stderr_text = "",
 	    .exit_code = 1,
-	    .duration_ms = result->duration_ms};
+	    .timed_out = result->timed_out,
+	    .duration_ms = result->duration_ms,
+	    .memory_used_bytes = result->memory_used_bytes};
 	memcpy(ret->run_id, result->run_id, sizeof ret->run_id);
 }
