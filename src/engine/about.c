@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "engine/workers.h"
 
-enum { PATIENCE_MS = 5000 };
+enum { PATIENCE_MS = 5000, LINGER_MS = 500 };
 
 /* Start "@path --version"; what it says can be read from the descriptor, or -1. */
 static int start_asking(const char *path, pid_t *ret_pid) {
@@ -52,6 +52,19 @@ static size_t listen_to(int fd, char *ret, size_t n) {
 	return got;
 }
 
+/* One that has said what it had to ends by itself, or is ended. A process whose children are reaped by
+ * somebody else may find another's under the same number: only one that is still there is killed. */
+static void end(pid_t pid) {
+	for (int waited_ms = 0; waitpid(pid, NULL, WNOHANG) == 0; waited_ms++) {
+		if (waited_ms == LINGER_MS) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+			return;
+		}
+		poll(NULL, 0, 1);
+	}
+}
+
 void gb_program_version(const char *path, char *ret, size_t n) {
 	pid_t pid;
 	*ret = '\0';
@@ -60,8 +73,7 @@ void gb_program_version(const char *path, char *ret, size_t n) {
 		return;
 	ret[listen_to(fd, ret, n - 1)] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+	end(pid);
 }
 
 const char *gb_engine_version(struct gb_engine *engine, enum gb_language language) {
