@@ -46,6 +46,8 @@ bool gb_rpc_add_secret(
 	struct gb_server *server = client->server;
 	struct gb_rpc_secrets *known = &server->secrets;
 	struct gb_err err = {0};
+	if (!gb_secret_check(message->name, GB_SECRET_MIN, &err))
+		return gb_complain(gb_blame(complaint, "name"), "invalid", "%s", err.message);
 	if (!gb_secret_check(message->name, message->text.n, &err))
 		return gb_complain(gb_blame(complaint, "value"), "invalid", "%s", err.message);
 	if (known->n == GB_SECRETS_MAX)

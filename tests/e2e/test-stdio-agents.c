@@ -219,6 +219,10 @@ TEST(a_client_can_register_secrets) {
 	heard = client_expect(&client, "error", -1);
 	CHECK_STR(text_at(heard, "field"), "value");
 	CHECK_INT(number_at(heard, "request"), 2);
+	client_say(
+	    &client, "{\"type\":\"secret_add\",\"request\":4,\"name\":\"\",\"value\":\"correct-horse-9\"}");
+	heard = client_expect(&client, "error", -1);
+	CHECK_STR(text_at(heard, "field"), "name");
 	client_say(&client, "{\"type\":\"secret_add\",\"request\":3,\"name\":\"X\"}");
 	heard = client_expect(&client, "error", -1);
 	CHECK_STR(text_at(heard, "field"), "value");
