@@ -52,6 +52,7 @@ struct gb_session {
 	enum gb_runtime runtime;
 	struct gb_cell *cell; /* NULL once it is terminated */
 	struct gb_run *run;   /* that executes, or NULL */
+	int n_jobs;           /* that it was sent */
 	struct gb_frame_reader reader;
 	size_t noise; /* bytes that came while nobody had asked */
 	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
@@ -133,6 +134,7 @@ struct gb_run {
 	struct gb_session *session; /* or NULL */
 	bool begun;
 	enum gb_interrupted { NOT_INTERRUPTED, BY_CALLER, BY_TIME } interrupted;
+	uint64_t grace_end; /* of one that was, ns */
 	struct gb_bridge bridge;
 
 	struct gb_values *values; /* of the result, the reports and the logs */

@@ -144,7 +144,6 @@ static void bury(struct gb_record *record) {
 	gb_record_touch(record);
 	gb_list_remove(&record->link);
 	gb_list_append(&manager->ended, &record->link);
-	manager->n_records--;
 	if (manager->options.on_ended) {
 		struct gb_session_info info;
 		gb_record_describe(record, &info);
@@ -384,8 +383,4 @@ void gb_manager_destroy(struct gb_manager *manager) {
 		forget_oldest(manager);
 	gb_list_remove(&manager->alarm.link);
 	free(manager);
-}
-
-unsigned gb_manager_count(const struct gb_manager *manager) {
-	return manager->n_records;
 }

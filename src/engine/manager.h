@@ -15,7 +15,7 @@ struct gb_manager {
 	struct gb_manager_options options;
 	struct gb_list records; /* those that live */
 	struct gb_list ended;   /* those that do not, the oldest first */
-	unsigned n_records, n_ended;
+	unsigned n_ended;
 };
 
 struct gb_record {

@@ -28,21 +28,26 @@ static bool check_name(struct gb_manager *manager, const char *name, struct gb_e
 	       gb_fail(err, GB_EINVAL, 0, "name: there is a session '%s' already", name);
 }
 
-static unsigned count_of(struct gb_manager *manager, const char *conversation) {
+/* Those that live; one that has died may not have been buried yet. */
+static unsigned count_of(const struct gb_manager *manager, const char *conversation) {
 	unsigned n = 0;
 	gb_list_each(struct gb_record, record, &manager->records, link) n +=
-	    gb_record_is_alive(record) && strcmp(record->conversation, conversation) == 0;
+	    gb_record_is_alive(record) && (!conversation || strcmp(record->conversation, conversation) == 0);
 	return n;
+}
+
+unsigned gb_manager_count(const struct gb_manager *manager) {
+	return count_of(manager, NULL);
 }
 
 static bool check_room(struct gb_manager *manager, const char *conversation, struct gb_err *err) {
 	if (!manager->engine)
 		return gb_fail(err, GB_EINVAL, 0, "the engine has ended");
-	if (manager->n_records >= manager->options.max_sessions)
+	unsigned n = gb_manager_count(manager);
+	if (n >= manager->options.max_sessions)
 		return gb_fail(err, GB_ELIMIT, 0,
-		    "sessions: %u are open, which is the limit; end one before opening another",
-		    manager->n_records);
-	unsigned n = *conversation ? count_of(manager, conversation) : 0;
+		    "sessions: %u are open, which is the limit; end one before opening another", n);
+	n = *conversation ? count_of(manager, conversation) : 0;
 	return n < manager->options.max_per_conversation ||
 	       gb_fail(err, GB_ELIMIT, 0,
 		   "sessions: conversation '%s' has %u, which is the limit; end one before opening another",
@@ -92,7 +97,6 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	record->session->on_change = gb_record_on_change;
 	record->session->data = record;
 	gb_list_append(&manager->records, &record->link);
-	manager->n_records++;
 	gb_manager_wake(manager);
 	gb_record_describe(record, ret);
 	return true;

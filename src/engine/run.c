@@ -16,6 +16,7 @@
 #include "sandbox/protocol.h"
 
 #define GRACE_NS 1000000000ull /* for code that was interrupted */
+#define AGAIN_NS 100000000ull  /* between two interrupts */
 
 enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
 
@@ -402,14 +403,24 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 	unhold(run);
 }
 
+/* A signal may come just before the code waits for something, and then does not wake it. So it is sent again
+ * until it was heeded or the time for that is over. */
+static bool send_interrupt(struct gb_run *run) {
+	uint64_t again = gb_now_ns() + AGAIN_NS;
+	if (!gb_cell_interrupt(run->cell, run->session->n_jobs))
+		return false;
+	run->deadline = again < run->grace_end ? again : run->grace_end;
+	gb_engine_wake_at(run->engine, run->deadline);
+	return true;
+}
+
 static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
-	if (run->settled || !run->session || !run->cell || run->interrupted ||
-	    !gb_cell_signal(run->cell, SIGINT))
+	if (run->settled || !run->session || !run->cell || run->interrupted)
+		return false;
+	run->grace_end = gb_now_ns() + GRACE_NS;
+	if (!send_interrupt(run))
 		return false;
 	run->interrupted = why;
-	/* To heed it. */
-	run->deadline = gb_now_ns() + GRACE_NS;
-	gb_engine_wake_at(run->engine, run->deadline);
 	return true;
 }
 
@@ -438,7 +449,8 @@ static void rename_interrupted(struct gb_run *run) {
 
 void gb_run_time_out(struct gb_run *run) {
 	char text[80];
-	if (interrupt(run, BY_TIME))
+	if (interrupt(run, BY_TIME) ||
+	    (run->interrupted && gb_now_ns() < run->grace_end && send_interrupt(run)))
 		return;
 	if (run->interrupted == BY_CALLER) {
 		stop(run, "interrupted", "the code did not heed an interrupt", false);

@@ -95,6 +95,7 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	if (session->run)
 		return gb_fail(err, GB_EBUSY, 0, "session: another run executes in it");
 	session->run = run;
+	session->n_jobs++;
 	session->noise = 0;
 	run->runtime = session->runtime;
 	/* What may be said at once is the run's limit; of what came before it only the end is still to come.

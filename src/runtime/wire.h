@@ -25,6 +25,10 @@
  * RESIZE	columns, rows
  * ATTACH, DETACH	nothing
  *
+ * A session's job is interrupted by SIGINT, once, and then by GB_SIGNAL_AGAIN until it has ended. Their value
+ * (si_value) is the number of the job that is meant, from 1 for the session's first: so one that comes too
+ *late stops nobody, and one that comes before its job has been read stops it when it is.
+ *
  * Both ways, about functions and promises that one side has lent to the other:
  * CALL	call, function, arguments (array)
  * ANSWER	call, gb_wire_answer, value unless it is a promise

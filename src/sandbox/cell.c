@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/protocol.h"
 #include "sandbox/shard.h"
 
 void gb_cell_await(struct gb_cell *cell, bool awaited) {
@@ -149,16 +150,41 @@ void gb_shard_end_cells(struct gb_shard *shard, bool queued, const struct gb_cel
 	}
 }
 
-void gb_cell_kill(struct gb_cell *cell) {
-	cell->kill_wanted = true;
-	gb_cell_await(cell, true);
-	gb_cell_signal(cell, SIGKILL);
+void gb_cell_signal(struct gb_cell *cell) {
+	const int number = cell->interrupt_wanted;
+	cell->interrupt_wanted = 0;
+	if (cell->kill_wanted) {
+		syscall(SYS_pidfd_send_signal, cell->pidfd, SIGKILL, NULL, 0);
+	} else if (number) {
+		siginfo_t info = {.si_code = SI_QUEUE};
+		info.si_signo = number == cell->interrupted ? GB_SIGNAL_AGAIN : SIGINT;
+		info.si_value.sival_int = number;
+		syscall(SYS_pidfd_send_signal, cell->pidfd, info.si_signo, &info, 0);
+		cell->interrupted = number;
+		gb_cell_await(cell, false);
+	}
 }
 
-bool gb_cell_signal(struct gb_cell *cell, int signal) {
-	if (cell->pidfd < 0)
+/* A cell may have spoken before its zygote has told which process it is. */
+static void signal_soon(struct gb_cell *cell) {
+	gb_cell_await(cell, true);
+	if (cell->pidfd >= 0)
+		gb_cell_signal(cell);
+	else
 		gb_shard_hear_of(cell);
-	return cell->pidfd >= 0 && syscall(SYS_pidfd_send_signal, cell->pidfd, signal, NULL, 0) == 0;
+}
+
+void gb_cell_kill(struct gb_cell *cell) {
+	cell->kill_wanted = true;
+	signal_soon(cell);
+}
+
+bool gb_cell_interrupt(struct gb_cell *cell, int number) {
+	if (cell->state == GB_CELL_ENDED || cell->kill_wanted)
+		return false;
+	cell->interrupt_wanted = number;
+	signal_soon(cell);
+	return true;
 }
 
 void gb_cell_release(struct gb_cell *cell) {
@@ -181,7 +207,7 @@ void gb_cell_release(struct gb_cell *cell) {
 	cell->kill_wanted = true;
 	gb_cell_await(cell, cell->pidfd < 0);
 	if (cell->pidfd >= 0)
-		gb_cell_signal(cell, SIGKILL);
+		gb_cell_signal(cell);
 	gb_loop_remove(shard->pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
 	gb_close_fd(&cell->pidfd);

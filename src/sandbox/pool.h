@@ -60,8 +60,10 @@ struct gb_cell {
 	uint32_t spare; /* then the zygote's number for it */
 	int pidfd;      /* -1 until the zygote has answered */
 	bool kill_wanted;
-	bool awaited;        /* somebody waits for what its zygote tells of it */
-	uint64_t ordered_at; /* ns */
+	int interrupt_wanted; /* the number that is to come with it; 0: not wanted */
+	int interrupted;      /* the last number that did */
+	bool awaited;         /* somebody waits for what its zygote tells of it */
+	uint64_t ordered_at;  /* ns */
 };
 
 struct gb_pool_options {
@@ -94,9 +96,11 @@ void gb_pool_refill(struct gb_pool *pool);
 /* To be called before the loop waits: what can be done for later cells when nobody has one now. */
 void gb_pool_rest(struct gb_pool *pool);
 
+/* Either reaches the process as soon as it is known, if it is not yet. */
 void gb_cell_kill(struct gb_cell *cell);
-/* False if there is no process yet that could be signalled. */
-bool gb_cell_signal(struct gb_cell *cell, int signal);
+/* SIGINT, with a number above 0 that says what is meant; GB_SIGNAL_AGAIN if it was sent with the same number
+ * before. False if the process is gone. */
+bool gb_cell_interrupt(struct gb_cell *cell, int number);
 void gb_cell_release(struct gb_cell *cell);
 
 #endif

@@ -19,6 +19,9 @@ enum { GB_CELL_EXIT_NO_WALL = 97 };
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };
 
+/* An interrupt that was sent before: to wake whoever slept through it. Programs do not know it. */
+#define GB_SIGNAL_AGAIN SIGURG
+
 /* How a zygote makes a cell: as fork() would. In a room that is not empty with mounts and processes of its
  * own, and a network where there are programs. */
 #define GB_FORK_FLAGS           (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD)

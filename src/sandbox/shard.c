@@ -148,8 +148,7 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 		gb_cell_finish(cell, &end);
 	} else if (cell) {
 		cell->pidfd = gb_take_fd(&pidfd);
-		if (cell->kill_wanted)
-			gb_cell_signal(cell, SIGKILL);
+		gb_cell_signal(cell);
 		if (cell->state == GB_CELL_DYING)
 			gb_cell_await(cell, false);
 	} else if (pidfd >= 0) {

@@ -67,6 +67,8 @@ void gb_cell_free(struct gb_cell *cell);
 void gb_cell_set_state(struct gb_cell *cell, enum gb_cell_state state, struct gb_list *list);
 /* Does somebody wait for what its zygote tells of it? */
 void gb_cell_await(struct gb_cell *cell, bool awaited);
+/* Its process is known now: send what was wanted of it before. */
+void gb_cell_signal(struct gb_cell *cell);
 /* The process of @cell is gone, or never came. */
 void gb_cell_finish(struct gb_cell *cell, const struct gb_cell_end *end);
 /* All that the shard's zygote had in hand, and with @queued also what was still to be ordered. An owner's

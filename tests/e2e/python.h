@@ -402,9 +402,16 @@ static inline bool cell_step(struct cell *cell, struct outcome *outcome, int tim
 	return true;
 }
 
-/* Until there is a result. False if the cell ended without one, or took longer than it may. */
-static inline bool cell_receive(struct cell *cell, struct outcome *outcome) {
+/* Until the code has written something. */
+static inline bool cell_hear(struct cell *cell, struct outcome *outcome) {
 	outcome_init(outcome);
+	for (bool any = true; any && !outcome->out.len && cell_step(cell, outcome, 60000, &any);)
+		;
+	return outcome->out.len > 0;
+}
+
+/* Until there is a result. False if the cell ended without one, or took longer than it may. */
+static inline bool cell_finish(struct cell *cell, struct outcome *outcome) {
 	for (int waited = 0; waited < 60000;) {
 		bool any;
 		int step = cell->n_later ? 2 : 1000;
@@ -418,6 +425,11 @@ static inline bool cell_receive(struct cell *cell, struct outcome *outcome) {
 		}
 	}
 	return false;
+}
+
+static inline bool cell_receive(struct cell *cell, struct outcome *outcome) {
+	outcome_init(outcome);
+	return cell_finish(cell, outcome);
 }
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "e2e/left-behind.h"
 #include "engine/manager.h"
+#include "sandbox/shard.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* where each takes ten times the memory */
 enum { MANY = 40 };
@@ -135,8 +136,11 @@ static struct gb_cell *cell_of(struct crowd *crowd, const struct one *one) {
 
 static void find_process(struct crowd *crowd, struct one *one) {
 	struct gb_cell *cell = cell_of(crowd, one);
-	/* Which process it is, is heard when somebody wants to know. */
-	CHECK(cell && gb_cell_signal(cell, 0));
+	/* Which process it is, is heard when somebody wants to know; it may have answered before its zygote.
+	 */
+	for (int i = 0; cell && cell->pidfd < 0 && i < 6000; i++, usleep(10000))
+		gb_shard_hear_of(cell);
+	CHECK(cell && cell->pidfd >= 0);
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", cell ? cell->pidfd : -1);
 	FILE *file = fopen(path, "re");

@@ -134,12 +134,17 @@ TEST(what_does_not_end_is_interrupted_and_the_session_kept) {
 	gb_session_close(session);
 }
 
+static void interrupt(struct gb_run *run, const struct gb_log *log, void *data) {
+	(void)log, (void)data;
+	CHECK(gb_run_interrupt(run));
+}
+
 TEST(a_caller_can_interrupt) {
 	struct gb_session *session = open_session();
 	struct gb_run *run = start(engine,
-	    (struct gb_run_options){.session = session, .source = "var n = 3; console.log(1); for (;;);"});
-	while (gb_run_settled(run) == false && gb_engine_dispatch(engine, 10, NULL))
-		gb_run_interrupt(run);
+	    (struct gb_run_options){
+		.session = session, .source = "var n = 3; console.log(1); for (;;);", .on_log = interrupt});
+	gb_run_wait(run);
 	check_status(run, "terminated", "interrupted");
 	check_value(in(session, "typeof n", 0), "\"number\"");
 	gb_session_close(session);

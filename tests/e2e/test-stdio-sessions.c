@@ -72,7 +72,8 @@ TEST(a_session_remembers) {
 TEST(runs_of_a_session_wait_in_order_and_can_be_withdrawn) {
 	struct client client = client_ready(NULL);
 	open_named(&client, "s");
-	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"var x = 1; for (;;);\""));
+	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"var x = 1; console.log(x); for (;;);\""));
+	client_expect(&client, "log", 1);
 	client_say(&client, RUN(2, "\"session\":\"s\",\"source\":\"x = 2\""));
 	client_say(&client, RUN(3, "\"session\":\"s\",\"source\":\"x\""));
 	client_say(&client, "{\"type\":\"terminate\",\"run\":2,\"reason\":\"no\"}");
@@ -80,7 +81,6 @@ TEST(runs_of_a_session_wait_in_order_and_can_be_withdrawn) {
 	const struct gb_value *reply = ask(&client, SESSION("get", ",\"session\":\"s\""));
 	CHECK_STR(text_at(reply, "session.state"), "executing");
 	CHECK_INT(number_at(reply, "session.queued"), 1);
-	usleep(100000);
 	client_say(&client, "{\"type\":\"interrupt\",\"run\":1}");
 	CHECK_STR(text_at(client_result(&client, 1, "terminated"), "result.error.code"), "interrupted");
 	CHECK_INT(number_at(client_result(&client, 3, "success"), "result.result"), 1);

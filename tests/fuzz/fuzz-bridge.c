@@ -87,8 +87,8 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	return &pool->cell;
 }
 
-bool gb_cell_signal(struct gb_cell *cell, int signal) {
-	(void)cell, (void)signal;
+bool gb_cell_interrupt(struct gb_cell *cell, int number) {
+	(void)cell, (void)number;
 	return true;
 }
 

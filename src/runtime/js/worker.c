@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static struct {
 	bool truncated;
 	bool primed;
 	struct gb_buf out;
+	volatile sig_atomic_t n_jobs;          /* that were read */
+	volatile sig_atomic_t interrupted_job; /* the last that was to stop */
 } worker;
 
 /* --- answering --- */
@@ -143,6 +146,23 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 	worker.output_left -= line.len;
 	if (!gb_write_all(worker.fd, line.data, line.len))
 		_exit(0);
+}
+
+/* --- interrupts --- */
+
+static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
+	(void)signal_number, (void)context;
+	worker.interrupted_job = info->si_value.sival_int;
+	if (worker.interrupted_job == worker.n_jobs)
+		worker.js.interrupted = true;
+}
+
+/* A job was read. In this order, since an interrupt may come between any two lines. */
+static void count_job(void) {
+	worker.n_jobs++;
+	worker.js.interrupted = false;
+	if (worker.interrupted_job == worker.n_jobs)
+		worker.js.interrupted = true;
 }
 
 /* --- the run --- */
@@ -405,6 +425,7 @@ static void clean_up(void) {
 	gb_job_finish(&worker.job);
 	free(worker.job.bytes);
 	gb_js_bridge_next_job(&worker.js, &worker.job);
+	count_job();
 	worker.output_left = worker.job.output;
 	worker.truncated = false;
 	gb_buf_finish(start_over());
@@ -422,11 +443,6 @@ __attribute__((noreturn)) static void serve_session(void) {
 }
 
 /* --- the functions of a worker --- */
-
-/* Whoever starts a run may be interrupted at a terminal, and we with it; only a session is asked to stop. */
-static void on_interrupt(int signal_number) {
-	worker.js.interrupted = worker.is_session;
-}
 
 static bool init(const char *profile) {
 	(void)profile;
@@ -468,7 +484,7 @@ static void serve(int fd) {
 	worker.fd = fd;
 	struct gb_job *job = &worker.job;
 	gb_job_read(fd, job);
-	worker.js.interrupted = false;
+	count_job();
 	worker.is_session = job->flags & GB_JOB_SESSION;
 	if (!worker.primed)
 		gb_js_reseed(&worker.js);

@@ -88,11 +88,15 @@ function breakable(step) {
 	return value;
 }
 
-// In a program, which nobody but itself interrupts, it is what it is without us.
-function onSignal() {
-	if (run && !session)
-		process.reallyExit(130);
-	interrupt();
+// SIGINT breaks a script. Between two scripts Node.js would die of it, were it not kept watch for; then it goes nowhere,
+// and what waits is stopped by a frame.
+function watchForInterrupts() {
+	try {
+		require('internal/test/binding').internalBinding('contextify').startSigintWatchdog();
+	} catch {
+		process.on('SIGINT', () => {});
+	}
+	port.send(makeFrame(FRAME.WATCHING, 0, () => {}));
 }
 
 function interrupt() {
@@ -121,6 +125,7 @@ function wrapTimers() {
 
 function beginSession() {
 	session = true;
+	watchForInterrupts();
 	wrapTimers();
 	process.exit = code => {
 		throw told(new ExitSignal(`exit status ${Number(code ?? process.exitCode ?? 0)}`),
@@ -338,6 +343,5 @@ process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onRejection);
 process.on('beforeExit', onIdle);
 bridge.onInterrupt = interrupt;
-process.on('SIGINT', onSignal);
 port.listen(onFrame);
 port.send(makeFrame(FRAME.READY, 0, () => {}));

@@ -17,8 +17,7 @@ static struct {
 	struct gb_keeper keeper;
 	uint64_t memory; /* what the program was started with; 0: not started */
 	bool used;
-	bool ready;       /* it listens, also to signals */
-	bool interrupted; /* to be told when it is */
+	bool watching; /* a signal is not its end */
 } worker;
 
 /* Reads the bootstrap from the channel: a length, then its source. A block, since what is declared at the top
@@ -59,7 +58,7 @@ static void start(uint64_t memory, bool has_time) {
 	    &worker.keeper, &(struct gb_program){
 				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
 	worker.memory = memory;
-	worker.used = worker.ready = false;
+	worker.used = worker.watching = false;
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1 << 20);
 	write_bootstrap(&out);
@@ -85,23 +84,20 @@ static void start_as_needed(const struct gb_job *job, const struct gb_settings *
 
 /* --- interrupts --- */
 
-/* Before it listens a signal would end it. And one that comes when its run is over means nobody: so it is
- * also told in its place among the jobs. */
+/* Code that runs hears signals, code that waits hears frames. */
 static void on_interrupt(struct gb_keeper *keeper) {
 	gb_frame_append(&keeper->to_program, GB_V8_INTERRUPT, NULL, 0);
-	if (worker.ready && keeper->pid)
+	if (worker.watching && keeper->pid)
 		kill(keeper->pid, SIGINT);
-	worker.interrupted = !worker.ready;
 }
 
 static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
-	if (frame->type != GB_V8_READY)
+	if (frame->type == GB_V8_READY)
+		gb_v8_limit_data(keeper, worker.memory);
+	else if (frame->type == GB_V8_WATCHING)
+		worker.watching = true;
+	else
 		return false;
-	worker.ready = true;
-	gb_v8_limit_data(keeper, worker.memory);
-	if (worker.interrupted)
-		kill(keeper->pid, SIGINT);
-	worker.interrupted = false;
 	return true;
 }
 
@@ -116,7 +112,6 @@ static void run(struct gb_job *job) {
 		return;
 	}
 	worker.used = true;
-	worker.interrupted = false;
 	gb_keeper_serve(keeper);
 	if (gb_v8_died_of_memory(keeper))
 		keeper->out_of_memory = true;

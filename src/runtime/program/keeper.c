@@ -32,19 +32,27 @@ static void reap(struct gb_keeper *keeper) {
 		}
 }
 
-static void heed_signals(struct gb_keeper *keeper) {
+/* True if the present job is to stop. */
+static bool heed_signals(struct gb_keeper *keeper) {
 	struct signalfd_siginfo info;
+	bool heard = false;
 	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
 		/* Only from outside, where senders have no number here. */
-		if (info.ssi_signo != SIGINT || info.ssi_pid != 0)
+		if (info.ssi_signo == SIGCHLD || info.ssi_pid != 0)
 			continue;
-		keeper->interrupted = true;
-		if (keeper->on_interrupt)
-			keeper->on_interrupt(keeper);
-		else if (keeper->pid)
-			kill(keeper->pid, SIGINT);
+		keeper->interrupted_job = info.ssi_int;
+		heard = true;
 	}
 	reap(keeper);
+	return heard && keeper->interrupted_job == keeper->n_jobs;
+}
+
+static void interrupt(struct gb_keeper *keeper) {
+	keeper->interrupted = true;
+	if (keeper->on_interrupt)
+		keeper->on_interrupt(keeper);
+	else if (keeper->pid)
+		kill(keeper->pid, SIGINT);
 }
 
 /* False when there is nothing more, for now or for good. */
@@ -156,6 +164,9 @@ bool gb_keeper_begin(
 		gb_frame_append(&keeper->to_program, GB_FRAME_JOB, job->bytes, job->n);
 		feed(&keeper->to_channel, &keeper->to_program, false);
 	}
+	/* It was too quick for us. */
+	if (keeper->interrupted_job == keeper->n_jobs)
+		interrupt(keeper);
 	return true;
 }
 
@@ -232,8 +243,8 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 		feed(&keeper->in, &keeper->input, true);
 	if (keeper->to_program.len)
 		feed(&keeper->to_channel, &keeper->to_program, false);
-	if (fds[SIGNALS].revents)
-		heed_signals(keeper);
+	if (fds[SIGNALS].revents && heed_signals(keeper))
+		interrupt(keeper);
 	look_at_memory(keeper);
 	return !is_over(keeper);
 }
@@ -257,6 +268,7 @@ static bool take_job(struct gb_keeper *keeper, const struct gb_frame *frame) {
 		_exit(1);
 	memcpy(bytes, frame->payload, frame->n);
 	gb_job_parse(awaited, bytes, frame->n);
+	keeper->n_jobs++;
 	awaited = NULL;
 	return false;
 }

@@ -52,13 +52,16 @@ struct gb_keeper {
 	uint64_t memory_limit, memory_peak;
 	uint64_t look_at; /* when to look at the memory next, ns */
 	bool out_of_memory;
-	bool interrupted;
-	bool done; /* somebody else knows that the run is over */
+	int n_jobs;          /* that were read */
+	int interrupted_job; /* the last that was to stop */
+	bool interrupted;    /* that is the present one */
+	bool done;           /* somebody else knows that the run is over */
 	/* Somebody else's part in this; may be NULL. */
 	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
 	/* Of the program's: true if it is not for the host. */
 	bool (*on_program_frame)(struct gb_keeper *keeper, const struct gb_frame *frame);
-	void (*on_interrupt)(struct gb_keeper *keeper); /* else the program gets a SIGINT */
+	/* Again and again until it was heeded; else the program gets a SIGINT each time. */
+	void (*on_interrupt)(struct gb_keeper *keeper);
 	void *data;
 	/* More to listen to, while a run goes on and between runs; without an on_ready there is none. */
 	struct gb_keeper_source {

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "runtime/program/keeper.h"
+#include "sandbox/protocol.h"
 
 /* Descriptors are first put out of the way, to here and above. */
 enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX };
@@ -32,6 +33,7 @@ void gb_keeper_init(struct gb_keeper *keeper) {
 	sigemptyset(&heeded);
 	sigaddset(&heeded, SIGCHLD);
 	sigaddset(&heeded, SIGINT);
+	sigaddset(&heeded, GB_SIGNAL_AGAIN);
 	sigprocmask(SIG_BLOCK, &heeded, NULL);
 	keeper->signals = signalfd(-1, &heeded, SFD_CLOEXEC | SFD_NONBLOCK);
 	must(keeper->signals >= 0);

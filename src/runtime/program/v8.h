@@ -5,8 +5,9 @@
  *	gb_v8_write_priming(&out, sources, n);			// jobs for nobody
  *	if (gb_v8_died_of_memory(&keeper)) ...
  *
- * Three frames are between keeper and program only. PRIME, to the program: a job that nobody is to hear of.
- *READY, from it: it listens. INTERRUPT, to it: what SIGINT says as well, but in its place among the jobs.
+ * Four frames are between keeper and program only. PRIME, to the program: a job that nobody is to hear of.
+ *READY, from it: it listens. WATCHING, from it: SIGINT stops code that runs, and nothing else. INTERRUPT, to
+ *it: stop what waits.
  */
 #ifndef GB_RUNTIME_PROGRAM_V8_H
 #define GB_RUNTIME_PROGRAM_V8_H
@@ -14,7 +15,7 @@
 #include "base/buf.h"
 #include "runtime/program/keeper.h"
 
-enum { GB_V8_INTERRUPT = 125, GB_V8_READY, GB_V8_PRIME };
+enum { GB_V8_WATCHING = 124, GB_V8_INTERRUPT, GB_V8_READY, GB_V8_PRIME };
 
 /* What a run has that asks for nothing else; a warm program is started with it. */
 #define GB_V8_USUAL_MEMORY (256ull << 20)

@@ -22,29 +22,57 @@
 #include "runtime/python/output.h"
 #include "runtime/python/report.h"
 #include "runtime/wire.h"
+#include "sandbox/protocol.h"
 
 /* A process does one run or is one session, so this is what that is. */
 static struct {
 	int fd;
 	bool primed;
 	bool is_session;
-	uint64_t fence;            /* the memory for which the address space is limited; 0: it is not yet */
-	uint64_t space;            /* of the zygote, in bytes */
-	atomic_bool interruptible; /* code of the job's is running */
-	struct gb_files files;     /* what was in the box when it was last looked at */
+	uint64_t fence;             /* the memory for which the address space is limited; 0: it is not yet */
+	uint64_t space;             /* of the zygote, in bytes */
+	atomic_int n_jobs;          /* that were read */
+	atomic_int interrupted_job; /* the last that was to stop */
+	atomic_bool interruptible;  /* code of the job's is running */
+	struct gb_files files;      /* what was in the box when it was last looked at */
 } worker = {.fd = -1};
 
 /* --- interrupts --- */
 
 /* Between two jobs there is nothing to interrupt, and nothing that a KeyboardInterrupt may surprise. */
-static void on_interrupt(int signal_number) {
-	if (atomic_load(&worker.interruptible))
+static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
+	(void)context;
+	/* It has woken whoever slept through the first. */
+	if (signal_number == GB_SIGNAL_AGAIN)
+		return;
+	bool running = atomic_load(&worker.interruptible);
+	if (info->si_code != SI_QUEUE) { /* the code's own, which names no job */
+		if (running)
+			PyErr_SetInterrupt();
+		return;
+	}
+	atomic_store(&worker.interrupted_job, info->si_value.sival_int);
+	if (running && info->si_value.sival_int == atomic_load(&worker.n_jobs))
 		PyErr_SetInterrupt();
 }
 
 static bool catch_interrupts(void) {
-	const struct sigaction action = {.sa_handler = on_interrupt};
-	return sigaction(SIGINT, &action, NULL) == 0;
+	const struct sigaction action = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO};
+	return sigaction(SIGINT, &action, NULL) == 0 && sigaction(GB_SIGNAL_AGAIN, &action, NULL) == 0;
+}
+
+/* One that came before its code began is for it all the same. */
+static void begin_interrupts(void) {
+	atomic_store(&worker.interruptible, true);
+	int job = atomic_load(&worker.n_jobs);
+	if (job && atomic_load(&worker.interrupted_job) == job)
+		PyErr_SetInterrupt();
+}
+
+static void end_interrupts(void) {
+	atomic_store(&worker.interruptible, false);
+	/* Code may have put another handler in place of ours, as asyncio.run() does. */
+	catch_interrupts();
 }
 
 /* --- limits --- */
@@ -200,11 +228,9 @@ static void run(const struct gb_job *job) {
 	limit(job);
 	PyObject *outcome = NULL;
 	if (ready) {
-		atomic_store(&worker.interruptible, true);
+		begin_interrupts();
 		outcome = PyObject_Vectorcall(gb_py_runner.run, given, N_GIVEN, NULL);
-		atomic_store(&worker.interruptible, false);
-		/* Code may have put another handler in place of ours, as asyncio.run() does. */
-		catch_interrupts();
+		end_interrupts();
 		/* One that came at the last moment. */
 		if (PyErr_CheckSignals() < 0)
 			Py_CLEAR(outcome);
@@ -237,6 +263,8 @@ __attribute__((noreturn)) static void finish(void) {
 /* --- the three functions of a worker --- */
 
 static bool init(const char *profile) {
+	/* The interpreter puts its own handler only where there is none. */
+	signal(SIGINT, SIG_DFL);
 	if (!gb_py_interpreter_init(*profile ? profile : "stdlib") || !catch_interrupts())
 		return false;
 	worker.space = measure_space();
@@ -272,6 +300,7 @@ static void serve(int fd) {
 	do {
 		struct gb_job job;
 		gb_py_bridge_next_job(&job);
+		atomic_fetch_add(&worker.n_jobs, 1);
 		gb_py_output_open(fd, job.output);
 		if (!worker.primed)
 			wake();
@@ -282,4 +311,5 @@ static void serve(int fd) {
 	finish();
 }
 
-const struct gb_worker gb_py_worker = {.init = init, .prime = prime, .serve = serve};
+const struct gb_worker gb_py_worker = {
+    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt};

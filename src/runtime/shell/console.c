@@ -36,7 +36,6 @@ enum {
 	KEPT_MAX = 64 << 10,  /* of what is written between runs */
 	LAST_MAX = 256 << 10, /* more than a terminal can hold of what was written before the wire spoke */
 	SCRIPT_MAX = 256 << 20,
-	INTERRUPT_MS = 100,
 	CALL_MS = 100,
 	UNASKED_MAX = 64,
 	INTERRUPTED = 130, /* a shell's number for it */
@@ -56,7 +55,7 @@ static struct {
 	struct gb_buf typed, kept;
 	bool kept_all;
 	struct gb_awaiting awaiting;
-	uint64_t interrupt_at; /* again; 0: not at all */
+	bool interrupted; /* what runs, at least once */
 } console = {.terminal = {.master = -1, .slave = -1}, .wire = {.master = -1, .slave = -1}};
 
 /* --- the shell's side --- */
@@ -295,20 +294,17 @@ void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame)
 }
 
 static void on_interrupt(struct gb_keeper *keeper) {
+	/* Nothing was handed over to it, and nothing will be. */
+	if (console.shell == READY)
+		return;
 	gb_buf_clear(&console.typed);
 	watch_typed(keeper);
 	gb_tty_interrupt(&console.terminal);
-	console.interrupt_at = gb_now_ns() + INTERRUPT_MS * MS;
-}
-
-/* A shell that runs one short command after another may have been missed: whom the key reached was about to
- * end anyway. So it is said again, and to the shell itself too, for as long as the host waits for it to be
- * heeded. */
-static void interrupt_again(struct gb_keeper *keeper) {
-	if (!console.interrupt_at || gb_now_ns() < console.interrupt_at)
-		return;
-	on_interrupt(keeper);
-	kill(keeper->pid, SIGINT);
+	/* A shell that runs one short command after another may have been missed: whom the key reached was
+	 * about to end anyway. */
+	if (console.interrupted)
+		kill(keeper->pid, SIGINT);
+	console.interrupted = true;
 }
 
 /* --- beginning --- */
@@ -411,7 +407,7 @@ static void clean_up(struct gb_keeper *keeper) {
 	char path[sizeof GB_SHELL_COMMAND + 16];
 	snprintf(path, sizeof path, GB_SHELL_COMMAND "%u", console.number);
 	unlink(path);
-	console.interrupt_at = 0;
+	console.interrupted = false;
 	gb_buf_clear(&console.typed);
 	watch_typed(keeper);
 	if (keeper->pid) {
@@ -439,7 +435,6 @@ static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct
 		/* What is typed and not taken yet would be read at once. */
 		if (!console.typed.len)
 			gb_awaiting_look(&console.awaiting, &console.terminal);
-		interrupt_again(keeper);
 	}
 	return true;
 }

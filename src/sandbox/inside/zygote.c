@@ -90,13 +90,17 @@ static void fail(enum gb_layer layer, int error, const char *step) {
 static void reset_signals(const struct gb_worker *worker) {
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
+	sigset_t held;
+	sigemptyset(&held);
 	/* A read that waits is to notice: no restart. */
-	const struct sigaction interrupt = {.sa_handler = worker->on_interrupt};
-	if (worker->on_interrupt)
-		sigaction(SIGINT, &interrupt, NULL);
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	const struct sigaction interrupt = {.sa_sigaction = worker->on_interrupt, .sa_flags = SA_SIGINFO};
+	static const int interrupts[] = {SIGINT, GB_SIGNAL_AGAIN};
+	for (size_t i = 0; i < GB_COUNT(interrupts); i++)
+		if (worker->on_interrupt)
+			sigaction(interrupts[i], &interrupt, NULL);
+		else
+			sigaddset(&held, interrupts[i]);
+	sigprocmask(SIG_SETMASK, &held, NULL);
 }
 
 static void receive_plan(struct gb_plan *plan) {

@@ -10,6 +10,7 @@
 #ifndef GB_SANDBOX_INSIDE_ZYGOTE_H
 #define GB_SANDBOX_INSIDE_ZYGOTE_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 struct gb_worker {
@@ -20,8 +21,9 @@ struct gb_worker {
 	void (*prime)(void);
 	/* In a cell: read one job from @fd, do it, answer. The process ends when this returns. */
 	void (*serve)(int fd);
-	/* What SIGINT does, set before the filter, which may forbid that. NULL: the process dies of it. */
-	void (*on_interrupt)(int signal_number);
+	/* What SIGINT and GB_SIGNAL_AGAIN do, set before the filter, which may forbid that; @info has the
+	 * number of the job that is meant. NULL: they are held until somebody takes them in. */
+	void (*on_interrupt)(int signal_number, siginfo_t *info, void *context);
 };
 
 /* Does not return before the host is gone or has let go of the zygote. */
