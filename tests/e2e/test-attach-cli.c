@@ -111,6 +111,14 @@ static void types(struct person *person, const char *keys) {
 	CHECK(write(person->master, keys, strlen(keys)) == (ssize_t)strlen(keys));
 }
 
+/* Whoever passes on keys has the terminal show none itself. */
+static void awaits_keys(const struct person *person) {
+	struct termios now = {.c_lflag = ECHO};
+	for (int i = 0; i < 6000 && (now.c_lflag & ECHO); i++, usleep(10000))
+		tcgetattr(person->master, &now);
+	CHECK(!(now.c_lflag & ECHO));
+}
+
 /* The exit status; and the terminal is as it was. */
 static int leaves(struct person *person) {
 	int status = -1;
@@ -291,11 +299,10 @@ TEST(questions_are_answered_by_who_sits_there) {
 	expect(0, "session create -l shell --name sh", "sh");
 	sit_down(&one, ask);
 	sees(&one, "name? ");
-	usleep(300000);
+	awaits_keys(&one);
 	types(&one, "bob\177\177en\n");
 	sees(&one, "en");
 	sees(&one, "word? ");
-	usleep(300000);
 	types(&one, "secret\n");
 	sees(&one, "=ben 6");
 	CHECK(!strstr(one.text, "secret"));

@@ -264,7 +264,7 @@ TEST(test_resource_limit_cpu) {
 		CHECK_STR(gb_status_name(result->status), "terminated");
 		CHECK_STR(result->error.code, "timeout");
 		CHECK_STR(result->error.message, "the run took longer than its 300 ms");
-		CHECK(result->timed_out && result->duration_ms < 3000);
+		CHECK(result->timed_out);
 		gb_run_destroy(run);
 	}
 	struct gb_run *run = python_with(engine,

@@ -133,7 +133,7 @@ TEST(much_output) {
 TEST(time_and_memory_have_limits) {
 	struct gb_run *run;
 	const struct gb_result *result =
-	    shell(&run, (struct gb_run_options){.source = "echo x; sleep 1000", .timeout_ms = 300});
+	    shell(&run, (struct gb_run_options){.source = "echo x; sleep 1000", .timeout_ms = 2000});
 	CHECK_STR(result->error.code, "timeout");
 	CHECK_STR(result->stdout_text, "x\n");
 	gb_run_destroy(run);
