@@ -11,24 +11,21 @@ static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 		show_log(log->level, log->args);
 }
 
-/* @n bytes more, or, without them, what was held back. */
-static void show_masked(struct spoken *spoken, int stream, const char *bytes, size_t n) {
-	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, n + GB_MASKED_HELD);
-	if (bytes)
-		gb_masked_feed(&spoken->masked, stream, bytes, n, &out);
-	else
-		gb_masked_end(&spoken->masked, stream, &out);
-	if (out.len && !gb_buf_failed(&out) && !spoken->quiet)
-		show_output(stream, out.data, out.len);
+static void show_clean(const struct spoken *spoken, int stream, const struct gb_buf *out) {
+	if (out->len && !gb_buf_failed(out) && !spoken->quiet)
+		show_output(stream, out->data, out->len);
 }
 
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
 	struct spoken *spoken = data;
-	if (spoken->masked.filter)
-		show_masked(spoken, stream, bytes, n);
-	else
+	if (!spoken->masked.filter) {
 		show_output(stream, bytes, n);
+		return;
+	}
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, n + GB_MASKED_HELD);
+	gb_masked_feed(&spoken->masked, stream, bytes, n, &out);
+	show_clean(spoken, stream, &out);
 }
 
 bool spoken_begin(struct spoken *spoken, struct gb_filter *filter, bool quiet, struct gb_run_options *options,
@@ -48,8 +45,12 @@ bool spoken_begin(struct spoken *spoken, struct gb_filter *filter, bool quiet, s
 const struct gb_result *spoken_end(struct spoken *spoken, const struct gb_result *result) {
 	if (!spoken->masked.filter)
 		return result;
-	for (int stream = 1; stream <= 2; stream++)
-		show_masked(spoken, stream, NULL, 0);
+	for (int stream = 1; stream <= 2; stream++) {
+		gb_auto_buf struct gb_buf out;
+		gb_buf_init(&out, GB_MASKED_HELD);
+		gb_masked_end(&spoken->masked, stream, result->truncated, &out);
+		show_clean(spoken, stream, &out);
+	}
 	gb_masked_tell(&spoken->masked, result, &spoken->clean);
 	return &spoken->clean;
 }

@@ -65,10 +65,10 @@ void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, siz
 	keep(masked, stream, out, before);
 }
 
-void gb_masked_end(struct gb_masked *masked, int stream, struct gb_buf *out) {
+void gb_masked_end(struct gb_masked *masked, int stream, bool cut, struct gb_buf *out) {
 	size_t before = out->len;
 	uint64_t total = gb_filter_total(masked->filter);
-	gb_mask_end(masked->streams[stream - 1], out);
+	(cut ? gb_mask_cut : gb_mask_end)(masked->streams[stream - 1], out);
 	count(masked, total);
 	keep(masked, stream, out, before);
 }

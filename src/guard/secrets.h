@@ -84,6 +84,8 @@ void gb_mask_destroy(struct gb_mask *stream);
 
 void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out);
 void gb_mask_end(struct gb_mask *stream, struct gb_buf *out);
+/* In the place of an end: something cut it off here. What may be half a secret is left out. */
+void gb_mask_cut(struct gb_mask *stream, struct gb_buf *out);
 /* A whole text, appended to @out without its secrets. */
 void gb_mask_text(struct gb_filter *filter, struct gb_str text, struct gb_buf *out);
 /* How many bytes are held back now. */

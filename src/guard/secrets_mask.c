@@ -227,14 +227,23 @@ void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb
 	}
 }
 
-void gb_mask_end(struct gb_mask *stream, struct gb_buf *out) {
-	if (stream->n > stream->shown || stream->failed)
-		take(stream, NULL, 0, true, out);
+static void begin_anew(struct gb_mask *stream) {
 	stream->n = stream->scan = stream->shown = stream->literals_at = 0;
 	stream->n_open = 0;
 	stream->literal = 0;
 	stream->spans.n = 0;
 	stream->masked = stream->failed = stream->spans.failed = false;
+}
+
+void gb_mask_end(struct gb_mask *stream, struct gb_buf *out) {
+	if (stream->n > stream->shown || stream->failed)
+		take(stream, NULL, 0, true, out);
+	begin_anew(stream);
+}
+
+void gb_mask_cut(struct gb_mask *stream, struct gb_buf *out) {
+	out->failed |= stream->failed;
+	begin_anew(stream);
 }
 
 /* --- what is whole already --- */

@@ -39,24 +39,29 @@ void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, s
 	tell(run, stream, bytes, n - tail->n);
 }
 
-/* What may be told of it by now, of @n bytes more or, without them, of what was held back. */
-static void tell_masked(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
-	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, n + GB_MASKED_HELD);
-	if (bytes)
-		gb_masked_feed(run->masked, stream, bytes, n, &out);
-	else
-		gb_masked_end(run->masked, stream, &out);
-	if (run->client && out.len && !gb_buf_failed(&out))
-		gb_rpc_tell_output(run, stream, out.data, out.len);
+static void tell_clean(struct gb_rpc_run *run, int stream, const struct gb_buf *out) {
+	if (run->client && out->len && !gb_buf_failed(out))
+		gb_rpc_tell_output(run, stream, out->data, out->len);
 }
 
 void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_rpc_run *run = data;
-	if (run->masked)
-		tell_masked(run, stream, bytes, n);
-	else if (run->client)
-		gb_rpc_tell_output(run, stream, bytes, n);
+	if (!run->masked) {
+		if (run->client)
+			gb_rpc_tell_output(run, stream, bytes, n);
+		return;
+	}
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, n + GB_MASKED_HELD);
+	gb_masked_feed(run->masked, stream, bytes, n, &out);
+	tell_clean(run, stream, &out);
+}
+
+static void end_masked(struct gb_rpc_run *run, int stream, bool cut) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, GB_MASKED_HELD);
+	gb_masked_end(run->masked, stream, cut, &out);
+	tell_clean(run, stream, &out);
 }
 
 void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
@@ -67,11 +72,11 @@ void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display
 		gb_reply_display(&run->client->lines, run->entry.number, display);
 }
 
-void gb_rpc_end_outputs(struct gb_rpc_run *run) {
+void gb_rpc_end_outputs(struct gb_rpc_run *run, bool cut) {
 	for (int stream = 1; stream <= 2; stream++) {
 		struct gb_rpc_tail *tail = &run->tails[stream - 1];
 		if (run->masked)
-			tell_masked(run, stream, NULL, 0);
+			end_masked(run, stream, cut);
 		tell(run, stream, tail->bytes, tail->n);
 		tail->n = 0;
 	}

@@ -39,6 +39,30 @@ static void make_sample(struct gb_buf *text) {
 	gb_buf_printf(text, " s3cr\"t/v s3cr\"t/vä+lue 2 the end");
 }
 
+/* What is told of it is the beginning of what would have been told of the whole. */
+TEST(one_that_is_cut_off_does_not_end_in_half_a_secret) {
+	gb_auto_buf struct gb_buf text, whole, out;
+	gb_buf_init(&text, 4000);
+	gb_buf_init(&whole, 4000);
+	gb_buf_init(&out, 4000);
+	filter = gb_filter_create();
+	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
+	make_sample(&text);
+	mask_whole(filter, text.data, text.len, &whole);
+	size_t most = 0;
+	struct gb_mask *stream = gb_mask_create(filter);
+	for (size_t cut = 0; cut <= text.len; cut++) {
+		gb_buf_clear(&out);
+		gb_mask_feed(stream, text.data, cut, &out);
+		gb_mask_cut(stream, &out);
+		CHECK(out.len <= whole.len && (!out.len || memcmp(out.data, whole.data, out.len) == 0));
+		most = out.len > most ? out.len : most;
+	}
+	CHECK(most > whole.len - 10);
+	gb_mask_destroy(stream);
+	gb_filter_destroy(filter);
+}
+
 TEST(cut_anywhere_the_same_comes_out) {
 	gb_auto_buf struct gb_buf text, whole, out;
 	gb_buf_init(&text, 4000);

@@ -17,7 +17,9 @@ static struct {
 	struct gb_keeper keeper;
 	uint64_t memory; /* what the program was started with; 0: not started */
 	bool used;
-	bool watching; /* a signal is not its end */
+	bool watching;  /* a signal is not its end */
+	bool asked;     /* what runs, to stop */
+	bool signalled; /* because it did not */
 } worker;
 
 /* Reads the bootstrap from the channel: a length, then its source. A block, since what is declared at the top
@@ -84,11 +86,23 @@ static void start_as_needed(const struct gb_job *job, const struct gb_settings *
 
 /* --- interrupts --- */
 
-/* Code that runs hears signals, code that waits hears frames. */
+/* Code that waits hears frames, code that runs only signals. Of those nobody can tell for which job they
+ * were, so one is sent only to code that has not listened for a while, and is unlikely to end just then. */
 static void on_interrupt(struct gb_keeper *keeper) {
-	gb_frame_append(&keeper->to_program, GB_V8_INTERRUPT, NULL, 0);
-	if (worker.watching && keeper->pid)
+	if (worker.asked && worker.watching && keeper->pid) {
 		kill(keeper->pid, SIGINT);
+		worker.signalled = true;
+	}
+	gb_frame_append(&keeper->to_program, GB_V8_INTERRUPT, NULL, 0);
+	worker.asked = true;
+}
+
+/* A signal goes through a thread of the program's: one that was too late is not to meet the next job. */
+static void let_signal_pass(void) {
+	enum { A_WHILE_US = 10000 };
+	if (worker.signalled)
+		usleep(A_WHILE_US);
+	worker.asked = worker.signalled = false;
 }
 
 static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
@@ -106,6 +120,7 @@ static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *fr
 static void run(struct gb_job *job) {
 	char why[300];
 	struct gb_keeper *keeper = &worker.keeper;
+	let_signal_pass();
 	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
@@ -154,6 +169,7 @@ static void serve(int fd) {
 }
 
 int main(void) {
-	static const struct gb_worker node = {.init = init, .prime = prime, .serve = serve};
+	static const struct gb_worker node = {
+	    .init = init, .prime = prime, .serve = serve, .holds_interrupts = true};
 	return gb_zygote_main(&node);
 }

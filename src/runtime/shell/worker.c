@@ -86,6 +86,7 @@ static void serve(int fd) {
 }
 
 int main(void) {
-	static const struct gb_worker shell = {.init = init, .prime = prime, .serve = serve};
+	static const struct gb_worker shell = {
+	    .init = init, .prime = prime, .serve = serve, .holds_interrupts = true};
 	return gb_zygote_main(&shell);
 }

@@ -98,7 +98,7 @@ static void reset_signals(const struct gb_worker *worker) {
 	for (size_t i = 0; i < GB_COUNT(interrupts); i++)
 		if (worker->on_interrupt)
 			sigaction(interrupts[i], &interrupt, NULL);
-		else
+		else if (worker->holds_interrupts)
 			sigaddset(&held, interrupts[i]);
 	sigprocmask(SIG_SETMASK, &held, NULL);
 }

@@ -22,8 +22,10 @@ struct gb_worker {
 	/* In a cell: read one job from @fd, do it, answer. The process ends when this returns. */
 	void (*serve)(int fd);
 	/* What SIGINT and GB_SIGNAL_AGAIN do, set before the filter, which may forbid that; @info has the
-	 * number of the job that is meant. NULL: they are held until somebody takes them in. */
+	 * number of the job that is meant. May be NULL. */
 	void (*on_interrupt)(int signal_number, siginfo_t *info, void *context);
+	/* Or they are held until a cell asks for them. */
+	bool holds_interrupts;
 };
 
 /* Does not return before the host is gone or has let go of the zygote. */
