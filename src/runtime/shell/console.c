@@ -294,8 +294,8 @@ void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame)
 }
 
 static void on_interrupt(struct gb_keeper *keeper) {
-	/* Nothing was handed over to it, and nothing will be. */
-	if (console.shell == READY)
+	/* Nothing was handed over to it, and nothing will be; one that is only starting would die of it. */
+	if (console.shell == STARTING || console.shell == READY)
 		return;
 	gb_buf_clear(&console.typed);
 	watch_typed(keeper);
