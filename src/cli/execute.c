@@ -1,6 +1,7 @@
 /* The agents' way to run code, as a command: through the gate. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,6 +169,35 @@ static int show(struct request *request, const struct gb_result *result) {
 	return result->status == GB_DENIED ? EXIT_REFUSED : status;
 }
 
+static volatile sig_atomic_t told_to_stop;
+
+static void on_stop(int number) {
+	told_to_stop = number;
+}
+
+/* What waits for a person is withdrawn and what runs is ended, instead of being left behind; the second
+ * signal is our end. */
+static void heed_stops(void) {
+	static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction before;
+	for (size_t i = 0; i < GB_COUNT(stops); i++)
+		if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(stops[i], &action, NULL);
+}
+
+static bool wait_for(struct gb_gate *gate, struct gb_pass *pass, struct gb_err *err) {
+	enum { LOOK_MS = 1000 }; /* a signal that comes just before the wait does not end it */
+	bool ok = true;
+	while (ok && !gb_pass_done(pass)) {
+		ok = gb_gate_turn(gate, LOOK_MS, err);
+		if (told_to_stop)
+			gb_pass_terminate(pass, "stopped by who asked for it");
+		told_to_stop = 0;
+	}
+	return ok;
+}
+
 static int pass_through(struct request *request, struct gb_gate *gate) {
 	struct gb_err err = {0};
 	struct gb_pass *pass;
@@ -181,10 +211,8 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 		complain(&command_execute, "%s", err.message);
 		return status;
 	}
-	bool ok = true;
-	while (ok && !gb_pass_done(pass))
-		ok = gb_gate_turn(gate, -1, &err);
-	if (ok)
+	heed_stops();
+	if (wait_for(gate, pass, &err))
 		status = show(request, gb_pass_result(pass));
 	else
 		show_refusal(&command_execute, request->json, "audit", err.message);
@@ -241,7 +269,9 @@ const struct command command_execute = {
 	"that the guard\n"
 	"refuses, or for which there is no energy, is not run. What the code says has its secrets masked, "
 	"and a result\n"
-	"is told when its record is in the audit log.\n"
+	"is told when its record is in the audit log. Ctrl-C takes back a request that waits, and ends one "
+	"that "
+	"runs.\n"
 	"\n"
 	"  glovebox execute -l python -e 'print(6 * 7)' --purpose 'a sum' --set agent.enabled=true\n"
 	"\n"

@@ -5,6 +5,7 @@ export LC_ALL=C.UTF-8
 . "$(dirname "$0")/tap.sh"
 export GLOVEBOX_STATE_DIR=$scratch/state GLOVEBOX_CONFIG=$scratch/glovebox.yaml HOME=$scratch
 
+until_true() { for _ in $(seq 200); do "$@" && return; sleep 0.05; done; return 1; }
 configure() { printf '%b' "$1" > "$GLOVEBOX_CONFIG"; }
 # Wait until one is pending, and decide: approve, deny, trust.
 decide() {
@@ -73,6 +74,17 @@ a() { asked trust 0 -l python -e 'print(1)' --conversation talk && run 0 execute
 ok 'a trusted conversation is not asked about again' a
 a() { asked 'deny' 3 -l shell -e 'echo 3' --conversation talk; }
 ok 'but for another runtime it is' a
+waits() { run 0 approvals list --json && has "$out" '"state":"pending"' && has "$out" "$1"; }
+a() {
+  local signal pid
+  for signal in TERM HUP; do # INT is ignored in the background
+    "$glovebox" execute -l python -e "print('nobody $signal')" > "$scratch/stopped" 2>&1 &
+    pid=$!
+    until_true waits "nobody $signal" && kill -$signal $pid && { wait $pid; [ $? = 3 ]; } && has "$(cat "$scratch/stopped")" 'stopped by who asked' || return 1
+  done
+  run 0 approvals list && has "$err" 'no approvals are pending' && run 0 approvals list --all --json && has "$out" '"state":"withdrawn"'
+}
+ok 'who is stopped while it waits takes its request back' a
 configure 'agent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 1s}\n'
 a() { run 3 execute -l python -e 'print(4)' --json && json 'j["error"]["code"] == "not_approved" and "in time" in j["error"]["message"]'; }
 ok 'nobody deciding is a denial' a
@@ -100,6 +112,8 @@ ok 'written a byte at a time' a
 a() { run 0 execute -l python -e "import sys
 s = $split; sys.stdout.write('x' * (65536 - 5) + s + 'y' * 70000)" && lacks "$out" "$secret" && has "$out" 'x***y'; }
 ok 'over the border of a chunk' a
+a() { local k; for k in 1002 1006 1010 1015 1020; do run 0 execute --set limits.python.output=1K -l python -e "print('x' * $k + $split)" --json && json 'j["truncated"] and len(j["stdout"]) >= 1000 and set(j["stdout"]) == {"x"}' || return 1; done; }
+ok 'nor half of it where output is cut' a
 a() { for k in 0 1 2; do run 0 execute -l python -e "import base64
 print(base64.b64encode(b'z' * $k + ($split).encode() + b'tail').decode())" && has "$out" '***' || return 1; done; }
 ok 'in base64, wherever it begins' a
