@@ -48,7 +48,7 @@ const struct gb_result *spoken_end(struct spoken *spoken, const struct gb_result
 	for (int stream = 1; stream <= 2; stream++) {
 		gb_auto_buf struct gb_buf out;
 		gb_buf_init(&out, GB_MASKED_HELD);
-		gb_masked_end(&spoken->masked, stream, result->truncated, &out);
+		gb_masked_end(&spoken->masked, stream, result, &out);
 		show_clean(spoken, stream, &out);
 	}
 	gb_masked_tell(&spoken->masked, result, &spoken->clean);

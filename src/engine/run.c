@@ -406,10 +406,12 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 /* A signal may come just before the code waits for something, and then does not wake it. So it is sent again
  * until it was heeded or the time for that is over. */
 static bool send_interrupt(struct gb_run *run) {
-	uint64_t again = gb_now_ns() + AGAIN_NS;
-	if (!gb_cell_interrupt(run->cell, run->session->n_jobs))
+	uint64_t now = gb_now_ns();
+	if (now >= run->grace_end)
 		return false;
-	run->deadline = again < run->grace_end ? again : run->grace_end;
+	/* If it is dead, that will be told. */
+	bool sent = gb_cell_interrupt(run->cell, run->session->n_jobs);
+	run->deadline = sent && now + AGAIN_NS < run->grace_end ? now + AGAIN_NS : run->grace_end;
 	gb_engine_wake_at(run->engine, run->deadline);
 	return true;
 }
@@ -417,11 +419,9 @@ static bool send_interrupt(struct gb_run *run) {
 static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
 	if (run->settled || !run->session || !run->cell || run->interrupted)
 		return false;
-	run->grace_end = gb_now_ns() + GRACE_NS;
-	if (!send_interrupt(run))
-		return false;
 	run->interrupted = why;
-	return true;
+	run->grace_end = gb_now_ns() + GRACE_NS;
+	return send_interrupt(run);
 }
 
 bool gb_run_interrupt(struct gb_run *run) {
@@ -449,8 +449,7 @@ static void rename_interrupted(struct gb_run *run) {
 
 void gb_run_time_out(struct gb_run *run) {
 	char text[80];
-	if (interrupt(run, BY_TIME) ||
-	    (run->interrupted && gb_now_ns() < run->grace_end && send_interrupt(run)))
+	if (run->interrupted ? send_interrupt(run) : interrupt(run, BY_TIME))
 		return;
 	if (run->interrupted == BY_CALLER) {
 		stop(run, "interrupted", "the code did not heed an interrupt", false);

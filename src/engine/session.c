@@ -159,6 +159,7 @@ void gb_session_leave(struct gb_run *run) {
 		return;
 	session->run = NULL;
 	session->cell->owner = session;
+	gb_cell_interrupt(session->cell, 0);
 	if (run->waits_to_send)
 		gb_loop_change(&session->engine->loop, &session->cell->source, gb_terminal_events(session));
 	if (gb_language_traits(session->language)->has_terminal)

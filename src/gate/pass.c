@@ -90,11 +90,11 @@ static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
 	pass->request.on_prompt(pass, prompt, pass->request.data);
 }
 
-static void end_streams(struct gb_pass *pass, bool cut) {
+static void end_streams(struct gb_pass *pass, const struct gb_result *result) {
 	for (int stream = 1; stream <= 2; stream++) {
 		gb_auto_buf struct gb_buf out;
 		gb_buf_init(&out, gb_masked_output_max(&pass->request.run));
-		gb_masked_end(&pass->masked, stream, cut, &out);
+		gb_masked_end(&pass->masked, stream, result, &out);
 		tell(pass, stream, &out);
 	}
 }
@@ -127,7 +127,7 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	struct gb_pass *pass = data;
 	struct gb_err err = {0};
 	pass->telling = true;
-	end_streams(pass, result->truncated);
+	end_streams(pass, result);
 	pass->telling = false;
 	if (!gb_run_begun(run))
 		give_back(pass);

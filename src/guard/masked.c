@@ -65,10 +65,16 @@ void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, siz
 	keep(masked, stream, out, before);
 }
 
-void gb_masked_end(struct gb_masked *masked, int stream, bool cut, struct gb_buf *out) {
+/* What the code has said may not be all that it was about to. */
+static bool is_cut(const struct gb_result *result) {
+	return result->truncated || result->status == GB_TERMINATED || result->status == GB_MEMORY ||
+	       strcmp(result->error.name, "SandboxError") == 0;
+}
+
+void gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result, struct gb_buf *out) {
 	size_t before = out->len;
 	uint64_t total = gb_filter_total(masked->filter);
-	(cut ? gb_mask_cut : gb_mask_end)(masked->streams[stream - 1], out);
+	(is_cut(result) ? gb_mask_cut : gb_mask_end)(masked->streams[stream - 1], out);
 	count(masked, total);
 	keep(masked, stream, out, before);
 }

@@ -4,7 +4,7 @@
  *	gb_masked_init(&masked, filter, output_bytes, value_bytes);
  *	gb_masked_feed(&masked, stream, bytes, n, &out);	// out: what may be told by now
  *	...
- *	gb_masked_end(&masked, 1, result->truncated, &out);	// each stream once, before the result
+ *	gb_masked_end(&masked, 1, result, &out);		// each stream once, before the result
  *	gb_masked_result(&masked, result, &clean);		// clean lives as long as masked and result
  *	gb_masked_finish(&masked);
  *
@@ -38,8 +38,8 @@ bool gb_masked_init(
 void gb_masked_finish(struct gb_masked *masked);
 /* What may be told of it by now is appended to @out. */
 void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out);
-/* @cut: what was said is not all, so that the last of it may be half a secret, which is left out. */
-void gb_masked_end(struct gb_masked *masked, int stream, bool cut, struct gb_buf *out);
+/* What was cut at a limit, or by the end of the sandbox, may end in half a secret: that is left out. */
+void gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result, struct gb_buf *out);
 /* NULL if memory is out. */
 const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log);
 /* A display, a report. NULL if memory is out. */

@@ -161,13 +161,11 @@ void gb_cell_signal(struct gb_cell *cell) {
 		info.si_value.sival_int = number;
 		syscall(SYS_pidfd_send_signal, cell->pidfd, info.si_signo, &info, 0);
 		cell->interrupted = number;
-		gb_cell_await(cell, false);
 	}
 }
 
 /* A cell may have spoken before its zygote has told which process it is. */
 static void signal_soon(struct gb_cell *cell) {
-	gb_cell_await(cell, true);
 	if (cell->pidfd >= 0)
 		gb_cell_signal(cell);
 	else
@@ -176,6 +174,7 @@ static void signal_soon(struct gb_cell *cell) {
 
 void gb_cell_kill(struct gb_cell *cell) {
 	cell->kill_wanted = true;
+	gb_cell_await(cell, true);
 	signal_soon(cell);
 }
 
@@ -183,7 +182,10 @@ bool gb_cell_interrupt(struct gb_cell *cell, int number) {
 	if (cell->state == GB_CELL_ENDED || cell->kill_wanted)
 		return false;
 	cell->interrupt_wanted = number;
-	signal_soon(cell);
+	if (number && cell->pidfd < 0)
+		gb_cell_await(cell, true);
+	if (number)
+		signal_soon(cell);
 	return true;
 }
 

@@ -15,7 +15,10 @@
 enum { NOBODY = 65534 };
 
 /* What a cell can have. It is counted in its own user namespace, so no cell takes from another. */
-enum { CELL_THREADS = 1024, CELL_FILES = 256, CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024 };
+enum { CELL_THREADS = 1024, CELL_FILES = 256, CELL_SIGNALS = 16 };
+enum { CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024, CELL_PROGRAM_SIGNALS = 256 };
+/* All cells of a zygote, with all they start: the user namespaces below ours are counted here too. */
+enum { ALL_PROCESSES = 65536, ALL_SIGNALS = 65536 };
 
 static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_CORE, 0},
@@ -24,12 +27,11 @@ static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_MSGQUEUE, 0},
     {RLIMIT_NICE, 0},
     {RLIMIT_RTPRIO, 0},
-    {RLIMIT_SIGPENDING, 16},
+    {RLIMIT_SIGPENDING, CELL_SIGNALS},
     /* Also bounds the descriptors that are on their way to the host; a cell gets far fewer. */
     {RLIMIT_NOFILE, 4096},
     {RLIMIT_STACK, 8u << 20},
-    /* Of this user in this user namespace and those below it: all cells of a zygote, with all they start. */
-    {RLIMIT_NPROC, 65536},
+    {RLIMIT_NPROC, ALL_PROCESSES},
 };
 static_assert(
     (int)CELL_FILES <= (int)GB_FD_CONTROL, "no cell has a descriptor of the control socket's number");
@@ -113,11 +115,12 @@ bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_byt
 	furniture->box_bytes = box_bytes;
 	furniture->max_processes = programs ? CELL_PROCESSES : CELL_THREADS;
 	furniture->max_files = programs ? CELL_PROGRAM_FILES : CELL_FILES;
+	furniture->max_signals = programs ? CELL_PROGRAM_SIGNALS : CELL_SIGNALS;
 	if (getrandom(&furniture->cookie, sizeof furniture->cookie, 0) != sizeof furniture->cookie)
 		return gb_fail(err, GB_ESYSTEM, errno, "draw a random number");
 	set_rlimit(plan, RLIMIT_FSIZE, box_bytes);
+	set_rlimit(plan, RLIMIT_SIGPENDING, ALL_SIGNALS);
 	if (programs) {
-		set_rlimit(plan, RLIMIT_SIGPENDING, CELL_PROCESSES);
 		/* Programs die of this one; what is full says so first. */
 		set_rlimit(plan, RLIMIT_FSIZE, box_bytes * 2);
 		/* Its network is its own: there is nothing to keep it from. */

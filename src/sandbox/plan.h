@@ -85,6 +85,7 @@ struct gb_furniture {
 	uint64_t box_bytes;     /* of /box; /tmp has as much */
 	uint32_t max_processes; /* and threads, in a cell */
 	uint32_t max_files;     /* open at once, in a cell */
+	uint32_t max_signals;   /* that wait, and timers, in a cell */
 	uint64_t cookie;        /* with which a cell may take a user namespace of its own: see seccomp.c */
 };
 

@@ -33,7 +33,7 @@ static void on_prompt(struct gb_pass *pass, const char *prompt, void *data) {
 
 static void on_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
 	struct gb_rpc_run *run = data;
-	gb_rpc_end_outputs(run, false);
+	gb_rpc_end_outputs(run, result);
 	gb_reply_result(&run->client->lines, run->entry.number, gb_pass_session(pass), result);
 	gb_rpc_drop_pass(run);
 }

@@ -57,10 +57,10 @@ void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, 
 	tell_clean(run, stream, &out);
 }
 
-static void end_masked(struct gb_rpc_run *run, int stream, bool cut) {
+static void end_masked(struct gb_rpc_run *run, int stream, const struct gb_result *result) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, GB_MASKED_HELD);
-	gb_masked_end(run->masked, stream, cut, &out);
+	gb_masked_end(run->masked, stream, result, &out);
 	tell_clean(run, stream, &out);
 }
 
@@ -72,11 +72,11 @@ void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display
 		gb_reply_display(&run->client->lines, run->entry.number, display);
 }
 
-void gb_rpc_end_outputs(struct gb_rpc_run *run, bool cut) {
+void gb_rpc_end_outputs(struct gb_rpc_run *run, const struct gb_result *result) {
 	for (int stream = 1; stream <= 2; stream++) {
 		struct gb_rpc_tail *tail = &run->tails[stream - 1];
 		if (run->masked)
-			end_masked(run, stream, cut);
+			end_masked(run, stream, result);
 		tell(run, stream, tail->bytes, tail->n);
 		tail->n = 0;
 	}

@@ -85,7 +85,7 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 	if (run->client) {
 		struct gb_lines *lines = &run->client->lines;
 		gb_rpc_end_calls(run);
-		gb_rpc_end_outputs(run, result->truncated);
+		gb_rpc_end_outputs(run, result);
 		struct gb_result clean;
 		if (run->masked)
 			gb_masked_tell(run->masked, result, &clean);

@@ -122,7 +122,7 @@ void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, s
 void gb_rpc_on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *rpc_run);
 void gb_rpc_on_display(struct gb_run *run, const struct gb_value *display, void *rpc_run);
 /* Nothing more will be written. */
-void gb_rpc_end_outputs(struct gb_rpc_run *run, bool cut);
+void gb_rpc_end_outputs(struct gb_rpc_run *run, const struct gb_result *result);
 
 /* --- secrets.c --- */
 

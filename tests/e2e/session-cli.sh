@@ -96,7 +96,7 @@ ok 'and the next command works again' a
 no_hosts() { [ -z "$(hosts)" ]; }
 settle() { # what stands in the file is read again, which takes it a moment
   local pid
-  printf '%s\n' "$1" > "$scratch/named.yaml" && pid=$(hosts) && kill -HUP "$pid" && sleep 0.1 && [ "$pid" = "$(hosts)" ]
+  printf '%s\n' "$1" > "$scratch/named.yaml" && pid=$(hosts) && kill -HUP "$pid" && sleep 0.3 && [ "$pid" = "$(hosts)" ]
 }
 allows_8s() { run 2 session exec py --timeout 9s -e 1 && has "$err" 'which is 8000'; }
 a() {

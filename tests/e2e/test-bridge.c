@@ -420,9 +420,11 @@ TEST(calls_may_be_answered_when_their_engine_is_gone) {
 
 TEST(a_run_times_out_while_the_host_thinks) {
 	struct host host = {.act = keep};
-	struct gb_run *run = start(engine,
-	    (struct gb_run_options){
-		.source = "f(1)", .globals = just_f(), .on_call = on_call, .timeout_ms = 1000, .data = &host});
+	struct gb_run *run = start(engine, (struct gb_run_options){.source = "f(1)",
+					       .globals = just_f(),
+					       .on_call = on_call,
+					       .timeout_ms = 1000,
+					       .data = &host});
 	const struct gb_result *result = gb_run_wait(run);
 	CHECK(result && result->timed_out);
 	answer_kept(&host, 1);

@@ -60,13 +60,17 @@ static void close_session(void) {
 	engine = NULL;
 }
 
+static void check_interrupted_at_once(const char *source) {
+	struct gb_run *run = begin(source);
+	CHECK(gb_run_interrupt(run));
+	CHECK(!gb_run_interrupt(run));
+	check_interrupted(run);
+}
+
 /* Nobody can have begun: the process may not even be there. */
 static void check_at_once(const struct kind *kind, unsigned warm) {
 	if (open_session(kind, warm)) {
-		struct gb_run *run = begin(kind->loop);
-		CHECK(gb_run_interrupt(run));
-		CHECK(!gb_run_interrupt(run));
-		check_interrupted(run);
+		check_interrupted_at_once(kind->loop);
 		CHECK_INT(gb_session_state(session), GB_SESSION_IDLE);
 		number_of(begin(kind->set));
 		CHECK_INT(number_of(begin(kind->get)), 42);
@@ -120,6 +124,72 @@ static void too_late(void) {
 	close_session();
 }
 
+/* One that came too late is still on its way when the next is sent. */
+static void one_after_the_other(void) {
+	const struct kind *kind = tap.data;
+	if (open_session(kind, GB_NONE)) {
+		number_of(begin(kind->set));
+		for (unsigned i = 0; i < 20 && !tap.failures; i++) {
+			struct gb_run *run = begin(kind->get);
+			dispatch_for(i * 37 % 1000);
+			gb_run_interrupt(run);
+			gb_run_wait(run);
+			gb_run_destroy(run);
+			run = begin(kind->loop);
+			CHECK(gb_run_interrupt(run));
+			check_interrupted(run);
+			CHECK_INT(number_of(begin(kind->get)), 42);
+		}
+	}
+	close_session();
+}
+
+/* What code has put in the place of the usual handler, and taken away, is nothing to the session. */
+TEST(node_code_that_had_listeners_can_be_interrupted) {
+	static const char *const listens[] = {
+	    "const f = () => {}; process.on('SIGINT', f); process.off('SIGINT', f); 0",
+	    "process.once('SIGINT', () => {}); 0",
+	    "process.removeAllListeners('SIGINT'); 0",
+	};
+	for (size_t i = 0; i < sizeof listens / sizeof *listens; i++) {
+		if (open_session(&kinds[3], GB_NONE)) {
+			CHECK_INT(number_of(begin(listens[i])), 0);
+			number_of(begin(kinds[3].set));
+			check_interrupted_at_once(kinds[3].loop);
+			CHECK_INT(number_of(begin(kinds[3].get)), 42);
+		}
+		close_session();
+	}
+}
+
+/* Timers count as signals that wait. A cell that has as many as it may takes none from the others. */
+TEST(neighbours_with_many_timers_do_not_keep_interrupts_away) {
+	enum { MANY = 30 };
+	static const char timer[] =
+	    "import ctypes\nlibc = ctypes.CDLL(None)\nn = 0\n"
+	    "while libc.timer_create(1, None, ctypes.byref(ctypes.c_void_p())) == 0: n += 1\n"
+	    "n";
+	struct gb_session *others[MANY] = {NULL};
+	struct gb_err err = {0};
+	if (open_session(&kinds[1], GB_NONE)) {
+		int n = 0;
+		for (int i = 0; i < MANY; i++) {
+			CHECK(gb_session_open(engine, GB_PYTHON, NULL, &others[i], &err));
+			struct gb_run *run =
+			    start(engine, (struct gb_run_options){.session = others[i], .source = timer});
+			n += number_of(run);
+		}
+		/* What all of them could have together if it were counted together. */
+		CHECK(n > 2 * 16);
+		number_of(begin(kinds[1].set));
+		check_interrupted_at_once(kinds[1].loop);
+		CHECK_INT(number_of(begin(kinds[1].get)), 42);
+	}
+	for (int i = 0; i < MANY; i++)
+		gb_session_close(others[i]);
+	close_session();
+}
+
 __attribute__((constructor)) static void list_tests(void) {
 	static const struct {
 		const char *what;
@@ -129,6 +199,7 @@ __attribute__((constructor)) static void list_tests(void) {
 	    {"also where a sandbox was waiting", at_once_when_warm},
 	    {"a loop is stopped at any moment, and the session stays", at_any_moment},
 	    {"one that comes too late stops nobody", too_late},
+	    {"two in a row are two", one_after_the_other},
 	};
 	static char names[sizeof kinds / sizeof *kinds][sizeof cases / sizeof *cases][100];
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

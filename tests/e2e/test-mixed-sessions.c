@@ -138,7 +138,7 @@ static void find_process(struct crowd *crowd, struct one *one) {
 	struct gb_cell *cell = cell_of(crowd, one);
 	/* Which process it is, is heard when somebody wants to know; it may have answered before its zygote.
 	 */
-	for (int i = 0; cell && cell->pidfd < 0 && i < 6000; i++, usleep(10000))
+	for (int i = 0; cell && cell->pidfd < 0 && i < 6000; i++, gb_engine_dispatch(crowd->engine, 10, NULL))
 		gb_shard_hear_of(cell);
 	CHECK(cell && cell->pidfd >= 0);
 	char path[64];

@@ -247,6 +247,7 @@ TEST(terminals_over_the_wire) {
 	client_say(&one, SESSION("send", ",\"session\":\"sh\",\"text\":\"stty size; printf '\\\\377!'\\r\""));
 	shows(&one, "11 44\r\n");
 	shows(&one, "\377!");
+	shows(&one, "$ ");
 	said = ask(&two, SESSION("attach", ",\"session\":\"sh\",\"steal\":true"));
 	CHECK_STR(text_at(said, "type"), "session");
 	said = hear_type(&one, "detached");

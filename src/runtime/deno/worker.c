@@ -220,7 +220,6 @@ static void serve(int fd) {
 }
 
 int main(void) {
-	static const struct gb_worker deno = {
-	    .init = init, .prime = prime, .serve = serve, .holds_interrupts = true};
+	static const struct gb_worker deno = {.init = init, .prime = prime, .serve = serve};
 	return gb_zygote_main(&deno);
 }

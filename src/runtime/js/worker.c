@@ -152,6 +152,8 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 
 static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
 	(void)signal_number, (void)context;
+	if (info->si_code != SI_QUEUE)
+		return;
 	worker.interrupted_job = info->si_value.sival_int;
 	if (worker.interrupted_job == worker.n_jobs)
 		worker.js.interrupted = true;

@@ -83,20 +83,50 @@ function breakable(step) {
 	} catch (error) {
 		if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED')
 			throw error;
+		broken = true;
 		interrupt();
+	} finally {
+		watchAgain();
 	}
 	return value;
 }
 
-// SIGINT breaks a script. Between two scripts Node.js would die of it, were it not kept watch for; then it goes nowhere,
-// and what waits is stopped by a frame.
+let unwatched = false; // something else may have taken the watchdog's place
+
+// A listener of the code's does; when the last one goes, the watchdog comes back, which it can between two scripts only.
+function watchAgain() {
+	if (!unwatched || process.listenerCount('SIGINT'))
+		return;
+	watchdog?.stopSigintWatchdog();
+	watchdog?.startSigintWatchdog();
+}
+
+// SIGINT breaks a script. Between two scripts Node.js would die of it, were its watchdog not kept, which then takes note
+// of it and does nothing.
 function watchForInterrupts() {
-	try {
-		require('internal/test/binding').internalBinding('contextify').startSigintWatchdog();
-	} catch {
+	watchdog?.startSigintWatchdog();
+	process.on('removeListener', name => {
+		unwatched ||= name === 'SIGINT';
+		watchAgain();
+	});
+	if (!watchdog)
 		process.on('SIGINT', () => {});
-	}
 	port.send(makeFrame(FRAME.WATCHING, 0, () => {}));
+}
+
+let broken = false; // a signal has met code
+
+// The job before this one was sent a signal. If it met no code it may still be on its way, through another thread, and
+// would meet this one's: so it is waited for, and forgotten.
+function awaitSignal() {
+	if (watchdog && !broken && !process.listenerCount('SIGINT')) {
+		const never = new Int32Array(new SharedArrayBuffer(4));
+		for (let i = 0; i < 500 && !watchdog.watchdogHasPendingSigint(); i++)
+			Atomics.wait(never, 0, 0, 1);
+		watchdog.startSigintWatchdog();
+		watchdog.stopSigintWatchdog();
+	}
+	broken = false;
 }
 
 function interrupt() {
@@ -343,5 +373,6 @@ process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onRejection);
 process.on('beforeExit', onIdle);
 bridge.onInterrupt = interrupt;
+bridge.onSignalled = awaitSignal;
 port.listen(onFrame);
 port.send(makeFrame(FRAME.READY, 0, () => {}));

@@ -13,6 +13,7 @@ const {Console} = require('console');
 const {createRequire, builtinModules} = require('module');
 const {isBuiltin: isBuiltinModule} = require('module');
 const acorn = findParser();
+const watchdog = findWatchdog();
 
 // Node.js has a parser inside, for its own REPL. Without it sessions know no top-level await, and no second declaration.
 function findParser() {
@@ -22,5 +23,14 @@ function findParser() {
 		return {parse() {
 			throw new SyntaxError('there is no parser');
 		}};
+	}
+}
+
+// And a watchdog, for its REPL too. Without it a signal that meets no code may end a session.
+function findWatchdog() {
+	try {
+		return require('internal/test/binding').internalBinding('contextify');
+	} catch {
+		return null;
 	}
 }

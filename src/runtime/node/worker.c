@@ -60,7 +60,7 @@ static void start(uint64_t memory, bool has_time) {
 	    &worker.keeper, &(struct gb_program){
 				.path = GB_PROGRAM_DIR "/node", .argv = argv, .envp = envp, .channel = true});
 	worker.memory = memory;
-	worker.used = worker.watching = false;
+	worker.used = worker.watching = worker.signalled = false;
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1 << 20);
 	write_bootstrap(&out);
@@ -97,11 +97,10 @@ static void on_interrupt(struct gb_keeper *keeper) {
 	worker.asked = true;
 }
 
-/* A signal goes through a thread of the program's: one that was too late is not to meet the next job. */
-static void let_signal_pass(void) {
-	enum { A_WHILE_US = 10000 };
+/* Before the next job: a signal that was too late is not to meet that. */
+static void forget_interrupts(struct gb_keeper *keeper) {
 	if (worker.signalled)
-		usleep(A_WHILE_US);
+		gb_frame_append(&keeper->to_program, GB_V8_SIGNALLED, NULL, 0);
 	worker.asked = worker.signalled = false;
 }
 
@@ -120,7 +119,7 @@ static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *fr
 static void run(struct gb_job *job) {
 	char why[300];
 	struct gb_keeper *keeper = &worker.keeper;
-	let_signal_pass();
+	forget_interrupts(keeper);
 	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);

@@ -38,7 +38,7 @@ static bool heed_signals(struct gb_keeper *keeper) {
 	bool heard = false;
 	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
 		/* Only from outside, where senders have no number here. */
-		if (info.ssi_signo == SIGCHLD || info.ssi_pid != 0)
+		if (info.ssi_signo == SIGCHLD || info.ssi_pid != 0 || info.ssi_code != SI_QUEUE)
 			continue;
 		keeper->interrupted_job = info.ssi_int;
 		heard = true;
@@ -51,8 +51,6 @@ static void interrupt(struct gb_keeper *keeper) {
 	keeper->interrupted = true;
 	if (keeper->on_interrupt)
 		keeper->on_interrupt(keeper);
-	else if (keeper->pid)
-		kill(keeper->pid, SIGINT);
 }
 
 /* False when there is nothing more, for now or for good. */

@@ -5,9 +5,9 @@
  *	gb_v8_write_priming(&out, sources, n);			// jobs for nobody
  *	if (gb_v8_died_of_memory(&keeper)) ...
  *
- * Four frames are between keeper and program only. PRIME, to the program: a job that nobody is to hear of.
+ * Five frames are between keeper and program only. PRIME, to the program: a job that nobody is to hear of.
  *READY, from it: it listens. WATCHING, from it: SIGINT stops code that runs, and nothing else. INTERRUPT, to
- *it: stop what waits.
+ *it: stop what waits. SIGNALLED, to it: the job before the next was sent a SIGINT.
  */
 #ifndef GB_RUNTIME_PROGRAM_V8_H
 #define GB_RUNTIME_PROGRAM_V8_H
@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "runtime/program/keeper.h"
 
-enum { GB_V8_WATCHING = 124, GB_V8_INTERRUPT, GB_V8_READY, GB_V8_PRIME };
+enum { GB_V8_SIGNALLED = 123, GB_V8_WATCHING, GB_V8_INTERRUPT, GB_V8_READY, GB_V8_PRIME };
 
 /* What a run has that asks for nothing else; a warm program is started with it. */
 #define GB_V8_USUAL_MEMORY (256ull << 20)

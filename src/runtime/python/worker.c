@@ -42,17 +42,17 @@ static struct {
 /* Between two jobs there is nothing to interrupt, and nothing that a KeyboardInterrupt may surprise. */
 static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
 	(void)context;
-	/* It has woken whoever slept through the first. */
-	if (signal_number == GB_SIGNAL_AGAIN)
-		return;
 	bool running = atomic_load(&worker.interruptible);
 	if (info->si_code != SI_QUEUE) { /* the code's own, which names no job */
-		if (running)
+		if (running && signal_number == SIGINT)
 			PyErr_SetInterrupt();
 		return;
 	}
-	atomic_store(&worker.interrupted_job, info->si_value.sival_int);
-	if (running && info->si_value.sival_int == atomic_load(&worker.n_jobs))
+	int meant = info->si_value.sival_int, before = atomic_exchange(&worker.interrupted_job, meant);
+	/* Its first may have met another that was still on its way, and so have gone; else it has woken
+	 * whoever slept through that, which is all. */
+	bool first = signal_number == SIGINT || meant != before;
+	if (first && running && meant == atomic_load(&worker.n_jobs))
 		PyErr_SetInterrupt();
 }
 
@@ -72,7 +72,8 @@ static void begin_interrupts(void) {
 static void end_interrupts(void) {
 	atomic_store(&worker.interruptible, false);
 	/* Code may have put another handler in place of ours, as asyncio.run() does. */
-	catch_interrupts();
+	if (worker.is_session)
+		catch_interrupts();
 }
 
 /* --- limits --- */
@@ -263,8 +264,6 @@ __attribute__((noreturn)) static void finish(void) {
 /* --- the three functions of a worker --- */
 
 static bool init(const char *profile) {
-	/* The interpreter puts its own handler only where there is none. */
-	signal(SIGINT, SIG_DFL);
 	if (!gb_py_interpreter_init(*profile ? profile : "stdlib") || !catch_interrupts())
 		return false;
 	worker.space = measure_space();
@@ -311,5 +310,4 @@ static void serve(int fd) {
 	finish();
 }
 
-const struct gb_worker gb_py_worker = {
-    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt};
+const struct gb_worker gb_py_worker = {.init = init, .prime = prime, .serve = serve};

@@ -302,7 +302,7 @@ static void on_interrupt(struct gb_keeper *keeper) {
 	gb_tty_interrupt(&console.terminal);
 	/* A shell that runs one short command after another may have been missed: whom the key reached was
 	 * about to end anyway. */
-	if (console.interrupted)
+	if (console.interrupted && keeper->pid)
 		kill(keeper->pid, SIGINT);
 	console.interrupted = true;
 }
@@ -357,13 +357,16 @@ static void reset(struct gb_keeper *keeper) {
 
 /* --- a run --- */
 
-/* Until the shell waits for us, or is gone. */
+/* Until the shell waits for us, or is gone. One that is only starting need not be waited for to do nothing.
+ */
 static bool await_shell(struct gb_keeper *keeper) {
-	do
-		call_shell(keeper);
-	while (console.shell != READY && gb_keeper_turn(keeper, CALL_MS));
-	unlink(GB_SHELL_RC);
 	console.status = INTERRUPTED;
+	do {
+		if (keeper->interrupted && console.shell == STARTING)
+			return false;
+		call_shell(keeper);
+	} while (console.shell != READY && gb_keeper_turn(keeper, CALL_MS));
+	unlink(GB_SHELL_RC);
 	return console.shell == READY && !keeper->interrupted;
 }
 

@@ -39,17 +39,19 @@ static const char *forget_host_name(const struct gb_plan *plan) {
 	return setdomainname("", 0) != 0 ? "set domain name" : NULL;
 }
 
+/* A limit is lowered, never raised: the host may itself live under a lower one. */
+static bool lower_limit(int resource, uint64_t limit) {
+	struct rlimit old;
+	if (getrlimit((__rlimit_resource_t)resource, &old) != 0)
+		return false;
+	rlim_t lower = old.rlim_max < limit ? old.rlim_max : limit;
+	return setrlimit((__rlimit_resource_t)resource, &(struct rlimit){lower, lower}) == 0;
+}
+
 static const char *limit_resources(const struct gb_plan *plan) {
-	for (uint32_t i = 0; i < plan->n_rlimits; i++) {
-		struct rlimit old, limit = {plan->rlimits[i].limit, plan->rlimits[i].limit};
-		if (getrlimit((__rlimit_resource_t)plan->rlimits[i].resource, &old) != 0)
-			return "read a limit";
-		/* A limit is lowered, never raised: the host may itself live under a lower one. */
-		if (old.rlim_max < limit.rlim_max)
-			limit = (struct rlimit){old.rlim_max, old.rlim_max};
-		if (setrlimit((__rlimit_resource_t)plan->rlimits[i].resource, &limit) != 0)
+	for (uint32_t i = 0; i < plan->n_rlimits; i++)
+		if (!lower_limit(plan->rlimits[i].resource, plan->rlimits[i].limit))
 			return "set a limit";
-	}
 	return NULL;
 }
 
@@ -186,11 +188,10 @@ bool gb_filter_load(const struct gb_filter *filter) {
 }
 
 static const char *limit_cell(const struct gb_furniture *furniture) {
-	const struct rlimit processes = {furniture->max_processes, furniture->max_processes},
-			    files = {furniture->max_files, furniture->max_files};
-	return setrlimit(RLIMIT_NPROC, &processes) != 0 || setrlimit(RLIMIT_NOFILE, &files) != 0
-		   ? "lower a cell's limits"
-		   : NULL;
+	bool ok = lower_limit(RLIMIT_NPROC, furniture->max_processes) &&
+		  lower_limit(RLIMIT_NOFILE, furniture->max_files) &&
+		  lower_limit(RLIMIT_SIGPENDING, furniture->max_signals);
+	return ok ? NULL : "lower a cell's limits";
 }
 
 /* A user namespace of its own, in which nobody has a name: what a user may have is counted there, so that no

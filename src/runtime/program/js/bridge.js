@@ -236,5 +236,7 @@ class Bridge {
 			this.onJob(reader, frame.type === FRAME.PRIME);
 		else if (frame.type === FRAME.INTERRUPT)
 			this.onInterrupt();
+		else if (frame.type === FRAME.SIGNALLED)
+			this.onSignalled();
 	}
 }

@@ -1,7 +1,7 @@
-// Frames: a little-endian length of what follows, a type, a payload. The last four are between keeper
+// Frames: a little-endian length of what follows, a type, a payload. The last five are between keeper
 // and program only: see src/runtime/program/v8.h.
 
-const FRAME = {JOB: 1, RESULT: 2, LOG: 3, CALL: 4, ANSWER: 5, OUTPUT: 6, DISPLAY: 7, EXIT: 8, WATCHING: 124, INTERRUPT: 125, READY: 126, PRIME: 127};
+const FRAME = {JOB: 1, RESULT: 2, LOG: 3, CALL: 4, ANSWER: 5, OUTPUT: 6, DISPLAY: 7, EXIT: 8, SIGNALLED: 123, WATCHING: 124, INTERRUPT: 125, READY: 126, PRIME: 127};
 const FRAME_HEAD = 5;
 const FRAME_MAX = 2 ** 30;
 
