@@ -47,7 +47,7 @@ enum {
 /* "seccomp" and the like; the index is the bit's. */
 const char *gb_layer_name(enum gb_layer layer);
 
-struct gb_filter {
+struct gb_seccomp {
 	uint16_t n;
 	struct sock_filter code[GB_PLAN_FILTER_MAX];
 };
@@ -101,7 +101,7 @@ struct gb_plan {
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;
 	struct gb_furniture furniture;
-	struct gb_filter filter;
+	struct gb_seccomp filter;
 };
 
 /* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
@@ -128,6 +128,6 @@ enum { GB_SECCOMP_MARK = 4000 };
 /* The system call filter of a room. Denied calls fail with @denied_errno: EPERM, or the mark where somebody
  * looks. @cookie is the furniture's. */
 bool gb_seccomp_filter(
-    struct gb_filter *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err);
+    struct gb_seccomp *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err);
 
 #endif

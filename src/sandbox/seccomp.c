@@ -421,7 +421,7 @@ static int add_rule(scmp_filter_ctx filter, const struct rule *rule) {
 	return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->nr, n, comparisons);
 }
 
-static bool export_filter(scmp_filter_ctx filter, struct gb_filter *ret, struct gb_err *err) {
+static bool export_filter(scmp_filter_ctx filter, struct gb_seccomp *ret, struct gb_err *err) {
 	gb_auto_fd int fd = memfd_create("glovebox-bpf", MFD_CLOEXEC);
 	if (fd < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "seccomp: memfd");
@@ -472,7 +472,7 @@ static bool add_room(scmp_filter_ctx filter, enum gb_room room, uint64_t cookie,
 }
 
 bool gb_seccomp_filter(
-    struct gb_filter *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err) {
+    struct gb_seccomp *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err) {
 	__attribute__((cleanup(release_filter))) scmp_filter_ctx filter =
 	    seccomp_init(SCMP_ACT_ERRNO((uint32_t)denied_errno));
 	if (!filter)

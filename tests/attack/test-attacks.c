@@ -29,7 +29,7 @@ struct outcome {
 static struct {
 	struct gb_plan plan;
 	struct gb_plan furnished, inhabited;
-	struct gb_filter marked; /* the same filter, with an answer that only it gives */
+	struct gb_seccomp marked; /* the same filter, with an answer that only it gives */
 	int landlock_abi;
 	bool ready;
 } wall;

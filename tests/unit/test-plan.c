@@ -18,7 +18,7 @@
 #include "tap.h"
 
 /* Run the compiled filter as the kernel would: the part of classic BPF that libseccomp uses. */
-static uint32_t judge(const struct gb_filter *filter, const struct seccomp_data *data) {
+static uint32_t judge(const struct gb_seccomp *filter, const struct seccomp_data *data) {
 	uint32_t a = 0;
 	for (unsigned pc = 0; pc < filter->n;) {
 		const struct sock_filter *in = &filter->code[pc++];
@@ -52,7 +52,7 @@ static uint32_t judge(const struct gb_filter *filter, const struct seccomp_data 
 	return UINT32_MAX;
 }
 
-static uint32_t judge_call(const struct gb_filter *filter, long nr, uint64_t a0, uint64_t a1, uint64_t a2) {
+static uint32_t judge_call(const struct gb_seccomp *filter, long nr, uint64_t a0, uint64_t a1, uint64_t a2) {
 	struct seccomp_data data = {.nr = (int)nr, .arch = AUDIT_ARCH_X86_64, .args = {a0, a1, a2}};
 	return judge(filter, &data);
 }
@@ -67,7 +67,7 @@ enum { DENIED = SECCOMP_RET_ERRNO | EPERM };
 
 TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 	ONLY_IN_RELEASE();
-	struct gb_filter f;
+	struct gb_seccomp f;
 	struct gb_err err = {0};
 	if (!CHECK(gb_seccomp_filter(&f, GB_ROOM_EMPTY, 0, EPERM, &err)))
 		return;
@@ -92,7 +92,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 }
 
 TEST(arguments_are_looked_at) {
-	struct gb_filter f;
+	struct gb_seccomp f;
 	CHECK(gb_seccomp_filter(&f, GB_ROOM_EMPTY, 0, EPERM, NULL));
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC), DENIED);
@@ -123,7 +123,7 @@ TEST(arguments_are_looked_at) {
 TEST(a_room_for_programs_keeps_what_is_not_theirs) {
 	ONLY_IN_RELEASE();
 	enum { COOKIE = 0x1234567 };
-	struct gb_filter f;
+	struct gb_seccomp f;
 	CHECK(gb_seccomp_filter(&f, GB_ROOM_INHABITED, COOKIE, EPERM, NULL));
 	const long never[] = {SYS_ptrace, SYS_setns, SYS_bpf, SYS_io_uring_setup, SYS_io_uring_enter,
 	    SYS_io_uring_register, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
@@ -162,7 +162,7 @@ TEST(a_room_for_programs_keeps_what_is_not_theirs) {
 
 TEST(a_refusal_can_be_marked) {
 	ONLY_IN_RELEASE();
-	struct gb_filter f;
+	struct gb_seccomp f;
 	CHECK(gb_seccomp_filter(&f, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, NULL));
 	CHECK_INT(judge_call(&f, SYS_openat, 0, 0, 0), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
 }

@@ -182,7 +182,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 	return true;
 }
 
-bool gb_filter_load(const struct gb_filter *filter) {
+bool gb_seccomp_load(const struct gb_seccomp *filter) {
 	struct sock_fprog program = {.len = filter->n, .filter = (struct sock_filter *)filter->code};
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }

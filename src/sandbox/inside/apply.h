@@ -3,7 +3,7 @@
  *
  *	struct gb_wall_failure failure;
  *	if (!gb_plan_apply(&plan, &failure))	// zygote: everything but seccomp
- *	if (!gb_filter_load(&plan.filter))
+ *	if (!gb_seccomp_load(&plan.filter))
  */
 #ifndef GB_SANDBOX_INSIDE_APPLY_H
 #define GB_SANDBOX_INSIDE_APPLY_H
@@ -28,6 +28,6 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 const char *gb_plan_apply_cell(const struct gb_plan *plan);
 
 /* Load the system call filter. errno on failure. */
-bool gb_filter_load(const struct gb_filter *filter);
+bool gb_seccomp_load(const struct gb_seccomp *filter);
 
 #endif

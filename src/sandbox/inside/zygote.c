@@ -148,7 +148,7 @@ static void raise_wall(struct zygote *zygote) {
 	if (zygote->signals < 0)
 		fail(GB_LAYER_ALL, errno, "signalfd");
 	thread_number();
-	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_filter_load(&zygote->plan.filter))
+	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_seccomp_load(&zygote->plan.filter))
 		fail(GB_LAYER_SECCOMP, errno, "load the filter");
 	/* The cookie is in there. Here and not in each cell, which would have to copy four pages first. */
 	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
