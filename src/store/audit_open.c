@@ -249,28 +249,35 @@ static bool is_ours(struct gb_audit *audit, struct gb_err *err) {
 }
 
 /* Is what the file beside the database speaks of still in the database? */
-static bool check_head_file(struct gb_audit *audit, struct gb_err *err) {
-	struct gb_mark file;
+static bool check_head_file(struct gb_audit *audit, const struct gb_mark *file, struct gb_err *err) {
 	struct gb_hash hash;
 	bool is_there;
-	if (!gb_head_file_read(audit->head_file, &audit->chain, &file, err) ||
-	    !gb_log_read_hash(audit->db, file.seq, &hash, &is_there, err))
+	if (!gb_log_read_hash(audit->db, file->seq, &hash, &is_there, err))
 		return false;
-	if (file.seq > audit->head.seq || (is_there && !gb_hash_eq(&hash, &file.hash)))
+	if (file->seq > audit->head.seq || (is_there && !gb_hash_eq(&hash, &file->hash)))
 		return gb_fail(err, GB_EFORMAT, 0,
 		    "the log once had %llu records (says '%s') and now ends at %llu: its tail was cut",
-		    (unsigned long long)file.seq, GB_AUDIT_HEAD_FILE, (unsigned long long)audit->head.seq);
+		    (unsigned long long)file->seq, GB_AUDIT_HEAD_FILE, (unsigned long long)audit->head.seq);
 	return true;
 }
 
-static bool check_old(struct gb_audit *audit, struct gb_err *err) {
+/* Others may append meanwhile. The file is read first: what they commit then is in the database and not yet
+ * in it, never the other way. */
+static bool check_marks(struct gb_audit *audit, struct gb_err *err) {
+	struct gb_mark file;
+	if (!is_ours(audit, err) || !gb_head_file_read(audit->head_file, &audit->chain, &file, err))
+		return false;
 	/* One transaction, so that the head and what it speaks of are of one moment. */
 	if (!gb_db_exec(audit->db, "BEGIN", err))
 		return false;
-	bool ok = is_ours(audit, err) && gb_log_trusted_head(audit, &audit->head, err) &&
-		  check_head_file(audit, err);
+	bool ok = gb_log_trusted_head(audit, &audit->head, err) && check_head_file(audit, &file, err);
 	gb_db_rollback(audit->db);
-	return ok || gb_wrap(err, "the audit log is not as it was left ('glovebox audit verify' tells more)");
+	return ok;
+}
+
+static bool check_old(struct gb_audit *audit, struct gb_err *err) {
+	return check_marks(audit, err) ||
+	       gb_wrap(err, "the audit log is not as it was left ('glovebox audit verify' tells more)");
 }
 
 static bool open_old(struct gb_audit *audit, int dir, struct gb_err *err) {
