@@ -400,11 +400,11 @@ TEST(a_program_that_somebody_has_left_there) {
 	struct gb_session *session = open_shell();
 	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
 	await_text(&screen, "$ ");
-	type(session, "echo started; sleep 1\r");
+	type(session, "sh -c 'echo started; exec sleep 1'\r");
 	await_text(&screen, "started\r\n");
 	check_run(session, "echo run", 0, "run\r\n");
 	await_text(&screen, "$ ");
-	type(session, "echo started; sleep 1000\r");
+	type(session, "sh -c 'echo started; exec sleep 1000'\r");
 	await_text(&screen, "started\r\n");
 	struct gb_run *run;
 	const struct gb_result *result = shell(
