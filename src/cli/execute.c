@@ -191,9 +191,10 @@ static bool wait_for(struct gb_gate *gate, struct gb_pass *pass, struct gb_err *
 	bool ok = true;
 	while (ok && !gb_pass_done(pass)) {
 		ok = gb_gate_turn(gate, LOOK_MS, err);
-		if (told_to_stop)
+		if (told_to_stop && !gb_pass_done(pass)) {
+			told_to_stop = 0;
 			gb_pass_terminate(pass, "stopped by who asked for it");
-		told_to_stop = 0;
+		}
 	}
 	return ok;
 }
@@ -269,9 +270,7 @@ const struct command command_execute = {
 	"that the guard\n"
 	"refuses, or for which there is no energy, is not run. What the code says has its secrets masked, "
 	"and a result\n"
-	"is told when its record is in the audit log. Ctrl-C takes back a request that waits, and ends one "
-	"that "
-	"runs.\n"
+	"is told when its record is in the audit log. Ctrl-C takes back what waits and ends what runs.\n"
 	"\n"
 	"  glovebox execute -l python -e 'print(6 * 7)' --purpose 'a sum' --set agent.enabled=true\n"
 	"\n"
