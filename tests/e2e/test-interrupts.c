@@ -106,17 +106,22 @@ static void at_any_moment(void) {
 	close_session();
 }
 
-/* It meets a run that ends just then. The next one is never stopped. */
+/* It meets a run that ends just then, or has. */
+static void interrupt_late(const struct kind *kind, uint64_t us) {
+	struct gb_run *run = begin(kind->get);
+	dispatch_for(us);
+	gb_run_interrupt(run);
+	gb_run_wait(run);
+	gb_run_destroy(run);
+}
+
+/* The next one is never stopped. */
 static void too_late(void) {
 	const struct kind *kind = tap.data;
 	if (open_session(kind, GB_NONE)) {
 		number_of(begin(kind->set));
 		for (unsigned i = 0; i < 100 && !tap.failures; i++) {
-			struct gb_run *run = begin(kind->get);
-			dispatch_for(i * 37 % 1000);
-			gb_run_interrupt(run);
-			gb_run_wait(run);
-			gb_run_destroy(run);
+			interrupt_late(kind, i * 37 % 1000);
 			CHECK_INT(number_of(begin(kind->get)), 42);
 		}
 		CHECK_INT(gb_session_state(session), GB_SESSION_IDLE);
@@ -130,16 +135,34 @@ static void one_after_the_other(void) {
 	if (open_session(kind, GB_NONE)) {
 		number_of(begin(kind->set));
 		for (unsigned i = 0; i < 20 && !tap.failures; i++) {
-			struct gb_run *run = begin(kind->get);
-			dispatch_for(i * 37 % 1000);
-			gb_run_interrupt(run);
-			gb_run_wait(run);
-			gb_run_destroy(run);
-			run = begin(kind->loop);
-			CHECK(gb_run_interrupt(run));
-			check_interrupted(run);
-			CHECK_INT(number_of(begin(kind->get)), 42);
+			interrupt_late(kind, i * 37 % 1000);
+			check_interrupted_at_once(kind->loop);
 		}
+		CHECK_INT(number_of(begin(kind->get)), 42);
+	}
+	close_session();
+}
+
+static void interrupt(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)stream, (void)bytes, (void)n, (void)data;
+	gb_run_interrupt(run);
+}
+
+/* It is sent more than once, and is one to the code: what that does then is not cut short. */
+TEST(python_code_that_tidies_up_is_interrupted_once) {
+	static const char tidy[] = "import asyncio\n"
+				   "async def main():\n"
+				   "    try:\n"
+				   "        print('on')\n"
+				   "        await asyncio.sleep(100)\n"
+				   "    finally:\n"
+				   "        await asyncio.sleep(0.3)\n"
+				   "        globals()['kept'] = 42\n"
+				   "asyncio.run(main())";
+	if (open_session(&kinds[1], GB_NONE)) {
+		check_interrupted(start(engine,
+		    (struct gb_run_options){.session = session, .source = tidy, .on_output = interrupt}));
+		CHECK_INT(number_of(begin(kinds[1].get)), 42);
 	}
 	close_session();
 }

@@ -39,6 +39,14 @@ static struct {
 
 /* --- interrupts --- */
 
+static void on_interrupt(int signal_number, siginfo_t *info, void *context);
+
+/* Code may have put another handler in place of ours, as asyncio.run() does, which then has had the first. */
+static bool is_ours(void) {
+	struct sigaction now;
+	return sigaction(SIGINT, NULL, &now) == 0 && now.sa_sigaction == on_interrupt;
+}
+
 /* Between two jobs there is nothing to interrupt, and nothing that a KeyboardInterrupt may surprise. */
 static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
 	(void)context;
@@ -51,7 +59,7 @@ static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
 	int meant = info->si_value.sival_int, before = atomic_exchange(&worker.interrupted_job, meant);
 	/* Its first may have met another that was still on its way, and so have gone; else it has woken
 	 * whoever slept through that, which is all. */
-	bool first = signal_number == SIGINT || meant != before;
+	bool first = signal_number == SIGINT || (meant != before && is_ours());
 	if (first && running && meant == atomic_load(&worker.n_jobs))
 		PyErr_SetInterrupt();
 }
@@ -71,7 +79,6 @@ static void begin_interrupts(void) {
 
 static void end_interrupts(void) {
 	atomic_store(&worker.interruptible, false);
-	/* Code may have put another handler in place of ours, as asyncio.run() does. */
 	if (worker.is_session)
 		catch_interrupts();
 }
