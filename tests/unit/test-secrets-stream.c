@@ -39,16 +39,21 @@ static void make_sample(struct gb_buf *text) {
 	gb_buf_printf(text, " s3cr\"t/v s3cr\"t/vä+lue 2 the end");
 }
 
+/* A filter, a text, and what is told of it. */
+static void begin_sample(struct gb_buf *text, struct gb_buf *whole, struct gb_buf *out) {
+	gb_buf_init(text, 4000);
+	gb_buf_init(whole, 4000);
+	gb_buf_init(out, 4000);
+	filter = gb_filter_create();
+	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
+	make_sample(text);
+	mask_whole(filter, text->data, text->len, whole);
+}
+
 /* What is told of it is the beginning of what would have been told of the whole. */
 TEST(one_that_is_cut_off_does_not_end_in_half_a_secret) {
 	gb_auto_buf struct gb_buf text, whole, out;
-	gb_buf_init(&text, 4000);
-	gb_buf_init(&whole, 4000);
-	gb_buf_init(&out, 4000);
-	filter = gb_filter_create();
-	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
-	make_sample(&text);
-	mask_whole(filter, text.data, text.len, &whole);
+	begin_sample(&text, &whole, &out);
 	size_t most = 0;
 	struct gb_mask *stream = gb_mask_create(filter);
 	for (size_t cut = 0; cut <= text.len; cut++) {
@@ -65,13 +70,7 @@ TEST(one_that_is_cut_off_does_not_end_in_half_a_secret) {
 
 TEST(cut_anywhere_the_same_comes_out) {
 	gb_auto_buf struct gb_buf text, whole, out;
-	gb_buf_init(&text, 4000);
-	gb_buf_init(&whole, 4000);
-	gb_buf_init(&out, 4000);
-	filter = gb_filter_create();
-	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
-	make_sample(&text);
-	mask_whole(filter, text.data, text.len, &whole);
+	begin_sample(&text, &whole, &out);
 	CHECK_STR(gb_buf_c_str(&whole),
 	    "start ***, postgres://u:***@h/x; *** \n-----BEGIN RSA PRIVATE KEY-----\n"
 	    "***-----END RSA PRIVATE KEY-----\nghp_ghp_*** AKIAAKIA AKIANLR3KFIFUND64GF *** password = "
