@@ -2,10 +2,12 @@
 #ifndef GB_TESTS_SERVED_H
 #define GB_TESTS_SERVED_H
 
+#include "e2e/screen.h"
 #include "e2e/stdio.h"
 
 static char folder[] = "/tmp/gb-settings-XXXXXX", path[100];
-static int said = -1; /* what the process says on stderr */
+static int said = -1;         /* what the process says on stderr */
+static struct screen trouble; /* what was heard of it */
 
 __attribute__((constructor)) static void set_up(void) {
 	if (!mkdtemp(folder))
@@ -35,6 +37,7 @@ static inline struct client serve_file(void) {
 	close(own);
 	close(pipe_fds[1]);
 	said = pipe_fds[0];
+	trouble = (struct screen){0};
 	return client;
 }
 
@@ -47,20 +50,16 @@ static inline int end_file(struct client *client) {
 
 /* Hear it say @expected. */
 static inline void hear_trouble(const char *expected) {
-	static char text[4000];
-	size_t n = 0;
 	struct pollfd ready = {.fd = said, .events = POLLIN};
-	do {
-		if (poll(&ready, 1, PATIENCE_MS) <= 0)
+	bool heard;
+	while (!(heard = screen_shows(&trouble, expected)) && poll(&ready, 1, PATIENCE_MS) > 0) {
+		char text[1000];
+		ssize_t n = read(said, text, sizeof text);
+		if (n <= 0)
 			break;
-		ssize_t got = read(said, text + n, sizeof text - 1 - n);
-		if (got <= 0)
-			break;
-		n += (size_t)got;
-		text[n] = '\0';
-	} while (!strstr(text, expected) && n < sizeof text - 1);
-	if (!CHECK(n && strstr(text, expected)))
-		printf("# expected: %s\n# heard: %s\n", expected, n ? text : "nothing");
+		screen_add(&trouble, text, (size_t)n);
+	}
+	screen_check(&trouble, expected, heard);
 }
 
 /* Have it read its settings, and hear what it says of that. */

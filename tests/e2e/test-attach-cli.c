@@ -12,9 +12,10 @@
 #include <unistd.h>
 #include <utmp.h>
 
+#include "e2e/screen.h"
 #include "tap.h"
 
-enum { PATIENCE_S = 30 };
+enum { PATIENCE_S = 60 };
 
 static char folder[] = "/tmp/gb-attach-XXXXXX";
 
@@ -58,8 +59,7 @@ struct person {
 	pid_t pid;
 	int master;
 	struct termios before;
-	char text[65536];
-	size_t n;
+	struct screen screen;
 };
 
 static void sit_down(struct person *person, const char *const *arguments) {
@@ -78,33 +78,19 @@ static void sit_down(struct person *person, const char *const *arguments) {
 	close(slave);
 }
 
-/* Take what is shown until @text is, and forget what came up to it. */
+/* Wait until @text is to be seen. */
 static bool sees(struct person *person, const char *text) {
 	time_t deadline = time(NULL) + PATIENCE_S;
-	const char *found;
-	while (!(found = strstr(person->text, text)) && time(NULL) < deadline) {
+	bool shown;
+	while (!(shown = screen_shows(&person->screen, text)) && time(NULL) < deadline) {
 		struct pollfd fd = {person->master, POLLIN, 0};
-		size_t room = sizeof person->text - 1 - person->n;
-		if (room == 0)
-			person->n = 0, room = sizeof person->text - 1;
-		ssize_t n = poll(&fd, 1, 1000) > 0 ? read(person->master, person->text + person->n, room) : 0;
+		char bytes[4096];
+		ssize_t n = poll(&fd, 1, 1000) > 0 ? read(person->master, bytes, sizeof bytes) : 0;
 		if (n < 0 && errno != EINTR)
 			break;
-		for (ssize_t i = 0; i < n; i++)
-			if (person->text[person->n + (size_t)i] == '\0')
-				person->text[person->n + (size_t)i] = '?';
-		person->n += n > 0 ? (size_t)n : 0;
-		person->text[person->n] = '\0';
+		screen_add(&person->screen, bytes, n > 0 ? (size_t)n : 0);
 	}
-	if (!CHECK(found)) {
-		tap_quote("missing: ", text);
-		tap_quote("there is: ", person->text);
-		return false;
-	}
-	size_t gone = (size_t)(found - person->text) + strlen(text);
-	memmove(person->text, person->text + gone, person->n - gone + 1);
-	person->n -= gone;
-	return true;
+	return screen_check(&person->screen, text, shown);
 }
 
 static void types(struct person *person, const char *keys) {
@@ -305,7 +291,7 @@ TEST(questions_are_answered_by_who_sits_there) {
 	sees(&one, "word? ");
 	types(&one, "secret\n");
 	sees(&one, "=ben 6");
-	CHECK(!strstr(one.text, "secret"));
+	CHECK(!strstr(one.screen.text, "secret"));
 	CHECK_INT(leaves(&one), 1);
 }
 

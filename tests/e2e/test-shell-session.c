@@ -1,7 +1,10 @@
 /* A shell that lives on, on a terminal. */
 #include <time.h>
 
+#include "e2e/screen.h"
 #include "e2e/shell.h"
+
+enum { PATIENCE_S = 60 };
 
 TEST(state_stays) {
 	struct gb_session *session = open_shell();
@@ -330,36 +333,18 @@ TEST(memory_ends_the_session) {
 
 /* --- somebody at the terminal --- */
 
-struct screen {
-	char text[65536];
-	size_t n;
-};
-
 static void on_bytes(struct gb_session *session, const char *bytes, size_t n, void *data) {
-	struct screen *screen = data;
 	(void)session;
-	if (n > sizeof screen->text - 1 - screen->n)
-		n = sizeof screen->text - 1 - screen->n;
-	memcpy(screen->text + screen->n, bytes, n);
-	screen->n += n;
-	screen->text[screen->n] = '\0';
+	screen_add(data, bytes, n);
 }
 
-/* Wait until @text is to be seen, and forget what was there up to it. */
+/* Wait until @text is to be seen. */
 static bool await_text(struct screen *screen, const char *text) {
-	time_t deadline = time(NULL) + 20;
-	const char *at;
-	while (!(at = strstr(screen->text, text)) && time(NULL) < deadline)
+	time_t deadline = time(NULL) + PATIENCE_S;
+	bool shown;
+	while (!(shown = screen_shows(screen, text)) && time(NULL) < deadline)
 		gb_engine_dispatch(engine, 100, NULL);
-	if (!CHECK(at)) {
-		tap_quote("missing: ", text);
-		tap_quote("there is: ", screen->text);
-		return false;
-	}
-	size_t gone = (size_t)(at - screen->text) + strlen(text);
-	memmove(screen->text, screen->text + gone, screen->n - gone + 1);
-	screen->n -= gone;
-	return true;
+	return screen_check(screen, text, shown);
 }
 
 static void type(struct gb_session *session, const char *text) {
@@ -445,7 +430,6 @@ TEST(somebody_leaves_at_any_moment) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();
 	for (int i = 0; i < 150 && gb_session_state(session) != GB_SESSION_TERMINATED; i++) {
-		screen.n = 0;
 		CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
 		gb_engine_dispatch(engine, 0, NULL);
 		usleep((useconds_t)(i * 37 % 4000));

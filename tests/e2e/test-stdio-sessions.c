@@ -1,4 +1,5 @@
 /* Sessions and Python over the protocol. */
+#include "e2e/screen.h"
 #include "e2e/stdio.h"
 
 #define RUN(number, rest)     "{\"type\":\"run\",\"run\":" #number "," rest "}"
@@ -189,21 +190,19 @@ TEST(questions_are_told_and_answered) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* What the terminal shows, until it shows @text. */
-static bool shows(struct client *client, const char *text) {
-	char shown[4096] = "";
-	size_t n = 0;
-	for (const struct gb_value *said; !strstr(shown, text) && (said = client_hear(client));) {
-		size_t more = 0;
-		const char *bytes = gb_value_bytes(at(said, "bytes"), &more);
-		if (strcmp(text_at(said, "type"), "terminal") != 0 || more >= sizeof shown - n)
+/* Hear what @client's terminal shows, until that is @text. */
+static bool sees(struct client *client, struct screen *screen, const char *text) {
+	bool shown;
+	const struct gb_value *said;
+	while (!(shown = screen_shows(screen, text)) && (said = client_hear(client))) {
+		size_t n = 0;
+		const char *bytes = gb_value_bytes(at(said, "bytes"), &n);
+		if (strcmp(text_at(said, "type"), "terminal") != 0)
 			continue;
 		CHECK_INT(strlen(text_at(said, "session")), 32);
-		memcpy(shown + n, bytes, more);
-		n += more;
-		shown[n] = '\0';
+		screen_add(screen, bytes, n);
 	}
-	return CHECK(strstr(shown, text));
+	return screen_check(screen, text, shown);
 }
 
 /* One that many clients can come to. */
@@ -231,6 +230,7 @@ static void stop(struct place *place) {
 }
 
 TEST(terminals_over_the_wire) {
+	static struct screen ones, twos;
 	struct place place = serve();
 	struct client one = join(&place), two = join(&place);
 	ask(&one, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
@@ -242,12 +242,12 @@ TEST(terminals_over_the_wire) {
 	complains(&two, SESSION("attach", ",\"session\":\"sh\""), "refused", "somebody is attached");
 	complains(&two, SESSION("detach", ",\"session\":\"sh\""), "invalid", "not attached");
 	/* What is typed before there is a prompt may be thrown away, as at any terminal. */
-	shows(&one, "$ ");
+	sees(&one, &ones, "$ ");
 	client_say(&one, SESSION("resize", ",\"session\":\"sh\",\"columns\":44,\"rows\":11"));
 	client_say(&one, SESSION("send", ",\"session\":\"sh\",\"text\":\"stty size; printf '\\\\377!'\\r\""));
-	shows(&one, "11 44\r\n");
-	shows(&one, "\377!");
-	shows(&one, "$ ");
+	sees(&one, &ones, "11 44\r\n");
+	sees(&one, &ones, "\377!");
+	sees(&one, &ones, "$ ");
 	said = ask(&two, SESSION("attach", ",\"session\":\"sh\",\"steal\":true"));
 	CHECK_STR(text_at(said, "type"), "session");
 	said = hear_type(&one, "detached");
@@ -255,7 +255,7 @@ TEST(terminals_over_the_wire) {
 	CHECK(strstr(text_at(said, "reason"), "somebody else"));
 	client_say(&two, SESSION("resize", ",\"session\":\"sh\",\"columns\":80,\"rows\":24"));
 	client_say(&two, SESSION("send", ",\"session\":\"sh\",\"text\":\"stty size\\r\""));
-	shows(&two, "24 80\r\n");
+	sees(&two, &twos, "24 80\r\n");
 	client_say(&one, SESSION("kill", ",\"session\":\"sh\",\"reason\":\"over\""));
 	CHECK_STR(text_at(hear_type(&one, "session"), "session.reason"), "over");
 	said = hear_type(&two, "detached");
