@@ -134,7 +134,7 @@ struct gb_run {
 	struct gb_session *session; /* or NULL */
 	bool begun;
 	enum gb_interrupted { NOT_INTERRUPTED, BY_CALLER, BY_TIME } interrupted;
-	uint64_t grace_end; /* of one that was, ns */
+	unsigned n_interrupts;
 	struct gb_bridge bridge;
 
 	struct gb_values *values; /* of the result, the reports and the logs */

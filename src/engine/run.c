@@ -15,9 +15,11 @@
 #include "engine/limits.h"
 #include "sandbox/protocol.h"
 
-#define GRACE_NS 1000000000ull /* for code that was interrupted */
-#define AGAIN_NS 100000000ull  /* between two interrupts */
+#define AGAIN_NS 100000000ull /* between two interrupts */
 
+/* Code that was interrupted has five seconds; counted, so that a machine that stood still takes none of them.
+ */
+enum { INTERRUPTS_MAX = 50 };
 enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
 
 const char *gb_status_name(enum gb_status status) {
@@ -404,23 +406,31 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 }
 
 /* A signal may come just before the code waits for something, and then does not wake it. So it is sent again
- * until it was heeded or the time for that is over. */
+ * until it was heeded or that was done often enough. */
 static bool send_interrupt(struct gb_run *run) {
-	uint64_t now = gb_now_ns();
-	if (now >= run->grace_end)
+	if (run->n_interrupts == INTERRUPTS_MAX)
 		return false;
+	run->n_interrupts++;
 	/* If it is dead, that will be told. */
-	bool sent = gb_cell_interrupt(run->cell, run->session->n_jobs);
-	run->deadline = sent && now + AGAIN_NS < run->grace_end ? now + AGAIN_NS : run->grace_end;
+	gb_cell_interrupt(run->cell, run->session->n_jobs);
+	run->deadline = gb_now_ns() + AGAIN_NS;
 	gb_engine_wake_at(run->engine, run->deadline);
 	return true;
+}
+
+/* It may have been heeded, and we are late to hear so. */
+static bool interrupt_again(struct gb_run *run) {
+	hold(run);
+	take_in(run);
+	bool goes_on = run->settled || send_interrupt(run);
+	unhold(run);
+	return goes_on;
 }
 
 static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
 	if (run->settled || !run->session || !run->cell || run->interrupted)
 		return false;
 	run->interrupted = why;
-	run->grace_end = gb_now_ns() + GRACE_NS;
 	return send_interrupt(run);
 }
 
@@ -449,7 +459,7 @@ static void rename_interrupted(struct gb_run *run) {
 
 void gb_run_time_out(struct gb_run *run) {
 	char text[80];
-	if (run->interrupted ? send_interrupt(run) : interrupt(run, BY_TIME))
+	if (run->interrupted ? interrupt_again(run) : interrupt(run, BY_TIME))
 		return;
 	if (run->interrupted == BY_CALLER) {
 		stop(run, "interrupted", "the code did not heed an interrupt", false);

@@ -178,15 +178,14 @@ void gb_cell_kill(struct gb_cell *cell) {
 	signal_soon(cell);
 }
 
-bool gb_cell_interrupt(struct gb_cell *cell, int number) {
+void gb_cell_interrupt(struct gb_cell *cell, int number) {
 	if (cell->state == GB_CELL_ENDED || cell->kill_wanted)
-		return false;
+		return;
 	cell->interrupt_wanted = number;
 	if (number && cell->pidfd < 0)
 		gb_cell_await(cell, true);
 	if (number)
 		signal_soon(cell);
-	return true;
 }
 
 void gb_cell_release(struct gb_cell *cell) {

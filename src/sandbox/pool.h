@@ -99,8 +99,8 @@ void gb_pool_rest(struct gb_pool *pool);
 /* Either reaches the process as soon as it is known, if it is not yet. */
 void gb_cell_kill(struct gb_cell *cell);
 /* SIGINT, with a number above 0 that says what is meant; GB_SIGNAL_AGAIN if it was sent with the same number
- * before. 0: what was not sent yet is not to be. False if the process is known to be gone, or was killed. */
-bool gb_cell_interrupt(struct gb_cell *cell, int number);
+ * before. 0: what was not sent yet is not to be. */
+void gb_cell_interrupt(struct gb_cell *cell, int number);
 void gb_cell_release(struct gb_cell *cell);
 
 #endif

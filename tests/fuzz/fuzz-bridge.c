@@ -87,9 +87,8 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	return &pool->cell;
 }
 
-bool gb_cell_interrupt(struct gb_cell *cell, int number) {
+void gb_cell_interrupt(struct gb_cell *cell, int number) {
 	(void)cell, (void)number;
-	return true;
 }
 
 void gb_cell_kill(struct gb_cell *cell) {
