@@ -245,16 +245,17 @@ enum reached session_reach(
 		complain(command, "%s", err.message);
 		return UNREACHABLE;
 	}
-	/* One that has just ended may still take a connection, and say nothing. */
+	/* One that has just ended may still take a connection, and say nothing; one that we have started may
+	 * have ended again, having nothing to keep. */
 	for (int i = 0; i < TRIES; i++) {
 		if (!try_reach(client, &place, language, &err)) {
 			complain(command, "%s", err.message);
 			session_leave(client);
 			return UNREACHABLE;
 		}
-		if (client->fd < 0)
+		if (client->fd < 0 && !language)
 			return NOBODY_THERE;
-		if (strcmp(session_text(hear(client), "type"), "hello") == 0)
+		if (client->fd >= 0 && strcmp(session_text(hear(client), "type"), "hello") == 0)
 			return REACHED;
 		gb_close_fd(&client->fd);
 	}

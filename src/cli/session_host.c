@@ -25,14 +25,15 @@ struct host {
 	struct gb_source timer;
 	int timer_fd;
 	bool lingers; /* the timer is set */
+	bool due;     /* it has gone off */
 };
 
 static void on_timer(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct host *host = gb_container(struct host, timer, source);
 	uint64_t expirations;
-	if (read(host->timer_fd, &expirations, sizeof expirations) > 0 && host->lingers)
-		host->service.stopped = true;
+	if (read(host->timer_fd, &expirations, sizeof expirations) > 0)
+		host->due = host->lingers;
 }
 
 static bool watch_timer(struct host *host, struct gb_err *err) {
@@ -54,9 +55,12 @@ static bool open_host(struct host *host, struct gb_err *err) {
 	       gb_listener_create(service->server, place.socket, &host->listener, err);
 }
 
-/* Set or stop the timer by which it ends. */
+/* Set or stop the timer by which it ends; and end, if nobody came in the same turn in which it went off. */
 static void linger(struct host *host) {
 	bool needed = gb_server_sessions(host->service.server) || gb_server_clients(host->service.server);
+	if (host->due && !needed)
+		host->service.stopped = true;
+	host->due = false;
 	if (needed != host->lingers)
 		return;
 	host->lingers = !needed;
@@ -116,8 +120,10 @@ static int run(const struct command *self, int argc, char **argv) {
 		gb_str_parse_duration_ms(linger_ms, &host.linger_ms);
 	bool ok = open_host(&host, &err);
 	say_ready(ok ? "ok" : err.message);
-	while (ok && !host.service.stopped) {
+	while (ok) {
 		linger(&host);
+		if (host.service.stopped)
+			break;
 		ok = gb_server_turn(host.service.server, &err);
 	}
 	if (err.code)
