@@ -1,5 +1,7 @@
 #include "runtime/shell/awaiting.h"
 
+#include <poll.h>
+
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "runtime/program/post.h"
@@ -74,12 +76,24 @@ int gb_awaiting_pause(const struct gb_awaiting *awaiting) {
 	return awaiting->look_at > now ? (int)((awaiting->look_at - now) / MS) + 1 : 0;
 }
 
+/* Bytes that one side has written and the other not read: a question that we have not seen, or an answer to
+ * it. The kernel passes them on when it comes to it, or when it is asked. */
+static bool something_is_said(const struct gb_tty *tty) {
+	struct pollfd ends[] = {{tty->master, POLLIN, 0}, {tty->slave, POLLIN, 0}};
+	return poll(ends, GB_COUNT(ends), 0) > 0 && ((ends[0].revents | ends[1].revents) & POLLIN);
+}
+
 void gb_awaiting_look(struct gb_awaiting *awaiting, const struct gb_tty *tty) {
 	uint64_t now = gb_now_ns();
 	if (now < awaiting->look_at)
 		return;
 	enum gb_waiting waiting = gb_waiting_for(tty->master, tty->device);
-	tell(awaiting, waiting == GB_WAITING_UNKNOWN ? guess(awaiting) : waiting == GB_WAITING_YES);
+	bool waits = waiting == GB_WAITING_UNKNOWN ? guess(awaiting) : waiting == GB_WAITING_YES;
+	if (waits && !awaiting->told && something_is_said(tty)) {
+		awaiting->look_at = now + FIRST_LOOK_MS * MS;
+		return;
+	}
+	tell(awaiting, waits);
 	awaiting->pause_ms = awaiting->pause_ms * 2 < LOOK_MS ? awaiting->pause_ms * 2 : LOOK_MS;
 	awaiting->look_at = now + (awaiting->told ? LOOK_AGAIN_MS : awaiting->pause_ms) * MS;
 }
