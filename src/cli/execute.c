@@ -208,11 +208,11 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	request->gate.on_log = on_log;
 	request->gate.on_output = on_output;
 	request->gate.data = request;
+	heed_stops();
 	if (!gb_gate_submit(gate, &request->gate, &pass, &err)) {
 		complain(&command_execute, "%s", err.message);
 		return status;
 	}
-	heed_stops();
 	if (wait_for(gate, pass, &err))
 		status = show(request, gb_pass_result(pass));
 	else

@@ -12,7 +12,7 @@
 #include "sixel_program.h"
 
 enum {
-	ANSWER_MS = 100,
+	ANSWER_MS = 2000,
 	PICTURE_MAX = 8 << 20,
 	SIXELS_MAX = 32 << 20,
 	MEMORY = 256 << 20,

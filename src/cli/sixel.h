@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Asks the terminal, which answers at once or, after a tenth of a second, does not. */
+/* Asks the terminal, which answers at once or, after two seconds, does not. */
 bool sixel_terminal(void);
 
 /* Draw a PNG. It is decoded in a sandbox of its own, since it is the guest's; what comes back is looked at

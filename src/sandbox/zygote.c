@@ -15,7 +15,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/spawn.h"
 
-enum { DEATH_MS = 5000 };
+enum { DEATH_MS = 20000 };
 
 static bool write_proc(pid_t pid, const char *name, const char *text, struct gb_err *err) {
 	char path[64];
