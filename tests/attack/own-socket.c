@@ -81,8 +81,8 @@ ATTACK(splice_pages_into_the_socket, .furnished_allows = true, .layers = GB_LAYE
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_pipe2, ends, 0));
 	try(&tries, syscall(SYS_vmsplice, ends[1], &iov, 1, 0));
-	try(&tries, syscall(SYS_splice, ends[0], NULL, GB_FD_CELL, NULL, 1, 0));
-	try(&tries, syscall(SYS_tee, ends[0], ends[1], 1, 2 /* SPLICE_F_NONBLOCK */));
+	try(&tries, syscall(SYS_splice, ends[0], NULL, GB_FD_CELL, NULL, 1, SPLICE_F_NONBLOCK));
+	try(&tries, syscall(SYS_tee, ends[0], ends[1], 1, SPLICE_F_NONBLOCK));
 	try(&tries, syscall(SYS_sendfile, GB_FD_CELL, 0, NULL, 1));
 	return tries_end(&tries);
 }

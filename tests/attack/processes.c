@@ -189,7 +189,7 @@ struct gb_run *hostile_start(struct gb_engine *engine, const char *behaviour, ui
 }
 
 bool engine_works(struct gb_engine *engine) {
-	struct gb_run *run = hostile_start(engine, "ok", 5000);
+	struct gb_run *run = hostile_start(engine, "ok", 60000);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
 	bool ok = result && result->status == GB_SUCCESS && gb_value_as_number(result->value) == 42;
 	if (result && !ok)

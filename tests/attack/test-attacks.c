@@ -11,7 +11,7 @@
 #include "sandbox/oneshot.h"
 #include "tap.h"
 
-enum { TIMEOUT_MS = 10000 };
+enum { TIMEOUT_MS = 20000 };
 
 /* Namespaces are for those who have one of users; the others are made to go the same way. */
 enum {

@@ -11,7 +11,7 @@
 #include "processes.h"
 #include "tap.h"
 
-enum { TIMEOUT_MS = 400, LONG_MS = 20000, MEMORY_BOUND_MB = 16, PATIENCE_MS = 3000 };
+enum { TIMEOUT_MS = 400, LONG_MS = 60000, MEMORY_BOUND_MB = 16, PATIENCE_MS = 60000 };
 
 /* What is there before a run must be what is there after it. */
 struct inventory {

@@ -5,7 +5,7 @@ export LC_ALL=C.UTF-8
 . "$(dirname "$0")/tap.sh"
 export GLOVEBOX_STATE_DIR=$scratch/state GLOVEBOX_CONFIG=$scratch/glovebox.yaml HOME=$scratch
 
-until_true() { for _ in $(seq 200); do "$@" && return; sleep 0.05; done; return 1; }
+until_true() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; return 1; }
 configure() { printf '%b' "$1" > "$GLOVEBOX_CONFIG"; }
 # Wait until one is pending, and decide: approve, deny, trust.
 decide() {

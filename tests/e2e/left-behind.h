@@ -18,7 +18,7 @@ static inline long many(long usual, long usual_when_sanitized) {
 /* Let what was killed be reaped and what is to be warm be warm: until nothing has changed for a while. */
 static inline void calm_down(struct gb_engine *engine) {
 	unsigned before = 0, n_same = 0;
-	for (int i = 0; i < 3000 && n_same < 40; i++) {
+	for (int i = 0; i < 6000 && n_same < 100; i++) {
 		usleep(10000);
 		gb_engine_dispatch(engine, 0, NULL);
 		unsigned now = count_descendants(getpid());

@@ -13,7 +13,7 @@ hosts() {
   done
 }
 no_hosts() { [ -z "$(hosts)" ]; }
-until_true() { for _ in $(seq 200); do "$@" && return; sleep 0.05; done; return 1; }
+until_true() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; return 1; }
 trap 'for pid in $(hosts); do kill "$pid"; done; rm -rf "$scratch"' EXIT
 
 # A value, and something that looks like a token; in the code they stand in pieces.

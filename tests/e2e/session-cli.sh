@@ -16,7 +16,7 @@ hosts() {
 end_hosts() { for pid in $(hosts); do kill "$pid"; done; }
 trap 'end_hosts; rm -rf "$scratch"' EXIT
 
-until_true() { for _ in $(seq 200); do "$@" && return; sleep 0.05; done; return 1; }
+until_true() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; return 1; }
 
 a() { run 0 session list && [ -z "$out$err" ] && run 0 session list --json && [ "$out" = '[]' ] && [ -z "$(hosts)" ]; }
 ok 'to ask what there is starts nothing' a

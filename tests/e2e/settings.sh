@@ -10,10 +10,11 @@ mkdir -p "$HOME" "$scratch/work" && cd "$scratch/work" || exit 1
 configure() { printf '%b' "$1" > glovebox.yaml; }
 
 # --- run ---
-configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 2s, memory: 8M, maxMemory: 32M}, python: {output: 1K}}\n'
-a() { run 124 run -e 'for(;;);' && has "$err" '310 ms' && run 1 run -e 'export default new ArrayBuffer(2e7).byteLength' && has "$err" memory && run 0 run -e 'export default new ArrayBuffer(2e7).byteLength' --memory 32M && [ "$out" = 20000000 ] && run 0 run -l python -e 'print("x" * 5000)' --json && json 'j["truncated"]'; }
+configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 20s, memory: 8M, maxMemory: 32M}, python: {output: 1K}}\n'
+a() { run 124 run -e 'for(;;);' && has "$err" '310 ms' && run 1 run -e 'export default new ArrayBuffer(2e7).byteLength' --timeout 20s && has "$err" memory && run 0 run -e 'export default new ArrayBuffer(2e7).byteLength' --memory 32M --timeout 20s && [ "$out" = 20000000 ] && run 0 run -l python -e 'print("x" * 5000)' --json && json 'j["truncated"]'; }
 ok 'a run that asks for nothing has what is set' a
-a() { run 2 run -e 1 --timeout 3s && has "$err" 'the setting limits.javascript.maxTimeout allows, which is 2000' && run 2 run -e 1 --memory 33M && has "$err" limits.javascript.maxMemory && run 0 run -e 1 --timeout 2s && run 124 run -e 'for(;;);' --timeout 3s --set limits.javascript.maxTimeout=5s; }
+configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 500ms, maxMemory: 32M}}\n'
+a() { run 2 run -e 1 --timeout 501ms && has "$err" 'the setting limits.javascript.maxTimeout allows, which is 500' && run 2 run -e 1 --memory 33M && has "$err" limits.javascript.maxMemory && run 124 run -e 'for(;;);' --timeout 500ms && run 124 run -e 'for(;;);' --timeout 700ms --set limits.javascript.maxTimeout=5s; }
 ok 'one that asks for more is told which setting forbids it' a
 a() { configure 'limits: {javascript: {timeout: soon}}\n' && run 2 run -e 1 && has "$err" './glovebox.yaml:1:32: limits.javascript.timeout: expected a duration' && run 0 run -e 1 --config /dev/null && run 2 run -e 1 --config /dev/null --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 2 stdio && run 2 bench && run 2 audit list && run 2 secrets list; }
 ok 'a mistake in them is an error everywhere' a
@@ -37,11 +38,11 @@ a() { echo shy-of-light > "$scratch/in" && stdin=$scratch/in run 0 secrets add P
 ok 'so do secrets' a
 a() { printf 'ab-1234 cd-1234' > "$scratch/in" && PASS=cd-1234 stdin=$scratch/in run 0 secrets mask --set 'secrets.patterns=["ab-[0-9]{4}"]' --set secrets.environment=PASS && [ "$out" = '*** ***' ]; }
 ok 'what would be masked follows them' a
-configure "stateDir: $scratch/kept\nagent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 20s}\n"
+configure "stateDir: $scratch/kept\nagent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 60s}\n"
 a() {
   "$glovebox" execute -l python -e 'print(2)' > "$scratch/answer" 2>&1 &
   local pid=$! id='' result
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     id=$("$glovebox" approvals list --json 2> /dev/null | grep -o '"id":"[0-9a-f]*' | cut -d'"' -f4)
     [ -z "$id" ] || break
     sleep 0.05

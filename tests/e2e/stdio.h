@@ -58,7 +58,7 @@ static inline struct client client_connect(const char *path) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	gb_buf_init(&client.got, 1000u << 20);
-	for (int i = 0; i < 500; i++, usleep(20000)) {
+	for (int i = 0; i < 3000; i++, usleep(20000)) {
 		client.in = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (connect(client.in, (struct sockaddr *)&address, sizeof address) == 0)
 			break;

@@ -178,7 +178,9 @@ TEST(what_was_typed_before_is_no_answer) {
 }
 
 TEST(a_question_ends_when_its_time_is_up) {
-	auto_person struct person person = person_sit((struct gb_approvals_options){.timeout_ms = 1500});
+	auto_person struct person person = person_sit((struct gb_approvals_options){.timeout_ms = 5000});
+	/* One whose time is up before somebody has come is asked about by nobody. */
+	SEE(&person, "Waiting for requests");
 	struct gb_approval_ticket ticket = submit(&person, "first");
 	SEE(&person, "expired");
 	CHECK_INT(state_of(&person, ticket.id), GB_APPROVAL_EXPIRED);

@@ -404,8 +404,9 @@ enum { WRITERS = 4, EACH = 500, TIMES = 20 };
 static void write_beside_others(const char *folder, unsigned who) {
 	struct gb_audit *audit;
 	struct gb_err err = {0};
+	const struct gb_audit_options patient = {.busy_ms = 60000};
 	for (unsigned i = 0; i < TIMES; i++)
-		if (!gb_audit_open(folder, NULL, &audit, &err) ||
+		if (!gb_audit_open(folder, &patient, &audit, &err) ||
 		    !append_many(audit, who * 100000 + i * 1000, EACH / TIMES, 1 + who * 3, &err) ||
 		    !gb_audit_close(audit, &err)) {
 			printf("# writer %u: %s\n", who, err.message);

@@ -82,7 +82,7 @@ static struct gb_run *start_with(struct host *host, const char *source) {
 				 .on_report = on_report,
 				 .on_settled = on_settled,
 				 .report = true,
-				 .timeout_ms = 20000,
+				 .timeout_ms = 60000,
 				 .data = host});
 }
 
@@ -370,20 +370,23 @@ static void terminate_and_read(struct gb_run *run, const struct gb_log *log, voi
 	if (mine == 0) {
 		usleep(100000); /* more is said meanwhile, and heard while the run ends */
 		gb_run_terminate(run, NULL);
-		CHECK(*said > 1);
 	}
 	CHECK(log->timestamp > 0 && gb_value_as_number(gb_value_at(log->args, 0)) == mine);
 }
 
 TEST(a_log_line_outlives_the_end_of_its_run) {
 	unsigned said = 0;
-	struct gb_run *run =
-	    start(engine, (struct gb_run_options){.source = "for (let i = 0; i < 5000; i++) console.log(i)",
-			      .on_log = terminate_and_read,
-			      .data = &said});
-	CHECK(gb_run_wait(run));
-	CHECK(said > 0);
-	gb_run_destroy(run);
+	/* On a busy machine it may have said nothing more by then. */
+	for (int i = 0; i < 100 && said < 2; i++) {
+		said = 0;
+		struct gb_run *run = start(
+		    engine, (struct gb_run_options){.source = "for (let i = 0; i < 5000; i++) console.log(i)",
+				.on_log = terminate_and_read,
+				.data = &said});
+		CHECK(gb_run_wait(run));
+		gb_run_destroy(run);
+	}
+	CHECK(said > 1);
 }
 
 /* --- calls that outlive their run --- */

@@ -240,7 +240,7 @@ TEST(a_prompt_is_told_without_secrets) {
 	struct heard heard;
 	struct gb_err err = {0};
 	CHECK(submit(&site, request, &heard));
-	for (int i = 0; i < 500 && !*heard.prompt; i++)
+	for (int i = 0; i < 3000 && !*heard.prompt; i++)
 		CHECK(gb_gate_turn(site.gate, 20, &err));
 	CHECK_STR(heard.prompt, "key ***? ");
 	gb_pass_terminate(heard.pass, NULL);

@@ -137,7 +137,7 @@ TEST(what_was_refused_is_no_call) {
 
 static void check_refused_beside(const char *yaml, struct gb_gate_request second, const char *setting) {
 	auto_site struct site site = site_make(yaml);
-	struct gb_gate_request request = python("import time; time.sleep(20)");
+	struct gb_gate_request request = python("import time; time.sleep(1000)");
 	struct heard first;
 	request.conversation = "c";
 	CHECK(submit(&site, request, &first));
@@ -304,7 +304,7 @@ TEST(what_waits_is_asked_about_again_under_other_rules) {
 	/* The same rules in other words. */
 	CHECK(site_configure(&site, "agent.enabled: true\nenergy.enabled: false\n", &err));
 	CHECK_INT(heard.n_pending, 1);
-	CHECK(site_configure(&site, ASKING "agent.maxExecutionTime: 1s\n", &err));
+	CHECK(site_configure(&site, ASKING "agent.maxExecutionTime: 50s\n", &err));
 	CHECK_INT(heard.n_pending, 2);
 	CHECK(strcmp(before, heard.approval) != 0);
 	decide(&site, heard.approval, GB_APPROVE);
@@ -363,7 +363,7 @@ TEST(what_is_abandoned_is_recorded) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	struct heard heard;
-	CHECK(submit(&site, python("import time; time.sleep(20)"), &heard));
+	CHECK(submit(&site, python("import time; time.sleep(1000)"), &heard));
 	gb_pass_destroy(heard.pass);
 	CHECK(gb_gate_turn(site.gate, 0, &err));
 	CHECK_INT(heard.n_done, 0);

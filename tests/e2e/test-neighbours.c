@@ -10,7 +10,7 @@ static struct gb_run *begin(const char *script) {
 		engine = engine_with((struct gb_engine_options){.shards = 1, .ready = 1u << GB_SHELL});
 	return CHECK(engine)
 		   ? start(engine,
-			 (struct gb_run_options){.source = script, .language = GB_SHELL, .timeout_ms = 20000})
+			 (struct gb_run_options){.source = script, .language = GB_SHELL, .timeout_ms = 60000})
 		   : NULL;
 }
 
@@ -28,7 +28,7 @@ static void let_it_begin(struct gb_run *run) {
 }
 
 TEST(a_fork_bomb_takes_nothing_from_its_neighbour) {
-	struct gb_run *bomb = begin("f() { f | f & }; f 2>/dev/null; sleep 10");
+	struct gb_run *bomb = begin("f() { f | f & }; f 2>/dev/null; sleep 1000");
 	let_it_begin(bomb);
 	expect(begin("for i in $(seq 30); do (sleep 0.01) & done; wait; echo all"), "all\n");
 	gb_run_terminate(bomb, NULL);
@@ -51,7 +51,7 @@ TEST(a_bomb_is_as_large_as_it_may_be) {
 }
 
 TEST(processes_of_others_are_not_to_be_seen) {
-	struct gb_run *other = begin("exec -a neighbour sleep 10");
+	struct gb_run *other = begin("exec -a neighbour sleep 1000");
 	let_it_begin(other);
 	expect(begin("cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c [n]eighbour; kill -9 -1; echo here"),
 	    "0\nhere\n");
@@ -64,7 +64,8 @@ TEST(networks_and_names_are_apart) {
 	static const char listen_abstract[] =
 	    "python3 -c \"import socket, time; s = socket.socket(socket.AF_UNIX); s.bind('\\0gb-test'); "
 	    "s.listen(); "
-	    "t = socket.socket(); t.bind(('127.0.0.1', 4711)); t.listen(); time.sleep(10)\"";
+	    "t = socket.socket(); t.bind(('127.0.0.1', 4711)); t.listen(); open('/tmp/ready', 'w'); "
+	    "time.sleep(1000)\"";
 	static const char connect_abstract[] =
 	    "python3 - <<'END'\nimport socket\nfor family, address in ((socket.AF_UNIX, '\\0gb-test'), "
 	    "(socket.AF_INET, "
@@ -77,14 +78,15 @@ TEST(networks_and_names_are_apart) {
 	gb_run_terminate(other, NULL);
 	gb_run_destroy(other);
 	/* The same in one cell, where they find each other. */
-	char both[sizeof listen_abstract + sizeof connect_abstract + 32];
-	snprintf(both, sizeof both, "%s & sleep 1\n%s", listen_abstract, connect_abstract);
+	char both[sizeof listen_abstract + sizeof connect_abstract + 64];
+	snprintf(both, sizeof both, "%s & until [ -e /tmp/ready ]; do sleep 0.01; done\n%s", listen_abstract,
+	    connect_abstract);
 	expect(begin(both), "connected\nconnected\n");
 }
 
 TEST(files_are_apart) {
 	struct gb_run *other =
-	    begin("echo mine > /tmp/f; echo mine > /dev/shm/f; echo mine > /box/f; sleep 10");
+	    begin("echo mine > /tmp/f; echo mine > /dev/shm/f; echo mine > /box/f; sleep 1000");
 	let_it_begin(other);
 	expect(begin("ls /tmp /dev/shm /box | grep -c '^f$'"), "0\n");
 	gb_run_terminate(other, NULL);
@@ -99,9 +101,9 @@ TEST(nobody_takes_a_user_namespace) {
 }
 
 TEST(memory_that_is_shared_counts) {
-	struct gb_run *run =
-	    begin("python3 -c \"import mmap\nkept = []\nfor i in range(6):\n    kept.append(mmap.mmap(-1, "
-		  "100 << 20))\n    kept[-1].write(b'x' * (100 << 20))\nprint('had it')\"; sleep 0.1");
+	struct gb_run *run = begin(
+	    "python3 -c \"import mmap, time\nkept = []\nfor i in range(6):\n    kept.append(mmap.mmap(-1, "
+	    "100 << 20))\n    kept[-1].write(b'x' * (100 << 20))\nprint('had it')\ntime.sleep(1000)\"");
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
 	if (CHECK(result))
 		CHECK_INT(result->status, GB_MEMORY);

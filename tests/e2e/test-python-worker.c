@@ -167,19 +167,20 @@ TEST(interrupts_at_any_moment_leave_the_session_whole) {
 TEST(output_can_be_watched) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
-	cell_send(&cell, &(struct job){.source = "print('working')\nx = 0\nwhile True: x += 1"});
+	cell_send(&cell, &(struct job){.source = "print('working', end='')\nx = 0\nwhile True: x += 1"});
 	CHECK(cell_hear(&cell, &outcome));
-	CHECK_INT(outcome.out.len, 8);
+	CHECK_INT(outcome.out.len, 7);
 	outcome_finish(&outcome);
 	cell_end(&cell);
 }
 
-TEST(a_short_run_says_all_in_one_go) {
+/* But for what a timer sends, should it take long. */
+TEST(a_short_run_says_much_in_one_go) {
 	struct cell cell = cell_start(true);
 	struct outcome outcome;
-	cell_send(&cell, &(struct job){.source = "for i in range(20): print(i)\n'done'"});
+	cell_send(&cell, &(struct job){.source = "for i in range(200): print(i)\n'done'"});
 	if (CHECK(cell_receive(&cell, &outcome)))
-		CHECK(outcome.n_output_frames <= 2);
+		CHECK(outcome.n_output_frames < 100);
 	outcome_finish(&outcome);
 	cell_end(&cell);
 }

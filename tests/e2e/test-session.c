@@ -29,7 +29,7 @@ static struct gb_run *begin(struct gb_session *session, const char *source, uint
 
 /* What @source gives in @session: a number, or -1 and @ret_code says why. */
 static double number(struct gb_session *session, const char *source, char ret_code[64]) {
-	struct gb_run *run = begin(session, source, 20000);
+	struct gb_run *run = begin(session, source, 60000);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
 	double value = -1;
 	snprintf(ret_code, 64, "%s", result ? result->error.name : "no run");
@@ -83,7 +83,7 @@ TEST(a_variable_is_what_its_name_evaluates_to) {
 	char why[64];
 	number(session, set, why);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct gb_run *run = begin(session, cases[i].source, 20000);
+		struct gb_run *run = begin(session, cases[i].source, 60000);
 		const struct gb_result *result = gb_run_wait(run);
 		char *json = gb_value_to_json(result->value, 0, NULL, NULL);
 		CHECK_STR(result->status == GB_SUCCESS ? json : result->error.name, cases[i].told);
@@ -130,7 +130,7 @@ TEST(a_caller_can_interrupt) {
 	struct gb_session *session = open_session();
 	char why[64];
 	number(session, "x = 8", why);
-	struct gb_run *run = begin(session, "import time\ntime.sleep(100)", 20000);
+	struct gb_run *run = begin(session, "import time\ntime.sleep(100)", 60000);
 	CHECK(gb_run_interrupt(run));
 	CHECK(!gb_run_interrupt(run));
 	const struct gb_result *result = gb_run_wait(run);
@@ -157,7 +157,7 @@ TEST(what_does_not_heed_an_interrupt_is_killed) {
 
 TEST(a_crash_ends_the_session_and_is_told) {
 	struct gb_session *session = open_session();
-	struct gb_run *run = begin(session, "import ctypes\nctypes.string_at(0)", 20000);
+	struct gb_run *run = begin(session, "import ctypes\nctypes.string_at(0)", 60000);
 	const struct gb_result *result = gb_run_wait(run);
 	CHECK_STR(result->error.code, "crashed");
 	CHECK(strstr(gb_session_reason(session), "SIGSEGV"));
@@ -169,7 +169,7 @@ TEST(a_crash_ends_the_session_and_is_told) {
 TEST(a_session_that_breaks_the_protocol_is_over) {
 	struct gb_session *session = open_session();
 	struct gb_run *run =
-	    begin(session, "import os, time\nos.write(3, b'\\xff' * 8)\ntime.sleep(5)", 20000);
+	    begin(session, "import os, time\nos.write(3, b'\\xff' * 8)\ntime.sleep(5)", 60000);
 	const struct gb_result *result = gb_run_wait(run);
 	struct gb_err err = {0};
 	struct gb_run *next;
@@ -184,7 +184,7 @@ TEST(a_session_that_breaks_the_protocol_is_over) {
 
 TEST(who_does_not_heed_the_caller_is_not_said_to_be_late) {
 	struct gb_session *session = open_session();
-	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 20000);
+	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 60000);
 	for (int i = 0; i < 20; i++)
 		gb_engine_dispatch(engine, 10, NULL);
 	CHECK(gb_run_interrupt(run));
@@ -198,7 +198,7 @@ TEST(who_does_not_heed_the_caller_is_not_said_to_be_late) {
 TEST(one_run_at_a_time) {
 	struct gb_session *session = open_session();
 	struct gb_err err = {0};
-	struct gb_run *run = begin(session, "import time\ntime.sleep(0.2)", 20000), *other;
+	struct gb_run *run = begin(session, "import time\ntime.sleep(0.2)", 60000), *other;
 	CHECK(
 	    !gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &other, &err));
 	CHECK_INT(err.code, GB_EBUSY);
@@ -217,9 +217,8 @@ TEST(a_session_dies_while_idle) {
 	    "    ctypes.string_at(0)\n"
 	    "threading.Thread(target=die, daemon=True).start()",
 	    why);
-	for (int i = 0; i < 100 && gb_session_state(session) != GB_SESSION_TERMINATED; i++)
+	while (gb_session_state(session) != GB_SESSION_TERMINATED)
 		gb_engine_dispatch(engine, 20, NULL);
-	CHECK_INT(gb_session_state(session), GB_SESSION_TERMINATED);
 	CHECK(strstr(gb_session_reason(session), "SIGSEGV"));
 	gb_session_close(session);
 }
@@ -228,13 +227,12 @@ TEST(a_session_that_is_closed_while_it_executes_leaves_nothing) {
 	struct census before = take_census();
 	for (int i = 0; i < 20; i++) {
 		struct gb_session *session = open_session();
-		begin(session, "while True: pass", 20000);
+		begin(session, "while True: pass", 60000);
 		gb_session_close(session);
 	}
-	for (int i = 0; i < 50; i++)
+	for (int i = 0; i < 6000 && take_census().fds > before.fds + 8; i++)
 		gb_engine_dispatch(engine, 10, NULL);
-	struct census after = take_census();
-	CHECK(after.fds <= before.fds + 8);
+	CHECK(take_census().fds <= before.fds + 8);
 }
 
 TEST(javascript_over_its_memory_ends_the_session) {
@@ -242,7 +240,7 @@ TEST(javascript_over_its_memory_ends_the_session) {
 	struct gb_err err = {0};
 	struct gb_run *next;
 	CHECK(gb_session_open(engine, GB_JAVASCRIPT, NULL, &session, &err));
-	struct gb_run *run = begin(session, "let a = []; for (;;) a.push(new Array(1000).fill(0))", 20000);
+	struct gb_run *run = begin(session, "let a = []; for (;;) a.push(new Array(1000).fill(0))", 60000);
 	const struct gb_result *result = gb_run_wait(run);
 	CHECK_STR(gb_status_name(result->status), "memory");
 	CHECK_INT(gb_session_state(session), GB_SESSION_TERMINATED);
@@ -328,7 +326,7 @@ TEST(files_go_in_and_changed_ones_come_out) {
 
 /* How many files a run of @session's sends. */
 static int count_files(struct gb_session *session, const char *source) {
-	struct gb_run *run = begin(session, source, 20000);
+	struct gb_run *run = begin(session, source, 60000);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
 	int n = result && result->status == GB_SUCCESS ? (int)gb_value_count(result->files) : -1;
 	gb_run_destroy(run);
@@ -354,7 +352,7 @@ TEST(what_a_thread_writes_between_runs_comes_out_with_the_next) {
 				       "def write():\n"
 				       "    go.wait()\n"
 				       "    time.sleep(0.05)\n"
-				       "    open('late', 'w').write('x')\n"
+				       "    open('late.tmp', 'w').write('x'); os.rename('late.tmp', 'late')\n"
 				       "t = threading.Thread(target=write); t.start()"),
 	    0);
 	/* On a busy machine the thread may be quicker than the end of the first. */

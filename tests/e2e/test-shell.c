@@ -84,7 +84,9 @@ TEST(files_go_in_and_come_out) {
 
 TEST(what_is_left_running_ends_with_the_run) {
 	/* What it had written by then is told; it itself is not waited for. */
-	check_run(NULL, "(echo early; exec sleep 1000) & sleep 0.2; echo done", 0, "early\ndone\n");
+	check_run(NULL,
+	    "(echo early; : > go; exec sleep 1000) & until [ -e go ]; do sleep 0.01; done; echo done", 0,
+	    "early\ndone\n");
 	check_run(NULL, "setsid sleep 1000 & (trap '' TERM HUP; sleep 1000) & echo done", 0, "done\n");
 }
 
@@ -92,14 +94,14 @@ TEST(a_script_ends_where_it_ends) {
 	check_run(NULL, "trap 'echo bye; exit 4' EXIT; echo hi; false", 4, "hi\nbye\n");
 	check_run(NULL, "trap 'echo $?' EXIT; (exit 7)", 7, "7\n");
 	check_run(NULL, "trap : EXIT; trap - EXIT; echo hi", 0, "hi\n");
-	check_run(NULL, "echo end 0 > /dev/shm/.glovebox-end; sleep 0.1; echo not here", 0, "");
+	check_run(NULL, "echo end 0 > /dev/shm/.glovebox-end; sleep 1000; echo not here", 0, "");
 	check_run(NULL, "head -c 100000 /dev/zero > /dev/shm/.glovebox-end; (exit 7)", 7, "");
 	check_run(NULL, "rm /dev/shm/.glovebox-end; (exit 7)", 7, "");
 	check_run(NULL, "rm /dev/shm/.glovebox-end; mkdir /dev/shm/.glovebox-end; (exit 7)", 7, "");
 	check_run(NULL,
-	    "rm /dev/shm/.glovebox-end; mkfifo /dev/shm/.glovebox-end; (sleep 0.2; cat "
-	    "/dev/shm/.glovebox-end) & (exit 7)",
-	    7, "end 7\n");
+	    "rm /dev/shm/.glovebox-end; mkfifo /dev/shm/.glovebox-end; exec 5<>/dev/shm/.glovebox-end; (exit "
+	    "7)",
+	    7, "");
 	check_run(NULL, "set -x; echo hi", 0, "hi\n++ echo hi\n");
 	check_run(NULL, "set -e; false; echo not here", 1, "");
 	check_run(NULL, "exec echo replaced", 0, "replaced\n");
@@ -133,7 +135,7 @@ TEST(much_output) {
 TEST(time_and_memory_have_limits) {
 	struct gb_run *run;
 	const struct gb_result *result =
-	    shell(&run, (struct gb_run_options){.source = "echo x; sleep 1000", .timeout_ms = 2000});
+	    shell(&run, (struct gb_run_options){.source = "echo x; sleep 1000", .timeout_ms = 5000});
 	CHECK_STR(result->error.code, "timeout");
 	CHECK_STR(result->stdout_text, "x\n");
 	gb_run_destroy(run);

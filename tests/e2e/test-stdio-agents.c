@@ -62,7 +62,7 @@ TEST(one_setting_lets_them_also_while_it_serves) {
 	client_result(&client, 1, "denied");
 	configure(OPEN_TO_ALL);
 	read_again(&client, "settings were read again");
-	client_say(&client, EXECUTE(2, "print(1); 6*7", ",\"purpose\":\"a sum\""));
+	client_say(&client, EXECUTE(2, "print('1\\\\n', end=''); 6*7", ",\"purpose\":\"a sum\""));
 	const struct gb_value *heard = client_expect(&client, "output", 2);
 	CHECK_STR(text_at(heard, "text"), "1\n");
 	heard = client_result(&client, 2, "success");
@@ -142,7 +142,7 @@ TEST(a_request_can_be_withdrawn_and_stopped) {
 	CHECK_STR(text_at(heard, "result.error.message"), "never mind");
 	configure(OPEN_TO_ALL);
 	read_again(&client, "settings were read again");
-	client_say(&client, EXECUTE(2, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_say(&client, EXECUTE(2, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 2);
 	client_say(&client, "{\"type\":\"terminate\",\"run\":2}");
 	client_result(&client, 2, "terminated");
@@ -169,8 +169,8 @@ TEST(who_goes_away_withdraws) {
 
 TEST(who_goes_away_leaves_a_record) {
 	struct client client = serve(OPEN_TO_ALL);
-	client_say(
-	    &client, EXECUTE(1, "print(1, flush=True)\\nwhile True: pass", ",\"purpose\":\"endless\""));
+	client_say(&client,
+	    EXECUTE(1, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ",\"purpose\":\"endless\""));
 	client_expect(&client, "output", 1);
 	CHECK_INT(end_file(&client), 0);
 	CHECK_STR(last_record(), "terminated auto endless");
@@ -178,8 +178,9 @@ TEST(who_goes_away_leaves_a_record) {
 
 TEST(secrets_are_masked_whatever_the_settings_of_others) {
 	struct client client = serve(OPEN_TO_ALL);
-	client_say(
-	    &client, EXECUTE(1, "t = 'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'\\nprint(t)\\nt", ""));
+	client_say(&client,
+	    EXECUTE(1, "t = 'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'\\nprint(t + '\\\\n', end='')\\nt",
+		""));
 	const struct gb_value *heard = client_expect(&client, "output", 1);
 	CHECK_STR(text_at(heard, "text"), "***\n");
 	heard = client_result(&client, 1, "success");
@@ -265,7 +266,7 @@ TEST(wrong_requests_name_the_field) {
 	client_say(&client, EXECUTE(9, "1", ""));
 	client_expect(&client, "error", -1);
 	check_too_large(&client);
-	client_say(&client, EXECUTE(11, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_say(&client, EXECUTE(11, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 11);
 	client_say(&client, "{\"type\":\"answer\",\"run\":11,\"call\":1,\"return\":1}");
 	client_expect(&client, "error", 11);
@@ -287,11 +288,12 @@ TEST(limits_are_cut_to_those_of_the_settings) {
 /* The log is gone from under it: nothing is told that has no record, and other runs go on. */
 TEST(what_cannot_be_recorded_is_not_told) {
 	struct client client = serve(OPEN_TO_ALL);
-	client_say(&client, EXECUTE(1, "print(1, flush=True)\\nimport time; time.sleep(0.3)", ""));
+	client_say(&client, EXECUTE(1, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 1);
 	char aside[FOLDER + 40];
 	snprintf(aside, sizeof aside, "%s.aside", file_in(state, "audit.db"));
 	CHECK(rename(file_in(state, "audit.db"), aside) == 0);
+	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
 	hear_trouble("what agents run is not told until it can be recorded");
 	client_say(&client, EXECUTE(2, "print(2)", ""));
 	const struct gb_value *heard = client_result(&client, 2, "denied");
@@ -299,7 +301,7 @@ TEST(what_cannot_be_recorded_is_not_told) {
 	client_say(&client, "{\"type\":\"run\",\"run\":3,\"source\":\"export default 6*7\"}");
 	client_result(&client, 3, "success");
 	CHECK(rename(aside, file_in(state, "audit.db")) == 0);
-	client_result(&client, 1, "success");
+	client_result(&client, 1, "terminated");
 	CHECK_INT(end_file(&client), 0);
 }
 
@@ -317,7 +319,7 @@ TEST(where_there_is_no_room_agents_are_told_to_try_again) {
 	configure(OPEN_TO_ALL);
 	struct client client = SERVE("--config", path, "--max-runs", "1");
 	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"source\":"
-			    "\"print(1, flush=True)\\nwhile True: pass\"}");
+			    "\"print('1\\\\n', end='', flush=True)\\nwhile True: pass\"}");
 	client_expect(&client, "output", 1);
 	client_say(&client, EXECUTE(2, "1", ""));
 	const struct gb_value *heard = client_result(&client, 2, "denied");
@@ -325,7 +327,7 @@ TEST(where_there_is_no_room_agents_are_told_to_try_again) {
 	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
 	client_result(&client, 1, "terminated");
 	/* And who meets an agent's run waits for its end. */
-	client_say(&client, EXECUTE(3, "print(1, flush=True)\\nwhile True: pass", ""));
+	client_say(&client, EXECUTE(3, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 3);
 	client_say(
 	    &client, "{\"type\":\"run\",\"run\":4,\"options\":{\"language\":\"python\"},\"source\":\"6*7\"}");

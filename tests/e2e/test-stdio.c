@@ -457,7 +457,7 @@ TEST(errors_are_not_piled_up_for_one_who_does_not_read) {
 
 /* Nothing that was started is there any more; what died is reaped, since it is ours now. */
 static void check_nothing_left(void) {
-	for (int i = 0; i < 500 && count_descendants(getpid()); i++, usleep(10000))
+	for (int i = 0; i < 6000 && count_descendants(getpid()); i++, usleep(10000))
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 	CHECK_INT(count_descendants(getpid()), 0);

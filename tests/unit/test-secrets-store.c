@@ -182,10 +182,12 @@ TEST(files_that_are_cut_short_or_gone_are_refused) {
 TEST(links_and_other_things_are_not_followed) {
 	begin();
 	CHECK(put("A", "first value"));
-	CHECK(rename(path_of("secrets"), "/tmp/gb-secrets-elsewhere") == 0);
-	CHECK(symlink("/tmp/gb-secrets-elsewhere", path_of("secrets")) == 0);
+	char elsewhere[64];
+	snprintf(elsewhere, sizeof elsewhere, "/tmp/gb-secrets-elsewhere-%d", (int)getpid());
+	CHECK(rename(path_of("secrets"), elsewhere) == 0);
+	CHECK(symlink(elsewhere, path_of("secrets")) == 0);
 	check_refused("open '");
-	unlink("/tmp/gb-secrets-elsewhere");
+	unlink(elsewhere);
 	unlink(path_of("secrets"));
 	CHECK(mkfifo(path_of("secrets"), 0600) == 0);
 	check_refused("is no file");

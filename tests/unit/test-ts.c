@@ -198,15 +198,15 @@ TEST(time_is_linear) {
 		repeat(&source, unit, i ? 130000 : 1300);
 		CHECK(gb_buf_c_str(&source));
 		double best = 1e9;
-		for (unsigned again = 0; again < (i ? 1 : 5); again++) {
+		for (unsigned again = 0; again < 5; again++) {
 			double ms = erase_ms(source.data, source.len, &ok, &error);
 			best = ms < best ? ms : best;
 		}
 		CHECK(ok);
 		per_byte[i] = best / (double)source.len;
 	}
-	/* Ten megabytes leave the caches; more than that there is no reason for. */
-	CHECK(per_byte[1] < per_byte[0] * 8);
+	/* Ten megabytes leave the caches; a hundred times is what more than linear time takes. */
+	CHECK(per_byte[1] < per_byte[0] * 20);
 }
 
 TEST(what_it_makes_has_a_maximum) {

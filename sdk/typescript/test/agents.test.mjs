@@ -76,13 +76,13 @@ test('agents may do nothing until the owner says so', async () => {
 
 test('where nobody needs to be asked, it runs', async () => {
   assert.equal(await openToAll.agentsEnabled(), true);
-  const heard = [];
+  const heard = { stdout: '', stderr: '' };
   const result = await succeeds(
     openToAll.executeForAgent('import sys\nprint("hé")\nprint("e", file=sys.stderr)\n6*7', {
       language: 'python',
       purpose: 'a sum',
-      onOutput: (text, stream) => heard.push(`${stream} ${text}`),
-      onPending: () => heard.push('somebody is asked'),
+      onOutput: (text, stream) => (heard[stream] += text),
+      onPending: () => assert.fail('somebody is asked'),
     }),
   );
   assert.equal(result.result, 42);
@@ -90,7 +90,7 @@ test('where nobody needs to be asked, it runs', async () => {
   assert.equal(result.exitCode, 0);
   assert.match(result.runId, /^[0-9a-f]{32}$/);
   assert.ok(!('session' in result) && !('displays' in result));
-  assert.deepEqual(heard.sort(), ['stderr e\n', 'stdout hé\n']);
+  assert.deepEqual(heard, { stdout: 'hé\n', stderr: 'e\n' });
 });
 
 test('arguments, logs and displays cross', async () => {
@@ -221,9 +221,10 @@ test('limits hold, those of the Glovebox too, and the settings cut them', async 
   assert.equal(run.status, 'terminated');
   assert.equal(run.timedOut, true);
   const settings = { 'agent.enabled': true, 'agent.autoApprove': true, 'agent.maxExecutionTime': '210ms' };
-  const strict = open(settings, { limits: { timeoutMs: 60_000, outputBytes: 1000, maxCalls: 1 } });
-  assert.match((await strict.executeForAgent('for (;;);')).error.message, /210 ms/);
-  const { truncated } = await strict.executeForAgent('for (let i = 0; i < 99; i++) console.log("x".repeat(99))');
+  const limits = { timeoutMs: 60_000, outputBytes: 1000, maxCalls: 1 };
+  assert.match((await open(settings, { limits }).executeForAgent('for (;;);')).error.message, /210 ms/);
+  const patient = open({ 'agent.enabled': true, 'agent.autoApprove': true }, { limits });
+  const { truncated } = await patient.executeForAgent('for (let i = 0; i < 99; i++) console.log("x".repeat(99))');
   assert.equal(truncated, true);
 });
 

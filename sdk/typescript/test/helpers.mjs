@@ -43,7 +43,7 @@ export function later(ms = 0) {
 
 /** Resolves when `condition` holds. */
 export async function until(condition) {
-  while (!condition()) await later(5);
+  while (!(await condition())) await later(5);
 }
 
 /** A reason to skip what is written with types, until there is a Glovebox that erases them. */
