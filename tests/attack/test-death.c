@@ -11,7 +11,7 @@
 #include "processes.h"
 #include "tap.h"
 
-enum { LONG_MS = 60000, SHORT_MS = 300, BEGUN_MS = 10000, PATIENCE_MS = 60000, MANY = 20, BUSY = 10 };
+enum { LONG_MS = 60000, SHORT_MS = 300, BEGUN_MS = 5000, PATIENCE_MS = 60000, MANY = 20, BUSY = 10 };
 
 /* Zygotes are children that are no threads of ours and send no SIGCHLD. */
 static void find_zygotes(struct processes *ret) {
@@ -296,7 +296,7 @@ __attribute__((noreturn)) static void be_deaf_host(int ready, rlim_t fds) {
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){fds, fds});
 	struct gb_engine *engine = hostile_engine(1);
 	for (int i = 0; engine && i < ENDING + WAITING; i++)
-		if (!hostile_start(engine, i < WAITING ? "silent" : "exit-later 12000", LONG_MS))
+		if (!hostile_start(engine, i < WAITING ? "silent" : "exit-later 10000", LONG_MS))
 			_exit(1);
 	if (!engine || !await_descendants(engine, getpid(), 1 + ENDING + WAITING, &all))
 		_exit(1);
