@@ -143,11 +143,11 @@ TEST(a_caller_can_interrupt) {
 TEST(what_does_not_heed_an_interrupt_is_killed) {
 	struct gb_session *session = open_session();
 	struct gb_err err = {0};
-	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 2000), *next;
+	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 5000), *next;
 	const struct gb_result *result = gb_run_wait(run);
 	CHECK_STR(result->error.code, "timeout");
 	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
-	CHECK(strstr(gb_session_reason(session), "2000 ms"));
+	CHECK(strstr(gb_session_reason(session), "5000 ms"));
 	gb_run_destroy(run);
 	CHECK(
 	    !gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "1"}, &next, &err));

@@ -221,7 +221,7 @@ TEST(time_is_up_and_the_session_stays) {
 	struct gb_run *run;
 	const struct gb_result *result =
 	    shell(&run, (struct gb_run_options){
-			    .session = session, .source = "trap '' INT; sleep 1000", .timeout_ms = 2000});
+			    .session = session, .source = "trap '' INT; sleep 1000", .timeout_ms = 5000});
 	CHECK_STR(result->error.code, "timeout");
 	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
 	gb_run_destroy(run);
