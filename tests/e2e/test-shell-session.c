@@ -416,6 +416,27 @@ TEST(a_program_that_somebody_has_left_there) {
 	gb_session_close(session);
 }
 
+/* The shell comes back by itself at the moment at which it would be called. */
+TEST(a_run_that_waits_for_a_program_begins_with_its_own_output) {
+	static struct screen screen;
+	struct gb_session *session = open_shell();
+	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
+	for (int i = 0; i < 20; i++) {
+		char line[64];
+		await_text(&screen, "$ ");
+		snprintf(line, sizeof line, "sh -c 'echo star''ted; exec sleep 0.%03d'\r", 80 + i * 11);
+		type(session, line);
+		await_text(&screen, "started\r\n");
+		check_run(session, "echo run", 0, "run\r\n");
+	}
+	/* What the shell itself is at is waited for too. */
+	await_text(&screen, "$ ");
+	type(session, "echo star''ted; for ((i = 0; i < 100000; i++)); do :; done; x=whole\r");
+	await_text(&screen, "started\r\n");
+	check_run(session, "echo $x", 0, "whole\r\n");
+	gb_session_close(session);
+}
+
 TEST(somebody_attaches_first_and_answers) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();

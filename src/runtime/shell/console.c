@@ -37,6 +37,7 @@ enum {
 	LAST_MAX = 256 << 10, /* more than a terminal can hold of what was written before the wire spoke */
 	SCRIPT_MAX = 256 << 20,
 	CALL_MS = 100,
+	LOOK_MS = 10, /* whether it can be called */
 	UNASKED_MAX = 64,
 	INTERRUPTED = 130, /* a shell's number for it */
 };
@@ -243,6 +244,16 @@ static void call_shell(struct gb_keeper *keeper) {
 	gb_tty_interrupt(&console.terminal);
 }
 
+/* A run is about to begin: an interrupt that came late would meet its command. So a shell that does not
+ * listen to keys is not called: it will, or is coming back by itself. */
+static void call_shell_for_run(struct gb_keeper *keeper) {
+	if (console.shell == AT_PROMPT && tcgetpgrp(console.terminal.master) == keeper->pid)
+		console.unheard = true;
+	if (console.unheard &&
+	    gb_waiting_for(console.terminal.master, console.terminal.device) != GB_WAITING_NO)
+		call_shell(keeper);
+}
+
 static void attach(struct gb_keeper *keeper, bool attached) {
 	if (console.attached == attached)
 		return;
@@ -364,8 +375,8 @@ static bool await_shell(struct gb_keeper *keeper) {
 	do {
 		if (keeper->interrupted && console.shell == STARTING)
 			return false;
-		call_shell(keeper);
-	} while (console.shell != READY && gb_keeper_turn(keeper, CALL_MS));
+		call_shell_for_run(keeper);
+	} while (console.shell != READY && gb_keeper_turn(keeper, console.called_at ? CALL_MS : LOOK_MS));
 	unlink(GB_SHELL_RC);
 	return console.shell == READY && !keeper->interrupted;
 }
