@@ -116,7 +116,7 @@ static bool bench_javascript(const struct bench_asked *asked, struct gb_err *err
 	return true;
 }
 
-enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_SHELL, FLAG_NODE, FLAG_SETTINGS };
+enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_SHELL, FLAG_NODE, FLAG_CROWD, FLAG_SETTINGS };
 
 static const struct flag flags[] = {
     [FLAG_JSON] = {"json", 0, NULL, "one JSON object"},
@@ -124,6 +124,7 @@ static const struct flag flags[] = {
     [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap"},
     [FLAG_SHELL] = {"shell", 0, NULL, "the shell, beside bash and bubblewrap"},
     [FLAG_NODE] = {"node", 0, NULL, "Node.js, beside node -e"},
+    [FLAG_CROWD] = {"crowd", 0, NULL, "a short run while 50 endless loops of the same language are at it"},
     [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
@@ -146,7 +147,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return request->asked.quick = true;
 	request->bench = flag - flags == FLAG_PYTHON  ? bench_python
 			 : flag - flags == FLAG_SHELL ? bench_shell
-						      : bench_node;
+			 : flag - flags == FLAG_NODE  ? bench_node
+						      : bench_crowd;
 	return true;
 }
 
@@ -168,7 +170,7 @@ static int run(const struct command *self, int argc, char **argv) {
 
 const struct command command_bench = {
     .name = "bench",
-    .synopsis = "[--python | --shell | --node] [--quick] [OPTIONS]",
+    .synopsis = "[--python | --shell | --node | --crowd] [--quick] [OPTIONS]",
     .summary = "how fast it is here, against what the machine can do at best",
     .details = "Latency of single runs, throughput on all CPUs, memory of a waiting sandbox, and in the same "
 	       "call the\n"

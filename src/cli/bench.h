@@ -121,6 +121,7 @@ struct bench_asked {
 bool bench_python(const struct bench_asked *asked, struct gb_err *err);
 bool bench_shell(const struct bench_asked *asked, struct gb_err *err);
 bool bench_node(const struct bench_asked *asked, struct gb_err *err);
+bool bench_crowd(const struct bench_asked *asked, struct gb_err *err);
 
 enum bench_bridge { BENCH_CALL, BENCH_MEGABYTE_OUT, BENCH_MEGABYTE_IN };
 

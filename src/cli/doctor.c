@@ -156,7 +156,7 @@ static void look_at(struct doctor *doctor, const struct check *check, struct fin
 	/* Without a control group to be had, this one is told apart here: the rest of the wall denies too. */
 	struct gb_cgroup *group = NULL;
 	if (check->layer == GB_LAYER_CGROUP &&
-	    !gb_cgroup_create(&(struct gb_cgroup_limits){64 << 20, 16}, &group, &err))
+	    !gb_cgroup_create(&(struct gb_cgroup_limits){.memory_bytes = 64 << 20, .processes = 16}, &group, &err))
 		snprintf(ret->trouble, sizeof ret->trouble, "%s", err.message);
 	gb_cgroup_destroy(group);
 }

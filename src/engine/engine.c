@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "sandbox/cgroup.h"
 
 /* --- deadlines --- */
 
@@ -58,8 +59,12 @@ static void on_timer(struct gb_source *source, uint32_t events) {
 				again = true;
 				break;
 			}
+			if (run->yield_at <= now)
+				gb_run_yield(run, now);
 			if (run->deadline && (!next || run->deadline < next))
 				next = run->deadline;
+			if (!next || run->yield_at < next)
+				next = run->yield_at;
 		}
 		again = again || sound_alarm(engine, now, &next);
 	}
@@ -137,6 +142,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	gb_engine_let_settled_go(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);
+	gb_cgroup_destroy(engine->cgroup);
 	gb_loop_remove(&engine->loop, &engine->timer);
 	gb_close_fd(&engine->timer_fd);
 	gb_loop_finish(&engine->loop);

@@ -88,6 +88,8 @@ struct gb_engine {
 	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
+	struct gb_cgroup *cgroup;           /* of them all; NULL: not made yet, or not to be had */
+	bool has_no_cgroup;                 /* that was tried */
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
 	char versions[GB_RUNTIME_PROFILES][80]; /* as far as they were asked for */
 	bool knows_version[GB_RUNTIME_PROFILES];
@@ -124,7 +126,9 @@ struct gb_run {
 	void *data;
 
 	uint64_t started, deadline; /* ns; a deadline of 0 is none */
+	uint64_t yield_at; /* when it is no longer a short run, or may have made other threads since */
 	uint64_t timeout_ms;
+	uint64_t memory;                /* what its processes may use; 0: as the language has it */
 	uint64_t output_left;           /* bytes of log frames */
 	struct gb_buf outbox;           /* what is still to be sent */
 	size_t sent;                    /* of it, from its beginning */
@@ -168,6 +172,8 @@ bool gb_run_launch(struct gb_run *run, struct gb_err *err);
 
 /* Its time is up. */
 void gb_run_time_out(struct gb_run *run);
+/* It is a long run: shorter ones have the CPU first. */
+void gb_run_yield(struct gb_run *run, uint64_t now);
 /* The sandbox is not needed any more, whatever it is doing. */
 void gb_run_let_go(struct gb_run *run);
 /* The socket of a cell that belongs to a run is ready; the cell has ended. */
@@ -265,6 +271,8 @@ bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *
 bool gb_runtime_program(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
+/* Its cell is known: let the kernel bound what the run takes there, where it can. */
+void gb_run_limit_memory(struct gb_run *run);
 
 /* --- request.c --- */
 

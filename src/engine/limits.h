@@ -24,6 +24,9 @@
 #define DISPLAY_BYTES (33ull << 20) /* the worker's own limit, and what is around it */
 #define BOX_BYTES     (64ull << 20) /* of /box, and of /tmp */
 
+#define CELL_OVERHEAD (16ull << 20) /* of the kernel's, for the processes of a cell with programs */
+#define PROCESSES_MAX 32768u /* processes and threads that an engine may have at once, in all its cells */
+
 #define DEFAULT_WARM     4u
 #define DEFAULT_MAX_RUNS 1024u
 

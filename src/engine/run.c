@@ -16,6 +16,7 @@
 #include "sandbox/protocol.h"
 
 #define AGAIN_NS 100000000ull /* between two interrupts */
+#define SHORT_NS 20000000ull  /* a run that takes longer lets shorter ones have the CPU first */
 
 /* Code that was interrupted has five seconds; counted, so that a machine that stood still takes none of them.
  */
@@ -319,11 +320,15 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 
 void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (end->fate != GB_CELL_EXITED)
+	if (end->fate != GB_CELL_EXITED && !end->out_of_memory)
 		snprintf(text, n, "%s", end->reason);
+	else if (end->out_of_memory == GB_OOM_CELL)
+		snprintf(text, n, "the kernel ended the run because it needed more memory than it may have");
 	else if (end->out_of_memory)
 		snprintf(text, n,
-		    "the kernel ended the run because all runs together needed more memory than they may");
+		    "the kernel ended the run because all runs together, or all processes of the machine, "
+		    "needed more "
+		    "memory than there is for them");
 	else if (sig == SIGXCPU)
 		snprintf(text, n, "the run used more CPU time than it may");
 	else if (sig)
@@ -367,7 +372,7 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	take_in(run);
 	if (run->settled) {
 		/* It had said everything. */
-	} else if (end->fate == GB_CELL_LOST) {
+	} else if (end->fate == GB_CELL_LOST && !end->out_of_memory) {
 		gb_run_fail(run, GB_FAILURE, "SandboxError", "sandbox_lost", end->reason);
 	} else if (end->fate == GB_CELL_REFUSED) {
 		gb_run_fail(run, GB_DENIED, "WallError", "wall", end->reason);
@@ -436,6 +441,12 @@ static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
 
 bool gb_run_interrupt(struct gb_run *run) {
 	return interrupt(run, BY_CALLER);
+}
+
+/* Again and again, at ever longer intervals: it may have made threads and processes meanwhile. */
+void gb_run_yield(struct gb_run *run, uint64_t now) {
+	gb_cell_yield_cpu(run->cell, true);
+	run->yield_at = now + (now - run->started) + SHORT_NS;
 }
 
 static void describe_timeout(const struct gb_run *run, char *text, size_t n) {
@@ -531,11 +542,13 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 static void begin(struct gb_run *run) {
 	struct gb_engine *engine = run->engine;
 	run->begun = true;
+	gb_run_limit_memory(run);
 	gb_run_send(run);
 	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
 	gb_list_append(&engine->running, &run->link);
-	if (run->deadline)
-		gb_engine_wake_at(engine, run->deadline);
+	run->yield_at = run->started + SHORT_NS;
+	gb_engine_wake_at(
+	    engine, run->deadline && run->deadline < run->yield_at ? run->deadline : run->yield_at);
 }
 
 /* A cell of its own, or its session's. */
@@ -576,6 +589,7 @@ struct gb_run *gb_run_prepare(
 	}
 	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
 	run->session = options->session;
+	run->memory = GB_OR(options->memory_bytes, gb_language_traits(asked.language)->memory);
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
 	if (gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) &&
 	    gb_request_encode(&asked, &grants, &run->outbox, err))

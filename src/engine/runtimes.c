@@ -12,6 +12,7 @@
 #include "engine/limits.h"
 #include "engine/workers.h"
 #include "runtime/program/places.h"
+#include "sandbox/cgroup.h"
 #include "sandbox/plan.h"
 
 /* What Debian's Python reads: its library, shared libraries and where their names lead, time zones, fonts. */
@@ -125,6 +126,17 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 		   profile);
 }
 
+/* What the control group of a cell with programs lets it take before the kernel steps in: what its run may
+ * use, its files, and what the kernel needs for any process. The keeper, which knows what is what, ends the
+ * run earlier. */
+static uint64_t cell_memory(uint64_t memory) {
+	return memory + 2 * BOX_BYTES + GB_SHM_BYTES + CELL_OVERHEAD;
+}
+
+void gb_run_limit_memory(struct gb_run *run) {
+	gb_cell_limit_memory(run->cell, cell_memory(run->memory));
+}
+
 static uint64_t three_quarters_of_memory(void) {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
 }
@@ -196,6 +208,21 @@ static bool make_plan(
 	return ok;
 }
 
+/* One control group for all that the engine starts, made with the first pool; the one layer that may be
+ * absent. A single run of the command line does without the milliseconds that joining a group can take,
+ * unless programs are started, whose memory only a group can really bound. */
+static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime, uint32_t max_runs) {
+	if (engine->cgroup || engine->has_no_cgroup || (max_runs == 1 && runtime->room != GB_ROOM_INHABITED))
+		return;
+	const struct gb_engine_options *options = &engine->options;
+	const struct gb_cgroup_limits limits = {
+	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
+	    .processes = PROCESSES_MAX + 2 * max_runs,
+	    .cells = true,
+	};
+	engine->has_no_cgroup = !gb_cgroup_create(&limits, &engine->cgroup, NULL);
+}
+
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
 	const struct gb_engine_options *options = &engine->options;
 	bool own = which >= GB_RUNTIME_PROFILES;
@@ -209,12 +236,15 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 		return false;
 	if (own)
 		memcpy(plan.profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof plan.profile);
+	const uint32_t max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
+	make_cgroup(engine, runtime, max_runs);
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = options->shards,
 	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
-	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
-	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
+	    .cgroup = engine->cgroup,
+	    .cell_memory = cell_memory(PROGRAM_MEMORY),
+	    .max_cells = max_runs,
 	    .prime_ns = runtime->prime_ms * 1000000ull,
 	    .plan = &plan,
 	    .on_ready = gb_run_on_cell_ready,

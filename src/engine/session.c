@@ -104,6 +104,7 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	run->reader = &session->reader;
 	run->cell = session->cell;
 	run->cell->owner = run;
+	gb_cell_yield_cpu(run->cell, false);
 	gb_terminal_enter(run);
 	return true;
 }

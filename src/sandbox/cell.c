@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/priority.h"
 #include "sandbox/protocol.h"
 #include "sandbox/shard.h"
+
+/* The limit of the user namespace is what programs are to meet, not the control group's. */
+enum { SPARE_TASKS = 16 };
 
 void gb_cell_await(struct gb_cell *cell, bool awaited) {
 	struct gb_shard *shard = cell->shard;
@@ -25,6 +29,7 @@ void gb_cell_free(struct gb_cell *cell) {
 	gb_close_fd(&cell->fd);
 	gb_close_fd(&cell->worker_fd);
 	gb_close_fd(&cell->pidfd);
+	gb_cell_group_give_back(cell->group);
 	pool->slots[cell->id % pool->n_slots] = NULL;
 	pool->n_cells--;
 	pool->n_dying -= cell->state == GB_CELL_DYING;
@@ -66,7 +71,8 @@ static void on_cell_ready(struct gb_source *source, uint32_t events) {
 
 /* One end of a socket for @cell. If it can be ordered at once, one whose other end the zygote has already. */
 static bool connect_cell(struct gb_shard *shard, struct gb_cell *cell, struct gb_err *err) {
-	bool at_once = !shard->broken && gb_list_empty(&shard->queued) && shard->n_orders < GB_ORDERS_MAX;
+	bool at_once = !cell->group && !shard->broken && gb_list_empty(&shard->queued) &&
+		       shard->n_orders < GB_ORDERS_MAX;
 	cell->worker_fd = -1;
 	if (at_once && gb_zygote_take_spare(&shard->zygote, &cell->fd, &cell->spare))
 		return true;
@@ -96,11 +102,20 @@ struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err) {
 		gb_fail(err, GB_ENOMEM, 0, "a sandbox");
 		return NULL;
 	}
-	if (!connect_cell(shard, cell, err))
+	const struct gb_pool *pool = shard->pool;
+	/* No cell starts without one where there are any. */
+	if (pool->plan.grouped &&
+	    !(cell->group = gb_cell_group_take(pool->options.cgroup, pool->options.cell_memory,
+		  pool->plan.furniture.max_processes + SPARE_TASKS, err)))
 		return NULL;
+	if (!connect_cell(shard, cell, err)) {
+		gb_cell_group_give_back(cell->group);
+		return NULL;
+	}
 	if (!enter_pool(shard->pool, cell, err)) {
 		gb_close_fd(&cell->fd);
 		gb_close_fd(&cell->worker_fd);
+		gb_cell_group_give_back(cell->group);
 		return NULL;
 	}
 	cell->pidfd = -1;
@@ -170,6 +185,25 @@ static void signal_soon(struct gb_cell *cell) {
 		gb_cell_signal(cell);
 	else
 		gb_shard_hear_of(cell);
+}
+
+void gb_cell_limit_memory(struct gb_cell *cell, uint64_t bytes) {
+	if (cell->group)
+		gb_cell_group_limit(cell->group, bytes);
+}
+
+void gb_cell_yield_cpu(struct gb_cell *cell, bool yields) {
+	if (cell->yields == yields && !yields)
+		return;
+	cell->yields = yields;
+	if (cell->group && gb_cell_group_yield_cpu(cell->group, yields))
+		return;
+	struct gb_pool *pool = cell->shard->pool;
+	const uint32_t id = cell->id;
+	if (cell->pidfd < 0)
+		gb_shard_hear_of(cell);
+	if ((cell = gb_pool_find(pool, id)) && cell->pidfd >= 0)
+		gb_priority_set(cell->pidfd, yields);
 }
 
 void gb_cell_kill(struct gb_cell *cell) {

@@ -1,10 +1,7 @@
 #include "sandbox/cgroup.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,135 +9,150 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
+#include "sandbox/cell_group.h"
+#include "sandbox/cgroup_files.h"
 
-enum { MAX_DIRS = 2, NAME_TRIES = 1000 };
-
-/* Version 2 has one folder for all controllers, version 1 one for each. */
-struct gb_cgroup {
-	int version;
-	unsigned n_dirs;
-	char dirs[MAX_DIRS][PATH_MAX];
+/* The one table of files. */
+static const struct {
+	const char *names[2]; /* version 1, version 2 */
+	enum gb_controller controller;
+} files[GB_CGROUP_FILES] = {
+    [GB_CGROUP_MEMORY_MAX] = {{"memory.limit_in_bytes", "memory.max"}, GB_CONTROLLER_MEMORY},
+    /* Version 1 counts memory and swap together. */
+    [GB_CGROUP_SWAP_MAX] = {{"memory.memsw.limit_in_bytes", "memory.swap.max"}, GB_CONTROLLER_MEMORY},
+    /* Version 2 counts what sockets hold as memory of the group. */
+    [GB_CGROUP_TCP_MAX] = {{"memory.kmem.tcp.limit_in_bytes", NULL}, GB_CONTROLLER_MEMORY},
+    [GB_CGROUP_MEMORY_USAGE] = {{"memory.usage_in_bytes", "memory.current"}, GB_CONTROLLER_MEMORY},
+    [GB_CGROUP_MEMORY_STAT] = {{"memory.stat", "memory.stat"}, GB_CONTROLLER_MEMORY},
+    [GB_CGROUP_MEMORY_EVENTS] = {{"memory.oom_control", "memory.events"}, GB_CONTROLLER_MEMORY},
+    [GB_CGROUP_KILL_ALL] = {{NULL, "memory.oom.group"}, GB_CONTROLLER_MEMORY},
+    [GB_CGROUP_PIDS_MAX] = {{"pids.max", "pids.max"}, GB_CONTROLLER_PIDS},
+    [GB_CGROUP_CPU_IDLE] = {{"cpu.idle", "cpu.idle"}, GB_CONTROLLER_CPU},
+    [GB_CGROUP_CPU_WEIGHT] = {{"cpu.shares", "cpu.weight"}, GB_CONTROLLER_CPU},
 };
 
-static bool read_file(const char *path, struct gb_buf *ret) {
-	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	return fd >= 0 && gb_read_to_end(fd, path, ret, NULL) && gb_buf_c_str(ret);
+static const struct {
+	const char *name;
+	bool optional;
+} controllers[GB_CONTROLLERS] = {
+    [GB_CONTROLLER_MEMORY] = {"memory", false},
+    [GB_CONTROLLER_PIDS] = {"pids", false},
+    [GB_CONTROLLER_CPU] = {"cpu", true},
+};
+
+const char *gb_cgroup_file_name(const struct gb_cgroup *group, enum gb_cgroup_file file) {
+	return files[file].names[group->version - 1];
 }
 
-static bool write_file(const char *dir, const char *name, const char *text) {
-	char path[PATH_MAX + 64];
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	gb_auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+int gb_cgroup_dir_of(const struct gb_cgroup *group, enum gb_cgroup_file file) {
+	int dir = group->dir_of[files[file].controller];
+	return dir < 0 ? -1 : group->dirs[dir].fd;
 }
 
-static bool has_word(const char *words, const char *word) {
-	size_t n = strlen(word);
-	for (const char *at = words; (at = strstr(at, word)); at += n)
-		if ((at == words || strchr(" ,\n", at[-1])) && strchr(" ,\n", at[n]))
-			return true;
-	return false;
+static bool write_number(const struct gb_cgroup *group, enum gb_cgroup_file file, uint64_t number) {
+	return gb_cgroup_write_number(
+	    gb_cgroup_dir_of(group, file), gb_cgroup_file_name(group, file), number);
 }
 
-/* From /proc/self/mountinfo: where the hierarchy with @controller (NULL: version 2) is mounted. */
-static bool find_mount(const char *controller, char *ret, size_t n) {
-	gb_auto_buf struct gb_buf text;
-	gb_buf_init(&text, 1 << 20);
-	if (!read_file("/proc/self/mountinfo", &text))
-		return false;
-	char *save = NULL;
-	for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char point[PATH_MAX], type[32], options[256];
-		const char *tail = strstr(line, " - ");
-		if (!tail || sscanf(line, "%*s %*s %*s %*s %4095s", point) != 1 ||
-		    sscanf(tail, " - %31s %*s %255s", type, options) != 2)
-			continue;
-		bool match = controller ? strcmp(type, "cgroup") == 0 && has_word(options, controller)
-					: strcmp(type, "cgroup2") == 0;
-		if (match)
-			return (size_t)snprintf(ret, n, "%s", point) < n;
-	}
-	return false;
-}
-
-/* From /proc/self/cgroup: this process's folder in that hierarchy. */
-static bool find_own(const char *controller, char *ret, size_t n) {
-	gb_auto_buf struct gb_buf text;
-	gb_buf_init(&text, 1 << 20);
-	char mount[PATH_MAX];
-	if (!find_mount(controller, mount, sizeof mount) || !read_file("/proc/self/cgroup", &text))
-		return false;
-	char *save = NULL;
-	for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
-		if (!path)
-			continue;
-		*path++ = '\0';
-		names++;
-		char listed[256];
-		snprintf(listed, sizeof listed, ",%s,", names);
-		if (controller ? has_word(listed, controller) : *names == '\0')
-			return (size_t)snprintf(ret, n, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path) <
-			       n;
-	}
-	return false;
-}
-
-/* A host that was killed could not remove its group. rmdir refuses a group that still has processes, so at
- * worst this fails. */
-static void sweep(const char *parent) {
-	DIR *dir = opendir(parent);
-	if (!dir)
-		return;
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		int pid;
-		if (sscanf(entry->d_name, "glovebox.%d.", &pid) == 1 && kill(pid, 0) != 0 && errno == ESRCH)
-			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-	}
-	closedir(dir);
-}
-
-static bool make_dir(struct gb_cgroup *group, const char *parent) {
-	sweep(parent);
-	char *dir = group->dirs[group->n_dirs];
-	for (int i = 0; i < NAME_TRIES; i++) {
-		if (snprintf(dir, PATH_MAX, "%s/glovebox.%d.%d", parent, (int)getpid(), i) >= PATH_MAX)
-			return false;
-		if (mkdir(dir, 0755) == 0) {
-			group->n_dirs++;
-			return true;
-		}
-		if (errno != EEXIST)
-			return false;
-	}
-	return false;
-}
-
-static void remove_dirs(struct gb_cgroup *group) {
+static void reset(struct gb_cgroup *group, int version) {
 	for (unsigned i = 0; i < group->n_dirs; i++)
-		rmdir(group->dirs[i]);
+		gb_cgroup_remove_dir(&group->dirs[i]);
 	group->n_dirs = 0;
+	group->version = version;
+	for (unsigned i = 0; i < GB_CONTROLLERS; i++)
+		group->dir_of[i] = -1;
 }
 
-static bool limit_v2(const struct gb_cgroup *group, const char *memory, const char *processes) {
-	const char *dir = group->dirs[0];
-	write_file(dir, "memory.swap.max", "0");
-	return write_file(dir, "memory.max", memory) && write_file(dir, "pids.max", processes);
+static bool add_dir(struct gb_cgroup *group, const char *parent) {
+	if (!gb_cgroup_make_dir(parent, &group->dirs[group->n_dirs]))
+		return false;
+	group->n_dirs++;
+	return true;
+}
+
+/* --- how much there can be --- */
+
+static uint64_t three_quarters(uint64_t bytes) {
+	return bytes == UINT64_MAX ? bytes : bytes / 4 * 3;
+}
+
+/* What @parent and all above it let a group in it have. In version 1 the kernel tells. */
+static uint64_t allowed_by(int version, const char *parent) {
+	uint64_t least = UINT64_MAX, limit;
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s", parent);
+	for (char *slash; *path; *slash = '\0') {
+		gb_auto_fd int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (version == 1) {
+			bool told = dir >= 0 && gb_cgroup_read_number(
+						    dir, "memory.stat", "hierarchical_memory_limit", &limit);
+			return told ? limit : least;
+		}
+		if (dir >= 0 && gb_cgroup_read_number(dir, "memory.max", NULL, &limit) && limit < least)
+			least = limit;
+		if (!(slash = strrchr(path, '/')))
+			break;
+	}
+	return least;
+}
+
+/* Less than the host's own group has: the host must not be what the kernel ends when cells have taken all. */
+static bool limit(struct gb_cgroup *group, const char *parent, const struct gb_cgroup_limits *limits) {
+	uint64_t most = three_quarters(allowed_by(group->version, parent)), memory = limits->memory_bytes;
+	memory = memory < most ? memory : most;
+	if (!write_number(group, GB_CGROUP_MEMORY_MAX, memory) ||
+	    !write_number(group, GB_CGROUP_PIDS_MAX, limits->processes))
+		return false;
+	/* Where the kernel counts swap. */
+	(void)write_number(group, GB_CGROUP_SWAP_MAX, group->version == 1 ? memory : 0);
+	return true;
+}
+
+/* --- making one --- */
+
+/* Processes of the engine go below, since groups of cells will be beside them. */
+static bool prepare_for_cells_v2(struct gb_cgroup *group) {
+	int dir = group->dirs[0].fd;
+	if (!gb_cgroup_write(dir, "cgroup.subtree_control", "+memory +pids") ||
+	    mkdirat(dir, GB_CGROUP_ZYGOTES, 0755) != 0)
+		return false;
+	if (!gb_cgroup_write(dir, "cgroup.subtree_control", "+cpu"))
+		group->dir_of[GB_CONTROLLER_CPU] = -1;
+	return true;
+}
+
+/* Is there a place for the first one? If so there is for others. */
+static bool try_a_cell(struct gb_cgroup *group) {
+	struct gb_cell_group *cell = gb_cell_group_take(group, 1 << 20, 1, NULL);
+	if (cell)
+		gb_cell_group_give_back(cell);
+	return cell;
+}
+
+static bool complete(struct gb_cgroup *group, const char *parent, const struct gb_cgroup_limits *limits) {
+	if (!limit(group, parent, limits))
+		return false;
+	if (!limits->cells)
+		return true;
+	group->has_cells = (group->version == 1 || prepare_for_cells_v2(group)) && try_a_cell(group);
+	return group->has_cells;
 }
 
 /* Version 2 gives controllers only to children of a group without processes of its own, so the host's
  * sibling is the place if its child is not. */
-static bool try_v2(struct gb_cgroup *group, const char *memory, const char *processes) {
+static bool try_v2(struct gb_cgroup *group, const struct gb_cgroup_limits *limits) {
 	char parent[PATH_MAX];
-	if (!find_own(NULL, parent, sizeof parent))
+	if (!gb_cgroup_find_own(NULL, parent, sizeof parent))
 		return false;
-	group->version = 2;
 	for (int up = 0; up < 2; up++) {
-		write_file(parent, "cgroup.subtree_control", "+memory +pids");
-		if (make_dir(group, parent) && limit_v2(group, memory, processes))
+		reset(group, 2);
+		gb_auto_fd int dir = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		(void)gb_cgroup_write(dir, "cgroup.subtree_control", "+memory +pids");
+		bool cpu = gb_cgroup_write(dir, "cgroup.subtree_control", "+cpu");
+		for (unsigned i = 0; i < GB_CONTROLLERS; i++)
+			group->dir_of[i] = i == GB_CONTROLLER_CPU && !cpu ? -1 : 0;
+		if (add_dir(group, parent) && complete(group, parent, limits))
 			return true;
-		remove_dirs(group);
 		char *slash = strrchr(parent, '/');
 		if (!slash || slash == parent)
 			break;
@@ -149,32 +161,47 @@ static bool try_v2(struct gb_cgroup *group, const char *memory, const char *proc
 	return false;
 }
 
-static bool try_v1(struct gb_cgroup *group, const char *memory, const char *processes) {
+/* Each controller has a hierarchy, or shares one; a process can only be in one folder of each. */
+static bool add_dir_v1(struct gb_cgroup *group, unsigned controller, char parents[][PATH_MAX]) {
 	char parent[PATH_MAX];
-	group->version = 1;
-	bool made = find_own("memory", parent, sizeof parent) && make_dir(group, parent) &&
-		    write_file(group->dirs[0], "memory.limit_in_bytes", memory) &&
-		    find_own("pids", parent, sizeof parent) && make_dir(group, parent) &&
-		    write_file(group->dirs[1], "pids.max", processes);
-	if (made)
-		write_file(group->dirs[0], "memory.memsw.limit_in_bytes", memory);
-	else
-		remove_dirs(group);
-	return made;
+	if (!gb_cgroup_find_own(controllers[controller].name, parent, sizeof parent))
+		return false;
+	for (unsigned i = 0; i < group->n_dirs; i++)
+		if (strcmp(parents[i], parent) == 0) {
+			group->dir_of[controller] = (int)i;
+			return true;
+		}
+	memcpy(parents[group->n_dirs], parent, sizeof parent);
+	if (!add_dir(group, parent))
+		return false;
+	group->dir_of[controller] = (int)group->n_dirs - 1;
+	return true;
+}
+
+static bool try_v1(struct gb_cgroup *group, const struct gb_cgroup_limits *limits) {
+	char parents[GB_CONTROLLERS][PATH_MAX];
+	reset(group, 1);
+	for (unsigned i = 0; i < GB_CONTROLLERS; i++) {
+		/* Shares of the CPU are for cells that have groups of their own. */
+		bool wanted = limits->cells || !controllers[i].optional;
+		if (wanted && !add_dir_v1(group, i, parents) && !controllers[i].optional)
+			return false;
+	}
+	return complete(group, parents[0], limits);
 }
 
 bool gb_cgroup_create(const struct gb_cgroup_limits *limits, struct gb_cgroup **ret, struct gb_err *err) {
-	char memory[32], processes[16];
-	snprintf(memory, sizeof memory, "%llu", (unsigned long long)limits->memory_bytes);
-	snprintf(processes, sizeof processes, "%u", limits->processes);
 	gb_auto_free struct gb_cgroup *group = calloc(1, sizeof *group);
 	if (!group)
 		return gb_fail(err, GB_ENOMEM, 0, "cgroup");
-	if (!try_v2(group, memory, processes) && !try_v1(group, memory, processes))
+	gb_list_init(&group->idle);
+	if (!try_v2(group, limits) && !try_v1(group, limits)) {
+		reset(group, 1);
 		return gb_fail(err, GB_EWALL, 0,
 		    "cgroup: no group with memory and pids controllers that user %u may make; delegate one "
 		    "(systemd: Delegate=yes, or systemd-run --user --scope)",
 		    geteuid());
+	}
 	*ret = gb_take_pointer(&group);
 	return true;
 }
@@ -182,27 +209,49 @@ bool gb_cgroup_create(const struct gb_cgroup_limits *limits, struct gb_cgroup **
 void gb_cgroup_destroy(struct gb_cgroup *group) {
 	if (!group)
 		return;
-	remove_dirs(group);
+	gb_cell_groups_finish(group);
+	reset(group, group->version);
 	free(group);
 }
 
+bool gb_cgroup_has_cells(const struct gb_cgroup *group) {
+	return group && group->has_cells;
+}
+
+/* --- its processes --- */
+
+/* Where the engine's own processes are, as a path below the first folder. */
+static const char *own_place(const struct gb_cgroup *group, const char *in_zygotes, const char *here) {
+	return group->version == 2 && group->has_cells ? in_zygotes : here;
+}
+
 bool gb_cgroup_attach(struct gb_cgroup *group, pid_t pid, struct gb_err *err) {
-	char text[16];
-	snprintf(text, sizeof text, "%d", (int)pid);
+	const char *name = own_place(group, GB_CGROUP_ZYGOTES "/cgroup.procs", "cgroup.procs");
 	for (unsigned i = 0; i < group->n_dirs; i++)
-		if (!write_file(group->dirs[i], "cgroup.procs", text))
-			return gb_fail(err, GB_EWALL, errno, "cgroup: attach to %s", group->dirs[i]);
+		if (!gb_cgroup_write_number(group->dirs[i].fd, name, (uint64_t)pid))
+			return gb_fail(err, GB_EWALL, errno, "cgroup: attach to %s", group->dirs[i].path);
 	return true;
 }
 
-uint64_t gb_cgroup_oom_kills(const struct gb_cgroup *group) {
-	char path[PATH_MAX + 64];
-	snprintf(path, sizeof path, "%s/%s", group->dirs[0],
-	    group->version == 2 ? "memory.events" : "memory.oom_control");
-	gb_auto_buf struct gb_buf text;
-	gb_buf_init(&text, 64 << 10);
-	if (!read_file(path, &text))
+/* Where there is no group of ours, cells are in the host's. */
+static uint64_t oom_kills_beside_host(void) {
+	char path[PATH_MAX];
+	uint64_t n = 0;
+	bool v1 = gb_cgroup_find_own("memory", path, sizeof path);
+	if (!v1 && !gb_cgroup_find_own(NULL, path, sizeof path))
 		return 0;
-	const char *at = strstr(text.data, "oom_kill ");
-	return at ? strtoull(at + strlen("oom_kill "), NULL, 10) : 0;
+	gb_auto_fd int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name = files[GB_CGROUP_MEMORY_EVENTS].names[v1 ? 0 : 1];
+	return dir >= 0 && gb_cgroup_read_number(dir, name, "oom_kill", &n) ? n : 0;
+}
+
+uint64_t gb_cgroup_oom_kills(const struct gb_cgroup *group) {
+	uint64_t n = 0;
+	if (!group)
+		return oom_kills_beside_host();
+	const char *name = own_place(
+	    group, GB_CGROUP_ZYGOTES "/memory.events", gb_cgroup_file_name(group, GB_CGROUP_MEMORY_EVENTS));
+	return gb_cgroup_read_number(gb_cgroup_dir_of(group, GB_CGROUP_MEMORY_EVENTS), name, "oom_kill", &n)
+		   ? n
+		   : 0;
 }

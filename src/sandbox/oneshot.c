@@ -96,10 +96,11 @@ bool gb_oneshot(const struct gb_plan *plan, const char *program, const char *que
 	ret->timed_out = false;
 	struct gb_cgroup *cgroup = NULL;
 	if (plan->layers & GB_LAYER_CGROUP)
-		(void)gb_cgroup_create(&(struct gb_cgroup_limits){256 << 20, 64}, &cgroup, NULL);
+		(void)gb_cgroup_create(
+		    &(struct gb_cgroup_limits){.memory_bytes = 256 << 20, .processes = 64}, &cgroup, NULL);
 	bool ok = gb_zygote_spawn(&o.zygote, plan, program, cgroup, err);
 	if (ok) {
-		ok = gb_zygote_fork(&o.zygote, 1, theirs, 0, err);
+		ok = gb_zygote_fork(&o.zygote, 1, &theirs, 1, 0, err);
 		gb_close_fd(&theirs);
 		ok = ok && gb_write_all(o.cell, question, strlen(question)) &&
 		     shutdown(o.cell, SHUT_WR) == 0 && converse(&o, timeout_ms);

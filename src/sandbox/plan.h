@@ -42,6 +42,7 @@ enum {
 	GB_PLAN_PATH_BYTES = 64,
 	GB_PLAN_HOST_PATH_BYTES = 192,
 	GB_PLAN_PROFILE_BYTES = 512,
+	GB_SHM_BYTES = 64 << 20, /* of /dev/shm, in a room with programs */
 };
 
 /* "seccomp" and the like; the index is the bit's. */
@@ -96,6 +97,7 @@ struct gb_plan {
 	uint32_t gid;
 	int32_t cpu;                         /* to run on, or -1 */
 	uint32_t room;                       /* enum gb_room */
+	uint32_t grouped;                    /* each cell has a control group of its own, and starts in it */
 	char profile[GB_PLAN_PROFILE_BYTES]; /* for the worker: what to make ready */
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];

@@ -5,17 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "sandbox/shard.h"
 
 enum {
-	MAX_STARTED = 16384, /* processes and threads that all cells of a pool may start */
 	/* For everything else that the host does. */
 	SPARE_FDS = 64,
 	/* Killed and not yet reaped, beyond one for each that lives. */
 	DYING_MAX = 256,
+	/* Cells that wait in each shard where they have control groups, even if none is to be warm: joining a
+	 * group can take ten milliseconds, which no run is to wait for. */
+	GROUPED_MIN = 2,
+	RETRY_MS = 10,
 };
 
 /* How long forking and priming a cell takes, with room to spare. */
@@ -96,10 +100,12 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 }
 
 void gb_pool_refill(struct gb_pool *pool) {
+	const unsigned least = pool->plan.grouped ? GROUPED_MIN : 0;
+	const unsigned wanted = pool->options.warm > least ? pool->options.warm : least;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
 		gb_shard_order(shard);
-		for (; !shard->broken && shard->n_warm < pool->options.warm && gb_cell_make(shard, NULL);
+		for (; !shard->broken && shard->n_warm < wanted && gb_cell_make(shard, NULL);
 		     gb_shard_order(shard))
 			shard->n_warm++;
 	}
@@ -113,6 +119,31 @@ void gb_pool_rest(struct gb_pool *pool) {
 		if (!shard->n_active && !shard->broken && gb_list_empty(&shard->queued))
 			gb_zygote_stock_up(&shard->zygote);
 	}
+}
+
+/* --- trying again --- */
+
+static void on_retry(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_pool *pool = gb_container(struct gb_pool, retry, source);
+	uint64_t times;
+	if (read(pool->retry_fd, &times, sizeof times) < 0)
+		return;
+	for (unsigned i = 0; i < pool->n_shards; i++)
+		gb_shard_order(&pool->shards[i]);
+}
+
+void gb_pool_retry_later(struct gb_pool *pool) {
+	const struct itimerspec soon = {.it_value = {.tv_nsec = RETRY_MS * 1000000l}};
+	if (pool->retry_fd < 0) {
+		pool->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		if (pool->retry_fd < 0 ||
+		    !gb_loop_add(pool->loop, &pool->retry, pool->retry_fd, EPOLLIN, on_retry, NULL)) {
+			gb_close_fd(&pool->retry_fd);
+			return; /* no descriptor is left: the next notice, or the next run, tries again */
+		}
+	}
+	timerfd_settime(pool->retry_fd, 0, &soon, NULL);
 }
 
 /* --- its life --- */
@@ -180,9 +211,15 @@ static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_opti
 		return NULL;
 	pool->loop = loop;
 	pool->options = *options;
+	pool->retry_fd = pool->retry.fd = -1;
 	init_shards(pool, options->shards);
 	pool->options.max_cells = affordable_cells(options->max_cells, pool->n_shards);
 	pool->plan = *options->plan;
+	if (!(pool->plan.layers & GB_LAYER_CGROUP))
+		pool->options.cgroup = NULL;
+	pool->plan.grouped =
+	    pool->plan.room == GB_ROOM_INHABITED && gb_cgroup_has_cells(pool->options.cgroup);
+	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
 	pool->program = strdup(options->program);
 	pool->n_slots = 2 * pool->options.max_cells + DYING_MAX;
 	pool->slots = calloc(pool->n_slots, sizeof *pool->slots);
@@ -197,12 +234,6 @@ bool gb_pool_create(
 	struct gb_pool *pool = make_pool(loop, options);
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
-	const struct gb_cgroup_limits limits = {options->memory_bytes,
-	    pool->n_slots + GB_SHARDS_MAX + (options->plan->room == GB_ROOM_EMPTY ? 0 : MAX_STARTED)};
-	/* A group is for all cells together; one cell alone has its own limits, and starts without the
-	 * milliseconds that moving into a group can take. */
-	if ((pool->plan.layers & GB_LAYER_CGROUP) && options->max_cells > 1)
-		(void)gb_cgroup_create(&limits, &pool->cgroup, NULL); /* the one layer that may be absent */
 	bool up = true;
 	for (unsigned i = 0; i < pool->n_shards && up; i++)
 		up = gb_shard_start(&pool->shards[i], err);
@@ -227,12 +258,13 @@ void gb_pool_destroy(struct gb_pool *pool) {
 			for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, lists[k], link));)
 				gb_cell_free(cell);
 	}
-	gb_cgroup_destroy(pool->cgroup);
+	gb_loop_remove(pool->loop, &pool->retry);
+	gb_close_fd(&pool->retry_fd);
 	free(pool->slots);
 	free(pool->program);
 	free(pool);
 }
 
 unsigned gb_pool_layers(const struct gb_pool *pool) {
-	return pool->plan.layers & ~(pool->cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
+	return pool->plan.layers & ~(pool->options.cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
 }

@@ -23,6 +23,8 @@
 #include "sandbox/plan.h"
 
 struct gb_pool;
+struct gb_cgroup;
+struct gb_cell_group;
 
 enum gb_cell_fate {
 	GB_CELL_EXITED,  /* wait_status says how */
@@ -30,12 +32,19 @@ enum gb_cell_fate {
 	GB_CELL_REFUSED, /* it never came to be: the wall could not be raised */
 };
 
+/* Which processes had taken too much when the kernel killed for want of memory. */
+enum gb_out_of_memory {
+	GB_OOM_NONE, /* it did not */
+	GB_OOM_CELL, /* those of the cell, or of the machine */
+	GB_OOM_ALL,  /* those of all cells together, or of the machine */
+};
+
 struct gb_cell_end {
 	enum gb_cell_fate fate;
 	int wait_status;
 	uint64_t max_rss_bytes;
-	bool out_of_memory; /* killed by the kernel for want of memory */
-	char reason[256];   /* LOST, REFUSED */
+	enum gb_out_of_memory out_of_memory;
+	char reason[256]; /* LOST, REFUSED */
 };
 
 struct gb_cell {
@@ -60,19 +69,24 @@ struct gb_cell {
 	uint32_t spare; /* then the zygote's number for it */
 	int pidfd;      /* -1 until the zygote has answered */
 	bool kill_wanted;
-	int interrupt_wanted; /* the number that is to come with it; 0: not wanted */
-	int interrupted;      /* the last number that did */
-	bool awaited;         /* somebody waits for what its zygote tells of it */
-	uint64_t ordered_at;  /* ns */
+	int interrupt_wanted;        /* the number that is to come with it; 0: not wanted */
+	int interrupted;             /* the last number that did */
+	bool awaited;                /* somebody waits for what its zygote tells of it */
+	struct gb_cell_group *group; /* its own, or NULL */
+	bool yields;                 /* the CPU, to shorter runs */
+	uint64_t ordered_at;         /* ns */
 };
 
 struct gb_pool_options {
-	const char *program;   /* the worker's path */
-	unsigned shards;       /* 0: one per CPU that the host may use */
-	unsigned warm;         /* cells to keep waiting, in each shard */
-	uint64_t memory_bytes; /* for the whole pool, where there are control groups */
-	uint32_t max_cells;    /* at once */
-	uint64_t prime_ns;     /* how long a cell takes to be ready; 0: as long as a fork and little more */
+	const char *program; /* the worker's path */
+	unsigned shards;     /* 0: one per CPU that the host may use */
+	unsigned warm;       /* cells to keep waiting, in each shard */
+	/* The engine's; NULL where there is none. It outlives the pool. If it can have groups of cells, each
+	 * cell of a room with programs gets one. */
+	struct gb_cgroup *cgroup;
+	uint64_t cell_memory; /* what such a cell may take in all until gb_cell_limit_memory says otherwise */
+	uint32_t max_cells;   /* at once */
+	uint64_t prime_ns;    /* how long a cell takes to be ready; 0: as long as a fork and little more */
 	const struct gb_plan *plan;
 	/* The socket of a cell that has an owner is ready. */
 	void (*on_ready)(struct gb_cell *cell, uint32_t events);
@@ -95,6 +109,13 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 void gb_pool_refill(struct gb_pool *pool);
 /* To be called before the loop waits: what can be done for later cells when nobody has one now. */
 void gb_pool_rest(struct gb_pool *pool);
+
+/* Where the cell has a control group of its own: let all its processes together take that much. */
+void gb_cell_limit_memory(struct gb_cell *cell, uint64_t bytes);
+/* Let the cell run on CPUs that shorter runs do not want, or as others do. Without a group of its own that is
+ * done for the threads that it has now, and taking it back is for privileged hosts: an ordinary user's cell
+ * goes on yielding. */
+void gb_cell_yield_cpu(struct gb_cell *cell, bool yields);
 
 /* Either reaches the process as soon as it is known, if it is not yet. */
 void gb_cell_kill(struct gb_cell *cell);

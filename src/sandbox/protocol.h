@@ -13,6 +13,16 @@
  * the control socket is beyond every descriptor that a cell can have, in either kind of room. */
 enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
 
+/* A cell in a control group of its own finds these too, to be read from their beginning: what all its
+ * processes use (memory.current, memory.usage_in_bytes), of what kind that is (memory.stat), and how often
+ * the kernel has ended one for want of memory (memory.events, memory.oom_control). In a cell without a group
+ * they are closed. */
+enum { GB_FD_GROUP_USAGE = 4, GB_FD_GROUP_STAT = 5, GB_FD_GROUP_EVENTS = 6 };
+
+/* They come with the order for the cell, after its socket and the descriptors through which it joins the
+ * group, one for each hierarchy. */
+enum { GB_GROUP_KEPT = 3, GB_GROUP_FDS_MAX = 3 + GB_GROUP_KEPT };
+
 /* A cell that could not raise its own last layers ends with this status, without having read its job. */
 enum { GB_CELL_EXIT_NO_WALL = 97 };
 
@@ -29,7 +39,8 @@ enum { GB_CELL_EXIT_PROGRAM = 98 };
 #define GB_CELL_CLONE_FLAGS_NET (GB_CELL_CLONE_FLAGS | CLONE_NEWNET)
 
 enum gb_order_kind {
-	GB_ORDER_FORK = 1, /* with the cell's socket as SCM_RIGHTS, if it is none of the spare ones */
+	GB_ORDER_FORK = 1, /* with the cell's socket as SCM_RIGHTS, if it is none of the spare ones, and the
+			    * descriptors of its control group, if it has one */
 	GB_ORDER_SOCKETS,  /* with spare sockets as SCM_RIGHTS */
 };
 

@@ -42,16 +42,32 @@ void gb_shard_listen(struct gb_shard *shard) {
 
 /* --- zygotes --- */
 
+/* Its socket, and the descriptors of its control group. */
+static bool send_cell(struct gb_shard *shard, struct gb_cell *cell, uint32_t flags) {
+	int fds[1 + GB_GROUP_FDS_MAX] = {cell->worker_fd};
+	size_t n = 1;
+	if (cell->worker_fd < 0)
+		return gb_zygote_fork_spare(&shard->zygote, cell->id, cell->spare, flags, NULL);
+	if (cell->group && (n += gb_cell_group_open(cell->group, fds + 1, NULL)) == 1)
+		return false;
+	bool sent = gb_zygote_fork(&shard->zygote, cell->id, fds, n, flags, NULL);
+	while (n > 1)
+		close(fds[--n]);
+	return sent;
+}
+
 void gb_shard_order(struct gb_shard *shard) {
 	struct gb_cell *cell;
 	while (shard->n_orders < GB_ORDERS_MAX && !shard->broken &&
 	       (cell = gb_list_first(struct gb_cell, &shard->queued, link))) {
-		/* Somebody who waits wants an answer, not a warm cell. */
-		uint32_t flags = cell->owner ? 0 : GB_FORK_PRIME;
-		struct gb_zygote *zygote = &shard->zygote;
-		if (!(cell->worker_fd < 0 ? gb_zygote_fork_spare(zygote, cell->id, cell->spare, flags, NULL)
-					  : gb_zygote_fork(zygote, cell->id, cell->worker_fd, flags, NULL)))
-			break; /* tried again at the next notice; a dead zygote is noticed on its own */
+		/* A run that waits wants an answer, not a warm cell. */
+		bool prime = !cell->owner && shard->pool->options.warm;
+		if (!send_cell(shard, cell, prime ? GB_FORK_PRIME : 0)) {
+			/* A dead zygote is noticed on its own; for anything else there may be room later, of
+			 * which no descriptor tells. */
+			gb_pool_retry_later(shard->pool);
+			break;
+		}
 		gb_close_fd(&cell->worker_fd);
 		cell->ordered_at = gb_now_ns();
 		shard->n_orders++;
@@ -81,7 +97,7 @@ bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
 	shard->n_orders = 0;
 	shard->ready = false;
 	shard->events = EPOLLIN;
-	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
+	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->options.cgroup, err))
 		return false;
 	shard->unheard_max = unheard_max(shard);
 	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, EPOLLIN, on_control, err))
@@ -106,12 +122,28 @@ static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
 	gb_shard_end_cells(shard, true, &end);
 }
 
+/* Has the kernel killed for want of memory in the engine's group, or beside the host where there is none,
+ * since this was last asked? Whose limit it was that was reached, that one's or an outer one, does not
+ * matter. */
+static bool kernel_ran_out_of_memory(struct gb_pool *pool) {
+	uint64_t before = pool->oom_kills;
+	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
+	return pool->oom_kills > before;
+}
+
+static enum gb_out_of_memory why_killed(struct gb_pool *pool, const struct gb_cell *cell) {
+	if (cell->group)
+		return gb_cell_group_oom_killed(cell->group) ? GB_OOM_CELL : GB_OOM_NONE;
+	return kernel_ran_out_of_memory(pool) ? GB_OOM_ALL : GB_OOM_NONE;
+}
+
 /* The zygote is dead and all its cells with it: tell their owners, start another. */
 static void replace_zygote(struct gb_shard *shard) {
 	struct gb_cell_end lost = {.fate = GB_CELL_LOST};
 	char how[80];
 	gb_zygote_obituary(&shard->zygote, how, sizeof how);
 	snprintf(lost.reason, sizeof lost.reason, "the zygote that this run's sandbox came from %s", how);
+	lost.out_of_memory = kernel_ran_out_of_memory(shard->pool) ? GB_OOM_ALL : GB_OOM_NONE;
 	gb_shard_stop(shard);
 
 	struct gb_err err = {0};
@@ -158,14 +190,6 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 	gb_close_fd(&pidfd);
 }
 
-/* Has the kernel killed in the pool's group since this was last asked? */
-static bool kernel_ran_out_of_memory(struct gb_pool *pool) {
-	uint64_t before = pool->oom_kills;
-	if (pool->cgroup)
-		pool->oom_kills = gb_cgroup_oom_kills(pool->cgroup);
-	return pool->oom_kills > before;
-}
-
 static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) {
 	shard->deaths = 0;
 	struct gb_pool *pool = shard->pool;
@@ -178,7 +202,7 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 	    .max_rss_bytes = (uint64_t)notice->max_rss_kb << 10,
 	};
 	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && cell->owner)
-		end.out_of_memory = kernel_ran_out_of_memory(pool);
+		end.out_of_memory = why_killed(pool, cell);
 	gb_cell_finish(cell, &end);
 }
 

@@ -4,6 +4,7 @@
 #ifndef GB_SANDBOX_SHARD_H
 #define GB_SANDBOX_SHARD_H
 
+#include "sandbox/cell_group.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/pool.h"
 #include "sandbox/zygote.h"
@@ -49,9 +50,10 @@ struct gb_pool {
 	struct gb_pool_options options;
 	struct gb_plan plan;
 	char *program;
-	struct gb_cgroup *cgroup; /* NULL where there is none */
 	uint64_t oom_kills;
-	uint32_t n_cells; /* dying ones included */
+	struct gb_source retry; /* a timer: orders that could not be given wait for it */
+	int retry_fd;           /* -1 until the first one */
+	uint32_t n_cells;       /* dying ones included */
 	uint32_t n_dying;
 	uint32_t next_slot;
 	uint32_t n_slots;       /* as many again, and some, may be dying */
@@ -77,6 +79,8 @@ void gb_cell_finish(struct gb_cell *cell, const struct gb_cell_end *end);
 void gb_shard_end_cells(struct gb_shard *shard, bool queued, const struct gb_cell_end *end);
 struct gb_cell *gb_pool_find(struct gb_pool *pool, uint32_t id);
 bool gb_pool_is_full(const struct gb_pool *pool);
+/* An order could not be given, and nothing will tell when it can be: try again soon. */
+void gb_pool_retry_later(struct gb_pool *pool);
 
 /* --- shard.c --- */
 

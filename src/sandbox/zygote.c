@@ -103,9 +103,10 @@ static bool send_order(struct gb_zygote *zygote, const struct gb_order *order, c
 	return sendmsg(zygote->control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, int socket, uint32_t flags, struct gb_err *err) {
+bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, const int *fds, size_t n_fds, uint32_t flags,
+    struct gb_err *err) {
 	const struct gb_order order = {GB_ORDER_FORK, cell, flags, GB_NO_SPARE};
-	return send_order(zygote, &order, &socket, 1) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+	return send_order(zygote, &order, fds, n_fds) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
 }
 
 bool gb_zygote_fork_spare(

@@ -35,9 +35,11 @@ bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const ch
     struct gb_cgroup *cgroup, struct gb_err *err);
 void gb_zygote_finish(struct gb_zygote *zygote);
 
-/* Ask for a cell that talks on @socket, which stays the caller's. Does not block: fails with EAGAIN when
- * too many orders are on their way already. */
-bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, int socket, uint32_t flags, struct gb_err *err);
+/* Ask for a cell that talks on the first of @fds; the others are those of its control group, if it has one.
+ * They stay the caller's. Does not block: fails with EAGAIN when too many orders are on their way already,
+ * and with ETOOMANYREFS when too many descriptors of this user are. */
+bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, const int *fds, size_t n_fds, uint32_t flags,
+    struct gb_err *err);
 
 /* Give it sockets for cells to come, up to GB_SPARE_SOCKETS. */
 void gb_zygote_stock_up(struct gb_zygote *zygote);

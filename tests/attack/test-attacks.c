@@ -206,7 +206,7 @@ static void expect_denied_in_room(const struct attack *attack, const struct gb_p
 
 static bool has_cgroup(struct gb_err *err) {
 	struct gb_cgroup *group = NULL;
-	bool has = gb_cgroup_create(&(struct gb_cgroup_limits){1 << 20, 1}, &group, err);
+	bool has = gb_cgroup_create(&(struct gb_cgroup_limits){.memory_bytes = 1 << 20, .processes = 1}, &group, err);
 	gb_cgroup_destroy(group);
 	return has;
 }

@@ -153,14 +153,13 @@ static const char *bring_loopback_up(void) {
 }
 
 static const char *prepare_for_programs(const struct gb_plan *plan) {
-	enum { SHM_BYTES = 64 << 20 };
 	/* Never the zygote's: all cells are to be seen there. */
 	if (has_proc && mount("proc", "/proc", "proc", OF_NO_USE | MS_RDONLY, NULL) != 0)
 		return "mount a cell's /proc";
 	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
 		"newinstance,ptmxmode=0666,mode=0600") != 0)
 		return "mount a cell's terminals";
-	const char *failed = mount_own("/dev/shm", SHM_BYTES, OF_NO_USE);
+	const char *failed = mount_own("/dev/shm", GB_SHM_BYTES, OF_NO_USE);
 	if (failed)
 		return failed;
 	return plan->layers & GB_LAYER_NET ? bring_loopback_up() : NULL;

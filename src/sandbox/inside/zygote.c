@@ -19,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/inside/apply.h"
+#include "sandbox/inside/group.h"
 #include "sandbox/inside/text.h"
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
@@ -167,24 +168,51 @@ static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
 	return true;
 }
 
+static void must(bool ok) {
+	if (!ok)
+		_exit(GB_CELL_EXIT_NO_WALL);
+}
+
+/* Out of the way of the numbers that descriptors get in a cell. */
+static int move_aside(int fd) {
+	enum { ASIDE = 64 };
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, ASIDE);
+	must(moved >= 0);
+	return moved;
+}
+
+/* Join the control group that came with the order, and put what stays of @fds where it is looked for. */
+static void enter_group(const int *fds, size_t n) {
+	int kept[GB_GROUP_KEPT], socket = move_aside(fds[0]);
+	must(n > 1 + GB_GROUP_KEPT && !gb_group_join(fds + 1, n - 1 - GB_GROUP_KEPT));
+	for (size_t i = 0; i < GB_GROUP_KEPT; i++)
+		kept[i] = move_aside(fds[n - GB_GROUP_KEPT + i]);
+	must(dup3(socket, GB_FD_CELL, 0) == GB_FD_CELL);
+	for (int i = 0; i < GB_GROUP_KEPT; i++)
+		must(dup3(kept[i], GB_FD_GROUP_USAGE + i, O_CLOEXEC) >= 0);
+}
+
 /* In the new process: nothing of the zygote's stays but its memory, and what the filter admits for the zygote
  * alone is taken away by limits. */
-__attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd, uint32_t flags) {
-	if (dup3(fd, GB_FD_CELL, 0) < 0 && fd != GB_FD_CELL)
-		_exit(GB_CELL_EXIT_NO_WALL);
-	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
-		_exit(GB_CELL_EXIT_NO_WALL);
+__attribute__((noreturn)) static void become_cell(
+    struct zygote *zygote, const int *fds, size_t n_fds, uint32_t flags) {
+	const bool grouped = zygote->plan.grouped;
+	const int first_unused = grouped ? GB_FD_GROUP_EVENTS + 1 : GB_FD_CELL + 1;
+	/* First of all: what a cell takes from here on is counted. */
+	if (grouped)
+		enter_group(fds, n_fds);
+	else
+		must(fds[0] == GB_FD_CELL || dup3(fds[0], GB_FD_CELL, 0) >= 0);
+	must(syscall(SYS_close_range, first_unused, ~0u, 0) == 0);
 	bool furnished = zygote->plan.room != GB_ROOM_EMPTY;
-	if (furnished && gb_plan_apply_cell(&zygote->plan))
-		_exit(GB_CELL_EXIT_NO_WALL);
+	must(!furnished || !gb_plan_apply_cell(&zygote->plan));
 	/* An empty room has none. */
 	if (furnished)
 		explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
 	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
 		/* No descriptor at all can be opened, not even in the place of one that was closed. */
 		const struct rlimit none = {0, 0};
-		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &none) != 0)
-			_exit(GB_CELL_EXIT_NO_WALL);
+		must(setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0);
 	}
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
 		zygote->worker->prime();
@@ -204,11 +232,11 @@ static pid_t make_process(const struct gb_plan *plan) {
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, thread_number(), 0);
 }
 
-static void fork_cell(struct zygote *zygote, const struct gb_order *order, int fd) {
+static void fork_cell(struct zygote *zygote, const struct gb_order *order, const int *fds, size_t n_fds) {
 	struct gb_notice notice = {.kind = GB_NOTICE_FORKED, .cell = order->cell};
 	pid_t pid = make_process(&zygote->plan);
 	if (pid == 0)
-		become_cell(zygote, fd, order->flags);
+		become_cell(zygote, fds, n_fds, order->flags);
 	gb_auto_fd int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (pidfd < 0)
 		notice.error = errno;
@@ -229,11 +257,15 @@ static void obey(struct zygote *zygote, const struct gb_order *order, const int 
 	}
 	if (order->kind != GB_ORDER_FORK)
 		return;
-	gb_auto_fd int fd = n == 1 ? fds[0] : -1;
-	if (n == 0 && order->spare < GB_SPARE_SOCKETS)
-		fd = gb_take_fd(&zygote->spare[order->spare]);
-	if (fd >= 0)
-		fork_cell(zygote, order, fd);
+	if (n == 0 && order->spare < GB_SPARE_SOCKETS) {
+		gb_auto_fd int fd = gb_take_fd(&zygote->spare[order->spare]);
+		if (fd >= 0)
+			fork_cell(zygote, order, &fd, 1);
+	} else if (n > 0) {
+		fork_cell(zygote, order, fds, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
 }
 
 static bool take_order(struct zygote *zygote) {
