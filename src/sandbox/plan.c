@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -106,6 +107,23 @@ static void set_rlimit(struct gb_plan *plan, int resource, uint64_t limit) {
 			plan->rlimits[i].limit = limit;
 }
 
+/* Its own user namespace, in which what it may have is counted. Programs can read /proc, where the name of
+ * their control group would tell how many cells there were before. */
+static uint64_t cell_namespaces(enum gb_room room) {
+	bool hide_group = room == GB_ROOM_INHABITED && access("/proc/self/ns/cgroup", F_OK) == 0;
+	return CLONE_NEWUSER | (hide_group ? CLONE_NEWCGROUP : 0);
+}
+
+/* Descriptors that are on their way between processes are counted for a user, and each process compares the
+ * sum with its own limit on open files. With half of what the host has, programs in a cell are refused before
+ * the host is. */
+static uint32_t program_files(void) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 >= CELL_PROGRAM_FILES)
+		return CELL_PROGRAM_FILES;
+	return (uint32_t)(limit.rlim_cur / 2);
+}
+
 bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err) {
 	if (!gb_plan_init(plan, err))
 		return false;
@@ -114,7 +132,8 @@ bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_byt
 	plan->room = room;
 	furniture->box_bytes = box_bytes;
 	furniture->max_processes = programs ? CELL_PROCESSES : CELL_THREADS;
-	furniture->max_files = programs ? CELL_PROGRAM_FILES : CELL_FILES;
+	furniture->max_files = programs ? program_files() : CELL_FILES;
+	furniture->namespaces = cell_namespaces(room);
 	furniture->max_signals = programs ? CELL_PROGRAM_SIGNALS : CELL_SIGNALS;
 	if (getrandom(&furniture->cookie, sizeof furniture->cookie, 0) != sizeof furniture->cookie)
 		return gb_fail(err, GB_ESYSTEM, errno, "draw a random number");

@@ -87,7 +87,8 @@ struct gb_furniture {
 	uint32_t max_processes; /* and threads, in a cell */
 	uint32_t max_files;     /* open at once, in a cell */
 	uint32_t max_signals;   /* that wait, and timers, in a cell */
-	uint64_t cookie;        /* with which a cell may take a user namespace of its own: see seccomp.c */
+	uint64_t namespaces;    /* that a cell takes last, as flags of unshare */
+	uint64_t cookie;        /* with which it may do so: see seccomp.c */
 };
 
 struct gb_plan {

@@ -464,7 +464,7 @@ static bool add_room(scmp_filter_ctx filter, enum gb_room room, uint64_t cookie,
 		return add_rules(filter, empty_rules, GB_COUNT(empty_rules), err);
 	/* A cell becomes a user of its own. Programs that it starts do not know the number with which to ask.
 	 */
-	const struct rule own_user = WHEN(unshare, IS(0, CLONE_NEWUSER), IS(1, cookie));
+	const struct rule own_user = WHEN(unshare, ONLY(0, CLONE_NEWUSER | CLONE_NEWCGROUP), IS(1, cookie));
 	/* Programs that try the newer call first take this for an old kernel, and use the other one. */
 	if (seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) != 0)
 		return gb_fail(err, GB_EWALL, 0, "seccomp: clone3");

@@ -197,7 +197,8 @@ static const char *limit_cell(const struct gb_furniture *furniture) {
 /* A user namespace of its own, in which nobody has a name: what a user may have is counted there, so that no
  * cell can use up what others need. The filter knows whom it lets do this by the cookie. */
 static const char *count_alone(const struct gb_furniture *furniture) {
-	return syscall(SYS_unshare, CLONE_NEWUSER, furniture->cookie) != 0 ? "take a user namespace" : NULL;
+	return syscall(SYS_unshare, furniture->namespaces, furniture->cookie) != 0 ? "take a user namespace"
+										   : NULL;
 }
 
 const char *gb_plan_apply_cell(const struct gb_plan *plan) {

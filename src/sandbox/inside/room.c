@@ -157,7 +157,7 @@ static const char *prepare_for_programs(const struct gb_plan *plan) {
 	if (has_proc && mount("proc", "/proc", "proc", OF_NO_USE | MS_RDONLY, NULL) != 0)
 		return "mount a cell's /proc";
 	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-		"newinstance,ptmxmode=0666,mode=0600") != 0)
+		"newinstance,max=64,ptmxmode=0666,mode=0600") != 0)
 		return "mount a cell's terminals";
 	const char *failed = mount_own("/dev/shm", GB_SHM_BYTES, OF_NO_USE);
 	if (failed)
