@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-runs bench-peers bench-ts bench-store bench-mask asan asan-build \
+.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -44,10 +44,13 @@ test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, bes
 test-ts: all ## erased TypeScript beside the compiler's own: our cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
 
-bench: bench-runs bench-mask bench-store ## what everything on the way of a run costs, against physical limits and peers
+bench: bench-runs bench-crowd bench-mask bench-store ## what everything on the way of a run costs, against physical limits and peers
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/glovebox bench
+
+bench-crowd: all ## a short run while 50 endless loops of the same language are at it
+	@$(BUILD)/glovebox bench --crowd
 
 bench-peers: all ## the same, beside other ways to run untrusted code
 	@bench/compare $(BUILD)/glovebox
