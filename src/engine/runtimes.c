@@ -196,19 +196,27 @@ static bool make_plan(
 	return ok;
 }
 
-bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
-	const struct gb_engine_options *options = &engine->options;
-	bool own = which >= GB_RUNTIME_PROFILES;
-	const struct runtime *runtime = &runtimes[own ? GB_RUNTIME_PYTHON : which];
-	char program[PATH_MAX];
-	struct gb_plan plan;
-	if (engine->pools[which])
-		return true;
-	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err) ||
-	    !make_plan(engine, runtime, &plan, err))
+/* Python's own for a profile that the caller has added. */
+static const struct runtime *find_runtime(enum gb_runtime which) {
+	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
+}
+
+bool gb_runtime_plan(
+    struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err) {
+	if (!make_plan(engine, find_runtime(which), ret, err))
 		return false;
-	if (own)
-		memcpy(plan.profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof plan.profile);
+	if (which >= GB_RUNTIME_PROFILES)
+		memcpy(ret->profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof ret->profile);
+	return true;
+}
+
+bool gb_runtime_start_behind(
+    struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err) {
+	const struct gb_engine_options *options = &engine->options;
+	const struct runtime *runtime = find_runtime(which);
+	char program[PATH_MAX];
+	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err))
+		return false;
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = options->shards,
@@ -216,9 +224,17 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
 	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
 	    .prime_ns = runtime->prime_ms * 1000000ull,
-	    .plan = &plan,
+	    .plan = plan,
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_end = gb_run_on_cell_end,
 	};
 	return gb_pool_create(&engine->loop, &pool, &engine->pools[which], err);
+}
+
+bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
+	struct gb_plan plan;
+	if (engine->pools[which])
+		return true;
+	return gb_runtime_plan(engine, which, &plan, err) &&
+	       gb_runtime_start_behind(engine, which, &plan, err);
 }
