@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask asan asan-build \
+.PHONY: all setup sdk run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -37,6 +37,9 @@ test-as-nobody: all ## the tests of the wall once more, as an ordinary user (nee
 
 test-vm: all ## the tests of the wall once more, under Debian's own kernel in a virtual machine
 	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite e2e --suite attack --timeout-multiplier 10
+
+soak: all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
+	@scripts/soak $(BUILD)
 
 test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, beside the plain engine
 	@SUITE='$(SUITE)' ONLY='$(ONLY)' $(if $(EXPECTATIONS),EXPECTATIONS='$(EXPECTATIONS)') scripts/test262 $(BUILD)

@@ -266,10 +266,17 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
     enum gb_runtime *ret, struct gb_err *err);
 /* Take in the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
-/* See to it that its sandboxes can be had. */
 /* What is started for it: the machine's own program, or our worker. */
 bool gb_runtime_program(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
+/* The full wall around its sandboxes. */
+bool gb_runtime_plan(
+    struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err);
+/* Start its pool, which must not exist yet, behind @plan. Tests pass a plan without some layer; no caller of
+ * the library can. */
+bool gb_runtime_start_behind(
+    struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err);
+/* Start its pool behind the full wall, unless it exists already. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
 /* Its cell is known: let the kernel bound what the run takes there, where it can. */
 void gb_run_limit_memory(struct gb_run *run);

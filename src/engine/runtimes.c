@@ -211,7 +211,8 @@ static bool make_plan(
 /* One control group for all that the engine starts, made with the first pool; the one layer that may be
  * absent. A single run of the command line does without the milliseconds that joining a group can take,
  * unless programs are started, whose memory only a group can really bound. */
-static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime, uint32_t max_runs) {
+static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime) {
+	const uint32_t max_runs = GB_OR(engine->options.max_runs, DEFAULT_MAX_RUNS);
 	if (engine->cgroup || engine->has_no_cgroup || (max_runs == 1 && runtime->room != GB_ROOM_INHABITED))
 		return;
 	const struct gb_engine_options *options = &engine->options;
@@ -223,32 +224,48 @@ static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime,
 	engine->has_no_cgroup = !gb_cgroup_create(&limits, &engine->cgroup, NULL);
 }
 
-bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
-	const struct gb_engine_options *options = &engine->options;
-	bool own = which >= GB_RUNTIME_PROFILES;
-	const struct runtime *runtime = &runtimes[own ? GB_RUNTIME_PYTHON : which];
-	char program[PATH_MAX];
-	struct gb_plan plan;
-	if (engine->pools[which])
-		return true;
-	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err) ||
-	    !make_plan(engine, runtime, &plan, err))
+/* Python's own for a profile that the caller has added. */
+static const struct runtime *find_runtime(enum gb_runtime which) {
+	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
+}
+
+bool gb_runtime_plan(
+    struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err) {
+	const struct runtime *runtime = find_runtime(which);
+	make_cgroup(engine, runtime);
+	if (!make_plan(engine, runtime, ret, err))
 		return false;
-	if (own)
-		memcpy(plan.profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof plan.profile);
-	const uint32_t max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
-	make_cgroup(engine, runtime, max_runs);
+	if (which >= GB_RUNTIME_PROFILES)
+		memcpy(ret->profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof ret->profile);
+	return true;
+}
+
+bool gb_runtime_start_behind(
+    struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err) {
+	const struct gb_engine_options *options = &engine->options;
+	const struct runtime *runtime = find_runtime(which);
+	char program[PATH_MAX];
+	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err))
+		return false;
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = options->shards,
 	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
 	    .cgroup = engine->cgroup,
 	    .cell_memory = cell_memory(PROGRAM_MEMORY),
-	    .max_cells = max_runs,
+	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
 	    .prime_ns = runtime->prime_ms * 1000000ull,
-	    .plan = &plan,
+	    .plan = plan,
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_end = gb_run_on_cell_end,
 	};
 	return gb_pool_create(&engine->loop, &pool, &engine->pools[which], err);
+}
+
+bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
+	struct gb_plan plan;
+	if (engine->pools[which])
+		return true;
+	return gb_runtime_plan(engine, which, &plan, err) &&
+	       gb_runtime_start_behind(engine, which, &plan, err);
 }

@@ -273,11 +273,28 @@ TEST(terminate_before_the_sandbox_exists) {
 	gb_engine_destroy(cold);
 }
 
-TEST(an_engine_can_go_while_runs_are_in_flight) {
+static void count_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	(void)run, (void)log;
+	++*(unsigned *)data;
+}
+
+TEST(engine_that_is_destroyed_ends_runs_in_flight) {
+	enum { IN_FLIGHT = 20, CHILDREN_MAX = 256 };
+	int before[CHILDREN_MAX], during[CHILDREN_MAX];
+	size_t n_before = list_children(before, CHILDREN_MAX);
+	unsigned loops = 0;
 	struct gb_engine *busy = engine_with((struct gb_engine_options){0});
-	for (int i = 0; i < 20; i++)
-		CHECK(start(busy, (struct gb_run_options){.source = "for (;;);"}));
+	for (int i = 0; i < IN_FLIGHT; i++)
+		CHECK(start(busy, (struct gb_run_options){.source = "console.log('in'); for (;;);",
+				      .timeout_ms = GB_NO_TIMEOUT,
+				      .on_log = count_log,
+				      .data = &loops}));
+	while (loops < IN_FLIGHT && CHECK(gb_engine_dispatch(busy, -1, NULL)))
+		;
+	/* A zygote is gone only when all of its cells are. */
+	CHECK(list_children(during, CHILDREN_MAX) > n_before);
 	gb_engine_destroy(busy);
+	CHECK_INT(list_children(during, CHILDREN_MAX), n_before);
 }
 
 /* --- events --- */

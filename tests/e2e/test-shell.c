@@ -82,12 +82,58 @@ TEST(files_go_in_and_come_out) {
 	gb_values_destroy(values);
 }
 
+/* Processes on this machine that were given @argument. */
+static unsigned count_with_argument(const char *argument) {
+	DIR *proc = opendir("/proc");
+	unsigned n = 0;
+	for (struct dirent *entry; proc && (entry = readdir(proc));) {
+		char path[300], text[256] = "";
+		snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+		FILE *file = isdigit((unsigned char)entry->d_name[0]) ? fopen(path, "re") : NULL;
+		size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+		n += memmem(text, length, argument, strlen(argument)) != NULL;
+		if (file)
+			fclose(file);
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+struct left_running {
+	char argument[32];
+	unsigned n_seen;
+};
+
+static void count_left_running(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)run, (void)stream, (void)bytes, (void)n;
+	struct left_running *left = data;
+	left->n_seen = count_with_argument(left->argument);
+}
+
 TEST(what_is_left_running_ends_with_the_run) {
 	/* What it had written by then is told; it itself is not waited for. */
 	check_run(NULL,
 	    "(echo early; : > go; exec sleep 1000) & until [ -e go ]; do sleep 0.01; done; echo done", 0,
 	    "early\ndone\n");
-	check_run(NULL, "setsid sleep 1000 & (trap '' TERM HUP; sleep 1000) & echo done", 0, "done\n");
+	struct left_running left = {0};
+	char source[256];
+	snprintf(left.argument, sizeof left.argument, "1000.%d", (int)getpid());
+	snprintf(source, sizeof source,
+	    "setsid sleep %s & (trap '' TERM HUP; exec sleep %s) &\n"
+	    "until [ $(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -cx sleep) = 2 ]; do :; done; echo "
+	    "done",
+	    left.argument, left.argument);
+	struct gb_run *run;
+	const struct gb_result *result = shell(
+	    &run, (struct gb_run_options){.source = source, .on_output = count_left_running, .data = &left});
+	CHECK_STR(result->stdout_text, "done\n");
+	/* The sandbox is ended after the result has been told. */
+	CHECK_INT(left.n_seen, 2);
+	gb_run_destroy(run);
+	for (int i = 0; i < LONG_MS / 10 && count_with_argument(left.argument); i++)
+		gb_engine_dispatch(engine, 10, NULL);
+	CHECK_INT(count_with_argument(left.argument), 0);
 }
 
 TEST(a_script_ends_where_it_ends) {

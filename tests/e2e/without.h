@@ -1,0 +1,50 @@
+/*
+ * Engines behind a wall with one protection left out. A test of a protection runs the same scripts twice:
+ * behind the full wall, where the attack must fail, and behind this one, where it must succeed.
+ *
+ *	struct gb_engine *engine =
+ *	    engine_without(GB_SHELL, GB_LAYER_NET, (struct gb_engine_options){.shards = 1});
+ */
+#ifndef GB_TESTS_E2E_WITHOUT_H
+#define GB_TESTS_E2E_WITHOUT_H
+
+#include "e2e/engine.h"
+#include "engine/engine.h"
+
+/* An engine for @language alone, behind the plan that @weaken has changed. NULL, with the reason printed, if
+ * sandboxes cannot be started behind that. */
+static inline struct gb_engine *engine_behind(enum gb_language language,
+    void (*weaken)(struct gb_plan *plan, unsigned layers), unsigned layers,
+    struct gb_engine_options options) {
+	struct gb_plan plan;
+	struct gb_err err = {0};
+	enum gb_runtime runtime;
+	/* No ready language would mean JavaScript; this bit belongs to no language. */
+	options.ready = 1u << GB_LANGUAGES;
+	struct gb_engine *engine = engine_with(options);
+	if (!engine)
+		return NULL;
+	bool ok = gb_runtime_find(engine, language, NULL, &runtime, &err) &&
+		  gb_runtime_plan(engine, runtime, &plan, &err);
+	if (ok)
+		weaken(&plan, layers);
+	if (ok && gb_runtime_start_behind(engine, runtime, &plan, &err))
+		return engine;
+	printf("# %s\n", err.message);
+	gb_engine_destroy(engine);
+	return NULL;
+}
+
+static inline void leave_out_layers(struct gb_plan *plan, unsigned layers) {
+	plan->layers &= ~layers;
+}
+
+/* @layers_left_out: enum gb_layer, several of them combined. GB_LAYER_MOUNT is special: cells have their own
+ * mounts and their own processes by it, and without it a shell finds its files only in a shared root: see
+ * shared-root.h. */
+static inline struct gb_engine *engine_without(
+    enum gb_language language, unsigned layers_left_out, struct gb_engine_options options) {
+	return engine_behind(language, leave_out_layers, layers_left_out, options);
+}
+
+#endif
