@@ -21,7 +21,12 @@ enum { CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024, CELL_PROGRAM_SIGNALS = 2
 enum { ALL_PROCESSES = 65536, ALL_SIGNALS = 65536 };
 
 static const struct gb_rlimit standing_rlimits[] = {
-    {RLIMIT_CORE, 0},
+    /* Not 0: where kernel.core_pattern is a pipe the kernel ignores a limit of 0, and gives the memory of a
+     * guest that crashes to a program that runs as root on the host. It makes an exception for exactly 1, and
+     * writes no file that small. The filter keeps guests from changing it. An ordinary user whose own hard
+     * limit is 0 cannot raise it to 1: there the pipe gets guest memory, since exec makes a process that was
+     * made undumpable dumpable again. */
+    {RLIMIT_CORE, 1},
     {RLIMIT_FSIZE, 0},
     {RLIMIT_MEMLOCK, 0},
     {RLIMIT_MSGQUEUE, 0},
@@ -64,7 +69,8 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
 	return gb_landlock_rights(&plan->landlock, NULL, err) &&
-	       gb_seccomp_filter(&plan->filter, GB_ROOM_EMPTY, 0, EPERM, err);
+	       gb_seccomp_filter(&plan->filter,
+		   &(struct gb_seccomp_options){.room = GB_ROOM_EMPTY, .denied_errno = EPERM}, err);
 }
 
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
@@ -126,5 +132,7 @@ bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_byt
 		/* Its network is its own: there is nothing to keep it from. */
 		plan->landlock.net = 0;
 	}
-	return gb_seccomp_filter(&plan->filter, room, furniture->cookie, EPERM, err);
+	const struct gb_seccomp_options options = {
+	    .room = room, .cookie = furniture->cookie, .denied_errno = EPERM, .shared_memory = true};
+	return gb_seccomp_filter(&plan->filter, &options, err);
 }

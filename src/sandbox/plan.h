@@ -125,9 +125,16 @@ bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_
 /* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
 enum { GB_SECCOMP_MARK = 4000 };
 
-/* The system call filter of a room. Denied calls fail with @denied_errno: EPERM, or the mark where somebody
- * looks. @cookie is the furniture's. */
-bool gb_seccomp_filter(
-    struct gb_seccomp *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err);
+struct gb_seccomp_options {
+	enum gb_room room;
+	uint64_t cookie;  /* the furniture's */
+	int denied_errno; /* of calls that are refused: EPERM, or the mark in tests and diagnoses */
+	/* Inhabited rooms: anonymous shared mappings are allowed. Only where a control group counts memory:
+	 * pages that were dropped from such a mapping exist, and belong to no process. */
+	bool shared_memory;
+};
+
+/* The system call filter of a room. */
+bool gb_seccomp_filter(struct gb_seccomp *ret, const struct gb_seccomp_options *options, struct gb_err *err);
 
 #endif

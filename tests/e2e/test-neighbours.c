@@ -114,11 +114,17 @@ TEST(memory_that_is_shared_counts) {
 }
 
 TEST(the_keepers_limits_are_its_own) {
-	expect(begin("for what in '--nofile=10:10' '--data=1:1'; do prlimit --pid 1 $what 2>/dev/null && "
-		     "echo changed; done\n"
-		     "renice -n 5 -p 1 >/dev/null 2>&1 && echo changed; taskset -p 1 1 >/dev/null 2>&1 && "
-		     "echo changed\n"
-		     "prlimit --pid $$ --core=0:0 && ulimit -n 100 && echo own"),
+	expect(
+	    begin("for what in '--nofile=10:10' '--data=1:1'; do prlimit --pid 1 $what 2>/dev/null && "
+		  "echo changed; done\n"
+		  "renice -n 5 -p 1 >/dev/null 2>&1 && echo changed; taskset -p 1 1 >/dev/null 2>&1 && "
+		  "echo changed\n"
+		  /* The kernel reads 32 bits of a pid. */
+		  "python3 -c 'import ctypes; limit = (ctypes.c_uint64 * 2)(10, 10)\n"
+		  "libc = ctypes.CDLL(None)\n"
+		  "for pid in (1, 1 << 32 | 1, 1 << 63 | 1):\n"
+		  "    if libc.syscall(302, ctypes.c_uint64(pid), 7, limit, None) == 0: print(\"changed\")'\n"
+		  "prlimit --pid $$ --core=0:0 && ulimit -n 100 && echo own"),
 	    "own\n");
 }
 
