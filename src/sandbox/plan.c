@@ -23,9 +23,9 @@ enum { ALL_PROCESSES = 65536, ALL_SIGNALS = 65536 };
 static const struct gb_rlimit standing_rlimits[] = {
     /* Not 0: where kernel.core_pattern is a pipe the kernel ignores a limit of 0, and gives the memory of a
      * guest that crashes to a program that runs as root on the host. It makes an exception for exactly 1, and
-     * writes no file that small. The filter keeps guests from changing it. An ordinary user whose own hard
-     * limit is 0 cannot raise it to 1: there the pipe gets guest memory, since exec makes a process that was
-     * made undumpable dumpable again. */
+     * writes no file that small. The filter keeps guests from changing it. Two cases remain: an ordinary user
+     * whose own hard limit is 0 cannot raise it to 1, and where core_pattern is a socket (since Linux 6.16)
+     * no limit counts. To make a process undumpable does not help, since exec makes it dumpable again. */
     {RLIMIT_CORE, 1},
     {RLIMIT_FSIZE, 0},
     {RLIMIT_MEMLOCK, 0},
