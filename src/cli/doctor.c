@@ -294,7 +294,8 @@ static int run(const struct command *self, int argc, char **argv) {
 	struct gb_err err = {0};
 	if (!gb_worker_find(NULL, "glovebox-probe", doctor.probe, sizeof doctor.probe, &err) ||
 	    !gb_plan_init(&doctor.plan, &err) ||
-	    !gb_seccomp_filter(&doctor.plan.filter, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, &err) ||
+	    !gb_seccomp_filter(&doctor.plan.filter,
+		&(struct gb_seccomp_options){.room = GB_ROOM_EMPTY, .denied_errno = GB_SECCOMP_MARK}, &err) ||
 	    !lay_bait(&doctor.bait, &err)) {
 		complain(self, "%s", err.message);
 		return EXIT_REFUSED;

@@ -30,8 +30,8 @@ static const char *const python_paths[] = {"/usr/lib", "/usr/lib64", "/usr/share
 /* What programs of all kinds read: themselves, their libraries, and how the machine is set up, as far as that
  * is no secret. */
 static const char *const program_paths[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
-    "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/zero", "/dev/full",
-    "/dev/random", "/dev/urandom", "/dev/tty", NULL};
+    "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/full", "/dev/random",
+    "/dev/urandom", "/dev/tty", NULL};
 
 static const struct runtime {
 	const char *worker;
@@ -196,13 +196,21 @@ static bool add_program(
 	       (!packages || gb_plan_add_path(plan, engine->node_packages, GB_PACKAGES_DIR, err));
 }
 
+/* Memory that is mapped from /dev/zero to be shared is what the filter refuses where cells have no control
+ * groups. There another device takes its place, which gives the same bytes and cannot be mapped. */
+static bool add_zeros(struct gb_plan *plan, struct gb_err *err) {
+	return gb_plan_add_path(plan, plan->grouped ? "/dev/zero" : "/dev/full", "/dev/zero", err);
+}
+
 static bool make_plan(
     const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
-	bool ok = runtime->room == GB_ROOM_EMPTY ? gb_plan_init(plan, err)
-						 : gb_plan_init_room(plan, runtime->room, BOX_BYTES, err) &&
-						       gb_plan_add_paths(plan, runtime->paths, err);
+	const struct gb_room_options room = {
+	    .room = runtime->room, .box_bytes = BOX_BYTES, .grouped = gb_cgroup_has_cells(engine->cgroup)};
+	bool ok = room.room == GB_ROOM_EMPTY
+		      ? gb_plan_init(plan, err)
+		      : gb_plan_init_room(plan, &room, err) && gb_plan_add_paths(plan, runtime->paths, err);
 	if (ok && runtime->program)
-		ok = add_program(engine, runtime, plan, err);
+		ok = add_program(engine, runtime, plan, err) && add_zeros(plan, err);
 	if (ok)
 		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);
 	return ok;

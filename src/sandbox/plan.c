@@ -22,7 +22,12 @@ enum { CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024, CELL_PROGRAM_SIGNALS = 2
 enum { ALL_PROCESSES = 65536, ALL_SIGNALS = 65536 };
 
 static const struct gb_rlimit standing_rlimits[] = {
-    {RLIMIT_CORE, 0},
+    /* Not 0: where kernel.core_pattern is a pipe the kernel ignores a limit of 0, and gives the memory of a
+     * guest that crashes to a program that runs as root on the host. It makes an exception for exactly 1, and
+     * writes no file that small. The filter keeps guests from changing it. Two cases remain: an ordinary user
+     * whose own hard limit is 0 cannot raise it to 1, and where core_pattern is a socket (since Linux 6.16)
+     * no limit counts. To make a process undumpable does not help, since exec makes it dumpable again. */
+    {RLIMIT_CORE, 1},
     {RLIMIT_FSIZE, 0},
     {RLIMIT_MEMLOCK, 0},
     {RLIMIT_MSGQUEUE, 0},
@@ -55,7 +60,8 @@ const char *gb_layer_name(enum gb_layer layer) {
 	return layer && layer < GB_LAYER_ALL ? names[__builtin_ctz(layer)] : "wall";
 }
 
-bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
+/* Everything but the room and its filter. */
+static bool init_layers(struct gb_plan *plan, struct gb_err *err) {
 	memset(plan, 0, sizeof *plan);
 	plan->size = sizeof *plan;
 	plan->layers = GB_LAYER_ALL;
@@ -64,8 +70,12 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	plan->gid = geteuid() == 0 ? NOBODY : getegid();
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
-	return gb_landlock_rights(&plan->landlock, NULL, err) &&
-	       gb_seccomp_filter(&plan->filter, GB_ROOM_EMPTY, 0, EPERM, err);
+	return gb_landlock_rights(&plan->landlock, NULL, err);
+}
+
+bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
+	const struct gb_seccomp_options filter = {.room = GB_ROOM_EMPTY, .denied_errno = EPERM};
+	return init_layers(plan, err) && gb_seccomp_filter(&plan->filter, &filter, err);
 }
 
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
@@ -124,26 +134,34 @@ static uint32_t program_files(void) {
 	return (uint32_t)(limit.rlim_cur / 2);
 }
 
-bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err) {
-	if (!gb_plan_init(plan, err))
-		return false;
-	bool programs = room == GB_ROOM_INHABITED;
-	struct gb_furniture *furniture = &plan->furniture;
-	plan->room = room;
-	furniture->box_bytes = box_bytes;
+/* What a cell of the room may have. */
+static bool furnish(
+    struct gb_furniture *furniture, const struct gb_room_options *options, struct gb_err *err) {
+	const bool programs = options->room == GB_ROOM_INHABITED;
+	furniture->box_bytes = options->box_bytes;
 	furniture->max_processes = programs ? CELL_PROCESSES : CELL_THREADS;
 	furniture->max_files = programs ? program_files() : CELL_FILES;
-	furniture->namespaces = cell_namespaces(room);
 	furniture->max_signals = programs ? CELL_PROGRAM_SIGNALS : CELL_SIGNALS;
-	if (getrandom(&furniture->cookie, sizeof furniture->cookie, 0) != sizeof furniture->cookie)
-		return gb_fail(err, GB_ESYSTEM, errno, "draw a random number");
-	set_rlimit(plan, RLIMIT_FSIZE, box_bytes);
+	furniture->namespaces = cell_namespaces(options->room);
+	return getrandom(&furniture->cookie, sizeof furniture->cookie, 0) == sizeof furniture->cookie ||
+	       gb_fail(err, GB_ESYSTEM, errno, "draw a random number");
+}
+
+bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *options, struct gb_err *err) {
+	const bool programs = options->room == GB_ROOM_INHABITED;
+	if (!init_layers(plan, err) || !furnish(&plan->furniture, options, err))
+		return false;
+	plan->room = options->room;
+	plan->grouped = programs && options->grouped;
+	/* Programs die of this one; what is full says so first. */
+	set_rlimit(plan, RLIMIT_FSIZE, options->box_bytes * (programs ? 2 : 1));
 	set_rlimit(plan, RLIMIT_SIGPENDING, ALL_SIGNALS);
-	if (programs) {
-		/* Programs die of this one; what is full says so first. */
-		set_rlimit(plan, RLIMIT_FSIZE, box_bytes * 2);
-		/* Its network is its own: there is nothing to keep it from. */
-		plan->landlock.net = 0;
-	}
-	return gb_seccomp_filter(&plan->filter, room, furniture->cookie, EPERM, err);
+	if (programs)
+		plan->landlock.net = 0; /* its network is its own: there is nothing to keep it from */
+	const struct gb_seccomp_options filter = {.room = options->room,
+	    .cookie = plan->furniture.cookie,
+	    .denied_errno = EPERM,
+	    /* Without a group nothing counts pages of it that no process maps any more. */
+	    .shared_memory = plan->grouped};
+	return gb_seccomp_filter(&plan->filter, &filter, err);
 }

@@ -110,10 +110,16 @@ struct gb_plan {
 /* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
 bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
 
+struct gb_room_options {
+	enum gb_room room;
+	uint64_t box_bytes; /* of /box; /tmp has as much */
+	bool grouped;       /* each cell will have a control group of its own */
+};
+
 /* The same around a room that is not empty: with /box and /tmp for each cell, and what gb_plan_add_path adds.
  * The zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mounts and
  * processes; cells keep nothing, and raise Landlock themselves. */
-bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err);
+bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *options, struct gb_err *err);
 /* Let the host's @from be read in the room, as @to; NULL: under the same name. Does nothing if it does not
  * exist. */
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
@@ -128,9 +134,16 @@ bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_
 /* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
 enum { GB_SECCOMP_MARK = 4000 };
 
-/* The system call filter of a room. Denied calls fail with @denied_errno: EPERM, or the mark where somebody
- * looks. @cookie is the furniture's. */
-bool gb_seccomp_filter(
-    struct gb_seccomp *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err);
+struct gb_seccomp_options {
+	enum gb_room room;
+	uint64_t cookie;  /* the furniture's */
+	int denied_errno; /* of calls that are refused: EPERM, or the mark in tests and diagnoses */
+	/* Inhabited rooms: anonymous shared mappings are allowed. Only where a control group counts memory:
+	 * pages that were dropped from such a mapping exist, and belong to no process. */
+	bool shared_memory;
+};
+
+/* The system call filter of a room. */
+bool gb_seccomp_filter(struct gb_seccomp *ret, const struct gb_seccomp_options *options, struct gb_err *err);
 
 #endif

@@ -217,8 +217,7 @@ static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_opti
 	pool->plan = *options->plan;
 	if (!(pool->plan.layers & GB_LAYER_CGROUP))
 		pool->options.cgroup = NULL;
-	pool->plan.grouped =
-	    pool->plan.room == GB_ROOM_INHABITED && gb_cgroup_has_cells(pool->options.cgroup);
+	pool->plan.grouped = pool->plan.grouped && pool->options.cgroup;
 	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
 	pool->program = strdup(options->program);
 	pool->n_slots = 2 * pool->options.max_cells + DYING_MAX;

@@ -54,15 +54,6 @@ ATTACK(change_the_personality, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_personality, 0x0040000 /* ADDR_NO_RANDOMIZE */);
 }
 
-ATTACK(watch_folders, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
-	long fd = syscall(SYS_inotify_init1, 0);
-	return fd < 0 ? -1 : syscall(SYS_inotify_add_watch, fd, "/etc", 2);
-}
-
-ATTACK(watch_the_file_system, .layers = GB_LAYER_SECCOMP, .kernel_says = {EPERM, ENOSYS, EINVAL, EMFILE}) {
-	return syscall(SYS_fanotify_init, 0x200 /* FAN_REPORT_FID */, O_RDONLY);
-}
-
 struct handle {
 	unsigned bytes;
 	int type;

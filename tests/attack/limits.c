@@ -23,6 +23,22 @@ ATTACK(change_anothers_limit, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_prlimit64, syscall(SYS_getpid), RLIMIT_NOFILE, NULL, &limit);
 }
 
+/* The filter lets it seem to work. An ordinary user whose hard limit is 0 cannot change it anywhere. */
+ATTACK(change_the_core_limit, .layers = GB_LAYER_SECCOMP, .kernel_says = {EPERM}) {
+	struct rlimit before, after;
+	if (syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &before) != 0)
+		return -1;
+	const struct rlimit other = {before.rlim_cur == 0, before.rlim_max ? before.rlim_max : 1};
+	struct tries tries = {0};
+	long returned = syscall(SYS_prlimit64, 0, RLIMIT_CORE, &other, NULL);
+	(void)syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &after);
+	try(&tries, returned == 0 && after.rlim_cur == before.rlim_cur ? fail_with(EPERM) : returned);
+	returned = syscall(SYS_setrlimit, RLIMIT_CORE, &other);
+	(void)syscall(SYS_prlimit64, 0, RLIMIT_CORE, NULL, &after);
+	try(&tries, returned == 0 && after.rlim_cur == before.rlim_cur ? fail_with(EPERM) : returned);
+	return tries_end(&tries);
+}
+
 ATTACK(move_to_another_cpu, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	cpu_set_t all;
 	for (size_t i = 0; i < sizeof all; i++)

@@ -39,3 +39,15 @@ ATTACK(lock_memory, .layers = GB_LAYER_SECCOMP) {
 	char page[64];
 	return syscall(SYS_mlock, page, sizeof page);
 }
+
+/* The pages stay when the mapping shrinks, and no process has them then. In an inhabited room a control group
+ * counts them. */
+ATTACK(keep_memory_that_is_not_mapped, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+	enum { SIZE = 1 << 20, PAGE = 4096 };
+	char *bytes = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (bytes == MAP_FAILED)
+		return -1;
+	for (long i = 0; i < SIZE; i += PAGE)
+		bytes[i] = 1;
+	return mremap(bytes, SIZE, PAGE, 0) == MAP_FAILED ? -1 : 0;
+}

@@ -40,14 +40,19 @@ static bool prepare_wall(void) {
 	static const char *const paths[] = {"/usr/lib", "/usr/share/zoneinfo", "/dev/null", NULL},
 				 *const program_paths[] = {"/dev/null", "/dev/tty", NULL};
 	if (!wall.ready)
-		wall.ready = gb_plan_init(&wall.plan, &err) &&
-			     gb_plan_init_room(&wall.furnished, GB_ROOM_FURNISHED, 16 << 20, &err) &&
-			     gb_plan_add_paths(&wall.furnished, paths, &err) &&
-			     gb_plan_init_room(&wall.inhabited, GB_ROOM_INHABITED, 16 << 20, &err) &&
-			     gb_plan_add_paths(&wall.inhabited, program_paths, &err) &&
-			     gb_plan_add_program(&wall.inhabited, "/usr", NULL, &err) &&
-			     gb_seccomp_filter(&wall.marked, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, &err) &&
-			     gb_landlock_rights(&rights, &wall.landlock_abi, &err);
+		wall.ready =
+		    gb_plan_init(&wall.plan, &err) &&
+		    gb_plan_init_room(&wall.furnished,
+			&(struct gb_room_options){.room = GB_ROOM_FURNISHED, .box_bytes = 16 << 20}, &err) &&
+		    gb_plan_add_paths(&wall.furnished, paths, &err) &&
+		    gb_plan_init_room(&wall.inhabited,
+			&(struct gb_room_options){.room = GB_ROOM_INHABITED, .box_bytes = 16 << 20}, &err) &&
+		    gb_plan_add_paths(&wall.inhabited, program_paths, &err) &&
+		    gb_plan_add_program(&wall.inhabited, "/usr", NULL, &err) &&
+		    gb_seccomp_filter(&wall.marked,
+			&(struct gb_seccomp_options){.room = GB_ROOM_EMPTY, .denied_errno = GB_SECCOMP_MARK},
+			&err) &&
+		    gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))
 		tap_quote("", err.message);
 	return wall.ready;
@@ -206,7 +211,8 @@ static void expect_denied_in_room(const struct attack *attack, const struct gb_p
 
 static bool has_cgroup(struct gb_err *err) {
 	struct gb_cgroup *group = NULL;
-	bool has = gb_cgroup_create(&(struct gb_cgroup_limits){.memory_bytes = 1 << 20, .processes = 1}, &group, err);
+	bool has = gb_cgroup_create(
+	    &(struct gb_cgroup_limits){.memory_bytes = 1 << 20, .processes = 1}, &group, err);
 	gb_cgroup_destroy(group);
 	return has;
 }

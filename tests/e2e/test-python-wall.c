@@ -245,6 +245,33 @@ TEST(what_is_mapped_has_a_limit_that_cannot_be_raised) {
 	gb_session_close(session);
 }
 
+/* Ten times 60 MiB, of which a page each stays mapped: the address space does not count the rest. */
+TEST(memory_does_not_outlive_its_mapping) {
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("a sanitizer maps terabytes");
+#endif
+	static const char source[] =
+	    "import ctypes\n"
+	    "libc = ctypes.CDLL(None, use_errno=True)\n"
+	    "libc.mmap.restype = libc.mremap.restype = ctypes.c_void_p\n"
+	    "libc.mremap.argtypes = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int\n"
+	    "libc.mmap.argtypes = ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long\n"
+	    "size, failed = 60 << 20, ctypes.c_void_p(-1).value\n"
+	    "for i in range(10):\n"
+	    "    at = libc.mmap(None, size, 3, 0x21, -1, 0)\n"
+	    "    if at == failed: raise OSError(ctypes.get_errno(), 'mmap')\n"
+	    "    for page in range(0, size, 4096): ctypes.c_char.from_address(at + page).value = b'x'\n"
+	    "    if libc.mremap(at, size, 4096, 0) == failed: raise OSError(ctypes.get_errno(), 'mremap')\n";
+	check_refused(source, "PermissionError", "mmap");
+	CHECK(works_bare(source));
+	/* What Python calls shared and anonymous is private, and works otherwise. */
+	check_gives("import mmap\nm = mmap.mmap(-1, 8192)\nm.write(b'some')\nm.resize(16384)\n"
+		    "r = mmap.mmap(-1, 4096, access=mmap.ACCESS_READ)\n"
+		    "w = mmap.mmap(-1, 4096, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)\nw[0] = 1\n"
+		    "[m[:4].decode(), len(m), len(r), type(m).__name__, isinstance(w, mmap.mmap)]",
+	    "[\"some\",16384,4096,\"mmap\",true]");
+}
+
 TEST(test_resource_limit_cpu) {
 	static const char *const sources[] = {
 	    "while True: pass",

@@ -35,8 +35,8 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	return true;
 }
 
-bool gb_plan_init_room(struct gb_plan *plan, enum gb_room room, uint64_t box_bytes, struct gb_err *err) {
-	(void)room, (void)box_bytes;
+bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *options, struct gb_err *err) {
+	(void)options;
 	return gb_plan_init(plan, err);
 }
 
@@ -90,6 +90,11 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 
 bool gb_cgroup_create(const struct gb_cgroup_limits *limits, struct gb_cgroup **ret, struct gb_err *err) {
 	(void)limits, (void)ret, (void)err;
+	return false;
+}
+
+bool gb_cgroup_has_cells(const struct gb_cgroup *group) {
+	(void)group;
 	return false;
 }
 

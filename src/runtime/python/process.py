@@ -68,6 +68,27 @@ def _multiprocessing(module):
     module.SemLock = SemLock
 
 
+@contextlib.contextmanager
+def _mmap(module):
+    """Anonymous memory is private: the filter refuses the shared kind, which no limit counts, and which is Python's
+    default. A program that starts no process cannot tell one from the other."""
+    yield
+    kinds = module.MAP_SHARED | module.MAP_PRIVATE
+    protection = {module.ACCESS_READ: module.PROT_READ, module.ACCESS_WRITE: module.PROT_READ | module.PROT_WRITE}
+
+    class mmap(module.mmap):
+        def __new__(cls, fileno, length, flags=module.MAP_SHARED, prot=module.PROT_READ | module.PROT_WRITE,
+                    access=module.ACCESS_DEFAULT, offset=0):
+            if fileno == -1 and flags & kinds == module.MAP_SHARED:
+                flags = flags & ~kinds | module.MAP_PRIVATE
+                # Who gives an access leaves the flags as they are.
+                prot, access = protection.get(access, prot), module.ACCESS_DEFAULT
+            return super().__new__(cls, fileno, length, flags, prot, access, offset)
+
+    mmap.__module__ = mmap.__qualname__ = "mmap"
+    module.mmap = mmap
+
+
 _NO_NETWORK = "this sandbox has no network, so {} is not possible; ask the host for what is out there"
 
 
@@ -135,6 +156,7 @@ _CHANGES = {
     "subprocess": _subprocess,
     "_multiprocessing": _multiprocessing,
     "socket": _socket,
+    "mmap": _mmap,
     "matplotlib": _without_folder,
     "matplotlib.font_manager": _without_folder,
     "matplotlib.pyplot": _pyplot,

@@ -1,0 +1,267 @@
+/* What the system call filters admit. test-seccomp-tables.c compares them with their tables. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bpf.h"
+#include "sandbox/protocol.h"
+#include "tap.h"
+
+static bool make_filter(
+    struct gb_seccomp *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err) {
+	return gb_seccomp_filter(ret,
+	    &(struct gb_seccomp_options){
+		.room = room, .cookie = cookie, .denied_errno = denied_errno, .shared_memory = true},
+	    err);
+}
+
+/* With as many arguments as are given. */
+#define JUDGE(filter, number, ...)                                                                           \
+	judge(filter,                                                                                        \
+	    &(struct seccomp_data){.nr = (number), .arch = AUDIT_ARCH_X86_64, .args = {__VA_ARGS__}})
+
+static uint32_t judge_call(const struct gb_seccomp *filter, long nr, uint64_t a0, uint64_t a1, uint64_t a2) {
+	struct seccomp_data data = {.nr = (int)nr, .arch = AUDIT_ARCH_X86_64, .args = {a0, a1, a2}};
+	return judge(filter, &data);
+}
+
+enum { DENIED = SECCOMP_RET_ERRNO | EPERM, DONE_NOTHING = SECCOMP_RET_ERRNO };
+
+#ifdef __SANITIZE_ADDRESS__
+#define ONLY_IN_RELEASE() SKIP("sanitizer build: its filter admits more")
+#else
+#define ONLY_IN_RELEASE() (void)0
+#endif
+
+TEST(the_filter_admits_what_is_listed_and_nothing_else) {
+	ONLY_IN_RELEASE();
+	struct gb_seccomp f;
+	struct gb_err err = {0};
+	if (!CHECK(make_filter(&f, GB_ROOM_EMPTY, 0, EPERM, &err)))
+		return;
+	unsigned n_allowed = 0;
+	for (long nr = 0; nr < 1024; nr++)
+		n_allowed += judge_call(&f, nr, 0, 0, 0) == SECCOMP_RET_ALLOW;
+	CHECK(n_allowed > 15 && n_allowed < 45);
+	const long never[] = {SYS_open, SYS_openat, SYS_socket, SYS_connect, SYS_execve, SYS_execveat,
+	    SYS_ptrace, SYS_kill, SYS_tgkill, SYS_mount, SYS_unshare, SYS_setns, SYS_bpf, SYS_io_uring_setup,
+	    SYS_io_uring_enter, SYS_userfaultfd, SYS_keyctl, SYS_perf_event_open, SYS_memfd_create,
+	    SYS_clone3, SYS_fork, SYS_vfork, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
+	    SYS_pidfd_send_signal, SYS_seccomp, SYS_prctl, SYS_ioctl, SYS_personality, SYS_kexec_load,
+	    SYS_dup, SYS_dup2, SYS_fcntl, SYS_socketpair, SYS_recvmmsg, SYS_sendmmsg, SYS_splice, SYS_shmget,
+	    SYS_landlock_create_ruleset};
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+		if (!CHECK_INT(judge_call(&f, never[i], 0, 0, 0), DENIED))
+			printf("#   system call %ld\n", never[i]);
+	/* The other numbering of this architecture, and another architecture. */
+	CHECK(judge_call(&f, SYS_read | 0x40000000, 0, 0, 0) != SECCOMP_RET_ALLOW);
+	struct seccomp_data i386 = {.nr = 3, .arch = AUDIT_ARCH_I386};
+	CHECK(judge(&f, &i386) == SECCOMP_RET_KILL_PROCESS);
+}
+
+TEST(arguments_are_looked_at) {
+	struct gb_seccomp f;
+	CHECK(make_filter(&f, GB_ROOM_EMPTY, 0, EPERM, NULL));
+	const int own = MAP_PRIVATE | MAP_ANONYMOUS;
+	CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, own), SECCOMP_RET_ALLOW);
+	CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, own), DENIED);
+	CHECK_INT(judge_call(&f, SYS_mprotect, 0, 4096, PROT_EXEC), DENIED);
+	CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, PROT_READ, own | MAP_HUGETLB), DENIED);
+	CHECK_INT(JUDGE(&f, SYS_sendto, 3, 0, 1, MSG_OOB), DENIED);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_WAKE, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_LOCK_PI, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_futex, 0, FUTEX_REQUEUE, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_sendmsg, GB_FD_CONTROL, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_sendmsg, GB_FD_CELL, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_recvmsg, GB_FD_CELL, 0, 0), DENIED);
+	/* The kernel reads 32 bits of a descriptor, and so does the filter. */
+	CHECK_INT(judge_call(&f, SYS_sendmsg, GB_FD_CELL | 1ull << 32, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_dup3, 0, GB_FD_CELL, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_dup3, GB_FD_CELL, GB_FD_CONTROL, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_prlimit64, 0, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_prlimit64, 1, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_clone, 0x1200011, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_clone, 0x1200011 | 0x10000000, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_clone, 0x11, 0, 0), DENIED);
+}
+
+TEST(a_room_for_programs_keeps_what_is_not_theirs) {
+	ONLY_IN_RELEASE();
+	enum { COOKIE = 0x1234567 };
+	struct gb_seccomp f;
+	CHECK(make_filter(&f, GB_ROOM_INHABITED, COOKIE, EPERM, NULL));
+	const long never[] = {SYS_ptrace, SYS_setns, SYS_bpf, SYS_io_uring_setup, SYS_io_uring_enter,
+	    SYS_io_uring_register, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
+	    SYS_perf_event_open, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
+	    SYS_pidfd_send_signal, SYS_seccomp, SYS_personality, SYS_kexec_load, SYS_pivot_root, SYS_chroot,
+	    SYS_umount2, SYS_fsopen, SYS_fsmount, SYS_move_mount, SYS_open_tree, SYS_mount_setattr,
+	    SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_init_module, SYS_finit_module, SYS_reboot,
+	    SYS_swapon, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_quotactl, SYS_acct,
+	    SYS_fanotify_init, SYS_kcmp, SYS_lookup_dcookie, SYS_modify_ldt, SYS_ioperm, SYS_iopl, SYS_shmget,
+	    SYS_semget, SYS_msgget, SYS_mq_open, SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setgroups,
+	    SYS_sethostname, SYS_vhangup, SYS_syslog, SYS_memfd_secret, SYS_process_madvise, SYS_execveat,
+	    SYS_fanotify_mark, SYS_vmsplice, SYS_readahead};
+	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+		if (!CHECK_INT(judge_call(&f, never[i], 0, 0, 0), DENIED))
+			printf("#   system call %ld\n", never[i]);
+	/* New namespaces, for whoever does not know how to ask. */
+	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER, COOKIE, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS, COOKIE, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_clone, SIGCHLD, 0, 0), SECCOMP_RET_ALLOW);
+	const uint64_t spaces[] = {CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+	    CLONE_NEWUTS, CLONE_NEWCGROUP};
+	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+		CHECK_INT(judge_call(&f, SYS_clone, spaces[i] | SIGCHLD, 0, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_clone3, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
+	/* Terminals are for use, not for typing into. */
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TCGETS, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCSTI, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCLINUX, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCSETD, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_socket, AF_NETLINK, SOCK_RAW, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_socket, AF_PACKET, SOCK_RAW, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_socket, AF_VSOCK, SOCK_STREAM, 0), DENIED);
+	CHECK_INT(judge_call(&f, SYS_mknodat, 0, 0, S_IFCHR), DENIED);
+	CHECK_INT(judge_call(&f, SYS_mknodat, 0, 0, S_IFIFO | 0600), SECCOMP_RET_ALLOW);
+}
+
+TEST(anonymous_memory_is_private_unless_the_options_say_otherwise) {
+	static const struct {
+		struct gb_seccomp_options options;
+		bool shared, files;
+	} cases[] = {
+	    {{.room = GB_ROOM_EMPTY}, false, false},
+	    {{.room = GB_ROOM_FURNISHED, .shared_memory = true}, false, true},
+	    {{.room = GB_ROOM_INHABITED}, false, true},
+	    {{.room = GB_ROOM_INHABITED, .shared_memory = true}, true, true},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct gb_seccomp_options options = cases[i].options;
+		struct gb_seccomp f;
+		options.denied_errno = EPERM;
+		CHECK(gb_seccomp_filter(&f, &options, NULL));
+		const int rw = PROT_READ | PROT_WRITE, anonymous = MAP_ANONYMOUS | MAP_NORESERVE,
+			  shared = cases[i].shared ? SECCOMP_RET_ALLOW : DENIED,
+			  files = cases[i].files ? SECCOMP_RET_ALLOW : DENIED;
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, anonymous | MAP_PRIVATE), SECCOMP_RET_ALLOW);
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, anonymous | MAP_SHARED), shared);
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, anonymous | MAP_SHARED_VALIDATE), shared);
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, MAP_SHARED), files);
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, MAP_PRIVATE), SECCOMP_RET_ALLOW);
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, MAP_SHARED | MAP_HUGETLB), DENIED);
+		CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, rw, anonymous | MAP_PRIVATE | MAP_HUGETLB), DENIED);
+	}
+}
+
+TEST(the_core_limit_stays_in_every_room) {
+	for (enum gb_room room = GB_ROOM_EMPTY; room <= GB_ROOM_INHABITED; room++) {
+		struct gb_seccomp f;
+		CHECK(make_filter(&f, room, 0, EPERM, NULL));
+		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_CORE, 0, 4096), SECCOMP_RET_ALLOW);
+		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_CORE, 4096, 0), DONE_NOTHING);
+		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_CORE, 4096, 8192), DENIED);
+		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_CORE | 1ull << 32, 1ull << 32, 0), DONE_NOTHING);
+		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_NOFILE, 4096, 0), SECCOMP_RET_ALLOW);
+	}
+	struct gb_seccomp f;
+	CHECK(make_filter(&f, GB_ROOM_INHABITED, 0, EPERM, NULL));
+	CHECK_INT(JUDGE(&f, SYS_setrlimit, RLIMIT_CORE, 4096), DONE_NOTHING);
+	CHECK_INT(JUDGE(&f, SYS_setrlimit, RLIMIT_CORE | 1ull << 32, 4096), DONE_NOTHING);
+	CHECK_INT(JUDGE(&f, SYS_setrlimit, RLIMIT_NOFILE, 4096), SECCOMP_RET_ALLOW);
+	CHECK_INT(JUDGE(&f, SYS_prlimit64, 2, RLIMIT_NOFILE, 4096), SECCOMP_RET_ALLOW);
+	CHECK_INT(JUDGE(&f, SYS_prlimit64, 1, RLIMIT_NOFILE, 4096), DENIED);
+	CHECK_INT(JUDGE(&f, SYS_prlimit64, 1 | 1ull << 32, RLIMIT_NOFILE, 4096), DENIED);
+}
+
+TEST(programs_cannot_watch_files_of_others) {
+	ONLY_IN_RELEASE();
+	struct gb_seccomp f;
+	CHECK(make_filter(&f, GB_ROOM_INHABITED, 0, EPERM, NULL));
+	const long inotify[] = {
+	    SYS_inotify_init, SYS_inotify_init1, SYS_inotify_add_watch, SYS_inotify_rm_watch};
+	for (size_t i = 0; i < sizeof inotify / sizeof *inotify; i++)
+		CHECK_INT(JUDGE(&f, (int)inotify[i], 0), SECCOMP_RET_ERRNO | ENOSYS);
+	static const struct {
+		uint64_t command;
+		uint32_t answer;
+	} commands[] = {{F_NOTIFY, DENIED}, {F_SETLEASE, DENIED}, {F_GETLEASE, DENIED}, {F_ADD_SEALS, DENIED},
+	    {F_DUPFD_CLOEXEC, SECCOMP_RET_ALLOW}, {F_SETFL, SECCOMP_RET_ALLOW}, {F_SETLKW, SECCOMP_RET_ALLOW},
+	    {F_OFD_SETLK, SECCOMP_RET_ALLOW}, {F_SETOWN, SECCOMP_RET_ALLOW},
+	    {F_SETPIPE_SZ, SECCOMP_RET_ALLOW}};
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (!CHECK_INT(JUDGE(&f, SYS_fcntl, 0, commands[i].command), commands[i].answer))
+			printf("#   command %d\n", (int)commands[i].command);
+	const int rwf_nowait = 8;
+	CHECK_INT(JUDGE(&f, SYS_preadv2, 0, 0, 0, 0, 0, 0), SECCOMP_RET_ALLOW);
+	CHECK_INT(JUDGE(&f, SYS_preadv2, 0, 0, 0, 0, 0, rwf_nowait), DENIED);
+	/* Nor keep the host's disks busy. */
+	const long sync[] = {
+	    SYS_sync, SYS_syncfs, SYS_fsync, SYS_fdatasync, SYS_sync_file_range, SYS_fadvise64};
+	for (size_t i = 0; i < sizeof sync / sizeof *sync; i++)
+		CHECK_INT(JUDGE(&f, (int)sync[i], 0), DONE_NOTHING);
+	CHECK_INT(JUDGE(&f, SYS_msync, 0, 4096, MS_SYNC), DONE_NOTHING);
+	CHECK_INT(JUDGE(&f, SYS_msync, 0, 4096, MS_ASYNC), SECCOMP_RET_ALLOW);
+}
+
+TEST(programs_have_sockets_of_few_kinds) {
+	ONLY_IN_RELEASE();
+	struct gb_seccomp f;
+	CHECK(make_filter(&f, GB_ROOM_INHABITED, 0, EPERM, NULL));
+	for (int type = 0; type < 16; type++)
+		for (int protocol = 0; protocol < 300; protocol++) {
+			bool tcp = type == SOCK_STREAM && (!protocol || protocol == IPPROTO_TCP),
+			     udp = type == SOCK_DGRAM && (!protocol || protocol == IPPROTO_UDP);
+			const uint32_t expected = tcp || udp ? SECCOMP_RET_ALLOW : (uint32_t)DENIED;
+			const int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+			if (JUDGE(&f, SYS_socket, AF_INET, type | flags, protocol) != expected ||
+			    JUDGE(&f, SYS_socket, AF_INET6, type, protocol) != expected)
+				CHECK_INT(type * 1000 + protocol, -1);
+		}
+	static const struct {
+		uint64_t level, option;
+		uint32_t answer;
+	} options[] = {{SOL_SOCKET, SO_REUSEADDR, SECCOMP_RET_ALLOW},
+	    {IPPROTO_TCP, TCP_NODELAY, SECCOMP_RET_ALLOW}, {IPPROTO_IPV6, IPV6_V6ONLY, SECCOMP_RET_ALLOW},
+	    {IPPROTO_IP, IP_TOS, SECCOMP_RET_ALLOW}, {SOL_SOCKET, SO_ATTACH_FILTER, DENIED},
+	    {SOL_SOCKET, SO_DETACH_FILTER, DENIED}, {SOL_SOCKET, SO_LOCK_FILTER, DENIED},
+	    {SOL_SOCKET, SO_ATTACH_BPF, DENIED}, {SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, DENIED},
+	    {SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF, DENIED},
+	    {SOL_SOCKET, 68 /* SO_DETACH_REUSEPORT_BPF */, DENIED}, {SOL_SOCKET, SO_ZEROCOPY, DENIED},
+	    {SOL_SOCKET, SO_OOBINLINE, DENIED}, {IPPROTO_TCP, 31 /* TCP_ULP */, DENIED},
+	    {IPPROTO_TCP, TCP_REPAIR, DENIED}, {IPPROTO_TCP, TCP_MD5SIG, DENIED},
+	    {IPPROTO_IPV6, IPV6_ADDRFORM, DENIED}, {IPPROTO_IP, 64 /* IPT_SO_SET_REPLACE */, DENIED},
+	    {282 /* SOL_TLS */, 1, DENIED}};
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (!CHECK_INT(
+			JUDGE(&f, SYS_setsockopt, 0, options[i].level, options[i].option), options[i].answer))
+			printf("#   level %d, option %d\n", (int)options[i].level, (int)options[i].option);
+	const int at_two[] = {SYS_sendmsg, SYS_recvmsg},
+		  at_three[] = {SYS_sendto, SYS_recvfrom, SYS_sendmmsg, SYS_recvmmsg};
+	for (size_t i = 0; i < sizeof at_two / sizeof *at_two; i++)
+		CHECK(JUDGE(&f, at_two[i], GB_FD_CONTROL, 0, MSG_DONTWAIT) == SECCOMP_RET_ALLOW &&
+		      JUDGE(&f, at_two[i], GB_FD_CONTROL, 0, MSG_OOB) == (uint32_t)DENIED);
+	for (size_t i = 0; i < sizeof at_three / sizeof *at_three; i++)
+		CHECK(JUDGE(&f, at_three[i], 0, 0, 0, MSG_DONTWAIT) == SECCOMP_RET_ALLOW &&
+		      JUDGE(&f, at_three[i], 0, 0, 0, MSG_OOB) == (uint32_t)DENIED);
+}
+
+TEST(a_refusal_can_be_marked) {
+	ONLY_IN_RELEASE();
+	struct gb_seccomp f;
+	CHECK(make_filter(&f, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, NULL));
+	CHECK_INT(judge_call(&f, SYS_openat, 0, 0, 0), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
+	CHECK_INT(judge_call(&f, SYS_prlimit64, 0, RLIMIT_CORE, 4096), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
+}
