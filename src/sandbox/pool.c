@@ -49,15 +49,19 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	return best;
 }
 
-/* The host may have had no descriptor or no process left when it last tried. */
+/* The host may have had no descriptor or no process left when it last tried, or something ended its zygotes.
+ */
+static bool revive(struct gb_shard *shard, struct gb_err *err) {
+	if (!shard->revivable || !gb_shard_start(shard, err))
+		return false;
+	shard->broken = shard->revivable = false;
+	return true;
+}
+
 static struct gb_shard *revive_shard(struct gb_pool *pool, struct gb_err *err) {
-	for (unsigned i = 0; i < pool->n_shards; i++) {
-		struct gb_shard *shard = &pool->shards[i];
-		if (shard->revivable && gb_shard_start(shard, err)) {
-			shard->broken = shard->revivable = false;
-			return shard;
-		}
-	}
+	for (unsigned i = 0; i < pool->n_shards; i++)
+		if (revive(&pool->shards[i], err))
+			return &pool->shards[i];
 	return NULL;
 }
 
@@ -104,6 +108,7 @@ void gb_pool_refill(struct gb_pool *pool) {
 	const unsigned wanted = pool->options.warm > least ? pool->options.warm : least;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
+		(void)revive(shard, NULL);
 		gb_shard_order(shard);
 		for (; !shard->broken && shard->n_warm < wanted && gb_cell_make(shard, NULL);
 		     gb_shard_order(shard))

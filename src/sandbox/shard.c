@@ -14,7 +14,8 @@
 #include "base/io.h"
 
 enum {
-	/* A zygote that dies this often without one cell having ended in between is not started again. */
+	/* A zygote that dies this often without one cell having ended in between is not started again by
+	   itself. */
 	MAX_DEATHS = 5,
 	/* Notices that may wait in a zygote's socket while nobody listens, and what one takes there. */
 	UNHEARD_MAX = 64,
@@ -141,6 +142,7 @@ static enum gb_out_of_memory why_killed(struct gb_pool *pool, const struct gb_ce
 static void replace_zygote(struct gb_shard *shard) {
 	struct gb_cell_end lost = {.fate = GB_CELL_LOST};
 	char how[80];
+	const bool stood = shard->ready;
 	gb_zygote_obituary(&shard->zygote, how, sizeof how);
 	snprintf(lost.reason, sizeof lost.reason, "the zygote that this run's sandbox came from %s", how);
 	lost.out_of_memory = kernel_ran_out_of_memory(shard->pool) ? GB_OOM_ALL : GB_OOM_NONE;
@@ -151,7 +153,8 @@ static void replace_zygote(struct gb_shard *shard) {
 	if (!again && !err.code)
 		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
 		    shard->deaths, how);
-	shard->revivable = !again && shard->deaths < MAX_DEATHS;
+	/* One whose wall had stood was ended from outside. That may be over when the next run comes. */
+	shard->revivable = !again && (stood || shard->deaths < MAX_DEATHS);
 	/* The old one had the other end of its socket. There is one at most: none is taken while others wait.
 	 */
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) if (cell->worker_fd < 0) {

@@ -8,7 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "engine/engine.h"
 #include "processes.h"
+#include "sandbox/shard.h"
 #include "tap.h"
 
 enum { LONG_MS = 60000, SHORT_MS = 300, BEGUN_MS = 5000, PATIENCE_MS = 60000, MANY = 20, BUSY = 10 };
@@ -129,6 +131,27 @@ TEST(zygotes_die_while_nothing_runs) {
 		for (int i = 0; i < MANY; i++)
 			check_settled(runs[i], GB_SUCCESS, "");
 	}
+	gb_engine_destroy(engine);
+}
+
+TEST(engine_recovers_from_zygotes_that_are_killed_again_and_again) {
+	struct gb_engine *engine = hostile_engine(1);
+	if (!CHECK(engine))
+		return;
+	/* Until the engine gives up starting them by itself. */
+	const struct gb_shard *shard = &engine->pools[GB_RUNTIME_JS]->shards[0];
+	for (int round = 0; round < 20 && !shard->broken; round++) {
+		struct processes zygotes;
+		while (!shard->ready && gb_engine_dispatch(engine, 1000, NULL))
+			;
+		find_zygotes(&zygotes);
+		CHECK_INT(zygotes.n, 1);
+		kill(zygotes.pids[0], SIGKILL);
+		while (shard->ready && !shard->broken && gb_engine_dispatch(engine, 1000, NULL))
+			;
+	}
+	CHECK(shard->broken);
+	CHECK(engine_works(engine));
 	gb_engine_destroy(engine);
 }
 
