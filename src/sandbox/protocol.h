@@ -12,9 +12,16 @@
 /* Where a cell finds its socket, and the zygote what it was given. The filter knows these numbers; that of
  * the control socket is beyond every descriptor that a cell can have, in either kind of room. */
 enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
+/* The last descriptor that a cell of an inhabited room may have from its start. */
+enum { GB_FD_CELL_LAST = 6 };
 
-/* A cell that could not raise its own last layers ends with this status, without having read its job. */
-enum { GB_CELL_EXIT_NO_WALL = 97 };
+/* A cell that could not raise one of its own layers, or raised it and did not observe it, ends with one of
+ * these and the number of the layer's bit (GB_LAYER_COUNT: no single layer), without having read its job. */
+enum {
+	GB_CELL_EXIT_NOT_RAISED = 100,
+	GB_CELL_EXIT_NOT_OBSERVED = 120,
+	GB_CELL_EXIT_NO_WALL_END = 140, /* the first that is neither */
+};
 
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };

@@ -17,31 +17,88 @@
 
 enum { DEATH_MS = 20000 };
 
-static bool write_proc(pid_t pid, const char *name, const char *text, struct gb_err *err) {
+static bool write_proc(pid_t pid, const char *name, const char *text, const char *layer, struct gb_err *err) {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
 	gb_auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		return gb_fail(err, GB_EWALL, errno, "user namespace: write '%s' to %s", text, path);
+		return gb_fail(err, GB_EWALL, errno, "%s: write '%s' to %s", layer, text, path);
 	return true;
+}
+
+/* The beginning of a file of @process ("self", or a number) in /proc, as text. Empty if it cannot be read. */
+static void read_proc(const char *process, const char *name, char *ret, size_t n) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%s/%s", process, name);
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, ret, n - 1);
+	ret[got < 0 ? 0 : got] = '\0';
 }
 
 /* Inside and outside, the sandbox has one and the same unprivileged id. */
 static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	const char *layer = gb_layer_name(GB_LAYER_USER);
 	char uid_map[48], gid_map[48];
 	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
 	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
 	/* The kernel lets an ordinary user map its group only where groups can no longer be dropped. */
-	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", err))
+	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", layer, err))
 		return false;
-	return write_proc(pid, "gid_map", gid_map, err) && write_proc(pid, "uid_map", uid_map, err);
+	return write_proc(pid, "gid_map", gid_map, layer, err) &&
+	       write_proc(pid, "uid_map", uid_map, layer, err);
+}
+
+/* --- what can be verified from outside only --- */
+
+/* Each namespace that the plan has is another than ours. */
+static bool verify_namespaces(pid_t pid, unsigned layers, struct gb_err *err) {
+	static const struct {
+		enum gb_layer layer;
+		const char *name;
+	} namespaces[] = {
+	    {GB_LAYER_USER, "user"},
+	    {GB_LAYER_PID, "pid"},
+	    {GB_LAYER_NET, "net"},
+	    {GB_LAYER_IPC, "ipc"},
+	    {GB_LAYER_UTS, "uts"},
+	    {GB_LAYER_MOUNT, "mnt"},
+	};
+	for (size_t i = 0; i < GB_COUNT(namespaces); i++) {
+		char path[2][64], link[2][64] = {"", ""};
+		if (!(layers & namespaces[i].layer))
+			continue;
+		snprintf(path[0], sizeof path[0], "/proc/self/ns/%s", namespaces[i].name);
+		snprintf(path[1], sizeof path[1], "/proc/%d/ns/%s", (int)pid, namespaces[i].name);
+		for (int j = 0; j < 2; j++)
+			if (readlink(path[j], link[j], sizeof link[j] - 1) <= 0 || !link[j][0])
+				return gb_fail(err, GB_EWALL, errno, "%s: read %s",
+				    gb_layer_name(namespaces[i].layer), path[j]);
+		if (strcmp(link[0], link[1]) == 0)
+			return gb_fail(err, GB_EWALL, 0, "%s: the zygote is still in the host's",
+			    gb_layer_name(namespaces[i].layer));
+	}
+	return true;
+}
+
+static bool verify_cgroup(const char *pid, struct gb_err *err) {
+	char ours[4096], theirs[4096];
+	read_proc("self", "cgroup", ours, sizeof ours);
+	read_proc(pid, "cgroup", theirs, sizeof theirs);
+	return (ours[0] && theirs[0] && strcmp(ours, theirs) != 0) ||
+	       gb_fail(
+		   err, GB_EWALL, 0, "%s: the zygote is still in the host's", gb_layer_name(GB_LAYER_CGROUP));
 }
 
 static bool start(
     struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
+	char pid[16];
+	snprintf(pid, sizeof pid, "%d", (int)zygote->pid);
 	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
 		return false;
-	if ((plan->layers & GB_LAYER_CGROUP) && cgroup && !gb_cgroup_attach(cgroup, zygote->pid, err))
+	if (!verify_namespaces(zygote->pid, plan->layers, err) || !offer_to_oom_killer(zygote->pid, pid, err))
+		return false;
+	if ((plan->layers & GB_LAYER_CGROUP) && cgroup &&
+	    (!gb_cgroup_attach(cgroup, zygote->pid, err) || !verify_cgroup(pid, err)))
 		return false;
 	if (send(zygote->control, plan, sizeof *plan, MSG_NOSIGNAL) != sizeof *plan)
 		return gb_fail(err, GB_EWALL, errno, "send the plan of the wall");

@@ -1,5 +1,6 @@
 #include "sandbox/inside/zygote.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,6 +21,7 @@
 #include "base/cleanup.h"
 #include "sandbox/inside/apply.h"
 #include "sandbox/inside/text.h"
+#include "sandbox/inside/verify.h"
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
@@ -135,9 +137,18 @@ static int *thread_number(void) {
 	return address;
 }
 
+static void load_filter(const struct gb_seccomp *filter) {
+	struct gb_wall_failure failure;
+	gb_verify_before_filter();
+	if (!gb_seccomp_load(filter))
+		fail(GB_LAYER_SECCOMP, errno, "load the filter");
+	if (!gb_verify_filter(&failure))
+		fail(failure.layer, failure.error, failure.step);
+}
+
 static void raise_wall(struct zygote *zygote) {
 	struct gb_wall_failure failure;
-	if (!gb_plan_apply(&zygote->plan, &failure))
+	if (!gb_plan_apply(&zygote->plan, &failure) || !gb_verify_zygote(&zygote->plan, &failure))
 		fail(failure.layer, failure.error, failure.step);
 
 	sigset_t chld;
@@ -148,8 +159,8 @@ static void raise_wall(struct zygote *zygote) {
 	if (zygote->signals < 0)
 		fail(GB_LAYER_ALL, errno, "signalfd");
 	thread_number();
-	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_seccomp_load(&zygote->plan.filter))
-		fail(GB_LAYER_SECCOMP, errno, "load the filter");
+	if (zygote->plan.layers & GB_LAYER_SECCOMP)
+		load_filter(&zygote->plan.filter);
 	/* The cookie is in there. Here and not in each cell, which would have to copy four pages first. */
 	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
 }
@@ -167,25 +178,40 @@ static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
 	return true;
 }
 
+/* The host learns by the exit status which layer is missing. */
+__attribute__((noreturn)) static void refuse(const struct gb_wall_failure *failure) {
+	int layer = failure->layer == GB_LAYER_ALL ? GB_LAYER_COUNT : __builtin_ctz(failure->layer);
+	_exit((failure->raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED) + layer);
+}
+
+/* Keep the cell's socket and no other descriptor of the zygote's. */
+static bool keep_socket(const struct zygote *zygote, int fd, struct gb_wall_failure *ret_failure) {
+	/* Cells of inhabited rooms may have some of their own above the socket. */
+	const int last = zygote->plan.room == GB_ROOM_INHABITED ? GB_FD_CELL_LAST : GB_FD_CELL;
+	const int own[] = {GB_FD_CONTROL, GB_FD_HOST, zygote->signals, fd};
+	int closed[GB_COUNT(own) + GB_SPARE_SOCKETS];
+	static_assert(GB_COUNT(closed) <= GB_VERIFY_FDS_MAX, "all can be verified at once");
+	size_t n = 0;
+	for (size_t i = 0; i < GB_COUNT(closed); i++) {
+		int one = i < GB_COUNT(own) ? own[i] : zygote->spare[i - GB_COUNT(own)];
+		if (one > last)
+			closed[n++] = one;
+	}
+	*ret_failure = (struct gb_wall_failure){GB_LAYER_ALL, 0, "keep the socket only", false};
+	return (fd == GB_FD_CELL || dup3(fd, GB_FD_CELL, 0) == GB_FD_CELL) &&
+	       syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) == 0 &&
+	       gb_verify_closed(closed, n, ret_failure);
+}
+
 /* In the new process: nothing of the zygote's stays but its memory, and what the filter admits for the zygote
  * alone is taken away by limits. */
 __attribute__((noreturn)) static void become_cell(struct zygote *zygote, int fd, uint32_t flags) {
-	if (dup3(fd, GB_FD_CELL, 0) < 0 && fd != GB_FD_CELL)
-		_exit(GB_CELL_EXIT_NO_WALL);
-	if (syscall(SYS_close_range, GB_FD_CELL + 1, ~0u, 0) != 0)
-		_exit(GB_CELL_EXIT_NO_WALL);
-	bool furnished = zygote->plan.room != GB_ROOM_EMPTY;
-	if (furnished && gb_plan_apply_cell(&zygote->plan))
-		_exit(GB_CELL_EXIT_NO_WALL);
+	struct gb_wall_failure failure;
+	if (!keep_socket(zygote, fd, &failure) || !gb_plan_apply_cell(&zygote->plan, &failure))
+		refuse(&failure);
 	/* An empty room has none. */
-	if (furnished)
+	if (zygote->plan.room != GB_ROOM_EMPTY)
 		explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
-	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
-		/* No descriptor at all can be opened, not even in the place of one that was closed. */
-		const struct rlimit none = {0, 0};
-		if (setrlimit(RLIMIT_NPROC, &none) != 0 || setrlimit(RLIMIT_NOFILE, &none) != 0)
-			_exit(GB_CELL_EXIT_NO_WALL);
-	}
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
 		zygote->worker->prime();
 	zygote->worker->serve(GB_FD_CELL);
@@ -318,6 +344,9 @@ int gb_zygote_main(const struct gb_worker *worker) {
 		zygote.spare[i] = -1;
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
+	struct gb_wall_failure failure;
+	if (!gb_verify_birth(&failure))
+		fail(failure.layer, failure.error, failure.step);
 	settle_time_zone();
 	gb_text_make_inheritable();
 	raise_wall(&zygote);
