@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -89,6 +90,39 @@ static bool verify_cgroup(const char *pid, struct gb_err *err) {
 		   err, GB_EWALL, 0, "%s: the zygote is still in the host's", gb_layer_name(GB_LAYER_CGROUP));
 }
 
+/* When the machine runs out of memory the kernel kills the process with the highest score, and 1000 is as
+ * high as the whole of the machine's memory: every cell comes before every other program of the machine, the
+ * one that uses most memory first. A process passes its value on, and cannot lower it without a privilege. */
+static bool offer_to_oom_killer(pid_t pid, const char *name, struct gb_err *err) {
+	static const char score[] = "1000", what[] = "out-of-memory score";
+	char seen[16];
+	if (!write_proc(pid, "oom_score_adj", score, what, err))
+		return false;
+	read_proc(name, "oom_score_adj", seen, sizeof seen);
+	return strcmp(seen, "1000\n") == 0 ||
+	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/oom_score_adj did not become %s", what, name, score);
+}
+
+/* A zygote can only lower its limits. The kernel starts no program that collects core dumps where the limit
+ * is exactly 1, but does where it is 0, as it may be for us. Privileged, we can raise it; otherwise it stays.
+ */
+static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	for (uint32_t i = 0; i < plan->n_rlimits && geteuid() == 0; i++) {
+		const rlim_t limit = plan->rlimits[i].limit;
+		struct rlimit seen = {1, 2};
+		if (plan->rlimits[i].resource != RLIMIT_CORE)
+			continue;
+		if (prlimit(pid, RLIMIT_CORE, &(struct rlimit){limit, limit}, NULL) != 0)
+			return errno == EPERM || gb_fail(err, GB_EWALL, errno, "%s: core dumps",
+						     gb_layer_name(GB_LAYER_RLIMIT));
+		if (prlimit(pid, RLIMIT_CORE, NULL, &seen) != 0 || seen.rlim_cur != limit ||
+		    seen.rlim_max != limit)
+			return gb_fail(err, GB_EWALL, 0, "%s: that of core dumps did not become %llu",
+			    gb_layer_name(GB_LAYER_RLIMIT), (unsigned long long)limit);
+	}
+	return true;
+}
+
 static bool start(
     struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
 	char pid[16];
@@ -96,6 +130,8 @@ static bool start(
 	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
 		return false;
 	if (!verify_namespaces(zygote->pid, plan->layers, err) || !offer_to_oom_killer(zygote->pid, pid, err))
+		return false;
+	if ((plan->layers & GB_LAYER_RLIMIT) && !set_core_limit(zygote->pid, plan, err))
 		return false;
 	if ((plan->layers & GB_LAYER_CGROUP) && cgroup &&
 	    (!gb_cgroup_attach(cgroup, zygote->pid, err) || !verify_cgroup(pid, err)))

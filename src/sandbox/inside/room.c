@@ -173,8 +173,10 @@ static const char *prepare_for_programs(const struct gb_plan *plan) {
 	/* Never the zygote's: all cells are to be seen there. */
 	if (has_proc && mount("proc", "/proc", "proc", OF_NO_USE | MS_RDONLY, NULL) != 0)
 		return "mount a cell's /proc";
+	/* Terminals are also counted for the whole machine, by kernel.pty.max: one cell must not use all of
+	 * them up. */
 	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-		"newinstance,ptmxmode=0666,mode=0600") != 0)
+		"newinstance,ptmxmode=0666,mode=0600,max=64") != 0)
 		return "mount a cell's terminals";
 	const char *failed = mount_own("/dev/shm", GB_ROOM_SHM_BYTES, OF_NO_USE);
 	if (failed)
