@@ -141,6 +141,18 @@ static bool start(
 	return true;
 }
 
+/* Of a process that is gone nothing can be read or written: that is not what was wrong. */
+static void blame_death(struct gb_zygote *zygote, struct gb_err *err) {
+	/* A process lets go of its namespaces a moment before it counts as dead. */
+	enum { DYING_MS = 100 };
+	char how[80];
+	struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
+	if (poll(&dead, 1, DYING_MS) != 1)
+		return;
+	gb_zygote_obituary(zygote, how, sizeof how);
+	gb_fail(err, GB_EWALL, 0, "wall: the zygote %s before any layer was raised", how);
+}
+
 bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const char *program,
     struct gb_cgroup *cgroup, struct gb_err *err) {
 	int pair[2];
@@ -155,7 +167,10 @@ bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const ch
 		return false;
 	}
 	const struct gb_spawn spawn = {program, plan->layers, theirs, host};
-	if (!gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err) || !start(&zygote, plan, cgroup, err)) {
+	bool spawned = gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err);
+	if (!spawned || !start(&zygote, plan, cgroup, err)) {
+		if (spawned)
+			blame_death(&zygote, err);
 		gb_zygote_finish(&zygote);
 		return false;
 	}

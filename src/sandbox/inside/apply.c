@@ -27,8 +27,10 @@ static const char *become_unprivileged(const struct gb_plan *plan) {
 	if (!dropped && errno != EPERM)
 		return "drop supplementary groups";
 	/* Verified here, since later nothing tells which of the two answers it was. */
-	if (dropped && getgroups(0, NULL) != 0)
+	if (dropped && getgroups(0, NULL) != 0) {
+		errno = 0;
 		return "setgroups did not drop supplementary groups";
+	}
 	if (syscall(SYS_setresgid, plan->gid, plan->gid, plan->gid) != 0)
 		return "change group";
 	if (syscall(SYS_setresuid, plan->uid, plan->uid, plan->uid) != 0)

@@ -117,6 +117,25 @@ static const char *furnish(const struct gb_plan *plan) {
 	return has_programs(plan) ? furnish_for_programs() : NULL;
 }
 
+/* A mount that still receives what the host mounts would bring that into the room, without our flags. Read
+ * before /proc is covered. No path in there has a space. */
+static bool mounts_are_private(void) {
+	gb_auto_fd int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	static const char shared[] = " shared:", master[] = " master:";
+	enum { MARK = sizeof shared - 1 };
+	char block[MARK + 4096];
+	size_t kept = 0;
+	ssize_t n;
+	while ((n = read(fd, block + kept, 4096)) > 0) {
+		size_t all = kept + (size_t)n;
+		if (memmem(block, all, shared, MARK) || memmem(block, all, master, MARK))
+			return false;
+		kept = all < MARK ? all : MARK;
+		memmove(block, block + all - kept, kept);
+	}
+	return n == 0;
+}
+
 static bool is_same_folder(const char *a, const char *b) {
 	struct stat first = {0}, second = {0};
 	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
@@ -133,12 +152,17 @@ const char *gb_room_enter(const struct gb_plan *plan) {
 	    empty ? GB_ROOM_EMPTY_FILES : GB_ROOM_ROOT_FILES);
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return "make mounts private";
+	errno = 0;
+	if (!mounts_are_private())
+		return "mounts did not become private";
 	/* Any folder can carry the new root; /proc is there, since the host wrote our id maps through it. */
 	if (mount("glovebox", "/proc", "tmpfs", OF_NO_USE, room) != 0)
 		return "mount the root";
-	/* Nothing may be made in the host's folder that we were started in. */
-	if (chdir("/proc") != 0 || !is_same_folder(".", "/proc"))
+	if (chdir("/proc") != 0)
 		return "enter the root";
+	/* Nothing may be made in the host's folder that we were started in. */
+	if (!is_same_folder(".", "/proc"))
+		return "the working directory did not change";
 	const char *failed = empty ? NULL : furnish(plan);
 	if (failed)
 		return failed;
