@@ -260,7 +260,11 @@ enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice 
 	    .msg_iovlen = 1,
 	    .msg_control = control.bytes,
 	    .msg_controllen = sizeof control.bytes};
-	ssize_t n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	ssize_t n;
+	/* One that ends with orders unread resets the connection. Its last notice is still there. */
+	do
+		n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (n < 0 && errno == ECONNRESET);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return GB_ZYGOTE_QUIET;
 	if (n != sizeof *ret_notice)
