@@ -260,10 +260,13 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
     enum gb_runtime *ret, struct gb_err *err);
 /* Take in the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
-/* See to it that its sandboxes can be had. */
 /* What is started for it: the machine's own program, or our worker. */
 bool gb_runtime_program(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
+/* The plan of the wall around it. */
+bool gb_runtime_plan(
+    const struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err);
+/* See to it that its sandboxes can be had. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
 
 /* --- request.c --- */

@@ -196,19 +196,26 @@ static bool make_plan(
 	return ok;
 }
 
+bool gb_runtime_plan(
+    const struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err) {
+	bool own = which >= GB_RUNTIME_PROFILES;
+	if (!make_plan(engine, &runtimes[own ? GB_RUNTIME_PYTHON : which], ret, err))
+		return false;
+	if (own)
+		memcpy(ret->profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof ret->profile);
+	return true;
+}
+
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
 	const struct gb_engine_options *options = &engine->options;
-	bool own = which >= GB_RUNTIME_PROFILES;
-	const struct runtime *runtime = &runtimes[own ? GB_RUNTIME_PYTHON : which];
+	const struct runtime *runtime = &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
 	char program[PATH_MAX];
 	struct gb_plan plan;
 	if (engine->pools[which])
 		return true;
 	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err) ||
-	    !make_plan(engine, runtime, &plan, err))
+	    !gb_runtime_plan(engine, which, &plan, err))
 		return false;
-	if (own)
-		memcpy(plan.profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof plan.profile);
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = options->shards,

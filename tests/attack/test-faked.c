@@ -353,3 +353,63 @@ TEST(without_the_verification_code_runs_behind_a_missing_layer) {
 		CHECK(outcome.ending == REFUSED);
 	}
 }
+
+/* --- doctor --- */
+
+struct report {
+	bool ended;
+	int status;
+	struct gb_buf text;
+};
+
+/* What 'glovebox doctor --json' says behind @fake. */
+static void ask_doctor(const struct fake *fake, struct report *ret) {
+	int pair[2];
+	const char *program = getenv("GB_GLOVEBOX");
+	*ret = (struct report){0};
+	gb_buf_init(&ret->text, 1 << 16);
+	if (!CHECK(program) || !CHECK(pipe2(pair, O_CLOEXEC) == 0))
+		return;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		char *const argv[] = {(char *)"glovebox", (char *)"doctor", (char *)"--json", NULL};
+		if (dup2(pair[1], STDOUT_FILENO) < 0 || (fake && !load_fake(fake)))
+			_exit(99);
+		execv(program, argv);
+		_exit(98);
+	}
+	close(pair[1]);
+	char block[4096];
+	for (ssize_t n; (n = read(pair[0], block, sizeof block)) > 0;)
+		gb_buf_append(&ret->text, block, (size_t)n);
+	close(pair[0]);
+	int status;
+	ret->ended = pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status);
+	ret->status = ret->ended ? WEXITSTATUS(status) : -1;
+}
+
+TEST(doctor_names_the_room_that_lacks_a_layer) {
+	static const struct {
+		const char *call, *says[3];
+	} cases[] = {
+	    {NULL, {"\"room\":\"furnished\",\"verdict\":\"observed\"", "\"ok\":true"}},
+	    {"unshare", {"\"room\":\"empty\",\"verdict\":\"observed\"",
+			    "\"room\":\"furnished\",\"verdict\":\"missing\"",
+			    "\"room\":\"inhabited\",\"verdict\":\"missing\""}},
+	    {"landlock_restrict_self", {"\"layer\":\"landlock\",\"verdict\":\"missing\"",
+					   "\"room\":\"empty\",\"verdict\":\"missing\"",
+					   "\"layer\":\"seccomp\",\"verdict\":\"observed\""}},
+	};
+	for (size_t i = 0; i < GB_COUNT(cases); i++) {
+		struct report report;
+		ask_doctor(cases[i].call ? find_fake(cases[i].call) : NULL, &report);
+		const char *text = gb_buf_c_str(&report.text);
+		CHECK_INT(report.status, cases[i].call ? 3 : 0);
+		CHECK(text && (strstr(text, "},\"ok\":true}") != NULL) == !cases[i].call);
+		for (size_t j = 0; j < GB_COUNT(cases[i].says) && cases[i].says[j]; j++)
+			if (!CHECK(text && strstr(text, cases[i].says[j])))
+				tap_quote("not said: ", cases[i].says[j]);
+		gb_buf_finish(&report.text);
+	}
+}
