@@ -104,10 +104,10 @@ static bool offer_to_oom_killer(pid_t pid, const char *name, struct gb_err *err)
 }
 
 /* A zygote can only lower its limits. The kernel starts no program that collects core dumps where the limit
- * is exactly 1, but does where it is 0, as it may be for us. Privileged, we can raise it; otherwise it stays.
- */
+ * is exactly 1, but does where it is 0, as it may be for us. With CAP_SYS_RESOURCE we can raise
+ * it; otherwise it stays. */
 static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
-	for (uint32_t i = 0; i < plan->n_rlimits && geteuid() == 0; i++) {
+	for (uint32_t i = 0; i < plan->n_rlimits; i++) {
 		const rlim_t limit = plan->rlimits[i].limit;
 		struct rlimit seen = {1, 2};
 		if (plan->rlimits[i].resource != RLIMIT_CORE)
