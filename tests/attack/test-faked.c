@@ -153,7 +153,7 @@ static const struct fake fakes[] = {
     {CALL(execve), .unnamed = true},
     {CALL(mknodat), UNUSED(JS)},
 #ifdef SYS_dup2
-    {CALL(dup2)},
+    {CALL(dup2), .unnamed = true},
     {SOME(dup2, "standard streams"), EQUAL(1, STDIN_FILENO), .prepare = open_stdin},
     {CALL(mkdir)},
     {CALL(symlink), .harmless = JS | PYTHON, .why = "only programs need the links", .unnamed = true},
