@@ -318,6 +318,19 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 
 /* --- ends --- */
 
+static bool lacks_layer(int exit_status) {
+	return exit_status >= GB_CELL_EXIT_NOT_RAISED && exit_status < GB_CELL_EXIT_NO_WALL_END;
+}
+
+static void describe_lack(int exit_status, char *text, size_t n) {
+	bool raised = exit_status >= GB_CELL_EXIT_NOT_OBSERVED;
+	int bit = exit_status - (raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED);
+	snprintf(text, n, "%s: the sandbox %s; see 'glovebox doctor'",
+	    gb_layer_name((enum gb_layer)(1u << bit)),
+	    raised ? "raised this layer, did not observe that it holds, and ended"
+		   : "could not raise this layer, and ended");
+}
+
 void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (end->fate != GB_CELL_EXITED && !end->out_of_memory)
@@ -333,9 +346,8 @@ void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 		snprintf(text, n, "the run used more CPU time than it may");
 	else if (sig)
 		snprintf(text, n, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
-	else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL)
-		snprintf(text, n,
-		    "the sandbox ended because it could not raise its last layers; see 'glovebox doctor'");
+	else if (lacks_layer(WEXITSTATUS(status)))
+		describe_lack(WEXITSTATUS(status), text, n);
 	else if (WEXITSTATUS(status) == GB_CELL_EXIT_PROGRAM)
 		snprintf(text, n, "its program has ended");
 	else
@@ -354,7 +366,7 @@ static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 		gb_run_fail(run, GB_TERMINATED, "LimitError", "cpu_limit", text);
 	else if (sig)
 		gb_run_fail(run, GB_FAILURE, "SandboxError", "crashed", text);
-	else if (WEXITSTATUS(status) == GB_CELL_EXIT_NO_WALL)
+	else if (lacks_layer(WEXITSTATUS(status)))
 		/* Not "denied": code that has taken over a worker can end with this status as well. */
 		gb_run_fail(run, GB_FAILURE, "WallError", "wall", text);
 	else

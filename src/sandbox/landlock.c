@@ -8,7 +8,7 @@
 
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err) {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, GB_LANDLOCK_CREATE_VERSION);
-	if (abi < 0)
+	if (abi < 1)
 		return gb_fail(err, GB_EWALL, errno, "landlock: %s",
 		    errno == EOPNOTSUPP ? "switched off at boot; add landlock to the kernel's lsm= list"
 					: "not in this kernel; Linux 5.13 or newer is needed");

@@ -101,6 +101,9 @@ bool gb_oneshot(const struct gb_plan *plan, const char *program, const char *que
 	bool ok = gb_zygote_spawn(&o.zygote, plan, program, cgroup, err);
 	if (ok) {
 		ok = gb_zygote_fork(&o.zygote, 1, &theirs, 1, 0, err);
+		/* It may have ended already, after it has told why. */
+		if (!ok)
+			(void)take_notice(&o);
 		gb_close_fd(&theirs);
 		ok = ok && gb_write_all(o.cell, question, strlen(question)) &&
 		     shutdown(o.cell, SHUT_WR) == 0 && converse(&o, timeout_ms);

@@ -23,8 +23,13 @@ enum { GB_FD_GROUP_USAGE = 4, GB_FD_GROUP_STAT = 5, GB_FD_GROUP_EVENTS = 6 };
  * group, one for each hierarchy. */
 enum { GB_GROUP_KEPT = 3, GB_GROUP_FDS_MAX = 3 + GB_GROUP_KEPT };
 
-/* A cell that could not raise its own last layers ends with this status, without having read its job. */
-enum { GB_CELL_EXIT_NO_WALL = 97 };
+/* A cell that could not raise one of its own layers, or raised it and did not observe it, ends with one of
+ * these and the number of the layer's bit (GB_LAYER_COUNT: no single layer), without having read its job. */
+enum {
+	GB_CELL_EXIT_NOT_RAISED = 100,
+	GB_CELL_EXIT_NOT_OBSERVED = 120,
+	GB_CELL_EXIT_NO_WALL_END = 140, /* the first that is neither */
+};
 
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };

@@ -34,15 +34,15 @@ static const char *keep_capabilities(void) {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct caps[2];
 	if (syscall(SYS_capget, &head, caps) != 0)
-		return "read capabilities";
+		return "capabilities: read them";
 	caps[0].inheritable = caps[0].permitted;
 	caps[1].inheritable = caps[1].permitted;
 	if (syscall(SYS_capset, &head, caps) != 0)
-		return "make capabilities inheritable";
+		return "capabilities: make them inheritable";
 	for (unsigned cap = 0; cap < 64; cap++)
 		if (caps[cap / 32].permitted & (1u << cap % 32))
 			if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) != 0)
-				return "keep capabilities over exec";
+				return "capabilities: keep them over exec";
 	return NULL;
 }
 
@@ -54,19 +54,19 @@ static const char *arrange_fds(const struct birth *birth) {
 #endif
 	for (int fd = 0; fd <= last_null; fd++)
 		if (dup2(birth->null, fd) < 0)
-			return "put stdio on /dev/null";
+			return "wall: put stdio on /dev/null";
 	if (dup2(birth->control, GB_FD_CONTROL) < 0 || dup2(birth->host, GB_FD_HOST) < 0)
-		return "hand over descriptors";
+		return "wall: hand over descriptors";
 	close(GB_FD_CELL); /* whatever stood there */
 	bool closed = syscall(SYS_close_range, GB_FD_HOST + 1, GB_FD_CONTROL - 1, 0) == 0 &&
 		      syscall(SYS_close_range, GB_FD_CONTROL + 1, ~0u, 0) == 0;
-	return closed ? NULL : "close descriptors";
+	return closed ? NULL : "wall: close descriptors";
 }
 
 static int child_main(void *data) {
 	struct birth *birth = data;
 	/* Its own session: what a terminal or a shell sends to the host's process group is not for cells. */
-	const char *failed = setsid() < 0 ? "leave the session" : NULL;
+	const char *failed = setsid() < 0 ? "wall: leave the session" : NULL;
 	if (!failed && birth->user_namespace)
 		failed = keep_capabilities();
 	if (!failed)

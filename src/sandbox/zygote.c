@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,35 +18,139 @@
 
 enum { DEATH_MS = 20000 };
 
-static bool write_proc(pid_t pid, const char *name, const char *text, struct gb_err *err) {
+static bool write_proc(pid_t pid, const char *name, const char *text, const char *layer, struct gb_err *err) {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
 	gb_auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		return gb_fail(err, GB_EWALL, errno, "user namespace: write '%s' to %s", text, path);
+		return gb_fail(err, GB_EWALL, errno, "%s: write '%s' to %s", layer, text, path);
 	return true;
+}
+
+/* The beginning of a file of @process ("self", or a number) in /proc, as text. Empty if it cannot be read. */
+static void read_proc(const char *process, const char *name, char *ret, size_t n) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%s/%s", process, name);
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, ret, n - 1);
+	ret[got < 0 ? 0 : got] = '\0';
 }
 
 /* Inside and outside, the sandbox has one and the same unprivileged id. */
 static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	const char *layer = gb_layer_name(GB_LAYER_USER);
 	char uid_map[48], gid_map[48];
 	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
 	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
 	/* The kernel lets an ordinary user map its group only where groups can no longer be dropped. */
-	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", err))
+	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", layer, err))
 		return false;
-	return write_proc(pid, "gid_map", gid_map, err) && write_proc(pid, "uid_map", uid_map, err);
+	return write_proc(pid, "gid_map", gid_map, layer, err) &&
+	       write_proc(pid, "uid_map", uid_map, layer, err);
+}
+
+/* --- what can be verified from outside only --- */
+
+/* Each namespace that the plan has is another than ours. */
+static bool verify_namespaces(pid_t pid, unsigned layers, struct gb_err *err) {
+	static const struct {
+		enum gb_layer layer;
+		const char *name;
+	} namespaces[] = {
+	    {GB_LAYER_USER, "user"},
+	    {GB_LAYER_PID, "pid"},
+	    {GB_LAYER_NET, "net"},
+	    {GB_LAYER_IPC, "ipc"},
+	    {GB_LAYER_UTS, "uts"},
+	    {GB_LAYER_MOUNT, "mnt"},
+	};
+	for (size_t i = 0; i < GB_COUNT(namespaces); i++) {
+		char path[2][64], link[2][64] = {"", ""};
+		if (!(layers & namespaces[i].layer))
+			continue;
+		snprintf(path[0], sizeof path[0], "/proc/self/ns/%s", namespaces[i].name);
+		snprintf(path[1], sizeof path[1], "/proc/%d/ns/%s", (int)pid, namespaces[i].name);
+		for (int j = 0; j < 2; j++)
+			if (readlink(path[j], link[j], sizeof link[j] - 1) <= 0 || !link[j][0])
+				return gb_fail(err, GB_EWALL, errno, "%s: read %s",
+				    gb_layer_name(namespaces[i].layer), path[j]);
+		if (strcmp(link[0], link[1]) == 0)
+			return gb_fail(err, GB_EWALL, 0, "%s: the zygote is still in the host's",
+			    gb_layer_name(namespaces[i].layer));
+	}
+	return true;
+}
+
+static bool verify_cgroup(const char *pid, struct gb_err *err) {
+	char ours[4096], theirs[4096];
+	read_proc("self", "cgroup", ours, sizeof ours);
+	read_proc(pid, "cgroup", theirs, sizeof theirs);
+	return (ours[0] && theirs[0] && strcmp(ours, theirs) != 0) ||
+	       gb_fail(
+		   err, GB_EWALL, 0, "%s: the zygote is still in the host's", gb_layer_name(GB_LAYER_CGROUP));
+}
+
+/* When the machine runs out of memory the kernel kills the process with the highest score, and 1000 is as
+ * high as the whole of the machine's memory: every cell comes before every other program of the machine, the
+ * one that uses most memory first. A process passes its value on, and cannot lower it without a privilege. */
+static bool offer_to_oom_killer(pid_t pid, const char *name, struct gb_err *err) {
+	static const char score[] = "1000", what[] = "out-of-memory score";
+	char seen[16];
+	if (!write_proc(pid, "oom_score_adj", score, what, err))
+		return false;
+	read_proc(name, "oom_score_adj", seen, sizeof seen);
+	return strcmp(seen, "1000\n") == 0 ||
+	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/oom_score_adj did not become %s", what, name, score);
+}
+
+/* A zygote can only lower its limits. The kernel starts no program that collects core dumps where the limit
+ * is exactly 1, but does where it is 0, as it may be for us. With CAP_SYS_RESOURCE we can raise
+ * it; otherwise it stays. */
+static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	for (uint32_t i = 0; i < plan->n_rlimits; i++) {
+		const rlim_t limit = plan->rlimits[i].limit;
+		struct rlimit seen = {1, 2};
+		if (plan->rlimits[i].resource != RLIMIT_CORE)
+			continue;
+		if (prlimit(pid, RLIMIT_CORE, &(struct rlimit){limit, limit}, NULL) != 0)
+			return errno == EPERM || gb_fail(err, GB_EWALL, errno, "%s: core dumps",
+						     gb_layer_name(GB_LAYER_RLIMIT));
+		if (prlimit(pid, RLIMIT_CORE, NULL, &seen) != 0 || seen.rlim_cur != limit ||
+		    seen.rlim_max != limit)
+			return gb_fail(err, GB_EWALL, 0, "%s: that of core dumps did not become %llu",
+			    gb_layer_name(GB_LAYER_RLIMIT), (unsigned long long)limit);
+	}
+	return true;
 }
 
 static bool start(
     struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
+	char pid[16];
+	snprintf(pid, sizeof pid, "%d", (int)zygote->pid);
 	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
 		return false;
-	if ((plan->layers & GB_LAYER_CGROUP) && cgroup && !gb_cgroup_attach(cgroup, zygote->pid, err))
+	if (!verify_namespaces(zygote->pid, plan->layers, err) || !offer_to_oom_killer(zygote->pid, pid, err))
+		return false;
+	if ((plan->layers & GB_LAYER_RLIMIT) && !set_core_limit(zygote->pid, plan, err))
+		return false;
+	if ((plan->layers & GB_LAYER_CGROUP) && cgroup &&
+	    (!gb_cgroup_attach(cgroup, zygote->pid, err) || !verify_cgroup(pid, err)))
 		return false;
 	if (send(zygote->control, plan, sizeof *plan, MSG_NOSIGNAL) != sizeof *plan)
 		return gb_fail(err, GB_EWALL, errno, "send the plan of the wall");
 	return true;
+}
+
+/* Of a process that is gone nothing can be read or written: that is not what was wrong. */
+static void blame_death(struct gb_zygote *zygote, struct gb_err *err) {
+	/* A process lets go of its namespaces a moment before it counts as dead. */
+	enum { DYING_MS = 100 };
+	char how[80];
+	struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
+	if (poll(&dead, 1, DYING_MS) != 1)
+		return;
+	gb_zygote_obituary(zygote, how, sizeof how);
+	gb_fail(err, GB_EWALL, 0, "wall: the zygote %s before any layer was raised", how);
 }
 
 bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const char *program,
@@ -62,7 +167,10 @@ bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const ch
 		return false;
 	}
 	const struct gb_spawn spawn = {program, plan->layers, theirs, host};
-	if (!gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err) || !start(&zygote, plan, cgroup, err)) {
+	bool spawned = gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err);
+	if (!spawned || !start(&zygote, plan, cgroup, err)) {
+		if (spawned)
+			blame_death(&zygote, err);
 		gb_zygote_finish(&zygote);
 		return false;
 	}
@@ -153,7 +261,11 @@ enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice 
 	    .msg_iovlen = 1,
 	    .msg_control = control.bytes,
 	    .msg_controllen = sizeof control.bytes};
-	ssize_t n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	ssize_t n;
+	/* One that ends with orders unread resets the connection. Its last notice is still there. */
+	do
+		n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (n < 0 && errno == ECONNRESET);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return GB_ZYGOTE_QUIET;
 	if (n != sizeof *ret_notice)

@@ -37,3 +37,13 @@ ATTACK(type_into_a_terminal, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_L
 ATTACK(leave_the_session, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_setsid);
 }
+
+/* They are counted for the whole machine as well, by kernel.pty.max. */
+ATTACK(use_up_terminals, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
+	enum { MORE_THAN_A_CELL_MAY_HAVE = 65 };
+	for (int i = 0; i < MORE_THAN_A_CELL_MAY_HAVE; i++)
+		if (open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC) < 0)
+			return -1;
+	return 0;
+}

@@ -90,10 +90,26 @@ a() { run 0 secrets kinds && has "$out" github-token && run 0 secrets kinds --js
 ok 'the kinds that are known' a
 a() { chmod 755 "$scratch/state" && run 3 secrets list && has "$err" "chmod 700 '$scratch/state'" && stdin=$scratch/in run 3 secrets mask && [ -z "$out" ] && chmod 700 "$scratch/state" && run 0 secrets list; }
 ok 'a folder that others may use is refused' a
-a() { run 0 doctor && has "$out" 'The wall stands.' && ! has "$out" missing > /dev/null; }
-ok 'doctor sees every layer' a
-a() { run 0 doctor --json && has "$out" '"ok":true' && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d["layers"]) == 11 and all(l["verdict"]=="observed" or l["optional"] for l in d["layers"])' "$scratch/out"; }
+a() { run 0 doctor && has "$out" 'The wall stands.' && has "$out" 'furnished' && has "$out" 'inhabited' && ! has "$out" missing > /dev/null; }
+ok 'doctor observes every layer in every room' a
+a() { run 0 doctor --json && /usr/bin/python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["ok"] and d["run"]["ok"]
+assert len(d["layers"]) == 11
+for layer in d["layers"]:
+    assert layer["verdict"] == "observed" or layer["optional"], layer
+    assert layer["wholeWall"] == layer["rooms"]["empty"] and layer["withoutIt"], layer
+    assert all(how and how != "allowed" for how in layer["rooms"].values()), layer
+assert {r["room"]: r["verdict"] for r in d["rooms"]} == dict.fromkeys(["empty", "furnished", "inhabited"], "observed")
+runtimes = {r["runtime"]: r["verdict"] for r in d["runtimes"]}
+assert list(runtimes) == ["js", "python", "shell", "node", "deno"] and "missing" not in runtimes.values()
+assert runtimes["js"] == runtimes["python"] == runtimes["shell"] == "observed"' "$scratch/out"; }
 ok 'doctor as json' a
+a() { export GLOVEBOX_DENO=/nonexistent/deno; run 0 doctor && has "$out" 'The wall stands.' && grep -q '^  absent    deno .*GLOVEBOX_DENO' "$scratch/out"; local s=$?; unset GLOVEBOX_DENO; return $s; }
+ok 'doctor does not fail for a runtime that is not installed' a
+a() { export GLOVEBOX_NODE=/usr/bin/true; run 3 doctor && ! has "$out" 'The wall stands.' > /dev/null && grep -q '^  missing   node ' "$scratch/out" && grep -q '^  observed  shell ' "$scratch/out"; local s=$?; unset GLOVEBOX_NODE; return $s; }
+ok 'doctor fails for a runtime that is installed and does not run' a
 a() { run 0 bench --quick --json && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert d["runsPerSecond"] > 0 and d["onDemandMs"]["p50"] > 0' "$scratch/out"; }
 ok 'bench as json' a
 a() { mkdir "$scratch/alone" && cp "$glovebox" "$scratch/alone/" && out=$("$scratch/alone/glovebox" run -e 1 2>&1); [ $? = 3 ] && has "$out" "worker program 'glovebox-js'"; }

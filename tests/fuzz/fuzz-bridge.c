@@ -54,6 +54,11 @@ bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to,
 	return gb_plan_add_path(plan, from, to, err);
 }
 
+const char *gb_layer_name(enum gb_layer layer) {
+	(void)layer;
+	return "layer";
+}
+
 bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err) {
 	(void)plan, (void)paths, (void)err;
 	return true;

@@ -22,9 +22,14 @@
 #include "sandbox/inside/zygote.h"
 #include "sandbox/plan.h"
 
-enum { MANY_FDS = 64, MANY_CHILDREN = 100 };
+enum { CHILDREN_MAX = 512 };
 
 /* Each returns 0 if it got its way, else an errno. */
+
+static int do_nothing(const char *argument) {
+	(void)argument;
+	return 0;
+}
 
 static int become_root(const char *argument) {
 	(void)argument;
@@ -48,11 +53,14 @@ static int attach_shared_memory(const char *id) {
 	return shmat((int)strtol(id, NULL, 10), NULL, SHM_RDONLY) != (void *)-1 ? 0 : errno;
 }
 
+/* @expected is the host's name and domain, with a space between them. */
 static int read_host_name(const char *expected) {
 	struct utsname name;
+	char both[sizeof name.nodename + sizeof name.domainname];
 	if (uname(&name) != 0)
 		return errno;
-	return strcmp(name.nodename, expected) == 0 ? 0 : ENODATA;
+	snprintf(both, sizeof both, "%s %s", name.nodename, name.domainname);
+	return strcmp(both, expected) == 0 ? 0 : ENODATA;
 }
 
 static int open_file(const char *path) {
@@ -60,9 +68,8 @@ static int open_file(const char *path) {
 	return fd >= 0 ? 0 : errno;
 }
 
-static int use_up_descriptors(const char *argument) {
-	(void)argument;
-	for (int i = 0; i < MANY_FDS; i++)
+static int use_up_descriptors(const char *count) {
+	for (long n = strtol(count, NULL, 10); n > 0; n--)
 		if (dup(0) < 0)
 			return errno;
 	return 0;
@@ -83,11 +90,11 @@ static int be_traced(const char *argument) {
 	return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : errno;
 }
 
-static int fork_many(const char *argument) {
-	(void)argument;
-	pid_t children[MANY_CHILDREN];
+static int fork_many(const char *count) {
+	pid_t children[CHILDREN_MAX];
+	long wanted = strtol(count, NULL, 10);
 	int n = 0, failed = 0;
-	for (; n < MANY_CHILDREN && !failed; n++) {
+	for (; n < CHILDREN_MAX && n < wanted; n++) {
 		children[n] = fork();
 		if (children[n] == 0) {
 			pause();
@@ -107,6 +114,7 @@ static const struct {
 	const char *name;
 	int (*attempt)(const char *argument);
 } probes[] = {
+    {"nothing", do_nothing},
     {"become-root", become_root},
     {"see-process", see_process},
     {"connect", connect_to_port},

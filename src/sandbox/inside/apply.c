@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "sandbox/inside/room.h"
+#include "sandbox/inside/verify.h"
 #include "sandbox/landlock.h"
 
 /* Each step returns NULL when it is done, else its own name, with errno set. */
@@ -22,8 +23,14 @@
 static const char *become_unprivileged(const struct gb_plan *plan) {
 	/* An ordinary user's namespace has setgroups switched off; then the groups stay, and stay powerless:
 	 * no file is in reach. */
-	if (syscall(SYS_setgroups, 0, NULL) != 0 && errno != EPERM)
+	bool dropped = syscall(SYS_setgroups, 0, NULL) == 0;
+	if (!dropped && errno != EPERM)
 		return "drop supplementary groups";
+	/* Verified here, since later nothing tells which of the two answers it was. */
+	if (dropped && getgroups(0, NULL) != 0) {
+		errno = 0;
+		return "setgroups did not drop supplementary groups";
+	}
 	if (syscall(SYS_setresgid, plan->gid, plan->gid, plan->gid) != 0)
 		return "change group";
 	if (syscall(SYS_setresuid, plan->uid, plan->uid, plan->uid) != 0)
@@ -61,23 +68,26 @@ static const char *keep_capabilities(uint32_t kept) {
 	return syscall(SYS_capset, &head, caps) != 0 ? "drop capabilities" : NULL;
 }
 
+uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan) {
+	/* For the cells that it will make: their mounts, and bringing up a network of their own. */
+	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
+	return plan->room == GB_ROOM_EMPTY ? 0 : plan->room == GB_ROOM_INHABITED ? mounts | net : mounts;
+}
+
+unsigned long gb_plan_securebits(void) {
+	return SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+	       SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+}
+
 static const char *drop_capabilities(const struct gb_plan *plan) {
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0)
 		return "clear ambient capabilities";
-	for (unsigned cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+	for (unsigned cap = 0; cap < 64 && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) != 0)
 			return "empty the bounding set";
-	if (prctl(PR_SET_SECUREBITS,
-		SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-		    SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-		    SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED,
-		0, 0, 0) != 0)
+	if (prctl(PR_SET_SECUREBITS, gb_plan_securebits(), 0, 0, 0) != 0)
 		return "lock securebits";
-	/* For the cells that it will make: their mounts, and bringing up a network of their own. */
-	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
-	return keep_capabilities(plan->room == GB_ROOM_EMPTY       ? 0
-				 : plan->room == GB_ROOM_INHABITED ? mounts | net
-								   : mounts);
+	return keep_capabilities(gb_plan_zygote_capabilities(plan));
 }
 
 static const char *admit_path(int ruleset, const char *path, uint64_t access) {
@@ -164,7 +174,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 		pin_to_cpu(plan);
 	/* Landlock and seccomp demand it of processes without capabilities; it is also a wall of its own. */
 	if (plan->layers && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set no_new_privs"};
+		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set no_new_privs", false};
 		return false;
 	}
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
@@ -172,13 +182,15 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 		bool now = steps[i].layer != GB_LAYER_LANDLOCK || plan->room == GB_ROOM_EMPTY;
 		const char *failed = now && (plan->layers & steps[i].layer) ? steps[i].raise(plan) : NULL;
 		if (failed) {
-			*ret_failure = (struct gb_wall_failure){steps[i].layer, errno, failed};
+			*ret_failure = (struct gb_wall_failure){steps[i].layer, errno, failed, false};
 			return false;
 		}
 	}
-	/* Nobody of the same user may look into this process through /proc or ptrace. */
-	if (plan->layers & GB_LAYER_CAPS)
-		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* Processes of the same user may not look into this one through /proc or ptrace. */
+	if ((plan->layers & GB_LAYER_CAPS) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
+		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set not dumpable", false};
+		return false;
+	}
 	return true;
 }
 
@@ -187,31 +199,58 @@ bool gb_seccomp_load(const struct gb_seccomp *filter) {
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
-static const char *limit_cell(const struct gb_furniture *furniture) {
-	bool ok = lower_limit(RLIMIT_NPROC, furniture->max_processes) &&
-		  lower_limit(RLIMIT_NOFILE, furniture->max_files) &&
-		  lower_limit(RLIMIT_SIGPENDING, furniture->max_signals);
+static const char *limit_cell(const struct gb_plan *plan) {
+	const struct gb_furniture *furniture = &plan->furniture;
+	bool ok;
+	if (plan->room == GB_ROOM_EMPTY) {
+		/* No descriptor at all can be opened, not even in the place of one that was closed. */
+		const struct rlimit none = {0, 0};
+		ok = setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0;
+	} else {
+		ok = lower_limit(RLIMIT_NPROC, furniture->max_processes) &&
+		     lower_limit(RLIMIT_NOFILE, furniture->max_files) &&
+		     lower_limit(RLIMIT_SIGPENDING, furniture->max_signals);
+	}
 	return ok ? NULL : "lower a cell's limits";
 }
 
 /* A user namespace of its own, in which nobody has a name: what a user may have is counted there, so that no
  * cell can use up what others need. The filter knows whom it lets do this by the cookie. */
-static const char *count_alone(const struct gb_furniture *furniture) {
-	return syscall(SYS_unshare, furniture->namespaces, furniture->cookie) != 0 ? "take a user namespace"
-										   : NULL;
+static const char *count_alone(const struct gb_plan *plan) {
+	return syscall(SYS_unshare, plan->furniture.namespaces, plan->furniture.cookie) != 0
+		   ? "take a user namespace"
+		   : NULL;
 }
 
-const char *gb_plan_apply_cell(const struct gb_plan *plan) {
-	const char *failed = NULL;
-	if (plan->layers & GB_LAYER_MOUNT)
-		failed = gb_room_prepare_cell(plan);
-	if (!failed && (plan->layers & GB_LAYER_USER))
-		failed = count_alone(&plan->furniture);
-	if (!failed && (plan->layers & GB_LAYER_RLIMIT))
-		failed = limit_cell(&plan->furniture);
-	if (!failed && (plan->layers & GB_LAYER_CAPS))
-		failed = keep_capabilities(0);
-	if (!failed && (plan->layers & GB_LAYER_LANDLOCK))
-		failed = restrict_by_landlock(plan);
-	return failed;
+static const char *drop_last_capabilities(const struct gb_plan *plan) {
+	(void)plan;
+	return keep_capabilities(0);
+}
+
+bool gb_plan_apply_cell(const struct gb_plan *plan, struct gb_wall_failure *ret_failure) {
+	static const struct {
+		enum gb_layer layer;
+		bool empty_room;
+		const char *(*raise)(const struct gb_plan *); /* NULL: clone has */
+	} steps[] = {
+	    {GB_LAYER_PID, true, NULL},
+	    {GB_LAYER_MOUNT, false, gb_room_prepare_cell},
+	    {GB_LAYER_USER, false, count_alone},
+	    {GB_LAYER_RLIMIT, true, limit_cell},
+	    {GB_LAYER_CAPS, false, drop_last_capabilities},
+	    {GB_LAYER_LANDLOCK, false, restrict_by_landlock},
+	};
+	for (size_t i = 0; i < GB_COUNT(steps); i++) {
+		bool wanted = plan->room != GB_ROOM_EMPTY || steps[i].empty_room;
+		if (!wanted || !(plan->layers & steps[i].layer))
+			continue;
+		const char *failed = steps[i].raise ? steps[i].raise(plan) : NULL;
+		if (failed) {
+			*ret_failure = (struct gb_wall_failure){steps[i].layer, errno, failed, false};
+			return false;
+		}
+		if (!gb_verify_cell(plan, steps[i].layer, ret_failure))
+			return false;
+	}
+	return true;
 }

@@ -9,6 +9,7 @@
 #define GB_SANDBOX_INSIDE_APPLY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "sandbox/plan.h"
 
@@ -16,6 +17,8 @@ struct gb_wall_failure {
 	enum gb_layer layer;
 	int error;
 	const char *step;
+	bool
+	    raised; /* by a system call that reported success, but the layer was not observed: see verify.h */
 };
 
 /* Raise every layer of @plan except seccomp, which comes last and separately since what still has to be
@@ -23,9 +26,14 @@ struct gb_wall_failure {
  * holds none, or in a furnished room one. */
 bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
 
-/* The rest, in a cell of a furnished room: folders of its own, no capability, Landlock. Returns NULL, or what
- * could not be done, with errno set. */
-const char *gb_plan_apply_cell(const struct gb_plan *plan);
+/* The rest, in a cell: limits, and in a furnished room folders of its own, a user namespace, no capability,
+ * Landlock. Each layer is verified as soon as it is raised. */
+bool gb_plan_apply_cell(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
+
+/* What drop_capabilities() leaves to a zygote of @plan: bits of the first 32 capabilities. */
+uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan);
+/* What it sets by PR_SET_SECUREBITS. */
+unsigned long gb_plan_securebits(void);
 
 /* Load the system call filter. errno on failure. */
 bool gb_seccomp_load(const struct gb_seccomp *filter);

@@ -5,10 +5,11 @@
 #ifndef GB_SANDBOX_INSIDE_GROUP_H
 #define GB_SANDBOX_INSIDE_GROUP_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
-/* Join the groups behind @fds, @n of them, and see that this process alone is in each. Returns NULL, or what
- * could not be done, with errno set. */
-const char *gb_group_join(const int *fds, size_t n);
+#include "sandbox/inside/apply.h"
+
+/* Join the group whose cgroup.procs is @fd, and see that this process alone is in it. */
+bool gb_group_join(int fd, struct gb_wall_failure *ret_failure);
 
 #endif

@@ -20,6 +20,10 @@ static const unsigned long OF_NO_USE = MS_NOSUID | MS_NODEV | MS_NOEXEC;
  * nobody may; rooms then have an empty folder there. */
 static bool has_proc;
 
+bool gb_room_has_proc(void) {
+	return has_proc;
+}
+
 static bool has_programs(const struct gb_plan *plan) {
 	return plan->room == GB_ROOM_INHABITED;
 }
@@ -108,21 +112,57 @@ static const char *furnish(const struct gb_plan *plan) {
 		return "make /box and /tmp";
 	if (symlink("usr/lib", "lib") != 0 || symlink("usr/lib64", "lib64") != 0)
 		return "make /lib";
+	if (write_file(GB_ROOM_CANARY + 1, "Landlock admits no access to this file.\n"))
+		return "write the file that Landlock is observed by";
 	return has_programs(plan) ? furnish_for_programs() : NULL;
+}
+
+/* A mount that still receives what the host mounts would bring that into the room, without our flags. Read
+ * before /proc is covered. No path in there has a space. */
+static bool mounts_are_private(void) {
+	gb_auto_fd int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	static const char shared[] = " shared:", master[] = " master:";
+	enum { MARK = sizeof shared - 1 };
+	char block[MARK + 4096];
+	size_t kept = 0;
+	ssize_t n;
+	while ((n = read(fd, block + kept, 4096)) > 0) {
+		size_t all = kept + (size_t)n;
+		if (memmem(block, all, shared, MARK) || memmem(block, all, master, MARK))
+			return false;
+		kept = all < MARK ? all : MARK;
+		memmove(block, block + all - kept, kept);
+	}
+	return n == 0;
+}
+
+static bool is_same_folder(const char *a, const char *b) {
+	struct stat first = {0}, second = {0};
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino && first.st_ino != 0;
 }
 
 /* The new root is a tmpfs: empty and without room for a single file, or with just the places where other
  * mounts are; and read-only on top. */
 const char *gb_room_enter(const struct gb_plan *plan) {
 	const bool empty = plan->room == GB_ROOM_EMPTY;
-	const char *room = empty ? "size=4k,nr_inodes=1,mode=0555" : "size=256k,nr_inodes=256,mode=0555";
+	char room[64];
+	snprintf(room, sizeof room, "size=%d,nr_inodes=%d,mode=0555",
+	    empty ? GB_ROOM_EMPTY_BYTES : GB_ROOM_ROOT_BYTES,
+	    empty ? GB_ROOM_EMPTY_FILES : GB_ROOM_ROOT_FILES);
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return "make mounts private";
+	errno = 0;
+	if (!mounts_are_private())
+		return "mounts did not become private";
 	/* Any folder can carry the new root; /proc is there, since the host wrote our id maps through it. */
 	if (mount("glovebox", "/proc", "tmpfs", OF_NO_USE, room) != 0)
 		return "mount the root";
 	if (chdir("/proc") != 0)
 		return "enter the root";
+	/* Nothing may be made in the host's folder that we were started in. */
+	if (!is_same_folder(".", "/proc"))
+		return "the working directory did not change";
 	const char *failed = empty ? NULL : furnish(plan);
 	if (failed)
 		return failed;
@@ -141,7 +181,8 @@ const char *gb_room_enter(const struct gb_plan *plan) {
 
 static const char *mount_own(const char *where, uint64_t bytes, unsigned long flags) {
 	char options[64];
-	snprintf(options, sizeof options, "size=%llu,nr_inodes=16384,mode=0700", (unsigned long long)bytes);
+	snprintf(options, sizeof options, "size=%llu,nr_inodes=%d,mode=0700", (unsigned long long)bytes,
+	    GB_ROOM_OWN_FILES);
 	return mount("glovebox", where, "tmpfs", flags, options) != 0 ? "mount a cell's own folder" : NULL;
 }
 
@@ -156,8 +197,10 @@ static const char *prepare_for_programs(const struct gb_plan *plan) {
 	/* Never the zygote's: all cells are to be seen there. */
 	if (has_proc && mount("proc", "/proc", "proc", OF_NO_USE | MS_RDONLY, NULL) != 0)
 		return "mount a cell's /proc";
+	/* Terminals are also counted for the whole machine, by kernel.pty.max: one cell must not use all of
+	 * them up. */
 	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-		"newinstance,max=64,ptmxmode=0666,mode=0600") != 0)
+		"newinstance,ptmxmode=0666,mode=0600,max=64") != 0)
 		return "mount a cell's terminals";
 	const char *failed = mount_own("/dev/shm", GB_SHM_BYTES, OF_NO_USE);
 	if (failed)
@@ -165,9 +208,13 @@ static const char *prepare_for_programs(const struct gb_plan *plan) {
 	return plan->layers & GB_LAYER_NET ? bring_loopback_up() : NULL;
 }
 
-const char *gb_room_prepare_cell(const struct gb_plan *plan) {
+unsigned long gb_room_own_flags(const struct gb_plan *plan) {
 	/* What programs write there they may also start: it is theirs, as what they read from /usr is not. */
-	const unsigned long flags = has_programs(plan) ? OF_NO_USE & ~(unsigned long)MS_NOEXEC : OF_NO_USE;
+	return has_programs(plan) ? OF_NO_USE & ~(unsigned long)MS_NOEXEC : OF_NO_USE;
+}
+
+const char *gb_room_prepare_cell(const struct gb_plan *plan) {
+	const unsigned long flags = gb_room_own_flags(plan);
 	const char *failed = mount_own("/box", plan->furniture.box_bytes, flags);
 	if (!failed)
 		failed = mount_own("/tmp", plan->furniture.box_bytes, flags);

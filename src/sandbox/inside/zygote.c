@@ -1,5 +1,6 @@
 #include "sandbox/inside/zygote.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include "sandbox/inside/apply.h"
 #include "sandbox/inside/group.h"
 #include "sandbox/inside/text.h"
+#include "sandbox/inside/verify.h"
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
@@ -136,9 +138,18 @@ static int *thread_number(void) {
 	return address;
 }
 
+static void load_filter(const struct gb_seccomp *filter) {
+	struct gb_wall_failure failure;
+	gb_verify_before_filter();
+	if (!gb_seccomp_load(filter))
+		fail(GB_LAYER_SECCOMP, errno, "load the filter");
+	if (!gb_verify_filter(&failure))
+		fail(failure.layer, failure.error, failure.step);
+}
+
 static void raise_wall(struct zygote *zygote) {
 	struct gb_wall_failure failure;
-	if (!gb_plan_apply(&zygote->plan, &failure))
+	if (!gb_plan_apply(&zygote->plan, &failure) || !gb_verify_zygote(&zygote->plan, &failure))
 		fail(failure.layer, failure.error, failure.step);
 
 	sigset_t chld;
@@ -149,8 +160,8 @@ static void raise_wall(struct zygote *zygote) {
 	if (zygote->signals < 0)
 		fail(GB_LAYER_ALL, errno, "signalfd");
 	thread_number();
-	if ((zygote->plan.layers & GB_LAYER_SECCOMP) && !gb_seccomp_load(&zygote->plan.filter))
-		fail(GB_LAYER_SECCOMP, errno, "load the filter");
+	if (zygote->plan.layers & GB_LAYER_SECCOMP)
+		load_filter(&zygote->plan.filter);
 	/* The cookie is in there. Here and not in each cell, which would have to copy four pages first. */
 	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
 }
@@ -168,52 +179,73 @@ static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
 	return true;
 }
 
-static void must(bool ok) {
-	if (!ok)
-		_exit(GB_CELL_EXIT_NO_WALL);
+/* The host learns by the exit status which layer is missing. */
+__attribute__((noreturn)) static void refuse(const struct gb_wall_failure *failure) {
+	int layer = failure->layer == GB_LAYER_ALL ? GB_LAYER_COUNT : __builtin_ctz(failure->layer);
+	_exit((failure->raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED) + layer);
 }
 
-/* Out of the way of the numbers that descriptors get in a cell. */
-static int move_aside(int fd) {
-	enum { ASIDE = 64 };
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, ASIDE);
-	must(moved >= 0);
-	return moved;
+/* Put the descriptors of a cell where they are looked for: its socket, and in a control group of its own
+ * those that tell what it uses. First out of the way, since the numbers may be taken by one another. */
+static bool place_descriptors(const int *fds, size_t n_fds) {
+	enum { ASIDE = 64, PLACED = 1 + GB_GROUP_KEPT };
+	int aside[PLACED];
+	for (size_t i = 0; i < PLACED; i++) {
+		int fd = i == 0 ? fds[0] : fds[n_fds - PLACED + i];
+		if ((aside[i] = fcntl(fd, F_DUPFD_CLOEXEC, ASIDE)) < 0)
+			return false;
+	}
+	for (int i = 0; i < PLACED; i++)
+		if (dup3(aside[i], GB_FD_CELL + i, i ? O_CLOEXEC : 0) != GB_FD_CELL + i)
+			return false;
+	return true;
 }
 
-/* Join the control group that came with the order, and put what stays of @fds where it is looked for. */
-static void enter_group(const int *fds, size_t n) {
-	int kept[GB_GROUP_KEPT], socket = move_aside(fds[0]);
-	must(n > 1 + GB_GROUP_KEPT && !gb_group_join(fds + 1, n - 1 - GB_GROUP_KEPT));
-	for (size_t i = 0; i < GB_GROUP_KEPT; i++)
-		kept[i] = move_aside(fds[n - GB_GROUP_KEPT + i]);
-	must(dup3(socket, GB_FD_CELL, 0) == GB_FD_CELL);
-	for (int i = 0; i < GB_GROUP_KEPT; i++)
-		must(dup3(kept[i], GB_FD_GROUP_USAGE + i, O_CLOEXEC) >= 0);
+/* Join the control group that came with the order. */
+static bool enter_group(const int *fds, size_t n_fds, struct gb_wall_failure *ret_failure) {
+	*ret_failure = (struct gb_wall_failure){GB_LAYER_CGROUP, 0, "have a control group", false};
+	if (n_fds <= 1 + GB_GROUP_KEPT)
+		return false;
+	for (size_t i = 1; i < n_fds - GB_GROUP_KEPT; i++)
+		if (!gb_group_join(fds[i], ret_failure))
+			return false;
+	return true;
+}
+
+/* Keep those descriptors and no other of the zygote's. */
+static bool keep_own(
+    const struct zygote *zygote, const int *fds, size_t n_fds, struct gb_wall_failure *ret_failure) {
+	const int last = zygote->plan.grouped ? GB_FD_GROUP_EVENTS : GB_FD_CELL;
+	const int own[] = {GB_FD_CONTROL, GB_FD_HOST, zygote->signals, fds[0], fds[n_fds - 1]};
+	int closed[GB_COUNT(own) + GB_SPARE_SOCKETS];
+	static_assert(GB_COUNT(closed) <= GB_VERIFY_FDS_MAX, "all can be verified at once");
+	size_t n = 0;
+	for (size_t i = 0; i < GB_COUNT(closed); i++) {
+		int one = i < GB_COUNT(own) ? own[i] : zygote->spare[i - GB_COUNT(own)];
+		if (one > last)
+			closed[n++] = one;
+	}
+	*ret_failure = (struct gb_wall_failure){GB_LAYER_ALL, 0, "keep the cell's descriptors only", false};
+	bool placed = zygote->plan.grouped
+			  ? place_descriptors(fds, n_fds)
+			  : fds[0] == GB_FD_CELL || dup3(fds[0], GB_FD_CELL, 0) == GB_FD_CELL;
+	return placed && syscall(SYS_close_range, last + 1, ~0u, 0) == 0 &&
+	       gb_verify_closed(closed, n, ret_failure);
 }
 
 /* In the new process: nothing of the zygote's stays but its memory, and what the filter admits for the zygote
  * alone is taken away by limits. */
 __attribute__((noreturn)) static void become_cell(
     struct zygote *zygote, const int *fds, size_t n_fds, uint32_t flags) {
-	const bool grouped = zygote->plan.grouped;
-	const int first_unused = grouped ? GB_FD_GROUP_EVENTS + 1 : GB_FD_CELL + 1;
+	struct gb_wall_failure failure;
 	/* First of all: what a cell takes from here on is counted. */
-	if (grouped)
-		enter_group(fds, n_fds);
-	else
-		must(fds[0] == GB_FD_CELL || dup3(fds[0], GB_FD_CELL, 0) >= 0);
-	must(syscall(SYS_close_range, first_unused, ~0u, 0) == 0);
-	bool furnished = zygote->plan.room != GB_ROOM_EMPTY;
-	must(!furnished || !gb_plan_apply_cell(&zygote->plan));
+	if (zygote->plan.grouped && !enter_group(fds, n_fds, &failure))
+		refuse(&failure);
+	if (!keep_own(zygote, fds, n_fds, &failure) || !gb_plan_apply_cell(&zygote->plan, &failure))
+		refuse(&failure);
 	/* An empty room has none. */
-	if (furnished)
+	if (zygote->plan.room != GB_ROOM_EMPTY)
 		explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
-	if (!furnished && (zygote->plan.layers & GB_LAYER_RLIMIT)) {
-		/* No descriptor at all can be opened, not even in the place of one that was closed. */
-		const struct rlimit none = {0, 0};
-		must(setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0);
-	}
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
 		zygote->worker->prime();
 	zygote->worker->serve(GB_FD_CELL);
@@ -350,6 +382,9 @@ int gb_zygote_main(const struct gb_worker *worker) {
 		zygote.spare[i] = -1;
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
+	struct gb_wall_failure failure;
+	if (!gb_verify_birth(&failure))
+		fail(failure.layer, failure.error, failure.step);
 	settle_time_zone();
 	gb_text_make_inheritable();
 	raise_wall(&zygote);
