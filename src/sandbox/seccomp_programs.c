@@ -117,6 +117,8 @@ static const struct gb_seccomp_rule program_rules[] = {
     FAIL(inotify_add_watch, ENOSYS),
     FAIL(inotify_rm_watch, ENOSYS),
     /* Not F_NOTIFY, which watches a folder as inotify does, nor leases. */
+    WHEN(fcntl, IS(1, F_SETLK)),
+    WHEN(fcntl, IS(1, F_SETLKW)),
     WHEN(fcntl, IS(1, F_OFD_GETLK)),
     WHEN(fcntl, IS(1, F_OFD_SETLK)),
     WHEN(fcntl, IS(1, F_OFD_SETLKW)),
@@ -169,15 +171,14 @@ static const struct gb_seccomp_rule program_rules[] = {
 	WHEN(setsockopt, IS(1, level), IS(2, option)), WHEN(getsockopt, IS(1, level), IS(2, option))
 #define OPTION_TO_READ(level, option) WHEN(getsockopt, IS(1, level), IS(2, option))
 
-/* SOCK_CLOEXEC and SOCK_NONBLOCK are in the same argument. */
-enum { SOCKET_TYPE = 0xf };
 #define IP_SOCKET(family, type, protocol)                                                                    \
-	WHEN(socket, IS(0, family), HAS(1, SOCKET_TYPE, type), IS(2, protocol))
+	WHEN(socket, IS(0, family), HAS(1, GB_SOCKET_TYPE, type), IS(2, protocol))
 
 static const struct gb_seccomp_rule socket_rules[] = {
     /* Paths of its own, and a network that it has for itself: TCP and UDP. Other protocols (MPTCP, SCTP,
      * UDP-Lite, ICMP) are much kernel code that programs rarely use. */
     WHEN(socket, IS(0, AF_UNIX)),
+    WHEN(socketpair, IS(0, AF_UNIX)),
     IP_SOCKET(AF_INET, SOCK_STREAM, 0),
     IP_SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP),
     IP_SOCKET(AF_INET, SOCK_DGRAM, 0),

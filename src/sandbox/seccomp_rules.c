@@ -104,8 +104,9 @@ static const struct gb_seccomp_rule furnished_rules[] = {
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS)),
     PLAIN(mount),
     PLAIN(capset),
-    /* For a cell's start, and harmless ever after: they only take away. */
-    PLAIN(landlock_create_ruleset),
+    /* For a cell's start. Not for guests: rules are kernel memory, and each thread can have a copy of them
+       all. */
+    WHEN(landlock_create_ruleset, IS_COOKIE(3)),
     PLAIN(landlock_add_rule),
     PLAIN(landlock_restrict_self),
     /* A cell becomes a user of its own. Programs that it starts do not know the number with which to ask. */
@@ -213,10 +214,9 @@ static const struct gb_seccomp_rule furnished_rules[] = {
     WHEN(fcntl, IS(1, F_GETFL)),
     WHEN(fcntl, IS(1, F_SETFL)),
     WHEN(fcntl, IS(1, F_GETLK)),
-    WHEN(fcntl, IS(1, F_SETLK)),
-    WHEN(fcntl, IS(1, F_SETLKW)),
-    /* A pair that leads nowhere: event loops wake themselves up through one. */
-    WHEN(socketpair, IS(0, AF_UNIX)),
+    /* A pair that leads nowhere: event loops wake themselves up through one. The buffers of other types hold
+     * up to twice as much. */
+    WHEN(socketpair, IS(0, AF_UNIX), HAS(1, GB_SOCKET_TYPE, SOCK_STREAM)),
     WHEN(recvfrom, WITHOUT(3, MSG_OOB)),
     WHEN(shutdown, IS(1, SHUT_RDWR)),
     WHEN(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_TYPE)),
@@ -252,6 +252,13 @@ static const struct gb_seccomp_rule furnished_rules[] = {
     WHEN(prctl, IS(0, PR_GET_NAME)),
 };
 
+/* What a furnished room has and an inhabited one has otherwise. Locks are between processes, and a cell here
+ * is one: they have no effect but to take memory, without a limit, that not even a control group counts. */
+static const struct gb_seccomp_rule one_process_rules[] = {
+    DO_NOTHING_IF(fcntl, IS(1, F_SETLK)),
+    DO_NOTHING_IF(fcntl, IS(1, F_SETLKW)),
+};
+
 /* Anonymous memory of programs; executable too, since some make code as they run. */
 static const struct gb_seccomp_rule private_memory_rules[] = {
     WHEN(mmap, WITHOUT(3, MAP_ANONYMOUS | MAP_HUGETLB)),
@@ -277,6 +284,8 @@ void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_secco
 		ret->of[n++] = gb_seccomp_program_rules;
 		ret->of[n++] = gb_seccomp_socket_rules;
 	}
+	if (options->room == GB_ROOM_FURNISHED)
+		ret->of[n++] = TABLE(one_process_rules);
 	if (options->room != GB_ROOM_EMPTY)
 		ret->of[n++] = TABLE(furnished_rules);
 	ret->of[n++] = TABLE(common_rules);

@@ -96,4 +96,7 @@ extern const struct gb_seccomp_table gb_seccomp_program_exceptions, gb_seccomp_p
 #define IS_COOKIE(n)                                                                                         \
 	{ .arg = (n), .mask = UINT64_MAX, .is_cookie = true }
 
+/* A socket's type, without SOCK_CLOEXEC and SOCK_NONBLOCK, which are in the same argument. */
+enum { GB_SOCKET_TYPE = 0xf };
+
 #endif

@@ -18,6 +18,13 @@ ATTACK(write_much_to_a_file,
 	return fd < 0 ? -1 : write((int)fd, block, sizeof block);
 }
 
+/* Locks are kernel memory that nothing bounds. Where they have no effect the filter answers with success, so
+ * that only the kernel says that there is no lock at this address. */
+ATTACK(lock_parts_of_files, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+	long returned = syscall(SYS_fcntl, 0, F_SETLK, NULL);
+	return returned == 0 ? fail_with(EPERM) : errno == EFAULT ? 0 : -1;
+}
+
 ATTACK(open_many_descriptors, .furnished_allows = true, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	for (int i = 0; i < DESCRIPTORS; i++)
 		if (syscall(SYS_dup, 0) < 0)

@@ -32,7 +32,7 @@ ATTACK(rearrange_ones_own_memory_map, .layers = GB_LAYER_SECCOMP, .kernel_says =
 	return syscall(SYS_prctl, PR_SET_MM, PR_SET_MM_START_CODE, 1, 0, 0);
 }
 
-ATTACK(add_a_landlock_domain, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(add_a_landlock_domain, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 }
 

@@ -12,6 +12,15 @@ ATTACK(open_a_socket_of_any_family, .inhabited_allows = true, .layers = GB_LAYER
 	return tries_end(&tries);
 }
 
+/* Their buffers hold more than those of streams. */
+ATTACK(open_a_pair_of_datagram_sockets, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+	int pair[2];
+	struct tries tries = {0};
+	try(&tries, syscall(SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair));
+	try(&tries, syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET, 0, pair));
+	return tries_end(&tries);
+}
+
 ATTACK(open_a_pair_of_sockets, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
 	int pair[2];
 	return syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, pair);

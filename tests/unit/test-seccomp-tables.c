@@ -28,7 +28,9 @@ static bool is_long(int nr, unsigned arg) {
 	case SYS_mprotect:
 		return arg == 2;
 	case SYS_unshare:
-		return arg == 0 || arg == 1; /* 1: not read by the kernel; the cookie */
+		return arg == 0 || arg == 1; /* 1 is not read by the kernel: the cookie */
+	case SYS_landlock_create_ruleset:
+		return arg == 3; /* the same */
 	case SYS_prlimit64:
 		return arg == 2 || arg == 3;
 	default:

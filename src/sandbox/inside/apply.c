@@ -140,7 +140,9 @@ static const char *restrict_by_landlock(const struct gb_plan *plan) {
 	struct gb_landlock_ruleset_attr attr = {plan->landlock.fs, plan->landlock.net, plan->landlock.scoped};
 	/* Older kernels know a shorter struct and take a longer one only if the rest is zero, as it is then.
 	 */
-	gb_auto_fd int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+	/* The kernel does not look at the cookie: the filter knows a cell's start by it. */
+	gb_auto_fd int ruleset =
+	    (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0, plan->furniture.cookie);
 	if (ruleset < 0)
 		return "create a ruleset";
 	const char *failed = plan->room != GB_ROOM_EMPTY ? admit_furniture(ruleset, plan) : NULL;
