@@ -18,8 +18,7 @@
 /* What Debian's Python reads: its library, shared libraries and where their names lead, time zones, fonts. */
 static const char *const python_paths[] = {"/usr/lib", "/usr/lib64", "/usr/share/zoneinfo",
     "/usr/share/matplotlib", "/usr/share/fonts", "/usr/share/python3", "/etc/alternatives",
-    "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/dev/null", "/dev/zero", "/dev/urandom",
-    "/dev/random", NULL};
+    "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/dev/null", "/dev/urandom", "/dev/random", NULL};
 
 #ifdef __aarch64__
 #define LOADER "/lib/ld-linux-aarch64.so.1"
@@ -210,7 +209,9 @@ static bool make_plan(
 		      ? gb_plan_init(plan, err)
 		      : gb_plan_init_room(plan, &room, err) && gb_plan_add_paths(plan, runtime->paths, err);
 	if (ok && runtime->program)
-		ok = add_program(engine, runtime, plan, err) && add_zeros(plan, err);
+		ok = add_program(engine, runtime, plan, err);
+	if (ok && room.room != GB_ROOM_EMPTY)
+		ok = add_zeros(plan, err);
 	if (ok)
 		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);
 	return ok;

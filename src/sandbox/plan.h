@@ -131,6 +131,14 @@ bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb
 /* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
 
+/*
+ * Where a process may ask for memory by its address: regions of 4 GiB, of which the filter compares the
+ * number. The host does not know where the zygote's memory will be, so the filter has these placeholders,
+ * which no address of a process is in, and the zygote replaces them by the regions around its own.
+ */
+#define GB_SECCOMP_REGION 0xfffffff0ull
+enum { GB_SECCOMP_REGIONS = 3 };
+
 /* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
 enum { GB_SECCOMP_MARK = 4000 };
 

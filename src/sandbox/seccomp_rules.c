@@ -34,6 +34,28 @@ static const struct gb_seccomp_rule exceptions[] = {
     REFUSE(madvise, HAS(2, ~1u, MADV_MERGEABLE)), /* and MADV_UNMERGEABLE */
 };
 
+/*
+ * No limit of a process bounds its page tables. Memory that lies together needs few of them; spread over the
+ * address space by asking for addresses, one page of memory needs two pages of tables, and 64 MiB became 480.
+ * So an empty room takes what addresses the kernel gives, and a furnished one, where shared libraries are put
+ * in their place, asks for addresses close to those. Where there are programs they are counted.
+ */
+#ifdef __SANITIZE_ADDRESS__
+/* A sanitizer's runtime has places of its own. */
+static const struct gb_seccomp_rule empty_exceptions[] = {REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
+static const struct gb_seccomp_rule furnished_exceptions[] = {
+    REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
+#else
+static const struct gb_seccomp_rule empty_exceptions[] = {
+    REFUSE(mmap, IS_NOT_LONG(0, 0)),
+    REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED)),
+};
+static const struct gb_seccomp_rule furnished_exceptions[] = {
+    REFUSE(mmap, IS_NOT_LONG(0, 0), IS_OUTSIDE(0, 0), IS_OUTSIDE(0, 1), IS_OUTSIDE(0, 2)),
+    REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED)),
+};
+#endif
+
 static const struct gb_seccomp_rule common_rules[] = {
     /* Talk on the socket that is already open. */
     PLAIN(read),
@@ -276,6 +298,11 @@ static const struct gb_seccomp_rule shared_memory_rules[] = {
 void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_seccomp_tables *ret) {
 	size_t n = 0;
 	ret->of[n++] = (struct gb_seccomp_table){exceptions, GB_COUNT(exceptions), true};
+	if (options->room == GB_ROOM_EMPTY)
+		ret->of[n++] = (struct gb_seccomp_table){empty_exceptions, GB_COUNT(empty_exceptions), true};
+	if (options->room == GB_ROOM_FURNISHED)
+		ret->of[n++] =
+		    (struct gb_seccomp_table){furnished_exceptions, GB_COUNT(furnished_exceptions), true};
 	if (options->room == GB_ROOM_INHABITED) {
 		ret->of[n++] = gb_seccomp_program_exceptions;
 		/* The largest first: libseccomp forgets to free what a wider rule replaces. */

@@ -20,7 +20,7 @@
 
 #include "sandbox/plan.h"
 
-enum { GB_SECCOMP_CONDITIONS = 3, GB_SECCOMP_TABLES_MAX = 8 };
+enum { GB_SECCOMP_CONDITIONS = 4, GB_SECCOMP_TABLES_MAX = 8 };
 
 /*
  * What an argument must look like: (arg & mask) == value. A mask of 0 is no condition.
@@ -93,6 +93,12 @@ extern const struct gb_seccomp_table gb_seccomp_program_exceptions, gb_seccomp_p
 	{ .arg = (n), .mask = UINT64_MAX, .value = (number) }
 #define IS_NOT_LONG(n, number)                                                                               \
 	{ .arg = (n), .mask = UINT64_MAX, .value = (number), .differs = true }
+/* An address outside one of the regions of GB_SECCOMP_REGION. */
+#define IS_OUTSIDE(n, region)                                                                                \
+	{                                                                                                    \
+		.arg = (n), .mask = UINT64_MAX ^ UINT32_MAX, .value = (GB_SECCOMP_REGION + (region)) << 32,  \
+		.differs = true                                                                              \
+	}
 #define IS_COOKIE(n)                                                                                         \
 	{ .arg = (n), .mask = UINT64_MAX, .is_cookie = true }
 

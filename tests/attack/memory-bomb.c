@@ -51,3 +51,23 @@ ATTACK(keep_memory_that_is_not_mapped, .layers = GB_LAYER_SECCOMP) {
 		bytes[i] = 1;
 	return mremap(bytes, SIZE, PAGE, 0) == MAP_FAILED ? -1 : 0;
 }
+
+/* A page far from all others needs page tables of its own, which no limit of a process counts. In an
+ * inhabited room the control group or the keeper does. */
+ATTACK(spread_memory_over_the_address_space, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
+	enum { PAGE = 4096 };
+	char *far_away = (char *)(1ull << 44);
+	struct tries tries = {0};
+	void *page =
+	    mmap(far_away, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	try(&tries, page == MAP_FAILED ? -1 : 0);
+	page = mmap(far_away + PAGE, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	try(&tries, page == MAP_FAILED ? -1 : 0);
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page = page == MAP_FAILED
+		   ? page
+		   : mremap(page, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, far_away + 2 * PAGE);
+	try(&tries, page == MAP_FAILED ? -1 : 0);
+	return tries_end(&tries);
+}

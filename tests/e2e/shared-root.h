@@ -21,6 +21,7 @@
 
 #include "e2e/engine.h"
 #include "runtime/program/places.h"
+#include "sandbox/inside/room.h"
 #include "tap.h"
 
 enum { SHARED_ROOT_REFUSED = 77 };
@@ -87,6 +88,8 @@ static inline bool make_shared_places(int workers) {
 	return mkdir("box", 0777) == 0 && mkdir("tmp", 0777) == 0 && mkdir("opt", 0755) == 0 &&
 	       mkdir("." GB_PROGRAM_DIR, 0755) == 0 &&
 	       symlink("/usr/bin/bash", "." GB_PROGRAM_DIR "/bash") == 0 &&
+	       /* By which a cell observes Landlock. */
+	       mknod("." GB_ROOM_CANARY, S_IFREG | 0444, 0) == 0 &&
 	       mount("shm", "dev/shm", "tmpfs", 0, "mode=1777") == 0 && mkdir("proc", 0555) == 0 &&
 	       mount("proc", "proc", "proc", 0, NULL) == 0 && mkdir("workers", 0755) == 0 &&
 	       mount(from, "workers", NULL, MS_BIND | MS_REC, NULL) == 0;

@@ -24,7 +24,9 @@ enum { N_KINDS = sizeof kinds / sizeof *kinds };
 static bool is_long(int nr, unsigned arg) {
 	switch (nr) {
 	case SYS_mmap:
-		return arg == 2 || arg == 3;
+		return arg == 0 || arg == 2 || arg == 3;
+	case SYS_mremap:
+		return arg == 3;
 	case SYS_mprotect:
 		return arg == 2;
 	case SYS_unshare:

@@ -196,6 +196,16 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 	return true;
 }
 
+void gb_seccomp_place(struct gb_seccomp *filter, const void *address) {
+	const uint32_t first = (uint32_t)((uintptr_t)address >> 32) - GB_SECCOMP_REGIONS / 2;
+	for (unsigned i = 0; i < filter->n; i++) {
+		struct sock_filter *in = &filter->code[i];
+		if (in->code == (BPF_JMP | BPF_JEQ | BPF_K) &&
+		    in->k - (uint32_t)GB_SECCOMP_REGION < GB_SECCOMP_REGIONS)
+			in->k = first + (in->k - (uint32_t)GB_SECCOMP_REGION);
+	}
+}
+
 bool gb_seccomp_load(const struct gb_seccomp *filter) {
 	struct sock_fprog program = {.len = filter->n, .filter = (struct sock_filter *)filter->code};
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;

@@ -35,6 +35,8 @@ uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan);
 /* What it sets by PR_SET_SECUREBITS. */
 unsigned long gb_plan_securebits(void);
 
+/* Memory may be asked for in the regions around @address: see GB_SECCOMP_REGION. */
+void gb_seccomp_place(struct gb_seccomp *filter, const void *address);
 /* Load the system call filter. errno on failure. */
 bool gb_seccomp_load(const struct gb_seccomp *filter);
 

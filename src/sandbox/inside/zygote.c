@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -147,6 +148,15 @@ static void load_filter(const struct gb_seccomp *filter) {
 		fail(failure.layer, failure.error, failure.step);
 }
 
+/* The kernel puts new mappings next to those that are there, the shared libraries among them. */
+static void place_filter(struct gb_seccomp *filter) {
+	void *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		fail(GB_LAYER_SECCOMP, errno, "find where memory is");
+	gb_seccomp_place(filter, page);
+	munmap(page, 1);
+}
+
 static void raise_wall(struct zygote *zygote) {
 	struct gb_wall_failure failure;
 	if (!gb_plan_apply(&zygote->plan, &failure) || !gb_verify_zygote(&zygote->plan, &failure))
@@ -159,6 +169,7 @@ static void raise_wall(struct zygote *zygote) {
 	zygote->signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (zygote->signals < 0)
 		fail(GB_LAYER_ALL, errno, "signalfd");
+	place_filter(&zygote->plan.filter);
 	thread_number();
 	if (zygote->plan.layers & GB_LAYER_SECCOMP)
 		load_filter(&zygote->plan.filter);
