@@ -123,13 +123,30 @@ static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err 
 	return true;
 }
 
+/* Where dumps go to a socket no limit counts, and one of 0 cannot always be raised to the 1 that counts for a
+ * pipe. So a dump has no memory in it. A process passes this on, over exec too, and /proc in a room is
+ * read-only. Kernels without dumps have no such file. */
+static bool empty_core_dumps(pid_t pid, const char *name, struct gb_err *err) {
+	static const char what[] = "core dumps", file[] = "coredump_filter";
+	char seen[16];
+	read_proc("self", file, seen, sizeof seen);
+	if (!seen[0])
+		return true;
+	if (!write_proc(pid, file, "0", what, err))
+		return false;
+	read_proc(name, file, seen, sizeof seen);
+	return strcmp(seen, "00000000\n") == 0 ||
+	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/%s did not become 0", what, name, file);
+}
+
 static bool start(
     struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
 	char pid[16];
 	snprintf(pid, sizeof pid, "%d", (int)zygote->pid);
 	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
 		return false;
-	if (!verify_namespaces(zygote->pid, plan->layers, err) || !offer_to_oom_killer(zygote->pid, pid, err))
+	if (!verify_namespaces(zygote->pid, plan->layers, err) ||
+	    !offer_to_oom_killer(zygote->pid, pid, err) || !empty_core_dumps(zygote->pid, pid, err))
 		return false;
 	if ((plan->layers & GB_LAYER_RLIMIT) && !set_core_limit(zygote->pid, plan, err))
 		return false;

@@ -95,6 +95,13 @@ a() {
 }
 if command -v node > /dev/null; then ok 'Node.js' a; fi
 
+# Glovebox itself started with a hard limit of 0, which an ordinary user cannot raise: the dump has no memory in it.
+a() {
+  ulimit -c 0
+  in_a_shell hard-limit-zero 'kill -SEGV $$'
+}
+ok 'a shell where the host has a hard limit of 0' eval '(a)'
+
 # What came before was written down, or this would not be.
 a() { crash_outside again 0:0 && delivered again; }
 ok 'the helper still gets what is not behind a wall' a
