@@ -333,6 +333,8 @@ void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 		    "the sandbox ended because it could not raise its last layers; see 'glovebox doctor'");
 	else if (WEXITSTATUS(status) == GB_CELL_EXIT_PROGRAM)
 		snprintf(text, n, "its program has ended");
+	else if (WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY)
+		snprintf(text, n, "its processes needed more memory than the session may have");
 	else
 		snprintf(
 		    text, n, "the sandbox ended without an answer (exit status %d)", WEXITSTATUS(status));
@@ -343,7 +345,8 @@ static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	gb_cell_obituary(end, text, sizeof text);
 	run->result.memory_used_bytes = 0;
-	if (end->out_of_memory)
+	bool memory = end->out_of_memory || (!sig && WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY);
+	if (memory)
 		gb_run_fail(run, GB_MEMORY, "MemoryError", "memory", text);
 	else if (sig == SIGXCPU)
 		gb_run_fail(run, GB_TERMINATED, "LimitError", "cpu_limit", text);

@@ -13,11 +13,20 @@
  * the control socket is beyond every descriptor that a cell can have, in either kind of room. */
 enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
 
+/* In a room with programs, a cell that has a memory control group of its own finds files of it open for
+ * reading (O_CLOEXEC). USAGE: memory.current, or memory.usage_in_bytes of cgroup v1. STAT: memory.stat.
+ * EVENTS: memory.events, or memory.oom_control of v1; both have a line "oom_kill N". GB_FD_HOST is the
+ * zygote's, which a cell does not have. */
+enum { GB_FD_GROUP_USAGE = 4, GB_FD_GROUP_STAT = 5, GB_FD_GROUP_EVENTS = 6 };
+
 /* A cell that could not raise its own last layers ends with this status, without having read its job. */
 enum { GB_CELL_EXIT_NO_WALL = 97 };
 
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };
+
+/* The processes of a session needed more memory than it may have, between two runs. */
+enum { GB_CELL_EXIT_MEMORY = 99 };
 
 /* An interrupt that was sent before: to wake whoever slept through it. Programs do not know it. */
 #define GB_SIGNAL_AGAIN SIGURG
