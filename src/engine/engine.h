@@ -278,8 +278,6 @@ bool gb_runtime_start_behind(
     struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err);
 /* Start its pool behind the full wall, unless it exists already. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
-/* Its cell is known: let the kernel bound what the run takes there, where it can. */
-void gb_run_limit_memory(struct gb_run *run);
 
 /* --- request.c --- */
 

@@ -350,6 +350,8 @@ void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 		describe_lack(WEXITSTATUS(status), text, n);
 	else if (WEXITSTATUS(status) == GB_CELL_EXIT_PROGRAM)
 		snprintf(text, n, "its program has ended");
+	else if (WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY)
+		snprintf(text, n, "its processes needed more memory than the session may have");
 	else
 		snprintf(
 		    text, n, "the sandbox ended without an answer (exit status %d)", WEXITSTATUS(status));
@@ -360,7 +362,8 @@ static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	gb_cell_obituary(end, text, sizeof text);
 	run->result.memory_used_bytes = 0;
-	if (end->out_of_memory)
+	bool memory = end->out_of_memory || (!sig && WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY);
+	if (memory)
 		gb_run_fail(run, GB_MEMORY, "MemoryError", "memory", text);
 	else if (sig == SIGXCPU)
 		gb_run_fail(run, GB_TERMINATED, "LimitError", "cpu_limit", text);
@@ -554,7 +557,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 static void begin(struct gb_run *run) {
 	struct gb_engine *engine = run->engine;
 	run->begun = true;
-	gb_run_limit_memory(run);
+	gb_cell_limit_memory(run->cell, run->memory);
 	gb_run_send(run);
 	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
 	gb_list_append(&engine->running, &run->link);

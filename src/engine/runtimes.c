@@ -125,17 +125,6 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 		   profile);
 }
 
-/* What the control group of a cell with programs lets it take before the kernel steps in: what its run may
- * use, its files, and what the kernel needs for any process. The keeper, which knows what is what, ends the
- * run earlier. */
-static uint64_t cell_memory(uint64_t memory) {
-	return memory + 2 * BOX_BYTES + GB_SHM_BYTES + CELL_OVERHEAD;
-}
-
-void gb_run_limit_memory(struct gb_run *run) {
-	gb_cell_limit_memory(run->cell, cell_memory(run->memory));
-}
-
 static uint64_t three_quarters_of_memory(void) {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
 }
@@ -229,6 +218,9 @@ static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime)
 	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
 	    .processes = PROCESSES_MAX + 2 * max_runs,
 	    .cells = true,
+	    /* Its files, which are memory to the kernel, and what any process takes of the kernel's. The
+	     * keeper can tell them apart, and ends the run earlier. */
+	    .cell_extra_bytes = 2 * BOX_BYTES + GB_SHM_BYTES + CELL_OVERHEAD,
 	};
 	engine->has_no_cgroup = !gb_cgroup_create(&limits, &engine->cgroup, NULL);
 }
@@ -261,7 +253,7 @@ bool gb_runtime_start_behind(
 	    .shards = options->shards,
 	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
 	    .cgroup = engine->cgroup,
-	    .cell_memory = cell_memory(PROGRAM_MEMORY),
+	    .cell_memory = PROGRAM_MEMORY,
 	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
 	    .prime_ns = runtime->prime_ms * 1000000ull,
 	    .plan = plan,

@@ -23,7 +23,7 @@ struct gb_cell_group {
 	struct gb_list link; /* in the parent's list of idle ones */
 	struct gb_cgroup *parent;
 	unsigned long long number;
-	uint64_t memory_bytes; /* the limit */
+	uint64_t memory_bytes; /* that its run may use */
 	uint64_t oom_kills;    /* when it was taken */
 	bool yields;
 };
@@ -54,8 +54,9 @@ static uint64_t read_number(
 
 /* Version 1 wants memory with swap never to be less than memory alone. Kernels that do not count swap, or
  * sockets, have no such file. */
-static bool limit_memory(struct gb_cell_group *group, uint64_t bytes) {
-	bool v1 = group->parent->version == 1, raised = bytes > group->memory_bytes;
+static bool limit_memory(struct gb_cell_group *group, uint64_t memory_bytes) {
+	const uint64_t bytes = memory_bytes + group->parent->cell_extra_bytes;
+	bool v1 = group->parent->version == 1, raised = memory_bytes > group->memory_bytes;
 	if (v1 && raised)
 		(void)write_number(group, GB_CGROUP_SWAP_MAX, bytes);
 	if (!write_number(group, GB_CGROUP_MEMORY_MAX, bytes))
@@ -64,8 +65,9 @@ static bool limit_memory(struct gb_cell_group *group, uint64_t bytes) {
 		(void)write_number(group, GB_CGROUP_SWAP_MAX, bytes);
 	if (!v1)
 		(void)write_number(group, GB_CGROUP_SWAP_MAX, 0);
-	(void)write_number(group, GB_CGROUP_TCP_MAX, bytes);
-	group->memory_bytes = bytes;
+	/* Version 1 counts these apart. */
+	(void)write_number(group, GB_CGROUP_TCP_MAX, memory_bytes);
+	group->memory_bytes = memory_bytes;
 	return true;
 }
 

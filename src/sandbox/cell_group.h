@@ -23,8 +23,8 @@
 struct gb_cgroup;
 struct gb_cell_group;
 
-/* A group for the next cell, whose processes may take @memory_bytes in all. @parent must have been made for
- * cells. NULL on failure. */
+/* A group for the next cell, whose run may use @memory_bytes; the kernel lets it take the parent's
+ * cell_extra_bytes more. @parent must have been made for cells. NULL on failure. */
 struct gb_cell_group *gb_cell_group_take(
     struct gb_cgroup *parent, uint64_t memory_bytes, uint32_t processes, struct gb_err *err);
 /* No process is in it any more. NULL is fine. */

@@ -195,6 +195,7 @@ bool gb_cgroup_create(const struct gb_cgroup_limits *limits, struct gb_cgroup **
 	if (!group)
 		return gb_fail(err, GB_ENOMEM, 0, "cgroup");
 	gb_list_init(&group->idle);
+	group->cell_extra_bytes = limits->cell_extra_bytes;
 	if (!try_v2(group, limits) && !try_v1(group, limits)) {
 		reset(group, 1);
 		return gb_fail(err, GB_EWALL, 0,

@@ -25,7 +25,8 @@ struct gb_cgroup;
 struct gb_cgroup_limits {
 	uint64_t memory_bytes; /* lowered to three quarters of what the host's own group may have */
 	uint32_t processes;
-	bool cells; /* cells will have groups of their own in it */
+	bool cells;                /* cells will have groups of their own in it */
+	uint64_t cell_extra_bytes; /* what the kernel lets such a cell take beyond what its run may use */
 };
 
 /* Make one beside or below the host's own. Also removes those that ended hosts left. */

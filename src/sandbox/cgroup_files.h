@@ -15,6 +15,7 @@ struct gb_cgroup {
 	struct gb_cgroup_dir dirs[GB_CONTROLLERS];
 	int dir_of[GB_CONTROLLERS]; /* index into dirs; -1: there is no such controller */
 	bool has_cells;
+	uint64_t cell_extra_bytes;
 	uint64_t n_cells; /* that were ever made: for their names */
 	struct gb_list idle;
 	unsigned n_idle;

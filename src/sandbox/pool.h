@@ -84,9 +84,10 @@ struct gb_pool_options {
 	/* The engine's; NULL where there is none. It outlives the pool. If it can have groups of cells, each
 	 * cell of a room with programs gets one. */
 	struct gb_cgroup *cgroup;
-	uint64_t cell_memory; /* what such a cell may take in all until gb_cell_limit_memory says otherwise */
-	uint32_t max_cells;   /* at once */
-	uint64_t prime_ns;    /* how long a cell takes to be ready; 0: as long as a fork and little more */
+	uint64_t
+	    cell_memory;    /* what a run in such a cell may use until gb_cell_limit_memory says otherwise */
+	uint32_t max_cells; /* at once */
+	uint64_t prime_ns;  /* how long a cell takes to be ready; 0: as long as a fork and little more */
 	const struct gb_plan *plan;
 	/* The socket of a cell that has an owner is ready. */
 	void (*on_ready)(struct gb_cell *cell, uint32_t events);
@@ -110,7 +111,7 @@ void gb_pool_refill(struct gb_pool *pool);
 /* To be called before the loop waits: what can be done for later cells when nobody has one now. */
 void gb_pool_rest(struct gb_pool *pool);
 
-/* Where the cell has a control group of its own: let all its processes together take that much. */
+/* Where the cell has a control group of its own: its run may use that much. */
 void gb_cell_limit_memory(struct gb_cell *cell, uint64_t bytes);
 /* Let the cell run on CPUs that shorter runs do not want, or as others do. Without a group of its own that is
  * done for the threads that it has now, and taking it back is for privileged hosts: an ordinary user's cell

@@ -34,6 +34,9 @@ enum {
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };
 
+/* The processes of a session needed more memory than it may have, between two runs. */
+enum { GB_CELL_EXIT_MEMORY = 99 };
+
 /* An interrupt that was sent before: to wake whoever slept through it. Programs do not know it. */
 #define GB_SIGNAL_AGAIN SIGURG
 

@@ -40,6 +40,7 @@ static void feed_later(void) {
 	ssize_t n = worker.to_later.len ? write(worker.later, worker.to_later.data, worker.to_later.len) : 0;
 	if (n > 0)
 		gb_buf_consume(&worker.to_later, (size_t)n);
+	worker.keeper.n_later = worker.to_later.len;
 }
 
 /* Does the code wait for this? Calls that it waits for have even numbers, which grow, and one of them at most

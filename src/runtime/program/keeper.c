@@ -12,24 +12,28 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "runtime/program/memory.h"
 #include "runtime/program/post.h"
 #include "runtime/program/settings.h"
 #include "sandbox/protocol.h"
 
 enum { STEP = 64 << 10 };
-/* Short runs are over before anybody looks. */
-enum { FIRST_LOOK_NS = 10000000, LOOK_NS = 20000000 };
+/* Heads and error texts around what a frame is for; as the host allows. */
+enum { FRAME_SLACK = 512 << 10 };
+/* Buffers that are larger than this are not kept. */
+enum { KEPT_MAX = 256 << 10 };
 
 /* --- what comes --- */
 
 static void reap(struct gb_keeper *keeper) {
 	int status;
-	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0;)
+	bool any = false;
+	for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | __WALL)) > 0; any = true)
 		if (pid == keeper->pid) {
 			keeper->pid = 0;
 			keeper->wait_status = status;
 		}
+	if (any && keeper->watched)
+		gb_keeper_look_for_kills(keeper);
 }
 
 /* True if the present job is to stop. */
@@ -82,23 +86,27 @@ static void pass_on(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	}
 }
 
-/* False when the stream is at its end, or not one of frames. */
-static bool take_frames(int fd, bool is_socket, struct gb_frame_reader *reader, struct gb_keeper *keeper,
-    bool (*take)(struct gb_keeper *keeper, const struct gb_frame *frame)) {
+enum stream { GOES_ON, ENDED, BROKEN };
+
+/* Take what is there. A stream is broken if what comes is not a frame, or one that is too large. */
+static enum stream take_frames(int fd, bool is_socket, struct gb_frame_reader *reader,
+    struct gb_keeper *keeper, bool (*take)(struct gb_keeper *keeper, const struct gb_frame *frame)) {
 	size_t room;
 	char *into = gb_frame_reader_room(reader, STEP, &room);
-	ssize_t n = !into ? 0 : is_socket ? recv(fd, into, room, MSG_DONTWAIT) : read(fd, into, room);
+	if (!into)
+		return BROKEN;
+	ssize_t n = is_socket ? recv(fd, into, room, MSG_DONTWAIT) : read(fd, into, room);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return true;
+		return GOES_ON;
 	if (n <= 0)
-		return false;
+		return ENDED;
 	gb_frame_reader_fed(reader, (size_t)n);
 	struct gb_frame frame;
 	enum gb_frame_status status;
 	while ((status = gb_frame_reader_next(reader, &frame)) == GB_FRAME_READY)
 		if (!take(keeper, &frame))
-			return true;
-	return status != GB_FRAME_BAD;
+			return GOES_ON;
+	return status == GB_FRAME_BAD ? BROKEN : GOES_ON;
 }
 
 /* Nothing comes after the answer. */
@@ -115,6 +123,17 @@ static bool take_hosts_frame(struct gb_keeper *keeper, const struct gb_frame *fr
 	else if (keeper->to_channel >= 0)
 		gb_frame_append(&keeper->to_program, frame->type, frame->payload, frame->n);
 	return true;
+}
+
+static void take_channel(struct gb_keeper *keeper) {
+	enum stream stream =
+	    take_frames(keeper->channel, false, &keeper->channel_reader, keeper, take_programs_frame);
+	if (stream != GOES_ON)
+		gb_close_fd(&keeper->channel);
+	if (stream == BROKEN) {
+		keeper->broken = true;
+		gb_keeper_stop(keeper);
+	}
 }
 
 /* --- what goes --- */
@@ -134,11 +153,41 @@ static void feed(int *fd, struct gb_buf *buf, bool close_at_end) {
 
 static void limit_processes(
     const struct gb_keeper *keeper, const struct gb_job *job, bool session, uint64_t data) {
+	/* A session's next run may have more. */
 	if (data)
-		(void)prlimit(keeper->pid, RLIMIT_DATA, &(struct rlimit){data, data}, NULL);
+		(void)prlimit(
+		    keeper->pid, RLIMIT_DATA, &(struct rlimit){data, session ? RLIM_INFINITY : data}, NULL);
 	if (job->cpu_seconds && !session)
 		(void)prlimit(
 		    keeper->pid, RLIMIT_CPU, &(struct rlimit){job->cpu_seconds, job->cpu_seconds + 1}, NULL);
+}
+
+static void forget_large(struct gb_buf *buf) {
+	if (!buf->len && buf->cap > KEPT_MAX)
+		gb_buf_finish(buf);
+}
+
+static void forget_read(struct gb_frame_reader *reader) {
+	if (reader->consumed == reader->buf.len) {
+		gb_buf_clear(&reader->buf);
+		reader->consumed = 0;
+		forget_large(&reader->buf);
+	}
+}
+
+/* No more than the run may say at once is kept for it, and no more than it may be told. */
+static void limit_buffers(struct gb_keeper *keeper, const struct gb_job *job) {
+	const uint64_t limits[] = {job->output, job->result, job->call, job->report};
+	uint64_t largest = 0;
+	for (size_t i = 0; i < GB_COUNT(limits); i++)
+		largest = limits[i] > largest ? limits[i] : largest;
+	gb_buf_clear(&keeper->result);
+	forget_large(&keeper->result);
+	forget_large(&keeper->to_program);
+	forget_read(&keeper->channel_reader);
+	forget_read(&keeper->host_reader);
+	keeper->channel_reader.buf.max = keeper->result.max = largest + FRAME_SLACK;
+	keeper->backlog_max = job->call + FRAME_SLACK;
 }
 
 bool gb_keeper_begin(
@@ -146,11 +195,9 @@ bool gb_keeper_begin(
 	struct gb_settings settings;
 	gb_settings_read(job, &settings);
 	gb_post_open(keeper->host, job->output);
-	gb_buf_clear(&keeper->result);
-	keeper->memory_limit = job->memory;
-	keeper->memory_peak = 0;
-	keeper->out_of_memory = keeper->interrupted = keeper->done = false;
-	keeper->look_at = gb_now_ns() + FIRST_LOOK_NS;
+	limit_buffers(keeper, job);
+	keeper->interrupted = keeper->done = keeper->broken = false;
+	gb_keeper_watch(keeper, job->memory, job->n);
 	if (!gb_files_place(&keeper->files, job, why, n_why))
 		return false;
 	limit_processes(keeper, job, settings.session, data_limit);
@@ -166,26 +213,6 @@ bool gb_keeper_begin(
 	if (keeper->interrupted_job == keeper->n_jobs)
 		interrupt(keeper);
 	return true;
-}
-
-/* Everything that this cell has started is ended if it needs more than it may. */
-static void look_at_memory(struct gb_keeper *keeper) {
-	uint64_t now = gb_now_ns();
-	if (now < keeper->look_at || !keeper->memory_limit)
-		return;
-	keeper->look_at = now + LOOK_NS;
-	uint64_t used = gb_memory_used(keeper->memory_limit);
-	keeper->memory_peak = used > keeper->memory_peak ? used : keeper->memory_peak;
-	if (used <= keeper->memory_limit)
-		return;
-	keeper->out_of_memory = true;
-	gb_keeper_stop(keeper);
-}
-
-static int until_look(const struct gb_keeper *keeper, int timeout_ms) {
-	uint64_t now = gb_now_ns();
-	int left = keeper->look_at > now ? (int)((keeper->look_at - now) / 1000000) + 1 : 0;
-	return keeper->memory_limit && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
 }
 
 static bool is_over(const struct gb_keeper *keeper) {
@@ -209,9 +236,11 @@ static void heed_sources(struct gb_keeper *keeper, const struct pollfd *fds) {
 
 bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	enum { SIGNALS, HOST, CHANNEL, TO_CHANNEL, OUT, ERR, IN, ALSO, N_FDS = ALSO + GB_KEEPER_SOURCES_MAX };
+	/* A program that does not read makes the host wait, which counts what waits. */
+	const size_t backlog = keeper->to_program.len + keeper->n_later;
 	struct pollfd fds[N_FDS] = {
 	    [SIGNALS] = {keeper->signals, POLLIN, 0},
-	    [HOST] = {keeper->host, POLLIN, 0},
+	    [HOST] = {keeper->host, backlog <= keeper->backlog_max ? POLLIN : 0, 0},
 	    [CHANNEL] = {keeper->channel, POLLIN, 0},
 	    [TO_CHANNEL] = {keeper->to_program.len ? keeper->to_channel : -1, POLLOUT, 0},
 	    [OUT] = {keeper->out[0], POLLIN, 0},
@@ -222,7 +251,7 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	/* A short run is one message: what it has written waits a moment for its end. */
 	if (!gb_post_may_wait() || poll(fds, N_FDS, 1) == 0) {
 		gb_post_flush();
-		if (poll(fds, N_FDS, until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
+		if (poll(fds, N_FDS, gb_keeper_until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
 			_exit(1);
 	}
 	/* In the order of the streams: what was written before the answer is told before it. */
@@ -232,18 +261,18 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 		take_output(keeper, 2);
 	heed_sources(keeper, fds + ALSO);
 	if (fds[HOST].revents &&
-	    !take_frames(keeper->host, true, &keeper->host_reader, keeper, take_hosts_frame))
+	    take_frames(keeper->host, true, &keeper->host_reader, keeper, take_hosts_frame) != GOES_ON)
 		_exit(0);
-	if (fds[CHANNEL].revents &&
-	    !take_frames(keeper->channel, false, &keeper->channel_reader, keeper, take_programs_frame))
-		gb_close_fd(&keeper->channel);
+	if (fds[CHANNEL].revents)
+		take_channel(keeper);
 	if (fds[IN].revents)
 		feed(&keeper->in, &keeper->input, true);
 	if (keeper->to_program.len)
 		feed(&keeper->to_channel, &keeper->to_program, false);
 	if (fds[SIGNALS].revents && heed_signals(keeper))
 		interrupt(keeper);
-	look_at_memory(keeper);
+	if (!is_over(keeper))
+		gb_keeper_look(keeper);
 	return !is_over(keeper);
 }
 
@@ -274,21 +303,25 @@ static bool take_job(struct gb_keeper *keeper, const struct gb_frame *frame) {
 void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job) {
 	keeper->host = fd;
 	awaited = ret_job;
+	gb_keeper_begin_rest(keeper);
 	while (awaited) {
 		struct pollfd fds[2 + GB_KEEPER_SOURCES_MAX] = {
 		    {keeper->signals, POLLIN, 0}, {fd, POLLIN, 0}};
 		list_sources(keeper, fds + 2);
-		if (poll(fds, GB_COUNT(fds), -1) < 0 && errno != EINTR)
+		int n = poll(fds, GB_COUNT(fds), gb_keeper_until_rest_look(keeper));
+		if (n < 0 && errno != EINTR)
 			_exit(1);
 		heed_sources(keeper, fds + 2);
 		if (fds[0].revents) {
 			bool lived = keeper->pid;
 			heed_signals(keeper);
 			if (lived && !keeper->pid)
-				_exit(GB_CELL_EXIT_PROGRAM);
+				_exit(keeper->out_of_memory ? GB_CELL_EXIT_MEMORY : GB_CELL_EXIT_PROGRAM);
 		}
-		if (fds[1].revents && !take_frames(fd, true, &keeper->host_reader, keeper, take_job))
+		if (fds[1].revents &&
+		    take_frames(fd, true, &keeper->host_reader, keeper, take_job) != GOES_ON)
 			_exit(0);
+		gb_keeper_look_at_rest(keeper, n > 0);
 	}
 }
 

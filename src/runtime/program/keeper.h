@@ -25,6 +25,9 @@
 /* Where a program finds its channel. */
 enum { GB_CHANNEL_FD = 3, GB_KEEPER_EXTRA_MAX = 4, GB_KEEPER_SOURCES_MAX = 2 };
 
+/* What a run has that asks for nothing else. */
+#define GB_KEEPER_USUAL_MEMORY (256ull << 20)
+
 struct gb_program {
 	const char *path;
 	const char *const *argv, *const *envp;
@@ -49,9 +52,16 @@ struct gb_keeper {
 	struct gb_buf input;      /* for its standard input, likewise */
 	struct gb_buf result;     /* its RESULT frame, once it is there */
 	struct gb_files files;    /* in the box, before the run */
+	size_t backlog_max;       /* frames for the program are left in the host's socket beyond this */
+	size_t n_later;           /* bytes of such frames that a worker keeps elsewhere */
 	uint64_t memory_limit, memory_peak;
-	uint64_t look_at; /* when to look at the memory next, ns */
+	uint64_t
+	    look_at; /* when to look at the memory next, ns; between runs 0: not before something happens */
+	uint64_t pause_ns; /* between two looks while nothing is run */
+	bool watched;      /* between runs: a run or a person has used the cell */
+	bool rests_alone;  /* its program does nothing between runs unless it is told to */
 	bool out_of_memory;
+	bool broken;         /* what came on the channel was not a message, or too large for this run */
 	int n_jobs;          /* that were read */
 	int interrupted_job; /* the last that was to stop */
 	bool interrupted;    /* that is the present one */
@@ -79,11 +89,12 @@ void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program)
 /* End it and everything it has started, and wait until it is gone. */
 void gb_keeper_stop(struct gb_keeper *keeper);
 
-/* Wait for a job. The process ends when the host lets go, or when the program of a session is gone. */
+/* Wait for a job. The process ends when the host lets go, when the program of a session is gone, or when the
+ * processes of a session need more memory than its last run was given. */
 void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job);
 
-/* The job's limits, files and input; on a channel the job itself. Each process may have @data_limit bytes of
- * its own (0: no such limit). False, and @why, if the files cannot be had. */
+/* The job's limits, files and input; on a channel the job itself. Each process may map @data_limit bytes of
+ * private memory (RLIMIT_DATA; 0: no such limit). False, and @why, if the files cannot be had. */
 bool gb_keeper_begin(
     struct gb_keeper *keeper, const struct gb_job *job, uint64_t data_limit, char *why, size_t n_why);
 
@@ -101,6 +112,22 @@ void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job);
 /* The same with a failure that the keeper has seen itself. */
 void gb_keeper_fail(struct gb_keeper *keeper, const struct gb_job *job, enum gb_wire_status status,
     const struct gb_failure *failure);
+
+/* --- watch.c: how much memory the cell needs --- */
+
+/* A run begins, whose job has @job_bytes. */
+void gb_keeper_watch(struct gb_keeper *keeper, uint64_t limit, uint64_t job_bytes);
+/* Look if it is time to: everything that this cell has started is ended if it needs more than it may. */
+void gb_keeper_look(struct gb_keeper *keeper);
+/* The same if the kernel has ended a process for want of memory. */
+void gb_keeper_look_for_kills(struct gb_keeper *keeper);
+/* How long to wait at most, in ms, when @timeout_ms was asked for. */
+int gb_keeper_until_look(const struct gb_keeper *keeper, int timeout_ms);
+
+/* Between runs. A look that finds too much ends the process. @stirred: something has happened. */
+void gb_keeper_begin_rest(struct gb_keeper *keeper);
+int gb_keeper_until_rest_look(const struct gb_keeper *keeper);
+void gb_keeper_look_at_rest(struct gb_keeper *keeper, bool stirred);
 
 /* Wait for the end, which the host brings. */
 __attribute__((noreturn)) void gb_keeper_finish(struct gb_keeper *keeper);

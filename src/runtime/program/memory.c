@@ -1,61 +1,86 @@
 #include "runtime/program/memory.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
+#include "runtime/program/memory_parts.h"
 
-enum { TEXT_MAX = 4096 };
+static struct {
+	bool has_group;
+	uint64_t kills;    /* of the kernel's, before this run */
+	uint64_t at_first; /* bytes that the keeper had before it served anybody */
+	uint64_t keeper;   /* bytes that the keeper may have for nothing */
+} memory;
 
-static bool read_text(const char *pid, const char *name, char text[TEXT_MAX]) {
-	char path[64];
-	snprintf(path, sizeof path, "/proc/%.16s/%s", pid, name);
-	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, TEXT_MAX - 1) : -1;
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
+/* This process, which is the first of its namespace. */
+static bool read_keeper(uint64_t *ret) {
+	struct gb_task self;
+	bool ok = gb_task_read("self", &self) == GB_PROC_READ;
+	*ret = ok ? self.pages + self.tables : 0;
+	return ok;
 }
 
-/* The kilobytes of a line of @text; 0 if it has no such line. */
-static uint64_t kilobytes(const char *text, const char *line) {
-	const char *at = strstr(text, line);
-	return at ? strtoull(at + strlen(line), NULL, 10) : 0;
+bool gb_memory_init(void) {
+	memory.has_group = gb_group_init();
+	if (memory.has_group)
+		return true;
+	DIR *first = opendir("/proc/1");
+	if (!first)
+		return false;
+	closedir(first);
+	gb_sockets_init();
+	return read_keeper(&memory.at_first);
 }
 
-/* What it has that is in no file: its own pages, those it shares with its children since they were born, and
- * those it has made to be shared. */
-static uint64_t pages_of(const char *pid) {
-	char text[TEXT_MAX];
-	return read_text(pid, "status", text) ? kilobytes(text, "\nRssAnon:") + kilobytes(text, "\nRssShmem:")
-					      : 0;
+void gb_memory_begin(uint64_t job_bytes) {
+	/* As it was read, as a copy, and as it waits for the program. */
+	enum { COPIES = 4 };
+	memory.kills = memory.has_group ? gb_group_kills() : 0;
+	memory.keeper = memory.at_first + COPIES * job_bytes;
+	gb_descriptors_forget();
 }
 
-/* The same, but what several have counts for each in part. */
-static uint64_t share_of(const char *pid) {
-	char text[TEXT_MAX];
-	return read_text(pid, "smaps_rollup", text)
-		   ? kilobytes(text, "\nPss_Anon:") + kilobytes(text, "\nPss_Shmem:")
-		   : 0;
+static uint64_t plus(uint64_t a, uint64_t b) {
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static uint64_t sum(uint64_t (*of)(const char *pid)) {
-	uint64_t all = 0;
+/* What is not in the processes themselves, which have @pages. */
+static uint64_t count_rest(uint64_t limit, uint64_t pages) {
+	uint64_t keeper;
+	if (!read_keeper(&keeper))
+		return GB_MEMORY_UNKNOWN;
+	keeper = keeper > memory.keeper ? keeper - memory.keeper : 0;
+	uint64_t sum = plus(keeper, gb_descriptors_used(limit)), all = plus(sum, pages);
+	return plus(sum, gb_sockets_used(limit > all ? limit - all : 0));
+}
+
+struct gb_memory gb_memory_look(uint64_t limit) {
+	if (memory.has_group) {
+		uint64_t used = gb_group_used(limit);
+		return (struct gb_memory){used, used == GB_MEMORY_UNKNOWN ? 0 : used};
+	}
+	struct gb_tasks tasks = {0};
+	bool ok = gb_tasks_count(limit, false, &tasks);
+	uint64_t rest = ok ? count_rest(limit, tasks.used) : GB_MEMORY_UNKNOWN;
+	if (ok && plus(tasks.used, rest) > limit)
+		ok = gb_tasks_count(limit, true, &tasks);
+	return (struct gb_memory){ok ? plus(tasks.used, rest) : GB_MEMORY_UNKNOWN, tasks.pages};
+}
+
+bool gb_memory_was_killed(void) {
+	return memory.has_group && gb_group_kills() > memory.kills;
+}
+
+bool gb_memory_has_others(pid_t program) {
 	DIR *proc = opendir("/proc");
+	bool found = false, others = false;
 	if (!proc)
-		return 0;
-	for (struct dirent *entry; (entry = readdir(proc));)
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strcmp(entry->d_name, "1") != 0)
-			all += of(entry->d_name);
+		return true;
+	for (const char *pid; (pid = gb_proc_next(proc));)
+		if (strtol(pid, NULL, 10) == program)
+			found = true;
+		else
+			others = true;
 	closedir(proc);
-	return all;
-}
-
-uint64_t gb_memory_used(uint64_t limit) {
-	uint64_t used = sum(pages_of) << 10;
-	return used > limit ? sum(share_of) << 10 : used;
+	/* A folder without the program in it is not /proc. */
+	return others || !found;
 }

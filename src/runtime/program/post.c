@@ -1,5 +1,8 @@
 #include "runtime/program/post.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -7,7 +10,7 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-enum { WAITS_MAX = 256 << 10, OUTBOX_MAX = 1 << 30, OUTPUT_WAITS_NS = 5000000 };
+enum { WAITS_MAX = 256 << 10, OUTBOX_MAX = 1 << 20, OUTPUT_WAITS_NS = 5000000, HOST_WAITS_MS = 10 };
 
 static struct {
 	int fd;
@@ -16,6 +19,8 @@ static struct {
 	struct gb_buf outbox;
 	bool urgent;    /* not only output waits */
 	uint64_t since; /* that something waits, ns */
+	void (*on_wait)(void *data);
+	void *data;
 } post = {.fd = -1};
 
 void gb_post_open(int fd, uint64_t output) {
@@ -25,10 +30,29 @@ void gb_post_open(int fd, uint64_t output) {
 	post.outbox.max = OUTBOX_MAX;
 }
 
+void gb_post_while_waiting(void (*on_wait)(void *data), void *data) {
+	post.on_wait = on_wait;
+	post.data = data;
+}
+
+/* A host that is busy is waited for; meanwhile programs go on, and are looked after. */
+static void send_all(const char *bytes, size_t n) {
+	for (size_t sent = 0; sent < n;) {
+		ssize_t k = send(post.fd, bytes + sent, n - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+		struct pollfd room = {post.fd, POLLOUT, 0};
+		if (k >= 0)
+			sent += (size_t)k;
+		else if (errno != EAGAIN && errno != EINTR)
+			_exit(1);
+		else if (poll(&room, 1, HOST_WAITS_MS) == 0 && post.on_wait)
+			post.on_wait(post.data);
+	}
+}
+
 void gb_post_flush(void) {
-	if (gb_buf_failed(&post.outbox) ||
-	    (post.outbox.len && !gb_write_all(post.fd, post.outbox.data, post.outbox.len)))
+	if (gb_buf_failed(&post.outbox))
 		_exit(1);
+	send_all(post.outbox.data, post.outbox.len);
 	gb_buf_clear(&post.outbox);
 	post.urgent = false;
 	if (post.outbox.cap > WAITS_MAX)
@@ -81,6 +105,12 @@ bool gb_post_may_wait(void) {
 }
 
 void gb_post_frame(const void *frame, size_t n) {
+	/* What is large is not copied once more. */
+	if (n > WAITS_MAX) {
+		gb_post_flush();
+		send_all(frame, n);
+		return;
+	}
 	post.urgent = true;
 	gb_buf_append(&post.outbox, frame, n);
 	flush_if_much();

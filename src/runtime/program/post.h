@@ -18,6 +18,9 @@
 /* A run begins, which may write @output bytes. */
 void gb_post_open(int fd, uint64_t output);
 
+/* Call @on_wait now and then while the host does not read. It must not post anything. */
+void gb_post_while_waiting(void (*on_wait)(void *data), void *data);
+
 /* To stream 1 or 2. What is beyond the limit is dropped, and that is remembered. */
 void gb_post_output(int stream, const void *bytes, size_t n);
 /* May @n bytes more be said in another way? If not, that is remembered, and nothing more may be. */

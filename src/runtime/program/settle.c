@@ -10,7 +10,7 @@
 #include "runtime/program/post.h"
 #include "value/cbor.h"
 
-enum { RESULT_MAX = 1 << 30, SHELL_SIGNAL = 128 };
+enum { RESULT_MAX = 1 << 20, SHELL_SIGNAL = 128 };
 
 static void send_files(struct gb_keeper *keeper, const struct gb_job *job) {
 	if (!gb_files_send(&keeper->files, job->result, gb_post_frame))
@@ -18,25 +18,29 @@ static void send_files(struct gb_keeper *keeper, const struct gb_job *job) {
 }
 
 /* The program's own RESULT, with what only the keeper knows: how much memory there was, and whether output
- * was cut. */
+ * was cut. Its value, which may be large, is not copied. */
 static bool pass_result(struct gb_keeper *keeper) {
+	enum { HEAD_MAX = 64, LENGTH_BYTES = 4 };
 	struct gb_cbor_reader in = gb_cbor_reader(keeper->result.data, keeper->result.len);
 	struct gb_cbor_item status, peak, truncated;
 	if (!gb_cbor_next(&in, &status) || status.kind != GB_CBOR_UNSIGNED || !gb_cbor_next(&in, &peak) ||
 	    peak.kind != GB_CBOR_UNSIGNED || !gb_cbor_next(&in, &truncated))
 		return false;
 	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, RESULT_MAX);
-	size_t mark = gb_frame_begin(&out, GB_FRAME_RESULT);
+	gb_buf_init(&out, HEAD_MAX);
+	size_t rest = (size_t)(in.end - in.at);
+	gb_frame_begin(&out, GB_FRAME_RESULT);
 	gb_cbor_unsigned(&out, status.argument);
 	gb_cbor_unsigned(&out, peak.argument > keeper->memory_peak ? peak.argument : keeper->memory_peak);
 	bool cut = gb_post_truncated() || truncated.argument == GB_SIMPLE_TRUE;
 	gb_cbor_simple(&out, cut ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
-	gb_buf_append(&out, in.at, (size_t)(in.end - in.at));
-	gb_frame_end(&out, mark);
 	if (gb_buf_failed(&out))
 		return false;
+	size_t length = out.len - LENGTH_BYTES + rest;
+	for (unsigned i = 0; i < LENGTH_BYTES; i++)
+		out.data[i] = (char)(length >> 8 * i);
 	gb_post_frame(out.data, out.len);
+	gb_post_frame(in.at, rest);
 	return true;
 }
 
@@ -89,7 +93,16 @@ static void tell_memory(struct gb_keeper *keeper) {
 	write_failure(keeper, GB_WIRE_MEMORY, &failure);
 }
 
+static void tell_broken(struct gb_keeper *keeper) {
+	const struct gb_failure failure = {.name = "ProtocolError",
+	    .message = "the program sent bytes that are not a message, or more than the run may say at once",
+	    .code = "protocol"};
+	gb_post_exit(1, !keeper->pid);
+	write_failure(keeper, GB_WIRE_ERROR, &failure);
+}
+
 void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job) {
+	gb_keeper_look_for_kills(keeper);
 	/* What is left of a program that has ended, with its pipes in hand. */
 	if (!keeper->pid)
 		gb_keeper_stop(keeper);
@@ -97,6 +110,8 @@ void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job) {
 	send_files(keeper, job);
 	if (keeper->out_of_memory)
 		tell_memory(keeper);
+	else if (keeper->broken)
+		tell_broken(keeper);
 	else if (!keeper->result.len || !pass_result(keeper))
 		tell_exit(keeper);
 	gb_post_flush();

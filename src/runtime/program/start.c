@@ -11,6 +11,9 @@
 
 #include "base/cleanup.h"
 #include "runtime/program/keeper.h"
+#include "runtime/program/memory.h"
+#include "runtime/program/post.h"
+#include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
 /* Descriptors are first put out of the way, to here and above. */
@@ -21,14 +24,29 @@ static void must(bool ok) {
 		_exit(1);
 }
 
+static void look(void *keeper) {
+	gb_keeper_look(keeper);
+}
+
 void gb_keeper_init(struct gb_keeper *keeper) {
-	enum { FRAME_MAX = 1 << 30 };
-	*keeper = (struct gb_keeper){.host = -1, .in = -1, .out = {-1, -1}, .channel = -1, .to_channel = -1};
-	gb_frame_reader_init(&keeper->channel_reader, FRAME_MAX);
-	gb_frame_reader_init(&keeper->host_reader, FRAME_MAX);
-	gb_buf_init(&keeper->to_program, FRAME_MAX);
-	gb_buf_init(&keeper->input, FRAME_MAX);
-	gb_buf_init(&keeper->result, FRAME_MAX);
+	/* What the host sends is as large as the host allows; what the program sends has the limits of each
+	 * run, and before the first one next to nothing. */
+	enum { HOST_FRAME_MAX = 1 << 30, PROGRAM_FRAME_MAX = 64 << 10 };
+	if (!gb_memory_init())
+		_exit(GB_CELL_EXIT_NOT_RAISED + __builtin_ctz(GB_LAYER_CGROUP));
+	*keeper = (struct gb_keeper){.host = -1,
+	    .in = -1,
+	    .out = {-1, -1},
+	    .channel = -1,
+	    .to_channel = -1,
+	    .backlog_max = PROGRAM_FRAME_MAX,
+	    .memory_limit = GB_KEEPER_USUAL_MEMORY};
+	gb_frame_reader_init(&keeper->channel_reader, PROGRAM_FRAME_MAX);
+	gb_frame_reader_init(&keeper->host_reader, HOST_FRAME_MAX);
+	gb_buf_init(&keeper->to_program, HOST_FRAME_MAX);
+	gb_buf_init(&keeper->input, HOST_FRAME_MAX);
+	gb_buf_init(&keeper->result, PROGRAM_FRAME_MAX);
+	gb_post_while_waiting(look, keeper);
 	sigset_t heeded;
 	sigemptyset(&heeded);
 	sigaddset(&heeded, SIGCHLD);

@@ -17,8 +17,8 @@
 
 enum { GB_V8_SIGNALLED = 123, GB_V8_WATCHING, GB_V8_INTERRUPT, GB_V8_READY, GB_V8_PRIME };
 
-/* What a run has that asks for nothing else; a warm program is started with it. */
-#define GB_V8_USUAL_MEMORY (256ull << 20)
+/* A warm program is started with it. */
+#define GB_V8_USUAL_MEMORY GB_KEEPER_USUAL_MEMORY
 
 /* In MiB. */
 struct gb_v8_heap {

@@ -352,6 +352,8 @@ void gb_console_open(struct gb_keeper *keeper) {
 	gb_buf_init(&console.kept, KEPT_MAX);
 	console.kept_all = true;
 	keeper->on_interrupt = on_interrupt;
+	keeper->rests_alone = true;
+	gb_keeper_watch(keeper, keeper->memory_limit, 0);
 	gb_post_open(keeper->host, 0);
 	start_shell(keeper);
 }
@@ -462,7 +464,7 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	if (settings.reset)
 		reset(keeper);
 	failure.message = why;
-	bool ok = gb_keeper_begin(keeper, job, 0, why, sizeof why);
+	bool ok = gb_keeper_begin(keeper, job, gb_shell_data_limit(job), why, sizeof why);
 	if (ok && !gb_shell_admits(keeper, job, &settings))
 		return;
 	console.wanted = true;

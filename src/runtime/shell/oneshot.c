@@ -111,7 +111,7 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	struct gb_settings settings;
 	char why[300];
 	gb_settings_read(job, &settings);
-	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
+	if (!gb_keeper_begin(keeper, job, gb_shell_data_limit(job), why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why, .code = "files"};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
 		return;

@@ -46,6 +46,9 @@ void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame)
 
 /* False, and the host is told why, if a restricted job says what it may not. */
 bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings);
+/* What each process of a run may map for itself: the run's memory, and what programs map without using it
+ * (stacks of threads, heaps that are to grow). It bounds what one process can take between two looks. */
+uint64_t gb_shell_data_limit(const struct gb_job *job);
 
 /* --- rc.c --- */
 

@@ -9,6 +9,7 @@
 #include "sandbox/inside/zygote.h"
 
 enum { PRIME_BYTES = 4096 };
+#define UNUSED_BYTES (1ull << 30)
 
 static struct {
 	struct gb_keeper keeper;
@@ -57,6 +58,10 @@ bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const s
 	    .line = refusal.line};
 	gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
 	return false;
+}
+
+uint64_t gb_shell_data_limit(const struct gb_job *job) {
+	return job->memory ? job->memory + UNUSED_BYTES : 0;
 }
 
 /* A session begins with its first job, or when somebody attaches before that. */

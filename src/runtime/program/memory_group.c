@@ -1,0 +1,86 @@
+/* A cell with a memory control group of its own: the kernel has counted already. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "runtime/program/memory.h"
+#include "runtime/program/memory_parts.h"
+#include "sandbox/protocol.h"
+
+static bool read_group(int fd, char text[GB_PROC_TEXT_MAX]) {
+	ssize_t n = pread(fd, text, GB_PROC_TEXT_MAX - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+static bool read_usage(uint64_t *ret) {
+	char text[GB_PROC_TEXT_MAX], *end;
+	if (!read_group(GB_FD_GROUP_USAGE, text))
+		return false;
+	*ret = strtoull(text, &end, 10);
+	return end != text && (*end == '\n' || *end == '\0');
+}
+
+bool gb_group_init(void) {
+	uint64_t usage;
+	return read_usage(&usage);
+}
+
+/* Files in the cell's own folders have a quota of their own. */
+static uint64_t files_used(void) {
+	static const char *const folders[] = {"/box", "/tmp", "/dev/shm"};
+	uint64_t used = 0;
+	for (size_t i = 0; i < GB_COUNT(folders); i++) {
+		struct statfs fs;
+		if (statfs(folders[i], &fs) == 0)
+			used += (uint64_t)(fs.f_blocks - fs.f_bfree) * (uint64_t)fs.f_bsize;
+	}
+	return used;
+}
+
+/* The kernel takes page cache back before it kills. */
+static uint64_t cache_used(void) {
+	char text[GB_PROC_TEXT_MAX] = "\n";
+	if (!read_group(GB_FD_GROUP_STAT, text))
+		return 0;
+	return gb_proc_number(text, "\nactive_file ") + gb_proc_number(text, "\ninactive_file ");
+}
+
+static uint64_t less(uint64_t from, uint64_t n) {
+	return from > n ? from - n : 0;
+}
+
+/* Kernels do not count file locks for a group. Those of this cell's processes are in /proc/locks, if there is
+ * one. Reading it keeps others from taking locks, so it is read for a small part of the time. */
+static uint64_t locks_used(uint64_t limit) {
+	enum { LOCK_BYTES = 256, PAUSE_NS = 100000000, PART = 20 };
+	static const char *const every_line[] = {"", NULL};
+	static uint64_t used, next_at;
+	const uint64_t began = gb_now_ns();
+	if (began < next_at)
+		return used;
+	uint64_t n;
+	bool read =
+	    gb_proc_count_lines("/proc/locks", every_line, limit / LOCK_BYTES + 1, &n) == GB_PROC_READ;
+	used = read ? n * LOCK_BYTES : 0;
+	const uint64_t now = gb_now_ns();
+	next_at = now + PAUSE_NS + PART * (now - began);
+	return used;
+}
+
+uint64_t gb_group_used(uint64_t limit) {
+	uint64_t usage;
+	if (!read_usage(&usage))
+		return GB_MEMORY_UNKNOWN;
+	usage = less(usage, files_used()) + locks_used(limit);
+	return usage > limit ? less(usage, cache_used()) : usage;
+}
+
+uint64_t gb_group_kills(void) {
+	char text[GB_PROC_TEXT_MAX];
+	return read_group(GB_FD_GROUP_EVENTS, text) ? gb_proc_number(text, "oom_kill ") : 0;
+}

@@ -1,0 +1,92 @@
+/*
+ * Socket buffers. How much a socket holds is told for TCP only, and slowly; of all others the kernel tells
+ * how many there are. Each of these counts as what it can hold at most, but for a free allowance.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "runtime/program/memory.h"
+#include "runtime/program/memory_parts.h"
+
+/* A datagram is accepted while the buffer is not full, whatever its size: so twice the buffer. */
+enum { USUAL_BUFFER = 212992, OVERSHOOT = 2, FREE_SOCKETS = 64, FREE_LARGE_SOCKETS = 16 };
+
+static struct {
+	uint64_t each;     /* bytes that a socket can hold; not TCP */
+	uint64_t tcp_each; /* both directions; 0: not read yet */
+} sockets = {.each = (uint64_t)USUAL_BUFFER * OVERSHOOT};
+
+void gb_sockets_init(void) {
+	gb_auto_fd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	static const int options[] = {SO_SNDBUF, SO_RCVBUF};
+	/* What a program would get that asks for far too much. */
+	for (size_t i = 0; fd >= 0 && i < GB_COUNT(options); i++) {
+		int wanted = 1 << 30, got = 0;
+		socklen_t n = sizeof got;
+		(void)setsockopt(fd, SOL_SOCKET, options[i], &wanted, sizeof wanted);
+		if (getsockopt(fd, SOL_SOCKET, options[i], &got, &n) == 0 &&
+		    (uint64_t)got * OVERSHOOT > sockets.each)
+			sockets.each = (uint64_t)got * OVERSHOOT;
+	}
+}
+
+/* The third number of a file: the maximum. */
+static uint64_t read_maximum(const char *path) {
+	char text[GB_PROC_TEXT_MAX];
+	unsigned long long most = 0;
+	if (gb_proc_read(path, text) != GB_PROC_READ || sscanf(text, "%*u %*u %llu", &most) != 1)
+		return UINT32_MAX;
+	return most;
+}
+
+static uint64_t tcp_each(void) {
+	if (!sockets.tcp_each)
+		sockets.tcp_each =
+		    read_maximum("/proc/sys/net/ipv4/tcp_wmem") + read_maximum("/proc/sys/net/ipv4/tcp_rmem");
+	return sockets.tcp_each;
+}
+
+/* "  sl  local_address rem_address   st tx_queue:rx_queue ...", in hexadecimal. */
+static bool add_queues(const char *path, uint64_t *sum) {
+	FILE *file = fopen(path, "re");
+	char line[512];
+	unsigned long sent, received;
+	if (!file)
+		return false;
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "%*s %*s %*s %*s %lx:%lx", &sent, &received) == 2)
+			*sum += sent + received;
+	fclose(file);
+	return true;
+}
+
+/* At most, or if that is more than @left what they hold now: twice the bytes, for the heads around them. The
+ * kernel goes through its table of all connections for that, which takes milliseconds. */
+static uint64_t tcp_used(uint64_t n_tcp4, uint64_t n_tcp6, uint64_t left) {
+	uint64_t most = (n_tcp4 + n_tcp6) * tcp_each(), sum = 0;
+	if (most <= left || (n_tcp4 && !add_queues("/proc/self/net/tcp", &sum)) ||
+	    (n_tcp6 && !add_queues("/proc/self/net/tcp6", &sum)))
+		return most;
+	return 2 * sum < most ? 2 * sum : most;
+}
+
+uint64_t gb_sockets_used(uint64_t left) {
+	char text[GB_PROC_TEXT_MAX], six[GB_PROC_TEXT_MAX];
+	if (gb_proc_read("/proc/self/net/sockstat", text) != GB_PROC_READ)
+		return GB_MEMORY_UNKNOWN;
+	uint64_t n = gb_proc_number(text, "sockets: used ");
+	if (n == 0)
+		return 0;
+	/* A kernel without IPv6 has no such file. */
+	if (gb_proc_read("/proc/self/net/sockstat6", six) != GB_PROC_READ)
+		six[0] = '\0';
+	uint64_t n_tcp4 = gb_proc_number(text, "\nTCP: inuse "), n_tcp6 = gb_proc_number(six, "TCP6: inuse ");
+	uint64_t n_others = n > n_tcp4 + n_tcp6 ? n - n_tcp4 - n_tcp6 : 0;
+	uint64_t n_free = sockets.each > 2ull * OVERSHOOT * USUAL_BUFFER ? FREE_LARGE_SOCKETS : FREE_SOCKETS;
+	uint64_t others = n_others > n_free ? (n_others - n_free) * sockets.each : 0;
+	left = left > others ? left - others : 0;
+	return others + (n_tcp4 || n_tcp6 ? tcp_used(n_tcp4, n_tcp6, left) : 0);
+}
