@@ -162,6 +162,6 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 	    .cookie = plan->furniture.cookie,
 	    .denied_errno = EPERM,
 	    /* Without a group nothing counts pages of it that no process maps any more. */
-	    .shared_memory = plan->grouped};
+	    .grouped = plan->grouped};
 	return gb_seccomp_filter(&plan->filter, &filter, err);
 }

@@ -146,9 +146,9 @@ struct gb_seccomp_options {
 	enum gb_room room;
 	uint64_t cookie;  /* the furniture's */
 	int denied_errno; /* of calls that are refused: EPERM, or the mark in tests and diagnoses */
-	/* Inhabited rooms: anonymous shared mappings are allowed. Only where a control group counts memory:
-	 * pages that were dropped from such a mapping exist, and belong to no process. */
-	bool shared_memory;
+	/* A control group counts what the cell takes. Without one, programs are refused what /proc does not
+	 * show: anonymous shared memory, larger buffers of sockets, processes that cannot be looked into. */
+	bool grouped;
 };
 
 /* The system call filter of a room. */

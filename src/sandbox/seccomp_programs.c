@@ -269,6 +269,18 @@ static const struct gb_seccomp_rule socket_rules[] = {
     OPTION_TO_READ(IPPROTO_IPV6, IPV6_MTU),
 };
 
+/* Where no control group counts for it, the keeper counts by /proc. Programs that enlarge their buffers, or
+ * hide from debuggers, are told that they did. */
+static const struct gb_seccomp_rule ungrouped_exceptions[] = {
+    DO_NOTHING_IF(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_SNDBUF)),
+    DO_NOTHING_IF(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_RCVBUF)),
+    DO_NOTHING_IF(prctl, IS(0, PR_SET_DUMPABLE)),
+    /* A thread with descriptors of its own, which are not among those of its process. */
+    REFUSE(clone, HAS(0, CLONE_THREAD | CLONE_FILES, CLONE_THREAD)),
+};
+
 const struct gb_seccomp_table gb_seccomp_program_exceptions = {exceptions, GB_COUNT(exceptions), true},
+			      gb_seccomp_ungrouped_exceptions = {ungrouped_exceptions,
+				  GB_COUNT(ungrouped_exceptions), true},
 			      gb_seccomp_program_rules = {program_rules, GB_COUNT(program_rules), false},
 			      gb_seccomp_socket_rules = {socket_rules, GB_COUNT(socket_rules), false};

@@ -305,9 +305,10 @@ void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_secco
 		    (struct gb_seccomp_table){furnished_exceptions, GB_COUNT(furnished_exceptions), true};
 	if (options->room == GB_ROOM_INHABITED) {
 		ret->of[n++] = gb_seccomp_program_exceptions;
+		if (!options->grouped)
+			ret->of[n++] = gb_seccomp_ungrouped_exceptions;
 		/* The largest first: libseccomp forgets to free what a wider rule replaces. */
-		ret->of[n++] =
-		    options->shared_memory ? TABLE(shared_memory_rules) : TABLE(private_memory_rules);
+		ret->of[n++] = options->grouped ? TABLE(shared_memory_rules) : TABLE(private_memory_rules);
 		ret->of[n++] = gb_seccomp_program_rules;
 		ret->of[n++] = gb_seccomp_socket_rules;
 	}

@@ -16,7 +16,7 @@ static const struct gb_seccomp_options kinds[] = {
     {.room = GB_ROOM_EMPTY, .denied_errno = EPERM},
     {.room = GB_ROOM_FURNISHED, .cookie = COOKIE, .denied_errno = EPERM},
     {.room = GB_ROOM_INHABITED, .cookie = COOKIE, .denied_errno = EPERM},
-    {.room = GB_ROOM_INHABITED, .cookie = COOKIE, .denied_errno = EPERM, .shared_memory = true},
+    {.room = GB_ROOM_INHABITED, .cookie = COOKIE, .denied_errno = EPERM, .grouped = true},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 

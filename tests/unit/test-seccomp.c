@@ -22,7 +22,7 @@ static bool make_filter(
     struct gb_seccomp *ret, enum gb_room room, uint64_t cookie, int denied_errno, struct gb_err *err) {
 	return gb_seccomp_filter(ret,
 	    &(struct gb_seccomp_options){
-		.room = room, .cookie = cookie, .denied_errno = denied_errno, .shared_memory = true},
+		.room = room, .cookie = cookie, .denied_errno = denied_errno, .grouped = true},
 	    err);
 }
 
@@ -144,9 +144,9 @@ TEST(anonymous_memory_is_private_unless_the_options_say_otherwise) {
 		bool shared, files;
 	} cases[] = {
 	    {{.room = GB_ROOM_EMPTY}, false, false},
-	    {{.room = GB_ROOM_FURNISHED, .shared_memory = true}, false, true},
+	    {{.room = GB_ROOM_FURNISHED, .grouped = true}, false, true},
 	    {{.room = GB_ROOM_INHABITED}, false, true},
-	    {{.room = GB_ROOM_INHABITED, .shared_memory = true}, true, true},
+	    {{.room = GB_ROOM_INHABITED, .grouped = true}, true, true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct gb_seccomp_options options = cases[i].options;

@@ -71,8 +71,6 @@ bool gb_tasks_count(uint64_t limit, bool exact, struct gb_tasks *ret);
 
 /* --- memory_sockets.c --- */
 
-/* Find out how much a socket can hold at most. */
-void gb_sockets_init(void);
 /* An upper bound for what all sockets of the cell's network hold, less rough if it is above @left;
  * GB_MEMORY_UNKNOWN on failure. */
 uint64_t gb_sockets_used(uint64_t left);

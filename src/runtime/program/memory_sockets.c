@@ -15,22 +15,35 @@
 enum { USUAL_BUFFER = 212992, OVERSHOOT = 2, FREE_SOCKETS = 64, FREE_LARGE_SOCKETS = 16 };
 
 static struct {
-	uint64_t each;     /* bytes that a socket can hold; not TCP */
-	uint64_t tcp_each; /* both directions; 0: not read yet */
-} sockets = {.each = (uint64_t)USUAL_BUFFER * OVERSHOOT};
+	uint64_t each;     /* bytes that a socket can hold, other than TCP; 0: not found out yet */
+	uint64_t tcp_each; /* both directions; likewise */
+} sockets;
 
-void gb_sockets_init(void) {
-	gb_auto_fd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+/* What a program would get that asks for far too much. */
+static uint64_t largest_buffer(void) {
 	static const int options[] = {SO_SNDBUF, SO_RCVBUF};
-	/* What a program would get that asks for far too much. */
-	for (size_t i = 0; fd >= 0 && i < GB_COUNT(options); i++) {
+	uint64_t largest = USUAL_BUFFER;
+	gb_auto_fd int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return INT32_MAX;
+	for (size_t i = 0; i < GB_COUNT(options); i++) {
 		int wanted = 1 << 30, got = 0;
 		socklen_t n = sizeof got;
 		(void)setsockopt(fd, SOL_SOCKET, options[i], &wanted, sizeof wanted);
-		if (getsockopt(fd, SOL_SOCKET, options[i], &got, &n) == 0 &&
-		    (uint64_t)got * OVERSHOOT > sockets.each)
-			sockets.each = (uint64_t)got * OVERSHOOT;
+		if (getsockopt(fd, SOL_SOCKET, options[i], &got, &n) == 0 && (uint64_t)got > largest)
+			largest = (uint64_t)got;
 	}
+	return largest;
+}
+
+static uint64_t others_used(uint64_t n) {
+	if (n <= FREE_LARGE_SOCKETS)
+		return 0;
+	if (!sockets.each)
+		sockets.each = largest_buffer() * OVERSHOOT;
+	bool large = sockets.each > 2ull * OVERSHOOT * USUAL_BUFFER;
+	uint64_t n_free = large ? FREE_LARGE_SOCKETS : FREE_SOCKETS;
+	return n > n_free ? (n - n_free) * sockets.each : 0;
 }
 
 /* The third number of a file: the maximum. */
@@ -84,9 +97,7 @@ uint64_t gb_sockets_used(uint64_t left) {
 	if (gb_proc_read("/proc/self/net/sockstat6", six) != GB_PROC_READ)
 		six[0] = '\0';
 	uint64_t n_tcp4 = gb_proc_number(text, "\nTCP: inuse "), n_tcp6 = gb_proc_number(six, "TCP6: inuse ");
-	uint64_t n_others = n > n_tcp4 + n_tcp6 ? n - n_tcp4 - n_tcp6 : 0;
-	uint64_t n_free = sockets.each > 2ull * OVERSHOOT * USUAL_BUFFER ? FREE_LARGE_SOCKETS : FREE_SOCKETS;
-	uint64_t others = n_others > n_free ? (n_others - n_free) * sockets.each : 0;
+	uint64_t others = others_used(n > n_tcp4 + n_tcp6 ? n - n_tcp4 - n_tcp6 : 0);
 	left = left > others ? left - others : 0;
 	return others + (n_tcp4 || n_tcp6 ? tcp_used(n_tcp4, n_tcp6, left) : 0);
 }
