@@ -24,7 +24,8 @@ struct gb_cell_group {
 	struct gb_cgroup *parent;
 	unsigned long long number;
 	uint64_t memory_bytes; /* that its run may use */
-	uint64_t oom_kills;    /* when it was taken */
+	uint32_t processes;    /* likewise */
+	uint64_t oom_kills;    /* before its present cell: one with more is not used again */
 	bool yields;
 };
 
@@ -131,13 +132,13 @@ struct gb_cell_group *gb_cell_group_take(
 		return NULL;
 	}
 	if ((group->memory_bytes != memory_bytes && !limit_memory(group, memory_bytes)) ||
-	    !write_number(group, GB_CGROUP_PIDS_MAX, processes)) {
+	    (group->processes != processes && !write_number(group, GB_CGROUP_PIDS_MAX, processes))) {
 		gb_fail(err, GB_EWALL, errno, "cgroup: limit a cell in %s", parent->dirs[0].path);
 		remove_group(group);
 		return NULL;
 	}
+	group->processes = processes;
 	(void)gb_cell_group_yield_cpu(group, false);
-	group->oom_kills = read_number(group, GB_CGROUP_MEMORY_EVENTS, "oom_kill", 0);
 	return group;
 }
 
@@ -145,7 +146,7 @@ void gb_cell_group_give_back(struct gb_cell_group *group) {
 	if (!group)
 		return;
 	struct gb_cgroup *parent = group->parent;
-	if (parent->n_idle == IDLE_MAX ||
+	if (parent->n_idle == IDLE_MAX || gb_cell_group_oom_killed(group) ||
 	    read_number(group, GB_CGROUP_MEMORY_USAGE, NULL, UINT64_MAX) > IDLE_BYTES) {
 		remove_group(group);
 		return;

@@ -18,12 +18,14 @@ enum {
 	DYING_MAX = 256,
 	/* Cells that wait in each shard where they have control groups, even if none is to be warm: joining a
 	 * group can take ten milliseconds, which no run is to wait for. */
-	GROUPED_MIN = 2,
+	GROUPED_MIN = 4,
 	RETRY_MS = 10,
 };
 
 /* How long forking and priming a cell takes, with room to spare. */
 #define PRIME_NS 800000ull
+/* And joining a control group, after idle time. */
+#define JOIN_NS 20000000ull
 
 /* How long a wall may take to stand. It takes milliseconds. */
 #define START_NS 30000000000ull
@@ -68,7 +70,7 @@ static struct gb_shard *revive_shard(struct gb_pool *pool, struct gb_err *err) {
 /* The youngest warm cell that has had the time to prime: its memory is still in the CPU's caches. */
 static struct gb_cell *choose_warm(struct gb_shard *shard) {
 	uint64_t now = gb_now_ns(), prime_ns = shard->pool->options.prime_ns;
-	prime_ns = prime_ns ? prime_ns : PRIME_NS;
+	prime_ns = (prime_ns ? prime_ns : PRIME_NS) + (shard->pool->plan.grouped ? JOIN_NS : 0);
 	for (struct gb_list *link = shard->warm.prev; link != &shard->warm; link = link->prev) {
 		struct gb_cell *cell = gb_container(struct gb_cell, link, link);
 		if (now - cell->ordered_at > prime_ns)

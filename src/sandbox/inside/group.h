@@ -6,10 +6,12 @@
 #define GB_SANDBOX_INSIDE_GROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "sandbox/inside/apply.h"
 
-/* Join the group whose cgroup.procs is @fd, and see that this process alone is in it. */
-bool gb_group_join(int fd, struct gb_wall_failure *ret_failure);
+/* Join the groups whose cgroup.procs are @fds, one for each hierarchy, and see that this process alone is in
+ * the first, which counts memory. */
+bool gb_group_join(const int *fds, size_t n, struct gb_wall_failure *ret_failure);
 
 #endif

@@ -215,12 +215,7 @@ static bool place_descriptors(const int *fds, size_t n_fds) {
 /* Join the control group that came with the order. */
 static bool enter_group(const int *fds, size_t n_fds, struct gb_wall_failure *ret_failure) {
 	*ret_failure = (struct gb_wall_failure){GB_LAYER_CGROUP, 0, "have a control group", false};
-	if (n_fds <= 1 + GB_GROUP_KEPT)
-		return false;
-	for (size_t i = 1; i < n_fds - GB_GROUP_KEPT; i++)
-		if (!gb_group_join(fds[i], ret_failure))
-			return false;
-	return true;
+	return n_fds > 1 + GB_GROUP_KEPT && gb_group_join(fds + 1, n_fds - 1 - GB_GROUP_KEPT, ret_failure);
 }
 
 /* Keep those descriptors and no other of the zygote's. */
