@@ -117,6 +117,7 @@ static const struct gb_seccomp_rule program_rules[] = {
     FAIL(inotify_add_watch, ENOSYS),
     FAIL(inotify_rm_watch, ENOSYS),
     /* Not F_NOTIFY, which watches a folder as inotify does, nor leases. */
+    PLAIN(flock),
     WHEN(fcntl, IS(1, F_SETLK)),
     WHEN(fcntl, IS(1, F_SETLKW)),
     WHEN(fcntl, IS(1, F_OFD_GETLK)),

@@ -25,6 +25,15 @@ ATTACK(lock_parts_of_files, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP
 	return returned == 0 ? fail_with(EPERM) : errno == EFAULT ? 0 : -1;
 }
 
+/* A lock on a file that several cells can read is one for all of them, and for the host. Programs need locks
+ * between each other, so an inhabited room has them. */
+ATTACK(lock_a_file_of_the_system, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+	long fd = syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY | O_CLOEXEC);
+	/* Where it has no effect, a lock of no known kind succeeds as well. */
+	long returned = syscall(SYS_flock, fd < 0 ? 0 : (int)fd, 0);
+	return returned == 0 ? fail_with(EPERM) : errno == EINVAL ? 0 : -1;
+}
+
 ATTACK(open_many_descriptors, .furnished_allows = true, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	for (int i = 0; i < DESCRIPTORS; i++)
 		if (syscall(SYS_dup, 0) < 0)
