@@ -333,7 +333,7 @@ TEST(limits_of_the_keeper_cannot_be_changed) {
 	    "sys.exit(ctypes.CDLL(None).syscall(302, ctypes.c_uint64(1 << 32 | 1), 7, limit, None) != 0)'; "
 	    "}\n"
 	    "for what in 'prlimit --pid 1 --nofile=100:100' by_number "
-	    "'renice -n 5 -p 1' \"taskset -p $cpus 1\"; do\n"
+	    "'renice -n 19 -p 1' \"taskset -p $cpus 1\"; do\n"
 	    "    $what >/dev/null 2>&1 && echo changed || echo refused\n"
 	    "done";
 	struct gb_engine *weak = engine_without(GB_SHELL, GB_LAYER_SECCOMP, one_zygote);
