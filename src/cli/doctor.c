@@ -229,6 +229,7 @@ static int examine(struct doctor *doctor) {
 	examine_layers(doctor);
 	examine_rooms(doctor);
 	examine_runtimes(doctor);
+	limits_say(doctor->json);
 	if (doctor->json)
 		printf("\"ok\":%s}\n", doctor->missing ? "false" : "true");
 	else

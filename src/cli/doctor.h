@@ -96,4 +96,9 @@ extern const struct runtime_check runtime_checks[DOCTOR_RUNTIMES];
 /* Run code by the way that every run takes. *ret_text is the result, or what is wrong. */
 enum verdict runtime_observe(const struct runtime_check *check, char *ret_text, size_t n);
 
+/* --- limits (doctor_limits.c) --- */
+
+/* Say whether cells have control groups, and what is not bounded if not. */
+void limits_say(bool json);
+
 #endif

@@ -215,6 +215,10 @@ void gb_cgroup_destroy(struct gb_cgroup *group) {
 	free(group);
 }
 
+int gb_cgroup_version(const struct gb_cgroup *group) {
+	return group->version;
+}
+
 bool gb_cgroup_has_cells(const struct gb_cgroup *group) {
 	return group && group->has_cells;
 }

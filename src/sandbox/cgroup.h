@@ -41,6 +41,7 @@ bool gb_cgroup_attach(struct gb_cgroup *group, pid_t pid, struct gb_err *err);
  * out. NULL: processes of the host's own group, where cells are that have none. */
 uint64_t gb_cgroup_oom_kills(const struct gb_cgroup *group);
 
+int gb_cgroup_version(const struct gb_cgroup *group);
 /* Can cells have groups of their own in it? */
 bool gb_cgroup_has_cells(const struct gb_cgroup *group);
 

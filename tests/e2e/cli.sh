@@ -106,6 +106,11 @@ runtimes = {r["runtime"]: r["verdict"] for r in d["runtimes"]}
 assert list(runtimes) == ["js", "python", "shell", "node", "deno"] and "missing" not in runtimes.values()
 assert runtimes["js"] == runtimes["python"] == runtimes["shell"] == "observed"' "$scratch/out"; }
 ok 'doctor as json' a
+a() { run 0 doctor --json && /usr/bin/python3 -c '
+import json, sys
+limits = json.load(open(sys.argv[1]))["limits"]
+assert limits["cgroupVersion"] in (0, 1, 2) and bool(limits["notBounded"]) == (limits["cgroupVersion"] == 0)' "$scratch/out"; }
+ok 'doctor lists what is not bounded without control groups' a
 a() { export GLOVEBOX_DENO=/nonexistent/deno; run 0 doctor && has "$out" 'The wall stands.' && grep -q '^  absent    deno .*GLOVEBOX_DENO' "$scratch/out"; local s=$?; unset GLOVEBOX_DENO; return $s; }
 ok 'doctor does not fail for a runtime that is not installed' a
 a() { export GLOVEBOX_NODE=/usr/bin/true; run 3 doctor && ! has "$out" 'The wall stands.' > /dev/null && grep -q '^  missing   node ' "$scratch/out" && grep -q '^  observed  shell ' "$scratch/out"; local s=$?; unset GLOVEBOX_NODE; return $s; }
