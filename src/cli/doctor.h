@@ -69,7 +69,7 @@ extern const struct check checks[GB_LAYER_COUNT];
 /* "empty", "furnished", "inhabited". */
 const char *room_name(size_t room);
 
-/* Find the probe, make the plans and what is to be reached for. */
+/* Find the probe, make the plans, and prepare the targets of the attempts. */
 bool layers_begin(struct layers *layers, struct gb_err *err);
 /* Raise the whole wall of a room once. */
 void layers_raise(struct layers *layers, size_t room);

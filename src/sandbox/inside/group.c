@@ -12,7 +12,8 @@ static bool is_alone(int fd) {
 	return n == length && memcmp(listed, own, (size_t)length) == 0;
 }
 
-/* The kernel judges the write by who has opened the file, which is the host; 0 is the process that writes. */
+/* The kernel checks the credentials of the process that opened the file, which is the host. 0 means the
+ * writing process itself. */
 bool gb_group_join(const int *fds, size_t n, struct gb_wall_failure *ret_failure) {
 	for (size_t i = 0; i < n; i++)
 		if (write(fds[i], "0", 1) != 1) {
