@@ -31,6 +31,11 @@
 static const struct gb_seccomp_rule exceptions[] = {
     /* As prlimit64's. */
     DO_NOTHING_IF(setrlimit, IS(0, RLIMIT_CORE)),
+    /* The keeper looks into processes to count file locks and more. Programs that hide from debuggers are
+     * told that they did; a thread with descriptors of its own would have them beside those of its process.
+     */
+    DO_NOTHING_IF(prctl, IS(0, PR_SET_DUMPABLE)),
+    REFUSE(clone, HAS(0, CLONE_THREAD | CLONE_FILES, CLONE_THREAD)),
 };
 
 static const struct gb_seccomp_rule program_rules[] = {
@@ -120,9 +125,10 @@ static const struct gb_seccomp_rule program_rules[] = {
     PLAIN(flock),
     WHEN(fcntl, IS(1, F_SETLK)),
     WHEN(fcntl, IS(1, F_SETLKW)),
-    WHEN(fcntl, IS(1, F_OFD_GETLK)),
-    WHEN(fcntl, IS(1, F_OFD_SETLK)),
-    WHEN(fcntl, IS(1, F_OFD_SETLKW)),
+    /* Every cell would see these in /proc/locks, and no process that can be counted holds them. */
+    GB_RULE(fcntl, GB_SECCOMP_FAIL, EINVAL, IS(1, F_OFD_GETLK)),
+    GB_RULE(fcntl, GB_SECCOMP_FAIL, EINVAL, IS(1, F_OFD_SETLK)),
+    GB_RULE(fcntl, GB_SECCOMP_FAIL, EINVAL, IS(1, F_OFD_SETLKW)),
     WHEN(fcntl, IS(1, F_GETOWN)),
     WHEN(fcntl, IS(1, F_SETOWN)),
     WHEN(fcntl, IS(1, F_GETOWN_EX)),
@@ -270,14 +276,11 @@ static const struct gb_seccomp_rule socket_rules[] = {
     OPTION_TO_READ(IPPROTO_IPV6, IPV6_MTU),
 };
 
-/* Where no control group counts for it, the keeper counts by /proc. Programs that enlarge their buffers, or
- * hide from debuggers, are told that they did. */
+/* Where no control group counts for it, the keeper counts by /proc. Programs that enlarge their buffers are
+ * told that they did. */
 static const struct gb_seccomp_rule ungrouped_exceptions[] = {
     DO_NOTHING_IF(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_SNDBUF)),
     DO_NOTHING_IF(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_RCVBUF)),
-    DO_NOTHING_IF(prctl, IS(0, PR_SET_DUMPABLE)),
-    /* A thread with descriptors of its own, which are not among those of its process. */
-    REFUSE(clone, HAS(0, CLONE_THREAD | CLONE_FILES, CLONE_THREAD)),
 };
 
 const struct gb_seccomp_table gb_seccomp_program_exceptions = {exceptions, GB_COUNT(exceptions), true},

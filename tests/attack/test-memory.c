@@ -141,6 +141,14 @@ TEST(buffers_of_tcp) {
 	check_attack("tcp");
 }
 
+TEST(data_in_connections_that_are_not_accepted) {
+	check_attack_of("backlog", 160);
+}
+
+TEST(datagrams_that_are_not_finished) {
+	check_attack_of("corks", 160);
+}
+
 TEST(pipes) {
 	check_attack("pipes");
 }

@@ -32,6 +32,7 @@ enum { UNSEEN_DIVISOR = 4, UNSEEN_SLOTS_MAX = 4096 };
 enum { PIPES_KNOWN = 1024 };
 
 static struct {
+	bool only_locks;
 	bool under_way;
 	pid_t last;         /* process that this round has looked at */
 	uint64_t next_at;   /* when to begin another round, ns */
@@ -89,10 +90,12 @@ static void add_descriptor(int folder, const char *id, const char *fd, uint64_t 
 	scan.n_fds++;
 	if (fstatat(folder, fd, &st, 0) != 0)
 		return;
-	if (S_ISFIFO(st.st_mode))
-		add_pipe(st.st_ino);
-	else if (S_ISREG(st.st_mode))
+	if (S_ISREG(st.st_mode))
 		add_lines(id, fd, locks, ITEM_BYTES, limit);
+	else if (scan.only_locks)
+		return;
+	else if (S_ISFIFO(st.st_mode))
+		add_pipe(st.st_ino);
 	else if (S_ISCHR(st.st_mode) && st.st_rdev == makedev(PTMX_MAJOR, PTMX_MINOR))
 		scan.sum += TERMINAL_BYTES;
 	else if (!(st.st_mode & S_IFMT))
@@ -152,10 +155,10 @@ static bool add_process(const char *pid, uint64_t limit) {
 	enum gb_proc_status status = gb_task_read(pid, &task);
 	if (status != GB_PROC_READ)
 		return status == GB_PROC_GONE;
-	status = add_mappings(&task, limit);
+	status = scan.only_locks ? GB_PROC_READ : add_mappings(&task, limit);
 	if (status == GB_PROC_READ)
 		status = add_descriptors(&task, limit);
-	if (status == GB_PROC_CLOSED)
+	if (status == GB_PROC_CLOSED && !scan.only_locks)
 		add_unseen(&task);
 	return status != GB_PROC_FAILED;
 }
@@ -195,4 +198,10 @@ uint64_t gb_descriptors_used(uint64_t limit) {
 	if (!ok)
 		return GB_MEMORY_UNKNOWN;
 	return scan.sum > scan.kept ? scan.sum : scan.kept;
+}
+
+uint64_t gb_locks_used(uint64_t limit) {
+	scan.only_locks = true;
+	uint64_t used = gb_descriptors_used(limit);
+	return used == GB_MEMORY_UNKNOWN ? 0 : used;
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
 #include "runtime/program/memory.h"
 #include "runtime/program/memory_parts.h"
 #include "sandbox/protocol.h"
@@ -54,29 +53,11 @@ static uint64_t less(uint64_t from, uint64_t n) {
 	return from > n ? from - n : 0;
 }
 
-/* Kernels do not count file locks for a group. Those of this cell's processes are in /proc/locks, if there is
- * one. Reading it keeps others from taking locks, so it is read for a small part of the time. */
-static uint64_t locks_used(uint64_t limit) {
-	enum { LOCK_BYTES = 256, PAUSE_NS = 100000000, PART = 20 };
-	static const char *const every_line[] = {"", NULL};
-	static uint64_t used, next_at;
-	const uint64_t began = gb_now_ns();
-	if (began < next_at)
-		return used;
-	uint64_t n;
-	bool read =
-	    gb_proc_count_lines("/proc/locks", every_line, limit / LOCK_BYTES + 1, &n) == GB_PROC_READ;
-	used = read ? n * LOCK_BYTES : 0;
-	const uint64_t now = gb_now_ns();
-	next_at = now + PAUSE_NS + PART * (now - began);
-	return used;
-}
-
 uint64_t gb_group_used(uint64_t limit) {
 	uint64_t usage;
 	if (!read_usage(&usage))
 		return GB_MEMORY_UNKNOWN;
-	usage = less(usage, files_used()) + locks_used(limit);
+	usage = less(usage, files_used()) + gb_locks_used(limit) + gb_sockets_uncounted();
 	return usage > limit ? less(usage, cache_used()) : usage;
 }
 

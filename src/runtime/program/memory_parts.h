@@ -75,11 +75,16 @@ bool gb_tasks_count(uint64_t limit, bool exact, struct gb_tasks *ret);
  * GB_MEMORY_UNKNOWN on failure. */
 uint64_t gb_sockets_used(uint64_t left);
 
+/* An upper bound for what sockets hold that no control group counts. */
+uint64_t gb_sockets_uncounted(void);
+
 /* --- memory_descriptors.c --- */
 
 /* An upper bound for what is behind the mappings and descriptors of all processes; some of it was found out a
  * while ago, since each call looks at a limited number of descriptors. GB_MEMORY_UNKNOWN on failure. */
 uint64_t gb_descriptors_used(uint64_t limit);
+/* The same for file locks alone, which no control group counts. */
+uint64_t gb_locks_used(uint64_t limit);
 /* A run begins. */
 void gb_descriptors_forget(void);
 

@@ -170,6 +170,38 @@ def tcp():
             fill(end, 64 << 10)
 
 
+def backlog():
+    """Connections that are filled and closed, and that nothing accepts."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=4000)
+    while taken < target:
+        client = socket.create_connection(listener.getsockname())
+        client.setblocking(False)
+        try:
+            client.send(b"x" * 100000)
+        except BlockingIOError:
+            pass
+        client.close()
+        took(100000)
+
+
+def corks():
+    """Datagrams that are never finished, in as many processes as that takes."""
+    while taken < target:
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            for _ in range(900):
+                end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+                end.sendto(b"x" * 65000, socket.MSG_MORE, ("127.0.0.1", 9))
+                kept.append(end)
+                os.write(writer, b"x")
+            os.close(writer)
+            signal_wait()
+        os.close(writer)
+        while os.read(reader, 1):
+            if not took(65000):
+                return
+
+
 def pipes():
     """Full ones, in as many processes as that takes."""
     while taken < target:
