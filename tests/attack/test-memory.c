@@ -3,6 +3,7 @@
  * succeed. */
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "e2e/shell.h"
@@ -44,6 +45,10 @@ __attribute__((constructor)) static void read_programs(void) {
 	programs = gb_value_object(values);
 	gb_value_put_key(programs, "attacks.py", gb_value_string(values, text, strlen(text)));
 	free(text);
+	/* Programs get half of what the host may have open, and these want as many as programs ever get. */
+	struct rlimit files;
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+		(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){files.rlim_max, files.rlim_max});
 	gb_engine_destroy(engine);
 	engine = make_engine();
 }
