@@ -16,7 +16,7 @@ enum {
 	SPARE_FDS = 64,
 	/* Killed and not yet reaped, beyond one for each that lives. */
 	DYING_MAX = 256,
-	/* Cells that wait in each shard where they have control groups, even if none is to be warm: joining a
+	/* Cells that wait in each shard where they have control groups and none is to be warm: joining a
 	 * group can take ten milliseconds, which no run is to wait for. */
 	GROUPED_MIN = 4,
 	RETRY_MS = 10,
@@ -107,8 +107,8 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 }
 
 void gb_pool_refill(struct gb_pool *pool) {
-	const unsigned least = pool->plan.grouped ? GROUPED_MIN : 0;
-	const unsigned wanted = pool->options.warm > least ? pool->options.warm : least;
+	const unsigned prepared = pool->plan.grouped ? GROUPED_MIN : 0;
+	const unsigned wanted = pool->options.warm ? pool->options.warm : prepared;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
 		(void)revive(shard, NULL);
