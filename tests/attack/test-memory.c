@@ -151,7 +151,7 @@ TEST(data_in_connections_that_are_not_accepted) {
 }
 
 TEST(datagrams_that_are_not_finished) {
-	check_attack_of("corks", 160);
+	check_attack_of("corks", 128);
 }
 
 TEST(pipes) {
