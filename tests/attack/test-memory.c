@@ -143,7 +143,7 @@ TEST(buffers_of_unix_datagrams) {
 }
 
 TEST(buffers_of_tcp) {
-	check_attack("tcp");
+	check_attack_of("tcp", 224);
 }
 
 TEST(data_in_connections_that_are_not_accepted) {
