@@ -34,7 +34,7 @@ static struct gb_cgroup *make_group(uint64_t memory, bool cells, struct gb_err *
 static bool elsewhere(bool (*act)(void)) {
 	pid_t outer = fork();
 	if (outer == 0) {
-		if (unshare(CLONE_NEWPID) != 0)
+		if (unshare(CLONE_NEWPID | (geteuid() ? CLONE_NEWUSER : 0)) != 0)
 			_exit(2);
 		pid_t inner = fork();
 		if (inner == 0)
