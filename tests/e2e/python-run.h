@@ -12,7 +12,7 @@
 #include "e2e/engine.h"
 #include "tap.h"
 
-enum { PYTHON_TIMEOUT_MS = 60000 };
+enum { PYTHON_TIMEOUT_MS = 300000 };
 
 /* It has settled when this returns. */
 static inline struct gb_run *python_with(struct gb_engine *engine, struct gb_run_options options) {

@@ -17,7 +17,7 @@
 #include "base/buf.h"
 #include "tap.h"
 
-enum { PATIENCE_MS = 60000 };
+enum { PATIENCE_MS = 300000 };
 
 struct client {
 	pid_t pid;   /* 0 if it only connected to a socket */
@@ -94,7 +94,7 @@ static inline void client_say(struct client *client, const char *format, ...) {
 	free(text);
 }
 
-/* The next line, zero-terminated and valid until the one after it; NULL at the end, or after a minute. */
+/* The next line, zero-terminated and valid until the one after it; NULL at the end, or after PATIENCE_MS of silence. */
 static inline const char *client_line(struct client *client) {
 	struct gb_buf *got = &client->got;
 	gb_buf_consume(got, client->used);

@@ -84,6 +84,8 @@ TEST(a_figure_is_a_png_of_its_size) {
 	    engine, (struct gb_run_options){.profile = "data",
 			.source = "import matplotlib.pyplot as plt\n"
 				  "plt.figure(figsize=(3, 2), dpi=100); plt.plot([1, 4, 9]); plt.show()"});
+	if (!CHECK(run))
+		return;
 	size_t n = 0;
 	const char *png = shown(run, 0, "image/png", &n);
 	if (gb_run_result(run)->status == GB_FAILURE &&
@@ -106,6 +108,8 @@ TEST(a_frame_is_a_table_of_html) {
 	struct gb_run *run = python_with(
 	    engine, (struct gb_run_options){.profile = "data",
 			.source = "import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': ['x', '<y>']})"});
+	if (!CHECK(run))
+		return;
 	const char *html = shown(run, 0, "text/html", NULL);
 	if (gb_run_result(run)->status == GB_FAILURE &&
 	    strcmp(gb_run_result(run)->error.name, "ModuleNotFoundError") == 0)

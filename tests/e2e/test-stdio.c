@@ -121,7 +121,7 @@ TEST(what_is_longer_than_a_line_may_be_is_said_to_be) {
 TEST(a_result_whose_output_is_too_long_is_told_without_it) {
 	struct client client = client_ready(NULL);
 	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"limits\":{"
-			    "\"outputBytes\":67108864},"
+			    "\"outputBytes\":67108864,\"timeoutMs\":600000},"
 			    "\"source\":\"print('\\\\1' * (30 << 20))\"}");
 	const struct gb_value *heard;
 	do
