@@ -88,9 +88,13 @@ void gb_engine_destroy(struct gb_engine *engine);
  * @n are given, and how many there are is returned. 0 until a sandbox for it was first made ready. */
 size_t gb_engine_layers(
     const struct gb_engine *engine, enum gb_language language, const char **ret, size_t n);
-/* What runs @language, as it calls itself: "Python 3.11.2". The first time it is asked, which takes a
- * process. Empty if it does not say. Lives as long as the engine. */
+/* The version of the program that runs @language, in its own words: "Python 3.11.2". The first call starts a
+ * process and waits for it, 5 seconds at most; a program of the machine (bash, Node.js, Deno) is started in a
+ * sandbox. Empty if there is no answer. Lives as long as the engine. */
 const char *gb_engine_version(struct gb_engine *engine, enum gb_language language);
+/* Start that process now, if it has to be started, so that a later call of gb_engine_version has less to wait
+ * for. */
+void gb_engine_ask_version(struct gb_engine *engine, enum gb_language language);
 
 /* Readable when there is something to dispatch. */
 int gb_engine_fd(const struct gb_engine *engine);

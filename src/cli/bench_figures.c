@@ -32,6 +32,8 @@ bool bench_beside(const struct bench_subject *subject, const struct bench_peers 
 	size_t half = peers->half;
 	if (!samples_init(&bare, 2 * half) || !samples_init(&boxed, 2 * half))
 		return gb_fail(err, GB_ENOMEM, 0, "samples");
+	if (!peers->plain)
+		bare.n = 0;
 	if (!peers->wrapped)
 		boxed.n = 0;
 	bench_program(peers->plain, &bare, 0, half);

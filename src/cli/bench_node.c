@@ -31,12 +31,11 @@ bool bench_node(const struct bench_asked *asked, struct gb_err *err) {
 	struct bench_figures figures = {0};
 	struct bench_subject here = subject;
 	char node[PATH_MAX];
-	const char *named = asked->config->programs.node;
-	if (!gb_program_find(*named ? named : NULL, "node", node, sizeof node, err))
-		return false;
+	/* This one runs outside the sandbox, so what settings name is not for it. */
+	bool found = gb_program_search("node", node, sizeof node, NULL);
 	const char *const plain[] = {node, "-e", "1+1", NULL};
 	size_t n = asked->quick ? 20 : 100;
-	const struct bench_peers peers = {plain, NULL, n / 2};
+	const struct bench_peers peers = {found ? plain : NULL, NULL, n / 2};
 	here.config = asked->config;
 	pin_to(cpu_number(0));
 	bench_progress("a session");
@@ -44,7 +43,7 @@ bool bench_node(const struct bench_asked *asked, struct gb_err *err) {
 	bench_progress("single runs, and node -e");
 	ok = ok && bench_beside(&here, &peers, n, &figures, err);
 	bench_progress(NULL);
-	if (ok && !figures.plain_50)
+	if (ok && found && !figures.plain_50)
 		return gb_fail(err, GB_ESYSTEM, 0, "'%s -e 1+1' does not work here", node);
 	if (ok)
 		(asked->json ? print_json : print_table)(&figures);

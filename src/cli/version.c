@@ -26,12 +26,12 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	return true;
 }
 
-static void print_runtime(const char *name, bool json, bool first) {
+static void print_runtime(const char *name, enum gb_language language, bool json, bool first) {
 	char path[PATH_MAX], version[200];
 	struct gb_err err = {0};
 	bool found = gb_program_find(NULL, name, path, sizeof path, &err);
 	if (found)
-		gb_program_version(path, version, sizeof version);
+		gb_program_version(language, path, version, sizeof version);
 	if (!json) {
 		printf("%-8s %s\n", name, found ? path : err.message);
 		if (found)
@@ -51,7 +51,10 @@ static void print_runtime(const char *name, bool json, bool first) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	static const char *const programs[] = {"bash", "node", "deno"};
+	static const struct {
+		const char *name;
+		enum gb_language language;
+	} programs[] = {{"bash", GB_SHELL}, {"node", GB_NODE}, {"deno", GB_DENO}};
 	struct choice choice = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &choice);
 	if (parsed != PARSED)
@@ -60,7 +63,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (choice.json && choice.runtimes)
 		printf(",\"runtimes\":{");
 	for (size_t i = 0; i < GB_COUNT(programs) && choice.runtimes; i++)
-		print_runtime(programs[i], choice.json, i == 0);
+		print_runtime(programs[i].name, programs[i].language, choice.json, i == 0);
 	if (choice.json)
 		puts(choice.runtimes ? "}}" : "}");
 	return EXIT_OK;
@@ -71,7 +74,7 @@ const struct command command_version = {
     .synopsis = "[--runtimes] [--json]",
     .summary = "which Glovebox this is",
     .details = "Print the version; with --runtimes also where bash, Node.js and Deno were found, and which "
-	       "they are.",
+	       "they are: each is asked in a sandbox.",
     .flags = flags,
     .run = run,
 };

@@ -140,6 +140,8 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
 		gb_run_destroy(run);
 	gb_engine_let_settled_go(engine);
+	for (size_t i = 0; i < GB_RUNTIME_PROFILES; i++)
+		gb_question_finish(&engine->questions[i]);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);
 	gb_cgroup_destroy(engine->cgroup);

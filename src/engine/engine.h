@@ -82,6 +82,14 @@ struct gb_alarm {
 	void (*on_engine_end)(struct gb_alarm *alarm);
 };
 
+/* A program of the machine is asked for its version, by a run in an engine of its own. (version.c) */
+struct gb_question {
+	bool asked;
+	struct gb_engine *engine; /* or NULL: it could not be asked, or has answered */
+	struct gb_run *run;
+};
+void gb_question_finish(struct gb_question *question);
+
 struct gb_engine {
 	struct gb_engine_options options;
 	char *worker_dir;                          /* or NULL */
@@ -93,6 +101,7 @@ struct gb_engine {
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
 	char versions[GB_RUNTIME_PROFILES][80]; /* as far as they were asked for */
 	bool knows_version[GB_RUNTIME_PROFILES];
+	struct gb_question questions[GB_RUNTIME_PROFILES];
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
@@ -266,8 +275,8 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
     enum gb_runtime *ret, struct gb_err *err);
 /* Take in the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
-/* What is started for it: the machine's own program, or our worker. */
-bool gb_runtime_program(
+/* The worker program of Glovebox that is its zygote. */
+bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
 /* The full wall around its sandboxes. */
 bool gb_runtime_plan(

@@ -159,13 +159,6 @@ static bool find_program(
 	return gb_program_find(chosen, runtime->program, ret, n, err);
 }
 
-bool gb_runtime_program(
-    const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err) {
-	const struct runtime *runtime = &runtimes[which];
-	return runtime->program ? find_program(engine, runtime, ret, n, err)
-				: gb_worker_find(engine->worker_dir, runtime->worker, ret, n, err);
-}
-
 /* The machine's own program, under a name that the worker knows. Where it is linked against the machine's
  * libraries the loader must be startable as well. */
 static bool add_program(
@@ -230,6 +223,11 @@ static const struct runtime *find_runtime(enum gb_runtime which) {
 	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
 }
 
+bool gb_runtime_worker(
+    const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err) {
+	return gb_worker_find(engine->worker_dir, find_runtime(which)->worker, ret, n, err);
+}
+
 bool gb_runtime_plan(
     struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err) {
 	const struct runtime *runtime = find_runtime(which);
@@ -246,7 +244,7 @@ bool gb_runtime_start_behind(
 	const struct gb_engine_options *options = &engine->options;
 	const struct runtime *runtime = find_runtime(which);
 	char program[PATH_MAX];
-	if (!gb_worker_find(engine->worker_dir, runtime->worker, program, sizeof program, err))
+	if (!gb_runtime_worker(engine, which, program, sizeof program, err))
 		return false;
 	const struct gb_pool_options pool = {
 	    .program = program,

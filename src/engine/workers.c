@@ -58,21 +58,23 @@ static bool is_script(const char *path) {
 	return fd >= 0 && read(fd, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err) {
-	/* The file itself: links lead elsewhere in a room. */
-	char found[PATH_MAX] = "", whole[PATH_MAX];
-	if (!chosen)
-		chosen = chosen_by_environment(name);
-	if (chosen)
-		snprintf(found, sizeof found, "%s", chosen);
+/* The first of that name in a folder of PATH that is named absolutely: the working directory counts for
+ * nothing. */
+static void search_path(const char *name, char ret[PATH_MAX]) {
 	const char *path = getenv("PATH");
 	path = path ? path : "/usr/bin:/bin";
-	for (struct gb_str dir, rest = {path, strlen(path)}; !chosen && !*found && rest.n;) {
+	*ret = '\0';
+	for (struct gb_str dir, rest = {path, strlen(path)}; !*ret && rest.n;) {
 		gb_str_cut(&rest, ':', &dir);
-		snprintf(found, sizeof found, "%.*s/%s", (int)dir.n, dir.p, name);
-		if (dir.n == 0 || dir.p[0] != '/' || access(found, X_OK) != 0)
-			*found = '\0';
+		snprintf(ret, PATH_MAX, "%.*s/%s", (int)dir.n, dir.p, name);
+		if (dir.n == 0 || dir.p[0] != '/' || access(ret, X_OK) != 0)
+			*ret = '\0';
 	}
+}
+
+/* The file itself: links lead elsewhere in a room. */
+static bool resolve(const char *name, const char *found, char *ret, size_t n, struct gb_err *err) {
+	char whole[PATH_MAX];
 	if (!*found)
 		return gb_fail(
 		    err, GB_ENOENT, 0, "'%s' is not on PATH: install it, or say where it is", name);
@@ -85,4 +87,21 @@ bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, 
 		return gb_fail(err, GB_EINVAL, 0, "program '%s': its path is too long", found);
 	memcpy(ret, whole, strlen(whole) + 1);
 	return true;
+}
+
+bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err) {
+	char found[PATH_MAX];
+	if (!chosen)
+		chosen = chosen_by_environment(name);
+	if (chosen)
+		snprintf(found, sizeof found, "%s", chosen);
+	else
+		search_path(name, found);
+	return resolve(name, found, ret, n, err);
+}
+
+bool gb_program_search(const char *name, char *ret, size_t n, struct gb_err *err) {
+	char found[PATH_MAX];
+	search_path(name, found);
+	return resolve(name, found, ret, n, err);
 }

@@ -148,6 +148,7 @@ static bool start(struct gb_pass *pass, const struct gb_run_options *run, struct
 }
 
 void gb_pass_begin(struct gb_pass *pass) {
+	struct gb_engine *engine = pass->gate->engine;
 	struct gb_run_options run = pass->request.run;
 	struct gb_err err = {0};
 	run.on_log = on_log;
@@ -161,8 +162,11 @@ void gb_pass_begin(struct gb_pass *pass) {
 		return;
 	}
 	pass->state = GB_PASS_RUNNING;
-	if (start(pass, &run, &err))
+	if (start(pass, &run, &err)) {
+		/* The record will name it: it is found out while the code runs. */
+		gb_engine_ask_version(engine, run.language);
 		return;
+	}
 	gb_audit_cancel(pass->gate->audit, &pass->ticket);
 	gb_pass_refuse(pass,
 	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? "too_many"

@@ -43,6 +43,15 @@ if command -v node > /dev/null; then
   a() { run 0 version --runtimes --json && has "$out" '"node":{"path":"/'; }
   ok 'which runtimes there are' a
 fi
+# A program that the environment names: each of the commands that ask which version it is.
+cp "$GB_OUTSIDE_MARK" "$scratch/program" && chmod 755 "$scratch/program" "$scratch"
+a() { "$scratch/program" > /dev/null && [ -e "$scratch/program.ran" ] && rm "$scratch/program.ran"; }
+ok 'the mark works outside a sandbox' a
+a() { GLOVEBOX_NODE=$scratch/program GLOVEBOX_DENO=$scratch/program GLOVEBOX_BASH=$scratch/program run 0 version --runtimes --json && json "j['runtimes']['node'] == {'path': '$scratch/program', 'version': 'v1.2.3'}" && GLOVEBOX_NODE=$scratch/program run 3 doctor && [ ! -e "$scratch/program.ran" ]; }
+ok 'version and doctor start no program outside a sandbox' a
+chmod 700 "$scratch"
+a() { run 0 version --runtimes --json && json "j['runtimes']['bash']['version'].startswith('GNU bash, version ')" && { [ -z "$(command -v node)" ] || json "j['runtimes']['node']['version'] == '$(node --version 2> /dev/null)'"; }; }
+ok 'versions are those that the programs tell' a
 a() { run 2 run -l node --net x -e 1 && has "$err" 'net: is not for node'; }
 ok 'what a language has no use for is refused' a
 a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" && [ "$out" = "$(printf 'py\n42')" ]; }

@@ -28,6 +28,16 @@ if [ -n "$(command -v node)" ]; then
   ok 'modules and packages of Node.js' a
 fi
 
+cp "$GB_OUTSIDE_MARK" "$scratch/program" && chmod 755 "$scratch/program" "$scratch"
+a() {
+  local setting
+  for setting in node deno shell; do
+    run 0 execute -l "$setting" -e 1 --set stateDir="$scratch/marked" --set agent.enabled=true --set agent.autoApprove=true --set agent.allowedRuntimes=node,deno,shell --set "programs.$setting=$scratch/program" || return 1
+  done
+  run 0 audit list --json --set stateDir="$scratch/marked" && [ "$(printf '%s\n' "$out" | grep -c '"runtimeVersion":"v1.2.3"')" = 3 ] && run 3 bench --node --quick --set "programs.node=$scratch/program" && [ ! -e "$scratch/program.ran" ]
+}
+ok 'no program that they name is started outside a sandbox' a
+
 # --- what is kept ---
 configure "stateDir: $scratch/kept\naudit: {directory: $scratch/log}\nagent: {enabled: true, autoApprove: true}\n"
 a() { run 0 execute -l python -e 'print(1)' --purpose here && [ -e "$scratch/log/audit.db" ] && [ -e "$scratch/kept" ] && [ ! -e "$HOME/.local" ] && run 0 audit list --json && has "$out" '"purpose":"here"' && run 0 audit verify && run 0 energy && run 0 energy set 0.5 && has "$out" 0.5; }
