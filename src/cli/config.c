@@ -7,26 +7,20 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "cli/settings.h"
+#include "cli/config.h"
 #include "config/settings.h"
 #include "value/json.h"
 
 enum { TEXT_MAX = 8 << 20 };
 
-struct request {
-	const char *action, *operand;
-	struct settings_request settings;
-	bool json;
-};
-
 static const struct flag flags[] = {
     SETTINGS_FLAGS,
-    {"json", 0, NULL, "show: one JSON object"},
+    {"json", 0, NULL, "show, trusted: JSON objects, one in a line"},
     {0},
 };
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
-	struct request *request = data;
+	struct config_request *request = data;
 	if (flag && !settings_flag(&request->settings, flag, value))
 		request->json = true;
 	if (flag)
@@ -46,30 +40,45 @@ static int print(struct gb_buf *out) {
 
 static const char *const layers[] = {[GB_CONFIG_DEFAULT] = "default",
     [GB_CONFIG_FILE] = "file",
+    [GB_CONFIG_PROJECT] = "project",
     [GB_CONFIG_ENVIRONMENT] = "environment",
     [GB_CONFIG_FLAG] = "flag"};
 
 static void say_origin(
     struct gb_buf *out, const struct gb_setting *setting, const struct gb_config_origin *origin) {
-	if (origin->layer == GB_CONFIG_FILE)
+	if (origin->layer == GB_CONFIG_FILE || origin->layer == GB_CONFIG_PROJECT)
 		gb_buf_printf(out, "%s:%u", origin->place, origin->line);
 	else if (origin->layer == GB_CONFIG_ENVIRONMENT)
 		gb_buf_printf(out, "$%s", origin->place);
 	else if (origin->layer == GB_CONFIG_FLAG)
 		gb_buf_printf(out, "--set");
 	else
-		gb_buf_printf(out, origin->lowered ? "default, lowered to the maximum" : "default");
+		gb_buf_printf(out, "default");
+	if (origin->lowered)
+		gb_buf_printf(out, ", lowered to the maximum");
 	if (origin->name && strcmp(origin->name, setting->name) != 0)
 		gb_buf_printf(out, " as %s", origin->name);
+}
+
+static void print_files(const struct gb_config *config) {
+	const char *file = gb_config_file(config), *project = gb_config_project(config);
+	const char *const *warnings;
+	size_t n = gb_config_warnings(config, &warnings);
+	if (!file && !project)
+		printf("# no file: every value is a default, or from the environment\n");
+	if (file)
+		printf("# file: %s\n", file);
+	if (project)
+		printf("# project file%s: %s\n", gb_config_is_trusted(config) ? ", trusted" : "", project);
+	for (size_t i = 0; i < n; i++)
+		printf("# warning: %s\n", warnings[i]);
 }
 
 static int show_text(const struct gb_config *config) {
 	gb_auto_buf struct gb_buf value, origin;
 	gb_buf_init(&value, TEXT_MAX);
 	gb_buf_init(&origin, TEXT_MAX);
-	const char *file = gb_config_file(config);
-	printf("# %s%s\n", file ? "file: " : "no file: every value is a default, or from the environment",
-	    file ? file : "");
+	print_files(config);
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_config_origin *from = gb_config_origin(config, &gb_settings[i]);
 		gb_buf_clear(&value);
@@ -162,21 +171,31 @@ static void add_setting(
 		gb_buf_printf(out, ",\"place\":");
 		gb_json_append_string(out, gb_str_from(origin->place));
 	}
-	if (origin->layer == GB_CONFIG_FILE)
+	if (origin->line)
 		gb_buf_printf(out, ",\"line\":%u,\"column\":%u", origin->line, origin->column);
 	if (origin->name && strcmp(origin->name, setting->name) != 0)
 		gb_buf_printf(out, ",\"as\":\"%s\"", origin->name);
 	gb_buf_append_char(out, '}');
 }
 
+static void add_text(struct gb_buf *out, const char *text) {
+	if (text)
+		gb_json_append_string(out, gb_str_from(text));
+	else
+		gb_buf_printf(out, "null");
+}
+
 static int show_json(const struct gb_config *config) {
+	struct gb_config_list warnings;
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXT_MAX);
 	gb_buf_printf(&out, "{\"file\":");
-	if (gb_config_file(config))
-		gb_json_append_string(&out, gb_str_from(gb_config_file(config)));
-	else
-		gb_buf_printf(&out, "null");
+	add_text(&out, gb_config_file(config));
+	gb_buf_printf(&out, ",\"project\":");
+	add_text(&out, gb_config_project(config));
+	gb_buf_printf(&out, ",\"trusted\":%s,\"warnings\":", gb_config_is_trusted(config) ? "true" : "false");
+	warnings.n = gb_config_warnings(config, &warnings.items);
+	add_list(&out, &warnings);
 	gb_buf_printf(&out, ",\"settings\":[");
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		gb_buf_printf(&out, i ? "," : "");
@@ -186,7 +205,7 @@ static int show_json(const struct gb_config *config) {
 	return gb_buf_failed(&out) ? EXIT_REFUSED : print(&out);
 }
 
-static int show(const struct command *self, const struct request *request) {
+static int show(const struct command *self, const struct config_request *request) {
 	const struct gb_config *config = settings_load(self, &request->settings);
 	if (!config)
 		return EXIT_BAD_USE;
@@ -197,20 +216,23 @@ static int show(const struct command *self, const struct request *request) {
 
 /* --- the others --- */
 
-static int check(const struct command *self, const struct request *request) {
+static int check(const struct command *self, const struct config_request *request) {
 	struct settings_request settings = request->settings;
 	if (request->operand)
 		settings.file = request->operand;
 	const struct gb_config *config = settings_load(self, &settings);
 	if (!config)
 		return EXIT_BAD_USE;
-	const char *file = gb_config_file(config);
-	printf("%s: nothing is wrong with it\n", file ? file : "there is no file");
+	const char *file = gb_config_file(config), *project = gb_config_project(config);
+	if (file || !project)
+		printf("%s: nothing is wrong with it\n", file ? file : "there is no file");
+	if (project)
+		printf("%s: nothing is wrong with it\n", project);
 	gb_config_unref(config);
 	return EXIT_OK;
 }
 
-static int init(const struct command *self, const struct request *request) {
+static int init(const struct command *self, const struct config_request *request) {
 	const char *path = request->operand ? request->operand : "glovebox.yaml";
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXT_MAX);
@@ -226,10 +248,14 @@ static int init(const struct command *self, const struct request *request) {
 		return EXIT_REFUSED;
 	}
 	printf("%s: written; take away the # of what you want to change\n", path);
+	if (!request->operand)
+		printf("In this folder it is a project file, which may only tighten your own settings; yours "
+		       "are in\n"
+		       "~/.config/glovebox/glovebox.yaml. See 'glovebox config --help'.\n");
 	return EXIT_OK;
 }
 
-static int docs(const struct command *self, const struct request *request) {
+static int docs(const struct command *self, const struct config_request *request) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXT_MAX);
 	gb_settings_write_markdown(&out);
@@ -239,11 +265,12 @@ static int docs(const struct command *self, const struct request *request) {
 static int run(const struct command *self, int argc, char **argv) {
 	static const struct {
 		const char *name;
-		int (*run)(const struct command *self, const struct request *request);
+		int (*run)(const struct command *self, const struct config_request *request);
 		bool operand;
-	} actions[] = {
-	    {"show", show, false}, {"check", check, true}, {"init", init, true}, {"docs", docs, false}};
-	struct request request = {0};
+	} actions[] = {{"show", show, false}, {"check", check, true}, {"init", init, true},
+	    {"docs", docs, false}, {"trust", config_trust, true}, {"untrust", config_untrust, true},
+	    {"trusted", config_trusted, false}};
+	struct config_request request = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
@@ -255,25 +282,34 @@ static int run(const struct command *self, int argc, char **argv) {
 		complain(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);
 		return EXIT_BAD_USE;
 	}
-	complain(self, "say what to do: show, check, init or docs");
+	complain(self, "say what to do: show, check, init, docs, trust, untrust or trusted");
 	return EXIT_BAD_USE;
 }
 
 const struct command command_config = {
     .name = "config",
-    .synopsis = "show|check|init|docs [FILE]",
+    .synopsis = "show|check|init|docs|trust|untrust|trusted [FILE]",
     .summary = "the settings: which hold, and why",
     .details =
 	"  glovebox config show             each setting, its value, and where that comes from\n"
 	"  glovebox config check [FILE]     what is wrong with a file; the exit status is 2 if anything is\n"
 	"  glovebox config init [FILE]      write a file with every setting in it, as a comment\n"
 	"  glovebox config docs             all settings, as the table in docs/CONFIGURATION.md\n"
+	"  glovebox config trust [FILE]     show what ./glovebox.yaml grants, and obey it as long as it "
+	"stays "
+	"the same\n"
+	"  glovebox config untrust [FILE]   end that\n"
+	"  glovebox config trusted          the files that are trusted; current, changed, missing or unsafe\n"
 	"\n"
-	"The file is the first of: --config, $GLOVEBOX_CONFIG, ./glovebox.yaml,\n"
-	"$XDG_CONFIG_HOME/glovebox/glovebox.yaml, ~/.config/glovebox/glovebox.yaml,\n"
-	"/etc/glovebox/glovebox.yaml. The environment (GLOVEBOX_AGENT_ENABLED=true) goes before the file, "
-	"and\n"
-	"--set agent.enabled=true before both.",
+	"Your own file is the first of $XDG_CONFIG_HOME/glovebox/glovebox.yaml,\n"
+	"~/.config/glovebox/glovebox.yaml and /etc/glovebox/glovebox.yaml. A ./glovebox.yaml is the "
+	"project's:\n"
+	"it is read after yours, and may only tighten what yours says; what would grant something is "
+	"ignored\n"
+	"with a warning, until you trust the file. With --config FILE or $GLOVEBOX_CONFIG that file is the "
+	"only\n"
+	"one, and all of it holds. The environment (GLOVEBOX_AGENT_ENABLED=true) goes before files, and\n"
+	"--set agent.enabled=true before everything.",
     .flags = flags,
     .run = run,
 };

@@ -43,6 +43,7 @@ static void read_again(struct service *service) {
 		gb_config_unref(service->config);
 		service->config = gb_config_ref(config);
 		say_what_holds(service);
+		settings_warn(service->command, config);
 	} else {
 		complain(service->command, "settings stay as they were: %s", err.message);
 	}

@@ -106,7 +106,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct host host = {.service = {.command = self, .for_people = true, SERVICE_CLOSED},
+	/* It serves commands in all folders. */
+	struct host host = {
+	    .service = {.command = self, .for_people = true, .settings.no_project = true, SERVICE_CLOSED},
 	    .language = GB_TYPESCRIPT,
 	    .linger_ms = LINGER_MS,
 	    .timer_fd = -1,

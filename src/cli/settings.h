@@ -19,6 +19,7 @@ struct settings_request {
 	const char *file;
 	const char *set[SETTINGS_MAX];
 	size_t n_set;
+	bool no_project; /* of a process that serves all folders, or keeps state for them */
 };
 
 #define SETTINGS_FLAGS                                                                                       \
@@ -28,6 +29,11 @@ struct settings_request {
 
 /* Is @flag one of them? Then it is noted. */
 bool settings_flag(struct settings_request *request, const struct flag *flag, const char *value);
+/* Where these settings come from; the sources live as long as @request. A project file is trusted if the
+ * owner's state folder has it in its list. */
+struct gb_config_sources settings_sources(const struct settings_request *request);
+/* Show on stderr what was ignored in the project file. settings_load does so. */
+void settings_warn(const struct command *command, const struct gb_config *config);
 /* Load once more, as gb_config_reload does. */
 bool settings_reload(
     const struct settings_request *request, const struct gb_config **config, struct gb_err *err);

@@ -8,8 +8,10 @@
  *	gb_config_reload(&sources, &config, &err);	// another one; or the old one, and an error
  *	gb_config_unref(config);
  *
- * A setting has its value from the last of these that names it: its default, the file, the environment,
- *--set. Whoever keeps a snapshot over a reload takes a reference. The settings themselves: settings.c.
+ * A setting has its value from the last of these that names it: its default, the owner's file, the project
+ * file, the environment, --set. The project file is whatever ./glovebox.yaml the working directory has, so it
+ * may only tighten the owner's settings, unless the owner has trusted its very bytes. A caller that keeps a
+ * snapshot over a reload takes a reference. The settings themselves: settings.c.
  */
 #ifndef GB_CONFIG_CONFIG_H
 #define GB_CONFIG_CONFIG_H
@@ -21,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/str.h"
 
 enum gb_config_runtime {
 	GB_CONFIG_JAVASCRIPT, /* and TypeScript */
@@ -147,13 +150,24 @@ struct gb_config {
 	struct gb_config_limits limits[GB_CONFIG_RUNTIMES];
 };
 
+struct gb_config;
+
 struct gb_config_sources {
-	const char *file;       /* --config; NULL: it is looked for */
+	const char *file;       /* --config: the only file that is read; NULL: files are looked for */
 	const char *const *set; /* "name=value" of each --set */
 	size_t n_set;
 	char *const *environment; /* as environ is; NULL: none */
-	const char *text;         /* what stands in @file, which is then only a name; NULL: it is read */
+	const char *text; /* what stands in the owner's file, of which @file is then only the name; NULL: it
+			   * is read, and so is the project file */
 	size_t text_bytes;
+	bool no_project;          /* do not read a project file */
+	const char *project;      /* where it is; NULL: ./glovebox.yaml, if there is one */
+	const char *project_text; /* what stands in it; NULL: it is read */
+	size_t project_bytes;
+	/* Asked if the project file would grant something: does the owner trust @text, which was read from
+	 * @path (absolute, without links)? @owner is what holds without the project file. NULL: no. */
+	bool (*is_trusted)(const struct gb_config *owner, const char *path, struct gb_str text, void *data);
+	void *data;
 };
 
 /* *ret is the caller's, to unref. What is wrong is said with its place, the key, and what was expected. */
@@ -165,11 +179,17 @@ bool gb_config_reload(
 const struct gb_config *gb_config_ref(const struct gb_config *config);
 void gb_config_unref(const struct gb_config *config); /* NULL is fine */
 
-/* Where the file is: @sources->file, $GLOVEBOX_CONFIG, ./glovebox.yaml, then below $XDG_CONFIG_HOME,
- * ~/.config and /etc. The first two must be there; without any of the others @ret is empty. */
+/* Where the owner's file is: @sources->file, $GLOVEBOX_CONFIG, then below $XDG_CONFIG_HOME, ~/.config and
+ * /etc. The first two must be there; without any of the others @ret is empty. */
 bool gb_config_find(const struct gb_config_sources *sources, char ret[PATH_MAX], struct gb_err *err);
 
-enum gb_config_layer { GB_CONFIG_DEFAULT, GB_CONFIG_FILE, GB_CONFIG_ENVIRONMENT, GB_CONFIG_FLAG };
+enum gb_config_layer {
+	GB_CONFIG_DEFAULT,
+	GB_CONFIG_FILE,
+	GB_CONFIG_PROJECT,
+	GB_CONFIG_ENVIRONMENT,
+	GB_CONFIG_FLAG,
+};
 
 /* Where a setting has its value from. */
 struct gb_config_origin {
@@ -177,7 +197,7 @@ struct gb_config_origin {
 	const char *place; /* the file, or the variable; or NULL */
 	const char *name;  /* the key, as it was written there; NULL for a default */
 	unsigned line, column;
-	bool lowered; /* a default that was above the maximum that was set */
+	bool lowered; /* it was above the maximum that another source has set */
 };
 
 struct gb_setting;
@@ -185,8 +205,15 @@ const struct gb_config_origin *gb_config_origin(
     const struct gb_config *config, const struct gb_setting *setting);
 /* Has anybody given the setting of this name a value? */
 bool gb_config_is_set(const struct gb_config *config, const char *name);
-/* The file that was read, or NULL. */
+/* The owner's file that was read, or NULL. */
 const char *gb_config_file(const struct gb_config *config);
+/* The project file that was read, or NULL. */
+const char *gb_config_project(const struct gb_config *config);
+/* Does the owner trust it? False also if it grants nothing, and so was not asked about. */
+bool gb_config_is_trusted(const struct gb_config *config);
+/* What was ignored in the project file, or why all of it was: texts for people, with file, line and column.
+ * The caller shows them. */
+size_t gb_config_warnings(const struct gb_config *config, const char *const **ret);
 
 /* Append what an agent's model is to be told of running code, as Markdown; nothing if that is disabled. */
 void gb_config_prompt(const struct gb_config *config, struct gb_buf *out);

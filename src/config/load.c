@@ -1,5 +1,6 @@
 /* From the sources to one snapshot. */
-#include <stdatomic.h>
+#include "config/load.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -9,69 +10,52 @@
 
 enum {
 	SNAPSHOT_MAX = 32 << 20,
-	PLACE_MAX = 200,
 	VALUE_MAX = 4 << 20, /* as text; more than there can be */
 	MAX_KEYS = 512,      /* of one mapping */
 };
 
-/* A snapshot, and what is known about it. */
-struct snapshot {
-	struct gb_config config;
-	struct gb_arena arena;
-	atomic_uint references;
-	const char *file;
-	struct gb_config_origin *origins;
-};
-
-struct loading {
-	struct snapshot *snapshot;
-	struct gb_config scratch; /* where a value is read before it is known to be welcome */
-	const struct gb_config_sources *sources;
-	const char *home;
-	struct gb_err *err;
-};
-
-static struct snapshot *snapshot_of(const struct gb_config *config) {
-	return (struct snapshot *)((char *)(uintptr_t)config - offsetof(struct snapshot, config));
+static struct gb_snapshot *snapshot_of(const struct gb_config *config) {
+	return (struct gb_snapshot *)((char *)(uintptr_t)config - offsetof(struct gb_snapshot, config));
 }
 
-static struct gb_config_origin *origin_of(struct loading *l, const struct gb_setting *setting) {
-	return &l->snapshot->origins[setting - gb_settings];
+static struct gb_config_origin *origin_of(struct gb_loading *l, const struct gb_setting *setting) {
+	return &l->origins[setting - gb_settings];
 }
 
 /* --- what is wrong, and where --- */
 
-/* A long path is told by its end. */
-static const char *shorten(const char *path) {
+const char *gb_config_shorten(const char *path) {
 	size_t n = strlen(path);
 	return n > 120 ? path + n - 120 : path;
 }
 
-static const char *place_text(const struct gb_config_origin *at, char ret[PLACE_MAX]) {
-	if (at->layer == GB_CONFIG_FILE)
-		snprintf(ret, PLACE_MAX, "%s:%u:%u", shorten(at->place), at->line, at->column);
+const char *gb_config_place_text(const struct gb_config_origin *at, char ret[GB_CONFIG_PLACE_MAX]) {
+	if (at->layer == GB_CONFIG_FILE || at->layer == GB_CONFIG_PROJECT)
+		snprintf(
+		    ret, GB_CONFIG_PLACE_MAX, "%s:%u:%u", gb_config_shorten(at->place), at->line, at->column);
 	else if (at->layer == GB_CONFIG_ENVIRONMENT)
-		snprintf(ret, PLACE_MAX, "$%s", at->place);
+		snprintf(ret, GB_CONFIG_PLACE_MAX, "$%s", at->place);
 	else
-		snprintf(ret, PLACE_MAX, "%s", at->layer == GB_CONFIG_FLAG ? "--set" : "default");
+		snprintf(ret, GB_CONFIG_PLACE_MAX, "%s", at->layer == GB_CONFIG_FLAG ? "--set" : "default");
 	return ret;
 }
 
-static bool fail_unknown(struct loading *l, const struct gb_config_origin *at, const char *name) {
-	char place[PLACE_MAX], near[GB_SETTING_NAME_MAX], quoted[GB_CONFIG_QUOTED_MAX];
+static bool fail_unknown(struct gb_loading *l, const struct gb_config_origin *at, const char *name) {
+	char place[GB_CONFIG_PLACE_MAX], near[GB_SETTING_NAME_MAX], quoted[GB_CONFIG_QUOTED_MAX];
 	const char *meant = gb_setting_nearest(name, near);
-	return gb_fail(l->err, GB_EINVAL, 0, "%s: there is no setting %s%s%s%s", place_text(at, place),
-	    gb_config_quote(gb_str_from(name), quoted), meant ? "; did you mean '" : "; ",
-	    meant ? meant : "see 'glovebox config docs'", meant ? "'?" : "");
+	return gb_fail(l->err, GB_EINVAL, 0, "%s: there is no setting %s%s%s%s",
+	    gb_config_place_text(at, place), gb_config_quote(gb_str_from(name), quoted),
+	    meant ? "; did you mean '" : "; ", meant ? meant : "see 'glovebox config docs'",
+	    meant ? "'?" : "");
 }
 
 /* The same setting by two names, or twice on the command line. */
 static bool fail_twice(
-    struct loading *l, const struct gb_config_origin *before, const struct gb_config_origin *now) {
-	char one[PLACE_MAX], two[PLACE_MAX];
+    struct gb_loading *l, const struct gb_config_origin *before, const struct gb_config_origin *now) {
+	char one[GB_CONFIG_PLACE_MAX], two[GB_CONFIG_PLACE_MAX];
 	return gb_fail(l->err, GB_EINVAL, 0,
 	    "%s: %s is given a second time, with another value; the first is %s at %s; keep one of them",
-	    place_text(now, two), now->name, before->name, place_text(before, one));
+	    gb_config_place_text(now, two), now->name, before->name, gb_config_place_text(before, one));
 }
 
 /* --- one value --- */
@@ -86,36 +70,36 @@ bool gb_setting_same(const struct gb_setting *setting, const struct gb_config *a
 }
 
 static bool accept(
-    struct loading *l, const struct gb_setting *setting, const struct gb_config_origin *origin) {
+    struct gb_loading *l, const struct gb_setting *setting, const struct gb_config_origin *origin) {
 	struct gb_config_origin *before = origin_of(l, setting);
-	if (before->layer == origin->layer && before->name &&
-	    !gb_setting_same(setting, &l->snapshot->config, &l->scratch))
+	if (before->layer == origin->layer && before->name && origin->name &&
+	    !gb_setting_same(setting, l->config, &l->scratch))
 		return fail_twice(l, before, origin);
-	gb_setting_copy(setting, &l->scratch, &l->snapshot->config);
+	gb_setting_copy(setting, &l->scratch, l->config);
 	*before = *origin;
 	return true;
 }
 
 /* @node, or else @text, is what was written. */
-static bool give(struct loading *l, const struct gb_setting *setting, enum gb_setting_unit unit,
+static bool give(struct gb_loading *l, const struct gb_setting *setting, enum gb_setting_unit unit,
     const struct gb_config_origin *origin, const struct gb_yaml *node, const char *text) {
 	struct gb_setting_read read = {
 	    .setting = setting, .unit = unit, .arena = &l->snapshot->arena, .home = l->home};
 	if (node ? gb_setting_read(&read, node, &l->scratch) : gb_setting_read_text(&read, text, &l->scratch))
 		return accept(l, setting, origin);
 	struct gb_config_origin at = *origin;
-	char place[PLACE_MAX];
+	char place[GB_CONFIG_PLACE_MAX];
 	if (node && read.at) {
 		at.line = read.at->line;
 		at.column = read.at->column;
 	}
-	return gb_fail(
-	    l->err, GB_EINVAL, 0, "%s: %s: %s", place_text(&at, place), origin->name, read.problem);
+	return gb_fail(l->err, GB_EINVAL, 0, "%s: %s: %s", gb_config_place_text(&at, place),
+	    origin->name ? origin->name : setting->name, read.problem);
 }
 
 /* --- the defaults --- */
 
-static bool give_defaults(struct loading *l) {
+static bool give_defaults(struct gb_loading *l) {
 	for (size_t i = 0; i < gb_settings_count; i++)
 		if (!give(l, &gb_settings[i], GB_UNIT_USUAL, &(struct gb_config_origin){0}, NULL,
 			gb_settings[i].fallback))
@@ -126,19 +110,17 @@ static bool give_defaults(struct loading *l) {
 /* --- the file --- */
 
 static bool give_mapping(
-    struct loading *l, const struct gb_yaml *mapping, const char *prefix, unsigned depth);
+    struct gb_loading *l, const struct gb_yaml *mapping, const char *prefix, unsigned depth);
 
 static bool give_item(
-    struct loading *l, const struct gb_yaml_item *item, const char *prefix, unsigned depth) {
+    struct gb_loading *l, const struct gb_yaml_item *item, const char *prefix, unsigned depth) {
 	char path[2 * GB_CONFIG_TEXT_MAX];
-	struct gb_config_origin at = {.layer = GB_CONFIG_FILE,
-	    .place = l->snapshot->file,
-	    .line = item->key->line,
-	    .column = item->key->column};
-	char place[PLACE_MAX];
+	struct gb_config_origin at = {
+	    .layer = l->layer, .place = l->place, .line = item->key->line, .column = item->key->column};
+	char place[GB_CONFIG_PLACE_MAX];
 	if (!gb_config_is_text(item->key->text))
 		return gb_fail(l->err, GB_EINVAL, 0, "%s: this is no key: too long, or not a text",
-		    place_text(&at, place));
+		    gb_config_place_text(&at, place));
 	snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", item->key->text.p);
 	enum gb_setting_unit unit;
 	const struct gb_setting *setting = gb_setting_find(path, &unit);
@@ -154,7 +136,8 @@ static bool give_item(
 	if (item->value->kind == GB_YAML_MAPPING)
 		return give_mapping(l, item->value, path, depth + 1);
 	return gb_fail(l->err, GB_EINVAL, 0, "%s: %s: expected settings below it, found %s",
-	    place_text(&at, place), path, item->value->kind == GB_YAML_SEQUENCE ? "a list" : "a value");
+	    gb_config_place_text(&at, place), path,
+	    item->value->kind == GB_YAML_SEQUENCE ? "a list" : "a value");
 }
 
 /* NULL if each key is there once. */
@@ -167,8 +150,8 @@ static const struct gb_yaml_item *earlier_key(
 }
 
 static bool give_mapping(
-    struct loading *l, const struct gb_yaml *mapping, const char *prefix, unsigned depth) {
-	const char *file = shorten(l->snapshot->file);
+    struct gb_loading *l, const struct gb_yaml *mapping, const char *prefix, unsigned depth) {
+	const char *file = gb_config_shorten(l->place);
 	char quoted[GB_CONFIG_QUOTED_MAX];
 	if (mapping->n > MAX_KEYS || depth > GB_YAML_MAX_DEPTH)
 		return gb_fail(l->err, GB_ELIMIT, 0, "%s:%u:%u: more keys than there are settings", file,
@@ -186,9 +169,9 @@ static bool give_mapping(
 	return true;
 }
 
-static bool give_text(struct loading *l, struct gb_str text) {
+bool gb_loading_text(struct gb_loading *l, struct gb_str text) {
 	struct gb_yaml *root = NULL;
-	const char *file = shorten(l->snapshot->file);
+	const char *file = gb_config_shorten(l->place);
 	if (!gb_yaml_read(&l->snapshot->arena, file, text, &root, l->err))
 		return false;
 	if (!root || gb_yaml_is_null(root))
@@ -200,7 +183,7 @@ static bool give_text(struct loading *l, struct gb_str text) {
 	return give_mapping(l, root, "", 0);
 }
 
-static bool give_file(struct loading *l) {
+static bool give_file(struct gb_loading *l) {
 	const struct gb_config_sources *sources = l->sources;
 	char path[PATH_MAX] = "";
 	if (sources->text)
@@ -209,20 +192,25 @@ static bool give_file(struct loading *l) {
 		return false;
 	if (!*path)
 		return true;
-	l->snapshot->file = gb_arena_copy(&l->snapshot->arena, gb_str_from(path));
-	if (!l->snapshot->file)
+	l->snapshot->file = l->place = gb_arena_copy(&l->snapshot->arena, gb_str_from(path));
+	l->layer = GB_CONFIG_FILE;
+	if (!l->place)
 		return gb_fail(l->err, GB_ENOMEM, 0, "there is no memory for the settings");
 	if (sources->text)
-		return give_text(l, (struct gb_str){sources->text, sources->text_bytes});
+		return gb_loading_text(l, (struct gb_str){sources->text, sources->text_bytes});
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, GB_YAML_MAX_BYTES);
-	bool named = sources->file || gb_config_getenv(sources->environment, GB_CONFIG_VARIABLE);
-	return gb_config_read_file(path, !named, &text, l->err) && give_text(l, gb_buf_str(&text));
+	bool read = gb_config_names_file(sources)
+			? gb_place_read_named(path, &text, l->err)
+			: gb_place_read(path, &text, &l->file_place, l->err) == GB_PLACE_READ;
+	if (!read && !l->err->code)
+		gb_fail(l->err, GB_ENOENT, 0, "%s: was there, and is gone", gb_config_shorten(path));
+	return read && gb_loading_text(l, gb_buf_str(&text));
 }
 
 /* --- the environment and the command line --- */
 
-static bool give_environment(struct loading *l) {
+static bool give_environment(struct gb_loading *l) {
 	char variable[GB_SETTING_NAME_MAX];
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		gb_setting_variable(&gb_settings[i], variable);
@@ -240,7 +228,7 @@ static bool give_environment(struct loading *l) {
 	return true;
 }
 
-static bool give_flag(struct loading *l, const char *text) {
+static bool give_flag(struct gb_loading *l, const char *text) {
 	struct gb_config_origin at = {.layer = GB_CONFIG_FLAG};
 	struct gb_str rest = gb_str_from(text), head;
 	if (!gb_str_cut(&rest, '=', &head)) {
@@ -257,7 +245,7 @@ static bool give_flag(struct loading *l, const char *text) {
 	return setting ? give(l, setting, unit, &at, NULL, rest.p) : fail_unknown(l, &at, at.name);
 }
 
-static bool give_flags(struct loading *l) {
+static bool give_flags(struct gb_loading *l) {
 	for (size_t i = 0; i < l->sources->n_set; i++)
 		if (!give_flag(l, l->sources->set[i]))
 			return false;
@@ -266,26 +254,33 @@ static bool give_flags(struct loading *l) {
 
 /* --- settings that bound each other --- */
 
-static bool check_bound(struct loading *l, const struct gb_setting *setting) {
+/* A default is lowered to a maximum that was set. So is a value of one file to the maximum of the other:
+ * neither author knew of it. */
+static bool is_lowered(const struct gb_config_origin *origin, const struct gb_config_origin *bound) {
+	bool by_project = origin->layer == GB_CONFIG_PROJECT, to_project = bound->layer == GB_CONFIG_PROJECT;
+	return !origin->name || (origin->layer <= GB_CONFIG_PROJECT && by_project != to_project);
+}
+
+static bool check_bound(struct gb_loading *l, const struct gb_setting *setting) {
 	enum gb_setting_unit unit;
 	const struct gb_setting *bound = setting->at_most ? gb_setting_find(setting->at_most, &unit) : NULL;
-	struct gb_config *config = &l->snapshot->config;
+	struct gb_config *config = l->config;
 	if (!bound || gb_setting_number(setting, config) <= gb_setting_number(bound, config))
 		return true;
 	struct gb_config_origin *origin = origin_of(l, setting);
-	if (!origin->name) {
-		/* Nobody wants more than the maximum: it is only our default that is above. */
+	if (is_lowered(origin, origin_of(l, bound))) {
 		memcpy((char *)config + setting->offset, (char *)config + bound->offset,
 		    setting->type == GB_SETTING_COUNT ? sizeof(unsigned) : sizeof(uint64_t));
 		origin->lowered = true;
 		return true;
 	}
-	char one[PLACE_MAX], two[PLACE_MAX];
-	return gb_fail(l->err, GB_EINVAL, 0, "%s: %s: more than %s allows (%s)", place_text(origin, one),
-	    origin->name, bound->name, place_text(origin_of(l, bound), two));
+	char one[GB_CONFIG_PLACE_MAX], two[GB_CONFIG_PLACE_MAX];
+	return gb_fail(l->err, GB_EINVAL, 0, "%s: %s: more than %s allows (%s)",
+	    gb_config_place_text(origin, one), origin->name, bound->name,
+	    gb_config_place_text(origin_of(l, bound), two));
 }
 
-static bool check_bounds(struct loading *l) {
+static bool check_bounds(struct gb_loading *l) {
 	for (size_t i = 0; i < gb_settings_count; i++)
 		if (!check_bound(l, &gb_settings[i]))
 			return false;
@@ -294,14 +289,14 @@ static bool check_bounds(struct loading *l) {
 
 /* --- snapshots --- */
 
-static void destroy(struct snapshot *snapshot) {
+static void destroy(struct gb_snapshot *snapshot) {
 	gb_arena_finish(&snapshot->arena);
 	free(snapshot->origins);
 	free(snapshot);
 }
 
-static struct snapshot *create(struct gb_err *err) {
-	struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+static struct gb_snapshot *create(struct gb_err *err) {
+	struct gb_snapshot *snapshot = calloc(1, sizeof *snapshot);
 	if (!snapshot || !(snapshot->origins = calloc(gb_settings_count, sizeof *snapshot->origins))) {
 		free(snapshot);
 		gb_fail(err, GB_ENOMEM, 0, "there is no memory for the settings");
@@ -314,16 +309,20 @@ static struct snapshot *create(struct gb_err *err) {
 
 bool gb_config_load(
     const struct gb_config_sources *sources, const struct gb_config **ret, struct gb_err *err) {
-	struct snapshot *snapshot = create(err);
+	struct gb_snapshot *snapshot = create(err);
 	if (!snapshot)
 		return false;
 	const char *home = gb_config_getenv(sources->environment, "HOME");
-	struct loading l = {.snapshot = snapshot,
+	struct gb_err unsaid = {0}; /* what is wrong is looked at here as well */
+	struct gb_loading l = {.snapshot = snapshot,
+	    .config = &snapshot->config,
+	    .origins = snapshot->origins,
 	    .sources = sources,
 	    .home = home && home[0] == '/' ? home : NULL,
-	    .err = err};
-	if (!give_defaults(&l) || !give_file(&l) || !give_environment(&l) ||
-	    !gb_config_check_environment(sources->environment, err) || !give_flags(&l) || !check_bounds(&l)) {
+	    .err = err ? err : &unsaid};
+	if (!give_defaults(&l) || !give_file(&l) || !gb_loading_project(&l) || !give_environment(&l) ||
+	    !gb_config_check_environment(sources->environment, l.err) || !give_flags(&l) ||
+	    !check_bounds(&l)) {
 		destroy(snapshot);
 		return false;
 	}
@@ -364,4 +363,17 @@ bool gb_config_is_set(const struct gb_config *config, const char *name) {
 
 const char *gb_config_file(const struct gb_config *config) {
 	return snapshot_of(config)->file;
+}
+
+const char *gb_config_project(const struct gb_config *config) {
+	return snapshot_of(config)->project;
+}
+
+bool gb_config_is_trusted(const struct gb_config *config) {
+	return snapshot_of(config)->trusted;
+}
+
+size_t gb_config_warnings(const struct gb_config *config, const char *const **ret) {
+	*ret = snapshot_of(config)->warnings;
+	return snapshot_of(config)->n_warnings;
 }

@@ -17,8 +17,9 @@ static void write_aliases(const struct gb_setting *setting, struct gb_buf *out) 
 }
 
 void gb_settings_write_markdown(struct gb_buf *out) {
-	gb_buf_printf(out, "| setting, variable | type | default | range | meaning | also accepted |\n"
-			   "| --- | --- | --- | --- | --- | --- |\n");
+	gb_buf_printf(out,
+	    "| setting, variable | type | default | range | meaning | a project file may | also accepted |\n"
+	    "| --- | --- | --- | --- | --- | --- | --- |\n");
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
 		char variable[GB_SETTING_NAME_MAX];
@@ -30,7 +31,7 @@ void gb_settings_write_markdown(struct gb_buf *out) {
 		gb_setting_write_range(setting, out);
 		if (setting->at_most)
 			gb_buf_printf(out, ", at most `%s`", strrchr(setting->at_most, '.') + 1);
-		gb_buf_printf(out, " | %s | ", setting->help);
+		gb_buf_printf(out, " | %s | %s | ", setting->help, gb_setting_project_text(setting));
 		write_aliases(setting, out);
 		gb_buf_printf(out, " |\n");
 	}

@@ -1,14 +1,11 @@
 #include "config/search.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/io.h"
 #include "config/settings.h"
 #include "config/values.h"
 
@@ -27,12 +24,17 @@ static bool exists(const char *path) {
 	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* Is it there? Then @ret has it. What cannot be looked at is not passed over: it may have been meant. */
+/* Is it there? Then @ret has it. What cannot be looked at is not passed over: it may have been meant. A
+ * relative path would make any working directory the owner's. */
 static bool try_place(char ret[PATH_MAX], const char *folder, const char *below) {
-	if (!folder)
+	if (!folder || folder[0] != '/')
 		return false;
 	int n = snprintf(ret, PATH_MAX, "%s%s", folder, below);
 	return n < PATH_MAX && exists(ret);
+}
+
+bool gb_config_names_file(const struct gb_config_sources *sources) {
+	return sources->file || gb_config_getenv(sources->environment, GB_CONFIG_VARIABLE);
 }
 
 bool gb_config_find(const struct gb_config_sources *sources, char ret[PATH_MAX], struct gb_err *err) {
@@ -49,39 +51,13 @@ bool gb_config_find(const struct gb_config_sources *sources, char ret[PATH_MAX],
 		memcpy(ret, named, strlen(named) + 1);
 		return true;
 	}
-	if (try_place(ret, ".", "/" FILE_NAME) ||
-	    try_place(
+	if (try_place(
 		ret, gb_config_getenv(sources->environment, "XDG_CONFIG_HOME"), "/glovebox/" FILE_NAME) ||
 	    try_place(ret, gb_config_getenv(sources->environment, "HOME"), "/.config/glovebox/" FILE_NAME) ||
 	    try_place(ret, "/etc", "/glovebox/" FILE_NAME))
 		return true;
 	ret[0] = '\0';
 	return true;
-}
-
-/* A folder that one happens to be in can be somebody else's. */
-static bool check_owner(const char *path, int fd, struct gb_err *err) {
-	struct stat st;
-	if (fstat(fd, &st) < 0)
-		return gb_fail(err, GB_ESYSTEM, errno, "stat '%s'", path);
-	if (!S_ISREG(st.st_mode))
-		return gb_fail(err, GB_EINVAL, 0, "%s: is not a file", path);
-	if (st.st_uid != 0 && st.st_uid != geteuid())
-		return gb_fail(err, GB_EINVAL, 0, "%s: belongs to another user; if you trust it: --config %s",
-		    path, path);
-	if (st.st_mode & S_IWOTH)
-		return gb_fail(err, GB_EINVAL, 0,
-		    "%s: everybody can write to it; 'chmod o-w' it, or if you trust it: --config", path);
-	return true;
-}
-
-bool gb_config_read_file(const char *path, bool found, struct gb_buf *text, struct gb_err *err) {
-	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
-	if (found && !check_owner(path, fd, err))
-		return false;
-	return gb_read_to_end(fd, path, text, err);
 }
 
 /* Variables with our prefix that are not settings. */

@@ -10,10 +10,10 @@
 /* As getenv, but of @environment; NULL also if it is empty. */
 const char *gb_config_getenv(char *const *environment, const char *name);
 
+/* Does --config or $GLOVEBOX_CONFIG name the one file to read? */
+bool gb_config_names_file(const struct gb_config_sources *sources);
+
 /* A variable that begins with GLOVEBOX_ and is nothing to us is a mistake, and is named. */
 bool gb_config_check_environment(char *const *environment, struct gb_err *err);
-
-/* @found: nobody named it, it was found where it lies; then it must be the user's own, or root's. */
-bool gb_config_read_file(const char *path, bool found, struct gb_buf *text, struct gb_err *err);
 
 #endif

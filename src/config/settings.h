@@ -41,6 +41,19 @@ struct gb_setting_alias {
 	enum gb_setting_unit unit;
 };
 
+/*
+ * What ./glovebox.yaml may do with a setting, as long as the user has not trusted that file: only what cannot
+ * give code, agents or the file's author anything that the owner's settings do not give. A setting that does
+ * not say is not for project files.
+ */
+enum gb_setting_project {
+	GB_PROJECT_NEVER,
+	GB_PROJECT_LOWER,  /* a lower number; a boolean only to false; masking only to more of it */
+	GB_PROJECT_HIGHER, /* a higher number; a boolean only to true */
+	GB_PROJECT_SUBSET, /* a list of what is allowed: only items that the owner's list has */
+	GB_PROJECT_ADD,    /* a list of what is refused or masked: its items are added to the owner's */
+};
+
 enum { GB_SETTING_ALIASES = 3, GB_SETTING_NAME_MAX = 96 };
 
 struct gb_setting {
@@ -52,6 +65,10 @@ struct gb_setting {
 	const char *at_most;  /* the setting that is its maximum, or NULL */
 	struct gb_setting_alias aliases[GB_SETTING_ALIASES];
 	const char *help; /* one line */
+	enum gb_setting_project project;
+	/* It makes no difference to what an agent's code is, does, reaches or shows: trust that was given to
+	 * a session stays when it changes. A setting that does not say ends it. */
+	bool apart;
 };
 
 extern const struct gb_setting gb_settings[];
@@ -77,6 +94,17 @@ double gb_setting_number(const struct gb_setting *setting, const struct gb_confi
 const char *gb_setting_type_name(const struct gb_setting *setting);
 /* "1 to 100", in the units of the type; nothing if everything will do. */
 void gb_setting_write_range(const struct gb_setting *setting, struct gb_buf *out);
+
+/* May a project file give the setting the value that it has in @project, where the owner's settings are
+ * @owner? (tighten.c) */
+bool gb_setting_may(
+    const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project);
+/* Give the setting in @owner its value in @project, which it may have; lists are merged in @arena. False if
+ * there is no memory, or if a merged list is too long. */
+bool gb_setting_tighten(const struct gb_setting *setting, struct gb_config *owner,
+    const struct gb_config *project, struct gb_arena *arena);
+/* What a project file may do, as in "a project file may only lower it". */
+const char *gb_setting_project_text(const struct gb_setting *setting);
 
 /* The table for docs/CONFIGURATION.md. */
 void gb_settings_write_markdown(struct gb_buf *out);

@@ -6,8 +6,9 @@ export LC_ALL=C.UTF-8
 limit=120
 for variable in ${!GLOVEBOX_*}; do unset "$variable"; done
 export HOME=$scratch/home XDG_CONFIG_HOME=$scratch/xdg XDG_RUNTIME_DIR=$scratch
-mkdir -p "$HOME" "$scratch/work" && cd "$scratch/work" || exit 1
-configure() { printf '%b' "$1" > glovebox.yaml; }
+file=$XDG_CONFIG_HOME/glovebox/glovebox.yaml
+mkdir -p "$HOME" "$(dirname "$file")" "$scratch/work" && cd "$scratch/work" || exit 1
+configure() { printf '%b' "$1" > "$file"; }
 
 # --- run ---
 configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 20s, memory: 8M, maxMemory: 32M}, python: {output: 1K}}\n'
@@ -16,7 +17,7 @@ ok 'a run that asks for nothing has what is set' a
 configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 500ms, maxMemory: 32M}}\n'
 a() { run 2 run -e 1 --timeout 501ms && has "$err" 'the setting limits.javascript.maxTimeout allows, which is 500' && run 2 run -e 1 --memory 33M && has "$err" limits.javascript.maxMemory && run 124 run -e 'for(;;);' --timeout 500ms && run 124 run -e 'for(;;);' --timeout 700ms --set limits.javascript.maxTimeout=5s; }
 ok 'one that asks for more is told which setting forbids it' a
-a() { configure 'limits: {javascript: {timeout: soon}}\n' && run 2 run -e 1 && has "$err" './glovebox.yaml:1:32: limits.javascript.timeout: expected a duration' && run 0 run -e 1 --config /dev/null && run 2 run -e 1 --config /dev/null --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 2 stdio && run 2 bench && run 2 audit list && run 2 secrets list; }
+a() { configure 'limits: {javascript: {timeout: soon}}\n' && run 2 run -e 1 && has "$err" 'xdg/glovebox/glovebox.yaml:1:32: limits.javascript.timeout: expected a duration' && run 0 run -e 1 --config /dev/null && run 2 run -e 1 --config /dev/null --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 2 stdio && run 2 bench && run 2 audit list && run 2 secrets list; }
 ok 'a mistake in them is an error everywhere' a
 configure 'python: {profiles: {texts: [difflib, textwrap]}}\nprograms: {shell: /nowhere/bash}\n'
 a() { run 0 run -l python --profile texts -e 'import sys; "difflib" in sys.modules' && [ "$out" = true ] && run 2 run -l python --profile others -e 1 && run 3 run -l shell -e 'echo 1' && has "$err" /nowhere/bash && run 0 run -l shell -e 'echo 1' --set programs.shell= && [ "$out" = 1 ] && run 3 bench --shell --quick && has "$err" /nowhere/bash; }
@@ -42,7 +43,7 @@ ok 'no program that they name is started outside a sandbox' a
 configure "stateDir: $scratch/kept\naudit: {directory: $scratch/log}\nagent: {enabled: true, autoApprove: true}\n"
 a() { run 0 execute -l python -e 'print(1)' --purpose here && [ -e "$scratch/log/audit.db" ] && [ -e "$scratch/kept" ] && [ ! -e "$HOME/.local" ] && run 0 audit list --json && has "$out" '"purpose":"here"' && run 0 audit verify && run 0 energy && run 0 energy set 0.5 && has "$out" 0.5; }
 ok 'audit and energy look where the settings say' a
-a() { run 1 audit list --set audit.directory="$scratch/empty" && has "$err" "$scratch/empty" && run 0 audit list --json --dir "$scratch/log" && has "$out" here && run 0 audit list --json --config /dev/null --set audit.directory="$scratch/log" && has "$out" here && (cd / && run 1 audit list && has "$err" "$HOME/.local/state/glovebox" && run 0 audit list --json --config "$scratch/work/glovebox.yaml" && has "$out" here); }
+a() { run 1 audit list --set audit.directory="$scratch/empty" && has "$err" "$scratch/empty" && run 0 audit list --json --dir "$scratch/log" && has "$out" here && run 0 audit list --json --config /dev/null --set audit.directory="$scratch/log" && has "$out" here && XDG_CONFIG_HOME=$scratch run 1 audit list && has "$err" "$HOME/.local/state/glovebox" && XDG_CONFIG_HOME=$scratch run 0 audit list --json --config "$file" && has "$out" here; }
 ok 'or another folder, another file, another setting' a
 a() { echo shy-of-light > "$scratch/in" && stdin=$scratch/in run 0 secrets add PET --stdin && has "$err" "$scratch/kept" && [ -e "$scratch/kept/secrets" ] && run 0 secrets list && [ "$out" = PET ] && run 0 run -l python -e 'print("shy-of-" + "light")' && [ "$out" = '***' ] && run 0 secrets list --set stateDir="$scratch/other" && [ -z "$out" ] && [ ! -e "$HOME/.local" ] && [ ! -e "$scratch/other" ]; }
 ok 'so do secrets' a

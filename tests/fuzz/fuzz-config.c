@@ -1,4 +1,5 @@
-/* Whatever is accepted as settings can be written, and is then read as the same. */
+/* Whatever is accepted as settings can be written, and is then read as the same. As a project file it is
+ * accepted too, and loosens nothing. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -20,9 +21,30 @@ static void write_all(const struct gb_config *config, struct gb_buf *out) {
 	}
 }
 
+/* The owner's settings are the defaults. */
+static void check_project(const char *text, size_t n) {
+	const struct gb_config_sources sources = {
+	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = n};
+	const struct gb_config *owner = NULL, *config = NULL;
+	struct gb_err err = {0};
+	ALWAYS(load("", 0, &owner, &err));
+	if (gb_config_load(&sources, &config, &err)) {
+		for (size_t i = 0; i < gb_settings_count; i++)
+			ALWAYS(gb_setting_may(&gb_settings[i], owner, config));
+		const char *const *warnings;
+		size_t n_warnings = gb_config_warnings(config, &warnings);
+		for (size_t i = 0; i < n_warnings; i++)
+			for (const char *p = warnings[i]; *p; p++)
+				ALWAYS((unsigned char)*p >= 0x20);
+	}
+	gb_config_unref(config);
+	gb_config_unref(owner);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	const struct gb_config *config = NULL, *again = NULL;
 	struct gb_err err = {0};
+	check_project(size ? (const char *)data : "", size);
 	if (!load(size ? (const char *)data : "", size, &config, &err)) {
 		ALWAYS(!config && err.code != GB_OK && err.message[0]);
 		for (const char *p = err.message; *p; p++)

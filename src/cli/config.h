@@ -1,0 +1,19 @@
+/* What the files of 'glovebox config' share. */
+#ifndef GB_CLI_CONFIG_H
+#define GB_CLI_CONFIG_H
+
+#include "cli/settings.h"
+
+struct config_request {
+	const char *action, *operand;
+	struct settings_request settings;
+	bool json;
+};
+
+/* --- config_trust.c --- */
+
+int config_trust(const struct command *self, const struct config_request *request);
+int config_untrust(const struct command *self, const struct config_request *request);
+int config_trusted(const struct command *self, const struct config_request *request);
+
+#endif

@@ -1,0 +1,204 @@
+/* Project files that the user trusts. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "cli/config.h"
+#include "config/place.h"
+#include "config/settings.h"
+#include "config/yaml.h"
+#include "store/chain.h"
+#include "store/state.h"
+#include "store/trusted.h"
+
+#define PROJECT_FILE "./glovebox.yaml"
+
+enum { VALUE_MAX = 4 << 20 };
+
+static const char *file_of(const struct config_request *request) {
+	return request->operand ? request->operand : PROJECT_FILE;
+}
+
+/* The state folder of the owner's settings: what a project file says counts for nothing here. */
+static bool find_state(const struct config_request *request, char ret[GB_STATE_PATH], struct gb_err *err) {
+	struct settings_request settings = request->settings;
+	const struct gb_config *config = NULL;
+	settings.no_project = true;
+	bool ok = settings_reload(&settings, &config, err) && gb_state_choose(config->state_dir, ret, err);
+	gb_config_unref(config);
+	return ok;
+}
+
+/* Paths are not ours: a folder can have any name. */
+static void print_path(const char *path) {
+	print_untrusted(stdout, path, strlen(path));
+}
+
+/* --- trust --- */
+
+/* The file was read, and would grant something. */
+struct asked {
+	bool answer; /* to give */
+	bool is_asked;
+	struct gb_hash hash;
+	char path[PATH_MAX];
+};
+
+static bool on_asked(const struct gb_config *owner, const char *path, struct gb_str text, void *data) {
+	(void)owner;
+	struct asked *asked = data;
+	asked->is_asked = true;
+	gb_hash_bytes(text.p, text.n, &asked->hash);
+	snprintf(asked->path, sizeof asked->path, "%s", path);
+	return asked->answer;
+}
+
+static bool load(const struct config_request *request, struct asked *asked, const struct gb_config **ret,
+    struct gb_err *err) {
+	struct gb_config_sources sources = settings_sources(&request->settings);
+	sources.project = file_of(request);
+	sources.is_trusted = on_asked;
+	sources.data = asked;
+	return gb_config_load(&sources, ret, err);
+}
+
+static void print_value(const struct gb_setting *setting, const struct gb_config *config) {
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, VALUE_MAX);
+	gb_setting_write(setting, config, &text);
+	print_untrusted(stdout, text.data ? text.data : "", text.len);
+}
+
+/* What holds with the file trusted, and does not without. */
+static void print_grants(const struct gb_config *without, const struct gb_config *with) {
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		const struct gb_setting *setting = &gb_settings[i];
+		const struct gb_config_origin *at = gb_config_origin(with, setting);
+		if (at->layer != GB_CONFIG_PROJECT ||
+		    gb_config_origin(without, setting)->layer == GB_CONFIG_PROJECT)
+			continue;
+		printf("  line %u: %s: ", at->line, setting->name);
+		print_value(setting, with);
+		printf("  (yours: ");
+		print_value(setting, without);
+		printf(")\n");
+	}
+}
+
+static int note(const struct command *self, const struct config_request *request, const struct asked *asked) {
+	char dir[GB_STATE_PATH];
+	struct gb_err err = {0};
+	bool changed = false;
+	if (!find_state(request, dir, &err) ||
+	    !gb_trusted_set(dir, asked->path, &asked->hash, &changed, &err)) {
+		complain(self, "%s", err.message);
+		return EXIT_REFUSED;
+	}
+	print_path(asked->path);
+	printf(changed ? ": trusted as it is now; it is no longer once it changes\n"
+		       : ": was trusted already\n");
+	return EXIT_OK;
+}
+
+int config_trust(const struct command *self, const struct config_request *request) {
+	const struct gb_config *without = NULL, *with = NULL;
+	struct asked refused = {.answer = false}, granted = {.answer = true};
+	struct gb_err err = {0};
+	int status = EXIT_BAD_USE;
+	if (!load(request, &refused, &without, &err) || !load(request, &granted, &with, &err)) {
+		complain(self, "%s", err.message);
+	} else if (!refused.is_asked && !granted.is_asked) {
+		printf("%s: grants nothing, and so needs no trust\n", file_of(request));
+		status = EXIT_OK;
+	} else if (refused.is_asked != granted.is_asked || !gb_hash_eq(&refused.hash, &granted.hash)) {
+		complain(self, "%s: it changed while it was read; try again", file_of(request));
+	} else {
+		print_path(granted.path);
+		printf(" grants what your settings do not:\n");
+		print_grants(without, with);
+		status = note(self, request, &granted);
+	}
+	gb_config_unref(without);
+	gb_config_unref(with);
+	return status;
+}
+
+/* --- untrust --- */
+
+/* Of a file that is gone the folder is resolved. */
+static bool resolve(const char *path, char ret[PATH_MAX]) {
+	char folder[PATH_MAX], real[PATH_MAX];
+	if (realpath(path, ret))
+		return true;
+	if (errno != ENOENT || snprintf(folder, sizeof folder, "%s", path) >= (int)sizeof folder)
+		return false;
+	char *slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+	const char *name = slash ? slash + 1 : path;
+	if (!realpath(!slash ? "." : *folder ? folder : "/", real))
+		return false;
+	return snprintf(ret, PATH_MAX, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < PATH_MAX;
+}
+
+int config_untrust(const struct command *self, const struct config_request *request) {
+	char dir[GB_STATE_PATH], path[PATH_MAX];
+	struct gb_err err = {0};
+	bool changed = false;
+	/* A folder that is gone can only be named as it was. */
+	if (!resolve(file_of(request), path))
+		snprintf(path, sizeof path, "%s", file_of(request));
+	if (!find_state(request, dir, &err) || !gb_trusted_set(dir, path, NULL, &changed, &err)) {
+		complain(self, "%s", err.message);
+		return EXIT_REFUSED;
+	}
+	print_path(path);
+	printf(changed ? ": no longer trusted\n" : ": was not trusted\n");
+	return changed ? EXIT_OK : EXIT_CODE_FAILED;
+}
+
+/* --- trusted --- */
+
+/* Would it be obeyed now? */
+static const char *state_of(const struct gb_trusted_file *file) {
+	struct gb_place place;
+	struct gb_hash hash;
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, GB_YAML_MAX_BYTES);
+	enum gb_place_verdict verdict = gb_place_read(file->path, &text, &place, NULL);
+	if (verdict != GB_PLACE_READ)
+		return verdict == GB_PLACE_ABSENT ? "missing" : "unsafe";
+	gb_hash_bytes(text.data, text.len, &hash);
+	return gb_hash_eq(&hash, &file->hash) ? "current" : "changed";
+}
+
+static void print_file(const struct gb_trusted_file *file, bool json) {
+	char hash[2 * GB_HASH_BYTES + 1];
+	gb_hash_format(hash, &file->hash);
+	if (json) {
+		printf("{\"path\":");
+		print_json_string(stdout, file->path);
+		printf(",\"hash\":\"%s\",\"state\":\"%s\"}\n", hash, state_of(file));
+		return;
+	}
+	printf("%-8s  %.16s  ", state_of(file), hash);
+	print_path(file->path);
+	putchar('\n');
+}
+
+int config_trusted(const struct command *self, const struct config_request *request) {
+	char dir[GB_STATE_PATH];
+	struct gb_err err = {0};
+	struct gb_trusted *list = NULL;
+	if (!find_state(request, dir, &err) || !gb_trusted_read(dir, &list, &err)) {
+		complain(self, "%s", err.message);
+		return EXIT_REFUSED;
+	}
+	for (size_t i = 0; i < list->n; i++)
+		print_file(&list->files[i], request->json);
+	gb_trusted_destroy(list);
+	return EXIT_OK;
+}

@@ -1,0 +1,185 @@
+#include "config/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "config/values.h"
+
+enum { OTHERS_WRITE = S_IWGRP | S_IWOTH };
+
+#define REMEDY "; if you trust it, name it with --config"
+
+static bool is_ours(const struct stat *st) {
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+/* --- folders --- */
+
+/* Can another user replace what is in the folder? In a sticky one (/tmp) only the owner of a file can. A
+ * folder of root's above the containing one may be open to a group that root has chosen, as /usr/local is in
+ * Debian.
+ */
+static bool is_closed(const struct stat *st, bool containing) {
+	mode_t open = st->st_mode & OTHERS_WRITE;
+	if (st->st_uid == 0 && !containing)
+		open &= S_IWOTH;
+	return !open || (st->st_mode & S_ISVTX);
+}
+
+/* @real is an absolute path without links; each folder on the way to its last part is checked. */
+static bool check_folders(const char *path, const char *real, struct gb_err *err) {
+	char folder[PATH_MAX], quoted[GB_CONFIG_QUOTED_MAX];
+	struct stat st;
+	snprintf(folder, sizeof folder, "%s", real);
+	for (bool containing = true;; containing = false) {
+		char *slash = strrchr(folder, '/');
+		if (!slash)
+			return true;
+		bool is_root = slash == folder;
+		*(is_root ? slash + 1 : slash) = '\0';
+		if (stat(folder, &st) != 0)
+			return gb_fail(err, GB_ESYSTEM, errno, "%s: its folder %s", path,
+			    gb_config_quote(gb_str_from(folder), quoted));
+		if (!is_ours(&st))
+			return gb_fail(err, GB_EINVAL, 0, "%s: the folder %s belongs to another user" REMEDY,
+			    path, gb_config_quote(gb_str_from(folder), quoted));
+		if (!is_closed(&st, containing))
+			return gb_fail(err, GB_EINVAL, 0,
+			    "%s: others can write to the folder %s; 'chmod go-w' it" REMEDY, path,
+			    gb_config_quote(gb_str_from(folder), quoted));
+		if (is_root)
+			return true;
+	}
+}
+
+/* The folder that holds a link, whose owner decides where the link leads. */
+static bool check_link(const char *path, struct gb_err *err) {
+	char folder[PATH_MAX], real[PATH_MAX];
+	snprintf(folder, sizeof folder, "%s", path);
+	char *slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = '\0';
+	if (!realpath(slash ? folder : ".", real) || strlen(real) + 2 > sizeof real)
+		return gb_fail(err, GB_ESYSTEM, errno, "%s: its folder", path);
+	/* check_folders drops the last part. */
+	memcpy(real + strlen(real), "/", 2);
+	return check_folders(path, real, err);
+}
+
+/* --- files --- */
+
+static enum gb_place_verdict fail_open(const char *path, struct gb_err *err) {
+	if (errno == ENOENT || errno == ENOTDIR)
+		return GB_PLACE_ABSENT;
+	/* In a folder that the user may not enter nothing of it can be the user's. */
+	enum gb_place_verdict verdict = errno == EACCES ? GB_PLACE_FOREIGN : GB_PLACE_WRONG;
+	gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
+	return verdict;
+}
+
+static enum gb_place_verdict fail_owner(const char *path, struct gb_err *err) {
+	gb_fail(err, GB_EINVAL, 0, "%s: belongs to another user" REMEDY, path);
+	return GB_PLACE_FOREIGN;
+}
+
+static enum gb_place_verdict check_file(const char *path, const struct stat *st, struct gb_err *err) {
+	if (!is_ours(st))
+		return fail_owner(path, err);
+	if (!S_ISREG(st->st_mode))
+		gb_fail(err, GB_EINVAL, S_ISDIR(st->st_mode) ? EISDIR : 0,
+		    "%s: is not a regular file; move it away", path);
+	else if (st->st_mode & OTHERS_WRITE)
+		gb_fail(err, GB_EINVAL, 0, "%s: others can write to it; 'chmod go-w' it" REMEDY, path);
+	else
+		return GB_PLACE_READ;
+	return GB_PLACE_WRONG;
+}
+
+/* The entry itself, then what it leads to, and all folders on the way. */
+static enum gb_place_verdict check_place(
+    const char *path, struct gb_place *place, struct stat *ret_st, struct gb_err *err) {
+	struct stat entry;
+	if (lstat(path, &entry) != 0)
+		return fail_open(path, err);
+	if (!is_ours(&entry))
+		return fail_owner(path, err);
+	if (stat(path, ret_st) != 0)
+		return fail_open(path, err);
+	if (!realpath(path, place->real))
+		return fail_open(path, err);
+	if (!check_folders(path, place->real, err) || (S_ISLNK(entry.st_mode) && !check_link(path, err)))
+		return GB_PLACE_FOREIGN;
+	return check_file(path, ret_st, err);
+}
+
+/* Without O_NONBLOCK a FIFO that took the file's place would block. */
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
+enum gb_place_verdict gb_place_read(
+    const char *path, struct gb_buf *text, struct gb_place *ret, struct gb_err *err) {
+	struct gb_place place;
+	struct stat before, st;
+	enum gb_place_verdict verdict = check_place(path, &place, &before, err);
+	if (verdict != GB_PLACE_READ)
+		return verdict;
+	gb_auto_fd int fd = open(place.real, OPEN_FLAGS | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return fail_open(path, err);
+	verdict = check_file(path, &st, err);
+	if (verdict != GB_PLACE_READ)
+		return verdict;
+	place.device = st.st_dev;
+	place.inode = st.st_ino;
+	if (!gb_read_to_end(fd, path, text, err))
+		return GB_PLACE_WRONG;
+	*ret = place;
+	return GB_PLACE_READ;
+}
+
+/* --- a file that was named --- */
+
+static bool is_null_device(const struct stat *st) {
+	return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 && minor(st->st_rdev) == 3;
+}
+
+/* What the shell makes of <(command), or the standard input. */
+static bool is_own_pipe(const char *path, const struct stat *st) {
+	static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/", "/dev/stdin"};
+	for (size_t i = 0; i < GB_COUNT(prefixes); i++)
+		if (S_ISFIFO(st->st_mode) && strncmp(path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool check_named(const char *path, const struct stat *st, struct gb_err *err) {
+	if (S_ISREG(st->st_mode) || is_null_device(st) || is_own_pipe(path, st))
+		return true;
+	if (S_ISDIR(st->st_mode))
+		return gb_fail(err, GB_EINVAL, EISDIR, "read '%s'", path);
+	return gb_fail(err, GB_EINVAL, 0, "%s: is not a regular file", path);
+}
+
+bool gb_place_read_named(const char *path, struct gb_buf *text, struct gb_err *err) {
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
+	if (!check_named(path, &st, err))
+		return false;
+	gb_auto_fd int fd = open(path, OPEN_FLAGS);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		return gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
+	if (!check_named(path, &st, err))
+		return false;
+	/* A pipe's writer may not have written yet. */
+	if (fcntl(fd, F_SETFL, 0) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "open '%s'", path);
+	return gb_read_to_end(fd, path, text, err);
+}

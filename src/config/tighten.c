@@ -1,0 +1,106 @@
+/* What a project file may do with a setting: tighten it, and nothing else. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config/values.h"
+
+static const void *value_in(const struct gb_setting *setting, const struct gb_config *config) {
+	return (const char *)config + setting->offset;
+}
+
+/* Values that have an order: how much they allow. */
+static double rank(const struct gb_setting *setting, const struct gb_config *config) {
+	const void *at = value_in(setting, config);
+	switch (setting->type) {
+	case GB_SETTING_BOOL:
+		return *(const bool *)at;
+	case GB_SETTING_MODE:
+		return *(const enum gb_config_mode *)at;
+	case GB_SETTING_MASKING: /* all, registered, none */
+		return *(const enum gb_config_masking *)at;
+	default:
+		return gb_setting_number(setting, config);
+	}
+}
+
+static bool has_item(const struct gb_config_list *list, const char *item) {
+	for (size_t i = 0; i < list->n; i++)
+		if (strcmp(list->items[i], item) == 0)
+			return true;
+	return false;
+}
+
+/* An empty list allows nothing, in every setting that is a list of what is allowed. */
+static bool is_subset(
+    const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project) {
+	if (setting->type == GB_SETTING_RUNTIMES)
+		return !(*(const unsigned *)value_in(setting, project) &
+			 ~*(const unsigned *)value_in(setting, owner));
+	const struct gb_config_list *allowed = value_in(setting, owner), *given = value_in(setting, project);
+	for (size_t i = 0; i < given->n; i++)
+		if (!has_item(allowed, given->items[i]))
+			return false;
+	return true;
+}
+
+bool gb_setting_may(
+    const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project) {
+	if (setting->project == GB_PROJECT_ADD || gb_setting_same(setting, owner, project))
+		return true;
+	/* An owner who has code run elsewhere has not agreed to running it here. */
+	if (setting->type == GB_SETTING_MODE &&
+	    *(const enum gb_config_mode *)value_in(setting, owner) == GB_CONFIG_E2B)
+		return false;
+	switch (setting->project) {
+	case GB_PROJECT_LOWER:
+		return rank(setting, project) <= rank(setting, owner);
+	case GB_PROJECT_HIGHER:
+		return rank(setting, project) >= rank(setting, owner);
+	case GB_PROJECT_SUBSET:
+		return is_subset(setting, owner, project);
+	default:
+		return false;
+	}
+}
+
+/* The owner's items, then those that are new. */
+static bool add_items(
+    struct gb_config_list *owner, const struct gb_config_list *more, struct gb_arena *arena) {
+	const char **items = gb_arena_array(arena, owner->n + more->n + 1, sizeof *items);
+	struct gb_config_list all = {items, owner->n};
+	if (!items)
+		return false;
+	if (owner->n)
+		memcpy(items, owner->items, owner->n * sizeof *items);
+	for (size_t i = 0; i < more->n; i++)
+		if (!has_item(&all, more->items[i]))
+			items[all.n++] = more->items[i];
+	if (all.n > GB_CONFIG_LIST_MAX)
+		return false;
+	*owner = all;
+	return true;
+}
+
+bool gb_setting_tighten(const struct gb_setting *setting, struct gb_config *owner,
+    const struct gb_config *project, struct gb_arena *arena) {
+	if (setting->project == GB_PROJECT_ADD)
+		return add_items((struct gb_config_list *)((char *)owner + setting->offset),
+		    value_in(setting, project), arena);
+	gb_setting_copy(setting, project, owner);
+	return true;
+}
+
+const char *gb_setting_project_text(const struct gb_setting *setting) {
+	static const char *const texts[] = {[GB_PROJECT_NEVER] = "not set it",
+	    [GB_PROJECT_LOWER] = "only lower it",
+	    [GB_PROJECT_HIGHER] = "only raise it",
+	    [GB_PROJECT_SUBSET] = "only shorten it",
+	    [GB_PROJECT_ADD] = "only add to it"};
+	if (setting->type == GB_SETTING_BOOL && setting->project != GB_PROJECT_NEVER)
+		return setting->project == GB_PROJECT_LOWER ? "only set it to false" : "only set it to true";
+	if (setting->type == GB_SETTING_MASKING)
+		return "only mask more";
+	if (setting->type == GB_SETTING_MODE)
+		return "only change permissive to restricted";
+	return texts[setting->project];
+}
