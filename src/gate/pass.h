@@ -11,12 +11,14 @@
 #include "store/state.h"
 #include "store/turns.h"
 
+enum { GB_POLICY_TEXT = 2 * GB_HASH_BYTES + 1 };
+
 /* One configuration, and what was made of it. Never changes; shared by all who were let in by it. */
 struct gb_rules {
 	unsigned refs;
 	const struct gb_config *config;
 	struct gb_filter *filter;
-	char policy[2 * GB_HASH_BYTES + 1]; /* names what a decision depends on */
+	char policy[GB_POLICY_TEXT]; /* names what a decision depends on */
 };
 
 struct gb_gate {
@@ -72,6 +74,8 @@ struct gb_pass {
 
 /* --- rules.c --- */
 
+/* Names the values of all settings that matter to what runs. False if there is no memory. */
+bool gb_policy_name(const struct gb_config *config, char ret[GB_POLICY_TEXT]);
 bool gb_rules_create(
     const struct gb_gate *gate, const struct gb_config *config, struct gb_rules **ret, struct gb_err *err);
 struct gb_rules *gb_rules_ref(struct gb_rules *rules);

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "config/settings.h"
 #include "gate/pass.h"
 #include "guard/secrets_load.h"
+
+enum { VALUE_MAX = 4 << 20 }; /* of one setting as text; more than there can be */
 
 static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t n) {
 	uint64_t length = n;
@@ -13,29 +16,28 @@ static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_
 	crypto_generichash_update(state, bytes, n);
 }
 
-/* Which rules a request was asked under: another configuration is another policy. */
-static void name_policy(struct gb_rules *rules) {
-	const struct gb_config *config = rules->config;
-	const struct gb_config_list *lists[] = {&config->guard.javascript, &config->guard.shell,
-	    &config->network.allowlist, &config->python.allowed_modules, &config->node.allowed_modules};
-	const uint64_t numbers[] = {config->agent.enabled, config->agent.auto_approve,
-	    config->agent.allowed_runtimes, config->agent.max_execution_ms, config->agent.max_output_bytes,
-	    config->agent.max_code_bytes, config->agent.persistent_sessions, config->guard.enabled,
-	    config->python.restricted, config->shell.restricted, config->core.max_timeout_ms,
-	    config->core.max_network_timeout_ms, config->core.max_result_bytes, config->executor.timeout_ms,
-	    config->actions.timeout_ms, config->actions.memory_bytes, config->actions.output_bytes};
+/* Which rules a request was asked under: another value of any setting that matters to what runs is another
+ * policy. What a path names is not part of it: docs/APPROVALS.md. */
+bool gb_policy_name(const struct gb_config *config, char ret[GB_POLICY_TEXT]) {
 	crypto_generichash_state state;
 	struct gb_hash hash;
+	gb_auto_buf struct gb_buf value;
+	gb_buf_init(&value, VALUE_MAX);
+	bool ok = true;
 	crypto_generichash_init(&state, NULL, 0, sizeof hash.bytes);
-	hash_bytes(&state, numbers, sizeof numbers);
-	hash_bytes(&state, config->limits, sizeof config->limits);
-	for (size_t i = 0; i < GB_COUNT(lists); i++) {
-		hash_bytes(&state, &lists[i]->n, sizeof lists[i]->n);
-		for (size_t k = 0; k < lists[i]->n; k++)
-			hash_bytes(&state, lists[i]->items[k], strlen(lists[i]->items[k]));
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		const struct gb_setting *setting = &gb_settings[i];
+		if (setting->apart)
+			continue;
+		gb_buf_clear(&value);
+		gb_setting_write(setting, config, &value);
+		ok = ok && !gb_buf_failed(&value);
+		hash_bytes(&state, setting->name, strlen(setting->name));
+		hash_bytes(&state, value.data, value.len);
 	}
 	crypto_generichash_final(&state, hash.bytes, sizeof hash.bytes);
-	gb_hash_format(rules->policy, &hash);
+	gb_hash_format(ret, &hash);
+	return ok;
 }
 
 bool gb_rules_create(
@@ -54,7 +56,10 @@ bool gb_rules_create(
 		gb_rules_unref(rules);
 		return false;
 	}
-	name_policy(rules);
+	if (!gb_policy_name(config, rules->policy)) {
+		gb_rules_unref(rules);
+		return gb_fail(err, GB_ENOMEM, 0, "the rules");
+	}
 	*ret = rules;
 	return true;
 }

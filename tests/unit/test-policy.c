@@ -1,0 +1,46 @@
+/* The name of a policy: it changes with every setting that matters to what runs, and with no other. */
+#include "../tap.h"
+
+#include "../settings.h"
+#include "base/cleanup.h"
+#include "gate/pass.h"
+
+static bool name_of(const char *text, char ret[GB_POLICY_TEXT]) {
+	const struct gb_config_sources sources = {.file = "o.yaml", .text = text, .text_bytes = strlen(text)};
+	const struct gb_config *config = NULL;
+	struct gb_err err = {0};
+	bool ok = gb_config_load(&sources, &config, &err) && gb_policy_name(config, ret);
+	if (!ok)
+		printf("# %s\n# %s\n", text, err.message);
+	gb_config_unref(config);
+	return ok;
+}
+
+TEST(each_setting_of_the_table_changes_it_unless_it_is_apart) {
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		const struct gb_setting *setting = &gb_settings[i];
+		bool is_bool = setting->type == GB_SETTING_BOOL;
+		char one[100], two[100], before[400], after[400], old[GB_POLICY_TEXT], fresh[GB_POLICY_TEXT];
+		value_for(setting, OWNERS, one, sizeof one);
+		value_for(setting, LESS, two, sizeof two);
+		line_for(setting, is_bool ? "true" : one, true, before, sizeof before);
+		line_for(setting, is_bool ? "false" : two, true, after, sizeof after);
+		if (!CHECK(name_of(before, old) && name_of(after, fresh)))
+			continue;
+		if (!CHECK_INT(strcmp(old, fresh) == 0, setting->apart))
+			printf("# %s\n", setting->name);
+	}
+}
+
+/* These were said to make no difference to what runs; a change of the list is a decision. */
+TEST(few_settings_are_apart) {
+	static const char *const prefixes[] = {"agent.maxConcurrent", "agent.callsPerTurn",
+	    "core.callsPerTurn", "approvals.", "sessions.", "energy.", "audit.", "secrets.mask"};
+	for (size_t i = 0; i < gb_settings_count; i++) {
+		bool listed = false;
+		for (size_t k = 0; k < GB_COUNT(prefixes); k++)
+			listed |= strncmp(gb_settings[i].name, prefixes[k], strlen(prefixes[k])) == 0;
+		if (!CHECK_INT(gb_settings[i].apart, listed))
+			printf("# %s\n", gb_settings[i].name);
+	}
+}
