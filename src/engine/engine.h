@@ -102,6 +102,7 @@ struct gb_engine {
 	char versions[GB_RUNTIME_PROFILES][80]; /* as far as they were asked for */
 	bool knows_version[GB_RUNTIME_PROFILES];
 	struct gb_question questions[GB_RUNTIME_PROFILES];
+	bool asks_version;      /* its runs start a program with --version: it was made for a question */
 	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
@@ -290,9 +291,10 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 
 /* --- request.c --- */
 
-/* Check @options, naming the field that is wrong, and append them to @out as a JOB frame. */
-bool gb_request_encode(const struct gb_run_options *options, const struct gb_grants *grants,
-    struct gb_buf *out, struct gb_err *err);
+/* Check @options, naming the field that is wrong, and append them to @out as a JOB frame. @asks_version: a
+ * program is to be started with --version instead. */
+bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
+    const struct gb_grants *grants, struct gb_buf *out, struct gb_err *err);
 
 /* --- modules.c --- */
 

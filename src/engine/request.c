@@ -261,8 +261,8 @@ static bool write_values(struct gb_buf *out, const struct gb_run_options *option
 	return true;
 }
 
-bool gb_request_encode(const struct gb_run_options *options, const struct gb_grants *grants,
-    struct gb_buf *out, struct gb_err *err) {
+bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
+    const struct gb_grants *grants, struct gb_buf *out, struct gb_err *err) {
 	size_t n_source = options->source_bytes ? options->source_bytes
 			  : options->source     ? strlen(options->source)
 						: 0;
@@ -273,10 +273,10 @@ bool gb_request_encode(const struct gb_run_options *options, const struct gb_gra
 	write_text(out, options->source, n_source);
 	write_text(out, filename, strlen(filename));
 	write_text(out, options->fn, options->fn ? strlen(options->fn) : 0);
-	gb_cbor_unsigned(out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) |
-				  (options->report ? GB_JOB_REPORT : 0) |
-				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
-				  (options->session ? GB_JOB_SESSION : 0));
+	gb_cbor_unsigned(
+	    out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) | (options->report ? GB_JOB_REPORT : 0) |
+		     (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
+		     (options->session ? GB_JOB_SESSION : 0) | (asks_version ? GB_JOB_VERSION : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
 	if (!write_values(out, options, grants, err) || !write_settings(out, options, err))

@@ -607,7 +607,7 @@ struct gb_run *gb_run_prepare(
 	run->memory = GB_OR(options->memory_bytes, gb_language_traits(asked.language)->memory);
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
 	if (gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) &&
-	    gb_request_encode(&asked, &grants, &run->outbox, err))
+	    gb_request_encode(&asked, engine->asks_version, &grants, &run->outbox, err))
 		return run;
 	release_run(run);
 	return NULL;

@@ -80,11 +80,9 @@ static void ask_worker(const char *path, char *ret, size_t n) {
 /* --- programs of the machine: settings and the environment name them, so they run behind the wall only ---
  */
 
-static const char *const questions[GB_LANGUAGES] = {
-    [GB_SHELL] = "echo \"GNU bash, version $BASH_VERSION ($MACHTYPE)\"",
-    [GB_NODE] = "process.version",
-    [GB_DENO] = "export default 'deno ' + Deno.version.deno",
-};
+static bool is_program(enum gb_language language) {
+	return language == GB_SHELL || language == GB_NODE || language == GB_DENO;
+}
 
 /* A run in an engine of its own: waiting for it dispatches no event of another engine. */
 static void begin_question(
@@ -100,10 +98,12 @@ static void begin_question(
 	    .max_runs = 1,
 	};
 	const struct gb_run_options run = {
-	    .language = language, .source = questions[language], .timeout_ms = PATIENCE_MS};
+	    .language = language, .source = "--version", .timeout_ms = PATIENCE_MS};
 	question->asked = true;
-	if (gb_engine_create(&options, &question->engine, NULL))
-		(void)gb_run_start(question->engine, &run, &question->run, NULL);
+	if (!gb_engine_create(&options, &question->engine, NULL))
+		return;
+	question->engine->asks_version = true;
+	(void)gb_run_start(question->engine, &run, &question->run, NULL);
 }
 
 void gb_question_finish(struct gb_question *question) {
@@ -116,14 +116,9 @@ void gb_question_finish(struct gb_question *question) {
 /* The first line of the answer; the program wrote it, so it has to be made fit for a terminal. */
 static void end_question(struct gb_question *question, char *ret, size_t n) {
 	const struct gb_result *result = question->run ? gb_run_wait(question->run) : NULL;
-	const char *text = "";
-	size_t length = 0;
-	if (result && result->status == GB_SUCCESS && gb_value_type(result->value) == GB_STRING)
-		text = gb_value_bytes(result->value, &length);
-	else if (result && result->status == GB_SUCCESS) {
-		text = result->stdout_text;
-		length = result->stdout_bytes;
-	}
+	bool ok = result && result->status == GB_SUCCESS;
+	const char *text = ok ? result->stdout_text : "";
+	size_t length = ok ? result->stdout_bytes : 0;
 	size_t i = 0;
 	for (; i < length && i < n - 1 && text[i] != '\n'; i++)
 		ret[i] = (char)(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?');
@@ -140,7 +135,7 @@ void gb_program_version(enum gb_language language, const char *path, char *ret, 
 
 void gb_engine_ask_version(struct gb_engine *engine, enum gb_language language) {
 	enum gb_runtime runtime = GB_RUNTIME_JS;
-	if (!gb_runtime_find(engine, language, NULL, &runtime, NULL) || !questions[language] ||
+	if (!gb_runtime_find(engine, language, NULL, &runtime, NULL) || !is_program(language) ||
 	    engine->questions[runtime].asked)
 		return;
 	const struct gb_engine_options programs = {.worker_dir = engine->worker_dir,
@@ -158,7 +153,7 @@ const char *gb_engine_version(struct gb_engine *engine, enum gb_language languag
 		return "";
 	char *version = engine->versions[runtime];
 	size_t n = sizeof engine->versions[runtime];
-	if (!engine->knows_version[runtime] && questions[language]) {
+	if (!engine->knows_version[runtime] && is_program(language)) {
 		gb_engine_ask_version(engine, language);
 		end_question(&engine->questions[runtime], version, n);
 	} else if (!engine->knows_version[runtime] &&

@@ -54,6 +54,7 @@ enum {
 	GB_JOB_REPORT = 2,          /* there is a function report() */
 	GB_JOB_TYPESCRIPT = 4,      /* the modules are TypeScript */
 	GB_JOB_SESSION = 8,         /* more jobs will follow; the settings say so too */
+	GB_JOB_VERSION = 16,        /* keepers: start the program with --version, and run no source */
 };
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };

@@ -214,6 +214,8 @@ static void serve(int fd) {
 	if (!worker.memory)
 		set_up();
 	gb_keeper_next_job(&worker.keeper, fd, &job);
+	if (job.flags & GB_JOB_VERSION)
+		gb_keeper_tell_version(&worker.keeper, &job, GB_PROGRAM_DIR "/deno");
 	gb_settings_read(&job, &settings);
 	start_as_needed(&job, &settings);
 	run(&job);

@@ -157,6 +157,8 @@ static void serve(int fd) {
 	do {
 		struct gb_job job;
 		gb_keeper_next_job(&worker.keeper, fd, &job);
+		if (job.flags & GB_JOB_VERSION)
+			gb_keeper_tell_version(&worker.keeper, &job, GB_PROGRAM_DIR "/node");
 		gb_settings_read(&job, &settings);
 		start_as_needed(&job, &settings);
 		run(&job);

@@ -129,6 +129,10 @@ void gb_keeper_begin_rest(struct gb_keeper *keeper);
 int gb_keeper_until_rest_look(const struct gb_keeper *keeper);
 void gb_keeper_look_at_rest(struct gb_keeper *keeper, bool stirred);
 
+/* A job with GB_JOB_VERSION: what "@path --version" writes is its output. (version.c) */
+__attribute__((noreturn)) void gb_keeper_tell_version(
+    struct gb_keeper *keeper, const struct gb_job *job, const char *path);
+
 /* Wait for the end, which the host brings. */
 __attribute__((noreturn)) void gb_keeper_finish(struct gb_keeper *keeper);
 

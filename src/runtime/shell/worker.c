@@ -78,6 +78,8 @@ static void serve(int fd) {
 		gb_keeper_init(keeper);
 	keeper->on_frame = gb_console_on_frame;
 	gb_keeper_next_job(keeper, fd, &job);
+	if (job.flags & GB_JOB_VERSION)
+		gb_keeper_tell_version(keeper, &job, GB_SHELL_PROGRAM);
 	while (is_session(&job)) {
 		gb_console_run(keeper, &job);
 		gb_job_finish(&job);
