@@ -224,6 +224,8 @@ bool gb_run_start(
  * before this returns. Does nothing when it has settled already. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
+/* The id that its result will have. Lives as long as the run. */
+const char *gb_run_id(const struct gb_run *run);
 /* What was given as options->data. */
 void *gb_run_data(const struct gb_run *run);
 

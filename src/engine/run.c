@@ -630,6 +630,10 @@ void gb_run_terminate(struct gb_run *run, const char *reason) {
 	stop(run, "terminated", reason ? reason : "terminated by the caller", false);
 }
 
+const char *gb_run_id(const struct gb_run *run) {
+	return run->result.run_id;
+}
+
 void *gb_run_data(const struct gb_run *run) {
 	return run->data;
 }

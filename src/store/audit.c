@@ -188,7 +188,7 @@ static bool write_queue(struct gb_audit *audit, struct gb_mark *head, struct gb_
 	if (!gb_log_trusted_head(audit, head, err))
 		return false;
 	head->time_ms = gb_audit_now(audit);
-	for (size_t i = 0; i < audit->n_entries; i++) {
+	for (size_t i = audit->n_written; i < audit->n_entries; i++) {
 		struct gb_audit_entry *entry = &audit->entries[i];
 		if (!gb_log_insert(audit, head, audit->bodies.data + entry->at, entry->n, err))
 			return false;
@@ -212,14 +212,14 @@ static bool try_commit(struct gb_audit *audit, struct gb_err *err) {
 }
 
 /* The callbacks may append: they find an empty queue. */
-static void tell(struct gb_audit *audit, bool was_written) {
+static void tell(struct gb_audit *audit) {
 	gb_auto_free struct gb_audit_entry *entries = gb_take_pointer(&audit->entries);
-	size_t n = audit->n_entries;
-	audit->n_entries = audit->cap_entries = 0;
+	size_t n = audit->n_entries, n_written = audit->n_written;
+	audit->n_entries = audit->cap_entries = audit->n_written = 0;
 	gb_buf_clear(&audit->bodies);
 	for (size_t i = 0; i < n; i++)
 		if (entries[i].done)
-			entries[i].done(entries[i].data, was_written ? entries[i].seq : 0);
+			entries[i].done(entries[i].data, i < n_written ? entries[i].seq : 0);
 }
 
 static bool write_all(struct gb_audit *audit, struct gb_err *err) {
@@ -238,14 +238,22 @@ static bool write_all(struct gb_audit *audit, struct gb_err *err) {
 	return gb_wrap(err, "record in the audit log");
 }
 
+bool gb_audit_write(struct gb_audit *audit, struct gb_err *err) {
+	if (audit->n_written == audit->n_entries)
+		return true;
+	audit->must_retry = !write_all(audit, err);
+	if (!audit->must_retry)
+		audit->n_written = audit->n_entries;
+	return !audit->must_retry;
+}
+
 bool gb_audit_commit(struct gb_audit *audit, struct gb_err *err) {
 	if (audit->n_entries == 0)
 		return true;
 	size_t n = audit->n_entries;
-	audit->must_retry = !write_all(audit, err);
-	if (audit->must_retry)
+	if (!gb_audit_write(audit, err))
 		return false;
-	tell(audit, true);
+	tell(audit);
 	audit->since_prune += n;
 	if (audit->since_prune < PRUNE_EVERY)
 		return true;
@@ -327,18 +335,26 @@ bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent
 	return true;
 }
 
+bool gb_audit_ahead(struct gb_audit *audit, struct gb_audit_ticket *ticket,
+    const struct gb_audit_record *intent, gb_audit_done done, void *data, struct gb_err *err) {
+	struct gb_audit_record record = *intent;
+	record.kind = GB_STR("execution_begin");
+	/* The ticket's own room is for the record of the end. */
+	if (!set_aside(audit, ticket->bytes, err) || !gb_audit_append(audit, &record, done, data, err))
+		return false;
+	ticket->was_begun = true;
+	return true;
+}
+
 bool gb_audit_begin_ahead(struct gb_audit *audit, const struct gb_audit_record *intent, gb_audit_done done,
     void *data, struct gb_audit_ticket *ret_ticket, struct gb_err *err) {
-	struct gb_audit_record record = *intent;
 	struct gb_audit_ticket ticket = {0};
-	record.kind = GB_STR("execution_begin");
 	if (!gb_audit_begin(audit, intent, &ticket, err))
 		return false;
-	if (!gb_audit_append(audit, &record, done, data, err)) {
+	if (!gb_audit_ahead(audit, &ticket, intent, done, data, err)) {
 		gb_audit_cancel(audit, &ticket);
 		return false;
 	}
-	ticket.was_begun = true;
 	*ret_ticket = ticket;
 	return true;
 }
@@ -378,7 +394,7 @@ bool gb_audit_close(struct gb_audit *audit, struct gb_err *err) {
 	bool ok = gb_audit_commit(audit, err);
 	while (audit->n_entries) /* callbacks may have appended, or nothing could be written */
 		if (!ok || !(ok = gb_audit_commit(audit, err)))
-			tell(audit, false);
+			tell(audit);
 	if (ok && audit->knows_head)
 		ok = last_checkpoint(audit, err);
 	sqlite3_stmt **statements[] = {

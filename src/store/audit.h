@@ -26,10 +26,14 @@
  * 2. What cannot be recorded is not run. gb_audit_begin fails while an earlier record waits for a commit that
  *failed, while the log is read-only, gone, or another than the one that was opened, while the queue is full,
  *and when the disk has no room: it sets aside the bytes that the record will need, in a file without a name,
- *and gives them back to the file system if a commit finds the disk full. What remains is sudden death between
- *begin and commit. The run dies with its host, and no result was given out, but nothing tells that it was
- *begun. For runs with effects outside of the wall, gb_audit_begin_ahead writes a record before the run; the
- *caller starts it in the callback. That costs a second record and an fsync of latency.
+ *and gives them back to the file system if a commit finds the disk full. If the
+ *host is killed between begin and commit, the run dies with it. No result was returned, and the log does not
+ *show that the run was begun.
+ *
+ * A caller that returns anything of a run before its end (output as it is written) queues an
+ *"execution_begin" record with gb_audit_ahead first, and returns it after the commit of that record. For runs
+ *with effects outside of the wall, gb_audit_begin_ahead queues that record before the run; the caller starts
+ *the run in the callback. Either costs a second record and an fsync.
  *
  * Group commit without threads: gb_audit_commit blocks for one fsync, sandboxes run on meanwhile, and all
  *that have ended by then are the next group. Several processes may have the same log open: each group is one
@@ -85,6 +89,10 @@ bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent
 /* The same, and write @intent as an "execution_begin": @done is called when it is on the disk. */
 bool gb_audit_begin_ahead(struct gb_audit *audit, const struct gb_audit_record *intent, gb_audit_done done,
     void *data, struct gb_audit_ticket *ret_ticket, struct gb_err *err);
+/* Queue @intent as an "execution_begin" of a run that has a ticket already. @done may be NULL. On failure the
+ * ticket is still good. */
+bool gb_audit_ahead(struct gb_audit *audit, struct gb_audit_ticket *ticket,
+    const struct gb_audit_record *intent, gb_audit_done done, void *data, struct gb_err *err);
 /* Queue the record. On failure (memory) the ticket is still good. */
 bool gb_audit_finish(struct gb_audit *audit, struct gb_audit_ticket *ticket,
     const struct gb_audit_record *record, gb_audit_done done, void *data, struct gb_err *err);
@@ -97,7 +105,10 @@ bool gb_audit_append(struct gb_audit *audit, const struct gb_audit_record *recor
 
 /* Write what is queued, in one transaction; then the callbacks, in order, which may begin and append. */
 bool gb_audit_commit(struct gb_audit *audit, struct gb_err *err);
-/* How many records wait. */
+/* Write what is queued, and leave the callbacks to the next gb_audit_commit: for callers in whose place no
+ * callback may be called. */
+bool gb_audit_write(struct gb_audit *audit, struct gb_err *err);
+/* How many records wait, for the disk or for their callbacks. */
 size_t gb_audit_pending(const struct gb_audit *audit);
 
 /* The newest record that this process knows of. To be kept elsewhere: see gb_audit_expected. */

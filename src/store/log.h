@@ -39,6 +39,7 @@ struct gb_audit {
 
 	struct gb_audit_entry *entries;
 	size_t n_entries, cap_entries;
+	size_t n_written; /* the first ones, which are on the disk; their callbacks are still to come */
 	struct gb_buf bodies;
 	size_t ticket_bytes, reserved_bytes; /* promised; set aside on the disk */
 	bool must_retry;                     /* the last commit failed */

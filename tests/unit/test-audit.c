@@ -97,6 +97,29 @@ TEST(a_run_that_was_begun_ahead_and_never_ended_shows) {
 	CHECK_INT(verified(folder).unfinished, 1);
 }
 
+TEST(write_leaves_callbacks_to_the_next_commit) {
+	auto_folder char folder[FOLDER];
+	struct gb_audit *audit;
+	struct gb_audit_ticket ticket;
+	uint64_t begun = 0, ended = 0;
+	struct gb_audit_record record = a_record("run", "1");
+	folder_create(folder);
+	CHECK(gb_audit_open(folder, NULL, &audit, NULL));
+	CHECK(gb_audit_begin(audit, &record, &ticket, NULL));
+	CHECK(gb_audit_ahead(audit, &ticket, &record, on_recorded, &begun, NULL));
+	CHECK(gb_audit_write(audit, NULL));
+	CHECK_INT(begun, 0);
+	CHECK_INT(verified(folder).unfinished, 1);
+	CHECK_INT(gb_audit_pending(audit), 1);
+	CHECK(gb_audit_finish(audit, &ticket, &record, on_recorded, &ended, NULL));
+	CHECK(gb_audit_commit(audit, NULL));
+	CHECK_INT(begun, 1);
+	CHECK_INT(ended, 2);
+	CHECK(gb_audit_close(audit, NULL));
+	CHECK_INT(verified(folder).records, 2);
+	CHECK_INT(verified(folder).unfinished, 0);
+}
+
 static void append_another(void *data, uint64_t seq) {
 	struct gb_audit_record record = a_record("another", "1");
 	if (seq < 5)
