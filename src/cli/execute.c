@@ -143,15 +143,13 @@ static void on_pending(struct gb_pass *pass, const char *approval, int64_t expir
 }
 
 static void on_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
-	(void)pass;
-	if (!((struct request *)data)->json)
-		show_log(log->level, log->args);
+	(void)pass, (void)data;
+	show_log(log->level, log->args);
 }
 
 static void on_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
-	(void)pass;
-	if (!((struct request *)data)->json)
-		show_output(stream, bytes, n);
+	(void)pass, (void)data;
+	show_output(stream, bytes, n);
 }
 
 static int show(struct request *request, const struct gb_result *result) {
@@ -205,8 +203,9 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	int status = EXIT_REFUSED;
 	request->gate.face = "cli";
 	request->gate.on_pending = on_pending;
-	request->gate.on_log = on_log;
-	request->gate.on_output = on_output;
+	/* With --json nothing is told before the end, so that the end is all that has to be recorded. */
+	request->gate.on_log = request->json ? NULL : on_log;
+	request->gate.on_output = request->json ? NULL : on_output;
 	request->gate.data = request;
 	heed_stops();
 	if (!gb_gate_submit(gate, &request->gate, &pass, &err)) {

@@ -251,8 +251,10 @@ static int until_deadline_ms(struct gb_gate *gate) {
 int gb_gate_timeout(struct gb_gate *gate) {
 	if (find(gate, GB_PASS_REFUSED))
 		return 0;
-	return gate->audit && gb_audit_pending(gate->audit) ? until_ms(gate->next_try)
-							    : until_deadline_ms(gate);
+	if (gate->audit && gb_audit_pending(gate->audit))
+		return until_ms(gate->next_try);
+	int deadline = until_deadline_ms(gate), begin = gate->next_begin ? until_ms(gate->next_begin) : -1;
+	return begin >= 0 && (deadline < 0 || begin < deadline) ? begin : deadline;
 }
 
 static bool ignore(void *data, struct gb_approval *approval) {
@@ -288,15 +290,36 @@ static void look_at_decisions(struct gb_gate *gate) {
 	}
 }
 
+void gb_gate_put_off(struct gb_gate *gate) {
+	gate->next_try = a_while_from_now();
+}
+
 /* Whoever is told may ask for more, and may be let in. */
 static bool write_records(struct gb_gate *gate, struct gb_err *err) {
-	if (!gate->audit || !gb_audit_pending(gate->audit) || until_ms(gate->next_try) > 0)
+	if (!gate->audit || until_ms(gate->next_try) > 0)
+		return true;
+	gb_gate_queue_begins(gate, false);
+	if (!gb_audit_pending(gate->audit))
 		return true;
 	gate->next_try = 0;
-	if (gb_audit_commit(gate->audit, err))
+	bool ok = gb_audit_commit(gate->audit, err);
+	if (!ok)
+		gb_gate_put_off(gate);
+	gb_gate_begins_done(gate, ok);
+	return ok;
+}
+
+bool gb_gate_record_begins(struct gb_gate *gate, struct gb_err *err) {
+	if (!gate->audit || !gate->next_begin)
 		return true;
-	gate->next_try = a_while_from_now();
-	return false;
+	if (gate->next_try)
+		return gb_fail(err, GB_EBUSY, 0, "records of runs could not be written yet");
+	gb_gate_queue_begins(gate, true);
+	bool ok = gb_audit_write(gate->audit, err);
+	if (!ok)
+		gb_gate_put_off(gate);
+	gb_gate_begins_done(gate, ok);
+	return ok;
 }
 
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {

@@ -12,8 +12,10 @@
  *	gb_gate_close(gate);
  *
  * Everything that the code says is masked before anybody hears it. A result is told when its record is on the
- * disk; what cannot be recorded is not run. A request that is refused has a result too, whose status is
- * "denied" and whose code says by which rule.
+ * disk; what cannot be recorded is not run. Output, logs, displays and prompts are told when a record that
+ *the run has begun is on the disk; a run that ends within some milliseconds has one record, and tells them
+ *with its result. A request that is refused has a result too, whose status is "denied" and whose code says by
+ *which rule.
  *
  * Whoever has a loop of its own dispatches the engine, watches gb_gate_fd, waits no longer than
  * gb_gate_timeout, and calls gb_gate_work after each turn.
@@ -58,6 +60,9 @@ int gb_gate_timeout(struct gb_gate *gate);
 /* Do what can be done now. Callbacks come from here, and from the engine. Fails if records cannot be written:
  * their results wait, and it is tried again after a second. */
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err);
+/* Write the records of all runs that have begun and are about to tell something, for a caller that is going
+ * to tell of their sessions. Runs are told what was held back from here. */
+bool gb_gate_record_begins(struct gb_gate *gate, struct gb_err *err);
 /* All of it, the engine included; waits at most @timeout_ms (-1: for ever). */
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err);
 

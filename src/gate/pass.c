@@ -41,6 +41,7 @@ void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, 
 	    .exit_code = 1,
 	};
 	pass->state = GB_PASS_REFUSED;
+	gb_pass_drop_held(pass);
 	give_back(pass);
 }
 
@@ -57,13 +58,20 @@ void gb_pass_finish(struct gb_pass *pass) {
 static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	struct gb_pass *pass = data;
 	const struct gb_log *clean = gb_masked_log(&pass->masked, log);
-	if (clean && pass->request.on_log)
-		pass->request.on_log(pass, clean, pass->request.data);
+	if (!clean)
+		return;
+	gb_summary_log(&pass->summary, clean);
+	gb_pass_tell(pass, (struct gb_event){.kind = GB_EVENT_LOG, .at = pass->masked.n_logs - 1});
 }
 
-static void tell(struct gb_pass *pass, int stream, struct gb_buf *out) {
-	if (out->len && !gb_buf_failed(out) && pass->request.on_output)
-		pass->request.on_output(pass, stream, out->data, out->len, pass->request.data);
+/* @out was kept as well, at the end of what the stream has said. */
+static void tell(struct gb_pass *pass, int stream, const struct gb_buf *out) {
+	size_t n = out->len, kept = pass->masked.outputs[stream - 1].len;
+	if (n == 0 || pass->masked.failed || gb_buf_failed(&pass->masked.outputs[stream - 1]))
+		return;
+	gb_summary_output(&pass->summary, gb_buf_str(out));
+	gb_pass_tell(
+	    pass, (struct gb_event){.kind = GB_EVENT_OUTPUT, .stream = stream, .at = kept - n, .n = n});
 }
 
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
@@ -77,8 +85,8 @@ static void on_output(struct gb_run *run, int stream, const char *bytes, size_t 
 static void on_display(struct gb_run *run, const struct gb_value *display, void *data) {
 	struct gb_pass *pass = data;
 	const struct gb_value *clean = gb_masked_value(&pass->masked, display);
-	if (clean && pass->request.on_display)
-		pass->request.on_display(pass, clean, pass->request.data);
+	if (clean)
+		gb_pass_tell(pass, (struct gb_event){.kind = GB_EVENT_DISPLAY, .what = clean});
 }
 
 static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
@@ -87,7 +95,7 @@ static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
 		return;
 	if (prompt)
 		prompt = gb_masked_text(&pass->masked, prompt, strlen(prompt)).p;
-	pass->request.on_prompt(pass, prompt, pass->request.data);
+	gb_pass_tell(pass, (struct gb_event){.kind = GB_EVENT_PROMPT, .what = prompt});
 }
 
 static void end_streams(struct gb_pass *pass, const struct gb_result *result) {
@@ -126,9 +134,10 @@ static bool record(struct gb_pass *pass, const struct gb_result *result, struct 
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	struct gb_pass *pass = data;
 	struct gb_err err = {0};
+	bool telling = pass->telling; /* its callback has ended the run */
 	pass->telling = true;
 	end_streams(pass, result);
-	pass->telling = false;
+	pass->telling = telling;
 	if (!gb_run_begun(run))
 		give_back(pass);
 	/* What has run is paid for. */
@@ -138,7 +147,7 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 		gb_pass_refuse(
 		    pass, "audit", "the run cannot be recorded, so its result is not told: %s", err.message);
 	}
-	if (pass->was_destroyed)
+	if (pass->was_destroyed && !telling)
 		gb_pass_destroy(pass);
 }
 
@@ -365,6 +374,7 @@ const char *gb_pass_session(const struct gb_pass *pass) {
 
 void gb_pass_free(struct gb_pass *pass) {
 	gb_list_remove(&pass->link);
+	gb_pass_drop_held(pass);
 	gb_run_destroy(pass->run);
 	gb_masked_finish(&pass->masked);
 	gb_rules_unref(pass->rules);
@@ -374,7 +384,7 @@ void gb_pass_free(struct gb_pass *pass) {
 }
 
 /* A run in a session is asked to stop, so that the session goes on without it. */
-static void stop_run(struct gb_pass *pass, const char *reason) {
+void gb_pass_stop(struct gb_pass *pass, const char *reason) {
 	if (!*pass->session || !gb_run_begun(pass->run))
 		gb_run_terminate(pass->run, reason);
 	else
@@ -383,7 +393,7 @@ static void stop_run(struct gb_pass *pass, const char *reason) {
 
 void gb_pass_terminate(struct gb_pass *pass, const char *reason) {
 	if (pass->state == GB_PASS_RUNNING)
-		stop_run(pass, reason);
+		gb_pass_stop(pass, reason);
 	if (pass->state != GB_PASS_WAITING)
 		return;
 	gb_pass_withdraw(pass);

@@ -32,10 +32,11 @@ struct gb_gate {
 	struct gb_turns *turns;
 	struct gb_audit *audit;
 	struct gb_manager *sessions;
-	uint64_t next_try;  /* ns: when records are to be written again that could not be; 0: at once */
-	uint64_t next_look; /* ns: when decisions are to be looked at again that could not be; 0: at once */
-	int wait_fd;        /* an epoll with the descriptor of the approvals in it, once there is one */
-	bool watching;      /* there is */
+	uint64_t next_try;   /* ns: when records are to be written again that could not be; 0: at once */
+	uint64_t next_look;  /* ns: when decisions are to be looked at again that could not be; 0: at once */
+	uint64_t next_begin; /* ns: no beginning is to be recorded before this; 0: none is */
+	int wait_fd;         /* an epoll with the descriptor of the approvals in it, once there is one */
+	bool watching;       /* there is */
 	struct gb_list passes;
 };
 
@@ -45,6 +46,30 @@ enum gb_pass_state {
 	GB_PASS_RUNNING,
 	GB_PASS_RECORDING, /* its result is there, and is told when its record is */
 	GB_PASS_DONE,
+};
+
+/* What a run said, as one of the request's callbacks is to hear it. */
+struct gb_event {
+	enum gb_event_kind { GB_EVENT_LOG, GB_EVENT_OUTPUT, GB_EVENT_DISPLAY, GB_EVENT_PROMPT } kind;
+	int stream;       /* of output */
+	size_t at, n;     /* output: bytes of masked.outputs; a log: its number in masked.logs */
+	const void *what; /* the display, or the text of the prompt; both live as long as masked */
+};
+
+/* How far the record is of a run that has begun. */
+enum gb_ahead {
+	GB_AHEAD_NONE,
+	GB_AHEAD_QUEUED,
+	GB_AHEAD_FAILED, /* queued, and could not be written: the run is being ended */
+	GB_AHEAD_WRITTEN,
+};
+
+enum { GB_SUMMARY_BYTES = 4 * GB_AUDIT_SUMMARY_CHARS };
+
+/* The beginning of what a run said. */
+struct gb_summary {
+	size_t n;
+	char text[3 * GB_SUMMARY_BYTES];
 };
 
 struct gb_pass {
@@ -68,6 +93,12 @@ struct gb_pass {
 	const char *decision, *decider;
 	struct gb_run *run;
 	int64_t started_ms;
+	struct gb_event *held; /* until a record of the run is on the disk */
+	size_t n_held, cap_held;
+	enum gb_ahead ahead;
+	uint64_t begin_at; /* ns: when its beginning is to be recorded; 0: it is not, or was */
+	bool releasing;
+	struct gb_summary summary;
 	struct gb_masked masked;
 	struct gb_result result;
 };
@@ -80,6 +111,11 @@ bool gb_rules_create(
     const struct gb_gate *gate, const struct gb_config *config, struct gb_rules **ret, struct gb_err *err);
 struct gb_rules *gb_rules_ref(struct gb_rules *rules);
 void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
+
+/* --- gate.c --- */
+
+/* Records could not be written: that is tried again after a while. */
+void gb_gate_put_off(struct gb_gate *gate);
 
 /* --- admit.c --- */
 
@@ -122,7 +158,35 @@ void gb_pass_finish(struct gb_pass *pass);
 void gb_pass_free(struct gb_pass *pass);
 char *gb_pass_text(struct gb_pass *pass, const char *text);
 
+/* End it, or interrupt it if it is in a session. */
+void gb_pass_stop(struct gb_pass *pass, const char *reason);
+
+/* --- ahead.c --- */
+
+/* Tell @event, when a record of the run is on the disk. */
+void gb_pass_tell(struct gb_pass *pass, struct gb_event event);
+/* A record of it is on the disk: tell what was held back. The pass outlives this. */
+void gb_pass_release(struct gb_pass *pass);
+/* Nothing of it is told. */
+void gb_pass_drop_held(struct gb_pass *pass);
+/* Queue the beginnings that are due; @all: of every run that has something to tell. */
+void gb_gate_queue_begins(struct gb_gate *gate, bool all);
+/* They were written, or could not be. */
+void gb_gate_begins_done(struct gb_gate *gate, bool written);
+
+/* --- summary.c --- */
+
+/* Everything is masked before. */
+void gb_summary_output(struct gb_summary *summary, struct gb_str text);
+void gb_summary_log(struct gb_summary *summary, const struct gb_log *log);
+/* All of it, with the beginning of the result, which is part of @json. Lives as long as @summary. */
+struct gb_str gb_summary_end(
+    struct gb_summary *summary, const struct gb_result *result, struct gb_str json, bool *ret_cut);
+
 /* --- remember.c --- */
+
+/* Queue the record that it has begun. */
+bool gb_pass_record_begin(struct gb_pass *pass, struct gb_err *err);
 
 /* What is known before it runs, checked to be recordable. */
 bool gb_pass_reserve(struct gb_pass *pass, struct gb_err *err);

@@ -37,14 +37,18 @@ static struct gb_str layers_up(struct gb_pass *pass) {
 	return gb_str_from(kept ? kept : "");
 }
 
+static void note_cut(struct gb_audit_record *record, const struct gb_str *text) {
+	for (size_t i = 0; i < gb_audit_n_fields; i++)
+		if (gb_audit_at(record, &gb_audit_fields[i]) == text)
+			record->cut |= UINT64_C(1) << i;
+}
+
 /* Code that is refused for its length must not push what others did out of the log. */
 static void cut_code(struct gb_audit_record *record, uint64_t max) {
 	if (record->code.n <= max)
 		return;
 	record->code.n = max;
-	for (size_t i = 0; i < gb_audit_n_fields; i++)
-		if (gb_audit_at(record, &gb_audit_fields[i]) == &record->code)
-			record->cut |= UINT64_C(1) << i;
+	note_cut(record, &record->code);
 }
 
 static struct gb_audit_record begin_record(struct gb_pass *pass) {
@@ -93,10 +97,22 @@ bool gb_pass_reserve(struct gb_pass *pass, struct gb_err *err) {
 
 static void on_recorded(void *data, uint64_t seq) {
 	struct gb_pass *pass = data;
+	if (seq != 0)
+		gb_pass_release(pass);
 	if (pass->abandoned)
 		gb_pass_free(pass);
 	else if (seq != 0) /* 0: the log is being closed, and has given it up */
 		gb_pass_finish(pass);
+}
+
+bool gb_pass_record_begin(struct gb_pass *pass, struct gb_err *err) {
+	struct gb_audit_record record = begin_record(pass);
+	if (pass->masked.failed)
+		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
+	record.run_id = gb_str_from(gb_run_id(pass->run));
+	record.runtime_version =
+	    gb_str_from(gb_engine_version(pass->gate->engine, pass->request.run.language));
+	return gb_audit_ahead(pass->gate->audit, &pass->ticket, &record, NULL, NULL, err);
 }
 
 bool gb_pass_record_refusal(struct gb_pass *pass, struct gb_err *err) {
@@ -129,8 +145,12 @@ bool gb_pass_record(struct gb_pass *pass, struct gb_err *err) {
 	record.finished_ms = now_ms();
 	record.duration_ns = (uint64_t)(result->duration_ms * 1e6);
 	record.memory_bytes = result->memory_used_bytes;
-	record.output_summary = (struct gb_str){result->stdout_text, result->stdout_bytes};
-	record.output_bytes = result->stdout_bytes + result->stderr_bytes;
+	bool cut;
+	record.output_summary = gb_summary_end(&pass->summary, result, (struct gb_str){json, n}, &cut);
+	if (cut)
+		note_cut(&record, &record.output_summary);
+	/* Of the result as it is returned: with console logs, displays, files and the error. */
+	record.output_bytes = n;
 	record.output_hash = hash_of(json, n);
 	pass->state = GB_PASS_RECORDING;
 	return gb_audit_finish(pass->gate->audit, &pass->ticket, &record, on_recorded, pass, err);

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 
 enum {
-	TEXTS_MAX = 48 << 20,
+	TEXTS_MAX = 64 << 20, /* code is part of up to three records, with 16 MiB in each */
 	OUTPUT_SLACK = 4 << 20,
 	VALUE_FACTOR = 16,
 	DISPLAYS_MAX = 64 << 20,

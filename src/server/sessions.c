@@ -82,6 +82,9 @@ bool gb_rpc_take_session(
 	if (!manager)
 		return gb_complain(gb_blame(complaint, "agent"), "refused",
 		    "agents may not run code here, so they have no sessions");
+	/* What waits at the prompt of a session is what a run has said. */
+	if (message->agent && !gb_gate_record_begins(server->gate, &err))
+		return refuse(&err, complaint);
 	struct gb_filter *filter = message->agent ? gb_gate_filter(server->gate) : server->filter;
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
 		gb_reply_sessions(&client->lines, message->request, manager, message->conversation, filter);

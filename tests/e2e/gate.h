@@ -168,10 +168,13 @@ static inline void decide(struct site *site, const char *id, enum gb_verdict ver
 /* --- the record --- */
 
 struct seen {
-	unsigned n;
+	unsigned n;       /* of ends and refusals */
+	unsigned n_begun; /* of beginnings */
 	char limits[300], expected[100], trace[100];
 	char session[40], version[100], layers[400], decision[40], decider[40], status[40], permissions[200];
-	uint64_t masked_input, masked_output;
+	char output[600], run[40];
+	uint64_t masked_input, masked_output, output_bytes;
+	bool was_begun, was_cut;
 };
 
 static inline void keep_str(char *to, size_t size, struct gb_str text) {
@@ -181,7 +184,10 @@ static inline void keep_str(char *to, size_t size, struct gb_str text) {
 static inline bool see(
     void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
 	struct seen *seen = data;
-	seen->n++;
+	bool is_begin = gb_str_eq(record->kind, GB_STR("execution_begin"));
+	*(is_begin ? &seen->n_begun : &seen->n) += 1;
+	if (is_begin)
+		return true;
 	keep_str(seen->session, sizeof seen->session, record->session_id);
 	keep_str(seen->version, sizeof seen->version, record->runtime_version);
 	keep_str(seen->layers, sizeof seen->layers, record->layers);
@@ -192,12 +198,17 @@ static inline bool see(
 	keep_str(seen->limits, sizeof seen->limits, record->limits);
 	keep_str(seen->expected, sizeof seen->expected, record->expected_output);
 	keep_str(seen->trace, sizeof seen->trace, record->trace);
+	keep_str(seen->output, sizeof seen->output, record->output_summary);
+	keep_str(seen->run, sizeof seen->run, record->run_id);
+	seen->was_begun = record->was_begun;
+	seen->was_cut = record->cut != 0;
+	seen->output_bytes = record->output_bytes;
 	seen->masked_input = record->masked_input;
 	seen->masked_output = record->masked_output;
 	return true;
 }
 
-/* How many there are, and what the newest says. */
+/* How many there are, and what the newest end says. */
 static inline struct seen records(struct site *site) {
 	struct seen seen = {0};
 	struct gb_err err = {0};

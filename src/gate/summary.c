@@ -1,0 +1,108 @@
+/* What the record says of a run's output: the beginning of what a person would have seen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "gate/pass.h"
+
+/* Characters that are kept for the result, however long the output is. */
+enum { RESULT_CHARS = 100, BYTES_MAX = GB_SUMMARY_BYTES };
+
+/* How many bytes of @text its first @chars characters are. */
+static size_t bytes_of(struct gb_str text, size_t chars) {
+	size_t n = 0;
+	for (; n < text.n; n++)
+		if (((unsigned char)text.p[n] & 0xc0) != 0x80 && chars-- == 0)
+			break;
+	return n < BYTES_MAX ? n : BYTES_MAX;
+}
+
+static size_t count_chars(struct gb_str text) {
+	size_t chars = 0;
+	for (size_t i = 0; i < text.n; i++)
+		chars += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+	return chars;
+}
+
+static bool is_full(const struct gb_summary *summary) {
+	return summary->n >= BYTES_MAX;
+}
+
+/* As much of it as there is room for. */
+static void add(struct gb_summary *summary, const char *bytes, size_t n) {
+	size_t room = sizeof summary->text - summary->n;
+	n = n < room ? n : room;
+	memcpy(summary->text + summary->n, bytes, n);
+	summary->n += n;
+}
+
+void gb_summary_output(struct gb_summary *summary, struct gb_str text) {
+	if (!is_full(summary))
+		add(summary, text.p, text.n < BYTES_MAX ? text.n : BYTES_MAX);
+}
+
+void gb_summary_log(struct gb_summary *summary, const struct gb_log *log) {
+	for (size_t i = 0; i < gb_value_count(log->args) && !is_full(summary); i++) {
+		gb_auto_free char *text = gb_value_inspect(gb_value_at(log->args, i), BYTES_MAX);
+		if (i)
+			add(summary, " ", 1);
+		if (text)
+			add(summary, text, strlen(text));
+	}
+	if (!is_full(summary))
+		add(summary, "\n", 1);
+}
+
+/* The value with which @text begins, which is JSON. */
+static struct gb_str first_value(struct gb_str text) {
+	unsigned depth = 0;
+	bool quoted = false;
+	size_t n = 0;
+	for (; n < text.n && n < BYTES_MAX; n++) {
+		char c = text.p[n];
+		if (quoted && c == '\\')
+			n++;
+		else if (c == '"')
+			quoted = !quoted;
+		else if (quoted)
+			continue;
+		else if (!depth && (c == ',' || c == '}'))
+			break;
+		else if (c == '{' || c == '[')
+			depth++;
+		else if (c == '}' || c == ']')
+			depth--;
+	}
+	return (struct gb_str){text.p, n < text.n ? n : text.n};
+}
+
+/* The result, in the JSON of all of it. */
+static struct gb_str find_result(const struct gb_result *result, struct gb_str json) {
+	static const char key[] = ",\"result\":";
+	enum gb_type type = result->value ? gb_value_type(result->value) : GB_UNDEFINED;
+	if (type == GB_UNDEFINED || type == GB_NULL)
+		return GB_STR("");
+	const char *at = memmem(json.p, json.n, key, sizeof key - 1);
+	if (!at)
+		return GB_STR("");
+	at += sizeof key - 1;
+	return first_value((struct gb_str){at, (size_t)(json.p + json.n - at)});
+}
+
+struct gb_str gb_summary_end(
+    struct gb_summary *summary, const struct gb_result *result, struct gb_str json, bool *ret_cut) {
+	struct gb_str value = find_result(result, json), text = {summary->text, summary->n};
+	*ret_cut = false;
+	if (!value.n)
+		return text;
+	size_t for_value = count_chars(value);
+	for_value = for_value < RESULT_CHARS ? for_value : RESULT_CHARS;
+	/* The newline between them is a character too. */
+	size_t n = bytes_of(text, GB_AUDIT_SUMMARY_CHARS - 1 - for_value);
+	*ret_cut = n < summary->n;
+	summary->n = n;
+	if (n && summary->text[n - 1] != '\n')
+		add(summary, "\n", 1);
+	add(summary, value.p, value.n);
+	return (struct gb_str){summary->text, summary->n};
+}
