@@ -33,7 +33,8 @@ static const struct flag flags[] = {
     [FLAG_SESSION] = {"session", 0, "ID", "of this session"},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "of this conversation"},
     [FLAG_RUNTIME] = {"runtime", 0, "NAME", "of this runtime: js, python, ..."},
-    [FLAG_STATUS] = {"status", 0, "STATUS", "that ended so: success, error, memory, terminated, denied, ..."},
+    [FLAG_STATUS] = {"status", 0, "STATUS",
+	"that ended so: success, error, memory, terminated, denied, ...; or unfinished"},
     [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)"},
     [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have noted elsewhere"},
     [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have noted elsewhere"},
@@ -143,7 +144,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		request->filter.runtime = value;
 		return true;
 	case FLAG_STATUS:
-		request->filter.status = value;
+		/* Of a run that has no end there is only the beginning, which has no status. */
+		request->unfinished = strcmp(value, "unfinished") == 0;
+		request->filter.status = request->unfinished ? NULL : value;
 		return true;
 	case FLAG_LIMIT:
 		request->has_limit = true;
@@ -169,11 +172,43 @@ static int show(struct audit_request *request) {
 	return audit_show(request);
 }
 
+static bool is_known(const struct audit_request *request) {
+	static const char *const actions[] = {"list", "show", "verify", "export"};
+	for (size_t i = 0; i < GB_COUNT(actions); i++)
+		if (strcmp(request->action, actions[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A folder that cannot be examined is one that reading will complain about. */
+static bool is_there(const struct audit_request *request) {
+	bool exists;
+	return !gb_audit_exists(request->dir, &exists, NULL) || exists;
+}
+
+/* Of a machine on which no agent has run anything. With --dir, or if something is expected, the caller says
+ * that there is a log. */
+static int nothing_yet(const struct audit_request *request) {
+	bool verify = strcmp(request->action, "verify") == 0;
+	if (strcmp(request->action, "show") == 0 ||
+	    (verify && (request->expected.has_key || request->expected.has_head))) {
+		complain(&command_audit, "nothing has been recorded in '%s'", request->dir);
+		return EXIT_CODE_FAILED;
+	}
+	if (verify && request->json)
+		audit_verify_nothing();
+	else
+		fprintf(stderr, "nothing has been recorded in '%s' yet\n", request->dir);
+	return EXIT_OK;
+}
+
 static int dispatch(struct audit_request *request) {
 	if (!request->action) {
 		print_help(&command_audit, stderr);
 		return EXIT_BAD_USE;
 	}
+	if (is_known(request) && !request->state.dir && !is_there(request))
+		return nothing_yet(request);
 	if (strcmp(request->action, "list") == 0) {
 		request->filter.newest_first = true;
 		if (!request->has_limit)

@@ -30,9 +30,45 @@ static int finish_output(bool ok, const struct gb_err *err) {
 
 /* --- lists --- */
 
+/* What is printed of the records that pass the request's filter. */
+struct listing {
+	const struct audit_request *request;
+	struct audit_begun begun;
+	uint64_t listed, limit; /* 0: none */
+	bool failed;
+};
+
+/* A run that has no end is chosen here, so the limit is counted here. */
+static bool load(struct listing *listing, struct gb_audit_filter *ret_filter, struct gb_err *err) {
+	*ret_filter = listing->request->filter;
+	if (listing->request->unfinished) {
+		listing->limit = ret_filter->limit;
+		ret_filter->limit = 0;
+	}
+	return audit_begun_load(&listing->begun, listing->request->dir, ret_filter, err);
+}
+
+static bool is_wanted(const struct listing *listing, const struct gb_audit_record *record) {
+	return !listing->request->unfinished || audit_is_unfinished(&listing->begun, record);
+}
+
+static bool goes_on(const struct listing *listing) {
+	return !ferror(stdout) && !listing->failed && (!listing->limit || listing->listed < listing->limit);
+}
+
+static struct gb_str status_of(const struct listing *listing, const struct gb_audit_record *record) {
+	if (gb_str_eq(record->kind, GB_STR("code_execution")))
+		return record->status;
+	if (!gb_str_eq(record->kind, GB_STR("execution_begin")))
+		return record->kind;
+	return audit_is_unfinished(&listing->begun, record) ? GB_STR("unfinished") : GB_STR("begun");
+}
+
 static enum style status_style(struct gb_str status) {
 	if (gb_str_eq(status, GB_STR("success")) || status.n == 0)
 		return status.n ? GREEN : PLAIN;
+	if (gb_str_eq(status, GB_STR("begun")) || gb_str_eq(status, GB_STR("prune")))
+		return DIM;
 	return gb_str_eq(status, GB_STR("denied")) ? YELLOW : RED;
 }
 
@@ -56,9 +92,11 @@ static void print_titles(void) {
 
 static bool list_one(
     void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
-	uint64_t *listed = data;
+	struct listing *listing = data;
+	if (!is_wanted(listing, record))
+		return true;
 	char number[24], time[GB_DATE_TEXT], duration[32];
-	if ((*listed)++ == 0)
+	if (listing->listed++ == 0)
 		print_titles();
 	int n = snprintf(number, sizeof number, "%llu", (unsigned long long)seq);
 	bool is_run = gb_str_eq(record->kind, GB_STR("code_execution"));
@@ -66,22 +104,25 @@ static bool list_one(
 	    columns[0].width > (unsigned)n ? columns[0].width : (unsigned)n);
 	print_cell(DIM, format_time(time, record->time_ms), columns[1].width);
 	print_cell(PLAIN, record->runtime, columns[2].width);
-	print_cell(is_run ? status_style(record->status) : DIM, is_run ? record->status : record->kind,
-	    columns[3].width);
+	struct gb_str status = status_of(listing, record);
+	print_cell(status_style(status), status, columns[3].width);
 	print_cell(PLAIN, record->decision, columns[4].width);
 	print_cell(
 	    PLAIN, is_run ? format_duration(duration, record->duration_ns) : GB_STR(""), columns[5].width);
 	print_cell(PLAIN, record->code.p ? record->code : record->note, columns[6].width);
 	putchar('\n');
-	return !ferror(stdout);
+	return goes_on(listing);
 }
 
 int audit_list(const struct audit_request *request) {
 	struct gb_err err = {0};
-	uint64_t listed = 0;
-	bool ok = gb_audit_each(request->dir, &request->filter, list_one, &listed, &err);
-	if (ok && listed == 0)
+	struct listing listing = {.request = request};
+	struct gb_audit_filter filter;
+	bool ok =
+	    load(&listing, &filter, &err) && gb_audit_each(request->dir, &filter, list_one, &listing, &err);
+	if (ok && listing.listed == 0)
 		fprintf(stderr, "no such records\n");
+	audit_begun_finish(&listing.begun);
 	return finish_output(ok, &err);
 }
 
@@ -89,20 +130,27 @@ int audit_list(const struct audit_request *request) {
 
 static bool export_one(
     void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	struct listing *listing = data;
+	if (!is_wanted(listing, record))
+		return true;
+	listing->listed++;
 	gb_auto_buf struct gb_buf line;
 	gb_buf_init(&line, LINE_MAX_BYTES);
 	gb_audit_json(&line, seq, hash, record);
 	gb_buf_append_char(&line, '\n');
-	bool *failed = data;
-	*failed = gb_buf_failed(&line);
-	return !*failed && fwrite(line.data, 1, line.len, stdout) == line.len;
+	listing->failed = gb_buf_failed(&line);
+	return !listing->failed && fwrite(line.data, 1, line.len, stdout) == line.len && goes_on(listing);
 }
 
+/* What is exported as it is needs no list of what was begun. */
 int audit_export(const struct audit_request *request) {
 	struct gb_err err = {.message = "memory is out"};
-	bool failed = false;
-	bool ok = gb_audit_each(request->dir, &request->filter, export_one, &failed, &err);
-	return finish_output(ok && !failed, &err);
+	struct listing listing = {.request = request};
+	struct gb_audit_filter filter = request->filter;
+	bool ok = (!request->unfinished || load(&listing, &filter, &err)) &&
+		  gb_audit_each(request->dir, &filter, export_one, &listing, &err);
+	audit_begun_finish(&listing.begun);
+	return finish_output(ok && !listing.failed, &err);
 }
 
 /* --- one record --- */
@@ -170,8 +218,8 @@ static void print_field(const struct gb_audit_field *field, const void *at) {
 static bool show_one(
     void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
 	char text[2 * GB_HASH_BYTES + 1];
-	uint64_t *n = data;
-	if ((*n)++)
+	struct listing *listing = data;
+	if (listing->listed++)
 		putchar('\n');
 	gb_hash_format(text, hash);
 	print_label("record");
@@ -183,29 +231,28 @@ static bool show_one(
 		print_label(field->label);
 		print_field(field, gb_audit_at(record, field));
 	}
+	if (audit_is_unfinished(&listing->begun, record)) {
+		print_label("status");
+		puts("unfinished: the run is under way, or was lost with its host");
+	}
 	print_label("hash");
 	puts(text);
-	return !ferror(stdout);
-}
-
-static bool show_json(
-    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
-	bool failed = false;
-	++*(uint64_t *)data;
-	return export_one(&failed, seq, hash, record) && !failed;
+	return goes_on(listing);
 }
 
 int audit_show(const struct audit_request *request) {
-	struct gb_err err = {0};
-	uint64_t n = 0;
-	bool ok =
-	    gb_audit_each(request->dir, &request->filter, request->json ? show_json : show_one, &n, &err);
-	if (ok && n == 0) {
+	struct gb_err err = {.message = "memory is out"};
+	struct listing listing = {.request = request};
+	struct gb_audit_filter filter;
+	bool ok = load(&listing, &filter, &err) &&
+		  gb_audit_each(request->dir, &filter, request->json ? export_one : show_one, &listing, &err);
+	audit_begun_finish(&listing.begun);
+	if (ok && listing.listed == 0) {
 		complain(&command_audit, "there is no record '%s'; 'glovebox audit list' tells what there is",
 		    request->id);
 		return EXIT_CODE_FAILED;
 	}
-	return finish_output(ok, &err);
+	return finish_output(ok && !listing.failed, &err);
 }
 
 /* --- verification --- */
@@ -242,19 +289,26 @@ static void print_report_json(const struct gb_audit_report *report) {
 	    report->key_compared ? "true" : "false", key, (unsigned long long)report->head.seq, head);
 }
 
+void audit_verify_nothing(void) {
+	puts("{\"whole\":true,\"problem\":\"whole\",\"record\":null,\"message\":\"nothing has been recorded "
+	     "yet\",\"records\":0,\"pruned\":0,\"unfinished\":0,\"clockBack\":0,\"keyCompared\":false,"
+	     "\"key\":null,\"head\":null}");
+}
+
 static void print_notes(const struct gb_audit_report *report) {
 	if (report->pruned)
 		printf("Records 1 to %llu were pruned, as a signed mark says.\n",
 		    (unsigned long long)report->pruned);
 	if (report->unfinished)
-		printf("%llu runs were begun and have no end: under way, or lost with their host.\n",
+		printf(
+		    "Unfinished runs: %llu. They were begun and have no end: under way, or lost with their "
+		    "host.\n",
 		    (unsigned long long)report->unfinished);
 	if (report->clock_back)
 		printf("The clock went backwards %llu times; the records' numbers give their order.\n",
 		    (unsigned long long)report->clock_back);
 	if (!report->key_compared)
-		printf("The key file could not be read here, so the key was not compared; --expect-key does "
-		       "that.\n");
+		printf("The key file could not be read; the key is the one that --expect-key names.\n");
 }
 
 static void print_report(const struct gb_audit_report *report) {

@@ -117,6 +117,9 @@ void gb_audit_head(const struct gb_audit *audit, uint64_t *ret_seq, struct gb_ha
 /* Prune by the options now, and not only now and then; *ret_pruned is how many records went. (prune.c) */
 bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err *err);
 
+/* *ret_exists: is there a log in @dir, or a part of one? Fails if that cannot be told. (reader.c) */
+bool gb_audit_exists(const char *dir, bool *ret_exists, struct gb_err *err);
+
 /* --- verification (verify.c) --- */
 
 enum gb_audit_problem {
@@ -126,7 +129,7 @@ enum gb_audit_problem {
 	GB_AUDIT_SWAPPED,    /* two records have changed places */
 	GB_AUDIT_TAIL_CUT,   /* the newest records are missing */
 	GB_AUDIT_ADDED,      /* records that were never signed */
-	GB_AUDIT_KEY,        /* another key than the one that the log was begun with */
+	GB_AUDIT_KEY,        /* another key than the one that the log was begun with, or none to compare */
 	GB_AUDIT_CHECKPOINT, /* a checkpoint is missing, changed, or of another chain */
 	GB_AUDIT_MARK,       /* the head or the start is missing or changed */
 	GB_AUDIT_DAMAGED,    /* the file cannot be read on */
@@ -151,7 +154,7 @@ struct gb_audit_report {
 	uint64_t pruned;     /* records 1 to this one were pruned */
 	uint64_t unfinished; /* begun ahead, without an end: under way, or lost with their host */
 	uint64_t clock_back; /* how often a record is older than the one before it */
-	bool key_compared;   /* the key file could be read */
+	bool key_compared;   /* with the key file; if not, that is a problem unless a key is expected */
 	int64_t first_ms, last_ms;
 	struct gb_mark head;
 	uint8_t public_key[GB_PUBLIC_KEY_BYTES];

@@ -53,6 +53,8 @@ bool gb_mark_check(const struct gb_mark *mark, enum gb_mark_kind kind, const str
 
 /* GB_ENOENT if there is none. */
 bool gb_key_load(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err);
+/* The same of whatever owner and mode, to compare it and not to sign with it. */
+bool gb_key_read(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err);
 /* A new one, on the disk when this returns. */
 bool gb_key_create(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err);
 void gb_key_wipe(struct gb_key *key);

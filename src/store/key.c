@@ -21,7 +21,7 @@ static bool check_mode(int fd, const char *name, struct gb_err *err) {
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "examine the key '%s'", name);
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+	if (st.st_uid != geteuid())
 		return gb_fail(err, GB_EINVAL, 0, "the key '%s' is not a file of user %u, who runs this",
 		    name, (unsigned)geteuid());
 	if (st.st_mode & 077)
@@ -44,17 +44,37 @@ static bool parse(const char line[LINE], struct gb_key *ret_key) {
 	return true;
 }
 
-bool gb_key_load(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err) {
+static bool open_key(int dir, const char *name, int *ret_fd, struct gb_err *err) {
+	struct stat st;
 	gb_auto_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int error = errno;
+	/* A link is not followed, and a socket cannot be opened. */
+	if (fd < 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+		return gb_fail(err, GB_EINVAL, 0, "the key '%s' is not a regular file", name);
 	if (fd < 0)
 		return gb_fail(
-		    err, errno == ENOENT ? GB_ENOENT : GB_ESYSTEM, errno, "open the key '%s'", name);
+		    err, error == ENOENT ? GB_ENOENT : GB_ESYSTEM, error, "open the key '%s'", name);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return gb_fail(err, GB_EINVAL, 0, "the key '%s' is not a regular file", name);
+	*ret_fd = gb_take_fd(&fd);
+	return true;
+}
+
+static bool read_key(int fd, const char *name, struct gb_key *ret_key, struct gb_err *err) {
 	char line[LINE], more;
-	if (!check_mode(fd, name, err))
-		return false;
 	bool ok = gb_read_all(fd, line, sizeof line) && read(fd, &more, 1) == 0 && parse(line, ret_key);
 	sodium_memzero(line, sizeof line);
 	return ok || gb_fail(err, GB_EFORMAT, 0, "the key '%s' is not a key of Glovebox's audit log", name);
+}
+
+bool gb_key_read(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err) {
+	gb_auto_fd int fd = -1;
+	return open_key(dir, name, &fd, err) && read_key(fd, name, ret_key, err);
+}
+
+bool gb_key_load(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err) {
+	gb_auto_fd int fd = -1;
+	return open_key(dir, name, &fd, err) && check_mode(fd, name, err) && read_key(fd, name, ret_key, err);
 }
 
 bool gb_key_create(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err) {

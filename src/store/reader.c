@@ -1,7 +1,10 @@
 /* Reading records, without verifying them. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "store/log.h"
 
 static void close_db(struct gb_db **db) {
@@ -40,6 +43,21 @@ static bool read_row(
 	*ret_seq = (uint64_t)sqlite3_column_int64(row, 0);
 	const void *body = sqlite3_column_blob(row, 1);
 	return body && gb_audit_decode(body, (size_t)sqlite3_column_bytes(row, 1), ret_record);
+}
+
+bool gb_audit_exists(const char *dir, bool *ret_exists, struct gb_err *err) {
+	static const char *const files[] = {GB_AUDIT_DB, GB_AUDIT_KEY_FILE, GB_AUDIT_HEAD_FILE};
+	char path[GB_AUDIT_PATH];
+	struct stat st;
+	bool exists = false;
+	for (size_t i = 0; i < GB_COUNT(files) && !exists; i++) {
+		snprintf(path, sizeof path, "%s/%s", dir, files[i]);
+		exists = lstat(path, &st) == 0;
+		if (!exists && errno != ENOENT)
+			return gb_fail(err, GB_ESYSTEM, errno, "examine '%s'", path);
+	}
+	*ret_exists = exists;
+	return true;
 }
 
 bool gb_audit_each(const char *dir, const struct gb_audit_filter *filter, gb_audit_visit visit, void *data,

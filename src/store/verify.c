@@ -17,7 +17,8 @@ struct verifier {
 	gb_audit_progress progress;
 	void *progress_data;
 	struct gb_audit_report *report;
-	struct gb_err *err; /* of reading; a failure there is damage */
+	struct gb_err *err;      /* of reading; a failure there is damage */
+	struct gb_err key_error; /* of reading the key file */
 
 	struct gb_chain chain;
 	struct gb_mark head, start, file;
@@ -83,8 +84,10 @@ static bool check_key(struct verifier *v, int dir) {
 		return found(
 		    v, GB_AUDIT_KEY, 0, "it was begun with another key than the one that is expected");
 	struct gb_err err = {0};
-	if (!gb_key_load(dir, GB_AUDIT_KEY_FILE, &key, &err)) {
-		/* Whoever may not read the key can still verify; a key that is no key was replaced. */
+	if (!gb_key_read(dir, GB_AUDIT_KEY_FILE, &key, &err)) {
+		/* A key that is no key was replaced. One that cannot be read is reported when all the rest is
+		 * good, so that it does not hide what is worse. */
+		v->key_error = err;
 		return err.code != GB_EFORMAT || found(v, GB_AUDIT_KEY, 0, "%.200s", err.message);
 	}
 	v->report->key_compared = true;
@@ -287,6 +290,16 @@ static bool check_end(struct verifier *v) {
 	return true;
 }
 
+/* The caller who has noted the key elsewhere has compared it with something better than the file. */
+static bool check_key_was_read(struct verifier *v) {
+	return v->report->key_compared || (v->expected && v->expected->has_key) ||
+	       found(v, GB_AUDIT_KEY, 0,
+		   "the key cannot be compared: %.150s. Restore '%s' from a copy, or pass the public key "
+		   "that "
+		   "was noted elsewhere with --expect-key",
+		   v->key_error.message, GB_AUDIT_KEY_FILE);
+}
+
 static bool check_all(struct verifier *v, int dir) {
 	/* The file is read first: what is committed meanwhile is in the database and not yet in it, never the
 	 * other way. */
@@ -310,7 +323,7 @@ static bool check_all(struct verifier *v, int dir) {
 		&v->checkpoints, v->err))
 		return damaged(v);
 	return check_head(v) && check_start(v) && next_checkpoint(v) && check_marks_at_start(v) &&
-	       check_records(v) && check_end(v);
+	       check_records(v) && check_end(v) && check_key_was_read(v);
 }
 
 bool gb_audit_verify(const char *dir, const struct gb_audit_expected *expected, gb_audit_progress progress,
