@@ -214,6 +214,8 @@ struct gb_run_options {
 #define GB_NO_TIMEOUT UINT64_MAX
 #define GB_SOURCE_MAX (16u << 20)
 #define GB_MEMORY_MIN (1u << 20)
+/* Bytes of each text of an error (characters, in Node.js and Deno): beyond this it is cut. */
+#define GB_ERROR_TEXT_MAX (64u << 10)
 
 /* Start a run. Fails on wrong options (GB_EINVAL names the field), or when no sandbox is to be had. What the
  * code does wrong is not a failure of this call: it is in the result. */

@@ -9,11 +9,15 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/engine.h"
+#include "runtime/failure.h"
 #include "runtime/wire.h"
 #include "value/cbor.h"
 #include "value/codec.h"
 
 enum { LOG_LEVELS = 5, PATH_BYTES_MAX = 1024 };
+
+_Static_assert(
+    GB_FAILURE_TEXT_MAX == GB_ERROR_TEXT_MAX, "where a text of an error was cut is known by its length");
 
 static const struct gb_decode_limits limits = {.max_depth = 2 * GB_WIRE_DEPTH_MAX, .max_items = 4u << 20};
 

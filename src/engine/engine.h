@@ -226,6 +226,9 @@ void gb_session_leave(struct gb_run *run);
 /* @run has its result: can the session go on? */
 void gb_session_judge(struct gb_run *run);
 /* Its process is gone, or to go. */
+/* Copy @reason to @to, which has @n bytes: of one that is longer, whole words, since half a secret is not
+ * recognised as one. */
+void gb_reason_keep(char *to, size_t n, const char *reason);
 void gb_session_terminate(struct gb_session *session, const char *reason);
 
 /* --- terminal.c --- */

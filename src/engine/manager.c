@@ -181,7 +181,7 @@ static void end(struct gb_record *record) {
 
 static void condemn(struct gb_record *record, const char *reason) {
 	record->ending = true;
-	snprintf(record->reason, sizeof record->reason, "%s", reason);
+	gb_reason_keep(record->reason, sizeof record->reason, reason);
 	record->session->on_change = NULL;
 }
 

@@ -43,11 +43,24 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 	return true;
 }
 
+void gb_reason_keep(char *to, size_t n, const char *reason) {
+	static const char more[] = "…";
+	size_t length = strlen(reason);
+	if (length < n) {
+		memcpy(to, reason, length + 1);
+		return;
+	}
+	for (length = n - sizeof more; length > 0 && reason[length - 1] != ' ';)
+		length--;
+	memcpy(to, reason, length);
+	memcpy(to + length, more, sizeof more);
+}
+
 void gb_session_terminate(struct gb_session *session, const char *reason) {
 	if (!session->cell)
 		return;
 	if (!session->doomed)
-		snprintf(session->reason, sizeof session->reason, "%s", reason);
+		gb_reason_keep(session->reason, sizeof session->reason, reason);
 	gb_cell_release(session->cell);
 	session->cell = NULL;
 	if (session->run)

@@ -26,13 +26,35 @@ static void give_back(struct gb_pass *pass) {
 	pass->spent.granted = false;
 }
 
+/* It may quote the request or a person: masked first, and then cut. */
+__attribute__((format(printf, 2, 0))) static const char *refusal_text(
+    struct gb_pass *pass, const char *format, va_list ap) {
+	gb_auto_free char *whole = NULL;
+	gb_auto_buf struct gb_buf clean;
+	gb_buf_init(&clean, TEXTS_MAX);
+	int n = vasprintf(&whole, format, ap);
+	if (n < 0) {
+		whole = NULL;
+		return NULL;
+	}
+	if (!pass->rules)
+		gb_buf_append(&clean, whole, (size_t)n);
+	else
+		gb_mask_text(pass->rules->filter, (struct gb_str){whole, (size_t)n}, &clean);
+	struct gb_str text = gb_buf_str(&clean);
+	if (gb_buf_failed(&clean))
+		return NULL;
+	if (text.n > MESSAGE_MAX)
+		for (text.n = MESSAGE_MAX; text.n && ((unsigned char)text.p[text.n] & 0xc0) == 0x80;)
+			text.n--;
+	return gb_arena_copy(&pass->texts, text);
+}
+
 void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...) {
-	char message[MESSAGE_MAX];
 	va_list ap;
 	va_start(ap, format);
-	vsnprintf(message, sizeof message, format, ap);
+	const char *kept = refusal_text(pass, format, ap);
 	va_end(ap);
-	const char *kept = gb_pass_text(pass, message);
 	pass->result = (struct gb_result){
 	    .status = GB_DENIED,
 	    .error = {"Denied", kept ? kept : "out of memory", "", code, "", "", 0, 0},

@@ -109,13 +109,31 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 	return slot;
 }
 
+static struct gb_str keep_text(struct gb_masked *masked, const struct gb_buf *out) {
+	char *copy = !gb_buf_failed(out) ? gb_arena_copy(&masked->texts, gb_buf_str(out)) : NULL;
+	masked->failed |= !copy;
+	return copy ? (struct gb_str){copy, out->len} : GB_STR("");
+}
+
 struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXTS_MAX);
 	gb_mask_text(masked->filter, (struct gb_str){text, n}, &out);
-	char *copy = !gb_buf_failed(&out) ? gb_arena_copy(&masked->texts, gb_buf_str(&out)) : NULL;
-	masked->failed |= !copy;
-	return copy ? (struct gb_str){copy, out.len} : GB_STR("");
+	return keep_text(masked, &out);
+}
+
+struct gb_str gb_masked_cut_text(struct gb_masked *masked, const char *text, size_t n) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, TEXTS_MAX);
+	struct gb_mask *stream = gb_mask_create(masked->filter);
+	if (stream) {
+		gb_mask_feed(stream, text, n, &out);
+		gb_mask_cut(stream, &out);
+	} else {
+		out.failed = true;
+	}
+	gb_mask_destroy(stream);
+	return keep_text(masked, &out);
 }
 
 static const struct gb_value *const *mask_all(
@@ -127,12 +145,22 @@ static const struct gb_value *const *mask_all(
 	return clean;
 }
 
+/* Workers cut texts of errors at whole characters. One that had just this length loses at most what could
+ * have been the beginning of a secret. */
+static bool may_be_cut(size_t n) {
+	enum { CHARACTER_MAX = 4 };
+	return n + CHARACTER_MAX > GB_ERROR_TEXT_MAX;
+}
+
 static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
 	const char **const texts[] = {
 	    &error->name, &error->message, &error->stack, &error->specifier, &error->code, &error->filename};
 	for (size_t i = 0; i < GB_COUNT(texts); i++)
-		if (**texts[i])
-			*texts[i] = gb_masked_text(masked, *texts[i], strlen(*texts[i])).p;
+		if (**texts[i]) {
+			size_t n = strlen(*texts[i]);
+			*texts[i] =
+			    (may_be_cut(n) ? gb_masked_cut_text : gb_masked_text)(masked, *texts[i], n).p;
+		}
 }
 
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {

@@ -46,6 +46,8 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb_value *value);
 /* A whole text. */
 struct gb_str gb_masked_text(struct gb_masked *masked, const char *text, size_t n);
+/* A text that was cut where it ends: what may be half a secret there is left out. */
+struct gb_str gb_masked_cut_text(struct gb_masked *masked, const char *text, size_t n);
 /* The result, after its streams have ended. */
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret);
 /* The same; if memory is out, a failure that says so is told instead. */

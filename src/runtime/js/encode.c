@@ -37,8 +37,9 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
 
 /* --- what cannot cross --- */
 
-/* Of a path that goes very deep the beginning tells enough. */
-enum { PATH_MAX_BYTES = 200 };
+/* Of a path that goes very deep the beginning tells enough. A longer key is left out and not cut: half a
+ * secret is not recognised as one. */
+enum { PATH_MAX_BYTES = 200, KEY_MAX_BYTES = 100 };
 
 static void write_path(struct encoder *e, const struct step *at, struct gb_buf *path) {
 	if (!at)
@@ -48,7 +49,7 @@ static void write_path(struct encoder *e, const struct step *at, struct gb_buf *
 		return;
 	const char *key = at->key == JS_ATOM_NULL ? NULL : JS_AtomToCString(e->ctx, at->key);
 	if (key)
-		gb_buf_printf(path, ".%.100s", key);
+		gb_buf_printf(path, ".%s", strlen(key) <= KEY_MAX_BYTES ? key : "…");
 	else
 		gb_buf_printf(path, "[%u]", at->index);
 	if (path->len > PATH_MAX_BYTES)

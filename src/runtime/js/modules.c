@@ -10,6 +10,17 @@
 
 /* --- what went wrong --- */
 
+enum { NAME_SHOWN = 160, NAME_KEPT = 400 };
+
+/* One that is too long is not cut: half a secret is not recognised as one. */
+static void keep_name(char *to, size_t n, const char *name) {
+	size_t length = strlen(name);
+	if (length < n)
+		memcpy(to, name, length + 1);
+	else
+		snprintf(to, n, "(a name of %zu bytes)", length);
+}
+
 /* Keep the pending exception of the guest as why the graph cannot be linked, unless there is one already. */
 static void keep_failure(struct gb_js *js, const char *importer, const char *specifier) {
 	struct gb_js_modules *modules = js->modules;
@@ -19,8 +30,8 @@ static void keep_failure(struct gb_js *js, const char *importer, const char *spe
 		return;
 	}
 	modules->failure = thrown;
-	snprintf(modules->specifier, sizeof modules->specifier, "%s", specifier);
-	snprintf(modules->importer, sizeof modules->importer, "%s", importer);
+	keep_name(modules->specifier, sizeof modules->specifier, specifier);
+	keep_name(modules->importer, sizeof modules->importer, importer);
 	modules->line = modules->column = 0;
 	gb_js_source_find_import(&modules->sources, importer, specifier, &modules->line, &modules->column);
 }
@@ -38,7 +49,9 @@ static void throw_not_found(struct gb_js *js, const char *asked_for) {
 	const char *why = is_url(asked_for) ? "nothing is ever fetched; give it as one of the run's modules"
 			  : asked_for[0] == '/' ? "there are no files; give it as one of the run's modules"
 						: "no such module was given to this run";
-	JS_ThrowReferenceError(js->guest, "cannot import '%s': %s", asked_for, why);
+	char name[NAME_SHOWN]; /* a message has 255 bytes at most */
+	keep_name(name, sizeof name, asked_for);
+	JS_ThrowReferenceError(js->guest, "cannot import '%s': %s", name, why);
 }
 
 /* An error of the compiler's context must not be seen by guest code, since everything that can compile is in
@@ -80,7 +93,9 @@ static void throw_syntax_error(struct gb_js *js, const char *name, const struct 
 	JS_ThrowSyntaxError(js->guest, "%s", error->message);
 	JSValue thrown = JS_GetException(js->guest);
 	char stack[512];
-	snprintf(stack, sizeof stack, "    at %.400s:%u:%u\n", name, error->line, error->column);
+	char shown[NAME_KEPT];
+	keep_name(shown, sizeof shown, name);
+	snprintf(stack, sizeof stack, "    at %s:%u:%u\n", shown, error->line, error->column);
 	JS_DefinePropertyValueStr(js->guest, thrown, "stack", JS_NewString(js->guest, stack),
 	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
 	JS_Throw(js->guest, thrown);
@@ -225,7 +240,9 @@ static JSModuleDef *load(JSContext *ctx, const char *name, void *opaque) {
 	if (ctx == js->compiler)
 		return JS_NewCModule(ctx, name, NULL);
 	if (!js->modules) {
-		JS_ThrowReferenceError(ctx, "cannot import '%s'", name);
+		char shown[NAME_SHOWN];
+		keep_name(shown, sizeof shown, name);
+		JS_ThrowReferenceError(ctx, "cannot import '%s'", shown);
 		return NULL;
 	}
 	/* What is found may ask for more. */
@@ -307,7 +324,7 @@ void gb_js_modules_note_mismatch(struct gb_js *js) {
 	if (text && sscanf(text, "%*[^']'%255[^']' in module '%511[^']'", name, module) == 2 &&
 	    gb_js_source_find_name(&modules->sources, module, name, resolve_name, js, &place)) {
 		snprintf(modules->specifier, sizeof modules->specifier, "%s", place.specifier);
-		snprintf(modules->importer, sizeof modules->importer, "%s", place.importer);
+		keep_name(modules->importer, sizeof modules->importer, place.importer);
 		modules->line = place.line;
 		modules->column = place.column;
 	}

@@ -15,8 +15,11 @@ static void find_position(const char *stack, char *filename, size_t n, struct gb
 		size_t length = strcspn(line, "\n");
 		struct gb_js_stack_line parsed;
 		if (gb_js_stack_line_parse(line, length, &parsed)) {
-			snprintf(filename, n, "%.*s", (int)parsed.n_file, parsed.file);
-			ret->filename = filename;
+			/* One that is too long is left out: half a secret is not recognised as one. */
+			if (parsed.n_file < n) {
+				snprintf(filename, n, "%.*s", (int)parsed.n_file, parsed.file);
+				ret->filename = filename;
+			}
 			ret->line = parsed.line;
 			ret->column = parsed.column;
 			return;

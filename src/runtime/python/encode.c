@@ -53,8 +53,9 @@ bool gb_py_encode_init(PyObject *values) {
 
 /* --- what cannot cross --- */
 
-/* Of a path that goes very deep the beginning tells enough. */
-enum { PATH_MAX_BYTES = 200 };
+/* Of a path that goes very deep the beginning tells enough. A longer key is left out and not cut: half a
+ * secret is not recognised as one. */
+enum { PATH_MAX_BYTES = 200, KEY_MAX_BYTES = 100 };
 
 static void write_path(const struct step *at, struct gb_buf *path) {
 	if (!at)
@@ -65,10 +66,12 @@ static void write_path(const struct step *at, struct gb_buf *path) {
 	const char *key = at->key && PyUnicode_Check(at->key) ? PyUnicode_AsUTF8(at->key) : NULL;
 	if (!key)
 		PyErr_Clear();
-	if (key && PyUnicode_IsIdentifier(at->key))
-		gb_buf_printf(path, ".%.100s", key);
+	if (key && strlen(key) > KEY_MAX_BYTES)
+		gb_buf_printf(path, "[…]");
+	else if (key && PyUnicode_IsIdentifier(at->key))
+		gb_buf_printf(path, ".%s", key);
 	else if (key)
-		gb_buf_printf(path, "['%.100s']", key);
+		gb_buf_printf(path, "['%s']", key);
 	else
 		gb_buf_printf(path, "[%zd]", at->index);
 	if (path->len > PATH_MAX_BYTES)

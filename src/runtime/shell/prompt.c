@@ -82,9 +82,20 @@ static size_t render(const struct gb_prompt *prompt, char *text) {
 	return n;
 }
 
+/* The end of a longer line may begin with the end of a secret, which is not recognised as one: the first word
+ * is left out, or half of the text if that is one word. */
+static size_t skip_word(const char *text, size_t n) {
+	for (size_t i = 0; i < n / 2; i++)
+		if (text[i] == ' ')
+			return i + 1;
+	return n / 2;
+}
+
 size_t gb_prompt_text(const struct gb_prompt *prompt, char *text, size_t max) {
 	char whole[GB_PROMPT_LINE_MAX];
 	size_t n = render(prompt, whole), from = n > max ? n - max : 0;
+	if (from || prompt->n == sizeof prompt->line)
+		from += skip_word(whole + from, n - from);
 	while (from < n && ((unsigned char)whole[from] & 0xc0) == 0x80)
 		from++;
 	n -= from;

@@ -8,6 +8,8 @@ const SIMPLE = {HOLE: 16, FALSE: 20, TRUE: 21, NULL: 22, UNDEFINED: 23};
 const SIDE = {HOST: 0, SANDBOX: 1};
 const DEPTH_MAX = 500;
 const PATH_MAX = 200;
+// A longer key is left out and not cut: half a secret is not recognised as one.
+const KEY_MAX = 100;
 
 const VIEWS = [
 	'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array',
@@ -191,7 +193,7 @@ class Encoder {
 	fail(what) {
 		let path = this.root;
 		for (const step of this.path) {
-			path += typeof step === 'number' ? `[${step}]` : `.${step.slice(0, 100)}`;
+			path += typeof step === 'number' ? `[${step}]` : `.${step.length <= KEY_MAX ? step : '…'}`;
 			if (path.length > PATH_MAX) {
 				path += '…';
 				break;
