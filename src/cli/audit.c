@@ -256,7 +256,12 @@ const struct command command_audit = {
 	"as a\n"
 	"whole, or put back to an older state, is found out. Its exit status is 1 if anything is wrong, and "
 	"the\n"
-	"first bad record is named. list, show and export print what the file says: verify first.",
+	"first bad record is named. Without --expect-key the key file must be readable. list, show and "
+	"export\n"
+	"print what the file says: verify first. Where nothing was recorded yet, list, export and verify say "
+	"so and\n"
+	"exit with 0. A run that was begun and has no end is 'unfinished': it is under way, or its host was "
+	"killed.",
     .flags = flags,
     .run = run,
 };
