@@ -29,9 +29,13 @@ static void add_names(struct gb_buf *out, const struct gb_config *config) {
 	gb_buf_printf(out, ",\"runtimes\":[");
 	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
 		if (config->agent.allowed_runtimes & 1u << i) {
-			gb_buf_printf(out, "%s{\"name\":\"%s\",\"memoryBytes\":%llu}", comma,
-			    gb_config_runtime_name((enum gb_config_runtime)i),
-			    (unsigned long long)config->limits[i].memory_bytes);
+			gb_buf_printf(out,
+			    "%s{\"name\":\"%s\",\"memoryBytes\":%llu,\"timeoutMs\":%llu,\"outputBytes\":%"
+			    "llu}",
+			    comma, gb_config_runtime_name((enum gb_config_runtime)i),
+			    (unsigned long long)config->limits[i].memory_bytes,
+			    (unsigned long long)gb_config_agent_timeout(config, (enum gb_config_runtime)i),
+			    (unsigned long long)gb_config_agent_output(config, (enum gb_config_runtime)i));
 			comma = ",";
 		}
 	gb_buf_printf(out, "],\"hosts\":[");

@@ -215,6 +215,12 @@ bool gb_config_is_trusted(const struct gb_config *config);
  * The caller shows them. */
 size_t gb_config_warnings(const struct gb_config *config, const char *const **ret);
 
+/* The time and the output of an agent's execution whose request names none: agent.maxExecutionTime and
+ * agent.maxOutputSize, or limits.<runtime>.timeout and output where the owner has set them. Never more than
+ * limits.<runtime>.maxTimeout and maxOutput. */
+uint64_t gb_config_agent_timeout(const struct gb_config *config, enum gb_config_runtime runtime);
+uint64_t gb_config_agent_output(const struct gb_config *config, enum gb_config_runtime runtime);
+
 /* Append what an agent's model is to be told of running code, as Markdown; nothing if that is disabled. */
 void gb_config_prompt(const struct gb_config *config, struct gb_buf *out);
 

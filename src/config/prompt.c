@@ -1,6 +1,35 @@
 /* What an agent's model is told of running code. */
+#include <stdio.h>
+
 #include "base/cleanup.h"
 #include "config/settings.h"
+#include "config/values.h"
+
+/* --- what an execution gets that does not ask --- */
+
+static uint64_t agent_limit(
+    const struct gb_config *config, const char *name, uint64_t own, uint64_t max_own, uint64_t agents) {
+	uint64_t limit = gb_config_is_set(config, name) && own < agents ? own : agents;
+	return limit < max_own ? limit : max_own;
+}
+
+uint64_t gb_config_agent_timeout(const struct gb_config *config, enum gb_config_runtime runtime) {
+	const struct gb_config_limits *limits = &config->limits[runtime];
+	char name[GB_SETTING_NAME_MAX];
+	snprintf(name, sizeof name, "limits.%s.timeout", gb_config_runtime_name(runtime));
+	return agent_limit(
+	    config, name, limits->timeout_ms, limits->max_timeout_ms, config->agent.max_execution_ms);
+}
+
+uint64_t gb_config_agent_output(const struct gb_config *config, enum gb_config_runtime runtime) {
+	const struct gb_config_limits *limits = &config->limits[runtime];
+	char name[GB_SETTING_NAME_MAX];
+	snprintf(name, sizeof name, "limits.%s.output", gb_config_runtime_name(runtime));
+	return agent_limit(
+	    config, name, limits->output_bytes, limits->max_output_bytes, config->agent.max_output_bytes);
+}
+
+/* --- the text --- */
 
 /* A setting's value, as it would be written in the file. */
 static void say(struct gb_buf *out, const struct gb_config *config, const char *name) {
@@ -8,6 +37,21 @@ static void say(struct gb_buf *out, const struct gb_config *config, const char *
 	const struct gb_setting *setting = gb_setting_find(name, &unit);
 	if (setting)
 		gb_setting_write(setting, config, out);
+}
+
+/* Limits of one runtime that are below those of all executions. */
+static void say_own_limits(
+    struct gb_buf *out, const struct gb_config *config, enum gb_config_runtime runtime) {
+	uint64_t timeout = gb_config_agent_timeout(config, runtime);
+	uint64_t output = gb_config_agent_output(config, runtime);
+	if (timeout < config->agent.max_execution_ms) {
+		gb_buf_printf(out, "; time ");
+		gb_config_write_duration(out, timeout);
+	}
+	if (output < config->agent.max_output_bytes) {
+		gb_buf_printf(out, "; output ");
+		gb_config_write_size(out, output);
+	}
 }
 
 static void say_runtimes(struct gb_buf *out, const struct gb_config *config) {
@@ -26,6 +70,7 @@ static void say_runtimes(struct gb_buf *out, const struct gb_config *config) {
 		if (config->agent.allowed_runtimes & 1u << i) {
 			gb_buf_printf(out, "- %s; memory ", runtimes[i].label);
 			say(out, config, runtimes[i].memory);
+			say_own_limits(out, config, (enum gb_config_runtime)i);
 			gb_buf_printf(out, "\n");
 		}
 }
@@ -37,7 +82,8 @@ static void say_limits(struct gb_buf *out, const struct gb_config *config) {
 	say(out, config, "agent.maxOutputSize");
 	gb_buf_printf(out, " of output; the code itself may have ");
 	say(out, config, "agent.maxCodeSize");
-	gb_buf_printf(out, ". Whatever goes beyond is stopped or cut, and you are told.\n");
+	gb_buf_printf(out, ". A runtime with less says so above. Whatever goes beyond is stopped or cut, and "
+			   "you are told.\n");
 }
 
 static void say_sessions(struct gb_buf *out, const struct gb_config *config) {

@@ -64,10 +64,11 @@ const struct gb_setting gb_settings[] = {
 	.help = "what agents can run code with"},
     {"agent.maxExecutionTime", GB_SETTING_DURATION, AT(agent.max_execution_ms), "180s", RANGE(100, D),
 	ALIAS({CODE_EXECUTION "maxExecutionTime", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER),
-	.help = "how long one execution of an agent may take"},
+	.help = "how long one execution of an agent may take, and takes at most if its request does not say"},
     {"agent.maxOutputSize", GB_SETTING_SIZE, AT(agent.max_output_bytes), "1M", RANGE(KB, 256 * MB),
 	ALIAS({CODE_EXECUTION "maxOutputSize"}, {"agent.max_output_size"}), TIGHTEN(LOWER),
-	.help = "how much one execution of an agent may write; the rest is cut"},
+	.help = "how much one execution of an agent may write, also if its request does not say; the rest is "
+		"cut"},
     {"agent.maxCodeSize", GB_SETTING_SIZE, AT(agent.max_code_bytes), "50K", RANGE(KB, 16 * MB),
 	ALIAS({"agent.max_code_size"}), TIGHTEN(LOWER),
 	.help = "longer code of an agent is refused before anything starts"},

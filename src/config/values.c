@@ -198,12 +198,12 @@ static void write_measure(struct gb_buf *out, uint64_t value, const struct measu
 	    out, "%llu%s", (unsigned long long)(value / (uint64_t)units->factor), value ? units->unit : "");
 }
 
-static void write_duration_of(struct gb_buf *out, uint64_t ms) {
+void gb_config_write_duration(struct gb_buf *out, uint64_t ms) {
 	static const struct measure units[] = {{"d", 864e5}, {"h", 36e5}, {"m", 6e4}, {"s", 1e3}, {"ms", 1}};
 	write_measure(out, ms, units);
 }
 
-static void write_size_of(struct gb_buf *out, uint64_t bytes) {
+void gb_config_write_size(struct gb_buf *out, uint64_t bytes) {
 	static const struct measure units[] = {{"G", 0x1p30}, {"M", 0x1p20}, {"K", 0x1p10}, {"", 1}};
 	write_measure(out, bytes, units);
 }
@@ -221,11 +221,11 @@ static void write_real(struct gb_buf *out, const void *from) {
 }
 
 static void write_duration(struct gb_buf *out, const void *from) {
-	write_duration_of(out, *(const uint64_t *)from);
+	gb_config_write_duration(out, *(const uint64_t *)from);
 }
 
 static void write_size(struct gb_buf *out, const void *from) {
-	write_size_of(out, *(const uint64_t *)from);
+	gb_config_write_size(out, *(const uint64_t *)from);
 }
 
 static void write_mode(struct gb_buf *out, const void *from) {
@@ -413,9 +413,9 @@ void gb_setting_write_range(const struct gb_setting *setting, struct gb_buf *out
 		return;
 	for (int i = 0; i < 2; i++) {
 		if (setting->type == GB_SETTING_DURATION)
-			write_duration_of(out, (uint64_t)limits[i]);
+			gb_config_write_duration(out, (uint64_t)limits[i]);
 		else if (setting->type == GB_SETTING_SIZE)
-			write_size_of(out, (uint64_t)limits[i]);
+			gb_config_write_size(out, (uint64_t)limits[i]);
 		else
 			gb_buf_printf(out, "%.10g", limits[i]);
 		if (i == 0)

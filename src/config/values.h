@@ -25,6 +25,10 @@ bool gb_setting_read_text(struct gb_setting_read *read, const char *text, struct
 /* Copy the value of one setting. */
 void gb_setting_copy(const struct gb_setting *setting, const struct gb_config *from, struct gb_config *to);
 
+/* Append a duration or a size as it would be written in the file. */
+void gb_config_write_duration(struct gb_buf *out, uint64_t ms);
+void gb_config_write_size(struct gb_buf *out, uint64_t bytes);
+
 /* @text between quotes, fit for a message: short, and without control characters. */
 enum { GB_CONFIG_QUOTED_MAX = 64 };
 const char *gb_config_quote(struct gb_str text, char ret[GB_CONFIG_QUOTED_MAX]);

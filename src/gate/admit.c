@@ -58,10 +58,12 @@ static void limit_by_face(struct gb_pass *pass) {
 bool gb_pass_limit(struct gb_pass *pass) {
 	const struct gb_config *config = pass->rules->config;
 	struct gb_run_options *run = &pass->request.run;
-	run->timeout_ms = pass->asked_for[0];
-	run->memory_bytes = pass->asked_for[1];
-	run->output_bytes = pass->asked_for[2];
-	run->result_bytes = pass->asked_for[3];
+	enum gb_config_runtime runtime = gb_terms_runtime(run->language);
+	const uint64_t *asked = pass->asked_for;
+	run->timeout_ms = asked[0] ? asked[0] : gb_config_agent_timeout(config, runtime);
+	run->memory_bytes = asked[1];
+	run->output_bytes = asked[2] ? asked[2] : gb_config_agent_output(config, runtime);
+	run->result_bytes = asked[3];
 	gb_terms_limit(config, 0, run);
 	lower(&run->timeout_ms, config->agent.max_execution_ms);
 	lower(&run->output_bytes, config->agent.max_output_bytes);

@@ -35,6 +35,12 @@ bool gb_policy_name(const struct gb_config *config, char ret[GB_POLICY_TEXT]) {
 		hash_bytes(&state, setting->name, strlen(setting->name));
 		hash_bytes(&state, value.data, value.len);
 	}
+	/* Depends on whether a limit was set, also where it was set to its default. */
+	for (size_t i = 0; i < GB_CONFIG_RUNTIMES; i++) {
+		const uint64_t usual[] = {gb_config_agent_timeout(config, (enum gb_config_runtime)i),
+		    gb_config_agent_output(config, (enum gb_config_runtime)i)};
+		hash_bytes(&state, usual, sizeof usual);
+	}
 	crypto_generichash_final(&state, hash.bytes, sizeof hash.bytes);
 	gb_hash_format(ret, &hash);
 	return ok;

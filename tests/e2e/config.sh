@@ -72,11 +72,14 @@ a() { run 0 prompt --set agent.enabled=true && has "$out" '## Running code' && h
 ok 'else what it can do' a
 a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set network.allowlist=a.example --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts from nothing' && has "$out" 'these hosts only: a.example.' && has "$out" 'not confirmed' && has "$out" 'no import but of math, json.' && has "$out" 'services that have no tool'; }
 ok 'it follows the settings' a
+a() { run 0 prompt --set agent.enabled=true --set limits.python.maxTimeout=9s --set limits.shell.output=2K && has "$out" 'may take 3m and write 1M' && [ "$(grep -c '; time' "$scratch/out")" = 1 ] && has "$out" 'library; memory 64M; time 9s' && has "$out" 'programs; memory 256M; output 2K'; }
+ok 'it names a runtime that has less time or output' a
 a() { run 0 prompt --json --set agent.enabled=true --set network.allowlist=a.example && /usr/bin/python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["enabled"] and d["prompt"].startswith("## Running code\n") and d["approval"] and d["persistentSessions"]
 assert [r["name"] for r in d["runtimes"]] == ["javascript", "python", "node", "shell"] and d["runtimes"][0]["memoryBytes"] == 64 << 20
+assert all(r["timeoutMs"] == 180000 and r["outputBytes"] == 1 << 20 for r in d["runtimes"])
 assert d["hosts"] == ["a.example"] and d["maxExecutionTimeMs"] == 180000 and d["maxOutputBytes"] == 1 << 20
 assert d["maxCodeBytes"] == 51200 and d["maxConcurrentSessions"] == 5
 ' "$scratch/out"; }

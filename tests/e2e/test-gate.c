@@ -75,6 +75,38 @@ TEST(a_face_may_have_less) {
 	CHECK_INT(limit_of(&site, "outputBytes"), 64 << 10);
 }
 
+TEST(without_a_limit_of_its_own_a_request_gets_the_agents_maximum) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxOutputSize: 4M\n");
+	struct gb_gate_request request = python("1");
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 180000);
+	CHECK_INT(limit_of(&site, "outputBytes"), 4 << 20);
+	request.run.timeout_ms = 7000;
+	request.run.output_bytes = 2048;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 7000);
+	CHECK_INT(limit_of(&site, "outputBytes"), 2048);
+	request.run.timeout_ms = 181000;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 180000);
+}
+
+TEST(limits_of_a_runtime_lower_the_agents_maximum) {
+	auto_site struct site site = site_make(
+	    OPEN_TO_ALL "limits: {python: {maxTimeout: 9s, maxOutput: 3K}, shell: {timeout: 5s}}\n");
+	struct gb_gate_request request = python("1");
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 9000);
+	CHECK_INT(limit_of(&site, "outputBytes"), 3072);
+	request.run.language = GB_SHELL;
+	request.run.source = "true";
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 5000);
+	request.run.timeout_ms = 60000;
+	ask(&site, request);
+	CHECK_INT(limit_of(&site, "timeoutMs"), 60000);
+}
+
 TEST(the_intent_is_recorded_without_secrets) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
