@@ -163,7 +163,7 @@ const struct gb_setting gb_settings[] = {
     {"guard.enabled", GB_SETTING_BOOL, AT(guard.enabled), "true", TIGHTEN(HIGHER),
 	.help = "whether code is looked at before it runs; never the boundary, that is the wall"},
     {"guard.javascript", GB_SETTING_TEXTS, AT(guard.javascript), "[]", TIGHTEN(ADD),
-	.help = "further things that JavaScript must not contain: \"process.env\""},
+	.help = "further things that JavaScript, Node.js and Deno code must not contain: \"process.env\""},
     {"guard.shell", GB_SETTING_TEXTS, AT(guard.shell), "[]", TIGHTEN(ADD),
 	.help = "further commands that shell scripts must not call: \"curl\""},
 

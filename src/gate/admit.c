@@ -97,13 +97,15 @@ static bool check_size(struct gb_pass *pass) {
 static bool check_guard(struct gb_pass *pass) {
 	const struct gb_config *config = pass->rules->config;
 	const struct gb_run_options *run = &pass->request.run;
-	bool shell = run->language == GB_SHELL;
+	static const enum gb_guard_language languages[GB_LANGUAGES] = {
+	    [GB_SHELL] = GB_GUARD_SHELL, [GB_NODE] = GB_GUARD_NODE, [GB_DENO] = GB_GUARD_NODE};
+	enum gb_guard_language language = languages[run->language];
 	struct gb_guard_finding finding;
 	if (!config->guard.enabled || run->language == GB_PYTHON)
 		return true;
-	const struct gb_config_list *more = shell ? &config->guard.shell : &config->guard.javascript;
-	if (gb_guard_check_more(shell ? GB_GUARD_SHELL : GB_GUARD_JAVASCRIPT, run->source, run->source_bytes,
-		more->items, more->n, &finding))
+	const struct gb_config_list *more =
+	    language == GB_GUARD_SHELL ? &config->guard.shell : &config->guard.javascript;
+	if (gb_guard_check_more(language, run->source, run->source_bytes, more->items, more->n, &finding))
 		return true;
 	gb_pass_refuse(pass, "guard", "line %u, column %u: '%s' is not allowed: %s. %s", finding.line,
 	    finding.column, finding.pattern, finding.reason ? finding.reason : "the owner has said so",

@@ -15,7 +15,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum gb_guard_language { GB_GUARD_JAVASCRIPT /* and TypeScript */, GB_GUARD_SHELL };
+enum gb_guard_language {
+	GB_GUARD_JAVASCRIPT, /* and TypeScript */
+	GB_GUARD_SHELL,
+	GB_GUARD_NODE, /* and Deno: no rules, only the owner's patterns. require() and the like are usual
+			  there */
+};
 
 struct gb_guard_rule {
 	const char *pattern;    /* JavaScript: tokens that follow each other; shell: a command, "mkfs*" */

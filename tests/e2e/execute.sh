@@ -61,6 +61,8 @@ ok 'no more calls in a turn than may be' a
 configure 'agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n'
 a() { run 3 execute -l js -e $'// process.exit\nprocess.exit(1)' && has "$err" 'line 2' && run 3 execute -l shell -e 'rm -rf /' --json && json 'j["error"]["code"] == "guard"'; }
 ok 'the guard names the pattern and the place' a
+a() { run 0 execute -l node -e 'console.log(require("path").join("a", "b")); import("node:os").then((os) => { console.log(os.EOL.length); process.exit(0); })' && [ "$out" = $'a/b\n1' ] && run 3 execute -l node -e 'process.env' --set guard.javascript=process.env && has "$err" "'process.env'" && run 3 execute -l ts -e 'require("path")'; }
+if command -v node > /dev/null; then ok 'node code may load modules and exit; patterns of the owner hold' a; fi
 a() { run 0 execute -l js -e 'export default "process.exit(1)"'; }
 ok 'and does not look at texts' a
 

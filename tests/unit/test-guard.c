@@ -85,6 +85,15 @@ TEST(an_owner_adds_patterns) {
 	CHECK(passes(GB_GUARD_SHELL, "echo curl", "curl"));
 }
 
+TEST(node_is_searched_for_the_owners_patterns_only) {
+	struct gb_guard_finding finding = {0};
+	const char *usual =
+	    "const p = require('path'); await import('fs'); globalThis.x = 1; process.exit(0)";
+	CHECK(gb_guard_check(GB_GUARD_NODE, usual, strlen(usual), &finding));
+	CHECK(!passes(GB_GUARD_NODE, "let a = process . env", "process.env"));
+	CHECK(passes(GB_GUARD_NODE, "let a = 'process.env'", "process.env"));
+}
+
 TEST(every_rule_says_why_and_what_else) {
 	for (int language = GB_GUARD_JAVASCRIPT; language <= GB_GUARD_SHELL; language++) {
 		size_t n = 0;
