@@ -68,6 +68,7 @@ struct gb_session_asked {
 	enum gb_language language;
 	const char *profile; /* or NULL */
 	const char *name;    /* unique among those that live; NULL: one is made up */
+	const char *id;      /* of a new one: 32 lower case hexadecimal digits; NULL: random ones */
 };
 
 /* @options may be NULL. */
@@ -80,11 +81,16 @@ void gb_manager_configure(struct gb_manager *manager, const struct gb_manager_op
  * before, that has happened already. NULL is fine. */
 void gb_manager_destroy(struct gb_manager *manager);
 
-/* Fails with GB_ELIMIT if there are too many, GB_EINVAL if the name is taken or no name. */
+/* Fails with GB_ELIMIT if there are too many, GB_EINVAL if the name is taken or no name, or the id is. */
 bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err);
 /* The one that lives and was asked for in the same way, without a name any that fits; else a new one. */
 bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_session_asked *asked,
+    struct gb_session_info *ret, struct gb_err *err);
+
+/* The same without opening one: *ret_found tells whether there is one, which @ret then describes. Fails if
+ * there is none and none may be opened now. */
+bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *asked, bool *ret_found,
     struct gb_session_info *ret, struct gb_err *err);
 
 /* Start a run in it, or let it wait for those before it. As gb_run_start, whose options these are; language

@@ -217,6 +217,9 @@ bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struc
 
 /* --- session.c --- */
 
+/* Fails if @language has no sessions. */
+bool gb_session_check_language(enum gb_language language, struct gb_err *err);
+
 /* The same for a cell that nobody has asked anything just now. */
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);

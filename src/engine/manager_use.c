@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/manager.h"
 
@@ -62,8 +63,26 @@ static void make_id(char id[33]) {
 		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* An id is a session's for ever: trust and records name it. */
+static bool check_id(struct gb_manager *manager, const char *id, struct gb_err *err) {
+	struct gb_list *lists[] = {&manager->records, &manager->ended};
+	if (!id)
+		return true;
+	if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
+		return gb_fail(err, GB_EINVAL, 0, "id: '%.64s' is not 32 hexadecimal digits", id);
+	for (size_t i = 0; i < GB_COUNT(lists); i++)
+		gb_list_each(struct gb_record, record, lists[i], link) {
+			if (strcmp(record->id, id) == 0)
+				return gb_fail(err, GB_EINVAL, 0, "id: there is or was a session '%s'", id);
+		}
+	return true;
+}
+
 static bool fill(struct gb_record *record, const struct gb_session_asked *asked, struct gb_err *err) {
-	make_id(record->id);
+	if (asked->id)
+		memcpy(record->id, asked->id, sizeof record->id);
+	else
+		make_id(record->id);
 	record->language = asked->language;
 	gb_record_touch(record);
 	record->created = record->last_used;
@@ -80,7 +99,8 @@ static bool fill(struct gb_record *record, const struct gb_session_asked *asked,
 bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err) {
 	const char *conversation = asked->conversation ? asked->conversation : "";
-	if (!check_name(manager, asked->name, err) || !check_room(manager, conversation, err))
+	if (!check_name(manager, asked->name, err) || !check_id(manager, asked->id, err) ||
+	    !check_room(manager, conversation, err))
 		return false;
 	struct gb_record *record = calloc(1, sizeof *record);
 	if (!record)
@@ -108,8 +128,9 @@ static bool fits(const struct gb_record *record, const struct gb_session_asked *
 	       strcmp(record->profile, asked->profile ? asked->profile : "") == 0;
 }
 
-bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_session_asked *asked,
-    struct gb_session_info *ret, struct gb_err *err) {
+/* *ret_found is NULL if there is none. */
+static bool find_fitting(struct gb_manager *manager, const struct gb_session_asked *asked,
+    struct gb_record **ret_found, struct gb_err *err) {
 	struct gb_record *found =
 	    asked->name ? gb_record_find_in(&manager->records, asked->name, true) : NULL;
 	if (found && !fits(found, asked))
@@ -119,9 +140,33 @@ bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_sessio
 		if (!found && !asked->name && fits(record, asked))
 			found = record;
 	}
+	*ret_found = found;
+	return true;
+}
+
+bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_session_asked *asked,
+    struct gb_session_info *ret, struct gb_err *err) {
+	struct gb_record *found = NULL;
+	if (!find_fitting(manager, asked, &found, err))
+		return false;
 	if (!found)
 		return gb_manager_open(manager, asked, ret, err);
 	gb_record_describe(found, ret);
+	return true;
+}
+
+bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *asked, bool *ret_found,
+    struct gb_session_info *ret, struct gb_err *err) {
+	struct gb_record *found = NULL;
+	if (!find_fitting(manager, asked, &found, err))
+		return false;
+	if (!found && !(check_name(manager, asked->name, err) && check_id(manager, asked->id, err) &&
+			  check_room(manager, asked->conversation ? asked->conversation : "", err) &&
+			  gb_session_check_language(asked->language, err)))
+		return false;
+	*ret_found = found;
+	if (found)
+		gb_record_describe(found, ret);
 	return true;
 }
 

@@ -18,10 +18,15 @@ const char *gb_session_state_name(enum gb_session_state state) {
 	return state < GB_COUNT(names) ? names[state] : "terminated";
 }
 
+bool gb_session_check_language(enum gb_language language, struct gb_err *err) {
+	return gb_language_traits(language)->has_sessions ||
+	       gb_fail(err, GB_EINVAL, 0, "language: %s has no sessions", gb_language_name(language));
+}
+
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err) {
-	if (!gb_language_traits(language)->has_sessions)
-		return gb_fail(err, GB_EINVAL, 0, "language: %s has no sessions", gb_language_name(language));
+	if (!gb_session_check_language(language, err))
+		return false;
 	struct gb_session *session = calloc(1, sizeof *session);
 	if (!session)
 		return gb_fail(err, GB_ENOMEM, 0, "a session");

@@ -104,7 +104,7 @@ static void refuse_as_decided(struct gb_pass *pass, enum gb_use use) {
 	gb_approval_destroy(approval);
 }
 
-/* Who has decided; and whoever trusts the session is to be seen beside it. */
+/* Who has decided, and whether the session is trusted from now on. */
 static void note_decision(struct gb_pass *pass, char decider[GB_APPROVAL_DECIDER_MAX + 1]) {
 	struct gb_approval *approval = NULL;
 	struct gb_err err = {0};
@@ -112,8 +112,7 @@ static void note_decision(struct gb_pass *pass, char decider[GB_APPROVAL_DECIDER
 	if (!gb_approval_get(pass->gate->approvals, pass->approval, &approval, &err))
 		return;
 	snprintf(decider, GB_APPROVAL_DECIDER_MAX + 1, "%.*s", (int)approval->decider.n, approval->decider.p);
-	if (approval->trusts && *pass->session)
-		gb_manager_trust(pass->gate->sessions, pass->session, true, &err);
+	pass->trusts = approval->trusts;
 	gb_approval_destroy(approval);
 }
 

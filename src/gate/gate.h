@@ -78,7 +78,9 @@ struct gb_gate_request {
 	 * or recorded, never relied on. */
 	const char *purpose, *expected, *trace;
 	enum gb_tier tier;
-	bool persistent; /* in the conversation's session of this language, which is made if there is none */
+	/* In the conversation's session of this language. If there is none, one is opened when the code is
+	 * about to run: a request that is refused, expires or is withdrawn opens none. */
+	bool persistent;
 	const char *session; /* in this one, which must be the conversation's and of this language */
 	/* Source, language, arguments and limits. Nothing else can be set yet: what is not checked, shown to
 	 * whoever decides and recorded is refused. */
@@ -102,7 +104,8 @@ bool gb_gate_submit(
     struct gb_gate *gate, const struct gb_gate_request *request, struct gb_pass **ret, struct gb_err *err);
 bool gb_pass_done(const struct gb_pass *pass);
 const struct gb_result *gb_pass_result(const struct gb_pass *pass); /* NULL before it is done */
-const char *gb_pass_session(const struct gb_pass *pass);            /* its id; empty: none */
+/* Its session's id; empty: none. Before the code runs, the session need not exist yet. */
+const char *gb_pass_session(const struct gb_pass *pass);
 /* Who asked has changed its mind: what waits is withdrawn, what runs is ended, or interrupted if it is in a
  * session. It is told and recorded as ever. */
 void gb_pass_terminate(struct gb_pass *pass, const char *reason);

@@ -65,10 +65,14 @@ void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, 
 	pass->state = GB_PASS_REFUSED;
 	gb_pass_drop_held(pass);
 	give_back(pass);
+	gb_pass_leave_seat(pass);
 }
 
 void gb_pass_finish(struct gb_pass *pass) {
 	pass->state = GB_PASS_DONE;
+	/* The caller is not told the id of a session that was never opened. */
+	if (!pass->seated)
+		*pass->session = '\0';
 	if (pass->abandoned)
 		gb_pass_free(pass);
 	else if (pass->request.on_done)
@@ -174,8 +178,17 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 }
 
 static bool start(struct gb_pass *pass, const struct gb_run_options *run, struct gb_err *err) {
-	return *pass->session ? gb_manager_execute(pass->gate->sessions, pass->session, run, &pass->run, err)
-			      : gb_run_start(pass->gate->engine, run, &pass->run, err);
+	struct gb_manager *sessions = pass->gate->sessions;
+	bool opened;
+	if (!*pass->session)
+		return gb_run_start(pass->gate->engine, run, &pass->run, err);
+	if (!gb_pass_open_seat(pass, &opened, err))
+		return false;
+	if (gb_manager_execute(sessions, pass->session, run, &pass->run, err))
+		return true;
+	if (opened)
+		gb_manager_kill(sessions, pass->session, "its first execution was refused", NULL);
+	return false;
 }
 
 void gb_pass_begin(struct gb_pass *pass) {
@@ -201,7 +214,7 @@ void gb_pass_begin(struct gb_pass *pass) {
 	gb_audit_cancel(pass->gate->audit, &pass->ticket);
 	gb_pass_refuse(pass,
 	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? "too_many"
-	    : *pass->session                              ? "unknown_session"
+	    : pass->seated                                ? "unknown_session"
 	    : err.code == GB_ENOENT                       ? "runtime_disabled"
 							  : "refused",
 	    "%s", err.message);

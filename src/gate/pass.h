@@ -86,6 +86,8 @@ struct gb_pass {
 	bool telling, was_destroyed;               /* by whoever was being told */
 	bool counted;                              /* as a call of its turn */
 	char session[33];                          /* its id, or empty */
+	bool seated;                               /* the session exists, or did */
+	bool trusts;                               /* whoever approved it trusts the session */
 	char approval[GB_APPROVAL_ID];             /* that it waits for */
 	struct gb_str inputs, permissions, limits; /* JSON, as they are approved and recorded */
 	struct gb_energy_outcome spent;
@@ -132,8 +134,13 @@ bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err);
 void gb_gate_limit_sessions(struct gb_gate *gate);
 /* Trust was taken back with the rules that it was given under: that is to be seen. */
 void gb_gate_distrust_sessions(struct gb_gate *gate);
-/* Find or make it. False, and its result says why not. */
+/* Find it, or choose the id of one that gb_pass_open_seat will open: nothing is opened or counted for a
+ * request that may still be refused. False, and its result says why not. */
 bool gb_pass_seat(struct gb_pass *pass);
+/* The session that gb_pass_seat has chosen exists afterwards. @ret_opened: it did not before. */
+bool gb_pass_open_seat(struct gb_pass *pass, bool *ret_opened, struct gb_err *err);
+/* The request is refused: end the trust that was given to a session which will not exist. */
+void gb_pass_leave_seat(struct gb_pass *pass);
 
 /* --- decide.c --- */
 

@@ -1,4 +1,5 @@
 /* Sessions of agents: what one execution defines is there for the next, in the same conversation only. */
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,13 +35,14 @@ void gb_gate_distrust_sessions(struct gb_gate *gate) {
 			gb_manager_trust(gate->sessions, info.id, false, &err);
 }
 
-static bool find(const struct gb_pass *pass, struct gb_session_info *ret, struct gb_err *err) {
+static struct gb_session_asked asked_by(const struct gb_pass *pass) {
+	return (struct gb_session_asked){
+	    .conversation = pass->request.conversation, .language = pass->request.run.language};
+}
+
+/* The session that the request names. */
+static bool find_named(const struct gb_pass *pass, struct gb_session_info *ret, struct gb_err *err) {
 	const struct gb_gate_request *request = &pass->request;
-	if (!request->session) {
-		const struct gb_session_asked asked = {
-		    .conversation = request->conversation, .language = request->run.language};
-		return gb_manager_get_or_create(pass->gate->sessions, &asked, ret, err);
-	}
 	if (!gb_manager_get(pass->gate->sessions, request->session, ret, err) ||
 	    strcmp(ret->conversation, request->conversation) != 0)
 		return gb_fail(
@@ -53,8 +55,48 @@ static bool find(const struct gb_pass *pass, struct gb_session_info *ret, struct
 		   gb_language_name(ret->language));
 }
 
-bool gb_pass_seat(struct gb_pass *pass) {
+/* Requests of one conversation that wait at the same time share the session that the first to run opens. */
+static const struct gb_pass *find_sharer(const struct gb_pass *pass) {
+	const struct gb_gate *gate = pass->gate;
+	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+		const struct gb_pass *other = gb_container(struct gb_pass, link, link);
+		if (other != pass && other->state == GB_PASS_WAITING && *other->session && !other->seated &&
+		    other->request.run.language == pass->request.run.language &&
+		    strcmp(other->request.conversation, pass->request.conversation) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+static void choose_id(struct gb_pass *pass) {
+	const struct gb_pass *sharer = find_sharer(pass);
+	uint8_t bytes[16];
+	if (sharer) {
+		memcpy(pass->session, sharer->session, sizeof pass->session);
+	} else if (!*pass->session || pass->seated) {
+		randombytes_buf(bytes, sizeof bytes);
+		sodium_bin2hex(pass->session, sizeof pass->session, bytes, sizeof bytes);
+	}
+	pass->seated = false;
+}
+
+static bool seat(struct gb_pass *pass, struct gb_err *err) {
+	const struct gb_session_asked asked = asked_by(pass);
 	struct gb_session_info info;
+	bool found = true;
+	if (pass->request.session ? !find_named(pass, &info, err)
+				  : !gb_manager_find(pass->gate->sessions, &asked, &found, &info, err))
+		return false;
+	if (found) {
+		memcpy(pass->session, info.id, sizeof pass->session);
+		pass->seated = true;
+	} else {
+		choose_id(pass);
+	}
+	return true;
+}
+
+bool gb_pass_seat(struct gb_pass *pass) {
 	struct gb_err err = {0};
 	if (!pass->request.persistent && !pass->request.session)
 		return true;
@@ -63,14 +105,38 @@ bool gb_pass_seat(struct gb_pass *pass) {
 		    "sessions of agents are switched off; see the setting agent.persistentSessions");
 		return false;
 	}
-	if (!find(pass, &info, &err)) {
-		gb_pass_refuse(pass,
-		    err.code == GB_ELIMIT                            ? "too_many"
-		    : pass->request.session || err.code == GB_EINVAL ? "unknown_session"
-								     : "refused",
-		    "%s", err.message);
+	if (seat(pass, &err))
+		return true;
+	gb_pass_refuse(pass,
+	    err.code == GB_ELIMIT                            ? "too_many"
+	    : pass->request.session || err.code == GB_EINVAL ? "unknown_session"
+							     : "refused",
+	    "%s", err.message);
+	return false;
+}
+
+bool gb_pass_open_seat(struct gb_pass *pass, bool *ret_opened, struct gb_err *err) {
+	struct gb_gate *gate = pass->gate;
+	struct gb_session_asked asked = asked_by(pass);
+	struct gb_session_info info;
+	asked.id = pass->session;
+	*ret_opened = *pass->session && !pass->seated;
+	if (*ret_opened && !gb_manager_open(gate->sessions, &asked, &info, err))
 		return false;
+	gb_list_each(struct gb_pass, other, &gate->passes, link) {
+		if (*ret_opened && strcmp(other->session, pass->session) == 0)
+			other->seated = true;
 	}
-	memcpy(pass->session, info.id, sizeof pass->session);
+	/* Whoever trusts the session is to be seen beside it. */
+	if (pass->trusts && *pass->session)
+		gb_manager_trust(gate->sessions, pass->session, true, NULL);
 	return true;
+}
+
+void gb_pass_leave_seat(struct gb_pass *pass) {
+	uint64_t revoked;
+	struct gb_err err;
+	if (pass->trusts && *pass->session && !pass->seated && !find_sharer(pass))
+		gb_trust_revoke(pass->gate->approvals, pass->session, NULL, &revoked, &err);
+	pass->trusts = false;
 }

@@ -159,12 +159,105 @@ TEST(a_session_that_has_ended_while_it_was_asked_about) {
 	struct gb_err err = {0};
 	struct heard heard;
 	CHECK(submit(&site, lasting("c", "1"), &heard));
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK(submit(&site, lasting("c", "1"), &heard));
 	CHECK(gb_manager_kill(
 	    gb_gate_sessions(site.gate), gb_pass_session(heard.pass), "it was in the way", &err));
 	decide(&site, heard.approval, GB_APPROVE);
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "unknown_session");
 	CHECK(strstr(heard.message, "it was in the way"));
+}
+
+/* --- requests that do not run --- */
+
+static bool has_sessions(struct site *site) {
+	struct gb_session_info info;
+	return gb_manager_at(gb_gate_sessions(site->gate), NULL, 0, &info);
+}
+
+TEST(a_request_that_is_denied_or_withdrawn_opens_no_session) {
+	auto_site struct site site = site_make(ASKING "agent.maxConcurrentSessions: 1\n");
+	struct heard heard;
+	CHECK(submit(&site, lasting("c", "1"), &heard));
+	CHECK(!has_sessions(&site));
+	decide(&site, heard.approval, GB_DENY);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "not_approved");
+	CHECK_STR(heard.session, "");
+	CHECK(submit(&site, lasting("c", "1"), &heard));
+	gb_pass_terminate(heard.pass, NULL);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "withdrawn");
+	CHECK(!has_sessions(&site));
+	/* Nor does one that waits take the place of another. */
+	struct gb_gate_request shell = {
+	    .conversation = "c", .persistent = true, .run = {.source = "echo 1", .language = GB_SHELL}};
+	struct heard second;
+	CHECK(submit(&site, lasting("c", "1"), &heard) && submit(&site, shell, &second));
+	decide(&site, second.approval, GB_APPROVE);
+	wait_for(&site, &second);
+	CHECK_INT(second.status, GB_SUCCESS);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "too_many");
+	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 1);
+}
+
+TEST(a_request_that_expires_opens_no_session) {
+	auto_site struct site site = site_make(ASKING "approvals.timeout: 1s\n");
+	struct heard heard = ask(&site, lasting("c", "1"));
+	CHECK_STR(heard.code, "not_approved");
+	CHECK(!has_sessions(&site));
+}
+
+TEST(a_request_that_cannot_start_leaves_no_session) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	struct gb_gate_request request = lasting("c", "echo 1");
+	struct gb_values *values = gb_values_create(1 << 16);
+	request.run.language = GB_SHELL;
+	request.run.args = gb_value_from_json(values, "[{}]", 4, NULL);
+	CHECK_INT(ask(&site, request).status, GB_DENIED);
+	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 0);
+	gb_values_destroy(values);
+}
+
+TEST(requests_that_wait_together_share_a_session) {
+	auto_site struct site site = site_make(ASKING);
+	struct heard denied, first, second;
+	CHECK(submit(&site, lasting("c", "1"), &denied) && submit(&site, lasting("c", "x = 20"), &first) &&
+	      submit(&site, lasting("c", "x + 1"), &second));
+	CHECK_STR(gb_pass_session(first.pass), gb_pass_session(second.pass));
+	decide(&site, denied.approval, GB_DENY);
+	wait_for(&site, &denied);
+	decide(&site, first.approval, GB_TRUST);
+	wait_for(&site, &first);
+	decide(&site, second.approval, GB_APPROVE);
+	wait_for(&site, &second);
+	CHECK_STR(second.value, "21");
+	CHECK_STR(second.session, first.session);
+	struct heard third = ask(&site, lasting("c", "x + 2"));
+	CHECK_STR(third.value, "22");
+	CHECK_INT(third.n_pending, 0);
+}
+
+TEST(trust_in_a_session_that_never_was_is_forgotten) {
+	auto_site struct site site =
+	    site_make("agent: {enabled: true}\nenergy: {initial: 0, rechargePerHour: 0}\n");
+	struct gb_approvals *approvals = NULL;
+	struct gb_err err = {0};
+	uint64_t revoked = 9;
+	struct heard heard;
+	CHECK(submit(&site, lasting("c", "1"), &heard));
+	decide(&site, heard.approval, GB_TRUST);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "energy");
+	CHECK(!has_sessions(&site));
+	CHECK(gb_approvals_open(site.folder, NULL, &approvals, &err) &&
+	      gb_trust_revoke(approvals, NULL, "c", &revoked, &err));
+	CHECK_INT(revoked, 0);
+	gb_approvals_close(approvals);
 }
 
 TEST(what_is_stopped_leaves_its_session) {

@@ -465,3 +465,34 @@ TEST(nothing_is_left_behind) {
 		let_engine_rest();
 	CHECK(take_census().fds <= before.fds + 8);
 }
+
+TEST(a_session_is_looked_for_without_opening_one) {
+	struct gb_manager *manager = manage((struct gb_manager_options){.max_per_conversation = 1});
+	static const char id[] = "00112233445566778899aabbccddeeff";
+	struct gb_session_asked asked = {.conversation = "c", .language = GB_JAVASCRIPT};
+	struct gb_session_info info;
+	struct gb_err err = {0};
+	bool found = true;
+	CHECK(gb_manager_find(manager, &asked, &found, &info, &err) && !found);
+	CHECK_INT(gb_manager_count(manager), 0);
+	asked.id = "00112233445566778899aabbccddeefF";
+	CHECK(!gb_manager_open(manager, &asked, &info, &err));
+	asked.id = id;
+	CHECK(gb_manager_open(manager, &asked, &info, &err));
+	CHECK_STR(info.id, id);
+	asked.id = NULL;
+	CHECK(gb_manager_find(manager, &asked, &found, &info, &err) && found);
+	CHECK_STR(info.id, id);
+	/* Another one could not be opened. */
+	asked.language = GB_PYTHON;
+	CHECK(!gb_manager_find(manager, &asked, &found, &info, &err));
+	CHECK_INT(err.code, GB_ELIMIT);
+	/* An id is not given twice. */
+	CHECK(gb_manager_kill(manager, id, NULL, &err));
+	asked.id = id;
+	CHECK(!gb_manager_open(manager, &asked, &info, &err));
+	asked.id = NULL;
+	asked.language = GB_DENO;
+	CHECK(!gb_manager_find(manager, &asked, &found, &info, &err));
+	gb_manager_destroy(manager);
+}

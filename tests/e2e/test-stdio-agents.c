@@ -125,10 +125,12 @@ TEST(a_person_decides_and_trusts_a_session) {
 	decide_in(state, text_at(heard, "approval"), GB_DENY);
 	heard = client_result(&client, 3, "denied");
 	CHECK_STR(text_at(heard, "result.error.code"), "not_approved");
+	/* What was denied has opened no session. */
+	CHECK(!at(heard, "session"));
 	client_say(
 	    &client, "{\"type\":\"session_cleanup\",\"request\":5,\"agent\":true,\"conversation\":\"c\"}");
 	heard = client_expect(&client, "cleaned", -1);
-	CHECK_INT(number_at(heard, "count"), 1);
+	CHECK_INT(number_at(heard, "count"), 0);
 	CHECK_INT(end_file(&client), 0);
 }
 
