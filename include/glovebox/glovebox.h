@@ -182,6 +182,10 @@ struct gb_run_options {
 	const struct gb_value *net; /* Deno: an array of hosts, "name" or "name:port", that it may ask
 				     * for; its network ends at the wall all the same */
 	struct gb_session *session; /* run in there; its language and profile are the run's */
+	/* In a session that has a terminal: a run that waits for input is interrupted at once and settles
+	 * with the code "awaiting_input", and the prompt in the message. The session stays, as after any
+	 * interrupt. */
+	bool ends_on_input;
 
 	uint64_t memory_bytes;  /* heap: 64 MiB; at least 1 MiB */
 	uint64_t timeout_ms;    /* wall clock: 30 s; GB_NO_TIMEOUT for none */

@@ -37,6 +37,7 @@ struct gb_session_info {
 	enum gb_session_state state;
 	const char *reason;              /* why it is terminated */
 	const char *prompt;              /* what it asks for while it awaits input */
+	unsigned n_prompts;              /* times that it began to await input */
 	double created_at, last_used_at; /* milliseconds since 1970 */
 	uint64_t executions;             /* that have begun */
 	uint64_t tokens;                 /* what the caller has added */

@@ -170,11 +170,18 @@ void approvals_print(struct gb_approval *approval) {
 	print_field("permissions", request->permissions.n ? request->permissions : GB_STR("none"));
 	print_field("limits", request->limits);
 	print_field("policy", request->policy);
-	print_field("inputs", request->inputs);
+	/* Arguments are an array; an object has the prompt that a text answers. */
+	bool is_typed = request->inputs.n && request->inputs.p[0] == '{';
+	print_field(is_typed ? "answers" : "inputs", request->inputs);
 	print_times(approval);
 	print_decision(approval);
 	print_field("hash", gb_str_from(hash));
 	putchar('\n');
+	if (is_typed) {
+		print_styled(stdout, BOLD,
+		    "This text is typed into the session, in which a program waits for input:\n");
+		listing.syntax = SYNTAX_NONE;
+	}
 	print_listing(&listing, request->code, &seen);
 	print_seen(&seen);
 }

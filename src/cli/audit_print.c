@@ -99,7 +99,8 @@ static bool list_one(
 	if (listing->listed++ == 0)
 		print_titles();
 	int n = snprintf(number, sizeof number, "%llu", (unsigned long long)seq);
-	bool is_run = gb_str_eq(record->kind, GB_STR("code_execution"));
+	bool is_run = gb_str_eq(record->kind, GB_STR("code_execution")) ||
+		      gb_str_eq(record->kind, GB_STR("code_input"));
 	print_cell(PLAIN, (struct gb_str){number, (size_t)n},
 	    columns[0].width > (unsigned)n ? columns[0].width : (unsigned)n);
 	print_cell(DIM, format_time(time, record->time_ms), columns[1].width);

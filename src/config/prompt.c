@@ -98,6 +98,10 @@ static void say_sessions(struct gb_buf *out, const struct gb_config *config) {
 	    config->agent.max_concurrent_sessions);
 	say(out, config, "sessions.idleTimeout");
 	gb_buf_printf(out, " ends.\n");
+	if (config->agent.allowed_runtimes & 1u << GB_CONFIG_SHELL)
+		gb_buf_printf(out,
+		    "\nA shell command that waits for input is ended: give it its input in the "
+		    "command.\n");
 }
 
 static void say_network(struct gb_buf *out, const struct gb_config *config) {

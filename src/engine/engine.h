@@ -147,7 +147,7 @@ struct gb_run {
 	struct gb_frame_reader own_reader;
 	struct gb_session *session; /* or NULL */
 	bool begun;
-	enum gb_interrupted { NOT_INTERRUPTED, BY_CALLER, BY_TIME } interrupted;
+	enum gb_interrupted { NOT_INTERRUPTED, BY_CALLER, BY_TIME, BY_WAIT } interrupted;
 	unsigned n_interrupts;
 	struct gb_bridge bridge;
 
@@ -163,6 +163,8 @@ struct gb_run {
 	int exit_code;            /* that the program asked for, or -1 */
 	bool ends_session;        /* its program has ended */
 	unsigned awaiting_left;   /* times */
+	bool ends_on_input;
+	const char *awaited; /* BY_WAIT: what the result says */
 	bool result_received;
 	bool stopping; /* killed, but its last words are still to be heard */
 	bool settled;
@@ -180,6 +182,8 @@ struct gb_run *gb_run_prepare(
 /* Begin what was prepared; its time counts from now. On failure it is as it was. */
 bool gb_run_launch(struct gb_run *run, struct gb_err *err);
 
+/* It waits for input, and is not to: interrupt it. @message is the result's. */
+void gb_run_end_wait(struct gb_run *run, const char *message);
 /* Its time is up. */
 void gb_run_time_out(struct gb_run *run);
 /* It is a long run: shorter ones have the CPU first. */

@@ -55,6 +55,7 @@ void gb_record_describe(const struct gb_record *record, struct gb_session_info *
 	    .state = told ? gb_session_state(record->session) : GB_SESSION_TERMINATED,
 	    .reason = told ? gb_session_reason(record->session) : record->reason,
 	    .prompt = told ? gb_session_prompt(record->session) : "",
+	    .n_prompts = record->session ? record->session->terminal.n_waits : 0,
 	    .created_at = record->created_at,
 	    .last_used_at = record->last_used_at,
 	    .executions = record->executions,

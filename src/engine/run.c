@@ -468,19 +468,26 @@ static void describe_timeout(const struct gb_run *run, char *text, size_t n) {
 	snprintf(text, n, "the run took longer than its %llu ms", (unsigned long long)run->timeout_ms);
 }
 
+void gb_run_end_wait(struct gb_run *run, const char *message) {
+	if (run->interrupted)
+		return;
+	run->awaited = keep_text(run, message);
+	interrupt(run, BY_WAIT);
+}
+
 /* Code that was interrupted says so by an error of its own language; here it is said in ours. */
 static void rename_interrupted(struct gb_run *run) {
 	char text[80] = "interrupted by the caller";
 	if (!run->interrupted || run->result.status != GB_FAILURE)
 		return;
-	bool by_time = run->interrupted == BY_TIME;
+	bool by_time = run->interrupted == BY_TIME, by_wait = run->interrupted == BY_WAIT;
 	if (by_time)
 		describe_timeout(run, text, sizeof text);
 	run->result.status = GB_TERMINATED;
 	run->result.timed_out = by_time;
 	run->result.error.name = "TerminatedError";
-	run->result.error.code = by_time ? "timeout" : "interrupted";
-	run->result.error.message = keep_text(run, text);
+	run->result.error.code = by_time ? "timeout" : by_wait ? "awaiting_input" : "interrupted";
+	run->result.error.message = by_wait ? run->awaited : keep_text(run, text);
 }
 
 void gb_run_time_out(struct gb_run *run) {
@@ -489,6 +496,10 @@ void gb_run_time_out(struct gb_run *run) {
 		return;
 	if (run->interrupted == BY_CALLER) {
 		stop(run, "interrupted", "the code did not heed an interrupt", false);
+		return;
+	}
+	if (run->interrupted == BY_WAIT) {
+		stop(run, "awaiting_input", run->awaited, false);
 		return;
 	}
 	describe_timeout(run, text, sizeof text);
@@ -533,6 +544,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->files_left = run->display_left ? result : 0;
 	run->exit_code = -1;
 	run->awaiting_left = GB_WIRE_AWAITING_MAX;
+	run->ends_on_input = options->ends_on_input;
 	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
 		gb_buf_init(&run->streams[i], output + 1);
 	gb_list_init(&run->link);

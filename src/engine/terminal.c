@@ -1,6 +1,7 @@
 /* The terminal of a session, as its owner has it: what is typed, what is shown, and whether somebody is
  * waited for. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -41,6 +42,14 @@ static void note_change(struct gb_session *session) {
 		session->on_change(session);
 }
 
+static void end_wait(struct gb_run *run) {
+	const char *prompt = run->session->terminal.prompt;
+	char text[GB_WIRE_PROMPT_MAX + 80];
+	snprintf(
+	    text, sizeof text, *prompt ? "the run waits for input: %s" : "the run waits for input%s", prompt);
+	gb_run_end_wait(run, text);
+}
+
 bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	struct gb_cbor_item text;
@@ -63,6 +72,9 @@ bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, s
 	note_change(run->session);
 	if (run->on_awaiting)
 		run->on_awaiting(run, goes_on ? NULL : terminal->prompt, run->data);
+	/* The callback may have answered it, or ended the session. */
+	if (run->ends_on_input && !run->settled && run->session && run->session->terminal.awaiting)
+		end_wait(run);
 	return true;
 }
 

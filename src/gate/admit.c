@@ -101,7 +101,7 @@ static bool check_guard(struct gb_pass *pass) {
 	    [GB_SHELL] = GB_GUARD_SHELL, [GB_NODE] = GB_GUARD_NODE, [GB_DENO] = GB_GUARD_NODE};
 	enum gb_guard_language language = languages[run->language];
 	struct gb_guard_finding finding;
-	if (!config->guard.enabled || run->language == GB_PYTHON)
+	if (!config->guard.enabled || run->language == GB_PYTHON || pass->request.is_input)
 		return true;
 	const struct gb_config_list *more =
 	    language == GB_GUARD_SHELL ? &config->guard.shell : &config->guard.javascript;
@@ -126,7 +126,8 @@ static void count_others(
 	*ret_all = *ret_face = *ret_conversation = 0;
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
 		const struct gb_pass *other = gb_container(struct gb_pass, link, link);
-		if (other == pass || (other->state != GB_PASS_WAITING && other->state != GB_PASS_RUNNING))
+		if (other == pass || other->request.is_input ||
+		    (other->state != GB_PASS_WAITING && other->state != GB_PASS_RUNNING))
 			continue;
 		++*ret_all;
 		*ret_face += same_text(other->request.face, pass->request.face);
@@ -138,6 +139,9 @@ static void count_others(
 static bool check_number(struct gb_pass *pass) {
 	const struct gb_config *config = pass->rules->config;
 	unsigned all, face, conversation;
+	/* The run that it answers is counted. */
+	if (pass->request.is_input)
+		return true;
 	count_others(pass, &all, &face, &conversation);
 	const struct {
 		const char *whose, *setting;

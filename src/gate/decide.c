@@ -35,7 +35,9 @@ static bool spend(struct gb_pass *pass) {
 static void spend_and_begin(struct gb_pass *pass, const char *decision, const char *decider) {
 	pass->decision = decision;
 	pass->decider = gb_pass_text(pass, decider);
-	if (spend(pass))
+	if (pass->request.is_input)
+		gb_pass_type(pass);
+	else if (spend(pass))
 		gb_pass_begin(pass);
 }
 

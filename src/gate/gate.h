@@ -81,6 +81,15 @@ struct gb_gate_request {
 	/* In the conversation's session of this language. If there is none, one is opened when the code is
 	 * about to run: a request that is refused, expires or is withdrawn opens none. */
 	bool persistent;
+	/* A run in a session that waits for input ends at once, with the code "awaiting_input" and the prompt
+	 * in the message; with this it goes on waiting, and requests with is_input answer it. */
+	bool waits_for_input;
+	/* The source is not code. It is text that is typed into @session, in which a run of this conversation
+	 * waits for input; a newline is part of it. Decided on, masked and recorded like code, together with
+	 * the prompt that it answers. It costs no energy and is not looked at by the guard, since it is data
+	 * of a program that runs already. Its result is a success when it was typed. Takes no arguments,
+	 * limits, expected or trace. One at a time for each session. */
+	bool is_input;
 	const char *session; /* in this one, which must be the conversation's and of this language */
 	/* Source, language, arguments and limits. Nothing else can be set yet: what is not checked, shown to
 	 * whoever decides and recorded is refused. */
@@ -91,7 +100,7 @@ struct gb_gate_request {
 	void (*on_log)(struct gb_pass *pass, const struct gb_log *log, void *data);
 	void (*on_output)(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data);
 	void (*on_display)(struct gb_pass *pass, const struct gb_value *display, void *data);
-	/* It waits for somebody to type after @prompt; NULL: it goes on. */
+	/* The run waits for input after @prompt; NULL: it goes on. Without waits_for_input it ends then. */
 	void (*on_prompt)(struct gb_pass *pass, const char *prompt, void *data);
 	/* Once. @result lives as long as the pass. */
 	void (*on_done)(struct gb_pass *pass, const struct gb_result *result, void *data);

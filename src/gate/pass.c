@@ -117,6 +117,7 @@ static void on_display(struct gb_run *run, const struct gb_value *display, void 
 
 static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
 	struct gb_pass *pass = data;
+	gb_gate_drop_inputs(pass->gate, pass->session);
 	if (!pass->request.on_prompt)
 		return;
 	if (prompt)
@@ -161,6 +162,8 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	struct gb_pass *pass = data;
 	struct gb_err err = {0};
 	bool telling = pass->telling; /* its callback has ended the run */
+	if (*pass->session)
+		gb_gate_drop_inputs(pass->gate, pass->session);
 	pass->telling = true;
 	end_streams(pass, result);
 	pass->telling = telling;
@@ -195,6 +198,7 @@ void gb_pass_begin(struct gb_pass *pass) {
 	struct gb_engine *engine = pass->gate->engine;
 	struct gb_run_options run = pass->request.run;
 	struct gb_err err = {0};
+	run.ends_on_input = !pass->request.waits_for_input;
 	run.on_log = on_log;
 	run.on_output = on_output;
 	run.on_display = on_display;
@@ -306,6 +310,24 @@ static bool check_texts(const struct gb_gate_request *request, struct gb_err *er
 	       gb_fail(err, GB_EINVAL, 0, "trace: must be JSON");
 }
 
+/* Reject what an input would not use. */
+static bool check_input(const struct gb_gate_request *request, struct gb_err *err) {
+	const struct gb_run_options *run = &request->run;
+	const struct {
+		const char *field;
+		bool set;
+	} unused[] = {{"args", run->args}, {"timeout_ms", run->timeout_ms},
+	    {"memory_bytes", run->memory_bytes}, {"output_bytes", run->output_bytes},
+	    {"result_bytes", run->result_bytes}, {"expected", request->expected}, {"trace", request->trace},
+	    {"persistent", request->persistent}, {"on_input", request->waits_for_input}};
+	for (size_t i = 0; i < GB_COUNT(unused); i++)
+		if (unused[i].set)
+			return gb_fail(err, GB_EINVAL, 0, "%s: is not for input", unused[i].field);
+	if (!request->session)
+		return gb_fail(err, GB_EINVAL, 0, "session: must be given, since input is a session's");
+	return (run->source && *run->source) || gb_fail(err, GB_EINVAL, 0, "text: is empty");
+}
+
 /* What the gate does not know it lets nobody do. */
 static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *run = &request->run;
@@ -320,8 +342,10 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 		if (unknown[i].set)
 			return gb_fail(
 			    err, GB_EINVAL, 0, "%s: is not for requests of agents", unknown[i].field);
-	if (!check_texts(request, err))
+	if (!check_texts(request, err) || (request->is_input && !check_input(request, err)))
 		return false;
+	if (request->waits_for_input && !request->persistent && !request->session)
+		return gb_fail(err, GB_EINVAL, 0, "on_input: only a run in a session can wait for input");
 	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
 		return gb_fail(
 		    err, GB_EINVAL, 0, "conversation: must be given, since a session is a conversation's");
@@ -347,6 +371,9 @@ static bool copy_request(struct gb_pass *pass, const struct gb_gate_request *giv
 	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
 	memcpy(pass->asked_for, limits, sizeof limits);
 	pass->asked_restricted = given->run.restricted;
+	/* The only language that has a terminal. */
+	if (given->is_input)
+		request->run.language = GB_SHELL;
 	bool ok = request->run.source;
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_pass_text(pass, *texts[i]));
@@ -369,7 +396,8 @@ void gb_pass_enter(struct gb_pass *pass) {
 	gb_pass_withdraw(pass);
 	if (!gb_pass_adopt(pass))
 		gb_pass_refuse(pass, "refused", "out of memory");
-	else if (gb_pass_admit(pass) && gb_pass_seat(pass) && gb_pass_count(pass))
+	else if (gb_pass_admit(pass) && gb_pass_seat(pass) &&
+		 (!pass->request.is_input || gb_pass_bind_input(pass)) && gb_pass_count(pass))
 		gb_pass_proceed(pass);
 }
 

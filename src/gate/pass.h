@@ -82,13 +82,14 @@ struct gb_pass {
 	struct gb_arena texts; /* of the request and the result */
 	struct gb_values *values;
 	enum gb_pass_state state;
-	bool abandoned;                            /* destroyed, and not over yet */
-	bool telling, was_destroyed;               /* by whoever was being told */
-	bool counted;                              /* as a call of its turn */
-	char session[33];                          /* its id, or empty */
-	bool seated;                               /* the session exists, or did */
-	bool trusts;                               /* whoever approved it trusts the session */
-	char approval[GB_APPROVAL_ID];             /* that it waits for */
+	bool abandoned;                /* destroyed, and not over yet */
+	bool telling, was_destroyed;   /* by whoever was being told */
+	bool counted;                  /* as a call of its turn */
+	char session[33];              /* its id, or empty */
+	bool seated;                   /* the session exists, or did */
+	bool trusts;                   /* whoever approved it trusts the session */
+	unsigned n_prompts;            /* of an input: which of the session's prompts it answers */
+	char approval[GB_APPROVAL_ID]; /* that it waits for */
 	struct gb_str inputs, permissions, limits; /* JSON, as they are approved and recorded */
 	struct gb_energy_outcome spent;
 	struct gb_audit_ticket ticket;
@@ -141,6 +142,15 @@ bool gb_pass_seat(struct gb_pass *pass);
 bool gb_pass_open_seat(struct gb_pass *pass, bool *ret_opened, struct gb_err *err);
 /* The request is refused: end the trust that was given to a session which will not exist. */
 void gb_pass_leave_seat(struct gb_pass *pass);
+
+/* --- input.c: text for a run that waits for input --- */
+
+/* Bind it to the prompt that its session waits at. False, and its result says why not. */
+bool gb_pass_bind_input(struct gb_pass *pass);
+/* It was approved: type it, and record it. */
+void gb_pass_type(struct gb_pass *pass);
+/* What runs in @session does not wait any more: refuse inputs that nobody has decided on yet. */
+void gb_gate_drop_inputs(struct gb_gate *gate, const char *session);
 
 /* --- decide.c --- */
 

@@ -56,14 +56,14 @@ static struct gb_audit_record begin_record(struct gb_pass *pass) {
 	const struct gb_run_options *run = &request->run;
 	uint64_t masked = gb_filter_total(pass->rules->filter);
 	struct gb_audit_record record = {
-	    .kind = GB_STR("code_execution"),
+	    .kind = request->is_input ? GB_STR("code_input") : GB_STR("code_execution"),
 	    .session_id = gb_str_from(pass->session),
 	    .conversation_id = masked_str(pass, request->conversation),
 	    .runtime = gb_str_from(gb_language_name(run->language)),
 	    .tier = gb_str_from(gb_tier_name(request->tier)),
 	    .purpose = masked_str(pass, request->purpose),
 	    .expected_output = masked_str(pass, request->expected),
-	    .trace = masked_str(pass, request->trace),
+	    .trace = request->is_input ? pass->inputs : masked_str(pass, request->trace),
 	    .code = gb_masked_text(&pass->masked, run->source, run->source_bytes),
 	    .input_bytes = run->source_bytes + pass->inputs.n,
 	    .limits = pass->limits,

@@ -81,6 +81,8 @@ static const struct gb_field agent_limit_fields[] = {
 
 static const char *const tiers[] = {"isolated", "network", NULL};
 
+static const char *const on_inputs[] = {"end", "wait", NULL};
+
 static const struct gb_field agent_fields[] = {
     TYPE,
     RUN,
@@ -94,7 +96,19 @@ static const struct gb_field agent_fields[] = {
     FIELD("trace", GB_FIELD_ANY, trace, .member = "trace"),
     FIELD("session", GB_FIELD_ANY, seat),
     FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers),
+    FIELD("onInput", GB_FIELD_CHOICE, on_input, .choices = on_inputs, .member = "on_input"),
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},
+    END,
+};
+
+static const struct gb_field input_fields[] = {
+    TYPE,
+    RUN,
+    FIELD("text", GB_FIELD_STR, source, .required = true, .member = "text"),
+    FIELD("session", GB_FIELD_TEXT, session, .required = true, .member = "session"),
+    FIELD("conversation", GB_FIELD_TEXT, conversation, .required = true, .member = "conversation"),
+    FIELD("turn", GB_FIELD_TEXT, turn, .member = "turn"),
+    FIELD("purpose", GB_FIELD_TEXT, purpose, .member = "purpose"),
     END,
 };
 
@@ -215,6 +229,7 @@ static const struct {
 } types[] = {
     [GB_MESSAGE_RUN] = {"run", run_fields},
     [GB_MESSAGE_EXECUTE] = {"execute", agent_fields},
+    [GB_MESSAGE_INPUT] = {"input", input_fields},
     [GB_MESSAGE_ANSWER] = {"answer", answer_fields},
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},

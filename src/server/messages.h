@@ -16,6 +16,7 @@
 enum gb_message_type {
 	GB_MESSAGE_RUN,
 	GB_MESSAGE_EXECUTE, /* a run that an agent wants */
+	GB_MESSAGE_INPUT,   /* text that an agent wants to type for such a run */
 	GB_MESSAGE_ANSWER,
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
@@ -54,6 +55,7 @@ struct gb_message {
 	const char *purpose, *turn, *expected; /* or NULL */
 	const struct gb_value *trace;          /* or NULL */
 	unsigned tier;                         /* enum gb_tier */
+	unsigned on_input;                     /* 0: end, 1: wait */
 	const struct gb_value *seat;           /* a boolean, a session's id, or NULL */
 	bool agent;                            /* it is about the sessions of agents */
 	const struct gb_value *trusted;        /* a boolean, or NULL */

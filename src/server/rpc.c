@@ -239,9 +239,9 @@ static bool take_run(struct gb_client *client, const struct gb_message *message,
 	struct gb_rpc_run *run = make_run(client, message->run);
 	if (!run)
 		return gb_complain(complaint, "refused", "out of memory");
-	if (message->type == GB_MESSAGE_EXECUTE && gb_rpc_execute(run, message, complaint))
-		return true;
-	if (message->type == GB_MESSAGE_EXECUTE) {
+	if (message->type == GB_MESSAGE_EXECUTE || message->type == GB_MESSAGE_INPUT) {
+		if (gb_rpc_execute(run, message, complaint))
+			return true;
 		gb_rpc_forget(run);
 		return false;
 	}
@@ -282,7 +282,7 @@ static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
 
 static bool take_message(struct gb_client *client, const struct gb_message *message, const char *line,
     size_t n, struct gb_complaint *complaint) {
-	if (message->type == GB_MESSAGE_RUN || message->type == GB_MESSAGE_EXECUTE)
+	if (message->type <= GB_MESSAGE_INPUT)
 		return take_run(client, message, line, n, complaint);
 	if (message->type == GB_MESSAGE_SECRET_ADD)
 		return gb_rpc_add_secret(client, message, complaint);

@@ -49,7 +49,7 @@ struct gb_audit_number {
 
 struct gb_audit_record {
 	int64_t time_ms;    /* wall clock when it was recorded; the log sets it. Not ordered: seq is */
-	struct gb_str kind; /* "code_execution", "execution_begin", "prune" */
+	struct gb_str kind; /* "code_execution", "code_input", "execution_begin", "prune" */
 	struct gb_str run_id, session_id, conversation_id;
 	struct gb_str runtime, runtime_version;
 	struct gb_str status, error_code; /* as in a result */

@@ -171,6 +171,7 @@ struct seen {
 	unsigned n;       /* of ends and refusals */
 	unsigned n_begun; /* of beginnings */
 	char limits[300], expected[100], trace[100];
+	char kind[40], code[100];
 	char session[40], version[100], layers[400], decision[40], decider[40], status[40], permissions[200];
 	char output[600], run[40];
 	uint64_t masked_input, masked_output, output_bytes;
@@ -188,6 +189,8 @@ static inline bool see(
 	*(is_begin ? &seen->n_begun : &seen->n) += 1;
 	if (is_begin)
 		return true;
+	keep_str(seen->kind, sizeof seen->kind, record->kind);
+	keep_str(seen->code, sizeof seen->code, record->code);
 	keep_str(seen->session, sizeof seen->session, record->session_id);
 	keep_str(seen->version, sizeof seen->version, record->runtime_version);
 	keep_str(seen->layers, sizeof seen->layers, record->layers);

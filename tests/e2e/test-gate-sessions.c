@@ -324,18 +324,133 @@ TEST(closing_records_what_still_ran) {
 	site_leave(&site);
 }
 
-TEST(a_prompt_is_told_without_secrets) {
-	auto_site struct site site = site_make(OPEN_TO_ALL);
-	struct gb_gate_request request = {.conversation = "c",
+/* --- input --- */
+
+#define SECRET "ghp_%s? ' 0123456789abcdefghijABCDEFGHIJ012345"
+
+static struct gb_gate_request shell_of(const char *conversation, const char *source) {
+	return (struct gb_gate_request){.conversation = conversation,
 	    .persistent = true,
-	    .run = {.source = "printf 'key ghp_%s? ' 0123456789abcdefghijABCDEFGHIJ012345; read x",
-		.language = GB_SHELL}};
-	struct heard heard;
+	    .run = {.source = source, .language = GB_SHELL}};
+}
+
+static struct gb_gate_request input_for(
+    const struct heard *heard, const char *conversation, const char *text) {
+	return (struct gb_gate_request){.conversation = conversation,
+	    .session = gb_pass_session(heard->pass),
+	    .is_input = true,
+	    .run = {.source = text}};
+}
+
+static void wait_for_prompt(struct site *site, struct heard *heard) {
 	struct gb_err err = {0};
-	CHECK(submit(&site, request, &heard));
-	for (int i = 0; i < 3000 && !*heard.prompt; i++)
-		CHECK(gb_gate_turn(site.gate, 20, &err));
+	*heard->prompt = '\0';
+	while (!*heard->prompt && !heard->n_done && CHECK(gb_gate_turn(site->gate, 20000, &err)))
+		;
+}
+
+TEST(a_run_that_waits_for_input_ends_and_its_session_stays) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	CHECK_INT(ask(&site, shell_of("c", "x=7")).status, GB_SUCCESS);
+	struct heard heard = ask(&site, shell_of("c", "printf 'key " SECRET "; read y; echo never"));
+	CHECK_INT(heard.status, GB_TERMINATED);
+	CHECK_STR(heard.code, "awaiting_input");
+	CHECK_STR(heard.message, "the run waits for input: key ***? ");
 	CHECK_STR(heard.prompt, "key ***? ");
-	gb_pass_terminate(heard.pass, NULL);
-	wait_for(&site, &heard);
+	CHECK_STR(records(&site).status, "terminated");
+	heard = ask(&site, shell_of("c", "cat"));
+	CHECK_STR(heard.code, "awaiting_input");
+	CHECK_STR(heard.message, "the run waits for input");
+	heard = ask(&site, shell_of("c", "echo $x"));
+	CHECK_STR(heard.output, "7\n");
+	/* Outside of a session there is nothing to wait for. */
+	struct gb_gate_request alone = {.run = {.source = "read y; echo none", .language = GB_SHELL}};
+	CHECK_STR(ask(&site, alone).output, "none\n");
+	alone.waits_for_input = true;
+	CHECK(!submit(&site, alone, &heard));
+	CHECK(strstr(heard.message, "on_input: "));
+}
+
+TEST(a_run_that_may_wait_is_answered) {
+	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n");
+	struct gb_gate_request request =
+	    shell_of("c", "read -p 'name? ' x; read -p 'age? ' y; echo \"$x is $y\"");
+	struct heard run;
+	request.waits_for_input = true;
+	CHECK(submit(&site, request, &run));
+	wait_for_prompt(&site, &run);
+	CHECK_STR(run.prompt, "name? ");
+	struct heard typed = ask(&site, input_for(&run, "c", "ann\n"));
+	CHECK_INT(typed.status, GB_SUCCESS);
+	CHECK_STR(records(&site).trace, "{\"prompt\":\"name? \"}");
+	CHECK_STR(records(&site).kind, "code_input");
+	CHECK_STR(records(&site).code, "ann\n");
+	wait_for_prompt(&site, &run);
+	CHECK_STR(run.prompt, "age? ");
+	CHECK_INT(ask(&site, input_for(&run, "c", "9\n")).status, GB_SUCCESS);
+	wait_for(&site, &run);
+	CHECK_INT(run.status, GB_SUCCESS);
+	CHECK(strstr(run.output, "ann is 9\n"));
+	CHECK_INT(records(&site).n, 3);
+}
+
+TEST(a_person_decides_on_an_input_and_sees_its_prompt) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_gate_request request = shell_of("c", "printf 'key " SECRET "; read x; echo \"got $x\"");
+	struct gb_approvals *approvals = NULL;
+	struct gb_approval *approval = NULL;
+	struct gb_err err = {0};
+	struct heard run, input, second;
+	char text[100];
+	request.waits_for_input = true;
+	CHECK(submit(&site, request, &run));
+	decide(&site, run.approval, GB_APPROVE);
+	wait_for_prompt(&site, &run);
+	CHECK(submit(&site, input_for(&run, "c", "sudo\n"), &input) && input.n_pending == 1);
+	CHECK(gb_approvals_open(site.folder, NULL, &approvals, &err) &&
+	      gb_approval_get(approvals, input.approval, &approval, &err));
+	keep_str(text, sizeof text, approval ? approval->request.inputs : GB_STR(""));
+	CHECK_STR(text, "{\"prompt\":\"key ***? \"}");
+	keep_str(text, sizeof text, approval ? approval->request.code : GB_STR(""));
+	CHECK_STR(text, "sudo\n");
+	gb_approval_destroy(approval);
+	gb_approvals_close(approvals);
+	/* One at a time. */
+	second = ask(&site, input_for(&run, "c", "b\n"));
+	CHECK_STR(second.code, "too_many");
+	/* A denial leaves the run waiting. */
+	decide(&site, input.approval, GB_DENY);
+	wait_for(&site, &input);
+	CHECK_STR(input.code, "not_approved");
+	CHECK(submit(&site, input_for(&run, "c", "fine\n"), &input));
+	decide(&site, input.approval, GB_APPROVE);
+	wait_for(&site, &input);
+	CHECK_INT(input.status, GB_SUCCESS);
+	wait_for(&site, &run);
+	CHECK(strstr(run.output, "got fine\n"));
+}
+
+TEST(an_input_is_for_the_prompt_that_it_was_asked_for) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_gate_request request = shell_of("c", "read -p 'a? ' x; echo $x");
+	struct heard run, input;
+	request.waits_for_input = true;
+	CHECK(submit(&site, request, &run));
+	decide(&site, run.approval, GB_APPROVE);
+	wait_for_prompt(&site, &run);
+	/* Not another conversation's. */
+	struct heard foreign = ask(&site, input_for(&run, "d", "1\n"));
+	CHECK_STR(foreign.code, "unknown_session");
+	CHECK(submit(&site, input_for(&run, "c", "1\n"), &input));
+	gb_pass_terminate(run.pass, NULL);
+	wait_for(&site, &run);
+	wait_for(&site, &input);
+	CHECK_STR(input.code, "not_awaiting_input");
+	struct gb_gate_request late = {
+	    .conversation = "c", .session = run.session, .is_input = true, .run = {.source = "1\n"}};
+	CHECK_STR(ask(&site, late).code, "not_awaiting_input");
+	late.run.timeout_ms = 5;
+	CHECK(!submit(&site, late, &input) && strstr(input.message, "timeout_ms: "));
+	late = (struct gb_gate_request){.conversation = "c", .is_input = true, .run = {.source = "1\n"}};
+	CHECK(!submit(&site, late, &input) && strstr(input.message, "session: "));
 }

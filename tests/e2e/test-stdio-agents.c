@@ -338,3 +338,52 @@ TEST(where_there_is_no_room_agents_are_told_to_try_again) {
 	client_result(&client, 4, "success");
 	CHECK_INT(client_end(&client), 0);
 }
+
+/* Skip what else is said until then: output and prompts. */
+static const struct gb_value *hear_of(struct client *client, const char *type, int run) {
+	const struct gb_value *heard;
+	do
+		heard = client_hear(client);
+	while (heard && (strcmp(text_at(heard, "type"), type) != 0 || number_at(heard, "run") != run));
+	return heard;
+}
+
+static const struct gb_value *hear_result(struct client *client, int run, const char *status) {
+	const struct gb_value *heard = hear_of(client, "result", run);
+	CHECK_STR(text_at(heard, "result.status"), status);
+	return heard;
+}
+
+TEST(a_run_that_waits_for_input_is_answered_or_ends) {
+	struct client client = serve(OPEN_TO_ALL);
+	char session[33];
+	client_say(&client,
+	    "{\"type\":\"execute\",\"run\":1,\"language\":\"shell\",\"conversation\":\"c\","
+	    "\"session\":true,\"source\":\"read -p 'a? ' x; echo got $x\",\"onInput\":\"wait\"}");
+	const struct gb_value *heard = hear_of(&client, "prompt", 1);
+	CHECK_STR(text_at(heard, "prompt"), "a? ");
+	snprintf(session, sizeof session, "%s", text_at(heard, "session"));
+	client_say(&client,
+	    "{\"type\":\"input\",\"run\":2,\"conversation\":\"c\",\"session\":\"%s\",\"text\":\"it\\n\"}",
+	    session);
+	hear_result(&client, 2, "success");
+	heard = hear_result(&client, 1, "success");
+	CHECK(strstr(text_at(heard, "result.stdout"), "got it"));
+	client_say(&client, "{\"type\":\"execute\",\"run\":3,\"language\":\"shell\",\"conversation\":\"c\","
+			    "\"session\":true,\"source\":\"read -p 'b? ' x\"}");
+	heard = hear_result(&client, 3, "terminated");
+	CHECK_STR(text_at(heard, "result.error.code"), "awaiting_input");
+	CHECK(strstr(text_at(heard, "result.error.message"), "b? "));
+	client_say(&client,
+	    "{\"type\":\"input\",\"run\":4,\"conversation\":\"c\",\"session\":\"%s\",\"text\":\"x\"}",
+	    session);
+	heard = hear_result(&client, 4, "denied");
+	CHECK_STR(text_at(heard, "result.error.code"), "not_awaiting_input");
+	client_say(&client, "{\"type\":\"input\",\"run\":5,\"session\":\"s\",\"text\":\"x\"}");
+	heard = hear_of(&client, "error", 5);
+	CHECK_STR(text_at(heard, "field"), "conversation");
+	client_say(&client, EXECUTE(6, "1", ",\"onInput\":\"wait\""));
+	heard = hear_of(&client, "error", 6);
+	CHECK_STR(text_at(heard, "field"), "onInput");
+	CHECK_INT(end_file(&client), 0);
+}

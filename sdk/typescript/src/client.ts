@@ -1,8 +1,15 @@
 import type { AgentExecution } from './agent.js';
 import { Connection } from './connection.js';
 import { GloveboxError } from './errors.js';
-import { checkAgentRun, checkClient, checkRun, checkSession, checkText, encodeAgentRun, encodeRun } from './options.js';
-import type { AgentExecuteOptions, CodeExecutionOptions, GloveboxOptions, SessionOptions } from './options.js';
+import { checkAgentInput, checkAgentRun, checkClient, checkRun, checkSession, checkText } from './options.js';
+import { encodeAgentInput, encodeAgentRun, encodeRun } from './options.js';
+import type {
+  AgentExecuteOptions,
+  AgentInputOptions,
+  CodeExecutionOptions,
+  GloveboxOptions,
+  SessionOptions,
+} from './options.js';
 import { OpenSession } from './open-session.js';
 import type { Session, SessionInfo } from './session.js';
 import type { JsonObject } from './protocol.js';
@@ -76,6 +83,16 @@ export class Glovebox {
   }
 
   /**
+   * Types `text`, newline included, for a run of an agent's that waits for input: one that was executed with
+   * `onInput: 'wait'`, in the session that `onPrompt` has told. It is approved, masked and recorded as code is, with the
+   * prompt that it answers; its result is a `'success'` when it was typed.
+   */
+  inputForAgent(text: string, options: AgentInputOptions): AgentExecution {
+    checkAgentInput(text, options);
+    return this.#start(new Run(options), 'input', encodeAgentInput(text, options)) as unknown as AgentExecution;
+  }
+
+  /**
    * Whether the settings let agents run code at all, as they were when the connection was made. If they have changed
    * since, only a request shows it.
    */
@@ -110,7 +127,7 @@ export class Glovebox {
     await this.#connection?.close(closed());
   }
 
-  #start(run: Run, type: 'run' | 'execute', message: JsonObject): CodeExecution {
+  #start(run: Run, type: 'run' | 'execute' | 'input', message: JsonObject): CodeExecution {
     try {
       this.#connect().start(run, type, message);
     } catch (error) {

@@ -40,7 +40,7 @@ export class Connection {
     return this.#error === undefined;
   }
 
-  start(run: Run, type: 'run' | 'execute', fields: JsonObject): void {
+  start(run: Run, type: 'run' | 'execute' | 'input', fields: JsonObject): void {
     if (this.#error) return run.fail(this.#error);
     const number = ++this.#lastRun;
     try {
@@ -171,7 +171,7 @@ function deliver(run: Run, message: JsonObject): void {
     case 'output':
       return run.onOutput(message as unknown as OutputMessage);
     case 'prompt':
-      return run.onPrompt(message.prompt as string);
+      return run.onPrompt(message.prompt as string, message.session as string);
     case 'pending':
       return run.onPending(message as unknown as PendingMessage);
     case 'display': // the result holds them all

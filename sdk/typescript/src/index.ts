@@ -7,7 +7,7 @@ export { GloveboxError, SerializationError } from './errors.js';
 export type { AgentExecution, AgentPending, AgentResult } from './agent.js';
 export type { Session, SessionExecution, SessionInfo, SessionResult } from './session.js';
 export type { CodeExecutionOptions, GloveboxOptions, Limits } from './options.js';
-export type { AgentExecuteOptions, SessionExecuteOptions, SessionOptions } from './options.js';
+export type { AgentExecuteOptions, AgentInputOptions, SessionExecuteOptions, SessionOptions } from './options.js';
 export type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';
 
 let shared: Glovebox | undefined;

@@ -66,8 +66,8 @@ export interface AgentExecuteOptions {
   /** What the agent says that it is for: shown to whoever decides, and recorded. */
   purpose?: string;
   /**
-   * `true`: in the conversation's session of this language, which is made if there is none; or the id of one of its
-   * sessions. Otherwise it runs alone.
+   * `true`: in the conversation's session of this language; if there is none, one is opened when the code runs. Or the
+   * id of one of its sessions. Otherwise it runs alone.
    */
   session?: boolean | string;
   /** What it costs in energy: `'isolated'` unless said otherwise. */
@@ -81,8 +81,26 @@ export interface AgentExecuteOptions {
   onPending?: (pending: AgentPending) => void;
   /** Called with what the program writes, as it happens. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
-  /** Called when the program awaits input, of which an agent's gets none. */
-  onPrompt?: (prompt: string) => void;
+  /**
+   * What happens when code in a session waits for input. `'end'`, the default: it ends at once, with the error code
+   * `'awaiting_input'` and the prompt in the message. `'wait'`: it goes on waiting, for `inputForAgent`.
+   */
+  onInput?: 'end' | 'wait';
+  /** Called when the program awaits input, with the prompt and the id of the session. */
+  onPrompt?: (prompt: string, session: string) => void;
+}
+
+/** Whose input it is, and for which session. */
+export interface AgentInputOptions {
+  conversation: string;
+  /** The id of the session that waits, as `onPrompt` tells it. */
+  session: string;
+  /** Of the model: an input is one of the executions that there may be in a turn. */
+  turn?: string;
+  /** What the agent says that it is for: shown to whoever decides, and recorded. */
+  purpose?: string;
+  /** Called when a person is asked. */
+  onPending?: (pending: AgentPending) => void;
 }
 
 /** Of one run each. */
@@ -178,9 +196,18 @@ const agentChecks: Checks<AgentExecuteOptions> = {
   memoryBytes: isPositiveInteger,
   outputBytes: isPositiveInteger,
   resultBytes: isPositiveInteger,
+  onInput: (value, name) => isOneOf(value, name, ['end', 'wait']),
   onPending: isFunction,
   onOutput: isFunction,
   onPrompt: isFunction,
+};
+
+const inputChecks: Checks<AgentInputOptions> = {
+  conversation: checkText,
+  session: checkText,
+  turn: checkText,
+  purpose: checkText,
+  onPending: isFunction,
 };
 
 const clientChecks: Checks<GloveboxOptions> = {
@@ -225,6 +252,15 @@ export function checkAgentRun(source: unknown, options: AgentExecuteOptions): vo
   checkFields(options, 'options', agentChecks);
   if (options.session && !options.conversation) {
     throw new TypeError("options.conversation: must be given, since a session is a conversation's");
+  }
+}
+
+/** Throws a TypeError that names what is wrong. */
+export function checkAgentInput(text: unknown, options: AgentInputOptions): void {
+  checkText(text, 'text');
+  checkFields(options, 'options', inputChecks);
+  for (const name of ['conversation', 'session'] as const) {
+    if (!options[name]) throw new TypeError(`options.${name}: must be given`);
   }
 }
 
@@ -290,8 +326,8 @@ export function encodeExecution(
 
 /** The fields of an agent's request. Throws a SerializationError for what cannot cross. */
 export function encodeAgentRun(source: string, options: AgentExecuteOptions, given: Limits | undefined): JsonObject {
-  const { language, args, conversation, turn, purpose, session, tier } = options;
-  const texts = { language, conversation, turn, purpose, session, tier };
+  const { language, args, conversation, turn, purpose, session, tier, onInput } = options;
+  const texts = { language, conversation, turn, purpose, session, tier, onInput };
   const message: JsonObject = { source, ...defined(texts) };
   const limits = defined({
     timeoutMs: options.timeoutMs ?? given?.timeoutMs,
@@ -305,6 +341,12 @@ export function encodeAgentRun(source: string, options: AgentExecuteOptions, giv
   encoder.put(message, 'args', args, 'args');
   encoder.finish('options');
   return message;
+}
+
+/** The fields of an agent's input. */
+export function encodeAgentInput(text: string, options: AgentInputOptions): JsonObject {
+  const { conversation, session, turn, purpose } = options;
+  return { text, ...defined({ conversation, session, turn, purpose }) };
 }
 
 function encodeExecute(execute: CodeExecutionOptions['execute'], encoder: Encoder): JsonObject {

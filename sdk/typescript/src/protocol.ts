@@ -8,7 +8,7 @@ export const PROTOCOL = 1;
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
 /** What a client sends, but for the number of the run. */
-export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'answer' | 'call' | 'terminate' | 'interrupt' };
+export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'input' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
 export interface CallMessage {
   call: number;

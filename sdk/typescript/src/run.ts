@@ -13,7 +13,7 @@ type Result = ResultMessage['result'];
 export interface Listeners {
   report?: ((value: unknown) => void) | undefined;
   onOutput?: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
-  onPrompt?: ((prompt: string) => void) | undefined;
+  onPrompt?: ((prompt: string, session: string) => void) | undefined;
   onPending?: ((pending: AgentPending) => void) | undefined;
 }
 
@@ -66,9 +66,9 @@ export class Run extends AsyncResource {
     if (onOutput) queueMicrotask(() => onOutput(text, stream));
   }
 
-  onPrompt(prompt: string): void {
+  onPrompt(prompt: string, session: string): void {
     const { onPrompt } = this.#listeners;
-    if (onPrompt) queueMicrotask(() => onPrompt(prompt));
+    if (onPrompt) queueMicrotask(() => onPrompt(prompt, session));
   }
 
   onPending({ approval, expiresAt }: PendingMessage): void {

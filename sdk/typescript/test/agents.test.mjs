@@ -305,7 +305,7 @@ const fake = (more) => open(undefined, { command: [process.execPath, fakeServer]
 test('everything that is given is sent, and nothing else', async () => {
   const lines = '[["lines"]]';
   const client = fake({ limits: { timeoutMs: 5, outputBytes: 6, maxCalls: 7 } });
-  const texts = { language: 'shell', conversation: 'c', turn: 't', purpose: 'p', session: 'x', tier: 'network' };
+  const texts = { language: 'shell', conversation: 'c', turn: 't', purpose: 'p', session: 'x', tier: 'network', onInput: 'wait' };
   const limits = { timeoutMs: 1, memoryBytes: 2, outputBytes: 3, resultBytes: 4 };
   const listeners = { onPending() {}, onOutput() {}, onPrompt() {} };
   await client.executeForAgent(lines, { language: undefined, session: undefined, timeoutMs: undefined });
@@ -318,15 +318,42 @@ test('everything that is given is sent, and nothing else', async () => {
   assert.deepEqual(JSON.parse(bare.result), [{ type: 'execute', run: 1, source: lines }]);
 });
 
+test('a run that waits for input ends, or is answered after a person has agreed', async () => {
+  const options = { language: 'shell', conversation: 'inputs', session: true };
+  const ended = await openToAll.executeForAgent('read -p "sure? " x', options);
+  assert.deepEqual([ended.status, ended.error.code], ['terminated', 'awaiting_input']);
+  assert.match(ended.error.message, /sure\? $/);
+  const { run, pending } = await ask('read -p "sure? " x; echo "x=$x"', { ...options, onInput: 'wait', onPrompt });
+  let awaited;
+  const prompted = new Promise((resolve) => (awaited = resolve));
+  function onPrompt(prompt, session) {
+    awaited({ prompt, session });
+  }
+  await decide('approve', pending.approval);
+  const { prompt, session } = await prompted;
+  assert.equal(prompt, 'sure? ');
+  const approval = await new Promise((resolve, reject) => {
+    const input = asking.inputForAgent('yes\n', { conversation: 'inputs', session, onPending: resolve });
+    input.then(({ status }) => assert.equal(status, 'success')).catch(reject);
+  });
+  const shown = await decide('show', approval.approval);
+  assert.match(shown.stdout, /answers +\{"prompt":"sure\? "\}/);
+  assert.match(shown.stdout, /This text is typed/);
+  await decide('approve', approval.approval);
+  assert.match((await succeeds(run)).stdout, /x=yes/);
+  assert.throws(() => asking.inputForAgent('x', { conversation: 'c' }), /options.session/);
+  await isRefused('not_awaiting_input', openToAll.inputForAgent('x', { conversation: 'inputs', session: ended.session }));
+});
+
 test('messages reach who listens, each time', async () => {
   const heard = [];
   const pending = (expiresAt) => ({ type: 'pending', approval: `a${expiresAt}`, expiresAt });
   const script = [pending(1), pending(2), { type: 'prompt', session: 's', prompt: 'name? ' }, 'done'];
   await fake().executeForAgent(JSON.stringify([script]), {
     onPending: ({ approval, expiresAt }) => heard.push([approval, expiresAt.getTime()]),
-    onPrompt: (prompt) => heard.push(prompt),
+    onPrompt: (prompt, session) => heard.push(prompt, session),
   });
-  assert.deepEqual(heard, [['a1', 1], ['a2', 2], 'name? ']);
+  assert.deepEqual(heard, [['a1', 1], ['a2', 2], 'name? ', 's']);
   await fake().executeForAgent(JSON.stringify([script])); // nobody listens
 });
 
