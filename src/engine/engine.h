@@ -54,8 +54,10 @@ struct gb_session {
 	struct gb_run *run;   /* that executes, or NULL */
 	int n_jobs;           /* that it was sent */
 	struct gb_frame_reader reader;
-	size_t noise; /* bytes that came while nobody had asked */
-	bool doomed;  /* by the run that has just settled: there is nothing to go on with */
+	size_t noise;       /* bytes that came while nobody had asked */
+	unsigned n_retakes; /* cells that had died before they were used */
+	bool used;          /* it was sent something besides jobs */
+	bool doomed;        /* by the run that has just settled: there is nothing to go on with */
 	struct gb_terminal {
 		gb_shown on_bytes; /* somebody is attached */
 		void *data;
@@ -143,6 +145,9 @@ struct gb_run {
 	struct gb_buf outbox;           /* what is still to be sent */
 	size_t sent;                    /* of it, from its beginning */
 	bool waits_to_send;             /* until the socket takes more */
+	bool job_kept;                  /* the outbox begins with the job: it may be sent to another cell */
+	bool job_unread;                /* its cell has died before it had read the job */
+	unsigned n_retakes;             /* cells that had */
 	struct gb_frame_reader *reader; /* its own, or the session's */
 	struct gb_frame_reader own_reader;
 	struct gb_session *session; /* or NULL */
@@ -201,8 +206,21 @@ void gb_run_fail(
     struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message);
 /* It has said @cost bytes more. False if that is too much, and then it has ended. */
 bool gb_run_spend_output(struct gb_run *run, size_t cost);
+
+/* --- send.c --- */
+
 /* Send what the outbox holds, now or when the sandbox takes it. */
 void gb_run_send(struct gb_run *run);
+/* The socket takes more. */
+void gb_run_send_more(struct gb_run *run);
+/* Send the job, with which the outbox begins; to another cell if the run's is found dead. False if there is
+ * none; then the run has no cell, and still its job. */
+bool gb_run_send_job(struct gb_run *run, struct gb_err *err);
+/* The cell has read the job, or was sent something else: the job cannot be sent to another. */
+void gb_run_forget_job(struct gb_run *run);
+/* The stream from the cell has ended. True if that was before it had read the job: then another cell has it,
+ * or the run has failed. */
+bool gb_run_move_on(struct gb_run *run);
 
 /* --- bridge.c --- */
 
@@ -227,6 +245,9 @@ bool gb_session_check_language(enum gb_language language, struct gb_err *err);
 /* The same for a cell that nobody has asked anything just now. */
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
+/* The cell of @run's session has died before its first job: give it another. On failure the session has
+ * ended. */
+bool gb_session_retake(struct gb_run *run, struct gb_err *err);
 /* @run begins in its session; it has ended there. */
 bool gb_session_enter(struct gb_run *run, struct gb_err *err);
 void gb_session_leave(struct gb_run *run);

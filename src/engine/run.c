@@ -21,7 +21,7 @@
 /* Code that was interrupted has five seconds; counted, so that a machine that stood still takes none of them.
  */
 enum { INTERRUPTS_MAX = 50 };
-enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, OUTBOX_KEPT = 64 << 10 };
+enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20 };
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {
@@ -217,8 +217,11 @@ static enum received receive(struct gb_run *run) {
 	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return NOTHING_NOW;
+	/* The kernel says so of a socket that was closed with unread bytes in it. */
+	run->job_unread |= n < 0 && errno == ECONNRESET && run->job_kept;
 	if (n <= 0)
 		return THE_END;
+	gb_run_forget_job(run);
 	gb_frame_reader_fed(run->reader, (size_t)n);
 	return (size_t)n < room ? ALL_THERE_WAS : PERHAPS_MORE;
 }
@@ -254,43 +257,6 @@ static bool take_in(struct gb_run *run) {
 	return false;
 }
 
-/* --- sending --- */
-
-static uint32_t wanted_events(const struct gb_run *run) {
-	return gb_terminal_events(run->session) | (run->outbox.len ? EPOLLOUT : 0);
-}
-
-/* Send what the socket takes. A worker that is gone is noticed elsewhere. */
-static void send_some(struct gb_run *run) {
-	struct gb_buf *out = &run->outbox;
-	while (run->sent < out->len) {
-		ssize_t n = send(
-		    run->cell->fd, out->data + run->sent, out->len - run->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		run->sent += (size_t)n;
-	}
-	/* Not each time: who takes little at once would have us move all the rest for it. */
-	if (run->sent >= out->len / 2) {
-		gb_buf_consume(out, run->sent);
-		run->sent = 0;
-	}
-	if (out->len == 0 && out->cap > OUTBOX_KEPT)
-		gb_buf_finish(out);
-}
-
-void gb_run_send(struct gb_run *run) {
-	/* What waits already is sent when the socket says so. */
-	if (run->settled || run->waits_to_send || !run->cell)
-		return;
-	send_some(run);
-	run->waits_to_send = run->outbox.len > 0;
-	if (run->waits_to_send)
-		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
-}
-
 /* --- what a cell tells --- */
 
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
@@ -300,16 +266,12 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 		return;
 	}
 	hold(run);
-	if (events & EPOLLOUT) {
-		send_some(run);
-		run->waits_to_send = run->outbox.len > 0;
-		if (!run->waits_to_send)
-			gb_loop_change(&run->engine->loop, &cell->source, wanted_events(run));
-	}
+	if (events & EPOLLOUT)
+		gb_run_send_more(run);
 	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
 	 * to wait for here. One that only closed its socket has to be helped; one that is ending already
 	 * keeps its own exit status. */
-	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled) {
+	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled && !gb_run_move_on(run)) {
 		gb_loop_remove(&run->engine->loop, &cell->source);
 		gb_cell_kill(cell);
 	}
@@ -387,6 +349,9 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	take_in(run);
 	if (run->settled) {
 		/* It had said everything. */
+	} else if (gb_run_move_on(run)) {
+		unhold(run);
+		return;
 	} else if (end->fate == GB_CELL_LOST && !end->out_of_memory) {
 		gb_run_fail(run, GB_FAILURE, "SandboxError", "sandbox_lost", end->reason);
 	} else if (end->fate == GB_CELL_REFUSED) {
@@ -566,16 +531,17 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	return NULL;
 }
 
-static void begin(struct gb_run *run) {
+static bool begin(struct gb_run *run, struct gb_err *err) {
 	struct gb_engine *engine = run->engine;
+	if (!gb_run_send_job(run, err))
+		return false;
 	run->begun = true;
-	gb_cell_limit_memory(run->cell, run->memory);
-	gb_run_send(run);
 	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
 	gb_list_append(&engine->running, &run->link);
 	run->yield_at = run->started + SHORT_NS;
 	gb_engine_wake_at(
 	    engine, run->deadline && run->deadline < run->yield_at ? run->deadline : run->yield_at);
+	return true;
 }
 
 /* A cell of its own, or its session's. */
@@ -600,8 +566,7 @@ bool gb_run_launch(struct gb_run *run, struct gb_err *err) {
 		run->deadline = run->started + run->timeout_ms * 1000000;
 	if (!take_cell(run, err))
 		return false;
-	begin(run);
-	return true;
+	return begin(run, err);
 }
 
 struct gb_run *gb_run_prepare(

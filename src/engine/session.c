@@ -127,6 +127,22 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	return true;
 }
 
+bool gb_session_retake(struct gb_run *run, struct gb_err *err) {
+	struct gb_session *session = run->session;
+	gb_cell_release(session->cell);
+	gb_buf_clear(&session->reader.buf);
+	session->reader.consumed = 0;
+	session->cell = gb_pool_take(session->engine->pools[session->runtime], run, err);
+	run->cell = session->cell;
+	if (session->cell)
+		return true;
+	session->run = NULL;
+	snprintf(session->reason, sizeof session->reason, "its sandbox died before it was used");
+	if (session->on_change)
+		session->on_change(session);
+	return false;
+}
+
 /* A program that has ended is gone. JavaScript's heap cannot be trusted to hold together once it was
  * exceeded; Python has an error for that. */
 void gb_session_judge(struct gb_run *run) {
@@ -195,6 +211,24 @@ void gb_session_leave(struct gb_run *run) {
 		take_noise(session);
 }
 
+/* A warm cell that has died before it was used, for anything: another takes its place. */
+static bool renew(struct gb_session *session) {
+	enum { RETAKES_MAX = 32 };
+	struct gb_cell *cell = session->cell;
+	if (!cell || !cell->was_warm || session->n_jobs || session->used || session->reader.buf.len ||
+	    session->n_retakes == RETAKES_MAX)
+		return false;
+	session->n_retakes++;
+	gb_cell_release(cell);
+	session->cell = gb_pool_take(session->engine->pools[session->runtime], session, NULL);
+	if (session->cell)
+		return true;
+	snprintf(session->reason, sizeof session->reason, "its sandbox died before it was used");
+	if (session->on_change)
+		session->on_change(session);
+	return true;
+}
+
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_session *session = cell->owner;
 	size_t room;
@@ -207,7 +241,8 @@ void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		give_up(session);
+		if (!renew(session))
+			give_up(session);
 		return;
 	}
 	gb_frame_reader_fed(&session->reader, (size_t)n);
@@ -217,6 +252,8 @@ void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	char text[256];
+	if (end->fate != GB_CELL_REFUSED && renew(cell->owner))
+		return;
 	gb_cell_obituary(end, text, sizeof text);
 	gb_session_terminate(cell->owner, text);
 }

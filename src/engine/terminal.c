@@ -161,6 +161,10 @@ static bool tell(struct gb_session *session, const struct gb_buf *frame, struct 
 		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
 	struct gb_run *run = executing(session);
 	struct gb_buf *out = run ? &run->outbox : &session->terminal.outbox;
+	/* It may be read without an answer, and be lost if another cell had the job. */
+	if (run)
+		gb_run_forget_job(run);
+	session->used = true;
 	size_t max = out->max < TYPED_MAX ? out->max : TYPED_MAX;
 	if (out->len + frame->len > max)
 		return gb_fail(err, GB_EBUSY, 0, "session: it has not taken yet what it was sent before");

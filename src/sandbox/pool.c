@@ -91,6 +91,7 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 			shard = cell->shard;
 	if (cell) {
 		shard->n_warm--;
+		cell->was_warm = true;
 		gb_cell_set_state(cell, GB_CELL_ACTIVE, &shard->active);
 	} else if (!(cell = gb_cell_make(shard, err))) {
 		return NULL;

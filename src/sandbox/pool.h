@@ -75,6 +75,7 @@ struct gb_cell {
 	struct gb_cell_group *group; /* its own, or NULL */
 	bool yields;                 /* the CPU, to shorter runs */
 	uint64_t ordered_at;         /* ns */
+	bool was_warm;               /* it waited before it was taken, and may have died meanwhile */
 };
 
 struct gb_pool_options {

@@ -1,0 +1,110 @@
+/* Sending to the cell of a run; and its job to another cell if the first has died before it read it. */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "engine/engine.h"
+
+enum { OUTBOX_KEPT = 64 << 10, RETAKES_MAX = 32 };
+
+static bool has_unsent(const struct gb_run *run) {
+	return run->outbox.len > run->sent;
+}
+
+static uint32_t wanted_events(const struct gb_run *run) {
+	return gb_terminal_events(run->session) | (has_unsent(run) ? EPOLLOUT : 0);
+}
+
+static void forget_sent(struct gb_run *run) {
+	struct gb_buf *out = &run->outbox;
+	gb_buf_consume(out, run->sent);
+	run->sent = 0;
+	if (out->len == 0 && out->cap > OUTBOX_KEPT)
+		gb_buf_finish(out);
+}
+
+void gb_run_forget_job(struct gb_run *run) {
+	if (!run->job_kept)
+		return;
+	run->job_kept = false;
+	forget_sent(run);
+}
+
+/* Send what the socket takes. That a worker is gone is noticed elsewhere. */
+static void send_some(struct gb_run *run) {
+	struct gb_buf *out = &run->outbox;
+	while (has_unsent(run)) {
+		ssize_t n = send(
+		    run->cell->fd, out->data + run->sent, out->len - run->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		run->job_unread |= n < 0 && (errno == EPIPE || errno == ECONNRESET) && run->job_kept;
+		if (n < 0)
+			break;
+		run->sent += (size_t)n;
+	}
+	/* Not each time: who takes little at once would have us move all the rest for it. */
+	if (!run->job_kept && run->sent >= out->len / 2)
+		forget_sent(run);
+}
+
+void gb_run_send(struct gb_run *run) {
+	/* What waits already is sent when the socket says so. */
+	if (run->settled || run->waits_to_send || !run->cell)
+		return;
+	send_some(run);
+	run->waits_to_send = has_unsent(run);
+	if (run->waits_to_send)
+		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
+}
+
+void gb_run_send_more(struct gb_run *run) {
+	const size_t before = run->sent;
+	send_some(run);
+	/* There was room since the worker reads. */
+	if (run->sent > before)
+		gb_run_forget_job(run);
+	run->waits_to_send = has_unsent(run);
+	if (!run->waits_to_send)
+		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
+}
+
+/* --- another cell --- */
+
+/* A warm cell may have died while it waited, which may not be known yet when it is taken. As long as it has
+ * not read the job no code has run, and another cell can have it. Only so often: if cells keep dying, the
+ * caller is to be told. */
+static bool can_retake(const struct gb_run *run) {
+	return run->job_unread && run->job_kept && !run->settled && !run->stopping && !run->interrupted &&
+	       run->cell && run->n_retakes < RETAKES_MAX;
+}
+
+/* False if there is none; then the run has no cell. */
+static bool retake(struct gb_run *run, struct gb_err *err) {
+	run->n_retakes++;
+	run->job_unread = run->waits_to_send = false;
+	run->sent = 0;
+	if (run->session)
+		return gb_session_retake(run, err);
+	gb_cell_release(run->cell);
+	run->cell = gb_pool_take(run->engine->pools[run->runtime], run, err);
+	return run->cell;
+}
+
+bool gb_run_send_job(struct gb_run *run, struct gb_err *err) {
+	do {
+		/* Only a warm cell can have died unnoticed, and only before the first job of a session. */
+		run->job_kept = run->cell->was_warm && (!run->session || run->session->n_jobs == 1);
+		gb_cell_limit_memory(run->cell, run->memory);
+		gb_run_send(run);
+	} while (can_retake(run) && retake(run, err));
+	return run->cell;
+}
+
+bool gb_run_move_on(struct gb_run *run) {
+	struct gb_err err = {0};
+	if (!can_retake(run))
+		return false;
+	if (!retake(run, &err) || !gb_run_send_job(run, &err))
+		gb_run_fail(run, GB_FAILURE, "SandboxError", "sandbox_lost", err.message);
+	return true;
+}

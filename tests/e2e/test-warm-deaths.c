@@ -1,0 +1,145 @@
+/* Warm cells that were killed while they waited: no run is lost with them. */
+#include <signal.h>
+
+#include "e2e/engine.h"
+#include "tap.h"
+
+enum { TIMES = 20, WARM = 2, PIDS_MAX = 64, TURNS_MAX = 20 };
+
+/* The living children of @parent. */
+static size_t children_of(int parent, int *ret) {
+	DIR *proc = opendir("/proc");
+	size_t n = 0;
+	for (struct dirent *entry; proc && (entry = readdir(proc));) {
+		int pid = atoi(entry->d_name);
+		if (pid > 0 && n < PIDS_MAX && parent_of(pid) == parent)
+			ret[n++] = pid;
+	}
+	if (proc)
+		closedir(proc);
+	return n;
+}
+
+/* Cells are the children of zygotes, which are our own. */
+static size_t find_cells(int *ret) {
+	int zygotes[PIDS_MAX];
+	size_t n = 0, n_zygotes = children_of(getpid(), zygotes);
+	for (size_t i = 0; i < n_zygotes; i++) {
+		int cells[PIDS_MAX];
+		size_t n_cells = children_of(zygotes[i], cells);
+		for (size_t k = 0; k < n_cells && n < PIDS_MAX; k++)
+			ret[n++] = cells[k];
+	}
+	return n;
+}
+
+/* Kill all warm cells, and say how many there were. The engine has not heard of it when this returns. Those
+ * that have died are replaced after the next run: there may be none for now. */
+static size_t kill_warm(struct gb_engine *engine) {
+	int cells[PIDS_MAX];
+	size_t n = 0;
+	for (int i = 0; i < TURNS_MAX && (n = find_cells(cells)) == 0; i++)
+		gb_engine_dispatch(engine, 5, NULL);
+	for (size_t i = 0; i < n; i++)
+		kill(cells[i], SIGKILL);
+	return n;
+}
+
+static struct gb_engine *engine_of(enum gb_language language) {
+	return engine_with((struct gb_engine_options){.shards = 1, .warm = WARM, .ready = 1u << language});
+}
+
+static bool succeeds(struct gb_run *run) {
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	bool ok = result && result->status == GB_SUCCESS;
+	if (result && !ok)
+		printf("#   %s: %s\n", result->error.code, result->error.message);
+	gb_run_destroy(run);
+	return ok;
+}
+
+static void check_runs(enum gb_language language, const char *source) {
+	struct gb_engine *engine = engine_of(language);
+	size_t killed = 0;
+	int failed = 0;
+	for (int i = 0; engine && i < TIMES; i++) {
+		killed += kill_warm(engine);
+		failed +=
+		    !succeeds(start(engine, (struct gb_run_options){.source = source, .language = language}));
+	}
+	CHECK_INT(failed, 0);
+	CHECK(killed >= WARM);
+	gb_engine_destroy(engine);
+}
+
+TEST(javascript_runs) {
+	check_runs(GB_JAVASCRIPT, "export default 1");
+}
+
+TEST(python_runs) {
+	check_runs(GB_PYTHON, "1");
+}
+
+TEST(shell_scripts_run) {
+	check_runs(GB_SHELL, "echo 1");
+}
+
+TEST(node_runs) {
+	if (system("command -v node >/dev/null") == 0)
+		check_runs(GB_NODE, "console.log(1)");
+}
+
+/* A job that is larger than a socket's buffer. */
+TEST(large_jobs_run) {
+	static char source[4 << 20];
+	memset(source, ' ', sizeof source - 1);
+	source[0] = '1';
+	check_runs(GB_PYTHON, source);
+}
+
+static void check_sessions(enum gb_language language, const char *source, bool noticed) {
+	struct gb_engine *engine = engine_of(language);
+	size_t killed = 0;
+	int failed = 0;
+	for (int i = 0; engine && i < TIMES; i++) {
+		struct gb_session *session = NULL;
+		struct gb_err err = {0};
+		if (noticed) {
+			/* Killed between its opening and its first run. */
+			CHECK(gb_session_open(engine, language, NULL, &session, &err));
+			killed += kill_warm(engine);
+			for (int k = 0; k < 20; k++)
+				gb_engine_dispatch(engine, 1, NULL);
+		} else {
+			killed += kill_warm(engine);
+			CHECK(gb_session_open(engine, language, NULL, &session, &err));
+		}
+		failed +=
+		    !succeeds(start(engine, (struct gb_run_options){.source = source, .session = session}));
+		failed +=
+		    !succeeds(start(engine, (struct gb_run_options){.source = source, .session = session}));
+		gb_session_close(session);
+	}
+	CHECK_INT(failed, 0);
+	CHECK(killed >= WARM);
+	gb_engine_destroy(engine);
+}
+
+TEST(sessions_run) {
+	check_sessions(GB_PYTHON, "1", false);
+	check_sessions(GB_SHELL, "echo 1", false);
+	check_sessions(GB_JAVASCRIPT, "1", true);
+	check_sessions(GB_SHELL, "echo 1", true);
+}
+
+/* Code that kills its own sandbox is not run again. */
+TEST(code_that_ends_its_sandbox_runs_once) {
+	struct gb_engine *engine = engine_of(GB_PYTHON);
+	struct gb_run *run =
+	    start(engine, (struct gb_run_options){.source = "import os; os.abort()", .language = GB_PYTHON});
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	CHECK(result && result->status == GB_FAILURE);
+	CHECK_STR(result ? result->error.code : "", "crashed");
+	gb_run_destroy(run);
+	gb_engine_destroy(engine);
+}
