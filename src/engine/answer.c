@@ -3,12 +3,14 @@
  * decoders are bounded, and texts and values are copied out of the frame.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/engine.h"
+#include "engine/limits.h"
 #include "runtime/failure.h"
 #include "runtime/wire.h"
 #include "value/cbor.h"
@@ -169,13 +171,30 @@ static bool is_display(const struct gb_value *value) {
 	return true;
 }
 
+/* What the result has in the place of those that are left out. */
+static const struct gb_value *make_notice(struct gb_run *run) {
+	char text[80];
+	int n = snprintf(text, sizeof text, "[more than %d displays: the rest is left out]", DISPLAYS_MAX);
+	struct gb_value *notice = gb_value_object(run->values);
+	return gb_value_put(notice, gb_value_string(run->values, "text/plain", strlen("text/plain")),
+		   gb_value_string(run->values, text, (size_t)n))
+		   ? notice
+		   : NULL;
+}
+
 bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	if (frame->n > run->display_left)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox showed more than it may");
 	run->display_left -= frame->n;
-	const struct gb_value *value = gb_value_decode(run->values, frame->payload, frame->n, &limits, err);
+	bool too_many = run->displays.n >= DISPLAYS_MAX;
+	run->result.truncated |= too_many;
+	if (run->displays.n > DISPLAYS_MAX)
+		return true;
+	const struct gb_value *value =
+	    too_many ? make_notice(run)
+		     : gb_value_decode(run->values, frame->payload, frame->n, &limits, err);
 	if (!value)
-		return undecodable("display", err);
+		return too_many ? gb_fail(err, GB_ENOMEM, 0, "display") : undecodable("display", err);
 	if (!is_display(value))
 		return malformed("display", err);
 	if (!keep(&run->displays, value))

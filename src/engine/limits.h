@@ -21,6 +21,8 @@
 #define JOB_MAX            (128ull << 20)
 #define OUTBOX_MAX         (512ull << 20) /* what waits for a run that does not read, at most */
 
+/* Displays of one run. A worker has its own, lower limit, which code can get around. */
+enum { DISPLAYS_MAX = 200 };
 #define DISPLAY_BYTES (33ull << 20) /* the worker's own limit, and what is around it */
 #define BOX_BYTES     (64ull << 20) /* of /box, and of /tmp */
 

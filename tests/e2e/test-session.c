@@ -1,4 +1,5 @@
 /* Sandboxes that outlive a run. */
+#include "base/cleanup.h"
 #include "e2e/engine.h"
 #include "tap.h"
 
@@ -440,4 +441,59 @@ TEST(files_stay_in_the_box) {
 		CHECK(strstr(err.message, "files: "));
 		gb_values_destroy(pool);
 	}
+}
+
+/* Does the traceback of calling @name show its line? */
+static bool shows_line(struct gb_session *session, const char *call, const char *line) {
+	struct gb_run *run = begin(session, call, 60000);
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	bool shown = result && strstr(result->error.stack, line);
+	CHECK(result && result->status == GB_FAILURE && strstr(result->error.message, "zero"));
+	gb_run_destroy(run);
+	return shown;
+}
+
+TEST(a_python_session_keeps_the_newest_sources_only) {
+	struct gb_session *session = open_session();
+	char why[64], source[100];
+	number(session, "def first(): return 1 / 0 # the first\n0", why);
+	CHECK(shows_line(session, "first()", "# the first"));
+	for (int i = 0; i < 300; i++) {
+		snprintf(source, sizeof source, "def f%d(): return 1 / 0 # line of %d\n0", i, i);
+		CHECK_INT((int)number(session, source, why), 0);
+	}
+	CHECK(shows_line(session, "f290()", "# line of 290"));
+	CHECK(!shows_line(session, "first()", "# the first"));
+	const char *count =
+	    "import linecache\nsum(1 for name in linecache.cache if name.startswith('<runCode>'))";
+	CHECK_INT((int)number(session, count, why), 256);
+	/* And by their length. */
+	gb_auto_free char *large = malloc((1 << 20) + 100);
+	for (int i = 0; large && i < 4; i++) {
+		int n = snprintf(large, 100, "def g%d(): return 1 / 0 # large %d\n%d #", i, i, i);
+		memset(large + n, 'x', 1 << 20);
+		large[n + (1 << 20)] = '\0';
+		CHECK_INT((int)number(session, large, why), i);
+	}
+	CHECK((int)number(session, count, why) <= 4);
+	CHECK(shows_line(session, "g3()", "# large 3"));
+	gb_session_close(session);
+}
+
+TEST(displays_are_limited_in_number) {
+	struct gb_session *session = open_session();
+	struct gb_run *run = begin(session,
+	    "import sys\nfor i in range(1000): sys.modules['_glovebox'].display({'text/plain': str(i)})",
+	    60000);
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	if (CHECK(result && result->status == GB_SUCCESS)) {
+		CHECK_INT(result->n_displays, 201);
+		CHECK(result->truncated);
+		const struct gb_value *last = gb_value_get(result->displays[200], "text/plain");
+		size_t n = 0;
+		const char *text = last ? gb_value_bytes(last, &n) : "";
+		CHECK(n > 9 && strncmp(text, "[more than 200 displays", 23) == 0);
+	}
+	gb_run_destroy(run);
+	gb_session_close(session);
 }

@@ -88,8 +88,7 @@ def _fresh():
     sys.modules["__main__"] = main
     modules.forget_all()
     promises.end()
-    for filename in tuple(traces.own):
-        traces.forget(filename)
+    traces.forget_all()
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     return main.__dict__
 

@@ -3,18 +3,48 @@ import linecache
 
 import traceback
 
-# Names of sources that were given to us.
-own = set()
+# A session may have any number of sources: of the oldest only the name is kept, then not even that.
+MAX_SOURCES, MAX_CHARS, MAX_NAMES = 256, 2 << 20, 10000
+
+# Names of sources that were given to us, oldest first.
+own = {}
+# Of those whose text is kept, how long it is.
+_texts = {}
+_chars = 0
+
+
+def _drop_text(filename):
+    global _chars
+    _chars -= _texts.pop(filename, 0)
+    linecache.cache.pop(filename, None)
 
 
 def remember(filename, source):
-    own.add(filename)
+    """For tracebacks. The newest is kept however long it is."""
+    global _chars
+    _drop_text(filename)
+    own[filename] = None
+    _texts[filename] = len(source)
+    _chars += len(source)
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    while len(_texts) > 1 and (len(_texts) > MAX_SOURCES or _chars > MAX_CHARS):
+        _drop_text(next(iter(_texts)))
+    if len(own) > MAX_NAMES:
+        # One without a number was given by the caller, and must not be given to another source.
+        for name in own:
+            if name.endswith("]") and name not in _texts:
+                del own[name]
+                break
 
 
 def forget(filename):
-    own.discard(filename)
-    linecache.cache.pop(filename, None)
+    own.pop(filename, None)
+    _drop_text(filename)
+
+
+def forget_all():
+    for filename in tuple(own):
+        forget(filename)
 
 
 def _keep_own(told, seen):

@@ -132,7 +132,7 @@ def _settle(runner):
     import glovebox_policy
     import glovebox_traces
     import linecache
-    glovebox_traces.own.clear()
+    glovebox_traces.forget_all()
     linecache.clearcache()
     glovebox_policy._policies.clear()
     runner.state.namespace = None
