@@ -364,3 +364,50 @@ __attribute__((constructor)) static void set_up(void) {
 __attribute__((destructor)) static void tear_down(void) {
 	gb_engine_destroy(engine);
 }
+
+/* --- order --- */
+
+/* What was said, in the order in which it came. */
+struct order {
+	char text[32 << 10];
+	size_t n;
+};
+
+static void note(struct order *order, const char *text, size_t n) {
+	if (order->n + n >= sizeof order->text)
+		return;
+	memcpy(order->text + order->n, text, n);
+	order->n += n;
+}
+
+static void note_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	size_t n = 0;
+	const char *text = gb_value_bytes(gb_value_at(log->args, 0), &n);
+	note(data, text, n);
+}
+
+static void note_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
+	note(data, bytes, n);
+}
+
+TEST(logs_and_output_keep_their_order) {
+	static const char source[] = "const fs = require('fs'); let n = 0;\n"
+				     "while (n < 4000) {\n"
+				     "  console.log(`${n++} `); process.stdout.write(`${n++} `);\n"
+				     "  fs.writeSync(1, `${n++} `); process.stderr.write(`${n++} `);\n"
+				     "}";
+	static struct order order;
+	struct gb_run *run = start(engine, (struct gb_run_options){.language = GB_NODE,
+					       .source = source,
+					       .on_log = note_log,
+					       .on_output = note_output,
+					       .data = &order});
+	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
+	CHECK(result && result->status == GB_SUCCESS);
+	char *at = order.text;
+	long in_order = 0;
+	for (; *at && strtol(at, &at, 10) == in_order; at += *at == ' ')
+		in_order++;
+	CHECK_INT(in_order, 4000);
+	gb_run_destroy(run);
+}

@@ -5,6 +5,7 @@ const bridge = new Bridge(port);
 let run = null; // the one under way
 let loader = null;
 let session = false;
+const OUTPUT_STEP = 32 << 10;
 
 function sendWhileRunning(frame) {
 	if (run)
@@ -363,6 +364,16 @@ function onFrame(frame) {
 bridge.onJob = enqueue;
 captureConsole(console, Console, sendWhileRunning, () => run?.job.output ?? 0);
 tidyProcess();
+orderOutput((stream, bytes) => {
+	if (!run)
+		return false;
+	for (let at = 0; at < bytes.length; at += OUTPUT_STEP)
+		port.send(makeFrame(FRAME.OUTPUT, OUTPUT_STEP + FRAME_HEAD, out => {
+			out.number(stream);
+			out.blob(bytes.subarray(at, at + OUTPUT_STEP));
+		}));
+	return true;
+});
 process.getBuiltinModule &&= name => {
 	if (!isBuiltin(name))
 		return undefined;

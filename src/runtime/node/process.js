@@ -39,3 +39,43 @@ function tidyProcess() {
 	// As an abort of the engine's own would mean that memory is out.
 	process.abort = () => process.reallyExit(134);
 }
+
+// --- output
+
+// The bytes that fs.writeSync(fd, data, ...rest) writes; null if it is to say what is wrong itself.
+function bytesOf(data, rest) {
+	if (typeof data === 'string')
+		return Buffer.from(data, typeof rest[1] === 'string' ? rest[1] : 'utf8');
+	if (!ArrayBuffer.isView(data) || rest.length)
+		return null;
+	return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}
+
+// Writes to the standard streams become frames, on the channel that log lines take, so that the order of both is kept.
+// @send(stream, bytes) is false while nothing runs; then they go into the pipe.
+function orderOutput(send) {
+	for (const [name, stream] of [['stdout', 1], ['stderr', 2]]) {
+		const {get} = Object.getOwnPropertyDescriptor(process, name);
+		let own = null;
+		const order = out => {
+			const plain = out._write;
+			out._writev = null;
+			out._write = function (chunk, encoding, callback) {
+				const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
+				if (send(stream, bytes))
+					callback();
+				else
+					plain.call(out, chunk, encoding, callback);
+			};
+			return out;
+		};
+		Object.defineProperty(process, name, {
+			configurable: true, enumerable: true, get: () => own ??= order(get.call(process)),
+		});
+	}
+	const {writeSync} = fs;
+	fs.writeSync = function (fd, data, ...rest) {
+		const bytes = fd === 1 || fd === 2 ? bytesOf(data, rest) : null;
+		return bytes && send(fd, bytes) ? bytes.length : writeSync(fd, data, ...rest);
+	};
+}

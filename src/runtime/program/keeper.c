@@ -15,6 +15,7 @@
 #include "runtime/program/post.h"
 #include "runtime/program/settings.h"
 #include "sandbox/protocol.h"
+#include "value/cbor.h"
 
 enum { STEP = 64 << 10 };
 /* Heads and error texts around what a frame is for; as the host allows. */
@@ -75,9 +76,24 @@ void gb_keeper_drain(struct gb_keeper *keeper) {
 			;
 }
 
+/* What a program writes by a frame counts like what it writes into a pipe. False if that is not what it is.
+ */
+static bool post_written(const struct gb_frame *frame) {
+	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
+	struct gb_cbor_item stream, bytes;
+	if (frame->type != GB_FRAME_OUTPUT || !gb_cbor_next(&in, &stream) ||
+	    stream.kind != GB_CBOR_UNSIGNED || stream.argument < 1 || stream.argument > 2 ||
+	    !gb_cbor_next(&in, &bytes) || bytes.kind != GB_CBOR_BYTES || in.at != in.end)
+		return false;
+	gb_post_output((int)stream.argument, bytes.bytes, bytes.argument);
+	return true;
+}
+
 /* The answer waits; everything else goes on at once. */
 static void pass_on(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	const uint8_t *head = frame->payload - GB_FRAME_HEAD;
+	if (post_written(frame))
+		return;
 	if (frame->type == GB_FRAME_RESULT) {
 		gb_buf_clear(&keeper->result);
 		gb_buf_append(&keeper->result, frame->payload, frame->n);
