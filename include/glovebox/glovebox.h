@@ -226,8 +226,8 @@ struct gb_run_options {
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
 
-/* Stop it at once, whatever it does. The result's error says @reason (may be NULL). on_settled is called
- * before this returns. Does nothing when it has settled already. */
+/* Stop it at once, whatever it does. The result's error says @reason (may be NULL; at most 64 KiB of it).
+ * on_settled is called before this returns. Does nothing when it has settled already. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
 /* The id that its result will have. Lives as long as the run. */

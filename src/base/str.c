@@ -20,6 +20,20 @@ bool gb_str_cut(struct gb_str *rest, char separator, struct gb_str *ret_head) {
 	return true;
 }
 
+size_t gb_text_fit(struct gb_str s, size_t max) {
+	size_t n = s.n < max ? s.n : max;
+	while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+void gb_copy_text(char *to, size_t size, struct gb_str s) {
+	size_t n = gb_text_fit(s, size - 1);
+	if (n)
+		memcpy(to, s.p, n);
+	to[n] = '\0';
+}
+
 struct unit {
 	const char *name;
 	double factor;

@@ -36,6 +36,11 @@ bool gb_str_ends_with(struct gb_str s, struct gb_str tail);
  * Without a separator the head is everything and @rest becomes empty. Returns whether there was one. */
 bool gb_str_cut(struct gb_str *rest, char separator, struct gb_str *ret_head);
 
+/* How many bytes of @s there are in at most @max bytes of whole characters. */
+size_t gb_text_fit(struct gb_str s, size_t max);
+/* Copy @s and a zero behind it into @size bytes; a text that is too long is cut between two characters. */
+void gb_copy_text(char *to, size_t size, struct gb_str s);
+
 /* "250ms", "5s", "2m", "1h", "1d", or a bare number of seconds ("0.5"). False if it is none of these. */
 bool gb_str_parse_duration_ms(const char *text, uint64_t *ret_ms);
 

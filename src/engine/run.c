@@ -21,7 +21,12 @@
 /* Code that was interrupted has five seconds; counted, so that a machine that stood still takes none of them.
  */
 enum { INTERRUPTS_MAX = 50 };
-enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20 };
+enum {
+	RECEIVE_STEP = 4 << 10,
+	RECEIVE_MAX = 1 << 20,
+	TEXTS_MAX = 1 << 20,
+	MESSAGE_MAX = 64 << 10
+};
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {
@@ -106,8 +111,11 @@ static void settle(struct gb_run *run) {
 	unhold(run);
 }
 
+/* A caller's reason may be of any length. */
 static const char *keep_text(struct gb_run *run, const char *text) {
-	const char *copy = gb_arena_copy(&run->texts, gb_str_from(text));
+	struct gb_str kept = gb_str_from(text);
+	kept.n = gb_text_fit(kept, MESSAGE_MAX);
+	const char *copy = gb_arena_copy(&run->texts, kept);
 	return copy ? copy : "";
 }
 

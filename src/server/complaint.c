@@ -6,15 +6,6 @@
 #include "value/json.h"
 #include "value/wtf8.h"
 
-void gb_copy_text(char *to, size_t size, struct gb_str s) {
-	size_t n = s.n < size ? s.n : size - 1;
-	while (n > 0 && n < s.n && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
-	if (n)
-		memcpy(to, s.p, n);
-	to[n] = '\0';
-}
-
 struct gb_complaint *gb_blame(struct gb_complaint *complaint, const char *field) {
 	gb_copy_text(complaint->field, sizeof complaint->field, gb_str_from(field));
 	return complaint;

@@ -31,8 +31,6 @@ bool gb_complain(struct gb_complaint *complaint, const char *code, const char *f
 /* Append ',"about":…' and all else that is known, as fields of a JSON object. */
 void gb_complaint_write(struct gb_buf *out, const struct gb_complaint *complaint);
 
-/* Copy @s, cut between two characters if it is too long. */
-void gb_copy_text(char *to, size_t size, struct gb_str s);
 /* Append ',"key":"text"'. Of a text that was cut within a character only the ASCII is said. */
 void gb_write_text(struct gb_buf *out, const char *key, const char *text);
 

@@ -125,6 +125,9 @@ static bool read_field(
 	case GB_FIELD_TEXT:
 	case GB_FIELD_STR:
 		return read_text(field, value, to, at);
+	case GB_FIELD_REASON:
+		*(struct gb_str *)to = gb_read_str(value);
+		return true;
 	case GB_FIELD_BYTES:
 		return read_bytes(value, to, at);
 	case GB_FIELD_WHOLE:

@@ -29,6 +29,7 @@ enum gb_field_kind {
 	GB_FIELD_OBJECT,  /* const struct gb_value * */
 	GB_FIELD_TEXT,    /* const char *: without zeros */
 	GB_FIELD_STR,     /* struct gb_str, and a zero behind it */
+	GB_FIELD_REASON,  /* struct gb_str: accepts any value; without text unless it is a string */
 	GB_FIELD_BYTES,   /* struct gb_str: of a string, or of bytes (docs/VALUES.md) */
 	GB_FIELD_WHOLE,   /* uint64_t, from min to max */
 	GB_FIELD_WHOLE32, /* uint32_t */

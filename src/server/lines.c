@@ -39,10 +39,6 @@ static void skip(struct gb_lines *lines) {
 	gb_buf_consume(&lines->input, newline ? (size_t)(newline - lines->input.data) + 1 : lines->input.len);
 }
 
-static void take_line(struct gb_lines *lines, const char *line, size_t n) {
-	lines->on_line(lines, n <= lines->line_max ? line : NULL, n);
-}
-
 /* Hand over every whole line that is there. */
 static void take_lines(struct gb_lines *lines) {
 	struct gb_buf *input = &lines->input;
@@ -58,14 +54,14 @@ static void take_lines(struct gb_lines *lines) {
 		}
 		size_t end_of_line = (size_t)(newline - input->data), begin = start;
 		start = lines->scanned = end_of_line + 1;
-		take_line(lines, input->data + begin, end_of_line - begin);
+		lines->on_line(lines, input->data + begin, end_of_line - begin);
 	}
 	if (lines->ended)
 		return;
 	gb_buf_consume(input, start);
 	lines->scanned -= start;
 	if (lines->scanned == input->len && input->len > lines->line_max) {
-		take_line(lines, NULL, input->len);
+		lines->on_line(lines, input->data, input->len);
 		lines->skipping = true;
 		lines->scanned = 0;
 		gb_buf_finish(input);

@@ -20,8 +20,8 @@
 #define GB_LINE_MAX (128u << 20)
 
 struct gb_lines {
-	/* A line without its newline, valid during the call; NULL if one is longer than the maximum: it is
-	 * skipped. Must not finish the lines. */
+	/* A line without its newline, valid during the call. If @n is more than line_max, it is the beginning
+	 * of a line that is skipped. Must not finish the lines. */
 	void (*on_line)(struct gb_lines *lines, const char *line, size_t n);
 	/* Nothing more will come in: the other side has closed, or reading or writing failed. Once. */
 	void (*on_end)(struct gb_lines *lines);

@@ -23,6 +23,8 @@
 	{ .name = "type", .kind = GB_FIELD_IGNORED }
 #define RUN  FIELD("run", GB_FIELD_WHOLE, run, .required = true)
 #define CALL FIELD("call", GB_FIELD_WHOLE, call, .required = true)
+/* Never refused: whatever the reason is, the run or session ends. */
+#define REASON FIELD("reason", GB_FIELD_REASON, reason)
 #define END                                                                                                  \
 	{ 0 }
 
@@ -134,7 +136,7 @@ static const struct gb_field call_fields[] = {
 static const struct gb_field terminate_fields[] = {
     TYPE,
     RUN,
-    FIELD("reason", GB_FIELD_TEXT, reason),
+    REASON,
     END,
 };
 
@@ -142,7 +144,6 @@ static const struct gb_field interrupt_fields[] = {TYPE, RUN, END};
 
 #define REQUEST FIELD("request", GB_FIELD_WHOLE, request, .required = true)
 #define SESSION FIELD("session", GB_FIELD_TEXT, session, .required = true, .member = "session")
-#define REASON  FIELD("reason", GB_FIELD_TEXT, reason)
 #define AGENT   FIELD("agent", GB_FIELD_BOOLEAN, agent)
 
 static const struct gb_field session_open_fields[] = {
@@ -321,6 +322,25 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
 		return false;
 	*ret = message;
 	return true;
+}
+
+const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]) {
+	static const char replacement[] = "\xef\xbf\xbd";
+	struct gb_str rest = message->reason, part;
+	if (!rest.p)
+		return NULL;
+	/* U+0000 takes one byte here and its replacement three. */
+	size_t n = 0, room = sizeof replacement - 1;
+	for (bool more = true; more && n + room < GB_REASON_MAX;) {
+		more = gb_str_cut(&rest, '\0', &part);
+		gb_copy_text(text + n, GB_REASON_MAX - n, part);
+		n += strlen(text + n);
+		if (more && n + room < GB_REASON_MAX) {
+			memcpy(text + n, replacement, sizeof replacement);
+			n += room;
+		}
+	}
+	return text;
 }
 
 /* --- what the engine says about options --- */

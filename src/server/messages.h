@@ -46,7 +46,7 @@ struct gb_message {
 	bool promise;
 	uint32_t function;
 	const struct gb_value *args; /* or NULL */
-	const char *reason;          /* or NULL */
+	struct gb_str reason;        /* see gb_message_reason */
 	uint64_t request;
 	const char *session;             /* its id or name; of a run, NULL if it has none */
 	const char *name, *conversation; /* or NULL */
@@ -68,6 +68,11 @@ struct gb_message {
 size_t gb_message_memory(size_t n);
 bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
     struct gb_complaint *ret_complaint);
+
+enum { GB_REASON_MAX = 4096 };
+/* The reason as a C string in @text: U+0000 becomes U+FFFD, and what does not fit is cut off. NULL if the
+ * message gives none. */
+const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]);
 
 /* What gb_run_start said about an option, with the name that the option has for a client. False, and nothing
  * changed, if it was about no option. */

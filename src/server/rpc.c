@@ -9,6 +9,7 @@
 enum {
 	WAITING_MAX = 10000,
 	WAITING_BYTES_MAX = 256 << 20,
+	PEEK_MAX = 4096,
 	PATIENCE_MS = 300000, /* for a run, if neither it nor anybody in the settings says */
 };
 
@@ -298,10 +299,10 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
 		return gb_rpc_answer(run, message, complaint);
 	if (message->type == GB_MESSAGE_CALL)
 		return gb_rpc_call(run, message, complaint);
-	if (message->type == GB_MESSAGE_TERMINATE)
-		terminate(run, message->reason);
-	else
+	if (message->type != GB_MESSAGE_TERMINATE)
 		return interrupt(run, complaint);
+	char reason[GB_REASON_MAX];
+	terminate(run, gb_message_reason(message, reason));
 	return true;
 }
 
@@ -317,20 +318,33 @@ static void note_rejected(struct gb_client *client, struct gb_complaint *complai
 		client->next_run = complaint->run + 1;
 }
 
+/* A line that was not accepted. If it was to end a run, the run ends all the same: a client that wants its
+ * code stopped must not depend on every field being right. */
+static void reject(struct gb_client *client, struct gb_complaint *complaint) {
+	note_rejected(client, complaint);
+	gb_reply_error(&client->lines, complaint);
+	if (!complaint->has_run || strcmp(complaint->about, "terminate") != 0)
+		return;
+	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, complaint->run);
+	if (run)
+		terminate(run, NULL);
+}
+
 void gb_rpc_take(struct gb_client *client, const char *line, size_t n) {
 	struct gb_complaint complaint = {0};
-	if (!line) {
+	if (n > client->lines.line_max) {
+		/* Type and run stand before what makes a line long, if the client wants them to be seen. */
+		gb_message_peek(line, n < PEEK_MAX ? n : PEEK_MAX, &complaint);
 		gb_complain(&complaint, "too_long", "a line has at most %u bytes; this one was skipped",
 		    (unsigned)client->lines.line_max);
-		gb_reply_error(&client->lines, &complaint);
+		reject(client, &complaint);
 		return;
 	}
 	struct gb_values *pool = gb_values_create(gb_message_memory(n));
 	struct gb_message message;
-	bool ok = gb_message_read(pool, line, n, &message, &complaint);
-	if (!ok)
-		note_rejected(client, &complaint);
-	if (!ok || !take_message(client, &message, line, n, &complaint))
+	if (!gb_message_read(pool, line, n, &message, &complaint))
+		reject(client, &complaint);
+	else if (!take_message(client, &message, line, n, &complaint))
 		gb_reply_error(&client->lines, &complaint);
 	gb_values_destroy(pool);
 }

@@ -88,7 +88,7 @@ struct gb_rpc_run {
 
 /* --- rpc.c --- */
 
-/* A line from the client, or NULL for one that was too long. */
+/* A line from the client; if @n is more than lines.line_max, the beginning of one that was too long. */
 void gb_rpc_take(struct gb_client *client, const char *line, size_t n);
 /* End all runs of a client that is gone. */
 void gb_rpc_end(struct gb_client *client);

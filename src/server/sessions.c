@@ -42,12 +42,13 @@ static bool update(struct gb_manager *manager, const struct gb_message *message,
 static bool act(struct gb_client *client, const struct gb_message *message, struct gb_session_info *ret,
     struct gb_err *err) {
 	struct gb_manager *manager = manager_of(client, message);
+	char reason[GB_REASON_MAX];
 	bool ok = true;
 	switch (message->type) {
 	case GB_MESSAGE_SESSION_OPEN:
 		return open_session(manager, message, ret, err);
 	case GB_MESSAGE_SESSION_KILL:
-		ok = gb_manager_kill(manager, message->session, message->reason, err);
+		ok = gb_manager_kill(manager, message->session, gb_message_reason(message, reason), err);
 		break;
 	case GB_MESSAGE_SESSION_INTERRUPT:
 		ok = gb_manager_interrupt(manager, message->session, err);
@@ -89,8 +90,9 @@ bool gb_rpc_take_session(
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
 		gb_reply_sessions(&client->lines, message->request, manager, message->conversation, filter);
 	} else if (message->type == GB_MESSAGE_SESSION_CLEANUP) {
-		unsigned n = gb_manager_cleanup(
-		    manager, message->conversation ? message->conversation : "", message->reason);
+		char reason[GB_REASON_MAX];
+		unsigned n = gb_manager_cleanup(manager, message->conversation ? message->conversation : "",
+		    gb_message_reason(message, reason));
 		gb_reply_cleaned(&client->lines, message->request, n);
 	} else if (act(client, message, &info, &err)) {
 		gb_reply_session(&client->lines, message->request, &info, filter);

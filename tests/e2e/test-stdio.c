@@ -261,7 +261,6 @@ static const struct {
     {"call", 'n', "{\"type\":\"answer\",\"run\":1,\"return\":1,\"call\":", "}"},
     {"function", 'n', "{\"type\":\"call\",\"run\":1,\"call\":1,\"function\":", "}"},
     {"args", 'a', "{\"type\":\"call\",\"run\":1,\"call\":1,\"function\":1,\"args\":", "}"},
-    {"reason", 's', "{\"type\":\"terminate\",\"run\":1,\"reason\":", "}"},
     {"type", 's', "{\"run\":1,\"type\":", "}"},
 };
 

@@ -22,7 +22,8 @@ struct peer {
 static void on_line(struct gb_lines *lines, const char *line, size_t n) {
 	struct peer *peer = gb_container(struct peer, lines, lines);
 	size_t used = strlen(peer->seen);
-	snprintf(peer->seen + used, sizeof peer->seen - used, "%.*s|", line ? (int)n : 1, line ? line : "!");
+	bool fits = n <= lines->line_max;
+	snprintf(peer->seen + used, sizeof peer->seen - used, "%.*s|", fits ? (int)n : 1, fits ? line : "!");
 	if (++peer->n_lines == peer->pause_after)
 		gb_lines_pause(lines);
 }

@@ -83,9 +83,12 @@ TEST(calls_and_terminations) {
 	CHECK_INT(message.function, UINT32_MAX);
 	CHECK(!message.args);
 	CHECK(read_line("{\"type\":\"terminate\",\"run\":1,\"reason\":\"over\"}"));
-	CHECK_STR(message.reason, "over");
+	char reason[GB_REASON_MAX];
+	CHECK_STR(gb_message_reason(&message, reason), "over");
 	CHECK(read_line("{\"type\":\"terminate\",\"run\":1}"));
-	CHECK(!message.reason);
+	CHECK(!gb_message_reason(&message, reason));
+	CHECK(read_line("{\"type\":\"terminate\",\"run\":1,\"reason\":\"\\u0000\\u0000x\"}"));
+	CHECK_STR(gb_message_reason(&message, reason), "\xef\xbf\xbd\xef\xbf\xbdx");
 }
 
 /* --- whom a complaint concerns --- */

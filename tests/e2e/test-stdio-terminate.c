@@ -1,0 +1,121 @@
+/* A 'terminate' or 'session_kill' ends the run or session, whatever its reason is. */
+#include "e2e/stdio.h"
+
+#define FOREVER           "\"source\":\"for(;;);\""
+#define RUN(number, rest) "{\"type\":\"run\",\"run\":" #number "," rest "}"
+
+/* Say a line about run 1, which loops, and hear its result. @expected is the error's message. */
+static void check_ends(const char *line, bool refused, const char *expected) {
+	struct client client = client_ready(NULL);
+	client_say(&client, RUN(1, FOREVER));
+	client_say(&client, "%s", line);
+	if (refused)
+		CHECK_STR(text_at(client_expect(&client, "error", 1), "about"), "terminate");
+	const struct gb_value *heard = client_result(&client, 1, "terminated");
+	if (!CHECK_STR(text_at(heard, "result.error.message"), expected))
+		printf("# %.200s\n", line);
+	CHECK_STR(text_at(heard, "result.error.code"), "terminated");
+	CHECK_INT(client_end(&client), 0);
+}
+
+#define DEFAULT "terminated by the caller"
+
+TEST(a_reason_of_any_kind_ends_the_run) {
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"a\\u0000b\"}", false,
+	    "a\xef\xbf\xbd"
+	    "b");
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"\"}", false, "");
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"a\\ud800\"}", false, "a\xed\xa0\x80");
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":17}", false, DEFAULT);
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":null}", false, DEFAULT);
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":{\"$type\":\"undefined\"}}", false, DEFAULT);
+}
+
+TEST(a_terminate_that_is_refused_ends_the_run_all_the_same) {
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"why\":\"x\"}", true, DEFAULT);
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"\xff\"}", true, DEFAULT);
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":{\"$type\":\"Socket\"}}", true, DEFAULT);
+	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"x\"", true, DEFAULT);
+}
+
+TEST(a_long_reason_is_cut_between_two_characters) {
+	enum { EUROS = 40000, KEPT = 4095 / 3 * 3 };
+	struct client client = client_ready(NULL);
+	gb_auto_buf struct gb_buf line;
+	gb_buf_init(&line, 1 << 20);
+	gb_buf_printf(&line, "{\"type\":\"terminate\",\"run\":1,\"reason\":\"");
+	for (int i = 0; i < EUROS; i++)
+		gb_buf_printf(&line, "€");
+	gb_buf_printf(&line, "\"}");
+	client_say(&client, RUN(1, FOREVER));
+	client_say(&client, "%s", gb_buf_c_str(&line));
+	const struct gb_value *heard = client_result(&client, 1, "terminated");
+	CHECK_INT(strlen(text_at(heard, "result.error.message")), KEPT);
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(a_terminate_that_is_longer_than_a_line_ends_the_run) {
+	enum { MIB = 1 << 20, LONGEST = 128 };
+	static char block[MIB + 1];
+	struct client client = client_ready(NULL);
+	static const char begin[] = "{\"type\":\"terminate\",\"run\":1,\"reason\":\"";
+	client_say(&client, RUN(1, FOREVER));
+	memset(block, 'x', MIB);
+	CHECK(client_say_bytes(&client, begin, strlen(begin)));
+	for (int i = 0; i < LONGEST; i++)
+		CHECK(client_say_bytes(&client, block, MIB));
+	client_say(&client, "\"}");
+	const struct gb_value *heard = client_expect(&client, "error", 1);
+	CHECK_STR(text_at(heard, "code"), "too_long");
+	CHECK_STR(text_at(heard, "about"), "terminate");
+	client_result(&client, 1, "terminated");
+	CHECK_INT(client_end(&client), 0);
+}
+
+/* What is not a number of a run under way ends nothing. */
+TEST(a_refused_terminate_of_another_run_ends_nothing) {
+	struct client client = client_ready(NULL);
+	client_say(&client, RUN(1, "\"source\":\"export default 1\""));
+	client_result(&client, 1, "success");
+	client_say(&client, RUN(2, FOREVER));
+	client_say(&client, "{\"type\":\"terminate\",\"run\":1,\"why\":1}");
+	client_expect(&client, "error", 1);
+	client_say(&client, "{\"type\":\"terminate\",\"run\":3,\"why\":1}");
+	client_expect(&client, "error", 3);
+	client_say(&client, "{\"type\":\"terminate\",\"why\":1}");
+	client_expect(&client, "error", -1);
+	client_say(&client, "{\"type\":\"interrupt\",\"run\":2,\"why\":1}");
+	client_expect(&client, "error", 2);
+	client_say(&client, "{\"type\":\"terminate\",\"run\":2}");
+	client_result(&client, 2, "terminated");
+	CHECK_INT(client_end(&client), 0);
+}
+
+static void check_kill(const char *reason, const char *expected, size_t n) {
+	struct client client = client_ready(NULL);
+	client_say(
+	    &client, "{\"type\":\"session_open\",\"request\":1,\"name\":\"s\",\"language\":\"javascript\"}");
+	client_expect(&client, "session", -1);
+	client_say(&client, RUN(1, "\"session\":\"s\"," FOREVER));
+	client_say(
+	    &client, "{\"type\":\"session_kill\",\"request\":2,\"session\":\"s\",\"reason\":%s}", reason);
+	client_result(&client, 1, "terminated");
+	const struct gb_value *heard = client_expect(&client, "session", -1);
+	CHECK_STR(text_at(heard, "session.state"), "terminated");
+	const char *said = text_at(heard, "session.reason");
+	CHECK_INT(strlen(said), n);
+	CHECK(strncmp(said, expected, strlen(expected)) == 0);
+	CHECK_INT(client_end(&client), 0);
+}
+
+TEST(a_reason_of_any_kind_kills_a_session) {
+	check_kill("\"a\\u0000b\"",
+	    "a\xef\xbf\xbd"
+	    "b",
+	    5);
+	check_kill("[1]", "killed by the caller", strlen("killed by the caller"));
+	char euros[400] = "\"";
+	for (int i = 0; i < 100; i++)
+		strcat(euros, "€");
+	check_kill(strcat(euros, "\""), "€€€", 255 / 3 * 3);
+}
