@@ -115,6 +115,19 @@ void gb_js_forget_rejections(struct gb_js *js) {
 	for (uint32_t i = 0; i < js->unhandled.n; i++)
 		JS_FreeValue(js->guest, js->unhandled.promises[i]);
 	js->unhandled.n = 0;
+	if (js->has_uncaught)
+		JS_FreeValue(js->guest, js->uncaught);
+	js->has_uncaught = false;
+}
+
+/* The first one tells enough. What an interrupt throws is not the code's. */
+static void keep_uncaught(struct gb_js *js, JSValue thrown) {
+	if (js->has_uncaught || js->interrupted) {
+		JS_FreeValue(js->guest, thrown);
+		return;
+	}
+	js->uncaught = thrown;
+	js->has_uncaught = true;
 }
 
 /* --- contexts --- */
@@ -272,8 +285,9 @@ bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **re
 
 void gb_js_run_jobs(struct gb_js *js) {
 	JSContext *ctx;
-	/* A job that throws rejects a promise; there is nobody else to tell. */
+	/* Reactions of promises reject a promise when they throw. Other jobs have nothing that could catch.
+	 */
 	for (int status; (status = JS_ExecutePendingJob(js->runtime, &ctx)) != 0;)
 		if (status < 0)
-			JS_FreeValue(ctx, JS_GetException(ctx));
+			keep_uncaught(js, JS_GetException(ctx));
 }

@@ -47,6 +47,8 @@ struct gb_js {
 		JSValue *promises;
 		uint32_t n, cap;
 	} unhandled;
+	JSValue uncaught; /* the first that a job of its own, such as one of queueMicrotask, has thrown */
+	bool has_uncaught;
 	/* Where console goes. */
 	void (*on_log)(struct gb_js *js, unsigned level, int argc, JSValueConst *argv);
 };
@@ -73,7 +75,7 @@ bool gb_js_renew_guest(struct gb_js *js);
 /* Make the properties of @globals identifiers that guest code sees, without putting them on globalThis. */
 bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **ret_failed_in);
 
-/* Promises that nobody has looked after are not looked at any more. */
+/* Forget rejections that were not handled, and the exception that was not caught. */
 void gb_js_forget_rejections(struct gb_js *js);
 
 /* Run what promises have queued until nothing is left. */

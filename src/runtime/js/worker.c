@@ -194,6 +194,15 @@ static void limit(const struct gb_job *job) {
 	}
 }
 
+/* An exception that a microtask has thrown fails the run, as it would end a program. */
+static void check_uncaught(void) {
+	if (!worker.js.has_uncaught)
+		return;
+	worker.js.has_uncaught = false;
+	JS_Throw(worker.js.guest, worker.js.uncaught);
+	fail_thrown(GB_WIRE_ERROR, worker.js.guest);
+}
+
 /* Wait for @promise, which is taken, and return what it was fulfilled with. Fails the run otherwise. */
 static JSValue await(JSValue promise) {
 	JSContext *ctx = worker.js.guest;
@@ -201,6 +210,7 @@ static JSValue await(JSValue promise) {
 	while (JS_PromiseState(ctx, promise) == JS_PROMISE_PENDING) {
 		if (worker.js.interrupted)
 			fail_interrupted();
+		check_uncaught();
 		if (!gb_js_bridge_turn(&worker.js))
 			fail(GB_WIRE_ERROR, "DeadlockError", "never_settles",
 			    "a promise that the run waits for can never settle: nothing is left that could "
@@ -359,8 +369,9 @@ static void answer(const struct gb_job *job, JSValueConst value) {
 	fail(GB_WIRE_ERROR, "RangeError", "result_size", "the result is larger than this run may return");
 }
 
-/* What went wrong where nobody looked went wrong all the same. */
+/* A failure that the code does not handle is the run's. */
 static void check_rejections(void) {
+	check_uncaught();
 	const struct gb_js_rejections *unhandled = &worker.js.unhandled;
 	if (unhandled->n == 0)
 		return;
