@@ -155,7 +155,7 @@ struct gb_result {
 	bool timed_out;
 	int exit_code; /* 0 when successful, else 1, or what the program said */
 	double duration_ms;
-	uint64_t memory_used_bytes; /* peak of the heap; 0 when the worker could not tell */
+	uint64_t memory_used_bytes; /* peak; 0 when it is unknown, as of a run that was terminated */
 };
 
 /* Zero means the default, in every field. Everything is copied. */

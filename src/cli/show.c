@@ -98,7 +98,7 @@ int show_refusal(const struct command *command, bool json, const char *code, con
 		       "\"exitCode\":1,\"timedOut\":false,\"truncated\":false,\"error\":{\"name\":\"Denied\","
 		       "\"message\":");
 		print_json_string(stdout, message);
-		printf(",\"code\":\"%s\"},\"durationMs\":0,\"memoryUsedBytes\":0}\n", code);
+		printf(",\"code\":\"%s\"},\"durationMs\":0}\n", code);
 	} else {
 		complain(command, "refused: %s", message);
 	}

@@ -137,8 +137,11 @@ bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, st
 	    result->timed_out ? "true" : "false", result->truncated ? "true" : "false");
 	if (result->status != GB_SUCCESS)
 		write_error(out, &result->error);
-	gb_buf_printf(out, ",\"durationMs\":%.3f,\"memoryUsedBytes\":%llu}", result->duration_ms,
-	    (unsigned long long)result->memory_used_bytes);
+	gb_buf_printf(out, ",\"durationMs\":%.3f", result->duration_ms);
+	if (result->memory_used_bytes)
+		gb_buf_printf(
+		    out, ",\"memoryUsedBytes\":%llu", (unsigned long long)result->memory_used_bytes);
+	gb_buf_append_char(out, '}');
 	return !gb_buf_failed(out) || gb_fail(err, GB_ELIMIT, 0, "the result's JSON is too large");
 }
 

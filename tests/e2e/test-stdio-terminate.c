@@ -15,6 +15,7 @@ static void check_ends(const char *line, bool refused, const char *expected) {
 	if (!CHECK_STR(text_at(heard, "result.error.message"), expected))
 		printf("# %.200s\n", line);
 	CHECK_STR(text_at(heard, "result.error.code"), "terminated");
+	CHECK(!at(heard, "result.memoryUsedBytes"));
 	CHECK_INT(client_end(&client), 0);
 }
 

@@ -80,6 +80,23 @@ TEST(terminate_ends_it_with_the_reason) {
 	CHECK_INT(client_end(&client), 0);
 }
 
+static void check_memory(const char *language) {
+	struct client client = client_ready(NULL);
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"source\":\"1\",\"options\":{\"language\":\"%s\"}}",
+	    language);
+	const struct gb_value *heard = client_result(&client, 1, "success");
+	if (!CHECK(number_at(heard, "result.memoryUsedBytes") > 0))
+		printf("# %s\n", language);
+	CHECK_INT(client_end(&client), 0);
+}
+
+/* Where it is not, it is left out: see test-stdio-terminate.c. */
+TEST(memory_is_reported_where_it_is_known) {
+	check_memory("typescript");
+	check_memory("javascript");
+	check_memory("python");
+}
+
 TEST(what_comes_too_late_is_no_error) {
 	struct client client = client_ready(NULL);
 	client_say(&client, RUN(5, "\"source\":\"export default 1\""));
