@@ -1,5 +1,5 @@
 /* What a caller holds while an agent's request lives, and gets when it has ended. */
-import type { SessionResult } from './session.js';
+import type { RunResult } from './run-result.js';
 
 /** A run that an agent wants: await it for its result. */
 export interface AgentExecution extends PromiseLike<AgentResult> {
@@ -16,7 +16,7 @@ export interface AgentExecution extends PromiseLike<AgentResult> {
  * Also what is refused has one: its status is `'denied'`, and its `error.code` the rule. Secrets in it are masked. The
  * time that a person took to decide is part of `durationMs`.
  */
-export interface AgentResult extends SessionResult {
+export interface AgentResult extends RunResult {
   /** The id of the session that it ran in, if it did. */
   session?: string;
 }

@@ -1,19 +1,21 @@
 import type { AgentExecution } from './agent.js';
 import { Connection } from './connection.js';
 import { GloveboxError } from './errors.js';
-import { checkAgentInput, checkAgentRun, checkClient, checkRun, checkSession, checkText } from './options.js';
-import { encodeAgentInput, encodeAgentRun, encodeRun } from './options.js';
+import { encodeAgentInput, encodeAgentRun, encodeAnyRun, encodeRun } from './encode-options.js';
+import { checkAgentInput, checkAgentRun, checkAnyRun, checkClient, checkRun, checkSession, checkText } from './options.js';
 import type {
   AgentExecuteOptions,
   AgentInputOptions,
   CodeExecutionOptions,
   GloveboxOptions,
+  RunOptions,
   SessionOptions,
 } from './options.js';
 import { OpenSession } from './open-session.js';
 import type { Session, SessionInfo } from './session.js';
-import type { JsonObject } from './protocol.js';
+import { reasonField, type JsonObject } from './protocol.js';
 import { Run } from './run.js';
+import type { RunExecution } from './run-result.js';
 import type { CodeExecution } from './handle.js';
 
 /** A Glovebox of one's own. The first run starts it; a program that waits for no run may end without closing it. */
@@ -36,7 +38,18 @@ export class Glovebox {
   runCode(source: string, options: CodeExecutionOptions = {}): CodeExecution {
     checkRun(source, options);
     const run = new Run({ report: options.report });
-    return this.#start(run, 'run', encodeRun(source, options, this.#options.limits, run.bridge));
+    this.#start(run, 'run', encodeRun(source, options, this.#options.limits, run.bridge));
+    return run.codeExecution();
+  }
+
+  /**
+   * Runs `source`, which may be in any language, in a fresh sandbox, and gives all that is known about it: what it
+   * wrote, its exit code, its files. Throws and rejects as `runCode` does; a run that was denied is a result.
+   */
+  run(source: string, options: RunOptions = {}): RunExecution {
+    checkAnyRun(source, options);
+    const run = new Run({ report: options.report, onOutput: options.onOutput });
+    return this.#start(run, 'run', encodeAnyRun(source, options, this.#options.limits, run.bridge));
   }
 
   /** Opens a session, which lives until it is killed, this Glovebox is closed, or nobody has used it for long. */
@@ -65,7 +78,7 @@ export class Glovebox {
 
   /** Ends all sessions of a conversation, and tells how many there were. */
   async cleanup(conversation: string, reason?: string): Promise<number> {
-    const fields = { conversation, ...(reason !== undefined && { reason }) };
+    const fields = { conversation, ...reasonField(reason) };
     return (await this.#connect().ask('session_cleanup', fields)).count as number;
   }
 
@@ -110,14 +123,14 @@ export class Glovebox {
   /** Ends a session of an agent's, and whatever it does. */
   async killAgentSession(session: string, reason?: string): Promise<SessionInfo> {
     checkText(session, 'session');
-    const fields = { agent: true, session, ...(reason !== undefined && { reason: String(reason) }) };
+    const fields = { agent: true, session, ...reasonField(reason) };
     return (await this.#connect().ask('session_kill', fields)).session as unknown as SessionInfo;
   }
 
   /** Ends all sessions that agents have in a conversation, and tells how many there were. */
   async cleanupAgentSessions(conversation: string, reason?: string): Promise<number> {
     checkText(conversation, 'conversation');
-    const fields = { agent: true, conversation, ...(reason !== undefined && { reason: String(reason) }) };
+    const fields = { agent: true, conversation, ...reasonField(reason) };
     return (await this.#connect().ask('session_cleanup', fields)).count as number;
   }
 
@@ -127,7 +140,7 @@ export class Glovebox {
     await this.#connection?.close(closed());
   }
 
-  #start(run: Run, type: 'run' | 'execute' | 'input', message: JsonObject): CodeExecution {
+  #start(run: Run, type: 'run' | 'execute' | 'input', message: JsonObject): RunExecution {
     try {
       this.#connect().start(run, type, message);
     } catch (error) {

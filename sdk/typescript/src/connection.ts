@@ -84,7 +84,9 @@ export class Connection {
   }
 
   #send(run: number, message: Outgoing): void {
-    if (this.usable) this.#transport.output.write(toLine({ ...message, run }));
+    const { type, ...fields } = message;
+    // The number stands before what may make the line too long: the server then still knows whose it is.
+    if (this.usable) this.#transport.output.write(toLine({ type, run, ...fields }));
   }
 
   #receive(line: string): void {

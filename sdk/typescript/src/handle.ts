@@ -1,8 +1,11 @@
-/* What a caller holds while a run lives, and gets when it has ended. */
+/* What a caller of runCode holds while a run lives, and gets when it has ended. */
 
 /** A run: await it for its result. */
 export interface CodeExecution extends PromiseLike<CodeExecutionResult> {
-  /** Ends the run at once, with the status `'terminated'` and `reason` as its error's message. Again: no effect. */
+  /**
+   * Ends the run at once, with the status `'terminated'` and `reason` as its error's message: the first 4,095 bytes of
+   * it, with U+FFFD in place of U+0000. Again: no effect.
+   */
   terminate(reason?: string): void;
   /** Until there is a result. */
   readonly running: boolean;
@@ -11,7 +14,7 @@ export interface CodeExecution extends PromiseLike<CodeExecutionResult> {
 }
 
 export interface CodeExecutionResult {
-  status: 'success' | 'error' | 'memory' | 'terminated' | 'link_error' | 'denied';
+  status: 'success' | 'error' | 'memory' | 'terminated' | 'link_error';
   /** The selected export, if it was a function what it returned, promises awaited. Only on success. */
   result?: unknown;
   reports: unknown[];
@@ -21,14 +24,8 @@ export interface CodeExecutionResult {
   error?: CodeExecutionError;
   /** From the call of `runCode` to this result. */
   durationMs: number;
-  /** The highest that the sandbox's heap has been. */
+  /** The highest that the sandbox's heap has been. Absent where that is unknown, as of a run that was terminated. */
   memoryUsedBytes?: number;
-  /** For audit logs: no other run has it. */
-  runId?: string;
-  /** It took longer than the server lets any run take. */
-  timedOut?: boolean;
-  /** More was logged than `logs` holds. */
-  truncated?: boolean;
 }
 
 export interface CodeExecutionLog {
@@ -49,6 +46,4 @@ export interface CodeExecutionError {
   line?: number;
   /** From 1. */
   column?: number;
-  /** Which limit or rule it was, for programs. */
-  code?: string;
 }

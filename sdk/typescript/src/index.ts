@@ -1,12 +1,14 @@
 import { Glovebox } from './client.js';
-import type { CodeExecutionOptions } from './options.js';
 import type { CodeExecution } from './handle.js';
+import type { CodeExecutionOptions, RunOptions } from './options.js';
+import type { RunExecution } from './run-result.js';
 
 export { Glovebox } from './client.js';
 export { GloveboxError, SerializationError } from './errors.js';
 export type { AgentExecution, AgentPending, AgentResult } from './agent.js';
-export type { Session, SessionExecution, SessionInfo, SessionResult } from './session.js';
-export type { CodeExecutionOptions, GloveboxOptions, Limits } from './options.js';
+export type { RunError, RunExecution, RunResult } from './run-result.js';
+export type { Session, SessionExecution, SessionInfo } from './session.js';
+export type { CodeExecutionOptions, GloveboxOptions, Limits, RunOptions } from './options.js';
 export type { AgentExecuteOptions, AgentInputOptions, SessionExecuteOptions, SessionOptions } from './options.js';
 export type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';
 
@@ -14,6 +16,14 @@ let shared: Glovebox | undefined;
 
 /** Runs `source` in a fresh sandbox: see {@link Glovebox.runCode}. All calls share one Glovebox. */
 export function runCode(source: string, options?: CodeExecutionOptions): CodeExecution {
-  shared ??= new Glovebox();
-  return shared.runCode(source, options);
+  return own().runCode(source, options);
+}
+
+/** Runs `source`, which may be in any language: see {@link Glovebox.run}. All calls share one Glovebox. */
+export function run(source: string, options?: RunOptions): RunExecution {
+  return own().run(source, options);
+}
+
+function own(): Glovebox {
+  return (shared ??= new Glovebox());
 }

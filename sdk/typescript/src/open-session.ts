@@ -1,8 +1,9 @@
 import type { Connection } from './connection.js';
 import type { GloveboxError } from './errors.js';
-import { checkExecute, encodeExecution } from './options.js';
+import { encodeExecution } from './encode-options.js';
+import { checkExecute } from './options.js';
 import type { Limits, SessionExecuteOptions } from './options.js';
-import type { JsonObject } from './protocol.js';
+import { reasonField, type JsonObject } from './protocol.js';
 import { Run } from './run.js';
 import type { Session, SessionExecution, SessionInfo } from './session.js';
 
@@ -29,7 +30,7 @@ export class OpenSession implements Session {
     } catch (error) {
       run.fail(error as GloveboxError);
     }
-    return run.handle as SessionExecution;
+    return run.handle;
   }
 
   async info(): Promise<SessionInfo> {
@@ -52,7 +53,7 @@ export class OpenSession implements Session {
   }
 
   async kill(reason?: string): Promise<SessionInfo> {
-    return this.#ask('session_kill', reason === undefined ? {} : { reason: String(reason) });
+    return this.#ask('session_kill', reasonField(reason));
   }
 
   async #ask(type: string, fields: JsonObject = {}): Promise<SessionInfo> {

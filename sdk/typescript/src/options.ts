@@ -1,6 +1,5 @@
 import type { AgentPending } from './agent.js';
-import { Encoder, isIdentifier, memberText, setKey, type Exporter } from './encode.js';
-import type { Json, JsonObject } from './protocol.js';
+import { isIdentifier, memberText } from './encode.js';
 
 export interface CodeExecutionOptions {
   /** The export that is the result, and what it is called with if it is a function: `{ fn: 'default', args: [] }`. */
@@ -22,6 +21,24 @@ export interface CodeExecutionOptions {
   filename?: string;
   /** Called with each value that the code gives to `report`. What it returns is what `report` returns. */
   report?: (value: unknown) => void;
+}
+
+/** Of a run in any language; which options one has, docs/PROTOCOL.md tells. */
+export interface RunOptions extends Omit<CodeExecutionOptions, 'language'>, Limits {
+  /** `'typescript'` unless said otherwise. */
+  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node' | 'deno';
+  /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
+  profile?: string;
+  /** What the program reads from its standard input. */
+  stdin?: string;
+  /** Path to text or bytes, put into the folder that the program runs in. */
+  files?: Record<string, string | Uint8Array>;
+  /** Python, shell: reject risky constructs. */
+  restricted?: boolean;
+  /** Python, Node.js: what the code may import. */
+  allowedModules?: string[];
+  /** Called with what the program writes, as it happens. */
+  onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
 }
 
 export interface SessionOptions {
@@ -147,6 +164,7 @@ const HINTS: Record<string, string> = {
   signal: 'there is no such option; call terminate() of the handle when the signal is aborted',
 };
 
+const LANGUAGES = ['javascript', 'typescript', 'python', 'shell', 'node', 'deno'];
 const NOT_BARE = /^(\.{0,2}\/|\.{1,2}$|https?:|file:|data:)/;
 
 const runChecks: Checks<CodeExecutionOptions> = {
@@ -176,6 +194,28 @@ const executeChecks: Checks<SessionExecuteOptions> = {
   onPrompt: isFunction,
 };
 
+const limitChecks: Checks<Limits> = {
+  timeoutMs: isPositiveInteger,
+  outputBytes: isPositiveInteger,
+  resultBytes: isPositiveInteger,
+  reportBytes: isPositiveInteger,
+  callBytes: isPositiveInteger,
+  maxCalls: isPositiveInteger,
+  maxCallsInFlight: isPositiveInteger,
+};
+
+const anyRunChecks: Checks<RunOptions> = {
+  ...runChecks,
+  ...limitChecks,
+  language: (value, name) => isOneOf(value, name, LANGUAGES),
+  profile: isString,
+  stdin: isString,
+  files: isObject,
+  restricted: isBoolean,
+  allowedModules: isArray,
+  onOutput: isFunction,
+};
+
 const sessionChecks: Checks<SessionOptions> = {
   language: isString, // which there are, the server knows
   profile: isString,
@@ -185,7 +225,7 @@ const sessionChecks: Checks<SessionOptions> = {
 };
 
 const agentChecks: Checks<AgentExecuteOptions> = {
-  language: (value, name) => isOneOf(value, name, ['javascript', 'typescript', 'python', 'shell', 'node', 'deno']),
+  language: (value, name) => isOneOf(value, name, LANGUAGES),
   args: isArray,
   conversation: checkText,
   turn: checkText,
@@ -217,22 +257,19 @@ const clientChecks: Checks<GloveboxOptions> = {
   env: isObject,
   configFile: checkText,
   settings: (value, name) => checkEach(value, name, isSettingName, isSetting),
-  limits: (value, name) =>
-    checkFields(value, name, {
-      timeoutMs: isPositiveInteger,
-      outputBytes: isPositiveInteger,
-      resultBytes: isPositiveInteger,
-      reportBytes: isPositiveInteger,
-      callBytes: isPositiveInteger,
-      maxCalls: isPositiveInteger,
-      maxCallsInFlight: isPositiveInteger,
-    } satisfies Checks<Limits>),
+  limits: (value, name) => checkFields(value, name, limitChecks),
 };
 
 /** Throws a TypeError that names what is wrong. */
 export function checkRun(source: unknown, options: unknown): void {
   isString(source, 'source');
   checkFields(options, 'options', runChecks, HINTS);
+}
+
+/** Throws a TypeError that names what is wrong. */
+export function checkAnyRun(source: unknown, options: unknown): void {
+  isString(source, 'source');
+  checkFields(options, 'options', anyRunChecks);
 }
 
 /** Throws a TypeError that names what is wrong. */
@@ -279,100 +316,6 @@ export function checkClient(options: GloveboxOptions): void {
   const other = given.find((key) => key !== 'path');
   const own = (['configFile', 'settings'] as const).find((key) => options[key] !== undefined);
   if (other && own) throw new TypeError(`options.${own}: is for the program glovebox; there is a ${other} instead`);
-}
-
-/** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for what cannot cross. */
-export function encodeRun(
-  source: string,
-  options: CodeExecutionOptions,
-  limits: Limits | undefined,
-  exporter: Exporter,
-): JsonObject {
-  const { execute, imports, modules, globals, language, memoryLimitBytes, filename, report } = options;
-  const encoder = new Encoder(exporter);
-  const encoded: JsonObject = { execute: encodeExecute(execute, encoder) };
-  if (imports) encoded.imports = encodeImports(imports, encoder);
-  if (modules) encoded.modules = { ...modules };
-  if (globals) encoded.globals = encodeNamed(globals, 'globals', encoder);
-  if (language !== undefined) encoded.language = language;
-  if (memoryLimitBytes !== undefined) encoded.memoryLimitBytes = memoryLimitBytes;
-  if (filename !== undefined) encoded.filename = filename;
-  if (report) encoded.report = true;
-  encoder.finish('options');
-  return { source, options: encoded, ...(limits && { limits: { ...limits } }) };
-}
-
-/** The fields of a run in a session. */
-export function encodeExecution(
-  source: string,
-  session: string,
-  options: SessionExecuteOptions,
-  limits: Limits | undefined,
-  exporter: Exporter,
-): JsonObject {
-  const { execute, timeoutMs, reset, stdin, files, onOutput, onPrompt, ...common } = options;
-  const own = { ...limits, ...(timeoutMs && { timeoutMs }) };
-  const { options: encoded, ...message } = encodeRun(source, common, own, exporter);
-  const fields = encoded as JsonObject;
-  delete fields.execute;
-  const encoder = new Encoder(exporter);
-  if (execute?.fn !== undefined) fields.execute = encodeExecute(execute, encoder);
-  if (files) fields.files = encodeNamed(files, 'files', encoder);
-  encoder.finish('options');
-  if (reset) fields.reset = true;
-  if (stdin !== undefined) fields.stdin = stdin;
-  return { ...message, options: fields, session };
-}
-
-/** The fields of an agent's request. Throws a SerializationError for what cannot cross. */
-export function encodeAgentRun(source: string, options: AgentExecuteOptions, given: Limits | undefined): JsonObject {
-  const { language, args, conversation, turn, purpose, session, tier, onInput } = options;
-  const texts = { language, conversation, turn, purpose, session, tier, onInput };
-  const message: JsonObject = { source, ...defined(texts) };
-  const limits = defined({
-    timeoutMs: options.timeoutMs ?? given?.timeoutMs,
-    memoryBytes: options.memoryBytes,
-    outputBytes: options.outputBytes ?? given?.outputBytes,
-    resultBytes: options.resultBytes ?? given?.resultBytes,
-  });
-  if (Object.keys(limits).length > 0) message.limits = limits;
-  if (!args) return message;
-  const encoder = new Encoder();
-  encoder.put(message, 'args', args, 'args');
-  encoder.finish('options');
-  return message;
-}
-
-/** The fields of an agent's input. */
-export function encodeAgentInput(text: string, options: AgentInputOptions): JsonObject {
-  const { conversation, session, turn, purpose } = options;
-  return { text, ...defined({ conversation, session, turn, purpose }) };
-}
-
-function encodeExecute(execute: CodeExecutionOptions['execute'], encoder: Encoder): JsonObject {
-  const encoded: JsonObject = { fn: execute?.fn ?? 'default' };
-  if (execute?.args) encoder.put(encoded, 'args', execute.args, 'args');
-  return encoded;
-}
-
-function encodeImports(imports: Record<string, Record<string, unknown>>, encoder: Encoder): JsonObject {
-  const encoded: JsonObject = {};
-  for (const [specifier, names] of Object.entries(imports)) {
-    setKey(encoded, specifier, encodeNamed(names, `imports${memberText(specifier)}`, encoder));
-  }
-  return encoded;
-}
-
-/** Name by name: what holds the names may be anything, such as the namespace of a module. */
-function encodeNamed(values: Record<string, unknown>, name: string, encoder: Encoder): JsonObject {
-  const encoded: JsonObject = {};
-  for (const key of Object.keys(values)) encoder.putMember(encoded, key, values, name);
-  return encoded;
-}
-
-/** Those fields that are there. */
-function defined(fields: Record<string, Json | undefined>): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 function checkFields(value: unknown, name: string, checks: Record<string, Check>, hints: Record<string, string> = {}) {

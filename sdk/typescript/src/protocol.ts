@@ -7,6 +7,21 @@ export type JsonObject = { [key: string]: Json };
 export const PROTOCOL = 1;
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
+/** More of a reason than a Glovebox keeps. */
+const MAX_REASON = 4096;
+
+/** The field `reason` of a message. Whatever the reason is, the message must be one that is accepted. */
+export function reasonField(reason: unknown): { reason?: string } {
+  if (reason === undefined) return {};
+  let text = 'a reason that cannot be shown';
+  try {
+    text = String(reason);
+  } catch {
+    // An object of the caller's that has no text.
+  }
+  return { reason: text.slice(0, MAX_REASON) };
+}
+
 /** What a client sends, but for the number of the run. */
 export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'input' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
@@ -57,6 +72,12 @@ export interface ResultMessage {
     result?: Json;
     logs?: { level: string; args: Json[]; timestamp: number }[];
     displays?: Json[];
+    files?: Json;
+    stdout?: string;
+    stderr?: string;
+    exitCode?: number;
+    timedOut?: boolean;
+    truncated?: boolean;
     error?: JsonObject;
     [field: string]: unknown;
   };

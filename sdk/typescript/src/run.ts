@@ -2,10 +2,13 @@ import { AsyncResource } from 'node:async_hooks';
 import type { AgentPending, AgentResult } from './agent.js';
 import { Bridge } from './bridge.js';
 import { Decoder } from './decode.js';
-import { SerializationError, type GloveboxError } from './errors.js';
+import { GloveboxError, SerializationError } from './errors.js';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';
-import type { Json, JsonObject, Outgoing } from './protocol.js';
+import { reasonField, type Json, type JsonObject, type Outgoing } from './protocol.js';
 import type { OutputMessage, PendingMessage, ReportMessage, ResultMessage } from './protocol.js';
+
+import type { RunError, RunResult } from './run-result.js';
+import type { SessionExecution } from './session.js';
 
 type Result = ResultMessage['result'];
 
@@ -24,7 +27,7 @@ export interface Listeners {
  * AsyncLocalStorage must still be what the caller of their own runCode had there: hence the resource.
  */
 export class Run extends AsyncResource {
-  readonly handle: CodeExecution;
+  readonly handle: SessionExecution;
   readonly bridge = new Bridge((message) => this.#send(message));
   readonly #listeners: Listeners;
   readonly #reports: unknown[] = [];
@@ -32,18 +35,24 @@ export class Run extends AsyncResource {
   #send: (message: Outgoing) => void = () => {};
   #running = true;
   #terminated = false;
-  #resolve!: (result: CodeExecutionResult) => void;
+  readonly #settled: Promise<RunResult>;
+  #resolve!: (result: RunResult) => void;
   #reject!: (error: GloveboxError) => void;
 
   constructor({ report, onOutput, onPrompt, onPending }: Listeners) {
     super('CodeExecution');
     this.#listeners = { report, onOutput, onPrompt, onPending };
-    const settled = new Promise<CodeExecutionResult>((resolve, reject) => {
+    this.#settled = new Promise<RunResult>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    settled.catch(() => {}); // a run that nobody waits for may fail
-    this.handle = this.#makeHandle(settled);
+    const handle = this.#makeHandle(this.#settled);
+    this.handle = Object.freeze(Object.assign(handle, { interrupt: () => this.#interrupt() }));
+  }
+
+  /** The handle that runCode gives, whose result has the fields of its contract only. */
+  codeExecution(): CodeExecution {
+    return Object.freeze(this.#makeHandle(this.#settled.then(toCodeExecutionResult)));
   }
 
   /** The run has begun; this is how it speaks. */
@@ -94,8 +103,8 @@ export class Run extends AsyncResource {
 
   #terminate(reason: string | undefined): void {
     if (!this.#running || this.#terminated) return;
+    this.#send({ type: 'terminate', ...reasonField(reason) });
     this.#terminated = true;
-    this.#send({ type: 'terminate', ...(reason !== undefined && { reason: String(reason) }) });
   }
 
   #interrupt(): void {
@@ -103,18 +112,17 @@ export class Run extends AsyncResource {
   }
 
   /** Without `this`, so that its methods may be passed around. */
-  #makeHandle(settled: Promise<CodeExecutionResult>): CodeExecution {
+  #makeHandle<T>(settled: Promise<T>): PromiseLike<T> & Omit<CodeExecution, 'then'> {
+    settled.catch(() => {}); // a run that nobody waits for may fail
     const isRunning = () => this.#running;
-    const reports = readOnly(this.#reports);
-    return Object.freeze<CodeExecution & { interrupt(): void }>({
+    return {
       then: (fulfilled, rejected) => settled.then(fulfilled, rejected),
       terminate: (reason) => this.#terminate(reason),
-      interrupt: () => this.#interrupt(),
       get running() {
         return isRunning();
       },
-      reports,
-    });
+      reports: readOnly(this.#reports),
+    };
   }
 }
 
@@ -124,25 +132,49 @@ function readOnly(array: unknown[]): readonly unknown[] {
   return new Proxy(array, { set: refuse, defineProperty: refuse, deleteProperty: refuse, setPrototypeOf: refuse });
 }
 
-/** What a run of any kind has; which fields there are is the server's to say. */
-type Read = Omit<CodeExecutionResult, 'reports' | 'durationMs'> & Pick<AgentResult, 'displays' | 'session'>;
+/** Throws a GloveboxError for a run that was denied: it has not taken place. */
+function toCodeExecutionResult(full: RunResult): CodeExecutionResult {
+  const { status, reports, logs, error, durationMs } = full;
+  if (status === 'denied') throw new GloveboxError(error?.code ?? status, error?.message ?? 'the run was denied');
+  return {
+    status,
+    ...('result' in full && { result: full.result }),
+    reports,
+    logs,
+    ...(error && { error: toCodeExecutionError(error) }),
+    durationMs,
+    ...(full.memoryUsedBytes !== undefined && { memoryUsedBytes: full.memoryUsedBytes }),
+  };
+}
+
+function toCodeExecutionError({ code, ...error }: RunError): CodeExecutionError {
+  return error;
+}
+
+/** What a run of any kind has. */
+type Read = Omit<AgentResult, 'reports' | 'durationMs'>;
 
 function readResult(message: ResultMessage, bridge: Bridge): Read {
   const { result, session } = message;
   const decoder = new Decoder(message, bridge);
-  const outcome = readOutcome(result, decoder);
   return {
-    ...outcome,
+    ...readOutcome(result, decoder),
     logs: (result.logs ?? []).map((log) => readLog(log, decoder)),
-    ...pick(result, ['memoryUsedBytes', 'timedOut', 'truncated', 'stdout', 'stderr', 'exitCode']),
+    stdout: result.stdout ?? '',
+    stderr: result.stderr ?? '',
+    exitCode: result.exitCode ?? 0,
+    timedOut: result.timedOut ?? false,
+    truncated: result.truncated ?? false,
+    ...pick(result, ['memoryUsedBytes']),
     ...(result.runId !== '' && pick(result, ['runId'])), // what was refused has none
-    ...(result.displays && { displays: result.displays.map((display) => readDisplay(display, decoder)) }),
+    ...(result.displays && { displays: result.displays.map((display) => readBytes(display, 'display', decoder)) }),
+    ...(result.files && { files: readBytes(result.files, 'files', decoder) as Record<string, Uint8Array> }),
     ...(session !== undefined && { session }),
   };
 }
 
-function readOutcome(result: Result, decoder: Decoder): Pick<CodeExecutionResult, 'status' | 'result' | 'error'> {
-  const status = result.status as CodeExecutionResult['status'];
+function readOutcome(result: Result, decoder: Decoder): Pick<RunResult, 'status' | 'result' | 'error'> {
+  const status = result.status as RunResult['status'];
   if (status !== 'success') return { status, error: readError(result.error ?? {}) };
   try {
     return { status, result: result.result === undefined ? undefined : decoder.decode(result.result, 'result') };
@@ -152,7 +184,7 @@ function readOutcome(result: Result, decoder: Decoder): Pick<CodeExecutionResult
   }
 }
 
-function readError(error: JsonObject): CodeExecutionError {
+function readError(error: JsonObject): RunError {
   const fields = pick(error, ['name', 'message', 'code', 'stack', 'specifier', 'filename', 'line', 'column']);
   return { name: 'Error', message: '', ...fields };
 }
@@ -169,9 +201,11 @@ function readLog(log: { level: string; args: Json[]; timestamp: number }, decode
   return { level: log.level as CodeExecutionLog['level'], args, timestamp: log.timestamp };
 }
 
-/** Media types with text or bytes, which always cross. */
-function readDisplay(display: Json, decoder: Decoder): Record<string, string | Uint8Array> {
-  return decoder.decode(display, 'display') as Record<string, string | Uint8Array>;
+/** An object whose values are texts or bytes, which always cross. */
+function readBytes(json: Json, name: string, decoder: Decoder): Record<string, string | Uint8Array> {
+  const object = decoder.decode(json, name) as Record<string, string | Uint8Array | ArrayBuffer>;
+  const entries = Object.entries(object);
+  return Object.fromEntries(entries.map(([key, it]) => [key, it instanceof ArrayBuffer ? new Uint8Array(it) : it]));
 }
 
 function pick(from: Record<string, unknown>, keys: string[]): object {

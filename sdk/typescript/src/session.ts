@@ -1,6 +1,6 @@
 /* What a caller holds of a session, and hears about it. */
-import type { CodeExecution, CodeExecutionResult } from './handle.js';
 import type { SessionExecuteOptions } from './options.js';
+import type { RunExecution } from './run-result.js';
 
 /** A session as it was when it was asked for. */
 export interface SessionInfo {
@@ -29,19 +29,9 @@ export interface SessionInfo {
 }
 
 /** A run in a session: await it for its result. */
-export interface SessionExecution extends CodeExecution, PromiseLike<SessionResult> {
-  then: PromiseLike<SessionResult>['then'];
+export interface SessionExecution extends RunExecution {
   /** Asks the code to stop, as Ctrl-C does; the session stays. A run that has not begun is withdrawn. */
   interrupt(): void;
-}
-
-export interface SessionResult extends CodeExecutionResult {
-  /** What the program wrote. */
-  stdout: string;
-  stderr: string;
-  exitCode: number;
-  /** What it has shown, such as figures: of each its media types, with text or bytes. Only if there is any. */
-  displays?: Record<string, string | Uint8Array>[];
 }
 
 /** A sandbox that remembers: what one run defines, the next one finds. */

@@ -71,6 +71,29 @@ test('2.2 further calls of terminate do nothing', async () => {
   assert.equal(await run, result);
 });
 
+for (const [name, reason, message] of [
+  ['with U+0000', 'a\0b', 'a\ufffdb'],
+  ['with half of a surrogate pair', 'a\ud800', 'a\ud800'],
+  ['that is empty', '', ''],
+  ['that is no string', 17, '17'],
+  ['that has no text', { toString: () => { throw new Error('no') } }, 'a reason that cannot be shown'],
+  ['that is longer than a line may be', 'x'.repeat(200 * 1024 * 1024), 'x'.repeat(4095)],
+]) {
+  test(`2.2 terminate ends the run, with a reason ${name}`, async () => {
+    const run = runCode(FOREVER);
+    run.terminate(reason);
+    const { status, error } = await run;
+    assert.equal(status, 'terminated');
+    assert.equal(error.message, message);
+  });
+}
+
+test('2.2 the handle has what the contract names, and no more', async () => {
+  const run = runCode('export default 1');
+  assert.deepEqual(Object.keys(run).sort(), ['reports', 'running', 'terminate', 'then']);
+  await run;
+});
+
 test('2.2 terminate after the end does nothing', async () => {
   const run = runCode('export default 1');
   const result = await run;

@@ -1,8 +1,9 @@
 /* Compiled, not run: what must hold of the exported types, and what must not compile. */
-import { Glovebox, GloveboxError, runCode, SerializationError } from 'glovebox';
+import { Glovebox, GloveboxError, run, runCode, SerializationError } from 'glovebox';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog } from 'glovebox';
 import type { AgentExecuteOptions, AgentExecution, AgentPending, AgentResult, GloveboxOptions } from 'glovebox';
-import type { CodeExecutionOptions, CodeExecutionResult, SessionInfo, SessionResult } from 'glovebox';
+import type { CodeExecutionOptions, CodeExecutionResult, RunError, RunExecution, RunResult } from 'glovebox';
+import type { SessionExecution, SessionInfo } from 'glovebox';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Flat<T> = { [Key in keyof T]: T[Key] };
@@ -43,9 +44,11 @@ interface Failure {
   line?: number;
   column?: number;
 }
-holds<Same<Flat<Omit<CodeExecutionError, 'code'>>, Flat<Failure>>>();
+holds<Same<Flat<CodeExecutionError>, Flat<Failure>>>();
+holds<Same<Flat<RunError>, Flat<Failure & { code?: string }>>>();
 
 interface Result {
+  status: 'success' | 'error' | 'memory' | 'terminated' | 'link_error';
   result?: unknown;
   reports: unknown[];
   logs: CodeExecutionLog[];
@@ -53,11 +56,24 @@ interface Result {
   durationMs: number;
   memoryUsedBytes?: number;
 }
-type Extra = 'status' | 'runId' | 'timedOut' | 'truncated';
-holds<Same<Flat<Omit<CodeExecutionResult, Extra>>, Flat<Result>>>();
+holds<Same<Flat<CodeExecutionResult>, Flat<Result>>>();
+holds<Same<RunResult['status'], Result['status'] | 'denied'>>();
+holds<Same<Flat<Omit<RunResult, 'status' | 'error' | keyof More>>, Flat<Omit<Result, 'status' | 'error'>>>>();
 
-type Status = 'success' | 'error' | 'memory' | 'terminated' | 'link_error' | 'denied';
-holds<Same<CodeExecutionResult['status'], Status>>();
+interface More {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+  displays?: Record<string, string | Uint8Array>[];
+  files?: Record<string, Uint8Array>;
+  timedOut: boolean;
+  truncated: boolean;
+  runId?: string;
+}
+holds<Same<Flat<Pick<RunResult, keyof More>>, Flat<More>>>();
+holds<Same<ReturnType<typeof run>, RunExecution>>();
+holds<Same<ReturnType<Glovebox['run']>, RunExecution>>();
+holds<Same<Awaited<SessionExecution>, RunResult>>();
 holds<Same<Parameters<typeof runCode>, [source: string, options?: CodeExecutionOptions]>>();
 holds<Same<ReturnType<typeof runCode>, CodeExecution>>();
 
@@ -79,7 +95,7 @@ interface AgentOptions {
 }
 holds<Same<Flat<AgentExecuteOptions>, Flat<AgentOptions>>>();
 holds<Same<Flat<AgentPending>, { approval: string; expiresAt: Date }>>();
-holds<Same<Flat<Omit<AgentResult, 'session'>>, Flat<SessionResult>>>();
+holds<Same<Flat<Omit<AgentResult, 'session'>>, Flat<RunResult>>>();
 holds<Same<AgentResult['session'], string | undefined>>();
 
 interface AgentHandle extends PromiseLike<AgentResult> {

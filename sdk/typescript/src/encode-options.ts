@@ -1,0 +1,128 @@
+/* Options as fields of a message. One encoder for all values of a message: an object that stands in several options is
+ * one object in the sandbox. */
+import { Encoder, memberText, setKey, type Exporter } from './encode.js';
+import type { AgentExecuteOptions, AgentInputOptions, CodeExecutionOptions, Limits } from './options.js';
+import type { RunOptions, SessionExecuteOptions } from './options.js';
+import type { Json, JsonObject } from './protocol.js';
+
+/** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for what cannot cross. */
+export function encodeRun(
+  source: string,
+  options: CodeExecutionOptions,
+  limits: Limits | undefined,
+  exporter: Exporter,
+): JsonObject {
+  const encoder = new Encoder(exporter);
+  const encoded: JsonObject = { execute: encodeExecute(options.execute, encoder), ...encodeCommon(options, encoder) };
+  encoder.finish('options');
+  return { source, options: encoded, ...(limits && { limits: { ...limits } }) };
+}
+
+/** The fields of a run in any language. */
+export function encodeAnyRun(
+  source: string,
+  options: RunOptions,
+  given: Limits | undefined,
+  exporter: Exporter,
+): JsonObject {
+  const { execute, profile, stdin, files, restricted, allowedModules } = options;
+  const { timeoutMs, outputBytes, resultBytes, reportBytes, callBytes, maxCalls, maxCallsInFlight } = options;
+  const encoder = new Encoder(exporter);
+  const encoded = encodeCommon(options, encoder);
+  if (execute) encoded.execute = encodeGivenExecute(execute, encoder);
+  if (files) encoded.files = encodeNamed(files, 'files', encoder);
+  if (allowedModules) encoder.put(encoded, 'allowedModules', [...allowedModules], 'allowedModules');
+  encoder.finish('options');
+  const own = defined({ timeoutMs, outputBytes, resultBytes, reportBytes, callBytes, maxCalls, maxCallsInFlight });
+  const limits: JsonObject = { ...(given as JsonObject | undefined), ...own };
+  return { source, options: Object.assign(encoded, defined({ profile, stdin, restricted })), limits };
+}
+
+/** The fields of a run in a session. */
+export function encodeExecution(
+  source: string,
+  session: string,
+  options: SessionExecuteOptions,
+  given: Limits | undefined,
+  exporter: Exporter,
+): JsonObject {
+  const { execute, timeoutMs, reset, stdin, files } = options;
+  const encoder = new Encoder(exporter);
+  const encoded = encodeCommon(options, encoder);
+  if (execute?.fn !== undefined) encoded.execute = encodeGivenExecute(execute, encoder);
+  if (files) encoded.files = encodeNamed(files, 'files', encoder);
+  encoder.finish('options');
+  if (reset) encoded.reset = true;
+  if (stdin !== undefined) encoded.stdin = stdin;
+  const limits: JsonObject = { ...(given as JsonObject | undefined), ...defined({ timeoutMs }) };
+  return { source, session, options: encoded, limits };
+}
+
+/** The fields of an agent's request. Throws a SerializationError for what cannot cross. */
+export function encodeAgentRun(source: string, options: AgentExecuteOptions, given: Limits | undefined): JsonObject {
+  const { language, args, conversation, turn, purpose, session, tier, onInput } = options;
+  const texts = { language, conversation, turn, purpose, session, tier, onInput };
+  const message: JsonObject = { source, ...defined(texts) };
+  const limits = defined({
+    timeoutMs: options.timeoutMs ?? given?.timeoutMs,
+    memoryBytes: options.memoryBytes,
+    outputBytes: options.outputBytes ?? given?.outputBytes,
+    resultBytes: options.resultBytes ?? given?.resultBytes,
+  });
+  if (Object.keys(limits).length > 0) message.limits = limits;
+  if (!args) return message;
+  const encoder = new Encoder();
+  encoder.put(message, 'args', args, 'args');
+  encoder.finish('options');
+  return message;
+}
+
+/** The fields of an agent's input. */
+export function encodeAgentInput(text: string, options: AgentInputOptions): JsonObject {
+  const { conversation, session, turn, purpose } = options;
+  return { text, ...defined({ conversation, session, turn, purpose }) };
+}
+
+/** Those that all kinds of runs have. */
+function encodeCommon(options: Omit<RunOptions, 'execute'>, encoder: Encoder): JsonObject {
+  const { imports, modules, globals, language, memoryLimitBytes, filename, report } = options;
+  const encoded: JsonObject = {};
+  if (imports) encoded.imports = encodeImports(imports, encoder);
+  if (modules) encoded.modules = { ...modules };
+  if (globals) encoded.globals = encodeNamed(globals, 'globals', encoder);
+  if (language !== undefined) encoded.language = language;
+  if (memoryLimitBytes !== undefined) encoded.memoryLimitBytes = memoryLimitBytes;
+  if (filename !== undefined) encoded.filename = filename;
+  if (report) encoded.report = true;
+  return encoded;
+}
+
+function encodeExecute(execute: CodeExecutionOptions['execute'], encoder: Encoder): JsonObject {
+  return encodeGivenExecute({ ...execute, fn: execute?.fn ?? 'default' }, encoder);
+}
+
+function encodeGivenExecute({ fn, args }: { fn?: string; args?: unknown[] }, encoder: Encoder): JsonObject {
+  const encoded: JsonObject = fn === undefined ? {} : { fn };
+  if (args) encoder.put(encoded, 'args', args, 'args');
+  return encoded;
+}
+
+function encodeImports(imports: Record<string, Record<string, unknown>>, encoder: Encoder): JsonObject {
+  const encoded: JsonObject = {};
+  for (const [specifier, names] of Object.entries(imports)) {
+    setKey(encoded, specifier, encodeNamed(names, `imports${memberText(specifier)}`, encoder));
+  }
+  return encoded;
+}
+
+/** Name by name: what holds the names may be anything, such as the namespace of a module. */
+function encodeNamed(values: Record<string, unknown>, name: string, encoder: Encoder): JsonObject {
+  const encoded: JsonObject = {};
+  for (const key of Object.keys(values)) encoder.putMember(encoded, key, values, name);
+  return encoded;
+}
+
+/** Those fields that are there. */
+function defined(fields: Record<string, Json | undefined>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
+}
