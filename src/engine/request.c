@@ -240,27 +240,6 @@ static bool write_settings(struct gb_buf *out, const struct gb_run_options *opti
 	       write_names(out, "net", options->net, err);
 }
 
-/* Each is a graph of its own. */
-static bool write_values(struct gb_buf *out, const struct gb_run_options *options,
-    const struct gb_grants *grants, struct gb_err *err) {
-	const struct {
-		const char *field;
-		const struct gb_value *value;
-		void (*write_none)(struct gb_buf *out, uint64_t count);
-	} values[] = {
-	    {"imports", options->imports, gb_cbor_object},
-	    {"globals", options->globals, gb_cbor_object},
-	    {"args", options->args, gb_cbor_array},
-	};
-	for (size_t i = 0; i < GB_COUNT(values); i++) {
-		if (!values[i].value)
-			values[i].write_none(out, 0);
-		else if (!gb_value_encode(out, values[i].value, grants, err))
-			return gb_wrap(err, "%s", values[i].field);
-	}
-	return true;
-}
-
 bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
     const struct gb_grants *grants, struct gb_buf *out, struct gb_err *err) {
 	size_t n_source = options->source_bytes ? options->source_bytes
@@ -279,7 +258,13 @@ bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
 		     (options->session ? GB_JOB_SESSION : 0) | (asks_version ? GB_JOB_VERSION : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
-	if (!write_values(out, options, grants, err) || !write_settings(out, options, err))
+	const struct gb_root roots[] = {
+	    {"imports", GB_OBJECT, options->imports},
+	    {"globals", GB_OBJECT, options->globals},
+	    {"args", GB_ARRAY, options->args},
+	};
+	if (!gb_value_encode_roots(out, roots, GB_COUNT(roots), grants, err) ||
+	    !write_settings(out, options, err))
 		return false;
 	gb_frame_end(out, mark);
 	if (gb_buf_failed(out))

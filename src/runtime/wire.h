@@ -6,7 +6,8 @@
  * JOB	source, filename, export or null, flags, memory limit, output limit, result limit, report limit, call
  *	limit, calls, calls in flight, CPU seconds,
  *	number of modules and for each its name and source,
- *	imports (object), globals (object), arguments (array), settings of the runtime's own (object)
+ *	imports (object), globals (object), arguments (array): one graph, in which these three themselves have
+ *no number; settings of the runtime's own (object)
  *
  * Worker to host:
  * LOG	level, milliseconds since 1970, arguments (array)

@@ -31,6 +31,18 @@ struct gb_grants {
 bool gb_value_encode(
     struct gb_buf *out, const struct gb_value *value, const struct gb_grants *grants, struct gb_err *err);
 
+/* A container that has no identity of its own. */
+struct gb_root {
+	const char *name;             /* for errors */
+	enum gb_type type;            /* GB_OBJECT or GB_ARRAY */
+	const struct gb_value *value; /* of that type; NULL: an empty one */
+};
+
+/* Append @roots, one after the other, as one graph: a value that is in several of them is written once. The
+ * roots themselves are not numbered and never written as a reference. Fails as gb_value_encode does. */
+bool gb_value_encode_roots(struct gb_buf *out, const struct gb_root *roots, size_t n,
+    const struct gb_grants *grants, struct gb_err *err);
+
 /* Exactly one value, using all @n bytes. NULL and @err if they are malformed or beyond a limit. @limits may
  * be NULL: the default. */
 struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size_t n,

@@ -183,3 +183,27 @@ bool gb_value_encode(
 		return gb_fail(err, GB_ELIMIT, 0, "encoded value is larger than %zu bytes", out->max);
 	return ok;
 }
+
+static bool encode_root(struct encoder *e, const struct gb_root *root) {
+	size_t n = root->value ? root->value->list.used : 0;
+	if (root->type == GB_OBJECT)
+		gb_cbor_object(e->out, n / 2);
+	else
+		gb_cbor_array(e->out, n);
+	return !root->value || encode_slots(e, root->value);
+}
+
+bool gb_value_encode_roots(struct gb_buf *out, const struct gb_root *roots, size_t n,
+    const struct gb_grants *grants, struct gb_err *err) {
+	struct encoder e = {.out = out, .grants = grants, .err = err};
+	bool ok = true;
+	for (size_t i = 0; i < n && ok; i++) {
+		ok = encode_root(&e, &roots[i]);
+		if (gb_buf_failed(out))
+			ok = gb_fail(err, GB_ELIMIT, 0, "encoded value is larger than %zu bytes", out->max);
+		if (!ok)
+			gb_wrap(err, "%s", roots[i].name);
+	}
+	gb_identity_finish(&e.met);
+	return ok;
+}

@@ -120,14 +120,10 @@ static inline bool job_admit(void *data, enum gb_side side, uint32_t id) {
 	return true;
 }
 
-static inline void job_write_value(struct gb_buf *out, const struct gb_value *value, bool is_array) {
+static inline void job_write_roots(struct gb_buf *out, const struct gb_root *roots, size_t n) {
 	const struct gb_grants grants = {.grant = job_grant};
 	struct gb_err err = {0};
-	if (!value && is_array)
-		gb_cbor_array(out, 0);
-	else if (!value)
-		gb_cbor_object(out, 0);
-	else if (!gb_value_encode(out, value, &grants, &err))
+	if (!gb_value_encode_roots(out, roots, n, &grants, &err))
 		printf("# %s\n", err.message);
 }
 
@@ -159,10 +155,13 @@ static inline void job_write(struct gb_buf *out, const struct job *job) {
 		job_write_text(out, gb_value_bytes(gb_value_key_at(job->modules, i), NULL));
 		job_write_text(out, gb_value_bytes(gb_value_at(job->modules, i), NULL));
 	}
-	job_write_value(out, job->imports, false);
-	job_write_value(out, job->globals, false);
-	job_write_value(out, job->args, true);
-	job_write_value(out, job->settings, false);
+	const struct gb_root given[] = {
+	    {"imports", GB_OBJECT, job->imports},
+	    {"globals", GB_OBJECT, job->globals},
+	    {"args", GB_ARRAY, job->args},
+	};
+	job_write_roots(out, given, sizeof given / sizeof *given);
+	job_write_roots(out, &(struct gb_root){"settings", GB_OBJECT, job->settings}, 1);
 	gb_frame_end(out, mark);
 }
 

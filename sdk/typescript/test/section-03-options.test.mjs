@@ -473,3 +473,28 @@ test('3.5 many bridges at once', async () => {
     Array.from({ length: 100 }, (_, n) => n),
   );
 });
+
+test('3.5 one object in imports, globals and args is one object in the sandbox', async () => {
+  const shared = { n: 1, list: [] };
+  shared.self = shared;
+  const source = `
+    import { given as imported, list } from 'lib';
+    export const f = (argument, items) => {
+      argument.n++;
+      return [imported === argument, argument === given, given.self === given, list === items, items === given.list, given.n];
+    };
+  `;
+  const result = await valueOf(source, {
+    execute: { fn: 'f', args: [shared, shared.list] },
+    imports: { lib: { given: shared, list: shared.list } },
+    globals: { given: shared },
+  });
+  assert.deepEqual(result, [true, true, true, true, true, 2]);
+  assert.equal(shared.n, 1);
+});
+
+test('3.5 an array that is the list of arguments may be elsewhere too', async () => {
+  const args = [1, 2];
+  const options = { execute: { fn: 'f', args }, globals: { args } };
+  assert.deepEqual(await valueOf('export const f = (...given) => [given, args]', options), [args, args]);
+});

@@ -56,6 +56,16 @@ test('functions of the host, and of the session', async () => {
   await session.kill();
 });
 
+test('one object in the options of a run is one object in the session', async () => {
+  const session = await glovebox.openSession({ language: 'javascript' });
+  await valueIn(session, 'function same(x, y) { return [x === y, x === given, y.self === y] }');
+  const given = { list: [1] };
+  given.self = given;
+  const options = { execute: { fn: 'same', args: [given, given] }, globals: { given } };
+  assert.deepEqual(await valueIn(session, '', options), [true, true, true]);
+  await session.kill();
+});
+
 test('a run whose time is up is interrupted, and the session stays', async () => {
   const session = await glovebox.openSession({ language: 'javascript' });
   await valueIn(session, 'var x = 7');

@@ -33,6 +33,19 @@ bool gb_js_encode(
 /* Read one value. JS_EXCEPTION, with an exception pending, if the bytes are not one. */
 JSValue gb_js_decode(struct gb_js *js, struct gb_cbor_reader *in);
 
+/* What was met in a graph that is read piece by piece. Starts zeroed. */
+struct gb_js_met {
+	JSValue *list; /* by number; owned */
+	uint32_t n, cap;
+};
+
+/* Read an object or array that has no number, as a job brings them, with references to what @met holds.
+ * Undefined if it is empty: most runs are given nothing, and are spared the making of empty objects. */
+JSValue gb_js_decode_root(struct gb_js *js, struct gb_cbor_reader *in, struct gb_js_met *met);
+void gb_js_met_finish(struct gb_js *js, struct gb_js_met *met);
+
+/* Call @function with the elements of the array @arguments; undefined is an empty one. */
+JSValue gb_js_apply_list(struct gb_js *js, JSValueConst function, JSValueConst arguments);
 /* Call @function with the array of arguments that is read from @in. */
 JSValue gb_js_apply(struct gb_js *js, JSValueConst function, struct gb_cbor_reader *in);
 

@@ -11,8 +11,7 @@ struct decoder {
 	struct gb_js *js;
 	JSContext *ctx;
 	struct gb_cbor_reader *in;
-	JSValue *met; /* by number; owned */
-	uint32_t n_met, cap_met;
+	struct gb_js_met met;
 	unsigned depth;
 };
 
@@ -27,15 +26,16 @@ static JSValue malformed(struct decoder *d) {
 static bool number_value(struct decoder *d, JSValueConst value) {
 	if (JS_IsException(value))
 		return false;
-	if (d->n_met == d->cap_met) {
-		uint32_t cap = d->cap_met ? d->cap_met * 2 : 16;
-		JSValue *met = realloc(d->met, cap * sizeof *met);
-		if (!met)
+	struct gb_js_met *met = &d->met;
+	if (met->n == met->cap) {
+		uint32_t cap = met->cap ? met->cap * 2 : 16;
+		JSValue *list = realloc(met->list, cap * sizeof *list);
+		if (!list)
 			return false;
-		d->met = met;
-		d->cap_met = cap;
+		met->list = list;
+		met->cap = cap;
 	}
-	d->met[d->n_met++] = JS_DupValue(d->ctx, value);
+	met->list[met->n++] = JS_DupValue(d->ctx, value);
 	return true;
 }
 
@@ -99,10 +99,7 @@ static bool next_is_hole(struct decoder *d) {
 	return true;
 }
 
-static JSValue decode_array(struct decoder *d, uint64_t n) {
-	JSValue array = JS_NewArray(d->ctx);
-	if (!number_value(d, array))
-		return drop(d, array);
+static JSValue fill_array(struct decoder *d, JSValue array, uint64_t n) {
 	/* Defined, not assigned: a setter on Array.prototype is none of our business. */
 	for (uint64_t i = 0; i < n; i++) {
 		if (next_is_hole(d))
@@ -117,10 +114,12 @@ static JSValue decode_array(struct decoder *d, uint64_t n) {
 	return array;
 }
 
-static JSValue decode_object(struct decoder *d, uint64_t n) {
-	JSValue object = JS_NewObject(d->ctx);
-	if (!number_value(d, object))
-		return drop(d, object);
+static JSValue decode_array(struct decoder *d, uint64_t n) {
+	JSValue array = JS_NewArray(d->ctx);
+	return number_value(d, array) ? fill_array(d, array, n) : drop(d, array);
+}
+
+static JSValue fill_object(struct decoder *d, JSValue object, uint64_t n) {
 	for (uint64_t i = 0; i < n; i++) {
 		JSValue key = decode_string(d);
 		JSAtom atom = JS_IsException(key) ? JS_ATOM_NULL : JS_ValueToAtom(d->ctx, key);
@@ -135,6 +134,11 @@ static JSValue decode_object(struct decoder *d, uint64_t n) {
 			return drop(d, object);
 	}
 	return object;
+}
+
+static JSValue decode_object(struct decoder *d, uint64_t n) {
+	JSValue object = JS_NewObject(d->ctx);
+	return number_value(d, object) ? fill_object(d, object, n) : drop(d, object);
 }
 
 /* Map and Set: made empty, then filled by their own functions. */
@@ -227,7 +231,7 @@ static JSValue make_view(struct decoder *d, uint64_t kind, JSValueConst *argumen
 static JSValue decode_view(struct decoder *d) {
 	struct gb_cbor_item kind, offset, length;
 	uint64_t n;
-	uint32_t number = d->n_met;
+	uint32_t number = d->met.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 4 || !number_value(d, JS_UNDEFINED) ||
 	    !gb_cbor_next(d->in, &kind) || !gb_cbor_next(d->in, &offset) || !gb_cbor_next(d->in, &length))
 		return malformed(d);
@@ -239,7 +243,7 @@ static JSValue decode_view(struct decoder *d) {
 	JSValue view = make_view(d, kind.argument, arguments);
 	JS_FreeValue(d->ctx, buffer);
 	if (!JS_IsException(view))
-		d->met[number] = JS_DupValue(d->ctx, view);
+		d->met.list[number] = JS_DupValue(d->ctx, view);
 	return view;
 }
 
@@ -270,7 +274,7 @@ static JSValue make_error(struct decoder *d, JSValueConst name, JSValueConst mes
 
 static JSValue decode_error(struct decoder *d) {
 	uint64_t n;
-	uint32_t number = d->n_met;
+	uint32_t number = d->met.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 3 || !number_value(d, JS_UNDEFINED))
 		return malformed(d);
 	JSValue name = decode_string(d), message = decode_string(d), stack = decode(d);
@@ -282,13 +286,13 @@ static JSValue decode_error(struct decoder *d) {
 	JS_FreeValue(d->ctx, stack);
 	if (JS_IsException(error))
 		return drop(d, error);
-	d->met[number] = JS_DupValue(d->ctx, error);
+	d->met.list[number] = JS_DupValue(d->ctx, error);
 	return error;
 }
 
 static JSValue decode_regexp(struct decoder *d) {
 	uint64_t n;
-	uint32_t number = d->n_met;
+	uint32_t number = d->met.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 2 || !number_value(d, JS_UNDEFINED))
 		return malformed(d);
 	JSValue parts[2] = {decode_string(d), decode_string(d)};
@@ -298,7 +302,7 @@ static JSValue decode_regexp(struct decoder *d) {
 	JS_FreeValue(d->ctx, parts[0]);
 	JS_FreeValue(d->ctx, parts[1]);
 	if (!JS_IsException(regexp))
-		d->met[number] = JS_DupValue(d->ctx, regexp);
+		d->met.list[number] = JS_DupValue(d->ctx, regexp);
 	return regexp;
 }
 
@@ -326,9 +330,9 @@ static JSValue decode_lent(struct decoder *d, bool is_function) {
 
 static JSValue decode_reference(struct decoder *d) {
 	struct gb_cbor_item item;
-	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument >= d->n_met)
+	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument >= d->met.n)
 		return malformed(d);
-	return JS_DupValue(d->ctx, d->met[item.argument]);
+	return JS_DupValue(d->ctx, d->met.list[item.argument]);
 }
 
 static JSValue decode_tagged(struct decoder *d, uint64_t tag, const struct gb_cbor_reader *before) {
@@ -408,35 +412,60 @@ static JSValue decode(struct decoder *d) {
 	return value;
 }
 
+void gb_js_met_finish(struct gb_js *js, struct gb_js_met *met) {
+	for (uint32_t i = 0; i < met->n; i++)
+		JS_FreeValue(js->guest, met->list[i]);
+	free(met->list);
+	*met = (struct gb_js_met){0};
+}
+
 JSValue gb_js_decode(struct gb_js *js, struct gb_cbor_reader *in) {
 	struct decoder d = {.js = js, .ctx = js->guest, .in = in};
 	js->decoding++;
 	JSValue value = decode(&d);
 	js->decoding--;
-	for (uint32_t i = 0; i < d.n_met; i++)
-		JS_FreeValue(js->guest, d.met[i]);
-	free(d.met);
+	gb_js_met_finish(js, &d.met);
 	return value;
 }
 
-JSValue gb_js_apply(struct gb_js *js, JSValueConst function, struct gb_cbor_reader *in) {
+JSValue gb_js_decode_root(struct gb_js *js, struct gb_cbor_reader *in, struct gb_js_met *met) {
+	struct decoder d = {.js = js, .ctx = js->guest, .in = in, .met = *met, .depth = 1};
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || (item.kind != GB_CBOR_OBJECT && item.kind != GB_CBOR_ARRAY))
+		return malformed(&d);
+	if (item.argument == 0)
+		return JS_UNDEFINED;
+	js->decoding++;
+	JSValue value = item.kind == GB_CBOR_OBJECT ? fill_object(&d, JS_NewObject(js->guest), item.argument)
+						    : fill_array(&d, JS_NewArray(js->guest), item.argument);
+	js->decoding--;
+	*met = d.met;
+	return value;
+}
+
+JSValue gb_js_apply_list(struct gb_js *js, JSValueConst function, JSValueConst arguments) {
 	JSContext *ctx = js->guest;
-	JSValue arguments = gb_js_decode(js, in);
 	int64_t n = 0;
-	if (JS_IsException(arguments) || JS_GetLength(ctx, arguments, &n) < 0)
+	if (!JS_IsUndefined(arguments) && JS_GetLength(ctx, arguments, &n) < 0)
 		return JS_EXCEPTION;
 	JSValue *values = calloc((size_t)n + 1, sizeof *values);
-	if (!values) {
-		JS_FreeValue(ctx, arguments);
+	if (!values)
 		return JS_ThrowOutOfMemory(ctx);
-	}
 	for (int64_t i = 0; i < n; i++)
 		values[i] = JS_GetPropertyInt64(ctx, arguments, i);
 	JSValue returned = JS_Call(ctx, function, JS_UNDEFINED, (int)n, (JSValueConst *)values);
 	for (int64_t i = 0; i < n; i++)
 		JS_FreeValue(ctx, values[i]);
 	free(values);
-	JS_FreeValue(ctx, arguments);
+	return returned;
+}
+
+JSValue gb_js_apply(struct gb_js *js, JSValueConst function, struct gb_cbor_reader *in) {
+	JSValue arguments = gb_js_decode(js, in);
+	if (JS_IsException(arguments))
+		return JS_EXCEPTION;
+	JSValue returned = gb_js_apply_list(js, function, arguments);
+	JS_FreeValue(js->guest, arguments);
 	return returned;
 }
 

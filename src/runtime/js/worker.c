@@ -36,9 +36,10 @@ static struct {
 	struct gb_job job;
 	struct gb_js_session session;
 	bool is_session;
-	bool fenced;     /* the limit of the address space is set */
-	jmp_buf next;    /* where a session goes on when a job has been answered */
-	JSValue outcome; /* of a session's job, or undefined */
+	bool fenced;       /* the limit of the address space is set */
+	jmp_buf next;      /* where a session goes on when a job has been answered */
+	JSValue outcome;   /* of a session's job, or undefined */
+	JSValue arguments; /* an array, or undefined if there are none */
 	struct gb_js js;
 	struct gb_js_bridge bridge;
 	struct gb_js_modules modules;
@@ -263,19 +264,24 @@ static JSModuleDef *evaluate(void) {
 	return module;
 }
 
-/* An object that the job brings, or undefined if it is empty. Most runs are given nothing, and are spared the
- * making of empty objects. */
-static JSValue take_object(struct gb_cbor_reader *in) {
-	struct gb_cbor_reader ahead = *in;
-	struct gb_cbor_item item;
-	if (gb_cbor_next(&ahead, &item) && item.kind == GB_CBOR_OBJECT && item.argument == 0) {
-		*in = ahead;
-		return JS_UNDEFINED;
+/* What the job brings: imports, globals, which are returned, and arguments. All of it is read before any code
+ * runs, since what is in several of them is one value. Empty ones are undefined. */
+static JSValue take_inputs(const struct gb_job *job) {
+	JSValue globals = JS_UNDEFINED;
+	JSValue *const inputs[] = {&worker.modules.imports, &globals, &worker.arguments};
+	struct gb_cbor_reader in = job->values;
+	struct gb_js_met met = {0};
+	bool ok = true;
+	for (size_t i = 0; i < GB_COUNT(inputs) && ok; i++) {
+		JSValue input = gb_js_decode_root(&worker.js, &in, &met);
+		ok = !JS_IsException(input);
+		if (ok)
+			*inputs[i] = input;
 	}
-	JSValue object = gb_js_decode(&worker.js, in);
-	if (JS_IsException(object))
+	gb_js_met_finish(&worker.js, &met);
+	if (!ok)
 		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
-	return object;
+	return globals;
 }
 
 static void define_globals(const struct gb_job *job, JSValue globals) {
@@ -295,16 +301,10 @@ static void define_globals(const struct gb_job *job, JSValue globals) {
 	JS_FreeValue(ctx, globals);
 }
 
-static uint64_t count_arguments(struct gb_cbor_reader in) {
-	struct gb_cbor_item item;
-	return gb_cbor_next(&in, &item) && item.kind == GB_CBOR_ARRAY ? item.argument : 0;
-}
-
-static JSValue call_export(const struct gb_job *job, JSValue function, struct gb_cbor_reader *in) {
+static JSValue call_export(const struct gb_job *job, JSValue function) {
 	JSContext *ctx = worker.js.guest;
-	uint64_t n = count_arguments(*in);
 	if (!JS_IsFunction(ctx, function)) {
-		if (n == 0)
+		if (JS_IsUndefined(worker.arguments))
 			return function;
 		char message[256];
 		snprintf(message, sizeof message,
@@ -312,8 +312,9 @@ static JSValue call_export(const struct gb_job *job, JSValue function, struct gb
 		    job->export_name.p ? job->export_name.p : "default");
 		fail(GB_WIRE_ERROR, "TypeError", "not_a_function", message);
 	}
-	JSValue returned =
-	    n ? gb_js_apply(&worker.js, function, in) : JS_Call(ctx, function, JS_UNDEFINED, 0, NULL);
+	JSValue returned = JS_IsUndefined(worker.arguments)
+			       ? JS_Call(ctx, function, JS_UNDEFINED, 0, NULL)
+			       : gb_js_apply_list(&worker.js, function, worker.arguments);
 	if (JS_IsException(returned))
 		fail_thrown(GB_WIRE_ERROR, ctx);
 	JS_FreeValue(ctx, function);
@@ -380,12 +381,11 @@ static void check_rejections(void) {
 }
 
 static void run(const struct gb_job *job) {
-	struct gb_cbor_reader in = job->values;
+	worker.arguments = JS_UNDEFINED;
 	gb_js_modules_open(&worker.js, &worker.modules, job);
-	worker.modules.imports = take_object(&in);
-	define_globals(job, take_object(&in));
+	define_globals(job, take_inputs(job));
 	JSModuleDef *module = evaluate();
-	JSValue selected = settle(call_export(job, select_export(job, module), &in));
+	JSValue selected = settle(call_export(job, select_export(job, module)));
 	check_rejections();
 	answer(job, selected);
 	JS_FreeValue(worker.js.guest, selected);
@@ -394,12 +394,12 @@ static void run(const struct gb_job *job) {
 /* --- a session --- */
 
 /* What the job asks for: what its last statement gave, or what a function of the session's returns. */
-static JSValue select_outcome(const struct gb_job *job, JSValue holder, struct gb_cbor_reader *in) {
+static JSValue select_outcome(const struct gb_job *job, JSValue holder) {
 	JSContext *ctx = worker.js.guest;
 	JSValue selected = JS_GetPropertyStr(ctx, holder, "value");
 	JS_FreeValue(ctx, holder);
 	if (!job->export_name.p)
-		return count_arguments(*in) ? call_export(job, selected, in) : selected;
+		return JS_IsUndefined(worker.arguments) ? selected : call_export(job, selected);
 	JS_FreeValue(ctx, selected);
 	JSValue global = JS_GetGlobalObject(ctx);
 	selected = JS_GetPropertyStr(ctx, global, job->export_name.p);
@@ -408,23 +408,21 @@ static JSValue select_outcome(const struct gb_job *job, JSValue holder, struct g
 		JS_ThrowReferenceError(ctx, "the session has nothing named '%s'", job->export_name.p);
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	}
-	return call_export(job, selected, in);
+	return call_export(job, selected);
 }
 
 static void run_in_session(const struct gb_job *job) {
 	JSContext *failed_in;
-	struct gb_cbor_reader in = job->values;
 	gb_js_modules_reopen(&worker.js, &worker.modules, job);
 	if (gb_job_setting(job, "reset") && !gb_js_renew_guest(&worker.js))
 		_exit(1);
-	worker.modules.imports = take_object(&in);
-	define_globals(job, take_object(&in));
+	define_globals(job, take_inputs(job));
 	JSValue promise = gb_js_session_begin(&worker.js, &worker.session, &failed_in);
 	if (JS_IsException(promise))
 		fail_thrown(worker.session.source ? GB_WIRE_ERROR : GB_WIRE_LINK_ERROR, failed_in);
 	JSValue holder = await(promise);
 	gb_js_session_commit(&worker.js, &worker.session);
-	worker.outcome = settle(select_outcome(job, holder, &in));
+	worker.outcome = settle(select_outcome(job, holder));
 	check_rejections();
 	answer(job, worker.outcome);
 }
@@ -432,7 +430,8 @@ static void run_in_session(const struct gb_job *job) {
 /* Be ready for the next job as for the first. */
 static void clean_up(void) {
 	JS_FreeValue(worker.js.guest, worker.outcome);
-	worker.outcome = JS_UNDEFINED;
+	JS_FreeValue(worker.js.guest, worker.arguments);
+	worker.outcome = worker.arguments = JS_UNDEFINED;
 	gb_js_forget_rejections(&worker.js);
 	gb_js_sources_outlive(&worker.modules.sources);
 	gb_job_finish(&worker.job);
@@ -447,7 +446,7 @@ static void clean_up(void) {
 }
 
 __attribute__((noreturn)) static void serve_session(void) {
-	worker.outcome = JS_UNDEFINED;
+	worker.outcome = worker.arguments = JS_UNDEFINED;
 	if (setjmp(worker.next))
 		clean_up();
 	limit(&worker.job);

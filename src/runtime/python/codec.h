@@ -28,6 +28,17 @@ bool gb_py_decode_init(PyObject *values);
  * failed. */
 bool gb_py_encode(PyObject *value, enum gb_py_encode_mode mode, const char *root, struct gb_buf *out);
 
+/* What was met in a graph that is read piece by piece. Starts zeroed. */
+struct gb_py_met {
+	PyObject **list; /* by number; owned, NULL while it is not there yet */
+	uint32_t n, cap;
+};
+
+/* Read an object or array that has no number, as a job brings them, with references to what @met holds. None
+ * if it is empty: most runs are given nothing, and are spared the making of empty objects. */
+PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_met *met);
+void gb_py_met_finish(struct gb_py_met *met);
+
 /* Read one value. NULL, with an exception pending, if the bytes are not one. */
 PyObject *gb_py_decode(struct gb_cbor_reader *in);
 

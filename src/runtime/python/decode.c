@@ -12,8 +12,7 @@
 
 struct decoder {
 	struct gb_cbor_reader *in;
-	PyObject **met; /* by number; owned, NULL while it is not there yet */
-	uint32_t n_met, cap_met;
+	struct gb_py_met met;
 	unsigned depth;
 };
 
@@ -49,17 +48,18 @@ static PyObject *malformed(void) {
 /* Give @value, which may be NULL for now, the next number. It must have begun before what it contains is
  * read. */
 static bool number_value(struct decoder *d, PyObject *value) {
-	if (d->n_met == d->cap_met) {
-		uint32_t cap = d->cap_met ? d->cap_met * 2 : 16;
-		PyObject **met = realloc(d->met, cap * sizeof *met);
-		if (!met) {
+	struct gb_py_met *met = &d->met;
+	if (met->n == met->cap) {
+		uint32_t cap = met->cap ? met->cap * 2 : 16;
+		PyObject **list = realloc(met->list, cap * sizeof *list);
+		if (!list) {
 			PyErr_NoMemory();
 			return false;
 		}
-		d->met = met;
-		d->cap_met = cap;
+		met->list = list;
+		met->cap = cap;
 	}
-	d->met[d->n_met++] = Py_XNewRef(value);
+	met->list[met->n++] = Py_XNewRef(value);
 	return true;
 }
 
@@ -72,7 +72,7 @@ static PyObject *numbered(struct decoder *d, PyObject *value) {
 }
 
 static PyObject *fill_number(struct decoder *d, uint32_t number, PyObject *value) {
-	d->met[number] = Py_XNewRef(value);
+	d->met.list[number] = Py_XNewRef(value);
 	return value;
 }
 
@@ -99,9 +99,9 @@ static bool decode_count(struct decoder *d, enum gb_cbor_kind kind, uint64_t *re
 
 /* --- containers --- */
 
-static PyObject *decode_array(struct decoder *d, uint64_t n) {
+static PyObject *decode_array(struct decoder *d, uint64_t n, bool is_root) {
 	gb_auto_py PyObject *list = PyList_New((Py_ssize_t)n);
-	if (!list || !number_value(d, list))
+	if (!list || (!is_root && !number_value(d, list)))
 		return NULL;
 	/* Whole from the beginning: it can be seen, by a reference, before it is filled. */
 	for (uint64_t i = 0; i < n; i++)
@@ -114,9 +114,9 @@ static PyObject *decode_array(struct decoder *d, uint64_t n) {
 	return gb_py_take(&list);
 }
 
-static PyObject *decode_object(struct decoder *d, uint64_t n) {
+static PyObject *decode_object(struct decoder *d, uint64_t n, bool is_root) {
 	gb_auto_py PyObject *dict = PyDict_New();
-	if (!dict || !number_value(d, dict))
+	if (!dict || (!is_root && !number_value(d, dict)))
 		return NULL;
 	for (uint64_t i = 0; i < n; i++) {
 		gb_auto_py PyObject *key = decode_text(d);
@@ -208,7 +208,7 @@ static PyObject *decode_view(struct decoder *d) {
 	static const uint8_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8, 8, 1};
 	struct gb_cbor_item kind, offset, length;
 	uint64_t n;
-	uint32_t number = d->n_met;
+	uint32_t number = d->met.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 4 || !number_value(d, NULL) ||
 	    !gb_cbor_next(d->in, &kind) || !gb_cbor_next(d->in, &offset) || !gb_cbor_next(d->in, &length) ||
 	    kind.argument >= GB_COUNT(sizes))
@@ -232,7 +232,7 @@ static PyObject *decode_view(struct decoder *d) {
 
 static PyObject *decode_error(struct decoder *d) {
 	uint64_t n;
-	uint32_t number = d->n_met;
+	uint32_t number = d->met.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 3 || !number_value(d, NULL))
 		return malformed();
 	gb_auto_py PyObject *name = decode_text(d);
@@ -246,7 +246,7 @@ static PyObject *decode_error(struct decoder *d) {
 
 static PyObject *decode_regexp(struct decoder *d) {
 	uint64_t n;
-	uint32_t number = d->n_met;
+	uint32_t number = d->met.n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 2 || !number_value(d, NULL))
 		return malformed();
 	gb_auto_py PyObject *source = decode_text(d);
@@ -276,10 +276,10 @@ static PyObject *decode_lent(struct decoder *d, bool is_function) {
 
 static PyObject *decode_reference(struct decoder *d) {
 	struct gb_cbor_item item;
-	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument >= d->n_met ||
-	    !d->met[item.argument])
+	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument >= d->met.n ||
+	    !d->met.list[item.argument])
 		return malformed();
-	return Py_NewRef(d->met[item.argument]);
+	return Py_NewRef(d->met.list[item.argument]);
 }
 
 static PyObject *decode_tagged(struct decoder *d, uint64_t tag, const struct gb_cbor_reader *before) {
@@ -343,9 +343,9 @@ static PyObject *decode_item(struct decoder *d) {
 		return numbered(
 		    d, PyBytes_FromStringAndSize((const char *)item.bytes, (Py_ssize_t)item.argument));
 	case GB_CBOR_ARRAY:
-		return decode_array(d, item.argument);
+		return decode_array(d, item.argument, false);
 	case GB_CBOR_OBJECT:
-		return decode_object(d, item.argument);
+		return decode_object(d, item.argument, false);
 	case GB_CBOR_TAG:
 		return decode_tagged(d, item.argument, &before);
 	case GB_CBOR_SIMPLE:
@@ -365,11 +365,29 @@ static PyObject *decode(struct decoder *d) {
 	return value;
 }
 
+void gb_py_met_finish(struct gb_py_met *met) {
+	for (uint32_t i = 0; i < met->n; i++)
+		Py_XDECREF(met->list[i]);
+	free(met->list);
+	*met = (struct gb_py_met){0};
+}
+
 PyObject *gb_py_decode(struct gb_cbor_reader *in) {
 	struct decoder d = {.in = in};
 	PyObject *value = decode(&d);
-	for (uint32_t i = 0; i < d.n_met; i++)
-		Py_XDECREF(d.met[i]);
-	free(d.met);
+	gb_py_met_finish(&d.met);
+	return value;
+}
+
+PyObject *gb_py_decode_root(struct gb_cbor_reader *in, struct gb_py_met *met) {
+	struct decoder d = {.in = in, .met = *met, .depth = 1};
+	struct gb_cbor_item item;
+	if (!gb_cbor_next(in, &item) || (item.kind != GB_CBOR_OBJECT && item.kind != GB_CBOR_ARRAY))
+		return malformed();
+	if (item.argument == 0)
+		Py_RETURN_NONE;
+	PyObject *value = item.kind == GB_CBOR_OBJECT ? decode_object(&d, item.argument, true)
+						      : decode_array(&d, item.argument, true);
+	*met = d.met;
 	return value;
 }

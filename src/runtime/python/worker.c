@@ -154,19 +154,6 @@ static void limit(const struct gb_job *job) {
 
 /* --- a job --- */
 
-/* An object or array that the job brings; None if it is empty. Most runs are given nothing, and are spared
- * the making of empty ones. */
-static PyObject *take_value(struct gb_cbor_reader *in) {
-	struct gb_cbor_reader ahead = *in;
-	struct gb_cbor_item item;
-	if (gb_cbor_next(&ahead, &item) && (item.kind == GB_CBOR_OBJECT || item.kind == GB_CBOR_ARRAY) &&
-	    item.argument == 0) {
-		*in = ahead;
-		Py_RETURN_NONE;
-	}
-	return gb_py_decode(in);
-}
-
 static PyObject *text_of(struct gb_job_text text) {
 	return text.p ? PyUnicode_DecodeUTF8(text.p, (Py_ssize_t)text.n, "surrogatepass")
 		      : Py_NewRef(Py_None);
@@ -197,8 +184,13 @@ static bool take_given(const struct gb_job *job, PyObject *given[N_GIVEN]) {
 	given[REPORT] = job->flags & GB_JOB_REPORT ? gb_py_bridge_function(GB_WIRE_REPORT, "report", 6)
 						   : Py_NewRef(Py_None);
 	given[MODULES] = modules_of(job);
-	for (int i = IMPORTS; i < N_GIVEN && !PyErr_Occurred(); i++)
-		given[i] = take_value(&in);
+	struct gb_py_met met = {0};
+	for (int i = IMPORTS; i < SETTINGS && !PyErr_Occurred(); i++)
+		given[i] = gb_py_decode_root(&in, &met);
+	gb_py_met_finish(&met);
+	if (!PyErr_Occurred())
+		given[SETTINGS] = gb_py_decode_root(&in, &met);
+	gb_py_met_finish(&met);
 	for (int i = 0; i < N_GIVEN; i++)
 		if (!given[i])
 			return false;

@@ -495,6 +495,12 @@ class Reader {
 		return this.takeText(this.argument);
 	}
 
+	// An object or array that has no number, as a job brings them.
+	root() {
+		this.head();
+		return this.major === 4 ? this.fillArray([], this.argument) : this.fillObject({}, this.argument);
+	}
+
 	// A graph of its own.
 	graph() {
 		this.met = [];
@@ -552,7 +558,10 @@ class Reader {
 	}
 
 	array(n) {
-		const array = this.keep([]);
+		return this.fillArray(this.keep([]), n);
+	}
+
+	fillArray(array, n) {
 		for (let i = 0; i < n; i++) {
 			if (this.bytes[this.at] === (0xe0 | SIMPLE.HOLE))
 				this.at++;
@@ -564,7 +573,10 @@ class Reader {
 	}
 
 	object(n) {
-		const object = this.keep({});
+		return this.fillObject(this.keep({}), n);
+	}
+
+	fillObject(object, n) {
 		for (let i = 0; i < n; i++) {
 			const key = this.text(), value = this.value();
 			if (key === '__proto__')

@@ -15,9 +15,10 @@ function readJob(reader) {
 		job.modules.set(name, reader.text());
 	}
 	reader.bridge.open(job);
-	job.imports = reader.graph();
-	job.globals = reader.graph();
-	job.args = reader.graph();
+	// One graph: what is in several of them is one value.
+	job.imports = reader.root();
+	job.globals = reader.root();
+	job.args = reader.root();
 	job.settings = reader.graph();
 	if (job.flags & FLAG.REPORT)
 		job.globals.report = reader.bridge.hostFunction(REPORT, 'report');
