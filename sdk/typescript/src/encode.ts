@@ -106,7 +106,7 @@ export class Encoder {
       case 'object':
         return value === null ? setKey(holder, key, null) : this.#putObject(holder, key, value, depth);
       default:
-        this.#refuse(`a ${typeof value} cannot cross into the sandbox`);
+        this.#refuse(`a ${typeof value} cannot cross`);
     }
   }
 
@@ -155,7 +155,7 @@ export class Encoder {
   }
 
   #putPlain(holder: Holder, key: Key, object: object, depth: number): void {
-    if (!isPlain(object)) this.#refuse(`${describe(object)} cannot cross into the sandbox`);
+    if (!isPlain(object)) this.#refuse(`${describe(object)} cannot cross`);
     const keys = Object.keys(object);
     if (keys.includes('$type')) {
       const below = this.#descend(depth, 3);
@@ -219,7 +219,7 @@ export class Encoder {
     if (Buffer.isBuffer(view)) return setKey(holder, key, { $type: kind, data: base64(view) });
     this.#refuseSubclass(view, kind === 'DataView' ? 2 : 3);
     const { buffer, byteOffset, byteLength } = view;
-    if (!types.isArrayBuffer(buffer)) this.#refuse('a view of a SharedArrayBuffer cannot cross into the sandbox');
+    if (!types.isArrayBuffer(buffer)) this.#refuse('a view of a SharedArrayBuffer cannot cross');
     const bytes = new Uint8Array(buffer, byteOffset, byteLength); // throws if the buffer has been transferred
     const node: JsonObject = { $type: kind };
     setKey(holder, key, node);
@@ -268,7 +268,7 @@ export class Encoder {
   #refuseSubclass(value: object, prototypes: number): void {
     let count = 0;
     for (let at: object | null = value; (at = Object.getPrototypeOf(at) as object | null);) count++;
-    if (count > prototypes) this.#refuse(`${describe(value)} cannot cross into the sandbox`);
+    if (count > prototypes) this.#refuse(`${describe(value)} cannot cross`);
   }
 
   #refuse(why: string): never {

@@ -498,3 +498,31 @@ test('3.5 an array that is the list of arguments may be elsewhere too', async ()
   const options = { execute: { fn: 'f', args }, globals: { args } };
   assert.deepEqual(await valueOf('export const f = (...given) => [given, args]', options), [args, args]);
 });
+
+const ALIKE = {
+  'a class instance': 'new (class Socket {})()',
+  'an object with a prototype': 'Object.create({})',
+  'a subclass of Array': 'new (class List extends Array {})()',
+  'a subclass of Map': 'new (class Names extends Map {})()',
+  'a subclass of Set': 'new (class Names extends Set {})()',
+  'a subclass of Date': 'new (class Day extends Date {})()',
+  'a subclass of RegExp': 'new (class Rule extends RegExp {})("a")',
+  'a subclass of a typed array': 'new (class Vector extends Float64Array {})(1)',
+  'a subclass of ArrayBuffer': 'new (class Memory extends ArrayBuffer {})(1)',
+  'a boxed number': 'new Number(1)',
+  'a weak map': 'new WeakMap()',
+  'a weak reference': 'new WeakRef({})',
+  'a symbol': 'Symbol("s")',
+};
+for (const [name, expression] of Object.entries(ALIKE)) {
+  test(`3.5 ${name} is refused in both directions, in the same words`, async () => {
+    const place = `{ list: [new Map([["k", { "odd key": ${expression} }]])] }`;
+    const value = new Function(`return ${place}`)();
+    let entering;
+    assert.throws(() => runCode('', { globals: { value } }), (error) => (entering = error).name === 'SerializationError');
+    const { error: leaving } = await endsWith('error', `export default ${place}`);
+    assert.equal(leaving.name, 'SerializationError');
+    assert.match(leaving.message, /^result\.list\[0\]\.values\(\)\[0\]\["odd key"\]: an? .* cannot cross$/);
+    assert.equal(leaving.message.replace(/^result/, ''), entering.message.replace(/^globals\.value/, ''));
+  });
+}

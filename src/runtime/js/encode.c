@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,14 @@
 #include "runtime/js/codec.h"
 #include "runtime/wire.h"
 #include "value/identity.h"
+#include "value/json.h"
 
 /* Where in the graph we are; only read when something cannot cross. */
 struct step {
 	const struct step *parent;
 	JSAtom key; /* JS_ATOM_NULL: an index */
 	uint32_t index;
+	const char *list; /* before an index: ".keys()" and ".values()" of a Map or Set; or NULL */
 };
 
 struct encoder {
@@ -41,20 +44,45 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
  * secret is not recognised as one. */
 enum { PATH_MAX_BYTES = 200, KEY_MAX_BYTES = 100 };
 
+static bool is_identifier(struct gb_str key) {
+	for (size_t i = 0; i < key.n; i++) {
+		char c = key.p[i];
+		if (!isalpha((unsigned char)c) && c != '_' && c != '$' && !(i && c >= '0' && c <= '9'))
+			return false;
+	}
+	return key.n > 0;
+}
+
+/* ".a", or "["a b"]" where that is not possible. */
+static void write_key(struct encoder *e, JSAtom atom, struct gb_buf *path) {
+	struct gb_str key;
+	key.p = JS_AtomToCStringLen(e->ctx, &key.n, atom);
+	if (!key.p)
+		return;
+	if (key.n > KEY_MAX_BYTES) {
+		gb_buf_printf(path, ".…");
+	} else if (is_identifier(key)) {
+		gb_buf_printf(path, ".%.*s", GB_STR_ARG(key));
+	} else {
+		gb_buf_append_char(path, '[');
+		gb_json_append_string(path, key);
+		gb_buf_append_char(path, ']');
+	}
+	JS_FreeCString(e->ctx, key.p);
+}
+
 static void write_path(struct encoder *e, const struct step *at, struct gb_buf *path) {
 	if (!at)
 		return;
 	write_path(e, at->parent, path);
 	if (path->len > PATH_MAX_BYTES)
 		return;
-	const char *key = at->key == JS_ATOM_NULL ? NULL : JS_AtomToCString(e->ctx, at->key);
-	if (key)
-		gb_buf_printf(path, ".%s", strlen(key) <= KEY_MAX_BYTES ? key : "…");
+	if (at->key != JS_ATOM_NULL)
+		write_key(e, at->key, path);
 	else
-		gb_buf_printf(path, "[%u]", at->index);
+		gb_buf_printf(path, "%s[%u]", at->list ? at->list : "", at->index);
 	if (path->len > PATH_MAX_BYTES)
 		gb_buf_printf(path, "…");
-	JS_FreeCString(e->ctx, key);
 }
 
 static bool throw_at(struct encoder *e, const struct step *at, const char *what) {
@@ -63,8 +91,7 @@ static bool throw_at(struct encoder *e, const struct step *at, const char *what)
 	gb_buf_init(&message, 4096);
 	gb_buf_printf(&message, "%s", e->root);
 	write_path(e, at, &message);
-	gb_buf_printf(
-	    &message, " cannot %s: %s", e->mode == GB_JS_CLONE ? "be cloned" : "leave the sandbox", what);
+	gb_buf_printf(&message, "%s: %s", e->mode == GB_JS_CLONE ? " cannot be cloned" : "", what);
 	JSValue error = JS_NewError(e->ctx);
 	const char *name = e->mode == GB_JS_CLONE ? "DataCloneError" : "SerializationError";
 	JS_DefinePropertyValueStr(e->ctx, error, "name", JS_NewString(e->ctx, name), hidden);
@@ -103,8 +130,45 @@ static void describe(struct encoder *e, JSValueConst value, char *text, size_t n
 	JS_FreeValue(ctx, name);
 }
 
+/* The name of the class that @value is an instance of; empty if it has none. Guest code may run here. */
+static void class_name(struct encoder *e, JSValueConst value, char *text, size_t n) {
+	JSContext *ctx = e->ctx;
+	JSValue constructor = JS_GetPropertyStr(ctx, value, "constructor");
+	JSValue name =
+	    JS_IsFunction(ctx, constructor) ? JS_GetPropertyStr(ctx, constructor, "name") : JS_UNDEFINED;
+	struct gb_str said = {NULL, 0};
+	if (JS_IsString(name))
+		said.p = JS_ToCStringLen(ctx, &said.n, name);
+	if (JS_HasException(ctx))
+		JS_FreeValue(ctx, JS_GetException(ctx));
+	gb_copy_text(text, n, said);
+	JS_FreeCString(ctx, said.p);
+	JS_FreeValue(ctx, name);
+	JS_FreeValue(ctx, constructor);
+}
+
+/* The words are those that an SDK has for values on their way in: docs/VALUES.md. */
+static bool throw_cannot_cross(struct encoder *e, JSValueConst value, const struct step *at) {
+	char name[100], text[160];
+	if (JS_IsSymbol(value))
+		return throw_at(e, at, "a symbol cannot cross");
+	if (JS_IsProxy(value))
+		return throw_at(e, at, "a proxy cannot cross");
+	if (JS_IsFunction(e->ctx, value))
+		return throw_at(e, at, "a function cannot cross here");
+	if (JS_IsPromise(value))
+		return throw_at(e, at, "a promise cannot cross here");
+	class_name(e, value, name, sizeof name);
+	if (!*name || strcmp(name, "Object") == 0)
+		return throw_at(e, at, "an object with a prototype of its own cannot cross");
+	snprintf(text, sizeof text, "an instance of %s cannot cross", name);
+	return throw_at(e, at, text);
+}
+
 static bool refuse(struct encoder *e, JSValueConst value, const struct step *at) {
 	char text[200];
+	if (e->mode == GB_JS_STRICT || e->mode == GB_JS_BRIDGED)
+		return throw_cannot_cross(e, value, at);
 	describe(e, value, text, sizeof text);
 	/* A name that was cut may end inside a character. */
 	size_t n = strlen(text);
@@ -270,8 +334,11 @@ static bool encode_collection(
 	bool ok = true;
 	for (uint32_t i = 0; i < (uint32_t)n && ok; i++) {
 		JSValue item = JS_GetPropertyUint32(e->ctx, list, i);
-		ok = encode(
-		    e, item, &(struct step){.parent = at, .key = JS_ATOM_NULL, .index = is_map ? i / 2 : i});
+		const struct step step = {.parent = at,
+		    .key = JS_ATOM_NULL,
+		    .index = is_map ? i / 2 : i,
+		    .list = is_map && i % 2 == 0 ? ".keys()" : ".values()"};
+		ok = encode(e, item, &step);
 		JS_FreeValue(e->ctx, item);
 	}
 	JS_FreeValue(e->ctx, list);
@@ -428,12 +495,36 @@ static bool encode_new(struct encoder *e, JSValueConst value, const struct step 
 	return encode_object(e, value, at);
 }
 
+/* @prototypes is how many there are above an instance of the class itself. */
+static bool is_subclass(struct encoder *e, JSValueConst value, unsigned prototypes) {
+	if (e->mode != GB_JS_STRICT && e->mode != GB_JS_BRIDGED)
+		return false;
+	unsigned count = 0;
+	JSValue at = JS_GetPrototype(e->ctx, value);
+	for (; JS_IsObject(at) && ++count <= prototypes;) {
+		JSValue above = JS_GetPrototype(e->ctx, at);
+		JS_FreeValue(e->ctx, at);
+		at = above;
+	}
+	/* A prototype may be a proxy, whose handler may throw. */
+	bool threw = JS_IsException(at);
+	if (threw)
+		JS_FreeValue(e->ctx, JS_GetException(e->ctx));
+	JS_FreeValue(e->ctx, at);
+	return threw || count > prototypes;
+}
+
+/* An error of a subclass crosses as an error that has its name. */
 static bool is_data(struct encoder *e, JSValueConst value) {
+	enum { DIRECT = 2, TYPED_ARRAY = 3 };
 	if (JS_IsProxy(value) || JS_IsFunction(e->ctx, value))
 		return false;
-	return JS_IsArray(value) || JS_GetTypedArrayType(value) >= 0 || JS_IsArrayBuffer(value) ||
-	       JS_IsDataView(value) || JS_IsMap(value) || JS_IsSet(value) || JS_IsDate(value) ||
-	       JS_IsError(value) || JS_IsRegExp(value) || is_plain(e, value);
+	if (JS_GetTypedArrayType(value) >= 0)
+		return !is_subclass(e, value, TYPED_ARRAY);
+	if (JS_IsArray(value) || JS_IsArrayBuffer(value) || JS_IsDataView(value) || JS_IsMap(value) ||
+	    JS_IsSet(value) || JS_IsDate(value) || JS_IsRegExp(value))
+		return !is_subclass(e, value, DIRECT);
+	return JS_IsError(value) || is_plain(e, value);
 }
 
 static bool keep(struct encoder *e, JSValueConst value) {

@@ -31,8 +31,8 @@ def refuse(path, value, why):
         name = kind.__qualname__
         if kind.__module__ not in ("builtins", "__main__"):
             name = f"{kind.__module__}.{name}"
-        why = f"an instance of {name}"
-    raise SerializationError(f"{path} cannot leave the sandbox: {why}")
+        why = f"an instance of {name} cannot cross"
+    raise SerializationError(f"{path}: {why}")
 
 
 def _is_of(value, module, *names):

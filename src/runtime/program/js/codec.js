@@ -193,20 +193,20 @@ class Encoder {
 	fail(what) {
 		let path = this.root;
 		for (const step of this.path) {
-			path += typeof step === 'number' ? `[${step}]` : `.${step.length <= KEY_MAX ? step : '…'}`;
+			path += stepText(step);
 			if (path.length > PATH_MAX) {
 				path += '…';
 				break;
 			}
 		}
-		throw new SerializationError(`${path} cannot leave the sandbox: ${what}`);
+		throw new SerializationError(`${path}: ${what}`);
 	}
 
 	refuse(value) {
 		if (this.mode === LENIENT)
 			this.out.text(describe(value));
 		else
-			this.fail(describe(value));
+			this.fail(cannotCross(value));
 	}
 
 	encode(value) {
@@ -248,7 +248,7 @@ class Encoder {
 	}
 
 	writerOf(value) {
-		if (typeof value === 'function')
+		if (typeof value === 'function' || (this.mode !== LENIENT && isSubclass(value)))
 			return null;
 		if (Array.isArray(value))
 			return this.array;
@@ -317,8 +317,8 @@ class Encoder {
 		this.out.tag(TAG.MAP);
 		this.out.head(5, entries.length);
 		entries.forEach(([key, value], i) => {
-			this.item(i, key);
-			this.item(i, value);
+			this.item({list: '.keys()', index: i}, key);
+			this.item({list: '.values()', index: i}, value);
 		});
 	}
 
@@ -327,7 +327,7 @@ class Encoder {
 		Set.prototype.forEach.call(set, value => values.push(value));
 		this.out.tag(TAG.SET);
 		this.out.head(4, values.length);
-		values.forEach((value, i) => this.item(i, value));
+		values.forEach((value, i) => this.item({list: '.values()', index: i}, value));
 	}
 
 	buffer(buffer) {
@@ -389,6 +389,54 @@ class Encoder {
 
 function isError(value) {
 	return types.isNativeError(value) || (typeof DOMException === 'function' && value instanceof DOMException);
+}
+
+// ".a", or "["a b"]" where that is not possible; "[0]", ".keys()[0]".
+function stepText(step) {
+	if (typeof step === 'number')
+		return `[${step}]`;
+	if (typeof step === 'object')
+		return `${step.list}[${step.index}]`;
+	if (step.length > KEY_MAX)
+		return '.…';
+	return /^[A-Za-z_$][\w$]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+}
+
+// How many prototypes there are above an instance of the class itself; undefined if it is none of these.
+function prototypesOf(value) {
+	if (Array.isArray(value) || types.isArrayBuffer(value) || types.isMap(value) || types.isSet(value) ||
+		types.isDate(value) || types.isRegExp(value) || types.isDataView(value))
+		return 2;
+	// A Buffer is data like the array of bytes that it is made from.
+	return ArrayBuffer.isView(value) ? Buffer.isBuffer(value) ? 4 : 3 : undefined;
+}
+
+function isSubclass(value) {
+	const most = prototypesOf(value);
+	let count = 0;
+	for (let at = value; most !== undefined && count <= most && (at = Object.getPrototypeOf(at)) !== null;)
+		count++;
+	return most !== undefined && count > most;
+}
+
+// In the words that an SDK has for values on their way in: docs/VALUES.md.
+function cannotCross(value) {
+	if (typeof value === 'symbol')
+		return 'a symbol cannot cross';
+	if (types.isProxy(value))
+		return 'a proxy cannot cross';
+	if (typeof value === 'function')
+		return 'a function cannot cross here';
+	if (types.isPromise(value))
+		return 'a promise cannot cross here';
+	try {
+		const {name} = value.constructor;
+		if (typeof name === 'string' && name !== '' && name !== 'Object')
+			return `an instance of ${name.slice(0, 100)} cannot cross`;
+	} catch {
+		// It has no class, or one that cannot be read.
+	}
+	return 'an object with a prototype of its own cannot cross';
 }
 
 // A property as text, or null: anything may be there.
