@@ -122,6 +122,8 @@ struct gb_run_error {
 	const char *specifier;
 	const char *filename;
 	unsigned line, column;
+	/* How long a text is that holds U+0000, and so seems to end there; 0 for all others. */
+	size_t name_bytes, message_bytes, stack_bytes;
 };
 
 enum gb_log_level { GB_LOG_LOG, GB_LOG_INFO, GB_LOG_WARN, GB_LOG_ERROR, GB_LOG_DEBUG };

@@ -126,6 +126,9 @@ static void read_error(const struct gb_value *error, struct gb_run_error *ret) {
 	    .line = whole(error, "line"),
 	    .column = whole(error, "column"),
 	};
+	gb_value_bytes(gb_value_get(error, "name"), &ret->name_bytes);
+	gb_value_bytes(gb_value_get(error, "message"), &ret->message_bytes);
+	gb_value_bytes(gb_value_get(error, "stack"), &ret->stack_bytes);
 }
 
 /* The host has masked what the code says. The code itself is quoted here; false if it should not be. */

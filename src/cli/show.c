@@ -35,19 +35,24 @@ static bool has_secrets(struct gb_filter *filter, struct gb_str text) {
 	return gb_buf_failed(&clean) || !gb_str_eq(gb_buf_str(&clean), text);
 }
 
+/* @n is 0 unless there are zeros in it. */
+static void show_text(const char *text, size_t n) {
+	print_untrusted(stderr, text, n ? n : strlen(text));
+}
+
 static void show_failure(const struct shown *shown, const struct gb_result *result) {
 	const struct gb_run_error *error = &result->error;
 	print_styled(stderr, RED, "%s", gb_status_name(result->status));
 	fputs(": ", stderr);
 	if (result->status == GB_FAILURE || result->status == GB_LINK_ERROR) {
-		print_untrusted(stderr, error->name, strlen(error->name));
+		show_text(error->name, error->name_bytes);
 		fputs(": ", stderr);
 	}
-	print_untrusted(stderr, error->message, strlen(error->message));
+	show_text(error->message, error->message_bytes);
 	fputc('\n', stderr);
 	if (error->line && !(shown->filter && has_secrets(shown->filter, shown->source)))
 		print_excerpt(stderr, shown->source, error->line, error->column);
-	print_untrusted(stderr, error->stack, strlen(error->stack));
+	show_text(error->stack, error->stack_bytes);
 	if (result->status == GB_MEMORY)
 		fputs("hint: --memory gives it more\n", stderr);
 	if (result->timed_out)

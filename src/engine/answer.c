@@ -15,6 +15,7 @@
 #include "runtime/wire.h"
 #include "value/cbor.h"
 #include "value/codec.h"
+#include "value/wtf8.h"
 
 enum { LOG_LEVELS = 5, PATH_BYTES_MAX = 1024 };
 
@@ -50,37 +51,60 @@ static bool read_bool(struct gb_cbor_reader *in, bool *ret) {
 	return true;
 }
 
-/* Text or null; null is the empty text. */
-static bool read_text(struct gb_cbor_reader *in, struct gb_arena *texts, const char **ret) {
+/* Lone surrogates, three bytes each, become U+FFFD, which takes three as well. Of what is not even WTF-8 only
+ * the ASCII is kept. */
+static void make_utf8(char *text, size_t n) {
+	bool is_wtf8 = gb_wtf8_scan(text, n) != GB_WTF8_INVALID;
+	for (size_t i = 0; i < n; i++)
+		if (!is_wtf8 && (uint8_t)text[i] >= 0x80)
+			text[i] = '?';
+		else if (is_wtf8 && (uint8_t)text[i] == 0xed && (uint8_t)text[i + 1] >= 0xa0)
+			memcpy(text + i, "\xef\xbf\xbd", 3);
+}
+
+/* Text or null; null is the empty text. *ret_n, if it is asked for, is the length of a text that holds zeros,
+ * else 0. */
+static bool read_text(struct gb_cbor_reader *in, struct gb_arena *texts, const char **ret, size_t *ret_n) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item))
 		return false;
 	*ret = "";
 	if (item.kind == GB_CBOR_SIMPLE)
 		return item.argument == GB_SIMPLE_NULL;
-	/* With lone surrogates it is tagged bytes, whose form the value decoder would check; here they are
-	 * replaced, since these texts are for people. */
+	/* With lone surrogates it is tagged bytes. They are replaced, since these texts are for people. */
 	bool tagged = item.kind == GB_CBOR_TAG && item.argument == GB_CBOR_WTF8;
 	if (tagged && (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_BYTES))
 		return false;
 	if (!tagged && item.kind != GB_CBOR_TEXT)
 		return false;
 	char *copy = gb_arena_copy(texts, (struct gb_str){(const char *)item.bytes, item.argument});
-	for (size_t i = 0; copy && tagged && i < item.argument; i++)
-		if (copy[i] & 0x80)
-			copy[i] = '?';
+	if (!copy)
+		return false;
+	if (tagged || gb_wtf8_scan(copy, item.argument) == GB_WTF8_INVALID)
+		make_utf8(copy, item.argument);
+	if (ret_n && memchr(copy, '\0', item.argument))
+		*ret_n = item.argument;
 	*ret = copy;
-	return copy != NULL;
+	return true;
 }
 
 static bool read_error(struct gb_cbor_reader *in, struct gb_arena *texts, struct gb_run_error *ret) {
-	const char **fields[GB_WIRE_ERROR_TEXTS] = {
-	    &ret->name, &ret->message, &ret->stack, &ret->code, &ret->specifier, &ret->filename};
+	const struct {
+		const char **text;
+		size_t *n;
+	} fields[GB_WIRE_ERROR_TEXTS] = {
+	    {&ret->name, &ret->name_bytes},
+	    {&ret->message, &ret->message_bytes},
+	    {&ret->stack, &ret->stack_bytes},
+	    {&ret->code, NULL},
+	    {&ret->specifier, NULL},
+	    {&ret->filename, NULL},
+	};
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_ARRAY || item.argument != GB_WIRE_ERROR_FIELDS)
 		return false;
 	for (size_t i = 0; i < GB_COUNT(fields); i++)
-		if (!read_text(in, texts, fields[i]))
+		if (!read_text(in, texts, fields[i].text, fields[i].n))
 			return false;
 	uint64_t line, column;
 	if (!read_number(in, UINT32_MAX, &line) || !read_number(in, UINT32_MAX, &column))

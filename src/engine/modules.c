@@ -34,7 +34,15 @@ static bool check_import(struct gb_str specifier, const struct gb_value *exports
 	if (gb_value_type(exports) != GB_OBJECT)
 		return gb_fail(err, GB_EINVAL, 0, "imports: '%.*s' must be an object of named exports",
 		    (int)specifier.n, specifier.p);
-	return true;
+	/* The engine's names of modules and their exports end at a zero. */
+	bool zero = memchr(specifier.p, '\0', specifier.n);
+	for (size_t i = 0; i < gb_value_count(exports) && !zero; i++) {
+		struct gb_str name = text_of(gb_value_key_at(exports, i));
+		zero = name.n && memchr(name.p, '\0', name.n);
+	}
+	return !zero || gb_fail(err, GB_EINVAL, 0,
+			    "imports: '%.*s' holds the character U+0000, in its name or that of an export",
+			    (int)specifier.n, specifier.p);
 }
 
 /* "./a/b.js": every part a name. */

@@ -91,19 +91,25 @@ static bool write_logs(struct writer *w, const struct gb_result *result) {
 static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
 	write_key(out, "error");
 	gb_buf_append_char(out, '{');
-	write_text(out, "name", error->name);
-	write_text(out, "message", error->message);
 	const struct {
 		const char *key, *text;
-	} optional[] = {
-	    {"code", error->code},
-	    {"stack", error->stack},
-	    {"specifier", error->specifier},
-	    {"filename", error->filename},
+		size_t n; /* 0: it ends with a zero */
+		bool required;
+	} texts[] = {
+	    {"name", error->name, error->name_bytes, true},
+	    {"message", error->message, error->message_bytes, true},
+	    {"code", error->code, 0, false},
+	    {"stack", error->stack, error->stack_bytes, false},
+	    {"specifier", error->specifier, 0, false},
+	    {"filename", error->filename, 0, false},
 	};
-	for (size_t i = 0; i < GB_COUNT(optional); i++)
-		if (*optional[i].text)
-			write_text(out, optional[i].key, optional[i].text);
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		size_t n = texts[i].n ? texts[i].n : strlen(texts[i].text);
+		if (n == 0 && !texts[i].required)
+			continue;
+		write_key(out, texts[i].key);
+		gb_json_append_string(out, (struct gb_str){texts[i].text, n});
+	}
 	if (error->line) {
 		write_key(out, "line");
 		gb_buf_printf(out, "%u,\"column\":%u", error->line, error->column);

@@ -461,6 +461,7 @@ static void rename_interrupted(struct gb_run *run) {
 	run->result.error.name = "TerminatedError";
 	run->result.error.code = by_time ? "timeout" : by_wait ? "awaiting_input" : "interrupted";
 	run->result.error.message = by_wait ? run->awaited : keep_text(run, text);
+	run->result.error.name_bytes = run->result.error.message_bytes = 0;
 }
 
 void gb_run_time_out(struct gb_run *run) {
@@ -529,7 +530,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->reader = &run->own_reader;
 	gb_frame_reader_init(run->reader, largest + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
-	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0};
+	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0, 0, 0, 0};
 	name_run(run);
 	run->values = gb_values_create((output + result + report) * VALUES_FACTOR +
 				       (run->display_left + run->files_left) * 2 + VALUES_SLACK);

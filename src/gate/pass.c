@@ -57,7 +57,7 @@ void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, 
 	va_end(ap);
 	pass->result = (struct gb_result){
 	    .status = GB_DENIED,
-	    .error = {"Denied", kept ? kept : "out of memory", "", code, "", "", 0, 0},
+	    .error = {"Denied", kept ? kept : "out of memory", "", code, "", "", 0, 0, 0, 0, 0},
 	    .stdout_text = "",
 	    .stderr_text = "",
 	    .exit_code = 1,
@@ -139,7 +139,7 @@ static void withhold(struct gb_pass *pass, const struct gb_result *result, const
 	const char *kept = gb_pass_text(pass, why);
 	pass->result = (struct gb_result){
 	    .status = GB_FAILURE,
-	    .error = {"RangeError", kept ? kept : "", "", "result_size", "", "", 0, 0},
+	    .error = {"RangeError", kept ? kept : "", "", "result_size", "", "", 0, 0, 0, 0, 0},
 	    .stdout_text = "",
 	    .stderr_text = "",
 	    .exit_code = 1,

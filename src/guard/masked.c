@@ -153,14 +153,29 @@ static bool may_be_cut(size_t n) {
 }
 
 static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
-	const char **const texts[] = {
-	    &error->name, &error->message, &error->stack, &error->specifier, &error->code, &error->filename};
-	for (size_t i = 0; i < GB_COUNT(texts); i++)
-		if (**texts[i]) {
-			size_t n = strlen(*texts[i]);
-			*texts[i] =
-			    (may_be_cut(n) ? gb_masked_cut_text : gb_masked_text)(masked, *texts[i], n).p;
-		}
+	const struct {
+		const char **text;
+		size_t *n; /* NULL: it ends with a zero */
+	} texts[] = {
+	    {&error->name, &error->name_bytes},
+	    {&error->message, &error->message_bytes},
+	    {&error->stack, &error->stack_bytes},
+	    {&error->specifier, NULL},
+	    {&error->code, NULL},
+	    {&error->filename, NULL},
+	};
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		size_t *n = texts[i].n && *texts[i].n ? texts[i].n : NULL;
+		const char *text = *texts[i].text;
+		if (!*text && !n)
+			continue;
+		size_t length = n ? *n : strlen(text);
+		struct gb_str clean =
+		    (may_be_cut(length) ? gb_masked_cut_text : gb_masked_text)(masked, text, length);
+		*texts[i].text = clean.p;
+		if (n)
+			*n = clean.n;
+	}
 }
 
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
@@ -189,7 +204,7 @@ bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, 
 void gb_masked_tell(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
 	static const struct gb_run_error nothing = {"MaskingError",
 	    "there was no memory to look for secrets in the result, so it is not told", "", "masking", "", "",
-	    0, 0};
+	    0, 0, 0, 0, 0};
 	if (gb_masked_result(masked, result, ret))
 		return;
 	*ret = (struct gb_result){.status = GB_FAILURE,

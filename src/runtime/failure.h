@@ -25,6 +25,7 @@ struct gb_failure {
 	const char *specifier;
 	const char *filename;
 	unsigned line, column;
+	size_t name_bytes, message_bytes, stack_bytes; /* 0: the text ends with a zero */
 };
 
 /* Append a RESULT frame for a failure. */

@@ -129,7 +129,8 @@ void gb_reply_result(
 	instead.stdout_text = instead.stderr_text = "";
 	instead.stdout_bytes = instead.stderr_bytes = 0;
 	instead.truncated = true;
-	instead.error = (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0};
+	instead.error =
+	    (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0, 0, 0, 0};
 	try_result(lines, run, session, &instead, NULL);
 }
 

@@ -114,7 +114,7 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 	const struct gb_result result = {
 	    .status = GB_TERMINATED,
 	    .error = {"TerminatedError", reason ? reason : "terminated by the caller", "", "terminated", "",
-		"", 0, 0},
+		"", 0, 0, 0, 0, 0},
 	};
 	gb_reply_result(&run->client->lines, run->entry.number, "", &result);
 	gb_rpc_forget(run);

@@ -169,7 +169,7 @@ const NOT_BARE = /^(\.{0,2}\/|\.{1,2}$|https?:|file:|data:)/;
 
 const runChecks: Checks<CodeExecutionOptions> = {
   execute: (value, name) => checkFields(value, name, { fn: isString, args: isArray }),
-  imports: (value, name) => checkEach(value, name, isBareSpecifier, isObject),
+  imports: (value, name) => checkEach(value, name, isBareSpecifier, areExports),
   modules: (value, name) => checkEach(value, name, isRelativeSpecifier, isString),
   globals: (value, name) => checkEach(value, name, isName),
   language: (value, name) => isOneOf(value, name, ['javascript', 'typescript']),
@@ -401,6 +401,11 @@ function isBareSpecifier(key: unknown, name: string): void {
   if (key === '' || NOT_BARE.test(key as string)) {
     throw new TypeError(`${name}: must be a bare specifier; relative ones belong to options.modules`);
   }
+  checkText(key, name);
+}
+
+function areExports(value: unknown, name: string): void {
+  checkEach(value, name, checkText);
 }
 
 function isRelativeSpecifier(key: unknown, name: string): void {
@@ -409,6 +414,7 @@ function isRelativeSpecifier(key: unknown, name: string): void {
       `${name}: must be a relative specifier such as './helpers.js'; others belong to options.imports`,
     );
   }
+  checkText(key, name);
 }
 
 function isName(key: unknown, name: string): void {

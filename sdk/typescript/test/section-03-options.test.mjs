@@ -526,3 +526,17 @@ for (const [name, expression] of Object.entries(ALIKE)) {
     assert.equal(leaving.message.replace(/^result/, ''), entering.message.replace(/^globals\.value/, ''));
   });
 }
+
+test('3.5 the name of a function is whole', async () => {
+  for (const name of ['a\0b', 'é'.repeat(300), 'half \ud800', '']) {
+    const f = Object.defineProperty(() => 1, 'name', { value: name });
+    assert.deepEqual(await valueOf('export default [f.name, f()]', { globals: { f } }), [name, 1]);
+  }
+});
+
+test('3.2 names with U+0000 are refused, and not cut', () => {
+  const named = { name: 'TypeError', message: /U\+0000|NUL/ };
+  assert.throws(() => runCode('', { imports: { 'a\0b': { one: 1 } } }), named);
+  assert.throws(() => runCode('', { imports: { a: { 'one\0two': 1 } } }), named);
+  assert.throws(() => runCode('', { modules: { './a\0b.js': '' } }), named);
+});

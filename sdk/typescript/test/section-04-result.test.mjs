@@ -1,7 +1,7 @@
 /* The result: its fields, and every status. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { Glovebox, runCode } from 'glovebox';
+import { Glovebox, run, runCode } from 'glovebox';
 import { endsWith, FOREVER } from './helpers.mjs';
 
 test('4 a success has all its fields', async () => {
@@ -219,4 +219,38 @@ test('4.3 too much of it is cut', async () => {
   await client.close();
   assert.equal(result.status, 'success');
   assert.ok(result.logs.length < 100);
+});
+
+test('4.2 texts with U+0000 are whole', async () => {
+  const { error } = await endsWith('error', "throw Object.assign(new Error('a\\0b'), { name: 'N\\0M', stack: 's\\0t' })");
+  assert.deepEqual([error.name, error.message, error.stack], ['N\0M', 'a\0b', 's\0t']);
+  assert.equal((await endsWith('error', "throw 'a\\0b'")).error.message, 'a\0b');
+  const logged = await endsWith('success', "console.log('a\\0b', { 'k\\0': 1 }, new Error('c\\0d')); export default 'e\\0f'");
+  assert.equal(logged.result, 'e\0f');
+  assert.equal(logged.logs[0].args[0], 'a\0b');
+  assert.deepEqual(logged.logs[0].args[1], { 'k\0': 1 });
+  assert.equal(logged.logs[0].args[2].message, 'c\0d');
+});
+
+for (const [language, source] of [
+  ['python', 'raise ValueError("a\\0b")'],
+  ['node', 'throw new Error("a\\0b")'],
+]) {
+  test(`4.2 texts with U+0000 are whole in ${language}`, async () => {
+    const { status, error } = await run(source, { language });
+    assert.equal(status, 'error');
+    assert.equal(error.message, 'a\0b');
+  });
+}
+
+test('4.2 half of a surrogate pair in a message leaves the rest as it is', async () => {
+  assert.equal((await endsWith('error', "throw new Error('é\\ud800ü')")).error.message, 'é\ufffdü');
+});
+
+test('4.2 a secret behind U+0000 is masked', async () => {
+  const client = new Glovebox();
+  await client.addSecret('WORDS', 'correct horse battery');
+  const { error } = await client.runCode("throw new Error('a\\0correct horse battery')");
+  await client.close();
+  assert.equal(error.message, 'a\0***');
 });

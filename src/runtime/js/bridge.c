@@ -238,7 +238,7 @@ static JSValue call_host(
 
 /* --- what one side has lent to the other --- */
 
-JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name) {
+JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, JSValueConst name) {
 	struct gb_js_bridge *bridge = js->bridge;
 	bool is_new;
 	uint32_t *index = gb_identity_at(&bridge->host_by_id, (const void *)((uintptr_t)id + 1), &is_new);
@@ -248,8 +248,10 @@ JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name) {
 		return JS_DupValue(js->guest, bridge->host[*index].value);
 	*index = bridge->n_host;
 	JSValueConst numbers[] = {JS_NewUint32(js->guest, id), JS_NewUint32(js->guest, bridge->generation)};
-	JSValue function =
-	    JS_NewCFunctionData2(js->guest, call_host, name ? name : "", 0, 0, GB_COUNT(numbers), numbers);
+	JSValue function = JS_NewCFunctionData2(js->guest, call_host, "", 0, 0, GB_COUNT(numbers), numbers);
+	if (JS_IsString(name) && !JS_IsException(function))
+		JS_DefinePropertyValueStr(
+		    js->guest, function, "name", JS_DupValue(js->guest, name), JS_PROP_CONFIGURABLE);
 	uint32_t *back = JS_IsException(function)
 			     ? NULL
 			     : gb_identity_at(&bridge->host_by_value, JS_VALUE_GET_PTR(function), &is_new);

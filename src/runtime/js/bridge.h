@@ -65,8 +65,9 @@ void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, co
  */
 void gb_js_bridge_next_job(struct gb_js *js, struct gb_job *ret_job);
 
-/* The function that a host's id stands for, or a promise that will settle as the host's does. */
-JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, const char *name);
+/* The function that a host's id stands for (@name is a string, or it has none), or a promise that will settle
+ * as the host's does. */
+JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, JSValueConst name);
 JSValue gb_js_bridge_promise(struct gb_js *js, uint32_t id);
 /* What the guest has lent under this id, come back. */
 JSValue gb_js_bridge_own(struct gb_js *js, uint32_t id);

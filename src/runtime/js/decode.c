@@ -308,24 +308,23 @@ static JSValue decode_regexp(struct decoder *d) {
 
 /* A function or promise that was lent: the host's, or our own come back. */
 static JSValue decode_lent(struct decoder *d, bool is_function) {
-	struct gb_cbor_item side, id, name;
+	struct gb_cbor_item side, id;
 	uint64_t n;
 	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != (is_function ? 3 : 2) ||
-	    !gb_cbor_next(d->in, &side) || !gb_cbor_next(d->in, &id) ||
-	    (is_function && !gb_cbor_next(d->in, &name)) || !d->js->bridge)
+	    !gb_cbor_next(d->in, &side) || !gb_cbor_next(d->in, &id) || !d->js->bridge)
 		return malformed(d);
 	uint32_t number = (uint32_t)id.argument;
+	JSValue name = is_function ? decode(d) : JS_UNDEFINED, lent;
+	if (JS_IsException(name))
+		return name;
 	if (side.argument == GB_SANDBOX)
-		return gb_js_bridge_own(d->js, number);
-	if (!is_function)
-		return gb_js_bridge_promise(d->js, number);
-	if (name.kind != GB_CBOR_TEXT)
-		return gb_js_bridge_function(d->js, number, NULL);
-	char text[256];
-	size_t length = name.argument < sizeof text - 1 ? name.argument : sizeof text - 1;
-	memcpy(text, name.bytes, length);
-	text[length] = '\0';
-	return gb_js_bridge_function(d->js, number, text);
+		lent = gb_js_bridge_own(d->js, number);
+	else if (is_function)
+		lent = gb_js_bridge_function(d->js, number, name);
+	else
+		lent = gb_js_bridge_promise(d->js, number);
+	JS_FreeValue(d->ctx, name);
+	return lent;
 }
 
 static JSValue decode_reference(struct decoder *d) {

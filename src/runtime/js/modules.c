@@ -101,6 +101,21 @@ static void throw_syntax_error(struct gb_js *js, const char *name, const struct 
 	JS_Throw(js->guest, thrown);
 }
 
+/* The engine ends names of modules at a zero, and would import another one. */
+static bool refuse_zero(struct gb_js *js, struct gb_js_source *source) {
+	struct gb_js_modules *modules = js->modules;
+	struct gb_ts_error error;
+	struct gb_str specifier;
+	if (!gb_js_source_find_zero(source, &specifier, &error.line, &error.column))
+		return false;
+	/* As it is written, so that it can be seen. */
+	gb_copy_text(modules->specifier, sizeof modules->specifier, specifier);
+	snprintf(error.message, sizeof error.message,
+	    "cannot import '%.100s': a specifier must not hold U+0000", modules->specifier);
+	throw_syntax_error(js, source->name, &error);
+	return true;
+}
+
 static struct gb_js_source *prepare(
     struct gb_js *js, struct gb_job_text text, const char *name, bool is_session) {
 	struct gb_js_modules *modules = js->modules;
@@ -113,7 +128,7 @@ static struct gb_js_source *prepare(
 	}
 	source->is_session = is_session;
 	if (gb_js_source_prepare(source, &error))
-		return source;
+		return refuse_zero(js, source) ? NULL : source;
 	throw_syntax_error(js, name, &error);
 	return NULL;
 }

@@ -29,9 +29,9 @@ static void find_position(const char *stack, char *filename, size_t n, struct gb
 }
 
 /* A property as text, or NULL. Guest code may run here, and may throw. */
-static const char *text_property(JSContext *ctx, JSValueConst object, const char *name) {
+static const char *text_property(JSContext *ctx, JSValueConst object, const char *name, size_t *ret_n) {
 	JSValue value = JS_IsObject(object) ? JS_GetPropertyStr(ctx, object, name) : JS_UNDEFINED;
-	const char *text = JS_IsString(value) ? JS_ToCString(ctx, value) : NULL;
+	const char *text = JS_IsString(value) ? JS_ToCStringLen(ctx, ret_n, value) : NULL;
 	if (JS_HasException(ctx))
 		JS_FreeValue(ctx, JS_GetException(ctx));
 	JS_FreeValue(ctx, value);
@@ -39,11 +39,11 @@ static const char *text_property(JSContext *ctx, JSValueConst object, const char
 }
 
 /* What was thrown, as text, when it is not an error: anything can be. */
-static const char *text_of(JSContext *ctx, JSValueConst thrown) {
+static const char *text_of(JSContext *ctx, JSValueConst thrown, size_t *ret_n) {
 	JSValue json = JS_UNDEFINED;
 	if (JS_IsObject(thrown) && !JS_IsFunction(ctx, thrown))
 		json = JS_JSONStringify(ctx, thrown, JS_UNDEFINED, JS_UNDEFINED);
-	const char *text = JS_IsString(json) ? JS_ToCString(ctx, json) : JS_ToCString(ctx, thrown);
+	const char *text = JS_ToCStringLen(ctx, ret_n, JS_IsString(json) ? json : thrown);
 	if (JS_HasException(ctx))
 		JS_FreeValue(ctx, JS_GetException(ctx));
 	JS_FreeValue(ctx, json);
@@ -66,17 +66,24 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
     size_t peak_memory, bool truncated) {
 	JSValue thrown = JS_GetException(ctx);
 	bool is_error = JS_IsError(thrown);
-	const char *name = is_error ? text_property(ctx, thrown, "name") : NULL;
-	const char *message = is_error ? text_property(ctx, thrown, "message") : text_of(ctx, thrown);
-	const char *stack = is_error ? text_property(ctx, thrown, "stack") : NULL;
+	size_t n_name = 0, n_message = 0, n_stack = 0;
+	const char *name = is_error ? text_property(ctx, thrown, "name", &n_name) : NULL;
+	const char *message =
+	    is_error ? text_property(ctx, thrown, "message", &n_message) : text_of(ctx, thrown, &n_message);
+	const char *stack = is_error ? text_property(ctx, thrown, "stack", &n_stack) : NULL;
 	gb_auto_buf struct gb_buf mapped;
 	gb_buf_init(&mapped, STACK_MAX);
-	if (stack && js->modules)
+	/* The engine's own holds no zeros: such a stack is the code's, and is told as it is. */
+	bool is_own = stack && !memchr(stack, '\0', n_stack);
+	if (is_own && js->modules)
 		gb_js_source_map_stack(&js->modules->sources, stack, &mapped);
 	struct gb_failure failure = {
 	    .name = name ? name : "Error",
 	    .message = message ? message : "a value that cannot be shown was thrown",
 	    .stack = mapped.len ? gb_buf_c_str(&mapped) : stack,
+	    .name_bytes = name ? n_name : 0,
+	    .message_bytes = message ? n_message : 0,
+	    .stack_bytes = is_own ? 0 : n_stack,
 	};
 	char filename[1024];
 	if (failure.stack)

@@ -225,3 +225,47 @@ bool gb_js_source_find_name(const struct gb_js_sources *sources, const char *mod
 	}
 	return false;
 }
+
+/* The escape that begins at @at, a backslash, stands for U+0000. */
+static bool is_zero_escape(const char *at, const char *end) {
+	struct gb_str rest = {at + 1, (size_t)(end - at - 1)};
+	if (rest.n && rest.p[0] == '0')
+		return rest.n == 1 || !isdigit((unsigned char)rest.p[1]);
+	if (rest.n >= 3 && memcmp(rest.p, "x00", 3) == 0)
+		return true;
+	if (rest.n >= 5 && memcmp(rest.p, "u0000", 5) == 0)
+		return true;
+	if (rest.n < 4 || memcmp(rest.p, "u{0", 3) != 0)
+		return false;
+	size_t zeros = strspn(rest.p + 2, "0");
+	return rest.p[2 + zeros] == '}';
+}
+
+static bool has_zero(struct gb_str literal) {
+	const char *end = literal.p + literal.n;
+	for (const char *at = literal.p; at < end; at++) {
+		if (*at == '\0' || (*at == '\\' && is_zero_escape(at, end)))
+			return true;
+		at += *at == '\\';
+	}
+	return false;
+}
+
+bool gb_js_source_find_zero(
+    struct gb_js_source *source, struct gb_str *ret_specifier, unsigned *ret_line, unsigned *ret_column) {
+	struct gb_job_text text = source->written;
+	if (!memchr(text.p, '\\', text.n) && !memchr(text.p, '\0', text.n))
+		return false; /* as of nearly every source */
+	const struct gb_ts_output *output = imports_of(source);
+	for (size_t i = 0; i < output->n_imports; i++) {
+		const struct gb_ts_import *import = &output->imports[i];
+		if (import->length < 2)
+			continue;
+		*ret_specifier = (struct gb_str){text.p + import->specifier + 1, import->length - 2};
+		if (!has_zero(*ret_specifier))
+			continue;
+		locate(source, import->specifier, ret_line, ret_column);
+		return true;
+	}
+	return false;
+}

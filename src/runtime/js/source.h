@@ -53,6 +53,11 @@ void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *sta
 bool gb_js_source_find_import(const struct gb_js_sources *sources, const char *importer,
     const char *specifier, unsigned *ret_line, unsigned *ret_column);
 
+/* A literal specifier that holds U+0000, written out or as an escape: the engine would take what stands
+ * before it for the whole. *ret_specifier is what stands between the quotes. False if there is none. */
+bool gb_js_source_find_zero(
+    struct gb_js_source *source, struct gb_str *ret_specifier, unsigned *ret_line, unsigned *ret_column);
+
 struct gb_js_place {
 	const char *importer;
 	char specifier[256];

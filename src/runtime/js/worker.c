@@ -289,7 +289,9 @@ static void define_globals(const struct gb_job *job, JSValue globals) {
 	if (job->flags & GB_JOB_REPORT) {
 		if (JS_IsUndefined(globals))
 			globals = JS_NewObject(ctx);
-		JSValue report = gb_js_bridge_function(&worker.js, GB_WIRE_REPORT, "report");
+		JSValue name = JS_NewString(ctx, "report");
+		JSValue report = gb_js_bridge_function(&worker.js, GB_WIRE_REPORT, name);
+		JS_FreeValue(ctx, name);
 		if (JS_DefinePropertyValueStr(ctx, globals, "report", report, JS_PROP_C_W_E) < 0)
 			fail_thrown(GB_WIRE_ERROR, ctx);
 	}

@@ -48,12 +48,19 @@ static PyObject *take_exception(void) {
 	return value;
 }
 
-static const char *text_at(PyObject *description, Py_ssize_t index) {
+static const char *sized_text_at(PyObject *description, Py_ssize_t index, size_t *ret_n) {
 	PyObject *text = PyTuple_GET_ITEM(description, index);
-	const char *bytes = PyUnicode_Check(text) ? PyUnicode_AsUTF8(text) : NULL;
+	Py_ssize_t n = 0;
+	const char *bytes = PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &n) : NULL;
 	if (!bytes)
 		PyErr_Clear();
+	*ret_n = bytes ? (size_t)n : 0;
 	return bytes;
+}
+
+static const char *text_at(PyObject *description, Py_ssize_t index) {
+	size_t n;
+	return sized_text_at(description, index, &n);
 }
 
 static unsigned number_at(PyObject *description, Py_ssize_t index) {
@@ -80,16 +87,16 @@ void gb_py_report_exception(void) {
 		report_failure(memory ? GB_WIRE_MEMORY : GB_WIRE_ERROR, &failure);
 		return;
 	}
-	const struct gb_failure failure = {
-	    .name = text_at(told, NAME),
-	    .message = text_at(told, MESSAGE),
-	    .stack = text_at(told, STACK),
+	struct gb_failure failure = {
 	    .code = text_at(told, CODE),
 	    .specifier = text_at(told, SPECIFIER),
 	    .filename = text_at(told, FILENAME),
 	    .line = number_at(told, LINE),
 	    .column = number_at(told, COLUMN),
 	};
+	failure.name = sized_text_at(told, NAME, &failure.name_bytes);
+	failure.message = sized_text_at(told, MESSAGE, &failure.message_bytes);
+	failure.stack = sized_text_at(told, STACK, &failure.stack_bytes);
 	report_failure((enum gb_wire_status)number_at(told, STATUS), &failure);
 }
 
