@@ -131,6 +131,9 @@ const struct gb_value *gb_value_view_buffer(
 /* The texts of an error (name, message, stack or NULL) or regexp (source, flags, NULL); zero-terminated. A
  * text from the other side may hold zeros: it then seems to end there. */
 const char *gb_value_text(const struct gb_value *value, unsigned index);
+/* What an error from the other side was caused by, and what an AggregateError holds; NULL if it has none. */
+const struct gb_value *gb_value_cause(const struct gb_value *error);
+const struct gb_value *gb_value_errors(const struct gb_value *error);
 /* The number of a function or promise, and whose it is. False if it is neither. */
 bool gb_value_as_callable(const struct gb_value *value, enum gb_side *ret_side, uint32_t *ret_id);
 /* How many elements or entries. */

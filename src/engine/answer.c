@@ -54,12 +54,13 @@ static bool read_bool(struct gb_cbor_reader *in, bool *ret) {
 /* Lone surrogates, three bytes each, become U+FFFD, which takes three as well. Of what is not even WTF-8 only
  * the ASCII is kept. */
 static void make_utf8(char *text, size_t n) {
+	static const char replacement[] = {'\xef', '\xbf', '\xbd'};
 	bool is_wtf8 = gb_wtf8_scan(text, n) != GB_WTF8_INVALID;
 	for (size_t i = 0; i < n; i++)
 		if (!is_wtf8 && (uint8_t)text[i] >= 0x80)
 			text[i] = '?';
 		else if (is_wtf8 && (uint8_t)text[i] == 0xed && (uint8_t)text[i + 1] >= 0xa0)
-			memcpy(text + i, "\xef\xbf\xbd", 3);
+			memcpy(text + i, replacement, sizeof replacement);
 }
 
 /* Text or null; null is the empty text. *ret_n, if it is asked for, is the length of a text that holds zeros,

@@ -202,11 +202,15 @@ static struct gb_value *copy_buffer(struct walk *w, const struct gb_value *value
 	return made;
 }
 
+/* Parts of an error are left empty: they may hold the error, so they are copied once it is remembered. */
 static struct gb_value *copy_texts(struct walk *w, const struct gb_value *value) {
 	struct gb_value *texts[GB_TEXTS] = {0};
-	for (unsigned i = 0; i < GB_TEXTS; i++)
-		if (value->texts[i] && !(texts[i] = copy_string(w, value->texts[i])))
+	for (unsigned i = 0; i < GB_TEXTS; i++) {
+		const struct gb_value *text = value->texts[i];
+		if (text &&
+		    !(texts[i] = text->type == GB_ARRAY ? gb_value_array(w->pool) : copy_string(w, text)))
 			return NULL;
+	}
 	return gb_value_texts(w->pool, (enum gb_type)value->type, texts);
 }
 
@@ -294,6 +298,12 @@ static bool remember(struct walk *w, uint32_t number, struct gb_value *made) {
 
 /* A container is remembered before what it holds is copied: it may hold itself. */
 static struct gb_value *copy_new(struct walk *w, const struct gb_value *value, uint32_t number) {
+	if (value->type == GB_ERROR && gb_error_has_parts(value)) {
+		struct gb_value *made = copy_texts(w, value);
+		return made && remember(w, number, made) && copy_slots(w, value->texts[2], made->texts[2])
+			   ? made
+			   : NULL;
+	}
 	if (gb_value_is_container(value)) {
 		struct gb_value *made = make_container(w, value);
 		return made && remember(w, number, made) && copy_slots(w, value, made) ? made : NULL;

@@ -54,10 +54,21 @@ const struct gb_value *gb_value_view_buffer(
 	return value->view.buffer;
 }
 
+const struct gb_value *gb_value_cause(const struct gb_value *error) {
+	return error && error->type == GB_ERROR ? gb_error_part(error, GB_ERROR_CAUSE) : NULL;
+}
+
+const struct gb_value *gb_value_errors(const struct gb_value *error) {
+	return error && error->type == GB_ERROR ? gb_error_part(error, GB_ERROR_ERRORS) : NULL;
+}
+
 const char *gb_value_text(const struct gb_value *value, unsigned index) {
 	if (!value || (value->type != GB_ERROR && value->type != GB_REGEXP) || index >= GB_TEXTS)
 		return NULL;
-	return value->texts[index] ? value->texts[index]->bytes.p : NULL;
+	const struct gb_value *text = value->texts[index];
+	if (value->type == GB_ERROR && index == 2)
+		text = gb_error_part(value, GB_ERROR_STACK);
+	return text ? text->bytes.p : NULL;
 }
 
 bool gb_value_as_callable(const struct gb_value *value, enum gb_side *ret_side, uint32_t *ret_id) {

@@ -52,6 +52,9 @@ enum {
 	GB_CBOR_PROMISE = 0x474206,
 };
 
+/* An error with a cause or errors has these behind its texts, a hole for one that it has not. */
+enum { GB_CBOR_ERROR_FIELDS = 5 };
+
 enum gb_cbor_kind {
 	GB_CBOR_UNSIGNED,
 	GB_CBOR_NEGATIVE,

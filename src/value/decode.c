@@ -221,13 +221,33 @@ static struct gb_value *decode_view(struct decoder *d, const uint8_t *at) {
 	return d->met[number] = made(d, gb_value_view(d->pool, kind, buffer, fields[2], fields[3]));
 }
 
+/* The cause and the errors of @error, which has its number: they may hold it. */
+static struct gb_value *decode_parts(
+    struct decoder *d, struct gb_value *error, struct gb_value *parts, const uint8_t *at) {
+	if (!error || !enter(d, at))
+		return NULL;
+	for (enum gb_error_part part = GB_ERROR_CAUSE; part < GB_ERROR_PARTS; part++) {
+		struct gb_value *item = decode(d, true);
+		if (!item)
+			return NULL;
+		if (!gb_value_push(parts, item))
+			return out_of_memory(d);
+	}
+	d->depth--;
+	if (parts->list.slots[GB_ERROR_CAUSE]->type == GB_HOLE &&
+	    parts->list.slots[GB_ERROR_ERRORS]->type == GB_HOLE)
+		return wrong(d, at, "error without the parts that it announces");
+	return error;
+}
+
 static struct gb_value *decode_texts(
     struct decoder *d, enum gb_type type, unsigned count, const uint8_t *at) {
 	struct gb_value *texts[GB_TEXTS] = {NULL};
 	uint64_t given = 0;
 	if (!expect(d, GB_CBOR_ARRAY, "malformed error or regexp", &given))
 		return NULL;
-	if (given != count)
+	bool more = type == GB_ERROR && given == GB_CBOR_ERROR_FIELDS;
+	if (given != count && !more)
 		return wrong(d, at, "malformed error or regexp");
 	for (unsigned i = 0; i < count; i++) {
 		texts[i] = decode(d, false);
@@ -238,7 +258,13 @@ static struct gb_value *decode_texts(
 		else if (texts[i]->type != GB_STRING)
 			return wrong(d, at, "malformed error or regexp");
 	}
-	return numbered(d, gb_value_texts(d->pool, type, texts));
+	struct gb_value *parts = more ? gb_value_array(d->pool) : NULL;
+	if (!more)
+		return numbered(d, gb_value_texts(d->pool, type, texts));
+	if (!parts || !gb_value_push(parts, texts[2] ? texts[2] : gb_value_hole(d->pool)))
+		return out_of_memory(d);
+	texts[2] = parts;
+	return decode_parts(d, numbered(d, gb_value_texts(d->pool, type, texts)), parts, at);
 }
 
 static struct gb_value *decode_callable(struct decoder *d, enum gb_type type, const uint8_t *at) {

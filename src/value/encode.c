@@ -49,15 +49,32 @@ static bool encode_slots(struct encoder *e, const struct gb_value *value) {
 	return true;
 }
 
-static void encode_texts(struct encoder *e, const struct gb_value *value, unsigned count) {
-	gb_cbor_array(e->out, count);
-	for (unsigned i = 0; i < count; i++) {
-		const struct gb_value *text = value->texts[i];
-		if (text)
-			gb_cbor_string(e->out, text->bytes.p, text->bytes.n);
-		else
-			gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+static void encode_text(struct encoder *e, const struct gb_value *text) {
+	if (text)
+		gb_cbor_string(e->out, text->bytes.p, text->bytes.n);
+	else
+		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+}
+
+static bool encode_error(struct encoder *e, const struct gb_value *error) {
+	bool more = gb_error_has_parts(error);
+	gb_cbor_tag(e->out, GB_CBOR_ERROR);
+	gb_cbor_array(e->out, more ? GB_CBOR_ERROR_FIELDS : GB_TEXTS);
+	encode_text(e, error->texts[0]);
+	encode_text(e, error->texts[1]);
+	encode_text(e, gb_error_part(error, GB_ERROR_STACK));
+	if (e->depth == GB_DECODE_LIMITS_DEFAULT.max_depth)
+		return gb_fail(e->err, GB_ELIMIT, 0, "value is nested deeper than %u levels", e->depth);
+	e->depth++;
+	for (enum gb_error_part part = GB_ERROR_CAUSE; more && part < GB_ERROR_PARTS; part++) {
+		const struct gb_value *item = gb_error_part(error, part);
+		if (!item)
+			gb_cbor_simple(e->out, GB_SIMPLE_HOLE);
+		else if (!encode(e, item))
+			return false;
 	}
+	e->depth--;
+	return true;
 }
 
 static bool encode_view(struct encoder *e, const struct gb_value *value) {
@@ -97,12 +114,12 @@ static bool encode_new(struct encoder *e, const struct gb_value *value) {
 	case GB_VIEW:
 		return encode_view(e, value);
 	case GB_ERROR:
-		gb_cbor_tag(out, GB_CBOR_ERROR);
-		encode_texts(e, value, 3);
-		return true;
+		return encode_error(e, value);
 	default:
 		gb_cbor_tag(out, GB_CBOR_REGEXP);
-		encode_texts(e, value, 2);
+		gb_cbor_array(out, 2);
+		encode_text(e, value->texts[0]);
+		encode_text(e, value->texts[1]);
 		return true;
 	}
 }

@@ -131,7 +131,7 @@ static void put_date(struct gb_page *page, double milliseconds) {
 }
 
 static void put_error(struct gb_page *page, const struct gb_value *value) {
-	const struct gb_value *stack = value->texts[2];
+	const struct gb_value *stack = gb_error_part(value, GB_ERROR_STACK);
 	if (stack && stack->bytes.n) {
 		gb_inspect_string(page, stack->bytes, GB_INSPECT_LINES);
 		return;

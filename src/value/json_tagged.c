@@ -6,10 +6,11 @@
 #include "value/repr.h"
 #include "value/text.h"
 
-enum { MAX_FIELDS = 4 };
+enum { MAX_FIELDS = 5 };
 
 #define TYPE(type)   (1u << (type))
 #define HAS_IDENTITY (TYPE(GB_REGEXP + 1) - TYPE(GB_ARRAY))
+#define ANYTHING     (~TYPE(GB_HOLE))
 #define MAX_SAFE     0x1fffffffffffffp0
 
 struct field {
@@ -191,7 +192,21 @@ static struct gb_value *make_view(struct making *m) {
 }
 
 static struct gb_value *make_error(struct making *m) {
-	return made(m, gb_value_texts(m->r->pool, GB_ERROR, m->fields));
+	enum { STACK = 2, CAUSE, ERRORS };
+	struct gb_value *texts[GB_TEXTS] = {m->fields[0], m->fields[1], m->fields[STACK]};
+	if (!m->fields[CAUSE] && !m->fields[ERRORS])
+		return made(m, gb_value_texts(m->r->pool, GB_ERROR, texts));
+	struct gb_value *parts = texts[2] = made(m, gb_value_array(m->r->pool));
+	bool pending = false;
+	for (unsigned i = STACK; i <= ERRORS && parts; i++) {
+		struct gb_value *part = m->fields[i] ? m->fields[i] : gb_value_hole(m->r->pool);
+		pending |= part && part->type == GB_JSON_PENDING;
+		if (!gb_value_push(parts, part))
+			return gb_json_fail_memory(m->r);
+	}
+	if (!parts || (pending && !gb_json_note_unresolved(m->r, parts)))
+		return NULL;
+	return made(m, gb_value_texts(m->r->pool, GB_ERROR, texts));
 }
 
 static struct gb_value *make_regexp(struct making *m) {
@@ -297,7 +312,8 @@ static const struct tagged table[] = {
 	{"Object",	make_object,	{{"entries", TYPE(GB_ARRAY), false}}},
 	{"ArrayBuffer",	make_buffer,	{{"data", TYPE(GB_STRING), false}}},
 	{"Error",	make_error,	{{"name", TYPE(GB_STRING), false}, {"message", TYPE(GB_STRING), false},
-					 {"stack", TYPE(GB_STRING), true}}},
+					 {"stack", TYPE(GB_STRING), true}, {"cause", ANYTHING, true},
+					 {"errors", ANYTHING, true}}},
 	{"RegExp",	make_regexp,	{{"source", TYPE(GB_STRING), false}, {"flags", TYPE(GB_STRING), false}}},
 	{"function",	make_function,	{{"id", TYPE(GB_NUMBER), false}, {"owner", TYPE(GB_STRING), true},
 					 {"name", TYPE(GB_STRING), true}}},

@@ -48,6 +48,9 @@ static void count(struct writer *w, const struct gb_value *value) {
 	enter(w);
 	if (value->type == GB_VIEW)
 		count(w, value->view.buffer);
+	else if (value->type == GB_ERROR && gb_error_has_parts(value))
+		for (size_t i = 0; i < value->texts[2]->list.used; i++)
+			count(w, value->texts[2]->list.slots[i]);
 	else if (gb_value_is_container(value))
 		for (size_t i = 0; i < value->list.used; i++)
 			count(w, value->list.slots[i]);
@@ -209,13 +212,25 @@ static void write_view(struct writer *w, const struct gb_value *value) {
 	end(w, '}');
 }
 
-static void write_texts(struct writer *w, const struct gb_value *value) {
-	static const char *const names[2][GB_TEXTS] = {{"name", "message", "stack"}, {"source", "flags"}};
-	bool is_regexp = value->type == GB_REGEXP;
-	begin_tagged(w, is_regexp ? "RegExp" : "Error");
-	for (unsigned i = 0; i < GB_TEXTS; i++)
-		if (value->texts[i])
-			write_text_field(w, names[is_regexp][i], value->texts[i]->bytes);
+static void write_error(struct writer *w, const struct gb_value *value) {
+	static const char *const names[GB_ERROR_PARTS] = {"stack", "cause", "errors"};
+	begin_tagged(w, "Error");
+	write_text_field(w, "name", value->texts[0]->bytes);
+	write_text_field(w, "message", value->texts[1]->bytes);
+	for (enum gb_error_part part = GB_ERROR_STACK; part < GB_ERROR_PARTS; part++) {
+		const struct gb_value *item = gb_error_part(value, part);
+		if (!item)
+			continue;
+		begin_field(w, gb_str_from(names[part]));
+		write_value(w, item);
+	}
+	end(w, '}');
+}
+
+static void write_regexp(struct writer *w, const struct gb_value *value) {
+	begin_tagged(w, "RegExp");
+	write_text_field(w, "source", value->texts[0]->bytes);
+	write_text_field(w, "flags", value->texts[1]->bytes);
 	end(w, '}');
 }
 
@@ -250,8 +265,11 @@ static void write_contents(struct writer *w, const struct gb_value *value) {
 	case GB_VIEW:
 		write_view(w, value);
 		return;
+	case GB_ERROR:
+		write_error(w, value);
+		return;
 	default:
-		write_texts(w, value);
+		write_regexp(w, value);
 	}
 }
 

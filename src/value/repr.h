@@ -28,7 +28,9 @@ struct gb_value {
 		double number;        /* number, date */
 		struct gb_str bytes;  /* string, bigint, buffer: they follow the value in memory */
 		struct gb_slots list; /* array, object, map, set */
-		struct gb_value *texts[GB_TEXTS]; /* error, regexp: strings; the last may be NULL */
+		/* Error, regexp: strings; the last may be NULL. An error that has a cause or errors has an
+		 * array instead of its stack: see gb_error_part. */
+		struct gb_value *texts[GB_TEXTS];
 		struct {
 			struct gb_value *buffer;
 			size_t offset;
@@ -59,6 +61,20 @@ static inline bool gb_value_is_container(const struct gb_value *value) {
 	return value->type >= GB_ARRAY && value->type <= GB_SET;
 }
 
+enum gb_error_part { GB_ERROR_STACK, GB_ERROR_CAUSE, GB_ERROR_ERRORS, GB_ERROR_PARTS };
+
+static inline bool gb_error_has_parts(const struct gb_value *error) {
+	return error->texts[2] && error->texts[2]->type == GB_ARRAY;
+}
+
+/* NULL if it has none. */
+static inline const struct gb_value *gb_error_part(const struct gb_value *error, enum gb_error_part part) {
+	if (!gb_error_has_parts(error))
+		return part == GB_ERROR_STACK ? error->texts[2] : NULL;
+	const struct gb_slots *parts = &error->texts[2]->list;
+	return part < parts->used && parts->slots[part]->type != GB_HOLE ? parts->slots[part] : NULL;
+}
+
 /* A string that is known to be UTF-8. */
 struct gb_value *gb_value_utf8(struct gb_values *pool, const char *bytes, size_t n);
 /* Whether a view of this kind, offset and length can be made over @buffer. */
@@ -67,7 +83,8 @@ bool gb_view_fits(uint64_t kind, const struct gb_value *buffer, uint64_t offset,
 bool gb_value_reserve(struct gb_value *container, size_t slots);
 /* The bigint -1 - @magnitude, which has no leading zero. */
 struct gb_value *gb_value_bigint_below(struct gb_values *pool, const uint8_t *magnitude, size_t n);
-/* An error or regexp from strings of the pool, which it keeps. */
+/* An error or regexp from strings of the pool, which it keeps. The last of an error may be an array, to which
+ * its parts are pushed, a hole for one that it has not. */
 struct gb_value *gb_value_texts(
     struct gb_values *pool, enum gb_type type, struct gb_value *const texts[GB_TEXTS]);
 

@@ -223,7 +223,8 @@ struct gb_value *gb_value_texts(
 	if (!texts[0] || !texts[1])
 		return fail(pool);
 	for (unsigned i = 0; i < GB_TEXTS; i++)
-		if (texts[i] && texts[i]->type != GB_STRING)
+		if (texts[i] && texts[i]->type != GB_STRING &&
+		    !(i == 2 && type == GB_ERROR && texts[i]->type == GB_ARRAY))
 			return fail(pool);
 	struct gb_value *value = make(pool, type);
 	if (value)

@@ -1,5 +1,5 @@
 import { Decoder, type Importer } from './decode.js';
-import { encodeError, Encoder, isError, type Exporter } from './encode.js';
+import { Encoder, type Exporter } from './encode.js';
 import { GloveboxError, messageOf, SerializationError } from './errors.js';
 import type { AnswerMessage, CallMessage, Json, JsonObject, Outgoing } from './protocol.js';
 
@@ -179,8 +179,7 @@ export class Bridge implements Exporter, Importer {
 
   #answerThrow(call: number, thrown: unknown): void {
     try {
-      if (isError(thrown)) this.#sendIfRunning({ type: 'answer', call, throw: encodeError(thrown) });
-      else this.#sendValue({ type: 'answer', call }, 'throw', thrown);
+      this.#sendValue({ type: 'answer', call }, 'throw', thrown);
     } catch (error) {
       // Not cut: half a secret is not recognised as one by the filter that masks what the code prints.
       const text = messageOf(error);

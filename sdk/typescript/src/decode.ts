@@ -72,6 +72,8 @@ export class Decoder {
         return this.#map(list(json, 'entries'), depth, id);
       case 'Set':
         return this.#set(list(json, 'values'), depth, id);
+      case 'Error':
+        return this.#error(json, depth, id);
       case 'shared':
         return this.#sharedValue(whole(json, 'id'), json.value!, depth);
       case 'ref':
@@ -91,8 +93,6 @@ export class Decoder {
         return new Date(json.value === null ? NaN : text(json, 'value'));
       case 'ArrayBuffer':
         return decodeBytes(text(json, 'data'));
-      case 'Error':
-        return decodeError(text(json, 'name'), text(json, 'message'), json.stack);
       case 'RegExp':
         return decodeRegExp(text(json, 'source'), text(json, 'flags'));
       default:
@@ -132,6 +132,13 @@ export class Decoder {
     const set = this.#keep(id, new Set<unknown>());
     for (const value of values) set.add(this.#value(value, depth + 1));
     return set;
+  }
+
+  #error(json: JsonObject, depth: number, id?: number): Error {
+    const error = this.#keep(id, decodeError(text(json, 'name'), text(json, 'message'), json.stack));
+    if (json.cause !== undefined) hide(error, 'cause', this.#value(json.cause, depth + 1));
+    if (json.errors !== undefined) hide(error, 'errors', this.#value(json.errors, depth + 1));
+    return error;
   }
 
   #view(json: JsonObject, depth: number): ArrayBufferView {
@@ -214,14 +221,14 @@ function makeView(View: ViewClass, ...args: ConstructorParameters<ViewClass>): A
 
 /** The stack is the sandbox's, or none: the host's own would only mislead. It begins with the message, as here. */
 function decodeError(name: string, message: string, stack: Json | undefined): Error {
-  const error = new (ERRORS.get(name) ?? Error)(message);
+  const error = name === 'AggregateError' ? new AggregateError([], message) : new (ERRORS.get(name) ?? Error)(message);
   if (error.name !== name) hide(error, 'name', name);
   const heading = `${name}: ${message}`;
   hide(error, 'stack', typeof stack === 'string' ? `${heading}\n${stack}` : heading);
   return error;
 }
 
-function hide(error: Error, key: string, value: string): void {
+function hide(error: Error, key: string, value: unknown): void {
   Object.defineProperty(error, key, { value, enumerable: false, configurable: true, writable: true });
 }
 

@@ -37,6 +37,8 @@ const MAX_DEPTH = 500;
 const MAX_BRACKETS = 990;
 /** Values in one line that every Glovebox reads. */
 const MAX_VALUES = 4_194_304;
+/** A chain of causes is cut here. */
+const MAX_CAUSES = 32;
 /** From here on bigints are written in hexadecimal. */
 const LONG_BIGINT = 1n << 32768n;
 
@@ -52,6 +54,8 @@ export class Encoder {
   #values = 0;
   #shared = 0;
   #deepest = 0;
+  /** Of errors, within each other. */
+  #causes = 0;
 
   /** Without an exporter functions and promises cannot be put. */
   constructor(exporter?: Exporter) {
@@ -101,7 +105,7 @@ export class Encoder {
       case 'bigint':
         return setKey(holder, key, { $type: 'bigint', value: encodeBigint(value) });
       case 'function':
-        if (!this.#exporter) this.#refuse('a function cannot cross here');
+        if (!this.#exporter || this.#causes > 0) this.#refuse('a function cannot cross here');
         return setKey(holder, key, this.#exporter.exportFunction(value));
       case 'object':
         return value === null ? setKey(holder, key, null) : this.#putObject(holder, key, value, depth);
@@ -123,12 +127,12 @@ export class Encoder {
     if (types.isSet(value)) return this.#putSet(holder, key, value, depth);
     if (types.isDate(value)) return this.#putDate(holder, key, value);
     if (types.isRegExp(value)) return this.#putRegExp(holder, key, value);
-    if (isError(value)) return setKey(holder, key, encodeError(value));
+    if (isError(value)) return this.#putError(holder, key, value, depth);
     this.#putPlain(holder, key, value, depth);
   }
 
   #putPromise(holder: Holder, key: Key, promise: Promise<unknown>): void {
-    if (!this.#exporter) this.#refuse('a promise cannot cross here');
+    if (!this.#exporter || this.#causes > 0) this.#refuse('a promise cannot cross here');
     setKey(holder, key, this.#exporter.exportPromise(promise));
   }
 
@@ -205,6 +209,35 @@ export class Encoder {
     setKey(holder, key, { $type: 'Date', value: Number.isNaN(time) ? null : new Date(time).toISOString() });
   }
 
+  /** What its cause or errors hold that cannot cross is described by a text: it must not be lost for that. */
+  #putError(holder: Holder, key: Key, error: Error, depth: number): void {
+    const node: JsonObject = encodeError(error);
+    setKey(holder, key, node);
+    if (this.#causes === MAX_CAUSES) return;
+    const below = this.#descend(depth, 1);
+    this.#causes++;
+    for (const part of ['cause', 'errors'] as const) {
+      const property = Object.getOwnPropertyDescriptor(error, part);
+      if (!property || !('value' in property) || (part === 'errors' && !Array.isArray(property.value))) continue;
+      this.#putLeniently(node, part, property.value, below);
+    }
+    this.#causes--;
+  }
+
+  #putLeniently(holder: Holder, key: Key, value: unknown, depth: number): void {
+    const path = this.#path.length;
+    const causes = this.#causes;
+    try {
+      this.#put(holder, key, value, depth);
+    } catch (thrown) {
+      if (!(thrown instanceof SerializationError)) throw thrown;
+      if (typeof value === 'object' && value !== null) this.#met.delete(value);
+      this.#path.length = path;
+      this.#causes = causes;
+      setKey(holder, key, typeof value === 'object' && value !== null ? `[${describe(value)}]` : `[${typeof value}]`);
+    }
+  }
+
   #putRegExp(holder: Holder, key: Key, regexp: RegExp): void {
     this.#refuseSubclass(regexp, 2);
     setKey(holder, key, { $type: 'RegExp', source: regexp.source, flags: regexp.flags });
@@ -253,7 +286,9 @@ export class Encoder {
   /** Puts what is at `from[at]`. */
   #putStep(holder: Holder, key: Key, from: object, at: Key, step: Step, depth: number): void {
     this.#path.push(step); // before reading: a getter that throws is named
-    this.#put(holder, key, (from as Record<Key, unknown>)[at], depth);
+    const value = (from as Record<Key, unknown>)[at];
+    if (this.#causes > 0) this.#putLeniently(holder, key, value, depth);
+    else this.#put(holder, key, value, depth);
     this.#path.pop();
   }
 
@@ -277,11 +312,11 @@ export class Encoder {
 }
 
 /** What is thrown crosses without its stack, which would tell about the host. */
-export function encodeError(error: Error): JsonObject {
+function encodeError(error: Error): JsonObject {
   return { $type: 'Error', name: textOf(error, 'name') ?? 'Error', message: textOf(error, 'message') ?? '' };
 }
 
-export function isError(value: unknown): value is Error {
+function isError(value: unknown): value is Error {
   return types.isNativeError(value) || value instanceof Error;
 }
 

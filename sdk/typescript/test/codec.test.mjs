@@ -246,7 +246,7 @@ test('errors cross with name and message, never with our stack', () => {
   assert.equal(form(new TypeError('no')), '{"$type":"Error","name":"TypeError","message":"no"}');
   assert.equal(form(new OurError('b')), '{"$type":"Error","name":"OurError","message":"b"}');
   assert.equal(form(own), '{"$type":"Error","name":"Error","message":""}');
-  assert.equal(form(new AggregateError([1], 'all')), '{"$type":"Error","name":"AggregateError","message":"all"}');
+  assert.equal(form(new AggregateError([1], 'all')), '{"$type":"Error","name":"AggregateError","message":"all","errors":[1]}');
   assert.equal(form(new DOMException('gone', 'AbortError')), '{"$type":"Error","name":"AbortError","message":"gone"}');
 });
 

@@ -1,7 +1,7 @@
 /* Options: what each of them does. What is wrong with them is in options.test.mjs. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { runCode } from 'glovebox';
+import { Glovebox, runCode } from 'glovebox';
 import { endsWith, typesReason, valueOf } from './helpers.mjs';
 
 const noTypes = await typesReason();
@@ -539,4 +539,46 @@ test('3.2 names with U+0000 are refused, and not cut', () => {
   assert.throws(() => runCode('', { imports: { 'a\0b': { one: 1 } } }), named);
   assert.throws(() => runCode('', { imports: { a: { 'one\0two': 1 } } }), named);
   assert.throws(() => runCode('', { modules: { './a\0b.js': '' } }), named);
+});
+
+test('3.5 causes and errors of errors cross in both directions', async () => {
+  const loop = new RangeError('l');
+  loop.cause = loop;
+  const make = () => {
+    const all = new AggregateError([new TypeError('t'), 1], 'all');
+    throw new Error('a', { cause: new SyntaxError('b', { cause: all }) });
+  };
+  const source = `
+    let caught; try { make() } catch (error) { caught = error }
+    const { cause } = caught;
+    const inside = [cause instanceof SyntaxError, cause.cause instanceof AggregateError, cause.cause.errors[0].message,
+      given.cause === given, cause.stack.includes('test.mjs')];
+    export default { inside, caught, given, odd: odd.cause };
+  `;
+  const odd = new Error('o', { cause: { socket: new (class Socket {})(), f() {}, n: 1 } });
+  const { inside, caught, given, odd: described } = await valueOf(source, { globals: { make, given: loop, odd } });
+  assert.deepEqual(inside, [true, true, 't', true, false]);
+  assert.ok(caught.cause instanceof SyntaxError && caught.cause.cause instanceof AggregateError);
+  assert.equal(caught.cause.cause.errors[0].message, 't');
+  assert.equal(caught.cause.cause.errors[1], 1);
+  assert.ok(given instanceof RangeError && given.cause === given);
+  assert.deepEqual(Object.keys(caught), []);
+  assert.deepEqual(described, { socket: '[an instance of Socket]', f: '[function]', n: 1 });
+});
+
+test('3.5 a chain of causes of any length crosses, cut', async () => {
+  let chain = new Error('end');
+  for (let i = 0; i < 5000; i++) chain = new Error(`e${i}`, { cause: chain });
+  const source = 'let n = 0; for (let at = chain; at; at = at.cause) n++; export default n';
+  assert.equal(await valueOf(source, { globals: { chain } }), 33);
+});
+
+test('3.5 a secret in a cause is masked', async () => {
+  const client = new Glovebox();
+  await client.addSecret('WORDS', 'correct horse battery');
+  const source = "const e = new Error('a', { cause: new Error('correct horse battery') }); e.cause.cause = e; export default e";
+  const { result } = await client.runCode(source);
+  await client.close();
+  assert.equal(result.cause.message, '***');
+  assert.equal(result.cause.cause, result);
 });

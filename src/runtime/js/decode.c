@@ -247,6 +247,22 @@ static JSValue decode_view(struct decoder *d) {
 	return view;
 }
 
+/* It has its own errors, and is made with a list of them. */
+static JSValue make_aggregate(struct decoder *d, JSValueConst message) {
+	JSValue none = JS_NewArray(d->ctx);
+	JSValueConst arguments[] = {none, message};
+	JSValue error = JS_CallConstructor(d->ctx, d->js->intrinsics.aggregate_error, 2, arguments);
+	JS_FreeValue(d->ctx, none);
+	return error;
+}
+
+static bool is_aggregate(struct decoder *d, JSValueConst name) {
+	const char *text = JS_ToCString(d->ctx, name);
+	bool is = text && strcmp(text, "AggregateError") == 0;
+	JS_FreeCString(d->ctx, text);
+	return is;
+}
+
 static JSValueConst error_constructor(struct decoder *d, JSValueConst name) {
 	JSValueConst constructor = d->js->intrinsics.error;
 	const char *text = JS_ToCString(d->ctx, name);
@@ -261,10 +277,13 @@ static JSValueConst error_constructor(struct decoder *d, JSValueConst name) {
 static JSValue make_error(struct decoder *d, JSValueConst name, JSValueConst message, JSValueConst stack) {
 	const int hidden = JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE;
 	JSValueConst constructor = error_constructor(d, name);
-	JSValue error = JS_CallConstructor(d->ctx, constructor, 1, &message);
+	bool aggregate = is_aggregate(d, name);
+	JSValue error =
+	    aggregate ? make_aggregate(d, message) : JS_CallConstructor(d->ctx, constructor, 1, &message);
 	if (JS_IsException(error))
 		return error;
-	bool is_plain = JS_VALUE_GET_PTR(constructor) == JS_VALUE_GET_PTR(d->js->intrinsics.error);
+	bool is_plain =
+	    !aggregate && JS_VALUE_GET_PTR(constructor) == JS_VALUE_GET_PTR(d->js->intrinsics.error);
 	if (is_plain)
 		JS_DefinePropertyValueStr(d->ctx, error, "name", JS_DupValue(d->ctx, name), hidden);
 	if (!JS_IsNull(stack))
@@ -272,10 +291,26 @@ static JSValue make_error(struct decoder *d, JSValueConst name, JSValueConst mes
 	return error;
 }
 
+/* Behind the texts of an error; they may hold the error itself. */
+static bool decode_parts(struct decoder *d, JSValueConst error) {
+	static const char *const names[] = {"cause", "errors"};
+	for (size_t i = 0; i < GB_COUNT(names); i++) {
+		if (next_is_hole(d))
+			continue;
+		JSValue part = decode(d);
+		if (JS_IsException(part))
+			return false;
+		JS_DefinePropertyValueStr(
+		    d->ctx, error, names[i], part, JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
+	}
+	return true;
+}
+
 static JSValue decode_error(struct decoder *d) {
 	uint64_t n;
 	uint32_t number = d->met.n;
-	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 3 || !number_value(d, JS_UNDEFINED))
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || (n != 3 && n != GB_CBOR_ERROR_FIELDS) ||
+	    !number_value(d, JS_UNDEFINED))
 		return malformed(d);
 	JSValue name = decode_string(d), message = decode_string(d), stack = decode(d);
 	JSValue error = JS_EXCEPTION;
@@ -287,7 +322,7 @@ static JSValue decode_error(struct decoder *d) {
 	if (JS_IsException(error))
 		return drop(d, error);
 	d->met.list[number] = JS_DupValue(d->ctx, error);
-	return error;
+	return n == 3 || decode_parts(d, error) ? error : drop(d, error);
 }
 
 static JSValue decode_regexp(struct decoder *d) {

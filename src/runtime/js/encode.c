@@ -34,7 +34,11 @@ struct encoder {
 	} * kept;
 	uint32_t n_kept, cap_kept;
 	unsigned depth;
+	unsigned causes; /* of errors, within each other */
 };
+
+/* A chain of causes is cut here. */
+enum { CAUSES_MAX = 32 };
 
 static bool encode(struct encoder *e, JSValueConst value, const struct step *at);
 
@@ -437,13 +441,57 @@ static void encode_error_text(struct encoder *e, JSValueConst error, const char 
 	JS_FreeValue(e->ctx, text);
 }
 
-static bool encode_error(struct encoder *e, JSValueConst error) {
+/* The value of an own property that is not a getter; JS_UNINITIALIZED if there is none. */
+static JSValue own_value(struct encoder *e, JSValueConst object, const char *name) {
+	JSPropertyDescriptor slot;
+	JSAtom atom = JS_NewAtom(e->ctx, name);
+	int found = JS_GetOwnProperty(e->ctx, &slot, object, atom);
+	JS_FreeAtom(e->ctx, atom);
+	if (found < 0)
+		JS_FreeValue(e->ctx, JS_GetException(e->ctx));
+	if (found <= 0)
+		return JS_UNINITIALIZED;
+	JS_FreeValue(e->ctx, slot.getter);
+	JS_FreeValue(e->ctx, slot.setter);
+	if (!(slot.flags & JS_PROP_GETSET))
+		return slot.value;
+	JS_FreeValue(e->ctx, slot.value);
+	return JS_UNINITIALIZED;
+}
+
+/* What cannot cross is described by a text: an error must not be lost for what it carries. */
+static bool encode_part(struct encoder *e, JSValueConst value, const struct step *at) {
+	enum gb_js_encode_mode mode = e->mode;
+	if (JS_VALUE_GET_TAG(value) == JS_TAG_UNINITIALIZED) {
+		gb_cbor_simple(e->out, GB_SIMPLE_HOLE);
+		return true;
+	}
+	e->mode = mode == GB_JS_CLONE ? mode : GB_JS_LENIENT;
+	e->causes++;
+	bool ok = encode(e, value, at);
+	e->causes--;
+	e->mode = mode;
+	return ok;
+}
+
+static bool encode_error(struct encoder *e, JSValueConst error, const struct step *at) {
+	bool end = e->causes == CAUSES_MAX;
+	JSValue cause = end ? JS_UNINITIALIZED : own_value(e, error, "cause");
+	JSValue errors = end ? JS_UNINITIALIZED : own_value(e, error, "errors");
+	if (!JS_IsArray(errors)) {
+		JS_FreeValue(e->ctx, errors);
+		errors = JS_UNINITIALIZED;
+	}
+	bool more = JS_VALUE_GET_TAG(cause) != JS_TAG_UNINITIALIZED || JS_IsArray(errors);
 	gb_cbor_tag(e->out, GB_CBOR_ERROR);
-	gb_cbor_array(e->out, 3);
+	gb_cbor_array(e->out, more ? GB_CBOR_ERROR_FIELDS : 3);
 	encode_error_text(e, error, "name", false);
 	encode_error_text(e, error, "message", false);
 	encode_error_text(e, error, "stack", true);
-	return true;
+	bool ok = !more || (encode_part(e, cause, at) && encode_part(e, errors, at));
+	JS_FreeValue(e->ctx, cause);
+	JS_FreeValue(e->ctx, errors);
+	return ok;
 }
 
 static bool encode_regexp(struct encoder *e, JSValueConst regexp) {
@@ -489,7 +537,7 @@ static bool encode_new(struct encoder *e, JSValueConst value, const struct step 
 	if (JS_IsDate(value))
 		return encode_date(e, value);
 	if (JS_IsError(value))
-		return encode_error(e, value);
+		return encode_error(e, value, at);
 	if (JS_IsRegExp(value))
 		return encode_regexp(e, value);
 	return encode_object(e, value, at);

@@ -52,6 +52,7 @@ void gb_js_take_intrinsics(struct gb_js *js) {
 	    {&own->view_offset, "@DataView.prototype.byteOffset"},
 	    {&own->view_length, "@DataView.prototype.byteLength"},
 	    {&own->typed_array_length, "@Int8Array.__proto__.prototype.length"},
+	    {&own->aggregate_error, "AggregateError"},
 	    {&own->error, "Error"},
 	    {&own->regexp, "RegExp"},
 	    {&own->regexp_source, "@RegExp.prototype.source"},

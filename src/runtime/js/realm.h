@@ -26,6 +26,7 @@ struct gb_js_intrinsics {
 	JSValue bigint, bigint_to_string, bigint_invert;
 	JSValue data_view, view_buffer, view_offset, view_length;
 	JSValue typed_array_length;
+	JSValue aggregate_error;
 	JSValue error, errors[GB_JS_ERRORS]; /* Error, and those that are made from it */
 	JSValue regexp, regexp_source, regexp_flags;
 };

@@ -230,18 +230,33 @@ static PyObject *decode_view(struct decoder *d) {
 	return fill_number(d, number, PyObject_CallFunction(own.make_array, "CO", code, elements));
 }
 
+/* Behind the texts of an error; they may hold the error itself. */
+static bool decode_parts(struct decoder *d, PyObject *error) {
+	gb_auto_py PyObject *cause = decode(d), *errors = cause ? decode(d) : NULL;
+	if (!errors)
+		return false;
+	if (PyExceptionInstance_Check(cause))
+		PyException_SetCause(error, Py_NewRef(cause));
+	return errors == Py_None || PyObject_SetAttrString(error, "errors", errors) == 0;
+}
+
 static PyObject *decode_error(struct decoder *d) {
 	uint64_t n;
 	uint32_t number = d->met.n;
-	if (!decode_count(d, GB_CBOR_ARRAY, &n) || n != 3 || !number_value(d, NULL))
+	if (!decode_count(d, GB_CBOR_ARRAY, &n) || (n != 3 && n != GB_CBOR_ERROR_FIELDS) ||
+	    !number_value(d, NULL))
 		return malformed();
 	gb_auto_py PyObject *name = decode_text(d);
 	gb_auto_py PyObject *message = name ? decode_text(d) : NULL;
 	gb_auto_py PyObject *stack = message ? decode(d) : NULL;
 	if (!stack)
 		return NULL;
-	return fill_number(
-	    d, number, PyObject_CallFunctionObjArgs(own.make_error, name, message, stack, NULL));
+	PyObject *error =
+	    fill_number(d, number, PyObject_CallFunctionObjArgs(own.make_error, name, message, stack, NULL));
+	if (!error || n == 3 || decode_parts(d, error))
+		return error;
+	Py_DECREF(error);
+	return NULL;
 }
 
 static PyObject *decode_regexp(struct decoder *d) {

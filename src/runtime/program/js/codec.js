@@ -10,13 +10,14 @@ const DEPTH_MAX = 500;
 const PATH_MAX = 200;
 // A longer key is left out and not cut: half a secret is not recognised as one.
 const KEY_MAX = 100;
+const CAUSES_MAX = 32; // a chain of causes is cut here
 
 const VIEWS = [
 	'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array',
 	'Float16Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array', 'DataView',
 ];
 const viewName = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
-const ERRORS = {EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError};
+const ERRORS = {AggregateError, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError};
 
 class SerializationError extends Error {
 	get name() {
@@ -188,6 +189,7 @@ class Encoder {
 		this.met = new Map();
 		this.count = 0; // numbers given, more than were met where a Buffer is cut out of its pool
 		this.path = [];
+		this.causes = 0; // of errors, within each other
 	}
 
 	fail(what) {
@@ -360,12 +362,28 @@ class Encoder {
 	}
 
 	error(error) {
+		const parts = this.causes === CAUSES_MAX ? [] : [ownValue(error, 'cause'), ownValue(error, 'errors')];
+		if (parts[1] && !Array.isArray(parts[1].value))
+			parts[1] = null;
+		const more = parts.some(part => part);
 		this.out.tag(TAG.ERROR);
-		this.out.head(4, 3);
+		this.out.head(4, more ? 5 : 3);
 		this.out.text(textProperty(error, 'name') ?? '');
 		this.out.text(textProperty(error, 'message') ?? '');
 		const stack = textProperty(error, 'stack');
 		this.out.textOrNull(stack === null ? null : cleanStack(stack));
+		if (!more)
+			return;
+		// What cannot cross is described by a text: an error must not be lost for what it carries.
+		const {mode} = this;
+		this.mode = LENIENT;
+		this.causes++;
+		this.path.push('cause');
+		for (const part of parts)
+			part ? this.encode(part.value) : this.out.simple(SIMPLE.HOLE);
+		this.path.pop();
+		this.causes--;
+		this.mode = mode;
 	}
 
 	regexp(regexp) {
@@ -437,6 +455,12 @@ function cannotCross(value) {
 		// It has no class, or one that cannot be read.
 	}
 	return 'an object with a prototype of its own cannot cross';
+}
+
+// An own property that is not a getter, or null.
+function ownValue(object, name) {
+	const property = Object.getOwnPropertyDescriptor(object, name);
+	return property && 'value' in property ? property : null;
 }
 
 // A property as text, or null: anything may be there.
@@ -697,15 +721,22 @@ class Reader {
 	// Without a stack of its own it has the one of this place: that of the call which it is the answer to.
 	error() {
 		const number = this.met.push(undefined) - 1;
-		this.expect(4);
+		const more = this.expect(4) === 5;
 		const name = this.text(), message = this.text(), stack = this.text();
 		const make = Object.hasOwn(ERRORS, name) ? ERRORS[name] : Error;
-		const error = new make(message);
+		const error = make === AggregateError ? new AggregateError([], message) : new make(message);
 		if (make === Error)
 			Object.defineProperty(error, 'name', {value: name, writable: true, configurable: true});
 		if (stack !== null)
 			Object.defineProperty(error, 'stack', {value: stack, writable: true, configurable: true});
-		return this.met[number] = error;
+		this.met[number] = error;
+		for (const part of more ? ['cause', 'errors'] : []) {
+			if (this.bytes[this.at] === (0xe0 | SIMPLE.HOLE))
+				this.at++;
+			else
+				Object.defineProperty(error, part, {value: this.value(), writable: true, configurable: true});
+		}
+		return error;
 	}
 
 	regexp() {
