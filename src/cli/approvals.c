@@ -19,7 +19,7 @@ static const struct flag flags[] = {
 };
 
 int approvals_fail(const struct gb_err *err) {
-	complain_untrusted(&command_approvals, err);
+	complain(&command_approvals, "%s", err->message);
 	return err->code == GB_EINVAL || err->code == GB_ELIMIT ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 

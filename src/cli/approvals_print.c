@@ -4,6 +4,7 @@
 #include "cli/approvals.h"
 #include "cli/cells.h"
 #include "cli/listing.h"
+#include "cli/untrusted.h"
 
 enum { LABEL = 14, LINE_MAX_BYTES = 256 << 20, SHORT_ID = 8 };
 
@@ -39,12 +40,12 @@ void approvals_print_standing(const struct gb_standing *standing) {
 	    standing->trusts ? ", and the session is trusted," : "");
 	if (*standing->decider) {
 		fputs(" by ", stdout);
-		print_untrusted(stdout, standing->decider, strlen(standing->decider));
+		print_name(stdout, standing->decider, strlen(standing->decider));
 	}
 	printf(" at %.*s", GB_STR_ARG(at));
 	if (*standing->reason) {
 		fputs(": ", stdout);
-		print_untrusted(stdout, standing->reason, strlen(standing->reason));
+		print_name(stdout, standing->reason, strlen(standing->reason));
 	}
 	putchar('\n');
 }

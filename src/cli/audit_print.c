@@ -5,6 +5,7 @@
 #include "cli/audit.h"
 #include "cli/cells.h"
 #include "cli/cli.h"
+#include "cli/untrusted.h"
 #include "value/json.h"
 #include "value/text.h"
 
@@ -13,8 +14,7 @@ enum {
 };
 
 static int fail(const struct gb_err *err) {
-	/* SQLite may have quoted what the file says. */
-	complain_untrusted(&command_audit, err);
+	complain(&command_audit, "%s", err->message);
 	return EXIT_CODE_FAILED;
 }
 

@@ -10,14 +10,15 @@ void print_cell(enum style style, struct gb_str text, unsigned width) {
 	size_t n = 0;
 	unsigned used = 0;
 	for (size_t i = 0, length; i < text.n && used < width; i += length, used++) {
-		uint32_t code;
-		length = gb_wtf8_decode(text.p + i, &code);
+		struct glyph glyph = glyph_first(text.p + i, text.n - i);
+		char first = text.p[i];
+		length = glyph.bytes;
 		if (used + 1 == width && i + length < text.n)
 			n += gb_wtf8_encode(cell + n, 0x2026); /* … */
-		else if (glyph_deceives(code))
-			cell[n++] = code == '\n' || code == '\t' || code == '\r' ? ' ' : '?';
+		else if (glyph.is_number)
+			cell[n++] = first == '\n' || first == '\t' || first == '\r' ? ' ' : '?';
 		else
-			n += gb_wtf8_encode(cell + n, code);
+			n += (size_t)snprintf(cell + n, sizeof cell - n, "%s", glyph.text);
 	}
 	cell[n] = '\0';
 	print_styled(stdout, style, "%s", cell);

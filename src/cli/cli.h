@@ -52,7 +52,8 @@ enum parsed { PARSED, PARSED_HELP, PARSED_BAD };
 enum parsed parse_flags(
     const struct command *command, int argc, char **argv, flag_handler handler, void *data);
 
-/* "glovebox run: …" on stderr. Returns false, for handlers. */
+/* "glovebox run: …" on stderr, as print_message prints it: parts of it may be untrusted. Returns false, for
+ * handlers. */
 bool complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void print_help(const struct command *command, FILE *to);
@@ -68,15 +69,11 @@ void print_styled(FILE *to, enum style style, const char *format, ...) __attribu
 const char *style_begin(FILE *to, enum style style);
 const char *style_end(FILE *to, enum style style);
 
-/* @s between quotes, as JSON. */
+/* @s between quotes, as JSON; with replacement characters for bytes that are not UTF-8. */
 void print_json_string(FILE *to, const char *s);
 
-/* --- what comes from the code (excerpt.c) --- */
+/* --- source code (excerpt.c); other text of the code is printed by untrusted.h --- */
 
-/* Text that nobody vouches for must not be able to speak to the terminal. */
-void print_untrusted(FILE *to, const char *text, size_t n);
-/* The same in @style. */
-void print_untrusted_styled(FILE *to, enum style style, const char *text, size_t n);
 /* A line of @source with a caret below the column (in bytes). Nothing if it is too long to be read. */
 void print_excerpt(FILE *to, struct gb_str source, unsigned line, unsigned column);
 

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/config.h"
+#include "cli/untrusted.h"
 #include "config/settings.h"
 #include "value/json.h"
 
@@ -89,8 +90,10 @@ static int show_text(const struct gb_config *config) {
 		if (!said || !where)
 			return EXIT_REFUSED;
 		printf("%-31s ", gb_settings[i].name);
-		print_styled(stdout, from->name ? BOLD : PLAIN, "%-20s", said);
-		print_styled(stdout, DIM, "  # %s\n", where);
+		print_name_padded(stdout, from->name ? BOLD : PLAIN, said, 20);
+		fputs("  # ", stdout);
+		print_name_padded(stdout, DIM, where, 0);
+		putchar('\n');
 	}
 	return EXIT_OK;
 }
@@ -224,10 +227,15 @@ static int check(const struct command *self, const struct config_request *reques
 	if (!config)
 		return EXIT_BAD_USE;
 	const char *file = gb_config_file(config), *project = gb_config_project(config);
-	if (file || !project)
-		printf("%s: nothing is wrong with it\n", file ? file : "there is no file");
-	if (project)
-		printf("%s: nothing is wrong with it\n", project);
+	if (file || !project) {
+		const char *name = file ? file : "there is no file";
+		print_name(stdout, name, strlen(name));
+		puts(": nothing is wrong with it");
+	}
+	if (project) {
+		print_name(stdout, project, strlen(project));
+		puts(": nothing is wrong with it");
+	}
 	gb_config_unref(config);
 	return EXIT_OK;
 }
@@ -247,7 +255,8 @@ static int init(const struct command *self, const struct config_request *request
 		complain(self, "write '%s': %s", path, strerror(errno));
 		return EXIT_REFUSED;
 	}
-	printf("%s: written; take away the # of what you want to change\n", path);
+	print_name(stdout, path, strlen(path));
+	puts(": written; take away the # of what you want to change");
 	if (!request->operand)
 		printf("In this folder it is a project file, which may only tighten your own settings; yours "
 		       "are in\n"

@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "cli/cli.h"
 #include "cli/sixel.h"
+#include "cli/untrusted.h"
 #include "value/text.h"
 
 /* The best form first. */
@@ -80,7 +81,7 @@ static bool write_files(const struct gb_result *result, int dir, const char *fol
 		if (!write_below(dir, path, bytes, n, err))
 			return false;
 		fprintf(stderr, "wrote %s/", folder);
-		print_untrusted(stderr, path, n_path);
+		print_name(stderr, path, n_path);
 		fprintf(stderr, " (%zu bytes)\n", n);
 	}
 	return true;

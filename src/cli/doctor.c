@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
+#include "cli/untrusted.h"
 
 /* From then on a terminal shows what is under way. */
 enum { PROGRESS_AFTER_MS = 3000 };
@@ -49,6 +50,13 @@ static const char *or_dash(const char *text) {
 	return *text ? text : "-";
 }
 
+/* What went wrong may name files, programs and variables of this machine. */
+static void say_why(const char *trouble) {
+	printf("            why: ");
+	print_message(stdout, trouble, strlen(trouble));
+	putchar('\n');
+}
+
 static void say_layer(const struct check *check, const struct finding *finding) {
 	printf("  ");
 	print_styled(stdout, style_of(finding->verdict), "%-8s", verdict_name(finding->verdict));
@@ -56,7 +64,7 @@ static void say_layer(const struct check *check, const struct finding *finding) 
 	    or_dash(finding->rooms[0]), or_dash(finding->rooms[1]), or_dash(finding->rooms[2]),
 	    or_dash(finding->alone), or_dash(finding->without));
 	if (*finding->trouble)
-		printf("            why: %s\n", finding->trouble);
+		say_why(finding->trouble);
 	if (finding->verdict != OBSERVED)
 		printf("            what to do: %s\n", check->remedy);
 }
@@ -130,7 +138,7 @@ static void say_rooms(const struct doctor *doctor) {
 		list_runtimes(i, "", ", ");
 		printf("\n");
 		if (*room->trouble)
-			printf("            why: %s\n", room->trouble);
+			say_why(room->trouble);
 	}
 	printf("\n");
 }
@@ -168,7 +176,9 @@ static void say_runtime(
 	if (!doctor->json) {
 		printf("  ");
 		print_styled(stdout, style_of(verdict), "%-8s", verdict_name(verdict));
-		printf("  %-17s  %-30s  %s\n", check->name, room_name(check->room), text);
+		printf("  %-17s  %-30s  ", check->name, room_name(check->room));
+		print_message(stdout, text, strlen(text));
+		putchar('\n');
 		return;
 	}
 	printf("%s{\"runtime\":\"%s\",\"room\":\"%s\",\"verdict\":\"%s\",\"text\":",

@@ -36,7 +36,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int fail(const struct gb_err *err) {
-	complain_untrusted(&command_energy, err);
+	complain(&command_energy, "%s", err->message);
 	return err->code == GB_EINVAL ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 

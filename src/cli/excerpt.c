@@ -1,27 +1,8 @@
 #include <string.h>
 
-#include "cli/cli.h"
-#include "value/wtf8.h"
+#include "cli/untrusted.h"
 
 enum { SHOWN_MAX = 200 };
-
-void print_untrusted(FILE *to, const char *text, size_t n) {
-	bool valid = gb_wtf8_scan(text, n) != GB_WTF8_INVALID; /* a message that was cut may not be */
-	for (size_t length; n > 0; text += length, n -= length) {
-		uint32_t code = (unsigned char)*text;
-		length = valid ? gb_wtf8_decode(text, &code) : 1;
-		if ((gb_wtf8_is_unsafe(code) || (!valid && code >= 0x80)) && code != '\n' && code != '\t')
-			fputc('?', to);
-		else
-			fwrite(text, 1, length, to);
-	}
-}
-
-void print_untrusted_styled(FILE *to, enum style style, const char *text, size_t n) {
-	fputs(style_begin(to, style), to);
-	print_untrusted(to, text, n);
-	fputs(style_end(to, style), to);
-}
 
 /* As wide as @text is when it is printed: tabs stay, and a character of many bytes is one. */
 static void print_pad(FILE *to, const char *text, size_t n) {

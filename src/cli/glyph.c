@@ -46,11 +46,11 @@ bool glyph_deceives(uint32_t code) {
 	return false;
 }
 
-struct glyph glyph_first(const char *text, bool is_valid) {
+struct glyph glyph_first(const char *text, size_t n) {
 	uint32_t code = (unsigned char)*text;
-	struct glyph glyph = {.bytes = is_valid ? gb_wtf8_decode(text, &code) : 1};
-	glyph.is_foreign = code >= 0x80;
-	if (!is_valid && code >= 0x80)
+	size_t length = gb_wtf8_next(text, n, &code);
+	struct glyph glyph = {.bytes = length ? length : 1, .is_foreign = code >= 0x80};
+	if (!length)
 		glyph.is_number = snprintf(glyph.text, sizeof glyph.text, "<0x%02X>", (unsigned)code) > 0;
 	else if (glyph_deceives(code))
 		glyph.is_number = snprintf(glyph.text, sizeof glyph.text, "<U+%04X>", (unsigned)code) > 0;

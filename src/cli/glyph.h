@@ -1,8 +1,8 @@
 /*
- * One character of text that nobody vouches for, as it may be shown to somebody who has to judge it.
+ * One character of untrusted text, as it may be shown to a person who has to judge it.
  *
- * print_untrusted keeps text from steering the terminal. That is not enough where a person decides by what is
- * seen: characters that cannot be seen, that reorder what is around them, that look like a space and are
+ * print_untrusted keeps text from controlling the terminal. That is not enough where a person decides by what
+ * is seen: characters that cannot be seen, that reorder what is around them, that look like a space and are
  * none, or that are drawn over others are shown by their number, as <U+202E>.
  */
 #ifndef GB_CLI_GLYPH_H
@@ -22,7 +22,7 @@ struct glyph {
 
 bool glyph_deceives(uint32_t code);
 
-/* The first one of @text. @is_valid: all of it is WTF-8. */
-struct glyph glyph_first(const char *text, bool is_valid);
+/* The first one of @n bytes, at least one. A byte that is not part of WTF-8 is shown as <0xFF>. */
+struct glyph glyph_first(const char *text, size_t n);
 
 #endif

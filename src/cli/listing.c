@@ -3,7 +3,7 @@
 #include <sys/ioctl.h>
 
 #include "cli/glyph.h"
-#include "value/wtf8.h"
+#include "cli/untrusted.h"
 
 enum { DEFAULT_COLUMNS = 100, LEAST_COLUMNS = 30, TAB = 4, RUN = 4096 };
 
@@ -90,7 +90,7 @@ static void note(struct state *s, const struct glyph *glyph) {
 }
 
 /* Returns how many bytes it took. */
-static size_t put_one(struct state *s, enum style style, const char *at, bool is_valid) {
+static size_t put_one(struct state *s, enum style style, const char *at, size_t n) {
 	if (*at == '\n') {
 		flush(s);
 		fputc('\n', s->listing->to);
@@ -101,7 +101,7 @@ static size_t put_one(struct state *s, enum style style, const char *at, bool is
 		put(s, style, "    ", TAB);
 		return 1;
 	}
-	struct glyph glyph = glyph_first(at, is_valid);
+	struct glyph glyph = glyph_first(at, n);
 	note(s, &glyph);
 	put(s, glyph.is_number ? RED : style, glyph.text, glyph.width);
 	return glyph.bytes;
@@ -115,7 +115,6 @@ void print_listing(const struct listing *listing, struct gb_str text, struct lis
 	    [TOKEN_NUMBER] = CYAN};
 	struct state s = {.listing = listing, .columns = count_columns(listing)};
 	struct highlight highlight = {.code = text, .syntax = listing->syntax};
-	bool is_valid = gb_wtf8_scan(text.p, text.n) != GB_WTF8_INVALID;
 	s.gutter = listing->has_numbers ? count_digits(text) + 3 : listing->indent;
 	/* What ends its last line has no further one. */
 	size_t n = text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n, token_end = 0;
@@ -124,7 +123,7 @@ void print_listing(const struct listing *listing, struct gb_str text, struct lis
 	for (size_t at = 0; at < n;) {
 		while (token_end <= at)
 			token = highlight_next(&highlight, &token_end);
-		at += put_one(&s, styles[token], text.p + at, is_valid);
+		at += put_one(&s, styles[token], text.p + at, text.n - at);
 	}
 	flush(&s);
 	fputc('\n', listing->to);

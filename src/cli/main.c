@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/untrusted.h"
 #include "glovebox/glovebox.h"
 
 static const struct command *const commands[] = {&command_run, &command_session, &command_stdio,
@@ -19,6 +20,12 @@ static void usage(FILE *to) {
 		    "'glovebox COMMAND --help' tells more.\n");
 }
 
+static void print_no_command(const char *name) {
+	fputs("glovebox: there is no command '", stderr);
+	print_name(stderr, name, strlen(name));
+	fputs("'\n\n", stderr);
+}
+
 int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "";
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
@@ -34,7 +41,7 @@ int main(int argc, char **argv) {
 	if (strcmp(name, command_session_host.name) == 0)
 		return command_session_host.run(&command_session_host, argc - 2, argv + 2);
 	if (*name)
-		fprintf(stderr, "glovebox: there is no command '%s'\n\n", name);
+		print_no_command(name);
 	usage(stderr);
 	return EXIT_BAD_USE;
 }

@@ -1,15 +1,21 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/untrusted.h"
+
+/* A longer one quotes a value that is not worth reading. */
+enum { COMPLAINT_MAX = 2048 };
 
 bool complain(const struct command *command, const char *format, ...) {
-	fprintf(stderr, "glovebox %s: ", command->name);
+	char text[COMPLAINT_MAX];
 	va_list ap;
 	va_start(ap, format);
-	vfprintf(stderr, format, ap);
+	int n = vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	bool is_cut = n >= (int)sizeof text;
+	fprintf(stderr, "glovebox %s: ", command->name);
+	print_message(stderr, text, strlen(text));
+	fputs(is_cut ? "…\n" : "\n", stderr);
 	return false;
 }
 

@@ -1,5 +1,6 @@
 #include "base/buf.h"
 #include "cli/settings.h"
+#include "cli/untrusted.h"
 #include "value/json.h"
 
 enum { PROMPT_MAX = 1 << 20 };
@@ -80,7 +81,7 @@ static int run(const struct command *self, int argc, char **argv) {
 		add_json(&json, config, gb_buf_str(&prompt));
 	const struct gb_buf *out = request.json ? &json : &prompt;
 	if (out->len)
-		fwrite(out->data, 1, out->len, stdout);
+		print_data(stdout, out->data, out->len);
 	gb_config_unref(config);
 	return gb_buf_failed(out) ? EXIT_REFUSED : EXIT_OK;
 }

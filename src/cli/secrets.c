@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/settings.h"
+#include "cli/untrusted.h"
 #include "guard/secrets_load.h"
 #include "guard/secrets_patterns.h"
 #include "guard/secrets_store.h"
@@ -135,13 +136,14 @@ struct listing {
 	bool json, any;
 };
 
-static bool print_name(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
+static bool print_secret(void *data, const char *name, const void *value, size_t n, struct gb_err *err) {
 	struct listing *listing = data;
 	if (listing->json) {
 		fputs(listing->any ? "," : "", stdout);
 		print_json_string(stdout, name);
 	} else {
-		puts(name);
+		print_name(stdout, name, strlen(name));
+		putchar('\n');
 	}
 	listing->any = true;
 	return true;
@@ -152,7 +154,7 @@ static int list(struct request *request) {
 	struct gb_err err = {0};
 	if (listing.json)
 		putchar('[');
-	bool ok = gb_secret_store_each(request->dir, print_name, &listing, &err);
+	bool ok = gb_secret_store_each(request->dir, print_secret, &listing, &err);
 	if (listing.json)
 		puts("]");
 	return ok ? EXIT_OK : refuse(&err);
@@ -185,8 +187,17 @@ static int kinds(struct request *request) {
 
 /* --- mask --- */
 
+/* What a terminal was shown of it. */
+static struct untrusted shown;
+
 static bool let_out(struct gb_buf *out) {
-	bool ok = !gb_buf_failed(out) && gb_write_all(STDOUT_FILENO, out->data, out->len);
+	bool ok = !gb_buf_failed(out);
+	if (ok && isatty(STDOUT_FILENO)) {
+		untrusted_feed(&shown, stdout, out->data, out->len);
+		ok = fflush(stdout) == 0;
+	} else if (ok) {
+		ok = gb_write_all(STDOUT_FILENO, out->data, out->len);
+	}
 	gb_buf_clear(out);
 	return ok;
 }
@@ -206,7 +217,9 @@ static bool mask_all(struct gb_mask *stream) {
 			return false;
 	}
 	gb_mask_end(stream, &out);
-	return let_out(&out);
+	bool ok = let_out(&out);
+	untrusted_end(&shown, stdout);
+	return ok;
 }
 
 /* As an agent's runs are masked. */

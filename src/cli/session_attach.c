@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "cli/attach.h"
 #include "cli/session.h"
+#include "cli/untrusted.h"
 
 enum { SIZE_MAX_CELLS = 1000, REDRAW_US = 50000, EXIT_TAKEN = 1 };
 
@@ -109,7 +110,7 @@ static int say_end(const struct visit *visit, enum attach_end end) {
 		fprintf(stderr, "the process that keeps the sessions has gone, and they with it\n");
 	else {
 		fprintf(stderr, visit->ended ? "'%s' has ended: " : "left '%s': ", name);
-		print_untrusted(stderr, visit->reason, strlen(visit->reason));
+		print_message(stderr, visit->reason, strlen(visit->reason));
 		fputc('\n', stderr);
 	}
 	return visit->ended ? EXIT_OK : EXIT_TAKEN;

@@ -10,6 +10,7 @@
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
+#include "cli/untrusted.h"
 #include "value/json.h"
 
 enum { EXIT_INTERRUPTED = 130 };
@@ -190,7 +191,7 @@ static void show_prompt(const struct session_job *job, const char *prompt) {
 	    stderr, "%sglovebox %s: it awaits input", isatty(STDERR_FILENO) ? "\n" : "", job->command->name);
 	if (*prompt) {
 		fputs(" after '", stderr);
-		print_untrusted(stderr, prompt, strlen(prompt));
+		print_name(stderr, prompt, strlen(prompt));
 		fputc('\'', stderr);
 	}
 	fprintf(stderr, "; answer with 'glovebox session send %s TEXT'\n", job->session);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "cli/session.h"
+#include "cli/untrusted.h"
 
 enum { LATELY_MS = 600000 };
 
@@ -149,14 +150,14 @@ static bool is_listed(const struct listing *listing, const struct gb_value *sess
 static void print_row(const struct gb_value *session) {
 	double idle = (double)time(NULL) - number(session, "lastUsedAt") / 1e3;
 	const char *reason = session_text(session, "reason");
-	printf("%-16s %-10s %-14s %5.0f %7.0fs  ", session_text(session, "name"),
-	    session_text(session, "runtime"), session_text(session, "state"),
-	    number(session, "executionCount"), idle > 0 ? idle : 0);
+	print_name_padded(stdout, PLAIN, session_text(session, "name"), 16);
+	printf(" %-10s %-14s %5.0f %7.0fs  ", session_text(session, "runtime"),
+	    session_text(session, "state"), number(session, "executionCount"), idle > 0 ? idle : 0);
 	const char *conversation = session_text(session, "conversationId");
-	print_untrusted(stdout, conversation, strlen(conversation));
+	print_name(stdout, conversation, strlen(conversation));
 	if (*reason && *conversation)
 		fputs("  ", stdout);
-	print_untrusted(stdout, reason, strlen(reason));
+	print_name(stdout, reason, strlen(reason));
 	putchar('\n');
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "cli/display.h"
+#include "cli/untrusted.h"
 
 enum { SHOWN_MAX = 1 << 20 };
 
@@ -18,14 +19,22 @@ void show_log(enum gb_log_level level, const struct gb_value *args) {
 	fflush(to);
 }
 
+/* Pieces of output may end within a character. */
+static struct untrusted streams[2];
+
 void show_output(int stream, const char *bytes, size_t n) {
 	FILE *to = stream == 2 ? stderr : stdout;
-	/* A program's own output is its own, except to a terminal. */
+	/* The output of a program stays as it is, except to a terminal, which it must not control. */
 	if (isatty(fileno(to)))
-		print_untrusted(to, bytes, n);
+		untrusted_feed(&streams[stream == 2], to, bytes, n);
 	else
 		fwrite(bytes, 1, n, to);
 	fflush(to);
+}
+
+static void end_output(void) {
+	untrusted_end(&streams[0], stdout);
+	untrusted_end(&streams[1], stderr);
 }
 
 static bool has_secrets(struct gb_filter *filter, struct gb_str text) {
@@ -35,9 +44,9 @@ static bool has_secrets(struct gb_filter *filter, struct gb_str text) {
 	return gb_buf_failed(&clean) || !gb_str_eq(gb_buf_str(&clean), text);
 }
 
-/* @n is 0 unless there are zeros in it. */
-static void show_text(const char *text, size_t n) {
-	print_untrusted(stderr, text, n ? n : strlen(text));
+/* @n is 0 unless there are zeros in @text. */
+static size_t length_of(const char *text, size_t n) {
+	return n ? n : strlen(text);
 }
 
 static void show_failure(const struct shown *shown, const struct gb_result *result) {
@@ -45,14 +54,14 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 	print_styled(stderr, RED, "%s", gb_status_name(result->status));
 	fputs(": ", stderr);
 	if (result->status == GB_FAILURE || result->status == GB_LINK_ERROR) {
-		show_text(error->name, error->name_bytes);
+		print_message(stderr, error->name, length_of(error->name, error->name_bytes));
 		fputs(": ", stderr);
 	}
-	show_text(error->message, error->message_bytes);
+	print_message(stderr, error->message, length_of(error->message, error->message_bytes));
 	fputc('\n', stderr);
 	if (error->line && !(shown->filter && has_secrets(shown->filter, shown->source)))
 		print_excerpt(stderr, shown->source, error->line, error->column);
-	show_text(error->stack, error->stack_bytes);
+	print_block(stderr, error->stack, length_of(error->stack, error->stack_bytes));
 	if (result->status == GB_MEMORY)
 		fputs("hint: --memory gives it more\n", stderr);
 	if (result->timed_out)
@@ -81,6 +90,7 @@ static int exit_status(const struct gb_result *result) {
 
 int show_result(const struct shown *shown, const struct gb_result *result) {
 	struct gb_err err = {0};
+	end_output();
 	if (shown->out && !displays_write(result, shown->out, &err)) {
 		complain(shown->command, "--out: %s", err.message);
 		return EXIT_CODE_FAILED;
@@ -97,13 +107,16 @@ int show_result(const struct shown *shown, const struct gb_result *result) {
 
 /* Programs that read --json need no second way. */
 int show_refusal(const struct command *command, bool json, const char *code, const char *message) {
+	end_output();
 	if (json) {
 		printf("{\"runId\":\"\",\"status\":\"denied\",\"reports\":[],\"logs\":[],\"stdout\":\"\","
 		       "\"stderr\":\"\","
 		       "\"exitCode\":1,\"timedOut\":false,\"truncated\":false,\"error\":{\"name\":\"Denied\","
 		       "\"message\":");
 		print_json_string(stdout, message);
-		printf(",\"code\":\"%s\"},\"durationMs\":0}\n", code);
+		printf(",\"code\":");
+		print_json_string(stdout, code);
+		printf("},\"durationMs\":0}\n");
 	} else {
 		complain(command, "refused: %s", message);
 	}

@@ -25,9 +25,3 @@ const char *state_folder(const struct command *command, struct state_request *re
 		complain(command, "%s; or give --dir", err.message);
 	return ok ? request->found : NULL;
 }
-
-void complain_untrusted(const struct command *command, const struct gb_err *err) {
-	fprintf(stderr, "glovebox %s: ", command->name);
-	print_untrusted(stderr, err->message, strlen(err->message));
-	fputc('\n', stderr);
-}

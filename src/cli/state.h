@@ -27,7 +27,4 @@ bool state_flag(struct state_request *request, const struct flag *flag, const ch
 /* What --dir names; else the folder of the settings. It lives as long as @request. */
 const char *state_folder(const struct command *command, struct state_request *request, enum state_kind kind);
 
-/* Say @err, which may quote a file that nobody vouches for. */
-void complain_untrusted(const struct command *command, const struct gb_err *err);
-
 #endif

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/untrusted.h"
 #include "ts/erase.h"
 #include "value/json.h"
 
@@ -63,9 +64,12 @@ static void print_json(const struct gb_str *text, const struct gb_ts_error *erro
 static void print_error(
     const struct request *request, struct gb_str source, const struct gb_ts_error *error) {
 	const char *name = strcmp(request->file, "-") == 0 ? "<stdin>" : request->file;
-	fprintf(stderr, "%s:%u:%u: ", name, error->line, error->column);
+	print_name(stderr, name, strlen(name));
+	fprintf(stderr, ":%u:%u: ", error->line, error->column);
 	print_styled(stderr, RED, "error");
-	fprintf(stderr, ": %s\n", error->message);
+	fputs(": ", stderr);
+	print_message(stderr, error->message, strlen(error->message));
+	fputc('\n', stderr);
 	print_excerpt(stderr, source, error->line, error->column);
 }
 
@@ -78,7 +82,7 @@ static int strip(const struct request *request, const struct gb_buf *source) {
 	if (request->json)
 		print_json(ok ? &text : NULL, &error);
 	else if (ok)
-		fwrite(text.p, 1, text.n, stdout);
+		print_data(stdout, text.p, text.n);
 	else
 		print_error(request, gb_buf_str(source), &error);
 	gb_ts_output_finish(&out);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/untrusted.h"
 #include "engine/workers.h"
 #include "glovebox/glovebox.h"
 
@@ -33,9 +34,12 @@ static void print_runtime(const char *name, enum gb_language language, bool json
 	if (found)
 		gb_program_version(language, path, version, sizeof version);
 	if (!json) {
-		printf("%-8s %s\n", name, found ? path : err.message);
-		if (found)
-			printf("%-8s %s\n", "", version);
+		const char *lines[] = {found ? path : err.message, found ? version : NULL};
+		for (size_t i = 0; i < GB_COUNT(lines) && lines[i]; i++) {
+			printf("%-8s ", i == 0 ? name : "");
+			print_name(stdout, lines[i], strlen(lines[i]));
+			putchar('\n');
+		}
 		return;
 	}
 	printf("%s\"%s\":", first ? "" : ",", name);

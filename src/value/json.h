@@ -15,7 +15,8 @@ enum {
 /* Append @value, whose shared parts are numbered from *next_id on, to @out, which may then have failed. */
 bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *next_id, struct gb_err *err);
 
-/* @s, which is WTF-8, between quotes. */
+/* @s, which is WTF-8, between quotes. What gb_wtf8_is_unsafe names is escaped, so that a terminal can show
+ * it. */
 void gb_json_append_string(struct gb_buf *out, struct gb_str s);
 
 #endif

@@ -3,18 +3,28 @@
 #include "value/json.h"
 #include "value/wtf8.h"
 
-/* How many bytes at @at need an escape together, and for which code unit. 0: the byte can stand as it is. */
-static size_t needs_escape(const char *at, uint32_t *ret_code) {
-	uint8_t byte = (uint8_t)*at;
-	*ret_code = byte;
-	if (byte < 0x20 || byte == '"' || byte == '\\')
-		return 1;
-	if (byte != 0xe2 && byte != 0xed)
+/* First bytes of what may need an escape. */
+static const bool is_suspect[256] = {
+    [0 ... 0x1f] = true,
+    ['"'] = true,
+    ['\\'] = true,
+    [0x7f] = true,
+    [0xc2] = true, /* U+0080 to U+009F */
+    [0xd8] = true, /* U+061C */
+    [0xe2] = true, /* U+200E to U+2069 */
+    [0xed] = true, /* surrogates */
+    [0xef] = true, /* U+FEFF */
+};
+
+/* How many bytes at @at need an escape together, and for which code unit. 0: the byte can stand as it is.
+ * JSON demands it of controls and quotes, and UTF-8 of surrogates; the others are escaped because JSON is
+ * also read in terminals, which they could control. */
+static size_t needs_escape(const char *at, size_t n, uint32_t *ret_code) {
+	if (!is_suspect[(uint8_t)*at])
 		return 0;
-	gb_wtf8_decode(at, ret_code);
-	bool surrogate = *ret_code >= 0xd800 && *ret_code <= 0xdfff;
-	/* JavaScript before 2019 took these two for ends of lines. */
-	return surrogate || *ret_code == 0x2028 || *ret_code == 0x2029 ? 3 : 0;
+	size_t length = gb_wtf8_next(at, n, ret_code);
+	bool escape = length && (*ret_code == '"' || *ret_code == '\\' || gb_wtf8_is_unsafe(*ret_code));
+	return escape ? length : 0;
 }
 
 static void append_hex(struct gb_buf *out, uint32_t code) {
@@ -34,11 +44,11 @@ static void append_escape(struct gb_buf *out, uint32_t code) {
 }
 
 void gb_json_append_string(struct gb_buf *out, struct gb_str s) {
-	const char *at = s.p, *end = s.p + s.n, *plain = at;
+	const char *at = s.n ? s.p : "", *end = at + s.n, *plain = at;
 	gb_buf_append_char(out, '"');
 	while (at < end) {
 		uint32_t code;
-		size_t n = needs_escape(at, &code);
+		size_t n = needs_escape(at, (size_t)(end - at), &code);
 		if (n == 0) {
 			at++;
 			continue;

@@ -81,6 +81,23 @@ size_t gb_wtf8_decode(const char *at, uint32_t *ret_code) {
 	return 4;
 }
 
+size_t gb_wtf8_next(const char *bytes, size_t n, uint32_t *ret_code) {
+	const uint8_t *at = (const uint8_t *)bytes;
+	if (at[0] >= 0x80 && sequence_length(at, at + n) == 0)
+		return 0;
+	return gb_wtf8_decode(bytes, ret_code);
+}
+
+bool gb_wtf8_is_cut(const char *bytes, size_t n) {
+	/* Completed with the lowest bytes that can follow. */
+	uint8_t whole[4] = {0, 0x80, 0x80, 0x80};
+	if (n == 0 || n >= sizeof whole || (uint8_t)bytes[0] < 0x80)
+		return false;
+	whole[1] = (uint8_t)bytes[0] == 0xe0 ? 0xa0 : (uint8_t)bytes[0] == 0xf0 ? 0x90 : 0x80;
+	memcpy(whole, bytes, n);
+	return sequence_length(whole, whole + sizeof whole) > n;
+}
+
 size_t gb_wtf8_encode(char at[4], uint32_t code) {
 	if (code < 0x80) {
 		at[0] = (char)code;

@@ -24,6 +24,11 @@ enum gb_wtf8 gb_wtf8_scan(const void *bytes, size_t n);
 /* How many bytes the code point at the start of valid text has, and which it is. */
 size_t gb_wtf8_decode(const char *at, uint32_t *ret_code);
 
+/* The same of @n bytes (at least one) that may be anything: 0 if they do not begin with a code point. */
+size_t gb_wtf8_next(const char *bytes, size_t n, uint32_t *ret_code);
+/* Are these @n bytes the beginning of a code point that needs more of them? */
+bool gb_wtf8_is_cut(const char *bytes, size_t n);
+
 /* Write @code (at most 0x10ffff, or a surrogate) to @at; returns how many bytes it took. */
 size_t gb_wtf8_encode(char at[4], uint32_t code);
 

@@ -1,0 +1,46 @@
+/*
+ * The one way to print text that code, an agent or a file of a project has chosen.
+ *
+ * A terminal obeys controls (ESC, the C1 range, backspace, carriage return), and characters that change the
+ * direction of text or end lines make a reader see something else than what is there. None of them is
+ *printed, whether in UTF-8 or as single bytes; bytes that are not UTF-8 are not printed either. It does not
+ *matter whether the stream is a terminal: a log file is read in one later.
+ *
+ *	print_untrusted		text of several lines: '?' for each, line feeds and tabs stay
+ *	print_message		a message: the same, and no line but the first begins in the first column
+ *	print_block		the same for a stack trace: no line at all does
+ *	print_name		names and paths: one line, with each by its number, <U+000A>
+ *
+ * The output of a program comes in pieces that may end within a character: struct untrusted keeps that.
+ */
+#ifndef GB_CLI_UNTRUSTED_H
+#define GB_CLI_UNTRUSTED_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* Zero-initialise. */
+struct untrusted {
+	char held[4]; /* the beginning of a character */
+	size_t n;
+};
+
+void untrusted_feed(struct untrusted *stream, FILE *to, const char *bytes, size_t n);
+/* Nothing more follows: what is held will not become a character. */
+void untrusted_end(struct untrusted *stream, FILE *to);
+
+void print_untrusted(FILE *to, const char *text, size_t n);
+void print_untrusted_styled(FILE *to, enum style style, const char *text, size_t n);
+void print_message(FILE *to, const char *text, size_t n);
+/* Ends its last line. Prints nothing if there is no text. */
+void print_block(FILE *to, const char *text, size_t n);
+void print_name(FILE *to, const char *text, size_t n);
+/* The same, with spaces up to @width columns. */
+void print_name_padded(FILE *to, enum style style, const char *text, unsigned width);
+
+/* Output of a command which is data (translated code, JSON, a prompt): unchanged, except to a terminal. */
+void print_data(FILE *to, const char *bytes, size_t n);
+
+#endif
