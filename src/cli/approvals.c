@@ -8,12 +8,13 @@
 enum { FLAG_JSON, FLAG_ALL, FLAG_SESSION, FLAG_CONVERSATION, FLAG_RUNTIME, FLAG_REASON, FLAG_STATE };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "list, show: approvals as JSON, one a line"},
-    [FLAG_ALL] = {"all", 'a', NULL, "list: also those that are decided, the newest first"},
-    [FLAG_SESSION] = {"session", 0, "ID", "list: of this session"},
-    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "list: of this conversation"},
-    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: js, python, ..."},
-    [FLAG_REASON] = {"reason", 0, "TEXT", "approve, deny, trust: why, for the record and for the agent"},
+    [FLAG_JSON] = {"json", 0, NULL, "list, show: approvals as JSON, one a line", 0, " list show "},
+    [FLAG_ALL] = {"all", 'a', NULL, "list: also those that are decided, the newest first", 0, " list "},
+    [FLAG_SESSION] = {"session", 0, "ID", "list: of this session", 0, " list "},
+    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "list: of this conversation", 0, " list "},
+    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: js, python, ...", 0, " list "},
+    [FLAG_REASON] = {"reason", 0, "TEXT", "approve, deny, trust: why, for the record and for the agent",
+	FLAG_EMPTY, " approve deny trust "},
     [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
@@ -133,7 +134,7 @@ static bool check(const struct approvals_request *request) {
 	if (strcmp(action, "watch") == 0 && !isatty(STDIN_FILENO))
 		return complain(&command_approvals, "watch asks a person, and standard input is no terminal; "
 						    "scripts use list, approve and deny");
-	return true;
+	return check_action_flags(&command_approvals, action);
 }
 
 /* The user's name, or the number if there is none. */

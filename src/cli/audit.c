@@ -26,18 +26,22 @@ enum {
 };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one a line; verify: one object"},
+    [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one a line; verify: one object", 0, NULL},
     [FLAG_FROM] = {"from", 0, "TIME",
-	"recorded at or after 2026-01-31, 2026-01-31T12:00:00Z, or 2h (ago), 30d"},
-    [FLAG_TO] = {"to", 0, "TIME", "recorded before"},
-    [FLAG_SESSION] = {"session", 0, "ID", "of this session"},
-    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "of this conversation"},
-    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "of this runtime: js, python, ..."},
+	"recorded at or after 2026-01-31, 2026-01-31T12:00:00Z, or 2h (ago), 30d", 0, " list show export "},
+    [FLAG_TO] = {"to", 0, "TIME", "recorded before", 0, " list show export "},
+    [FLAG_SESSION] = {"session", 0, "ID", "of this session", 0, " list show export "},
+    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "of this conversation", 0, " list show export "},
+    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "of this runtime: js, python, ...", 0, " list show export "},
     [FLAG_STATUS] = {"status", 0, "STATUS",
-	"that ended so: success, error, memory, terminated, denied, ...; or unfinished"},
-    [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)"},
-    [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have noted elsewhere"},
-    [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have noted elsewhere"},
+	"that ended so: success, error, memory, terminated, denied, ...; or unfinished", 0,
+	" list show export "},
+    [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)", 0,
+	" list show export "},
+    [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have noted elsewhere", 0,
+	" verify "},
+    [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have noted elsewhere", 0,
+	" verify "},
     [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
@@ -207,6 +211,8 @@ static int dispatch(struct audit_request *request) {
 		print_help(&command_audit, stderr);
 		return EXIT_BAD_USE;
 	}
+	if (!check_action_flags(&command_audit, request->action))
+		return EXIT_BAD_USE;
 	if (is_known(request) && !request->state.dir && !is_there(request))
 		return nothing_yet(request);
 	if (strcmp(request->action, "list") == 0) {

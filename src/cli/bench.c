@@ -119,12 +119,13 @@ static bool bench_javascript(const struct bench_asked *asked, struct gb_err *err
 enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_SHELL, FLAG_NODE, FLAG_CROWD, FLAG_SETTINGS };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "one JSON object"},
-    [FLAG_QUICK] = {"quick", 0, NULL, "fewer repetitions: a look, not a measurement"},
-    [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap"},
-    [FLAG_SHELL] = {"shell", 0, NULL, "the shell, beside bash and bubblewrap"},
-    [FLAG_NODE] = {"node", 0, NULL, "Node.js, beside node -e"},
-    [FLAG_CROWD] = {"crowd", 0, NULL, "a short run while 50 endless loops of the same language are at it"},
+    [FLAG_JSON] = {"json", 0, NULL, "one JSON object", 0, NULL},
+    [FLAG_QUICK] = {"quick", 0, NULL, "fewer repetitions: a look, not a measurement", 0, NULL},
+    [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap", 0, NULL},
+    [FLAG_SHELL] = {"shell", 0, NULL, "the shell, beside bash and bubblewrap", 0, NULL},
+    [FLAG_NODE] = {"node", 0, NULL, "Node.js, beside node -e", 0, NULL},
+    [FLAG_CROWD] = {"crowd", 0, NULL, "a short run while 50 endless loops of the same language are at it", 0,
+	NULL},
     [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
@@ -145,6 +146,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return request->asked.json = true;
 	if (flag - flags == FLAG_QUICK)
 		return request->asked.quick = true;
+	if (request->bench != bench_javascript)
+		return complain(&command_bench, "--%s: one language at a time", flag->name);
 	request->bench = flag - flags == FLAG_PYTHON  ? bench_python
 			 : flag - flags == FLAG_SHELL ? bench_shell
 			 : flag - flags == FLAG_NODE  ? bench_node

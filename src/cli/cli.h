@@ -35,11 +35,19 @@ extern const struct command command_run, command_session, command_session_host, 
 
 /* --- flags (options.c) --- */
 
+enum flag_traits {
+	FLAG_REPEATS = 1, /* each value counts; others are refused the second time */
+	FLAG_EMPTY = 2,   /* "" is a value */
+	FLAG_PATH = 4,    /* any bytes; other values are UTF-8 */
+};
+
 struct flag {
 	const char *name;     /* "timeout"; NULL ends the table */
 	char short_name;      /* or 0 */
 	const char *argument; /* "MS"; NULL if it takes none */
 	const char *help;
+	unsigned traits;     /* enum flag_traits */
+	const char *actions; /* " list show ": those that it has an effect on; NULL: all */
 };
 
 /* Called for each flag, in order; @flag is NULL for an operand. False stops the parsing: the callee has said
@@ -52,9 +60,16 @@ enum parsed { PARSED, PARSED_HELP, PARSED_BAD };
 enum parsed parse_flags(
     const struct command *command, int argc, char **argv, flag_handler handler, void *data);
 
+/* After parse_flags: refuse flags that have no effect on @action. */
+bool check_action_flags(const struct command *command, const char *action);
+
 /* "glovebox run: …" on stderr, as print_message prints it: parts of it may be untrusted. Returns false, for
  * handlers. */
 bool complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Complain of @message, "field: what is wrong with it", as the library, the gate or the server words it.
+ * Where the field is what a flag of @command sets, the flag is named instead; returns whether it is. */
+bool complain_of_flag(const struct command *command, const char *message);
 
 void print_help(const struct command *command, FILE *to);
 

@@ -16,7 +16,7 @@ enum { TEXT_MAX = 8 << 20 };
 
 static const struct flag flags[] = {
     SETTINGS_FLAGS,
-    {"json", 0, NULL, "show, trusted: JSON objects, one in a line"},
+    {"json", 0, NULL, "show, trusted: JSON objects, one in a line", 0, " show trusted "},
     {0},
 };
 
@@ -271,6 +271,14 @@ static int docs(const struct command *self, const struct config_request *request
 	return print(&out);
 }
 
+static bool check_settings(const struct request *request) {
+	bool reads = strcmp(request->action, "show") == 0 || strcmp(request->action, "check") == 0;
+	if (!reads && (request->settings.file || request->settings.n_set))
+		return complain(&command_config, "--config and --set have no effect on %s", request->action);
+	return !request->operand || !request->settings.file ||
+	       complain(&command_config, "one file at a time, but got --config and '%s'", request->operand);
+}
+
 static int run(const struct command *self, int argc, char **argv) {
 	static const struct {
 		const char *name;
@@ -286,6 +294,8 @@ static int run(const struct command *self, int argc, char **argv) {
 	for (size_t i = 0; request.action && i < GB_COUNT(actions); i++) {
 		if (strcmp(request.action, actions[i].name) != 0)
 			continue;
+		if (!check_action_flags(self, request.action) || !check_settings(&request))
+			return EXIT_BAD_USE;
 		if (!request.operand || actions[i].operand)
 			return actions[i].run(self, &request);
 		complain(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);

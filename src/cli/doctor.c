@@ -249,7 +249,7 @@ static int examine(struct doctor *doctor) {
 }
 
 static const struct flag flags[] = {
-    {"json", 0, NULL, "one JSON object"},
+    {"json", 0, NULL, "one JSON object", 0, NULL},
     {0},
 };
 

@@ -9,7 +9,7 @@
 enum { FLAG_JSON, FLAG_STATE };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "one object"},
+    [FLAG_JSON] = {"json", 0, NULL, "one object", 0, NULL},
     [FLAG_STATE] = STATE_FLAGS,
     {0},
 };

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "gate/gate.h"
@@ -39,17 +40,20 @@ enum {
 enum { VALUES_MAX = 64 << 20 };
 
 static const struct flag flags[] = {
-    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
+    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
     [FLAG_LANGUAGE] = {"language", 'l', "LANG",
-	"typescript, javascript, python, shell, node or deno (default typescript)"},
-    [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded"},
-    [FLAG_EXPECTED] = {"expected-output", 0, "TEXT", "what the agent expects: recorded"},
-    [FLAG_TRACE] = {"trace", 0, "JSON", "where the wish came from: recorded"},
-    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "whose request it is: trust is given to a conversation"},
-    [FLAG_TURN] = {"turn", 0, "ID", "which turn of the model it is: there are only so many calls in one"},
-    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with"},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m"},
-    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+	"typescript, javascript, python, shell, node or deno (default typescript)", 0, NULL},
+    [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded",
+	FLAG_EMPTY, NULL},
+    [FLAG_EXPECTED] = {"expected-output", 0, "TEXT", "what the agent expects: recorded", FLAG_EMPTY, NULL},
+    [FLAG_TRACE] = {"trace", 0, "JSON", "where the wish came from: recorded", 0, NULL},
+    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "whose request it is: trust is given to a conversation",
+	0, NULL},
+    [FLAG_TURN] = {"turn", 0, "ID", "which turn of the model it is: there are only so many calls in one", 0,
+	NULL},
+    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with", 0, NULL},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m", 0, NULL},
+    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL},
     [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
@@ -209,8 +213,7 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	request->gate.data = request;
 	heed_stops();
 	if (!gb_gate_submit(gate, &request->gate, &pass, &err)) {
-		complain(&command_execute, "%s", err.message);
-		return status;
+		return complain_of_flag(&command_execute, err.message) ? EXIT_BAD_USE : status;
 	}
 	if (wait_for(gate, pass, &err))
 		status = show(request, gb_pass_result(pass));
@@ -247,7 +250,8 @@ static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {.values = gb_values_create(VALUES_MAX)};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	if (parsed == PARSED && load_source(&request)) {
+	const struct run_flags given = {.command = self, .options = &request.gate.run};
+	if (parsed == PARSED && run_flags_fit(&given, request.gate.run.language) && load_source(&request)) {
 		const struct gb_config *config = settings_load(self, &request.settings);
 		if (config)
 			status = execute(&request, config);

@@ -1,10 +1,12 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "cli/untrusted.h"
+#include "value/wtf8.h"
 
 /* A longer one quotes a value that is not worth reading. */
-enum { COMPLAINT_MAX = 2048 };
+enum { COMPLAINT_MAX = 2048, FLAGS_MAX = 64 };
 
 bool complain(const struct command *command, const char *format, ...) {
 	char text[COMPLAINT_MAX];
@@ -34,6 +36,64 @@ void print_help(const struct command *command, FILE *to) {
 	}
 }
 
+/* --- what the library calls it --- */
+
+/* Fields of messages (docs/PROTOCOL.md) and members of structs (glovebox.h), and the flags that set them. */
+static const struct {
+	const char *field, *flag;
+} fields[] = {
+    {"allowed_modules", "allow"},
+    {"options.allowedModules", "allow"},
+    {"args", "args"},
+    {"options.execute.args", "args"},
+    {"conversation", "conversation"},
+    {"expected", "expected-output"},
+    {"files", "file"},
+    {"options.files", "file"},
+    {"fn", "fn"},
+    {"options.execute.fn", "fn"},
+    {"globals", "input"},
+    {"options.globals", "input"},
+    {"input", "stdin"},
+    {"options.stdin", "stdin"},
+    {"language", "language"},
+    {"memory_bytes", "memory"},
+    {"options.memoryLimitBytes", "memory"},
+    {"name", "name"},
+    {"name", "session"},
+    {"net", "net"},
+    {"node_packages", "packages"},
+    {"profile", "profile"},
+    {"purpose", "purpose"},
+    {"restricted", "restricted"},
+    {"options.restricted", "restricted"},
+    {"timeout_ms", "timeout"},
+    {"limits.timeoutMs", "timeout"},
+    {"trace", "trace"},
+    {"turn", "turn"},
+};
+
+static bool has_flag(const struct command *command, const char *name) {
+	for (const struct flag *flag = command->flags; flag && flag->name; flag++)
+		if (strcmp(flag->name, name) == 0)
+			return true;
+	return false;
+}
+
+bool complain_of_flag(const struct command *command, const char *message) {
+	struct gb_str rest = gb_str_from(message), field;
+	bool has_field = gb_str_cut(&rest, ':', &field);
+	for (size_t i = 0; has_field && i < GB_COUNT(fields); i++)
+		if (gb_str_eq(field, gb_str_from(fields[i].field)) && has_flag(command, fields[i].flag)) {
+			complain(command, "--%s:%s", fields[i].flag, rest.p);
+			return true;
+		}
+	complain(command, "%s", message);
+	return false;
+}
+
+/* --- parsing --- */
+
 /* The flag that @text, "--name" or "--name=value" or "-x", speaks of. */
 static const struct flag *find_flag(const struct command *command, const char *text, const char **ret_value) {
 	*ret_value = NULL;
@@ -49,6 +109,28 @@ static const struct flag *find_flag(const struct command *command, const char *t
 			return flag;
 	}
 	return NULL;
+}
+
+/* There is one command line. */
+static bool given[FLAGS_MAX];
+
+static bool check_value(const struct command *command, const struct flag *flag, const char *value) {
+	if (!(flag->traits & FLAG_REPEATS) && given[flag - command->flags])
+		return complain(command, "--%s is given twice", flag->name);
+	if (!(flag->traits & FLAG_EMPTY) && *value == '\0')
+		return complain(command, "--%s: the value is empty; leave the option out", flag->name);
+	return (flag->traits & FLAG_PATH) || gb_wtf8_scan(value, strlen(value)) == GB_WTF8_UTF8 ||
+	       complain(command, "--%s: the value is not UTF-8", flag->name);
+}
+
+bool check_action_flags(const struct command *command, const char *action) {
+	char word[32];
+	snprintf(word, sizeof word, " %s ", action);
+	for (const struct flag *flag = command->flags; flag->name; flag++)
+		if (given[flag - command->flags] && flag->actions && !strstr(flag->actions, word))
+			return complain(command, "--%s has no effect on %s; it is for:%s", flag->name, action,
+			    flag->actions);
+	return true;
 }
 
 static bool is_flag(const char *text) {
@@ -86,8 +168,9 @@ enum parsed parse_flags(
 			    flag->argument ? "needs a value" : "takes no value");
 			return PARSED_BAD;
 		}
-		if (!handler(flag, value, data))
+		if ((value && !check_value(command, flag, value)) || !handler(flag, value, data))
 			return PARSED_BAD;
+		given[flag - command->flags] = true;
 	}
 	return PARSED;
 }

@@ -12,7 +12,7 @@ struct request {
 
 static const struct flag flags[] = {
     SETTINGS_FLAGS,
-    {"json", 0, NULL, "one JSON object, with the limits as numbers"},
+    {"json", 0, NULL, "one JSON object, with the limits as numbers", 0, NULL},
     {0},
 };
 

@@ -8,11 +8,13 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "cli/spoken.h"
 #include "terms/terms.h"
+#include "value/wtf8.h"
 
 enum { INPUTS_MAX = 64 << 20 };
 
@@ -95,29 +97,36 @@ enum {
 };
 
 static const struct flag flags[] = {
-    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
+    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
     [FLAG_LANGUAGE] = {"language", 'l', "LANG",
-	"ts, js, python, shell, node or deno; else the file's ending tells, else ts"},
-    [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function"},
-    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters"},
-    [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated"},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s, or limits.*.timeout)"},
+	"ts, js, python, shell, node or deno; else the file's ending tells, else ts", 0, NULL},
+    [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function", 0, NULL},
+    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters", 0, NULL},
+    [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated", FLAG_REPEATS, NULL},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s, or limits.*.timeout)",
+	0, NULL},
     [FLAG_MEMORY] = {"memory", 0, "SIZE",
-	"end it when it needs more than 32M, 1G (default 64M; 256M for programs)"},
-    [FLAG_STDIN] = {"stdin", 0, "TEXT", "what a program reads from its standard input"},
-    [FLAG_FILE] = {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated"},
-    [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
-    [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python, shell: refuse what honest code does not need"},
+	"end it when it needs more than 32M, 1G (default 64M; 256M for programs)", 0, NULL},
+    [FLAG_STDIN] = {"stdin", 0, "TEXT", "what a program reads from its standard input", FLAG_EMPTY, NULL},
+    [FLAG_FILE] = {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated",
+	FLAG_REPEATS | FLAG_PATH, NULL},
+    [FLAG_PROFILE] = {"profile", 0, "NAME",
+	"Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, when that is made", 0,
+	NULL},
+    [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python, shell: refuse what honest code does not need", 0,
+	NULL},
     [FLAG_ALLOW] = {"allow", 0, "MODULE",
-	"Node.js, Python (restricted): let it import MODULE and what else is allowed so; may be repeated"},
+	"Node.js, Python with --restricted: let it import MODULE; may be repeated", FLAG_REPEATS, NULL},
     [FLAG_PACKAGES] = {"packages", 0, "DIR",
-	"Node.js: a node_modules folder, of which --allow lets it use packages"},
+	"Node.js: a node_modules folder, of which --allow lets it use packages; not with --session",
+	FLAG_PATH, NULL},
     [FLAG_NET] = {"net", 0, "HOST,...",
-	"Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall"},
-    [FLAG_OUT] = {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR"},
+	"Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall", FLAG_REPEATS, NULL},
+    [FLAG_OUT] = {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR",
+	FLAG_PATH, NULL},
     [FLAG_SESSION] = {"session", 0, "NAME",
-	"run in the session NAME, which is made if there is none: see 'glovebox session'"},
-    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+	"run in the session NAME, which is made if there is none: see 'glovebox session'", 0, NULL},
+    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL},
     [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
@@ -169,9 +178,11 @@ static bool take_file(struct request *request, const char *path) {
 		return complain(&command_run, "--file: open '%s': %s", path, strerror(errno));
 	if (!gb_read_to_end(fd, path, &bytes, &err))
 		return complain(&command_run, "--file: %s", err.message);
-	const char *slash = strrchr(path, '/');
-	return gb_value_put_key(request->files, slash ? slash + 1 : path,
-		   gb_value_buffer(request->values, bytes.data, bytes.len)) ||
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (gb_wtf8_scan(name, strlen(name)) == GB_WTF8_UTF8 && gb_value_get(request->files, name))
+		return complain(&command_run, "--file: there is another file '%s' before '%s'", name, path);
+	return gb_value_put_key(
+		   request->files, name, gb_value_buffer(request->values, bytes.data, bytes.len)) ||
 	       complain(&command_run, "--file: too large together, or a name that is not UTF-8");
 }
 
@@ -298,9 +309,12 @@ static void stay_on_this_cpu(void) {
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-static void fill_options(struct request *request) {
+static void fill_source(struct request *request) {
 	request->options.source = request->source.data;
 	request->options.source_bytes = request->source.len;
+}
+
+static void fill_options(struct request *request) {
 	request->options.language = request->language;
 	if (gb_value_count(request->globals))
 		request->options.globals = request->globals;
@@ -312,7 +326,20 @@ static void fill_options(struct request *request) {
 		request->options.allowed_modules = request->allowed;
 }
 
-/* The process that keeps the sessions has settings of its own. */
+/* The process that keeps the sessions has settings of its own, and one folder of packages. */
+static bool check_session(const struct request *request) {
+	if (request->settings.file || request->settings.n_set)
+		return complain(&command_run,
+		    "--config and --set are not for sessions: the process that keeps them reads "
+		    "the settings when it starts, and on SIGHUP");
+	if (!run_flags_has_sessions(&command_run, request->language))
+		return false;
+	return !request->packages ||
+	       complain(&command_run,
+		   "--packages is not for sessions: the process that keeps them takes the setting "
+		   "programs.nodePackages when it starts");
+}
+
 static int execute_in_session(struct request *request) {
 	const struct session_job job = {.command = &command_run,
 	    .session = request->session,
@@ -321,13 +348,7 @@ static int execute_in_session(struct request *request) {
 	    .fixed_language = request->has_language,
 	    .json = request->json,
 	    .out = request->out};
-	if (request->settings.file || request->settings.n_set) {
-		complain(&command_run,
-		    "--config and --set are not for sessions: the process that keeps them reads "
-		    "the settings when it starts, and on SIGHUP");
-		return EXIT_BAD_USE;
-	}
-	return session_execute(&job);
+	return check_session(request) ? session_execute(&job) : EXIT_BAD_USE;
 }
 
 static int speak(struct request *request, struct gb_engine *engine, struct gb_filter *filter) {
@@ -341,7 +362,7 @@ static int speak(struct request *request, struct gb_engine *engine, struct gb_fi
 		status = result ? show(request, filter, spoken_end(&spoken, result)) : EXIT_CODE_FAILED;
 		gb_run_destroy(run);
 	} else {
-		complain(&command_run, "%s", err.message);
+		complain_of_flag(&command_run, err.message);
 	}
 	spoken_finish(&spoken);
 	return status;
@@ -363,6 +384,9 @@ static int execute(struct request *request, const struct gb_config *config) {
 	if (gb_terms_engine_create(config, &options, &engine, &err)) {
 		status = speak(request, engine, filter);
 		gb_engine_destroy(engine);
+	} else if (request->packages && strncmp(err.message, "node_packages:", 14) == 0) {
+		complain_of_flag(&command_run, err.message);
+		status = EXIT_BAD_USE;
 	} else {
 		refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	}
@@ -378,8 +402,13 @@ static bool apply_settings(struct request *request, const struct gb_config *conf
 		gb_value_push(request->allowed,
 		    gb_value_string(request->values, modules->items[i], strlen(modules->items[i])));
 	fill_options(request);
-	if (!gb_terms_check(config, &request->options, &err))
-		return complain(&command_run, "%s", err.message);
+	if (request->packages && !gb_value_count(request->allowed))
+		return complain(&command_run,
+		    "--packages has no effect without --allow, which names the packages that may be used");
+	if (!gb_terms_check(config, &request->options, &err)) {
+		complain_of_flag(&command_run, err.message);
+		return false;
+	}
 	gb_terms_limit(config, 0, &request->options);
 	return true;
 }
@@ -398,12 +427,13 @@ static int run_request(struct request *request) {
 	}
 	if (!request->has_language)
 		request->language = language_by_file(request->file);
-	if (!load_source(request))
-		return EXIT_BAD_USE;
-	if (!request->session)
-		return execute_alone(request);
+	const struct run_flags given = {&command_run, &request->options, request->packages, request->out};
 	fill_options(request);
-	return execute_in_session(request);
+	if (!run_flags_check_out(&given) ||
+	    (!request->session && !run_flags_fit(&given, request->language)) || !load_source(request))
+		return EXIT_BAD_USE;
+	fill_source(request);
+	return request->session ? execute_in_session(request) : execute_alone(request);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -446,6 +476,8 @@ const struct command command_run = {
 	"  glovebox run --session work -e 'let x = 1'\n"
 	"  glovebox run -l node -e 'require(\"os\").cpus().length'\n"
 	"  glovebox run -l deno main.ts --net localhost:8000\n"
+	"\n"
+	"An option that has no effect on the language or the session is refused.\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
     .flags = flags,

@@ -25,8 +25,8 @@ struct request {
 };
 
 static const struct flag flags[] = {
-    {"stdin", 0, NULL, "add: the value is all of standard input, less one line break at its end"},
-    {"json", 0, NULL, "list, kinds: one JSON array"},
+    {"stdin", 0, NULL, "add: the value is all of standard input, less one line break at its end", 0, " add "},
+    {"json", 0, NULL, "list, kinds: one JSON array", 0, " list kinds "},
     SETTINGS_FLAGS,
     {0},
 };
@@ -274,6 +274,8 @@ static int run(const struct command *self, int argc, char **argv) {
 			complain(self, verbs[i].named ? "%s: which? Give a NAME" : "%s takes no name", what);
 			return EXIT_BAD_USE;
 		}
+		if (!check_action_flags(self, what))
+			return EXIT_BAD_USE;
 		return run_verb(&request, verbs[i].run);
 	}
 	complain(

@@ -139,7 +139,7 @@ static int stay(struct visit *visit) {
 /* --- the command --- */
 
 static const struct flag flags[] = {
-    {"steal", 0, NULL, "take the terminal over from whoever is attached"},
+    {"steal", 0, NULL, "take the terminal over from whoever is attached", 0, NULL},
     {0},
 };
 

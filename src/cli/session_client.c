@@ -37,7 +37,7 @@ const char *session_text(const struct gb_value *message, const char *key) {
 }
 
 int session_complain(const struct command *command, const struct gb_value *error) {
-	complain(command, "%s", session_text(error, "message"));
+	complain_of_flag(command, session_text(error, "message"));
 	return strcmp(session_text(error, "code"), "invalid") == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
 }
 

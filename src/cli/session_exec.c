@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
@@ -66,22 +67,44 @@ static bool ask(struct session_client *client, const struct session_job *job) {
 	return session_say(client, &line);
 }
 
+/* Does the session that is there have what the flags ask for? */
+static bool check_session(const struct session_job *job, const struct gb_value *session) {
+	enum gb_language language;
+	const char *runtime = session_text(session, "runtime"), *profile = session_text(session, "profile");
+	const struct run_flags given = {job->command, job->options, NULL, job->out};
+	if (!gb_language_find(runtime, &language))
+		return true;
+	if (job->fixed_language && language != job->options->language)
+		return complain(
+		    job->command, "-l: the session '%s' is of another language, %s", job->session, runtime);
+	if (!run_flags_fit(&given, language))
+		return false;
+	return !job->options->profile || strcmp(job->options->profile, *profile ? profile : "stdlib") == 0 ||
+	       complain(job->command,
+		   "--profile: the session '%s' has the profile %s; another one takes another session",
+		   job->session, *profile ? profile : "stdlib");
+}
+
 /* Open the session if it is not there. On failure *ret_status says how. */
 static bool see_to_session(struct session_client *client, const struct session_job *job, int *ret_status) {
 	gb_auto_buf struct gb_buf line;
 	const struct gb_value *reply;
+	const struct run_flags given = {job->command, job->options, NULL, job->out};
 	*ret_status = EXIT_REFUSED;
-	if (!job->fixed_language) {
-		session_line(&line, "session_get");
-		gb_buf_printf(&line, ",\"request\":1");
-		session_line_text(&line, "session", job->session);
-		if (!session_say(client, &line) || !(reply = session_hear(client)))
-			return false;
-		const struct gb_value *found = gb_value_get(reply, "session");
-		if (found && strcmp(session_text(found, "state"), "terminated") != 0)
-			return true;
-		gb_buf_finish(&line);
-	}
+	session_line(&line, "session_get");
+	gb_buf_printf(&line, ",\"request\":1");
+	session_line_text(&line, "session", job->session);
+	if (!session_say(client, &line) || !(reply = session_hear(client)))
+		return false;
+	const struct gb_value *found = gb_value_get(reply, "session");
+	bool is_there = found && strcmp(session_text(found, "state"), "terminated") != 0;
+	*ret_status = EXIT_BAD_USE;
+	if (is_there || !job->create)
+		return !is_there || check_session(job, found);
+	if (!run_flags_fit(&given, job->options->language))
+		return false;
+	*ret_status = EXIT_REFUSED;
+	gb_buf_finish(&line);
 	session_line(&line, "session_open");
 	gb_buf_printf(&line, ",\"request\":2,\"reuse\":true");
 	session_line_text(&line, "name", job->session);
@@ -253,7 +276,9 @@ int session_execute(const struct session_job *job) {
 		return EXIT_REFUSED;
 	const struct sigaction action = {.sa_handler = on_signal};
 	client.on_interrupt = on_interrupt;
-	if ((!job->create || see_to_session(&client, job, &status)) && ask(&client, job)) {
+	/* What 'session exec' can ask for is the same in every language, but for these. */
+	bool depends = job->create || job->options->fn || job->out;
+	if ((!depends || see_to_session(&client, job, &status)) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);
 		const struct gb_value *message;
 		do {
@@ -281,13 +306,15 @@ struct request {
 enum { FLAG_EVAL, FLAG_TIMEOUT, FLAG_MEMORY, FLAG_FN, FLAG_RESET, FLAG_OUT, FLAG_JSON };
 
 static const struct flag flags[] = {
-    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file"},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "interrupt it after 250ms, 5s, 2m (default 5m)"},
-    [FLAG_MEMORY] = {"memory", 0, "SIZE", "what it may need, 32M, 1G (default 64M)"},
-    [FLAG_FN] = {"fn", 0, "NAME", "call this function of the session's afterwards: its result counts"},
-    [FLAG_RESET] = {"reset", 0, NULL, "forget first what was defined before"},
-    [FLAG_OUT] = {"out", 0, "DIR", "write pictures, tables and the files that it made to DIR"},
-    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else"},
+    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
+    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "interrupt it after 250ms, 5s, 2m (default 5m)", 0, NULL},
+    [FLAG_MEMORY] = {"memory", 0, "SIZE", "what it may need, 32M, 1G (default 64M)", 0, NULL},
+    [FLAG_FN] = {"fn", 0, "NAME", "call this function of the session's afterwards: its result counts", 0,
+	NULL},
+    [FLAG_RESET] = {"reset", 0, NULL, "forget first what was defined before", 0, NULL},
+    [FLAG_OUT] = {"out", 0, "DIR", "write pictures, tables and the files that it made to DIR", FLAG_PATH,
+	NULL},
+    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL},
     {0},
 };
 
@@ -371,7 +398,8 @@ static int run(const struct command *self, int argc, char **argv) {
 		    .options = &request.options,
 		    .json = request.json,
 		    .out = request.out};
-		status = session_execute(&job);
+		const struct run_flags given = {self, &request.options, NULL, request.out};
+		status = run_flags_check_out(&given) ? session_execute(&job) : EXIT_BAD_USE;
 	}
 	gb_buf_finish(&request.source);
 	return status;

@@ -85,8 +85,8 @@ static void say_ready(const char *text) {
 }
 
 static const struct flag flags[] = {
-    {"language", 0, "LANG", "what to have ready"},
-    {"linger", 0, "TIME", "how long to stay when there is nothing left to keep: 5s"},
+    {"language", 0, "LANG", "what to have ready", 0, NULL},
+    {"linger", 0, "TIME", "how long to stay when there is nothing left to keep: 5s", 0, NULL},
     SETTINGS_FLAGS,
     {0},
 };

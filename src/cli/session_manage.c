@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/untrusted.h"
 
@@ -36,10 +37,11 @@ struct wanted {
 enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE };
 
 static const struct flag create_flags[] = {
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js, python, shell, node or deno (default ts)"},
-    [FLAG_NAME] = {"name", 0, "NAME", "what to call it; else it has only its id"},
-    [FLAG_CONVERSATION] = {"conversation", 0, "TEXT", "what it belongs to: at most 5 sessions each"},
-    [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)"},
+    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js, python, shell, node or deno (default ts)", 0, NULL},
+    [FLAG_NAME] = {"name", 0, "NAME", "what to call it; else it has only its id", 0, NULL},
+    [FLAG_CONVERSATION] = {"conversation", 0, "TEXT", "what it belongs to: at most 5 sessions each", 0, NULL},
+    [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)", 0,
+	NULL},
     {0},
 };
 
@@ -77,6 +79,8 @@ static int create(const struct command *self, int argc, char **argv) {
 		    wanted.language);
 		return EXIT_BAD_USE;
 	}
+	if (!run_flags_has_sessions(self, language))
+		return EXIT_BAD_USE;
 	struct session_client client;
 	if (session_reach(&client, self, &language) != REACHED)
 		return EXIT_REFUSED;
@@ -120,10 +124,10 @@ struct listing {
 enum { LIST_JSON, LIST_ALL, LIST_CONVERSATION };
 
 static const struct flag list_flags[] = {
-    [LIST_JSON] = {"json", 0, NULL, "one JSON array"},
+    [LIST_JSON] = {"json", 0, NULL, "one JSON array", 0, NULL},
     [LIST_ALL] = {"all", 0, NULL,
-	"with all that have ended and are remembered, not only of the last 10 minutes"},
-    [LIST_CONVERSATION] = {"conversation", 0, "TEXT", "only what belongs to it"},
+	"with all that have ended and are remembered, not only of the last 10 minutes", 0, NULL},
+    [LIST_CONVERSATION] = {"conversation", 0, "TEXT", "only what belongs to it", 0, NULL},
     {0},
 };
 
@@ -279,7 +283,7 @@ static int parse_about(
 }
 
 static const struct flag reason_flags[] = {
-    {"reason", 0, "TEXT", "what to say to who is waiting for it, and in the list"},
+    {"reason", 0, "TEXT", "what to say to who is waiting for it, and in the list", FLAG_EMPTY, NULL},
     {0},
 };
 
@@ -319,7 +323,7 @@ const struct command command_session_interrupt = {
 };
 
 static const struct flag send_flags[] = {
-    {"no-newline", 'n', NULL, "send TEXT alone: for what waits for a key"},
+    {"no-newline", 'n', NULL, "send TEXT alone: for what waits for a key", 0, NULL},
     {0},
 };
 
@@ -356,8 +360,8 @@ const struct command command_session_send = {
 };
 
 static const struct flag cleanup_flags[] = {
-    {"conversation", 0, "TEXT", "whose sessions are to end"},
-    {"reason", 0, "TEXT", "what to say to who is waiting for them, and in the list"},
+    {"conversation", 0, "TEXT", "whose sessions are to end", 0, NULL},
+    {"reason", 0, "TEXT", "what to say to who is waiting for them, and in the list", FLAG_EMPTY, NULL},
     {0},
 };
 

@@ -23,8 +23,9 @@ struct settings_request {
 };
 
 #define SETTINGS_FLAGS                                                                                       \
-	{"config", 0, "FILE", "read the settings from there"}, {                                             \
-		"set", 0, "KEY=VALUE", "a setting, before file and environment; can be repeated"             \
+	{"config", 0, "FILE", "read the settings from there", FLAG_PATH, NULL}, {                            \
+		"set", 0, "KEY=VALUE", "a setting, before file and environment; can be repeated",            \
+		    FLAG_REPEATS, NULL                                                                       \
 	}
 
 /* Is @flag one of them? Then it is noted. */

@@ -18,7 +18,8 @@ struct state_request {
 };
 
 #define STATE_FLAGS                                                                                          \
-	{"dir", 0, "DIR", "the folder where it is kept, whatever the settings say"}, SETTINGS_FLAGS
+	{"dir", 0, "DIR", "the folder where it is kept, whatever the settings say", FLAG_PATH, NULL},        \
+	    SETTINGS_FLAGS
 
 enum state_kind { STATE_COMMON, STATE_AUDIT };
 

@@ -10,9 +10,9 @@
 #include "cli/service.h"
 
 static const struct flag flags[] = {
-    {"socket", 0, "PATH", "listen at a unix socket instead, for many clients at once"},
-    {"timeout", 0, "TIME", "of a run, if it does not say and at most, before the settings limits.*"},
-    {"max-runs", 0, "N", "at once; more wait: 1024"},
+    {"socket", 0, "PATH", "listen at a unix socket instead, for many clients at once", FLAG_PATH, NULL},
+    {"timeout", 0, "TIME", "of a run, if it does not say and at most, before the settings limits.*", 0, NULL},
+    {"max-runs", 0, "N", "at once; more wait: 1024", 0, NULL},
     SETTINGS_FLAGS,
     {0},
 };

@@ -18,7 +18,7 @@ struct request {
 };
 
 static const struct flag flags[] = {
-    {"json", 0, NULL, "one JSON object: {\"text\"} or {\"error\"}"},
+    {"json", 0, NULL, "one JSON object: {\"text\"} or {\"error\"}", 0, NULL},
     {0},
 };
 

@@ -10,8 +10,9 @@
 enum { FLAG_JSON, FLAG_RUNTIMES };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "one JSON object"},
-    [FLAG_RUNTIMES] = {"runtimes", 0, NULL, "also the programs of this machine that code can run in"},
+    [FLAG_JSON] = {"json", 0, NULL, "one JSON object", 0, NULL},
+    [FLAG_RUNTIMES] = {"runtimes", 0, NULL, "also the programs of this machine that code can run in", 0,
+	NULL},
     {0},
 };
 

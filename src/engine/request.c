@@ -123,9 +123,16 @@ static bool check_traits(const struct gb_run_options *options, struct gb_err *er
 static bool check_names(const char *field, const struct gb_value *names, struct gb_err *err) {
 	if (names && gb_value_type(names) != GB_ARRAY)
 		return gb_fail(err, GB_EINVAL, 0, "%s: must be an array", field);
-	for (size_t i = 0; i < gb_value_count(names); i++)
+	for (size_t i = 0; i < gb_value_count(names); i++) {
+		size_t n = 0;
 		if (gb_value_type(gb_value_at(names, i)) != GB_STRING)
 			return gb_fail(err, GB_EINVAL, 0, "%s: must be an array of texts", field);
+		/* Programs take them as C strings, which would end there. */
+		const char *text = gb_value_bytes(gb_value_at(names, i), &n);
+		if (memchr(text, '\0', n))
+			return gb_fail(
+			    err, GB_EINVAL, 0, "%s: a text must not hold the character U+0000", field);
+	}
 	return true;
 }
 
@@ -142,6 +149,9 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 	if (n_source > GB_SOURCE_MAX)
 		return gb_fail(err, GB_ELIMIT, 0, "source: %zu bytes are more than the limit of %u", n_source,
 		    GB_SOURCE_MAX);
+	/* Bash leaves it out, and so runs something else than what was shown and looked at. */
+	if (options->language == GB_SHELL && memchr(options->source, '\0', n_source))
+		return gb_fail(err, GB_EINVAL, 0, "source: a script must not hold the character U+0000");
 	if (options->args && gb_value_type(options->args) != GB_ARRAY)
 		return gb_fail(err, GB_EINVAL, 0, "args: must be an array");
 	return check_text("source", options->source, n_source, err) &&

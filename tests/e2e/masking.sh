@@ -11,6 +11,7 @@ hosts() {
   for pid in $(pgrep -f 'glovebox session-host'); do
     tr '\0' '\n' < "/proc/$pid/environ" 2> /dev/null | grep -qx "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" && echo "$pid"
   done
+  true # the last one may be of another test
 }
 no_hosts() { [ -z "$(hosts)" ]; }
 until_true() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; return 1; }

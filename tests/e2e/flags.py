@@ -1,0 +1,235 @@
+#!/usr/bin/python3
+"""Every flag of the commands that run code has an effect, or is refused by its name with exit status 2. TAP.
+
+The table names each flag, and what is expected of it in each mode: a language, alone or in a session. A flag has an effect
+if the outcome differs from the same command without it. A flag of --help that is not in the table is a failure. Needs
+GB_GLOVEBOX.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+GLOVEBOX = os.environ["GB_GLOVEBOX"]
+scratch = tempfile.mkdtemp()
+ENV = {k: v for k, v in os.environ.items() if not k.startswith("GLOVEBOX_")}
+ENV.update(
+    HOME=scratch, XDG_RUNTIME_DIR=scratch + "/run", GLOVEBOX_STATE_DIR=scratch + "/state", GLOVEBOX_SESSION_LINGER="100ms",
+    LC_ALL="C.UTF-8",
+)
+os.chmod(scratch, 0o755)  # sandboxes look for packages there
+os.mkdir(scratch + "/run", 0o700)
+os.makedirs(scratch + "/modules/leaf")
+with open(scratch + "/modules/leaf/index.js", "w", encoding="utf-8") as file:
+    file.write("module.exports = 'a leaf';\n")
+with open(scratch + "/data", "w", encoding="utf-8") as file:
+    file.write("from a file")
+with open(scratch + "/own.yaml", "w", encoding="utf-8") as file:
+    file.write("limits: {javascript: {timeout: 100ms}, python: {timeout: 100ms}, shell: {timeout: 100ms}, node: {timeout: 100ms}}\n")
+
+HAS_NODE, HAS_DENO = shutil.which("node") is not None, shutil.which("deno") is not None
+HAS_NUMPY = subprocess.run(["/usr/bin/python3", "-c", "import numpy, pandas, matplotlib"], capture_output=True).returncode == 0
+LANGUAGES = ["js", "python", "shell"] + (["node"] if HAS_NODE else [])
+count = 0
+
+
+def ok(name, good, *notes):
+    global count
+    count += 1
+    if not good:
+        for note in notes:
+            print("#", repr(note)[:1000])
+    print(f"{'ok' if good else 'not ok'} {count} - {name}")
+    sys.stdout.flush()
+
+
+def glovebox(*args, **how):
+    return subprocess.run([GLOVEBOX, *args], env=ENV, cwd=scratch, capture_output=True, text=True, stdin=subprocess.DEVNULL, **how)
+
+
+def outcome(args):
+    """What a command did, as far as a user can tell."""
+    shutil.rmtree(scratch + "/out", ignore_errors=True)
+    os.mkdir(scratch + "/out")
+    done = glovebox(*args)
+    said = re.sub(r'"(runId|durationMs|memoryUsedBytes)":("[^"]*"|[\d.]+)', "", done.stdout)
+    return done.returncode, said, sorted(os.listdir(scratch + "/out")), done.stderr
+
+
+NOOP = {"js": "0", "python": "None", "shell": "true", "node": "0"}
+# Longer than the timeouts that are given, and not endless.
+WAIT = {
+    "js": "const t = Date.now(); while (Date.now() - t < 1500);", "python": "import time; time.sleep(1.5)", "shell": "sleep 1.5",
+    "node": "const t = Date.now(); while (Date.now() - t < 1500);",
+}
+FUNCTION = {"shell": "echo $1", "js": "function f(x) { return [x] }", "python": "def f(x=1): return [x]", "node": "function f(x) { return [x] }"}
+ALONE_FUNCTION = {**FUNCTION, "js": "export " + FUNCTION["js"], "node": "exports.f = (x) => [x]"}
+MUCH = {
+    "js": "let a = []; for (let i = 0; i < 1e6; i++) a.push({i}); 1", "python": "len(bytearray(120 << 20))",
+    "shell": "head -c 400000000 /dev/zero | tail -c 399000000 | wc -c",
+    "node": "let a = []; for (let i = 0; i < 6e6; i++) a.push({i}); 1",
+}
+SEES = {"js": "console.log(typeof x)", "python": "'x' in globals()", "node": "typeof x"}
+READS = {"python": "import sys; sys.stdin.read()", "shell": "read -t 5 x; echo $x", "node": "require('fs').readFileSync(0, 'utf8')"}
+LISTS = {"python": "import os; os.path.exists('data')", "shell": "ls", "node": "require('fs').existsSync('data')"}
+WRITES = {"python": "open('made', 'w').write('x'); None", "shell": "echo x > made", "node": "require('fs').writeFileSync('made', 'x'); 0"}
+RESTRICTS = {"python": "import os; 1", "shell": "curl --version > /dev/null; true"}
+
+# flag, its value; what else is there with and without it; code by language (NOOP if there is none); the languages in which it
+# has an effect, alone and in a session. In all others it must be refused.
+EVERY = set(LANGUAGES)
+ROWS = [
+    ("timeout", "300ms", ["--memory", "200M"], WAIT, EVERY, EVERY),
+    ("memory", "1500M", ["--timeout", "60s"], MUCH, EVERY, EVERY),
+    ("fn", "f", [], FUNCTION, EVERY - {"shell"}, EVERY - {"shell"}),
+    ("args", '["seen"]', ["--fn", "f"], FUNCTION, EVERY, EVERY),
+    ("input", "x=1", [], SEES, EVERY - {"shell"}, EVERY - {"shell"}),
+    ("stdin", "typed", [], READS, EVERY - {"js"}, EVERY - {"js"}),
+    ("file", scratch + "/data", [], LISTS, EVERY - {"js"}, EVERY - {"js"}),
+    ("out", scratch + "/out", [], WRITES, EVERY - {"js"}, EVERY - {"js"}),
+    ("restricted", None, [], RESTRICTS, {"python", "shell"}, {"python", "shell"}),
+    ("packages", scratch + "/modules", ["--allow", "leaf"], {"node": "require('leaf')"}, EVERY & {"node"}, set()),
+    ("net", "localhost", [], {}, set(), set()),
+    ("json", None, [], {}, EVERY, EVERY),
+    ("set", "limits.LANG.timeout=100ms", [], WAIT, EVERY, set()),
+    ("config", "own.yaml", [], WAIT, EVERY, set()),
+]
+# Flags whose effect is tested by itself below.
+APART = {"eval", "language", "allow", "profile", "session"}
+LONG = {"js": "javascript"}
+
+
+def flags_of(*command):
+    help_text = glovebox(*command, "--help").stdout
+    return set(re.findall(r"^  (?:-\w, |    )--([a-z-]+)", help_text, re.MULTILINE))
+
+
+def command(mode, language, code, flags, n):
+    if mode == "run":
+        return ["run", "-l", language, *flags, "-e", code]
+    return ["run", "--session", f"{language}-{n}", "-l", language, *flags, "-e", code]
+
+
+def judge(name, base, flag, value, expected):
+    """@base(flags) is a command line; the flag must have an effect on it, or be refused."""
+    given = [f"--{flag}"] + ([value] if value is not None else [])
+    without, with_it = outcome(base([])), outcome(base(given))
+    refused = with_it[0] == 2 and f"--{flag}" in with_it[3]
+    if expected:
+        ok(f"{name}: has an effect", not refused and with_it[0] != 2 and with_it[:3] != without[:3], without, with_it)
+    else:
+        ok(f"{name}: is refused by its name", refused and with_it[0] != without[0], without, with_it)
+
+
+known = {row[0] for row in ROWS} | APART
+ok("every flag of run is in the table", flags_of("run") == known, flags_of("run") ^ known)
+number = 0
+for flag, value, more, codes, alone, in_session in ROWS:
+    for language in LANGUAGES:
+        for mode, effective in (("run", alone), ("session", in_session)):
+            number += 1
+            code = codes.get(language, NOOP[language])
+            if mode == "run" and codes is FUNCTION and language in ALONE_FUNCTION:
+                code = ALONE_FUNCTION[language]
+            own_value = value.replace("LANG", LONG.get(language, language)) if value else value
+            own_more = more if (flag, language) != ("args", "shell") and (flag != "packages" or language == "node") else []
+            judge(
+                f"{mode} -l {language} --{flag}",
+                lambda given, n=number: command(mode, language, code, [*own_more, *given], f"{n}-{len(given)}"),
+                flag, own_value, language in effective,
+            )
+            for session in (f"{language}-{number}-0", f"{language}-{number}-1", f"{language}-{number}-2"):
+                if mode == "session":
+                    glovebox("session", "kill", session)
+
+# --- flags with rules of their own ---
+
+
+def refused(name, args, flag, words=""):
+    done = glovebox(*args)
+    ok(f"refused: {name}", done.returncode == 2 and flag in done.stderr and words in done.stderr and not done.stdout, args, done)
+
+
+def works(name, args, words):
+    done = glovebox(*args)
+    ok(name, done.returncode == 0 and words in done.stdout, args, done)
+
+
+if HAS_NODE:
+    refused("a module that is not allowed", ["run", "-l", "node", "--packages", "modules", "-e", "1"], "--packages", "--allow")
+    refused("packages that are not there", ["run", "-l", "node", "--packages", "none", "--allow", "x", "-e", "1"], "--packages")
+refused("--allow without --restricted", ["run", "-l", "python", "--allow", "os", "-e", "1"], "--allow", "--restricted")
+works("--allow with --restricted", ["run", "-l", "python", "--restricted", "--allow", "colorsys", "-e", "import colorsys; 7"], "7")
+refused("--args of Python without --fn", ["run", "-l", "python", "--args", "[1]", "-e", "1"], "--args", "--fn")
+for mode in ([], ["--session", "p"]):
+    refused(f"--profile of JavaScript {mode}", ["run", *mode, "-l", "js", "--profile", "data", "-e", "1"], "--profile")
+    refused(f"--net of Python {mode}", ["run", *mode, "-l", "python", "--net", "localhost", "-e", "1"], "--net")
+refused("a profile that is not there", ["run", "-l", "python", "--profile", "none", "-e", "1"], "--profile")
+refused("sessions of Deno", ["run", "--session", "d", "-l", "deno", "-e", "1"], "--language")
+refused("--profile of Deno, installed or not", ["run", "-l", "deno", "--profile", "data", "-e", "1"], "--profile")
+works("--session", ["run", "--session", "p", "-l", "python", "-e", "x = 5"], "")
+works("an existing session", ["run", "--session", "p", "--profile", "stdlib", "-e", "x"], "5")
+refused("another profile than the session has", ["run", "--session", "p", "--profile", "data", "-e", "x"], "--profile", "stdlib")
+refused("another language than the session has", ["run", "--session", "p", "-l", "js", "-e", "x"], "-l", "python")
+refused("a flag that the session's language does not know", ["run", "--session", "p", "--net", "a", "-e", "x"], "--net", "python")
+glovebox("session", "create", "-l", "shell", "--name", "s")
+refused("session exec --fn in a shell", ["session", "exec", "s", "--fn", "f", "-e", "true"], "--fn", "shell")
+refused("session exec --out that is no folder", ["session", "exec", "s", "--out", "none", "-e", "true"], "--out")
+refused("run --out that is no folder", ["run", "-l", "shell", "--out", "none", "-e", "true"], "--out")
+refused("session create --profile of JavaScript", ["session", "create", "-l", "js", "--profile", "data"], "--profile")
+refused("session attach --json", ["session", "attach", "--json", "s"], "--json")
+glovebox("session", "kill", "s")
+glovebox("session", "kill", "p")
+
+# --- values ---
+
+refused("a text with U+0000 for a program", ["run", "-l", "shell", "--args", '["a\\u0000b"]', "-e", "echo $1"], "--args", "U+0000")
+with open(scratch + "/zero.sh", "w", encoding="utf-8") as file:
+    file.write("echo r\0m\n")
+refused("a script with U+0000", ["run", "zero.sh"], "source", "U+0000")
+refused("two files of one name", ["run", "-l", "shell", "--file", "data", "--file", "./data", "-e", "ls"], "--file", "data")
+refused("code twice", ["run", "-e", "1", "-e", "2"], "--eval")
+refused("code and a file", ["run", "-e", "1", "data"], "-e CODE")
+AGENT = ["--set", "agent.enabled=true", "--set", "agent.autoApprove=true"]
+for flag, long_value in (("purpose", 5000), ("conversation", 300), ("turn", 300), ("expected-output", 5000), ("trace", 20000)):
+    refused(f"execute --{flag} that is too long", ["execute", "-e", "1", *AGENT, f"--{flag}", "1" * long_value], f"--{flag}")
+refused("execute --trace that is not JSON", ["execute", "-e", "1", *AGENT, "--trace", "{"], "--trace")
+refused("execute --args of Python", ["execute", "-l", "python", "-e", "1", "--args", "[1]", *AGENT], "--args")
+refused("a name of a session that is too long", ["session", "create", "--name", "n" * 1000], "--name")
+refused("a timeout that the settings do not allow", ["run", "-e", "1", "--timeout", "9999h"], "--timeout")
+refused("less memory than is possible", ["run", "-e", "1", "--memory", "1"], "--memory")
+
+# Whatever the command: what takes a value takes no empty one, none twice, and none that is not UTF-8.
+MAY_BE_EMPTY = {"eval", "stdin", "purpose", "expected-output", "reason"}
+MANY = {"input", "file", "allow", "net", "set"}
+PATHS = {"file", "out", "packages", "config", "dir", "socket"}
+COMMANDS = [["run"], ["execute"], ["stdio"], ["audit"], ["approvals"], ["energy"], ["prompt"], ["config"], ["secrets"]]
+COMMANDS += [["session", name] for name in ("create", "exec", "list", "kill", "cleanup")]
+for each in COMMANDS:
+    text = glovebox(*each, "--help").stdout
+    valued = re.findall(r"^  (?:-\w, |    )--([a-z-]+) [A-Z]", text, re.MULTILINE)
+    for flag in valued:
+        where = " ".join(each)
+        if flag not in MAY_BE_EMPTY:
+            refused(f"{where} --{flag} ''", [*each, f"--{flag}", ""], f"--{flag}")
+        if flag not in PATHS:
+            refused(f"{where} --{flag} that is not UTF-8", [*each, f"--{flag}", "a\udcff"], f"--{flag}")
+    if "config" in valued:
+        refused(f"{where} --config twice", [*each, "--config", "own.yaml", "--config", "own.yaml"], "--config")
+
+# --- flags that are for another action of the same command ---
+
+for args, flag in (
+    (["config", "check", "--json"], "--json"), (["config", "docs", "--set", "a=1"], "--set"),
+    (["config", "init", "new.yaml", "--config", "own.yaml"], "--config"), (["secrets", "list", "--stdin"], "--stdin"),
+    (["secrets", "rm", "X", "--json"], "--json"), (["audit", "verify", "--status", "error"], "--status"),
+    (["audit", "list", "--expect-key", "00" * 32], "--expect-key"), (["approvals", "show", "1234", "--all"], "--all"),
+    (["approvals", "list", "--reason", "x"], "--reason"), (["approvals", "deny", "1234", "--json"], "--json"),
+    (["bench", "--python", "--node"], "--node"),
+):
+    refused(" ".join(args), args, flag)
+
+print(f"1..{count}")
+shutil.rmtree(scratch)
