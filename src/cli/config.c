@@ -61,6 +61,12 @@ static void say_origin(
 		gb_buf_printf(out, " as %s", origin->name);
 }
 
+static void print_line(const char *label, const char *text) {
+	fputs(label, stdout);
+	print_name(stdout, text, strlen(text));
+	putchar('\n');
+}
+
 static void print_files(const struct gb_config *config) {
 	const char *file = gb_config_file(config), *project = gb_config_project(config);
 	const char *const *warnings;
@@ -68,11 +74,12 @@ static void print_files(const struct gb_config *config) {
 	if (!file && !project)
 		printf("# no file: every value is a default, or from the environment\n");
 	if (file)
-		printf("# file: %s\n", file);
+		print_line("# file: ", file);
 	if (project)
-		printf("# project file%s: %s\n", gb_config_is_trusted(config) ? ", trusted" : "", project);
+		print_line(
+		    gb_config_is_trusted(config) ? "# project file, trusted: " : "# project file: ", project);
 	for (size_t i = 0; i < n; i++)
-		printf("# warning: %s\n", warnings[i]);
+		print_line("# warning: ", warnings[i]);
 }
 
 static int show_text(const struct gb_config *config) {
@@ -271,11 +278,11 @@ static int docs(const struct command *self, const struct config_request *request
 	return print(&out);
 }
 
-static bool check_settings(const struct request *request) {
-	bool reads = strcmp(request->action, "show") == 0 || strcmp(request->action, "check") == 0;
+static bool check_settings(const struct config_request *request) {
+	bool reads = strcmp(request->action, "init") != 0 && strcmp(request->action, "docs") != 0;
 	if (!reads && (request->settings.file || request->settings.n_set))
 		return complain(&command_config, "--config and --set have no effect on %s", request->action);
-	return !request->operand || !request->settings.file ||
+	return !request->operand || !request->settings.file || strcmp(request->action, "check") != 0 ||
 	       complain(&command_config, "one file at a time, but got --config and '%s'", request->operand);
 }
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/config.h"
+#include "cli/untrusted.h"
 #include "config/place.h"
 #include "config/settings.h"
 #include "config/yaml.h"
@@ -34,7 +35,7 @@ static bool find_state(const struct config_request *request, char ret[GB_STATE_P
 
 /* Paths are not ours: a folder can have any name. */
 static void print_path(const char *path) {
-	print_untrusted(stdout, path, strlen(path));
+	print_name(stdout, path, strlen(path));
 }
 
 /* --- trust --- */
@@ -69,7 +70,7 @@ static void print_value(const struct gb_setting *setting, const struct gb_config
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, VALUE_MAX);
 	gb_setting_write(setting, config, &text);
-	print_untrusted(stdout, text.data ? text.data : "", text.len);
+	print_name(stdout, text.data ? text.data : "", text.len);
 }
 
 /* What holds with the file trusted, and does not without. */
@@ -111,7 +112,8 @@ int config_trust(const struct command *self, const struct config_request *reques
 	if (!load(request, &refused, &without, &err) || !load(request, &granted, &with, &err)) {
 		complain(self, "%s", err.message);
 	} else if (!refused.is_asked && !granted.is_asked) {
-		printf("%s: grants nothing, and so needs no trust\n", file_of(request));
+		print_path(file_of(request));
+		puts(": grants nothing, and so needs no trust");
 		status = EXIT_OK;
 	} else if (refused.is_asked != granted.is_asked || !gb_hash_eq(&refused.hash, &granted.hash)) {
 		complain(self, "%s: it changed while it was read; try again", file_of(request));
