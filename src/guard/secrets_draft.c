@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 enum { MAX_DEPTH = 8, MAX_REPEAT = 4096, MAX_GROUP_REPEAT = 16 };
 
 struct parser {
@@ -307,6 +309,34 @@ static bool parse_ahead(struct parser *p, struct gb_drafts *drafts) {
 	return true;
 }
 
+/* A value that is longer than what secrets_named.c reads goes on up to a blank, a quote or a separator. */
+static bool parse_tail(struct parser *p, struct gb_drafts *drafts) {
+	static const char *const names[] = {[GB_RX_PASSWORD] = "password)",
+	    [GB_RX_SECRET] = "secret)",
+	    [GB_RX_KEY] = "key)",
+	    [GB_RX_COMMAND] = "command)",
+	    [GB_RX_CALL] = "call)",
+	    [GB_RX_USERINFO] = "userinfo)"};
+	struct gb_rx_run run = {.min = 0, .max = GB_RX_ENDLESS};
+	struct gb_byteset set = {0};
+	for (const char *c = " \t\n\v\f\r\"'`\\<>&;,"; *c; c++)
+		gb_byteset_add(&set, (uint8_t)*c);
+	invert(&set);
+	for (uint8_t i = 1; i < GB_COUNT(names) && !p->flags.tail; i++)
+		if (eat(p, names[i]))
+			p->flags.tail = i;
+	if (!p->flags.tail || *p->at || p->depth || p->kept)
+		return fail(p,
+		    "(?&password), (?&secret), (?&key), (?&command), (?&call) and (?&userinfo) end a "
+		    "pattern without \\K");
+	if (!gb_rx_intern(p->rx, &set, &run.set))
+		return fail(p, "there are too many classes, or memory is out");
+	for (unsigned i = 0; i < drafts->n; i++)
+		if (!append_run(p, &drafts->list[i], &run))
+			return false;
+	return true;
+}
+
 static bool parse_sequence(struct parser *p, struct gb_drafts *out) {
 	struct gb_drafts *drafts = gb_arena_alloc(p->arena, sizeof *drafts);
 	if (!drafts || !add_draft(p, drafts, &(struct gb_draft){.keep = GB_DRAFT_WHOLE}))
@@ -314,6 +344,7 @@ static bool parse_sequence(struct parser *p, struct gb_drafts *out) {
 	while (*p->at && *p->at != '|' && *p->at != ')') {
 		bool ok = eat(p, "\\K")   ? parse_keep(p, drafts)
 			  : eat(p, "(?=") ? parse_ahead(p, drafts)
+			  : eat(p, "(?&") ? parse_tail(p, drafts)
 			  : eat(p, "(")   ? parse_group(p, drafts)
 					  : parse_run(p, drafts);
 		if (!ok)
@@ -329,7 +360,7 @@ static bool parse_alternatives(struct parser *p, struct gb_drafts *out) {
 	do {
 		if (!parse_sequence(p, out))
 			return false;
-		if (*p->at == '|' && !p->depth && (p->kept || p->flags.ahead))
+		if (*p->at == '|' && !p->depth && (p->kept || p->flags.ahead || p->flags.tail))
 			return fail(p, "alternatives beside \\K or (?=...) stand in a group");
 	} while (eat(p, "|"));
 	return true;

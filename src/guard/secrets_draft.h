@@ -21,6 +21,7 @@ struct gb_drafts {
 
 struct gb_draft_flags {
 	bool caseless, word, ahead;
+	uint8_t tail; /* enum gb_rx_tail */
 };
 
 /* The drafts live in @arena, their sets in @rx. */

@@ -157,7 +157,7 @@ bool gb_literals_build(struct gb_literals *literals) {
 	if (!literals->nodes && !grow(literals))
 		return false;
 	bool ok = link_all(literals) && collect(literals, 0, bytes, &all);
-	ok = ok && gb_prefilter_build(&literals->prefilter, all.list, all.n);
+	ok = ok && gb_prefilter_build(&literals->prefilter, all.list, all.n, GB_PREFILTER_FEW);
 	free(all.list);
 	return ok;
 }

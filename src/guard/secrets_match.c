@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard/secrets_named.h"
+
 /* --- spans --- */
 
 void gb_spans_add(struct gb_spans *spans, size_t from, size_t to, uint32_t kind) {
@@ -67,6 +69,8 @@ static bool is_hex(const uint8_t *p, size_t n) {
 	return true;
 }
 
+enum { COLOUR = 10 }; /* bytes of what colours a terminal */
+
 /* Where text is spelled in another text, the letter before may belong to an escape: \n, \x1b, \u003d, %3D; or
  * to what colours a terminal: ESC [ 3 1 m. */
 static bool is_escape(const uint8_t *p, size_t before) {
@@ -80,7 +84,7 @@ static bool is_escape(const uint8_t *p, size_t before) {
 		return is_hex(p - 4, 4);
 	if (p[-1] != 'm')
 		return false;
-	for (size_t back = 2; back <= before && back <= GB_MATCH_BEHIND; back++) {
+	for (size_t back = 2; back <= before && back <= COLOUR; back++) {
 		uint8_t c = *(p - back);
 		if (!is_digit(c) && c != ';')
 			return c == '[';
@@ -156,15 +160,42 @@ static enum verdict match_last(
 	return MATCHED;
 }
 
+/* @p is behind the name of a secret or of a command. */
+static enum verdict match_tail(struct gb_match *m, const struct gb_rx_chain *chain, const uint8_t *name,
+    const uint8_t *p, const uint8_t **ret_secret) {
+	const struct gb_rx_run *run = &m->matcher->rx->runs[chain->first + chain->n - 1];
+	struct gb_named text = {
+	    .start = m->window, .end = m->window + m->n, .last = m->last, .from = m->window + m->n};
+	if (!gb_named_find(&text, name, p, (enum gb_rx_tail)chain->tail)) {
+		*ret_secret = text.from;
+		return text.cut ? ALIVE : DEAD;
+	}
+	do {
+		const uint8_t *to = text.to;
+		if (text.goes_on)
+			to += run_length(m, run->set, to, SIZE_MAX);
+		gb_spans_add(
+		    m->spans, (size_t)(text.from - m->window), (size_t)(to - m->window), chain->kind);
+		if (text.goes_on && to == text.end && !m->last)
+			add_open(m, run->set, GB_RX_ENDLESS, chain->kind);
+	} while (chain->tail == GB_RX_COMMAND && text.resume && gb_named_next(&text, name, p));
+	*ret_secret = text.from;
+	if (text.cut)
+		return ALIVE;
+	return MATCHED;
+}
+
 /* *ret_secret is where the secret begins, if that is known already; else the end of the window. */
 static enum verdict match_chain(
     struct gb_match *m, const struct gb_rx_chain *chain, const uint8_t *p, const uint8_t **ret_secret) {
 	const struct gb_rx_run *runs = &m->matcher->rx->runs[chain->first];
-	const uint8_t *end = m->window + m->n;
+	const uint8_t *name = p, *end = m->window + m->n;
 	*ret_secret = end;
 	for (unsigned i = 0;; i++) {
-		if (i == chain->keep)
+		if (i == chain->keep && !chain->tail)
 			*ret_secret = p;
+		if (i + 1 == chain->n && chain->tail)
+			return match_tail(m, chain, name, p, ret_secret);
 		if (i + 1 == chain->n)
 			return match_last(m, chain, p, *ret_secret);
 		/* Most runs are a single byte of a name. */

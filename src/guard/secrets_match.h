@@ -75,6 +75,9 @@ void gb_match_continue(struct gb_match *match, size_t at);
 /* Look at every place from @from on. */
 void gb_match_scan(struct gb_match *match, size_t from);
 
-enum { GB_MATCH_BEHIND = 10 }; /* bytes before a place that tell whether it begins a word */
+enum {
+	GB_MATCH_BEHIND = 96
+}; /* bytes before a place that tell whether it begins a word, or what a name
+    * stands behind */
 
 #endif

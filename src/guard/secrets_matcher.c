@@ -109,7 +109,7 @@ bool gb_matcher_build(struct gb_matcher *matcher, const struct gb_rx *rx) {
 		gb_rx_beginning(rx, &rx->chains[i], beginnings[i].at, GB_PREFILTER_BYTES);
 		ok = add_chain(&b, &rx->chains[i], i, &beginnings[i]);
 	}
-	ok = ok && gb_prefilter_build(&matcher->prefilter, beginnings, rx->n_chains) &&
+	ok = ok && gb_prefilter_build(&matcher->prefilter, beginnings, rx->n_chains, GB_PREFILTER_BUCKETS) &&
 	     make_lists(matcher, &b);
 	free(beginnings);
 	free(b.places);

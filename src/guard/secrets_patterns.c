@@ -11,7 +11,7 @@
 /* clang-format off */
 const struct gb_secret_pattern gb_secret_patterns[] = {
     /* clouds */
-    {"aws-access-key-id", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}", "Amazon Web Services: id of a key"},
+    {"aws-access-key-id", "\\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16,}", "Amazon Web Services: id of a key"},
     {"aws-secret-access-key",
 	"(?i)(?:aws_secret_access_key|aws_secret_key|secretaccesskey)" ASSIGN "\\K[A-Za-z0-9/+]{40,}",
 	"Amazon Web Services: the key itself, by the name before it"},
@@ -46,7 +46,6 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"bitbucket-password", "\\bATBB[A-Za-z0-9]{28,}", "Bitbucket application"},
     {"atlassian-token", "AT[AC]TT3[A-Za-z0-9_=-]{50,}", "Jira, Confluence, Bitbucket"},
     {"npm-token", "\\bnpm_[A-Za-z0-9]{36,}", "npm"},
-    {"npmrc-auth", "_(?:authToken|auth|password)\\s?=\\s?\\K[A-Za-z0-9+/=_.-]{12,}", ".npmrc"},
     {"pypi-token", "pypi-AgE[A-Za-z0-9_-]{50,}", "PyPI"},
     {"rubygems-key", "\\brubygems_[0-9a-f]{48,}", "RubyGems"},
     {"nuget-key", "\\boy2[a-z0-9]{43,}", "NuGet"},
@@ -147,12 +146,14 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"supabase-key", "\\bsb(?:p_[0-9a-f]{40,}|_secret_[A-Za-z0-9_-]{20,})", "Supabase"},
     {"planetscale-key", "\\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,}", "PlanetScale"},
     {"databricks-token", "\\bdapi[0-9a-f]{32,}", "Databricks"},
-    {"connection-password",
-	"(?i)(?:;|; )(?:password|pwd)\\s{0,2}=\\s{0,2}\\K[^\\s;\"'=]{4,}",
-	"ADO, ODBC and JDBC strings"},
-    {"url-password",
-	"://[^\\s/:@\"'<>\\\\]{0,128}:\\K[^\\s/@\"'<>\\\\]{1,256}(?=@)",
-	"postgres://, mysql://, mongodb://, redis://, amqp://, https:// …"},
+    {"url-password", "://(?&userinfo)", "postgres://, mysql://, mongodb://, redis://, amqp://, https:// …"},
+    {"oracle-password", "jdbc:oracle:thin:[^\\s/@:]{1,60}/\\K[^\\s@/]{3,64}(?=@)", "Oracle JDBC addresses"},
+    {"pgpass",
+	":(?:5432|5433|6432|\\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:\\K[^\\s:]{4,}",
+	".pgpass of PostgreSQL"},
+    {"mysql-initial-password",
+	"temporary password is generated for [^\\s:]{1,60}: \\K[^\\s]{6,}",
+	"the log of a new MySQL server"},
     /* keys */
     {"private-key",
 	"-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY-----(?:\\s{1,8}|\\\\n|\\\\r"
@@ -188,23 +189,24 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)(?:sessionid|session_id|connect\\.sid|jsessionid|phpsessid|csrftoken)=\\K[A-Za-z0-9%"
 	"._-]{16,}",
 	"cookies"},
-    {"query-secret",
-	"(?i)[?&](?:access_token|api_key|apikey|api-key|auth_token|refresh_token|id_token|token|p"
-	"assword|passwd|secret|client_secret|x-amz-signature|x-amz-security-token|x-goog-signatur"
-	"e|signature)=\\K[^\\s&#\"'<>\\\\]{6,}",
-	"addresses"},
-    {"environment-secret",
-	"(?:PASSWORD|PASSWD|SECRET|TOKEN|API_KEY|APIKEY|SECRET_KEY|ACCESS_KEY|PRIVATE_KEY|PASSPHR"
-	"ASE|CREDENTIALS)=[\"']?\\K[^\\s\"'$<({*\\\\][^\\s\"'\\\\]{7,}",
-	"NAME_PASSWORD=..., as env prints it"},
-    {"quoted-secret",
-	"(?i)(?:password|passwd|passphrase|secret|secret[_-]?key|private[_-]?key|api[_-]?key|acce"
-	"ss[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token|client[_-]?secret)\\\\?[\"'"
-	"]?\\s{0,3}(?:=>|[=:])\\s{0,3}\\\\?[\"']\\K[^\\r\\n\"'*\\\\<{$][^\\r\\n\"'\\\\]{5,}",
-	"password = \"...\", and in JSON"},
-    {"netrc-password",
-	"\\bmachine [^\\s]{1,100}\\s{1,4}login [^\\s]{1,100}\\s{1,4}password \\K[^\\s]{3,}",
-	".netrc"},
+    /* by the name before them: see secrets_named.h */
+    {"named-password",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|[_ ]pw=|pw[\"':][ :=]|identified by|masterauth)(?&password)",
+	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
+    {"named-secret",
+	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|credential(?:s)?)(?&secret)",
+	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
+    {"named-key",
+	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|unseal key|[_.]auth|session=|signature|[?&]sig=)(?&key)",
+	"other names with key, auth, session; only if the value looks random"},
+    {"call-password",
+	"(?i)(?:login|getconnection|basic_?auth|wifi\\.begin|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
+	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
+    {"command-password",
+	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
+	"mosquitto|ipmitool|snmp|zip -|unzip|7z [ax]|twine|ncftp|rabbitmq|useradd|openssl|ssh-keygen|plink|lftp|htpasswd|n"
+	"et use|sqlplus|convertto-securestring|echo )(?&command)",
+	"mysql -p..., curl -u user:..., sshpass -p ..."},
     {"password-hash",
 	"\\$(?:6|5|y|2[aby]|argon2id?|scrypt)\\$[A-Za-z0-9./$,=+]{30,}",
 	"crypt, bcrypt, argon2: what can be guessed at home"},

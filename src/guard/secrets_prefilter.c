@@ -96,11 +96,11 @@ static struct bucket join(const struct bucket *a, const struct bucket *b) {
 }
 
 /* Into the bucket that becomes worse by the least. */
-static uint8_t place(struct bucket buckets[GB_PREFILTER_BUCKETS], const struct bucket *one) {
+static uint8_t place(struct bucket buckets[GB_PREFILTER_BUCKETS], unsigned n, const struct bucket *one) {
 	struct bucket best = {0};
 	double least = -1;
 	unsigned where = 0;
-	for (unsigned i = 0; i < GB_PREFILTER_BUCKETS; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		struct bucket joined = join(&buckets[i], one);
 		double more = joined.cost - buckets[i].cost;
 		if (least < 0 || more < least) {
@@ -134,7 +134,7 @@ static void set_masks(struct gb_prefilter *filter, const struct gb_beginning *be
 		for (unsigned j = 0; j < 4; j++)
 			for (uint64_t bits = beginning->at[i].bits[j]; bits; bits &= bits - 1) {
 				unsigned byte = j * 64 + (unsigned)__builtin_ctzll(bits);
-				filter->masks[i][byte] |= (uint16_t)(1U << bucket);
+				filter->masks[i][byte] |= 1U << bucket;
 				filter->low[bucket / 8][i][byte & 15] |= bit;
 				filter->high[bucket / 8][i][byte >> 4] |= bit;
 			}
@@ -145,8 +145,8 @@ static bool same(const struct candidate *a, const struct candidate *b) {
 }
 
 /* Take one out of its bucket and see whether there is a better one, now that all are placed. */
-static void place_again(
-    struct bucket buckets[GB_PREFILTER_BUCKETS], struct candidate *all, size_t n, size_t i) {
+static void place_again(struct bucket buckets[GB_PREFILTER_BUCKETS], unsigned n_buckets,
+    struct candidate *all, size_t n, size_t i) {
 	struct bucket *old = &buckets[all[i].where];
 	*old = (struct bucket){0};
 	for (size_t j = 0; j < n; j++) {
@@ -158,25 +158,25 @@ static void place_again(
 		}
 	}
 	set_bucket(old);
-	all[i].where = place(buckets, &all[i].bucket);
+	all[i].where = place(buckets, n_buckets, &all[i].bucket);
 }
 
-static void place_all(struct candidate *all, size_t n) {
+static void place_all(struct candidate *all, size_t n, unsigned n_buckets) {
 	struct bucket buckets[GB_PREFILTER_BUCKETS] = {0};
 	/* So many fill every bucket anyway. */
 	if (n > WORTH_PLACING) {
 		for (size_t i = 0; i < n; i++)
-			all[i].where = (uint8_t)(i * GB_PREFILTER_BUCKETS / n);
+			all[i].where = (uint8_t)(i * n_buckets / n);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		all[i].where =
-		    i && same(&all[i - 1], &all[i]) ? all[i - 1].where : place(buckets, &all[i].bucket);
+		all[i].where = i && same(&all[i - 1], &all[i]) ? all[i - 1].where
+							       : place(buckets, n_buckets, &all[i].bucket);
 	for (size_t i = 0; i < n; i++)
 		if (i && same(&all[i - 1], &all[i]))
 			all[i].where = all[i - 1].where;
 		else
-			place_again(buckets, all, n, i);
+			place_again(buckets, n_buckets, all, n, i);
 }
 
 /* --- hashes --- */
@@ -212,7 +212,8 @@ static size_t combinations(const struct gb_beginning *beginning) {
 	return all;
 }
 
-bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *beginnings, size_t n) {
+bool gb_prefilter_build(
+    struct gb_prefilter *filter, const struct gb_beginning *beginnings, size_t n, unsigned buckets) {
 	uint8_t bytes[GB_PREFILTER_BYTES];
 	struct candidate *all = malloc((n + 1) * sizeof *all);
 	if (!all)
@@ -220,8 +221,9 @@ bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *
 	for (size_t i = 0; i < n; i++)
 		all[i] = (struct candidate){bucket_of(&beginnings[i]), i, 0};
 	qsort(all, n, sizeof *all, compare);
-	place_all(all, n);
+	place_all(all, n, buckets);
 	memset(filter, 0, sizeof *filter);
+	filter->groups = (uint8_t)(buckets / 8);
 	for (size_t i = 0; i < n; i++) {
 		set_masks(filter, &beginnings[all[i].index], all[i].where);
 		if (combinations(&beginnings[i]) > WORTH_HASHING)
@@ -236,7 +238,7 @@ bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *
 /* --- the search --- */
 
 static inline bool could_begin(const struct gb_prefilter *filter, const uint8_t *p, const uint8_t *end) {
-	uint16_t which = filter->masks[0][p[0]];
+	uint32_t which = filter->masks[0][p[0]];
 	for (unsigned i = 1; which && i < GB_PREFILTER_BYTES && p + i < end; i++)
 		which &= filter->masks[i][p[i]];
 	return which;
@@ -268,21 +270,36 @@ __attribute__((target("avx2"), always_inline)) static inline __m256i look(const 
 	return which;
 }
 
-/* Stops behind 32 places of which some look right, or so near to the end that a load would reach beyond it.
+__attribute__((target("avx2"), always_inline)) static inline uint32_t look_at_32(
+    const struct gb_prefilter *filter, const uint8_t *p, unsigned groups) {
+	struct bytes32 at[GB_PREFILTER_BYTES] = {split(p), split(p + 1), split(p + 2), split(p + 3)};
+	__m256i which = look(at, filter->low[0], filter->high[0]);
+	for (unsigned i = 1; i < groups; i++)
+		which = _mm256_or_si256(which, look(at, filter->low[i], filter->high[i]));
+	return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(which, _mm256_setzero_si256()));
+}
+
+/* Stops behind 64 places of which some look right, or so near to the end that a load would reach beyond it.
  */
-__attribute__((target("avx2"))) static void skip_wide(
-    const struct gb_prefilter *filter, struct gb_places *places) {
-	const __m256i none = _mm256_setzero_si256();
+__attribute__((target("avx2"), always_inline)) static inline void skip_groups(
+    const struct gb_prefilter *filter, struct gb_places *places, unsigned groups) {
 	const uint8_t *p = places->p, *end = places->end;
-	uint32_t found = 0;
-	for (; !found && end - p >= 32 + GB_PREFILTER_BYTES; p += 32) {
-		struct bytes32 at[GB_PREFILTER_BYTES] = {split(p), split(p + 1), split(p + 2), split(p + 3)};
-		__m256i which = _mm256_or_si256(
-		    look(at, filter->low[0], filter->high[0]), look(at, filter->low[1], filter->high[1]));
-		found = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(which, none));
-	}
+	uint64_t found = 0;
+	for (; !found && end - p >= GB_PREFILTER_WIDE + GB_PREFILTER_BYTES; p += GB_PREFILTER_WIDE)
+		found = look_at_32(filter, p, groups) | (uint64_t)look_at_32(filter, p + 32, groups) << 32;
+	for (; !found && end - p >= 32 + GB_PREFILTER_BYTES; p += 32)
+		found = (uint64_t)look_at_32(filter, p, groups) << 32;
 	places->p = p;
 	places->found = found;
+}
+
+/* With a constant number of groups the tables stay in registers. */
+__attribute__((target("avx2"))) static void skip_wide(
+    const struct gb_prefilter *filter, struct gb_places *places) {
+	if (filter->groups == GB_PREFILTER_FEW / 8)
+		skip_groups(filter, places, GB_PREFILTER_FEW / 8);
+	else
+		skip_groups(filter, places, GB_PREFILTER_BUCKETS / 8);
 }
 #endif
 
@@ -299,7 +316,7 @@ const uint8_t *gb_prefilter_next(const struct gb_prefilter *filter, struct gb_pl
 			skip_wide(filter, places);
 		if (!places->found)
 			break;
-		const uint8_t *place = places->p - 32 + __builtin_ctz(places->found);
+		const uint8_t *place = places->p - GB_PREFILTER_WIDE + __builtin_ctzll(places->found);
 		places->found &= places->found - 1;
 		if (is_hashed(filter, place))
 			return place;

@@ -7,7 +7,7 @@
  *	while ((p = gb_prefilter_next(&filter, &places)) < end)
  *		... something could begin at p; more often than not it does not ...
  *
- * What begins alike shares one of sixteen buckets. For each of the four places, a byte has a mask of the
+ * What begins alike shares one of 32 buckets. For each of the four places, a byte has a mask of the
  *buckets in which it may stand there; the four masks are ANDed, for 32 places at once where the CPU has AVX2.
  * Near the end, where fewer than four bytes are left, those that are there decide.
  */
@@ -20,28 +20,38 @@
 
 #include "guard/secrets_regex.h"
 
-enum { GB_PREFILTER_BYTES = 4, GB_PREFILTER_BUCKETS = 16, GB_PREFILTER_HASH = 17 };
+enum {
+	GB_PREFILTER_BYTES = 4,
+	GB_PREFILTER_BUCKETS = 32,
+	GB_PREFILTER_FEW = 16,
+	GB_PREFILTER_HASH = 17,
+	GB_PREFILTER_WIDE = 64
+};
 
 struct gb_beginning {
 	struct gb_byteset at[GB_PREFILTER_BYTES];
 };
 
 struct gb_prefilter {
-	uint16_t masks[GB_PREFILTER_BYTES][256];
+	uint32_t masks[GB_PREFILTER_BYTES][256];
 	/* The same by halves of a byte, for eight buckets each. */
-	uint8_t low[2][GB_PREFILTER_BYTES][16], high[2][GB_PREFILTER_BYTES][16];
-	bool narrow; /* AVX2 is not used, even where the CPU has it */
+	uint8_t low[GB_PREFILTER_BUCKETS / 8][GB_PREFILTER_BYTES][16],
+	    high[GB_PREFILTER_BUCKETS / 8][GB_PREFILTER_BYTES][16];
+	uint8_t groups; /* of eight buckets that are used */
+	bool narrow;    /* AVX2 is not used, even where the CPU has it */
 	/* What looks right is then looked up: a bit for each hash of four bytes with which something begins.
 	 */
 	uint64_t hashes[(1 << GB_PREFILTER_HASH) / 64];
 };
 
-/* False if memory is out. */
-bool gb_prefilter_build(struct gb_prefilter *filter, const struct gb_beginning *beginnings, size_t n);
+/* @buckets is GB_PREFILTER_BUCKETS or GB_PREFILTER_FEW: more of them find fewer places, and cost more where
+ * there is none. False if memory is out. */
+bool gb_prefilter_build(
+    struct gb_prefilter *filter, const struct gb_beginning *beginnings, size_t n, unsigned buckets);
 
 struct gb_places {
 	const uint8_t *p, *end;
-	uint32_t found; /* of the 32 places before p, those that were not handed out yet */
+	uint64_t found; /* of the 64 places before p, those that were not handed out yet */
 };
 
 static inline struct gb_places gb_places_from(const uint8_t *p, const uint8_t *end) {

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "guard/secrets_draft.h"
+#include "guard/secrets_named.h"
 
 enum {
 	MAX_SETS = 4096,
@@ -12,6 +13,7 @@ enum {
 	MAX_RUNS = 1 << 20,
 	MAX_CHAINS = 16384,
 	SHORTEST = 4,
+	SHORTEST_NAME = 3,
 	HEAD_BYTES = GB_RX_HEAD * GB_RX_HEADS
 };
 
@@ -86,10 +88,10 @@ static const char *ambiguity(const struct gb_rx *rx, const struct gb_draft *draf
 	return NULL;
 }
 
-static const char *problem(
-    const struct gb_rx *rx, const struct gb_draft *draft, bool ahead, size_t *ret_longest) {
+static const char *problem(const struct gb_rx *rx, const struct gb_draft *draft,
+    const struct gb_draft_flags *flags, size_t *ret_longest) {
 	size_t shortest = 0, longest = 0;
-	if (!draft->n || (draft->keep != GB_DRAFT_WHOLE && draft->keep + ahead >= draft->n))
+	if (!draft->n || (draft->keep != GB_DRAFT_WHOLE && draft->keep + flags->ahead >= draft->n))
 		return "there is nothing to match, or nothing after \\K";
 	const char *what = ambiguity(rx, draft);
 	if (what)
@@ -98,7 +100,9 @@ static const char *problem(
 		shortest += draft->runs[i].min;
 		longest += i + 1 < draft->n ? draft->runs[i].max : draft->runs[i].min;
 	}
-	if (shortest < SHORTEST)
+	if (flags->tail)
+		longest = GB_NAMED_LONGEST;
+	if (shortest < (flags->tail ? SHORTEST_NAME : SHORTEST))
 		return "it can match fewer than 4 bytes, and would mask what is no secret";
 	if (longest > GB_RX_LONGEST)
 		return "up to more than 1024 bytes would have to be held back until a match is certain";
@@ -151,7 +155,8 @@ static bool add_chain(
 	    .keep = (uint16_t)(draft->keep == GB_DRAFT_WHOLE ? 0 : draft->keep),
 	    .kind = kind,
 	    .word = flags->word,
-	    .ahead = flags->ahead};
+	    .ahead = flags->ahead,
+	    .tail = flags->tail};
 	memcpy(&rx->runs[rx->n_runs], draft->runs, draft->n * sizeof *draft->runs);
 	rx->n_runs += draft->n;
 	rx->n_chains++;
@@ -163,7 +168,7 @@ static bool add_drafts(struct gb_rx *rx, const struct gb_drafts *drafts, const s
     uint16_t kind, struct gb_err *err) {
 	for (unsigned i = 0; i < drafts->n; i++) {
 		size_t longest;
-		const char *what = problem(rx, &drafts->list[i], flags->ahead, &longest);
+		const char *what = problem(rx, &drafts->list[i], flags, &longest);
 		if (what)
 			return gb_fail(err, GB_EINVAL, 0, "%s", what);
 		if (!add_chain(rx, &drafts->list[i], flags, kind))

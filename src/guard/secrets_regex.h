@@ -9,7 +9,8 @@
  * The language is a part of PCRE's: literals, classes, '.', \d \w \s \xHH and escaped punctuation, groups,
  *'|',
  * '?', '{n}', '{n,m}'; '*', '+' and '{n,}' at the end of the pattern; (?i) and \b at its beginning; \K, after
- * which the secret begins; a class in (?=...) at the very end.
+ * which the secret begins; a class in (?=...) at the very end; or one of the endings of gb_rx_tail at the
+ *very end, which hand over to secrets_named.c: what precedes is the name of a secret or a command.
  *
  * What is left out is what would make a match ambiguous or its beginning long: a run must not be able to
  * swallow what may follow it, and only the last run may be without end. So a chain is matched in one pass
@@ -45,6 +46,18 @@ static inline void gb_byteset_add(struct gb_byteset *set, uint8_t byte) {
 	set->bits[byte >> 6] |= UINT64_C(1) << (byte & 63);
 }
 
+/* What follows the chain is not matched by runs: secrets_named.c reads it. The pattern ends with the name in
+ * brackets: (?&password). */
+enum gb_rx_tail {
+	GB_RX_NO_TAIL,
+	GB_RX_PASSWORD, /* the name of a value that a person may have chosen */
+	GB_RX_SECRET,   /* the name of a value that a machine made, or a person */
+	GB_RX_KEY,      /* a name that other things have too: the value must look random */
+	GB_RX_COMMAND,  /* a program whose arguments can hold a password */
+	GB_RX_CALL,     /* a function whose arguments can be a user and a password */
+	GB_RX_USERINFO, /* the "://" of an address */
+};
+
 /* A run: between @min and @max bytes of a set. */
 struct gb_rx_run {
 	uint16_t set;
@@ -57,9 +70,10 @@ struct gb_rx_chain {
 	uint16_t n;
 	uint16_t keep; /* the secret begins with this run */
 	uint16_t kind;
-	bool word;                       /* must begin a word */
-	bool ahead;                      /* the last run is looked at, and no part of the match */
-	uint64_t head[GB_RX_HEADS];      /* the first bytes, as they lie in memory ... */
+	bool word;                  /* must begin a word */
+	bool ahead;                 /* the last run is looked at, and no part of the match */
+	uint8_t tail;               /* enum gb_rx_tail: then the last run is what a long value goes on with */
+	uint64_t head[GB_RX_HEADS]; /* the first bytes, as they lie in memory ... */
 	uint64_t head_mask[GB_RX_HEADS]; /* ... and which of their bits count */
 };
 

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/cleanup.h"
 #include "guard/secrets_filter.h"
 #include "value/codec.h"
 #include "value/identity.h"
@@ -13,6 +15,8 @@
  * A value is walked twice: the first time only to learn whether there is anything to mask, which is rare; the
  * second time to copy it.
  */
+enum { ITEM_MAX = 300 }; /* bytes of an item that are looked at with its key */
+
 struct walk {
 	struct gb_filter *filter;
 	struct gb_values *pool;
@@ -88,28 +92,47 @@ static struct gb_value *copy_string(struct walk *w, const struct gb_value *strin
 	return string_of(w, w->text.data ? w->text.data : "", w->text.len);
 }
 
-/* A key that tells by itself that its item is a secret: as if the two stood in code. */
-static bool tells(
-    struct walk *w, const struct gb_value *key, const struct gb_value *item, uint32_t *ret_kind) {
-	static const char sample[] = "=\"0000000000000000000000000000000000000000000000000000000000000000";
-	size_t n = key->type == GB_STRING ? key->bytes.n : 0;
-	char text[GB_SECRET_NAME_MAX + sizeof sample];
-	if (item->type != GB_STRING || item->bytes.n < GB_SECRET_MIN || !n || n > GB_SECRET_NAME_MAX ||
-	    strchr("*<{$", item->bytes.p[0]))
-		return false;
-	memcpy(text, key->bytes.p, n);
-	memcpy(text + n, sample, sizeof sample - 1);
-	const struct gb_spans *spans = gb_mask_spans(w->filter, text, n + sizeof sample - 1);
+/* Does a text in which @item is assigned to @key have a secret in the place of the item? */
+static bool is_masked_as(struct walk *w, struct gb_str key, struct gb_str item, uint32_t *ret_kind) {
+	char text[GB_SECRET_NAME_MAX + ITEM_MAX + 4];
+	size_t n = item.n < ITEM_MAX ? item.n : ITEM_MAX;
+	memcpy(text, key.p, key.n);
+	memcpy(text + key.n, "=\"", 2);
+	memcpy(text + key.n + 2, item.p, n);
+	text[key.n + 2 + n] = '"';
+	const struct gb_spans *spans = gb_mask_spans(w->filter, text, key.n + 3 + n);
 	/* What could not be looked at is taken for a secret. */
 	*ret_kind = 0;
-	if (!spans)
-		return true;
-	for (size_t i = 0; i < spans->n; i++)
-		if (spans->list[i].from == n + 2) {
+	for (size_t i = 0; spans && i < spans->n; i++)
+		if (spans->list[i].from == key.n + 2) {
 			*ret_kind = spans->list[i].kind;
 			return true;
 		}
-	return false;
+	return !spans;
+}
+
+/* Parsers and pages have tokens that are no secrets: {"token": "while"}, {"next_token": "..."}. */
+static bool is_plain_token(struct gb_str key) {
+	static const char *const secret[] = {"access", "auth", "refresh", "bearer", "api", "bot", "secret"};
+	if (key.n < 5 || strncasecmp(key.p + key.n - 5, "token", 5) != 0)
+		return false;
+	for (size_t i = 0; i < GB_COUNT(secret); i++)
+		for (size_t at = 0; at + strlen(secret[i]) <= key.n; at++)
+			if (strncasecmp(key.p + at, secret[i], strlen(secret[i])) == 0)
+				return false;
+	return true;
+}
+
+/* A key that tells by itself that its item is a secret, whatever that is; or with the item, as in code. */
+static bool tells(
+    struct walk *w, const struct gb_value *key, const struct gb_value *item, uint32_t *ret_kind) {
+	static const struct gb_str any = GB_STR("Zq7xk2Wp");
+	size_t n = key->type == GB_STRING ? key->bytes.n : 0;
+	if (item->type != GB_STRING || item->bytes.n < GB_SECRET_MIN || !n || n > GB_SECRET_NAME_MAX ||
+	    strchr("*<{$", item->bytes.p[0]))
+		return false;
+	return (!is_plain_token(key->bytes) && is_masked_as(w, key->bytes, any, ret_kind)) ||
+	       is_masked_as(w, key->bytes, item->bytes, ret_kind);
 }
 
 /* The digits of a number can be a registered value. */

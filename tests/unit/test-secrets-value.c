@@ -73,7 +73,7 @@ TEST(a_name_tells_what_its_item_is) {
 	begin();
 	for (size_t i = 0; i < GB_COUNT(cases); i++)
 		check_json(cases[i][0], cases[i][1]);
-	CHECK_INT(count_of(filter, "quoted-secret") + count_of(filter, "environment-secret"), 3);
+	CHECK_INT(count_of(filter, "named-password") + count_of(filter, "named-secret"), 3);
 	gb_filter_destroy(filter);
 }
 

@@ -38,9 +38,9 @@ static void write_rx(const struct gb_rx *rx) {
 	puts("};\nstatic const struct gb_rx_chain chains[] = {");
 	for (uint32_t i = 0; i < rx->n_chains; i++) {
 		const struct gb_rx_chain *chain = &rx->chains[i];
-		printf("{%u, %u, %u, %u, %d, %d, {0x%" PRIx64 "u, 0x%" PRIx64 "u}, {0x%" PRIx64
+		printf("{%u, %u, %u, %u, %d, %d, %u, {0x%" PRIx64 "u, 0x%" PRIx64 "u}, {0x%" PRIx64
 		       "u, 0x%" PRIx64 "u}},\n",
-		    chain->first, chain->n, chain->keep, chain->kind, chain->word, chain->ahead,
+		    chain->first, chain->n, chain->keep, chain->kind, chain->word, chain->ahead, chain->tail,
 		    chain->head[0], chain->head[1], chain->head_mask[0], chain->head_mask[1]);
 	}
 	printf("};\nstatic const struct gb_rx rx = {.sets = (struct gb_byteset *)sets,\n"
@@ -50,7 +50,7 @@ static void write_rx(const struct gb_rx *rx) {
 }
 
 static void write_prefilter(const struct gb_prefilter *filter) {
-	puts("\t.prefilter = {");
+	printf("\t.prefilter = {.groups = %u,\n", filter->groups);
 	NUMBERS(".masks = {{", filter->masks[0]);
 	for (unsigned i = 1; i < GB_PREFILTER_BYTES; i++)
 		NUMBERS(", {", filter->masks[i]);
@@ -58,7 +58,7 @@ static void write_prefilter(const struct gb_prefilter *filter) {
 	for (unsigned half = 0; half < 2; half++) {
 		const uint8_t(*const rows)[GB_PREFILTER_BYTES][16] = half ? filter->high : filter->low;
 		printf(".%s = {", half ? "high" : "low");
-		for (unsigned i = 0; i < 2; i++) {
+		for (unsigned i = 0; i < GB_PREFILTER_BUCKETS / 8; i++) {
 			printf("{");
 			for (unsigned j = 0; j < GB_PREFILTER_BYTES; j++) {
 				NUMBERS("{", rows[i][j]);

@@ -1,0 +1,396 @@
+/* What stands around the name of a secret: whether a value follows, and where. */
+#include "guard/secrets_named.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "guard/secrets_match.h"
+
+enum { NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16, SUFFIXES = 3, SCHEME_MAX = 12 };
+
+struct name {
+	const uint8_t *from, *to; /* all of the word that the name is a part of, as far as it is looked at */
+	int prev;                 /* the byte before it, or -1 */
+	bool quoted;              /* a quote closes it */
+	bool env;                 /* behind export, ENV, set ... */
+};
+
+static bool is_quote(int c) {
+	return c == '"' || c == '\'' || c == '`';
+}
+
+static const uint8_t *skip_blanks(struct gb_named *text, const uint8_t *p, bool lines) {
+	for (unsigned i = 0; i < BLANKS; i++, p++) {
+		int c = gb_named_at(text, p);
+		if (c != ' ' && c != '\t' && !(lines && (c == '\n' || c == '\r')))
+			break;
+	}
+	return p;
+}
+
+static bool is_at(struct gb_named *text, const uint8_t *p, const char *word) {
+	for (; *word; word++, p++) {
+		int c = gb_named_at(text, p);
+		if (c < 0 || tolower(c) != *word)
+			return false;
+	}
+	return true;
+}
+
+/* Does @word stand right before @p? At most GB_MATCH_BEHIND bytes before the name are there for certain. */
+static bool is_before(const struct gb_named *text, const uint8_t *p, const char *word) {
+	size_t n = strlen(word);
+	return (size_t)(p - text->start) >= n && memcmp(p - n, word, n) == 0;
+}
+
+/* --- before the name --- */
+
+static bool is_word_byte(int c) {
+	return isalnum(c) || strchr("_.$-", c);
+}
+
+static void look_back(const struct gb_named *text, const uint8_t *at, struct name *name) {
+	name->from = at;
+	while (name->from > text->start && at - name->from < NAME_BEHIND && name->from[-1] &&
+	       is_word_byte(name->from[-1]))
+		name->from--;
+	name->prev = name->from > text->start ? name->from[-1] : -1;
+}
+
+/* SSHPASS */
+static bool is_before_caps(const uint8_t *at, size_t n) {
+	return isupper(*at) && n >= 3 && memcmp(at - 3, "SSH", 3) == 0;
+}
+
+/* bypass, compass and tokenpass are no names of passwords, storepass and DB_PASS are. */
+static bool is_part_of_a_word(const struct name *name, const uint8_t *at) {
+	static const char *const known[] = {"store", "key", "require", "user", "db", "root", "my", "admin",
+	    "wpa_", "rpc", "smtp", "mail", "login", "proxy", "ftp", "sudo", "become", "bind", "mysql", "pg"};
+	size_t n = (size_t)(at - name->from);
+	if (!n || !isalpha(at[-1]) || (isupper(*at) && islower(at[-1])))
+		return false;
+	if (is_before_caps(at, n))
+		return false;
+	for (size_t i = 0; i < GB_COUNT(known); i++) {
+		size_t length = strlen(known[i]), j = 0;
+		while (
+		    j < length && length <= n && tolower(at[(ptrdiff_t)j - (ptrdiff_t)length]) == known[i][j])
+			j++;
+		if (j == length)
+			return false;
+	}
+	return true;
+}
+
+static bool has_public(const struct name *name) {
+	for (const uint8_t *p = name->from; p + 6 <= name->to; p++)
+		if (strncasecmp((const char *)p, "public", 6) == 0)
+			return true;
+	return false;
+}
+
+static bool is_capital(const struct name *name) {
+	unsigned upper = 0;
+	for (const uint8_t *p = name->from; p < name->to; p++) {
+		if (islower(*p))
+			return false;
+		upper += isupper(*p) != 0;
+	}
+	return upper >= 2;
+}
+
+static void look_at_line(const struct gb_named *text, struct name *name, struct gb_place *place) {
+	/* Behind the first of them a name is in capitals, or it is prose: "set password". */
+	static const char *const commands[] = {"set ", "ENV ", "ARG ", "-x ", "export ", "setenv ", "setx ",
+	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal="};
+	const uint8_t *p = name->from;
+	if (is_quote(name->prev))
+		p--;
+	for (size_t i = 0; i < GB_COUNT(commands); i++)
+		name->env |= is_before(text, p, commands[i]) && (i >= 4 || place->capital);
+	for (const uint8_t *at = p;
+	     place->tail == GB_RX_PASSWORD && at > text->start && p - at < OPTION_BEHIND && at[-1] != '\n';
+	     at--)
+		name->env |= is_before(text, at, "--set ");
+	unsigned blanks = 0;
+	while (p > text->start && blanks < BLANKS && strchr(" \t-*>#", p[-1]) && p[-1]) {
+		p--;
+		blanks++;
+	}
+	place->line = p == text->start || p[-1] == '\n' || p[-1] == '\r';
+	place->flush = !blanks;
+}
+
+static void look_around(const struct gb_named *text, struct name *name, struct gb_place *place) {
+	int prev = name->prev;
+	place->capital = is_capital(name);
+	place->query = prev == '?' || prev == '&';
+	place->link = prev == ';' || (prev == ' ' && is_before(text, name->from, "; "));
+	place->inside = is_quote(prev) && !name->quoted;
+	place->apart = prev == ' ';
+	look_at_line(text, name, place);
+	place->option = *name->from == '-' || name->env;
+}
+
+/* --- behind the name --- */
+
+/* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
+static const uint8_t *skip_suffix(struct gb_named *text, const uint8_t *p) {
+	static const char *const suffixes[] = {"key", "base", "value", "text", "access", "id", "cmd"};
+	for (unsigned times = 0; times < SUFFIXES; times++) {
+		int c = gb_named_at(text, p);
+		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
+		const uint8_t *from = at;
+		for (size_t i = 0; at == from && i < GB_COUNT(suffixes); i++)
+			if (is_at(text, at, suffixes[i]))
+				at += strlen(suffixes[i]);
+		const uint8_t *digits = at;
+		while (at - digits < 2 && isdigit(gb_named_at(text, at)))
+			at++;
+		if (at > digits && isalnum(gb_named_at(text, at)))
+			at = digits;
+		if (at == from)
+			break;
+		p = at;
+	}
+	return p;
+}
+
+/* What closes the name: a quote, also one with a backslash, a bracket, asterisks. */
+static const uint8_t *skip_closing(struct gb_named *text, const uint8_t *p, struct name *name) {
+	int c = gb_named_at(text, p);
+	if (c == '\\' && is_quote(gb_named_at(text, p + 1)))
+		c = gb_named_at(text, ++p);
+	if (is_quote(c)) {
+		name->quoted = true;
+		c = gb_named_at(text, ++p);
+	}
+	if (c == '[')
+		for (unsigned i = 0; i < 6 && (c == '[' || isdigit(c)); i++)
+			c = gb_named_at(text, ++p);
+	if (c == ']')
+		c = gb_named_at(text, ++p);
+	if (c == '?' && gb_named_at(text, p + 1) == ':')
+		c = gb_named_at(text, ++p);
+	while (c == '*')
+		c = gb_named_at(text, ++p);
+	return p;
+}
+
+/* key="password" value="x"; {"name": "password", "value": "x"}; name: PASSWORD, and value: x in the next
+ * line. */
+static const uint8_t *skip_to_value(struct gb_named *text, const uint8_t *p) {
+	static const char *const words[] = {"value", "default", "--body"};
+	p += gb_named_at(text, p) == ',';
+	p = skip_blanks(text, p, true);
+	if (gb_named_at(text, p) == '{') {
+		p = skip_blanks(text, p + 1, true);
+		return is_at(text, p, "default") ? skip_blanks(text, p + 7, false) : NULL;
+	}
+	p += is_quote(gb_named_at(text, p));
+	for (size_t i = 0; i < GB_COUNT(words); i++)
+		if (is_at(text, p, words[i])) {
+			p += strlen(words[i]);
+			p += is_quote(gb_named_at(text, p));
+			return skip_blanks(text, p, false);
+		}
+	return NULL;
+}
+
+static bool find_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place) {
+	int c = gb_named_at(text, *p), next = gb_named_at(text, *p + 1);
+	if ((c == '|' && next == '|') || (c == '?' && next == '?') || (c == '!' && next == '=')) {
+		place->joint = GB_JOINT_EQUALS;
+		*p += 2 + (gb_named_at(text, *p + 2) == '=');
+		return is_quote(gb_named_at(text, skip_blanks(text, *p, false)));
+	}
+	if (c != '=' && c != ':')
+		return false;
+	if (next == '~' || (c == ':' && (next == ':' || next == '/')))
+		return false;
+	place->joint = c == '=' ? GB_JOINT_EQUALS : GB_JOINT_COLON;
+	++*p;
+	if (next == '>' || (c == ':' && (next == '=' || next == '-')))
+		++*p;
+	unsigned more = 0;
+	for (; c == '=' && more < 2 && gb_named_at(text, *p) == '='; more++)
+		++*p;
+	for (unsigned i = 0; i < 2 && gb_named_at(text, *p) == '*'; i++)
+		++*p;
+	/* What is compared with is a secret if it is a text, and a variable otherwise. */
+	return !more || is_quote(gb_named_at(text, skip_blanks(text, *p, false)));
+}
+
+/* "Authorization: Bearer x": what follows the scheme. */
+static bool guess_authorization(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	if (gb_named_at(text, p) == '\\')
+		p++;
+	if (is_quote(gb_named_at(text, p)))
+		p++;
+	for (unsigned i = 0; i < SCHEME_MAX && isalnum(gb_named_at(text, p + i)); i++)
+		if (gb_named_at(text, p + i + 1) == ' ') {
+			p += i + 2;
+			break;
+		}
+	place->sure = true;
+	return gb_guess_value(text, place, p);
+}
+
+/* auth=("alice", "x") */
+static bool guess_pair(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	int quote = gb_named_at(text, ++p);
+	if (!is_quote(quote))
+		return false;
+	for (unsigned i = 0; i < NAME_BEHIND && gb_named_at(text, ++p) != quote;)
+		i++;
+	if (gb_named_at(text, p) != quote || gb_named_at(text, p + 1) != ',')
+		return false;
+	p = skip_blanks(text, p + 2, false);
+	place->tail = GB_RX_PASSWORD;
+	return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
+}
+
+/* <password>x</password> */
+static bool guess_element(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	place->joint = GB_JOINT_ELEMENT;
+	if (!gb_guess_value(text, place, p))
+		return false;
+	return text->goes_on ||
+	       (gb_named_at(text, text->to) == '<' && gb_named_at(text, text->to + 1) == '/');
+}
+
+/* Password for admin: x. Password (temporary): x */
+static const uint8_t *skip_description(struct gb_named *text, const uint8_t *p) {
+	if (!is_at(text, p, "for ") && gb_named_at(text, p) != '(')
+		return NULL;
+	for (unsigned i = 0; i < NAME_BEHIND; i++, p++) {
+		int c = gb_named_at(text, p);
+		if (c < 0 || c == '\n' || c == ';' || c == '{')
+			return NULL;
+		if (c == ':')
+			return gb_named_at(text, p + 1) == ' ' ? p + 2 : NULL;
+	}
+	return NULL;
+}
+
+/* Behind blanks alone: where a value is certain to follow, or where it looks like nothing else. */
+static bool guess_after_blank(
+    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
+	static const char *const sure[] = {"requirepass", "masterauth", "IDENTIFIED BY"};
+	int c = gb_named_at(text, p);
+	place->joint = GB_JOINT_BLANK;
+	if (is_at(text, p, "is") && (gb_named_at(text, p + 2) == ' ' || gb_named_at(text, p + 2) == ':')) {
+		place->joint = GB_JOINT_COLON;
+		place->spaced = true;
+		place->line = false;
+		return gb_guess_value(text, place, skip_blanks(text, p + 3, false));
+	}
+	const uint8_t *value = skip_description(text, p);
+	if (value) {
+		place->joint = GB_JOINT_PROSE;
+		return gb_guess_value(text, place, value);
+	}
+	for (size_t i = 0; i < GB_COUNT(sure); i++)
+		place->sure |= (size_t)(name->to - name->from) == strlen(sure[i]) &&
+			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
+	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND; at--)
+		place->sure |= is_before(text, at, "login ");
+	if (place->option || place->sure)
+		return gb_guess_value(text, place, p);
+	if (place->tail == GB_RX_PASSWORD && name->to - name->from <= 4)
+		return false;
+	if (is_quote(c) && place->capital)
+		place->joint = GB_JOINT_EQUALS;
+	else if (place->tail == GB_RX_PASSWORD)
+		place->joint = is_quote(c) ? GB_JOINT_LIST : GB_JOINT_PROSE;
+	else
+		place->tail = GB_RX_KEY;
+	return gb_guess_value(text, place, p);
+}
+
+static bool is_in_table(const struct gb_named *text, const struct name *name) {
+	const uint8_t *p = name->from;
+	for (unsigned i = 0; i < BLANKS && p > text->start && p[-1] == ' '; i++)
+		p--;
+	return p > text->start && p[-1] == '|';
+}
+
+static bool guess_joined(
+    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
+	const uint8_t *value = skip_blanks(text, p, false);
+	place->spaced |= value > p;
+	if (tolower(*name->from) == 'a' && is_at(text, name->from, "authorization"))
+		return guess_authorization(text, place, value);
+	if (gb_named_at(text, value) == '(')
+		return guess_pair(text, place, value);
+	return gb_guess_value(text, place, value);
+}
+
+static bool find_value(
+    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
+	const uint8_t *at = skip_blanks(text, p, false), *value;
+	int c = gb_named_at(text, at);
+	place->spaced = at > p;
+	if (find_sign(text, &at, place))
+		return guess_joined(text, name, place, at);
+	if (text->cut || c < 0)
+		return false;
+	if (c == '>' && (name->prev == '<' || name->quoted))
+		return guess_element(text, place, at + 1);
+	if (c == '|' && is_in_table(text, name)) {
+		place->sure = true;
+		return gb_guess_value(text, place, skip_blanks(text, at + 1, false));
+	}
+	if (c == '(' && at == p && is_quote(gb_named_at(text, at + 1))) {
+		place->joint = GB_JOINT_LIST;
+		return gb_guess_value(text, place, at + 1);
+	}
+	value = skip_to_value(text, p);
+	if (value && find_sign(text, &value, place))
+		return guess_joined(text, name, place, value);
+	if (value && value > p && value[-1] == ' ')
+		return gb_guess_value(text, place, value);
+	if (c == ',' && name->quoted) {
+		at = skip_blanks(text, at + 1, false);
+		place->joint = GB_JOINT_LIST;
+		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
+	}
+	return at > p && guess_after_blank(text, name, place, at);
+}
+
+bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
+	struct name name = {0};
+	struct gb_place place = {.tail = tail};
+	if (tail == GB_RX_COMMAND)
+		return gb_command_find(text, at, p, p) && !text->cut;
+	if (tail == GB_RX_CALL)
+		return gb_call_find(text, p) && !text->cut;
+	if (tail == GB_RX_USERINFO)
+		return gb_userinfo_find(text, p) && !text->cut;
+	/* "pw=" and "key:" are names of two and three letters, with what joins them to the value. */
+	while (p - at > 2 && strchr("=: \t\n\r\"'[]", p[-1]))
+		p--;
+	/* _pw */
+	at += *at == ' ';
+	look_back(text, at, &name);
+	if (tail == GB_RX_PASSWORD && p - at <= 4 && is_part_of_a_word(&name, at))
+		return false;
+	name.to = p = skip_suffix(text, p);
+	if (tail == GB_RX_KEY && has_public(&name))
+		return false;
+	int c = gb_named_at(text, p);
+	if (c >= 0 && (isalnum(c) || c == '_'))
+		return false;
+	p = skip_closing(text, p, &name);
+	look_around(text, &name, &place);
+	return find_value(text, &name, &place, p) && !text->cut;
+}
+
+bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
+	const uint8_t *resume = text->resume;
+	*text =
+	    (struct gb_named){.start = text->start, .end = text->end, .last = text->last, .from = text->end};
+	return gb_command_find(text, name, p, resume) && !text->cut;
+}

@@ -1,0 +1,92 @@
+/*
+ * Secrets that are known by the name before them: password=..., "api_key": "...", --token ..., mysql -p....
+ *
+ *	struct gb_named text = {.start = window, .end = window + n, .last = last, .from = window + n};
+ *	if (gb_named_find(&text, name, p, GB_RX_PASSWORD))
+ *		... [text.from, text.to) is to be masked ...
+ *	else if (text.cut)
+ *		... more bytes will decide; [text.from, text.end) is to be held back until then ...
+ *
+ * A chain of secrets_regex.h has found the name. What stands around it (secrets_named.c, secrets_command.c)
+ *says where a value would be, and the value's own shape (secrets_guess.c) says whether it is one: code is
+ *full of `password = getpass()` and `token: string`. At most GB_NAMED_LONGEST bytes behind a name and
+ *GB_MATCH_BEHIND bytes before it are read, so the answer does not depend on how a stream is cut.
+ */
+#ifndef GB_GUARD_SECRETS_NAMED_H
+#define GB_GUARD_SECRETS_NAMED_H
+
+#include "guard/secrets_regex.h"
+
+enum {
+	GB_NAMED_VALUE = 256,   /* bytes of a value that are looked at; a longer one goes on as a run */
+	GB_NAMED_LONGEST = 400, /* from the name to where it is decided; less is held back */
+};
+
+struct gb_named {
+	/* What is given: the window, and whether nothing follows it. */
+	const uint8_t *start, *end;
+	bool last;
+	/* What is found. */
+	const uint8_t *from, *to;
+	const uint8_t *resume; /* where the arguments of a command go on behind it */
+	bool goes_on;          /* the value is longer than what was looked at */
+	bool cut;              /* the window ended too early */
+};
+
+bool gb_named_find(struct gb_named *text, const uint8_t *name, const uint8_t *p, enum gb_rx_tail tail);
+/* After a match for GB_RX_COMMAND: the next secret of the same command. @name and @p are as they were. */
+bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+
+/* --- among the files of the filter --- */
+
+/* The byte at @p, or -1 at the end of the text; where the window ends, the answer is not known yet. */
+static inline int gb_named_at(struct gb_named *text, const uint8_t *p) {
+	if (p < text->end)
+		return *p;
+	text->cut |= !text->last;
+	return -1;
+}
+
+/* How a name and its value are joined. */
+enum gb_joint {
+	GB_JOINT_EQUALS,
+	GB_JOINT_COLON,
+	GB_JOINT_BLANK,   /* --password x */
+	GB_JOINT_ELEMENT, /* <password>x</password> */
+	GB_JOINT_LIST,    /* ("password", "x") */
+	GB_JOINT_PROSE,   /* the password x */
+};
+
+/* Where a value stands. */
+struct gb_place {
+	enum gb_rx_tail tail;
+	enum gb_joint joint;
+	bool spaced;  /* blanks around the joint */
+	bool capital; /* the name is written in capitals, as in an environment */
+	bool option;  /* the name begins with '-' */
+	bool query;   /* behind '?' or '&' */
+	bool link;    /* behind ';', as in a connection string */
+	bool line;    /* the name begins the line, or follows export, ENV ... */
+	bool flush;   /* ... without an indentation */
+	bool inside;  /* the name and its value are inside of quotes together */
+	bool apart;   /* behind a blank */
+	bool sure;    /* whatever stands here is a value: the arguments of commands */
+};
+
+/* The value that begins at @p, with its quotes if it has any: whether it is to be masked. */
+bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p);
+/* A value [from, to) by its shape alone; @quoted ones are not taken for code. */
+bool gb_guess_is_secret(
+    const struct gb_place *place, const uint8_t *from, const uint8_t *to, bool quoted, int next);
+
+/* What a person may have chosen, and no word that stands for it. */
+bool gb_guess_is_password(const uint8_t *from, const uint8_t *to);
+
+/* Among the arguments of the command [name, to), from @p on. */
+bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p);
+/* Among the arguments of a function, behind its bracket. */
+bool gb_call_find(struct gb_named *text, const uint8_t *p);
+/* Behind the "://" of an address. */
+bool gb_userinfo_find(struct gb_named *text, const uint8_t *p);
+
+#endif
