@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask asan asan-build \
+.PHONY: all setup sdk run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -66,6 +66,8 @@ bench-store: all ## records a second in the audit log, beside bare SQLite with t
 
 bench-mask: all ## what the secrets filter costs, on plain text: FILES, or our own documents
 	@$(BUILD)/bench-mask $(or $(FILES),$(wildcard docs/*.md))
+mask-corpus: all ## what the secrets filter masks in source code: CORPUS=DIRECTORY, with file:line of every place
+	@$(BUILD)/mask-corpus $(CORPUS)
 
 asan-build: setup
 	@scripts/asan build-asan --build-only

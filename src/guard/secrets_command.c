@@ -26,6 +26,7 @@ enum form {
 static const struct command {
 	const char *name, *option;
 	enum form form;
+	bool first; /* it is the first argument or none */
 } commands[] = {
     {"mysql", "-p", ATTACHED},
     {"mariadb", "-p", ATTACHED},
@@ -65,10 +66,10 @@ static const struct command {
     {"rabbitmqctl", "add_user", SECOND},
     {"rabbitmqctl", "change_password", SECOND},
     {"net use", "/user:", FOLLOWING},
-    {"login", "", TOKEN},
+    {"login", "", TOKEN, true},
     {"sqlplus", "", SLASH},
     {"convertto-securestring", "-string", SEPARATE},
-    {"convertto-securestring", "", FOLLOWING},
+    {"convertto-securestring", "", FOLLOWING, true},
 };
 
 /* An argument without its quotes. */
@@ -192,7 +193,7 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 		bool pair;
 	} readers[] = {{"sudo -S", false}, {"passwd --stdin", false}, {"docker login", false},
 	    {"chpasswd", true}, {"sudo chpasswd", true}, {"su ", false}, {"kinit", false}};
-	struct argument arg;
+	struct argument arg = {0};
 	if (!next_argument(text, p, &arg) || arg.to - arg.from >= ECHO_MAX) {
 		text->from = text->cut && arg.from ? arg.from : text->end;
 		return false;
@@ -218,6 +219,7 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	struct argument arg = {0};
+	const uint8_t *start = NULL;
 	if (p == to) {
 		if (to - name == 5 && memcmp(name, "echo ", 5) == 0)
 			return find_piped(text, p);
@@ -229,17 +231,24 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 			p++;
 		if (p >= to && gb_named_at(text, p) != ' ')
 			return false;
+		start = p;
 	}
-	while (p - name < ARGUMENTS_MAX && next_argument(text, p, &arg)) {
-		for (size_t i = 0; i < GB_COUNT(commands); i++) {
-			if (!is_called(&commands[i], name, p) || !has_option(&arg, commands[i].option))
+	for (bool first = p == start; p - name < ARGUMENTS_MAX && next_argument(text, p, &arg);
+	     first = false) {
+		/* Half an argument may be half a secret. */
+		text->from = arg.from;
+		for (size_t i = 0; !text->cut && i < GB_COUNT(commands); i++) {
+			const struct command *command = &commands[i];
+			if (!is_called(command, name, arg.from) || !has_option(&arg, command->option) ||
+			    (command->first && !first))
 				continue;
-			if (take(text, commands[i].form, commands[i].option, arg))
+			if (take(text, command->form, command->option, arg))
 				return true;
-			if (text->cut)
-				return false;
 		}
+		if (text->cut)
+			return false;
 		p = arg.next;
+		text->from = text->end;
 	}
 	return false;
 }
@@ -247,7 +256,7 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 /* --- calls --- */
 
 bool gb_call_find(struct gb_named *text, const uint8_t *p) {
-	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_LIST};
+	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_LIST, .pair = true};
 	const uint8_t *end = p + ARGUMENTS_MAX;
 	bool first = true;
 	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '\n' && c != ')' && c != '('; p++) {
@@ -262,6 +271,7 @@ bool gb_call_find(struct gb_named *text, const uint8_t *p) {
 		if (text->cut)
 			return false;
 		text->goes_on = false;
+		text->from = text->end;
 	}
 	return false;
 }

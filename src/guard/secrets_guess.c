@@ -84,7 +84,8 @@ static const char *const words[] = {"false", "undefined", "bytes", "number", "bo
     "other", "flags", "command", "using", "while", "empty", "result", "response", "request", "error", "stdin",
     "stdout", "generated", "random", "source", "target", "method", "module", "server", "email", "phone",
     "label", "title", "description", "message", "visible", "disabled", "enabled", "encrypted", "hashed",
-    "masked", "omitted", "removed", "filtered", "expired", "valid", "correct", "incorrect", "wrong", "right",
+    "masked", "omitted", "removed", "filtered", "expired", "strong", "secure", "stored", "needed",
+    "unchanged", "updated", "accepted", "protected", "valid", "correct", "incorrect", "wrong", "right",
     "start", "begin", "match", "space", "comma", "newline", "ident", "identifier", "keyword", "punctuation",
     "operator", "comment", "whitespace", "literal", "numeric", "regex", "template", "admin", "anonymous",
     "guest", "nobody", "nullable", "self.", "length", "strength", "sha256", "sha512", "base64", "ed25519",
@@ -146,7 +147,8 @@ static bool is_mixed(const struct shape *s, const uint8_t *from) {
 	size_t letters = s->lower + s->upper;
 	if (s->n < MIXED_MIN || s->blanks || s->foreign || !letters || s->same)
 		return false;
-	if (!s->digits && names_a_value(from, s->n))
+	/* your_password; and required|string|min:8, a rule that values are checked by. */
+	if ((!s->digits || memchr(from, '|', s->n)) && names_a_value(from, s->n))
 		return false;
 	/* 3600s, 10px, 1.2.3-beta: a number with a unit, a version. */
 	if (isdigit(*from) && (letters <= 2 || memchr(from, '.', s->n)) && !s->symbols)
@@ -157,6 +159,11 @@ static bool is_mixed(const struct shape *s, const uint8_t *from) {
 	for (size_t i = 0; i < s->n; i++)
 		strong += strchr("!@#$%^&*+?~", from[i]) != NULL;
 	return strong && s->symbols == strong && !(memchr(from, '@', s->n) && memchr(from, '.', s->n));
+}
+
+/* As Django makes keys: letters, digits and signs, none of them rare. */
+static bool is_jumble(const struct shape *s) {
+	return s->n >= 24 && !s->blanks && s->digits >= 3 && s->symbols >= 3 && s->lower >= 8;
 }
 
 /* correct horse battery staple; but no sentence for people, and no list. */
@@ -203,11 +210,11 @@ static bool quoted_is_secret(const struct gb_place *place, const struct shape *s
 	bool env = place->capital && place->joint == GB_JOINT_EQUALS && !place->spaced;
 	if (place->joint == GB_JOINT_LIST && place->tail == GB_RX_PASSWORD)
 		return (is_mixed(s, from) && s->digits) ||
-		       ((place->capital || place->option) && is_word(s, from));
+		       ((place->capital || place->option || place->closed) && is_word(s, from));
 	if (place->joint == GB_JOINT_LIST)
 		return place->capital && is_mixed(s, from) && s->digits && s->n >= RANDOM_MIN;
-	if (place->tail == GB_RX_SECRET)
-		return (is_mixed(s, from) && s->digits && s->n >= 8 && s->token_like) ||
+	if (place->tail == GB_RX_SECRET && !place->chosen)
+		return (is_mixed(s, from) && s->digits && s->n >= 8 && (s->token_like || is_jumble(s))) ||
 		       (env && (is_mixed(s, from) || is_word(s, from)));
 	return is_mixed(s, from) || is_word(s, from) || is_phrase(s, from) || is_number(s);
 }
@@ -238,7 +245,7 @@ static bool loose_is_secret(
     const struct gb_place *place, const struct shape *s, const uint8_t *from, int next) {
 	bool mixed = is_mixed(s, from) && (s->digits || !s->path);
 	if (place->tail == GB_RX_SECRET)
-		return mixed && s->n >= 8 && place->line && ends_line(next) && !s->path;
+		return mixed && s->n >= 8 && place->line && ends_line(next) && (!s->path || !s->upper);
 	if (place->joint == GB_JOINT_COLON && place->spaced && ends_line(next))
 		return mixed || is_word(s, from) || is_number(s);
 	if (place->joint == GB_JOINT_EQUALS && place->line && place->flush && ends_line(next))
@@ -282,7 +289,7 @@ bool gb_guess_is_secret(
 		return false;
 	if (is_random(&s, from) &&
 	    (quoted || !is_identifier(&s) || is_firm(place, next) || is_alone(place, &s, next)) &&
-	    (place->tail != GB_RX_KEY || s.digits >= 2))
+	    (place->tail != GB_RX_KEY || place->query || s.digits >= 2))
 		return true;
 	/* options.password2, and --password --verbose */
 	if (!quoted && ((s.path && memchr(from, '.', s.n) && names_a_value(from, s.n)) || *from == '-'))
@@ -355,7 +362,9 @@ static bool guess_quoted(
 	int next = text->goes_on ? quote : gb_named_at(text, end);
 	if (text->cut || next == '\n' || next == '\r')
 		return false;
-	return gb_guess_is_secret(place, p, text->to, true, next);
+	struct gb_place closed = *place;
+	closed.closed = place->pair && gb_named_at(text, end + 1) == ')';
+	return !text->cut && gb_guess_is_secret(&closed, p, text->to, true, next);
 }
 
 static bool is_quote(int c) {
@@ -366,7 +375,7 @@ bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const u
 	int c = gb_named_at(text, p);
 	text->from = c < 0 ? text->end : p;
 	/* b'...', @"...", r"..."; in formatted strings a brace is what stands for the value. */
-	if (c >= 0 && strchr("bBrRuUL@", c) && is_quote(gb_named_at(text, p + 1)))
+	if (c >= 0 && strchr("bBrRuULN@", c) && is_quote(gb_named_at(text, p + 1)))
 		c = gb_named_at(text, ++p);
 	bool escaped = c == '\\';
 	if (escaped)

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_match.h"
 
-enum { NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16, SUFFIXES = 3, SCHEME_MAX = 12 };
+enum { NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16, SUFFIXES = 3, SCHEME_MAX = 12, TYPE_MAX = 20 };
 
 struct name {
 	const uint8_t *from, *to; /* all of the word that the name is a part of, as far as it is looked at */
@@ -129,7 +129,8 @@ static void look_around(const struct gb_named *text, struct name *name, struct g
 	place->query = prev == '?' || prev == '&';
 	place->link = prev == ';' || (prev == ' ' && is_before(text, name->from, "; "));
 	place->inside = is_quote(prev) && !name->quoted;
-	place->apart = prev == ' ';
+	place->apart = prev == ' ' || prev == ',';
+	place->pair = is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(';
 	look_at_line(text, name, place);
 	place->option = *name->from == '-' || name->env;
 }
@@ -138,7 +139,8 @@ static void look_around(const struct gb_named *text, struct name *name, struct g
 
 /* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
 static const uint8_t *skip_suffix(struct gb_named *text, const uint8_t *p) {
-	static const char *const suffixes[] = {"key", "base", "value", "text", "access", "id", "cmd"};
+	static const char *const suffixes[] = {
+	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm"};
 	for (unsigned times = 0; times < SUFFIXES; times++) {
 		int c = gb_named_at(text, p);
 		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
@@ -151,7 +153,7 @@ static const uint8_t *skip_suffix(struct gb_named *text, const uint8_t *p) {
 			at++;
 		if (at > digits && isalnum(gb_named_at(text, at)))
 			at = digits;
-		if (at == from)
+		if (at == from || text->cut)
 			break;
 		p = at;
 	}
@@ -200,7 +202,11 @@ static const uint8_t *skip_to_value(struct gb_named *text, const uint8_t *p) {
 }
 
 static bool find_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place) {
-	int c = gb_named_at(text, *p), next = gb_named_at(text, *p + 1);
+	int c = gb_named_at(text, *p);
+	/* Nothing is read beyond what could be the first byte of a value. */
+	if (c < 0 || !strchr("=:|?!", c))
+		return false;
+	int next = gb_named_at(text, *p + 1);
 	if ((c == '|' && next == '|') || (c == '?' && next == '?') || (c == '!' && next == '=')) {
 		place->joint = GB_JOINT_EQUALS;
 		*p += 2 + (gb_named_at(text, *p + 2) == '=');
@@ -229,6 +235,7 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 		p++;
 	if (is_quote(gb_named_at(text, p)))
 		p++;
+	text->from = p < text->end ? p : text->end;
 	for (unsigned i = 0; i < SCHEME_MAX && isalnum(gb_named_at(text, p + i)); i++)
 		if (gb_named_at(text, p + i + 1) == ' ') {
 			p += i + 2;
@@ -263,6 +270,10 @@ static bool guess_element(struct gb_named *text, struct gb_place *place, const u
 
 /* Password for admin: x. Password (temporary): x */
 static const uint8_t *skip_description(struct gb_named *text, const uint8_t *p) {
+	static const char *const verbs[] = {"set to ", "changed to ", "reset to ", "was "};
+	for (size_t i = 0; i < GB_COUNT(verbs); i++)
+		if (is_at(text, p, verbs[i]))
+			return p + strlen(verbs[i]);
 	if (!is_at(text, p, "for ") && gb_named_at(text, p) != '(')
 		return NULL;
 	for (unsigned i = 0; i < NAME_BEHIND; i++, p++) {
@@ -281,6 +292,7 @@ static bool guess_after_blank(
 	static const char *const sure[] = {"requirepass", "masterauth", "IDENTIFIED BY"};
 	int c = gb_named_at(text, p);
 	place->joint = GB_JOINT_BLANK;
+	text->from = c < 0 ? text->end : p;
 	if (is_at(text, p, "is") && (gb_named_at(text, p + 2) == ' ' || gb_named_at(text, p + 2) == ':')) {
 		place->joint = GB_JOINT_COLON;
 		place->spaced = true;
@@ -299,9 +311,10 @@ static bool guess_after_blank(
 		place->sure |= is_before(text, at, "login ");
 	if (place->option || place->sure)
 		return gb_guess_value(text, place, p);
-	if (place->tail == GB_RX_PASSWORD && name->to - name->from <= 4)
+	/* Other things pass; only a dialogue of FTP or POP3 has PASS at the beginning of a line. */
+	if (place->tail == GB_RX_PASSWORD && name->to - name->from <= 4 && !(place->capital && place->line))
 		return false;
-	if (is_quote(c) && place->capital)
+	if (is_quote(c) && (place->capital || place->line))
 		place->joint = GB_JOINT_EQUALS;
 	else if (place->tail == GB_RX_PASSWORD)
 		place->joint = is_quote(c) ? GB_JOINT_LIST : GB_JOINT_PROSE;
@@ -317,6 +330,18 @@ static bool is_in_table(const struct gb_named *text, const struct name *name) {
 	return p > text->start && p[-1] == '|';
 }
 
+/* password: String = "x" */
+static const uint8_t *skip_type(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = p;
+	int c;
+	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_&*", c)))
+		at++;
+	if (at == p || gb_named_at(text, at) != ' ' || gb_named_at(text, at + 1) != '=' ||
+	    gb_named_at(text, at + 2) != ' ')
+		return p;
+	return is_quote(gb_named_at(text, at + 3)) ? at + 3 : p;
+}
+
 static bool guess_joined(
     struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *value = skip_blanks(text, p, false);
@@ -325,6 +350,11 @@ static bool guess_joined(
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(')
 		return guess_pair(text, place, value);
+	text->from = value;
+	if (place->joint == GB_JOINT_COLON)
+		value = skip_type(text, value);
+	/* /password:x */
+	place->option |= name->prev == '/' && place->joint == GB_JOINT_COLON && !place->spaced;
 	return gb_guess_value(text, place, value);
 }
 
@@ -339,7 +369,9 @@ static bool find_value(
 		return false;
 	if (c == '>' && (name->prev == '<' || name->quoted))
 		return guess_element(text, place, at + 1);
-	if (c == '|' && is_in_table(text, name)) {
+	if (c == '|' && gb_named_at(text, at + 1) == ' ' && is_in_table(text, name)) {
+		/* Types are joined by the same sign. */
+		place->tail = place->tail == GB_RX_PASSWORD ? GB_RX_PASSWORD : GB_RX_KEY;
 		place->sure = true;
 		return gb_guess_value(text, place, skip_blanks(text, at + 1, false));
 	}
@@ -347,12 +379,25 @@ static bool find_value(
 		place->joint = GB_JOINT_LIST;
 		return gb_guess_value(text, place, at + 1);
 	}
+	/* config pypi-token.pypi x */
+	if (c == '.' && at == p) {
+		for (at++; at - p < TYPE_MAX && isalnum(gb_named_at(text, at));)
+			at++;
+		place->tail = GB_RX_KEY;
+		place->joint = GB_JOINT_BLANK;
+		return gb_named_at(text, at) == ' ' && gb_guess_value(text, place, at + 1);
+	}
 	value = skip_to_value(text, p);
+	if (text->cut) {
+		/* It may be a value itself. */
+		text->from = at > p ? at : text->end;
+		return false;
+	}
 	if (value && find_sign(text, &value, place))
 		return guess_joined(text, name, place, value);
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
-	if (c == ',' && name->quoted) {
+	if (c == ',' && (name->quoted || name->prev == ':')) {
 		at = skip_blanks(text, at + 1, false);
 		place->joint = GB_JOINT_LIST;
 		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
@@ -370,14 +415,21 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	if (tail == GB_RX_USERINFO)
 		return gb_userinfo_find(text, p) && !text->cut;
 	/* "pw=" and "key:" are names of two and three letters, with what joins them to the value. */
-	while (p - at > 2 && strchr("=: \t\n\r\"'[]", p[-1]))
+	while (p - at > 2 && strchr("=: \t\n\r\"'[](", p[-1]))
 		p--;
 	/* _pw */
 	at += *at == ' ';
 	look_back(text, at, &name);
 	if (tail == GB_RX_PASSWORD && p - at <= 4 && is_part_of_a_word(&name, at))
 		return false;
+	const uint8_t *end = p;
 	name.to = p = skip_suffix(text, p);
+	if (text->cut) {
+		/* What may be the beginning of a suffix behind a blank may also be a value. */
+		text->from = p < text->end && *p == ' ' ? p + 1 : text->end;
+		return false;
+	}
+	place.chosen = p == end && tail == GB_RX_SECRET && p - at == 6;
 	if (tail == GB_RX_KEY && has_public(&name))
 		return false;
 	int c = gb_named_at(text, p);

@@ -70,6 +70,9 @@ struct gb_place {
 	bool flush;   /* ... without an indentation */
 	bool inside;  /* the name and its value are inside of quotes together */
 	bool apart;   /* behind a blank */
+	bool chosen;  /* the name ends with "secret": people choose those like passwords */
+	bool pair;    /* the name and the value could be all arguments of a call */
+	bool closed;  /* ... and are: a bracket follows the value */
 	bool sure;    /* whatever stands here is a value: the arguments of commands */
 };
 
