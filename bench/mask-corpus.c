@@ -33,16 +33,15 @@ static int extension_of(const char *path) {
 }
 
 /* The bytes before the masked ones on the same line say which spelling it was. */
-static void print_place(
-    const char *path, const struct gb_buf *text, const struct gb_span *span, const char *kind) {
+static void print_place(const char *path, const char *text, const struct gb_span *span, const char *kind) {
 	size_t line = 1, start = span->from;
 	for (size_t i = 0; i < span->from; i++)
-		line += text->data[i] == '\n';
-	while (start && span->from - start < EXCERPT && text->data[start - 1] != '\n')
+		line += text[i] == '\n';
+	while (start && span->from - start < EXCERPT && text[start - 1] != '\n')
 		start--;
 	size_t n = span->to - span->from;
-	printf("%s:%zu: %s: %.*s[%.*s]\n", path, line, kind, (int)(span->from - start), text->data + start,
-	    (int)(n < EXCERPT ? n : EXCERPT), text->data + span->from);
+	printf("%s:%zu: %s: %.*s[%.*s]\n", path, line, kind, (int)(span->from - start), text + start,
+	    (int)(n < EXCERPT ? n : EXCERPT), text + span->from);
 }
 
 static bool look_at_file(struct gb_filter *filter, const char *path, bool quiet, struct tally *tally) {
@@ -54,7 +53,7 @@ static bool look_at_file(struct gb_filter *filter, const char *path, bool quiet,
 		    stderr, "mask-corpus: '%s' cannot be read, or is larger than %d bytes\n", path, FILE_MAX);
 		return false;
 	}
-	const struct gb_spans *spans = gb_mask_spans(filter, text.data ? text.data : "", text.len);
+	const struct gb_spans *spans = gb_mask_spans(filter, gb_buf_c_str(&text), text.len);
 	if (!spans)
 		return false;
 	tally->files++;
@@ -64,7 +63,7 @@ static bool look_at_file(struct gb_filter *filter, const char *path, bool quiet,
 		const char *kind;
 		uint64_t count;
 		gb_filter_count(filter, spans->list[i].kind, &kind, &count);
-		print_place(path, &text, &spans->list[i], kind);
+		print_place(path, gb_buf_c_str(&text), &spans->list[i], kind);
 	}
 	return true;
 }

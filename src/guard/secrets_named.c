@@ -444,5 +444,5 @@ bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p)
 	const uint8_t *resume = text->resume;
 	*text =
 	    (struct gb_named){.start = text->start, .end = text->end, .last = text->last, .from = text->end};
-	return gb_command_find(text, name, p, resume) && !text->cut;
+	return resume && gb_command_find(text, name, p, resume) && !text->cut;
 }

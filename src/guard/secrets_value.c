@@ -97,7 +97,8 @@ static bool is_masked_as(struct walk *w, struct gb_str key, struct gb_str item, 
 	char text[GB_SECRET_NAME_MAX + ITEM_MAX + 4];
 	size_t n = item.n < ITEM_MAX ? item.n : ITEM_MAX;
 	memcpy(text, key.p, key.n);
-	memcpy(text + key.n, "=\"", 2);
+	text[key.n] = '=';
+	text[key.n + 1] = '"';
 	memcpy(text + key.n + 2, item.p, n);
 	text[key.n + 2 + n] = '"';
 	const struct gb_spans *spans = gb_mask_spans(w->filter, text, key.n + 3 + n);
