@@ -219,8 +219,8 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	struct argument arg = {0};
-	const uint8_t *start = NULL;
-	if (p == to) {
+	bool first = p == to;
+	if (first) {
 		if (to - name == 5 && memcmp(name, "echo ", 5) == 0)
 			return find_piped(text, p);
 		/* "zip -": the hyphen begins the first argument. mysqldump, ldapsearch: a name goes on. */
@@ -231,10 +231,8 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 			p++;
 		if (p >= to && gb_named_at(text, p) != ' ')
 			return false;
-		start = p;
 	}
-	for (bool first = p == start; p - name < ARGUMENTS_MAX && next_argument(text, p, &arg);
-	     first = false) {
+	for (; p - name < ARGUMENTS_MAX && next_argument(text, p, &arg); first = false) {
 		/* Half an argument may be half a secret. */
 		text->from = arg.from;
 		for (size_t i = 0; !text->cut && i < GB_COUNT(commands); i++) {
