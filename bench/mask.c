@@ -121,9 +121,9 @@ static void register_some(struct gb_filter *filter, unsigned count) {
 }
 
 /* Text that begins like a secret again and again. */
-static const char *const hostile[] = {"AKIA", "AKIAAKIAAKIAAKI.", "password=\"", "eyJ", "sk-ant-api03-",
-    "-----BEGIN RSA PRIVATE KEY-----\n", "://a:", "ghp_0123456789012345678901234567890.", "0123456789abcdef",
-    "aA1+"};
+static const char *const hostile[] = {"AKIA", "AKIAAKIAAKIAAKI.", "password=\"", "mysql -pa ", "curl ",
+    "pw=", "eyJ", "sk-ant-api03-", "-----BEGIN RSA PRIVATE KEY-----\n",
+    "://a:", "ghp_0123456789012345678901234567890.", "0123456789abcdef", "aA1+"};
 
 static void measure_hostile(struct gb_filter *filter, char *text, struct gb_buf *out) {
 	size_t n = TEXT / 8;

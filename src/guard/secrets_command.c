@@ -5,7 +5,16 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { ARGUMENTS_MAX = 256, ARGUMENT_MAX = 128, ECHO_MAX = 64, USER_MAX = 128, TOKEN_MIN = 16 };
+enum {
+	ARGUMENTS = 16,
+	ROWS_MAX = 8,
+	BLANKS_MAX = 32,
+	ARGUMENTS_MAX = 256,
+	ARGUMENT_MAX = 128,
+	ECHO_MAX = 64,
+	USER_MAX = 128,
+	TOKEN_MIN = 16
+};
 
 enum form {
 	ATTACHED,  /* -psecret */
@@ -87,10 +96,12 @@ static bool ends_command(int c) {
 }
 
 static bool next_argument(struct gb_named *text, const uint8_t *p, struct argument *arg) {
+	const uint8_t *start = p;
 	int c;
-	while ((c = gb_named_at(text, p)) == ' ' || c == '\t')
+	/* No more than this many blanks: a stream keeps what may still belong to the command. */
+	while (((c = gb_named_at(text, p)) == ' ' || c == '\t') && p - start < BLANKS_MAX)
 		p++;
-	if (ends_command(c))
+	if (ends_command(c) || c == ' ' || c == '\t')
 		return false;
 	int quote = is_quote(c) ? c : 0;
 	p += quote != 0;
@@ -217,8 +228,39 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 	return false;
 }
 
-bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
+/* The rows of the table for a command: those that have its name stand together, or nearly so. */
+static unsigned rows_of(const uint8_t *name, const uint8_t *to, const struct command *rows[ROWS_MAX]) {
+	unsigned n = 0;
+	for (size_t i = 0; i < GB_COUNT(commands) && n < ROWS_MAX; i++)
+		if (is_called(&commands[i], name, to))
+			rows[n++] = &commands[i];
+	return n;
+}
+
+static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t *p, bool first) {
+	const struct command *rows[ROWS_MAX];
 	struct argument arg = {0};
+	unsigned n = rows_of(name, p, rows), args = 0;
+	for (; args < ARGUMENTS && p - name < ARGUMENTS_MAX && next_argument(text, p, &arg);
+	     first = false, args++) {
+		/* Half an argument may be half a secret. */
+		text->from = arg.from;
+		for (unsigned i = 0; !text->cut && i < n; i++) {
+			if (!has_option(&arg, rows[i]->option) || (rows[i]->first && !first))
+				continue;
+			if (take(text, rows[i]->form, rows[i]->option, arg))
+				return true;
+		}
+		/* Another command begins, which is looked at by itself. */
+		if (text->cut || (n && is_called(rows[0], arg.from, arg.to)))
+			return false;
+		p = arg.next;
+		text->from = text->end;
+	}
+	return false;
+}
+
+bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	bool first = p == to;
 	if (first) {
 		if (to - name == 5 && memcmp(name, "echo ", 5) == 0)
@@ -232,23 +274,7 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 		if (p >= to && gb_named_at(text, p) != ' ')
 			return false;
 	}
-	for (; p - name < ARGUMENTS_MAX && next_argument(text, p, &arg); first = false) {
-		/* Half an argument may be half a secret. */
-		text->from = arg.from;
-		for (size_t i = 0; !text->cut && i < GB_COUNT(commands); i++) {
-			const struct command *command = &commands[i];
-			if (!is_called(command, name, arg.from) || !has_option(&arg, command->option) ||
-			    (command->first && !first))
-				continue;
-			if (take(text, command->form, command->option, arg))
-				return true;
-		}
-		if (text->cut)
-			return false;
-		p = arg.next;
-		text->from = text->end;
-	}
-	return false;
+	return find_among(text, name, p, first);
 }
 
 /* --- calls --- */

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { WORD_MIN = 5, MIXED_MIN = 6, RANDOM_MIN = 16, ASSIGNED_MAX = 40 };
+enum { WORD_MIN = 5, MIXED_MIN = 6, RANDOM_MIN = 16, ASSIGNED_MAX = 40, WORDS_MAX = 64 };
 
 struct shape {
 	size_t n;
@@ -92,6 +92,8 @@ static const char *const words[] = {"false", "undefined", "bytes", "number", "bo
     "secp256k1", "es2015", "oauth2", "utf8mb4", "latin1", "iso8859"};
 
 static bool names_a_value(const uint8_t *from, size_t n) {
+	if (n > WORDS_MAX)
+		return true;
 	for (size_t i = 0; i < GB_COUNT(naming); i++)
 		if (has_part(from, n, naming[i]))
 			return true;
@@ -332,8 +334,14 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 	int c = gb_named_at(text, p);
 	if (c == '$' || c == '{' || c == '[' || c == '*' || c == '&')
 		return false;
-	while (end - p < GB_NAMED_VALUE && !ends_bare(text, place, end, c = gb_named_at(text, end)))
+	unsigned signs = 0;
+	while (end - p < GB_NAMED_VALUE && !ends_bare(text, place, end, c = gb_named_at(text, end))) {
+		/* Encodings end with two at most; with more of them it is a list of other names. */
+		signs += c == '=';
+		if (signs > 2)
+			return false;
 		end++;
+	}
 	text->to = end;
 	text->goes_on = end - p == GB_NAMED_VALUE;
 	/* A sentence ends with a full stop, and a flow of YAML with a brace. */
