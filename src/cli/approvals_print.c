@@ -171,8 +171,10 @@ void approvals_print(struct gb_approval *approval) {
 	print_field("permissions", request->permissions.n ? request->permissions : GB_STR("none"));
 	print_field("limits", request->limits);
 	print_field("policy", request->policy);
-	/* Arguments are an array; an object has the prompt that a text answers. */
-	bool is_typed = request->inputs.n && request->inputs.p[0] == '{';
+	/* As the gate writes it: arguments are an array, and for a text that is typed there is the prompt. */
+	static const char prompt[] = "{\"prompt\":";
+	bool is_typed = request->inputs.n > strlen(prompt) &&
+			memcmp(request->inputs.p, prompt, strlen(prompt)) == 0;
 	print_field(is_typed ? "answers" : "inputs", request->inputs);
 	print_times(approval);
 	print_decision(approval);

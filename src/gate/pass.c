@@ -460,9 +460,7 @@ void gb_pass_terminate(struct gb_pass *pass, const char *reason) {
 	if (pass->state != GB_PASS_WAITING)
 		return;
 	gb_pass_withdraw(pass);
-	char message[MESSAGE_MAX];
-	gb_copy_text(message, sizeof message, gb_str_from(reason ? reason : "the request was withdrawn"));
-	gb_pass_refuse(pass, "withdrawn", "%s", message);
+	gb_pass_refuse(pass, "withdrawn", "%s", reason ? reason : "the request was withdrawn");
 }
 
 void gb_pass_destroy(struct gb_pass *pass) {

@@ -57,6 +57,7 @@ static bool submit_to(struct listener *listener, enum gb_language language, cons
 	    .face = "test",
 	    .conversation = "c",
 	    .persistent = session,
+	    .waits_for_input = session,
 	    .run = {.source = source, .language = language},
 	    .on_log = on_log,
 	    .on_output = on_output,

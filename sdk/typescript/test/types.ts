@@ -85,13 +85,14 @@ interface AgentOptions {
   purpose?: string;
   session?: boolean | string;
   tier?: 'isolated' | 'network';
+  onInput?: 'end' | 'wait';
   timeoutMs?: number;
   memoryBytes?: number;
   outputBytes?: number;
   resultBytes?: number;
   onPending?: (pending: AgentPending) => void;
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
-  onPrompt?: (prompt: string) => void;
+  onPrompt?: (prompt: string, session: string) => void;
 }
 holds<Same<Flat<AgentExecuteOptions>, Flat<AgentOptions>>>();
 holds<Same<Flat<AgentPending>, { approval: string; expiresAt: Date }>>();
