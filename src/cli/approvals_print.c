@@ -173,8 +173,8 @@ void approvals_print(struct gb_approval *approval) {
 	print_field("policy", request->policy);
 	/* As the gate writes it: arguments are an array, and for a text that is typed there is the prompt. */
 	static const char prompt[] = "{\"prompt\":";
-	bool is_typed = request->inputs.n > strlen(prompt) &&
-			memcmp(request->inputs.p, prompt, strlen(prompt)) == 0;
+	bool is_typed =
+	    request->inputs.n > strlen(prompt) && memcmp(request->inputs.p, prompt, strlen(prompt)) == 0;
 	print_field(is_typed ? "answers" : "inputs", request->inputs);
 	print_times(approval);
 	print_decision(approval);

@@ -21,12 +21,7 @@
 /* Code that was interrupted has five seconds; counted, so that a machine that stood still takes none of them.
  */
 enum { INTERRUPTS_MAX = 50 };
-enum {
-	RECEIVE_STEP = 4 << 10,
-	RECEIVE_MAX = 1 << 20,
-	TEXTS_MAX = 1 << 20,
-	MESSAGE_MAX = 64 << 10
-};
+enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, MESSAGE_MAX = 64 << 10 };
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {

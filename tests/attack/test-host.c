@@ -9,7 +9,7 @@
 #include "sandbox/zygote.h"
 #include "tap.h"
 
-enum { TIMEOUT_MS = 60000 };
+enum { TIMEOUT_MS = 600000 };
 
 static void set_core_limit(struct gb_plan *plan, uint64_t limit) {
 	for (uint32_t i = 0; i < plan->n_rlimits; i++)

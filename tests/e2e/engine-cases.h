@@ -139,7 +139,7 @@ static inline void run_engine_case(struct gb_engine *engine, enum gb_language la
 	struct gb_err err = {0};
 	struct gb_run_options options = {.language = language,
 	    .profile = profile,
-	    .timeout_ms = 60000,
+	    .timeout_ms = 600000,
 	    .call_bytes = 1 << 20,
 	    .report_bytes = 1 << 20,
 	    .on_log = on_log,

@@ -94,7 +94,8 @@ static inline void client_say(struct client *client, const char *format, ...) {
 	free(text);
 }
 
-/* The next line, zero-terminated and valid until the one after it; NULL at the end, or after PATIENCE_MS of silence. */
+/* The next line, zero-terminated and valid until the one after it; NULL at the end, or after PATIENCE_MS of
+ * silence. */
 static inline const char *client_line(struct client *client) {
 	struct gb_buf *got = &client->got;
 	gb_buf_consume(got, client->used);

@@ -82,7 +82,7 @@ static struct gb_run *start_with(struct host *host, const char *source) {
 				 .on_report = on_report,
 				 .on_settled = on_settled,
 				 .report = true,
-				 .timeout_ms = 60000,
+				 .timeout_ms = 600000,
 				 .data = host});
 }
 

@@ -23,7 +23,7 @@ static void run_case(void) {
 
 static struct gb_run *run_with(struct gb_run_options options) {
 	options.language = GB_DENO;
-	options.timeout_ms = options.timeout_ms ? options.timeout_ms : 60000;
+	options.timeout_ms = options.timeout_ms ? options.timeout_ms : 600000;
 	options.on_call = host_on_call;
 	struct gb_run *run = start(engine, options);
 	if (run)

@@ -51,7 +51,8 @@ static void on_done(struct gb_pass *pass, const struct gb_result *result, void *
 	snprintf(listener->message, sizeof listener->message, "%s", result->error.message);
 }
 
-static bool submit_to(struct listener *listener, enum gb_language language, const char *source, bool session) {
+static bool submit_to(
+    struct listener *listener, enum gb_language language, const char *source, bool session) {
 	struct gb_err err = {0};
 	struct gb_gate_request request = {
 	    .face = "test",

@@ -19,7 +19,7 @@ static struct gb_session *session;
 
 static struct gb_run *begin(const char *source) {
 	return start(
-	    engine, (struct gb_run_options){.session = session, .source = source, .timeout_ms = 60000});
+	    engine, (struct gb_run_options){.session = session, .source = source, .timeout_ms = 600000});
 }
 
 static int number_of(struct gb_run *run) {

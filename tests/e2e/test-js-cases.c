@@ -107,7 +107,7 @@ static void run_session_case(void) {
 	const struct one_case *c = tap.data;
 	struct gb_err err = {0};
 	struct gb_values *pool = gb_values_create(0);
-	struct gb_run_options all = {.timeout_ms = 60000, .memory_bytes = 32 << 20, .on_call = host_on_call};
+	struct gb_run_options all = {.timeout_ms = 600000, .memory_bytes = 32 << 20, .on_call = host_on_call};
 	read_options(c, pool, &all);
 	const char *more = strstr(c->options, "\"typescript\"");
 	if (!CHECK(gb_session_open(engine, more ? GB_TYPESCRIPT : GB_JAVASCRIPT, NULL, &all.session, &err)))
@@ -147,7 +147,7 @@ static void run_case(void) {
 	struct gb_run *run;
 	struct gb_run_options options = {.source = c->source,
 	    .language = GB_JAVASCRIPT,
-	    .timeout_ms = 60000,
+	    .timeout_ms = 600000,
 	    .memory_bytes = 32 << 20,
 	    .on_call = host_on_call};
 	struct gb_values *pool = gb_values_create(0);

@@ -8,7 +8,7 @@
 #include "e2e/without.h"
 #include "tap.h"
 
-enum { LONG_MS = 60000 };
+enum { LONG_MS = 600000 };
 
 /* One zygote, so that both cells come from the same one; no warm cells, so that only these two exist. */
 static const struct gb_engine_options one_zygote = {.shards = 1, .warm = GB_NONE};

@@ -235,7 +235,7 @@ static unsigned close_while_executing(int zygote) {
 	bool begun = false;
 	struct gb_run *run = start(engine, (struct gb_run_options){.session = session,
 					       .source = "print('in', flush=True)\nwhile True: pass",
-					       .timeout_ms = 60000,
+					       .timeout_ms = 600000,
 					       .on_output = note_output,
 					       .data = &begun});
 	while (run && !begun && !gb_run_settled(run))

@@ -119,7 +119,8 @@ TEST(what_deceives_is_counted_and_shown_by_number) {
 }
 
 TEST(bytes_that_are_no_text_are_shown_as_such) {
-	gb_auto_free char *out = listed((struct listing){.has_numbers = true}, GB_STR("a\xff\xc3\xa9\xe2\x80"), NULL);
+	gb_auto_free char *out =
+	    listed((struct listing){.has_numbers = true}, GB_STR("a\xff\xc3\xa9\xe2\x80"), NULL);
 	CHECK_STR(out, "  1 | a<0xFF>\xc3\xa9<0xE2><0x80>\n");
 }
 
