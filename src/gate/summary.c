@@ -1,11 +1,12 @@
 /* What the record says of a run's output: the beginning of what a person would have seen. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "gate/pass.h"
 
-/* Characters that are kept for the result, however long the output is. */
+/* Characters that are kept for the result or the error, however long the output is. */
 enum { RESULT_CHARS = 100, BYTES_MAX = GB_SUMMARY_BYTES };
 
 /* How many bytes of @text its first @chars characters are. */
@@ -89,9 +90,18 @@ static struct gb_str find_result(const struct gb_result *result, struct gb_str j
 	return first_value((struct gb_str){at, (size_t)(json.p + json.n - at)});
 }
 
+/* "TypeError: x is not a function", as it is shown to a person. */
+static struct gb_str describe_error(const struct gb_run_error *error, char ret[BYTES_MAX]) {
+	int n = snprintf(ret, BYTES_MAX, "%s: %s", error->name, error->message);
+	return (struct gb_str){ret, n < 0 ? 0 : n < BYTES_MAX ? (size_t)n : BYTES_MAX - 1};
+}
+
 struct gb_str gb_summary_end(
     struct gb_summary *summary, const struct gb_result *result, struct gb_str json, bool *ret_cut) {
-	struct gb_str value = find_result(result, json), text = {summary->text, summary->n};
+	char error[BYTES_MAX];
+	struct gb_str value = result->status == GB_SUCCESS ? find_result(result, json)
+							   : describe_error(&result->error, error);
+	struct gb_str text = {summary->text, summary->n};
 	*ret_cut = false;
 	if (!value.n)
 		return text;

@@ -40,6 +40,12 @@ TEST(output_of_deno_is_recorded) {
 	check_program(GB_DENO, "there is no Deno on PATH");
 }
 
+TEST(error_is_recorded) {
+	CHECK_STR(recorded(GB_JAVASCRIPT, "console.log('a'); throw new TypeError('no horse-123')").output,
+	    "a\nTypeError: no ***");
+	CHECK_STR(recorded(GB_SHELL, "echo out; exit 3").output, "out\nExitError: exit status 3");
+}
+
 TEST(run_that_says_nothing_has_an_empty_summary) {
 	CHECK_STR(recorded(GB_JAVASCRIPT, "export default null").output, "");
 	CHECK_STR(recorded(GB_SHELL, ":").output, "");
