@@ -350,6 +350,8 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	hold(run);
 	/* Its last words may still be in the socket. */
 	take_in(run);
+	run->job_unread |= run->job_kept && end->fate == GB_CELL_EXITED && WIFEXITED(end->wait_status) &&
+			   WEXITSTATUS(end->wait_status) == GB_CELL_EXIT_UNUSED;
 	if (run->settled) {
 		/* It had said everything. */
 	} else if (gb_run_move_on(run)) {

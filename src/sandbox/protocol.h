@@ -31,6 +31,10 @@ enum {
 	GB_CELL_EXIT_NO_WALL_END = 140, /* the first that is neither */
 };
 
+/* The program of a warm cell has died before it read its job: no code has run, and another cell can have the
+ * job. */
+enum { GB_CELL_EXIT_UNUSED = 97 };
+
 /* The program of a session has ended while nobody had asked it anything. */
 enum { GB_CELL_EXIT_PROGRAM = 98 };
 

@@ -20,28 +20,31 @@ static size_t children_of(int parent, int *ret) {
 	return n;
 }
 
-/* Cells are the children of zygotes, which are our own. */
-static size_t find_cells(int *ret) {
-	int zygotes[PIDS_MAX];
-	size_t n = 0, n_zygotes = children_of(getpid(), zygotes);
-	for (size_t i = 0; i < n_zygotes; i++) {
-		int cells[PIDS_MAX];
-		size_t n_cells = children_of(zygotes[i], cells);
-		for (size_t k = 0; k < n_cells && n < PIDS_MAX; k++)
-			ret[n++] = cells[k];
+/* Cells are the children of zygotes, which are our own children; programs are the children of cells. */
+enum depth { CELLS = 1, PROGRAMS = 2 };
+
+static size_t find_below(int parent, enum depth depth, int *ret) {
+	int children[PIDS_MAX];
+	size_t n = 0, n_children = children_of(parent, children);
+	for (size_t i = 0; i < n_children; i++) {
+		int found[PIDS_MAX];
+		size_t n_found =
+		    depth > 1 ? find_below(children[i], depth - 1, found) : children_of(children[i], found);
+		for (size_t k = 0; k < n_found && n < PIDS_MAX; k++)
+			ret[n++] = found[k];
 	}
 	return n;
 }
 
-/* Kill all warm cells, and say how many there were. The engine has not heard of it when this returns. Those
+/* Kill all that wait, and say how many there were. The engine has not heard of it when this returns. Those
  * that have died are replaced after the next run: there may be none for now. */
-static size_t kill_warm(struct gb_engine *engine) {
-	int cells[PIDS_MAX];
+static size_t kill_warm(struct gb_engine *engine, enum depth depth) {
+	int found[PIDS_MAX];
 	size_t n = 0;
-	for (int i = 0; i < TURNS_MAX && (n = find_cells(cells)) == 0; i++)
+	for (int i = 0; i < TURNS_MAX && (n = find_below(getpid(), depth, found)) == 0; i++)
 		gb_engine_dispatch(engine, 5, NULL);
 	for (size_t i = 0; i < n; i++)
-		kill(cells[i], SIGKILL);
+		kill(found[i], SIGKILL);
 	return n;
 }
 
@@ -58,18 +61,22 @@ static bool succeeds(struct gb_run *run) {
 	return ok;
 }
 
-static void check_runs(enum gb_language language, const char *source) {
+static void check_runs_without(enum depth depth, enum gb_language language, const char *source) {
 	struct gb_engine *engine = engine_of(language);
 	size_t killed = 0;
 	int failed = 0;
 	for (int i = 0; engine && i < TIMES; i++) {
-		killed += kill_warm(engine);
+		killed += kill_warm(engine, depth);
 		failed +=
 		    !succeeds(start(engine, (struct gb_run_options){.source = source, .language = language}));
 	}
 	CHECK_INT(failed, 0);
 	CHECK(killed >= WARM);
 	gb_engine_destroy(engine);
+}
+
+static void check_runs(enum gb_language language, const char *source) {
+	check_runs_without(CELLS, language, source);
 }
 
 TEST(javascript_runs) {
@@ -87,6 +94,13 @@ TEST(shell_scripts_run) {
 TEST(node_runs) {
 	if (system("command -v node >/dev/null") == 0)
 		check_runs(GB_NODE, "console.log(1)");
+}
+
+/* The keeper of the cell lives. */
+TEST(runs_whose_program_has_died) {
+	check_runs_without(PROGRAMS, GB_SHELL, "echo 1");
+	if (system("command -v node >/dev/null") == 0)
+		check_runs_without(PROGRAMS, GB_NODE, "console.log(1)");
 }
 
 /* A job that is larger than a socket's buffer. */
@@ -107,11 +121,11 @@ static void check_sessions(enum gb_language language, const char *source, bool n
 		if (noticed) {
 			/* Killed between its opening and its first run. */
 			CHECK(gb_session_open(engine, language, NULL, &session, &err));
-			killed += kill_warm(engine);
+			killed += kill_warm(engine, CELLS);
 			for (int k = 0; k < 20; k++)
 				gb_engine_dispatch(engine, 1, NULL);
 		} else {
-			killed += kill_warm(engine);
+			killed += kill_warm(engine, CELLS);
 			CHECK(gb_session_open(engine, language, NULL, &session, &err));
 		}
 		failed +=

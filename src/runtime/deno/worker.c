@@ -179,6 +179,7 @@ static void run(const struct gb_job *job) {
 		feed_later();
 	if (gb_v8_died_of_memory(keeper))
 		keeper->out_of_memory = true;
+	gb_keeper_end_unused(keeper, keeper->to_channel);
 	gb_keeper_settle(keeper, job);
 }
 

@@ -63,6 +63,7 @@ static bool take_output(struct gb_keeper *keeper, int stream) {
 	static char bytes[STEP];
 	int *fd = &keeper->out[stream - 1];
 	ssize_t n = *fd < 0 ? -1 : read(*fd, bytes, sizeof bytes);
+	keeper->heard |= n > 0;
 	if (n > 0)
 		gb_post_output(stream, bytes, (size_t)n);
 	else if (n == 0)
@@ -114,6 +115,7 @@ static enum stream take_frames(int fd, bool is_socket, struct gb_frame_reader *r
 	ssize_t n = is_socket ? recv(fd, into, room, MSG_DONTWAIT) : read(fd, into, room);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return GOES_ON;
+	keeper->reset |= n < 0 && errno == ECONNRESET;
 	if (n <= 0)
 		return ENDED;
 	gb_frame_reader_fed(reader, (size_t)n);
@@ -128,6 +130,7 @@ static enum stream take_frames(int fd, bool is_socket, struct gb_frame_reader *r
 /* Nothing comes after the answer. */
 static bool take_programs_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	bool ours = keeper->on_program_frame && keeper->on_program_frame(keeper, frame);
+	keeper->heard |= !ours;
 	if (!ours && !keeper->result.len)
 		pass_on(keeper, frame);
 	return true;
@@ -155,12 +158,14 @@ static void take_channel(struct gb_keeper *keeper) {
 /* --- what goes --- */
 
 /* As much as it takes. A program that has closed its end wants no more. */
-static void feed(int *fd, struct gb_buf *buf, bool close_at_end) {
+static void feed(struct gb_keeper *keeper, int *fd, struct gb_buf *buf, bool close_at_end) {
 	ssize_t n = *fd >= 0 && buf->len ? write(*fd, buf->data, buf->len) : 0;
 	if (n > 0)
 		gb_buf_consume(buf, (size_t)n);
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
+	if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		keeper->reset |= fd == &keeper->to_channel;
 		gb_buf_clear(buf);
+	}
 	if (close_at_end && !buf->len)
 		gb_close_fd(fd);
 }
@@ -212,18 +217,18 @@ bool gb_keeper_begin(
 	gb_settings_read(job, &settings);
 	gb_post_open(keeper->host, job->output);
 	limit_buffers(keeper, job);
-	keeper->interrupted = keeper->done = keeper->broken = false;
+	keeper->interrupted = keeper->done = keeper->broken = keeper->heard = keeper->reset = false;
 	gb_keeper_watch(keeper, job->memory, job->n);
 	if (!gb_files_place(&keeper->files, job, why, n_why))
 		return false;
 	limit_processes(keeper, job, settings.session, data_limit);
 	if (keeper->in >= 0) {
 		gb_buf_append(&keeper->input, settings.input.p, settings.input.n);
-		feed(&keeper->in, &keeper->input, true);
+		feed(keeper, &keeper->in, &keeper->input, true);
 	}
 	if (keeper->to_channel >= 0) {
 		gb_frame_append(&keeper->to_program, GB_FRAME_JOB, job->bytes, job->n);
-		feed(&keeper->to_channel, &keeper->to_program, false);
+		feed(keeper, &keeper->to_channel, &keeper->to_program, false);
 	}
 	/* It was too quick for us. */
 	if (keeper->interrupted_job == keeper->n_jobs)
@@ -282,9 +287,9 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	if (fds[CHANNEL].revents)
 		take_channel(keeper);
 	if (fds[IN].revents)
-		feed(&keeper->in, &keeper->input, true);
+		feed(keeper, &keeper->in, &keeper->input, true);
 	if (keeper->to_program.len)
-		feed(&keeper->to_channel, &keeper->to_program, false);
+		feed(keeper, &keeper->to_channel, &keeper->to_program, false);
 	if (fds[SIGNALS].revents && heed_signals(keeper))
 		interrupt(keeper);
 	if (!is_over(keeper))

@@ -66,6 +66,8 @@ struct gb_keeper {
 	int interrupted_job; /* the last that was to stop */
 	bool interrupted;    /* that is the present one */
 	bool done;           /* somebody else knows that the run is over */
+	bool heard;          /* the program has written something since its job was sent */
+	bool reset;          /* its channel was closed with unread bytes in it */
 	/* Somebody else's part in this; may be NULL. */
 	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
 	/* Of the program's: true if it is not for the host. */
@@ -106,6 +108,9 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms);
 /* Take what its pipes still hold. */
 void gb_keeper_drain(struct gb_keeper *keeper);
 
+/* End the process if the program has died without having read its first job. @to: what the job was written
+ * to, if that is a pipe; else -1. */
+void gb_keeper_end_unused(const struct gb_keeper *keeper, int to);
 /* Tell the host how it went: changed files; then the program's own RESULT; or else, by how it has ended, a
  * RESULT of ours. */
 void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job);

@@ -2,12 +2,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/post.h"
+#include "sandbox/protocol.h"
 #include "value/cbor.h"
 
 enum { RESULT_MAX = 1 << 20, SHELL_SIGNAL = 128 };
@@ -99,6 +101,14 @@ static void tell_broken(struct gb_keeper *keeper) {
 	    .code = "protocol"};
 	gb_post_exit(1, !keeper->pid);
 	write_failure(keeper, GB_WIRE_ERROR, &failure);
+}
+
+void gb_keeper_end_unused(const struct gb_keeper *keeper, int to) {
+	int unread = 0;
+	bool may_be = !keeper->pid && keeper->n_jobs == 1 && !keeper->heard && !keeper->done &&
+		      !keeper->interrupted && !keeper->out_of_memory;
+	if (may_be && (keeper->reset || (to >= 0 && ioctl(to, FIONREAD, &unread) == 0 && unread > 0)))
+		_exit(GB_CELL_EXIT_UNUSED);
 }
 
 void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job) {

@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/shell.h"
+#include "sandbox/protocol.h"
 
 /* What the waiting shell reads from: a byte that says go; then who it is, and the script. Both are closed
  * before the script's first command. */
@@ -102,9 +103,10 @@ static void hand_over(const struct gb_job *job) {
 	gb_script_append(&text, job);
 	gb_buf_append_char(&text, '\0');
 	/* By its place, which the shell has its own idea of. */
-	if (gb_buf_failed(&text) || pwrite(script_fd, text.data, text.len, 0) != (ssize_t)text.len ||
-	    !gb_write_all(go_fd, "\n", 1))
+	if (gb_buf_failed(&text) || pwrite(script_fd, text.data, text.len, 0) != (ssize_t)text.len)
 		_exit(1);
+	if (!gb_write_all(go_fd, "\n", 1))
+		_exit(GB_CELL_EXIT_UNUSED);
 }
 
 void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
@@ -121,6 +123,7 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	hand_over(job);
 	keeper->also[0] = (struct gb_keeper_source){end_fd, POLLIN, on_end};
 	gb_keeper_serve(keeper);
+	gb_keeper_end_unused(keeper, go_fd);
 	/* What it has left running does not go on; what that had written is told. Ending all of them is the
 	 * host's, once it has the answer: they would be taken apart on the CPU that it waits for. */
 	if (keeper->done)
