@@ -35,8 +35,8 @@ test: all sdk ## every test; the last line counts them
 test-as-nobody: all ## the tests of the wall once more, as an ordinary user (needs root to become one)
 	@scripts/test-as-nobody $(BUILD)
 
-test-vm: all ## the tests of the wall once more, under Debian's own kernel in a virtual machine; SUITE=wall for those that depend on the kernel most
-	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite $(or $(SUITE),e2e --suite attack) --timeout-multiplier 10
+test-vm: all ## the tests of the wall once more, under Debian's own kernel in a virtual machine (emulated: half an hour); SUITE=e2e for all other programs that run code
+	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite $(or $(SUITE),wall --suite attack) --timeout-multiplier 10
 
 soak: all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
 	@scripts/soak $(BUILD)
