@@ -57,9 +57,25 @@ static bool on_asked(const struct gb_config *owner, const char *path, struct gb_
 	return asked->answer;
 }
 
+/* What the environment says at this moment must not hide what the file grants at another. */
+static bool is_setting(const char *variable) {
+	return strncmp(variable, "GLOVEBOX_", 9) == 0 && strncmp(variable, "GLOVEBOX_CONFIG=", 16) != 0;
+}
+
 static bool load(const struct config_request *request, struct asked *asked, const struct gb_config **ret,
     struct gb_err *err) {
 	struct gb_config_sources sources = settings_sources(&request->settings);
+	size_t n = 0, n_kept = 0;
+	while (sources.environment && sources.environment[n])
+		n++;
+	gb_auto_free char **kept = calloc(n + 1, sizeof *kept);
+	if (!kept)
+		return gb_fail(err, GB_ENOMEM, 0, "the environment");
+	for (size_t i = 0; i < n; i++)
+		if (!is_setting(sources.environment[i]))
+			kept[n_kept++] = sources.environment[i];
+	sources.environment = kept;
+	sources.n_set = 0;
 	sources.project = file_of(request);
 	sources.is_trusted = on_asked;
 	sources.data = asked;

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/paths.h"
 #include "cli/sixel.h"
 #include "cli/untrusted.h"
 #include "value/text.h"
@@ -40,9 +41,31 @@ static const struct form *best_form(const struct gb_value *display, const char *
 	return NULL;
 }
 
+/* A new file takes the place of one that is there, so that what is written through a hard link, or into a
+ * FIFO, is nothing. Something else than a regular file is left alone. */
+static bool replace_file(int folder, const char *name, const char *bytes, size_t n) {
+	char temporary[40];
+	struct stat st;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode)) {
+		errno = S_ISLNK(st.st_mode) ? ELOOP : EEXIST;
+		return false;
+	}
+	snprintf(
+	    temporary, sizeof temporary, ".glovebox-%d-%llx", (int)getpid(), (unsigned long long)gb_now_ns());
+	gb_auto_fd int fd =
+	    openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return false;
+	if (gb_write_all(fd, bytes, n) && renameat(folder, temporary, folder, name) == 0)
+		return true;
+	int error = errno;
+	unlinkat(folder, temporary, 0);
+	errno = error;
+	return false;
+}
+
 static bool write_file(int folder, const char *name, const char *bytes, size_t n, struct gb_err *err) {
-	gb_auto_fd int fd = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd >= 0 && gb_write_all(fd, bytes, n))
+	if (replace_file(folder, name, bytes, n))
 		return true;
 	/* Perhaps the program's own choice, and on its way to a terminal. */
 	char quoted[GB_QUOTED_TEXT];
@@ -73,6 +96,13 @@ static bool write_below(int folder, const char *path, const char *bytes, size_t 
 	return write_file(at, path, bytes, n, err);
 }
 
+static void say_written(const char *folder, struct gb_str path) {
+	fputs("wrote ", stderr);
+	print_name(stderr, folder, strlen(folder));
+	fputc('/', stderr);
+	print_name(stderr, path.p, path.n);
+}
+
 static bool write_files(const struct gb_result *result, int dir, const char *folder, struct gb_err *err) {
 	for (size_t i = 0; i < gb_value_count(result->files); i++) {
 		size_t n_path, n;
@@ -80,17 +110,16 @@ static bool write_files(const struct gb_result *result, int dir, const char *fol
 		const char *bytes = gb_value_bytes(gb_value_at(result->files, i), &n);
 		if (!write_below(dir, path, bytes, n, err))
 			return false;
-		fprintf(stderr, "wrote %s/", folder);
-		print_name(stderr, path, n_path);
+		say_written(folder, (struct gb_str){path, n_path});
 		fprintf(stderr, " (%zu bytes)\n", n);
 	}
 	return true;
 }
 
 bool displays_write(const struct gb_result *result, const char *folder, struct gb_err *err) {
-	gb_auto_fd int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return gb_fail(err, GB_ENOENT, errno, "open the folder '%s'", folder);
+	gb_auto_fd int dir = -1;
+	if (!open_folder(folder, &dir, err))
+		return gb_wrap(err, "--out");
 	if (!write_files(result, dir, folder, err))
 		return false;
 	for (size_t i = 0; i < result->n_displays; i++) {
@@ -103,7 +132,8 @@ bool displays_write(const struct gb_result *result, const char *folder, struct g
 		snprintf(name, sizeof name, "display-%zu.%s", i + 1, form->ending);
 		if (!write_file(dir, name, bytes, n, err))
 			return false;
-		fprintf(stderr, "wrote %s/%s (%s, %zu bytes)\n", folder, name, form->media_type, n);
+		say_written(folder, gb_str_from(name));
+		fprintf(stderr, " (%s, %zu bytes)\n", form->media_type, n);
 	}
 	return true;
 }

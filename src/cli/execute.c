@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "cli/show.h"
@@ -120,18 +121,12 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static bool load_source(struct request *request) {
-	struct gb_err err = {0};
 	gb_buf_init(&request->source, GB_SOURCE_MAX);
 	if (request->code) {
 		gb_buf_append(&request->source, request->code, strlen(request->code));
 	} else {
-		bool standard = !request->file || strcmp(request->file, "-") == 0;
-		gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(request->file, O_RDONLY | O_CLOEXEC);
-		const char *name = standard ? "standard input" : request->file;
-		if (fd < 0)
-			return complain(&command_execute, "open '%s': %s", name, strerror(errno));
-		if (!gb_read_to_end(fd, name, &request->source, &err))
-			return complain(&command_execute, "%s", err.message);
+		if (!read_path(&command_execute, "", request->file ? request->file : "-", &request->source))
+			return false;
 	}
 	request->gate.run.source = gb_buf_c_str(&request->source);
 	request->gate.run.source_bytes = request->source.len;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/settings.h"
@@ -67,6 +68,7 @@ struct request {
 	const char *out; /* a folder for what the program shows */
 	const char *session;
 	const char *packages; /* a folder, or NULL */
+	char packages_path[PATH_MAX];
 	struct gb_value *allowed, *files, *net;
 	struct gb_values *values;
 	struct gb_value *globals;
@@ -170,14 +172,10 @@ static bool take_input(struct request *request, const char *text) {
 }
 
 static bool take_file(struct request *request, const char *path) {
-	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	gb_auto_buf struct gb_buf bytes;
-	struct gb_err err = {0};
 	gb_buf_init(&bytes, INPUTS_MAX);
-	if (fd < 0)
-		return complain(&command_run, "--file: open '%s': %s", path, strerror(errno));
-	if (!gb_read_to_end(fd, path, &bytes, &err))
-		return complain(&command_run, "--file: %s", err.message);
+	if (!read_path(&command_run, "--file: ", path, &bytes))
+		return false;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	if (gb_wtf8_scan(name, strlen(name)) == GB_WTF8_UTF8 && gb_value_get(request->files, name))
 		return complain(&command_run, "--file: there is another file '%s' before '%s'", name, path);
@@ -263,14 +261,9 @@ static bool load_source(struct request *request) {
 	if (request->code) {
 		gb_buf_append(&request->source, request->code, strlen(request->code));
 	} else {
-		bool standard = strcmp(request->file, "-") == 0;
-		gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(request->file, O_RDONLY | O_CLOEXEC);
-		struct gb_err err = {0};
-		if (fd < 0)
-			return complain(&command_run, "open '%s': %s", request->file, strerror(errno));
-		if (!gb_read_to_end(fd, standard ? "standard input" : request->file, &request->source, &err))
-			return complain(&command_run, "%s", err.message);
-		request->options.filename = standard ? "<stdin>" : request->file;
+		if (!read_path(&command_run, "", request->file, &request->source))
+			return false;
+		request->options.filename = strcmp(request->file, "-") == 0 ? "<stdin>" : request->file;
 	}
 	if (gb_buf_c_str(&request->source))
 		return true;
@@ -376,7 +369,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 	    .warm = GB_NONE,
 	    .max_runs = 1,
 	    .ready = 1u << request->language,
-	    .node_packages = request->packages};
+	    .node_packages = request->packages ? request->packages_path : NULL};
 	if (!settings_filter(config, "secrets.maskRun", &filter, &err))
 		return refuse(request, "masking", err.message);
 	stay_on_this_cpu();
@@ -405,6 +398,8 @@ static bool apply_settings(struct request *request, const struct gb_config *conf
 	if (request->packages && !gb_value_count(request->allowed))
 		return complain(&command_run,
 		    "--packages has no effect without --allow, which names the packages that may be used");
+	if (request->packages && !find_folder(request->packages, request->packages_path, &err))
+		return complain(&command_run, "--packages: %s", err.message);
 	if (!gb_terms_check(config, &request->options, &err)) {
 		complain_of_flag(&command_run, err.message);
 		return false;

@@ -1,4 +1,5 @@
 #include "cli/run_flags.h"
+#include "cli/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,8 @@ bool run_flags_has_sessions(const struct command *command, enum gb_language lang
 }
 
 bool run_flags_check_out(const struct run_flags *flags) {
-	gb_auto_fd int fd = flags->out ? open(flags->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	return !flags->out || fd >= 0 ||
-	       complain(flags->command, "--out: open the folder '%s': %s", flags->out, strerror(errno));
+	gb_auto_fd int fd = -1;
+	struct gb_err err = {0};
+	return !flags->out || open_folder(flags->out, &fd, &err) ||
+	       complain(flags->command, "--out: %s", err.message);
 }

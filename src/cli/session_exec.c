@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/settings.h"
@@ -366,17 +367,12 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 
 static bool load(struct request *request) {
 	const struct command *self = &command_session_exec;
-	struct gb_err err = {0};
 	if (request->code) {
 		gb_buf_append(&request->source, request->code, strlen(request->code));
 	} else {
-		bool standard = strcmp(request->file, "-") == 0;
-		gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(request->file, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			return complain(self, "open '%s': %s", request->file, strerror(errno));
-		if (!gb_read_to_end(fd, request->file, &request->source, &err))
-			return complain(self, "%s", err.message);
-		request->options.filename = standard ? NULL : request->file;
+		if (!read_path(self, "", request->file, &request->source))
+			return false;
+		request->options.filename = strcmp(request->file, "-") == 0 ? NULL : request->file;
 	}
 	request->options.source = gb_buf_c_str(&request->source);
 	request->options.source_bytes = request->source.len;

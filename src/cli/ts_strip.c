@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/paths.h"
 #include "cli/untrusted.h"
 #include "ts/erase.h"
 #include "value/json.h"
@@ -35,13 +36,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static bool load(const char *file, struct gb_buf *source) {
-	bool standard = strcmp(file, "-") == 0;
-	gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC);
-	struct gb_err err = {0};
-	if (fd < 0)
-		return complain(&command_ts_strip, "open '%s': %s", file, strerror(errno));
-	if (!gb_read_to_end(fd, standard ? "standard input" : file, source, &err))
-		return complain(&command_ts_strip, "%s", err.message);
+	if (!read_path(&command_ts_strip, "", file, source))
+		return false;
 	return gb_buf_c_str(source) ||
 	       complain(&command_ts_strip, "the code is larger than %d bytes", SOURCE_MAX);
 }

@@ -254,11 +254,11 @@ static bool give_flags(struct gb_loading *l) {
 
 /* --- settings that bound each other --- */
 
-/* A default is lowered to a maximum that was set. So is a value of one file to the maximum of the other:
- * neither author knew of it. */
+/* A default is lowered to a maximum that was set. So is a value of the owner's to the maximum of a project
+ * file, and the other way round: neither author knew of the other. */
 static bool is_lowered(const struct gb_config_origin *origin, const struct gb_config_origin *bound) {
 	bool by_project = origin->layer == GB_CONFIG_PROJECT, to_project = bound->layer == GB_CONFIG_PROJECT;
-	return !origin->name || (origin->layer <= GB_CONFIG_PROJECT && by_project != to_project);
+	return !origin->name || by_project != to_project;
 }
 
 static bool check_bound(struct gb_loading *l, const struct gb_setting *setting) {

@@ -1,7 +1,9 @@
 /* The project file: what it may say of the owner's settings, and what is said of the rest. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "config/load.h"
@@ -112,6 +114,19 @@ static bool is_owners(const struct gb_loading *l, const struct gb_place *place) 
 	       l->file_place.device == place->device;
 }
 
+/* A repository can hold a link to a file that was trusted elsewhere, or to one whose content errors would
+ * quote. */
+static bool is_link(const char *path, const struct gb_place *place) {
+	char folder[PATH_MAX], real[PATH_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	size_t n = realpath(folder, real) ? strlen(real) : 0;
+	if (n == 1)
+		n = 0; /* "/" */
+	return strncmp(real, place->real, n) != 0 || place->real[n] != '/' ||
+	       strcmp(place->real + n + 1, name) != 0;
+}
+
 static bool warn_foreign(struct gb_loading *l, const struct gb_err *why) {
 	char text[WARNING_MAX];
 	snprintf(text, sizeof text, "project file ignored: %s", why->message);
@@ -127,7 +142,13 @@ static bool read_project(
 	switch (gb_place_read(path, text, &project->place, &why)) {
 	case GB_PLACE_READ:
 		*ret_read = l->sources->project || !is_owners(l, &project->place);
-		return true;
+		if (!*ret_read || !is_link(path, &project->place))
+			return true;
+		*ret_read = false;
+		gb_fail(&why, GB_EINVAL, 0, "%s: is a link; name the file itself with --config", path);
+		if (!l->sources->project)
+			return warn_foreign(l, &why);
+		break;
 	case GB_PLACE_ABSENT:
 		return !l->sources->project || gb_fail(l->err, GB_ENOENT, ENOENT, "'%s'", path);
 	case GB_PLACE_FOREIGN:

@@ -169,7 +169,7 @@ const struct gb_setting gb_settings[] = {
 
     {"secrets.patterns", GB_SETTING_TEXTS, AT(secrets.patterns), "[]",
 	.help = "further regular expressions for what is masked in output"},
-    {"secrets.environment", GB_SETTING_VARIABLES, AT(secrets.environment), "[]", TIGHTEN(ADD),
+    {"secrets.environment", GB_SETTING_VARIABLES, AT(secrets.environment), "[]",
 	.help = "variables whose values are masked in output"},
     {"secrets.maskRun", GB_SETTING_MASKING, AT(secrets.mask_run), "all", TIGHTEN(LOWER), APART,
 	.help = "in what 'run' and sessions of the command line say: all, or registered and configured ones"},

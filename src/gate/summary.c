@@ -99,8 +99,8 @@ static struct gb_str describe_error(const struct gb_run_error *error, char ret[B
 struct gb_str gb_summary_end(
     struct gb_summary *summary, const struct gb_result *result, struct gb_str json, bool *ret_cut) {
 	char error[BYTES_MAX];
-	struct gb_str value = result->status == GB_SUCCESS ? find_result(result, json)
-							   : describe_error(&result->error, error);
+	struct gb_str value =
+	    result->status == GB_SUCCESS ? find_result(result, json) : describe_error(&result->error, error);
 	struct gb_str text = {summary->text, summary->n};
 	*ret_cut = false;
 	if (!value.n)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +159,28 @@ static bool distrust(struct gb_db *db, struct gb_err *err) {
 	    db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY", err);
 }
 
+/* SQLite rolls back the journal that it finds beside a file, and then removes the file that the journal names
+ * as its super-journal, wherever that is. Ours never have one: no other database is ever attached. */
+static bool check_journal(const struct gb_db *db, struct gb_err *err) {
+	static const uint8_t magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+	uint8_t end[sizeof magic];
+	char path[PATH_MAX];
+	struct stat st;
+	if (snprintf(path, sizeof path, "%s-journal", db->path) >= (int)sizeof path || lstat(path, &st) != 0)
+		return true;
+	gb_auto_fd int fd =
+	    S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+	bool names_another = fd >= 0 && st.st_size >= (off_t)sizeof end &&
+			     pread(fd, end, sizeof end, st.st_size - (off_t)sizeof end) == sizeof end &&
+			     memcmp(end, magic, sizeof magic) == 0;
+	if (fd >= 0 && !names_another)
+		return true;
+	return gb_fail(err, GB_EINVAL, 0, "'%s' was not written by Glovebox; move it away", path);
+}
+
 static bool open_connection(struct gb_db *db, struct gb_err *err) {
+	if (!db->options.read_only && !check_journal(db, err))
+		return false;
 	int flags = db->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	int rc = sqlite3_open_v2(db->path, &db->sqlite, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (!db->sqlite)

@@ -89,8 +89,14 @@ a() { run 0 config trusted && has "$out" 'current' && has "$out" "$scratch/work/
 ok 'trusted lists it' a
 a() { printf ' ' >> glovebox.yaml && run 0 config show && warns './glovebox.yaml:1:1: stateDir' && [ "$(value agent.autoApprove)" = false ] && run 0 config trusted --json && json "j['state'] == 'changed'" && cp attack.yaml glovebox.yaml && [ "$(value agent.autoApprove)" = true ]; }
 ok 'another byte ends it' a
-a() { mkdir -p "$scratch/elsewhere" && cp attack.yaml "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns './glovebox.yaml:1:1: stateDir') && ln -sf "$scratch/work/glovebox.yaml" "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && [ -z "$err" ] && has "$out" trusted); }
-ok 'the same bytes elsewhere are not trusted, a link to the trusted file is' a
+a() { mkdir -p "$scratch/elsewhere" && cp attack.yaml "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns './glovebox.yaml:1:1: stateDir') && ln -sf "$scratch/work/glovebox.yaml" "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns 'project file ignored: ./glovebox.yaml: is a link' && [ "$(value agent.autoApprove)" = false ]); }
+ok 'the same bytes elsewhere are not trusted, nor is a link to the trusted file' a
+a() { printf 'root:hunter2-topsecret:1\n' > "$scratch/shadow" && ln -sf "$scratch/shadow" "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns 'project file ignored' && lacks "$err$out" hunter2); }
+ok 'the content of a file that a link leads to is not quoted' a
+a() { (cd "$scratch/elsewhere" && rm -f glovebox.yaml && printf 'agent: {enabled: true, autoApprove: true}\n' > glovebox.yaml && GLOVEBOX_AGENT_AUTO_APPROVE=false run 0 config trust && has "$out" agent.autoApprove && run 0 config untrust); }
+ok 'trust shows grants that the environment overrides at the moment' a
+a() { (cd "$scratch/elsewhere" && printf 'energy: {maximum: 0.5}\n' > glovebox.yaml && GLOVEBOX_ENERGY_INITIAL=0.9 run 0 config show && [ "$(GLOVEBOX_ENERGY_INITIAL=0.9 value energy.initial)" = 0.5 ]); }
+ok "a project's maximum lowers a value of the environment" a
 a() { GLOVEBOX_STATE_DIR=$scratch/other run 0 config show && warns './glovebox.yaml:1:1: stateDir'; }
 ok 'trust belongs to the state folder of the owner' a
 a() { echo nonsense >> "$XDG_STATE_HOME/glovebox/trusted-files" && run 0 config show && warns './glovebox.yaml:1:1: stateDir' && run 3 config trusted && has "$err" 'damaged in line 3' && run 3 config trust && sed -i '$d' "$XDG_STATE_HOME/glovebox/trusted-files" && run 0 config trusted; }
@@ -128,5 +134,38 @@ ok "the same things are errors in the owner's file" a
 a() { echo 'sessions: {max: 2}' > "$owners" && chown 65534 "$owners" && run 2 config show && has "$err" 'belongs to another user' && run 0 config show --config "$owners"; }
 ok_root "and another user's file is not the owner's, unless it is named" a
 rm -f "$owners"
+
+
+# --- files and folders that a repository holds ---
+mkdir -p "$scratch/repo" && cd "$scratch/repo" && rm -f glovebox.yaml
+write='open("rc", "w").write("pwned")'
+a() { echo orig > "$HOME/rc" && mkdir real && run 0 run -l python -e "$write" --out real && [ "$(cat real/rc)" = pwned ] && ln -s "$HOME" pictures && run 2 run -l python -e "$write" --out pictures && has "$err" 'reached by a link' && run 2 run -l python -e "$write" --out "$PWD/pictures" && mkdir "$HOME/deep" && run 2 run -l python -e "$write" --out pictures/deep && [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ]; }
+ok 'files are not written through a link to a folder' a
+a() { mkdir linked && ln "$HOME/rc" linked/rc && run 0 run -l python -e "$write" --out linked && [ "$(cat linked/rc)" = pwned ] && [ "$(cat "$HOME/rc")" = orig ]; }
+ok 'nor through a hard link' a
+a() { mkdir pipes && mkfifo pipes/rc && run 1 run -l python -e "$write" --out pipes && mkfifo f.ts && run 2 run f.ts && has "$err" 'not a regular file' && run 2 execute f.ts && run 2 ts-strip f.ts && run 2 run -e 1 --file f.ts; }
+ok 'a FIFO does not block' a
+a() { run 0 run <(echo 'export default 6 * 7') -l js && [ "$out" = 42 ]; }
+ok 'a pipe of the shell is read' a
+if command -v node > /dev/null; then
+  a() { mkdir -p packages/p "$HOME/secret" && echo 'module.exports = 42' > packages/p/index.js && run 0 run -l node --packages packages --allow p -e 'require("p")' && [ "$out" = 42 ] && ln -s "$HOME/secret" nm && run 2 run -l node --packages nm --allow p -e 1 && has "$err" 'reached by a link'; }
+  ok 'packages are not taken through a link' a
+fi
+# A journal of SQLite that names another file: rolling it back would remove that file.
+a() { mkdir -m 700 state && echo keep > "$HOME/precious" && /usr/bin/python3 - state "$HOME/precious" << 'END' && run 2 energy set 1 --dir state && has "$err" 'energy.db-journal' && [ "$(cat "$HOME/precious")" = keep ] && /usr/bin/python3 -c 'import sqlite3; sqlite3.connect("state/energy.db").execute("SELECT * FROM t")' && [ ! -e "$HOME/precious" ]; }
+import os, sqlite3, struct, sys
+folder, victim = sys.argv[1], sys.argv[2].encode()
+os.umask(0o077)
+db = sqlite3.connect(folder + "/energy.db")
+db.execute("CREATE TABLE t (a)")
+db.commit()
+db.close()
+magic = bytes.fromhex("d9d505f920a163d7")
+head = magic + struct.pack(">iIIII", 0, 1, os.path.getsize(folder + "/energy.db") // 4096, 512, 4096)
+name = struct.pack(">I", 0x40000000 // 4096 + 1) + victim + struct.pack(">II", len(victim), sum(victim)) + magic
+open(folder + "/energy.db-journal", "wb").write(head.ljust(512, b"\0") + name)
+END
+ok 'a journal that was planted removes no file' a
+cd "$scratch/work" || exit 1
 
 echo "1..$n"

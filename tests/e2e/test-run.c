@@ -528,9 +528,15 @@ TEST(a_callback_may_start_the_next_run_at_the_limit) {
 
 struct retries {
 	struct gb_engine *engine;
-	unsigned n;
+	unsigned n, n_logs;
 	struct gb_run *runs[8];
 };
+
+static void note_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	(void)run;
+	(void)log;
+	((struct retries *)data)->n_logs++;
+}
 
 static void try_again(struct gb_run *run, const struct gb_result *result, void *data) {
 	(void)run;
@@ -562,9 +568,14 @@ TEST(a_run_that_is_tried_again_when_its_zygote_died_gets_the_next_zygote) {
 	int zygote = new_child(known, n_known);
 	if (!CHECK(zygote > 0))
 		return;
-	struct gb_run *first = start(retries.engine,
-	    (struct gb_run_options){.source = "for (;;);", .on_settled = try_again, .data = &retries});
-	gb_engine_dispatch(retries.engine, 100, NULL);
+	struct gb_run *first =
+	    start(retries.engine, (struct gb_run_options){.source = "console.log(1); for (;;);",
+				      .on_log = note_log,
+				      .on_settled = try_again,
+				      .data = &retries});
+	/* A job that no cell has read would be given to another. */
+	while (!retries.n_logs)
+		gb_engine_dispatch(retries.engine, 100, NULL);
 	CHECK_INT(kill(zygote, SIGKILL), 0);
 	CHECK_STR(gb_run_wait(first)->error.code, "sandbox_lost");
 	if (CHECK_INT(retries.n, 1))

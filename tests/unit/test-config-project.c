@@ -102,14 +102,14 @@ TEST(each_setting_of_the_table_is_tightened_and_never_loosened) {
 		check_trial(setting, owner, owner, true);
 		n_tried++;
 	}
-	CHECK_INT(n_tried, gb_settings_count - 3); /* guard.javascript, guard.shell, secrets.environment */
+	CHECK_INT(n_tried, gb_settings_count - 2); /* guard.javascript, guard.shell */
 }
 
 /* Which way a setting may go is a decision: a change of one is seen here. */
 TEST(what_is_never_for_a_project_file) {
 	static const char *const never[] = {"stateDir", "executor.workingDir", "e2b.apiKey",
-	    "secrets.patterns", "audit.directory", "audit.maxAge", "audit.maxSize", "programs.shell",
-	    "programs.node", "programs.deno", "programs.nodePackages", "python.profiles"};
+	    "secrets.patterns", "secrets.environment", "audit.directory", "audit.maxAge", "audit.maxSize",
+	    "programs.shell", "programs.node", "programs.deno", "programs.nodePackages", "python.profiles"};
 	size_t n = 0;
 	for (size_t i = 0; i < gb_settings_count; i++)
 		n += gb_settings[i].project == GB_PROJECT_NEVER;
