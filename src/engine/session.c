@@ -57,8 +57,7 @@ void gb_reason_keep(char *to, size_t n, const char *reason) {
 	}
 	for (length = n - sizeof more; length > 0 && reason[length - 1] != ' ';)
 		length--;
-	memcpy(to, reason, length);
-	memcpy(to + length, more, sizeof more);
+	snprintf(to, n, "%.*s%s", (int)length, reason, more);
 }
 
 void gb_session_terminate(struct gb_session *session, const char *reason) {

@@ -13,6 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "base/cleanup.h"
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
@@ -110,6 +114,16 @@ static int lift_fd(int fd) {
 	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 }
 
+/* The child never returns from its functions. What a sanitizer has noted of their frames would be held
+ * against whatever is mapped there next. */
+static void forget_frames(char *stack) {
+#ifdef __SANITIZE_ADDRESS__
+	__asan_unpoison_memory_region(stack, STACK_BYTES);
+#else
+	(void)stack;
+#endif
+}
+
 bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err) {
 	gb_auto_fd int raw_null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	gb_auto_fd int null = lift_fd(raw_null), control = lift_fd(spawn->control),
@@ -138,6 +152,7 @@ bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, stru
 	pid_t pid = clone(child_main, stack + STACK_BYTES, clone_flags(spawn->layers), &birth, &pidfd);
 	int error = errno;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	forget_frames(stack);
 	munmap(stack, STACK_BYTES);
 
 	if (pid < 0)

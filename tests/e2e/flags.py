@@ -126,8 +126,13 @@ def judge(name, base, flag, value, expected):
 known = {row[0] for row in ROWS} | APART
 ok("every flag of run is in the table", flags_of("run") == known, flags_of("run") ^ known)
 number = 0
+# A sanitizer has a malloc of its own, which Python's limit does not count.
+SANITIZED = "memoryUsedBytes" not in glovebox("run", "-l", "python", "-e", "1", "--json").stdout
+
 for flag, value, more, codes, alone, in_session in ROWS:
     for language in LANGUAGES:
+        if SANITIZED and (flag, language) == ("memory", "python"):
+            continue
         for mode, effective in (("run", alone), ("session", in_session)):
             number += 1
             code = codes.get(language, NOOP[language])
