@@ -1,6 +1,7 @@
 /* Passwords among the arguments of programs (mysql -psecret, curl -u user:secret) and in addresses. */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
@@ -12,7 +13,6 @@ enum {
 	ARGUMENTS_MAX = 256,
 	ARGUMENT_MAX = 128,
 	ECHO_MAX = 64,
-	USER_MAX = 128,
 	TOKEN_MIN = 16
 };
 
@@ -28,6 +28,11 @@ enum form {
 	FOLLOWING, /* secret, behind what begins with the option */
 	TOKEN,     /* an argument that looks random */
 	SLASH,     /* user/secret@database */
+	HOST,      /* domain/user:secret@host */
+	BOTH,      /* -nb user secret, or -b file user secret */
+	ARGUMENT,  /* secret, behind the option or a digit behind it; no plain word */
+	NUMBER,    /* -p 123456, where a word would be something else */
+	USER,      /* the second argument is the secret, unless it is an option */
 };
 
 /* The names are also in the pattern 'command-password', which finds them; here a name may go on: mysqldump.
@@ -38,15 +43,27 @@ static const struct command {
 	bool first; /* it is the first argument or none */
 } commands[] = {
     {"mysql", "-p", ATTACHED, false},
+    {"mysql", "-p", NUMBER, false},
     {"mariadb", "-p", ATTACHED, false},
+    {"mariadb", "-p", NUMBER, false},
     {"curl", "-u", PAIR, false},
     {"curl", "--user", PAIR, false},
     {"curl", "-U", PAIR, false},
     {"curl", "--proxy-user", PAIR, false},
     {"http", "-a", PAIR, false},
+    {"http", "--auth", PAIR, false},
     {"sshpass", "-p", EITHER, false},
     {"login", "-p", SEPARATE, false},
     {"redis-cli", "-a", SEPARATE, false},
+    {"redis-cli", "auth", ARGUMENT, false},
+    {"vault operator unseal", "", TOKEN, true},
+    {"schtasks", "/rp", SEPARATE, false},
+    {"hydra", "-p", SEPARATE, false},
+    {"steghide", "-p", SEPARATE, false},
+    {"fcrackzip", "-p", SEPARATE, false},
+    {"pdftk", "input_pw", SEPARATE, false},
+    {"pdftk", "user_pw", SEPARATE, false},
+    {"pdftk", "owner_pw", SEPARATE, false},
     {"mongo", "-p", SEPARATE, false},
     {"ldap", "-w", SEPARATE, false},
     {"ldappasswd", "-s", SEPARATE, false},
@@ -70,21 +87,66 @@ static const struct command {
     {"ssh-keygen", "-P", SEPARATE, false},
     {"plink", "-pw", SEPARATE, false},
     {"lftp", "-u", LIST, false},
-    {"htpasswd", "-b", THIRD, false},
-    {"htpasswd", "-cb", THIRD, false},
+    {"pscp", "-pw", SEPARATE, false},
+    {"psftp", "-pw", SEPARATE, false},
+    {"putty", "-pw", SEPARATE, false},
+    {"htpasswd", "-", BOTH, false},
     {"rabbitmqctl", "add_user", SECOND, false},
     {"rabbitmqctl", "change_password", SECOND, false},
     {"net use", "/user:", FOLLOWING, false},
+    {"net use", "\\\\", ARGUMENT, false},
+    {"net user", "", USER, true},
+    {"evil-winrm", "-p", SEPARATE, false},
+    {"evil-winrm", "-H", SEPARATE, false},
+    {"xfreerdp", "/p:", ATTACHED, false},
+    {"rdesktop", "-p", SEPARATE, false},
+    {"crackmapexec", "-p", SEPARATE, false},
+    {"crackmapexec", "-H", SEPARATE, false},
+    {"netexec", "-p", SEPARATE, false},
+    {"netexec", "-H", SEPARATE, false},
+    {"nxc", "-p", SEPARATE, false},
+    {"nxc", "-H", SEPARATE, false},
+    {"bloodhound", "-p", SEPARATE, false},
+    {"smbmap", "-p", SEPARATE, false},
+    {"rpcclient", "-U", PERCENT, false},
+    {"impacket", "", HOST, false},
+    {"secretsdump", "", HOST, false},
+    {"psexec", "", HOST, false},
+    {"psexec", "-p", SEPARATE, false},
+    {"wmiexec", "", HOST, false},
+    {"smbexec", "", HOST, false},
+    {"codecov", "-t", SEPARATE, false},
+    {"snyk auth", "", TOKEN, true},
+    {"bcp", "-P", EITHER, false},
+    {"isql", "-P", EITHER, false},
+    {"osql", "-P", EITHER, false},
+    {"tsql", "-P", EITHER, false},
+    {"cqlsh", "-p", SEPARATE, false},
+    {"rar", "-p", ATTACHED, false},
+    {"rar", "-hp", ATTACHED, false},
+    {"unrar", "-p", ATTACHED, false},
+    {"usermod", "-p", SEPARATE, false},
+    {"wpa_passphrase", "", USER, true},
+    {"security", "-p", SEPARATE, false},
+    {"security", "-w", SEPARATE, false},
+    {"etcdctl", "--user", PAIR, false},
+    {"snmp", "-c", ARGUMENT, false},
+    {"openssl", "-1", ARGUMENT, false},
+    {"openssl", "-5", ARGUMENT, false},
+    {"openssl", "-6", ARGUMENT, false},
+    {"openssl", "-apr1", ARGUMENT, false},
+    {"openssl", "-salt", SECOND, false},
+    {"username ", "password", ARGUMENT, false},
+    {"username ", "secret", ARGUMENT, false},
     {"login", "", TOKEN, true},
     {"sqlplus", "", SLASH, false},
+    {"expdp", "", SLASH, false},
+    {"impdp", "", SLASH, false},
+    {"sqlldr", "", SLASH, false},
+    {"rman", "", SLASH, false},
+    {"conn", "", SLASH, false},
     {"convertto-securestring", "-string", SEPARATE, false},
     {"convertto-securestring", "", FOLLOWING, true},
-};
-
-/* An argument without its quotes. */
-struct argument {
-	const uint8_t *from, *to;
-	const uint8_t *next; /* behind it, and its quotes */
 };
 
 static bool is_quote(int c) {
@@ -95,7 +157,7 @@ static bool ends_command(int c) {
 	return c < 0 || strchr("\n\r|;", c);
 }
 
-static bool next_argument(struct gb_named *text, const uint8_t *p, struct argument *arg) {
+bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argument *arg) {
 	const uint8_t *start = p;
 	int c;
 	/* No more than this many blanks: a stream keeps what may still belong to the command. */
@@ -117,37 +179,91 @@ static bool next_argument(struct gb_named *text, const uint8_t *p, struct argume
 	return p > arg->from || quote;
 }
 
-static bool is_secret(struct gb_named *text, const uint8_t *from, const struct argument *arg) {
+static bool is_secret(struct gb_named *text, const uint8_t *from, const struct gb_argument *arg) {
 	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_BLANK, .sure = true};
 	text->from = from;
 	text->to = arg->to;
 	text->resume = arg->next;
-	return !text->cut && gb_guess_is_secret(&place, from, arg->to, false, ' ');
+	bool quoted = from == arg->from && arg->next > arg->to;
+	return !text->cut && gb_guess_is_secret(&place, from, arg->to, quoted, ' ');
 }
 
-static bool is_random_token(struct gb_named *text, const struct argument *arg) {
+static bool is_random_token(struct gb_named *text, const struct gb_argument *arg) {
 	static const struct gb_place place = {.tail = GB_RX_KEY, .joint = GB_JOINT_BLANK, .sure = true};
 	return is_secret(text, arg->from, arg) && gb_guess_is_secret(&place, arg->from, arg->to, false, ' ');
 }
 
-static bool is_after(struct gb_named *text, const struct argument *arg, int separator) {
+static bool is_after(struct gb_named *text, const struct gb_argument *arg, int separator) {
 	const uint8_t *at = memchr(arg->from, separator, (size_t)(arg->to - arg->from));
 	if (!at)
 		return false;
 	/* sqlplus user/secret@database */
-	struct argument part = *arg;
+	struct gb_argument part = *arg;
 	const uint8_t *end = separator == '/' ? memchr(at, '@', (size_t)(arg->to - at)) : NULL;
+	if (separator == '/' && (!end || at == arg->from || at[-1] == ':'))
+		return false;
 	part.to = end ? end : part.to;
 	return is_secret(text, at + 1, &part);
 }
 
+/* domain/user:secret@host; quotes may stand around the secret alone. */
+static bool is_before_host(struct gb_named *text, const struct gb_argument *arg) {
+	const uint8_t *slash = memchr(arg->from, '/', (size_t)(arg->to - arg->from));
+	const uint8_t *at = slash ? memchr(slash, ':', (size_t)(arg->to - slash)) : NULL;
+	struct gb_argument part = *arg;
+	if (!at)
+		return false;
+	if (at + 1 == arg->to && is_quote(gb_named_at(text, arg->next)))
+		return gb_argument_next(text, arg->next, &part) && is_secret(text, part.from, &part);
+	const uint8_t *end = memrchr(at, '@', (size_t)(arg->to - at));
+	part.to = end ? end : arg->to;
+	return is_secret(text, at + 1, &part);
+}
+
+static bool is_plain(const struct gb_argument *arg) {
+	for (const uint8_t *p = arg->from; p < arg->to; p++)
+		if (isdigit(*p) || (!isalnum(*p) && !strchr("_.-", *p)))
+			return false;
+	return true;
+}
+
+/* The arguments that a plain word would not be: enable secret 5 x. */
+static bool take_argument(struct gb_named *text, struct gb_argument arg) {
+	if (!gb_argument_next(text, arg.next, &arg))
+		return false;
+	text->from = arg.from;
+	if (arg.to - arg.from == 1 && isdigit(*arg.from) && !gb_argument_next(text, arg.next, &arg))
+		return false;
+	text->from = arg.from;
+	return *arg.from != '/' && !is_plain(&arg) && is_secret(text, arg.from, &arg);
+}
+
+/* htpasswd -nb user secret, htpasswd -bc file user secret */
+static unsigned skipped_by(const struct gb_argument *arg) {
+	size_t n = (size_t)(arg->to - arg->from);
+	if (n > 5 || !memchr(arg->from, 'b', n))
+		return ARGUMENTS;
+	return memchr(arg->from, 'n', n) ? 1 : 2;
+}
+
 /* The secret that @arg, which begins with the option, has or is followed by. */
-static bool take(struct gb_named *text, enum form form, const char *option, struct argument arg) {
+static bool take(struct gb_named *text, enum form form, const char *option, struct gb_argument arg) {
 	size_t n = strlen(option);
 	bool attached = (size_t)(arg.to - arg.from) > n;
-	unsigned skip = form == THIRD ? 2 : form == SECOND ? 1 : 0;
+	unsigned skip = form == BOTH ? skipped_by(&arg) : form == THIRD ? 2 : form == SECOND ? 1 : 0;
+	if (skip == ARGUMENTS)
+		return false;
 	if (form == SLASH)
 		return is_after(text, &arg, '/');
+	if (form == HOST)
+		return is_before_host(text, &arg);
+	if (form == ARGUMENT && (!attached || *option == '\\'))
+		return take_argument(text, arg);
+	if (form == NUMBER)
+		return !attached && take_argument(text, arg);
+	/* net user bob x /add */
+	if (form == USER)
+		return take_argument(text, arg);
 	/* vault login x */
 	if (form == TOKEN)
 		return arg.to - arg.from >= TOKEN_MIN &&
@@ -157,16 +273,17 @@ static bool take(struct gb_named *text, enum form form, const char *option, stru
 		return !memchr(arg.from, '=', (size_t)(arg.to - arg.from)) && is_secret(text, arg.from, &arg);
 	/* -p'secret' */
 	if (form == ATTACHED && !attached)
-		return is_quote(gb_named_at(text, arg.next)) && next_argument(text, arg.next, &arg) &&
+		return is_quote(gb_named_at(text, arg.next)) && gb_argument_next(text, arg.next, &arg) &&
 		       is_secret(text, arg.from, &arg);
 	if (form == ATTACHED || (form == EITHER && attached))
 		return is_secret(text, arg.from + n, &arg);
 	if (form == PAIR && attached && (n == 2 || arg.from[n] == '='))
 		return is_after(text, &arg, ':');
-	if (form != FOLLOWING && form != THIRD && attached && arg.from[n] != '=')
+	if (form != FOLLOWING && form != THIRD && form != BOTH && attached && arg.from[n] != '=')
 		return false;
 	for (unsigned i = 0; i <= skip; i++)
-		if (!next_argument(text, arg.next, &arg))
+		if (!gb_argument_next(text, arg.next, &arg) ||
+		    (i < skip && form == SECOND && *arg.from == '-'))
 			return false;
 	text->from = arg.from;
 	if (form == PAIR || form == LIST || form == PERCENT)
@@ -186,7 +303,7 @@ static bool is_called(const struct command *command, const uint8_t *name, const 
 	return true;
 }
 
-static bool has_option(const struct argument *arg, const char *option) {
+static bool has_option(const struct gb_argument *arg, const char *option) {
 	size_t n = strlen(option);
 	if ((size_t)(arg->to - arg->from) < n)
 		return false;
@@ -197,20 +314,38 @@ static bool has_option(const struct argument *arg, const char *option) {
 	return *option || *arg->from != '-';
 }
 
-/* echo secret | sudo -S */
+/* echo secret | sudo -S; "pair" is for user:secret, "code" for what encodes either. */
+static const struct reader {
+	const char *name;
+	bool pair, code;
+} readers[] = {{"sudo -S", false, false}, {"passwd", false, false}, {"sudo passwd", false, false},
+    {"smbpasswd", false, false}, {"docker login", false, false}, {"podman login", false, false},
+    {"helm registry login", false, false}, {"docker secret create", false, false}, {"chpasswd", true, false},
+    {"sudo chpasswd", true, false}, {"su ", false, false}, {"kinit", false, false},
+    {"cryptsetup", false, false}, {"sudo cryptsetup", false, false}, {"gpg", false, false},
+    {"htpasswd", false, false}, {"vault login", false, false}, {"base64", true, true},
+    {"openssl base64", true, true}, {"openssl enc", true, true}};
+
+/* echo -e "secret\nsecret": up to the line break. */
+static bool is_piped(struct gb_named *text, const struct reader *reader, struct gb_argument arg) {
+	const uint8_t *line = memmem(arg.from, (size_t)(arg.to - arg.from), "\\n", 2);
+	arg.to = line && line > arg.from && line + 2 == arg.to ? line : arg.to;
+	if (reader->pair && memchr(arg.from, ':', (size_t)(arg.to - arg.from)))
+		return is_after(text, &arg, ':');
+	return (!reader->pair || (reader->code && !is_plain(&arg))) && is_secret(text, arg.from, &arg);
+}
+
 static bool find_piped(struct gb_named *text, const uint8_t *p) {
-	static const struct {
-		const char *reader;
-		bool pair;
-	} readers[] = {{"sudo -S", false}, {"passwd --stdin", false}, {"docker login", false},
-	    {"chpasswd", true}, {"sudo chpasswd", true}, {"su ", false}, {"kinit", false}};
-	struct argument arg = {0};
-	if (!next_argument(text, p, &arg) || arg.to - arg.from >= ECHO_MAX) {
-		text->from = text->cut && arg.from ? arg.from : text->end;
-		return false;
-	}
+	struct gb_argument arg = {0};
+	unsigned options = 0;
+	do {
+		if (!gb_argument_next(text, p, &arg) || arg.to - arg.from >= ECHO_MAX) {
+			text->from = text->cut && arg.from ? arg.from : text->end;
+			return false;
+		}
+		p = arg.next;
+	} while (options++ < 2 && *arg.from == '-' && arg.to - arg.from <= 3);
 	text->from = arg.from;
-	p = arg.next;
 	while (gb_named_at(text, p) == ' ' && p - arg.next < 4)
 		p++;
 	if (gb_named_at(text, p) != '|')
@@ -218,12 +353,12 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 	for (p++; gb_named_at(text, p) == ' ' && p - arg.next < 8;)
 		p++;
 	for (size_t i = 0; i < GB_COUNT(readers); i++) {
-		const char *c = readers[i].reader;
+		const char *c = readers[i].name;
 		const uint8_t *at = p;
 		for (; *c && gb_named_at(text, at) == *c; c++)
 			at++;
 		if (!*c)
-			return readers[i].pair ? is_after(text, &arg, ':') : is_secret(text, arg.from, &arg);
+			return is_piped(text, &readers[i], arg);
 	}
 	return false;
 }
@@ -237,11 +372,19 @@ static unsigned rows_of(const uint8_t *name, const uint8_t *to, const struct com
 	return n;
 }
 
+/* No address: ldap://host */
+static bool is_name(const struct gb_argument *arg) {
+	for (const uint8_t *p = arg->from; p < arg->to; p++)
+		if (!isalnum(*p) && !strchr("_-.", *p))
+			return false;
+	return true;
+}
+
 static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t *p, bool first) {
 	const struct command *rows[ROWS_MAX];
-	struct argument arg = {0};
+	struct gb_argument arg = {0};
 	unsigned n = rows_of(name, p, rows), args = 0;
-	for (; args < ARGUMENTS && p - name < ARGUMENTS_MAX && next_argument(text, p, &arg);
+	for (; args < ARGUMENTS && p - name < ARGUMENTS_MAX && gb_argument_next(text, p, &arg);
 	     first = false, args++) {
 		/* Half an argument may be half a secret. */
 		text->from = arg.from;
@@ -252,7 +395,7 @@ static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t
 				return true;
 		}
 		/* Another command begins, which is looked at by itself. */
-		if (text->cut || (n && is_called(rows[0], arg.from, arg.to)))
+		if (text->cut || (n && is_called(rows[0], arg.from, arg.to) && is_name(&arg)))
 			return false;
 		p = arg.next;
 		text->from = text->end;
@@ -260,10 +403,15 @@ static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t
 	return false;
 }
 
+static bool pipes(const uint8_t *name, const uint8_t *to) {
+	return (to - name == 5 && strncasecmp((const char *)name, "echo ", 5) == 0) ||
+	       (to - name == 7 && strncasecmp((const char *)name, "printf ", 7) == 0);
+}
+
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	bool first = p == to;
 	if (first) {
-		if (to - name == 5 && memcmp(name, "echo ", 5) == 0)
+		if (pipes(name, to))
 			return find_piped(text, p);
 		/* "zip -": the hyphen begins the first argument. mysqldump, ldapsearch: a name goes on. */
 		if (p[-1] == '-' || (p[-2] == ' ' && p[-1] != ' '))
@@ -275,49 +423,4 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 			return false;
 	}
 	return find_among(text, name, p, first);
-}
-
-/* --- calls --- */
-
-bool gb_call_find(struct gb_named *text, const uint8_t *p) {
-	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_LIST, .pair = true};
-	const uint8_t *end = p + ARGUMENTS_MAX;
-	bool first = true;
-	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '\n' && c != ')' && c != '('; p++) {
-		first &= c != ',';
-		if (!is_quote(c))
-			continue;
-		if (!first && gb_guess_value(text, &place, p))
-			return true;
-		/* Behind what is no password. */
-		for (p++; p < end && (int)gb_named_at(text, p) != c && gb_named_at(text, p) >= 0;)
-			p++;
-		if (text->cut)
-			return false;
-		text->goes_on = false;
-		text->from = text->end;
-	}
-	return false;
-}
-
-/* --- addresses --- */
-
-static bool is_userinfo(int c) {
-	return c >= 0 && !isspace(c) && !strchr("/@\"'<>\\", c);
-}
-
-bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
-	const uint8_t *from = p;
-	int c;
-	for (; is_userinfo(c = gb_named_at(text, p)) && c != ':'; p++)
-		if (p - from == USER_MAX)
-			return false;
-	if (c != ':')
-		return false;
-	from = text->from = ++p;
-	while (is_userinfo(c = gb_named_at(text, p)))
-		if (p++ - from == GB_NAMED_VALUE)
-			return false;
-	text->to = p;
-	return c == '@' && !text->cut && gb_guess_is_password(from, p);
 }

@@ -316,7 +316,10 @@ static bool parse_tail(struct parser *p, struct gb_drafts *drafts) {
 	    [GB_RX_KEY] = "key)",
 	    [GB_RX_COMMAND] = "command)",
 	    [GB_RX_CALL] = "call)",
-	    [GB_RX_USERINFO] = "userinfo)"};
+	    [GB_RX_USERINFO] = "userinfo)",
+	    [GB_RX_DSN] = "dsn)",
+	    [GB_RX_DIRECTIVE] = "directive)",
+	    [GB_RX_PAIR] = "pair)"};
 	struct gb_rx_run run = {.min = 0, .max = GB_RX_ENDLESS};
 	struct gb_byteset set = {0};
 	for (const char *c = " \t\n\v\f\r\"'`\\<>&;,"; *c; c++)
@@ -326,9 +329,8 @@ static bool parse_tail(struct parser *p, struct gb_drafts *drafts) {
 		if (eat(p, names[i]))
 			p->flags.tail = i;
 	if (!p->flags.tail || *p->at || p->depth || p->kept)
-		return fail(p,
-		    "(?&password), (?&secret), (?&key), (?&command), (?&call) and (?&userinfo) end a "
-		    "pattern without \\K");
+		return fail(
+		    p, "(?&password), (?&secret), (?&key) and the other (?&...) end a pattern without \\K");
 	if (!gb_rx_intern(p->rx, &set, &run.set))
 		return fail(p, "there are too many classes, or memory is out");
 	for (unsigned i = 0; i < drafts->n; i++)

@@ -177,6 +177,23 @@ static bool is_phrase(const struct shape *s, const uint8_t *from) {
 	       !memchr(from, '+', s->n) && !memchr(from, '|', s->n);
 }
 
+/* marble_arch, Kaffeebohne: in quotes, where no variable can stand. */
+static bool is_quoted_word(const struct shape *s, const uint8_t *from) {
+	return s->n >= WORD_MIN && !s->digits && !s->symbols && !s->blanks && !s->foreign &&
+	       s->lower >= WORD_MIN && !s->camel && isalpha(*from) && isalpha(from[s->n - 1]) &&
+	       !names_a_value(from, s->n);
+}
+
+/* Sept3mber!34: nothing but a person makes these. */
+static bool is_chosen(const struct shape *s, const uint8_t *from) {
+	size_t strong = 0;
+	for (size_t i = 0; i < s->n; i++)
+		strong += strchr("!@#$%^&*+?~", from[i]) != NULL;
+	return s->n >= 8 && s->digits && s->lower >= 3 && strong && strong == s->symbols && strong <= 3 &&
+	       !s->blanks && !s->foreign && isalnum(*from) && !memchr(from, '@', s->n) &&
+	       !memchr(from, '%', s->n);
+}
+
 /* NkXcCwdo: too few letters to look random, but no word either. */
 static bool is_letters(const struct shape *s, const uint8_t *from) {
 	return s->n >= MIXED_MIN && s->lower + s->upper == s->n && s->turns >= 3 &&
@@ -187,15 +204,21 @@ static bool is_number(const struct shape *s) {
 	return s->digits == s->n && s->n >= MIXED_MIN && !s->same;
 }
 
+/* 4711, where a setting has it and code has not. */
+static bool is_pin(const struct shape *s) {
+	return s->digits == s->n && s->n >= 4 && !s->same;
+}
+
 /* What stands for a value: ${X}, %s, <token>, ****, {{ x }}, $(cat x). */
-static bool stands_for_one(const struct shape *s, const uint8_t *from, const uint8_t *to) {
+static bool stands_for_one(const struct shape *s, const uint8_t *from, const uint8_t *to, bool quoted) {
 	static const char *const marks[] = {
 	    "${", "$(", "{{", "%(", "<%", "#{", "...", "***", "\xe2\x80\xa6", "://"};
 	for (size_t i = 0; i < GB_COUNT(marks); i++)
 		if (memmem(from, s->n, marks[i], strlen(marks[i])))
 			return true;
 	return s->n < 3 || (s->same && s->n < 200) || (*from == '%' && s->n <= 4) ||
-	       (*from == '$' && s->lower + s->upper && (from[1] == '_' || isalpha(from[1]))) || to[-1] == '(';
+	       (*from == '$' && s->lower + s->upper && (from[1] == '_' || isalpha(from[1]))) ||
+	       (!quoted && to[-1] == '(');
 }
 
 /* --- with what stands around them --- */
@@ -205,25 +228,37 @@ static bool ends_line(int next) {
 }
 
 static bool ends_loosely(int next) {
-	return ends_line(next) || strchr(" \t\"'`;&|<\\", next);
+	return ends_line(next) || next >= 0x80 || strchr(" \t\"'`;&|<\\", next);
+}
+
+/* abcd efgh ijkl mnop, as Google makes them. */
+static bool is_app_password(const struct shape *s) {
+	return s->n == 19 && s->blanks == 3 && s->lower == 16;
 }
 
 static bool quoted_is_secret(const struct gb_place *place, const struct shape *s, const uint8_t *from) {
 	bool env = place->capital && place->joint == GB_JOINT_EQUALS && !place->spaced;
+	if (place->joint == GB_JOINT_LIST && place->sure)
+		return is_mixed(s, from) || is_quoted_word(s, from) || is_pin(s);
 	if (place->joint == GB_JOINT_LIST && place->tail == GB_RX_PASSWORD)
-		return (is_mixed(s, from) && s->digits) ||
+		return (is_mixed(s, from) && s->digits) || is_app_password(s) ||
 		       ((place->capital || place->option || place->closed) && is_word(s, from));
 	if (place->joint == GB_JOINT_LIST)
 		return place->capital && is_mixed(s, from) && s->digits && s->n >= RANDOM_MIN;
 	if (place->tail == GB_RX_SECRET && !place->chosen)
 		return (is_mixed(s, from) && s->digits && s->n >= 8 && (s->token_like || is_jumble(s))) ||
+		       is_chosen(s, from) || (s->digits == s->n && s->n >= 12) ||
+		       (place->capital && place->joint == GB_JOINT_EQUALS && is_phrase(s, from)) ||
+		       (place->capital && is_quoted_word(s, from)) ||
 		       (env && (is_mixed(s, from) || is_word(s, from)));
-	return is_mixed(s, from) || is_word(s, from) || is_phrase(s, from) || is_number(s);
+	return is_mixed(s, from) || is_quoted_word(s, from) || is_phrase(s, from) || is_number(s) ||
+	       (place->capital && is_pin(s)) || (s->foreign && s->digits && !s->blanks && s->n >= 8);
 }
 
 /* Where shells, addresses and connection strings have values, and code has none. */
 static bool is_firm(const struct gb_place *place, int next) {
-	if (place->sure || place->option || place->query || place->link || place->joint == GB_JOINT_ELEMENT)
+	if (place->fallback || place->sure || place->option || place->query || place->link ||
+	    place->joint == GB_JOINT_ELEMENT)
 		return true;
 	if (place->joint != GB_JOINT_EQUALS || place->spaced)
 		return false;
@@ -232,22 +267,38 @@ static bool is_firm(const struct gb_place *place, int next) {
 
 static bool firm_is_secret(
     const struct gb_place *place, const struct shape *s, const uint8_t *from, int next) {
-	if (!ends_loosely(next))
+	if (!ends_loosely(next) && !(place->fallback && next == '}') && !(place->option && next == ','))
 		return place->joint == GB_JOINT_EQUALS && is_mixed(s, from) && (!s->path || place->capital) &&
 		       s->digits;
 	bool word = is_word(s, from);
 	if (place->tail == GB_RX_SECRET && !place->capital)
 		word = false;
 	return is_mixed(s, from) || word ||
-	       (place->tail == GB_RX_PASSWORD && (is_number(s) || is_letters(s, from)));
+	       (place->tail == GB_RX_PASSWORD &&
+		   (is_number(s) || is_letters(s, from) || (place->capital && is_pin(s)) ||
+		       is_quoted_word(s, from)));
 }
 
 /* YAML, INI, properties, prose. */
 static bool loose_is_secret(
     const struct gb_place *place, const struct shape *s, const uint8_t *from, int next) {
 	bool mixed = is_mixed(s, from) && (s->digits || !s->path);
+	if (place->alone)
+		return mixed && s->digits && ends_line(next) && s->n >= 8;
+	if (place->stated)
+		return mixed && (s->digits || place->tail == GB_RX_PASSWORD) &&
+		       (ends_loosely(next) || strchr("),*", next)) &&
+		       (place->tail == GB_RX_PASSWORD || (s->n >= 8 && !memchr(from, '$', s->n)));
+	if (place->field && place->tail == GB_RX_PASSWORD && (next == ' ' || next == ']' || next == '}'))
+		return mixed && !(s->path && next == '}');
+	/* -H "X-Auth-Token: x" */
+	if (place->tail == GB_RX_SECRET && place->inside && place->spaced && (next == '"' || next == '\''))
+		return mixed && s->n >= 8 && s->digits;
 	if (place->tail == GB_RX_SECRET)
 		return mixed && s->n >= 8 && place->line && ends_line(next) && (!s->path || !s->upper);
+	/* LoginRequest(username=bob, password=x) */
+	if (place->joint == GB_JOINT_EQUALS && place->apart && !place->spaced && (next == ')' || next == ']'))
+		return mixed && s->digits && !s->camel && !names_a_value(from, s->n);
 	if (place->joint == GB_JOINT_COLON && place->spaced && ends_line(next))
 		return mixed || is_word(s, from) || is_number(s);
 	if (place->joint == GB_JOINT_EQUALS && place->line && place->flush && ends_line(next))
@@ -264,6 +315,9 @@ static bool loose_is_secret(
 	if (place->joint == GB_JOINT_EQUALS)
 		return mixed && s->digits && !place->spaced && ends_loosely(next) && next != ';' &&
 		       !memchr(from, '(', s->n);
+	if (next == ')' || next == ',')
+		return mixed && s->digits && place->spaced && place->tail == GB_RX_PASSWORD && !s->camel &&
+		       !names_a_value(from, s->n) && !memchr(from, '.', s->n);
 	return mixed && s->digits && (!s->camel || next == '}') && (ends_loosely(next) || next == '}') &&
 	       next != ';' && place->spaced;
 }
@@ -275,7 +329,7 @@ bool gb_guess_is_password(const uint8_t *from, const uint8_t *to) {
 	for (size_t i = 0; !s.digits && i < GB_COUNT(meant); i++)
 		if (has_part(from, s.n, meant[i]))
 			return false;
-	return !stands_for_one(&s, from, to) && (s.n > 3 || s.lower + s.upper < s.n);
+	return !stands_for_one(&s, from, to, false) && (s.n > 3 || s.lower + s.upper < s.n);
 }
 
 /* A value that has the rest of the line, where a type or a variable would have fewer capitals. */
@@ -287,7 +341,7 @@ static bool is_alone(const struct gb_place *place, const struct shape *s, int ne
 bool gb_guess_is_secret(
     const struct gb_place *place, const uint8_t *from, const uint8_t *to, bool quoted, int next) {
 	struct shape s = shape_of(from, to);
-	if (!s.n || stands_for_one(&s, from, to) || (!quoted && next == '('))
+	if (!s.n || stands_for_one(&s, from, to, quoted) || (!quoted && next == '('))
 		return false;
 	if (is_random(&s, from) &&
 	    (quoted || !is_identifier(&s) || is_firm(place, next) || is_alone(place, &s, next)) &&
@@ -299,7 +353,7 @@ bool gb_guess_is_secret(
 	if (place->capital && s.n >= RANDOM_MIN && s.upper == s.n && !s.same)
 		return true;
 	if (place->tail == GB_RX_KEY)
-		return false;
+		return (quoted || place->capital) && place->joint == GB_JOINT_EQUALS && is_chosen(&s, from);
 	if (quoted)
 		return quoted_is_secret(place, &s, from);
 	if (is_firm(place, next))
@@ -324,9 +378,12 @@ static bool begins_field(struct gb_named *text, const uint8_t *p) {
 static bool ends_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p, int c) {
 	if (c < 0 || isspace(c) || strchr("\"'`;,<>|\\)}](", c))
 		return true;
+	/* Punctuation of other scripts. */
+	if (c == 0xe3 || c == 0xef || (c == 0xe2 && gb_named_at(text, p + 1) == 0x80))
+		return true;
 	if (place->query)
 		return c == '&' || c == '#';
-	return c == '&' && begins_field(text, p + 1);
+	return c == '&' && (gb_named_at(text, p + 1) == '&' || begins_field(text, p + 1));
 }
 
 static bool guess_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
@@ -344,8 +401,8 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 	}
 	text->to = end;
 	text->goes_on = end - p == GB_NAMED_VALUE;
-	/* A sentence ends with a full stop, and a flow of YAML with a brace. */
-	if (end > p && end[-1] == '.' && !text->goes_on)
+	/* A sentence ends with a full stop, and bold text with asterisks. */
+	while (end > p && text->to > p && strchr(".*", text->to[-1]) && !text->goes_on)
 		text->to--;
 	return !text->cut && gb_guess_is_secret(place, p, text->to, false, text->goes_on ? ' ' : c);
 }

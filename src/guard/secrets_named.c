@@ -33,7 +33,7 @@ static const uint8_t *skip_blanks(struct gb_named *text, const uint8_t *p, bool 
 static bool is_at(struct gb_named *text, const uint8_t *p, const char *word) {
 	for (; *word; word++, p++) {
 		int c = gb_named_at(text, p);
-		if (c < 0 || tolower(c) != *word)
+		if (c < 0 || tolower(c) != (uint8_t)*word)
 			return false;
 	}
 	return true;
@@ -133,6 +133,7 @@ static void look_around(const struct gb_named *text, struct name *name, struct g
 	place->pair = is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(';
 	look_at_line(text, name, place);
 	place->option = *name->from == '-' || name->env;
+	place->fallback = prev == '{' && is_before(text, name->from, "${");
 }
 
 /* --- behind the name --- */
@@ -174,6 +175,9 @@ static const uint8_t *skip_closing(struct gb_named *text, const uint8_t *p, stru
 			c = gb_named_at(text, ++p);
 	if (c == ']')
 		c = gb_named_at(text, ++p);
+	/* fill('input[name="password"]', 'x') */
+	if (name->quoted && is_quote(c) && p[-1] == ']')
+		c = gb_named_at(text, ++p);
 	if (c == '?' && gb_named_at(text, p + 1) == ':')
 		c = gb_named_at(text, ++p);
 	while (c == '*')
@@ -201,12 +205,30 @@ static const uint8_t *skip_to_value(struct gb_named *text, const uint8_t *p) {
 	return NULL;
 }
 
+/* ${PASSWORD:-x}, ${PASSWORD:=x}, ${PASSWORD-x}; Spring has ${PASSWORD:x}. */
+static bool find_fallback(struct gb_named *text, const uint8_t **p, struct gb_place *place) {
+	int c = gb_named_at(text, *p), sign = gb_named_at(text, *p + 1);
+	if (sign < 0 || sign == '?' || sign == '+')
+		return false;
+	*p += c == ':' && (sign == '-' || sign == '=') ? 2 : 1;
+	place->joint = GB_JOINT_EQUALS;
+	return true;
+}
+
 static bool find_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place) {
 	int c = gb_named_at(text, *p);
+	if (place->fallback && (c == '-' || c == ':'))
+		return find_fallback(text, p, place);
 	/* Nothing is read beyond what could be the first byte of a value. */
-	if (c < 0 || !strchr("=:|?!", c))
+	if (c < 0 || !strchr("=:|?!%", c))
 		return false;
 	int next = gb_named_at(text, *p + 1);
+	/* password%3Dx */
+	if (c == '%' && next == '3' && tolower(gb_named_at(text, *p + 2)) == 'd') {
+		place->joint = GB_JOINT_EQUALS;
+		*p += 3;
+		return true;
+	}
 	if ((c == '|' && next == '|') || (c == '?' && next == '?') || (c == '!' && next == '=')) {
 		place->joint = GB_JOINT_EQUALS;
 		*p += 2 + (gb_named_at(text, *p + 2) == '=');
@@ -268,22 +290,92 @@ static bool guess_element(struct gb_named *text, struct gb_place *place, const u
 	       (gb_named_at(text, text->to) == '<' && gb_named_at(text, text->to + 1) == '/');
 }
 
-/* Password for admin: x. Password (temporary): x */
-static const uint8_t *skip_description(struct gb_named *text, const uint8_t *p) {
-	static const char *const verbs[] = {"set to ", "changed to ", "reset to ", "was "};
+/* Where a value begins behind a colon: in this line, or alone behind an empty one. */
+static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
+	if (gb_named_at(text, p) == ' ')
+		return skip_blanks(text, p, false);
+	place->alone = true;
+	return gb_named_at(text, p) == '\n' ? skip_blanks(text, p, true) : NULL;
+}
+
+/* Password for admin: x. Password (temporary): x. AWS Secret Access Key [None]: x. PASSWORD elastic = x */
+static const uint8_t *skip_description(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
+	static const char *const verbs[] = {"set to ", "changed to ", "reset to ", "was ", "has been set to ",
+	    "has been changed to ", "has been reset to ", "has been reset to: ", "is set to ",
+	    "was reset to "};
+	static const char *const begins[] = {
+	    "for ", "to ", "(", "[", "padr", "por defecto", "inicial", "temporal", "par d", "provisoire"};
+	bool assigned = place->capital && place->line, described = false;
+	const uint8_t *value = NULL;
 	for (size_t i = 0; i < GB_COUNT(verbs); i++)
 		if (is_at(text, p, verbs[i]))
-			return p + strlen(verbs[i]);
-	if (!is_at(text, p, "for ") && gb_named_at(text, p) != '(')
+			value = p + strlen(verbs[i]);
+	if (value || text->cut)
+		return value;
+	for (size_t i = 0; i < GB_COUNT(begins); i++)
+		described |= is_at(text, p, begins[i]);
+	if (!described && !assigned)
 		return NULL;
 	for (unsigned i = 0; i < NAME_BEHIND; i++, p++) {
 		int c = gb_named_at(text, p);
 		if (c < 0 || c == '\n' || c == ';' || c == '{')
 			return NULL;
 		if (c == ':')
-			return gb_named_at(text, p + 1) == ' ' ? p + 2 : NULL;
+			return described ? skip_colon(text, p + 1, place) : NULL;
+		if (c == ' ' && described && is_at(text, p, " is ")) {
+			place->stated = true;
+			return p + 4;
+		}
+		if (c == '=' || (c == ' ' && !described))
+			return assigned && is_at(text, p, " = ") ? p + 3 : NULL;
 	}
 	return NULL;
+}
+
+/* is, and what other languages have for it; 0 if nothing of the kind stands there. */
+static size_t verb_at(struct gb_named *text, const uint8_t *p) {
+	static const char *const verbs[] = {
+	    "is", "ist", "lautet", "est", "es", "\xc3\xa9", "jest", "-", "->", "\xe2\x80\x94"};
+	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
+		size_t n = strlen(verbs[i]);
+		if (is_at(text, p, verbs[i]) &&
+		    (gb_named_at(text, p + n) == ' ' || gb_named_at(text, p + n) == ':'))
+			return n;
+	}
+	return 0;
+}
+
+/* Languages without blanks: their colon, and their verbs. */
+static size_t wide_verb_at(struct gb_named *text, const uint8_t *p) {
+	static const char *const verbs[] = {
+	    "\xef\xbc\x9a", "\xe4\xb8\xba", "\xe7\x82\xba", "\xe6\x98\xaf", "\xe3\x81\xaf"};
+	for (size_t i = 0; i < GB_COUNT(verbs); i++)
+		if (is_at(text, p, verbs[i]))
+			return strlen(verbs[i]);
+	return 0;
+}
+
+/* What opens a value without being a quote of code: **x**, and quotes of prose. */
+static const uint8_t *skip_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
+	static const char *const marks[] = {"**", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c",
+	    "\xe2\x80\x98", "</b>", "</strong>", "<code>"};
+	for (unsigned times = 0; times < 2; times++)
+		for (size_t i = 0; i < GB_COUNT(marks); i++)
+			if (is_at(text, p, marks[i])) {
+				p = skip_blanks(text, p + strlen(marks[i]), false);
+				place->stated = true;
+				break;
+			}
+	return p;
+}
+
+static bool guess_stated(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	place->joint = GB_JOINT_COLON;
+	place->spaced = place->stated = true;
+	place->line = false;
+	p = skip_blanks(text, p + (gb_named_at(text, p) == ':'), false);
+	text->from = p < text->end ? p : text->end;
+	return gb_guess_value(text, place, skip_opening(text, p, place));
 }
 
 /* Behind blanks alone: where a value is certain to follow, or where it looks like nothing else. */
@@ -293,13 +385,12 @@ static bool guess_after_blank(
 	int c = gb_named_at(text, p);
 	place->joint = GB_JOINT_BLANK;
 	text->from = c < 0 ? text->end : p;
-	if (is_at(text, p, "is") && (gb_named_at(text, p + 2) == ' ' || gb_named_at(text, p + 2) == ':')) {
-		place->joint = GB_JOINT_COLON;
-		place->spaced = true;
-		place->line = false;
-		return gb_guess_value(text, place, skip_blanks(text, p + 3, false));
-	}
-	const uint8_t *value = skip_description(text, p);
+	size_t verb = verb_at(text, p);
+	if (text->cut)
+		return false;
+	if (verb)
+		return guess_stated(text, place, p + verb);
+	const uint8_t *value = skip_description(text, p, place);
 	if (value) {
 		place->joint = GB_JOINT_PROSE;
 		return gb_guess_value(text, place, value);
@@ -308,13 +399,13 @@ static bool guess_after_blank(
 		place->sure |= (size_t)(name->to - name->from) == strlen(sure[i]) &&
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
 	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND; at--)
-		place->sure |= is_before(text, at, "login ");
+		place->sure |= is_before(text, at, "login ") || is_before(text, at, "wifi connect ");
 	if (place->option || place->sure)
 		return gb_guess_value(text, place, p);
 	/* Other things pass; only a dialogue of FTP or POP3 has PASS at the beginning of a line. */
 	if (place->tail == GB_RX_PASSWORD && name->to - name->from <= 4 && !(place->capital && place->line))
 		return false;
-	if (is_quote(c) && (place->capital || place->line))
+	if (is_quote(c) && (place->capital || place->line || place->tail == GB_RX_PASSWORD))
 		place->joint = GB_JOINT_EQUALS;
 	else if (place->tail == GB_RX_PASSWORD)
 		place->joint = is_quote(c) ? GB_JOINT_LIST : GB_JOINT_PROSE;
@@ -330,10 +421,33 @@ static bool is_in_table(const struct gb_named *text, const struct name *name) {
 	return p > text->start && p[-1] == '|';
 }
 
+/* In the next cell, or in the first row below. @bar is behind the name. */
+static bool guess_cell(
+    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *bar) {
+	const uint8_t *cell = skip_blanks(text, bar + 1, false);
+	text->from = cell < text->end ? cell : text->end;
+	if (gb_guess_value(text, place, skip_opening(text, cell, place)))
+		return true;
+	if (text->cut)
+		return false;
+	text->from = text->end;
+	text->goes_on = false;
+	cell = gb_table_cell(text, name->from, bar);
+	if (text->cut || !cell)
+		return false;
+	return gb_guess_value(text, place, skip_opening(text, cell, place));
+}
+
 /* password: String = "x" */
 static const uint8_t *skip_type(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *at = p;
 	int c;
+	/* string(9) "x", as PHP shows values */
+	if (is_at(text, p, "string(")) {
+		for (at += 7; at - p < TYPE_MAX && isdigit(gb_named_at(text, at));)
+			at++;
+		return is_at(text, at, ") \"") ? at + 2 : p;
+	}
 	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_&*", c)))
 		at++;
 	if (at == p || gb_named_at(text, at) != ' ' || gb_named_at(text, at + 1) != '=' ||
@@ -350,12 +464,52 @@ static bool guess_joined(
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(')
 		return guess_pair(text, place, value);
-	text->from = value;
-	if (place->joint == GB_JOINT_COLON)
+	if (place->joint == GB_JOINT_COLON && gb_named_at(text, value) == '\n' &&
+	    gb_named_at(text, value + 1) == '\n') {
+		value += 2;
+		place->alone = true;
+	}
+	text->from = value < text->end ? value : text->end;
+	value = skip_opening(text, value, place);
+	if (place->joint == GB_JOINT_COLON || name->quoted)
 		value = skip_type(text, value);
+	place->field =
+	    place->joint == GB_JOINT_COLON && !place->spaced && name->prev > 0 && strchr("{[ ", name->prev);
 	/* /password:x */
 	place->option |= name->prev == '/' && place->joint == GB_JOINT_COLON && !place->spaced;
 	return gb_guess_value(text, place, value);
+}
+
+/* find("password").send_keys("x") */
+static bool guess_method(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	unsigned n = 0;
+	while (n++ < 3 && gb_named_at(text, p) == ')')
+		p++;
+	if (gb_named_at(text, p) != '.')
+		return false;
+	for (n = 0, p++; n < TYPE_MAX && (isalpha(gb_named_at(text, p)) || gb_named_at(text, p) == '_'); n++)
+		p++;
+	place->joint = GB_JOINT_LIST;
+	return gb_named_at(text, p) == '(' && is_quote(gb_named_at(text, p + 1)) &&
+	       gb_guess_value(text, place, p + 1);
+}
+
+/* <key>password</key> <string>x</string> */
+static bool guess_next_element(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	for (unsigned tags = 0; tags < 2; tags++) {
+		const uint8_t *from = p;
+		if (gb_named_at(text, p) != '<')
+			return false;
+		while (p - from < TYPE_MAX && gb_named_at(text, p) >= 0 && gb_named_at(text, p) != '>')
+			p++;
+		if (gb_named_at(text, p) != '>')
+			return false;
+		p++;
+		if (!tags)
+			p = skip_blanks(text, p, true);
+	}
+	place->sure = true;
+	return guess_element(text, place, p);
 }
 
 static bool find_value(
@@ -369,14 +523,20 @@ static bool find_value(
 		return false;
 	if (c == '>' && (name->prev == '<' || name->quoted))
 		return guess_element(text, place, at + 1);
-	if (c == '|' && gb_named_at(text, at + 1) == ' ' && is_in_table(text, name)) {
+	if (c == '|' && (gb_named_at(text, at + 1) == ' ' || gb_named_at(text, at + 1) == '\n') &&
+	    is_in_table(text, name)) {
 		/* Types are joined by the same sign. */
 		place->tail = place->tail == GB_RX_PASSWORD ? GB_RX_PASSWORD : GB_RX_KEY;
 		place->sure = true;
-		return gb_guess_value(text, place, skip_blanks(text, at + 1, false));
+		return guess_cell(text, name, place, at);
 	}
+	size_t verb = wide_verb_at(text, at);
+	if (verb || text->cut)
+		return verb && guess_stated(text, place, at + verb);
 	if (c == '(' && at == p && is_quote(gb_named_at(text, at + 1))) {
 		place->joint = GB_JOINT_LIST;
+		/* t.pass("equal") */
+		place->pair = name->to - name->from > 4 && tolower(name->to[-1]) != 's';
 		return gb_guess_value(text, place, at + 1);
 	}
 	/* config pypi-token.pypi x */
@@ -387,6 +547,10 @@ static bool find_value(
 		place->joint = GB_JOINT_BLANK;
 		return gb_named_at(text, at) == ' ' && gb_guess_value(text, place, at + 1);
 	}
+	if (c == ')' && name->quoted)
+		return guess_method(text, place, at);
+	if (c == '<' && gb_named_at(text, at + 1) == '/')
+		return guess_next_element(text, place, at);
 	value = skip_to_value(text, p);
 	if (text->cut) {
 		/* It may be a value itself. */
@@ -399,6 +563,7 @@ static bool find_value(
 		return gb_guess_value(text, place, value);
 	if (c == ',' && (name->quoted || name->prev == ':')) {
 		at = skip_blanks(text, at + 1, false);
+		at += is_at(text, at, "with: ") ? 6 : 0;
 		place->joint = GB_JOINT_LIST;
 		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
 	}
@@ -411,16 +576,23 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	if (tail == GB_RX_COMMAND)
 		return gb_command_find(text, at, p, p) && !text->cut;
 	if (tail == GB_RX_CALL)
-		return gb_call_find(text, p) && !text->cut;
+		return gb_call_find(text, at, p) && !text->cut;
 	if (tail == GB_RX_USERINFO)
 		return gb_userinfo_find(text, p) && !text->cut;
+	if (tail == GB_RX_DSN)
+		return gb_dsn_find(text, at, p) && !text->cut;
+	if (tail == GB_RX_DIRECTIVE)
+		return gb_directive_find(text, at, p) && !text->cut;
+	if (tail == GB_RX_PAIR)
+		return gb_pair_find(text, p) && !text->cut;
 	/* "pw=" and "key:" are names of two and three letters, with what joins them to the value. */
 	while (p - at > 2 && strchr("=: \t\n\r\"'[](", p[-1]))
 		p--;
 	/* _pw */
 	at += *at == ' ';
 	look_back(text, at, &name);
-	if (tail == GB_RX_PASSWORD && p - at <= 4 && is_part_of_a_word(&name, at))
+	if (tail == GB_RX_PASSWORD && (p - at <= 4 || (p - at == 5 && tolower(*at) == 'c')) &&
+	    is_part_of_a_word(&name, at))
 		return false;
 	const uint8_t *end = p;
 	name.to = p = skip_suffix(text, p);

@@ -61,19 +61,24 @@ enum gb_joint {
 struct gb_place {
 	enum gb_rx_tail tail;
 	enum gb_joint joint;
-	bool spaced;  /* blanks around the joint */
-	bool capital; /* the name is written in capitals, as in an environment */
-	bool option;  /* the name begins with '-' */
-	bool query;   /* behind '?' or '&' */
-	bool link;    /* behind ';', as in a connection string */
-	bool line;    /* the name begins the line, or follows export, ENV ... */
-	bool flush;   /* ... without an indentation */
-	bool inside;  /* the name and its value are inside of quotes together */
-	bool apart;   /* behind a blank */
-	bool chosen;  /* the name ends with "secret": people choose those like passwords */
-	bool pair;    /* the name and the value could be all arguments of a call */
-	bool closed;  /* ... and are: a bracket follows the value */
-	bool sure;    /* whatever stands here is a value: the arguments of commands */
+	bool spaced;   /* blanks around the joint */
+	bool capital;  /* the name is written in capitals, as in an environment */
+	bool option;   /* the name begins with '-' */
+	bool query;    /* behind '?' or '&' */
+	bool link;     /* behind ';', as in a connection string */
+	bool line;     /* the name begins the line, or follows export, ENV ... */
+	bool flush;    /* ... without an indentation */
+	bool inside;   /* the name and its value are inside of quotes together */
+	bool apart;    /* behind a blank */
+	bool chosen;   /* the name ends with "secret": people choose those like passwords */
+	bool pair;     /* the name and the value could be all arguments of a call */
+	bool closed;   /* ... and are: a bracket follows the value */
+	bool sure;     /* whatever stands here is a value: the arguments of commands */
+	bool fallback; /* of a variable: ${PASSWORD:-x} */
+	bool alone;    /* in a line of its own, behind an empty one */
+	bool stated;   /* behind "is" or a foreign verb: a sentence may go on behind the value */
+	bool
+	    field; /* behind '{', '[' or a blank, and joined by a colon without blanks, as Go prints values */
 };
 
 /* The value that begins at @p, with its quotes if it has any: whether it is to be masked. */
@@ -87,8 +92,25 @@ bool gb_guess_is_password(const uint8_t *from, const uint8_t *to);
 
 /* Among the arguments of the command [name, to), from @p on. */
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p);
-/* Among the arguments of a function, behind its bracket. */
-bool gb_call_find(struct gb_named *text, const uint8_t *p);
+/* An argument of a command, without its quotes. */
+struct gb_argument {
+	const uint8_t *from, *to;
+	const uint8_t *next; /* behind it, and its quotes */
+};
+
+bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argument *arg);
+
+/* Among the arguments of the function [name, p), which ends with its bracket. */
+bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+/* In a data source name in the rest of the line: user:secret@tcp(host). */
+bool gb_dsn_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+/* The argument of a directive: enable secret 5 x. */
+bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+/* The second half of "admin / x" in prose. */
+bool gb_pair_find(struct gb_named *text, const uint8_t *p);
+/* Where the cell begins that stands in the first row of a table below the heading that ends at @p; NULL if
+ * there is no such row. */
+const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);
 /* Behind the "://" of an address. */
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p);
 

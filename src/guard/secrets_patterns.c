@@ -4,6 +4,14 @@
 
 /* Between a name and its value: in code, JSON, YAML, headers, and JSON inside of JSON. */
 #define ASSIGN "\\\\?[\"']?\\s{0,3}[=:]\\s{0,3}\\\\?[\"']?"
+/* Passwords in other languages. */
+#define FOREIGN \
+	"contrase(?:\xc3\xb1|n)a|senha|clave|mot[ _]de[ _]passe|kennwort|wachtwoord|has\xc5\x82o|l\xc3\xb6senord|adgangskode|" \
+	"\xd0\x9f\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|" \
+	"\xe5\xaf\x86\xe7\xa0\x81|\xe5\xaf\x86\xe7\xa2\xbc|\xe5\x8f\xa3\xe4\xbb\xa4|" \
+	"\xe3\x83\x91\xe3\x82\xb9\xe3\x83\xaf\xe3\x83\xbc\xe3\x83\x89|\xeb\xb9\x84\xeb\xb0\x80\xeb\xb2\x88\xed\x98\xb8|" \
+	"\xc5\x9fifre|\xc5\x9eifre|parola|salasana|heslo|m\xe1\xba\xadt kh\xe1\xba\xa9u"
+#define WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3,8} "
 #define UUID   "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 /* Where a prefix is short, or could be the end of a word, \b asks for the beginning of one. The last run is
@@ -58,6 +66,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"circleci-token", "CCIP(?:AT|RJ)_[A-Za-z0-9]{22}_[0-9a-f]{40,}", "CircleCI"},
     {"buildkite-token", "\\bbk(?:ua|ct|at)_[0-9a-f]{40,}", "Buildkite"},
     {"sonar-token", "\\bsq[upa]_[0-9a-f]{40,}", "SonarQube"},
+    {"tailscale-key", "\\btskey-[a-z]{3,12}-[A-Za-z0-9-]{16,}", "Tailscale"},
     {"terraform-token", "\\.atlasv1\\.\\K[A-Za-z0-9_=-]{60,}", "Terraform Cloud"},
     {"pulumi-token", "\\bpul-[0-9a-f]{40,}", "Pulumi"},
     {"vault-token", "\\bhv[sbr]\\.[A-Za-z0-9_-]{24,}", "HashiCorp Vault"},
@@ -192,22 +201,54 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
-	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|identified by|masterauth)(?&password)",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|[ (]pw = [\"']|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-secret",
-	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?)(?&secret)",
+	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encryption|signing|cipher|crypto|aes|hmac|app)[_-]key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
     {"named-key",
-	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption) key|[_.]auth|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
+	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption) key|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
 	"other names with key, auth, session; only if the value looks random"},
     {"call-password",
-	"(?i)(?:login|getconnection|pscredential|basic_?auth|wifi\\.begin|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
+	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
+	"passwordauthentication|passwordcredential(?:s)?|authenticationtoken|staticcredentials|awscredentials|"
+	"simple_bind(?:_s)?|ldap_bind|wifi\\.begin|mysqli(?:_connect)?|mysql_p?connect|real_connect|pymysql\\.connect|"
+	"mysqldb\\.connect|connector\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
+	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|check_password|set_password|"
+	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
-	"mosquitto|ipmitool|snmp|zip -|unzip|7z [ax]|twine|ncftp|rabbitmq|useradd|openssl|ssh-keygen|plink|lftp|htpasswd|n"
-	"et use|sqlplus|convertto-securestring|echo )(?&command)",
+	"mosquitto|ipmitool|snmp|zip -|unzip|7z[ar]? [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
+	"psftp|putty|lftp|htpasswd|net use|sqlplus|expdp|impdp|sqlldr|rman|conn(?:ect)? [a-z]|convertto-securestring|evil-winrm|"
+	"xfreerdp|rdesktop|crackmapexec|netexec|nxc|bloodhound|impacket|secretsdump|psexec|wmiexec|smbexec|smbmap|rpcclient|"
+	"codecov|bcp|isql|osql|tsql|cqlsh|rar|unrar|wpa_passphrase|security|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf )(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
+    {"dsn-password",
+	"(?i)(?:dsn|data_?source(?:_?name)?|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
+	"user:...@tcp(host)/database, as Go's drivers have it"},
+    {"directive-password",
+	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|wpa-psk|"
+	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
+	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|@[a-z0-9.-]{3,40}`? ?\\|)\\s(?&directive)",
+	"enable secret ..., snmp-server community ..., rootpw ..."},
+    {"credential-pair",
+	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?/pass(?:word)?)(?&pair)",
+	"credentials: admin / ..."},
+    {"sasl-password", "\\]:[0-9]{2,5}[ \\t]{1,8}[^\\s:]{1,60}:\\K[^\\s$]{4,64}", "sasl_passwd of Postfix"},
+    {"expect-send",
+	"(?i)assword[:?]? ?[\"*}]{1,2}\\s{1,12}(?:\\{ ?)?(?:exp_)?send (?:-- )?\"\\K[^\"\\\\\\s$]{4,64}(?=[\\\\\"])",
+	"what an Expect script answers"},
+    {"here-string-password", "chpasswd <<< ?[\"'][a-z0-9_]{1,32}:\\K[^\"'\\s$]{4,64}", "chpasswd <<< root:..."},
+    {"seed-phrase",
+	"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?phrase|seed[ _-]?words)(?: is)?" ASSIGN
+	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",
+	"the twelve words or more of a wallet"},
+    {"one-time-code",
+	"(?i)\\b(?:(?:verification|one-time|security|confirmation|authentication|login|2fa|otp|sms) (?:code|password|passcode)(?: is)?:? |"
+	"(?:otp|pin)(?: code)?(?: is|:|=) ?)\\K[0-9]{4,8}",
+	"codes of a second factor, in messages"},
+    {"one-time-link", "[?&](?:code|otp|pin)=\\K[0-9]{5,8}", "codes of a second factor, in links"},
     {"password-hash",
 	"\\$(?:6|5|y|2[aby]|argon2id?|scrypt)\\$[A-Za-z0-9./$,=+]{30,}",
 	"crypt, bcrypt, argon2: what can be guessed at home"},

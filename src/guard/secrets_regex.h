@@ -50,12 +50,15 @@ static inline void gb_byteset_add(struct gb_byteset *set, uint8_t byte) {
  * brackets: (?&password). */
 enum gb_rx_tail {
 	GB_RX_NO_TAIL,
-	GB_RX_PASSWORD, /* the name of a value that a person may have chosen */
-	GB_RX_SECRET,   /* the name of a value that a machine made, or a person */
-	GB_RX_KEY,      /* a name that other things have too: the value must look random */
-	GB_RX_COMMAND,  /* a program whose arguments can hold a password */
-	GB_RX_CALL,     /* a function whose arguments can be a user and a password */
-	GB_RX_USERINFO, /* the "://" of an address */
+	GB_RX_PASSWORD,  /* the name of a value that a person may have chosen */
+	GB_RX_SECRET,    /* the name of a value that a machine made, or a person */
+	GB_RX_KEY,       /* a name that other things have too: the value must look random */
+	GB_RX_COMMAND,   /* a program whose arguments can hold a password */
+	GB_RX_CALL,      /* a function whose arguments can be a user and a password */
+	GB_RX_USERINFO,  /* the "://" of an address */
+	GB_RX_DSN,       /* what a data source name follows: user:secret@tcp(host) */
+	GB_RX_DIRECTIVE, /* a directive of a device or installer: its argument is the secret */
+	GB_RX_PAIR,      /* prose that a user and a password follow: admin / secret */
 };
 
 /* A run: between @min and @max bytes of a set. */
