@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { CALL_MAX = 256, DSN_MAX = 200, USER_MAX = 128 };
+enum { CALL_MAX = 140, DSN_MAX = 200, USER_MAX = 128 };
 
 /* The pattern 'call-password' has the same names. The last text among the arguments @from to @to is the
  * password; where @sure is set it may be a plain word. */
@@ -54,6 +54,8 @@ static const struct call {
     {"password_hash(", 0, 0, false},
     {"hash_password(", 0, 0, false},
     {"hashpw(", 0, 0, false},
+    {"hash::make(", 0, 0, false},
+    {"bcrypt(", 0, 0, false},
     {"check_password(", 0, 0, false},
     {"set_password(", 0, 0, true},
     {"bcrypt.hash(", 0, 0, false},

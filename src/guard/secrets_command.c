@@ -127,8 +127,8 @@ static const struct command {
     {"unrar", "-p", ATTACHED, false},
     {"usermod", "-p", SEPARATE, false},
     {"wpa_passphrase", "", USER, true},
-    {"security", "-p", SEPARATE, false},
-    {"security", "-w", SEPARATE, false},
+    {"security", "-p", ARGUMENT, false},
+    {"security", "-w", ARGUMENT, false},
     {"etcdctl", "--user", PAIR, false},
     {"snmp", "-c", ARGUMENT, false},
     {"openssl", "-1", ARGUMENT, false},
@@ -332,7 +332,9 @@ static bool is_piped(struct gb_named *text, const struct reader *reader, struct 
 	arg.to = line && line > arg.from && line + 2 == arg.to ? line : arg.to;
 	if (reader->pair && memchr(arg.from, ':', (size_t)(arg.to - arg.from)))
 		return is_after(text, &arg, ':');
-	return (!reader->pair || (reader->code && !is_plain(&arg))) && is_secret(text, arg.from, &arg);
+	return (!reader->pair || (reader->code && !is_plain(&arg) &&
+				     !memchr(arg.from, ' ', (size_t)(arg.to - arg.from)))) &&
+	       is_secret(text, arg.from, &arg);
 }
 
 static bool find_piped(struct gb_named *text, const uint8_t *p) {

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { WORD_MIN = 5, MIXED_MIN = 6, RANDOM_MIN = 16, ASSIGNED_MAX = 40, WORDS_MAX = 64 };
+enum { WORD_MIN = 5, MIXED_MIN = 5, NUMBER_MIN = 6, RANDOM_MIN = 16, ASSIGNED_MAX = 40, WORDS_MAX = 64 };
 
 struct shape {
 	size_t n;
@@ -71,11 +71,14 @@ static bool is_one_of(const uint8_t *from, size_t n, const char *const *list, si
 }
 
 /* Words that name a value in place of being one, wherever they are in it. */
-static const char *const naming[] = {"pass", "pwd", "secret", "token", "_key", "-key", "apikey", "keys",
-    "auth", "user", "name", "your", "example", "change", "placeholder", "redact", "hidden", "param", "value",
-    "string", "option", "arg", "config", "cred", "login", "type", "prompt", "input", "env", "default",
-    "insert", "enter", "replace", "xxx", "here", "sample", "dummy", "invalid", "missing", "require", "forgot",
-    "reset", "field", "account", "client", "access"};
+static const char *const naming[] = {"pass", "pwd", "secret", "token", "_key", "-key", "apikey", "auth",
+    "example", "change", "placeholder", "redact", "hidden", "param", "value", "string", "option", "config",
+    "login", "prompt", "input", "default", "insert", "enter", "replace", "xxx", "sample", "dummy", "invalid",
+    "missing", "require", "forgot", "reset", "field", "account", "client", "access"};
+
+/* The same at the beginning or the end of a word: no cargo, no tournament. */
+static const char *const short_naming[] = {
+    "keys", "user", "name", "your", "arg", "cred", "type", "env", "here", "users", "names", "args"};
 
 static const char *const words[] = {"false", "undefined", "bytes", "number", "boolean", "object", "never",
     "unknown", "function", "array", "buffer", "current", "basic", "bearer", "digest", "plain", "session",
@@ -89,13 +92,27 @@ static const char *const words[] = {"false", "undefined", "bytes", "number", "bo
     "start", "begin", "match", "space", "comma", "newline", "ident", "identifier", "keyword", "punctuation",
     "operator", "comment", "whitespace", "literal", "numeric", "regex", "template", "admin", "anonymous",
     "guest", "nobody", "nullable", "self.", "length", "strength", "sha256", "sha512", "base64", "ed25519",
-    "secp256k1", "es2015", "oauth2", "utf8mb4", "latin1", "iso8859"};
+    "secp256k1", "es2015", "oauth2", "utf8mb4", "latin1", "iso8859", "hs256", "hs384", "hs512", "rs256",
+    "rs384", "rs512", "es256", "es384", "es512", "ps256", "requerida", "obligatoria", "incorrecta", "falsch",
+    "erforderlich", "requis", "obligatoire", "invalide"};
+
+static bool has_edge(const uint8_t *from, size_t n, const char *part) {
+	size_t length = strlen(part);
+	for (size_t i = 0; i + length <= n; i++)
+		if (has_part(from + i, length, part) && (!i || !isalpha(from[i - 1]) || isupper(from[i]) ||
+							    i + length == n || !islower(from[i + length])))
+			return true;
+	return false;
+}
 
 static bool names_a_value(const uint8_t *from, size_t n) {
 	if (n > WORDS_MAX)
 		return true;
 	for (size_t i = 0; i < GB_COUNT(naming); i++)
 		if (has_part(from, n, naming[i]))
+			return true;
+	for (size_t i = 0; i < GB_COUNT(short_naming); i++)
+		if (has_edge(from, n, short_naming[i]))
 			return true;
 	return is_one_of(from, n, words, GB_COUNT(words));
 }
@@ -196,12 +213,12 @@ static bool is_chosen(const struct shape *s, const uint8_t *from) {
 
 /* NkXcCwdo: too few letters to look random, but no word either. */
 static bool is_letters(const struct shape *s, const uint8_t *from) {
-	return s->n >= MIXED_MIN && s->lower + s->upper == s->n && s->turns >= 3 &&
+	return s->n >= NUMBER_MIN && s->lower + s->upper == s->n && s->turns >= 3 &&
 	       !names_a_value(from, s->n);
 }
 
 static bool is_number(const struct shape *s) {
-	return s->digits == s->n && s->n >= MIXED_MIN && !s->same;
+	return s->digits == s->n && s->n >= NUMBER_MIN && !s->same;
 }
 
 /* 4711, where a setting has it and code has not. */
@@ -242,7 +259,7 @@ static bool quoted_is_secret(const struct gb_place *place, const struct shape *s
 		return is_mixed(s, from) || is_quoted_word(s, from) || is_pin(s);
 	if (place->joint == GB_JOINT_LIST && place->tail == GB_RX_PASSWORD)
 		return (is_mixed(s, from) && s->digits) || is_app_password(s) ||
-		       ((place->capital || place->option || place->closed) && is_word(s, from));
+		       ((place->capital || place->option || place->closed) && is_quoted_word(s, from));
 	if (place->joint == GB_JOINT_LIST)
 		return place->capital && is_mixed(s, from) && s->digits && s->n >= RANDOM_MIN;
 	if (place->tail == GB_RX_SECRET && !place->chosen)
@@ -252,7 +269,7 @@ static bool quoted_is_secret(const struct gb_place *place, const struct shape *s
 		       (place->capital && is_quoted_word(s, from)) ||
 		       (env && (is_mixed(s, from) || is_word(s, from)));
 	return is_mixed(s, from) || is_quoted_word(s, from) || is_phrase(s, from) || is_number(s) ||
-	       (place->capital && is_pin(s)) || (s->foreign && s->digits && !s->blanks && s->n >= 8);
+	       is_pin(s) || (s->foreign && s->digits && !s->blanks && s->n >= 8);
 }
 
 /* Where shells, addresses and connection strings have values, and code has none. */
@@ -271,8 +288,8 @@ static bool firm_is_secret(
 		return place->joint == GB_JOINT_EQUALS && is_mixed(s, from) && (!s->path || place->capital) &&
 		       s->digits;
 	bool word = is_word(s, from);
-	if (place->tail == GB_RX_SECRET && !place->capital)
-		word = false;
+	if (place->tail == GB_RX_SECRET)
+		word = place->capital && is_quoted_word(s, from) && !s->upper;
 	return is_mixed(s, from) || word ||
 	       (place->tail == GB_RX_PASSWORD &&
 		   (is_number(s) || is_letters(s, from) || (place->capital && is_pin(s)) ||
@@ -291,20 +308,28 @@ static bool loose_is_secret(
 		       (place->tail == GB_RX_PASSWORD || (s->n >= 8 && !memchr(from, '$', s->n)));
 	if (place->field && place->tail == GB_RX_PASSWORD && (next == ' ' || next == ']' || next == '}'))
 		return mixed && !(s->path && next == '}');
+	/* DB_PASSWORD: marble_arch */
+	if (place->capital && place->line && ends_line(next) && place->joint != GB_JOINT_PROSE &&
+	    place->joint != GB_JOINT_BLANK && place->tail == GB_RX_PASSWORD && is_quoted_word(s, from))
+		return true;
 	/* -H "X-Auth-Token: x" */
 	if (place->tail == GB_RX_SECRET && place->inside && place->spaced && (next == '"' || next == '\''))
-		return mixed && s->n >= 8 && s->digits;
+		return (mixed && s->n >= 8 && s->digits) || (s->n >= RANDOM_MIN && is_letters(s, from) &&
+								is_unpronounceable(from, s->n, s->turns));
 	if (place->tail == GB_RX_SECRET)
 		return mixed && s->n >= 8 && place->line && ends_line(next) && (!s->path || !s->upper);
 	/* LoginRequest(username=bob, password=x) */
-	if (place->joint == GB_JOINT_EQUALS && place->apart && !place->spaced && (next == ')' || next == ']'))
+	if (place->joint == GB_JOINT_EQUALS && place->apart && !place->spaced &&
+	    (next == ')' || next == ']' || next == ';'))
 		return mixed && s->digits && !s->camel && !names_a_value(from, s->n);
 	if (place->joint == GB_JOINT_COLON && place->spaced && ends_line(next))
-		return mixed || is_word(s, from) || is_number(s);
+		return mixed || is_word(s, from) || is_number(s) ||
+		       (place->line && ((is_quoted_word(s, from) && !s->upper) || is_pin(s)));
 	if (place->joint == GB_JOINT_EQUALS && place->line && place->flush && ends_line(next))
-		return mixed || is_word(s, from) || is_number(s);
+		return mixed || (is_quoted_word(s, from) && !s->upper) || is_pin(s);
 	if (place->joint == GB_JOINT_PROSE)
-		return mixed && s->digits && !s->camel && !memchr(from, '.', s->n) && ends_loosely(next);
+		return mixed && s->digits && !s->camel && !memchr(from, '.', s->n) &&
+		       (ends_loosely(next) || next == ')');
 	if (place->joint == GB_JOINT_EQUALS && ends_line(next))
 		return (mixed && (!s->path || !names_a_value(from, s->n))) || is_number(s) ||
 		       (place->apart && !place->spaced && is_word(s, from));
@@ -318,6 +343,9 @@ static bool loose_is_secret(
 	if (next == ')' || next == ',')
 		return mixed && s->digits && place->spaced && place->tail == GB_RX_PASSWORD && !s->camel &&
 		       !names_a_value(from, s->n) && !memchr(from, '.', s->n);
+	/* {Password: Port:3306} */
+	if (memchr(from, ':', s->n))
+		return false;
 	return mixed && s->digits && (!s->camel || next == '}') && (ends_loosely(next) || next == '}') &&
 	       next != ';' && place->spaced;
 }
@@ -352,6 +380,8 @@ bool gb_guess_is_secret(
 		return false;
 	if (place->capital && s.n >= RANDOM_MIN && s.upper == s.n && !s.same)
 		return true;
+	if (place->tail == GB_RX_KEY && quoted && place->capital && is_jumble(&s))
+		return true;
 	if (place->tail == GB_RX_KEY)
 		return (quoted || place->capital) && place->joint == GB_JOINT_EQUALS && is_chosen(&s, from);
 	if (quoted)
@@ -375,9 +405,18 @@ static bool begins_field(struct gb_named *text, const uint8_t *p) {
 	return false;
 }
 
+static bool ends_word(int c) {
+	return c < 0 || isspace(c);
+}
+
 static bool ends_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p, int c) {
-	if (c < 0 || isspace(c) || strchr("\"'`;,<>|\\)}](", c))
+	/* A line of an environment has nothing but the value. */
+	bool whole = place->capital && place->line && place->flush && !place->spaced &&
+		     place->joint == GB_JOINT_EQUALS && !place->option;
+	if (c < 0 || isspace(c) || strchr("\"'`|\\", c) || (!whole && strchr(";,<>)}](", c)))
 		return true;
+	if (whole && c == ';')
+		return ends_word(gb_named_at(text, p + 1));
 	/* Punctuation of other scripts. */
 	if (c == 0xe3 || c == 0xef || (c == 0xe2 && gb_named_at(text, p + 1) == 0x80))
 		return true;
@@ -389,7 +428,7 @@ static bool ends_bare(struct gb_named *text, const struct gb_place *place, const
 static bool guess_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	const uint8_t *end = p;
 	int c = gb_named_at(text, p);
-	if (c == '$' || c == '{' || c == '[' || c == '*' || c == '&')
+	if (c == '$' || c == '{' || c == '[' || c == '*' || c == '&' || c == '<' || c == '(')
 		return false;
 	unsigned signs = 0;
 	while (end - p < GB_NAMED_VALUE && !ends_bare(text, place, end, c = gb_named_at(text, end))) {

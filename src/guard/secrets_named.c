@@ -21,24 +21,6 @@ static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
 }
 
-static const uint8_t *skip_blanks(struct gb_named *text, const uint8_t *p, bool lines) {
-	for (unsigned i = 0; i < BLANKS; i++, p++) {
-		int c = gb_named_at(text, p);
-		if (c != ' ' && c != '\t' && !(lines && (c == '\n' || c == '\r')))
-			break;
-	}
-	return p;
-}
-
-static bool is_at(struct gb_named *text, const uint8_t *p, const char *word) {
-	for (; *word; word++, p++) {
-		int c = gb_named_at(text, p);
-		if (c < 0 || tolower(c) != (uint8_t)*word)
-			return false;
-	}
-	return true;
-}
-
 /* Does @word stand right before @p? At most GB_MATCH_BEHIND bytes before the name are there for certain. */
 static bool is_before(const struct gb_named *text, const uint8_t *p, const char *word) {
 	size_t n = strlen(word);
@@ -132,7 +114,7 @@ static void look_around(const struct gb_named *text, struct name *name, struct g
 	place->apart = prev == ' ' || prev == ',';
 	place->pair = is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(';
 	look_at_line(text, name, place);
-	place->option = *name->from == '-' || name->env;
+	place->option = *name->from == '-' || name->env || is_before(text, name->from, "-p:");
 	place->fallback = prev == '{' && is_before(text, name->from, "${");
 }
 
@@ -147,7 +129,7 @@ static const uint8_t *skip_suffix(struct gb_named *text, const uint8_t *p) {
 		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
 		const uint8_t *from = at;
 		for (size_t i = 0; at == from && i < GB_COUNT(suffixes); i++)
-			if (is_at(text, at, suffixes[i]))
+			if (gb_named_is_at(text, at, suffixes[i]))
 				at += strlen(suffixes[i]);
 		const uint8_t *digits = at;
 		while (at - digits < 2 && isdigit(gb_named_at(text, at)))
@@ -185,22 +167,21 @@ static const uint8_t *skip_closing(struct gb_named *text, const uint8_t *p, stru
 	return p;
 }
 
-/* key="password" value="x"; {"name": "password", "value": "x"}; name: PASSWORD, and value: x in the next
- * line. */
+/* key="password" value="x"; {"name": "password", "value": "x"} */
 static const uint8_t *skip_to_value(struct gb_named *text, const uint8_t *p) {
 	static const char *const words[] = {"value", "default", "--body"};
 	p += gb_named_at(text, p) == ',';
-	p = skip_blanks(text, p, true);
+	p = gb_named_skip_blanks(text, p, true);
 	if (gb_named_at(text, p) == '{') {
-		p = skip_blanks(text, p + 1, true);
-		return is_at(text, p, "default") ? skip_blanks(text, p + 7, false) : NULL;
+		p = gb_named_skip_blanks(text, p + 1, true);
+		return gb_named_is_at(text, p, "default") ? gb_named_skip_blanks(text, p + 7, false) : NULL;
 	}
 	p += is_quote(gb_named_at(text, p));
 	for (size_t i = 0; i < GB_COUNT(words); i++)
-		if (is_at(text, p, words[i])) {
+		if (gb_named_is_at(text, p, words[i])) {
 			p += strlen(words[i]);
 			p += is_quote(gb_named_at(text, p));
-			return skip_blanks(text, p, false);
+			return gb_named_skip_blanks(text, p, false);
 		}
 	return NULL;
 }
@@ -232,7 +213,7 @@ static bool find_sign(struct gb_named *text, const uint8_t **p, struct gb_place 
 	if ((c == '|' && next == '|') || (c == '?' && next == '?') || (c == '!' && next == '=')) {
 		place->joint = GB_JOINT_EQUALS;
 		*p += 2 + (gb_named_at(text, *p + 2) == '=');
-		return is_quote(gb_named_at(text, skip_blanks(text, *p, false)));
+		return is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
 	}
 	if (c != '=' && c != ':')
 		return false;
@@ -248,7 +229,7 @@ static bool find_sign(struct gb_named *text, const uint8_t **p, struct gb_place 
 	for (unsigned i = 0; i < 2 && gb_named_at(text, *p) == '*'; i++)
 		++*p;
 	/* What is compared with is a secret if it is a text, and a variable otherwise. */
-	return !more || is_quote(gb_named_at(text, skip_blanks(text, *p, false)));
+	return !more || is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
 }
 
 /* "Authorization: Bearer x": what follows the scheme. */
@@ -276,7 +257,7 @@ static bool guess_pair(struct gb_named *text, struct gb_place *place, const uint
 		i++;
 	if (gb_named_at(text, p) != quote || gb_named_at(text, p + 1) != ',')
 		return false;
-	p = skip_blanks(text, p + 2, false);
+	p = gb_named_skip_blanks(text, p + 2, false);
 	place->tail = GB_RX_PASSWORD;
 	return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
 }
@@ -290,92 +271,13 @@ static bool guess_element(struct gb_named *text, struct gb_place *place, const u
 	       (gb_named_at(text, text->to) == '<' && gb_named_at(text, text->to + 1) == '/');
 }
 
-/* Where a value begins behind a colon: in this line, or alone behind an empty one. */
-static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
-	if (gb_named_at(text, p) == ' ')
-		return skip_blanks(text, p, false);
-	place->alone = true;
-	return gb_named_at(text, p) == '\n' ? skip_blanks(text, p, true) : NULL;
-}
-
-/* Password for admin: x. Password (temporary): x. AWS Secret Access Key [None]: x. PASSWORD elastic = x */
-static const uint8_t *skip_description(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
-	static const char *const verbs[] = {"set to ", "changed to ", "reset to ", "was ", "has been set to ",
-	    "has been changed to ", "has been reset to ", "has been reset to: ", "is set to ",
-	    "was reset to "};
-	static const char *const begins[] = {
-	    "for ", "to ", "(", "[", "padr", "por defecto", "inicial", "temporal", "par d", "provisoire"};
-	bool assigned = place->capital && place->line, described = false;
-	const uint8_t *value = NULL;
-	for (size_t i = 0; i < GB_COUNT(verbs); i++)
-		if (is_at(text, p, verbs[i]))
-			value = p + strlen(verbs[i]);
-	if (value || text->cut)
-		return value;
-	for (size_t i = 0; i < GB_COUNT(begins); i++)
-		described |= is_at(text, p, begins[i]);
-	if (!described && !assigned)
-		return NULL;
-	for (unsigned i = 0; i < NAME_BEHIND; i++, p++) {
-		int c = gb_named_at(text, p);
-		if (c < 0 || c == '\n' || c == ';' || c == '{')
-			return NULL;
-		if (c == ':')
-			return described ? skip_colon(text, p + 1, place) : NULL;
-		if (c == ' ' && described && is_at(text, p, " is ")) {
-			place->stated = true;
-			return p + 4;
-		}
-		if (c == '=' || (c == ' ' && !described))
-			return assigned && is_at(text, p, " = ") ? p + 3 : NULL;
-	}
-	return NULL;
-}
-
-/* is, and what other languages have for it; 0 if nothing of the kind stands there. */
-static size_t verb_at(struct gb_named *text, const uint8_t *p) {
-	static const char *const verbs[] = {
-	    "is", "ist", "lautet", "est", "es", "\xc3\xa9", "jest", "-", "->", "\xe2\x80\x94"};
-	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
-		size_t n = strlen(verbs[i]);
-		if (is_at(text, p, verbs[i]) &&
-		    (gb_named_at(text, p + n) == ' ' || gb_named_at(text, p + n) == ':'))
-			return n;
-	}
-	return 0;
-}
-
-/* Languages without blanks: their colon, and their verbs. */
-static size_t wide_verb_at(struct gb_named *text, const uint8_t *p) {
-	static const char *const verbs[] = {
-	    "\xef\xbc\x9a", "\xe4\xb8\xba", "\xe7\x82\xba", "\xe6\x98\xaf", "\xe3\x81\xaf"};
-	for (size_t i = 0; i < GB_COUNT(verbs); i++)
-		if (is_at(text, p, verbs[i]))
-			return strlen(verbs[i]);
-	return 0;
-}
-
-/* What opens a value without being a quote of code: **x**, and quotes of prose. */
-static const uint8_t *skip_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
-	static const char *const marks[] = {"**", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c",
-	    "\xe2\x80\x98", "</b>", "</strong>", "<code>"};
-	for (unsigned times = 0; times < 2; times++)
-		for (size_t i = 0; i < GB_COUNT(marks); i++)
-			if (is_at(text, p, marks[i])) {
-				p = skip_blanks(text, p + strlen(marks[i]), false);
-				place->stated = true;
-				break;
-			}
-	return p;
-}
-
 static bool guess_stated(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
 	place->joint = GB_JOINT_COLON;
 	place->spaced = place->stated = true;
 	place->line = false;
-	p = skip_blanks(text, p + (gb_named_at(text, p) == ':'), false);
+	p = gb_named_skip_blanks(text, p + (gb_named_at(text, p) == ':'), false);
 	text->from = p < text->end ? p : text->end;
-	return gb_guess_value(text, place, skip_opening(text, p, place));
+	return gb_guess_value(text, place, gb_prose_opening(text, p, place));
 }
 
 /* Behind blanks alone: where a value is certain to follow, or where it looks like nothing else. */
@@ -385,12 +287,14 @@ static bool guess_after_blank(
 	int c = gb_named_at(text, p);
 	place->joint = GB_JOINT_BLANK;
 	text->from = c < 0 ? text->end : p;
-	size_t verb = verb_at(text, p);
+	size_t verb = gb_prose_verb(text, p);
 	if (text->cut)
 		return false;
 	if (verb)
 		return guess_stated(text, place, p + verb);
-	const uint8_t *value = skip_description(text, p, place);
+	const uint8_t *value = gb_prose_description(text, p, place);
+	if (!value && !text->cut && name->to - name->from > 4 && gb_named_is_at(text, p, "to "))
+		value = p + 3;
 	if (value) {
 		place->joint = GB_JOINT_PROSE;
 		return gb_guess_value(text, place, value);
@@ -424,9 +328,9 @@ static bool is_in_table(const struct gb_named *text, const struct name *name) {
 /* In the next cell, or in the first row below. @bar is behind the name. */
 static bool guess_cell(
     struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *bar) {
-	const uint8_t *cell = skip_blanks(text, bar + 1, false);
+	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false);
 	text->from = cell < text->end ? cell : text->end;
-	if (gb_guess_value(text, place, skip_opening(text, cell, place)))
+	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)))
 		return true;
 	if (text->cut)
 		return false;
@@ -435,32 +339,17 @@ static bool guess_cell(
 	cell = gb_table_cell(text, name->from, bar);
 	if (text->cut || !cell)
 		return false;
-	return gb_guess_value(text, place, skip_opening(text, cell, place));
-}
-
-/* password: String = "x" */
-static const uint8_t *skip_type(struct gb_named *text, const uint8_t *p) {
-	const uint8_t *at = p;
-	int c;
-	/* string(9) "x", as PHP shows values */
-	if (is_at(text, p, "string(")) {
-		for (at += 7; at - p < TYPE_MAX && isdigit(gb_named_at(text, at));)
-			at++;
-		return is_at(text, at, ") \"") ? at + 2 : p;
-	}
-	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_&*", c)))
-		at++;
-	if (at == p || gb_named_at(text, at) != ' ' || gb_named_at(text, at + 1) != '=' ||
-	    gb_named_at(text, at + 2) != ' ')
-		return p;
-	return is_quote(gb_named_at(text, at + 3)) ? at + 3 : p;
+	place->sure = false;
+	place->stated = true;
+	place->joint = GB_JOINT_PROSE;
+	return gb_guess_value(text, place, gb_prose_opening(text, cell, place));
 }
 
 static bool guess_joined(
     struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
-	const uint8_t *value = skip_blanks(text, p, false);
+	const uint8_t *value = gb_named_skip_blanks(text, p, false);
 	place->spaced |= value > p;
-	if (tolower(*name->from) == 'a' && is_at(text, name->from, "authorization"))
+	if (tolower(*name->from) == 'a' && gb_named_is_at(text, name->from, "authorization"))
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(')
 		return guess_pair(text, place, value);
@@ -470,28 +359,14 @@ static bool guess_joined(
 		place->alone = true;
 	}
 	text->from = value < text->end ? value : text->end;
-	value = skip_opening(text, value, place);
+	value = gb_prose_opening(text, value, place);
 	if (place->joint == GB_JOINT_COLON || name->quoted)
-		value = skip_type(text, value);
+		value = gb_prose_type(text, value);
 	place->field =
-	    place->joint == GB_JOINT_COLON && !place->spaced && name->prev > 0 && strchr("{[ ", name->prev);
+	    place->joint == GB_JOINT_COLON && !place->spaced && name->prev > 0 && strchr("{[ \n", name->prev);
 	/* /password:x */
 	place->option |= name->prev == '/' && place->joint == GB_JOINT_COLON && !place->spaced;
 	return gb_guess_value(text, place, value);
-}
-
-/* find("password").send_keys("x") */
-static bool guess_method(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
-	unsigned n = 0;
-	while (n++ < 3 && gb_named_at(text, p) == ')')
-		p++;
-	if (gb_named_at(text, p) != '.')
-		return false;
-	for (n = 0, p++; n < TYPE_MAX && (isalpha(gb_named_at(text, p)) || gb_named_at(text, p) == '_'); n++)
-		p++;
-	place->joint = GB_JOINT_LIST;
-	return gb_named_at(text, p) == '(' && is_quote(gb_named_at(text, p + 1)) &&
-	       gb_guess_value(text, place, p + 1);
 }
 
 /* <key>password</key> <string>x</string> */
@@ -506,7 +381,7 @@ static bool guess_next_element(struct gb_named *text, struct gb_place *place, co
 			return false;
 		p++;
 		if (!tags)
-			p = skip_blanks(text, p, true);
+			p = gb_named_skip_blanks(text, p, true);
 	}
 	place->sure = true;
 	return guess_element(text, place, p);
@@ -514,7 +389,7 @@ static bool guess_next_element(struct gb_named *text, struct gb_place *place, co
 
 static bool find_value(
     struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
-	const uint8_t *at = skip_blanks(text, p, false), *value;
+	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
 	int c = gb_named_at(text, at);
 	place->spaced = at > p;
 	if (find_sign(text, &at, place))
@@ -530,7 +405,7 @@ static bool find_value(
 		place->sure = true;
 		return guess_cell(text, name, place, at);
 	}
-	size_t verb = wide_verb_at(text, at);
+	size_t verb = gb_prose_wide_verb(text, at);
 	if (verb || text->cut)
 		return verb && guess_stated(text, place, at + verb);
 	if (c == '(' && at == p && is_quote(gb_named_at(text, at + 1))) {
@@ -547,8 +422,13 @@ static bool find_value(
 		place->joint = GB_JOINT_BLANK;
 		return gb_named_at(text, at) == ' ' && gb_guess_value(text, place, at + 1);
 	}
+	if ((c == ',' || c == ')') && place->tail == GB_RX_PASSWORD && at == p) {
+		value = gb_values_cell(text, name->from, at);
+		if (value || text->cut)
+			return value && gb_guess_value(text, place, value);
+	}
 	if (c == ')' && name->quoted)
-		return guess_method(text, place, at);
+		return gb_method_find(text, place, at);
 	if (c == '<' && gb_named_at(text, at + 1) == '/')
 		return guess_next_element(text, place, at);
 	value = skip_to_value(text, p);
@@ -562,8 +442,8 @@ static bool find_value(
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
 	if (c == ',' && (name->quoted || name->prev == ':')) {
-		at = skip_blanks(text, at + 1, false);
-		at += is_at(text, at, "with: ") ? 6 : 0;
+		at = gb_named_skip_blanks(text, at + 1, false);
+		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
 		place->joint = GB_JOINT_LIST;
 		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
 	}

@@ -92,6 +92,24 @@ bool gb_guess_is_password(const uint8_t *from, const uint8_t *to);
 
 /* Among the arguments of the command [name, to), from @p on. */
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p);
+/* Behind the blanks at @p, and the line breaks if @lines is set: a bounded number of them. */
+const uint8_t *gb_named_skip_blanks(struct gb_named *text, const uint8_t *p, bool lines);
+/* Whether @word, in lower case, stands at @p in either case. */
+bool gb_named_is_at(struct gb_named *text, const uint8_t *p, const char *word);
+
+/* "for admin: x", "was x": where the value begins; NULL if nothing of the kind stands at @p. */
+const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, struct gb_place *place);
+/* The length of "is" or the like, also in other languages; 0 if there is none at @p. */
+size_t gb_prose_verb(struct gb_named *text, const uint8_t *p);
+/* The same for languages that are written without blanks. */
+size_t gb_prose_wide_verb(struct gb_named *text, const uint8_t *p);
+/* Behind what opens a value without being a quote of code: asterisks, quotes of prose, tags. */
+const uint8_t *gb_prose_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place);
+/* Behind a type: String = "x", or @p. */
+const uint8_t *gb_prose_type(struct gb_named *text, const uint8_t *p);
+/* find("password").send_keys("x"): @p is at the first bracket. */
+bool gb_method_find(struct gb_named *text, struct gb_place *place, const uint8_t *p);
+
 /* An argument of a command, without its quotes. */
 struct gb_argument {
 	const uint8_t *from, *to;
@@ -110,6 +128,7 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 bool gb_pair_find(struct gb_named *text, const uint8_t *p);
 /* Where the cell begins that stands in the first row of a table below the heading that ends at @p; NULL if
  * there is no such row. */
+const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p);
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);
 /* Behind the "://" of an address. */
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p);

@@ -201,20 +201,20 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
-	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|[ (]pw = [\"']|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|[ (]pw = [\"']|pre-?shared[_-]?key[=:]|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-secret",
 	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encryption|signing|cipher|crypto|aes|hmac|app)[_-]key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
     {"named-key",
-	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption) key|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
+	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption) key|_salt|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
 	"other names with key, auth, session; only if the value looks random"},
     {"call-password",
 	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
 	"passwordauthentication|passwordcredential(?:s)?|authenticationtoken|staticcredentials|awscredentials|"
 	"simple_bind(?:_s)?|ldap_bind|wifi\\.begin|mysqli(?:_connect)?|mysql_p?connect|real_connect|pymysql\\.connect|"
 	"mysqldb\\.connect|connector\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
-	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|check_password|set_password|"
+	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|hash::make|bcrypt|check_password|set_password|"
 	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"command-password",
@@ -228,13 +228,14 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)(?:dsn|data_?source(?:_?name)?|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
 	"user:...@tcp(host)/database, as Go's drivers have it"},
     {"directive-password",
-	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|wpa-psk|"
+	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|wpa-psk|"
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
 	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|@[a-z0-9.-]{3,40}`? ?\\|)\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
     {"credential-pair",
 	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?/pass(?:word)?)(?&pair)",
 	"credentials: admin / ..."},
+    {"neo4j-auth", "NEO4J_AUTH" ASSIGN "[a-z0-9]{1,20}/\\K[^\\s\"'$]{5,64}", "neo4j/..."},
     {"sasl-password", "\\]:[0-9]{2,5}[ \\t]{1,8}[^\\s:]{1,60}:\\K[^\\s$]{4,64}", "sasl_passwd of Postfix"},
     {"expect-send",
 	"(?i)assword[:?]? ?[\"*}]{1,2}\\s{1,12}(?:\\{ ?)?(?:exp_)?send (?:-- )?\"\\K[^\"\\\\\\s$]{4,64}(?=[\\\\\"])",
@@ -249,8 +250,11 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?:otp|pin)(?: code)?(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
     {"one-time-link", "[?&](?:code|otp|pin)=\\K[0-9]{5,8}", "codes of a second factor, in links"},
+    {"ldap-hash",
+	"\\{(?:(?:SHA|SSHA)(?:256|512)?|MD5|SMD5|CRYPT|PBKDF2|ARGON2)\\}\\K[A-Za-z0-9+/=$.,]{16,}",
+	"{SSHA}..., as directories keep passwords"},
     {"password-hash",
-	"\\$(?:6|5|y|2[aby]|argon2id?|scrypt)\\$[A-Za-z0-9./$,=+]{30,}",
+	"\\$(?:6|5|1|apr1|y|2[aby]|argon2id?|scrypt)\\$[A-Za-z0-9./$,=+]{30,}",
 	"crypt, bcrypt, argon2: what can be guessed at home"},
 };
 /* clang-format on */

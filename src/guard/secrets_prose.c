@@ -7,7 +7,160 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { MODIFIERS = 3, INDENT = 8, WORDS = 4, WORD_MAX = 12, USER_MAX = 40, COLUMNS = 8, TABLE_MAX = 220 };
+enum {
+	MODIFIERS = 3,
+	INDENT = 8,
+	WORDS = 4,
+	WORD_MAX = 12,
+	USER_MAX = 40,
+	TABLE_MAX = 140,
+	BLANKS = 16,
+	TYPE_MAX = 20
+};
+
+/* --- reading --- */
+
+static bool is_quote(int c) {
+	return c == '"' || c == '\'' || c == '`';
+}
+
+const uint8_t *gb_named_skip_blanks(struct gb_named *text, const uint8_t *p, bool lines) {
+	for (unsigned i = 0; i < BLANKS; i++, p++) {
+		int c = gb_named_at(text, p);
+		if (c != ' ' && c != '\t' && !(lines && (c == '\n' || c == '\r')))
+			break;
+	}
+	return p;
+}
+
+bool gb_named_is_at(struct gb_named *text, const uint8_t *p, const char *word) {
+	for (; *word; word++, p++) {
+		int c = gb_named_at(text, p);
+		if (c < 0 || tolower(c) != (uint8_t)*word)
+			return false;
+	}
+	return true;
+}
+
+/* --- sentences --- */
+
+/* Where a value begins behind a colon: in this line, or alone behind an empty one. */
+static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
+	if (gb_named_at(text, p) == ' ')
+		return gb_named_skip_blanks(text, p, false);
+	place->alone = true;
+	return gb_named_at(text, p) == '\n' ? gb_named_skip_blanks(text, p, true) : NULL;
+}
+
+/* Password for admin: x. Password (temporary): x. AWS Secret Access Key [None]: x. PASSWORD elastic = x */
+const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
+	static const char *const verbs[] = {"set to ", "changed to ", "reset to ", "was ", "has been set to ",
+	    "should be ", "has been changed to ", "has been reset to ", "has been reset to: ", "is set to ",
+	    "was reset to "};
+	static const char *const begins[] = {
+	    "for ", "to ", "(", "[", "padr", "por defecto", "inicial", "temporal", "par d", "provisoire"};
+	bool assigned = place->capital && place->line, described = false;
+	const uint8_t *value = NULL;
+	for (size_t i = 0; i < GB_COUNT(verbs); i++)
+		if (gb_named_is_at(text, p, verbs[i]))
+			value = p + strlen(verbs[i]);
+	if (value || text->cut)
+		return value;
+	for (size_t i = 0; i < GB_COUNT(begins); i++)
+		described |= gb_named_is_at(text, p, begins[i]);
+	if (!described && !assigned)
+		return NULL;
+	for (unsigned i = 0; i < USER_MAX; i++, p++) {
+		int c = gb_named_at(text, p);
+		if (c < 0 || c == '\n' || c == ';' || c == '{')
+			return NULL;
+		if (c == ':')
+			return described ? skip_colon(text, p + 1, place) : NULL;
+		if (c == ' ' && described && gb_named_is_at(text, p, " is ")) {
+			place->stated = true;
+			return p + 4;
+		}
+		if (c == '=' || (c == ' ' && !described))
+			return assigned && gb_named_is_at(text, p, " = ") ? p + 3 : NULL;
+	}
+	return NULL;
+}
+
+/* is, and what other languages have for it; 0 if nothing of the kind stands there. */
+size_t gb_prose_verb(struct gb_named *text, const uint8_t *p) {
+	static const char *const verbs[] = {
+	    "is", "ist", "lautet", "est", "es", "\xc3\xa9", "jest", "-", "->", "\xe2\x80\x94"};
+	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
+		size_t n = strlen(verbs[i]);
+		if (gb_named_is_at(text, p, verbs[i]) &&
+		    (gb_named_at(text, p + n) == ' ' || gb_named_at(text, p + n) == ':'))
+			return n;
+	}
+	return 0;
+}
+
+/* Languages without blanks: their colon, and their verbs. */
+size_t gb_prose_wide_verb(struct gb_named *text, const uint8_t *p) {
+	static const char *const verbs[] = {
+	    "\xef\xbc\x9a", "\xe4\xb8\xba", "\xe7\x82\xba", "\xe6\x98\xaf", "\xe3\x81\xaf"};
+	for (size_t i = 0; i < GB_COUNT(verbs); i++)
+		if (gb_named_is_at(text, p, verbs[i]))
+			return strlen(verbs[i]);
+	return 0;
+}
+
+/* What opens a value without being a quote of code: **x**, and quotes of prose. */
+const uint8_t *gb_prose_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
+	static const char *const marks[] = {"**", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c",
+	    "\xe2\x80\x98", "</b>", "</strong>", "<code>"};
+	for (unsigned times = 0; times < 2; times++)
+		for (size_t i = 0; i < GB_COUNT(marks); i++)
+			if (gb_named_is_at(text, p, marks[i])) {
+				p = gb_named_skip_blanks(text, p + strlen(marks[i]), false);
+				place->stated = true;
+				break;
+			}
+	return p;
+}
+
+/* find("password").send_keys("x") */
+bool gb_method_find(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	unsigned n = 0;
+	while (n++ < 3 && gb_named_at(text, p) == ')')
+		p++;
+	static const char *const signs[] = {" ?: ", " || ", " ?? ", " { ", " or "};
+	for (size_t i = 0; i < GB_COUNT(signs); i++)
+		if (gb_named_is_at(text, p, signs[i])) {
+			p += strlen(signs[i]);
+			place->joint = GB_JOINT_EQUALS;
+			return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
+		}
+	if (gb_named_at(text, p) != '.')
+		return false;
+	for (n = 0, p++; n < TYPE_MAX && (isalpha(gb_named_at(text, p)) || gb_named_at(text, p) == '_'); n++)
+		p++;
+	place->joint = GB_JOINT_LIST;
+	return gb_named_at(text, p) == '(' && is_quote(gb_named_at(text, p + 1)) &&
+	       gb_guess_value(text, place, p + 1);
+}
+
+/* password: String = "x" */
+const uint8_t *gb_prose_type(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = p;
+	int c;
+	/* string(9) "x", as PHP shows values */
+	if (gb_named_is_at(text, p, "string(")) {
+		for (at += 7; at - p < TYPE_MAX && isdigit(gb_named_at(text, at));)
+			at++;
+		return gb_named_is_at(text, at, ") \"") ? at + 2 : p;
+	}
+	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_&*", c)))
+		at++;
+	if (at == p || gb_named_at(text, at) != ' ' || gb_named_at(text, at + 1) != '=' ||
+	    gb_named_at(text, at + 2) != ' ')
+		return p;
+	return is_quote(gb_named_at(text, at + 3)) ? at + 3 : p;
+}
 
 /* --- directives --- */
 
@@ -22,7 +175,7 @@ static bool is_modifier(const struct gb_argument *arg) {
 	static const char *const words[] = {
 	    "ascii", "ascii-text", "local", "remote", "hex", "clear", "md5", "unencrypted"};
 	size_t n = (size_t)(arg->to - arg->from);
-	if ((n == 1 && isdigit(*arg->from)) || (n > 2 && memcmp(arg->from, "--", 2) == 0))
+	if ((n == 1 && isdigit(*arg->from)) || (n > 2 && n <= 16 && memcmp(arg->from, "--", 2) == 0))
 		return true;
 	for (size_t i = 0; i < GB_COUNT(words); i++)
 		if (n == strlen(words[i]) && strncasecmp((const char *)arg->from, words[i], n) == 0)
@@ -65,7 +218,12 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 	 */
 	if (*name == '@')
 		return has_letter(text->from, to) && has_no_word(text->from, to);
-	return has_no_word(text->from, to) || *name == '-' || begins_line(text, name);
+	if (has_no_word(text->from, to) || *name == '-')
+		return true;
+	/* A word, where prose has none: snmp-server community x RO */
+	int next = gb_named_at(text, arg.next);
+	return begins_line(text, name) &&
+	       (tolower(*name) == 's' || next < 0 || next == '\n' || next == '\r') && !text->cut;
 }
 
 /* --- a user and a password --- */
@@ -155,4 +313,33 @@ const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, cons
 		column -= c == '|';
 	}
 	return row && row < end ? skip_marks(text, row, " ") : NULL;
+}
+
+/* INSERT INTO users (name, password) VALUES ('bob', 'x'); @p is behind the column's name. */
+const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p) {
+	static const char values[] = " values";
+	const uint8_t *end = p + TABLE_MAX, *at = column;
+	unsigned skip = 0;
+	int c;
+	for (; at > text->start && at[-1] != '(' && p - at < USER_MAX * 2 && at[-1] != '\n'; at--)
+		skip += at[-1] == ',';
+	if (at == text->start || at[-1] != '(')
+		return NULL;
+	while (p < end && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_`, ", c)))
+		p++;
+	if (gb_named_at(text, p) != ')')
+		return NULL;
+	for (size_t i = 0; values[i]; i++)
+		if ((c = gb_named_at(text, ++p)) < 0 || tolower(c) != values[i])
+			return NULL;
+	p = skip_marks(text, p + 1, " ");
+	if (gb_named_at(text, p) != '(')
+		return NULL;
+	for (p++; skip && p < end; p++) {
+		if ((c = gb_named_at(text, p)) < 0 || c == ')' || c == '\n')
+			return NULL;
+		skip -= c == ',';
+	}
+	p = skip_marks(text, p, " ");
+	return gb_named_at(text, p) == '\'' || gb_named_at(text, p) == '"' ? p : NULL;
 }
