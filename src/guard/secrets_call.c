@@ -27,7 +27,7 @@ static const struct call {
     {"passwordcredentials(", 1, 1, true},
     {"passwordcredential(", 1, 1, true},
     {"authenticationtoken(", 1, 1, false},
-    {"staticcredentials(", 1, 1, true},
+    {"iccredentials(", 1, 1, true},
     {"awscredentials(", 1, 1, true},
     {"simple_bind_s(", 1, 1, true},
     {"simple_bind(", 1, 1, true},

@@ -211,7 +211,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"other names with key, auth, session; only if the value looks random"},
     {"call-password",
 	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
-	"passwordauthentication|passwordcredential(?:s)?|authenticationtoken|staticcredentials|awscredentials|"
+	"passwordauthentication|passwordcredential(?:s)?|authenticationtoken|iccredentials|awscredentials|"
 	"simple_bind(?:_s)?|ldap_bind|wifi\\.begin|mysqli(?:_connect)?|mysql_p?connect|real_connect|pymysql\\.connect|"
 	"mysqldb\\.connect|connector\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
 	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|hash::make|bcrypt|check_password|set_password|"
@@ -219,18 +219,18 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
-	"mosquitto|ipmitool|snmp|zip -|unzip|7z[ar]? [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
-	"psftp|putty|lftp|htpasswd|net use|sqlplus|expdp|impdp|sqlldr|rman|conn(?:ect)? [a-z]|convertto-securestring|evil-winrm|"
-	"xfreerdp|rdesktop|crackmapexec|netexec|nxc|bloodhound|impacket|secretsdump|psexec|wmiexec|smbexec|smbmap|rpcclient|"
-	"codecov|bcp|isql|osql|tsql|cqlsh|rar|unrar|wpa_passphrase|security|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf )(?&command)",
+	"mosquitto|ipmitool|snmp|zip -|unzip|7z [aextl]|7za [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
+	"psftp|putty|lftp|htpasswd|net use|sqlplus|expdp|impdp|sqlldr|rman|convertto-securestring|evil-winrm|"
+	"xfreerdp|rdesktop|crackmapexec|netexec|nxc |bloodhound|impacket|secretsdump|psexec|wmiexec|smbexec|smbmap|rpcclient|"
+	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf )(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
     {"dsn-password",
-	"(?i)(?:dsn|data_?source(?:_?name)?|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
+	"(?i)(?:dsn[=: \"']|ource_name[=: ]|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
 	"user:...@tcp(host)/database, as Go's drivers have it"},
     {"directive-password",
 	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|wpa-psk|"
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
-	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|@[a-z0-9.-]{3,40}`? ?\\|)\\s(?&directive)",
+	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
     {"credential-pair",
 	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?/pass(?:word)?)(?&pair)",
@@ -242,12 +242,12 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"what an Expect script answers"},
     {"here-string-password", "chpasswd <<< ?[\"'][a-z0-9_]{1,32}:\\K[^\"'\\s$]{4,64}", "chpasswd <<< root:..."},
     {"seed-phrase",
-	"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?phrase|seed[ _-]?words)(?: is)?" ASSIGN
+	"(?i)(?:mnemonic|(?:seed|recovery|secret)[ _-]?phrase|seed[ _-]?words)(?: is)?" ASSIGN
 	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",
 	"the twelve words or more of a wallet"},
     {"one-time-code",
-	"(?i)\\b(?:(?:verification|one-time|security|confirmation|authentication|login|2fa|otp|sms) (?:code|password|passcode)(?: is)?:? |"
-	"(?:otp|pin)(?: code)?(?: is|:|=) ?)\\K[0-9]{4,8}",
+	"(?i)\\b(?:(?:verification|one-time|security|confirmation|2fa|otp|sms) code(?: is)?:? |"
+	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
     {"one-time-link", "[?&](?:code|otp|pin)=\\K[0-9]{5,8}", "codes of a second factor, in links"},
     {"ldap-hash",

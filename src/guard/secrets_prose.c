@@ -216,7 +216,7 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 		return false;
 	/* A cell behind an address of mail could be a name or a number; an answer to an installer is certain.
 	 */
-	if (*name == '@')
+	if (*name == '.')
 		return has_letter(text->from, to) && has_no_word(text->from, to);
 	if (has_no_word(text->from, to) || *name == '-')
 		return true;
