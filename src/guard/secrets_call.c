@@ -40,7 +40,7 @@ static const struct call {
     {"real_connect(", 2, 2, true},
     {"pymysql.connect(", 2, 2, true},
     {"mysqldb.connect(", 2, 2, true},
-    {"connector.connect(", 2, 2, true},
+    {"tor.connect(", 2, 2, true},
     {"pdo(", 2, 2, true},
     {"sequelize(", 2, 2, true},
     {"oci_connect(", 1, 1, true},

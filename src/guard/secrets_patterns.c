@@ -6,7 +6,7 @@
 #define ASSIGN "\\\\?[\"']?\\s{0,3}[=:]\\s{0,3}\\\\?[\"']?"
 /* Passwords in other languages. */
 #define FOREIGN \
-	"contrase(?:\xc3\xb1|n)a|senha|clave|mot[ _]de[ _]passe|kennwort|wachtwoord|has\xc5\x82o|l\xc3\xb6senord|adgangskode|" \
+	"ntrase(?:\xc3\xb1|n)a|senha|clave|mot[ _]de[ _]passe|kennwort|wachtwoord|has\xc5\x82o|l\xc3\xb6senord|adgangskode|" \
 	"\xd0\x9f\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|" \
 	"\xe5\xaf\x86\xe7\xa0\x81|\xe5\xaf\x86\xe7\xa2\xbc|\xe5\x8f\xa3\xe4\xbb\xa4|" \
 	"\xe3\x83\x91\xe3\x82\xb9\xe3\x83\xaf\xe3\x83\xbc\xe3\x83\x89|\xeb\xb9\x84\xeb\xb0\x80\xeb\xb2\x88\xed\x98\xb8|" \
@@ -213,7 +213,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
 	"passwordauthentication|passwordcredential(?:s)?|authenticationtoken|iccredentials|awscredentials|"
 	"simple_bind(?:_s)?|ldap_bind|wifi\\.begin|mysqli(?:_connect)?|mysql_p?connect|real_connect|pymysql\\.connect|"
-	"mysqldb\\.connect|connector\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
+	"mysqldb\\.connect|tor\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
 	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|hash::make|bcrypt|check_password|set_password|"
 	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
@@ -246,7 +246,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",
 	"the twelve words or more of a wallet"},
     {"one-time-code",
-	"(?i)\\b(?:(?:verification|one-time|security|confirmation|2fa|otp|sms) code(?: is)?:? |"
+	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms) code(?: is)?:? |"
 	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
     {"one-time-link", "[?&](?:code|otp|pin)=\\K[0-9]{5,8}", "codes of a second factor, in links"},
