@@ -5,14 +5,16 @@
 /* Between a name and its value: in code, JSON, YAML, headers, and JSON inside of JSON. */
 #define ASSIGN "\\\\?[\"']?\\s{0,3}[=:]\\s{0,3}\\\\?[\"']?"
 /* Passwords in other languages. */
-#define FOREIGN \
-	"ntrase(?:\xc3\xb1|n)a|senha|clave|mot[ _]de[ _]passe|kennwort|wachtwoord|has\xc5\x82o|l\xc3\xb6senord|adgangskode|" \
+#define FOREIGN                                                                                              \
+	"ntrase(?:\xc3\xb1|n)a|senha|clave|mot[ _]de[ "                                                      \
+	"_]passe|kennwort|wachtwoord|has\xc5\x82o|l\xc3\xb6senord|adgangskode|"                              \
 	"\xd0\x9f\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|\xd0\xbf\xd0\xb0\xd1\x80\xd0\xbe\xd0\xbb\xd1\x8c|" \
-	"\xe5\xaf\x86\xe7\xa0\x81|\xe5\xaf\x86\xe7\xa2\xbc|\xe5\x8f\xa3\xe4\xbb\xa4|" \
-	"\xe3\x83\x91\xe3\x82\xb9\xe3\x83\xaf\xe3\x83\xbc\xe3\x83\x89|\xeb\xb9\x84\xeb\xb0\x80\xeb\xb2\x88\xed\x98\xb8|" \
+	"\xe5\xaf\x86\xe7\xa0\x81|\xe5\xaf\x86\xe7\xa2\xbc|\xe5\x8f\xa3\xe4\xbb\xa4|"                        \
+	"\xe3\x83\x91\xe3\x82\xb9\xe3\x83\xaf\xe3\x83\xbc\xe3\x83\x89|"                                      \
+	"\xeb\xb9\x84\xeb\xb0\x80\xeb\xb2\x88\xed\x98\xb8|"                                                  \
 	"\xc5\x9fifre|\xc5\x9eifre|parola|salasana|heslo|m\xe1\xba\xadt kh\xe1\xba\xa9u"
 #define WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3,8} "
-#define UUID   "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+#define UUID  "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 /* Where a prefix is short, or could be the end of a word, \b asks for the beginning of one. The last run is
  * open wherever it can be: a token that is followed by more of its kind is still one. */
