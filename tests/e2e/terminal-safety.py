@@ -84,6 +84,7 @@ def trouble(got, is_stream=False):
         return f"not UTF-8: {error}"
     if not is_own_colour_only(text):
         return "a colour of the guest"
+    text = text.replace("\r\x1b[K", "\n")  # a line of progress, which doctor and verify show when they take long
     found = FORBIDDEN.search(OWN_COLOURS.sub("", text))
     if found:
         return f"U+{ord(found[0]):04X} in {text[max(0, found.start() - 40):found.start() + 20]!r}"
