@@ -8,6 +8,7 @@
 #include "guard/secrets_named.h"
 
 enum {
+	LINE_BEFORE_MAX = 80, /* bytes of a line before the name that are looked at */
 	MODIFIERS = 3,
 	INDENT = 8,
 	WORDS = 4,
@@ -297,7 +298,7 @@ static const uint8_t *end_of_line(struct gb_named *text, const uint8_t *p, const
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p) {
 	const uint8_t *end = p + TABLE_MAX;
 	unsigned column = 0;
-	for (; heading > text->start && heading[-1] != '\n' && p - heading < USER_MAX * 2; heading--)
+	for (; heading > text->start && heading[-1] != '\n' && p - heading < LINE_BEFORE_MAX; heading--)
 		column += heading[-1] == '|';
 	if (heading > text->start && heading[-1] != '\n')
 		return NULL;
@@ -321,7 +322,7 @@ const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, cons
 	const uint8_t *end = p + TABLE_MAX, *at = column;
 	unsigned skip = 0;
 	int c;
-	for (; at > text->start && at[-1] != '(' && p - at < USER_MAX * 2 && at[-1] != '\n'; at--)
+	for (; at > text->start && at[-1] != '(' && p - at < LINE_BEFORE_MAX && at[-1] != '\n'; at--)
 		skip += at[-1] == ',';
 	if (at == text->start || at[-1] != '(')
 		return NULL;
