@@ -319,7 +319,7 @@ __attribute__((noreturn)) static void be_deaf_host(int ready, rlim_t fds) {
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){fds, fds});
 	struct gb_engine *engine = hostile_engine(1);
 	for (int i = 0; engine && i < ENDING + WAITING; i++)
-		if (!hostile_start(engine, i < WAITING ? "silent" : "exit-later 10000", LONG_MS))
+		if (!hostile_start(engine, i < WAITING ? "silent" : "exit-later 30000", LONG_MS))
 			_exit(1);
 	if (!engine || !await_descendants(engine, getpid(), 1 + ENDING + WAITING, &all))
 		_exit(1);
