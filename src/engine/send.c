@@ -58,11 +58,8 @@ void gb_run_send(struct gb_run *run) {
 }
 
 void gb_run_send_more(struct gb_run *run) {
-	const size_t before = run->sent;
+	/* That there is room does not tell that the worker reads: the queue of one that dies is emptied, too. */
 	send_some(run);
-	/* There was room since the worker reads. */
-	if (run->sent > before)
-		gb_run_forget_job(run);
 	run->waits_to_send = has_unsent(run);
 	if (!run->waits_to_send)
 		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
