@@ -58,7 +58,8 @@ void gb_run_send(struct gb_run *run) {
 }
 
 void gb_run_send_more(struct gb_run *run) {
-	/* That there is room does not tell that the worker reads: the queue of one that dies is emptied, too. */
+	/* That there is room does not tell that the worker reads: the queue of one that dies is emptied, too.
+	 */
 	send_some(run);
 	run->waits_to_send = has_unsent(run);
 	if (!run->waits_to_send)
