@@ -98,6 +98,7 @@ TEST(node_runs) {
 
 /* The keeper of the cell lives. */
 TEST(runs_whose_program_has_died) {
+	check_runs_without(PROGRAMS, GB_SHELL, "echo 1");
 	if (system("command -v node >/dev/null") == 0)
 		check_runs_without(PROGRAMS, GB_NODE, "console.log(1)");
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -179,7 +180,8 @@ static void run(const struct gb_job *job) {
 		feed_later();
 	if (gb_v8_died_of_memory(keeper))
 		keeper->out_of_memory = true;
-	gb_keeper_end_unused(keeper, keeper->to_channel);
+	int unread = 0;
+	gb_keeper_end_unused(keeper, ioctl(keeper->to_channel, FIONREAD, &unread) == 0 && unread > 0);
 	gb_keeper_settle(keeper, job);
 }
 

@@ -129,7 +129,7 @@ static void run(struct gb_job *job) {
 	gb_keeper_serve(keeper);
 	if (gb_v8_died_of_memory(keeper))
 		keeper->out_of_memory = true;
-	gb_keeper_end_unused(keeper, -1);
+	gb_keeper_end_unused(keeper, false);
 	gb_keeper_settle(keeper, job);
 }
 

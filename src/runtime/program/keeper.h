@@ -108,9 +108,9 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms);
 /* Take what its pipes still hold. */
 void gb_keeper_drain(struct gb_keeper *keeper);
 
-/* End the process if the program has died without having read its first job. @to: what the job was written
- * to, if that is a pipe; else -1. */
-void gb_keeper_end_unused(const struct gb_keeper *keeper, int to);
+/* End the process if the program has died without having read its first job: then no code has run. Of a job
+ * that is not sent over a channel the caller knows whether it is @unread. */
+void gb_keeper_end_unused(const struct gb_keeper *keeper, bool unread);
 /* Tell the host how it went: changed files; then the program's own RESULT; or else, by how it has ended, a
  * RESULT of ours. */
 void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job);

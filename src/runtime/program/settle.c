@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,11 +102,10 @@ static void tell_broken(struct gb_keeper *keeper) {
 	write_failure(keeper, GB_WIRE_ERROR, &failure);
 }
 
-void gb_keeper_end_unused(const struct gb_keeper *keeper, int to) {
-	int unread = 0;
+void gb_keeper_end_unused(const struct gb_keeper *keeper, bool unread) {
 	bool may_be = !keeper->pid && keeper->n_jobs == 1 && !keeper->heard && !keeper->done &&
 		      !keeper->interrupted && !keeper->out_of_memory;
-	if (may_be && (keeper->reset || (to >= 0 && ioctl(to, FIONREAD, &unread) == 0 && unread > 0)))
+	if (may_be && (keeper->reset || unread))
 		_exit(GB_CELL_EXIT_UNUSED);
 }
 

@@ -123,7 +123,9 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	hand_over(job);
 	keeper->also[0] = (struct gb_keeper_source){end_fd, POLLIN, on_end};
 	gb_keeper_serve(keeper);
-	gb_keeper_end_unused(keeper, go_fd);
+	/* Both have the same place in the script. The byte that says go does not tell: the kernel hands it to
+	 * a shell that was killed and has not been scheduled since. */
+	gb_keeper_end_unused(keeper, lseek(script_fd, 0, SEEK_CUR) == 0);
 	/* What it has left running does not go on; what that had written is told. Ending all of them is the
 	 * host's, once it has the answer: they would be taken apart on the CPU that it waits for. */
 	if (keeper->done)
