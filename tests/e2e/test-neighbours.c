@@ -57,6 +57,8 @@ static bool await_lines(struct gb_engine *where, const struct neighbour *neighbo
 	return neighbour->n_lines >= n;
 }
 
+static uint64_t memory_bytes; /* of the runs below; 0: the usual limit */
+
 /* Start a script that writes a line when it has done what the test is about, and wait for that line. */
 static bool begin_neighbour(
     struct gb_engine *where, struct gb_session *session, const char *script, struct neighbour *ret) {
@@ -65,6 +67,7 @@ static bool begin_neighbour(
 				    .language = GB_SHELL,
 				    .session = session,
 				    .timeout_ms = LONG_MS,
+				    .memory_bytes = memory_bytes,
 				    .on_output = on_output,
 				    .data = ret});
 	bool ok = CHECK(ret->run) && CHECK(await_lines(where, ret, 1));
@@ -245,9 +248,10 @@ static void check_connections(struct gb_engine *where, const char *text) {
 		    "    except ConnectionRefusedError:\n"
 		    "        print(\"refused\")'\n",
 		    (int)getpid(), atoi(neighbour.text));
-		expect(start(where,
-			   (struct gb_run_options){
-			       .source = probe, .language = GB_SHELL, .timeout_ms = LONG_MS}),
+		expect(start(where, (struct gb_run_options){.source = probe,
+					.language = GB_SHELL,
+					.timeout_ms = LONG_MS,
+					.memory_bytes = memory_bytes}),
 		    text);
 	}
 	end_neighbour(&neighbour);
@@ -261,7 +265,9 @@ TEST(sockets_of_another_cell_cannot_be_reached) {
 			 *weak = engine_without(GB_SHELL, GB_LAYER_LANDLOCK | GB_LAYER_NET, one_zygote);
 	check_connections(full, "refused\nrefused\n");
 	check_connections(no_landlock, "refused\nrefused\n");
+	memory_bytes = MEMORY_BESIDE_HOST_SOCKETS;
 	check_connections(weak, "connected\nconnected\n");
+	memory_bytes = 0;
 	gb_engine_destroy(full);
 	gb_engine_destroy(no_landlock);
 	gb_engine_destroy(weak);

@@ -255,14 +255,15 @@ TEST(packages_that_the_engine_was_given_can_be_allowed) {
 
 /* --- what the wall keeps --- */
 
-/* With everything allowed that can be. */
-static struct gb_run *attack(struct gb_values *pool, const char *source) {
+/* With everything allowed that can be. @memory_bytes: 0 for the usual limit. */
+static struct gb_run *attack(struct gb_values *pool, const char *source, uint64_t memory_bytes) {
 	static const char *const names[] = {
 	    "*", "child_process", "worker_threads", "cluster", "module", "vm", "v8", "inspector"};
 	struct gb_value *allowed = gb_value_array(pool);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		gb_value_push(allowed, gb_value_string(pool, names[i], strlen(names[i])));
-	return node_with((struct gb_run_options){.source = source, .allowed_modules = allowed});
+	return node_with((struct gb_run_options){
+	    .source = source, .allowed_modules = allowed, .memory_bytes = memory_bytes});
 }
 
 TEST(attacks) {
@@ -302,7 +303,7 @@ TEST(attacks) {
 	};
 	for (size_t i = 0; i < sizeof attacks / sizeof *attacks; i++) {
 		struct gb_values *pool = gb_values_create(0);
-		struct gb_run *run = attack(pool, attacks[i].source);
+		struct gb_run *run = attack(pool, attacks[i].source, 0);
 		if (attacks[i].gives) {
 			check_value(run, attacks[i].gives);
 		} else {
@@ -329,10 +330,10 @@ TEST(server_of_the_host_cannot_be_reached) {
 	    ntohs(address.sin_port));
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_engine *full = engine;
-	check_value(attack(pool, module), "\"ECONNREFUSED\"");
+	check_value(attack(pool, module, 0), "\"ECONNREFUSED\"");
 	engine = engine_without(GB_NODE, GB_LAYER_NET, (struct gb_engine_options){.shards = 1});
 	if (CHECK(engine))
-		check_value(attack(pool, module), "\"connected\"");
+		check_value(attack(pool, module, MEMORY_BESIDE_HOST_SOCKETS), "\"connected\"");
 	gb_engine_destroy(engine);
 	engine = full;
 	gb_values_destroy(pool);
@@ -346,7 +347,8 @@ TEST(it_can_talk_to_itself) {
 			 "const s = http.createServer((q, r) => r.end('own'));"
 			 "await new Promise(done => s.listen(0, '127.0.0.1', done));"
 			 "const t = await (await fetch(`http://127.0.0.1:${s.address().port}`)).text();"
-			 "s.close(); s.closeAllConnections(); export default t"),
+			 "s.close(); s.closeAllConnections(); export default t",
+		0),
 	    "\"own\"");
 	gb_values_destroy(pool);
 }

@@ -47,4 +47,8 @@ static inline struct gb_engine *engine_without(
 	return engine_behind(language, leave_out_layers, layers_left_out, options);
 }
 
+/* A cell that shares the host's network namespace and has no control group counts the host's sockets as its
+ * own. This limit leaves room for those of a busy machine. */
+#define MEMORY_BESIDE_HOST_SOCKETS (60ull << 30)
+
 #endif
