@@ -150,8 +150,6 @@ struct gb_config {
 	struct gb_config_limits limits[GB_CONFIG_RUNTIMES];
 };
 
-struct gb_config;
-
 struct gb_config_sources {
 	const char *file;       /* --config: the only file that is read; NULL: files are looked for */
 	const char *const *set; /* "name=value" of each --set */

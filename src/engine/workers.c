@@ -99,9 +99,3 @@ bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, 
 		search_path(name, found);
 	return resolve(name, found, ret, n, err);
 }
-
-bool gb_program_search(const char *name, char *ret, size_t n, struct gb_err *err) {
-	char found[PATH_MAX];
-	search_path(name, found);
-	return resolve(name, found, ret, n, err);
-}

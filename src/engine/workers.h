@@ -16,9 +16,6 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
  * first of that @name on PATH. */
 bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err);
 
-/* The same on PATH alone, whatever settings and the environment name: for what runs outside a sandbox. */
-bool gb_program_search(const char *name, char *ret, size_t n, struct gb_err *err);
-
 /* The version of the program @path that runs @language (GB_SHELL, GB_NODE or GB_DENO), as it tells it in a
  * sandbox: settings and the environment name it, so it is never started outside. Empty if there is no answer.
  * (version.c) */

@@ -9,8 +9,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
+
+from tap import ok, plan
 
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
 scratch = tempfile.mkdtemp()
@@ -27,22 +28,11 @@ with open(scratch + "/modules/leaf/index.js", "w", encoding="utf-8") as file:
 with open(scratch + "/data", "w", encoding="utf-8") as file:
     file.write("from a file")
 with open(scratch + "/own.yaml", "w", encoding="utf-8") as file:
-    file.write("limits: {javascript: {timeout: 100ms}, python: {timeout: 100ms}, shell: {timeout: 100ms}, node: {timeout: 100ms}}\n")
+    file.write("limits: {javascript: {timeout: 300ms}, python: {timeout: 300ms}, shell: {timeout: 300ms}, node: {timeout: 300ms}}\n")
 
 HAS_NODE, HAS_DENO = shutil.which("node") is not None, shutil.which("deno") is not None
 HAS_NUMPY = subprocess.run(["/usr/bin/python3", "-c", "import numpy, pandas, matplotlib"], capture_output=True).returncode == 0
 LANGUAGES = ["js", "python", "shell"] + (["node"] if HAS_NODE else [])
-count = 0
-
-
-def ok(name, good, *notes):
-    global count
-    count += 1
-    if not good:
-        for note in notes:
-            print("#", repr(note)[:1000])
-    print(f"{'ok' if good else 'not ok'} {count} - {name}")
-    sys.stdout.flush()
 
 
 def glovebox(*args, **how):
@@ -59,11 +49,8 @@ def outcome(args):
 
 
 NOOP = {"js": "0", "python": "None", "shell": "true", "node": "0"}
-# Longer than the timeouts that are given, and not endless.
-WAIT = {
-    "js": "const t = Date.now(); while (Date.now() - t < 1500);", "python": "import time; time.sleep(1.5)", "shell": "sleep 1.5",
-    "node": "const t = Date.now(); while (Date.now() - t < 1500);",
-}
+# Only a timeout ends it.
+ENDLESS = {"js": "for (;;);", "python": "while True: pass", "shell": "while :; do :; done", "node": "for (;;);"}
 FUNCTION = {"shell": "echo $1", "js": "function f(x) { return [x] }", "python": "def f(x=1): return [x]", "node": "function f(x) { return [x] }"}
 ALONE_FUNCTION = {**FUNCTION, "js": "export " + FUNCTION["js"], "node": "exports.f = (x) => [x]"}
 MUCH = {
@@ -81,7 +68,7 @@ RESTRICTS = {"python": "import os; 1", "shell": "curl --version > /dev/null; tru
 # has an effect, alone and in a session. In all others it must be refused.
 EVERY = set(LANGUAGES)
 ROWS = [
-    ("timeout", "300ms", ["--memory", "200M"], WAIT, EVERY, EVERY),
+    ("timeout", "300ms", ["--memory", "200M"], ENDLESS, EVERY, EVERY),
     ("memory", "1500M", ["--timeout", "60s"], MUCH, EVERY, EVERY),
     ("fn", "f", [], FUNCTION, EVERY - {"shell"}, EVERY - {"shell"}),
     ("args", '["seen"]', ["--fn", "f"], FUNCTION, EVERY, EVERY),
@@ -93,8 +80,8 @@ ROWS = [
     ("packages", scratch + "/modules", ["--allow", "leaf"], {"node": "require('leaf')"}, EVERY & {"node"}, set()),
     ("net", "localhost", [], {}, set(), set()),
     ("json", None, [], {}, EVERY, EVERY),
-    ("set", "limits.LANG.timeout=100ms", [], WAIT, EVERY, set()),
-    ("config", "own.yaml", [], WAIT, EVERY, set()),
+    ("set", "limits.LANG.timeout=300ms", [], ENDLESS, EVERY, set()),
+    ("config", "own.yaml", [], ENDLESS, EVERY, set()),
 ]
 # Flags whose effect is tested by itself below.
 APART = {"eval", "language", "allow", "profile", "session"}
@@ -112,12 +99,16 @@ def command(mode, language, code, flags, n):
     return ["run", "--session", f"{language}-{n}", "-l", language, *flags, "-e", code]
 
 
-def judge(name, base, flag, value, expected):
-    """@base(flags) is a command line; the flag must have an effect on it, or be refused."""
+def judge(name, base, flag, value, expected, endless):
+    """@base(flags) is a command line; the flag must have an effect on it, or be refused. If its code is @endless, the effect
+    is that a timeout of 300 ms ends it, and it is not started without the flag."""
     given = [f"--{flag}"] + ([value] if value is not None else [])
-    without, with_it = outcome(base([])), outcome(base(given))
+    without, with_it = None if endless else outcome(base([])), outcome(base(given))
     refused = with_it[0] == 2 and f"--{flag}" in with_it[3]
-    if expected:
+    if endless:
+        ends = with_it[0] == 124 and "longer than its 300 ms" in with_it[3]
+        ok(f"{name}: {'has an effect' if expected else 'is refused by its name'}", ends if expected else refused, with_it)
+    elif expected:
         ok(f"{name}: has an effect", not refused and with_it[0] != 2 and with_it[:3] != without[:3], without, with_it)
     else:
         ok(f"{name}: is refused by its name", refused and with_it[0] != without[0], without, with_it)
@@ -143,7 +134,7 @@ for flag, value, more, codes, alone, in_session in ROWS:
             judge(
                 f"{mode} -l {language} --{flag}",
                 lambda given, n=number: command(mode, language, code, [*own_more, *given], f"{n}-{len(given)}"),
-                flag, own_value, language in effective,
+                flag, own_value, language in effective, codes is ENDLESS,
             )
             for session in (f"{language}-{number}-0", f"{language}-{number}-1", f"{language}-{number}-2"):
                 if mode == "session":
@@ -236,5 +227,5 @@ for args, flag in (
 ):
     refused(" ".join(args), args, flag)
 
-print(f"1..{count}")
+plan()
 shutil.rmtree(scratch)

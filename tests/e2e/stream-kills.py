@@ -11,6 +11,8 @@ import subprocess
 import tempfile
 import time
 
+from tap import ok, plan
+
 glovebox = os.environ['GB_GLOVEBOX']
 first_kills = int(os.environ.get('GB_FIRST_KILLS', 12))
 random_kills = int(os.environ.get('GB_SOAK_KILLS', 12))
@@ -135,15 +137,6 @@ def measure():
     return (time.monotonic() - began) * 2
 
 
-n_tests = 0
-
-
-def ok(good, title):
-    global n_tests
-    n_tests += 1
-    print('%sok %d - %s' % ('' if good else 'not ', n_tests, title), flush=True)
-
-
 def is_repeated(lines):
     # The last line of each may be cut off by the death of its host.
     whole = [int(line) for line in lines if line.endswith('\n')]
@@ -176,13 +169,13 @@ try:
           (first_kills + random_kills + 3, n_marks, len(heard), len(begun), len(ended)))
     for mark in sorted(unrecorded)[:5] + repeated[:5]:
         print('# %s told %s' % (mark, told[mark][:10]))
-    ok(verified.returncode == 0 and report['whole'], 'the log is whole')
-    ok(len(heard) >= first_kills, 'something was told')
-    ok(not unrecorded, 'nothing was told of a run that has no record')
-    ok(not repeated, 'no line was told twice, or out of order')
-    ok(all(n <= 1 for n in results.values()), 'no run has two results')
-    ok(all(mark in ended for mark in results if results[mark]), 'a run with a result has a record of its end')
-    ok(report['unfinished'] == len(begun - ended), 'runs that were lost are counted as unfinished')
-    print('1..%d' % n_tests)
+    ok('the log is whole', verified.returncode == 0 and report['whole'])
+    ok('something was told', len(heard) >= first_kills)
+    ok('nothing was told of a run that has no record', not unrecorded)
+    ok('no line was told twice, or out of order', not repeated)
+    ok('no run has two results', all(n <= 1 for n in results.values()))
+    ok('a run with a result has a record of its end', all(mark in ended for mark in results if results[mark]))
+    ok('runs that were lost are counted as unfinished', report['unfinished'] == len(begun - ended))
+    plan()
 finally:
     shutil.rmtree(state, ignore_errors=True)

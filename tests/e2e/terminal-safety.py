@@ -11,9 +11,10 @@ import re
 import select
 import shutil
 import subprocess
-import sys
 import tempfile
 import termios
+
+from tap import ok, plan
 
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
 PATIENCE_S = 120
@@ -91,19 +92,6 @@ def trouble(got, is_stream=False):
     if not is_stream and re.search("^glovebox: FORGED", OWN_COLOURS.sub("", text), re.MULTILINE):
         return "a line that looks like one of glovebox"
     return None
-
-
-count = 0
-
-
-def ok(name, good, *notes):
-    global count
-    count += 1
-    if not good:
-        for note in notes:
-            print("#", repr(note)[:1500])
-    print(f"{'ok' if good else 'not ok'} {count} - {name}")
-    sys.stdout.flush()
 
 
 def safe(name, args, is_stream=False, shows=MARK, **how):
@@ -244,5 +232,5 @@ safe("a command that does not exist", [HOSTILE])
 safe("an option that does not exist", ["run", "--" + HOSTILE])
 safe("a value that is wrong", ["run", "-e", "1", "--timeout", HOSTILE])
 
-print(f"1..{count}")
+plan()
 shutil.rmtree(scratch)
