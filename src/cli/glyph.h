@@ -2,8 +2,8 @@
  * One character of untrusted text, as it may be shown to a person who has to judge it.
  *
  * print_untrusted keeps text from controlling the terminal. That is not enough where a person decides by what
- * is seen: characters that cannot be seen, that reorder what is around them, that look like a space and are
- * none, or that are drawn over others are shown by their number, as <U+202E>.
+ * is seen: invisible characters, characters that change the direction of text, look-alikes of a space, and
+ * combining characters are shown by their number, as <U+202E>.
  */
 #ifndef GB_CLI_GLYPH_H
 #define GB_CLI_GLYPH_H

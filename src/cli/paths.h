@@ -1,6 +1,6 @@
 /*
- * Files and folders that a person has named on the command line, often below a folder whose content is not
- * theirs: a cloned repository, or what an agent has written.
+ * Files and folders named on the command line. The folder that they are in may have been filled by somebody
+ * else: a cloned repository, or the output of an agent.
  */
 #ifndef GB_CLI_PATHS_H
 #define GB_CLI_PATHS_H

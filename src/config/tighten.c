@@ -1,4 +1,4 @@
-/* What a project file may do with a setting: tighten it, and nothing else. */
+/* Does a project file make a setting stricter? Only then is its value used without trust. */
 #include <string.h>
 
 #include "base/cleanup.h"

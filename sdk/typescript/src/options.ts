@@ -80,7 +80,7 @@ export interface AgentExecuteOptions {
   conversation?: string;
   /** Of the model: the settings say how many executions there may be in one. */
   turn?: string;
-  /** What the agent says that it is for: shown to whoever decides, and recorded. */
+  /** Why the agent wants to run this, in its own words: shown to the person who decides, and recorded. */
   purpose?: string;
   /**
    * `true`: in the conversation's session of this language; if there is none, one is opened when the code runs. Or the
@@ -114,7 +114,7 @@ export interface AgentInputOptions {
   session: string;
   /** Of the model: an input is one of the executions that there may be in a turn. */
   turn?: string;
-  /** What the agent says that it is for: shown to whoever decides, and recorded. */
+  /** Why the agent wants to run this, in its own words: shown to the person who decides, and recorded. */
   purpose?: string;
   /** Called when a person is asked. */
   onPending?: (pending: AgentPending) => void;
