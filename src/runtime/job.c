@@ -10,7 +10,7 @@
 #include "runtime/wire.h"
 #include "value/frame.h"
 
-enum { FIRST_READ = 1024, VALUES_DEPTH = 1000 };
+enum { VALUES_DEPTH = 1000 };
 
 static void *allocate(size_t count, size_t size) {
 	void *memory = calloc(count ? count : 1, size);
@@ -120,26 +120,26 @@ void gb_job_finish(struct gb_job *job) {
 	free(job->modules);
 }
 
-/* A whole frame, in most cases by a single read. */
+/* The head is read apart. A worker that was killed while it waited may still be given what its read asks for:
+ * if that was the whole job, the host could not tell that no code has run. As it is, the rest stays unread,
+ * and the host gives the job to another worker. */
 void gb_job_read(int fd, struct gb_job *ret_job) {
-	uint8_t start[FIRST_READ];
+	uint8_t head[GB_FRAME_HEAD];
 	ssize_t got;
 	do
-		got = read(fd, start, sizeof start);
+		got = read(fd, head, sizeof head);
 	while (got < 0 && errno == EINTR);
 	if (got <= 0)
 		_exit(0);
-	if (got < GB_FRAME_HEAD && !gb_read_all(fd, start + got, (size_t)(GB_FRAME_HEAD - got)))
+	if (!gb_read_all(fd, head + got, sizeof head - (size_t)got))
 		_exit(1);
-	uint32_t length = (uint32_t)start[0] | (uint32_t)start[1] << 8 | (uint32_t)start[2] << 16 |
-			  (uint32_t)start[3] << 24;
-	size_t there = got > GB_FRAME_HEAD ? (size_t)got - GB_FRAME_HEAD : 0;
-	if (length == 0 || start[4] != GB_FRAME_JOB || there > length - 1)
+	uint32_t length =
+	    (uint32_t)head[0] | (uint32_t)head[1] << 8 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 24;
+	if (length == 0 || head[4] != GB_FRAME_JOB)
 		_exit(1);
 	size_t n = length - 1;
 	uint8_t *bytes = allocate(n + 1, 1);
-	memcpy(bytes, start + GB_FRAME_HEAD, there);
-	if (!gb_read_all(fd, bytes + there, n - there))
+	if (!gb_read_all(fd, bytes, n))
 		_exit(1);
 	gb_job_parse(ret_job, bytes, n);
 }

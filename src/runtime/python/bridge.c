@@ -19,6 +19,7 @@ enum { READ_STEP = 4096 };
 static struct {
 	int fd;
 	struct gb_frame_reader reader;
+	bool has_received;
 	struct gb_buf inbox; /* whole frames that came while another was waited for */
 	size_t inbox_at;
 	PyThread_type_lock lock; /* who holds it talks to the host */
@@ -115,6 +116,9 @@ static bool receive(void) {
 		    gb_frame_reader_room(&bridge.reader, missing > READ_STEP ? missing : READ_STEP, &room);
 		if (!into)
 			_exit(1);
+		/* The head of the first job is read apart: see gb_job_read(). */
+		if (!bridge.has_received && room > GB_FRAME_HEAD)
+			room = GB_FRAME_HEAD;
 		PyThreadState *state = PyEval_SaveThread();
 		ssize_t n = read(bridge.fd, into, room);
 		int error = n < 0 ? errno : 0;
@@ -122,6 +126,7 @@ static bool receive(void) {
 		if (n == 0 || (n < 0 && error != EINTR))
 			_exit(0);
 		if (n > 0) {
+			bridge.has_received = true;
 			gb_frame_reader_fed(&bridge.reader, (size_t)n);
 			return true;
 		}
