@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/bench.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 enum { CROWD = 50, SETTLING_NS = 1000000000 };
 

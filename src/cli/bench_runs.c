@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/bench.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 /* --- single runs --- */
 

@@ -14,7 +14,7 @@
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "gate/gate.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 struct request {
 	const char *file, *code;

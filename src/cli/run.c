@@ -13,8 +13,8 @@
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
-#include "cli/spoken.h"
-#include "terms/terms.h"
+#include "cli/masked_output.h"
+#include "limits/limits.h"
 #include "value/wtf8.h"
 
 enum { INPUTS_MAX = 64 << 20 };

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "gate/gate.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 /* --- reading the settings again --- */
 

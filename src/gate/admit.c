@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 #include "guard/static.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 /* --- limits --- */
 

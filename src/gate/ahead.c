@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/io.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 /* How long a run that has said something may take to end without a record of its beginning. Too short for a
  * person to notice, and longer than most runs take from their first output to their end. */

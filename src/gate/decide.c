@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 /* --- energy --- */
 

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 enum { AGAIN_MS = 1000 };
 

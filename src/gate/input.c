@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 #include "value/json.h"
 
 static bool is_open_input(const struct gb_pass *pass, const char *session) {

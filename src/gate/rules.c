@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "config/settings.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 #include "guard/secrets_load.h"
 
 enum { VALUE_MAX = 4 << 20 }; /* of one setting as text; more than there can be */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 /* Characters that are kept for the result or the error, however long the output is. */
 enum { RESULT_CHARS = 100, BYTES_MAX = GB_SUMMARY_BYTES };

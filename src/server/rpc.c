@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "server/replies.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 enum {
 	WAITING_MAX = 10000,

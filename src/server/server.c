@@ -9,7 +9,7 @@
 #include "engine/limits.h"
 #include "server/replies.h"
 #include "server/rpc.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 #define CLOGGED_BYTES 67108864u
 #define FREE_BYTES    33554432u

@@ -1,6 +1,6 @@
 /* Nothing of an agent's run is told before a record of the run is on the disk. */
 #include "e2e/gate.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 struct listener {
 	struct site *site;

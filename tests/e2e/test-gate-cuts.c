@@ -1,6 +1,6 @@
 /* Texts that are cut at a length: no half of a secret is told. */
 #include "e2e/gate.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 #define MASKING OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]{10}']\n"
 

@@ -1,5 +1,5 @@
 /* What is kept: found by its id, listed, told as JSON; and not believed if the file was changed. */
-#include "desk.h"
+#include "approvals-fixture.h"
 
 /* --- ids and lists --- */
 

@@ -2,7 +2,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include "desk.h"
+#include "approvals-fixture.h"
 
 /* --- waiting --- */
 

@@ -1,5 +1,5 @@
 /* Asking, deciding, using; how long and how many; trust. */
-#include "desk.h"
+#include "approvals-fixture.h"
 
 /* --- asking and deciding --- */
 

@@ -3,7 +3,7 @@
 
 #include "../settings.h"
 #include "base/cleanup.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 static bool name_of(const char *text, char ret[GB_POLICY_TEXT]) {
 	const struct gb_config_sources sources = {.file = "o.yaml", .text = text, .text_bytes = strlen(text)};

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 #include "value/codec.h"
 #include "value/wtf8.h"
 

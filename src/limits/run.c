@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "config/settings.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 enum gb_config_runtime gb_terms_runtime(enum gb_language language) {
 	static const enum gb_config_runtime of[GB_LANGUAGES] = {

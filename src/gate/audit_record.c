@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "gate/pass.h"
+#include "gate/agent_run.h"
 
 static int64_t now_ms(void) {
 	struct timespec now;

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "config/settings.h"
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 enum { PROFILES_MAX = 1 << 20 };
 

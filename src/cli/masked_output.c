@@ -1,4 +1,4 @@
-#include "cli/spoken.h"
+#include "cli/masked_output.h"
 
 #include "base/cleanup.h"
 #include "cli/show.h"

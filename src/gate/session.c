@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gate/pass.h"
-#include "terms/terms.h"
+#include "gate/agent_run.h"
+#include "limits/limits.h"
 
 /* Trust was given to a session, and ends with it. Another never has its name. */
 static void on_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {

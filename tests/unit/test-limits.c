@@ -1,5 +1,5 @@
 /* What settings mean for a run, an engine and its sessions. */
-#include "terms/terms.h"
+#include "limits/limits.h"
 
 #include "base/cleanup.h"
 #include "tap.h"
