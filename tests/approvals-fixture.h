@@ -1,7 +1,7 @@
 /* A handle on approvals in a folder of its own, with a clock of ours, and the usual things that are done with
  * it. */
-#ifndef GB_TESTS_DESK_H
-#define GB_TESTS_DESK_H
+#ifndef GB_TESTS_APPROVALS_FIXTURE_H
+#define GB_TESTS_APPROVALS_FIXTURE_H
 
 #include "approvals.h"
 #include "tap.h"
@@ -11,7 +11,7 @@ static inline int64_t our_clock(void) {
 	return clock_ms;
 }
 
-struct desk {
+struct fixture {
 	char folder[FOLDER];
 	struct gb_approvals *approvals;
 };
@@ -26,19 +26,19 @@ static inline struct gb_approvals *open_in(const char *folder, struct gb_approva
 	return approvals;
 }
 
-static inline struct desk desk_open(struct gb_approvals_options options) {
-	struct desk desk;
+static inline struct fixture fixture_open(struct gb_approvals_options options) {
+	struct fixture fixture;
 	clock_ms = 1000000000000;
-	folder_create(desk.folder);
-	desk.approvals = open_in(desk.folder, options);
-	return desk;
+	folder_create(fixture.folder);
+	fixture.approvals = open_in(fixture.folder, options);
+	return fixture;
 }
 
-static inline void desk_leave(struct desk *desk) {
-	gb_approvals_close(desk->approvals);
-	folder_destroy(desk->folder);
+static inline void fixture_leave(struct fixture *fixture) {
+	gb_approvals_close(fixture->approvals);
+	folder_destroy(fixture->folder);
 }
-#define auto_desk __attribute__((cleanup(desk_leave)))
+#define auto_fixture __attribute__((cleanup(fixture_leave)))
 
 static const struct gb_approvals_options plain __attribute__((unused));
 

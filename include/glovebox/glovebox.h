@@ -258,7 +258,7 @@ void gb_run_destroy(struct gb_run *run);
  *	...
  *	gb_session_close(session);
  *
- * One run at a time. A run whose time is up is interrupted and the session kept; one that does not heed that
+ * One run at a time. A run whose time is up is interrupted and the session kept; one that does not stop
  * within five seconds, and one that is terminated, ends the session with it. sessions.h keeps many, by name.
  */
 enum gb_session_state {

@@ -60,7 +60,7 @@ static bool bench_subject(const struct subject *subject, const struct bench_aske
 	const struct gb_engine_options options = {.ready = 1u << subject->language};
 	if (!samples_init(&samples, n))
 		return gb_fail(err, GB_ENOMEM, 0, "samples");
-	bool ok = gb_terms_engine_create(asked->config, &options, &engine, err) &&
+	bool ok = gb_limits_engine_create(asked->config, &options, &engine, err) &&
 		  measure(subject, engine, &samples, err) && measure(subject, engine, &samples, err);
 	ret->idle_50 = samples_quantile(&samples, 0.5);
 	ok = ok && gather(subject, engine, runs, err) && measure(subject, engine, &samples, err);

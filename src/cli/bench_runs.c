@@ -66,8 +66,8 @@ bool bench_runs(const struct bench_subject *subject, struct samples *on_demand, 
 	struct gb_engine *cold = NULL, *warm = NULL;
 	const struct gb_engine_options none = {.ready = subject->ready, .shards = 1, .warm = GB_NONE},
 				       some = {.ready = subject->ready, .shards = 1};
-	bool ok = gb_terms_engine_create(subject->config, &none, &cold, err) &&
-		  gb_terms_engine_create(subject->config, &some, &warm, err) &&
+	bool ok = gb_limits_engine_create(subject->config, &none, &cold, err) &&
+		  gb_limits_engine_create(subject->config, &some, &warm, err) &&
 		  measure_in_turns(subject, cold, warm, on_demand, pooled, err);
 	gb_engine_destroy(cold);
 	gb_engine_destroy(warm);
@@ -98,7 +98,7 @@ bool bench_session(const struct bench_subject *subject, const char *before, cons
     struct samples *samples, struct gb_err *err) {
 	struct gb_engine *engine;
 	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1};
-	if (!gb_terms_engine_create(subject->config, &options, &engine, err))
+	if (!gb_limits_engine_create(subject->config, &options, &engine, err))
 		return false;
 	bool ok = ask_session(engine, subject, before, ask, samples, err);
 	gb_engine_destroy(engine);
@@ -113,7 +113,7 @@ static long saturate(const struct bench_subject *subject, int cpu, double second
 	struct gb_engine *engine;
 	pin_to(cpu);
 	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1, .warm = GB_NONE};
-	if (!gb_terms_engine_create(subject->config, &options, &engine, NULL))
+	if (!gb_limits_engine_create(subject->config, &options, &engine, NULL))
 		return -1;
 	long done = 0;
 	double ignored;
@@ -206,7 +206,7 @@ bool bench_memory(
 	struct gb_engine *engine;
 	const struct gb_engine_options options = {.ready = subject->ready, .shards = 1, .warm = BENCH_WARM};
 	uint64_t before = gb_now_ns();
-	if (!gb_terms_engine_create(subject->config, &options, &engine, err))
+	if (!gb_limits_engine_create(subject->config, &options, &engine, err))
 		return false;
 	*ret_start_ms = (double)(gb_now_ns() - before) / 1e6;
 	/* Until they are all there, and have done what they do beforehand. */

@@ -94,8 +94,7 @@ static void examine_layers(struct doctor *doctor) {
 		printf("\"layers\":[");
 	else
 		print_styled(stdout, DIM, "  %-8s  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", "", "layer",
-		    "what was tried from inside", "empty", "furnished", "inhabited", "layer alone",
-		    "without it");
+		    "what was tried from inside", "none", "files", "programs", "layer alone", "without it");
 	for (size_t i = 0; i < GB_COUNT(checks); i++) {
 		struct finding finding;
 		layers_observe(&doctor->layers, &checks[i], &finding);
@@ -288,9 +287,9 @@ const struct command command_doctor = {
 	"layer\n"
 	"is 'observed' if it was refused everywhere. Then code runs in each runtime.\n"
 	"\n"
-	"  empty      JavaScript and TypeScript: no file, no program\n"
-	"  furnished  Python: system files to read, a folder of its own\n"
-	"  inhabited  shell, Node.js, Deno: also programs, processes, a network with nothing else in it\n"
+	"  none       JavaScript and TypeScript: no file, no program\n"
+	"  files      Python: system files to read, a folder of its own\n"
+	"  programs   shell, Node.js, Deno: also programs, processes, a network with nothing else in it\n"
 	"\n"
 	"Exit status: 0 every layer and every installed runtime was observed, 3 one is missing and its runs\n"
 	"are refused. A control group may be absent, and so may a runtime that is not installed.",

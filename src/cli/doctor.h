@@ -66,7 +66,7 @@ struct check {
 
 extern const struct check checks[GB_LAYER_COUNT];
 
-/* "empty", "furnished", "inhabited". */
+/* "none", "files", "programs". */
 const char *room_name(size_t room);
 
 /* Find the probe, make the plans, and prepare the targets of the attempts. */

@@ -63,7 +63,7 @@ const struct check checks[GB_LAYER_COUNT] = {
 };
 
 const char *room_name(size_t room) {
-	static const char *const names[DOCTOR_ROOMS] = {"empty", "furnished", "inhabited"};
+	static const char *const names[DOCTOR_ROOMS] = {"none", "files", "programs"};
 	return names[room];
 }
 
@@ -152,7 +152,7 @@ static void plan_room(struct room *room, const enum gb_runtime *users, size_t n)
 	for (size_t i = 0; i < n && !planned; i++)
 		planned = gb_runtime_plan(&defaults, users[i], &room->plan, &err);
 	const struct gb_seccomp_options filter = {
-	    .room = room->plan.room, .cookie = room->plan.furniture.cookie, .denied_errno = GB_SECCOMP_MARK};
+	    .room = room->plan.room, .cookie = room->plan.contents.cookie, .denied_errno = GB_SECCOMP_MARK};
 	/* Also of a plan that lacks a layer: its others are still observed one by one. */
 	bool marked = gb_seccomp_filter(&room->plan.filter, &filter, planned ? &err : NULL) && planned;
 	room->verdict = marked ? OBSERVED : !planned && err.code == GB_ENOENT ? ABSENT : MISSING;
@@ -184,7 +184,7 @@ static bool fail_silence(const struct gb_oneshot_answer *answer, struct gb_err *
 		return gb_fail(err, GB_EWALL, 0, "the probe did not answer in time");
 	if (answer->wait_status == -1)
 		return gb_fail(err, GB_EWALL, 0, "the zygote died");
-	gb_cell_obituary(&end, why, sizeof why);
+	gb_cell_describe_exit(&end, why, sizeof why);
 	return gb_fail(err, GB_EWALL, 0, "%s", why);
 }
 

@@ -136,18 +136,18 @@ static bool load_source(struct request *request) {
 
 /* --- on the way --- */
 
-static void on_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
-	(void)pass, (void)expires_ms, (void)data;
+static void on_pending(struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data) {
+	(void)run, (void)expires_ms, (void)data;
 	fprintf(stderr, "waiting for approval %.8s: glovebox approvals show %.8s\n", approval, approval);
 }
 
-static void on_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
-	(void)pass, (void)data;
+static void on_log(struct gb_agent_run *run, const struct gb_log *log, void *data) {
+	(void)run, (void)data;
 	show_log(log->level, log->args);
 }
 
-static void on_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
-	(void)pass, (void)data;
+static void on_output(struct gb_agent_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)run, (void)data;
 	show_output(stream, bytes, n);
 }
 
@@ -174,7 +174,7 @@ static void on_stop(int number) {
 
 /* What waits for a person is withdrawn and what runs is ended, instead of being left behind; the second
  * signal is our end. */
-static void heed_stops(void) {
+static void handle_stop_signals(void) {
 	static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
 	struct sigaction before;
@@ -183,14 +183,14 @@ static void heed_stops(void) {
 			sigaction(stops[i], &action, NULL);
 }
 
-static bool wait_for(struct gb_gate *gate, struct gb_pass *pass, struct gb_err *err) {
+static bool wait_for(struct gb_gate *gate, struct gb_agent_run *run, struct gb_err *err) {
 	enum { LOOK_MS = 1000 }; /* a signal that comes just before the wait does not end it */
 	bool ok = true;
-	while (ok && !gb_pass_done(pass)) {
+	while (ok && !gb_agent_run_done(run)) {
 		ok = gb_gate_turn(gate, LOOK_MS, err);
-		if (told_to_stop && !gb_pass_done(pass)) {
+		if (told_to_stop && !gb_agent_run_done(run)) {
 			told_to_stop = 0;
-			gb_pass_terminate(pass, "stopped by who asked for it");
+			gb_agent_run_terminate(run, "stopped by who asked for it");
 		}
 	}
 	return ok;
@@ -198,7 +198,7 @@ static bool wait_for(struct gb_gate *gate, struct gb_pass *pass, struct gb_err *
 
 static int pass_through(struct request *request, struct gb_gate *gate) {
 	struct gb_err err = {0};
-	struct gb_pass *pass;
+	struct gb_agent_run *run;
 	int status = EXIT_REFUSED;
 	request->gate.face = "cli";
 	request->gate.on_pending = on_pending;
@@ -206,15 +206,15 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	request->gate.on_log = request->json ? NULL : on_log;
 	request->gate.on_output = request->json ? NULL : on_output;
 	request->gate.data = request;
-	heed_stops();
-	if (!gb_gate_submit(gate, &request->gate, &pass, &err)) {
+	handle_stop_signals();
+	if (!gb_gate_submit(gate, &request->gate, &run, &err)) {
 		return complain_of_flag(&command_execute, err.message) ? EXIT_BAD_USE : status;
 	}
-	if (wait_for(gate, pass, &err))
-		status = show(request, gb_pass_result(pass));
+	if (wait_for(gate, run, &err))
+		status = show(request, gb_agent_run_result(run));
 	else
 		show_refusal(&command_execute, request->json, "audit", err.message);
-	gb_pass_destroy(pass);
+	gb_agent_run_destroy(run);
 	return status;
 }
 
@@ -229,7 +229,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 	if (!config->agent.enabled)
 		return show_refusal(&command_execute, request->json, "disabled",
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
-	if (!gb_terms_engine_create(config, &sandboxes, &engine, &err))
+	if (!gb_limits_engine_create(config, &sandboxes, &engine, &err))
 		return show_refusal(&command_execute, request->json,
 		    err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))

@@ -4,58 +4,58 @@
 #include "cli/show.h"
 
 static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
-	struct spoken *spoken = data;
-	if (spoken->masked.filter)
-		log = gb_masked_log(&spoken->masked, log);
-	if (log && !spoken->quiet)
+	struct masked_output *output = data;
+	if (output->masked.filter)
+		log = gb_masked_log(&output->masked, log);
+	if (log && !output->quiet)
 		show_log(log->level, log->args);
 }
 
-static void show_clean(const struct spoken *spoken, int stream, const struct gb_buf *out) {
-	if (out->len && !gb_buf_failed(out) && !spoken->quiet)
+static void show_clean(const struct masked_output *output, int stream, const struct gb_buf *out) {
+	if (out->len && !gb_buf_failed(out) && !output->quiet)
 		show_output(stream, out->data, out->len);
 }
 
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
-	struct spoken *spoken = data;
-	if (!spoken->masked.filter) {
+	struct masked_output *output = data;
+	if (!output->masked.filter) {
 		show_output(stream, bytes, n);
 		return;
 	}
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, n + GB_MASKED_HELD);
-	gb_masked_feed(&spoken->masked, stream, bytes, n, &out);
-	show_clean(spoken, stream, &out);
+	gb_masked_feed(&output->masked, stream, bytes, n, &out);
+	show_clean(output, stream, &out);
 }
 
-bool spoken_begin(struct spoken *spoken, struct gb_filter *filter, bool quiet, struct gb_run_options *options,
-    struct gb_err *err) {
-	*spoken = (struct spoken){.quiet = quiet};
-	if (filter && !gb_masked_init(&spoken->masked, filter, gb_masked_output_max(options),
+bool masked_output_begin(struct masked_output *output, struct gb_filter *filter, bool quiet,
+    struct gb_run_options *options, struct gb_err *err) {
+	*output = (struct masked_output){.quiet = quiet};
+	if (filter && !gb_masked_init(&output->masked, filter, gb_masked_output_max(options),
 			  gb_masked_value_max(options)))
 		return gb_fail(err, GB_ENOMEM, 0, "there is no memory to mask what it says");
 	if (filter || !quiet) {
 		options->on_log = on_log;
 		options->on_output = on_output;
-		options->data = spoken;
+		options->data = output;
 	}
 	return true;
 }
 
-const struct gb_result *spoken_end(struct spoken *spoken, const struct gb_result *result) {
-	if (!spoken->masked.filter)
+const struct gb_result *masked_output_end(struct masked_output *output, const struct gb_result *result) {
+	if (!output->masked.filter)
 		return result;
 	for (int stream = 1; stream <= 2; stream++) {
 		gb_auto_buf struct gb_buf out;
 		gb_buf_init(&out, GB_MASKED_HELD);
-		gb_masked_end(&spoken->masked, stream, result, &out);
-		show_clean(spoken, stream, &out);
+		gb_masked_end(&output->masked, stream, result, &out);
+		show_clean(output, stream, &out);
 	}
-	gb_masked_tell(&spoken->masked, result, &spoken->clean);
-	return &spoken->clean;
+	gb_masked_tell(&output->masked, result, &output->clean);
+	return &output->clean;
 }
 
-void spoken_finish(struct spoken *spoken) {
-	if (spoken->masked.filter)
-		gb_masked_finish(&spoken->masked);
+void masked_output_finish(struct masked_output *output) {
+	if (output->masked.filter)
+		gb_masked_finish(&output->masked);
 }

@@ -8,12 +8,12 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/masked_output.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
-#include "cli/masked_output.h"
 #include "limits/limits.h"
 #include "value/wtf8.h"
 
@@ -346,18 +346,19 @@ static int execute_in_session(struct request *request) {
 
 static int speak(struct request *request, struct gb_engine *engine, struct gb_filter *filter) {
 	struct gb_err err = {0};
-	struct spoken spoken;
+	struct masked_output output;
 	struct gb_run *run = NULL;
 	int status = EXIT_BAD_USE;
-	if (spoken_begin(&spoken, filter, request->json, &request->options, &err) &&
+	if (masked_output_begin(&output, filter, request->json, &request->options, &err) &&
 	    gb_run_start(engine, &request->options, &run, &err)) {
 		const struct gb_result *result = gb_run_wait(run);
-		status = result ? show(request, filter, spoken_end(&spoken, result)) : EXIT_CODE_FAILED;
+		status =
+		    result ? show(request, filter, masked_output_end(&output, result)) : EXIT_CODE_FAILED;
 		gb_run_destroy(run);
 	} else {
 		complain_of_flag(&command_run, err.message);
 	}
-	spoken_finish(&spoken);
+	masked_output_finish(&output);
 	return status;
 }
 
@@ -374,7 +375,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 		return refuse(request, "masking", err.message);
 	stay_on_this_cpu();
 	int status = EXIT_REFUSED;
-	if (gb_terms_engine_create(config, &options, &engine, &err)) {
+	if (gb_limits_engine_create(config, &options, &engine, &err)) {
 		status = speak(request, engine, filter);
 		gb_engine_destroy(engine);
 	} else if (request->packages && strncmp(err.message, "node_packages:", 14) == 0) {
@@ -400,11 +401,11 @@ static bool apply_settings(struct request *request, const struct gb_config *conf
 		    "--packages has no effect without --allow, which names the packages that may be used");
 	if (request->packages && !find_folder(request->packages, request->packages_path, &err))
 		return complain(&command_run, "--packages: %s", err.message);
-	if (!gb_terms_check(config, &request->options, &err)) {
+	if (!gb_limits_check(config, &request->options, &err)) {
 		complain_of_flag(&command_run, err.message);
 		return false;
 	}
-	gb_terms_limit(config, 0, &request->options);
+	gb_limits_apply(config, 0, &request->options);
 	return true;
 }
 

@@ -20,7 +20,7 @@ static void say_what_holds(const struct service *service) {
 	const char *file = gb_config_file(service->config), *name = service->command->name;
 	fprintf(stderr, "glovebox %s: settings were read again%s%s\n", name,
 	    file ? ": " : "; there is no file", file ? file : "");
-	gb_terms_write_fixed(service->first, service->config, &fixed);
+	gb_limits_write_fixed(service->first, service->config, &fixed);
 	if (fixed.len)
 		fprintf(stderr, "glovebox %s: these hold after a restart: %s\n", name, gb_buf_c_str(&fixed));
 }
@@ -90,7 +90,7 @@ static bool watch_signals(struct service *service, struct gb_err *err) {
 static bool open_server(struct service *service, const struct gb_engine_options *engine,
     const struct gb_server_options *server, struct gb_filter *filter, struct gb_err *err) {
 	if (!gb_loop_init(&service->loop, err) ||
-	    !gb_terms_engine_create(service->config, engine, &service->engine, err))
+	    !gb_limits_engine_create(service->config, engine, &service->engine, err))
 		return false;
 	const struct gb_gate_options gate = {service->config, service->engine, environ};
 	if (service->agents && !gb_gate_open(&gate, &service->gate, err))

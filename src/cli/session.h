@@ -1,6 +1,6 @@
 /*
  * 'glovebox session': sessions of this user, kept by a process that is started when it is needed and ends
- * with the last of them. What is spoken with it is docs/PROTOCOL.md.
+ * with the last of them. Its messages: docs/PROTOCOL.md.
  *
  * session.c has the list of subcommands, session_manage.c most of them, session_exec.c running code,
  * session_answer.c answering it, session_attach.c a person at its terminal, session_client.c the way to the

@@ -316,7 +316,7 @@ const struct command command_session_interrupt = {
     .name = "session interrupt",
     .synopsis = "NAME|ID",
     .summary = "ask what executes in a session to stop; the session stays",
-    .details = "Code that does not heed it within five seconds is killed, with its session.\n"
+    .details = "Code that does not stop within five seconds is killed, with its session.\n"
 	       "\n"
 	       "Exit status: 0 it was asked, 2 nothing executes, 3 no such session.",
     .run = interrupt_session,

@@ -127,7 +127,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 
 void gb_engine_let_settled_go(struct gb_engine *engine) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->settled, link));)
-		gb_run_let_go(run);
+		gb_run_release_cell(run);
 }
 
 void gb_engine_destroy(struct gb_engine *engine) {

@@ -194,12 +194,12 @@ void gb_run_time_out(struct gb_run *run);
 /* It is a long run: shorter ones have the CPU first. */
 void gb_run_yield(struct gb_run *run, uint64_t now);
 /* The sandbox is not needed any more, whatever it is doing. */
-void gb_run_let_go(struct gb_run *run);
+void gb_run_release_cell(struct gb_run *run);
 /* The socket of a cell that belongs to a run is ready; the cell has ended. */
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 /* How a cell ended, in words. */
-void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n);
+void gb_cell_describe_exit(const struct gb_cell_end *end, char *text, size_t n);
 
 /* End @run with a failure of its own. */
 void gb_run_fail(

@@ -132,7 +132,7 @@ static void forget_oldest(struct gb_manager *manager) {
 
 /* It stays listed, without a process. Those that wait are told; they may ask for anything but this session.
  */
-static void bury(struct gb_record *record) {
+static void move_to_ended(struct gb_record *record) {
 	struct gb_manager *manager = record->manager;
 	struct gb_session *session = record->session;
 	if (session) {
@@ -173,14 +173,14 @@ static void end(struct gb_record *record) {
 		gb_list_append(&queue, &run->link);
 	}
 	record->attachment = (struct gb_attachment){0};
-	bury(record);
+	move_to_ended(record);
 	memcpy(reason, record->reason, sizeof reason);
 	if (attachment.on_bytes)
 		attachment.on_end(manager, reason, true, attachment.data);
 	settle_queue(&queue, reason);
 }
 
-static void condemn(struct gb_record *record, const char *reason) {
+static void mark_ending(struct gb_record *record, const char *reason) {
 	record->ending = true;
 	gb_reason_keep(record->reason, sizeof record->reason, reason);
 	record->session->on_change = NULL;
@@ -191,7 +191,7 @@ void gb_record_kill(struct gb_record *record, const char *reason) {
 		return;
 	struct gb_run *run = record->session->run;
 	/* Nothing may begin in the place of what is ended here. */
-	condemn(record, reason);
+	mark_ending(record, reason);
 	if (run && !run->settled)
 		gb_run_terminate(run, reason);
 	gb_session_terminate(record->session, reason);
@@ -265,7 +265,7 @@ static bool tell_awaiting(struct gb_record *record) {
 }
 
 /* True if somebody was told something, who may have changed everything. */
-static bool tend(struct gb_record *record, uint64_t now, uint64_t *next) {
+static bool update(struct gb_record *record, uint64_t now, uint64_t *next) {
 	char text[64];
 	if (!gb_record_is_alive(record)) {
 		end(record);
@@ -302,7 +302,7 @@ static void on_alarm(struct gb_alarm *alarm) {
 		again = false;
 		next = 0;
 		gb_list_each(struct gb_record, record, &manager->records, link) {
-			again = tend(record, now, &next);
+			again = update(record, now, &next);
 			if (again)
 				break;
 		}
@@ -320,14 +320,14 @@ static void end_all(struct gb_manager *manager, const char *reason) {
 /* As an engine ends all runs: without calling anybody. */
 static void drop(struct gb_record *record) {
 	struct gb_run *run;
-	condemn(record, "the engine has ended");
+	mark_ending(record, "the engine has ended");
 	record->attachment = (struct gb_attachment){0};
 	while ((run = gb_list_first(struct gb_run, &record->queue, link)))
 		gb_run_destroy(run);
 	run = record->session->run;
 	if (run && !run->settled)
 		gb_run_destroy(run);
-	bury(record);
+	move_to_ended(record);
 }
 
 static void on_engine_end(struct gb_alarm *alarm) {

@@ -62,7 +62,7 @@ static void unhold(struct gb_run *run) {
 
 /* --- settling --- */
 
-void gb_run_let_go(struct gb_run *run) {
+void gb_run_release_cell(struct gb_run *run) {
 	gb_list_remove(&run->link);
 	if (!run->cell)
 		return;
@@ -206,7 +206,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	    too_large ? "result_size" : "protocol", err.message);
 }
 
-enum received { ALL_THERE_WAS, PERHAPS_MORE, NOTHING_NOW, THE_END };
+enum received { RECV_DRAINED, RECV_MORE, RECV_EMPTY, RECV_EOF };
 
 static enum received receive(struct gb_run *run) {
 	size_t room, missing = gb_frame_reader_missing(run->reader);
@@ -216,17 +216,17 @@ static enum received receive(struct gb_run *run) {
 	char *into =
 	    gb_frame_reader_room(run->reader, missing > RECEIVE_STEP ? missing : RECEIVE_STEP, &room);
 	if (!into)
-		return THE_END;
+		return RECV_EOF;
 	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return NOTHING_NOW;
+		return RECV_EMPTY;
 	/* The kernel says so of a socket that was closed with unread bytes in it. */
 	run->job_unread |= n < 0 && errno == ECONNRESET && run->job_kept;
 	if (n <= 0)
-		return THE_END;
+		return RECV_EOF;
 	gb_run_forget_job(run);
 	gb_frame_reader_fed(run->reader, (size_t)n);
-	return (size_t)n < room ? ALL_THERE_WAS : PERHAPS_MORE;
+	return (size_t)n < room ? RECV_DRAINED : RECV_MORE;
 }
 
 /* Handle every whole message that is there. False if the stream is broken. */
@@ -244,17 +244,17 @@ static bool handle_frames(struct gb_run *run) {
 }
 
 /* Take in what has arrived. True if more may come. */
-static bool take_in(struct gb_run *run) {
+static bool read_frames(struct gb_run *run) {
 	while (!run->settled) {
 		enum received got = receive(run);
-		if (got == NOTHING_NOW)
+		if (got == RECV_EMPTY)
 			return true;
-		if (got == THE_END)
+		if (got == RECV_EOF)
 			return false;
 		if (!handle_frames(run))
 			gb_run_fail(run, GB_FAILURE, "ProtocolError", "protocol",
 			    "the sandbox sent bytes that are not a message");
-		if (got == ALL_THERE_WAS)
+		if (got == RECV_DRAINED)
 			return !run->settled;
 	}
 	return false;
@@ -274,7 +274,7 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
 	 * to wait for here. One that only closed its socket has to be helped; one that is ending already
 	 * keeps its own exit status. */
-	if ((events & ~(uint32_t)EPOLLOUT) && !take_in(run) && !run->settled && !gb_run_move_on(run)) {
+	if ((events & ~(uint32_t)EPOLLOUT) && !read_frames(run) && !run->settled && !gb_run_move_on(run)) {
 		gb_loop_remove(&run->engine->loop, &cell->source);
 		gb_cell_kill(cell);
 	}
@@ -296,7 +296,7 @@ static void describe_lack(int exit_status, char *text, size_t n) {
 		   : "could not raise this layer, and ended");
 }
 
-void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
+void gb_cell_describe_exit(const struct gb_cell_end *end, char *text, size_t n) {
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	if (end->fate != GB_CELL_EXITED && !end->out_of_memory)
 		snprintf(text, n, "%s", end->reason);
@@ -325,7 +325,7 @@ void gb_cell_obituary(const struct gb_cell_end *end, char *text, size_t n) {
 static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 	char text[256];
 	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	gb_cell_obituary(end, text, sizeof text);
+	gb_cell_describe_exit(end, text, sizeof text);
 	run->result.memory_used_bytes = 0;
 	bool memory = end->out_of_memory || (!sig && WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY);
 	if (memory)
@@ -349,7 +349,7 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	}
 	hold(run);
 	/* Its last words may still be in the socket. */
-	take_in(run);
+	read_frames(run);
 	run->job_unread |= run->job_kept && end->fate == GB_CELL_EXITED && WIFEXITED(end->wait_status) &&
 			   WEXITSTATUS(end->wait_status) == GB_CELL_EXIT_UNUSED;
 	if (run->settled) {
@@ -366,7 +366,7 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	}
 	if (run->session) {
 		char text[256];
-		gb_cell_obituary(end, text, sizeof text);
+		gb_cell_describe_exit(end, text, sizeof text);
 		gb_session_terminate(run->session, text);
 	}
 	unhold(run);
@@ -385,7 +385,7 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 	/* Killed first, so that what is taken in has an end. */
 	gb_cell_kill(run->cell);
 	run->stopping = true;
-	take_in(run);
+	read_frames(run);
 	if (!run->settled) {
 		run->result.timed_out = timed_out;
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
@@ -396,7 +396,7 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 }
 
 /* A signal may come just before the code waits for something, and then does not wake it. So it is sent again
- * until it was heeded or that was done often enough. */
+ * until it took effect or that was done often enough. */
 static bool send_interrupt(struct gb_run *run) {
 	if (run->n_interrupts == INTERRUPTS_MAX)
 		return false;
@@ -408,10 +408,10 @@ static bool send_interrupt(struct gb_run *run) {
 	return true;
 }
 
-/* It may have been heeded, and we are late to hear so. */
+/* The interrupt may have taken effect although no message about it has arrived yet. */
 static bool interrupt_again(struct gb_run *run) {
 	hold(run);
-	take_in(run);
+	read_frames(run);
 	bool goes_on = run->settled || send_interrupt(run);
 	unhold(run);
 	return goes_on;
@@ -466,7 +466,7 @@ void gb_run_time_out(struct gb_run *run) {
 	if (run->interrupted ? interrupt_again(run) : interrupt(run, BY_TIME))
 		return;
 	if (run->interrupted == BY_CALLER) {
-		stop(run, "interrupted", "the code did not heed an interrupt", false);
+		stop(run, "interrupted", "the code did not react to an interrupt", false);
 		return;
 	}
 	if (run->interrupted == BY_WAIT) {
@@ -637,7 +637,7 @@ const struct gb_result *gb_run_wait(struct gb_run *run) {
 	hold(run);
 	/* A warm cell on this CPU has mostly been let run as soon as it had its job, and has answered. */
 	if (run->cell && run->cell->ordered_at < run->started)
-		take_in(run);
+		read_frames(run);
 	bool ok = true;
 	while (!run->settled && ok)
 		ok = gb_engine_turn(run->engine, -1, NULL);
@@ -652,7 +652,7 @@ void gb_run_destroy(struct gb_run *run) {
 	run->destroyed = true;
 	run->settled = true;
 	gb_bridge_close(run, false);
-	gb_run_let_go(run);
+	gb_run_release_cell(run);
 	/* It may be closed now, while somebody up the stack still holds the run. */
 	run->session = NULL;
 	gb_pool_refill(run->engine->pools[run->runtime]);

@@ -42,16 +42,14 @@ static const struct runtime {
 	unsigned warm;            /* by default */
 	unsigned prime_ms;        /* until its program waits for a job; 0: no time */
 } runtimes[GB_RUNTIME_PROFILES] = {
-    [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_EMPTY, NULL, .warm = DEFAULT_WARM},
-    [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FURNISHED, python_paths,
-	.warm = DEFAULT_WARM},
-    [GB_RUNTIME_PYTHON_DATA] = {"glovebox-python", "data", GB_ROOM_FURNISHED, python_paths,
-	.warm = DEFAULT_WARM},
-    [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_INHABITED, program_paths, "bash",
-	.all_programs = true, .warm = DEFAULT_WARM, .prime_ms = 5},
-    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_INHABITED, program_paths, "node", .warm = 2,
+    [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_NONE, NULL, .warm = DEFAULT_WARM},
+    [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FILES, python_paths, .warm = DEFAULT_WARM},
+    [GB_RUNTIME_PYTHON_DATA] = {"glovebox-python", "data", GB_ROOM_FILES, python_paths, .warm = DEFAULT_WARM},
+    [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_PROGRAMS, program_paths, "bash", .all_programs = true,
+	.warm = DEFAULT_WARM, .prime_ms = 5},
+    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_PROGRAMS, program_paths, "node", .warm = 2,
 	.prime_ms = 300},
-    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_INHABITED, program_paths, "deno", .warm = 1,
+    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_PROGRAMS, program_paths, "deno", .warm = 1,
 	.prime_ms = 500},
 };
 
@@ -187,12 +185,12 @@ static bool make_plan(
     const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
 	const struct gb_room_options room = {
 	    .room = runtime->room, .box_bytes = BOX_BYTES, .grouped = gb_cgroup_has_cells(engine->cgroup)};
-	bool ok = room.room == GB_ROOM_EMPTY
+	bool ok = room.room == GB_ROOM_NONE
 		      ? gb_plan_init(plan, err)
 		      : gb_plan_init_room(plan, &room, err) && gb_plan_add_paths(plan, runtime->paths, err);
 	if (ok && runtime->program)
 		ok = add_program(engine, runtime, plan, err);
-	if (ok && room.room != GB_ROOM_EMPTY)
+	if (ok && room.room != GB_ROOM_NONE)
 		ok = add_zeros(plan, err);
 	if (ok)
 		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);
@@ -204,7 +202,7 @@ static bool make_plan(
  * unless programs are started, whose memory only a group can really bound. */
 static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime) {
 	const uint32_t max_runs = GB_OR(engine->options.max_runs, DEFAULT_MAX_RUNS);
-	if (engine->cgroup || engine->has_no_cgroup || (max_runs == 1 && runtime->room != GB_ROOM_INHABITED))
+	if (engine->cgroup || engine->has_no_cgroup || (max_runs == 1 && runtime->room != GB_ROOM_PROGRAMS))
 		return;
 	const struct gb_engine_options *options = &engine->options;
 	const struct gb_cgroup_limits limits = {

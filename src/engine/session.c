@@ -81,7 +81,7 @@ void gb_session_close(struct gb_session *session) {
 	gb_session_terminate(session, "closed");
 	if (run) {
 		run->session = NULL;
-		gb_run_let_go(run);
+		gb_run_release_cell(run);
 		if (!run->settled)
 			gb_run_destroy(run);
 	}
@@ -106,7 +106,7 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	struct gb_session *session = run->session;
 	/* The last one may be over without having gone yet. */
 	if (session->run && session->run->settled)
-		gb_run_let_go(session->run);
+		gb_run_release_cell(session->run);
 	if (!session->cell)
 		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
 	if (session->run)
@@ -253,6 +253,6 @@ void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end)
 	char text[256];
 	if (end->fate != GB_CELL_REFUSED && renew(cell->owner))
 		return;
-	gb_cell_obituary(end, text, sizeof text);
+	gb_cell_describe_exit(end, text, sizeof text);
 	gb_session_terminate(cell->owner, text);
 }

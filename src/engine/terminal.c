@@ -156,7 +156,7 @@ static struct gb_run *executing(const struct gb_session *session) {
 static bool tell(struct gb_session *session, const struct gb_buf *frame, struct gb_err *err) {
 	/* One that has settled may still have the cell, and something to send. */
 	if (session->run && session->run->settled)
-		gb_run_let_go(session->run);
+		gb_run_release_cell(session->run);
 	if (!session->cell)
 		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
 	struct gb_run *run = executing(session);

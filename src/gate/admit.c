@@ -11,20 +11,20 @@
 enum { CORE_TIMEOUT_MIN_MS = 100 };
 
 /* NULL if there is nothing to say, and on failure, which @ret_ok tells. */
-static const struct gb_value *allowed_modules(struct gb_pass *pass, bool *ret_ok) {
-	const struct gb_config *config = pass->rules->config;
-	const struct gb_run_options *run = &pass->request.run;
-	const struct gb_config_list *names = run->language == GB_NODE ? &config->node.allowed_modules
-					     : run->language == GB_PYTHON && run->restricted
+static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *ret_ok) {
+	const struct gb_config *config = run->rules->config;
+	const struct gb_run_options *options = &run->request.run;
+	const struct gb_config_list *names = options->language == GB_NODE ? &config->node.allowed_modules
+					     : options->language == GB_PYTHON && options->restricted
 						 ? &config->python.allowed_modules
 						 : NULL;
 	*ret_ok = true;
 	if (!names || !names->n)
 		return NULL;
-	struct gb_value *list = gb_value_array(pass->values);
+	struct gb_value *list = gb_value_array(run->values);
 	for (size_t i = 0; i < names->n && *ret_ok; i++)
-		*ret_ok = list && gb_value_push(list, gb_value_string(pass->values, names->items[i],
-							  strlen(names->items[i])));
+		*ret_ok = list && gb_value_push(list,
+				      gb_value_string(run->values, names->items[i], strlen(names->items[i])));
 	return *ret_ok ? list : NULL;
 }
 
@@ -34,80 +34,81 @@ static void lower(uint64_t *limit, uint64_t max) {
 }
 
 /* A face may have less than others. Its requests that do not say have what it has usually. */
-static void limit_by_face(struct gb_pass *pass) {
-	const struct gb_config *config = pass->rules->config;
-	struct gb_run_options *run = &pass->request.run;
-	const uint64_t *asked = pass->asked_for;
-	const char *face = pass->request.face ? pass->request.face : "";
+static void limit_by_face(struct gb_agent_run *run) {
+	const struct gb_config *config = run->rules->config;
+	struct gb_run_options *options = &run->request.run;
+	const uint64_t *asked = run->asked_for;
+	const char *face = run->request.face ? run->request.face : "";
 	if (strcmp(face, "core") == 0) {
-		bool network = pass->request.tier == GB_TIER_NETWORK;
-		lower(&run->timeout_ms,
+		bool network = run->request.tier == GB_TIER_NETWORK;
+		lower(&options->timeout_ms,
 		    network ? config->core.max_network_timeout_ms : config->core.max_timeout_ms);
-		lower(&run->result_bytes, config->core.max_result_bytes);
-		if (run->timeout_ms < CORE_TIMEOUT_MIN_MS)
-			run->timeout_ms = CORE_TIMEOUT_MIN_MS;
+		lower(&options->result_bytes, config->core.max_result_bytes);
+		if (options->timeout_ms < CORE_TIMEOUT_MIN_MS)
+			options->timeout_ms = CORE_TIMEOUT_MIN_MS;
 	} else if (strcmp(face, "executor") == 0) {
-		lower(&run->timeout_ms, config->executor.timeout_ms);
+		lower(&options->timeout_ms, config->executor.timeout_ms);
 	} else if (strcmp(face, "actions") == 0) {
-		lower(&run->timeout_ms, asked[0] ? run->timeout_ms : config->actions.timeout_ms);
-		lower(&run->memory_bytes, config->actions.memory_bytes);
-		lower(&run->output_bytes, config->actions.output_bytes);
+		lower(&options->timeout_ms, asked[0] ? options->timeout_ms : config->actions.timeout_ms);
+		lower(&options->memory_bytes, config->actions.memory_bytes);
+		lower(&options->output_bytes, config->actions.output_bytes);
 	}
 }
 
-bool gb_pass_limit(struct gb_pass *pass) {
-	const struct gb_config *config = pass->rules->config;
-	struct gb_run_options *run = &pass->request.run;
-	enum gb_config_runtime runtime = gb_terms_runtime(run->language);
-	const uint64_t *asked = pass->asked_for;
-	run->timeout_ms = asked[0] ? asked[0] : gb_config_agent_timeout(config, runtime);
-	run->memory_bytes = asked[1];
-	run->output_bytes = asked[2] ? asked[2] : gb_config_agent_output(config, runtime);
-	run->result_bytes = asked[3];
-	gb_terms_limit(config, 0, run);
-	lower(&run->timeout_ms, config->agent.max_execution_ms);
-	lower(&run->output_bytes, config->agent.max_output_bytes);
-	limit_by_face(pass);
-	run->restricted = pass->asked_restricted ||
-			  (run->language == GB_PYTHON && config->python.restricted) ||
-			  (run->language == GB_SHELL && config->shell.restricted);
+bool gb_agent_run_limit(struct gb_agent_run *run) {
+	const struct gb_config *config = run->rules->config;
+	struct gb_run_options *options = &run->request.run;
+	enum gb_config_runtime runtime = gb_limits_runtime(options->language);
+	const uint64_t *asked = run->asked_for;
+	options->timeout_ms = asked[0] ? asked[0] : gb_config_agent_timeout(config, runtime);
+	options->memory_bytes = asked[1];
+	options->output_bytes = asked[2] ? asked[2] : gb_config_agent_output(config, runtime);
+	options->result_bytes = asked[3];
+	gb_limits_apply(config, 0, options);
+	lower(&options->timeout_ms, config->agent.max_execution_ms);
+	lower(&options->output_bytes, config->agent.max_output_bytes);
+	limit_by_face(run);
+	options->restricted = run->asked_restricted ||
+			      (options->language == GB_PYTHON && config->python.restricted) ||
+			      (options->language == GB_SHELL && config->shell.restricted);
 	bool ok;
-	run->allowed_modules = allowed_modules(pass, &ok);
+	options->allowed_modules = allowed_modules(run, &ok);
 	return ok;
 }
 
 /* --- the code --- */
 
-static bool check_size(struct gb_pass *pass) {
-	const struct gb_run_options *run = &pass->request.run;
-	size_t n = run->source_bytes;
-	uint64_t max = pass->rules->config->agent.max_code_bytes;
-	if (memchr(run->source, 0, n)) {
-		gb_pass_refuse(
-		    pass, "code_size", "the code has a zero byte, which nobody who looks at it would see");
+static bool check_size(struct gb_agent_run *run) {
+	const struct gb_run_options *options = &run->request.run;
+	size_t n = options->source_bytes;
+	uint64_t max = run->rules->config->agent.max_code_bytes;
+	if (memchr(options->source, 0, n)) {
+		gb_agent_run_refuse(
+		    run, "code_size", "the code has a zero byte, which nobody who looks at it would see");
 		return false;
 	}
 	if (n <= max)
 		return true;
-	gb_pass_refuse(
-	    pass, "code_size", "the code has %zu bytes, and may have %llu", n, (unsigned long long)max);
+	gb_agent_run_refuse(
+	    run, "code_size", "the code has %zu bytes, and may have %llu", n, (unsigned long long)max);
 	return false;
 }
 
-static bool check_guard(struct gb_pass *pass) {
-	const struct gb_config *config = pass->rules->config;
-	const struct gb_run_options *run = &pass->request.run;
+static bool check_guard(struct gb_agent_run *run) {
+	const struct gb_config *config = run->rules->config;
+	const struct gb_run_options *options = &run->request.run;
 	static const enum gb_guard_language languages[GB_LANGUAGES] = {
 	    [GB_SHELL] = GB_GUARD_SHELL, [GB_NODE] = GB_GUARD_NODE, [GB_DENO] = GB_GUARD_NODE};
-	enum gb_guard_language language = languages[run->language];
+	enum gb_guard_language language = languages[options->language];
 	struct gb_guard_finding finding;
-	if (!config->guard.enabled || run->language == GB_PYTHON || pass->request.is_input)
+	if (!config->guard.enabled || options->language == GB_PYTHON || run->request.is_input)
 		return true;
 	const struct gb_config_list *more =
 	    language == GB_GUARD_SHELL ? &config->guard.shell : &config->guard.javascript;
-	if (gb_guard_check_more(language, run->source, run->source_bytes, more->items, more->n, &finding))
+	if (gb_guard_check_more(
+		language, options->source, options->source_bytes, more->items, more->n, &finding))
 		return true;
-	gb_pass_refuse(pass, "guard", "line %u, column %u: '%s' is not allowed: %s. %s", finding.line,
+	gb_agent_run_refuse(run, "guard", "line %u, column %u: '%s' is not allowed: %s. %s", finding.line,
 	    finding.column, finding.pattern, finding.reason ? finding.reason : "the owner has said so",
 	    finding.suggestion ? finding.suggestion : "");
 	return false;
@@ -121,28 +122,28 @@ static bool same_text(const char *a, const char *b) {
 
 /* Of those that are under way, how many come through the same face, and are of the same conversation? */
 static void count_others(
-    const struct gb_pass *pass, unsigned *ret_all, unsigned *ret_face, unsigned *ret_conversation) {
-	const struct gb_gate *gate = pass->gate;
+    const struct gb_agent_run *run, unsigned *ret_all, unsigned *ret_face, unsigned *ret_conversation) {
+	const struct gb_gate *gate = run->gate;
 	*ret_all = *ret_face = *ret_conversation = 0;
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
-		const struct gb_pass *other = gb_container(struct gb_pass, link, link);
-		if (other == pass || other->request.is_input ||
-		    (other->state != GB_PASS_WAITING && other->state != GB_PASS_RUNNING))
+		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
+		if (other == run || other->request.is_input ||
+		    (other->state != GB_AGENT_RUN_WAITING && other->state != GB_AGENT_RUN_RUNNING))
 			continue;
 		++*ret_all;
-		*ret_face += same_text(other->request.face, pass->request.face);
-		*ret_conversation += pass->request.conversation &&
-				     same_text(other->request.conversation, pass->request.conversation);
+		*ret_face += same_text(other->request.face, run->request.face);
+		*ret_conversation += run->request.conversation &&
+				     same_text(other->request.conversation, run->request.conversation);
 	}
 }
 
-static bool check_number(struct gb_pass *pass) {
-	const struct gb_config *config = pass->rules->config;
+static bool check_number(struct gb_agent_run *run) {
+	const struct gb_config *config = run->rules->config;
 	unsigned all, face, conversation;
 	/* The run that it answers is counted. */
-	if (pass->request.is_input)
+	if (run->request.is_input)
 		return true;
-	count_others(pass, &all, &face, &conversation);
+	count_others(run, &all, &face, &conversation);
 	const struct {
 		const char *whose, *setting;
 		unsigned n, max;
@@ -155,7 +156,7 @@ static bool check_number(struct gb_pass *pass) {
 	for (size_t i = 0; i < GB_COUNT(counts); i++) {
 		if (counts[i].n < counts[i].max)
 			continue;
-		gb_pass_refuse(pass, "too_many",
+		gb_agent_run_refuse(run, "too_many",
 		    "%u executions of %s are under way, which is the limit (%s); try again when one has "
 		    "ended",
 		    counts[i].n, counts[i].whose, counts[i].setting);
@@ -164,40 +165,40 @@ static bool check_number(struct gb_pass *pass) {
 	return true;
 }
 
-bool gb_pass_count(struct gb_pass *pass) {
-	const struct gb_config *config = pass->rules->config;
-	const struct gb_gate_request *request = &pass->request;
+bool gb_agent_run_count(struct gb_agent_run *run) {
+	const struct gb_config *config = run->rules->config;
+	const struct gb_gate_request *request = &run->request;
 	const char *face = request->face ? request->face : "";
 	bool core = strcmp(face, "core") == 0, granted;
 	unsigned max = core ? config->core.calls_per_turn : config->agent.calls_per_turn;
 	struct gb_err err = {0};
-	if (!request->turn || pass->counted)
+	if (!request->turn || run->counted)
 		return true;
 	const struct gb_turn turn = {face, request->conversation ? request->conversation : "", request->turn};
-	if (!gb_turns_take(pass->gate->turns, &turn, max, &granted, &err))
-		gb_pass_refuse(pass, "calls_per_turn", "%s", err.message);
+	if (!gb_turns_take(run->gate->turns, &turn, max, &granted, &err))
+		gb_agent_run_refuse(run, "calls_per_turn", "%s", err.message);
 	else if (!granted)
-		gb_pass_refuse(pass, "calls_per_turn",
+		gb_agent_run_refuse(run, "calls_per_turn",
 		    "code was run %u times in this turn, which is the limit (%s)", max,
 		    core ? "core.callsPerTurn" : "agent.callsPerTurn");
 	else
-		pass->counted = true;
-	return pass->counted;
+		run->counted = true;
+	return run->counted;
 }
 
-bool gb_pass_admit(struct gb_pass *pass) {
-	const struct gb_config *config = pass->rules->config;
-	enum gb_language language = pass->request.run.language;
+bool gb_agent_run_admit(struct gb_agent_run *run) {
+	const struct gb_config *config = run->rules->config;
+	enum gb_language language = run->request.run.language;
 	if (!config->agent.enabled) {
-		gb_pass_refuse(pass, "disabled",
+		gb_agent_run_refuse(run, "disabled",
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 		return false;
 	}
-	if (!(config->agent.allowed_runtimes & 1u << gb_terms_runtime(language))) {
-		gb_pass_refuse(pass, "runtime_disabled",
+	if (!(config->agent.allowed_runtimes & 1u << gb_limits_runtime(language))) {
+		gb_agent_run_refuse(run, "runtime_disabled",
 		    "agents may not run %s here; see the setting agent.allowedRuntimes",
-		    gb_config_runtime_name(gb_terms_runtime(language)));
+		    gb_config_runtime_name(gb_limits_runtime(language)));
 		return false;
 	}
-	return check_size(pass) && check_guard(pass) && check_number(pass);
+	return check_size(run) && check_guard(run) && check_number(run);
 }

@@ -1,6 +1,6 @@
 /* What the files of the gate share. */
-#ifndef GB_GATE_PASS_H
-#define GB_GATE_PASS_H
+#ifndef GB_GATE_AGENT_RUN_H
+#define GB_GATE_AGENT_RUN_H
 
 #include "base/arena.h"
 #include "base/list.h"
@@ -40,12 +40,12 @@ struct gb_gate {
 	struct gb_list passes;
 };
 
-enum gb_pass_state {
-	GB_PASS_REFUSED, /* its result is there, and is to be told */
-	GB_PASS_WAITING, /* for a person */
-	GB_PASS_RUNNING,
-	GB_PASS_RECORDING, /* its result is there, and is told when its record is */
-	GB_PASS_DONE,
+enum gb_agent_run_state {
+	GB_AGENT_RUN_REFUSED, /* its result is there, and is to be told */
+	GB_AGENT_RUN_WAITING, /* for a person */
+	GB_AGENT_RUN_RUNNING,
+	GB_AGENT_RUN_RECORDING, /* its result is there, and is told when its record is */
+	GB_AGENT_RUN_DONE,
 };
 
 /* What a run said, as one of the request's callbacks is to hear it. */
@@ -72,7 +72,7 @@ struct gb_summary {
 	char text[3 * GB_SUMMARY_BYTES];
 };
 
-struct gb_pass {
+struct gb_agent_run {
 	struct gb_list link;
 	struct gb_gate *gate;
 	struct gb_rules *rules; /* that it was let in by */
@@ -81,12 +81,12 @@ struct gb_pass {
 	bool asked_restricted; /* the same of restricted mode */
 	struct gb_arena texts; /* of the request and the result */
 	struct gb_values *values;
-	enum gb_pass_state state;
+	enum gb_agent_run_state state;
 	bool abandoned;                /* destroyed, and not over yet */
 	bool telling, was_destroyed;   /* by whoever was being told */
 	bool counted;                  /* as a call of its turn */
 	char session[33];              /* its id, or empty */
-	bool seated;                   /* the session exists, or did */
+	bool session_exists;           /* the session exists, or did */
 	bool trusts;                   /* whoever approved it trusts the session */
 	unsigned n_prompts;            /* of an input: which of the session's prompts it answers */
 	char approval[GB_APPROVAL_ID]; /* that it waits for */
@@ -94,7 +94,7 @@ struct gb_pass {
 	struct gb_energy_outcome spent;
 	struct gb_audit_ticket ticket;
 	const char *decision, *decider;
-	struct gb_run *run;
+	struct gb_run *engine_run;
 	int64_t started_ms;
 	struct gb_event *held; /* until a record of the run is on the disk */
 	size_t n_held, cap_held;
@@ -123,69 +123,70 @@ void gb_gate_put_off(struct gb_gate *gate);
 /* --- admit.c --- */
 
 /* May it be asked about at all? False, and its result says why not. */
-bool gb_pass_admit(struct gb_pass *pass);
+bool gb_agent_run_admit(struct gb_agent_run *run);
 /* One call more in its turn: the last that is asked, since what was refused for another reason is no call. */
-bool gb_pass_count(struct gb_pass *pass);
+bool gb_agent_run_count(struct gb_agent_run *run);
 /* Its limits are within those of the configuration, and it may import what that says. */
-bool gb_pass_limit(struct gb_pass *pass);
+bool gb_agent_run_limit(struct gb_agent_run *run);
 
-/* --- seat.c: the session that it runs in --- */
+/* --- session.c: the session that it runs in --- */
 
 bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err);
 void gb_gate_limit_sessions(struct gb_gate *gate);
 /* Trust was taken back with the rules that it was given under: that is to be seen. */
 void gb_gate_distrust_sessions(struct gb_gate *gate);
-/* Find it, or choose the id of one that gb_pass_open_seat will open: nothing is opened or counted for a
- * request that may still be refused. False, and its result says why not. */
-bool gb_pass_seat(struct gb_pass *pass);
-/* The session that gb_pass_seat has chosen exists afterwards. @ret_opened: it did not before. */
-bool gb_pass_open_seat(struct gb_pass *pass, bool *ret_opened, struct gb_err *err);
+/* Find it, or choose the id of one that gb_agent_run_open_session will open: nothing is opened or counted for
+ * a request that may still be refused. False, and its result says why not. */
+bool gb_agent_run_resolve_session(struct gb_agent_run *run);
+/* The session that gb_agent_run_resolve_session has chosen exists afterwards. @ret_opened: it did not before.
+ */
+bool gb_agent_run_open_session(struct gb_agent_run *run, bool *ret_opened, struct gb_err *err);
 /* The request is refused: end the trust that was given to a session which will not exist. */
-void gb_pass_leave_seat(struct gb_pass *pass);
+void gb_agent_run_leave_session(struct gb_agent_run *run);
 
 /* --- input.c: text for a run that waits for input --- */
 
 /* Bind it to the prompt that its session waits at. False, and its result says why not. */
-bool gb_pass_bind_input(struct gb_pass *pass);
+bool gb_agent_run_bind_input(struct gb_agent_run *run);
 /* It was approved: type it, and record it. */
-void gb_pass_type(struct gb_pass *pass);
+void gb_agent_run_type(struct gb_agent_run *run);
 /* What runs in @session does not wait any more: refuse inputs that nobody has decided on yet. */
 void gb_gate_drop_inputs(struct gb_gate *gate, const char *session);
 
 /* --- decide.c --- */
 
 /* Spend energy and begin, or ask a person first. */
-void gb_pass_proceed(struct gb_pass *pass);
+void gb_agent_run_proceed(struct gb_agent_run *run);
 /* Somebody has decided, or the time is up. */
-void gb_pass_look(struct gb_pass *pass);
+void gb_agent_run_check_decision(struct gb_agent_run *run);
 /* Nobody is to decide on it any more. */
-void gb_pass_withdraw(struct gb_pass *pass);
+void gb_agent_run_withdraw(struct gb_agent_run *run);
 
-/* --- pass.c --- */
+/* --- agent_run.c --- */
 
 /* It is not run. @code is the rule's. */
-void gb_pass_refuse(struct gb_pass *pass, const char *code, const char *format, ...)
+void gb_agent_run_refuse(struct gb_agent_run *run, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The rules of now hold for it. */
-bool gb_pass_adopt(struct gb_pass *pass);
+bool gb_agent_run_adopt(struct gb_agent_run *run);
 /* And it is let in by them, from the beginning. */
-void gb_pass_enter(struct gb_pass *pass);
-void gb_pass_begin(struct gb_pass *pass);
-void gb_pass_finish(struct gb_pass *pass);
-void gb_pass_free(struct gb_pass *pass);
-char *gb_pass_text(struct gb_pass *pass, const char *text);
+void gb_agent_run_enter(struct gb_agent_run *run);
+void gb_agent_run_begin(struct gb_agent_run *run);
+void gb_agent_run_finish(struct gb_agent_run *run);
+void gb_agent_run_free(struct gb_agent_run *run);
+char *gb_agent_run_text(struct gb_agent_run *run, const char *text);
 
 /* End it, or interrupt it if it is in a session. */
-void gb_pass_stop(struct gb_pass *pass, const char *reason);
+void gb_agent_run_stop(struct gb_agent_run *run, const char *reason);
 
 /* --- ahead.c --- */
 
 /* Tell @event, when a record of the run is on the disk. */
-void gb_pass_tell(struct gb_pass *pass, struct gb_event event);
-/* A record of it is on the disk: tell what was held back. The pass outlives this. */
-void gb_pass_release(struct gb_pass *pass);
+void gb_agent_run_tell(struct gb_agent_run *run, struct gb_event event);
+/* A record of it is on the disk: tell what was held back. The run outlives this. */
+void gb_agent_run_release(struct gb_agent_run *run);
 /* Nothing of it is told. */
-void gb_pass_drop_held(struct gb_pass *pass);
+void gb_agent_run_drop_held(struct gb_agent_run *run);
 /* Queue the beginnings that are due; @all: of every run that has something to tell. */
 void gb_gate_queue_begins(struct gb_gate *gate, bool all);
 /* They were written, or could not be. */
@@ -200,16 +201,16 @@ void gb_summary_log(struct gb_summary *summary, const struct gb_log *log);
 struct gb_str gb_summary_end(
     struct gb_summary *summary, const struct gb_result *result, struct gb_str json, bool *ret_cut);
 
-/* --- remember.c --- */
+/* --- audit_record.c --- */
 
 /* Queue the record that it has begun. */
-bool gb_pass_record_begin(struct gb_pass *pass, struct gb_err *err);
+bool gb_agent_run_record_begin(struct gb_agent_run *run, struct gb_err *err);
 
 /* What is known before it runs, checked to be recordable. */
-bool gb_pass_reserve(struct gb_pass *pass, struct gb_err *err);
-/* Queue its record; gb_pass_finish is called when it is on the disk. */
-bool gb_pass_record(struct gb_pass *pass, struct gb_err *err);
+bool gb_agent_run_reserve(struct gb_agent_run *run, struct gb_err *err);
+/* Queue its record; gb_agent_run_finish is called when it is on the disk. */
+bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err);
 /* The same for one that was not run. */
-bool gb_pass_record_refusal(struct gb_pass *pass, struct gb_err *err);
+bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err);
 
 #endif

@@ -17,8 +17,8 @@
 /* Events that are held back, at most: then the beginning is recorded at once. */
 enum { HELD_MAX = 1024 };
 
-static bool is_heard(const struct gb_pass *pass, enum gb_event_kind kind) {
-	const struct gb_gate_request *request = &pass->request;
+static bool is_heard(const struct gb_agent_run *run, enum gb_event_kind kind) {
+	const struct gb_gate_request *request = &run->request;
 	switch (kind) {
 	case GB_EVENT_LOG:
 		return request->on_log;
@@ -32,90 +32,90 @@ static bool is_heard(const struct gb_pass *pass, enum gb_event_kind kind) {
 	return false;
 }
 
-static void deliver(struct gb_pass *pass, const struct gb_event *event) {
-	const struct gb_gate_request *request = &pass->request;
-	const struct gb_masked *masked = &pass->masked;
-	if (!is_heard(pass, event->kind))
+static void deliver(struct gb_agent_run *run, const struct gb_event *event) {
+	const struct gb_gate_request *request = &run->request;
+	const struct gb_masked *masked = &run->masked;
+	if (!is_heard(run, event->kind))
 		return;
 	switch (event->kind) {
 	case GB_EVENT_LOG: {
 		/* The callback may end the run, whose last logs may move the list. */
 		const struct gb_log log = masked->logs[event->at];
-		request->on_log(pass, &log, request->data);
+		request->on_log(run, &log, request->data);
 		return;
 	}
 	case GB_EVENT_OUTPUT:
 		/* Valid until the callback ends the run. */
-		request->on_output(pass, event->stream, masked->outputs[event->stream - 1].data + event->at,
+		request->on_output(run, event->stream, masked->outputs[event->stream - 1].data + event->at,
 		    event->n, request->data);
 		return;
 	case GB_EVENT_DISPLAY:
-		request->on_display(pass, event->what, request->data);
+		request->on_display(run, event->what, request->data);
 		return;
 	case GB_EVENT_PROMPT:
-		request->on_prompt(pass, event->what, request->data);
+		request->on_prompt(run, event->what, request->data);
 		return;
 	}
 }
 
-void gb_pass_drop_held(struct gb_pass *pass) {
-	free(pass->held);
-	pass->held = NULL;
-	pass->n_held = pass->cap_held = 0;
-	pass->begin_at = 0;
+void gb_agent_run_drop_held(struct gb_agent_run *run) {
+	free(run->held);
+	run->held = NULL;
+	run->n_held = run->cap_held = 0;
+	run->begin_at = 0;
 }
 
-void gb_pass_release(struct gb_pass *pass) {
-	pass->ahead = GB_AHEAD_WRITTEN;
-	if (pass->releasing || !pass->n_held)
+void gb_agent_run_release(struct gb_agent_run *run) {
+	run->ahead = GB_AHEAD_WRITTEN;
+	if (run->releasing || !run->n_held)
 		return;
-	bool telling = pass->telling;
-	pass->telling = pass->releasing = true;
+	bool telling = run->telling;
+	run->telling = run->releasing = true;
 	/* A callback may end the run, which adds to the list. */
-	for (size_t i = 0; i < pass->n_held; i++) {
-		struct gb_event event = pass->held[i];
-		deliver(pass, &event);
+	for (size_t i = 0; i < run->n_held; i++) {
+		struct gb_event event = run->held[i];
+		deliver(run, &event);
 	}
-	gb_pass_drop_held(pass);
-	pass->telling = telling;
-	pass->releasing = false;
-	if (pass->was_destroyed && !telling)
-		gb_pass_destroy(pass);
+	gb_agent_run_drop_held(run);
+	run->telling = telling;
+	run->releasing = false;
+	if (run->was_destroyed && !telling)
+		gb_agent_run_destroy(run);
 }
 
 /* --- the record --- */
 
 static const char not_recorded[] = "ended, because the record of its beginning cannot be written";
 
-static bool queue_begin(struct gb_pass *pass) {
+static bool queue_begin(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	pass->begin_at = 0;
-	if (!gb_pass_record_begin(pass, &err))
+	run->begin_at = 0;
+	if (!gb_agent_run_record_begin(run, &err))
 		return false;
-	pass->ahead = GB_AHEAD_QUEUED;
+	run->ahead = GB_AHEAD_QUEUED;
 	return true;
 }
 
 /* In the middle of what the engine does, where callbacks of others cannot be called. */
-static void begin_at_once(struct gb_pass *pass) {
+static void begin_at_once(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	if (pass->ahead == GB_AHEAD_FAILED)
+	if (run->ahead == GB_AHEAD_FAILED)
 		return;
-	if ((pass->ahead == GB_AHEAD_QUEUED || queue_begin(pass)) && !pass->gate->next_try &&
-	    gb_audit_write(pass->gate->audit, &err)) {
-		gb_pass_release(pass);
+	if ((run->ahead == GB_AHEAD_QUEUED || queue_begin(run)) && !run->gate->next_try &&
+	    gb_audit_write(run->gate->audit, &err)) {
+		gb_agent_run_release(run);
 		return;
 	}
-	pass->ahead = GB_AHEAD_FAILED;
-	gb_gate_put_off(pass->gate);
-	gb_run_terminate(pass->run, not_recorded);
+	run->ahead = GB_AHEAD_FAILED;
+	gb_gate_put_off(run->gate);
+	gb_run_terminate(run->engine_run, not_recorded);
 }
 
 /* --- holding back --- */
 
 /* Output that goes on where the last piece ended needs no place of its own. */
-static bool extend_last(struct gb_pass *pass, const struct gb_event *event) {
-	struct gb_event *last = pass->n_held && !pass->releasing ? &pass->held[pass->n_held - 1] : NULL;
+static bool extend_last(struct gb_agent_run *run, const struct gb_event *event) {
+	struct gb_event *last = run->n_held && !run->releasing ? &run->held[run->n_held - 1] : NULL;
 	if (!last || event->kind != GB_EVENT_OUTPUT || last->kind != GB_EVENT_OUTPUT ||
 	    last->stream != event->stream)
 		return false;
@@ -123,58 +123,58 @@ static bool extend_last(struct gb_pass *pass, const struct gb_event *event) {
 	return true;
 }
 
-static bool hold(struct gb_pass *pass, const struct gb_event *event) {
-	if (extend_last(pass, event))
+static bool hold(struct gb_agent_run *run, const struct gb_event *event) {
+	if (extend_last(run, event))
 		return true;
-	if (pass->n_held == pass->cap_held) {
-		size_t cap = pass->cap_held ? pass->cap_held * 2 : 8;
-		struct gb_event *held = reallocarray(pass->held, cap, sizeof *held);
+	if (run->n_held == run->cap_held) {
+		size_t cap = run->cap_held ? run->cap_held * 2 : 8;
+		struct gb_event *held = reallocarray(run->held, cap, sizeof *held);
 		if (!held)
 			return false;
-		pass->held = held;
-		pass->cap_held = cap;
+		run->held = held;
+		run->cap_held = cap;
 	}
-	pass->held[pass->n_held++] = *event;
+	run->held[run->n_held++] = *event;
 	return true;
 }
 
-static void plan_begin(struct gb_pass *pass) {
-	struct gb_gate *gate = pass->gate;
-	if (pass->n_held > 1 || pass->begin_at || pass->ahead != GB_AHEAD_NONE)
+static void plan_begin(struct gb_agent_run *run) {
+	struct gb_gate *gate = run->gate;
+	if (run->n_held > 1 || run->begin_at || run->ahead != GB_AHEAD_NONE)
 		return;
-	pass->begin_at = gb_now_ns() + GRACE_NS;
-	if (!gate->next_begin || pass->begin_at < gate->next_begin)
-		gate->next_begin = pass->begin_at;
+	run->begin_at = gb_now_ns() + GRACE_NS;
+	if (!gate->next_begin || run->begin_at < gate->next_begin)
+		gate->next_begin = run->begin_at;
 }
 
-void gb_pass_tell(struct gb_pass *pass, struct gb_event event) {
-	if (!is_heard(pass, event.kind))
+void gb_agent_run_tell(struct gb_agent_run *run, struct gb_event event) {
+	if (!is_heard(run, event.kind))
 		return;
-	if (pass->ahead == GB_AHEAD_WRITTEN && !pass->releasing) {
-		deliver(pass, &event);
+	if (run->ahead == GB_AHEAD_WRITTEN && !run->releasing) {
+		deliver(run, &event);
 		return;
 	}
-	if (!hold(pass, &event)) {
+	if (!hold(run, &event)) {
 		/* As when there is no memory to mask it: nothing more is told. */
-		pass->masked.failed = true;
+		run->masked.failed = true;
 		return;
 	}
-	plan_begin(pass);
-	if (pass->n_held >= HELD_MAX && pass->ahead != GB_AHEAD_WRITTEN)
-		begin_at_once(pass);
+	plan_begin(run);
+	if (run->n_held >= HELD_MAX && run->ahead != GB_AHEAD_WRITTEN)
+		begin_at_once(run);
 }
 
 /* --- the gate's turns --- */
 
-static bool is_due(const struct gb_pass *pass, uint64_t now) {
-	return pass->state == GB_PASS_RUNNING && !pass->abandoned && pass->begin_at && pass->begin_at <= now;
+static bool is_due(const struct gb_agent_run *run, uint64_t now) {
+	return run->state == GB_AGENT_RUN_RUNNING && !run->abandoned && run->begin_at && run->begin_at <= now;
 }
 
-static struct gb_pass *find_due(const struct gb_gate *gate, uint64_t now) {
+static struct gb_agent_run *find_due(const struct gb_gate *gate, uint64_t now) {
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
-		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
-		if (is_due(pass, now))
-			return pass;
+		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
+		if (is_due(run, now))
+			return run;
 	}
 	return NULL;
 }
@@ -183,37 +183,37 @@ void gb_gate_queue_begins(struct gb_gate *gate, bool all) {
 	uint64_t now = all ? UINT64_MAX : gb_now_ns();
 	if (!gate->next_begin || gate->next_begin > now)
 		return;
-	for (struct gb_pass *pass; (pass = find_due(gate, now));)
-		if (!queue_begin(pass)) {
-			pass->ahead = GB_AHEAD_FAILED;
-			gb_pass_stop(pass, not_recorded);
+	for (struct gb_agent_run *run; (run = find_due(gate, now));)
+		if (!queue_begin(run)) {
+			run->ahead = GB_AHEAD_FAILED;
+			gb_agent_run_stop(run, not_recorded);
 		}
 	gate->next_begin = 0;
-	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
-		if (is_due(pass, UINT64_MAX) && (!gate->next_begin || pass->begin_at < gate->next_begin))
-			gate->next_begin = pass->begin_at;
+	gb_list_each(struct gb_agent_run, run, &gate->passes, link) {
+		if (is_due(run, UINT64_MAX) && (!gate->next_begin || run->begin_at < gate->next_begin))
+			gate->next_begin = run->begin_at;
 	}
 }
 
-static struct gb_pass *find_begun(const struct gb_gate *gate, bool written) {
+static struct gb_agent_run *find_begun(const struct gb_gate *gate, bool written) {
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
-		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
-		if (pass->ahead == GB_AHEAD_QUEUED)
-			return pass;
-		if (written && pass->ahead == GB_AHEAD_FAILED && pass->ticket.was_begun)
-			return pass;
+		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
+		if (run->ahead == GB_AHEAD_QUEUED)
+			return run;
+		if (written && run->ahead == GB_AHEAD_FAILED && run->ticket.was_begun)
+			return run;
 	}
 	return NULL;
 }
 
 void gb_gate_begins_done(struct gb_gate *gate, bool written) {
-	for (struct gb_pass *pass; (pass = find_begun(gate, written));) {
+	for (struct gb_agent_run *run; (run = find_begun(gate, written));) {
 		if (written) {
-			gb_pass_release(pass);
+			gb_agent_run_release(run);
 			continue;
 		}
-		pass->ahead = GB_AHEAD_FAILED;
-		if (pass->state == GB_PASS_RUNNING)
-			gb_pass_stop(pass, not_recorded);
+		run->ahead = GB_AHEAD_FAILED;
+		if (run->state == GB_AGENT_RUN_RUNNING)
+			gb_agent_run_stop(run, not_recorded);
 	}
 }

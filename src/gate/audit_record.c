@@ -19,21 +19,21 @@ static struct gb_audit_hash hash_of(const void *bytes, size_t n) {
 	return ret;
 }
 
-static struct gb_str masked_str(struct gb_pass *pass, const char *text) {
-	return text ? gb_masked_text(&pass->masked, text, strlen(text)) : GB_STR("");
+static struct gb_str masked_str(struct gb_agent_run *run, const char *text) {
+	return text ? gb_masked_text(&run->masked, text, strlen(text)) : GB_STR("");
 }
 
 /* JSON: what stands around the code. Empty of a runtime that never was ready. */
-static struct gb_str layers_up(struct gb_pass *pass) {
+static struct gb_str layers_up(struct gb_agent_run *run) {
 	const char *names[32];
-	size_t n = gb_engine_layers(pass->gate->engine, pass->request.run.language, names, GB_COUNT(names));
+	size_t n = gb_engine_layers(run->gate->engine, run->request.run.language, names, GB_COUNT(names));
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1024);
 	for (size_t i = 0; i < n && i < GB_COUNT(names); i++)
 		gb_buf_printf(&out, "%s\"%s\"", i ? "," : "[", names[i]);
 	if (n)
 		gb_buf_append_char(&out, ']');
-	const char *kept = gb_buf_failed(&out) ? NULL : gb_arena_copy(&pass->texts, gb_buf_str(&out));
+	const char *kept = gb_buf_failed(&out) ? NULL : gb_arena_copy(&run->texts, gb_buf_str(&out));
 	return gb_str_from(kept ? kept : "");
 }
 
@@ -51,92 +51,90 @@ static void cut_code(struct gb_audit_record *record, uint64_t max) {
 	note_cut(record, &record->code);
 }
 
-static struct gb_audit_record begin_record(struct gb_pass *pass) {
-	const struct gb_gate_request *request = &pass->request;
-	const struct gb_run_options *run = &request->run;
-	uint64_t masked = gb_filter_total(pass->rules->filter);
+static struct gb_audit_record begin_record(struct gb_agent_run *run) {
+	const struct gb_gate_request *request = &run->request;
+	const struct gb_run_options *options = &request->run;
+	uint64_t masked = gb_filter_total(run->rules->filter);
 	struct gb_audit_record record = {
 	    .kind = request->is_input ? GB_STR("code_input") : GB_STR("code_execution"),
-	    .session_id = gb_str_from(pass->session),
-	    .conversation_id = masked_str(pass, request->conversation),
-	    .runtime = gb_str_from(gb_language_name(run->language)),
+	    .session_id = gb_str_from(run->session),
+	    .conversation_id = masked_str(run, request->conversation),
+	    .runtime = gb_str_from(gb_language_name(options->language)),
 	    .tier = gb_str_from(gb_tier_name(request->tier)),
-	    .purpose = masked_str(pass, request->purpose),
-	    .expected_output = masked_str(pass, request->expected),
-	    .trace = request->is_input ? pass->inputs : masked_str(pass, request->trace),
-	    .code = gb_masked_text(&pass->masked, run->source, run->source_bytes),
-	    .input_bytes = run->source_bytes + pass->inputs.n,
-	    .limits = pass->limits,
-	    .permissions = pass->permissions,
-	    .layers = layers_up(pass),
-	    .decision = gb_str_from(pass->decision ? pass->decision : "auto"),
-	    .decided_by = gb_str_from(pass->decider ? pass->decider : ""),
-	    .started_ms = pass->started_ms,
+	    .purpose = masked_str(run, request->purpose),
+	    .expected_output = masked_str(run, request->expected),
+	    .trace = request->is_input ? run->inputs : masked_str(run, request->trace),
+	    .code = gb_masked_text(&run->masked, options->source, options->source_bytes),
+	    .input_bytes = options->source_bytes + run->inputs.n,
+	    .limits = run->limits,
+	    .permissions = run->permissions,
+	    .layers = layers_up(run),
+	    .decision = gb_str_from(run->decision ? run->decision : "auto"),
+	    .decided_by = gb_str_from(run->decider ? run->decider : ""),
+	    .started_ms = run->started_ms,
 	};
-	record.masked_input = gb_filter_total(pass->rules->filter) - masked;
-	cut_code(&record, pass->rules->config->agent.max_code_bytes);
+	record.masked_input = gb_filter_total(run->rules->filter) - masked;
+	cut_code(&record, run->rules->config->agent.max_code_bytes);
 	crypto_generichash_state state;
 	record.input_hash.is_set = true;
 	crypto_generichash_init(&state, NULL, 0, GB_HASH_BYTES);
-	crypto_generichash_update(&state, (const uint8_t *)run->source, run->source_bytes);
-	crypto_generichash_update(&state, (const uint8_t *)pass->inputs.p, pass->inputs.n);
+	crypto_generichash_update(&state, (const uint8_t *)options->source, options->source_bytes);
+	crypto_generichash_update(&state, (const uint8_t *)run->inputs.p, run->inputs.n);
 	crypto_generichash_final(&state, record.input_hash.hash.bytes, GB_HASH_BYTES);
 	return record;
 }
 
-bool gb_pass_reserve(struct gb_pass *pass, struct gb_err *err) {
+bool gb_agent_run_reserve(struct gb_agent_run *run, struct gb_err *err) {
 	/* To write those first would be to tell others of theirs, in the middle of letting this one in. */
-	if (pass->gate->next_try)
+	if (run->gate->next_try)
 		return gb_fail(err, GB_EBUSY, 0, "records of earlier runs could not be written yet");
-	pass->started_ms = now_ms();
-	struct gb_audit_record record = begin_record(pass);
-	if (pass->masked.failed)
+	run->started_ms = now_ms();
+	struct gb_audit_record record = begin_record(run);
+	if (run->masked.failed)
 		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
-	return gb_audit_begin(pass->gate->audit, &record, &pass->ticket, err);
+	return gb_audit_begin(run->gate->audit, &record, &run->ticket, err);
 }
 
 static void on_recorded(void *data, uint64_t seq) {
-	struct gb_pass *pass = data;
+	struct gb_agent_run *run = data;
 	if (seq != 0)
-		gb_pass_release(pass);
-	if (pass->abandoned)
-		gb_pass_free(pass);
+		gb_agent_run_release(run);
+	if (run->abandoned)
+		gb_agent_run_free(run);
 	else if (seq != 0) /* 0: the log is being closed, and has given it up */
-		gb_pass_finish(pass);
+		gb_agent_run_finish(run);
 }
 
-bool gb_pass_record_begin(struct gb_pass *pass, struct gb_err *err) {
-	struct gb_audit_record record = begin_record(pass);
-	if (pass->masked.failed)
+bool gb_agent_run_record_begin(struct gb_agent_run *run, struct gb_err *err) {
+	struct gb_audit_record record = begin_record(run);
+	if (run->masked.failed)
 		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
-	record.run_id = gb_str_from(gb_run_id(pass->run));
-	record.runtime_version =
-	    gb_str_from(gb_engine_version(pass->gate->engine, pass->request.run.language));
-	return gb_audit_ahead(pass->gate->audit, &pass->ticket, &record, NULL, NULL, err);
+	record.run_id = gb_str_from(gb_run_id(run->engine_run));
+	record.runtime_version = gb_str_from(gb_engine_version(run->gate->engine, run->request.run.language));
+	return gb_audit_ahead(run->gate->audit, &run->ticket, &record, NULL, NULL, err);
 }
 
-bool gb_pass_record_refusal(struct gb_pass *pass, struct gb_err *err) {
-	pass->started_ms = now_ms();
-	struct gb_audit_record record = begin_record(pass);
+bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err) {
+	run->started_ms = now_ms();
+	struct gb_audit_record record = begin_record(run);
 	record.status = gb_str_from(gb_status_name(GB_DENIED));
-	record.error_code = gb_str_from(pass->result.error.code);
-	record.decision = gb_str_from(pass->decision ? pass->decision : "denied");
-	record.finished_ms = pass->started_ms;
-	pass->state = GB_PASS_RECORDING;
-	return gb_audit_append(pass->gate->audit, &record, on_recorded, pass, err);
+	record.error_code = gb_str_from(run->result.error.code);
+	record.decision = gb_str_from(run->decision ? run->decision : "denied");
+	record.finished_ms = run->started_ms;
+	run->state = GB_AGENT_RUN_RECORDING;
+	return gb_audit_append(run->gate->audit, &record, on_recorded, run, err);
 }
 
-bool gb_pass_record(struct gb_pass *pass, struct gb_err *err) {
-	const struct gb_result *result = &pass->result;
+bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
+	const struct gb_result *result = &run->result;
 	size_t n = 0;
 	gb_auto_free char *json = gb_result_to_json(result, &n, err);
 	if (!json)
 		return false;
-	struct gb_audit_record record = begin_record(pass);
+	struct gb_audit_record record = begin_record(run);
 	record.run_id = gb_str_from(result->run_id);
-	record.runtime_version =
-	    gb_str_from(gb_engine_version(pass->gate->engine, pass->request.run.language));
-	record.masked_output = pass->masked.n_masked;
+	record.runtime_version = gb_str_from(gb_engine_version(run->gate->engine, run->request.run.language));
+	record.masked_output = run->masked.n_masked;
 	record.status = gb_str_from(gb_status_name(result->status));
 	record.error_code = gb_str_from(result->error.code);
 	record.exit_code = (struct gb_audit_number){true, result->exit_code};
@@ -146,12 +144,12 @@ bool gb_pass_record(struct gb_pass *pass, struct gb_err *err) {
 	record.duration_ns = (uint64_t)(result->duration_ms * 1e6);
 	record.memory_bytes = result->memory_used_bytes;
 	bool cut;
-	record.output_summary = gb_summary_end(&pass->summary, result, (struct gb_str){json, n}, &cut);
+	record.output_summary = gb_summary_end(&run->summary, result, (struct gb_str){json, n}, &cut);
 	if (cut)
 		note_cut(&record, &record.output_summary);
 	/* Of the result as it is returned: with console logs, displays, files and the error. */
 	record.output_bytes = n;
 	record.output_hash = hash_of(json, n);
-	pass->state = GB_PASS_RECORDING;
-	return gb_audit_finish(pass->gate->audit, &pass->ticket, &record, on_recorded, pass, err);
+	run->state = GB_AGENT_RUN_RECORDING;
+	return gb_audit_finish(run->gate->audit, &run->ticket, &record, on_recorded, run, err);
 }

@@ -14,129 +14,130 @@ static void describe_time(int64_t at_ms, char *text, size_t n) {
 	strftime(text, n, "%Y-%m-%d %H:%M:%S UTC", &tm);
 }
 
-static bool spend(struct gb_pass *pass) {
+static bool spend(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	if (!pass->gate->energy)
+	if (!run->gate->energy)
 		return true;
-	if (!gb_energy_spend(pass->gate->energy, pass->request.tier, &pass->spent, &err)) {
-		gb_pass_refuse(pass, "energy", "how much energy there is cannot be told: %s", err.message);
+	if (!gb_energy_spend(run->gate->energy, run->request.tier, &run->spent, &err)) {
+		gb_agent_run_refuse(
+		    run, "energy", "how much energy there is cannot be told: %s", err.message);
 		return false;
 	}
-	if (pass->spent.granted)
+	if (run->spent.granted)
 		return true;
 	char when[40] = "never, as things are set";
-	if (pass->spent.enough_at_ms)
-		describe_time(pass->spent.enough_at_ms, when, sizeof when);
-	gb_pass_refuse(pass, "energy", "%.3f of energy is there and %.3f is needed; it will suffice: %s",
-	    pass->spent.level, pass->spent.needed, when);
+	if (run->spent.enough_at_ms)
+		describe_time(run->spent.enough_at_ms, when, sizeof when);
+	gb_agent_run_refuse(run, "energy", "%.3f of energy is there and %.3f is needed; it will suffice: %s",
+	    run->spent.level, run->spent.needed, when);
 	return false;
 }
 
-static void spend_and_begin(struct gb_pass *pass, const char *decision, const char *decider) {
-	pass->decision = decision;
-	pass->decider = gb_pass_text(pass, decider);
-	if (pass->request.is_input)
-		gb_pass_type(pass);
-	else if (spend(pass))
-		gb_pass_begin(pass);
+static void spend_and_begin(struct gb_agent_run *run, const char *decision, const char *decider) {
+	run->decision = decision;
+	run->decider = gb_agent_run_text(run, decider);
+	if (run->request.is_input)
+		gb_agent_run_type(run);
+	else if (spend(run))
+		gb_agent_run_begin(run);
 }
 
 /* --- a person --- */
 
-static struct gb_approval_request asked_of(const struct gb_pass *pass) {
-	const struct gb_gate_request *request = &pass->request;
+static struct gb_approval_request asked_of(const struct gb_agent_run *run) {
+	const struct gb_gate_request *request = &run->request;
 	return (struct gb_approval_request){
 	    .face = gb_str_from(request->face ? request->face : ""),
 	    .purpose = gb_str_from(request->purpose ? request->purpose : ""),
 	    .runtime = gb_str_from(gb_language_name(request->run.language)),
-	    .session = gb_str_from(pass->session),
+	    .session = gb_str_from(run->session),
 	    .conversation = gb_str_from(request->conversation ? request->conversation : ""),
-	    .policy = gb_str_from(pass->rules->policy),
+	    .policy = gb_str_from(run->rules->policy),
 	    .code = {request->run.source, request->run.source_bytes},
-	    .inputs = pass->inputs,
-	    .permissions = pass->permissions,
-	    .limits = pass->limits,
+	    .inputs = run->inputs,
+	    .permissions = run->permissions,
+	    .limits = run->limits,
 	};
 }
 
-static void ask(struct gb_pass *pass) {
-	const struct gb_approval_request asked = asked_of(pass);
+static void ask(struct gb_agent_run *run) {
+	const struct gb_approval_request asked = asked_of(run);
 	struct gb_approval_ticket ticket;
 	struct gb_err err = {0};
-	if (!gb_approval_submit(pass->gate->approvals, &asked, &ticket, &err)) {
-		gb_pass_refuse(pass, "not_approved", "nobody can be asked: %s", err.message);
+	if (!gb_approval_submit(run->gate->approvals, &asked, &ticket, &err)) {
+		gb_agent_run_refuse(run, "not_approved", "nobody can be asked: %s", err.message);
 		return;
 	}
-	memcpy(pass->approval, ticket.id, sizeof pass->approval);
-	pass->state = GB_PASS_WAITING;
-	if (pass->request.on_pending)
-		pass->request.on_pending(pass, ticket.id, ticket.expires_ms, pass->request.data);
+	memcpy(run->approval, ticket.id, sizeof run->approval);
+	run->state = GB_AGENT_RUN_WAITING;
+	if (run->request.on_pending)
+		run->request.on_pending(run, ticket.id, ticket.expires_ms, run->request.data);
 }
 
-void gb_pass_proceed(struct gb_pass *pass) {
-	const struct gb_approval_request asked = asked_of(pass);
+void gb_agent_run_proceed(struct gb_agent_run *run) {
+	const struct gb_approval_request asked = asked_of(run);
 	bool trusted = false;
 	struct gb_trust trust;
 	struct gb_err err = {0};
-	if (pass->rules->config->agent.auto_approve)
-		spend_and_begin(pass, "auto", "");
-	else if (!gb_trust_find(pass->gate->approvals, &asked, &trusted, &trust, &err))
-		gb_pass_refuse(
-		    pass, "not_approved", "whether the session is trusted cannot be told: %s", err.message);
+	if (run->rules->config->agent.auto_approve)
+		spend_and_begin(run, "auto", "");
+	else if (!gb_trust_find(run->gate->approvals, &asked, &trusted, &trust, &err))
+		gb_agent_run_refuse(
+		    run, "not_approved", "whether the session is trusted cannot be told: %s", err.message);
 	else if (trusted)
-		spend_and_begin(pass, "trusted_session", trust.decider);
+		spend_and_begin(run, "trusted_session", trust.decider);
 	else
-		ask(pass);
+		ask(run);
 }
 
-static void refuse_as_decided(struct gb_pass *pass, enum gb_use use) {
+static void refuse_as_decided(struct gb_agent_run *run, enum gb_use use) {
 	struct gb_approval *approval = NULL;
 	struct gb_err err = {0};
-	pass->decision = use == GB_USE_EXPIRED ? "expired" : "denied";
-	if (use == GB_USE_DENIED && gb_approval_get(pass->gate->approvals, pass->approval, &approval, &err)) {
-		pass->decider = gb_arena_copy(&pass->texts, approval->decider);
-		gb_pass_refuse(pass, "not_approved", "denied by %.*s%s%.*s", (int)approval->decider.n,
+	run->decision = use == GB_USE_EXPIRED ? "expired" : "denied";
+	if (use == GB_USE_DENIED && gb_approval_get(run->gate->approvals, run->approval, &approval, &err)) {
+		run->decider = gb_arena_copy(&run->texts, approval->decider);
+		gb_agent_run_refuse(run, "not_approved", "denied by %.*s%s%.*s", (int)approval->decider.n,
 		    approval->decider.p, approval->reason.n ? ": " : "", (int)approval->reason.n,
 		    approval->reason.p);
 	} else if (use == GB_USE_EXPIRED) {
-		gb_pass_refuse(pass, "not_approved", "nobody has decided in time, which is a denial");
+		gb_agent_run_refuse(run, "not_approved", "nobody has decided in time, which is a denial");
 	} else {
-		gb_pass_refuse(pass, "not_approved", "the approval is %s", gb_use_name(use));
+		gb_agent_run_refuse(run, "not_approved", "the approval is %s", gb_use_name(use));
 	}
 	gb_approval_destroy(approval);
 }
 
 /* Who has decided, and whether the session is trusted from now on. */
-static void note_decision(struct gb_pass *pass, char decider[GB_APPROVAL_DECIDER_MAX + 1]) {
+static void note_decision(struct gb_agent_run *run, char decider[GB_APPROVAL_DECIDER_MAX + 1]) {
 	struct gb_approval *approval = NULL;
 	struct gb_err err = {0};
 	*decider = '\0';
-	if (!gb_approval_get(pass->gate->approvals, pass->approval, &approval, &err))
+	if (!gb_approval_get(run->gate->approvals, run->approval, &approval, &err))
 		return;
 	snprintf(decider, GB_APPROVAL_DECIDER_MAX + 1, "%.*s", (int)approval->decider.n, approval->decider.p);
-	pass->trusts = approval->trusts;
+	run->trusts = approval->trusts;
 	gb_approval_destroy(approval);
 }
 
-void gb_pass_look(struct gb_pass *pass) {
-	const struct gb_approval_request asked = asked_of(pass);
+void gb_agent_run_check_decision(struct gb_agent_run *run) {
+	const struct gb_approval_request asked = asked_of(run);
 	enum gb_use use;
 	struct gb_err err = {0};
-	if (!gb_approval_use(pass->gate->approvals, pass->approval, &asked, &use, &err)) {
-		gb_pass_refuse(pass, "not_approved", "the decision cannot be read: %s", err.message);
+	if (!gb_approval_use(run->gate->approvals, run->approval, &asked, &use, &err)) {
+		gb_agent_run_refuse(run, "not_approved", "the decision cannot be read: %s", err.message);
 	} else if (use == GB_USE_GRANTED) {
 		char decider[GB_APPROVAL_DECIDER_MAX + 1];
-		note_decision(pass, decider);
-		spend_and_begin(pass, "user", decider);
+		note_decision(run, decider);
+		spend_and_begin(run, "user", decider);
 	} else if (use != GB_USE_PENDING) {
-		refuse_as_decided(pass, use);
+		refuse_as_decided(run, use);
 	}
 }
 
-void gb_pass_withdraw(struct gb_pass *pass) {
+void gb_agent_run_withdraw(struct gb_agent_run *run) {
 	bool was_open;
 	struct gb_err err;
-	if (*pass->approval)
-		gb_approval_withdraw(pass->gate->approvals, pass->approval, &was_open, &err);
-	*pass->approval = '\0';
+	if (*run->approval)
+		gb_approval_withdraw(run->gate->approvals, run->approval, &was_open, &err);
+	*run->approval = '\0';
 }

@@ -98,21 +98,21 @@ static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct 
 /* --- opening and closing --- */
 
 /* One that is in @state; NULL if none is. */
-static struct gb_pass *find(const struct gb_gate *gate, enum gb_pass_state state) {
+static struct gb_agent_run *find(const struct gb_gate *gate, enum gb_agent_run_state state) {
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
-		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
-		if (pass->state == state)
-			return pass;
+		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
+		if (run->state == state)
+			return run;
 	}
 	return NULL;
 }
 
 /* Refusals are told from here, as everything is. One that cannot be recorded is still a refusal. */
 static void tell_refused(struct gb_gate *gate) {
-	for (struct gb_pass *pass; (pass = find(gate, GB_PASS_REFUSED));) {
+	for (struct gb_agent_run *run; (run = find(gate, GB_AGENT_RUN_REFUSED));) {
 		struct gb_err err = {0};
-		if (!gate->audit || gate->next_try || !gb_pass_record_refusal(pass, &err))
-			gb_pass_finish(pass);
+		if (!gate->audit || gate->next_try || !gb_agent_run_record_refusal(run, &err))
+			gb_agent_run_finish(run);
 	}
 }
 
@@ -172,11 +172,11 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
 /* --- other rules --- */
 
 /* One that waits and was let in by other rules. */
-static struct gb_pass *find_outdated(const struct gb_gate *gate) {
+static struct gb_agent_run *find_outdated(const struct gb_gate *gate) {
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
-		struct gb_pass *pass = gb_container(struct gb_pass, link, link);
-		if (pass->state == GB_PASS_WAITING && pass->rules != gate->rules)
-			return pass;
+		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
+		if (run->state == GB_AGENT_RUN_WAITING && run->rules != gate->rules)
+			return run;
 	}
 	return NULL;
 }
@@ -203,9 +203,9 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 	if (gate->sessions && !same)
 		gb_gate_distrust_sessions(gate);
 	/* What may be decided on as it stands is masked by the rules under which it will run. */
-	for (struct gb_pass *pass; (pass = find_outdated(gate));)
-		if (strcmp(pass->rules->policy, gate->rules->policy) != 0 || !gb_pass_adopt(pass))
-			gb_pass_enter(pass);
+	for (struct gb_agent_run *run; (run = find_outdated(gate));)
+		if (strcmp(run->rules->policy, gate->rules->policy) != 0 || !gb_agent_run_adopt(run))
+			gb_agent_run_enter(run);
 	return true;
 }
 
@@ -237,7 +237,7 @@ static int until_ms(uint64_t at) {
 static int until_deadline_ms(struct gb_gate *gate) {
 	int64_t left = -1;
 	struct gb_err err;
-	if (!find(gate, GB_PASS_WAITING))
+	if (!find(gate, GB_AGENT_RUN_WAITING))
 		return -1;
 	if (gate->next_look)
 		return until_ms(gate->next_look);
@@ -249,7 +249,7 @@ static int until_deadline_ms(struct gb_gate *gate) {
 }
 
 int gb_gate_timeout(struct gb_gate *gate) {
-	if (find(gate, GB_PASS_REFUSED))
+	if (find(gate, GB_AGENT_RUN_REFUSED))
 		return 0;
 	if (gate->audit && gb_audit_pending(gate->audit))
 		return until_ms(gate->next_try);
@@ -272,7 +272,7 @@ static bool may_be_decided(struct gb_gate *gate) {
 		return true;
 	if (gate->next_look)
 		return until_ms(gate->next_look) == 0;
-	return find(gate, GB_PASS_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, &err) &&
+	return find(gate, GB_AGENT_RUN_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, &err) &&
 	       left == 0;
 }
 
@@ -284,9 +284,9 @@ static void look_at_decisions(struct gb_gate *gate) {
 	gate->next_look = ok ? 0 : a_while_from_now();
 	if (!ok)
 		return;
-	gb_list_each(struct gb_pass, pass, &gate->passes, link) {
-		if (pass->state == GB_PASS_WAITING)
-			gb_pass_look(pass);
+	gb_list_each(struct gb_agent_run, run, &gate->passes, link) {
+		if (run->state == GB_AGENT_RUN_WAITING)
+			gb_agent_run_check_decision(run);
 	}
 }
 

@@ -5,10 +5,10 @@
  *	gb_gate_open(&(struct gb_gate_options){.config = config, .engine = engine}, &gate, &err);
  *	struct gb_gate_request request = {.face = "cli", .run = {.source = "6*7", .language = GB_PYTHON},
  *	    .on_done = on_done};
- *	gb_gate_submit(gate, &request, &pass, &err);
- *	while (!gb_pass_done(pass))
+ *	gb_gate_submit(gate, &request, &run, &err);
+ *	while (!gb_agent_run_done(run))
  *		gb_gate_turn(gate, -1, &err);
- *	gb_pass_destroy(pass);
+ *	gb_agent_run_destroy(run);
  *	gb_gate_close(gate);
  *
  * Everything that the code says is masked before anybody hears it. A result is told when its record is on the
@@ -30,7 +30,7 @@
 
 struct gb_filter;
 struct gb_gate;
-struct gb_pass;
+struct gb_agent_run;
 
 struct gb_gate_options {
 	const struct gb_config *config; /* a reference is taken */
@@ -96,30 +96,30 @@ struct gb_gate_request {
 	struct gb_run_options run;
 
 	/* It waits for a person to decide on @approval, until @expires_ms. */
-	void (*on_pending)(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data);
-	void (*on_log)(struct gb_pass *pass, const struct gb_log *log, void *data);
-	void (*on_output)(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data);
-	void (*on_display)(struct gb_pass *pass, const struct gb_value *display, void *data);
+	void (*on_pending)(struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data);
+	void (*on_log)(struct gb_agent_run *run, const struct gb_log *log, void *data);
+	void (*on_output)(struct gb_agent_run *run, int stream, const char *bytes, size_t n, void *data);
+	void (*on_display)(struct gb_agent_run *run, const struct gb_value *display, void *data);
 	/* The run waits for input after @prompt; NULL: it goes on. Without waits_for_input it ends then. */
-	void (*on_prompt)(struct gb_pass *pass, const char *prompt, void *data);
-	/* Once. @result lives as long as the pass. */
-	void (*on_done)(struct gb_pass *pass, const struct gb_result *result, void *data);
+	void (*on_prompt)(struct gb_agent_run *run, const char *prompt, void *data);
+	/* Once. @result lives as long as the run. */
+	void (*on_done)(struct gb_agent_run *run, const struct gb_result *result, void *data);
 	void *data;
 };
 
 /* Fails only if the machine does, or if the request asks for what no agent can have (GB_EINVAL, and the
  * field); what is refused is told by on_done, from gb_gate_work. */
-bool gb_gate_submit(
-    struct gb_gate *gate, const struct gb_gate_request *request, struct gb_pass **ret, struct gb_err *err);
-bool gb_pass_done(const struct gb_pass *pass);
-const struct gb_result *gb_pass_result(const struct gb_pass *pass); /* NULL before it is done */
+bool gb_gate_submit(struct gb_gate *gate, const struct gb_gate_request *request, struct gb_agent_run **ret,
+    struct gb_err *err);
+bool gb_agent_run_done(const struct gb_agent_run *run);
+const struct gb_result *gb_agent_run_result(const struct gb_agent_run *run); /* NULL before it is done */
 /* Its session's id; empty: none. Before the code runs, the session need not exist yet. */
-const char *gb_pass_session(const struct gb_pass *pass);
+const char *gb_agent_run_session(const struct gb_agent_run *run);
 /* Who asked has changed its mind: what waits is withdrawn, what runs is ended, or interrupted if it is in a
  * session. It is told and recorded as ever. */
-void gb_pass_terminate(struct gb_pass *pass, const char *reason);
+void gb_agent_run_terminate(struct gb_agent_run *run, const char *reason);
 /* Nobody is told any more. One that waits for a person is withdrawn; one that runs is ended, or interrupted
  * if it is in a session, and recorded. NULL is fine. */
-void gb_pass_destroy(struct gb_pass *pass);
+void gb_agent_run_destroy(struct gb_agent_run *run);
 
 #endif

@@ -17,13 +17,13 @@ static void on_ended(struct gb_manager *manager, const struct gb_session_info *i
 
 bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err) {
 	struct gb_manager_options options = {.on_ended = on_ended, .data = gate};
-	gb_terms_sessions(gate->rules->config, &options);
+	gb_limits_sessions(gate->rules->config, &options);
 	return gb_manager_create(gate->engine, &options, &gate->sessions, err);
 }
 
 void gb_gate_limit_sessions(struct gb_gate *gate) {
 	struct gb_manager_options options = {0};
-	gb_terms_sessions(gate->rules->config, &options);
+	gb_limits_sessions(gate->rules->config, &options);
 	gb_manager_configure(gate->sessions, &options);
 }
 
@@ -35,15 +35,15 @@ void gb_gate_distrust_sessions(struct gb_gate *gate) {
 			gb_manager_trust(gate->sessions, info.id, false, &err);
 }
 
-static struct gb_session_asked asked_by(const struct gb_pass *pass) {
+static struct gb_session_asked asked_by(const struct gb_agent_run *run) {
 	return (struct gb_session_asked){
-	    .conversation = pass->request.conversation, .language = pass->request.run.language};
+	    .conversation = run->request.conversation, .language = run->request.run.language};
 }
 
 /* The session that the request names. */
-static bool find_named(const struct gb_pass *pass, struct gb_session_info *ret, struct gb_err *err) {
-	const struct gb_gate_request *request = &pass->request;
-	if (!gb_manager_get(pass->gate->sessions, request->session, ret, err) ||
+static bool find_named(const struct gb_agent_run *run, struct gb_session_info *ret, struct gb_err *err) {
+	const struct gb_gate_request *request = &run->request;
+	if (!gb_manager_get(run->gate->sessions, request->session, ret, err) ||
 	    strcmp(ret->conversation, request->conversation) != 0)
 		return gb_fail(
 		    err, GB_ENOENT, 0, "session: this conversation has no '%.64s'", request->session);
@@ -56,87 +56,87 @@ static bool find_named(const struct gb_pass *pass, struct gb_session_info *ret, 
 }
 
 /* Requests of one conversation that wait at the same time share the session that the first to run opens. */
-static const struct gb_pass *find_sharer(const struct gb_pass *pass) {
-	const struct gb_gate *gate = pass->gate;
+static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
+	const struct gb_gate *gate = run->gate;
 	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
-		const struct gb_pass *other = gb_container(struct gb_pass, link, link);
-		if (other != pass && other->state == GB_PASS_WAITING && *other->session && !other->seated &&
-		    other->request.run.language == pass->request.run.language &&
-		    strcmp(other->request.conversation, pass->request.conversation) == 0)
+		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
+		if (other != run && other->state == GB_AGENT_RUN_WAITING && *other->session &&
+		    !other->session_exists && other->request.run.language == run->request.run.language &&
+		    strcmp(other->request.conversation, run->request.conversation) == 0)
 			return other;
 	}
 	return NULL;
 }
 
-static void choose_id(struct gb_pass *pass) {
-	const struct gb_pass *sharer = find_sharer(pass);
+static void choose_id(struct gb_agent_run *run) {
+	const struct gb_agent_run *sharer = find_sharer(run);
 	uint8_t bytes[16];
 	if (sharer) {
-		memcpy(pass->session, sharer->session, sizeof pass->session);
-	} else if (!*pass->session || pass->seated) {
+		memcpy(run->session, sharer->session, sizeof run->session);
+	} else if (!*run->session || run->session_exists) {
 		randombytes_buf(bytes, sizeof bytes);
-		sodium_bin2hex(pass->session, sizeof pass->session, bytes, sizeof bytes);
+		sodium_bin2hex(run->session, sizeof run->session, bytes, sizeof bytes);
 	}
-	pass->seated = false;
+	run->session_exists = false;
 }
 
-static bool seat(struct gb_pass *pass, struct gb_err *err) {
-	const struct gb_session_asked asked = asked_by(pass);
+static bool seat(struct gb_agent_run *run, struct gb_err *err) {
+	const struct gb_session_asked asked = asked_by(run);
 	struct gb_session_info info;
 	bool found = true;
-	if (pass->request.session ? !find_named(pass, &info, err)
-				  : !gb_manager_find(pass->gate->sessions, &asked, &found, &info, err))
+	if (run->request.session ? !find_named(run, &info, err)
+				 : !gb_manager_find(run->gate->sessions, &asked, &found, &info, err))
 		return false;
 	if (found) {
-		memcpy(pass->session, info.id, sizeof pass->session);
-		pass->seated = true;
+		memcpy(run->session, info.id, sizeof run->session);
+		run->session_exists = true;
 	} else {
-		choose_id(pass);
+		choose_id(run);
 	}
 	return true;
 }
 
-bool gb_pass_seat(struct gb_pass *pass) {
+bool gb_agent_run_resolve_session(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	if (!pass->request.persistent && !pass->request.session)
+	if (!run->request.persistent && !run->request.session)
 		return true;
-	if (!pass->rules->config->agent.persistent_sessions) {
-		gb_pass_refuse(pass, "sessions_disabled",
+	if (!run->rules->config->agent.persistent_sessions) {
+		gb_agent_run_refuse(run, "sessions_disabled",
 		    "sessions of agents are switched off; see the setting agent.persistentSessions");
 		return false;
 	}
-	if (seat(pass, &err))
+	if (seat(run, &err))
 		return true;
-	gb_pass_refuse(pass,
-	    err.code == GB_ELIMIT                            ? "too_many"
-	    : pass->request.session || err.code == GB_EINVAL ? "unknown_session"
-							     : "refused",
+	gb_agent_run_refuse(run,
+	    err.code == GB_ELIMIT                           ? "too_many"
+	    : run->request.session || err.code == GB_EINVAL ? "unknown_session"
+							    : "refused",
 	    "%s", err.message);
 	return false;
 }
 
-bool gb_pass_open_seat(struct gb_pass *pass, bool *ret_opened, struct gb_err *err) {
-	struct gb_gate *gate = pass->gate;
-	struct gb_session_asked asked = asked_by(pass);
+bool gb_agent_run_open_session(struct gb_agent_run *run, bool *ret_opened, struct gb_err *err) {
+	struct gb_gate *gate = run->gate;
+	struct gb_session_asked asked = asked_by(run);
 	struct gb_session_info info;
-	asked.id = pass->session;
-	*ret_opened = *pass->session && !pass->seated;
+	asked.id = run->session;
+	*ret_opened = *run->session && !run->session_exists;
 	if (*ret_opened && !gb_manager_open(gate->sessions, &asked, &info, err))
 		return false;
-	gb_list_each(struct gb_pass, other, &gate->passes, link) {
-		if (*ret_opened && strcmp(other->session, pass->session) == 0)
-			other->seated = true;
+	gb_list_each(struct gb_agent_run, other, &gate->passes, link) {
+		if (*ret_opened && strcmp(other->session, run->session) == 0)
+			other->session_exists = true;
 	}
 	/* Whoever trusts the session is to be seen beside it. */
-	if (pass->trusts && *pass->session)
-		gb_manager_trust(gate->sessions, pass->session, true, NULL);
+	if (run->trusts && *run->session)
+		gb_manager_trust(gate->sessions, run->session, true, NULL);
 	return true;
 }
 
-void gb_pass_leave_seat(struct gb_pass *pass) {
+void gb_agent_run_leave_session(struct gb_agent_run *run) {
 	uint64_t revoked;
 	struct gb_err err;
-	if (pass->trusts && *pass->session && !pass->seated && !find_sharer(pass))
-		gb_trust_revoke(pass->gate->approvals, pass->session, NULL, &revoked, &err);
-	pass->trusts = false;
+	if (run->trusts && *run->session && !run->session_exists && !find_sharer(run))
+		gb_trust_revoke(run->gate->approvals, run->session, NULL, &revoked, &err);
+	run->trusts = false;
 }

@@ -34,7 +34,7 @@ static const char *choose(const char *own, const char *configured) {
 	return own ? own : *configured ? configured : NULL;
 }
 
-bool gb_terms_engine_create(const struct gb_config *config, const struct gb_engine_options *options,
+bool gb_limits_engine_create(const struct gb_config *config, const struct gb_engine_options *options,
     struct gb_engine **ret, struct gb_err *err) {
 	struct gb_engine_options all = *options;
 	struct gb_arena arena;
@@ -50,7 +50,7 @@ bool gb_terms_engine_create(const struct gb_config *config, const struct gb_engi
 	return ok;
 }
 
-void gb_terms_write_fixed(const struct gb_config *was, const struct gb_config *now, struct gb_buf *out) {
+void gb_limits_write_fixed(const struct gb_config *was, const struct gb_config *now, struct gb_buf *out) {
 	static const char *const fixed[] = {
 	    "programs.shell", "programs.node", "programs.deno", "programs.nodePackages", "python.profiles"};
 	bool any = false;
@@ -66,7 +66,7 @@ void gb_terms_write_fixed(const struct gb_config *was, const struct gb_config *n
 
 /* --- sessions --- */
 
-void gb_terms_sessions(const struct gb_config *config, struct gb_manager_options *options) {
+void gb_limits_sessions(const struct gb_config *config, struct gb_manager_options *options) {
 	options->max_sessions = config->sessions.max;
 	options->max_per_conversation = config->agent.max_concurrent_sessions;
 	options->max_queue = config->sessions.queue ? config->sessions.queue : GB_NONE;

@@ -5,7 +5,7 @@
 #include "config/settings.h"
 #include "limits/limits.h"
 
-enum gb_config_runtime gb_terms_runtime(enum gb_language language) {
+enum gb_config_runtime gb_limits_runtime(enum gb_language language) {
 	static const enum gb_config_runtime of[GB_LANGUAGES] = {
 	    [GB_TYPESCRIPT] = GB_CONFIG_JAVASCRIPT,
 	    [GB_JAVASCRIPT] = GB_CONFIG_JAVASCRIPT,
@@ -27,26 +27,27 @@ static uint64_t within(uint64_t asked, uint64_t fallback, uint64_t max) {
 }
 
 static uint64_t usual_timeout(
-    const struct gb_config *config, enum gb_config_runtime runtime, uint64_t patience_ms) {
+    const struct gb_config *config, enum gb_config_runtime runtime, uint64_t default_timeout_ms) {
 	char name[GB_SETTING_NAME_MAX];
 	name_setting(runtime, "timeout", name);
-	return patience_ms && !gb_config_is_set(config, name) ? patience_ms
-							      : config->limits[runtime].timeout_ms;
+	return default_timeout_ms && !gb_config_is_set(config, name) ? default_timeout_ms
+								     : config->limits[runtime].timeout_ms;
 }
 
-void gb_terms_limit(const struct gb_config *config, uint64_t patience_ms, struct gb_run_options *run) {
-	enum gb_config_runtime runtime = gb_terms_runtime(run->language);
+void gb_limits_apply(
+    const struct gb_config *config, uint64_t default_timeout_ms, struct gb_run_options *run) {
+	enum gb_config_runtime runtime = gb_limits_runtime(run->language);
 	const struct gb_config_limits *limits = &config->limits[runtime];
 	if (!run->timeout_ms)
-		run->timeout_ms = usual_timeout(config, runtime, patience_ms);
+		run->timeout_ms = usual_timeout(config, runtime, default_timeout_ms);
 	run->timeout_ms = within(run->timeout_ms, 0, limits->max_timeout_ms);
 	run->memory_bytes = within(run->memory_bytes, limits->memory_bytes, limits->max_memory_bytes);
 	run->output_bytes = within(run->output_bytes, limits->output_bytes, limits->max_output_bytes);
 	run->result_bytes = within(run->result_bytes, limits->result_bytes, limits->max_result_bytes);
 }
 
-bool gb_terms_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err) {
-	enum gb_config_runtime runtime = gb_terms_runtime(run->language);
+bool gb_limits_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err) {
+	enum gb_config_runtime runtime = gb_limits_runtime(run->language);
 	const struct gb_config_limits *limits = &config->limits[runtime];
 	const struct {
 		const char *field, *setting, *unit;

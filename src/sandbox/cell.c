@@ -106,7 +106,7 @@ struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err) {
 	/* No cell starts without one where there are any. */
 	if (pool->plan.grouped &&
 	    !(cell->group = gb_cell_group_take(pool->options.cgroup, pool->options.cell_memory,
-		  pool->plan.furniture.max_processes + SPARE_TASKS, err)))
+		  pool->plan.contents.max_processes + SPARE_TASKS, err)))
 		return NULL;
 	if (!connect_cell(shard, cell, err)) {
 		gb_cell_group_give_back(cell->group);
@@ -179,7 +179,7 @@ void gb_cell_signal(struct gb_cell *cell) {
 	}
 }
 
-/* A cell may have spoken before its zygote has told which process it is. */
+/* A cell may send messages before its zygote has reported its process id. */
 static void signal_soon(struct gb_cell *cell) {
 	if (cell->pidfd >= 0)
 		gb_cell_signal(cell);

@@ -74,20 +74,20 @@ static bool init_layers(struct gb_plan *plan, struct gb_err *err) {
 }
 
 bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
-	const struct gb_seccomp_options filter = {.room = GB_ROOM_EMPTY, .denied_errno = EPERM};
+	const struct gb_seccomp_options filter = {.room = GB_ROOM_NONE, .denied_errno = EPERM};
 	return init_layers(plan, err) && gb_seccomp_filter(&plan->filter, &filter, err);
 }
 
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
-	struct gb_furniture *furniture = &plan->furniture;
+	struct gb_room_contents *contents = &plan->contents;
 	struct stat st;
 	if (stat(from, &st) != 0)
 		return true;
 	to = to ? to : from;
-	if (furniture->n_paths == GB_PLAN_PATHS_MAX || strlen(from) >= GB_PLAN_HOST_PATH_BYTES ||
+	if (contents->n_paths == GB_PLAN_PATHS_MAX || strlen(from) >= GB_PLAN_HOST_PATH_BYTES ||
 	    strlen(to) >= GB_PLAN_PATH_BYTES)
 		return gb_fail(err, GB_EINVAL, 0, "too much to be read in the sandbox: '%s'", from);
-	struct gb_plan_path *slot = &furniture->paths[furniture->n_paths++];
+	struct gb_plan_path *slot = &contents->paths[contents->n_paths++];
 	memcpy(slot->from, from, strlen(from) + 1);
 	memcpy(slot->to, to, strlen(to) + 1);
 	slot->is_file = !S_ISDIR(st.st_mode);
@@ -96,11 +96,11 @@ bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, st
 }
 
 bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
-	uint32_t before = plan->furniture.n_paths;
+	uint32_t before = plan->contents.n_paths;
 	if (!gb_plan_add_path(plan, from, to, err))
 		return false;
-	if (plan->furniture.n_paths > before)
-		plan->furniture.paths[before].is_program = true;
+	if (plan->contents.n_paths > before)
+		plan->contents.paths[before].is_program = true;
 	return true;
 }
 
@@ -120,7 +120,7 @@ static void set_rlimit(struct gb_plan *plan, int resource, uint64_t limit) {
 /* Its own user namespace, in which what it may have is counted. Programs can read /proc, where the name of
  * their control group would tell how many cells there were before. */
 static uint64_t cell_namespaces(enum gb_room room) {
-	bool hide_group = room == GB_ROOM_INHABITED && access("/proc/self/ns/cgroup", F_OK) == 0;
+	bool hide_group = room == GB_ROOM_PROGRAMS && access("/proc/self/ns/cgroup", F_OK) == 0;
 	return CLONE_NEWUSER | (hide_group ? CLONE_NEWCGROUP : 0);
 }
 
@@ -135,21 +135,21 @@ static uint32_t program_files(void) {
 }
 
 /* What a cell of the room may have. */
-static bool furnish(
-    struct gb_furniture *furniture, const struct gb_room_options *options, struct gb_err *err) {
-	const bool programs = options->room == GB_ROOM_INHABITED;
-	furniture->box_bytes = options->box_bytes;
-	furniture->max_processes = programs ? CELL_PROCESSES : CELL_THREADS;
-	furniture->max_files = programs ? program_files() : CELL_FILES;
-	furniture->max_signals = programs ? CELL_PROGRAM_SIGNALS : CELL_SIGNALS;
-	furniture->namespaces = cell_namespaces(options->room);
-	return getrandom(&furniture->cookie, sizeof furniture->cookie, 0) == sizeof furniture->cookie ||
+static bool fill_room(
+    struct gb_room_contents *contents, const struct gb_room_options *options, struct gb_err *err) {
+	const bool programs = options->room == GB_ROOM_PROGRAMS;
+	contents->box_bytes = options->box_bytes;
+	contents->max_processes = programs ? CELL_PROCESSES : CELL_THREADS;
+	contents->max_files = programs ? program_files() : CELL_FILES;
+	contents->max_signals = programs ? CELL_PROGRAM_SIGNALS : CELL_SIGNALS;
+	contents->namespaces = cell_namespaces(options->room);
+	return getrandom(&contents->cookie, sizeof contents->cookie, 0) == sizeof contents->cookie ||
 	       gb_fail(err, GB_ESYSTEM, errno, "draw a random number");
 }
 
 bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *options, struct gb_err *err) {
-	const bool programs = options->room == GB_ROOM_INHABITED;
-	if (!init_layers(plan, err) || !furnish(&plan->furniture, options, err))
+	const bool programs = options->room == GB_ROOM_PROGRAMS;
+	if (!init_layers(plan, err) || !fill_room(&plan->contents, options, err))
 		return false;
 	plan->room = options->room;
 	plan->grouped = programs && options->grouped;
@@ -159,7 +159,7 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 	if (programs)
 		plan->landlock.net = 0; /* its network is its own: there is nothing to keep it from */
 	const struct gb_seccomp_options filter = {.room = options->room,
-	    .cookie = plan->furniture.cookie,
+	    .cookie = plan->contents.cookie,
 	    .denied_errno = EPERM,
 	    /* Without a group nothing counts pages of it that no process maps any more. */
 	    .grouped = plan->grouped};

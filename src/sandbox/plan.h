@@ -66,15 +66,15 @@ struct gb_rlimit {
 
 /* What is inside a wall. */
 enum gb_room {
-	GB_ROOM_EMPTY,     /* one socket, no file, no thread */
-	GB_ROOM_FURNISHED, /* an interpreter that is not made for that: system files to read, threads, a
-			    * folder and temporary files of each cell's own */
-	GB_ROOM_INHABITED, /* programs: all that, and processes, terminals, and a network of each cell's own
-			    * in which there is nobody else */
+	GB_ROOM_NONE,     /* one socket, no file, no thread */
+	GB_ROOM_FILES,    /* an interpreter that is not made for that: system files to read, threads, a
+			   * folder and temporary files of each cell's own */
+	GB_ROOM_PROGRAMS, /* programs: all that, and processes, terminals, and a network of each cell's own
+			   * in which there is nobody else */
 };
 
 /* What a room has that is not empty. */
-struct gb_furniture {
+struct gb_room_contents {
 	uint32_t n_paths;
 	struct gb_plan_path {
 		char from[GB_PLAN_HOST_PATH_BYTES]; /* on the host */
@@ -103,7 +103,7 @@ struct gb_plan {
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;
-	struct gb_furniture furniture;
+	struct gb_room_contents contents;
 	struct gb_seccomp filter;
 };
 
@@ -123,7 +123,7 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 /* Let the host's @from be read in the room, as @to; NULL: under the same name. Does nothing if it does not
  * exist. */
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
-/* The same, and it may be started, or what is in it: in an inhabited room. */
+/* The same, and it may be started, or what is in it: in a room with programs. */
 bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
 /* All of a list that ends with NULL, to be read. */
 bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err);
@@ -144,7 +144,7 @@ enum { GB_SECCOMP_MARK = 4000 };
 
 struct gb_seccomp_options {
 	enum gb_room room;
-	uint64_t cookie;  /* the furniture's */
+	uint64_t cookie;  /* that of the contents */
 	int denied_errno; /* of calls that are refused: EPERM, or the mark in tests and diagnoses */
 	/* A control group counts what the cell takes. Without one, programs are refused what /proc does not
 	 * show: anonymous shared memory, larger buffers of sockets, processes that cannot be looked into. */

@@ -1,4 +1,4 @@
-/* The rules that an inhabited room has in addition: what programs do with their own files, processes,
+/* The rules that a room with programs has in addition: what programs do with their own files, processes,
  * terminals and sockets. The namespaces of a cell are what keeps them from the files, processes and sockets
  * of others. */
 #include "sandbox/seccomp_rules.h"

@@ -1,4 +1,4 @@
-/* The rules of empty and furnished rooms, and those that every room has. Others: seccomp_programs.c. */
+/* The rules of empty and rooms with files, and those that every room has. Others: seccomp_programs.c. */
 #include "sandbox/seccomp_rules.h"
 
 #include <asm/termbits.h>
@@ -37,20 +37,20 @@ static const struct gb_seccomp_rule exceptions[] = {
 /*
  * No limit of a process bounds its page tables. Memory that lies together needs few of them; spread over the
  * address space by asking for addresses, one page of memory needs two pages of tables, and 64 MiB became 480.
- * So an empty room takes what addresses the kernel gives, and a furnished one, where shared libraries are put
- * in their place, asks for addresses close to those. Where there are programs they are counted.
+ * So an empty room (GB_ROOM_NONE) takes what addresses the kernel gives, and a room with files, where shared
+ * libraries are put in their place, asks for addresses close to those. Where there are programs they are
+ * counted.
  */
 #ifdef __SANITIZE_ADDRESS__
 /* A sanitizer's runtime has places of its own. */
 static const struct gb_seccomp_rule empty_exceptions[] = {REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
-static const struct gb_seccomp_rule furnished_exceptions[] = {
-    REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
+static const struct gb_seccomp_rule files_exceptions[] = {REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
 #else
 static const struct gb_seccomp_rule empty_exceptions[] = {
     REFUSE(mmap, IS_NOT_LONG(0, 0)),
     REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED)),
 };
-static const struct gb_seccomp_rule furnished_exceptions[] = {
+static const struct gb_seccomp_rule files_exceptions[] = {
     REFUSE(mmap, IS_NOT_LONG(0, 0), IS_OUTSIDE(0, 0), IS_OUTSIDE(0, 1), IS_OUTSIDE(0, 2)),
     REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED)),
 };
@@ -120,8 +120,8 @@ static const struct gb_seccomp_rule empty_rules[] = {
     WHEN(clone, IS(0, GB_FORK_FLAGS)),
 };
 
-/* A furnished room: files, threads, and what a large interpreter does without being asked. */
-static const struct gb_seccomp_rule furnished_rules[] = {
+/* A room with files: files, threads, and what a large interpreter does without being asked. */
+static const struct gb_seccomp_rule files_rules[] = {
     /* For the zygote: new namespaces and mounts take a capability that a cell does not have. */
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS)),
     PLAIN(mount),
@@ -273,8 +273,9 @@ static const struct gb_seccomp_rule furnished_rules[] = {
     WHEN(prctl, IS(0, PR_GET_NAME)),
 };
 
-/* What a furnished room has and an inhabited one has otherwise. Locks are between processes, and a cell here
- * is one: they have no effect but to take memory, without a limit, that not even a control group counts. */
+/* What a room with files has and a room with programs has in another form. Locks are between processes, and a
+ * cell here is one: they have no effect but to take memory, without a limit, that not even a control group
+ * counts. */
 static const struct gb_seccomp_rule one_process_rules[] = {
     DO_NOTHING_IF(fcntl, IS(1, F_SETLK)),
     DO_NOTHING_IF(fcntl, IS(1, F_SETLKW)),
@@ -299,12 +300,11 @@ static const struct gb_seccomp_rule shared_memory_rules[] = {
 void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_seccomp_tables *ret) {
 	size_t n = 0;
 	ret->of[n++] = (struct gb_seccomp_table){exceptions, GB_COUNT(exceptions), true};
-	if (options->room == GB_ROOM_EMPTY)
+	if (options->room == GB_ROOM_NONE)
 		ret->of[n++] = (struct gb_seccomp_table){empty_exceptions, GB_COUNT(empty_exceptions), true};
-	if (options->room == GB_ROOM_FURNISHED)
-		ret->of[n++] =
-		    (struct gb_seccomp_table){furnished_exceptions, GB_COUNT(furnished_exceptions), true};
-	if (options->room == GB_ROOM_INHABITED) {
+	if (options->room == GB_ROOM_FILES)
+		ret->of[n++] = (struct gb_seccomp_table){files_exceptions, GB_COUNT(files_exceptions), true};
+	if (options->room == GB_ROOM_PROGRAMS) {
 		ret->of[n++] = gb_seccomp_program_exceptions;
 		if (!options->grouped)
 			ret->of[n++] = gb_seccomp_ungrouped_exceptions;
@@ -313,12 +313,12 @@ void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_secco
 		ret->of[n++] = gb_seccomp_program_rules;
 		ret->of[n++] = gb_seccomp_socket_rules;
 	}
-	if (options->room == GB_ROOM_FURNISHED)
+	if (options->room == GB_ROOM_FILES)
 		ret->of[n++] = TABLE(one_process_rules);
-	if (options->room != GB_ROOM_EMPTY)
-		ret->of[n++] = TABLE(furnished_rules);
+	if (options->room != GB_ROOM_NONE)
+		ret->of[n++] = TABLE(files_rules);
 	ret->of[n++] = TABLE(common_rules);
-	if (options->room == GB_ROOM_EMPTY)
+	if (options->room == GB_ROOM_NONE)
 		ret->of[n++] = TABLE(empty_rules);
 	ret->n = n;
 }

@@ -64,7 +64,7 @@ struct gb_seccomp_tables {
 /* The tables that make up the filter, exceptions first. */
 void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_seccomp_tables *ret);
 
-/* What an inhabited room has in addition; its mmap is apart, since it depends on the options. */
+/* What a room with programs has in addition; its mmap is apart, since it depends on the options. */
 extern const struct gb_seccomp_table gb_seccomp_program_exceptions, gb_seccomp_ungrouped_exceptions,
     gb_seccomp_program_rules, gb_seccomp_socket_rules;
 

@@ -143,7 +143,7 @@ static void replace_zygote(struct gb_shard *shard) {
 	struct gb_cell_end lost = {.fate = GB_CELL_LOST};
 	char how[80];
 	const bool stood = shard->ready;
-	gb_zygote_obituary(&shard->zygote, how, sizeof how);
+	gb_zygote_describe_exit(&shard->zygote, how, sizeof how);
 	snprintf(lost.reason, sizeof lost.reason, "the zygote that this run's sandbox came from %s", how);
 	lost.out_of_memory = kernel_ran_out_of_memory(shard->pool) ? GB_OOM_ALL : GB_OOM_NONE;
 	gb_shard_stop(shard);

@@ -166,7 +166,7 @@ static void blame_death(struct gb_zygote *zygote, struct gb_err *err) {
 	struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
 	if (poll(&dead, 1, DYING_MS) != 1)
 		return;
-	gb_zygote_obituary(zygote, how, sizeof how);
+	gb_zygote_describe_exit(zygote, how, sizeof how);
 	gb_fail(err, GB_EWALL, 0, "wall: the zygote %s before any layer was raised", how);
 }
 
@@ -301,7 +301,7 @@ bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err) {
 	    gb_layer_name(notice->layer), step);
 }
 
-void gb_zygote_obituary(struct gb_zygote *zygote, char *text, size_t n) {
+void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n) {
 	siginfo_t info = {0};
 	if (zygote->pidfd < 0 ||
 	    waitid(P_PIDFD, (id_t)zygote->pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||

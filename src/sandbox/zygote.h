@@ -59,6 +59,6 @@ enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice 
 bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err);
 
 /* Reap a zygote that is gone and say how it ended. */
-void gb_zygote_obituary(struct gb_zygote *zygote, char *text, size_t n);
+void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n);
 
 #endif

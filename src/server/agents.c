@@ -6,41 +6,42 @@
 /* The gate itself says how many may run or wait; these are all that are not yet told, refusals too. */
 enum { PASSES_MAX = 1024 };
 
-static void on_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
+static void on_pending(struct gb_agent_run *agent_run, const char *approval, int64_t expires_ms, void *data) {
 	struct gb_rpc_run *run = data;
 	gb_reply_pending(&run->client->lines, run->entry.number, approval, expires_ms);
 }
 
-static void on_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
+static void on_log(struct gb_agent_run *agent_run, const struct gb_log *log, void *data) {
 	struct gb_rpc_run *run = data;
 	gb_reply_log(&run->client->lines, run->entry.number, log);
 }
 
-static void on_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
+static void on_output(struct gb_agent_run *agent_run, int stream, const char *bytes, size_t n, void *data) {
 	gb_rpc_tell_output(data, stream, bytes, n);
 }
 
-static void on_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
+static void on_display(struct gb_agent_run *agent_run, const struct gb_value *display, void *data) {
 	struct gb_rpc_run *run = data;
 	gb_reply_display(&run->client->lines, run->entry.number, display);
 }
 
-static void on_prompt(struct gb_pass *pass, const char *prompt, void *data) {
+static void on_prompt(struct gb_agent_run *agent_run, const char *prompt, void *data) {
 	struct gb_rpc_run *run = data;
 	if (prompt)
-		gb_reply_prompt(&run->client->lines, run->entry.number, gb_pass_session(pass), prompt, NULL);
+		gb_reply_prompt(
+		    &run->client->lines, run->entry.number, gb_agent_run_session(agent_run), prompt, NULL);
 }
 
-static void on_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
+static void on_done(struct gb_agent_run *agent_run, const struct gb_result *result, void *data) {
 	struct gb_rpc_run *run = data;
 	gb_rpc_end_outputs(run, result);
-	gb_reply_result(&run->client->lines, run->entry.number, gb_pass_session(pass), result);
+	gb_reply_result(&run->client->lines, run->entry.number, gb_agent_run_session(agent_run), result);
 	gb_rpc_drop_pass(run);
 }
 
 void gb_rpc_drop_pass(struct gb_rpc_run *run) {
 	struct gb_server *server = run->server;
-	gb_pass_destroy(run->pass);
+	gb_agent_run_destroy(run->agent_run);
 	gb_rpc_forget(run);
 	server->n_passes--;
 	server->room = true;
@@ -96,7 +97,7 @@ bool gb_rpc_execute(
 	if (server->n_passes >= PASSES_MAX)
 		return gb_complain(complaint, "refused",
 		    "%u requests of agents are under way, which is the limit", server->n_passes);
-	if (gb_gate_submit(server->gate, &request, &run->pass, &err)) {
+	if (gb_gate_submit(server->gate, &request, &run->agent_run, &err)) {
 		server->n_passes++;
 		return true;
 	}

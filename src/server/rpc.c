@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/replies.h"
 #include "limits/limits.h"
+#include "server/replies.h"
 
 enum {
 	WAITING_MAX = 10000,
@@ -103,8 +103,8 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 }
 
 static void terminate(struct gb_rpc_run *run, const char *reason) {
-	if (run->pass) {
-		gb_pass_terminate(run->pass, reason);
+	if (run->agent_run) {
+		gb_agent_run_terminate(run->agent_run, reason);
 		return;
 	}
 	if (run->run) {
@@ -144,9 +144,9 @@ static bool limit(struct gb_server *server, struct gb_run_options *options, stru
 	uint64_t asked_ms = options->timeout_ms, most_ms = server->timeout_ms;
 	if (most_ms)
 		options->timeout_ms = 0;
-	if (server->strict && !gb_terms_check(server->config, options, err))
+	if (server->strict && !gb_limits_check(server->config, options, err))
 		return false;
-	gb_terms_limit(server->config, PATIENCE_MS, options);
+	gb_limits_apply(server->config, PATIENCE_MS, options);
 	if (most_ms)
 		options->timeout_ms = asked_ms && asked_ms < most_ms ? asked_ms : most_ms;
 	return true;
@@ -267,8 +267,8 @@ static bool take_late(
 
 /* One that has not begun is withdrawn. */
 static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
-	if (run->pass) {
-		gb_pass_terminate(run->pass, NULL);
+	if (run->agent_run) {
+		gb_agent_run_terminate(run->agent_run, NULL);
 		return true;
 	}
 	if (!run->in_session)
@@ -292,7 +292,7 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);
 	if (!run)
 		return take_late(client, message, complaint);
-	if (run->pass && (message->type == GB_MESSAGE_ANSWER || message->type == GB_MESSAGE_CALL))
+	if (run->agent_run && (message->type == GB_MESSAGE_ANSWER || message->type == GB_MESSAGE_CALL))
 		return gb_complain(gb_blame(complaint, "run"), "invalid",
 		    "is an agent's, between which and you there are no calls");
 	if (message->type == GB_MESSAGE_ANSWER)
@@ -364,7 +364,7 @@ void gb_rpc_end(struct gb_client *client) {
 	gb_rpc_detach_all(client);
 	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));) {
 		struct gb_rpc_run *run = (struct gb_rpc_run *)entry;
-		if (run->pass)
+		if (run->agent_run)
 			gb_rpc_drop_pass(run);
 		else if (!leave_behind(run))
 			terminate(run, "the client has gone");

@@ -76,14 +76,14 @@ struct gb_rpc_run {
 	struct gb_server *server;
 	struct gb_client *client; /* NULL once that is gone and the run, in a session, is not yet */
 	bool in_session;
-	struct gb_masked *masked;    /* what it has said so far; NULL if nothing is masked */
-	struct gb_rpc_tail tails[2]; /* of stdout and stderr */
-	struct gb_run *run;          /* NULL while it waits */
-	struct gb_pass *pass;        /* instead, of a run that an agent wants */
-	struct gb_buf line;          /* its message, while it waits */
-	struct gb_table in;          /* calls from the code that wait for an answer */
-	struct gb_table out;         /* calls of the client's that wait for one */
-	uint64_t last_call;          /* from the code */
+	struct gb_masked *masked;       /* what it has said so far; NULL if nothing is masked */
+	struct gb_rpc_tail tails[2];    /* of stdout and stderr */
+	struct gb_run *run;             /* NULL while it waits */
+	struct gb_agent_run *agent_run; /* instead, of a run that an agent wants */
+	struct gb_buf line;             /* its message, while it waits */
+	struct gb_table in;             /* calls from the code that wait for an answer */
+	struct gb_table out;            /* calls of the client's that wait for one */
+	uint64_t last_call;             /* from the code */
 };
 
 /* --- rpc.c --- */
@@ -146,6 +146,6 @@ bool gb_rpc_detach(struct gb_client *client, const struct gb_message *message, s
 /* Leave all terminals. */
 void gb_rpc_detach_all(struct gb_client *client);
 /* Let the terminals stand still while the client does not take what they show. */
-void gb_rpc_tend_terminals(struct gb_client *client);
+void gb_rpc_update_terminals(struct gb_client *client);
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "engine/limits.h"
+#include "limits/limits.h"
 #include "server/replies.h"
 #include "server/rpc.h"
-#include "limits/limits.h"
 
 #define CLOGGED_BYTES 67108864u
 #define FREE_BYTES    33554432u
@@ -90,7 +90,7 @@ static bool is_lost(const struct gb_client *client, unsigned n_clients) {
 	return ((client->clogged && n_clients > 1) || client->held) && idle > STALLED_NS;
 }
 
-static void tend_clients(struct gb_server *server) {
+static void update_clients(struct gb_server *server) {
 	unsigned n_clients = gb_server_clients(server);
 	gb_list_each(struct gb_client, client, &server->clients, link) {
 		if (client->lines.ended && !client->ended) {
@@ -100,7 +100,7 @@ static void tend_clients(struct gb_server *server) {
 		if (gb_lines_waiting(&client->lines))
 			gb_lines_flush(&client->lines);
 		watch_clogging(client);
-		gb_rpc_tend_terminals(client);
+		gb_rpc_update_terminals(client);
 		if (is_lost(client, n_clients))
 			destroy_client(client);
 	}
@@ -183,7 +183,7 @@ bool gb_server_turn(struct gb_server *server, struct gb_err *err) {
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
 	work_at_gate(server);
 	start_waiting(server);
-	tend_clients(server);
+	update_clients(server);
 	if (server->err.code) {
 		if (err)
 			*err = server->err;
@@ -211,7 +211,7 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	server->max_runs = GB_OR(options->max_runs, DEFAULT_MAX_RUNS);
 	gb_list_init(&server->clients);
 	struct gb_manager_options sessions = {.on_awaiting = gb_rpc_on_awaiting};
-	gb_terms_sessions(server->config, &sessions);
+	gb_limits_sessions(server->config, &sessions);
 	if (!gb_manager_create(server->engine, &sessions, &server->manager, err) ||
 	    !watch_engine(server, err) ||
 	    (server->gate && !gb_loop_add(server->loop, &server->gate_source, gb_gate_fd(server->gate),
@@ -230,7 +230,7 @@ void gb_server_configure(struct gb_server *server, const struct gb_config *confi
 	server->filter = filter;
 	gb_config_unref(server->config);
 	server->config = gb_config_ref(config);
-	gb_terms_sessions(config, &sessions);
+	gb_limits_sessions(config, &sessions);
 	gb_manager_configure(server->manager, &sessions);
 	/* Nothing goes on that would no longer be masked. */
 	gb_rpc_look_again(server, &server->err);

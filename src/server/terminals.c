@@ -76,7 +76,7 @@ void gb_rpc_detach_all(struct gb_client *client) {
 	client->held = false;
 }
 
-void gb_rpc_tend_terminals(struct gb_client *client) {
+void gb_rpc_update_terminals(struct gb_client *client) {
 	size_t waiting = gb_lines_waiting(&client->lines);
 	bool held =
 	    !gb_list_empty(&client->attachments) && waiting > (client->held ? FREE_BYTES : HELD_BYTES);

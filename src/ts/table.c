@@ -104,7 +104,7 @@ const struct ts_decl *gb_ts_table_find_exported(
 	return find(p, table, exports_owner(p->containers.items[container].symbol), key, ~0u);
 }
 
-/* Names of imports, and all that could be spoken of inside an enum or a namespace. */
+/* Names of imports, and all names that code inside an enum or a namespace can refer to. */
 static void want_names(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = 0; i < p->bindings.n; i++) {
 		const struct ts_binding *binding = &p->bindings.items[i];

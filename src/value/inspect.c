@@ -5,7 +5,7 @@
 
 #include "value/repr.h"
 
-enum { MAX_ENTRIES = 100, INDENT = 2, PATIENCE = 10000000 };
+enum { MAX_ENTRIES = 100, INDENT = 2, MAX_STEPS = 10000000 };
 
 static void inspect(struct gb_page *page, const struct gb_value *value);
 
@@ -30,11 +30,11 @@ static bool is_identifier(struct gb_str s) {
 /* "<3 empty items>" for the holes from @index on; returns where they end. */
 static size_t inspect_holes(struct gb_page *page, const struct gb_value *array, size_t index) {
 	size_t end = index;
-	while (end < array->list.used && array->list.slots[end]->type == GB_HOLE && page->patience) {
-		page->patience--;
+	while (end < array->list.used && array->list.slots[end]->type == GB_HOLE && page->steps_left) {
+		page->steps_left--;
 		end++;
 	}
-	page->cut |= page->patience == 0;
+	page->cut |= page->steps_left == 0;
 	gb_page_printf(page, "<%zu empty item%s>", end - index, end - index == 1 ? "" : "s");
 	return end;
 }
@@ -172,7 +172,7 @@ static void put_fitting(struct gb_page *page, const struct gb_value *value) {
 	size_t start = before.out.len;
 	before.out = page->out;
 	before.out.len = start;
-	before.patience = page->patience;
+	before.steps_left = page->steps_left;
 	*page = before;
 	put_broken(page, value);
 }
@@ -225,7 +225,7 @@ static void inspect(struct gb_page *page, const struct gb_value *value) {
 }
 
 char *gb_value_inspect(const struct gb_value *value, size_t max_bytes) {
-	struct gb_page page = {.max = max_bytes, .patience = PATIENCE};
+	struct gb_page page = {.max = max_bytes, .steps_left = MAX_STEPS};
 	gb_buf_init(&page.out, SIZE_MAX);
 	if (!value)
 		gb_page_text(&page, "undefined");

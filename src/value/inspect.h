@@ -22,7 +22,7 @@ struct gb_page {
 	} path[GB_INSPECT_DEPTH + 1];
 	unsigned depth;
 	unsigned numbers;
-	size_t patience; /* steps left for looking at what is not written */
+	size_t steps_left; /* steps left for looking at what is not written */
 };
 
 enum gb_inspect_quotes {

@@ -10,7 +10,7 @@
  * That is a whole file. It is compiled twice: into attack-worker, which runs the probe behind walls, and into
  * test-attacks, which decides behind which ones and judges the answer:
  *
- *	the full wall			the attack must fail, in an empty room and in a furnished one
+ *	the full wall			the attack must fail, in an empty room and in the others
  *	each of .layers, alone		it must fail, so each layer is known to hold by itself
  *	.control			it must work, so the probe is known to be able to
  *
@@ -52,10 +52,10 @@ struct attack {
 	/* What stops it is the worker's own precaution, not a layer. The probe takes it itself, unless its
 	 * argument is "careless", as it is in the control. */
 	bool precaution;
-	/* In a furnished room it is no attack: there are files, threads and timers, of the cell's own. */
-	bool furnished_allows;
-	/* Nor in an inhabited one, where programs are started and have a network to themselves. */
-	bool inhabited_allows;
+	/* In a room with files it is no attack: there are files, threads and timers, of the cell's own. */
+	bool files_allow;
+	/* Nor in a room with programs, where programs are started and have a network to themselves. */
+	bool programs_allow;
 	/* The filter of a sanitizer's build lets it through. */
 	bool sanitizer_allows;
 	/* On the host, before and after. False: cannot be done here. */

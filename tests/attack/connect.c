@@ -46,7 +46,7 @@ ATTACK(connect_to_a_tcp_port, .layers = GB_LAYER_NET | GB_LAYER_LANDLOCK | GB_LA
 	return fd < 0 ? -1 : syscall(SYS_connect, fd, &address, sizeof address);
 }
 
-ATTACK(listen_on_a_tcp_port, .inhabited_allows = true, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+ATTACK(listen_on_a_tcp_port, .programs_allow = true, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
     .landlock_abi = 4) {
 	struct sockaddr_in address = loopback(0);
 	address.sin_addr.s_addr = htonl(INADDR_ANY);
@@ -54,7 +54,7 @@ ATTACK(listen_on_a_tcp_port, .inhabited_allows = true, .layers = GB_LAYER_LANDLO
 	return fd < 0 ? -1 : syscall(SYS_bind, fd, &address, sizeof address);
 }
 
-ATTACK(send_a_datagram, .inhabited_allows = true, .layers = GB_LAYER_NET | GB_LAYER_SECCOMP, .set = set_udp) {
+ATTACK(send_a_datagram, .programs_allow = true, .layers = GB_LAYER_NET | GB_LAYER_SECCOMP, .set = set_udp) {
 	struct sockaddr_in address = loopback(atoi(argument));
 	long fd = syscall(SYS_socket, AF_INET, SOCK_DGRAM, 0);
 	return fd < 0 ? -1 : syscall(SYS_sendto, fd, "x", 1, 0, &address, sizeof address);

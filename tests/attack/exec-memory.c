@@ -7,12 +7,12 @@ enum { PAGE = 4096 };
 
 static char page[2 * PAGE] __attribute__((aligned(PAGE)));
 
-ATTACK(map_executable_memory, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(map_executable_memory, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	return mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1
 													 : 0;
 }
 
-ATTACK(make_memory_executable, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(make_memory_executable, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_mprotect, page, PAGE, PROT_READ | PROT_EXEC));
 	/* Bits that the kernel ignores do not hide the one that it does not. */

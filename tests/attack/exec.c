@@ -8,7 +8,7 @@
 
 static char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)"echo done exec >&3", NULL};
 
-ATTACK(run_a_program, .inhabited_allows = true, .layers = STOPPED_BY) {
+ATTACK(run_a_program, .programs_allow = true, .layers = STOPPED_BY) {
 	return syscall(SYS_execve, "/bin/sh", arguments, NULL);
 }
 

@@ -22,8 +22,8 @@ ATTACK(allow_new_privileges, .layers = GB_LAYER_SECCOMP, .kernel_says = {EINVAL}
 	return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0);
 }
 
-ATTACK(become_visible_to_others, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP,
-    .sanitizer_allows = true) {
+ATTACK(
+    become_visible_to_others, .programs_allow = true, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	return syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 
@@ -36,8 +36,7 @@ ATTACK(add_a_landlock_domain, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 }
 
-ATTACK(
-    change_a_signal_handler, .furnished_allows = true, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(change_a_signal_handler, .files_allow = true, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	char action[64] = {0};
 	return syscall(SYS_rt_sigaction, 10, action, NULL, 8);
 }

@@ -10,7 +10,7 @@
 enum { ENOUGH = 200, STACK = 16 << 10 };
 
 /* The filter has to let the zygote fork, so in its cells a limit stops it. */
-ATTACK(make_many_processes, .inhabited_allows = true, .layers = GB_LAYER_RLIMIT) {
+ATTACK(make_many_processes, .programs_allow = true, .layers = GB_LAYER_RLIMIT) {
 	pid_t children[ENOUGH];
 	unsigned n = 0;
 	int error = 0;
@@ -38,7 +38,7 @@ static long in_parent(long pid) {
 	return pid;
 }
 
-ATTACK(fork_by_another_call, .inhabited_allows = true, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+ATTACK(fork_by_another_call, .programs_allow = true, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	struct clone_args args = {.exit_signal = SIGCHLD};
 	struct tries tries = {0};
 	try(&tries, in_parent(syscall(SYS_fork)));
@@ -52,7 +52,7 @@ static int rest(void *unused) {
 	return (int)syscall(SYS_pause);
 }
 
-ATTACK(make_many_threads, .inhabited_allows = true, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
+ATTACK(make_many_threads, .programs_allow = true, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	const int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 	long n = 0;
 	for (; n < ENOUGH; n++) {

@@ -72,7 +72,7 @@ ATTACK(open_a_file_by_handle, .layers = GB_LAYER_SECCOMP, .kernel_says = {EPERM,
 	return syscall(SYS_open_by_handle_at, -1, &handle, O_RDONLY);
 }
 
-ATTACK(make_timers_and_events, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(make_timers_and_events, .files_allow = true, .layers = GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	int id;
 	try(&tries, syscall(SYS_timer_create, 0, NULL, &id));

@@ -9,8 +9,8 @@ static bool set_host_pid(struct stage *stage) {
 	return true;
 }
 
-ATTACK(list_the_root, .inhabited_allows = true,
-    .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(list_the_root, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+    .sanitizer_allows = true) {
 	char entries[4096];
 	long fd = syscall(SYS_openat, AT_FDCWD, "/", O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
@@ -27,7 +27,6 @@ ATTACK(look_at_another_process, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | G
 	return syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
 }
 
-ATTACK(
-    leave_by_the_working_directory, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
+ATTACK(leave_by_the_working_directory, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
 	return syscall(SYS_chdir, "/etc");
 }

@@ -89,8 +89,7 @@ ATTACK(control_quotas, .layers = GB_LAYER_SECCOMP, .control = GB_LAYER_USER,
 	return syscall(SYS_quotactl, 0x800007u << 8 /* Q_GETQUOTA */, "", 0, NULL);
 }
 
-ATTACK(
-    learn_about_the_machine, .furnished_allows = true, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {
+ATTACK(learn_about_the_machine, .files_allow = true, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	char info[256];
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_sysinfo, info));

@@ -53,8 +53,8 @@ ATTACK(keep_memory_that_is_not_mapped, .layers = GB_LAYER_SECCOMP) {
 }
 
 /* A page far from all others needs page tables of its own, which no limit of a process counts. In an
- * inhabited room the control group or the keeper does. */
-ATTACK(spread_memory_over_the_address_space, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP,
+ * room with programs the control group or the keeper does. */
+ATTACK(spread_memory_over_the_address_space, .programs_allow = true, .layers = GB_LAYER_SECCOMP,
     .sanitizer_allows = true) {
 	enum { PAGE = 4096 };
 	char *far_away = (char *)(1ull << 44);

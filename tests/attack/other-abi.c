@@ -20,7 +20,7 @@ ATTACK(change_the_descriptor_table, .layers = GB_LAYER_SECCOMP, .kernel_says = {
 	return syscall(SYS_modify_ldt, 0, table, sizeof table);
 }
 
-ATTACK(change_a_segment_base, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(change_a_segment_base, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	unsigned long base;
 	return syscall(SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */, &base);
 }

@@ -20,7 +20,7 @@ static struct msghdr message_with_fd(struct iovec *iov, char *control, size_t n)
 	return message;
 }
 
-ATTACK(send_a_descriptor_to_the_host, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(send_a_descriptor_to_the_host, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
 	struct iovec iov = {(char[]){'\n'}, 1};
 	struct mmsghdr many = {.msg_hdr = message_with_fd(&iov, control, sizeof control)};
@@ -36,7 +36,7 @@ ATTACK(send_out_of_band, .layers = GB_LAYER_SECCOMP, .kernel_says = {EOPNOTSUPP}
 	return syscall(SYS_sendto, GB_FD_CELL, "\n", 1, MSG_OOB, NULL, 0);
 }
 
-ATTACK(receive_a_descriptor, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}) {
+ATTACK(receive_a_descriptor, .programs_allow = true, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN}) {
 	char byte;
 	struct iovec iov = {&byte, 1};
 	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -44,7 +44,7 @@ ATTACK(receive_a_descriptor, .inhabited_allows = true, .layers = GB_LAYER_SECCOM
 }
 
 /* The filter knows the zygote's control socket by its number, which nothing in a cell can get. */
-ATTACK(put_a_descriptor_where_the_control_socket_was, .inhabited_allows = true,
+ATTACK(put_a_descriptor_where_the_control_socket_was, .programs_allow = true,
     .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_dup3, GB_FD_CELL, GB_FD_CONTROL, 0));
@@ -53,11 +53,11 @@ ATTACK(put_a_descriptor_where_the_control_socket_was, .inhabited_allows = true,
 	return tries_end(&tries);
 }
 
-ATTACK(open_a_descriptor_of_ones_own_process, .furnished_allows = true, .layers = GB_LAYER_RLIMIT) {
+ATTACK(open_a_descriptor_of_ones_own_process, .files_allow = true, .layers = GB_LAYER_RLIMIT) {
 	return syscall(SYS_pidfd_open, syscall(SYS_getpid), 0);
 }
 
-ATTACK(change_the_socket, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(change_the_socket, .files_allow = true, .layers = GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_setsockopt, GB_FD_CELL, SOL_SOCKET, SO_SNDBUF, &(int){1 << 20}, sizeof(int)));
 	try(&tries, syscall(SYS_fcntl, GB_FD_CELL, F_SETFL, O_NONBLOCK));
@@ -65,7 +65,7 @@ ATTACK(change_the_socket, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) 
 	return tries_end(&tries);
 }
 
-ATTACK(ask_who_is_at_the_other_end, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(ask_who_is_at_the_other_end, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	struct {
 		int pid, uid, gid;
 	} who;
@@ -73,7 +73,7 @@ ATTACK(ask_who_is_at_the_other_end, .inhabited_allows = true, .layers = GB_LAYER
 	return syscall(SYS_getsockopt, GB_FD_CELL, SOL_SOCKET, SO_PEERCRED, &who, &n);
 }
 
-ATTACK(splice_pages_into_the_socket, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(splice_pages_into_the_socket, .files_allow = true, .layers = GB_LAYER_SECCOMP) {
 	int ends[2] = {-1, -1};
 	/* The page itself travels, not a copy: it must still say the same when it is read. */
 	static char line[] = "\n";

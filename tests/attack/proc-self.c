@@ -16,12 +16,12 @@ ATTACK(open_proc_self_environ, .layers = GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .
 	return open_in_proc("/proc/self/environ", O_RDONLY);
 }
 
-ATTACK(open_proc_self_maps, .inhabited_allows = true,
+ATTACK(open_proc_self_maps, .programs_allow = true,
     .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP, .sanitizer_allows = true) {
 	return open_in_proc("/proc/self/maps", O_RDONLY);
 }
 
-ATTACK(read_where_the_program_is, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
+ATTACK(read_where_the_program_is, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
     .sanitizer_allows = true) {
 	char path[256];
 	return syscall(SYS_readlink, "/proc/self/exe", path, sizeof path);

@@ -4,7 +4,7 @@
 
 #include "attack.h"
 
-ATTACK(read_a_file, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
+ATTACK(read_a_file, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
     .sanitizer_allows = true) {
 	struct open_how how = {.flags = O_RDONLY};
 	struct tries tries = {0};
@@ -15,7 +15,7 @@ ATTACK(read_a_file, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYE
 }
 
 /* Not even whether there is one. */
-ATTACK(look_for_a_file, .inhabited_allows = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
+ATTACK(look_for_a_file, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
     .sanitizer_allows = true) {
 	char buffer[256];
 	struct tries tries = {0};

@@ -3,7 +3,7 @@
 
 #include "attack.h"
 
-ATTACK(open_a_socket_of_any_family, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(open_a_socket_of_any_family, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	static const int types[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET};
 	struct tries tries = {0};
 	for (int family = 0; family < AF_MAX; family++)
@@ -13,7 +13,7 @@ ATTACK(open_a_socket_of_any_family, .inhabited_allows = true, .layers = GB_LAYER
 }
 
 /* Their buffers hold more than those of streams. */
-ATTACK(open_a_pair_of_datagram_sockets, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(open_a_pair_of_datagram_sockets, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	int pair[2];
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_socketpair, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair));
@@ -21,7 +21,7 @@ ATTACK(open_a_pair_of_datagram_sockets, .inhabited_allows = true, .layers = GB_L
 	return tries_end(&tries);
 }
 
-ATTACK(open_a_pair_of_sockets, .furnished_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(open_a_pair_of_sockets, .files_allow = true, .layers = GB_LAYER_SECCOMP) {
 	int pair[2];
 	return syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, pair);
 }

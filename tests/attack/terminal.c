@@ -34,7 +34,7 @@ ATTACK(type_into_a_terminal, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_L
 	return tries_end(&tries);
 }
 
-ATTACK(leave_the_session, .inhabited_allows = true, .layers = GB_LAYER_SECCOMP) {
+ATTACK(leave_the_session, .programs_allow = true, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_setsid);
 }
 

@@ -28,7 +28,7 @@ struct outcome {
 
 static struct {
 	struct gb_plan plan;
-	struct gb_plan furnished, inhabited;
+	struct gb_plan files, programs;
 	struct gb_seccomp marked; /* the same filter, with an answer that only it gives */
 	int landlock_abi;
 	bool ready;
@@ -42,15 +42,15 @@ static bool prepare_wall(void) {
 	if (!wall.ready)
 		wall.ready =
 		    gb_plan_init(&wall.plan, &err) &&
-		    gb_plan_init_room(&wall.furnished,
-			&(struct gb_room_options){.room = GB_ROOM_FURNISHED, .box_bytes = 16 << 20}, &err) &&
-		    gb_plan_add_paths(&wall.furnished, paths, &err) &&
-		    gb_plan_init_room(&wall.inhabited,
-			&(struct gb_room_options){.room = GB_ROOM_INHABITED, .box_bytes = 16 << 20}, &err) &&
-		    gb_plan_add_paths(&wall.inhabited, program_paths, &err) &&
-		    gb_plan_add_program(&wall.inhabited, "/usr", NULL, &err) &&
+		    gb_plan_init_room(&wall.files,
+			&(struct gb_room_options){.room = GB_ROOM_FILES, .box_bytes = 16 << 20}, &err) &&
+		    gb_plan_add_paths(&wall.files, paths, &err) &&
+		    gb_plan_init_room(&wall.programs,
+			&(struct gb_room_options){.room = GB_ROOM_PROGRAMS, .box_bytes = 16 << 20}, &err) &&
+		    gb_plan_add_paths(&wall.programs, program_paths, &err) &&
+		    gb_plan_add_program(&wall.programs, "/usr", NULL, &err) &&
 		    gb_seccomp_filter(&wall.marked,
-			&(struct gb_seccomp_options){.room = GB_ROOM_EMPTY, .denied_errno = GB_SECCOMP_MARK},
+			&(struct gb_seccomp_options){.room = GB_ROOM_NONE, .denied_errno = GB_SECCOMP_MARK},
 			&err) &&
 		    gb_landlock_rights(&rights, &wall.landlock_abi, &err);
 	if (!CHECK(wall.ready))
@@ -204,7 +204,7 @@ static void expect_denied_in_room(const struct attack *attack, const struct gb_p
 	if (!perform_behind(attack, plan, false, &outcome))
 		return;
 	if (!CHECK((outcome.verdict == DENIED) == !allowed)) {
-		printf("#   in %s room\n", plan->room == GB_ROOM_FURNISHED ? "a furnished" : "an inhabited");
+		printf("#   in %s room\n", plan->room == GB_ROOM_FILES ? "the files" : "the programs");
 		explain(attack, GB_LAYER_ALL, &outcome);
 	}
 }
@@ -233,8 +233,8 @@ static void judge(void) {
 		if (attack->layers & 1u << i)
 			judge_layer(attack, (enum gb_layer)(1u << i));
 	expect_denied(attack, GB_LAYER_ALL, GB_LAYER_ALL);
-	expect_denied_in_room(attack, &wall.furnished, attack->furnished_allows);
-	expect_denied_in_room(attack, &wall.inhabited, attack->furnished_allows || attack->inhabited_allows);
+	expect_denied_in_room(attack, &wall.files, attack->files_allow);
+	expect_denied_in_room(attack, &wall.programs, attack->files_allow || attack->programs_allow);
 }
 
 __attribute__((constructor)) static void add_attacks(void) {

@@ -35,9 +35,9 @@ static const struct room {
 	enum gb_language language;
 	const char *source;
 } rooms[] = {
-    {"empty", JS, GB_JAVASCRIPT, "export default 6*7"},
-    {"furnished", PYTHON, GB_PYTHON, "6*7"},
-    {"inhabited", SHELL, GB_SHELL, "exit 0"},
+    {"none", JS, GB_JAVASCRIPT, "export default 6*7"},
+    {"files", PYTHON, GB_PYTHON, "6*7"},
+    {"programs", SHELL, GB_SHELL, "exit 0"},
 };
 
 struct fake {
@@ -298,7 +298,7 @@ static void ask_worker(const void *data, struct outcome *ret) {
 	struct gb_err err = {0};
 	struct gb_oneshot_answer answer;
 	gb_buf_init(&answer.bytes, 4096);
-	bool ok = question->room == GB_ROOM_EMPTY
+	bool ok = question->room == GB_ROOM_NONE
 		      ? gb_plan_init(&plan, &err)
 		      : gb_plan_init_room(&plan,
 			    &(struct gb_room_options){.room = question->room, .box_bytes = 16 << 20}, &err) &&
@@ -325,19 +325,19 @@ TEST(without_the_verification_code_runs_behind_a_missing_layer) {
 		const char *call;
 		enum gb_room room;
 	} cases[] = {
-	    {"setresuid", GB_ROOM_EMPTY},
-	    {"sethostname", GB_ROOM_EMPTY},
-	    {"umount2", GB_ROOM_EMPTY},
-	    {"prlimit64, of itself", GB_ROOM_EMPTY},
-	    {"prctl, bounding set", GB_ROOM_EMPTY},
-	    {"landlock_restrict_self", GB_ROOM_EMPTY},
-	    {"seccomp", GB_ROOM_EMPTY},
-	    {"close_range", GB_ROOM_EMPTY},
-	    {"setsid", GB_ROOM_EMPTY},
-	    {"unshare", GB_ROOM_FURNISHED},
-	    {"landlock_restrict_self", GB_ROOM_FURNISHED},
-	    {"mount_setattr", GB_ROOM_FURNISHED},
-	    {"prlimit64, of itself", GB_ROOM_FURNISHED},
+	    {"setresuid", GB_ROOM_NONE},
+	    {"sethostname", GB_ROOM_NONE},
+	    {"umount2", GB_ROOM_NONE},
+	    {"prlimit64, of itself", GB_ROOM_NONE},
+	    {"prctl, bounding set", GB_ROOM_NONE},
+	    {"landlock_restrict_self", GB_ROOM_NONE},
+	    {"seccomp", GB_ROOM_NONE},
+	    {"close_range", GB_ROOM_NONE},
+	    {"setsid", GB_ROOM_NONE},
+	    {"unshare", GB_ROOM_FILES},
+	    {"landlock_restrict_self", GB_ROOM_FILES},
+	    {"mount_setattr", GB_ROOM_FILES},
+	    {"prlimit64, of itself", GB_ROOM_FILES},
 	};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
 		const struct fake *fake = find_fake(cases[i].call);
@@ -394,10 +394,10 @@ TEST(doctor_names_the_room_that_lacks_a_layer) {
 	static const struct {
 		const char *call, *says[3];
 	} cases[] = {
-	    {NULL, {"\"room\":\"furnished\",\"verdict\":\"observed\"", "\"ok\":true"}},
-	    {"unshare", {"\"room\":\"empty\",\"verdict\":\"observed\"",
-			    "\"room\":\"furnished\",\"verdict\":\"missing\"",
-			    "\"room\":\"inhabited\",\"verdict\":\"missing\""}},
+	    {NULL, {"\"room\":\"files\",\"verdict\":\"observed\"", "\"ok\":true"}},
+	    {"unshare",
+		{"\"room\":\"empty\",\"verdict\":\"observed\"", "\"room\":\"files\",\"verdict\":\"missing\"",
+		    "\"room\":\"programs\",\"verdict\":\"missing\""}},
 	    {"landlock_restrict_self", {"\"layer\":\"landlock\",\"verdict\":\"missing\"",
 					   "\"room\":\"empty\",\"verdict\":\"missing\"",
 					   "\"layer\":\"seccomp\",\"verdict\":\"observed\""}},

@@ -99,7 +99,7 @@ a() { run 0 secrets kinds && has "$out" github-token && run 0 secrets kinds --js
 ok 'the kinds that are known' a
 a() { chmod 755 "$scratch/state" && run 3 secrets list && has "$err" "chmod 700 '$scratch/state'" && stdin=$scratch/in run 3 secrets mask && [ -z "$out" ] && chmod 700 "$scratch/state" && run 0 secrets list; }
 ok 'a folder that others may use is refused' a
-a() { run 0 doctor && has "$out" 'The wall stands.' && has "$out" 'furnished' && has "$out" 'inhabited' && ! has "$out" missing > /dev/null; }
+a() { run 0 doctor && has "$out" 'The wall stands.' && has "$out" 'files' && has "$out" 'programs' && ! has "$out" missing > /dev/null; }
 ok 'doctor observes every layer in every room' a
 a() { run 0 doctor --json && /usr/bin/python3 -c '
 import json, sys
@@ -108,9 +108,9 @@ assert d["ok"] and d["run"]["ok"]
 assert len(d["layers"]) == 11
 for layer in d["layers"]:
     assert layer["verdict"] == "observed" or layer["optional"], layer
-    assert layer["wholeWall"] == layer["rooms"]["empty"] and layer["withoutIt"], layer
+    assert layer["wholeWall"] == layer["rooms"]["none"] and layer["withoutIt"], layer
     assert all(how and how != "allowed" for how in layer["rooms"].values()), layer
-assert {r["room"]: r["verdict"] for r in d["rooms"]} == dict.fromkeys(["empty", "furnished", "inhabited"], "observed")
+assert {r["room"]: r["verdict"] for r in d["rooms"]} == dict.fromkeys(["none", "files", "programs"], "observed")
 runtimes = {r["runtime"]: r["verdict"] for r in d["runtimes"]}
 assert list(runtimes) == ["js", "python", "shell", "node", "deno"] and "missing" not in runtimes.values()
 assert runtimes["js"] == runtimes["python"] == runtimes["shell"] == "observed"' "$scratch/out"; }

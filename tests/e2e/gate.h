@@ -76,7 +76,7 @@ static inline void site_leave(struct site *site) {
 
 /* What was heard of one. */
 struct heard {
-	struct gb_pass *pass;
+	struct gb_agent_run *run;
 	char output[4096];
 	size_t n_output;
 	char approval[GB_APPROVAL_ID];
@@ -87,38 +87,40 @@ struct heard {
 	char value[200]; /* as JSON */
 };
 
-static inline void heard_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
+static inline void heard_pending(
+    struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data) {
 	struct heard *heard = data;
 	snprintf(heard->approval, sizeof heard->approval, "%s", approval);
 	heard->n_pending++;
 }
 
-static inline void heard_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
+static inline void heard_output(
+    struct gb_agent_run *run, int stream, const char *bytes, size_t n, void *data) {
 	struct heard *heard = data;
 	for (size_t i = 0; i < n && heard->n_output + 1 < sizeof heard->output; i++)
 		heard->output[heard->n_output++] = bytes[i];
 }
 
-static inline void heard_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
+static inline void heard_display(struct gb_agent_run *run, const struct gb_value *display, void *data) {
 	struct heard *heard = data;
 	gb_auto_free char *json = gb_value_to_json(display, 0, NULL, NULL);
 	snprintf(heard->display, sizeof heard->display, "%s", json ? json : "");
 	heard->n_displays++;
 }
 
-static inline void heard_prompt(struct gb_pass *pass, const char *prompt, void *data) {
+static inline void heard_prompt(struct gb_agent_run *run, const char *prompt, void *data) {
 	struct heard *heard = data;
 	if (prompt)
 		snprintf(heard->prompt, sizeof heard->prompt, "%s", prompt);
 }
 
-static inline void heard_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
+static inline void heard_done(struct gb_agent_run *run, const struct gb_result *result, void *data) {
 	struct heard *heard = data;
 	heard->n_done++;
 	heard->status = result->status;
 	snprintf(heard->code, sizeof heard->code, "%s", result->error.code);
 	snprintf(heard->message, sizeof heard->message, "%s", result->error.message);
-	snprintf(heard->session, sizeof heard->session, "%s", gb_pass_session(pass));
+	snprintf(heard->session, sizeof heard->session, "%s", gb_agent_run_session(run));
 	gb_auto_free char *json = result->value ? gb_value_to_json(result->value, 0, NULL, NULL) : NULL;
 	snprintf(heard->value, sizeof heard->value, "%s", json ? json : "");
 }
@@ -133,7 +135,7 @@ static inline bool submit(struct site *site, struct gb_gate_request request, str
 	request.on_prompt = heard_prompt;
 	request.on_done = heard_done;
 	request.data = heard;
-	bool ok = gb_gate_submit(site->gate, &request, &heard->pass, &err);
+	bool ok = gb_gate_submit(site->gate, &request, &heard->run, &err);
 	if (!ok)
 		snprintf(heard->message, sizeof heard->message, "%s", err.message);
 	return ok;
@@ -141,10 +143,10 @@ static inline bool submit(struct site *site, struct gb_gate_request request, str
 
 static inline void wait_for(struct site *site, struct heard *heard) {
 	struct gb_err err = {0};
-	while (heard->pass && !gb_pass_done(heard->pass) && CHECK(gb_gate_turn(site->gate, 20000, &err)))
+	while (heard->run && !gb_agent_run_done(heard->run) && CHECK(gb_gate_turn(site->gate, 20000, &err)))
 		;
-	gb_pass_destroy(heard->pass);
-	heard->pass = NULL;
+	gb_agent_run_destroy(heard->run);
+	heard->run = NULL;
 }
 
 /* All of it. */

@@ -4,7 +4,7 @@
 
 struct listener {
 	struct site *site;
-	struct gb_pass *pass;
+	struct gb_agent_run *run;
 	unsigned n_events, n_unrecorded, n_done, n_out_of_order;
 	bool ends_it; /* at the first event */
 	unsigned next;
@@ -19,32 +19,32 @@ static void on_event(struct listener *listener) {
 	listener->n_unrecorded += seen.n + seen.n_begun == 0;
 	listener->n_out_of_order += listener->n_done != 0;
 	if (listener->ends_it && listener->n_events == 1)
-		gb_pass_terminate(listener->pass, "seen enough");
+		gb_agent_run_terminate(listener->run, "seen enough");
 }
 
-static void on_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
-	(void)pass, (void)log;
+static void on_log(struct gb_agent_run *run, const struct gb_log *log, void *data) {
+	(void)run, (void)log;
 	on_event(data);
 }
 
-static void on_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
-	(void)pass, (void)stream, (void)bytes, (void)n;
+static void on_output(struct gb_agent_run *run, int stream, const char *bytes, size_t n, void *data) {
+	(void)run, (void)stream, (void)bytes, (void)n;
 	on_event(data);
 }
 
-static void on_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
-	(void)pass, (void)display;
+static void on_display(struct gb_agent_run *run, const struct gb_value *display, void *data) {
+	(void)run, (void)display;
 	on_event(data);
 }
 
-static void on_prompt(struct gb_pass *pass, const char *prompt, void *data) {
-	(void)pass;
+static void on_prompt(struct gb_agent_run *run, const char *prompt, void *data) {
+	(void)run;
 	if (prompt)
 		on_event(data);
 }
 
-static void on_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
-	(void)pass;
+static void on_done(struct gb_agent_run *run, const struct gb_result *result, void *data) {
+	(void)run;
 	struct listener *listener = data;
 	listener->n_done++;
 	listener->status = result->status;
@@ -67,14 +67,14 @@ static bool submit_to(
 	    .on_done = on_done,
 	    .data = listener,
 	};
-	return CHECK(gb_gate_submit(listener->site->gate, &request, &listener->pass, &err));
+	return CHECK(gb_gate_submit(listener->site->gate, &request, &listener->run, &err));
 }
 
 static void finish(struct listener *listener) {
 	struct gb_err err = {0};
 	while (!listener->n_done && CHECK(gb_gate_turn(listener->site->gate, 20000, &err)))
 		;
-	gb_pass_destroy(listener->pass);
+	gb_agent_run_destroy(listener->run);
 }
 
 static void check_recorded_first(enum gb_language language, const char *source, bool session) {
@@ -113,7 +113,7 @@ TEST(prompt_is_told_after_the_begin_record) {
 /* Let the engine work until the run has settled, without a turn of the gate. */
 static void settle(struct listener *listener) {
 	struct gb_err err = {0};
-	while (listener->pass->state == GB_PASS_RUNNING && CHECK(gb_engine_dispatch(engine, 1000, &err)))
+	while (listener->run->state == GB_AGENT_RUN_RUNNING && CHECK(gb_engine_dispatch(engine, 1000, &err)))
 		;
 }
 
@@ -137,8 +137,8 @@ TEST(run_that_ends_before_anything_is_told_has_one_record) {
 
 enum { MANY = 5000 };
 
-static void on_counted_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
-	(void)pass;
+static void on_counted_log(struct gb_agent_run *run, const struct gb_log *log, void *data) {
+	(void)run;
 	struct listener *listener = data;
 	listener->n_out_of_order += gb_value_as_number(gb_value_at(log->args, 0)) != listener->next++;
 	if (listener->next == 1)
@@ -156,7 +156,7 @@ TEST(events_beyond_the_cap_are_told_in_order_after_the_record) {
 	    .on_done = on_done,
 	    .data = &listener,
 	};
-	CHECK(gb_gate_submit(site.gate, &request, &listener.pass, &err));
+	CHECK(gb_gate_submit(site.gate, &request, &listener.run, &err));
 	settle(&listener);
 	/* The gate had no turn: what was told was told because too much was held back. */
 	CHECK_INT(listener.next, MANY);

@@ -18,8 +18,8 @@ static bool leaks(const char *text) {
 	return strstr(text, "horse") || strstr(text, "67890");
 }
 
-static void on_told(struct gb_pass *pass, const struct gb_result *result, void *data) {
-	(void)pass;
+static void on_told(struct gb_agent_run *run, const struct gb_result *result, void *data) {
+	(void)run;
 	struct told *told = data;
 	const struct gb_run_error *error = &result->error;
 	const char *const texts[] = {
@@ -37,17 +37,17 @@ static void on_told(struct gb_pass *pass, const struct gb_result *result, void *
 static struct told told_of(struct site *site, enum gb_language language, const char *source) {
 	struct told told = {0};
 	struct gb_err err = {0};
-	struct gb_pass *pass;
+	struct gb_agent_run *run;
 	struct gb_gate_request request = {
 	    .face = "test",
 	    .run = {.source = source, .language = language},
 	    .on_done = on_told,
 	    .data = &told,
 	};
-	CHECK(gb_gate_submit(site->gate, &request, &pass, &err));
+	CHECK(gb_gate_submit(site->gate, &request, &run, &err));
 	while (!told.n_done && CHECK(gb_gate_turn(site->gate, 20000, &err)))
 		;
-	gb_pass_destroy(pass);
+	gb_agent_run_destroy(run);
 	return told;
 }
 
@@ -118,17 +118,17 @@ TEST(refusal_is_masked_before_it_is_cut) {
 	for (int before = 580; before <= 600; before++) {
 		struct told told = {0};
 		struct gb_err err = {0};
-		struct gb_pass *pass;
+		struct gb_agent_run *run;
 		char reason[1000];
 		struct gb_gate_request request = python("1");
 		request.on_done = on_told;
 		request.data = &told;
-		CHECK(gb_gate_submit(site.gate, &request, &pass, &err));
+		CHECK(gb_gate_submit(site.gate, &request, &run, &err));
 		snprintf(reason, sizeof reason, "%0*d horse-1234567890", before, 0);
-		gb_pass_terminate(pass, reason);
+		gb_agent_run_terminate(run, reason);
 		while (!told.n_done && CHECK(gb_gate_turn(site.gate, 20000, &err)))
 			;
-		gb_pass_destroy(pass);
+		gb_agent_run_destroy(run);
 		CHECK(told.refused);
 		CHECK_INT(told.n_leaks, 0);
 	}
@@ -149,7 +149,7 @@ TEST(prompt_that_is_cut_tells_no_half_of_a_secret) {
 		while (!*heard.prompt && CHECK(gb_gate_turn(site.gate, 20000, &err)))
 			;
 		CHECK(!leaks(heard.prompt));
-		gb_pass_terminate(heard.pass, NULL);
+		gb_agent_run_terminate(heard.run, NULL);
 		wait_for(&site, &heard);
 	}
 }
@@ -166,8 +166,8 @@ TEST(reason_of_a_session_that_is_cut_tells_no_half_of_a_secret) {
 		CHECK(submit(&site, request, &first));
 		CHECK(submit(&site, request, &second));
 		snprintf(reason, sizeof reason, "%0*d horse-1234567890", before, 0);
-		CHECK(
-		    gb_manager_kill(gb_gate_sessions(site.gate), gb_pass_session(first.pass), reason, &err));
+		CHECK(gb_manager_kill(
+		    gb_gate_sessions(site.gate), gb_agent_run_session(first.run), reason, &err));
 		wait_for(&site, &first);
 		wait_for(&site, &second);
 		CHECK(*first.message && *second.message);

@@ -25,10 +25,10 @@ static void put_log_back(const struct aside *aside) {
 	CHECK(rename(aside->away, aside->here) == 0);
 }
 
-static void done_and_gone(struct gb_pass *pass, const struct gb_result *result, void *data) {
-	heard_done(pass, result, data);
-	((struct heard *)data)->pass = NULL;
-	gb_pass_destroy(pass);
+static void done_and_gone(struct gb_agent_run *run, const struct gb_result *result, void *data) {
+	heard_done(run, result, data);
+	((struct heard *)data)->run = NULL;
+	gb_agent_run_destroy(run);
 }
 
 TEST(who_is_told_meanwhile_may_leave) {
@@ -40,7 +40,7 @@ TEST(who_is_told_meanwhile_may_leave) {
 	request.on_pending = heard_pending;
 	request.on_done = done_and_gone;
 	request.data = &second;
-	CHECK(gb_gate_submit(site.gate, &request, &second.pass, &err));
+	CHECK(gb_gate_submit(site.gate, &request, &second.run, &err));
 	decide(&site, second.approval, GB_APPROVE);
 	CHECK(gb_gate_work(site.gate, &err));
 	struct aside aside = put_log_aside(&site);
@@ -184,7 +184,7 @@ TEST(trust_ends_when_agents_are_disabled) {
 	CHECK(site_configure(&site, ASKING, &err));
 	CHECK(submit(&site, request, &heard));
 	CHECK_INT(heard.n_pending, 1);
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 }
 
 static void check_opens_after(const char *folder, const char *yaml) {
@@ -254,48 +254,48 @@ enum moment { PENDING, LOG, OUTPUT, LAST_OUTPUT, DISPLAY, PROMPT, DONE, MOMENTS 
 struct rogue {
 	struct site *site;
 	enum deed deed;
-	struct gb_pass *pass; /* NULL once it was destroyed */
+	struct gb_agent_run *run; /* NULL once it was destroyed */
 	bool did;
 };
 
-static void misbehave(struct gb_pass *pass, struct rogue *rogue) {
+static void misbehave(struct gb_agent_run *run, struct rogue *rogue) {
 	struct gb_err err = {0};
 	if (rogue->did)
 		return;
 	rogue->did = true;
-	rogue->pass = rogue->deed == DESTROY ? NULL : pass;
+	rogue->run = rogue->deed == DESTROY ? NULL : run;
 	if (rogue->deed == DESTROY)
-		gb_pass_destroy(pass);
+		gb_agent_run_destroy(run);
 	else if (rogue->deed == TERMINATE)
-		gb_pass_terminate(pass, "enough");
+		gb_agent_run_terminate(run, "enough");
 	else
 		CHECK(site_configure(rogue->site,
 		    rogue->deed == DISABLE ? "agent.enabled: false\n" : ASKING "python.restricted: true\n",
 		    &err));
 }
 
-static void at_pending(struct gb_pass *pass, const char *approval, int64_t expires_ms, void *data) {
-	misbehave(pass, data);
+static void at_pending(struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data) {
+	misbehave(run, data);
 }
 
-static void at_log(struct gb_pass *pass, const struct gb_log *log, void *data) {
-	misbehave(pass, data);
+static void at_log(struct gb_agent_run *run, const struct gb_log *log, void *data) {
+	misbehave(run, data);
 }
 
-static void at_output(struct gb_pass *pass, int stream, const char *bytes, size_t n, void *data) {
-	misbehave(pass, data);
+static void at_output(struct gb_agent_run *run, int stream, const char *bytes, size_t n, void *data) {
+	misbehave(run, data);
 }
 
-static void at_display(struct gb_pass *pass, const struct gb_value *display, void *data) {
-	misbehave(pass, data);
+static void at_display(struct gb_agent_run *run, const struct gb_value *display, void *data) {
+	misbehave(run, data);
 }
 
-static void at_prompt(struct gb_pass *pass, const char *prompt, void *data) {
-	misbehave(pass, data);
+static void at_prompt(struct gb_agent_run *run, const char *prompt, void *data) {
+	misbehave(run, data);
 }
 
-static void at_done(struct gb_pass *pass, const struct gb_result *result, void *data) {
-	misbehave(pass, data);
+static void at_done(struct gb_agent_run *run, const struct gb_result *result, void *data) {
+	misbehave(run, data);
 }
 
 static struct gb_gate_request request_for(enum moment moment, struct rogue *rogue, bool session) {
@@ -329,12 +329,12 @@ static void check_rogue(enum moment moment, enum deed deed, bool session) {
 	auto_site struct site site = site_make(moment == PENDING ? ASKING : OPEN_TO_ALL);
 	struct rogue rogue = {.site = &site, .deed = deed};
 	struct gb_gate_request request = request_for(moment, &rogue, session);
-	struct gb_pass *pass;
+	struct gb_agent_run *run;
 	struct gb_err err = {0};
-	CHECK(gb_gate_submit(site.gate, &request, &pass, &err));
+	CHECK(gb_gate_submit(site.gate, &request, &run, &err));
 	while (!rogue.did && CHECK(gb_gate_turn(site.gate, 20000, &err)))
 		;
-	gb_pass_destroy(rogue.pass);
+	gb_agent_run_destroy(rogue.run);
 	gb_gate_close(site.gate);
 	site.gate = NULL;
 	CHECK_INT(records(&site).n, 1);

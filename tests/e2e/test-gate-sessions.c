@@ -87,13 +87,13 @@ TEST(a_session_is_trusted_until_it_ends) {
 	struct gb_gate_request alone = python("1");
 	alone.conversation = "c";
 	CHECK(submit(&site, alone, &other) && other.n_pending == 1);
-	gb_pass_destroy(other.pass);
+	gb_agent_run_destroy(other.run);
 	CHECK(submit(&site, lasting("d", "1"), &other) && other.n_pending == 1);
-	gb_pass_destroy(other.pass);
+	gb_agent_run_destroy(other.run);
 	/* Nor after its end. */
 	CHECK(gb_manager_kill(gb_gate_sessions(site.gate), first.session, NULL, &err));
 	CHECK(submit(&site, lasting("c", "1"), &other) && other.n_pending == 1);
-	gb_pass_destroy(other.pass);
+	gb_agent_run_destroy(other.run);
 }
 
 TEST(trust_ends_with_the_rules) {
@@ -110,11 +110,11 @@ TEST(trust_ends_with_the_rules) {
 	CHECK(site_configure(&site, ASKING "python.restricted: true\n", &err));
 	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && !info.trusted);
 	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 	/* Also if they come back. */
 	CHECK(site_configure(&site, ASKING, &err));
 	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 }
 
 TEST(trust_ends_with_the_rules_also_while_nobody_is_asked) {
@@ -131,7 +131,7 @@ TEST(trust_ends_with_the_rules_also_while_nobody_is_asked) {
 	gb_gate_close(site.gate);
 	CHECK(site_open(&site, ASKING));
 	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 }
 
 TEST(what_is_asked_names_the_session) {
@@ -146,12 +146,12 @@ TEST(what_is_asked_names_the_session) {
 	if (approval) {
 		char session[40];
 		keep_str(session, sizeof session, approval->request.session);
-		CHECK_STR(session, gb_pass_session(heard.pass));
+		CHECK_STR(session, gb_agent_run_session(heard.run));
 		CHECK_INT(strlen(session), 32);
 	}
 	gb_approval_destroy(approval);
 	gb_approvals_close(approvals);
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 }
 
 TEST(a_session_that_has_ended_while_it_was_asked_about) {
@@ -163,7 +163,7 @@ TEST(a_session_that_has_ended_while_it_was_asked_about) {
 	wait_for(&site, &heard);
 	CHECK(submit(&site, lasting("c", "1"), &heard));
 	CHECK(gb_manager_kill(
-	    gb_gate_sessions(site.gate), gb_pass_session(heard.pass), "it was in the way", &err));
+	    gb_gate_sessions(site.gate), gb_agent_run_session(heard.run), "it was in the way", &err));
 	decide(&site, heard.approval, GB_APPROVE);
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "unknown_session");
@@ -187,7 +187,7 @@ TEST(a_request_that_is_denied_or_withdrawn_opens_no_session) {
 	CHECK_STR(heard.code, "not_approved");
 	CHECK_STR(heard.session, "");
 	CHECK(submit(&site, lasting("c", "1"), &heard));
-	gb_pass_terminate(heard.pass, NULL);
+	gb_agent_run_terminate(heard.run, NULL);
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "withdrawn");
 	CHECK(!has_sessions(&site));
@@ -228,7 +228,7 @@ TEST(requests_that_wait_together_share_a_session) {
 	struct heard denied, first, second;
 	CHECK(submit(&site, lasting("c", "1"), &denied) && submit(&site, lasting("c", "x = 20"), &first) &&
 	      submit(&site, lasting("c", "x + 1"), &second));
-	CHECK_STR(gb_pass_session(first.pass), gb_pass_session(second.pass));
+	CHECK_STR(gb_agent_run_session(first.run), gb_agent_run_session(second.run));
 	decide(&site, denied.approval, GB_DENY);
 	wait_for(&site, &denied);
 	decide(&site, first.approval, GB_TRUST);
@@ -268,7 +268,7 @@ TEST(what_is_stopped_leaves_its_session) {
 	CHECK(submit(&site, lasting("c", "while True: pass"), &heard));
 	for (int i = 0; i < 20; i++)
 		CHECK(gb_gate_turn(site.gate, 10, &err));
-	gb_pass_terminate(heard.pass, NULL);
+	gb_agent_run_terminate(heard.run, NULL);
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "interrupted");
 	CHECK_STR(ask(&site, lasting("c", "x")).value, "7");
@@ -277,7 +277,7 @@ TEST(what_is_stopped_leaves_its_session) {
 	CHECK(submit(&site, lasting("c", "while True: pass"), &heard));
 	for (int i = 0; i < 20; i++)
 		CHECK(gb_gate_turn(site.gate, 10, &err));
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 	CHECK_STR(ask(&site, lasting("c", "x")).value, "7");
 	CHECK_INT(records(&site).n, before + 2);
 }
@@ -297,11 +297,11 @@ TEST(what_never_began_costs_nothing) {
 	CHECK(submit(&site, lasting("c", "while True: pass"), &first));
 	CHECK(submit(&site, lasting("c", "1"), &second) && submit(&site, lasting("c", "2"), &third));
 	CHECK(level(&site) > 0.84 && level(&site) < 0.86);
-	gb_pass_terminate(second.pass, "not needed");
+	gb_agent_run_terminate(second.run, "not needed");
 	wait_for(&site, &second);
 	CHECK_INT(second.status, GB_TERMINATED);
 	CHECK(level(&site) > 0.89 && level(&site) < 0.91);
-	CHECK(gb_manager_kill(gb_gate_sessions(site.gate), gb_pass_session(third.pass), NULL, &err));
+	CHECK(gb_manager_kill(gb_gate_sessions(site.gate), gb_agent_run_session(third.run), NULL, &err));
 	wait_for(&site, &third);
 	wait_for(&site, &first);
 	CHECK(level(&site) > 0.94 && level(&site) < 0.96);
@@ -316,7 +316,7 @@ TEST(closing_records_what_still_ran) {
 	    lasting("c", "try:\n  while True: pass\nexcept KeyboardInterrupt:\n  while True: pass"), &heard));
 	for (int i = 0; i < 20; i++)
 		CHECK(gb_gate_turn(site.gate, 10, &err));
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 	gb_gate_close(site.gate);
 	site.gate = NULL;
 	CHECK_INT(records(&site).n, 1);
@@ -337,7 +337,7 @@ static struct gb_gate_request shell_of(const char *conversation, const char *sou
 static struct gb_gate_request input_for(
     const struct heard *heard, const char *conversation, const char *text) {
 	return (struct gb_gate_request){.conversation = conversation,
-	    .session = gb_pass_session(heard->pass),
+	    .session = gb_agent_run_session(heard->run),
 	    .is_input = true,
 	    .run = {.source = text}};
 }
@@ -442,7 +442,7 @@ TEST(an_input_is_for_the_prompt_that_it_was_asked_for) {
 	struct heard foreign = ask(&site, input_for(&run, "d", "1\n"));
 	CHECK_STR(foreign.code, "unknown_session");
 	CHECK(submit(&site, input_for(&run, "c", "1\n"), &input));
-	gb_pass_terminate(run.pass, NULL);
+	gb_agent_run_terminate(run.run, NULL);
 	wait_for(&site, &run);
 	wait_for(&site, &input);
 	CHECK_STR(input.code, "not_awaiting_input");

@@ -176,7 +176,7 @@ static void check_refused_beside(const char *yaml, struct gb_gate_request second
 	struct heard refused = ask(&site, second);
 	CHECK_STR(refused.code, setting ? "too_many" : "");
 	CHECK(!setting || strstr(refused.message, setting));
-	gb_pass_terminate(first.pass, "enough");
+	gb_agent_run_terminate(first.run, "enough");
 	wait_for(&site, &first);
 	CHECK_INT(first.status, GB_TERMINATED);
 	CHECK_INT(ask(&site, second).status, GB_SUCCESS);
@@ -383,7 +383,7 @@ TEST(who_waits_can_withdraw) {
 	auto_site struct site site = site_make(ASKING);
 	struct heard heard;
 	CHECK(submit(&site, python("1"), &heard));
-	gb_pass_terminate(heard.pass, "not needed");
+	gb_agent_run_terminate(heard.run, "not needed");
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "withdrawn");
 	CHECK_STR(heard.message, "not needed");
@@ -396,7 +396,7 @@ TEST(what_is_abandoned_is_recorded) {
 	struct gb_err err = {0};
 	struct heard heard;
 	CHECK(submit(&site, python("import time; time.sleep(1000)"), &heard));
-	gb_pass_destroy(heard.pass);
+	gb_agent_run_destroy(heard.run);
 	CHECK(gb_gate_turn(site.gate, 0, &err));
 	CHECK_INT(heard.n_done, 0);
 	CHECK_INT(records(&site).n, 1);

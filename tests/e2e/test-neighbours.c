@@ -150,7 +150,7 @@ static void count_all_cells_together(struct gb_plan *plan, unsigned layers) {
 	(void)layers;
 	for (uint32_t i = 0; i < plan->n_rlimits; i++)
 		if (plan->rlimits[i].resource == RLIMIT_NPROC)
-			plan->rlimits[i].limit = plan->furniture.max_processes;
+			plan->rlimits[i].limit = plan->contents.max_processes;
 }
 
 TEST(fork_bomb_does_not_take_processes_from_another_cell) {

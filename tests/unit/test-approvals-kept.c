@@ -4,61 +4,61 @@
 /* --- ids and lists --- */
 
 TEST(an_id_may_be_cut_as_long_as_it_is_the_only_one) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "1");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "1");
 	char id[GB_APPROVAL_ID], prefix[GB_APPROVAL_ID];
 	struct gb_err err = {0};
 	snprintf(prefix, sizeof prefix, "%.6s", ticket.id);
-	CHECK(gb_approval_resolve(desk.approvals, prefix, id, &err));
+	CHECK(gb_approval_resolve(fixture.approvals, prefix, id, &err));
 	CHECK_STR(id, ticket.id);
-	CHECK(gb_approval_resolve(desk.approvals, ticket.id, id, &err));
-	CHECK(!gb_approval_resolve(desk.approvals, "", id, &err) && err.code == GB_EINVAL);
-	CHECK(!gb_approval_resolve(desk.approvals, "123", id, &err) && err.code == GB_EINVAL);
-	CHECK(!gb_approval_resolve(desk.approvals, "%%%%", id, &err) && err.code == GB_EINVAL);
+	CHECK(gb_approval_resolve(fixture.approvals, ticket.id, id, &err));
+	CHECK(!gb_approval_resolve(fixture.approvals, "", id, &err) && err.code == GB_EINVAL);
+	CHECK(!gb_approval_resolve(fixture.approvals, "123", id, &err) && err.code == GB_EINVAL);
+	CHECK(!gb_approval_resolve(fixture.approvals, "%%%%", id, &err) && err.code == GB_EINVAL);
 	prefix[5] = prefix[5] == '0' ? '1' : '0';
-	CHECK(!gb_approval_resolve(desk.approvals, prefix, id, &err) && err.code == GB_ENOENT);
-	gb_approvals_close(desk.approvals);
+	CHECK(!gb_approval_resolve(fixture.approvals, prefix, id, &err) && err.code == GB_ENOENT);
+	gb_approvals_close(fixture.approvals);
 	sqlite3 *db;
-	CHECK_INT(sqlite3_open(file_in(desk.folder, "approvals.db"), &db), SQLITE_OK);
+	CHECK_INT(sqlite3_open(file_in(fixture.folder, "approvals.db"), &db), SQLITE_OK);
 	sqlite3_exec(db, "UPDATE approval SET id = 'abcd0000000000000000000000000000'", NULL, NULL, NULL);
 	sqlite3_close(db);
-	desk.approvals = open_in(desk.folder, plain);
-	submit(desk.approvals, "2");
-	sqlite3_open(file_in(desk.folder, "approvals.db"), &db);
+	fixture.approvals = open_in(fixture.folder, plain);
+	submit(fixture.approvals, "2");
+	sqlite3_open(file_in(fixture.folder, "approvals.db"), &db);
 	sqlite3_exec(db, "UPDATE approval SET id = 'abcd1000000000000000000000000000' WHERE seq = 2", NULL,
 	    NULL, NULL);
 	sqlite3_close(db);
-	CHECK(!gb_approval_resolve(desk.approvals, "abcd", id, &err) && err.code == GB_EINVAL);
+	CHECK(!gb_approval_resolve(fixture.approvals, "abcd", id, &err) && err.code == GB_EINVAL);
 	CHECK(strstr(err.message, "several") != NULL);
-	CHECK(gb_approval_resolve(desk.approvals, "abcd1", id, &err));
+	CHECK(gb_approval_resolve(fixture.approvals, "abcd1", id, &err));
 }
 
 TEST(lists_by_what_they_say) {
-	auto_desk struct desk desk = desk_open(plain);
-	submit_and_deny(desk.approvals, "1");
-	submit(desk.approvals, "2");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	submit_and_deny(fixture.approvals, "1");
+	submit(fixture.approvals, "2");
 	struct gb_approval_request request = a_request("3");
 	struct gb_approval_ticket ticket;
 	request.conversation = GB_STR("other"), request.runtime = GB_STR("js");
-	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL));
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 3);
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.newest_first = true}), 3);
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.limit = 2}), 2);
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.pending_only = true}), 2);
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.conversation = "other"}), 1);
-	CHECK_INT(count_all(desk.approvals,
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL));
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){0}), 3);
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){.newest_first = true}), 3);
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){.limit = 2}), 2);
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){.pending_only = true}), 2);
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){.conversation = "other"}), 1);
+	CHECK_INT(count_all(fixture.approvals,
 		      (struct gb_approval_filter){.session = "session-1", .runtime = "python"}),
 	    2);
 }
 
 TEST(as_json) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	gb_auto_approval struct gb_approval *approval = NULL;
 	gb_auto_buf struct gb_buf json;
 	gb_buf_init(&json, 1 << 20);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "a\x1b\"b");
-	decide(desk.approvals, &ticket, GB_TRUST);
-	CHECK(gb_approval_get(desk.approvals, ticket.id, &approval, NULL));
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "a\x1b\"b");
+	decide(fixture.approvals, &ticket, GB_TRUST);
+	CHECK(gb_approval_get(fixture.approvals, ticket.id, &approval, NULL));
 	gb_approval_json(&json, approval);
 	static const char *const parts[] = {"\"state\":\"approved\",\"trusts\":true,\"used\":false",
 	    "\"code\":\"a\\u001b\\\"b\",\"inputs\":{\"n\":1},\"permissions\":{\"network\":[]}",
@@ -72,32 +72,32 @@ TEST(as_json) {
 /* --- somebody who writes to the file --- */
 
 TEST(code_that_was_changed_in_the_file_is_not_shown_decided_or_used) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	gb_auto_approval struct gb_approval *approval = NULL;
 	struct gb_approval_request request = a_request("print(2)");
 	struct gb_err err = {0};
 	enum gb_use used;
 	sqlite3 *db;
-	decide(desk.approvals, &ticket, GB_APPROVE);
-	sqlite3_open(file_in(desk.folder, "approvals.db"), &db);
+	decide(fixture.approvals, &ticket, GB_APPROVE);
+	sqlite3_open(file_in(fixture.folder, "approvals.db"), &db);
 	CHECK_INT(sqlite3_exec(db, "UPDATE approval SET code = CAST('print(2)' AS BLOB)", NULL, NULL, NULL),
 	    SQLITE_OK);
 	sqlite3_close(db);
-	CHECK(!gb_approval_get(desk.approvals, ticket.id, &approval, &err) && err.code == GB_EFORMAT);
-	CHECK(!gb_approval_use(desk.approvals, ticket.id, &request, &used, &err));
+	CHECK(!gb_approval_get(fixture.approvals, ticket.id, &approval, &err) && err.code == GB_EFORMAT);
+	CHECK(!gb_approval_use(fixture.approvals, ticket.id, &request, &used, &err));
 }
 
 TEST(a_file_with_other_tables_is_refused) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approvals *again;
 	struct gb_err err = {0};
 	sqlite3 *db;
-	sqlite3_open(file_in(desk.folder, "approvals.db"), &db);
+	sqlite3_open(file_in(fixture.folder, "approvals.db"), &db);
 	sqlite3_exec(db, "CREATE TRIGGER t AFTER INSERT ON approval BEGIN UPDATE approval SET state = 1; END",
 	    NULL, NULL, NULL);
 	sqlite3_close(db);
-	CHECK(!gb_approvals_open(desk.folder, NULL, &again, &err) && err.code == GB_EFORMAT);
+	CHECK(!gb_approvals_open(fixture.folder, NULL, &again, &err) && err.code == GB_EFORMAT);
 }
 
 TEST(reading_alone_makes_and_changes_nothing) {

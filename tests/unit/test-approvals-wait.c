@@ -18,63 +18,63 @@ static unsigned poll_count(struct gb_approvals *approvals) {
 }
 
 TEST(who_waits_is_woken_by_another_handle) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approvals *other = open_in(desk.folder, plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approvals *other = open_in(fixture.folder, plain);
 	int fd = -1;
-	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
-	CHECK_INT(poll_count(desk.approvals), 0);
+	CHECK(gb_approvals_fd(fixture.approvals, &fd, NULL));
+	CHECK_INT(poll_count(fixture.approvals), 0);
 	CHECK(!is_readable(fd));
 	struct gb_approval_ticket ticket = submit(other, "1");
 	CHECK(is_readable(fd));
-	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK_INT(poll_count(fixture.approvals), 1);
 	CHECK(!is_readable(fd));
 	decide(other, &ticket, GB_APPROVE);
 	submit_and_deny(other, "2");
 	CHECK(is_readable(fd));
-	CHECK_INT(poll_count(desk.approvals), 2);
-	CHECK_INT(poll_count(desk.approvals), 0);
+	CHECK_INT(poll_count(fixture.approvals), 2);
+	CHECK_INT(poll_count(fixture.approvals), 0);
 	gb_approvals_close(other);
 }
 
 TEST(what_happened_before_the_descriptor_is_polled_too) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approvals *other = open_in(desk.folder, plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approvals *other = open_in(fixture.folder, plain);
 	int fd;
 	submit(other, "1");
-	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	CHECK(gb_approvals_fd(fixture.approvals, &fd, NULL));
 	CHECK(!is_readable(fd));
-	CHECK_INT(poll_count(desk.approvals), 1);
+	CHECK_INT(poll_count(fixture.approvals), 1);
 	gb_approvals_close(other);
 }
 
 TEST(a_bell_that_was_taken_away_is_hung_up_again) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approvals *other = open_in(desk.folder, plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approvals *other = open_in(fixture.folder, plain);
 	int fd;
-	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
+	CHECK(gb_approvals_fd(fixture.approvals, &fd, NULL));
 	for (unsigned i = 0; i < 2; i++) {
 		if (i == 0)
-			CHECK(unlink(file_in(desk.folder, "approvals.bell")) == 0);
+			CHECK(unlink(file_in(fixture.folder, "approvals.bell")) == 0);
 		else
-			CHECK(rename(file_in(desk.folder, "approvals.bell"), file_in(desk.folder, "moved")) ==
-			      0);
+			CHECK(rename(file_in(fixture.folder, "approvals.bell"),
+				  file_in(fixture.folder, "moved")) == 0);
 		CHECK(is_readable(fd));
-		poll_count(desk.approvals);
-		CHECK(!is_readable(fd) || (poll_count(desk.approvals), !is_readable(fd)));
+		poll_count(fixture.approvals);
+		CHECK(!is_readable(fd) || (poll_count(fixture.approvals), !is_readable(fd)));
 		submit_and_deny(other, i ? "1" : "2");
 		CHECK(is_readable(fd));
-		CHECK_INT(poll_count(desk.approvals), 1);
+		CHECK_INT(poll_count(fixture.approvals), 1);
 	}
 	gb_approvals_close(other);
 }
 
 TEST(polling_lets_expire_and_tells) {
-	auto_desk struct desk desk = desk_open(plain);
-	submit(desk.approvals, "1");
-	CHECK_INT(poll_count(desk.approvals), 1);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	submit(fixture.approvals, "1");
+	CHECK_INT(poll_count(fixture.approvals), 1);
 	clock_ms += 300000;
-	CHECK_INT(poll_count(desk.approvals), 1);
-	CHECK_INT(poll_count(desk.approvals), 0);
+	CHECK_INT(poll_count(fixture.approvals), 1);
+	CHECK_INT(poll_count(fixture.approvals), 0);
 }
 
 static bool decide_here(void *data, struct gb_approval *approval) {
@@ -86,11 +86,11 @@ static bool decide_here(void *data, struct gb_approval *approval) {
 }
 
 TEST(a_visitor_may_decide) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	for (unsigned i = 0; i < 5; i++)
-		submit(desk.approvals, "12345" + i);
-	CHECK(gb_approvals_poll(desk.approvals, decide_here, desk.approvals, NULL));
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){.pending_only = true}), 0);
+		submit(fixture.approvals, "12345" + i);
+	CHECK(gb_approvals_poll(fixture.approvals, decide_here, fixture.approvals, NULL));
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){.pending_only = true}), 0);
 }
 
 /* --- several processes --- */
@@ -144,42 +144,42 @@ static bool use_as(struct gb_approvals *approvals, const struct gb_approval_tick
 	return use(approvals, ticket->id, a_request("1")) == GB_USE_GRANTED;
 }
 
-static void submit_contests(struct desk *desk, struct gb_approval_ticket tickets[CONTESTS]) {
+static void submit_contests(struct fixture *fixture, struct gb_approval_ticket tickets[CONTESTS]) {
 	struct gb_approval_request request = a_request("1");
 	request.token = GB_STR("");
 	for (unsigned i = 0; i < CONTESTS; i++)
-		CHECK(gb_approval_submit(desk->approvals, &request, &tickets[i], NULL));
+		CHECK(gb_approval_submit(fixture->approvals, &request, &tickets[i], NULL));
 }
 
 TEST(of_several_deciders_in_processes_of_their_own_one_is_first) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket tickets[CONTESTS];
-	submit_contests(&desk, tickets);
-	gb_approvals_close(desk.approvals);
-	desk.approvals = NULL;
-	CHECK_INT(compete(desk.folder, tickets, decide_as), CONTESTS);
+	submit_contests(&fixture, tickets);
+	gb_approvals_close(fixture.approvals);
+	fixture.approvals = NULL;
+	CHECK_INT(compete(fixture.folder, tickets, decide_as), CONTESTS);
 }
 
 TEST(of_several_users_in_processes_of_their_own_one_is_granted) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket tickets[CONTESTS];
-	submit_contests(&desk, tickets);
+	submit_contests(&fixture, tickets);
 	for (unsigned i = 0; i < CONTESTS; i++)
-		decide(desk.approvals, &tickets[i], GB_APPROVE);
-	gb_approvals_close(desk.approvals);
-	desk.approvals = NULL;
-	CHECK_INT(compete(desk.folder, tickets, use_as), CONTESTS);
+		decide(fixture.approvals, &tickets[i], GB_APPROVE);
+	gb_approvals_close(fixture.approvals);
+	fixture.approvals = NULL;
+	CHECK_INT(compete(fixture.folder, tickets, use_as), CONTESTS);
 }
 
 TEST(a_waiter_is_woken_by_another_process) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "1");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "1");
 	int fd;
-	CHECK(gb_approvals_fd(desk.approvals, &fd, NULL));
-	poll_count(desk.approvals);
+	CHECK(gb_approvals_fd(fixture.approvals, &fd, NULL));
+	poll_count(fixture.approvals);
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct gb_approvals *other = open_in(desk.folder, plain);
+		struct gb_approvals *other = open_in(fixture.folder, plain);
 		bool mine = decide(other, &ticket, GB_APPROVE).is_mine;
 		gb_approvals_close(other);
 		_exit(!mine);
@@ -188,6 +188,6 @@ TEST(a_waiter_is_woken_by_another_process) {
 	CHECK_INT(poll(&pollfd, 1, 60000), 1);
 	int status = -1;
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-	CHECK_INT(poll_count(desk.approvals), 1);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("1")), GB_USE_GRANTED);
+	CHECK_INT(poll_count(fixture.approvals), 1);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("1")), GB_USE_GRANTED);
 }

@@ -4,12 +4,12 @@
 /* --- asking and deciding --- */
 
 TEST(what_is_submitted_can_be_read) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	gb_auto_approval struct gb_approval *approval = NULL;
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	CHECK_INT(strlen(ticket.id), 32);
 	CHECK_INT(ticket.expires_ms, clock_ms + 300000);
-	CHECK(gb_approval_get(desk.approvals, ticket.id, &approval, NULL));
+	CHECK(gb_approval_get(fixture.approvals, ticket.id, &approval, NULL));
 	struct gb_approval_request wanted = a_request("print(1)");
 	for (size_t i = 0; i < gb_approval_n_fields; i++)
 		CHECK(gb_str_eq(*gb_approval_text(&approval->request, &gb_approval_fields[i]),
@@ -20,29 +20,29 @@ TEST(what_is_submitted_can_be_read) {
 }
 
 TEST(an_approved_one_can_be_used_once) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
-	struct gb_standing standing = decide(desk.approvals, &ticket, GB_APPROVE);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
+	struct gb_standing standing = decide(fixture.approvals, &ticket, GB_APPROVE);
 	CHECK(standing.is_mine && standing.state == GB_APPROVAL_APPROVED && !standing.trusts);
 	CHECK_STR(standing.decider, "ann");
 	CHECK_STR(standing.reason, "because");
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_USED);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_USED);
 }
 
 TEST(a_denied_one_cannot_be_used) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
-	CHECK_INT(decide(desk.approvals, &ticket, GB_DENY).state, GB_APPROVAL_DENIED);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_DENIED);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
+	CHECK_INT(decide(fixture.approvals, &ticket, GB_DENY).state, GB_APPROVAL_DENIED);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_DENIED);
 }
 
 TEST(every_bound_field_is_bound_to_the_byte) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	unsigned bound = 0;
-	decide(desk.approvals, &ticket, GB_APPROVE);
+	decide(fixture.approvals, &ticket, GB_APPROVE);
 	for (size_t i = 0; i < gb_approval_n_fields; i++) {
 		struct gb_approval_request request = a_request("print(1)");
 		struct gb_str *text = gb_approval_text(&request, &gb_approval_fields[i]);
@@ -50,14 +50,14 @@ TEST(every_bound_field_is_bound_to_the_byte) {
 		char longer[300];
 		snprintf(longer, sizeof longer, "%.*s ", GB_STR_ARG(*text));
 		*text = gb_str_from(longer);
-		CHECK(gb_approval_matches(desk.approvals, ticket.id, &request, &matches, NULL));
+		CHECK(gb_approval_matches(fixture.approvals, ticket.id, &request, &matches, NULL));
 		CHECK_INT(matches, !gb_approval_fields[i].is_bound);
 		if (gb_approval_fields[i].is_bound)
-			CHECK_INT(use(desk.approvals, ticket.id, request), GB_USE_CHANGED);
+			CHECK_INT(use(fixture.approvals, ticket.id, request), GB_USE_CHANGED);
 		bound += gb_approval_fields[i].is_bound;
 	}
 	CHECK_INT(bound, 8);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
 }
 
 TEST(bytes_cannot_move_from_one_field_to_the_next) {
@@ -71,142 +71,142 @@ TEST(bytes_cannot_move_from_one_field_to_the_next) {
 }
 
 TEST(a_decision_is_over_what_was_shown) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	struct gb_standing standing;
 	struct gb_err err = {0};
 	ticket.hash.bytes[31] ^= 1;
 	struct gb_decision decision = a_decision(GB_APPROVE, &ticket.hash, "ann");
-	CHECK(!gb_approval_decide(desk.approvals, ticket.id, &decision, &standing, &err));
+	CHECK(!gb_approval_decide(fixture.approvals, ticket.id, &decision, &standing, &err));
 	CHECK_INT(err.code, GB_EINVAL);
-	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
+	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_PENDING);
 }
 
 TEST(a_decision_needs_a_decider) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	struct gb_standing standing;
 	struct gb_err err = {0};
 	struct gb_decision decision = a_decision(GB_APPROVE, &ticket.hash, "");
-	CHECK(!gb_approval_decide(desk.approvals, ticket.id, &decision, &standing, &err));
+	CHECK(!gb_approval_decide(fixture.approvals, ticket.id, &decision, &standing, &err));
 	CHECK(strstr(err.message, "decider") != NULL);
-	CHECK(!gb_approval_decide(desk.approvals, "0000", &decision, &standing, &err));
+	CHECK(!gb_approval_decide(fixture.approvals, "0000", &decision, &standing, &err));
 }
 
 TEST(the_second_decider_is_told_what_the_first_decided) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	struct gb_standing standing = {0};
-	decide(desk.approvals, &ticket, GB_DENY);
+	decide(fixture.approvals, &ticket, GB_DENY);
 	struct gb_decision late = a_decision(GB_TRUST, &ticket.hash, "bob");
-	CHECK(gb_approval_decide(desk.approvals, ticket.id, &late, &standing, NULL));
+	CHECK(gb_approval_decide(fixture.approvals, ticket.id, &late, &standing, NULL));
 	CHECK(!standing.is_mine && standing.state == GB_APPROVAL_DENIED);
 	CHECK_STR(standing.decider, "ann");
 	struct gb_trust trust;
 	struct gb_approval_request request = a_request("print(1)");
 	bool is_trusted = true;
-	CHECK(gb_trust_find(desk.approvals, &request, &is_trusted, &trust, NULL) && !is_trusted);
+	CHECK(gb_trust_find(fixture.approvals, &request, &is_trusted, &trust, NULL) && !is_trusted);
 }
 
 /* --- time --- */
 
 TEST(nobody_deciding_is_a_denial) {
-	auto_desk struct desk desk = desk_open((struct gb_approvals_options){.timeout_ms = 1000});
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open((struct gb_approvals_options){.timeout_ms = 1000});
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	int64_t left;
-	CHECK(gb_approvals_next_deadline(desk.approvals, &left, NULL) && left == 1000);
+	CHECK(gb_approvals_next_deadline(fixture.approvals, &left, NULL) && left == 1000);
 	clock_ms += 999;
-	CHECK(gb_approvals_next_deadline(desk.approvals, &left, NULL) && left == 1);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
+	CHECK(gb_approvals_next_deadline(fixture.approvals, &left, NULL) && left == 1);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
 	clock_ms += 1;
-	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
-	CHECK_INT(decide(desk.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_EXPIRED);
-	CHECK(gb_approvals_next_deadline(desk.approvals, &left, NULL) && left == -1);
+	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_EXPIRED);
+	CHECK_INT(decide(fixture.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_EXPIRED);
+	CHECK(gb_approvals_next_deadline(fixture.approvals, &left, NULL) && left == -1);
 }
 
 TEST(a_clock_that_goes_back_prolongs_nothing) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	clock_ms -= 1000;
-	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
+	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_PENDING);
 	clock_ms -= 3600000;
-	CHECK_INT(decide(desk.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
+	CHECK_INT(decide(fixture.approvals, &ticket, GB_APPROVE).state, GB_APPROVAL_EXPIRED);
 	clock_ms += 3600000;
-	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
+	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
 TEST(a_decision_is_good_for_a_while) {
-	auto_desk struct desk desk = desk_open((struct gb_approvals_options){.use_ms = 1000});
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
-	decide(desk.approvals, &ticket, GB_APPROVE);
+	auto_fixture struct fixture fixture = fixture_open((struct gb_approvals_options){.use_ms = 1000});
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
+	decide(fixture.approvals, &ticket, GB_APPROVE);
 	clock_ms += 1000;
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_STALE);
-	CHECK(strcmp(submit(desk.approvals, "print(1)").id, ticket.id) != 0);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_STALE);
+	CHECK(strcmp(submit(fixture.approvals, "print(1)").id, ticket.id) != 0);
 }
 
 TEST(what_is_withdrawn_is_no_longer_decided_or_used) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket one = submit(desk.approvals, "1"), two = submit(desk.approvals, "2");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket one = submit(fixture.approvals, "1"), two = submit(fixture.approvals, "2");
 	bool was_open = false;
-	decide(desk.approvals, &two, GB_APPROVE);
-	CHECK(gb_approval_withdraw(desk.approvals, one.id, &was_open, NULL) && was_open);
-	CHECK(gb_approval_withdraw(desk.approvals, two.id, &was_open, NULL) && was_open);
-	CHECK(gb_approval_withdraw(desk.approvals, two.id, &was_open, NULL) && !was_open);
-	CHECK_INT(decide(desk.approvals, &one, GB_APPROVE).state, GB_APPROVAL_WITHDRAWN);
-	CHECK_INT(use(desk.approvals, one.id, a_request("1")), GB_USE_WITHDRAWN);
-	CHECK_INT(use(desk.approvals, two.id, a_request("2")), GB_USE_WITHDRAWN);
+	decide(fixture.approvals, &two, GB_APPROVE);
+	CHECK(gb_approval_withdraw(fixture.approvals, one.id, &was_open, NULL) && was_open);
+	CHECK(gb_approval_withdraw(fixture.approvals, two.id, &was_open, NULL) && was_open);
+	CHECK(gb_approval_withdraw(fixture.approvals, two.id, &was_open, NULL) && !was_open);
+	CHECK_INT(decide(fixture.approvals, &one, GB_APPROVE).state, GB_APPROVAL_WITHDRAWN);
+	CHECK_INT(use(fixture.approvals, one.id, a_request("1")), GB_USE_WITHDRAWN);
+	CHECK_INT(use(fixture.approvals, two.id, a_request("2")), GB_USE_WITHDRAWN);
 }
 
 /* --- a restart --- */
 
 TEST(a_pending_one_outlives_a_restart) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
-	gb_approvals_close(desk.approvals);
-	desk.approvals = open_in(desk.folder, plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
+	gb_approvals_close(fixture.approvals);
+	fixture.approvals = open_in(fixture.folder, plain);
 	gb_auto_approval struct gb_approval *found = NULL;
 	struct gb_approval_request request = a_request("print(1)");
-	CHECK(gb_approval_find(desk.approvals, &request, &found, NULL));
+	CHECK(gb_approval_find(fixture.approvals, &request, &found, NULL));
 	CHECK_STR(found ? found->id : "", ticket.id);
-	struct gb_approval_ticket again = submit(desk.approvals, "print(1)");
+	struct gb_approval_ticket again = submit(fixture.approvals, "print(1)");
 	CHECK(again.was_there && again.expires_ms == ticket.expires_ms);
 	CHECK_STR(again.id, ticket.id);
-	decide(desk.approvals, &ticket, GB_APPROVE);
-	CHECK_STR(submit(desk.approvals, "print(1)").id, ticket.id);
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
-	CHECK(!submit(desk.approvals, "print(1)").was_there);
+	decide(fixture.approvals, &ticket, GB_APPROVE);
+	CHECK_STR(submit(fixture.approvals, "print(1)").id, ticket.id);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+	CHECK(!submit(fixture.approvals, "print(1)").was_there);
 }
 
 TEST(one_that_expired_meanwhile_is_asked_about_anew) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
-	gb_approvals_close(desk.approvals);
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
+	gb_approvals_close(fixture.approvals);
 	clock_ms += 300000;
-	desk.approvals = open_in(desk.folder, plain);
-	CHECK(!submit(desk.approvals, "print(1)").was_there);
-	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_EXPIRED);
+	fixture.approvals = open_in(fixture.folder, plain);
+	CHECK(!submit(fixture.approvals, "print(1)").was_there);
+	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
 TEST(another_token_is_another_requester) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_request request = a_request("print(1)");
-	struct gb_approval_ticket first = submit(desk.approvals, "print(1)"), ticket;
+	struct gb_approval_ticket first = submit(fixture.approvals, "print(1)"), ticket;
 	gb_auto_approval struct gb_approval *found = NULL;
 	request.token = GB_STR("token-2");
-	CHECK(!gb_approval_find(desk.approvals, &request, &found, NULL));
-	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(!gb_approval_find(fixture.approvals, &request, &found, NULL));
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.was_there);
 	CHECK(strcmp(first.id, ticket.id) != 0);
 	request.token = GB_STR("");
-	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL) && !ticket.was_there);
-	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.was_there);
 }
 
 /* --- caps --- */
 
 TEST(wrong_requests_are_refused_by_the_name_of_the_field) {
-	auto_desk struct desk desk =
-	    desk_open((struct gb_approvals_options){.max_code = 100, .max_inputs = 10});
+	auto_fixture struct fixture fixture =
+	    fixture_open((struct gb_approvals_options){.max_code = 100, .max_inputs = 10});
 	static char big[GB_APPROVAL_JSON_MAX + 2];
 	memset(big, '1', sizeof big - 1);
 	const struct {
@@ -231,65 +231,65 @@ TEST(wrong_requests_are_refused_by_the_name_of_the_field) {
 		struct gb_approval_ticket ticket;
 		struct gb_err err = {0};
 		*(struct gb_str *)((char *)&request + cases[i].offset) = cases[i].text;
-		CHECK(!gb_approval_submit(desk.approvals, &request, &ticket, &err));
+		CHECK(!gb_approval_submit(fixture.approvals, &request, &ticket, &err));
 		if (!CHECK(strstr(err.message, cases[i].field) != NULL) ||
 		    !CHECK_INT(err.code, cases[i].code))
 			printf("# %s\n", err.message);
 	}
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 0);
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){0}), 0);
 }
 
 TEST(only_so_many_are_pending) {
-	auto_desk struct desk desk =
-	    desk_open((struct gb_approvals_options){.max_pending = 5, .max_pending_conversation = 3});
+	auto_fixture struct fixture fixture =
+	    fixture_open((struct gb_approvals_options){.max_pending = 5, .max_pending_conversation = 3});
 	struct gb_approval_request request = a_request("1");
 	struct gb_approval_ticket tickets[8];
 	struct gb_err err = {0};
 	request.token = GB_STR("");
 	for (unsigned i = 0; i < 3; i++)
-		CHECK(gb_approval_submit(desk.approvals, &request, &tickets[i], NULL));
-	CHECK(!gb_approval_submit(desk.approvals, &request, &tickets[3], &err) && err.code == GB_ELIMIT);
+		CHECK(gb_approval_submit(fixture.approvals, &request, &tickets[i], NULL));
+	CHECK(!gb_approval_submit(fixture.approvals, &request, &tickets[3], &err) && err.code == GB_ELIMIT);
 	CHECK(strstr(err.message, "in this conversation") != NULL);
 	request.conversation = GB_STR("another");
 	for (unsigned i = 3; i < 5; i++)
-		CHECK(gb_approval_submit(desk.approvals, &request, &tickets[i], NULL));
-	CHECK(!gb_approval_submit(desk.approvals, &request, &tickets[5], &err) && err.code == GB_ELIMIT);
+		CHECK(gb_approval_submit(fixture.approvals, &request, &tickets[i], NULL));
+	CHECK(!gb_approval_submit(fixture.approvals, &request, &tickets[5], &err) && err.code == GB_ELIMIT);
 	CHECK(strstr(err.message, "5 approvals are pending") != NULL);
-	decide(desk.approvals, &tickets[0], GB_DENY);
-	CHECK(gb_approval_submit(desk.approvals, &request, &tickets[5], NULL));
+	decide(fixture.approvals, &tickets[0], GB_DENY);
+	CHECK(gb_approval_submit(fixture.approvals, &request, &tickets[5], NULL));
 	clock_ms += 300000;
-	CHECK(gb_approval_submit(desk.approvals, &request, &tickets[6], NULL));
+	CHECK(gb_approval_submit(fixture.approvals, &request, &tickets[6], NULL));
 }
 
 TEST(old_decided_ones_go_by_count) {
-	auto_desk struct desk desk = desk_open((struct gb_approvals_options){.keep_count = 3});
-	struct gb_approval_ticket kept = submit(desk.approvals, "approved"),
-				  waits = submit(desk.approvals, "waits");
-	decide(desk.approvals, &kept, GB_APPROVE);
+	auto_fixture struct fixture fixture = fixture_open((struct gb_approvals_options){.keep_count = 3});
+	struct gb_approval_ticket kept = submit(fixture.approvals, "approved"),
+				  waits = submit(fixture.approvals, "waits");
+	decide(fixture.approvals, &kept, GB_APPROVE);
 	for (unsigned i = 0; i < 10; i++)
-		submit_and_deny(desk.approvals, "1");
-	submit(desk.approvals, "last");
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 3 + 3);
-	CHECK_INT(state_of(desk.approvals, waits.id), GB_APPROVAL_PENDING);
-	CHECK_INT(use(desk.approvals, kept.id, a_request("approved")), GB_USE_GRANTED);
+		submit_and_deny(fixture.approvals, "1");
+	submit(fixture.approvals, "last");
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){0}), 3 + 3);
+	CHECK_INT(state_of(fixture.approvals, waits.id), GB_APPROVAL_PENDING);
+	CHECK_INT(use(fixture.approvals, kept.id, a_request("approved")), GB_USE_GRANTED);
 }
 
 TEST(old_decided_ones_go_by_age_and_size) {
-	auto_desk struct desk desk =
-	    desk_open((struct gb_approvals_options){.keep_ms = 86400000, .keep_bytes = 10000});
+	auto_fixture struct fixture fixture =
+	    fixture_open((struct gb_approvals_options){.keep_ms = 86400000, .keep_bytes = 10000});
 	char code[3000];
-	struct gb_approval_ticket old = submit_and_deny(desk.approvals, "old");
+	struct gb_approval_ticket old = submit_and_deny(fixture.approvals, "old");
 	clock_ms += 86400001;
-	submit(desk.approvals, "new");
+	submit(fixture.approvals, "new");
 	gb_auto_approval struct gb_approval *gone = NULL;
 	struct gb_err err = {0};
-	CHECK(!gb_approval_get(desk.approvals, old.id, &gone, &err) && err.code == GB_ENOENT);
+	CHECK(!gb_approval_get(fixture.approvals, old.id, &gone, &err) && err.code == GB_ENOENT);
 	memset(code, 'x', sizeof code);
 	code[sizeof code - 1] = '\0';
 	for (unsigned i = 0; i < 8; i++)
-		submit_and_deny(desk.approvals, code);
-	submit(desk.approvals, "newer");
-	CHECK_INT(count_all(desk.approvals, (struct gb_approval_filter){0}), 2 + 3);
+		submit_and_deny(fixture.approvals, code);
+	submit(fixture.approvals, "newer");
+	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){0}), 2 + 3);
 }
 
 /* --- trust --- */
@@ -304,73 +304,73 @@ static bool is_trusted(struct gb_approvals *approvals, struct gb_approval_reques
 }
 
 TEST(trust_is_for_the_same_session_runtime_permissions_and_policy) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	static const char *const named[] = {"runtime", "session", "conversation", "policy", "permissions"};
-	CHECK(!is_trusted(desk.approvals, a_request("print(2)")));
-	struct gb_standing standing = decide(desk.approvals, &ticket, GB_TRUST);
+	CHECK(!is_trusted(fixture.approvals, a_request("print(2)")));
+	struct gb_standing standing = decide(fixture.approvals, &ticket, GB_TRUST);
 	CHECK(standing.trusts && standing.state == GB_APPROVAL_APPROVED);
-	CHECK(is_trusted(desk.approvals, a_request("print(2)")));
+	CHECK(is_trusted(fixture.approvals, a_request("print(2)")));
 	for (size_t i = 0; i < gb_approval_n_fields; i++) {
 		struct gb_approval_request request = a_request("print(2)");
 		bool matters = false;
 		*gb_approval_text(&request, &gb_approval_fields[i]) = GB_STR("other");
 		for (size_t j = 0; j < GB_COUNT(named); j++)
 			matters |= strcmp(gb_approval_fields[i].name, named[j]) == 0;
-		CHECK_INT(is_trusted(desk.approvals, request), !matters);
+		CHECK_INT(is_trusted(fixture.approvals, request), !matters);
 	}
-	CHECK_INT(use(desk.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
+	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
 }
 
 TEST(trust_ends_with_the_session_the_conversation_or_its_time) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	uint64_t revoked = 0;
 	for (unsigned round = 0; round < 3; round++) {
-		struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+		struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 		struct gb_approval_request request = a_request("print(1)");
-		decide(desk.approvals, &ticket, GB_TRUST);
-		use(desk.approvals, ticket.id, request);
-		CHECK(is_trusted(desk.approvals, request));
+		decide(fixture.approvals, &ticket, GB_TRUST);
+		use(fixture.approvals, ticket.id, request);
+		CHECK(is_trusted(fixture.approvals, request));
 		if (round < 2) {
-			CHECK(gb_trust_revoke(
-			    desk.approvals, round ? NULL : "other", round ? "other" : NULL, &revoked, NULL));
+			CHECK(gb_trust_revoke(fixture.approvals, round ? NULL : "other",
+			    round ? "other" : NULL, &revoked, NULL));
 			CHECK_INT(revoked, 0);
-			CHECK(gb_trust_revoke(desk.approvals, round ? NULL : "session-1",
+			CHECK(gb_trust_revoke(fixture.approvals, round ? NULL : "session-1",
 			    round ? "conversation-1" : NULL, &revoked, NULL));
 			CHECK_INT(revoked, 1);
 		} else {
 			clock_ms += 12 * 3600000;
 		}
-		CHECK(!is_trusted(desk.approvals, request));
+		CHECK(!is_trusted(fixture.approvals, request));
 	}
-	CHECK(!gb_trust_revoke(desk.approvals, NULL, NULL, &revoked, NULL));
+	CHECK(!gb_trust_revoke(fixture.approvals, NULL, NULL, &revoked, NULL));
 }
 
 TEST(trust_ends_when_the_policy_changes_and_does_not_come_back_with_it) {
-	auto_desk struct desk desk = desk_open(plain);
-	struct gb_approval_ticket ticket = submit(desk.approvals, "print(1)");
+	auto_fixture struct fixture fixture = fixture_open(plain);
+	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	uint64_t revoked = 9;
-	decide(desk.approvals, &ticket, GB_TRUST);
-	CHECK(gb_trust_revoke_policy(desk.approvals, GB_STR("policy-1"), &revoked, NULL) && revoked == 0);
-	CHECK(is_trusted(desk.approvals, a_request("1")));
-	CHECK(gb_trust_revoke_policy(desk.approvals, GB_STR("policy-2"), &revoked, NULL) && revoked == 1);
-	CHECK(!is_trusted(desk.approvals, a_request("1")));
+	decide(fixture.approvals, &ticket, GB_TRUST);
+	CHECK(gb_trust_revoke_policy(fixture.approvals, GB_STR("policy-1"), &revoked, NULL) && revoked == 0);
+	CHECK(is_trusted(fixture.approvals, a_request("1")));
+	CHECK(gb_trust_revoke_policy(fixture.approvals, GB_STR("policy-2"), &revoked, NULL) && revoked == 1);
+	CHECK(!is_trusted(fixture.approvals, a_request("1")));
 	/* Nor is what was approved under the old one still approved under the new one. */
 	struct gb_approval_request request = a_request("print(1)");
 	request.policy = GB_STR("policy-2");
-	CHECK_INT(use(desk.approvals, ticket.id, request), GB_USE_CHANGED);
+	CHECK_INT(use(fixture.approvals, ticket.id, request), GB_USE_CHANGED);
 }
 
 TEST(without_a_conversation_there_is_nothing_to_trust) {
-	auto_desk struct desk desk = desk_open(plain);
+	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_request request = a_request("1");
 	struct gb_approval_ticket ticket;
 	struct gb_standing standing;
 	struct gb_err err = {0};
 	request.conversation = GB_STR("");
-	CHECK(gb_approval_submit(desk.approvals, &request, &ticket, NULL));
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL));
 	struct gb_decision decision = a_decision(GB_TRUST, &ticket.hash, "ann");
-	CHECK(!gb_approval_decide(desk.approvals, ticket.id, &decision, &standing, &err));
+	CHECK(!gb_approval_decide(fixture.approvals, ticket.id, &decision, &standing, &err));
 	CHECK(strstr(err.message, "of no conversation") != NULL);
-	CHECK_INT(state_of(desk.approvals, ticket.id), GB_APPROVAL_PENDING);
+	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_PENDING);
 }

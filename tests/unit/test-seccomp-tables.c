@@ -13,10 +13,10 @@
 enum { COOKIE = 0x1234567, N_ARGS = 6, N_HIGH = 33 };
 
 static const struct gb_seccomp_options kinds[] = {
-    {.room = GB_ROOM_EMPTY, .denied_errno = EPERM},
-    {.room = GB_ROOM_FURNISHED, .cookie = COOKIE, .denied_errno = EPERM},
-    {.room = GB_ROOM_INHABITED, .cookie = COOKIE, .denied_errno = EPERM},
-    {.room = GB_ROOM_INHABITED, .cookie = COOKIE, .denied_errno = EPERM, .grouped = true},
+    {.room = GB_ROOM_NONE, .denied_errno = EPERM},
+    {.room = GB_ROOM_FILES, .cookie = COOKIE, .denied_errno = EPERM},
+    {.room = GB_ROOM_PROGRAMS, .cookie = COOKIE, .denied_errno = EPERM},
+    {.room = GB_ROOM_PROGRAMS, .cookie = COOKIE, .denied_errno = EPERM, .grouped = true},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -211,7 +211,7 @@ TEST(only_exceptions_ask_whether_a_number_differs) {
 
 TEST(every_bit_of_the_cookie_counts) {
 	const uint64_t cookie = 0x8123456789abcdefull;
-	for (enum gb_room room = GB_ROOM_FURNISHED; room <= GB_ROOM_INHABITED; room++) {
+	for (enum gb_room room = GB_ROOM_FILES; room <= GB_ROOM_PROGRAMS; room++) {
 		struct gb_seccomp filter;
 		struct seccomp_data data = {
 		    .nr = SYS_unshare, .arch = AUDIT_ARCH_X86_64, .args = {CLONE_NEWUSER, cookie}};

@@ -48,7 +48,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
 	struct gb_err err = {0};
-	if (!CHECK(make_filter(&f, GB_ROOM_EMPTY, 0, EPERM, &err)))
+	if (!CHECK(make_filter(&f, GB_ROOM_NONE, 0, EPERM, &err)))
 		return;
 	unsigned n_allowed = 0;
 	for (long nr = 0; nr < 1024; nr++)
@@ -72,7 +72,7 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 
 TEST(arguments_are_looked_at) {
 	struct gb_seccomp f;
-	CHECK(make_filter(&f, GB_ROOM_EMPTY, 0, EPERM, NULL));
+	CHECK(make_filter(&f, GB_ROOM_NONE, 0, EPERM, NULL));
 	const int own = MAP_PRIVATE | MAP_ANONYMOUS;
 	CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE, own), SECCOMP_RET_ALLOW);
 	CHECK_INT(JUDGE(&f, SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, own), DENIED);
@@ -101,7 +101,7 @@ TEST(a_room_for_programs_keeps_what_is_not_theirs) {
 	ONLY_IN_RELEASE();
 	enum { COOKIE = 0x1234567 };
 	struct gb_seccomp f;
-	CHECK(make_filter(&f, GB_ROOM_INHABITED, COOKIE, EPERM, NULL));
+	CHECK(make_filter(&f, GB_ROOM_PROGRAMS, COOKIE, EPERM, NULL));
 	const long never[] = {SYS_ptrace, SYS_setns, SYS_bpf, SYS_io_uring_setup, SYS_io_uring_enter,
 	    SYS_io_uring_register, SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key,
 	    SYS_perf_event_open, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd,
@@ -143,10 +143,10 @@ TEST(anonymous_memory_is_private_unless_the_options_say_otherwise) {
 		struct gb_seccomp_options options;
 		bool shared, files;
 	} cases[] = {
-	    {{.room = GB_ROOM_EMPTY}, false, false},
-	    {{.room = GB_ROOM_FURNISHED, .grouped = true}, false, true},
-	    {{.room = GB_ROOM_INHABITED}, false, true},
-	    {{.room = GB_ROOM_INHABITED, .grouped = true}, true, true},
+	    {{.room = GB_ROOM_NONE}, false, false},
+	    {{.room = GB_ROOM_FILES, .grouped = true}, false, true},
+	    {{.room = GB_ROOM_PROGRAMS}, false, true},
+	    {{.room = GB_ROOM_PROGRAMS, .grouped = true}, true, true},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct gb_seccomp_options options = cases[i].options;
@@ -167,7 +167,7 @@ TEST(anonymous_memory_is_private_unless_the_options_say_otherwise) {
 }
 
 TEST(the_core_limit_stays_in_every_room) {
-	for (enum gb_room room = GB_ROOM_EMPTY; room <= GB_ROOM_INHABITED; room++) {
+	for (enum gb_room room = GB_ROOM_NONE; room <= GB_ROOM_PROGRAMS; room++) {
 		struct gb_seccomp f;
 		CHECK(make_filter(&f, room, 0, EPERM, NULL));
 		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_CORE, 0, 4096), SECCOMP_RET_ALLOW);
@@ -177,7 +177,7 @@ TEST(the_core_limit_stays_in_every_room) {
 		CHECK_INT(JUDGE(&f, SYS_prlimit64, 0, RLIMIT_NOFILE, 4096, 0), SECCOMP_RET_ALLOW);
 	}
 	struct gb_seccomp f;
-	CHECK(make_filter(&f, GB_ROOM_INHABITED, 0, EPERM, NULL));
+	CHECK(make_filter(&f, GB_ROOM_PROGRAMS, 0, EPERM, NULL));
 	CHECK_INT(JUDGE(&f, SYS_setrlimit, RLIMIT_CORE, 4096), DONE_NOTHING);
 	CHECK_INT(JUDGE(&f, SYS_setrlimit, RLIMIT_CORE | 1ull << 32, 4096), DONE_NOTHING);
 	CHECK_INT(JUDGE(&f, SYS_setrlimit, RLIMIT_NOFILE, 4096), SECCOMP_RET_ALLOW);
@@ -189,7 +189,7 @@ TEST(the_core_limit_stays_in_every_room) {
 TEST(programs_cannot_watch_files_of_others) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
-	CHECK(make_filter(&f, GB_ROOM_INHABITED, 0, EPERM, NULL));
+	CHECK(make_filter(&f, GB_ROOM_PROGRAMS, 0, EPERM, NULL));
 	const long inotify[] = {
 	    SYS_inotify_init, SYS_inotify_init1, SYS_inotify_add_watch, SYS_inotify_rm_watch};
 	for (size_t i = 0; i < sizeof inotify / sizeof *inotify; i++)
@@ -219,7 +219,7 @@ TEST(programs_cannot_watch_files_of_others) {
 TEST(programs_have_sockets_of_few_kinds) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
-	CHECK(make_filter(&f, GB_ROOM_INHABITED, 0, EPERM, NULL));
+	CHECK(make_filter(&f, GB_ROOM_PROGRAMS, 0, EPERM, NULL));
 	for (int type = 0; type < 16; type++)
 		for (int protocol = 0; protocol < 300; protocol++) {
 			bool tcp = type == SOCK_STREAM && (!protocol || protocol == IPPROTO_TCP),
@@ -261,7 +261,7 @@ TEST(programs_have_sockets_of_few_kinds) {
 TEST(a_refusal_can_be_marked) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
-	CHECK(make_filter(&f, GB_ROOM_EMPTY, 0, GB_SECCOMP_MARK, NULL));
+	CHECK(make_filter(&f, GB_ROOM_NONE, 0, GB_SECCOMP_MARK, NULL));
 	CHECK_INT(judge_call(&f, SYS_openat, 0, 0, 0), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
 	CHECK_INT(judge_call(&f, SYS_prlimit64, 0, RLIMIT_CORE, 4096), SECCOMP_RET_ERRNO | GB_SECCOMP_MARK);
 }

@@ -157,7 +157,7 @@ static void delete_global(JSContext *ctx, JSValueConst global, const char *name)
 }
 
 /* globalThis holds what ECMAScript defines, less what reaches beyond the run, plus structuredClone. */
-static void furnish_guest(JSContext *ctx) {
+static void define_guest_globals(JSContext *ctx) {
 	JSValue global = JS_GetGlobalObject(ctx);
 	delete_global(ctx, global, "eval");
 	delete_global(ctx, global, "SharedArrayBuffer");
@@ -182,7 +182,7 @@ static bool open_guest(struct gb_js *js) {
 	js->guest = make_guest(js->runtime);
 	if (!js->guest)
 		return false;
-	furnish_guest(js->guest);
+	define_guest_globals(js->guest);
 	gb_js_take_intrinsics(js);
 	JSContext *failed_in;
 	JSValue globals = JS_NewObject(js->guest);

@@ -38,7 +38,7 @@ static void reap(struct gb_keeper *keeper) {
 }
 
 /* True if the present job is to stop. */
-static bool heed_signals(struct gb_keeper *keeper) {
+static bool handle_signals(struct gb_keeper *keeper) {
 	struct signalfd_siginfo info;
 	bool heard = false;
 	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
@@ -249,7 +249,7 @@ static void list_sources(const struct gb_keeper *keeper, struct pollfd *fds) {
 	}
 }
 
-static void heed_sources(struct gb_keeper *keeper, const struct pollfd *fds) {
+static void handle_sources(struct gb_keeper *keeper, const struct pollfd *fds) {
 	for (size_t i = 0; i < GB_KEEPER_SOURCES_MAX; i++)
 		if (fds[i].revents && keeper->also[i].on_ready)
 			keeper->also[i].on_ready(keeper, fds[i].revents);
@@ -280,7 +280,7 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 		take_output(keeper, 1);
 	if (fds[ERR].revents)
 		take_output(keeper, 2);
-	heed_sources(keeper, fds + ALSO);
+	handle_sources(keeper, fds + ALSO);
 	if (fds[HOST].revents &&
 	    take_frames(keeper->host, true, &keeper->host_reader, keeper, take_hosts_frame) != GOES_ON)
 		_exit(0);
@@ -290,7 +290,7 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 		feed(keeper, &keeper->in, &keeper->input, true);
 	if (keeper->to_program.len)
 		feed(keeper, &keeper->to_channel, &keeper->to_program, false);
-	if (fds[SIGNALS].revents && heed_signals(keeper))
+	if (fds[SIGNALS].revents && handle_signals(keeper))
 		interrupt(keeper);
 	if (!is_over(keeper))
 		gb_keeper_look(keeper);
@@ -332,10 +332,10 @@ void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job
 		int n = poll(fds, GB_COUNT(fds), gb_keeper_until_rest_look(keeper));
 		if (n < 0 && errno != EINTR)
 			_exit(1);
-		heed_sources(keeper, fds + 2);
+		handle_sources(keeper, fds + 2);
 		if (fds[0].revents) {
 			bool lived = keeper->pid;
-			heed_signals(keeper);
+			handle_signals(keeper);
 			if (lived && !keeper->pid)
 				_exit(keeper->out_of_memory ? GB_CELL_EXIT_MEMORY : GB_CELL_EXIT_PROGRAM);
 		}

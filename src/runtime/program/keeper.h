@@ -72,7 +72,7 @@ struct gb_keeper {
 	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
 	/* Of the program's: true if it is not for the host. */
 	bool (*on_program_frame)(struct gb_keeper *keeper, const struct gb_frame *frame);
-	/* Again and again until it was heeded. */
+	/* Repeated until the program has reacted. */
 	void (*on_interrupt)(struct gb_keeper *keeper);
 	void *data;
 	/* More to listen to, while a run goes on and between runs; without an on_ready there is none. */

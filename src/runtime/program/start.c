@@ -47,13 +47,13 @@ void gb_keeper_init(struct gb_keeper *keeper) {
 	gb_buf_init(&keeper->input, HOST_FRAME_MAX);
 	gb_buf_init(&keeper->result, PROGRAM_FRAME_MAX);
 	gb_post_while_waiting(look, keeper);
-	sigset_t heeded;
-	sigemptyset(&heeded);
-	sigaddset(&heeded, SIGCHLD);
-	sigaddset(&heeded, SIGINT);
-	sigaddset(&heeded, GB_SIGNAL_AGAIN);
-	sigprocmask(SIG_BLOCK, &heeded, NULL);
-	keeper->signals = signalfd(-1, &heeded, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigset_t handled;
+	sigemptyset(&handled);
+	sigaddset(&handled, SIGCHLD);
+	sigaddset(&handled, SIGINT);
+	sigaddset(&handled, GB_SIGNAL_AGAIN);
+	sigprocmask(SIG_BLOCK, &handled, NULL);
+	keeper->signals = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
 	must(keeper->signals >= 0);
 	/* A program that does not read is no reason to die. */
 	signal(SIGPIPE, SIG_IGN);

@@ -8,7 +8,7 @@
  * gives up its command for, or an interrupt, too.
  *
  * The wire says how far the shell is, the terminal what was written up to then: all of that is to be read
- * once the wire has spoken, since reading brings what is still on its way.
+ * once the wire has reported, since reading the terminal fetches bytes that are still in transit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -192,7 +192,7 @@ static bool is_next(unsigned turn) {
 	return turn > console.turn && turn - console.turn <= UNASKED_MAX;
 }
 
-static void heed_word(struct gb_keeper *keeper, const char *word) {
+static void handle_wire_line(struct gb_keeper *keeper, const char *word) {
 	unsigned turn, number, status;
 	if (sscanf(word, "prompt %u", &turn) == 1 && is_next(turn)) {
 		console.turn = turn;
@@ -217,7 +217,7 @@ static void on_wire(struct gb_keeper *keeper, short events) {
 		}
 		console.word[console.n_word] = '\0';
 		console.n_word = 0;
-		heed_word(keeper, console.word);
+		handle_wire_line(keeper, console.word);
 	}
 }
 

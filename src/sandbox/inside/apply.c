@@ -71,7 +71,7 @@ static const char *keep_capabilities(uint32_t kept) {
 uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan) {
 	/* For the cells that it will make: their mounts, and bringing up a network of their own. */
 	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
-	return plan->room == GB_ROOM_EMPTY ? 0 : plan->room == GB_ROOM_INHABITED ? mounts | net : mounts;
+	return plan->room == GB_ROOM_NONE ? 0 : plan->room == GB_ROOM_PROGRAMS ? mounts | net : mounts;
 }
 
 unsigned long gb_plan_securebits(void) {
@@ -107,8 +107,8 @@ static uint64_t access_to(const struct gb_plan_path *path, bool programs) {
 }
 
 /* Only rights that the ruleset handles can be granted. */
-static const char *admit_furniture(int ruleset, const struct gb_plan *plan) {
-	const bool programs = plan->room == GB_ROOM_INHABITED;
+static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
+	const bool programs = plan->room == GB_ROOM_PROGRAMS;
 	const uint64_t known = plan->landlock.fs,
 		       own = GB_LANDLOCK_FS_OWN |
 			     (programs ? GB_LANDLOCK_FS_EXECUTE | GB_LANDLOCK_FS_SOCKET : 0);
@@ -126,8 +126,8 @@ static const char *admit_furniture(int ruleset, const struct gb_plan *plan) {
 	    {"/etc", GB_LANDLOCK_FS_READ, false},
 	};
 	const char *failed = NULL;
-	for (uint32_t i = 0; i < plan->furniture.n_paths && !failed; i++) {
-		const struct gb_plan_path *path = &plan->furniture.paths[i];
+	for (uint32_t i = 0; i < plan->contents.n_paths && !failed; i++) {
+		const struct gb_plan_path *path = &plan->contents.paths[i];
 		failed = admit_path(ruleset, path->to, access_to(path, programs) & known);
 	}
 	for (size_t i = 0; i < GB_COUNT(own_places) && !failed; i++)
@@ -142,10 +142,10 @@ static const char *restrict_by_landlock(const struct gb_plan *plan) {
 	 */
 	/* The kernel does not look at the cookie: the filter knows a cell's start by it. */
 	gb_auto_fd int ruleset =
-	    (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0, plan->furniture.cookie);
+	    (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0, plan->contents.cookie);
 	if (ruleset < 0)
 		return "create a ruleset";
-	const char *failed = plan->room != GB_ROOM_EMPTY ? admit_furniture(ruleset, plan) : NULL;
+	const char *failed = plan->room != GB_ROOM_NONE ? admit_contents(ruleset, plan) : NULL;
 	if (failed)
 		return failed;
 	return syscall(SYS_landlock_restrict_self, ruleset, 0) != 0 ? "restrict self" : NULL;
@@ -181,7 +181,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 	}
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
 		/* Who is under Landlock can mount nothing: cells that still have to, raise it themselves. */
-		bool now = steps[i].layer != GB_LAYER_LANDLOCK || plan->room == GB_ROOM_EMPTY;
+		bool now = steps[i].layer != GB_LAYER_LANDLOCK || plan->room == GB_ROOM_NONE;
 		const char *failed = now && (plan->layers & steps[i].layer) ? steps[i].raise(plan) : NULL;
 		if (failed) {
 			*ret_failure = (struct gb_wall_failure){steps[i].layer, errno, failed, false};
@@ -212,16 +212,16 @@ bool gb_seccomp_load(const struct gb_seccomp *filter) {
 }
 
 static const char *limit_cell(const struct gb_plan *plan) {
-	const struct gb_furniture *furniture = &plan->furniture;
+	const struct gb_room_contents *contents = &plan->contents;
 	bool ok;
-	if (plan->room == GB_ROOM_EMPTY) {
+	if (plan->room == GB_ROOM_NONE) {
 		/* No descriptor at all can be opened, not even in the place of one that was closed. */
 		const struct rlimit none = {0, 0};
 		ok = setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0;
 	} else {
-		ok = lower_limit(RLIMIT_NPROC, furniture->max_processes) &&
-		     lower_limit(RLIMIT_NOFILE, furniture->max_files) &&
-		     lower_limit(RLIMIT_SIGPENDING, furniture->max_signals);
+		ok = lower_limit(RLIMIT_NPROC, contents->max_processes) &&
+		     lower_limit(RLIMIT_NOFILE, contents->max_files) &&
+		     lower_limit(RLIMIT_SIGPENDING, contents->max_signals);
 	}
 	return ok ? NULL : "lower a cell's limits";
 }
@@ -229,7 +229,7 @@ static const char *limit_cell(const struct gb_plan *plan) {
 /* A user namespace of its own, in which nobody has a name: what a user may have is counted there, so that no
  * cell can use up what others need. The filter knows whom it lets do this by the cookie. */
 static const char *count_alone(const struct gb_plan *plan) {
-	return syscall(SYS_unshare, plan->furniture.namespaces, plan->furniture.cookie) != 0
+	return syscall(SYS_unshare, plan->contents.namespaces, plan->contents.cookie) != 0
 		   ? "take a user namespace"
 		   : NULL;
 }
@@ -253,7 +253,7 @@ bool gb_plan_apply_cell(const struct gb_plan *plan, struct gb_wall_failure *ret_
 	    {GB_LAYER_LANDLOCK, false, restrict_by_landlock},
 	};
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
-		bool wanted = plan->room != GB_ROOM_EMPTY || steps[i].empty_room;
+		bool wanted = plan->room != GB_ROOM_NONE || steps[i].empty_room;
 		if (!wanted || !(plan->layers & steps[i].layer))
 			continue;
 		const char *failed = steps[i].raise ? steps[i].raise(plan) : NULL;

@@ -23,10 +23,10 @@ struct gb_wall_failure {
 
 /* Raise every layer of @plan except seccomp, which comes last and separately since what still has to be
  * done differs. The caller was cloned into its namespaces and holds their capabilities; after this it
- * holds none, or in a furnished room one. */
+ * holds none, or in a room with files one. */
 bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
 
-/* The rest, in a cell: limits, and in a furnished room folders of its own, a user namespace, no capability,
+/* The rest, in a cell: limits, and in a room with files folders of its own, a user namespace, no capability,
  * Landlock. Each layer is verified as soon as it is raised. */
 bool gb_plan_apply_cell(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
 

@@ -25,7 +25,7 @@ bool gb_room_has_proc(void) {
 }
 
 static bool has_programs(const struct gb_plan *plan) {
-	return plan->room == GB_ROOM_INHABITED;
+	return plan->room == GB_ROOM_PROGRAMS;
 }
 
 /* --- the zygote's --- */
@@ -74,7 +74,7 @@ static const char *write_file(const char *path, const char *text) {
 }
 
 /* Programs look themselves up, and their terminal. */
-static const char *furnish_for_programs(void) {
+static const char *fill_for_programs(void) {
 	static const struct {
 		const char *path, *text;
 	} texts[] = {
@@ -102,9 +102,9 @@ static const char *furnish_for_programs(void) {
 	return has_proc || errno == EPERM || errno == EACCES ? NULL : "mount /proc";
 }
 
-static const char *furnish(const struct gb_plan *plan) {
-	for (uint32_t i = 0; i < plan->furniture.n_paths; i++) {
-		const char *failed = bind_path(&plan->furniture.paths[i]);
+static const char *fill_room(const struct gb_plan *plan) {
+	for (uint32_t i = 0; i < plan->contents.n_paths; i++) {
+		const char *failed = bind_path(&plan->contents.paths[i]);
 		if (failed)
 			return failed;
 	}
@@ -114,7 +114,7 @@ static const char *furnish(const struct gb_plan *plan) {
 		return "make /lib";
 	if (write_file(GB_ROOM_CANARY + 1, "Landlock admits no access to this file.\n"))
 		return "write the file that Landlock is observed by";
-	return has_programs(plan) ? furnish_for_programs() : NULL;
+	return has_programs(plan) ? fill_for_programs() : NULL;
 }
 
 /* A mount that still receives what the host mounts would bring that into the room, without our flags. Read
@@ -145,11 +145,10 @@ static bool is_same_folder(const char *a, const char *b) {
 /* The new root is a tmpfs: empty and without room for a single file, or with just the places where other
  * mounts are; and read-only on top. */
 const char *gb_room_enter(const struct gb_plan *plan) {
-	const bool empty = plan->room == GB_ROOM_EMPTY;
+	const bool empty = plan->room == GB_ROOM_NONE;
 	char room[64];
 	snprintf(room, sizeof room, "size=%d,nr_inodes=%d,mode=0555",
-	    empty ? GB_ROOM_EMPTY_BYTES : GB_ROOM_ROOT_BYTES,
-	    empty ? GB_ROOM_EMPTY_FILES : GB_ROOM_ROOT_FILES);
+	    empty ? GB_ROOM_NONE_BYTES : GB_ROOM_ROOT_BYTES, empty ? GB_ROOM_NONE_FILES : GB_ROOM_ROOT_FILES);
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
 		return "make mounts private";
 	errno = 0;
@@ -163,7 +162,7 @@ const char *gb_room_enter(const struct gb_plan *plan) {
 	/* Nothing may be made in the host's folder that we were started in. */
 	if (!is_same_folder(".", "/proc"))
 		return "the working directory did not change";
-	const char *failed = empty ? NULL : furnish(plan);
+	const char *failed = empty ? NULL : fill_room(plan);
 	if (failed)
 		return failed;
 	if (syscall(SYS_pivot_root, ".", ".") != 0)
@@ -215,9 +214,9 @@ unsigned long gb_room_own_flags(const struct gb_plan *plan) {
 
 const char *gb_room_prepare_cell(const struct gb_plan *plan) {
 	const unsigned long flags = gb_room_own_flags(plan);
-	const char *failed = mount_own("/box", plan->furniture.box_bytes, flags);
+	const char *failed = mount_own("/box", plan->contents.box_bytes, flags);
 	if (!failed)
-		failed = mount_own("/tmp", plan->furniture.box_bytes, flags);
+		failed = mount_own("/tmp", plan->contents.box_bytes, flags);
 	if (!failed && has_programs(plan))
 		failed = prepare_for_programs(plan);
 	if (!failed && chdir("/box") != 0)

@@ -11,8 +11,8 @@
 
 /* How large the tmpfs are, and how many files they can hold. The verification recognises them by it. */
 enum {
-	GB_ROOM_EMPTY_BYTES = 4096,
-	GB_ROOM_EMPTY_FILES = 1,
+	GB_ROOM_NONE_BYTES = 4096,
+	GB_ROOM_NONE_FILES = 1,
 	GB_ROOM_ROOT_BYTES = 256 << 10, /* of a room that is not empty */
 	GB_ROOM_ROOT_FILES = 256,
 	GB_ROOM_OWN_FILES = 16384, /* of a cell's own folder */

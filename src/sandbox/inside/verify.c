@@ -95,9 +95,9 @@ static bool is_root(const char *path) {
 	       st.st_ino == root.st_ino;
 }
 
-static const char *verify_bound_paths(const struct gb_furniture *furniture) {
-	for (uint32_t i = 0; i < furniture->n_paths; i++) {
-		const struct gb_plan_path *path = &furniture->paths[i];
+static const char *verify_bound_paths(const struct gb_room_contents *contents) {
+	for (uint32_t i = 0; i < contents->n_paths; i++) {
+		const struct gb_plan_path *path = &contents->paths[i];
 		unsigned long flags = ST_RDONLY | ST_NOSUID | (path->is_device ? 0 : ST_NODEV);
 		struct statfs fs = {0};
 		if (statfs(path->to, &fs) != 0 || ((unsigned long)fs.f_flags & flags) != flags)
@@ -109,9 +109,9 @@ static const char *verify_bound_paths(const struct gb_furniture *furniture) {
 }
 
 static const char *verify_mount(const struct gb_plan *plan) {
-	const bool empty = plan->room == GB_ROOM_EMPTY;
-	if (!is_tmpfs("/", empty ? GB_ROOM_EMPTY_BYTES : GB_ROOM_ROOT_BYTES,
-		empty ? GB_ROOM_EMPTY_FILES : GB_ROOM_ROOT_FILES,
+	const bool empty = plan->room == GB_ROOM_NONE;
+	if (!is_tmpfs("/", empty ? GB_ROOM_NONE_BYTES : GB_ROOM_ROOT_BYTES,
+		empty ? GB_ROOM_NONE_FILES : GB_ROOM_ROOT_FILES,
 		ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC))
 		return "the root is not the read-only one that was mounted";
 	/* The root's parent is what is mounted on top of it. */
@@ -121,7 +121,7 @@ static const char *verify_mount(const struct gb_plan *plan) {
 		return "the working directory is outside the root";
 	if (!is_denied(mkdir("/verify", 0700), EROFS))
 		return "did not deny making a folder in the root";
-	return empty ? NULL : verify_bound_paths(&plan->furniture);
+	return empty ? NULL : verify_bound_paths(&plan->contents);
 }
 
 /* Both are set to the same value, at most @limit. A call that does nothing leaves two that differ. */
@@ -210,7 +210,7 @@ static const char *verify_seccomp(const struct gb_plan *plan) {
  * would be the zygote itself. */
 static const char *verify_cell_pid(const struct gb_plan *plan) {
 	bool first = syscall(SYS_getpid) == 1;
-	bool expected = plan->room != GB_ROOM_EMPTY && (plan->layers & GB_LAYER_MOUNT);
+	bool expected = plan->room != GB_ROOM_NONE && (plan->layers & GB_LAYER_MOUNT);
 	return first == expected ? NULL : "the cell has the wrong process number";
 }
 
@@ -235,13 +235,13 @@ static const char *verify_cell_mount(const struct gb_plan *plan) {
 			  (int)ST_NOEXEC == (int)MS_NOEXEC,
 	    "statfs reports mount flags under the same numbers");
 	const unsigned long flags = gb_room_own_flags(plan);
-	if (!is_tmpfs("/box", plan->furniture.box_bytes, GB_ROOM_OWN_FILES, flags) ||
-	    !is_tmpfs("/tmp", plan->furniture.box_bytes, GB_ROOM_OWN_FILES, flags))
+	if (!is_tmpfs("/box", plan->contents.box_bytes, GB_ROOM_OWN_FILES, flags) ||
+	    !is_tmpfs("/tmp", plan->contents.box_bytes, GB_ROOM_OWN_FILES, flags))
 		return "/box or /tmp is not the cell's own";
 	char folder[8] = "";
 	if (syscall(SYS_getcwd, folder, sizeof folder) < 0 || strcmp(folder, "/box") != 0)
 		return "the working directory is not /box";
-	return plan->room == GB_ROOM_INHABITED ? verify_places_of_programs() : NULL;
+	return plan->room == GB_ROOM_PROGRAMS ? verify_places_of_programs() : NULL;
 }
 
 /* The mount namespace belongs to the zygote's user namespace: whoever has left that one cannot mount, though
@@ -254,11 +254,11 @@ static const char *verify_cell_user(const struct gb_plan *plan) {
 }
 
 static const char *verify_cell_rlimits(const struct gb_plan *plan) {
-	const bool empty = plan->room == GB_ROOM_EMPTY;
-	const struct gb_furniture *furniture = &plan->furniture;
-	return is_limited(RLIMIT_NPROC, empty ? 0 : furniture->max_processes) &&
-		       is_limited(RLIMIT_NOFILE, empty ? 0 : furniture->max_files) &&
-		       (empty || is_limited(RLIMIT_SIGPENDING, furniture->max_signals))
+	const bool empty = plan->room == GB_ROOM_NONE;
+	const struct gb_room_contents *contents = &plan->contents;
+	return is_limited(RLIMIT_NPROC, empty ? 0 : contents->max_processes) &&
+		       is_limited(RLIMIT_NOFILE, empty ? 0 : contents->max_files) &&
+		       (empty || is_limited(RLIMIT_SIGPENDING, contents->max_signals))
 		   ? NULL
 		   : "a limit was not lowered";
 }
@@ -312,7 +312,7 @@ static bool observe(verification *verify, const struct gb_plan *plan, enum gb_la
 
 bool gb_verify_zygote(const struct gb_plan *plan, struct gb_wall_failure *ret_failure) {
 	/* Cells raise the one themselves, the other comes last. */
-	unsigned later = GB_LAYER_SECCOMP | (plan->room == GB_ROOM_EMPTY ? 0 : GB_LAYER_LANDLOCK);
+	unsigned later = GB_LAYER_SECCOMP | (plan->room == GB_ROOM_NONE ? 0 : GB_LAYER_LANDLOCK);
 	for (size_t i = 0; i < GB_COUNT(rows); i++) {
 		enum gb_layer layer = (enum gb_layer)(1u << i);
 		if ((plan->layers & ~later & layer) && !observe(rows[i].zygote, plan, layer, ret_failure))

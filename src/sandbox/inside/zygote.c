@@ -250,8 +250,8 @@ __attribute__((noreturn)) static void become_cell(
 	if (!keep_own(zygote, fds, n_fds, &failure) || !gb_plan_apply_cell(&zygote->plan, &failure))
 		refuse(&failure);
 	/* An empty room has none. */
-	if (zygote->plan.room != GB_ROOM_EMPTY)
-		explicit_bzero(&zygote->plan.furniture.cookie, sizeof zygote->plan.furniture.cookie);
+	if (zygote->plan.room != GB_ROOM_NONE)
+		explicit_bzero(&zygote->plan.contents.cookie, sizeof zygote->plan.contents.cookie);
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
 		zygote->worker->prime();
 	zygote->worker->serve(GB_FD_CELL);
@@ -263,8 +263,8 @@ __attribute__((noreturn)) static void become_cell(
  * kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
 static pid_t make_process(const struct gb_plan *plan) {
 	unsigned long flags = GB_FORK_FLAGS;
-	if (plan->room != GB_ROOM_EMPTY && (plan->layers & GB_LAYER_MOUNT)) {
-		bool net = plan->room == GB_ROOM_INHABITED && (plan->layers & GB_LAYER_NET);
+	if (plan->room != GB_ROOM_NONE && (plan->layers & GB_LAYER_MOUNT)) {
+		bool net = plan->room == GB_ROOM_PROGRAMS && (plan->layers & GB_LAYER_NET);
 		flags = net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS;
 	}
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, thread_number(), 0);
