@@ -4,7 +4,7 @@
  *	mask-corpus [-q] DIRECTORY...	files with one of the extensions below
  *
  * Prints file:line, the kind and the masked bytes of every masked place (not with -q), then for each
- *extension the bytes, the masked places and the places per megabyte. Symbolic links are not followed.
+ * extension the bytes, the masked places and the places per megabyte. Symbolic links are not followed.
  */
 #include <fcntl.h>
 #include <fts.h>

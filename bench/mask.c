@@ -4,8 +4,8 @@
  *	bench-mask FILE...	plain text, which is repeated to 4 MiB
  *
  * Prints, best of several rounds: getting ready; throughput in chunks of 64 KiB with all patterns, with
- *registered values too, and beside memcpy; what a small output costs, and a value; and texts that are made to
- *be expensive.
+ * registered values too, and beside memcpy; what a small output costs, and a value; and texts that are made to
+ * be expensive.
  */
 #include <fcntl.h>
 #include <stdio.h>

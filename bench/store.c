@@ -1,11 +1,11 @@
 /*
  * Records a second in the audit log, beside bare SQLite: the same bytes, the same groups, the same
- *durability, turn and turn about in the same run.
+ * durability, turn and turn about in the same run.
  *
  *	bench-store [DIR]	below $TMPDIR or /tmp unless DIR says where; what is made there is removed
  *
  * For each size of group: the best of several rounds, and how large a part of bare SQLite's rate ours is. At
- *the end, how fast all of it verifies.
+ * the end, how fast all of it verifies.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -14,9 +14,9 @@
  * An engine keeps sandboxed processes ready; a run is one execution in one of them, from request to result.
  *
  * Embedding: an engine belongs to one thread at a time. It has no global state, starts no threads and handles
- *no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore it or reap it. It works only
- *inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own descriptors and
- *call gb_engine_dispatch when it is readable; callbacks are called from there.
+ * no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore it or reap it. It works only
+ * inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own descriptors and
+ * call gb_engine_dispatch when it is readable; callbacks are called from there.
  */
 #ifndef GLOVEBOX_H
 #define GLOVEBOX_H

@@ -11,11 +11,11 @@
  *	gb_manager_destroy(manager);
  *
  * A session executes one run at a time; later ones wait in order. A session that ends (it crashed, was
- *killed, was idle too long) stays listed for a while as "terminated", with the reason. Time-outs are the
- *engine's own: nothing runs but what gb_engine_dispatch or gb_run_wait does.
+ * killed, was idle too long) stays listed for a while as "terminated", with the reason. Time-outs are the
+ * engine's own: nothing runs but what gb_engine_dispatch or gb_run_wait does.
  *
  * Wherever a session is named, its id or its name will do. A manager must not be destroyed from a callback of
- *a run of its sessions.
+ * a run of its sessions.
  */
 #ifndef GLOVEBOX_SESSIONS_H
 #define GLOVEBOX_SESSIONS_H

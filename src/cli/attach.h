@@ -1,6 +1,6 @@
 /*
  * Somebody's own terminal, lent to another one that is far away: keys go there as they are, what is shown
- *there comes here, and a change of size is told.
+ * there comes here, and a change of size is told.
  *
  *	struct attach attach = {.in = 0, .out = 1, .fd = socket, .on_ready = receive, .send = send_keys,
  *	    .resize = tell_size, .data = connection};

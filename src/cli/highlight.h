@@ -6,7 +6,7 @@
  *		enum token token = highlight_next(&highlight, &end);
  *
  * A guess, made without parsing, in one pass and bounded memory, and right for ordinary code. Colours are no
- *more than that: nothing is left out or made faint by them, so code that leads them astray is still read.
+ * more than that: nothing is left out or made faint by them, so code that leads them astray is still read.
  */
 #ifndef GB_CLI_HIGHLIGHT_H
 #define GB_CLI_HIGHLIGHT_H

@@ -3,8 +3,7 @@
  *
  *	static const struct flag flags[] = {SETTINGS_FLAGS, {0}};
  *	if (settings_flag(&request->settings, flag, value)) ...		// it was one of them
- *	const struct gb_config *config = settings_load(self, &request->settings);	// NULL: it was said
- *why
+ *	const struct gb_config *config = settings_load(self, &request->settings);	// NULL: reported
  */
 #ifndef GB_CLI_SETTINGS_H
 #define GB_CLI_SETTINGS_H

@@ -3,8 +3,8 @@
  *
  * A terminal obeys controls (ESC, the C1 range, backspace, carriage return), and characters that change the
  * direction of text or end lines make a reader see something else than what is there. None of them is
- *printed, whether in UTF-8 or as single bytes; bytes that are not UTF-8 are not printed either. It does not
- *matter whether the stream is a terminal: a log file is read in one later.
+ * printed, whether in UTF-8 or as single bytes; bytes that are not UTF-8 are not printed either. It does not
+ * matter whether the stream is a terminal: a log file is read in one later.
  *
  *	print_untrusted		text of several lines: '?' for each, line feeds and tabs stay
  *	print_message		a message: the same, and no line but the first begins in the first column

@@ -13,9 +13,9 @@
  *
  * Everything that the code says is masked before anybody hears it. A result is told when its record is on the
  * disk; what cannot be recorded is not run. Output, logs, displays and prompts are told when a record that
- *the run has begun is on the disk; a run that ends within some milliseconds has one record, and tells them
- *with its result. A request that is refused has a result too, whose status is "denied" and whose code says by
- *which rule.
+ * the run has begun is on the disk; a run that ends within some milliseconds has one record, and tells them
+ * with its result. A request that is refused has a result too, whose status is "denied" and whose code says by
+ * which rule.
  *
  * Whoever has a loop of its own dispatches the engine, watches gb_gate_fd, waits no longer than
  * gb_gate_timeout, and calls gb_gate_work after each turn.

@@ -2,8 +2,7 @@
  * The secrets filter: what a sandbox says passes through it before anybody else sees it.
  *
  *	struct gb_filter *filter = gb_filter_create();
- *	gb_secrets_add(filter, "DATABASE", value, n, &err);	// beside the kinds that are known by their
- *shape
+ *	gb_secrets_add(filter, "DATABASE", value, n, &err);	// in addition to the known kinds
  *
  *	struct gb_mask *stream = gb_mask_create(filter);	// one for each stream of bytes
  *	gb_mask_feed(stream, bytes, n, &out);			// appends to out what is safe to show by now
@@ -13,11 +12,11 @@
  *	gb_mask_value(filter, result, pool, &masked, &err);	// the same for values
  *
  * What is masked becomes "***". How a stream was cut into pieces makes no difference to what comes out. A
- *byte is held back only while it may still become part of a match, and never longer than gb_filter_longest()
- *bytes.
+ * byte is held back only while it may still become part of a match, and never longer than gb_filter_longest()
+ * bytes.
  *
  * A filter and its streams belong to one thread at a time. Nothing here logs. When memory is out a stream
- *says nothing more, and @out has failed: what could not be looked at is not let through.
+ * says nothing more, and @out has failed: what could not be looked at is not let through.
  */
 #ifndef GB_GUARD_SECRETS_H
 #define GB_GUARD_SECRETS_H

@@ -1,6 +1,6 @@
 /*
  * Registered values, looked for all at once: Aho and Corasick's automaton, which reads each byte once and
- *whose state says how many of the last bytes may still become one of them.
+ * whose state says how many of the last bytes may still become one of them.
  *
  *	gb_literals_add(&literals, bytes, n, kind);	// any number
  *	gb_literals_build(&literals);
@@ -8,8 +8,8 @@
  *	gb_literals_depth(&literals, state);	// so many of the last bytes may be the beginning of a match
  *
  * While nothing has begun, the prefilter skips to where something could. Four bytes are looked at together,
- *so what has matched fewer of them has not begun: with many literals a text would otherwise never leave the
- *automaton.
+ * so what has matched fewer of them has not begun: with many literals a text would otherwise never leave the
+ * automaton.
  */
 #ifndef GB_GUARD_SECRETS_LITERALS_H
 #define GB_GUARD_SECRETS_LITERALS_H

@@ -9,8 +9,8 @@
  *	context | looked at, and decided | from `scan` on: a match may have begun that is not decided
  *
  * and `shown` is how far everything has been let out or masked. Matches are found by looking at the window
- *again from `scan` on whenever bytes are added; since nothing is undecided before it, that finds what one
- *look at the whole stream would have found. Spans whose beginning is not decided yet are kept.
+ * again from `scan` on whenever bytes are added; since nothing is undecided before it, that finds what one
+ * look at the whole stream would have found. Spans whose beginning is not decided yet are kept.
  */
 enum { SLICE = 64 << 10 };
 

@@ -8,9 +8,9 @@
  *		... more bytes will decide; [text.from, text.end) is to be held back until then ...
  *
  * A chain of secrets_regex.h has found the name. What stands around it (secrets_named.c, secrets_command.c)
- *says where a value would be, and the value's own shape (secrets_guess.c) says whether it is one: code is
- *full of `password = getpass()` and `token: string`. At most GB_NAMED_LONGEST bytes behind a name and
- *GB_MATCH_BEHIND bytes before it are read, so the answer does not depend on how a stream is cut.
+ * says where a value would be, and the value's own shape (secrets_guess.c) says whether it is one: code is
+ * full of `password = getpass()` and `token: string`. At most GB_NAMED_LONGEST bytes behind a name and
+ * GB_MATCH_BEHIND bytes before it are read, so the answer does not depend on how a stream is cut.
  */
 #ifndef GB_GUARD_SECRETS_NAMED_H
 #define GB_GUARD_SECRETS_NAMED_H

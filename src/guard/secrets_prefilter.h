@@ -1,6 +1,6 @@
 /*
  * Where in a text could any of many things begin? One look at four bytes tells for most places that none
- *does.
+ * does.
  *
  *	gb_prefilter_build(&filter, beginnings, n);
  *	struct gb_places places = gb_places_from(start, end);
@@ -8,7 +8,7 @@
  *		... something could begin at p; more often than not it does not ...
  *
  * What begins alike shares one of 32 buckets. For each of the four places, a byte has a mask of the
- *buckets in which it may stand there; the four masks are ANDed, for 32 places at once where the CPU has AVX2.
+ * buckets in which it may stand there; the four masks are ANDed, for 32 places at once where the CPU has AVX2.
  * Near the end, where fewer than four bytes are left, those that are there decide.
  */
 #ifndef GB_GUARD_SECRETS_PREFILTER_H

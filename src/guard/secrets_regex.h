@@ -7,10 +7,9 @@
  *	gb_rx_finish(&rx);
  *
  * The language is a part of PCRE's: literals, classes, '.', \d \w \s \xHH and escaped punctuation, groups,
- *'|',
- * '?', '{n}', '{n,m}'; '*', '+' and '{n,}' at the end of the pattern; (?i) and \b at its beginning; \K, after
+ * '|', '?', '{n}', '{n,m}'; '*', '+' and '{n,}' at the end of the pattern; (?i) and \b at its beginning; \K, after
  * which the secret begins; a class in (?=...) at the very end; or one of the endings of gb_rx_tail at the
- *very end, which hand over to secrets_named.c: what precedes is the name of a secret or a command.
+ * very end, which hand over to secrets_named.c: what precedes is the name of a secret or a command.
  *
  * What is left out is what would make a match ambiguous or its beginning long: a run must not be able to
  * swallow what may follow it, and only the last run may be without end. So a chain is matched in one pass

@@ -1,6 +1,6 @@
 /*
  * Registered secrets at rest: one encrypted file (XChaCha20-Poly1305) and its key beside it, in a folder that
- *is the user's alone.
+ * is the user's alone.
  *
  *	char dir[GB_STATE_PATH];
  *	gb_state_choose(config->state_dir, dir, &err);
@@ -8,8 +8,8 @@
  *	gb_secret_store_load(dir, filter, &err);
  *
  * The key protects what leaves the machine without it: a copy of the file, a backup, an image. Whoever can
- *read the folder can read the secrets. A folder or file that others may use is refused, and so is a file that
- *does not open with its key; nothing is then changed.
+ * read the folder can read the secrets. A folder or file that others may use is refused, and so is a file that
+ * does not open with its key; nothing is then changed.
  */
 #ifndef GB_GUARD_SECRETS_STORE_H
 #define GB_GUARD_SECRETS_STORE_H

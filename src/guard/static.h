@@ -6,8 +6,8 @@
  *		... "EXECUTION_BLOCKED: Code contains disallowed pattern: %s", finding.pattern ...
  *
  * It catches mistakes and says what to do instead. It is never the boundary: there are endless ways to write
- *the same so that no reader sees it, and behind it stands the wall, for which it makes no difference.
- *Comments and texts in quotes are not looked at; code in template literals and in command substitutions is.
+ * the same so that no reader sees it, and behind it stands the wall, for which it makes no difference.
+ * Comments and texts in quotes are not looked at; code in template literals and in command substitutions is.
  */
 #ifndef GB_GUARD_STATIC_H
 #define GB_GUARD_STATIC_H

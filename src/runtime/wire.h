@@ -6,8 +6,8 @@
  * JOB	source, filename, export or null, flags, memory limit, output limit, result limit, report limit, call
  *	limit, calls, calls in flight, CPU seconds,
  *	number of modules and for each its name and source,
- *	imports (object), globals (object), arguments (array): one graph, in which these three themselves have
- *no number; settings of the runtime's own (object)
+ *	imports (object), globals (object), arguments (array): one graph, in which these three have no number;
+ *	settings of the runtime's own (object)
  *
  * Worker to host:
  * LOG	level, milliseconds since 1970, arguments (array)
@@ -17,9 +17,9 @@
  * EXIT	the exit code that the program asked for; true if that was the end of the session as well
  * AWAITING	the prompt, as text: what runs waits for input; or null: it goes on
  * TERMINAL	bytes
- * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame of a
- *run. A session then waits for the next JOB. error: array of name, message, stack, code, specifier, filename
- *(each text or null), line, column
+ * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame of a run.
+ *	A session then waits for the next JOB. error: array of name, message, stack, code, specifier,
+ *	filename (each text or null), line, column
  *
  * Host to worker, at any time, to a session that has a terminal:
  * INPUT	bytes
@@ -28,15 +28,15 @@
  *
  * A session's job is interrupted by SIGINT, once, and then by GB_SIGNAL_AGAIN until it has ended. Their value
  * (si_value) is the number of the job that is meant, from 1 for the session's first: so one that comes too
- *late stops nobody, and one that comes before its job has been read stops it when it is.
+ * late stops nobody, and one that comes before its job has been read stops it when it is.
  *
  * Both ways, about functions and promises that one side has lent to the other:
  * CALL	call, function, arguments (array)
  * ANSWER	call, gb_wire_answer, value unless it is a promise
  *
  * A call's number is its caller's. A promise is "called", without arguments, by the side that received it;
- *the answer is what it settles with. A caller that is answered with PROMISED gets a second answer later;
- *workers never say that, the host only does so to let the code go on.
+ * the answer is what it settles with. A caller that is answered with PROMISED gets a second answer later;
+ * workers never say that, the host only does so to let the code go on.
  */
 #ifndef GB_RUNTIME_WIRE_H
 #define GB_RUNTIME_WIRE_H

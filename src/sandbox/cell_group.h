@@ -1,6 +1,6 @@
 /*
  * A control group for one cell in a room with programs: the kernel counts all memory that the cell's
- *processes take, kernel memory included, and enforces the limit.
+ * processes take, kernel memory included, and enforces the limit.
  *
  *	struct gb_cell_group *group = gb_cell_group_take(engine_group, memory, processes, &err);
  *	n = gb_cell_group_open(group, fds, &err);	// go to the cell, which joins by itself
@@ -8,7 +8,7 @@
  *	gb_cell_group_give_back(group);			// when all its processes are gone
  *
  * Moving a process into a group takes microseconds in a burst and up to ten milliseconds after idle time. So
- *a cell joins by itself, before anything else, while it is prepared: the host never waits for it.
+ * a cell joins by itself, before anything else, while it is prepared: the host never waits for it.
  */
 #ifndef GB_SANDBOX_CELL_GROUP_H
 #define GB_SANDBOX_CELL_GROUP_H

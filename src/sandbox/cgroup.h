@@ -1,7 +1,7 @@
 /*
  * The control group of an engine: memory and process count of everything that it starts, and below it a group
  * for each cell in a room with programs (cell_group.h). Version 2 where its controllers are to be had,
- *version 1 otherwise, behind one interface.
+ * version 1 otherwise, behind one interface.
  *
  *	struct gb_cgroup *group = NULL;
  *	gb_cgroup_create(&limits, &group, &why_not);	// false: this machine or user has none
@@ -9,7 +9,7 @@
  *	gb_cgroup_destroy(group);			// when its processes are gone
  *
  * It is the one layer that may be absent: an ordinary user rarely owns a control group. docs/THREATS.md says
- *what bounds each resource then.
+ * what bounds each resource then.
  */
 #ifndef GB_SANDBOX_CGROUP_H
 #define GB_SANDBOX_CGROUP_H

@@ -8,8 +8,8 @@
  *	gb_cgroup_remove_dir(&dir);
  *
  * A folder belongs to the process that holds a lock on it. The kernel releases the lock when that process
- *ends, and the lock is seen from every pid namespace, so a folder without a lock was left by a process that
- *has ended.
+ * ends, and the lock is seen from every pid namespace, so a folder without a lock was left by a process that
+ * has ended.
  */
 #ifndef GB_SANDBOX_CGROUP_TREE_H
 #define GB_SANDBOX_CGROUP_TREE_H

@@ -7,8 +7,8 @@
  *		... tables.of[i].rules[0 .. tables.of[i].n - 1]
  *
  * The filter first asks the exceptions, in their order: the first that matches gives the answer. Then it asks
- *the other rules, which do not overlap unless they give the same answer, so their order does not matter. A
- *call that no rule matches is refused.
+ * the other rules, which do not overlap unless they give the same answer, so their order does not matter. A
+ * call that no rule matches is refused.
  */
 #ifndef GB_SANDBOX_SECCOMP_RULES_H
 #define GB_SANDBOX_SECCOMP_RULES_H

@@ -4,8 +4,9 @@
  *	struct gb_zygote zygote;
  *	if (!gb_zygote_spawn(&zygote, &plan, "/usr/libexec/glovebox/glovebox-js", cgroup, &err)) ...
  *	gb_zygote_fork(&zygote, 7, worker_socket, GB_FORK_PRIME, &err);
- *	while (gb_zygote_next(&zygote, &notice, &pidfd) == GB_ZYGOTE_NOTICE) ...	// when zygote.control
- *is readable gb_zygote_finish(&zygote);	// kills it and, with it, every cell
+ *	// when zygote.control is readable:
+ *	while (gb_zygote_next(&zygote, &notice, &pidfd) == GB_ZYGOTE_NOTICE) ...
+ *	gb_zygote_finish(&zygote);	// kills it and, with it, every cell
  *
  * Spawning does not wait: orders may be given at once and are carried out when the wall is up. A zygote
  * is a child of the host like any other: its end sends SIGCHLD, and it does not matter who reaps it.

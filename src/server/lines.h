@@ -1,6 +1,6 @@
 /*
  * Lines over two descriptors that are not waited for: what comes in is handed over line by line, what goes
- *out waits in memory until the other side takes it.
+ * out waits in memory until the other side takes it.
  *
  *	gb_lines_init(&lines, &loop, in, out, GB_LINE_MAX);
  *	lines.on_line = on_line;

@@ -9,7 +9,7 @@
  *	gb_server_destroy(server);
  *
  * All clients share the engine. While one of them does not take what was said to it (64 MiB), everybody's
- *runs stand still; one that takes nothing for 30 s is dropped if there are others.
+ * runs stand still; one that takes nothing for 30 s is dropped if there are others.
  */
 #ifndef GB_SERVER_SERVER_H
 #define GB_SERVER_SERVER_H

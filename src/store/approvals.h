@@ -12,13 +12,13 @@
  *		run(&request);					// this once
  *
  * An approval is bound to bytes: its hash is over all that decides what would be done (runtime, session,
- *conversation, policy, code, inputs, permissions, limits). Who decides names the hash that was shown; who
- *uses the decision brings the request again. What differs in one byte was not approved. JSON texts are
- *compared as bytes too: another spelling is another request.
+ * conversation, policy, code, inputs, permissions, limits). Who decides names the hash that was shown; who
+ * uses the decision brings the request again. What differs in one byte was not approved. JSON texts are
+ * compared as bytes too: another spelling is another request.
  *
  * Nobody deciding is a denial: a pending one expires. A decision can be used once, and only for a while. All
- *of it is in SQLite, so it outlives the process that asked: who submits the same bytes with the same token
- *again gets the same approval back. Several processes may have the same folder open, each with one handle.
+ * of it is in SQLite, so it outlives the process that asked: who submits the same bytes with the same token
+ * again gets the same approval back. Several processes may have the same folder open, each with one handle.
  *
  * Whoever can write the state folder can approve. Code in a sandbox cannot.
  */

@@ -9,8 +9,7 @@
  *	...run it...
  *	gb_audit_finish(audit, &ticket, &record, on_recorded, run, &err);
  *	...at the end of each turn of the event loop...
- *	gb_audit_commit(audit, &err);					// one fsync for all that have
- *finished
+ *	gb_audit_commit(audit, &err);					// one fsync for all
  *
  *	static void on_recorded(void *run, uint64_t seq) { give_out_result(run); }
  *
@@ -19,25 +18,25 @@
  * Two promises, and what they rest on:
  *
  * 1. No result is given out whose record is missing. A result leaves in the callback of gb_audit_finish,
- *which comes from gb_audit_commit, after the transaction that holds the record is on the disk. A commit that
- *fails loses nothing: what was to be written stays queued, its callbacks are still to come, and the next
- *commit tries again.
+ * which comes from gb_audit_commit, after the transaction that holds the record is on the disk. A commit that
+ * fails loses nothing: what was to be written stays queued, its callbacks are still to come, and the next
+ * commit tries again.
  *
  * 2. What cannot be recorded is not run. gb_audit_begin fails while an earlier record waits for a commit that
- *failed, while the log is read-only, gone, or another than the one that was opened, while the queue is full,
- *and when the disk has no room: it sets aside the bytes that the record will need, in a file without a name,
- *and gives them back to the file system if a commit finds the disk full. If the
- *host is killed between begin and commit, the run dies with it. No result was returned, and the log does not
- *show that the run was begun.
+ * failed, while the log is read-only, gone, or another than the one that was opened, while the queue is full,
+ * and when the disk has no room: it sets aside the bytes that the record will need, in a file without a name,
+ * and gives them back to the file system if a commit finds the disk full. If the
+ * host is killed between begin and commit, the run dies with it. No result was returned, and the log does not
+ * show that the run was begun.
  *
  * A caller that returns anything of a run before its end (output as it is written) queues an
- *"execution_begin" record with gb_audit_ahead first, and returns it after the commit of that record. For runs
- *with effects outside of the wall, gb_audit_begin_ahead queues that record before the run; the caller starts
- *the run in the callback. Either costs a second record and an fsync.
+ * "execution_begin" record with gb_audit_ahead first, and returns it after the commit of that record. For runs
+ * with effects outside of the wall, gb_audit_begin_ahead queues that record before the run; the caller starts
+ * the run in the callback. Either costs a second record and an fsync.
  *
  * Group commit without threads: gb_audit_commit blocks for one fsync, sandboxes run on meanwhile, and all
- *that have ended by then are the next group. Several processes may have the same log open: each group is one
- *transaction that begins where the last one of any process ended.
+ * that have ended by then are the next group. Several processes may have the same log open: each group is one
+ * transaction that begins where the last one of any process ended.
  *
  * What is and is not detected by gb_audit_verify: docs/AUDIT.md.
  */

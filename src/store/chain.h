@@ -5,8 +5,8 @@
  *	hash n = BLAKE2b(hash n-1, n, bytes of record n)
  *
  * A mark is a signed statement about one place in the chain. There are four kinds, and none can pass for
- *another: a checkpoint (every so many records, and at close), the head (the newest record, in the database),
- *the head as the file beside the database has it, and the start (what pruning has left).
+ * another: a checkpoint (every so many records, and at close), the head (the newest record, in the database),
+ * the head as the file beside the database has it, and the start (what pruning has left).
  */
 #ifndef GB_STORE_CHAIN_H
 #define GB_STORE_CHAIN_H

@@ -3,8 +3,7 @@
  *
  *	static const char *const migrations[] = {
  *	    "CREATE TABLE approval(id INTEGER PRIMARY KEY, ...)",	// version 1
- *	    "ALTER TABLE approval ADD COLUMN ...",			// version 2; never change one that is
- *out
+ *	    "ALTER TABLE approval ADD COLUMN ...",			// version 2; never change a released one
  *	};
  *	struct gb_db_options options = {.migrations = migrations, .n_migrations = GB_COUNT(migrations)};
  *	gb_db_open("/state/approvals.db", &options, &db, &err);
@@ -16,7 +15,7 @@
  *	gb_db_close(db);
  *
  * One connection, one thread, WAL: readers never wait, writers of several processes take turns. Nobody but
- *the owner may be able to read or write the file. What the file holds is not believed: its schema cannot call
+ * the owner may be able to read or write the file. What the file holds is not believed: its schema cannot call
  * functions of its own choice.
  */
 #ifndef GB_STORE_DB_H

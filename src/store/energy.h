@@ -9,12 +9,12 @@
  *	gb_energy_refund(energy, &outcome, &err);
  *
  * The level is a whole number of trillionths, so that sums are exact: what was spent, by however many
- *processes at once, never exceeds what was there. The rules are kept beside it. Whoever opens with options
- *sets them for all; whoever opens without them gets those that hold.
+ * processes at once, never exceeds what was there. The rules are kept beside it. Whoever opens with options
+ * sets them for all; whoever opens without them gets those that hold.
  *
  * Time is the wall clock, since the level outlives machines' uptimes. Time that goes backwards recharges
- *nothing, and time that is seen a second time after a small step back does not count again; a jump forward
- *gives at most the maximum.
+ * nothing, and time that is seen a second time after a small step back does not count again; a jump forward
+ * gives at most the maximum.
  */
 #ifndef GB_STORE_ENERGY_H
 #define GB_STORE_ENERGY_H

@@ -2,17 +2,16 @@
  * What the audit log says about one execution, and its one form as bytes.
  *
  *	struct gb_audit_record record = {
- *	    .kind = GB_STR("code_execution"), .run_id = gb_str_from(id), .code = source, .exit_code = {true,
- *0}, ...
+ *	    .kind = GB_STR("code_execution"), .run_id = gb_str_from(id), .code = source, ...
  *	};
  *
  * Plain data that borrows its texts. What is not known is left zero and is not written. Texts that are longer
- *than their maximum are cut and named in .cut; bytes that are no text are mended. The caller hands in what
- *may be kept: secrets are masked before, not here.
+ * than their maximum are cut and named in .cut; bytes that are no text are mended. The caller hands in what
+ * may be kept: secrets are masked before, not here.
  *
  * As bytes: a CBOR map from field numbers (the index in gb_audit_fields) to values, ascending, without what
- *is zero or absent. Every record has one encoding and what is not one is refused, so decode and encode are
- *inverse.
+ * is zero or absent. Every record has one encoding and what is not one is refused, so decode and encode are
+ * inverse.
  */
 #ifndef GB_STORE_RECORD_H
 #define GB_STORE_RECORD_H

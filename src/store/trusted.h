@@ -6,7 +6,7 @@
  *	gb_trusted_destroy(list);
  *
  * The file is text: a first line, then "HASH PATH" for each, and nothing else. One that has anything else in
- *it is refused as a whole.
+ * it is refused as a whole.
  */
 #ifndef GB_STORE_TRUSTED_H
 #define GB_STORE_TRUSTED_H

@@ -3,7 +3,7 @@
  *
  *	gb_turns_open(dir, &turns, &err);
  *	gb_turns_take(turns, &(struct gb_turn){.face = "cli", .conversation = "c1", .turn = "7"}, 3, &granted,
- *&err); gb_turns_close(turns);
+ * &err); gb_turns_close(turns);
  *
  * A turn is whatever the face calls one. It is kept as a hash, and forgotten a day after its last call.
  */

@@ -18,7 +18,7 @@
  * Lines end where they end for the engine; columns are bytes, counted from 1, as quickjs-ng counts them.
  *
  * The time is linear in the size of the text. What would not be ends in an error: nesting deeper than a
- *limit, and text that can be read in so many ways that a budget of work runs out. There is no global state.
+ * limit, and text that can be read in so many ways that a budget of work runs out. There is no global state.
  */
 #ifndef GB_TS_ERASE_H
 #define GB_TS_ERASE_H

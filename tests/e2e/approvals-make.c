@@ -1,10 +1,9 @@
 /*
  * Requests for approvals.sh.
  *
- *	approvals-make DIR submit RUNTIME CONVERSATION [PURPOSE]	the code is standard input; prints the
- *id
- *	approvals-make DIR use ID RUNTIME CONVERSATION			the same code again: prints what came
- *of it approvals-make DIR trusted RUNTIME CONVERSATION			prints yes or no
+ *	approvals-make DIR submit RUNTIME CONVERSATION [PURPOSE]	code on standard input; prints the id
+ *	approvals-make DIR use ID RUNTIME CONVERSATION			the same code again; prints the outcome
+ *	approvals-make DIR trusted RUNTIME CONVERSATION			prints yes or no
  */
 #include "approvals.h"
 #include "base/io.h"

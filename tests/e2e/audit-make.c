@@ -1,8 +1,8 @@
 /*
  * Logs for audit.sh.
  *
- *	audit-make DIR append N: N runs; every third fails, in Python; the last has code that speaks to
- *terminals audit-make DIR begin N: N runs with a record of their beginning; every second has one of its end
+ *	audit-make DIR append N: N runs; every third fails, in Python; the last has terminal escapes in its code
+ *	audit-make DIR begin N: N runs with a record of their beginning; every second has one of its end
  *	audit-make DIR sql SQL: as someone who can write the database and has no key
  */
 #include "audit.h"

@@ -1,9 +1,8 @@
 /*
- * For whoever works on the Python worker: run a file in a cell without a wall and show what comes back, or
- *measure.
+ * For development of the Python worker: run a file in a cell without a wall and show the results, or measure.
  *
- *	python-bare [-p PROFILE] [-s SETTINGS-JSON] FILE...	the files are one session's if the settings
- *say so python-bare [-p PROFILE] -b N				N runs on demand, N warm, N in a session
+ *	python-bare [-p PROFILE] [-s SETTINGS-JSON] FILE...	one session for all, if the settings say so
+ *	python-bare [-p PROFILE] -b N				N runs on demand, N warm, N in a session
  */
 #include "e2e/python.h"
 

@@ -1,6 +1,6 @@
 /*
  * Python cells without a wall: this process makes the interpreter ready as a zygote would, and forks a child
- *for each cell, which serves jobs over a socket pair.
+ * for each cell, which serves jobs over a socket pair.
  *
  *	python_init("stdlib");
  *	struct cell cell = cell_start(false);

@@ -342,13 +342,13 @@ TEST(server_of_the_host_cannot_be_reached) {
 
 TEST(it_can_talk_to_itself) {
 	struct gb_values *pool = gb_values_create(0);
-	check_value(
-	    attack(pool, "import http from 'http';"
-			 "const s = http.createServer((q, r) => r.end('own'));"
-			 "await new Promise(done => s.listen(0, '127.0.0.1', done));"
-			 "const t = await (await fetch(`http://127.0.0.1:${s.address().port}`)).text();"
-			 "s.close(); s.closeAllConnections(); export default t",
-		0),
+	check_value(attack(pool,
+			"import http from 'http';"
+			"const s = http.createServer((q, r) => r.end('own'));"
+			"await new Promise(done => s.listen(0, '127.0.0.1', done));"
+			"const t = await (await fetch(`http://127.0.0.1:${s.address().port}`)).text();"
+			"s.close(); s.closeAllConnections(); export default t",
+			0),
 	    "\"own\"");
 	gb_values_destroy(pool);
 }

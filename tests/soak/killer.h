@@ -2,8 +2,8 @@
  * A process that kills those of an engine at random moments.
  *
  *	struct killer killer;
- *	killer_start(&killer, seed, 1000);	// before the engine is created, so that it holds nothing of
- *it killer_go(&killer);			// when the engine is under load
+ *	killer_start(&killer, seed, 1000);	// before the engine exists: it must inherit nothing of it
+ *	killer_go(&killer);			// when the engine is under load
  *	... while (killer_works(&killer)) ...; count killer.shared->successes[language] up
  *	killer_finish(&killer);
  */

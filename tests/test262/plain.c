@@ -2,9 +2,9 @@
  * test262-plain: what the engine does when nothing is around it. It reads one test from its standard input,
  * evaluates it in a context that has everything, and prints what was logged and how it ended:
  *
- *	in	"module 2\n", then for each file "7 30\n", seven bytes of name, thirty bytes of text; the
- *first is the entry. As a "script" the first is the harness, the second the test. out	"log TEXT" lines, then
- *one of "done", "pending", "link Name: message", "run Name: message"
+ *	in	"module 2\n", then for each file "7 30\n", seven bytes of name, thirty bytes of text; the first is
+ *		the entry. Of a "script" the first is the harness, the second the test.
+ *	out	"log TEXT" lines, then one of "done", "pending", "link Name: message", "run Name: message"
  *
  * A process does one test; its parent takes a silent end for a broken one.
  */

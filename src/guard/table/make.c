@@ -1,6 +1,6 @@
 /*
  * Writes the patterns of secrets_patterns.c as C, compiled: when a program starts that is to be there
- *already.
+ * already.
  *
  *	make-secrets-table > secrets_table.c
  */

@@ -1,6 +1,6 @@
 /*
  * What `import` finds: source modules by relative specifier, what the host gave by bare specifier, and
- *nothing else.
+ * nothing else.
  *
  *	gb_js_modules_open(js, &modules, &job);		// modules.imports is the decoded object
  *	JSModuleDef *entry = gb_js_modules_enter(js, &failed_in);

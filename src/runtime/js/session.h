@@ -1,6 +1,6 @@
 /*
  * One job of a session: a script whose top-level names are properties of the global object, which the next
- *job finds and may declare again.
+ * job finds and may declare again.
  *
  *	JSValue promise = gb_js_session_begin(js, &session, &failed_in);	// of {value}
  *	... wait for it ...

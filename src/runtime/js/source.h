@@ -1,12 +1,11 @@
 /*
  * The texts of a run's modules: as they were written, as they are compiled, and the way back from the one to
- *the other. TypeScript is erased before it is compiled; JavaScript is left alone.
+ * the other. TypeScript is erased before it is compiled; JavaScript is left alone.
  *
  *	struct gb_js_source *source = gb_js_source_add(&sources, name, text, is_typescript);
  *	if (!gb_js_source_prepare(source, &error)) ...		// not TypeScript: error.line, error.column
  *	compile(source->compiled ...);
- *	gb_js_source_map(&sources, "main.ts", &line, &column);	// where the engine says it is -> where it
- *stands
+ *	gb_js_source_map(&sources, "main.ts", &line, &column);	// from compiled to written positions
  */
 #ifndef GB_JS_SOURCE_H
 #define GB_JS_SOURCE_H

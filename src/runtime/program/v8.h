@@ -6,8 +6,8 @@
  *	if (gb_v8_died_of_memory(&keeper)) ...
  *
  * Five frames are between keeper and program only. PRIME, to the program: a job that nobody is to hear of.
- *READY, from it: it listens. WATCHING, from it: SIGINT stops code that runs, and nothing else. INTERRUPT, to
- *it: stop what waits. SIGNALLED, to it: the job before the next was sent a SIGINT.
+ * READY, from it: it listens. WATCHING, from it: SIGINT stops code that runs, and nothing else. INTERRUPT, to
+ * it: stop what waits. SIGNALLED, to it: the job before the next was sent a SIGINT.
  */
 #ifndef GB_RUNTIME_PROGRAM_V8_H
 #define GB_RUNTIME_PROGRAM_V8_H

@@ -6,8 +6,8 @@
  *	while (gb_py_bridge_next_job(&job)) ...		// also serves what is called between two jobs
  *
  * A call of the host stops its thread until there is an answer, which may be that a promise will settle
- *later. What else arrives meanwhile waits for the next turn of the event loop: code is never interrupted by
- *other code. One thread at a time talks to the host; the others wait for their turn.
+ * later. What else arrives meanwhile waits for the next turn of the event loop: code is never interrupted by
+ * other code. One thread at a time talks to the host; the others wait for their turn.
  */
 #ifndef GB_PYTHON_BRIDGE_H
 #define GB_PYTHON_BRIDGE_H

@@ -3,7 +3,7 @@
  * what stands in README.md.
  *
  *	if (!gb_py_encode(value, GB_PY_STRICT, "result", &out)) ...	// an exception is pending, or out
- *failed PyObject *value = gb_py_decode(&reader);
+ * failed PyObject *value = gb_py_decode(&reader);
  */
 #ifndef GB_PYTHON_CODEC_H
 #define GB_PYTHON_CODEC_H
