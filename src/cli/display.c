@@ -14,7 +14,6 @@
 #include "base/io.h"
 #include "cli/cli.h"
 #include "cli/paths.h"
-#include "cli/sixel.h"
 #include "cli/untrusted.h"
 #include "value/text.h"
 
@@ -138,7 +137,8 @@ bool displays_write(const struct gb_result *result, const char *folder, struct g
 	return true;
 }
 
-enum terminal { PLAIN_TERMINAL, KITTY, ITERM, SIXEL };
+/* Which protocol for pictures the terminal has announced in the environment. */
+enum terminal { PLAIN_TERMINAL, KITTY, ITERM };
 
 static enum terminal which_terminal(void) {
 	const char *term = getenv("TERM"), *program = getenv("TERM_PROGRAM");
@@ -149,7 +149,7 @@ static enum terminal which_terminal(void) {
 		return KITTY;
 	if (program && (strcmp(program, "iTerm.app") == 0 || strcmp(program, "WezTerm") == 0))
 		return ITERM;
-	return sixel_terminal() ? SIXEL : PLAIN_TERMINAL;
+	return PLAIN_TERMINAL;
 }
 
 /* Kitty takes pieces of at most 4096 characters. */
@@ -168,8 +168,6 @@ static bool draw(enum terminal terminal, const struct gb_value *display) {
 	const char *png = gb_value_bytes(gb_value_get(display, "image/png"), &n);
 	if (!png || terminal == PLAIN_TERMINAL)
 		return false;
-	if (terminal == SIXEL)
-		return sixel_draw(png, n);
 	gb_auto_buf struct gb_buf base64;
 	gb_buf_init(&base64, 2 * n + 16);
 	gb_base64_append(&base64, png, n);

@@ -4,6 +4,7 @@
 Each command runs on a pseudo-terminal, with texts in which there is everything that terminals obey. What arrives must be
 text, the colours of glovebox itself and line feeds. Needs GB_GLOVEBOX and GB_APPROVALS_MAKE.
 """
+import base64
 import json
 import os
 import pty
@@ -35,7 +36,8 @@ ENV.update(
     TERM="xterm", HOME=scratch, XDG_RUNTIME_DIR=scratch + "/run", GLOVEBOX_STATE_DIR=scratch + "/state",
     GLOVEBOX_SESSION_LINGER="100ms", LC_ALL="C.UTF-8",
 )
-ENV.pop("NO_COLOR", None)
+for name in ("NO_COLOR", "KITTY_WINDOW_ID", "TERM_PROGRAM"):
+    ENV.pop(name, None)
 os.mkdir(scratch + "/run", 0o700)
 os.mkdir(scratch + "/out")
 
@@ -211,9 +213,9 @@ safe("config check: a key", ["config", "check", "key.yaml"], shows="no key")
 safe("config check: a name of a file", ["config", "check", HOSTILE.replace("/", "")])
 safe("secrets add: a name", ["secrets", "add", HOSTILE, "--stdin"], shows="letters")
 safe("secrets rm: a name", ["secrets", "rm", HOSTILE], shows="glovebox secrets")
-with open(scratch + "/spoken", "w", encoding="utf-8") as file:
+with open(scratch + "/output", "w", encoding="utf-8") as file:
     file.write(HOSTILE)
-with open(scratch + "/spoken", encoding="utf-8") as file:
+with open(scratch + "/output", encoding="utf-8") as file:
     safe("secrets mask", ["secrets", "mask"], True, stdin=file)
 safe("version --runtimes", ["version", "--runtimes"], env={"GLOVEBOX_NODE": HOSTILE})
 safe("version --runtimes --json", ["version", "--runtimes", "--json"], True, shows="null", env={"GLOVEBOX_NODE": HOSTILE})
@@ -225,6 +227,19 @@ safe("ts-strip --json", ["ts-strip", "--json", "code.ts"], True)
 with open(scratch + "/bad.ts", "w", encoding="utf-8") as file:
     file.write(f"/* {ONE_LINE} */ enum {{\n")
 safe("ts-strip: an error", ["ts-strip", "bad.ts"])
+
+# --- pictures: by the protocol that the terminal announces, and as base64 only ---
+
+PICTURE = b"\x89PNG" + HOSTILE.encode()
+SHOW_PICTURE = ["run", "-l", "python", "-e", f"class P:\n  def _repr_png_(self): return {PICTURE!r}\ndisplay(P())"]
+BASE64 = base64.b64encode(PICTURE).decode()
+safe("a picture on a plain terminal", SHOW_PICTURE, shows="image/png")
+for terminal, announced, drawn in (
+    ("kitty", {"KITTY_WINDOW_ID": "1"}, f"\x1b_Ga=T,f=100,m=0;{BASE64}\x1b\\\n"),
+    ("iTerm2", {"TERM_PROGRAM": "iTerm.app"}, f"\x1b]1337;File=inline=1;size={len(PICTURE)}:{BASE64}\a\n"),
+):
+    shown = on_terminal(SHOW_PICTURE, env=announced)
+    ok(f"a picture on {terminal}", shown == drawn.encode(), shown)
 
 # --- bad use ---
 
