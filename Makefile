@@ -50,13 +50,13 @@ test-ts: all ## erased TypeScript beside the compiler's own: our cases, and ever
 bench: bench-runs bench-crowd bench-mask bench-store ## what everything on the way of a run costs, against physical limits and peers
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
-	@$(BUILD)/glovebox bench
+	@$(BUILD)/bench-runs
 
 bench-crowd: all ## a short run while 50 endless loops of the same language are at it
-	@$(BUILD)/glovebox bench --crowd
+	@$(BUILD)/bench-runs --crowd
 
 bench-peers: all ## the same, beside other ways to run untrusted code
-	@bench/compare $(BUILD)/glovebox
+	@bench/compare $(BUILD)/bench-runs
 
 bench-ts: all ## what erasing types costs, beside compiling the same text: FILES, or our own cases
 	@$(BUILD)/bench-ts $(or $(FILES),$(wildcard tests/fuzz/corpus/ts/*.ts))

@@ -1,139 +1,127 @@
-#include "cli/bench.h"
-
+/* A short check of how fast runs are on this machine. The benchmarks themselves are in bench/. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "base/io.h"
 #include "cli/settings.h"
+#include "cli/untrusted.h"
+#include "limits/limits.h"
 
-static const struct bench_subject javascript = {
-    .run = {.source = "export default 1+1"},
-    .ready = 1u << GB_JAVASCRIPT,
-    .spacing_us = 1000,
+enum { RUNS = 40 };
+
+static const struct subject {
+	enum gb_language language;
+	const char *source;
+	unsigned spacing_us; /* between runs: the pool is full again after that */
+} subjects[] = {
+    {GB_JAVASCRIPT, "export default 1+1", 1000},
+    {GB_PYTHON, "1+1", 5000},
+    {GB_SHELL, "echo $((1+1))", 10000},
+    {GB_NODE, "1+1", 60000},
+    {GB_DENO, "export default 1+1", 60000},
 };
 
-struct figures {
-	struct bench_figures common;
-	double ping_same, ping_cross, fork_floor;
-	double call_50, call_99;  /* a bridge call, there and back */
-	double out_gb_s, in_gb_s; /* a megabyte of typed array as an argument, as an answer */
-};
-
-/* --- all of it --- */
-
-void bench_progress(const char *what) {
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, what ? "\r\033[Kmeasuring %s …" : "\r\033[K", what);
+static int compare(const void *a, const void *b) {
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
 }
 
-static bool measure_floor(struct figures *figures, size_t n) {
-	struct samples samples;
-	if (!samples_init(&samples, n))
+static bool time_run(
+    struct gb_engine *engine, const struct subject *subject, double *ret_ms, struct gb_err *err) {
+	const struct gb_run_options options = {.source = subject->source, .language = subject->language};
+	struct gb_run *run;
+	uint64_t before = gb_now_ns();
+	if (!gb_run_start(engine, &options, &run, err))
 		return false;
-	int here = cpu_number(0), there = cpu_number(figures->common.cpus > 1 ? 1 : 0);
-	bool ok = bench_ping_pong(&samples, here, here);
-	figures->ping_same = samples_quantile(&samples, 0.5);
-	ok = ok && bench_ping_pong(&samples, here, there);
-	figures->ping_cross = samples_quantile(&samples, 0.5);
-	ok = ok && bench_fork(&samples, here, 1 << 20);
-	figures->fork_floor = samples_quantile(&samples, 0.5);
-	samples_finish(&samples);
+	const struct gb_result *result = gb_run_wait(run);
+	*ret_ms = (double)(gb_now_ns() - before) / 1e6;
+	bool ok = result && result->status == GB_SUCCESS;
+	if (!ok)
+		gb_fail(err, GB_ESYSTEM, 0, "a run failed: %s", result ? result->error.message : "no result");
+	gb_run_destroy(run);
 	return ok;
 }
 
-static bool measure_bridge(struct figures *figures, size_t n, struct gb_err *err) {
-	struct samples samples;
-	if (!samples_init(&samples, n))
-		return gb_fail(err, GB_ENOMEM, 0, "samples");
-	bool ok = bench_bridge(BENCH_CALL, &samples, err);
-	figures->call_50 = samples_quantile(&samples, 0.5);
-	figures->call_99 = samples_quantile(&samples, 0.99);
-	samples.n = n / 4;
-	ok = ok && bench_bridge(BENCH_MEGABYTE_OUT, &samples, err);
-	figures->out_gb_s = 1e3 / samples_quantile(&samples, 0.5);
-	ok = ok && bench_bridge(BENCH_MEGABYTE_IN, &samples, err);
-	figures->in_gb_s = 1e3 / samples_quantile(&samples, 0.5);
-	samples_finish(&samples);
-	return ok;
-}
-
-static bool measure(struct figures *figures, const struct bench_asked *asked, struct gb_err *err) {
-	size_t n = asked->quick ? 200 : 2000;
-	struct bench_subject subject = javascript;
-	subject.config = asked->config;
-	figures->common.cpus = cpu_count();
-	bench_progress("the floor");
-	if (!measure_floor(figures, n))
-		return gb_fail(err, GB_ESYSTEM, 0, "the floor could not be measured");
-	bench_progress("single runs");
-	pin_to(cpu_number(0));
-	if (!bench_singles(&subject, n, &figures->common, err))
+/* The median of runs in an engine with @warm waiting sandboxes (GB_NONE for none). */
+static bool median(const struct gb_config *config, const struct subject *subject, unsigned warm,
+    double *ret_ms, struct gb_err *err) {
+	const struct gb_engine_options options = {
+	    .ready = 1u << subject->language, .shards = 1, .warm = warm};
+	struct gb_engine *engine = NULL;
+	double ms[RUNS];
+	bool ok = gb_limits_engine_create(config, &options, &engine, err);
+	for (size_t i = 0; ok && i < RUNS; i++) {
+		usleep(subject->spacing_us);
+		gb_engine_dispatch(engine, 0, NULL);
+		ok = time_run(engine, subject, &ms[i], err);
+	}
+	gb_engine_destroy(engine);
+	if (!ok)
 		return false;
-	bench_progress("bridge calls");
-	return measure_bridge(figures, n, err) &&
-	       bench_busy(&subject, asked->quick ? 0.5 : 3, &figures->common, err) &&
-	       bench_waiting(&subject, &figures->common, err);
-}
-
-static void print_table(const struct figures *figures) {
-	const struct bench_figures *f = &figures->common;
-	double fork_floor = figures->fork_floor, ping = figures->ping_same;
-	printf("a fresh sandbox running 1+1                        p50 ms    p99 ms   ratio\n");
-	bench_print_singles(f);
-	printf("  beside the floor: on demand is %.1f x a fork, from the pool %.1f x ping-pong\n",
-	    f->on_demand_50 / fork_floor, f->pooled_50 / ping);
-	printf("the floor, same run\n");
-	printf("  socket ping-pong, one CPU                     %9.4f\n", ping / 1e3);
-	printf("  socket ping-pong, two CPUs                    %9.4f\n", figures->ping_cross / 1e3);
-	printf("  fork + exit + wait of a 1 MB process          %9.4f\n", fork_floor / 1e3);
-	printf("a call of a host function                       %9.4f %9.4f   %.1f x ping-pong\n",
-	    figures->call_50 / 1e3, figures->call_99 / 1e3, figures->call_50 / ping);
-	printf("  with 1 MB of typed array as argument, as answer %7.2f GB/s, %.2f GB/s\n", figures->out_gb_s,
-	    figures->in_gb_s);
-	printf("throughput, %u CPUs, an engine on each           %9.0f runs/s   %.2f x forks at the floor\n",
-	    f->cpus, f->runs_per_s, f->runs_per_s / (f->cpus * 1e6 / fork_floor));
-	bench_print_memory(f);
-}
-
-static void print_json(const struct figures *figures) {
-	const struct bench_figures *f = &figures->common;
-	bench_print_json(f);
-	printf(",\"floorMs\":{\"pingPongOneCpu\":%.4f,\"pingPongTwoCpus\":%.4f,\"forkExitWait\":%.4f},"
-	       "\"callMs\":{\"p50\":%.4f,\"p99\":%.4f},\"megabyteGBs\":{\"out\":%.2f,\"in\":%.2f},\"ratios\":"
-	       "{\"callToPingPong\":%.2f,\"onDemandToFork\":%.2f,\"pooledToOnDemand\":%.3f,"
-	       "\"pooledToPingPong\":%.2f}}\n",
-	    figures->ping_same / 1e3, figures->ping_cross / 1e3, figures->fork_floor / 1e3,
-	    figures->call_50 / 1e3, figures->call_99 / 1e3, figures->out_gb_s, figures->in_gb_s,
-	    figures->call_50 / figures->ping_same, f->on_demand_50 / figures->fork_floor,
-	    f->pooled_50 / f->on_demand_50, f->pooled_50 / figures->ping_same);
-}
-
-static bool bench_javascript(const struct bench_asked *asked, struct gb_err *err) {
-	struct figures figures = {0};
-	if (!measure(&figures, asked, err))
-		return false;
-	(asked->json ? print_json : print_table)(&figures);
+	qsort(ms, RUNS, sizeof *ms, compare);
+	*ret_ms = ms[RUNS / 2];
 	return true;
 }
 
-enum { FLAG_JSON, FLAG_QUICK, FLAG_PYTHON, FLAG_SHELL, FLAG_NODE, FLAG_CROWD, FLAG_SETTINGS };
+static void print_row(const struct subject *subject, bool ok, const double ms[2], const struct gb_err *err) {
+	printf("%-12s", gb_language_name(subject->language));
+	if (ok) {
+		printf("%12.3f %12.3f\n", ms[0], ms[1]);
+		return;
+	}
+	printf("  not measured: ");
+	print_name(stdout, err->message, strlen(err->message));
+	putchar('\n');
+}
+
+static void print_member(const struct subject *subject, bool ok, const double ms[2], bool first) {
+	printf("%s\"%s\":", first ? "{" : ",", gb_language_name(subject->language));
+	if (ok)
+		printf("{\"onDemandMs\":%.4f,\"pooledMs\":%.4f}", ms[0], ms[1]);
+	else
+		printf("null");
+}
+
+/* False if nothing could be measured at all. */
+static bool measure(const struct gb_config *config, bool json) {
+	bool any = false;
+	if (!json)
+		printf("median of %d runs, ms   on demand    from pool\n", RUNS);
+	for (size_t i = 0; i < GB_COUNT(subjects); i++) {
+		double ms[2] = {0};
+		struct gb_err err = {0};
+		if (isatty(STDERR_FILENO))
+			fprintf(stderr, "\r\033[Kmeasuring %s …", gb_language_name(subjects[i].language));
+		bool ok = median(config, &subjects[i], GB_NONE, &ms[0], &err) &&
+			  median(config, &subjects[i], 0, &ms[1], &err);
+		if (isatty(STDERR_FILENO))
+			fputs("\r\033[K", stderr);
+		if (json)
+			print_member(&subjects[i], ok, ms, i == 0);
+		else
+			print_row(&subjects[i], ok, ms, &err);
+		fflush(stdout);
+		any |= ok;
+	}
+	if (json)
+		puts("}");
+	return any;
+}
+
+enum { FLAG_JSON, FLAG_SETTINGS };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "one JSON object", 0, NULL},
-    [FLAG_QUICK] = {"quick", 0, NULL, "fewer repetitions: a look, not a measurement", 0, NULL},
-    [FLAG_PYTHON] = {"python", 0, NULL, "Python, beside python3 and bubblewrap", 0, NULL},
-    [FLAG_SHELL] = {"shell", 0, NULL, "the shell, beside bash and bubblewrap", 0, NULL},
-    [FLAG_NODE] = {"node", 0, NULL, "Node.js, beside node -e", 0, NULL},
-    [FLAG_CROWD] = {"crowd", 0, NULL, "a short run while 50 endless loops of the same language are at it", 0,
-	NULL},
+    [FLAG_JSON] = {"json", 0, NULL, "one JSON object; a runtime that was not measured is null", 0, NULL},
     [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
 
 struct request {
-	struct bench_asked asked;
+	bool json;
 	struct settings_request settings;
-	bool (*bench)(const struct bench_asked *asked, struct gb_err *err);
 };
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
@@ -142,42 +130,29 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return complain(&command_bench, "takes no operand, but got '%s'", value);
 	if (settings_flag(&request->settings, flag, value))
 		return true;
-	if (flag - flags == FLAG_JSON)
-		return request->asked.json = true;
-	if (flag - flags == FLAG_QUICK)
-		return request->asked.quick = true;
-	if (request->bench != bench_javascript)
-		return complain(&command_bench, "--%s: one language at a time", flag->name);
-	request->bench = flag - flags == FLAG_PYTHON  ? bench_python
-			 : flag - flags == FLAG_SHELL ? bench_shell
-			 : flag - flags == FLAG_NODE  ? bench_node
-						      : bench_crowd;
-	return true;
+	return request->json = true;
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct request request = {.bench = bench_javascript};
-	struct gb_err err = {0};
+	struct request request = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	request.asked.config = settings_load(self, &request.settings);
-	if (!request.asked.config)
+	const struct gb_config *config = settings_load(self, &request.settings);
+	if (!config)
 		return EXIT_BAD_USE;
-	bool ok = request.bench(&request.asked, &err);
-	if (!ok)
-		complain(self, "%s", err.message);
-	gb_config_unref(request.asked.config);
+	bool ok = measure(config, request.json);
+	gb_config_unref(config);
 	return ok ? EXIT_OK : EXIT_REFUSED;
 }
 
 const struct command command_bench = {
     .name = "bench",
-    .synopsis = "[--python | --shell | --node | --crowd] [--quick] [OPTIONS]",
-    .summary = "how fast it is here, against what the machine can do at best",
-    .details = "Latency of single runs, throughput on all CPUs, memory of a waiting sandbox, and in the same "
-	       "call the\n"
-	       "physical floor: a socket ping-pong and a bare fork. Machines are noisy: trust the ratios.",
+    .synopsis = "[--json] [OPTIONS]",
+    .summary = "how fast runs are on this machine",
+    .details = "Runs 1+1 in a fresh sandbox of each installed runtime, created on demand and taken from the "
+	       "pool of\n"
+	       "waiting ones. It takes some seconds. 'doctor' says why a runtime cannot be used.",
     .flags = flags,
     .run = run,
 };

@@ -223,7 +223,6 @@ for args, flag in (
     (["secrets", "rm", "X", "--json"], "--json"), (["audit", "verify", "--status", "error"], "--status"),
     (["audit", "list", "--expect-key", "00" * 32], "--expect-key"), (["approvals", "show", "1234", "--all"], "--all"),
     (["approvals", "list", "--reason", "x"], "--reason"), (["approvals", "deny", "1234", "--json"], "--json"),
-    (["bench", "--python", "--node"], "--node"),
 ):
     refused(" ".join(args), args, flag)
 

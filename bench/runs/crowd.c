@@ -1,4 +1,4 @@
-/* How long a short run takes while long ones are at it: 'glovebox bench --crowd'. */
+/* How long a short run takes while long ones are at it: bench-runs --crowd. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "cli/bench.h"
 #include "limits/limits.h"
+#include "runs/bench.h"
 
 enum { CROWD = 50, SETTLING_NS = 1000000000 };
 

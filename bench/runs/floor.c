@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "cli/bench.h"
+#include "runs/bench.h"
 
 bool samples_init(struct samples *samples, size_t n) {
 	*samples = (struct samples){calloc(n, sizeof(double)), n};

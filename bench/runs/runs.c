@@ -1,4 +1,4 @@
-/* Runs as 'glovebox bench' measures them, whatever the language. */
+/* Runs as bench-runs measures them, whatever the language. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "cli/bench.h"
 #include "limits/limits.h"
+#include "runs/bench.h"
 
 /* --- single runs --- */
 

@@ -2,8 +2,8 @@
 
 #include "base/err.h"
 #include "base/io.h"
-#include "cli/bench.h"
 #include "glovebox/glovebox.h"
+#include "runs/bench.h"
 
 enum { PING, GIVE, TAKE, WARM_UP = 50 };
 

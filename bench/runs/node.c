@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "cli/bench.h"
 #include "engine/workers.h"
+#include "runs/bench.h"
 
 static const struct bench_subject subject = {
     .run = {.source = "1+1", .language = GB_NODE},

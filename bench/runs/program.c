@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cli/bench.h"
+#include "runs/bench.h"
 
 /* Start it, and wait until it has ended well. */
 static bool spawn_once(const char *const *argv, double *ret_us) {

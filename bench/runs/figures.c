@@ -1,8 +1,8 @@
-/* What 'glovebox bench' measures and tells of every language. */
+/* What bench-runs measures and prints of every language. */
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cli/bench.h"
+#include "runs/bench.h"
 
 /* --- measuring --- */
 

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
-#include "cli/bench.h"
+#include "runs/bench.h"
 
 static const struct bench_subject subject = {
     .run = {.source = "1+1", .language = GB_PYTHON},

@@ -1,4 +1,4 @@
-/* The parts of 'glovebox bench'. Every figure is taken in the same call, on the same machine, in the same
+/* The parts of bench-runs. Every figure is taken in the same call, on the same machine, in the same
  * hour. */
 #ifndef GB_CLI_BENCH_H
 #define GB_CLI_BENCH_H
@@ -26,7 +26,7 @@ void pin_to(int cpu);
 int cpu_number(unsigned n);
 unsigned cpu_count(void);
 
-/* --- the floor: what the machine cannot go below (bench_floor.c) --- */
+/* --- the floor: what the machine cannot go below (floor.c) --- */
 
 /* A byte to another process and back, over a socket pair; on one CPU or on two. */
 bool bench_ping_pong(struct samples *samples, int cpu, int other_cpu);
@@ -39,12 +39,12 @@ bool bench_pipes(struct samples *samples, int cpu);
 /* A byte through a terminal to another process, and back. */
 bool bench_terminal(struct samples *samples, int cpu);
 
-/* --- other programs (bench_program.c) --- */
+/* --- other programs (program.c) --- */
 
 /* Samples @from to @to: start @argv, which must end well, and wait for that. Without it there are none. */
 void bench_program(const char *const *argv, struct samples *samples, size_t from, size_t to);
 
-/* --- runs (bench_runs.c) --- */
+/* --- runs (runs.c) --- */
 
 enum { BENCH_WARM = 32 };
 
@@ -75,7 +75,7 @@ bool bench_session(const struct bench_subject *subject, const char *before, cons
 /* Say what is being measured; NULL: nothing any more. */
 void bench_progress(const char *what);
 
-/* --- what is told of every language (bench_figures.c) --- */
+/* --- what is told of every language (figures.c) --- */
 
 /* In microseconds, unless a name says otherwise; 0: not to be had here. */
 struct bench_figures {
@@ -111,7 +111,7 @@ void bench_print_memory(const struct bench_figures *figures);
 /* The beginning of an object, with what was measured of these. */
 void bench_print_json(const struct bench_figures *figures);
 
-/* --- the whole of a language (bench_python.c, bench_shell.c, bench_node.c) --- */
+/* --- the whole of a language (python.c, shell.c, node.c) --- */
 
 struct bench_asked {
 	const struct gb_config *config;

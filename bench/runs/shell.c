@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "cli/bench.h"
+#include "runs/bench.h"
 
 static const struct bench_subject subject = {
     .run = {.source = "echo $((1+1))", .language = GB_SHELL},
