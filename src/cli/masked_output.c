@@ -11,21 +11,17 @@ static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 		show_log(log->level, log->args);
 }
 
-static void show_clean(const struct masked_output *output, int stream, const struct gb_buf *out) {
-	if (out->len && !gb_buf_failed(out) && !output->quiet)
-		show_output(stream, out->data, out->len);
+static void show_clean(const struct masked_output *output, int stream, struct gb_str clean) {
+	if (clean.n && !output->quiet)
+		show_output(stream, clean.p, clean.n);
 }
 
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
 	struct masked_output *output = data;
-	if (!output->masked.filter) {
-		show_output(stream, bytes, n);
-		return;
-	}
-	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, n + GB_MASKED_HELD);
-	gb_masked_feed(&output->masked, stream, bytes, n, &out);
-	show_clean(output, stream, &out);
+	struct gb_str clean = {bytes, n};
+	if (output->masked.filter)
+		clean = gb_masked_feed(&output->masked, stream, bytes, n);
+	show_clean(output, stream, clean);
 }
 
 bool masked_output_begin(struct masked_output *output, struct gb_filter *filter, bool quiet,
@@ -45,12 +41,8 @@ bool masked_output_begin(struct masked_output *output, struct gb_filter *filter,
 const struct gb_result *masked_output_end(struct masked_output *output, const struct gb_result *result) {
 	if (!output->masked.filter)
 		return result;
-	for (int stream = 1; stream <= 2; stream++) {
-		gb_auto_buf struct gb_buf out;
-		gb_buf_init(&out, GB_MASKED_HELD);
-		gb_masked_end(&output->masked, stream, result, &out);
-		show_clean(output, stream, &out);
-	}
+	for (int stream = 1; stream <= 2; stream++)
+		show_clean(output, stream, gb_masked_end(&output->masked, stream, result));
 	gb_masked_tell(&output->masked, result, &output->clean);
 	return &output->clean;
 }

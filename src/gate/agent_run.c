@@ -90,22 +90,19 @@ static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *da
 	gb_agent_run_tell(run, (struct gb_event){.kind = GB_EVENT_LOG, .at = run->masked.n_logs - 1});
 }
 
-/* @out was kept as well, at the end of what the stream has said. */
-static void tell(struct gb_agent_run *run, int stream, const struct gb_buf *out) {
-	size_t n = out->len, kept = run->masked.outputs[stream - 1].len;
-	if (n == 0 || run->masked.failed || gb_buf_failed(&run->masked.outputs[stream - 1]))
+/* @clean is the end of the stream's masked output. */
+static void tell(struct gb_agent_run *run, int stream, struct gb_str clean) {
+	if (clean.n == 0)
 		return;
-	gb_summary_output(&run->summary, gb_buf_str(out));
+	size_t at = run->masked.outputs[stream - 1].len - clean.n;
+	gb_summary_output(&run->summary, clean);
 	gb_agent_run_tell(
-	    run, (struct gb_event){.kind = GB_EVENT_OUTPUT, .stream = stream, .at = kept - n, .n = n});
+	    run, (struct gb_event){.kind = GB_EVENT_OUTPUT, .stream = stream, .at = at, .n = clean.n});
 }
 
 static void on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_agent_run *run = data;
-	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, gb_masked_output_max(&run->request.run));
-	gb_masked_feed(&run->masked, stream, bytes, n, &out);
-	tell(run, stream, &out);
+	tell(run, stream, gb_masked_feed(&run->masked, stream, bytes, n));
 }
 
 static void on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
@@ -126,12 +123,8 @@ static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *dat
 }
 
 static void end_streams(struct gb_agent_run *run, const struct gb_result *result) {
-	for (int stream = 1; stream <= 2; stream++) {
-		gb_auto_buf struct gb_buf out;
-		gb_buf_init(&out, gb_masked_output_max(&run->request.run));
-		gb_masked_end(&run->masked, stream, result, &out);
-		tell(run, stream, &out);
-	}
+	for (int stream = 1; stream <= 2; stream++)
+		tell(run, stream, gb_masked_end(&run->masked, stream, result));
 }
 
 /* Of what is too large as JSON only is told that it has run. */

@@ -50,19 +50,21 @@ static void count(struct gb_masked *masked, uint64_t before) {
 	masked->n_masked += gb_filter_total(masked->filter) - before;
 }
 
-/* What has become safe since @before is told, and kept. */
-static void keep(struct gb_masked *masked, int stream, const struct gb_buf *out, size_t before) {
+/* What was appended to the output since it had @before bytes; nothing once memory was out. */
+static struct gb_str added(struct gb_masked *masked, int stream, size_t before) {
+	const struct gb_buf *out = &masked->outputs[stream - 1];
 	masked->failed |= gb_buf_failed(out);
-	if (!masked->failed)
-		gb_buf_append(&masked->outputs[stream - 1], out->data + before, out->len - before);
+	return masked->failed || out->len == before ? (struct gb_str){"", 0}
+						    : (struct gb_str){out->data + before, out->len - before};
 }
 
-void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out) {
+struct gb_str gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n) {
+	struct gb_buf *out = &masked->outputs[stream - 1];
 	size_t before = out->len;
 	uint64_t total = gb_filter_total(masked->filter);
 	gb_mask_feed(masked->streams[stream - 1], bytes, n, out);
 	count(masked, total);
-	keep(masked, stream, out, before);
+	return added(masked, stream, before);
 }
 
 /* What the code has said may not be all that it was about to. */
@@ -71,12 +73,13 @@ static bool is_cut(const struct gb_result *result) {
 	       strcmp(result->error.name, "SandboxError") == 0;
 }
 
-void gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result, struct gb_buf *out) {
+struct gb_str gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result) {
+	struct gb_buf *out = &masked->outputs[stream - 1];
 	size_t before = out->len;
 	uint64_t total = gb_filter_total(masked->filter);
 	(is_cut(result) ? gb_mask_cut : gb_mask_end)(masked->streams[stream - 1], out);
 	count(masked, total);
-	keep(masked, stream, out, before);
+	return added(masked, stream, before);
 }
 
 const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb_value *value) {

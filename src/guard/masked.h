@@ -2,9 +2,9 @@
  * What a run says, without secrets: its streams, log lines and displays as they come, and its result.
  *
  *	gb_masked_init(&masked, filter, output_bytes, value_bytes);
- *	gb_masked_feed(&masked, stream, bytes, n, &out);	// out: what may be told by now
+ *	show(gb_masked_feed(&masked, stream, bytes, n));	// what may be shown by now
  *	...
- *	gb_masked_end(&masked, 1, result, &out);		// each stream once, before the result
+ *	show(gb_masked_end(&masked, 1, result));		// each stream once, before the result
  *	gb_masked_result(&masked, result, &clean);		// clean lives as long as masked and result
  *	gb_masked_finish(&masked);
  *
@@ -17,9 +17,6 @@
 #include "base/str.h"
 #include "glovebox/glovebox.h"
 #include "guard/secrets.h"
-
-/* More than a stream ever holds back: beyond the bytes that are fed, what is told by that has no more. */
-enum { GB_MASKED_HELD = 4 << 20 };
 
 struct gb_masked {
 	struct gb_filter *filter;
@@ -36,10 +33,11 @@ struct gb_masked {
 bool gb_masked_init(
     struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes);
 void gb_masked_finish(struct gb_masked *masked);
-/* What may be told of it by now is appended to @out. */
-void gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n, struct gb_buf *out);
-/* What was cut at a limit, or by the end of the sandbox, may end in half a secret: that is left out. */
-void gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result, struct gb_buf *out);
+/* The masked bytes that may be shown by now: the end of outputs[stream - 1], valid until the next call. */
+struct gb_str gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n);
+/* The rest. What was cut at a limit, or by the end of the sandbox, may end in half a secret: that is left
+ * out. */
+struct gb_str gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result);
 /* NULL if memory is out. */
 const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log);
 /* A display, a report. NULL if memory is out. */

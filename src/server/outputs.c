@@ -39,29 +39,19 @@ void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, s
 	tell(run, stream, bytes, n - tail->n);
 }
 
-static void tell_clean(struct gb_rpc_run *run, int stream, const struct gb_buf *out) {
-	if (run->client && out->len && !gb_buf_failed(out))
-		gb_rpc_tell_output(run, stream, out->data, out->len);
-}
-
 void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_rpc_run *run = data;
-	if (!run->masked) {
-		if (run->client)
-			gb_rpc_tell_output(run, stream, bytes, n);
-		return;
-	}
-	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, n + GB_MASKED_HELD);
-	gb_masked_feed(run->masked, stream, bytes, n, &out);
-	tell_clean(run, stream, &out);
+	struct gb_str clean = {bytes, n};
+	if (run->masked)
+		clean = gb_masked_feed(run->masked, stream, bytes, n);
+	if (run->client)
+		gb_rpc_tell_output(run, stream, clean.p, clean.n);
 }
 
 static void end_masked(struct gb_rpc_run *run, int stream, const struct gb_result *result) {
-	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, GB_MASKED_HELD);
-	gb_masked_end(run->masked, stream, result, &out);
-	tell_clean(run, stream, &out);
+	struct gb_str clean = gb_masked_end(run->masked, stream, result);
+	if (run->client)
+		gb_rpc_tell_output(run, stream, clean.p, clean.n);
 }
 
 void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
