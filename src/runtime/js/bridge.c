@@ -21,7 +21,7 @@ void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, co
 	    .max_in_flight = job->in_flight,
 	};
 	gb_frame_reader_init(&bridge->reader, job->call + READ_STEP + FRAME_SLACK);
-	gb_buf_init(&bridge->inbox, SIZE_MAX);
+	gb_inbox_init(&bridge->inbox);
 	js->bridge = bridge;
 }
 
@@ -63,33 +63,6 @@ static bool wait_for_frame(struct gb_js *js, struct gb_frame *ret_frame) {
 			_exit(0);
 		gb_frame_reader_fed(&bridge->reader, (size_t)n);
 	}
-}
-
-static void keep_frame(struct gb_js_bridge *bridge, const struct gb_frame *frame) {
-	gb_frame_append(&bridge->inbox, frame->type, frame->payload, frame->n);
-	if (gb_buf_failed(&bridge->inbox))
-		_exit(1);
-}
-
-static bool take_kept_frame(struct gb_js_bridge *bridge, struct gb_frame *ret_frame) {
-	struct gb_buf *inbox = &bridge->inbox;
-	if (bridge->inbox_at == inbox->len) {
-		gb_buf_clear(inbox);
-		bridge->inbox_at = 0;
-		return false;
-	}
-	const uint8_t *at = (const uint8_t *)inbox->data + bridge->inbox_at;
-	size_t length = (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
-	*ret_frame = (struct gb_frame){.type = at[4], .payload = at + GB_FRAME_HEAD, .n = length - 1};
-	bridge->inbox_at += GB_FRAME_HEAD - 1 + length;
-	return true;
-}
-
-static uint32_t take_u32(struct gb_cbor_reader *in) {
-	struct gb_cbor_item item;
-	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument > UINT32_MAX)
-		_exit(1);
-	return (uint32_t)item.argument;
 }
 
 /* --- calls of the host --- */
@@ -192,11 +165,11 @@ static JSValue wait_for_answer(struct gb_js *js, uint32_t call, size_t cost) {
 		if (!wait_for_frame(js, &frame))
 			return throw_interrupted(js);
 		struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
-		if (frame.type != GB_FRAME_ANSWER || take_u32(&in) != call) {
-			keep_frame(js->bridge, &frame);
+		if (frame.type != GB_FRAME_ANSWER || gb_take_u32(&in) != call) {
+			gb_inbox_keep(&js->bridge->inbox, &frame);
 			continue;
 		}
-		uint32_t how = take_u32(&in);
+		uint32_t how = gb_take_u32(&in);
 		if (how == GB_WIRE_PROMISED)
 			return make_pending(js, call, cost);
 		JSValue value = gb_js_decode(js, &in);
@@ -396,7 +369,7 @@ static void answer_returned(struct gb_js *js, uint32_t call, JSValueConst value)
 
 static void serve_call(struct gb_js *js, struct gb_cbor_reader *in) {
 	JSContext *ctx = js->guest;
-	uint32_t call = take_u32(in), function = take_u32(in);
+	uint32_t call = gb_take_u32(in), function = gb_take_u32(in);
 	JSValue callee = gb_js_bridge_own(js, function);
 	if (JS_IsException(callee)) {
 		answer_thrown(js, call);
@@ -419,7 +392,7 @@ static void serve_call(struct gb_js *js, struct gb_cbor_reader *in) {
 
 static void settle_pending(struct gb_js *js, struct gb_cbor_reader *in) {
 	struct gb_js_bridge *bridge = js->bridge;
-	uint32_t call = take_u32(in), how = take_u32(in), i = 0;
+	uint32_t call = gb_take_u32(in), how = gb_take_u32(in), i = 0;
 	while (i < bridge->n_pending && bridge->pending[i].call != call)
 		i++;
 	/* The host says of its own promises too that they will settle later. */
@@ -445,7 +418,7 @@ bool gb_js_bridge_turn(struct gb_js *js) {
 	struct gb_frame frame;
 	if (!bridge)
 		return false;
-	if (!take_kept_frame(bridge, &frame)) {
+	if (!gb_inbox_take(&bridge->inbox, &frame)) {
 		if (bridge->n_pending == 0 && bridge->n_guest_functions == 0)
 			return false;
 		if (!wait_for_frame(js, &frame))
@@ -480,7 +453,7 @@ static void renew(struct gb_js *js, const struct gb_job *job) {
 	free(bridge->host);
 	free(bridge->guest);
 	free(bridge->pending);
-	gb_buf_finish(&bridge->inbox);
+	gb_inbox_finish(&bridge->inbox);
 	struct gb_frame_reader reader = bridge->reader;
 	uint32_t generation = bridge->generation;
 	gb_js_bridge_open(js, bridge, bridge->fd, job);

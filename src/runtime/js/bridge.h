@@ -18,6 +18,7 @@
 
 #include "glovebox/value.h"
 #include "quickjs.h"
+#include "runtime/crossing.h"
 #include "runtime/job.h"
 #include "runtime/js/realm.h"
 #include "value/frame.h"
@@ -26,8 +27,7 @@
 struct gb_js_bridge {
 	int fd;
 	struct gb_frame_reader reader;
-	struct gb_buf inbox; /* whole frames that came while the guest was waiting for another */
-	size_t inbox_at;
+	struct gb_inbox inbox; /* whole frames that came while the guest was waiting for another */
 
 	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
 	uint64_t reported;                                         /* bytes */

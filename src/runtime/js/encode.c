@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "glovebox/value.h"
+#include "runtime/crossing.h"
 #include "runtime/js/bridge.h"
 #include "runtime/js/codec.h"
 #include "runtime/wire.h"
@@ -603,12 +604,7 @@ static bool encode_lent(struct encoder *e, JSValueConst value) {
 	uint32_t id;
 	if (!gb_js_bridge_lend(e->js, value, &side, &id))
 		return false;
-	gb_cbor_tag(e->out, is_promise ? GB_CBOR_PROMISE : GB_CBOR_FUNCTION);
-	gb_cbor_array(e->out, is_promise ? 2 : 3);
-	gb_cbor_unsigned(e->out, side);
-	gb_cbor_unsigned(e->out, id);
-	if (!is_promise)
-		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	gb_put_lent(e->out, is_promise, side, id);
 	return true;
 }
 
@@ -633,8 +629,7 @@ static bool encode_identity(struct encoder *e, JSValueConst value, const struct 
 		return true;
 	}
 	if (!is_new) {
-		gb_cbor_tag(e->out, GB_CBOR_REFERENCE);
-		gb_cbor_unsigned(e->out, *number);
+		gb_put_reference(e->out, *number);
 		return true;
 	}
 	*number = e->n_kept - 1;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "runtime/crossing.h"
 #include "runtime/python/codec.h"
 #include "runtime/python/hostfunction.h"
 #include "runtime/python/output.h"
@@ -20,8 +21,7 @@ static struct {
 	int fd;
 	struct gb_frame_reader reader;
 	bool has_received;
-	struct gb_buf inbox; /* whole frames that came while another was waited for */
-	size_t inbox_at;
+	struct gb_inbox inbox;   /* whole frames that came while another was waited for */
 	PyThread_type_lock lock; /* who holds it talks to the host */
 	unsigned long holder;    /* thread, or 0 */
 
@@ -53,7 +53,7 @@ bool gb_py_bridge_init(PyObject *promises) {
 	bridge.host = PyDict_New();
 	bridge.lent = PyList_New(0);
 	bridge.lock = PyThread_allocate_lock();
-	gb_buf_init(&bridge.inbox, SIZE_MAX);
+	gb_inbox_init(&bridge.inbox);
 	/* What comes is the host's; it knows how much that may be. */
 	gb_frame_reader_init(&bridge.reader, (size_t)1 << 31);
 	return bridge.make_promise && bridge.serve && bridge.host && bridge.lent && bridge.lock &&
@@ -148,33 +148,6 @@ static bool wait_for_frame(struct gb_frame *ret_frame) {
 	}
 }
 
-static void keep_frame(const struct gb_frame *frame) {
-	gb_frame_append(&bridge.inbox, frame->type, frame->payload, frame->n);
-	if (gb_buf_failed(&bridge.inbox))
-		_exit(1);
-}
-
-static bool take_kept_frame(struct gb_frame *ret_frame) {
-	struct gb_buf *inbox = &bridge.inbox;
-	if (bridge.inbox_at == inbox->len) {
-		gb_buf_clear(inbox);
-		bridge.inbox_at = 0;
-		return false;
-	}
-	const uint8_t *at = (const uint8_t *)inbox->data + bridge.inbox_at;
-	size_t length = (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16 | (size_t)at[3] << 24;
-	*ret_frame = (struct gb_frame){.type = at[4], .payload = at + GB_FRAME_HEAD, .n = length - 1};
-	bridge.inbox_at += GB_FRAME_HEAD - 1 + length;
-	return true;
-}
-
-static uint32_t take_u32(struct gb_cbor_reader *in) {
-	struct gb_cbor_item item;
-	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED || item.argument > UINT32_MAX)
-		_exit(1);
-	return (uint32_t)item.argument;
-}
-
 /* --- calls of the host --- */
 
 static bool raise_limit(const char *what, uint64_t limit) {
@@ -265,11 +238,11 @@ static PyObject *wait_for_answer(uint32_t call, size_t cost) {
 		if (!wait_for_frame(&frame))
 			return NULL;
 		struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
-		if (frame.type != GB_FRAME_ANSWER || take_u32(&in) != call) {
-			keep_frame(&frame);
+		if (frame.type != GB_FRAME_ANSWER || gb_take_u32(&in) != call) {
+			gb_inbox_keep(&bridge.inbox, &frame);
 			continue;
 		}
-		uint32_t how = take_u32(&in);
+		uint32_t how = gb_take_u32(&in);
 		if (how == GB_WIRE_PROMISED)
 			return make_pending(call, cost);
 		PyObject *value = gb_py_decode(&in);
@@ -399,7 +372,7 @@ PyObject *gb_py_bridge_answer(PyObject *module, PyObject *args) {
 /* --- turns --- */
 
 static bool settle_pending(struct gb_cbor_reader *in) {
-	uint32_t call = take_u32(in), how = take_u32(in), i = 0;
+	uint32_t call = gb_take_u32(in), how = gb_take_u32(in), i = 0;
 	while (i < bridge.n_pending && bridge.pending[i].call != call)
 		i++;
 	/* The host says of its own promises too that they will settle later; and a call may have been given
@@ -423,7 +396,7 @@ static bool settle_pending(struct gb_cbor_reader *in) {
 }
 
 static bool serve_call(struct gb_cbor_reader *in) {
-	uint32_t call = take_u32(in), id = take_u32(in);
+	uint32_t call = gb_take_u32(in), id = gb_take_u32(in);
 	gb_auto_py PyObject *callee = gb_py_bridge_own(id);
 	gb_auto_py PyObject *arguments = callee ? gb_py_decode(in) : NULL;
 	release();
@@ -464,8 +437,8 @@ PyObject *gb_py_bridge_turn(PyObject *module, PyObject *timeout) {
 	struct gb_frame frame;
 	if ((seconds == -1 && PyErr_Occurred()) || !acquire())
 		return NULL;
-	bool there =
-	    take_kept_frame(&frame) || gb_frame_reader_next(&bridge.reader, &frame) == GB_FRAME_READY;
+	bool there = gb_inbox_take(&bridge.inbox, &frame) ||
+		     gb_frame_reader_next(&bridge.reader, &frame) == GB_FRAME_READY;
 	if (!there) {
 		release();
 		bool can_come = bridge.n_pending || bridge.n_lent_functions;
@@ -477,7 +450,7 @@ PyObject *gb_py_bridge_turn(PyObject *module, PyObject *timeout) {
 		if (!acquire())
 			return NULL;
 		/* Another thread may have been quicker, and have kept what is for us. */
-		if (wait_readable(0) > 0 ? !wait_for_frame(&frame) : !take_kept_frame(&frame)) {
+		if (wait_readable(0) > 0 ? !wait_for_frame(&frame) : !gb_inbox_take(&bridge.inbox, &frame)) {
 			release();
 			return PyErr_Occurred() ? NULL : Py_NewRef(Py_True);
 		}
@@ -490,7 +463,7 @@ void gb_py_bridge_next_job(struct gb_job *ret_job) {
 		struct gb_frame frame;
 		if (!acquire())
 			_exit(1);
-		if (!take_kept_frame(&frame) && !wait_for_frame(&frame)) {
+		if (!gb_inbox_take(&bridge.inbox, &frame) && !wait_for_frame(&frame)) {
 			/* An interrupt that came too late for what it was meant for. */
 			PyErr_Clear();
 			release();

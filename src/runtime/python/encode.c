@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "glovebox/value.h"
+#include "runtime/crossing.h"
 #include "runtime/python/bridge.h"
 #include "runtime/wire.h"
 #include "value/identity.h"
@@ -377,8 +378,7 @@ static bool encode_identity(struct encoder *e, PyObject *value, const struct ste
 		return false;
 	}
 	if (!is_new) {
-		gb_cbor_tag(e->out, GB_CBOR_REFERENCE);
-		gb_cbor_unsigned(e->out, *number);
+		gb_put_reference(e->out, *number);
 		return true;
 	}
 	*number = e->n_met++;
@@ -400,12 +400,7 @@ static bool encode_lent(struct encoder *e, PyObject *value) {
 	uint32_t id;
 	if (!gb_py_bridge_lend(value, !is_promise, &side, &id))
 		return false;
-	gb_cbor_tag(e->out, is_promise ? GB_CBOR_PROMISE : GB_CBOR_FUNCTION);
-	gb_cbor_array(e->out, is_promise ? 2 : 3);
-	gb_cbor_unsigned(e->out, side);
-	gb_cbor_unsigned(e->out, id);
-	if (!is_promise)
-		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
+	gb_put_lent(e->out, is_promise, side, id);
 	return true;
 }
 
@@ -419,8 +414,7 @@ static bool keep(struct encoder *e, PyObject *value) {
 static bool encode_converted(struct encoder *e, PyObject *value, const struct step *at) {
 	const uint32_t *met = gb_identity_find(&e->met, value);
 	if (met) {
-		gb_cbor_tag(e->out, GB_CBOR_REFERENCE);
-		gb_cbor_unsigned(e->out, *met);
+		gb_put_reference(e->out, *met);
 		return true;
 	}
 	gb_auto_py PyObject *data = PyObject_CallOneArg(own.convert, value);
