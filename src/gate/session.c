@@ -80,7 +80,7 @@ static void choose_id(struct gb_agent_run *run) {
 	run->session_exists = false;
 }
 
-static bool seat(struct gb_agent_run *run, struct gb_err *err) {
+static bool resolve_session(struct gb_agent_run *run, struct gb_err *err) {
 	const struct gb_session_asked asked = asked_by(run);
 	struct gb_session_info info;
 	bool found = true;
@@ -105,7 +105,7 @@ bool gb_agent_run_resolve_session(struct gb_agent_run *run) {
 		    "sessions of agents are switched off; see the setting agent.persistentSessions");
 		return false;
 	}
-	if (seat(run, &err))
+	if (resolve_session(run, &err))
 		return true;
 	gb_agent_run_refuse(run,
 	    err.code == GB_ELIMIT                           ? "too_many"
