@@ -396,10 +396,10 @@ TEST(doctor_names_the_room_that_lacks_a_layer) {
 	} cases[] = {
 	    {NULL, {"\"room\":\"files\",\"verdict\":\"observed\"", "\"ok\":true"}},
 	    {"unshare",
-		{"\"room\":\"empty\",\"verdict\":\"observed\"", "\"room\":\"files\",\"verdict\":\"missing\"",
+		{"\"room\":\"none\",\"verdict\":\"observed\"", "\"room\":\"files\",\"verdict\":\"missing\"",
 		    "\"room\":\"programs\",\"verdict\":\"missing\""}},
 	    {"landlock_restrict_self", {"\"layer\":\"landlock\",\"verdict\":\"missing\"",
-					   "\"room\":\"empty\",\"verdict\":\"missing\"",
+					   "\"room\":\"none\",\"verdict\":\"missing\"",
 					   "\"layer\":\"seccomp\",\"verdict\":\"observed\""}},
 	};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
