@@ -27,7 +27,7 @@ void gb_arena_finish(struct gb_arena *arena) {
 }
 
 static struct gb_arena_chunk *add_chunk(struct gb_arena *arena, size_t n) {
-	/* Chunks double with use, so a large graph does not cost one call per 4 KiB. */
+	/* Chunks grow with the arena, so a large graph does not cost one malloc per 4 KiB. */
 	size_t size = arena->used < CHUNK_BYTES ? CHUNK_BYTES : arena->used;
 	if (size > 1 << 20)
 		size = 1 << 20;

@@ -17,7 +17,7 @@ struct gb_arena_chunk;
 
 struct gb_arena {
 	struct gb_arena_chunk *chunks;
-	size_t used; /* bytes asked of the system so far */
+	size_t used; /* bytes allocated from the system so far */
 	size_t max;
 };
 
@@ -25,11 +25,12 @@ void gb_arena_init(struct gb_arena *arena, size_t max);
 void gb_arena_finish(struct gb_arena *arena);
 #define gb_auto_arena __attribute__((cleanup(gb_arena_finish)))
 
-/* Zeroed bytes, aligned for any object; NULL if the maximum is reached or the host is out of memory. */
+/* Returns zeroed bytes, aligned for any object; NULL if the maximum is reached or the host is out of
+ * memory. */
 void *gb_arena_alloc(struct gb_arena *arena, size_t n);
-/* Zeroed room for @count objects of @size; NULL also if the product overflows. */
+/* Returns zeroed space for @count objects of @size; NULL also if the product overflows. */
 void *gb_arena_array(struct gb_arena *arena, size_t count, size_t size);
-/* A zero-terminated copy of @s, or NULL. */
+/* Returns a zero-terminated copy of @s, or NULL. */
 char *gb_arena_copy(struct gb_arena *arena, struct gb_str s);
 
 #endif

@@ -24,7 +24,7 @@ char *gb_buf_reserve(struct gb_buf *buf, size_t n) {
 		return NULL;
 	}
 	size_t needed = buf->len + n;
-	/* An untouched buffer has no memory; even a reserve of nothing must not hand out NULL. */
+	/* A new buffer has no memory yet; reserving 0 bytes must still return a valid pointer. */
 	if (needed <= buf->cap && buf->data)
 		return buf->data + buf->len;
 

@@ -8,7 +8,7 @@
  *	if (gb_buf_failed(&out)) ...	// over the maximum, or out of memory
  *	gb_buf_finish(&out);
  *
- * Failure sticks: after it, appends do nothing, so a writer checks once, at the end.
+ * Failure is sticky: later appends do nothing, so the caller checks once, at the end.
  */
 #ifndef GB_BASE_BUF_H
 #define GB_BASE_BUF_H
@@ -36,13 +36,14 @@ static inline bool gb_buf_failed(const struct gb_buf *buf) {
 	return buf->failed;
 }
 
-/* Forget the content and the failure, keep the memory. */
+/* Clear the content and the failure; the memory is kept. */
 static inline void gb_buf_clear(struct gb_buf *buf) {
 	buf->len = 0;
 	buf->failed = false;
 }
 
-/* Room for @n more bytes at data + len, or NULL (and failed). Does not change len. */
+/* Make room for @n more bytes. Returns a pointer to data + len, or NULL (and sets failed). Does not change
+ * len. */
 char *gb_buf_reserve(struct gb_buf *buf, size_t n);
 
 void gb_buf_append(struct gb_buf *buf, const void *bytes, size_t n);

@@ -5,8 +5,8 @@
 void gb_close_fd(int *fd) {
 	if (*fd < 0)
 		return;
-	int kept = errno;
+	int saved_errno = errno;
 	close(*fd);
 	*fd = -1;
-	errno = kept;
+	errno = saved_errno;
 }

@@ -1,5 +1,5 @@
 /*
- * Release by scope, and handing over:
+ * Scope-based cleanup, and how to transfer ownership out of a scope:
  *
  *	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
  *	...
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Close *@fd if it is one, and forget it. errno is kept. */
+/* Close *@fd unless it is negative, and set it to -1. errno is preserved. */
 void gb_close_fd(int *fd);
 
 static inline int gb_take_fd(int *fd) {

@@ -7,20 +7,20 @@
 bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const char *format, ...) {
 	if (!err)
 		return false;
-	char said[GB_ERR_MESSAGE_MAX];
+	char text[GB_ERR_MESSAGE_MAX];
 	va_list ap;
 	va_start(ap, format);
-	vsnprintf(said, sizeof said, format, ap);
+	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
 
 	err->code = code;
 	err->sys_errno = sys_errno;
 	if (sys_errno) {
-		const char *why = strerrordesc_np(sys_errno);
-		snprintf(
-		    err->message, sizeof err->message, "%.380s: %.90s", said, why ? why : "unknown error");
+		const char *description = strerrordesc_np(sys_errno);
+		snprintf(err->message, sizeof err->message, "%.380s: %.90s", text,
+		    description ? description : "unknown error");
 	} else {
-		memcpy(err->message, said, sizeof said);
+		memcpy(err->message, text, sizeof text);
 	}
 	return false;
 }

@@ -8,7 +8,7 @@
  *		return gb_wrap(err, "load policy");
  *
  * gives "load policy: open '/x': No such file or directory".
- * @err may be NULL everywhere: the caller does not want to know.
+ * @err may be NULL everywhere, for callers that do not need the details.
  */
 #ifndef GB_BASE_ERR_H
 #define GB_BASE_ERR_H
@@ -17,7 +17,7 @@
 
 #include "glovebox/err.h"
 
-/* Fill @err and return false. @sys_errno, unless 0, is appended in words. */
+/* Fill @err and return false. If @sys_errno is not 0, its description is appended. */
 bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 

@@ -65,13 +65,13 @@ uint64_t gb_now_ns(void) {
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* --- a file that was named --- */
+/* --- files named by the user --- */
 
 static bool is_null_device(const struct stat *st) {
 	return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 && minor(st->st_rdev) == 3;
 }
 
-/* What the shell makes of <(command), or the standard input. */
+/* A pipe from the shell's <(command), or standard input. */
 static bool is_own_pipe(const char *path, const struct stat *st) {
 	static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/", "/dev/stdin"};
 	for (size_t i = 0; i < GB_COUNT(prefixes); i++)
@@ -80,7 +80,7 @@ static bool is_own_pipe(const char *path, const struct stat *st) {
 	return false;
 }
 
-static bool check_named(const char *path, const struct stat *st, struct gb_err *err) {
+static bool check_file_type(const char *path, const struct stat *st, struct gb_err *err) {
 	if (S_ISREG(st->st_mode) || is_null_device(st) || is_own_pipe(path, st))
 		return true;
 	if (S_ISDIR(st->st_mode))
@@ -92,15 +92,15 @@ bool gb_open_named(const char *path, int *ret_fd, struct gb_err *err) {
 	struct stat st;
 	if (stat(path, &st) != 0)
 		return gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
-	if (!check_named(path, &st, err))
+	if (!check_file_type(path, &st, err))
 		return false;
-	/* Without O_NONBLOCK a FIFO that took the file's place would block. */
+	/* If the file was replaced by a FIFO since stat(), opening it without O_NONBLOCK would block. */
 	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
-	if (!check_named(path, &st, err))
+	if (!check_file_type(path, &st, err))
 		return false;
-	/* A pipe's writer may not have written yet. */
+	/* Reads must block again: a pipe's writer may not have written yet. */
 	if (fcntl(fd, F_SETFL, 0) != 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "open '%s'", path);
 	*ret_fd = gb_take_fd(&fd);

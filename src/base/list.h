@@ -1,5 +1,5 @@
 /*
- * Doubly linked lists through a link inside the object.
+ * Intrusive doubly linked lists: the link is a member of the object.
  *
  *	struct gb_list cells;			struct cell { struct gb_list link; ... };
  *	gb_list_init(&cells);			gb_list_append(&cells, &cell->link);
@@ -34,7 +34,7 @@ static inline void gb_list_prepend(struct gb_list *list, struct gb_list *link) {
 	gb_list_append(list->next, link);
 }
 
-/* Take @link out of its list; a link in no list (initialised, or removed before) stays as it is. */
+/* Remove @link from its list. No effect on a link that is in no list (initialised, or removed before). */
 static inline void gb_list_remove(struct gb_list *link) {
 	link->prev->next = link->next;
 	link->next->prev = link->prev;

@@ -39,9 +39,9 @@ struct unit {
 	double factor;
 };
 
-/* Read "<number><unit>", where the first unit of the table is the one meant when none is written. */
+/* Parse "<number><unit>"; without a unit, the first one of the table applies. */
 static bool parse_with_unit(const char *text, const struct unit *units, size_t n_units, uint64_t *ret) {
-	/* strtod also reads " 1", "inf" and "0x10". */
+	/* strtod also accepts " 1", "inf" and "0x10", which are rejected here. */
 	if (!isdigit((unsigned char)text[0]) || text[1] == 'x' || text[1] == 'X')
 		return false;
 	char *end = NULL;

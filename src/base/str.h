@@ -1,5 +1,5 @@
 /*
- * Borrowed strings: a pointer and a length, owned by somebody else, without a terminator.
+ * Borrowed strings: a pointer and a length; not owned, not zero-terminated.
  *
  *	struct gb_str rest = GB_STR("a=1"), key;
  *	gb_str_cut(&rest, '=', &key);	// key is "a", rest is "1"
@@ -29,16 +29,15 @@ static inline bool gb_str_eq(struct gb_str a, struct gb_str b) {
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* True if @s ends with @tail. */
 bool gb_str_ends_with(struct gb_str s, struct gb_str tail);
 
-/* Cut @rest at the first @separator: *ret_head is what stood before it, @rest what follows.
- * Without a separator the head is everything and @rest becomes empty. Returns whether there was one. */
+/* Split @rest at the first @separator: *ret_head gets the part before it, @rest the part after it. Without a
+ * separator the head gets everything and @rest becomes empty. Returns whether a separator was found. */
 bool gb_str_cut(struct gb_str *rest, char separator, struct gb_str *ret_head);
 
-/* How many bytes of @s there are in at most @max bytes of whole characters. */
+/* The length of the longest prefix of @s that fits into @max bytes and does not split a UTF-8 character. */
 size_t gb_text_fit(struct gb_str s, size_t max);
-/* Copy @s and a zero behind it into @size bytes; a text that is too long is cut between two characters. */
+/* Copy @s, zero-terminated, into @size bytes; a text that is too long is truncated between two characters. */
 void gb_copy_text(char *to, size_t size, struct gb_str s);
 
 /* "250ms", "5s", "2m", "1h", "1d", or a bare number of seconds ("0.5"). False if it is none of these. */
