@@ -2,19 +2,19 @@
 
 #include "ts/parser.h"
 
-/* What the members of one class body share. */
+/* State shared by the members of one class body. */
 struct body {
 	bool derived;
 	uint32_t open;     /* after '{' */
-	bool member_ended; /* by ';' or a body, and not by its line */
+	bool member_ended; /* by ';' or a body, not by the end of its line */
 };
 
 struct member {
 	struct ts_mark mark;
 	uint32_t start;
-	uint32_t first_blank; /* the first modifier that goes, or TS_NONE */
+	uint32_t first_blank; /* index of the blank over its first token, a modifier; or TS_NONE */
 	bool is_static, is_async, is_generator, is_accessor_pair;
-	bool gone; /* declare, abstract */
+	bool erased; /* declare, abstract */
 };
 
 /* --- modifiers --- */
@@ -34,7 +34,7 @@ static bool at_modifier(struct ts_parser *p) {
 	return !next.newline && gb_ts_can_follow_modifier(&next);
 }
 
-static void take_modifier(struct ts_parser *p, struct member *m) {
+static void parse_modifier(struct ts_parser *p, struct member *m) {
 	switch (p->token.word) {
 	case W_STATIC:
 		m->is_static = true;
@@ -52,7 +52,7 @@ static void take_modifier(struct ts_parser *p, struct member *m) {
 		return;
 	case W_ABSTRACT:
 	case W_DECLARE:
-		m->gone = true;
+		m->erased = true;
 		break;
 	default:
 		break;
@@ -63,7 +63,7 @@ static void take_modifier(struct ts_parser *p, struct member *m) {
 		m->first_blank = p->last_blank;
 }
 
-/* get, set. */
+/* At "get" or "set" before the name of a property. */
 static bool at_accessor_word(struct ts_parser *p) {
 	if (!is_word(p, W_GET) && !is_word(p, W_SET))
 		return false;
@@ -86,17 +86,17 @@ static uint32_t directives_end(struct ts_parser *p) {
 	return end;
 }
 
-/* The fields of "constructor(private x)" are declared where the class begins, and set once there is a this:
- * after super(...), else at the start. */
+/* The fields of "constructor(private x)" are declared at the start of the class body, and assigned as soon as
+ * "this" is available: after super(...), otherwise at the start of the constructor. */
 static void constructor_body(struct ts_parser *p, const struct body *body, uint32_t first) {
 	uint32_t outer_super = p->super_end;
 	gb_ts_expect(p, '{');
 	uint8_t previous = p->previous;
 	p->previous = '{';
 	p->super_end = TS_NONE;
-	p->in.super_counts = body->derived;
+	p->in.track_super = body->derived;
 	uint32_t at = directives_end(p);
-	while (until(p, '}'))
+	while (more_before(p, '}'))
 		gb_ts_statement(p);
 	p->previous = previous;
 	if (p->super_end != TS_NONE)
@@ -123,7 +123,7 @@ static bool at_constructor(const struct ts_parser *p, const struct member *m) {
 		   memcmp(p->source + p->token.start + 1, "constructor", sizeof "constructor" - 1) == 0);
 }
 
-/* From the parameters on. */
+/* The rest of a method, from its parameters. */
 static void method(struct ts_parser *p, struct body *body, struct member *m, bool constructor) {
 	struct ts_context outer = p->in;
 	uint32_t first = p->properties.n;
@@ -149,14 +149,14 @@ static void field(struct ts_parser *p, struct body *body, struct member *m) {
 	if (is(p, '?') || is(p, '!'))
 		gb_ts_blank_token(p);
 	gb_ts_annotation(p);
-	if (take(p, '=')) {
+	if (accept(p, '=')) {
 		struct ts_context outer = p->in;
 		gb_ts_enter_function(p, false, false);
 		gb_ts_assignment(p, false);
 		p->in = outer;
 	}
 	body->member_ended = gb_ts_semicolon(p);
-	if (m->gone) {
+	if (m->erased) {
 		gb_ts_blank_statement(p, m->start, &m->mark);
 		body->member_ended = true;
 	}
@@ -171,8 +171,9 @@ static void static_block(struct ts_parser *p, struct body *body) {
 	body->member_ended = true;
 }
 
-/* A modifier began this member on a line of its own; without it the line before might go on. */
-static void keep_apart(struct ts_parser *p, const struct body *body, const struct member *m) {
+/* A blanked modifier began this member. Without it, the previous member, which has no semicolon, might
+ * continue on this line; the semicolon prevents that. */
+static void separate_from_previous(struct ts_parser *p, const struct body *body, const struct member *m) {
 	if (m->first_blank != TS_NONE && !body->member_ended)
 		gb_ts_overlay(p, m->first_blank, ";");
 }
@@ -181,7 +182,7 @@ static void member(struct ts_parser *p, struct body *body) {
 	p->previous = body->member_ended ? ';' : '}';
 	struct member m = {.mark = gb_ts_mark(p), .start = p->token.start, .first_blank = TS_NONE};
 	if (is(p, '@')) {
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 		return;
 	}
 	if (is_word(p, W_STATIC) && gb_ts_peek(p).kind == '{') {
@@ -189,21 +190,21 @@ static void member(struct ts_parser *p, struct body *body) {
 		return;
 	}
 	while (at_modifier(p))
-		take_modifier(p, &m);
+		parse_modifier(p, &m);
 	if (is(p, '[') && gb_ts_at_index_signature(p)) {
 		gb_ts_index_signature(p);
 		gb_ts_semicolon(p);
-		take(p, ',');
+		accept(p, ',');
 		gb_ts_blank_statement(p, m.start, &m.mark);
 		body->member_ended = true;
 		return;
 	}
-	keep_apart(p, body, &m);
+	separate_from_previous(p, body, &m);
 	if (at_accessor_word(p)) {
 		m.is_accessor_pair = true;
 		gb_ts_next(p);
 	}
-	m.is_generator = take(p, '*');
+	m.is_generator = accept(p, '*');
 	bool constructor = at_constructor(p, &m);
 	gb_ts_property_name(p);
 	if (is(p, '?'))
@@ -220,11 +221,11 @@ static void class_body(struct ts_parser *p, bool derived) {
 	bool instantiated = p->instantiated;
 	struct ts_context outer = p->in;
 	p->in.container = TS_NONE;
-	p->in.no_in = p->in.super_counts = false;
+	p->in.no_in = p->in.track_super = false;
 	gb_ts_expect(p, '{');
 	body.open = p->previous_end;
-	while (until(p, '}')) {
-		if (take(p, ';'))
+	while (more_before(p, '}')) {
+		if (accept(p, ';'))
 			body.member_ended = true;
 		else
 			member(p, &body);
@@ -237,7 +238,7 @@ static void class_body(struct ts_parser *p, bool derived) {
 
 /* --- the head --- */
 
-/* "class implements X {}" has no name, "class implements {}" has that one. */
+/* "class implements X {}" has no name; "class implements {}" is named "implements". */
 static bool at_class_name(struct ts_parser *p) {
 	if (!at_identifier(p))
 		return false;
@@ -250,13 +251,12 @@ static void implements_clause(struct ts_parser *p) {
 	gb_ts_next(p);
 	do
 		gb_ts_type(p);
-	while (take(p, ','));
+	while (accept(p, ','));
 	gb_ts_forget(p, &mark);
 	gb_ts_blank(p, start, p->previous_end);
 }
 
-/* What a class extends is an expression; the type arguments that may follow it are read with it, but for
- * those in front of '{'. */
+/* The extends clause is an expression. Its type arguments are parsed with it, except those before '{'. */
 static bool heritage(struct ts_parser *p) {
 	bool derived = false;
 	while (is_word(p, W_EXTENDS) || is_word(p, W_IMPLEMENTS)) {
@@ -298,5 +298,5 @@ void gb_ts_class(struct ts_parser *p, bool statement, bool exported) {
 		return;
 	p->instantiated = true;
 	if (name.length)
-		gb_ts_declared(p, name, exported);
+		gb_ts_declare_function_or_class(p, name, exported);
 }

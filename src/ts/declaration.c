@@ -1,7 +1,7 @@
-/* Statements that declare, and what is only declared. */
+/* Declarations, ambient ones included. */
 #include "ts/parser.h"
 
-/* --- telling them from expressions --- */
+/* --- declaration or expression --- */
 
 bool gb_ts_at_let(struct ts_parser *p) {
 	struct ts_token next = gb_ts_peek(p);
@@ -14,11 +14,11 @@ bool gb_ts_at_using(struct ts_parser *p) {
 		return false;
 	struct ts_mark mark = gb_ts_mark(p);
 	bool using = false;
-	if (take_word(p, W_AWAIT) && p->token.newline)
+	if (accept_word(p, W_AWAIT) && p->token.newline)
 		p->token.word = W_NONE;
-	if (take_word(p, W_USING) && at_identifier(p) && !p->token.newline) {
+	if (accept_word(p, W_USING) && at_identifier(p) && !p->token.newline) {
 		using = !is_word(p, W_AS) && !is_word(p, W_SATISFIES);
-		if (take_word(p, W_OF))
+		if (accept_word(p, W_OF))
 			using = is(p, '=') || is(p, ';') || is(p, ':');
 	}
 	using &= !p->failed;
@@ -26,7 +26,7 @@ bool gb_ts_at_using(struct ts_parser *p) {
 	return using;
 }
 
-/* After "declare". */
+/* At "declare": whether a declaration follows. */
 static bool at_ambient(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	gb_ts_next(p);
@@ -83,13 +83,13 @@ bool gb_ts_at_declaration(struct ts_parser *p) {
 
 /* --- declarations --- */
 
-static void take_declared_type(struct ts_parser *p) {
+static void expect_type_name(struct ts_parser *p) {
 	if (!at_identifier(p))
 		gb_ts_fail(p, p->token.start, "expected the name of a type");
 	gb_ts_next(p);
 }
 
-/* Blank it, and remember that there is such a type. */
+/* Blank the declaration of a type, and record the name as a type. */
 static void blank_type(struct ts_parser *p, uint32_t start, const struct ts_mark *mark, struct ts_name name) {
 	gb_ts_blank_statement(p, start, mark);
 	gb_ts_declare(p, name, DECL_TYPE);
@@ -99,13 +99,13 @@ static void interface_declaration(struct ts_parser *p, uint32_t start) {
 	struct ts_mark mark = gb_ts_mark(p);
 	gb_ts_next(p);
 	struct ts_name name = token_name(&p->token);
-	take_declared_type(p);
+	expect_type_name(p);
 	if (is(p, '<'))
 		gb_ts_type_parameters(p);
-	while (take_word(p, W_EXTENDS) || take_word(p, W_IMPLEMENTS))
+	while (accept_word(p, W_EXTENDS) || accept_word(p, W_IMPLEMENTS))
 		do
 			gb_ts_type(p);
-		while (take(p, ','));
+		while (accept(p, ','));
 	gb_ts_type_members(p);
 	blank_type(p, start, &mark, name);
 }
@@ -114,7 +114,7 @@ static void type_alias(struct ts_parser *p, uint32_t start) {
 	struct ts_mark mark = gb_ts_mark(p);
 	gb_ts_next(p);
 	struct ts_name name = token_name(&p->token);
-	take_declared_type(p);
+	expect_type_name(p);
 	if (is(p, '<'))
 		gb_ts_type_parameters(p);
 	gb_ts_expect(p, '=');
@@ -123,7 +123,7 @@ static void type_alias(struct ts_parser *p, uint32_t start) {
 	blank_type(p, start, &mark, name);
 }
 
-void gb_ts_declared(struct ts_parser *p, struct ts_name name, bool exported) {
+void gb_ts_declare_function_or_class(struct ts_parser *p, struct ts_name name, bool exported) {
 	p->instantiated = true;
 	if (!exported || p->in.container == TS_NONE) {
 		gb_ts_declare(p, name, DECL_FUNCTION);
@@ -137,18 +137,18 @@ void gb_ts_declared(struct ts_parser *p, struct ts_name name, bool exported) {
 
 static void function_declaration(struct ts_parser *p, uint32_t start, bool exported) {
 	struct ts_mark mark = gb_ts_mark(p);
-	bool is_async = take_word(p, W_ASYNC);
+	bool is_async = accept_word(p, W_ASYNC);
 	gb_ts_expect_word(p, W_FUNCTION, "expected 'function'");
-	bool is_generator = take(p, '*');
+	bool is_generator = accept(p, '*');
 	struct ts_name name = token_name(&p->token);
 	if (p->token.kind != T_NAME)
 		gb_ts_fail(p, p->token.start, "expected the name of a function");
 	gb_ts_next(p);
 	if (gb_ts_function_rest(p, is_async, is_generator)) {
-		gb_ts_declared(p, name, exported);
+		gb_ts_declare_function_or_class(p, name, exported);
 		return;
 	}
-	/* An overload, or one that exists elsewhere. */
+	/* An overload signature, or an ambient function. */
 	gb_ts_semicolon(p);
 	p->instantiated = true;
 	gb_ts_blank_statement(p, start, &mark);
@@ -161,13 +161,13 @@ static void variable_declaration(struct ts_parser *p, uint32_t start, bool expor
 		return;
 	}
 	uint8_t kind = is_word(p, W_VAR) ? DECL_VAR : DECL_VALUE;
-	take_word(p, W_AWAIT);
+	accept_word(p, W_AWAIT);
 	gb_ts_next(p);
 	gb_ts_variables(p, kind);
 	gb_ts_semicolon(p);
 }
 
-/* "declare ...": all of it goes. */
+/* "declare ...": everything is erased. */
 static void ambient(struct ts_parser *p, uint32_t start) {
 	struct ts_mark mark = gb_ts_mark(p);
 	bool instantiated = p->instantiated;

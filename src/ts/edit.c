@@ -1,4 +1,4 @@
-/* Edits, their application to the source, and the map that leads back. */
+/* Edits, their application to the source, and the position map. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "ts/parser.h"
 #include "ts/span.h"
 
-/* From this column of the erased text on, up to the next one of its line, columns are this much larger than
- * those of the source. Inserted text stands for one column. */
+/* A mapping for one line of the erased text: from @column up to the next shift of the line, column @column +
+ * n is column @source_column + n of the source. All columns of inserted text map to @source_column. */
 struct gb_ts_shift {
 	uint32_t line, column; /* in the erased text */
 	uint32_t source_column;
@@ -44,7 +44,7 @@ void gb_ts_blank_token(struct ts_parser *p) {
 	gb_ts_next(p);
 }
 
-/* The few conversions that insertions need; printf takes several times as long. */
+/* Only the conversions that insertions need; printf is several times slower. */
 static void append_format(struct gb_buf *to, const char *format, va_list ap) {
 	for (const char *c = format; *c; c++) {
 		const char *percent = strchrnul(c, '%');
@@ -66,7 +66,7 @@ static void append_format(struct gb_buf *to, const char *format, va_list ap) {
 	}
 }
 
-/* What is inserted adds no line: a copied literal may hold line ends, which an escape says as well. */
+/* Inserted text must not add lines: line terminators in a copied literal become escapes. */
 static void join_lines(struct gb_buf *text, size_t from) {
 	char *data = text->data;
 	size_t n = text->len - from;
@@ -81,14 +81,13 @@ static void join_lines(struct gb_buf *text, size_t from) {
 	while (c && c < end) {
 		bool escape = *c == '\\' && c + 1 < end;
 		unsigned ends = gb_ts_line_end(c + escape);
-		if (!ends) { /* an escape is taken whole, so that its second half is never the first of
-				another */
+		if (!ends) { /* copy both characters of an escape, so that the second cannot start another */
 			gb_buf_append(text, c, 1 + escape);
 			c += 1 + escape;
 			continue;
 		}
 		bool wide = ends == 3;
-		if (!escape) /* a backslash before it takes it out of the text */
+		if (!escape) /* an escaped line terminator is dropped, as JavaScript does */
 			gb_buf_append(text,
 			    wide && c[2] == '\xa8' ? "\\u2028"
 			    : wide                 ? "\\u2029"
@@ -115,7 +114,8 @@ void gb_ts_insert(struct ts_parser *p, uint8_t kind, uint32_t at, const char *fo
 void gb_ts_blank_statement(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
 	gb_ts_forget(p, mark);
 	uint32_t edit = gb_ts_blank(p, start, p->previous_end);
-	/* What stood before may have ended only because this began: let it end still. */
+	/* The previous statement may have ended only because this one began; a semicolon ends it
+	 * explicitly. */
 	if (mark->previous != ';' && mark->previous != '{' && mark->previous != T_END)
 		gb_ts_overlay(p, edit, ";");
 	p->last_blank = TS_NONE;
@@ -130,8 +130,8 @@ bool gb_ts_has_line_end(const struct ts_parser *p, uint32_t start, uint32_t end)
 
 /* --- applying --- */
 
-/* At one place: first what belongs to the text before, the inner first; then what belongs to the text after,
- * the inner last; then blanks. */
+/* Order at one position: insertions that belong to the text before, innermost first; then insertions that
+ * belong to the text after, innermost last; then blanks. */
 static bool is_before(const struct ts_edit *a, const struct ts_edit *b) {
 	if (a->start != b->start)
 		return a->start < b->start;
@@ -142,14 +142,14 @@ static bool is_before(const struct ts_edit *a, const struct ts_edit *b) {
 	return earlier == (a->kind != EDIT_INSERT_BEFORE);
 }
 
-/* Where the run that begins at @from, each edit before the next, ends. */
+/* The end of the sorted run that begins at @from. */
 static uint32_t run_end(const struct ts_edit *edits, uint32_t n, uint32_t from) {
 	while (++from < n && !is_before(&edits[from], &edits[from - 1]))
 		;
 	return from < n ? from : n;
 }
 
-/* Merge each two runs of @from into one of @to; how many there are then. */
+/* Merge pairs of runs of @from into @to. Returns the number of runs left. */
 static uint32_t merge_runs(const struct ts_edit *from, struct ts_edit *to, uint32_t n) {
 	uint32_t runs = 0;
 	for (uint32_t a = 0, b, end; a < n; a = end, runs++) {
@@ -164,7 +164,7 @@ static uint32_t merge_runs(const struct ts_edit *from, struct ts_edit *to, uint3
 	return runs;
 }
 
-/* Edits are recorded nearly in order, so there are few runs. */
+/* A merge sort over existing runs: edits are recorded almost in order, so there are few. */
 static bool sort(struct ts_parser *p) {
 	uint32_t n = p->edits.n;
 	if (n < 2 || run_end(p->edits.items, n, 0) == n)
@@ -182,22 +182,22 @@ static bool sort(struct ts_parser *p) {
 	return true;
 }
 
-/* There is room: gb_ts_render made it. */
+/* The space was reserved by gb_ts_render. */
 static void append(struct gb_buf *to, const char *bytes, size_t n) {
 	memcpy(to->data + to->len, bytes, n);
 	to->len += n;
 }
 
-/* Where rendering stands: in the source, and on its current line. */
+/* Rendering state: the position in the source and on the current line. */
 struct renderer {
 	const struct ts_parser *p;
 	struct gb_ts_output *out;
 	size_t cap;            /* of out->shifts */
-	uint32_t at;           /* all before is done */
-	uint32_t line;         /* of at, and of the end of the text */
-	uint32_t counted;      /* up to where lines were counted */
+	uint32_t at;           /* everything before is rendered */
+	uint32_t line;         /* of @at, and of the end of the output */
+	uint32_t counted;      /* lines are counted up to here */
 	uint32_t line_start;   /* in the source */
-	size_t out_line_start; /* in the text; meaningful while the line is shifted */
+	size_t out_line_start; /* in the output; valid while the line is shifted */
 	bool shifted;          /* text was inserted into this line */
 	bool failed;
 };
@@ -237,11 +237,11 @@ static void add_shift(struct renderer *r, uint32_t source_at, bool inserted) {
 static void render_insert(struct renderer *r, const struct ts_edit *edit) {
 	count_lines(r, r->at);
 	if (!r->shifted) {
-		/* So far the line is as long as it was. */
+		/* Nothing was inserted into this line yet. */
 		r->out_line_start = r->out->text.len - (r->at - r->line_start);
 		r->shifted = true;
 	}
-	/* What belongs to the text before stands for its last character. */
+	/* Text that belongs to the text before maps to its last character. */
 	bool after = edit->kind == EDIT_INSERT_AFTER && r->at > r->line_start;
 	add_shift(r, r->at - (after ? 1 : 0), true);
 	if (edit->length)
@@ -255,7 +255,7 @@ static void render_blank(struct renderer *r, const struct ts_edit *edit) {
 	char *to = r->out->text.data + r->out->text.len;
 	size_t left = r->p->size - r->at, room = r->out->text.cap - r->out->text.len;
 	bool wide = span_blank(to, from, n, left < room ? left : room);
-	/* The line ends that have three bytes. */
+	/* Keep line terminators of three bytes. */
 	for (size_t i = 0; wide && i + 3 <= n; i++)
 		if (from[i] == '\xe2' && gb_ts_line_end(from + i))
 			memcpy(to + i, from + i, 3);
@@ -269,7 +269,7 @@ static void render_blank(struct renderer *r, const struct ts_edit *edit) {
 
 bool gb_ts_render(struct ts_parser *p, struct gb_ts_output *out) {
 	struct renderer r = {.p = p, .out = out, .line = 1};
-	/* All that it will need, at once. */
+	/* Reserve everything at once. */
 	if (!sort(p) || !gb_buf_reserve(&out->text, p->size + p->text.len + 1))
 		return false;
 	for (uint32_t i = 0; i < p->edits.n; i++) {
@@ -287,7 +287,7 @@ bool gb_ts_render(struct ts_parser *p, struct gb_ts_output *out) {
 	return gb_buf_c_str(&out->text) && !r.failed;
 }
 
-/* --- the way back --- */
+/* --- mapping positions back --- */
 
 void gb_ts_map(const struct gb_ts_output *out, unsigned *line, unsigned *column) {
 	size_t from = 0, to = out->n_shifts;

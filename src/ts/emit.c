@@ -1,4 +1,4 @@
-/* The text of enums and namespaces: functions that are called with the object which they fill. */
+/* Emits enums and namespaces, as functions that are called with the object that they fill. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* --- names --- */
 
-/* Something inside has the container's own name: find one that nothing in the file has. */
+/* The container's own name is redeclared inside: find a suffix that makes it unique in the file. */
 static uint32_t find_suffix(struct ts_parser *p, struct ts_name name) {
 	char text[TS_INNER_MAX];
 	for (uint32_t suffix = 1;; suffix++) {
@@ -14,7 +14,8 @@ static uint32_t find_suffix(struct ts_parser *p, struct ts_name name) {
 		p->budget -= p->size;
 		if (n < 0 || (size_t)n >= sizeof text || p->budget < 0)
 			gb_ts_fail(p, name.start,
-			    "this name is too long, or used too often, for a namespace or enum");
+			    "no unique variant of this name of a namespace or enum was found: it is too long "
+			    "or too frequent");
 		if (p->failed || !memmem(p->source, p->size, text, (size_t)n))
 			return suffix;
 	}
@@ -23,7 +24,7 @@ static uint32_t find_suffix(struct ts_parser *p, struct ts_name name) {
 void gb_ts_name_containers(struct ts_parser *p) {
 	for (uint32_t i = 0; i < p->containers.n && !p->failed; i++) {
 		struct ts_container *container = &p->containers.items[i];
-		/* gb_ts_inner_name has room for no more. */
+		/* The size of gb_ts_inner_name's buffer. */
 		if (container->name.length > TS_INNER_MAX - 20)
 			gb_ts_fail(p, container->name.start, "this name is too long for a namespace or enum");
 		if (container->shadowed)
@@ -48,7 +49,7 @@ static const char *quote_of(const struct ts_parser *p, struct ts_name key) {
 	return c == '"' || c == '\'' || c == '`' || (c >= '0' && c <= '9') || c == '.' ? "" : "\"";
 }
 
-/* After its name, of a member without a value. */
+/* After the key of a member without an initializer. */
 static void emit_counted(
     struct ts_parser *p, const struct ts_member *m, const char *inner, const char *close) {
 	const char *q = quote_of(p, m->key);
@@ -106,9 +107,9 @@ static void emit_place(struct ts_parser *p, const struct ts_place *place) {
 		insert_before(p, place->at, "%s.", inner);
 }
 
-/* --- what both begin and end with --- */
+/* --- heads and tails of both --- */
 
-/* Whether it is the first of its name in its scope; functions and classes count. */
+/* Whether it is the first declaration of its name in its scope, functions and classes included. */
 static bool is_first(
     struct ts_parser *p, const struct ts_table *table, const struct ts_container *container) {
 	unsigned kinds = 1u << DECL_FUNCTION | 1u << DECL_EXPORTED_LOCAL | 1u << DECL_CONTAINER;
@@ -117,7 +118,7 @@ static bool is_first(
 	return first == &p->decls.items[container->decl];
 }
 
-/* Whether it stands at the top of the module; the B of A.B stands where A does. */
+/* Whether it is at the top level of the module; the B of A.B is where A is. */
 static bool in_module(const struct ts_parser *p, const struct ts_container *container) {
 	while (container->dotted && container->parent != TS_NONE)
 		container = &p->containers.items[container->parent];
@@ -167,7 +168,7 @@ void gb_ts_emit_containers(struct ts_parser *p, const struct ts_table *table) {
 		emit_member(p, &p->members.items[i]);
 	for (uint32_t i = 0; i < p->places.n && !p->failed; i++)
 		emit_place(p, &p->places.items[i]);
-	/* The inner ends before the outer. */
+	/* Inner containers end before outer ones. */
 	for (uint32_t i = p->containers.n; i-- > 0 && !p->failed;)
 		emit_tail(p, i);
 }

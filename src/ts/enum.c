@@ -1,10 +1,10 @@
-/* Enums: read here, written by emit.c. */
+/* Parses enums; emit.c writes them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ts/parser.h"
 
-/* --- what a value is, as far as its text tells --- */
+/* --- the type of a value, from its text --- */
 
 struct shape {
 	bool names, plus, arithmetic, other;
@@ -34,10 +34,10 @@ static struct shape shape_of(const char *at, const char *end) {
 	return shape;
 }
 
-/* Numbers get a way back from number to name, strings do not. What cannot be told here is told at run time.
- */
-static uint8_t type_of_value(const struct ts_parser *p, uint32_t start, uint32_t end, bool one_text) {
-	if (one_text)
+/* Number members get a reverse mapping from value to name, string members do not. If the text does not
+ * determine the type, the emitted code tests it at run time. */
+static uint8_t type_of_value(const struct ts_parser *p, uint32_t start, uint32_t end, bool is_string) {
+	if (is_string)
 		return MEMBER_STRING;
 	if (p->failed)
 		return MEMBER_UNKNOWN;
@@ -46,7 +46,7 @@ static uint8_t type_of_value(const struct ts_parser *p, uint32_t start, uint32_t
 	return number ? MEMBER_NUMBER : MEMBER_UNKNOWN;
 }
 
-/* "12", "-3", "0x10": something to count on from. */
+/* "12", "-3", "0x10": the next member can continue from it. */
 static bool whole_number(const struct ts_parser *p, uint32_t start, uint32_t end, int64_t *ret) {
 	char text[24], *rest;
 	uint32_t n = end - start;
@@ -68,10 +68,10 @@ static bool whole_number(const struct ts_parser *p, uint32_t start, uint32_t end
 
 /* --- members --- */
 
-/* Its name; in brackets it must be a literal too. */
+/* Parse the key; in brackets only a literal is allowed. */
 static void key(struct ts_parser *p, struct ts_member *member) {
 	member->start = p->token.start;
-	bool brackets = take(p, '[');
+	bool brackets = accept(p, '[');
 	uint32_t start = p->token.start;
 	if (is(p, T_STRING) || is(p, T_NUMBER) || (!brackets && p->token.kind == T_NAME)) {
 		gb_ts_next(p);
@@ -87,7 +87,7 @@ static void key(struct ts_parser *p, struct ts_member *member) {
 	member->key_end = p->previous_end;
 }
 
-/* The name by which other members can speak of it. */
+/* Declare the name by which other members can refer to it. */
 static void declare_member(struct ts_parser *p, struct ts_name key) {
 	bool quoted = !p->failed && (p->source[key.start] == '"' || p->source[key.start] == '\'');
 	if (quoted)
@@ -96,7 +96,7 @@ static void declare_member(struct ts_parser *p, struct ts_name key) {
 	*decl = (struct ts_decl){.name = key, .scope = p->in.scope, .kind = DECL_MEMBER};
 }
 
-/* What the last member was, for the one after it. */
+/* The value of the next member without an initializer. */
 struct count {
 	bool known;
 	int64_t next;
@@ -109,12 +109,12 @@ static void value(struct ts_parser *p, struct ts_member *member, struct count *c
 	gb_ts_assignment(p, false);
 	member->value_end = p->previous_end;
 	bool one_token = first.end == p->previous_end;
-	/* A template that is followed by nothing ends in its backtick. */
-	bool one_text = text && !p->failed &&
-			(one_token || (first.kind == '`' && (is(p, ',') || is(p, '}')) &&
-					  p->source[p->previous_end - 1] == '`' &&
-					  !memchr(p->source + start + 1, '`', p->previous_end - start - 2)));
-	member->type = type_of_value(p, start, p->previous_end, one_text);
+	/* A template without expressions: the only backtick after the first is the last character. */
+	bool is_string = text && !p->failed &&
+			 (one_token || (first.kind == '`' && (is(p, ',') || is(p, '}')) &&
+					   p->source[p->previous_end - 1] == '`' &&
+					   !memchr(p->source + start + 1, '`', p->previous_end - start - 2)));
+	member->type = type_of_value(p, start, p->previous_end, is_string);
 	count->known = whole_number(p, start, p->previous_end, &count->next);
 	count->next++;
 }
@@ -124,7 +124,7 @@ static void member(struct ts_parser *p, uint32_t container, uint32_t previous, s
 	    .container = container, .value_end = TS_NONE, .previous = previous, .type = MEMBER_NUMBER};
 	key(p, &member);
 	declare_member(p, member.key);
-	if (take(p, '=')) {
+	if (accept(p, '=')) {
 		value(p, &member, count);
 	} else {
 		member.number_known = count->known;
@@ -151,7 +151,7 @@ void gb_ts_enum(struct ts_parser *p, uint32_t start, uint32_t keyword, bool expo
 	gb_ts_expect(p, '{');
 	struct count count = {.known = true};
 	uint32_t previous = TS_NONE;
-	while (until(p, '}')) {
+	while (more_before(p, '}')) {
 		member(p, container, previous, &count);
 		previous = p->members.n - 1;
 		if (is(p, ','))

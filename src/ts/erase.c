@@ -6,12 +6,12 @@
 
 #include "ts/parser.h"
 
-/* Bytes that may be scanned, with all that is scanned again: real files take up to three and a half times
- * their size. At the least it is what takes some milliseconds. */
+/* Limit on scanned bytes, rescans included: real files need up to 3.5 times their size. The minimum takes a
+ * few milliseconds. */
 enum { SCAN_PER_BYTE = 4, SCAN_LEAST = 3 << 19 };
-/* The same for looking up names, which is faster. */
+/* The same for name lookups, which are cheaper. */
 enum { LOOK_PER_BYTE = 16, LOOK_LEAST = 4 << 20 };
-/* Text that may be inserted. */
+/* Limit on inserted text. */
 enum { TEXT_PER_BYTE = 64, TEXT_LEAST = 1 << 16 };
 
 void gb_ts_output_init(struct gb_ts_output *out, size_t max) {
@@ -47,10 +47,10 @@ static void parser_init(struct ts_parser *p, const char *source, size_t n) {
 }
 
 static void parser_finish(struct ts_parser *p) {
-	void *const owned[] = {p->not_arrow, p->not_arrow_2, p->edits.items, p->scopes.items, p->decls.items,
-	    p->refs.items, p->computed.items, p->bindings.items, p->statements.items, p->exports.items,
-	    p->containers.items, p->places.items, p->members.items, p->properties.items, p->imports.items,
-	    p->names.items, p->declared.items};
+	void *const owned[] = {p->not_arrow, p->not_arrow_in_conditional, p->edits.items, p->scopes.items,
+	    p->decls.items, p->refs.items, p->computed.items, p->bindings.items, p->statements.items,
+	    p->exports.items, p->containers.items, p->places.items, p->members.items, p->properties.items,
+	    p->imports.items, p->names.items, p->declared.items};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		free(owned[i]);
 	gb_buf_finish(&p->text);
@@ -61,8 +61,8 @@ static void parse(struct ts_parser *p) {
 		gb_ts_statement(p);
 }
 
-/* What was recorded becomes the caller's, without what link.c crossed out. */
-static void hand_over_imports(struct ts_parser *p, struct gb_ts_output *out) {
+/* Move the recorded imports and names to @out, without those that link.c marked as erased (length 0). */
+static void move_imports(struct ts_parser *p, struct gb_ts_output *out) {
 	uint32_t names = 0, imports = 0;
 	for (uint32_t i = 0; i < p->imports.n; i++) {
 		struct gb_ts_import import = p->imports.items[i];
@@ -86,9 +86,9 @@ static void hand_over_imports(struct ts_parser *p, struct gb_ts_output *out) {
 	p->declared.items = NULL;
 }
 
-/* --- failing --- */
+/* --- errors --- */
 
-/* Text that goes wrong after "<name" and has "</" or "/>" was meant as JSX. */
+/* A syntax error after "<name", with "</" or "/>" nearby, is probably JSX. */
 static bool looks_like_jsx(const struct ts_parser *p, uint32_t *ret_at) {
 	uint32_t at = p->assertion;
 	if (at == TS_NONE || at > p->failure.at)
@@ -112,22 +112,22 @@ static void describe_failure(struct ts_parser *p, struct gb_ts_error *ret) {
 	snprintf(ret->message, sizeof ret->message, "%s", message);
 }
 
-static bool refuse(struct gb_ts_error *ret_error, const char *message) {
+static bool reject(struct gb_ts_error *ret_error, const char *message) {
 	ret_error->line = ret_error->column = 1;
 	snprintf(ret_error->message, sizeof ret_error->message, "%s", message);
 	return false;
 }
 
-/* --- the ways in --- */
+/* --- entry points --- */
 
 static bool render(struct ts_parser *p, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
 	if (!p->failed && (gb_buf_failed(&p->text) || !gb_ts_render(p, out))) {
-		gb_ts_exhaust(p, "the text that this makes is too long");
+		gb_ts_exhaust(p, "the generated JavaScript is too long");
 		p->failure.at = 0;
 	}
 	bool ok = !p->failed;
 	if (ok) {
-		hand_over_imports(p, out);
+		move_imports(p, out);
 	} else {
 		describe_failure(p, ret_error);
 		gb_ts_output_finish(out);
@@ -135,7 +135,7 @@ static bool render(struct ts_parser *p, struct gb_ts_output *out, struct gb_ts_e
 	return ok;
 }
 
-static void settle_names(struct ts_parser *p) {
+static void resolve_names(struct ts_parser *p) {
 	p->budget = (int64_t)p->size * LOOK_PER_BYTE + LOOK_LEAST;
 	gb_ts_link(p);
 }
@@ -143,35 +143,36 @@ static void settle_names(struct ts_parser *p) {
 bool gb_ts_erase(const char *source, size_t n, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
 	gb_ts_output_finish(out);
 	if (n > GB_TS_SOURCE_MAX)
-		return refuse(ret_error, "the text is too long");
+		return reject(ret_error, "the text is too long");
 	struct ts_parser p;
 	parser_init(&p, source, n);
 	parse(&p);
-	settle_names(&p);
+	resolve_names(&p);
 	bool ok = render(&p, out, ret_error);
 	parser_finish(&p);
 	return ok;
 }
 
-static bool leave_alone(const struct ts_parser *p, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
+static bool copy_unchanged(
+    const struct ts_parser *p, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
 	gb_buf_append(&out->text, p->source, p->size);
-	return gb_buf_c_str(&out->text) || refuse(ret_error, "the text is too long");
+	return gb_buf_c_str(&out->text) || reject(ret_error, "the text is too long");
 }
 
 bool gb_ts_erase_session(
     const char *source, size_t n, bool typescript, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
 	gb_ts_output_finish(out);
 	if (n > GB_TS_SOURCE_MAX)
-		return refuse(ret_error, "the text is too long");
+		return reject(ret_error, "the text is too long");
 	struct ts_parser p;
 	parser_init(&p, source, n);
 	gb_ts_session_statements(&p);
 	if (typescript)
-		settle_names(&p);
+		resolve_names(&p);
 	else
 		gb_ts_keep_session_edits(&p);
-	bool ok = p.failed && !typescript && !p.refused ? leave_alone(&p, out, ret_error)
-							: render(&p, out, ret_error);
+	bool ok = p.failed && !typescript && !p.rejected ? copy_unchanged(&p, out, ret_error)
+							 : render(&p, out, ret_error);
 	parser_finish(&p);
 	return ok;
 }
@@ -183,6 +184,6 @@ void gb_ts_find_imports(const char *source, size_t n, struct gb_ts_output *out) 
 	struct ts_parser p;
 	parser_init(&p, source, n);
 	parse(&p);
-	hand_over_imports(&p, out);
+	move_imports(&p, out);
 	parser_finish(&p);
 }

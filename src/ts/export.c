@@ -2,7 +2,7 @@
 
 /* --- export { ... } --- */
 
-static void note_export(
+static void record_export(
     struct ts_parser *p, struct ts_token name, uint32_t start, uint32_t end, bool is_default) {
 	struct ts_export *export = ADD(p, exports);
 	*export = (struct ts_export){
@@ -14,7 +14,7 @@ static void add_name(struct ts_parser *p, const struct ts_specifier *s) {
 	*name = (struct gb_ts_name){s->imported.start, s->imported.end - s->imported.start, false};
 }
 
-/* "export { a } from": nothing of it is a name of this module, so only "type" tells what goes. */
+/* "export { a } from": the names are not names of this module, so only those marked "type" are erased. */
 static void from_clause(
     struct ts_parser *p, uint32_t start, const struct ts_mark *mark, uint32_t first_export) {
 	gb_ts_next(p);
@@ -30,13 +30,13 @@ static void from_clause(
 static void export_list(struct ts_parser *p, uint32_t start, bool is_type, const struct ts_mark *mark) {
 	uint32_t first_export = p->exports.n;
 	gb_ts_next(p);
-	while (until(p, '}')) {
+	while (more_before(p, '}')) {
 		struct ts_specifier s = gb_ts_specifier(p);
 		if (is_type || s.is_type) {
 			gb_ts_blank(p, s.start, s.end);
 			continue;
 		}
-		note_export(p, s.imported, s.start, s.end, false);
+		record_export(p, s.imported, s.start, s.end, false);
 		add_name(p, &s);
 	}
 	gb_ts_expect(p, '}');
@@ -53,7 +53,7 @@ static void export_list(struct ts_parser *p, uint32_t start, bool is_type, const
 
 static void export_star(struct ts_parser *p, uint32_t start, bool is_type, const struct ts_mark *mark) {
 	gb_ts_next(p);
-	if (take_word(p, W_AS))
+	if (accept_word(p, W_AS))
 		gb_ts_next(p);
 	gb_ts_expect_word(p, W_FROM, "expected 'from'");
 	gb_ts_module_specifier(p, GB_TS_EXPORT_FROM, p->names.n);
@@ -67,9 +67,9 @@ static void export_star(struct ts_parser *p, uint32_t start, bool is_type, const
 /* --- export default --- */
 
 static void default_function(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
-	bool is_async = take_word(p, W_ASYNC);
+	bool is_async = accept_word(p, W_ASYNC);
 	gb_ts_next(p);
-	bool is_generator = take(p, '*');
+	bool is_generator = accept(p, '*');
 	if (p->token.kind == T_NAME) {
 		gb_ts_declare(p, token_name(&p->token), DECL_FUNCTION);
 		gb_ts_next(p);
@@ -104,7 +104,7 @@ static void export_default(struct ts_parser *p, uint32_t start, const struct ts_
 	if (at_word_pair(p, W_ABSTRACT, W_CLASS))
 		gb_ts_blank_token(p);
 	if (is(p, '@')) {
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 	} else if (is_word(p, W_CLASS)) {
 		gb_ts_class(p, true, false);
 	} else if (is_word(p, W_FUNCTION) || at_word_pair(p, W_ASYNC, W_FUNCTION)) {
@@ -115,7 +115,7 @@ static void export_default(struct ts_parser *p, uint32_t start, const struct ts_
 		bool name = is_identifier(&first) && p->previous_end == first.end;
 		gb_ts_semicolon(p);
 		if (name)
-			note_export(p, first, start, p->previous_end, true);
+			record_export(p, first, start, p->previous_end, true);
 	}
 }
 
@@ -147,13 +147,13 @@ static void export_declaration(struct ts_parser *p, uint32_t start) {
 	uint8_t word = p->token.word;
 	bool local = word == W_FUNCTION || word == W_ASYNC || word == W_CLASS || word == W_ABSTRACT;
 	if (is(p, '@')) {
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 		return;
 	}
 	gb_ts_declaration(p, start, true);
-	/* In a namespace the word goes, unless the statement did. */
-	bool gone = p->edits.n > first_edit && p->edits.items[first_edit].start == start;
-	if (local && p->in.container != TS_NONE && !gone)
+	/* In a namespace, blank the word "export", unless the whole statement was blanked. */
+	bool erased = p->edits.n > first_edit && p->edits.items[first_edit].start == start;
+	if (local && p->in.container != TS_NONE && !erased)
 		gb_ts_blank(p, start, end);
 }
 

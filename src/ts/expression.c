@@ -2,7 +2,7 @@
 
 static void unary(struct ts_parser *p);
 
-/* --- with "in" as an operator again --- */
+/* --- "in" as an operator --- */
 
 void gb_ts_assignment_in(struct ts_parser *p) {
 	bool no_in = p->in.no_in;
@@ -20,7 +20,7 @@ void gb_ts_expression_in(struct ts_parser *p) {
 
 /* --- members and calls --- */
 
-/* Precedence of binary operators; 0 if it is none. */
+/* Precedence of binary operators; 0 if the token is none. */
 enum { PRECEDENCE_COMPARE = 8, PRECEDENCE_POWER = 12, PRECEDENCE_UNARY, PRECEDENCE_LEFT_HAND };
 
 static int precedence(struct ts_parser *p) {
@@ -109,7 +109,8 @@ static bool starts_expression(const struct ts_parser *p) {
 	}
 }
 
-/* After "f<T>": whether it is that, by what follows, and not two comparisons. TypeScript's own rules. */
+/* After "f<T>": whether the next token makes it type arguments and not two comparisons. Same rules as
+ * TypeScript. */
 static bool can_follow_type_arguments(struct ts_parser *p) {
 	switch (p->token.kind) {
 	case '(':
@@ -121,7 +122,7 @@ static bool can_follow_type_arguments(struct ts_parser *p) {
 	case '-':
 		return false;
 	default:
-		/* ">" that is the beginning of ">=" or ">>" did not close anything. */
+		/* A ">" that begins ">=" or ">>" did not close type arguments. */
 		if (p->token.start == p->previous_end && (is(p, '=') || is(p, T_EQUAL) || is(p, T_ARROW)))
 			return false;
 		return p->token.newline || precedence(p) > 0 || !starts_expression(p);
@@ -143,10 +144,10 @@ static bool try_type_arguments(struct ts_parser *p) {
 
 static void arguments(struct ts_parser *p) {
 	gb_ts_next(p);
-	while (until(p, ')')) {
-		take(p, T_DOTS);
+	while (more_before(p, ')')) {
+		accept(p, T_DOTS);
 		gb_ts_assignment_in(p);
-		if (!take(p, ','))
+		if (!accept(p, ','))
 			break;
 	}
 	gb_ts_expect(p, ')');
@@ -158,7 +159,7 @@ static void index_expression(struct ts_parser *p) {
 	gb_ts_expect(p, ']');
 }
 
-static void take_property(struct ts_parser *p) {
+static void expect_property_name(struct ts_parser *p) {
 	if (!is(p, T_NAME) && !is(p, T_PRIVATE))
 		gb_ts_fail(p, p->token.start, "expected the name of a property");
 	gb_ts_next(p);
@@ -177,17 +178,17 @@ static void optional_rest(struct ts_parser *p) {
 		if (!is(p, '('))
 			gb_ts_expect(p, '(');
 	} else if (!is(p, '(') && !is(p, '`')) {
-		take_property(p);
+		expect_property_name(p);
 	}
 }
 
-/* What follows a primary expression, as long as something does. */
+/* Member accesses, calls and so on after a primary expression. */
 static void left_hand_rest(struct ts_parser *p, bool calls) {
 	for (;;) {
 		switch (p->token.kind) {
 		case '.':
 			gb_ts_next(p);
-			take_property(p);
+			expect_property_name(p);
 			continue;
 		case T_OPTIONAL:
 			if (!calls)
@@ -225,12 +226,12 @@ static void left_hand_rest(struct ts_parser *p, bool calls) {
 void gb_ts_left_hand(struct ts_parser *p, bool calls) {
 	enter(p);
 	if (p->token.kind == T_NAME && p->token.word == W_NONE) {
-		/* What most begin with. */
+		/* The most common case. */
 		gb_ts_refer(p);
 		gb_ts_next(p);
-	} else if (take_word(p, W_NEW)) {
-		if (take(p, '.')) {
-			take_property(p); /* target */
+	} else if (accept_word(p, W_NEW)) {
+		if (accept(p, '.')) {
+			expect_property_name(p); /* target */
 		} else {
 			gb_ts_left_hand(p, false);
 			if (is(p, '('))
@@ -258,8 +259,8 @@ static bool at_await(struct ts_parser *p) {
 	       next.word != W_AS && next.word != W_SATISFIES;
 }
 
-/* "<T>x". Parentheses keep it together where blanks would not: after "return" on the line before, and where
- * a statement would begin with what is a declaration there. */
+/* "<T>x". Where blanking alone would change the meaning, x gets parentheses: if the type contains a line
+ * terminator (after "return"), and if x would begin a statement as a declaration. */
 static void assertion(struct ts_parser *p) {
 	uint32_t start = p->token.start;
 	struct ts_mark mark = gb_ts_mark(p);
@@ -271,12 +272,12 @@ static void assertion(struct ts_parser *p) {
 	gb_ts_expect(p, '>');
 	gb_ts_forget(p, &mark);
 	uint32_t blank = gb_ts_blank(p, start, p->previous_end);
-	bool together = is(p, '{') || is_word(p, W_FUNCTION) || is_word(p, W_CLASS) || is_word(p, W_LET) ||
-			is_word(p, W_ASYNC) || gb_ts_has_line_end(p, start, p->token.start);
-	if (together)
+	bool parentheses = is(p, '{') || is_word(p, W_FUNCTION) || is_word(p, W_CLASS) || is_word(p, W_LET) ||
+			   is_word(p, W_ASYNC) || gb_ts_has_line_end(p, start, p->token.start);
+	if (parentheses)
 		gb_ts_overlay(p, blank, "(");
 	unary(p);
-	if (together)
+	if (parentheses)
 		insert_after(p, p->previous_end, ")");
 }
 
@@ -318,8 +319,8 @@ static void unary(struct ts_parser *p) {
 	leave(p);
 }
 
-/* "as T" after an operand that began at @start and whose outermost operator binds like @left. What follows
- * may bind tighter once the type is gone: then parentheses. */
+/* "as T" after an operand that began at @start and whose outermost operator has precedence @left. The
+ * operator after it may bind tighter once the type is erased: then the operand gets parentheses. */
 static int as_type(struct ts_parser *p, uint32_t start, int left) {
 	uint32_t as = p->token.start;
 	struct ts_mark mark = gb_ts_mark(p);
@@ -337,7 +338,7 @@ static int as_type(struct ts_parser *p, uint32_t start, int left) {
 	return PRECEDENCE_LEFT_HAND;
 }
 
-/* Operators that bind tighter than @least. */
+/* Parse operators that bind tighter than @least. */
 static void binary(struct ts_parser *p, int least) {
 	uint32_t start = p->token.start;
 	enter(p);
@@ -371,11 +372,11 @@ static void yield(struct ts_parser *p, bool no_return_type) {
 	gb_ts_next(p);
 	if (p->token.newline || (!is(p, '*') && !starts_expression(p)))
 		return;
-	take(p, '*');
+	accept(p, '*');
 	gb_ts_assignment(p, no_return_type);
 }
 
-/* A name or a literal that is all there is, as many arguments and values are. */
+/* Fast path: an expression that is only a name or a literal, as many arguments and values are. */
 static bool plain_operand(struct ts_parser *p) {
 	bool name = is(p, T_NAME) && is_word(p, W_NONE);
 	if ((!name && !is(p, T_STRING) && !is(p, T_NUMBER)) || !ends_here(p, END_OF_EXPRESSION))
@@ -402,7 +403,7 @@ void gb_ts_assignment(struct ts_parser *p, bool no_return_type) {
 			gb_ts_next(p);
 			continue;
 		}
-		if (!take(p, '?'))
+		if (!accept(p, '?'))
 			break;
 		bool no_in = p->in.no_in;
 		p->in.no_in = false;
@@ -416,5 +417,5 @@ void gb_ts_assignment(struct ts_parser *p, bool no_return_type) {
 void gb_ts_expression(struct ts_parser *p) {
 	do
 		gb_ts_assignment(p, false);
-	while (take(p, ','));
+	while (accept(p, ','));
 }

@@ -1,5 +1,5 @@
-/* Parameters, patterns, bodies, and arrow functions, which can be told only by what follows their
- * parameters. */
+/* Parameters, patterns, bodies, and arrow functions, which only the tokens after their parameters
+ * identify. */
 #include <stdlib.h>
 
 #include "ts/parser.h"
@@ -14,8 +14,8 @@ static void declare_as(struct ts_parser *p, struct ts_name name, uint8_t kind) {
 	gb_ts_declare(p, name, kind);
 }
 
-/* A name that a namespace exports is written as a property of it. */
-static void note_exported(struct ts_parser *p, struct ts_name name, bool shorthand) {
+/* A name exported from a namespace is written as a property of it. */
+static void record_exported(struct ts_parser *p, struct ts_name name, bool shorthand) {
 	struct ts_place *place = ADD(p, places);
 	*place = (struct ts_place){
 	    .at = name.start, .container = p->in.container, .name = name, .shorthand = shorthand};
@@ -24,17 +24,17 @@ static void note_exported(struct ts_parser *p, struct ts_name name, bool shortha
 static void bind(struct ts_parser *p, struct ts_name name, uint8_t kind, bool shorthand) {
 	declare_as(p, name, kind);
 	if (kind == DECL_EXPORTED_VARIABLE)
-		note_exported(p, name, shorthand);
+		record_exported(p, name, shorthand);
 }
 
 static void array_pattern(struct ts_parser *p, uint8_t kind) {
 	gb_ts_next(p);
-	while (until(p, ']')) {
-		if (take(p, ','))
+	while (more_before(p, ']')) {
+		if (accept(p, ','))
 			continue;
-		take(p, T_DOTS);
+		accept(p, T_DOTS);
 		gb_ts_pattern(p, kind);
-		if (take(p, '='))
+		if (accept(p, '='))
 			gb_ts_assignment_in(p);
 		if (!is(p, ']'))
 			gb_ts_expect(p, ',');
@@ -43,19 +43,19 @@ static void array_pattern(struct ts_parser *p, uint8_t kind) {
 }
 
 static void pattern_property(struct ts_parser *p, uint8_t kind) {
-	if (take(p, T_DOTS)) {
+	if (accept(p, T_DOTS)) {
 		gb_ts_pattern(p, kind);
 		return;
 	}
 	struct ts_token name = p->token;
 	gb_ts_property_name(p);
-	if (take(p, ':'))
+	if (accept(p, ':'))
 		gb_ts_pattern(p, kind);
 	else if (is_identifier(&name))
 		bind(p, token_name(&name), kind, true);
 	else
 		gb_ts_expect(p, ':');
-	if (take(p, '='))
+	if (accept(p, '='))
 		gb_ts_assignment_in(p);
 }
 
@@ -65,9 +65,9 @@ void gb_ts_pattern(struct ts_parser *p, uint8_t kind) {
 		array_pattern(p, kind);
 	} else if (is(p, '{')) {
 		gb_ts_next(p);
-		while (until(p, '}')) {
+		while (more_before(p, '}')) {
 			pattern_property(p, kind);
-			if (!take(p, ','))
+			if (!accept(p, ','))
 				break;
 		}
 		gb_ts_expect(p, '}');
@@ -94,12 +94,12 @@ static bool at_parameter_modifier(struct ts_parser *p) {
 static void parameter(struct ts_parser *p, unsigned kind) {
 	bool property = false;
 	if (is(p, '@'))
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 	while (at_parameter_modifier(p)) {
 		gb_ts_blank_token(p);
 		property = true;
 	}
-	take(p, T_DOTS);
+	accept(p, T_DOTS);
 	if (is_word(p, W_THIS))
 		gb_ts_next(p);
 	else {
@@ -110,7 +110,7 @@ static void parameter(struct ts_parser *p, unsigned kind) {
 	if (is(p, '?'))
 		gb_ts_blank_token(p);
 	gb_ts_annotation(p);
-	if (take(p, '='))
+	if (accept(p, '='))
 		gb_ts_assignment_in(p);
 }
 
@@ -120,13 +120,13 @@ void gb_ts_parameters(struct ts_parser *p, unsigned kind) {
 		uint32_t start = p->token.start;
 		struct ts_mark mark = gb_ts_mark(p);
 		parameter(p, kind);
-		take(p, ',');
+		accept(p, ',');
 		gb_ts_forget(p, &mark);
 		gb_ts_blank(p, start, p->previous_end);
 	}
-	while (until(p, ')')) {
+	while (more_before(p, ')')) {
 		parameter(p, kind);
-		if (!take(p, ','))
+		if (!accept(p, ','))
 			break;
 	}
 	gb_ts_expect(p, ')');
@@ -146,7 +146,7 @@ void gb_ts_enter_function(struct ts_parser *p, bool is_async, bool is_generator)
 void gb_ts_function_body(struct ts_parser *p) {
 	bool instantiated = p->instantiated;
 	uint32_t parameters = p->in.scope;
-	/* Defaults of parameters do not see what the body declares. */
+	/* Default values of parameters cannot refer to declarations of the body. */
 	gb_ts_open_scope(p, SCOPE_FUNCTION);
 	gb_ts_expect(p, '{');
 	gb_ts_statements(p);
@@ -176,7 +176,7 @@ struct arrow {
 	uint32_t type_parameters, return_type; /* edits, or TS_NONE */
 };
 
-/* "(a, b): T" and the arrow to come. False if it is none of an arrow function. */
+/* Parse "(a, b): T" and check for "=>". Returns false if this is not an arrow function. */
 static bool arrow_head(struct ts_parser *p, struct arrow *arrow) {
 	arrow->less = arrow->type_parameters = arrow->return_type = TS_NONE;
 	gb_ts_enter_function(p, arrow->is_async, false);
@@ -195,9 +195,9 @@ static bool arrow_head(struct ts_parser *p, struct arrow *arrow) {
 	return !p->failed && is(p, T_ARROW);
 }
 
-/* No line may end between ')' and "=>", nor between "async" or "return" and '('. Where a blank leaves one,
- * the parenthesis moves to its other end. */
-static void mend_lines(struct ts_parser *p, const struct arrow *arrow) {
+/* JavaScript allows no line terminator between ')' and "=>", nor between "async" or "return" and '('. If a
+ * blank leaves one, the parenthesis moves to the other end of the blank. */
+static void fix_line_ends(struct ts_parser *p, const struct arrow *arrow) {
 	if (p->failed)
 		return;
 	if (arrow->return_type != TS_NONE && gb_ts_has_line_end(p, arrow->close, p->token.start)) {
@@ -223,7 +223,7 @@ static bool arrow_whole(struct ts_parser *p, struct arrow *arrow) {
 	struct ts_context outer = p->in;
 	if (!arrow_head(p, arrow))
 		return false;
-	mend_lines(p, arrow);
+	fix_line_ends(p, arrow);
 	p->in.no_in = outer.no_in;
 	arrow_body(p, false);
 	p->in = outer;
@@ -232,7 +232,7 @@ static bool arrow_whole(struct ts_parser *p, struct arrow *arrow) {
 
 enum guess { NO, YES, PERHAPS };
 
-/* What the first tokens tell, at '('. TypeScript's own rules. */
+/* Decide by the first tokens, at '('. Same rules as TypeScript. */
 static enum guess guess_by_parenthesis(struct ts_parser *p) {
 	gb_ts_next(p);
 	switch (p->token.kind) {
@@ -297,30 +297,30 @@ static void set_mark(const struct ts_parser *p, uint8_t **bits, uint32_t at) {
 		(*bits)[at / 8] |= (uint8_t)(1 << at % 8);
 }
 
-/* Try it out where the first tokens do not tell. What failed once at a place fails there always, so it is
- * remembered: else nested attempts would take exponential time. */
+/* Parse speculatively where the first tokens do not decide. A position that failed once always fails, so it
+ * is recorded: otherwise nested attempts would take exponential time. */
 static bool try_arrow(struct ts_parser *p, bool is_async, bool no_return_type) {
 	uint32_t at = p->token.start;
-	if (is_marked(p->not_arrow, at) || (no_return_type && is_marked(p->not_arrow_2, at)))
+	if (is_marked(p->not_arrow, at) || (no_return_type && is_marked(p->not_arrow_in_conditional, at)))
 		return false;
 	struct ts_mark mark = gb_ts_mark(p);
 	struct arrow arrow = {.is_async = is_async};
 	bool head = arrow_head(p, &arrow);
-	/* a ? (b) : c => d: with a return type it must have a ':' after its body as well. */
-	bool doubtful = head && no_return_type && arrow.return_type != TS_NONE;
-	if (doubtful) {
-		mend_lines(p, &arrow);
+	/* a ? (b) : c => d: "(b) : c" is a return type only if a ':' follows the body as well. */
+	bool ambiguous = head && no_return_type && arrow.return_type != TS_NONE;
+	if (ambiguous) {
+		fix_line_ends(p, &arrow);
 		p->in.no_in = mark.in.no_in;
 		arrow_body(p, no_return_type);
 		head = !p->failed && is(p, ':');
 	}
 	if (!head) {
 		gb_ts_rewind(p, &mark);
-		set_mark(p, doubtful ? &p->not_arrow_2 : &p->not_arrow, at);
+		set_mark(p, ambiguous ? &p->not_arrow_in_conditional : &p->not_arrow, at);
 		return false;
 	}
-	if (!doubtful) {
-		mend_lines(p, &arrow);
+	if (!ambiguous) {
+		fix_line_ends(p, &arrow);
 		p->in.no_in = mark.in.no_in;
 		arrow_body(p, no_return_type);
 	}

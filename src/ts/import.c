@@ -1,7 +1,7 @@
-/* Imports: read and recorded; link.c decides which stay. */
+/* Parses and records imports; link.c decides which stay. */
 #include "ts/parser.h"
 
-/* --- what imports and exports share --- */
+/* --- shared by imports and exports --- */
 
 void gb_ts_import_attributes(struct ts_parser *p) {
 	if (!is_word(p, W_WITH) && !(is_word(p, W_ASSERT) && !p->token.newline))
@@ -31,10 +31,10 @@ void gb_ts_dynamic_import(struct ts_parser *p) {
 		if (next.kind == ')' || next.kind == ',')
 			gb_ts_module_specifier(p, GB_TS_IMPORT_DYNAMIC, p->names.n);
 	}
-	while (until(p, ')')) {
-		if (take(p, ','))
+	while (more_before(p, ')')) {
+		if (accept(p, ','))
 			continue;
-		take(p, T_DOTS);
+		accept(p, T_DOTS);
 		gb_ts_assignment_in(p);
 		if (!is(p, ','))
 			break;
@@ -46,7 +46,7 @@ static bool at_specifier_name(const struct ts_parser *p) {
 	return p->token.kind == T_NAME || p->token.kind == T_STRING;
 }
 
-static struct ts_token take_specifier_name(struct ts_parser *p) {
+static struct ts_token expect_specifier_name(struct ts_parser *p) {
 	struct ts_token name = p->token;
 	if (!at_specifier_name(p))
 		gb_ts_fail(p, p->token.start, "expected a name");
@@ -54,26 +54,26 @@ static struct ts_token take_specifier_name(struct ts_parser *p) {
 	return name;
 }
 
-/* After the word "type", which may be a modifier, or a name, and "as" may be one too. */
+/* After the word "type", which is a modifier or a name; "as" may be a name as well. */
 static void after_type(struct ts_parser *p, struct ts_specifier *s) {
 	if (!is_word(p, W_AS)) {
 		if (!at_specifier_name(p))
 			return;
 		s->is_type = true;
-		s->imported = s->local = take_specifier_name(p);
+		s->imported = s->local = expect_specifier_name(p);
 		return;
 	}
-	struct ts_token first = take_specifier_name(p);
+	struct ts_token first = expect_specifier_name(p);
 	if (is_word(p, W_AS)) {
-		struct ts_token second = take_specifier_name(p);
+		struct ts_token second = expect_specifier_name(p);
 		s->local = second; /* type as as */
 		if (at_specifier_name(p)) {
 			s->is_type = true; /* type as as x */
 			s->imported = first;
-			s->local = take_specifier_name(p);
+			s->local = expect_specifier_name(p);
 		}
 	} else if (at_specifier_name(p)) {
-		s->local = take_specifier_name(p); /* type as x */
+		s->local = expect_specifier_name(p); /* type as x */
 	} else {
 		s->is_type = true; /* type as */
 		s->imported = s->local = first;
@@ -82,14 +82,14 @@ static void after_type(struct ts_parser *p, struct ts_specifier *s) {
 
 struct ts_specifier gb_ts_specifier(struct ts_parser *p) {
 	struct ts_specifier s = {.start = p->token.start};
-	s.imported = s.local = take_specifier_name(p);
+	s.imported = s.local = expect_specifier_name(p);
 	if (s.imported.word == W_TYPE)
 		after_type(p, &s);
 	if (is_word(p, W_AS)) {
 		gb_ts_next(p);
-		s.local = take_specifier_name(p);
+		s.local = expect_specifier_name(p);
 	}
-	if (!take(p, ',') && !is(p, '}'))
+	if (!accept(p, ',') && !is(p, '}'))
 		gb_ts_expect(p, ',');
 	s.end = p->previous_end;
 	return s;
@@ -103,7 +103,7 @@ static void alias_target(struct ts_parser *p, struct ts_binding *binding) {
 	if (!at_identifier(p))
 		gb_ts_fail(p, p->token.start, "expected a name");
 	gb_ts_next(p);
-	while (take(p, '.'))
+	while (accept(p, '.'))
 		gb_ts_next(p);
 }
 
@@ -168,13 +168,13 @@ static void star_binding(struct ts_parser *p, bool is_type) {
 	uint32_t start = p->token.start;
 	gb_ts_next(p);
 	gb_ts_expect_word(p, W_AS, "expected 'as'");
-	struct ts_token local = take_specifier_name(p);
+	struct ts_token local = expect_specifier_name(p);
 	bind(p, local, is_type)->start = start;
 }
 
 static void named_bindings(struct ts_parser *p, bool is_type) {
 	gb_ts_next(p);
-	while (until(p, '}')) {
+	while (more_before(p, '}')) {
 		struct ts_specifier s = gb_ts_specifier(p);
 		uint32_t name = is_type || s.is_type ? TS_NONE : add_name(p, s.imported, false);
 		struct ts_binding *binding = bind(p, s.local, is_type || s.is_type);
@@ -185,7 +185,7 @@ static void named_bindings(struct ts_parser *p, bool is_type) {
 	gb_ts_expect(p, '}');
 }
 
-/* At "type": whether it is the modifier. */
+/* At "type": whether it is a modifier. */
 static bool is_type_modifier(struct ts_parser *p) {
 	struct ts_token next = gb_ts_peek(p);
 	if (next.kind == '{' || next.kind == '*')
@@ -202,8 +202,8 @@ static bool is_type_modifier(struct ts_parser *p) {
 	return third.word == W_FROM || third.kind == '=';
 }
 
-/* "defer" and "source" stay: the engine has its own opinion on them. */
-static void take_phase(struct ts_parser *p) {
+/* "defer" and "source" are left for the engine to accept or reject. */
+static void skip_phase_modifier(struct ts_parser *p) {
 	if (!is_word(p, W_DEFER) && !is_word(p, W_SOURCE))
 		return;
 	struct ts_token next = gb_ts_peek(p);
@@ -236,7 +236,7 @@ static void import_from(struct ts_parser *p, struct ts_import_statement *stateme
 		*(struct ts_import_statement *)ADD(p, statements) = *statement;
 		return;
 	}
-	/* The names stay known, as types. */
+	/* Keep the names declared, as types. */
 	uint32_t decls = p->decls.n;
 	gb_ts_blank_statement(p, statement->start, mark);
 	p->decls.n = decls;
@@ -265,7 +265,7 @@ void gb_ts_import(struct ts_parser *p, uint32_t start, bool exported) {
 	if (is_type)
 		gb_ts_next(p);
 	else
-		take_phase(p);
+		skip_phase_modifier(p);
 	if (p->token.kind == T_NAME) {
 		struct ts_token name = p->token;
 		gb_ts_next(p);
@@ -277,7 +277,7 @@ void gb_ts_import(struct ts_parser *p, uint32_t start, bool exported) {
 		struct ts_binding *binding = bind(p, name, is_type);
 		binding->is_default = true;
 		binding->name = index;
-		if (take(p, ','))
+		if (accept(p, ','))
 			import_clause(p, &statement, is_type);
 	} else {
 		import_clause(p, &statement, is_type);

@@ -1,5 +1,5 @@
-/* What can be said only when the whole file is read: which imports and exports are values, and which names
- * are members of a namespace or an enum. */
+/* Name resolution after parsing: which imports and exports are values, and which names are members of a
+ * namespace or an enum. */
 #include "ts/parser.h"
 
 enum {
@@ -13,10 +13,10 @@ struct linker {
 
 struct target {
 	const struct ts_decl *decl; /* or NULL */
-	uint32_t container;         /* whose member it is, or TS_NONE */
+	uint32_t container;         /* the container it is a member of, or TS_NONE */
 };
 
-/* What a name means, from the inside out. */
+/* Resolve a name, from the innermost scope outwards. */
 static struct target resolve(const struct linker *linker, const struct ts_ref *ref, unsigned kinds) {
 	struct ts_parser *p = linker->p;
 	struct ts_key key = gb_ts_key(p, (struct ts_name){ref->start, ref->length});
@@ -49,8 +49,8 @@ static void prefix(struct ts_parser *p, const struct ts_ref *ref, uint32_t conta
 
 /* --- uses --- */
 
-/* An alias that is used uses what it stands for. */
-static void use(const struct linker *linker, uint32_t index) {
+/* Mark a binding as used; for an alias, also the binding that it refers to. */
+static void mark_used(const struct linker *linker, uint32_t index) {
 	struct ts_parser *p = linker->p;
 	while (index != TS_NONE && !p->bindings.items[index].used) {
 		struct ts_binding *binding = &p->bindings.items[index];
@@ -67,24 +67,24 @@ static void use(const struct linker *linker, uint32_t index) {
 	}
 }
 
-/* Names are compared as they are written. Where one has an escape, it may be any of these. */
-static void use_all(struct ts_parser *p) {
+/* Names are compared as written. A name with an escape could refer to any import, so all count as used. */
+static void mark_all_used(struct ts_parser *p) {
 	for (uint32_t i = 0; i < p->bindings.n; i++) {
 		struct ts_binding *binding = &p->bindings.items[i];
 		binding->used |= !binding->is_type && binding->ref == TS_NONE && !binding->is_require;
 	}
 }
 
-static void use_computed(const struct linker *linker) {
+static void mark_computed_used(const struct linker *linker) {
 	struct ts_parser *p = linker->p;
 	for (uint32_t i = 0; i < p->computed.n && p->budget > 0; i++) {
 		struct target target = resolve(linker, &p->computed.items[i], ANY_VALUE);
 		if (target.decl && target.decl->kind == DECL_IMPORT)
-			use(linker, target.decl->index);
+			mark_used(linker, target.decl->index);
 	}
 }
 
-static void use_refs(const struct linker *linker) {
+static void link_refs(const struct linker *linker) {
 	struct ts_parser *p = linker->p;
 	for (uint32_t i = 0; i < p->refs.n && !p->failed; i++) {
 		const struct ts_ref *ref = &p->refs.items[i];
@@ -95,13 +95,13 @@ static void use_refs(const struct linker *linker) {
 		if (target.container != TS_NONE)
 			prefix(p, ref, target.container);
 		else if (target.decl && target.decl->kind == DECL_IMPORT)
-			use(linker, target.decl->index);
+			mark_used(linker, target.decl->index);
 		if (p->budget <= 0)
-			gb_ts_fail(p, ref->start, "too many scopes: finding what names mean takes too long");
+			gb_ts_fail(p, ref->start, "too many scopes: resolving names exceeds the work limit");
 	}
 }
 
-/* Whether an alias stands for something in a namespace that is only types. */
+/* Whether an alias refers to a namespace that contains only types. */
 static bool is_type_alias(const struct linker *linker, const struct ts_binding *binding) {
 	if (binding->ref == TS_NONE)
 		return false;
@@ -130,10 +130,10 @@ static void link_export(const struct linker *linker, const struct ts_export *exp
 	if (decl && decl->kind != DECL_IMPORT)
 		return;
 	if (decl && !is_type_alias(linker, &p->bindings.items[decl->index])) {
-		use(linker, decl->index);
+		mark_used(linker, decl->index);
 		return;
 	}
-	/* What nobody declares may be there at run time. */
+	/* An undeclared name may exist at run time. */
 	if (!decl && !gb_ts_table_find(p, linker->table, MODULE_SCOPE, key, 1u << DECL_TYPE))
 		return;
 	if (export->is_default)
@@ -171,7 +171,7 @@ static void keep_alias(struct ts_parser *p, const struct ts_import_statement *st
 	insert_before(p, binding->local.start, "%s.", gb_ts_inner_name(p, statement->container, room));
 }
 
-/* Some of its names are used: the others go. */
+/* Some of its names are used: remove the others. */
 static void trim_import(struct ts_parser *p, const struct ts_import_statement *statement) {
 	const struct ts_binding *bindings = p->bindings.items + statement->first;
 	uint32_t first = bindings[0].is_default, kept = 0;
@@ -217,12 +217,12 @@ void gb_ts_link(struct ts_parser *p) {
 		const struct ts_import_statement *statement = &p->statements.items[i];
 		if (statement->is_alias && statement->exported &&
 		    !is_type_alias(&linker, &p->bindings.items[statement->first]))
-			use(&linker, statement->first);
+			mark_used(&linker, statement->first);
 	}
 	if (p->escaped_names)
-		use_all(p);
-	use_computed(&linker);
-	use_refs(&linker);
+		mark_all_used(p);
+	mark_computed_used(&linker);
+	link_refs(&linker);
 	for (uint32_t i = 0; i < p->exports.n; i++)
 		link_export(&linker, &p->exports.items[i]);
 	for (uint32_t i = 0; i < p->statements.n; i++)

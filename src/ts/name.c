@@ -16,8 +16,8 @@ void gb_ts_open_scope(struct ts_parser *p, uint8_t kind) {
 	p->in.scope = p->scopes.n - 1;
 }
 
-/* A container whose name is taken inside it must get another one there. */
-static void note_shadowed(struct ts_parser *p, uint32_t at, struct ts_name name) {
+/* A container whose name is redeclared inside it needs another name there. */
+static void mark_shadowed(struct ts_parser *p, uint32_t at, struct ts_name name) {
 	if (at < p->scopes.n && p->scopes.items[at].container == TS_NONE)
 		at = p->scopes.items[at].inside;
 	for (; at < p->scopes.n; at = p->scopes.items[at].inside) {
@@ -32,7 +32,7 @@ static void declare_in(struct ts_parser *p, uint32_t scope, struct ts_name name,
 	struct ts_decl *decl = ADD(p, decls);
 	*decl = (struct ts_decl){.name = name, .scope = scope, .kind = kind};
 	if (p->containers.n)
-		note_shadowed(p, p->in.scope, name);
+		mark_shadowed(p, p->in.scope, name);
 }
 
 void gb_ts_declare(struct ts_parser *p, struct ts_name name, uint8_t kind) {

@@ -1,4 +1,4 @@
-/* Namespaces: read here, written by emit.c once it is known what is merged with what. */
+/* Parses namespaces; emit.c writes them, after merged declarations are known. */
 #include "ts/parser.h"
 
 uint32_t gb_ts_open_container(struct ts_parser *p, struct ts_container container) {
@@ -17,7 +17,7 @@ uint32_t gb_ts_open_container(struct ts_parser *p, struct ts_container container
 	return p->containers.n - 1;
 }
 
-/* A, or A.B.C: a container for each, one in the other. */
+/* A, or A.B.C: one container for each, nested. */
 static void names(struct ts_parser *p, uint32_t start, uint32_t keyword, bool exported, uint8_t previous) {
 	for (bool dotted = false;; dotted = true) {
 		if (p->token.kind != T_NAME) {
@@ -43,7 +43,7 @@ static void names(struct ts_parser *p, uint32_t start, uint32_t keyword, bool ex
 }
 
 /* declare module "x" */
-static void foreign_module(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
+static void ambient_module(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
 	gb_ts_next(p);
 	p->in.ambient = true;
 	if (is(p, '{'))
@@ -59,7 +59,7 @@ void gb_ts_namespace(struct ts_parser *p, uint32_t start, bool exported) {
 	uint32_t keyword = p->token.start, first = p->containers.n;
 	gb_ts_next(p);
 	if (is(p, T_STRING)) {
-		foreign_module(p, start, &mark);
+		ambient_module(p, start, &mark);
 		return;
 	}
 	struct ts_name name = token_name(&p->token);
@@ -82,15 +82,15 @@ void gb_ts_namespace(struct ts_parser *p, uint32_t start, bool exported) {
 			p->containers.items[i].end = p->previous_end;
 }
 
-/* --- variables that are exported --- */
+/* --- exported variables --- */
 
 struct variables {
-	uint32_t comma;      /* the one before this variable, or TS_NONE */
-	uint32_t first, end; /* of those that stay; TS_NONE */
+	uint32_t comma;      /* position of the comma before this variable, or TS_NONE */
+	uint32_t first, end; /* of the variables with a value; TS_NONE if none */
 	bool braces;         /* the first is an object pattern */
 };
 
-/* Without a value there is nothing to assign. */
+/* Without a value there is nothing to assign: blank the variable. */
 static void drop_variable(struct ts_parser *p, uint32_t start, const struct ts_mark *mark) {
 	p->edits.n = mark->edits;
 	p->places.n = mark->places;
@@ -105,7 +105,7 @@ static void exported_variable(struct ts_parser *p, struct variables *all) {
 	if (is(p, '!') && !p->token.newline)
 		gb_ts_blank_token(p);
 	gb_ts_annotation(p);
-	bool stays = take(p, '=');
+	bool stays = accept(p, '=');
 	if (stays)
 		gb_ts_assignment(p, false);
 	else
@@ -121,7 +121,7 @@ static void exported_variable(struct ts_parser *p, struct variables *all) {
 	all->end = p->previous_end;
 }
 
-/* "export const x = 1" -> "N.x = 1", with what stood there blanked. */
+/* "export const x = 1" -> "N.x = 1"; the keywords are blanked. */
 void gb_ts_exported_variables(struct ts_parser *p, uint32_t start) {
 	struct variables all = {TS_NONE, TS_NONE, TS_NONE, false};
 	uint32_t blank = gb_ts_blank(p, start, p->token.end);

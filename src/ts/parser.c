@@ -74,14 +74,14 @@ void gb_ts_forget(struct ts_parser *p, const struct ts_mark *mark) {
 	p->imports.n = mark->imports;
 	p->names.n = mark->names;
 	p->text.len = mark->text;
-	/* These outlive the type they stand in, but not its scopes. */
+	/* References in computed names are kept although the type is erased, but its scopes are dropped. */
 	for (uint32_t i = mark->computed; i < p->computed.n; i++)
 		if (p->computed.items[i].scope >= mark->scopes)
 			p->computed.items[i].scope = mark->in.scope;
 }
 
 void gb_ts_rewind(struct ts_parser *p, const struct ts_mark *mark) {
-	/* What ran out does not come back. */
+	/* Exhausted memory, depth or work cannot be restored. */
 	if (p->exhausted)
 		return;
 	gb_ts_forget(p, mark);

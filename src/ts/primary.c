@@ -1,7 +1,7 @@
-/* Literals, names, and all that stands for itself in an expression. */
+/* Primary expressions: literals, names, functions, parentheses. */
 #include "ts/parser.h"
 
-void gb_ts_refuse_decorator(struct ts_parser *p) {
+void gb_ts_reject_decorator(struct ts_parser *p) {
 	gb_ts_fail(p, p->token.start,
 	    "decorators are not supported; call the function on the class or wrap the method by hand");
 }
@@ -37,7 +37,7 @@ bool gb_ts_property_name(struct ts_parser *p) {
 		gb_ts_next(p);
 		return false;
 	case '@':
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 		return false;
 	default:
 		gb_ts_fail(p, p->token.start, "expected the name of a property");
@@ -47,10 +47,10 @@ bool gb_ts_property_name(struct ts_parser *p) {
 
 static void array_literal(struct ts_parser *p) {
 	gb_ts_next(p);
-	while (until(p, ']')) {
-		if (take(p, ','))
+	while (more_before(p, ']')) {
+		if (accept(p, ','))
 			continue;
-		take(p, T_DOTS);
+		accept(p, T_DOTS);
 		gb_ts_assignment_in(p);
 		if (!is(p, ']'))
 			gb_ts_expect(p, ',');
@@ -58,8 +58,8 @@ static void array_literal(struct ts_parser *p) {
 	gb_ts_expect(p, ']');
 }
 
-/* async, get, set, before the name of a property; *ret_async if it was the first. */
-static bool take_property_modifier(struct ts_parser *p, bool *ret_async) {
+/* async, get or set before the name of a property; sets *ret_async for async. */
+static bool accept_property_modifier(struct ts_parser *p, bool *ret_async) {
 	uint8_t word = p->token.word;
 	if (word != W_ASYNC && word != W_GET && word != W_SET)
 		return false;
@@ -75,13 +75,13 @@ static bool take_property_modifier(struct ts_parser *p, bool *ret_async) {
 
 static void property(struct ts_parser *p) {
 	bool is_async = false;
-	if (take(p, T_DOTS)) {
+	if (accept(p, T_DOTS)) {
 		gb_ts_assignment_in(p);
 		return;
 	}
-	while (take_property_modifier(p, &is_async))
+	while (accept_property_modifier(p, &is_async))
 		;
-	bool is_generator = take(p, '*');
+	bool is_generator = accept(p, '*');
 	struct ts_token name = p->token;
 	uint32_t n_refs = p->refs.n;
 	if (is_identifier(&name))
@@ -99,15 +99,15 @@ static void property(struct ts_parser *p) {
 	}
 	if (name.kind != T_NAME && !is(p, ':'))
 		gb_ts_expect(p, ':');
-	if (take(p, ':') || take(p, '='))
+	if (accept(p, ':') || accept(p, '='))
 		gb_ts_assignment_in(p);
 }
 
 static void object_literal(struct ts_parser *p) {
 	gb_ts_next(p);
-	while (until(p, '}')) {
+	while (more_before(p, '}')) {
 		property(p);
-		if (!take(p, ','))
+		if (!accept(p, ','))
 			break;
 	}
 	gb_ts_expect(p, '}');
@@ -118,7 +118,7 @@ static void object_literal(struct ts_parser *p) {
 static void function_expression(struct ts_parser *p, bool is_async) {
 	struct ts_context outer = p->in;
 	gb_ts_next(p);
-	bool is_generator = take(p, '*');
+	bool is_generator = accept(p, '*');
 	gb_ts_open_scope(p, SCOPE_BLOCK);
 	if (p->token.kind == T_NAME) {
 		gb_ts_declare(p, token_name(&p->token), DECL_VALUE);
@@ -131,7 +131,7 @@ static void function_expression(struct ts_parser *p, bool is_async) {
 
 static void import_expression(struct ts_parser *p) {
 	gb_ts_next(p);
-	if (take(p, '.')) {
+	if (accept(p, '.')) {
 		gb_ts_next(p); /* meta, defer, source */
 		if (!is(p, '('))
 			return;
@@ -204,7 +204,7 @@ void gb_ts_primary(struct ts_parser *p) {
 		object_literal(p);
 		return;
 	case '@':
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 		return;
 	case '/':
 	case T_ASSIGN:

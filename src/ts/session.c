@@ -1,8 +1,8 @@
 /*
- * A module's text made into a script whose top-level names survive it: what a session evaluates.
+ * Rewrites a module as a script whose top-level names persist after it, for evaluation in a session.
  *
- * let, const and class become var, whose names are properties of the global object and may be declared again;
- * imports become awaited import(); the word export goes. Only statements of the top level are touched.
+ * let, const and class become var, whose names are properties of the global object and may be redeclared;
+ * imports become awaited import(); the word export is removed. Only top-level statements are changed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 /* --- names --- */
 
-/* What was declared in the outermost scope since @first. */
-static void note_declared(struct ts_parser *p, uint32_t first, enum gb_ts_declared_kind kind) {
+/* Record what was declared in the outermost scope since @first. */
+static void record_declared(struct ts_parser *p, uint32_t first, enum gb_ts_declared_kind kind) {
 	for (uint32_t i = first; i < p->decls.n && !p->failed; i++) {
 		const struct ts_decl *decl = &p->decls.items[i];
 		if (decl->scope != 0 || decl->kind == DECL_TYPE || decl->name.length == 0)
@@ -23,8 +23,8 @@ static void note_declared(struct ts_parser *p, uint32_t first, enum gb_ts_declar
 	}
 }
 
-/* From here on edits are the session's, until the next statement is read. */
-static void keep_edits(struct ts_parser *p, uint32_t first) {
+/* Mark the edits since @first as the session's. */
+static void mark_session_edits(struct ts_parser *p, uint32_t first) {
 	for (uint32_t i = first; i < p->edits.n; i++)
 		p->edits.items[i].session = true;
 }
@@ -39,8 +39,8 @@ static void blank(struct ts_parser *p, uint32_t start, uint32_t end, const char 
 	p->last_blank = TS_NONE;
 }
 
-static void refuse(struct ts_parser *p, uint32_t at, const char *message) {
-	p->refused = !p->failed;
+static void reject(struct ts_parser *p, uint32_t at, const char *message) {
+	p->rejected = !p->failed;
 	gb_ts_fail(p, at, message);
 }
 
@@ -50,30 +50,30 @@ static void variables(struct ts_parser *p, enum gb_ts_declared_kind kind) {
 	uint32_t first = p->decls.n;
 	blank(p, p->token.start, p->token.end, "var");
 	gb_ts_statement(p);
-	note_declared(p, first, kind);
+	record_declared(p, first, kind);
 }
 
 /* "class A {}" -> "var A=class A {};" */
 static void class_statement(struct ts_parser *p) {
 	uint32_t at = p->token.start, first = p->decls.n;
 	struct ts_mark mark = gb_ts_mark(p);
-	take_word(p, W_ABSTRACT);
+	accept_word(p, W_ABSTRACT);
 	gb_ts_next(p);
 	struct ts_name name = token_name(&p->token);
 	gb_ts_rewind(p, &mark);
 	uint32_t edit = p->edits.n;
 	insert_before(p, at, "var %.*s=", NAME_ARG(p, name));
-	keep_edits(p, edit);
+	mark_session_edits(p, edit);
 	gb_ts_statement(p);
 	edit = p->edits.n;
 	insert_after(p, p->previous_end, ";");
-	keep_edits(p, edit);
-	note_declared(p, first, GB_TS_DECLARED_LET);
+	mark_session_edits(p, edit);
+	record_declared(p, first, GB_TS_DECLARED_LET);
 }
 
 /* --- imports --- */
 
-static bool is_bare_rest(const struct ts_parser *p, uint32_t from, uint32_t to) {
+static bool is_blank_or_semicolon(const struct ts_parser *p, uint32_t from, uint32_t to) {
 	for (; from < to; from++)
 		if (!strchr(" \t\r\n;", p->source[from]))
 			return false;
@@ -129,12 +129,12 @@ static void import_statement(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	uint32_t start = p->token.start;
 	gb_ts_statement(p);
-	/* Of types only: it is gone. "import a = b.c" asks for no module. */
+	/* An import of types was erased, and "import a = b.c" imports no module. */
 	if (p->failed || p->imports.n == mark.imports)
 		return;
 	const struct gb_ts_import *import = &p->imports.items[p->imports.n - 1];
-	if (!is_bare_rest(p, import->specifier + import->length, p->previous_end)) {
-		refuse(p, start, "import attributes are not supported: a session's modules are JavaScript");
+	if (!is_blank_or_semicolon(p, import->specifier + import->length, p->previous_end)) {
+		reject(p, start, "import attributes are not supported: a session's modules are JavaScript");
 		return;
 	}
 	gb_auto_buf struct gb_buf text;
@@ -143,9 +143,9 @@ static void import_statement(struct ts_parser *p) {
 	p->statements.n = mark.statements;
 	uint32_t edit = p->edits.n;
 	insert_before(p, start, "%s", gb_buf_c_str(&text) ? text.data : "");
-	keep_edits(p, edit);
+	mark_session_edits(p, edit);
 	blank(p, start, p->previous_end, NULL);
-	note_declared(p, mark.decls, GB_TS_DECLARED_LET);
+	record_declared(p, mark.decls, GB_TS_DECLARED_LET);
 }
 
 /* --- exports --- */
@@ -157,19 +157,19 @@ static bool at_named_declaration(struct ts_parser *p) {
 	bool is_declaration = true;
 	if (is_word(p, W_INTERFACE))
 		return true;
-	if (take_word(p, W_ASYNC))
+	if (accept_word(p, W_ASYNC))
 		is_declaration = is_word(p, W_FUNCTION) && !p->token.newline;
-	take_word(p, W_ABSTRACT);
-	if (is_declaration && take_word(p, W_FUNCTION))
-		take(p, '*');
+	accept_word(p, W_ABSTRACT);
+	if (is_declaration && accept_word(p, W_FUNCTION))
+		accept(p, '*');
 	else if (is_declaration)
-		is_declaration = take_word(p, W_CLASS);
+		is_declaration = accept_word(p, W_CLASS);
 	is_declaration = is_declaration && at_identifier(p) && !is_word(p, W_EXTENDS);
 	gb_ts_rewind(p, &mark);
 	return is_declaration;
 }
 
-/* Its value is the script's, unless more follows. */
+/* "export default x": x is the value of the script, unless more statements follow. */
 static void default_statement(struct ts_parser *p) {
 	blank(p, p->token.start, p->token.end, NULL);
 	gb_ts_next(p);
@@ -179,7 +179,7 @@ static void default_statement(struct ts_parser *p) {
 	}
 	uint32_t edit = p->edits.n;
 	insert_before(p, p->token.start, "void 0,");
-	keep_edits(p, edit);
+	mark_session_edits(p, edit);
 	gb_ts_assignment(p, false);
 	gb_ts_semicolon(p);
 	p->previous = '}';
@@ -189,7 +189,7 @@ static void export_statement(struct ts_parser *p) {
 	uint32_t start = p->token.start;
 	struct ts_token next = gb_ts_peek(p);
 	if (next.kind == '*') {
-		refuse(p, start, "a session exports nothing; write 'import * as name from ...'");
+		reject(p, start, "a session exports nothing; write 'import * as name from ...'");
 		return;
 	}
 	if (next.kind != '{') {
@@ -204,7 +204,7 @@ static void export_statement(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	gb_ts_statement(p);
 	if (p->imports.n > mark.imports) {
-		refuse(p, start, "a session exports nothing; write 'import { ... } from ...'");
+		reject(p, start, "a session exports nothing; write 'import { ... } from ...'");
 		return;
 	}
 	gb_ts_forget(p, &mark);
@@ -227,7 +227,7 @@ static void session_statement(struct ts_parser *p) {
 		import_statement(p);
 	} else {
 		gb_ts_statement(p);
-		note_declared(p, first, GB_TS_DECLARED_VAR);
+		record_declared(p, first, GB_TS_DECLARED_VAR);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * Runs of bytes, sixteen at a time where the machine can. Where a run ends is a branch that nobody foresees;
- * counting to it takes none.
+ * Scans runs of bytes, sixteen at a time with SSE2. The end of a run is a branch that the CPU cannot predict;
+ * a bit count of the comparison mask needs no branch.
  */
 #ifndef GB_TS_SPAN_H
 #define GB_TS_SPAN_H
@@ -21,7 +21,7 @@ static inline __m128i span_is(__m128i bytes, char c) {
 static inline unsigned span_bits(__m128i found) {
 	return (unsigned)_mm_movemask_epi8(found);
 }
-/* How many of the first are set; at most sixteen, since the others never are. */
+/* The number of trailing one bits; at most 16, since only the low 16 bits can be set. */
 static inline unsigned span_first(unsigned bits) {
 	return (unsigned)__builtin_ctz(~bits);
 }
@@ -35,7 +35,7 @@ static inline __m128i span_in_name(__m128i bytes) {
 }
 #endif
 
-/* The first of s[at..end) that is one of these, or @end. */
+/* The index of the first of these characters in s[at..end), or @end. */
 static inline uint32_t span_find(const char *s, uint32_t at, uint32_t end, char a, char b, char c, char d) {
 #ifdef __SSE2__
 	for (; at + SPAN <= end; at += SPAN) {
@@ -51,8 +51,8 @@ static inline uint32_t span_find(const char *s, uint32_t at, uint32_t end, char 
 	return at;
 }
 
-/* The first of s[at..end) that is @first with @second after it, or @end. What stands at @end is not @second.
- */
+/* The index of the first @first in s[at..end) that is followed by @second, or @end. s[end] must not be
+ * @second. */
 static inline uint32_t span_find_pair(const char *s, uint32_t at, uint32_t end, char first, char second) {
 #ifdef __SSE2__
 	for (; at + SPAN < end; at += SPAN) {
@@ -67,9 +67,9 @@ static inline uint32_t span_find_pair(const char *s, uint32_t at, uint32_t end, 
 	return at;
 }
 
-/* Spaces to @to instead of from[0..n), but for tabs and the line ends of one byte. Both have @room; of that,
- * what is beyond @n may be read, and overwritten. Whether there may be a byte with which longer line ends
- * begin. */
+/* Write spaces to @to for from[0..n), but keep tabs and one-byte line terminators. Both buffers have @room
+ * bytes; those beyond @n may be read and overwritten. Returns whether there may be a first byte of a longer
+ * line terminator (U+2028, U+2029). */
 static inline bool span_blank(char *to, const char *from, size_t n, size_t room) {
 	size_t i = 0;
 	bool wide = false;

@@ -1,7 +1,7 @@
 #include "ts/parser.h"
 
 bool gb_ts_semicolon(struct ts_parser *p) {
-	if (take(p, ';'))
+	if (accept(p, ';'))
 		return true;
 	if (!is(p, '}') && !is(p, T_END) && !p->token.newline) {
 		gb_ts_fail(p, p->token.start, "expected ';'");
@@ -10,8 +10,8 @@ bool gb_ts_semicolon(struct ts_parser *p) {
 	if (is(p, T_END) || p->last_blank >= p->edits.n ||
 	    p->edits.items[p->last_blank].end != p->previous_end)
 		return false;
-	/* The statement ends with its line, and in a type. The next line may go on with what is left: a
-	 * semicolon. */
+	/* The statement ends with its line, in an erased type. Without the type the next line might continue
+	 * it, so a semicolon is inserted. */
 	const struct ts_edit *last = &p->edits.items[p->edits.n - 1];
 	if (last->kind == EDIT_INSERT_AFTER && last->start == p->previous_end)
 		insert_after(p, p->previous_end, ";");
@@ -23,7 +23,7 @@ bool gb_ts_semicolon(struct ts_parser *p) {
 void gb_ts_statements(struct ts_parser *p) {
 	uint8_t previous = p->previous;
 	p->previous = '{';
-	while (until(p, '}'))
+	while (more_before(p, '}'))
 		gb_ts_statement(p);
 	p->previous = previous;
 }
@@ -44,10 +44,10 @@ static void parenthesised(struct ts_parser *p) {
 	gb_ts_expect(p, ')');
 }
 
-/* What an if, a loop or a label holds. */
+/* The body of an if, a loop or a label. */
 static void embedded(struct ts_parser *p) {
 	struct ts_context outer = p->in;
-	p->in.super_counts = false;
+	p->in.track_super = false;
 	p->previous = ')';
 	gb_ts_statement(p);
 	p->in = outer;
@@ -59,9 +59,9 @@ void gb_ts_variables(struct ts_parser *p, uint8_t kind) {
 		if (is(p, '!') && !p->token.newline)
 			gb_ts_blank_token(p);
 		gb_ts_annotation(p);
-		if (take(p, '='))
+		if (accept(p, '='))
 			gb_ts_assignment(p, false);
-	} while (take(p, ','));
+	} while (accept(p, ','));
 }
 
 /* --- loops --- */
@@ -72,7 +72,7 @@ static void for_variables(struct ts_parser *p) {
 	bool is_var = is_word(p, W_VAR), is_using = gb_ts_at_using(p);
 	if (is_var || is_word(p, W_CONST) || (is_word(p, W_LET) && gb_ts_at_let(p)) || is_using) {
 		if (is_using)
-			take_word(p, W_AWAIT);
+			accept_word(p, W_AWAIT);
 		gb_ts_next(p);
 		gb_ts_variables(p, is_var ? DECL_VAR : DECL_VALUE);
 	} else {
@@ -84,11 +84,11 @@ static void for_variables(struct ts_parser *p) {
 static void for_head(struct ts_parser *p) {
 	if (!is(p, ';')) {
 		for_variables(p);
-		if (take_word(p, W_OF)) {
+		if (accept_word(p, W_OF)) {
 			gb_ts_assignment(p, false);
 			return;
 		}
-		if (take_word(p, W_IN)) {
+		if (accept_word(p, W_IN)) {
 			gb_ts_expression(p);
 			return;
 		}
@@ -104,7 +104,7 @@ static void for_head(struct ts_parser *p) {
 static void for_statement(struct ts_parser *p) {
 	struct ts_context outer = p->in;
 	gb_ts_next(p);
-	take_word(p, W_AWAIT);
+	accept_word(p, W_AWAIT);
 	gb_ts_open_scope(p, SCOPE_BLOCK);
 	p->in.container = TS_NONE;
 	gb_ts_expect(p, '(');
@@ -119,18 +119,18 @@ static void do_statement(struct ts_parser *p) {
 	embedded(p);
 	gb_ts_expect_word(p, W_WHILE, "expected 'while'");
 	parenthesised(p);
-	take(p, ';');
+	accept(p, ';');
 }
 
 /* --- branches --- */
 
 static void if_statement(struct ts_parser *p) {
-	/* A loop, since chains of "else if" are long where everything else is flat. */
+	/* A loop and not recursion: chains of "else if" can be long without any other nesting. */
 	for (;;) {
 		gb_ts_next(p);
 		parenthesised(p);
 		embedded(p);
-		if (!take_word(p, W_ELSE))
+		if (!accept_word(p, W_ELSE))
 			return;
 		if (!is_word(p, W_IF)) {
 			embedded(p);
@@ -140,13 +140,13 @@ static void if_statement(struct ts_parser *p) {
 }
 
 static void switch_case(struct ts_parser *p) {
-	if (take_word(p, W_CASE))
+	if (accept_word(p, W_CASE))
 		gb_ts_expression(p);
 	else
 		gb_ts_expect_word(p, W_DEFAULT, "expected 'case' or 'default'");
 	gb_ts_expect(p, ':');
 	p->previous = ':';
-	while (until(p, '}') && !is_word(p, W_CASE) && !is_word(p, W_DEFAULT))
+	while (more_before(p, '}') && !is_word(p, W_CASE) && !is_word(p, W_DEFAULT))
 		gb_ts_statement(p);
 }
 
@@ -156,9 +156,9 @@ static void switch_statement(struct ts_parser *p) {
 	parenthesised(p);
 	gb_ts_open_scope(p, SCOPE_BLOCK);
 	p->in.container = TS_NONE;
-	p->in.super_counts = false;
+	p->in.track_super = false;
 	gb_ts_expect(p, '{');
-	while (until(p, '}'))
+	while (more_before(p, '}'))
 		switch_case(p);
 	gb_ts_expect(p, '}');
 	p->in = outer;
@@ -167,8 +167,8 @@ static void switch_statement(struct ts_parser *p) {
 static void catch_clause(struct ts_parser *p) {
 	struct ts_context outer = p->in;
 	gb_ts_open_scope(p, SCOPE_BLOCK);
-	p->in.super_counts = false;
-	if (take(p, '(')) {
+	p->in.track_super = false;
+	if (accept(p, '(')) {
 		gb_ts_pattern(p, DECL_VALUE);
 		gb_ts_annotation(p);
 		gb_ts_expect(p, ')');
@@ -182,13 +182,13 @@ static void try_statement(struct ts_parser *p) {
 	gb_ts_block(p);
 	if (!is_word(p, W_CATCH) && !is_word(p, W_FINALLY))
 		gb_ts_fail(p, p->token.start, "expected 'catch' or 'finally'");
-	if (take_word(p, W_CATCH))
+	if (accept_word(p, W_CATCH))
 		catch_clause(p);
-	if (take_word(p, W_FINALLY)) {
-		bool counts = p->in.super_counts;
-		p->in.super_counts = false;
+	if (accept_word(p, W_FINALLY)) {
+		bool counts = p->in.track_super;
+		p->in.track_super = false;
 		gb_ts_block(p);
-		p->in.super_counts = counts;
+		p->in.track_super = counts;
 	}
 }
 
@@ -215,14 +215,14 @@ static void expression_statement(struct ts_parser *p) {
 		embedded(p);
 		return;
 	}
-	bool counts = p->in.super_counts && is_word(p, W_SUPER) && gb_ts_peek(p).kind == '(';
+	bool counts = p->in.track_super && is_word(p, W_SUPER) && gb_ts_peek(p).kind == '(';
 	gb_ts_expression(p);
 	gb_ts_semicolon(p);
 	if (counts && p->super_end == TS_NONE)
 		p->super_end = p->previous_end;
 }
 
-/* A statement that begins with a word which is nothing but that. False if it is none. */
+/* A statement that begins with a reserved word. Returns false if it is none. */
 static bool word_statement(struct ts_parser *p) {
 	switch (p->token.word) {
 	case W_IF:
@@ -268,17 +268,17 @@ static void plain_statement(struct ts_parser *p) {
 	p->instantiated = true;
 	switch (p->token.kind) {
 	case '{': {
-		bool counts = p->in.super_counts;
-		p->in.super_counts = false;
+		bool counts = p->in.track_super;
+		p->in.track_super = false;
 		gb_ts_block(p);
-		p->in.super_counts = counts;
+		p->in.track_super = counts;
 		return;
 	}
 	case ';':
 		gb_ts_next(p);
 		return;
 	case '@':
-		gb_ts_refuse_decorator(p);
+		gb_ts_reject_decorator(p);
 		return;
 	case T_NAME:
 		if (p->token.word != W_NONE && word_statement(p))
@@ -299,7 +299,7 @@ void gb_ts_statement(struct ts_parser *p) {
 		gb_ts_export(p);
 	else
 		gb_ts_declaration(p, p->token.start, false);
-	/* Whatever it was, only these two are sure to have ended it. */
+	/* Only these two certainly ended the statement. */
 	char last = p->previous_end ? p->source[p->previous_end - 1] : ';';
 	p->previous = last == ';' ? ';' : '}';
 	leave(p);

@@ -1,4 +1,5 @@
-/* Declarations by scope and name, of the few names that matter: made once, when the file is read. */
+/* Hash table of declarations by scope and name, built once after parsing, for the names that are looked
+ * up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,20 +8,20 @@
 enum { FILTER_BITS = 1 << 11 };
 
 struct entry {
-	uint64_t owner; /* a scope, or a container's symbol: see below */
+	uint64_t owner; /* scope_owner() or exports_owner() */
 	uint32_t decl;
 	uint32_t next; /* in its bucket, or TS_NONE */
 };
 
 struct ts_table {
 	uint64_t filter[FILTER_BITS / 64];
-	uint16_t lengths[256]; /* by first byte: which lengths there are, modulo 16 */
+	uint16_t lengths[256]; /* by first byte: bit set of name lengths modulo 16 */
 	uint32_t *buckets;
 	uint32_t mask;
 	TS_LIST(struct entry) entries;
 };
 
-/* Both ends of it, without a loop: names that differ only in the middle are few, and told apart later. */
+/* Hashes both ends, without a loop: few names differ only in the middle, and the lookup compares them. */
 static uint32_t hash(const char *text, uint32_t n) {
 	uint64_t first = 0, last = 0;
 	if (n >= 8) {
@@ -41,7 +42,7 @@ struct ts_key gb_ts_key(const struct ts_parser *p, struct ts_name name) {
 	return (struct ts_key){name, hash(p->source + name.start, name.length)};
 }
 
-/* The kinds of owners share one table. */
+/* Scopes and exports of containers share one table. */
 static uint64_t scope_owner(uint32_t scope) {
 	return scope;
 }
@@ -58,7 +59,7 @@ bool gb_ts_table_may_have_text(const struct ts_table *table, const char *name, u
 	return table->lengths[(uint8_t)*name] >> length % 16 & 1;
 }
 
-static void want(const struct ts_parser *p, struct ts_table *table, struct ts_name name) {
+static void add_to_filter(const struct ts_parser *p, struct ts_table *table, struct ts_name name) {
 	table->lengths[(uint8_t)p->source[name.start]] |= (uint16_t)(1u << name.length % 16);
 	uint32_t bit = gb_ts_key(p, name).hash % FILTER_BITS;
 	table->filter[bit / 64] |= (uint64_t)1 << bit % 64;
@@ -69,7 +70,7 @@ static uint32_t bucket_of(const struct ts_table *table, uint64_t owner, uint32_t
 	return (uint32_t)(mixed >> 32) & table->mask;
 }
 
-/* In front of those before: buckets are filled from the last declaration to the first. */
+/* Insert at the head of the bucket: declarations are inserted from the last to the first. */
 static void put(
     struct ts_parser *p, struct ts_table *table, uint64_t owner, struct ts_key key, uint32_t decl) {
 	uint32_t bucket = bucket_of(table, owner, key.hash);
@@ -105,28 +106,28 @@ const struct ts_decl *gb_ts_table_find_exported(
 }
 
 /* Names of imports, and all names that code inside an enum or a namespace can refer to. */
-static void want_names(struct ts_parser *p, struct ts_table *table) {
+static void fill_filter(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = 0; i < p->bindings.n; i++) {
 		const struct ts_binding *binding = &p->bindings.items[i];
-		want(p, table, binding->local);
+		add_to_filter(p, table, binding->local);
 		if (binding->ref != TS_NONE) {
 			const struct ts_ref *ref = &p->refs.items[binding->ref];
-			want(p, table, (struct ts_name){ref->start, ref->length});
+			add_to_filter(p, table, (struct ts_name){ref->start, ref->length});
 		}
 	}
 	for (uint32_t i = 0; i < p->containers.n; i++)
-		want(p, table, p->containers.items[i].name);
+		add_to_filter(p, table, p->containers.items[i].name);
 	for (uint32_t i = 0; i < p->exports.n; i++)
-		want(p, table, p->exports.items[i].name);
+		add_to_filter(p, table, p->exports.items[i].name);
 	for (uint32_t i = 0; i < p->decls.n; i++) {
 		uint8_t kind = p->decls.items[i].kind;
 		if (kind == DECL_EXPORTED_VARIABLE || kind == DECL_EXPORTED_LOCAL || kind == DECL_MEMBER)
-			want(p, table, p->decls.items[i].name);
+			add_to_filter(p, table, p->decls.items[i].name);
 	}
 }
 
-/* Blocks of one name that stand in one scope, or are exported from one namespace, are one container: they get
- * the number of the first. */
+/* Blocks of the same name in one scope, or exported from one namespace, are one container: all get the symbol
+ * of the first. */
 static void number_containers(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = 0; i < p->containers.n; i++) {
 		struct ts_container *container = &p->containers.items[i];
@@ -138,7 +139,7 @@ static void number_containers(struct ts_parser *p, struct ts_table *table) {
 		unsigned kinds = 1u << (member ? DECL_EXPORTED_LOCAL : DECL_CONTAINER);
 		struct ts_key key = gb_ts_key(p, container->name);
 		first = find(p, table, owner, key, kinds);
-		/* What a namespace exports is put under its number, which is known by now. */
+		/* Exports are entered under the symbol of their namespace, which is already assigned here. */
 		if (!first && member)
 			put(p, table, owner, key, container->decl);
 		if (first && first->index < i)
@@ -167,7 +168,7 @@ static bool fill(struct ts_parser *p, struct ts_table *table) {
 		return false;
 	for (uint32_t i = 0; i <= table->mask; i++)
 		table->buckets[i] = TS_NONE;
-	want_names(p, table);
+	fill_filter(p, table);
 	for (uint32_t i = p->decls.n; i-- > 0;) {
 		const struct ts_decl *decl = &p->decls.items[i];
 		if (!gb_ts_table_may_have_text(table, p->source + decl->name.start, decl->name.length))

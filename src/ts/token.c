@@ -4,15 +4,14 @@
 #include "ts/parser.h"
 #include "ts/span.h"
 
-/* Kept out of the way of what is run for every token, which is small then: the code is read anew in each run.
- */
+/* Not inlined, so that the code that runs for every token stays small: each run loads it into cold caches. */
 #define RARE __attribute__((noinline))
 
 /* --- words --- */
 
 #define WORD_HASH(first, second, last, n) (((first)*42u + (second)*25u + (last) + (n)*7u) & 511u)
 
-/* As long as what span_load takes. */
+/* Padded to 16 bytes, for span_load. */
 static const struct word {
 	char text[15];
 	uint8_t length;
@@ -22,14 +21,14 @@ static const struct word {
 #undef X
 };
 
-/* Two words in one place would be a warning, and so an error, of the compiler. */
+/* A hash collision is an error at compile time: the compiler warns about a duplicate initializer. */
 static const uint8_t word_by_hash[512] = {
 #define X(id, text, first, second, last) [WORD_HASH(first, second, last, sizeof(text) - 1)] = W_##id,
     TS_WORDS(X)
 #undef X
 };
 
-/* The word that text[0..n) may be, n > 0. */
+/* The only keyword that text[0..n) can be, n > 0. */
 static inline uint8_t word_candidate(const char *text, uint32_t n) {
 	const uint8_t *c = (const uint8_t *)text;
 	return word_by_hash[WORD_HASH(c[0], c[1], c[n - 1], n)];
@@ -42,7 +41,7 @@ static inline uint8_t find_word(const char *text, uint32_t n) {
 
 /* --- characters --- */
 
-/* From C_SLASH on, a token need not begin here. */
+/* From C_SLASH on, the character may belong to the gap between tokens. */
 enum { C_BAD, C_NAME, C_DIGIT, C_BACKSLASH, C_QUOTE, C_PUNCTUATOR, C_SLASH, C_SPACE, C_LINE, C_HASH, C_HIGH };
 
 static const uint8_t classes[256] = {
@@ -94,7 +93,7 @@ static inline uint8_t class_of(char c) {
 	return classes[(uint8_t)c];
 }
 
-/* Plain characters of names, in a table of their own for the loop over them. */
+/* ASCII characters of names, in a separate table for the loop over them. */
 static const bool in_name[256] = {
     ['a' ... 'z'] = true,
     ['A' ... 'Z'] = true,
@@ -107,7 +106,7 @@ static inline bool is_digit(char c) {
 	return c >= '0' && c <= '9';
 }
 
-/* How many bytes the space beyond ASCII at @at has; 0 if there is none. */
+/* The length in bytes of the non-ASCII space at @at; 0 if there is none. */
 static unsigned wide_space(const char *at) {
 	const uint8_t *c = (const uint8_t *)at;
 	switch (c[0]) {
@@ -129,9 +128,9 @@ static unsigned wide_space(const char *at) {
 	}
 }
 
-/* --- what stands between tokens --- */
+/* --- gaps between tokens --- */
 
-/* Where the first line of s[from..to) ends. */
+/* The end of the first line of s[from..to). */
 static uint32_t find_line_end(const char *s, uint32_t from, uint32_t to) {
 	for (;; from++) {
 		from = span_find(s, from, to, '\n', '\r', '\xe2', '\n');
@@ -140,22 +139,22 @@ static uint32_t find_line_end(const char *s, uint32_t from, uint32_t to) {
 	}
 }
 
-/* What stands before a token. */
+/* The spaces and comments before a token. */
 struct gap {
 	uint32_t end;
-	bool newline; /* a line ends in it */
+	bool newline; /* it contains a line terminator */
 };
 
 static struct gap skip_comment(struct ts_parser *p, struct gap gap) {
 	uint32_t from = gap.end, end = span_find_pair(p->source, from + 2, p->size, '*', '/');
 	if (end == p->size) {
-		gb_ts_fail(p, from, "this comment has no end");
+		gb_ts_fail(p, from, "unterminated comment");
 		return (struct gap){end, gap.newline};
 	}
 	return (struct gap){end + 2, gap.newline || find_line_end(p->source, from, end) < end};
 }
 
-/* Past spaces and plain line ends, which are nearly all that stands between tokens. */
+/* Skip spaces and '\n', which are nearly all of the gaps. */
 static inline struct gap skip_plain(const struct ts_parser *p, struct gap gap) {
 	const char *s = p->source;
 #ifdef __SSE2__
@@ -173,7 +172,7 @@ static inline struct gap skip_plain(const struct ts_parser *p, struct gap gap) {
 	return gap;
 }
 
-/* The same with comments, and all that is rare. */
+/* Skip all of a gap, comments included. */
 static RARE struct gap skip_gap(struct ts_parser *p, struct gap gap) {
 	const char *s = p->source;
 	for (;;) {
@@ -219,20 +218,20 @@ static RARE struct gap skip_gap(struct ts_parser *p, struct gap gap) {
 
 /* --- tokens --- */
 
-/* Past "u0061" or "u{61}", after a backslash. */
+/* Skip "u0061" or "u{61}", after a backslash. */
 static uint32_t skip_escape(struct ts_parser *p, uint32_t at) {
 	static const char digits[] = "0123456789abcdefABCDEF";
 	const char *s = p->source;
 	bool braces = s[at] == 'u' && s[at + 1] == '{';
 	size_t n = s[at] == 'u' ? strspn(s + at + 1 + braces, digits) : 0;
 	if (n == 0 || (braces ? s[at + 2 + n] != '}' : n < 4)) {
-		gb_ts_fail(p, at - 1, "this is no escape that a name can have");
+		gb_ts_fail(p, at - 1, "invalid escape in a name");
 		return p->size;
 	}
 	return at + (braces ? 3 + (uint32_t)n : 5);
 }
 
-/* Past a name whose first character is at @at. */
+/* Skip a name whose first character is at @at. */
 static uint32_t skip_name(struct ts_parser *p, uint32_t at) {
 	const char *s = p->source;
 	for (;;) {
@@ -259,23 +258,22 @@ static uint32_t skip_name(struct ts_parser *p, uint32_t at) {
 	}
 }
 
-/* What a token is, and where it ends. */
 struct scanned {
 	uint32_t end;
 	uint8_t kind, word;
 };
 
-static inline bool is_odd_in_name(char c) {
+static inline bool is_escape_or_non_ascii(char c) {
 	return (uint8_t)c >= 0x80 || c == '\\';
 }
 
-/* The whole of it; what is not plain ASCII, or escaped, makes it no word. */
+/* Scan a whole name. A name with an escape or a non-ASCII character is never a keyword. */
 static RARE struct scanned scan_name(struct ts_parser *p, uint32_t start) {
 	const char *s = p->source;
 	uint32_t plain = start;
 	while (in_name[(uint8_t)s[plain]])
 		plain++;
-	uint32_t end = is_odd_in_name(s[plain]) ? skip_name(p, plain) : plain;
+	uint32_t end = is_escape_or_non_ascii(s[plain]) ? skip_name(p, plain) : plain;
 	uint8_t word = end == plain && end > start ? find_word(s + start, end - start) : W_NONE;
 	return (struct scanned){end, T_NAME, word};
 }
@@ -311,7 +309,7 @@ static uint32_t skip_string(struct ts_parser *p, uint32_t from) {
 		at = span_find(s, at, p->size, s[from], '\\', '\n', '\r');
 	}
 	if (at >= p->size || s[at] != s[from]) {
-		gb_ts_fail(p, from, "this string has no end");
+		gb_ts_fail(p, from, "unterminated string");
 		return p->size;
 	}
 	return at + 1;
@@ -326,12 +324,12 @@ static uint32_t skip_private(struct ts_parser *p, uint32_t at) {
 	return skip_name(p, at + 1);
 }
 
-/* What two characters make. Two pairs in one place would be a warning here, too. */
+/* Operators of two characters, by hash. A collision is an error at compile time, as above. */
 #define PAIR(first, second) (((first)*5u + (second)*5u) >> 2 & 63u)
 static const struct pair {
 	char text[2];
 	uint8_t kind;
-	uint8_t with_equal; /* what a '=' after them makes of it, or 0 */
+	uint8_t with_equal; /* the kind with a '=' appended, or 0 */
 } pairs[64] = {
 #define X(first, second, ...) [PAIR(first, second)] = {{first, second}, __VA_ARGS__},
     X('?', '.', T_OPTIONAL, 0)          //
@@ -357,7 +355,7 @@ static const struct pair {
 #undef X
 };
 
-/* Whether s[at] is nothing but itself. */
+/* Whether the punctuator s[at] is not the start of a longer one. */
 static inline bool is_single(const char *s, uint32_t at) {
 	const struct pair *pair = &pairs[PAIR((uint8_t)s[at], (uint8_t)s[at + 1])];
 	bool paired = (pair->text[0] == s[at]) & (pair->text[1] == s[at + 1]);
@@ -404,17 +402,17 @@ static struct scanned scan(struct ts_parser *p, uint32_t at) {
 	}
 }
 
-/* A token has been read, from @from on. Bytes, not tokens, are what costs time: a comment between two tokens
- * is scanned with each of them. */
+/* Charge the budget for a token, including its gap from @from. The cost is in bytes, not tokens: a comment
+ * between two tokens is scanned again with each rescan. */
 static inline void spend(struct ts_parser *p, uint32_t from, uint32_t start, uint32_t end) {
 	if (__builtin_expect((p->budget -= (int64_t)(end - from) + 4) >= 0, 1))
 		return;
 	p->exhausted = true;
-	gb_ts_fail(p, start, "too ambiguous: deciding how to read this takes more work than is allowed");
+	gb_ts_fail(p, start, "too ambiguous: parsing this exceeds the work limit");
 }
 
-/* The token that begins at @at, after a gap that began at @from, if it is one of the two kinds that most are:
- * a short name, or a punctuator of one character. */
+/* Fast path for the two most common kinds: a short name, or a punctuator of one character. The token begins
+ * at @at, after a gap that began at @from. */
 static inline bool scan_plain(
     struct ts_parser *p, uint32_t from, uint32_t at, bool newline, struct ts_token *to) {
 	const char *s = p->source;
@@ -428,7 +426,7 @@ static inline bool scan_plain(
 		return false;
 	__m128i bytes = span_load(s + at);
 	unsigned n = span_first(span_bits(span_in_name(bytes)));
-	if (n == SPAN || is_odd_in_name(s[at + n]))
+	if (n == SPAN || is_escape_or_non_ascii(s[at + n]))
 		return false;
 	uint8_t word = word_candidate(s + at, n);
 	*to = (struct ts_token){at, at + n, T_NAME, W_NONE, newline};
@@ -444,7 +442,7 @@ static inline bool scan_plain(
 #endif
 }
 
-/* The same for all others; what stands at @at may still belong to the gap. */
+/* All other tokens; the character at @at may still belong to the gap. */
 static RARE void scan_other(struct ts_parser *p, uint32_t from, uint32_t at, struct ts_token *to) {
 	struct gap gap = {at, false};
 	if (class_of(p->source[at]) >= C_SLASH) {
@@ -454,7 +452,7 @@ static RARE void scan_other(struct ts_parser *p, uint32_t from, uint32_t at, str
 	}
 	struct scanned scanned = scan(p, gap.end);
 	if (scanned.end > p->size)
-		gb_ts_fail(p, gap.end, "the text ends inside this");
+		gb_ts_fail(p, gap.end, "unexpected end of the text");
 	if (p->failed)
 		return;
 	*to = (struct ts_token){gap.end, scanned.end, scanned.kind, scanned.word, gap.newline};
@@ -462,7 +460,8 @@ static RARE void scan_other(struct ts_parser *p, uint32_t from, uint32_t at, str
 		spend(p, from, gap.end, scanned.end);
 }
 
-/* A branch, which the machine goes past with a guess. The compiler would make it a sum, to be waited for. */
+/* The asm keeps this a branch, which is predicted; the compiler would make it an addition that has to wait
+ * for the load. */
 static inline uint32_t skip_one_space(const char *s, uint32_t at) {
 	if (s[at] == ' ') {
 		at++;
@@ -471,7 +470,7 @@ static inline uint32_t skip_one_space(const char *s, uint32_t at) {
 	return at;
 }
 
-/* The token that follows @from, to @to: the current one, or the one ahead. */
+/* Scan the token after @from into @to. */
 static inline void scan_from(struct ts_parser *p, uint32_t from, struct ts_token *to) {
 	uint32_t at = skip_one_space(p->source, from);
 	if (!scan_plain(p, from, at, false, to))
@@ -483,7 +482,7 @@ void gb_ts_next(struct ts_parser *p) {
 	if (p->failed)
 		return;
 	p->previous_end = from;
-	/* What follows depends on nothing but where it begins. */
+	/* The token depends only on where its gap begins, so a cached one is valid. */
 	if (p->ahead_from == from)
 		p->token = p->ahead;
 	else
@@ -496,7 +495,7 @@ struct ts_token gb_ts_peek(struct ts_parser *p) {
 		return p->token;
 	if (p->ahead_from == from)
 		return p->ahead;
-	/* Half a token must not stay there. */
+	/* If scanning fails, p->ahead is not valid. */
 	p->ahead_from = TS_NONE;
 	scan_from(p, from, &p->ahead);
 	if (p->failed)
@@ -554,7 +553,7 @@ void gb_ts_rescan_regexp(struct ts_parser *p) {
 			in_class = false;
 	}
 	if (at >= p->size || s[at] != '/') {
-		gb_ts_fail(p, p->token.start, "this regular expression has no end");
+		gb_ts_fail(p, p->token.start, "unterminated regular expression");
 		return;
 	}
 	p->token.end = skip_name(p, at + 1);
@@ -572,7 +571,7 @@ bool gb_ts_template_text(struct ts_parser *p, uint32_t from) {
 		at += s[at] == '\\';
 	}
 	if (at >= p->size) {
-		gb_ts_fail(p, from - 1, "this template has no end");
+		gb_ts_fail(p, from - 1, "unterminated template");
 		return false;
 	}
 	bool expression = s[at] == '$';

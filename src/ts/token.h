@@ -1,9 +1,8 @@
 /*
- * Tokens of TypeScript, scanned when the parser asks for them.
+ * The scanner: tokens of TypeScript, on demand.
  *
- * The scanner does not know what an expression is: '/' is always an operator, '>' always stands alone, and a
- * template is only its first backtick. The parser, which knows where it is, has the token read again
- * (gb_ts_rescan_*).
+ * It has no context: '/' is always an operator, '>' is always a token of its own, and a template is only its
+ * first backtick. Where the context requires another token, the parser calls gb_ts_rescan_*.
  */
 #ifndef GB_TS_TOKEN_H
 #define GB_TS_TOKEN_H
@@ -11,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Punctuators of one character stand for themselves. */
+/* A punctuator of one character is its own kind. */
 enum ts_kind {
 	T_END = 0,
 	T_NAME = 128, /* a word: see ts_word */
@@ -34,12 +33,11 @@ enum ts_kind {
 	T_SHIFT_RIGHT,
 	T_SHIFT_RIGHT_ZERO,
 	T_POWER,
-	T_ASSIGN, /* += and its like; a plain = stands for itself */
+	T_ASSIGN, /* += and similar; a plain = is its own kind */
 };
 
-/* Every word that the grammar knows, with what its place in the table is made of: the first, second and last
- * letter. Reserved words come first, then those that strict code reserves, then those with a meaning in
- * places, then the names of types. */
+/* All keywords, each with the first, second and last letter, from which its place in the hash table is
+ * computed. Order: reserved words, words reserved in strict mode, contextual keywords, names of types. */
 #define TS_WORDS(X)                                                                                          \
 	X(BREAK, "break", 'b', 'r', 'k')                                                                     \
 	X(CASE, "case", 'c', 'a', 'e')                                                                       \
@@ -141,32 +139,32 @@ struct ts_token {
 	uint32_t start, end; /* offsets into the source */
 	uint8_t kind;        /* ts_kind, or a punctuator */
 	uint8_t word;        /* ts_word, for a T_NAME without escapes */
-	bool newline;        /* a line ends before it */
+	bool newline;        /* a line terminator precedes it */
 };
 
-/* Words that may name something. */
+/* Words that may be identifiers. */
 static inline bool is_identifier(const struct ts_token *token) {
 	return token->kind == T_NAME && (token->word == W_NONE || token->word > W_LAST_RESERVED);
 }
 
 struct ts_parser;
 
-/* Make the next token the current one. At the end, and after a failure, it is T_END for ever. */
+/* Advance to the next token. At the end, and after a failure, it stays T_END. */
 void gb_ts_next(struct ts_parser *p);
-/* The token after the current one, which stays. */
+/* Returns the token after the current one, without advancing. */
 struct ts_token gb_ts_peek(struct ts_parser *p);
 
-/* '>' as the longest operator that begins with it. */
+/* Extend '>' to the longest operator that begins with it. */
 void gb_ts_rescan_greater(struct ts_parser *p);
-/* The first '<' of "<<", "<=" or "<<=", of which it is one, or another T_ASSIGN, which stays. */
+/* Reduce "<<", "<=" or "<<=" to its first '<'. Another T_ASSIGN does not change. */
 void gb_ts_split_less(struct ts_parser *p);
-/* '/' or "/=" as a regular expression. */
+/* Rescan '/' or "/=" as a regular expression. */
 void gb_ts_rescan_regexp(struct ts_parser *p);
-/* The text of a template from @from up to "${" or its end, and the token after that. True if an expression
- * follows. */
+/* Skip the text of a template from @from up to "${" or its end, and scan the token after it. Returns whether
+ * an expression follows. */
 bool gb_ts_template_text(struct ts_parser *p, uint32_t from);
 
-/* How many bytes the line terminator at @at has; 0 if there is none. */
+/* The length in bytes of the line terminator at @at; 0 if there is none. */
 static inline unsigned gb_ts_line_end(const char *at) {
 	const uint8_t *c = (const uint8_t *)at;
 	if (c[0] == '\n')

@@ -1,4 +1,4 @@
-/* Types: read to find where they end. Nothing here records an edit but the few functions that say so. */
+/* Types are parsed only to find where they end. Only the functions under "with edits" record edits. */
 #include <string.h>
 
 #include "ts/parser.h"
@@ -24,17 +24,17 @@ void gb_ts_type_parameters(struct ts_parser *p) {
 	gb_ts_expect(p, '<');
 	if (is(p, '>'))
 		gb_ts_fail(p, p->token.start, "expected a type parameter");
-	while (until(p, '>')) {
+	while (more_before(p, '>')) {
 		while (at_variance(p))
 			gb_ts_next(p);
 		if (!at_identifier(p))
 			gb_ts_fail(p, p->token.start, "expected a type parameter");
 		gb_ts_next(p);
-		if (take_word(p, W_EXTENDS))
+		if (accept_word(p, W_EXTENDS))
 			gb_ts_type(p);
-		if (take(p, '='))
+		if (accept(p, '='))
 			gb_ts_type(p);
-		if (!take(p, ','))
+		if (!accept(p, ','))
 			break;
 	}
 	p->in = outer;
@@ -46,9 +46,9 @@ void gb_ts_type_arguments(struct ts_parser *p) {
 	p->in.no_conditional_type = false;
 	gb_ts_rescan_less(p);
 	gb_ts_expect(p, '<');
-	while (until(p, '>')) {
+	while (more_before(p, '>')) {
 		gb_ts_type(p);
-		if (!take(p, ','))
+		if (!accept(p, ','))
 			break;
 	}
 	p->in = outer;
@@ -57,7 +57,7 @@ void gb_ts_type_arguments(struct ts_parser *p) {
 
 /* --- functions --- */
 
-/* At '(': whether a function type begins, or only a type in parentheses. */
+/* At '(': whether a function type begins, and not a type in parentheses. */
 static bool looks_like_function(struct ts_parser *p) {
 	gb_ts_next(p);
 	if (is(p, ')') || is(p, T_DOTS))
@@ -73,7 +73,7 @@ static bool looks_like_function(struct ts_parser *p) {
 		return false;
 	if (is(p, ':') || is(p, ',') || is(p, '?') || is(p, '='))
 		return true;
-	return take(p, ')') && is(p, T_ARROW);
+	return accept(p, ')') && is(p, T_ARROW);
 }
 
 static bool at_function_type(struct ts_parser *p) {
@@ -96,8 +96,8 @@ static bool at_function_type(struct ts_parser *p) {
 static void function_type(struct ts_parser *p) {
 	struct ts_context outer = p->in;
 	p->in.no_conditional_type = false;
-	take_word(p, W_ABSTRACT);
-	take_word(p, W_NEW);
+	accept_word(p, W_ABSTRACT);
+	accept_word(p, W_NEW);
 	if (is(p, '<'))
 		gb_ts_type_parameters(p);
 	gb_ts_parameters(p, PARAMS_TYPE);
@@ -139,9 +139,9 @@ void gb_ts_return_type(struct ts_parser *p) {
 	p->in = outer;
 }
 
-/* --- what types are made of --- */
+/* --- primary types --- */
 
-/* At a name that may label the member of a tuple. */
+/* At a name: whether it labels a tuple member. */
 static bool at_label(struct ts_parser *p) {
 	if (p->token.kind != T_NAME)
 		return false;
@@ -157,16 +157,16 @@ static bool at_label(struct ts_parser *p) {
 
 static void tuple(struct ts_parser *p) {
 	gb_ts_expect(p, '[');
-	while (until(p, ']')) {
-		take(p, T_DOTS);
+	while (more_before(p, ']')) {
+		accept(p, T_DOTS);
 		if (at_label(p)) {
 			gb_ts_next(p);
-			take(p, '?');
+			accept(p, '?');
 			gb_ts_expect(p, ':');
 		}
 		gb_ts_type(p);
-		take(p, '?');
-		if (!take(p, ','))
+		accept(p, '?');
+		if (!accept(p, ','))
 			break;
 	}
 	gb_ts_expect(p, ']');
@@ -174,7 +174,7 @@ static void tuple(struct ts_parser *p) {
 
 /* The rest of a.b.c<T>, after a. */
 static void qualified(struct ts_parser *p) {
-	while (take(p, '.')) {
+	while (accept(p, '.')) {
 		if (p->token.kind != T_NAME && p->token.kind != T_PRIVATE)
 			gb_ts_fail(p, p->token.start, "expected a name");
 		gb_ts_next(p);
@@ -191,10 +191,10 @@ static void import_type(struct ts_parser *p) {
 	gb_ts_next(p);
 	gb_ts_expect(p, '(');
 	gb_ts_type(p);
-	if (take(p, ',')) {
+	if (accept(p, ',')) {
 		if (is(p, '{'))
 			gb_ts_assignment_in(p);
-		take(p, ',');
+		accept(p, ',');
 	}
 	gb_ts_expect(p, ')');
 	qualified(p);
@@ -218,7 +218,7 @@ static bool at_plain_name(const struct ts_parser *p) {
 
 /* A name, perhaps with dots and arguments. */
 static void reference_type(struct ts_parser *p) {
-	/* string<T> is no type, so that in "a as string < b" there is a comparison. */
+	/* string<T> is not a type, so "a as string < b" is a comparison. */
 	bool primitive = p->token.word >= W_FIRST_TYPE;
 	gb_ts_next(p);
 	if (!primitive || is(p, '.'))
@@ -267,8 +267,8 @@ static bool ends_type(const struct ts_token *token) {
 	return token->kind < T_NAME && strchr(",)]}>=;", token->kind);
 }
 
-/* "*", "?", "?T", "!T": types of documentation comments, which TypeScript reads elsewhere too. */
-static void comment_type(struct ts_parser *p) {
+/* "*", "?", "?T", "!T": JSDoc types, which TypeScript parses in code as well. */
+static void jsdoc_type(struct ts_parser *p) {
 	bool star = is(p, '*');
 	gb_ts_next(p);
 	if (!star && !ends_type(&p->token))
@@ -276,7 +276,7 @@ static void comment_type(struct ts_parser *p) {
 }
 
 /* "T?", "T!" */
-static bool at_comment_postfix(struct ts_parser *p) {
+static bool at_jsdoc_postfix(struct ts_parser *p) {
 	if ((!is(p, '?') && !is(p, '!')) || p->token.newline)
 		return false;
 	struct ts_token next = gb_ts_peek(p);
@@ -320,7 +320,7 @@ static void primary_type(struct ts_parser *p) {
 	case '*':
 	case '?':
 	case '!':
-		comment_type(p);
+		jsdoc_type(p);
 		break;
 	default:
 		gb_ts_fail(p, p->token.start, "expected a type");
@@ -343,11 +343,11 @@ static void postfix_type(struct ts_parser *p) {
 		}
 		gb_ts_expect(p, ']');
 	}
-	if (at_comment_postfix(p))
+	if (at_jsdoc_postfix(p))
 		gb_ts_next(p);
 }
 
-/* "infer T extends U": in front of a '?' the extends is that of the condition around it. */
+/* "infer T extends U": before a '?', the extends belongs to the enclosing conditional type. */
 static void infer_type(struct ts_parser *p) {
 	gb_ts_next(p);
 	if (!at_identifier(p))
@@ -380,18 +380,18 @@ static void operator_type(struct ts_parser *p) {
 }
 
 static void union_type(struct ts_parser *p) {
-	if (!take(p, '|'))
-		take(p, '&');
+	if (!accept(p, '|'))
+		accept(p, '&');
 	for (;;) {
 		operator_type(p);
-		if (!take(p, '|') && !take(p, '&'))
+		if (!accept(p, '|') && !accept(p, '&'))
 			return;
-		take(p, '&'); /* A | & B */
+		accept(p, '&'); /* A | & B */
 	}
 }
 
-/* A type that is nothing but a name, as most are. */
-static bool take_lone_name(struct ts_parser *p) {
+/* Fast path: a type that is only a name, as most are. */
+static bool accept_lone_name(struct ts_parser *p) {
 	if (!at_plain_name(p) || !ends_here(p, END_OF_TYPE))
 		return false;
 	gb_ts_next(p);
@@ -399,7 +399,7 @@ static bool take_lone_name(struct ts_parser *p) {
 }
 
 void gb_ts_type(struct ts_parser *p) {
-	if (take_lone_name(p))
+	if (accept_lone_name(p))
 		return;
 	enter(p);
 	for (;;) {
@@ -424,7 +424,7 @@ void gb_ts_annotation(struct ts_parser *p) {
 		return;
 	uint32_t start = p->token.start;
 	gb_ts_next(p);
-	if (!take_lone_name(p)) {
+	if (!accept_lone_name(p)) {
 		struct ts_mark mark = gb_ts_mark(p);
 		p->in.no_conditional_type = false;
 		gb_ts_type(p);
@@ -439,7 +439,7 @@ void gb_ts_return_annotation(struct ts_parser *p) {
 		return;
 	uint32_t start = p->token.start;
 	gb_ts_next(p);
-	if (!take_lone_name(p)) {
+	if (!accept_lone_name(p)) {
 		struct ts_mark mark = gb_ts_mark(p);
 		gb_ts_return_type(p);
 		gb_ts_forget(p, &mark);

@@ -17,7 +17,6 @@ bool gb_ts_can_follow_modifier(const struct ts_token *token) {
 	}
 }
 
-/* At '['. */
 bool gb_ts_at_index_signature(struct ts_parser *p) {
 	struct ts_mark mark = gb_ts_mark(p);
 	bool index = false;
@@ -31,7 +30,7 @@ bool gb_ts_at_index_signature(struct ts_parser *p) {
 		if (at_identifier(p)) {
 			gb_ts_next(p);
 			index = is(p, ':') || is(p, ',');
-			if (take(p, '?'))
+			if (accept(p, '?'))
 				index = is(p, ':') || is(p, ',') || is(p, ']');
 		}
 	}
@@ -42,19 +41,19 @@ bool gb_ts_at_index_signature(struct ts_parser *p) {
 
 void gb_ts_index_signature(struct ts_parser *p) {
 	gb_ts_expect(p, '[');
-	while (until(p, ']')) {
-		take(p, T_DOTS);
+	while (more_before(p, ']')) {
+		accept(p, T_DOTS);
 		if (!at_identifier(p))
 			gb_ts_fail(p, p->token.start, "expected the name of a parameter");
 		gb_ts_next(p);
-		take(p, '?');
-		if (take(p, ':'))
+		accept(p, '?');
+		if (accept(p, ':'))
 			gb_ts_type(p);
-		if (!take(p, ','))
+		if (!accept(p, ','))
 			break;
 	}
 	gb_ts_expect(p, ']');
-	if (take(p, ':'))
+	if (accept(p, ':'))
 		gb_ts_type(p);
 }
 
@@ -71,7 +70,7 @@ static bool at_member_modifier(struct ts_parser *p) {
 	return false;
 }
 
-/* An import that a computed name speaks of is used, for TypeScript, even though the name goes. */
+/* TypeScript counts an import used in a computed name as used, although the name is erased. */
 static void name(struct ts_parser *p) {
 	uint32_t first = p->refs.n;
 	bool computed = gb_ts_property_name(p);
@@ -83,7 +82,7 @@ static void signature(struct ts_parser *p) {
 	if (is(p, '<'))
 		gb_ts_type_parameters(p);
 	gb_ts_parameters(p, PARAMS_TYPE);
-	if (take(p, ':'))
+	if (accept(p, ':'))
 		gb_ts_return_type(p);
 }
 
@@ -107,24 +106,24 @@ static void member(struct ts_parser *p) {
 		return;
 	}
 	name(p);
-	take(p, '?');
+	accept(p, '?');
 	if (is(p, '(') || is(p, '<')) {
 		signature(p);
-		/* An accessor in a class that is only declared, or by mistake. */
+		/* An accessor of an ambient class, or an error in the source. */
 		if (is(p, '{'))
 			gb_ts_block(p);
 		return;
 	}
-	if (take(p, ':'))
+	if (accept(p, ':'))
 		gb_ts_type(p);
-	if (take(p, '='))
+	if (accept(p, '='))
 		gb_ts_assignment_in(p);
 }
 
 static void members(struct ts_parser *p) {
-	while (until(p, '}')) {
+	while (more_before(p, '}')) {
 		member(p);
-		if (!take(p, ';') && !take(p, ',') && !is(p, '}') && !p->token.newline)
+		if (!accept(p, ';') && !accept(p, ',') && !is(p, '}') && !p->token.newline)
 			gb_ts_fail(p, p->token.start, "expected ';' after a member of this type");
 	}
 	gb_ts_expect(p, '}');
@@ -146,8 +145,8 @@ bool gb_ts_at_mapped_type(struct ts_parser *p) {
 		gb_ts_next(p);
 		mapped = is_word(p, W_READONLY);
 	} else {
-		take_word(p, W_READONLY);
-		if (take(p, '[') && at_identifier(p)) {
+		accept_word(p, W_READONLY);
+		if (accept(p, '[') && at_identifier(p)) {
 			gb_ts_next(p);
 			mapped = is_word(p, W_IN);
 		}
@@ -156,28 +155,28 @@ bool gb_ts_at_mapped_type(struct ts_parser *p) {
 	return mapped;
 }
 
-static void take_sign(struct ts_parser *p) {
-	if (!take(p, '+'))
-		take(p, '-');
+static void accept_sign(struct ts_parser *p) {
+	if (!accept(p, '+'))
+		accept(p, '-');
 }
 
 void gb_ts_mapped_type(struct ts_parser *p) {
 	gb_ts_expect(p, '{');
-	take_sign(p);
-	take_word(p, W_READONLY);
+	accept_sign(p);
+	accept_word(p, W_READONLY);
 	gb_ts_expect(p, '[');
 	gb_ts_next(p);
 	gb_ts_expect_word(p, W_IN, "expected 'in'");
 	gb_ts_type(p);
-	if (take_word(p, W_AS))
+	if (accept_word(p, W_AS))
 		gb_ts_type(p);
 	gb_ts_expect(p, ']');
-	take_sign(p);
-	take(p, '?');
-	if (take(p, ':'))
+	accept_sign(p);
+	accept(p, '?');
+	if (accept(p, ':'))
 		gb_ts_type(p);
-	if (!take(p, ';'))
-		take(p, ',');
-	/* Further members are an error, but not one of syntax. */
+	if (!accept(p, ';'))
+		accept(p, ',');
+	/* Further members are an error of the type checker, not of the grammar. */
 	members(p);
 }

@@ -1,11 +1,11 @@
-// Compares what our eraser makes of TypeScript files with what the TypeScript compiler makes of them.
+// Compares the output of the eraser with that of the TypeScript compiler.
 //
 //   node differential.mjs --glovebox PROGRAM --typescript FOLDER --allow FILE [--verbose] PATH...
 //
-// A PATH is a folder, a file, or a table of cases (.txt), of which each "in" line is one.
-// A file passes if both refuse it, or if both results have the same structure: the same syntax tree, but for
-// parentheses, empty statements, and how enums and namespaces are written. Those are also run, and must leave
-// the same values. What differs on purpose is in the allow-list, each entry with its reason.
+// A PATH is a folder, a file, or a table of cases (.txt), where each "in" line is one source.
+// A file passes if both reject it, or if both outputs have the same structure: the same syntax tree, except for
+// parentheses, empty statements, and how enums and namespaces are written. Enums and namespaces are also run, and
+// must produce the same values. Intended differences are in the allow-list, each with its reason.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -37,7 +37,7 @@ function* walk(root) {
 
 const unescaped = { n: "\n", r: "\r", t: "\t", "\\": "\\", u2028: "\u2028" };
 
-// [name, text] of each.
+// Yields [name, text] of each source.
 function* sources(root) {
   if (root.endsWith(".txt")) {
     let line = 0;
@@ -63,7 +63,7 @@ const compilerOptions = {
 };
 
 function compile(text, fileName) {
-  // Errors of syntax, and those of the grammar that the compiler reports while it emits.
+  // Syntax errors, and grammar errors that the compiler reports while it emits.
   const result = ts.transpileModule(text, { fileName, compilerOptions, reportDiagnostics: true });
   const error = result.diagnostics.find((d) => d.code !== 5107 && d.code !== 6046 && d.category === 1);
   return error
@@ -94,7 +94,7 @@ function containerCall(node) {
   return name ? { name, callee, argument } : null;
 }
 
-// Text is what tells two trees apart, so the tree becomes one.
+// Serialises a tree, so that two trees can be compared as text.
 function shape(node, enums, renamed) {
   switch (node.kind) {
     case K.ParenthesizedExpression:
@@ -183,7 +183,7 @@ function inspect(value, depth = 0, seen = new Set()) {
   return (typeof value === "function" ? "function " + value.name : "") + `{${items.join(",")}}`;
 }
 
-// Imports become objects that answer everything; what is declared at the top is looked at.
+// Runs the text with stubs for its imports, and returns the values of the top-level @names.
 function evaluate(text, names) {
   const made = ts.transpileModule(text, {
     fileName: "a.js",
@@ -235,16 +235,16 @@ function difference(a, b) {
   return `\n    typescript: ...${a.slice(Math.max(0, i - 60), i + 120)}\n    glovebox:   ...${b.slice(Math.max(0, i - 60), i + 120)}`;
 }
 
-function judge(text) {
+function compare(text) {
   const theirs = compile(text, "a.ts");
   const ours = erase(text);
   if (ours.crash) return ["crash", ours.crash];
   if (ours.text !== undefined && ours.text.split(/\r\n|[\n\r\u2028\u2029]/).length !== text.split(/\r\n|[\n\r\u2028\u2029]/).length)
     return ["lines", "the number of lines changed"];
   if (theirs.error) {
-    if (ours.error) return ["both refuse", ""];
-    // What is no JavaScript either is refused by the engine.
-    return [structure(ours.text, new Set()).error ? "engine refuses" : "laxer", theirs.error];
+    if (ours.error) return ["both reject", ""];
+    // Invalid JavaScript is rejected by the engine.
+    return [structure(ours.text, new Set()).error ? "engine rejects" : "laxer", theirs.error];
   }
   if (ours.error) {
     const { message, line, column } = ours.error;
@@ -284,8 +284,8 @@ const counts = {};
 let failed = 0;
 for (const root of roots)
   for (const [file, text] of sources(root)) {
-    let [verdict, detail] = judge(text);
-    const good = ["same", "same value", "both refuse", "engine refuses", "refused", "oracle"].includes(verdict);
+    let [verdict, detail] = compare(text);
+    const good = ["same", "same value", "both reject", "engine rejects", "refused", "oracle"].includes(verdict);
     const entry = good ? null : allowed.find((a) => a.verdict === verdict && a.path.test(file));
     if (entry) {
       entry.used++;

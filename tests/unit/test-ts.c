@@ -214,7 +214,7 @@ TEST(what_it_makes_has_a_maximum) {
 	struct gb_ts_error error = {0};
 	gb_ts_output_init(&output, 10);
 	CHECK(!gb_ts_erase("let a: number = 1", 17, &output, &error));
-	CHECK_STR(error.message, "the text that this makes is too long");
+	CHECK_STR(error.message, "the generated JavaScript is too long");
 	gb_ts_output_finish(&output);
 }
 
