@@ -102,9 +102,9 @@ const struct gb_value *gb_value_key_at(const struct gb_value *value, size_t inde
 const struct gb_value *gb_value_get(const struct gb_value *object, const char *key) {
 	if (!object || object->type != GB_OBJECT || !key)
 		return NULL;
-	struct gb_str wanted = gb_str_from(key);
+	struct gb_str key_str = gb_str_from(key);
 	for (size_t i = 0; i < object->list.used; i += 2)
-		if (gb_str_eq(object->list.slots[i]->bytes, wanted))
+		if (gb_str_eq(object->list.slots[i]->bytes, key_str))
 			return object->list.slots[i + 1];
 	return NULL;
 }

@@ -16,7 +16,7 @@ static uint64_t load_big_endian(const uint8_t *at, unsigned n) {
 	return number;
 }
 
-/* Split a head into kind and argument; only its shortest form is one. Returns its length, or 0. */
+/* Split a head into kind and argument; only the shortest form is valid. Returns its length, or 0. */
 static size_t read_head(const struct gb_cbor_reader *in, struct gb_cbor_item *item) {
 	size_t left = (size_t)(in->end - in->at);
 	if (left == 0)
@@ -45,7 +45,7 @@ static bool read_simple_or_float(size_t head, struct gb_cbor_item *item) {
 		       (item->argument >= GB_SIMPLE_FALSE && item->argument <= GB_SIMPLE_UNDEFINED);
 	item->kind = GB_CBOR_FLOAT;
 	memcpy(&item->number, &item->argument, sizeof item->number);
-	/* A NaN with a payload of the sender's choice must not reach an engine that boxes values in NaNs. */
+	/* A NaN payload chosen by the sender must not reach an engine that uses NaN boxing. */
 	if (isnan(item->number))
 		item->number = NAN;
 	return true;
@@ -58,7 +58,7 @@ bool gb_cbor_next(struct gb_cbor_reader *in, struct gb_cbor_item *ret_item) {
 		return false;
 	const uint8_t *at = in->at + head;
 	size_t left = (size_t)(in->end - at);
-	size_t owed = in->owed ? in->owed - 1 : 0;
+	size_t pending = in->pending ? in->pending - 1 : 0;
 	switch (item.kind) {
 	case GB_CBOR_UNSIGNED:
 		item.number = (double)item.argument;
@@ -79,24 +79,24 @@ bool gb_cbor_next(struct gb_cbor_reader *in, struct gb_cbor_item *ret_item) {
 	case GB_CBOR_ARRAY:
 		if (item.argument > left)
 			return false;
-		owed += item.argument;
+		pending += item.argument;
 		break;
 	case GB_CBOR_OBJECT:
 		if (item.argument > left / 2)
 			return false;
-		owed += 2 * item.argument;
+		pending += 2 * item.argument;
 		break;
 	case GB_CBOR_TAG:
-		owed++;
+		pending++;
 		break;
 	default:
 		if (!read_simple_or_float(head, &item))
 			return false;
 	}
-	if (owed > left)
+	if (pending > left)
 		return false;
 	in->at = at;
-	in->owed = owed;
+	in->pending = pending;
 	*ret_item = item;
 	return true;
 }

@@ -1,12 +1,12 @@
 /*
- * The CBOR (RFC 8949) that crosses the wall: one item at a time, without memory of its own.
+ * The CBOR (RFC 8949) between host and worker: reads and writes one item at a time, without allocation.
  *
  *	gb_cbor_array(&out, 2);				struct gb_cbor_reader in = gb_cbor_reader(bytes, n);
  *	gb_cbor_number(&out, 1);			struct gb_cbor_item item;
  *	gb_cbor_string(&out, "x", 1);			while (gb_cbor_next(&in, &item)) ...
  *
- * Ours is a strict subset: definite lengths only, shortest heads only, doubles as 64 bits. Both codecs stand
- * on it: the host's (codec.h, values in a pool) and the workers' own (straight to the language's objects).
+ * A strict subset: definite lengths only, shortest heads only, doubles as 64 bits. Both codecs are built on
+ * it: the host's (codec.h, values in a pool) and the workers' (directly to the objects of the language).
  *
  *	undefined null true false	simple 23 22 21 20
  *	hole in an array		simple 16
@@ -22,11 +22,11 @@
  *	RegExp				tag GB_CBOR_REGEXP, array: source, flags
  *	function			tag GB_CBOR_FUNCTION, array: side, id, name or null
  *	promise				tag GB_CBOR_PROMISE, array: side, id
- *	what was there before		tag 29, index
+ *	reference to an earlier value	tag 29, index
  *
- * Everything with identity (array to RegExp) is numbered from 0 in the order in which it
- * begins, so that a shared or cyclic reference is its number. A view takes its number before its buffer; the
- * byte strings of bigints and tagged strings, and the arrays inside other tags, take none.
+ * Every value with identity (array to RegExp) is numbered from 0, in the order in which the values begin. A
+ * shared or cyclic reference is written as that number. A view gets its number before its buffer. The byte
+ * strings of bigints and tagged strings, and the arrays inside other tags, get no number.
  */
 #ifndef GB_VALUE_CBOR_H
 #define GB_VALUE_CBOR_H
@@ -52,7 +52,7 @@ enum {
 	GB_CBOR_PROMISE = 0x474206,
 };
 
-/* An error with a cause or errors has these behind its texts, a hole for one that it has not. */
+/* An error with a cause or errors has two more fields for these; a missing one is a hole. */
 enum { GB_CBOR_ERROR_FIELDS = 5 };
 
 enum gb_cbor_kind {
@@ -76,24 +76,24 @@ struct gb_cbor_item {
 	const uint8_t *bytes; /* of byte and text strings: argument bytes inside the input */
 };
 
-/* Plain data: to look ahead, read from a copy. */
+/* Plain data: to look ahead, copy the reader. */
 struct gb_cbor_reader {
 	const uint8_t *at;
 	const uint8_t *end;
-	size_t owed; /* items that the heads so far announced and that are still to come */
+	size_t pending; /* items announced by the heads so far and not yet read */
 };
 
 static inline struct gb_cbor_reader gb_cbor_reader(const void *bytes, size_t n) {
 	return (struct gb_cbor_reader){.at = bytes, .end = n ? (const uint8_t *)bytes + n : bytes};
 }
 
-/* The next item's head (and bytes). False if the input is at its end, cut short or outside our subset; the
- * reader then stands where it stood. Counts of arrays and maps, together with those of all containers still
- * open, are checked against what is left, one byte an item, so they can be trusted as a bound for
- * allocation. Text is checked to be UTF-8. NaN has one form. */
+/* Read the next item's head (and bytes). False if the input is at its end, truncated or outside the subset;
+ * then the reader does not move. Counts of arrays and maps, together with those of all open containers, are
+ * checked against the bytes left (at least one byte per item), so they are safe as a size for allocation.
+ * Text is checked to be UTF-8. NaN is normalised. */
 bool gb_cbor_next(struct gb_cbor_reader *in, struct gb_cbor_item *ret_item);
 
-/* Step over one whole item with all it contains, at most @max_depth deep. */
+/* Skip one item with everything it contains, nested at most @max_depth deep. */
 bool gb_cbor_skip(struct gb_cbor_reader *in, unsigned max_depth);
 
 void gb_cbor_array(struct gb_buf *out, uint64_t count);
@@ -101,11 +101,11 @@ void gb_cbor_object(struct gb_buf *out, uint64_t count);
 void gb_cbor_tag(struct gb_buf *out, uint64_t tag);
 void gb_cbor_simple(struct gb_buf *out, uint8_t simple);
 void gb_cbor_unsigned(struct gb_buf *out, uint64_t number);
-/* Integer or float, whichever our subset says. */
+/* Writes an integer or a float, as the subset requires. */
 void gb_cbor_number(struct gb_buf *out, double number);
 void gb_cbor_float(struct gb_buf *out, double number);
 void gb_cbor_bytes(struct gb_buf *out, const void *bytes, size_t n);
-/* The bytes must be WTF-8; tagged when they are not UTF-8. */
+/* @bytes must be WTF-8; tagged if they are not UTF-8. */
 void gb_cbor_string(struct gb_buf *out, const char *bytes, size_t n);
 
 #endif

@@ -19,28 +19,27 @@ struct decoder {
 	struct gb_decode_limits limits;
 	unsigned depth;
 	size_t items;
-	struct gb_value **met; /* what has identity, by number; NULL while it is only begun */
-	size_t n_met, cap_met;
+	struct gb_value **seen; /* values with identity, by number; NULL until created */
+	size_t n_seen, cap_seen;
 	struct gb_keys keys;
 	struct gb_err *err;
 };
 
 static struct gb_value *decode(struct decoder *d, bool hole_allowed);
 
-/* Say what is wrong at @at. */
-static void *wrong(struct decoder *d, const uint8_t *at, const char *what) {
+static void *fail_at(struct decoder *d, const uint8_t *at, const char *what) {
 	gb_fail(d->err, GB_EFORMAT, 0, "%s at byte %zu", what, (size_t)(at - d->start));
 	return NULL;
 }
 
 static void *out_of_memory(struct decoder *d) {
-	gb_fail(d->err, GB_ELIMIT, 0, "value at byte %zu does not fit in the memory set aside for it",
+	gb_fail(d->err, GB_ELIMIT, 0, "value at byte %zu exceeds the memory limit",
 	    (size_t)(d->in.at - d->start));
 	return NULL;
 }
 
-/* A value that the pool could not make ends the decoding. */
-static struct gb_value *made(struct decoder *d, struct gb_value *value) {
+/* Fail if the pool could not create @value. */
+static struct gb_value *check_allocated(struct decoder *d, struct gb_value *value) {
 	return value ? value : out_of_memory(d);
 }
 
@@ -48,30 +47,29 @@ static bool next(struct decoder *d, struct gb_cbor_item *ret_item) {
 	const uint8_t *at = d->in.at;
 	if (gb_cbor_next(&d->in, ret_item))
 		return true;
-	wrong(
-	    d, at, at == d->in.end ? "input ends where a value was expected" : "malformed or cut short CBOR");
+	fail_at(d, at, at == d->in.end ? "unexpected end of input" : "malformed or truncated CBOR");
 	return false;
 }
 
-/* Take the next number, n_met; what it names may be set later. */
-static bool take_number(struct decoder *d) {
-	if (d->n_met == d->cap_met) {
-		size_t cap = d->cap_met ? d->cap_met * 2 : 64;
-		struct gb_value **met = realloc(d->met, cap * sizeof(struct gb_value *));
-		if (!met)
+/* Assign the next number; the caller may set its value later. */
+static bool assign_number(struct decoder *d) {
+	if (d->n_seen == d->cap_seen) {
+		size_t cap = d->cap_seen ? d->cap_seen * 2 : 64;
+		struct gb_value **seen = realloc(d->seen, cap * sizeof(struct gb_value *));
+		if (!seen)
 			return out_of_memory(d);
-		d->met = met;
-		d->cap_met = cap;
+		d->seen = seen;
+		d->cap_seen = cap;
 	}
-	d->met[d->n_met++] = NULL;
+	d->seen[d->n_seen++] = NULL;
 	return true;
 }
 
-/* Give @value, which may be NULL, the next number. */
-static struct gb_value *numbered(struct decoder *d, struct gb_value *value) {
-	if (!made(d, value) || !take_number(d))
+/* Assign the next number to @value; fails if it is NULL. */
+static struct gb_value *assign_number_to(struct decoder *d, struct gb_value *value) {
+	if (!check_allocated(d, value) || !assign_number(d))
 		return NULL;
-	return d->met[d->n_met - 1] = value;
+	return d->seen[d->n_seen - 1] = value;
 }
 
 static struct gb_value *decode_number(struct decoder *d, const struct gb_cbor_item *item, const uint8_t *at) {
@@ -79,14 +77,14 @@ static struct gb_value *decode_number(struct decoder *d, const struct gb_cbor_it
 		bool is_integer =
 		    fabs(item->number) <= (double)MAX_INTEGER && item->number == trunc(item->number);
 		if (is_integer && !(item->number == 0 && signbit(item->number)))
-			return wrong(d, at, "integer written as a float");
+			return fail_at(d, at, "integer written as a float");
 	} else if (item->argument > MAX_INTEGER - (item->kind == GB_CBOR_NEGATIVE)) {
-		return wrong(d, at, "integer of more than 53 bits");
+		return fail_at(d, at, "integer of more than 53 bits");
 	}
-	return made(d, gb_value_number(d->pool, item->number));
+	return check_allocated(d, gb_value_number(d->pool, item->number));
 }
 
-/* Tag 3 means -1 - n: the magnitude is one more than what is written. */
+/* Tag 3 means -1 - n: the magnitude is n + 1. */
 static struct gb_value *decode_bigint(struct decoder *d, bool negative) {
 	const uint8_t *at = d->in.at;
 	struct gb_cbor_item item;
@@ -94,9 +92,9 @@ static struct gb_value *decode_bigint(struct decoder *d, bool negative) {
 		return NULL;
 	size_t n = item.argument;
 	if (item.kind != GB_CBOR_BYTES || (n && item.bytes[0] == 0))
-		return wrong(d, at, "malformed bigint");
-	return made(d, negative ? gb_value_bigint_below(d->pool, item.bytes, n)
-				: gb_value_bigint(d->pool, false, item.bytes, n));
+		return fail_at(d, at, "malformed bigint");
+	return check_allocated(d, negative ? gb_value_bigint_below(d->pool, item.bytes, n)
+					   : gb_value_bigint(d->pool, false, item.bytes, n));
 }
 
 static struct gb_value *decode_wtf8(struct decoder *d) {
@@ -105,8 +103,8 @@ static struct gb_value *decode_wtf8(struct decoder *d) {
 	if (!next(d, &item))
 		return NULL;
 	if (item.kind != GB_CBOR_BYTES || gb_wtf8_scan(item.bytes, item.argument) != GB_WTF8_SURROGATES)
-		return wrong(d, at, "malformed string with lone surrogates");
-	return made(d, gb_value_string(d->pool, (const char *)item.bytes, item.argument));
+		return fail_at(d, at, "malformed string with lone surrogates");
+	return check_allocated(d, gb_value_string(d->pool, (const char *)item.bytes, item.argument));
 }
 
 static struct gb_value *decode_reference(struct decoder *d) {
@@ -114,9 +112,9 @@ static struct gb_value *decode_reference(struct decoder *d) {
 	struct gb_cbor_item item;
 	if (!next(d, &item))
 		return NULL;
-	if (item.kind != GB_CBOR_UNSIGNED || item.argument >= d->n_met || !d->met[item.argument])
-		return wrong(d, at, "reference to what has not begun");
-	return d->met[item.argument];
+	if (item.kind != GB_CBOR_UNSIGNED || item.argument >= d->n_seen || !d->seen[item.argument])
+		return fail_at(d, at, "reference to an unknown value");
+	return d->seen[item.argument];
 }
 
 static bool enter(struct decoder *d, const uint8_t *at) {
@@ -127,10 +125,10 @@ static bool enter(struct decoder *d, const uint8_t *at) {
 	return true;
 }
 
-/* The elements of @list, which may be NULL: not made. */
+/* Decode the elements of @list; fails if @list is NULL. */
 static struct gb_value *decode_elements(
     struct decoder *d, struct gb_value *list, uint64_t count, const uint8_t *at) {
-	if (!numbered(d, list) || !enter(d, at))
+	if (!assign_number_to(d, list) || !enter(d, at))
 		return NULL;
 	if (!gb_value_reserve(list, count))
 		return out_of_memory(d);
@@ -146,7 +144,7 @@ static struct gb_value *decode_elements(
 
 static struct gb_value *decode_entries(
     struct decoder *d, struct gb_value *into, uint64_t count, const uint8_t *at) {
-	if (!numbered(d, into) || !enter(d, at))
+	if (!assign_number_to(d, into) || !enter(d, at))
 		return NULL;
 	if (!gb_value_reserve(into, 2 * count))
 		return out_of_memory(d);
@@ -154,7 +152,7 @@ static struct gb_value *decode_entries(
 		const uint8_t *key_at = d->in.at;
 		struct gb_value *key = decode(d, false);
 		if (key && into->type == GB_OBJECT && key->type != GB_STRING)
-			return wrong(d, key_at, "key of an object that is not a string");
+			return fail_at(d, key_at, "object key that is not a string");
 		struct gb_value *item = key ? decode(d, false) : NULL;
 		if (!item)
 			return NULL;
@@ -166,28 +164,28 @@ static struct gb_value *decode_entries(
 
 static struct gb_value *decode_object(struct decoder *d, uint64_t count, const uint8_t *at) {
 	struct gb_value *object = decode_entries(d, gb_value_object(d->pool), count, at);
-	const struct gb_value *twice;
+	const struct gb_value *duplicate;
 	if (!object)
 		return NULL;
-	if (!gb_keys_check(&d->keys, object, &twice))
+	if (!gb_keys_check(&d->keys, object, &duplicate))
 		return out_of_memory(d);
-	if (!twice)
+	if (!duplicate)
 		return object;
 	char quoted[GB_QUOTED_TEXT];
-	gb_text_quote(quoted, twice->bytes);
+	gb_text_quote(quoted, duplicate->bytes);
 	gb_fail(d->err, GB_EFORMAT, 0, "object at byte %zu has the key %s twice", (size_t)(at - d->start),
 	    quoted);
 	return NULL;
 }
 
-/* An item of @kind and nothing else; its argument. */
+/* Read an item, which must be of @kind; returns its argument. */
 static bool expect(struct decoder *d, enum gb_cbor_kind kind, const char *what, uint64_t *ret_argument) {
 	const uint8_t *at = d->in.at;
 	struct gb_cbor_item item;
 	if (!next(d, &item))
 		return false;
 	if (item.kind != kind)
-		return wrong(d, at, what);
+		return fail_at(d, at, what);
 	*ret_argument = item.argument;
 	return true;
 }
@@ -198,17 +196,17 @@ static struct gb_value *decode_date(struct decoder *d) {
 	if (!next(d, &item))
 		return NULL;
 	if (item.kind != GB_CBOR_FLOAT)
-		return wrong(d, at, "malformed date");
-	return numbered(d, gb_value_date(d->pool, item.number));
+		return fail_at(d, at, "malformed date");
+	return assign_number_to(d, gb_value_date(d->pool, item.number));
 }
 
 static struct gb_value *decode_view(struct decoder *d, const uint8_t *at) {
-	uint64_t fields[4] = {0}; /* how many follow, and the first three of them */
-	size_t number = d->n_met;
-	if (!expect(d, GB_CBOR_ARRAY, "malformed view", &fields[0]) || !take_number(d))
+	uint64_t fields[4] = {0}; /* the number of fields, and the first three of them */
+	size_t number = d->n_seen;
+	if (!expect(d, GB_CBOR_ARRAY, "malformed view", &fields[0]) || !assign_number(d))
 		return NULL;
 	if (fields[0] != 4)
-		return wrong(d, at, "malformed view");
+		return fail_at(d, at, "malformed view");
 	for (unsigned i = 1; i < 4; i++)
 		if (!expect(d, GB_CBOR_UNSIGNED, "malformed view", &fields[i]))
 			return NULL;
@@ -216,12 +214,13 @@ static struct gb_value *decode_view(struct decoder *d, const uint8_t *at) {
 	if (!buffer)
 		return NULL;
 	if (!gb_view_fits(fields[1], buffer, fields[2], fields[3]))
-		return wrong(d, at, "view that does not fit its buffer");
+		return fail_at(d, at, "view that does not fit its buffer");
 	enum gb_view_kind kind = (enum gb_view_kind)fields[1];
-	return d->met[number] = made(d, gb_value_view(d->pool, kind, buffer, fields[2], fields[3]));
+	return d->seen[number] =
+		   check_allocated(d, gb_value_view(d->pool, kind, buffer, fields[2], fields[3]));
 }
 
-/* The cause and the errors of @error, which has its number: they may hold it. */
+/* Decode the cause and the errors of @error, which already has its number: they may refer to it. */
 static struct gb_value *decode_parts(
     struct decoder *d, struct gb_value *error, struct gb_value *parts, const uint8_t *at) {
 	if (!error || !enter(d, at))
@@ -236,7 +235,7 @@ static struct gb_value *decode_parts(
 	d->depth--;
 	if (parts->list.slots[GB_ERROR_CAUSE]->type == GB_HOLE &&
 	    parts->list.slots[GB_ERROR_ERRORS]->type == GB_HOLE)
-		return wrong(d, at, "error without the parts that it announces");
+		return fail_at(d, at, "error without a cause and errors, but with fields for them");
 	return error;
 }
 
@@ -246,9 +245,9 @@ static struct gb_value *decode_texts(
 	uint64_t given = 0;
 	if (!expect(d, GB_CBOR_ARRAY, "malformed error or regexp", &given))
 		return NULL;
-	bool more = type == GB_ERROR && given == GB_CBOR_ERROR_FIELDS;
-	if (given != count && !more)
-		return wrong(d, at, "malformed error or regexp");
+	bool has_parts = type == GB_ERROR && given == GB_CBOR_ERROR_FIELDS;
+	if (given != count && !has_parts)
+		return fail_at(d, at, "malformed error or regexp");
 	for (unsigned i = 0; i < count; i++) {
 		texts[i] = decode(d, false);
 		if (!texts[i])
@@ -256,15 +255,15 @@ static struct gb_value *decode_texts(
 		if (i == 2 && texts[i]->type == GB_NULL)
 			texts[i] = NULL;
 		else if (texts[i]->type != GB_STRING)
-			return wrong(d, at, "malformed error or regexp");
+			return fail_at(d, at, "malformed error or regexp");
 	}
-	struct gb_value *parts = more ? gb_value_array(d->pool) : NULL;
-	if (!more)
-		return numbered(d, gb_value_texts(d->pool, type, texts));
+	struct gb_value *parts = has_parts ? gb_value_array(d->pool) : NULL;
+	if (!has_parts)
+		return assign_number_to(d, gb_value_texts(d->pool, type, texts));
 	if (!parts || !gb_value_push(parts, texts[2] ? texts[2] : gb_value_hole(d->pool)))
 		return out_of_memory(d);
 	texts[2] = parts;
-	return decode_parts(d, numbered(d, gb_value_texts(d->pool, type, texts)), parts, at);
+	return decode_parts(d, assign_number_to(d, gb_value_texts(d->pool, type, texts)), parts, at);
 }
 
 static struct gb_value *decode_callable(struct decoder *d, enum gb_type type, const uint8_t *at) {
@@ -274,16 +273,16 @@ static struct gb_value *decode_callable(struct decoder *d, enum gb_type type, co
 	    !expect(d, GB_CBOR_UNSIGNED, what, &id))
 		return NULL;
 	if (count != (type == GB_FUNCTION ? 3 : 2) || side > GB_SANDBOX || id > UINT32_MAX)
-		return wrong(d, at, what);
+		return fail_at(d, at, what);
 	struct gb_value *name = NULL;
 	if (type == GB_FUNCTION && !(name = decode(d, false)))
 		return NULL;
 	if (name && name->type != GB_STRING && name->type != GB_NULL)
-		return wrong(d, at, what);
+		return fail_at(d, at, what);
 	if (!d->limits.admits || !d->limits.admits(d->limits.data, (enum gb_side)side, (uint32_t)id))
-		return wrong(d, at, "function or promise that cannot be here");
-	return made(d, gb_value_callable(d->pool, type, (enum gb_side)side, (uint32_t)id,
-			   name && name->type == GB_STRING ? name : NULL));
+		return fail_at(d, at, "function or promise that is not allowed");
+	return check_allocated(d, gb_value_callable(d->pool, type, (enum gb_side)side, (uint32_t)id,
+				      name && name->type == GB_STRING ? name : NULL));
 }
 
 static struct gb_value *decode_tagged(struct decoder *d, uint64_t tag, const uint8_t *at) {
@@ -334,7 +333,7 @@ static struct gb_value *decode_simple(
 	case GB_SIMPLE_UNDEFINED:
 		return gb_value_undefined(d->pool);
 	default:
-		return hole_allowed ? gb_value_hole(d->pool) : wrong(d, at, "hole outside an array");
+		return hole_allowed ? gb_value_hole(d->pool) : fail_at(d, at, "hole outside an array");
 	}
 }
 
@@ -354,9 +353,9 @@ static struct gb_value *decode(struct decoder *d, bool hole_allowed) {
 	case GB_CBOR_FLOAT:
 		return decode_number(d, &item, at);
 	case GB_CBOR_BYTES:
-		return numbered(d, gb_value_buffer(d->pool, item.bytes, item.argument));
+		return assign_number_to(d, gb_value_buffer(d->pool, item.bytes, item.argument));
 	case GB_CBOR_TEXT:
-		return made(d, gb_value_utf8(d->pool, (const char *)item.bytes, item.argument));
+		return check_allocated(d, gb_value_utf8(d->pool, (const char *)item.bytes, item.argument));
 	case GB_CBOR_ARRAY:
 		return decode_elements(d, gb_value_array(d->pool), item.argument, at);
 	case GB_CBOR_OBJECT:
@@ -379,8 +378,8 @@ struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size
 	};
 	struct gb_value *value = decode(&d, false);
 	if (value && d.in.at != d.in.end)
-		value = wrong(&d, d.in.at, "bytes after the value");
-	free(d.met);
+		value = fail_at(&d, d.in.at, "bytes after the value");
+	free(d.seen);
 	gb_keys_finish(&d.keys);
 	return value;
 }

@@ -6,7 +6,7 @@
 
 struct encoder {
 	struct gb_buf *out;
-	struct gb_identity met;
+	struct gb_identity seen;
 	unsigned depth;
 	const struct gb_grants *grants;
 	struct gb_err *err;
@@ -14,7 +14,7 @@ struct encoder {
 
 static bool encode(struct encoder *e, const struct gb_value *value);
 
-/* Tag 3 means -1 - n, so a negative magnitude is written less one. */
+/* Tag 3 means -1 - n, so the magnitude minus one is written. */
 static void encode_bigint(struct encoder *e, const struct gb_value *value) {
 	size_t n = value->bytes.n;
 	if (!value->flag) {
@@ -23,7 +23,7 @@ static void encode_bigint(struct encoder *e, const struct gb_value *value) {
 		return;
 	}
 	const uint8_t *magnitude = (const uint8_t *)value->bytes.p;
-	size_t zeros = 0; /* at the end: the bytes that borrow */
+	size_t zeros = 0; /* trailing zero bytes, which the subtraction borrows through */
 	while (magnitude[n - 1 - zeros] == 0)
 		zeros++;
 	bool shorter = zeros == n - 1 && magnitude[0] == 1;
@@ -57,16 +57,16 @@ static void encode_text(struct encoder *e, const struct gb_value *text) {
 }
 
 static bool encode_error(struct encoder *e, const struct gb_value *error) {
-	bool more = gb_error_has_parts(error);
+	bool has_parts = gb_error_has_parts(error);
 	gb_cbor_tag(e->out, GB_CBOR_ERROR);
-	gb_cbor_array(e->out, more ? GB_CBOR_ERROR_FIELDS : GB_TEXTS);
+	gb_cbor_array(e->out, has_parts ? GB_CBOR_ERROR_FIELDS : GB_TEXTS);
 	encode_text(e, error->texts[0]);
 	encode_text(e, error->texts[1]);
 	encode_text(e, gb_error_part(error, GB_ERROR_STACK));
 	if (e->depth == GB_DECODE_LIMITS_DEFAULT.max_depth)
 		return gb_fail(e->err, GB_ELIMIT, 0, "value is nested deeper than %u levels", e->depth);
 	e->depth++;
-	for (enum gb_error_part part = GB_ERROR_CAUSE; more && part < GB_ERROR_PARTS; part++) {
+	for (enum gb_error_part part = GB_ERROR_CAUSE; has_parts && part < GB_ERROR_PARTS; part++) {
 		const struct gb_value *item = gb_error_part(error, part);
 		if (!item)
 			gb_cbor_simple(e->out, GB_SIMPLE_HOLE);
@@ -86,7 +86,7 @@ static bool encode_view(struct encoder *e, const struct gb_value *value) {
 	return encode(e, value->view.buffer);
 }
 
-/* What has identity, met for the first time. */
+/* Encode a value with identity for the first time. */
 static bool encode_new(struct encoder *e, const struct gb_value *value) {
 	struct gb_buf *out = e->out;
 	switch ((enum gb_type)value->type) {
@@ -126,11 +126,11 @@ static bool encode_new(struct encoder *e, const struct gb_value *value) {
 
 static bool encode_with_identity(struct encoder *e, const struct gb_value *value) {
 	bool is_new;
-	uint32_t *number = gb_identity_at(&e->met, value, &is_new);
+	uint32_t *number = gb_identity_at(&e->seen, value, &is_new);
 	if (!number)
 		return gb_fail(e->err, GB_ENOMEM, 0, "out of memory while encoding a value");
 	if (is_new) {
-		*number = (uint32_t)e->met.used - 1;
+		*number = (uint32_t)e->seen.used - 1;
 		return encode_new(e, value);
 	}
 	gb_cbor_tag(e->out, GB_CBOR_REFERENCE);
@@ -142,7 +142,7 @@ static bool encode_callable(struct encoder *e, const struct gb_value *value) {
 	bool is_function = value->type == GB_FUNCTION;
 	if (!e->grants)
 		return gb_fail(
-		    e->err, GB_EINVAL, 0, "a %s cannot be here", is_function ? "function" : "promise");
+		    e->err, GB_EINVAL, 0, "a %s is not allowed here", is_function ? "function" : "promise");
 	if (!value->flag && !e->grants->grant(e->grants->data, value->type, value->callable.id))
 		return gb_fail(e->err, GB_ELIMIT, 0, "too many functions and promises");
 	gb_cbor_tag(e->out, is_function ? GB_CBOR_FUNCTION : GB_CBOR_PROMISE);
@@ -195,7 +195,7 @@ bool gb_value_encode(
 		return gb_fail(err, GB_EINVAL, 0, "%s cannot be encoded", value ? "a hole" : "no value");
 	struct encoder e = {.out = out, .grants = grants, .err = err};
 	bool ok = encode(&e, value);
-	gb_identity_finish(&e.met);
+	gb_identity_finish(&e.seen);
 	if (gb_buf_failed(out))
 		return gb_fail(err, GB_ELIMIT, 0, "encoded value is larger than %zu bytes", out->max);
 	return ok;
@@ -221,6 +221,6 @@ bool gb_value_encode_roots(struct gb_buf *out, const struct gb_root *roots, size
 		if (!ok)
 			gb_wrap(err, "%s", roots[i].name);
 	}
-	gb_identity_finish(&e.met);
+	gb_identity_finish(&e.seen);
 	return ok;
 }

@@ -63,11 +63,11 @@ char *gb_frame_reader_room(struct gb_frame_reader *reader, size_t n, size_t *ret
 }
 
 size_t gb_frame_reader_missing(const struct gb_frame_reader *reader) {
-	size_t there = reader->buf.len - reader->consumed;
-	if (there < LENGTH_BYTES)
+	size_t received = reader->buf.len - reader->consumed;
+	if (received < LENGTH_BYTES)
 		return 0;
 	size_t whole = LENGTH_BYTES + load_length(reader->buf.data + reader->consumed);
-	return whole > there ? whole - there : 0;
+	return whole > received ? whole - received : 0;
 }
 
 void gb_frame_reader_fed(struct gb_frame_reader *reader, size_t n) {

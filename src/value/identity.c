@@ -14,8 +14,8 @@ void gb_identity_finish(struct gb_identity *map) {
 	*map = (struct gb_identity){0};
 }
 
-/* Whoever sent the graph chose the distances between its values, not where they lie: every bit of the
- * address has to reach every bit of the hash. */
+/* The sender of the graph controls the distances between its values, though not their addresses: every bit of
+ * the address has to affect every bit of the hash. */
 static size_t hash(const void *pointer) {
 	uint64_t h = (uintptr_t)pointer;
 	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);

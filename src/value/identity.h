@@ -1,8 +1,8 @@
 /*
- * Which values were met before, and a number for each: what makes sharing and cycles finite.
+ * A map from values to numbers, to detect shared and cyclic references during a traversal.
  *
  *	bool is_new;
- *	uint32_t *number = gb_identity_at(&met, value, &is_new);
+ *	uint32_t *number = gb_identity_at(&seen, value, &is_new);
  *	if (is_new)
  *		*number = next++;
  */
@@ -25,7 +25,8 @@ struct gb_identity {
 void gb_identity_finish(struct gb_identity *map);
 #define gb_auto_identity __attribute__((cleanup(gb_identity_finish)))
 
-/* The number of @pointer, 0 if it is new. Lives until the next call. NULL if it is new and memory is out. */
+/* Look up @pointer, adding it with number 0 if it is new. The result is valid until the next call. NULL if it
+ * is new and memory is out. */
 uint32_t *gb_identity_at(struct gb_identity *map, const void *pointer, bool *ret_is_new);
 /* The same without adding it: NULL if it is new. */
 const uint32_t *gb_identity_find(const struct gb_identity *map, const void *pointer);

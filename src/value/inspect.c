@@ -27,7 +27,7 @@ static bool is_identifier(struct gb_str s) {
 	return s.n > 0;
 }
 
-/* "<3 empty items>" for the holes from @index on; returns where they end. */
+/* Write "<3 empty items>" for the holes from @index on; returns the index after them. */
 static size_t inspect_holes(struct gb_page *page, const struct gb_value *array, size_t index) {
 	size_t end = index;
 	while (end < array->list.used && array->list.slots[end]->type == GB_HOLE && page->steps_left) {
@@ -39,7 +39,7 @@ static size_t inspect_holes(struct gb_page *page, const struct gb_value *array, 
 	return end;
 }
 
-/* One entry; returns the index of the next. */
+/* Write one entry; returns the index of the next. */
 static size_t inspect_entry(struct gb_page *page, const struct gb_value *value, size_t index) {
 	if (value->type == GB_VIEW) {
 		gb_inspect_element(page, value, index);
@@ -83,7 +83,7 @@ static const char *closing(const struct gb_value *value) {
 	return value->type == GB_ARRAY || value->type == GB_VIEW ? "]" : "}";
 }
 
-/* Plain elements share lines, as many as fit; others have a line each. */
+/* Primitive elements share lines, as many as fit; others get a line each. */
 static bool shares_lines(const struct gb_value *value) {
 	if (value->type == GB_VIEW)
 		return true;
@@ -106,25 +106,25 @@ static void put_at(struct gb_page *page, size_t at, const char *bytes, size_t n)
 	memcpy(data, bytes, n);
 }
 
-/* The entry that begins at @at made its line too long: give it one of its own. */
+/* The entry that begins at @at made its line too long: move it to a new line. */
 static void move_to_next_line(struct gb_page *page, size_t at) {
 	char start[1 + INDENT * (GB_INSPECT_DEPTH + 1)];
 	memset(start, ' ', sizeof start);
 	start[0] = '\n';
-	put_at(page, at, start, page->indent); /* the space that is there already is the last of it */
+	put_at(page, at, start, page->indent); /* the existing space is the last one */
 	page->line_start = at + 1;
 }
 
 static void put_entries(struct gb_page *page, const struct gb_value *value) {
-	bool shares = !page->one_line && shares_lines(value);
+	bool share_lines = !page->one_line && shares_lines(value);
 	size_t count = count_of(value), shown = 0;
 	for (size_t i = 0; i < count && !gb_page_stopped(page); shown++) {
 		if (shown)
 			gb_page_put(page, ",", 1);
-		if (shown && !shares)
+		if (shown && !share_lines)
 			page->one_line ? gb_page_put(page, " ", 1) : gb_page_break(page);
 		size_t at = page->out.len;
-		if (shown && shares)
+		if (shown && share_lines)
 			gb_page_put(page, " ", 1);
 		if (shown == MAX_ENTRIES) {
 			gb_page_printf(page, "... %zu more item%s", count - i, count - i == 1 ? "" : "s");
@@ -132,7 +132,7 @@ static void put_entries(struct gb_page *page, const struct gb_value *value) {
 		} else {
 			i = inspect_entry(page, value, i);
 		}
-		if (shown && shares && page->out.len - page->line_start > GB_INSPECT_WIDTH)
+		if (shown && share_lines && page->out.len - page->line_start > GB_INSPECT_WIDTH)
 			move_to_next_line(page, at);
 	}
 }
@@ -157,8 +157,9 @@ static void put_broken(struct gb_page *page, const struct gb_value *value) {
 	gb_page_text(page, closing(value));
 }
 
-/* On one line if it fits. What the attempt wrote, and the numbers it gave, are taken back if it does not. */
-static void put_fitting(struct gb_page *page, const struct gb_value *value) {
+/* Write on one line if it fits; otherwise undo the attempt, with the numbers that it assigned, and use
+ * several lines. */
+static void put_container(struct gb_page *page, const struct gb_value *value) {
 	if (page->one_line) {
 		put_flat(page, value);
 		return;
@@ -177,7 +178,7 @@ static void put_fitting(struct gb_page *page, const struct gb_value *value) {
 	put_broken(page, value);
 }
 
-/* "[Circular *1]" if @value contains what is being written. */
+/* Write "[Circular *1]" if @value is one of the open containers. */
 static bool put_circular(struct gb_page *page, const struct gb_value *value) {
 	for (unsigned i = 0; i < page->depth; i++) {
 		if (page->path[i].value != value)
@@ -213,7 +214,7 @@ static void inspect(struct gb_page *page, const struct gb_value *value) {
 	size_t at = page->out.len;
 	page->path[page->depth].value = value;
 	page->path[page->depth++].number = 0;
-	put_fitting(page, value);
+	put_container(page, value);
 	unsigned number = page->path[--page->depth].number;
 	if (!number)
 		return;

@@ -11,7 +11,7 @@
 
 enum { PIECE = 256 };
 
-/* As much of @n as fits in @room without splitting a character. */
+/* The length of the longest prefix that fits in @room without splitting a character. */
 static size_t whole_characters(const char *bytes, size_t n, size_t room) {
 	if (n <= room)
 		return n;
@@ -57,7 +57,7 @@ void gb_page_break(struct gb_page *page) {
 		gb_page_put(page, " ", 1);
 }
 
-/* False: the character can stand as it is. */
+/* Returns false if the character needs no escape. */
 static bool put_escape(struct gb_page *page, uint32_t code, enum gb_inspect_quotes quotes) {
 	static const char codes[] = "\b\t\n\v\f\r", letters[] = "btnvfr";
 	if (quotes == GB_INSPECT_QUOTED && (code == '"' || code == '\\')) {

@@ -1,4 +1,4 @@
-/* What the two sides of the JSON form share. The form itself: docs/VALUES.md. */
+/* Internal header of the JSON writer and reader. The format: docs/VALUES.md. */
 #ifndef GB_VALUE_JSON_H
 #define GB_VALUE_JSON_H
 
@@ -7,16 +7,17 @@
 #include "glovebox/value.h"
 
 enum {
-	GB_JSON_MAX_DEPTH = 2000,    /* brackets, in both directions: what we write we can read. A Map
-				      * takes three, so that what crosses the wall can always be written */
-	GB_JSON_MAX_BYTES = 1 << 30, /* of what we write */
+	/* Nesting of brackets, for writer and reader alike, so that all output can be read back. A Map takes
+	 * three levels; GB_WIRE_DEPTH_MAX is low enough that every value from a worker can be written. */
+	GB_JSON_MAX_DEPTH = 2000,
+	GB_JSON_MAX_BYTES = 1 << 30, /* of the output */
 };
 
-/* Append @value, whose shared parts are numbered from *next_id on, to @out, which may then have failed. */
+/* Append @value to @out, which may then have failed. Ids of shared values are assigned from *next_id on. */
 bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *next_id, struct gb_err *err);
 
-/* @s, which is WTF-8, between quotes. What gb_wtf8_is_unsafe names is escaped, so that a terminal can show
- * it. */
+/* Append @s, which is WTF-8, in quotes. Characters for which gb_wtf8_is_unsafe is true are escaped, so the
+ * output is safe for a terminal. */
 void gb_json_append_string(struct gb_buf *out, struct gb_str s);
 
 #endif

@@ -31,11 +31,11 @@ void *gb_json_fail(struct gb_json_reader *r, const char *at, const char *format,
 }
 
 void *gb_json_fail_memory(struct gb_json_reader *r) {
-	gb_fail(r->err, GB_ELIMIT, 0, "JSON value does not fit in the memory set aside for it");
+	gb_fail(r->err, GB_ELIMIT, 0, "the JSON value exceeds its memory limit");
 	return NULL;
 }
 
-static struct gb_value *made(struct gb_json_reader *r, struct gb_value *value) {
+static struct gb_value *check_allocated(struct gb_json_reader *r, struct gb_value *value) {
 	return value ? value : gb_json_fail_memory(r);
 }
 
@@ -44,14 +44,14 @@ static void skip_space(struct gb_json_reader *r) {
 		r->at++;
 }
 
-static bool take(struct gb_json_reader *r, char wanted) {
+static bool accept(struct gb_json_reader *r, char wanted) {
 	if (r->at == r->end || *r->at != wanted)
 		return false;
 	r->at++;
 	return true;
 }
 
-static bool take_digits(struct gb_json_reader *r) {
+static bool accept_digits(struct gb_json_reader *r) {
 	const char *from = r->at;
 	while (r->at < r->end && *r->at >= '0' && *r->at <= '9')
 		r->at++;
@@ -61,20 +61,20 @@ static bool take_digits(struct gb_json_reader *r) {
 static struct gb_value *parse_number(struct gb_json_reader *r) {
 	const char *from = r->at;
 	double number;
-	take(r, '-');
-	if (!take(r, '0') && !take_digits(r))
+	accept(r, '-');
+	if (!accept(r, '0') && !accept_digits(r))
 		return gb_json_fail(r, r->at, "expected a digit");
-	if (take(r, '.') && !take_digits(r))
+	if (accept(r, '.') && !accept_digits(r))
 		return gb_json_fail(r, r->at, "expected a digit after the point");
-	if (take(r, 'e') || take(r, 'E')) {
-		if (!take(r, '+'))
-			take(r, '-');
-		if (!take_digits(r))
+	if (accept(r, 'e') || accept(r, 'E')) {
+		if (!accept(r, '+'))
+			accept(r, '-');
+		if (!accept_digits(r))
 			return gb_json_fail(r, r->at, "expected a digit in the exponent");
 	}
 	if (!gb_number_parse((struct gb_str){from, (size_t)(r->at - from)}, &number))
 		return gb_json_fail_memory(r);
-	return made(r, gb_value_number(r->pool, number));
+	return check_allocated(r, gb_value_number(r->pool, number));
 }
 
 /* Four hex digits at @at. */
@@ -96,7 +96,7 @@ static bool read_unit(const char *at, const char *end, uint32_t *ret_unit) {
 	return true;
 }
 
-/* What follows "\u"; a pair of surrogates is one character, a lone one stands as it is. */
+/* Decode what follows "\u"; a surrogate pair is one character, a lone surrogate is kept. */
 static const char *unescape_unit(struct gb_buf *out, const char *at, const char *end) {
 	uint32_t code, low;
 	char bytes[4];
@@ -112,7 +112,7 @@ static const char *unescape_unit(struct gb_buf *out, const char *at, const char 
 	return at;
 }
 
-/* What follows a backslash. Returns where the escape ends, NULL if it is none. */
+/* Decode what follows a backslash. Returns the end of the escape, or NULL if it is invalid. */
 static const char *unescape(struct gb_buf *out, const char *at, const char *end) {
 	static const char letters[] = "\"\\/bfnrt", codes[] = "\"\\/\b\f\n\r\t";
 	if (at == end || *at == '\0')
@@ -126,7 +126,7 @@ static const char *unescape(struct gb_buf *out, const char *at, const char *end)
 	return at + 1;
 }
 
-/* The text between two quotes, which is UTF-8, with its escapes undone. */
+/* Decode the text between two quotes, which is UTF-8 with escapes. */
 static struct gb_value *parse_escaped(struct gb_json_reader *r, const char *from, const char *end) {
 	struct gb_buf *out = &r->scratch;
 	gb_buf_clear(out);
@@ -137,11 +137,11 @@ static struct gb_value *parse_escaped(struct gb_json_reader *r, const char *from
 			break;
 		plain = unescape(out, escape + 1, end);
 		if (!plain)
-			return gb_json_fail(r, escape, "expected an escape that JSON has");
+			return gb_json_fail(r, escape, "invalid escape");
 	}
 	if (gb_buf_failed(out))
 		return gb_json_fail_memory(r);
-	return made(r, gb_value_string(r->pool, out->data, out->len));
+	return check_allocated(r, gb_value_string(r->pool, out->data, out->len));
 }
 
 static struct gb_value *parse_string(struct gb_json_reader *r) {
@@ -157,13 +157,13 @@ static struct gb_value *parse_string(struct gb_json_reader *r) {
 		}
 	}
 	if (r->at == r->end)
-		return gb_json_fail(r, from - 1, "this string has no end");
+		return gb_json_fail(r, from - 1, "unterminated string");
 	const char *end = r->at++;
 	if (gb_wtf8_scan(from, (size_t)(end - from)) != GB_WTF8_UTF8)
 		return gb_json_fail(r, from - 1, "expected UTF-8 in this string");
 	if (escaped)
 		return parse_escaped(r, from, end);
-	return made(r, gb_value_utf8(r->pool, from, (size_t)(end - from)));
+	return check_allocated(r, gb_value_utf8(r->pool, from, (size_t)(end - from)));
 }
 
 static bool enter(struct gb_json_reader *r) {
@@ -178,12 +178,12 @@ static bool enter(struct gb_json_reader *r) {
 }
 
 static struct gb_value *parse_array(struct gb_json_reader *r) {
-	struct gb_value *array = made(r, gb_value_array(r->pool));
+	struct gb_value *array = check_allocated(r, gb_value_array(r->pool));
 	bool pending = false;
 	if (!array || !enter(r))
 		return NULL;
-	for (bool first = true; !take(r, ']'); first = false) {
-		if (!first && !take(r, ','))
+	for (bool first = true; !accept(r, ']'); first = false) {
+		if (!first && !accept(r, ','))
 			return gb_json_fail(r, r->at, "expected ',' or ']'");
 		struct gb_value *element = parse_value(r);
 		if (!element)
@@ -194,7 +194,7 @@ static struct gb_value *parse_array(struct gb_json_reader *r) {
 		skip_space(r);
 	}
 	r->depth--;
-	if (pending && !gb_json_note_unresolved(r, array))
+	if (pending && !gb_json_add_unresolved(r, array))
 		return NULL;
 	return array;
 }
@@ -208,7 +208,7 @@ static bool parse_entry(struct gb_json_reader *r, struct gb_value *object, bool 
 	if (!key)
 		return false;
 	skip_space(r);
-	if (!take(r, ':'))
+	if (!accept(r, ':'))
 		return gb_json_fail(r, r->at, "expected ':'");
 	skip_space(r);
 	const char *at = r->at;
@@ -216,19 +216,19 @@ static bool parse_entry(struct gb_json_reader *r, struct gb_value *object, bool 
 	if (!item)
 		return false;
 	if (item->type == GB_HOLE)
-		return gb_json_fail(r, at, "expected no hole outside an array");
+		return gb_json_fail(r, at, "a hole is only allowed in an array");
 	*pending |= item->type == GB_JSON_PENDING;
 	return gb_value_put(object, key, item) || gb_json_fail_memory(r);
 }
 
 static struct gb_value *parse_object(struct gb_json_reader *r) {
 	const char *at = r->at;
-	struct gb_value *object = made(r, gb_value_object(r->pool));
+	struct gb_value *object = check_allocated(r, gb_value_object(r->pool));
 	bool pending = false;
 	if (!object || !enter(r))
 		return NULL;
-	for (bool first = true; !take(r, '}'); first = false) {
-		if (!first && !take(r, ','))
+	for (bool first = true; !accept(r, '}'); first = false) {
+		if (!first && !accept(r, ','))
 			return gb_json_fail(r, r->at, "expected ',' or '}'");
 		if (!parse_entry(r, object, &pending))
 			return NULL;
@@ -239,7 +239,7 @@ static struct gb_value *parse_object(struct gb_json_reader *r) {
 		return gb_json_fail_memory(r);
 	if (gb_value_get(object, "$type"))
 		return gb_json_untag(r, object, at);
-	if (pending && !gb_json_note_unresolved(r, object))
+	if (pending && !gb_json_add_unresolved(r, object))
 		return NULL;
 	return object;
 }
@@ -281,11 +281,11 @@ static struct gb_value *parse_text(struct gb_json_reader *r) {
 		return NULL;
 	skip_space(r);
 	if (r->at != r->end)
-		return gb_json_fail(r, r->at, "expected nothing after the value");
+		return gb_json_fail(r, r->at, "unexpected text after the value");
 	if (value->type == GB_HOLE)
-		return gb_json_fail(r, r->start, "expected no hole outside an array");
+		return gb_json_fail(r, r->start, "a hole is only allowed in an array");
 	if (value->type == GB_JSON_PENDING)
-		return gb_json_fail(r, r->start, "expected a value, not only a \"ref\"");
+		return gb_json_fail(r, r->start, "a \"ref\" alone is not a value");
 	return gb_json_resolve(r) ? value : NULL;
 }
 

@@ -3,8 +3,8 @@
 #include "value/json.h"
 #include "value/wtf8.h"
 
-/* First bytes of what may need an escape. */
-static const bool is_suspect[256] = {
+/* First bytes of characters that may need an escape. */
+static const bool may_need_escape[256] = {
     [0 ... 0x1f] = true,
     ['"'] = true,
     ['\\'] = true,
@@ -16,11 +16,11 @@ static const bool is_suspect[256] = {
     [0xef] = true, /* U+FEFF */
 };
 
-/* How many bytes at @at need an escape together, and for which code unit. 0: the byte can stand as it is.
- * JSON demands it of controls and quotes, and UTF-8 of surrogates; the others are escaped because JSON is
- * also read in terminals, which they could control. */
+/* The length of the character at @at and its code unit, if it needs an escape; 0 otherwise. JSON requires it
+ * for controls and quotes, and UTF-8 for surrogates; the others are escaped because JSON is also shown in
+ * terminals, which they could control. */
 static size_t needs_escape(const char *at, size_t n, uint32_t *ret_code) {
-	if (!is_suspect[(uint8_t)*at])
+	if (!may_need_escape[(uint8_t)*at])
 		return 0;
 	size_t length = gb_wtf8_next(at, n, ret_code);
 	bool escape = length && (*ret_code == '"' || *ret_code == '\\' || gb_wtf8_is_unsafe(*ret_code));

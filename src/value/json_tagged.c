@@ -15,12 +15,12 @@ enum { MAX_FIELDS = 5 };
 
 struct field {
 	const char *name;
-	unsigned types; /* which it may have */
+	unsigned types; /* the allowed types */
 	bool optional;
 };
 
-/* What is being made: the fields, in the order of the table, NULL for one that is absent. */
-struct making {
+/* A tagged object under construction: its fields in the order of the table, NULL if absent. */
+struct construction {
 	struct gb_json_reader *r;
 	const struct tagged *tagged;
 	struct gb_value *fields[MAX_FIELDS];
@@ -29,11 +29,11 @@ struct making {
 
 struct tagged {
 	const char *name;
-	struct gb_value *(*make)(struct making *m);
+	struct gb_value *(*make)(struct construction *m);
 	struct field fields[MAX_FIELDS];
 };
 
-static struct gb_value *made(struct making *m, struct gb_value *value) {
+static struct gb_value *check_allocated(struct construction *m, struct gb_value *value) {
 	return value ? value : gb_json_fail_memory(m->r);
 }
 
@@ -51,17 +51,17 @@ static bool append(
 	return true;
 }
 
-bool gb_json_note_unresolved(struct gb_json_reader *r, struct gb_value *container) {
+bool gb_json_add_unresolved(struct gb_json_reader *r, struct gb_value *container) {
 	return append(r, &r->unresolved, &r->n_unresolved, &r->cap_unresolved, container);
 }
 
-static struct gb_value *bad_field(struct making *m, unsigned field, const char *what) {
+static struct gb_value *bad_field(struct construction *m, unsigned field, const char *what) {
 	return gb_json_fail(
 	    m->r, m->at, "\"%s\" of %s must be %s", m->tagged->fields[field].name, m->tagged->name, what);
 }
 
-/* A field that must be a whole number, at least 0. */
-static bool whole_number(struct making *m, unsigned field, size_t *ret_number) {
+/* A field that must be a non-negative integer. */
+static bool get_whole_number(struct construction *m, unsigned field, size_t *ret_number) {
 	double number = m->fields[field]->number;
 	if (!(number >= 0 && number <= MAX_SAFE && number == trunc(number)))
 		return bad_field(m, field, "a whole number");
@@ -69,15 +69,15 @@ static bool whole_number(struct making *m, unsigned field, size_t *ret_number) {
 	return true;
 }
 
-static struct gb_value *make_undefined(struct making *m) {
+static struct gb_value *make_undefined(struct construction *m) {
 	return gb_value_undefined(m->r->pool);
 }
 
-static struct gb_value *make_hole(struct making *m) {
+static struct gb_value *make_hole(struct construction *m) {
 	return gb_value_hole(m->r->pool);
 }
 
-static struct gb_value *make_number(struct making *m) {
+static struct gb_value *make_number(struct construction *m) {
 	static const struct {
 		struct gb_str text;
 		double number;
@@ -89,25 +89,25 @@ static struct gb_value *make_number(struct making *m) {
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (gb_str_eq(m->fields[0]->bytes, known[i].text))
-			return made(m, gb_value_number(m->r->pool, known[i].number));
+			return check_allocated(m, gb_value_number(m->r->pool, known[i].number));
 	return bad_field(m, 0, "\"NaN\", \"Infinity\", \"-Infinity\" or \"-0\"");
 }
 
-static struct gb_value *make_bigint(struct making *m) {
+static struct gb_value *make_bigint(struct construction *m) {
 	struct gb_value *bigint = gb_bigint_parse(m->r->pool, m->fields[0]->bytes);
 	if (!bigint && !gb_values_failed(m->r->pool))
 		return bad_field(m, 0, "decimal (up to 9866 digits) or hexadecimal after \"0x\"");
-	return made(m, bigint);
+	return check_allocated(m, bigint);
 }
 
-static struct gb_value *make_date(struct making *m) {
+static struct gb_value *make_date(struct construction *m) {
 	double milliseconds = NAN;
 	if (m->fields[0]->type == GB_STRING && !gb_date_parse(m->fields[0]->bytes, &milliseconds))
 		return bad_field(m, 0, "a date like \"1970-01-01T00:00:00.000Z\", or null");
-	return made(m, gb_value_date(m->r->pool, milliseconds));
+	return check_allocated(m, gb_value_date(m->r->pool, milliseconds));
 }
 
-static struct gb_value *make_set(struct making *m) {
+static struct gb_value *make_set(struct construction *m) {
 	const struct gb_slots *from = &m->fields[0]->list;
 	struct gb_value *set = gb_value_set(m->r->pool);
 	bool pending = false;
@@ -119,7 +119,7 @@ static struct gb_value *make_set(struct making *m) {
 		gb_value_push(set, from->slots[i]);
 		pending |= from->slots[i]->type == GB_JSON_PENDING;
 	}
-	if (pending && !gb_json_note_unresolved(m->r, set))
+	if (pending && !gb_json_add_unresolved(m->r, set))
 		return NULL;
 	return set;
 }
@@ -131,7 +131,7 @@ static bool is_pair(const struct gb_value *value, bool string_key) {
 	return key->type != GB_HOLE && item->type != GB_HOLE && (!string_key || key->type == GB_STRING);
 }
 
-static struct gb_value *make_entries(struct making *m, struct gb_value *into) {
+static struct gb_value *make_entries(struct construction *m, struct gb_value *into) {
 	const struct gb_slots *from = &m->fields[0]->list;
 	bool pending = false;
 	if (!into || !gb_value_reserve(into, 2 * (size_t)from->used))
@@ -143,31 +143,31 @@ static struct gb_value *make_entries(struct making *m, struct gb_value *into) {
 		gb_value_put(into, pair[0], pair[1]);
 		pending |= pair[0]->type == GB_JSON_PENDING || pair[1]->type == GB_JSON_PENDING;
 	}
-	if (pending && !gb_json_note_unresolved(m->r, into))
+	if (pending && !gb_json_add_unresolved(m->r, into))
 		return NULL;
 	return into;
 }
 
-static struct gb_value *make_map(struct making *m) {
+static struct gb_value *make_map(struct construction *m) {
 	return make_entries(m, gb_value_map(m->r->pool));
 }
 
-static struct gb_value *make_object(struct making *m) {
+static struct gb_value *make_object(struct construction *m) {
 	struct gb_value *object = make_entries(m, gb_value_object(m->r->pool));
 	if (object && !gb_keys_merge(&m->r->keys, object))
 		return gb_json_fail_memory(m->r);
 	return object;
 }
 
-static struct gb_value *make_buffer(struct making *m) {
+static struct gb_value *make_buffer(struct construction *m) {
 	struct gb_buf *bytes = &m->r->scratch;
 	gb_buf_clear(bytes);
 	if (!gb_base64_decode(bytes, m->fields[0]->bytes))
 		return bad_field(m, 0, "base64");
-	return made(m, gb_value_buffer(m->r->pool, bytes->data, bytes->len));
+	return check_allocated(m, gb_value_buffer(m->r->pool, bytes->data, bytes->len));
 }
 
-static struct gb_value *make_view(struct making *m) {
+static struct gb_value *make_view(struct construction *m) {
 	size_t offset = 0, length = 0;
 	unsigned kind = 0;
 	while (strcmp(gb_view_infos[kind].name, m->tagged->name) != 0)
@@ -181,22 +181,22 @@ static struct gb_value *make_view(struct making *m) {
 		length = buffer ? buffer->bytes.n / gb_view_infos[kind].size : 0;
 		if (buffer && length * gb_view_infos[kind].size != buffer->bytes.n)
 			return bad_field(m, 0, "a whole number of elements");
-	} else if (!whole_number(m, 2, &offset) || !whole_number(m, 3, &length)) {
+	} else if (!get_whole_number(m, 2, &offset) || !get_whole_number(m, 3, &length)) {
 		return NULL;
 	}
 	if (!buffer)
 		return NULL;
 	if (!gb_view_fits(kind, buffer, offset, length))
 		return gb_json_fail(m->r, m->at, "%s does not fit its buffer", m->tagged->name);
-	return made(m, gb_value_view(m->r->pool, (enum gb_view_kind)kind, buffer, offset, length));
+	return check_allocated(m, gb_value_view(m->r->pool, (enum gb_view_kind)kind, buffer, offset, length));
 }
 
-static struct gb_value *make_error(struct making *m) {
+static struct gb_value *make_error(struct construction *m) {
 	enum { STACK = 2, CAUSE, ERRORS };
 	struct gb_value *texts[GB_TEXTS] = {m->fields[0], m->fields[1], m->fields[STACK]};
 	if (!m->fields[CAUSE] && !m->fields[ERRORS])
-		return made(m, gb_value_texts(m->r->pool, GB_ERROR, texts));
-	struct gb_value *parts = texts[2] = made(m, gb_value_array(m->r->pool));
+		return check_allocated(m, gb_value_texts(m->r->pool, GB_ERROR, texts));
+	struct gb_value *parts = texts[2] = check_allocated(m, gb_value_array(m->r->pool));
 	bool pending = false;
 	for (unsigned i = STACK; i <= ERRORS && parts; i++) {
 		struct gb_value *part = m->fields[i] ? m->fields[i] : gb_value_hole(m->r->pool);
@@ -204,19 +204,20 @@ static struct gb_value *make_error(struct making *m) {
 		if (!gb_value_push(parts, part))
 			return gb_json_fail_memory(m->r);
 	}
-	if (!parts || (pending && !gb_json_note_unresolved(m->r, parts)))
+	if (!parts || (pending && !gb_json_add_unresolved(m->r, parts)))
 		return NULL;
-	return made(m, gb_value_texts(m->r->pool, GB_ERROR, texts));
+	return check_allocated(m, gb_value_texts(m->r->pool, GB_ERROR, texts));
 }
 
-static struct gb_value *make_regexp(struct making *m) {
-	return made(m, gb_value_texts(m->r->pool, GB_REGEXP, m->fields));
+static struct gb_value *make_regexp(struct construction *m) {
+	return check_allocated(m, gb_value_texts(m->r->pool, GB_REGEXP, m->fields));
 }
 
-/* An id below 2^32, whose owner is the host unless it says otherwise. */
-static struct gb_value *make_callable(struct making *m, enum gb_type type, unsigned owner, unsigned name) {
+/* The id is below 2^32; the owner is the host unless given. */
+static struct gb_value *make_callable(
+    struct construction *m, enum gb_type type, unsigned owner, unsigned name) {
 	size_t id = 0;
-	if (!whole_number(m, 0, &id))
+	if (!get_whole_number(m, 0, &id))
 		return NULL;
 	if (id > UINT32_MAX)
 		return bad_field(m, 0, "below 2^32");
@@ -226,22 +227,22 @@ static struct gb_value *make_callable(struct making *m, enum gb_type type, unsig
 	else if (m->fields[owner] && !gb_str_eq(m->fields[owner]->bytes, GB_STR("host")))
 		return bad_field(m, owner, "\"host\" or \"sandbox\"");
 	struct gb_value *text = name ? m->fields[name] : NULL;
-	return made(m, gb_value_callable(m->r->pool, type, side, (uint32_t)id, text));
+	return check_allocated(m, gb_value_callable(m->r->pool, type, side, (uint32_t)id, text));
 }
 
-static struct gb_value *make_function(struct making *m) {
+static struct gb_value *make_function(struct construction *m) {
 	return make_callable(m, GB_FUNCTION, 1, 2);
 }
 
-static struct gb_value *make_promise(struct making *m) {
+static struct gb_value *make_promise(struct construction *m) {
 	return make_callable(m, GB_PROMISE, 1, 0);
 }
 
-/* The id of a "shared" or "ref". They count from 0, so that in a text of n bytes there is none above n, and a
- * plain list can hold what they name. */
-static bool shared_id(struct making *m, size_t *ret_id) {
+/* The id of a "shared" or "ref". Ids count from 0, so a text of n bytes has none above n: an array indexed by
+ * id is enough. */
+static bool shared_id(struct construction *m, size_t *ret_id) {
 	size_t id = 0;
-	if (!whole_number(m, 0, &id))
+	if (!get_whole_number(m, 0, &id))
 		return false;
 	if (id > (size_t)(m->r->end - m->r->start))
 		return bad_field(m, 0, "counted from 0");
@@ -249,7 +250,7 @@ static bool shared_id(struct making *m, size_t *ret_id) {
 	return true;
 }
 
-static struct gb_value *make_shared(struct making *m) {
+static struct gb_value *make_shared(struct construction *m) {
 	struct gb_json_reader *r = m->r;
 	size_t id = 0;
 	if (!shared_id(m, &id))
@@ -258,18 +259,18 @@ static struct gb_value *make_shared(struct making *m) {
 		if (!append(r, &r->shared, &r->n_shared, &r->cap_shared, NULL))
 			return NULL;
 	if (r->shared[id])
-		return gb_json_fail(r, m->at, "there is more than one \"shared\" with the id %zu", id);
+		return gb_json_fail(r, m->at, "duplicate \"shared\" with the id %zu", id);
 	return r->shared[id] = m->fields[1];
 }
 
-static struct gb_value *make_ref(struct making *m) {
+static struct gb_value *make_ref(struct construction *m) {
 	struct gb_json_reader *r = m->r;
 	size_t id = 0;
 	if (!shared_id(m, &id))
 		return NULL;
 	if (id < r->n_shared && r->shared[id])
 		return r->shared[id];
-	struct gb_value *pending = made(m, gb_value_number(r->pool, 0));
+	struct gb_value *pending = check_allocated(m, gb_value_number(r->pool, 0));
 	if (!pending)
 		return NULL;
 	pending->type = GB_JSON_PENDING;
@@ -335,7 +336,7 @@ static const char *type_names(unsigned types) {
 	       : types == TYPE(GB_NUMBER) ? "a number"
 	       : types == TYPE(GB_ARRAY)  ? "an array"
 	       : types == TYPE(GB_BUFFER) ? "an ArrayBuffer"
-	       : types == HAS_IDENTITY    ? "something that can be shared: an array, an object or the like"
+	       : types == HAS_IDENTITY    ? "an array, an object or another value with identity"
 					  : "a string or null";
 }
 
@@ -356,8 +357,8 @@ static bool find_tagged(struct gb_str name, struct tagged *ret_tagged) {
 	return false;
 }
 
-/* Sort the object's items into m->fields. */
-static bool sort_fields(struct making *m, const struct gb_value *object) {
+/* Assign the object's entries to m->fields. */
+static bool assign_fields(struct construction *m, const struct gb_value *object) {
 	for (size_t i = 0; i < object->list.used; i += 2) {
 		struct gb_str key = object->list.slots[i]->bytes;
 		unsigned field = 0;
@@ -385,8 +386,8 @@ struct gb_value *gb_json_untag(struct gb_json_reader *r, const struct gb_value *
 		gb_text_quote(quoted, type->bytes);
 		return gb_json_fail(r, at, "unknown \"$type\" %s", quoted);
 	}
-	struct making m = {.r = r, .tagged = &tagged, .at = at};
-	if (!sort_fields(&m, object))
+	struct construction m = {.r = r, .tagged = &tagged, .at = at};
+	if (!assign_fields(&m, object))
 		return NULL;
 	for (unsigned i = 0; i < MAX_FIELDS && tagged.fields[i].name; i++) {
 		if (!m.fields[i] && !tagged.fields[i].optional)

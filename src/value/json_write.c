@@ -9,17 +9,18 @@
 
 enum { MAX_INDENT = 8 };
 
-/* What the identity map says of a value; from FIRST_ID on it has been written, with that id. */
-enum { MET_ONCE = 1, MET_AGAIN, FIRST_ID };
+/* The number of a value in the identity map; from FIRST_ID on it was written, with the id number -
+ * FIRST_ID. */
+enum { SEEN_ONCE = 1, SEEN_AGAIN, FIRST_ID };
 
 struct writer {
 	struct gb_buf out;
 	unsigned indent;
 	unsigned depth;
-	bool empty; /* nothing stands in the innermost brackets yet */
+	bool empty; /* the innermost brackets are still empty */
 	bool too_deep;
 	bool no_memory;
-	struct gb_identity met;
+	struct gb_identity seen;
 	uint32_t next_id;
 };
 
@@ -33,33 +34,33 @@ static bool stopped(const struct writer *w) {
 	return w->too_deep || w->no_memory || gb_buf_failed(&w->out);
 }
 
-/* First pass: which values are reached more than once. */
-static void count(struct writer *w, const struct gb_value *value) {
+/* First pass: find the values that are reached more than once. */
+static void count_references(struct writer *w, const struct gb_value *value) {
 	if (stopped(w) || !gb_value_has_identity(value))
 		return;
 	bool is_new;
-	uint32_t *met = gb_identity_at(&w->met, value, &is_new);
-	w->no_memory |= !met;
-	if (!met)
+	uint32_t *seen = gb_identity_at(&w->seen, value, &is_new);
+	w->no_memory |= !seen;
+	if (!seen)
 		return;
-	*met = is_new ? MET_ONCE : MET_AGAIN;
+	*seen = is_new ? SEEN_ONCE : SEEN_AGAIN;
 	if (!is_new)
 		return;
 	enter(w);
 	if (value->type == GB_VIEW)
-		count(w, value->view.buffer);
+		count_references(w, value->view.buffer);
 	else if (value->type == GB_ERROR && gb_error_has_parts(value))
 		for (size_t i = 0; i < value->texts[2]->list.used; i++)
-			count(w, value->texts[2]->list.slots[i]);
+			count_references(w, value->texts[2]->list.slots[i]);
 	else if (gb_value_is_container(value))
 		for (size_t i = 0; i < value->list.used; i++)
-			count(w, value->list.slots[i]);
+			count_references(w, value->list.slots[i]);
 	w->depth--;
 }
 
-static uint32_t *met(struct writer *w, const struct gb_value *value) {
+static uint32_t *seen(struct writer *w, const struct gb_value *value) {
 	bool is_new;
-	return gb_identity_at(&w->met, value, &is_new);
+	return gb_identity_at(&w->seen, value, &is_new);
 }
 
 static void write_line_end(struct writer *w) {
@@ -201,7 +202,7 @@ static void write_view(struct writer *w, const struct gb_value *value) {
 	size_t n;
 	const char *bytes = gb_value_bytes(value, &n);
 	begin_tagged(w, gb_view_infos[value->kind].name);
-	if (n == buffer->bytes.n && *met(w, buffer) == MET_ONCE) {
+	if (n == buffer->bytes.n && *seen(w, buffer) == SEEN_ONCE) {
 		write_base64_field(w, bytes, n);
 	} else {
 		begin_field(w, GB_STR("buffer"));
@@ -234,7 +235,7 @@ static void write_regexp(struct writer *w, const struct gb_value *value) {
 	end(w, '}');
 }
 
-/* What has identity, apart from being shared. */
+/* Write a value with identity, without its "shared" wrapper. */
 static void write_contents(struct writer *w, const struct gb_value *value) {
 	switch ((enum gb_type)value->type) {
 	case GB_ARRAY:
@@ -274,12 +275,12 @@ static void write_contents(struct writer *w, const struct gb_value *value) {
 }
 
 static void write_with_identity(struct writer *w, const struct gb_value *value) {
-	uint32_t *state = met(w, value);
-	if (*state == MET_ONCE) {
+	uint32_t *state = seen(w, value);
+	if (*state == SEEN_ONCE) {
 		write_contents(w, value);
 		return;
 	}
-	bool first = *state == MET_AGAIN;
+	bool first = *state == SEEN_AGAIN;
 	if (first)
 		*state = FIRST_ID + w->next_id++;
 	begin_tagged(w, first ? "shared" : "ref");
@@ -340,16 +341,17 @@ static bool report(const struct writer *w, struct gb_err *err) {
 		    err, GB_ELIMIT, 0, "value nests deeper than %d levels of JSON", GB_JSON_MAX_DEPTH);
 	if (w->no_memory)
 		return gb_fail(err, GB_ENOMEM, 0, "out of memory while writing JSON");
-	return gb_fail(err, GB_ELIMIT, 0, "JSON is larger than %d bytes, or than memory", GB_JSON_MAX_BYTES);
+	return gb_fail(
+	    err, GB_ELIMIT, 0, "the JSON exceeds %d bytes or the available memory", GB_JSON_MAX_BYTES);
 }
 
-/* Both passes. What is in w->out then is the caller's. */
+/* Both passes. The caller owns w->out afterwards. */
 static bool write_all(struct writer *w, const struct gb_value *value, struct gb_err *err) {
 	if (!value)
 		return gb_fail(err, GB_EINVAL, 0, "no value to write as JSON");
-	count(w, value);
+	count_references(w, value);
 	write_value(w, value);
-	gb_identity_finish(&w->met);
+	gb_identity_finish(&w->seen);
 	return !stopped(w) || report(w, err);
 }
 

@@ -6,7 +6,7 @@
 
 #include "value/repr.h"
 
-enum { FEW = 8, NONE = -1 };
+enum { LINEAR_MAX = 8, NONE = -1 };
 
 void gb_keys_finish(struct gb_keys *keys) {
 	free(keys->table);
@@ -54,16 +54,16 @@ static uint64_t hash(const uint64_t seed[2], struct gb_str key) {
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* An empty table for @count keys; *ret_mask is 0 when they are so few that none is needed. */
+/* Clear the table for @count keys; *ret_mask is 0 if they are few enough for a linear search. */
 static bool prepare(struct gb_keys *keys, size_t count, size_t *ret_mask) {
 	*ret_mask = 0;
-	if (count <= FEW)
+	if (count <= LINEAR_MAX)
 		return true;
 	size_t cap = 32;
 	while (cap < count * 2)
 		cap *= 2;
 	if (keys->cap == 0 && getrandom(keys->seed, sizeof keys->seed, 0) != sizeof keys->seed)
-		keys->seed[0] = (uintptr_t)keys; /* no random bytes to be had: at least where we are */
+		keys->seed[0] = (uintptr_t)keys; /* no random bytes: use the address */
 	if (cap > keys->cap) {
 		uint32_t *table = realloc(keys->table, cap * sizeof *table);
 		if (!table)
@@ -76,9 +76,9 @@ static bool prepare(struct gb_keys *keys, size_t count, size_t *ret_mask) {
 	return true;
 }
 
-/* The entry among the first @count that has this key. If there is none, NONE, and the table takes it as
- * entry @count. */
-static int64_t find(
+/* Find the entry with this key among the first @count. If there is none, return NONE and add it to the table
+ * as entry @count. */
+static int64_t find_or_add(
     struct gb_keys *keys, size_t mask, struct gb_value *const *slots, size_t count, struct gb_str key) {
 	if (mask == 0) {
 		for (size_t i = 0; i < count; i++)
@@ -94,16 +94,17 @@ static int64_t find(
 	return NONE;
 }
 
-bool gb_keys_check(struct gb_keys *keys, const struct gb_value *object, const struct gb_value **ret_twice) {
+bool gb_keys_check(
+    struct gb_keys *keys, const struct gb_value *object, const struct gb_value **ret_duplicate) {
 	struct gb_value *const *slots = object->list.slots;
 	size_t count = gb_value_count(object), mask;
 	if (!prepare(keys, count, &mask))
 		return false;
-	const struct gb_value *twice = NULL;
-	for (size_t i = 0; i < count && !twice; i++)
-		if (find(keys, mask, slots, i, slots[2 * i]->bytes) != NONE)
-			twice = slots[2 * i];
-	*ret_twice = twice;
+	const struct gb_value *duplicate = NULL;
+	for (size_t i = 0; i < count && !duplicate; i++)
+		if (find_or_add(keys, mask, slots, i, slots[2 * i]->bytes) != NONE)
+			duplicate = slots[2 * i];
+	*ret_duplicate = duplicate;
 	return true;
 }
 
@@ -113,9 +114,9 @@ bool gb_keys_merge(struct gb_keys *keys, struct gb_value *object) {
 	if (!prepare(keys, count, &mask))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		int64_t had = find(keys, mask, slots, kept, slots[2 * i]->bytes);
-		size_t to = had == NONE ? kept++ : (size_t)had;
-		if (had == NONE)
+		int64_t existing = find_or_add(keys, mask, slots, kept, slots[2 * i]->bytes);
+		size_t to = existing == NONE ? kept++ : (size_t)existing;
+		if (existing == NONE)
 			slots[2 * to] = slots[2 * i];
 		slots[2 * to + 1] = slots[2 * i + 1];
 	}

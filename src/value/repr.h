@@ -1,8 +1,8 @@
 /*
- * How a value is laid out: for value.c, which makes them, and the codecs, which walk them.
+ * The memory layout of a value, for value.c, which creates values, and the codecs, which traverse them.
  *
- * Every byte of input can become one of these, so it is kept at 32 bytes. Undefined, null, holes and booleans
- * are one value each per pool.
+ * One byte of input can become one value, so it is kept at 32 bytes. Undefined, null, holes and booleans are
+ * singletons of the pool.
  */
 #ifndef GB_VALUE_REPR_H
 #define GB_VALUE_REPR_H
@@ -26,7 +26,7 @@ struct gb_value {
 	uint8_t kind; /* of a view: enum gb_view_kind */
 	union {
 		double number;        /* number, date */
-		struct gb_str bytes;  /* string, bigint, buffer: they follow the value in memory */
+		struct gb_str bytes;  /* string, bigint, buffer: stored after the value */
 		struct gb_slots list; /* array, object, map, set */
 		/* Error, regexp: strings; the last may be NULL. An error that has a cause or errors has an
 		 * array instead of its stack: see gb_error_part. */
@@ -47,7 +47,7 @@ static inline bool gb_value_has_identity(const struct gb_value *value) {
 	return value->type >= GB_ARRAY && value->type <= GB_REGEXP;
 }
 
-/* Functions and promises have an id instead: the same id is the same one. */
+/* Functions and promises are identified by their id: equal ids are the same function or promise. */
 static inline bool gb_value_is_callable(const struct gb_value *value) {
 	return value->type == GB_FUNCTION || value->type == GB_PROMISE;
 }
@@ -67,7 +67,7 @@ static inline bool gb_error_has_parts(const struct gb_value *error) {
 	return error->texts[2] && error->texts[2]->type == GB_ARRAY;
 }
 
-/* NULL if it has none. */
+/* NULL if the error does not have this part. */
 static inline const struct gb_value *gb_error_part(const struct gb_value *error, enum gb_error_part part) {
 	if (!gb_error_has_parts(error))
 		return part == GB_ERROR_STACK ? error->texts[2] : NULL;
@@ -75,20 +75,20 @@ static inline const struct gb_value *gb_error_part(const struct gb_value *error,
 	return part < parts->used && parts->slots[part]->type != GB_HOLE ? parts->slots[part] : NULL;
 }
 
-/* A string that is known to be UTF-8. */
+/* Create a string from valid UTF-8, without a check. */
 struct gb_value *gb_value_utf8(struct gb_values *pool, const char *bytes, size_t n);
-/* Whether a view of this kind, offset and length can be made over @buffer. */
+/* Whether a view with these parameters is valid over @buffer. */
 bool gb_view_fits(uint64_t kind, const struct gb_value *buffer, uint64_t offset, uint64_t length);
-/* Room for exactly @slots more, when that many are known to come. */
+/* Reserve exactly @slots more slots, when the number is known in advance. */
 bool gb_value_reserve(struct gb_value *container, size_t slots);
-/* The bigint -1 - @magnitude, which has no leading zero. */
+/* Create the bigint -1 - @magnitude, which has no leading zero. */
 struct gb_value *gb_value_bigint_below(struct gb_values *pool, const uint8_t *magnitude, size_t n);
-/* An error or regexp from strings of the pool, which it keeps. The last of an error may be an array, to which
- * its parts are pushed, a hole for one that it has not. */
+/* Create an error or regexp from strings of the pool, which are not copied. The last of an error may be an
+ * array, to which the caller pushes its parts, with a hole for a missing one. */
 struct gb_value *gb_value_texts(
     struct gb_values *pool, enum gb_type type, struct gb_value *const texts[GB_TEXTS]);
 
-/* A function or promise of either side; @name is a string of the pool or NULL. */
+/* Create a function or promise of either side; @name is a string of the pool or NULL. */
 struct gb_value *gb_value_callable(
     struct gb_values *pool, enum gb_type type, enum gb_side side, uint32_t id, struct gb_value *name);
 

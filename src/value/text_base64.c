@@ -55,7 +55,7 @@ bool gb_base64_decode(struct gb_buf *out, struct gb_str text) {
 		*to++ = (char)(bits >> 8);
 		*to++ = (char)bits;
 	}
-	/* The bits that the padding cuts off must be zero, so that bytes have one spelling. */
+	/* The bits dropped by the padding must be zero, so that the encoding is unique. */
 	if (padding && bits & (padding == 1 ? 0xffu : 0xffffu))
 		return false;
 	out->len += text.n / 4 * 3 - padding;

@@ -7,11 +7,11 @@ enum {
 	WORDS = GB_DECIMAL_BYTES / 4,
 	CHUNK = 1000000000,
 	CHUNK_DIGITS = 9,
-	CHUNKS = WORDS * 32 / 29 + 1,                    /* 9 digits are more than 29 bits */
-	MAX_DIGITS = GB_DECIMAL_BYTES * 8 * 1000 / 3321, /* below 2^3.321 a digit */
+	CHUNKS = WORDS * 32 / 29 + 1,                    /* 9 digits hold more than 29 bits */
+	MAX_DIGITS = GB_DECIMAL_BYTES * 8 * 1000 / 3321, /* a digit holds more than 3.321 bits */
 };
 
-/* Magnitude as 32-bit words, the most significant first. Returns how many. */
+/* Convert the magnitude to 32-bit words, most significant first. Returns their number. */
 static size_t load_words(uint32_t words[WORDS], const uint8_t *magnitude, size_t n) {
 	size_t count = (n + 3) / 4;
 	memset(words, 0, count * sizeof *words);
@@ -68,7 +68,7 @@ void gb_bigint_format(struct gb_buf *out, const struct gb_value *bigint) {
 		out->len += 2 * n;
 }
 
-/* Multiply the words, the least significant first, and add. */
+/* Multiply the words, least significant first, by @factor and add @term. Returns their number. */
 static size_t multiply_add(uint32_t *words, size_t count, uint32_t factor, uint32_t term) {
 	uint64_t carry = term;
 	for (size_t i = 0; i < count; i++) {

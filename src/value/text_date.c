@@ -6,8 +6,8 @@
 #define DAY_MS   86400000
 #define MAX_DATE 8.64e15
 
-/* Days since 1970 of the proleptic Gregorian calendar, reckoned in years that begin in March, so that the
- * leap day is the last; an era is 400 years. */
+/* Days since 1970 in the proleptic Gregorian calendar. Years begin in March here, so that the leap day is the
+ * last; an era is 400 years. */
 static int64_t days_from_civil(int64_t year, int month, int day) {
 	year -= month <= 2;
 	int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -40,8 +40,8 @@ size_t gb_date_format(char text[GB_DATE_TEXT], double milliseconds) {
 	    of_day / 60000 % 60, of_day / 1000 % 60, of_day % 1000);
 }
 
-/* Exactly @width digits, then the character @after. */
-static bool take(struct gb_str *rest, unsigned width, char after, int *ret_number) {
+/* Parse exactly @width digits, followed by the character @after. */
+static bool parse_digits(struct gb_str *rest, unsigned width, char after, int *ret_number) {
 	if (rest->n < width + 1 || rest->p[width] != after)
 		return false;
 	int number = 0;
@@ -59,10 +59,12 @@ bool gb_date_parse(struct gb_str text, double *ret_milliseconds) {
 	bool negative = text.n && text.p[0] == '-', is_signed = negative || (text.n && text.p[0] == '+');
 	struct gb_str rest = {text.p + is_signed, text.n - is_signed};
 	int year, month, day, hour, minute, second, ms = 0;
-	if (!take(&rest, is_signed ? 6 : 4, '-', &year) || !take(&rest, 2, '-', &month) ||
-	    !take(&rest, 2, 'T', &day) || !take(&rest, 2, ':', &hour) || !take(&rest, 2, ':', &minute))
+	if (!parse_digits(&rest, is_signed ? 6 : 4, '-', &year) || !parse_digits(&rest, 2, '-', &month) ||
+	    !parse_digits(&rest, 2, 'T', &day) || !parse_digits(&rest, 2, ':', &hour) ||
+	    !parse_digits(&rest, 2, ':', &minute))
 		return false;
-	if (!take(&rest, 2, 'Z', &second) && !(take(&rest, 2, '.', &second) && take(&rest, 3, 'Z', &ms)))
+	if (!parse_digits(&rest, 2, 'Z', &second) &&
+	    !(parse_digits(&rest, 2, '.', &second) && parse_digits(&rest, 3, 'Z', &ms)))
 		return false;
 	if (rest.n || (negative && year == 0) || month < 1 || month > 12 || day < 1 || hour > 23 ||
 	    minute > 59 || second > 59)
@@ -71,7 +73,7 @@ bool gb_date_parse(struct gb_str text, double *ret_milliseconds) {
 		back_year;
 	int back_month, back_day;
 	civil_from_days(days, &back_year, &back_month, &back_day);
-	/* The 31st of a month that has no such day would come back as another. */
+	/* A day that the month does not have converts back to a different date. */
 	if (back_month != month || back_day != day)
 		return false;
 	double total = (double)days * DAY_MS + ((hour * 60.0 + minute) * 60 + second) * 1000 + ms;

@@ -9,7 +9,7 @@
 
 enum { MAX_DIGITS = 17, SAFE_DIGITS = 15, EXACT_POWERS = 22 };
 
-/* At powers of two the nearest digits may lie just outside what reads back, and the next ones inside. */
+/* At powers of two the nearest digits may not parse back to @number, while the next higher ones do. */
 static bool round_up(char *text, double number) {
 	char *last = strchr(text, 'e') - 1;
 	if (*last < '0' || *last > '8')
@@ -18,11 +18,12 @@ static bool round_up(char *text, double number) {
 	return strtod(text, NULL) == number;
 }
 
-/* The shortest digits that read back as @number, without trailing zeros, and where the point is:
- * 0.<digits> * 10^point. @number is finite and above zero. */
+/* The shortest digits that parse back to @number, without trailing zeros, and the position of the point:
+ * 0.<digits> * 10^point. @number is finite and positive. */
 static int shortest_digits(double number, char digits[MAX_DIGITS + 1], int *ret_point) {
 	char text[40];
-	/* 15 digits suffice for most, except where numbers have fewer bits. */
+	/* Start with 15 digits, which suffice for most; subnormal numbers have fewer bits and may need fewer
+	 * digits. */
 	int precision = number < 0x1p-1022 ? 1 : SAFE_DIGITS;
 	for (; precision <= MAX_DIGITS; precision++) {
 		snprintf(text, sizeof text, "%.*e", precision - 1, number);
@@ -67,7 +68,7 @@ size_t gb_number_format(char text[GB_NUMBER_TEXT], double number) {
 	return (size_t)(number < 0) + (size_t)format_positive(text, GB_NUMBER_TEXT - 1, fabs(number));
 }
 
-static double parse_slowly(const char *zero_terminated) {
+static double parse_with_strtod(const char *zero_terminated) {
 	locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	double number = c ? strtod_l(zero_terminated, NULL, c) : strtod(zero_terminated, NULL);
 	if (c)
@@ -75,7 +76,8 @@ static double parse_slowly(const char *zero_terminated) {
 	return number;
 }
 
-/* Few digits and a small power of ten: both are exact, so that one rounding gives the right answer. */
+/* Few digits and a small power of ten: both are exact as doubles, so a single rounding gives the correct
+ * result. */
 static bool parse_fast(struct gb_str text, double *ret_number) {
 	static const double powers[EXACT_POWERS + 1] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
 	    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -108,7 +110,7 @@ bool gb_number_parse(struct gb_str text, double *ret_number) {
 		return false;
 	memcpy(copy, text.p, text.n);
 	copy[text.n] = '\0';
-	*ret_number = parse_slowly(copy);
+	*ret_number = parse_with_strtod(copy);
 	if (copy != small)
 		free(copy);
 	return true;

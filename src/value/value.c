@@ -11,7 +11,7 @@ enum { DEFAULT_MAX = 64 << 20, FIRST_SLOTS = 4 };
 
 #define MAX_DATE 8.64e15 /* ECMAScript's TimeClip */
 
-_Static_assert(sizeof(struct gb_value) <= 32, "a byte of input can become a value: keep it small");
+_Static_assert(sizeof(struct gb_value) <= 32, "one byte of input can become one value: keep it small");
 
 const struct gb_view_info gb_view_infos[GB_VIEW_KINDS] = {
     [GB_INT8] = {"Int8Array", 1},
@@ -81,7 +81,7 @@ static struct gb_value *make(struct gb_values *pool, enum gb_type type) {
 	return value;
 }
 
-/* A value with a copy of @bytes (zeros if NULL) behind it, and a zero behind those. */
+/* Create a value followed by a copy of @bytes (zeros if NULL) and a terminating zero. */
 static struct gb_value *make_bytes(struct gb_values *pool, enum gb_type type, const void *bytes, size_t n) {
 	struct gb_value *value = NULL;
 	if (n < SIZE_MAX - sizeof *value)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Most text is ASCII: eight bytes at a time until one is not. */
+/* Most text is ASCII: skip eight bytes at a time. */
 static const uint8_t *skip_ascii(const uint8_t *at, const uint8_t *end) {
 	while (end - at >= 8) {
 		uint64_t word;
@@ -20,7 +20,7 @@ static bool is_continuation(uint8_t byte) {
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The length of the sequence at @at, which is not ASCII; 0 if it is malformed. Surrogates pass. */
+/* The length of the non-ASCII sequence at @at; 0 if it is malformed. Surrogates are accepted. */
 static size_t sequence_length(const uint8_t *at, const uint8_t *end) {
 	size_t left = (size_t)(end - at);
 	uint8_t lead = at[0];
@@ -89,7 +89,7 @@ size_t gb_wtf8_next(const char *bytes, size_t n, uint32_t *ret_code) {
 }
 
 bool gb_wtf8_is_cut(const char *bytes, size_t n) {
-	/* Completed with the lowest bytes that can follow. */
+	/* Complete the sequence with the lowest valid continuation bytes, and check the result. */
 	uint8_t whole[4] = {0, 0x80, 0x80, 0x80};
 	if (n == 0 || n >= sizeof whole || (uint8_t)bytes[0] < 0x80)
 		return false;
@@ -138,7 +138,7 @@ void gb_wtf8_mend(struct gb_buf *out, const char *bytes, size_t n) {
 		length = 4;
 		if (length > n - i)
 			length = n - i;
-		/* The longest that is one character; none is longer than four. */
+		/* Find the longest valid character; the maximum is four bytes. */
 		while (length > 1 && !is_one_character(bytes + i, length))
 			length--;
 		if (length > 1 || gb_wtf8_scan(bytes + i, 1) != GB_WTF8_INVALID)

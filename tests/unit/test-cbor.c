@@ -330,7 +330,7 @@ TEST(counts_of_open_containers_are_reckoned_together) {
 	struct gb_cbor_item item;
 	for (unsigned i = 0; i < 5; i++)
 		CHECK(gb_cbor_next(&in, &item));
-	CHECK_INT(in.owed, 0);
+	CHECK_INT(in.pending, 0);
 	in = gb_cbor_reader("\x82\x83\x01\x02\x03", 5);
 	CHECK(gb_cbor_next(&in, &item));
 	CHECK(!gb_cbor_next(&in, &item));
@@ -360,9 +360,9 @@ TEST(functions_are_written_only_where_they_are_granted) {
 	struct gb_err err = {0};
 	const struct gb_grants grants = {.grant = refuse_seven};
 	CHECK(!gb_value_encode(&out, gb_value_function(pool, 6, "f"), NULL, &err));
-	CHECK_STR(err.message, "a function cannot be here");
+	CHECK_STR(err.message, "a function is not allowed here");
 	CHECK(!gb_value_encode(&out, gb_value_promise(pool, 6), NULL, &err));
-	CHECK_STR(err.message, "a promise cannot be here");
+	CHECK_STR(err.message, "a promise is not allowed here");
 	CHECK(gb_value_encode(&out, gb_value_function(pool, 6, "f"), &grants, &err));
 	CHECK(!gb_value_encode(&out, gb_value_function(pool, 7, "f"), &grants, &err));
 	gb_values_destroy(pool);

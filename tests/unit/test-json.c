@@ -238,7 +238,7 @@ TEST(zeros_in_the_text_are_data) {
 	CHECK_STR(json, "{\"$type\":\"Error\",\"name\":\"E\",\"message\":\"a\\u0000b\"}");
 	struct gb_err err = {0};
 	CHECK(!gb_value_from_json(pool, "1\0", 2, &err));
-	CHECK_STR(err.message, "line 1, column 2: expected nothing after the value");
+	CHECK_STR(err.message, "line 1, column 2: unexpected text after the value");
 	CHECK(!gb_value_from_json(pool, "\"\\\0\"", 4, &err));
 	CHECK(!gb_value_from_json(pool, NULL, 0, &err));
 	gb_values_destroy(pool);
