@@ -3,7 +3,7 @@
 #include "value/json.h"
 #include "value/text.h"
 
-/* Read and written again: whatever it was, it then is one value on one line. */
+/* Parse and write again, so that the output is always one valid value on one line. */
 static void append_json(struct gb_buf *out, struct gb_str text) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *value = gb_value_from_json(pool, text.p, text.n, NULL);

@@ -8,7 +8,7 @@
 #define FIELD(member, json_name, max_bytes, bound, json_text)                                                \
 	{ #member, json_name, offsetof(struct gb_approval_request, member), max_bytes, bound, json_text }
 
-/* In the order of the columns. The order and the flags of those that are bound are part of the hash. */
+/* In the order of the columns. The order and the flags of the bound fields are part of the hash. */
 const struct gb_approval_field gb_approval_fields[] = {
     FIELD(token, NULL, GB_APPROVAL_NAME_MAX, false, false),
     FIELD(face, "face", GB_APPROVAL_NAME_MAX, false, false),
@@ -49,8 +49,7 @@ void gb_approval_hash(const struct gb_approval_request *request, struct gb_hash 
 
 bool gb_approval_check_text(const char *name, struct gb_str text, size_t max, struct gb_err *err) {
 	if (text.n > max)
-		return gb_fail(
-		    err, GB_ELIMIT, 0, "%s: has %zu bytes, and %zu are the most", name, text.n, max);
+		return gb_fail(err, GB_ELIMIT, 0, "%s: has %zu bytes; the maximum is %zu", name, text.n, max);
 	if (gb_wtf8_scan(text.p, text.n) == GB_WTF8_INVALID)
 		return gb_fail(err, GB_EINVAL, 0, "%s: is not text; it must be UTF-8", name);
 	return true;
@@ -85,7 +84,7 @@ bool gb_approval_check(
 	}
 	if (request->runtime.n == 0)
 		return gb_fail(
-		    err, GB_EINVAL, 0, "runtime: is missing; an approver has to know what would run");
+		    err, GB_EINVAL, 0, "runtime: is missing; the approver must see what would run");
 	if (request->code.n == 0)
 		return gb_fail(err, GB_EINVAL, 0, "code: is empty; there is nothing to approve");
 	return true;

@@ -47,7 +47,7 @@ static bool copy_texts(struct gb_approval *approval, sqlite3_stmt *stmt) {
 	return true;
 }
 
-/* Until somebody writes that it has expired, it says "pending". */
+/* The row says "pending" until an expiry is written, so check the time here. */
 static enum gb_approval_state read_state(
     struct gb_approvals *approvals, const struct gb_approval *approval, sqlite3_stmt *stmt) {
 	sqlite3_int64 state = sqlite3_column_int64(stmt, STATE);
@@ -64,8 +64,8 @@ static bool is_text(struct gb_str text) {
 	return gb_wtf8_scan(text.p, text.n) != GB_WTF8_INVALID;
 }
 
-/* What is not bound is at least text. */
-static bool is_as_submitted(struct gb_approval *approval, sqlite3_stmt *stmt) {
+/* The bound fields must match the hash; the others must at least be valid text. */
+static bool is_intact(struct gb_approval *approval, sqlite3_stmt *stmt) {
 	struct gb_hash hash;
 	for (size_t i = 0; i < gb_approval_n_fields; i++)
 		if (!is_text(*gb_approval_text(&approval->request, &gb_approval_fields[i])))
@@ -94,10 +94,10 @@ bool gb_approval_read(struct gb_approvals *approvals, sqlite3_stmt *stmt, struct
 	approval->decided_ms = sqlite3_column_int64(stmt, DECIDED);
 	approval->used_ms = sqlite3_column_int64(stmt, USED);
 	approval->state = read_state(approvals, approval, stmt);
-	if (!is_as_submitted(approval, stmt))
+	if (!is_intact(approval, stmt))
 		return gb_fail(err, GB_EFORMAT, 0,
-		    "approval %s is not as it was submitted: somebody has changed '%s'; move it away",
-		    approval->id, gb_db_path(approvals->db));
+		    "approval %s does not match its hash: '%s' was modified; move it away", approval->id,
+		    gb_db_path(approvals->db));
 	gb_approval_hash(&approval->request, &approval->hash);
 	*ret_approval = gb_take_pointer(&approval);
 	return true;
@@ -128,7 +128,7 @@ bool gb_approval_get(
 		return false;
 	if (!approval)
 		return gb_fail(err, GB_ENOENT, 0,
-		    "there is no approval '%.40s'; 'glovebox approvals list --all' tells what there is", id);
+		    "there is no approval '%.40s'; see 'glovebox approvals list --all'", id);
 	*ret_approval = approval;
 	return true;
 }
@@ -149,7 +149,7 @@ bool gb_approval_find(struct gb_approvals *approvals, const struct gb_approval_r
 	if (request->token.n && !gb_approval_read_one(approvals, stmt, &approval, err))
 		return false;
 	if (!approval)
-		return gb_fail(err, GB_ENOENT, 0, "this was not submitted with this token");
+		return gb_fail(err, GB_ENOENT, 0, "no such request was submitted with this token");
 	*ret_approval = approval;
 	return true;
 }
@@ -164,9 +164,9 @@ bool gb_approval_resolve(
 	size_t n = strlen(prefix);
 	if (n < PREFIX_MIN || n >= GB_APPROVAL_ID || !is_hex(prefix))
 		return gb_fail(err, GB_EINVAL, 0,
-		    "'%.40s' is not an id: write %d to %d of its digits 0-9, a-f, as 'glovebox approvals "
-		    "list' "
-		    "does",
+		    "'%.40s' is not an approval id: give %d to %d of its digits (0-9, a-f), as shown by "
+		    "'glovebox "
+		    "approvals list'",
 		    prefix, PREFIX_MIN, GB_APPROVAL_ID - 1);
 	if (!gb_db_prepare(approvals->db,
 		"SELECT id FROM approval WHERE id >= ?1 AND id < ?1 || 'g' ORDER BY id LIMIT 2", &stmt, err))
@@ -178,31 +178,31 @@ bool gb_approval_resolve(
 		return false;
 	if (!row)
 		return gb_fail(err, GB_ENOENT, 0,
-		    "there is no approval '%s'; 'glovebox approvals list --all' tells what there is", prefix);
+		    "there is no approval '%s'; see 'glovebox approvals list --all'", prefix);
 	snprintf(id, sizeof id, "%s", (const char *)sqlite3_column_text(stmt, 0));
 	if (!gb_db_step(approvals->db, stmt, &row, err))
 		return false;
 	if (row)
-		return gb_fail(err, GB_EINVAL, 0, "several ids begin with '%s'; write more of it", prefix);
+		return gb_fail(err, GB_EINVAL, 0, "several ids begin with '%s'; give more digits", prefix);
 	memcpy(ret_id, id, sizeof id);
 	return true;
 }
 
 /* --- lists --- */
 
-static bool is(struct gb_str text, const char *wanted) {
-	return !wanted || gb_str_eq(text, gb_str_from(wanted));
+static bool matches(struct gb_str text, const char *expected) {
+	return !expected || gb_str_eq(text, gb_str_from(expected));
 }
 
 static bool passes(const struct gb_approval_filter *filter, const struct gb_approval *approval) {
 	return (!filter->pending_only || approval->state == GB_APPROVAL_PENDING) &&
-	       is(approval->request.session, filter->session) &&
-	       is(approval->request.conversation, filter->conversation) &&
-	       is(approval->request.runtime, filter->runtime);
+	       matches(approval->request.session, filter->session) &&
+	       matches(approval->request.conversation, filter->conversation) &&
+	       matches(approval->request.runtime, filter->runtime);
 }
 
-/* The next one after @seq. The statement is done with before anybody is called, so that the visitor may
- * write. */
+/* Read the next row after @seq. The statement is finished before the visitor is called, so that the visitor
+ * may write. */
 static bool read_next(struct gb_approvals *approvals, const struct gb_approval_filter *filter, uint64_t seq,
     struct gb_approval **ret_approval, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;

@@ -1,12 +1,12 @@
 /*
- * Waiting for others, without looking again and again.
+ * Notification about changes by other processes, without polling the database.
  *
- * A file beside the database is the bell: who has changed something writes a byte to it, and who waits has it
- * watched by inotify. So nobody has to know who waits; nothing is left behind by those who die; and many
- * rings at once wake once. A datagram socket would need a list of waiters and a way to strike the dead off
- * it. What a ring says is only that it is worth looking: the database tells what has changed. A decider that
- * dies between its commit and its ring is noticed at the next ring, or at the deadline, where the decision
- * counts.
+ * A file beside the database, the bell, is the notification channel: a process that changed something writes
+ * a byte to it, and waiting processes watch it with inotify. So no list of waiters is needed, processes that
+ * die leave nothing behind, and many notifications at once wake a waiter once. A datagram socket would need a
+ * list of waiters and a way to remove dead ones. A notification carries no data: the waiter reads the changes
+ * from the database. If a decider dies between its commit and its notification, waiters see the decision at
+ * the next notification, or at the deadline, where the decision counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,14 +22,14 @@ static int open_bell(const struct gb_approvals *approvals) {
 	    O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
-void gb_approvals_ring(const struct gb_approvals *approvals) {
+void gb_approvals_notify(const struct gb_approvals *approvals) {
 	gb_auto_fd int bell = open_bell(approvals);
-	/* What was decided is decided, heard or not. */
+	/* Best effort: the decision is already committed. */
 	if (bell >= 0 && pwrite(bell, "!", 1, 0) != 1)
 		return;
 }
 
-/* Through the folder that was opened, wherever its name may lead by now. */
+/* Use the folder descriptor: the path of the folder may have changed since it was opened. */
 static bool watch_bell(struct gb_approvals *approvals, struct gb_err *err) {
 	char path[64];
 	gb_auto_fd int bell = open_bell(approvals);
@@ -58,18 +58,18 @@ bool gb_approvals_fd(struct gb_approvals *approvals, int *ret_fd, struct gb_err 
 	return true;
 }
 
-/* Take the events in. If the bell itself was taken away, hang up another. */
-static bool hear(struct gb_approvals *approvals, struct gb_err *err) {
+/* Read pending inotify events. If the file was removed or moved, create and watch a new one. */
+static bool read_events(struct gb_approvals *approvals, struct gb_err *err) {
 	_Alignas(struct inotify_event) char events[4096];
-	bool is_gone = false;
+	bool is_removed = false;
 	for (ssize_t n; approvals->inotify >= 0 && (n = read(approvals->inotify, events, sizeof events)) > 0;)
 		for (const char *at = events; at < events + n;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
-			is_gone |= event->wd == approvals->watch &&
-				   (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0;
+			is_removed |= event->wd == approvals->watch &&
+				      (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0;
 			at += sizeof *event + event->len;
 		}
-	if (!is_gone)
+	if (!is_removed)
 		return true;
 	inotify_rm_watch(approvals->inotify, approvals->watch);
 	return watch_bell(approvals, err);
@@ -96,12 +96,12 @@ static bool read_changed(
 
 bool gb_approvals_poll(
     struct gb_approvals *approvals, gb_approval_visit visit, void *data, struct gb_err *err) {
-	if (!hear(approvals, err) || !gb_approvals_turn(approvals, NULL, NULL, err))
-		return gb_wrap(err, "look for decisions");
+	if (!read_events(approvals, err) || !gb_approvals_transaction(approvals, NULL, NULL, err))
+		return gb_wrap(err, "check for decisions");
 	for (;;) {
 		gb_auto_approval struct gb_approval *approval = NULL;
 		if (!read_changed(approvals, &approval, err))
-			return gb_wrap(err, "look for decisions");
+			return gb_wrap(err, "check for decisions");
 		if (!approval || !visit(data, approval))
 			return true;
 	}

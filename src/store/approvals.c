@@ -23,7 +23,7 @@ static const char *const migrations[] = {
     "CREATE INDEX approval_by_state ON approval(state, expires);"
     "CREATE INDEX approval_by_hash ON approval(hash);"
     "CREATE INDEX approval_by_change ON approval(changed, seq);"
-    /* What is changed in one turn bears its number. */
+    /* The number of the last writing transaction; rows changed in it store this number. */
     "CREATE TABLE approval_turn(one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL);"
     "INSERT INTO approval_turn VALUES (1, 0);"
     "CREATE TABLE trust(seq INTEGER PRIMARY KEY AUTOINCREMENT, conversation BLOB NOT NULL,"
@@ -71,7 +71,7 @@ int64_t gb_approvals_now(const struct gb_approvals *approvals) {
 #define OR_DEFAULT(options, member)                                                                          \
 	((options)->member = (options)->member ? (options)->member : defaults.member)
 
-static void take_options(struct gb_approvals_options *to, const struct gb_approvals_options *from) {
+static void apply_defaults(struct gb_approvals_options *to, const struct gb_approvals_options *from) {
 	*to = from ? *from : defaults;
 	OR_DEFAULT(to, timeout_ms);
 	OR_DEFAULT(to, use_ms);
@@ -108,7 +108,7 @@ static void close_approvals(struct gb_approvals **approvals) {
 	gb_approvals_close(*approvals);
 }
 
-static bool read_turn(struct gb_approvals *approvals, struct gb_err *err) {
+static bool read_last_change(struct gb_approvals *approvals, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	bool row;
 	if (!gb_db_prepare(approvals->db, "SELECT n FROM approval_turn", &stmt, err) ||
@@ -129,27 +129,27 @@ bool gb_approvals_open(const char *dir, const struct gb_approvals_options *optio
 	    calloc(1, sizeof *approvals);
 	if (!approvals)
 		return gb_fail(err, GB_ENOMEM, 0, "open the approvals");
-	take_options(&approvals->options, options);
+	apply_defaults(&approvals->options, options);
 	approvals->inotify = approvals->watch = -1;
 	approvals->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (approvals->dir < 0)
 		return gb_fail(
 		    err, errno == ENOENT ? GB_ENOENT : GB_ESYSTEM, errno, "open the folder '%s'", dir);
 	snprintf(path, sizeof path, "%s/%s", dir, GB_APPROVALS_DB);
-	/* Durable: what was used up must not come back when the power does. */
+	/* Durable: a used approval must not become usable again after power loss. */
 	struct gb_db_options db = {.migrations = migrations,
 	    .n_migrations = GB_COUNT(migrations),
 	    .read_only = read_only,
 	    .durable = true,
 	    .busy_ms = approvals->options.busy_ms};
 	if (!gb_db_open(path, &db, &approvals->db, err) || !gb_db_check_schema(approvals->db, err) ||
-	    !read_turn(approvals, err))
+	    !read_last_change(approvals, err))
 		return gb_wrap(err, "open the approvals");
 	*ret_approvals = gb_take_pointer(&approvals);
 	return true;
 }
 
-/* --- turns --- */
+/* --- transactions --- */
 
 static bool run_with_now(struct gb_approvals *approvals, const char *sql, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
@@ -159,8 +159,7 @@ static bool run_with_now(struct gb_approvals *approvals, const char *sql, struct
 	return gb_db_run(approvals->db, stmt, err);
 }
 
-/* One from the future is as good as expired: the clock was set back, and nobody knows how long it has
- * waited. */
+/* An approval from the future counts as expired: the clock was set back, so its age is unknown. */
 static bool expire_due(struct gb_approvals *approvals, struct gb_err *err) {
 	return run_with_now(approvals,
 	    "UPDATE approval SET state = 3, decided = ?1, changed = (SELECT n + 1 FROM approval_turn) "
@@ -168,12 +167,12 @@ static bool expire_due(struct gb_approvals *approvals, struct gb_err *err) {
 	    err);
 }
 
-static bool end_turn(struct gb_approvals *approvals, int changes_before, struct gb_err *err) {
+static bool count_change(struct gb_approvals *approvals, int changes_before, struct gb_err *err) {
 	return sqlite3_total_changes(gb_db_handle(approvals->db)) == changes_before ||
 	       gb_db_exec(approvals->db, "UPDATE approval_turn SET n = n + 1", err);
 }
 
-bool gb_approvals_turn(
+bool gb_approvals_transaction(
     struct gb_approvals *approvals, gb_approvals_work work, void *data, struct gb_err *err) {
 	if (approvals->options.read_only)
 		return gb_fail(err, GB_EINVAL, 0, "the approvals were opened for reading only");
@@ -181,7 +180,7 @@ bool gb_approvals_turn(
 		return false;
 	int before = sqlite3_total_changes(gb_db_handle(approvals->db));
 	if (!expire_due(approvals, err) || (work && !work(approvals, data, err)) ||
-	    !end_turn(approvals, before, err)) {
+	    !count_change(approvals, before, err)) {
 		gb_db_rollback(approvals->db);
 		return false;
 	}
@@ -189,18 +188,18 @@ bool gb_approvals_turn(
 	if (!gb_db_commit(approvals->db, err))
 		return false;
 	if (has_changed)
-		gb_approvals_ring(approvals);
+		gb_approvals_notify(approvals);
 	return true;
 }
 
-/* --- asking --- */
+/* --- submitting --- */
 
 struct submission {
 	const struct gb_approval_request *request;
 	struct gb_approval_ticket ticket;
 };
 
-/* How many are pending, in all or in one conversation (@conversation is not NULL). */
+/* Count the pending approvals: all of them, or those of @conversation if it is not NULL. */
 static bool count_pending(
     struct gb_approvals *approvals, const struct gb_str *conversation, uint64_t *ret_n, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
@@ -218,7 +217,7 @@ static bool count_pending(
 	return true;
 }
 
-static bool check_room(
+static bool check_pending_limits(
     struct gb_approvals *approvals, const struct gb_approval_request *request, struct gb_err *err) {
 	uint64_t all, here;
 	if (!count_pending(approvals, NULL, &all, err) ||
@@ -226,17 +225,17 @@ static bool check_room(
 		return false;
 	if (all >= approvals->options.max_pending)
 		return gb_fail(err, GB_ELIMIT, 0,
-		    "%llu approvals are pending, and that is the most: decide some ('glovebox approvals "
+		    "%llu approvals are pending, which is the maximum: decide some ('glovebox approvals "
 		    "watch')",
 		    (unsigned long long)all);
 	if (here >= approvals->options.max_pending_conversation)
 		return gb_fail(err, GB_ELIMIT, 0,
-		    "%llu approvals are pending in this conversation, and that is the most: wait for them",
+		    "%llu approvals are pending in this conversation, which is the maximum: wait for them",
 		    (unsigned long long)here);
 	return true;
 }
 
-/* Decided ones that are too old, too many or too large together. What can still be used stays. */
+/* Delete decided approvals that are too old, too many or too large in total. Usable ones stay. */
 static bool prune(struct gb_approvals *approvals, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(approvals->db,
@@ -298,7 +297,7 @@ static bool is_open(const struct gb_approvals *approvals, const struct gb_approv
 		   !is_stale(approvals, approval));
 }
 
-static bool submit_in_turn(struct gb_approvals *approvals, void *data, struct gb_err *err) {
+static bool submit_in_transaction(struct gb_approvals *approvals, void *data, struct gb_err *err) {
 	struct submission *submission = data;
 	gb_auto_approval struct gb_approval *old = NULL;
 	struct gb_err none = {0};
@@ -309,11 +308,11 @@ static bool submit_in_turn(struct gb_approvals *approvals, void *data, struct gb
 	if (old && is_open(approvals, old)) {
 		memcpy(submission->ticket.id, old->id, sizeof old->id);
 		submission->ticket.expires_ms = old->expires_ms;
-		submission->ticket.was_there = true;
+		submission->ticket.existed = true;
 		return true;
 	}
-	return check_room(approvals, submission->request, err) && insert(approvals, submission, err) &&
-	       prune(approvals, err);
+	return check_pending_limits(approvals, submission->request, err) &&
+	       insert(approvals, submission, err) && prune(approvals, err);
 }
 
 bool gb_approval_submit(struct gb_approvals *approvals, const struct gb_approval_request *request,
@@ -322,7 +321,7 @@ bool gb_approval_submit(struct gb_approvals *approvals, const struct gb_approval
 	struct gb_err ours = {0};
 	gb_approval_hash(request, &submission.ticket.hash);
 	if (!gb_approval_check(approvals, request, &ours) ||
-	    !gb_approvals_turn(approvals, submit_in_turn, &submission, &ours)) {
+	    !gb_approvals_transaction(approvals, submit_in_transaction, &submission, &ours)) {
 		if (err)
 			*err = ours;
 		return gb_wrap(err, "ask for approval");
@@ -344,7 +343,7 @@ bool gb_approval_matches(struct gb_approvals *approvals, const char *id,
 
 /* --- deciding, using, withdrawing --- */
 
-/* One statement about one approval: ?1 is its id, ?2 the time. */
+/* Run one statement about one approval: ?1 is its id, ?2 the time. */
 static bool change(struct gb_approvals *approvals, const char *sql, const char *id, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(approvals->db, sql, &stmt, err))
@@ -360,7 +359,7 @@ struct use {
 	enum gb_use use;
 };
 
-static enum gb_use judge_use(const struct gb_approvals *approvals, const struct gb_approval *approval,
+static enum gb_use evaluate_use(const struct gb_approvals *approvals, const struct gb_approval *approval,
     const struct gb_approval_request *request) {
 	static const enum gb_use by_state[] = {[GB_APPROVAL_PENDING] = GB_USE_PENDING,
 	    [GB_APPROVAL_DENIED] = GB_USE_DENIED,
@@ -377,12 +376,12 @@ static enum gb_use judge_use(const struct gb_approvals *approvals, const struct 
 	return is_stale(approvals, approval) ? GB_USE_STALE : GB_USE_GRANTED;
 }
 
-static bool use_in_turn(struct gb_approvals *approvals, void *data, struct gb_err *err) {
+static bool use_in_transaction(struct gb_approvals *approvals, void *data, struct gb_err *err) {
 	struct use *use = data;
 	gb_auto_approval struct gb_approval *approval = NULL;
 	if (!gb_approval_get(approvals, use->id, &approval, err))
 		return false;
-	use->use = judge_use(approvals, approval, use->request);
+	use->use = evaluate_use(approvals, approval, use->request);
 	return use->use != GB_USE_GRANTED ||
 	       change(approvals,
 		   "UPDATE approval SET used = ?2, changed = (SELECT n + 1 FROM approval_turn) WHERE id = ?1",
@@ -392,7 +391,7 @@ static bool use_in_turn(struct gb_approvals *approvals, void *data, struct gb_er
 bool gb_approval_use(struct gb_approvals *approvals, const char *id,
     const struct gb_approval_request *request, enum gb_use *ret_use, struct gb_err *err) {
 	struct use use = {.id = id, .request = request};
-	if (!gb_approvals_turn(approvals, use_in_turn, &use, err))
+	if (!gb_approvals_transaction(approvals, use_in_transaction, &use, err))
 		return gb_wrap(err, "use an approval");
 	*ret_use = use.use;
 	return true;
@@ -403,7 +402,7 @@ struct withdrawal {
 	bool was_open;
 };
 
-static bool withdraw_in_turn(struct gb_approvals *approvals, void *data, struct gb_err *err) {
+static bool withdraw_in_transaction(struct gb_approvals *approvals, void *data, struct gb_err *err) {
 	struct withdrawal *withdrawal = data;
 	gb_auto_approval struct gb_approval *approval = NULL;
 	if (!gb_approval_get(approvals, withdrawal->id, &approval, err))
@@ -419,7 +418,7 @@ static bool withdraw_in_turn(struct gb_approvals *approvals, void *data, struct 
 bool gb_approval_withdraw(
     struct gb_approvals *approvals, const char *id, bool *ret_was_open, struct gb_err *err) {
 	struct withdrawal withdrawal = {.id = id};
-	if (!gb_approvals_turn(approvals, withdraw_in_turn, &withdrawal, err))
+	if (!gb_approvals_transaction(approvals, withdraw_in_transaction, &withdrawal, err))
 		return gb_wrap(err, "withdraw an approval");
 	*ret_was_open = withdrawal.was_open;
 	return true;
@@ -449,28 +448,28 @@ static bool write_decision(struct gb_approvals *approvals, const struct gb_appro
 	       (decision->verdict != GB_TRUST || gb_trust_add(approvals, approval, decision->decider, err));
 }
 
-static void stand(struct gb_standing *standing, const struct gb_approval *approval) {
+static void fill_standing(struct gb_standing *standing, const struct gb_approval *approval) {
 	*standing = (struct gb_standing){
 	    .state = approval->state, .trusts = approval->trusts, .decided_ms = approval->decided_ms};
 	snprintf(standing->decider, sizeof standing->decider, "%.*s", GB_STR_ARG(approval->decider));
 	snprintf(standing->reason, sizeof standing->reason, "%.*s", GB_STR_ARG(approval->reason));
 }
 
-static bool decide_in_turn(struct gb_approvals *approvals, void *data, struct gb_err *err) {
+static bool decide_in_transaction(struct gb_approvals *approvals, void *data, struct gb_err *err) {
 	struct deciding *deciding = data;
 	const struct gb_decision *decision = deciding->decision;
 	gb_auto_approval struct gb_approval *approval = NULL;
 	if (!gb_approval_get(approvals, deciding->id, &approval, err))
 		return false;
 	if (!gb_hash_eq(&approval->hash, &decision->hash))
-		return gb_fail(err, GB_EINVAL, 0,
-		    "hash: what was shown is not what approval %s asks for; show it again", approval->id);
+		return gb_fail(err, GB_EINVAL, 0, "hash: does not match approval %s; show the request again",
+		    approval->id);
 	if (decision->verdict == GB_TRUST && approval->request.conversation.n == 0)
 		return gb_fail(err, GB_EINVAL, 0,
-		    "approval %s is of no conversation, so there is nothing to trust; approve it alone",
+		    "approval %s belongs to no conversation, so there is nothing to trust; approve it alone",
 		    approval->id);
 	if (approval->state != GB_APPROVAL_PENDING) {
-		stand(&deciding->standing, approval);
+		fill_standing(&deciding->standing, approval);
 		return true;
 	}
 	int64_t now = gb_approvals_now(approvals);
@@ -481,7 +480,7 @@ static bool decide_in_turn(struct gb_approvals *approvals, void *data, struct gb
 	approval->decided_ms = now;
 	approval->decider = decision->decider;
 	approval->reason = decision->reason;
-	stand(&deciding->standing, approval);
+	fill_standing(&deciding->standing, approval);
 	deciding->standing.is_mine = true;
 	return true;
 }
@@ -490,11 +489,10 @@ bool gb_approval_decide(struct gb_approvals *approvals, const char *id, const st
     struct gb_standing *ret_standing, struct gb_err *err) {
 	struct deciding deciding = {.id = id, .decision = decision};
 	if (decision->decider.n == 0)
-		return gb_fail(
-		    err, GB_EINVAL, 0, "decider: is missing; a decision needs somebody who made it");
+		return gb_fail(err, GB_EINVAL, 0, "decider: is missing; a decision must name its decider");
 	if (!gb_approval_check_text("decider", decision->decider, GB_APPROVAL_DECIDER_MAX, err) ||
 	    !gb_approval_check_text("reason", decision->reason, GB_APPROVAL_REASON_MAX, err) ||
-	    !gb_approvals_turn(approvals, decide_in_turn, &deciding, err))
+	    !gb_approvals_transaction(approvals, decide_in_transaction, &deciding, err))
 		return gb_wrap(err, "decide");
 	*ret_standing = deciding.standing;
 	return true;

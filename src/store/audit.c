@@ -15,11 +15,11 @@
 #include "store/log.h"
 
 enum {
-	TICKET_SPARE = 16 << 10, /* what a record can grow by while its run lives: output, status, measures */
+	TICKET_SPARE = 16 << 10, /* how much a record can grow during its run: output, status, measures */
 	RESERVE_STEP = 1 << 20,
-	RESERVE_SPARE = 256 << 10, /* for the pages that a transaction touches besides the records' own */
-	PRUNE_EVERY = 1024,        /* records */
-	LOOK_EVERY_NS = 10000000,  /* whether the file is still there, when runs begin one after the other */
+	RESERVE_SPARE = 256 << 10,      /* for pages of a transaction other than those of the records */
+	PRUNE_EVERY = 1024,             /* records */
+	CHECK_FILE_EVERY_NS = 10000000, /* interval of checks that the file is in place */
 };
 
 int64_t gb_audit_now(const struct gb_audit *audit) {
@@ -39,7 +39,7 @@ void gb_audit_head(const struct gb_audit *audit, uint64_t *ret_seq, struct gb_ha
 	*ret_hash = audit->head.hash;
 }
 
-/* --- the head: the one thing in the file that we build on, so it must be ours --- */
+/* --- the head: records are appended to it, so its signature is checked --- */
 
 static bool fail_rolled_back(const struct gb_audit *audit, struct gb_err *err) {
 	return gb_fail(err, GB_EFORMAT, 0,
@@ -47,53 +47,53 @@ static bool fail_rolled_back(const struct gb_audit *audit, struct gb_err *err) {
 	    audit->path, (unsigned long long)audit->head.seq);
 }
 
-/* Another process has moved the head: is what we know still below it? */
+/* Another process has moved the head: check that the head known to this process is still in the chain. */
 static bool check_known(struct gb_audit *audit, const struct gb_mark *head, struct gb_err *err) {
 	struct gb_hash hash;
 	struct gb_mark start;
-	bool is_there;
-	if (!audit->knows_head || audit->head.seq == 0)
+	bool is_present;
+	if (!audit->has_head || audit->head.seq == 0)
 		return true;
 	if (head->seq <= audit->head.seq)
 		return fail_rolled_back(audit, err);
-	if (!gb_log_read_hash(audit->db, audit->head.seq, &hash, &is_there, err))
+	if (!gb_log_read_hash(audit->db, audit->head.seq, &hash, &is_present, err))
 		return false;
-	if (is_there)
+	if (is_present)
 		return gb_hash_eq(&hash, &audit->head.hash) || fail_rolled_back(audit, err);
-	if (!gb_log_read_mark(audit->db, "audit_start", &start, &is_there, err))
+	if (!gb_log_read_mark(audit->db, "audit_start", &start, &is_present, err))
 		return false;
 	bool was_pruned =
-	    is_there && start.seq >= audit->head.seq && gb_mark_check(&start, GB_MARK_START, &audit->chain);
+	    is_present && start.seq >= audit->head.seq && gb_mark_check(&start, GB_MARK_START, &audit->chain);
 	return was_pruned || fail_rolled_back(audit, err);
 }
 
 static bool check_newest(struct gb_audit *audit, const struct gb_mark *head, struct gb_err *err) {
 	struct gb_hash hash;
-	bool is_there = true;
+	bool is_present = true;
 	if (head->seq == 0)
 		gb_chain_genesis(&audit->chain, &hash);
-	else if (!gb_log_read_hash(audit->db, head->seq, &hash, &is_there, err))
+	else if (!gb_log_read_hash(audit->db, head->seq, &hash, &is_present, err))
 		return false;
-	if (is_there && gb_hash_eq(&hash, &head->hash))
+	if (is_present && gb_hash_eq(&hash, &head->hash))
 		return true;
 	return gb_fail(err, GB_EFORMAT, 0,
-	    "record %llu of '%s' is missing or changed: the signed head speaks of another",
+	    "record %llu of '%s' is missing or changed: it does not match the signed head",
 	    (unsigned long long)head->seq, audit->path);
 }
 
 bool gb_log_trusted_head(struct gb_audit *audit, struct gb_mark *ret_head, struct gb_err *err) {
 	struct gb_mark head = {0};
-	bool is_there;
-	if (!gb_db_step(audit->db, audit->get_head, &is_there, err))
+	bool is_present;
+	if (!gb_db_step(audit->db, audit->get_head, &is_present, err))
 		return false;
-	bool is_mark = is_there && gb_mark_from_row(audit->get_head, &head);
+	bool is_mark = is_present && gb_mark_from_row(audit->get_head, &head);
 	sqlite3_reset(audit->get_head);
-	bool is_known = is_mark && audit->knows_head && head.seq == audit->head.seq &&
+	bool is_known = is_mark && audit->has_head && head.seq == audit->head.seq &&
 			gb_hash_eq(&head.hash, &audit->head.hash);
 	if (!is_known) {
 		if (!is_mark || !gb_mark_check(&head, GB_MARK_HEAD, &audit->chain))
-			return gb_fail(err, GB_EFORMAT, 0,
-			    "the head of '%s' does not bear the key's signature", audit->path);
+			return gb_fail(
+			    err, GB_EFORMAT, 0, "the head of '%s' is not signed by the key", audit->path);
 		if (!check_known(audit, &head, err) || !check_newest(audit, &head, err))
 			return false;
 	}
@@ -129,7 +129,7 @@ bool gb_log_insert(
 	       (head->seq % GB_AUDIT_CHECKPOINT_EVERY != 0 || gb_log_write_checkpoint(audit, head, err));
 }
 
-void gb_log_moved(struct gb_audit *audit, const struct gb_mark *head) {
+void gb_log_set_head(struct gb_audit *audit, const struct gb_mark *head) {
 	audit->head = *head;
 	audit->head_file_is_old = !gb_head_file_write(audit->head_file, *head, &audit->chain, &audit->key);
 }
@@ -163,8 +163,7 @@ bool gb_audit_append(struct gb_audit *audit, const struct gb_audit_record *origi
 	if (gb_buf_failed(&audit->bodies)) {
 		audit->bodies.failed = false;
 		audit->bodies.len = at;
-		return gb_fail(
-		    err, GB_EBUSY, 0, "too much waits to be written to the audit log; commit it first");
+		return gb_fail(err, GB_EBUSY, 0, "the queue of the audit log is full; commit it first");
 	}
 	audit->entries[audit->n_entries++] =
 	    (struct gb_audit_entry){.at = at, .n = audit->bodies.len - at, .done = done, .data = data};
@@ -173,8 +172,8 @@ bool gb_audit_append(struct gb_audit *audit, const struct gb_audit_record *origi
 
 /* --- writing --- */
 
-/* SQLite goes on writing to a file that was deleted, and nobody would ever read it. */
-static bool is_still_there(const struct gb_audit *audit, struct gb_err *err) {
+/* SQLite continues writing to a deleted file, and those records would be lost. */
+static bool check_in_place(const struct gb_audit *audit, struct gb_err *err) {
 	struct stat st;
 	struct statvfs fs;
 	if (stat(audit->path, &st) != 0 || st.st_dev != audit->dev || st.st_ino != audit->ino)
@@ -199,7 +198,7 @@ static bool write_queue(struct gb_audit *audit, struct gb_mark *head, struct gb_
 
 static bool try_commit(struct gb_audit *audit, struct gb_err *err) {
 	struct gb_mark head;
-	if (!is_still_there(audit, err) || !gb_db_begin(audit->db, err))
+	if (!check_in_place(audit, err) || !gb_db_begin(audit->db, err))
 		return false;
 	if (!write_queue(audit, &head, err)) {
 		gb_db_rollback(audit->db);
@@ -207,12 +206,12 @@ static bool try_commit(struct gb_audit *audit, struct gb_err *err) {
 	}
 	if (!gb_db_commit(audit->db, err))
 		return false;
-	gb_log_moved(audit, &head);
+	gb_log_set_head(audit, &head);
 	return true;
 }
 
-/* The callbacks may append: they find an empty queue. */
-static void tell(struct gb_audit *audit) {
+/* Empty the queue first: the callbacks may append. */
+static void run_callbacks(struct gb_audit *audit) {
 	gb_auto_free struct gb_audit_entry *entries = gb_take_pointer(&audit->entries);
 	size_t n = audit->n_entries, n_written = audit->n_written;
 	audit->n_entries = audit->cap_entries = audit->n_written = 0;
@@ -227,7 +226,7 @@ static bool write_all(struct gb_audit *audit, struct gb_err *err) {
 	if (try_commit(audit, &first))
 		return true;
 	if (gb_db_is_full(&first) && audit->reserve >= 0 && audit->reserved_bytes) {
-		/* This is what it was set aside for. */
+		/* The space was reserved for this case. */
 		(void)!ftruncate(audit->reserve, 0);
 		audit->reserved_bytes = 0;
 		if (try_commit(audit, &first))
@@ -253,11 +252,11 @@ bool gb_audit_commit(struct gb_audit *audit, struct gb_err *err) {
 	size_t n = audit->n_entries;
 	if (!gb_audit_write(audit, err))
 		return false;
-	tell(audit);
+	run_callbacks(audit);
 	audit->since_prune += n;
 	if (audit->since_prune < PRUNE_EVERY)
 		return true;
-	/* The records are written; that others could not be removed is no reason to say that they are not. */
+	/* A failure to prune is not reported: the records are written. */
 	uint64_t pruned;
 	gb_audit_prune(audit, &pruned, NULL);
 	return true;
@@ -271,31 +270,30 @@ static bool open_reserve(struct gb_audit *audit, struct gb_err *err) {
 	audit->reserve = openat(audit->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (audit->reserve >= 0)
 		return true;
-	char name[40]; /* not every file system can do without a name */
+	char name[40]; /* not every file system supports O_TMPFILE */
 	snprintf(name, sizeof name, "audit.reserve.%d", (int)getpid());
 	audit->reserve = openat(audit->dir, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (audit->reserve < 0)
-		return gb_fail(err, GB_ESYSTEM, errno, "set room aside beside '%s'", audit->path);
+		return gb_fail(err, GB_ESYSTEM, errno, "reserve space beside '%s'", audit->path);
 	unlinkat(audit->dir, name, 0);
 	return true;
 }
 
-static bool set_aside(struct gb_audit *audit, size_t bytes, struct gb_err *err) {
-	size_t wanted = audit->ticket_bytes + audit->bodies.len + bytes + RESERVE_SPARE;
-	if (wanted > GB_AUDIT_QUEUE_BYTES)
+static bool reserve_space(struct gb_audit *audit, size_t bytes, struct gb_err *err) {
+	size_t needed = audit->ticket_bytes + audit->bodies.len + bytes + RESERVE_SPARE;
+	if (needed > GB_AUDIT_QUEUE_BYTES)
 		return gb_fail(
 		    err, GB_EBUSY, 0, "too many runs wait to be recorded; try again when some have ended");
-	if (wanted <= audit->reserved_bytes)
+	if (needed <= audit->reserved_bytes)
 		return true;
 	if (!open_reserve(audit, err))
 		return false;
-	wanted = (wanted + RESERVE_STEP - 1) / RESERVE_STEP * RESERVE_STEP;
-	int error = posix_fallocate(audit->reserve, 0, (off_t)wanted);
+	needed = (needed + RESERVE_STEP - 1) / RESERVE_STEP * RESERVE_STEP;
+	int error = posix_fallocate(audit->reserve, 0, (off_t)needed);
 	if (error)
 		return gb_fail(err, GB_ESYSTEM, error,
-		    "set %zu bytes aside for the audit log beside '%s'; free some space", wanted,
-		    audit->path);
-	audit->reserved_bytes = wanted;
+		    "reserve %zu bytes for the audit log beside '%s'; free some space", needed, audit->path);
+	audit->reserved_bytes = needed;
 	return true;
 }
 
@@ -303,22 +301,22 @@ static bool can_record(struct gb_audit *audit, struct gb_err *err) {
 	if (audit->must_retry && !gb_audit_commit(audit, err))
 		return false;
 	if (audit->head_file_is_old)
-		gb_log_moved(audit, &audit->head);
+		gb_log_set_head(audit, &audit->head);
 	if (audit->head_file_is_old)
 		return gb_fail(
 		    err, GB_ESYSTEM, errno, "write '%s' beside '%s'", GB_AUDIT_HEAD_FILE, audit->path);
 	uint64_t now = gb_now_ns();
-	if (now - audit->looked_ns < LOOK_EVERY_NS)
+	if (now - audit->checked_ns < CHECK_FILE_EVERY_NS)
 		return true;
-	if (!is_still_there(audit, err))
+	if (!check_in_place(audit, err))
 		return false;
-	audit->looked_ns = now;
+	audit->checked_ns = now;
 	return true;
 }
 
 bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent,
     struct gb_audit_ticket *ret_ticket, struct gb_err *err) {
-	/* Texts are what a record's size comes from; an estimate that is too large costs nothing. */
+	/* The size of a record is dominated by its texts; an estimate that is too large costs nothing. */
 	size_t bytes =
 	    TICKET_SPARE + (intent->code.n < GB_AUDIT_CODE_MAX ? intent->code.n : GB_AUDIT_CODE_MAX);
 	for (size_t i = 0; i < gb_audit_n_fields; i++) {
@@ -328,7 +326,7 @@ bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent
 		if (is_text && text != &intent->code)
 			bytes += text->n < GB_AUDIT_TEXT_MAX ? text->n : GB_AUDIT_TEXT_MAX;
 	}
-	if (!can_record(audit, err) || !set_aside(audit, bytes, err))
+	if (!can_record(audit, err) || !reserve_space(audit, bytes, err))
 		return gb_wrap(err, "not run, since it could not be recorded");
 	audit->ticket_bytes += bytes;
 	*ret_ticket = (struct gb_audit_ticket){.bytes = bytes};
@@ -339,8 +337,8 @@ bool gb_audit_ahead(struct gb_audit *audit, struct gb_audit_ticket *ticket,
     const struct gb_audit_record *intent, gb_audit_done done, void *data, struct gb_err *err) {
 	struct gb_audit_record record = *intent;
 	record.kind = GB_STR("execution_begin");
-	/* The ticket's own room is for the record of the end. */
-	if (!set_aside(audit, ticket->bytes, err) || !gb_audit_append(audit, &record, done, data, err))
+	/* The space of the ticket is for the final record. */
+	if (!reserve_space(audit, ticket->bytes, err) || !gb_audit_append(audit, &record, done, data, err))
 		return false;
 	ticket->was_begun = true;
 	return true;
@@ -374,11 +372,11 @@ bool gb_audit_finish(struct gb_audit *audit, struct gb_audit_ticket *ticket,
 	return true;
 }
 
-/* --- the end --- */
+/* --- closing --- */
 
 static bool last_checkpoint(struct gb_audit *audit, struct gb_err *err) {
 	struct gb_mark head;
-	if (audit->head.seq == audit->came_at || audit->head.seq % GB_AUDIT_CHECKPOINT_EVERY == 0)
+	if (audit->head.seq == audit->opened_at || audit->head.seq % GB_AUDIT_CHECKPOINT_EVERY == 0)
 		return true;
 	if (!gb_db_begin(audit->db, err))
 		return false;
@@ -394,8 +392,8 @@ bool gb_audit_close(struct gb_audit *audit, struct gb_err *err) {
 	bool ok = gb_audit_commit(audit, err);
 	while (audit->n_entries) /* callbacks may have appended, or nothing could be written */
 		if (!ok || !(ok = gb_audit_commit(audit, err)))
-			tell(audit);
-	if (ok && audit->knows_head)
+			run_callbacks(audit);
+	if (ok && audit->has_head)
 		ok = last_checkpoint(audit, err);
 	sqlite3_stmt **statements[] = {
 	    &audit->insert_record, &audit->insert_checkpoint, &audit->set_head, &audit->get_head};

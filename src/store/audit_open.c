@@ -14,7 +14,7 @@
 #include "store/log.h"
 #include "store/state.h"
 
-/* Nothing but the record's bytes and their hash: a second copy of a field would be one that nobody signs. */
+/* A row has only the record's bytes and their hash: a copy of a field in a column would not be signed. */
 static const char *const migrations[] = {
     "CREATE TABLE audit_chain(one INTEGER PRIMARY KEY CHECK (one = 1), id BLOB NOT NULL, public_key BLOB NOT "
     "NULL);"
@@ -68,24 +68,25 @@ void gb_mark_to_row(sqlite3_stmt *stmt, const struct gb_mark *mark) {
 }
 
 bool gb_log_read_mark(
-    struct gb_db *db, const char *table, struct gb_mark *ret_mark, bool *ret_is_there, struct gb_err *err) {
+    struct gb_db *db, const char *table, struct gb_mark *ret_mark, bool *ret_is_present, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	char sql[100];
 	snprintf(sql, sizeof sql, "SELECT seq, hash, time, signature FROM %s", table);
-	if (!gb_db_prepare(db, sql, &stmt, err) || !gb_db_step(db, stmt, ret_is_there, err))
+	if (!gb_db_prepare(db, sql, &stmt, err) || !gb_db_step(db, stmt, ret_is_present, err))
 		return false;
-	/* One that cannot be read is one that nobody has signed. */
-	if (*ret_is_there && !gb_mark_from_row(stmt, ret_mark))
+	/* An unreadable mark becomes a zero mark, whose signature is invalid. */
+	if (*ret_is_present && !gb_mark_from_row(stmt, ret_mark))
 		*ret_mark = (struct gb_mark){0};
 	return true;
 }
 
-bool gb_log_read_chain(struct gb_db *db, struct gb_chain *ret_chain, bool *ret_is_there, struct gb_err *err) {
+bool gb_log_read_chain(
+    struct gb_db *db, struct gb_chain *ret_chain, bool *ret_is_present, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(db, "SELECT id, public_key FROM audit_chain", &stmt, err) ||
-	    !gb_db_step(db, stmt, ret_is_there, err))
+	    !gb_db_step(db, stmt, ret_is_present, err))
 		return false;
-	if (!*ret_is_there)
+	if (!*ret_is_present)
 		return true;
 	if (!gb_log_blob(stmt, 0, ret_chain->id, sizeof ret_chain->id) ||
 	    !gb_log_blob(stmt, 1, ret_chain->public_key, sizeof ret_chain->public_key))
@@ -94,19 +95,19 @@ bool gb_log_read_chain(struct gb_db *db, struct gb_chain *ret_chain, bool *ret_i
 }
 
 bool gb_log_read_hash(
-    struct gb_db *db, uint64_t seq, struct gb_hash *ret_hash, bool *ret_is_there, struct gb_err *err) {
+    struct gb_db *db, uint64_t seq, struct gb_hash *ret_hash, bool *ret_is_present, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(db, "SELECT hash FROM audit_record WHERE seq = ?", &stmt, err))
 		return false;
 	sqlite3_bind_int64(stmt, 1, (sqlite3_int64)seq);
-	if (!gb_db_step(db, stmt, ret_is_there, err))
+	if (!gb_db_step(db, stmt, ret_is_present, err))
 		return false;
-	if (*ret_is_there && !gb_log_blob(stmt, 0, ret_hash->bytes, sizeof ret_hash->bytes))
+	if (*ret_is_present && !gb_log_blob(stmt, 0, ret_hash->bytes, sizeof ret_hash->bytes))
 		memset(ret_hash, 0, sizeof *ret_hash);
 	return true;
 }
 
-/* --- the file beside the database: always overwritten in place, so that no older one lies about --- */
+/* --- the head file: always overwritten in place, so that no older version remains --- */
 
 struct head_bytes {
 	char magic[16];
@@ -148,12 +149,12 @@ bool gb_head_file_read(int fd, const struct gb_chain *chain, struct gb_mark *ret
 	for (int attempt = 0; attempt < 5; attempt++) {
 		if (read_head_bytes(fd, chain, ret_mark))
 			return true;
-		usleep(2000); /* another process may have been in the middle of writing it */
+		usleep(2000); /* another process may be writing it */
 	}
-	return gb_fail(err, GB_EFORMAT, 0, "'%s' does not bear the key's signature", GB_AUDIT_HEAD_FILE);
+	return gb_fail(err, GB_EFORMAT, 0, "'%s' is not signed by the key", GB_AUDIT_HEAD_FILE);
 }
 
-/* --- the beginning of a log --- */
+/* --- creating a log --- */
 
 static bool insert_chain(struct gb_audit *audit, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
@@ -205,25 +206,25 @@ static bool exists(int dir, const char *name) {
 	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Under the lock. The key gets its name last: as long as it is "new", all of this may be done again, and a
- * key with its own name whose log is gone tells that somebody took it away. */
+/* Called under the lock. The key gets its final name last: while it is named "new", creation can be repeated,
+ * and a key with its final name but without a log shows that the log was removed. */
 static bool create(struct gb_audit *audit, int dir, struct gb_err *err) {
-	bool is_there;
+	bool is_present;
 	struct gb_mark head = {0};
 	bool was_begun = exists(dir, GB_AUDIT_KEY_NEW);
 	if (!was_begun && exists(dir, GB_AUDIT_DB))
 		return gb_fail(err, GB_ENOENT, 0,
-		    "there is a log ('%s') but not its key ('%s'): put the key back, or move the log away "
-		    "(keep it) to begin anew",
+		    "the log '%s' exists, but its key '%s' is missing: restore the key, or move the log away "
+		    "(keep it) to begin a new one",
 		    audit->path, GB_AUDIT_KEY_FILE);
 	if (!(was_begun && gb_key_load(dir, GB_AUDIT_KEY_NEW, &audit->key, NULL)) &&
 	    !gb_key_create(dir, GB_AUDIT_KEY_NEW, &audit->key, err))
 		return false;
-	if (!open_db(audit, err) || !gb_log_read_chain(audit->db, &audit->chain, &is_there, err))
+	if (!open_db(audit, err) || !gb_log_read_chain(audit->db, &audit->chain, &is_present, err))
 		return false;
-	if (!is_there && !write_beginning(audit, &head, err))
+	if (!is_present && !write_beginning(audit, &head, err))
 		return false;
-	if (is_there && !gb_log_read_mark(audit->db, "audit_head", &head, &is_there, err))
+	if (is_present && !gb_log_read_mark(audit->db, "audit_head", &head, &is_present, err))
 		return false;
 	gb_auto_fd int head_file =
 	    openat(dir, GB_AUDIT_HEAD_FILE, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -234,13 +235,13 @@ static bool create(struct gb_audit *audit, int dir, struct gb_err *err) {
 	return true;
 }
 
-/* --- an old one --- */
+/* --- opening an existing log --- */
 
-static bool is_ours(struct gb_audit *audit, struct gb_err *err) {
-	bool is_there;
-	if (!gb_log_read_chain(audit->db, &audit->chain, &is_there, err))
+static bool check_chain_key(struct gb_audit *audit, struct gb_err *err) {
+	bool is_present;
+	if (!gb_log_read_chain(audit->db, &audit->chain, &is_present, err))
 		return false;
-	if (!is_there)
+	if (!is_present)
 		return gb_fail(err, GB_EFORMAT, 0, "'%s' was emptied", audit->path);
 	if (memcmp(audit->chain.public_key, audit->key.public_key, sizeof audit->key.public_key) != 0)
 		return gb_fail(err, GB_EFORMAT, 0, "'%s' was begun with another key than '%s'", audit->path,
@@ -248,26 +249,26 @@ static bool is_ours(struct gb_audit *audit, struct gb_err *err) {
 	return true;
 }
 
-/* Is what the file beside the database speaks of still in the database? */
+/* Check that the record named by the head file is still in the database. */
 static bool check_head_file(struct gb_audit *audit, const struct gb_mark *file, struct gb_err *err) {
 	struct gb_hash hash;
-	bool is_there;
-	if (!gb_log_read_hash(audit->db, file->seq, &hash, &is_there, err))
+	bool is_present;
+	if (!gb_log_read_hash(audit->db, file->seq, &hash, &is_present, err))
 		return false;
-	if (file->seq > audit->head.seq || (is_there && !gb_hash_eq(&hash, &file->hash)))
+	if (file->seq > audit->head.seq || (is_present && !gb_hash_eq(&hash, &file->hash)))
 		return gb_fail(err, GB_EFORMAT, 0,
-		    "the log once had %llu records (says '%s') and now ends at %llu: its tail was cut",
+		    "the log had %llu records according to '%s' and now ends at %llu: its tail was cut",
 		    (unsigned long long)file->seq, GB_AUDIT_HEAD_FILE, (unsigned long long)audit->head.seq);
 	return true;
 }
 
-/* Others may append meanwhile. The file is read first: what they commit then is in the database and not yet
- * in it, never the other way. */
+/* Other processes may append meanwhile. The head file is read first, so that the database can be ahead of it,
+ * never behind. */
 static bool check_marks(struct gb_audit *audit, struct gb_err *err) {
 	struct gb_mark file;
-	if (!is_ours(audit, err) || !gb_head_file_read(audit->head_file, &audit->chain, &file, err))
+	if (!check_chain_key(audit, err) || !gb_head_file_read(audit->head_file, &audit->chain, &file, err))
 		return false;
-	/* One transaction, so that the head and what it speaks of are of one moment. */
+	/* One transaction, so that the head and its record are read from one snapshot. */
 	if (!gb_db_exec(audit->db, "BEGIN", err))
 		return false;
 	bool ok = gb_log_trusted_head(audit, &audit->head, err) && check_head_file(audit, &file, err);
@@ -275,21 +276,22 @@ static bool check_marks(struct gb_audit *audit, struct gb_err *err) {
 	return ok;
 }
 
-static bool check_old(struct gb_audit *audit, struct gb_err *err) {
+static bool check_existing(struct gb_audit *audit, struct gb_err *err) {
 	return check_marks(audit, err) ||
-	       gb_wrap(err, "the audit log is not as it was left ('glovebox audit verify' tells more)");
+	       gb_wrap(err, "the audit log was modified (for details run 'glovebox audit verify')");
 }
 
-static bool open_old(struct gb_audit *audit, int dir, struct gb_err *err) {
+static bool open_existing(struct gb_audit *audit, int dir, struct gb_err *err) {
 	if (!exists(dir, GB_AUDIT_DB))
 		return gb_fail(err, GB_ENOENT, 0,
-		    "the log '%s' is gone and its key is still there: put the log back, or move '%s' away to "
-		    "begin anew",
+		    "the log '%s' is missing, but its key exists: restore the log, or move '%s' away to "
+		    "begin a "
+		    "new one",
 		    audit->path, GB_AUDIT_KEY_FILE);
 	return gb_key_load(dir, GB_AUDIT_KEY_FILE, &audit->key, err) && (audit->db || open_db(audit, err));
 }
 
-static bool note_file(struct gb_audit *audit, struct gb_err *err) {
+static bool store_file_identity(struct gb_audit *audit, struct gb_err *err) {
 	struct stat st;
 	if (stat(audit->path, &st) != 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "examine '%s'", audit->path);
@@ -304,16 +306,16 @@ static bool open_in(struct gb_audit *audit, int dir, struct gb_err *err) {
 		return gb_fail(err, GB_ESYSTEM, errno, "lock '%s' beside '%s'", GB_AUDIT_LOCK, audit->path);
 	if (!exists(dir, GB_AUDIT_KEY_FILE) && !create(audit, dir, err))
 		return false;
-	if (!open_old(audit, dir, err))
+	if (!open_existing(audit, dir, err))
 		return false;
 	audit->head_file = openat(dir, GB_AUDIT_HEAD_FILE, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (audit->head_file < 0)
 		return gb_fail(
 		    err, GB_EFORMAT, errno, "open '%s' beside '%s'", GB_AUDIT_HEAD_FILE, audit->path);
-	if (!note_file(audit, err) || !check_old(audit, err))
+	if (!store_file_identity(audit, err) || !check_existing(audit, err))
 		return false;
-	audit->knows_head = true;
-	audit->came_at = audit->head.seq;
+	audit->has_head = true;
+	audit->opened_at = audit->head.seq;
 	return true;
 }
 

@@ -10,7 +10,7 @@ _Static_assert(GB_PUBLIC_KEY_BYTES == crypto_sign_PUBLICKEYBYTES &&
     "libsodium's sizes");
 
 bool gb_chain_init(struct gb_err *err) {
-	return sodium_init() >= 0 || gb_fail(err, GB_ESYSTEM, 0, "libsodium does not start on this machine");
+	return sodium_init() >= 0 || gb_fail(err, GB_ESYSTEM, 0, "libsodium cannot be initialised");
 }
 
 void gb_hash_bytes(const void *bytes, size_t n, struct gb_hash *ret) {
@@ -54,22 +54,23 @@ _Static_assert(sizeof(struct statement) == 16 + GB_CHAIN_ID_BYTES + 8 + GB_HASH_
 
 static struct statement make_statement(
     const struct gb_mark *mark, enum gb_mark_kind kind, const struct gb_chain *chain) {
-	struct statement said = {.domain = "glovebox mark1", .kind = (uint8_t)kind};
-	memcpy(said.chain, chain->id, sizeof said.chain);
-	said.seq = htobe64(mark->seq);
-	memcpy(said.hash, mark->hash.bytes, sizeof said.hash);
-	said.time = htobe64((uint64_t)mark->time_ms);
-	return said;
+	struct statement statement = {.domain = "glovebox mark1", .kind = (uint8_t)kind};
+	memcpy(statement.chain, chain->id, sizeof statement.chain);
+	statement.seq = htobe64(mark->seq);
+	memcpy(statement.hash, mark->hash.bytes, sizeof statement.hash);
+	statement.time = htobe64((uint64_t)mark->time_ms);
+	return statement;
 }
 
 void gb_mark_sign(
     struct gb_mark *mark, enum gb_mark_kind kind, const struct gb_chain *chain, const struct gb_key *key) {
-	struct statement said = make_statement(mark, kind, chain);
-	crypto_sign_detached(mark->signature, NULL, (const uint8_t *)&said, sizeof said, key->secret);
+	struct statement statement = make_statement(mark, kind, chain);
+	crypto_sign_detached(
+	    mark->signature, NULL, (const uint8_t *)&statement, sizeof statement, key->secret);
 }
 
 bool gb_mark_check(const struct gb_mark *mark, enum gb_mark_kind kind, const struct gb_chain *chain) {
-	struct statement said = make_statement(mark, kind, chain);
+	struct statement statement = make_statement(mark, kind, chain);
 	return crypto_sign_verify_detached(
-		   mark->signature, (const uint8_t *)&said, sizeof said, chain->public_key) == 0;
+		   mark->signature, (const uint8_t *)&statement, sizeof statement, chain->public_key) == 0;
 }

@@ -1,12 +1,12 @@
 /*
- * What links records and what is signed.
+ * How records are linked and what is signed.
  *
  *	hash 0 = BLAKE2b(chain id, public key)			the genesis
  *	hash n = BLAKE2b(hash n-1, n, bytes of record n)
  *
- * A mark is a signed statement about one place in the chain. There are four kinds, and none can pass for
- * another: a checkpoint (every so many records, and at close), the head (the newest record, in the database),
- * the head as the file beside the database has it, and the start (what pruning has left).
+ * A mark is a signed statement about one position in the chain. There are four kinds, and the signature
+ * covers the kind: a checkpoint (periodically, and at close), the head (the newest record, in the database),
+ * the head in the file beside the database, and the start (the last record that was pruned).
  */
 #ifndef GB_STORE_CHAIN_H
 #define GB_STORE_CHAIN_H
@@ -34,10 +34,10 @@ struct gb_mark {
 	uint8_t signature[GB_SIGNATURE_BYTES];
 };
 
-/* Before anything else here; may be called again. */
+/* Call before any other function here; may be called again. */
 bool gb_chain_init(struct gb_err *err);
 
-/* BLAKE2b-256 of any bytes: for .input_hash and .output_hash too. */
+/* BLAKE2b-256 of any bytes; also used for .input_hash and .output_hash. */
 void gb_hash_bytes(const void *bytes, size_t n, struct gb_hash *ret);
 bool gb_hash_eq(const struct gb_hash *a, const struct gb_hash *b);
 
@@ -51,11 +51,11 @@ bool gb_mark_check(const struct gb_mark *mark, enum gb_mark_kind kind, const str
 
 /* --- the key (key.c): a file of mode 0600 that only its owner can read --- */
 
-/* GB_ENOENT if there is none. */
+/* GB_ENOENT if the file does not exist. */
 bool gb_key_load(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err);
-/* The same of whatever owner and mode, to compare it and not to sign with it. */
+/* The same for any owner and mode: to compare the key, not to sign with it. */
 bool gb_key_read(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err);
-/* A new one, on the disk when this returns. */
+/* Create a key; it is on the disk when this returns. */
 bool gb_key_create(int dir, const char *name, struct gb_key *ret_key, struct gb_err *err);
 void gb_key_wipe(struct gb_key *key);
 

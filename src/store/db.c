@@ -36,7 +36,7 @@ void gb_stmt_finish(sqlite3_stmt **stmt) {
 void gb_db_close(struct gb_db *db) {
 	if (!db)
 		return;
-	/* The last one out merges the WAL into the file. */
+	/* The last process to close it merges the WAL into the file. */
 	sqlite3_close_v2(db->sqlite);
 	free(db->path);
 	free(db);
@@ -100,13 +100,14 @@ void gb_db_rollback(struct gb_db *db) {
 
 /* --- the file --- */
 
-/* SQLite gives the files beside it the same mode, so that this is the place to see to it. */
+/* SQLite gives the files beside the database the same mode, so checking this one is enough. */
 static bool check_file(const char *path, const struct gb_db_options *options, struct gb_err *err) {
 	int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (options->read_only ? O_RDONLY : O_RDWR | O_CREAT);
 	gb_auto_fd int fd = open(path, flags, 0600);
 	struct stat st;
 	if (fd < 0 && errno == ELOOP)
-		return gb_fail(err, GB_EINVAL, 0, "'%s' is a link; name the file itself", path);
+		return gb_fail(
+		    err, GB_EINVAL, 0, "'%s' is a symbolic link; give the path of the file itself", path);
 	if (fd < 0)
 		return gb_fail(err, errno == ENOENT ? GB_ENOENT : GB_ESYSTEM, errno, "open '%s'", path);
 	if (fstat(fd, &st) != 0)
@@ -117,7 +118,7 @@ static bool check_file(const char *path, const struct gb_db_options *options, st
 		return true;
 	if (st.st_uid != geteuid())
 		return gb_fail(err, GB_EINVAL, 0,
-		    "'%s' belongs to user %u and not to %u, who runs this; change one of them", path,
+		    "'%s' belongs to user %u, but this process runs as user %u; change one of them", path,
 		    (unsigned)st.st_uid, (unsigned)geteuid());
 	if (st.st_mode & 077)
 		return gb_fail(err, GB_EINVAL, 0,
@@ -133,7 +134,7 @@ static bool has_wal(const char *path) {
 	return stat(wal, &st) == 0 && st.st_size > 0;
 }
 
-/* A file on read-only ground can be read only if nothing waits in its WAL. */
+/* On a read-only file system a database can be read only if its WAL is empty. */
 static bool open_immutable(struct gb_db *db, struct gb_err *err) {
 	char *uri = sqlite3_mprintf("file:%s?immutable=1", db->path);
 	if (!uri)
@@ -147,8 +148,8 @@ static bool open_immutable(struct gb_db *db, struct gb_err *err) {
 	return rc == SQLITE_OK || gb_db_fail(db, rc, "open", err);
 }
 
-/* What the file says about itself must not make SQLite do anything but read and write rows. */
-static bool distrust(struct gb_db *db, struct gb_err *err) {
+/* The schema and contents of the file must not make SQLite do anything but read and write rows. */
+static bool harden(struct gb_db *db, struct gb_err *err) {
 	sqlite3_extended_result_codes(db->sqlite, 1);
 	sqlite3_busy_timeout(db->sqlite, (int)(db->options.busy_ms ? db->options.busy_ms : DEFAULT_BUSY_MS));
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -159,8 +160,8 @@ static bool distrust(struct gb_db *db, struct gb_err *err) {
 	    db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY", err);
 }
 
-/* SQLite rolls back the journal that it finds beside a file, and then removes the file that the journal names
- * as its super-journal, wherever that is. Ours never have one: no other database is ever attached. */
+/* SQLite rolls back a journal that it finds beside the file, and then deletes the file that the journal names
+ * as its super-journal, wherever that is. Our databases never have one: no other database is attached. */
 static bool check_journal(const struct gb_db *db, struct gb_err *err) {
 	static const uint8_t magic[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 	uint8_t end[sizeof magic];
@@ -170,10 +171,10 @@ static bool check_journal(const struct gb_db *db, struct gb_err *err) {
 		return true;
 	gb_auto_fd int fd =
 	    S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-	bool names_another = fd >= 0 && st.st_size >= (off_t)sizeof end &&
-			     pread(fd, end, sizeof end, st.st_size - (off_t)sizeof end) == sizeof end &&
-			     memcmp(end, magic, sizeof magic) == 0;
-	if (fd >= 0 && !names_another)
+	bool has_super_journal = fd >= 0 && st.st_size >= (off_t)sizeof end &&
+				 pread(fd, end, sizeof end, st.st_size - (off_t)sizeof end) == sizeof end &&
+				 memcmp(end, magic, sizeof magic) == 0;
+	if (fd >= 0 && !has_super_journal)
 		return true;
 	return gb_fail(err, GB_EINVAL, 0, "'%s' was not written by Glovebox; move it away", path);
 }
@@ -187,16 +188,16 @@ static bool open_connection(struct gb_db *db, struct gb_err *err) {
 		return gb_fail(err, GB_ENOMEM, 0, "open '%s'", db->path);
 	if (rc != SQLITE_OK)
 		return gb_db_fail(db, rc, "open", err);
-	if (!distrust(db, err))
+	if (!harden(db, err))
 		return false;
-	/* The first read is what needs the files beside it. */
+	/* The first read opens the files beside the database. */
 	rc = sqlite3_exec(db->sqlite, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		return true;
 	int kind = sqlite3_errcode(db->sqlite) & 0xff;
-	bool shut_out = kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY;
-	if (db->options.read_only && shut_out && !has_wal(db->path))
-		return open_immutable(db, err) && distrust(db, err);
+	bool no_access = kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY;
+	if (db->options.read_only && no_access && !has_wal(db->path))
+		return open_immutable(db, err) && harden(db, err);
 	return gb_db_fail(db, sqlite3_extended_errcode(db->sqlite), "open", err);
 }
 
@@ -222,22 +223,22 @@ static bool read_version(struct gb_db *db, sqlite3_int64 *ret_version, struct gb
 		return read_number(db, "SELECT max(version) FROM schema_version", ret_version, err);
 	if (is_used || (db->options.read_only && db->options.n_migrations))
 		return gb_fail(err, GB_EFORMAT, 0,
-		    "'%s' has nothing of Glovebox in it: it is empty, or another program's", db->path);
+		    "'%s' is not a Glovebox database: it is empty, or belongs to another program", db->path);
 	*ret_version = 0;
 	return true;
 }
 
-static bool note_version(struct gb_db *db, size_t version, struct gb_err *err) {
-	gb_auto_stmt sqlite3_stmt *note = NULL;
-	if (!gb_db_prepare(db, "INSERT INTO schema_version(version, applied) VALUES (?, ?)", &note, err))
+static bool insert_version(struct gb_db *db, size_t version, struct gb_err *err) {
+	gb_auto_stmt sqlite3_stmt *insert = NULL;
+	if (!gb_db_prepare(db, "INSERT INTO schema_version(version, applied) VALUES (?, ?)", &insert, err))
 		return false;
-	sqlite3_bind_int64(note, 1, (sqlite3_int64)version);
-	sqlite3_bind_int64(note, 2, time(NULL));
-	return gb_db_run(db, note, err);
+	sqlite3_bind_int64(insert, 1, (sqlite3_int64)version);
+	sqlite3_bind_int64(insert, 2, time(NULL));
+	return gb_db_run(db, insert, err);
 }
 
-static bool migrate_in_turn(struct gb_db *db, struct gb_err *err) {
-	sqlite3_int64 version = 0; /* once more: another process may have been first */
+static bool migrate_in_transaction(struct gb_db *db, struct gb_err *err) {
+	sqlite3_int64 version = 0; /* read again: another process may have migrated it first */
 	if (!read_version(db, &version, err))
 		return false;
 	if (version == 0 && !gb_db_exec(db,
@@ -246,7 +247,7 @@ static bool migrate_in_turn(struct gb_db *db, struct gb_err *err) {
 				err))
 		return false;
 	for (size_t i = (size_t)version; i < db->options.n_migrations; i++)
-		if (!gb_db_exec(db, db->options.migrations[i], err) || !note_version(db, i + 1, err))
+		if (!gb_db_exec(db, db->options.migrations[i], err) || !insert_version(db, i + 1, err))
 			return false;
 	return true;
 }
@@ -257,7 +258,7 @@ static bool migrate(struct gb_db *db, struct gb_err *err) {
 		return false;
 	if (version > newest || version < 0)
 		return gb_fail(err, GB_EFORMAT, 0,
-		    "'%s' has schema version %lld and this program knows %lld: use a newer Glovebox",
+		    "'%s' has schema version %lld and this program supports %lld: use a newer Glovebox",
 		    db->path, (long long)version, (long long)newest);
 	if (version == newest)
 		return true;
@@ -267,14 +268,14 @@ static bool migrate(struct gb_db *db, struct gb_err *err) {
 		    db->path, (long long)version, (long long)newest);
 	if (!gb_db_begin(db, err))
 		return false;
-	if (migrate_in_turn(db, err))
+	if (migrate_in_transaction(db, err))
 		return gb_db_commit(db, err);
 	gb_db_rollback(db);
 	return false;
 }
 
 static bool set_up_writing(struct gb_db *db, struct gb_err *err) {
-	/* Only before the first table does auto_vacuum mean anything; it lets a pruned file shrink. */
+	/* auto_vacuum takes effect only before the first table exists; it lets a pruned file shrink. */
 	if (!gb_db_exec(db,
 		"PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;"
 		"PRAGMA secure_delete = ON; PRAGMA journal_size_limit = 67108864",
@@ -292,7 +293,7 @@ bool gb_db_open(
 	if (!db || !(db->path = strdup(path)))
 		return gb_fail(err, GB_ENOMEM, 0, "open '%s'", path);
 	db->options = *options;
-	sqlite3_int64 version; /* what is not ours is not touched */
+	sqlite3_int64 version; /* do not modify a file that is not a Glovebox database */
 	if (!open_connection(db, err) || !read_version(db, &version, err) ||
 	    (!options->read_only && !set_up_writing(db, err)) || !migrate(db, err))
 		return false;
@@ -300,12 +301,12 @@ bool gb_db_open(
 	return true;
 }
 
-/* --- what the schema should be --- */
+/* --- checking the schema --- */
 
 static const char list_schema[] = "SELECT type || ' ' || name || ' ' || tbl_name || ' ' || ifnull(sql, '') "
 				  "FROM sqlite_schema ORDER BY type, name";
 
-static bool make_model(struct gb_db *db, sqlite3 **ret_model) {
+static bool create_model(struct gb_db *db, sqlite3 **ret_model) {
 	if (sqlite3_open_v2(":memory:", ret_model, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
 		SQLITE_OK ||
 	    sqlite3_exec(*ret_model,
@@ -334,14 +335,14 @@ static bool same_rows(sqlite3_stmt *a, sqlite3_stmt *b) {
 
 bool gb_db_check_schema(struct gb_db *db, struct gb_err *err) {
 	sqlite3 *model = NULL;
-	gb_auto_stmt sqlite3_stmt *is = NULL;
-	sqlite3_stmt *should = NULL;
-	if (!gb_db_prepare(db, list_schema, &is, err))
+	gb_auto_stmt sqlite3_stmt *actual = NULL;
+	sqlite3_stmt *expected = NULL;
+	if (!gb_db_prepare(db, list_schema, &actual, err))
 		return false;
-	bool same = make_model(db, &model) &&
-		    sqlite3_prepare_v2(model, list_schema, -1, &should, NULL) == SQLITE_OK &&
-		    same_rows(is, should);
-	sqlite3_finalize(should);
+	bool same = create_model(db, &model) &&
+		    sqlite3_prepare_v2(model, list_schema, -1, &expected, NULL) == SQLITE_OK &&
+		    same_rows(actual, expected);
+	sqlite3_finalize(expected);
 	sqlite3_close_v2(model);
-	return same || gb_fail(err, GB_EFORMAT, 0, "'%s' has other tables than it was made with", db->path);
+	return same || gb_fail(err, GB_EFORMAT, 0, "the schema of '%s' was modified", db->path);
 }

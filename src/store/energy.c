@@ -12,8 +12,8 @@
 
 #define ENERGY_DB "energy.db"
 
-enum { MOST = 1000, HOUR_MS = 3600000, SMALL_STEP_MS = HOUR_MS };
-static const double units = 1e12;                          /* of 1 */
+enum { LEVEL_MAX = 1000, HOUR_MS = 3600000, SMALL_STEP_MS = HOUR_MS };
+static const double units = 1e12;                          /* per 1 of energy */
 static const int64_t never_ms = INT64_C(1000000000000000); /* 30,000 years */
 
 typedef __int128 wide; /* years times units */
@@ -44,11 +44,11 @@ struct gb_energy {
 /* The row, in units. */
 struct row {
 	int64_t level, at;
-	int64_t rules[7]; /* in the order of @rules */
+	int64_t rules[7]; /* in the order of the table below */
 };
 enum { INITIAL, MAXIMUM, PER_HOUR, COST, AT_LEAST = COST + GB_TIERS };
 
-/* Where each rule is among the options. */
+/* The option of each rule. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -78,9 +78,9 @@ static int64_t read_clock(int64_t (*now_ms)(void)) {
 }
 
 static bool to_units(const char *name, double number, int64_t *ret_units, struct gb_err *err) {
-	if (!(number >= 0 && number <= MOST))
-		return gb_fail(
-		    err, GB_EINVAL, 0, "energy: %s: %g is not a number from 0 to %d", name, number, MOST);
+	if (!(number >= 0 && number <= LEVEL_MAX))
+		return gb_fail(err, GB_EINVAL, 0, "energy: %s: %g is not a number from 0 to %d", name, number,
+		    LEVEL_MAX);
 	*ret_units = llround(number * units);
 	return true;
 }
@@ -107,7 +107,7 @@ static struct gb_energy_options options_from_rules(const int64_t stored[]) {
 	return options;
 }
 
-/* Bring @row to @now. */
+/* Recharge @row up to @now. */
 static void recharge(struct row *row, int64_t now) {
 	int64_t elapsed = now - row->at;
 	if (elapsed > 0) {
@@ -115,8 +115,8 @@ static void recharge(struct row *row, int64_t now) {
 		wide missing = row->rules[MAXIMUM] - row->level;
 		row->level = gained >= missing ? row->rules[MAXIMUM] : row->level + (int64_t)gained;
 	}
-	/* After a small step back the same time is not counted twice; a clock that was years ahead is not
-	 * waited for. */
+	/* After a small step back the repeated time must not count twice; after a large one the clock was far
+	 * ahead, so restart from now. */
 	if (elapsed > 0 || elapsed < -SMALL_STEP_MS)
 		row->at = now;
 	if (row->level > row->rules[MAXIMUM])
@@ -130,8 +130,8 @@ static int64_t needed_for(const struct row *row, enum gb_tier tier) {
 	return cost > least ? cost : least;
 }
 
-/* When the level will be @wanted: 0 if it is, -1 if never. */
-static int64_t when(const struct row *row, int64_t wanted) {
+/* The time at which the level reaches @wanted: 0 if it has, -1 if never. */
+static int64_t time_of_level(const struct row *row, int64_t wanted) {
 	if (row->level >= wanted)
 		return 0;
 	if (wanted > row->rules[MAXIMUM] || row->rules[PER_HOUR] == 0)
@@ -142,19 +142,19 @@ static int64_t when(const struct row *row, int64_t wanted) {
 
 /* --- the row --- */
 
-static bool read_row(struct gb_db *db, struct row *ret_row, bool *ret_is_there, struct gb_err *err) {
+static bool read_row(struct gb_db *db, struct row *ret_row, bool *ret_is_present, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(db,
 		"SELECT level, at, initial, maximum, per_hour, cost_isolated, cost_network, "
 		"at_least_isolated, "
 		"at_least_network FROM energy",
 		&stmt, err) ||
-	    !gb_db_step(db, stmt, ret_is_there, err))
+	    !gb_db_step(db, stmt, ret_is_present, err))
 		return false;
 	struct row row = {.level = sqlite3_column_int64(stmt, 0), .at = sqlite3_column_int64(stmt, 1)};
-	for (int i = 0; *ret_is_there && i < (int)GB_COUNT(rules); i++) {
+	for (int i = 0; *ret_is_present && i < (int)GB_COUNT(rules); i++) {
 		row.rules[i] = sqlite3_column_int64(stmt, 2 + i);
-		if (row.rules[i] < 0 || (double)row.rules[i] > MOST * units)
+		if (row.rules[i] < 0 || (double)row.rules[i] > LEVEL_MAX * units)
 			return gb_fail(err, GB_EFORMAT, 0, "'%s': its %s is out of range; move the file away",
 			    gb_db_path(db), rules[i].name);
 	}
@@ -178,20 +178,20 @@ typedef bool (*row_work)(struct row *row, void *data, struct gb_err *err);
 
 static bool work_on_row(struct gb_energy *energy, row_work work, void *data, struct gb_err *err) {
 	struct row row;
-	bool is_there;
-	if (!read_row(energy->db, &row, &is_there, err))
+	bool is_present;
+	if (!read_row(energy->db, &row, &is_present, err))
 		return false;
-	/* The clock is read in turn: of two processes, the later one has the later time. */
+	/* Read the clock within the transaction: the later of two processes then has the later time. */
 	int64_t now = read_clock(energy->now_ms);
-	if (!is_there)
+	if (!is_present)
 		row = (struct row){.level = -1, .at = now};
 	else
 		recharge(&row, now);
 	return work(&row, data, err) && write_row(energy->db, &row, err);
 }
 
-/* Read, let @work change it, write: as one. */
-static bool in_turn(struct gb_energy *energy, row_work work, void *data, struct gb_err *err) {
+/* Read the row, let @work change it, write it: in one transaction. */
+static bool in_transaction(struct gb_energy *energy, row_work work, void *data, struct gb_err *err) {
 	if (!gb_db_begin(energy->db, err))
 		return false;
 	if (work_on_row(energy, work, data, err))
@@ -213,15 +213,15 @@ static void close_energy(struct gb_energy **energy) {
 	gb_energy_close(*energy);
 }
 
-/* @data is NULL, or the rules that are to hold from now on. */
+/* @data is NULL, or the new rules. */
 static bool begin_row(struct row *row, void *data, struct gb_err *err) {
-	int64_t usual[GB_COUNT(rules)];
+	int64_t default_rules[GB_COUNT(rules)];
 	bool is_new = row->level < 0;
-	if (!rules_from_options(&gb_energy_defaults, usual, err))
+	if (!rules_from_options(&gb_energy_defaults, default_rules, err))
 		return false;
 	for (size_t i = 0; i < GB_COUNT(rules); i++)
 		if (data || is_new)
-			row->rules[i] = data ? ((const int64_t *)data)[i] : usual[i];
+			row->rules[i] = data ? ((const int64_t *)data)[i] : default_rules[i];
 	if (is_new)
 		row->level = row->rules[INITIAL];
 	if (row->level > row->rules[MAXIMUM])
@@ -237,12 +237,12 @@ bool gb_energy_open(const char *dir, const struct gb_energy_options *options, st
 		return false;
 	__attribute__((cleanup(close_energy))) struct gb_energy *energy = calloc(1, sizeof *energy);
 	if (!energy)
-		return gb_fail(err, GB_ENOMEM, 0, "open the energy");
+		return gb_fail(err, GB_ENOMEM, 0, "open the energy database");
 	energy->now_ms = options ? options->now_ms : NULL;
 	snprintf(path, sizeof path, "%s/%s", dir, ENERGY_DB);
 	if (!gb_db_open(path, &db_options, &energy->db, err) || !gb_db_check_schema(energy->db, err) ||
-	    !in_turn(energy, begin_row, options ? wanted : NULL, err))
-		return gb_wrap(err, "open the energy");
+	    !in_transaction(energy, begin_row, options ? wanted : NULL, err))
+		return gb_wrap(err, "open the energy database");
 	*ret_energy = gb_take_pointer(&energy);
 	return true;
 }
@@ -258,7 +258,7 @@ static bool spend(struct row *row, void *data, struct gb_err *err) {
 	outcome->cost = outcome->granted ? from_units(cost) : 0;
 	outcome->level = from_units(row->level);
 	outcome->needed = from_units(needed);
-	int64_t enough = outcome->granted ? 0 : when(row, needed);
+	int64_t enough = outcome->granted ? 0 : time_of_level(row, needed);
 	outcome->enough_at_ms = enough > 0 ? enough : 0;
 	return true;
 }
@@ -266,7 +266,7 @@ static bool spend(struct row *row, void *data, struct gb_err *err) {
 bool gb_energy_spend(
     struct gb_energy *energy, enum gb_tier tier, struct gb_energy_outcome *ret_outcome, struct gb_err *err) {
 	struct gb_energy_outcome outcome = {.tier = tier};
-	if (!in_turn(energy, spend, &outcome, err))
+	if (!in_transaction(energy, spend, &outcome, err))
 		return gb_wrap(err, "spend energy");
 	*ret_outcome = outcome;
 	return true;
@@ -284,8 +284,8 @@ static bool refund(struct row *row, void *data, struct gb_err *err) {
 bool gb_energy_refund(struct gb_energy *energy, struct gb_energy_outcome *outcome, struct gb_err *err) {
 	if (!outcome->granted || outcome->cost == 0)
 		return true;
-	if (!in_turn(energy, refund, outcome, err))
-		return gb_wrap(err, "give energy back");
+	if (!in_transaction(energy, refund, outcome, err))
+		return gb_wrap(err, "refund energy");
 	outcome->cost = 0;
 	return true;
 }
@@ -301,10 +301,10 @@ static bool set_level(struct row *row, void *data, struct gb_err *err) {
 
 bool gb_energy_set(struct gb_energy *energy, double level, struct gb_err *err) {
 	int64_t wanted = 0;
-	return to_units("level", level, &wanted, err) && in_turn(energy, set_level, &wanted, err);
+	return to_units("level", level, &wanted, err) && in_transaction(energy, set_level, &wanted, err);
 }
 
-/* --- looking --- */
+/* --- reading --- */
 
 static unsigned count_runs(struct row row, enum gb_tier tier) {
 	int64_t needed = needed_for(&row, tier), cost = row.rules[COST + tier];
@@ -318,19 +318,20 @@ static void close_db(struct gb_db **db) {
 	gb_db_close(*db);
 }
 
-/* What there is; none is no failure. */
-static bool look_at_row(const char *path, struct row *ret_row, bool *ret_is_there, struct gb_err *err) {
+/* Read the row, if it exists; a missing database is not a failure. */
+static bool read_existing_row(
+    const char *path, struct row *ret_row, bool *ret_is_present, struct gb_err *err) {
 	__attribute__((cleanup(close_db))) struct gb_db *db = NULL;
 	struct gb_db_options options = db_options;
-	struct gb_err why = {0};
+	struct gb_err open_err = {0};
 	options.read_only = true;
-	*ret_is_there = false;
-	if (gb_db_open(path, &options, &db, &why))
-		return gb_db_check_schema(db, err) && read_row(db, ret_row, ret_is_there, err);
-	if (why.code == GB_ENOENT)
+	*ret_is_present = false;
+	if (gb_db_open(path, &options, &db, &open_err))
+		return gb_db_check_schema(db, err) && read_row(db, ret_row, ret_is_present, err);
+	if (open_err.code == GB_ENOENT)
 		return true;
 	if (err)
-		*err = why;
+		*err = open_err;
 	return false;
 }
 
@@ -338,22 +339,22 @@ bool gb_energy_look(
     const char *dir, int64_t (*now_ms)(void), struct gb_energy_state *ret_state, struct gb_err *err) {
 	char path[GB_STATE_PATH + 32];
 	struct row row = {0};
-	bool is_there;
+	bool is_present;
 	int64_t now = read_clock(now_ms);
 	snprintf(path, sizeof path, "%s/%s", dir, ENERGY_DB);
-	if (!look_at_row(path, &row, &is_there, err))
-		return gb_wrap(err, "look at the energy");
-	if (is_there)
+	if (!read_existing_row(path, &row, &is_present, err))
+		return gb_wrap(err, "read the energy database");
+	if (is_present)
 		recharge(&row, now);
 	else
 		row = (struct row){.level = -1, .at = now};
-	if (!is_there && !begin_row(&row, NULL, err))
+	if (!is_present && !begin_row(&row, NULL, err))
 		return false;
 	struct gb_energy_state state = {
 	    .level = from_units(row.level), .rules = options_from_rules(row.rules)};
-	state.full_at_ms = when(&row, row.rules[MAXIMUM]);
+	state.full_at_ms = time_of_level(&row, row.rules[MAXIMUM]);
 	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++) {
-		state.enough_at_ms[tier] = when(&row, needed_for(&row, tier));
+		state.enough_at_ms[tier] = time_of_level(&row, needed_for(&row, tier));
 		state.runs[tier] = count_runs(row, tier);
 	}
 	*ret_state = state;

@@ -9,7 +9,7 @@
 #include "base/io.h"
 #include "store/chain.h"
 
-/* One line: "glovebox-audit-key-1 " and the seed in hex. The rest follows from the seed. */
+/* One line: "glovebox-audit-key-1 " and the seed in hex, from which both keys are derived. */
 #define PREFIX "glovebox-audit-key-1 "
 enum { SEED_HEX = 2 * crypto_sign_SEEDBYTES, LINE = sizeof PREFIX - 1 + SEED_HEX + 1 };
 
@@ -22,8 +22,9 @@ static bool check_mode(int fd, const char *name, struct gb_err *err) {
 	if (fstat(fd, &st) != 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "examine the key '%s'", name);
 	if (st.st_uid != geteuid())
-		return gb_fail(err, GB_EINVAL, 0, "the key '%s' is not a file of user %u, who runs this",
-		    name, (unsigned)geteuid());
+		return gb_fail(err, GB_EINVAL, 0,
+		    "the key '%s' does not belong to user %u, which this process runs as", name,
+		    (unsigned)geteuid());
 	if (st.st_mode & 077)
 		return gb_fail(err, GB_EINVAL, 0,
 		    "the key '%s' has mode %04o: others could use it; chmod 600 it", name,
@@ -48,7 +49,7 @@ static bool open_key(int dir, const char *name, int *ret_fd, struct gb_err *err)
 	struct stat st;
 	gb_auto_fd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	int error = errno;
-	/* A link is not followed, and a socket cannot be opened. */
+	/* A symbolic link or a socket fails to open; report it as such. */
 	if (fd < 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
 		return gb_fail(err, GB_EINVAL, 0, "the key '%s' is not a regular file", name);
 	if (fd < 0)

@@ -1,4 +1,4 @@
-/* What the files of the audit log share: the tables, the struct, reading and writing marks. */
+/* Internal header of the audit log: the tables, the struct, reading and writing marks. */
 #ifndef GB_STORE_LOG_H
 #define GB_STORE_LOG_H
 
@@ -20,7 +20,7 @@ struct gb_audit_entry {
 	size_t at, n; /* in the queue's bytes */
 	gb_audit_done done;
 	void *data;
-	uint64_t seq; /* while it is being written */
+	uint64_t seq; /* assigned when it is written */
 };
 
 struct gb_audit {
@@ -32,52 +32,53 @@ struct gb_audit {
 	int dir, head_file, reserve;
 	struct gb_chain chain;
 	struct gb_key key;
-	bool knows_head;
-	struct gb_mark head; /* as this process saw it last */
-	uint64_t came_at;    /* the head when we opened it */
+	bool has_head;
+	struct gb_mark head; /* as last seen by this process */
+	uint64_t opened_at;  /* seq of the head when the log was opened */
 	uint64_t since_prune;
 
 	struct gb_audit_entry *entries;
 	size_t n_entries, cap_entries;
-	size_t n_written; /* the first ones, which are on the disk; their callbacks are still to come */
+	size_t n_written; /* number of entries on the disk whose callbacks have not run */
 	struct gb_buf bodies;
-	size_t ticket_bytes, reserved_bytes; /* promised; set aside on the disk */
+	size_t ticket_bytes, reserved_bytes; /* promised to tickets; reserved on the disk */
 	bool must_retry;                     /* the last commit failed */
 	bool head_file_is_old;
-	uint64_t looked_ns; /* when the file was last seen in its place */
+	uint64_t checked_ns; /* when the file was last checked to be in place */
 
 	sqlite3_stmt *insert_record, *insert_checkpoint, *set_head, *get_head;
 };
 
-extern const struct gb_db_options gb_audit_db_options; /* the schema; for reading */
+extern const struct gb_db_options gb_audit_db_options; /* read-only */
 
-/* Columns 0 to 3 of a row: seq, hash, time, signature. False if they are no mark. */
+/* Columns 0 to 3 of a row: seq, hash, time, signature. False if they are not a valid mark. */
 bool gb_mark_from_row(sqlite3_stmt *stmt, struct gb_mark *ret_mark);
 void gb_mark_to_row(sqlite3_stmt *stmt, const struct gb_mark *mark);
-/* The one row of @table ("audit_head", "audit_start"). *ret_is_there is false if there is none. */
+/* Read the only row of @table ("audit_head", "audit_start"). *ret_is_present is false if there is none. */
 bool gb_log_read_mark(
-    struct gb_db *db, const char *table, struct gb_mark *ret_mark, bool *ret_is_there, struct gb_err *err);
-bool gb_log_read_chain(struct gb_db *db, struct gb_chain *ret_chain, bool *ret_is_there, struct gb_err *err);
-/* The hash that the row of record @seq bears. */
+    struct gb_db *db, const char *table, struct gb_mark *ret_mark, bool *ret_is_present, struct gb_err *err);
+bool gb_log_read_chain(
+    struct gb_db *db, struct gb_chain *ret_chain, bool *ret_is_present, struct gb_err *err);
+/* Read the hash stored with record @seq. */
 bool gb_log_read_hash(
-    struct gb_db *db, uint64_t seq, struct gb_hash *ret_hash, bool *ret_is_there, struct gb_err *err);
-/* A blob column of exactly @n bytes. */
+    struct gb_db *db, uint64_t seq, struct gb_hash *ret_hash, bool *ret_is_present, struct gb_err *err);
+/* Read a blob column of exactly @n bytes. */
 bool gb_log_blob(sqlite3_stmt *stmt, int column, void *ret, size_t n);
 
-/* The head that stands beside the database. */
+/* The head in the file beside the database. */
 bool gb_head_file_read(int fd, const struct gb_chain *chain, struct gb_mark *ret_mark, struct gb_err *err);
 bool gb_head_file_write(int fd, struct gb_mark mark, const struct gb_chain *chain, const struct gb_key *key);
 
-/* Inside of a transaction: the head, if it is one that we may build on. */
+/* Within a transaction: read the head and check that records may be appended to it. */
 bool gb_log_trusted_head(struct gb_audit *audit, struct gb_mark *ret_head, struct gb_err *err);
-/* Append a record after @head, with its checkpoint when one is due, and move @head. */
+/* Append a record after @head, with a checkpoint when one is due, and update @head. */
 bool gb_log_insert(
     struct gb_audit *audit, struct gb_mark *head, const void *body, size_t n, struct gb_err *err);
-/* Sign @head and write it. */
+/* Sign and write @head. */
 bool gb_log_write_head(struct gb_audit *audit, struct gb_mark *head, struct gb_err *err);
 bool gb_log_write_checkpoint(struct gb_audit *audit, const struct gb_mark *at, struct gb_err *err);
-/* After the commit. */
-void gb_log_moved(struct gb_audit *audit, const struct gb_mark *head);
+/* Call after the commit: remember @head and write it to the head file. */
+void gb_log_set_head(struct gb_audit *audit, const struct gb_mark *head);
 
 int64_t gb_audit_now(const struct gb_audit *audit);
 

@@ -1,22 +1,22 @@
 /*
- * Retention: the oldest records go, and a signed start says which and what the rest begins from.
+ * Retention: deletes the oldest records, and signs a start mark with the last deleted record and its hash.
  *
- * Whole spans between checkpoints go, and only after they were seen to be what was signed: a record whose
- * time was changed must not be able to have itself, and others, pruned.
+ * Only whole spans between checkpoints are deleted, and only after they were verified against the signed
+ * checkpoint: a record whose time was changed must not cause itself, and others, to be pruned.
  */
 #include <stdio.h>
 
 #include "store/log.h"
 
 enum {
-	STEP = 10000,   /* records a transaction, so that neither it nor the WAL grows with the log */
-	ROW_BYTES = 64, /* what a record takes besides its own bytes */
+	STEP = 10000,   /* records per transaction, so that neither it nor the WAL grows with the log */
+	ROW_BYTES = 64, /* overhead of a record */
 };
 
 struct plan {
-	struct gb_mark start; /* the newest record that goes */
+	struct gb_mark start; /* the newest record to delete */
 	uint64_t count;
-	/* How far the walk has come, beyond what is certain to go. */
+	/* Position of the walk, which may be beyond .start. */
 	uint64_t seq, walked;
 	struct gb_hash hash;
 };
@@ -30,7 +30,7 @@ static bool read_pragma(struct gb_db *db, const char *sql, uint64_t *ret, struct
 	return true;
 }
 
-/* How many bytes of the file hold something. */
+/* The number of bytes of the file that are in use. */
 static bool read_size(struct gb_db *db, uint64_t *ret, struct gb_err *err) {
 	uint64_t pages, unused, size;
 	if (!read_pragma(db, "PRAGMA page_count", &pages, err) ||
@@ -48,22 +48,22 @@ static bool is_old(sqlite3_stmt *row, int64_t before) {
 	       record.time_ms < before;
 }
 
-/* Where the log begins, which is signed or follows from the key. */
+/* Find the start of the log: its signed start mark, or the genesis. */
 static bool find_beginning(struct gb_audit *audit, struct plan *plan, struct gb_err *err) {
 	struct gb_mark start = {0};
-	bool is_there;
+	bool is_present;
 	gb_chain_genesis(&audit->chain, &start.hash);
-	if (!gb_log_read_mark(audit->db, "audit_start", &start, &is_there, err))
+	if (!gb_log_read_mark(audit->db, "audit_start", &start, &is_present, err))
 		return false;
-	if (is_there && !gb_mark_check(&start, GB_MARK_START, &audit->chain))
+	if (is_present && !gb_mark_check(&start, GB_MARK_START, &audit->chain))
 		return gb_fail(
-		    err, GB_EFORMAT, 0, "what pruning left before does not bear the key's signature");
+		    err, GB_EFORMAT, 0, "the start mark of an earlier pruning is not signed by the key");
 	plan->seq = start.seq;
 	plan->hash = start.hash;
 	return true;
 }
 
-/* Step over one record. At a checkpoint that is signed for it, all that was walked over may go. */
+/* Verify one record. At a valid checkpoint, all records up to it may be deleted. */
 static bool walk(struct gb_audit *audit, sqlite3_stmt *row, struct plan *plan, struct gb_err *err) {
 	struct gb_hash hash;
 	struct gb_mark mark;
@@ -81,14 +81,16 @@ static bool walk(struct gb_audit *audit, sqlite3_stmt *row, struct plan *plan, s
 	if (!gb_log_blob(row, 2, mark.hash.bytes, sizeof mark.hash.bytes) ||
 	    !gb_log_blob(row, 4, mark.signature, sizeof mark.signature) || !gb_hash_eq(&mark.hash, &hash) ||
 	    !gb_mark_check(&mark, GB_MARK_CHECKPOINT, &audit->chain))
-		return gb_fail(err, GB_EFORMAT, 0, "the records up to %llu are not those that were signed",
+		return gb_fail(err, GB_EFORMAT, 0,
+		    "the records up to %llu do not match their signed checkpoint",
 		    (unsigned long long)plan->seq);
 	plan->start = mark;
 	plan->count = plan->walked;
 	return true;
 }
 
-/* From the oldest on, while it is too old or the file too large. The newest stays: the head speaks of it. */
+/* From the oldest record on, while it is too old or the file too large. The newest record stays: the head
+ * refers to it. */
 static bool make_plan(struct gb_audit *audit, uint64_t head_seq, struct plan *plan, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	uint64_t size = 0, keep = audit->options.keep_bytes;
@@ -134,8 +136,8 @@ static bool write_start(struct gb_audit *audit, struct gb_mark *start, struct gb
 	return gb_db_run(audit->db, stmt, err);
 }
 
-/* The chain itself says that it was done. */
-static bool record_it(
+/* Append a record about the pruning. */
+static bool record_pruning(
     struct gb_audit *audit, struct gb_mark *head, const struct plan *plan, struct gb_err *err) {
 	char note[120];
 	int n = snprintf(note, sizeof note, "%llu records pruned, up to record %llu",
@@ -151,7 +153,7 @@ static bool record_it(
 	return gb_log_insert(audit, head, body.data, body.len, err) && gb_log_write_head(audit, head, err);
 }
 
-static bool prune_in_turn(
+static bool prune_in_transaction(
     struct gb_audit *audit, struct gb_mark *head, struct plan *plan, struct gb_err *err) {
 	if (!gb_log_trusted_head(audit, head, err) || !make_plan(audit, head->seq, plan, err))
 		return false;
@@ -160,7 +162,7 @@ static bool prune_in_turn(
 	return write_start(audit, &plan->start, err) &&
 	       delete_up_to(audit, "DELETE FROM audit_record WHERE seq <= ?", plan->start.seq, err) &&
 	       delete_up_to(audit, "DELETE FROM audit_checkpoint WHERE seq <= ?", plan->start.seq, err) &&
-	       record_it(audit, head, plan, err);
+	       record_pruning(audit, head, plan, err);
 }
 
 static bool prune_step(struct gb_audit *audit, uint64_t *ret_count, struct gb_err *err) {
@@ -168,7 +170,7 @@ static bool prune_step(struct gb_audit *audit, uint64_t *ret_count, struct gb_er
 	struct gb_mark head;
 	if (!gb_db_begin(audit->db, err))
 		return false;
-	bool ok = prune_in_turn(audit, &head, &plan, err);
+	bool ok = prune_in_transaction(audit, &head, &plan, err);
 	*ret_count = plan.count;
 	if (!ok || plan.count == 0) {
 		gb_db_rollback(audit->db);
@@ -176,7 +178,7 @@ static bool prune_step(struct gb_audit *audit, uint64_t *ret_count, struct gb_er
 	}
 	if (!gb_db_commit(audit->db, err))
 		return false;
-	gb_log_moved(audit, &head);
+	gb_log_set_head(audit, &head);
 	return true;
 }
 
@@ -189,7 +191,7 @@ bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err 
 				return gb_wrap(err, "prune the audit log");
 			total += count;
 		} while (count >= STEP);
-	/* Give the pages back to the file system. That they are free already is what counts. */
+	/* Return the free pages to the file system; a failure is harmless, since they can be reused. */
 	if (total)
 		gb_db_exec(audit->db, "PRAGMA incremental_vacuum", NULL);
 	*ret_pruned = total;

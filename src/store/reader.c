@@ -1,4 +1,4 @@
-/* Reading records, without verifying them. */
+/* Reads records, without verifying them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,16 +11,17 @@ static void close_db(struct gb_db **db) {
 	gb_db_close(*db);
 }
 
-static bool is(struct gb_str text, const char *wanted) {
-	return !wanted || gb_str_eq(text, gb_str_from(wanted));
+static bool matches(struct gb_str text, const char *expected) {
+	return !expected || gb_str_eq(text, gb_str_from(expected));
 }
 
 static bool passes(const struct gb_audit_filter *filter, const struct gb_audit_record *record) {
 	return (!filter->from_ms || record->time_ms >= filter->from_ms) &&
 	       (!filter->to_ms || record->time_ms < filter->to_ms) &&
-	       is(record->session_id, filter->session) && is(record->conversation_id, filter->conversation) &&
-	       is(record->runtime, filter->runtime) && is(record->status, filter->status) &&
-	       is(record->run_id, filter->run);
+	       matches(record->session_id, filter->session) &&
+	       matches(record->conversation_id, filter->conversation) &&
+	       matches(record->runtime, filter->runtime) && matches(record->status, filter->status) &&
+	       matches(record->run_id, filter->run);
 }
 
 static bool prepare(
@@ -79,7 +80,7 @@ bool gb_audit_each(const char *dir, const struct gb_audit_filter *filter, gb_aud
 			return true;
 		if (!read_row(stmt, &seq, &hash, &record))
 			return gb_fail(err, GB_EFORMAT, 0,
-			    "record %lld cannot be read; 'glovebox audit verify' tells more",
+			    "record %lld cannot be read; for details run 'glovebox audit verify'",
 			    (long long)sqlite3_column_int64(stmt, 0));
 		if (!passes(filter, &record))
 			continue;

@@ -6,8 +6,8 @@
 #include "value/cbor.h"
 #include "value/wtf8.h"
 
-#define FIELD(member, json, said, kind)                                                                      \
-	{ json, said, kind, offsetof(struct gb_audit_record, member) }
+#define FIELD(member, json, label, kind)                                                                     \
+	{ json, label, kind, offsetof(struct gb_audit_record, member) }
 
 const struct gb_audit_field gb_audit_fields[] = {
     FIELD(time_ms, "time", "recorded", GB_AUDIT_TIME),
@@ -50,7 +50,7 @@ const struct gb_audit_field gb_audit_fields[] = {
 const size_t gb_audit_n_fields = GB_COUNT(gb_audit_fields);
 _Static_assert(GB_COUNT(gb_audit_fields) <= 64, "a bit for each field");
 
-/* --- to bytes --- */
+/* --- encoding --- */
 
 static bool is_text(const struct gb_audit_field *field) {
 	return field->type == GB_AUDIT_TEXT || field->type == GB_AUDIT_JSON;
@@ -82,7 +82,7 @@ static size_t text_max(const struct gb_audit_field *field) {
 								       : GB_AUDIT_TEXT_MAX;
 }
 
-/* How much of @text is kept: whole characters only. */
+/* The length of @text after truncation to whole characters. */
 static size_t kept_length(const struct gb_audit_field *field, struct gb_str text) {
 	size_t n = text.n;
 	if (field->offset == offsetof(struct gb_audit_record, output_summary)) {
@@ -98,38 +98,38 @@ static size_t kept_length(const struct gb_audit_field *field, struct gb_str text
 	return n;
 }
 
-static void keep_text(struct gb_str *text, size_t index, uint64_t *cut) {
+static void truncate_text(struct gb_str *text, size_t index, uint64_t *cut) {
 	size_t kept = kept_length(&gb_audit_fields[index], *text);
 	if (kept < text->n)
 		*cut |= UINT64_C(1) << index;
 	text->n = kept;
 }
 
-/* Let the texts of @record be what can be written: whole characters, no longer than they may be. What has to
- * be changed is copied to @scratch. */
-static void keep_texts(struct gb_audit_record *record, struct gb_buf *scratch) {
-	size_t mended[GB_COUNT(gb_audit_fields)];
+/* Truncate the texts of @record to their maximum and replace invalid UTF-8. Changed texts are copied to
+ * @scratch. */
+static void sanitize_texts(struct gb_audit_record *record, struct gb_buf *scratch) {
+	size_t repaired[GB_COUNT(gb_audit_fields)];
 	struct gb_str *texts[GB_COUNT(gb_audit_fields)] = {0};
 	for (size_t i = 0; i < GB_COUNT(gb_audit_fields); i++) {
 		struct gb_str *text = (struct gb_str *)((char *)record + gb_audit_fields[i].offset);
 		if (!is_text(&gb_audit_fields[i]))
 			continue;
-		keep_text(text, i, &record->cut);
+		truncate_text(text, i, &record->cut);
 		if (gb_wtf8_scan(text->p, text->n) != GB_WTF8_INVALID)
 			continue;
-		mended[i] = scratch->len;
+		repaired[i] = scratch->len;
 		gb_wtf8_mend(scratch, text->p, text->n);
-		text->n = scratch->len - mended[i];
+		text->n = scratch->len - repaired[i];
 		texts[i] = text;
 	}
 	for (size_t i = 0; i < GB_COUNT(gb_audit_fields); i++)
-		if (texts[i]) { /* only now does the buffer no longer move */
-			texts[i]->p = scratch->data + mended[i];
-			keep_text(texts[i], i, &record->cut);
+		if (texts[i]) { /* set pointers last: the buffer no longer moves */
+			texts[i]->p = scratch->data + repaired[i];
+			truncate_text(texts[i], i, &record->cut);
 		}
 }
 
-/* CBOR's integers here have at most 53 bits; no honest number is larger. */
+/* Integers are limited to 53 bits; valid values are smaller. */
 static double clamp(int64_t number) {
 	const int64_t most = INT64_C(0x1fffffffffffff);
 	return (double)(number > most ? most : number < -most ? -most : number);
@@ -165,7 +165,7 @@ void gb_audit_encode(struct gb_buf *out, const struct gb_audit_record *original)
 	struct gb_audit_record record = *original;
 	gb_auto_buf struct gb_buf scratch;
 	gb_buf_init(&scratch, 4 * (size_t)GB_AUDIT_BODY_MAX);
-	keep_texts(&record, &scratch);
+	sanitize_texts(&record, &scratch);
 	if (gb_buf_failed(&scratch)) {
 		out->failed = true;
 		return;
@@ -183,7 +183,7 @@ void gb_audit_encode(struct gb_buf *out, const struct gb_audit_record *original)
 	}
 }
 
-/* --- from bytes --- */
+/* --- decoding --- */
 
 static bool decode_text(const struct gb_audit_field *field, struct gb_cbor_reader *in, struct gb_str *ret) {
 	struct gb_cbor_item item;

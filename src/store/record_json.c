@@ -17,7 +17,7 @@ static void write_hash(struct gb_buf *out, const struct gb_hash *hash) {
 	gb_buf_printf(out, "\"%s\"", text);
 }
 
-/* Read and written again: whatever it was, it then is one value on one line. */
+/* Parse and write again, so that the output is always one valid value on one line. */
 static bool write_json(struct gb_buf *out, struct gb_str text) {
 	struct gb_values *pool = gb_values_create(1 << 20);
 	struct gb_value *value = gb_value_from_json(pool, text.p, text.n, NULL);
@@ -31,7 +31,7 @@ static bool write_json(struct gb_buf *out, struct gb_str text) {
 
 static void write_time(struct gb_buf *out, int64_t milliseconds) {
 	char text[GB_DATE_TEXT];
-	/* What a Date of JavaScript can hold; a clock that says more is wrong, and is said as it is. */
+	/* Beyond the range of a JavaScript Date the clock was wrong: write the number as it is. */
 	if (milliseconds < -8640000000000000 || milliseconds > 8640000000000000) {
 		gb_buf_printf(out, "%lld", (long long)milliseconds);
 		return;

@@ -29,7 +29,7 @@ bool gb_state_find(char path[GB_STATE_PATH], struct gb_err *err) {
 		if (folder && *folder)
 			return set_path(path, places[i].variable, folder, places[i].below, err);
 	}
-	return gb_fail(err, GB_ENOENT, 0, "no folder to keep state in: set $GLOVEBOX_STATE_DIR, or $HOME");
+	return gb_fail(err, GB_ENOENT, 0, "no state folder: set $GLOVEBOX_STATE_DIR, or $HOME");
 }
 
 bool gb_state_choose(const char *configured, char path[GB_STATE_PATH], struct gb_err *err) {
@@ -48,11 +48,11 @@ static bool make_folders(const char *path, struct gb_err *err) {
 	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(part, 0700) != 0 && errno != EEXIST)
-			return gb_fail(err, GB_ESYSTEM, errno, "make the folder '%s'", part);
+			return gb_fail(err, GB_ESYSTEM, errno, "create the folder '%s'", part);
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) != 0 && errno != EEXIST)
-		return gb_fail(err, GB_ESYSTEM, errno, "make the folder '%s'", path);
+		return gb_fail(err, GB_ESYSTEM, errno, "create the folder '%s'", path);
 	return true;
 }
 
@@ -65,7 +65,7 @@ bool gb_state_prepare(const char *path, struct gb_err *err) {
 		return gb_fail(err, GB_ESYSTEM, errno, "open the folder '%s'", path);
 	if (st.st_uid != geteuid() && st.st_uid != 0)
 		return gb_fail(err, GB_EINVAL, 0,
-		    "the folder '%s' belongs to user %u and not to %u, who runs this", path,
+		    "the folder '%s' belongs to user %u, but this process runs as user %u", path,
 		    (unsigned)st.st_uid, (unsigned)geteuid());
 	if (st.st_mode & 022)
 		return gb_fail(err, GB_EINVAL, 0,

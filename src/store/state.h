@@ -1,4 +1,4 @@
-/* The folder in which Glovebox keeps what outlives it. */
+/* The state folder, for data that persists between processes. */
 #ifndef GB_STORE_STATE_H
 #define GB_STORE_STATE_H
 
@@ -8,13 +8,13 @@
 
 enum { GB_STATE_PATH = 3900 }; /* leaves room for a file's name below PATH_MAX */
 
-/* $GLOVEBOX_STATE_DIR, else $XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox. Nothing is made. */
+/* $GLOVEBOX_STATE_DIR, else $XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox. Creates nothing. */
 bool gb_state_find(char path[GB_STATE_PATH], struct gb_err *err);
 
-/* @configured, unless that is empty. */
+/* @configured if not empty, else gb_state_find. */
 bool gb_state_choose(const char *configured, char path[GB_STATE_PATH], struct gb_err *err);
 
-/* Make @path (0700) and what is missing above it, and see that nobody else can write there. */
+/* Create @path (0700) with missing parent folders, and check that no other user can write there. */
 bool gb_state_prepare(const char *path, struct gb_err *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* Sessions that somebody trusts. */
+/* Trusted sessions. */
 #include <stdio.h>
 
 #include "store/approval_parts.h"
 
-static bool cap_trusts(struct gb_approvals *approvals, struct gb_err *err) {
+static bool delete_excess(struct gb_approvals *approvals, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(approvals->db,
 		"DELETE FROM trust WHERE given <= ? OR seq NOT IN (SELECT seq FROM trust ORDER BY seq DESC "
@@ -15,7 +15,7 @@ static bool cap_trusts(struct gb_approvals *approvals, struct gb_err *err) {
 	return gb_db_run(approvals->db, stmt, err);
 }
 
-/* ?1 to ?5: what has to be the same. */
+/* Bind ?1 to ?5: the fields that must be equal. */
 static void bind_scope(sqlite3_stmt *stmt, const struct gb_approval_request *request) {
 	gb_bind_text(stmt, 1, request->conversation);
 	gb_bind_text(stmt, 2, request->runtime);
@@ -37,11 +37,11 @@ bool gb_trust_add(struct gb_approvals *approvals, const struct gb_approval *appr
 	sqlite3_bind_int64(stmt, 6, gb_approvals_now(approvals));
 	gb_bind_text(stmt, 7, decider);
 	sqlite3_bind_text(stmt, 8, approval->id, -1, SQLITE_STATIC);
-	return gb_db_run(approvals->db, stmt, err) && cap_trusts(approvals, err);
+	return gb_db_run(approvals->db, stmt, err) && delete_excess(approvals, err);
 }
 
-/* Also one from the future: then the clock was set back, and nobody knows how long it has been given. */
-static bool is_over(const struct gb_approvals *approvals, int64_t given_ms) {
+/* Trust from the future counts as expired: the clock was set back, so its age is unknown. */
+static bool is_expired(const struct gb_approvals *approvals, int64_t given_ms) {
 	int64_t age = gb_approvals_now(approvals) - given_ms;
 	return age < -60000 || age >= (int64_t)approvals->options.trust_ms;
 }
@@ -59,9 +59,9 @@ bool gb_trust_find(struct gb_approvals *approvals, const struct gb_approval_requ
 		return false;
 	bind_scope(stmt, request);
 	if (!gb_db_step(approvals->db, stmt, &row, err))
-		return gb_wrap(err, "look for trust");
+		return gb_wrap(err, "look up trust");
 	trust.given_ms = row ? sqlite3_column_int64(stmt, 0) : 0;
-	*ret_is_trusted = row && request->conversation.n > 0 && !is_over(approvals, trust.given_ms);
+	*ret_is_trusted = row && request->conversation.n > 0 && !is_expired(approvals, trust.given_ms);
 	if (!*ret_is_trusted)
 		return true;
 	snprintf(trust.decider, sizeof trust.decider, "%s", (const char *)sqlite3_column_text(stmt, 1));
@@ -71,7 +71,7 @@ bool gb_trust_find(struct gb_approvals *approvals, const struct gb_approval_requ
 	return true;
 }
 
-/* --- taking it back --- */
+/* --- revoking --- */
 
 struct revocation {
 	const char *sql;
@@ -79,7 +79,7 @@ struct revocation {
 	uint64_t revoked;
 };
 
-static bool revoke_in_turn(struct gb_approvals *approvals, void *data, struct gb_err *err) {
+static bool revoke_in_transaction(struct gb_approvals *approvals, void *data, struct gb_err *err) {
 	struct revocation *revocation = data;
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(approvals->db, revocation->sql, &stmt, err))
@@ -94,8 +94,8 @@ static bool revoke_in_turn(struct gb_approvals *approvals, void *data, struct gb
 static bool revoke(struct gb_approvals *approvals, const char *sql, struct gb_str value,
     uint64_t *ret_revoked, struct gb_err *err) {
 	struct revocation revocation = {.sql = sql, .value = value};
-	if (!gb_approvals_turn(approvals, revoke_in_turn, &revocation, err))
-		return gb_wrap(err, "take trust back");
+	if (!gb_approvals_transaction(approvals, revoke_in_transaction, &revocation, err))
+		return gb_wrap(err, "revoke trust");
 	*ret_revoked = revocation.revoked;
 	return true;
 }
@@ -103,8 +103,7 @@ static bool revoke(struct gb_approvals *approvals, const char *sql, struct gb_st
 bool gb_trust_revoke(struct gb_approvals *approvals, const char *session, const char *conversation,
     uint64_t *ret_revoked, struct gb_err *err) {
 	if (!session == !conversation)
-		return gb_fail(
-		    err, GB_EINVAL, 0, "take trust back: name a session or a conversation, one of them");
+		return gb_fail(err, GB_EINVAL, 0, "revoke trust: give either a session or a conversation");
 	return revoke(approvals,
 	    session ? "DELETE FROM trust WHERE session = ?" : "DELETE FROM trust WHERE conversation = ?",
 	    gb_str_from(session ? session : conversation), ret_revoked, err);

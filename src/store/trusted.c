@@ -35,7 +35,7 @@ static bool parse_hash(const char *text, struct gb_hash *ret) {
 	return true;
 }
 
-/* No control characters: a path with a line break would be two lines. */
+/* Reject control characters: a line break in a path would break the format. */
 static bool is_path(struct gb_str path) {
 	for (size_t i = 0; i < path.n; i++)
 		if ((unsigned char)path.p[i] < 0x20 || path.p[i] == 0x7f)
@@ -43,12 +43,12 @@ static bool is_path(struct gb_str path) {
 	return path.n > 0 && path.n <= GB_TRUSTED_PATH_MAX && path.p[0] == '/';
 }
 
-static bool malformed(size_t line, struct gb_err *err) {
+static bool fail_malformed(size_t line, struct gb_err *err) {
 	return gb_fail(err, GB_EFORMAT, 0,
 	    "the list of trusted files is damaged in line %zu; remove it, and trust the files again", line);
 }
 
-/* @line ends where a zero is put. */
+/* Parse @line; writes a zero after the path, in place of the line break. */
 static bool parse_line(struct gb_trusted *list, struct gb_str line) {
 	struct gb_trusted_file *file = &list->files[list->n];
 	if (line.n < HASH_CHARS + 2 || line.p[HASH_CHARS] != ' ' || !parse_hash(line.p, &file->hash))
@@ -69,10 +69,10 @@ static bool parse(struct gb_trusted *list, struct gb_err *err) {
 	if (!rest.n)
 		return true;
 	if (!gb_str_cut(&rest, '\n', &line) || !gb_str_eq(line, GB_STR(FIRST_LINE)))
-		return malformed(1, err);
+		return fail_malformed(1, err);
 	for (size_t number = 2; rest.n; number++) {
 		if (list->n == GB_TRUSTED_MAX || !gb_str_cut(&rest, '\n', &line) || !parse_line(list, line))
-			return malformed(number, err);
+			return fail_malformed(number, err);
 	}
 	return true;
 }
@@ -125,7 +125,7 @@ static bool is_private(const struct stat *st) {
 	return (st->st_uid == geteuid() || st->st_uid == 0) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* *ret_fd is -1 if there is no such folder. */
+/* *ret_fd is -1 if the folder does not exist. */
 static bool open_folder(const char *dir, int *ret_fd, struct gb_err *err) {
 	struct stat st;
 	*ret_fd = -1;
@@ -170,7 +170,7 @@ static void write_file(struct gb_buf *out, const char *path, const struct gb_has
 	gb_buf_printf(out, "%s %s\n", text, path);
 }
 
-/* A reader has the old list or the new one. */
+/* Replace the file atomically: a reader sees either the old list or the new one. */
 static bool replace(int folder, const struct gb_buf *text, struct gb_err *err) {
 	gb_auto_fd int fd =
 	    openat(folder, LIST_FILE ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -65,8 +65,9 @@ static struct gb_hash hash_turn(const struct gb_turn *turn) {
 	return hash;
 }
 
-/* Those of yesterday, and the oldest of too many. A clock that was ahead leaves nothing behind for ever. */
-static bool forget_old(struct gb_db *db, int64_t now, struct gb_err *err) {
+/* Delete turns that are a day old, and the oldest beyond the maximum. Turns from the future (the clock was
+ * ahead) are deleted as well, so that they do not stay for ever. */
+static bool delete_old(struct gb_db *db, int64_t now, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	if (!gb_db_prepare(db,
 		"DELETE FROM turn WHERE at < ?1 OR at > ?2 OR at < (SELECT at FROM turn ORDER BY at DESC "
@@ -102,10 +103,10 @@ static bool write_calls(
 	return gb_db_run(db, stmt, err);
 }
 
-static bool take(
+static bool count_call(
     struct gb_db *db, const struct gb_hash *hash, unsigned max, bool *ret_granted, struct gb_err *err) {
 	int64_t now = now_ms(), calls;
-	if (!forget_old(db, now, err) || !read_calls(db, hash, &calls, err))
+	if (!delete_old(db, now, err) || !read_calls(db, hash, &calls, err))
 		return false;
 	*ret_granted = calls >= 0 && calls < (int64_t)max;
 	return !*ret_granted || write_calls(db, hash, calls + 1, now, err);
@@ -116,7 +117,7 @@ bool gb_turns_take(
 	struct gb_hash hash = hash_turn(turn);
 	if (!gb_db_begin(turns->db, err))
 		return gb_wrap(err, "count the calls of a turn");
-	if (take(turns->db, &hash, max, ret_granted, err) && gb_db_commit(turns->db, err))
+	if (count_call(turns->db, &hash, max, ret_granted, err) && gb_db_commit(turns->db, err))
 		return true;
 	gb_db_rollback(turns->db);
 	return gb_wrap(err, "count the calls of a turn");

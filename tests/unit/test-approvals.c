@@ -170,12 +170,12 @@ TEST(a_pending_one_outlives_a_restart) {
 	CHECK(gb_approval_find(fixture.approvals, &request, &found, NULL));
 	CHECK_STR(found ? found->id : "", ticket.id);
 	struct gb_approval_ticket again = submit(fixture.approvals, "print(1)");
-	CHECK(again.was_there && again.expires_ms == ticket.expires_ms);
+	CHECK(again.existed && again.expires_ms == ticket.expires_ms);
 	CHECK_STR(again.id, ticket.id);
 	decide(fixture.approvals, &ticket, GB_APPROVE);
 	CHECK_STR(submit(fixture.approvals, "print(1)").id, ticket.id);
 	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
-	CHECK(!submit(fixture.approvals, "print(1)").was_there);
+	CHECK(!submit(fixture.approvals, "print(1)").existed);
 }
 
 TEST(one_that_expired_meanwhile_is_asked_about_anew) {
@@ -184,7 +184,7 @@ TEST(one_that_expired_meanwhile_is_asked_about_anew) {
 	gb_approvals_close(fixture.approvals);
 	clock_ms += 300000;
 	fixture.approvals = open_in(fixture.folder, plain);
-	CHECK(!submit(fixture.approvals, "print(1)").was_there);
+	CHECK(!submit(fixture.approvals, "print(1)").existed);
 	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
@@ -195,11 +195,11 @@ TEST(another_token_is_another_requester) {
 	gb_auto_approval struct gb_approval *found = NULL;
 	request.token = GB_STR("token-2");
 	CHECK(!gb_approval_find(fixture.approvals, &request, &found, NULL));
-	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.existed);
 	CHECK(strcmp(first.id, ticket.id) != 0);
 	request.token = GB_STR("");
-	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.was_there);
-	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.was_there);
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.existed);
+	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.existed);
 }
 
 /* --- caps --- */

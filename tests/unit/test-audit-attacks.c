@@ -213,7 +213,7 @@ TEST(records_that_were_made_to_look_old_are_not_pruned) {
 	CHECK(gb_audit_close(audit, NULL));
 	rewrite_from(folder, 1, 599);
 	CHECK(!gb_audit_open(folder, &options, &audit, &err));
-	if (!CHECK(strstr(err.message, "records up to 256 are not those that were signed") != NULL))
+	if (!CHECK(strstr(err.message, "records up to 256 do not match their signed checkpoint") != NULL))
 		printf("# %s\n", err.message);
 	CHECK_INT(verified(folder).pruned, 0);
 }

@@ -139,7 +139,7 @@ TEST(a_file_that_is_none_of_sqlites_is_said_to_be_damaged) {
 	CHECK(pwrite(fd, "not a database at all", 21, 0) == 21);
 	CHECK(!open_version(folder, 2, &db, &err));
 	CHECK_INT(err.code, GB_EFORMAT);
-	CHECK(strstr(err.message, "is damaged: it is no SQLite file; move it away") != NULL);
+	CHECK(strstr(err.message, "is damaged: it is not an SQLite file; move it away") != NULL);
 }
 
 TEST(damage_within_is_described) {
