@@ -1,5 +1,4 @@
-/* A handle on approvals in a folder of its own, with a clock of ours, and the usual things that are done with
- * it. */
+/* Fixture: approvals in a temporary folder, with a fake clock, and shorthands for common operations. */
 #ifndef GB_TESTS_APPROVALS_FIXTURE_H
 #define GB_TESTS_APPROVALS_FIXTURE_H
 
@@ -7,7 +6,7 @@
 #include "tap.h"
 
 static int64_t clock_ms;
-static inline int64_t our_clock(void) {
+static inline int64_t fake_clock(void) {
 	return clock_ms;
 }
 
@@ -20,7 +19,7 @@ static inline struct gb_approvals *open_in(const char *folder, struct gb_approva
 	struct gb_approvals *approvals = NULL;
 	struct gb_err err = {0};
 	if (!options.now_ms)
-		options.now_ms = our_clock;
+		options.now_ms = fake_clock;
 	if (!CHECK(gb_approvals_open(folder, &options, &approvals, &err)))
 		printf("# %s\n", err.message);
 	return approvals;

@@ -1,4 +1,4 @@
-/* What the tests of the audit log share: folders, records, and an enemy with SQL. */
+/* Shared by the tests of the audit log: temporary folders, records, and tampering with SQL. */
 #ifndef GB_TESTS_AUDIT_H
 #define GB_TESTS_AUDIT_H
 
@@ -54,22 +54,22 @@ static inline void copy_file(const char *from, const char *to, const char *name)
 			abort();
 }
 
-/* What a closed log consists of. */
+/* Copies all files of a closed log. */
 static inline void copy_log(const char *from, const char *to) {
 	copy_file(from, to, "audit.db");
 	copy_file(from, to, "audit.key");
 	copy_file(from, to, "audit.head");
 }
 
-/* As someone who can write the file and has no key. */
+/* Changes the database as an attacker who can write the file but does not have the key. */
 static inline bool tamper(const char *folder, const char *sql) {
 	sqlite3 *db = NULL;
-	char *said = NULL;
+	char *message = NULL;
 	bool ok = sqlite3_open(file_in(folder, "audit.db"), &db) == SQLITE_OK &&
-		  sqlite3_exec(db, sql, NULL, NULL, &said) == SQLITE_OK;
-	if (said)
-		printf("# %s\n", said);
-	sqlite3_free(said);
+		  sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK;
+	if (message)
+		printf("# %s\n", message);
+	sqlite3_free(message);
 	sqlite3_close(db);
 	return ok;
 }
@@ -92,7 +92,7 @@ static inline struct gb_audit_record a_record(const char *run_id, const char *co
 	};
 }
 
-/* @n records "run-1" to "run-n", in groups of @group. */
+/* Appends @n records, "run-<first>" and so on, and commits after every @group records. */
 static inline bool append_many(
     struct gb_audit *audit, unsigned first, unsigned n, unsigned group, struct gb_err *err) {
 	for (unsigned i = 0; i < n; i++) {

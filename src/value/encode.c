@@ -192,7 +192,8 @@ static bool encode(struct encoder *e, const struct gb_value *value) {
 bool gb_value_encode(
     struct gb_buf *out, const struct gb_value *value, const struct gb_grants *grants, struct gb_err *err) {
 	if (!value || value->type == GB_HOLE)
-		return gb_fail(err, GB_EINVAL, 0, "%s cannot be encoded", value ? "a hole" : "no value");
+		return gb_fail(
+		    err, GB_EINVAL, 0, "%s", value ? "a hole cannot be encoded" : "no value to encode");
 	struct encoder e = {.out = out, .grants = grants, .err = err};
 	bool ok = encode(&e, value);
 	gb_identity_finish(&e.seen);

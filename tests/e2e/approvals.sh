@@ -24,7 +24,7 @@ a() { run 0 approvals show "${one:0:6}" && for part in "$one" python session-1 t
 ok 'all of one, without colours where there is no terminal' a
 a() { run 0 approvals show "$two" --json && json 'len(rows) == 1 and rows[0]["conversationId"] == "other"'; }
 ok 'one as JSON' a
-a() { run 2 approvals show 12 && has "$err" 'is not an id' && run 1 approvals show 00000000000000000000000000000000 && has "$err" 'there is no approval'; }
+a() { run 2 approvals show 12 && has "$err" 'is not an approval id' && run 1 approvals show 00000000000000000000000000000000 && has "$err" 'there is no approval'; }
 ok 'ids that are none' a
 
 a() { run 0 approvals approve "${one:0:8}" && has "$out" "approved by $me at"; }
@@ -39,7 +39,7 @@ three=$(submit python 'x = 3')
 a() { run 0 approvals trust "$three" && has "$out" 'the session is trusted' && [ "$("$GB_APPROVALS_MAKE" "$scratch/state" trusted python talk)" = yes ] && [ "$("$GB_APPROVALS_MAKE" "$scratch/state" trusted js talk)" = no ]; }
 ok 'trust' a
 four=$(printf 'x = 4' | "$GB_APPROVALS_MAKE" "$scratch/state" submit python '')
-a() { run 2 approvals trust "$four" && has "$err" 'of no conversation'; }
+a() { run 2 approvals trust "$four" && has "$err" 'belongs to no conversation'; }
 ok 'no trust without a conversation' a
 a() { run 0 approvals list && lines 2 && run 0 approvals list --all && lines 5 && run 0 approvals list --all --json && json 'rows[0]["state"] == "pending" and rows[1]["trusts"] and rows[2]["reason"] == "not today" and rows[3]["used"] and rows[3]["decidedBy"] == "'"$me"'"'; }
 ok 'what was decided is listed too' a

@@ -42,7 +42,7 @@ ok 'a log that is whole' a
 a() { run 0 audit verify --json && json 'rows[0]["whole"] and rows[0]["records"] == 30 and rows[0]["record"] is None'; }
 ok 'the same as JSON' a
 head=$(printf '%s\n' "$out" | sed -E 's/.*"head":"([^"]*)".*/\1/') key=$(printf '%s\n' "$out" | sed -E 's/.*"key":"([^"]*)".*/\1/')
-a() { run 0 audit verify --expect-head "$head" --expect-key "$key" && run 1 audit verify --expect-key "${key//[0-9]/a}" && has "$out" 'another key' && run 1 audit verify --expect-head "30:${key}" && has "$out" "another hash"; }
+a() { run 0 audit verify --expect-head "$head" --expect-key "$key" && run 1 audit verify --expect-key "${key//[0-9]/a}" && has "$out" 'a different key' && run 1 audit verify --expect-head "30:${key}" && has "$out" 'the expected hash'; }
 ok 'what was noted elsewhere is compared' a
 a() { run 1 audit verify --expect-head "31${head#30}" && has "$out" 'the tail was cut'; }
 ok 'a newer head than there is' a
@@ -78,7 +78,7 @@ a() { run 0 audit show begun-3 --dir "$begun" && has "$out" 'unfinished: the run
 ok 'and shown, and counted' a
 a() { "$GB_AUDIT_MAKE" "$scratch/other" sql "CREATE VIEW \"$(printf '\033[31m')\" AS SELECT 1" && run 1 audit list --dir "$scratch/other" && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'names in the file cannot speak to the terminal' a
-a() { printf x > "$scratch/other/audit.db" && run 1 audit verify --dir "$scratch/other" && has "$out" 'nothing of Glovebox' && head -c 9999 /dev/zero | tr '\0' x > "$scratch/other/audit.db" && run 1 audit list --dir "$scratch/other" && has "$err" 'is damaged' && run 1 audit verify --dir "$scratch/other" && has "$out" 'is damaged'; }
+a() { printf x > "$scratch/other/audit.db" && run 1 audit verify --dir "$scratch/other" && has "$out" 'is not a Glovebox database' && head -c 9999 /dev/zero | tr '\0' x > "$scratch/other/audit.db" && run 1 audit list --dir "$scratch/other" && has "$err" 'is damaged' && run 1 audit verify --dir "$scratch/other" && has "$out" 'is damaged'; }
 ok 'a log that is no log' a
 a() { run 1 audit list --dir /nonexistent && has "$err" /nonexistent; }
 ok 'a folder that is not there' a

@@ -18,6 +18,6 @@ a() { "$GB_GLOVEBOX" energy > /dev/full 2> "$scratch/err"; [ $? = 1 ] && has "$(
 ok 'what could not be written is said' a
 a() { run 0 energy --help && has "$out" 'glovebox energy [set LEVEL]'; }
 ok 'help' a
-a() { printf x > "$scratch/state/energy.db" && run 1 energy && has "$err" 'nothing of Glovebox'; }
+a() { printf x > "$scratch/state/energy.db" && run 1 energy && has "$err" 'is not a Glovebox database'; }
 ok 'a file that is none' a
 echo "1..$n"

@@ -202,7 +202,7 @@ static void check_no_room(const char *folder, struct gb_audit *audit, void (*mak
 	fill(audit, 100000, &n, &err);
 	CHECK(n > 0 && n < 100000);
 	printf("# after %u records: %s\n", n, err.message);
-	CHECK(strstr(err.message, "no room to write") != NULL);
+	CHECK(strstr(err.message, "no space to write") != NULL);
 	CHECK_INT(gb_audit_pending(audit), 1);
 	CHECK(!gb_audit_begin(audit, &record, &ticket, &err));
 	CHECK(strstr(err.message, "not run, since it could not be recorded") != NULL);

@@ -1,4 +1,4 @@
-/* What the tests of the log itself share: a verdict that must be as expected, and what a reader is given. */
+/* Shared by the tests of the audit log: a check of the verification report, and reading records. */
 #ifndef GB_TESTS_UNIT_AUDIT_CHECKS_H
 #define GB_TESTS_UNIT_AUDIT_CHECKS_H
 
@@ -18,29 +18,29 @@ static inline void show_report(const struct gb_audit_report *report) {
 			show_report(&report_);                                                               \
 	} while (0)
 
-struct seen {
+struct records {
 	unsigned n;
 	uint64_t last;
 	char json[4096];
 };
 
-static inline bool see(
+static inline bool count_record(
     void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
-	struct seen *seen = data;
+	struct records *records = data;
 	gb_auto_buf struct gb_buf json;
-	gb_buf_init(&json, sizeof seen->json - 1);
-	seen->n++;
-	seen->last = seq;
+	gb_buf_init(&json, sizeof records->json - 1);
+	records->n++;
+	records->last = seq;
 	gb_audit_json(&json, seq, hash, record);
 	const char *text = gb_buf_c_str(&json);
-	snprintf(seen->json, sizeof seen->json, "%s", text ? text : "");
+	snprintf(records->json, sizeof records->json, "%s", text ? text : "");
 	return true;
 }
 
-static inline struct seen seen_by(const char *folder, struct gb_audit_filter filter) {
-	struct seen seen = {0};
-	CHECK(gb_audit_each(folder, &filter, see, &seen, NULL));
-	return seen;
+static inline struct records read_records(const char *folder, struct gb_audit_filter filter) {
+	struct records records = {0};
+	CHECK(gb_audit_each(folder, &filter, count_record, &records, NULL));
+	return records;
 }
 
 #endif

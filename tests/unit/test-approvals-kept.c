@@ -1,9 +1,9 @@
-/* What is kept: found by its id, listed, told as JSON; and not believed if the file was changed. */
+/* Stored approvals: lookup by id, lists, JSON, and a modified database. */
 #include "approvals-fixture.h"
 
 /* --- ids and lists --- */
 
-TEST(an_id_may_be_cut_as_long_as_it_is_the_only_one) {
+TEST(unique_prefix_of_an_id_is_resolved) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "1");
 	char id[GB_APPROVAL_ID], prefix[GB_APPROVAL_ID];
@@ -33,7 +33,7 @@ TEST(an_id_may_be_cut_as_long_as_it_is_the_only_one) {
 	CHECK(gb_approval_resolve(fixture.approvals, "abcd1", id, &err));
 }
 
-TEST(lists_by_what_they_say) {
+TEST(lists_are_filtered_by_their_fields) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	submit_and_deny(fixture.approvals, "1");
 	submit(fixture.approvals, "2");
@@ -51,7 +51,7 @@ TEST(lists_by_what_they_say) {
 	    2);
 }
 
-TEST(as_json) {
+TEST(approval_as_json) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	gb_auto_approval struct gb_approval *approval = NULL;
 	gb_auto_buf struct gb_buf json;
@@ -69,9 +69,9 @@ TEST(as_json) {
 			printf("# no %s in %s\n", parts[i], json.data);
 }
 
-/* --- somebody who writes to the file --- */
+/* --- a modified database --- */
 
-TEST(code_that_was_changed_in_the_file_is_not_shown_decided_or_used) {
+TEST(modified_code_is_neither_read_nor_usable) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	gb_auto_approval struct gb_approval *approval = NULL;
@@ -88,7 +88,7 @@ TEST(code_that_was_changed_in_the_file_is_not_shown_decided_or_used) {
 	CHECK(!gb_approval_use(fixture.approvals, ticket.id, &request, &used, &err));
 }
 
-TEST(a_file_with_other_tables_is_refused) {
+TEST(database_with_a_modified_schema_is_rejected) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approvals *again;
 	struct gb_err err = {0};
@@ -100,10 +100,10 @@ TEST(a_file_with_other_tables_is_refused) {
 	CHECK(!gb_approvals_open(fixture.folder, NULL, &again, &err) && err.code == GB_EFORMAT);
 }
 
-TEST(reading_alone_makes_and_changes_nothing) {
+TEST(read_only_handle_creates_and_changes_nothing) {
 	auto_folder char folder[FOLDER];
 	struct gb_approvals *approvals;
-	struct gb_approvals_options options = {.read_only = true, .now_ms = our_clock};
+	struct gb_approvals_options options = {.read_only = true, .now_ms = fake_clock};
 	struct gb_err err = {0};
 	folder_create(folder);
 	CHECK(!gb_approvals_open(folder, &options, &approvals, &err) && err.code == GB_ENOENT);

@@ -1,4 +1,4 @@
-/* Waiting for a decision, and several processes that want the same. */
+/* Waiting for a decision, and several processes competing for the same approval. */
 #include <poll.h>
 #include <sys/wait.h>
 
@@ -17,7 +17,7 @@ static unsigned poll_count(struct gb_approvals *approvals) {
 	return n;
 }
 
-TEST(who_waits_is_woken_by_another_handle) {
+TEST(waiter_is_woken_by_another_handle) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approvals *other = open_in(fixture.folder, plain);
 	int fd = -1;
@@ -36,7 +36,7 @@ TEST(who_waits_is_woken_by_another_handle) {
 	gb_approvals_close(other);
 }
 
-TEST(what_happened_before_the_descriptor_is_polled_too) {
+TEST(changes_before_the_descriptor_are_polled_too) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approvals *other = open_in(fixture.folder, plain);
 	int fd;
@@ -47,7 +47,7 @@ TEST(what_happened_before_the_descriptor_is_polled_too) {
 	gb_approvals_close(other);
 }
 
-TEST(a_bell_that_was_taken_away_is_hung_up_again) {
+TEST(removed_notification_file_is_created_again) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approvals *other = open_in(fixture.folder, plain);
 	int fd;
@@ -68,7 +68,7 @@ TEST(a_bell_that_was_taken_away_is_hung_up_again) {
 	gb_approvals_close(other);
 }
 
-TEST(polling_lets_expire_and_tells) {
+TEST(poll_expires_approvals_and_visits_them) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	submit(fixture.approvals, "1");
 	CHECK_INT(poll_count(fixture.approvals), 1);
@@ -97,7 +97,8 @@ TEST(a_visitor_may_decide) {
 
 enum { RIVALS = 8, CONTESTS = 10 };
 
-/* Each rival does @work for each ticket, at the same time; returns how often one of them won. */
+/* Each rival process does @work for each ticket, at the same time. Returns the number of wins of all
+ * rivals. */
 static unsigned compete(const char *folder, const struct gb_approval_ticket *tickets,
     bool (*work)(struct gb_approvals *, const struct gb_approval_ticket *, unsigned)) {
 	int start[2], wins[2];
@@ -127,20 +128,21 @@ static unsigned compete(const char *folder, const struct gb_approval_ticket *tic
 	return n;
 }
 
-static bool decide_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned who) {
+static bool decide_as(
+    struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned rival) {
 	char name[16];
 	struct gb_standing standing = {0};
-	snprintf(name, sizeof name, "rival-%u", who);
-	struct gb_decision decision = a_decision(who % 2 ? GB_APPROVE : GB_DENY, &ticket->hash, name);
+	snprintf(name, sizeof name, "rival-%u", rival);
+	struct gb_decision decision = a_decision(rival % 2 ? GB_APPROVE : GB_DENY, &ticket->hash, name);
 	CHECK(gb_approval_decide(approvals, ticket->id, &decision, &standing, NULL));
 	CHECK(standing.is_mine == (strcmp(standing.decider, name) == 0));
-	/* Whoever it was, odd ones approve. */
+	/* Odd rivals approve, even ones deny. */
 	CHECK_INT(
 	    standing.state, (standing.decider[6] - '0') % 2 ? GB_APPROVAL_APPROVED : GB_APPROVAL_DENIED);
 	return standing.is_mine;
 }
 
-static bool use_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned who) {
+static bool use_as(struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, unsigned rival) {
 	return use(approvals, ticket->id, a_request("1")) == GB_USE_GRANTED;
 }
 
@@ -151,7 +153,7 @@ static void submit_contests(struct fixture *fixture, struct gb_approval_ticket t
 		CHECK(gb_approval_submit(fixture->approvals, &request, &tickets[i], NULL));
 }
 
-TEST(of_several_deciders_in_processes_of_their_own_one_is_first) {
+TEST(one_of_several_deciding_processes_is_first) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket tickets[CONTESTS];
 	submit_contests(&fixture, tickets);
@@ -160,7 +162,7 @@ TEST(of_several_deciders_in_processes_of_their_own_one_is_first) {
 	CHECK_INT(compete(fixture.folder, tickets, decide_as), CONTESTS);
 }
 
-TEST(of_several_users_in_processes_of_their_own_one_is_granted) {
+TEST(one_of_several_using_processes_is_granted) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket tickets[CONTESTS];
 	submit_contests(&fixture, tickets);

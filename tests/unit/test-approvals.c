@@ -1,25 +1,25 @@
-/* Asking, deciding, using; how long and how many; trust. */
+/* Submitting, deciding and using approvals; timeouts and limits; trust. */
 #include "approvals-fixture.h"
 
-/* --- asking and deciding --- */
+/* --- submitting and deciding --- */
 
-TEST(what_is_submitted_can_be_read) {
+TEST(submitted_request_can_be_read) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	gb_auto_approval struct gb_approval *approval = NULL;
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	CHECK_INT(strlen(ticket.id), 32);
 	CHECK_INT(ticket.expires_ms, clock_ms + 300000);
 	CHECK(gb_approval_get(fixture.approvals, ticket.id, &approval, NULL));
-	struct gb_approval_request wanted = a_request("print(1)");
+	struct gb_approval_request expected = a_request("print(1)");
 	for (size_t i = 0; i < gb_approval_n_fields; i++)
 		CHECK(gb_str_eq(*gb_approval_text(&approval->request, &gb_approval_fields[i]),
-		    *gb_approval_text(&wanted, &gb_approval_fields[i])));
+		    *gb_approval_text(&expected, &gb_approval_fields[i])));
 	CHECK_INT(approval->state, GB_APPROVAL_PENDING);
 	CHECK_INT(approval->created_ms, clock_ms);
 	CHECK(gb_hash_eq(&approval->hash, &ticket.hash));
 }
 
-TEST(an_approved_one_can_be_used_once) {
+TEST(approval_can_be_used_once) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_PENDING);
@@ -31,14 +31,14 @@ TEST(an_approved_one_can_be_used_once) {
 	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_USED);
 }
 
-TEST(a_denied_one_cannot_be_used) {
+TEST(denied_approval_cannot_be_used) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	CHECK_INT(decide(fixture.approvals, &ticket, GB_DENY).state, GB_APPROVAL_DENIED);
 	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_DENIED);
 }
 
-TEST(every_bound_field_is_bound_to_the_byte) {
+TEST(change_of_any_bound_field_invalidates_the_approval) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	unsigned bound = 0;
@@ -60,7 +60,7 @@ TEST(every_bound_field_is_bound_to_the_byte) {
 	CHECK_INT(use(fixture.approvals, ticket.id, a_request("print(1)")), GB_USE_GRANTED);
 }
 
-TEST(bytes_cannot_move_from_one_field_to_the_next) {
+TEST(hash_depends_on_field_boundaries) {
 	struct gb_approval_request a = a_request("x"), b = a_request("x");
 	struct gb_hash one, two;
 	a.session = GB_STR("ab"), a.conversation = GB_STR("c");
@@ -70,7 +70,7 @@ TEST(bytes_cannot_move_from_one_field_to_the_next) {
 	CHECK(!gb_hash_eq(&one, &two));
 }
 
-TEST(a_decision_is_over_what_was_shown) {
+TEST(decision_must_have_the_hash_that_was_shown) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	struct gb_standing standing;
@@ -93,7 +93,7 @@ TEST(a_decision_needs_a_decider) {
 	CHECK(!gb_approval_decide(fixture.approvals, "0000", &decision, &standing, &err));
 }
 
-TEST(the_second_decider_is_told_what_the_first_decided) {
+TEST(second_decider_gets_the_first_decision) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	struct gb_standing standing = {0};
@@ -110,7 +110,7 @@ TEST(the_second_decider_is_told_what_the_first_decided) {
 
 /* --- time --- */
 
-TEST(nobody_deciding_is_a_denial) {
+TEST(undecided_approval_expires) {
 	auto_fixture struct fixture fixture = fixture_open((struct gb_approvals_options){.timeout_ms = 1000});
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	int64_t left;
@@ -125,7 +125,7 @@ TEST(nobody_deciding_is_a_denial) {
 	CHECK(gb_approvals_next_deadline(fixture.approvals, &left, NULL) && left == -1);
 }
 
-TEST(a_clock_that_goes_back_prolongs_nothing) {
+TEST(clock_set_back_does_not_extend_the_timeout) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	clock_ms -= 1000;
@@ -136,7 +136,7 @@ TEST(a_clock_that_goes_back_prolongs_nothing) {
 	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
-TEST(a_decision_is_good_for_a_while) {
+TEST(decision_is_usable_for_a_limited_time) {
 	auto_fixture struct fixture fixture = fixture_open((struct gb_approvals_options){.use_ms = 1000});
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	decide(fixture.approvals, &ticket, GB_APPROVE);
@@ -145,7 +145,7 @@ TEST(a_decision_is_good_for_a_while) {
 	CHECK(strcmp(submit(fixture.approvals, "print(1)").id, ticket.id) != 0);
 }
 
-TEST(what_is_withdrawn_is_no_longer_decided_or_used) {
+TEST(withdrawn_approval_cannot_be_decided_or_used) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket one = submit(fixture.approvals, "1"), two = submit(fixture.approvals, "2");
 	bool was_open = false;
@@ -160,7 +160,7 @@ TEST(what_is_withdrawn_is_no_longer_decided_or_used) {
 
 /* --- a restart --- */
 
-TEST(a_pending_one_outlives_a_restart) {
+TEST(pending_approval_survives_a_restart) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	gb_approvals_close(fixture.approvals);
@@ -178,7 +178,7 @@ TEST(a_pending_one_outlives_a_restart) {
 	CHECK(!submit(fixture.approvals, "print(1)").existed);
 }
 
-TEST(one_that_expired_meanwhile_is_asked_about_anew) {
+TEST(expired_approval_is_submitted_again) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	gb_approvals_close(fixture.approvals);
@@ -188,7 +188,7 @@ TEST(one_that_expired_meanwhile_is_asked_about_anew) {
 	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
-TEST(another_token_is_another_requester) {
+TEST(different_token_gets_a_different_approval) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_request request = a_request("print(1)");
 	struct gb_approval_ticket first = submit(fixture.approvals, "print(1)"), ticket;
@@ -202,9 +202,9 @@ TEST(another_token_is_another_requester) {
 	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL) && !ticket.existed);
 }
 
-/* --- caps --- */
+/* --- limits --- */
 
-TEST(wrong_requests_are_refused_by_the_name_of_the_field) {
+TEST(invalid_request_is_rejected_with_the_field_name) {
 	auto_fixture struct fixture fixture =
 	    fixture_open((struct gb_approvals_options){.max_code = 100, .max_inputs = 10});
 	static char big[GB_APPROVAL_JSON_MAX + 2];
@@ -239,7 +239,7 @@ TEST(wrong_requests_are_refused_by_the_name_of_the_field) {
 	CHECK_INT(count_all(fixture.approvals, (struct gb_approval_filter){0}), 0);
 }
 
-TEST(only_so_many_are_pending) {
+TEST(number_of_pending_approvals_is_limited) {
 	auto_fixture struct fixture fixture =
 	    fixture_open((struct gb_approvals_options){.max_pending = 5, .max_pending_conversation = 3});
 	struct gb_approval_request request = a_request("1");
@@ -261,7 +261,7 @@ TEST(only_so_many_are_pending) {
 	CHECK(gb_approval_submit(fixture.approvals, &request, &tickets[6], NULL));
 }
 
-TEST(old_decided_ones_go_by_count) {
+TEST(decided_approvals_are_pruned_by_count) {
 	auto_fixture struct fixture fixture = fixture_open((struct gb_approvals_options){.keep_count = 3});
 	struct gb_approval_ticket kept = submit(fixture.approvals, "approved"),
 				  waits = submit(fixture.approvals, "waits");
@@ -274,16 +274,16 @@ TEST(old_decided_ones_go_by_count) {
 	CHECK_INT(use(fixture.approvals, kept.id, a_request("approved")), GB_USE_GRANTED);
 }
 
-TEST(old_decided_ones_go_by_age_and_size) {
+TEST(decided_approvals_are_pruned_by_age_and_size) {
 	auto_fixture struct fixture fixture =
 	    fixture_open((struct gb_approvals_options){.keep_ms = 86400000, .keep_bytes = 10000});
 	char code[3000];
 	struct gb_approval_ticket old = submit_and_deny(fixture.approvals, "old");
 	clock_ms += 86400001;
 	submit(fixture.approvals, "new");
-	gb_auto_approval struct gb_approval *gone = NULL;
+	gb_auto_approval struct gb_approval *deleted = NULL;
 	struct gb_err err = {0};
-	CHECK(!gb_approval_get(fixture.approvals, old.id, &gone, &err) && err.code == GB_ENOENT);
+	CHECK(!gb_approval_get(fixture.approvals, old.id, &deleted, &err) && err.code == GB_ENOENT);
 	memset(code, 'x', sizeof code);
 	code[sizeof code - 1] = '\0';
 	for (unsigned i = 0; i < 8; i++)
@@ -346,7 +346,7 @@ TEST(trust_ends_with_the_session_the_conversation_or_its_time) {
 	CHECK(!gb_trust_revoke(fixture.approvals, NULL, NULL, &revoked, NULL));
 }
 
-TEST(trust_ends_when_the_policy_changes_and_does_not_come_back_with_it) {
+TEST(trust_ends_permanently_when_the_policy_changes) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_ticket ticket = submit(fixture.approvals, "print(1)");
 	uint64_t revoked = 9;
@@ -355,13 +355,13 @@ TEST(trust_ends_when_the_policy_changes_and_does_not_come_back_with_it) {
 	CHECK(is_trusted(fixture.approvals, a_request("1")));
 	CHECK(gb_trust_revoke_policy(fixture.approvals, GB_STR("policy-2"), &revoked, NULL) && revoked == 1);
 	CHECK(!is_trusted(fixture.approvals, a_request("1")));
-	/* Nor is what was approved under the old one still approved under the new one. */
+	/* An approval under the old policy is not valid under the new one. */
 	struct gb_approval_request request = a_request("print(1)");
 	request.policy = GB_STR("policy-2");
 	CHECK_INT(use(fixture.approvals, ticket.id, request), GB_USE_CHANGED);
 }
 
-TEST(without_a_conversation_there_is_nothing_to_trust) {
+TEST(request_without_a_conversation_cannot_be_trusted) {
 	auto_fixture struct fixture fixture = fixture_open(plain);
 	struct gb_approval_request request = a_request("1");
 	struct gb_approval_ticket ticket;
@@ -371,6 +371,6 @@ TEST(without_a_conversation_there_is_nothing_to_trust) {
 	CHECK(gb_approval_submit(fixture.approvals, &request, &ticket, NULL));
 	struct gb_decision decision = a_decision(GB_TRUST, &ticket.hash, "ann");
 	CHECK(!gb_approval_decide(fixture.approvals, ticket.id, &decision, &standing, &err));
-	CHECK(strstr(err.message, "of no conversation") != NULL);
+	CHECK(strstr(err.message, "belongs to no conversation") != NULL);
 	CHECK_INT(state_of(fixture.approvals, ticket.id), GB_APPROVAL_PENDING);
 }

@@ -18,7 +18,7 @@ TEST(memory_is_zeroed_and_aligned) {
 	}
 }
 
-TEST(pieces_do_not_overlap) {
+TEST(allocations_do_not_overlap) {
 	gb_auto_arena struct gb_arena arena;
 	char *pieces[200];
 	gb_arena_init(&arena, 1 << 20);
@@ -31,7 +31,7 @@ TEST(pieces_do_not_overlap) {
 			CHECK((uint8_t)pieces[i][k] == i);
 }
 
-TEST(the_maximum_holds) {
+TEST(maximum_is_not_exceeded) {
 	for (size_t max = 0; max < 10000; max += 499) {
 		gb_auto_arena struct gb_arena arena;
 		size_t got = 0;
@@ -44,7 +44,7 @@ TEST(the_maximum_holds) {
 	}
 }
 
-TEST(a_large_piece_may_be_all_of_it) {
+TEST(one_allocation_may_use_the_whole_maximum) {
 	gb_auto_arena struct gb_arena arena;
 	gb_arena_init(&arena, 100000);
 	CHECK(!gb_arena_alloc(&arena, 100001));

@@ -1,15 +1,15 @@
-/* A log that somebody has changed: each change is found, and the log is not gone on with. */
+/* Tampering with the log: each change is detected, and nothing is appended to a changed log. */
 #include <sodium.h>
 
 #include "unit/audit-checks.h"
 
 static int64_t clock_ms;
-static int64_t our_clock(void) {
+static int64_t fake_clock(void) {
 	return clock_ms;
 }
 
 enum { MANY = 100000 };
-static char many[FOLDER]; /* a log of many records, made once */
+static char many[FOLDER]; /* a log of many records, created once */
 
 static void remove_many(void) {
 	folder_destroy(many);
@@ -117,7 +117,7 @@ static void run_attack(void) {
 	if (attack->problem != GB_AUDIT_MARK && attack->problem != GB_AUDIT_KEY &&
 	    attack->problem != GB_AUDIT_DAMAGED)
 		return;
-	/* What is not as it was left is not gone on with. */
+	/* A log with invalid marks cannot be opened. */
 	CHECK(!gb_audit_open(folder, NULL, &audit, &err));
 	CHECK_INT(err.code, GB_EFORMAT);
 }
@@ -138,7 +138,7 @@ static void genesis_of(sqlite3 *db, struct gb_hash *ret) {
 	gb_chain_genesis(&chain, ret);
 }
 
-/* Everything that is not signed, made to fit again: the record, its hash, and every hash after it. */
+/* Rewrites everything that is not signed: the record, its hash, and all later hashes. */
 static void rewrite_from(const char *folder, uint64_t seq, uint64_t last) {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *get = NULL, *set = NULL;
@@ -179,14 +179,14 @@ static void rewrite_from(const char *folder, uint64_t seq, uint64_t last) {
 	CHECK(sqlite3_close(db) == SQLITE_OK);
 }
 
-TEST(a_chain_that_was_written_anew_is_found_by_the_next_checkpoint) {
+TEST(rewritten_chain_is_detected_at_the_next_checkpoint) {
 	auto_folder char folder[FOLDER];
 	copy_many(folder);
 	rewrite_from(folder, 99500, MANY);
 	CHECK_REPORT(folder, GB_AUDIT_CHANGED, 99329); /* 99328 is a checkpoint */
 }
 
-TEST(a_tail_that_was_written_anew_is_found_and_not_gone_on_with) {
+TEST(rewritten_tail_is_detected_and_cannot_be_opened) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -200,11 +200,11 @@ TEST(a_tail_that_was_written_anew_is_found_and_not_gone_on_with) {
 	CHECK_REPORT(folder, GB_AUDIT_MARK, 0);
 }
 
-/* Times that were set back would have young records pruned, and the start signed. */
-TEST(records_that_were_made_to_look_old_are_not_pruned) {
+/* Records with faked old times must not be pruned, which would sign a new start. */
+TEST(records_with_faked_times_are_not_pruned) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
-	struct gb_audit_options options = {.now_ms = our_clock, .keep_ms = 1000};
+	struct gb_audit_options options = {.now_ms = fake_clock, .keep_ms = 1000};
 	struct gb_err err = {0};
 	folder_create(folder);
 	clock_ms = 1000000;
@@ -218,7 +218,7 @@ TEST(records_that_were_made_to_look_old_are_not_pruned) {
 	CHECK_INT(verified(folder).pruned, 0);
 }
 
-TEST(another_key_is_found) {
+TEST(replaced_key_is_detected) {
 	auto_folder char folder[FOLDER], other[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -231,7 +231,7 @@ TEST(another_key_is_found) {
 	CHECK(strstr(err.message, "another key") != NULL);
 }
 
-TEST(a_whole_log_of_another_key_is_found_by_who_knows_the_key) {
+TEST(log_of_another_key_is_detected_with_an_expected_key) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit_report report = verified(many_records());
 	struct gb_audit_expected expected = {.has_key = true};
@@ -246,7 +246,7 @@ TEST(a_whole_log_of_another_key_is_found_by_who_knows_the_key) {
 }
 
 /* An older copy of the database alone, with its own signed head. */
-TEST(an_older_database_is_found_by_the_file_beside_it) {
+TEST(older_database_is_detected_by_the_head_file) {
 	auto_folder char folder[FOLDER], older[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -261,7 +261,7 @@ TEST(an_older_database_is_found_by_the_file_beside_it) {
 	CHECK(strstr(err.message, "its tail was cut") != NULL);
 }
 
-TEST(an_older_copy_of_everything_is_found_by_who_knows_a_head) {
+TEST(older_copy_of_all_files_is_detected_with_an_expected_head) {
 	auto_folder char folder[FOLDER], older[FOLDER];
 	folder_create(folder);
 	folder_create(older);
@@ -271,18 +271,18 @@ TEST(an_older_copy_of_everything_is_found_by_who_knows_a_head) {
 	struct gb_audit_report report = verified(folder);
 	struct gb_audit_expected expected = {
 	    .has_head = true, .seq = report.head.seq, .hash = report.head.hash};
-	CHECK_REPORT(older, GB_AUDIT_WHOLE, 0); /* nothing in it tells */
+	CHECK_REPORT(older, GB_AUDIT_WHOLE, 0); /* not detectable from the files alone */
 	CHECK(gb_audit_verify(older, &expected, NULL, NULL, &report, NULL));
 	CHECK_INT(report.problem, GB_AUDIT_TAIL_CUT);
-	CHECK(make_log(older, 40, 1, NULL)); /* as many, but others */
+	CHECK(make_log(older, 40, 1, NULL)); /* as many records, but different ones */
 	CHECK(gb_audit_verify(older, &expected, NULL, NULL, &report, NULL));
 	CHECK_INT(report.problem, GB_AUDIT_UNEXPECTED);
-	CHECK(make_log(folder, 40, 1, NULL)); /* longer, the same before */
+	CHECK(make_log(folder, 40, 1, NULL)); /* longer, with the same beginning */
 	CHECK(gb_audit_verify(folder, &expected, NULL, NULL, &report, NULL));
 	CHECK_INT(report.problem, GB_AUDIT_WHOLE);
 }
 
-TEST(a_missing_or_changed_file_beside_it_is_found) {
+TEST(missing_or_changed_head_file_is_detected) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	folder_create(folder);
@@ -296,7 +296,7 @@ TEST(a_missing_or_changed_file_beside_it_is_found) {
 	CHECK(!gb_audit_open(folder, NULL, &audit, NULL));
 }
 
-TEST(a_log_that_is_gone_is_not_begun_anew) {
+TEST(missing_log_is_not_created_again) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -304,10 +304,10 @@ TEST(a_log_that_is_gone_is_not_begun_anew) {
 	CHECK(make_log(folder, 4, 1, NULL));
 	CHECK(unlink(file_in(folder, "audit.db")) == 0);
 	CHECK(!gb_audit_open(folder, NULL, &audit, &err));
-	CHECK(strstr(err.message, "its key is still there") != NULL);
+	CHECK(strstr(err.message, "its key exists") != NULL);
 }
 
-TEST(a_log_without_its_key_is_not_gone_on_with) {
+TEST(log_without_its_key_cannot_be_opened) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -315,13 +315,13 @@ TEST(a_log_without_its_key_is_not_gone_on_with) {
 	CHECK(make_log(folder, 4, 1, NULL));
 	CHECK(unlink(file_in(folder, "audit.key")) == 0);
 	CHECK(!gb_audit_open(folder, NULL, &audit, &err));
-	CHECK(strstr(err.message, "not its key") != NULL);
+	CHECK(strstr(err.message, "its key 'audit.key' is missing") != NULL);
 	CHECK(!verified(folder).key_compared);
 	CHECK_REPORT(folder, GB_AUDIT_KEY, 0);
 	CHECK_INT(verified(folder).records, 4);
 }
 
-TEST(a_beginning_that_was_interrupted_is_finished) {
+TEST(interrupted_creation_is_completed) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	CHECK(make_log(folder, 0, 1, NULL));
@@ -332,7 +332,7 @@ TEST(a_beginning_that_was_interrupted_is_finished) {
 	CHECK_INT(verified(folder).records, 3);
 }
 
-TEST(a_log_that_is_rolled_back_while_in_use_is_not_gone_on_with) {
+TEST(rollback_during_use_stops_the_log) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit, *other;
 	struct gb_err err = {0};
@@ -355,7 +355,7 @@ TEST(a_log_that_is_rolled_back_while_in_use_is_not_gone_on_with) {
 	CHECK_REPORT(folder, GB_AUDIT_TAIL_CUT, 11);
 }
 
-TEST(a_record_as_large_as_the_disk_is_not_loaded) {
+TEST(oversized_record_is_not_loaded) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	CHECK(make_log(folder, 5, 1, NULL));
@@ -363,13 +363,13 @@ TEST(a_record_as_large_as_the_disk_is_not_loaded) {
 	CHECK_REPORT(folder, GB_AUDIT_DAMAGED, 3);
 }
 
-/* Bytes of the file at random: never a crash, and never another content that passes for whole. */
-TEST(a_file_with_any_bytes_changed_is_read_safely) {
+/* Random changes of bytes never cause a crash, and changed content never verifies as whole. */
+TEST(randomly_changed_file_is_read_safely) {
 	auto_folder char folder[FOLDER], broken[FOLDER];
 	folder_create(folder);
 	folder_create(broken);
 	CHECK(make_log(folder, 600, 100, NULL));
-	struct seen before = seen_by(folder, (struct gb_audit_filter){0});
+	struct records before = read_records(folder, (struct gb_audit_filter){0});
 	unsigned n_whole = 0;
 	struct stat st;
 	CHECK(stat(file_in(folder, "audit.db"), &st) == 0);
@@ -390,8 +390,8 @@ TEST(a_file_with_any_bytes_changed_is_read_safely) {
 		unlink(file_in(broken, "audit.db-shm"));
 		if (report.problem != GB_AUDIT_WHOLE)
 			continue;
-		n_whole++; /* an unused byte, or one that was the same before */
-		struct seen after = seen_by(broken, (struct gb_audit_filter){0});
+		n_whole++; /* an unused byte, or one that did not change */
+		struct records after = read_records(broken, (struct gb_audit_filter){0});
 		CHECK_INT(after.n, before.n);
 		CHECK_STR(after.json, before.json);
 	}

@@ -1,9 +1,9 @@
-/* Every single write and sync of the audit log fails once, in every way: nothing that was acknowledged is
- * lost, nothing is acknowledged that is not there, and the log goes on as soon as it can. */
+/* Fault injection: each write and sync of the audit log fails once, in every way. No acknowledged record is
+ * lost, no missing record is acknowledged, and the log continues as soon as it can. */
 #include "audit.h"
 #include "tap.h"
 
-/* --- a file system that fails when told to --- */
+/* --- a VFS with injected faults --- */
 
 /* SQLite has one table of methods for databases and one for the files beside them. */
 struct patched {
@@ -13,18 +13,18 @@ struct patched {
 
 static struct faults {
 	unsigned countdown; /* to the operation that fails; 0: none */
-	bool stays;         /* and all after it */
-	int with;
+	bool persistent;    /* all later operations fail too */
+	int error;
 	unsigned hits;
 	struct patched patched[4];
 	sqlite3_vfs vfs, *real_vfs;
 } faults;
 
-static bool fails(void) {
+static bool should_fail(void) {
 	if (faults.countdown == 0 || (faults.countdown > 1 && faults.countdown--))
 		return false;
 	faults.hits++;
-	if (!faults.stays)
+	if (!faults.persistent)
 		faults.countdown = 0;
 	return true;
 }
@@ -34,15 +34,15 @@ static const sqlite3_io_methods *real(const sqlite3_file *file) {
 }
 
 static int on_write(sqlite3_file *file, const void *bytes, int n, sqlite3_int64 at) {
-	return fails() ? faults.with : real(file)->xWrite(file, bytes, n, at);
+	return should_fail() ? faults.error : real(file)->xWrite(file, bytes, n, at);
 }
 
 static int on_sync(sqlite3_file *file, int flags) {
-	return fails() ? SQLITE_IOERR_FSYNC : real(file)->xSync(file, flags);
+	return should_fail() ? SQLITE_IOERR_FSYNC : real(file)->xSync(file, flags);
 }
 
 static int on_truncate(sqlite3_file *file, sqlite3_int64 size) {
-	return fails() ? SQLITE_IOERR_TRUNCATE : real(file)->xTruncate(file, size);
+	return should_fail() ? SQLITE_IOERR_TRUNCATE : real(file)->xTruncate(file, size);
 }
 
 static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags) {
@@ -66,7 +66,7 @@ static int on_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int f
 }
 
 __attribute__((constructor)) static void install(void) {
-	/* What fails is ours; what works need not wait for a disk. */
+	/* The faults are injected, so a RAM disk is enough, and faster. */
 	if (access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 0);
 	faults.real_vfs = sqlite3_vfs_find(NULL);
@@ -76,10 +76,10 @@ __attribute__((constructor)) static void install(void) {
 	sqlite3_vfs_register(&faults.vfs, 1);
 }
 
-static void arm(unsigned at, bool stays, int with) {
+static void arm(unsigned at, bool persistent, int error) {
 	faults.countdown = at;
-	faults.stays = stays;
-	faults.with = with;
+	faults.persistent = persistent;
+	faults.error = error;
 	faults.hits = 0;
 }
 
@@ -87,7 +87,7 @@ static void disarm(void) {
 	faults.countdown = 0;
 }
 
-/* --- a life of a log, with a fault in it --- */
+/* --- use of a log, with one fault --- */
 
 enum { GROUPS = 6, GROUP = 3 };
 
@@ -103,8 +103,8 @@ static bool append_group(struct gb_audit *audit, unsigned *acknowledged) {
 	return gb_audit_commit(audit, NULL);
 }
 
-/* An open that fails leaves what a later one can finish or use. */
-static struct gb_audit *open_at_last(const char *folder) {
+/* After a failed open, a later one must succeed. */
+static struct gb_audit *open_or_retry(const char *folder) {
 	struct gb_audit *audit = NULL;
 	struct gb_err err = {0};
 	if (gb_audit_open(folder, NULL, &audit, &err))
@@ -116,15 +116,15 @@ static struct gb_audit *open_at_last(const char *folder) {
 	return audit;
 }
 
-/* Returns whether the fault came. */
-static bool live(unsigned at, bool stays, int with) {
+/* Returns whether the fault was triggered. */
+static bool run_with_fault(unsigned at, bool persistent, int error) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit_ticket ticket;
 	struct gb_audit_record record = a_record("run", "1");
 	unsigned acknowledged = 0, expected = 0;
 	folder_create(folder);
-	arm(at, stays, with);
-	struct gb_audit *audit = open_at_last(folder);
+	arm(at, persistent, error);
+	struct gb_audit *audit = open_or_retry(folder);
 	for (unsigned i = 0; audit && i < GROUPS; i++) {
 		unsigned before = acknowledged;
 		expected += GROUP;
@@ -134,7 +134,7 @@ static bool live(unsigned at, bool stays, int with) {
 		}
 		CHECK(faults.hits > 0);
 		CHECK_INT(acknowledged, before);
-		if (stays)
+		if (persistent)
 			CHECK(!gb_audit_begin(audit, &record, &ticket, NULL));
 		disarm();
 		CHECK(gb_audit_begin(audit, &record, &ticket, NULL));
@@ -142,37 +142,37 @@ static bool live(unsigned at, bool stays, int with) {
 		CHECK_INT(acknowledged, expected);
 	}
 	unsigned hits = faults.hits;
-	gb_audit_close(audit, NULL); /* a checkpoint that could not be written there is no loss */
-	bool came = hits > 0 || faults.hits > 0;
+	gb_audit_close(audit, NULL); /* a failed checkpoint is no loss */
+	bool triggered = hits > 0 || faults.hits > 0;
 	disarm();
 	struct gb_audit_report report = verified(folder);
 	if (!CHECK_INT(report.problem, GB_AUDIT_WHOLE))
 		printf("# fault at operation %u: %s\n", at, report.message);
 	CHECK_INT(report.records, acknowledged);
 	CHECK_INT(acknowledged, expected);
-	return came;
+	return triggered;
 }
 
-static void fail_everywhere(bool stays, int with) {
+static void fail_at_every_operation(bool persistent, int error) {
 	unsigned at = 1;
-	while (at < 2000 && live(at, stays, with))
+	while (at < 2000 && run_with_fault(at, persistent, error))
 		at++;
 	printf("# %u operations failed in turn\n", at - 1);
 	CHECK(at > 20 && at < 2000);
 }
 
-TEST(a_write_that_fails_once_loses_nothing) {
-	fail_everywhere(false, SQLITE_IOERR_WRITE);
+TEST(one_failed_write_loses_nothing) {
+	fail_at_every_operation(false, SQLITE_IOERR_WRITE);
 }
 
-TEST(writes_that_fail_from_then_on_lose_nothing) {
-	fail_everywhere(true, SQLITE_IOERR_WRITE);
+TEST(persistent_write_failure_loses_nothing) {
+	fail_at_every_operation(true, SQLITE_IOERR_WRITE);
 }
 
-TEST(a_disk_that_is_full_once_loses_nothing) {
-	fail_everywhere(false, SQLITE_FULL);
+TEST(disk_full_once_loses_nothing) {
+	fail_at_every_operation(false, SQLITE_FULL);
 }
 
-TEST(a_disk_that_is_full_from_then_on_loses_nothing) {
-	fail_everywhere(true, SQLITE_FULL);
+TEST(persistently_full_disk_loses_nothing) {
+	fail_at_every_operation(true, SQLITE_FULL);
 }

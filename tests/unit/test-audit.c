@@ -1,6 +1,6 @@
 #include "unit/audit-checks.h"
 
-/* --- ordinary life --- */
+/* --- normal operation --- */
 
 TEST(an_empty_log_is_whole) {
 	auto_folder char folder[FOLDER];
@@ -11,7 +11,7 @@ TEST(an_empty_log_is_whole) {
 	CHECK_REPORT(folder, GB_AUDIT_WHOLE, 0);
 }
 
-TEST(records_are_numbered_and_stay) {
+TEST(records_are_numbered_and_persistent) {
 	auto_folder char folder[FOLDER];
 	struct gb_err err = {0};
 	folder_create(folder);
@@ -25,7 +25,7 @@ TEST(records_are_numbered_and_stay) {
 	CHECK(report.key_compared);
 }
 
-TEST(files_are_for_the_owner_alone) {
+TEST(files_are_accessible_by_the_owner_only) {
 	auto_folder char folder[FOLDER];
 	struct stat st;
 	folder_create(folder);
@@ -35,16 +35,11 @@ TEST(files_are_for_the_owner_alone) {
 		CHECK(stat(file_in(folder, names[i]), &st) == 0 && (st.st_mode & 0777) == 0600);
 }
 
-static bool note_seq(uint64_t *last, uint64_t seq) {
-	*last = seq;
-	return true;
-}
-
 static void on_recorded(void *data, uint64_t seq) {
-	note_seq(data, seq);
+	*(uint64_t *)data = seq;
 }
 
-TEST(a_result_is_given_out_when_its_record_is_written) {
+TEST(callback_runs_after_the_record_is_written) {
 	auto_folder char folder[FOLDER];
 	struct gb_err err = {0};
 	struct gb_audit *audit;
@@ -64,7 +59,7 @@ TEST(a_result_is_given_out_when_its_record_is_written) {
 	CHECK(gb_audit_close(audit, &err));
 }
 
-TEST(a_run_that_was_begun_ahead_and_never_ended_shows) {
+TEST(unfinished_run_is_reported) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_audit_ticket one, two;
@@ -116,11 +111,11 @@ TEST(a_callback_may_append) {
 	folder_create(folder);
 	CHECK(gb_audit_open(folder, NULL, &audit, NULL));
 	append_another(audit, 0);
-	CHECK(gb_audit_close(audit, NULL)); /* writes all that comes of it */
+	CHECK(gb_audit_close(audit, NULL)); /* also writes what the callbacks append */
 	CHECK_INT(verified(folder).records, 5);
 }
 
-TEST(too_many_tickets_are_refused) {
+TEST(too_many_tickets_are_rejected) {
 	auto_folder char folder[FOLDER];
 	struct gb_err err = {0};
 	struct gb_audit *audit;
@@ -145,14 +140,14 @@ TEST(too_many_tickets_are_refused) {
 /* --- reading --- */
 
 static int64_t clock_ms;
-static int64_t our_clock(void) {
+static int64_t fake_clock(void) {
 	return clock_ms;
 }
 
-TEST(records_are_found_by_what_they_say) {
+TEST(records_are_filtered_by_their_fields) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
-	struct gb_audit_options options = {.now_ms = our_clock};
+	struct gb_audit_options options = {.now_ms = fake_clock};
 	folder_create(folder);
 	CHECK(gb_audit_open(folder, &options, &audit, NULL));
 	for (unsigned i = 1; i <= 100; i++) {
@@ -167,22 +162,23 @@ TEST(records_are_found_by_what_they_say) {
 		CHECK(gb_audit_append(audit, &record, NULL, NULL, NULL));
 	}
 	CHECK(gb_audit_close(audit, NULL));
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){0}).n, 100);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.session = "other"}).n, 10);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.status = "error", .runtime = "python"}).n, 5);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.conversation = "talk"}).n, 25);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.from_ms = 11000, .to_ms = 21000}).n, 10);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.limit = 3}).last, 3);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.limit = 3, .newest_first = true}).last, 98);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.run = "seventy-seven"}).last, 77);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.seq = 42}).last, 42);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){.seq = 101}).n, 0);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){0}).n, 100);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.session = "other"}).n, 10);
+	CHECK_INT(
+	    read_records(folder, (struct gb_audit_filter){.status = "error", .runtime = "python"}).n, 5);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.conversation = "talk"}).n, 25);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.from_ms = 11000, .to_ms = 21000}).n, 10);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.limit = 3}).last, 3);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.limit = 3, .newest_first = true}).last, 98);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.run = "seventy-seven"}).last, 77);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.seq = 42}).last, 42);
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){.seq = 101}).n, 0);
 }
 
-TEST(what_is_exported_is_what_was_given) {
+TEST(exported_json_contains_the_recorded_fields) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
-	struct gb_audit_options options = {.now_ms = our_clock};
+	struct gb_audit_options options = {.now_ms = fake_clock};
 	struct gb_audit_record record = a_record("r\"1", "let s = '\xff\xed\xa0\x80'\n");
 	char output[1200];
 	folder_create(folder);
@@ -200,7 +196,7 @@ TEST(what_is_exported_is_what_was_given) {
 	CHECK(gb_audit_open(folder, &options, &audit, NULL));
 	CHECK(gb_audit_append(audit, &record, NULL, NULL, NULL));
 	CHECK(gb_audit_close(audit, NULL));
-	struct seen seen = seen_by(folder, (struct gb_audit_filter){0});
+	struct records records = read_records(folder, (struct gb_audit_filter){0});
 	static const char *const parts[] = {"{\"seq\":1,\"time\":\"1970-01-01T00:00:01.000Z\",\"type\":"
 					    "\"code_execution\",\"runId\":\"r\\\"1\",",
 	    "\"exitCode\":-11,\"timedOut\":false,",
@@ -210,19 +206,19 @@ TEST(what_is_exported_is_what_was_given) {
 	    "\"inputHash\":\"0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8\"",
 	    "\"cut\":[\"outputSummary\"]", "\"approved\":false,\"hash\":\""};
 	for (size_t i = 0; i < GB_COUNT(parts); i++)
-		if (!CHECK(strstr(seen.json, parts[i]) != NULL))
-			printf("# no %s in %s\n", parts[i], seen.json);
-	const char *summary = strstr(seen.json, "\"outputSummary\":\"");
+		if (!CHECK(strstr(records.json, parts[i]) != NULL))
+			printf("# no %s in %s\n", parts[i], records.json);
+	const char *summary = strstr(records.json, "\"outputSummary\":\"");
 	CHECK(summary && strchr(summary + 17, '"') - (summary + 17) == 2 * GB_AUDIT_SUMMARY_CHARS);
-	CHECK(strchr(seen.json, '\n') == NULL);
+	CHECK(strchr(records.json, '\n') == NULL);
 }
 
 /* --- clocks and retention --- */
 
-TEST(a_clock_that_goes_backwards_loses_nothing) {
+TEST(clock_set_back_loses_no_records) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
-	struct gb_audit_options options = {.now_ms = our_clock};
+	struct gb_audit_options options = {.now_ms = fake_clock};
 	folder_create(folder);
 	CHECK(gb_audit_open(folder, &options, &audit, NULL));
 	static const int64_t times[] = {5000, 6000, 1000, 0, -500, INT64_MIN, INT64_MAX, 7000};
@@ -235,13 +231,13 @@ TEST(a_clock_that_goes_backwards_loses_nothing) {
 	CHECK_INT(report.problem, GB_AUDIT_WHOLE);
 	CHECK_INT(report.records, GB_COUNT(times));
 	CHECK_INT(report.clock_back, 5);
-	CHECK_INT(seen_by(folder, (struct gb_audit_filter){0}).last, GB_COUNT(times));
+	CHECK_INT(read_records(folder, (struct gb_audit_filter){0}).last, GB_COUNT(times));
 }
 
-TEST(records_that_are_too_old_are_pruned_and_the_rest_verifies) {
+TEST(old_records_are_pruned_and_the_rest_verifies) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
-	struct gb_audit_options options = {.now_ms = our_clock, .keep_ms = 1000000};
+	struct gb_audit_options options = {.now_ms = fake_clock, .keep_ms = 1000000};
 	uint64_t pruned = 0;
 	folder_create(folder);
 	clock_ms = 1000;
@@ -257,11 +253,11 @@ TEST(records_that_are_too_old_are_pruned_and_the_rest_verifies) {
 	struct gb_audit_report report = verified(folder);
 	CHECK_INT(report.problem, GB_AUDIT_WHOLE);
 	CHECK_INT(report.pruned, 512);
-	CHECK_INT(report.records, 589); /* and the one that tells of it */
-	CHECK(strstr(seen_by(folder, (struct gb_audit_filter){.seq = 801}).json,
+	CHECK_INT(report.records, 589); /* including the record about the pruning */
+	CHECK(strstr(read_records(folder, (struct gb_audit_filter){.seq = 801}).json,
 		  "512 records pruned, up to record 512") != NULL);
 
-	/* Pruning cannot be made to look as if it had gone further, or not that far. */
+	/* Faked pruning is detected: further than signed, or less far. */
 	CHECK(tamper(folder, "DELETE FROM audit_record WHERE seq <= 520"));
 	CHECK_REPORT(folder, GB_AUDIT_REMOVED, 513);
 	CHECK(tamper(folder,
@@ -271,7 +267,7 @@ TEST(records_that_are_too_old_are_pruned_and_the_rest_verifies) {
 	CHECK_REPORT(folder, GB_AUDIT_REMOVED, 1);
 }
 
-TEST(a_file_that_is_too_large_is_pruned) {
+TEST(too_large_file_is_pruned) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_audit_options options = {.keep_bytes = 1 << 20};

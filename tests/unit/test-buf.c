@@ -11,7 +11,7 @@ TEST(a_buffer_grows) {
 	CHECK(!gb_buf_failed(&buf));
 }
 
-TEST(a_buffer_takes_exactly_its_maximum) {
+TEST(buffer_holds_exactly_its_maximum) {
 	gb_auto_buf struct gb_buf buf;
 	gb_buf_init(&buf, 4);
 	gb_buf_append(&buf, "abcd", 4);
@@ -52,7 +52,7 @@ TEST(formatted_text_is_appended) {
 	CHECK(gb_buf_failed(&buf));
 }
 
-TEST(nothing_can_be_appended_or_reserved) {
+TEST(zero_bytes_can_be_appended_or_reserved) {
 	gb_auto_buf struct gb_buf buf;
 	gb_buf_init(&buf, 10);
 	gb_buf_append(&buf, NULL, 0);

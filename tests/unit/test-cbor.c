@@ -19,7 +19,7 @@ static void encode_to_hex(const struct gb_value *value, struct gb_buf *ret_hex) 
 	hex_write(ret_hex, out.data, out.len);
 }
 
-/* A pool per case, released by the caller. */
+/* The caller creates and destroys the pool. */
 static struct gb_value *decode_hex(struct gb_values *pool, const char *hex, struct gb_err *err) {
 	gb_auto_buf struct gb_buf bytes;
 	gb_buf_init(&bytes, 1 << 20);
@@ -72,11 +72,11 @@ static void check_error(const struct record *record) {
 	gb_values_destroy(pool);
 }
 
-TEST(malformed_bytes_are_told_what_is_wrong_and_where) {
+TEST(errors_report_what_is_wrong_and_where) {
 	CHECK(table_each("cbor-errors.txt", check_error) > 40);
 }
 
-static void check_cut(const struct record *record) {
+static void check_truncated(const struct record *record) {
 	gb_auto_buf struct gb_buf bytes;
 	gb_buf_init(&bytes, 1 << 16);
 	hex_read(&bytes, record_get(record, "cbor"));
@@ -91,8 +91,8 @@ static void check_cut(const struct record *record) {
 	}
 }
 
-TEST(input_cut_anywhere_is_refused) {
-	table_each("values.txt", check_cut);
+TEST(truncated_input_is_rejected) {
+	table_each("values.txt", check_truncated);
 }
 
 static void check_changed(const struct record *record) {
@@ -101,24 +101,24 @@ static void check_changed(const struct record *record) {
 	gb_buf_init(&again, 1 << 16);
 	hex_read(&bytes, record_get(record, "cbor"));
 	for (size_t i = 0; i < bytes.len; i++) {
-		char kept = bytes.data[i];
+		char original = bytes.data[i];
 		for (unsigned change = 1; change < 256; change++) {
 			struct gb_values *pool = gb_values_create(0);
-			bytes.data[i] = (char)(kept ^ (char)change);
+			bytes.data[i] = (char)(original ^ (char)change);
 			struct gb_value *value =
 			    gb_value_decode(pool, bytes.data, bytes.len, &admit_all, NULL);
 			gb_buf_clear(&again);
-			/* Whatever is accepted is the one way to write it; NaNs and dates have several. */
+			/* Accepted input is the only encoding of its value, except for NaNs and dates. */
 			if (value && gb_value_encode(&again, value, &grant_all, NULL) &&
 			    again.len != bytes.len)
 				CHECK(again.len == bytes.len);
 			gb_values_destroy(pool);
 		}
-		bytes.data[i] = kept;
+		bytes.data[i] = original;
 	}
 }
 
-TEST(any_changed_byte_is_refused_or_means_something_else) {
+TEST(any_changed_byte_is_rejected_or_changes_the_value) {
 	table_each("values.txt", check_changed);
 }
 
@@ -138,7 +138,7 @@ static void check_small_pools(const struct record *record) {
 	CHECK(done);
 }
 
-TEST(a_pool_of_any_size_is_enough_or_fails_cleanly) {
+TEST(pool_of_any_size_suffices_or_fails_cleanly) {
 	table_each("values.txt", check_small_pools);
 }
 
@@ -158,7 +158,7 @@ static void check_small_buffers(const struct record *record) {
 	gb_values_destroy(pool);
 }
 
-TEST(an_output_that_is_too_small_fails) {
+TEST(too_small_output_buffer_fails) {
 	table_each("values.txt", check_small_buffers);
 }
 
@@ -200,9 +200,9 @@ TEST(depth_and_items_can_be_limited_further) {
 	gb_values_destroy(pool);
 }
 
-/* Each of the nested arrays claims as many elements as there are bytes left: without an account over all of
- * them the claims would add up to thousands of times the input. */
-TEST(nested_claims_do_not_add_up) {
+/* Each nested array claims as many elements as there are bytes left: without a shared count the claims would
+ * add up to thousands of times the input. */
+TEST(claimed_counts_of_nested_arrays_are_limited_in_total) {
 	const size_t N = 60000;
 	gb_auto_free char *bytes = malloc(N);
 	for (size_t i = 0; i + 3 <= N; i += 3) {
@@ -214,7 +214,7 @@ TEST(nested_claims_do_not_add_up) {
 	struct gb_values *pool = gb_values_create(N * 64);
 	struct gb_err err = {0};
 	CHECK(!gb_value_decode(pool, bytes, N, NULL, &err));
-	CHECK_STR(err.message, "malformed or cut short CBOR at byte 3");
+	CHECK_STR(err.message, "malformed or truncated CBOR at byte 3");
 	CHECK(!gb_values_failed(pool));
 	gb_values_destroy(pool);
 }
@@ -262,7 +262,7 @@ TEST(a_message_shows_no_control_characters_of_the_input) {
 	gb_values_destroy(pool);
 }
 
-TEST(references_are_the_same_value_again) {
+TEST(references_decode_to_the_same_value) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *value = decode_hex(pool, "83 da00474202840100024201 02 d81d02 d81d00", NULL);
 	size_t offset, length;
@@ -272,7 +272,7 @@ TEST(references_are_the_same_value_again) {
 	gb_values_destroy(pool);
 }
 
-TEST(a_nan_is_always_the_same_nan) {
+TEST(nan_is_normalised) {
 	struct gb_cbor_reader in = gb_cbor_reader("\xfb\xff\xff\xff\xff\xff\xff\xff\xff", 9);
 	struct gb_cbor_item item;
 	uint64_t bits;
@@ -281,19 +281,19 @@ TEST(a_nan_is_always_the_same_nan) {
 	CHECK_INT(bits, 0x7ff8000000000000);
 }
 
-TEST(a_value_without_encoding_is_refused) {
+TEST(null_pointer_and_hole_are_rejected) {
 	gb_auto_buf struct gb_buf out;
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_err err = {0};
 	gb_buf_init(&out, 100);
 	CHECK(!gb_value_encode(&out, NULL, NULL, &err));
-	CHECK_STR(err.message, "no value cannot be encoded");
+	CHECK_STR(err.message, "no value to encode");
 	CHECK(!gb_value_encode(&out, gb_value_hole(pool), NULL, &err));
 	CHECK_STR(err.message, "a hole cannot be encoded");
 	gb_values_destroy(pool);
 }
 
-TEST(every_one_byte_head_is_read_or_refused) {
+TEST(every_first_byte_is_accepted_or_rejected) {
 	for (unsigned byte = 0; byte < 256; byte++) {
 		uint8_t bytes[64] = {(uint8_t)byte};
 		memset(bytes + 1, 'a', sizeof bytes - 1);
@@ -310,7 +310,7 @@ TEST(every_one_byte_head_is_read_or_refused) {
 	}
 }
 
-TEST(skipping_steps_over_whole_items) {
+TEST(skip_skips_whole_items) {
 	gb_auto_buf struct gb_buf bytes;
 	gb_buf_init(&bytes, 100);
 	hex_read(&bytes, "82 a1 6161 c2 4101 f6 07");
@@ -325,7 +325,7 @@ TEST(skipping_steps_over_whole_items) {
 	CHECK(!gb_cbor_skip(&in, 3));
 }
 
-TEST(counts_of_open_containers_are_reckoned_together) {
+TEST(counts_of_open_containers_are_added_up) {
 	struct gb_cbor_reader in = gb_cbor_reader("\x82\x82\x01\x02\x03", 5);
 	struct gb_cbor_item item;
 	for (unsigned i = 0; i < 5; i++)
@@ -343,7 +343,7 @@ TEST(empty_input_has_no_item) {
 	CHECK(!gb_cbor_skip(&in, 1));
 }
 
-static bool refuse_seven(void *data, enum gb_type type, uint32_t id) {
+static bool reject_seven(void *data, enum gb_type type, uint32_t id) {
 	(void)data, (void)type;
 	return id != 7;
 }
@@ -353,12 +353,12 @@ static bool admit_own(void *data, enum gb_side side, uint32_t id) {
 	return side == GB_SANDBOX && id < 10;
 }
 
-TEST(functions_are_written_only_where_they_are_granted) {
+TEST(functions_are_encoded_only_if_granted) {
 	struct gb_values *pool = gb_values_create(0);
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 100);
 	struct gb_err err = {0};
-	const struct gb_grants grants = {.grant = refuse_seven};
+	const struct gb_grants grants = {.grant = reject_seven};
 	CHECK(!gb_value_encode(&out, gb_value_function(pool, 6, "f"), NULL, &err));
 	CHECK_STR(err.message, "a function is not allowed here");
 	CHECK(!gb_value_encode(&out, gb_value_promise(pool, 6), NULL, &err));
@@ -368,21 +368,21 @@ TEST(functions_are_written_only_where_they_are_granted) {
 	gb_values_destroy(pool);
 }
 
-TEST(functions_are_read_only_where_they_are_admitted) {
+TEST(functions_are_decoded_only_if_admitted) {
 	static const struct {
 		uint8_t bytes[16];
 		size_t n;
 		bool ok;
 	} cases[] = {
 	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 9, 0xf6}, 9, true},
-	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 10, 0xf6}, 9, false}, /* not lent */
-	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 0, 9, 0xf6}, 9, false},  /* the other side's */
-	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 2, 9, 0xf6}, 9, false},  /* no side at all */
-	    {{0xda, 0, 0x47, 0x42, 5, 0x82, 1, 9}, 8, false},        /* no name, not even null */
-	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 9, 1}, 9, false},     /* a name that is none */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 10, 0xf6}, 9, false}, /* unknown id */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 0, 9, 0xf6}, 9, false},  /* of the host */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 2, 9, 0xf6}, 9, false},  /* invalid side */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x82, 1, 9}, 8, false},        /* name missing */
+	    {{0xda, 0, 0x47, 0x42, 5, 0x83, 1, 9, 1}, 9, false},     /* name of the wrong type */
 	    {{0xda, 0, 0x47, 0x42, 6, 0x82, 1, 9}, 8, true},
 	    {{0xda, 0, 0x47, 0x42, 6, 0x83, 1, 9, 0xf6}, 9, false},
-	    {{0xda, 0, 0x47, 0x42, 6, 0x82, 1, 0x20}, 8, false}, /* a negative number */
+	    {{0xda, 0, 0x47, 0x42, 6, 0x82, 1, 0x20}, 8, false}, /* negative id */
 	};
 	const struct gb_decode_limits own = {.max_depth = 5, .max_items = 5, .admits = admit_own};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -20,7 +20,7 @@ static bool open_version(const char *folder, size_t n, struct gb_db **ret_db, st
 	return gb_db_open(file_in(folder, "x.db"), &options, ret_db, err);
 }
 
-static bool make(const char *folder) {
+static bool create_database(const char *folder) {
 	struct gb_db *db;
 	bool ok = open_version(folder, 2, &db, NULL) &&
 		  gb_db_exec(db, "INSERT INTO thing(name) VALUES ('a'), ('b')", NULL);
@@ -37,7 +37,7 @@ static int count(struct gb_db *db, const char *sql) {
 	return sqlite3_column_int(stmt, 0);
 }
 
-TEST(migrations_bring_a_file_to_its_newest_version_and_keep_what_is_in_it) {
+TEST(migrations_update_the_schema_and_keep_the_data) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
@@ -53,7 +53,7 @@ TEST(migrations_bring_a_file_to_its_newest_version_and_keep_what_is_in_it) {
 	CHECK_STR(err.message, "");
 }
 
-TEST(a_migration_that_fails_leaves_nothing) {
+TEST(failed_migration_is_rolled_back) {
 	auto_folder char folder[FOLDER];
 	static const char *const bad[] = {"CREATE TABLE fine(x); CREATE TABLE not fine"};
 	struct gb_db_options options = {.migrations = bad, .n_migrations = 1};
@@ -66,18 +66,18 @@ TEST(a_migration_that_fails_leaves_nothing) {
 	gb_db_close(db);
 }
 
-TEST(a_file_of_a_newer_version_is_refused) {
+TEST(newer_schema_version_is_rejected) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
 	folder_create(folder);
-	CHECK(make(folder));
+	CHECK(create_database(folder));
 	CHECK(!open_version(folder, 1, &db, &err));
 	CHECK_INT(err.code, GB_EFORMAT);
 	CHECK(strstr(err.message, "use a newer Glovebox") != NULL);
 }
 
-TEST(an_old_file_is_not_changed_by_reading) {
+TEST(opening_read_only_does_not_migrate) {
 	auto_folder char folder[FOLDER];
 	struct gb_db_options options = version(2);
 	struct gb_db *db;
@@ -92,7 +92,7 @@ TEST(an_old_file_is_not_changed_by_reading) {
 	CHECK(strstr(err.message, "open it for writing once") != NULL);
 }
 
-TEST(a_file_of_another_program_is_left_alone) {
+TEST(database_of_another_program_is_rejected) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
@@ -102,15 +102,15 @@ TEST(a_file_of_another_program_is_left_alone) {
 	struct gb_db_options options = version(2);
 	CHECK(!gb_db_open(file_in(folder, "audit.db"), &options, &db, &err));
 	CHECK_INT(err.code, GB_EFORMAT);
-	CHECK(strstr(err.message, "another program's") != NULL);
+	CHECK(strstr(err.message, "belongs to another program") != NULL);
 }
 
-TEST(owner_and_mode_must_be_right) {
+TEST(owner_and_mode_are_checked) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
 	folder_create(folder);
-	CHECK(make(folder));
+	CHECK(create_database(folder));
 	CHECK(chmod(file_in(folder, "x.db"), 0640) == 0);
 	CHECK(!open_version(folder, 2, &db, &err));
 	CHECK_INT(err.code, GB_EINVAL);
@@ -119,22 +119,22 @@ TEST(owner_and_mode_must_be_right) {
 	CHECK(symlink("x.db", file_in(folder, "link.db")) == 0);
 	struct gb_db_options options = version(2);
 	CHECK(!gb_db_open(file_in(folder, "link.db"), &options, &db, &err));
-	CHECK(strstr(err.message, "is a link") != NULL);
+	CHECK(strstr(err.message, "is a symbolic link") != NULL);
 	CHECK(!gb_db_open("/dev/null", &options, &db, &err));
 	CHECK(strstr(err.message, "not a regular file") != NULL);
 	if (geteuid() != 0)
 		SKIP("only root can give a file away");
 	CHECK(chown(file_in(folder, "x.db"), 65534, 65534) == 0);
 	CHECK(!open_version(folder, 2, &db, &err));
-	CHECK(strstr(err.message, "belongs to user 65534 and not to 0") != NULL);
+	CHECK(strstr(err.message, "belongs to user 65534, but this process runs as user 0") != NULL);
 }
 
-TEST(a_file_that_is_none_of_sqlites_is_said_to_be_damaged) {
+TEST(file_that_is_not_sqlite_is_reported_as_damaged) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
 	folder_create(folder);
-	CHECK(make(folder));
+	CHECK(create_database(folder));
 	gb_auto_fd int fd = open(file_in(folder, "x.db"), O_RDWR | O_CLOEXEC);
 	CHECK(pwrite(fd, "not a database at all", 21, 0) == 21);
 	CHECK(!open_version(folder, 2, &db, &err));
@@ -142,20 +142,21 @@ TEST(a_file_that_is_none_of_sqlites_is_said_to_be_damaged) {
 	CHECK(strstr(err.message, "is damaged: it is not an SQLite file; move it away") != NULL);
 }
 
-TEST(damage_within_is_described) {
+TEST(damaged_page_is_reported) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
 	folder_create(folder);
-	CHECK(make(folder));
-	/* The root page of the table: count(*) takes the index, so ask for what is only there. */
+	CHECK(create_database(folder));
+	/* The root page of the table. count(*) would use the index, so read a column that is only in the
+	 * table. */
 	CHECK(open_version(folder, 2, &db, NULL));
 	int root = count(db, "SELECT rootpage FROM sqlite_schema WHERE name = 'thing'");
 	gb_db_close(db);
 	gb_auto_fd int fd = open(file_in(folder, "x.db"), O_RDWR | O_CLOEXEC);
-	char rubbish[4096];
-	memset(rubbish, 0x5a, sizeof rubbish);
-	CHECK(pwrite(fd, rubbish, sizeof rubbish, (off_t)(root - 1) * 4096) == sizeof rubbish);
+	char garbage[4096];
+	memset(garbage, 0x5a, sizeof garbage);
+	CHECK(pwrite(fd, garbage, sizeof garbage, (off_t)(root - 1) * 4096) == sizeof garbage);
 	CHECK(open_version(folder, 2, &db, &err));
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	bool row = true;
@@ -168,7 +169,7 @@ TEST(damage_within_is_described) {
 	gb_db_close(db);
 }
 
-TEST(a_file_that_another_keeps_locked_is_busy) {
+TEST(locked_database_is_reported_as_busy) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *a, *b;
 	struct gb_err err = {0};
@@ -185,7 +186,7 @@ TEST(a_file_that_another_keeps_locked_is_busy) {
 	gb_db_close(b);
 }
 
-TEST(other_tables_than_ours_are_noticed) {
+TEST(modified_schema_is_detected) {
 	auto_folder char folder[FOLDER];
 	struct gb_db *db;
 	struct gb_err err = {0};
@@ -199,7 +200,7 @@ TEST(other_tables_than_ours_are_noticed) {
 	gb_db_close(db);
 }
 
-TEST(the_state_folder_is_found_and_made) {
+TEST(state_folder_is_found_and_created) {
 	auto_folder char folder[FOLDER];
 	char path[GB_STATE_PATH];
 	struct gb_err err = {0};

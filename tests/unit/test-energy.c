@@ -9,18 +9,18 @@
 enum { HOUR = 3600000 };
 
 static int64_t clock_ms;
-static int64_t our_clock(void) {
+static int64_t fake_clock(void) {
 	return clock_ms;
 }
 
-struct cell {
+struct fixture {
 	char folder[FOLDER];
 	struct gb_energy *energy;
 };
 
-static struct gb_energy_options usual(void) {
+static struct gb_energy_options default_options(void) {
 	struct gb_energy_options options = gb_energy_defaults;
-	options.now_ms = our_clock;
+	options.now_ms = fake_clock;
 	return options;
 }
 
@@ -32,207 +32,209 @@ static struct gb_energy *open_in(const char *folder, struct gb_energy_options op
 	return energy;
 }
 
-static struct cell cell_open(struct gb_energy_options options) {
-	struct cell cell;
+static struct fixture fixture_open(struct gb_energy_options options) {
+	struct fixture fixture;
 	clock_ms = 1000000000000;
-	folder_create(cell.folder);
-	cell.energy = open_in(cell.folder, options);
-	return cell;
+	folder_create(fixture.folder);
+	fixture.energy = open_in(fixture.folder, options);
+	return fixture;
 }
 
-static void cell_leave(struct cell *cell) {
-	gb_energy_close(cell->energy);
-	folder_destroy(cell->folder);
+static void fixture_close(struct fixture *fixture) {
+	gb_energy_close(fixture->energy);
+	folder_destroy(fixture->folder);
 }
-#define auto_cell __attribute__((cleanup(cell_leave)))
+#define auto_fixture __attribute__((cleanup(fixture_close)))
 
-static struct gb_energy_outcome spend(struct cell *cell, enum gb_tier tier) {
+static struct gb_energy_outcome spend(struct fixture *fixture, enum gb_tier tier) {
 	struct gb_energy_outcome outcome = {0};
-	CHECK(gb_energy_spend(cell->energy, tier, &outcome, NULL));
+	CHECK(gb_energy_spend(fixture->energy, tier, &outcome, NULL));
 	return outcome;
 }
 
-static struct gb_energy_state look(struct cell *cell) {
+static struct gb_energy_state read_state(struct fixture *fixture) {
 	struct gb_energy_state state = {0};
 	struct gb_err err = {0};
-	if (!CHECK(gb_energy_look(cell->folder, our_clock, &state, &err)))
+	if (!CHECK(gb_energy_look(fixture->folder, fake_clock, &state, &err)))
 		printf("# %s\n", err.message);
 	return state;
 }
 
-/* Levels are exact; what shows them is not. */
-static bool is(double a, double b) {
+/* Levels are exact, but their doubles are rounded. */
+static bool is_close(double a, double b) {
 	return fabs(a - b) < 1e-11;
 }
 
-TEST(isolated_runs_until_too_little_is_left) {
-	auto_cell struct cell cell = cell_open(usual());
+TEST(isolated_runs_are_granted_down_to_the_minimum) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
 	for (unsigned i = 0; i < 18; i++) {
-		CHECK_INT(look(&cell).runs[GB_TIER_ISOLATED], 18 - i);
-		CHECK(spend(&cell, GB_TIER_ISOLATED).granted);
+		CHECK_INT(read_state(&fixture).runs[GB_TIER_ISOLATED], 18 - i);
+		CHECK(spend(&fixture, GB_TIER_ISOLATED).granted);
 	}
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_ISOLATED);
-	CHECK(!outcome.granted && is(outcome.level, 0.1) && is(outcome.needed, 0.15) && outcome.cost == 0);
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_ISOLATED);
+	CHECK(!outcome.granted && is_close(outcome.level, 0.1) && is_close(outcome.needed, 0.15) &&
+	      outcome.cost == 0);
 	CHECK_INT(outcome.enough_at_ms, clock_ms + HOUR / 10);
-	CHECK_INT(look(&cell).runs[GB_TIER_ISOLATED], 0);
-	CHECK(is(look(&cell).level, 0.1));
+	CHECK_INT(read_state(&fixture).runs[GB_TIER_ISOLATED], 0);
+	CHECK(is_close(read_state(&fixture).level, 0.1));
 }
 
 TEST(network_needs_more_and_costs_more) {
-	auto_cell struct cell cell = cell_open(usual());
+	auto_fixture struct fixture fixture = fixture_open(default_options());
 	for (unsigned i = 0; i < 5; i++)
-		CHECK(spend(&cell, GB_TIER_NETWORK).granted);
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_NETWORK);
-	CHECK(!outcome.granted && is(outcome.level, 0.25) && is(outcome.needed, 0.3));
+		CHECK(spend(&fixture, GB_TIER_NETWORK).granted);
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_NETWORK);
+	CHECK(!outcome.granted && is_close(outcome.level, 0.25) && is_close(outcome.needed, 0.3));
 	CHECK_INT(outcome.enough_at_ms, clock_ms + HOUR / 10);
-	CHECK(spend(&cell, GB_TIER_ISOLATED).granted);
+	CHECK(spend(&fixture, GB_TIER_ISOLATED).granted);
 }
 
-TEST(the_gates_are_exact) {
+TEST(minimum_levels_are_exact) {
 	static const struct {
 		double level;
 		bool isolated, network;
 	} cases[] = {{0, false, false}, {0.149999999999, false, false}, {0.15, true, false},
 	    {0.299999999999, true, false}, {0.3, true, true}, {1, true, true}};
-	auto_cell struct cell cell = cell_open(usual());
+	auto_fixture struct fixture fixture = fixture_open(default_options());
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
-		CHECK(gb_energy_set(cell.energy, cases[i].level, NULL));
-		CHECK_INT(look(&cell).enough_at_ms[GB_TIER_ISOLATED] == 0, cases[i].isolated);
-		CHECK_INT(spend(&cell, GB_TIER_NETWORK).granted, cases[i].network);
-		CHECK(gb_energy_set(cell.energy, cases[i].level, NULL));
-		CHECK_INT(spend(&cell, GB_TIER_ISOLATED).granted, cases[i].isolated);
+		CHECK(gb_energy_set(fixture.energy, cases[i].level, NULL));
+		CHECK_INT(read_state(&fixture).enough_at_ms[GB_TIER_ISOLATED] == 0, cases[i].isolated);
+		CHECK_INT(spend(&fixture, GB_TIER_NETWORK).granted, cases[i].network);
+		CHECK(gb_energy_set(fixture.energy, cases[i].level, NULL));
+		CHECK_INT(spend(&fixture, GB_TIER_ISOLATED).granted, cases[i].isolated);
 	}
 }
 
-TEST(time_gives_it_back_up_to_the_maximum) {
-	auto_cell struct cell cell = cell_open(usual());
-	CHECK(gb_energy_set(cell.energy, 0, NULL));
-	CHECK_INT(look(&cell).full_at_ms, clock_ms + 2 * HOUR);
-	CHECK_INT(look(&cell).enough_at_ms[GB_TIER_NETWORK], clock_ms + 6 * HOUR / 10);
+TEST(level_recharges_up_to_the_maximum) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
+	CHECK(gb_energy_set(fixture.energy, 0, NULL));
+	CHECK_INT(read_state(&fixture).full_at_ms, clock_ms + 2 * HOUR);
+	CHECK_INT(read_state(&fixture).enough_at_ms[GB_TIER_NETWORK], clock_ms + 6 * HOUR / 10);
 	clock_ms += HOUR;
-	CHECK(is(look(&cell).level, 0.5));
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_NETWORK);
-	CHECK(outcome.granted && is(outcome.level, 0.35));
+	CHECK(is_close(read_state(&fixture).level, 0.5));
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_NETWORK);
+	CHECK(outcome.granted && is_close(outcome.level, 0.35));
 	clock_ms += INT64_C(1000) * HOUR;
-	CHECK(look(&cell).level == 1 && look(&cell).full_at_ms == 0);
-	CHECK(is(spend(&cell, GB_TIER_ISOLATED).level, 0.95));
+	CHECK(read_state(&fixture).level == 1 && read_state(&fixture).full_at_ms == 0);
+	CHECK(is_close(spend(&fixture, GB_TIER_ISOLATED).level, 0.95));
 }
 
-TEST(looking_often_loses_nothing) {
-	auto_cell struct cell cell = cell_open(usual());
-	struct gb_energy_options options = usual();
-	CHECK(gb_energy_set(cell.energy, 0, NULL));
+TEST(frequent_updates_lose_no_recharge) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
+	struct gb_energy_options options = default_options();
+	CHECK(gb_energy_set(fixture.energy, 0, NULL));
 	for (unsigned i = 0; i < 1000; i++) {
 		clock_ms += 1;
-		CHECK(!spend(&cell, GB_TIER_ISOLATED).granted);
+		CHECK(!spend(&fixture, GB_TIER_ISOLATED).granted);
 	}
-	CHECK(fabs(look(&cell).level - options.per_hour / 3600) < 2e-9);
+	CHECK(fabs(read_state(&fixture).level - options.per_hour / 3600) < 2e-9);
 }
 
-TEST(what_it_said_when_is_when) {
-	auto_cell struct cell cell = cell_open(usual());
-	CHECK(gb_energy_set(cell.energy, 0.123456789, NULL));
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_NETWORK);
+TEST(predicted_time_is_exact) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
+	CHECK(gb_energy_set(fixture.energy, 0.123456789, NULL));
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_NETWORK);
 	CHECK(!outcome.granted);
 	clock_ms = outcome.enough_at_ms - 1;
-	CHECK_INT(look(&cell).runs[GB_TIER_NETWORK], 0);
+	CHECK_INT(read_state(&fixture).runs[GB_TIER_NETWORK], 0);
 	clock_ms = outcome.enough_at_ms;
-	CHECK(spend(&cell, GB_TIER_NETWORK).granted);
+	CHECK(spend(&fixture, GB_TIER_NETWORK).granted);
 }
 
-TEST(a_clock_that_goes_back_gives_nothing) {
-	auto_cell struct cell cell = cell_open(usual());
-	CHECK(gb_energy_set(cell.energy, 0.2, NULL));
+TEST(clock_set_back_recharges_nothing) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
+	CHECK(gb_energy_set(fixture.energy, 0.2, NULL));
 	int64_t start = clock_ms;
-	/* Small steps: the same time does not count twice. */
+	/* Small steps: repeated time does not count twice. */
 	for (unsigned i = 0; i < 10; i++) {
 		clock_ms = start - HOUR / 2;
-		CHECK(gb_energy_set(cell.energy, 0.2, NULL));
-		CHECK(is(look(&cell).level, 0.2));
+		CHECK(gb_energy_set(fixture.energy, 0.2, NULL));
+		CHECK(is_close(read_state(&fixture).level, 0.2));
 		clock_ms = start;
-		CHECK(is(look(&cell).level, 0.2));
+		CHECK(is_close(read_state(&fixture).level, 0.2));
 	}
-	/* A clock that was years ahead is put right: then time counts from there. */
+	/* A clock that was years ahead is corrected: time counts from then on. */
 	clock_ms = start + INT64_C(10000) * HOUR;
-	CHECK(gb_energy_set(cell.energy, 0.2, NULL));
+	CHECK(gb_energy_set(fixture.energy, 0.2, NULL));
 	clock_ms = start;
-	CHECK(is(spend(&cell, GB_TIER_ISOLATED).level, 0.15));
+	CHECK(is_close(spend(&fixture, GB_TIER_ISOLATED).level, 0.15));
 	clock_ms = start + HOUR / 10;
-	CHECK(is(look(&cell).level, 0.2));
+	CHECK(is_close(read_state(&fixture).level, 0.2));
 }
 
-TEST(what_did_not_run_is_given_back_once) {
-	auto_cell struct cell cell = cell_open(usual());
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_NETWORK);
-	CHECK(gb_energy_refund(cell.energy, &outcome, NULL));
-	CHECK(is(look(&cell).level, 1) && is(outcome.level, 1));
-	CHECK(gb_energy_set(cell.energy, 0.1, NULL));
-	CHECK(gb_energy_refund(cell.energy, &outcome, NULL));
-	CHECK(is(look(&cell).level, 0.1));
-	outcome = spend(&cell, GB_TIER_NETWORK);
-	CHECK(!outcome.granted && gb_energy_refund(cell.energy, &outcome, NULL));
-	CHECK(is(look(&cell).level, 0.1));
+TEST(cost_is_refunded_once) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_NETWORK);
+	CHECK(gb_energy_refund(fixture.energy, &outcome, NULL));
+	CHECK(is_close(read_state(&fixture).level, 1) && is_close(outcome.level, 1));
+	CHECK(gb_energy_set(fixture.energy, 0.1, NULL));
+	CHECK(gb_energy_refund(fixture.energy, &outcome, NULL));
+	CHECK(is_close(read_state(&fixture).level, 0.1));
+	outcome = spend(&fixture, GB_TIER_NETWORK);
+	CHECK(!outcome.granted && gb_energy_refund(fixture.energy, &outcome, NULL));
+	CHECK(is_close(read_state(&fixture).level, 0.1));
 }
 
-TEST(a_refund_does_not_go_over_the_maximum) {
-	auto_cell struct cell cell = cell_open(usual());
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_NETWORK);
+TEST(refund_does_not_exceed_the_maximum) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_NETWORK);
 	clock_ms += 2 * HOUR;
-	CHECK(gb_energy_refund(cell.energy, &outcome, NULL));
-	CHECK(look(&cell).level == 1);
+	CHECK(gb_energy_refund(fixture.energy, &outcome, NULL));
+	CHECK(read_state(&fixture).level == 1);
 }
 
-TEST(it_outlives_a_restart_with_its_rules) {
-	struct gb_energy_options options = usual();
+TEST(level_and_rules_survive_a_restart) {
+	struct gb_energy_options options = default_options();
 	options.initial = 5, options.maximum = 10, options.per_hour = 1, options.cost[GB_TIER_ISOLATED] = 2;
-	auto_cell struct cell cell = cell_open(options);
-	CHECK(is(spend(&cell, GB_TIER_ISOLATED).level, 3));
-	gb_energy_close(cell.energy);
+	auto_fixture struct fixture fixture = fixture_open(options);
+	CHECK(is_close(spend(&fixture, GB_TIER_ISOLATED).level, 3));
+	gb_energy_close(fixture.energy);
 	clock_ms += HOUR;
-	struct gb_energy_state state = look(&cell);
-	CHECK(is(state.level, 4) && is(state.rules.maximum, 10) && is(state.rules.cost[GB_TIER_ISOLATED], 2));
+	struct gb_energy_state state = read_state(&fixture);
+	CHECK(is_close(state.level, 4) && is_close(state.rules.maximum, 10) &&
+	      is_close(state.rules.cost[GB_TIER_ISOLATED], 2));
 	CHECK_INT(state.runs[GB_TIER_ISOLATED], 2);
-	/* New rules hold from then on; what was gained under the old ones stays. */
+	/* New rules apply from then on; energy gained under the old ones is kept. */
 	options.maximum = 3.5, options.initial = 0, options.per_hour = 0;
-	cell.energy = open_in(cell.folder, options);
-	CHECK(is(look(&cell).level, 3.5));
+	fixture.energy = open_in(fixture.folder, options);
+	CHECK(is_close(read_state(&fixture).level, 3.5));
 	struct gb_energy_outcome outcome;
-	CHECK(gb_energy_set(cell.energy, 0, NULL));
-	CHECK(gb_energy_spend(cell.energy, GB_TIER_ISOLATED, &outcome, NULL));
-	CHECK(!outcome.granted && outcome.enough_at_ms == 0 && look(&cell).full_at_ms == -1);
+	CHECK(gb_energy_set(fixture.energy, 0, NULL));
+	CHECK(gb_energy_spend(fixture.energy, GB_TIER_ISOLATED, &outcome, NULL));
+	CHECK(!outcome.granted && outcome.enough_at_ms == 0 && read_state(&fixture).full_at_ms == -1);
 }
 
-TEST(a_tier_that_costs_more_than_there_ever_is_never_runs) {
-	struct gb_energy_options options = usual();
+TEST(tier_that_costs_more_than_the_maximum_never_runs) {
+	struct gb_energy_options options = default_options();
 	options.cost[GB_TIER_NETWORK] = 2;
-	auto_cell struct cell cell = cell_open(options);
-	struct gb_energy_outcome outcome = spend(&cell, GB_TIER_NETWORK);
-	CHECK(!outcome.granted && is(outcome.needed, 2) && outcome.enough_at_ms == 0);
-	CHECK_INT(look(&cell).enough_at_ms[GB_TIER_NETWORK], -1);
+	auto_fixture struct fixture fixture = fixture_open(options);
+	struct gb_energy_outcome outcome = spend(&fixture, GB_TIER_NETWORK);
+	CHECK(!outcome.granted && is_close(outcome.needed, 2) && outcome.enough_at_ms == 0);
+	CHECK_INT(read_state(&fixture).enough_at_ms[GB_TIER_NETWORK], -1);
 }
 
-TEST(wrong_options_are_named) {
+TEST(invalid_options_are_rejected_by_name) {
 	auto_folder char folder[FOLDER];
 	struct gb_energy *energy;
 	static const double wrong[] = {-1, NAN, INFINITY, 1001};
 	folder_create(folder);
 	for (size_t i = 0; i < GB_COUNT(wrong); i++) {
-		struct gb_energy_options options = usual();
+		struct gb_energy_options options = default_options();
 		struct gb_err err = {0};
 		options.cost[GB_TIER_NETWORK] = wrong[i];
 		CHECK(!gb_energy_open(folder, &options, &energy, &err) && err.code == GB_EINVAL);
 		CHECK(strstr(err.message, "cost of network") != NULL);
 	}
-	struct gb_energy_options options = usual();
+	struct gb_energy_options options = default_options();
 	options.initial = 2;
 	CHECK(!gb_energy_open(folder, &options, &energy, NULL));
-	energy = open_in(folder, usual());
+	energy = open_in(folder, default_options());
 	CHECK(!gb_energy_set(energy, 1.1, NULL) && !gb_energy_set(energy, -0.1, NULL) &&
 	      !gb_energy_set(energy, NAN, NULL));
 	gb_energy_close(energy);
 }
 
-TEST(looking_makes_nothing) {
+TEST(reading_the_state_creates_nothing) {
 	auto_folder char folder[FOLDER];
 	struct gb_energy_state state;
 	folder_create(folder);
@@ -240,18 +242,18 @@ TEST(looking_makes_nothing) {
 	CHECK(access(file_in(folder, "energy.db"), F_OK) != 0);
 }
 
-TEST(numbers_in_the_file_are_not_believed) {
-	auto_cell struct cell cell = cell_open(usual());
+TEST(numbers_in_the_database_are_checked) {
+	auto_fixture struct fixture fixture = fixture_open(default_options());
 	struct gb_energy_state state;
 	struct gb_err err = {0};
-	static const char *const lies[] = {"UPDATE energy SET level = 9000000000000000000",
+	static const char *const changes[] = {"UPDATE energy SET level = 9000000000000000000",
 	    "UPDATE energy SET level = -5", "UPDATE energy SET maximum = 9000000000000000000"};
-	for (size_t i = 0; i < GB_COUNT(lies); i++) {
+	for (size_t i = 0; i < GB_COUNT(changes); i++) {
 		sqlite3 *db;
-		sqlite3_open(file_in(cell.folder, "energy.db"), &db);
-		CHECK_INT(sqlite3_exec(db, lies[i], NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_open(file_in(fixture.folder, "energy.db"), &db);
+		CHECK_INT(sqlite3_exec(db, changes[i], NULL, NULL, NULL), SQLITE_OK);
 		sqlite3_close(db);
-		bool ok = gb_energy_look(cell.folder, our_clock, &state, &err);
+		bool ok = gb_energy_look(fixture.folder, fake_clock, &state, &err);
 		CHECK_INT(ok, i < 2);
 		if (ok)
 			CHECK(state.level == (i == 0 ? 1 : 0));
@@ -263,9 +265,9 @@ TEST(numbers_in_the_file_are_not_believed) {
 
 enum { SPENDERS = 12 };
 
-/* Each spends all that it can get, and gives every third back; the sum is what it kept. */
+/* Spend until denied, and refund every third run. Returns the number of runs not refunded. */
 static unsigned spend_all(const char *folder) {
-	struct gb_energy *energy = NULL; /* without options: the rules are those that hold */
+	struct gb_energy *energy = NULL; /* without options: use the stored rules */
 	unsigned kept = 0;
 	if (!CHECK(gb_energy_open(folder, NULL, &energy, NULL)))
 		return 0;
@@ -281,13 +283,13 @@ static unsigned spend_all(const char *folder) {
 	return kept;
 }
 
-TEST(many_processes_spend_no_more_than_there_is) {
+TEST(concurrent_processes_do_not_overspend) {
 	auto_folder char folder[FOLDER];
 	int start[2];
 	unsigned sum = 0;
 	clock_ms = 1000000000000;
 	folder_create(folder);
-	struct gb_energy_options options = usual();
+	struct gb_energy_options options = default_options();
 	options.maximum = options.initial = 10;
 	options.per_hour = 0;
 	options.at_least[GB_TIER_ISOLATED] = 0;
@@ -314,8 +316,8 @@ TEST(many_processes_spend_no_more_than_there_is) {
 		sum += (unsigned)WEXITSTATUS(status);
 	}
 	struct gb_energy_state state;
-	CHECK(gb_energy_look(folder, our_clock, &state, NULL));
-	/* 10 at 0.05 each are 200; what is left is less than one costs. */
+	CHECK(gb_energy_look(folder, fake_clock, &state, NULL));
+	/* 10 / 0.05 = 200 runs; less than the cost of one is left. */
 	CHECK_INT(sum, 200);
-	CHECK(is(state.level, 10 - sum * 0.05));
+	CHECK(is_close(state.level, 10 - sum * 0.05));
 }

@@ -23,7 +23,7 @@ TEST(a_frame_is_length_type_payload) {
 	CHECK(memcmp(out.data, "\4\0\0\0\3abc", 8) == 0);
 }
 
-TEST(a_frame_can_be_written_piece_by_piece) {
+TEST(frame_can_be_written_in_pieces) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 100);
 	gb_frame_append(&out, GB_FRAME_LOG, NULL, 0);
@@ -48,7 +48,7 @@ TEST(a_failed_buffer_stays_failed) {
 	CHECK(!gb_buf_failed(&out));
 }
 
-TEST(frames_do_not_depend_on_how_the_stream_is_cut) {
+TEST(frames_do_not_depend_on_read_boundaries) {
 	gb_auto_buf struct gb_buf stream;
 	gb_buf_init(&stream, 1000);
 	gb_frame_append(&stream, 1, "one", 3);
@@ -80,7 +80,7 @@ TEST(frames_do_not_depend_on_how_the_stream_is_cut) {
 	}
 }
 
-TEST(a_frame_may_be_as_large_as_the_maximum_and_no_larger) {
+TEST(frame_size_limit_is_exact) {
 	struct gb_frame_reader reader;
 	struct gb_frame frame;
 	gb_frame_reader_init(&reader, 8);
@@ -94,7 +94,7 @@ TEST(a_frame_may_be_as_large_as_the_maximum_and_no_larger) {
 	gb_frame_reader_finish(&reader);
 }
 
-TEST(bad_lengths_are_seen_at_once) {
+TEST(invalid_lengths_are_detected_from_the_head) {
 	static const char *const heads[] = {"\0\0\0\0", "\xff\xff\xff\xff", "\xfd\3\0\0"};
 	for (size_t i = 0; i < GB_COUNT(heads); i++) {
 		struct gb_frame_reader reader;
@@ -108,7 +108,7 @@ TEST(bad_lengths_are_seen_at_once) {
 	}
 }
 
-TEST(a_large_announced_frame_takes_memory_only_as_it_comes) {
+TEST(announced_frame_allocates_only_as_it_arrives) {
 	struct gb_frame_reader reader;
 	struct gb_frame frame;
 	size_t n;
@@ -121,7 +121,7 @@ TEST(a_large_announced_frame_takes_memory_only_as_it_comes) {
 	gb_frame_reader_finish(&reader);
 }
 
-TEST(there_is_no_room_beside_a_frame_that_was_not_taken) {
+TEST(no_space_is_returned_before_a_full_frame_is_read) {
 	struct gb_frame_reader reader;
 	struct gb_frame frame;
 	size_t n = 0;

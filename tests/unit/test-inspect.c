@@ -23,17 +23,17 @@ TEST(every_kind_of_value_is_shown) {
 	table_each("values.txt", check_record);
 }
 
-TEST(a_string_alone_is_shown_as_it_is) {
+TEST(top_level_string_is_not_quoted) {
 	check_shown("\"\"", 100, "");
 	check_shown("\"it's \\\"quoted\\\" \\\\ and\\n\\ttabbed\"", 100, "it's \"quoted\" \\ and\n\ttabbed");
 }
 
-TEST(a_string_inside_is_quoted) {
+TEST(nested_string_is_quoted) {
 	check_shown("[\"it's \\\"quoted\\\" \\\\ and\\n\\ttabbed\"]", 100,
 	    "[ \"it's \\\"quoted\\\" \\\\ and\\n\\ttabbed\" ]");
 }
 
-TEST(nothing_that_steers_a_terminal_passes) {
+TEST(terminal_control_characters_are_escaped) {
 	const char *escaped = "\\x1b[2J\\x07\\r\\x7f\\x9b1m\\u202e\\u2066";
 	check_shown("\"\\u001b[2J\\u0007\\r\x7f\\u009b1m\\u202e\\u2066\"", 100, escaped);
 	struct gb_values *pool = gb_values_create(0);
@@ -63,7 +63,7 @@ TEST(long_containers_are_broken_over_lines) {
 	    "]");
 }
 
-TEST(what_fits_in_72_columns_stays_on_a_line) {
+TEST(containers_of_up_to_72_columns_stay_on_one_line) {
 	char text[80] = "[ \"", json[80];
 	for (size_t n = 66; n <= 67; n++) {
 		snprintf(json, sizeof json, "[\"%.*s\"]", (int)n,
@@ -73,7 +73,7 @@ TEST(what_fits_in_72_columns_stays_on_a_line) {
 	}
 }
 
-TEST(plain_elements_share_lines) {
+TEST(primitive_elements_share_lines) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *array = gb_value_array(pool);
 	for (unsigned i = 0; i < 30; i++)
@@ -87,9 +87,9 @@ TEST(plain_elements_share_lines) {
 	gb_values_destroy(pool);
 }
 
-static size_t count_in(const char *text, const char *wanted) {
+static size_t count_in(const char *text, const char *pattern) {
 	size_t n = 0;
-	while ((text = strstr(text, wanted))) {
+	while ((text = strstr(text, pattern))) {
 		text++;
 		n++;
 	}
@@ -114,7 +114,7 @@ TEST(more_than_100_elements_are_only_counted) {
 	}
 }
 
-TEST(deep_containers_are_only_named) {
+TEST(deep_containers_are_shown_by_type_only) {
 	check_shown("[[[[[[[[1]]]]]]]]", 1000, "[ [ [ [ [ [ [ [Array] ] ] ] ] ] ] ]");
 	check_shown("[[[[[[[1]]]]]]]", 1000, "[ [ [ [ [ [ [ 1 ] ] ] ] ] ] ]");
 	check_shown("[[[[[[[{\"a\":1}]]]]]]]", 1000, "[ [ [ [ [ [ [ [Object] ] ] ] ] ] ] ]");
@@ -134,7 +134,7 @@ TEST(cycles_are_numbered_from_outside_in) {
 	    1000, "<ref *2> { a: <ref *1> [ [Circular *1], [Circular *2] ] }");
 }
 
-TEST(numbers_of_cycles_survive_a_broken_line) {
+TEST(numbers_of_cycles_are_kept_over_line_breaks) {
 	check_shown(
 	    "{\"$type\":\"shared\",\"id\":0,\"value\":{\"a\":{\"$type\":\"shared\",\"id\":1,\"value\":["
 	    "{\"$type\":\"ref\",\"id\":1},{\"$type\":\"ref\",\"id\":0}]},\"b\":"
@@ -146,7 +146,7 @@ TEST(numbers_of_cycles_survive_a_broken_line) {
 	    "}");
 }
 
-TEST(the_stack_of_an_error_inside_is_indented) {
+TEST(stack_of_a_nested_error_is_indented) {
 	check_shown(
 	    "{\"e\":{\"$type\":\"Error\",\"name\":\"E\",\"message\":\"m\",\"stack\":\"E: m\\n    at f\"}}",
 	    1000,
@@ -156,7 +156,7 @@ TEST(the_stack_of_an_error_inside_is_indented) {
 	    "}");
 }
 
-TEST(text_is_cut_between_characters_at_any_length) {
+TEST(output_is_truncated_between_characters_at_any_length) {
 	struct gb_values *pool = gb_values_create(0);
 	const char *json =
 	    "{\"$type\":\"shared\",\"id\":0,\"value\":[\"ü€😀\",{\"$type\":\"ref\",\"id\":0},"
@@ -173,7 +173,7 @@ TEST(text_is_cut_between_characters_at_any_length) {
 	gb_values_destroy(pool);
 }
 
-/* Each level holds the one below a hundred times: a walk without a bound would not end. */
+/* Each level contains the one below a hundred times: an unbounded traversal would not end. */
 TEST(sharing_does_not_multiply_work) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *value = gb_value_array(pool);
@@ -192,7 +192,7 @@ TEST(sharing_does_not_multiply_work) {
 	gb_values_destroy(pool);
 }
 
-TEST(no_value_is_undefined) {
+TEST(null_pointer_is_shown_as_undefined) {
 	gb_auto_free char *shown = gb_value_inspect(NULL, 100);
 	CHECK_STR(shown, "undefined");
 }

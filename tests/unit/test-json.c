@@ -15,8 +15,8 @@ static struct gb_value *parse(struct gb_values *pool, const char *json, struct g
 	return value;
 }
 
-/* @json read and written again. */
-static void check_round(const char *json, unsigned indent, const char *expected) {
+/* Parse @json and write it again. */
+static void check_round_trip(const char *json, unsigned indent, const char *expected) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_err err = {0};
 	size_t n = 0;
@@ -30,12 +30,12 @@ static void check_round(const char *json, unsigned indent, const char *expected)
 
 static void check_value(const struct record *record) {
 	const char *json = record_get(record, "json"), *in = record_get(record, "in");
-	check_round(json, 0, json);
+	check_round_trip(json, 0, json);
 	if (in)
-		check_round(in, 0, json);
+		check_round_trip(in, 0, json);
 }
 
-TEST(every_kind_of_value_has_one_text) {
+TEST(every_kind_of_value_has_one_json_text) {
 	CHECK(table_each("values.txt", check_value) > 80);
 }
 
@@ -49,14 +49,14 @@ static void check_error(const struct record *record) {
 	gb_values_destroy(pool);
 }
 
-TEST(wrong_text_is_told_what_was_expected_and_where) {
+TEST(errors_report_what_was_expected_and_where) {
 	CHECK(table_each("json-errors.txt", check_error) > 60);
 }
 
-static void check_cut(const struct record *record) {
+static void check_truncated(const struct record *record) {
 	const char *json = record_get(record, "json");
 	if (json[0] == '-' || (json[0] >= '0' && json[0] <= '9'))
-		return; /* the beginning of a number is a number */
+		return; /* a prefix of a number is a number */
 	for (size_t n = 0; n < strlen(json); n++) {
 		struct gb_values *pool = gb_values_create(0);
 		char *copy = exact_copy(json, n);
@@ -66,8 +66,8 @@ static void check_cut(const struct record *record) {
 	}
 }
 
-TEST(text_cut_anywhere_is_refused) {
-	table_each("values.txt", check_cut);
+TEST(truncated_text_is_rejected) {
+	table_each("values.txt", check_truncated);
 }
 
 static void check_small_pools(const struct record *record) {
@@ -82,7 +82,7 @@ static void check_small_pools(const struct record *record) {
 	CHECK(done);
 }
 
-TEST(a_pool_of_any_size_is_enough_or_fails_cleanly) {
+TEST(pool_of_any_size_suffices_or_fails_cleanly) {
 	table_each("values.txt", check_small_pools);
 }
 
@@ -96,8 +96,8 @@ TEST(lines_and_columns_count_from_one_in_characters) {
 	gb_values_destroy(pool);
 }
 
-TEST(indented_text_has_one_item_a_line) {
-	check_round("{\"a\":[1,[],{}],\"b\":{\"$type\":\"Map\",\"entries\":[[1,2]]}}", 2,
+TEST(indented_text_has_one_item_per_line) {
+	check_round_trip("{\"a\":[1,[],{}],\"b\":{\"$type\":\"Map\",\"entries\":[[1,2]]}}", 2,
 	    "{\n"
 	    "  \"a\": [\n"
 	    "    1,\n"
@@ -139,7 +139,7 @@ TEST(depth_is_bounded_in_both_directions) {
 	}
 }
 
-/* Forward references make a graph that is deeper than its text. */
+/* Forward references create a graph that is deeper than its text. */
 TEST(a_chain_of_forward_references_is_too_deep_to_write) {
 	gb_auto_buf struct gb_buf text;
 	struct gb_values *pool = gb_values_create(0);
@@ -159,7 +159,7 @@ TEST(a_chain_of_forward_references_is_too_deep_to_write) {
 	gb_values_destroy(pool);
 }
 
-TEST(the_last_of_equal_keys_wins_among_many) {
+TEST(last_of_duplicate_keys_wins_among_many) {
 	enum { N = 1000000 };
 	gb_auto_buf struct gb_buf text;
 	struct gb_values *pool = gb_values_create(512 << 20);
@@ -181,18 +181,18 @@ TEST(the_last_of_equal_keys_wins_among_many) {
 TEST(numbers_do_not_depend_on_the_locale) {
 	if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8"))
 		SKIP("no locale with a decimal comma");
-	check_round("[0.5,1.2345678901234567e-20]", 0, "[0.5,1.2345678901234567e-20]");
+	check_round_trip("[0.5,1.2345678901234567e-20]", 0, "[0.5,1.2345678901234567e-20]");
 	setlocale(LC_ALL, "C");
 }
 
-TEST(very_long_numbers_are_read) {
+TEST(very_long_numbers_are_parsed) {
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, 200000);
 	gb_buf_printf(&text, "0.%0*d", 100000, 1);
-	check_round(gb_buf_c_str(&text), 0, "0");
+	check_round_trip(gb_buf_c_str(&text), 0, "0");
 	gb_buf_clear(&text);
 	gb_buf_printf(&text, "1%0*d", 100000, 1);
-	check_round(gb_buf_c_str(&text), 0, "{\"$type\":\"number\",\"value\":\"Infinity\"}");
+	check_round_trip(gb_buf_c_str(&text), 0, "{\"$type\":\"number\",\"value\":\"Infinity\"}");
 }
 
 TEST(large_bigints_are_decimal_up_to_4096_bytes_and_then_hex) {
@@ -214,7 +214,7 @@ TEST(large_bigints_are_decimal_up_to_4096_bytes_and_then_hex) {
 	gb_values_destroy(pool);
 }
 
-TEST(a_decimal_bigint_beyond_what_we_write_is_refused) {
+TEST(decimal_bigint_longer_than_the_writer_produces_is_rejected) {
 	for (size_t digits = 9866; digits <= 9867; digits++) {
 		gb_auto_buf struct gb_buf text;
 		struct gb_values *pool = gb_values_create(0);
@@ -228,7 +228,7 @@ TEST(a_decimal_bigint_beyond_what_we_write_is_refused) {
 	}
 }
 
-TEST(zeros_in_the_text_are_data) {
+TEST(zero_bytes_do_not_end_the_text) {
 	struct gb_values *pool = gb_values_create(0);
 	size_t n;
 	struct gb_value *value =
@@ -244,7 +244,7 @@ TEST(zeros_in_the_text_are_data) {
 	gb_values_destroy(pool);
 }
 
-TEST(bytes_that_are_not_utf8_are_refused) {
+TEST(invalid_utf8_is_rejected) {
 	static const char *const texts[] = {
 	    "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xc0\x80\"", "\"\\n\xf4\x90\x80\x80\"", "\357\273\2771"};
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
@@ -256,7 +256,7 @@ TEST(bytes_that_are_not_utf8_are_refused) {
 	}
 }
 
-TEST(no_value_is_refused) {
+TEST(null_pointer_is_rejected) {
 	struct gb_err err = {0};
 	CHECK(!gb_value_to_json(NULL, 0, NULL, &err));
 	CHECK_STR(err.message, "no value to write as JSON");

@@ -2,21 +2,21 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 
-TEST(cut_takes_what_stands_before_the_separator) {
+TEST(cut_returns_the_part_before_the_separator) {
 	struct gb_str rest = GB_STR("a=b=c"), head;
 	CHECK(gb_str_cut(&rest, '=', &head));
 	CHECK(gb_str_eq(head, GB_STR("a")));
 	CHECK(gb_str_eq(rest, GB_STR("b=c")));
 }
 
-TEST(cut_without_separator_takes_everything) {
+TEST(cut_without_separator_returns_everything) {
 	struct gb_str rest = GB_STR("abc"), head;
 	CHECK(!gb_str_cut(&rest, '=', &head));
 	CHECK(gb_str_eq(head, GB_STR("abc")));
 	CHECK_INT(rest.n, 0);
 }
 
-TEST(cut_of_nothing_is_nothing) {
+TEST(cut_of_empty_string_is_empty) {
 	struct gb_str rest = {NULL, 0}, head;
 	CHECK(!gb_str_cut(&rest, '=', &head));
 	CHECK_INT(head.n, 0);
@@ -57,7 +57,7 @@ TEST(durations_have_units) {
 	}
 }
 
-TEST(what_is_no_duration_is_refused) {
+TEST(invalid_durations_are_rejected) {
 	static const char *const cases[] = {
 	    "", "s", "-1", "1w", "1 s", " 1", "1s ", "inf", "nan", "0x10", "1e999", "99999999999999999h"};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
@@ -81,7 +81,7 @@ TEST(sizes_have_units) {
 	}
 }
 
-TEST(what_is_no_size_is_refused) {
+TEST(invalid_sizes_are_rejected) {
 	static const char *const cases[] = {"", "M", "-1M", "1T", "1 M", "0x10", "0x1p3", "10000000000G"};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
 		uint64_t bytes;

@@ -23,10 +23,10 @@ static bool parses(struct gb_str text, size_t *ret_n) {
 	return ok;
 }
 
-TEST(only_the_exact_form_is_a_list) {
+TEST(only_the_exact_format_is_accepted) {
 	static const struct {
 		const char *text;
-		int n; /* -1: refused */
+		int n; /* -1: rejected */
 	} cases[] = {
 	    {"", 0},
 	    {FIRST, 0},
@@ -59,7 +59,7 @@ TEST(only_the_exact_form_is_a_list) {
 	CHECK(!parses((struct gb_str){zero, sizeof zero - 1}, &n));
 }
 
-TEST(a_list_has_a_maximum) {
+TEST(number_of_entries_is_limited) {
 	gb_auto_buf struct gb_buf text;
 	size_t n;
 	gb_buf_init(&text, 4 << 20);
@@ -108,7 +108,7 @@ static bool set(const char *path, const char *content, bool *ret_changed) {
 	return gb_trusted_set(dir, path, content ? &hash : NULL, ret_changed, &err);
 }
 
-TEST(a_path_is_trusted_with_one_content_until_that_is_taken_back) {
+TEST(path_is_trusted_with_one_content_until_revoked) {
 	bool changed = true;
 	struct stat st;
 	CHECK(!has("/p", "one"));
@@ -133,7 +133,7 @@ static bool reads(void) {
 	return ok;
 }
 
-TEST(a_list_that_others_can_write_to_is_refused) {
+TEST(list_writable_by_others_is_rejected) {
 	bool changed;
 	CHECK(set("/p", "one", &changed) && reads());
 	CHECK(chmod(file, 0620) == 0 && !reads());
@@ -144,7 +144,7 @@ TEST(a_list_that_others_can_write_to_is_refused) {
 }
 
 /* None of these may block. */
-TEST(what_is_no_file_is_refused) {
+TEST(list_that_is_not_a_regular_file_is_rejected) {
 	bool changed;
 	char other[130];
 	snprintf(other, sizeof other, "%s/other", dir);

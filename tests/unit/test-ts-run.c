@@ -1,4 +1,4 @@
-/* Erased text run by quickjs-ng: what it gives, and where it says that errors are. */
+/* Runs erased text in quickjs-ng: checks its values and the positions of its errors. */
 #include <quickjs.h>
 
 #include "../table.h"
@@ -6,7 +6,7 @@
 #include "../ts.h"
 #include "base/cleanup.h"
 
-/* A module that was erased and run, up to its end. */
+/* A module that was erased and evaluated. */
 struct evaluation {
 	JSRuntime *runtime;
 	JSContext *ctx;
@@ -55,7 +55,7 @@ static void evaluation_finish(struct evaluation *e) {
 	gb_ts_output_finish(&e->output);
 }
 
-/* The stack of what was thrown; to free(). */
+/* The message and stack of the exception; the caller frees it. */
 static char *take_stack(JSContext *ctx) {
 	JSValue error = JS_GetException(ctx), stack = JS_GetPropertyStr(ctx, error, "stack");
 	const char *text = JS_ToCString(ctx, stack), *message = JS_ToCString(ctx, error);
@@ -96,7 +96,7 @@ TEST(namespaces_have_the_values_of_typescript) {
 	CHECK(table_each("ts/namespaces.txt", check_value) > 60);
 }
 
-TEST(the_rest_has_the_values_of_typescript) {
+TEST(other_code_has_the_values_of_typescript) {
 	CHECK(table_each("ts/values.txt", check_value) > 40);
 }
 
@@ -118,11 +118,11 @@ static void check_position(const struct record *record) {
 	evaluation_finish(&e);
 }
 
-TEST(errors_are_where_they_are_in_the_source) {
+TEST(error_positions_map_to_the_source) {
 	CHECK(table_each("ts/positions.txt", check_position) > 45);
 }
 
-/* Every byte that was not inserted leads back to itself. */
+/* Every position of the output maps to a position of the source. */
 static void check_map(const struct record *record) {
 	gb_auto_free char *in = unescape(record_get(record, "in"));
 	struct gb_ts_output output;
@@ -143,7 +143,7 @@ static void check_map(const struct record *record) {
 	gb_ts_output_finish(&output);
 }
 
-TEST(no_position_leads_out_of_the_source) {
+TEST(every_position_maps_into_the_source) {
 	CHECK(table_each("ts/enums.txt", check_map) > 0);
 	CHECK(table_each("ts/namespaces.txt", check_map) > 0);
 	CHECK(table_each("ts/positions.txt", check_map) > 0);

@@ -6,7 +6,7 @@
 #include "../ts.h"
 #include "base/cleanup.h"
 
-/* Erase an exact copy of @source, so that a sanitizer sees a read beyond its end. */
+/* Erase an exact copy of @source, so that a sanitizer detects a read beyond its end. */
 static bool erase(const char *source, struct gb_ts_output *out, struct gb_ts_error *error) {
 	size_t n = strlen(source);
 	char *copy = exact_copy(source, n + 1);
@@ -29,7 +29,7 @@ static void check_out(const struct record *record) {
 	gb_ts_output_finish(&output);
 }
 
-TEST(types_leave_nothing) {
+TEST(types_are_erased) {
 	CHECK(table_each("ts/types.txt", check_out) > 110);
 }
 
@@ -37,15 +37,15 @@ TEST(expressions_keep_their_meaning) {
 	CHECK(table_each("ts/expressions.txt", check_out) > 200);
 }
 
-TEST(classes_lose_what_is_only_typescript) {
+TEST(typescript_syntax_of_classes_is_erased) {
 	CHECK(table_each("ts/classes.txt", check_out) > 70);
 }
 
-TEST(imports_and_exports_of_types_go) {
+TEST(imports_and_exports_of_types_are_erased) {
 	CHECK(table_each("ts/modules.txt", check_out) > 140);
 }
 
-TEST(statements_end_where_they_ended) {
+TEST(statements_keep_their_ends) {
 	CHECK(table_each("ts/semicolons.txt", check_out) > 60);
 }
 
@@ -53,22 +53,22 @@ static void check_error(const struct record *record) {
 	gb_auto_free char *in = unescape(record_get(record, "in"));
 	struct gb_ts_output output;
 	struct gb_ts_error error = {0};
-	char said[GB_TS_MESSAGE_MAX + 30];
+	char message[GB_TS_MESSAGE_MAX + 30];
 	gb_ts_output_init(&output, 1 << 20);
 	CHECK(!erase(in, &output, &error));
-	snprintf(said, sizeof said, "%u:%u: %s", error.line, error.column, error.message);
-	if (!CHECK_STR(said, record_get(record, "err")))
+	snprintf(message, sizeof message, "%u:%u: %s", error.line, error.column, error.message);
+	if (!CHECK_STR(message, record_get(record, "err")))
 		printf("#   line %u\n", record->line);
 	CHECK(output.text.len == 0 && !output.imports);
 	gb_ts_output_finish(&output);
 }
 
-TEST(wrong_text_is_told_what_was_expected_and_where) {
+TEST(errors_report_what_was_expected_and_where) {
 	CHECK(table_each("ts/errors.txt", check_error) > 130);
 }
 
-/* Whatever text ends too early is refused or accepted, but never read beyond. */
-static void check_cut(const struct record *record) {
+/* Truncated text is rejected or accepted, but never read beyond its end. */
+static void check_truncated(const struct record *record) {
 	gb_auto_free char *in = unescape(record_get(record, "in"));
 	struct gb_ts_output output;
 	struct gb_ts_error error;
@@ -82,18 +82,18 @@ static void check_cut(const struct record *record) {
 	gb_ts_output_finish(&output);
 }
 
-TEST(text_may_end_anywhere) {
-	CHECK(table_each("ts/types.txt", check_cut) > 0);
-	CHECK(table_each("ts/expressions.txt", check_cut) > 0);
-	CHECK(table_each("ts/classes.txt", check_cut) > 0);
-	CHECK(table_each("ts/modules.txt", check_cut) > 0);
-	CHECK(table_each("ts/enums.txt", check_cut) > 0);
-	CHECK(table_each("ts/namespaces.txt", check_cut) > 0);
+TEST(truncated_text_is_handled_at_every_length) {
+	CHECK(table_each("ts/types.txt", check_truncated) > 0);
+	CHECK(table_each("ts/expressions.txt", check_truncated) > 0);
+	CHECK(table_each("ts/classes.txt", check_truncated) > 0);
+	CHECK(table_each("ts/modules.txt", check_truncated) > 0);
+	CHECK(table_each("ts/enums.txt", check_truncated) > 0);
+	CHECK(table_each("ts/namespaces.txt", check_truncated) > 0);
 }
 
 /* --- imports --- */
 
-/* "import "x" 1:1 a 1:8, ..." for all that was found. */
+/* Writes "import "x" 1:1 a 1:8; ..." for all imports found. */
 static void describe(const char *source, const struct gb_ts_output *out, struct gb_buf *to) {
 	static const char *const kinds[] = {"import", "export", "dynamic"};
 	size_t n = strlen(source);
@@ -125,19 +125,19 @@ static void check_imports(const struct record *record) {
 		CHECK(gb_ts_erase(in, strlen(in), &output, &error));
 	describe(in, &output, &found);
 	const char *expected = record_get(record, record_get(record, "js") ? "js" : "imports");
-	/* A lone backslash is nothing: a line must have something. */
+	/* A lone backslash means empty, since a line of the table must have a value. */
 	if (!CHECK_STR(gb_buf_c_str(&found), strcmp(expected, "\\") == 0 ? "" : expected))
 		printf("#   line %u\n", record->line);
 	gb_ts_output_finish(&output);
 }
 
-TEST(what_a_module_asks_for_is_listed) {
+TEST(imports_of_a_module_are_listed) {
 	CHECK(table_each("ts/imports.txt", check_imports) > 15);
 }
 
 /* --- hostile text --- */
 
-/* Of this thread: other work on the machine does not count. */
+/* CPU time of this thread, independent of other load. */
 static double cpu_ms(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -159,7 +159,7 @@ static void repeat(struct gb_buf *to, const char *text, unsigned times) {
 		gb_buf_append(to, text, strlen(text));
 }
 
-/* "before" "open" … "middle" "close" … "after", with as many as there are sizes. */
+/* "before", n times "open", "middle", n times "close", for each size n. */
 static void check_hostile(const struct record *record) {
 	static const unsigned sizes[] = {10, 30, 100, 1000, 10000, 100000};
 	const char *open = record_get(record, "open"), *close = record_get(record, "close");
@@ -176,13 +176,13 @@ static void check_hostile(const struct record *record) {
 		if (!CHECK(gb_buf_c_str(&source)))
 			return;
 		double ms = erase_ms(source.data, source.len, &ok, &error);
-		/* Generous, for sanitizers and slow machines: exponential time is not near it. */
+		/* Generous, for sanitizers and slow machines; exponential time would still exceed it. */
 		if (!CHECK(ms < 3000) || !CHECK(ok || *error.message))
 			printf("#   line %u, %u times: %.1f ms\n", record->line, sizes[i], ms);
 	}
 }
 
-TEST(hostile_nesting_and_ambiguity_end_soon) {
+TEST(hostile_nesting_and_ambiguity_are_bounded) {
 	CHECK(table_each("ts/hostile.txt", check_hostile) > 40);
 }
 
@@ -198,18 +198,18 @@ TEST(time_is_linear) {
 		repeat(&source, unit, i ? 130000 : 1300);
 		CHECK(gb_buf_c_str(&source));
 		double best = 1e9;
-		for (unsigned again = 0; again < 5; again++) {
+		for (unsigned repetition = 0; repetition < 5; repetition++) {
 			double ms = erase_ms(source.data, source.len, &ok, &error);
 			best = ms < best ? ms : best;
 		}
 		CHECK(ok);
 		per_byte[i] = best / (double)source.len;
 	}
-	/* Ten megabytes leave the caches; more than that there is no reason for. */
+	/* Ten megabytes do not fit into the caches; nothing else should slow it down. */
 	CHECK(per_byte[1] < per_byte[0] * 8);
 }
 
-TEST(what_it_makes_has_a_maximum) {
+TEST(output_has_a_maximum) {
 	struct gb_ts_output output;
 	struct gb_ts_error error = {0};
 	gb_ts_output_init(&output, 10);

@@ -13,38 +13,38 @@ static struct gb_turns *open_in(const char *folder) {
 	return turns;
 }
 
-static bool take(struct gb_turns *turns, const char *conversation, const char *name, unsigned max) {
+static bool count_call(struct gb_turns *turns, const char *conversation, const char *name, unsigned max) {
 	bool granted = false;
 	struct gb_err err = {0};
 	CHECK(gb_turns_take(turns, &(struct gb_turn){"face", conversation, name}, max, &granted, &err));
 	return granted;
 }
 
-TEST(a_turn_has_so_many_calls) {
+TEST(calls_per_turn_are_limited) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	struct gb_turns *turns = open_in(folder);
-	CHECK(take(turns, "c", "1", 2) && take(turns, "c", "1", 2));
-	CHECK(!take(turns, "c", "1", 2));
-	CHECK(take(turns, "c", "1", 3));
-	CHECK(take(turns, "c", "2", 1) && take(turns, "d", "1", 1));
-	/* Where one text ends and the next begins is part of it. */
-	CHECK(take(turns, "c1", "", 1) && take(turns, "", "c1", 1));
+	CHECK(count_call(turns, "c", "1", 2) && count_call(turns, "c", "1", 2));
+	CHECK(!count_call(turns, "c", "1", 2));
+	CHECK(count_call(turns, "c", "1", 3));
+	CHECK(count_call(turns, "c", "2", 1) && count_call(turns, "d", "1", 1));
+	/* The boundaries between the texts are part of the id. */
+	CHECK(count_call(turns, "c1", "", 1) && count_call(turns, "", "c1", 1));
 	gb_turns_close(turns);
 }
 
-TEST(it_is_kept) {
+TEST(count_survives_a_restart) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	struct gb_turns *turns = open_in(folder);
-	CHECK(take(turns, "c", "1", 1));
+	CHECK(count_call(turns, "c", "1", 1));
 	gb_turns_close(turns);
 	turns = open_in(folder);
-	CHECK(!take(turns, "c", "1", 1));
+	CHECK(!count_call(turns, "c", "1", 1));
 	gb_turns_close(turns);
 }
 
-TEST(processes_count_together) {
+TEST(processes_share_the_count) {
 	enum { PROCESSES = 4, TRIES = 20, MAX = 30 };
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
@@ -55,7 +55,7 @@ TEST(processes_count_together) {
 			struct gb_turns *turns = open_in(folder);
 			int mine = 0;
 			for (int k = 0; k < TRIES; k++)
-				mine += take(turns, "c", "1", MAX);
+				mine += count_call(turns, "c", "1", MAX);
 			gb_turns_close(turns);
 			_exit(mine);
 		}
@@ -84,34 +84,34 @@ static void change(const char *folder, const char *sql) {
 	sqlite3_close(db);
 }
 
-TEST(what_is_a_day_old_is_forgotten) {
+TEST(turns_older_than_a_day_are_deleted) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	struct gb_turns *turns = open_in(folder);
-	CHECK(take(turns, "c", "1", 1) && take(turns, "c", "2", 1));
+	CHECK(count_call(turns, "c", "1", 1) && count_call(turns, "c", "2", 1));
 	change(folder, "UPDATE turn SET at = at - 90000000");
-	CHECK(take(turns, "c", "1", 1));
+	CHECK(count_call(turns, "c", "1", 1));
 	CHECK_INT(count_rows(folder), 1);
-	/* Also what is of a time to come: the clock was wrong once. */
+	/* Turns from the future are deleted as well: the clock was wrong. */
 	change(folder, "UPDATE turn SET at = at + 90000000");
-	CHECK(take(turns, "c", "3", 1));
+	CHECK(count_call(turns, "c", "3", 1));
 	CHECK_INT(count_rows(folder), 1);
 	gb_turns_close(turns);
 }
 
-TEST(there_are_only_so_many) {
+TEST(number_of_turns_is_limited) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	struct gb_turns *turns = open_in(folder);
-	CHECK(take(turns, "c", "1", 1));
+	CHECK(count_call(turns, "c", "1", 1));
 	change(folder, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) "
 		       "INSERT INTO turn SELECT randomblob(32), 1, (SELECT max(at) FROM turn) - i FROM n");
-	CHECK(!take(turns, "c", "1", 1));
+	CHECK(!count_call(turns, "c", "1", 1));
 	CHECK_INT(count_rows(folder), GB_TURNS_MAX);
 	gb_turns_close(turns);
 }
 
-TEST(what_cannot_be_counted_is_not_granted) {
+TEST(call_is_not_granted_if_counting_fails) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	struct gb_turns *turns = open_in(folder);

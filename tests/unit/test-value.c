@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "glovebox/value.h"
 
-TEST(scalars_tell_what_they_are) {
+TEST(scalars_have_their_type_and_value) {
 	struct gb_values *pool = gb_values_create(0);
 	CHECK_INT(gb_value_type(gb_value_undefined(pool)), GB_UNDEFINED);
 	CHECK_INT(gb_value_type(gb_value_null(pool)), GB_NULL);
@@ -18,7 +18,7 @@ TEST(scalars_tell_what_they_are) {
 	gb_values_destroy(pool);
 }
 
-TEST(no_value_is_undefined_and_has_nothing) {
+TEST(null_pointer_is_undefined_and_empty) {
 	size_t n = 7;
 	bool negative;
 	CHECK_INT(gb_value_type(NULL), GB_UNDEFINED);
@@ -114,7 +114,7 @@ TEST(views_must_fit_their_buffer) {
 	gb_values_destroy(pool);
 }
 
-TEST(a_view_shows_its_window) {
+TEST(a_view_returns_its_part_of_the_buffer) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *buffer = gb_value_buffer(pool, "12345678", 8);
 	struct gb_value *view = gb_value_view(pool, GB_UINT16, buffer, 2, 2);
@@ -175,7 +175,7 @@ TEST(objects_are_found_by_key) {
 	gb_values_destroy(pool);
 }
 
-TEST(what_does_not_belong_is_not_added) {
+TEST(invalid_items_and_keys_are_rejected) {
 	static const char *const names[] = {"null item", "hole in a set", "hole in a map", "number as a key"};
 	for (unsigned i = 0; i < GB_COUNT(names); i++) {
 		struct gb_values *pool = gb_values_create(0);
@@ -195,7 +195,7 @@ TEST(what_does_not_belong_is_not_added) {
 	gb_values_destroy(pool);
 }
 
-/* The pattern of use: a chain of calls and one check at its end. */
+/* Typical use: a chain of calls and one check at the end. */
 static struct gb_value *build(struct gb_values *pool) {
 	struct gb_value *object = gb_value_object(pool), *array = gb_value_array(pool);
 	for (unsigned i = 0; i < 20; i++)
@@ -209,7 +209,7 @@ static struct gb_value *build(struct gb_values *pool) {
 	return gb_values_failed(pool) ? NULL : object;
 }
 
-TEST(a_pool_of_any_size_is_enough_or_fails) {
+TEST(pool_of_any_size_suffices_or_fails) {
 	bool done = false;
 	for (size_t max = 1; !done; max += 16) {
 		struct gb_values *pool = gb_values_create(max);

@@ -10,7 +10,7 @@ static enum gb_wtf8 scan(const char *text) {
 	return found;
 }
 
-TEST(valid_text_is_told_from_invalid) {
+TEST(text_is_classified) {
 	static const struct {
 		const char *text;
 		enum gb_wtf8 expected;
@@ -37,7 +37,7 @@ TEST(valid_text_is_told_from_invalid) {
 	    {"\xf4\x90\x80\x80", GB_WTF8_INVALID}, /* beyond U+10FFFF */
 	    {"\xf5\x80\x80\x80", GB_WTF8_INVALID},
 	    {"\xff", GB_WTF8_INVALID},
-	    {"\xc2", GB_WTF8_INVALID}, /* cut short */
+	    {"\xc2", GB_WTF8_INVALID}, /* truncated */
 	    {"\xe2\x82", GB_WTF8_INVALID},
 	    {"\xf0\x9f\x98", GB_WTF8_INVALID},
 	    {"\xc2"
@@ -55,7 +55,7 @@ TEST(valid_text_is_told_from_invalid) {
 			printf("#   case %zu\n", i);
 }
 
-TEST(a_bad_byte_is_found_at_any_place) {
+TEST(invalid_byte_is_found_at_any_position) {
 	char text[40];
 	for (size_t at = 0; at < sizeof text; at++) {
 		memset(text, 'a', sizeof text);
@@ -65,7 +65,7 @@ TEST(a_bad_byte_is_found_at_any_place) {
 	}
 }
 
-TEST(every_code_point_is_encoded_validly_and_decoded_again) {
+TEST(every_code_point_round_trips) {
 	unsigned wrong = 0;
 	for (uint32_t code = 0; code <= 0x10ffff; code++) {
 		char bytes[4];
@@ -78,7 +78,7 @@ TEST(every_code_point_is_encoded_validly_and_decoded_again) {
 	CHECK_INT(wrong, 0);
 }
 
-TEST(what_could_steer_a_terminal_is_unsafe) {
+TEST(terminal_control_characters_are_unsafe) {
 	static const uint32_t unsafe[] = {
 	    0, 0x1b, '\n', 0x7f, 0x9b, 0xd800, 0x200f, 0x2028, 0x202e, 0x2066, 0xfeff};
 	static const uint32_t safe[] = {' ', 'a', '"', 0xa0, 0xfc, 0x20ac, 0x1f600};
