@@ -16,7 +16,7 @@ enum { LEVEL_MAX = 1000, HOUR_MS = 3600000, SMALL_STEP_MS = HOUR_MS };
 static const double units = 1e12;                          /* per 1 of energy */
 static const int64_t never_ms = INT64_C(1000000000000000); /* 30,000 years */
 
-typedef __int128 wide; /* years times units */
+typedef __int128 wide; /* for milliseconds times units, which overflow 64 bits */
 
 const struct gb_energy_options gb_energy_defaults = {
     .initial = 1,
