@@ -10,13 +10,6 @@
 
 enum { NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16, SUFFIXES = 3, SCHEME_MAX = 12, TYPE_MAX = 20 };
 
-struct name {
-	const uint8_t *from, *to; /* all of the word that the name is a part of, as far as it is looked at */
-	int prev;                 /* the byte before it, or -1 */
-	bool quoted;              /* a quote closes it */
-	bool env;                 /* behind export, ENV, set ... */
-};
-
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
 }
@@ -33,7 +26,7 @@ static bool is_word_byte(int c) {
 	return isalnum(c) || strchr("_.$-", c);
 }
 
-static void look_back(const struct gb_named *text, const uint8_t *at, struct name *name) {
+static void look_back(const struct gb_named *text, const uint8_t *at, struct gb_name *name) {
 	name->from = at;
 	while (name->from > text->start && at - name->from < NAME_BEHIND && name->from[-1] &&
 	       is_word_byte(name->from[-1]))
@@ -47,7 +40,7 @@ static bool is_before_caps(const uint8_t *at, size_t n) {
 }
 
 /* bypass, compass and tokenpass are no names of passwords, storepass and DB_PASS are. */
-static bool is_part_of_a_word(const struct name *name, const uint8_t *at) {
+static bool is_part_of_a_word(const struct gb_name *name, const uint8_t *at) {
 	static const char *const known[] = {"store", "key", "require", "user", "db", "root", "my", "admin",
 	    "wpa_", "rpc", "smtp", "mail", "login", "proxy", "ftp", "sudo", "become", "bind", "mysql", "pg"};
 	size_t n = (size_t)(at - name->from);
@@ -66,14 +59,14 @@ static bool is_part_of_a_word(const struct name *name, const uint8_t *at) {
 	return true;
 }
 
-static bool has_public(const struct name *name) {
+static bool has_public(const struct gb_name *name) {
 	for (const uint8_t *p = name->from; p + 6 <= name->to; p++)
 		if (strncasecmp((const char *)p, "public", 6) == 0)
 			return true;
 	return false;
 }
 
-static bool is_capital(const struct name *name) {
+static bool is_capital(const struct gb_name *name) {
 	unsigned upper = 0;
 	for (const uint8_t *p = name->from; p < name->to; p++) {
 		if (islower(*p))
@@ -83,7 +76,7 @@ static bool is_capital(const struct name *name) {
 	return upper >= 2;
 }
 
-static void look_at_line(const struct gb_named *text, struct name *name, struct gb_place *place) {
+static void look_at_line(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	/* Behind the first of them a name is in capitals, or it is prose: "set password". */
 	static const char *const commands[] = {"set ", "ENV ", "ARG ", "-x ", "export ", "setenv ", "setx ",
 	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal="};
@@ -105,7 +98,7 @@ static void look_at_line(const struct gb_named *text, struct name *name, struct 
 	place->flush = !blanks;
 }
 
-static void look_around(const struct gb_named *text, struct name *name, struct gb_place *place) {
+static void look_around(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	int prev = name->prev;
 	place->capital = is_capital(name);
 	place->query = prev == '?' || prev == '&';
@@ -119,118 +112,6 @@ static void look_around(const struct gb_named *text, struct name *name, struct g
 }
 
 /* --- behind the name --- */
-
-/* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
-static const uint8_t *skip_suffix(struct gb_named *text, const uint8_t *p) {
-	static const char *const suffixes[] = {
-	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm"};
-	for (unsigned times = 0; times < SUFFIXES; times++) {
-		int c = gb_named_at(text, p);
-		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
-		const uint8_t *from = at;
-		for (size_t i = 0; at == from && i < GB_COUNT(suffixes); i++)
-			if (gb_named_is_at(text, at, suffixes[i]))
-				at += strlen(suffixes[i]);
-		const uint8_t *digits = at;
-		while (at - digits < 2 && isdigit(gb_named_at(text, at)))
-			at++;
-		if (at > digits && isalnum(gb_named_at(text, at)))
-			at = digits;
-		if (at == from || text->cut)
-			break;
-		p = at;
-	}
-	return p;
-}
-
-/* What closes the name: a quote, also one with a backslash, a bracket, asterisks. */
-static const uint8_t *skip_closing(struct gb_named *text, const uint8_t *p, struct name *name) {
-	int c = gb_named_at(text, p);
-	if (c == '\\' && is_quote(gb_named_at(text, p + 1)))
-		c = gb_named_at(text, ++p);
-	if (is_quote(c)) {
-		name->quoted = true;
-		c = gb_named_at(text, ++p);
-	}
-	if (c == '[')
-		for (unsigned i = 0; i < 6 && (c == '[' || isdigit(c)); i++)
-			c = gb_named_at(text, ++p);
-	if (c == ']')
-		c = gb_named_at(text, ++p);
-	/* fill('input[name="password"]', 'x') */
-	if (name->quoted && is_quote(c) && p[-1] == ']')
-		c = gb_named_at(text, ++p);
-	if (c == '?' && gb_named_at(text, p + 1) == ':')
-		c = gb_named_at(text, ++p);
-	while (c == '*')
-		c = gb_named_at(text, ++p);
-	return p;
-}
-
-/* key="password" value="x"; {"name": "password", "value": "x"} */
-static const uint8_t *skip_to_value(struct gb_named *text, const uint8_t *p) {
-	static const char *const words[] = {"value", "default", "--body"};
-	p += gb_named_at(text, p) == ',';
-	p = gb_named_skip_blanks(text, p, true);
-	if (gb_named_at(text, p) == '{') {
-		p = gb_named_skip_blanks(text, p + 1, true);
-		return gb_named_is_at(text, p, "default") ? gb_named_skip_blanks(text, p + 7, false) : NULL;
-	}
-	p += is_quote(gb_named_at(text, p));
-	for (size_t i = 0; i < GB_COUNT(words); i++)
-		if (gb_named_is_at(text, p, words[i])) {
-			p += strlen(words[i]);
-			p += is_quote(gb_named_at(text, p));
-			return gb_named_skip_blanks(text, p, false);
-		}
-	return NULL;
-}
-
-/* ${PASSWORD:-x}, ${PASSWORD:=x}, ${PASSWORD-x}; Spring has ${PASSWORD:x}. */
-static bool find_fallback(struct gb_named *text, const uint8_t **p, struct gb_place *place) {
-	int c = gb_named_at(text, *p), sign = gb_named_at(text, *p + 1);
-	if (sign < 0 || sign == '?' || sign == '+')
-		return false;
-	*p += c == ':' && (sign == '-' || sign == '=') ? 2 : 1;
-	place->joint = GB_JOINT_EQUALS;
-	return true;
-}
-
-static bool find_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place) {
-	int c = gb_named_at(text, *p);
-	if (place->fallback && (c == '-' || c == ':'))
-		return find_fallback(text, p, place);
-	/* Nothing is read beyond what could be the first byte of a value. */
-	if (c < 0 || !strchr("=:|?!%", c))
-		return false;
-	int next = gb_named_at(text, *p + 1);
-	/* password%3Dx */
-	if (c == '%' && next == '3' && tolower(gb_named_at(text, *p + 2)) == 'd') {
-		place->joint = GB_JOINT_EQUALS;
-		*p += 3;
-		return true;
-	}
-	if ((c == '|' && next == '|') || (c == '?' && next == '?') || (c == '!' && next == '=')) {
-		place->joint = GB_JOINT_EQUALS;
-		*p += 2 + (gb_named_at(text, *p + 2) == '=');
-		return is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
-	}
-	if (c != '=' && c != ':')
-		return false;
-	if (next == '~' || (c == ':' && (next == ':' || next == '/')))
-		return false;
-	place->joint = c == '=' ? GB_JOINT_EQUALS : GB_JOINT_COLON;
-	++*p;
-	if (next == '>' || (c == ':' && (next == '=' || next == '-')))
-		++*p;
-	unsigned more = 0;
-	for (; c == '=' && more < 2 && gb_named_at(text, *p) == '='; more++)
-		++*p;
-	for (unsigned i = 0; i < 2 && gb_named_at(text, *p) == '*'; i++)
-		++*p;
-	/* What is compared with is a secret if it is a text, and a variable otherwise. */
-	return !more || is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
-}
 
 /* "Authorization: Bearer x": what follows the scheme. */
 static bool guess_authorization(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
@@ -282,7 +163,7 @@ static bool guess_stated(struct gb_named *text, struct gb_place *place, const ui
 
 /* Behind blanks alone: where a value is certain to follow, or where it looks like nothing else. */
 static bool guess_after_blank(
-    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	static const char *const sure[] = {"requirepass", "masterauth", "IDENTIFIED BY"};
 	int c = gb_named_at(text, p);
 	place->joint = GB_JOINT_BLANK;
@@ -318,7 +199,7 @@ static bool guess_after_blank(
 	return gb_guess_value(text, place, p);
 }
 
-static bool is_in_table(const struct gb_named *text, const struct name *name) {
+static bool is_in_table(const struct gb_named *text, const struct gb_name *name) {
 	const uint8_t *p = name->from;
 	for (unsigned i = 0; i < BLANKS && p > text->start && p[-1] == ' '; i++)
 		p--;
@@ -327,7 +208,7 @@ static bool is_in_table(const struct gb_named *text, const struct name *name) {
 
 /* In the next cell, or in the first row below. @bar is behind the name. */
 static bool guess_cell(
-    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *bar) {
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar) {
 	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false);
 	text->from = cell < text->end ? cell : text->end;
 	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)))
@@ -346,7 +227,7 @@ static bool guess_cell(
 }
 
 static bool guess_joined(
-    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *value = gb_named_skip_blanks(text, p, false);
 	place->spaced |= value > p;
 	if (tolower(*name->from) == 'a' && gb_named_is_at(text, name->from, "authorization"))
@@ -388,11 +269,11 @@ static bool guess_next_element(struct gb_named *text, struct gb_place *place, co
 }
 
 static bool find_value(
-    struct gb_named *text, const struct name *name, struct gb_place *place, const uint8_t *p) {
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
 	int c = gb_named_at(text, at);
 	place->spaced = at > p;
-	if (find_sign(text, &at, place))
+	if (gb_joint_sign(text, &at, place))
 		return guess_joined(text, name, place, at);
 	if (text->cut || c < 0)
 		return false;
@@ -431,13 +312,13 @@ static bool find_value(
 		return gb_method_find(text, place, at);
 	if (c == '<' && gb_named_at(text, at + 1) == '/')
 		return guess_next_element(text, place, at);
-	value = skip_to_value(text, p);
+	value = gb_joint_to_value(text, p);
 	if (text->cut) {
 		/* It may be a value itself. */
 		text->from = at > p ? at : text->end;
 		return false;
 	}
-	if (value && find_sign(text, &value, place))
+	if (value && gb_joint_sign(text, &value, place))
 		return guess_joined(text, name, place, value);
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
@@ -451,7 +332,7 @@ static bool find_value(
 }
 
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
-	struct name name = {0};
+	struct gb_name name = {0};
 	struct gb_place place = {.tail = tail};
 	if (tail == GB_RX_COMMAND)
 		return gb_command_find(text, at, p, p) && !text->cut;
@@ -475,19 +356,21 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	    is_part_of_a_word(&name, at))
 		return false;
 	const uint8_t *end = p;
-	name.to = p = skip_suffix(text, p);
+	name.to = p = gb_joint_suffix(text, p);
 	if (text->cut) {
 		/* What may be the beginning of a suffix behind a blank may also be a value. */
 		text->from = p < text->end && *p == ' ' ? p + 1 : text->end;
 		return false;
 	}
-	place.chosen = p == end && tail == GB_RX_SECRET && p - at == 6;
+	place.chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && (p == end || tolower(p[-1]) != 'd');
+	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from) ||
+		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key"));
 	if (tail == GB_RX_KEY && has_public(&name))
 		return false;
 	int c = gb_named_at(text, p);
 	if (c >= 0 && (isalnum(c) || c == '_'))
 		return false;
-	p = skip_closing(text, p, &name);
+	p = gb_joint_closing(text, p, &name);
 	look_around(text, &name, &place);
 	return find_value(text, &name, &place, p) && !text->cut;
 }

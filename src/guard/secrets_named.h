@@ -61,25 +61,45 @@ enum gb_joint {
 struct gb_place {
 	enum gb_rx_tail tail;
 	enum gb_joint joint;
-	bool spaced;   /* blanks around the joint */
-	bool capital;  /* the name is written in capitals, as in an environment */
-	bool option;   /* the name begins with '-' */
-	bool query;    /* behind '?' or '&' */
-	bool link;     /* behind ';', as in a connection string */
-	bool line;     /* the name begins the line, or follows export, ENV ... */
-	bool flush;    /* ... without an indentation */
-	bool inside;   /* the name and its value are inside of quotes together */
-	bool apart;    /* behind a blank */
-	bool chosen;   /* the name ends with "secret": people choose those like passwords */
-	bool pair;     /* the name and the value could be all arguments of a call */
-	bool closed;   /* ... and are: a bracket follows the value */
-	bool sure;     /* whatever stands here is a value: the arguments of commands */
-	bool fallback; /* of a variable: ${PASSWORD:-x} */
-	bool alone;    /* in a line of its own, behind an empty one */
-	bool stated;   /* behind "is" or a foreign verb: a sentence may go on behind the value */
+	bool spaced;    /* blanks around the joint */
+	bool capital;   /* the name is written in capitals, as in an environment */
+	bool option;    /* the name begins with '-' */
+	bool query;     /* behind '?' or '&' */
+	bool link;      /* behind ';', as in a connection string */
+	bool line;      /* the name begins the line, or follows export, ENV ... */
+	bool flush;     /* ... without an indentation */
+	bool inside;    /* the name and its value are inside of quotes together */
+	bool apart;     /* behind a blank */
+	bool chosen;    /* the name has "secret": people choose those like passwords */
+	bool weak;      /* other things have the name too: pass, token */
+	bool pair;      /* the name and the value could be all arguments of a call */
+	bool closed;    /* ... and are: a bracket follows the value */
+	bool sure;      /* whatever stands here is a value: the arguments of commands */
+	bool fallback;  /* of a variable: ${PASSWORD:-x} */
+	bool alone;     /* in a line of its own, behind an empty one */
+	bool qualified; /* "default" or the like stands before the name */
+	bool wide;      /* in a language without blanks */
+	bool stated;    /* behind "is" or a foreign verb: a sentence may go on behind the value */
 	bool
 	    field; /* behind '{', '[' or a blank, and joined by a colon without blanks, as Go prints values */
 };
+
+/* A name, and what stands around it. */
+struct gb_name {
+	const uint8_t *from, *to; /* all of the word that the name is a part of, as far as it is looked at */
+	int prev;                 /* the byte before it, or -1 */
+	bool quoted;              /* a quote closes it */
+	bool env;                 /* behind export, ENV, set ... */
+};
+
+/* Behind "_key", "_base", "2" and the like, which may follow a name. */
+const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p);
+/* Behind what closes the name: a quote, also one with a backslash, a bracket, asterisks. */
+const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct gb_name *name);
+/* key="password" value="x": behind "value", or NULL. */
+const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p);
+/* The sign that joins the name and its value: *p is then behind it. */
+bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place);
 
 /* The value that begins at @p, with its quotes if it has any: whether it is to be masked. */
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p);

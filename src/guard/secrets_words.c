@@ -1,0 +1,155 @@
+/* Values that consist of words that name or describe a value: your_api_key_here, invalidPassword, changeme.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "guard/secrets_shape.h"
+
+enum { TEXT_MAX = 64 };
+
+/* A chunk of letters may consist of several of these without anything between them. */
+static const char *const joined[] = {"password", "passwords", "passwort", "passwd", "pass", "passphrase",
+    "passcode", "pswd", "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api", "auth",
+    "authorization", "authentication", "authenticate", "authenticated", "oauth", "login", "logout", "signin",
+    "signup", "credential", "credentials", "cred", "creds", "access", "refresh", "client", "user", "users",
+    "username", "name", "names", "email", "account", "accounts", "your", "change", "changed", "changeme",
+    "replace", "insert", "enter", "here", "example", "sample", "dummy", "fake", "mock", "placeholder",
+    "value", "values", "string", "strings", "type", "types", "text", "input", "field", "fields", "form",
+    "label", "title", "description", "message", "error", "errors", "invalid", "valid", "validate",
+    "validation", "validator", "missing", "incorrect", "wrong", "correct", "mismatch", "match", "matches",
+    "confirm", "confirmed", "confirmation", "repeat", "again", "current", "previous", "forgot", "forgotten",
+    "reset", "recover", "recovery", "update", "updated", "create", "created", "generate", "generated",
+    "random", "hidden", "visible", "show", "hide", "toggle", "mask", "masked", "redacted", "filtered",
+    "omitted", "removed", "encrypted", "decrypted", "hashed", "plain", "plaintext", "cleartext", "encoded",
+    "basic", "bearer", "digest", "session", "cookie", "cookies", "header", "headers", "query", "request",
+    "response", "result", "config", "configuration", "setting", "settings", "option", "options", "optional",
+    "required", "require", "requires", "argument", "arguments", "args", "param", "params", "parameter",
+    "parameters", "property", "properties", "props", "attribute", "attributes", "variable", "variables",
+    "default", "defaults", "undefined", "null", "true", "false", "none", "void", "boolean", "bool", "number",
+    "integer", "float", "object", "array", "list", "bytes", "buffer", "binary", "char", "varchar", "json",
+    "yaml", "html", "uuid", "base", "regex", "pattern", "format", "schema", "model", "enum", "const",
+    "function", "method", "class", "module", "interface", "readonly", "expired", "expires", "expiry",
+    "expiration", "strength", "strong", "weak", "secure", "security", "public", "private", "csrf", "xsrf",
+    "server", "database", "service", "services", "identity", "provider", "role", "roles", "permission",
+    "prompt", "stdin", "stdout", "command", "flag", "flags", "remove", "delete", "verify", "verified",
+    "verification", "unknown", "unset", "empty", "unspecified", "anonymous", "guest", "nobody", "failed",
+    "failure", "success", "denied", "allowed", "disabled", "enabled", "optional", "length", "count", "index",
+    "page", "view", "button", "icon", "modal", "dialog", "element", "selector", "attr", "comment", "keyword",
+    "identifier", "operator", "punctuation", "literal", "numeric", "whitespace", "template", "signature",
+    "signing", "encryption", "certificate", "algorithm", "cipher", "hash", "file", "path", "process",
+    "environment", "env", "protected", "unchanged", "stored", "needed", "unsupported", "supported",
+    "nullable", "source", "target", "reference", "policy", "policies", "rule", "rules", "grant", "granted",
+    "manager", "management", "handler", "helper", "factory", "builder", "parser", "lexer", "reader", "writer",
+    "stream", "storage", "store", "cache", "context", "state", "status", "event", "action", "actions",
+    "rotation", "rotate", "lookup", "resolver", "resolve", "middleware", "controller", "filter", "contrasena",
+    "clave", "senha", "kennwort", "wachtwoord", "salasana", "heslo", "parola", "requerida", "obligatoria",
+    "incorrecta", "falsch", "erforderlich", "requis", "obligatoire", "invalide"};
+
+/* A chunk may be one of these, but not be made of them: "let me in" is a password. */
+static const char *const alone[] = {"a", "an", "and", "any", "app", "are", "as", "at", "async", "await", "be",
+    "begin", "body", "both", "but", "by", "can", "cannot", "cli", "col", "column", "comma", "could", "csv",
+    "data", "date", "db", "dev", "does", "each", "either", "exists", "fixme", "for", "from", "get", "gets",
+    "has", "have", "href", "http", "https", "id", "ident", "if", "image", "in", "info", "int", "into", "is",
+    "isn", "it", "item", "items", "its", "jwt", "len", "let", "link", "local", "long", "matching", "max",
+    "may", "me", "min", "minimum", "must", "my", "never", "new", "newline", "nil", "no", "not", "num", "of",
+    "off", "ok", "old", "on", "one", "only", "or", "other", "our", "phone", "please", "post", "prop", "put",
+    "return", "right", "row", "same", "screen", "select", "send", "set", "sets", "should", "sha", "short",
+    "some", "space", "sql", "ssl", "start", "stop", "str", "submit", "system", "table", "tbd", "that", "the",
+    "their", "then", "there", "these", "this", "tls", "to", "todo", "too", "uid", "uri", "url", "use", "used",
+    "uses", "using", "val", "var", "was", "web", "when", "where", "which", "while", "will", "with", "without",
+    "xml", "xxx", "yes", "you"};
+
+/* Words of names that have digits. */
+static const char *const whole[] = {"sha1", "sha224", "sha256", "sha384", "sha512", "md5", "base64",
+    "base64url", "ed25519", "secp256k1", "oauth2", "oauth1", "utf8", "utf8mb4", "latin1", "iso8859", "hs256",
+    "hs384", "hs512", "rs256", "rs384", "rs512", "es256", "es384", "es512", "ps256", "x509", "pkcs1", "pkcs8",
+    "pkcs12", "bcrypt", "scrypt", "argon2", "ascii", "int32", "int64", "uint8array", "ed448", "aes256"};
+
+struct letters {
+	uint8_t text[TEXT_MAX];
+	size_t n;
+};
+
+static bool is_listed(const struct letters *chunk, const char *const *list, size_t count) {
+	for (size_t i = 0; i < count; i++)
+		if (list[i][0] == chunk->text[0] && strlen(list[i]) == chunk->n &&
+		    memcmp(list[i], chunk->text, chunk->n) == 0)
+			return true;
+	return false;
+}
+
+/* Whether words of the list make up the chunk: reached[i] says that they make up its first i letters. */
+static bool is_joined(const struct letters *chunk) {
+	bool reached[TEXT_MAX + 1] = {true};
+	for (size_t i = 0; i < chunk->n; i++) {
+		for (size_t w = 0; reached[i] && w < GB_COUNT(joined); w++) {
+			size_t n = strlen(joined[w]);
+			if (joined[w][0] == chunk->text[i] && i + n <= chunk->n &&
+			    memcmp(joined[w], chunk->text + i, n) == 0)
+				reached[i + n] = true;
+		}
+	}
+	return reached[chunk->n];
+}
+
+static bool is_known(const struct letters *chunk) {
+	return !chunk->n || is_listed(chunk, alone, GB_COUNT(alone)) || is_joined(chunk);
+}
+
+static bool is_whole(const uint8_t *from, size_t n) {
+	struct letters text = {.n = n};
+	for (size_t i = 0; i < n; i++)
+		text.text[i] = (uint8_t)tolower(from[i]);
+	return is_listed(&text, whole, GB_COUNT(whole));
+}
+
+/* "Password?" and "Password*" are labels; inside of a value these signs were chosen. */
+static bool is_sign_of_a_person(const uint8_t *p, const uint8_t *end) {
+	return *p && strchr("!@$%^&*+?~", *p) && (p + 1 < end || *p == '@' || *p == '$');
+}
+
+bool gb_shape_is_placeholder(const uint8_t *from, size_t n) {
+	struct letters chunk = {0};
+	bool known = true;
+	if (!n || n >= TEXT_MAX)
+		return false;
+	if (is_whole(from, n))
+		return true;
+	for (const uint8_t *p = from, *end = from + n; known && p < end; p++) {
+		if (isdigit(*p) || is_sign_of_a_person(p, end) || *p >= 0x80)
+			return false;
+		bool begins = isupper(*p) && p > from &&
+			      (islower(p[-1]) || (isupper(p[-1]) && p + 1 < end && islower(p[1])));
+		if (!isalpha(*p) || begins) {
+			known = is_known(&chunk);
+			chunk.n = 0;
+		}
+		if (isalpha(*p))
+			chunk.text[chunk.n++] = (uint8_t)tolower(*p);
+	}
+	return known && is_known(&chunk);
+}
+
+bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely) {
+	static const char *const words[] = {"password", "passwords", "passphrase", "pass", "token", "tokens",
+	    "key", "your", "enter", "please", "must", "should", "cannot", "not", "invalid", "required",
+	    "missing", "failed", "error", "user", "username", "login", "account", "value", "string", "change",
+	    "confirm", "reset", "forgot", "create", "show", "hide", "remember", "characters"};
+	static const char *const loose[] = {"the", "and", "or", "for", "to", "of", "with", "a", "an", "use",
+	    "used", "least", "de", "le", "la", "el", "das", "ist", "if", "this", "in", "on", "by", "as", "be",
+	    "no", "from"};
+	struct letters chunk = {0};
+	for (size_t i = 0; i <= n; i++) {
+		if (i < n && isalpha(from[i])) {
+			if (chunk.n < TEXT_MAX)
+				chunk.text[chunk.n++] = (uint8_t)tolower(from[i]);
+			continue;
+		}
+		if (chunk.n && (is_listed(&chunk, words, GB_COUNT(words)) ||
+				   (!loosely && is_listed(&chunk, loose, GB_COUNT(loose)))))
+			return true;
+		chunk.n = 0;
+	}
+	return false;
+}
