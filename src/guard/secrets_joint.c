@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { SUFFIXES = 3, BLOCK_MAX = 160 };
+enum { SUFFIXES = 3, BLOCK_MAX = 110 };
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -14,7 +14,7 @@ static bool is_quote(int c) {
 /* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
 const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p) {
 	static const char *const suffixes[] = {
-	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm"};
+	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm", "phrase"};
 	for (unsigned times = 0; times < SUFFIXES; times++) {
 		int c = gb_named_at(text, p);
 		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
@@ -51,11 +51,25 @@ const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct 
 	/* fill('input[name="password"]', 'x') */
 	if (name->quoted && is_quote(c) && p[-1] == ']')
 		c = gb_named_at(text, ++p);
-	if (c == '?' && gb_named_at(text, p + 1) == ':')
+	if (c == '?' && gb_named_at(text, p + 1) == ':') {
+		name->optional = true;
+		c = gb_named_at(text, ++p);
+	}
+	/* %PASSWORD%==x */
+	if (c == '%' && name->prev == '%')
 		c = gb_named_at(text, ++p);
 	while (c == '*')
 		c = gb_named_at(text, ++p);
 	return p;
+}
+
+/* variable "db_password" { type = string, default = "x" }: behind "default", or NULL. */
+static const uint8_t *default_of(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *end = p + BLOCK_MAX;
+	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '}'; p++)
+		if (isspace(p[-1]) && gb_named_is_at(text, p, "default"))
+			return p + 7;
+	return NULL;
 }
 
 /* key="password" value="x"; {"name": "password", "value": "x"} */
@@ -64,8 +78,8 @@ const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p) {
 	p += gb_named_at(text, p) == ',';
 	p = gb_named_skip_blanks(text, p, true);
 	if (gb_named_at(text, p) == '{') {
-		p = gb_named_skip_blanks(text, p + 1, true);
-		return gb_named_is_at(text, p, "default") ? gb_named_skip_blanks(text, p + 7, false) : NULL;
+		p = default_of(text, p + 1);
+		return p ? gb_named_skip_blanks(text, p, false) : NULL;
 	}
 	p += is_quote(gb_named_at(text, p));
 	for (size_t i = 0; i < GB_COUNT(words); i++)
@@ -120,5 +134,35 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 	for (unsigned i = 0; i < 2 && gb_named_at(text, *p) == '*'; i++)
 		++*p;
 	/* What is compared with is a secret if it is a text, and a variable otherwise. */
-	return !more || is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
+	return !more || place->sure || is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
+}
+
+const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p) {
+	static const char *const methods[] = {".send_keys(", ".sendkeys(", ".type(", ".fill(", ".setvalue(",
+	    ".val(", ".settext(", ".typetext("};
+	for (size_t i = 0; i < GB_COUNT(methods); i++)
+		if (gb_named_is_at(text, p, methods[i])) {
+			p += strlen(methods[i]);
+			return is_quote(gb_named_at(text, p)) ? p : NULL;
+		}
+	return NULL;
+}
+
+const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p) {
+	static const char *const widgets[] = {
+	    "field", "input", "box", "textbox", "element", "elem", "edittext"};
+	static const char *const values[] = {"{ target: { value: ", "{target: {value: "};
+	const uint8_t *end = p += gb_named_at(text, p) == '_';
+	for (size_t i = 0; end == p && i < GB_COUNT(widgets); i++)
+		if (gb_named_is_at(text, p, widgets[i]))
+			end = p + strlen(widgets[i]);
+	if (end == p)
+		return NULL;
+	if (gb_named_at(text, end) != ',')
+		return gb_joint_method(text, end);
+	p = gb_named_skip_blanks(text, end + 1, false);
+	for (size_t i = 0; i < GB_COUNT(values); i++)
+		if (gb_named_is_at(text, p, values[i]))
+			p += strlen(values[i]);
+	return is_quote(gb_named_at(text, p)) ? p : NULL;
 }

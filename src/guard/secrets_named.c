@@ -8,7 +8,16 @@
 #include "base/cleanup.h"
 #include "guard/secrets_match.h"
 
-enum { NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16, SUFFIXES = 3, SCHEME_MAX = 12, TYPE_MAX = 20 };
+enum {
+	CELLS = 3,
+	DIALOGUE_BEHIND = 60,
+	NAME_BEHIND = 40,
+	OPTION_BEHIND = 24,
+	BLANKS = 16,
+	SUFFIXES = 3,
+	SCHEME_MAX = 12,
+	TYPE_MAX = 20
+};
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -98,10 +107,24 @@ static void look_at_line(const struct gb_named *text, struct gb_name *name, stru
 	place->flush = !blanks;
 }
 
+/* default password, root password: what follows is more likely the password than a remark about it. */
+static bool is_qualified(const struct gb_named *text, const struct gb_name *name) {
+	static const char *const words[] = {"default", "initial", "temporary", "temp", "generated", "root",
+	    "admin", "administrator", "standard", "demo", "test", "new", "master", "login", "user",
+	    "current"};
+	const uint8_t *end = name->from - 1;
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(end - text->start) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void look_around(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	int prev = name->prev;
 	place->capital = is_capital(name);
-	place->query = prev == '?' || prev == '&';
+	place->query = prev == '?' || (prev == '&' && !is_before(text, name->from, "&&"));
 	place->link = prev == ';' || (prev == ' ' && is_before(text, name->from, "; "));
 	place->inside = is_quote(prev) && !name->quoted;
 	place->apart = prev == ' ' || prev == ',';
@@ -109,6 +132,7 @@ static void look_around(const struct gb_named *text, struct gb_name *name, struc
 	look_at_line(text, name, place);
 	place->option = *name->from == '-' || name->env || is_before(text, name->from, "-p:");
 	place->fallback = prev == '{' && is_before(text, name->from, "${");
+	place->qualified = prev == ' ' && is_qualified(text, name);
 }
 
 /* --- behind the name --- */
@@ -127,6 +151,18 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 		}
 	place->sure = true;
 	return gb_guess_value(text, place, p);
+}
+
+/* USER bob, PASS x; client:PASS x, > PASS x: a dialogue. A test that has passed is reported otherwise. */
+static bool is_dialogue(const struct gb_named *text, const struct gb_name *name) {
+	const uint8_t *p = name->from;
+	p -= p > text->start && p[-1] == ' ';
+	if (p > text->start && strchr(":>", p[-1]) && p[-1])
+		return true;
+	for (; p > text->start && name->from - p < DIALOGUE_BEHIND; p--)
+		if (is_before(text, p, "USER "))
+			return true;
+	return false;
 }
 
 /* auth=("alice", "x") */
@@ -161,6 +197,11 @@ static bool guess_stated(struct gb_named *text, struct gb_place *place, const ui
 	return gb_guess_value(text, place, gb_prose_opening(text, p, place));
 }
 
+static bool guess_wide(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	place->wide = true;
+	return guess_stated(text, place, p);
+}
+
 /* Behind blanks alone: where a value is certain to follow, or where it looks like nothing else. */
 static bool guess_after_blank(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
@@ -174,7 +215,8 @@ static bool guess_after_blank(
 	if (verb)
 		return guess_stated(text, place, p + verb);
 	const uint8_t *value = gb_prose_description(text, p, place);
-	if (!value && !text->cut && name->to - name->from > 4 && gb_named_is_at(text, p, "to "))
+	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from > 4 &&
+	    gb_named_is_at(text, p, "to "))
 		value = p + 3;
 	if (value) {
 		place->joint = GB_JOINT_PROSE;
@@ -185,10 +227,12 @@ static bool guess_after_blank(
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
 	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND; at--)
 		place->sure |= is_before(text, at, "login ") || is_before(text, at, "wifi connect ");
+	bool shortest = name->to - name->from <= 4;
+	place->sure |= shortest && place->capital && is_dialogue(text, name);
 	if (place->option || place->sure)
 		return gb_guess_value(text, place, p);
-	/* Other things pass; only a dialogue of FTP or POP3 has PASS at the beginning of a line. */
-	if (place->tail == GB_RX_PASSWORD && name->to - name->from <= 4 && !(place->capital && place->line))
+	/* Other things pass; only a dialogue of FTP or POP3 has PASS at the beginning of a line. : PSK "x" */
+	if (place->tail == GB_RX_PASSWORD && shortest && !(place->capital && (place->line || is_quote(c))))
 		return false;
 	if (is_quote(c) && (place->capital || place->line || place->tail == GB_RX_PASSWORD))
 		place->joint = GB_JOINT_EQUALS;
@@ -199,20 +243,46 @@ static bool guess_after_blank(
 	return gb_guess_value(text, place, p);
 }
 
-static bool is_in_table(const struct gb_named *text, const struct gb_name *name) {
-	const uint8_t *p = name->from;
-	for (unsigned i = 0; i < BLANKS && p > text->start && p[-1] == ' '; i++)
+/* setPassword("x"), .withToken("x"), .bearer_auth("x") */
+static bool is_setter(const struct gb_name *name) {
+	static const char *const words[] = {"set", "with", "using"};
+	const uint8_t *p = name->to;
+	while (p > name->from && p[-1] != '.')
 		p--;
-	return p > text->start && p[-1] == '|';
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(name->to - p) > n && strncasecmp((const char *)p, words[i], n) == 0)
+			return true;
+	}
+	return false;
 }
 
-/* In the next cell, or in the first row below. @bar is behind the name. */
+static bool is_in_table(
+    const struct gb_named *text, const struct gb_name *name, const struct gb_place *place) {
+	const uint8_t *p = name->from;
+	for (unsigned i = 0; i < BLANKS && p > text->start && strchr(" `*", p[-1]) && p[-1]; i++)
+		p--;
+	return (p > text->start && p[-1] == '|') || (place->capital && place->line);
+}
+
+/* In one of the next cells, or in the first row below. @bar is behind the name. */
 static bool guess_cell(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar) {
-	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false);
+	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false), *next = bar;
 	text->from = cell < text->end ? cell : text->end;
 	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)))
 		return true;
+	place->joint = GB_JOINT_PROSE;
+	place->stated = true;
+	place->sure = false;
+	for (unsigned i = 0; !text->cut && i < CELLS && (next = gb_table_next(text, next + 1)) != NULL; i++) {
+		text->goes_on = false;
+		cell = gb_named_skip_blanks(text, next + 1, false);
+		text->from = cell < text->end ? cell : text->end;
+		if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
+		    gb_table_has_value(text->from, text->to))
+			return !text->cut;
+	}
 	if (text->cut)
 		return false;
 	text->from = text->end;
@@ -220,9 +290,6 @@ static bool guess_cell(
 	cell = gb_table_cell(text, name->from, bar);
 	if (text->cut || !cell)
 		return false;
-	place->sure = false;
-	place->stated = true;
-	place->joint = GB_JOINT_PROSE;
 	return gb_guess_value(text, place, gb_prose_opening(text, cell, place));
 }
 
@@ -230,13 +297,16 @@ static bool guess_joined(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *value = gb_named_skip_blanks(text, p, false);
 	place->spaced |= value > p;
+	/* password?: Type */
+	if (name->optional && !is_quote(gb_named_at(text, value)))
+		return false;
 	if (tolower(*name->from) == 'a' && gb_named_is_at(text, name->from, "authorization"))
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(')
 		return guess_pair(text, place, value);
-	if (place->joint == GB_JOINT_COLON && gb_named_at(text, value) == '\n' &&
-	    gb_named_at(text, value + 1) == '\n') {
-		value += 2;
+	if (place->joint == GB_JOINT_COLON &&
+	    (gb_named_at(text, value) == '\n' || gb_named_at(text, value) == '\r')) {
+		value = gb_prose_next_line(text, value);
 		place->alone = true;
 	}
 	text->from = value < text->end ? value : text->end;
@@ -268,6 +338,13 @@ static bool guess_next_element(struct gb_named *text, struct gb_place *place, co
 	return guess_element(text, place, p);
 }
 
+/* passwordField.send_keys("x") */
+static bool guess_written(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	place->joint = GB_JOINT_LIST;
+	place->sure = true;
+	return gb_guess_value(text, place, p);
+}
+
 static bool find_value(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
@@ -280,7 +357,7 @@ static bool find_value(
 	if (c == '>' && (name->prev == '<' || name->quoted))
 		return guess_element(text, place, at + 1);
 	if (c == '|' && (gb_named_at(text, at + 1) == ' ' || gb_named_at(text, at + 1) == '\n') &&
-	    is_in_table(text, name)) {
+	    is_in_table(text, name, place)) {
 		/* Types are joined by the same sign. */
 		place->tail = place->tail == GB_RX_PASSWORD ? GB_RX_PASSWORD : GB_RX_KEY;
 		place->sure = true;
@@ -288,15 +365,18 @@ static bool find_value(
 	}
 	size_t verb = gb_prose_wide_verb(text, at);
 	if (verb || text->cut)
-		return verb && guess_stated(text, place, at + verb);
+		return verb && guess_wide(text, place, at + verb);
 	if (c == '(' && at == p && is_quote(gb_named_at(text, at + 1))) {
 		place->joint = GB_JOINT_LIST;
 		/* t.pass("equal") */
 		place->pair = name->to - name->from > 4 && tolower(name->to[-1]) != 's';
+		place->sure = is_setter(name);
 		return gb_guess_value(text, place, at + 1);
 	}
+	if (c == '.' && at == p && (value = gb_joint_method(text, at)) != NULL)
+		return guess_written(text, place, value);
 	/* config pypi-token.pypi x */
-	if (c == '.' && at == p) {
+	if (c == '.' && at == p && !text->cut) {
 		for (at++; at - p < TYPE_MAX && isalnum(gb_named_at(text, at));)
 			at++;
 		place->tail = GB_RX_KEY;
@@ -368,9 +448,13 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	if (tail == GB_RX_KEY && has_public(&name))
 		return false;
 	int c = gb_named_at(text, p);
-	if (c >= 0 && (isalnum(c) || c == '_'))
-		return false;
+	if (c >= 0 && (isalnum(c) || c == '_')) {
+		const uint8_t *value = tail == GB_RX_PASSWORD ? gb_joint_widget(text, p) : NULL;
+		return value && guess_written(text, &place, value) && !text->cut;
+	}
 	p = gb_joint_closing(text, p, &name);
+	/* if %password%==x */
+	place.sure = name.prev == '%' && p[-1] == '%';
 	look_around(text, &name, &place);
 	return find_value(text, &name, &place, p) && !text->cut;
 }

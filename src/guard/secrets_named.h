@@ -89,6 +89,7 @@ struct gb_name {
 	const uint8_t *from, *to; /* all of the word that the name is a part of, as far as it is looked at */
 	int prev;                 /* the byte before it, or -1 */
 	bool quoted;              /* a quote closes it */
+	bool optional;            /* a type follows: password?: Type */
 	bool env;                 /* behind export, ENV, set ... */
 };
 
@@ -98,6 +99,10 @@ const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct gb_name *name);
 /* key="password" value="x": behind "value", or NULL. */
 const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p);
+/* At @p is a method that writes into a field, as in .send_keys("x"): its text, or NULL. */
+const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p);
+/* The name goes on as that of a field of a form, which gets a text: Field.send_keys("x"), Input, 'x'. */
+const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p);
 /* The sign that joins the name and its value: *p is then behind it. */
 bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place);
 
@@ -125,6 +130,8 @@ size_t gb_prose_verb(struct gb_named *text, const uint8_t *p);
 size_t gb_prose_wide_verb(struct gb_named *text, const uint8_t *p);
 /* Behind what opens a value without being a quote of code: asterisks, quotes of prose, tags. */
 const uint8_t *gb_prose_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place);
+/* In the next line that has a text, behind what a log puts before each line, or a fence of Markdown. */
+const uint8_t *gb_prose_next_line(struct gb_named *text, const uint8_t *p);
 /* Behind a type: String = "x", or @p. */
 const uint8_t *gb_prose_type(struct gb_named *text, const uint8_t *p);
 /* find("password").send_keys("x"): @p is at the first bracket. */
@@ -149,6 +156,8 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *p);
 /* Where the cell begins that stands in the first row of a table below the heading that ends at @p; NULL if
  * there is no such row. */
 const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p);
+const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p);
+bool gb_table_has_value(const uint8_t *from, const uint8_t *to);
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);
 /* Behind the "://" of an address. */
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p);

@@ -14,7 +14,13 @@ enum {
 	WORDS = 4,
 	WORD_MAX = 12,
 	USER_MAX = 40,
+	DESCRIPTION_MAX = 90,
+	TAG_MAX = 60,
+	PREFIX_MAX = 24,
+	OPENINGS = 3,
+	LINES = 4,
 	TABLE_MAX = 140,
+	CELL_MAX = 40,
 	BLANKS = 16,
 	TYPE_MAX = 20
 };
@@ -50,7 +56,7 @@ static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct
 	if (gb_named_at(text, p) == ' ')
 		return gb_named_skip_blanks(text, p, false);
 	place->alone = true;
-	return gb_named_at(text, p) == '\n' ? gb_named_skip_blanks(text, p, true) : NULL;
+	return gb_named_at(text, p) == '\n' ? gb_prose_next_line(text, p) : NULL;
 }
 
 /* Password for admin: x. Password (temporary): x. AWS Secret Access Key [None]: x. PASSWORD elastic = x */
@@ -65,13 +71,14 @@ const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, str
 	for (size_t i = 0; i < GB_COUNT(verbs); i++)
 		if (gb_named_is_at(text, p, verbs[i]))
 			value = p + strlen(verbs[i]);
+	place->stated |= value != NULL;
 	if (value || text->cut)
 		return value;
 	for (size_t i = 0; i < GB_COUNT(begins); i++)
 		described |= gb_named_is_at(text, p, begins[i]);
 	if (!described && !assigned)
 		return NULL;
-	for (unsigned i = 0; i < USER_MAX; i++, p++) {
+	for (unsigned i = 0; i < DESCRIPTION_MAX; i++, p++) {
 		int c = gb_named_at(text, p);
 		if (c < 0 || c == '\n' || c == ';' || c == '{')
 			return NULL;
@@ -110,17 +117,77 @@ size_t gb_prose_wide_verb(struct gb_named *text, const uint8_t *p) {
 	return 0;
 }
 
-/* What opens a value without being a quote of code: **x**, and quotes of prose. */
+/* <strong>, </b>, <code class="x">: behind the tag, or @p. */
+static const uint8_t *skip_tag(struct gb_named *text, const uint8_t *p) {
+	static const char *const tags[] = {"b", "strong", "code", "i", "em", "u", "td", "th", "span", "kbd",
+	    "pre", "tt", "samp", "mark", "font", "p", "br", "div", "dd", "dt", "h1", "h2", "h3", "h4"};
+	const uint8_t *at = p + 1;
+	if (gb_named_at(text, p) != '<')
+		return p;
+	at += gb_named_at(text, at) == '/';
+	for (size_t i = 0; i < GB_COUNT(tags); i++) {
+		const uint8_t *end = at + strlen(tags[i]);
+		int c;
+		if (!gb_named_is_at(text, at, tags[i]) || (c = gb_named_at(text, end)) < 0 ||
+		    !strchr("> /", c))
+			continue;
+		for (; end - p < TAG_MAX && (c = gb_named_at(text, end)) >= 0 && c != '\n'; end++)
+			if (c == '>')
+				return end + 1;
+	}
+	return p;
+}
+
+/* ESC [ 1 ; 3 2 m */
+static const uint8_t *skip_colour(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = p;
+	if (gb_named_at(text, at) != '\x1b' || gb_named_at(text, at + 1) != '[')
+		return p;
+	for (at += 2; at - p < TYPE_MAX && (isdigit(gb_named_at(text, at)) || gb_named_at(text, at) == ';');)
+		at++;
+	return gb_named_at(text, at) == 'm' ? at + 1 : p;
+}
+
+/* What opens a value without being a quote of code: **x**, quotes of prose, tags, colours. */
 const uint8_t *gb_prose_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
-	static const char *const marks[] = {"**", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c",
-	    "\xe2\x80\x98", "</b>", "</strong>", "<code>"};
-	for (unsigned times = 0; times < 2; times++)
-		for (size_t i = 0; i < GB_COUNT(marks); i++)
-			if (gb_named_is_at(text, p, marks[i])) {
-				p = gb_named_skip_blanks(text, p + strlen(marks[i]), false);
-				place->stated = true;
-				break;
-			}
+	static const char *const marks[] = {
+	    "**", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c", "\xe2\x80\x98", "\xc2\xab", "&quot;"};
+	for (unsigned times = 0; times < OPENINGS; times++) {
+		const uint8_t *at = skip_colour(text, skip_tag(text, p));
+		for (size_t i = 0; at == p && i < GB_COUNT(marks); i++)
+			if (gb_named_is_at(text, p, marks[i]))
+				at = p + strlen(marks[i]);
+		if (at == p)
+			break;
+		p = gb_named_skip_blanks(text, at, false);
+		place->stated = true;
+	}
+	return p;
+}
+
+/* jenkins_1  | */
+static const uint8_t *skip_prefix(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = p;
+	int c;
+	while (at - p < PREFIX_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_.-", c)))
+		at++;
+	at = at > p ? gb_named_skip_blanks(text, at, false) : p;
+	if (at > p && gb_named_at(text, at) == '|')
+		return gb_named_skip_blanks(text, at + 1, false);
+	/* ```text */
+	if (gb_named_is_at(text, p, "```"))
+		for (at = p + 3; at - p < TYPE_MAX && isalpha(gb_named_at(text, at));)
+			at++;
+	return gb_named_is_at(text, p, "```") ? at : p;
+}
+
+const uint8_t *gb_prose_next_line(struct gb_named *text, const uint8_t *p) {
+	for (unsigned lines = 0; lines < LINES; lines++) {
+		int c = gb_named_at(text, p);
+		if (c != '\n' && c != '\r')
+			break;
+		p = skip_prefix(text, gb_named_skip_blanks(text, p + 1, false));
+	}
 	return p;
 }
 
@@ -174,7 +241,7 @@ static bool begins_line(const struct gb_named *text, const uint8_t *p) {
 /* enable password 7 x, rootpw --plaintext x, pre-shared-key ascii-text x */
 static bool is_modifier(const struct gb_argument *arg) {
 	static const char *const words[] = {
-	    "ascii", "ascii-text", "local", "remote", "hex", "clear", "md5", "unencrypted"};
+	    "ascii", "ascii-text", "local", "remote", "hex", "clear", "md5", "unencrypted", "plain", "login"};
 	size_t n = (size_t)(arg->to - arg->from);
 	if ((n == 1 && isdigit(*arg->from)) || (n > 2 && n <= 16 && memcmp(arg->from, "--", 2) == 0))
 		return true;
@@ -258,8 +325,7 @@ static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 }
 
 bool gb_pair_find(struct gb_named *text, const uint8_t *p) {
-	static const struct gb_place place = {
-	    .tail = GB_RX_PASSWORD, .joint = GB_JOINT_PROSE, .stated = true};
+	struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_PROSE, .stated = true};
 	int c = gb_named_at(text, p);
 	/* One more letter makes another word of it. */
 	if (c < 0 || (p[-1] != ' ' && !strchr(" :*)", c)))
@@ -280,6 +346,8 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *p) {
 	if (c == ':' && value > p + 1)
 		return false;
 	text->from = value < text->end ? value : text->end;
+	/* credentials: bob:swordfish */
+	place.qualified = c == ':';
 	if (gb_named_at(text, value) == '/' || !gb_guess_value(text, &place, skip_marks(text, value, "*")))
 		return false;
 	/* (main.ts:12:7) */
@@ -293,6 +361,20 @@ static const uint8_t *end_of_line(struct gb_named *text, const uint8_t *p, const
 		if ((c = gb_named_at(text, p)) < 0 || c == '\n')
 			return c < 0 ? NULL : p + 1;
 	return NULL;
+}
+
+/* The next bar of the same row, or NULL. */
+const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *end = p + CELL_MAX;
+	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '\n' && c != '\r'; p++)
+		if (c == '|')
+			return gb_named_at(text, p + 1) == ' ' ? p : NULL;
+	return NULL;
+}
+
+/* Between descriptions a value is known by digits or signs, with letters. */
+bool gb_table_has_value(const uint8_t *from, const uint8_t *to) {
+	return has_letter(from, to) && has_no_word(from, to);
 }
 
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p) {
