@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { CALL_MAX = 140, DSN_MAX = 200, USER_MAX = 128 };
+enum { CALL_MAX = 140, DSN_MAX = 200, USER_MAX = 128, ODD_MAX = 64 };
 
 /* The pattern 'call-password' has the same names. The last text among the arguments @from to @to is the
  * password; where @sure is set it may be a plain word. */
@@ -64,6 +64,26 @@ static const struct call {
     {"passwordencoder().encode(", 0, 0, false},
     {"username_pw_set(", 1, 1, true},
     {"ssh.connect(", 3, 3, false},
+    {"emailandpassword(", 1, 1, true},
+    {"createhmac(", 1, 1, false},
+    {"createcipher(", 1, 1, false},
+    {"hash_hmac(", 2, 2, false},
+    {"hmac256(", 0, 0, false},
+    {"hmac512(", 0, 0, false},
+    {"signwith(", 1, 1, false},
+    {"httpdigestauth(", 1, 1, true},
+    {"auth().basic(", 1, 1, true},
+    {"ftplib.ftp(", 2, 2, true},
+    {"password_verify(", 0, 0, false},
+    {"bcrypt.compare(", 0, 0, false},
+    {"bcrypt.comparesync(", 0, 0, false},
+    {"make_password(", 0, 0, true},
+    {"generate_password_hash(", 0, 0, true},
+    {"login_user(", 1, 1, false},
+    {"signin(", 1, 1, false},
+    {"loginas(", 1, 1, false},
+    {"bearer_auth(", 0, 0, true},
+    {"bearerauth(", 0, 0, true},
     {"cookieparser(", 0, 0, false},
     {"jwt.sign(", 1, 1, false},
     {"jwt.verify(", 1, 1, false},
@@ -174,6 +194,27 @@ static bool is_userinfo(int c) {
 	return c >= 0 && !isspace(c) && !strchr("/@\"'<>\\", c);
 }
 
+static bool is_port(const uint8_t *from, const uint8_t *to) {
+	while (from < to && isdigit(*from))
+		from++;
+	return from == to;
+}
+
+/* user:p@ss@host, user:p/ss@host: the last '@' before the host ends the password; NULL if there is none. */
+static const uint8_t *last_at(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *from = p, *last = NULL;
+	for (int c; p - from < ODD_MAX && (c = gb_named_at(text, p)) >= 0 &&
+		    (c == '/' || c == '@' || is_userinfo(c));
+	     p++) {
+		/* https://user:x@host/@scope */
+		if (c == '/' && last)
+			break;
+		if (c == '@')
+			last = p;
+	}
+	return last;
+}
+
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *from = p;
 	int c;
@@ -186,6 +227,7 @@ bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 	while (is_userinfo(c = gb_named_at(text, p)))
 		if (p++ - from == GB_NAMED_VALUE)
 			return false;
-	text->to = p;
-	return c == '@' && !text->cut && gb_guess_is_password(from, p);
+	const uint8_t *last = c == '@' || (c == '/' && !is_port(from, p)) ? last_at(text, p) : NULL;
+	text->to = last ? last : p;
+	return last && !text->cut && gb_guess_is_password(from, last);
 }

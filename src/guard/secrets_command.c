@@ -127,10 +127,10 @@ static const struct command {
     {"usermod", "-p", SEPARATE, false},
     {"wpa_passphrase", "", USER, true},
     {"etcdctl", "--user", PAIR, false},
-    {"snmp", "-c", ARGUMENT, false},
-    {"openssl", "-1", ARGUMENT, false},
+    {"snmp", "-c", SEPARATE, false},
+    {"openssl", "-1", SEPARATE, false},
     {"openssl", "-5", ARGUMENT, false},
-    {"openssl", "-6", ARGUMENT, false},
+    {"openssl", "-6", SEPARATE, false},
     {"openssl", "-apr1", ARGUMENT, false},
     {"openssl", "-salt", SECOND, false},
     {"username ", "password", ARGUMENT, false},
@@ -141,6 +141,31 @@ static const struct command {
     {"impdp", "", SLASH, false},
     {"sqlldr", "", SLASH, false},
     {"rman", "", SLASH, false},
+    {"cypher-shell", "-p", SEPARATE, false},
+    {"slappasswd", "-s", SEPARATE, false},
+    {"mosquitto_passwd", "-b", THIRD, false},
+    {"beeline", "-p", SEPARATE, false},
+    {"medusa", "-p", SEPARATE, false},
+    {"signtool", "/p", SEPARATE, false},
+    {"certutil", "-p", SEPARATE, false},
+    {"pk12util", "-W", SEPARATE, false},
+    {"kadmin", "-pw", SEPARATE, false},
+    {"addprinc", "-pw", SEPARATE, false},
+    {"gnmic", "-p", SEPARATE, false},
+    {"mkpasswd", "", FOLLOWING, true},
+    {"dscl", "-passwd", SECOND, false},
+    {"ejabberdctl", "register", THIRD, false},
+    {"nuget push", "", TOKEN, false},
+    {"nuget setapikey", "", TOKEN, true},
+    {"net.exe user", "", USER, true},
+    {"net.exe use", "/user:", FOLLOWING, false},
+    {"net.exe use", "\\\\", ARGUMENT, false},
+    {"security import", "-P", SEPARATE, false},
+    {"rclone obscure", "", FOLLOWING, true},
+    {"bw unlock", "", FOLLOWING, true},
+    {"ngrok authtoken", "", FOLLOWING, true},
+    {"runas", "/user:", FOLLOWING, false},
+    {"auth add", "", TOKEN, false},
     {"convertto-securestring", "-string", SEPARATE, false},
     {"convertto-securestring", "", FOLLOWING, true},
 };
@@ -169,6 +194,9 @@ bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argumen
 		if (c < 0 || c == '\n' ||
 		    (quote ? c == quote : isspace(c) || is_quote(c) || c == ';' || c == '|'))
 			break;
+		/* $(openssl passwd -1 x) */
+		if (c == ')' && !quote && !memchr(arg->from, '(', (size_t)(p - arg->from)))
+			break;
 	}
 	arg->to = p;
 	arg->next = p + (quote && c == quote);
@@ -196,7 +224,9 @@ static bool is_after(struct gb_named *text, const struct gb_argument *arg, int s
 	/* sqlplus user/secret@database */
 	struct gb_argument part = *arg;
 	const uint8_t *end = separator == '/' ? memchr(at, '@', (size_t)(arg->to - at)) : NULL;
-	if (separator == '/' && (!end || at == arg->from || at[-1] == ':'))
+	bool local = separator == '/' && !end && !memchr(arg->from, '.', (size_t)(arg->to - arg->from)) &&
+		     memrchr(arg->from, '/', (size_t)(arg->to - arg->from)) == at;
+	if (separator == '/' && ((!end && !local) || at == arg->from || at[-1] == ':'))
 		return false;
 	part.to = end ? end : part.to;
 	return is_secret(text, at + 1, &part);
@@ -205,7 +235,8 @@ static bool is_after(struct gb_named *text, const struct gb_argument *arg, int s
 /* domain/user:secret@host; quotes may stand around the secret alone. */
 static bool is_before_host(struct gb_named *text, const struct gb_argument *arg) {
 	const uint8_t *slash = memchr(arg->from, '/', (size_t)(arg->to - arg->from));
-	const uint8_t *at = slash ? memchr(slash, ':', (size_t)(arg->to - slash)) : NULL;
+	const uint8_t *user = slash ? slash : arg->from;
+	const uint8_t *at = memchr(user, ':', (size_t)(arg->to - user));
 	struct gb_argument part = *arg;
 	if (!at)
 		return false;
@@ -239,7 +270,7 @@ static unsigned skipped_by(const struct gb_argument *arg) {
 	size_t n = (size_t)(arg->to - arg->from);
 	if (n > 5 || !memchr(arg->from, 'b', n))
 		return ARGUMENTS;
-	return memchr(arg->from, 'n', n) ? 1 : 2;
+	return (memchr(arg->from, 'n', n) ? 1 : 2) + (memchr(arg->from, 'C', n) != NULL);
 }
 
 /* The secret that @arg, which begins with the option, has or is followed by. */
@@ -395,7 +426,9 @@ static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t
 		/* Another command begins, which is looked at by itself. */
 		if (text->cut || (n && is_called(rows[0], arg.from, arg.to) && is_name(&arg)))
 			return false;
-		p = arg.next;
+		/* lftp -c 'open -u user,x' */
+		bool script = arg.next > arg.to && memmem(arg.from, (size_t)(arg.to - arg.from), " -", 2);
+		p = script ? arg.from : arg.next;
 		text->from = text->end;
 	}
 	return false;
@@ -408,6 +441,8 @@ static bool pipes(const uint8_t *name, const uint8_t *to) {
 
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	bool first = p == to;
+	if (first && (*name == ' ' || is_quote(*name)) && name[1] == '-')
+		return gb_user_find(text, p);
 	if (first) {
 		if (pipes(name, to))
 			return find_piped(text, p);

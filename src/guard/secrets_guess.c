@@ -7,9 +7,13 @@
 #include "guard/secrets_named.h"
 #include "guard/secrets_shape.h"
 
-enum { ASSIGNED_MAX = 40, VALUE_MIN = 4 };
+enum { ASSIGNED_MAX = 40, VALUE_MIN = 4, LEAD_MAX = 9, APP_GROUP = 4, APP_PASSWORD = 19 };
 
 /* --- with what stands around them --- */
+
+static bool is_quote(int c) {
+	return c == '"' || c == '\'' || c == '`';
+}
 
 static bool ends_line(int next) {
 	return next < 0 || next == '\n' || next == '\r';
@@ -21,7 +25,7 @@ static bool ends_loosely(int next) {
 
 /* abcd efgh ijkl mnop, as Google makes them. */
 static bool is_app_password(const struct gb_shape *s) {
-	return s->n == 19 && s->blanks == 3 && s->lower == 16;
+	return s->n == APP_PASSWORD && s->blanks == 3 && s->lower == 16;
 }
 
 /* ("password", "x"), .setPassword("x") */
@@ -83,7 +87,7 @@ static bool firm_is_value(
 		return false;
 	if (s->path && memchr(from, '.', s->n) && !s->digits)
 		return false;
-	if (place->sure)
+	if (place->sure || (place->option && place->joint == GB_JOINT_EQUALS))
 		return gb_shape_is_value(s, from, VALUE_MIN - 1, place->capital);
 	/* --password PW */
 	if (place->joint == GB_JOINT_BLANK && (capitals || next == ','))
@@ -117,8 +121,10 @@ static bool stated_is_secret(
 	bool ends = ends_loosely(next) || strchr("),*", next);
 	if (place->tail == GB_RX_PASSWORD && ends && gb_shape_is_pin(s))
 		return true;
-	if (place->tail == GB_RX_PASSWORD && (place->qualified || place->wide) && next != ' ' && ends &&
-	    gb_shape_is_word(s, from) && gb_shape_is_value(s, from, VALUE_MIN, false))
+	bool word = gb_shape_is_word(s, from) || (gb_shape_is_quoted_word(s, from) && !s->upper);
+	if (place->tail == GB_RX_PASSWORD && (next != ' ' || place->known) && ends && word &&
+	    (place->wide || place->known || !gb_shape_is_remark(from, s->n)) &&
+	    gb_shape_is_value(s, from, VALUE_MIN, false))
 		return true;
 	return mixed && (s->digits || place->tail == GB_RX_PASSWORD) && ends &&
 	       (place->tail == GB_RX_PASSWORD || (s->n >= 8 && !memchr(from, '$', s->n)));
@@ -136,7 +142,7 @@ static bool colon_is_secret(
 		return false;
 	if (gb_shape_is_letters(s, from) && !gb_shape_is_camel_name(s, from))
 		return true;
-	return !s->camel && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
+	return (!s->camel || place->compound) && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 }
 
 /* Other names than those of passwords. */
@@ -154,6 +160,10 @@ static bool loose_key_is_secret(
 	if (place->chosen && place->line && place->flush && ends_line(next) &&
 	    place->joint == GB_JOINT_EQUALS)
 		return !s->camel && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
+	/* Your access token: x */
+	if (mixed && s->n >= 8 && s->digits && place->apart && place->joint == GB_JOINT_COLON &&
+	    place->spaced && ends_line(next) && (!s->path || (s->groups >= 2 && !s->camel)))
+		return true;
 	return mixed && s->n >= 8 && place->line && ends_line(next) && (!s->path || !s->upper);
 }
 
@@ -170,7 +180,7 @@ static bool equals_is_secret(
 		       gb_shape_is_number(s) ||
 		       (place->apart && !place->spaced && (gb_shape_is_word(s, from) || gb_shape_is_pin(s)));
 	/* user=alice password=hunter2 */
-	if (place->apart && !place->spaced && next == ' ' &&
+	if ((place->apart || place->flush) && !place->spaced && next == ' ' &&
 	    (gb_shape_is_word(s, from) || gb_shape_is_pin(s)))
 		return true;
 	return mixed && s->digits && !place->spaced && ends_loosely(next) && next != ';' &&
@@ -205,7 +215,7 @@ static bool loose_is_secret(
 		return mixed && s->digits && !s->camel && !memchr(from, '.', s->n) &&
 		       (ends_loosely(next) || next == ')');
 	/* (default password: x) */
-	if (next == ')' && place->qualified && gb_shape_is_word(s, from))
+	if (next == ')' && (place->qualified || place->known) && gb_shape_is_word(s, from))
 		return true;
 	if (next == ')' || next == ',')
 		return mixed && s->digits && place->spaced && place->tail == GB_RX_PASSWORD && !s->camel &&
@@ -218,13 +228,10 @@ static bool loose_is_secret(
 }
 
 bool gb_guess_is_password(const uint8_t *from, const uint8_t *to) {
-	static const char *const meant[] = {
-	    "pass", "pwd", "secret", "token", "user", "your", "example", "key"};
 	struct gb_shape s = gb_shape_of(from, to);
-	for (size_t i = 0; !s.digits && i < GB_COUNT(meant); i++)
-		if (gb_shape_has_part(from, s.n, meant[i]))
-			return false;
-	return !gb_shape_stands_for_one(&s, from, to, false) && (s.n > 3 || s.lower + s.upper < s.n);
+	if (s.n && gb_shape_is_placeholder(from, s.n))
+		return false;
+	return !gb_shape_stands_for_one(&s, from, to, false) && s.n >= VALUE_MIN - 1;
 }
 
 /* A value that has the rest of the line, where a type or a variable would have fewer capitals. */
@@ -233,11 +240,25 @@ static bool is_alone(const struct gb_place *place, const struct gb_shape *s, int
 	       (place->line || !place->spaced || place->joint == GB_JOINT_COLON) && !s->symbols;
 }
 
+static bool is_digits(const uint8_t *from, const uint8_t *to) {
+	while (from < to && isdigit(*from))
+		from++;
+	return from == to;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): once, behind the digits
 bool gb_guess_is_secret(
     const struct gb_place *place, const uint8_t *from, const uint8_t *to, bool quoted, int next) {
 	struct gb_shape s = gb_shape_of(from, to);
-	if (!s.n || gb_shape_stands_for_one(&s, from, to, quoted) || (!quoted && next == '('))
+	if (!s.n || gb_shape_stands_for_one(&s, from, to, quoted) || (!quoted && next == '(') ||
+	    gb_shape_is_email(from, s.n))
 		return false;
+	/* 12|x, as Laravel makes tokens */
+	const uint8_t *bar = memchr(from, '|', s.n);
+	if (bar && bar > from && bar + 1 < to && is_digits(from, bar))
+		return gb_guess_is_secret(place, bar + 1, to, quoted, next);
+	if (gb_shape_is_base64(&s, from))
+		return true;
 	if (gb_shape_is_random(&s, from) &&
 	    (quoted || !gb_shape_is_identifier(&s) || is_firm(place, next) || is_alone(place, &s, next)) &&
 	    (place->tail != GB_RX_KEY || place->query || s.digits >= 2))
@@ -249,6 +270,10 @@ bool gb_guess_is_secret(
 	if (place->capital && s.n >= GB_SHAPE_RANDOM_MIN && s.upper == s.n && !s.same)
 		return true;
 	if (place->tail == GB_RX_KEY && quoted && place->capital && gb_shape_is_jumble(&s))
+		return true;
+	/* Premium Key: ABCD2024X7 */
+	if (place->tail == GB_RX_KEY && !quoted && place->joint == GB_JOINT_COLON && place->spaced &&
+	    place->line && ends_line(next) && s.upper >= 4 && !s.lower && s.digits >= 2 && s.n >= 10)
 		return true;
 	if (place->tail == GB_RX_KEY)
 		return (quoted || place->capital) && place->joint == GB_JOINT_EQUALS &&
@@ -294,12 +319,29 @@ static bool ends_bare(struct gb_named *text, const struct gb_place *place, const
 	return c == '&' && (gb_named_at(text, p + 1) == '&' || begins_field(text, p + 1));
 }
 
+/* SMTP_PASS=abcd efgh ijkl mnop */
+static const uint8_t *app_password_end(
+    struct gb_named *text, const struct gb_place *place, const uint8_t *p, const uint8_t *end) {
+	if (!place->capital || !place->line || end - p != APP_GROUP)
+		return end;
+	for (unsigned i = 0; i < APP_PASSWORD; i++) {
+		int c = gb_named_at(text, p + i);
+		if (i % (APP_GROUP + 1) == APP_GROUP ? c != ' ' : !islower(c))
+			return end;
+	}
+	return ends_line(gb_named_at(text, p + APP_PASSWORD)) ? p + APP_PASSWORD : end;
+}
+
 static bool guess_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	const uint8_t *end = p;
 	int c = gb_named_at(text, p);
 	if (c == '$' || c == '{' || c == '[' || c == '*' || c == '&' || c == '<' || c == '(')
 		return false;
 	unsigned signs = 0;
+	/* 12|x */
+	while (end - p < LEAD_MAX && isdigit(gb_named_at(text, end)))
+		end++;
+	end = end > p && gb_named_at(text, end) == '|' && isalnum(gb_named_at(text, end + 1)) ? end + 1 : p;
 	while (end - p < GB_NAMED_VALUE && !ends_bare(text, place, end, c = gb_named_at(text, end))) {
 		/* Encodings end with two at most; with more of them it is a list of other names. */
 		signs += c == '=';
@@ -307,10 +349,14 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 			return false;
 		end++;
 	}
+	end = app_password_end(text, place, p, end);
 	text->to = end;
 	text->goes_on = end - p == GB_NAMED_VALUE;
 	/* A sentence ends with a full stop, and bold text with asterisks. */
 	while (end > p && text->to > p && strchr(".*", text->to[-1]) && !text->goes_on)
+		text->to--;
+	/* s/old x/requirepass x/ */
+	if (place->sure && text->to - p > 1 && text->to[-1] == '/' && is_quote(c))
 		text->to--;
 	/* ... so nothing of the sentence follows the value. */
 	c = text->to < end && c == ' ' ? '\n' : c;
@@ -340,10 +386,6 @@ static bool guess_quoted(
 	struct gb_place closed = *place;
 	closed.closed = place->pair && gb_named_at(text, end + 1) == ')';
 	return !text->cut && gb_guess_is_secret(&closed, p, text->to, true, next);
-}
-
-static bool is_quote(int c) {
-	return c == '"' || c == '\'' || c == '`';
 }
 
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {

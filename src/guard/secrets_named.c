@@ -10,6 +10,7 @@
 
 enum {
 	CELLS = 3,
+	USER_BEHIND = 40,
 	DIALOGUE_BEHIND = 60,
 	NAME_BEHIND = 40,
 	OPTION_BEHIND = 24,
@@ -121,6 +122,17 @@ static bool is_qualified(const struct gb_named *text, const struct gb_name *name
 	return false;
 }
 
+/* (user: bob, password: x) */
+static bool has_user(const struct gb_named *text, const struct gb_name *name) {
+	const uint8_t *p = name->from;
+	for (; p > text->start && name->from - p < USER_BEHIND && p[-1] != '\n'; p--)
+		if (p[0] == ':' && (is_before(text, p, "user") || is_before(text, p, "User") ||
+				       is_before(text, p, "ername") || is_before(text, p, "ogin") ||
+				       is_before(text, p, "mail")))
+			return true;
+	return false;
+}
+
 static void look_around(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	int prev = name->prev;
 	place->capital = is_capital(name);
@@ -133,6 +145,8 @@ static void look_around(const struct gb_named *text, struct gb_name *name, struc
 	place->option = *name->from == '-' || name->env || is_before(text, name->from, "-p:");
 	place->fallback = prev == '{' && is_before(text, name->from, "${");
 	place->qualified = prev == ' ' && is_qualified(text, name);
+	place->known = place->apart && has_user(text, name);
+	place->compound = memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
 }
 
 /* --- behind the name --- */
@@ -225,8 +239,11 @@ static bool guess_after_blank(
 	for (size_t i = 0; i < GB_COUNT(sure); i++)
 		place->sure |= (size_t)(name->to - name->from) == strlen(sure[i]) &&
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
-	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND; at--)
-		place->sure |= is_before(text, at, "login ") || is_before(text, at, "wifi connect ");
+	bool sql = tolower(*name->from) == 'i';
+	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND + 16 * sql;
+	     at--)
+		place->sure |= (sql && is_before(text, at, "user ")) || is_before(text, at, "login ") ||
+			       is_before(text, at, "wifi connect ");
 	bool shortest = name->to - name->from <= 4;
 	place->sure |= shortest && place->capital && is_dialogue(text, name);
 	if (place->option || place->sure)
@@ -411,6 +428,20 @@ static bool find_value(
 	return at > p && guess_after_blank(text, name, place, at);
 }
 
+/* apiToken, BOT_TOKEN; no nextToken, which parsers have. */
+static bool is_credential_token(const struct gb_name *name, const uint8_t *at) {
+	static const char *const words[] = {"api", "auth", "access", "bot", "bearer", "refresh", "session",
+	    "user", "admin", "hub", "lab", "slack", "root", "app", "private", "personal", "secret", "vault",
+	    "deploy"};
+	const uint8_t *end = at > name->from && strchr("_-.", at[-1]) ? at - 1 : at;
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(end - name->from) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
 	struct gb_name name = {0};
 	struct gb_place place = {.tail = tail};
@@ -425,7 +456,7 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	if (tail == GB_RX_DIRECTIVE)
 		return gb_directive_find(text, at, p) && !text->cut;
 	if (tail == GB_RX_PAIR)
-		return gb_pair_find(text, p) && !text->cut;
+		return gb_pair_find(text, at, p) && !text->cut;
 	/* "pw=" and "key:" are names of two and three letters, with what joins them to the value. */
 	while (p - at > 2 && strchr("=: \t\n\r\"'[](", p[-1]))
 		p--;
@@ -444,7 +475,8 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	}
 	place.chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && (p == end || tolower(p[-1]) != 'd');
 	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from) ||
-		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key"));
+		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
+			 !is_credential_token(&name, at));
 	if (tail == GB_RX_KEY && has_public(&name))
 		return false;
 	int c = gb_named_at(text, p);

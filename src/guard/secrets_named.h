@@ -78,6 +78,8 @@ struct gb_place {
 	bool fallback;  /* of a variable: ${PASSWORD:-x} */
 	bool alone;     /* in a line of its own, behind an empty one */
 	bool qualified; /* "default" or the like stands before the name */
+	bool known;     /* a user stands before it */
+	bool compound;  /* the name has parts: ldap_password */
 	bool wide;      /* in a language without blanks */
 	bool stated;    /* behind "is" or a foreign verb: a sentence may go on behind the value */
 	bool
@@ -145,6 +147,9 @@ struct gb_argument {
 
 bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argument *arg);
 
+/* -u bob -p x: @p is behind the option that names the user. */
+bool gb_user_find(struct gb_named *text, const uint8_t *p);
+
 /* Among the arguments of the function [name, p), which ends with its bracket. */
 bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* In a data source name in the rest of the line: user:secret@tcp(host). */
@@ -152,7 +157,7 @@ bool gb_dsn_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* The argument of a directive: enable secret 5 x. */
 bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* The second half of "admin / x" in prose. */
-bool gb_pair_find(struct gb_named *text, const uint8_t *p);
+bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* Where the cell begins that stands in the first row of a table below the heading that ends at @p; NULL if
  * there is no such row. */
 const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p);

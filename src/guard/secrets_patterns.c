@@ -164,7 +164,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	":(?:5432|5433|6432|\\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:\\K[^\\s:]{4,}",
 	".pgpass of PostgreSQL"},
     {"mysql-initial-password",
-	"temporary password is generated for [^\\s:]{1,60}: \\K[^\\s]{6,}",
+	"temporary password is generated for [^\\s:]{1,60}: ?\\K[^\\s]{6,}",
 	"the log of a new MySQL server"},
     /* keys */
     {"private-key",
@@ -203,13 +203,13 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
-	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|[ (]pw = [\"']|pre-?shared[_-]?key[=:]|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = [\"']|pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-secret",
 	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encryption|signing|cipher|crypto|aes|hmac|app)[_-]key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
     {"named-key",
-	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption) key|_salt|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
+	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption|premium|activation|product|serial|service|deploy|project|server|admin|shared|primary|join) key|_salt|new value:|access[_-]?code|auth[_-]?code|[?&]appid=|[?&]code=|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
 	"other names with key, auth, session; only if the value looks random"},
     {"call-password",
 	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
@@ -217,15 +217,18 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"simple_bind(?:_s)?|ldap_bind|wifi\\.begin|mysqli(?:_connect)?|mysql_p?connect|real_connect|pymysql\\.connect|"
 	"mysqldb\\.connect|tor\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
 	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|hash::make|bcrypt|check_password|set_password|"
-	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
+	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|emailandpassword|bearer_?auth|createhmac|createcipher|hash_hmac|hmac(?:256|512)|signwith|httpdigestauth|auth\\(\\)\\.basic|ftplib\\.ftp|password_verify|bcrypt\\.compare(?:sync)?|make_password|generate_password_hash|login_user|signin|loginas|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
 	"mosquitto|ipmitool|snmp|zip -|unzip|7z [aextl]|7za [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
 	"psftp|putty|lftp|htpasswd|net use|sqlplus|expdp|impdp|sqlldr|rman|convertto-securestring|evil-winrm|"
 	"xfreerdp|rdesktop|crackmapexec|netexec|nxc |bloodhound|impacket|secretsdump|psexec|wmiexec|smbexec|smbmap|rpcclient|"
-	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf )(?&command)",
+	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security import|rclone obscure|bw unlock|ngrok authtoken|runas|auth add)(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
+    {"option-password",
+	"(?: -[uU] | --user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
+	"-u user -p ... of any program"},
     {"dsn-password",
 	"(?i)(?:dsn[=: \"']|ource_name[=: ]|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
 	"user:...@tcp(host)/database, as Go's drivers have it"},
@@ -234,8 +237,10 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
 	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
+    {"directive-auth", "\\b(?:AUTH|nickserv identify|NickServ IDENTIFY|NickServ identify|(?:admin|root) /)\\s(?&directive)",
+	"AUTH ... of Redis, admin / ..."},
     {"credential-pair",
-	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?/pass(?:word)?)(?&pair)",
+	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?)(?&pair)",
 	"credentials: admin / ..."},
     {"neo4j-auth", "NEO4J_AUTH" ASSIGN "[a-z0-9]{1,20}/\\K[^\\s\"'$]{5,64}", "neo4j/..."},
     {"sasl-password", "\\]:[0-9]{2,5}[ \\t]{1,8}[^\\s:]{1,60}:\\K[^\\s$]{4,64}", "sasl_passwd of Postfix"},
@@ -251,6 +256,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms) code(?: is)?:? |"
 	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
+    {"debugger-pin", "\\bPIN: \\K[0-9]{3}-[0-9]{3}-[0-9]{3}", "the debugger of Werkzeug"},
     {"one-time-link", "[?&](?:code|otp|pin)=\\K[0-9]{5,8}", "codes of a second factor, in links"},
     {"ldap-hash",
 	"\\{(?:(?:SHA|SSHA)(?:256|512)?|MD5|SMD5|CRYPT|PBKDF2|ARGON2)\\}\\K[A-Za-z0-9+/=$.,]{16,}",

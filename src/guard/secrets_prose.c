@@ -59,18 +59,28 @@ static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct
 	return gb_named_at(text, p) == '\n' ? gb_prose_next_line(text, p) : NULL;
 }
 
+/* has been reset to: x: where the value begins, or NULL. */
+static const uint8_t *behind_verb(struct gb_named *text, const uint8_t *p) {
+	static const char *const verbs[] = {"set to", "changed to", "reset to", "was", "has been set to",
+	    "should be", "has been changed to", "has been reset to", "is set to", "was reset to",
+	    "was changed to", "was set to", "is now", "is", "updated to"};
+	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
+		const uint8_t *end = p + strlen(verbs[i]);
+		if (!gb_named_is_at(text, p, verbs[i]))
+			continue;
+		end += gb_named_at(text, end) == ':';
+		if (gb_named_at(text, end) == ' ')
+			return end + 1;
+	}
+	return NULL;
+}
+
 /* Password for admin: x. Password (temporary): x. AWS Secret Access Key [None]: x. PASSWORD elastic = x */
 const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
-	static const char *const verbs[] = {"set to ", "changed to ", "reset to ", "was ", "has been set to ",
-	    "should be ", "has been changed to ", "has been reset to ", "has been reset to: ", "is set to ",
-	    "was reset to "};
 	static const char *const begins[] = {
 	    "for ", "to ", "(", "[", "padr", "por defecto", "inicial", "temporal", "par d", "provisoire"};
 	bool assigned = place->capital && place->line, described = false;
-	const uint8_t *value = NULL;
-	for (size_t i = 0; i < GB_COUNT(verbs); i++)
-		if (gb_named_is_at(text, p, verbs[i]))
-			value = p + strlen(verbs[i]);
+	const uint8_t *value = gb_named_is_at(text, p, "is ") ? NULL : behind_verb(text, p);
 	place->stated |= value != NULL;
 	if (value || text->cut)
 		return value;
@@ -84,9 +94,10 @@ const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, str
 			return NULL;
 		if (c == ':')
 			return described ? skip_colon(text, p + 1, place) : NULL;
-		if (c == ' ' && described && gb_named_is_at(text, p, " is ")) {
+		const uint8_t *stated = c == ' ' && described ? behind_verb(text, p + 1) : NULL;
+		if (stated) {
 			place->stated = true;
-			return p + 4;
+			return stated;
 		}
 		if (c == '=' || (c == ' ' && !described))
 			return assigned && gb_named_is_at(text, p, " = ") ? p + 3 : NULL;
@@ -240,8 +251,8 @@ static bool begins_line(const struct gb_named *text, const uint8_t *p) {
 
 /* enable password 7 x, rootpw --plaintext x, pre-shared-key ascii-text x */
 static bool is_modifier(const struct gb_argument *arg) {
-	static const char *const words[] = {
-	    "ascii", "ascii-text", "local", "remote", "hex", "clear", "md5", "unencrypted", "plain", "login"};
+	static const char *const words[] = {"ascii", "ascii-text", "local", "remote", "hex", "clear", "md5",
+	    "unencrypted", "plain", "login", "cram-md5", "xoauth2"};
 	size_t n = (size_t)(arg->to - arg->from);
 	if ((n == 1 && isdigit(*arg->from)) || (n > 2 && n <= 16 && memcmp(arg->from, "--", 2) == 0))
 		return true;
@@ -324,7 +335,18 @@ static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 	return p;
 }
 
-bool gb_pair_find(struct gb_named *text, const uint8_t *p) {
+/* Users that a path hardly begins with behind "credentials". */
+static bool is_user(const uint8_t *from, const uint8_t *to) {
+	static const char *const users[] = {"admin", "root", "guest", "test", "demo", "user", "administrator",
+	    "postgres", "sa", "pi", "ubuntu"};
+	for (size_t i = 0; i < GB_COUNT(users); i++)
+		if ((size_t)(to - from) == strlen(users[i]) &&
+		    strncasecmp((const char *)from, users[i], strlen(users[i])) == 0)
+			return true;
+	return false;
+}
+
+bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
 	struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_PROSE, .stated = true};
 	int c = gb_named_at(text, p);
 	/* One more letter makes another word of it. */
@@ -336,6 +358,7 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *p) {
 		p++;
 	if (p - user < 2)
 		return false;
+	const uint8_t *end = p;
 	p = skip_marks(text, p, "`*\"'");
 	p = skip_marks(text, p, " ");
 	c = gb_named_at(text, p);
@@ -348,6 +371,8 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *p) {
 	text->from = value < text->end ? value : text->end;
 	/* credentials: bob:swordfish */
 	place.qualified = c == ':';
+	place.known =
+	    value == p + 1 && is_user(user, end) && (tolower(*name) == 'c' || tolower(*name) == 'u');
 	if (gb_named_at(text, value) == '/' || !gb_guess_value(text, &place, skip_marks(text, value, "*")))
 		return false;
 	/* (main.ts:12:7) */

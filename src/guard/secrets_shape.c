@@ -228,6 +228,41 @@ bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, cons
 	       (!quoted && to[-1] == '(');
 }
 
+bool gb_shape_is_email(const uint8_t *from, size_t n) {
+	const uint8_t *at = memrchr(from, '@', n), *end = from + n;
+	if (!at || at == from)
+		return false;
+	const uint8_t *dot = memrchr(at, '.', (size_t)(end - at));
+	if (!dot || dot == at + 1 || end - dot < 3 || end - dot > 8)
+		return false;
+	for (const uint8_t *p = at + 1; p < end; p++)
+		if (!(islower(*p) || *p == '.' || (p < dot && (isalnum(*p) || *p == '-'))))
+			return false;
+	for (const uint8_t *p = from; p < at; p++)
+		if (!isalnum(*p) && !strchr("._+-", *p))
+			return false;
+	return true;
+}
+
+bool gb_shape_is_base64(const struct gb_shape *s, const uint8_t *from) {
+	return s->n >= 12 && s->n % 4 == 0 && s->token_like && from[s->n - 1] == '=' && s->upper >= 2 &&
+	       s->lower >= 2 && s->turns >= 4 && !memchr(from, '.', s->n) && !memchr(from, ':', s->n) &&
+	       !memchr(from, '%', s->n);
+}
+
+/* required, invalid, asynchronous: what a sentence says about a password. */
+bool gb_shape_is_remark(const uint8_t *from, size_t n) {
+	static const char *const ends[] = {"ed", "ing", "able", "ible", "ous", "ive", "ory", "ent", "ant",
+	    "ully", "ly", "lid", "own", "ique", "mon", "fe", "ure", "ct", "nk", "ty", "ame", "ong", "ood",
+	    "bad", "ine", "ary"};
+	for (size_t i = 0; i < GB_COUNT(ends); i++) {
+		size_t length = strlen(ends[i]);
+		if (n >= length && gb_shape_has_part(from + n - length, length, ends[i]))
+			return true;
+	}
+	return false;
+}
+
 /* --- whatever is not clearly something else --- */
 
 static size_t count_of(const uint8_t *from, size_t n, const char *set) {
@@ -284,10 +319,6 @@ bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t lea
 	/* ^[a-z]+$, #pw, a|b */
 	if ((*from == '^' && memchr(from, '[', s->n)) || (*from == '#' && !s->digits) ||
 	    (memchr(from, '|', s->n) && gb_shape_names_a_value(from, s->n)))
-		return false;
-	/* bob@example.org */
-	const uint8_t *at = memchr(from, '@', s->n);
-	if (at && !s->digits && memchr(at, '.', s->n - (size_t)(at - from)))
 		return false;
 	/* 10px, 1.2.3 */
 	return s->digits == s->n || !isdigit(*from) || s->lower + s->upper > 2 || s->digits >= 5 || strong;

@@ -45,6 +45,12 @@ bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely);
 /* A value that a person or a machine made: nothing about it says that it is something else. In the
  * environment (@env) there are no members. */
 bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, bool env);
+/* bob@example.org */
+bool gb_shape_is_email(const uint8_t *from, size_t n);
+/* Bytes in base64 that end with '='. */
+bool gb_shape_is_base64(const struct gb_shape *s, const uint8_t *from);
+/* The word ends as those do that say something about a password: required, invalid. */
+bool gb_shape_is_remark(const uint8_t *from, size_t n);
 /* userProfileName: capitals begin words that can be spoken. */
 bool gb_shape_is_camel_name(const struct gb_shape *s, const uint8_t *from);
 
