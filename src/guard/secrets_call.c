@@ -14,7 +14,7 @@ static const struct call {
 	uint8_t from, to;
 	bool sure;
 } calls[] = {
-    {"login(", 1, 2, false},
+    {"login(", 1, 1, true},
     {"authenticate(", 1, 1, false},
     {".auth(", 1, 1, false},
     {"getconnection(", 1, 2, true},
@@ -112,6 +112,13 @@ static bool is_lone_token(struct gb_named *text, const struct call *call, const 
 	return call == calls && gb_guess_value(text, &place, p);
 }
 
+/* jwt.sign({ id: "x", role: "y" }, "secret"): the bracket that closes the object. */
+static const uint8_t *object_end(struct gb_named *text, const uint8_t *p, const uint8_t *end) {
+	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '}';)
+		p++;
+	return p;
+}
+
 bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
 	const struct call *call = call_of(name, (size_t)(p - name));
 	if (!call)
@@ -122,6 +129,8 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	const uint8_t *end = p + CALL_MAX, *held = NULL;
 	unsigned index = 0;
 	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != ')' && c != '(' && c != ';'; p++) {
+		if (c == '{')
+			p = object_end(text, p, end);
 		index += c == ',';
 		if (index > call->to)
 			break;
@@ -218,7 +227,9 @@ static const uint8_t *last_at(struct gb_named *text, const uint8_t *p) {
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *from = p;
 	int c;
-	for (; is_userinfo(c = gb_named_at(text, p)) && c != ':'; p++)
+	unsigned ats = 0;
+	/* https://bob@example.org:x@host: a user may be an address of mail. */
+	for (; (is_userinfo(c = gb_named_at(text, p)) || (c == '@' && !ats++)) && c != ':'; p++)
 		if (p - from == USER_MAX)
 			return false;
 	if (c != ':')
@@ -229,5 +240,6 @@ bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 			return false;
 	const uint8_t *last = c == '@' || (c == '/' && !is_port(from, p)) ? last_at(text, p) : NULL;
 	text->to = last ? last : p;
-	return last && !text->cut && gb_guess_is_password(from, last);
+	/* ssh://git@host:22/x@1 */
+	return last && !text->cut && (!ats || !isdigit(*from)) && gb_guess_is_password(from, last);
 }

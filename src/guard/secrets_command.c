@@ -52,7 +52,7 @@ static const struct command {
     {"curl", "--proxy-user", PAIR, false},
     {"http", "-a", PAIR, false},
     {"http", "--auth", PAIR, false},
-    {"sshpass", "-p", EITHER, false},
+    {"sshpass", "-p", EITHER, true},
     {"login", "-p", SEPARATE, false},
     {"redis-cli", "-a", SEPARATE, false},
     {"redis-cli", "auth", ARGUMENT, false},
@@ -334,8 +334,9 @@ static bool has_option(const struct gb_argument *arg, const char *option) {
 	size_t n = strlen(option);
 	if ((size_t)(arg->to - arg->from) < n)
 		return false;
+	/* -P3306 is no -p; programs of Windows take -STRING for -string. */
 	for (size_t i = 0; i < n; i++)
-		if (arg->from[i] != (uint8_t)option[i] && tolower(arg->from[i]) != option[i])
+		if (arg->from[i] != (uint8_t)option[i] && (n == 2 || tolower(arg->from[i]) != option[i]))
 			return false;
 	/* -string is no -s, --user-agent is no --user. */
 	return *option || *arg->from != '-';

@@ -121,7 +121,8 @@ static bool stated_is_secret(
 	bool ends = ends_loosely(next) || strchr("),*", next);
 	if (place->tail == GB_RX_PASSWORD && ends && gb_shape_is_pin(s))
 		return true;
-	bool word = gb_shape_is_word(s, from) || (gb_shape_is_quoted_word(s, from) && !s->upper);
+	bool word = gb_shape_is_word(s, from) || (gb_shape_is_quoted_word(s, from) && !s->upper) ||
+		    (place->known && !s->upper && !s->symbols && !s->blanks && !s->foreign);
 	if (place->tail == GB_RX_PASSWORD && (next != ' ' || place->known) && ends && word &&
 	    (place->wide || place->known || !gb_shape_is_remark(from, s->n)) &&
 	    gb_shape_is_value(s, from, VALUE_MIN, false))
@@ -142,7 +143,8 @@ static bool colon_is_secret(
 		return false;
 	if (gb_shape_is_letters(s, from) && !gb_shape_is_camel_name(s, from))
 		return true;
-	return (!s->camel || place->compound) && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
+	return (!s->camel || place->compound || !gb_shape_is_camel_name(s, from)) &&
+	       gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 }
 
 /* Other names than those of passwords. */
@@ -163,6 +165,8 @@ static bool loose_key_is_secret(
 	/* Your access token: x */
 	if (mixed && s->n >= 8 && s->digits && place->apart && place->joint == GB_JOINT_COLON &&
 	    place->spaced && ends_line(next) && (!s->path || (s->groups >= 2 && !s->camel)))
+		return true;
+	if (s->digits == s->n && s->n >= 12 && place->line && place->capital)
 		return true;
 	return mixed && s->n >= 8 && place->line && ends_line(next) && (!s->path || !s->upper);
 }
@@ -257,7 +261,7 @@ bool gb_guess_is_secret(
 	const uint8_t *bar = memchr(from, '|', s.n);
 	if (bar && bar > from && bar + 1 < to && is_digits(from, bar))
 		return gb_guess_is_secret(place, bar + 1, to, quoted, next);
-	if (gb_shape_is_base64(&s, from))
+	if (gb_shape_is_base64(&s, from) || (quoted && place->capital && gb_shape_is_noise(&s)))
 		return true;
 	if (gb_shape_is_random(&s, from) &&
 	    (quoted || !gb_shape_is_identifier(&s) || is_firm(place, next) || is_alone(place, &s, next)) &&
@@ -332,6 +336,25 @@ static const uint8_t *app_password_end(
 	return ends_line(gb_named_at(text, p + APP_PASSWORD)) ? p + APP_PASSWORD : end;
 }
 
+/* The default password is admin/x, user/password: root:x */
+static const uint8_t *user_end(const uint8_t *from, const uint8_t *to) {
+	while (from < to && isalnum(*from))
+		from++;
+	return from;
+}
+
+static bool has_user(const struct gb_place *place, const uint8_t *from, const uint8_t *to) {
+	const uint8_t *end = user_end(from, to);
+	return place->tail == GB_RX_PASSWORD && (place->joint == GB_JOINT_COLON || place->stated) &&
+	       end + 1 < to && (*end == '/' || *end == ':') && gb_prose_is_user(from, end);
+}
+
+static bool is_behind_user(struct gb_named *text, const uint8_t *from, const uint8_t *to) {
+	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_COLON, .sure = true};
+	text->from = user_end(from, to) + 1;
+	return gb_guess_is_secret(&place, text->from, to, false, ' ');
+}
+
 static bool guess_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	const uint8_t *end = p;
 	int c = gb_named_at(text, p);
@@ -360,7 +383,11 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 		text->to--;
 	/* ... so nothing of the sentence follows the value. */
 	c = text->to < end && c == ' ' ? '\n' : c;
-	return !text->cut && gb_guess_is_secret(place, p, text->to, false, text->goes_on ? ' ' : c);
+	if (text->cut)
+		return false;
+	if (has_user(place, p, text->to))
+		return is_behind_user(text, p, text->to);
+	return gb_guess_is_secret(place, p, text->to, false, text->goes_on ? ' ' : c);
 }
 
 /* @p is behind the opening @quote, which is written with a backslash if @escaped. */
@@ -385,7 +412,11 @@ static bool guess_quoted(
 		return false;
 	struct gb_place closed = *place;
 	closed.closed = place->pair && gb_named_at(text, end + 1) == ')';
-	return !text->cut && gb_guess_is_secret(&closed, p, text->to, true, next);
+	if (text->cut)
+		return false;
+	if (has_user(place, p, text->to))
+		return is_behind_user(text, p, text->to);
+	return gb_guess_is_secret(&closed, p, text->to, true, next);
 }
 
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {

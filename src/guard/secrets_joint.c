@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { SUFFIXES = 3, BLOCK_MAX = 110 };
+enum { SUFFIXES = 3, BLOCK_MAX = 110, ATTRIBUTES_MAX = 80 };
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -165,4 +165,16 @@ const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p) {
 		if (gb_named_is_at(text, p, values[i]))
 			p += strlen(values[i]);
 	return is_quote(gb_named_at(text, p)) ? p : NULL;
+}
+
+const uint8_t *gb_joint_attributes(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *end = p + ATTRIBUTES_MAX;
+	int c, quote = 0;
+	for (; p < end && (c = gb_named_at(text, p)) >= 0 && c != '\n' && c != '<'; p++) {
+		if (is_quote(c) && (!quote || quote == c))
+			quote = quote ? 0 : c;
+		else if (c == '>' && !quote)
+			return p[-1] == '/' ? NULL : p + 1;
+	}
+	return NULL;
 }

@@ -222,12 +222,21 @@ static bool guess_after_blank(
 	static const char *const sure[] = {"requirepass", "masterauth", "IDENTIFIED BY"};
 	int c = gb_named_at(text, p);
 	place->joint = GB_JOINT_BLANK;
+	/* The program that has this name is given the name of a network first. */
+	if (name->to - name->from == 14 && gb_named_is_at(text, name->from, "wpa_passphrase"))
+		return false;
 	text->from = c < 0 ? text->end : p;
 	size_t verb = gb_prose_verb(text, p);
 	if (text->cut)
 		return false;
-	if (verb)
+	if (verb && !place->option)
 		return guess_stated(text, place, p + verb);
+	/* are both `x` */
+	const uint8_t *both = p + (gb_named_is_at(text, p, "are both ") ? 9
+				      : gb_named_is_at(text, p, "are ") ? 4
+									: 0);
+	if (both > p && is_quote(gb_named_at(text, both)))
+		return guess_stated(text, place, both);
 	const uint8_t *value = gb_prose_description(text, p, place);
 	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from > 4 &&
 	    gb_named_is_at(text, p, "to "))
@@ -287,7 +296,7 @@ static bool guess_cell(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar) {
 	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false), *next = bar;
 	text->from = cell < text->end ? cell : text->end;
-	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)))
+	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) && gb_table_ends(text, text->to))
 		return true;
 	place->joint = GB_JOINT_PROSE;
 	place->stated = true;
@@ -373,6 +382,10 @@ static bool find_value(
 		return false;
 	if (c == '>' && (name->prev == '<' || name->quoted))
 		return guess_element(text, place, at + 1);
+	if (name->prev == '<' && at > p && (value = gb_joint_attributes(text, at)) != NULL)
+		return guess_element(text, place, value);
+	if (text->cut)
+		return false;
 	if (c == '|' && (gb_named_at(text, at + 1) == ' ' || gb_named_at(text, at + 1) == '\n') &&
 	    is_in_table(text, name, place)) {
 		/* Types are joined by the same sign. */
@@ -428,6 +441,17 @@ static bool find_value(
 	return at > p && guess_after_blank(text, name, place, at);
 }
 
+/* proxy_pass of nginx has an address, and /etc/passwd is a file. */
+static bool is_other_name(const struct gb_named *text, const struct gb_name *name, const uint8_t *at) {
+	static const char *const words[] = {"proxy_", "fastcgi_", "uwsgi_", "scgi_", "grpc_", "memcached_"};
+	if (name->prev == '/' && is_before(text, name->from, "etc/"))
+		return true;
+	for (size_t i = 0; i < GB_COUNT(words); i++)
+		if (is_before(text, at, words[i]) && name->from + strlen(words[i]) == at)
+			return true;
+	return false;
+}
+
 /* apiToken, BOT_TOKEN; no nextToken, which parsers have. */
 static bool is_credential_token(const struct gb_name *name, const uint8_t *at) {
 	static const char *const words[] = {"api", "auth", "access", "bot", "bearer", "refresh", "session",
@@ -466,6 +490,8 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	if (tail == GB_RX_PASSWORD && (p - at <= 4 || (p - at == 5 && tolower(*at) == 'c')) &&
 	    is_part_of_a_word(&name, at))
 		return false;
+	if (tail == GB_RX_PASSWORD && is_other_name(text, &name, at))
+		return false;
 	const uint8_t *end = p;
 	name.to = p = gb_joint_suffix(text, p);
 	if (text->cut) {
@@ -474,7 +500,7 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		return false;
 	}
 	place.chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && (p == end || tolower(p[-1]) != 'd');
-	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from) ||
+	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from && !is_quote(name.prev)) ||
 		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
 			 !is_credential_token(&name, at));
 	if (tail == GB_RX_KEY && has_public(&name))

@@ -101,6 +101,8 @@ const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct gb_name *name);
 /* key="password" value="x": behind "value", or NULL. */
 const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p);
+/* Behind the '>' of an element whose attributes begin at @p, or NULL. */
+const uint8_t *gb_joint_attributes(struct gb_named *text, const uint8_t *p);
 /* At @p is a method that writes into a field, as in .send_keys("x"): its text, or NULL. */
 const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p);
 /* The name goes on as that of a field of a form, which gets a text: Field.send_keys("x"), Input, 'x'. */
@@ -158,10 +160,14 @@ bool gb_dsn_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* The second half of "admin / x" in prose. */
 bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+/* A user that a path or a name hardly begins with: admin, root. */
+bool gb_prose_is_user(const uint8_t *from, const uint8_t *to);
 /* Where the cell begins that stands in the first row of a table below the heading that ends at @p; NULL if
  * there is no such row. */
 const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p);
 const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p);
+/* Nothing but quotes and marks stands between @p and the end of the cell. */
+bool gb_table_ends(struct gb_named *text, const uint8_t *p);
 bool gb_table_has_value(const uint8_t *from, const uint8_t *to);
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);
 /* Behind the "://" of an address. */

@@ -161,7 +161,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"url-token", "://\\K[A-Za-z0-9_]{20,100}(?=@)", "https://token@host"},
     {"oracle-password", "jdbc:oracle:thin:[^\\s/@:]{1,60}/\\K[^\\s@/]{3,64}(?=@)", "Oracle JDBC addresses"},
     {"pgpass",
-	":(?:5432|5433|6432|\\*):[A-Za-z0-9_*-]{1,60}:[A-Za-z0-9_*-]{1,60}:\\K[^\\s:]{4,}",
+	":(?:(?:5432|5433|6432):[A-Za-z0-9_*-]{1,60}|\\*:[A-Za-z_*][A-Za-z0-9_-]{0,60}):[A-Za-z0-9_*-]{1,60}:\\K[^\\s:]{4,}",
 	".pgpass of PostgreSQL"},
     {"mysql-initial-password",
 	"temporary password is generated for [^\\s:]{1,60}: ?\\K[^\\s]{6,}",
@@ -203,7 +203,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
-	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = [\"']|pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = [\"']|pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-secret",
 	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encryption|signing|cipher|crypto|aes|hmac|app)[_-]key)(?&secret)",

@@ -11,8 +11,8 @@ enum {
 	LINE_BEFORE_MAX = 80, /* bytes of a line before the name that are looked at */
 	MODIFIERS = 3,
 	INDENT = 8,
-	WORDS = 4,
-	WORD_MAX = 12,
+	WORDS = 6,
+	WORD_MAX = 14,
 	USER_MAX = 40,
 	DESCRIPTION_MAX = 90,
 	TAG_MAX = 60,
@@ -307,6 +307,17 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 
 /* --- a user and a password --- */
 
+bool gb_prose_is_user(const uint8_t *from, const uint8_t *to) {
+	static const char *const users[] = {"admin", "root", "guest", "test", "demo", "user", "administrator",
+	    "postgres", "sa", "pi", "ubuntu", "elastic", "manager", "tomcat", "system", "kibana",
+	    "superadmin", "sysadmin"};
+	for (size_t i = 0; i < GB_COUNT(users); i++)
+		if ((size_t)(to - from) == strlen(users[i]) &&
+		    strncasecmp((const char *)from, users[i], strlen(users[i])) == 0)
+			return true;
+	return false;
+}
+
 static const uint8_t *skip_marks(struct gb_named *text, const uint8_t *p, const char *marks) {
 	int c;
 	for (unsigned i = 0; i < INDENT && (c = gb_named_at(text, p)) > 0 && strchr(marks, c); i++)
@@ -317,7 +328,8 @@ static const uint8_t *skip_marks(struct gb_named *text, const uint8_t *p, const 
 /* The words between "credentials" and the user. */
 static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 	static const char *const words[] = {"are", "is", "as", "with", "using", "use", "the", "default", "to",
-	    "for", "user", "username", "credentials", "admin", "password"};
+	    "for", "user", "username", "credentials", "admin", "password", "of", "account", "administrator",
+	    "both"};
 	for (unsigned times = 0; times < WORDS; times++) {
 		p = skip_marks(text, p, " :*()=>");
 		unsigned n = 0;
@@ -333,17 +345,6 @@ static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 		p += n;
 	}
 	return p;
-}
-
-/* Users that a path hardly begins with behind "credentials". */
-static bool is_user(const uint8_t *from, const uint8_t *to) {
-	static const char *const users[] = {"admin", "root", "guest", "test", "demo", "user", "administrator",
-	    "postgres", "sa", "pi", "ubuntu"};
-	for (size_t i = 0; i < GB_COUNT(users); i++)
-		if ((size_t)(to - from) == strlen(users[i]) &&
-		    strncasecmp((const char *)from, users[i], strlen(users[i])) == 0)
-			return true;
-	return false;
 }
 
 bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
@@ -362,9 +363,11 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	p = skip_marks(text, p, "`*\"'");
 	p = skip_marks(text, p, " ");
 	c = gb_named_at(text, p);
-	if (c != '/' && c != ':')
+	/* the credentials are `root` and `x` */
+	bool joined = p > end + 1 && is_quote(*end) && gb_named_is_at(text, p, "and `");
+	if (c != '/' && c != ':' && !joined)
 		return false;
-	const uint8_t *value = skip_marks(text, p + 1, " ");
+	const uint8_t *value = skip_marks(text, p + (joined ? 4 : 1), " ");
 	/* user: admin, which a name follows */
 	if (c == ':' && value > p + 1)
 		return false;
@@ -372,7 +375,7 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	/* credentials: bob:swordfish */
 	place.qualified = c == ':';
 	place.known =
-	    value == p + 1 && is_user(user, end) && (tolower(*name) == 'c' || tolower(*name) == 'u');
+	    value == p + 1 && gb_prose_is_user(user, end) && (tolower(*name) == 'c' || tolower(*name) == 'u');
 	if (gb_named_at(text, value) == '/' || !gb_guess_value(text, &place, skip_marks(text, value, "*")))
 		return false;
 	/* (main.ts:12:7) */
@@ -395,6 +398,11 @@ const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p) {
 		if (c == '|')
 			return gb_named_at(text, p + 1) == ' ' ? p : NULL;
 	return NULL;
+}
+
+bool gb_table_ends(struct gb_named *text, const uint8_t *p) {
+	int c = gb_named_at(text, skip_marks(text, skip_marks(text, p, "`*\"'"), " "));
+	return c < 0 || strchr("|\n\r(", c);
 }
 
 /* Between descriptions a value is known by digits or signs, with letters. */

@@ -213,7 +213,7 @@ bool gb_shape_is_number(const struct gb_shape *s) {
 
 /* 4711, where a setting has it and code has not. */
 bool gb_shape_is_pin(const struct gb_shape *s) {
-	return s->digits == s->n && s->n >= 4 && !s->same;
+	return s->digits == s->n && s->n >= 4;
 }
 
 /* What stands for a value: ${X}, %s, <token>, ****, {{ x }}, $(cat x). */
@@ -223,7 +223,7 @@ bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, cons
 	for (size_t i = 0; i < GB_COUNT(marks); i++)
 		if (memmem(from, s->n, marks[i], strlen(marks[i])))
 			return true;
-	return s->n < 3 || (s->same && s->n < 200) || (*from == '%' && s->n <= 4) ||
+	return s->n < 3 || (s->same && !isdigit(*from) && s->n < 200) || (*from == '%' && s->n <= 4) ||
 	       (*from == '$' && s->lower + s->upper && (from[1] == '_' || isalpha(from[1]))) ||
 	       (!quoted && to[-1] == '(');
 }
@@ -250,11 +250,21 @@ bool gb_shape_is_base64(const struct gb_shape *s, const uint8_t *from) {
 	       !memchr(from, '%', s->n);
 }
 
+bool gb_shape_is_noise(const struct gb_shape *s) {
+	return s->n >= 32 && s->symbols >= 6 && s->symbols * 2 < s->n && s->digits >= 2 && s->lower >= 3 &&
+	       s->upper >= 3 && s->blanks <= 2 && s->turns * 3 >= s->n - s->symbols - s->blanks;
+}
+
 /* required, invalid, asynchronous: what a sentence says about a password. */
 bool gb_shape_is_remark(const uint8_t *from, size_t n) {
-	static const char *const ends[] = {"ed", "ing", "able", "ible", "ous", "ive", "ory", "ent", "ant",
-	    "ully", "ly", "lid", "own", "ique", "mon", "fe", "ure", "ct", "nk", "ty", "ame", "ong", "ood",
-	    "bad", "ine", "ary"};
+	static const char *const ends[] = {"ed", "ing", "able", "ible", "ous", "ive", "ly", "lid"};
+	static const char *const remarks[] = {"different", "present", "absent", "consistent", "important",
+	    "known", "unique", "common", "safe", "unsafe", "insecure", "blank", "same", "good", "fine",
+	    "mandatory", "necessary", "temporary", "ready", "identical", "obsolete", "outdated", "simple",
+	    "complex", "always", "also", "there", "this", "that", "case", "kept", "sent", "shown", "given",
+	    "lost", "taken", "written", "longer", "shorter", "sufficient", "insufficient", "equal", "zero"};
+	if (is_one_of(from, n, remarks, GB_COUNT(remarks)))
+		return true;
 	for (size_t i = 0; i < GB_COUNT(ends); i++) {
 		size_t length = strlen(ends[i]);
 		if (n >= length && gb_shape_has_part(from + n - length, length, ends[i]))
@@ -301,7 +311,8 @@ static bool is_path(const struct gb_shape *s, const uint8_t *from) {
 bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, bool env) {
 	size_t strong = count_of(from, s->n, "!@#$%^&*+?~");
 	bool plain = !s->digits && !strong;
-	if (s->n < least || s->same || s->n > WORDS_MAX * 2 || gb_shape_is_placeholder(from, s->n))
+	if (s->n < least || (s->same && !s->digits) || s->n > WORDS_MAX * 2 ||
+	    gb_shape_is_placeholder(from, s->n))
 		return false;
 	if (!(s->lower + s->upper) && s->digits != s->n)
 		return s->digits >= 4 && s->symbols && !count_of(from, s->n, "/:,");
