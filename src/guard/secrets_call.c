@@ -84,6 +84,11 @@ static const struct call {
     {"loginas(", 1, 1, false},
     {"bearer_auth(", 0, 0, true},
     {"bearerauth(", 0, 0, true},
+    {"credentials(", 3, 3, false},
+    {".connect(", 2, 3, false},
+    {"oracle.connect(", 1, 1, true},
+    {"oracledb.connect(", 1, 1, true},
+    {"dbi->connect(", 2, 2, true},
     {"cookieparser(", 0, 0, false},
     {"jwt.sign(", 1, 1, false},
     {"jwt.verify(", 1, 1, false},
@@ -124,11 +129,14 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	if (!call)
 		return false;
 	const struct gb_place place = {
-	    .tail = GB_RX_PASSWORD, .joint = GB_JOINT_LIST, .pair = true, .sure = call->sure};
+	    .tail = GB_RX_PASSWORD, .joint = GB_JOINT_LIST, .pair = call->to < 3, .sure = call->sure};
 	struct gb_named found = {0};
 	const uint8_t *end = p + CALL_MAX, *held = NULL;
 	unsigned index = 0;
-	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != ')' && c != '(' && c != ';'; p++) {
+	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != ')' && c != ';'; p++) {
+		/* Some("x") */
+		if (c == '(' && (p - name < 4 || memcmp(p - 4, "Some", 4) != 0))
+			break;
 		if (c == '{')
 			p = object_end(text, p, end);
 		index += c == ',';

@@ -265,6 +265,17 @@ static bool take_argument(struct gb_named *text, struct gb_argument arg) {
 	return *arg.from != '/' && !is_plain(&arg) && is_secret(text, arg.from, &arg);
 }
 
+/* username bob secret x: a directive of a device has the whole line. */
+static bool take_last(struct gb_named *text, const uint8_t *name, struct gb_argument arg) {
+	if ((name > text->start && !strchr("\n\r#", name[-1])) || !gb_argument_next(text, arg.next, &arg))
+		return false;
+	if (arg.to - arg.from == 1 && isdigit(*arg.from) && !gb_argument_next(text, arg.next, &arg))
+		return false;
+	text->from = arg.from;
+	int c = gb_named_at(text, arg.next);
+	return (c < 0 || c == '\n' || c == '\r') && !text->cut && is_secret(text, arg.from, &arg);
+}
+
 /* htpasswd -nb user secret, htpasswd -bc file user secret */
 static unsigned skipped_by(const struct gb_argument *arg) {
 	size_t n = (size_t)(arg->to - arg->from);
@@ -302,6 +313,10 @@ static bool take(struct gb_named *text, enum form form, const char *option, stru
 	if (form == ATTACHED && !attached)
 		return is_quote(gb_named_at(text, arg.next)) && gb_argument_next(text, arg.next, &arg) &&
 		       is_secret(text, arg.from, &arg);
+	/* Invoke-Sqlcmd -Password x: secrets_named.c knows it by its name. */
+	if (form == EITHER && attached && arg.to - arg.from >= 9 &&
+	    strncasecmp((const char *)arg.from, "-password", 9) == 0)
+		return false;
 	if (form == ATTACHED || (form == EITHER && attached))
 		return is_secret(text, arg.from + n, &arg);
 	if (form == PAIR && attached && (n == 2 || arg.from[n] == '='))
@@ -421,6 +436,8 @@ static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t
 		for (unsigned i = 0; !text->cut && i < n; i++) {
 			if (!has_option(&arg, rows[i]->option) || (rows[i]->first && !first))
 				continue;
+			if (rows[i]->form == ARGUMENT && tolower(*name) == 'u' && take_last(text, name, arg))
+				return true;
 			if (take(text, rows[i]->form, rows[i]->option, arg))
 				return true;
 		}

@@ -7,7 +7,7 @@
 #include "guard/secrets_named.h"
 #include "guard/secrets_shape.h"
 
-enum { ASSIGNED_MAX = 40, VALUE_MIN = 4, LEAD_MAX = 9, APP_GROUP = 4, APP_PASSWORD = 19 };
+enum { ASSIGNED_MAX = 40, VALUE_MIN = 4, MIXED_MIN = 6, LEAD_MAX = 9, APP_GROUP = 4, APP_PASSWORD = 19 };
 
 /* --- with what stands around them --- */
 
@@ -35,10 +35,12 @@ static bool listed_is_secret(const struct gb_place *place, const struct gb_shape
 		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 	if (place->tail == GB_RX_PASSWORD)
 		return (gb_shape_is_mixed(s, from) && s->digits) || is_app_password(s) ||
+		       gb_shape_is_number(s) ||
 		       (certain && !place->weak && gb_shape_is_value(s, from, VALUE_MIN, place->capital));
 	if (place->chosen && certain)
 		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
-	return place->capital && gb_shape_is_mixed(s, from) && s->digits && s->n >= GB_SHAPE_RANDOM_MIN;
+	return (place->capital || place->closed) && gb_shape_is_mixed(s, from) && s->digits &&
+	       s->n >= (place->closed ? MIXED_MIN : GB_SHAPE_RANDOM_MIN);
 }
 
 /* Behind "api_key", which people choose less often than passwords, and "token", which parsers have too. */
@@ -122,8 +124,9 @@ static bool stated_is_secret(
 	if (place->tail == GB_RX_PASSWORD && ends && gb_shape_is_pin(s))
 		return true;
 	bool word = gb_shape_is_word(s, from) || (gb_shape_is_quoted_word(s, from) && !s->upper) ||
+		    s->lower == s->n ||
 		    (place->known && !s->upper && !s->symbols && !s->blanks && !s->foreign);
-	if (place->tail == GB_RX_PASSWORD && (next != ' ' || place->known) && ends && word &&
+	if (place->tail == GB_RX_PASSWORD && !place->weak && (next != ' ' || place->known) && ends && word &&
 	    (place->wide || place->known || !gb_shape_is_remark(from, s->n)) &&
 	    gb_shape_is_value(s, from, VALUE_MIN, false))
 		return true;
@@ -175,6 +178,9 @@ static bool equals_is_secret(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, int next) {
 	bool mixed = gb_shape_is_mixed(s, from) && (s->digits || !s->path);
 	/* LoginRequest(username=bob, password=x) */
+	if (place->apart && !place->spaced && place->known && (next == ')' || next == ']') &&
+	    gb_shape_is_word(s, from))
+		return true;
 	if (place->apart && !place->spaced && (next == ')' || next == ']' || next == ';'))
 		return mixed && s->digits && !s->camel && !gb_shape_names_a_value(from, s->n);
 	if (place->line && place->flush && ends_line(next))
@@ -183,6 +189,10 @@ static bool equals_is_secret(
 		return (mixed && (!s->path || !gb_shape_names_a_value(from, s->n))) ||
 		       gb_shape_is_number(s) ||
 		       (place->apart && !place->spaced && (gb_shape_is_word(s, from) || gb_shape_is_pin(s)));
+	/* "host=db user=alice password=lark" */
+	if (place->apart && !place->spaced && place->known && ends_loosely(next) && next != ';' &&
+	    gb_shape_is_value(s, from, VALUE_MIN, false) && !s->camel && !memchr(from, '.', s->n))
+		return true;
 	/* user=alice password=hunter2 */
 	if ((place->apart || place->flush) && !place->spaced && next == ' ' &&
 	    (gb_shape_is_word(s, from) || gb_shape_is_pin(s)))
@@ -205,7 +215,7 @@ static bool loose_is_secret(
 	/* DB_PASSWORD: marble_arch */
 	if (place->capital && place->line && ends_line(next) && place->joint != GB_JOINT_PROSE &&
 	    place->joint != GB_JOINT_BLANK && (place->tail == GB_RX_PASSWORD || place->chosen) &&
-	    gb_shape_is_value(s, from, VALUE_MIN - 1, true))
+	    !(place->weak && s->upper) && gb_shape_is_value(s, from, VALUE_MIN - 1, true))
 		return true;
 	if (place->tail == GB_RX_SECRET)
 		return loose_key_is_secret(place, s, from, next);
@@ -215,11 +225,14 @@ static bool loose_is_secret(
 	    (ends_line(next) || next == '"' || next == '\'' || next == '`') &&
 	    colon_is_secret(place, s, from, next))
 		return true;
+	if (place->joint == GB_JOINT_PROSE && place->config && ends_line(next) && s->lower == s->n &&
+	    !gb_shape_is_remark(from, s->n) && gb_shape_is_value(s, from, VALUE_MIN, false))
+		return true;
 	if (place->joint == GB_JOINT_PROSE)
 		return mixed && s->digits && !s->camel && !memchr(from, '.', s->n) &&
 		       (ends_loosely(next) || next == ')');
 	/* (default password: x) */
-	if (next == ')' && (place->qualified || place->known) && gb_shape_is_word(s, from))
+	if (next == ')' && (place->qualified || place->known || place->bracket) && gb_shape_is_word(s, from))
 		return true;
 	if (next == ')' || next == ',')
 		return mixed && s->digits && place->spaced && place->tail == GB_RX_PASSWORD && !s->camel &&
@@ -387,7 +400,10 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 		return false;
 	if (has_user(place, p, text->to))
 		return is_behind_user(text, p, text->to);
-	return gb_guess_is_secret(place, p, text->to, false, text->goes_on ? ' ' : c);
+	/* access_token=x&expires=1 */
+	struct gb_place field = *place;
+	field.query |= c == '&' && place->joint == GB_JOINT_EQUALS && !place->spaced;
+	return gb_guess_is_secret(&field, p, text->to, false, text->goes_on ? ' ' : c);
 }
 
 /* @p is behind the opening @quote, which is written with a backslash if @escaped. */
@@ -419,7 +435,19 @@ static bool guess_quoted(
 	return gb_guess_is_secret(&closed, p, text->to, true, next);
 }
 
+/* Some("x"), SecretStr("x") */
+static const uint8_t *skip_wrapper(struct gb_named *text, const uint8_t *p) {
+	static const char *const wrappers[] = {
+	    "some(", "string::from(", "secretstr(", "secret(", "buffer.from(", "new string(", "secret.from("};
+	for (size_t i = 0; i < GB_COUNT(wrappers); i++)
+		if (gb_named_is_at(text, p, wrappers[i]) &&
+		    is_quote(gb_named_at(text, p + strlen(wrappers[i]))))
+			return p + strlen(wrappers[i]);
+	return p;
+}
+
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
+	p = skip_wrapper(text, p);
 	int c = gb_named_at(text, p);
 	text->from = c < 0 ? text->end : p;
 	/* b'...', @"...", r"..."; in formatted strings a brace is what stands for the value. */

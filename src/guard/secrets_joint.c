@@ -48,6 +48,11 @@ const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct 
 			c = gb_named_at(text, ++p);
 	if (c == ']')
 		c = gb_named_at(text, ++p);
+	/* fill('input[name=password]', 'x') */
+	if (!name->quoted && is_quote(c) && p[-1] == ']' && name->prev == '=') {
+		name->quoted = true;
+		c = gb_named_at(text, ++p);
+	}
 	/* fill('input[name="password"]', 'x') */
 	if (name->quoted && is_quote(c) && p[-1] == ']')
 		c = gb_named_at(text, ++p);

@@ -24,131 +24,6 @@ static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
 }
 
-/* Does @word stand right before @p? At most GB_MATCH_BEHIND bytes before the name are there for certain. */
-static bool is_before(const struct gb_named *text, const uint8_t *p, const char *word) {
-	size_t n = strlen(word);
-	return (size_t)(p - text->start) >= n && memcmp(p - n, word, n) == 0;
-}
-
-/* --- before the name --- */
-
-static bool is_word_byte(int c) {
-	return isalnum(c) || strchr("_.$-", c);
-}
-
-static void look_back(const struct gb_named *text, const uint8_t *at, struct gb_name *name) {
-	name->from = at;
-	while (name->from > text->start && at - name->from < NAME_BEHIND && name->from[-1] &&
-	       is_word_byte(name->from[-1]))
-		name->from--;
-	name->prev = name->from > text->start ? name->from[-1] : -1;
-}
-
-/* SSHPASS */
-static bool is_before_caps(const uint8_t *at, size_t n) {
-	return isupper(*at) && n >= 3 && memcmp(at - 3, "SSH", 3) == 0;
-}
-
-/* bypass, compass and tokenpass are no names of passwords, storepass and DB_PASS are. */
-static bool is_part_of_a_word(const struct gb_name *name, const uint8_t *at) {
-	static const char *const known[] = {"store", "key", "require", "user", "db", "root", "my", "admin",
-	    "wpa_", "rpc", "smtp", "mail", "login", "proxy", "ftp", "sudo", "become", "bind", "mysql", "pg"};
-	size_t n = (size_t)(at - name->from);
-	if (!n || !isalpha(at[-1]) || (isupper(*at) && islower(at[-1])))
-		return false;
-	if (is_before_caps(at, n))
-		return false;
-	for (size_t i = 0; i < GB_COUNT(known); i++) {
-		size_t length = strlen(known[i]), j = 0;
-		while (
-		    j < length && length <= n && tolower(at[(ptrdiff_t)j - (ptrdiff_t)length]) == known[i][j])
-			j++;
-		if (j == length)
-			return false;
-	}
-	return true;
-}
-
-static bool has_public(const struct gb_name *name) {
-	for (const uint8_t *p = name->from; p + 6 <= name->to; p++)
-		if (strncasecmp((const char *)p, "public", 6) == 0)
-			return true;
-	return false;
-}
-
-static bool is_capital(const struct gb_name *name) {
-	unsigned upper = 0;
-	for (const uint8_t *p = name->from; p < name->to; p++) {
-		if (islower(*p))
-			return false;
-		upper += isupper(*p) != 0;
-	}
-	return upper >= 2;
-}
-
-static void look_at_line(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
-	/* Behind the first of them a name is in capitals, or it is prose: "set password". */
-	static const char *const commands[] = {"set ", "ENV ", "ARG ", "-x ", "export ", "setenv ", "setx ",
-	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal="};
-	const uint8_t *p = name->from;
-	if (is_quote(name->prev))
-		p--;
-	for (size_t i = 0; i < GB_COUNT(commands); i++)
-		name->env |= is_before(text, p, commands[i]) && (i >= 4 || place->capital);
-	for (const uint8_t *at = p;
-	     place->tail == GB_RX_PASSWORD && at > text->start && p - at < OPTION_BEHIND && at[-1] != '\n';
-	     at--)
-		name->env |= is_before(text, at, "--set ");
-	unsigned blanks = 0;
-	while (p > text->start && blanks < BLANKS && strchr(" \t-*>#", p[-1]) && p[-1]) {
-		p--;
-		blanks++;
-	}
-	place->line = p == text->start || p[-1] == '\n' || p[-1] == '\r';
-	place->flush = !blanks;
-}
-
-/* default password, root password: what follows is more likely the password than a remark about it. */
-static bool is_qualified(const struct gb_named *text, const struct gb_name *name) {
-	static const char *const words[] = {"default", "initial", "temporary", "temp", "generated", "root",
-	    "admin", "administrator", "standard", "demo", "test", "new", "master", "login", "user",
-	    "current"};
-	const uint8_t *end = name->from - 1;
-	for (size_t i = 0; i < GB_COUNT(words); i++) {
-		size_t n = strlen(words[i]);
-		if ((size_t)(end - text->start) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* (user: bob, password: x) */
-static bool has_user(const struct gb_named *text, const struct gb_name *name) {
-	const uint8_t *p = name->from;
-	for (; p > text->start && name->from - p < USER_BEHIND && p[-1] != '\n'; p--)
-		if (p[0] == ':' && (is_before(text, p, "user") || is_before(text, p, "User") ||
-				       is_before(text, p, "ername") || is_before(text, p, "ogin") ||
-				       is_before(text, p, "mail")))
-			return true;
-	return false;
-}
-
-static void look_around(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
-	int prev = name->prev;
-	place->capital = is_capital(name);
-	place->query = prev == '?' || (prev == '&' && !is_before(text, name->from, "&&"));
-	place->link = prev == ';' || (prev == ' ' && is_before(text, name->from, "; "));
-	place->inside = is_quote(prev) && !name->quoted;
-	place->apart = prev == ' ' || prev == ',';
-	place->pair = is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(';
-	look_at_line(text, name, place);
-	place->option = *name->from == '-' || name->env || is_before(text, name->from, "-p:");
-	place->fallback = prev == '{' && is_before(text, name->from, "${");
-	place->qualified = prev == ' ' && is_qualified(text, name);
-	place->known = place->apart && has_user(text, name);
-	place->compound = memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
-}
-
 /* --- behind the name --- */
 
 /* "Authorization: Bearer x": what follows the scheme. */
@@ -174,7 +49,7 @@ static bool is_dialogue(const struct gb_named *text, const struct gb_name *name)
 	if (p > text->start && strchr(":>", p[-1]) && p[-1])
 		return true;
 	for (; p > text->start && name->from - p < DIALOGUE_BEHIND; p--)
-		if (is_before(text, p, "USER "))
+		if (gb_before_is(text, p, "USER "))
 			return true;
 	return false;
 }
@@ -242,17 +117,27 @@ static bool guess_after_blank(
 	    gb_named_is_at(text, p, "to "))
 		value = p + 3;
 	if (value) {
-		place->joint = GB_JOINT_PROSE;
+		/* Password [admin]: x */
+		bool colon = value > p + 1 && value[-1] == ' ' && value[-2] == ':' && !place->stated;
+		place->joint = colon ? GB_JOINT_COLON : GB_JOINT_PROSE;
+		place->spaced |= colon;
 		return gb_guess_value(text, place, value);
 	}
+	value = gb_prose_declared(text, p);
+	if (value) {
+		place->joint = GB_JOINT_EQUALS;
+		return gb_guess_value(text, place, value);
+	}
+	if (text->cut)
+		return false;
 	for (size_t i = 0; i < GB_COUNT(sure); i++)
 		place->sure |= (size_t)(name->to - name->from) == strlen(sure[i]) &&
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
 	bool sql = tolower(*name->from) == 'i';
 	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND + 16 * sql;
 	     at--)
-		place->sure |= (sql && is_before(text, at, "user ")) || is_before(text, at, "login ") ||
-			       is_before(text, at, "wifi connect ");
+		place->sure |= (sql && gb_before_is(text, at, "user ")) || gb_before_is(text, at, "login ") ||
+			       gb_before_is(text, at, "wifi connect ");
 	bool shortest = name->to - name->from <= 4;
 	place->sure |= shortest && place->capital && is_dialogue(text, name);
 	if (place->option || place->sure)
@@ -420,50 +305,30 @@ static bool find_value(
 	}
 	if (c == ')' && name->quoted)
 		return gb_method_find(text, place, at);
+	if (c == 'w' && name->quoted && gb_named_is_at(text, at, "with ") &&
+	    is_quote(gb_named_at(text, at + 5)))
+		return guess_written(text, place, at + 5);
 	if (c == '<' && gb_named_at(text, at + 1) == '/')
 		return guess_next_element(text, place, at);
 	value = gb_joint_to_value(text, p);
 	if (text->cut) {
 		/* It may be a value itself. */
-		text->from = at > p ? at : text->end;
+		const uint8_t *first = c == ',' ? gb_named_skip_blanks(text, at + 1, false) : at;
+		first += c == ',' && first < text->end && is_quote(*first);
+		text->from = (c == ',' || at > p) && first < text->end ? first : text->end;
 		return false;
 	}
 	if (value && gb_joint_sign(text, &value, place))
 		return guess_joined(text, name, place, value);
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
-	if (c == ',' && (name->quoted || name->prev == ':')) {
+	if (c == ',' && (name->quoted || name->prev == ':' || place->capital)) {
 		at = gb_named_skip_blanks(text, at + 1, false);
 		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
 		place->joint = GB_JOINT_LIST;
 		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
 	}
 	return at > p && guess_after_blank(text, name, place, at);
-}
-
-/* proxy_pass of nginx has an address, and /etc/passwd is a file. */
-static bool is_other_name(const struct gb_named *text, const struct gb_name *name, const uint8_t *at) {
-	static const char *const words[] = {"proxy_", "fastcgi_", "uwsgi_", "scgi_", "grpc_", "memcached_"};
-	if (name->prev == '/' && is_before(text, name->from, "etc/"))
-		return true;
-	for (size_t i = 0; i < GB_COUNT(words); i++)
-		if (is_before(text, at, words[i]) && name->from + strlen(words[i]) == at)
-			return true;
-	return false;
-}
-
-/* apiToken, BOT_TOKEN; no nextToken, which parsers have. */
-static bool is_credential_token(const struct gb_name *name, const uint8_t *at) {
-	static const char *const words[] = {"api", "auth", "access", "bot", "bearer", "refresh", "session",
-	    "user", "admin", "hub", "lab", "slack", "root", "app", "private", "personal", "secret", "vault",
-	    "deploy"};
-	const uint8_t *end = at > name->from && strchr("_-.", at[-1]) ? at - 1 : at;
-	for (size_t i = 0; i < GB_COUNT(words); i++) {
-		size_t n = strlen(words[i]);
-		if ((size_t)(end - name->from) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
-			return true;
-	}
-	return false;
 }
 
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
@@ -486,11 +351,11 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		p--;
 	/* _pw */
 	at += *at == ' ';
-	look_back(text, at, &name);
+	gb_before_word(text, at, &name);
 	if (tail == GB_RX_PASSWORD && (p - at <= 4 || (p - at == 5 && tolower(*at) == 'c')) &&
-	    is_part_of_a_word(&name, at))
+	    gb_before_is_part(&name, at))
 		return false;
-	if (tail == GB_RX_PASSWORD && is_other_name(text, &name, at))
+	if (tail == GB_RX_PASSWORD && gb_before_is_other(text, &name, at))
 		return false;
 	const uint8_t *end = p;
 	name.to = p = gb_joint_suffix(text, p);
@@ -502,8 +367,8 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	place.chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && (p == end || tolower(p[-1]) != 'd');
 	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from && !is_quote(name.prev)) ||
 		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
-			 !is_credential_token(&name, at));
-	if (tail == GB_RX_KEY && has_public(&name))
+			 !gb_before_is_credential(&name, at));
+	if (tail == GB_RX_KEY && gb_before_is_public(&name))
 		return false;
 	int c = gb_named_at(text, p);
 	if (c >= 0 && (isalnum(c) || c == '_')) {
@@ -513,7 +378,7 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	p = gb_joint_closing(text, p, &name);
 	/* if %password%==x */
 	place.sure = name.prev == '%' && p[-1] == '%';
-	look_around(text, &name, &place);
+	gb_before_look(text, &name, &place);
 	return find_value(text, &name, &place, p) && !text->cut;
 }
 

@@ -78,6 +78,8 @@ struct gb_place {
 	bool fallback;  /* of a variable: ${PASSWORD:-x} */
 	bool alone;     /* in a line of its own, behind an empty one */
 	bool qualified; /* "default" or the like stands before the name */
+	bool bracket;   /* behind " (" */
+	bool config;    /* alone in its line, as devices and FortiOS have it */
 	bool known;     /* a user stands before it */
 	bool compound;  /* the name has parts: ldap_password */
 	bool wide;      /* in a language without blanks */
@@ -95,6 +97,20 @@ struct gb_name {
 	bool env;                 /* behind export, ENV, set ... */
 };
 
+/* Does @word stand right before @p? At most GB_MATCH_BEHIND bytes before the name are there for certain. */
+bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word);
+/* The word that the name at @at is the end of. */
+void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name);
+/* bypass, compass: "pass" is the end of another word. */
+bool gb_before_is_part(const struct gb_name *name, const uint8_t *at);
+/* public_key */
+bool gb_before_is_public(const struct gb_name *name);
+/* What stands before the name says where its value stands. */
+void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place);
+/* proxy_pass, /etc/passwd */
+bool gb_before_is_other(const struct gb_named *text, const struct gb_name *name, const uint8_t *at);
+/* apiToken, BOT_TOKEN; no nextToken */
+bool gb_before_is_credential(const struct gb_name *name, const uint8_t *at);
 /* Behind "_key", "_base", "2" and the like, which may follow a name. */
 const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p);
 /* Behind what closes the name: a quote, also one with a backslash, a bracket, asterisks. */
@@ -134,6 +150,8 @@ size_t gb_prose_verb(struct gb_named *text, const uint8_t *p);
 size_t gb_prose_wide_verb(struct gb_named *text, const uint8_t *p);
 /* Behind what opens a value without being a quote of code: asterisks, quotes of prose, tags. */
 const uint8_t *gb_prose_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place);
+/* password As String = "x", password varchar(20) := 'x': the quote, or NULL. */
+const uint8_t *gb_prose_declared(struct gb_named *text, const uint8_t *p);
 /* In the next line that has a text, behind what a log puts before each line, or a fence of Markdown. */
 const uint8_t *gb_prose_next_line(struct gb_named *text, const uint8_t *p);
 /* Behind a type: String = "x", or @p. */

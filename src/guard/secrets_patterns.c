@@ -203,7 +203,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
-	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = [\"']|pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = |pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-secret",
 	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encryption|signing|cipher|crypto|aes|hmac|app)[_-]key)(?&secret)",
@@ -217,7 +217,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"simple_bind(?:_s)?|ldap_bind|wifi\\.begin|mysqli(?:_connect)?|mysql_p?connect|real_connect|pymysql\\.connect|"
 	"mysqldb\\.connect|tor\\.connect|pdo|sequelize|oci_connect|imap_open|ftp_login|auth_password|plainauth|"
 	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|hash::make|bcrypt|check_password|set_password|"
-	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|emailandpassword|bearer_?auth|createhmac|createcipher|hash_hmac|hmac(?:256|512)|signwith|httpdigestauth|auth\\(\\)\\.basic|ftplib\\.ftp|password_verify|bcrypt\\.compare(?:sync)?|make_password|generate_password_hash|login_user|signin|loginas|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
+	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|emailandpassword|credentials|\\.connect|(?:oracle|oracledb)\\.connect|dbi->connect|bearer_?auth|createhmac|createcipher|hash_hmac|hmac(?:256|512)|signwith|httpdigestauth|auth\\(\\)\\.basic|ftplib\\.ftp|password_verify|bcrypt\\.compare(?:sync)?|make_password|generate_password_hash|login_user|signin|loginas|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
@@ -242,6 +242,11 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"credential-pair",
 	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?)(?&pair)",
 	"credentials: admin / ..."},
+    {"digest-response", "\\bresponse=\"\\K[0-9a-f]{32}", "Authorization: Digest"},
+    {"spray-password",
+	"(?:\\[\\+\\] [^\\s\\\\:]{1,40}\\\\{1,2}[^\\s:\\\\]{1,40}:|Success: '[^\\s:']{1,60}:)\\K[^\\s:']{4,64}",
+	"what tools report that try passwords"},
+    {"nt-hash", ":[0-9]{3,6}:[0-9a-f]{32}:\\K[0-9a-f]{32}", "dumps of Windows accounts"},
     {"neo4j-auth", "NEO4J_AUTH" ASSIGN "[a-z0-9]{1,20}/\\K[^\\s\"'$]{5,64}", "neo4j/..."},
     {"sasl-password", "\\]:[0-9]{2,5}[ \\t]{1,8}[^\\s:]{1,60}:\\K[^\\s$]{4,64}", "sasl_passwd of Postfix"},
     {"expect-send",

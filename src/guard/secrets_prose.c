@@ -214,7 +214,13 @@ bool gb_method_find(struct gb_named *text, struct gb_place *place, const uint8_t
 			place->joint = GB_JOINT_EQUALS;
 			return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
 		}
-	if (gb_named_at(text, p) != '.')
+	const uint8_t *typed = gb_joint_method(text, p);
+	if (typed) {
+		place->joint = GB_JOINT_LIST;
+		place->sure = true;
+		return gb_guess_value(text, place, typed);
+	}
+	if (text->cut || gb_named_at(text, p) != '.')
 		return false;
 	for (n = 0, p++; n < TYPE_MAX && (isalpha(gb_named_at(text, p)) || gb_named_at(text, p) == '_'); n++)
 		p++;
@@ -239,6 +245,19 @@ const uint8_t *gb_prose_type(struct gb_named *text, const uint8_t *p) {
 	    gb_named_at(text, at + 2) != ' ')
 		return p;
 	return is_quote(gb_named_at(text, at + 3)) ? at + 3 : p;
+}
+
+const uint8_t *gb_prose_declared(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = p += gb_named_is_at(text, p, "as ") ? 3 : 0;
+	int c;
+	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_&*()", c)))
+		at++;
+	if (at == p || gb_named_at(text, at) != ' ')
+		return NULL;
+	at += gb_named_at(text, at + 1) == ':';
+	if (gb_named_at(text, at + 1) != '=' || gb_named_at(text, at + 2) != ' ')
+		return NULL;
+	return is_quote(gb_named_at(text, at + 3)) ? at + 3 : NULL;
 }
 
 /* --- directives --- */
@@ -301,8 +320,11 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 		return true;
 	/* A word, where prose has none: snmp-server community x RO */
 	int next = gb_named_at(text, arg.next);
-	return begins_line(text, name) &&
-	       (tolower(*name) == 's' || next < 0 || next == '\n' || next == '\r') && !text->cut;
+	bool last = next < 0 || next == '\n' || next == '\r';
+	/* ip ospf message-digest-key 1 md5 x, ppp chap password 0 x */
+	if (last && strchr("dcnktri", tolower(*name)))
+		return !text->cut;
+	return begins_line(text, name) && (tolower(*name) == 's' || last) && !text->cut;
 }
 
 /* --- a user and a password --- */
@@ -340,7 +362,8 @@ static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 			known |= n == strlen(words[i]) && strncasecmp((const char *)p, words[i], n) == 0;
 		int c = gb_named_at(text, p + n);
 		/* "admin" may be the user. */
-		if (!known || (c != ' ' && c != ':') || gb_named_at(text, p + n + 1) == '/')
+		if (!known || (c != ' ' && c != ':') || gb_named_at(text, p + n + 1) == '/' ||
+		    (c == ':' && gb_named_at(text, p + n + 1) != ' '))
 			break;
 		p += n;
 	}

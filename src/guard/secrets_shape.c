@@ -223,6 +223,9 @@ bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, cons
 	for (size_t i = 0; i < GB_COUNT(marks); i++)
 		if (memmem(from, s->n, marks[i], strlen(marks[i])))
 			return true;
+	/* options!==null */
+	if (!quoted && (memmem(from, s->n, "!=", 2) || memmem(from, s->n, "===", 3)))
+		return true;
 	return s->n < 3 || (s->same && !isdigit(*from) && s->n < 200) || (*from == '%' && s->n <= 4) ||
 	       (*from == '$' && s->lower + s->upper && (from[1] == '_' || isalpha(from[1]))) ||
 	       (!quoted && to[-1] == '(');
@@ -245,8 +248,9 @@ bool gb_shape_is_email(const uint8_t *from, size_t n) {
 }
 
 bool gb_shape_is_base64(const struct gb_shape *s, const uint8_t *from) {
-	return s->n >= 12 && s->n % 4 == 0 && s->token_like && from[s->n - 1] == '=' && s->upper >= 2 &&
-	       s->lower >= 2 && s->turns >= 4 && !memchr(from, '.', s->n) && !memchr(from, ':', s->n) &&
+	return s->n >= (from[s->n - 1] == '=' && s->n > 2 && from[s->n - 2] == '=' ? 8 : 12) &&
+	       s->n % 4 == 0 && s->token_like && from[s->n - 1] == '=' && s->upper >= 2 && s->lower >= 2 &&
+	       s->turns >= 3 && !memchr(from, '.', s->n) && !memchr(from, ':', s->n) &&
 	       !memchr(from, '%', s->n);
 }
 
@@ -262,7 +266,8 @@ bool gb_shape_is_remark(const uint8_t *from, size_t n) {
 	    "known", "unique", "common", "safe", "unsafe", "insecure", "blank", "same", "good", "fine",
 	    "mandatory", "necessary", "temporary", "ready", "identical", "obsolete", "outdated", "simple",
 	    "complex", "always", "also", "there", "this", "that", "case", "kept", "sent", "shown", "given",
-	    "lost", "taken", "written", "longer", "shorter", "sufficient", "insufficient", "equal", "zero"};
+	    "lost", "taken", "written", "longer", "shorter", "permanent", "sufficient", "insufficient",
+	    "equal", "zero"};
 	if (is_one_of(from, n, remarks, GB_COUNT(remarks)))
 		return true;
 	for (size_t i = 0; i < GB_COUNT(ends); i++) {
@@ -308,6 +313,12 @@ static bool is_path(const struct gb_shape *s, const uint8_t *from) {
 	return memchr(from, '/', s->n) && !s->digits && !count_of(from, s->n, "!@#$%^&*+?");
 }
 
+/* x-{name}; {noop}x, as Spring marks passwords, is a value. */
+static bool is_template(const struct gb_shape *s, const uint8_t *from) {
+	const uint8_t *close = memrchr(from, '}', s->n);
+	return close && memchr(from, '{', s->n) && (*from != '{' || close + 1 == from + s->n);
+}
+
 bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, bool env) {
 	size_t strong = count_of(from, s->n, "!@#$%^&*+?~");
 	bool plain = !s->digits && !strong;
@@ -320,12 +331,15 @@ bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t lea
 		return gb_shape_is_phrase(s, from);
 	if (s->foreign)
 		return s->digits && s->n >= 8;
-	if (is_path(s, from) || (memchr(from, '{', s->n) && memchr(from, '}', s->n)) ||
+	if (is_path(s, from) || (*from == '!' && s->n > 1 && from[1] == '!') || is_template(s, from) ||
 	    memchr(from, '<', s->n))
 		return false;
 	/* Messages.password.pw, ERR_NO_PW, varchar(30), a,b, "Pw:" */
 	if (plain &&
 	    (count_of(from, s->n, env ? "()[]=" : ".(),:;=[]") || (!s->lower && memchr(from, '_', s->n))))
+		return false;
+	const uint8_t *bracket = memchr(from, '(', s->n);
+	if (bracket && from[s->n - 1] == ')' && gb_shape_is_placeholder(from, (size_t)(bracket - from)))
 		return false;
 	/* ^[a-z]+$, #pw, a|b */
 	if ((*from == '^' && memchr(from, '[', s->n)) || (*from == '#' && !s->digits) ||

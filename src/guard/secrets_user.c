@@ -72,15 +72,14 @@ bool gb_user_find(struct gb_named *text, const uint8_t *p) {
 	for (unsigned i = 0; i < ARGUMENTS && next_listed(text, arg.next, &arg); i++) {
 		if (!is_option(&arg))
 			continue;
-		if (!next_listed(text, arg.next, &arg)) {
-			text->from = text->cut && arg.from ? arg.next : text->end;
+		struct gb_argument value = {0};
+		bool read = next_listed(text, arg.next, &value);
+		text->from = value.from && (read || text->cut) ? value.from : text->end;
+		if (!read || text->cut)
 			return false;
-		}
-		text->from = arg.from;
-		text->to = arg.to;
+		text->to = value.to;
 		text->resume = NULL;
-		return !text->cut && !is_other(&arg) &&
-		       gb_guess_is_secret(&place, arg.from, arg.to, false, ' ');
+		return !is_other(&value) && gb_guess_is_secret(&place, value.from, value.to, false, ' ');
 	}
 	return false;
 }

@@ -9,42 +9,45 @@
 enum { TEXT_MAX = 64 };
 
 /* A chunk of letters may consist of several of these without anything between them. */
-static const char *const joined[] = {"password", "passwords", "passwort", "passwd", "pass", "passphrase",
-    "passcode", "pswd", "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api", "auth",
-    "authorization", "authentication", "authenticate", "authenticated", "oauth", "login", "logout", "signin",
-    "signup", "credential", "credentials", "cred", "creds", "access", "refresh", "client", "user", "users",
-    "username", "name", "names", "email", "account", "accounts", "your", "change", "changed", "changeme",
-    "replace", "insert", "enter", "here", "example", "sample", "dummy", "fake", "mock", "placeholder",
-    "value", "values", "string", "strings", "type", "types", "text", "input", "field", "fields", "form",
-    "label", "title", "description", "message", "error", "errors", "invalid", "valid", "validate",
-    "validation", "validator", "missing", "incorrect", "wrong", "correct", "mismatch", "match", "matches",
-    "confirm", "confirmed", "confirmation", "repeat", "again", "current", "previous", "forgot", "forgotten",
-    "reset", "recover", "recovery", "update", "updated", "create", "created", "generate", "generated",
-    "random", "hidden", "visible", "show", "hide", "toggle", "mask", "masked", "redacted", "filtered",
-    "omitted", "removed", "encrypted", "decrypted", "hashed", "plain", "plaintext", "cleartext", "encoded",
-    "basic", "bearer", "digest", "session", "cookie", "cookies", "header", "headers", "query", "request",
-    "response", "result", "config", "configuration", "setting", "settings", "option", "options", "optional",
-    "required", "require", "requires", "argument", "arguments", "args", "param", "params", "parameter",
-    "parameters", "property", "properties", "props", "attribute", "attributes", "variable", "variables",
-    "default", "defaults", "undefined", "null", "true", "false", "none", "void", "boolean", "bool", "number",
-    "integer", "float", "object", "array", "list", "bytes", "buffer", "binary", "char", "varchar", "json",
-    "yaml", "html", "uuid", "base", "regex", "pattern", "format", "schema", "model", "enum", "const",
-    "function", "method", "class", "module", "interface", "readonly", "expired", "expires", "expiry",
-    "expiration", "strength", "strong", "weak", "secure", "security", "public", "private", "csrf", "xsrf",
-    "server", "database", "service", "services", "identity", "provider", "role", "roles", "permission",
-    "prompt", "stdin", "stdout", "command", "flag", "flags", "remove", "delete", "verify", "verified",
-    "verification", "unknown", "unset", "empty", "unspecified", "anonymous", "nobody", "failed", "failure",
-    "success", "denied", "allowed", "disabled", "enabled", "optional", "length", "count", "index", "page",
-    "view", "button", "icon", "modal", "dialog", "element", "selector", "attr", "comment", "keyword",
-    "identifier", "operator", "punctuation", "literal", "numeric", "whitespace", "template", "signature",
-    "signing", "encryption", "certificate", "algorithm", "cipher", "hash", "file", "path", "process",
-    "environment", "env", "protected", "unchanged", "stored", "needed", "unsupported", "supported",
-    "nullable", "source", "target", "reference", "policy", "policies", "rule", "rules", "grant", "granted",
-    "manager", "management", "handler", "helper", "factory", "builder", "parser", "lexer", "reader", "writer",
-    "stream", "storage", "store", "cache", "context", "state", "status", "event", "action", "actions",
-    "rotation", "rotate", "lookup", "resolver", "resolve", "middleware", "controller", "filter", "contrasena",
-    "clave", "senha", "kennwort", "wachtwoord", "salasana", "heslo", "parola", "requerida", "obligatoria",
+static const char *const joined[] = {"unknown", "weak", "strong", "random", "path", "file", "basic", "digest",
+    "again", "match", "password", "passwords", "passwort", "passwd", "pass", "passphrase", "passcode", "pswd",
+    "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api", "auth", "authorization",
+    "authentication", "authenticate", "authenticated", "oauth", "login", "logout", "signin", "signup",
+    "credential", "credentials", "cred", "creds", "access", "refresh", "client", "user", "users", "username",
+    "name", "names", "email", "account", "accounts", "your", "change", "changed", "changeme", "replace",
+    "insert", "enter", "here", "example", "sample", "dummy", "fake", "mock", "placeholder", "value", "values",
+    "string", "strings", "type", "types", "input", "field", "fields", "description", "message", "error",
+    "errors", "invalid", "valid", "validate", "validation", "validator", "missing", "incorrect", "wrong",
+    "correct", "mismatch", "confirm", "confirmed", "confirmation", "current", "previous", "forgot",
+    "forgotten", "reset", "recover", "recovery", "update", "updated", "create", "created", "generate",
+    "generated", "hidden", "visible", "masked", "redacted", "filtered", "omitted", "removed", "encrypted",
+    "decrypted", "hashed", "plain", "plaintext", "cleartext", "encoded", "bearer", "session", "request",
+    "result", "config", "configuration", "setting", "settings", "option", "options", "optional", "required",
+    "require", "requires", "argument", "arguments", "args", "param", "params", "parameter", "parameters",
+    "property", "properties", "props", "attribute", "attributes", "variable", "variables", "default",
+    "defaults", "undefined", "null", "true", "false", "none", "void", "boolean", "bool", "number", "integer",
+    "float", "bytes", "binary", "char", "varchar", "json", "yaml", "html", "uuid", "regex", "schema", "enum",
+    "const", "function", "method", "interface", "readonly", "expired", "expires", "expiry", "expiration",
+    "strength", "secure", "security", "public", "private", "csrf", "xsrf", "permission", "prompt", "stdin",
+    "stdout", "command", "flag", "flags", "remove", "delete", "verify", "verified", "verification", "unset",
+    "empty", "unspecified", "anonymous", "nobody", "failed", "failure", "success", "denied", "allowed",
+    "disabled", "enabled", "length", "selector", "attr", "comment", "keyword", "identifier", "operator",
+    "punctuation", "literal", "numeric", "whitespace", "template", "signature", "signing", "encryption",
+    "certificate", "algorithm", "hash", "process", "environment", "env", "protected", "unchanged", "stored",
+    "needed", "unsupported", "supported", "nullable", "reference", "grant", "granted", "contrasena", "clave",
+    "senha", "kennwort", "wachtwoord", "salasana", "heslo", "parola", "requerida", "obligatoria",
     "incorrecta", "falsch", "erforderlich", "requis", "obligatoire", "invalide"};
+
+/* The same, if one of the words above stands beside them: tokenParser; "builder" alone may be a password. */
+static const char *const beside[] = {"manager", "management", "handler", "helper", "factory", "builder",
+    "parser", "lexer", "reader", "writer", "stream", "storage", "store", "cache", "context", "state",
+    "status", "event", "action", "actions", "rotation", "rotate", "lookup", "resolver", "resolve",
+    "middleware", "controller", "filter", "page", "view", "button", "icon", "modal", "dialog", "element",
+    "source", "target", "class", "module", "model", "format", "pattern", "index", "count", "list", "base",
+    "buffer", "array", "object", "service", "services", "server", "database", "policy", "policies", "rule",
+    "rules", "cookie", "cookies", "cipher", "query", "header", "headers", "response", "matches", "repeat",
+    "role", "roles", "provider", "identity", "show", "hide", "toggle", "mask", "label", "title", "text",
+    "form"};
 
 /* A chunk may be one of these, but not be made of them: "let me in" is a password. */
 static const char *const alone[] = {"a", "an", "and", "any", "app", "are", "as", "at", "async", "await", "be",
@@ -79,22 +82,34 @@ static bool is_listed(const struct letters *chunk, const char *const *list, size
 	return false;
 }
 
-/* Whether words of the list make up the chunk: reached[i] says that they make up its first i letters. */
-static bool is_joined(const struct letters *chunk) {
-	bool reached[TEXT_MAX + 1] = {true};
-	for (size_t i = 0; i < chunk->n; i++) {
-		for (size_t w = 0; reached[i] && w < GB_COUNT(joined); w++) {
-			size_t n = strlen(joined[w]);
-			if (joined[w][0] == chunk->text[i] && i + n <= chunk->n &&
-			    memcmp(joined[w], chunk->text + i, n) == 0)
-				reached[i + n] = true;
-		}
+/* Whether the words of both lists make up the chunk: reached[i] says that they make up its first i letters,
+ * and whether one of them names a value. */
+enum reach { NOT, BESIDE, NAMES };
+
+static void reach_with(const struct letters *chunk, size_t i, enum reach *reached, const char *const *list,
+    size_t count, enum reach least) {
+	for (size_t w = 0; w < count; w++) {
+		size_t n = strlen(list[w]);
+		enum reach now = reached[i] > least ? reached[i] : least;
+		if (list[w][0] == chunk->text[i] && i + n <= chunk->n &&
+		    memcmp(list[w], chunk->text + i, n) == 0 && reached[i + n] < now)
+			reached[i + n] = now;
 	}
-	return reached[chunk->n];
 }
 
-static bool is_known(const struct letters *chunk) {
-	return !chunk->n || is_listed(chunk, alone, GB_COUNT(alone)) || is_joined(chunk);
+static enum reach known_as(const struct letters *chunk) {
+	enum reach reached[TEXT_MAX + 1] = {BESIDE};
+	if (!chunk->n)
+		return BESIDE;
+	if (is_listed(chunk, alone, GB_COUNT(alone)))
+		return NAMES;
+	for (size_t i = 0; i < chunk->n; i++) {
+		if (reached[i] == NOT)
+			continue;
+		reach_with(chunk, i, reached, joined, GB_COUNT(joined), NAMES);
+		reach_with(chunk, i, reached, beside, GB_COUNT(beside), BESIDE);
+	}
+	return reached[chunk->n];
 }
 
 static bool is_whole(const uint8_t *from, size_t n) {
@@ -111,24 +126,26 @@ static bool is_sign_of_a_person(const uint8_t *p, const uint8_t *end) {
 
 bool gb_shape_is_placeholder(const uint8_t *from, size_t n) {
 	struct letters chunk = {0};
-	bool known = true;
+	enum reach all = BESIDE, known = BESIDE;
 	if (!n || n >= TEXT_MAX)
 		return false;
 	if (is_whole(from, n))
 		return true;
-	for (const uint8_t *p = from, *end = from + n; known && p < end; p++) {
+	for (const uint8_t *p = from, *end = from + n; known != NOT && p < end; p++) {
 		if (isdigit(*p) || is_sign_of_a_person(p, end) || *p >= 0x80)
 			return false;
 		bool begins = isupper(*p) && p > from &&
 			      (islower(p[-1]) || (isupper(p[-1]) && p + 1 < end && islower(p[1])));
 		if (!isalpha(*p) || begins) {
-			known = is_known(&chunk);
+			known = known_as(&chunk);
+			all = known > all ? known : all;
 			chunk.n = 0;
 		}
 		if (isalpha(*p))
 			chunk.text[chunk.n++] = (uint8_t)tolower(*p);
 	}
-	return known && is_known(&chunk);
+	enum reach last = known == NOT ? NOT : known_as(&chunk);
+	return last != NOT && (all == NAMES || last == NAMES);
 }
 
 bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely) {

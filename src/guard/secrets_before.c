@@ -1,0 +1,175 @@
+/* What stands before the name of a secret: the word that it ends, the line, a user. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "guard/secrets_named.h"
+
+enum { USER_BEHIND = 40, NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16 };
+
+static bool is_quote(int c) {
+	return c == '"' || c == '\'' || c == '`';
+}
+
+bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word) {
+	size_t n = strlen(word);
+	return (size_t)(p - text->start) >= n && memcmp(p - n, word, n) == 0;
+}
+
+static bool is_word_byte(int c) {
+	return isalnum(c) || strchr("_.$-", c);
+}
+
+void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name) {
+	name->from = at;
+	while (name->from > text->start && at - name->from < NAME_BEHIND && name->from[-1] &&
+	       is_word_byte(name->from[-1]))
+		name->from--;
+	name->prev = name->from > text->start ? name->from[-1] : -1;
+}
+
+/* SSHPASS */
+static bool is_before_caps(const uint8_t *at, size_t n) {
+	return isupper(*at) && n >= 3 && memcmp(at - 3, "SSH", 3) == 0;
+}
+
+/* bypass, compass and tokenpass are no names of passwords, storepass and DB_PASS are. */
+bool gb_before_is_part(const struct gb_name *name, const uint8_t *at) {
+	static const char *const known[] = {"store", "key", "require", "user", "db", "root", "my", "admin",
+	    "wpa_", "rpc", "smtp", "mail", "login", "proxy", "ftp", "sudo", "become", "bind", "mysql", "pg"};
+	size_t n = (size_t)(at - name->from);
+	if (!n || !isalpha(at[-1]) || (isupper(*at) && islower(at[-1])))
+		return false;
+	if (is_before_caps(at, n))
+		return false;
+	for (size_t i = 0; i < GB_COUNT(known); i++) {
+		size_t length = strlen(known[i]), j = 0;
+		while (
+		    j < length && length <= n && tolower(at[(ptrdiff_t)j - (ptrdiff_t)length]) == known[i][j])
+			j++;
+		if (j == length)
+			return false;
+	}
+	return true;
+}
+
+bool gb_before_is_public(const struct gb_name *name) {
+	for (const uint8_t *p = name->from; p + 6 <= name->to; p++)
+		if (strncasecmp((const char *)p, "public", 6) == 0)
+			return true;
+	return false;
+}
+
+static bool is_capital(const struct gb_name *name) {
+	unsigned upper = 0;
+	for (const uint8_t *p = name->from; p < name->to; p++) {
+		if (islower(*p))
+			return false;
+		upper += isupper(*p) != 0;
+	}
+	return upper >= 2;
+}
+
+static void look_at_line(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
+	/* Behind the first of them a name is in capitals, or it is prose: "set password". */
+	static const char *const commands[] = {"set ", "ENV ", "ARG ", "-x ", "export ", "setenv ", "setx ",
+	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal="};
+	const uint8_t *p = name->from;
+	if (is_quote(name->prev))
+		p--;
+	for (size_t i = 0; i < GB_COUNT(commands); i++)
+		name->env |= gb_before_is(text, p, commands[i]) && (i >= 4 || place->capital);
+	for (const uint8_t *at = p;
+	     place->tail == GB_RX_PASSWORD && at > text->start && p - at < OPTION_BEHIND && at[-1] != '\n';
+	     at--)
+		name->env |= gb_before_is(text, at, "--set ");
+	unsigned blanks = 0;
+	while (p > text->start && blanks < BLANKS && strchr(" \t-*>#", p[-1]) && p[-1]) {
+		p--;
+		blanks++;
+	}
+	place->line = p == text->start || p[-1] == '\n' || p[-1] == '\r';
+	place->flush = !blanks;
+}
+
+/* default password, root password: what follows is more likely the password than a remark about it. */
+static bool is_qualified(const struct gb_named *text, const struct gb_name *name) {
+	static const char *const words[] = {"default", "initial", "temporary", "temp", "generated", "root",
+	    "admin", "administrator", "standard", "demo", "test", "new", "master", "login", "user",
+	    "current"};
+	const uint8_t *end = name->from - 1;
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(end - text->start) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* (user: bob, password: x) */
+static bool has_user(const struct gb_named *text, const struct gb_name *name) {
+	const uint8_t *p = name->from;
+	for (; p > text->start && name->from - p < USER_BEHIND && p[-1] != '\n'; p--)
+		if ((p[0] == ':' || p[0] == '=') &&
+		    (gb_before_is(text, p, "user") || gb_before_is(text, p, "[name") ||
+			gb_before_is(text, p, "User") || gb_before_is(text, p, "ername") ||
+			gb_before_is(text, p, "ogin") || gb_before_is(text, p, "mail")))
+			return true;
+	return false;
+}
+
+/* " password x", " set passwd x" */
+static bool is_config(const struct gb_named *text, const struct gb_name *name) {
+	const uint8_t *p = name->from;
+	p -= gb_before_is(text, p, "set ") ? 4 : 0;
+	unsigned blanks = 0;
+	for (; p > text->start && blanks < BLANKS && p[-1] == ' '; p--)
+		blanks++;
+	bool dotted = memchr(name->from, '.', (size_t)(name->to - name->from)) != NULL;
+	return (blanks || dotted) && (p == text->start || p[-1] == '\n');
+}
+
+void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
+	int prev = name->prev;
+	place->capital = is_capital(name);
+	place->query = prev == '?' || (prev == '&' && !gb_before_is(text, name->from, "&&"));
+	place->link = prev == ';' || (prev == ' ' && gb_before_is(text, name->from, "; "));
+	place->inside = is_quote(prev) && !name->quoted;
+	place->apart = prev == ' ' || prev == ',';
+	place->pair = (is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(') ||
+		      (name->quoted && (prev == '#' || prev == '='));
+	look_at_line(text, name, place);
+	place->option = *name->from == '-' || name->env || gb_before_is(text, name->from, "-p:");
+	place->fallback = prev == '{' && gb_before_is(text, name->from, "${");
+	place->qualified = prev == ' ' && is_qualified(text, name);
+	place->known = place->apart && has_user(text, name);
+	place->bracket = prev == '(' && gb_before_is(text, name->from, " (");
+	place->config = is_config(text, name);
+	place->compound = memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
+}
+
+/* proxy_pass of nginx has an address, and /etc/passwd is a file. */
+bool gb_before_is_other(const struct gb_named *text, const struct gb_name *name, const uint8_t *at) {
+	static const char *const words[] = {"proxy_", "fastcgi_", "uwsgi_", "scgi_", "grpc_", "memcached_"};
+	if (name->prev == '/' && gb_before_is(text, name->from, "etc/"))
+		return true;
+	for (size_t i = 0; i < GB_COUNT(words); i++)
+		if (gb_before_is(text, at, words[i]) && name->from + strlen(words[i]) == at)
+			return true;
+	return false;
+}
+
+/* apiToken, BOT_TOKEN; no nextToken, which parsers have. */
+bool gb_before_is_credential(const struct gb_name *name, const uint8_t *at) {
+	static const char *const words[] = {"api", "auth", "access", "bot", "bearer", "refresh", "session",
+	    "user", "admin", "hub", "lab", "slack", "root", "app", "private", "personal", "secret", "vault",
+	    "deploy"};
+	const uint8_t *end = at > name->from && strchr("_-.", at[-1]) ? at - 1 : at;
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(end - name->from) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
