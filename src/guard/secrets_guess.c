@@ -7,7 +7,15 @@
 #include "guard/secrets_named.h"
 #include "guard/secrets_shape.h"
 
-enum { ASSIGNED_MAX = 40, VALUE_MIN = 4, MIXED_MIN = 6, LEAD_MAX = 9, APP_GROUP = 4, APP_PASSWORD = 19 };
+enum {
+	ASSIGNED_MAX = 40,
+	VALUE_MIN = 4,
+	MIXED_MIN = 6,
+	LEAD_MAX = 9,
+	APP_GROUP = 4,
+	REMARK_BLANKS = 24,
+	APP_PASSWORD = 19
+};
 
 /* --- with what stands around them --- */
 
@@ -53,7 +61,8 @@ static bool quoted_key_is_secret(
 	       gb_shape_is_chosen(s, from) || (s->digits == s->n && s->n >= 12) ||
 	       (place->capital && place->joint == GB_JOINT_EQUALS && gb_shape_is_phrase(s, from)) ||
 	       (place->capital && gb_shape_is_quoted_word(s, from)) ||
-	       (!place->weak && parts && gb_shape_is_value(s, from, 8, place->capital)) ||
+	       (!place->weak && (parts || s->lower == s->n) &&
+		   gb_shape_is_value(s, from, 8, place->capital)) ||
 	       ((env || place->option || place->query) &&
 		   gb_shape_is_value(s, from, VALUE_MIN, place->capital));
 }
@@ -184,7 +193,8 @@ static bool equals_is_secret(
 	if (place->apart && !place->spaced && (next == ')' || next == ']' || next == ';'))
 		return mixed && s->digits && !s->camel && !gb_shape_names_a_value(from, s->n);
 	if (place->line && place->flush && ends_line(next))
-		return mixed || (!s->camel && gb_shape_is_value(s, from, VALUE_MIN, place->capital));
+		return mixed ||
+		       (!s->camel && gb_shape_is_value(s, from, VALUE_MIN - place->compound, place->capital));
 	if (ends_line(next))
 		return (mixed && (!s->path || !gb_shape_names_a_value(from, s->n))) ||
 		       gb_shape_is_number(s) ||
@@ -368,6 +378,16 @@ static bool is_behind_user(struct gb_named *text, const uint8_t *from, const uin
 	return gb_guess_is_secret(&place, text->from, to, false, ' ');
 }
 
+/* password: x # a remark */
+static bool is_remarked(struct gb_named *text, const uint8_t *p) {
+	int c;
+	for (unsigned i = 0; i < REMARK_BLANKS && ((c = gb_named_at(text, p)) == ' ' || c == '\t'); i++)
+		p++;
+	c = gb_named_at(text, p);
+	return c == '#' || c == '(' || (c == '/' && gb_named_at(text, p + 1) == '/') ||
+	       (c == '<' && tolower(gb_named_at(text, p + 1)) == 'b');
+}
+
 static bool guess_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	const uint8_t *end = p;
 	int c = gb_named_at(text, p);
@@ -394,8 +414,9 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 	/* s/old x/requirepass x/ */
 	if (place->sure && text->to - p > 1 && text->to[-1] == '/' && is_quote(c))
 		text->to--;
-	/* ... so nothing of the sentence follows the value. */
-	c = text->to < end && c == ' ' ? '\n' : c;
+	/* ... so nothing of the sentence follows the value; nor does anything behind a remark. */
+	if (c == ' ' && (text->to < end || is_remarked(text, end)))
+		c = '\n';
 	if (text->cut)
 		return false;
 	if (has_user(place, p, text->to))

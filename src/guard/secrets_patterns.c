@@ -233,7 +233,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)(?:dsn[=: \"']|ource_name[=: ]|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
 	"user:...@tcp(host)/database, as Go's drivers have it"},
     {"directive-password",
-	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|wpa-psk|"
+	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|auth_pass|wpa-psk|"
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
 	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},

@@ -129,7 +129,9 @@ bool gb_shape_is_placeholder(const uint8_t *from, size_t n) {
 	enum reach all = BESIDE, known = BESIDE;
 	if (!n || n >= TEXT_MAX)
 		return false;
-	if (is_whole(from, n))
+	/* your_admin_password; {password} */
+	if (is_whole(from, n) || (n > 4 && gb_shape_has_part(from, 4, "your")) ||
+	    (*from == '{' && from[n - 1] == '}' && !memchr(from, '=', n)))
 		return true;
 	for (const uint8_t *p = from, *end = from + n; known != NOT && p < end; p++) {
 		if (isdigit(*p) || is_sign_of_a_person(p, end) || *p >= 0x80)
