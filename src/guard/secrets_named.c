@@ -77,18 +77,49 @@ static bool guess_element(struct gb_named *text, struct gb_place *place, const u
 	       (gb_named_at(text, text->to) == '<' && gb_named_at(text, text->to + 1) == '/');
 }
 
-static bool guess_stated(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+static const uint8_t *stated_value(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
 	place->joint = GB_JOINT_COLON;
 	place->spaced = place->stated = true;
 	place->line = false;
 	p = gb_named_skip_blanks(text, p + (gb_named_at(text, p) == ':'), false);
 	text->from = p < text->end ? p : text->end;
-	return gb_guess_value(text, place, gb_prose_opening(text, p, place));
+	return gb_prose_opening(text, p, place);
 }
 
 static bool guess_wide(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
 	place->wide = true;
-	return guess_stated(text, place, p);
+	return gb_guess_value(text, place, stated_value(text, place, p));
+}
+
+/* password is x, password for bob: x, password As String = "x": where the value begins, or NULL. */
+static const uint8_t *value_in_sentence(
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
+	size_t verb = gb_prose_verb(text, p);
+	if (text->cut)
+		return NULL;
+	if (verb && !place->option)
+		return stated_value(text, place, p + verb);
+	/* are both `x` */
+	const uint8_t *both = p + (gb_named_is_at(text, p, "are both ") ? 9
+				      : gb_named_is_at(text, p, "are ") ? 4
+									: 0);
+	if (both > p && is_quote(gb_named_at(text, both)))
+		return stated_value(text, place, both);
+	const uint8_t *value = gb_prose_description(text, p, place);
+	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from > 4 &&
+	    gb_named_is_at(text, p, "to "))
+		value = p + 3;
+	if (value) {
+		/* Password [admin]: x */
+		bool colon = value > p + 1 && value[-1] == ' ' && value[-2] == ':' && !place->stated;
+		place->joint = colon ? GB_JOINT_COLON : GB_JOINT_PROSE;
+		place->spaced |= colon;
+		return value;
+	}
+	value = gb_prose_declared(text, p);
+	if (value)
+		place->joint = GB_JOINT_EQUALS;
+	return value;
 }
 
 /* Behind blanks alone: where a value is certain to follow, or where it looks like nothing else. */
@@ -101,35 +132,9 @@ static bool guess_after_blank(
 	if (name->to - name->from == 14 && gb_named_is_at(text, name->from, "wpa_passphrase"))
 		return false;
 	text->from = c < 0 ? text->end : p;
-	size_t verb = gb_prose_verb(text, p);
-	if (text->cut)
-		return false;
-	if (verb && !place->option)
-		return guess_stated(text, place, p + verb);
-	/* are both `x` */
-	const uint8_t *both = p + (gb_named_is_at(text, p, "are both ") ? 9
-				      : gb_named_is_at(text, p, "are ") ? 4
-									: 0);
-	if (both > p && is_quote(gb_named_at(text, both)))
-		return guess_stated(text, place, both);
-	const uint8_t *value = gb_prose_description(text, p, place);
-	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from > 4 &&
-	    gb_named_is_at(text, p, "to "))
-		value = p + 3;
-	if (value) {
-		/* Password [admin]: x */
-		bool colon = value > p + 1 && value[-1] == ' ' && value[-2] == ':' && !place->stated;
-		place->joint = colon ? GB_JOINT_COLON : GB_JOINT_PROSE;
-		place->spaced |= colon;
-		return gb_guess_value(text, place, value);
-	}
-	value = gb_prose_declared(text, p);
-	if (value) {
-		place->joint = GB_JOINT_EQUALS;
-		return gb_guess_value(text, place, value);
-	}
-	if (text->cut)
-		return false;
+	const uint8_t *value = value_in_sentence(text, name, place, p);
+	if (value || text->cut)
+		return value && gb_guess_value(text, place, value);
 	for (size_t i = 0; i < GB_COUNT(sure); i++)
 		place->sure |= (size_t)(name->to - name->from) == strlen(sure[i]) &&
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
@@ -256,6 +261,44 @@ static bool guess_written(struct gb_named *text, struct gb_place *place, const u
 	return gb_guess_value(text, place, p);
 }
 
+/* Where no sign joins the name and its value. */
+static bool find_further(
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
+	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
+	int c = gb_named_at(text, at);
+	if ((c == ',' || c == ')') && place->tail == GB_RX_PASSWORD && at == p) {
+		value = gb_values_cell(text, name->from, at);
+		if (value || text->cut)
+			return value && gb_guess_value(text, place, value);
+	}
+	if (c == ')' && name->quoted)
+		return gb_method_find(text, place, at);
+	if (c == 'w' && name->quoted && gb_named_is_at(text, at, "with ") &&
+	    is_quote(gb_named_at(text, at + 5)))
+		return guess_written(text, place, at + 5);
+	if (c == '<' && gb_named_at(text, at + 1) == '/')
+		return guess_next_element(text, place, at);
+	value = gb_joint_to_value(text, p);
+	if (text->cut) {
+		/* It may be a value itself. */
+		const uint8_t *first = c == ',' ? gb_named_skip_blanks(text, at + 1, false) : at;
+		first += c == ',' && first < text->end && is_quote(*first);
+		text->from = (c == ',' || at > p) && first < text->end ? first : text->end;
+		return false;
+	}
+	if (value && gb_joint_sign(text, &value, place))
+		return guess_joined(text, name, place, value);
+	if (value && value > p && value[-1] == ' ')
+		return gb_guess_value(text, place, value);
+	if (c == ',' && (name->quoted || name->prev == ':' || place->capital)) {
+		at = gb_named_skip_blanks(text, at + 1, false);
+		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
+		place->joint = GB_JOINT_LIST;
+		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
+	}
+	return at > p && guess_after_blank(text, name, place, at);
+}
+
 static bool find_value(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
@@ -298,37 +341,7 @@ static bool find_value(
 		place->joint = GB_JOINT_BLANK;
 		return gb_named_at(text, at) == ' ' && gb_guess_value(text, place, at + 1);
 	}
-	if ((c == ',' || c == ')') && place->tail == GB_RX_PASSWORD && at == p) {
-		value = gb_values_cell(text, name->from, at);
-		if (value || text->cut)
-			return value && gb_guess_value(text, place, value);
-	}
-	if (c == ')' && name->quoted)
-		return gb_method_find(text, place, at);
-	if (c == 'w' && name->quoted && gb_named_is_at(text, at, "with ") &&
-	    is_quote(gb_named_at(text, at + 5)))
-		return guess_written(text, place, at + 5);
-	if (c == '<' && gb_named_at(text, at + 1) == '/')
-		return guess_next_element(text, place, at);
-	value = gb_joint_to_value(text, p);
-	if (text->cut) {
-		/* It may be a value itself. */
-		const uint8_t *first = c == ',' ? gb_named_skip_blanks(text, at + 1, false) : at;
-		first += c == ',' && first < text->end && is_quote(*first);
-		text->from = (c == ',' || at > p) && first < text->end ? first : text->end;
-		return false;
-	}
-	if (value && gb_joint_sign(text, &value, place))
-		return guess_joined(text, name, place, value);
-	if (value && value > p && value[-1] == ' ')
-		return gb_guess_value(text, place, value);
-	if (c == ',' && (name->quoted || name->prev == ':' || place->capital)) {
-		at = gb_named_skip_blanks(text, at + 1, false);
-		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
-		place->joint = GB_JOINT_LIST;
-		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
-	}
-	return at > p && guess_after_blank(text, name, place, at);
+	return find_further(text, name, place, p);
 }
 
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 
-enum { WORD_MIN = 5, MIXED_MIN = 5, NUMBER_MIN = 6, WORDS_MAX = 64 };
+enum { WORD_MIN = 5, MIXED_MIN = 5, NUMBER_MIN = 6, WORDS_MAX = 64, LONGEST = 128 };
 
 static int class_of(uint8_t c) {
 	return islower(c) ? 1 : isupper(c) ? 2 : isdigit(c) ? 3 : 0;
@@ -322,8 +322,7 @@ static bool is_template(const struct gb_shape *s, const uint8_t *from) {
 bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, bool env) {
 	size_t strong = count_of(from, s->n, "!@#$%^&*+?~");
 	bool plain = !s->digits && !strong;
-	if (s->n < least || (s->same && !s->digits) || s->n > WORDS_MAX * 2 ||
-	    gb_shape_is_placeholder(from, s->n))
+	if (s->n < least || (s->same && !s->digits) || s->n > LONGEST || gb_shape_is_placeholder(from, s->n))
 		return false;
 	if (!(s->lower + s->upper) && s->digits != s->n)
 		return s->digits >= 4 && s->symbols && !count_of(from, s->n, "/:,");

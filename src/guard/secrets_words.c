@@ -3,81 +3,140 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "guard/secrets_shape.h"
 
 enum { TEXT_MAX = 64 };
 
 /* A chunk of letters may consist of several of these without anything between them. */
-static const char *const joined[] = {"unknown", "weak", "strong", "random", "path", "file", "basic", "digest",
-    "again", "match", "password", "passwords", "passwort", "passwd", "pass", "passphrase", "passcode", "pswd",
-    "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api", "auth", "authorization",
-    "authentication", "authenticate", "authenticated", "oauth", "login", "logout", "signin", "signup",
-    "credential", "credentials", "cred", "creds", "access", "refresh", "client", "user", "users", "username",
-    "name", "names", "email", "account", "accounts", "your", "change", "changed", "changeme", "replace",
-    "insert", "enter", "here", "example", "sample", "dummy", "fake", "mock", "placeholder", "value", "values",
-    "string", "strings", "type", "types", "input", "field", "fields", "description", "message", "error",
-    "errors", "invalid", "valid", "validate", "validation", "validator", "missing", "incorrect", "wrong",
-    "correct", "mismatch", "confirm", "confirmed", "confirmation", "current", "previous", "forgot",
-    "forgotten", "reset", "recover", "recovery", "update", "updated", "create", "created", "generate",
-    "generated", "hidden", "visible", "masked", "redacted", "filtered", "omitted", "removed", "encrypted",
-    "decrypted", "hashed", "plain", "plaintext", "cleartext", "encoded", "bearer", "session", "request",
-    "result", "config", "configuration", "setting", "settings", "option", "options", "optional", "required",
-    "require", "requires", "argument", "arguments", "args", "param", "params", "parameter", "parameters",
-    "property", "properties", "props", "attribute", "attributes", "variable", "variables", "default",
-    "defaults", "undefined", "null", "true", "false", "none", "void", "boolean", "bool", "number", "integer",
-    "float", "bytes", "binary", "char", "varchar", "json", "yaml", "html", "uuid", "regex", "schema", "enum",
-    "const", "function", "method", "interface", "readonly", "expired", "expires", "expiry", "expiration",
-    "strength", "secure", "security", "public", "private", "csrf", "xsrf", "permission", "prompt", "stdin",
-    "stdout", "command", "flag", "flags", "remove", "delete", "verify", "verified", "verification", "unset",
-    "empty", "unspecified", "anonymous", "nobody", "failed", "failure", "success", "denied", "allowed",
-    "disabled", "enabled", "length", "selector", "attr", "comment", "keyword", "identifier", "operator",
-    "punctuation", "literal", "numeric", "whitespace", "template", "signature", "signing", "encryption",
-    "certificate", "algorithm", "hash", "process", "environment", "env", "protected", "unchanged", "stored",
-    "needed", "unsupported", "supported", "nullable", "reference", "grant", "granted", "contrasena", "clave",
-    "senha", "kennwort", "wachtwoord", "salasana", "heslo", "parola", "requerida", "obligatoria",
-    "incorrecta", "falsch", "erforderlich", "requis", "obligatoire", "invalide"};
+static const char *const joined[26] = {
+    ['a' - 'a'] = "access account accounts again algorithm allowed anonymous api args argument arguments "
+		  "attr attribute attributes auth authenticate authenticated authentication authorization",
+    ['b' - 'a'] = "basic bearer binary bool boolean bytes",
+    ['c' - 'a'] = "certificate change changed changeme char clave cleartext client command comment config "
+		  "configuration confirm confirmation confirmed const contrasena correct create created cred "
+		  "credential credentials creds csrf current",
+    ['d' - 'a'] = "decrypted default defaults delete denied description digest disabled dummy",
+    ['e' - 'a'] = "email empty enabled encoded encrypted encryption enter enum env environment erforderlich "
+		  "error errors example expiration expired expires expiry",
+    ['f' - 'a'] = "failed failure fake falsch false field fields file filtered flag flags float forgot "
+		  "forgotten function",
+    ['g' - 'a'] = "generate generated grant granted",
+    ['h' - 'a'] = "hash hashed here heslo hidden html",
+    ['i' - 'a'] = "identifier incorrect incorrecta input insert integer interface invalid invalide",
+    ['j' - 'a'] = "json",
+    ['k' - 'a'] = "kennwort key keys keyword",
+    ['l' - 'a'] = "length literal login logout",
+    ['m' - 'a'] = "masked match message method mismatch missing mock",
+    ['n' - 'a'] = "name names needed nobody none null nullable number numeric",
+    ['o' - 'a'] = "oauth obligatoire obligatoria omitted operator option optional options",
+    ['p' - 'a'] = "param parameter parameters params parola pass passcode passphrase passwd password "
+		  "passwords passwort path permission placeholder plain plaintext previous private process "
+		  "prompt properties property props protected pswd public punctuation pwd",
+    ['r' - 'a'] = "random readonly recover recovery redacted reference refresh regex remove removed replace "
+		  "requerida request require required requires requis reset result",
+    ['s' - 'a'] = "salasana sample schema secret secrets secure security selector senha session setting "
+		  "settings signature signin signing signup stdin stdout stored strength string strings "
+		  "strong success supported",
+    ['t' - 'a'] = "template token tokens true type types",
+    ['u' - 'a'] =
+	"unchanged undefined unknown unset unspecified unsupported update updated user username users uuid",
+    ['v' - 'a'] = "valid validate validation validator value values varchar variable variables verification "
+		  "verified verify visible void",
+    ['w' - 'a'] = "wachtwoord weak whitespace wrong",
+    ['x' - 'a'] = "xsrf",
+    ['y' - 'a'] = "yaml your",
+};
 
 /* The same, if one of the words above stands beside them: tokenParser; "builder" alone may be a password. */
-static const char *const beside[] = {"manager", "management", "handler", "helper", "factory", "builder",
-    "parser", "lexer", "reader", "writer", "stream", "storage", "store", "cache", "context", "state",
-    "status", "event", "action", "actions", "rotation", "rotate", "lookup", "resolver", "resolve",
-    "middleware", "controller", "filter", "page", "view", "button", "icon", "modal", "dialog", "element",
-    "source", "target", "class", "module", "model", "format", "pattern", "index", "count", "list", "base",
-    "buffer", "array", "object", "service", "services", "server", "database", "policy", "policies", "rule",
-    "rules", "cookie", "cookies", "cipher", "query", "header", "headers", "response", "matches", "repeat",
-    "role", "roles", "provider", "identity", "show", "hide", "toggle", "mask", "label", "title", "text",
-    "form"};
+static const char *const beside[26] = {
+    ['a' - 'a'] = "action actions array",
+    ['b' - 'a'] = "base buffer builder button",
+    ['c' - 'a'] = "cache cipher class context controller cookie cookies count",
+    ['d' - 'a'] = "database dialog",
+    ['e' - 'a'] = "element event",
+    ['f' - 'a'] = "factory filter form format",
+    ['h' - 'a'] = "handler header headers helper hide",
+    ['i' - 'a'] = "icon identity index",
+    ['l' - 'a'] = "label lexer list lookup",
+    ['m' - 'a'] = "management manager mask matches middleware modal model module",
+    ['o' - 'a'] = "object",
+    ['p' - 'a'] = "page parser pattern policies policy provider",
+    ['q' - 'a'] = "query",
+    ['r' - 'a'] = "reader repeat resolve resolver response role roles rotate rotation rule rules",
+    ['s' - 'a'] = "server service services show source state status storage store stream",
+    ['t' - 'a'] = "target text title toggle",
+    ['v' - 'a'] = "view",
+    ['w' - 'a'] = "writer",
+};
 
 /* A chunk may be one of these, but not be made of them: "let me in" is a password. */
-static const char *const alone[] = {"a", "an", "and", "any", "app", "are", "as", "at", "async", "await", "be",
-    "begin", "body", "both", "but", "by", "can", "cannot", "cli", "col", "column", "comma", "could", "csv",
-    "data", "date", "db", "does", "each", "either", "exists", "fixme", "for", "from", "get", "gets", "has",
-    "have", "href", "http", "https", "id", "ident", "if", "image", "in", "info", "int", "into", "is", "isn",
-    "it", "item", "items", "its", "jwt", "len", "let", "link", "local", "long", "matching", "max", "may",
-    "me", "min", "minimum", "must", "my", "never", "new", "newline", "nil", "no", "not", "num", "of", "off",
-    "ok", "old", "on", "one", "only", "or", "other", "our", "phone", "please", "post", "prop", "put",
-    "return", "right", "row", "same", "screen", "select", "send", "set", "sets", "should", "sha", "short",
-    "some", "space", "sql", "ssl", "start", "stop", "str", "submit", "system", "table", "tbd", "that", "the",
-    "their", "then", "there", "these", "this", "tls", "to", "todo", "too", "uid", "uri", "url", "use", "used",
-    "uses", "using", "val", "var", "was", "web", "when", "where", "which", "while", "will", "with", "without",
-    "xml", "xxx", "yes", "you"};
+static const char *const alone[26] = {
+    ['a' - 'a'] = "a an and any app are as async at await",
+    ['b' - 'a'] = "be begin body both but by",
+    ['c' - 'a'] = "can cannot cli col column comma could csv",
+    ['d' - 'a'] = "data date db does",
+    ['e' - 'a'] = "each either exists",
+    ['f' - 'a'] = "fixme for from",
+    ['g' - 'a'] = "get gets",
+    ['h' - 'a'] = "has have href http https",
+    ['i' - 'a'] = "id ident if image in info int into is isn it item items its",
+    ['j' - 'a'] = "jwt",
+    ['l' - 'a'] = "len let link local long",
+    ['m' - 'a'] = "matching max may me min minimum must my",
+    ['n' - 'a'] = "never new newline nil no not num",
+    ['o' - 'a'] = "of off ok old on one only or other our",
+    ['p' - 'a'] = "phone please post prop put",
+    ['r' - 'a'] = "return right row",
+    ['s' - 'a'] =
+	"same screen select send set sets sha short should some space sql ssl start stop str submit system",
+    ['t' - 'a'] = "table tbd that the their then there these this tls to todo too",
+    ['u' - 'a'] = "uid uri url use used uses using",
+    ['v' - 'a'] = "val var",
+    ['w' - 'a'] = "was web when where which while will with without",
+    ['x' - 'a'] = "xml xxx",
+    ['y' - 'a'] = "yes you",
+};
 
 /* Words of names that have digits. */
-static const char *const whole[] = {"sha1", "sha224", "sha256", "sha384", "sha512", "md5", "base64",
-    "base64url", "ed25519", "secp256k1", "oauth2", "oauth1", "utf8", "utf8mb4", "latin1", "iso8859", "hs256",
-    "hs384", "hs512", "rs256", "rs384", "rs512", "es256", "es384", "es512", "ps256", "x509", "pkcs1", "pkcs8",
-    "pkcs12", "bcrypt", "scrypt", "argon2", "ascii", "int32", "int64", "uint8array", "ed448", "aes256"};
+static const char *const whole[26] = {
+    ['a' - 'a'] = "aes256 argon2 ascii",
+    ['b' - 'a'] = "base64 base64url bcrypt",
+    ['e' - 'a'] = "ed25519 ed448 es256 es384 es512",
+    ['h' - 'a'] = "hs256 hs384 hs512",
+    ['i' - 'a'] = "int32 int64 iso8859",
+    ['l' - 'a'] = "latin1",
+    ['m' - 'a'] = "md5",
+    ['o' - 'a'] = "oauth1 oauth2",
+    ['p' - 'a'] = "pkcs1 pkcs12 pkcs8 ps256",
+    ['r' - 'a'] = "rs256 rs384 rs512",
+    ['s' - 'a'] = "scrypt secp256k1 sha1 sha224 sha256 sha384 sha512",
+    ['u' - 'a'] = "uint8array utf8 utf8mb4",
+    ['x' - 'a'] = "x509",
+};
 
 struct letters {
 	uint8_t text[TEXT_MAX];
 	size_t n;
 };
 
-static bool is_listed(const struct letters *chunk, const char *const *list, size_t count) {
-	for (size_t i = 0; i < count; i++)
-		if (list[i][0] == chunk->text[0] && strlen(list[i]) == chunk->n &&
-		    memcmp(list[i], chunk->text, chunk->n) == 0)
+/* The next word of a list, which has the words that begin with one letter; 0 at the end. */
+static size_t next_word(const char **list) {
+	size_t n = 0;
+	while (**list == ' ')
+		++*list;
+	while ((*list)[n] && (*list)[n] != ' ')
+		n++;
+	return n;
+}
+
+static const char *words_at(const char *const *lists, uint8_t letter) {
+	return islower(letter) && lists[letter - 'a'] ? lists[letter - 'a'] : "";
+}
+
+static bool is_listed(const struct letters *chunk, const char *const *lists) {
+	const char *word = words_at(lists, chunk->text[0]);
+	for (size_t n; (n = next_word(&word)) > 0; word += n)
+		if (n == chunk->n && memcmp(word, chunk->text, n) == 0)
 			return true;
 	return false;
 }
@@ -86,28 +145,26 @@ static bool is_listed(const struct letters *chunk, const char *const *list, size
  * and whether one of them names a value. */
 enum reach { NOT, BESIDE, NAMES };
 
-static void reach_with(const struct letters *chunk, size_t i, enum reach *reached, const char *const *list,
-    size_t count, enum reach least) {
-	for (size_t w = 0; w < count; w++) {
-		size_t n = strlen(list[w]);
-		enum reach now = reached[i] > least ? reached[i] : least;
-		if (list[w][0] == chunk->text[i] && i + n <= chunk->n &&
-		    memcmp(list[w], chunk->text + i, n) == 0 && reached[i + n] < now)
+static void reach_with(
+    const struct letters *chunk, size_t i, enum reach *reached, const char *const *lists, enum reach least) {
+	enum reach now = reached[i] > least ? reached[i] : least;
+	const char *word = words_at(lists, chunk->text[i]);
+	for (size_t n; (n = next_word(&word)) > 0; word += n)
+		if (i + n <= chunk->n && reached[i + n] < now && memcmp(word, chunk->text + i, n) == 0)
 			reached[i + n] = now;
-	}
 }
 
 static enum reach known_as(const struct letters *chunk) {
 	enum reach reached[TEXT_MAX + 1] = {BESIDE};
 	if (!chunk->n)
 		return BESIDE;
-	if (is_listed(chunk, alone, GB_COUNT(alone)))
+	if (is_listed(chunk, alone))
 		return NAMES;
 	for (size_t i = 0; i < chunk->n; i++) {
 		if (reached[i] == NOT)
 			continue;
-		reach_with(chunk, i, reached, joined, GB_COUNT(joined), NAMES);
-		reach_with(chunk, i, reached, beside, GB_COUNT(beside), BESIDE);
+		reach_with(chunk, i, reached, joined, NAMES);
+		reach_with(chunk, i, reached, beside, BESIDE);
 	}
 	return reached[chunk->n];
 }
@@ -116,7 +173,7 @@ static bool is_whole(const uint8_t *from, size_t n) {
 	struct letters text = {.n = n};
 	for (size_t i = 0; i < n; i++)
 		text.text[i] = (uint8_t)tolower(from[i]);
-	return is_listed(&text, whole, GB_COUNT(whole));
+	return is_listed(&text, whole);
 }
 
 /* "Password?" and "Password*" are labels; inside of a value these signs were chosen. */
@@ -151,13 +208,39 @@ bool gb_shape_is_placeholder(const uint8_t *from, size_t n) {
 }
 
 bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely) {
-	static const char *const words[] = {"password", "passwords", "passphrase", "pass", "token", "tokens",
-	    "key", "your", "enter", "please", "must", "should", "cannot", "not", "invalid", "required",
-	    "missing", "failed", "error", "user", "username", "login", "account", "value", "string", "change",
-	    "confirm", "reset", "forgot", "create", "show", "hide", "remember", "characters"};
-	static const char *const loose[] = {"the", "and", "or", "for", "to", "of", "with", "a", "an", "use",
-	    "used", "least", "de", "le", "la", "el", "das", "ist", "if", "this", "in", "on", "by", "as", "be",
-	    "no", "from"};
+	static const char *const words[26] = {
+	    ['a' - 'a'] = "account",
+	    ['c' - 'a'] = "cannot change characters confirm create",
+	    ['e' - 'a'] = "enter error",
+	    ['f' - 'a'] = "failed forgot",
+	    ['h' - 'a'] = "hide",
+	    ['i' - 'a'] = "invalid",
+	    ['k' - 'a'] = "key",
+	    ['l' - 'a'] = "login",
+	    ['m' - 'a'] = "missing must",
+	    ['n' - 'a'] = "not",
+	    ['p' - 'a'] = "pass passphrase password passwords please",
+	    ['r' - 'a'] = "remember required reset",
+	    ['s' - 'a'] = "should show string",
+	    ['t' - 'a'] = "token tokens",
+	    ['u' - 'a'] = "user username",
+	    ['v' - 'a'] = "value",
+	    ['y' - 'a'] = "your",
+	};
+	static const char *const loose[26] = {
+	    ['a' - 'a'] = "a an and as",
+	    ['b' - 'a'] = "be by",
+	    ['d' - 'a'] = "das de",
+	    ['e' - 'a'] = "el",
+	    ['f' - 'a'] = "for from",
+	    ['i' - 'a'] = "if in ist",
+	    ['l' - 'a'] = "la le least",
+	    ['n' - 'a'] = "no",
+	    ['o' - 'a'] = "of on or",
+	    ['t' - 'a'] = "the this to",
+	    ['u' - 'a'] = "use used",
+	    ['w' - 'a'] = "with",
+	};
 	struct letters chunk = {0};
 	for (size_t i = 0; i <= n; i++) {
 		if (i < n && isalpha(from[i])) {
@@ -165,8 +248,7 @@ bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely) {
 				chunk.text[chunk.n++] = (uint8_t)tolower(from[i]);
 			continue;
 		}
-		if (chunk.n && (is_listed(&chunk, words, GB_COUNT(words)) ||
-				   (!loosely && is_listed(&chunk, loose, GB_COUNT(loose)))))
+		if (chunk.n && (is_listed(&chunk, words) || (!loosely && is_listed(&chunk, loose))))
 			return true;
 		chunk.n = 0;
 	}
