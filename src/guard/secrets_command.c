@@ -82,6 +82,7 @@ static const struct command {
     {"rabbitmqadmin", "-p", SEPARATE, false},
     {"useradd", "-p", SEPARATE, false},
     {"openssl", "-k", SEPARATE, false},
+    {"openssl", "-K", SEPARATE, false},
     {"openssl", "-pass", FOLLOWING, false},
     {"ssh-keygen", "-N", SEPARATE, false},
     {"ssh-keygen", "-P", SEPARATE, false},
@@ -155,6 +156,9 @@ static const struct command {
     {"mkpasswd", "", FOLLOWING, true},
     {"dscl", "-passwd", SECOND, false},
     {"ejabberdctl", "register", THIRD, false},
+    {"samba-tool", "create", SECOND, false},
+    {"samba-tool", "add", SECOND, false},
+    {"winexe", "-U", PERCENT, false},
     {"nuget push", "", TOKEN, false},
     {"nuget setapikey", "", TOKEN, true},
     {"net.exe user", "", USER, true},
@@ -167,6 +171,7 @@ static const struct command {
     {"runas", "/user:", FOLLOWING, false},
     {"auth add", "", TOKEN, false},
     {"convertto-securestring", "-string", SEPARATE, false},
+    {"convertto-securestring", "-asplaintext", FOLLOWING, false},
     {"convertto-securestring", "", FOLLOWING, true},
 };
 

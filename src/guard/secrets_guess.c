@@ -368,7 +368,7 @@ static const uint8_t *user_end(const uint8_t *from, const uint8_t *to) {
 
 static bool has_user(const struct gb_place *place, const uint8_t *from, const uint8_t *to) {
 	const uint8_t *end = user_end(from, to);
-	return place->tail == GB_RX_PASSWORD && (place->joint == GB_JOINT_COLON || place->stated) &&
+	return place->tail != GB_RX_KEY && (place->joint == GB_JOINT_COLON || place->stated) &&
 	       end + 1 < to && (*end == '/' || *end == ':') && gb_prose_is_user(from, end);
 }
 

@@ -71,6 +71,8 @@ static bool guess_pair(struct gb_named *text, struct gb_place *place, const uint
 /* <password>x</password> */
 static bool guess_element(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
 	place->joint = GB_JOINT_ELEMENT;
+	/* <property name="password"><value>x</value> */
+	p += gb_named_is_at(text, p, "<value>") ? 7 : 0;
 	if (!gb_guess_value(text, place, p))
 		return false;
 	return text->goes_on ||
@@ -150,7 +152,8 @@ static bool guess_after_blank(
 	/* Other things pass; only a dialogue of FTP or POP3 has PASS at the beginning of a line. : PSK "x" */
 	if (place->tail == GB_RX_PASSWORD && shortest && !(place->capital && (place->line || is_quote(c))))
 		return false;
-	if (is_quote(c) && (place->capital || place->line || place->tail == GB_RX_PASSWORD))
+	if (is_quote(c) && (place->capital || place->line || place->tail == GB_RX_PASSWORD ||
+			       (place->chosen && place->qualified)))
 		place->joint = GB_JOINT_EQUALS;
 	else if (place->tail == GB_RX_PASSWORD)
 		place->joint = is_quote(c) ? GB_JOINT_LIST : GB_JOINT_PROSE;
@@ -186,8 +189,14 @@ static bool guess_cell(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar) {
 	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false), *next = bar;
 	text->from = cell < text->end ? cell : text->end;
-	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) && gb_table_ends(text, text->to))
-		return true;
+	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
+	    gb_table_ends(text, text->to)) {
+		/* A word may be the next heading, with a row below. */
+		if (gb_table_has_value(text->from, text->to) || text->goes_on)
+			return true;
+		if (!gb_table_cell(text, name->from, bar))
+			return !text->cut;
+	}
 	place->joint = GB_JOINT_PROSE;
 	place->stated = true;
 	place->sure = false;
@@ -294,6 +303,9 @@ static bool find_further(
 		at = gb_named_skip_blanks(text, at + 1, false);
 		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
 		place->joint = GB_JOINT_LIST;
+		/* setHeader("Authorization", "Bearer x") */
+		if (gb_named_is_at(text, name->from, "authorization") && is_quote(gb_named_at(text, at)))
+			return guess_authorization(text, place, at);
 		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
 	}
 	return at > p && guess_after_blank(text, name, place, at);
@@ -312,8 +324,11 @@ static bool find_value(
 		return guess_element(text, place, at + 1);
 	if (name->prev == '<' && at > p && (value = gb_joint_attributes(text, at)) != NULL)
 		return guess_element(text, place, value);
-	if (text->cut)
+	if (text->cut) {
+		/* The attributes may turn out to be a value. */
+		text->from = at < text->end ? at : text->end;
 		return false;
+	}
 	if (c == '|' && (gb_named_at(text, at + 1) == ' ' || gb_named_at(text, at + 1) == '\n') &&
 	    is_in_table(text, name, place)) {
 		/* Types are joined by the same sign. */

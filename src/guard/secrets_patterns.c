@@ -224,7 +224,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"mosquitto|ipmitool|snmp|zip -|unzip|7z [aextl]|7za [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
 	"psftp|putty|lftp|htpasswd|net use|sqlplus|expdp|impdp|sqlldr|rman|convertto-securestring|evil-winrm|"
 	"xfreerdp|rdesktop|crackmapexec|netexec|nxc |bloodhound|impacket|secretsdump|psexec|wmiexec|smbexec|smbmap|rpcclient|"
-	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security import|rclone obscure|bw unlock|ngrok authtoken|runas|auth add)(?&command)",
+	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|samba-tool|winexe|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security import|rclone obscure|bw unlock|ngrok authtoken|runas|auth add)(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
     {"option-password",
 	"(?: -[uU] | --user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
@@ -252,7 +252,9 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"expect-send",
 	"(?i)assword[:?]? ?[\"*}]{1,2}\\s{1,12}(?:\\{ ?)?(?:exp_)?send (?:-- )?\"\\K[^\"\\\\\\s$]{4,64}(?=[\\\\\"])",
 	"what an Expect script answers"},
-    {"here-string-password", "chpasswd <<< ?[\"'][a-z0-9_]{1,32}:\\K[^\"'\\s$]{4,64}", "chpasswd <<< root:..."},
+    {"here-string-password",
+	"(?:chpasswd <<< ?[\"'][a-z0-9_]{1,32}:|passwd [a-z0-9_]{1,32} <<< ?[$]?[\"']?)\\K[^\"'\\s$:]{4,64}",
+	"chpasswd <<< root:..."},
     {"seed-phrase",
 	"(?i)(?:mnemonic|(?:seed|recovery|secret)[ _-]?phrase|seed[ _-]?words)(?: is)?" ASSIGN
 	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",

@@ -68,7 +68,7 @@ static const uint8_t *behind_verb(struct gb_named *text, const uint8_t *p) {
 		const uint8_t *end = p + strlen(verbs[i]);
 		if (!gb_named_is_at(text, p, verbs[i]))
 			continue;
-		end += gb_named_at(text, end) == ':';
+		end += gb_named_is_at(text, end, " :") ? 2 : gb_named_at(text, end) == ':';
 		if (gb_named_at(text, end) == ' ')
 			return end + 1;
 	}
