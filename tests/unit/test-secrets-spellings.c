@@ -102,6 +102,11 @@ TEST(spellings_of_the_same_classes_are_masked) {
 	check_recall("secrets/spellings-classes.txt", 500, 96);
 }
 
+/* Mostly plain words as passwords, in syntaxes that the other sets have seldom. */
+TEST(spellings_written_by_class_are_masked) {
+	check_recall("secrets/spellings-written.txt", 500, 90);
+}
+
 static void check_negative(const char *line, void *data) {
 	unsigned *count = data;
 	gb_auto_buf struct gb_buf text, expected, out;
@@ -154,5 +159,6 @@ TEST(wherever_a_spelling_is_cut_the_same_is_masked) {
 	each_line("secrets/spellings-found-2.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-3.txt", check_cuts, NULL);
 	each_line("secrets/spellings-classes.txt", check_cuts, NULL);
+	each_line("secrets/spellings-written.txt", check_cuts, NULL);
 	each_line("secrets/negatives.txt", check_cuts, NULL);
 }
