@@ -64,10 +64,13 @@ static const uint8_t *behind_verb(struct gb_named *text, const uint8_t *p) {
 	static const char *const verbs[] = {"set to", "changed to", "reset to", "was", "has been set to",
 	    "should be", "has been changed to", "has been reset to", "is set to", "was reset to",
 	    "was changed to", "was set to", "is now", "is", "updated to"};
+	int first = gb_named_at(text, p);
+	if (first < 0 || !isalpha(first) || !strchr("schriuw", tolower(first)))
+		return NULL;
 	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
-		const uint8_t *end = p + strlen(verbs[i]);
 		if (!gb_named_is_at(text, p, verbs[i]))
 			continue;
+		const uint8_t *end = p + strlen(verbs[i]);
 		end += gb_named_is_at(text, end, " :") ? 2 : gb_named_at(text, end) == ':';
 		if (gb_named_at(text, end) == ' ')
 			return end + 1;
