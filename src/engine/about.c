@@ -1,4 +1,4 @@
-/* Which layers stand around the code of a language. */
+/* The sandbox layers around the code of a language. */
 #include "engine/engine.h"
 
 size_t gb_engine_layers(

@@ -1,5 +1,5 @@
 /*
- * Reading what a worker says. After the first guest instruction every byte from there is untrusted: the
+ * Decodes frames from a worker. After the first guest instruction every byte from there is untrusted: the
  * decoders are bounded, and texts and values are copied out of the frame.
  */
 #include <math.h>
@@ -28,7 +28,8 @@ static bool malformed(const char *what, struct gb_err *err) {
 	return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed %s", what);
 }
 
-/* Put before what the decoder says: a graph beyond its limits need not be a lie. */
+/* Prefix for the decoder's error. A graph beyond the limits is "too large", which an intact worker can
+ * send. */
 static bool undecodable(const char *what, struct gb_err *err) {
 	return gb_wrap(
 	    err, "the sandbox sent a %s %s", err->code == GB_ELIMIT ? "too large" : "malformed", what);
@@ -51,8 +52,8 @@ static bool read_bool(struct gb_cbor_reader *in, bool *ret) {
 	return true;
 }
 
-/* Lone surrogates, three bytes each, become U+FFFD, which takes three as well. Of what is not even WTF-8 only
- * the ASCII is kept. */
+/* Replaces lone surrogates by U+FFFD, which has three bytes as well. In text that is not even WTF-8, only
+ * ASCII is kept. */
 static void make_utf8(char *text, size_t n) {
 	static const char replacement[] = {'\xef', '\xbf', '\xbd'};
 	bool is_wtf8 = gb_wtf8_scan(text, n) != GB_WTF8_INVALID;
@@ -63,8 +64,8 @@ static void make_utf8(char *text, size_t n) {
 			memcpy(text + i, replacement, sizeof replacement);
 }
 
-/* Text or null; null is the empty text. *ret_n, if it is asked for, is the length of a text that holds zeros,
- * else 0. */
+/* Text or null; null gives the empty text. *ret_n (if not NULL) is set to the length of a text that contains
+ * NULs, else left at 0. */
 static bool read_text(struct gb_cbor_reader *in, struct gb_arena *texts, const char **ret, size_t *ret_n) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item))
@@ -72,7 +73,8 @@ static bool read_text(struct gb_cbor_reader *in, struct gb_arena *texts, const c
 	*ret = "";
 	if (item.kind == GB_CBOR_SIMPLE)
 		return item.argument == GB_SIMPLE_NULL;
-	/* With lone surrogates it is tagged bytes. They are replaced, since these texts are for people. */
+	/* A text with lone surrogates is tagged bytes. They are replaced, since these texts are for
+	 * display. */
 	bool tagged = item.kind == GB_CBOR_TAG && item.argument == GB_CBOR_WTF8;
 	if (tagged && (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_BYTES))
 		return false;
@@ -145,7 +147,7 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 	return append_log(run, &log) || gb_fail(err, GB_ENOMEM, 0, "log");
 }
 
-static bool keep(struct gb_kept *kept, const struct gb_value *value) {
+static bool append_value(struct gb_kept *kept, const struct gb_value *value) {
 	if (kept->n == kept->cap) {
 		size_t cap = kept->cap ? kept->cap * 2 : 8;
 		const struct gb_value **list = realloc(kept->list, cap * sizeof *list);
@@ -159,7 +161,7 @@ static bool keep(struct gb_kept *kept, const struct gb_value *value) {
 }
 
 static bool append_report(struct gb_run *run, const struct gb_value *value) {
-	if (!keep(&run->reports, value))
+	if (!append_value(&run->reports, value))
 		return false;
 	run->result.reports = run->reports.list;
 	run->result.n_reports = run->reports.n;
@@ -173,7 +175,7 @@ bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct g
 	if (!read_number(&in, 2, &stream) || stream == 0 || !gb_cbor_next(&in, &bytes) ||
 	    bytes.kind != GB_CBOR_BYTES || bytes.argument == 0 || in.at != in.end)
 		return malformed("piece of output", err);
-	/* Only what was written counts: its limit is the worker's own, who cuts there and goes on. */
+	/* Only the payload counts: the worker enforces the same limit itself, by truncation. */
 	if (!gb_run_spend_output(run, bytes.argument))
 		return true;
 	gb_buf_append(&run->streams[stream - 1], bytes.bytes, bytes.argument);
@@ -196,7 +198,7 @@ static bool is_display(const struct gb_value *value) {
 	return true;
 }
 
-/* What the result has in the place of those that are left out. */
+/* The display that replaces those left out. */
 static const struct gb_value *make_notice(struct gb_run *run) {
 	char text[80];
 	int n = snprintf(text, sizeof text, "[more than %d displays: the rest is left out]", DISPLAYS_MAX);
@@ -222,14 +224,14 @@ bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct 
 		return too_many ? gb_fail(err, GB_ENOMEM, 0, "display") : undecodable("display", err);
 	if (!is_display(value))
 		return malformed("display", err);
-	if (!keep(&run->displays, value))
+	if (!append_value(&run->displays, value))
 		return gb_fail(err, GB_ENOMEM, 0, "display");
 	if (run->on_display)
 		run->on_display(run, value, run->data);
 	return true;
 }
 
-/* A relative path without surprises: it names a file to whoever asks for it. */
+/* A relative path without "." or ".." components: callers may create a file by this name. */
 static bool is_plain_path(struct gb_str path) {
 	struct gb_str part;
 	if (path.n == 0 || path.n > PATH_BYTES_MAX || memchr(path.p, '\0', path.n))
@@ -291,7 +293,7 @@ const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reade
 		return NULL;
 	}
 	run->report_left -= cost;
-	/* With the array around it, which is the first that references count. */
+	/* Decode with the surrounding array: it is number 0 of the graph. */
 	const struct gb_value *args = gb_value_decode(run->values, in.at, cost, &limits, err);
 	if (!args)
 		return NULL;

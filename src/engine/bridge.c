@@ -1,6 +1,6 @@
 /*
- * Calls between a run and its host. What comes from the sandbox may be anything: numbers are checked against
- * what was lent, sizes and counts against the run's limits.
+ * Calls between a run and its host. Input from the sandbox is untrusted: ids are checked against the lent
+ * functions, sizes and counts against the run's limits.
  */
 #include <stdlib.h>
 
@@ -11,11 +11,11 @@
 #include "runtime/wire.h"
 #include "value/cbor.h"
 
-/* One call of the code's. It outlives its run, until it is answered. */
+/* A call from the code. It outlives its run until it is answered. */
 struct gb_call {
-	struct gb_list link; /* in run->bridge.asked, or in none */
-	struct gb_run *run;  /* NULL once it has settled */
-	uint32_t id;         /* the sandbox's number */
+	struct gb_list link; /* in run->bridge.asked, or unlinked */
+	struct gb_run *run;  /* NULL once the run has settled */
+	uint32_t id;         /* chosen by the sandbox */
 	uint32_t function;
 	bool promised;
 	size_t cost;
@@ -23,8 +23,8 @@ struct gb_call {
 	const struct gb_value *args;
 };
 
-/* One call of the host's. */
-struct question {
+/* A call from the host. */
+struct host_call {
 	struct gb_list link;
 	uint32_t id;
 	gb_answered on_answer;
@@ -39,7 +39,7 @@ void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *optio
 	bridge->calls_left = GB_OR(options->max_calls, DEFAULT_CALLS);
 }
 
-/* A worker of ours has at most as many unread answers as it has calls in flight. */
+/* An intact worker has at most as many unread answers as calls in flight. */
 uint64_t gb_bridge_outbox_max(const struct gb_bridge *bridge) {
 	uint64_t answers = bridge->max_asked + 1ull, each = bridge->call_bytes + 2ull * GB_WIRE_CALL_SLACK;
 	return answers < OUTBOX_MAX / each ? answers * each : OUTBOX_MAX;
@@ -54,7 +54,7 @@ void gb_bridge_close(struct gb_run *run, bool tell) {
 		gb_list_remove(&call->link);
 		call->run = NULL;
 	}
-	for (struct question *q; (q = gb_list_first(struct question, &run->bridge.asking, link));) {
+	for (struct host_call *q; (q = gb_list_first(struct host_call, &run->bridge.asking, link));) {
 		gb_list_remove(&q->link);
 		if (tell)
 			q->on_answer(run, NULL, true, q->data);
@@ -62,9 +62,10 @@ void gb_bridge_close(struct gb_run *run, bool tell) {
 	}
 }
 
-/* --- what is lent --- */
+/* --- lent functions and promises --- */
 
-/* What may be called under an id: a function, always; a promise, once for each time that it was sent. */
+/* The value stored for an id: LENT_FUNCTION if it can be called any number of times, plus the number of
+ * promise calls left: one for each time that the promise was sent. */
 #define LENT_FUNCTION (1u << 31)
 
 static const void *key_of(uint32_t id) {
@@ -90,15 +91,15 @@ struct gb_grants gb_bridge_grants(struct gb_bridge *bridge) {
 	return (struct gb_grants){.grant = grant, .data = bridge};
 }
 
-/* The sandbox may send back what it was given, and lend what is its own. */
-static bool admits(void *data, enum gb_side side, uint32_t id) {
+/* The sandbox may send back host functions that it has received, and lend its own. */
+static bool is_acceptable(void *data, enum gb_side side, uint32_t id) {
 	const struct gb_bridge *bridge = data;
 	return side == GB_SANDBOX ? id < GB_WIRE_LENT_MAX
 				  : gb_identity_find(&bridge->granted, key_of(id)) != NULL;
 }
 
-/* May @id be called now? A promise has then been called. */
-static bool take_grant(struct gb_bridge *bridge, uint32_t id, bool *ret_is_promise) {
+/* True if @id may be called now; uses up one call of a promise. */
+static bool use_grant(struct gb_bridge *bridge, uint32_t id, bool *ret_is_promise) {
 	bool is_new = true;
 	uint32_t *lent = gb_identity_find(&bridge->granted, key_of(id))
 			     ? gb_identity_at(&bridge->granted, key_of(id), &is_new)
@@ -115,7 +116,7 @@ static struct gb_value *decode(
     struct gb_run *run, struct gb_values *values, struct gb_cbor_reader in, struct gb_err *err) {
 	const struct gb_decode_limits limits = {.max_depth = GB_WIRE_DEPTH_MAX + 2,
 	    .max_items = GB_DECODE_LIMITS_DEFAULT.max_items,
-	    .admits = admits,
+	    .admits = is_acceptable,
 	    .data = &run->bridge};
 	return gb_value_decode(values, in.at, (size_t)(in.end - in.at), &limits, err);
 }
@@ -132,7 +133,7 @@ static struct gb_values *make_pool(size_t encoded) {
 	return gb_values_create(encoded * VALUE_BYTES + VALUES_SLACK);
 }
 
-/* --- the code calls the host --- */
+/* --- calls from the code --- */
 
 static void release_call(struct gb_call *call) {
 	if (call->run) {
@@ -148,7 +149,7 @@ static uint64_t most_in_flight(const struct gb_bridge *bridge) {
 	return GB_WIRE_IN_FLIGHT_FACTOR * (bridge->call_bytes + GB_WIRE_CALL_SLACK);
 }
 
-/* A worker counts for itself and throws; one that does not is no longer ours. */
+/* The worker enforces these limits itself, by exceptions; a worker that exceeds them has been compromised. */
 static bool within_limits(struct gb_bridge *bridge, size_t cost, struct gb_err *err) {
 	if (bridge->calls_left == 0)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox made more calls than it may");
@@ -178,7 +179,7 @@ static struct gb_call *make_call(struct gb_run *run, uint32_t id, uint32_t funct
 
 static void throw_text(struct gb_call *call, const char *name, const char *message);
 
-/* What is within the limit of bytes can still be more values than we take. */
+/* A call within the byte limit can still contain more values than the decoder accepts. */
 static bool throw_too_large(struct gb_call *call, struct gb_err *err) {
 	if (err->code != GB_ELIMIT)
 		return gb_wrap(err, "the sandbox made a call");
@@ -187,9 +188,9 @@ static bool throw_too_large(struct gb_call *call, struct gb_err *err) {
 	return true;
 }
 
-/* Small things take far more room here than bytes on the way, which the worker cannot know: calls that take
- * more than a little count for more. */
-static bool count_room(struct gb_bridge *bridge, struct gb_call *call, struct gb_err *err) {
+/* Small values take far more memory here than bytes on the wire, which the worker cannot predict: charge
+ * calls by their memory beyond a free allowance. */
+static bool charge_memory(struct gb_bridge *bridge, struct gb_call *call, struct gb_err *err) {
 	size_t used = gb_values_used(call->values);
 	size_t cost = used > VALUES_SLACK ? (used - VALUES_SLACK) / VALUES_FACTOR : 0;
 	if (cost <= call->cost)
@@ -217,14 +218,14 @@ static bool receive_report(
 static bool receive_call(
     struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
 	bool is_promise;
-	if (!take_grant(&run->bridge, call->function, &is_promise))
+	if (!use_grant(&run->bridge, call->function, &is_promise))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox called a function that it was not given");
 	call->args = decode(run, call->values, in, err);
-	if (!call->args || !count_room(&run->bridge, call, err))
+	if (!call->args || !charge_memory(&run->bridge, call, err))
 		return throw_too_large(call, err);
 	if (gb_value_type(call->args) != GB_ARRAY || (is_promise && gb_value_count(call->args)))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed call");
-	/* From here on it is for the answer, which has a limit of its own. */
+	/* From here on the pool is for the answer, which has its own limit. */
 	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
 	if (run->on_call)
 		run->on_call(run, call, run->data);
@@ -246,7 +247,7 @@ bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct 
 		return gb_fail(err, GB_ENOMEM, 0, "a call");
 	bool received = function == GB_WIRE_REPORT ? receive_report(run, call, in, err)
 						   : receive_call(run, call, in, err);
-	/* Whatever it was, it got through to nobody who could answer it. */
+	/* No callback has received the call. */
 	if (!received)
 		release_call(call);
 	return received;
@@ -270,17 +271,17 @@ struct gb_values *gb_call_values(struct gb_call *call) {
 
 /* --- frames to the sandbox --- */
 
-/* How long the outbox may become by one frame. */
-static size_t room_of_one(const struct gb_run *run) {
+/* The outbox size after one more frame of maximum size. */
+static size_t max_after_frame(const struct gb_run *run) {
 	return run->outbox.len + run->bridge.call_bytes + GB_WIRE_CALL_SLACK;
 }
 
-/* Append a frame that ends with @value, or nothing. */
+/* Append a frame that ends with @value, or leave the outbox unchanged. */
 static bool write_frame(struct gb_run *run, enum gb_frame_type type, uint32_t id, uint32_t second,
     const struct gb_value *value, struct gb_err *err) {
 	struct gb_buf *out = &run->outbox;
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	size_t before = out->len, max = out->max, mine = room_of_one(run);
+	size_t before = out->len, max = out->max, mine = max_after_frame(run);
 	out->max = mine < max ? mine : max;
 	size_t mark = gb_frame_begin(out, type);
 	gb_cbor_unsigned(out, id);
@@ -299,19 +300,19 @@ static bool write_frame(struct gb_run *run, enum gb_frame_type type, uint32_t id
 	return ok;
 }
 
-static void fail_too_much(struct gb_run *run) {
+static void fail_outbox_full(struct gb_run *run) {
 	gb_run_fail(
 	    run, GB_TERMINATED, "LimitError", "bridge", "the host has more to say to the run than it takes");
 }
 
-/* Instead of the answer, an error of our own. */
+/* Answer with an error of our own. */
 static void throw_text(struct gb_call *call, const char *name, const char *message) {
 	gb_auto_values struct gb_values *values = gb_values_create(0);
 	const struct gb_value *error = values ? gb_value_error(values, name, message, NULL) : NULL;
 	if (error && write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_THROWN, error, NULL))
 		gb_run_send(call->run);
 	else
-		fail_too_much(call->run);
+		fail_outbox_full(call->run);
 }
 
 static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct gb_value *value) {
@@ -324,9 +325,9 @@ static bool answer(struct gb_call *call, enum gb_wire_answer how, const struct g
 		gb_run_send(call->run);
 		return true;
 	}
-	/* Who does not read is not to be told so, over and over, in small pieces. */
-	if (room_of_one(call->run) > call->run->outbox.max)
-		fail_too_much(call->run);
+	/* Do not queue further small errors for a run that does not read. */
+	if (max_after_frame(call->run) > call->run->outbox.max)
+		fail_outbox_full(call->run);
 	else
 		throw_text(call, "SerializationError", err.message);
 	return false;
@@ -345,7 +346,7 @@ void gb_call_promise(struct gb_call *call) {
 	if (write_frame(call->run, GB_FRAME_ANSWER, call->id, GB_WIRE_PROMISED, NULL, NULL))
 		gb_run_send(call->run);
 	else
-		fail_too_much(call->run);
+		fail_outbox_full(call->run);
 }
 
 bool gb_call_return(struct gb_call *call, const struct gb_value *value) {
@@ -356,7 +357,7 @@ bool gb_call_throw(struct gb_call *call, const struct gb_value *thrown) {
 	return answer_and_release(call, GB_WIRE_THROWN, thrown);
 }
 
-/* --- the host calls the code --- */
+/* --- calls from the host --- */
 
 bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *args, gb_answered on_answer,
     void *data, struct gb_err *err) {
@@ -364,7 +365,7 @@ bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *a
 		return gb_fail(err, GB_EINVAL, 0, "run: has ended");
 	if (args && gb_value_type(args) != GB_ARRAY)
 		return gb_fail(err, GB_EINVAL, 0, "args: must be an array");
-	struct question *q = calloc(1, sizeof *q);
+	struct host_call *q = calloc(1, sizeof *q);
 	gb_auto_values struct gb_values *values = args ? NULL : gb_values_create(0);
 	if (!args && values)
 		args = gb_value_array(values);
@@ -377,14 +378,14 @@ bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *a
 		free(q);
 		return gb_wrap(err, "args");
 	}
-	*q = (struct question){.id = id, .on_answer = on_answer, .data = data};
+	*q = (struct host_call){.id = id, .on_answer = on_answer, .data = data};
 	gb_list_append(&run->bridge.asking, &q->link);
 	gb_run_send(run);
 	return true;
 }
 
-static struct question *find_question(struct gb_bridge *bridge, uint32_t id) {
-	gb_list_each(struct question, q, &bridge->asking, link) if (q->id == id) return q;
+static struct host_call *find_host_call(struct gb_bridge *bridge, uint32_t id) {
+	gb_list_each(struct host_call, q, &bridge->asking, link) if (q->id == id) return q;
 	return NULL;
 }
 
@@ -393,7 +394,7 @@ bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struc
 	uint32_t id, how;
 	if (!read_u32(&in, &id) || !read_u32(&in, &how) || how > GB_WIRE_THROWN)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed answer");
-	struct question *q = find_question(&run->bridge, id);
+	struct host_call *q = find_host_call(&run->bridge, id);
 	if (!q)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox answered what it was not asked");
 	if (frame->n > run->bridge.call_bytes + GB_WIRE_CALL_SLACK)

@@ -27,8 +27,8 @@ void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at)
 	gb_engine_wake_at(engine, alarm->at);
 }
 
-/* Sound one that is due; false if none is. *ret_next is when the next one is, or stays. */
-static bool sound_alarm(struct gb_engine *engine, uint64_t now, uint64_t *ret_next) {
+/* Fire one alarm that is due; false if none is. *ret_next is lowered to the time of the next alarm. */
+static bool fire_alarm(struct gb_engine *engine, uint64_t now, uint64_t *ret_next) {
 	gb_list_each(struct gb_alarm, alarm, &engine->alarms, link) {
 		if (alarm->at && alarm->at <= now) {
 			alarm->at = 0;
@@ -49,7 +49,8 @@ static void on_timer(struct gb_source *source, uint32_t events) {
 		return;
 	engine->timer_at = 0;
 	uint64_t now = gb_now_ns(), next = 0;
-	/* Stopping a run calls its owner, who may start and end others: begin again after each. */
+	/* gb_run_time_out() calls the run's callbacks, which may start and end other runs: restart the
+	 * iteration. */
 	for (bool again = true; again;) {
 		again = false;
 		next = 0;
@@ -66,7 +67,7 @@ static void on_timer(struct gb_source *source, uint32_t events) {
 			if (!next || run->yield_at < next)
 				next = run->yield_at;
 		}
-		again = again || sound_alarm(engine, now, &next);
+		again = again || fire_alarm(engine, now, &next);
 	}
 	if (next)
 		gb_engine_wake_at(engine, next);
@@ -160,8 +161,8 @@ int gb_engine_fd(const struct gb_engine *engine) {
 	return engine->loop.epoll;
 }
 
-/* Let go of those that are settled, and wait for the rest. */
-static void tidy_up(struct gb_engine *engine) {
+/* Release the cells of settled runs, and let the pools idle. */
+static void release_settled(struct gb_engine *engine) {
 	gb_engine_let_settled_go(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		if (engine->pools[i])
@@ -169,7 +170,7 @@ static void tidy_up(struct gb_engine *engine) {
 }
 
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
-	tidy_up(engine);
+	release_settled(engine);
 	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
 	return true;
@@ -177,7 +178,7 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
 	bool ok = gb_engine_turn(engine, timeout_ms, err);
-	/* Everybody was told, and a cell that is silent would not make the descriptor readable again. */
-	tidy_up(engine);
+	/* All callbacks have run. Release now: an idle cell would not make the descriptor readable again. */
+	release_settled(engine);
 	return ok;
 }

@@ -1,4 +1,4 @@
-/* What the files of the engine share. */
+/* Shared by the files of the engine. */
 #ifndef GB_ENGINE_ENGINE_H
 #define GB_ENGINE_ENGINE_H
 
@@ -13,15 +13,15 @@
 #include "value/frame.h"
 #include "value/identity.h"
 
-/* What one run and the host have lent each other, and who waits for whom. */
+/* Functions and promises that a run and its host have lent each other, and the calls in flight. */
 struct gb_bridge {
-	struct gb_identity granted; /* of the host's, by id + 1: see LENT_FUNCTION */
-	struct gb_list asked;       /* by the code: struct gb_call */
-	struct gb_list asking;      /* of the code: struct question */
+	struct gb_identity granted; /* lent by the host, key: id + 1; see LENT_FUNCTION */
+	struct gb_list asked;       /* calls from the code: struct gb_call */
+	struct gb_list asking;      /* calls from the host: struct host_call */
 	uint32_t next_question;
-	uint64_t call_bytes;         /* limit of one call, and of one answer */
-	uint64_t in_flight_bytes;    /* of those in @asked */
-	uint32_t n_asked, max_asked; /* at once */
+	uint64_t call_bytes;         /* maximum of one call, and of one answer */
+	uint64_t in_flight_bytes;    /* of the calls in @asked */
+	uint32_t n_asked, max_asked; /* in flight */
 	uint32_t calls_left;
 };
 
@@ -32,17 +32,17 @@ enum gb_runtime {
 	GB_RUNTIME_SHELL,
 	GB_RUNTIME_NODE,
 	GB_RUNTIME_DENO,
-	GB_RUNTIME_PROFILES, /* the first of the caller's own profiles of Python */
+	GB_RUNTIME_PROFILES, /* the first of the caller's own Python profiles */
 	GB_RUNTIMES = GB_RUNTIME_PROFILES + 8,
 };
 
-/* A caller's own profile of Python; without a name there is none. */
+/* A Python profile of the caller; unused without a name. */
 struct gb_profile {
 	char name[16];
 	char text[GB_PLAN_PROFILE_BYTES]; /* for the worker: "name:module,module" */
 };
 
-/* Whose a cell is. First in both structs. */
+/* The type of a cell's owner. First member of both structs. */
 enum gb_owner { GB_OWNER_RUN, GB_OWNER_SESSION };
 
 struct gb_session {
@@ -50,44 +50,44 @@ struct gb_session {
 	struct gb_engine *engine;
 	enum gb_language language;
 	enum gb_runtime runtime;
-	struct gb_cell *cell; /* NULL once it is terminated */
-	struct gb_run *run;   /* that executes, or NULL */
-	int n_jobs;           /* that it was sent */
+	struct gb_cell *cell; /* NULL once terminated */
+	struct gb_run *run;   /* the executing run, or NULL */
+	int n_jobs;           /* jobs sent so far */
 	struct gb_frame_reader reader;
-	size_t noise;       /* bytes that came while nobody had asked */
-	unsigned n_retakes; /* cells that had died before they were used */
-	bool used;          /* it was sent something besides jobs */
-	bool doomed;        /* by the run that has just settled: there is nothing to go on with */
+	size_t noise;       /* bytes received while no run executes */
+	unsigned n_retakes; /* cells that died before they were used */
+	bool used;          /* it has been sent something other than jobs */
+	bool doomed;        /* the run that has just settled ended the session */
 	struct gb_terminal {
-		gb_shown on_bytes; /* somebody is attached */
+		gb_shown on_bytes; /* set while a client is attached */
 		void *data;
-		struct gb_buf outbox; /* what is still to be sent while nothing executes */
-		size_t unseen;        /* bytes that came although nobody was attached */
+		struct gb_buf outbox; /* unsent frames while no run executes */
+		size_t unseen;        /* bytes received while no client was attached */
 		bool awaiting;
-		bool held;        /* what it says is left unread, for whoever is attached to keep up */
-		unsigned n_waits; /* times that it began to await input */
+		bool held;        /* its output is left unread, for flow control of the attached client */
+		unsigned n_waits; /* how often it began to await input */
 		char prompt[GB_WIRE_PROMPT_MAX + 1];
 	} terminal;
 	char reason[256];
-	/* A run in it has settled, begins to await input or goes on, or it has ended. Called from anywhere:
-	 * only to take note. */
+	/* Called when a run in it settles, begins or ceases to await input, or when the session ends. May be
+	 * called from anywhere: the callback must only record the change. */
 	void (*on_change)(struct gb_session *session);
 	void *data;
 };
 
-/* Something that is to be done at a certain time. */
+/* A timer. */
 struct gb_alarm {
 	struct gb_list link; /* in engine->alarms */
 	uint64_t at;         /* ns; 0: not at all */
 	void (*on_alarm)(struct gb_alarm *alarm);
-	/* The engine is about to be destroyed, and is not to be used afterwards. */
+	/* The engine is being destroyed and must not be used afterwards. */
 	void (*on_engine_end)(struct gb_alarm *alarm);
 };
 
-/* A program of the machine is asked for its version, by a run in an engine of its own. (version.c) */
+/* A version query to a program of the machine: a run in its own engine. (version.c) */
 struct gb_question {
 	bool asked;
-	struct gb_engine *engine; /* or NULL: it could not be asked, or has answered */
+	struct gb_engine *engine; /* NULL: not started, or answered */
 	struct gb_run *run;
 };
 void gb_question_finish(struct gb_question *question);
@@ -98,21 +98,22 @@ struct gb_engine {
 	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
-	struct gb_cgroup *cgroup;           /* of them all; NULL: not made yet, or not to be had */
-	bool has_no_cgroup;                 /* that was tried */
+	/* parent of all cells' groups; NULL: not created yet, or unavailable */
+	struct gb_cgroup *cgroup;
+	bool has_no_cgroup; /* creation has failed */
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
-	char versions[GB_RUNTIME_PROFILES][80]; /* as far as they were asked for */
+	char versions[GB_RUNTIME_PROFILES][80]; /* of the languages queried so far */
 	bool knows_version[GB_RUNTIME_PROFILES];
 	struct gb_question questions[GB_RUNTIME_PROFILES];
-	bool asks_version;      /* its runs start a program with --version: it was made for a question */
-	struct gb_source timer; /* a timerfd: the engine's one descriptor tells of deadlines too */
+	bool asks_version;      /* runs start a program with --version: created for a version query */
+	struct gb_source timer; /* a timerfd, so that the engine's one descriptor covers deadlines too */
 	int timer_fd;
-	uint64_t timer_at;   /* when it goes off, in ns; 0: it does not */
-	uint8_t random[256]; /* for the names of runs: a system call for many */
-	size_t n_random;     /* of it that are unused */
+	uint64_t timer_at;   /* expiration, in ns; 0: not armed */
+	uint8_t random[256]; /* for run ids: one system call for many */
+	size_t n_random;     /* unused bytes of it */
 	struct gb_list alarms;
 	struct gb_list running;
-	struct gb_list settled; /* runs whose sandbox is still to be let go */
+	struct gb_list settled; /* runs whose cell is still to be released */
 };
 
 /* Values that are part of the result. */
@@ -123,10 +124,10 @@ struct gb_kept {
 
 struct gb_run {
 	enum gb_owner owner;
-	struct gb_list link; /* in engine->running or engine->settled, or in neither */
+	struct gb_list link; /* in engine->running or engine->settled, or unlinked */
 	struct gb_engine *engine;
 	enum gb_runtime runtime;
-	struct gb_cell *cell; /* NULL once it was let go */
+	struct gb_cell *cell; /* NULL once released */
 
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
 	void (*on_output)(struct gb_run *run, int stream, const char *bytes, size_t n, void *data);
@@ -137,17 +138,18 @@ struct gb_run {
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
 	void *data;
 
-	uint64_t started, deadline; /* ns; a deadline of 0 is none */
-	uint64_t yield_at; /* when it is no longer a short run, or may have made other threads since */
+	uint64_t started, deadline; /* ns; deadline 0: none */
+	uint64_t yield_at;          /* when to lower its CPU priority (again, for threads created since) */
 	uint64_t timeout_ms;
-	uint64_t memory;                /* what its processes may use; 0: as the language has it */
-	uint64_t output_left;           /* bytes of log frames */
-	struct gb_buf outbox;           /* what is still to be sent */
-	size_t sent;                    /* of it, from its beginning */
-	bool waits_to_send;             /* until the socket takes more */
-	bool job_kept;                  /* the outbox begins with the job: it may be sent to another cell */
-	bool job_unread;                /* its cell has died before it had read the job */
-	unsigned n_retakes;             /* cells that had */
+	uint64_t memory;      /* memory limit of its processes; 0: the language's default */
+	uint64_t output_left; /* bytes of log frames */
+	struct gb_buf outbox; /* unsent bytes */
+	size_t sent;          /* bytes of the outbox already sent */
+	bool waits_to_send;   /* waits for EPOLLOUT */
+	/* the outbox begins with the job, which may be sent to another cell */
+	bool job_kept;
+	bool job_unread;                /* its cell died before it read the job */
+	unsigned n_retakes;             /* number of cells that died this way */
 	struct gb_frame_reader *reader; /* its own, or the session's */
 	struct gb_frame_reader own_reader;
 	struct gb_session *session; /* or NULL */
@@ -156,7 +158,7 @@ struct gb_run {
 	unsigned n_interrupts;
 	struct gb_bridge bridge;
 
-	struct gb_values *values; /* of the result, the reports and the logs */
+	struct gb_values *values; /* for the result, the reports and the logs */
 	struct gb_log *logs;
 	size_t cap_logs;
 	struct gb_kept reports, displays;
@@ -165,139 +167,138 @@ struct gb_run {
 	struct gb_buf streams[2]; /* stdout, stderr */
 	uint64_t display_left;    /* bytes */
 	uint64_t report_left;     /* bytes */
-	int exit_code;            /* that the program asked for, or -1 */
-	bool ends_session;        /* its program has ended */
+	int exit_code;            /* reported by the program, or -1 */
+	bool ends_session;        /* the program of the session has exited */
 	unsigned awaiting_left;   /* times */
 	bool ends_on_input;
-	const char *awaited; /* BY_WAIT: what the result says */
+	const char *awaited; /* BY_WAIT: message of the result */
 	bool result_received;
-	bool stopping; /* killed, but its last words are still to be heard */
+	bool stopping; /* killed; remaining frames are still read */
 	bool settled;
 	bool destroyed;
-	unsigned held; /* while set, the memory stays */
+	unsigned held; /* the memory is not freed while nonzero */
 	struct gb_result result;
-	struct gb_arena texts; /* of the result's error */
+	struct gb_arena texts; /* for the result's error */
 };
 
 /* --- run.c --- */
 
-/* Check and encode what is asked, and begin nothing. NULL on failure. */
+/* Validate and encode the options without starting anything. NULL on failure. */
 struct gb_run *gb_run_prepare(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err);
-/* Begin what was prepared; its time counts from now. On failure it is as it was. */
+/* Start a prepared run; its time counts from now. On failure the run is unchanged. */
 bool gb_run_launch(struct gb_run *run, struct gb_err *err);
 
-/* It waits for input, and is not to: interrupt it. @message is the result's. */
+/* Interrupt a run because it waits for input. @message is the message of the result. */
 void gb_run_end_wait(struct gb_run *run, const char *message);
-/* Its time is up. */
+/* The run has reached its deadline. */
 void gb_run_time_out(struct gb_run *run);
-/* It is a long run: shorter ones have the CPU first. */
+/* Lower the CPU priority of a long run in favour of short ones. */
 void gb_run_yield(struct gb_run *run, uint64_t now);
-/* The sandbox is not needed any more, whatever it is doing. */
+/* Release the cell, whatever its state. */
 void gb_run_release_cell(struct gb_run *run);
-/* The socket of a cell that belongs to a run is ready; the cell has ended. */
+/* Callbacks for a cell that belongs to a run: its socket is ready; it has ended. */
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
-/* How a cell ended, in words. */
+/* Describe how a cell ended. */
 void gb_cell_describe_exit(const struct gb_cell_end *end, char *text, size_t n);
 
-/* End @run with a failure of its own. */
+/* Settle @run with a failure. */
 void gb_run_fail(
     struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message);
-/* It has said @cost bytes more. False if that is too much, and then it has ended. */
+/* Charge @cost bytes to the output limit. False if it is exceeded; then the run has settled. */
 bool gb_run_spend_output(struct gb_run *run, size_t cost);
 
 /* --- send.c --- */
 
-/* Send what the outbox holds, now or when the sandbox takes it. */
+/* Send the outbox, now or when the socket is writable. */
 void gb_run_send(struct gb_run *run);
-/* The socket takes more. */
+/* The socket is writable. */
 void gb_run_send_more(struct gb_run *run);
-/* Send the job, with which the outbox begins; to another cell if the run's is found dead. False if there is
- * none; then the run has no cell, and still its job. */
+/* Send the job at the beginning of the outbox; to another cell if the run's cell is dead. False if there is
+ * none; then the run has no cell, but keeps its job. */
 bool gb_run_send_job(struct gb_run *run, struct gb_err *err);
-/* The cell has read the job, or was sent something else: the job cannot be sent to another. */
+/* The cell has read the job, or was sent something else: the job can no longer move to another cell. */
 void gb_run_forget_job(struct gb_run *run);
-/* The stream from the cell has ended. True if that was before it had read the job: then another cell has it,
- * or the run has failed. */
+/* The stream from the cell has ended. True if the cell had not read the job: then the job was moved to
+ * another cell, or the run has failed. */
 bool gb_run_move_on(struct gb_run *run);
 
 /* --- bridge.c --- */
 
 void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *options);
-/* The run has settled or is about to be released: calls become nobody's; whoever asked the code is told so if
- * @tell. */
+/* The run has settled or is being destroyed: detaches calls from the code; fails calls from the host, with a
+ * callback if @tell. */
 void gb_bridge_close(struct gb_run *run, bool tell);
 void gb_bridge_finish(struct gb_bridge *bridge);
-/* How much may wait to be sent. */
+/* Maximum size of the outbox. */
 uint64_t gb_bridge_outbox_max(const struct gb_bridge *bridge);
-/* For encoding what goes to the sandbox. */
+/* Records functions lent to the sandbox during encoding. */
 struct gb_grants gb_bridge_grants(struct gb_bridge *bridge);
-/* Handle a CALL or ANSWER. On failure the sandbox is not what it should be. */
+/* Handle a CALL or ANSWER. Fails on a protocol violation. */
 bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 
 /* --- session.c --- */
 
-/* Fails if @language has no sessions. */
+/* Fails if @language does not support sessions. */
 bool gb_session_check_language(enum gb_language language, struct gb_err *err);
 
-/* The same for a cell that nobody has asked anything just now. */
+/* Callbacks for a cell while no run executes in its session. */
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
-/* The cell of @run's session has died before its first job: give it another. On failure the session has
- * ended. */
+/* The cell of @run's session died before its first job: replace it. On failure the session has ended. */
 bool gb_session_retake(struct gb_run *run, struct gb_err *err);
-/* @run begins in its session; it has ended there. */
+/* @run begins to execute in its session; ceases to. */
 bool gb_session_enter(struct gb_run *run, struct gb_err *err);
 void gb_session_leave(struct gb_run *run);
-/* @run has its result: can the session go on? */
+/* @run has its result: end the session if it cannot continue. */
 void gb_session_judge(struct gb_run *run);
-/* Its process is gone, or to go. */
-/* Copy @reason to @to, which has @n bytes: of one that is longer, whole words, since half a secret is not
- * recognised as one. */
+/* Copy @reason to @to, of @n bytes; a longer one is cut at a word boundary, since the redaction of secrets
+ * would miss a partial one. */
 void gb_reason_keep(char *to, size_t n, const char *reason);
+/* End the session: its process has exited, or is killed. */
 void gb_session_terminate(struct gb_session *session, const char *reason);
 
 /* --- terminal.c --- */
 
 void gb_terminal_init(struct gb_terminal *terminal);
 void gb_terminal_finish(struct gb_terminal *terminal);
-/* What a worker says about it. On failure the sandbox is not what it should be. */
+/* Handle terminal frames from a worker. Fails on a protocol violation. */
 bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *frame, struct gb_err *err);
-/* @run takes over what is still to be sent, and gives it back. */
+/* @run takes over the terminal's unsent frames; returns them. */
 void gb_terminal_enter(struct gb_run *run);
 void gb_terminal_leave(struct gb_run *run);
-/* Send it, while nothing executes. */
+/* Send unsent frames while no run executes. */
 void gb_terminal_send(struct gb_session *session);
-/* What to wait for at the cell's socket, but for room to send: @session may be NULL. */
+/* Events to poll for on the cell's socket, except EPOLLOUT. @session may be NULL. */
 uint32_t gb_terminal_events(const struct gb_session *session);
 
 /* --- engine.c --- */
 
-/* Let the timer go off no later than @deadline. */
+/* Make the timer expire no later than @deadline. */
 void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline);
-/* Let @alarm go off at @at, in ns, instead of whenever it was to. */
+/* Set @alarm to @at, in ns, replacing its previous time. */
 void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at);
-/* End the sandboxes of runs that have settled. */
+/* Release the cells of settled runs. */
 void gb_engine_let_settled_go(struct gb_engine *engine);
 
-/* Dispatch once, leaving the sandboxes of runs that settle for later. */
+/* Dispatch once without releasing the cells of runs that settle. */
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
 
 /* --- language.c --- */
 
-/* What a language makes of the options that not every one has. */
+/* Which options a language supports. */
 struct gb_language_traits {
 	bool has_box;        /* files and input */
-	bool has_sessions;   /* it can live on after a run */
+	bool has_sessions;   /* its process can outlive a run */
 	bool has_terminal;   /* and then has a terminal */
-	bool has_restricted; /* a list of what it refuses to do */
+	bool has_restricted; /* a restricted mode */
 	bool has_allowlist;  /* of modules */
-	bool has_net;        /* hosts */
+	bool has_net;        /* network hosts */
 	bool has_modules;    /* imports, modules, globals, fn and report */
-	uint64_t memory;     /* by default */
+	uint64_t memory;     /* default limit */
 };
 const struct gb_language_traits *gb_language_traits(enum gb_language language);
 
@@ -305,25 +306,25 @@ const struct gb_language_traits *gb_language_traits(enum gb_language language);
 
 bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, const char *profile,
     enum gb_runtime *ret, struct gb_err *err);
-/* Take in the caller's own profiles. */
+/* Register the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
-/* The worker program of Glovebox that is its zygote. */
+/* The path of its worker program, which runs as the zygote. */
 bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
-/* The full wall around its sandboxes. */
+/* The plan with all sandbox layers. */
 bool gb_runtime_plan(
     struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err);
-/* Start its pool, which must not exist yet, behind @plan. Tests pass a plan without some layer; no caller of
- * the library can. */
+/* Start its pool, which must not exist yet, with @plan. Tests pass a plan without some layer; callers of the
+ * library cannot. */
 bool gb_runtime_start_behind(
     struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err);
-/* Start its pool behind the full wall, unless it exists already. */
+/* Start its pool with all sandbox layers, unless it exists. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
 
 /* --- request.c --- */
 
-/* Check @options, naming the field that is wrong, and append them to @out as a JOB frame. @asks_version: a
- * program is to be started with --version instead. */
+/* Validate @options, with the field's name in errors, and append them to @out as a JOB frame. @asks_version:
+ * start the program with --version instead. */
 bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
     const struct gb_grants *grants, struct gb_buf *out, struct gb_err *err);
 
@@ -334,14 +335,14 @@ bool gb_request_check_modules(const struct gb_run_options *options, struct gb_er
 
 /* --- answer.c --- */
 
-/* What the worker sent, which may be anything. On failure nothing of @run has changed. */
+/* Decode frames from the worker, which are untrusted. On failure @run is unchanged. */
 bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
-/* The one argument of report(), from @in. */
+/* The argument of report(), read from @in. */
 const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* The one table of languages: what they are called, and which of a run's options they understand. */
+/* The table of languages: their names, and the run options that they support. */
 #include "engine/language.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
-/* The names of languages as a list, for tables. */
+/* The names of the languages as a list, for option tables. */
 #ifndef GB_ENGINE_LANGUAGE_H
 #define GB_ENGINE_LANGUAGE_H
 
 #include "glovebox/glovebox.h"
 
-/* By enum gb_language; NULL ends it. */
+/* Indexed by enum gb_language; NULL-terminated. */
 extern const char *const gb_language_names[];
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Sessions by name. A record lives as long as its session and, without it, for a while after.
+ * Sessions by name. A record exists as long as its session, and for a while after its end.
  *
- * What happens to a session is noted at once and acted on when the engine's timer goes off next: so that no
- * callback of a caller's is ever called from inside another's run.
+ * Changes of a session are recorded at once and handled when the engine's timer next fires, so that no
+ * caller's callback is called from inside another caller's run.
  */
 #include "glovebox/sessions.h"
 
@@ -46,15 +46,15 @@ void gb_record_describe(const struct gb_record *record, struct gb_session_info *
 	unsigned queued = 0;
 	for (const struct gb_list *at = record->queue.next; at && at != &record->queue; at = at->next)
 		queued++;
-	bool told = record->session && !record->ending; /* by the session itself */
+	bool from_session = record->session && !record->ending; /* else from the record */
 	*ret = (struct gb_session_info){
 	    .name = record->name,
 	    .conversation = record->conversation,
 	    .profile = record->profile,
 	    .language = record->language,
-	    .state = told ? gb_session_state(record->session) : GB_SESSION_TERMINATED,
-	    .reason = told ? gb_session_reason(record->session) : record->reason,
-	    .prompt = told ? gb_session_prompt(record->session) : "",
+	    .state = from_session ? gb_session_state(record->session) : GB_SESSION_TERMINATED,
+	    .reason = from_session ? gb_session_reason(record->session) : record->reason,
+	    .prompt = from_session ? gb_session_prompt(record->session) : "",
 	    .n_prompts = record->session ? record->session->terminal.n_waits : 0,
 	    .created_at = record->created_at,
 	    .last_used_at = record->last_used_at,
@@ -110,28 +110,27 @@ void gb_manager_wake(struct gb_manager *manager) {
 		gb_alarm_set(manager->engine, &manager->alarm, gb_now_ns());
 }
 
-static void sooner(uint64_t *next, uint64_t at) {
+static void set_earlier(uint64_t *next, uint64_t at) {
 	if (!*next || at < *next)
 		*next = at;
 }
 
 /* --- ends --- */
 
-static void forget(struct gb_record *record) {
+static void free_record(struct gb_record *record) {
 	gb_list_remove(&record->link);
 	free(record);
 }
 
-static void forget_oldest(struct gb_manager *manager) {
+static void free_oldest(struct gb_manager *manager) {
 	struct gb_record *oldest = gb_list_first(struct gb_record, &manager->ended, link);
 	if (!oldest)
 		return;
 	manager->n_ended--;
-	forget(oldest);
+	free_record(oldest);
 }
 
-/* It stays listed, without a process. Those that wait are told; they may ask for anything but this session.
- */
+/* The record stays listed, without a session. The callback may use the manager, but not this session. */
 static void move_to_ended(struct gb_record *record) {
 	struct gb_manager *manager = record->manager;
 	struct gb_session *session = record->session;
@@ -151,7 +150,7 @@ static void move_to_ended(struct gb_record *record) {
 		manager->options.on_ended(manager, &info, manager->options.data);
 	}
 	if (++manager->n_ended > manager->options.max_ended)
-		forget_oldest(manager);
+		free_oldest(manager);
 }
 
 static void settle_queue(struct gb_list *queue, const char *reason) {
@@ -161,8 +160,8 @@ static void settle_queue(struct gb_list *queue, const char *reason) {
 	}
 }
 
-/* Bury it, and tell those that waited or watched. */
-static void end(struct gb_record *record) {
+/* End the record, and notify queued runs and the attached client. */
+static void end_record(struct gb_record *record) {
 	struct gb_list queue;
 	struct gb_manager *manager = record->manager;
 	struct gb_attachment attachment = record->attachment;
@@ -190,12 +189,12 @@ void gb_record_kill(struct gb_record *record, const char *reason) {
 	if (!record->session)
 		return;
 	struct gb_run *run = record->session->run;
-	/* Nothing may begin in the place of what is ended here. */
+	/* Mark it first: callbacks must not start another run in it. */
 	mark_ending(record, reason);
 	if (run && !run->settled)
 		gb_run_terminate(run, reason);
 	gb_session_terminate(record->session, reason);
-	end(record);
+	end_record(record);
 }
 
 /* --- the queue --- */
@@ -225,10 +224,10 @@ static void start_next(struct gb_record *record) {
 	}
 }
 
-/* --- looking after them --- */
+/* --- supervision --- */
 
-/* Why it is to end now; NULL if it is not. */
-static const char *reason_to_end(
+/* The reason why the session must end now; NULL if it must not. */
+static const char *expiry_reason(
     const struct gb_record *record, uint64_t now, char text[64], uint64_t *next) {
 	uint64_t too_old = record->created + record->max_age_ms * MS_NS;
 	uint64_t too_idle = record->last_used + record->idle_ms * MS_NS;
@@ -242,16 +241,16 @@ static const char *reason_to_end(
 		snprintf(text, 64, reason, (unsigned long long)((ms + 999) / 1000));
 		return text;
 	}
-	sooner(next, too_old);
+	set_earlier(next, too_old);
 	if (idle)
-		sooner(next, too_idle);
+		set_earlier(next, too_idle);
 	return NULL;
 }
 
-/* True if it was told just now that the session awaits input. */
-static bool tell_awaiting(struct gb_record *record) {
+/* True if on_awaiting was called for a new wait. */
+static bool notify_awaiting(struct gb_record *record) {
 	const struct gb_manager_options *options = &record->manager->options;
-	/* Counted, since one may end and the next begin between two looks. */
+	/* Compare counts: one wait may end and the next begin between two checks. */
 	unsigned n_waits = record->session->terminal.n_waits;
 	bool is_new =
 	    n_waits != record->n_told && gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
@@ -264,19 +263,19 @@ static bool tell_awaiting(struct gb_record *record) {
 	return true;
 }
 
-/* True if somebody was told something, who may have changed everything. */
+/* True if a callback ran: restart the iteration, since it may have changed any record. */
 static bool update(struct gb_record *record, uint64_t now, uint64_t *next) {
 	char text[64];
 	if (!gb_record_is_alive(record)) {
-		end(record);
+		end_record(record);
 		return true;
 	}
-	const char *reason = reason_to_end(record, now, text, next);
+	const char *reason = expiry_reason(record, now, text, next);
 	if (reason) {
 		gb_record_kill(record, reason);
 		return true;
 	}
-	if (tell_awaiting(record))
+	if (notify_awaiting(record))
 		return true;
 	bool waits = !gb_list_empty(&record->queue);
 	start_next(record);
@@ -284,14 +283,14 @@ static bool update(struct gb_record *record, uint64_t now, uint64_t *next) {
 	       gb_session_state(record->session) != GB_SESSION_AWAITING_INPUT;
 }
 
-static void forget_ended(struct gb_manager *manager, uint64_t now, uint64_t *next) {
+static void expire_ended(struct gb_manager *manager, uint64_t now, uint64_t *next) {
 	for (struct gb_record *oldest; (oldest = gb_list_first(struct gb_record, &manager->ended, link));) {
 		uint64_t until = oldest->last_used + manager->options.ended_ms * MS_NS;
 		if (until > now) {
-			sooner(next, until);
+			set_earlier(next, until);
 			return;
 		}
-		forget_oldest(manager);
+		free_oldest(manager);
 	}
 }
 
@@ -307,7 +306,7 @@ static void on_alarm(struct gb_alarm *alarm) {
 				break;
 		}
 	}
-	forget_ended(manager, now, &next);
+	expire_ended(manager, now, &next);
 	if (next && manager->engine)
 		gb_alarm_set(manager->engine, alarm, next);
 }
@@ -317,8 +316,8 @@ static void end_all(struct gb_manager *manager, const char *reason) {
 		gb_record_kill(record, reason);
 }
 
-/* As an engine ends all runs: without calling anybody. */
-static void drop(struct gb_record *record) {
+/* The engine is being destroyed: end the session without callbacks. */
+static void end_silently(struct gb_record *record) {
 	struct gb_run *run;
 	mark_ending(record, "the engine has ended");
 	record->attachment = (struct gb_attachment){0};
@@ -333,14 +332,14 @@ static void drop(struct gb_record *record) {
 static void on_engine_end(struct gb_alarm *alarm) {
 	struct gb_manager *manager = gb_container(struct gb_manager, alarm, alarm);
 	for (struct gb_record *record; (record = gb_list_first(struct gb_record, &manager->records, link));)
-		drop(record);
+		end_silently(record);
 	manager->engine = NULL;
 }
 
 /* --- the manager --- */
 
-/* With the defaults in place of zeros. */
-static struct gb_manager_options filled(const struct gb_manager_options *options) {
+/* Replaces zeros by defaults. */
+static struct gb_manager_options with_defaults(const struct gb_manager_options *options) {
 	struct gb_manager_options own = *options;
 	own.max_sessions = GB_OR(own.max_sessions, MAX_SESSIONS);
 	own.max_per_conversation = GB_OR(own.max_per_conversation, MAX_PER_CONVERSATION);
@@ -357,7 +356,7 @@ bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options
 	struct gb_manager *manager = calloc(1, sizeof *manager);
 	if (!manager)
 		return gb_fail(err, GB_ENOMEM, 0, "the session manager");
-	manager->options = filled(options ? options : &(struct gb_manager_options){0});
+	manager->options = with_defaults(options ? options : &(struct gb_manager_options){0});
 	manager->engine = engine;
 	manager->alarm.on_alarm = on_alarm;
 	manager->alarm.on_engine_end = on_engine_end;
@@ -369,7 +368,7 @@ bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options
 }
 
 void gb_manager_configure(struct gb_manager *manager, const struct gb_manager_options *options) {
-	struct gb_manager_options own = filled(options);
+	struct gb_manager_options own = with_defaults(options);
 	own.on_awaiting = manager->options.on_awaiting;
 	own.on_ended = manager->options.on_ended;
 	own.data = manager->options.data;
@@ -381,7 +380,7 @@ void gb_manager_destroy(struct gb_manager *manager) {
 		return;
 	end_all(manager, "the session manager has ended");
 	while (manager->n_ended)
-		forget_oldest(manager);
+		free_oldest(manager);
 	gb_list_remove(&manager->alarm.link);
 	free(manager);
 }

@@ -1,4 +1,4 @@
-/* The terminals of sessions: who types, and who is there. */
+/* Attaching clients to the terminals of sessions. */
 #include "base/err.h"
 #include "engine/manager.h"
 
@@ -18,7 +18,7 @@ static void on_shown(struct gb_session *session, const char *bytes, size_t n, vo
 static void leave(struct gb_record *record) {
 	record->attachment = (struct gb_attachment){0};
 	gb_session_detach(record->session);
-	/* Its time counts from now. */
+	/* Its idle time counts from now. */
 	gb_record_touch(record);
 	gb_manager_wake(record->manager);
 }
@@ -33,7 +33,7 @@ bool gb_manager_attach(struct gb_manager *manager, const char *session,
 		return gb_fail(err, GB_EBUSY, 0,
 		    "session: somebody is attached to '%s' already; 'steal' takes the terminal over",
 		    session);
-	/* The terminal itself need not notice that somebody else sits there now. */
+	/* If a client is attached, only the manager switches the client; the session stays attached. */
 	if (!before.on_bytes && !gb_session_attach(record->session, on_shown, record, err))
 		return false;
 	record->attachment = *attachment;
@@ -44,7 +44,7 @@ bool gb_manager_attach(struct gb_manager *manager, const char *session,
 }
 
 bool gb_manager_detach(struct gb_manager *manager, const char *session, struct gb_err *err) {
-	/* Also one that has ended, and whose end is still to be told. */
+	/* Also a session that has ended but was not moved to the ended list yet. */
 	struct gb_record *record = gb_record_find(manager, session, err);
 	if (record && record->attachment.on_bytes)
 		leave(record);

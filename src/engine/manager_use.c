@@ -1,4 +1,4 @@
-/* What callers ask of the session manager. */
+/* The public interface of the session manager. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool copy_text(char *to, size_t size, const char *field, const char *text
 	return true;
 }
 
-/* What can be typed, and cannot be taken for an option. */
+/* A name that can be typed, and is not mistaken for an option. */
 static bool check_name(struct gb_manager *manager, const char *name, struct gb_err *err) {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	if (!name)
@@ -29,7 +29,7 @@ static bool check_name(struct gb_manager *manager, const char *name, struct gb_e
 	       gb_fail(err, GB_EINVAL, 0, "name: there is a session '%s' already", name);
 }
 
-/* Those that live; one that has died may not have been buried yet. */
+/* Live sessions only; records of dead ones may still be listed. */
 static unsigned count_of(const struct gb_manager *manager, const char *conversation) {
 	unsigned n = 0;
 	gb_list_each(struct gb_record, record, &manager->records, link) n +=
@@ -63,7 +63,7 @@ static void make_id(char id[33]) {
 		snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* An id is a session's for ever: trust and records name it. */
+/* Ids are never reused: trust decisions and records refer to them. */
 static bool check_id(struct gb_manager *manager, const char *id, struct gb_err *err) {
 	struct gb_list *lists[] = {&manager->records, &manager->ended};
 	if (!id)
@@ -78,7 +78,7 @@ static bool check_id(struct gb_manager *manager, const char *id, struct gb_err *
 	return true;
 }
 
-static bool fill(struct gb_record *record, const struct gb_session_asked *asked, struct gb_err *err) {
+static bool init_record(struct gb_record *record, const struct gb_session_asked *asked, struct gb_err *err) {
 	if (asked->id)
 		memcpy(record->id, asked->id, sizeof record->id);
 	else
@@ -109,7 +109,7 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	record->idle_ms = manager->options.idle_ms;
 	record->max_age_ms = manager->options.max_age_ms;
 	gb_list_init(&record->queue);
-	if (!fill(record, asked, err) ||
+	if (!init_record(record, asked, err) ||
 	    !gb_session_open(manager->engine, asked->language, asked->profile, &record->session, err)) {
 		free(record);
 		return false;
@@ -122,22 +122,22 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	return true;
 }
 
-static bool fits(const struct gb_record *record, const struct gb_session_asked *asked) {
+static bool matches(const struct gb_record *record, const struct gb_session_asked *asked) {
 	return gb_record_is_alive(record) && record->language == asked->language &&
 	       strcmp(record->conversation, asked->conversation ? asked->conversation : "") == 0 &&
 	       strcmp(record->profile, asked->profile ? asked->profile : "") == 0;
 }
 
-/* *ret_found is NULL if there is none. */
-static bool find_fitting(struct gb_manager *manager, const struct gb_session_asked *asked,
+/* *ret_found is NULL if no session matches. */
+static bool find_matching(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_record **ret_found, struct gb_err *err) {
 	struct gb_record *found =
 	    asked->name ? gb_record_find_in(&manager->records, asked->name, true) : NULL;
-	if (found && !fits(found, asked))
+	if (found && !matches(found, asked))
 		return gb_fail(err, GB_EINVAL, 0,
 		    "name: '%s' is a session of another language, profile or conversation", asked->name);
 	gb_list_each(struct gb_record, record, &manager->records, link) {
-		if (!found && !asked->name && fits(record, asked))
+		if (!found && !asked->name && matches(record, asked))
 			found = record;
 	}
 	*ret_found = found;
@@ -147,7 +147,7 @@ static bool find_fitting(struct gb_manager *manager, const struct gb_session_ask
 bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err) {
 	struct gb_record *found = NULL;
-	if (!find_fitting(manager, asked, &found, err))
+	if (!find_matching(manager, asked, &found, err))
 		return false;
 	if (!found)
 		return gb_manager_open(manager, asked, ret, err);
@@ -158,7 +158,7 @@ bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_sessio
 bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *asked, bool *ret_found,
     struct gb_session_info *ret, struct gb_err *err) {
 	struct gb_record *found = NULL;
-	if (!find_fitting(manager, asked, &found, err))
+	if (!find_matching(manager, asked, &found, err))
 		return false;
 	if (!found && !(check_name(manager, asked->name, err) && check_id(manager, asked->id, err) &&
 			  check_room(manager, asked->conversation ? asked->conversation : "", err) &&

@@ -1,4 +1,4 @@
-/* Which specifiers a request may give to modules: bare ones to imports, relative ones to modules. */
+/* Validates specifiers in a request: bare ones for imports, relative ones for modules. */
 #include <string.h>
 
 #include "base/err.h"
@@ -17,7 +17,7 @@ static bool starts_with(struct gb_str s, const char *prefix) {
 	return s.n >= n && memcmp(s.p, prefix, n) == 0;
 }
 
-/* What a browser would fetch. A scheme alone, as in "node:fs", is a name like any other. */
+/* What a browser would fetch. Other schemes, as in "node:fs", are bare specifiers. */
 static bool is_url(struct gb_str s) {
 	static const char *const schemes[] = {"http:", "https:", "file:", "data:", "blob:", "javascript:"};
 	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
@@ -34,7 +34,7 @@ static bool check_import(struct gb_str specifier, const struct gb_value *exports
 	if (gb_value_type(exports) != GB_OBJECT)
 		return gb_fail(err, GB_EINVAL, 0, "imports: '%.*s' must be an object of named exports",
 		    (int)specifier.n, specifier.p);
-	/* The engine's names of modules and their exports end at a zero. */
+	/* The JavaScript engine ends names of modules and exports at a NUL. */
 	bool zero = memchr(specifier.p, '\0', specifier.n);
 	for (size_t i = 0; i < gb_value_count(exports) && !zero; i++) {
 		struct gb_str name = text_of(gb_value_key_at(exports, i));
@@ -45,7 +45,7 @@ static bool check_import(struct gb_str specifier, const struct gb_value *exports
 			    (int)specifier.n, specifier.p);
 }
 
-/* "./a/b.js": every part a name. */
+/* "./a/b.js": every component is a name. */
 static bool is_relative(struct gb_str specifier) {
 	struct gb_str part, rest = specifier;
 	if (!starts_with(specifier, "./") || memchr(specifier.p, '\0', specifier.n))

@@ -14,7 +14,7 @@ static bool check_text(const char *field, const char *text, size_t n, struct gb_
 	       gb_fail(err, GB_EINVAL, 0, "%s: is not valid UTF-8", field);
 }
 
-/* "a", "$x1": what may stand before an equals sign without further thought. */
+/* "a", "$x1": a plain ASCII identifier. */
 static bool is_identifier(const char *text, size_t n) {
 	if (n == 0 || (text[0] >= '0' && text[0] <= '9'))
 		return false;
@@ -28,7 +28,7 @@ static bool is_identifier(const char *text, size_t n) {
 	return true;
 }
 
-/* Letters that make no name: the bindings are made by a script. */
+/* Keywords: the bindings are created by a script, which they would break. */
 static bool is_reserved(const char *text, size_t n) {
 	static const char words[] =
 	    " break case catch class const continue debugger default delete do else enum export extends "
@@ -95,7 +95,7 @@ static bool check_files(const struct gb_value *files, struct gb_err *err) {
 	return true;
 }
 
-/* What is set must be something that this language has. */
+/* Reject options that this language does not support. */
 static bool check_traits(const struct gb_run_options *options, struct gb_err *err) {
 	const struct gb_language_traits *traits = gb_language_traits(options->language);
 	const struct {
@@ -127,7 +127,7 @@ static bool check_names(const char *field, const struct gb_value *names, struct 
 		size_t n = 0;
 		if (gb_value_type(gb_value_at(names, i)) != GB_STRING)
 			return gb_fail(err, GB_EINVAL, 0, "%s: must be an array of texts", field);
-		/* Programs take them as C strings, which would end there. */
+		/* Programs receive them as C strings. */
 		const char *text = gb_value_bytes(gb_value_at(names, i), &n);
 		if (memchr(text, '\0', n))
 			return gb_fail(
@@ -149,7 +149,7 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 	if (n_source > GB_SOURCE_MAX)
 		return gb_fail(err, GB_ELIMIT, 0, "source: %zu bytes are more than the limit of %u", n_source,
 		    GB_SOURCE_MAX);
-	/* Bash leaves it out, and so runs something else than what was shown and looked at. */
+	/* bash drops NULs, and would run a script other than the one that was shown and checked. */
 	if (options->language == GB_SHELL && memchr(options->source, '\0', n_source))
 		return gb_fail(err, GB_EINVAL, 0, "source: a script must not hold the character U+0000");
 	if (options->args && gb_value_type(options->args) != GB_ARRAY)
@@ -169,7 +169,7 @@ static void write_text(struct gb_buf *out, const char *text, size_t n) {
 		gb_cbor_simple(out, GB_SIMPLE_NULL);
 }
 
-/* A second of CPU more than the wall clock allows: it only matters if the host is too busy to look. */
+/* More CPU time than the wall-clock limit: a fallback for a host that is too busy to enforce the timeout. */
 static uint64_t cpu_seconds(const struct gb_run_options *options) {
 	if (options->timeout_ms == GB_NO_TIMEOUT)
 		return 0;
@@ -203,7 +203,7 @@ static void write_modules(struct gb_buf *out, const struct gb_value *modules) {
 	}
 }
 
-/* One that is not set is not said. */
+/* False is the default and not written. */
 static void write_flag(struct gb_buf *out, const char *name, bool flag) {
 	if (!flag)
 		return;
@@ -211,7 +211,7 @@ static void write_flag(struct gb_buf *out, const char *name, bool flag) {
 	gb_cbor_simple(out, GB_SIMPLE_TRUE);
 }
 
-/* Text stays text; bytes are what a view shows of them. */
+/* File contents are sent as bytes: the visible part of a view. */
 static void write_files(struct gb_buf *out, const struct gb_value *files) {
 	gb_cbor_string(out, "files", strlen("files"));
 	gb_cbor_object(out, gb_value_count(files));
@@ -232,7 +232,7 @@ static bool write_names(
 	return gb_value_encode(out, names, NULL, err) || gb_wrap(err, "%s", name);
 }
 
-/* What only some runtimes understand: an object. */
+/* The settings object: options of some runtimes only. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
 	gb_cbor_object(
 	    out, (unsigned)(!!options->reset + !!options->session + !!options->restricted + !!options->input +

@@ -21,7 +21,7 @@ static void write_text(struct gb_buf *out, const char *key, const char *text) {
 	gb_json_append_string(out, gb_str_from(text));
 }
 
-/* What is being written: ids of shared values count on through the whole line. */
+/* Ids of shared values are numbered throughout the whole result. */
 struct writer {
 	struct gb_buf *out;
 	uint32_t next_id;
@@ -32,7 +32,7 @@ static bool write_value(struct writer *w, const struct gb_value *value) {
 	return gb_json_write(w->out, value, &w->next_id, w->err);
 }
 
-/* Bytes that should be UTF-8; where they are not, JSON has the replacement character. */
+/* Invalid UTF-8 becomes the replacement character. */
 static void write_bytes(struct gb_buf *out, const char *key, const char *bytes, size_t n) {
 	write_key(out, key);
 	if (gb_wtf8_scan(bytes ? bytes : "", bytes ? n : 0) != GB_WTF8_INVALID) {
@@ -93,7 +93,7 @@ static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
 	gb_buf_append_char(out, '{');
 	const struct {
 		const char *key, *text;
-		size_t n; /* 0: it ends with a zero */
+		size_t n; /* 0: NUL-terminated */
 		bool required;
 	} texts[] = {
 	    {"name", error->name, error->name_bytes, true},
@@ -122,7 +122,7 @@ bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, st
 	gb_buf_append_char(out, '{');
 	write_text(out, "runId", result->run_id);
 	write_text(out, "status", gb_status_name(result->status));
-	/* A result of undefined is one that is not there, as in JavaScript. */
+	/* An undefined result is omitted, as in JavaScript. */
 	if (result->value && gb_value_type(result->value) != GB_UNDEFINED) {
 		write_key(out, "result");
 		if (!write_value(&w, result->value))

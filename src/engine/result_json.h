@@ -1,4 +1,4 @@
-/* The result in the shape that is the same everywhere, for whoever writes it into something larger. */
+/* The common JSON form of a result, for embedding into larger objects. */
 #ifndef GB_ENGINE_RESULT_JSON_H
 #define GB_ENGINE_RESULT_JSON_H
 

@@ -16,10 +16,10 @@
 #include "sandbox/protocol.h"
 
 #define AGAIN_NS 100000000ull /* between two interrupts */
-#define SHORT_NS 20000000ull  /* a run that takes longer lets shorter ones have the CPU first */
+#define SHORT_NS 20000000ull  /* longer runs yield the CPU to shorter ones */
 
-/* Code that was interrupted has five seconds; counted, so that a machine that stood still takes none of them.
- */
+/* Interrupted code has five seconds. Interrupts are counted instead, so that time during which the machine
+ * was suspended does not count. */
 enum { INTERRUPTS_MAX = 50 };
 enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, MESSAGE_MAX = 64 << 10 };
 
@@ -34,7 +34,7 @@ const char *gb_log_level_name(enum gb_log_level level) {
 	return level < GB_COUNT(names) ? names[level] : "log";
 }
 
-/* --- holding on while callbacks run --- */
+/* --- references during callbacks --- */
 
 static void release_run(struct gb_run *run) {
 	gb_frame_reader_finish(&run->own_reader);
@@ -50,7 +50,7 @@ static void release_run(struct gb_run *run) {
 	free(run);
 }
 
-/* A callback may destroy the run that it is called for; the memory stays until we are done with it. */
+/* A callback may destroy its run; the memory is freed after unhold(). */
 static void hold(struct gb_run *run) {
 	run->held++;
 }
@@ -73,7 +73,7 @@ void gb_run_release_cell(struct gb_run *run) {
 	run->cell = NULL;
 }
 
-/* What was written and shown is part of the result, however it ended. */
+/* Output and displays are part of the result, whatever the status. */
 static void finish_streams(struct gb_run *run) {
 	struct gb_result *result = &run->result;
 	const char *texts[GB_COUNT(run->streams)];
@@ -93,20 +93,20 @@ static void settle(struct gb_run *run) {
 	run->settled = true;
 	finish_streams(run);
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
-	/* The caller first: ending a process takes longer than all that was done for it. The sandbox goes
-	 * when the run is destroyed or the engine has its next turn. */
+	/* Call the caller first: tearing down a process takes longer than everything before. The cell is
+	 * released when the run is destroyed or at the engine's next turn. */
 	gb_list_remove(&run->link);
 	gb_list_append(&run->engine->settled, &run->link);
 	gb_bridge_close(run, true);
 	if (run->session && run->session->on_change)
 		run->session->on_change(run->session);
-	/* Whoever waited for an answer may have destroyed it. */
+	/* A callback of gb_bridge_close() may have destroyed it. */
 	if (run->on_settled && !run->destroyed)
 		run->on_settled(run, &run->result, run->data);
 	unhold(run);
 }
 
-/* A caller's reason may be of any length. */
+/* Bounded: a caller's reason may have any length. */
 static const char *keep_text(struct gb_run *run, const char *text) {
 	struct gb_str kept = gb_str_from(text);
 	kept.n = gb_text_fit(kept, MESSAGE_MAX);
@@ -129,7 +129,7 @@ void gb_run_fail(
 
 /* --- receiving --- */
 
-/* A worker counts for itself and stops; one that does not is no longer ours. */
+/* The worker enforces the limit itself, by truncation; a worker that exceeds it has been compromised. */
 bool gb_run_spend_output(struct gb_run *run, size_t cost) {
 	if (cost <= run->output_left) {
 		run->output_left -= cost;
@@ -151,7 +151,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		if (!gb_answer_log(run, frame, &err))
 			break;
 		if (run->on_log) {
-			/* Who ends the run from there makes the list grow, with its last words. */
+			/* The callback may append logs and reallocate the list; copy the entry first. */
 			const struct gb_log log = run->logs[run->result.n_logs - 1];
 			run->on_log(run, &log, run->data);
 		}
@@ -190,7 +190,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		settle(run);
 		return;
 	case GB_FRAME_CALL:
-		/* Who stops a run wants nothing done for it any more. */
+		/* Ignore calls of a run that is being stopped. */
 		if (run->stopping || gb_bridge_on_call(run, frame, &err))
 			return;
 		break;
@@ -210,8 +210,8 @@ enum received { RECV_DRAINED, RECV_MORE, RECV_EMPTY, RECV_EOF };
 
 static enum received receive(struct gb_run *run) {
 	size_t room, missing = gb_frame_reader_missing(run->reader);
-	/* Most messages are short, and a thousand runs have a thousand of these; of a long one the length is
-	 * known by now. */
+	/* Most messages are short, and a thousand runs have a thousand buffers; the length of a long message
+	 * is known by now. */
 	missing = missing < RECEIVE_MAX ? missing : RECEIVE_MAX;
 	char *into =
 	    gb_frame_reader_room(run->reader, missing > RECEIVE_STEP ? missing : RECEIVE_STEP, &room);
@@ -220,7 +220,7 @@ static enum received receive(struct gb_run *run) {
 	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return RECV_EMPTY;
-	/* The kernel says so of a socket that was closed with unread bytes in it. */
+	/* ECONNRESET: the peer closed its socket with unread bytes in it. */
 	run->job_unread |= n < 0 && errno == ECONNRESET && run->job_kept;
 	if (n <= 0)
 		return RECV_EOF;
@@ -229,7 +229,7 @@ static enum received receive(struct gb_run *run) {
 	return (size_t)n < room ? RECV_DRAINED : RECV_MORE;
 }
 
-/* Handle every whole message that is there. False if the stream is broken. */
+/* Handle all complete frames in the buffer. False if the stream is malformed. */
 static bool handle_frames(struct gb_run *run) {
 	struct gb_frame frame;
 	while (!run->settled) {
@@ -243,7 +243,7 @@ static bool handle_frames(struct gb_run *run) {
 	return true;
 }
 
-/* Take in what has arrived. True if more may come. */
+/* Read and handle available frames. True if more may come. */
 static bool read_frames(struct gb_run *run) {
 	while (!run->settled) {
 		enum received got = receive(run);
@@ -260,7 +260,7 @@ static bool read_frames(struct gb_run *run) {
 	return false;
 }
 
-/* --- what a cell tells --- */
+/* --- events of a cell --- */
 
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_run *run = cell->owner;
@@ -271,9 +271,8 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	hold(run);
 	if (events & EPOLLOUT)
 		gb_run_send_more(run);
-	/* At the end of the stream the zygote will say how the process ended. Until then there is nothing
-	 * to wait for here. One that only closed its socket has to be helped; one that is ending already
-	 * keeps its own exit status. */
+	/* At the end of the stream, wait for the zygote to report the exit status. Kill a process that has
+	 * only closed its socket; a process that is already exiting keeps its own exit status. */
 	if ((events & ~(uint32_t)EPOLLOUT) && !read_frames(run) && !run->settled && !gb_run_move_on(run)) {
 		gb_loop_remove(&run->engine->loop, &cell->source);
 		gb_cell_kill(cell);
@@ -283,11 +282,11 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 
 /* --- ends --- */
 
-static bool lacks_layer(int exit_status) {
+static bool is_missing_layer(int exit_status) {
 	return exit_status >= GB_CELL_EXIT_NOT_RAISED && exit_status < GB_CELL_EXIT_NO_WALL_END;
 }
 
-static void describe_lack(int exit_status, char *text, size_t n) {
+static void describe_missing_layer(int exit_status, char *text, size_t n) {
 	bool raised = exit_status >= GB_CELL_EXIT_NOT_OBSERVED;
 	int bit = exit_status - (raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED);
 	snprintf(text, n, "%s: the sandbox %s; see 'glovebox doctor'",
@@ -311,8 +310,8 @@ void gb_cell_describe_exit(const struct gb_cell_end *end, char *text, size_t n) 
 		snprintf(text, n, "the run used more CPU time than it may");
 	else if (sig)
 		snprintf(text, n, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
-	else if (lacks_layer(WEXITSTATUS(status)))
-		describe_lack(WEXITSTATUS(status), text, n);
+	else if (is_missing_layer(WEXITSTATUS(status)))
+		describe_missing_layer(WEXITSTATUS(status), text, n);
 	else if (WEXITSTATUS(status) == GB_CELL_EXIT_PROGRAM)
 		snprintf(text, n, "its program has ended");
 	else if (WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY)
@@ -334,8 +333,8 @@ static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
 		gb_run_fail(run, GB_TERMINATED, "LimitError", "cpu_limit", text);
 	else if (sig)
 		gb_run_fail(run, GB_FAILURE, "SandboxError", "crashed", text);
-	else if (lacks_layer(WEXITSTATUS(status)))
-		/* Not "denied": code that has taken over a worker can end with this status as well. */
+	else if (is_missing_layer(WEXITSTATUS(status)))
+		/* Not "denied": code that has compromised a worker can exit with this status as well. */
 		gb_run_fail(run, GB_FAILURE, "WallError", "wall", text);
 	else
 		gb_run_fail(run, GB_FAILURE, "SandboxError", "no_answer", text);
@@ -348,12 +347,12 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 		return;
 	}
 	hold(run);
-	/* Its last words may still be in the socket. */
+	/* The last frames may still be in the socket. */
 	read_frames(run);
 	run->job_unread |= run->job_kept && end->fate == GB_CELL_EXITED && WIFEXITED(end->wait_status) &&
 			   WEXITSTATUS(end->wait_status) == GB_CELL_EXIT_UNUSED;
 	if (run->settled) {
-		/* It had said everything. */
+		/* The frames included a result. */
 	} else if (gb_run_move_on(run)) {
 		unhold(run);
 		return;
@@ -372,17 +371,17 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	unhold(run);
 }
 
-/* End @run now, unless it turns out to have ended already. */
+/* Stop @run now, unless its remaining frames settle it. */
 static void stop(struct gb_run *run, const char *code, const char *message, bool timed_out) {
 	if (run->settled)
 		return;
-	/* It has not begun. */
+	/* Not started. */
 	if (!run->cell) {
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
 		return;
 	}
 	hold(run);
-	/* Killed first, so that what is taken in has an end. */
+	/* Kill first, so that the stream ends. */
 	gb_cell_kill(run->cell);
 	run->stopping = true;
 	read_frames(run);
@@ -395,20 +394,20 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 	unhold(run);
 }
 
-/* A signal may come just before the code waits for something, and then does not wake it. So it is sent again
- * until it took effect or that was done often enough. */
+/* A signal that arrives just before the code blocks does not wake it. Repeat it until it takes effect, up to
+ * INTERRUPTS_MAX times. */
 static bool send_interrupt(struct gb_run *run) {
 	if (run->n_interrupts == INTERRUPTS_MAX)
 		return false;
 	run->n_interrupts++;
-	/* If it is dead, that will be told. */
+	/* A failure means that the cell is dead, which is reported separately. */
 	gb_cell_interrupt(run->cell, run->session->n_jobs);
 	run->deadline = gb_now_ns() + AGAIN_NS;
 	gb_engine_wake_at(run->engine, run->deadline);
 	return true;
 }
 
-/* The interrupt may have taken effect although no message about it has arrived yet. */
+/* The interrupt may already have taken effect: check for unread frames first. */
 static bool interrupt_again(struct gb_run *run) {
 	hold(run);
 	read_frames(run);
@@ -428,7 +427,7 @@ bool gb_run_interrupt(struct gb_run *run) {
 	return interrupt(run, BY_CALLER);
 }
 
-/* Again and again, at ever longer intervals: it may have made threads and processes meanwhile. */
+/* Repeated at increasing intervals, for threads and processes created meanwhile. */
 void gb_run_yield(struct gb_run *run, uint64_t now) {
 	gb_cell_yield_cpu(run->cell, true);
 	run->yield_at = now + (now - run->started) + SHORT_NS;
@@ -445,7 +444,7 @@ void gb_run_end_wait(struct gb_run *run, const char *message) {
 	interrupt(run, BY_WAIT);
 }
 
-/* Code that was interrupted says so by an error of its own language; here it is said in ours. */
+/* Interrupted code fails with an error of its language; replace it by the engine's own. */
 static void rename_interrupted(struct gb_run *run) {
 	char text[80] = "interrupted by the caller";
 	if (!run->interrupted || run->result.status != GB_FAILURE)
@@ -477,7 +476,7 @@ void gb_run_time_out(struct gb_run *run) {
 	stop(run, "timeout", text, true);
 }
 
-/* --- the public face --- */
+/* --- public interface --- */
 
 static void name_run(struct gb_run *run) {
 	enum { BYTES = (sizeof run->result.run_id - 1) / 2 };
@@ -550,7 +549,7 @@ static bool begin(struct gb_run *run, struct gb_err *err) {
 	return true;
 }
 
-/* A cell of its own, or its session's. */
+/* A new cell, or the session's. */
 static bool take_cell(struct gb_run *run, struct gb_err *err) {
 	struct gb_engine *engine = run->engine;
 	if (run->session)
@@ -635,7 +634,7 @@ const struct gb_result *gb_run_result(const struct gb_run *run) {
 
 const struct gb_result *gb_run_wait(struct gb_run *run) {
 	hold(run);
-	/* A warm cell on this CPU has mostly been let run as soon as it had its job, and has answered. */
+	/* A warm cell on this CPU has usually run as soon as it had its job, and has already answered. */
 	if (run->cell && run->cell->ordered_at < run->started)
 		read_frames(run);
 	bool ok = true;
@@ -653,7 +652,7 @@ void gb_run_destroy(struct gb_run *run) {
 	run->settled = true;
 	gb_bridge_close(run, false);
 	gb_run_release_cell(run);
-	/* It may be closed now, while somebody up the stack still holds the run. */
+	/* The session may be closed now, while a caller up the stack still holds the run. */
 	run->session = NULL;
 	gb_pool_refill(run->engine->pools[run->runtime]);
 	if (!run->held)

@@ -1,4 +1,4 @@
-/* The one table of runtimes: which worker program, in what kind of room. */
+/* The table of runtimes: worker program and kind of room. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/plan.h"
 
-/* What Debian's Python reads: its library, shared libraries and where their names lead, time zones, fonts. */
+/* Paths that Debian's Python reads: its library, shared libraries and the symbolic links to them, time zones,
+ * fonts. */
 static const char *const python_paths[] = {"/usr/lib", "/usr/lib64", "/usr/share/zoneinfo",
     "/usr/share/matplotlib", "/usr/share/fonts", "/usr/share/python3", "/etc/alternatives",
     "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/dev/null", "/dev/urandom", "/dev/random", NULL};
@@ -26,8 +27,7 @@ static const char *const python_paths[] = {"/usr/lib", "/usr/lib64", "/usr/share
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
 #endif
 
-/* What programs of all kinds read: themselves, their libraries, and how the machine is set up, as far as that
- * is no secret. */
+/* Paths that programs in general read: libraries and the non-secret configuration of the machine. */
 static const char *const program_paths[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
     "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/full", "/dev/random",
     "/dev/urandom", "/dev/tty", NULL};
@@ -36,11 +36,11 @@ static const struct runtime {
 	const char *worker;
 	const char *profile;
 	enum gb_room room;
-	const char *const *paths; /* to be read, unless the room is empty */
-	const char *program;      /* that is started there, by name; it can then be found in GB_PROGRAM_DIR */
-	bool all_programs;        /* everything in /usr may be started, too */
-	unsigned warm;            /* by default */
-	unsigned prime_ms;        /* until its program waits for a job; 0: no time */
+	const char *const *paths; /* readable paths, unless the room is empty */
+	const char *program;      /* name of the program to run; mounted in GB_PROGRAM_DIR */
+	bool all_programs;        /* all programs in /usr may be executed too */
+	unsigned warm;            /* default number of warm cells */
+	unsigned prime_ms;        /* time until its program waits for a job; 0: none */
 } runtimes[GB_RUNTIME_PROFILES] = {
     [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_NONE, NULL, .warm = DEFAULT_WARM},
     [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FILES, python_paths, .warm = DEFAULT_WARM},
@@ -88,7 +88,7 @@ bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *
 	return true;
 }
 
-/* Those of the table, then the caller's own. */
+/* Built-in profiles, then the caller's own. */
 static bool find_profile(const struct gb_engine *engine, const char *name, enum gb_runtime *ret) {
 	for (int i = GB_RUNTIME_PYTHON; i <= GB_RUNTIME_PYTHON_DATA; i++)
 		if (strcmp(name, runtimes[i].profile) == 0) {
@@ -127,7 +127,7 @@ static uint64_t three_quarters_of_memory(void) {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
 }
 
-/* Sandboxes of root's are nobody's: what only root can reach they cannot be given. */
+/* Sandboxes of root run as an unprivileged user, which cannot access files of root. */
 static bool check_packages(const char *folder, struct gb_err *err) {
 	char path[PATH_MAX + 1];
 	struct stat st;
@@ -157,8 +157,8 @@ static bool find_program(
 	return gb_program_find(chosen, runtime->program, ret, n, err);
 }
 
-/* The machine's own program, under a name that the worker knows. Where it is linked against the machine's
- * libraries the loader must be startable as well. */
+/* Mount the machine's program under the name that the worker expects. If it is dynamically linked, the loader
+ * must be executable as well. */
 static bool add_program(
     const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
 	char found[PATH_MAX], loader[PATH_MAX], place[GB_PLAN_PATH_BYTES];
@@ -175,9 +175,9 @@ static bool add_program(
 	       (!packages || gb_plan_add_path(plan, engine->node_packages, GB_PACKAGES_DIR, err));
 }
 
-/* Memory that is mapped from /dev/zero to be shared is what the filter refuses where cells have no control
- * groups. There another device takes its place, which gives the same bytes and cannot be mapped. */
-static bool add_zeros(struct gb_plan *plan, struct gb_err *err) {
+/* Without control groups seccomp rejects shared mappings of /dev/zero. Mount another device in its place that
+ * gives the same bytes and cannot be mapped. */
+static bool add_dev_zero(struct gb_plan *plan, struct gb_err *err) {
 	return gb_plan_add_path(plan, plan->grouped ? "/dev/zero" : "/dev/full", "/dev/zero", err);
 }
 
@@ -191,15 +191,15 @@ static bool make_plan(
 	if (ok && runtime->program)
 		ok = add_program(engine, runtime, plan, err);
 	if (ok && room.room != GB_ROOM_NONE)
-		ok = add_zeros(plan, err);
+		ok = add_dev_zero(plan, err);
 	if (ok)
 		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);
 	return ok;
 }
 
-/* One control group for all that the engine starts, made with the first pool; the one layer that may be
- * absent. A single run of the command line does without the milliseconds that joining a group can take,
- * unless programs are started, whose memory only a group can really bound. */
+/* One control group for all cells of the engine, created with the first pool; the one optional layer. A
+ * single run of the command line skips it, since joining a group can take milliseconds, unless it runs
+ * programs, whose memory only a group can limit precisely. */
 static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime) {
 	const uint32_t max_runs = GB_OR(engine->options.max_runs, DEFAULT_MAX_RUNS);
 	if (engine->cgroup || engine->has_no_cgroup || (max_runs == 1 && runtime->room != GB_ROOM_PROGRAMS))
@@ -209,14 +209,14 @@ static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime)
 	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
 	    .processes = PROCESSES_MAX + 2 * max_runs,
 	    .cells = true,
-	    /* Its files, which are memory to the kernel, and what any process takes of the kernel's. The
-	     * keeper can tell them apart, and ends the run earlier. */
+	    /* The cell's files, which count as memory, and kernel memory of its processes. The keeper
+	     * excludes these and ends the run earlier. */
 	    .cell_extra_bytes = 2 * BOX_BYTES + GB_SHM_BYTES + CELL_OVERHEAD,
 	};
 	engine->has_no_cgroup = !gb_cgroup_create(&limits, &engine->cgroup, NULL);
 }
 
-/* Python's own for a profile that the caller has added. */
+/* Python's entry for a profile of the caller. */
 static const struct runtime *find_runtime(enum gb_runtime which) {
 	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
 }

@@ -1,4 +1,4 @@
-/* Sending to the cell of a run; and its job to another cell if the first has died before it read it. */
+/* Sends to the cell of a run, and moves the job to another cell if the first died before it read the job. */
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -10,11 +10,11 @@ static bool has_unsent(const struct gb_run *run) {
 	return run->outbox.len > run->sent;
 }
 
-static uint32_t wanted_events(const struct gb_run *run) {
+static uint32_t poll_events(const struct gb_run *run) {
 	return gb_terminal_events(run->session) | (has_unsent(run) ? EPOLLOUT : 0);
 }
 
-static void forget_sent(struct gb_run *run) {
+static void drop_sent(struct gb_run *run) {
 	struct gb_buf *out = &run->outbox;
 	gb_buf_consume(out, run->sent);
 	run->sent = 0;
@@ -26,10 +26,10 @@ void gb_run_forget_job(struct gb_run *run) {
 	if (!run->job_kept)
 		return;
 	run->job_kept = false;
-	forget_sent(run);
+	drop_sent(run);
 }
 
-/* Send what the socket takes. That a worker is gone is noticed elsewhere. */
+/* Send as much as the socket accepts. A dead worker is detected elsewhere. */
 static void send_some(struct gb_run *run) {
 	struct gb_buf *out = &run->outbox;
 	while (has_unsent(run)) {
@@ -42,41 +42,41 @@ static void send_some(struct gb_run *run) {
 			break;
 		run->sent += (size_t)n;
 	}
-	/* Not each time: who takes little at once would have us move all the rest for it. */
+	/* Not after each send: with a slow reader that would move the remaining bytes each time. */
 	if (!run->job_kept && run->sent >= out->len / 2)
-		forget_sent(run);
+		drop_sent(run);
 }
 
 void gb_run_send(struct gb_run *run) {
-	/* What waits already is sent when the socket says so. */
+	/* Queued bytes are sent on EPOLLOUT. */
 	if (run->settled || run->waits_to_send || !run->cell)
 		return;
 	send_some(run);
 	run->waits_to_send = has_unsent(run);
 	if (run->waits_to_send)
-		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
+		gb_loop_change(&run->engine->loop, &run->cell->source, poll_events(run));
 }
 
 void gb_run_send_more(struct gb_run *run) {
-	/* That there is room does not tell that the worker reads: the queue of one that dies is emptied, too.
-	 */
+	/* EPOLLOUT does not prove that the worker reads: the socket queue of a dying process is also
+	 * drained. */
 	send_some(run);
 	run->waits_to_send = has_unsent(run);
 	if (!run->waits_to_send)
-		gb_loop_change(&run->engine->loop, &run->cell->source, wanted_events(run));
+		gb_loop_change(&run->engine->loop, &run->cell->source, poll_events(run));
 }
 
-/* --- another cell --- */
+/* --- moving to another cell --- */
 
-/* A warm cell may have died while it waited, which may not be known yet when it is taken. As long as it has
- * not read the job no code has run, and another cell can have it. Only so often: if cells keep dying, the
- * caller is to be told. */
+/* A warm cell may have died while idle, which may not be known yet when it is taken. Before it has read the
+ * job no code has run, and another cell can run it. Bounded: if cells keep dying, the caller must get an
+ * error. */
 static bool can_retake(const struct gb_run *run) {
 	return run->job_unread && run->job_kept && !run->settled && !run->stopping && !run->interrupted &&
 	       run->cell && run->n_retakes < RETAKES_MAX;
 }
 
-/* False if there is none; then the run has no cell. */
+/* False if no cell is available; then the run has none. */
 static bool retake(struct gb_run *run, struct gb_err *err) {
 	run->n_retakes++;
 	run->job_unread = run->waits_to_send = false;

@@ -1,5 +1,4 @@
-/* A sandbox that outlives a run. Between runs it has nothing to say: what it says all the same is thrown
- * away. */
+/* A sandbox that outlives a run. Output between runs is discarded. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +103,7 @@ const char *gb_session_reason(const struct gb_session *session) {
 
 bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	struct gb_session *session = run->session;
-	/* The last one may be over without having gone yet. */
+	/* The previous run may have settled without having released the cell. */
 	if (session->run && session->run->settled)
 		gb_run_release_cell(session->run);
 	if (!session->cell)
@@ -115,8 +114,7 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	session->n_jobs++;
 	session->noise = 0;
 	run->runtime = session->runtime;
-	/* What may be said at once is the run's limit; of what came before it only the end is still to come.
-	 */
+	/* The frame limit is the run's; at most the rest of an earlier frame is still to come. */
 	session->reader.buf.max = run->own_reader.buf.max;
 	run->reader = &session->reader;
 	run->cell = session->cell;
@@ -142,8 +140,8 @@ bool gb_session_retake(struct gb_run *run, struct gb_err *err) {
 	return false;
 }
 
-/* A program that has ended is gone. JavaScript's heap cannot be trusted to hold together once it was
- * exceeded; Python has an error for that. */
+/* The program of the session has exited, or the JavaScript heap was exceeded, which leaves it in an unknown
+ * state. Python handles MemoryError. */
 void gb_session_judge(struct gb_run *run) {
 	struct gb_session *session = run->session;
 	const char *why = NULL;
@@ -158,33 +156,34 @@ void gb_session_judge(struct gb_run *run) {
 	snprintf(session->reason, sizeof session->reason, "%s", why);
 }
 
-/* It is over, or it is no longer ours; when it is gone we are told how. */
-static void give_up(struct gb_session *session) {
+/* The session is over or has been compromised. The zygote will report the exit status. */
+static void kill_cell(struct gb_session *session) {
 	if (!session->cell)
 		return;
 	gb_loop_remove(&session->engine->loop, &session->cell->source);
 	gb_cell_kill(session->cell);
 }
 
-/* What is said when nobody has asked is for whoever is attached, or for nobody: threads that write. */
-static void take_noise(struct gb_session *session) {
+/* Frames while no run executes, from threads that write: terminal bytes go to the attached client, others are
+ * discarded. */
+static void handle_idle_frames(struct gb_session *session) {
 	struct gb_frame frame;
 	enum gb_frame_status status;
 	while ((status = gb_frame_reader_next(&session->reader, &frame)) == GB_FRAME_READY) {
 		if (frame.type != GB_FRAME_TERMINAL)
 			continue;
 		if (!gb_terminal_on_bytes(session, &frame, NULL)) {
-			give_up(session);
+			kill_cell(session);
 			return;
 		}
-		/* Whoever has seen it may have ended the session. */
+		/* The callback may have ended the session. */
 		if (!session->cell)
 			return;
 		size_t whole = frame.n + GB_FRAME_HEAD;
 		session->noise -= whole < session->noise ? whole : session->noise;
 	}
 	if (status == GB_FRAME_BAD || session->noise > NOISE_MAX)
-		give_up(session);
+		kill_cell(session);
 }
 
 void gb_session_leave(struct gb_run *run) {
@@ -200,18 +199,18 @@ void gb_session_leave(struct gb_run *run) {
 		gb_terminal_leave(run);
 	if (!session->cell)
 		return;
-	/* The code may still be at it, and what it says then is not the next run's. */
+	/* The code may still be running, and its output would be attributed to the next run. */
 	if (!run->result_received)
 		gb_session_terminate(session, "its run ended without a result");
 	else if (session->doomed)
 		gb_session_terminate(session, session->reason);
 	else
-		/* What came together with the result. */
-		take_noise(session);
+		/* Frames that arrived together with the result. */
+		handle_idle_frames(session);
 }
 
-/* A warm cell that has died before it was used, for anything: another takes its place. */
-static bool renew(struct gb_session *session) {
+/* Replace a warm cell that died before its first use. */
+static bool replace_dead_cell(struct gb_session *session) {
 	enum { RETAKES_MAX = 32 };
 	struct gb_cell *cell = session->cell;
 	if (!cell || !cell->was_warm || session->n_jobs || session->used || session->reader.buf.len ||
@@ -240,18 +239,18 @@ void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		if (!renew(session))
-			give_up(session);
+		if (!replace_dead_cell(session))
+			kill_cell(session);
 		return;
 	}
 	gb_frame_reader_fed(&session->reader, (size_t)n);
 	session->noise += (size_t)n;
-	take_noise(session);
+	handle_idle_frames(session);
 }
 
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	char text[256];
-	if (end->fate != GB_CELL_REFUSED && renew(cell->owner))
+	if (end->fate != GB_CELL_REFUSED && replace_dead_cell(cell->owner))
 		return;
 	gb_cell_describe_exit(end, text, sizeof text);
 	gb_session_terminate(cell->owner, text);

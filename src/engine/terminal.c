@@ -1,5 +1,4 @@
-/* The terminal of a session, as its owner has it: what is typed, what is shown, and whether somebody is
- * waited for. */
+/* The terminal of a session on the host side: input, output, and whether a program waits for input. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "engine/engine.h"
 #include "engine/limits.h"
 
-/* Typed but not yet taken; and shown to nobody, which was on its way when somebody left. */
+/* TYPED: unread input. UNSEEN: output in transit after the client has detached. */
 enum { TYPED_MAX = 1 << 20, UNSEEN_MAX = 8 << 20, HEAD_MAX = 16 };
 
 void gb_terminal_init(struct gb_terminal *terminal) {
@@ -21,13 +20,13 @@ void gb_terminal_finish(struct gb_terminal *terminal) {
 	gb_buf_finish(&terminal->outbox);
 }
 
-/* --- what the worker says --- */
+/* --- frames from the worker --- */
 
 static bool malformed(const char *what, struct gb_err *err) {
 	return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed %s", what);
 }
 
-/* For people: one line, without what could steer their terminal. */
+/* For display: one line, with control characters replaced. */
 static void keep_prompt(struct gb_terminal *terminal, const struct gb_cbor_item *text) {
 	size_t n = text->argument;
 	memcpy(terminal->prompt, text->bytes, n);
@@ -61,7 +60,7 @@ bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, s
 	bool goes_on = text.kind == GB_CBOR_SIMPLE && text.argument == GB_SIMPLE_NULL;
 	if (!goes_on && (text.kind != GB_CBOR_TEXT || text.argument > GB_WIRE_PROMPT_MAX))
 		return malformed("prompt", err);
-	/* Who has answered knows that it goes on. */
+	/* The wait has already ended on this side, with the input. */
 	if (goes_on && !terminal->awaiting)
 		return true;
 	terminal->awaiting = !goes_on;
@@ -94,7 +93,7 @@ bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *fra
 	return terminal->unseen <= UNSEEN_MAX || malformed("piece of a terminal that nobody sees", err);
 }
 
-/* --- what it is told --- */
+/* --- frames to the worker --- */
 
 uint32_t gb_terminal_events(const struct gb_session *session) {
 	return session && session->terminal.held ? 0 : EPOLLIN;
@@ -114,8 +113,7 @@ void gb_terminal_send(struct gb_session *session) {
 	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
 }
 
-/* One after the other, and a frame that was begun to its end: what one run leaves is the next one's to send.
- */
+/* In order, and complete frames only: the next run sends what the previous one has left. */
 void gb_terminal_enter(struct gb_run *run) {
 	struct gb_terminal *terminal = &run->session->terminal;
 	terminal->awaiting = false;
@@ -136,7 +134,7 @@ void gb_terminal_leave(struct gb_run *run) {
 	terminal->awaiting = false;
 	if (gb_language_traits(session->language)->has_terminal && run->outbox.len > run->sent)
 		gb_buf_append(&terminal->outbox, run->outbox.data + run->sent, run->outbox.len - run->sent);
-	/* Half of what was to be said would be taken for something else. */
+	/* A partial frame would corrupt the stream. */
 	if (gb_buf_failed(&terminal->outbox))
 		gb_session_terminate(session, "more was typed than it takes");
 	else
@@ -153,15 +151,15 @@ static struct gb_run *executing(const struct gb_session *session) {
 	return session->run && !session->run->settled ? session->run : NULL;
 }
 
-static bool tell(struct gb_session *session, const struct gb_buf *frame, struct gb_err *err) {
-	/* One that has settled may still have the cell, and something to send. */
+static bool send_frame(struct gb_session *session, const struct gb_buf *frame, struct gb_err *err) {
+	/* A settled run may still own the cell, and unsent frames. */
 	if (session->run && session->run->settled)
 		gb_run_release_cell(session->run);
 	if (!session->cell)
 		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
 	struct gb_run *run = executing(session);
 	struct gb_buf *out = run ? &run->outbox : &session->terminal.outbox;
-	/* It may be read without an answer, and be lost if another cell had the job. */
+	/* The frame may be read without an answer; it would be lost if the job moved to another cell. */
 	if (run)
 		gb_run_forget_job(run);
 	session->used = true;
@@ -176,14 +174,14 @@ static bool tell(struct gb_session *session, const struct gb_buf *frame, struct 
 	return true;
 }
 
-static bool tell_plain(struct gb_session *session, uint8_t type, struct gb_err *err) {
+static bool send_empty_frame(struct gb_session *session, uint8_t type, struct gb_err *err) {
 	gb_auto_buf struct gb_buf frame;
 	gb_buf_init(&frame, HEAD_MAX);
 	gb_frame_append(&frame, type, NULL, 0);
-	return tell(session, &frame, err);
+	return send_frame(session, &frame, err);
 }
 
-/* --- the public face --- */
+/* --- public interface --- */
 
 const char *gb_session_prompt(const struct gb_session *session) {
 	return gb_session_state(session) == GB_SESSION_AWAITING_INPUT ? session->terminal.prompt : "";
@@ -204,7 +202,7 @@ bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, st
 	gb_frame_end(&frame, mark);
 	if (gb_buf_failed(&frame))
 		return gb_fail(err, GB_ENOMEM, 0, "input");
-	if (!tell(session, &frame, err))
+	if (!send_frame(session, &frame, err))
 		return false;
 	session->terminal.awaiting = false;
 	note_change(session);
@@ -216,7 +214,7 @@ bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data
 		return false;
 	if (session->terminal.on_bytes)
 		return gb_fail(err, GB_EBUSY, 0, "session: somebody is attached already");
-	if (!tell_plain(session, GB_FRAME_ATTACH, err))
+	if (!send_empty_frame(session, GB_FRAME_ATTACH, err))
 		return false;
 	session->terminal.on_bytes = on_bytes;
 	session->terminal.data = data;
@@ -229,9 +227,9 @@ void gb_session_detach(struct gb_session *session) {
 	session->terminal.on_bytes = NULL;
 	session->terminal.unseen = 0;
 	gb_session_hold(session, false);
-	if (!session->cell || tell_plain(session, GB_FRAME_DETACH, NULL))
+	if (!session->cell || send_empty_frame(session, GB_FRAME_DETACH, NULL))
 		return;
-	/* What cannot be told is a session that reads nothing: it ends, and what executes in it first. */
+	/* DETACH cannot be sent because the session does not read: stop its run, or else the session. */
 	struct gb_run *run = executing(session);
 	if (run)
 		gb_run_terminate(run, "more was typed than it takes");
@@ -264,5 +262,5 @@ bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned ro
 	gb_cbor_unsigned(&frame, columns);
 	gb_cbor_unsigned(&frame, rows);
 	gb_frame_end(&frame, mark);
-	return tell(session, &frame, err);
+	return send_frame(session, &frame, err);
 }

@@ -1,4 +1,4 @@
-/* Versions: which program runs a language. */
+/* Determines which version of which program runs a language. */
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -15,8 +15,8 @@
 
 enum { PATIENCE_MS = 5000, LINGER_MS = 500 };
 
-/* Start "@path --version"; what it says can be read from the descriptor, or -1. */
-static int start_asking(const char *path, pid_t *ret_pid) {
+/* Start "@path --version". Returns a descriptor to read its output from, or -1. */
+static int start_version_query(const char *path, pid_t *ret_pid) {
 	const char *const argv[] = {path, "--version", NULL};
 	const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", NULL};
 	posix_spawn_file_actions_t actions;
@@ -36,8 +36,8 @@ static int start_asking(const char *path, pid_t *ret_pid) {
 	return ends[0];
 }
 
-/* Until it ends, or for as long as anybody would wait. */
-static size_t listen_to(int fd, char *ret, size_t n) {
+/* Read until end of file or PATIENCE_MS. */
+static size_t read_until_deadline(int fd, char *ret, size_t n) {
 	uint64_t until = gb_now_ns() + PATIENCE_MS * 1000000ull;
 	size_t got = 0;
 	for (uint64_t now; got < n && (now = gb_now_ns()) < until;) {
@@ -52,9 +52,9 @@ static size_t listen_to(int fd, char *ret, size_t n) {
 	return got;
 }
 
-/* One that has said what it had to ends by itself, or is ended. A process whose children are reaped by
- * somebody else may find another's under the same number: only one that is still there is killed. */
-static void end(pid_t pid) {
+/* Wait for the process to exit; kill it after LINGER_MS. If other code of this process reaps our children,
+ * the pid may have been reused: kill it only while waitpid() still reports it as running. */
+static void reap_or_kill(pid_t pid) {
 	for (int waited_ms = 0; waitpid(pid, NULL, WNOHANG) == 0; waited_ms++) {
 		if (waited_ms == LINGER_MS) {
 			kill(pid, SIGKILL);
@@ -65,26 +65,25 @@ static void end(pid_t pid) {
 	}
 }
 
-/* A worker is our own program and may run outside the wall. */
-static void ask_worker(const char *path, char *ret, size_t n) {
+/* Workers are part of Glovebox and may run outside the sandbox. */
+static void query_worker(const char *path, char *ret, size_t n) {
 	pid_t pid;
 	*ret = '\0';
-	gb_auto_fd int fd = start_asking(path, &pid);
+	gb_auto_fd int fd = start_version_query(path, &pid);
 	if (fd < 0)
 		return;
-	ret[listen_to(fd, ret, n - 1)] = '\0';
+	ret[read_until_deadline(fd, ret, n - 1)] = '\0';
 	ret[strcspn(ret, "\n")] = '\0';
-	end(pid);
+	reap_or_kill(pid);
 }
 
-/* --- programs of the machine: settings and the environment name them, so they run behind the wall only ---
- */
+/* --- programs of the machine: named by settings and the environment, so they run only in a sandbox --- */
 
 static bool is_program(enum gb_language language) {
 	return language == GB_SHELL || language == GB_NODE || language == GB_DENO;
 }
 
-/* A run in an engine of its own: waiting for it dispatches no event of another engine. */
+/* In a separate engine: waiting for it dispatches no events of another engine. */
 static void begin_question(
     struct gb_question *question, const struct gb_engine_options *programs, enum gb_language language) {
 	struct gb_engine_options options = {
@@ -113,7 +112,7 @@ void gb_question_finish(struct gb_question *question) {
 	question->engine = NULL;
 }
 
-/* The first line of the answer; the program wrote it, so it has to be made fit for a terminal. */
+/* The first line of the output, with non-printable bytes replaced: it is untrusted. */
 static void end_question(struct gb_question *question, char *ret, size_t n) {
 	const struct gb_result *result = question->run ? gb_run_wait(question->run) : NULL;
 	bool ok = result && result->status == GB_SUCCESS;
@@ -158,7 +157,7 @@ const char *gb_engine_version(struct gb_engine *engine, enum gb_language languag
 		end_question(&engine->questions[runtime], version, n);
 	} else if (!engine->knows_version[runtime] &&
 		   gb_runtime_worker(engine, runtime, path, sizeof path, &err)) {
-		ask_worker(path, version, n);
+		query_worker(path, version, n);
 	}
 	engine->knows_version[runtime] = true;
 	return version;

@@ -40,7 +40,7 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
 		   name, slash ? self : "this program");
 }
 
-/* "GLOVEBOX_NODE" for node: the environment's choice, or NULL. */
+/* The value of GLOVEBOX_NODE for "node" and so on, or NULL. */
 static const char *chosen_by_environment(const char *name) {
 	char variable[32] = "GLOVEBOX_";
 	size_t n = strlen(variable);
@@ -51,15 +51,14 @@ static const char *chosen_by_environment(const char *name) {
 	return chosen && *chosen ? chosen : NULL;
 }
 
-/* Packages like to put one in a program's place; what would run it is not in the room. */
+/* Packages may install a wrapper script instead of the program; its interpreter is not in the room. */
 static bool is_script(const char *path) {
 	char head[2] = "";
 	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd >= 0 && read(fd, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
 }
 
-/* The first of that name in a folder of PATH that is named absolutely: the working directory counts for
- * nothing. */
+/* The first match in PATH, absolute folders only: the working directory is ignored. */
 static void search_path(const char *name, char ret[PATH_MAX]) {
 	const char *path = getenv("PATH");
 	path = path ? path : "/usr/bin:/bin";
@@ -72,7 +71,7 @@ static void search_path(const char *name, char ret[PATH_MAX]) {
 	}
 }
 
-/* The file itself: links lead elsewhere in a room. */
+/* The real path: symbolic links may not resolve in a room. */
 static bool resolve(const char *name, const char *found, char *ret, size_t n, struct gb_err *err) {
 	char whole[PATH_MAX];
 	if (!*found)
