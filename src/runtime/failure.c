@@ -6,7 +6,7 @@
 #include "value/cbor.h"
 #include "value/frame.h"
 
-/* @n is 0 for a text that ends with a zero. */
+/* @n is 0 for a NUL-terminated text. */
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
 	if (!text) {
 		gb_cbor_simple(out, GB_SIMPLE_NULL);

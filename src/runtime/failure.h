@@ -1,5 +1,5 @@
 /*
- * How a run failed, as any worker tells it: a RESULT frame.
+ * The RESULT frame of a failed run, common to all workers.
  *
  *	const struct gb_failure failure = {.name = "TypeError", .message = "no"};
  *	gb_failure_write(&out, GB_WIRE_ERROR, peak, false, &failure);
@@ -13,10 +13,10 @@
 #include "base/buf.h"
 #include "runtime/wire.h"
 
-/* Texts of an error are for people: beyond this they are cut. */
+/* Longer error texts are truncated. */
 enum { GB_FAILURE_TEXT_MAX = 64 << 10 };
 
-/* What went wrong; texts may be NULL. */
+/* Texts may be NULL. */
 struct gb_failure {
 	const char *name;
 	const char *message;
@@ -25,7 +25,7 @@ struct gb_failure {
 	const char *specifier;
 	const char *filename;
 	unsigned line, column;
-	size_t name_bytes, message_bytes, stack_bytes; /* 0: the text ends with a zero */
+	size_t name_bytes, message_bytes, stack_bytes; /* 0: NUL-terminated */
 };
 
 /* Append a RESULT frame for a failure. */

@@ -21,10 +21,10 @@
 
 enum { PATH_BYTES = 1024, DEPTH_MAX = 32, SETTINGS_DEPTH = 1000 };
 
-/* --- given files --- */
+/* --- input files --- */
 
-/* Stand at the value of "files" among the job's settings. */
-static bool find_given(const struct gb_job *job, struct gb_cbor_reader *ret) {
+/* Position *ret at the value of "files" in the job's settings. */
+static bool find_input_files(const struct gb_job *job, struct gb_cbor_reader *ret) {
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item item;
 	for (int i = 0; i < 3; i++) /* imports, globals, arguments */
@@ -46,7 +46,7 @@ static bool find_given(const struct gb_job *job, struct gb_cbor_reader *ret) {
 	return false;
 }
 
-/* Make the folders above @path, which begins with the box. */
+/* Create the parent directories of @path, which begins with BOX. */
 static bool make_folders(char *path) {
 	for (char *slash = path + sizeof BOX; (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
@@ -58,46 +58,47 @@ static bool make_folders(char *path) {
 	return true;
 }
 
-static bool place(const struct gb_cbor_item *name, const struct gb_cbor_item *data, char *why, size_t n_why) {
+static bool write_file(
+    const struct gb_cbor_item *name, const struct gb_cbor_item *data, char *why, size_t n_why) {
 	char path[PATH_BYTES];
 	int n = snprintf(path, sizeof path, BOX "/%.*s", (int)name->argument, (const char *)name->bytes);
 	if (n < 0 || (size_t)n >= sizeof path) {
-		snprintf(why, n_why, "a file's path is too long");
+		snprintf(why, n_why, "a file path is too long");
 		return false;
 	}
 	gb_auto_fd int fd =
 	    make_folders(path) ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
 	if (fd >= 0 && gb_write_all(fd, data->bytes, data->argument))
 		return true;
-	snprintf(why, n_why, "the file '%.200s' cannot be put into the box: %s", path + sizeof BOX,
+	snprintf(why, n_why, "cannot write the file '%.200s' into the box: %s", path + sizeof BOX,
 	    strerror(errno));
 	return false;
 }
 
-/* A view crosses as the array of kind, offset, length and buffer; the host sends plain ones. */
-static bool take_data(struct gb_cbor_reader *in, struct gb_cbor_item *ret) {
+/* The host sends file contents as plain text or bytes, never as a typed array view. */
+static bool read_data(struct gb_cbor_reader *in, struct gb_cbor_item *ret) {
 	return gb_cbor_next(in, ret) && (ret->kind == GB_CBOR_TEXT || ret->kind == GB_CBOR_BYTES);
 }
 
-/* Write each of @files, whose names and data follow. */
-static bool place_all(struct gb_cbor_reader in, const struct gb_cbor_item *files, char *why, size_t n_why) {
+/* Write each of @files; @in is positioned at the first name. */
+static bool write_files(struct gb_cbor_reader in, const struct gb_cbor_item *files, char *why, size_t n_why) {
 	struct gb_cbor_item name, data;
 	for (uint64_t i = 0; i < files->argument; i++) {
-		if (!gb_cbor_next(&in, &name) || name.kind != GB_CBOR_TEXT || !take_data(&in, &data)) {
+		if (!gb_cbor_next(&in, &name) || name.kind != GB_CBOR_TEXT || !read_data(&in, &data)) {
 			snprintf(why, n_why, "files: must be text or bytes by path");
 			return false;
 		}
-		if (!place(&name, &data, why, n_why))
+		if (!write_file(&name, &data, why, n_why))
 			return false;
 	}
 	return true;
 }
 
-/* --- what is there --- */
+/* --- directory walk --- */
 
 typedef void (*visitor)(void *data, int folder, const char *path, const struct stat *st);
 
-/* Every regular file below @folder; links are not followed. */
+/* Visit every regular file below @folder. Symbolic links are not followed. */
 static void walk(int folder, char *path, size_t n, unsigned depth, visitor visit, void *data) {
 	gb_auto_fd int copy = dup(folder);
 	DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
@@ -125,8 +126,8 @@ static void walk(int folder, char *path, size_t n, unsigned depth, visitor visit
 	closedir(dir);
 }
 
-/* The folder itself is the one file there is. Asking costs a tenth of looking, and most runs make no files.
- */
+/* True if the root directory is the only inode. statfs() costs a tenth of a walk, and most runs create no
+ * files. */
 static bool box_is_empty(void) {
 	struct statfs fs;
 	return statfs(BOX, &fs) == 0 && fs.f_files > 0 && fs.f_files - fs.f_ffree <= 1;
@@ -141,7 +142,7 @@ static void walk_box(visitor visit, void *data) {
 		walk(box, path, 0, 0, visit, data);
 }
 
-static void note(void *data, int folder, const char *path, const struct stat *st) {
+static void add_mark(void *data, int folder, const char *path, const struct stat *st) {
 	(void)folder, (void)path;
 	struct gb_files *files = data;
 	if (files->n == files->cap) {
@@ -158,11 +159,11 @@ static void note(void *data, int folder, const char *path, const struct stat *st
 bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why, size_t n_why) {
 	struct gb_cbor_reader in;
 	struct gb_cbor_item given;
-	if (!find_given(job, &in) || !gb_cbor_next(&in, &given) || given.kind != GB_CBOR_OBJECT)
+	if (!find_input_files(job, &in) || !gb_cbor_next(&in, &given) || given.kind != GB_CBOR_OBJECT)
 		return true;
-	bool ok = place_all(in, &given, why, n_why);
+	bool ok = write_files(in, &given, why, n_why);
 	files->n = 0;
-	walk_box(note, files);
+	walk_box(add_mark, files);
 	return ok;
 }
 
@@ -176,7 +177,8 @@ void gb_files_finish(struct gb_files *files) {
 struct sending {
 	const struct gb_files *before;
 	struct gb_files after;
-	size_t next; /* of before: files are found in the same order again, if none came or went */
+	/* index into the earlier marks: without additions or removals the walk order is the same */
+	size_t next;
 	uint64_t left;
 	unsigned n;
 	bool all;
@@ -200,10 +202,10 @@ static bool is_unchanged(struct sending *sending, const struct stat *st) {
 static void send_changed(void *data, int folder, const char *path, const struct stat *st) {
 	struct sending *sending = data;
 	size_t n_path = strlen(path);
-	note(&sending->after, folder, path, st);
+	add_mark(&sending->after, folder, path, st);
 	if (is_unchanged(sending, st))
 		return;
-	/* A name that is not text cannot be told. */
+	/* Skip names that are not UTF-8: the FILE frame carries the path as text. */
 	if (sending->n == GB_WIRE_FILES_MAX || gb_wtf8_scan(path, n_path) != GB_WTF8_UTF8 ||
 	    (uint64_t)st->st_size + n_path > sending->left) {
 		sending->all = false;

@@ -1,12 +1,13 @@
 /*
- * The files of a run: what it is given is put into /box before it begins; what it has made or changed there
- * is sent when it has ended. All of that happens inside: the host never opens what code has made.
+ * The files of a run: input files are written to /box before the run; files that the run created or changed
+ * there are sent afterwards. All of this happens inside the sandbox: the host never opens a file that
+ * untrusted code created.
  *
  *	struct gb_files files = {0};
  *	if (!gb_files_place(&files, &job, why, sizeof why)) ...
  *	... the run ...
  *	gb_files_send(&files, limit, post);
- *	... the next run of the same box ...
+ *	... the next run in the same box ...
  */
 #ifndef GB_RUNTIME_FILES_H
 #define GB_RUNTIME_FILES_H
@@ -18,7 +19,7 @@
 
 #include "runtime/job.h"
 
-/* What was there when it was last looked at, to tell what has changed. Starts zeroed: the box is empty. */
+/* The state of the box at the last call, to detect changes. Zero-initialised: the box is empty. */
 struct gb_files {
 	struct gb_files_mark {
 		ino_t inode;
@@ -28,12 +29,12 @@ struct gb_files {
 	size_t n, cap;
 };
 
-/* Write what the job's settings say under "files": an object, path to text or bytes. What is in the box then
- * is not new. False, and @why, if that cannot be done. */
+/* Write the input files from the "files" setting: an object that maps paths to text or bytes. Files that
+ * exist afterwards do not count as created by the run. On failure returns false and sets @why. */
 bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why, size_t n_why);
 
-/* Give each file that is not as it was to @post, as a FILE frame: at most @max_bytes together. What is in the
- * box then is not new any more. False if there was more. */
+/* Pass each new or changed file to @post as a FILE frame, at most @max_bytes in total, and record the new
+ * state of the box. Returns false if files were left out. */
 bool gb_files_send(struct gb_files *files, uint64_t max_bytes, void (*post)(const void *frame, size_t n));
 
 void gb_files_finish(struct gb_files *files);

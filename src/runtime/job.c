@@ -19,8 +19,8 @@ static void *allocate(size_t count, size_t size) {
 	return memory;
 }
 
-/* Text, or nothing for null. */
-static struct gb_job_text take_text(struct gb_cbor_reader *in) {
+/* Read a text; .p is NULL for null. */
+static struct gb_job_text read_text(struct gb_cbor_reader *in) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item) || (item.kind == GB_CBOR_TAG && !gb_cbor_next(in, &item)))
 		_exit(1);
@@ -33,43 +33,43 @@ static struct gb_job_text take_text(struct gb_cbor_reader *in) {
 	return copy;
 }
 
-static struct gb_job_text need_text(struct gb_cbor_reader *in) {
-	struct gb_job_text text = take_text(in);
+static struct gb_job_text read_required_text(struct gb_cbor_reader *in) {
+	struct gb_job_text text = read_text(in);
 	if (!text.p)
 		_exit(1);
 	return text;
 }
 
-static uint64_t take_number(struct gb_cbor_reader *in) {
+static uint64_t read_number(struct gb_cbor_reader *in) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(in, &item) || item.kind != GB_CBOR_UNSIGNED)
 		_exit(1);
 	return item.argument;
 }
 
-static void take_modules(struct gb_job *job, struct gb_cbor_reader *in) {
-	job->n_modules = take_number(in);
+static void read_modules(struct gb_job *job, struct gb_cbor_reader *in) {
+	job->n_modules = read_number(in);
 	if (job->n_modules > (size_t)(in->end - in->at))
 		_exit(1);
 	if (job->n_modules)
 		job->modules = allocate(job->n_modules, sizeof *job->modules);
 	for (size_t i = 0; i < job->n_modules; i++) {
-		job->modules[i].name = need_text(in);
-		job->modules[i].source = need_text(in);
+		job->modules[i].name = read_required_text(in);
+		job->modules[i].source = read_required_text(in);
 	}
 }
 
 void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n) {
 	struct gb_cbor_reader in = gb_cbor_reader(bytes, n);
 	*job = (struct gb_job){.bytes = bytes, .n = n};
-	job->source = need_text(&in);
-	job->filename = need_text(&in);
-	job->export_name = take_text(&in);
+	job->source = read_required_text(&in);
+	job->filename = read_required_text(&in);
+	job->export_name = read_text(&in);
 	uint64_t *const numbers[] = {&job->flags, &job->memory, &job->output, &job->result, &job->report,
 	    &job->call, &job->calls, &job->in_flight, &job->cpu_seconds};
 	for (size_t i = 0; i < GB_COUNT(numbers); i++)
-		*numbers[i] = take_number(&in);
-	take_modules(job, &in);
+		*numbers[i] = read_number(&in);
+	read_modules(job, &in);
 	job->values = in;
 }
 
@@ -120,9 +120,9 @@ void gb_job_finish(struct gb_job *job) {
 	free(job->modules);
 }
 
-/* The head is read apart. A worker that was killed while it waited may still be given what its read asks for:
- * if that was the whole job, the host could not tell that no code has run. As it is, the rest stays unread,
- * and the host gives the job to another worker. */
+/* Read the head separately. The kernel may complete the read of a worker that was killed while it waited. If
+ * that read covered the whole job, the host could not know that no code has run. With the rest still unread,
+ * the host can give the job to another worker. */
 void gb_job_read(int fd, struct gb_job *ret_job) {
 	uint8_t head[GB_FRAME_HEAD];
 	ssize_t got;

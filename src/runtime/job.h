@@ -1,5 +1,5 @@
 /*
- * The JOB frame, as the worker reads it. The host wrote it, so what is malformed ends the process.
+ * Read the JOB frame in a worker. The host wrote it, so malformed input ends the process.
  *
  *	struct gb_job job;
  *	gb_job_read(fd, &job);
@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "value/cbor.h"
 
-/* A text with a zero after its end. */
+/* A NUL-terminated text. */
 struct gb_job_text {
 	char *p;
 	size_t n;
@@ -30,7 +30,7 @@ struct gb_job {
 	size_t n;
 	struct gb_job_text source;
 	struct gb_job_text filename;
-	struct gb_job_text export_name; /* p is NULL: none was named */
+	struct gb_job_text export_name; /* p is NULL: no export was requested */
 	uint64_t flags;
 	uint64_t memory, output, result, report, call, calls, in_flight, cpu_seconds;
 	struct gb_job_module *modules;
@@ -38,17 +38,17 @@ struct gb_job {
 	struct gb_cbor_reader values; /* imports, globals, arguments, settings */
 };
 
-/* Wait for the job. The end of the stream instead is the host letting go of a cell that it did not need. */
+/* Wait for the job. On end of stream the process exits: the host has discarded an unused cell. */
 void gb_job_read(int fd, struct gb_job *ret_job);
 
-/* The same from bytes that are there. */
+/* Parse a job from bytes already read. */
 void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n);
-/* Whether the settings have @name, and say true. */
+/* True if the settings contain @name with the value true. */
 bool gb_job_setting(const struct gb_job *job, const char *name);
-/* Forget the texts. */
+/* Free the texts. */
 void gb_job_finish(struct gb_job *job);
 
-/* A job that runs @source, TypeScript where that is asked, and is given nothing else; as a payload. */
+/* Append the payload of a TypeScript job that runs @source without any inputs. */
 void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename);
 
 #endif

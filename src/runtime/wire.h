@@ -1,23 +1,23 @@
 /*
- * What crosses the wall: payloads of frames, as CBOR. Fields stand in a fixed order; a value graph, whose
- * references are numbered from its own beginning, comes last or alone.
+ * The protocol between host and worker: payloads of frames, as CBOR. Fields are in a fixed order; a value
+ * graph numbers its references from its own beginning, and is the last or only field.
  *
  * Host to worker, once:
  * JOB	source, filename, export or null, flags, memory limit, output limit, result limit, report limit, call
  *	limit, calls, calls in flight, CPU seconds,
  *	number of modules and for each its name and source,
  *	imports (object), globals (object), arguments (array): one graph, in which these three have no number;
- *	settings of the runtime's own (object)
+ *	runtime-specific settings (object)
  *
  * Worker to host:
  * LOG	level, milliseconds since 1970, arguments (array)
  * OUTPUT	stream (1 stdout, 2 stderr), bytes
  * DISPLAY	object: media type to text or bytes
- * FILE	path in the box, bytes: made or changed by the run
- * EXIT	the exit code that the program asked for; true if that was the end of the session as well
- * AWAITING	the prompt, as text: what runs waits for input; or null: it goes on
+ * FILE	path in the box, bytes: created or changed by the run
+ * EXIT	exit code of the program; true if the session has ended with it
+ * AWAITING	prompt (text): the code waits for input; or null: it no longer waits
  * TERMINAL	bytes
- * RESULT	status, peak memory, truncated, error or null, and on success the value; the last frame of a run.
+ * RESULT	status, peak memory, truncated, error or null, on success the value; the last frame of a run.
  *	A session then waits for the next JOB. error: array of name, message, stack, code, specifier,
  *	filename (each text or null), line, column
  *
@@ -26,17 +26,18 @@
  * RESIZE	columns, rows
  * ATTACH, DETACH	nothing
  *
- * A session's job is interrupted by SIGINT, once, and then by GB_SIGNAL_AGAIN until it has ended. Their value
- * (si_value) is the number of the job that is meant, from 1 for the session's first: so one that comes too
- * late stops nobody, and one that comes before its job has been read stops it when it is.
+ * The host interrupts a session's job by one SIGINT, and then by GB_SIGNAL_AGAIN until the job has ended. The
+ * signal's value (si_value) is the number of the job, from 1 for the session's first: a signal that arrives
+ * after its job is ignored, and one that arrives before its job has been read interrupts that job once it is
+ * read.
  *
- * Both ways, about functions and promises that one side has lent to the other:
+ * Both ways, for functions and promises that one side has lent to the other:
  * CALL	call, function, arguments (array)
- * ANSWER	call, gb_wire_answer, value unless it is a promise
+ * ANSWER	call, gb_wire_answer, and a value unless the answer is PROMISED
  *
- * A call's number is its caller's. A promise is "called", without arguments, by the side that received it;
- * the answer is what it settles with. A caller that is answered with PROMISED gets a second answer later;
- * workers never say that, the host only does so to let the code go on.
+ * The caller chooses the number of a call. A promise is "called", without arguments, by the side that
+ * received it; the answer is the value that it settles with. After PROMISED a second answer follows. Only the
+ * host sends PROMISED, so that the code can continue; workers never do.
  */
 #ifndef GB_RUNTIME_WIRE_H
 #define GB_RUNTIME_WIRE_H
@@ -51,38 +52,38 @@ enum gb_wire_status {
 enum gb_wire_answer { GB_WIRE_RETURNED, GB_WIRE_THROWN, GB_WIRE_PROMISED };
 
 enum {
-	GB_JOB_EXPORT_REQUIRED = 1, /* without this a module that lacks the export gives undefined */
-	GB_JOB_REPORT = 2,          /* there is a function report() */
+	GB_JOB_EXPORT_REQUIRED = 1, /* without this flag, a module that lacks the export returns undefined */
+	GB_JOB_REPORT = 2,          /* the code gets a function report() */
 	GB_JOB_TYPESCRIPT = 4,      /* the modules are TypeScript */
-	GB_JOB_SESSION = 8,         /* more jobs will follow; the settings say so too */
-	GB_JOB_VERSION = 16,        /* keepers: start the program with --version, and run no source */
+	GB_JOB_SESSION = 8,         /* more jobs follow; also in the settings */
+	GB_JOB_VERSION = 16,        /* keepers: run the program with --version, without source */
 };
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };
 
-/* How deep a value may nest when it crosses. */
+/* Maximum nesting depth of a value. */
 enum { GB_WIRE_DEPTH_MAX = 500 };
 
-/* How many functions and promises a side may lend to the other in one run. */
+/* Maximum number of functions and promises that one side may lend to the other in one run. */
 enum { GB_WIRE_LENT_MAX = 1 << 16 };
 
-/* Calls in flight may hold this many times the bytes of one. */
+/* All calls in flight together may hold this many times the maximum size of one call. */
 enum { GB_WIRE_IN_FLIGHT_FACTOR = 4 };
 
-/* How many files a run may send. */
+/* Maximum number of files that a run may return. */
 enum { GB_WIRE_FILES_MAX = 1000 };
 
-/* Bytes of a prompt, and how often a run may wait: after each key, where somebody types in a full-screen
- * program. */
+/* Maximum bytes of a prompt, and number of AWAITING frames in a run: a full-screen program waits after each
+ * key. */
 enum { GB_WIRE_PROMPT_MAX = 1024, GB_WIRE_AWAITING_MAX = 1000000 };
 
-/* Bytes that are typed or shown at once, and the size of a terminal. */
+/* Maximum bytes of one INPUT or TERMINAL frame, and maximum columns or rows of a terminal. */
 enum { GB_WIRE_TERMINAL_MAX = 64 << 10, GB_WIRE_COLUMNS_MAX = 1000 };
 
-/* The function that report() is. */
+/* The function id of report(). */
 #define GB_WIRE_REPORT UINT32_MAX
 
-/* Heads around a call's arguments or an answer's value. */
+/* Room for the CBOR heads around a call's arguments or an answer's value. */
 enum { GB_WIRE_CALL_SLACK = 64 };
 
 #endif

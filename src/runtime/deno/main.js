@@ -1,8 +1,8 @@
-// Jobs: one, after those that only warm up.
+// Runs one job, after warm-up jobs.
 
 const BOX = '/box';
 const IMPORTS = Symbol.for('glovebox.imports');
-// How Deno says that modules could not be put together, which it does before any of them runs.
+// How Deno reports link failures, which happen before any module is evaluated.
 const NOT_LINKED = /^(SyntaxError: |The module's source code could not be parsed|Module not found|Relative import path|Requires import access|Unsupported scheme|Import '|Importing |The requested module|Expected a JavaScript or TypeScript module|Cannot resolve|Unable to load|npm package|A remote specifier|.*--no-remote|.*--no-npm)/;
 const PLACE_IN_MESSAGE = /\s+at (file:\S+?):(\d+):(\d+)/;
 const ENDING = /\.(m?[jt]sx?|cts|cjs|json)$/;
@@ -11,11 +11,11 @@ const port = new Port();
 const bridge = new Bridge(port);
 let run = null;
 let primed = 0;
-let made = []; // files that the box has for the sake of the run
+let made = []; // files created in the box for the run
 
-// --- sources are files
+// --- sources as files
 
-// The file that a source named @name is in.
+// The path of the file for source @name.
 function pathOf(name) {
 	const plain = /^(\.\/)?[\w][\w./-]*$/.test(name) && !name.includes('..') ? name.replace(/^\.\//, '') : 'main.ts';
 	return `${BOX}/${ENDING.test(plain) ? plain : `${plain}.ts`}`;
@@ -30,7 +30,7 @@ function exists(path) {
 	}
 }
 
-function place(name, text, told = name) {
+function writeSource(name, text, shownName = name) {
 	let path = pathOf(name);
 	for (let n = 1; exists(path); n++)
 		path = pathOf(name).replace(/([^/]*)$/, `.${n}-$1`);
@@ -44,7 +44,7 @@ function place(name, text, told = name) {
 	Deno.writeTextFileSync(path, text);
 	made.push(path);
 	const address = `file://${path}`;
-	positions.set(address, {name: told, columnOf: (line, column) => column, nameOf: name => name});
+	positions.set(address, {name: shownName, columnOf: (line, column) => column, nameOf: name => name});
 	return address;
 }
 
@@ -53,14 +53,14 @@ function removeSources() {
 		try {
 			Deno.removeSync(path);
 		} catch {
-			// The code has been there, or has put something into the folder.
+			// The code has removed it, or put files into the folder.
 		}
 	}
 	made = [];
 }
 
-// The host's imports, as files to which the import map leads: see worker.c.
-function placeImports(imports) {
+// The host's imports, as files that the import map refers to: see worker.c.
+function writeImports(imports) {
 	globalThis[IMPORTS] = Object.values(imports);
 	Object.values(imports).forEach((exports, i) => {
 		const keys = typeof exports === 'object' && exports !== null ? Object.keys(exports) : [];
@@ -80,19 +80,19 @@ function linkFailure(error) {
 	const at = PLACE_IN_MESSAGE.exec(error.message);
 	const source = at && positions.get(at[1]);
 	const syntax = /^SyntaxError: (.*)/.exec(error.message);
-	return told(error, {...error[TOLD], status: STATUS.LINK_ERROR, ...(syntax && {name: 'SyntaxError', message: syntax[1]}),
+	return withFailure(error, {...error[FAILURE], status: STATUS.LINK_ERROR, ...(syntax && {name: 'SyntaxError', message: syntax[1]}),
 		place: at ? {filename: source?.name ?? at[1], line: Number(at[2]), column: Number(at[3])} : undefined});
 }
 
 async function runOnce(job) {
 	defineGlobals(job.globals);
-	placeImports(job.imports);
+	writeImports(job.imports);
 	for (const [name, text] of job.modules)
-		place(name, text);
-	// Files beside the program on its own machine are in the box itself; what came with the job is where it says.
-	// Deno keeps modules by their addresses: another one for what only warms up.
+		writeSource(name, text);
+	// Files next to the program on the caller's machine are in the root of the box; modules of the job
+	// are at their paths. Deno caches modules by URL: give each warm-up job its own.
 	const name = job.modules.size ? job.filename : job.filename.replace(/^.*\//, '');
-	const address = place(name, job.source, job.filename) + (run.priming ? `?${++primed}` : '');
+	const address = writeSource(name, job.source, job.filename) + (run.priming ? `?${++primed}` : '');
 	let module;
 	try {
 		module = await import(address);
@@ -109,7 +109,8 @@ async function execute() {
 	} catch (error) {
 		current.fail(error);
 	}
-	// Functions were lent: while they can be called the loop does not end by itself.
+	// With lent functions, the pending read for host calls keeps the event loop alive: complete
+	// explicitly.
 	if (port.listening && !bridge.pending.size)
 		setTimeout(complete, 0, current);
 }
@@ -129,7 +130,7 @@ function begin(reader, priming) {
 	execute();
 }
 
-// The outcome is known and nothing is left to be done.
+// Called when the outcome is known and no work is left.
 function complete(done) {
 	if (run !== done)
 		return;
@@ -152,7 +153,7 @@ function onUncaught(error) {
 	complete(run);
 }
 
-// The loop has nothing left to do, unless it is given something.
+// The event loop is empty.
 function onIdle(event) {
 	if (!run)
 		return;

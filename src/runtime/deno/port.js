@@ -1,5 +1,5 @@
-// The channel: three named pipes, since Deno opens nothing by number. One is read while the code waits, one in turns of the
-// loop; the keeper knows which frame is for which.
+// The channel: three named pipes, since Deno cannot open descriptors by number. One is read synchronously
+// while the code blocks, one by the event loop; the keeper selects the pipe for each frame.
 
 const DIR = '/tmp/.glovebox';
 const READ_STEP = 64 << 10;
@@ -25,7 +25,7 @@ class Port {
 			at += this.out.writeSync(frame.subarray(at));
 	}
 
-	// The next frame for who waits, whenever it comes.
+	// Blocks until the next frame for blocked code.
 	wait() {
 		let frame;
 		while (!(frame = this.inReader.next())) {
@@ -37,7 +37,7 @@ class Port {
 		return frame;
 	}
 
-	// While it listens the loop goes on.
+	// A pending read keeps the event loop alive.
 	async listen() {
 		if (this.listening)
 			return;
@@ -51,7 +51,7 @@ class Port {
 			this.listen();
 	}
 
-	// The host may call at any time from now on.
+	// From now on the host may call at any time.
 	lent() {
 		this.lends = true;
 		this.listen();
@@ -66,7 +66,7 @@ class Port {
 		this.held = false;
 	}
 
-	// Wait for the end, which the host brings.
+	// Block until the host ends the process.
 	finish() {
 		for (;;)
 			if (this.in.readSync(this.inChunk) === null)

@@ -1,4 +1,4 @@
-// The beginning of the one module that all these files make up, in Deno.
+// The beginning of the module that consists of all these files, in Deno.
 import {Buffer} from 'node:buffer';
 import {Console} from 'node:console';
 import vm from 'node:vm';

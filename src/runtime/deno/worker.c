@@ -1,4 +1,4 @@
-/* glovebox-deno: one program of Deno's. What runs inside Deno is in the other files here. */
+/* glovebox-deno: one Deno program. The other files here run inside Deno. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@ enum { PIPE_BYTES = 1 << 20, LATER_MAX = 1 << 30, TEXT_MAX = 1 << 20, SOON_MS = 
 
 static struct {
 	struct gb_keeper keeper;
-	uint64_t memory; /* what the program was started with; 0: not started */
+	uint64_t memory; /* memory limit that the program was started with; 0: not started */
 	int later;
-	struct gb_buf to_later; /* what that pipe has not taken yet */
-	uint64_t next_waited;   /* see on_frame */
+	struct gb_buf to_later; /* not yet written to the pipe `later` */
+	uint64_t next_waited;   /* number of the next call that can block the code; see is_waited_for() */
 } worker = {.later = -1};
 
 static void must(bool ok) {
@@ -35,17 +35,17 @@ static void must(bool ok) {
 		_exit(1);
 }
 
-/* --- frames of the host's --- */
+/* --- frames from the host --- */
 
 static void feed_later(void) {
 	ssize_t n = worker.to_later.len ? write(worker.later, worker.to_later.data, worker.to_later.len) : 0;
 	if (n > 0)
 		gb_buf_consume(&worker.to_later, (size_t)n);
-	worker.keeper.n_later = worker.to_later.len;
+	worker.keeper.n_deferred = worker.to_later.len;
 }
 
-/* Does the code wait for this? Calls that it waits for have even numbers, which grow, and one of them at most
- * is open. A second answer to the same call settles a promise, and is for later. */
+/* True for an answer that the code blocks on. Blocking calls have increasing even numbers, and at most one is
+ * open. A second answer to the same call settles a promise and goes to `later`. */
 static bool is_waited_for(const struct gb_frame *frame) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	struct gb_cbor_item call;
@@ -68,7 +68,7 @@ static void on_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
 static int open_pipe(const char *path) {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	must(fd >= 0);
-	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); /* if it may be that large */
+	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES); /* best effort: the kernel may not allow that size */
 	return fd;
 }
 
@@ -87,8 +87,7 @@ static void make_files(void) {
 	write_file(DIR "/main.mjs", gb_deno_bootstrap, sizeof gb_deno_bootstrap);
 }
 
-/* "{"imports":{"tools":"./import-0.mjs"}}": what the host gives is found by its name. False if it gives
- * nothing. */
+/* {"imports":{"tools":"./import-0.mjs"}} maps the host's imports to files. False if there are none. */
 static bool write_import_map(const struct gb_job *job) {
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item imports, name;
@@ -110,7 +109,7 @@ static bool write_import_map(const struct gb_job *job) {
 	return true;
 }
 
-/* "--allow-net=a,b", or nothing. */
+/* "--allow-net=a,b". False without hosts. */
 static bool write_net(struct gb_settings *settings, struct gb_buf *flag) {
 	struct gb_str host;
 	uint64_t left = gb_settings_count(&settings->net);
@@ -123,7 +122,7 @@ static bool write_net(struct gb_settings *settings, struct gb_buf *flag) {
 	return true;
 }
 
-/* With what @job asks for; or, without one, with what most do not ask for. */
+/* With the requirements of @job; without one, with the usual defaults. */
 static void start(uint64_t memory, const struct gb_job *job, struct gb_settings *settings) {
 	static const char *const envp[] = {"DENO_DIR=/tmp/.deno", "DENO_NO_UPDATE_CHECK=1", "HOME=/box",
 	    "NO_COLOR=1", "TZ=UTC", "LANG=C.UTF-8", NULL};
@@ -156,7 +155,7 @@ static void start(uint64_t memory, const struct gb_job *job, struct gb_settings 
 static void start_as_needed(const struct gb_job *job, struct gb_settings *settings) {
 	struct gb_cbor_reader in = job->values, net = settings->net;
 	struct gb_cbor_item imports;
-	uint64_t memory = job->memory ? job->memory : GB_V8_USUAL_MEMORY;
+	uint64_t memory = job->memory ? job->memory : GB_V8_DEFAULT_MEMORY;
 	bool special = gb_settings_count(&net) ||
 		       (gb_cbor_next(&in, &imports) && imports.kind == GB_CBOR_OBJECT && imports.argument);
 	if (worker.memory == memory && !special)
@@ -205,7 +204,7 @@ static void prime(void) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TEXT_MAX);
 	set_up();
-	start(GB_V8_USUAL_MEMORY, NULL, NULL);
+	start(GB_V8_DEFAULT_MEMORY, NULL, NULL);
 	gb_v8_write_priming(&out, sources, GB_COUNT(sources));
 	must(!gb_buf_failed(&out));
 	gb_v8_send(worker.keeper.to_channel, &out);
@@ -218,7 +217,7 @@ static void serve(int fd) {
 		set_up();
 	gb_keeper_next_job(&worker.keeper, fd, &job);
 	if (job.flags & GB_JOB_VERSION)
-		gb_keeper_tell_version(&worker.keeper, &job, GB_PROGRAM_DIR "/deno");
+		gb_keeper_report_version(&worker.keeper, &job, GB_PROGRAM_DIR "/deno");
 	gb_settings_read(&job, &settings);
 	start_as_needed(&job, &settings);
 	run(&job);

@@ -25,7 +25,7 @@ void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, co
 	js->bridge = bridge;
 }
 
-/* Room for one more in a list of the bridge's. */
+/* Make room for one more element. */
 static bool grow(void *list, uint32_t used, uint32_t *cap, size_t size) {
 	if (used < *cap)
 		return true;
@@ -38,10 +38,10 @@ static bool grow(void *list, uint32_t used, uint32_t *cap, size_t size) {
 	return true;
 }
 
-/* --- frames in --- */
+/* --- received frames --- */
 
-/* The next frame that is there or comes. The host's end is ours too. False if we were interrupted meanwhile.
- */
+/* The next frame, blocking if none is buffered. Exits if the host has closed the connection. False if
+ * interrupted. */
 static bool wait_for_frame(struct gb_js *js, struct gb_frame *ret_frame) {
 	struct gb_js_bridge *bridge = js->bridge;
 	for (;;) {
@@ -65,7 +65,7 @@ static bool wait_for_frame(struct gb_js *js, struct gb_frame *ret_frame) {
 	}
 }
 
-/* --- calls of the host --- */
+/* --- calls to the host --- */
 
 static bool throw_limit(struct gb_js *js, const char *what, uint64_t limit) {
 	JS_ThrowRangeError(js->guest, "%s (the limit is %llu)", what, (unsigned long long)limit);
@@ -75,13 +75,12 @@ static bool throw_limit(struct gb_js *js, const char *what, uint64_t limit) {
 static bool within_limits(struct gb_js *js, size_t cost) {
 	struct gb_js_bridge *bridge = js->bridge;
 	if (bridge->calls == bridge->max_calls)
-		return throw_limit(js, "this run has used up its calls of the host", bridge->max_calls);
+		return throw_limit(js, "this run has used up its host calls", bridge->max_calls);
 	if (bridge->n_pending >= bridge->max_in_flight)
-		return throw_limit(
-		    js, "too many calls of the host wait for an answer", bridge->max_in_flight);
+		return throw_limit(js, "too many host calls are in flight", bridge->max_in_flight);
 	uint64_t all = GB_WIRE_IN_FLIGHT_FACTOR * bridge->call_bytes;
 	if (bridge->in_flight_bytes + cost > all)
-		return throw_limit(js, "calls that wait for an answer hold too many bytes", all);
+		return throw_limit(js, "host calls in flight hold too many bytes", all);
 	return true;
 }
 
@@ -108,7 +107,8 @@ static bool write_call(
 		return throw_limit(
 		    js, "the arguments of a call to the host are too large", bridge->call_bytes);
 	if (report && out->len - begin > bridge->max_report - bridge->reported)
-		return throw_limit(js, "this run has reported as much as it may", bridge->max_report);
+		return throw_limit(
+		    js, "this run has reached its limit of reported bytes", bridge->max_report);
 	if (report)
 		bridge->reported += out->len - begin;
 	return true;
@@ -120,7 +120,7 @@ static bool send_call(
 	struct gb_js_bridge *bridge = js->bridge;
 	gb_auto_buf struct gb_buf out;
 	uint32_t call = bridge->next_call++;
-	/* Getters of the guest may run here, and make calls of their own. */
+	/* Getters of the guest may run here, and call the host themselves. */
 	if (!write_call(js, &out, call, function, arguments))
 		return false;
 	size_t cost = out.len - GB_FRAME_HEAD;
@@ -150,7 +150,7 @@ static JSValue make_pending(struct gb_js *js, uint32_t call, size_t cost) {
 	return promise;
 }
 
-/* Not for the code to catch. */
+/* Uncatchable for the code. */
 static JSValue throw_interrupted(struct gb_js *js) {
 	JS_ThrowInternalError(js->guest, "interrupted");
 	JSValue thrown = JS_GetException(js->guest);
@@ -158,7 +158,7 @@ static JSValue throw_interrupted(struct gb_js *js) {
 	return JS_Throw(js->guest, thrown);
 }
 
-/* Stop until @call is answered. */
+/* Block until @call is answered. */
 static JSValue wait_for_answer(struct gb_js *js, uint32_t call, size_t cost) {
 	for (;;) {
 		struct gb_frame frame;
@@ -194,11 +194,10 @@ static JSValue call_host(
 	if (JS_ToUint32(ctx, &function, data[0]) < 0 || JS_ToUint32(ctx, &generation, data[1]) < 0)
 		return JS_EXCEPTION;
 	if (generation != js->bridge->generation)
-		return JS_ThrowTypeError(ctx,
-		    "this function of the host's was given to an earlier run of the "
-		    "session, and has ended with it");
-	/* A hook of the guest's that is called for an error which is only just being read: the bytes that
-	 * are read from lie where the answer would be received. */
+		return JS_ThrowTypeError(ctx, "this host function belongs to an earlier run of the "
+					      "session and is no longer valid");
+	/* A guest hook runs while an error is being decoded. Its answer would overwrite the bytes that are
+	 * being decoded. */
 	if (js->decoding)
 		return JS_ThrowTypeError(ctx, "the host cannot be called while a value is being received");
 	JSValueConst nothing = JS_UNDEFINED;
@@ -209,7 +208,7 @@ static JSValue call_host(
 	return sent ? wait_for_answer(js, call, cost) : JS_EXCEPTION;
 }
 
-/* --- what one side has lent to the other --- */
+/* --- functions and promises lent to the other side --- */
 
 JSValue gb_js_bridge_function(struct gb_js *js, uint32_t id, JSValueConst name) {
 	struct gb_js_bridge *bridge = js->bridge;
@@ -247,7 +246,7 @@ JSValue gb_js_bridge_promise(struct gb_js *js, uint32_t id) {
 JSValue gb_js_bridge_own(struct gb_js *js, uint32_t id) {
 	if (id >= js->bridge->n_guest)
 		return JS_ThrowReferenceError(
-		    js->guest, "the sandbox has lent nothing under the number %u", id);
+		    js->guest, "the sandbox has lent no function or promise with id %u", id);
 	return JS_DupValue(js->guest, js->bridge->guest[id]);
 }
 
@@ -276,13 +275,13 @@ bool gb_js_bridge_lend(struct gb_js *js, JSValueConst value, enum gb_side *ret_s
 	*ret_id = *id = bridge->n_guest;
 	bridge->guest[bridge->n_guest++] = JS_DupValue(js->guest, value);
 	if (JS_IsPromise(value))
-		JS_PromiseMarkAsHandled(js->guest, value); /* by the host, from now on */
+		JS_PromiseMarkAsHandled(js->guest, value); /* the host handles its rejection from now on */
 	else
 		bridge->n_guest_functions++;
 	return true;
 }
 
-/* --- calls of the guest's functions --- */
+/* --- calls from the host --- */
 
 static bool write_answer(
     struct gb_js *js, struct gb_buf *out, uint32_t call, enum gb_wire_answer how, JSValueConst value) {
@@ -304,7 +303,8 @@ static void answer_host(struct gb_js *js, uint32_t call, enum gb_wire_answer how
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, js->bridge->call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
 	if (!write_answer(js, &out, call, how, value)) {
-		/* Why it cannot cross, crosses; a reason that cannot does not. */
+		/* Send the reason for the failed encoding instead; if that cannot be encoded either,
+		 * undefined. */
 		JSValue why = JS_GetException(js->guest);
 		bool written = write_answer(js, &out, call, GB_WIRE_THROWN, why);
 		JS_FreeValue(js->guest, why);
@@ -333,7 +333,7 @@ static JSValue on_settled(
 	return JS_UNDEFINED;
 }
 
-/* Answer @call with what @promise settles with. */
+/* Answer @call with the outcome of @promise. */
 static void answer_when_settled(struct gb_js *js, uint32_t call, JSValueConst promise) {
 	JSContext *ctx = js->guest;
 	JSValue number = JS_NewUint32(ctx, call);
@@ -348,7 +348,7 @@ static void answer_when_settled(struct gb_js *js, uint32_t call, JSValueConst pr
 	JS_FreeValue(ctx, then[1]);
 }
 
-/* @value is what a function of the guest's returned: perhaps a promise, perhaps something like one. */
+/* @value, returned by a guest function, may be a promise or another thenable. */
 static void answer_returned(struct gb_js *js, uint32_t call, JSValueConst value) {
 	if (!JS_IsObject(value)) {
 		answer_host(js, call, GB_WIRE_RETURNED, value);
@@ -395,7 +395,7 @@ static void settle_pending(struct gb_js *js, struct gb_cbor_reader *in) {
 	uint32_t call = gb_take_u32(in), how = gb_take_u32(in), i = 0;
 	while (i < bridge->n_pending && bridge->pending[i].call != call)
 		i++;
-	/* The host says of its own promises too that they will settle later. */
+	/* PROMISED for one of the host's own promises: the actual answer follows. */
 	if (i == bridge->n_pending || how == GB_WIRE_PROMISED)
 		return;
 	struct gb_js_pending pending = bridge->pending[i];
@@ -424,7 +424,7 @@ bool gb_js_bridge_turn(struct gb_js *js) {
 		if (!wait_for_frame(js, &frame))
 			return true;
 	}
-	/* Values are decoded before guest code runs, which may receive into the same memory. */
+	/* Decode the values before guest code runs: guest code may receive frames into the same memory. */
 	struct gb_cbor_reader in = gb_cbor_reader(frame.payload, frame.n);
 	if (frame.type == GB_FRAME_ANSWER)
 		settle_pending(js, &in);
@@ -437,8 +437,8 @@ bool gb_js_bridge_turn(struct gb_js *js) {
 
 /* --- sessions --- */
 
-/* Forget what was lent and what was waited for. */
-static void renew(struct gb_js *js, const struct gb_job *job) {
+/* Drop lent functions and pending promises for the next job. */
+static void reset(struct gb_js *js, const struct gb_job *job) {
 	struct gb_js_bridge *bridge = js->bridge;
 	for (uint32_t i = 0; i < bridge->n_host; i++)
 		JS_FreeValue(js->guest, bridge->host[i].value);
@@ -464,7 +464,7 @@ static void renew(struct gb_js *js, const struct gb_job *job) {
 
 void gb_js_bridge_next_job(struct gb_js *js, struct gb_job *ret_job) {
 	struct gb_frame frame;
-	/* A job is larger than a call may be; the host has seen to its size. */
+	/* A job may be larger than a call; the host limits its size. */
 	js->bridge->reader.buf.max = UINT32_MAX;
 	do
 		js->interrupted = false;
@@ -474,5 +474,5 @@ void gb_js_bridge_next_job(struct gb_js *js, struct gb_job *ret_job) {
 		_exit(1);
 	memcpy(bytes, frame.payload, frame.n);
 	gb_job_parse(ret_job, bytes, frame.n);
-	renew(js, ret_job);
+	reset(js, ret_job);
 }

@@ -17,12 +17,12 @@ struct decoder {
 
 static JSValue decode(struct decoder *d);
 
-/* The host wrote these bytes, so this says that host and worker disagree, not that a user erred. */
+/* The host wrote these bytes: a mismatch between host and worker, not a user error. */
 static JSValue malformed(struct decoder *d) {
 	return JS_ThrowInternalError(d->ctx, "malformed value");
 }
 
-/* Give @value the next number. It must have begun before what it contains is read. */
+/* Assign the next number to @value. Must be called before the contents of the value are read. */
 static bool number_value(struct decoder *d, JSValueConst value) {
 	if (JS_IsException(value))
 		return false;
@@ -44,8 +44,8 @@ static JSValue drop(struct decoder *d, JSValue value) {
 	return JS_HasException(d->ctx) ? JS_EXCEPTION : malformed(d);
 }
 
-/* WTF-8, which may hold lone surrogates, to UTF-16. The bytes were checked by whoever wrote them; here it
- * only matters that nothing is read beyond them. */
+/* WTF-8, which may contain lone surrogates, to UTF-16. The sender has validated the bytes; this only prevents
+ * reads beyond their end. */
 static JSValue decode_wtf8(struct decoder *d, const uint8_t *bytes, size_t n) {
 	gb_auto_free uint16_t *units = calloc(n + 1, sizeof *units);
 	if (!units)
@@ -100,7 +100,7 @@ static bool next_is_hole(struct decoder *d) {
 }
 
 static JSValue fill_array(struct decoder *d, JSValue array, uint64_t n) {
-	/* Defined, not assigned: a setter on Array.prototype is none of our business. */
+	/* Define, do not assign: setters on Array.prototype must not run. */
 	for (uint64_t i = 0; i < n; i++) {
 		if (next_is_hole(d))
 			continue;
@@ -141,7 +141,7 @@ static JSValue decode_object(struct decoder *d, uint64_t n) {
 	return number_value(d, object) ? fill_object(d, object, n) : drop(d, object);
 }
 
-/* Map and Set: made empty, then filled by their own functions. */
+/* Map and Set: created empty, then filled by their intrinsic functions. */
 static JSValue decode_collection(struct decoder *d, bool is_map) {
 	const struct gb_js_intrinsics *own = &d->js->intrinsics;
 	uint64_t n;
@@ -227,7 +227,7 @@ static JSValue make_view(struct decoder *d, uint64_t kind, JSValueConst *argumen
 	return kind < GB_COUNT(types) ? JS_NewTypedArray(d->ctx, 3, arguments, types[kind]) : malformed(d);
 }
 
-/* The view has its number before its buffer does, but can only be made after it. */
+/* The view's number precedes its buffer's, but the view can only be created after its buffer. */
 static JSValue decode_view(struct decoder *d) {
 	struct gb_cbor_item kind, offset, length;
 	uint64_t n;
@@ -247,7 +247,7 @@ static JSValue decode_view(struct decoder *d) {
 	return view;
 }
 
-/* It has its own errors, and is made with a list of them. */
+/* The AggregateError constructor takes the list of errors first. */
 static JSValue make_aggregate(struct decoder *d, JSValueConst message) {
 	JSValue none = JS_NewArray(d->ctx);
 	JSValueConst arguments[] = {none, message};
@@ -273,7 +273,7 @@ static JSValueConst error_constructor(struct decoder *d, JSValueConst name) {
 	return constructor;
 }
 
-/* Without a stack of its own it has the one of this place: that of the call which it is the answer to. */
+/* Without a transmitted stack, the error has the stack of the call that it answers. */
 static JSValue make_error(struct decoder *d, JSValueConst name, JSValueConst message, JSValueConst stack) {
 	const int hidden = JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE;
 	JSValueConst constructor = error_constructor(d, name);
@@ -291,7 +291,7 @@ static JSValue make_error(struct decoder *d, JSValueConst name, JSValueConst mes
 	return error;
 }
 
-/* Behind the texts of an error; they may hold the error itself. */
+/* Cause and errors, after the texts; they may refer to the error itself. */
 static bool decode_parts(struct decoder *d, JSValueConst error) {
 	static const char *const names[] = {"cause", "errors"};
 	for (size_t i = 0; i < GB_COUNT(names); i++) {
@@ -341,7 +341,7 @@ static JSValue decode_regexp(struct decoder *d) {
 	return regexp;
 }
 
-/* A function or promise that was lent: the host's, or our own come back. */
+/* A lent function or promise: the host's, or one of our own sent back. */
 static JSValue decode_lent(struct decoder *d, bool is_function) {
 	struct gb_cbor_item side, id;
 	uint64_t n;
@@ -504,7 +504,7 @@ JSValue gb_js_apply(struct gb_js *js, JSValueConst function, struct gb_cbor_read
 }
 
 JSValue gb_js_clone(struct gb_js *js, JSValueConst value) {
-	/* The copy costs memory of the guest's; the bytes in between are bounded by what a value may cost. */
+	/* The copy counts as guest memory; this bounds the bytes in between. */
 	enum { CLONE_MAX = 256 << 20 };
 	gb_auto_buf struct gb_buf bytes;
 	gb_buf_init(&bytes, CLONE_MAX);

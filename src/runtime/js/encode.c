@@ -12,7 +12,7 @@
 #include "value/identity.h"
 #include "value/json.h"
 
-/* Where in the graph we are; only read when something cannot cross. */
+/* The current position in the graph; only used for error messages. */
 struct step {
 	const struct step *parent;
 	JSAtom key; /* JS_ATOM_NULL: an index */
@@ -27,26 +27,26 @@ struct encoder {
 	const char *root;
 	struct gb_buf *out;
 	struct gb_identity met;
-	/* A getter may make an object for us alone. It is kept until the end: were it freed, another could
-	 * take its address and pass for it. */
+	/* An object that a getter created for this encoding. Kept until the end: if it were freed, another
+	 * object could reuse its address and be taken for it. */
 	struct kept {
 		JSValue value;
-		size_t bytes; /* of a buffer, when it was written */
+		size_t bytes; /* size of a buffer when it was written */
 	} * kept;
 	uint32_t n_kept, cap_kept;
 	unsigned depth;
-	unsigned causes; /* of errors, within each other */
+	unsigned causes; /* nesting depth of error causes */
 };
 
-/* A chain of causes is cut here. */
+/* Deeper chains of causes are cut. */
 enum { CAUSES_MAX = 32 };
 
 static bool encode(struct encoder *e, JSValueConst value, const struct step *at);
 
-/* --- what cannot cross --- */
+/* --- values that cannot cross --- */
 
-/* Of a path that goes very deep the beginning tells enough. A longer key is left out and not cut: half a
- * secret is not recognised as one. */
+/* Paths are truncated. Longer keys are omitted, not truncated: the redaction of secrets would miss a partial
+ * one. */
 enum { PATH_MAX_BYTES = 200, KEY_MAX_BYTES = 100 };
 
 static bool is_identifier(struct gb_str key) {
@@ -58,7 +58,7 @@ static bool is_identifier(struct gb_str key) {
 	return key.n > 0;
 }
 
-/* ".a", or "["a b"]" where that is not possible. */
+/* ".a", or "["a b"]" if the key is no identifier. */
 static void write_key(struct encoder *e, JSAtom atom, struct gb_buf *path) {
 	struct gb_str key;
 	key.p = JS_AtomToCStringLen(e->ctx, &key.n, atom);
@@ -106,7 +106,7 @@ static bool throw_at(struct encoder *e, const struct step *at, const char *what)
 	return false;
 }
 
-/* What @value is, for a reader: "[Function: f]", "[Promise]". */
+/* A readable description of @value: "[Function: f]", "[Promise]". */
 static void describe(struct encoder *e, JSValueConst value, char *text, size_t n) {
 	JSContext *ctx = e->ctx;
 	JSValue name;
@@ -135,7 +135,7 @@ static void describe(struct encoder *e, JSValueConst value, char *text, size_t n
 	JS_FreeValue(ctx, name);
 }
 
-/* The name of the class that @value is an instance of; empty if it has none. Guest code may run here. */
+/* The class name of @value; empty if it has none. Guest code may run here. */
 static void class_name(struct encoder *e, JSValueConst value, char *text, size_t n) {
 	JSContext *ctx = e->ctx;
 	JSValue constructor = JS_GetPropertyStr(ctx, value, "constructor");
@@ -152,7 +152,7 @@ static void class_name(struct encoder *e, JSValueConst value, char *text, size_t
 	JS_FreeValue(ctx, constructor);
 }
 
-/* The words are those that an SDK has for values on their way in: docs/VALUES.md. */
+/* The same wording as the SDKs use for inputs: docs/VALUES.md. */
 static bool throw_cannot_cross(struct encoder *e, JSValueConst value, const struct step *at) {
 	char name[100], text[160];
 	if (JS_IsSymbol(value))
@@ -175,7 +175,7 @@ static bool refuse(struct encoder *e, JSValueConst value, const struct step *at)
 	if (e->mode == GB_JS_STRICT || e->mode == GB_JS_BRIDGED)
 		return throw_cannot_cross(e, value, at);
 	describe(e, value, text, sizeof text);
-	/* A name that was cut may end inside a character. */
+	/* A truncated name may end inside a character. */
 	size_t n = strlen(text);
 	if (n == sizeof text - 1)
 		while (n > 0 && (text[n - 1] & 0x80))
@@ -204,7 +204,7 @@ static uint8_t hex_digit(char c) {
 	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* CBOR says of a negative number how far it is from -1. */
+/* CBOR encodes a negative number n as -1 - n. */
 static void subtract_one(uint8_t *bytes, size_t n) {
 	while (n > 0 && bytes[--n]-- == 0)
 		;
@@ -224,7 +224,7 @@ static bool encode_bigint(struct encoder *e, JSValueConst value) {
 	size_t n_bytes = (n + 1) / 2;
 	gb_auto_free uint8_t *bytes = calloc(n_bytes, 1);
 	if (bytes) {
-		for (size_t i = 0; i < n; i++) /* from the last digit on */
+		for (size_t i = 0; i < n; i++) /* from the least significant byte */
 			bytes[n_bytes - 1 - i / 2] |= (uint8_t)(hex_digit(digits[n - 1 - i]) << (i % 2 * 4));
 		if (negative)
 			subtract_one(bytes, n_bytes);
@@ -240,13 +240,13 @@ static bool encode_bigint(struct encoder *e, JSValueConst value) {
 	return true;
 }
 
-/* --- things with identity --- */
+/* --- objects --- */
 
 static bool encode_array(struct encoder *e, JSValueConst array, const struct step *at) {
 	int64_t n;
 	if (JS_GetLength(e->ctx, array, &n) < 0)
 		return false;
-	/* An item is a byte at least: do not even begin to walk a sparse array of four billion. */
+	/* Each item takes at least one byte: reject a sparse array of four billion items before the walk. */
 	if (n < 0 || (uint64_t)n > e->out->max - e->out->len) {
 		e->out->failed = true;
 		return true;
@@ -300,7 +300,7 @@ static JSValue collect_entry(
 	(void)this_value, (void)argc;
 	int64_t n = 0;
 	JS_GetLength(ctx, data[0], &n);
-	/* forEach gives (value, key): a map's entries as key, value; a set's as value. */
+	/* forEach passes (value, key): write a map's entries as key, value; a set's as value. */
 	if (magic == 2)
 		JS_DefinePropertyValueUint32(
 		    ctx, data[0], (uint32_t)n++, JS_DupValue(ctx, argv[1]), JS_PROP_C_W_E);
@@ -308,7 +308,8 @@ static JSValue collect_entry(
 	return JS_UNDEFINED;
 }
 
-/* All entries of a Map or Set at this moment, in one array, so that nothing can change while we write. */
+/* Collect all entries of a Map or Set in one array first: encoding them may run guest code that changes
+ * it. */
 static JSValue collect_entries(
     struct encoder *e, JSValueConst collection, JSValueConst for_each, int per_entry) {
 	JSValue list = JS_NewArray(e->ctx);
@@ -392,7 +393,7 @@ static bool encode_typed_array(struct encoder *e, JSValueConst array, int type, 
 	JSValue buffer = JS_GetTypedArrayBuffer(e->ctx, array, &offset, NULL, &element);
 	if (JS_IsException(buffer))
 		return false;
-	/* The engine's C interface does not see that the length of some follows their buffer's. */
+	/* The engine's C interface does not handle length-tracking arrays of resizable buffers. */
 	JSValue count = JS_Call(e->ctx, e->js->intrinsics.typed_array_length, array, 0, NULL);
 	int64_t n = 0;
 	bool ok = JS_ToInt64(e->ctx, &n, count) == 0 && encode_window(e, kinds[type], offset, (uint64_t)n,
@@ -427,7 +428,7 @@ static bool encode_date(struct encoder *e, JSValueConst date) {
 	return true;
 }
 
-/* A text property of an error; the guest may have put anything there. */
+/* A text property of an error; the guest may have set it to anything. */
 static void encode_error_text(struct encoder *e, JSValueConst error, const char *name, bool or_null) {
 	JSValue text = JS_GetPropertyStr(e->ctx, error, name);
 	if (JS_IsException(text))
@@ -460,7 +461,7 @@ static JSValue own_value(struct encoder *e, JSValueConst object, const char *nam
 	return JS_UNINITIALIZED;
 }
 
-/* What cannot cross is described by a text: an error must not be lost for what it carries. */
+/* A value that cannot cross is described by a text, so that the error itself is not lost. */
 static bool encode_part(struct encoder *e, JSValueConst value, const struct step *at) {
 	enum gb_js_encode_mode mode = e->mode;
 	if (JS_VALUE_GET_TAG(value) == JS_TAG_UNINITIALIZED) {
@@ -509,7 +510,7 @@ static bool encode_regexp(struct encoder *e, JSValueConst regexp) {
 	return true;
 }
 
-/* Objects made by {} or Object.create(null); everything else has behaviour that a copy would lose. */
+/* Objects created by {} or Object.create(null); others have behaviour that a copy would lose. */
 static bool is_plain(struct encoder *e, JSValueConst object) {
 	if (JS_GetClassID(object) != JS_GetClassID(e->js->intrinsics.object_prototype))
 		return false;
@@ -544,7 +545,7 @@ static bool encode_new(struct encoder *e, JSValueConst value, const struct step 
 	return encode_object(e, value, at);
 }
 
-/* @prototypes is how many there are above an instance of the class itself. */
+/* @prototypes: length of the prototype chain of a direct instance. */
 static bool is_subclass(struct encoder *e, JSValueConst value, unsigned prototypes) {
 	if (e->mode != GB_JS_STRICT && e->mode != GB_JS_BRIDGED)
 		return false;
@@ -555,7 +556,7 @@ static bool is_subclass(struct encoder *e, JSValueConst value, unsigned prototyp
 		JS_FreeValue(e->ctx, at);
 		at = above;
 	}
-	/* A prototype may be a proxy, whose handler may throw. */
+	/* A prototype may be a proxy whose handler throws. */
 	bool threw = JS_IsException(at);
 	if (threw)
 		JS_FreeValue(e->ctx, JS_GetException(e->ctx));
@@ -563,7 +564,7 @@ static bool is_subclass(struct encoder *e, JSValueConst value, unsigned prototyp
 	return threw || count > prototypes;
 }
 
-/* An error of a subclass crosses as an error that has its name. */
+/* An instance of an Error subclass crosses as an error with its name. */
 static bool is_data(struct encoder *e, JSValueConst value) {
 	enum { DIRECT = 2, TYPED_ARRAY = 3 };
 	if (JS_IsProxy(value) || JS_IsFunction(e->ctx, value))
@@ -589,7 +590,7 @@ static bool keep(struct encoder *e, JSValueConst value) {
 	return true;
 }
 
-/* A getter of the guest has thrown. */
+/* A getter of the guest threw. */
 static bool encode_thrown(struct encoder *e) {
 	if (e->mode != GB_JS_LENIENT)
 		return false;
@@ -643,7 +644,7 @@ static bool encode(struct encoder *e, JSValueConst value, const struct step *at)
 	if (JS_IsException(value))
 		return encode_thrown(e);
 	if (e->out->failed)
-		return true; /* what follows has nowhere to go; the caller sees it at the end */
+		return true; /* @out is full; the caller checks for that at the end */
 	if (JS_IsString(value))
 		return encode_string(e, value);
 	if (JS_IsBigInt(value))

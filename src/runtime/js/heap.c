@@ -8,12 +8,12 @@ static struct {
 	size_t used;
 	size_t peak;
 	size_t max;
-	size_t n_asked; /* how often the engine wanted a block */
+	size_t n_mallocs; /* number of malloc calls by the engine */
 	void (*on_exceeded)(void);
 } heap = {.max = SIZE_MAX};
 
-/* Can @more bytes be had? Ends the run if not. */
-static void admit(size_t more) {
+/* Check that @more bytes are within the limit. Does not return otherwise. */
+static void check_limit(size_t more) {
 	if (more <= heap.max && heap.used <= heap.max - more)
 		return;
 	if (heap.on_exceeded)
@@ -22,9 +22,9 @@ static void admit(size_t more) {
 }
 
 static void *account(void *block) {
-	/* The system has no more to give below our cap: an rlimit or a control group. Same verdict. */
+	/* malloc failed below our limit, by an rlimit or a control group: treat it like the limit. */
 	if (!block)
-		admit(SIZE_MAX);
+		check_limit(SIZE_MAX);
 	heap.used += malloc_usable_size(block);
 	if (heap.used > heap.peak)
 		heap.peak = heap.used;
@@ -34,14 +34,14 @@ static void *account(void *block) {
 static void *heap_calloc(void *opaque, size_t count, size_t size) {
 	(void)opaque;
 	size_t n;
-	admit(__builtin_mul_overflow(count, size, &n) ? SIZE_MAX : n);
+	check_limit(__builtin_mul_overflow(count, size, &n) ? SIZE_MAX : n);
 	return account(calloc(count, size));
 }
 
 static void *heap_malloc(void *opaque, size_t size) {
 	(void)opaque;
-	admit(size);
-	heap.n_asked++;
+	check_limit(size);
+	heap.n_mallocs++;
 	return account(malloc(size));
 }
 
@@ -58,7 +58,7 @@ static void *heap_realloc(void *opaque, void *block, size_t size) {
 		return NULL;
 	}
 	if (size > old)
-		admit(size - old);
+		check_limit(size - old);
 	void *moved = realloc(block, size);
 	if (moved)
 		heap.used -= old;
@@ -77,13 +77,14 @@ const JSMallocFunctions gb_heap_functions = {
     .js_malloc_usable_size = heap_usable_size,
 };
 
-#ifndef __SANITIZE_ADDRESS__ /* whose library puts blocks where it likes */
+#ifndef __SANITIZE_ADDRESS__ /* ASan has its own allocator */
 
-/* More than there ever are. */
+/* More than occur in practice. */
 enum { HOLES_MAX = 10000 };
 
-/* Take what the library has free below its end, from where a block larger than any hole comes. */
-static void fill_library(void) {
+/* Use up the free blocks that malloc has below the end of the heap; a block larger than any hole is allocated
+ * there. */
+static void fill_malloc_holes(void) {
 	enum { LARGE = 64 << 10, CACHED = 1032, SMALLEST = 24, STEP = 16 };
 	void *block = malloc(LARGE);
 	const uintptr_t end = (uintptr_t)block;
@@ -92,25 +93,25 @@ static void fill_library(void) {
 	for (size_t size = LARGE / 2; size >= SMALLEST; size -= size > 2ul * CACHED ? size / 4 : STEP) {
 		while ((block = malloc(size)) && (uintptr_t)block < end && ++n < HOLES_MAX)
 			;
-		/* A smaller one would not go back to the end, but be kept for the next of its size. */
+		/* Freed smaller blocks would go to the per-size cache, not back to the end. */
 		if (size > CACHED)
 			free(block);
 	}
 }
 
-/* The engine keeps small objects in pieces of memory for one size each. Take what is free of each size, until
- * there is a new piece for it. */
-static void fill_engine(JSRuntime *runtime) {
+/* The engine allocates small objects from chunks of one size class. Use up the free slots of each class,
+ * until the engine allocates a new chunk. */
+static void fill_engine_slots(JSRuntime *runtime) {
 	enum { HEAD = 8, SMALLEST = 16, LARGEST = 512 };
 	for (size_t size = SMALLEST; size <= LARGEST; size += size < 128 ? 8 : size < 256 ? 16 : 32)
-		for (size_t before = heap.n_asked; heap.n_asked == before;)
+		for (size_t before = heap.n_mallocs; heap.n_mallocs == before;)
 			if (!js_malloc_rt(runtime, size - HEAD))
 				return;
 }
 
 void gb_heap_settle(JSRuntime *runtime) {
-	fill_library();
-	fill_engine(runtime);
+	fill_malloc_holes();
+	fill_engine_slots(runtime);
 }
 
 #else
@@ -142,6 +143,6 @@ size_t gb_heap_peak(void) {
 	return heap.peak;
 }
 
-void gb_heap_forget_peak(void) {
+void gb_heap_reset_peak(void) {
 	heap.peak = heap.used;
 }

@@ -1,6 +1,6 @@
 /*
- * The JavaScript heap: the C library's allocator with a cap and a peak. Going over the cap is final, so code
- * cannot catch it and go on: the callback is called once and does not return.
+ * The JavaScript heap: malloc with a limit and a peak. Exceeding the limit is final, so that code cannot
+ * catch it and continue: the callback is called once and does not return.
  */
 #ifndef GB_JS_HEAP_H
 #define GB_JS_HEAP_H
@@ -9,23 +9,23 @@
 
 #include "quickjs.h"
 
-/* A process has one heap, as it has one run. */
+/* One heap per process, which serves one run or session. */
 extern const JSMallocFunctions gb_heap_functions;
 
-/* In a zygote, once all is prepared: what cells then ask for lies close together, so that they have fewer
- * pages to copy. */
+/* In a zygote, after initialisation: later allocations of cells become contiguous, so that fewer
+ * copy-on-write pages are copied. */
 void gb_heap_settle(JSRuntime *runtime);
 
-/* In a cell, ahead of its job: the memory that is next is its own. */
+/* In a cell, before its job: fault in the memory that is allocated next. */
 void gb_heap_touch(void);
 
-/* From now on at most @max bytes; beyond, call @on_exceeded, which must end the process. */
+/* Limit the heap to @max bytes; above that call @on_exceeded, which must end the process. */
 void gb_heap_limit(size_t max, void (*on_exceeded)(void));
 
 size_t gb_heap_used(void);
-/* The most that was in use at any time. */
+/* The peak usage. */
 size_t gb_heap_peak(void);
-/* Begin to measure anew. */
-void gb_heap_forget_peak(void);
+/* Reset the peak to the current usage. */
+void gb_heap_reset_peak(void);
 
 #endif

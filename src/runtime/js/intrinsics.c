@@ -1,4 +1,4 @@
-/* Functions of the fresh realm, looked up once by name, before guest code could have replaced them. */
+/* Functions of the fresh realm, looked up by name before guest code can replace them. */
 #include "base/cleanup.h"
 #include "runtime/js/codec.h"
 
@@ -62,8 +62,8 @@ void gb_js_take_intrinsics(struct gb_js *js) {
 		*table[i].slot = look_up(js->guest, table[i].path);
 	for (size_t i = 0; i < GB_JS_ERRORS; i++)
 		own->errors[i] = look_up(js->guest, gb_js_error_names[i]);
-	/* -1n - n, which is what CBOR means by a negative bigint; the engine's C interface cannot calculate.
-	 */
+	/* -1n - n, the CBOR encoding of a negative bigint; the engine's C interface has no bigint
+	 * arithmetic. */
 	static const char invert[] = "n => ~n";
 	JSContext *failed_in;
 	JSValue code = gb_js_compile(js, invert, sizeof invert - 1, "<glovebox>", GB_JS_SCRIPT, &failed_in);
@@ -71,7 +71,7 @@ void gb_js_take_intrinsics(struct gb_js *js) {
 }
 
 void gb_js_drop_intrinsics(struct gb_js *js) {
-	/* It holds values and nothing else. */
+	/* The struct consists of JSValues only. */
 	JSValue *values = (JSValue *)&js->intrinsics;
 	for (size_t i = 0; i < sizeof js->intrinsics / sizeof *values; i++)
 		JS_FreeValue(js->guest, values[i]);

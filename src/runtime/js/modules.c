@@ -8,12 +8,12 @@
 #include "base/cleanup.h"
 #include "runtime/wire.h"
 
-/* --- what went wrong --- */
+/* --- failures --- */
 
 enum { NAME_SHOWN = 160, NAME_KEPT = 400 };
 
-/* One that is too long is not cut: half a secret is not recognised as one. */
-static void keep_name(char *to, size_t n, const char *name) {
+/* Longer names are replaced, not truncated: the redaction of secrets would miss a partial one. */
+static void copy_name(char *to, size_t n, const char *name) {
 	size_t length = strlen(name);
 	if (length < n)
 		memcpy(to, name, length + 1);
@@ -21,8 +21,9 @@ static void keep_name(char *to, size_t n, const char *name) {
 		snprintf(to, n, "(a name of %zu bytes)", length);
 }
 
-/* Keep the pending exception of the guest as why the graph cannot be linked, unless there is one already. */
-static void keep_failure(struct gb_js *js, const char *importer, const char *specifier) {
+/* Record the guest's pending exception as the reason why the graph cannot be linked, unless one is
+ * recorded. */
+static void record_failure(struct gb_js *js, const char *importer, const char *specifier) {
 	struct gb_js_modules *modules = js->modules;
 	JSValue thrown = JS_GetException(js->guest);
 	if (!JS_IsUndefined(modules->failure)) {
@@ -30,13 +31,13 @@ static void keep_failure(struct gb_js *js, const char *importer, const char *spe
 		return;
 	}
 	modules->failure = thrown;
-	keep_name(modules->specifier, sizeof modules->specifier, specifier);
-	keep_name(modules->importer, sizeof modules->importer, importer);
+	copy_name(modules->specifier, sizeof modules->specifier, specifier);
+	copy_name(modules->importer, sizeof modules->importer, importer);
 	modules->line = modules->column = 0;
 	gb_js_source_find_import(&modules->sources, importer, specifier, &modules->line, &modules->column);
 }
 
-static void throw_kept_failure(struct gb_js *js) {
+static void throw_recorded_failure(struct gb_js *js) {
 	JS_Throw(js->guest, js->modules->failure);
 	js->modules->failure = JS_UNDEFINED;
 }
@@ -45,17 +46,18 @@ static bool is_url(const char *specifier) {
 	return strstr(specifier, "://") || strncmp(specifier, "data:", 5) == 0;
 }
 
-static void throw_not_found(struct gb_js *js, const char *asked_for) {
-	const char *why = is_url(asked_for) ? "nothing is ever fetched; give it as one of the run's modules"
-			  : asked_for[0] == '/' ? "there are no files; give it as one of the run's modules"
-						: "no such module was given to this run";
-	char name[NAME_SHOWN]; /* a message has 255 bytes at most */
-	keep_name(name, sizeof name, asked_for);
+static void throw_not_found(struct gb_js *js, const char *last_specifier) {
+	const char *why =
+	    is_url(last_specifier)     ? "nothing is ever fetched; give it as one of the run's modules"
+	    : last_specifier[0] == '/' ? "there are no files; give it as one of the run's modules"
+				       : "no such module was given to this run";
+	char name[NAME_SHOWN]; /* the engine truncates messages to 255 bytes */
+	copy_name(name, sizeof name, last_specifier);
 	JS_ThrowReferenceError(js->guest, "cannot import '%s': %s", name, why);
 }
 
-/* An error of the compiler's context must not be seen by guest code, since everything that can compile is in
- * reach of it: it is told again by one of the guest's own. */
+/* An error object of the compiler context would give guest code access to the compiler: throw a copy that
+ * belongs to the guest context. */
 static void rethrow_in_guest(struct gb_js *js) {
 	JSValue thrown = JS_GetException(js->compiler);
 	JSValue message = JS_GetPropertyStr(js->compiler, thrown, "message");
@@ -75,7 +77,7 @@ static void rethrow_in_guest(struct gb_js *js) {
 
 /* --- the kinds of modules --- */
 
-/* Where the word is nowhere, nobody asks: `import.meta` is never written otherwise. */
+/* Skip sources without the word "meta": `import.meta` cannot be written in another way. */
 static void set_import_meta(
     JSContext *ctx, JSModuleDef *module, const char *filename, struct gb_job_text source) {
 	if (!memmem(source.p, source.n, "meta", strlen("meta")))
@@ -88,27 +90,27 @@ static void set_import_meta(
 	JS_FreeValue(ctx, meta);
 }
 
-/* Said by one of the guest's own errors, whose stack is the place. */
+/* Throws an error of the guest context, with the position as its stack. */
 static void throw_syntax_error(struct gb_js *js, const char *name, const struct gb_ts_error *error) {
 	JS_ThrowSyntaxError(js->guest, "%s", error->message);
 	JSValue thrown = JS_GetException(js->guest);
 	char stack[512];
 	char shown[NAME_KEPT];
-	keep_name(shown, sizeof shown, name);
+	copy_name(shown, sizeof shown, name);
 	snprintf(stack, sizeof stack, "    at %s:%u:%u\n", shown, error->line, error->column);
 	JS_DefinePropertyValueStr(js->guest, thrown, "stack", JS_NewString(js->guest, stack),
 	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
 	JS_Throw(js->guest, thrown);
 }
 
-/* The engine ends names of modules at a zero, and would import another one. */
-static bool refuse_zero(struct gb_js *js, struct gb_js_source *source) {
+/* The engine ends module names at a NUL, and would import another module. */
+static bool reject_nul(struct gb_js *js, struct gb_js_source *source) {
 	struct gb_js_modules *modules = js->modules;
 	struct gb_ts_error error;
 	struct gb_str specifier;
-	if (!gb_js_source_find_zero(source, &specifier, &error.line, &error.column))
+	if (!gb_js_source_find_nul(source, &specifier, &error.line, &error.column))
 		return false;
-	/* As it is written, so that it can be seen. */
+	/* As written in the source, so that the escape is visible. */
 	gb_copy_text(modules->specifier, sizeof modules->specifier, specifier);
 	snprintf(error.message, sizeof error.message,
 	    "cannot import '%.100s': a specifier must not hold U+0000", modules->specifier);
@@ -128,12 +130,12 @@ static struct gb_js_source *prepare(
 	}
 	source->is_session = is_session;
 	if (gb_js_source_prepare(source, &error))
-		return refuse_zero(js, source) ? NULL : source;
+		return reject_nul(js, source) ? NULL : source;
 	throw_syntax_error(js, name, &error);
 	return NULL;
 }
 
-/* Compile @text and read it in, with everything that it imports. */
+/* Compile and instantiate @text, with everything that it imports. */
 static JSModuleDef *read_source(
     struct gb_js *js, struct gb_job_text text, const char *name, JSContext **ret_failed_in) {
 	struct gb_js_modules *modules = js->modules;
@@ -215,7 +217,7 @@ static int init_missing(JSContext *ctx, JSModuleDef *module) {
 	return -1;
 }
 
-/* --- finding them --- */
+/* --- resolution --- */
 
 static bool is_import(struct gb_js *js, const char *specifier) {
 	if (!JS_IsObject(js->modules->imports))
@@ -226,7 +228,7 @@ static bool is_import(struct gb_js *js, const char *specifier) {
 	return is;
 }
 
-/* Is this what another module would call the entry? */
+/* True if @name is the name by which other modules import the entry module. */
 static bool is_entry(struct gb_js *js, const char *name) {
 	const char *filename = js->modules->job->filename.p;
 	gb_auto_buf struct gb_buf specifier;
@@ -244,38 +246,38 @@ static JSModuleDef *find(struct gb_js *js, const char *name) {
 			return load_source(js, &modules->job->modules[i]);
 	if (is_import(js, name))
 		return load_import(js, name);
-	throw_not_found(js, modules->asked_for);
+	throw_not_found(js, modules->last_specifier);
 	return NULL;
 }
 
 static JSModuleDef *load(JSContext *ctx, const char *name, void *opaque) {
 	struct gb_js *js = opaque;
-	/* The compiler wants to see a module for each import; the guest context, where linking happens,
-	 * decides what there really is. */
+	/* The compiler context needs a module for each import; the guest context, where linking happens,
+	 * resolves it. */
 	if (ctx == js->compiler)
 		return JS_NewCModule(ctx, name, NULL);
 	if (!js->modules) {
 		char shown[NAME_SHOWN];
-		keep_name(shown, sizeof shown, name);
+		copy_name(shown, sizeof shown, name);
 		JS_ThrowReferenceError(ctx, "cannot import '%s'", shown);
 		return NULL;
 	}
-	/* What is found may ask for more. */
-	gb_auto_free char *importer = strdup(js->modules->asked_by);
-	gb_auto_free char *specifier = strdup(js->modules->asked_for);
+	/* Copies: loading the module may resolve further imports. */
+	gb_auto_free char *importer = strdup(js->modules->last_importer);
+	gb_auto_free char *specifier = strdup(js->modules->last_specifier);
 	JSModuleDef *module = find(js, name);
 	if (!module)
-		keep_failure(js, importer ? importer : "", specifier ? specifier : name);
+		record_failure(js, importer ? importer : "", specifier ? specifier : name);
 	if (js->modules->reading)
 		return module ? module : JS_NewCModule(ctx, name, init_missing);
-	/* The end of a dynamic import. */
+	/* A dynamic import: no importer is being read. */
 	if (JS_IsUndefined(js->modules->failure))
 		return module;
-	throw_kept_failure(js);
+	throw_recorded_failure(js);
 	return NULL;
 }
 
-static void remember(char **slot, const char *text) {
+static void set_text(char **slot, const char *text) {
 	free(*slot);
 	*slot = strdup(text);
 }
@@ -284,18 +286,18 @@ static char *resolve(JSContext *ctx, const char *base, const char *specifier, vo
 	struct gb_js *js = opaque;
 	if (ctx == js->compiler || !js->modules)
 		return js_strdup(ctx, specifier);
-	remember(&js->modules->asked_by, base);
-	remember(&js->modules->asked_for, specifier);
+	set_text(&js->modules->last_importer, base);
+	set_text(&js->modules->last_specifier, specifier);
 	gb_auto_free char *name = gb_js_resolve_specifier(base, specifier);
-	if (!name || !js->modules->asked_by || !js->modules->asked_for) {
+	if (!name || !js->modules->last_importer || !js->modules->last_specifier) {
 		JS_ThrowOutOfMemory(ctx);
 		return NULL;
 	}
 	return js_strdup(ctx, is_entry(js, name) ? js->modules->job->filename.p : name);
 }
 
-/* Modules are JavaScript: what is asked for as something else must not run as a program. The compiler asks
- * for `import … with`, since bytecode forgets attributes, and the guest for `import()`. */
+/* Modules are JavaScript: an import of another type must not run as code. The compiler context checks `import
+ * … with`, since bytecode has no attributes; the guest context checks `import()`. */
 static int check_attributes(JSContext *ctx, void *opaque, JSValueConst attributes) {
 	static const char message[] = "import attributes are not supported: a run's modules are JavaScript";
 	struct gb_js *js = opaque;
@@ -327,8 +329,8 @@ static char *resolve_name(void *data, const char *importer, const char *specifie
 	return strdup(js->modules->job->filename.p);
 }
 
-/* "Could not find export 'x' in module 'm'": the engine tells no more. */
-void gb_js_modules_note_mismatch(struct gb_js *js) {
+/* The engine reports only "Could not find export 'x' in module 'm'". */
+void gb_js_modules_record_mismatch(struct gb_js *js) {
 	JSContext *ctx = js->guest;
 	struct gb_js_modules *modules = js->modules;
 	JSValue thrown = JS_GetException(ctx);
@@ -339,7 +341,7 @@ void gb_js_modules_note_mismatch(struct gb_js *js) {
 	if (text && sscanf(text, "%*[^']'%255[^']' in module '%511[^']'", name, module) == 2 &&
 	    gb_js_source_find_name(&modules->sources, module, name, resolve_name, js, &place)) {
 		snprintf(modules->specifier, sizeof modules->specifier, "%s", place.specifier);
-		keep_name(modules->importer, sizeof modules->importer, place.importer);
+		copy_name(modules->importer, sizeof modules->importer, place.importer);
 		modules->line = place.line;
 		modules->column = place.column;
 	}
@@ -364,7 +366,7 @@ JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in) {
 		return NULL;
 	*ret_failed_in = js->guest;
 	if (!JS_IsUndefined(modules->failure)) {
-		throw_kept_failure(js);
+		throw_recorded_failure(js);
 		return NULL;
 	}
 	return entry;
@@ -376,8 +378,8 @@ void gb_js_modules_reopen(struct gb_js *js, struct gb_js_modules *modules, const
 	struct gb_js_sources sources = modules->sources;
 	JS_FreeValue(js->guest, modules->imports);
 	JS_FreeValue(js->guest, modules->failure);
-	free(modules->asked_by);
-	free(modules->asked_for);
+	free(modules->last_importer);
+	free(modules->last_specifier);
 	gb_js_modules_open(js, modules, job);
 	modules->sources = sources;
 }

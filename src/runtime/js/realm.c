@@ -18,8 +18,7 @@ enum { STACK_BYTES = 1 << 20, SCRIPT_MAX = 1 << 20 };
 static uint64_t random_state[2];
 
 static uint64_t next_random(void) {
-	/* xorshift128+: what engines use for Math.random. It is not, and does not claim to be, unguessable.
-	 */
+	/* xorshift128+, like Math.random in other engines. Not cryptographically secure. */
 	uint64_t a = random_state[0], b = random_state[1];
 	random_state[0] = b;
 	a ^= a << 23;
@@ -92,7 +91,7 @@ static void forget_rejection(struct gb_js_rejections *list, JSContext *ctx, JSVa
 static void on_rejection(
     JSContext *ctx, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque) {
 	(void)reason;
-	/* The first ones tell enough. */
+	/* Further ones add no information. */
 	enum { MOST = 1000 };
 	struct gb_js_rejections *list = &((struct gb_js *)opaque)->unhandled;
 	if (is_handled) {
@@ -111,7 +110,7 @@ static void on_rejection(
 		list->promises[list->n++] = JS_DupValue(ctx, promise);
 }
 
-void gb_js_forget_rejections(struct gb_js *js) {
+void gb_js_clear_rejections(struct gb_js *js) {
 	for (uint32_t i = 0; i < js->unhandled.n; i++)
 		JS_FreeValue(js->guest, js->unhandled.promises[i]);
 	js->unhandled.n = 0;
@@ -120,7 +119,7 @@ void gb_js_forget_rejections(struct gb_js *js) {
 	js->has_uncaught = false;
 }
 
-/* The first one tells enough. What an interrupt throws is not the code's. */
+/* Only the first one is reported. Exceptions caused by an interrupt are ignored. */
 static void keep_uncaught(struct gb_js *js, JSValue thrown) {
 	if (js->has_uncaught || js->interrupted) {
 		JS_FreeValue(js->guest, thrown);
@@ -156,13 +155,13 @@ static void delete_global(JSContext *ctx, JSValueConst global, const char *name)
 	JS_FreeAtom(ctx, atom);
 }
 
-/* globalThis holds what ECMAScript defines, less what reaches beyond the run, plus structuredClone. */
+/* globalThis contains what ECMAScript defines, except what reaches beyond the run, plus structuredClone. */
 static void define_guest_globals(JSContext *ctx) {
 	JSValue global = JS_GetGlobalObject(ctx);
 	delete_global(ctx, global, "eval");
 	delete_global(ctx, global, "SharedArrayBuffer");
 	delete_global(ctx, global, "Atomics");
-	delete_global(ctx, global, "InternalError"); /* this engine's own */
+	delete_global(ctx, global, "InternalError"); /* specific to this engine */
 	JS_DefinePropertyValueStr(ctx, global, "structuredClone",
 	    JS_NewCFunction(ctx, structured_clone, "structuredClone", 1),
 	    JS_PROP_WRITABLE | JS_PROP_CONFIGURABLE);
@@ -209,7 +208,7 @@ bool gb_js_init(struct gb_js *js) {
 
 bool gb_js_renew_guest(struct gb_js *js) {
 	gb_js_drop_intrinsics(js);
-	gb_js_forget_rejections(js);
+	gb_js_clear_rejections(js);
 	JS_FreeContext(js->guest);
 	JS_RunGC(js->runtime);
 	js->has_console = false;
@@ -239,11 +238,11 @@ JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char
 	return code;
 }
 
-/* The script's only way to the values: a property of globalThis that is gone before guest code runs. */
+/* How the script receives the values: a property of globalThis that is deleted before guest code runs. */
 #define CARRIER "\xe2\x81\xa3glovebox"
 
-/* "let a=globalThis['…'].a;": a binding of the global scope that is not a property of globalThis. The one
- * that is there already, console, is replaced. */
+/* "let a=globalThis['…'].a;": a global binding that is not a property of globalThis. The existing binding
+ * console is assigned instead. */
 static bool write_bindings(struct gb_js *js, JSValueConst globals, struct gb_buf *script) {
 	JSContext *ctx = js->guest;
 	JSPropertyEnum *names;
@@ -285,8 +284,7 @@ bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **re
 
 void gb_js_run_jobs(struct gb_js *js) {
 	JSContext *ctx;
-	/* Reactions of promises reject a promise when they throw. Other jobs have nothing that could catch.
-	 */
+	/* An exception in a promise reaction rejects a promise. In other jobs nothing can catch it. */
 	for (int status; (status = JS_ExecutePendingJob(js->runtime, &ctx)) != 0;)
 		if (status < 0)
 			keep_uncaught(js, JS_GetException(ctx));

@@ -1,9 +1,9 @@
 /*
- * The two contexts of a JavaScript sandbox, made once in the zygote.
+ * The two contexts of a JavaScript sandbox, created once in the zygote.
  *
- * Code is compiled in one, which can do nothing else, and runs in the other, which has no compiler: there
- * eval and the function constructors throw because there is nothing behind them, not because they were
- * hidden. Compiled code is handed over as bytecode, inside this process; none is ever taken from outside.
+ * Code is compiled in one context, which does nothing else, and runs in the other, which has no compiler:
+ * there eval and the function constructors throw because no compiler exists, not because they were hidden.
+ * Compiled code is passed as bytecode, within this process; bytecode from outside is never accepted.
  */
 #ifndef GB_JS_REALM_H
 #define GB_JS_REALM_H
@@ -17,7 +17,7 @@
 enum { GB_JS_ERRORS = 6 };
 extern const char *const gb_js_error_names[GB_JS_ERRORS];
 
-/* Functions of the fresh realm that the codec calls, taken before any guest code could replace them. */
+/* Intrinsic functions for the codec, taken before guest code can replace them. */
 struct gb_js_intrinsics {
 	JSValue object_prototype;
 	JSValue map, map_set, map_for_each;
@@ -27,7 +27,7 @@ struct gb_js_intrinsics {
 	JSValue data_view, view_buffer, view_offset, view_length;
 	JSValue typed_array_length;
 	JSValue aggregate_error;
-	JSValue error, errors[GB_JS_ERRORS]; /* Error, and those that are made from it */
+	JSValue error, errors[GB_JS_ERRORS]; /* Error and its subclasses */
 	JSValue regexp, regexp_source, regexp_flags;
 };
 
@@ -40,46 +40,46 @@ struct gb_js {
 	JSContext *guest;
 	struct gb_js_intrinsics intrinsics;
 	bool has_console;
-	unsigned decoding;                 /* values are being read just now */
-	volatile sig_atomic_t interrupted; /* what runs is to stop */
-	struct gb_js_bridge *bridge;       /* NULL until there is a job */
-	struct gb_js_modules *modules;     /* the same */
-	struct gb_js_rejections {          /* promises that nobody has looked after */
+	unsigned decoding;                 /* depth of nested decoding */
+	volatile sig_atomic_t interrupted; /* set by a signal: running code must stop */
+	struct gb_js_bridge *bridge;       /* NULL before the first job */
+	struct gb_js_modules *modules;     /* likewise */
+	struct gb_js_rejections {          /* promises with unhandled rejections */
 		JSValue *promises;
 		uint32_t n, cap;
 	} unhandled;
-	JSValue uncaught; /* the first that a job of its own, such as one of queueMicrotask, has thrown */
+	JSValue uncaught; /* the first exception thrown by a job without a promise, such as queueMicrotask */
 	bool has_uncaught;
-	/* Where console goes. */
+	/* Receives console calls. */
 	void (*on_log)(struct gb_js *js, unsigned level, int argc, JSValueConst *argv);
 };
 
 bool gb_js_init(struct gb_js *js);
 
-/* After fork: every child must draw its own numbers. */
+/* After fork: each child needs its own random numbers. */
 void gb_js_reseed(struct gb_js *js);
 
 enum gb_js_kind {
 	GB_JS_MODULE,
 	GB_JS_SCRIPT,
-	GB_JS_SESSION, /* a script that may await; evaluated, it gives a promise of {value} */
+	GB_JS_SESSION, /* a script with top-level await; evaluates to a promise of {value} */
 };
 
-/* Compile @source (with a zero after its end) and bring it into the guest context. On failure the exception
- * is pending in *ret_failed_in. */
+/* Compile @source (NUL-terminated) and load it into the guest context. On failure the exception is pending in
+ * *ret_failed_in. */
 JSValue gb_js_compile(struct gb_js *js, const char *source, size_t n, const char *filename,
     enum gb_js_kind kind, JSContext **ret_failed_in);
 
-/* Another guest context instead of the one that there is. */
+/* Replace the guest context by a fresh one. */
 bool gb_js_renew_guest(struct gb_js *js);
 
-/* Make the properties of @globals identifiers that guest code sees, without putting them on globalThis. */
+/* Define the properties of @globals as global bindings, but not as properties of globalThis. */
 bool gb_js_define_globals(struct gb_js *js, JSValueConst globals, JSContext **ret_failed_in);
 
-/* Forget rejections that were not handled, and the exception that was not caught. */
-void gb_js_forget_rejections(struct gb_js *js);
+/* Clear unhandled rejections and the uncaught exception. */
+void gb_js_clear_rejections(struct gb_js *js);
 
-/* Run what promises have queued until nothing is left. */
+/* Run queued jobs (microtasks) until the queue is empty. */
 void gb_js_run_jobs(struct gb_js *js);
 
 #endif

@@ -9,13 +9,13 @@
 
 enum { STACK_MAX = 256 << 10 };
 
-/* The first line of @stack that has a position. */
+/* The position in the first line of @stack that has one. */
 static void find_position(const char *stack, char *filename, size_t n, struct gb_failure *ret) {
 	for (const char *line = stack; *line; line += strspn(line, "\n")) {
 		size_t length = strcspn(line, "\n");
 		struct gb_js_stack_line parsed;
 		if (gb_js_stack_line_parse(line, length, &parsed)) {
-			/* One that is too long is left out: half a secret is not recognised as one. */
+			/* Longer names are omitted: the redaction of secrets would miss a partial one. */
 			if (parsed.n_file < n) {
 				snprintf(filename, n, "%.*s", (int)parsed.n_file, parsed.file);
 				ret->filename = filename;
@@ -28,7 +28,7 @@ static void find_position(const char *stack, char *filename, size_t n, struct gb
 	}
 }
 
-/* A property as text, or NULL. Guest code may run here, and may throw. */
+/* A property as text, or NULL. Guest code may run here and may throw. */
 static const char *text_property(JSContext *ctx, JSValueConst object, const char *name, size_t *ret_n) {
 	JSValue value = JS_IsObject(object) ? JS_GetPropertyStr(ctx, object, name) : JS_UNDEFINED;
 	const char *text = JS_IsString(value) ? JS_ToCStringLen(ctx, ret_n, value) : NULL;
@@ -38,7 +38,7 @@ static const char *text_property(JSContext *ctx, JSValueConst object, const char
 	return text;
 }
 
-/* What was thrown, as text, when it is not an error: anything can be. */
+/* Text of a thrown value that is not an error. */
 static const char *text_of(JSContext *ctx, JSValueConst thrown, size_t *ret_n) {
 	JSValue json = JS_UNDEFINED;
 	if (JS_IsObject(thrown) && !JS_IsFunction(ctx, thrown))
@@ -50,8 +50,8 @@ static const char *text_of(JSContext *ctx, JSValueConst thrown, size_t *ret_n) {
 	return text;
 }
 
-/* An import that failed has the place where it stands, unless what went wrong is in the module itself. */
-static void place_link_error(const struct gb_js_modules *modules, struct gb_failure *failure) {
+/* A failed import is reported at its position, unless the error is inside the imported module. */
+static void locate_link_error(const struct gb_js_modules *modules, struct gb_failure *failure) {
 	if (!modules->specifier[0])
 		return;
 	failure->specifier = modules->specifier;
@@ -73,7 +73,8 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	const char *stack = is_error ? text_property(ctx, thrown, "stack", &n_stack) : NULL;
 	gb_auto_buf struct gb_buf mapped;
 	gb_buf_init(&mapped, STACK_MAX);
-	/* The engine's own holds no zeros: such a stack is the code's, and is told as it is. */
+	/* The engine's own stacks contain no NUL: such a stack was set by the code and is passed on
+	 * unchanged. */
 	bool is_own = stack && !memchr(stack, '\0', n_stack);
 	if (is_own && js->modules)
 		gb_js_source_map_stack(&js->modules->sources, stack, &mapped);
@@ -89,7 +90,7 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	if (failure.stack)
 		find_position(failure.stack, filename, sizeof filename, &failure);
 	if (status == GB_WIRE_LINK_ERROR && js->modules)
-		place_link_error(js->modules, &failure);
+		locate_link_error(js->modules, &failure);
 	gb_failure_write(out, status, peak_memory, truncated, &failure);
 	JS_FreeCString(ctx, name);
 	JS_FreeCString(ctx, message);

@@ -1,5 +1,5 @@
 /*
- * How a run ended, as the worker tells it: one RESULT frame, then the process ends.
+ * Reports the outcome of a run as one RESULT frame.
  */
 #ifndef GB_JS_REPORT_H
 #define GB_JS_REPORT_H
@@ -12,7 +12,7 @@
 #include "runtime/js/realm.h"
 #include "runtime/wire.h"
 
-/* Append a RESULT frame for the exception that is pending in @ctx, which is taken. */
+/* Append a RESULT frame for the exception pending in @ctx, and clear it. */
 void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx, enum gb_wire_status status,
     size_t peak_memory, bool truncated);
 

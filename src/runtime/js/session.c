@@ -5,7 +5,7 @@
 
 enum { ORDINARY = JS_PROP_C_W_E };
 
-/* What is there is given as it is; console is a binding of the scope, and is assigned. */
+/* Globals become ordinary properties, except console, which is a global binding and is assigned. */
 static bool define(
     struct gb_js *js, JSValueConst global, JSValueConst globals, JSAtom name, JSContext **ret_failed_in) {
 	JSContext *ctx = js->guest;
@@ -41,7 +41,7 @@ bool gb_js_session_globals(struct gb_js *js, JSValueConst globals, JSContext **r
 
 /* --- declared names --- */
 
-/* Whether there is such a property, and one that can be written to. */
+/* True if the property exists; *ret_writable: whether it is writable. */
 static bool find_own(JSContext *ctx, JSValueConst global, JSAtom name, bool *ret_writable) {
 	JSPropertyDescriptor found;
 	if (JS_GetOwnProperty(ctx, &found, global, name) <= 0)
@@ -53,13 +53,14 @@ static bool find_own(JSContext *ctx, JSValueConst global, JSAtom name, bool *ret
 	return true;
 }
 
-/* Properties that a script's own var would make could not be made constant and be declared again: they are
- * made before. A name that is declared by let or const begins anew. */
+/* Create the property before the script's own var does: a property created by var could be neither made
+ * constant nor redeclared. A name declared by let or const is reset. */
 static void prepare_name(JSContext *ctx, JSValueConst global, JSAtom name, enum gb_ts_declared_kind kind) {
 	bool writable = true;
-	bool is_there = find_own(ctx, global, name, &writable);
-	/* What the language itself keeps constant stays so: then the declaration fails as it must. */
-	if (!is_there || kind != GB_TS_DECLARED_VAR)
+	bool exists = find_own(ctx, global, name, &writable);
+	/* Non-writable, non-configurable properties of the language stay unchanged: then the declaration
+	 * fails, as it must. */
+	if (!exists || kind != GB_TS_DECLARED_VAR)
 		JS_DefinePropertyValue(ctx, global, name, JS_UNDEFINED, ORDINARY);
 	else if (!writable)
 		JS_DefineProperty(ctx, global, name, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED,
@@ -74,14 +75,14 @@ static void seal_name(JSContext *ctx, JSValueConst global, JSAtom name, enum gb_
 	JS_FreeValue(ctx, JS_GetException(ctx));
 }
 
-static void each_name(struct gb_js *js, const struct gb_js_source *source,
+static void for_each_name(struct gb_js *js, const struct gb_js_source *source,
     void (*act)(JSContext *, JSValueConst, JSAtom, enum gb_ts_declared_kind)) {
 	JSContext *ctx = js->guest;
 	JSValue global = JS_GetGlobalObject(ctx);
 	for (size_t i = 0; i < source->output.n_declared; i++) {
 		const struct gb_ts_declared *declared = &source->output.declared[i];
 		const char *text = source->written.p + declared->start;
-		/* As it is written, it is not what it means. */
+		/* Contains escapes: the text is not the name. */
 		if (memchr(text, '\\', declared->length))
 			continue;
 		JSAtom name = JS_NewAtomLen(ctx, text, declared->length);
@@ -97,7 +98,7 @@ JSValue gb_js_session_begin(struct gb_js *js, struct gb_js_session *session, JSC
 	const char *name = js->modules->job->filename.p;
 	session->jobs++;
 	session->source = NULL;
-	/* Code lives on, and is to be told apart in stack traces. */
+	/* Functions outlive their job: give each job a distinct name for stack traces. */
 	if (name[0] == '<') {
 		snprintf(session->name, sizeof session->name, "%.100s[%u]", name, session->jobs);
 		name = session->name;
@@ -106,10 +107,10 @@ JSValue gb_js_session_begin(struct gb_js *js, struct gb_js_session *session, JSC
 	if (JS_IsException(code))
 		return code;
 	*ret_failed_in = js->guest;
-	each_name(js, session->source, prepare_name);
+	for_each_name(js, session->source, prepare_name);
 	return JS_EvalFunction(js->guest, code);
 }
 
 void gb_js_session_commit(struct gb_js *js, const struct gb_js_session *session) {
-	each_name(js, session->source, seal_name);
+	for_each_name(js, session->source, seal_name);
 }

@@ -1,10 +1,10 @@
 /*
- * One job of a session: a script whose top-level names are properties of the global object, which the next
- * job finds and may declare again.
+ * One job of a session: a script whose top-level names become properties of the global object, which later
+ * jobs can use and redeclare.
  *
  *	JSValue promise = gb_js_session_begin(js, &session, &failed_in);	// of {value}
  *	... wait for it ...
- *	gb_js_session_commit(js, &session);					// constants are constant now
+ *	gb_js_session_commit(js, &session);					// makes const declarations constant
  */
 #ifndef GB_JS_SESSION_H
 #define GB_JS_SESSION_H
@@ -12,14 +12,14 @@
 #include "runtime/js/modules.h"
 #include "runtime/js/realm.h"
 
-/* Starts zeroed. */
+/* Zero-initialised. */
 struct gb_js_session {
 	unsigned jobs;                     /* so far */
-	char name[128];                    /* of the one that runs, unless it is that of a file */
-	const struct gb_js_source *source; /* NULL if it did not compile */
+	char name[128];                    /* of the current job, unless it has a filename */
+	const struct gb_js_source *source; /* NULL if compilation failed */
 };
 
-/* Make the properties of @globals names that the session's code sees. */
+/* Define the properties of @globals as names in the session. */
 bool gb_js_session_globals(struct gb_js *js, JSValueConst globals, JSContext **ret_failed_in);
 
 /* Compile and start the job's source. On failure the exception is pending in *ret_failed_in. */

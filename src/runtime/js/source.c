@@ -49,8 +49,8 @@ static void release(struct gb_js_source *source) {
 	free(source);
 }
 
-/* Only where text was inserted do positions differ. */
-static bool outlives(struct gb_js_source *source) {
+/* Positions differ only in sources with insertions. */
+static bool keep_mapping(struct gb_js_source *source) {
 	if (source->own_name)
 		return true;
 	if (source->output.n_shifts == 0 || !(source->own_name = strdup(source->name)))
@@ -63,10 +63,10 @@ static bool outlives(struct gb_js_source *source) {
 	return true;
 }
 
-void gb_js_sources_outlive(struct gb_js_sources *sources) {
+void gb_js_sources_keep_mappings(struct gb_js_sources *sources) {
 	size_t n = 0;
 	for (size_t i = 0; i < sources->n; i++)
-		if (outlives(sources->list[i]))
+		if (keep_mapping(sources->list[i]))
 			sources->list[n++] = sources->list[i];
 		else
 			release(sources->list[i]);
@@ -85,7 +85,7 @@ void gb_js_sources_finish(struct gb_js_sources *sources) {
 }
 
 static struct gb_js_source *find(const struct gb_js_sources *sources, const char *name, size_t n) {
-	/* The last one of that name. */
+	/* The latest source of that name. */
 	for (size_t i = sources->n; i-- > 0;)
 		if (strlen(sources->list[i]->name) == n && memcmp(sources->list[i]->name, name, n) == 0)
 			return sources->list[i];
@@ -104,8 +104,8 @@ void gb_js_source_map(
 	map(find(sources, name, strlen(name)), line, column);
 }
 
-/* The number that ends before @end; *ret_at is where it begins. False if there is none, or no colon before.
- */
+/* The decimal number that ends at @end; *ret_at is its start. False if there is none, or no colon before
+ * it. */
 static bool number_before(const char *begin, const char *end, unsigned *ret_number, const char **ret_at) {
 	const char *at = end;
 	while (at > begin && isdigit((unsigned char)at[-1]))
@@ -155,7 +155,7 @@ void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *sta
 
 /* --- imports --- */
 
-/* Of JavaScript they are looked for only when somebody asks: when something went wrong. */
+/* For JavaScript, imports are parsed only on demand, after an error. */
 static const struct gb_ts_output *imports_of(struct gb_js_source *source) {
 	if (!source->has_imports)
 		gb_ts_find_imports(source->written.p, source->written.n, &source->output);
@@ -163,7 +163,7 @@ static const struct gb_ts_output *imports_of(struct gb_js_source *source) {
 	return &source->output;
 }
 
-/* What stands between the quotes; specifiers with escapes are nobody's. */
+/* Compares the text between the quotes; specifiers with escapes never match. */
 static bool specifier_is(
     const struct gb_js_source *source, const struct gb_ts_import *import, const char *specifier) {
 	size_t n = strlen(specifier);
@@ -192,12 +192,12 @@ bool gb_js_source_find_import(const struct gb_js_sources *sources, const char *i
 static const struct gb_ts_name *find_name(
     const struct gb_js_source *source, const struct gb_ts_import *import, const char *name) {
 	for (uint32_t i = 0; i < import->n_names; i++) {
-		const struct gb_ts_name *asked = &source->output.names[import->first_name + i];
-		const char *text = source->written.p + asked->start;
-		if (asked->is_default
+		const struct gb_ts_name *requested = &source->output.names[import->first_name + i];
+		const char *text = source->written.p + requested->start;
+		if (requested->is_default
 			? strcmp(name, "default") == 0
-			: asked->length == strlen(name) && memcmp(text, name, asked->length) == 0)
-			return asked;
+			: requested->length == strlen(name) && memcmp(text, name, requested->length) == 0)
+			return requested;
 	}
 	return NULL;
 }
@@ -210,23 +210,23 @@ bool gb_js_source_find_name(const struct gb_js_sources *sources, const char *mod
 		const struct gb_ts_output *output = imports_of(source);
 		for (size_t k = 0; k < output->n_imports; k++) {
 			const struct gb_ts_import *import = &output->imports[k];
-			const struct gb_ts_name *asked = find_name(source, import, name);
-			if (!asked || import->length < 2)
+			const struct gb_ts_name *requested = find_name(source, import, name);
+			if (!requested || import->length < 2)
 				continue;
 			snprintf(ret_place->specifier, sizeof ret_place->specifier, "%.*s",
 			    (int)import->length - 2, source->written.p + import->specifier + 1);
-			gb_auto_free char *meant = resolve(data, source->name, ret_place->specifier);
-			if (!meant || strcmp(meant, module) != 0)
+			gb_auto_free char *resolved = resolve(data, source->name, ret_place->specifier);
+			if (!resolved || strcmp(resolved, module) != 0)
 				continue;
 			ret_place->importer = source->name;
-			locate(source, asked->start, &ret_place->line, &ret_place->column);
+			locate(source, requested->start, &ret_place->line, &ret_place->column);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* The escape that begins at @at, a backslash, stands for U+0000. */
+/* True if the escape sequence at @at (a backslash) is U+0000. */
 static bool is_zero_escape(const char *at, const char *end) {
 	struct gb_str rest = {at + 1, (size_t)(end - at - 1)};
 	if (rest.n && rest.p[0] == '0')
@@ -251,11 +251,11 @@ static bool has_zero(struct gb_str literal) {
 	return false;
 }
 
-bool gb_js_source_find_zero(
+bool gb_js_source_find_nul(
     struct gb_js_source *source, struct gb_str *ret_specifier, unsigned *ret_line, unsigned *ret_column) {
 	struct gb_job_text text = source->written;
 	if (!memchr(text.p, '\\', text.n) && !memchr(text.p, '\0', text.n))
-		return false; /* as of nearly every source */
+		return false; /* the common case */
 	const struct gb_ts_output *output = imports_of(source);
 	for (size_t i = 0; i < output->n_imports; i++) {
 		const struct gb_ts_import *import = &output->imports[i];

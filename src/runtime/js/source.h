@@ -1,11 +1,11 @@
 /*
- * The texts of a run's modules: as they were written, as they are compiled, and the way back from the one to
- * the other. TypeScript is erased before it is compiled; JavaScript is left alone.
+ * The module sources of a run: original text, compiled text, and the mapping of positions between them.
+ * TypeScript types are erased before compilation; JavaScript is unchanged.
  *
  *	struct gb_js_source *source = gb_js_source_add(&sources, name, text, is_typescript);
- *	if (!gb_js_source_prepare(source, &error)) ...		// not TypeScript: error.line, error.column
+ *	if (!gb_js_source_prepare(source, &error)) ...		// invalid TypeScript: error.line, error.column
  *	compile(source->compiled ...);
- *	gb_js_source_map(&sources, "main.ts", &line, &column);	// from compiled to written positions
+ *	gb_js_source_map(&sources, "main.ts", &line, &column);	// from compiled to original positions
  */
 #ifndef GB_JS_SOURCE_H
 #define GB_JS_SOURCE_H
@@ -21,40 +21,40 @@ struct gb_js_source {
 	const char *name;
 	struct gb_job_text written, compiled;
 	bool is_typescript;
-	bool has_imports; /* in output, of JavaScript too */
-	bool is_session;  /* of a session's own text, not of a module */
-	char *own_name;   /* once it outlives its job */
+	bool has_imports; /* imports are in output, for JavaScript too */
+	bool is_session;  /* a job of a session, not a module */
+	char *own_name;   /* set once it outlives its job */
 	struct gb_ts_output output;
 };
 
-/* Starts zeroed. */
+/* Zero-initialised. */
 struct gb_js_sources {
 	struct gb_js_source **list;
 	size_t n, cap;
 };
 
-/* Remember a module's text, which stays the caller's. NULL if memory is out. */
+/* Register a module's text, which remains owned by the caller. NULL if out of memory. */
 struct gb_js_source *gb_js_source_add(
     struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript);
-/* Make what is to be compiled. */
+/* Produce the text to compile. */
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error);
-/* The job is over, whose texts these are: keep what it takes to find positions in code that lives on. */
-void gb_js_sources_outlive(struct gb_js_sources *sources);
+/* Call after the job that owns these texts: keeps the position mappings of code that outlives it. */
+void gb_js_sources_keep_mappings(struct gb_js_sources *sources);
 void gb_js_sources_finish(struct gb_js_sources *sources);
 
-/* From where the engine says that something is in module @name to where it stands in the text. */
+/* Map a position reported by the engine for module @name to its original text. */
 void gb_js_source_map(
     const struct gb_js_sources *sources, const char *name, unsigned *line, unsigned *column);
 /* The same for every position in a stack trace. */
 void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *stack, struct gb_buf *out);
 
-/* Where module @importer asks for @specifier. False if it does not. */
+/* The position where module @importer imports @specifier. False if it does not. */
 bool gb_js_source_find_import(const struct gb_js_sources *sources, const char *importer,
     const char *specifier, unsigned *ret_line, unsigned *ret_column);
 
-/* A literal specifier that holds U+0000, written out or as an escape: the engine would take what stands
- * before it for the whole. *ret_specifier is what stands between the quotes. False if there is none. */
-bool gb_js_source_find_zero(
+/* Find a literal specifier that contains U+0000, literally or as an escape: the engine would treat the part
+ * before it as the whole specifier. *ret_specifier is the text between the quotes. False if there is none. */
+bool gb_js_source_find_nul(
     struct gb_js_source *source, struct gb_str *ret_specifier, unsigned *ret_line, unsigned *ret_column);
 
 struct gb_js_place {
@@ -63,8 +63,8 @@ struct gb_js_place {
 	unsigned line, column;
 };
 
-/* Who asks module @module for an export that is called @name, and where. @resolve gives the name of the
- * module that a specifier means; its result is freed. */
+/* Find the import of export @name from module @module, and its position. @resolve returns the module name for
+ * a specifier; its result is freed. */
 bool gb_js_source_find_name(const struct gb_js_sources *sources, const char *module, const char *name,
     char *(*resolve)(void *data, const char *importer, const char *specifier), void *data,
     struct gb_js_place *ret_place);
@@ -74,7 +74,7 @@ struct gb_js_stack_line {
 	const char *file;
 	size_t n_file;
 	unsigned line, column;
-	const char *after; /* what follows the position */
+	const char *after; /* the text after the position */
 };
 
 /* False if @line, of @n bytes, has no position. */

@@ -1,4 +1,4 @@
-/* Relative specifiers: paths from the root of the module graph, which is the only place there is. */
+/* Relative specifiers: paths relative to the root of the module graph. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static bool is_relative(const char *specifier) {
 	return strncmp(specifier, "./", 2) == 0 || strncmp(specifier, "../", 3) == 0;
 }
 
-/* Append the parts of @path to "./a/b", going up where it says so. False if that leads out. */
+/* Append the components of @path to "./a/b", handling "..". False if that leaves the root. */
 static bool append_parts(struct gb_buf *to, struct gb_str path) {
 	while (path.n) {
 		struct gb_str part;
@@ -30,7 +30,7 @@ static bool append_parts(struct gb_buf *to, struct gb_str path) {
 	return true;
 }
 
-/* The folder of a module. A label in angle brackets is nowhere in particular: at the root. */
+/* The folder of a module; the root for a label in angle brackets. */
 static struct gb_str folder_of(const char *name) {
 	const char *slash = strrchr(name, '/');
 	if (!slash || name[0] == '<')

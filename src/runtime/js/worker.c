@@ -1,5 +1,5 @@
 /*
- * The JavaScript worker: reads one job, evaluates it as an ES module, answers, ends.
+ * The JavaScript worker: reads one job, evaluates it as an ES module, sends the result.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -31,15 +31,15 @@
 
 enum { ANSWER_SLACK = 256 << 10, GARBAGE = 1 << 20 };
 
-/* A process does one run or is one session, so this is what that is. */
+/* The state of the process, which serves one run or one session. */
 static struct {
 	struct gb_job job;
 	struct gb_js_session session;
 	bool is_session;
-	bool fenced;       /* the limit of the address space is set */
-	jmp_buf next;      /* where a session goes on when a job has been answered */
-	JSValue outcome;   /* of a session's job, or undefined */
-	JSValue arguments; /* an array, or undefined if there are none */
+	bool space_limited; /* RLIMIT_AS is set */
+	jmp_buf next;       /* continues a session after the result of a job was sent */
+	JSValue outcome;    /* of a session's job, or undefined */
+	JSValue arguments;  /* an array, or undefined */
 	struct gb_js js;
 	struct gb_js_bridge bridge;
 	struct gb_js_modules modules;
@@ -48,18 +48,18 @@ static struct {
 	bool truncated;
 	bool primed;
 	struct gb_buf out;
-	volatile sig_atomic_t n_jobs;          /* that were read */
-	volatile sig_atomic_t interrupted_job; /* the last that was to stop */
+	volatile sig_atomic_t n_jobs;          /* jobs read so far */
+	volatile sig_atomic_t interrupted_job; /* number of the last interrupted job */
 } worker;
 
-/* --- answering --- */
+/* --- results --- */
 
-/* Send what is in the buffer. A session goes on with its next job, from wherever this is called: never from
- * inside the engine. A run waits for the end, which the host brings: to end by ourselves would mean to take
- * this memory apart while the host, on the same CPU, waits to read the answer. */
+/* Send the buffer. A session continues with its next job; never called from inside the engine. A run waits
+ * for the host to kill it: exiting by itself would tear down this memory on the CPU on which the host waits
+ * for the result. */
 __attribute__((noreturn)) static void finish(void) {
-	/* Half an answer is none, and nobody would end a run that waits for its end without having answered.
-	 */
+	/* Never send a partial result. Exit: a run that waits for its end without a result would never be
+	 * killed. */
 	if (gb_buf_failed(&worker.out))
 		_exit(1);
 	if (!gb_write_all(worker.fd, worker.out.data, worker.out.len))
@@ -70,8 +70,8 @@ __attribute__((noreturn)) static void finish(void) {
 	_exit(0);
 }
 
-/* Forget what was to be said; what is said instead is short. */
-static struct gb_buf *start_over(void) {
+/* Discard the unsent result; its replacement is short. */
+static struct gb_buf *discard_result(void) {
 	gb_buf_clear(&worker.out);
 	worker.out.max = ANSWER_SLACK;
 	return &worker.out;
@@ -79,22 +79,22 @@ static struct gb_buf *start_over(void) {
 
 __attribute__((noreturn)) static void fail(
     enum gb_wire_status status, const char *name, const char *code, const char *message) {
-	struct gb_buf *out = start_over();
+	struct gb_buf *out = discard_result();
 	const struct gb_failure failure = {.name = name, .message = message, .code = code};
 	gb_failure_write(out, status, gb_heap_peak(), worker.truncated, &failure);
 	finish();
 }
 
-/* Whatever is still to be done for what was interrupted is not done: none of it survives to a later job. */
+/* Pending jobs of the interrupted code are aborted, so that none of them reaches a later job. */
 __attribute__((noreturn)) static void fail_interrupted(void) {
 	gb_js_run_jobs(&worker.js);
 	fail(GB_WIRE_ERROR, "InterruptedError", "interrupted", "the run was interrupted");
 }
 
-/* The exception that is pending in @ctx is the outcome. */
+/* Fail with the exception pending in @ctx. */
 __attribute__((noreturn)) static void fail_thrown(enum gb_wire_status status, JSContext *ctx) {
 	if (worker.is_session) {
-		/* What the code has left to be done is its own, and not the next job's. */
+		/* Run the code's pending jobs now, so that they do not run as part of the next job. */
 		JSValue thrown = JS_GetException(ctx);
 		gb_js_run_jobs(&worker.js);
 		JS_Throw(ctx, thrown);
@@ -103,12 +103,12 @@ __attribute__((noreturn)) static void fail_thrown(enum gb_wire_status status, JS
 		JS_FreeValue(ctx, JS_GetException(ctx));
 		fail_interrupted();
 	}
-	gb_js_write_exception(start_over(), &worker.js, ctx, status, gb_heap_peak(), worker.truncated);
+	gb_js_write_exception(discard_result(), &worker.js, ctx, status, gb_heap_peak(), worker.truncated);
 	finish();
 }
 
 static void on_heap_exceeded(void) {
-	/* Called from inside the allocator: nothing here may use the JavaScript heap, and a session ends. */
+	/* Called from inside the allocator: this must not use the JavaScript heap, and the session ends. */
 	worker.is_session = false;
 	fail(GB_WIRE_MEMORY, "MemoryError", "memory", "the run needed more memory than its limit");
 }
@@ -130,16 +130,16 @@ static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *arg
 	if (!shown)
 		JS_FreeValue(js->guest, JS_GetException(js->guest));
 	if (!shown && !gb_buf_failed(&line)) {
-		/* Half a graph is none: say so instead. */
+		/* Replace the partial graph by a note. */
 		line.len = begin;
 		gb_cbor_array(&line, 1);
 		gb_cbor_string(&line, "[cannot be shown]", strlen("[cannot be shown]"));
 	}
 	JS_FreeValue(js->guest, list);
 	gb_frame_end(&line, mark);
-	/* A getter may have said something meanwhile. */
+	/* A getter may have logged something meanwhile. */
 	if (gb_buf_failed(&line) || line.len > worker.output_left) {
-		/* More than the run may say. It goes on, unheard. */
+		/* Over the output limit: the run continues, further output is dropped. */
 		worker.truncated = true;
 		worker.output_left = 0;
 		return;
@@ -160,7 +160,7 @@ static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
 		worker.js.interrupted = true;
 }
 
-/* A job was read. In this order, since an interrupt may come between any two lines. */
+/* In this order, since an interrupt may arrive between any two lines. */
 static void count_job(void) {
 	worker.n_jobs++;
 	worker.js.interrupted = false;
@@ -170,23 +170,25 @@ static void count_job(void) {
 
 /* --- the run --- */
 
-/* The process limits are the second fence: the heap's own count comes first and says more. */
+/* The process limits are the second line of defence: the heap limit is reached first, and gives a better
+ * error. */
 static void limit(const struct gb_job *job) {
 	gb_heap_limit(job->memory, on_heap_exceeded);
-	/* A collection walks through all that was inherited, and so copies it. Most runs end before their
-	 * garbage, of which only what refers to itself has to wait for one, is worth that. */
+	/* A garbage collection walks all inherited objects, and so copies their pages. Most runs end before
+	 * their cyclic garbage (the rest is freed by reference counting) is worth that. */
 	size_t garbage = job->memory / 8 < GARBAGE ? job->memory / 8 : GARBAGE;
 	JS_SetGCThreshold(worker.js.runtime, gb_heap_used() + garbage);
 #ifndef __SANITIZE_ADDRESS__
 	rlim_t space =
 	    (rlim_t)(job->memory * 2 + 2 * job->result + 8 * job->call + job->n * 4 + (128u << 20));
 	struct rlimit now = {0};
-	/* It stands for good: the later jobs of a session cannot have much more than its first. */
-	if (worker.fenced && getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max < space)
+	/* The hard limit cannot be raised: later jobs of a session cannot have much more memory than its
+	 * first. */
+	if (worker.space_limited && getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max < space)
 		space = now.rlim_max;
-	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, worker.fenced ? now.rlim_max : space}) != 0)
+	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, worker.space_limited ? now.rlim_max : space}) != 0)
 		_exit(1);
-	worker.fenced = true;
+	worker.space_limited = true;
 #endif
 	if (job->cpu_seconds && !worker.is_session) {
 		const struct rlimit cpu = {job->cpu_seconds, job->cpu_seconds + 1};
@@ -195,7 +197,7 @@ static void limit(const struct gb_job *job) {
 	}
 }
 
-/* An exception that a microtask has thrown fails the run, as it would end a program. */
+/* An exception thrown in a microtask fails the run. */
 static void check_uncaught(void) {
 	if (!worker.js.has_uncaught)
 		return;
@@ -204,7 +206,7 @@ static void check_uncaught(void) {
 	fail_thrown(GB_WIRE_ERROR, worker.js.guest);
 }
 
-/* Wait for @promise, which is taken, and return what it was fulfilled with. Fails the run otherwise. */
+/* Wait for @promise, which is consumed, and return its fulfilled value. Fails the run otherwise. */
 static JSValue await(JSValue promise) {
 	JSContext *ctx = worker.js.guest;
 	gb_js_run_jobs(&worker.js);
@@ -228,11 +230,11 @@ static JSValue await(JSValue promise) {
 	return result;
 }
 
-/* Follow promises and other thenables until there is a value. */
+/* Resolve promises and other thenables to a value. */
 static JSValue settle(JSValue value) {
 	JSContext *ctx = worker.js.guest;
 	if (!JS_IsObject(value)) {
-		/* What the function has left to be done is done all the same. */
+		/* Jobs that the function has queued must run too. */
 		gb_js_run_jobs(&worker.js);
 		return value;
 	}
@@ -257,16 +259,16 @@ static JSModuleDef *evaluate(void) {
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	JSValue done = JS_EvalFunction(ctx, code);
 	if (JS_IsException(done)) {
-		gb_js_modules_note_mismatch(&worker.js);
+		gb_js_modules_record_mismatch(&worker.js);
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	}
 	JS_FreeValue(ctx, await(done));
 	return module;
 }
 
-/* What the job brings: imports, globals, which are returned, and arguments. All of it is read before any code
- * runs, since what is in several of them is one value. Empty ones are undefined. */
-static JSValue take_inputs(const struct gb_job *job) {
+/* Decode the job's imports, globals (returned) and arguments. All are decoded before any code runs, since a
+ * value that occurs in several of them is the same value. Empty ones are undefined. */
+static JSValue decode_inputs(const struct gb_job *job) {
 	JSValue globals = JS_UNDEFINED;
 	JSValue *const inputs[] = {&worker.modules.imports, &globals, &worker.arguments};
 	struct gb_cbor_reader in = job->values;
@@ -323,7 +325,7 @@ static JSValue call_export(const struct gb_job *job, JSValue function) {
 	return returned;
 }
 
-/* The export that the job names, or undefined where none is required. */
+/* The requested export, or undefined if it is missing and not required. */
 static JSValue select_export(const struct gb_job *job, JSModuleDef *module) {
 	JSContext *ctx = worker.js.guest;
 	const char *name = job->export_name.p ? job->export_name.p : "default";
@@ -333,7 +335,8 @@ static JSValue select_export(const struct gb_job *job, JSModuleDef *module) {
 	if (JS_HasProperty(ctx, exports, atom) > 0) {
 		selected = JS_GetProperty(ctx, exports, atom);
 	} else if (job->flags & GB_JOB_EXPORT_REQUIRED) {
-		worker.modules.specifier[0] = '\0'; /* of an import that the code has dealt with */
+		/* clear the specifier of a failed import that the code has handled */
+		worker.modules.specifier[0] = '\0';
 		JS_ThrowReferenceError(ctx, "the module has no export named '%s'", name);
 		fail_thrown(GB_WIRE_LINK_ERROR, ctx);
 	}
@@ -361,7 +364,7 @@ static bool write_answer(const struct gb_job *job, JSValueConst value, enum gb_j
 static void answer(const struct gb_job *job, JSValueConst value) {
 	if (write_answer(job, value, GB_JS_STRICT))
 		return;
-	/* A line of a session may end in anything, without meaning it as a result. */
+	/* The last expression of a session's job may have any value without being meant as a result. */
 	if (worker.is_session && !job->export_name.p && JS_HasException(worker.js.guest)) {
 		JS_FreeValue(worker.js.guest, JS_GetException(worker.js.guest));
 		if (write_answer(job, value, GB_JS_LENIENT))
@@ -372,7 +375,7 @@ static void answer(const struct gb_job *job, JSValueConst value) {
 	fail(GB_WIRE_ERROR, "RangeError", "result_size", "the result is larger than this run may return");
 }
 
-/* A failure that the code does not handle is the run's. */
+/* An unhandled rejection fails the run. */
 static void check_rejections(void) {
 	check_uncaught();
 	const struct gb_js_rejections *unhandled = &worker.js.unhandled;
@@ -385,7 +388,7 @@ static void check_rejections(void) {
 static void run(const struct gb_job *job) {
 	worker.arguments = JS_UNDEFINED;
 	gb_js_modules_open(&worker.js, &worker.modules, job);
-	define_globals(job, take_inputs(job));
+	define_globals(job, decode_inputs(job));
 	JSModuleDef *module = evaluate();
 	JSValue selected = settle(call_export(job, select_export(job, module)));
 	check_rejections();
@@ -395,7 +398,7 @@ static void run(const struct gb_job *job) {
 
 /* --- a session --- */
 
-/* What the job asks for: what its last statement gave, or what a function of the session's returns. */
+/* The result of the job: the value of its last statement, or the return value of a session function. */
 static JSValue select_outcome(const struct gb_job *job, JSValue holder) {
 	JSContext *ctx = worker.js.guest;
 	JSValue selected = JS_GetPropertyStr(ctx, holder, "value");
@@ -418,7 +421,7 @@ static void run_in_session(const struct gb_job *job) {
 	gb_js_modules_reopen(&worker.js, &worker.modules, job);
 	if (gb_job_setting(job, "reset") && !gb_js_renew_guest(&worker.js))
 		_exit(1);
-	define_globals(job, take_inputs(job));
+	define_globals(job, decode_inputs(job));
 	JSValue promise = gb_js_session_begin(&worker.js, &worker.session, &failed_in);
 	if (JS_IsException(promise))
 		fail_thrown(worker.session.source ? GB_WIRE_ERROR : GB_WIRE_LINK_ERROR, failed_in);
@@ -429,22 +432,22 @@ static void run_in_session(const struct gb_job *job) {
 	answer(job, worker.outcome);
 }
 
-/* Be ready for the next job as for the first. */
+/* Reset the state and read the next job. */
 static void clean_up(void) {
 	JS_FreeValue(worker.js.guest, worker.outcome);
 	JS_FreeValue(worker.js.guest, worker.arguments);
 	worker.outcome = worker.arguments = JS_UNDEFINED;
-	gb_js_forget_rejections(&worker.js);
-	gb_js_sources_outlive(&worker.modules.sources);
+	gb_js_clear_rejections(&worker.js);
+	gb_js_sources_keep_mappings(&worker.modules.sources);
 	gb_job_finish(&worker.job);
 	free(worker.job.bytes);
 	gb_js_bridge_next_job(&worker.js, &worker.job);
 	count_job();
 	worker.output_left = worker.job.output;
 	worker.truncated = false;
-	gb_buf_finish(start_over());
+	gb_buf_finish(discard_result());
 	gb_buf_reserve(&worker.out, 1024);
-	gb_heap_forget_peak();
+	gb_heap_reset_peak();
 }
 
 __attribute__((noreturn)) static void serve_session(void) {
@@ -468,13 +471,13 @@ static bool init(const char *profile) {
 	return true;
 }
 
-/* A small run, start to end, with its answer thrown away: the pages that every run writes to are then this
- * process's own before the job comes, and the job finds them warm. */
+/* Run a small job to its end and discard the result: the pages that every run writes are then already copied,
+ * and caches warm, before the job arrives. */
 static void prime(void) {
 	static const char source[] = "export default 1+1";
 	worker.primed = true;
 	gb_js_reseed(&worker.js);
-	/* The module stays loaded: under a name that nobody can guess, so that nobody can import it. */
+	/* The module stays loaded; a random name prevents imports of it. */
 	uint64_t secret[2];
 	while (getrandom(secret, sizeof secret, 0) != sizeof secret)
 		;
@@ -504,7 +507,7 @@ static void serve(int fd) {
 		gb_js_reseed(&worker.js);
 	worker.output_left = job->output;
 	worker.js.on_log = on_log;
-	/* So that the want of memory can be told when there is none. */
+	/* Reserve memory for an out-of-memory report. */
 	gb_buf_reserve(&worker.out, 1024);
 	gb_js_bridge_open(&worker.js, &worker.bridge, fd, job);
 	if (worker.is_session)
@@ -517,7 +520,7 @@ static void serve(int fd) {
 int main(int argc, char **argv) {
 	(void)argv;
 	if (argc > 1)
-		return gb_say_version("quickjs-ng", JS_GetVersion());
+		return gb_print_version("quickjs-ng", JS_GetVersion());
 	static const struct gb_worker functions = {
 	    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt};
 	return gb_zygote_main(&functions);

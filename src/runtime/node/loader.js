@@ -1,5 +1,5 @@
-// Where modules come from: the host's imports, sources that came with the job, files in the box, what Node.js has built in,
-// and packages that the engine was given. ES modules and CommonJS see the same ones.
+// Module resolution: the host's imports, sources in the job, files in the box, Node.js built-ins, and
+// packages configured in the engine. ES modules and CommonJS share it.
 
 const BOX = '/box';
 const PACKAGES = '/opt/glovebox/node_modules';
@@ -30,11 +30,12 @@ class Loader {
 	}
 
 	missing(specifier, why) {
-		return told(new Error(`Cannot find module '${specifier}'${why}`), {code: 'module_not_found', specifier},
+		return withFailure(new Error(`Cannot find module '${specifier}'${why}`), {code: 'module_not_found', specifier},
 			'MODULE_NOT_FOUND');
 	}
 
-	// A source by its name: {name, text}. What is beside the program on its own machine is in the box itself.
+	// A source by name: {name, text}. Files next to the program on the caller's machine are in the root
+	// of the box.
 	find(specifier, referrer) {
 		const name = this.resolve(specifier, referrer);
 		const here = referrer === this.job.filename ? this.resolve(specifier, path.posix.basename(referrer)) : name;
@@ -56,12 +57,12 @@ class Loader {
 		}
 	}
 
-	// What is neither a source nor a file: its exports.
-	outside(specifier) {
+	// Exports of a module that is neither a source nor a file.
+	external(specifier) {
 		if (Object.hasOwn(this.job.imports, specifier))
 			return this.job.imports[specifier];
 		if (/^(https?|data|blob):/.test(specifier))
-			throw told(new Error(`modules cannot be loaded from addresses: '${specifier}'`), {code: 'module_denied', specifier});
+			throw withFailure(new Error(`modules cannot be loaded from URLs: '${specifier}'`), {code: 'module_denied', specifier});
 		this.policy.check(specifier);
 		if (isBuiltin(specifier))
 			return bareName(specifier) === 'process' ? process : require(specifier);
@@ -69,7 +70,7 @@ class Loader {
 			return packages(specifier);
 		} catch (error) {
 			if (error?.code === 'MODULE_NOT_FOUND' && textProperty(error, 'message')?.includes(`'${specifier}'`))
-				throw this.missing(specifier, ': there is no such package in the folder of packages that the engine was given');
+				throw this.missing(specifier, ': no such package in the package folder of the engine');
 			throw error;
 		}
 	}
@@ -86,7 +87,7 @@ class Loader {
 
 	require(specifier, referrer) {
 		if (!this.isRelative(specifier))
-			return this.outside(specifier);
+			return this.external(specifier);
 		const {name, text} = this.find(specifier, referrer);
 		if (name.endsWith('.json'))
 			return JSON.parse(text);
@@ -95,12 +96,12 @@ class Loader {
 			return known.exports;
 		const source = new Source(text, name);
 		if (name.endsWith('.mjs') || source.isModule)
-			throw told(new Error(`'${specifier}' is an ES module; use import, or await import('${specifier}')`),
+			throw withFailure(new Error(`'${specifier}' is an ES module; use import, or await import('${specifier}')`),
 				{code: 'require_esm', specifier}, 'ERR_REQUIRE_ESM');
 		return this.runCommon(source, name).module.exports;
 	}
 
-	// Run as CommonJS. What it returns is the value of its last expression, if @source was changed to do that.
+	// Run as CommonJS. Returns the value of the last expression if @source was edited to return it.
 	runCommon(source, name) {
 		const module = this.makeCommon(name);
 		const code = source.apply();
@@ -143,13 +144,13 @@ class Loader {
 				importModuleDynamically: this.dynamic,
 			});
 		} catch (error) {
-			throw told(error, {place: source.problem});
+			throw withFailure(error, {place: source.problem});
 		}
 		this.modules.set(name, module);
 		return module;
 	}
 
-	// A module whose exports are the properties of @exports, and by default @exports itself.
+	// A module that exports the properties of @exports, and @exports itself as default.
 	synthetic(name, exports) {
 		const known = this.modules.get(name);
 		if (known)
@@ -166,22 +167,22 @@ class Loader {
 		return module;
 	}
 
-	async outsideModule(specifier) {
+	async externalModule(specifier) {
 		let exports;
 		try {
-			exports = this.outside(specifier);
+			exports = this.external(specifier);
 		} catch (error) {
 			if (!['ERR_REQUIRE_ESM', 'ERR_PACKAGE_PATH_NOT_EXPORTED'].includes(error?.code) || !packageImport)
 				throw error;
 			exports = await packageImport(specifier);
 		}
-		return this.synthetic(`outside:${specifier}`, exports);
+		return this.synthetic(`external:${specifier}`, exports);
 	}
 
-	// The module that @specifier means in @referrer, not linked yet.
+	// The module for @specifier in @referrer, not yet linked.
 	async module(specifier, referrer) {
 		if (!this.isRelative(specifier))
-			return this.outsideModule(specifier);
+			return this.externalModule(specifier);
 		const {name, text} = this.find(specifier, referrer);
 		const known = this.modules.get(name);
 		if (known)
@@ -216,9 +217,9 @@ class Loader {
 	}
 }
 
-// What was asked for, and where, stands in the error, unless that says so already.
+// Adds the specifier and its position to the error, unless it already has them.
 function linkError(error, specifier, referrer) {
-	if (typeof error === 'object' && error !== null && !error[TOLD]?.place)
-		told(error, {specifier, ...error[TOLD], place: positions.get(referrer)?.placeOf(specifier)});
+	if (typeof error === 'object' && error !== null && !error[FAILURE]?.place)
+		withFailure(error, {specifier, ...error[FAILURE], place: positions.get(referrer)?.placeOf(specifier)});
 	return error;
 }

@@ -1,8 +1,8 @@
-// Jobs: one, or those of a session.
+// Runs jobs: one, or all jobs of a session.
 
 const port = new Port();
 const bridge = new Bridge(port);
-let run = null; // the one under way
+let run = null; // the current run
 let loader = null;
 let session = false;
 const OUTPUT_STEP = 32 << 10;
@@ -14,12 +14,12 @@ function sendWhileRunning(frame) {
 
 // --- one run
 
-// A statement's end without its semicolon.
+// The end of a statement without its semicolon.
 function endOf(source, statement) {
 	return source.text[statement.end - 1] === ';' ? statement.end - 1 : statement.end;
 }
 
-// The last statement, between @before and a parenthesis.
+// Wraps the last statement: @before, then its text in parentheses.
 function wrapLast(source, before) {
 	source.insert(source.last.start, `${before}(`);
 	source.insert(endOf(source, source.last), ')');
@@ -71,8 +71,8 @@ async function runOnce(job) {
 const STEP = Symbol.for('glovebox.step');
 const stepScript = new vm.Script("globalThis[Symbol.for('glovebox.step')]()", {filename: 'glovebox:step'});
 
-// Do @step, and what it leaves to be done at once, so that an interrupt ends it whatever it does.
-function breakable(step) {
+// Runs @step and its microtasks so that SIGINT can interrupt them.
+function interruptible(step) {
 	let value;
 	globalThis[STEP] = () => {
 		delete globalThis[STEP];
@@ -84,68 +84,69 @@ function breakable(step) {
 	} catch (error) {
 		if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED')
 			throw error;
-		broken = true;
+		signalHitCode = true;
 		interrupt();
 	} finally {
-		watchAgain();
+		restoreWatchdog();
 	}
 	return value;
 }
 
-let unwatched = false; // something else may have taken the watchdog's place
+let watchdogReplaced = false; // the watchdog may have been replaced by another SIGINT handler
 
-// A listener of the code's does; when the last one goes, the watchdog comes back, which it can between two scripts only.
-function watchAgain() {
-	if (!unwatched || process.listenerCount('SIGINT'))
+// A SIGINT listener of the code replaces the watchdog. Restore it after the last listener is removed; that is
+// possible only between two scripts.
+function restoreWatchdog() {
+	if (!watchdogReplaced || process.listenerCount('SIGINT'))
 		return;
 	watchdog?.stopSigintWatchdog();
 	watchdog?.startSigintWatchdog();
 }
 
-// SIGINT breaks a script. Between two scripts Node.js would die of it, were its watchdog not kept, which then takes note
-// of it and does nothing.
+// SIGINT interrupts a script. Between two scripts it would kill Node.js; while the watchdog is active, it
+// only sets a flag.
 function watchForInterrupts() {
 	watchdog?.startSigintWatchdog();
 	process.on('removeListener', name => {
-		unwatched ||= name === 'SIGINT';
-		watchAgain();
+		watchdogReplaced ||= name === 'SIGINT';
+		restoreWatchdog();
 	});
 	if (!watchdog)
 		process.on('SIGINT', () => {});
 	port.send(makeFrame(FRAME.WATCHING, 0, () => {}));
 }
 
-let broken = false; // a signal has met code
+let signalHitCode = false; // a signal has interrupted code
 
-// The job before this one was sent a signal. If it met no code it may still be on its way, through another thread, and
-// would meet this one's: so it is waited for, and forgotten.
-function awaitSignal() {
-	if (watchdog && !broken && !process.listenerCount('SIGINT')) {
+// The previous job was sent a SIGINT. If it interrupted no code, another thread may still deliver it, and it
+// would hit this job: wait for it and discard it.
+function absorbSignal() {
+	if (watchdog && !signalHitCode && !process.listenerCount('SIGINT')) {
 		const never = new Int32Array(new SharedArrayBuffer(4));
 		for (let i = 0; i < 500 && !watchdog.watchdogHasPendingSigint(); i++)
 			Atomics.wait(never, 0, 0, 1);
 		watchdog.startSigintWatchdog();
 		watchdog.stopSigintWatchdog();
 	}
-	broken = false;
+	signalHitCode = false;
 }
 
 function interrupt() {
 	if (!run || !session)
 		return;
-	run.fail(told(new Error('interrupted'), {name: 'InterruptError', code: 'interrupted'}));
+	run.fail(withFailure(new Error('interrupted'), {name: 'InterruptError', code: 'interrupted'}));
 	complete();
 }
 
 class ExitSignal extends Error {
 }
 
-// What comes back from a timer can be interrupted as well.
+// Timer callbacks are interruptible too.
 function wrapTimers() {
 	for (const name of ['setTimeout', 'setInterval', 'setImmediate']) {
 		const original = globalThis[name];
 		const wrapped = (callback, ...rest) =>
-			original(typeof callback === 'function' ? (...args) => breakable(() => callback(...args)) : callback, ...rest);
+			original(typeof callback === 'function' ? (...args) => interruptible(() => callback(...args)) : callback, ...rest);
 		Object.defineProperties(wrapped, {
 			name: {value: name},
 			[promisify.custom]: {value: original[promisify.custom]},
@@ -159,7 +160,7 @@ function beginSession() {
 	watchForInterrupts();
 	wrapTimers();
 	process.exit = code => {
-		throw told(new ExitSignal(`exit status ${Number(code ?? process.exitCode ?? 0)}`),
+		throw withFailure(new ExitSignal(`exit status ${Number(code ?? process.exitCode ?? 0)}`),
 			{name: 'ExitError', code: 'exit_code', exit: Number(code ?? process.exitCode ?? 0) & 255});
 	};
 }
@@ -193,7 +194,7 @@ function enterSession(job) {
 
 let sources = 0;
 
-// Sources of a session may all have one name, but errors must be found in the right one.
+// Sources of a session may share a filename; unique names map errors to the right source.
 function nameSource(filename) {
 	return positions.has(filename) ? `${filename}[${++sources + 1}]` : filename;
 }
@@ -203,7 +204,7 @@ function runInSession(job) {
 	const name = nameSource(job.filename);
 	const source = new Source(job.source, name);
 	const implicit = job.exportName === null && (source.tree === null || lastValue(source) !== null);
-	const gives_promise = makeLasting(source);
+	const returnsPromise = persistDeclarations(source);
 	const code = source.apply();
 	positions.set(name, source);
 	let script;
@@ -213,9 +214,9 @@ function runInSession(job) {
 		throw unlinked(error);
 	}
 	const current = run;
-	const value = breakable(() => {
-		const given = script.runInThisContext();
-		return gives_promise ? given : implicit ? Promise.resolve(given) : undefined;
+	const value = interruptible(() => {
+		const returned = script.runInThisContext();
+		return returnsPromise ? returned : implicit ? Promise.resolve(returned) : undefined;
 	});
 	if (run !== current || current.outcome)
 		return null;
@@ -226,22 +227,22 @@ function runInSession(job) {
 
 // --- any run
 
-const waiting = []; // jobs not begun, in the order in which they came
+const queue = []; // queued jobs, in order of arrival
 const NOTHING = {result: 0, output: 0, settings: {}};
 
 function enqueue(reader, priming) {
-	waiting.push([reader, priming]);
-	if (waiting.length === 1)
+	queue.push([reader, priming]);
+	if (queue.length === 1)
 		beginNext();
 }
 
-// The first of them stays in the list until it begins, so that none that comes meanwhile overtakes it.
+// A job stays in the queue until it begins, so that a job that arrives meanwhile cannot overtake it.
 function beginNext() {
-	if (!run && waiting.length)
-		begin(...waiting.shift());
+	if (!run && queue.length)
+		begin(...queue.shift());
 }
 
-// A job for nobody is done as any other, unheard.
+// A warm-up job runs like any other, with its output discarded.
 function begin(reader, priming) {
 	run = new Run(NOTHING, frame => port.send(frame));
 	run.priming = port.muted = priming;
@@ -256,7 +257,7 @@ function begin(reader, priming) {
 	}
 	if (priming) {
 		run.job.output = run.job.result;
-		v8.setFlagsFromString('--no-lazy-feedback-allocation'); // so that little warming up does much
+		v8.setFlagsFromString('--no-lazy-feedback-allocation'); // faster warm-up
 	}
 	execute(run.job);
 }
@@ -275,7 +276,7 @@ async function execute(job) {
 }
 
 function settleThrown(current, error) {
-	const exit = error?.[TOLD]?.exit;
+	const exit = error?.[FAILURE]?.exit;
 	if (exit === 0)
 		current.succeed(undefined, true);
 	else
@@ -284,7 +285,7 @@ function settleThrown(current, error) {
 		port.send(exitFrame(exit));
 }
 
-// The outcome is known and nothing is left to be done.
+// Called when the outcome is known and no work is left.
 function complete() {
 	const done = run, last = !session && !done.priming;
 	if (!session)
@@ -295,19 +296,19 @@ function complete() {
 		port.finish();
 	port.hold();
 	if (done.priming)
-		forgetPriming();
-	if (waiting.length)
+		resetAfterPriming();
+	if (queue.length)
 		setImmediate(beginNext);
 }
 
-function forgetPriming() {
+function resetAfterPriming() {
 	v8.setFlagsFromString('--lazy-feedback-allocation');
 	port.muted = false;
 	loader = null;
 	positions.clear();
 }
 
-// What a program does at its end.
+// Emits 'exit' like a program that ends.
 function finishProgram(done) {
 	try {
 		process.emit('exit', process.exitCode ?? (done.succeeded ? 0 : 1));
@@ -325,7 +326,7 @@ function onUncaught(error) {
 		process.stderr.write(`${describe(error)}\n`);
 		return;
 	}
-	if (error?.[TOLD]?.exit !== undefined)
+	if (error?.[FAILURE]?.exit !== undefined)
 		settleThrown(run, error);
 	else
 		run.overturn(error);
@@ -338,7 +339,7 @@ function onRejection(reason) {
 	onUncaught(reason);
 }
 
-// The loop has nothing left to do.
+// The event loop is empty.
 function onIdle() {
 	if (!run)
 		return;
@@ -354,7 +355,7 @@ function onIdle() {
 
 function onFrame(frame) {
 	if (session && run)
-		breakable(() => bridge.receive(frame));
+		interruptible(() => bridge.receive(frame));
 	else
 		bridge.receive(frame);
 	if (run && !bridge.pending.size)
@@ -384,6 +385,6 @@ process.on('uncaughtException', onUncaught);
 process.on('unhandledRejection', onRejection);
 process.on('beforeExit', onIdle);
 bridge.onInterrupt = interrupt;
-bridge.onSignalled = awaitSignal;
+bridge.onSignalled = absorbSignal;
 port.listen(onFrame);
 port.send(makeFrame(FRAME.READY, 0, () => {}));

@@ -1,4 +1,5 @@
-// Which modules code may ask for. Not the wall, which stands without this: a policy, so that code says what it needs.
+// Which modules the code may load. Not a security boundary (the sandbox does not depend on it): it makes code
+// declare its needs.
 
 const SAFE = new Set([
 	'assert', 'assert/strict', 'async_hooks', 'buffer', 'console', 'constants', 'crypto', 'diagnostics_channel', 'events',
@@ -7,13 +8,13 @@ const SAFE = new Set([
 	'timers', 'timers/promises', 'tty', 'url', 'util', 'util/types', 'zlib',
 ]);
 
-// Not even by "*": they start processes and threads, or reach behind all that is here. By name only.
+// Not included in "*": they start processes or threads, or bypass this policy. Allowed by name only.
 const BY_NAME = new Set([
 	'child_process', 'cluster', 'inspector', 'inspector/promises', 'module', 'repl', 'sea', 'test', 'test/reporters',
 	'trace_events', 'v8', 'vm', 'wasi', 'worker_threads',
 ]);
 
-// Without what Node.js has inside, which we asked it for and which is for nobody else.
+// Without the internals of Node.js, which --expose-internals adds for our own use.
 const builtins = new Set(builtinModules.map(bareName).filter(name => !/^(_|internal\/)/.test(name)));
 
 function bareName(specifier) {
@@ -42,7 +43,7 @@ class Policy {
 				return SAFE.has(name);
 			return allowed.has(name) || (allowed.has('*') && !BY_NAME.has(name));
 		}
-		// Not a package, whatever the list says.
+		// Never a package, even if listed.
 		if (name.startsWith('internal/'))
 			return false;
 		return allowed !== undefined && (allowed.has(specifier) || allowed.has(packageOf(specifier)) || allowed.has('*'));
@@ -52,7 +53,7 @@ class Policy {
 		if (this.allows(specifier))
 			return;
 		const name = isBuiltin(specifier) ? bareName(specifier) : packageOf(specifier);
-		throw told(new Error(`module '${specifier}' is not allowed here; to allow it, name it: allowedModules: ['${name}'], ` +
+		throw withFailure(new Error(`module '${specifier}' is not allowed here; to allow it, name it: allowedModules: ['${name}'], ` +
 			`or --allow ${name}`), {code: 'module_denied', specifier}, 'ERR_MODULE_DENIED');
 	}
 }

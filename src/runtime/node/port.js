@@ -1,4 +1,4 @@
-// The channel: a socket that the event loop listens to, and that can be waited for at any moment as well.
+// The channel: a socket that is read by the event loop, and synchronously by wait().
 
 const CHANNEL = 3;
 const READ_STEP = 64 << 10;
@@ -19,7 +19,7 @@ class Port {
 			this.reader.feed(bytes);
 			this.deliver();
 		});
-		// Whoever closes it ends us.
+		// Exit when the keeper closes the channel.
 		this.socket.on('close', () => process.reallyExit(0));
 		this.socket.on('error', () => process.reallyExit(0));
 	}
@@ -38,7 +38,7 @@ class Port {
 			} catch (error) {
 				if (error.code !== 'EAGAIN')
 					process.reallyExit(0);
-				this.handle.setBlocking(true); // the loop makes it what it was when it listens again
+				this.handle.setBlocking(true); // unblock() reverts it
 				this.blocking = true;
 			}
 		}
@@ -52,7 +52,7 @@ class Port {
 		this.handle.setBlocking(false);
 	}
 
-	// The next frame, whenever it comes.
+	// Blocks until the next frame.
 	wait() {
 		let frame = this.reader.next();
 		if (frame)
@@ -68,13 +68,13 @@ class Port {
 			this.reader.feed(Buffer.from(into.subarray(0, n)));
 		}
 		this.unblock();
-		// What is there besides waits for the next turn.
+		// Deliver further frames in the next turn of the event loop.
 		if (this.reader.length && !this.reader.missing())
 			setImmediate(() => this.deliver());
 		return frame;
 	}
 
-	// Does the loop go on for the sake of frames that may come?
+	// Whether the channel keeps the event loop alive.
 	hold() {
 		this.socket?.ref();
 	}
@@ -83,7 +83,7 @@ class Port {
 		this.socket?.unref();
 	}
 
-	// Wait for the end, which the host brings.
+	// Block until the host ends the process.
 	finish() {
 		this.handle.setBlocking(true);
 		for (;;)

@@ -1,12 +1,13 @@
-// The process as code finds it: nothing of how it was started, and nothing that goes around the list of modules.
+// The process object as seen by the code: without traces of descriptor it was started, and without ways around the
+// module policy.
 
 const packages = createRequire('/opt/glovebox/packages.js');
-// The same for packages that are ES modules, where this Node.js can do that.
+// The same for packages that are ES modules, if this Node.js version supports it.
 const packageImport = vm.constants?.USE_MAIN_CONTEXT_DEFAULT_LOADER === undefined ? null :
 	new vm.Script('specifier => import(specifier)', {filename: '/opt/glovebox/packages.js',
 		importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER}).runInThisContext();
 
-// Texts by name, as the real one holds, and nothing in it.
+// An empty process.env that converts values to strings, like the real one.
 function emptyEnvironment() {
 	const check = value => {
 		if (typeof value === 'symbol')
@@ -15,18 +16,18 @@ function emptyEnvironment() {
 	};
 	return new Proxy({}, {
 		set: (target, name, value) => typeof name === 'symbol' ? false : Reflect.set(target, name, check(value)),
-		defineProperty: (target, name, how) => Reflect.defineProperty(target, name, {...how, value: check(how.value)}),
+		defineProperty: (target, name, descriptor) => Reflect.defineProperty(target, name, {...descriptor, value: check(descriptor.value)}),
 	});
 }
 
 function deny(name) {
 	return () => {
-		throw told(new Error(`${name} is not available here`), {code: 'denied'}, 'ERR_DENIED');
+		throw withFailure(new Error(`${name} is not available here`), {code: 'denied'}, 'ERR_DENIED');
 	};
 }
 
 function tidyProcess() {
-	// What -e puts there.
+	// Globals that node -e defines.
 	for (const name of [...builtinModules, 'module', 'exports', 'require', '__filename', '__dirname'])
 		if (Object.hasOwn(globalThis, name) && name !== 'console' && name !== 'process')
 			delete globalThis[name];
@@ -36,13 +37,14 @@ function tidyProcess() {
 	process.mainModule = undefined;
 	for (const name of ['dlopen', 'binding', '_linkedBinding'])
 		process[name] = deny(`process.${name}()`);
-	// As an abort of the engine's own would mean that memory is out.
+	// V8's own abort means out of memory, so process.abort() must end differently.
 	process.abort = () => process.reallyExit(134);
 }
 
 // --- output
 
-// The bytes that fs.writeSync(fd, data, ...rest) writes; null if it is to say what is wrong itself.
+// The bytes that fs.writeSync(fd, data, ...rest) writes; null to let writeSync itself handle or reject the
+// arguments.
 function bytesOf(data, rest) {
 	if (typeof data === 'string')
 		return Buffer.from(data, typeof rest[1] === 'string' ? rest[1] : 'utf8');
@@ -51,8 +53,8 @@ function bytesOf(data, rest) {
 	return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
 
-// Writes to the standard streams become frames, on the channel that log lines take, so that the order of both is kept.
-// @send(stream, bytes) is false while nothing runs; then they go into the pipe.
+// Sends writes to stdout and stderr as frames on the same channel as log lines, to keep them in order.
+// @send(stream, bytes) returns false while no job runs; then they go to the pipe.
 function orderOutput(send) {
 	for (const [name, stream] of [['stdout', 1], ['stderr', 2]]) {
 		const {get} = Object.getOwnPropertyDescriptor(process, name);

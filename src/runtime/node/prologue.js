@@ -1,5 +1,5 @@
-// The beginning of the one function that all these files make up, in Node.js. They share its scope; each uses what those
-// before it define. It is called with require() of the program that Node.js was started with.
+// The beginning of the function that consists of all these files, in Node.js. They share its scope; each uses
+// definitions of the files before it. It is called with require() of the main program.
 'use strict';
 
 const fs = require('fs');
@@ -15,7 +15,8 @@ const {isBuiltin: isBuiltinModule} = require('module');
 const acorn = findParser();
 const watchdog = findWatchdog();
 
-// Node.js has a parser inside, for its own REPL. Without it sessions know no top-level await, and no second declaration.
+// The parser that Node.js includes for its REPL. Without it, sessions support neither top-level await nor
+// redeclarations.
 function findParser() {
 	try {
 		return require('internal/deps/acorn/acorn/dist/acorn');
@@ -26,7 +27,8 @@ function findParser() {
 	}
 }
 
-// And a watchdog, for its REPL too. Without it a signal that meets no code may end a session.
+// The watchdog that Node.js includes for its REPL. Without it, a SIGINT between two scripts may end the
+// session.
 function findWatchdog() {
 	try {
 		return require('internal/test/binding').internalBinding('contextify');

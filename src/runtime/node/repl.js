@@ -1,9 +1,9 @@
-// A source of a session as a script whose declarations outlive it: what is declared at the top becomes a property of the
-// global object, which may be declared again. With an await or an import at the top it becomes an async function's body
-// whose declarations are outside.
+// Rewrites a source of a session as a script whose declarations persist: top-level declarations become
+// properties of the global object, which can be redeclared. A source with top-level await or import becomes
+// the body of an async function with its declarations outside.
 
-// Changes @source; returns whether running it gives a promise.
-function makeLasting(source) {
+// Edits @source; returns true if running it returns a promise.
+function persistDeclarations(source) {
 	if (!source.tree)
 		return false;
 	const {body} = source.tree;
@@ -11,11 +11,11 @@ function makeLasting(source) {
 	stripExports(source);
 	const declared = new Set(), functions = new Set();
 	for (const node of body)
-		keepStatement(source, node.declaration ?? node, is_async, declared, functions);
+		persistStatement(source, node.declaration ?? node, is_async, declared, functions);
 	if (!is_async)
 		return false;
 	for (const node of body)
-		keepVars(source, node, declared);
+		persistVars(source, node, declared);
 	const names = [...new Set([...declared, ...functions])];
 	const head = (names.length ? `var ${names.join(',')};` : '') + `(async function ${WRAPPER}(){` +
 		[...functions].map(name => `globalThis.${name}=${name};`).join('');
@@ -29,7 +29,7 @@ function makeLasting(source) {
 	return true;
 }
 
-// The expression that is the result: the last statement, or what is exported by default last.
+// The result expression: the last statement, or the default export if that is last.
 function lastValue(source) {
 	const last = source.last;
 	if (last?.type === 'ExportDefaultDeclaration' && !last.declaration.type.endsWith('Declaration'))
@@ -37,7 +37,7 @@ function lastValue(source) {
 	return source.lastExpression;
 }
 
-// A session has nobody to export to: what would be exported is declared.
+// A session exports nothing: exported declarations become plain ones.
 function stripExports(source) {
 	for (const node of source.tree.body) {
 		if (node.type === 'ExportDefaultDeclaration') {
@@ -57,15 +57,15 @@ function stripExports(source) {
 	}
 }
 
-// Take @node out, but not its ends of lines.
+// Remove @node but keep its newlines.
 function blankLines(source, node) {
 	source.replace(node.start, node.end, source.text.slice(node.start, node.end).replace(/[^\n]/g, ' '));
 }
 
-function keepStatement(source, node, is_async, declared, functions) {
+function persistStatement(source, node, is_async, declared, functions) {
 	switch (node.type) {
 	case 'ImportDeclaration':
-		keepImport(source, node, declared);
+		persistImport(source, node, declared);
 		break;
 	case 'FunctionDeclaration':
 		if (node.id && is_async)
@@ -87,7 +87,7 @@ function keepStatement(source, node, is_async, declared, functions) {
 	}
 }
 
-// let and const become var; what is declared without a value has none, also if it had one before.
+// let and const become var; a declaration without initialiser resets the variable to undefined.
 function makeVar(source, node) {
 	if (node.kind === 'var')
 		return;
@@ -108,7 +108,7 @@ function assign(source, node, declared) {
 }
 
 // "import a, {b as c} from 'd'" becomes "void ({default:a,b:c}=await import('d'))"
-function keepImport(source, node, declared) {
+function persistImport(source, node, declared) {
 	const named = [], from = source.text.slice(node.source.start, node.source.end);
 	let space = null;
 	for (const {type, local, imported} of node.specifiers) {
@@ -127,8 +127,8 @@ function keepImport(source, node, declared) {
 	source.replace(node.start, node.end, `void (${code});${ends}`);
 }
 
-// var in a block, or at the head of a loop, belongs to the top as well.
-function keepVars(source, node, declared) {
+// var in a block or loop head is hoisted to the top level too.
+function persistVars(source, node, declared) {
 	if (node.type === 'VariableDeclaration' || FUNCTIONS.has(node.type) || node.type === 'ClassDeclaration')
 		return;
 	someNode(node, inner => {

@@ -1,5 +1,5 @@
-// What a source is, told by its syntax tree, and how it is changed before it runs. Changes keep lines; columns are mapped
-// back. Where the parser does not understand what the engine does, the source is run as it is.
+// Classifies a source by its syntax tree and edits it before it runs. Edits preserve lines; columns are
+// mapped back. A source that the parser rejects is run unchanged.
 
 const HASHBANG = /^#!/;
 
@@ -14,7 +14,8 @@ class Source {
 				allowAwaitOutsideFunction: true, allowImportExportEverywhere: true, allowSuperOutsideMethod: true,
 				checkPrivateFields: false});
 		} catch (error) {
-			// The engine says it better, or knows better; but not always where.
+			// The engine will report a better error, or accept the source; but it does not always
+			// report the position.
 			this.problem = error.loc && {filename, line: error.loc.line, column: error.loc.column + 1};
 		}
 		this.last = this.tree?.body.at(-1);
@@ -28,7 +29,7 @@ class Source {
 				node.meta.name === 'import', true));
 	}
 
-	// At the top, that is: not inside a function.
+	// At the top level: not inside a function.
 	get hasAwait() {
 		return this.text.includes('await') && this.tree !== null && someNode(this.tree, node =>
 			node.type === 'AwaitExpression' || (node.type === 'ForOfStatement' && node.await), false);
@@ -45,12 +46,12 @@ class Source {
 				node.specifiers.some(({exported}) => (exported.name ?? exported.value) === 'default'))) ?? false;
 	}
 
-	// Its last statement, if that is an expression: what it gives is the result.
+	// The last statement if it is an expression: its value is the result.
 	get lastExpression() {
 		return this.last?.type === 'ExpressionStatement' ? this.last.expression : null;
 	}
 
-	// Where @specifier is imported.
+	// Position of the import of @specifier.
 	placeOf(specifier) {
 		const node = this.tree?.body.find(({source}) => source?.value === specifier);
 		if (!node)
@@ -72,7 +73,7 @@ class Source {
 		this.replace(start, end, ' '.repeat(end - start));
 	}
 
-	// The text with all changes, and how to find what was where in it.
+	// Applies all edits; records how to map columns back.
 	apply() {
 		const edits = this.edits.map((edit, i) => ({...edit, i})).sort((a, b) => a.start - b.start || a.i - b.i);
 		const lines = new Map();
@@ -119,7 +120,7 @@ const WRAPPER = '__glovebox_top__';
 const MODULE_NODES = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportDefaultDeclaration', 'ExportAllDeclaration']);
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
-// Is there a node that @test is true of? Bodies of functions and of classes are looked into only if @deep.
+// True if @test accepts a node. Function and class bodies are searched only if @deep.
 function someNode(node, test, deep) {
 	if (test(node))
 		return true;

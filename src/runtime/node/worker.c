@@ -1,5 +1,4 @@
-/* glovebox-node: a program of Node.js's, or a session. What runs inside Node.js is in the other files here.
- */
+/* glovebox-node: one Node.js program, or a session. The other files here run inside Node.js. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +14,15 @@
 
 static struct {
 	struct gb_keeper keeper;
-	uint64_t memory; /* what the program was started with; 0: not started */
+	uint64_t memory; /* memory limit that the program was started with; 0: not started */
 	bool used;
-	bool watching;  /* a signal is not its end */
-	bool asked;     /* what runs, to stop */
-	bool signalled; /* because it did not */
+	bool watching;       /* SIGINT does not kill the program */
+	bool interrupt_sent; /* an INTERRUPT frame was sent for the current job */
+	bool signalled;      /* a SIGINT was sent because the frame had no effect */
 } worker;
 
-/* Reads the bootstrap from the channel: a length, then its source. A block, since what is declared at the top
- * is declared for all programs. */
+/* Reads the bootstrap from the channel: a length, then the source. In a block, since top-level declarations
+ * would be visible to all programs. */
 static const char loader[] = "{const v=require('vm'),f=require('fs'),"
 			     "r=b=>{for(let n=0;n<b.length;){const k=f.readSync(3,b,n,b.length-n,null);"
 			     "if(!k)process.reallyExit(0);n+=k}return b};"
@@ -37,7 +36,7 @@ static void write_bootstrap(struct gb_buf *out) {
 	gb_buf_append(out, gb_node_bootstrap, n);
 }
 
-/* More than once, since the first ones only tell the engine what to keep. */
+/* Several times: the first executions only let V8 find out which code to keep. */
 static void write_priming(struct gb_buf *out) {
 	static const char script[] =
 	    "const p = require('path'); console.log('prime', [p.join('a', 'b')], {a: 1.5});\n"
@@ -48,7 +47,7 @@ static void write_priming(struct gb_buf *out) {
 	gb_v8_write_priming(out, sources, GB_COUNT(sources));
 }
 
-static void start(uint64_t memory, bool has_time) {
+static void start(uint64_t memory, bool prime) {
 	static char old[48], young[48];
 	static const char *const argv[] = {"node", "--no-warnings", "--no-addons",
 	    "--experimental-vm-modules", "--expose-internals", old, young, "-e", loader, NULL};
@@ -64,17 +63,17 @@ static void start(uint64_t memory, bool has_time) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1 << 20);
 	write_bootstrap(&out);
-	if (has_time)
+	if (prime)
 		write_priming(&out);
 	if (gb_buf_failed(&out))
 		_exit(1);
 	gb_v8_send(worker.keeper.to_channel, &out);
 }
 
-/* A heap has the limit that it was made with. And of what a session has declared at the top nothing can be
- * taken back. */
+/* Heap limits are fixed when the heap is created, and top-level declarations of a session cannot be
+ * removed. */
 static void start_as_needed(const struct gb_job *job, const struct gb_settings *settings) {
-	uint64_t memory = job->memory ? job->memory : GB_V8_USUAL_MEMORY;
+	uint64_t memory = job->memory ? job->memory : GB_V8_DEFAULT_MEMORY;
 	bool fresh = worker.memory && !(settings->reset && worker.used) &&
 		     (worker.memory == memory || (worker.used && settings->session));
 	if (fresh)
@@ -86,22 +85,22 @@ static void start_as_needed(const struct gb_job *job, const struct gb_settings *
 
 /* --- interrupts --- */
 
-/* Code that waits hears frames, code that runs only signals. Of those nobody can tell for which job they
- * were, so one is sent only to code that has not listened for a while, and is unlikely to end just then. */
+/* Code that waits receives frames, code that runs receives only signals. A signal cannot be assigned to a
+ * job, so it is sent only to code that has not read frames for a while and is unlikely to end just then. */
 static void on_interrupt(struct gb_keeper *keeper) {
-	if (worker.asked && worker.watching && keeper->pid) {
+	if (worker.interrupt_sent && worker.watching && keeper->pid) {
 		kill(keeper->pid, SIGINT);
 		worker.signalled = true;
 	}
 	gb_frame_append(&keeper->to_program, GB_V8_INTERRUPT, NULL, 0);
-	worker.asked = true;
+	worker.interrupt_sent = true;
 }
 
-/* Before the next job: a signal that was too late is not to meet that. */
-static void forget_interrupts(struct gb_keeper *keeper) {
+/* Before the next job: make the program wait for a late signal, so that it does not hit that job. */
+static void reset_interrupts(struct gb_keeper *keeper) {
 	if (worker.signalled)
 		gb_frame_append(&keeper->to_program, GB_V8_SIGNALLED, NULL, 0);
-	worker.asked = worker.signalled = false;
+	worker.interrupt_sent = worker.signalled = false;
 }
 
 static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
@@ -119,7 +118,7 @@ static bool on_program_frame(struct gb_keeper *keeper, const struct gb_frame *fr
 static void run(struct gb_job *job) {
 	char why[300];
 	struct gb_keeper *keeper = &worker.keeper;
-	forget_interrupts(keeper);
+	reset_interrupts(keeper);
 	if (!gb_keeper_begin(keeper, job, 0, why, sizeof why)) {
 		const struct gb_failure failure = {.name = "OSError", .message = why};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
@@ -148,7 +147,7 @@ static bool init(const char *profile) {
 
 static void prime(void) {
 	set_up();
-	start(GB_V8_USUAL_MEMORY, true);
+	start(GB_V8_DEFAULT_MEMORY, true);
 }
 
 static void serve(int fd) {
@@ -159,7 +158,7 @@ static void serve(int fd) {
 		struct gb_job job;
 		gb_keeper_next_job(&worker.keeper, fd, &job);
 		if (job.flags & GB_JOB_VERSION)
-			gb_keeper_tell_version(&worker.keeper, &job, GB_PROGRAM_DIR "/node");
+			gb_keeper_report_version(&worker.keeper, &job, GB_PROGRAM_DIR "/node");
 		gb_settings_read(&job, &settings);
 		start_as_needed(&job, &settings);
 		run(&job);

@@ -1,6 +1,6 @@
 /*
- * The probe: a worker that tries, from behind the wall, what each layer is there to forbid. 'glovebox doctor'
- * asks it one question per cell. The answer is "allowed", "seccomp", or the name of the error that it met.
+ * The probe: a worker that attempts, inside the sandbox, what each layer must block. 'glovebox doctor' sends
+ * one request per cell. The answer is "allowed", "seccomp", or the name of the errno.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 
 enum { CHILDREN_MAX = 512 };
 
-/* Each returns 0 if it got its way, else an errno. */
+/* Each probe returns 0 if the attempt succeeded, else an errno. */
 
 static int do_nothing(const char *argument) {
 	(void)argument;
@@ -37,7 +37,7 @@ static int become_root(const char *argument) {
 }
 
 static int see_process(const char *pid) {
-	/* "You may not" says that it is there. */
+	/* EPERM means that the process exists and is visible. */
 	return kill((pid_t)strtol(pid, NULL, 10), 0) == 0 || errno == EPERM ? 0 : errno;
 }
 
@@ -134,17 +134,17 @@ static bool init(const char *profile) {
 }
 
 static void serve(int fd) {
-	char question[256];
+	char request[256];
 	size_t n = 0;
 	for (ssize_t got;
-	     n < sizeof question - 1 && (got = read(fd, question + n, sizeof question - 1 - n)) > 0;)
+	     n < sizeof request - 1 && (got = read(fd, request + n, sizeof request - 1 - n)) > 0;)
 		n += (size_t)got;
-	question[n] = '\0';
-	char *argument = strchr(question, ' ');
+	request[n] = '\0';
+	char *argument = strchr(request, ' ');
 	if (argument)
 		*argument++ = '\0';
 	for (size_t i = 0; i < GB_COUNT(probes); i++) {
-		if (strcmp(probes[i].name, question) != 0)
+		if (strcmp(probes[i].name, request) != 0)
 			continue;
 		int error = probes[i].attempt(argument ? argument : "");
 		const char *answer = error == 0                 ? "allowed"

@@ -18,12 +18,12 @@
 #include "value/cbor.h"
 
 enum { STEP = 64 << 10 };
-/* Heads and error texts around what a frame is for; as the host allows. */
+/* Room for heads and error texts in a frame; the same as the host allows. */
 enum { FRAME_SLACK = 512 << 10 };
-/* Buffers that are larger than this are not kept. */
+/* Larger buffers are freed between runs. */
 enum { KEPT_MAX = 256 << 10 };
 
-/* --- what comes --- */
+/* --- input from the program, the host and the kernel --- */
 
 static void reap(struct gb_keeper *keeper) {
 	int status;
@@ -34,22 +34,22 @@ static void reap(struct gb_keeper *keeper) {
 			keeper->wait_status = status;
 		}
 	if (any && keeper->watched)
-		gb_keeper_look_for_kills(keeper);
+		gb_keeper_check_oom_kills(keeper);
 }
 
-/* True if the present job is to stop. */
+/* True if the current job must be interrupted. */
 static bool handle_signals(struct gb_keeper *keeper) {
 	struct signalfd_siginfo info;
-	bool heard = false;
+	bool interrupted = false;
 	while (read(keeper->signals, &info, sizeof info) == sizeof info) {
-		/* Only from outside, where senders have no number here. */
+		/* Accept only signals from outside the PID namespace: their sender has pid 0 here. */
 		if (info.ssi_signo == SIGCHLD || info.ssi_pid != 0 || info.ssi_code != SI_QUEUE)
 			continue;
 		keeper->interrupted_job = info.ssi_int;
-		heard = true;
+		interrupted = true;
 	}
 	reap(keeper);
-	return heard && keeper->interrupted_job == keeper->n_jobs;
+	return interrupted && keeper->interrupted_job == keeper->n_jobs;
 }
 
 static void interrupt(struct gb_keeper *keeper) {
@@ -58,12 +58,12 @@ static void interrupt(struct gb_keeper *keeper) {
 		keeper->on_interrupt(keeper);
 }
 
-/* False when there is nothing more, for now or for good. */
-static bool take_output(struct gb_keeper *keeper, int stream) {
+/* False at end of file, on error, and when no data is available now. */
+static bool read_output(struct gb_keeper *keeper, int stream) {
 	static char bytes[STEP];
 	int *fd = &keeper->out[stream - 1];
 	ssize_t n = *fd < 0 ? -1 : read(*fd, bytes, sizeof bytes);
-	keeper->heard |= n > 0;
+	keeper->wrote_output |= n > 0;
 	if (n > 0)
 		gb_post_output(stream, bytes, (size_t)n);
 	else if (n == 0)
@@ -73,13 +73,13 @@ static bool take_output(struct gb_keeper *keeper, int stream) {
 
 void gb_keeper_drain(struct gb_keeper *keeper) {
 	for (int stream = 1; stream <= 2; stream++)
-		while (take_output(keeper, stream))
+		while (read_output(keeper, stream))
 			;
 }
 
-/* What a program writes by a frame counts like what it writes into a pipe. False if that is not what it is.
- */
-static bool post_written(const struct gb_frame *frame) {
+/* Output in OUTPUT frames counts against the same limit as output in the pipes. False if @frame is not
+ * OUTPUT. */
+static bool forward_output(const struct gb_frame *frame) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	struct gb_cbor_item stream, bytes;
 	if (frame->type != GB_FRAME_OUTPUT || !gb_cbor_next(&in, &stream) ||
@@ -90,53 +90,54 @@ static bool post_written(const struct gb_frame *frame) {
 	return true;
 }
 
-/* The answer waits; everything else goes on at once. */
-static void pass_on(struct gb_keeper *keeper, const struct gb_frame *frame) {
+/* Hold RESULT back, forward everything else immediately. */
+static void forward(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	const uint8_t *head = frame->payload - GB_FRAME_HEAD;
-	if (post_written(frame))
+	if (forward_output(frame))
 		return;
 	if (frame->type == GB_FRAME_RESULT) {
 		gb_buf_clear(&keeper->result);
 		gb_buf_append(&keeper->result, frame->payload, frame->n);
-	} else if (frame->type != GB_FRAME_LOG || gb_post_spend(frame->n + GB_FRAME_HEAD)) {
+	} else if (frame->type != GB_FRAME_LOG || gb_post_charge(frame->n + GB_FRAME_HEAD)) {
 		gb_post_frame(head, frame->n + GB_FRAME_HEAD);
 	}
 }
 
-enum stream { GOES_ON, ENDED, BROKEN };
+enum stream { STREAM_OPEN, STREAM_ENDED, STREAM_BROKEN };
 
-/* Take what is there. A stream is broken if what comes is not a frame, or one that is too large. */
-static enum stream take_frames(int fd, bool is_socket, struct gb_frame_reader *reader,
-    struct gb_keeper *keeper, bool (*take)(struct gb_keeper *keeper, const struct gb_frame *frame)) {
+/* Read available frames. STREAM_BROKEN: the stream contains something else than a frame, or a frame that is too
+ * large. */
+static enum stream read_frames(int fd, bool is_socket, struct gb_frame_reader *reader,
+    struct gb_keeper *keeper, bool (*receive)(struct gb_keeper *keeper, const struct gb_frame *frame)) {
 	size_t room;
 	char *into = gb_frame_reader_room(reader, STEP, &room);
 	if (!into)
-		return BROKEN;
+		return STREAM_BROKEN;
 	ssize_t n = is_socket ? recv(fd, into, room, MSG_DONTWAIT) : read(fd, into, room);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return GOES_ON;
+		return STREAM_OPEN;
 	keeper->reset |= n < 0 && errno == ECONNRESET;
 	if (n <= 0)
-		return ENDED;
+		return STREAM_ENDED;
 	gb_frame_reader_fed(reader, (size_t)n);
 	struct gb_frame frame;
 	enum gb_frame_status status;
 	while ((status = gb_frame_reader_next(reader, &frame)) == GB_FRAME_READY)
-		if (!take(keeper, &frame))
-			return GOES_ON;
-	return status == GB_FRAME_BAD ? BROKEN : GOES_ON;
+		if (!receive(keeper, &frame))
+			return STREAM_OPEN;
+	return status == GB_FRAME_BAD ? STREAM_BROKEN : STREAM_OPEN;
 }
 
-/* Nothing comes after the answer. */
-static bool take_programs_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
+/* Frames after the RESULT are ignored. */
+static bool receive_program_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	bool ours = keeper->on_program_frame && keeper->on_program_frame(keeper, frame);
-	keeper->heard |= !ours;
+	keeper->wrote_output |= !ours;
 	if (!ours && !keeper->result.len)
-		pass_on(keeper, frame);
+		forward(keeper, frame);
 	return true;
 }
 
-static bool take_hosts_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
+static bool receive_host_frame(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	if (keeper->on_frame)
 		keeper->on_frame(keeper, frame);
 	else if (keeper->to_channel >= 0)
@@ -144,20 +145,20 @@ static bool take_hosts_frame(struct gb_keeper *keeper, const struct gb_frame *fr
 	return true;
 }
 
-static void take_channel(struct gb_keeper *keeper) {
+static void read_channel(struct gb_keeper *keeper) {
 	enum stream stream =
-	    take_frames(keeper->channel, false, &keeper->channel_reader, keeper, take_programs_frame);
-	if (stream != GOES_ON)
+	    read_frames(keeper->channel, false, &keeper->channel_reader, keeper, receive_program_frame);
+	if (stream != STREAM_OPEN)
 		gb_close_fd(&keeper->channel);
-	if (stream == BROKEN) {
+	if (stream == STREAM_BROKEN) {
 		keeper->broken = true;
 		gb_keeper_stop(keeper);
 	}
 }
 
-/* --- what goes --- */
+/* --- output to the program --- */
 
-/* As much as it takes. A program that has closed its end wants no more. */
+/* Write as much as the program accepts. Discard the rest once the program has closed its end. */
 static void feed(struct gb_keeper *keeper, int *fd, struct gb_buf *buf, bool close_at_end) {
 	ssize_t n = *fd >= 0 && buf->len ? write(*fd, buf->data, buf->len) : 0;
 	if (n > 0)
@@ -174,7 +175,7 @@ static void feed(struct gb_keeper *keeper, int *fd, struct gb_buf *buf, bool clo
 
 static void limit_processes(
     const struct gb_keeper *keeper, const struct gb_job *job, bool session, uint64_t data) {
-	/* A session's next run may have more. */
+	/* A session's hard limit stays unlimited: its next run may have a higher limit. */
 	if (data)
 		(void)prlimit(
 		    keeper->pid, RLIMIT_DATA, &(struct rlimit){data, session ? RLIM_INFINITY : data}, NULL);
@@ -183,30 +184,30 @@ static void limit_processes(
 		    keeper->pid, RLIMIT_CPU, &(struct rlimit){job->cpu_seconds, job->cpu_seconds + 1}, NULL);
 }
 
-static void forget_large(struct gb_buf *buf) {
+static void free_if_large(struct gb_buf *buf) {
 	if (!buf->len && buf->cap > KEPT_MAX)
 		gb_buf_finish(buf);
 }
 
-static void forget_read(struct gb_frame_reader *reader) {
+static void free_if_consumed(struct gb_frame_reader *reader) {
 	if (reader->consumed == reader->buf.len) {
 		gb_buf_clear(&reader->buf);
 		reader->consumed = 0;
-		forget_large(&reader->buf);
+		free_if_large(&reader->buf);
 	}
 }
 
-/* No more than the run may say at once is kept for it, and no more than it may be told. */
+/* Bound the buffers by the limits of the run, in both directions. */
 static void limit_buffers(struct gb_keeper *keeper, const struct gb_job *job) {
 	const uint64_t limits[] = {job->output, job->result, job->call, job->report};
 	uint64_t largest = 0;
 	for (size_t i = 0; i < GB_COUNT(limits); i++)
 		largest = limits[i] > largest ? limits[i] : largest;
 	gb_buf_clear(&keeper->result);
-	forget_large(&keeper->result);
-	forget_large(&keeper->to_program);
-	forget_read(&keeper->channel_reader);
-	forget_read(&keeper->host_reader);
+	free_if_large(&keeper->result);
+	free_if_large(&keeper->to_program);
+	free_if_consumed(&keeper->channel_reader);
+	free_if_consumed(&keeper->host_reader);
 	keeper->channel_reader.buf.max = keeper->result.max = largest + FRAME_SLACK;
 	keeper->backlog_max = job->call + FRAME_SLACK;
 }
@@ -217,7 +218,7 @@ bool gb_keeper_begin(
 	gb_settings_read(job, &settings);
 	gb_post_open(keeper->host, job->output);
 	limit_buffers(keeper, job);
-	keeper->interrupted = keeper->done = keeper->broken = keeper->heard = keeper->reset = false;
+	keeper->interrupted = keeper->done = keeper->broken = keeper->wrote_output = keeper->reset = false;
 	gb_keeper_watch(keeper, job->memory, job->n);
 	if (!gb_files_place(&keeper->files, job, why, n_why))
 		return false;
@@ -230,7 +231,7 @@ bool gb_keeper_begin(
 		gb_frame_append(&keeper->to_program, GB_FRAME_JOB, job->bytes, job->n);
 		feed(keeper, &keeper->to_channel, &keeper->to_program, false);
 	}
-	/* It was too quick for us. */
+	/* The interrupt arrived before its job was read. */
 	if (keeper->interrupted_job == keeper->n_jobs)
 		interrupt(keeper);
 	return true;
@@ -244,21 +245,21 @@ static bool is_over(const struct gb_keeper *keeper) {
 
 static void list_sources(const struct gb_keeper *keeper, struct pollfd *fds) {
 	for (size_t i = 0; i < GB_KEEPER_SOURCES_MAX; i++) {
-		const struct gb_keeper_source *source = &keeper->also[i];
+		const struct gb_keeper_source *source = &keeper->sources[i];
 		fds[i] = (struct pollfd){source->on_ready ? source->fd : -1, source->events, 0};
 	}
 }
 
 static void handle_sources(struct gb_keeper *keeper, const struct pollfd *fds) {
 	for (size_t i = 0; i < GB_KEEPER_SOURCES_MAX; i++)
-		if (fds[i].revents && keeper->also[i].on_ready)
-			keeper->also[i].on_ready(keeper, fds[i].revents);
+		if (fds[i].revents && keeper->sources[i].on_ready)
+			keeper->sources[i].on_ready(keeper, fds[i].revents);
 }
 
 bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	enum { SIGNALS, HOST, CHANNEL, TO_CHANNEL, OUT, ERR, IN, ALSO, N_FDS = ALSO + GB_KEEPER_SOURCES_MAX };
-	/* A program that does not read makes the host wait, which counts what waits. */
-	const size_t backlog = keeper->to_program.len + keeper->n_later;
+	/* If the program does not read, stop reading from the host, which accounts for unsent frames. */
+	const size_t backlog = keeper->to_program.len + keeper->n_deferred;
 	struct pollfd fds[N_FDS] = {
 	    [SIGNALS] = {keeper->signals, POLLIN, 0},
 	    [HOST] = {keeper->host, backlog <= keeper->backlog_max ? POLLIN : 0, 0},
@@ -269,23 +270,23 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	    [IN] = {keeper->input.len ? keeper->in : -1, POLLOUT, 0},
 	};
 	list_sources(keeper, fds + ALSO);
-	/* A short run is one message: what it has written waits a moment for its end. */
-	if (!gb_post_may_wait() || poll(fds, N_FDS, 1) == 0) {
+	/* Batch the output of a short run with its RESULT: delay output briefly. */
+	if (!gb_post_may_batch() || poll(fds, N_FDS, 1) == 0) {
 		gb_post_flush();
-		if (poll(fds, N_FDS, gb_keeper_until_look(keeper, timeout_ms)) < 0 && errno != EINTR)
+		if (poll(fds, N_FDS, gb_keeper_check_timeout(keeper, timeout_ms)) < 0 && errno != EINTR)
 			_exit(1);
 	}
-	/* In the order of the streams: what was written before the answer is told before it. */
+	/* Drain output first: output written before the RESULT must be sent before it. */
 	if (fds[OUT].revents)
-		take_output(keeper, 1);
+		read_output(keeper, 1);
 	if (fds[ERR].revents)
-		take_output(keeper, 2);
+		read_output(keeper, 2);
 	handle_sources(keeper, fds + ALSO);
 	if (fds[HOST].revents &&
-	    take_frames(keeper->host, true, &keeper->host_reader, keeper, take_hosts_frame) != GOES_ON)
+	    read_frames(keeper->host, true, &keeper->host_reader, keeper, receive_host_frame) != STREAM_OPEN)
 		_exit(0);
 	if (fds[CHANNEL].revents)
-		take_channel(keeper);
+		read_channel(keeper);
 	if (fds[IN].revents)
 		feed(keeper, &keeper->in, &keeper->input, true);
 	if (keeper->to_program.len)
@@ -293,7 +294,7 @@ bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms) {
 	if (fds[SIGNALS].revents && handle_signals(keeper))
 		interrupt(keeper);
 	if (!is_over(keeper))
-		gb_keeper_look(keeper);
+		gb_keeper_check_memory(keeper);
 	return !is_over(keeper);
 }
 
@@ -306,9 +307,9 @@ void gb_keeper_serve(struct gb_keeper *keeper) {
 
 static struct gb_job *awaited;
 
-static bool take_job(struct gb_keeper *keeper, const struct gb_frame *frame) {
+static bool receive_job(struct gb_keeper *keeper, const struct gb_frame *frame) {
 	if (frame->type != GB_FRAME_JOB) {
-		take_hosts_frame(keeper, frame);
+		receive_host_frame(keeper, frame);
 		return true;
 	}
 	uint8_t *bytes = malloc(frame->n + 1);
@@ -324,12 +325,12 @@ static bool take_job(struct gb_keeper *keeper, const struct gb_frame *frame) {
 void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job) {
 	keeper->host = fd;
 	awaited = ret_job;
-	gb_keeper_begin_rest(keeper);
+	gb_keeper_begin_idle(keeper);
 	while (awaited) {
 		struct pollfd fds[2 + GB_KEEPER_SOURCES_MAX] = {
 		    {keeper->signals, POLLIN, 0}, {fd, POLLIN, 0}};
 		list_sources(keeper, fds + 2);
-		int n = poll(fds, GB_COUNT(fds), gb_keeper_until_rest_look(keeper));
+		int n = poll(fds, GB_COUNT(fds), gb_keeper_idle_timeout(keeper));
 		if (n < 0 && errno != EINTR)
 			_exit(1);
 		handle_sources(keeper, fds + 2);
@@ -340,9 +341,9 @@ void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job
 				_exit(keeper->out_of_memory ? GB_CELL_EXIT_MEMORY : GB_CELL_EXIT_PROGRAM);
 		}
 		if (fds[1].revents &&
-		    take_frames(fd, true, &keeper->host_reader, keeper, take_job) != GOES_ON)
+		    read_frames(fd, true, &keeper->host_reader, keeper, receive_job) != STREAM_OPEN)
 			_exit(0);
-		gb_keeper_look_at_rest(keeper, n > 0);
+		gb_keeper_check_idle_memory(keeper, n > 0);
 	}
 }
 

@@ -1,15 +1,15 @@
 /*
- * The first process of a cell in which a program runs. It starts the program and is there for it:
+ * The first process (pid 1) of a cell that runs an external program. It starts and supervises the program:
  *
- *	gb_keeper_start(&keeper, &program);		// in a cell that is being primed, or for the job
- *	gb_keeper_next_job(&keeper, fd, &job);		// waits
+ *	gb_keeper_start(&keeper, &program);		// while the cell is primed, or for the job
+ *	gb_keeper_next_job(&keeper, fd, &job);		// blocks
  *	gb_keeper_begin(&keeper, &job, data_limit);
- *	gb_keeper_serve(&keeper);			// until it has an answer, or has ended
- *	gb_keeper_settle(&keeper, &job);		// files, exit code, result
+ *	gb_keeper_serve(&keeper);			// until the program has a result or has exited
+ *	gb_keeper_settle(&keeper, &job);		// sends files, exit code, result
  *
- * What the program writes becomes OUTPUT frames. On its channel, if it has one, it speaks the frames of any
- * worker: they are passed on as they are, both ways, but for the last one, RESULT, which waits until
- * everything else was sent.
+ * The program's output becomes OUTPUT frames. A program with a channel exchanges the same frames as any
+ * worker; the keeper forwards them unchanged in both directions, except RESULT, which is held back until
+ * everything else has been sent.
  */
 #ifndef GB_RUNTIME_PROGRAM_KEEPER_H
 #define GB_RUNTIME_PROGRAM_KEEPER_H
@@ -22,123 +22,126 @@
 #include "runtime/job.h"
 #include "value/frame.h"
 
-/* Where a program finds its channel. */
+/* GB_CHANNEL_FD: the program's descriptor of its channel. */
 enum { GB_CHANNEL_FD = 3, GB_KEEPER_EXTRA_MAX = 4, GB_KEEPER_SOURCES_MAX = 2 };
 
-/* What a run has that asks for nothing else. */
-#define GB_KEEPER_USUAL_MEMORY (256ull << 20)
+/* The memory limit of a run that does not set one. */
+#define GB_KEEPER_DEFAULT_MEMORY (256ull << 20)
 
 struct gb_program {
 	const char *path;
 	const char *const *argv, *const *envp;
-	bool channel; /* it speaks frames on GB_CHANNEL_FD */
-	int terminal; /* its standard input, output and error, and controlling terminal; or 0: pipes */
-	/* Descriptors that it finds under other numbers, of at least 3; ends with a to of 0. */
+	bool channel; /* the program exchanges frames on GB_CHANNEL_FD */
+	int terminal; /* stdin, stdout, stderr and controlling terminal of the program; 0: pipes */
+	/* Descriptors to duplicate in the program; .to is at least 3, an entry with .to 0 ends the list. */
 	struct gb_extra_fd {
 		int from, to;
 	} extra[GB_KEEPER_EXTRA_MAX];
 };
 
 struct gb_keeper {
-	int host;  /* -1 while it is primed */
-	pid_t pid; /* of the program, 0 once it was reaped */
+	int host;  /* -1 while the cell is primed */
+	pid_t pid; /* of the program; 0 once reaped */
 	int wait_status;
-	int in, out[2]; /* ends of its pipes; -1: closed, or none */
-	int channel;    /* frames of the program's */
-	int to_channel; /* frames to it; another descriptor of the same socket, or not */
+	int in, out[2]; /* our ends of its pipes; -1: closed or absent */
+	int channel;    /* frames from the program */
+	int to_channel; /* frames to the program; may be a duplicate of .channel */
 	int signals;    /* signalfd */
 	struct gb_frame_reader channel_reader, host_reader;
-	struct gb_buf to_program; /* frames that its channel has not taken yet */
-	struct gb_buf input;      /* for its standard input, likewise */
-	struct gb_buf result;     /* its RESULT frame, once it is there */
-	struct gb_files files;    /* in the box, before the run */
-	size_t backlog_max;       /* frames for the program are left in the host's socket beyond this */
-	size_t n_later;           /* bytes of such frames that a worker keeps elsewhere */
+	struct gb_buf to_program; /* frames not yet written to its channel */
+	struct gb_buf input;      /* bytes not yet written to its standard input */
+	struct gb_buf result;     /* payload of its RESULT frame, once received */
+	struct gb_files files;    /* state of the box before the run */
+	size_t backlog_max;       /* above this backlog, frames for the program stay in the host's socket */
+	size_t n_deferred;        /* bytes of such frames that a worker has deferred elsewhere */
 	uint64_t memory_limit, memory_peak;
 	uint64_t
-	    look_at; /* when to look at the memory next, ns; between runs 0: not before something happens */
-	uint64_t pause_ns; /* between two looks while nothing is run */
-	bool watched;      /* between runs: a run or a person has used the cell */
-	bool rests_alone;  /* its program does nothing between runs unless it is told to */
+	    next_check_ns; /* time of the next memory check, ns; 0 between runs: not before the next event */
+	uint64_t check_interval_ns; /* between two checks while no run is active */
+	bool watched;         /* between runs: the cell has been used by a run or through its terminal */
+	bool inert_when_idle; /* the program does nothing between runs unless it receives input */
 	bool out_of_memory;
-	bool broken;         /* what came on the channel was not a message, or too large for this run */
-	int n_jobs;          /* that were read */
-	int interrupted_job; /* the last that was to stop */
-	bool interrupted;    /* that is the present one */
-	bool done;           /* somebody else knows that the run is over */
-	bool heard;          /* the program has written something since its job was sent */
+	bool broken;         /* the channel carried an invalid frame, or one too large for this run */
+	int n_jobs;          /* read so far */
+	int interrupted_job; /* number of the last job that was interrupted */
+	bool interrupted;    /* the current job was interrupted */
+	bool done;           /* set by the worker: the run is over */
+	bool wrote_output;   /* the program has written something since its job was sent */
 	bool reset;          /* its channel was closed with unread bytes in it */
-	/* Somebody else's part in this; may be NULL. */
-	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* of the host's, not JOB */
-	/* Of the program's: true if it is not for the host. */
+	/* Hooks of a worker; may be NULL. */
+	void (*on_frame)(struct gb_keeper *keeper, const struct gb_frame *frame); /* from the host, not JOB */
+	/* A frame from the program: true if the hook has handled it, so that it is not forwarded to the
+	 * host. */
 	bool (*on_program_frame)(struct gb_keeper *keeper, const struct gb_frame *frame);
-	/* Repeated until the program has reacted. */
+	/* Called repeatedly until the program reacts. */
 	void (*on_interrupt)(struct gb_keeper *keeper);
 	void *data;
-	/* More to listen to, while a run goes on and between runs; without an on_ready there is none. */
+	/* Additional descriptors to poll, during and between runs; entries without on_ready are unused. */
 	struct gb_keeper_source {
 		int fd;
 		short events;
 		void (*on_ready)(struct gb_keeper *keeper, short events);
-	} also[GB_KEEPER_SOURCES_MAX];
+	} sources[GB_KEEPER_SOURCES_MAX];
 };
 
 void gb_keeper_init(struct gb_keeper *keeper);
 
-/* Start the program in a session of its own; one that was stopped before is forgotten. Ends the process if
- * that cannot be done. */
+/* Start the program in its own session; state of an earlier, stopped program is discarded. Exits on
+ * failure. */
 void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program);
-/* End it and everything it has started, and wait until it is gone. */
+/* Kill the program and all its descendants, and reap them. */
 void gb_keeper_stop(struct gb_keeper *keeper);
 
-/* Wait for a job. The process ends when the host lets go, when the program of a session is gone, or when the
- * processes of a session need more memory than its last run was given. */
+/* Wait for a job. The process exits when the host closes the connection, when the program of a session exits,
+ * or when the processes of a session need more memory than the limit of its last run. */
 void gb_keeper_next_job(struct gb_keeper *keeper, int fd, struct gb_job *ret_job);
 
-/* The job's limits, files and input; on a channel the job itself. Each process may map @data_limit bytes of
- * private memory (RLIMIT_DATA; 0: no such limit). False, and @why, if the files cannot be had. */
+/* Apply the job's limits, write its files and input, and send the job itself to a program with a channel.
+ * Each process may map @data_limit bytes of private memory (RLIMIT_DATA; 0: no such limit). On failure to
+ * write the files returns false and sets @why. */
 bool gb_keeper_begin(
     struct gb_keeper *keeper, const struct gb_job *job, uint64_t data_limit, char *why, size_t n_why);
 
-/* Pass on, both ways, until the RESULT has come, or the program has ended, or needs too much memory. */
+/* Forward in both directions until RESULT arrives, the program exits, or it exceeds its memory limit. */
 void gb_keeper_serve(struct gb_keeper *keeper);
-/* One turn of that, waiting at most @timeout_ms (-1: for ever). False once it is over. */
+/* One iteration of gb_keeper_serve(), blocking for at most @timeout_ms (-1: no timeout). False once the run
+ * is over. */
 bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms);
 
-/* Take what its pipes still hold. */
+/* Read what is left in its output pipes. */
 void gb_keeper_drain(struct gb_keeper *keeper);
 
-/* End the process if the program has died without having read its first job: then no code has run. Of a job
- * that is not sent over a channel the caller knows whether it is @unread. */
+/* Exit with GB_CELL_EXIT_UNUSED if the program died before it read its first job: then no code has run. The
+ * caller passes @unread for a job that is not sent over a channel. */
 void gb_keeper_end_unused(const struct gb_keeper *keeper, bool unread);
-/* Tell the host how it went: changed files; then the program's own RESULT; or else, by how it has ended, a
- * RESULT of ours. */
+/* Send the outcome to the host: changed files, then the program's own RESULT or, without one, a RESULT made
+ * from its exit status. */
 void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job);
-/* The same with a failure that the keeper has seen itself. */
+/* The same with a failure that the keeper itself has detected. */
 void gb_keeper_fail(struct gb_keeper *keeper, const struct gb_job *job, enum gb_wire_status status,
     const struct gb_failure *failure);
 
-/* --- watch.c: how much memory the cell needs --- */
+/* --- watch.c: memory limit of the cell --- */
 
-/* A run begins, whose job has @job_bytes. */
+/* Begin to watch a run whose job has @job_bytes. */
 void gb_keeper_watch(struct gb_keeper *keeper, uint64_t limit, uint64_t job_bytes);
-/* Look if it is time to: everything that this cell has started is ended if it needs more than it may. */
-void gb_keeper_look(struct gb_keeper *keeper);
-/* The same if the kernel has ended a process for want of memory. */
-void gb_keeper_look_for_kills(struct gb_keeper *keeper);
-/* How long to wait at most, in ms, when @timeout_ms was asked for. */
-int gb_keeper_until_look(const struct gb_keeper *keeper, int timeout_ms);
+/* If a check is due: kill all processes of this cell if they exceed the memory limit. */
+void gb_keeper_check_memory(struct gb_keeper *keeper);
+/* The same if the kernel's OOM killer has killed a process of this cell. */
+void gb_keeper_check_oom_kills(struct gb_keeper *keeper);
+/* @timeout_ms, or the time until the next check if that is shorter. */
+int gb_keeper_check_timeout(const struct gb_keeper *keeper, int timeout_ms);
 
-/* Between runs. A look that finds too much ends the process. @stirred: something has happened. */
-void gb_keeper_begin_rest(struct gb_keeper *keeper);
-int gb_keeper_until_rest_look(const struct gb_keeper *keeper);
-void gb_keeper_look_at_rest(struct gb_keeper *keeper, bool stirred);
+/* Between runs. The process exits if a check finds too much. @woken: poll() reported an event. */
+void gb_keeper_begin_idle(struct gb_keeper *keeper);
+int gb_keeper_idle_timeout(const struct gb_keeper *keeper);
+void gb_keeper_check_idle_memory(struct gb_keeper *keeper, bool woken);
 
-/* A job with GB_JOB_VERSION: what "@path --version" writes is its output. (version.c) */
-__attribute__((noreturn)) void gb_keeper_tell_version(
+/* Run a GB_JOB_VERSION job: its output is the output of "@path --version". (version.c) */
+__attribute__((noreturn)) void gb_keeper_report_version(
     struct gb_keeper *keeper, const struct gb_job *job, const char *path);
 
-/* Wait for the end, which the host brings. */
+/* Wait until the host closes the connection or kills the cell. */
 __attribute__((noreturn)) void gb_keeper_finish(struct gb_keeper *keeper);
 
 #endif

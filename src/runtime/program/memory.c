@@ -6,12 +6,12 @@
 
 static struct {
 	bool has_group;
-	uint64_t kills;    /* of the kernel's, before this run */
-	uint64_t at_first; /* bytes that the keeper had before it served anybody */
-	uint64_t keeper;   /* bytes that the keeper may have for nothing */
+	uint64_t kills;            /* OOM kills before this run */
+	uint64_t keeper_initial;   /* bytes that the keeper used before its first job */
+	uint64_t keeper_allowance; /* bytes of the keeper that are not charged to the run */
 } memory;
 
-/* This process, which is the first of its namespace. */
+/* The keeper is pid 1 of its namespace and is this process. */
 static bool read_keeper(uint64_t *ret) {
 	struct gb_task self;
 	bool ok = gb_task_read("self", &self) == GB_PROC_READ;
@@ -21,42 +21,42 @@ static bool read_keeper(uint64_t *ret) {
 
 bool gb_memory_init(void) {
 	memory.has_group = gb_group_init();
-	return memory.has_group || read_keeper(&memory.at_first);
+	return memory.has_group || read_keeper(&memory.keeper_initial);
 }
 
 void gb_memory_begin(uint64_t job_bytes) {
-	/* As it was read, as a copy, and as it waits for the program. */
+	/* The job as read, as a copy, and as queued for the program. */
 	enum { COPIES = 4 };
 	memory.kills = memory.has_group ? gb_group_kills() : 0;
-	memory.keeper = memory.at_first + COPIES * job_bytes;
-	gb_descriptors_forget();
+	memory.keeper_allowance = memory.keeper_initial + COPIES * job_bytes;
+	gb_descriptors_reset();
 }
 
-static uint64_t plus(uint64_t a, uint64_t b) {
+static uint64_t add_saturating(uint64_t a, uint64_t b) {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What is not in the processes themselves, which have @pages. */
-static uint64_t count_rest(uint64_t limit, uint64_t pages) {
+/* Memory that is not in the processes themselves, which use @pages. */
+static uint64_t count_other(uint64_t limit, uint64_t pages) {
 	uint64_t keeper;
 	if (!read_keeper(&keeper))
 		return GB_MEMORY_UNKNOWN;
-	keeper = keeper > memory.keeper ? keeper - memory.keeper : 0;
-	uint64_t sum = plus(keeper, gb_descriptors_used(limit)), all = plus(sum, pages);
-	return plus(sum, gb_sockets_used(limit > all ? limit - all : 0));
+	keeper = keeper > memory.keeper_allowance ? keeper - memory.keeper_allowance : 0;
+	uint64_t sum = add_saturating(keeper, gb_descriptors_used(limit)), all = add_saturating(sum, pages);
+	return add_saturating(sum, gb_sockets_used(limit > all ? limit - all : 0));
 }
 
-struct gb_memory gb_memory_look(uint64_t limit) {
+struct gb_memory gb_memory_measure(uint64_t limit) {
 	if (memory.has_group) {
 		uint64_t used = gb_group_used(limit);
 		return (struct gb_memory){used, used == GB_MEMORY_UNKNOWN ? 0 : used};
 	}
 	struct gb_tasks tasks = {0};
 	bool ok = gb_tasks_count(limit, false, &tasks);
-	uint64_t rest = ok ? count_rest(limit, tasks.used) : GB_MEMORY_UNKNOWN;
-	if (ok && plus(tasks.used, rest) > limit)
+	uint64_t rest = ok ? count_other(limit, tasks.used) : GB_MEMORY_UNKNOWN;
+	if (ok && add_saturating(tasks.used, rest) > limit)
 		ok = gb_tasks_count(limit, true, &tasks);
-	return (struct gb_memory){ok ? plus(tasks.used, rest) : GB_MEMORY_UNKNOWN, tasks.pages};
+	return (struct gb_memory){ok ? add_saturating(tasks.used, rest) : GB_MEMORY_UNKNOWN, tasks.pages};
 }
 
 bool gb_memory_was_killed(void) {
@@ -74,6 +74,6 @@ bool gb_memory_has_others(pid_t program) {
 		else
 			others = true;
 	closedir(proc);
-	/* A folder without the program in it is not /proc. */
+	/* If @program is not listed, this is not a /proc of our namespace. */
 	return others || !found;
 }

@@ -1,7 +1,7 @@
 /*
- * What the kernel holds for mappings and behind descriptors. Looking at one descriptor takes some
- * microseconds, and a cell can have many: so each look goes on where the last one has stopped, and the sum of
- * a whole round is kept until the next round is over.
+ * Kernel memory behind mappings and descriptors. Inspecting a descriptor takes some microseconds and a cell
+ * can have many: each call continues where the last one stopped, and the sum of a complete round is used
+ * until the next round is complete.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,32 +18,32 @@
 
 enum { ROUND_NS = 100000000, FDS_PER_LOOK = 1500 };
 
-/* Each mapping has a page at least: those of a small address space need not be counted. */
+/* A mapping covers at least one page, so the mappings of a small address space are negligible. */
 enum { MAPPING_BYTES = 256, PAGE = 4096, SMALL_SPACE = 32 << 20 };
-/* An epoll item, a file lock, a watch with the inode it holds. */
+/* ITEM: an epoll item or a file lock. WATCH: an inotify watch with its inode. */
 enum { ITEM_BYTES = 256, WATCH_BYTES = 2048 };
-/* A pipe has 16 pages, until all pipes of a user have 64 MiB; then 2. */
+/* A pipe buffer has 16 pages; once all pipes of a user have 64 MiB, new ones have 2. */
 enum { PIPE_BYTES = 64 << 10, FREE_PIPES = 64, PIPES_SOFT_MAX = 1024, SMALL_PIPE_BYTES = 8 << 10 };
 enum { TERMINAL_BYTES = 64 << 10, RULESET_BYTES = 16 << 20, PTMX_MAJOR = 5, PTMX_MINOR = 2 };
-/* Half of a process's descriptors can be epoll sets and half of them files, and each file can be entered into
- * each set under every number: n * n * n / 4 items. */
+/* With half of the descriptors epoll sets and half of them files, and each file registered in each set under
+ * every descriptor number, a process has n * n * n / 4 items. */
 enum { UNSEEN_DIVISOR = 4, UNSEEN_SLOTS_MAX = 4096 };
 
 enum { PIPES_KNOWN = 1024 };
 
 static struct {
 	bool only_locks;
-	bool under_way;
-	pid_t last;         /* process that this round has looked at */
-	uint64_t next_at;   /* when to begin another round, ns */
-	uint64_t sum, kept; /* of this round so far, and of the last whole one */
-	unsigned n_fds;     /* in this look */
+	bool in_progress;
+	pid_t last;         /* process inspected last in this round */
+	uint64_t next_at;   /* start of the next round, ns */
+	uint64_t sum, kept; /* of this round so far; of the last complete round */
+	unsigned n_fds;     /* inspected in this call */
 	uint64_t n_pipes;
-	ino_t pipes[PIPES_KNOWN]; /* by hash; 0: free */
+	ino_t pipes[PIPES_KNOWN]; /* hash set of inodes; 0: free */
 } scan;
 
-void gb_descriptors_forget(void) {
-	scan.under_way = false;
+void gb_descriptors_reset(void) {
+	scan.in_progress = false;
 	scan.next_at = gb_now_ns() + ROUND_NS;
 	scan.kept = scan.sum = 0;
 }
@@ -102,16 +102,15 @@ static void add_descriptor(int folder, const char *id, const char *fd, uint64_t 
 		add_anonymous(folder, id, fd, limit);
 }
 
-/* A process that may not be looked into counts as the most that it can have. */
-static void add_unseen(const struct gb_task *task) {
+/* Charge the maximum for a process that cannot be inspected. */
+static void add_worst_case(const struct gb_task *task) {
 	uint64_t slots = task->fd_slots < UNSEEN_SLOTS_MAX ? task->fd_slots : UNSEEN_SLOTS_MAX;
 	scan.sum += slots * slots * slots / UNSEEN_DIVISOR * ITEM_BYTES;
 	scan.sum += task->size / PAGE * MAPPING_BYTES;
 }
 
-/* Shared memory without a name: what lies before the mapping belongs to it too, whether it is mapped or not.
- */
-static uint64_t shared_by(const char *line) {
+/* Anonymous shared memory: the part before the mapping's offset counts too, mapped or not. */
+static uint64_t shared_anonymous_bytes(const char *line) {
 	unsigned long long start, end, offset;
 	if (!strstr(line, "/dev/zero (deleted)") ||
 	    sscanf(line, "%llx-%llx %*s %llx", &start, &end, &offset) != 3)
@@ -131,7 +130,7 @@ static enum gb_proc_status add_mappings(const struct gb_task *task, uint64_t lim
 		return gb_proc_error();
 	setvbuf(maps, buffer, _IOFBF, sizeof buffer);
 	while (scan.sum <= limit && fgets(line, sizeof line, maps))
-		scan.sum += MAPPING_BYTES + shared_by(line);
+		scan.sum += MAPPING_BYTES + shared_anonymous_bytes(line);
 	fclose(maps);
 	return GB_PROC_READ;
 }
@@ -149,7 +148,7 @@ static enum gb_proc_status add_descriptors(const struct gb_task *task, uint64_t 
 	return GB_PROC_READ;
 }
 
-/* False if it cannot be found out. */
+/* False if the usage cannot be determined. */
 static bool add_process(const char *pid, uint64_t limit) {
 	struct gb_task task;
 	enum gb_proc_status status = gb_task_read(pid, &task);
@@ -159,29 +158,29 @@ static bool add_process(const char *pid, uint64_t limit) {
 	if (status == GB_PROC_READ)
 		status = add_descriptors(&task, limit);
 	if (status == GB_PROC_CLOSED && !scan.only_locks)
-		add_unseen(&task);
+		add_worst_case(&task);
 	return status != GB_PROC_FAILED;
 }
 
 static void begin_round(void) {
 	memset(scan.pipes, 0, sizeof scan.pipes);
-	scan.under_way = true;
+	scan.in_progress = true;
 	scan.last = 0;
 	scan.sum = scan.n_pipes = 0;
 }
 
 uint64_t gb_descriptors_used(uint64_t limit) {
 	bool ok = true;
-	if (!scan.under_way && gb_now_ns() < scan.next_at)
+	if (!scan.in_progress && gb_now_ns() < scan.next_at)
 		return scan.kept;
-	if (!scan.under_way)
+	if (!scan.in_progress)
 		begin_round();
 	DIR *proc = opendir("/proc");
 	if (!proc)
 		return GB_MEMORY_UNKNOWN;
 	scan.n_fds = 0;
 	const char *pid = "";
-	/* They are listed by their numbers. */
+	/* /proc lists processes in order of their pids. */
 	while (ok && scan.n_fds < FDS_PER_LOOK && scan.sum <= limit && (pid = gb_proc_next(proc))) {
 		pid_t number = (pid_t)strtol(pid, NULL, 10);
 		if (number <= scan.last)
@@ -190,7 +189,7 @@ uint64_t gb_descriptors_used(uint64_t limit) {
 		ok = add_process(pid, limit);
 	}
 	if (!pid || scan.sum > limit) {
-		scan.under_way = false;
+		scan.in_progress = false;
 		scan.next_at = gb_now_ns() + ROUND_NS;
 		scan.kept = scan.sum;
 	}

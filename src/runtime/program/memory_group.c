@@ -1,4 +1,4 @@
-/* A cell with a memory control group of its own: the kernel has counted already. */
+/* Memory of a cell that has its own memory control group. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ bool gb_group_init(void) {
 	return read_usage(&usage);
 }
 
-/* Files in the cell's own folders have a quota of their own. */
+/* Files on the cell's tmpfs mounts have their own quota. */
 static uint64_t files_used(void) {
 	static const char *const folders[] = {"/box", "/tmp", "/dev/shm"};
 	uint64_t used = 0;
@@ -41,7 +41,7 @@ static uint64_t files_used(void) {
 	return used;
 }
 
-/* The kernel takes page cache back before it kills. */
+/* Page cache: the kernel reclaims it before it kills. */
 static uint64_t cache_used(void) {
 	char text[GB_PROC_TEXT_MAX] = "\n";
 	if (!read_group(GB_FD_GROUP_STAT, text))
@@ -49,7 +49,7 @@ static uint64_t cache_used(void) {
 	return gb_proc_number(text, "\nactive_file ") + gb_proc_number(text, "\ninactive_file ");
 }
 
-static uint64_t less(uint64_t from, uint64_t n) {
+static uint64_t subtract_saturating(uint64_t from, uint64_t n) {
 	return from > n ? from - n : 0;
 }
 
@@ -57,8 +57,8 @@ uint64_t gb_group_used(uint64_t limit) {
 	uint64_t usage;
 	if (!read_usage(&usage))
 		return GB_MEMORY_UNKNOWN;
-	usage = less(usage, files_used()) + gb_locks_used(limit) + gb_sockets_uncounted();
-	return usage > limit ? less(usage, cache_used()) : usage;
+	usage = subtract_saturating(usage, files_used()) + gb_locks_used(limit) + gb_sockets_uncounted();
+	return usage > limit ? subtract_saturating(usage, cache_used()) : usage;
 }
 
 uint64_t gb_group_kills(void) {

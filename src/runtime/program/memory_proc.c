@@ -1,4 +1,4 @@
-/* Reading /proc. */
+/* Readers for /proc. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

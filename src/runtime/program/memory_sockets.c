@@ -1,6 +1,6 @@
 /*
- * Socket buffers. How much a socket holds is told for TCP only, and slowly; of all others the kernel tells
- * how many there are. Each of these counts as what it can hold at most, but for a free allowance.
+ * Socket buffers. The kernel reports queue sizes for TCP only, and slowly; for other sockets it reports only
+ * their number. Those are charged at their maximum, above a free allowance.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +11,15 @@
 #include "runtime/program/memory.h"
 #include "runtime/program/memory_parts.h"
 
-/* A datagram is accepted while the buffer is not full, whatever its size: so twice the buffer. */
+/* A datagram of any size is accepted while the buffer is not full: hence twice the buffer. */
 enum { USUAL_BUFFER = 212992, OVERSHOOT = 2, FREE_SOCKETS = 64, FREE_LARGE_SOCKETS = 16 };
 
 static struct {
-	uint64_t each;     /* bytes that a socket can hold, other than TCP; 0: not found out yet */
-	uint64_t tcp_each; /* both directions; likewise */
+	uint64_t each;     /* maximum bytes of a non-TCP socket; 0: not yet determined */
+	uint64_t tcp_each; /* maximum of a TCP socket, both directions; 0: not yet determined */
 } sockets;
 
-/* What a program would get that asks for far too much. */
+/* The buffer size that the kernel grants to an excessive request. */
 static uint64_t largest_buffer(void) {
 	static const int options[] = {SO_SNDBUF, SO_RCVBUF};
 	uint64_t largest = USUAL_BUFFER;
@@ -36,7 +36,7 @@ static uint64_t largest_buffer(void) {
 	return largest;
 }
 
-static uint64_t others_used(uint64_t n) {
+static uint64_t non_tcp_used(uint64_t n) {
 	if (n <= FREE_LARGE_SOCKETS)
 		return 0;
 	if (!sockets.each)
@@ -46,7 +46,7 @@ static uint64_t others_used(uint64_t n) {
 	return n > n_free ? (n - n_free) * sockets.each : 0;
 }
 
-/* The third number of a file: the maximum. */
+/* The third number of the file: the maximum. */
 static uint64_t read_maximum(const char *path) {
 	char text[GB_PROC_TEXT_MAX];
 	unsigned long long most = 0;
@@ -76,8 +76,8 @@ static bool add_queues(const char *path, uint64_t *sum) {
 	return true;
 }
 
-/* Data in a connection that no process has accepted yet, and a datagram that is still being put together, are
- * counted for no control group. Either is at most what a socket receives by default. */
+/* Data in connections that no process has accepted yet, and IP datagrams during reassembly, are charged to no
+ * control group. Each is at most the default receive buffer of a socket. */
 enum { FREE_INET = 256, INET_BYTES = 136 << 10 };
 
 static uint64_t inet_held(uint64_t n) {
@@ -94,11 +94,11 @@ uint64_t gb_sockets_uncounted(void) {
 			 gb_proc_number(six, "TCP6: inuse ") + gb_proc_number(six, "\nUDP6: inuse "));
 }
 
-/* At most, or if that is more than @left what they hold now: twice the bytes, for the heads around them. The
- * kernel goes through its table of all connections for that, which takes milliseconds. */
+/* The maximum; if that exceeds @left, twice the bytes held now, to include headers. For that the kernel walks
+ * its table of all connections, which takes milliseconds. */
 static uint64_t tcp_used(uint64_t n_tcp4, uint64_t n_tcp6, uint64_t left) {
 	uint64_t most = (n_tcp4 + n_tcp6) * tcp_each(), held = inet_held(n_tcp4 + n_tcp6), sum = 0;
-	/* Going through very many takes longer than filling them. */
+	/* Walking that many connections takes longer than filling them. */
 	if (held > left)
 		return held;
 	if (most <= left || (n_tcp4 && !add_queues("/proc/self/net/tcp", &sum)) ||
@@ -114,11 +114,11 @@ uint64_t gb_sockets_used(uint64_t left) {
 	uint64_t n = gb_proc_number(text, "sockets: used ");
 	if (n == 0)
 		return 0;
-	/* A kernel without IPv6 has no such file. */
+	/* Missing if the kernel has no IPv6. */
 	if (gb_proc_read("/proc/self/net/sockstat6", six) != GB_PROC_READ)
 		six[0] = '\0';
 	uint64_t n_tcp4 = gb_proc_number(text, "\nTCP: inuse "), n_tcp6 = gb_proc_number(six, "TCP6: inuse ");
-	uint64_t others = others_used(n > n_tcp4 + n_tcp6 ? n - n_tcp4 - n_tcp6 : 0);
+	uint64_t others = non_tcp_used(n > n_tcp4 + n_tcp6 ? n - n_tcp4 - n_tcp6 : 0);
 	left = left > others ? left - others : 0;
 	return others + (n_tcp4 || n_tcp6 ? tcp_used(n_tcp4, n_tcp6, left) : 0);
 }

@@ -1,11 +1,11 @@
-/* The pages and mappings of all processes. */
+/* Pages and descriptor tables of all processes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/program/memory_parts.h"
 
-/* A slot in a table of descriptors with a small file behind it. Each process has some slots for nothing: bash
- * uses number 255. */
+/* SLOT: a slot in a descriptor table with a small file behind it. FREE: not charged, since bash uses
+ * descriptor 255. */
 enum { SLOT_BYTES = 1024, FREE_SLOTS = 256 };
 
 static enum gb_proc_status read_status(const char *id, struct gb_task *ret) {
@@ -14,7 +14,7 @@ static enum gb_proc_status read_status(const char *id, struct gb_task *ret) {
 	enum gb_proc_status status = gb_proc_read(path, text);
 	if (status != GB_PROC_READ)
 		return status;
-	/* A thread that has exited has no memory to tell of. */
+	/* An exited thread has no memory fields. */
 	if (!strstr(text, "\nRssAnon:"))
 		return GB_PROC_GONE;
 	snprintf(ret->id, sizeof ret->id, "%.16s", id);
@@ -30,7 +30,7 @@ enum gb_proc_status gb_task_read(const char *pid, struct gb_task *ret) {
 	enum gb_proc_status status = read_status(pid, ret);
 	if (status != GB_PROC_GONE)
 		return status;
-	/* All threads have the same memory: one that lives is enough. */
+	/* All threads share their memory: any live one will do. */
 	snprintf(path, sizeof path, "/proc/%.16s/task", pid);
 	DIR *tasks = opendir(path);
 	if (!tasks)
@@ -41,8 +41,7 @@ enum gb_proc_status gb_task_read(const char *pid, struct gb_task *ret) {
 	return status;
 }
 
-/* Pages that several processes have count for each in part. A process that may not be looked into counts
- * whole. */
+/* Charge shared pages proportionally (Pss). A process that cannot be inspected is charged in full. */
 static enum gb_proc_status share_pages(struct gb_task *task) {
 	char path[GB_PROC_PATH_MAX], text[GB_PROC_TEXT_MAX];
 	snprintf(path, sizeof path, "/proc/%s/smaps_rollup", task->id);
@@ -72,7 +71,7 @@ bool gb_tasks_count(uint64_t limit, bool exact, struct gb_tasks *ret) {
 	DIR *proc = opendir("/proc");
 	if (!proc)
 		return false;
-	/* What is beyond the limit need not be added up. */
+	/* Stop once the limit is exceeded. */
 	for (const char *pid; sum.used <= limit && (pid = gb_proc_next(proc));) {
 		status = add_task(pid, exact, &sum);
 		if (status == GB_PROC_FAILED || status == GB_PROC_CLOSED)

@@ -1,4 +1,4 @@
-/* Where a room has what a program's worker starts. */
+/* Where the program is mounted in a room. */
 #ifndef GB_RUNTIME_PROGRAM_PLACES_H
 #define GB_RUNTIME_PROGRAM_PLACES_H
 

@@ -17,8 +17,8 @@ static struct {
 	uint64_t output_left;
 	bool truncated;
 	struct gb_buf outbox;
-	bool urgent;    /* not only output waits */
-	uint64_t since; /* that something waits, ns */
+	bool urgent;    /* something other than output is queued */
+	uint64_t since; /* when the queue became non-empty, ns */
 	void (*on_wait)(void *data);
 	void *data;
 } post = {.fd = -1};
@@ -35,7 +35,7 @@ void gb_post_while_waiting(void (*on_wait)(void *data), void *data) {
 	post.data = data;
 }
 
-/* A host that is busy is waited for; meanwhile programs go on, and are looked after. */
+/* Send, blocking while the host is busy; on_wait supervises the programs meanwhile. */
 static void send_all(const char *bytes, size_t n) {
 	for (size_t sent = 0; sent < n;) {
 		ssize_t k = send(post.fd, bytes + sent, n - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -59,7 +59,7 @@ void gb_post_flush(void) {
 		gb_buf_finish(&post.outbox);
 }
 
-void gb_post_forget(void) {
+void gb_post_discard(void) {
 	gb_buf_clear(&post.outbox);
 }
 
@@ -68,7 +68,7 @@ static void flush_if_much(void) {
 		gb_post_flush();
 }
 
-void gb_post_cut(void) {
+void gb_post_mark_truncated(void) {
 	post.truncated = true;
 }
 
@@ -76,7 +76,7 @@ bool gb_post_truncated(void) {
 	return post.truncated;
 }
 
-bool gb_post_spend(size_t n) {
+bool gb_post_charge(size_t n) {
 	bool enough = n <= post.output_left;
 	post.output_left -= enough ? n : post.output_left;
 	post.truncated |= !enough;
@@ -100,12 +100,12 @@ void gb_post_output(int stream, const void *bytes, size_t n) {
 	flush_if_much();
 }
 
-bool gb_post_may_wait(void) {
+bool gb_post_may_batch(void) {
 	return post.outbox.len && !post.urgent && gb_now_ns() - post.since < OUTPUT_WAITS_NS;
 }
 
 void gb_post_frame(const void *frame, size_t n) {
-	/* What is large is not copied once more. */
+	/* Send large frames without copying them. */
 	if (n > WAITS_MAX) {
 		gb_post_flush();
 		send_all(frame, n);

@@ -17,7 +17,7 @@ static bool is_true(struct gb_cbor_reader at) {
 	return gb_cbor_next(&at, &item) && item.kind == GB_CBOR_SIMPLE && item.argument == GB_SIMPLE_TRUE;
 }
 
-/* A text as it is, also one with lone surrogates. */
+/* A text, or the WTF-8 bytes of a text with lone surrogates. */
 static struct gb_str text_at(struct gb_cbor_reader *at) {
 	struct gb_cbor_item item;
 	must(gb_cbor_next(at, &item) && (item.kind != GB_CBOR_TAG || gb_cbor_next(at, &item)) &&
@@ -25,7 +25,7 @@ static struct gb_str text_at(struct gb_cbor_reader *at) {
 	return (struct gb_str){(const char *)item.bytes, item.argument};
 }
 
-static void take(struct gb_settings *settings, struct gb_str key, struct gb_cbor_reader value) {
+static void read_setting(struct gb_settings *settings, struct gb_str key, struct gb_cbor_reader value) {
 	const struct {
 		const char *name;
 		bool *flag;
@@ -59,7 +59,7 @@ void gb_settings_read(const struct gb_job *job, struct gb_settings *ret) {
 	must(gb_cbor_skip(&in, DEPTH_MAX) && gb_cbor_next(&in, &object) && object.kind == GB_CBOR_OBJECT);
 	for (uint64_t i = 0; i < object.argument; i++) {
 		struct gb_str key = text_at(&in);
-		take(ret, key, in);
+		read_setting(ret, key, in);
 		must(gb_cbor_skip(&in, DEPTH_MAX));
 	}
 }

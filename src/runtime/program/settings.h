@@ -1,5 +1,5 @@
 /*
- * What a job says beside its source: the settings object, and its arguments.
+ * The settings object and the arguments of a job.
  *
  *	struct gb_settings settings;
  *	gb_settings_read(&job, &settings);
@@ -14,18 +14,18 @@
 
 struct gb_settings {
 	bool session, reset, restricted;
-	struct gb_str input;           /* for the standard input; p is NULL: none was given */
-	struct gb_cbor_reader args;    /* stands at the array */
-	struct gb_cbor_reader net;     /* the same; at is NULL: not given */
+	struct gb_str input;           /* for standard input; p is NULL: none */
+	struct gb_cbor_reader args;    /* positioned at the array */
+	struct gb_cbor_reader net;     /* likewise; at is NULL: not set */
 	struct gb_cbor_reader modules; /* "allowedModules" */
 };
 
-/* Everything points into the job. The host wrote it, so what is malformed ends the process. */
+/* The result points into the job. The host wrote the job, so malformed input ends the process. */
 void gb_settings_read(const struct gb_job *job, struct gb_settings *ret);
 
-/* Go through an array of texts: @list stands at one, or before the first item that is left. */
+/* Iterate over an array of texts: @list is at the next item, *left items remain. */
 bool gb_settings_next(struct gb_cbor_reader *list, uint64_t *left, struct gb_str *ret);
-/* How many texts are in the array that @list stands at; moves it to the first. 0 if it was not given. */
+/* Number of texts in the array at @list; advances @list to the first item. 0 if the list is not set. */
 uint64_t gb_settings_count(struct gb_cbor_reader *list);
 
 #endif

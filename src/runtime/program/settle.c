@@ -1,4 +1,4 @@
-/* How a run went, as the host is told. */
+/* Sends the outcome of a run to the host. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +15,11 @@ enum { RESULT_MAX = 1 << 20, SHELL_SIGNAL = 128 };
 
 static void send_files(struct gb_keeper *keeper, const struct gb_job *job) {
 	if (!gb_files_send(&keeper->files, job->result, gb_post_frame))
-		gb_post_cut();
+		gb_post_mark_truncated();
 }
 
-/* The program's own RESULT, with what only the keeper knows: how much memory there was, and whether output
- * was cut. Its value, which may be large, is not copied. */
+/* Forward the program's RESULT, with the peak memory and the truncated flag as seen by the keeper. The value
+ * may be large and is not copied. */
 static bool pass_result(struct gb_keeper *keeper) {
 	enum { HEAD_MAX = 64, LENGTH_BYTES = 4 };
 	struct gb_cbor_reader in = gb_cbor_reader(keeper->result.data, keeper->result.len);
@@ -66,8 +66,8 @@ static void write_success(struct gb_keeper *keeper) {
 	gb_post_frame(out.data, out.len);
 }
 
-/* By its wait status. A shell's numbers: a signal is 128 and more. */
-static void tell_exit(struct gb_keeper *keeper) {
+/* Derived from the wait status; like a shell, 128 plus the signal number. */
+static void send_exit(struct gb_keeper *keeper) {
 	char message[80];
 	int status = keeper->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	int code = sig ? SHELL_SIGNAL + sig : WEXITSTATUS(status);
@@ -84,44 +84,43 @@ static void tell_exit(struct gb_keeper *keeper) {
 		write_failure(keeper, GB_WIRE_ERROR, &failure);
 }
 
-static void tell_memory(struct gb_keeper *keeper) {
+static void send_memory_error(struct gb_keeper *keeper) {
 	char message[120];
-	snprintf(message, sizeof message,
-	    "the run needed more than the %llu bytes of memory that it may have",
+	snprintf(message, sizeof message, "the run exceeded its memory limit of %llu bytes",
 	    (unsigned long long)keeper->memory_limit);
 	gb_post_exit(1, !keeper->pid);
 	const struct gb_failure failure = {.name = "MemoryError", .message = message, .code = "memory"};
 	write_failure(keeper, GB_WIRE_MEMORY, &failure);
 }
 
-static void tell_broken(struct gb_keeper *keeper) {
+static void send_protocol_error(struct gb_keeper *keeper) {
 	const struct gb_failure failure = {.name = "ProtocolError",
-	    .message = "the program sent bytes that are not a message, or more than the run may say at once",
+	    .message = "the program sent an invalid message, or one larger than the limits of the run",
 	    .code = "protocol"};
 	gb_post_exit(1, !keeper->pid);
 	write_failure(keeper, GB_WIRE_ERROR, &failure);
 }
 
 void gb_keeper_end_unused(const struct gb_keeper *keeper, bool unread) {
-	bool may_be = !keeper->pid && keeper->n_jobs == 1 && !keeper->heard && !keeper->done &&
-		      !keeper->interrupted && !keeper->out_of_memory;
-	if (may_be && (keeper->reset || unread))
+	bool maybe_unused = !keeper->pid && keeper->n_jobs == 1 && !keeper->wrote_output && !keeper->done &&
+			    !keeper->interrupted && !keeper->out_of_memory;
+	if (maybe_unused && (keeper->reset || unread))
 		_exit(GB_CELL_EXIT_UNUSED);
 }
 
 void gb_keeper_settle(struct gb_keeper *keeper, const struct gb_job *job) {
-	gb_keeper_look_for_kills(keeper);
-	/* What is left of a program that has ended, with its pipes in hand. */
+	gb_keeper_check_oom_kills(keeper);
+	/* Kill descendants that outlived the program and hold its pipes open. */
 	if (!keeper->pid)
 		gb_keeper_stop(keeper);
 	gb_keeper_drain(keeper);
 	send_files(keeper, job);
 	if (keeper->out_of_memory)
-		tell_memory(keeper);
+		send_memory_error(keeper);
 	else if (keeper->broken)
-		tell_broken(keeper);
+		send_protocol_error(keeper);
 	else if (!keeper->result.len || !pass_result(keeper))
-		tell_exit(keeper);
+		send_exit(keeper);
 	gb_post_flush();
 }
 

@@ -1,4 +1,4 @@
-/* The program's beginning and end. */
+/* Starts and stops the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/protocol.h"
 
-/* Descriptors are first put out of the way, to here and above. */
+/* Descriptors are first moved to ASIDE and above. */
 enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX };
 
 static void must(bool ok) {
@@ -24,13 +24,13 @@ static void must(bool ok) {
 		_exit(1);
 }
 
-static void look(void *keeper) {
-	gb_keeper_look(keeper);
+static void check_memory(void *keeper) {
+	gb_keeper_check_memory(keeper);
 }
 
 void gb_keeper_init(struct gb_keeper *keeper) {
-	/* What the host sends is as large as the host allows; what the program sends has the limits of each
-	 * run, and before the first one next to nothing. */
+	/* Frames from the host are bounded by the host; frames from the program are bounded by the limits of
+	 * each run, and before the first run by this. */
 	enum { HOST_FRAME_MAX = 1 << 30, PROGRAM_FRAME_MAX = 64 << 10 };
 	if (!gb_memory_init())
 		_exit(GB_CELL_EXIT_NOT_RAISED + __builtin_ctz(GB_LAYER_CGROUP));
@@ -40,13 +40,13 @@ void gb_keeper_init(struct gb_keeper *keeper) {
 	    .channel = -1,
 	    .to_channel = -1,
 	    .backlog_max = PROGRAM_FRAME_MAX,
-	    .memory_limit = GB_KEEPER_USUAL_MEMORY};
+	    .memory_limit = GB_KEEPER_DEFAULT_MEMORY};
 	gb_frame_reader_init(&keeper->channel_reader, PROGRAM_FRAME_MAX);
 	gb_frame_reader_init(&keeper->host_reader, HOST_FRAME_MAX);
 	gb_buf_init(&keeper->to_program, HOST_FRAME_MAX);
 	gb_buf_init(&keeper->input, HOST_FRAME_MAX);
 	gb_buf_init(&keeper->result, PROGRAM_FRAME_MAX);
-	gb_post_while_waiting(look, keeper);
+	gb_post_while_waiting(check_memory, keeper);
 	sigset_t handled;
 	sigemptyset(&handled);
 	sigaddset(&handled, SIGCHLD);
@@ -55,13 +55,13 @@ void gb_keeper_init(struct gb_keeper *keeper) {
 	sigprocmask(SIG_BLOCK, &handled, NULL);
 	keeper->signals = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
 	must(keeper->signals >= 0);
-	/* A program that does not read is no reason to die. */
+	/* A write to a program that has closed its end must not kill the keeper. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
 /* --- in the new process --- */
 
-/* Put each where it is looked for, and nothing else anywhere. */
+/* Move each descriptor to its target number and close all others. */
 static void place_descriptors(const struct gb_extra_fd *places, size_t n) {
 	int aside[PLACES_MAX];
 	for (size_t i = 0; i < n; i++)
@@ -69,7 +69,7 @@ static void place_descriptors(const struct gb_extra_fd *places, size_t n) {
 	must(syscall(SYS_close_range, 0, ASIDE - 1, 0) == 0);
 	for (size_t i = 0; i < n; i++)
 		must(dup2(aside[i], places[i].to) == places[i].to);
-	/* What is still above was opened to be closed now. */
+	/* The copies above ASIDE are close-on-exec. */
 }
 
 static void reset_signals(void) {
@@ -98,7 +98,7 @@ static void make_nonblocking(int fd) {
 	must(flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0);
 }
 
-/* Pipes, or the terminal three times. @theirs are closed when the program has them. */
+/* Create pipes, or use the terminal for all three. The caller closes the pipe ends @theirs after fork. */
 static void make_stdio(struct gb_keeper *keeper, const struct gb_program *program, int theirs[3]) {
 	int ends[2];
 	for (int i = 0; i < 3; i++) {
@@ -113,7 +113,7 @@ static void make_stdio(struct gb_keeper *keeper, const struct gb_program *progra
 	}
 }
 
-/* What another program has left. */
+/* Release the state of the previous program. */
 static void forget_program(struct gb_keeper *keeper) {
 	int *const fds[] = {
 	    &keeper->in, &keeper->out[0], &keeper->out[1], &keeper->channel, &keeper->to_channel};
@@ -156,7 +156,7 @@ void gb_keeper_start(struct gb_keeper *keeper, const struct gb_program *program)
 
 void gb_keeper_stop(struct gb_keeper *keeper) {
 	int status;
-	/* Everybody but ourselves, who are alone then. */
+	/* As pid 1, signals all other processes of the namespace. */
 	kill(-1, SIGKILL);
 	for (pid_t pid; (pid = waitpid(-1, &status, __WALL)) > 0 || (pid < 0 && errno == EINTR);)
 		if (pid == keeper->pid) {

@@ -12,17 +12,17 @@
 #include "runtime/job.h"
 
 enum { OVERHEAD = 16, OLD_MIN = 8, SEMI_MAX = 16 };
-#define THREADS_BYTES (64ull << 20) /* stacks of threads that are still to come */
+#define THREADS_BYTES (64ull << 20) /* reserve for the stacks of threads not yet started */
 
 struct gb_v8_heap gb_v8_heap(uint64_t memory) {
 	unsigned mib = (unsigned)(memory >> 20), semi = mib / 32;
 	semi = semi < 1 ? 1 : semi > SEMI_MAX ? SEMI_MAX : semi;
-	unsigned taken = 3 * semi + OVERHEAD; /* young objects may take three times their space */
+	unsigned taken = 3 * semi + OVERHEAD; /* the young generation takes up to three semi-spaces */
 	return (struct gb_v8_heap){.old = mib > taken + OLD_MIN ? mib - taken : OLD_MIN, .semi = semi};
 }
 
-/* By /proc, where there is one; 0 if not. */
-static uint64_t data_of(pid_t pid) {
+/* Private memory of @pid from /proc; 0 if that is unavailable. */
+static uint64_t private_bytes(pid_t pid) {
 	char path[40], text[200];
 	unsigned long long pages = 0;
 	snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
@@ -34,7 +34,7 @@ static uint64_t data_of(pid_t pid) {
 }
 
 void gb_v8_limit_data(const struct gb_keeper *keeper, uint64_t memory) {
-	uint64_t now = data_of(keeper->pid), most = now + memory + THREADS_BYTES;
+	uint64_t now = private_bytes(keeper->pid), most = now + memory + THREADS_BYTES;
 	if (now)
 		(void)prlimit(keeper->pid, RLIMIT_DATA, &(struct rlimit){most, most}, NULL);
 }

@@ -1,13 +1,14 @@
 /*
- * What keepers of programs know that have V8 inside: Node.js and Deno.
+ * Shared by the keepers of programs that embed V8: Node.js and Deno.
  *
- *	struct gb_v8_heap heap = gb_v8_heap(memory);		// what to start it with
- *	gb_v8_write_priming(&out, sources, n);			// jobs for nobody
+ *	struct gb_v8_heap heap = gb_v8_heap(memory);		// heap limits for its command line
+ *	gb_v8_write_priming(&out, sources, n);			// warm-up jobs
  *	if (gb_v8_died_of_memory(&keeper)) ...
  *
- * Five frames are between keeper and program only. PRIME, to the program: a job that nobody is to hear of.
- * READY, from it: it listens. WATCHING, from it: SIGINT stops code that runs, and nothing else. INTERRUPT, to
- * it: stop what waits. SIGNALLED, to it: the job before the next was sent a SIGINT.
+ * Five frame types are internal to keeper and program. To the program: PRIME, a job whose results are
+ * discarded; INTERRUPT: stop code that waits; SIGNALLED: the job before the next one was sent a SIGINT. From
+ * the program: READY: it reads frames; WATCHING: from now on SIGINT interrupts running code and has no other
+ * effect.
  */
 #ifndef GB_RUNTIME_PROGRAM_V8_H
 #define GB_RUNTIME_PROGRAM_V8_H
@@ -17,31 +18,30 @@
 
 enum { GB_V8_SIGNALLED = 123, GB_V8_WATCHING, GB_V8_INTERRUPT, GB_V8_READY, GB_V8_PRIME };
 
-/* A warm program is started with it. */
-#define GB_V8_USUAL_MEMORY GB_KEEPER_USUAL_MEMORY
+/* The limit with which a warm program is started. */
+#define GB_V8_DEFAULT_MEMORY GB_KEEPER_DEFAULT_MEMORY
 
 /* In MiB. */
 struct gb_v8_heap {
 	unsigned old, semi;
 };
 
-/* The heap's own limits come first: they say more than being ended does. A heap has the limits that it was
- * made with. */
+/* Heap limits for a memory limit. They are below it, since a heap error is more informative than a kill. They
+ * are fixed when the heap is created. */
 struct gb_v8_heap gb_v8_heap(uint64_t memory);
 
-/* No process of the program's may have @memory more than the program has now, of its own. Nobody counts what
- * is never touched; this is for what asks for far too much at once, which then is told so. */
+/* Limit private memory (RLIMIT_DATA) to what the program has now plus @memory. The memory checks do not count
+ * untouched pages; this limit makes excessive single allocations fail with an error. */
 void gb_v8_limit_data(const struct gb_keeper *keeper, uint64_t memory);
 
-/* How V8 ends when its heap is full. */
+/* True if the program ended the way V8 does when its heap is full. */
 bool gb_v8_died_of_memory(const struct gb_keeper *keeper);
 
-/* Append programs, start to end, whose answers are thrown away: what a run needs is then compiled and in
- * memory. */
+/* Append warm-up jobs whose results are discarded, so that the code a run needs is compiled and in memory. */
 void gb_v8_write_priming(struct gb_buf *out, const char *const *sources, size_t n);
 
-/* Write all of it to a program that is not there to read yet, and will be. If it ends instead, that is seen
- * when the job is there. */
+/* Write everything to a program that does not read yet, and wait for it to read. If the program exits
+ * instead, the keeper notices that with the next job. */
 void gb_v8_send(int fd, const struct gb_buf *bytes);
 
 #endif

@@ -1,7 +1,7 @@
-/* A program is asked which version it is, in a sandbox as any other run. */
+/* Query the version of the program in a sandbox, like any other run. */
 #include "runtime/program/keeper.h"
 
-void gb_keeper_tell_version(struct gb_keeper *keeper, const struct gb_job *job, const char *path) {
+void gb_keeper_report_version(struct gb_keeper *keeper, const struct gb_job *job, const char *path) {
 	const char *const argv[] = {path, "--version", NULL};
 	static const char *const envp[] = {"PATH=/usr/bin:/bin", "HOME=/box", "LC_ALL=C", NULL};
 	char why[300];

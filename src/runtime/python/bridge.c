@@ -21,24 +21,24 @@ static struct {
 	int fd;
 	struct gb_frame_reader reader;
 	bool has_received;
-	struct gb_inbox inbox;   /* whole frames that came while another was waited for */
-	PyThread_type_lock lock; /* who holds it talks to the host */
-	unsigned long holder;    /* thread, or 0 */
+	struct gb_inbox inbox;   /* frames that arrived while a thread waited for another one */
+	PyThread_type_lock lock; /* held by the thread that exchanges frames with the host */
+	unsigned long holder;    /* thread id of the lock's holder, or 0 */
 
 	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
 	uint64_t reported, calls, in_flight_bytes;
 	uint32_t next_call;
 
-	PyObject *make_promise, *serve; /* written in Python */
+	PyObject *make_promise, *serve; /* implemented in Python */
 
-	PyObject *host; /* dict: id to the host's function, each made once */
+	PyObject *host; /* dict: id to host function, one object per id */
 
-	/* The code's callables and awaitables; the id is the index. */
+	/* Callables and awaitables lent by the code; the id is the index. */
 	PyObject *lent;
 	uint32_t n_lent_functions;
 	struct gb_identity lent_by_value;
 
-	/* Promises whose answer is still to come. */
+	/* Promises that wait for an answer. */
 	struct pending {
 		uint32_t call;
 		PyObject *promise;
@@ -54,7 +54,7 @@ bool gb_py_bridge_init(PyObject *promises) {
 	bridge.lent = PyList_New(0);
 	bridge.lock = PyThread_allocate_lock();
 	gb_inbox_init(&bridge.inbox);
-	/* What comes is the host's; it knows how much that may be. */
+	/* The host is trusted to limit its frames. */
 	gb_frame_reader_init(&bridge.reader, (size_t)1 << 31);
 	return bridge.make_promise && bridge.serve && bridge.host && bridge.lent && bridge.lock &&
 	       gb_py_host_function_init();
@@ -75,8 +75,8 @@ void gb_py_bridge_limit(const struct gb_job *job) {
 /* --- one thread at a time --- */
 
 static bool acquire(void) {
-	/* A finalizer that is called while a value is being received: the bytes that are read from lie where
-	 * the answer would be received. */
+	/* A finalizer that runs while a value is being received: its answer would overwrite the bytes being
+	 * decoded. */
 	if (bridge.holder == PyThread_get_thread_ident()) {
 		PyErr_SetString(
 		    PyExc_RuntimeError, "the host cannot be called while a value is being received");
@@ -105,10 +105,10 @@ void gb_py_bridge_release(void) {
 	release();
 }
 
-/* --- frames in --- */
+/* --- received frames --- */
 
-/* More bytes into the reader. False with KeyboardInterrupt, or whatever a signal raised, pending. The host's
- * end is ours too. */
+/* Read more bytes. False with an exception pending, KeyboardInterrupt or any other that a signal handler
+ * raised. Exits if the host has closed the connection. */
 static bool receive(void) {
 	for (;;) {
 		size_t room = 0, missing = gb_frame_reader_missing(&bridge.reader);
@@ -116,7 +116,7 @@ static bool receive(void) {
 		    gb_frame_reader_room(&bridge.reader, missing > READ_STEP ? missing : READ_STEP, &room);
 		if (!into)
 			_exit(1);
-		/* The head of the first job is read apart: see gb_job_read(). */
+		/* Read the head of the first job separately: see gb_job_read(). */
 		if (!bridge.has_received && room > GB_FRAME_HEAD)
 			room = GB_FRAME_HEAD;
 		PyThreadState *state = PyEval_SaveThread();
@@ -135,7 +135,7 @@ static bool receive(void) {
 	}
 }
 
-/* The next frame that is there or comes. */
+/* The next frame, blocking if none is buffered. */
 static bool wait_for_frame(struct gb_frame *ret_frame) {
 	for (;;) {
 		enum gb_frame_status status = gb_frame_reader_next(&bridge.reader, ret_frame);
@@ -148,7 +148,7 @@ static bool wait_for_frame(struct gb_frame *ret_frame) {
 	}
 }
 
-/* --- calls of the host --- */
+/* --- calls to the host --- */
 
 static bool raise_limit(const char *what, uint64_t limit) {
 	PyErr_Format(PyExc_RuntimeError, "%s (the limit is %llu)", what, (unsigned long long)limit);
@@ -157,16 +157,16 @@ static bool raise_limit(const char *what, uint64_t limit) {
 
 static bool within_limits(size_t cost) {
 	if (bridge.calls == bridge.max_calls)
-		return raise_limit("this run has used up its calls of the host", bridge.max_calls);
+		return raise_limit("this run has used up its host calls", bridge.max_calls);
 	if (bridge.n_pending >= bridge.max_in_flight)
-		return raise_limit("too many calls of the host wait for an answer", bridge.max_in_flight);
+		return raise_limit("too many host calls are in flight", bridge.max_in_flight);
 	uint64_t all = GB_WIRE_IN_FLIGHT_FACTOR * bridge.call_bytes;
 	if (bridge.in_flight_bytes + cost > all)
-		return raise_limit("calls that wait for an answer hold too many bytes", all);
+		return raise_limit("host calls in flight hold too many bytes", all);
 	return true;
 }
 
-/* Write the call as a frame. Code may run here, and make calls of its own. */
+/* Write the call as a frame. Python code may run here, and call the host itself. */
 static bool write_call(struct gb_buf *out, uint32_t call, uint32_t function, PyObject *arguments) {
 	bool report = function == GB_WIRE_REPORT;
 	gb_buf_init(out, GB_FRAME_HEAD + GB_WIRE_CALL_SLACK);
@@ -186,13 +186,13 @@ static bool write_call(struct gb_buf *out, uint32_t call, uint32_t function, PyO
 	if (!ok || gb_buf_failed(out))
 		return raise_limit("the arguments of a call to the host are too large", bridge.call_bytes);
 	if (report && out->len - begin > bridge.max_report - bridge.reported)
-		return raise_limit("this run has reported as much as it may", bridge.max_report);
+		return raise_limit("this run has reached its limit of reported bytes", bridge.max_report);
 	if (report)
 		bridge.reported += out->len - begin;
 	return true;
 }
 
-/* Send it if the limits allow. */
+/* Send it if it is within the limits. */
 static bool send_call(const struct gb_buf *frame) {
 	size_t cost = frame->len - GB_FRAME_HEAD;
 	if (!within_limits(cost))
@@ -221,7 +221,7 @@ static PyObject *make_pending(uint32_t call, size_t cost) {
 	return promise;
 }
 
-/* Raise what the host has thrown: anything can be. */
+/* Raise the value that the host has thrown, which may be of any type. */
 static PyObject *raise_thrown(PyObject *value) {
 	if (PyExceptionInstance_Check(value))
 		PyErr_SetObject((PyObject *)Py_TYPE(value), value);
@@ -231,7 +231,7 @@ static PyObject *raise_thrown(PyObject *value) {
 	return NULL;
 }
 
-/* Stop until @call is answered. */
+/* Block until @call is answered. */
 static PyObject *wait_for_answer(uint32_t call, size_t cost) {
 	for (;;) {
 		struct gb_frame frame;
@@ -260,7 +260,7 @@ PyObject *gb_py_call_host(uint32_t function, PyObject *arguments) {
 	return answer;
 }
 
-/* --- what one side has lent to the other --- */
+/* --- functions and promises lent to the other side --- */
 
 PyObject *gb_py_bridge_function(uint32_t id, const char *name, size_t n) {
 	gb_auto_py PyObject *key = PyLong_FromUnsignedLong(id);
@@ -285,7 +285,7 @@ PyObject *gb_py_bridge_promise(uint32_t id) {
 PyObject *gb_py_bridge_own(uint32_t id) {
 	if ((Py_ssize_t)id >= PyList_GET_SIZE(bridge.lent))
 		return PyErr_Format(
-		    PyExc_ReferenceError, "the sandbox has lent nothing under the number %u", id);
+		    PyExc_ReferenceError, "the sandbox has lent no function or promise with id %u", id);
 	return Py_NewRef(PyList_GET_ITEM(bridge.lent, id));
 }
 
@@ -348,7 +348,7 @@ static void answer_host(uint32_t call, enum gb_wire_answer how, PyObject *value)
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, bridge.call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
 	if (!write_answer(&out, call, how, value)) {
-		/* Why it cannot cross, crosses; a reason that cannot does not. */
+		/* Send the reason for the failed encoding instead; if that cannot be encoded either, None. */
 		gb_auto_py PyObject *why = take_exception();
 		if (!write_answer(&out, call, GB_WIRE_THROWN, why)) {
 			PyErr_Clear();
@@ -375,8 +375,8 @@ static bool settle_pending(struct gb_cbor_reader *in) {
 	uint32_t call = gb_take_u32(in), how = gb_take_u32(in), i = 0;
 	while (i < bridge.n_pending && bridge.pending[i].call != call)
 		i++;
-	/* The host says of its own promises too that they will settle later; and a call may have been given
-	 * up. */
+	/* PROMISED for one of the host's own promises: the actual answer follows. Or the call was
+	 * abandoned. */
 	if (i == bridge.n_pending || how == GB_WIRE_PROMISED) {
 		release();
 		return true;
@@ -409,8 +409,9 @@ static bool serve_call(struct gb_cbor_reader *in) {
 	return done != NULL;
 }
 
-/* Act on a frame that is no job. The lock, which is held, is released when all has been read. */
-static bool act(const struct gb_frame *frame) {
+/* Handle a frame other than JOB. The caller holds the lock; it is released once the frame has been
+ * decoded. */
+static bool handle_frame(const struct gb_frame *frame) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	if (frame->type == GB_FRAME_ANSWER)
 		return settle_pending(&in);
@@ -419,7 +420,7 @@ static bool act(const struct gb_frame *frame) {
 	_exit(1);
 }
 
-/* Until the host has said something or the time is up. -1 with an exception pending. */
+/* Wait until the host has sent something or the time is up. -1 with an exception pending. */
 static int wait_readable(double seconds) {
 	struct pollfd fd = {.fd = bridge.fd, .events = POLLIN};
 	int timeout = seconds < 0 ? -1 : seconds > 1e6 ? 1000000000 : (int)(seconds * 1000 + 0.999);
@@ -449,13 +450,13 @@ PyObject *gb_py_bridge_turn(PyObject *module, PyObject *timeout) {
 			return readable < 0 ? NULL : Py_NewRef(Py_True);
 		if (!acquire())
 			return NULL;
-		/* Another thread may have been quicker, and have kept what is for us. */
+		/* Another thread may have read first, and put our frame into the inbox. */
 		if (wait_readable(0) > 0 ? !wait_for_frame(&frame) : !gb_inbox_take(&bridge.inbox, &frame)) {
 			release();
 			return PyErr_Occurred() ? NULL : Py_NewRef(Py_True);
 		}
 	}
-	return act(&frame) ? Py_NewRef(Py_True) : NULL;
+	return handle_frame(&frame) ? Py_NewRef(Py_True) : NULL;
 }
 
 void gb_py_bridge_next_job(struct gb_job *ret_job) {
@@ -464,7 +465,7 @@ void gb_py_bridge_next_job(struct gb_job *ret_job) {
 		if (!acquire())
 			_exit(1);
 		if (!gb_inbox_take(&bridge.inbox, &frame) && !wait_for_frame(&frame)) {
-			/* An interrupt that came too late for what it was meant for. */
+			/* An interrupt that arrived after its job. */
 			PyErr_Clear();
 			release();
 			continue;
@@ -474,8 +475,8 @@ void gb_py_bridge_next_job(struct gb_job *ret_job) {
 			gb_job_parse(ret_job, (uint8_t *)frame.payload, frame.n);
 			return;
 		}
-		/* What a function of the code's does between two jobs concerns only who called it. */
-		if (!act(&frame))
+		/* An exception in a lent function between two jobs is reported to its caller only. */
+		if (!handle_frame(&frame))
 			PyErr_Clear();
 	}
 }

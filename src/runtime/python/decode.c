@@ -16,13 +16,13 @@ struct decoder {
 	unsigned depth;
 };
 
-/* What is written in Python. */
+/* Helpers implemented in Python. */
 static struct {
 	PyObject *make_error;
 	PyObject *make_pattern;
 	PyObject *make_array;
-	PyObject *hashable; /* a key that cannot be one as one that can: a list as a tuple */
-	PyObject *epoch;    /* 1970 as a datetime */
+	PyObject *hashable; /* converts an unhashable key: a list to a tuple */
+	PyObject *epoch;    /* 1970-01-01 as a datetime */
 } own;
 
 static PyObject *decode(struct decoder *d);
@@ -38,15 +38,15 @@ bool gb_py_decode_init(PyObject *values) {
 	       own.epoch;
 }
 
-/* The host wrote these bytes, so this says that host and worker disagree, not that a user erred. */
+/* The host wrote these bytes: a mismatch between host and worker, not a user error. */
 static PyObject *malformed(void) {
 	if (!PyErr_Occurred())
 		PyErr_SetString(PyExc_SystemError, "malformed value");
 	return NULL;
 }
 
-/* Give @value, which may be NULL for now, the next number. It must have begun before what it contains is
- * read. */
+/* Assign the next number to @value, which may still be NULL. Must be called before the contents of the value
+ * are read. */
 static bool number_value(struct decoder *d, PyObject *value) {
 	struct gb_py_met *met = &d->met;
 	if (met->n == met->cap) {
@@ -63,7 +63,7 @@ static bool number_value(struct decoder *d, PyObject *value) {
 	return true;
 }
 
-/* A leaf with a number. */
+/* Number a value without contents. */
 static PyObject *numbered(struct decoder *d, PyObject *value) {
 	if (value && number_value(d, value))
 		return value;
@@ -103,7 +103,7 @@ static PyObject *decode_array(struct decoder *d, uint64_t n, bool is_root) {
 	gb_auto_py PyObject *list = PyList_New((Py_ssize_t)n);
 	if (!list || (!is_root && !number_value(d, list)))
 		return NULL;
-	/* Whole from the beginning: it can be seen, by a reference, before it is filled. */
+	/* Fill with None first: references can expose the list before it is complete. */
 	for (uint64_t i = 0; i < n; i++)
 		PyList_SET_ITEM(list, (Py_ssize_t)i, Py_NewRef(Py_None));
 	for (uint64_t i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ static PyObject *decode_bigint(struct decoder *d, bool negative) {
 	return inverse;
 }
 
-/* A moment that datetime cannot tell is an error; one that is none at all is None. */
+/* A date out of datetime's range is an error; an invalid date is None. */
 static PyObject *decode_date(struct decoder *d) {
 	struct gb_cbor_item item;
 	if (!gb_cbor_next(d->in, &item) || item.kind != GB_CBOR_FLOAT)
@@ -191,7 +191,7 @@ static PyObject *decode_date(struct decoder *d) {
 	return numbered(d, since ? PyNumber_Add(own.epoch, since) : NULL);
 }
 
-/* The view has its number before its buffer does, but can only be made after it. */
+/* The view's number precedes its buffer's, but the view can only be created after its buffer. */
 static PyObject *decode_view(struct decoder *d) {
 	static const char codes[] = {
 	    [GB_INT8] = 'b',
@@ -230,7 +230,7 @@ static PyObject *decode_view(struct decoder *d) {
 	return fill_number(d, number, PyObject_CallFunction(own.make_array, "CO", code, elements));
 }
 
-/* Behind the texts of an error; they may hold the error itself. */
+/* Cause and errors, after the texts; they may refer to the error itself. */
 static bool decode_parts(struct decoder *d, PyObject *error) {
 	gb_auto_py PyObject *cause = decode(d), *errors = cause ? decode(d) : NULL;
 	if (!errors)
@@ -271,7 +271,7 @@ static PyObject *decode_regexp(struct decoder *d) {
 	return fill_number(d, number, PyObject_CallFunctionObjArgs(own.make_pattern, source, flags, NULL));
 }
 
-/* A function or promise that was lent: the host's, or our own come back. */
+/* A lent function or promise: the host's, or one of our own sent back. */
 static PyObject *decode_lent(struct decoder *d, bool is_function) {
 	struct gb_cbor_item side, id, name;
 	uint64_t n;
@@ -340,7 +340,7 @@ static PyObject *decode_simple(uint64_t simple) {
 	return malformed();
 }
 
-/* A number that is whole is an int: the other side has one kind only. Minus zero is a float. */
+/* A whole number is an int: the host has one number type only. Minus zero is a float. */
 static PyObject *decode_item(struct decoder *d) {
 	struct gb_cbor_reader before = *d->in;
 	struct gb_cbor_item item;

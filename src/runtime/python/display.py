@@ -1,10 +1,10 @@
-"""What is shown rather than returned: tables, pictures, pages."""
+"""Rich output that is displayed rather than returned: tables, pictures, pages."""
 import base64
 import sys
 
 import _glovebox
 
-# What one run may show. Beyond it a note says what was left out.
+# Limits of one run. A note replaces displays beyond them.
 MAX_COUNT = 100
 MAX_BYTES = 32 << 20
 
@@ -22,7 +22,7 @@ _REPRS = (
 
 
 class _Shown:
-    """How much this run has shown, and may."""
+    """What this run has displayed so far, and its limits."""
 
     def reset(self, max_count=MAX_COUNT, max_bytes=MAX_BYTES):
         self.count, self.bytes = 0, 0
@@ -39,9 +39,9 @@ def _is_binary(media_type):
 
 
 def _as_form(media_type, data):
-    """Text or bytes; None if it is neither and cannot become it."""
+    """Converts to text or bytes; None if that is not possible."""
     if isinstance(data, tuple) and data:
-        data = data[0]  # with metadata, which nobody here reads
+        data = data[0]  # drop the metadata
     if isinstance(data, str):
         if _is_binary(media_type):
             try:
@@ -66,7 +66,7 @@ def _bundle_of(value):
 
 
 def forms_of(value):
-    """Every form in which an object knows to show itself: media type to text or bytes. Plain text is not among them."""
+    """All rich forms of an object: media type to text or bytes, without plain text."""
     if isinstance(value, type):
         return {}
     figure = _figure_form(value)
@@ -83,7 +83,7 @@ def forms_of(value):
         try:
             found[media_type] = getattr(value, name)()
         except Exception:
-            pass  # a form that cannot be had is not there
+            pass  # skip a form that fails
     for media_type, data in found.items():
         form = _as_form(media_type, data) if isinstance(media_type, str) else None
         if form is not None:
@@ -106,7 +106,7 @@ def text_of(value):
 
 
 def send(forms):
-    """Send what is to be shown, or a note in its place."""
+    """Send a display, or a note in its place."""
     size = sum(len(form) if isinstance(form, bytes) else len(form.encode("utf-8", "surrogatepass"))
                for form in forms.values())
     shown.count += 1
@@ -123,7 +123,7 @@ def send(forms):
 
 
 def show(value):
-    """Show one object. False if it has no form but text."""
+    """Display one object. False if it has no form but text."""
     forms = forms_of(value)
     if not forms:
         return False
@@ -135,7 +135,7 @@ def show(value):
 
 
 def display(*values, raw=False, **ignored):
-    """Show each value in every form that it has. With raw=True a value is a dict of media type to data."""
+    """Display each value in all its forms. With raw=True a value is a dict of media type to data."""
     for value in values:
         if raw and isinstance(value, dict):
             forms = {kind: form for kind, data in value.items() if (form := _as_form(kind, data)) is not None}
@@ -167,7 +167,7 @@ def _close(figure):
 
 
 def show_figures():
-    """Show, and close, every figure that is open: at plt.show() and at the end of a run."""
+    """Display and close all open figures: at plt.show() and at the end of a run."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is None:
         return
@@ -179,7 +179,7 @@ def show_figures():
 
 
 def wrappers():
-    """Texts and bytes that are to be seen as something: IPython.display's most used classes."""
+    """The most used classes of IPython.display, which mark text or bytes as a media type."""
     def make(name, method):
         def __init__(self, data=None, **ignored):
             self.data = data

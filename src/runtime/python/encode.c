@@ -11,7 +11,7 @@
 #include "runtime/wire.h"
 #include "value/identity.h"
 
-/* Where in the graph we are; only read when something cannot cross. */
+/* The current position in the graph; only used for error messages. */
 struct step {
 	const struct step *parent;
 	PyObject *key; /* NULL: an index */
@@ -24,13 +24,14 @@ struct encoder {
 	struct gb_buf *out;
 	struct gb_identity met;
 	uint32_t n_met;
-	PyObject *kept; /* what was made for us alone: were it freed, another could pass for it */
+	/* objects created for this encoding: if one were freed, another object could reuse its address */
+	PyObject *kept;
 	unsigned depth;
 };
 
-/* What is written in Python. */
+/* Helpers implemented in Python. */
 static struct {
-	PyObject *convert; /* an object that is no data as data, or NotImplemented */
+	PyObject *convert; /* converts an object that is not data, or returns NotImplemented */
 	PyObject *refuse;  /* raises SerializationError */
 	PyObject *error;   /* name, message and stack of an exception */
 	PyObject *pattern; /* source and flags of a compiled pattern */
@@ -52,10 +53,10 @@ bool gb_py_encode_init(PyObject *values) {
 	       own.array;
 }
 
-/* --- what cannot cross --- */
+/* --- values that cannot cross --- */
 
-/* Of a path that goes very deep the beginning tells enough. A longer key is left out and not cut: half a
- * secret is not recognised as one. */
+/* Paths are truncated. Longer keys are omitted, not truncated: the redaction of secrets would miss a partial
+ * one. */
 enum { PATH_MAX_BYTES = 200, KEY_MAX_BYTES = 100 };
 
 static void write_path(const struct step *at, struct gb_buf *path) {
@@ -79,7 +80,7 @@ static void write_path(const struct step *at, struct gb_buf *path) {
 		gb_buf_printf(path, "…");
 }
 
-/* @why may be NULL: because of what it is. */
+/* @why: NULL if the type of the value is the reason. */
 static bool refuse(struct encoder *e, PyObject *value, const struct step *at, const char *why) {
 	gb_auto_buf struct gb_buf path;
 	gb_buf_init(&path, 4096);
@@ -106,7 +107,7 @@ static bool encode_bigint(struct encoder *e, PyObject *value) {
 	int negative = zero ? PyObject_RichCompareBool(value, zero, Py_LT) : -1;
 	if (negative < 0)
 		return false;
-	/* CBOR says of a negative number how far it is from -1. */
+	/* CBOR encodes a negative number n as -1 - n. */
 	gb_auto_py PyObject *magnitude = negative ? PyNumber_Invert(value) : PyNumber_Index(value);
 	size_t bits = magnitude ? _PyLong_NumBits(magnitude) : (size_t)-1;
 	if (bits == (size_t)-1)
@@ -146,7 +147,7 @@ static bool encode_text(struct encoder *e, PyObject *text) {
 	if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
 		return false;
 	PyErr_Clear();
-	/* By way of UTF-16, where two surrogates that belong together become one character. */
+	/* Via UTF-16, which combines surrogate pairs into one character. */
 	gb_auto_py PyObject *units = PyUnicode_AsEncodedString(text, "utf-16-le", "surrogatepass");
 	gb_auto_py PyObject *joined = units ? PyUnicode_Decode(PyBytes_AS_STRING(units),
 						  PyBytes_GET_SIZE(units), "utf-16-le", "surrogatepass")
@@ -159,7 +160,7 @@ static bool encode_text(struct encoder *e, PyObject *text) {
 	return true;
 }
 
-/* --- things with identity --- */
+/* --- objects --- */
 
 static bool encode_list(struct encoder *e, PyObject *list, const struct step *at) {
 	Py_ssize_t n = PySequence_Fast_GET_SIZE(list);
@@ -216,7 +217,7 @@ static bool encode_set(struct encoder *e, PyObject *set, const struct step *at) 
 }
 
 static void encode_window(struct encoder *e, enum gb_view_kind kind, const Py_buffer *view, size_t size) {
-	e->n_met++; /* the buffer, after its view */
+	e->n_met++; /* the buffer's number follows its view's */
 	gb_cbor_tag(e->out, GB_CBOR_VIEW);
 	gb_cbor_array(e->out, 4);
 	gb_cbor_unsigned(e->out, kind);
@@ -225,7 +226,7 @@ static void encode_window(struct encoder *e, enum gb_view_kind kind, const Py_bu
 	gb_cbor_bytes(e->out, view->buf, (size_t)view->len);
 }
 
-/* What a buffer's elements are on the other side; anything unknown is bytes. */
+/* The element type of a buffer on the other side; unknown types are bytes. */
 static enum gb_view_kind kind_of(const Py_buffer *view, size_t *ret_size) {
 	static const struct {
 		const char *formats;
@@ -260,7 +261,7 @@ static bool encode_buffer(struct encoder *e, PyObject *value) {
 	Py_buffer view;
 	gb_auto_py PyObject *copy = NULL;
 	if (PyObject_GetBuffer(value, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
-		/* A view with gaps. */
+		/* A non-contiguous view. */
 		PyErr_Clear();
 		copy = PyBytes_FromObject(value);
 		if (!copy || PyObject_GetBuffer(copy, &view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0)
@@ -281,7 +282,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day) {
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* What is naive is UTC, as the clock in here is. */
+/* A naive datetime is UTC, like the clock of the sandbox. */
 static bool utc_offset_us(PyObject *value, int64_t *ret_us) {
 	*ret_us = 0;
 	if (PyDateTime_DATE_GET_TZINFO(value) == Py_None ||
@@ -313,7 +314,7 @@ static bool encode_datetime(struct encoder *e, PyObject *value) {
 		int64_t whole = us / 1000 - (us % 1000 < 0);
 		milliseconds = (double)whole;
 	} else {
-		/* Libraries have their own, not all of which are a moment: pandas' NaT. */
+		/* Library subclasses, some of which have no timestamp: pandas' NaT. */
 		gb_auto_py PyObject *stamp = PyObject_CallMethod(value, "timestamp", NULL);
 		if (!stamp && !PyErr_ExceptionMatches(PyExc_ValueError))
 			return false;
@@ -327,9 +328,9 @@ static bool encode_datetime(struct encoder *e, PyObject *value) {
 	return true;
 }
 
-/* A tag over an array of texts (or None), which a function written in Python tells. */
-static bool encode_texts(struct encoder *e, uint64_t tag, PyObject *tell, PyObject *value) {
-	gb_auto_py PyObject *texts = PyObject_CallOneArg(tell, value);
+/* A tag with an array of texts (or None) that the Python helper @get_texts returns. */
+static bool encode_texts(struct encoder *e, uint64_t tag, PyObject *get_texts, PyObject *value) {
+	gb_auto_py PyObject *texts = PyObject_CallOneArg(get_texts, value);
 	if (!texts || !PyTuple_Check(texts))
 		return false;
 	gb_cbor_tag(e->out, tag);
@@ -388,7 +389,7 @@ static bool encode_identity(struct encoder *e, PyObject *value, const struct ste
 	return ok;
 }
 
-/* --- what is no data --- */
+/* --- values that are not data --- */
 
 static bool is_awaitable(PyObject *value) {
 	return Py_TYPE(value)->tp_as_async && Py_TYPE(value)->tp_as_async->am_await;
@@ -410,7 +411,7 @@ static bool keep(struct encoder *e, PyObject *value) {
 	return e->kept && PyList_Append(e->kept, value) == 0;
 }
 
-/* What knows how to be data is that: a dataclass an object of its fields, a path a text. */
+/* Objects with a natural data form: a dataclass as an object of its fields, a path as text. */
 static bool encode_converted(struct encoder *e, PyObject *value, const struct step *at) {
 	const uint32_t *met = gb_identity_find(&e->met, value);
 	if (met) {
@@ -425,7 +426,7 @@ static bool encode_converted(struct encoder *e, PyObject *value, const struct st
 									   : refuse(e, value, at, NULL);
 	if (!keep(e, data) || !keep(e, value))
 		return false;
-	/* It may contain itself, so what it becomes has its number before it begins. */
+	/* The value may contain itself: give its converted form its number before it is encoded. */
 	if (is_data(data) && !gb_identity_find(&e->met, data)) {
 		bool is_new;
 		uint32_t *number = gb_identity_at(&e->met, value, &is_new);
@@ -435,7 +436,7 @@ static bool encode_converted(struct encoder *e, PyObject *value, const struct st
 		}
 		*number = e->n_met;
 	}
-	/* One that is converted into another without end ends at the depth. */
+	/* The depth limit also ends an endless chain of conversions. */
 	if (e->depth == GB_WIRE_DEPTH_MAX)
 		return refuse(e, value, at, "it is nested too deep");
 	e->depth++;
@@ -464,7 +465,7 @@ static bool encode_other(struct encoder *e, PyObject *value, const struct step *
 
 static bool encode(struct encoder *e, PyObject *value, const struct step *at) {
 	if (e->out->failed)
-		return true; /* what follows has nowhere to go; the caller sees it at the end */
+		return true; /* @out is full; the caller checks for that at the end */
 	if (value == Py_None)
 		gb_cbor_simple(e->out, GB_SIMPLE_NULL);
 	else if (value == Py_True || value == Py_False)

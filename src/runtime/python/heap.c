@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/single_threaded.h>
 
-enum { SMALL = 4096, MARGIN = 1 << 20, ROOM_TO_TELL = 32 << 20 };
+enum { SMALL = 4096, MARGIN = 1 << 20, REPORT_ROOM = 32 << 20 };
 
 static struct {
 	size_t used;
@@ -18,7 +18,7 @@ static struct {
 	size_t max;
 } heap = {.max = SIZE_MAX - MARGIN};
 
-static bool admits(size_t more) {
+static bool is_within_limit(size_t more) {
 	size_t used = __atomic_load_n(&heap.used, __ATOMIC_RELAXED);
 	size_t max = heap.max + (more <= SMALL ? MARGIN : 0);
 	return more <= max && used <= max - more;
@@ -30,7 +30,7 @@ static void add(size_t n) {
 		used = heap.used += n;
 	else
 		used = __atomic_add_fetch(&heap.used, n, __ATOMIC_RELAXED);
-	/* Two threads may race here: a peak that is wrong by one of their blocks is good enough. */
+	/* Threads may race here: the peak may be off by one block, which is acceptable. */
 	if (used > heap.peak)
 		heap.peak = used;
 }
@@ -45,8 +45,9 @@ static void subtract(size_t n) {
 /* --- Python's arenas --- */
 
 static void *map_arena(void *context, size_t n) {
-	void *arena = admits(n) ? mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-				: MAP_FAILED;
+	void *arena = is_within_limit(n)
+			  ? mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+			  : MAP_FAILED;
 	if (arena == MAP_FAILED)
 		return NULL;
 	add(n);
@@ -61,7 +62,7 @@ static void unmap_arena(void *context, void *arena, size_t n) {
 void gb_py_heap_init(void) {
 	static PyObjectArenaAllocator arenas = {.alloc = map_arena, .free = unmap_arena};
 	PyObject_SetArenaAllocator(&arenas);
-	/* Each further arena of the C library would reserve 64 MiB of address space for one thread. */
+	/* Each further malloc arena would reserve 64 MiB of address space for one thread. */
 	mallopt(M_ARENA_MAX, 1);
 }
 
@@ -73,7 +74,7 @@ void gb_py_heap_limit(size_t max) {
 }
 
 void gb_py_heap_relax(void) {
-	size_t wanted = (heap.used > heap.max ? heap.used : heap.max) + ROOM_TO_TELL;
+	size_t wanted = (heap.used > heap.max ? heap.used : heap.max) + REPORT_ROOM;
 	heap.max = wanted < SIZE_MAX - MARGIN ? wanted : SIZE_MAX - MARGIN;
 }
 
@@ -81,9 +82,10 @@ size_t gb_py_heap_peak(void) {
 	return heap.peak > heap.base ? heap.peak - heap.base : 0;
 }
 
-/* --- malloc and its family, in place of the C library's ---
+/* --- malloc and its family, replacing the C library's ---
  *
- * Libraries such as numpy ask malloc, not Python, for their memory. A sanitizer has its own in this place. */
+ * Libraries such as numpy allocate by malloc, not by Python's allocator. With ASan, the sanitizer's own are
+ * used. */
 
 #ifndef __SANITIZE_ADDRESS__
 
@@ -101,19 +103,19 @@ static void *account(void *block) {
 	return block;
 }
 
-static void *refuse(void) {
+static void *fail_nomem(void) {
 	errno = ENOMEM;
 	return NULL;
 }
 
 void *malloc(size_t n) {
-	return admits(n) ? account(__libc_malloc(n)) : refuse();
+	return is_within_limit(n) ? account(__libc_malloc(n)) : fail_nomem();
 }
 
 void *calloc(size_t count, size_t size) {
 	size_t n;
-	if (__builtin_mul_overflow(count, size, &n) || !admits(n))
-		return refuse();
+	if (__builtin_mul_overflow(count, size, &n) || !is_within_limit(n))
+		return fail_nomem();
 	return account(__libc_calloc(count, size));
 }
 
@@ -132,8 +134,8 @@ void *realloc(void *block, size_t n) {
 		return NULL;
 	}
 	size_t old = malloc_usable_size(block);
-	if (n > old && !admits(n - old))
-		return refuse();
+	if (n > old && !is_within_limit(n - old))
+		return fail_nomem();
 	void *moved = __libc_realloc(block, n);
 	if (!moved)
 		return NULL;
@@ -143,11 +145,11 @@ void *realloc(void *block, size_t n) {
 
 void *reallocarray(void *block, size_t count, size_t size) {
 	size_t n;
-	return __builtin_mul_overflow(count, size, &n) ? refuse() : realloc(block, n);
+	return __builtin_mul_overflow(count, size, &n) ? fail_nomem() : realloc(block, n);
 }
 
 void *memalign(size_t alignment, size_t n) {
-	return admits(n) ? account(__libc_memalign(alignment, n)) : refuse();
+	return is_within_limit(n) ? account(__libc_memalign(alignment, n)) : fail_nomem();
 }
 
 void *aligned_alloc(size_t alignment, size_t n) {

@@ -1,11 +1,11 @@
 /*
- * The memory of this process, counted: everything that malloc gives, to whatever library, and the arenas that
- * Python's own allocator maps. Over the cap there is none left, which Python code sees as a MemoryError.
+ * Counts the memory of this process: all malloc blocks, of any library, and the arenas that Python's own
+ * allocator maps. Above the limit allocations fail, which Python code sees as a MemoryError.
  *
  *	gb_py_heap_init();			// once, before the interpreter
- *	gb_py_heap_limit(job.memory);		// from now on at most that much more
+ *	gb_py_heap_limit(job.memory);		// limits further allocations
  *	...
- *	gb_py_heap_relax();			// the run is over: room to tell how
+ *	gb_py_heap_relax();			// the run is over: allow memory for the report
  */
 #ifndef GB_PYTHON_HEAP_H
 #define GB_PYTHON_HEAP_H
@@ -14,12 +14,12 @@
 
 void gb_py_heap_init(void);
 
-/* At most @max bytes more than were in use at the first call. Small requests have a margin beyond that, so
- * that code which handles its want of memory can run. */
+/* Allow @max bytes more than were in use at the first call. Small allocations have a margin above that, so
+ * that code can handle a MemoryError. */
 void gb_py_heap_limit(size_t max);
 void gb_py_heap_relax(void);
 
-/* The most that was in use since the limit was set, beyond what was in use at the first time. */
+/* Peak usage since the limit was set, minus the usage at the first call of gb_py_heap_limit(). */
 size_t gb_py_heap_peak(void);
 
 #endif

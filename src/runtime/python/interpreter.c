@@ -12,12 +12,12 @@
 #include "runtime/python/module.h"
 #include "runtime/python/output.h"
 
-/* From the build: where Debian's Python keeps its library. */
+/* Set by the build: the library directory of Debian's Python. */
 #ifndef GB_PYTHON_HOME
 #define GB_PYTHON_HOME "/usr"
 #endif
 
-/* Made from the *.py files beside this one, each with its name. */
+/* Generated from the *.py files in this folder. */
 #include "python_sources.h"
 
 struct gb_py_runner gb_py_runner;
@@ -39,7 +39,7 @@ static PyStatus set_paths(PyConfig *config) {
 		wchar_t **field;
 		const wchar_t *text;
 	} texts[] = {
-	    /* Said, so that nobody looks for it. */
+	    /* Set explicitly, so that Python does not search for it. */
 	    {&config->program_name, L"" GB_PYTHON_HOME "/bin/python3"},
 	    {&config->executable, L"" GB_PYTHON_HOME "/bin/python3"},
 	    {&config->base_executable, L"" GB_PYTHON_HOME "/bin/python3"},
@@ -70,7 +70,7 @@ static bool start(void) {
 	PyConfig_InitIsolatedConfig(&config);
 	config.site_import = 0;
 	config.write_bytecode = 0;
-	config.install_signal_handlers = 1; /* an interrupt is an exception; a broken pipe no reason to die */
+	config.install_signal_handlers = 1; /* SIGINT raises KeyboardInterrupt; SIGPIPE is ignored */
 	config.parse_argv = 0;
 	config.buffered_stdio = 0;
 	status = set_paths(&config);
@@ -103,15 +103,15 @@ static bool find_runner(PyObject *runner) {
 	const struct {
 		const char *name;
 		PyObject **ret;
-	} wanted[] = {
+	} members[] = {
 	    {"run", &gb_py_runner.run},
 	    {"describe", &gb_py_runner.describe},
 	    {"wake", &gb_py_runner.wake},
 	    {"NOTHING", &gb_py_runner.nothing},
 	    {"fall_back", &gb_py_runner.fall_back},
 	};
-	for (size_t i = 0; runner && i < GB_COUNT(wanted); i++)
-		if (!(*wanted[i].ret = PyObject_GetAttrString(runner, wanted[i].name)))
+	for (size_t i = 0; runner && i < GB_COUNT(members); i++)
+		if (!(*members[i].ret = PyObject_GetAttrString(runner, members[i].name)))
 			return false;
 	return runner != NULL;
 }
@@ -130,7 +130,7 @@ static bool prepare(const char *profile) {
 	return done != NULL;
 }
 
-/* Threads of numerical libraries would not survive the fork, and use up what other runs are due. */
+/* Threads of numerical libraries would not survive the fork, and would take CPU time from other runs. */
 static void set_environment(void) {
 	static const char *const single[] = {
 	    "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
@@ -139,7 +139,7 @@ static void set_environment(void) {
 	setenv("MPLBACKEND", "Agg", 1);
 	setenv("MPLCONFIGDIR", "/", 1); /* see process.py */
 	setenv("LC_CTYPE", "C.UTF-8", 1);
-	setenv("TZ", "UTC0", 1); /* also for libraries that ask again */
+	setenv("TZ", "UTC0", 1); /* for libraries that read it again */
 }
 
 /* Bit n is set if descriptor n is open. */
@@ -161,6 +161,6 @@ bool gb_py_interpreter_init(const char *profile) {
 		PyErr_Print();
 		return false;
 	}
-	/* A file that a library has left open would be another one in a cell: perhaps the host's socket. */
+	/* A descriptor left open by a library would be another file in a cell, perhaps the host's socket. */
 	return open_descriptors() == before;
 }

@@ -7,6 +7,6 @@
 int main(int argc, char **argv) {
 	(void)argv;
 	if (argc > 1)
-		return gb_say_version("Python", Py_GetVersion());
+		return gb_print_version("Python", Py_GetVersion());
 	return gb_zygote_main(&gb_py_worker);
 }

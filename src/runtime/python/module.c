@@ -8,7 +8,7 @@
 #include "runtime/python/output.h"
 #include "value/frame.h"
 
-/* Of one thing that is shown, all forms together. */
+/* Maximum of one display, all forms together. */
 enum { DISPLAY_MAX = 64 << 20 };
 
 /* display(forms): send a dict of media type to text or bytes. */
@@ -25,8 +25,8 @@ static PyObject *display(PyObject *module, PyObject *forms) {
 	Py_RETURN_NONE;
 }
 
-/* exit(code): say how the program ended itself. */
-static PyObject *say_exit(PyObject *module, PyObject *code) {
+/* exit(code): report the exit code of the program. */
+static PyObject *report_exit(PyObject *module, PyObject *code) {
 	long number = PyLong_AsLong(code);
 	if (number == -1 && PyErr_Occurred())
 		return NULL;
@@ -40,7 +40,7 @@ static PyObject *say_exit(PyObject *module, PyObject *code) {
 	Py_RETURN_NONE;
 }
 
-/* write(stream, bytes): what a program writes past sys.stdout. */
+/* write(stream, bytes): output that bypasses sys.stdout. */
 static PyObject *write_bytes(PyObject *module, PyObject *args) {
 	int stream;
 	Py_buffer bytes;
@@ -57,7 +57,7 @@ static PyObject *make_module(void) {
 	    {"turn", gb_py_bridge_turn, METH_O, NULL},
 	    {"answer", gb_py_bridge_answer, METH_VARARGS, NULL},
 	    {"display", display, METH_O, NULL},
-	    {"exit", say_exit, METH_O, NULL},
+	    {"exit", report_exit, METH_O, NULL},
 	    {"write", write_bytes, METH_VARARGS, NULL},
 	    {NULL, NULL, 0, NULL},
 	};

@@ -1,10 +1,10 @@
-/* The module _glovebox: what C does for the parts of this worker that are written in Python. */
+/* The module _glovebox: C functions for the Python part of this worker. */
 #ifndef GB_PYTHON_MODULE_H
 #define GB_PYTHON_MODULE_H
 
 #include <stdbool.h>
 
-/* Before the interpreter is made. */
+/* Call before the interpreter is initialised. */
 bool gb_py_module_register(void);
 
 #endif

@@ -1,4 +1,4 @@
-"""Modules that came with the job: sources of its own, and what the host exports."""
+"""Modules of the job: its own sources, and the host's imports."""
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -7,7 +7,7 @@ import glovebox_traces as traces
 
 # Dotted name to (filename, source, is_package).
 _sources = {}
-_given = set()
+_from_job = set()
 
 
 def _dotted(filename):
@@ -21,9 +21,9 @@ def _dotted(filename):
 
 
 class _Finder:
-    """Finds and runs sources of the job's."""
+    """Finds and runs source modules of the job."""
 
-    compile = None  # set by the runner: (source, filename) to code and the builtins to run it with
+    compile = None  # set by the runner: (source, filename) to code and its builtins
 
     @staticmethod
     def find_spec(name, path=None, target=None):
@@ -52,15 +52,15 @@ class _Finder:
 finder = _Finder
 
 
-def give_sources(modules):
+def add_sources(modules):
     if _Finder not in sys.meta_path:
         sys.meta_path.insert(0, _Finder)
     for filename, source in modules.items():
         name, is_package = _dotted(filename)
-        if name in _given:
-            sys.modules.pop(name, None)  # a session brings it anew
+        if name in _from_job:
+            sys.modules.pop(name, None)  # a later job of a session replaces it
         _sources[name] = filename, source, is_package
-        _given.add(name)
+        _from_job.add(name)
         traces.remember(filename, source)
         while "." in name:
             name = name.rpartition(".")[0]
@@ -68,10 +68,10 @@ def give_sources(modules):
                 _sources[name] = *_sources[name][:2], True
             else:
                 _sources[name] = name, "", True
-            _given.add(name)
+            _from_job.add(name)
 
 
-def give_imports(imports):
+def add_imports(imports):
     for name, exports in imports.items():
         module = ModuleType(name)
         if isinstance(exports, dict):
@@ -80,21 +80,21 @@ def give_imports(imports):
         else:
             module.default = exports
         sys.modules[name] = module
-        _given.add(name)
+        _from_job.add(name)
         parent, _, child = name.rpartition(".")
         if parent:
             if parent not in sys.modules:
-                give_imports({parent: {}})
+                add_imports({parent: {}})
                 sys.modules[parent].__path__ = []
             setattr(sys.modules[parent], child, module)
 
 
-def is_given(name):
-    return name in _given
+def is_from_job(name):
+    return name in _from_job
 
 
 def forget_all():
-    for name in _given:
+    for name in _from_job:
         sys.modules.pop(name, None)
-    _given.clear()
+    _from_job.clear()
     _sources.clear()

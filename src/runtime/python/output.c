@@ -14,10 +14,10 @@
 #include "value/frame.h"
 
 enum {
-	PENDING_MAX = 8192,     /* of one stream, before it becomes a frame */
-	OUTBOX_MAX = 32 << 10,  /* before it is sent */
-	CHUNK = 64 << 10,       /* of a long text */
-	DELAY_NS = 5 * 1000000, /* until the timer sends what waits */
+	PENDING_MAX = 8192,     /* maximum of one stream before it becomes a frame */
+	OUTBOX_MAX = 32 << 10,  /* maximum before it is sent */
+	CHUNK = 64 << 10,       /* frame size for long texts */
+	DELAY_NS = 5 * 1000000, /* maximum delay before the timer sends pending output */
 	FRAME_HEAD_MAX = 16,    /* frame head, stream, head of a byte string */
 };
 
@@ -25,21 +25,22 @@ enum {
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* The one that the interpreter and its libraries leave alone. */
+/* A signal that neither the interpreter nor its libraries use. */
 #define TIMER_SIGNAL (SIGRTMAX - 2)
 
 static struct {
 	int fd;
 	uint64_t left;
 	bool truncated;
-	struct gb_buf frames; /* whole ones */
-	int stream;           /* what is pending belongs to it */
+	struct gb_buf frames; /* complete frames */
+	int stream;           /* the stream of .pending */
 	size_t n;
 	char pending[PENDING_MAX];
 
-	/* The timer's handler may come at any moment, and only sends if it finds nobody at work. */
+	/* The timer's signal handler can run at any moment; it sends only if .busy is clear, else it sets
+	 * .send_requested. */
 	atomic_int busy;
-	atomic_bool wanted;
+	atomic_bool send_requested;
 	atomic_bool armed;
 	bool has_timer, no_timer;
 	timer_t timer;
@@ -48,7 +49,7 @@ static struct {
 /* --- frames --- */
 
 static size_t write_head(uint8_t head[FRAME_HEAD_MAX], int stream, size_t n) {
-	/* The CBOR head of a byte string, by hand: it is also written by a signal handler. */
+	/* The CBOR head of a byte string, written by hand to be async-signal-safe. */
 	uint8_t *at = head + GB_FRAME_HEAD;
 	*at++ = (uint8_t)stream;
 	if (n < 24) {
@@ -78,54 +79,54 @@ static void append_frame(int stream, const char *bytes, size_t n) {
 	gb_buf_append(&out.frames, bytes, n);
 }
 
-static void seal(void) {
+static void flush_pending(void) {
 	if (out.n)
 		append_frame(out.stream, out.pending, out.n);
 	out.n = 0;
 }
 
-static void put(const void *bytes, size_t n) {
+static void write_out(const void *bytes, size_t n) {
 	if (n && out.fd >= 0 && !gb_write_all(out.fd, bytes, n))
 		_exit(0);
 }
 
-/* Also from a signal handler: no memory is asked for. */
+/* Async-signal-safe: does not allocate. */
 static void send_all(void) {
-	put(out.frames.data, out.frames.len);
+	write_out(out.frames.data, out.frames.len);
 	out.frames.len = 0;
 	size_t n = out.n <= PENDING_MAX ? out.n : 0;
 	if (!n)
 		return;
-	/* In one piece with its head, which stands before it for a moment. */
+	/* One write for head and bytes. */
 	char whole[FRAME_HEAD_MAX + PENDING_MAX];
 	size_t head = write_head((uint8_t *)whole, out.stream, n);
 	memcpy(whole + head, out.pending, n);
-	put(whole, head + n);
+	write_out(whole, head + n);
 	out.n = 0;
 }
 
-/* --- who is at work --- */
+/* --- exclusion between threads and the timer's signal handler --- */
 
 static void enter(void) {
-	/* Only the handler can be at work elsewhere: everybody else holds the interpreter's lock. */
+	/* Only the signal handler can hold it: all other code holds the GIL. */
 	while (atomic_exchange(&out.busy, 1))
 		sched_yield();
 }
 
-/* The handler may have come too late to be seen, and too early to find nobody at work. */
+/* The handler may have set .send_requested after the check, while .busy was still set: check again. */
 static void leave(void) {
 	do {
-		if (atomic_exchange(&out.wanted, false))
+		if (atomic_exchange(&out.send_requested, false))
 			send_all();
 		atomic_store(&out.busy, 0);
-	} while (atomic_load(&out.wanted) && !atomic_exchange(&out.busy, 1));
+	} while (atomic_load(&out.send_requested) && !atomic_exchange(&out.busy, 1));
 }
 
 static void on_timer(int signal_number) {
 	int saved = errno;
 	atomic_store(&out.armed, false);
 	if (atomic_exchange(&out.busy, 1)) {
-		atomic_store(&out.wanted, true);
+		atomic_store(&out.send_requested, true);
 	} else {
 		send_all();
 		atomic_store(&out.busy, 0);
@@ -133,8 +134,7 @@ static void on_timer(int signal_number) {
 	errno = saved;
 }
 
-/* To this process's first thread: the others may come and go. Where there are no timers, every line is sent
- * at once. */
+/* Deliver the signal to the main thread: others may exit. Without timers, every line is sent at once. */
 static void make_timer(void) {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TIMER_SIGNAL};
 	event.sigev_notify_thread_id = getpid();
@@ -155,8 +155,8 @@ static void arm(void) {
 
 /* --- writing --- */
 
-/* How much of @bytes may still be said; never half a character. */
-static size_t admit(const char *bytes, size_t n) {
+/* Charge @bytes to the output limit. Returns how many may be written, without splitting a character. */
+static size_t charge(const char *bytes, size_t n) {
 	if (n <= out.left) {
 		out.left -= n;
 		return n;
@@ -170,7 +170,7 @@ static size_t admit(const char *bytes, size_t n) {
 }
 
 static void write_long(int stream, const char *bytes, size_t n) {
-	seal();
+	flush_pending();
 	while (n > 0) {
 		size_t step = n < CHUNK ? n : CHUNK;
 		append_frame(stream, bytes, step);
@@ -182,22 +182,22 @@ static void write_long(int stream, const char *bytes, size_t n) {
 
 void gb_py_output_write(int stream, const char *bytes, size_t n) {
 	enter();
-	n = admit(bytes, n);
+	n = charge(bytes, n);
 	if (out.stream != stream)
-		seal();
+		flush_pending();
 	out.stream = stream;
 	if (n > PENDING_MAX) {
 		write_long(stream, bytes, n);
 	} else if (n > 0) {
 		if (n > PENDING_MAX - out.n)
-			seal();
+			flush_pending();
 		memcpy(out.pending + out.n, bytes, n);
 		out.n += n;
 		arm();
 		if (out.frames.len > OUTBOX_MAX || (out.no_timer && memchr(bytes, '\n', n)))
 			send_all();
 	}
-	/* There was no memory for a frame: what it said is lost. */
+	/* Out of memory for a frame: its output is lost. */
 	if (out.frames.failed) {
 		gb_buf_clear(&out.frames);
 		out.truncated = true;
@@ -207,9 +207,9 @@ void gb_py_output_write(int stream, const char *bytes, size_t n) {
 
 void gb_py_post(const void *frames, size_t n) {
 	enter();
-	seal();
+	flush_pending();
 	gb_buf_append(&out.frames, frames, n);
-	/* Something that must be said cannot be. */
+	/* This frame must not be lost. */
 	if (out.frames.failed)
 		_exit(1);
 	leave();
@@ -265,7 +265,7 @@ static PyObject *stream_write(PyObject *self, PyObject *text) {
 	}
 	if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
 		return NULL;
-	/* Lone surrogates are not worth a failed run. */
+	/* Escape lone surrogates instead of failing. */
 	PyErr_Clear();
 	gb_auto_py PyObject *escaped = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
 	if (!escaped)
@@ -317,7 +317,7 @@ static PyMethodDef stream_methods[] = {
     {"write", stream_write, METH_O, NULL},
     {"write_bytes", stream_write_bytes, METH_O, NULL},
     {"flush", stream_flush, METH_NOARGS, NULL},
-    {"close", stream_flush, METH_NOARGS, NULL}, /* a program does not lose its voice */
+    {"close", stream_flush, METH_NOARGS, NULL}, /* the streams cannot be closed */
     {"writable", stream_true, METH_NOARGS, NULL},
     {"reconfigure", (PyCFunction)(void (*)(void))stream_reconfigure, METH_VARARGS | METH_KEYWORDS, NULL},
     {NULL, NULL, 0, NULL},

@@ -1,10 +1,10 @@
 /*
- * Everything that leaves a cell: frames wait in an outbox and are sent together. What the program writes is
- * sent after some milliseconds at the latest, by a timer, so that it can be watched; a short run says all in
- * one go with its result.
+ * All output of a cell: frames are queued in an outbox and sent together. A timer sends program output after
+ * a few milliseconds at the latest, so that it can be followed live; a short run sends everything together
+ * with its result.
  *
  *	gb_py_output_open(fd, job.output);
- *	gb_py_post(frame.data, frame.len);	// after what was written before
+ *	gb_py_post(frame.data, frame.len);	// after earlier output
  *	gb_py_send();
  */
 #ifndef GB_PYTHON_OUTPUT_H
@@ -15,26 +15,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Once, in the zygote: sys.stdout and sys.stderr become ours. */
+/* Call once, in the zygote: replaces sys.stdout and sys.stderr. */
 bool gb_py_output_init(void);
 
-/* From now on to @fd, @limit bytes at most. What was written before is forgotten. */
+/* Send to @fd from now on, at most @limit bytes. Earlier output is discarded. */
 void gb_py_output_open(int fd, uint64_t limit);
 
-/* Send what there is. What is written from now on is lost, until there is another job. */
+/* Send everything. Later output is discarded until the next job. */
 void gb_py_output_close(void);
 
-/* Put whole frames into the outbox. */
+/* Queue complete frames. */
 void gb_py_post(const void *frames, size_t n);
-/* Send all. The host's end is ours too. */
+/* Send everything. Exits if the host has closed the connection. */
 void gb_py_send(void);
 
-/* Something was left out. */
+/* Set the truncated flag. */
 void gb_py_output_cut(void);
-/* Has anything been? */
 bool gb_py_output_truncated(void);
 
-/* The same as what Python's write methods do. @stream is 1 or 2. */
+/* Like Python's write methods. @stream is 1 or 2. */
 void gb_py_output_write(int stream, const char *bytes, size_t n);
 
 #endif

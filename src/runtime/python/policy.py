@@ -1,8 +1,8 @@
-"""Restricted mode: what code may say, judged before it runs.
+"""Restricted mode: checks code before it runs.
 
-A courtesy on top of the wall, not a wall: it keeps honest code within the language and gives dishonest code a message.
-Python cannot be fenced in from within; whoever gets past this stands where unrestricted code stands, behind the wall.
-"""
+Not a security boundary, but guidance on top of the sandbox: it keeps well-meant code within a subset of the
+language and explains violations. Python cannot be confined from within; code that circumvents this has the
+rights of unrestricted code, inside the sandbox."""
 import _string
 import ast
 import builtins as _builtins
@@ -14,7 +14,7 @@ import glovebox_modules as modules
 
 
 class RestrictedError(Exception):
-    """The code says something that it may not say here."""
+    """The code uses something that restricted mode rejects."""
 
 
 BLOCKED_BUILTINS = frozenset((
@@ -22,7 +22,7 @@ BLOCKED_BUILTINS = frozenset((
     "delattr", "hasattr", "breakpoint", "help", "memoryview", "exit", "quit", "copyright", "credits", "license",
 ))
 
-# Never, also if they are among the allowed: with one of these nothing else would mean anything.
+# Never importable, even if allowed by name: each of these would defeat all other rules.
 BLOCKED_MODULES = frozenset((
     "os", "sys", "subprocess", "socket", "shutil", "importlib", "builtins", "ctypes", "pickle",
     "_ctypes", "_glovebox", "_io", "_imp", "_posixsubprocess", "_socket", "_thread", "ast", "asyncio", "atexit", "bdb",
@@ -33,7 +33,7 @@ BLOCKED_MODULES = frozenset((
     "webbrowser", "zipimport", "IPython",
 ))
 
-# Of modules that may be allowed: what reads attributes by name, or runs text.
+# Names of otherwise allowed modules that read attributes by name, or run text.
 BLOCKED_NAMES = {
     "operator": {"attrgetter", "methodcaller"},
     "_operator": {"attrgetter", "methodcaller"},
@@ -48,7 +48,7 @@ BLOCKED_NAMES = {
     "pandas": {"eval", "read_pickle", "to_pickle"},
 }
 
-# Attributes that lead from an object to the frame or the code behind it.
+# Attributes that lead from an object to its frame or code.
 BLOCKED_ATTRIBUTES = frozenset((
     "mro", "with_traceback", "tb_frame", "tb_next", "tb_lasti", "tb_lineno",
     "f_back", "f_builtins", "f_code", "f_globals", "f_locals", "f_trace", "f_lasti", "f_lineno",
@@ -59,7 +59,7 @@ BLOCKED_ATTRIBUTES = frozenset((
 ))
 _BLOCKED_PREFIXES = ("co_",)
 
-# Names between double underscores that a program may use.
+# Double-underscore names that a program may use.
 _ATTRIBUTES = frozenset(("__init__", "__name__", "__doc__", "__version__", "__len__", "__str__", "__repr__", "__eq__",
                          "__post_init__", "__enter__", "__exit__", "__iter__", "__next__", "__hash__", "__add__"))
 _NAMES = frozenset(("__name__", "__debug__", "__doc__"))
@@ -89,29 +89,29 @@ def _is_blocked_attribute(name):
 
 
 class _Checker(ast.NodeTransformer):
-    """Raises at the first thing that may not be said; what reads attributes by text is led through a guard."""
+    """Raises at the first violation; formatting, which reads attributes by text, is routed through a guard."""
 
     def __init__(self, policy, filename):
         self.policy, self.filename = policy, filename
         self.in_class = False
 
-    def refuse(self, node, what):
+    def reject(self, node, what):
         error = RestrictedError(f"{what} (line {getattr(node, 'lineno', 0)})")
         error.position = self.filename, getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
         raise error
 
     def name(self, node, name):
-        """A name that is read or bound, in whatever way."""
+        """Checks a name that is read or bound in any way."""
         if name is None or name in _NAMES or (self.in_class and name in _CLASS_NAMES):
             return
         if _is_dunder(name):
-            self.refuse(node, f"the name '{name}' is not allowed in restricted code")
+            self.reject(node, f"the name '{name}' is not allowed in restricted code")
         if name in BLOCKED_BUILTINS:
-            self.refuse(node, f"'{name}' is not allowed in restricted code")
+            self.reject(node, f"'{name}' is not allowed in restricted code")
 
     def attribute(self, node, name):
         if _is_blocked_attribute(name):
-            self.refuse(node, f"the attribute '{name}' is not allowed in restricted code")
+            self.reject(node, f"the attribute '{name}' is not allowed in restricted code")
 
     def visit_Name(self, node):
         self.name(node, node.id)
@@ -150,7 +150,7 @@ class _Checker(ast.NodeTransformer):
 
     def visit_keyword(self, node):
         if node.arg is not None and _is_dunder(node.arg):
-            self.refuse(node, f"the name '{node.arg}' is not allowed in restricted code")
+            self.reject(node, f"the name '{node.arg}' is not allowed in restricted code")
         return self.generic_visit(node)
 
     def names(self, node):
@@ -191,17 +191,17 @@ class _Checker(ast.NodeTransformer):
             self.name(node, alias.asname)
             self.attribute(node, alias.name)
             if alias.name in BLOCKED_NAMES.get(node.module or "", ()):
-                self.refuse(node, f"'{node.module}.{alias.name}' is not allowed in restricted code")
+                self.reject(node, f"'{node.module}.{alias.name}' is not allowed in restricted code")
         return node
 
     def module(self, node, name):
         why = self.policy.why_not(name)
         if why is not None:
-            self.refuse(node, why)
+            self.reject(node, why)
 
 
 class _Formatter(string.Formatter):
-    """str.format without the way into objects."""
+    """str.format without access to private attributes."""
 
     def get_field(self, field_name, args, kwargs):
         _, rest = _string.formatter_field_name_split(field_name)
@@ -215,7 +215,7 @@ _formatter = _Formatter()
 
 
 def _guard_format(value, name):
-    """Stands in for value.format and value.format_map."""
+    """Replaces value.format and value.format_map."""
     if isinstance(value, str):
         if name == "format":
             return lambda *args, **named: _formatter.vformat(str(value), args, named)
@@ -230,7 +230,7 @@ def _guard_format(value, name):
 
 
 def _guard_type(*args):
-    """type(x), and nothing else of type."""
+    """type(x) with one argument only."""
     if len(args) != 1:
         raise RestrictedError("type() takes one argument in restricted code: it makes no classes")
     kind = type(args[0])
@@ -253,10 +253,10 @@ class Policy:
         return name in self.allowed or any(name.startswith(other + ".") for other in self.allowed)
 
     def why_not(self, name):
-        """Why a module may not be imported; None if it may."""
+        """The reason why a module may not be imported; None if it may."""
         if name == "__future__":
             return None
-        if modules.is_given(name) or any(modules.is_given(name.rsplit(".", n)[0]) for n in range(1, name.count(".") + 1)):
+        if modules.is_from_job(name) or any(modules.is_from_job(name.rsplit(".", n)[0]) for n in range(1, name.count(".") + 1)):
             return None
         if name.partition(".")[0] in BLOCKED_MODULES or name.startswith("glovebox_"):
             return f"the module '{name}' is never allowed in restricted code"
@@ -272,12 +272,12 @@ class Policy:
         if why is not None:
             raise RestrictedError(why)
         module = _builtins.__import__(name, globals, locals, fromlist, level)
-        if modules.is_given(name.partition(".")[0]):
+        if modules.is_from_job(name.partition(".")[0]):
             return module
         return self.proxy(module)
 
     def proxy(self, module):
-        """A module with its public names alone, and no way from it to other modules."""
+        """A copy of a module with its public names only, without access to other modules."""
         name = module.__name__
         known = self.proxies.get(name)
         if known is None:
@@ -288,7 +288,7 @@ class Policy:
                 continue
             value = getattr(module, key, None)
             if isinstance(value, type) and issubclass(value, type):
-                continue  # makes classes out of texts
+                continue  # a metaclass could create classes from text
             if isinstance(value, ModuleType):
                 inner = value.__name__
                 if inner.partition(".")[0] in BLOCKED_MODULES or not self.allows(inner):

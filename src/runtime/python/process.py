@@ -1,4 +1,4 @@
-"""Libraries made to fit: what a process in here cannot do says so, and why; what is drawn is shown."""
+"""Adapts libraries to the sandbox: unavailable operations raise an error; figures are displayed."""
 import _posixsubprocess
 import _thread
 import contextlib
@@ -13,22 +13,22 @@ _WHY = ("this sandbox runs one process and starts no others, so {} is not possib
         "do the work in Python, or in threads")
 
 
-def _refuse(name, why=_WHY):
-    def refuse(*args, **kwargs):
+def _raiser(name, why=_WHY):
+    def fail(*args, **kwargs):
         raise PermissionError(1, why.format(name))
-    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
-    return refuse
+    fail.__name__ = fail.__qualname__ = name.rpartition(".")[2]
+    return fail
 
 
 for _name in ("fork", "forkpty", "system", "popen", "posix_spawn", "posix_spawnp", "execv", "execve", "execl", "execle",
               "execlp", "execlpe", "execvp", "execvpe", "spawnl", "spawnle", "spawnlp", "spawnlpe", "spawnv", "spawnve",
               "spawnvp", "spawnvpe"):
     if hasattr(os, _name):
-        setattr(os, _name, _refuse(f"os.{_name}"))
+        setattr(os, _name, _raiser(f"os.{_name}"))
 
 
 def _exit(code):
-    """Ends the program, not the worker: what it has said would be lost."""
+    """Ends the program, not the worker, which would lose pending output."""
     raise SystemExit(code)
 
 
@@ -36,19 +36,19 @@ os._exit = _exit
 
 
 def memfd_create(name, flags=0):
-    """Memory that nobody counts is memory that is not there."""
+    """Memory files would not be counted by the run's limit."""
     raise MemoryError("this sandbox has no memory files: they would be memory beyond the run's limit")
 
 
 os.memfd_create = memfd_create
-_posixsubprocess.fork_exec = _refuse("subprocess")
+_posixsubprocess.fork_exec = _raiser("subprocess")
 
 
-# --- modules that are changed as they are imported: each of these is entered before a module runs, and left after it
+# --- patches applied on import: each context manager is entered before a module runs, and left afterwards
 
 @contextlib.contextmanager
 def _subprocess(module):
-    """Opens pipes before it finds out."""
+    """Popen would open pipes before it fails."""
     yield
 
     def __init__(self, *args, **kwargs):
@@ -70,8 +70,8 @@ def _multiprocessing(module):
 
 @contextlib.contextmanager
 def _mmap(module):
-    """Anonymous memory is private: the filter refuses the shared kind, which no limit counts, and which is Python's
-    default. A program that starts no process cannot tell one from the other."""
+    """Makes anonymous mappings private: seccomp rejects shared ones, which are Python's default but counted
+    by no limit. A program without child processes cannot observe the difference."""
     yield
     kinds = module.MAP_SHARED | module.MAP_PRIVATE
     protection = {module.ACCESS_READ: module.PROT_READ, module.ACCESS_WRITE: module.PROT_READ | module.PROT_WRITE}
@@ -81,7 +81,7 @@ def _mmap(module):
                     access=module.ACCESS_DEFAULT, offset=0):
             if fileno == -1 and flags & kinds == module.MAP_SHARED:
                 flags = flags & ~kinds | module.MAP_PRIVATE
-                # Who gives an access leaves the flags as they are.
+                # Only one of access and flags may be passed.
                 prot, access = protection.get(access, prot), module.ACCESS_DEFAULT
             return super().__new__(cls, fileno, length, flags, prot, access, offset)
 
@@ -89,12 +89,12 @@ def _mmap(module):
     module.mmap = mmap
 
 
-_NO_NETWORK = "this sandbox has no network, so {} is not possible; ask the host for what is out there"
+_NO_NETWORK = "this sandbox has no network, so {} is not possible; pass data in from the host, or call a host function"
 
 
 @contextlib.contextmanager
 def _socket(module):
-    """A pair of sockets that leads nowhere can be had; asyncio wakes itself up through one."""
+    """Socket pairs are allowed: asyncio uses one to wake itself up."""
     yield
     init = module.socket.__init__
 
@@ -104,7 +104,7 @@ def _socket(module):
         init(self, family, type, proto, fileno)
     module.socket.__init__ = __init__
     for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
-        setattr(module, name, _refuse(f"socket.{name}", _NO_NETWORK))
+        setattr(module, name, _raiser(f"socket.{name}", _NO_NETWORK))
 
 
 @contextlib.contextmanager
@@ -120,7 +120,7 @@ def _figure(module):
 
 
 class _NoTimer:
-    """In place of a thread that says that something takes long: it would not survive the zygote's fork."""
+    """Replaces the thread that warns about a slow operation: it would not survive the zygote's fork."""
 
     def __init__(self, *args, **kwargs):
         pass
@@ -129,18 +129,18 @@ class _NoTimer:
 
 
 @contextlib.contextmanager
-def _without_folder(module):
-    """matplotlib wants a folder for what it knows of fonts, and makes one if it must. The environment says that it is
-    "/", which is believed to be writable for this moment; what is written there is not kept."""
+def _font_cache(module):
+    """matplotlib needs a folder for its font cache. MPLCONFIGDIR is "/", which appears writable while the
+    module is imported; files written there are discarded."""
     import io
     access, timer = os.access, threading.Timer
     os.access = lambda path, mode, **options: path == "/" or access(path, mode, **options)
     threading.Timer = _NoTimer
 
-    def open_nothing(path, mode="r", **options):
+    def open_discarding(path, mode="r", **options):
         written = os.path.dirname(path) == "/" and "w" in mode
         return io.StringIO() if written else open(path, mode, **options)
-    module.open = open_nothing
+    module.open = open_discarding
     cbook = sys.modules.get("matplotlib.cbook")
     if cbook is not None:
         lock, cbook._lock_path = cbook._lock_path, lambda path: contextlib.nullcontext()
@@ -152,36 +152,36 @@ def _without_folder(module):
             cbook._lock_path = lock
 
 
-_CHANGES = {
+_PATCHES = {
     "subprocess": _subprocess,
     "_multiprocessing": _multiprocessing,
     "socket": _socket,
     "mmap": _mmap,
-    "matplotlib": _without_folder,
-    "matplotlib.font_manager": _without_folder,
+    "matplotlib": _font_cache,
+    "matplotlib.font_manager": _font_cache,
     "matplotlib.pyplot": _pyplot,
     "matplotlib.figure": _figure,
 }
 
 
 class _Finder:
-    """Finds what others find, and changes it."""
+    """Finds modules through the other finders and patches them."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        change = _CHANGES.get(name)
-        if change is None:
+        patch = _PATCHES.get(name)
+        if patch is None:
             return None
         for finder in sys.meta_path:
             if finder is not _Finder and (spec := finder.find_spec(name, path, target)) is not None:
                 break
         else:
             return None
-        execute = spec.loader.exec_module
+        original = spec.loader.exec_module
 
         def exec_module(module):
-            with change(module):
-                execute(module)
+            with patch(module):
+                original(module)
         try:
             spec.loader.exec_module = exec_module
         except AttributeError:
@@ -189,9 +189,9 @@ class _Finder:
         return spec
 
 
-for _name, _change in _CHANGES.items():
+for _name, _patch in _PATCHES.items():
     if _name in sys.modules:
-        with _change(sys.modules[_name]):
+        with _patch(sys.modules[_name]):
             pass
 sys.meta_path.insert(0, _Finder)
 
@@ -204,7 +204,7 @@ def _start_new_thread(*args, **kwargs):
     try:
         return _start(*args, **kwargs)
     except RuntimeError:
-        raise RuntimeError("this sandbox cannot start a thread: it may have none, or has as many as it may") from None
+        raise RuntimeError("this sandbox cannot start a thread: threads are not allowed, or the limit is reached") from None
 
 
 _thread.start_new_thread = _thread.start_new = threading._start_new_thread = _start_new_thread

@@ -1,4 +1,4 @@
-"""Promises of the host's, and the event loop that waits for them."""
+"""Promises of the host, and the event loop that waits for them."""
 import asyncio
 import selectors
 import sys
@@ -8,16 +8,16 @@ import _glovebox
 
 
 class DeadlockError(RuntimeError):
-    """What is awaited can never be there."""
+    """The awaited value can never arrive."""
 
 
 class Promise:
-    """What a function of the host's will have returned. Can be awaited as often as one likes."""
+    """The future result of a host function. Can be awaited any number of times."""
 
     __slots__ = ("_state", "_value", "_waiting", "__weakref__")
 
     def __init__(self):
-        self._state = None  # then: False for a value, True for an error
+        self._state = None  # later False for a value, True for an error
         self._value = None
         self._waiting = []
 
@@ -49,7 +49,7 @@ class Promise:
         return self._value
 
     def result(self):
-        """Wait for it where nothing can be awaited."""
+        """Wait for it outside of async code."""
         if self._state is None:
             if asyncio._get_running_loop() is not None:
                 raise RuntimeError("an event loop is running: await it instead")
@@ -71,12 +71,12 @@ async def _await(awaitable):
     return await awaitable
 
 
-# How long at most the loop sleeps while other threads may have something for it.
+# Maximum sleep of the loop while other threads may schedule work on it.
 _SLICE = 0.002
 
 
 class _Selector(selectors.PollSelector):
-    """Waits for the host, and for descriptors that code has opened."""
+    """Waits for the host and for descriptors opened by the code."""
 
     def select(self, timeout=None):
         if timeout is not None and timeout <= 0:
@@ -89,12 +89,12 @@ class _Selector(selectors.PollSelector):
             _glovebox.turn(0)
             return super().select(timeout)
         if not _glovebox.turn(timeout):
-            raise DeadlockError("what the run waits for can never be there: nothing is left that could settle it")
+            raise DeadlockError("a promise that the run waits for can never settle: nothing is left that could resolve it")
         return []
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """Without a pipe to itself: it looks up often enough when there are threads."""
+    """Has no self-pipe: with other threads, the selector wakes up every _SLICE."""
 
     def __init__(self):
         super().__init__(_Selector())
@@ -122,7 +122,7 @@ _main = None
 
 
 def drive(coroutine):
-    """Run a coroutine to its end on the loop of the main code, which lives as long as its namespace."""
+    """Run a coroutine on the loop of the main code, which lives as long as its namespace."""
     global _main
     if _main is None or _main.is_closed():
         _main = _Loop()
@@ -142,11 +142,11 @@ def _cancel(tasks):
     try:
         _main.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
     except BaseException:
-        pass  # it was told to end, and how it does is its own affair
+        pass  # ignore how a cancelled task ends
 
 
 def end():
-    """The main code is through: what it has left to be done is told to stop."""
+    """After the main code has ended: cancel its remaining tasks."""
     global _main
     if _main is not None:
         left = asyncio.all_tasks(_main)
@@ -160,7 +160,7 @@ def is_awaitable(value):
 
 
 def serve(call, callee, arguments):
-    """The host calls what was lent to it."""
+    """Called when the host calls a lent function or promise."""
     try:
         value = callee if is_awaitable(callee) else callee(*arguments)
         if is_awaitable(value):

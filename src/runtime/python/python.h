@@ -1,4 +1,4 @@
-/* Python's own header, which must stand before all others. */
+/* Python.h, which must be included before all other headers. */
 #ifndef GB_PYTHON_PYTHON_H
 #define GB_PYTHON_PYTHON_H
 
@@ -11,7 +11,7 @@ static inline void gb_py_release(PyObject **object) {
 }
 #define gb_auto_py __attribute__((cleanup(gb_py_release)))
 
-/* Hand over what the scope would release. */
+/* Release ownership from the scope. */
 static inline PyObject *gb_py_take(PyObject **object) {
 	PyObject *taken = *object;
 	*object = NULL;

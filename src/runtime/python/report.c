@@ -14,7 +14,7 @@
 
 enum { RESULT_SLACK = 64, FAILURE_MAX = 1 << 20, KEPT_MAX = 64 << 10 };
 
-/* Aside from the outbox, since code may run while a value is written: it may print. */
+/* Separate from the outbox: Python code may run, and print, while a value is written. */
 static struct gb_buf report;
 
 static void start(size_t max) {
@@ -28,7 +28,7 @@ static void report_failure(enum gb_wire_status status, const struct gb_failure *
 }
 
 void gb_py_report_send(void) {
-	/* Half an answer is none. */
+	/* Never send a partial result. */
 	if (gb_buf_failed(&report))
 		_exit(1);
 	gb_py_post(report.data, report.len);
@@ -76,7 +76,7 @@ void gb_py_report_exception(void) {
 	gb_auto_py PyObject *thrown = take_exception();
 	gb_auto_py PyObject *told = thrown ? PyObject_CallOneArg(gb_py_runner.describe, thrown) : NULL;
 	if (!told || !PyTuple_Check(told) || PyTuple_GET_SIZE(told) != FIELDS) {
-		/* Even to say what happened there was not enough of something. */
+		/* The description itself failed, for lack of memory or another resource. */
 		PyErr_Clear();
 		bool memory = thrown && PyErr_GivenExceptionMatches(thrown, PyExc_MemoryError);
 		const struct gb_failure failure = {
@@ -100,7 +100,7 @@ void gb_py_report_exception(void) {
 	report_failure((enum gb_wire_status)number_at(told, STATUS), &failure);
 }
 
-/* A value as a whole frame; false with an exception pending, or when it is too large. */
+/* Write the value as a RESULT frame; false with an exception pending, or if it is too large. */
 static bool write_value(size_t max, PyObject *value) {
 	struct gb_buf *out = &report;
 	start(max);
@@ -118,7 +118,8 @@ static bool write_value(size_t max, PyObject *value) {
 	return ok && !gb_buf_failed(out);
 }
 
-/* A value that nobody has asked for by name is no reason to fail: it is said as text instead. */
+/* A value that was not requested by name does not fail the run if it cannot cross: return its text
+ * instead. */
 static bool write_as_text(size_t max, PyObject *value) {
 	gb_auto_py PyObject *thrown = take_exception();
 	gb_auto_py PyObject *text = PyObject_CallFunctionObjArgs(gb_py_runner.fall_back, value, thrown, NULL);

@@ -1,8 +1,8 @@
 /*
- * How a run ended: a RESULT frame, the last one of its run.
+ * Reports the outcome of a run as a RESULT frame, the last one of its run.
  *
- *	gb_py_report_success(job, outcome);	// written, aside
- *	...					// all is let go of, and may have last words
+ *	gb_py_report_success(job, outcome);	// written to a separate buffer
+ *	...					// objects are released; their finalizers may still print
  *	gb_py_report_send();
  */
 #ifndef GB_PYTHON_REPORT_H
@@ -12,13 +12,13 @@
 
 #include "runtime/job.h"
 
-/* @outcome is what the runner returned: (value, whether it was asked for by name). */
+/* @outcome is the return value of the runner: (value, whether it was requested by name). */
 void gb_py_report_success(const struct gb_job *job, PyObject *outcome);
 
-/* The exception that is pending, which is taken. */
+/* Consumes the pending exception. */
 void gb_py_report_exception(void);
 
-/* Send it, after everything else. Nothing can be said after it. */
+/* Send the report after all other output. Later output is discarded. */
 void gb_py_report_send(void);
 
 #endif

@@ -1,4 +1,4 @@
-"""A job, start to end: what is given becomes a namespace, source becomes code, code becomes a value."""
+"""Runs a job: prepares the namespace, compiles the source, evaluates it, returns the value."""
 import ast
 import atexit
 import builtins
@@ -20,28 +20,28 @@ import glovebox_values as values
 
 NOTHING = object()
 
-_ONLY_SESSION = {"session": True}  # the settings of most jobs of one
+_ONLY_SESSION = {"session": True}  # the usual settings of a session's job
 
 SUCCESS, ERROR, MEMORY, LINK_ERROR = range(4)
 
 _AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 _TREE = _AWAIT | ast.PyCF_ONLY_AST
 _COROUTINE = 0x80
-_FUTURES = 0x1FF0000  # what `from __future__ import` sets in a code's flags
+_FUTURES = 0x1FF0000  # the code flags that `from __future__ import` sets
 
 _PLAIN = frozenset((int, float, str, bool, type(None), list, dict, tuple, set, frozenset, bytes, bytearray,
                     datetime.datetime, datetime.date))
 
 
 class NoExport(NameError):
-    """The code does not define what was asked for."""
+    """The code does not define the requested name."""
 
 
 class NotCallable(TypeError):
-    """What was asked for takes no arguments."""
+    """The requested value is not callable, but arguments were given."""
 
 
-_TOLD = {
+_REPORTS = {
     NoExport: (LINK_ERROR, "NameError", "no_export"),
     NotCallable: (ERROR, "TypeError", "not_a_function"),
     policies.RestrictedError: (ERROR, "RestrictedError", "restricted"),
@@ -51,12 +51,12 @@ _TOLD = {
 }
 
 
-# Names that are not looked up.
+# Names that are not variables.
 _WORDS = frozenset((*keyword.kwlist, "__debug__"))
 
 
 class _State:
-    """What stays from job to job. An object, since to change a class is slow."""
+    """State kept between jobs. An instance, since assigning to class attributes is slow."""
     __slots__ = "namespace", "policy", "count"
 
     def __init__(self):
@@ -68,7 +68,7 @@ state = _State()
 
 
 def wake():
-    """Everything random that was drawn in the zygote is drawn again."""
+    """Reseeds everything random that was initialised in the zygote."""
     random.seed()
     numpy = sys.modules.get("numpy")
     if numpy is not None:
@@ -79,10 +79,10 @@ def wake():
     threading.main_thread()._set_native_id()
 
 
-# --- before
+# --- preparation
 
 def _fresh():
-    """A namespace as a program finds it."""
+    """A fresh namespace."""
     main = ModuleType("__main__")
     main.__builtins__ = builtins
     sys.modules["__main__"] = main
@@ -94,7 +94,7 @@ def _fresh():
 
 
 def _apply(settings, filename):
-    """Settings of this runtime's own."""
+    """Applies the runtime-specific settings."""
     state.policy = None
     if settings is None:
         if display.shown.count:
@@ -122,7 +122,7 @@ def _apply(settings, filename):
 
 
 def _name(filename, source, session):
-    """A session's sources may all have one name; each must be found again for a traceback."""
+    """Sources of a session may share a filename; tracebacks need a unique name for each."""
     if session and filename in traces.own:
         state.count += 1
         filename = f"{filename}[{state.count + 1}]"
@@ -131,8 +131,8 @@ def _name(filename, source, session):
 
 
 def _compile_apart(source, filename):
-    """The quick way, without a tree: the last line that begins at the margin, if it is an expression, and what is before
-    it, if that is code by itself. Where both are, together they are the source. SyntaxError if not."""
+    """Fast path without a syntax tree: compile the last unindented line as an expression, and the text before
+    it as code. If both compile, together they are the source. Raises SyntaxError otherwise."""
     end = len(source.rstrip())
     start = source.rfind("\n", 0, end) + 1
     while start and source[start] in " \t#)]}\n":
@@ -143,12 +143,12 @@ def _compile_apart(source, filename):
         return None, expression
     code = compile(source[:start], filename, "exec", _AWAIT, True)
     if code.co_flags & _FUTURES:
-        raise SyntaxError  # they would have to hold for the expression too
+        raise SyntaxError  # they would have to apply to the expression too
     return code, expression
 
 
 def _compile(source, filename, policy):
-    """(code of all but a last expression, code of that); either may be None."""
+    """(code of all but the last expression, code of that expression); either may be None."""
     if policy is None:
         try:
             return _compile_apart(source, filename)
@@ -194,7 +194,7 @@ async def _execute_async(parts, namespace):
 
 
 def _execute(code, expression, namespace):
-    """The value of the expression, if there is one. An await anywhere means that there is a loop everywhere."""
+    """The value of the expression, or None. If one part uses await, both run on the event loop."""
     parts = [part for part in (code, expression) if part is not None]
     value = None
     if any(part.co_flags & _COROUTINE for part in parts):
@@ -206,14 +206,14 @@ def _execute(code, expression, namespace):
 
 
 def _settle(value):
-    """Follow promises and coroutines until there is a value."""
+    """Await promises and coroutines until the value is none of them."""
     while type(value) not in _PLAIN and promises.is_awaitable(value):
         value = promises.drive(promises._await(value))
     return value
 
 
 def _present(value):
-    """What is no plain data and knows how to show itself is shown; its text is the value."""
+    """A value with rich forms that is not plain data is displayed, and returned as text."""
     value = _settle(value)
     if type(value) not in _PLAIN and display.show(value):
         value = display.text_of(value)
@@ -234,12 +234,12 @@ def _call_export(name, required, arguments, namespace):
 
 
 def _is_variable(source, namespace):
-    """Is it the name of one, and nothing else? Then there is nothing to compile: its value is what it stands for."""
+    """True if the source is just a variable name, which needs no compilation."""
     return source in namespace and source.isascii() and source.isidentifier() and source not in _WORDS
 
 
 def _conclude(value, before, namespace):
-    """(value, whether it was asked for by name) of code whose last expression gave @value."""
+    """(value, whether it was requested by name) for code whose last expression has @value."""
     if value is not None:
         value = _present(value)
     if value is not None:
@@ -251,13 +251,13 @@ def _conclude(value, before, namespace):
 
 
 def _evaluate(code, expression, namespace):
-    """The same of code that names no export."""
+    """The same for code without a requested export."""
     before = namespace.get("result", NOTHING)
     return _conclude(_execute(code, expression, namespace), before, namespace)
 
 
 def _exit(stop):
-    """sys.exit(): true if all was well."""
+    """Handles sys.exit(): true for exit code 0."""
     code = stop.code
     if code is None:
         code = 0
@@ -269,7 +269,8 @@ def _exit(stop):
 
 
 def _end(session):
-    """What a program does at its end. A session has none."""
+    """End of a program: displays figures; unless in a session also waits for threads, cancels tasks and runs
+    atexit."""
     if "matplotlib.pyplot" in sys.modules:
         try:
             display.show_figures()
@@ -293,9 +294,9 @@ def run(source, filename, export, required, report, sources, imports, names, arg
     policy = state.policy
     namespace["__builtins__"] = builtins if policy is None else policy.builtins
     if imports is not None:
-        modules.give_imports(imports)
+        modules.add_imports(imports)
     if sources is not None:
-        modules.give_sources(sources)
+        modules.add_sources(sources)
     if names is not None:
         namespace.update(names)
     if report is not None:
@@ -313,9 +314,9 @@ def run(source, filename, export, required, report, sources, imports, names, arg
                 _execute(code, expression, namespace)
                 outcome = _call_export(export, required, arguments, namespace), True
     except SystemExit as stop:
-        well = _exit(stop)
+        succeeded = _exit(stop)
         _end(session)
-        if not well:
+        if not succeeded:
             raise
         return NOTHING, False
     except BaseException:
@@ -323,25 +324,25 @@ def run(source, filename, export, required, report, sources, imports, names, arg
         raise
     _end(session)
     if code is None and name is not None and "lambda" not in source:
-        traces.forget(name)  # nothing of it is left
+        traces.forget(name)  # no code object refers to it any more
     return outcome
 
 
-# --- afterwards
+# --- results
 
 def fall_back(value, error):
-    """Text in place of a value that nobody asked for by name and that cannot cross."""
+    """Text for a value that cannot cross and was not requested by name."""
     if isinstance(error, (MemoryError, KeyboardInterrupt)):
         raise error
     return display.text_of(value)
 
 
 def describe(error):
-    """How it is told: status, name, message, stack, code, specifier, filename, line, column."""
+    """The report of an error: status, name, message, stack, code, specifier, filename, line, column."""
     status, name, code = ERROR, values.name_of(error), None
-    for kind, told in _TOLD.items():
+    for kind, report_fields in _REPORTS.items():
         if isinstance(error, kind):
-            status, name, code = told
+            status, name, code = report_fields
     message = values.message_of(error)
     if isinstance(error, MemoryError):
         status, code = MEMORY, "memory"
@@ -356,11 +357,11 @@ def describe(error):
 
 
 def _set_up():
-    """The builtins of a program in here."""
-    def leave(code=None):
+    """Defines the builtins of the sandbox."""
+    def exit_program(code=None):
         raise SystemExit(code)
     builtins.display = display.display
-    builtins.exit = builtins.quit = leave
+    builtins.exit = builtins.quit = exit_program
     sys.stdin = sys.__stdin__ = io.StringIO("")
     sys.argv = [""]
     shown = ModuleType("IPython.display")

@@ -1,14 +1,14 @@
-"""Tracebacks of the code that was given, and of nothing else."""
+"""Tracebacks restricted to the job's own code."""
 import linecache
 
 import traceback
 
-# A session may have any number of sources: of the oldest only the name is kept, then not even that.
+# Limits for sessions with many sources: the oldest ones lose their text, later also their name.
 MAX_SOURCES, MAX_CHARS, MAX_NAMES = 256, 2 << 20, 10000
 
-# Names of sources that were given to us, oldest first.
+# Names of the job's sources, oldest first.
 own = {}
-# Of those whose text is kept, how long it is.
+# Length of each kept text.
 _texts = {}
 _chars = 0
 
@@ -20,7 +20,7 @@ def _drop_text(filename):
 
 
 def remember(filename, source):
-    """For tracebacks. The newest is kept however long it is."""
+    """Keeps a source for tracebacks. The newest is kept however long it is."""
     global _chars
     _drop_text(filename)
     own[filename] = None
@@ -30,7 +30,7 @@ def remember(filename, source):
     while len(_texts) > 1 and (len(_texts) > MAX_SOURCES or _chars > MAX_CHARS):
         _drop_text(next(iter(_texts)))
     if len(own) > MAX_NAMES:
-        # One without a number was given by the caller, and must not be given to another source.
+        # A name without a number comes from the caller, and must not be reused for another source.
         for name in own:
             if name.endswith("]") and name not in _texts:
                 del own[name]
@@ -47,29 +47,29 @@ def forget_all():
         forget(filename)
 
 
-def _keep_own(told, seen):
-    """Leave out frames of libraries and of the runner, here and in what it was caused by."""
-    if told is None or id(told) in seen:
+def _keep_own(summary, seen):
+    """Removes frames of libraries and of the runner, also in causes."""
+    if summary is None or id(summary) in seen:
         return
-    seen.add(id(told))
-    told.stack[:] = [frame for frame in told.stack if frame.filename in own]
-    _keep_own(told.__cause__, seen)
-    _keep_own(told.__context__, seen)
-    for inner in getattr(told, "exceptions", None) or ():
+    seen.add(id(summary))
+    summary.stack[:] = [frame for frame in summary.stack if frame.filename in own]
+    _keep_own(summary.__cause__, seen)
+    _keep_own(summary.__context__, seen)
+    for inner in getattr(summary, "exceptions", None) or ():
         _keep_own(inner, seen)
 
 
 def stack_of(error):
     try:
-        told = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
-        _keep_own(told, set())
-        return "".join(told.format())
+        summary = traceback.TracebackException(type(error), error, error.__traceback__, compact=True)
+        _keep_own(summary, set())
+        return "".join(summary.format())
     except Exception:
         return None
 
 
 def position_of(error):
-    """(filename, line, column) of the innermost frame that is the code's own, counted from 1."""
+    """(filename, line, column) of the innermost frame in the job's own code, counted from 1."""
     if isinstance(error, SyntaxError) and error.filename in own:
         return error.filename, error.lineno or 0, error.offset or 0
     found = None, 0, 0

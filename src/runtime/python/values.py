@@ -1,4 +1,4 @@
-"""Values that C does not know by itself: what objects become when they cross, and what comes instead of them."""
+"""The part of the codec that is written in Python: conversions of objects to data and back."""
 import array as _array
 import datetime
 import re
@@ -12,18 +12,18 @@ array = _array.array
 
 
 class SerializationError(TypeError):
-    """A value, or a part of one, is no data and cannot leave the sandbox."""
+    """A value, or a part of one, is not data and cannot leave the sandbox."""
 
 
 class HostError(Exception):
-    """An error of the host's whose name Python does not know."""
+    """An error of the host whose name is no Python exception."""
 
     def __init__(self, name, message):
         super().__init__(message)
         self.name = name
 
 
-# --- out
+# --- outgoing
 
 def refuse(path, value, why):
     if why is None:
@@ -36,7 +36,7 @@ def refuse(path, value, why):
 
 
 def _is_of(value, module, *names):
-    """Is it an instance of a class in a module that may not even be loaded?"""
+    """True for instances of a class whose module may not even be loaded."""
     module = sys.modules.get(module)
     return module is not None and any(
         isinstance(value, kind) for name in names if isinstance(kind := getattr(module, name, None), type))
@@ -65,7 +65,7 @@ def _convert_pandas(value):
 
 
 def convert(value):
-    """An object that is no data as data, where that loses nothing that matters; else NotImplemented."""
+    """Converts an object to data where that loses nothing essential; else returns NotImplemented."""
     kind = type(value)
     if kind in (range, type({}.keys()), type({}.values()), type({}.items())):
         return list(value)
@@ -107,7 +107,7 @@ def name_of(error):
 
 
 def message_of(error):
-    """What an error says. Code may have put anything there."""
+    """The message of an error. Code may have replaced __str__."""
     try:
         if isinstance(error, SyntaxError) and isinstance(error.msg, str):
             return error.msg
@@ -123,7 +123,7 @@ def describe_pattern(pattern):
     return pattern.pattern, "".join(letter for letter, flag in _FLAGS if pattern.flags & flag)
 
 
-# --- in
+# --- incoming
 
 def make_error(name, message, stack):
     import builtins
@@ -133,7 +133,7 @@ def make_error(name, message, stack):
         try:
             error = kind(message)
         except TypeError:
-            pass  # one that cannot be made of a message alone
+            pass  # cannot be constructed from a message alone
     if error is None:
         error = SerializationError(message) if name == "SerializationError" else HostError(name, message)
     if stack:
@@ -142,14 +142,14 @@ def make_error(name, message, stack):
 
 
 def make_pattern(source, flags):
-    wanted = 0
+    compile_flags = 0
     for letter, flag in _FLAGS:
         if letter in flags:
-            wanted |= flag
+            compile_flags |= flag
     try:
-        return re.compile(re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", source), wanted)
+        return re.compile(re.sub(r"\(\?<(?=[A-Za-z_])", "(?P<", source), compile_flags)
     except re.error as error:
-        raise ValueError(f"the regular expression /{source}/ is none of Python's: {error}") from None
+        raise ValueError(f"the regular expression /{source}/ is not valid in Python: {error}") from None
 
 
 def make_array(code, elements):
@@ -160,7 +160,7 @@ def make_array(code, elements):
 
 
 def hashable(key):
-    """A list as a tuple, all the way down: keys of a Map may be anything, keys of a dict may not."""
+    """Lists to tuples, recursively: keys of a Map may be lists, keys of a dict must be hashable."""
     if isinstance(key, list):
         return tuple(item if not isinstance(item, list) else hashable(item) for item in key)
     if isinstance(key, set):

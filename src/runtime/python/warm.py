@@ -1,4 +1,4 @@
-"""Everything that many runs need, imported and run once, so that every cell inherits it warm."""
+"""Imports and runs once what many runs need, so that cells inherit it warm."""
 import gc
 import importlib
 
@@ -90,7 +90,7 @@ def _run(runner, source, settings=None):
 
 
 def _close_files():
-    """Fonts are files that stay open."""
+    """matplotlib keeps font files open."""
     import sys
     fonts = sys.modules.get("matplotlib.font_manager")
     if fonts is not None:
@@ -102,7 +102,7 @@ def _import(names):
         try:
             importlib.import_module(name)
         except Exception:
-            pass  # not installed here, or does not work here
+            pass  # not installed, or fails here
 
 
 def warm(profile):
@@ -115,7 +115,7 @@ def warm(profile):
     if profile == "data":
         programs += [program for program, name in zip(_DATA_PROGRAMS, ("numpy", "pandas", "matplotlib.pyplot"))
                      if name in __import__("sys").modules]
-    # Often enough for the interpreter to specialise what it runs.
+    # Often enough for the interpreter's adaptive specialisation.
     for _ in range(12):
         for program in programs[:len(_PROGRAMS)]:
             _run(runner, program)
@@ -127,7 +127,7 @@ def warm(profile):
 
 
 def _settle(runner):
-    """Leave nothing behind but warmth."""
+    """Reset all state, so that only caches remain."""
     import atexit
     import glovebox_policy
     import glovebox_traces

@@ -24,42 +24,43 @@
 #include "runtime/wire.h"
 #include "sandbox/protocol.h"
 
-/* A process does one run or is one session, so this is what that is. */
+/* The state of the process, which serves one run or one session. */
 static struct {
 	int fd;
 	bool primed;
 	bool is_session;
-	uint64_t fence;             /* the memory for which the address space is limited; 0: it is not yet */
-	uint64_t space;             /* of the zygote, in bytes */
-	atomic_int n_jobs;          /* that were read */
-	atomic_int interrupted_job; /* the last that was to stop */
-	atomic_bool interruptible;  /* code of the job's is running */
-	struct gb_files files;      /* what was in the box when it was last looked at */
+	uint64_t space_limit;       /* memory limit for which RLIMIT_AS is set; 0: not set */
+	uint64_t space;             /* address space of the zygote, in bytes */
+	atomic_int n_jobs;          /* jobs read so far */
+	atomic_int interrupted_job; /* number of the last interrupted job */
+	atomic_bool interruptible;  /* code of the job is running */
+	struct gb_files files;      /* state of the box at the last check */
 } worker = {.fd = -1};
 
 /* --- interrupts --- */
 
 static void on_interrupt(int signal_number, siginfo_t *info, void *context);
 
-/* Code may have put another handler in place of ours, as asyncio.run() does, which then has had the first. */
-static bool is_ours(void) {
+/* True unless the code has replaced our handler, as asyncio.run() does; then the replacement has received the
+ * SIGINT. */
+static bool has_our_handler(void) {
 	struct sigaction now;
 	return sigaction(SIGINT, NULL, &now) == 0 && now.sa_sigaction == on_interrupt;
 }
 
-/* Between two jobs there is nothing to interrupt, and nothing that a KeyboardInterrupt may surprise. */
+/* Ignored between two jobs, where no code runs and a KeyboardInterrupt would be unexpected. */
 static void on_interrupt(int signal_number, siginfo_t *info, void *context) {
 	(void)context;
 	bool running = atomic_load(&worker.interruptible);
-	if (info->si_code != SI_QUEUE) { /* the code's own, which names no job */
+	if (info->si_code != SI_QUEUE) { /* raised by the code itself: it has no job number */
 		if (running && signal_number == SIGINT)
 			PyErr_SetInterrupt();
 		return;
 	}
 	int meant = info->si_value.sival_int, before = atomic_exchange(&worker.interrupted_job, meant);
-	/* Its first may have met another that was still on its way, and so have gone; else it has woken
-	 * whoever slept through that, which is all. */
-	bool first = signal_number == SIGINT || (meant != before && is_ours());
+	/* The SIGINT may have been lost because one was already pending; then GB_SIGNAL_AGAIN replaces it.
+	 * Otherwise GB_SIGNAL_AGAIN only interrupts a blocking system call. */
+	bool first = signal_number == SIGINT || (meant != before && has_our_handler());
 	if (first && running && meant == atomic_load(&worker.n_jobs))
 		PyErr_SetInterrupt();
 }
@@ -69,7 +70,7 @@ static bool catch_interrupts(void) {
 	return sigaction(SIGINT, &action, NULL) == 0 && sigaction(GB_SIGNAL_AGAIN, &action, NULL) == 0;
 }
 
-/* One that came before its code began is for it all the same. */
+/* An interrupt that arrived before its job began applies to it. */
 static void begin_interrupts(void) {
 	atomic_store(&worker.interruptible, true);
 	int job = atomic_load(&worker.n_jobs);
@@ -85,7 +86,7 @@ static void end_interrupts(void) {
 
 /* --- limits --- */
 
-#ifndef __SANITIZE_ADDRESS__ /* whose runtime maps terabytes */
+#ifndef __SANITIZE_ADDRESS__ /* ASan maps terabytes */
 
 static bool can_map(uint64_t space, uint64_t max, size_t page) {
 	if (setrlimit(RLIMIT_AS, &(struct rlimit){space, max}) != 0)
@@ -94,8 +95,8 @@ static bool can_map(uint64_t space, uint64_t max, size_t page) {
 	return probe != MAP_FAILED && munmap(probe, page) == 0;
 }
 
-/* The size of this process. There is no /proc behind the wall to read it from, but a page can be mapped just
- * if the limit is above it. */
+/* The address space of this process. Without /proc in the sandbox, find it by bisection: a page can be mapped
+ * only if the limit is above the current size. */
 static uint64_t measure_space(void) {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct rlimit now;
@@ -111,22 +112,23 @@ static uint64_t measure_space(void) {
 	return high;
 }
 
-/* What is mapped past malloc is not counted by the heap: the process limit is the second fence. It stands for
- * good: code may set limits too. So the later jobs of a session cannot have much more than its first. */
+/* Memory that is mapped without malloc is not counted by the heap: the process limit is the second line of
+ * defence. The hard limit stays, since code may call setrlimit() too. So later jobs of a session cannot have
+ * much more memory than its first. */
 static void limit_space(uint64_t memory) {
-	enum { MARGIN = 192 << 20 }; /* stacks of threads, the outbox, shared libraries that are imported */
+	enum { MARGIN = 192 << 20 }; /* thread stacks, the outbox, shared libraries imported later */
 	struct rlimit now;
 	uint64_t space = worker.space + memory + MARGIN;
-	if (memory == worker.fence)
+	if (memory == worker.space_limit)
 		return;
 	if (getrlimit(RLIMIT_AS, &now) != 0)
 		_exit(1);
 	now.rlim_cur = space < now.rlim_max ? space : now.rlim_max;
-	if (!worker.fence)
+	if (!worker.space_limit)
 		now.rlim_max = now.rlim_cur;
 	if (setrlimit(RLIMIT_AS, &now) != 0)
 		_exit(1);
-	worker.fence = memory;
+	worker.space_limit = memory;
 }
 
 #else
@@ -172,27 +174,39 @@ static PyObject *modules_of(const struct gb_job *job) {
 	return gb_py_take(&modules);
 }
 
-enum { SOURCE, FILENAME, EXPORT, REQUIRED, REPORT, MODULES, IMPORTS, GLOBALS, ARGUMENTS, SETTINGS, N_GIVEN };
+enum {
+	SOURCE,
+	FILENAME,
+	EXPORT,
+	REQUIRED,
+	REPORT,
+	MODULES,
+	IMPORTS,
+	GLOBALS,
+	ARGUMENTS,
+	SETTINGS,
+	N_ARGUMENTS
+};
 
-/* What the runner is given. False with an exception pending. */
-static bool take_given(const struct gb_job *job, PyObject *given[N_GIVEN]) {
+/* The arguments of the Python runner. False with an exception pending. */
+static bool read_arguments(const struct gb_job *job, PyObject *arguments[N_ARGUMENTS]) {
 	struct gb_cbor_reader in = job->values;
-	given[SOURCE] = text_of(job->source);
-	given[FILENAME] = text_of(job->filename);
-	given[EXPORT] = text_of(job->export_name);
-	given[REQUIRED] = PyBool_FromLong(job->flags & GB_JOB_EXPORT_REQUIRED);
-	given[REPORT] = job->flags & GB_JOB_REPORT ? gb_py_bridge_function(GB_WIRE_REPORT, "report", 6)
-						   : Py_NewRef(Py_None);
-	given[MODULES] = modules_of(job);
+	arguments[SOURCE] = text_of(job->source);
+	arguments[FILENAME] = text_of(job->filename);
+	arguments[EXPORT] = text_of(job->export_name);
+	arguments[REQUIRED] = PyBool_FromLong(job->flags & GB_JOB_EXPORT_REQUIRED);
+	arguments[REPORT] = job->flags & GB_JOB_REPORT ? gb_py_bridge_function(GB_WIRE_REPORT, "report", 6)
+						       : Py_NewRef(Py_None);
+	arguments[MODULES] = modules_of(job);
 	struct gb_py_met met = {0};
 	for (int i = IMPORTS; i < SETTINGS && !PyErr_Occurred(); i++)
-		given[i] = gb_py_decode_root(&in, &met);
+		arguments[i] = gb_py_decode_root(&in, &met);
 	gb_py_met_finish(&met);
 	if (!PyErr_Occurred())
-		given[SETTINGS] = gb_py_decode_root(&in, &met);
+		arguments[SETTINGS] = gb_py_decode_root(&in, &met);
 	gb_py_met_finish(&met);
-	for (int i = 0; i < N_GIVEN; i++)
-		if (!given[i])
+	for (int i = 0; i < N_ARGUMENTS; i++)
+		if (!arguments[i])
 			return false;
 	return true;
 }
@@ -200,11 +214,11 @@ static bool take_given(const struct gb_job *job, PyObject *given[N_GIVEN]) {
 static bool is_session(PyObject *settings) {
 	if (!PyDict_Check(settings))
 		return false;
-	PyObject *wanted = PyDict_GetItemString(settings, "session");
-	return wanted && PyObject_IsTrue(wanted) == 1;
+	PyObject *value = PyDict_GetItemString(settings, "session");
+	return value && PyObject_IsTrue(value) == 1;
 }
 
-/* Put the given files into the box. False with an exception pending. */
+/* Write the input files into the box. False with an exception pending. */
 static bool place_files(const struct gb_job *job) {
 	char why[300];
 	if (worker.fd < 0 || gb_files_place(&worker.files, job, why, sizeof why))
@@ -219,19 +233,19 @@ static void send_files(const struct gb_job *job) {
 }
 
 static void run(const struct gb_job *job) {
-	PyObject *given[N_GIVEN] = {NULL};
+	PyObject *arguments[N_ARGUMENTS] = {NULL};
 	gb_py_bridge_limit(job);
 	gb_py_bridge_hold();
-	bool ready = take_given(job, given) && place_files(job);
+	bool ready = read_arguments(job, arguments) && place_files(job);
 	gb_py_bridge_release();
-	worker.is_session = ready && is_session(given[SETTINGS]);
+	worker.is_session = ready && is_session(arguments[SETTINGS]);
 	limit(job);
 	PyObject *outcome = NULL;
 	if (ready) {
 		begin_interrupts();
-		outcome = PyObject_Vectorcall(gb_py_runner.run, given, N_GIVEN, NULL);
+		outcome = PyObject_Vectorcall(gb_py_runner.run, arguments, N_ARGUMENTS, NULL);
 		end_interrupts();
-		/* One that came at the last moment. */
+		/* An interrupt that arrived at the last moment. */
 		if (PyErr_CheckSignals() < 0)
 			Py_CLEAR(outcome);
 	}
@@ -241,20 +255,20 @@ static void run(const struct gb_job *job) {
 	else
 		gb_py_report_exception();
 	Py_XDECREF(outcome);
-	for (int i = 0; i < N_GIVEN; i++)
-		Py_XDECREF(given[i]);
+	for (int i = 0; i < N_ARGUMENTS; i++)
+		Py_XDECREF(arguments[i]);
 	gb_py_report_send();
 }
 
-/* Draw new random numbers: else every cell would draw the same. */
-static void wake(void) {
+/* Reseed random generators: cells of one zygote would share their state. */
+static void reseed(void) {
 	gb_auto_py PyObject *done = PyObject_CallNoArgs(gb_py_runner.wake);
 	if (!done)
 		_exit(1);
 }
 
-/* Wait for the end, which the host brings. To end by ourselves would mean to take this memory apart while the
- * host, on the same CPU, waits to read the answer. */
+/* Wait for the host to kill this process. Exiting by itself would tear down this memory on the CPU on which
+ * the host waits for the result. */
 __attribute__((noreturn)) static void finish(void) {
 	gb_read_all(worker.fd, &(char){0}, 1);
 	_exit(0);
@@ -269,8 +283,8 @@ static bool init(const char *profile) {
 	return true;
 }
 
-/* A small run, start to end, with its answer thrown away: the pages that every run writes to are then this
- * process's own before the job comes, and the job finds them warm. */
+/* Run a small job to its end and discard the result: the pages that every run writes are then already copied,
+ * and caches warm, before the job arrives. */
 static void prime(void) {
 	static const char source[] = "import sys\n"
 				     "def f(n):\n"
@@ -280,7 +294,7 @@ static void prime(void) {
 				     "print(f'{total!r}', file=sys.stderr)\n"
 				     "{'total': total, 'text': str(total), 'half': 0.5}\n";
 	worker.primed = true;
-	wake();
+	reseed();
 	gb_py_output_open(-1, sizeof source * 4);
 	struct gb_buf frame;
 	gb_buf_init(&frame, 4096);
@@ -301,7 +315,7 @@ static void serve(int fd) {
 		atomic_fetch_add(&worker.n_jobs, 1);
 		gb_py_output_open(fd, job.output);
 		if (!worker.primed)
-			wake();
+			reseed();
 		worker.primed = true;
 		run(&job);
 		gb_job_finish(&job);

@@ -1,6 +1,5 @@
 /*
- * The Python worker: in a zygote an interpreter is made ready; in each cell it runs one job, or those of a
- * session one after the other.
+ * The Python worker: the zygote initialises an interpreter; each cell runs one job, or the jobs of a session.
  *
  *	return gb_zygote_main(&gb_py_worker);
  */

@@ -13,16 +13,16 @@
 #define MS 1000000ull
 
 enum {
-	FIRST_LOOK_MS = 10,
-	LOOK_MS = 50,
-	LOOK_AGAIN_MS = 200,   /* while somebody waits */
-	QUIET_ENOUGH_MS = 300, /* for a guess, where nobody can tell */
+	FIRST_CHECK_MS = 10,
+	CHECK_MS = 50,
+	RECHECK_MS = 200,      /* after AWAITING was sent */
+	QUIET_ENOUGH_MS = 300, /* before a looks_like_waiting, where /proc gives no answer */
 };
 
-static void look_soon(struct gb_awaiting *awaiting) {
+static void check_soon(struct gb_awaiting *awaiting) {
 	awaiting->quiet_since = gb_now_ns();
-	awaiting->pause_ms = FIRST_LOOK_MS;
-	awaiting->look_at = awaiting->quiet_since + awaiting->pause_ms * MS;
+	awaiting->pause_ms = FIRST_CHECK_MS;
+	awaiting->next_check_ns = awaiting->quiet_since + awaiting->pause_ms * MS;
 }
 
 void gb_awaiting_begin(struct gb_awaiting *awaiting) {
@@ -32,16 +32,16 @@ void gb_awaiting_begin(struct gb_awaiting *awaiting) {
 
 void gb_awaiting_shown(struct gb_awaiting *awaiting, const char *bytes, size_t n) {
 	gb_prompt_feed(&awaiting->prompt, bytes, n);
-	look_soon(awaiting);
+	check_soon(awaiting);
 }
 
 void gb_awaiting_answered(struct gb_awaiting *awaiting) {
 	awaiting->told = false;
-	look_soon(awaiting);
+	check_soon(awaiting);
 }
 
-/* NULL: it goes on. */
-static void post(const char *text, size_t n) {
+/* NULL: the code no longer waits for input. */
+static void post_awaiting(const char *text, size_t n) {
 	gb_auto_buf struct gb_buf frame;
 	gb_buf_init(&frame, GB_WIRE_PROMPT_MAX + GB_WIRE_CALL_SLACK);
 	size_t mark = gb_frame_begin(&frame, GB_FRAME_AWAITING);
@@ -53,19 +53,19 @@ static void post(const char *text, size_t n) {
 	gb_post_frame(frame.data, frame.len);
 }
 
-static void tell(struct gb_awaiting *awaiting, bool waits) {
+static void report(struct gb_awaiting *awaiting, bool waits) {
 	char text[GB_WIRE_PROMPT_MAX];
 	if (awaiting->told == waits)
 		return;
 	awaiting->told = waits;
 	if (waits)
-		post(text, gb_prompt_text(&awaiting->prompt, text, sizeof text));
+		post_awaiting(text, gb_prompt_text(&awaiting->prompt, text, sizeof text));
 	else
-		post(NULL, 0);
+		post_awaiting(NULL, 0);
 }
 
-/* Where nobody can tell: it has been quiet for a while after what looks like a question. */
-static bool guess(const struct gb_awaiting *awaiting) {
+/* Without /proc: looks_like_waiting from a pause in the output after a line that looks like a question. */
+static bool looks_like_waiting(const struct gb_awaiting *awaiting) {
 	char text[GB_WIRE_PROMPT_MAX];
 	size_t n = gb_prompt_text(&awaiting->prompt, text, sizeof text);
 	return gb_now_ns() - awaiting->quiet_since >= QUIET_ENOUGH_MS * MS && gb_prompt_asks(text, n);
@@ -73,27 +73,27 @@ static bool guess(const struct gb_awaiting *awaiting) {
 
 int gb_awaiting_pause(const struct gb_awaiting *awaiting) {
 	uint64_t now = gb_now_ns();
-	return awaiting->look_at > now ? (int)((awaiting->look_at - now) / MS) + 1 : 0;
+	return awaiting->next_check_ns > now ? (int)((awaiting->next_check_ns - now) / MS) + 1 : 0;
 }
 
-/* Bytes that one side has written and the other not read: a question that we have not seen, or an answer to
- * it. The kernel passes them on when it comes to it, or when it is asked. */
-static bool something_is_said(const struct gb_tty *tty) {
+/* True if bytes written by one side are still unread by the other: a prompt that we have not seen, or an
+ * answer to it. poll() makes the kernel deliver bytes that are in transit. */
+static bool has_unread_bytes(const struct gb_tty *tty) {
 	struct pollfd ends[] = {{tty->master, POLLIN, 0}, {tty->slave, POLLIN, 0}};
 	return poll(ends, GB_COUNT(ends), 0) > 0 && ((ends[0].revents | ends[1].revents) & POLLIN);
 }
 
-void gb_awaiting_look(struct gb_awaiting *awaiting, const struct gb_tty *tty) {
+void gb_awaiting_check(struct gb_awaiting *awaiting, const struct gb_tty *tty) {
 	uint64_t now = gb_now_ns();
-	if (now < awaiting->look_at)
+	if (now < awaiting->next_check_ns)
 		return;
 	enum gb_waiting waiting = gb_waiting_for(tty->master, tty->device);
-	bool waits = waiting == GB_WAITING_UNKNOWN ? guess(awaiting) : waiting == GB_WAITING_YES;
-	if (waits && !awaiting->told && something_is_said(tty)) {
-		awaiting->look_at = now + FIRST_LOOK_MS * MS;
+	bool waits = waiting == GB_WAITING_UNKNOWN ? looks_like_waiting(awaiting) : waiting == GB_WAITING_YES;
+	if (waits && !awaiting->told && has_unread_bytes(tty)) {
+		awaiting->next_check_ns = now + FIRST_CHECK_MS * MS;
 		return;
 	}
-	tell(awaiting, waits);
-	awaiting->pause_ms = awaiting->pause_ms * 2 < LOOK_MS ? awaiting->pause_ms * 2 : LOOK_MS;
-	awaiting->look_at = now + (awaiting->told ? LOOK_AGAIN_MS : awaiting->pause_ms) * MS;
+	report(awaiting, waits);
+	awaiting->pause_ms = awaiting->pause_ms * 2 < CHECK_MS ? awaiting->pause_ms * 2 : CHECK_MS;
+	awaiting->next_check_ns = now + (awaiting->told ? RECHECK_MS : awaiting->pause_ms) * MS;
 }

@@ -1,14 +1,15 @@
 /*
- * A session: one interactive bash on a terminal, from run to run.
+ * A session: one interactive bash on a terminal for all runs.
  *
- * When a shell has done what it was told, it is about to show its prompt, and for that runs
- * PROMPT_GB_SHELL_COMMAND. Ours says so, with the exit code, and waits to be told what to do next: on a
- * second terminal, the wire, that is opened by its name for just that and closed again, so that commands find
- * no descriptor of it. Whatever a command does, short of ending the shell, ends there: an error that a shell
- * gives up its command for, or an interrupt, too.
+ * Before bash shows its prompt it runs PROMPT_COMMAND. Ours reports that the shell is ready, with the exit
+ * code of the last command, and reads the next command from a second terminal, the wire. It opens the wire by
+ * name and closes it again, so that commands inherit no descriptor of it. Every command that does not end the
+ * shell leads back there, also after an error that makes the shell abandon the command, or after an
+ * interrupt.
  *
- * The wire says how far the shell is, the terminal what was written up to then: all of that is to be read
- * once the wire has reported, since reading the terminal fetches bytes that are still in transit.
+ * The wire reports the progress of the shell, the terminal carries the output. After a report on the wire,
+ * all output up to that point must be read from the terminal: reading it also fetches bytes that are in
+ * transit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,33 +34,33 @@
 enum {
 	STEP = 16 << 10,
 	TYPED_MAX = 4 << 20,
-	KEPT_MAX = 64 << 10,  /* of what is written between runs */
-	LAST_MAX = 256 << 10, /* more than a terminal can hold of what was written before the wire spoke */
+	KEPT_MAX = 64 << 10,  /* maximum of output kept between runs */
+	LAST_MAX = 256 << 10, /* more than a terminal can buffer before a report on the wire */
 	SCRIPT_MAX = 256 << 20,
-	CALL_MS = 100,
-	LOOK_MS = 10, /* whether it can be called */
-	UNASKED_MAX = 64,
-	INTERRUPTED = 130, /* a shell's number for it */
+	INTERRUPT_AGAIN_MS = 100,
+	POLL_MS = 10, /* poll interval while the shell cannot be interrupted yet */
+	SKIPPED_REQUESTS_MAX = 64,
+	INTERRUPTED = 130, /* exit code of a shell after SIGINT */
 };
 
 static struct {
 	struct gb_tty terminal, wire;
 	enum { STARTING, READY, RUNNING, AT_PROMPT } shell;
 	bool attached;
-	bool wanted;             /* by a run, which comes before whoever is attached */
-	uint64_t called_at;      /* when it was called away from its prompt; 0: it was not */
-	bool unheard;            /* what the terminal shows is of our own making */
-	unsigned turn;           /* of the shell's last question */
-	unsigned number, status; /* of the command that is run */
-	char word[64];           /* what the wire has said, up to the end of a line */
-	size_t n_word;
+	bool run_pending;        /* a run needs the shell: it takes precedence over an attached client */
+	uint64_t interrupted_at; /* time of the interrupt that called it away from its prompt; 0: none */
+	bool discarding_output;  /* discard terminal output: it results from our own input or interrupt */
+	unsigned request;        /* number of the shell's last request */
+	unsigned number, status; /* of the current command */
+	char line[64];           /* partial line from the wire */
+	size_t n_line;
 	struct gb_buf typed, kept;
 	bool kept_all;
 	struct gb_awaiting awaiting;
-	bool interrupted; /* what runs, at least once */
+	bool interrupted; /* the current command, at least once */
 } console = {.terminal = {.master = -1, .slave = -1}, .wire = {.master = -1, .slave = -1}};
 
-/* --- the shell's side --- */
+/* --- replies to the shell --- */
 
 static bool write_file(const char *path, const char *text, size_t n) {
 	unlink(path);
@@ -67,23 +68,23 @@ static bool write_file(const char *path, const char *text, size_t n) {
 	return fd >= 0 && gb_write_all(fd, text, n);
 }
 
-/* Answer the last question. */
-static void tell_shell(const char *word) {
+/* Answer the shell's last request. */
+static void answer_shell(const char *reply) {
 	char line[40];
-	int n = snprintf(line, sizeof line, "%u %s\n", console.turn, word);
+	int n = snprintf(line, sizeof line, "%u %s\n", console.request, reply);
 	if (write(console.wire.master, line, (size_t)n) != n)
 		_exit(1);
 }
 
-static void tell_number(void) {
+static void send_command_number(void) {
 	char number[16];
 	snprintf(number, sizeof number, "%u", console.number);
-	tell_shell(number);
+	answer_shell(number);
 }
 
-/* --- what the terminal shows --- */
+/* --- terminal output --- */
 
-static void post_shown(const char *bytes, size_t n) {
+static void post_terminal(const char *bytes, size_t n) {
 	gb_auto_buf struct gb_buf frame;
 	gb_buf_init(&frame, n + GB_WIRE_CALL_SLACK);
 	size_t mark = gb_frame_begin(&frame, GB_FRAME_TERMINAL);
@@ -93,7 +94,7 @@ static void post_shown(const char *bytes, size_t n) {
 		gb_post_frame(frame.data, frame.len);
 }
 
-/* Between runs: kept for the next one. */
+/* Output between runs: kept for the next run. */
 static void keep(const char *bytes, size_t n) {
 	size_t room = KEPT_MAX - console.kept.len;
 	console.kept_all &= n <= room;
@@ -102,8 +103,8 @@ static void keep(const char *bytes, size_t n) {
 
 static void show(const char *bytes, size_t n) {
 	if (console.attached)
-		post_shown(bytes, n);
-	if (console.unheard)
+		post_terminal(bytes, n);
+	if (console.discarding_output)
 		return;
 	gb_awaiting_shown(&console.awaiting, bytes, n);
 	if (console.shell == RUNNING)
@@ -112,8 +113,8 @@ static void show(const char *bytes, size_t n) {
 		keep(bytes, n);
 }
 
-/* At most @max bytes of what is there now. */
-static void take_shown(size_t max) {
+/* Read at most @max bytes of the available output. */
+static void read_terminal(size_t max) {
 	static char bytes[STEP];
 	for (ssize_t n = 1; n > 0 && max > 0; max -= (size_t)n) {
 		n = read(console.terminal.master, bytes, max < sizeof bytes ? max : sizeof bytes);
@@ -124,10 +125,10 @@ static void take_shown(size_t max) {
 	}
 }
 
-/* --- what is typed --- */
+/* --- terminal input --- */
 
 static void watch_typed(struct gb_keeper *keeper) {
-	keeper->also[0].events = (short)(POLLIN | (console.typed.len ? POLLOUT : 0));
+	keeper->sources[0].events = (short)(POLLIN | (console.typed.len ? POLLOUT : 0));
 }
 
 static void feed_typed(struct gb_keeper *keeper) {
@@ -142,64 +143,65 @@ static void feed_typed(struct gb_keeper *keeper) {
 
 static void type(struct gb_keeper *keeper, const char *bytes, size_t n) {
 	gb_buf_append(&console.typed, bytes, n);
-	/* More than anybody types. */
+	/* Too much unread input: discard it. */
 	if (gb_buf_failed(&console.typed))
 		gb_buf_clear(&console.typed);
 	feed_typed(keeper);
 }
 
-/* --- what the wire says --- */
+/* --- reports on the wire --- */
 
 static void give_prompt(void) {
-	tell_shell("prompt");
+	answer_shell("prompt");
 	console.shell = AT_PROMPT;
 }
 
-/* The shell reads from the terminal: for somebody who is there, or because a command has left all loops. */
+/* The shell is about to read from the terminal: for an attached client, or because a command broke out of all
+ * loops, including ours. */
 static void on_prompt(struct gb_keeper *keeper) {
 	if (console.shell != AT_PROMPT) {
-		take_shown(LAST_MAX);
-		console.unheard = true;
+		read_terminal(LAST_MAX);
+		console.discarding_output = true;
 		type(keeper, "\n", 1);
 	}
-	tell_shell("now");
+	answer_shell("now");
 }
 
 static void on_ready(struct gb_keeper *keeper, unsigned number, unsigned status) {
-	/* It was interrupted before it had heard of the command. */
+	/* The shell was interrupted before it had read the command. */
 	if (console.shell == RUNNING && number != console.number) {
-		tell_number();
+		send_command_number();
 		return;
 	}
-	take_shown(LAST_MAX);
+	read_terminal(LAST_MAX);
 	if (console.shell == RUNNING) {
 		console.status = status;
 		keeper->done = true;
 	}
-	console.unheard = false;
-	console.called_at = 0;
+	console.discarding_output = false;
+	console.interrupted_at = 0;
 	console.shell = READY;
-	/* What its line editor was given back when it was called away is what it had found: perhaps people.
-	 */
+	/* After an interrupt, readline restores the settings that it found at its prompt, perhaps those for
+	 * an attached client. */
 	gb_tty_for_people(&console.terminal, console.attached);
-	if (console.attached && !console.wanted)
+	if (console.attached && !console.run_pending)
 		give_prompt();
 }
 
-/* Is it the shell's next question? One that was interrupted after it had counted and before it had asked has
- * left out a number, or some. */
-static bool is_next(unsigned turn) {
-	return turn > console.turn && turn - console.turn <= UNASKED_MAX;
+/* True for the shell's next request. A shell that is interrupted between incrementing its counter and sending
+ * the request skips numbers. */
+static bool is_next_request(unsigned request) {
+	return request > console.request && request - console.request <= SKIPPED_REQUESTS_MAX;
 }
 
-static void handle_wire_line(struct gb_keeper *keeper, const char *word) {
-	unsigned turn, number, status;
-	if (sscanf(word, "prompt %u", &turn) == 1 && is_next(turn)) {
-		console.turn = turn;
+static void handle_wire_line(struct gb_keeper *keeper, const char *line) {
+	unsigned request, number, status;
+	if (sscanf(line, "prompt %u", &request) == 1 && is_next_request(request)) {
+		console.request = request;
 		on_prompt(keeper);
-	} else if (sscanf(word, "ready %u %u %u", &turn, &number, &status) == 3 && is_next(turn) &&
-		   status <= 255) {
-		console.turn = turn;
+	} else if (sscanf(line, "ready %u %u %u", &request, &number, &status) == 3 &&
+		   is_next_request(request) && status <= 255) {
+		console.request = request;
 		on_ready(keeper, number, status);
 	}
 }
@@ -210,48 +212,49 @@ static void on_wire(struct gb_keeper *keeper, short events) {
 	ssize_t n = read(console.wire.master, bytes, sizeof bytes);
 	for (ssize_t i = 0; i < n; i++) {
 		if (bytes[i] != '\n') {
-			/* What is longer than a word of the shell's is none. */
-			if (console.n_word < sizeof console.word - 1)
-				console.word[console.n_word++] = bytes[i];
+			/* Truncate longer lines: no report is that long. */
+			if (console.n_line < sizeof console.line - 1)
+				console.line[console.n_line++] = bytes[i];
 			continue;
 		}
-		console.word[console.n_word] = '\0';
-		console.n_word = 0;
-		handle_wire_line(keeper, console.word);
+		console.line[console.n_line] = '\0';
+		console.n_line = 0;
+		handle_wire_line(keeper, console.line);
 	}
 }
 
 static void on_terminal(struct gb_keeper *keeper, short events) {
 	if (events & POLLIN)
-		take_shown(4ul * STEP);
+		read_terminal(4ul * STEP);
 	if (events & POLLOUT)
 		feed_typed(keeper);
 	if (console.attached)
 		gb_post_flush();
 }
 
-/* --- what the host says --- */
+/* --- frames from the host --- */
 
-/* A shell at its prompt is called away by an interrupt; a program that somebody has left there is not. One
- * that comes just before the shell listens to keys is lost: so it is called again, but not at once. */
-static void call_shell(struct gb_keeper *keeper) {
+/* Interrupt a shell at its prompt, but not a foreground program started there. An interrupt that arrives just
+ * before the shell reads keys is lost, so callers repeat this; INTERRUPT_AGAIN_MS is the minimum interval. */
+static void interrupt_prompt(struct gb_keeper *keeper) {
 	uint64_t now = gb_now_ns();
-	if (console.shell != AT_PROMPT || (console.called_at && now - console.called_at < CALL_MS * MS) ||
+	if (console.shell != AT_PROMPT ||
+	    (console.interrupted_at && now - console.interrupted_at < INTERRUPT_AGAIN_MS * MS) ||
 	    tcgetpgrp(console.terminal.master) != keeper->pid)
 		return;
-	console.called_at = now;
-	console.unheard = true;
+	console.interrupted_at = now;
+	console.discarding_output = true;
 	gb_tty_interrupt(&console.terminal);
 }
 
-/* A run is about to begin: an interrupt that came late would meet its command. So a shell that does not
- * listen to keys is not called: it will, or is coming back by itself. */
-static void call_shell_for_run(struct gb_keeper *keeper) {
+/* Before a run: a late interrupt would hit the command of the run. So interrupt the shell only while it waits
+ * for keys; otherwise it soon will, or returns to the wire by itself. */
+static void interrupt_prompt_for_run(struct gb_keeper *keeper) {
 	if (console.shell == AT_PROMPT && tcgetpgrp(console.terminal.master) == keeper->pid)
-		console.unheard = true;
-	if (console.unheard &&
+		console.discarding_output = true;
+	if (console.discarding_output &&
 	    gb_waiting_for(console.terminal.master, console.terminal.device) != GB_WAITING_NO)
-		call_shell(keeper);
+		interrupt_prompt(keeper);
 }
 
 static void attach(struct gb_keeper *keeper, bool attached) {
@@ -260,16 +263,16 @@ static void attach(struct gb_keeper *keeper, bool attached) {
 	console.attached = attached;
 	gb_tty_for_people(&console.terminal, attached);
 	if (attached && console.kept.len) {
-		post_shown(console.kept.data, console.kept.len);
+		post_terminal(console.kept.data, console.kept.len);
 		gb_buf_clear(&console.kept);
 	}
 	if (attached && console.shell == READY)
 		give_prompt();
 	else if (!attached)
-		call_shell(keeper);
+		interrupt_prompt(keeper);
 }
 
-static void take_input(struct gb_keeper *keeper, struct gb_cbor_reader in) {
+static void on_input(struct gb_keeper *keeper, struct gb_cbor_reader in) {
 	struct gb_cbor_item bytes;
 	if (!gb_cbor_next(&in, &bytes) || bytes.kind != GB_CBOR_BYTES)
 		_exit(1);
@@ -277,7 +280,7 @@ static void take_input(struct gb_keeper *keeper, struct gb_cbor_reader in) {
 	gb_awaiting_answered(&console.awaiting);
 }
 
-static void take_size(struct gb_cbor_reader in) {
+static void on_resize(struct gb_cbor_reader in) {
 	struct gb_cbor_item columns, rows;
 	if (!gb_cbor_next(&in, &columns) || !gb_cbor_next(&in, &rows))
 		_exit(1);
@@ -289,10 +292,10 @@ void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame)
 	gb_console_open(keeper);
 	switch (frame->type) {
 	case GB_FRAME_INPUT:
-		take_input(keeper, in);
+		on_input(keeper, in);
 		break;
 	case GB_FRAME_RESIZE:
-		take_size(in);
+		on_resize(in);
 		break;
 	case GB_FRAME_ATTACH:
 		attach(keeper, true);
@@ -305,36 +308,36 @@ void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame)
 }
 
 static void on_interrupt(struct gb_keeper *keeper) {
-	/* Nothing was handed over to it, and nothing will be; one that is only starting would die of it. */
+	/* The shell has no command. A starting shell would die of the signal. */
 	if (console.shell == STARTING || console.shell == READY)
 		return;
 	gb_buf_clear(&console.typed);
 	watch_typed(keeper);
 	gb_tty_interrupt(&console.terminal);
-	/* A shell that runs one short command after another may have been missed: whom the key reached was
-	 * about to end anyway. */
+	/* The terminal's interrupt may have hit only a short-lived child of the shell: signal the shell
+	 * itself too. */
 	if (console.interrupted && keeper->pid)
 		kill(keeper->pid, SIGINT);
 	console.interrupted = true;
 }
 
-/* --- beginning --- */
+/* --- start and stop --- */
 
 static void start_shell(struct gb_keeper *keeper) {
 	static const char *const argv[] = {"bash", "--noprofile", "--rcfile", GB_SHELL_RC, "-i", NULL};
 	static const char *const envp[] = {GB_SHELL_ENVIRONMENT, "TERM=xterm-256color", NULL};
 	if (!write_file(GB_SHELL_RC, gb_shell_rc, strlen(gb_shell_rc)))
 		_exit(1);
-	/* The first terminal of a cell is the wire: that is how the shell knows it. */
+	/* The shell's startup file relies on the wire being the first terminal of the cell. */
 	gb_tty_open(&console.wire, true);
 	gb_tty_open(&console.terminal, false);
 	gb_keeper_start(keeper,
 	    &(struct gb_program){
 		.path = GB_SHELL_PROGRAM, .argv = argv, .envp = envp, .terminal = console.terminal.slave});
-	keeper->also[0] = (struct gb_keeper_source){console.terminal.master, POLLIN, on_terminal};
-	keeper->also[1] = (struct gb_keeper_source){console.wire.master, POLLIN, on_wire};
+	keeper->sources[0] = (struct gb_keeper_source){console.terminal.master, POLLIN, on_terminal};
+	keeper->sources[1] = (struct gb_keeper_source){console.wire.master, POLLIN, on_wire};
 	console.shell = STARTING;
-	console.turn = console.n_word = 0;
+	console.request = console.n_line = 0;
 }
 
 static void stop_shell(struct gb_keeper *keeper) {
@@ -352,7 +355,7 @@ void gb_console_open(struct gb_keeper *keeper) {
 	gb_buf_init(&console.kept, KEPT_MAX);
 	console.kept_all = true;
 	keeper->on_interrupt = on_interrupt;
-	keeper->rests_alone = true;
+	keeper->inert_when_idle = true;
 	gb_keeper_watch(keeper, keeper->memory_limit, 0);
 	gb_post_open(keeper->host, 0);
 	start_shell(keeper);
@@ -362,23 +365,24 @@ static void reset(struct gb_keeper *keeper) {
 	stop_shell(keeper);
 	gb_buf_clear(&console.typed);
 	gb_buf_clear(&console.kept);
-	console.unheard = false;
-	console.called_at = 0;
+	console.discarding_output = false;
+	console.interrupted_at = 0;
 	start_shell(keeper);
 	gb_tty_for_people(&console.terminal, console.attached);
 }
 
 /* --- a run --- */
 
-/* Until the shell waits for us, or is gone. One that is only starting need not be waited for to do nothing.
- */
+/* Wait until the shell is ready or has exited. Does not wait for a starting shell if the run is already
+ * interrupted. */
 static bool await_shell(struct gb_keeper *keeper) {
 	console.status = INTERRUPTED;
 	do {
 		if (keeper->interrupted && console.shell == STARTING)
 			return false;
-		call_shell_for_run(keeper);
-	} while (console.shell != READY && gb_keeper_turn(keeper, console.called_at ? CALL_MS : LOOK_MS));
+		interrupt_prompt_for_run(keeper);
+	} while (console.shell != READY &&
+		 gb_keeper_turn(keeper, console.interrupted_at ? INTERRUPT_AGAIN_MS : POLL_MS));
 	unlink(GB_SHELL_RC);
 	return console.shell == READY && !keeper->interrupted;
 }
@@ -398,11 +402,11 @@ static bool hand_over(const struct gb_job *job, const struct gb_settings *settin
 	if (gb_buf_failed(&text) || !write_file(path, text.data, text.len))
 		return false;
 	console.shell = RUNNING;
-	tell_number();
+	send_command_number();
 	return true;
 }
 
-/* What is given as standard input is typed, and ended. */
+/* Type the run's standard input, followed by end-of-file. */
 static void type_input(struct gb_keeper *keeper, struct gb_str input) {
 	if (!input.p)
 		return;
@@ -414,7 +418,7 @@ static void type_input(struct gb_keeper *keeper, struct gb_str input) {
 static void deliver_kept(void) {
 	gb_post_output(1, console.kept.data, console.kept.len);
 	if (!console.kept_all)
-		gb_post_cut();
+		gb_post_mark_truncated();
 	gb_buf_clear(&console.kept);
 	console.kept_all = true;
 }
@@ -428,29 +432,29 @@ static void clean_up(struct gb_keeper *keeper) {
 	watch_typed(keeper);
 	if (keeper->pid) {
 		gb_tty_restore(&console.terminal);
-		/* As a program that was waited for. */
+		/* In the format of waitpid(). */
 		keeper->wait_status = (int)console.status << 8;
 	} else {
 		if (!keeper->out_of_memory)
 			gb_keeper_stop(keeper);
 		console.shell = RUNNING;
-		take_shown(LAST_MAX);
+		read_terminal(LAST_MAX);
 	}
 }
 
 static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
 	gb_awaiting_begin(&console.awaiting);
-	/* Whoever edits a line puts back what was there before; which may have been for somebody who has
-	 * left. */
+	/* A line editor restores the settings that it found, which may be those for a client that has since
+	 * detached. */
 	gb_tty_restore(&console.terminal);
 	deliver_kept();
 	if (!hand_over(job, settings))
 		return false;
 	type_input(keeper, settings->input);
 	while (gb_keeper_turn(keeper, gb_awaiting_pause(&console.awaiting))) {
-		/* What is typed and not taken yet would be read at once. */
+		/* Unread typed input would satisfy a read immediately. */
 		if (!console.typed.len)
-			gb_awaiting_look(&console.awaiting, &console.terminal);
+			gb_awaiting_check(&console.awaiting, &console.terminal);
 	}
 	return true;
 }
@@ -467,9 +471,9 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	bool ok = gb_keeper_begin(keeper, job, gb_shell_data_limit(job), why, sizeof why);
 	if (ok && !gb_shell_admits(keeper, job, &settings))
 		return;
-	console.wanted = true;
+	console.run_pending = true;
 	if (ok && await_shell(keeper) && !(ok = run(keeper, job, &settings))) {
-		snprintf(why, sizeof why, "the command finds no place in /dev/shm: %s", strerror(errno));
+		snprintf(why, sizeof why, "cannot write the command to /dev/shm: %s", strerror(errno));
 		console.shell = READY;
 	}
 	if (!ok) {
@@ -480,7 +484,7 @@ void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	}
 	if (!keeper->pid)
 		gb_keeper_finish(keeper);
-	console.wanted = false;
+	console.run_pending = false;
 	if (console.attached && console.shell == READY)
 		give_prompt();
 }

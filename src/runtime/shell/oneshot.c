@@ -1,4 +1,4 @@
-/* One script, one bash, which was started before the script was there. */
+/* One script in one bash, which was started before the script was known. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,15 +12,15 @@
 #include "runtime/shell/shell.h"
 #include "sandbox/protocol.h"
 
-/* What the waiting shell reads from: a byte that says go; then who it is, and the script. Both are closed
- * before the script's first command. */
+/* Descriptors that the waiting shell reads: a byte on GO_FD; then its name and arguments, and the script,
+ * from SCRIPT_FD. Both are closed before the first command of the script. */
 enum { GO_FD = 9, SCRIPT_FD = 8, SCRIPT_MAX = 256 << 20 };
 
-/* First something that goes through most of what a script does, so that the memory for it is there; then it
- * waits. The script's lines have their own numbers, since all of this is one line. Taking a process apart
- * takes longer than most scripts: when one has come to its end, that is said on a terminal that is opened for
- * it alone, after the trap that is still to be run, if there is one. Without one it then waits for a moment,
- * to be ended where nobody waits for that. */
+/* Warm-up code that exercises most shell features, so that their memory is paged in; then wait for the
+ * script. All of this is one line, so that the line numbers of the script are its own. Tearing down a process
+ * takes longer than most scripts run, so the shell reports the end of the script on a named pipe that is
+ * opened only for that, together with any EXIT trap that is still to run. Without a trap it then waits for a
+ * moment, so that the host can kill it off the latency path. */
 static const char wait_and_run[] =
     "builtin eval 'f() { builtin local a=($((1 + 1)) \"${1%x}\"); [[ ${a[1]} "
     "== y ]] && builtin echo \"${a[0]}\"; "
@@ -38,7 +38,8 @@ static const char wait_and_run[] =
 
 static int script_fd = -1, go_fd = -1, end_fd = -1, hold_fd = -1;
 
-/* Open at both ends, so that nobody waits for the other. A script that removes it is only slower. */
+/* Opened for reading and writing, so that neither side blocks in open(). A script that removes the pipe only
+ * becomes slower. */
 static int make_pipe(const char *path) {
 	return mkfifo(path, 0600) == 0 ? open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
 }
@@ -72,19 +73,20 @@ void gb_oneshot_stop(struct gb_keeper *keeper) {
 	gb_close_fd(&keeper->out[1]);
 }
 
-/* "end 0" and nothing else is the end; after anything else the shell has something to do yet. */
+/* Exactly "end N" means that the script is over; after any other output (an EXIT trap) the shell has more to
+ * do. */
 static void on_end(struct gb_keeper *keeper, short events) {
 	(void)events;
-	static char said[16];
+	static char report[16];
 	static size_t n;
 	char bytes[4096];
 	unsigned status;
 	int length = 0;
 	ssize_t got = read(end_fd, bytes, sizeof bytes);
-	for (ssize_t i = 0; i < got && n < sizeof said - 1; i++)
-		said[n++] = bytes[i];
-	if (sscanf(said, "end %u\n%n", &status, &length) != 1 || status > 255 || length != (int)n ||
-	    said[n - 1] != '\n') {
+	for (ssize_t i = 0; i < got && n < sizeof report - 1; i++)
+		report[n++] = bytes[i];
+	if (sscanf(report, "end %u\n%n", &status, &length) != 1 || status > 255 || length != (int)n ||
+	    report[n - 1] != '\n') {
 		(void)!write(hold_fd, "\n", 1);
 		return;
 	}
@@ -102,7 +104,7 @@ static void hand_over(const struct gb_job *job) {
 	gb_buf_append_char(&text, '\0');
 	gb_script_append(&text, job);
 	gb_buf_append_char(&text, '\0');
-	/* By its place, which the shell has its own idea of. */
+	/* pwrite: the shell shares the file offset. */
 	if (gb_buf_failed(&text) || pwrite(script_fd, text.data, text.len, 0) != (ssize_t)text.len)
 		_exit(1);
 	if (!gb_write_all(go_fd, "\n", 1))
@@ -121,13 +123,13 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	if (!gb_shell_admits(keeper, job, &settings))
 		return;
 	hand_over(job);
-	keeper->also[0] = (struct gb_keeper_source){end_fd, POLLIN, on_end};
+	keeper->sources[0] = (struct gb_keeper_source){end_fd, POLLIN, on_end};
 	gb_keeper_serve(keeper);
-	/* Both have the same place in the script. The byte that says go does not tell: the kernel hands it to
-	 * a shell that was killed and has not been scheduled since. */
+	/* Offset 0 (shared with the shell) means that the script is unread. The byte on GO_FD proves nothing:
+	 * the kernel completes the read of a shell that was killed and has not been scheduled since. */
 	gb_keeper_end_unused(keeper, lseek(script_fd, 0, SEEK_CUR) == 0);
-	/* What it has left running does not go on; what that had written is told. Ending all of them is the
-	 * host's, once it has the answer: they would be taken apart on the CPU that it waits for. */
+	/* Stop leftover background processes; their output so far is sent. The host kills them after it has
+	 * the result: tearing them down now would compete for the CPU that the host needs. */
 	if (keeper->done)
 		kill(-1, SIGSTOP);
 	gb_keeper_settle(keeper, job);

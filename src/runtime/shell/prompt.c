@@ -32,8 +32,7 @@ void gb_prompt_feed(struct gb_prompt *prompt, const char *bytes, size_t n) {
 	prompt->n += n;
 }
 
-/* Where the escape sequence at @at ends: of two bytes; or a control sequence; or a string, such as a title.
- */
+/* End of the escape sequence at @at: two bytes, a control sequence, or a string such as a title. */
 static size_t skip_escape(const char *bytes, size_t at, size_t n) {
 	if (++at == n)
 		return n;
@@ -50,7 +49,7 @@ static size_t skip_escape(const char *bytes, size_t at, size_t n) {
 			at++;
 		return at < n ? at + 1 : n;
 	}
-	/* One that chooses a character set names it next. */
+	/* A character set selection has one more byte. */
 	return kind >= 0x20 && kind < 0x30 && at < n ? at + 1 : at;
 }
 
@@ -60,7 +59,8 @@ static size_t last_character(const char *text, size_t n) {
 	return n;
 }
 
-/* A line is written over from its start on; what the longer one before had beyond is mostly erased. */
+/* A carriage return restarts the line. The rest of a longer earlier line is dropped: programs usually erase
+ * it. */
 static size_t render(const struct gb_prompt *prompt, char *text) {
 	size_t n = 0;
 	for (size_t i = 0; i < prompt->n;) {
@@ -82,8 +82,8 @@ static size_t render(const struct gb_prompt *prompt, char *text) {
 	return n;
 }
 
-/* The end of a longer line may begin with the end of a secret, which is not recognised as one: the first word
- * is left out, or half of the text if that is one word. */
+/* A truncated line may begin with the tail of a secret, which redaction would miss: skip the first word, or
+ * half of the text if that is one word. */
 static size_t skip_word(const char *text, size_t n) {
 	for (size_t i = 0; i < n / 2; i++)
 		if (text[i] == ' ')

@@ -1,16 +1,18 @@
 #include "runtime/shell/shell.h"
 
 /*
- * What the shell of a session does before it would show a prompt. It says the number of the last command and
- * its exit code, and reads a word. A number is that of the next command, which it runs with the exit code of
- * the last one in its hands. Another word is to give the prompt; that is also where a command ends that
- * leaves all loops, ours too. Nothing of this is in a function: what is declared in one is gone with it.
+ * The startup file of a session's shell. Its PROMPT_COMMAND reports the number and exit code of the last
+ * command and reads a reply. A number is that of the next command, which is run with $? set to the exit code
+ * of the last one. Any other reply lets the shell show its prompt; a command that breaks out of all loops,
+ * including ours, ends there too. None of this is in a function: variables declared by a command would be
+ * local to it.
  *
- * Each question has a number, and only its own answer is heard: who is interrupted between the two asks
- * again. It begins with the end of a line: of what somebody else may have said there.
+ * Requests are numbered, and replies to other requests are skipped: a shell that is interrupted between
+ * request and reply sends a new request. A request begins with a newline, to end a partial line left on the
+ * wire.
  *
- * A command's file has this at its end, where a command that was not to end the shell under set -e would do
- * so as the last one of a file.
+ * The tail is appended to each command file: under set -e, the exempt failure of a command that is the last
+ * one of a sourced file would end the shell.
  */
 const char gb_shell_tail[] = "\n\n__gb_code=$?\n";
 

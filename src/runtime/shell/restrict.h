@@ -1,7 +1,7 @@
 /*
- * Restricted mode: commands that honest scripts in a box do not need, refused before anything runs. It reads
- * words as a shell does, as far as that can be done without running it. A courtesy, with a message that says
- * what to use instead, and no wall: who means to get past it does.
+ * Restricted mode: rejects commands that scripts in a box do not need, before anything runs. It splits the
+ * script into words like a shell, as far as that is possible without running it. It is guidance, with a
+ * message that names an alternative, and not a security boundary: it can be circumvented.
  */
 #ifndef GB_RUNTIME_SHELL_RESTRICT_H
 #define GB_RUNTIME_SHELL_RESTRICT_H

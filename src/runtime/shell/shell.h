@@ -1,11 +1,11 @@
 /*
- * bash, in two ways: once for a script, and for a session on a terminal.
+ * bash, in two modes: one script, or a session on a terminal.
  *
  *	gb_oneshot_start(&keeper);		// waits for its script
  *	gb_oneshot_run(&keeper, &job);		// until it has ended
  *
- *	gb_console_open(&keeper);		// instead of that
- *	gb_console_run(&keeper, &job);		// again and again
+ *	gb_console_open(&keeper);		// instead: a session
+ *	gb_console_run(&keeper, &job);		// for each job
  */
 #ifndef GB_RUNTIME_SHELL_SHELL_H
 #define GB_RUNTIME_SHELL_SHELL_H
@@ -16,57 +16,58 @@
 #include "runtime/program/settings.h"
 
 #define GB_SHELL_PROGRAM GB_PROGRAM_DIR "/bash"
-/* All that a shell is told of the world, but for its terminal. */
+/* The environment of a shell, except TERM. */
 #define GB_SHELL_ENVIRONMENT                                                                                 \
 	"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "HOME=/box", "USER=box",        \
 	    "LANG=C.UTF-8"
 
 /* --- oneshot.c --- */
 
-/* Where a script's end is said, and where its shell waits then. */
+/* Named pipes: GB_SHELL_END reports the end of a script; its shell then blocks on GB_SHELL_HOLD. */
 #define GB_SHELL_END  "/dev/shm/.glovebox-end"
 #define GB_SHELL_HOLD "/dev/shm/.glovebox-hold"
 
 void gb_oneshot_start(struct gb_keeper *keeper);
-/* It is not needed after all. */
+/* Discard an unused shell. */
 void gb_oneshot_stop(struct gb_keeper *keeper);
-/* Run the job's script to its end, and tell the host. */
+/* Run the job's script to its end and send the result. */
 void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job);
 
 /* --- console.c --- */
 
-/* Start the session's shell, unless that was done before. */
+/* Start the session's shell unless it is running. */
 void gb_console_open(struct gb_keeper *keeper);
-/* Run the job's script there, and tell the host. Does not return if the shell has ended. */
+/* Run the job's script in the session and send the result. Does not return if the shell has exited. */
 void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job);
-/* For the keeper's on_frame: what is about the terminal. */
+/* For the keeper's on_frame: handles terminal frames. */
 void gb_console_on_frame(struct gb_keeper *keeper, const struct gb_frame *frame);
 
 /* --- worker.c --- */
 
-/* False, and the host is told why, if a restricted job says what it may not. */
+/* Check a restricted job. If it is rejected, sends the reason to the host and returns false. */
 bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings);
-/* What each process of a run may map for itself: the run's memory, and what programs map without using it
- * (stacks of threads, heaps that are to grow). It bounds what one process can take between two looks. */
+/* RLIMIT_DATA of each process of a run: the run's memory limit, plus a reserve for memory that programs map
+ * without using it (thread stacks, heap reservations). It bounds the growth of a process between two memory
+ * checks. */
 uint64_t gb_shell_data_limit(const struct gb_job *job);
 
 /* --- rc.c --- */
 
-/* What a session's shell reads first; the script of a run is in a file whose name ends with its number; the
- * wire is the first terminal of a cell. */
+/* RC: startup file of a session's shell. COMMAND: prefix of the file with a run's script, followed by its
+ * number. WIRE: the first terminal of a cell. */
 #define GB_SHELL_RC      "/dev/shm/.glovebox-rc"
 #define GB_SHELL_COMMAND "/dev/shm/.glovebox-"
 #define GB_SHELL_WIRE    "/dev/pts/0"
 extern const char gb_shell_rc[];
-extern const char gb_shell_tail[]; /* of such a file */
+extern const char gb_shell_tail[]; /* end of such a command file */
 
 /* --- script.c --- */
 
-/* Append @text as one word of the shell's, on one line whatever it holds. */
+/* Append @text as one quoted shell word without newlines. */
 void gb_script_quote(struct gb_buf *out, struct gb_str text);
 /* Append `set -- …` with the job's arguments. */
 void gb_script_set_arguments(struct gb_buf *out, const struct gb_job *job);
-/* Append the source; bytes of zero, which no shell reads, are left out. */
+/* Append the source without NUL bytes, which no shell reads. */
 void gb_script_append(struct gb_buf *out, const struct gb_job *job);
 
 #endif

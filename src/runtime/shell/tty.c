@@ -28,7 +28,7 @@ void gb_tty_open(struct gb_tty *tty, bool raw) {
 	else
 		tty->normal.c_oflag &= ~(tcflag_t)ONLCR;
 	tty->normal.c_iflag |= raw ? 0 : IUTF8;
-	/* An interrupt does not throw away what was written before it. */
+	/* Keep queued output on an interrupt. */
 	tty->normal.c_lflag |= NOFLSH;
 	must(tcsetattr(tty->slave, TCSANOW, &tty->normal) == 0);
 	gb_tty_resize(tty, COLUMNS, ROWS);

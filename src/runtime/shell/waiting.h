@@ -1,7 +1,6 @@
 /*
- * Whether what is in the foreground of a terminal waits for somebody to type. The kernel knows: a process
- * sleeps in a call that reads from the terminal, or that waits for several descriptors of which it is one.
- * /proc tells, of processes that the asker may look into.
+ * Detects whether the foreground process group of a terminal waits for input: a process sleeps in a system
+ * call that reads from the terminal, or that polls it. Uses /proc, for processes that the caller may inspect.
  */
 #ifndef GB_RUNTIME_SHELL_WAITING_H
 #define GB_RUNTIME_SHELL_WAITING_H
@@ -10,7 +9,7 @@
 
 enum gb_waiting { GB_WAITING_NO, GB_WAITING_YES, GB_WAITING_UNKNOWN };
 
-/* @terminal is any end of it; @device its number. Unknown if there is no /proc. */
+/* @terminal is either end; @device is its device number. GB_WAITING_UNKNOWN without /proc. */
 enum gb_waiting gb_waiting_for(int terminal, dev_t device);
 
 #endif

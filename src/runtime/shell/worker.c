@@ -1,4 +1,4 @@
-/* glovebox-shell: a script that bash runs once, or a session with a bash of its own. */
+/* glovebox-shell: bash, for one script or for a session. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,7 +21,8 @@ static bool init(const char *profile) {
 	return true;
 }
 
-/* The shell starts; meanwhile, what is done with a job is done with one that nobody runs. */
+/* Start the shell; meanwhile process a job without running it, to page in the code and memory of this
+ * process. */
 static void prime(void) {
 	gb_keeper_init(&worker.keeper);
 	gb_oneshot_start(&worker.keeper);
@@ -38,7 +39,7 @@ static void prime(void) {
 	gb_script_append(&script, &job);
 	gb_post_open(-1, PRIME_BYTES);
 	gb_post_output(1, script.data, script.len);
-	gb_post_forget();
+	gb_post_discard();
 	gb_job_finish(&job);
 	worker.primed = true;
 }
@@ -64,7 +65,7 @@ uint64_t gb_shell_data_limit(const struct gb_job *job) {
 	return job->memory ? job->memory + UNUSED_BYTES : 0;
 }
 
-/* A session begins with its first job, or when somebody attaches before that. */
+/* A session begins with its first job, or earlier when a client attaches. */
 static bool is_session(const struct gb_job *job) {
 	struct gb_settings settings;
 	gb_settings_read(job, &settings);
@@ -79,7 +80,7 @@ static void serve(int fd) {
 	keeper->on_frame = gb_console_on_frame;
 	gb_keeper_next_job(keeper, fd, &job);
 	if (job.flags & GB_JOB_VERSION)
-		gb_keeper_tell_version(keeper, &job, GB_SHELL_PROGRAM);
+		gb_keeper_report_version(keeper, &job, GB_SHELL_PROGRAM);
 	while (is_session(&job)) {
 		gb_console_run(keeper, &job);
 		gb_job_finish(&job);

@@ -1,5 +1,6 @@
-// Calls between the code and the host. A call of the host stops the code until there is an answer; the answer can be
-// that a promise will settle later. Calls of the code's functions are served between turns of its event loop.
+// Calls between the code and the host. A call of the host blocks the code until the answer arrives; the
+// answer may be a promise that settles later. Calls of the code's functions are served between turns of its
+// event loop.
 
 const ANSWER = {RETURNED: 0, THROWN: 1, PROMISED: 2};
 const REPORT = 0xffffffff;
@@ -9,10 +10,11 @@ const CALL_SLACK = 64;
 
 class Bridge {
 	constructor(port) {
-		this.port = port; // send(frame), wait(): frame; hold(), letGo(): whether the loop waits for frames
-		this.nextCall = 0; // even: the code waits for the first answer
+		// send(frame), wait(): frame; hold(), letGo(): whether the event loop stays alive for frames
+		this.port = port;
+		this.nextCall = 0; // even: the code blocks until the first answer
 		this.nextPromise = 1;
-		this.inbox = []; // frames that came while the code waited for another
+		this.inbox = []; // frames that arrived while the code waited for another one
 		this.hostFunctions = new Map();
 		this.hostIds = new WeakMap();
 		this.guests = [];
@@ -21,7 +23,7 @@ class Bridge {
 		this.open({call: 0, calls: 0, inFlight: 0, report: 0});
 	}
 
-	// A run begins, with limits of its own.
+	// Begin a run with its own limits.
 	open(limits) {
 		this.limits = limits;
 		this.calls = 0;
@@ -31,7 +33,7 @@ class Bridge {
 			this.inFlightBytes += cost;
 	}
 
-	// Can anybody still wake the code up?
+	// True if the host can still wake the code up.
 	get awaited() {
 		return this.pending.size > 0 || this.guestIds.size > 0 || this.inbox.length > 0;
 	}
@@ -40,7 +42,7 @@ class Bridge {
 		return new RangeError(`${what} (the limit is ${limit})`);
 	}
 
-	// --- calls of the host
+	// --- calls to the host
 
 	writeCall(call, id, args) {
 		const limits = this.limits;
@@ -60,13 +62,14 @@ class Bridge {
 		}
 		if (id === REPORT) {
 			if (frame.length - begin > limits.report - this.reported)
-				throw this.limit('this run has reported as much as it may', limits.report);
+				throw this.limit('this run has reached its limit of reported bytes', limits.report);
 			this.reported += frame.length - begin;
 		}
 		return frame;
 	}
 
-	// A keeper can tell by a call's number whether the code waits for the answer: see src/runtime/deno/worker.c.
+	// An even number marks a call that blocks the code: the keeper relies on it, see
+	// src/runtime/deno/worker.c.
 	prepare(id, args, waits) {
 		const {limits} = this, call = waits ? this.nextCall : this.nextPromise;
 		this.nextCall += waits ? 2 : 0;
@@ -74,11 +77,11 @@ class Bridge {
 		const frame = this.writeCall(call, id, args);
 		const cost = frame.length - FRAME_HEAD;
 		if (this.calls === limits.calls)
-			throw this.limit('this run has used up its calls of the host', limits.calls);
+			throw this.limit('this run has used up its host calls', limits.calls);
 		if (this.pending.size >= limits.inFlight)
-			throw this.limit('too many calls of the host wait for an answer', limits.inFlight);
+			throw this.limit('too many host calls are in flight', limits.inFlight);
 		if (this.inFlightBytes + cost > IN_FLIGHT_FACTOR * limits.call)
-			throw this.limit('calls that wait for an answer hold too many bytes', IN_FLIGHT_FACTOR * limits.call);
+			throw this.limit('host calls in flight hold too many bytes', IN_FLIGHT_FACTOR * limits.call);
 		this.calls++;
 		return {call, cost, frame};
 	}
@@ -111,20 +114,20 @@ class Bridge {
 	}
 
 	keep(frame) {
-		// Its bytes may be overwritten by what is read next.
+		// Copy: the next read may overwrite its bytes.
 		this.inbox.push({type: frame.type, payload: Buffer.from(frame.payload)});
 		if (this.inbox.length === 1)
-			setImmediate(() => this.takeKept());
+			setImmediate(() => this.receiveKept());
 	}
 
-	takeKept() {
+	receiveKept() {
 		const frames = this.inbox;
 		this.inbox = [];
 		for (const frame of frames)
 			this.receive(frame);
 	}
 
-	// --- what one side has lent to the other
+	// --- functions and promises lent to the other side
 
 	hostFunction(id, name) {
 		const known = this.hostFunctions.get(id);
@@ -146,7 +149,7 @@ class Bridge {
 
 	own(id) {
 		if (id >= this.guests.length)
-			throw new ReferenceError(`the sandbox has lent nothing under the number ${id}`);
+			throw new ReferenceError(`the sandbox has lent no function or promise with id ${id}`);
 		return this.guests[id];
 	}
 
@@ -162,12 +165,12 @@ class Bridge {
 			this.guestIds.set(value, id);
 			this.port.lent?.();
 			if (typeof value !== 'function')
-				value.then(undefined, () => {}); // its failure is the host's from now on
+				value.then(undefined, () => {}); // the host handles its rejection from now on
 		}
 		return {side: SIDE.SANDBOX, id};
 	}
 
-	// --- calls of the code's functions, and late answers
+	// --- calls from the host, and late answers
 
 	writeAnswer(call, how, value) {
 		return makeFrame(FRAME.ANSWER, this.limits.call + CALL_SLACK / 2, out => {
@@ -182,7 +185,7 @@ class Bridge {
 		try {
 			frame = this.writeAnswer(call, how, value);
 		} catch (error) {
-			// Why it cannot cross, crosses.
+			// Send the reason for the failed encoding instead.
 			const why = error instanceof TooLarge
 				? this.limit('the answer to the host is too large', this.limits.call) : error;
 			try {
@@ -211,7 +214,7 @@ class Bridge {
 	settle(reader) {
 		const call = reader.number(), how = reader.number();
 		const waiting = this.pending.get(call);
-		// The host says of its own promises too that they will settle later.
+		// PROMISED for one of the host's own promises: the actual answer follows.
 		if (!waiting || how === ANSWER.PROMISED)
 			return;
 		this.pending.delete(call);

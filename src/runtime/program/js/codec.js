@@ -1,4 +1,5 @@
-// Values as CBOR and back, as docs/VALUES.md has them: the same bytes that src/runtime/js makes of the same values.
+// CBOR encoder and decoder for values, as specified in docs/VALUES.md: the same bytes as src/runtime/js for
+// the same values.
 
 const TAG = {
 	BIGINT: 2, NEGATIVE_BIGINT: 3, REFERENCE: 29, SET: 258, MAP: 259, WTF8: 273,
@@ -8,9 +9,9 @@ const SIMPLE = {HOLE: 16, FALSE: 20, TRUE: 21, NULL: 22, UNDEFINED: 23};
 const SIDE = {HOST: 0, SANDBOX: 1};
 const DEPTH_MAX = 500;
 const PATH_MAX = 200;
-// A longer key is left out and not cut: half a secret is not recognised as one.
+// Longer keys are omitted, not truncated: the redaction of secrets would miss a partial one.
 const KEY_MAX = 100;
-const CAUSES_MAX = 32; // a chain of causes is cut here
+const CAUSES_MAX = 32; // deeper chains of causes are cut
 
 const VIEWS = [
 	'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array',
@@ -31,7 +32,7 @@ class TooLarge extends RangeError {
 	}
 }
 
-// Bytes that grow up to a maximum.
+// A byte buffer that grows up to a maximum.
 class Writer {
 	constructor(max) {
 		this.max = max;
@@ -55,7 +56,7 @@ class Writer {
 		this.bytes[this.length++] = b;
 	}
 
-	// The shortest head there is for @n.
+	// The shortest CBOR head for @n.
 	head(major, n) {
 		this.reserve(9);
 		const first = major << 5;
@@ -142,12 +143,12 @@ class Writer {
 	}
 }
 
-// Older engines do not have the method.
+// Older engines lack String.prototype.isWellFormed.
 function isWellFormed(text) {
 	return text.isWellFormed ? text.isWellFormed() : !/\p{Surrogate}/u.test(text);
 }
 
-// UTF-8 in which halves of surrogate pairs stand alone.
+// UTF-8 that may contain lone surrogates.
 function encodeWtf8(text) {
 	const pieces = [];
 	for (const char of text) {
@@ -175,7 +176,7 @@ function decodeWtf8(bytes) {
 
 // --- writing values
 
-// What becomes of what is no data.
+// How values that are not data are encoded:
 const STRICT = 0;  // a SerializationError that names its path
 const BRIDGED = 1; // the same, but functions and promises are lent to the host
 const LENIENT = 2; // a text that describes it: for a log
@@ -187,9 +188,9 @@ class Encoder {
 		this.root = root;
 		this.bridge = bridge;
 		this.met = new Map();
-		this.count = 0; // numbers given, more than were met where a Buffer is cut out of its pool
+		this.count = 0; // ids assigned; more than the size of `met` where a pooled Buffer is copied
 		this.path = [];
-		this.causes = 0; // of errors, within each other
+		this.causes = 0; // nesting depth of error causes
 	}
 
 	fail(what) {
@@ -278,7 +279,7 @@ class Encoder {
 		this.path.pop();
 	}
 
-	// A getter may throw. In a log that is something to be told.
+	// A getter may throw; a log records that.
 	property(object, key) {
 		if (this.mode !== LENIENT)
 			return object[key];
@@ -291,7 +292,8 @@ class Encoder {
 
 	array(array) {
 		const n = array.length;
-		// An item is a byte at least: do not even begin to walk a sparse array of four billion.
+		// Each item takes at least one byte: reject a sparse array of four billion items before the
+		// walk.
 		if (n > this.out.max - this.out.length)
 			throw new TooLarge(`more than ${this.out.max} bytes`);
 		this.out.head(4, n);
@@ -351,7 +353,8 @@ class Encoder {
 		this.out.number(length);
 		if (!pooled)
 			return this.item('buffer', view.buffer);
-		// What else is in Node's pool, or shared with other threads, is not part of it.
+		// Copy the view's own bytes only, not the rest of Node's pool or of memory shared between
+		// threads.
 		this.count++;
 		this.out.blob(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
 	}
@@ -374,7 +377,7 @@ class Encoder {
 		this.out.textOrNull(stack === null ? null : cleanStack(stack));
 		if (!more)
 			return;
-		// What cannot cross is described by a text: an error must not be lost for what it carries.
+		// Values that cannot cross are described by a text, so that the error itself is not lost.
 		const {mode} = this;
 		this.mode = LENIENT;
 		this.causes++;
@@ -409,7 +412,7 @@ function isError(value) {
 	return types.isNativeError(value) || (typeof DOMException === 'function' && value instanceof DOMException);
 }
 
-// ".a", or "["a b"]" where that is not possible; "[0]", ".keys()[0]".
+// ".a", or "["a b"]" if the key is no identifier; "[0]", ".keys()[0]".
 function stepText(step) {
 	if (typeof step === 'number')
 		return `[${step}]`;
@@ -420,12 +423,12 @@ function stepText(step) {
 	return /^[A-Za-z_$][\w$]*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
 }
 
-// How many prototypes there are above an instance of the class itself; undefined if it is none of these.
+// Length of the prototype chain of a direct instance of a built-in class; undefined for other values.
 function prototypesOf(value) {
 	if (Array.isArray(value) || types.isArrayBuffer(value) || types.isMap(value) || types.isSet(value) ||
 		types.isDate(value) || types.isRegExp(value) || types.isDataView(value))
 		return 2;
-	// A Buffer is data like the array of bytes that it is made from.
+	// A Buffer crosses like the Uint8Array that it extends.
 	return ArrayBuffer.isView(value) ? Buffer.isBuffer(value) ? 4 : 3 : undefined;
 }
 
@@ -437,7 +440,7 @@ function isSubclass(value) {
 	return most !== undefined && count > most;
 }
 
-// In the words that an SDK has for values on their way in: docs/VALUES.md.
+// The same wording as the SDKs use for inputs: docs/VALUES.md.
 function cannotCross(value) {
 	if (typeof value === 'symbol')
 		return 'a symbol cannot cross';
@@ -452,7 +455,7 @@ function cannotCross(value) {
 		if (typeof name === 'string' && name !== '' && name !== 'Object')
 			return `an instance of ${name.slice(0, 100)} cannot cross`;
 	} catch {
-		// It has no class, or one that cannot be read.
+		// No class, or an unreadable one.
 	}
 	return 'an object with a prototype of its own cannot cross';
 }
@@ -463,7 +466,7 @@ function ownValue(object, name) {
 	return property && 'value' in property ? property : null;
 }
 
-// A property as text, or null: anything may be there.
+// A string property, or null: the property may have any type, or throw.
 function textProperty(object, name) {
 	try {
 		const value = object[name];
@@ -473,7 +476,7 @@ function textProperty(object, name) {
 	}
 }
 
-// What @value is, for a reader.
+// A readable description of @value.
 function describe(value) {
 	try {
 		if (types.isProxy(value))
@@ -486,7 +489,7 @@ function describe(value) {
 	}
 }
 
-// Append @value, which messages call @root.
+// Append @value; error messages call it @root.
 function encodeValue(out, value, mode, root, bridge) {
 	new Encoder(out, mode, root, bridge).encode(value);
 }
@@ -567,13 +570,13 @@ class Reader {
 		return this.takeText(this.argument);
 	}
 
-	// An object or array that has no number, as a job brings them.
+	// An object or array without an id, as in a JOB frame.
 	root() {
 		this.head();
 		return this.major === 4 ? this.fillArray([], this.argument) : this.fillObject({}, this.argument);
 	}
 
-	// A graph of its own.
+	// A value graph with its own ids.
 	graph() {
 		this.met = [];
 		return this.value();
@@ -706,7 +709,7 @@ class Reader {
 		return set;
 	}
 
-	// It has its number before its buffer does, but can only be made after it.
+	// The view's id precedes its buffer's id, but the view can only be created after its buffer.
 	view() {
 		const number = this.met.push(undefined) - 1;
 		this.expect(4);
@@ -718,7 +721,7 @@ class Reader {
 		return this.met[number] = new make(buffer, offset, length);
 	}
 
-	// Without a stack of its own it has the one of this place: that of the call which it is the answer to.
+	// Without a transmitted stack, the error has the stack of the call that it answers.
 	error() {
 		const number = this.met.push(undefined) - 1;
 		const more = this.expect(4) === 5;

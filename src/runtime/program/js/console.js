@@ -1,11 +1,12 @@
-// console: each call is a LOG frame with its arguments as values; methods that draw something say it as text.
+// console: each call becomes a LOG frame with its arguments as values; methods that format output (table,
+// dir) log text.
 
 const now = Date.now;
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug'];
 
-// @send is given frames; @max() says how large one may be.
+// @send sends a frame; @max() returns the maximum size of a frame.
 function captureConsole(console, Console, send, max) {
-	const say = (level, args) => {
+	const log = (level, args) => {
 		const timestamp = now();
 		const write = shown => makeFrame(FRAME.LOG, max(), out => {
 			out.number(level);
@@ -26,7 +27,7 @@ function captureConsole(console, Console, send, max) {
 	};
 	const sink = level => ({
 		write(text) {
-			say(level, [String(text).replace(/\n$/, '')]);
+			log(level, [String(text).replace(/\n$/, '')]);
 			return true;
 		},
 		on() {}, once() {}, removeListener() {}, listenerCount: () => 0,
@@ -35,7 +36,7 @@ function captureConsole(console, Console, send, max) {
 	for (const name of Object.keys(console)) {
 		const level = LEVELS.indexOf(name);
 		if (level >= 0)
-			console[name] = (...args) => say(level, args);
+			console[name] = (...args) => log(level, args);
 		else if (typeof console[name] === 'function' && typeof drawn[name] === 'function')
 			console[name] = drawn[name].bind(drawn);
 	}

@@ -1,20 +1,20 @@
-// What was thrown, as it is told: the stack shows the code's own frames, at the places where they stand in its source.
+// Reports of thrown values: stacks contain only frames of the code, with positions in its original source.
 
-const TOLD = Symbol('glovebox: how an error is told');
+const FAILURE = Symbol('glovebox: failure fields');
 const OWN_FRAMES = /^\s+at (?:.*\()?(?:async )?(?:glovebox:|node:|ext:|file:\/\/\/tmp\/\.glovebox\/)/;
 
-// Note how @error is to be told; @code is what code can ask it for.
-function told(error, how, code) {
-	Object.defineProperty(error, TOLD, {value: how, configurable: true});
+// Attach report fields to @error; @code becomes its visible `code` property.
+function withFailure(error, fields, code) {
+	Object.defineProperty(error, FAILURE, {value: fields, configurable: true});
 	if (code)
 		error.code = code;
 	return error;
 }
 
-// Sources that were changed before they ran, by name: where to look for what stands in them.
+// Position maps of rewritten sources, by filename.
 const positions = new Map();
 
-// Take out frames that are not the code's, and put the others where they belong.
+// Remove frames that are not of the code, and map the positions of the others.
 function cleanStack(stack) {
 	const lines = [];
 	for (const line of stack.split('\n')) {
@@ -83,20 +83,20 @@ function isOutOfMemory(name, message) {
 		/\bERR_WORKER_OUT_OF_MEMORY\b/.test(message);
 }
 
-// How @thrown is told: the fields of a failure.
+// The report of @thrown: the fields of a failure.
 function describeFailure(thrown, status = STATUS.ERROR) {
 	if (!(typeof thrown === 'object' && thrown !== null && isError(thrown)))
 		return {status, name: 'Error', message: messageOf(thrown)};
-	const told = thrown[TOLD] ?? {};
-	const name = told.name ?? textProperty(thrown, 'name') ?? 'Error';
-	const message = told.message ?? textProperty(thrown, 'message') ?? '';
+	const fields = thrown[FAILURE] ?? {};
+	const name = fields.name ?? textProperty(thrown, 'name') ?? 'Error';
+	const message = fields.message ?? textProperty(thrown, 'message') ?? '';
 	const raw = textProperty(thrown, 'stack') ?? '';
 	const syntax = name === 'SyntaxError' ? syntaxPlace(raw) : null;
-	const stack = syntax || told.name ? `${name}: ${message}` : cleanStack(raw);
+	const stack = syntax || fields.name ? `${name}: ${message}` : cleanStack(raw);
 	if (isOutOfMemory(name, message))
 		return {status: STATUS.MEMORY, name: 'MemoryError', message: `the run needed more memory than its limit: ${message}`,
 			stack, code: 'memory'};
-	const place = syntax ?? firstPlace(stack) ?? told.place ?? {};
-	return {status: told.status ?? status, name, message, stack, code: told.code, specifier: told.specifier,
+	const place = syntax ?? firstPlace(stack) ?? fields.place ?? {};
+	return {status: fields.status ?? status, name, message, stack, code: fields.code, specifier: fields.specifier,
 		filename: place.filename, line: place.line, column: place.column};
 }

@@ -1,11 +1,11 @@
-// Frames: a little-endian length of what follows, a type, a payload. The last five are between keeper
-// and program only: see src/runtime/program/v8.h.
+// Frames: a little-endian length of the rest, a type, a payload. The last five types are internal to keeper
+// and program: see src/runtime/program/v8.h.
 
 const FRAME = {JOB: 1, RESULT: 2, LOG: 3, CALL: 4, ANSWER: 5, OUTPUT: 6, DISPLAY: 7, EXIT: 8, SIGNALLED: 123, WATCHING: 124, INTERRUPT: 125, READY: 126, PRIME: 127};
 const FRAME_HEAD = 5;
 const FRAME_MAX = 2 ** 30;
 
-// A frame whose payload @write appends, at most @max bytes of it.
+// A frame whose payload is appended by @write, at most @max bytes.
 function makeFrame(type, max, write) {
 	const out = new Writer(Math.min(max, FRAME_MAX) + FRAME_HEAD);
 	out.length = FRAME_HEAD;
@@ -15,7 +15,7 @@ function makeFrame(type, max, write) {
 	return out.bytes.subarray(0, out.length);
 }
 
-// Cuts frames out of what is read, piece by piece.
+// Splits a byte stream into frames.
 class FrameReader {
 	constructor() {
 		this.pieces = [];
@@ -33,7 +33,7 @@ class FrameReader {
 		return this.pieces[0];
 	}
 
-	// How many bytes are missing before there is a whole frame; 0 if there is one.
+	// Number of bytes missing for a complete frame; 0 if one is available.
 	missing() {
 		if (this.length < FRAME_HEAD)
 			return FRAME_HEAD - this.length;
@@ -42,7 +42,7 @@ class FrameReader {
 		return Math.max(0, this.pieces[0].readUInt32LE(0) + FRAME_HEAD - 1 - this.length);
 	}
 
-	// The next whole frame, or null.
+	// The next complete frame, or null.
 	next() {
 		if (this.missing())
 			return null;

@@ -1,4 +1,4 @@
-// What is to be done, and how it went.
+// Decodes jobs and encodes results.
 
 const STATUS = {SUCCESS: 0, ERROR: 1, MEMORY: 2, LINK_ERROR: 3};
 const FLAG = {EXPORT_REQUIRED: 1, REPORT: 2};
@@ -15,7 +15,7 @@ function readJob(reader) {
 		job.modules.set(name, reader.text());
 	}
 	reader.bridge.open(job);
-	// One graph: what is in several of them is one value.
+	// One graph: a value that occurs in several of them is the same value.
 	job.imports = reader.root();
 	job.globals = reader.root();
 	job.args = reader.root();
@@ -38,7 +38,7 @@ function successFrame(job, value, mode) {
 	} catch (error) {
 		if (!(error instanceof TooLarge))
 			throw error;
-		throw Object.assign(new RangeError('the result is larger than this run may return'), {[TOLD]: {code: 'result_size'}});
+		throw Object.assign(new RangeError('the result is larger than this run may return'), {[FAILURE]: {code: 'result_size'}});
 	}
 }
 

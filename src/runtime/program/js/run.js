@@ -1,15 +1,15 @@
-// One run, from its job to its result; what is common to all programs that do that.
+// One run, from its job to its result; shared by Node.js and Deno.
 
 const CARRIER = Symbol.for('glovebox.carrier');
 
-// Fails the run before any of it was evaluated: it is not a program.
+// Marks @error as a failure before evaluation: the code could not be parsed or linked.
 function unlinked(error) {
 	if (typeof error === 'object' && error !== null)
-		Object.defineProperty(error, TOLD, {value: {...error[TOLD], status: STATUS.LINK_ERROR}, configurable: true});
+		Object.defineProperty(error, FAILURE, {value: {...error[FAILURE], status: STATUS.LINK_ERROR}, configurable: true});
 	return error;
 }
 
-// Bindings of the global scope that are not properties of globalThis: modules see them, too.
+// Global bindings that are not properties of globalThis; visible in modules too.
 function defineGlobals(globals) {
 	const names = Object.keys(globals);
 	if (!names.length)
@@ -20,22 +20,22 @@ function defineGlobals(globals) {
 	delete globalThis[CARRIER];
 }
 
-// What was asked for by name: called, if it is a function.
+// The requested export: called if it is a function.
 function callExport(name, value, args) {
 	if (typeof value === 'function')
 		return value(...args);
 	if (args.length)
-		throw told(new TypeError(`'${name}' is not a function, so it takes no arguments`), {code: 'not_a_function'});
+		throw withFailure(new TypeError(`'${name}' is not a function, so it takes no arguments`), {code: 'not_a_function'});
 	return value;
 }
 
-// Of a namespace, or of what require() would give.
+// From a module namespace, or from module.exports.
 function selectExport(job, exports) {
 	const name = job.exportName ?? 'default';
 	if (Object.hasOwn(exports, name))
 		return callExport(name, exports[name], job.args);
 	if (job.flags & FLAG.EXPORT_REQUIRED)
-		throw told(new ReferenceError(`the code exports nothing named '${name}'`),
+		throw withFailure(new ReferenceError(`the code exports nothing named '${name}'`),
 			{status: STATUS.LINK_ERROR, name: 'SyntaxError', code: 'no_export'});
 	return undefined;
 }
@@ -44,10 +44,11 @@ class Run {
 	constructor(job, send) {
 		this.job = job;
 		this.send = send;
-		this.outcome = null; // a frame, once it is known
+		this.outcome = null; // a frame, once the outcome is known
 	}
 
-	// @implicit: nobody asked for this value by name, so a text of it will do if it cannot cross.
+	// @implicit: the caller did not request this value by name, so return a description of it if it
+	// cannot cross.
 	succeed(value, implicit) {
 		if (this.outcome)
 			return;
@@ -65,7 +66,7 @@ class Run {
 		this.outcome ??= failureFrame(describeFailure(error));
 	}
 
-	// Something went wrong where nobody looked: it went wrong all the same, also if there is a value.
+	// An unhandled error fails the run, even if it already has a value.
 	overturn(error) {
 		if (this.succeeded)
 			this.outcome = null;
@@ -74,14 +75,14 @@ class Run {
 	}
 
 	deadlock() {
-		this.fail(told(new Error('a promise that the run waits for can never settle: nothing is left that could resolve it'),
+		this.fail(withFailure(new Error('a promise that the run waits for can never settle: nothing is left that could resolve it'),
 			{name: 'DeadlockError', code: 'never_settles'}));
 	}
 
-	// How the program says that it went.
+	// Record the program's exit code.
 	exit(code) {
 		if (this.succeeded && code !== 0) {
-			this.overturn(told(new Error(`exit status ${code}`), {name: 'ExitError', code: 'exit_code'}));
+			this.overturn(withFailure(new Error(`exit status ${code}`), {name: 'ExitError', code: 'exit_code'}));
 		}
 		this.send(exitFrame(code));
 	}
