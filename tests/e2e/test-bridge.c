@@ -1,4 +1,4 @@
-/* The bridge as an embedder meets it: who may do what, in which callback, and how long things live. */
+/* The bridge from an embedder's view: which operations are allowed in which callback, and lifetimes. */
 #include <time.h>
 
 #include "e2e/engine.h"
@@ -6,7 +6,7 @@
 #include "tap.h"
 
 static struct gb_engine *engine;
-static struct gb_values *pool; /* of what runs are given */
+static struct gb_values *pool; /* for the inputs of runs */
 
 __attribute__((constructor)) static void set_up(void) {
 	engine = engine_with((struct gb_engine_options){0});
@@ -20,10 +20,11 @@ __attribute__((destructor)) static void tear_down(void) {
 	gb_values_destroy(pool);
 }
 
-/* --- a host that does in its callbacks what a test tells it to --- */
+/* --- a host whose callbacks do what a test sets up --- */
 
 struct host {
-	void (*act)(struct gb_run *run, struct gb_call *call, struct host *host); /* in on_call, on_report */
+	/* called in on_call and on_report */
+	void (*act)(struct gb_run *run, struct gb_call *call, struct host *host);
 	struct gb_call *kept[1200];
 	size_t n_kept;
 	struct gb_run *other;
@@ -125,7 +126,7 @@ static void check_refused(struct gb_run_options options, const char *field, cons
 		printf("#   %s\n", err.message);
 }
 
-TEST(a_wrong_option_is_named) {
+TEST(error_names_the_invalid_option) {
 	struct gb_value *text = gb_value_string(pool, "1", 1), *none = gb_value_object(pool);
 	check_refused((struct gb_run_options){.imports = text}, "imports", "object");
 	check_refused((struct gb_run_options){.modules = text}, "modules", "object");
@@ -146,7 +147,7 @@ TEST(a_wrong_option_is_named) {
 	check_refused((struct gb_run_options){.report_bytes = 1ull << 40}, "report_bytes", "between");
 }
 
-TEST(functions_may_be_in_all_that_is_given) {
+TEST(functions_may_occur_in_imports_globals_and_arguments) {
 	struct gb_value *args = gb_value_array(pool);
 	gb_value_push(args, gb_value_function(pool, HOST_ECHO, NULL));
 	struct gb_run *run = start(engine,
@@ -161,7 +162,7 @@ TEST(functions_may_be_in_all_that_is_given) {
 	gb_run_destroy(run);
 }
 
-TEST(an_id_that_is_kept_cannot_be_given) {
+TEST(the_reserved_function_id_is_rejected) {
 	struct gb_err err = {0};
 	struct gb_run *run = NULL;
 	const struct gb_run_options options = {
@@ -170,7 +171,7 @@ TEST(an_id_that_is_kept_cannot_be_given) {
 	CHECK(strncmp(err.message, "globals", 7) == 0);
 }
 
-TEST(without_a_callback_calls_throw) {
+TEST(calls_throw_if_the_host_has_no_callback) {
 	struct gb_run *run = start(engine, (struct gb_run_options){.globals = just_f(),
 					       .source = "try { f() } catch (e) { var r = e.name === "
 							 "'TypeError' ? 1 : 2 } export default r"});
@@ -202,7 +203,7 @@ static void throw_after_promise(struct gb_run *run, struct gb_call *call, struct
 	CHECK(gb_call_throw(call, gb_value_error(gb_call_values(call), "RangeError", "no", NULL)));
 }
 
-TEST(a_promise_may_be_rejected_at_once) {
+TEST(a_promise_may_be_rejected_immediately) {
 	struct host host = {.act = throw_after_promise};
 	struct gb_run *run =
 	    start_with(&host, "export default await f().then(() => 0, e => e instanceof RangeError ? 3 : 4)");
@@ -216,7 +217,7 @@ TEST(answers_may_come_in_any_order) {
 					       "default (await Promise.all(all)).length");
 	dispatch_until_calls(&host, 900);
 	CHECK_INT(host.n_kept, 900);
-	answer_kept(&host, 1); /* from the last to the first */
+	answer_kept(&host, 1); /* in reverse order */
 	check_number(run, 900);
 	gb_run_destroy(run);
 }
@@ -232,7 +233,7 @@ static void return_megabytes(struct gb_run *run, struct gb_call *call, struct ho
 	free(text);
 }
 
-TEST(an_answer_may_be_as_large_as_its_limit_and_no_larger) {
+TEST(an_answer_larger_than_its_limit_throws_in_the_code) {
 	struct host host = {.act = return_megabytes};
 	struct gb_run *run = start_with(&host,
 	    "const said = []; for (const n of [1, 3, 15, 17, 40, 200]) try { said.push(f(n).length >> 20) } "
@@ -254,7 +255,7 @@ static void return_deep(struct gb_run *run, struct gb_call *call, struct host *h
 	CHECK(!gb_call_return(call, deep));
 }
 
-TEST(an_answer_that_is_too_deep_throws_in_the_code) {
+TEST(a_too_deeply_nested_answer_throws_in_the_code) {
 	struct host host = {.act = return_deep};
 	struct gb_run *run = start_with(&host,
 	    "try { f() } catch (e) { var r = e.name === 'SerializationError' ? 1 : 2 } export default r");
@@ -262,7 +263,7 @@ TEST(an_answer_that_is_too_deep_throws_in_the_code) {
 	gb_run_destroy(run);
 }
 
-/* The code does not read while the answers come. */
+/* The code does not read while the answers are sent. */
 static void return_much(struct gb_run *run, struct gb_call *call, struct host *host) {
 	(void)host;
 	static char text[1 << 20];
@@ -272,7 +273,7 @@ static void return_much(struct gb_run *run, struct gb_call *call, struct host *h
 	CHECK(!gb_run_settled(run));
 }
 
-TEST(answers_wait_for_code_that_is_busy) {
+TEST(answers_are_queued_while_the_code_is_busy) {
 	struct host host = {.act = return_much};
 	struct gb_run *run =
 	    start(engine, (struct gb_run_options){.globals = just_f(),
@@ -287,7 +288,7 @@ TEST(answers_wait_for_code_that_is_busy) {
 	gb_run_destroy(run);
 }
 
-/* --- ends, from inside --- */
+/* --- ending runs inside callbacks --- */
 
 static void terminate(struct gb_run *run, struct gb_call *call, struct host *host) {
 	gb_run_terminate(run, "by its own call");
@@ -319,12 +320,12 @@ static void answer_and_destroy(struct gb_run *run, struct gb_call *call, struct 
 
 static const char *const both[] = {"f(1)", "report(1)"};
 
-TEST(a_run_may_be_terminated_in_its_call) {
+TEST(a_run_may_be_terminated_in_its_call_callback) {
 	for (int i = 0; i < 4; i++) {
 		struct host host = {.act = i < 2 ? terminate : answer_and_terminate};
 		struct gb_run *run = start_with(&host, both[i % 2]);
 		const struct gb_result *result = gb_run_wait(run);
-		/* Once it is answered the code may be faster than its end. */
+		/* After the answer the code may finish before it is terminated. */
 		CHECK(
 		    result && (result->status == GB_TERMINATED || (i >= 2 && result->status == GB_SUCCESS)));
 		CHECK_INT(host.settled, 1);
@@ -334,7 +335,7 @@ TEST(a_run_may_be_terminated_in_its_call) {
 	CHECK(engine_works());
 }
 
-TEST(a_run_may_be_destroyed_in_its_call) {
+TEST(a_run_may_be_destroyed_in_its_call_callback) {
 	for (int i = 0; i < 4; i++) {
 		struct host host = {.act = i < 2 ? destroy : answer_and_destroy};
 		start_with(&host, both[i % 2]);
@@ -351,12 +352,12 @@ static void start_another(struct gb_run *run, struct gb_call *call, struct host 
 	start_with(&inner, "f()");
 	dispatch_until_calls(&inner, 1);
 	host->other = start(engine, (struct gb_run_options){.source = "export default 5"});
-	check_number(host->other, 5); /* the loop, inside the loop */
+	check_number(host->other, 5); /* nested dispatch of the loop */
 	gb_run_destroy(host->other);
 	gb_call_return(call, gb_value_number(gb_call_values(call), 6));
 }
 
-TEST(runs_may_be_started_and_waited_for_in_a_call) {
+TEST(other_runs_may_be_started_and_awaited_in_a_call_callback) {
 	for (int i = 0; i < 2; i++) {
 		struct host host = {.act = start_another};
 		struct gb_run *run = start_with(&host, i ? "export default report()" : "export default f()");
@@ -368,15 +369,15 @@ TEST(runs_may_be_started_and_waited_for_in_a_call) {
 static void terminate_and_read(struct gb_run *run, const struct gb_log *log, void *data) {
 	unsigned *said = data, mine = (*said)++;
 	if (mine == 0) {
-		usleep(100000); /* more is said meanwhile, and heard while the run ends */
+		usleep(100000); /* further log lines arrive meanwhile, and are delivered while the run ends */
 		gb_run_terminate(run, NULL);
 	}
 	CHECK(log->timestamp > 0 && gb_value_as_number(gb_value_at(log->args, 0)) == mine);
 }
 
-TEST(a_log_line_outlives_the_end_of_its_run) {
+TEST(a_log_line_stays_valid_when_its_callback_ends_the_run) {
 	unsigned said = 0;
-	/* On a busy machine it may have said nothing more by then. */
+	/* On a busy machine the code may have logged nothing more by then. */
 	for (int i = 0; i < 100 && said < 2; i++) {
 		said = 0;
 		struct gb_run *run = start(
@@ -391,7 +392,7 @@ TEST(a_log_line_outlives_the_end_of_its_run) {
 
 /* --- calls that outlive their run --- */
 
-TEST(calls_may_be_answered_when_their_run_has_ended) {
+TEST(calls_may_be_answered_after_their_run_has_ended) {
 	struct host host = {.act = keep_promised};
 	struct gb_run *run = start_with(&host, "f(1); f(2); f(3); export default 8");
 	check_number(run, 8);
@@ -404,7 +405,7 @@ TEST(calls_may_be_answered_when_their_run_has_ended) {
 	answer_kept(&host, 1);
 }
 
-TEST(calls_may_be_answered_when_their_engine_is_gone) {
+TEST(calls_may_be_answered_after_their_engine_was_destroyed) {
 	struct gb_engine *mine = engine, *shorter = engine_with((struct gb_engine_options){.shards = 1});
 	struct host host = {.act = keep};
 	engine = shorter;
@@ -421,7 +422,7 @@ TEST(calls_may_be_answered_when_their_engine_is_gone) {
 	answer_kept(&host, 1);
 }
 
-TEST(a_run_times_out_while_the_host_thinks) {
+TEST(a_run_times_out_while_the_host_has_not_answered) {
 	struct host host = {.act = keep};
 	struct gb_run *run = start(engine, (struct gb_run_options){.source = "f(1)",
 					       .globals = just_f(),
@@ -434,7 +435,7 @@ TEST(a_run_times_out_while_the_host_thinks) {
 	gb_run_destroy(run);
 }
 
-/* Answers the call that another run waits for. */
+/* Answers the pending call of another run. */
 static void answer_other(struct gb_run *run, struct gb_call *call, struct host *host) {
 	(void)run;
 	answer_kept(host, 11);
@@ -453,7 +454,7 @@ TEST(a_call_may_be_answered_from_another_runs_callback) {
 	gb_run_destroy(second);
 }
 
-/* --- the host calls the code --- */
+/* --- calls from the host --- */
 
 static void on_answer(struct gb_run *run, const struct gb_value *value, bool thrown, void *data) {
 	struct host *host = data;
@@ -467,7 +468,7 @@ static void on_answer(struct gb_run *run, const struct gb_value *value, bool thr
 	}
 }
 
-/* Calls what it was given, three times, and keeps its own call open. */
+/* Calls the given function three times, and keeps its own call open. */
 static void call_back(struct gb_run *run, struct gb_call *call, struct host *host) {
 	uint32_t function = 0;
 	enum gb_side side = GB_HOST;
@@ -478,7 +479,7 @@ static void call_back(struct gb_run *run, struct gb_call *call, struct host *hos
 	keep_promised(run, call, host);
 }
 
-TEST(a_function_of_the_codes_may_be_called_again_and_again) {
+TEST(the_host_may_call_a_function_of_the_code_repeatedly) {
 	struct host host = {.act = call_back};
 	struct gb_run *run = start_with(&host, "let n = 0; export default await f(() => ++n)");
 	while (host.answers < 3)
@@ -490,7 +491,7 @@ TEST(a_function_of_the_codes_may_be_called_again_and_again) {
 	gb_run_destroy(run);
 }
 
-TEST(who_waits_for_an_answer_is_told_that_none_comes) {
+TEST(pending_host_calls_fail_when_the_run_ends) {
 	struct host host = {.act = call_back};
 	struct gb_run *run = start_with(&host, "f(() => new Promise(() => {})); await new Promise(() => {})");
 	dispatch_until_calls(&host, 1);
@@ -501,7 +502,7 @@ TEST(who_waits_for_an_answer_is_told_that_none_comes) {
 	gb_run_destroy(run);
 }
 
-TEST(nobody_is_told_when_a_run_is_destroyed) {
+TEST(destroying_a_run_calls_no_callbacks) {
 	struct host host = {.act = call_back};
 	struct gb_run *run = start_with(&host, "f(() => new Promise(() => {})); await new Promise(() => {})");
 	dispatch_until_calls(&host, 1);
@@ -526,7 +527,7 @@ static void call_back_and_destroy(struct gb_run *run, struct gb_call *call, stru
 	keep_promised(run, call, host);
 }
 
-TEST(a_run_may_be_destroyed_by_who_waits_for_its_answer) {
+TEST(a_run_may_be_destroyed_in_an_answer_callback) {
 	static const char *const sources[] = {"f(() => 1); await new Promise(() => {})",
 	    "f(() => new Promise(() => {})); await new Promise(() => {})", "f(() => 1); export default 1",
 	    "f(() => 1); throw 1"};
@@ -538,7 +539,7 @@ TEST(a_run_may_be_destroyed_by_who_waits_for_its_answer) {
 			gb_run_terminate(run, NULL);
 		while (!host.answers)
 			gb_engine_dispatch(engine, 1000, NULL);
-		CHECK_INT(host.answers, 1); /* the others were the run's, and it is gone */
+		CHECK_INT(host.answers, 1); /* the other calls failed with the end of the run */
 		CHECK_INT(host.settled, 0);
 		answer_kept(&host, 1);
 	}
@@ -554,13 +555,13 @@ static void call_wrongly(struct gb_run *run, struct gb_call *call, struct host *
 	CHECK(err.code == GB_EINVAL && strstr(err.message, "args"));
 	CHECK(!gb_run_call(run, 0, large, on_answer, host, &err));
 	CHECK(err.code == GB_ELIMIT && strstr(err.message, "args"));
-	CHECK(gb_run_call(run, 12345, NULL, on_answer, host, &err)); /* the code has lent no such thing */
+	CHECK(gb_run_call(run, 12345, NULL, on_answer, host, &err)); /* the code has lent no such function */
 	CHECK(gb_run_call(run, UINT32_MAX, NULL, on_answer, host, &err));
 	gb_values_destroy(values);
 	keep_promised(run, call, host);
 }
 
-TEST(calls_of_what_is_not_there_throw_and_wrong_ones_are_refused) {
+TEST(calls_of_unknown_functions_throw_and_invalid_calls_are_rejected) {
 	struct host host = {.act = call_wrongly};
 	struct gb_run *run = start_with(&host, "export default await f(() => 1)");
 	while (host.answers < 2)
@@ -592,7 +593,7 @@ TEST(reports_come_in_order_and_as_they_happen) {
 	gb_run_destroy(run);
 }
 
-TEST(a_report_keeps_what_it_holds_twice) {
+TEST(a_report_preserves_shared_values) {
 	struct gb_run *run = start(
 	    engine, (struct gb_run_options){
 			.source = "const a = {}, l = [a, {}, a]; l.push(l); report(l)", .report = true});
@@ -616,9 +617,9 @@ TEST(reports_stay_when_the_run_fails) {
 	gb_run_destroy(run);
 }
 
-/* --- many --- */
+/* --- many runs --- */
 
-TEST(two_hundred_runs_at_once_with_calls_of_their_own) {
+TEST(two_hundred_concurrent_runs_with_calls) {
 	enum { RUNS = 200 };
 	struct gb_run *runs[RUNS] = {0};
 	struct census before = take_census();

@@ -1,6 +1,6 @@
 /*
- * Deno behind the wall: the table of tests/data/deno, then what an executor with permissions must do, point
- * by point, with the real Deno.
+ * Deno in the sandbox: the table of tests/data/deno, then the requirements for an executor with permissions,
+ * one by one, with the real Deno.
  */
 #define CASES "deno"
 
@@ -9,7 +9,7 @@
 #include "e2e/engine-cases.h"
 
 static struct gb_engine *engine;
-static char deno[4096]; /* empty: there is none */
+static char deno[4096]; /* empty: not installed */
 
 static const char no_deno[] = "there is no Deno: not on PATH, and npm did not have it for scripts/setup";
 
@@ -40,7 +40,7 @@ static void check_value(struct gb_run *run, const char *json) {
 	gb_run_destroy(run);
 }
 
-/* Deno's own refusal, in its own words. */
+/* Deno's own permission error. */
 static void check_not_capable(struct gb_run *run, const char *message) {
 	const struct gb_result *result = gb_run_result(run);
 	CHECK_STR(gb_status_name(result->status), "error");
@@ -56,7 +56,7 @@ static struct gb_value *list_of(struct gb_values *pool, const char *name) {
 	return list;
 }
 
-/* It asks a server that it starts itself: there is no other in its network. */
+/* Connects to a server that it starts itself: its network namespace has no other. */
 static const char ask_oneself[] =
     "const s = Deno.serve({port: 8123, hostname: '127.0.0.1', onListen() {}}, () => new Response('own'));\n"
     "const t = await (await fetch('http://127.0.0.1:8123/')).text();\n"
@@ -72,7 +72,7 @@ TEST(ac3_1_typescript_is_written_and_run_in_deno) {
 	    "[\"3\",\"string\"]");
 }
 
-TEST(ac3_2_a_host_on_the_list_is_reached) {
+TEST(ac3_2_an_allowed_host_can_be_reached) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_values *pool = gb_values_create(0);
@@ -82,7 +82,7 @@ TEST(ac3_2_a_host_on_the_list_is_reached) {
 	gb_values_destroy(pool);
 }
 
-TEST(ac3_3_files_are_written_and_read_in_the_working_folder_only) {
+TEST(ac3_3_files_can_be_accessed_in_the_working_folder_only) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_run *run =
@@ -99,7 +99,7 @@ TEST(ac3_3_files_are_written_and_read_in_the_working_folder_only) {
 	    "write access");
 }
 
-TEST(ac3_4_tools_of_the_host_are_called_and_answer) {
+TEST(ac3_4_host_functions_can_be_called) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_values *pool = gb_values_create(0);
@@ -112,7 +112,7 @@ TEST(ac3_4_tools_of_the_host_are_called_and_answer) {
 	gb_values_destroy(pool);
 }
 
-TEST(ac3_5_no_program_is_started) {
+TEST(ac3_5_programs_cannot_be_started) {
 	if (!*deno)
 		SKIP(no_deno);
 	check_not_capable(
@@ -120,13 +120,13 @@ TEST(ac3_5_no_program_is_started) {
 	    "run access");
 }
 
-TEST(ac3_6_no_variable_of_the_environment_is_read) {
+TEST(ac3_6_environment_variables_cannot_be_read) {
 	if (!*deno)
 		SKIP(no_deno);
 	check_not_capable(run_with((struct gb_run_options){.source = "Deno.env.get('PATH')"}), "env access");
 }
 
-TEST(ac3_7_a_run_that_takes_too_long_is_ended) {
+TEST(ac3_7_a_run_ends_at_its_timeout) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_run *run =
@@ -137,8 +137,8 @@ TEST(ac3_7_a_run_that_takes_too_long_is_ended) {
 	gb_run_destroy(run);
 }
 
-/* The limit of 50 KB is an executor's; the engine's own is this one, and nothing is started for more. */
-TEST(ac3_8_code_that_is_too_large_is_refused_before_anything_starts) {
+/* The limit of 50 KB is an executor's; this is the engine's own limit. */
+TEST(ac3_8_too_large_code_is_rejected_before_anything_starts) {
 	struct gb_run *run = NULL;
 	struct gb_err err = {0};
 	size_t n = GB_SOURCE_MAX + 1;
@@ -150,7 +150,7 @@ TEST(ac3_8_code_that_is_too_large_is_refused_before_anything_starts) {
 	free(source);
 }
 
-TEST(ac3_9_a_host_that_is_not_on_the_list_is_denied) {
+TEST(ac3_9_a_host_that_is_not_allowed_is_denied) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_values *pool = gb_values_create(0);
@@ -169,7 +169,7 @@ TEST(ffi_is_denied) {
 	    "ffi access");
 }
 
-TEST(output_beyond_its_limit_is_cut_and_told) {
+TEST(output_beyond_its_limit_is_truncated_and_reported) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_run *run = run_with((struct gb_run_options){.output_bytes = 1024,
@@ -181,7 +181,7 @@ TEST(output_beyond_its_limit_is_cut_and_told) {
 	gb_run_destroy(run);
 }
 
-TEST(want_of_memory_is_told) {
+TEST(memory_exhaustion_is_reported) {
 	if (!*deno)
 		SKIP(no_deno);
 	static const char *const sources[] = {
@@ -198,16 +198,16 @@ TEST(want_of_memory_is_told) {
 	}
 }
 
-TEST(there_are_no_sessions) {
+TEST(sessions_are_rejected) {
 	struct gb_session *session = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_session_open(engine, GB_DENO, NULL, &session, &err));
 	CHECK(strstr(err.message, "deno has no sessions"));
 }
 
-/* --- which Deno --- */
+/* --- the Deno program --- */
 
-/* On PATH, or where scripts/setup has put it. */
+/* On PATH, or where scripts/setup has installed it. */
 static void find_deno(void) {
 	glob_t found;
 	const char *path = getenv("PATH"), *deps = getenv("GB_DEPS");

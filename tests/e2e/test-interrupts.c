@@ -1,5 +1,4 @@
-/* Interrupts at any moment, in every language that has sessions: what they are meant for stops, and nothing
- * else does. */
+/* Interrupts at any moment, in every language with sessions: they stop the intended run, and no other. */
 #include "base/io.h"
 #include "e2e/engine.h"
 #include "tap.h"
@@ -67,7 +66,7 @@ static void check_interrupted_at_once(const char *source) {
 	check_interrupted(run);
 }
 
-/* Nobody can have begun: the process may not even be there. */
+/* The run cannot have begun: its process may not even exist. */
 static void check_at_once(const struct kind *kind, unsigned warm) {
 	if (open_session(kind, warm)) {
 		check_interrupted_at_once(kind->loop);
@@ -91,7 +90,7 @@ static void dispatch_for(uint64_t us) {
 		gb_engine_dispatch(engine, 0, NULL);
 }
 
-static void at_any_moment(void) {
+static void interrupted_at_any_moment(void) {
 	const struct kind *kind = tap.data;
 	if (open_session(kind, GB_NONE)) {
 		number_of(begin(kind->set));
@@ -106,7 +105,7 @@ static void at_any_moment(void) {
 	close_session();
 }
 
-/* It meets a run that ends just then, or has. */
+/* The interrupt arrives when the run is ending, or has ended. */
 static void interrupt_late(const struct kind *kind, uint64_t us) {
 	struct gb_run *run = begin(kind->get);
 	dispatch_for(us);
@@ -115,8 +114,8 @@ static void interrupt_late(const struct kind *kind, uint64_t us) {
 	gb_run_destroy(run);
 }
 
-/* The next one is never stopped. */
-static void too_late(void) {
+/* The next run is never interrupted. */
+static void late_interrupt(void) {
 	const struct kind *kind = tap.data;
 	if (open_session(kind, GB_NONE)) {
 		number_of(begin(kind->set));
@@ -129,8 +128,8 @@ static void too_late(void) {
 	close_session();
 }
 
-/* One that came too late is still on its way when the next is sent. */
-static void one_after_the_other(void) {
+/* A late interrupt is still in transit when the next one is sent. */
+static void interrupt_after_late_interrupt(void) {
 	const struct kind *kind = tap.data;
 	if (open_session(kind, GB_NONE)) {
 		number_of(begin(kind->set));
@@ -148,8 +147,8 @@ static void interrupt(struct gb_run *run, int stream, const char *bytes, size_t 
 	gb_run_interrupt(run);
 }
 
-/* It is sent more than once, and is one to the code: what that does then is not cut short. */
-TEST(python_code_that_tidies_up_is_interrupted_once) {
+/* The interrupt is sent repeatedly, but the code sees it once: its cleanup is not interrupted. */
+TEST(python_cleanup_code_is_interrupted_once) {
 	static const char tidy[] = "import asyncio\n"
 				   "async def main():\n"
 				   "    try:\n"
@@ -167,8 +166,8 @@ TEST(python_code_that_tidies_up_is_interrupted_once) {
 	close_session();
 }
 
-/* What code has put in the place of the usual handler, and taken away, is nothing to the session. */
-TEST(node_code_that_had_listeners_can_be_interrupted) {
+/* A SIGINT listener that the code added and removed does not affect later interrupts. */
+TEST(node_code_that_removed_its_sigint_listeners_can_be_interrupted) {
 	static const char *const listens[] = {
 	    "const f = () => {}; process.on('SIGINT', f); process.off('SIGINT', f); 0",
 	    "process.once('SIGINT', () => {}); 0",
@@ -185,8 +184,8 @@ TEST(node_code_that_had_listeners_can_be_interrupted) {
 	}
 }
 
-/* Timers count as signals that wait. A cell that has as many as it may takes none from the others. */
-TEST(neighbours_with_many_timers_do_not_keep_interrupts_away) {
+/* Timers count as pending signals. A cell at its limit takes none from other cells. */
+TEST(timers_of_other_cells_do_not_block_interrupts) {
 	enum { MANY = 30 };
 	static const char timer[] =
 	    "import ctypes\nlibc = ctypes.CDLL(None)\nn = 0\n"
@@ -202,7 +201,7 @@ TEST(neighbours_with_many_timers_do_not_keep_interrupts_away) {
 			    start(engine, (struct gb_run_options){.session = others[i], .source = timer});
 			n += number_of(run);
 		}
-		/* What all of them could have together if it were counted together. */
+		/* More than a shared limit would allow for all cells together. */
 		CHECK(n > 2 * 16);
 		number_of(begin(kinds[1].set));
 		check_interrupted_at_once(kinds[1].loop);
@@ -218,11 +217,11 @@ __attribute__((constructor)) static void list_tests(void) {
 		const char *what;
 		void (*run)(void);
 	} cases[] = {
-	    {"what has not begun is stopped all the same", at_once},
-	    {"also where a sandbox was waiting", at_once_when_warm},
-	    {"a loop is stopped at any moment, and the session stays", at_any_moment},
-	    {"one that comes too late stops nobody", too_late},
-	    {"two in a row are two", one_after_the_other},
+	    {"a run is interrupted before it has begun", at_once},
+	    {"a run is interrupted before it has begun in a warm sandbox", at_once_when_warm},
+	    {"a loop is interrupted at any moment, and the session stays", interrupted_at_any_moment},
+	    {"a late interrupt stops no other run", late_interrupt},
+	    {"an interrupt after a late interrupt takes effect", interrupt_after_late_interrupt},
 	};
 	static char names[sizeof kinds / sizeof *kinds][sizeof cases / sizeof *cases][100];
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

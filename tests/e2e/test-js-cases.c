@@ -1,4 +1,4 @@
-/* The tables in tests/data/js: JavaScript in, what must come out beside it. */
+/* Runs the tables in tests/data/js: JavaScript sources with their expected results. */
 #include <glovebox/glovebox.h>
 
 #include "e2e/cases.h"
@@ -7,7 +7,7 @@
 
 static struct gb_engine *engine;
 
-/* --- judging --- */
+/* --- comparison --- */
 
 static const char *error_field(const struct gb_run_error *error, const char *field, char *number) {
 	if (strcmp(field, "line") == 0 || strcmp(field, "column") == 0) {
@@ -22,8 +22,8 @@ static const char *error_field(const struct gb_run_error *error, const char *fie
 						 : "?";
 }
 
-/* Each line of what is expected is "field: value". */
-static void judge_failure(const struct one_case *c, const struct gb_result *result) {
+/* Each line of the expected result is "field: value". */
+static void compare_failure(const struct one_case *c, const struct gb_result *result) {
 	char lines[sizeof c->expected];
 	strcpy(lines, c->expected);
 	for (char *save = NULL, *line = strtok_r(lines, "\n", &save); line;
@@ -43,14 +43,14 @@ static void judge(const struct one_case *c, const struct gb_result *result) {
 		return;
 	}
 	if (result->status != GB_SUCCESS) {
-		judge_failure(c, result);
+		compare_failure(c, result);
 		return;
 	}
 	if (!*c->expected) {
 		CHECK_INT(gb_value_type(result->value), GB_UNDEFINED);
 		return;
 	}
-	/* Through our own reader, so that only the value counts, not how it is written. */
+	/* Compare parsed values, so that formatting does not matter. */
 	struct gb_err err = {0};
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *expected = gb_value_from_json(pool, c->expected, strlen(c->expected), &err);
@@ -66,7 +66,7 @@ static void judge(const struct one_case *c, const struct gb_result *result) {
 	gb_values_destroy(pool);
 }
 
-/* "+++ {"globals": …}": what the run is given. */
+/* "+++ {"globals": …}": the inputs of the run. */
 static void read_options(const struct one_case *c, struct gb_values *pool, struct gb_run_options *options) {
 	struct gb_err err = {0};
 	if (!*c->options)
@@ -101,8 +101,8 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 
 /* --- running --- */
 
-/* Jobs of one session, between lines of "~~~"; what follows there is what the next one is given, beside what
- * all are given. The last one counts. */
+/* Jobs of one session, separated by lines of "~~~", which may add inputs for the next job to the common ones.
+ * The result of the last job is compared. */
 static void run_session_case(void) {
 	const struct one_case *c = tap.data;
 	struct gb_err err = {0};

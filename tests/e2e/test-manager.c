@@ -1,4 +1,4 @@
-/* Sessions by name: limits, queues, time-outs, ends. */
+/* Sessions by name: limits, queues, timeouts, ends. */
 #include <glovebox/sessions.h>
 
 #include "e2e/engine.h"
@@ -16,7 +16,7 @@ __attribute__((destructor)) static void tear_down(void) {
 	gb_engine_destroy(engine);
 }
 
-/* --- what the tests say --- */
+/* --- helpers --- */
 
 static struct gb_manager *manage(struct gb_manager_options options) {
 	struct gb_manager *manager = NULL;
@@ -55,7 +55,7 @@ static struct gb_session_info info_of(struct gb_manager *manager, const char *se
 	return info;
 }
 
-/* Turn until @session has ended. */
+/* Dispatch until @session has ended. */
 static void wait_for_end(struct gb_manager *manager, const char *session) {
 	for (int i = 0; i < 3000 && info_of(manager, session).state != GB_SESSION_TERMINATED; i++)
 		gb_engine_dispatch(engine, 20, NULL);
@@ -64,7 +64,7 @@ static void wait_for_end(struct gb_manager *manager, const char *session) {
 
 /* --- records --- */
 
-TEST(a_record_tells_what_there_is_to_know) {
+TEST(session_info_has_all_fields) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_session_info info;
 	struct gb_err err = {0};
@@ -103,7 +103,7 @@ TEST(two_sessions_share_nothing) {
 	gb_manager_destroy(manager);
 }
 
-TEST(get_or_create_finds_what_fits) {
+TEST(get_or_create_returns_a_matching_session) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	struct gb_session_info a, b, c, d;
@@ -117,7 +117,7 @@ TEST(get_or_create_finds_what_fits) {
 	CHECK(gb_manager_get_or_create(manager, &asked, &d, &err));
 	CHECK(strcmp(a.id, c.id) != 0 && strcmp(c.id, d.id) != 0);
 	CHECK_INT((int)gb_manager_count(manager), 3);
-	/* One that has ended does not fit. */
+	/* An ended session does not match. */
 	CHECK(gb_manager_kill(manager, d.id, NULL, &err));
 	struct gb_session_info again;
 	CHECK(gb_manager_get_or_create(manager, &asked, &again, &err));
@@ -145,7 +145,7 @@ TEST(names_are_checked) {
 
 /* --- limits --- */
 
-TEST(there_are_only_so_many) {
+TEST(the_number_of_sessions_is_limited) {
 	struct gb_manager *manager = manage((struct gb_manager_options){.max_sessions = 2});
 	struct gb_err err = {0};
 	CHECK(open_named(manager, "a", &err) && open_named(manager, "b", &err));
@@ -155,7 +155,7 @@ TEST(there_are_only_so_many) {
 	gb_manager_destroy(manager);
 }
 
-TEST(a_conversation_has_only_so_many) {
+TEST(the_number_of_sessions_per_conversation_is_limited) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	struct gb_session_info info;
@@ -194,7 +194,7 @@ static struct gb_run *queue(struct gb_manager *manager, const char *source, cons
 	return run;
 }
 
-TEST(runs_wait_in_order) {
+TEST(queued_runs_execute_in_order) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	struct gb_run *runs[4];
@@ -215,7 +215,7 @@ TEST(runs_wait_in_order) {
 	gb_manager_destroy(manager);
 }
 
-TEST(a_run_that_waits_can_be_withdrawn) {
+TEST(a_queued_run_can_be_terminated_or_destroyed) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	memset(order, 0, sizeof order);
@@ -238,7 +238,7 @@ TEST(a_run_that_waits_can_be_withdrawn) {
 	gb_manager_destroy(manager);
 }
 
-TEST(a_queue_has_an_end) {
+TEST(the_length_of_a_queue_is_limited) {
 	struct gb_manager *manager = manage((struct gb_manager_options){.max_queue = 2});
 	struct gb_err err = {0};
 	struct gb_run *runs[3], *more;
@@ -257,7 +257,7 @@ TEST(a_queue_has_an_end) {
 	gb_manager_destroy(manager);
 }
 
-TEST(what_executes_can_be_interrupted_and_the_next_begins) {
+TEST(after_an_interrupt_the_next_queued_run_begins) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	CHECK(open_named(manager, "q", &err));
@@ -275,7 +275,7 @@ TEST(what_executes_can_be_interrupted_and_the_next_begins) {
 	gb_manager_destroy(manager);
 }
 
-TEST(a_queued_run_is_checked_at_once) {
+TEST(a_run_is_validated_when_it_is_queued) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	struct gb_run *run = NULL;
@@ -290,7 +290,7 @@ TEST(a_queued_run_is_checked_at_once) {
 	gb_manager_destroy(manager);
 }
 
-/* --- questions --- */
+/* --- waits for input --- */
 
 struct asked {
 	unsigned n;
@@ -313,7 +313,7 @@ static void answer(
 	CHECK_STR(info_of(manager, id).prompt, "");
 }
 
-TEST(every_question_is_told_and_can_be_answered) {
+TEST(every_wait_for_input_is_reported_and_can_be_answered) {
 	struct asked asked = {0};
 	struct gb_manager *manager =
 	    manage((struct gb_manager_options){.on_awaiting = answer, .data = &asked});
@@ -348,7 +348,7 @@ TEST(an_idle_session_ends) {
 	gb_manager_destroy(manager);
 }
 
-TEST(one_that_executes_is_not_idle_but_grows_old) {
+TEST(an_executing_session_is_not_idle_but_reaches_its_maximum_age) {
 	struct gb_manager *manager = manage((struct gb_manager_options){.idle_ms = 50, .max_age_ms = 400});
 	struct gb_err err = {0};
 	CHECK(open_named(manager, "a", &err));
@@ -360,7 +360,7 @@ TEST(one_that_executes_is_not_idle_but_grows_old) {
 	gb_manager_destroy(manager);
 }
 
-TEST(over_its_memory_it_ends_and_so_does_what_waits) {
+TEST(exceeding_the_memory_limit_ends_the_session_and_its_queued_runs) {
 	struct gb_manager *manager = manage((struct gb_manager_options){0});
 	struct gb_err err = {0};
 	CHECK(open_named(manager, "a", &err));
@@ -376,7 +376,7 @@ TEST(over_its_memory_it_ends_and_so_does_what_waits) {
 	gb_manager_destroy(manager);
 }
 
-TEST(the_ended_are_listed_for_a_while) {
+TEST(ended_sessions_are_listed_for_a_while) {
 	struct gb_manager *manager = manage((struct gb_manager_options){.max_ended = 2, .ended_ms = 200});
 	struct gb_err err = {0};
 	struct gb_session_info info;
@@ -387,7 +387,7 @@ TEST(the_ended_are_listed_for_a_while) {
 	CHECK(gb_manager_at(manager, NULL, 1, &info));
 	CHECK_STR(info.name, "c");
 	CHECK_STR(info.reason, "why");
-	/* The name is free again, and means the one that lives. */
+	/* The name is free again, and refers to the live session. */
 	CHECK(open_named(manager, "c", &err));
 	CHECK_STR(gb_session_state_name(info_of(manager, "c").state), "idle");
 	for (int i = 0; i < 200 && gb_manager_at(manager, NULL, 1, &info); i++)
@@ -446,7 +446,7 @@ static void let_engine_rest(void) {
 		gb_engine_dispatch(engine, 10, NULL);
 }
 
-TEST(nothing_is_left_behind) {
+TEST(destroyed_managers_leave_nothing_behind) {
 	let_engine_rest();
 	struct census before = take_census();
 	for (int i = 0; i < 20; i++) {
@@ -466,7 +466,7 @@ TEST(nothing_is_left_behind) {
 	CHECK(take_census().fds <= before.fds + 8);
 }
 
-TEST(a_session_is_looked_for_without_opening_one) {
+TEST(find_does_not_open_a_session) {
 	struct gb_manager *manager = manage((struct gb_manager_options){.max_per_conversation = 1});
 	static const char id[] = "00112233445566778899aabbccddeeff";
 	struct gb_session_asked asked = {.conversation = "c", .language = GB_JAVASCRIPT};
@@ -483,11 +483,11 @@ TEST(a_session_is_looked_for_without_opening_one) {
 	asked.id = NULL;
 	CHECK(gb_manager_find(manager, &asked, &found, &info, &err) && found);
 	CHECK_STR(info.id, id);
-	/* Another one could not be opened. */
+	/* Another session could not be opened. */
 	asked.language = GB_PYTHON;
 	CHECK(!gb_manager_find(manager, &asked, &found, &info, &err));
 	CHECK_INT(err.code, GB_ELIMIT);
-	/* An id is not given twice. */
+	/* Ids are not reused. */
 	CHECK(gb_manager_kill(manager, id, NULL, &err));
 	asked.id = id;
 	CHECK(!gb_manager_open(manager, &asked, &info, &err));

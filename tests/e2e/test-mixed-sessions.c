@@ -1,5 +1,5 @@
-/* A hundred sessions of all kinds at once: each keeps what is its own, and what ends one of them, or a
- * zygote, or the host, ends just what it should. */
+/* A hundred sessions of all languages at once: each keeps its own state, and the death of a session, a zygote
+ * or the host ends exactly the sessions that depend on it. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,17 +11,17 @@
 #include "engine/manager.h"
 #include "sandbox/shard.h"
 
-#ifdef __SANITIZE_ADDRESS__ /* where each takes ten times the memory */
+#ifdef __SANITIZE_ADDRESS__ /* each session takes ten times the memory */
 enum { MANY = 40 };
 #else
 enum { MANY = 100 };
 #endif
 enum { PATIENCE_S = 60, EXTRA = 20, DEAR = 5 };
 
-/* How a language keeps a number, gives it back, and goes on for ever. */
+/* How a language stores a number, returns it, and loops forever. */
 static const struct kind {
 	enum gb_language language;
-	unsigned per_ten; /* of the sessions, but for the dear ones */
+	unsigned per_ten; /* share of the sessions, except the expensive ones */
 	const char *set, *get, *loop;
 } kinds[] = {
     {GB_JAVASCRIPT, 4, "globalThis.mine = %d; 0", "mine", "for (;;);"},
@@ -37,7 +37,7 @@ struct one {
 	struct gb_run *run;
 	pid_t pid, zygote; /* of the cell */
 	bool dead;
-	const char *why; /* words of the reason */
+	const char *why; /* part of the expected reason */
 };
 
 struct crowd {
@@ -47,7 +47,7 @@ struct crowd {
 	int n;
 };
 
-/* --- what they do --- */
+/* --- actions --- */
 
 static bool open_one(struct crowd *crowd, const struct kind *kind) {
 	struct one *one = &crowd->all[crowd->n];
@@ -71,7 +71,7 @@ static void begin(struct crowd *crowd, struct one *one, const char *source) {
 		printf("#   %s\n", err.message);
 }
 
-/* The number that a run has given; -1 if it has not. */
+/* The number that the run returned; -1 if none. */
 static int number_of(struct one *one) {
 	const struct gb_result *result = one->run ? gb_run_wait(one->run) : NULL;
 	int number = -1;
@@ -85,7 +85,7 @@ static int number_of(struct one *one) {
 	return number;
 }
 
-/* All at the same time. */
+/* Concurrently in all sessions. */
 static void keep_numbers(struct crowd *crowd, int from) {
 	for (int i = from; i < crowd->n; i++) {
 		char source[64];
@@ -108,7 +108,7 @@ static void check_dead(struct crowd *crowd, const struct one *one) {
 		printf("#   %s (%s): %s\n", one->name, gb_language_name(info.language), info.reason);
 }
 
-/* Those that are dead say why, all others have their own number. */
+/* Dead sessions have a reason, all others their own number. */
 static void check_all(struct crowd *crowd) {
 	unsigned alive = 0;
 	for (int i = 0; i < crowd->n; i++)
@@ -127,7 +127,7 @@ static void check_all(struct crowd *crowd) {
 	CHECK_INT((int)gb_manager_count(crowd->manager), (int)alive);
 }
 
-/* --- who they are --- */
+/* --- process ids --- */
 
 static struct gb_cell *cell_of(struct crowd *crowd, const struct one *one) {
 	struct gb_err err = {0};
@@ -137,8 +137,8 @@ static struct gb_cell *cell_of(struct crowd *crowd, const struct one *one) {
 
 static void find_process(struct crowd *crowd, struct one *one) {
 	struct gb_cell *cell = cell_of(crowd, one);
-	/* Which process it is, is heard when somebody wants to know; it may have answered before its zygote.
-	 */
+	/* The pid arrives with the zygote's reply, after dispatching; the cell may have answered before
+	 * that. */
 	for (int i = 0; cell && cell->pidfd < 0 && i < 6000; i++, gb_engine_dispatch(crowd->engine, 10, NULL))
 		gb_shard_hear_of(cell);
 	CHECK(cell && cell->pidfd >= 0);
@@ -204,7 +204,7 @@ static void kill_one_of_each(void) {
 			continue;
 		CHECK(gb_manager_kill(crowd.manager, asked->name, "killed by name", NULL));
 		mourn(asked, "killed by name");
-		/* One in the middle of something, and one that does nothing. */
+		/* One that executes, and one that is idle. */
 		struct one *busy = any(&crowd, &kinds[i]);
 		begin(&crowd, busy, busy->kind->loop);
 		gb_engine_dispatch(crowd.engine, 50, NULL);
@@ -220,13 +220,13 @@ static void kill_one_of_each(void) {
 	}
 }
 
-/* Then a language has one zygote, and all its sessions end with that. */
+/* With one core a language has one zygote, and all its sessions end with it. */
 static bool one_core(void) {
 	cpu_set_t cpus;
 	return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) == 1;
 }
 
-/* Those of one zygote, whatever the language has else. */
+/* Only the sessions of one zygote end, not those of other zygotes of the language. */
 static void kill_zygote_of(const struct kind *kind) {
 	struct one *one = any(&crowd, kind);
 	pid_t zygote = one ? one->zygote : 0;
@@ -244,7 +244,7 @@ static void kill_zygote_of(const struct kind *kind) {
 	printf("# %d sessions of one zygote, %s\n", n, gb_language_name(kind->language));
 }
 
-TEST(each_keeps_its_own_and_dies_alone) {
+TEST(sessions_keep_their_own_state_and_die_alone) {
 	struct census before = take_census();
 	if (!open_crowd(&crowd))
 		return;
@@ -256,7 +256,7 @@ TEST(each_keeps_its_own_and_dies_alone) {
 		kill_zygote_of(&kinds[i]);
 		check_all(&crowd);
 	}
-	/* And there is room for others. */
+	/* New sessions can be opened in their place. */
 	int n = crowd.n;
 	for (size_t i = JS; i <= SHELL; i++)
 		CHECK(open_one(&crowd, &kinds[i]) && open_one(&crowd, &kinds[i]));
@@ -279,18 +279,18 @@ __attribute__((noreturn)) static void be_host(int ready) {
 		pause();
 }
 
-/* How many processes are still below this one, once those that ended are reaped. */
+/* The number of remaining descendants of this process, after reaping exited ones. */
 static unsigned reap(void) {
 	while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
 		continue;
 	return count_descendants(getpid());
 }
 
-TEST(nothing_outlives_their_host) {
+TEST(no_process_outlives_the_host) {
 	int pair[2];
 	char word = 0;
 	struct census before = take_census();
-	/* What the host leaves comes to us and not to init, so that it can be seen. */
+	/* Orphans of the host are reparented to this process instead of init, so that they can be counted. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (!CHECK(pipe(pair) == 0))
 		return;

@@ -1,4 +1,4 @@
-/* Node.js behind the wall: the tables of tests/data/node, then what only the engine can show. */
+/* Node.js in the sandbox: the tables of tests/data/node, then tests that need the engine. */
 #define CASES "node"
 
 #include <netinet/in.h>
@@ -18,7 +18,7 @@ static void run_case(void) {
 
 enum { TIMEOUT_MS = 600000 };
 
-/* It has settled when this returns. */
+/* Returns a settled run. */
 static struct gb_run *node_with(struct gb_run_options options) {
 	if (!options.session)
 		options.language = GB_NODE;
@@ -53,7 +53,7 @@ static void check_status(struct gb_run *run, const char *status, const char *cod
 	gb_run_destroy(run);
 }
 
-TEST(want_of_memory_is_told_whatever_it_is_of) {
+TEST(any_kind_of_memory_exhaustion_is_reported) {
 	static const char *const sources[] = {
 	    "let a = []; for (let i = 0; i < 300; i++) a.push(new Array(131072).fill(i + 0.5)); a.length",
 	    "let a = []; for (let i = 0; i < 300; i++) a.push(Buffer.alloc(1 << 20, 1)); a.length",
@@ -67,7 +67,7 @@ TEST(want_of_memory_is_told_whatever_it_is_of) {
 		    "memory", "memory");
 }
 
-TEST(what_is_within_the_limit_is_had) {
+TEST(memory_within_the_limit_is_available) {
 	static const char source[] =
 	    "let a = []; for (let i = 0; i < 60; i++) a.push(Buffer.alloc(1 << 20, 1)); a.length";
 	check_value(node_with((struct gb_run_options){.source = source, .memory_bytes = 128 << 20}), "60");
@@ -76,7 +76,7 @@ TEST(what_is_within_the_limit_is_had) {
 	check_value(node_with((struct gb_run_options){.source = more, .memory_bytes = 512 << 20}), "300");
 }
 
-TEST(files_go_in_and_out) {
+TEST(input_files_are_written_and_changed_files_returned) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *files = gb_value_object(pool);
 	gb_value_put_key(files, "data/in.txt", gb_value_string(pool, "given", 5));
@@ -90,7 +90,7 @@ TEST(files_go_in_and_out) {
 	gb_values_destroy(pool);
 }
 
-TEST(an_endless_loop_is_ended) {
+TEST(an_endless_loop_ends_at_its_timeout) {
 	struct gb_run *run = node_with((struct gb_run_options){
 	    .timeout_ms = 15000, .source = "process.stdout.write('before\\n'); for (;;);"});
 	CHECK_STR(gb_run_result(run)->stdout_text, "before\n");
@@ -113,8 +113,8 @@ static struct gb_run *in(struct gb_session *session, const char *source, uint64_
 	    (struct gb_run_options){.session = session, .source = source, .timeout_ms = timeout_ms});
 }
 
-/* Each must be stopped, and @x still be there. */
-TEST(what_does_not_end_is_interrupted_and_the_session_kept) {
+/* Each must be interrupted, and @x keep its value. */
+TEST(a_timeout_interrupts_code_and_keeps_the_session) {
 	static const char *const endless[] = {
 	    "for (;;);",
 	    "await 1; for (;;);",
@@ -151,7 +151,7 @@ TEST(a_caller_can_interrupt) {
 	gb_session_close(session);
 }
 
-TEST(a_session_is_reset) {
+TEST(a_session_can_be_reset) {
 	struct gb_session *session = open_session();
 	check_value(in(session, "const a = 1; globalThis.b = 2; Array.prototype.mine = 1; a", 0), "1");
 	check_value(node_with((struct gb_run_options){
@@ -171,7 +171,7 @@ TEST(two_sessions_share_nothing) {
 	gb_session_close(b);
 }
 
-TEST(want_of_memory_ends_a_session) {
+TEST(memory_exhaustion_ends_a_session) {
 	struct gb_session *session = open_session();
 	check_status(
 	    in(session, "var a = []; for (;;) a.push(new Array(1000).fill(1.5))", 0), "memory", "memory");
@@ -194,7 +194,7 @@ static void write_text(const char *folder, const char *name, const char *text) {
 	}
 }
 
-/* A folder of packages: one of each kind, and one that needs another. */
+/* A folder of packages: one of each kind, and one that depends on another. */
 static void make_packages(const char *folder) {
 	static const char *const packages[] = {"common", "modern", "both"};
 	char path[200];
@@ -219,7 +219,7 @@ static void remove_packages(const char *folder) {
 	}
 }
 
-TEST(packages_that_the_engine_was_given_can_be_allowed) {
+TEST(packages_of_the_engine_can_be_allowed) {
 	static const struct {
 		const char *allowed, *source, *gives;
 	} cases[] = {
@@ -253,9 +253,9 @@ TEST(packages_that_the_engine_was_given_can_be_allowed) {
 	remove_packages(folder);
 }
 
-/* --- what the wall keeps --- */
+/* --- isolation --- */
 
-/* With everything allowed that can be. @memory_bytes: 0 for the usual limit. */
+/* With all modules allowed. @memory_bytes: 0 for the default limit. */
 static struct gb_run *attack(struct gb_values *pool, const char *source, uint64_t memory_bytes) {
 	static const char *const names[] = {
 	    "*", "child_process", "worker_threads", "cluster", "module", "vm", "v8", "inspector"};
@@ -315,7 +315,7 @@ TEST(attacks) {
 	check_value(node("1+1"), "2");
 }
 
-/* The same code connects where sandboxes have no network namespace. */
+/* The same code connects in sandboxes without a network namespace. */
 TEST(server_of_the_host_cannot_be_reached) {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -340,7 +340,7 @@ TEST(server_of_the_host_cannot_be_reached) {
 	close(fd);
 }
 
-TEST(it_can_talk_to_itself) {
+TEST(code_can_connect_to_its_own_server) {
 	struct gb_values *pool = gb_values_create(0);
 	check_value(attack(pool,
 			"import http from 'http';"
@@ -369,7 +369,7 @@ __attribute__((destructor)) static void tear_down(void) {
 
 /* --- order --- */
 
-/* What was said, in the order in which it came. */
+/* Log lines and output, in the order of arrival. */
 struct order {
 	char text[32 << 10];
 	size_t n;

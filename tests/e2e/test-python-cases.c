@@ -1,6 +1,6 @@
 /*
- * The tables in tests/data/python: Python in, what must come out beside it; and the functions in
- * tests/data/python/functions, which judge themselves. Built once for each profile.
+ * Runs the tables in tests/data/python: Python sources with their expected results; and the functions in
+ * tests/data/python/functions, which check themselves. Built once for each profile.
  */
 #include "e2e/python-cases.h"
 #include "e2e/python.h"
@@ -16,7 +16,7 @@ static const char *const status_names[] = {
     [GB_WIRE_LINK_ERROR] = "link_error",
 };
 
-/* "+++ {"globals": …}": what the run is given. */
+/* "+++ {"globals": …}": the inputs of the run. */
 static void read_options(const struct one_case *c, struct gb_values *pool, struct job *job) {
 	struct gb_err err = {0};
 	if (!*c->options)
@@ -41,7 +41,7 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 			*limits[i].limit = (uint64_t)gb_value_as_number(gb_value_get(given, limits[i].name));
 }
 
-/* Every job of a case in one cell; the last one counts. */
+/* All jobs of a case in one cell; the result of the last one is compared. */
 static bool run_jobs(struct cell *cell, struct job *job, char *source, struct outcome *outcome) {
 	for (;;) {
 		char *next = strstr(source, "~~~\n");
@@ -62,7 +62,7 @@ static void run_case(void) {
 	const struct one_case *c = tap.data;
 #ifdef __SANITIZE_ADDRESS__
 	if (strstr(c->options, "\"memory\":"))
-		SKIP("a sanitizer has its own malloc, which nobody counts");
+		SKIP("the malloc of a sanitizer is not counted");
 #endif
 	struct gb_values *pool = gb_values_create(0);
 	struct job job = {0};
@@ -80,7 +80,7 @@ static void run_case(void) {
 	gb_values_destroy(pool);
 }
 
-/* --- functions: a file is a program that asserts --- */
+/* --- functions: each file is a program with assertions --- */
 
 static void run_function(void) {
 	char *source = read_file(tap.data);

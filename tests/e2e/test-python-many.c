@@ -1,6 +1,6 @@
 /*
- * Many Python runs: side by side, and one after the other, leaving nothing: no process, descriptor, control
- * group, mount, or memory. GB_MANY_RUNS sets another number of them.
+ * Many Python runs, concurrent and consecutive, leave no process, descriptor, control group, mount or memory
+ * behind. GB_MANY_RUNS sets their number.
  */
 #include "e2e/left-behind.h"
 #include "e2e/python-cases.h"
@@ -12,7 +12,7 @@ static struct gb_engine *python_engine(void) {
 	return engine_with((struct gb_engine_options){.ready = 1u << GB_PYTHON});
 }
 
-TEST(every_function_at_once_three_times) {
+TEST(all_functions_concurrently_three_times) {
 	static char *paths[FUNCTIONS_MAX], *sources[FUNCTIONS_MAX];
 	static struct gb_run *runs[ROUNDS][FUNCTIONS_MAX];
 	size_t n = list_functions(paths, FUNCTIONS_MAX);
@@ -59,7 +59,7 @@ static long zygote_rss_kb(void) {
 	return total;
 }
 
-/* Every one writes files, starts a thread, and ends in its own way. */
+/* Each run writes files, starts a thread, and ends in a different way. */
 static bool run_in_turn(struct gb_engine *engine, long n) {
 	static const struct {
 		const char *source;
@@ -83,7 +83,7 @@ static bool run_in_turn(struct gb_engine *engine, long n) {
 	return true;
 }
 
-TEST(many_runs_in_a_row_leave_nothing_behind) {
+TEST(many_consecutive_runs_leave_nothing_behind) {
 	struct census at_first = take_census();
 	struct gb_engine *engine = python_engine();
 	run_in_turn(engine, 200);
@@ -94,7 +94,7 @@ TEST(many_runs_in_a_row_leave_nothing_behind) {
 	calm_down(engine);
 	struct census after = take_census();
 	check_same(&before, &after);
-#ifdef __SANITIZE_ADDRESS__ /* which keeps what was freed, to see it used */
+#ifdef __SANITIZE_ADDRESS__ /* ASan keeps freed memory, to detect its use */
 	(void)zygotes_before;
 #else
 	CHECK(after.rss_kb < before.rss_kb + 4096);
@@ -105,8 +105,8 @@ TEST(many_runs_in_a_row_leave_nothing_behind) {
 	check_same(&at_first, &at_last);
 }
 
-/* Used and closed, closed at work, never used. */
-TEST(sessions_that_are_dropped_leave_nothing_behind) {
+/* Sessions closed after use, while executing, and unused. */
+TEST(closed_sessions_leave_nothing_behind) {
 	struct census at_first = take_census();
 	struct gb_engine *engine = python_engine();
 	calm_down(engine);

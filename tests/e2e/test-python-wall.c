@@ -1,6 +1,6 @@
 /*
- * What Python code cannot do. Restricted code is told so before it runs; unrestricted code has all of Python,
- * and the wall around it. Most of what is refused here is shown to work in the same worker without a wall.
+ * What Python code cannot do. Restricted code is rejected before it runs; unrestricted code has all of Python
+ * inside the sandbox. Most rejected operations are shown to succeed in the same worker without a sandbox.
  */
 #include <sys/stat.h>
 
@@ -20,7 +20,7 @@ static void make_canary(void) {
 	setenv("GB_CANARY", CANARY, 1);
 }
 
-/* Still what it was? */
+/* True if the file is unchanged. */
 static bool canary_lives(void) {
 	char *text = read_file(canary_path);
 	bool ok = text && strcmp(text, CANARY) == 0;
@@ -54,7 +54,7 @@ static void check_gives(const char *source, const char *json) {
 	gb_run_destroy(run);
 }
 
-/* Refused in restricted mode; refused by the wall; fine without one, at least for root. */
+/* Rejected in restricted mode; rejected by the sandbox; succeeds without a sandbox, at least for root. */
 static void check_thrice(const char *source, const char *name, const char *message) {
 	check_restricted(source);
 	check_refused(source, name, message);
@@ -62,7 +62,7 @@ static void check_thrice(const char *source, const char *name, const char *messa
 		CHECK(works_bare(source));
 }
 
-/* --- what must be blocked --- */
+/* --- operations that must be blocked --- */
 
 TEST(test_code_execute_blocks_file_access) {
 	check_thrice("open('/etc/passwd').read()", "FileNotFoundError", "/etc/passwd");
@@ -125,7 +125,7 @@ TEST(test_blocks_os_access) {
 TEST(test_blocks_network_socket) {
 	check_restricted("import socket\nsocket.socket()");
 	check_refused("import socket\nsocket.socket()", "PermissionError", "no network");
-	/* Without the runtime's politeness. */
+	/* Bypasses the error messages of the runtime. */
 	static const char source[] =
 	    "import _socket, ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 	    "seen = set()\nfor family in (1, 2, 10, 16, 17, 40):\n"
@@ -162,7 +162,8 @@ TEST(test_blocks_subprocess) {
 		      "ProcessPoolExecutor\nProcessPoolExecutor().submit(print).result()",
 	    "PermissionError", "is not possible");
 #ifdef __x86_64__
-	/* Without the runtime's politeness: fork, vfork, posix_spawn, and clone as the zygote may use it. */
+	/* Bypasses the error messages of the runtime: fork, vfork, posix_spawn, and clone as the zygote may
+	 * use it. */
 	check_gives("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nseen = []\n"
 		    "for n, *args in ((57,), (58,), (56, 17, 0, 0, 0, 0), (56, 0x20020011, 0, 0, 0, 0), "
 		    "(435, 0, 0)):\n"
@@ -186,7 +187,7 @@ TEST(test_blocks_eval_exec) {
 
 TEST(test_resource_limit_memory) {
 #ifdef __SANITIZE_ADDRESS__
-	SKIP("a sanitizer has its own malloc, which nobody counts");
+	SKIP("the malloc of a sanitizer is not counted");
 #endif
 	for (int restricted = 0; restricted < 2; restricted++) {
 		struct gb_run *run = python_with(engine,
@@ -196,7 +197,7 @@ TEST(test_resource_limit_memory) {
 		CHECK_STR(gb_run_result(run)->error.name, "MemoryError");
 		gb_run_destroy(run);
 	}
-	/* Around Python's own count. */
+	/* Bypasses Python's own accounting. */
 	check_refused(
 	    "import mmap\nxs = []\nwhile True:\n    m = mmap.mmap(-1, 1 << 24)\n    m.write(bytes(1 << 24))\n"
 	    "    xs.append(m)",
@@ -214,9 +215,9 @@ TEST(test_resource_limit_memory) {
 	    "No space left");
 }
 
-/* Memory that no allocator sees, for a run that may have 64 MiB: so much and not more, whatever the code does
- * to its limits. */
-TEST(what_is_mapped_has_a_limit_that_cannot_be_raised) {
+/* Memory that no allocator counts, for a run with a limit of 64 MiB: it is limited, even if the code changes
+ * its own limits. */
+TEST(the_limit_of_mapped_memory_cannot_be_raised) {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("a sanitizer maps terabytes");
 #endif
@@ -245,8 +246,9 @@ TEST(what_is_mapped_has_a_limit_that_cannot_be_raised) {
 	gb_session_close(session);
 }
 
-/* Ten times 60 MiB, of which a page each stays mapped: the address space does not count the rest. */
-TEST(memory_does_not_outlive_its_mapping) {
+/* Ten times 60 MiB of shared memory, of which one page each stays mapped: the address space limit does not
+ * count the rest. */
+TEST(shared_anonymous_memory_is_rejected) {
 #ifdef __SANITIZE_ADDRESS__
 	SKIP("a sanitizer maps terabytes");
 #endif
@@ -264,7 +266,7 @@ TEST(memory_does_not_outlive_its_mapping) {
 	    "    if libc.mremap(at, size, 4096, 0) == failed: raise OSError(ctypes.get_errno(), 'mremap')\n";
 	check_refused(source, "PermissionError", "mmap");
 	CHECK(works_bare(source));
-	/* What Python calls shared and anonymous is private, and works otherwise. */
+	/* Python's shared anonymous mappings are made private, and work otherwise. */
 	check_gives("import mmap\nm = mmap.mmap(-1, 8192)\nm.write(b'some')\nm.resize(16384)\n"
 		    "r = mmap.mmap(-1, 4096, access=mmap.ACCESS_READ)\n"
 		    "w = mmap.mmap(-1, 4096, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS)\nw[0] = 1\n"
@@ -300,13 +302,13 @@ TEST(test_resource_limit_cpu) {
 	gb_run_destroy(run);
 }
 
-/* There is no shell in the box, and nothing that one could start. */
+/* The box contains no shell, and no other programs. */
 TEST(test_code_execute_shell_blocks_rm) {
 	check_restricted("import os\nos.system('rm -rf /')");
 	check_refused(
 	    about_canary("import os\nos.system('rm -f %s')"), "PermissionError", "os.system is not possible");
 	check_gives(about_canary("import ctypes\nctypes.CDLL(None).system(b'rm -f %s')"), "32512");
-	/* 127, as the C library has it where there was nothing to run. */
+	/* 127: the C library's status for a missing shell. */
 	check_refused("import shutil\nshutil.rmtree('/usr/lib/python3')", "OSError", "Read-only");
 	CHECK(canary_lives());
 }
@@ -360,8 +362,8 @@ TEST(test_sandbox_isolation_between_sessions) {
 
 /* --- native code in a cell --- */
 
-/* Raw system calls, as somebody makes them who has left Python behind: each is refused with EPERM. */
-TEST(native_code_gains_nothing) {
+/* Raw system calls, as made by native code: each fails with EPERM. */
+TEST(native_code_gains_no_further_rights) {
 #ifndef __x86_64__
 	SKIP("the numbers are those of x86-64");
 #endif
@@ -409,7 +411,7 @@ TEST(native_code_gains_nothing) {
 	    "{}");
 }
 
-TEST(capabilities_are_gone_and_cannot_be_had) {
+TEST(capabilities_are_dropped_and_cannot_be_regained) {
 	check_gives(
 	    "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 	    "head = (ctypes.c_uint32 * 2)(0x20080522, 0)\ndata = (ctypes.c_uint32 * 6)(*[1 << 21] * 6)\n"
@@ -417,7 +419,7 @@ TEST(capabilities_are_gone_and_cannot_be_had) {
 	    "[-1,1]");
 }
 
-TEST(memory_that_can_be_written_is_never_executed) {
+TEST(writable_memory_is_never_executable) {
 	static const char source[] =
 	    "import mmap\nm = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)";
 	check_refused(source, "PermissionError", "not permitted");
@@ -441,9 +443,9 @@ TEST(a_cell_sees_no_other_process) {
 	gb_session_close(session);
 }
 
-/* --- every known way out of restricted mode leads to the wall --- */
+/* --- known escapes from restricted mode end in the sandbox --- */
 
-/* What somebody does who has found a way out. */
+/* The payload of an escape. */
 static const char payload[] =
     "\n_gained, _refused = [], 0\n"
     "for _get in (lambda: open('%s').read(), lambda: __import__('os').environ['GB_CANARY'],\n"
@@ -470,7 +472,7 @@ static void run_unrestricted(void) {
 	/* Neither the host's environment nor its files. */
 	if (CHECK(all) && !CHECK(!strstr(all, CANARY) && !strstr(all, "root:")))
 		printf("#   %.2000s\n", all);
-	/* Some fail by themselves before they come to it. */
+	/* Some escapes fail before they run the payload. */
 	const char *told = all ? strstr(all, "gained [") : NULL;
 	if (told && CHECK(strncmp(told, "gained [] refused 5", 19) == 0))
 		n_reached++;

@@ -1,4 +1,4 @@
-/* What a table cannot say of the Python worker: time, signals, several cells, what is left behind. */
+/* Tests of the Python worker that do not fit into a table: timing, signals, several cells, leftovers. */
 #include "e2e/python.h"
 
 #include <time.h>
@@ -20,7 +20,7 @@ static bool run_in(struct cell *cell, const char *source, struct outcome *outcom
 	return cell_receive(cell, outcome);
 }
 
-/* Run and forget. */
+/* Run and ignore the result. */
 static void run_quietly(struct cell *cell, const char *source) {
 	struct outcome outcome;
 	CHECK(run_in(cell, source, &outcome));
@@ -37,7 +37,7 @@ static char *value_of(const char *source, bool primed) {
 	return json;
 }
 
-TEST(no_two_cells_draw_the_same) {
+TEST(cells_have_different_random_numbers) {
 	const char *source = "import random, uuid, tempfile, secrets\n"
 			     "[random.random(), str(uuid.uuid4()), next(tempfile._get_candidate_names())]";
 	char *a = value_of(source, false), *b = value_of(source, false);
@@ -59,7 +59,7 @@ TEST(priming_leaves_nothing_behind) {
 	free(lines);
 }
 
-/* Interrupt the job of this number until it has heeded, as the host does. */
+/* Interrupt job number @job repeatedly until it reacts, as the host does. */
 static bool interrupt(struct cell *cell, int job, struct outcome *outcome) {
 	bool any;
 	for (int i = 0; i < 600 && !outcome->ended; i++) {
@@ -70,8 +70,7 @@ static bool interrupt(struct cell *cell, int job, struct outcome *outcome) {
 	return outcome->ended;
 }
 
-/* Start @source in a session, interrupt it when it has written something, and see that the session goes on.
- */
+/* Start @source in a session, interrupt it after its first output, and check that the session continues. */
 static void check_interrupt(const char *source, const char *name) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
@@ -112,21 +111,21 @@ TEST(an_interrupt_can_be_caught) {
 	    "ValueError");
 }
 
-TEST(an_interrupt_stops_a_call_of_the_host) {
+TEST(an_interrupt_stops_a_host_call) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
 	struct gb_value *globals = gb_value_object(pool);
 	gb_value_put_key(globals, "slowly", gb_value_function(pool, HOST_SLOWLY, "slowly"));
 	cell_send(&cell, &(struct job){.source = "slowly(1)", .settings = session, .globals = globals});
 	outcome_init(&outcome);
-	/* Nothing is answered meanwhile. */
+	/* The host call is not answered meanwhile. */
 	for (bool any = true; any && !cell.n_later && cell_step(&cell, &outcome, 60000, &any);)
 		;
 	CHECK(interrupt(&cell, 1, &outcome));
 	CHECK_STR(outcome.error[0], "KeyboardInterrupt");
 	CHECK_STR(outcome.error[3], "interrupted");
 	outcome_finish(&outcome);
-	/* The answer that comes too late harms nobody. */
+	/* A late answer is ignored. */
 	cell_answer_later(&cell);
 	if (CHECK(run_in(&cell, "slowly('again')", &outcome)))
 		CHECK_STR(gb_value_bytes(outcome.value, NULL), "again");
@@ -134,8 +133,8 @@ TEST(an_interrupt_stops_a_call_of_the_host) {
 	cell_end(&cell);
 }
 
-/* It names the job that it was meant for, as the host does. */
-TEST(an_interrupt_that_comes_too_late_is_lost) {
+/* The signal contains the number of its job, as sent by the host. */
+TEST(a_late_interrupt_is_ignored) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
 	run_quietly(&cell, "import asyncio\nasyncio.run(asyncio.sleep(0))");
@@ -146,7 +145,7 @@ TEST(an_interrupt_that_comes_too_late_is_lost) {
 	cell_end(&cell);
 }
 
-TEST(interrupts_at_any_moment_leave_the_session_whole) {
+TEST(interrupts_at_any_moment_keep_the_session_intact) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
 	for (int i = 0; i < 100; i++) {
@@ -164,7 +163,7 @@ TEST(interrupts_at_any_moment_leave_the_session_whole) {
 	cell_end(&cell);
 }
 
-TEST(output_can_be_watched) {
+TEST(output_is_sent_while_the_code_runs) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
 	cell_send(&cell, &(struct job){.source = "print('working', end='')\nx = 0\nwhile True: x += 1"});
@@ -174,8 +173,8 @@ TEST(output_can_be_watched) {
 	cell_end(&cell);
 }
 
-/* But for what a timer sends, should it take long. */
-TEST(a_short_run_says_much_in_one_go) {
+/* Except for output sent by the timer, if the run takes long. */
+TEST(output_of_a_short_run_is_sent_in_one_write) {
 	struct cell cell = cell_start(true);
 	struct outcome outcome;
 	cell_send(&cell, &(struct job){.source = "for i in range(200): print(i)\n'done'"});
@@ -185,9 +184,9 @@ TEST(a_short_run_says_much_in_one_go) {
 	cell_end(&cell);
 }
 
-TEST(the_peak_of_memory_is_told) {
+TEST(peak_memory_is_reported) {
 #ifdef __SANITIZE_ADDRESS__
-	SKIP("a sanitizer has its own malloc, which nobody counts");
+	SKIP("the malloc of a sanitizer is not counted");
 #endif
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
@@ -198,7 +197,7 @@ TEST(the_peak_of_memory_is_told) {
 	cell_end(&cell);
 }
 
-TEST(a_function_is_served_between_jobs) {
+TEST(a_lent_function_is_served_between_jobs) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
 	struct gb_value *globals = gb_value_object(pool);
@@ -217,7 +216,7 @@ TEST(a_function_is_served_between_jobs) {
 	cell_end(&cell);
 }
 
-TEST(without_a_job_a_cell_ends) {
+TEST(a_cell_exits_at_end_of_stream_without_a_job) {
 	struct cell cell = cell_start(true);
 	shutdown(cell.fd, SHUT_RDWR);
 	int status;
@@ -225,7 +224,7 @@ TEST(without_a_job_a_cell_ends) {
 	close(cell.fd);
 }
 
-TEST(a_large_value_goes_both_ways) {
+TEST(a_large_value_is_transferred_both_ways) {
 	struct cell cell = cell_start(false);
 	struct outcome outcome;
 	struct gb_value *globals = gb_value_object(pool);

@@ -1,10 +1,10 @@
 /*
- * Python behind the wall. First the tables of tests/data/python, which tests/e2e/test-python-cases.c runs in
- * a bare worker, through the engine; then what only the engine can show.
+ * Python in the sandbox. First the tables of tests/data/python, which tests/e2e/test-python-cases.c runs in a
+ * bare worker, through the engine; then tests that need the engine.
  *
- * What is different behind the wall, and why:
- *  - settings of a job that the engine does not offer cannot be given: those cases are skipped;
- *  - where the worker says no exit code, the engine says 0 or 1.
+ * Differences in the sandbox, and their reasons:
+ *  - cases with job settings that the engine does not offer are skipped;
+ *  - if the worker reports no exit code, the engine reports 0 or 1.
  */
 #define CASES "python"
 
@@ -25,7 +25,7 @@ static void run_data_case(void) {
 	run_engine_case(engine, GB_PYTHON, "data");
 }
 
-/* --- what the engine shows --- */
+/* --- tests of the engine --- */
 
 TEST(a_program_prints_and_its_last_expression_is_the_result) {
 	struct gb_run *run = python(engine, "import statistics; print(\"hi\"); statistics.mean([1,2,6])");
@@ -68,7 +68,7 @@ TEST(input_is_read) {
 	gb_run_destroy(run);
 }
 
-/* The bytes of the form @type of the display @i; NULL if it has none. */
+/* The bytes of form @type of display @i; NULL if missing. */
 static const char *shown(const struct gb_run *run, size_t i, const char *type, size_t *ret_n) {
 	const struct gb_result *result = gb_run_result(run);
 	return i < result->n_displays ? gb_value_bytes(gb_value_get(result->displays[i], type), ret_n) : NULL;
@@ -95,7 +95,7 @@ TEST(a_figure_is_a_png_of_its_size) {
 		/* Signature, then the length and name of the first chunk, then width and height. */
 		CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
 		CHECK(memcmp(png + 12, "IHDR", 4) == 0);
-		/* 300 by 200, without most of the empty border. */
+		/* 300 by 200, minus most of the empty border. */
 		unsigned width = big_endian(png + 16), height = big_endian(png + 20);
 		CHECK(width > 240 && width <= 320);
 		CHECK(height > 160 && height <= 220);
@@ -104,7 +104,7 @@ TEST(a_figure_is_a_png_of_its_size) {
 	gb_run_destroy(run);
 }
 
-TEST(a_frame_is_a_table_of_html) {
+TEST(a_dataframe_is_an_html_table) {
 	struct gb_run *run = python_with(
 	    engine, (struct gb_run_options){.profile = "data",
 			.source = "import pandas as pd\npd.DataFrame({'a': [1, 2], 'b': ['x', '<y>']})"});
@@ -119,7 +119,7 @@ TEST(a_frame_is_a_table_of_html) {
 	gb_run_destroy(run);
 }
 
-TEST(more_profiles_can_be_had) {
+TEST(profiles_of_the_caller_can_be_used) {
 	const struct gb_python_profile profiles[] = {
 	    {"text", "sqlite3,difflib,no_such_module"}, {"bare", NULL}};
 	struct gb_engine *own = engine_with((struct gb_engine_options){
@@ -162,7 +162,7 @@ TEST(threads_work) {
 	gb_run_destroy(run);
 }
 
-TEST(too_many_threads_are_refused_and_said_so) {
+TEST(too_many_threads_are_rejected_with_an_error) {
 	struct gb_run *run =
 	    python_with(engine, (struct gb_run_options){.memory_bytes = 1 << 30,
 				    .source = "import threading\nstop = threading.Event()\ntry:\n"
@@ -172,7 +172,7 @@ TEST(too_many_threads_are_refused_and_said_so) {
 	gb_run_destroy(run);
 }
 
-TEST(the_threads_of_one_are_not_taken_from_another) {
+TEST(thread_limits_of_cells_are_independent) {
 	struct gb_session *session = NULL;
 	CHECK(gb_session_open(engine, GB_PYTHON, NULL, &session, NULL));
 	struct gb_run *many = python_with(engine,
@@ -189,7 +189,7 @@ TEST(the_threads_of_one_are_not_taken_from_another) {
 	gb_session_close(session);
 }
 
-TEST(a_crash_is_told) {
+TEST(a_crash_is_reported) {
 	struct gb_run *run =
 	    python(engine, "print('last words', flush=True)\nimport ctypes\nctypes.string_at(0)");
 	CHECK_REFUSED(run, "SandboxError", "SIGSEGV");
@@ -200,7 +200,7 @@ TEST(a_crash_is_told) {
 	gb_run_destroy(run);
 }
 
-TEST(a_hang_outside_python_is_ended_and_told) {
+TEST(a_hang_in_native_code_ends_at_its_timeout) {
 	struct gb_run *run =
 	    python_with(engine, (struct gb_run_options){.timeout_ms = 5000,
 				    .source = "print('before')\nimport itertools\nsum(itertools.repeat(1))"});

@@ -1,4 +1,4 @@
-/* The engine as an embedder meets it. */
+/* The engine from an embedder's view. */
 #include <poll.h>
 #include <signal.h>
 #include <time.h>
@@ -30,7 +30,7 @@ static void check_refused(struct gb_run_options options, enum gb_err_code code, 
 		printf("#   %s\n", err.message);
 }
 
-TEST(a_wrong_option_is_named) {
+TEST(error_names_the_invalid_option) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *object = gb_value_object(pool), *bad_name = gb_value_object(pool);
 	gb_value_put_key(bad_name, "a-b", gb_value_null(pool));
@@ -51,7 +51,7 @@ TEST(a_wrong_option_is_named) {
 	gb_values_destroy(pool);
 }
 
-TEST(a_missing_worker_is_named) {
+TEST(error_names_the_missing_worker) {
 	struct gb_engine *none = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_engine_create(&(struct gb_engine_options){.worker_dir = "/nonexistent"}, &none, &err));
@@ -86,7 +86,7 @@ TEST(a_named_export_is_called_with_arguments) {
 	gb_values_destroy(pool);
 }
 
-TEST(globals_are_identifiers_and_not_properties) {
+TEST(globals_are_bindings_and_not_properties_of_globalThis) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *globals = gb_value_object(pool), *list = gb_value_array(pool);
 	for (int i = 1; i <= 3; i++)
@@ -105,7 +105,7 @@ TEST(globals_are_identifiers_and_not_properties) {
 	gb_values_destroy(pool);
 }
 
-TEST(values_survive_the_way_in) {
+TEST(input_values_are_decoded_unchanged) {
 	static const char json[] = "[{\"$type\":\"bigint\",\"value\":\"-300\"},{\"$type\":\"Map\","
 				   "\"entries\":[[1,{\"$type\":\"Set\",\"values\":[2]}]]},"
 				   "{\"$type\":\"Date\",\"value\":\"1970-01-01T00:00:00.005Z\"},{\"$type\":"
@@ -130,7 +130,7 @@ TEST(values_survive_the_way_in) {
 		    "Object.hasOwn(p, '__proto__')].every(Boolean)",
 		.args = args},
 	    1);
-	/* And the same graph out again, unchanged. */
+	/* The same graph is returned unchanged. */
 	struct gb_run *run =
 	    start(engine, (struct gb_run_options){.source = "export default x => x", .args = args});
 	const struct gb_result *result = gb_run_wait(run);
@@ -152,12 +152,12 @@ static void check_failed(struct gb_run_options options, enum gb_status status, c
 	gb_run_destroy(run);
 }
 
-TEST(a_missing_export_is_a_link_error_only_when_it_was_named) {
+TEST(a_missing_export_is_a_link_error_only_if_requested_by_name) {
 	check_failed((struct gb_run_options){.source = "1", .fn = "default"}, GB_LINK_ERROR, "");
 	check_failed((struct gb_run_options){.source = "export default 1", .fn = "other"}, GB_LINK_ERROR, "");
 }
 
-TEST(arguments_for_what_is_no_function_are_an_error) {
+TEST(arguments_for_an_export_that_is_no_function_are_an_error) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *args = gb_value_array(pool);
 	gb_value_push(args, gb_value_null(pool));
@@ -173,7 +173,7 @@ TEST(a_result_beyond_its_limit_is_an_error) {
 	check_number((struct gb_run_options){.source = "export default 1", .result_bytes = 100}, 1);
 }
 
-TEST(a_large_source_and_a_large_result_cross) {
+TEST(a_large_source_and_a_large_result_are_transferred) {
 	enum { N = 4 << 20 };
 	char *source = malloc(N + 64);
 	memset(source, ' ', N);
@@ -215,15 +215,15 @@ TEST(an_endless_getter_during_the_answer_ends_at_its_timeout) {
 	    GB_TERMINATED, "timeout");
 }
 
-TEST(memory_is_the_runs_own) {
+TEST(memory_limit_applies_to_each_run) {
 	check_failed((struct gb_run_options){.source = "const a = []; for (;;) a.push('x'.repeat(1e6))",
 			 .memory_bytes = 8 << 20},
 	    GB_MEMORY, "memory");
 	check_number((struct gb_run_options){.source = "export default new Uint8Array(40e6).length"}, 40e6);
 }
 
-/* At the least that a run can have, and at a little more: it is collected before it is too much. */
-TEST(garbage_that_refers_to_itself_is_not_memory) {
+/* At the minimum memory limit and slightly above, garbage is collected before the limit is exceeded. */
+TEST(cyclic_garbage_is_collected_before_the_memory_limit) {
 	for (uint64_t memory = GB_MEMORY_MIN; memory <= 16 * GB_MEMORY_MIN; memory *= 4)
 		check_number(
 		    (struct gb_run_options){
@@ -278,7 +278,7 @@ static void count_log(struct gb_run *run, const struct gb_log *log, void *data) 
 	++*(unsigned *)data;
 }
 
-TEST(engine_that_is_destroyed_ends_runs_in_flight) {
+TEST(destroying_the_engine_ends_runs_in_flight) {
 	enum { IN_FLIGHT = 20, CHILDREN_MAX = 256 };
 	int before[CHILDREN_MAX], during[CHILDREN_MAX];
 	size_t n_before = list_children(before, CHILDREN_MAX);
@@ -291,7 +291,7 @@ TEST(engine_that_is_destroyed_ends_runs_in_flight) {
 				      .data = &loops}));
 	while (loops < IN_FLIGHT && CHECK(gb_engine_dispatch(busy, -1, NULL)))
 		;
-	/* A zygote is gone only when all of its cells are. */
+	/* A zygote exits only after all its cells. */
 	CHECK(list_children(during, CHILDREN_MAX) > n_before);
 	gb_engine_destroy(busy);
 	CHECK_INT(list_children(during, CHILDREN_MAX), n_before);
@@ -357,7 +357,7 @@ TEST(a_run_may_be_destroyed_in_its_own_callbacks) {
 	CHECK_STR(seen.text, "success");
 }
 
-TEST(output_beyond_its_limit_is_cut_and_said_to_be) {
+TEST(output_beyond_its_limit_is_truncated_and_reported) {
 	struct gb_run *run = start(engine,
 	    (struct gb_run_options){
 		.source = "for (let i = 0; i < 1e4; i++) console.log('x'.repeat(100)); export default 1",
@@ -369,7 +369,7 @@ TEST(output_beyond_its_limit_is_cut_and_said_to_be) {
 	gb_run_destroy(run);
 }
 
-TEST(what_is_no_data_is_described_in_a_log) {
+TEST(values_that_are_not_data_are_described_in_a_log) {
 	struct gb_err err = {0};
 	struct gb_run *run = start(engine,
 	    (struct gb_run_options){.source = "class A { x = 1 }; console.log(function f() {}, Symbol('s'), "
@@ -388,7 +388,7 @@ TEST(what_is_no_data_is_described_in_a_log) {
 
 /* --- randomness --- */
 
-TEST(every_run_draws_its_own_random_numbers) {
+TEST(every_run_has_its_own_random_numbers) {
 	char seen[50][64];
 	for (int i = 0; i < 50; i++) {
 		struct gb_run *run =
@@ -410,10 +410,10 @@ static void count_sigchld(int sig) {
 	n_sigchld++;
 }
 
-TEST(runs_send_the_host_no_sigchld_and_leave_its_signal_mask) {
+TEST(runs_send_no_sigchld_to_the_host_and_keep_its_signal_mask) {
 	struct sigaction old;
 	sigset_t before, after;
-	memset(&before, 0, sizeof before); /* the kernel fills only the part that it knows */
+	memset(&before, 0, sizeof before); /* the kernel fills only the part that it supports */
 	memset(&after, 0, sizeof after);
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = count_sigchld}, &old);
@@ -428,7 +428,7 @@ TEST(runs_send_the_host_no_sigchld_and_leave_its_signal_mask) {
 	CHECK(memcmp(&before, &after, sizeof before) == 0);
 }
 
-TEST(a_host_that_ignores_or_reaps_its_children_does_not_disturb) {
+TEST(runs_work_in_a_host_that_ignores_or_reaps_its_children) {
 	struct sigaction old;
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_IGN}, &old);
 	struct gb_engine *other = engine_with((struct gb_engine_options){.shards = 1});
@@ -440,7 +440,7 @@ TEST(a_host_that_ignores_or_reaps_its_children_does_not_disturb) {
 	CHECK_INT(count_descendants(getpid()) > 0, 1);
 }
 
-TEST(jobs_of_a_function_that_returns_a_primitive_are_run) {
+TEST(microtasks_of_a_function_that_returns_a_primitive_are_run) {
 	struct gb_run *run = start(engine,
 	    (struct gb_run_options){
 		.source =
@@ -449,7 +449,7 @@ TEST(jobs_of_a_function_that_returns_a_primitive_are_run) {
 	gb_run_destroy(run);
 }
 
-TEST(words_of_the_language_cannot_be_globals) {
+TEST(keywords_cannot_be_globals) {
 	struct gb_values *pool = gb_values_create(0);
 	static const char *const words[] = {"class", "await", "undefined", "globalThis", "let"};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -461,12 +461,12 @@ TEST(words_of_the_language_cannot_be_globals) {
 	gb_values_destroy(pool);
 }
 
-TEST(the_dummy_that_primes_cannot_be_imported) {
+TEST(the_priming_module_cannot_be_imported) {
 	check_failed((struct gb_run_options){.source = "import x from '<prime>'; export default x"},
 	    GB_LINK_ERROR, "");
 }
 
-TEST(a_cut_message_is_cut_between_characters) {
+TEST(a_truncated_message_ends_at_a_character_boundary) {
 	struct gb_run *run =
 	    start(engine, (struct gb_run_options){.source = "throw new Error('ab' + '€'.repeat(40000))"});
 	const char *message = gb_run_wait(run)->error.message;
@@ -474,7 +474,7 @@ TEST(a_cut_message_is_cut_between_characters) {
 	gb_run_destroy(run);
 }
 
-TEST(one_run_at_a_time_can_follow_another_at_once) {
+TEST(with_max_runs_1_a_run_can_follow_another_immediately) {
 	struct gb_engine *single =
 	    engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 1});
 	for (int i = 0; i < 20; i++) {
@@ -487,7 +487,7 @@ TEST(one_run_at_a_time_can_follow_another_at_once) {
 	gb_engine_destroy(single);
 }
 
-TEST(warm_sandboxes_never_stand_in_the_way) {
+TEST(warm_sandboxes_do_not_count_against_max_runs) {
 	struct gb_engine *few = engine_with((struct gb_engine_options){.max_runs = 4});
 	struct gb_run *runs[4];
 	for (int i = 0; i < 4; i++)
@@ -524,7 +524,7 @@ TEST(a_callback_may_start_the_next_run_at_the_limit) {
 	gb_engine_destroy(state.engine);
 }
 
-/* --- a zygote dies --- */
+/* --- death of a zygote --- */
 
 struct retries {
 	struct gb_engine *engine;
@@ -547,7 +547,7 @@ static void try_again(struct gb_run *run, const struct gb_result *result, void *
 			.source = "export default 1", .on_settled = try_again, .data = data});
 }
 
-/* The child of this process that is not in @known. */
+/* A child of this process that is not in @known. */
 static int new_child(const int *known, size_t n) {
 	int children[64];
 	size_t n_children = list_children(children, 64);
@@ -561,7 +561,7 @@ static int new_child(const int *known, size_t n) {
 	return 0;
 }
 
-TEST(a_run_that_is_tried_again_when_its_zygote_died_gets_the_next_zygote) {
+TEST(a_retry_after_a_zygote_died_uses_another_zygote) {
 	int known[64];
 	size_t n_known = list_children(known, 64);
 	struct retries retries = {.engine = engine_with((struct gb_engine_options){.shards = 1})};
@@ -573,7 +573,7 @@ TEST(a_run_that_is_tried_again_when_its_zygote_died_gets_the_next_zygote) {
 				      .on_log = note_log,
 				      .on_settled = try_again,
 				      .data = &retries});
-	/* A job that no cell has read would be given to another. */
+	/* An unread job would be moved to another cell. */
 	while (!retries.n_logs)
 		gb_engine_dispatch(retries.engine, 100, NULL);
 	CHECK_INT(kill(zygote, SIGKILL), 0);
@@ -586,7 +586,7 @@ TEST(a_run_that_is_tried_again_when_its_zygote_died_gets_the_next_zygote) {
 	gb_engine_destroy(retries.engine);
 }
 
-TEST(more_runs_than_there_may_be_are_refused) {
+TEST(runs_beyond_max_runs_are_rejected) {
 	struct gb_engine *small =
 	    engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE, .max_runs = 2});
 	struct gb_run *a = start(small, (struct gb_run_options){.source = "for (;;);"}),

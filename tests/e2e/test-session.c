@@ -28,7 +28,7 @@ static struct gb_run *begin(struct gb_session *session, const char *source, uint
 	    engine, (struct gb_run_options){.session = session, .source = source, .timeout_ms = timeout_ms});
 }
 
-/* What @source gives in @session: a number, or -1 and @ret_code says why. */
+/* The number that @source evaluates to in @session; or -1, and the error code in @ret_code. */
 static double number(struct gb_session *session, const char *source, char ret_code[64]) {
 	struct gb_run *run = begin(session, source, 60000);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
@@ -50,8 +50,8 @@ TEST(two_runs_in_a_session_share_variables) {
 	gb_session_close(session);
 }
 
-/* A source that is a name is only looked up. Nothing of that may show. */
-TEST(a_variable_is_what_its_name_evaluates_to) {
+/* A source that is just a name is looked up without compilation. That must not be observable. */
+TEST(a_variable_name_evaluates_to_its_value) {
 	static const char set[] = "import asyncio\n"
 				  "x, match, fi, nothing, result = 7, 5, 8, None, 9\n"
 				  "class Later:\n"
@@ -61,7 +61,7 @@ TEST(a_variable_is_what_its_name_evaluates_to) {
 				  "later = Later()\n"
 				  "globals().update({'True': 0, 'pass': 1, '__debug__': 0, 'a b': 1})";
 	static const struct {
-		const char *source, *told; /* as JSON, or the error's name */
+		const char *source, *expected; /* as JSON, or the error's name */
 	} cases[] = {
 	    {"x", "7"},
 	    {"x\n", "7"},
@@ -75,7 +75,7 @@ TEST(a_variable_is_what_its_name_evaluates_to) {
 	    {"a b", "SyntaxError"},
 	    {"match", "5"},
 	    {"fi", "8"},
-	    {"\xef\xac\x81", "8"}, /* a letter that Python reads as those two */
+	    {"\xef\xac\x81", "8"}, /* a ligature that Python normalises to these two letters */
 	    {"nothing", "{\"$type\":\"undefined\"}"},
 	    {"result", "9"},
 	    {"max", "\"<built-in function max>\""},
@@ -87,7 +87,7 @@ TEST(a_variable_is_what_its_name_evaluates_to) {
 		struct gb_run *run = begin(session, cases[i].source, 60000);
 		const struct gb_result *result = gb_run_wait(run);
 		char *json = gb_value_to_json(result->value, 0, NULL, NULL);
-		CHECK_STR(result->status == GB_SUCCESS ? json : result->error.name, cases[i].told);
+		CHECK_STR(result->status == GB_SUCCESS ? json : result->error.name, cases[i].expected);
 		free(json);
 		gb_run_destroy(run);
 	}
@@ -112,7 +112,7 @@ TEST(two_sessions_share_nothing) {
 	gb_session_close(b);
 }
 
-TEST(an_endless_loop_is_interrupted_and_the_session_kept) {
+TEST(a_timeout_interrupts_an_endless_loop_and_keeps_the_session) {
 	struct gb_session *session = open_session();
 	char why[64];
 	number(session, "x = 7", why);
@@ -141,7 +141,7 @@ TEST(a_caller_can_interrupt) {
 	gb_session_close(session);
 }
 
-TEST(what_does_not_heed_an_interrupt_is_killed) {
+TEST(code_that_ignores_an_interrupt_is_killed) {
 	struct gb_session *session = open_session();
 	struct gb_err err = {0};
 	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 5000), *next;
@@ -156,7 +156,7 @@ TEST(what_does_not_heed_an_interrupt_is_killed) {
 	gb_session_close(session);
 }
 
-TEST(a_crash_ends_the_session_and_is_told) {
+TEST(a_crash_ends_the_session_and_is_reported) {
 	struct gb_session *session = open_session();
 	struct gb_run *run = begin(session, "import ctypes\nctypes.string_at(0)", 60000);
 	const struct gb_result *result = gb_run_wait(run);
@@ -166,8 +166,8 @@ TEST(a_crash_ends_the_session_and_is_told) {
 	gb_session_close(session);
 }
 
-/* What comes after that cannot be the next run's answer. */
-TEST(a_session_that_breaks_the_protocol_is_over) {
+/* Later frames must not be taken for the next run's result. */
+TEST(a_protocol_violation_ends_the_session) {
 	struct gb_session *session = open_session();
 	struct gb_run *run =
 	    begin(session, "import os, time\nos.write(3, b'\\xff' * 8)\ntime.sleep(5)", 60000);
@@ -183,7 +183,7 @@ TEST(a_session_that_breaks_the_protocol_is_over) {
 	gb_session_close(session);
 }
 
-TEST(who_does_not_heed_the_caller_is_not_said_to_be_late) {
+TEST(ignoring_a_callers_interrupt_is_not_reported_as_a_timeout) {
 	struct gb_session *session = open_session();
 	struct gb_run *run = begin(session, "import itertools\nsum(itertools.repeat(1))", 60000);
 	for (int i = 0; i < 20; i++)
@@ -196,7 +196,7 @@ TEST(who_does_not_heed_the_caller_is_not_said_to_be_late) {
 	gb_session_close(session);
 }
 
-TEST(one_run_at_a_time) {
+TEST(a_session_executes_one_run_at_a_time) {
 	struct gb_session *session = open_session();
 	struct gb_err err = {0};
 	struct gb_run *run = begin(session, "import time\ntime.sleep(0.2)", 60000), *other;
@@ -208,7 +208,7 @@ TEST(one_run_at_a_time) {
 	gb_session_close(session);
 }
 
-TEST(a_session_dies_while_idle) {
+TEST(a_session_whose_process_dies_while_idle_is_terminated) {
 	struct gb_session *session = open_session();
 	char why[64];
 	number(session,
@@ -229,7 +229,7 @@ static void note_output(struct gb_run *run, int stream, const char *bytes, size_
 	*(bool *)data = true;
 }
 
-/* How many processes @zygote had meanwhile. */
+/* Returns the number of processes that @zygote had meanwhile. */
 static unsigned close_while_executing(int zygote) {
 	struct gb_session *session = open_session();
 	bool begun = false;
@@ -246,7 +246,7 @@ static unsigned close_while_executing(int zygote) {
 	return n;
 }
 
-/* A child of this process that is not among @before; 0 if there is none. */
+/* A child of this process that is not in @before; 0 if none. */
 static int find_new_child(const int *before, size_t n_before) {
 	int now[64];
 	size_t n = list_children(now, 64);
@@ -261,7 +261,7 @@ static int find_new_child(const int *before, size_t n_before) {
 }
 
 /* In an engine without warm cells, so that its zygote has no other processes. */
-TEST(session_that_is_closed_while_it_executes_leaves_nothing) {
+TEST(closing_an_executing_session_leaves_no_process_or_descriptor) {
 	struct gb_engine *usual = engine;
 	int children[64];
 	unsigned fds[2] = {0};
@@ -277,13 +277,13 @@ TEST(session_that_is_closed_while_it_executes_leaves_nothing) {
 		CHECK_INT(count_descendants(zygote), 0);
 		fds[round] = take_census().fds;
 	}
-	/* Of the spare sockets there may be all eight, or fewer. */
+	/* Between none and all eight spare sockets may be open. */
 	CHECK(fds[1] <= fds[0] + 8);
 	gb_engine_destroy(engine);
 	engine = usual;
 }
 
-TEST(javascript_over_its_memory_ends_the_session) {
+TEST(javascript_over_its_memory_limit_ends_the_session) {
 	struct gb_session *session = NULL;
 	struct gb_err err = {0};
 	struct gb_run *next;
@@ -299,7 +299,7 @@ TEST(javascript_over_its_memory_ends_the_session) {
 	gb_session_close(session);
 }
 
-TEST(languages_without_input_say_so) {
+TEST(languages_without_input_reject_it) {
 	struct gb_session *session = open_session();
 	struct gb_err err = {0};
 	CHECK_STR(gb_session_prompt(session), "");
@@ -346,7 +346,7 @@ static struct gb_run *run_with_files(
 	return run;
 }
 
-TEST(files_go_in_and_changed_ones_come_out) {
+TEST(input_files_are_written_and_changed_files_returned) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_run *run = run_with_files(pool,
 	    "import os\n"
@@ -372,7 +372,7 @@ TEST(files_go_in_and_changed_ones_come_out) {
 	gb_values_destroy(pool);
 }
 
-/* How many files a run of @session's sends. */
+/* The number of files that a run of @session returns. */
 static int count_files(struct gb_session *session, const char *source) {
 	struct gb_run *run = begin(session, source, 60000);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
@@ -381,7 +381,7 @@ static int count_files(struct gb_session *session, const char *source) {
 	return n;
 }
 
-TEST(a_file_comes_out_each_time_it_is_changed) {
+TEST(a_file_is_returned_each_time_it_changes) {
 	struct gb_session *session = open_session();
 	CHECK_INT(count_files(session, "for i in range(40): open(str(i), 'w').write('x')"), 40);
 	CHECK_INT(count_files(session, "1"), 0);
@@ -393,7 +393,7 @@ TEST(a_file_comes_out_each_time_it_is_changed) {
 	gb_session_close(session);
 }
 
-TEST(what_a_thread_writes_between_runs_comes_out_with_the_next) {
+TEST(files_that_a_thread_writes_between_runs_are_returned_by_the_next_run) {
 	struct gb_session *session = open_session();
 	CHECK_INT(count_files(session, "import threading, os, time\n"
 				       "go = threading.Event()\n"
@@ -403,7 +403,7 @@ TEST(what_a_thread_writes_between_runs_comes_out_with_the_next) {
 				       "    open('late.tmp', 'w').write('x'); os.rename('late.tmp', 'late')\n"
 				       "t = threading.Thread(target=write); t.start()"),
 	    0);
-	/* On a busy machine the thread may be quicker than the end of the first. */
+	/* On a busy machine the thread may write before the first run ends. */
 	int n = count_files(session, "go.set()");
 	usleep(200000);
 	CHECK_INT(n + count_files(session, "t.join()"), 1);
@@ -427,7 +427,7 @@ TEST(files_have_limits) {
 	gb_values_destroy(pool);
 }
 
-TEST(files_stay_in_the_box) {
+TEST(file_paths_outside_the_box_are_rejected) {
 	static const char *const paths[] = {"/etc/passwd", "../x", "a/../../x", "", "a/"};
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		struct gb_values *pool = gb_values_create(0);
@@ -443,7 +443,7 @@ TEST(files_stay_in_the_box) {
 	}
 }
 
-/* Does the traceback of calling @name show its line? */
+/* True if the traceback of calling @name shows its source line. */
 static bool shows_line(struct gb_session *session, const char *call, const char *line) {
 	struct gb_run *run = begin(session, call, 60000);
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
@@ -467,7 +467,7 @@ TEST(a_python_session_keeps_the_newest_sources_only) {
 	const char *count =
 	    "import linecache\nsum(1 for name in linecache.cache if name.startswith('<runCode>'))";
 	CHECK_INT((int)number(session, count, why), 256);
-	/* And by their length. */
+	/* Sources are also dropped by total length. */
 	gb_auto_free char *large = malloc((1 << 20) + 100);
 	for (int i = 0; large && i < 4; i++) {
 		int n = snprintf(large, 100, "def g%d(): return 1 / 0 # large %d\n%d #", i, i, i);

@@ -1,4 +1,4 @@
-/* A shell that lives on, on a terminal. */
+/* Sessions of a shell on a terminal. */
 #include <time.h>
 
 #include "e2e/screen.h"
@@ -6,7 +6,7 @@
 
 enum { PATIENCE_S = 60 };
 
-TEST(state_stays) {
+TEST(shell_state_persists_between_runs) {
 	struct gb_session *session = open_shell();
 	check_run(session, "cd /tmp && export A=1", 0, "");
 	check_run(session, "echo $A $PWD", 0, "1 /tmp\n");
@@ -18,7 +18,7 @@ TEST(state_stays) {
 	check_run(session, "cat <<X\nhere $A\nX", 0, "here 1\n");
 	check_run(session, "sleep 100 &", 0, "");
 	check_run(session, "jobs", 0, "[1]+  Running                 sleep 100 &\n");
-	/* Whether it tells of the job's end depends on when that comes. */
+	/* Whether the shell reports the end of the job depends on its timing. */
 	struct gb_run *run;
 	const struct gb_result *result =
 	    shell(&run, (struct gb_run_options){.session = session, .source = "kill %1; wait; echo over"});
@@ -41,8 +41,9 @@ TEST(two_sessions_share_nothing) {
 	gb_session_close(b);
 }
 
-/* Errors that a shell gives up its command for, and words that leave loops, also the keeper's own. */
-TEST(a_command_cannot_get_out_of_step) {
+/* Errors that make a shell abandon the command, and break or continue out of all loops, including the
+ * keeper's own. */
+TEST(a_command_cannot_desynchronise_the_shell_and_its_keeper) {
 	struct gb_session *session = open_shell();
 	check_run(session, "echo ${nosuch?gone}; echo not here", 1, "bash: nosuch: gone\n");
 	check_run(session, "set -u; echo $nosuch; echo not here", 1, "bash: nosuch: unbound variable\n");
@@ -61,8 +62,8 @@ TEST(a_command_cannot_get_out_of_step) {
 	gb_session_close(session);
 }
 
-/* Whatever it writes, and wherever. */
-TEST(a_command_cannot_pass_for_the_shell) {
+/* Whatever the command writes, and wherever. */
+TEST(a_command_cannot_forge_reports_of_the_shell) {
 	struct gb_session *session = open_shell();
 	check_run(session, "printf 'ready 1 1 0\\nready 2 2 0\\nprompt 3\\n'", 0,
 	    "ready 1 1 0\nready 2 2 0\nprompt 3\n");
@@ -71,7 +72,7 @@ TEST(a_command_cannot_pass_for_the_shell) {
 	    "for n in {3..254}; do echo 'ready 9 9 0' >&$n; done 2>&1 | grep -v 'Bad file descriptor'; echo "
 	    "done",
 	    0, "done\n");
-	/* Not by accident: by the name of the wire. Then it deceives itself, and nobody else. */
+	/* Deliberately, by the name of the wire: it corrupts its own session only. */
 	check_run(session, "echo nonsense > /dev/pts/0; echo ready 1000 1000 7 > /dev/pts/0; echo still", 0,
 	    "still\n");
 	check_run(session, "head -c 300000 /dev/zero > /dev/pts/0; echo still", 0, "still\n");
@@ -79,7 +80,7 @@ TEST(a_command_cannot_pass_for_the_shell) {
 	gb_session_close(session);
 }
 
-TEST(questions_are_seen_and_answered) {
+TEST(waits_for_input_are_detected_and_answered) {
 	static const struct {
 		const char *source, *prompt, *answer, *output;
 	} cases[] = {
@@ -124,7 +125,7 @@ TEST(questions_are_seen_and_answered) {
 	gb_session_close(session);
 }
 
-TEST(several_questions_one_after_the_other) {
+TEST(several_waits_for_input_in_one_run) {
 	struct gb_session *session = open_shell();
 	struct dialogue dialogue = {.session = session, .answers = {"1\n", "2\n", NULL}};
 	struct gb_run *run;
@@ -143,7 +144,7 @@ TEST(several_questions_one_after_the_other) {
 	gb_session_close(session);
 }
 
-TEST(programs_that_take_the_terminal_over) {
+TEST(full_screen_programs_wait_for_input) {
 	struct gb_session *session = open_shell();
 	struct dialogue dialogue = {.session = session, .answers = {"q"}};
 	struct gb_run *run;
@@ -166,7 +167,7 @@ TEST(programs_that_take_the_terminal_over) {
 	gb_session_close(session);
 }
 
-TEST(silence_is_no_question) {
+TEST(a_silent_program_is_not_taken_for_waiting) {
 	static const char *const silent[] = {"sleep 0.4", "printf 'Continue? [y/N] '; sleep 0.4",
 	    "printf 'loading: '; python3 -c 'import time; t = time.time()\nwhile time.time() - t < 0.4: "
 	    "pass'",
@@ -188,7 +189,7 @@ TEST(silence_is_no_question) {
 	gb_session_close(session);
 }
 
-TEST(what_nobody_can_read_is_refused) {
+TEST(input_without_a_reader_is_rejected) {
 	struct gb_session *session = open_shell(), *python = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_session_send(session, "x", 1, &err));
@@ -204,7 +205,7 @@ TEST(what_nobody_can_read_is_refused) {
 	gb_session_close(session);
 }
 
-TEST(time_is_up_and_the_session_stays) {
+TEST(a_timeout_keeps_the_session) {
 	static const char *const endless[] = {"sleep 1000", "while :; do :; done",
 	    "while :; do /bin/true; done", "read x", "python3 -c 'while True: pass'",
 	    "cat /dev/zero > /dev/null", "sleep 1000 & wait", "stty raw -echo; sleep 1000"};
@@ -232,7 +233,7 @@ TEST(time_is_up_and_the_session_stays) {
 	gb_session_close(session);
 }
 
-TEST(the_shell_may_go) {
+TEST(exit_ends_the_session) {
 	struct gb_session *session = open_shell();
 	check_run(session, "echo bye; exit 4", 4, "bye\n");
 	CHECK_STR(gb_session_state_name(gb_session_state(session)), "terminated");
@@ -254,7 +255,7 @@ TEST(the_shell_may_go) {
 	gb_session_close(session);
 }
 
-TEST(the_terminal_is_as_it_was) {
+TEST(terminal_settings_are_restored_after_a_run) {
 	struct gb_session *session = open_shell();
 	check_run(session, "stty -echo -icanon -opost -isig; stty size", 0, "24 80\n");
 	check_run(session,
@@ -266,7 +267,7 @@ TEST(the_terminal_is_as_it_was) {
 	gb_session_close(session);
 }
 
-TEST(input_that_is_given_is_typed) {
+TEST(standard_input_of_a_run_is_typed) {
 	struct gb_session *session = open_shell();
 	struct gb_run *run;
 	const struct gb_result *result = shell(
@@ -276,7 +277,7 @@ TEST(input_that_is_given_is_typed) {
 	gb_session_close(session);
 }
 
-TEST(much_output_and_all_bytes) {
+TEST(large_and_binary_output) {
 	struct gb_session *session = open_shell();
 	struct gb_run *run;
 	const struct gb_result *result = shell(
@@ -300,7 +301,7 @@ TEST(much_output_and_all_bytes) {
 	gb_session_close(session);
 }
 
-/* Nothing of one run's is told with another's, but what was written in between, first. */
+/* Output of one run does not appear in another, except that output between runs precedes that of the next. */
 TEST(output_belongs_to_its_run) {
 	struct gb_session *session = open_shell();
 	for (int i = 0; i < 100; i++) {
@@ -309,7 +310,7 @@ TEST(output_belongs_to_its_run) {
 		snprintf(expected, sizeof expected, "%d-a\n%d-b\n", i, i);
 		check_run(session, source, 0, expected);
 	}
-	/* On a busy machine it may come before the first has ended, or not before the second has begun. */
+	/* On a busy machine it may be written before the first run ends, or after the second has begun. */
 	static const char *const sources[] = {"(sleep 0.1; echo between; : > said) & disown",
 	    "until [ -e said ]; do sleep 0.01; done; echo now"};
 	char told[64] = "";
@@ -325,7 +326,7 @@ TEST(output_belongs_to_its_run) {
 	gb_session_close(session);
 }
 
-TEST(a_session_can_be_made_anew) {
+TEST(a_session_can_be_reset) {
 	struct gb_session *session = open_shell();
 	check_run(session, "x=1; echo kept > f; sleep 1000 &", 0, "");
 	struct gb_run *run;
@@ -337,7 +338,7 @@ TEST(a_session_can_be_made_anew) {
 	gb_session_close(session);
 }
 
-TEST(memory_ends_the_session) {
+TEST(exceeding_the_memory_limit_ends_the_session) {
 	struct gb_session *session = open_shell();
 	struct gb_run *run;
 	const struct gb_result *result =
@@ -349,14 +350,14 @@ TEST(memory_ends_the_session) {
 	gb_session_close(session);
 }
 
-/* --- somebody at the terminal --- */
+/* --- an attached client --- */
 
 static void on_bytes(struct gb_session *session, const char *bytes, size_t n, void *data) {
 	(void)session;
 	screen_add(data, bytes, n);
 }
 
-/* Wait until @text is to be seen. */
+/* Wait until @text is shown. */
 static bool await_text(struct screen *screen, const char *text) {
 	time_t deadline = time(NULL) + PATIENCE_S;
 	bool shown;
@@ -369,7 +370,7 @@ static void type(struct gb_session *session, const char *text) {
 	CHECK(gb_session_send(session, text, strlen(text), NULL));
 }
 
-TEST(somebody_attaches_and_leaves) {
+TEST(a_client_attaches_and_detaches) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();
 	struct gb_err err = {0};
@@ -382,13 +383,13 @@ TEST(somebody_attaches_and_leaves) {
 	type(session, "echo \"<$x>\"; y=typed\r");
 	await_text(&screen, "<before>\r\n");
 	await_text(&screen, "$ ");
-	/* A line that is half typed does not get into a run that comes then. */
+	/* A partially typed line does not become part of a later run. */
 	type(session, "echo half");
 	await_text(&screen, "half");
 	check_run(session, "echo run $y", 0, "run typed\r\n");
 	await_text(&screen, "run typed\r\n");
 	await_text(&screen, "$ ");
-	/* Keys of an editor's line work: back, and another letter. */
+	/* Line editing keys work: back, and insert. */
 	type(session, "echo ab\002\002X\r");
 	await_text(&screen, "Xab\r\n");
 	gb_session_detach(session);
@@ -397,8 +398,8 @@ TEST(somebody_attaches_and_leaves) {
 	gb_session_close(session);
 }
 
-/* A run waits for it, for as long as it may take itself. */
-TEST(a_program_that_somebody_has_left_there) {
+/* The run waits for that program, until its own timeout. */
+TEST(a_run_waits_for_a_program_left_by_a_detached_client) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();
 	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
@@ -420,8 +421,8 @@ TEST(a_program_that_somebody_has_left_there) {
 	gb_session_close(session);
 }
 
-/* The shell comes back by itself at the moment at which it would be called. */
-TEST(a_run_that_waits_for_a_program_begins_with_its_own_output) {
+/* The program ends at the moment when the keeper would interrupt the shell. */
+TEST(a_run_after_a_left_program_has_only_its_own_output) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();
 	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
@@ -433,7 +434,7 @@ TEST(a_run_that_waits_for_a_program_begins_with_its_own_output) {
 		await_text(&screen, "started\r\n");
 		check_run(session, "echo run", 0, "run\r\n");
 	}
-	/* What the shell itself is at is waited for too. */
+	/* A command of the shell itself is waited for too. */
 	await_text(&screen, "$ ");
 	type(session, "echo star''ted; for ((i = 0; i < 100000; i++)); do :; done; x=whole\r");
 	await_text(&screen, "started\r\n");
@@ -441,7 +442,7 @@ TEST(a_run_that_waits_for_a_program_begins_with_its_own_output) {
 	gb_session_close(session);
 }
 
-TEST(somebody_attaches_first_and_answers) {
+TEST(a_client_attaches_before_the_first_run_and_answers) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();
 	CHECK(gb_session_attach(session, on_bytes, &screen, NULL));
@@ -464,8 +465,8 @@ TEST(somebody_attaches_first_and_answers) {
 	gb_session_close(session);
 }
 
-/* Whatever the shell was doing when it was called away from its prompt. */
-TEST(somebody_leaves_at_any_moment) {
+/* Whatever the shell is doing when it is interrupted at its prompt. */
+TEST(a_client_may_detach_at_any_moment) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();
 	for (int i = 0; i < 150 && gb_session_state(session) != GB_SESSION_TERMINATED; i++) {

@@ -1,4 +1,4 @@
-/* What a shell is asked to do that it should not: it harms nobody, and says why. */
+/* Attacks by shell scripts: they do no harm, and the error explains why. */
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 
 #include "e2e/shell.h"
 
-/* Beside each attack another session lives behind the same wall, which must not notice. */
+/* During each attack another session runs in the same kind of sandbox, and must be unaffected. */
 static struct gb_session *neighbour;
 
 static void check_neighbour(void) {
@@ -26,9 +26,9 @@ __attribute__((destructor)) static void leave_neighbour(void) {
 
 struct attack {
 	const char *title, *source;
-	const char *says; /* what is to be read in its output */
+	const char *says; /* expected in its output */
 	int exit_code;    /* or ANY */
-	bool refused;     /* in restricted mode */
+	bool refused;     /* rejected in restricted mode */
 };
 
 enum { ANY = -1 };
@@ -119,8 +119,8 @@ static void on_bomb_output(struct gb_run *run, int stream, const char *bytes, si
 		*(bool *)data = true;
 }
 
-/* The other session forks while the bomb cannot fork any more. What happens where their processes are counted
- * together is shown in test-neighbours.c. */
+/* The other session forks while the fork bomb has reached its limit. test-neighbours.c covers the case in
+ * which their processes are counted together. */
 TEST(fork_bomb_does_not_disturb_another_session) {
 	const struct attack bomb = {.source = ":(){ :|:& };:; sleep 1000"};
 	struct gb_session *session = open_shell();
@@ -148,7 +148,7 @@ static bool lives(pid_t pid) {
 	return waitpid(pid, NULL, WNOHANG) == 0;
 }
 
-/* The same words connect where there is no wall. */
+/* The same command connects outside of a sandbox. */
 TEST(server_of_the_host_cannot_be_reached) {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t n = sizeof address;
@@ -167,8 +167,8 @@ TEST(server_of_the_host_cannot_be_reached) {
 	close(fd);
 }
 
-/* The same words do something where there is no wall. */
-TEST(a_process_of_the_hosts_is_out_of_reach) {
+/* The same command succeeds outside of a sandbox. */
+TEST(host_processes_cannot_be_signalled) {
 	pid_t pid = fork();
 	if (pid == 0) {
 		execlp("sleep", "sleep", "1000", (char *)NULL);
@@ -187,7 +187,7 @@ TEST(a_process_of_the_hosts_is_out_of_reach) {
 	CHECK(kill(pid, 0) != 0);
 }
 
-TEST(a_file_of_the_hosts_is_out_of_reach) {
+TEST(host_files_cannot_be_reached) {
 	char path[] = "/tmp/glovebox-shell-XXXXXX", words[64], unboxed[128];
 	int fd = mkstemp(path);
 	CHECK(fd >= 0 && write(fd, "secret", 6) == 6);

@@ -1,4 +1,4 @@
-/* Scripts that a shell runs once. */
+/* Single shell scripts. */
 #include "e2e/shell.h"
 
 TEST(output_and_exit_code) {
@@ -19,7 +19,7 @@ TEST(output_and_exit_code) {
 	check_run(NULL, "cat <<X\nhere $((1 + 1))\nX", 0, "here 2\n");
 }
 
-TEST(signals_are_said) {
+TEST(termination_by_a_signal_is_reported) {
 	struct gb_run *run;
 	const struct gb_result *result = shell(&run, (struct gb_run_options){.source = "kill -TERM $$"});
 	CHECK_INT(result->exit_code, 128 + 15);
@@ -29,7 +29,7 @@ TEST(signals_are_said) {
 	check_run(NULL, "bash -c 'kill -KILL $$' & wait $! 2>/dev/null; echo $?", 0, "137\n");
 }
 
-TEST(arguments_name_and_lines) {
+TEST(arguments_script_name_and_line_numbers) {
 	struct gb_values *values = gb_values_create(0);
 	struct gb_value *args = gb_value_array(values);
 	const char *texts[] = {"one", "two words", "it's \"quoted\" $HOME `ls`", "a\nb\\", "", "ü"};
@@ -47,7 +47,7 @@ TEST(arguments_name_and_lines) {
 	gb_values_destroy(values);
 }
 
-TEST(standard_input_is_what_was_given_or_nothing) {
+TEST(standard_input_is_the_given_input_or_empty) {
 	struct gb_run *run;
 	const struct gb_result *result =
 	    shell(&run, (struct gb_run_options){.source = "read x; echo \"<$x>\"; cat", .input = "1\n2\n3"});
@@ -56,7 +56,7 @@ TEST(standard_input_is_what_was_given_or_nothing) {
 	check_run(NULL, "cat", 0, "");
 }
 
-TEST(the_environment_is_small) {
+TEST(the_environment_is_minimal) {
 	check_run(NULL, "env | grep -v '^_=\\|^SHLVL=\\|^OLDPWD=' | sort", 0,
 	    "HOME=/box\nLANG=C.UTF-8\nPATH=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin\n"
 	    "PWD=/box\nTERM=dumb\nUSER=box\n");
@@ -64,7 +64,7 @@ TEST(the_environment_is_small) {
 	check_run(NULL, "id -un; pwd; echo ~", 0, "box\n/box\n/box\n");
 }
 
-TEST(files_go_in_and_come_out) {
+TEST(input_files_are_written_and_changed_files_returned) {
 	struct gb_values *values = gb_values_create(0);
 	struct gb_value *files = gb_value_object(values);
 	gb_value_put_key(files, "in/a.txt", gb_value_string(values, "given", 5));
@@ -82,7 +82,7 @@ TEST(files_go_in_and_come_out) {
 	gb_values_destroy(values);
 }
 
-/* Processes on this machine that were given @argument. */
+/* Processes on this machine that have @argument. */
 static unsigned count_with_argument(const char *argument) {
 	DIR *proc = opendir("/proc");
 	unsigned n = 0;
@@ -111,8 +111,8 @@ static void count_left_running(struct gb_run *run, int stream, const char *bytes
 	left->n_seen = count_with_argument(left->argument);
 }
 
-TEST(what_is_left_running_ends_with_the_run) {
-	/* What it had written by then is told; it itself is not waited for. */
+TEST(background_processes_end_with_the_run) {
+	/* Its output so far is returned; the run does not wait for it. */
 	check_run(NULL,
 	    "(echo early; : > go; exec sleep 1000) & until [ -e go ]; do sleep 0.01; done; echo done", 0,
 	    "early\ndone\n");
@@ -128,7 +128,7 @@ TEST(what_is_left_running_ends_with_the_run) {
 	const struct gb_result *result = shell(
 	    &run, (struct gb_run_options){.source = source, .on_output = count_left_running, .data = &left});
 	CHECK_STR(result->stdout_text, "done\n");
-	/* The sandbox is ended after the result has been told. */
+	/* The sandbox ends after the result has been sent. */
 	CHECK_INT(left.n_seen, 2);
 	gb_run_destroy(run);
 	for (int i = 0; i < LONG_MS / 10 && count_with_argument(left.argument); i++)
@@ -136,7 +136,7 @@ TEST(what_is_left_running_ends_with_the_run) {
 	CHECK_INT(count_with_argument(left.argument), 0);
 }
 
-TEST(a_script_ends_where_it_ends) {
+TEST(the_end_of_a_script_is_detected_correctly) {
 	check_run(NULL, "trap 'echo bye; exit 4' EXIT; echo hi; false", 4, "hi\nbye\n");
 	check_run(NULL, "trap 'echo $?' EXIT; (exit 7)", 7, "7\n");
 	check_run(NULL, "trap : EXIT; trap - EXIT; echo hi", 0, "hi\n");
@@ -153,7 +153,7 @@ TEST(a_script_ends_where_it_ends) {
 	check_run(NULL, "exec echo replaced", 0, "replaced\n");
 }
 
-TEST(bytes_are_what_they_were) {
+TEST(bytes_are_passed_unchanged) {
 	struct gb_run *run;
 	const struct gb_result *result = shell(&run,
 	    (struct gb_run_options){.source = "for i in {0..255}; do printf \"\\x$(printf %x $i)\"; done"});
@@ -163,7 +163,7 @@ TEST(bytes_are_what_they_were) {
 	gb_run_destroy(run);
 }
 
-TEST(much_output) {
+TEST(large_output) {
 	struct gb_run *run;
 	const char *source = "head -c 10000000 /dev/zero";
 	const struct gb_result *result =
@@ -178,7 +178,7 @@ TEST(much_output) {
 	gb_run_destroy(run);
 }
 
-TEST(time_and_memory_have_limits) {
+TEST(time_and_memory_are_limited) {
 	struct gb_run *run;
 	const struct gb_result *result =
 	    shell(&run, (struct gb_run_options){.source = "echo x; sleep 1000", .timeout_ms = 5000});
@@ -189,7 +189,7 @@ TEST(time_and_memory_have_limits) {
 	    shell(&run, (struct gb_run_options){.source = "tail /dev/zero | cat", .memory_bytes = 64 << 20});
 	CHECK_STR(gb_status_name(result->status), "memory");
 	gb_run_destroy(run);
-	/* Many small ones are as much as one large. */
+	/* Many small processes count like one large. */
 	result = shell(&run, (struct gb_run_options){.memory_bytes = 64 << 20,
 				 .source = "for i in 1 2 3 4; do python3 -c 'x = bytearray(25 << 20); import "
 					   "time; time.sleep(60)' & done; wait"});
@@ -197,7 +197,7 @@ TEST(time_and_memory_have_limits) {
 	gb_run_destroy(run);
 }
 
-TEST(what_other_languages_have_is_refused) {
+TEST(options_of_other_languages_are_rejected) {
 	struct gb_err err = {0};
 	struct gb_run *run = NULL;
 	CHECK(!gb_run_start(

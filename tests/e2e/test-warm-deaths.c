@@ -1,4 +1,4 @@
-/* Warm cells that were killed while they waited: no run is lost with them. */
+/* Warm cells that are killed while idle: no run is lost. */
 #include <signal.h>
 
 #include "e2e/engine.h"
@@ -6,7 +6,7 @@
 
 enum { TIMES = 20, WARM = 2, PIDS_MAX = 64, TURNS_MAX = 20 };
 
-/* The living children of @parent. */
+/* The live children of @parent. */
 static size_t children_of(int parent, int *ret) {
 	DIR *proc = opendir("/proc");
 	size_t n = 0;
@@ -36,8 +36,8 @@ static size_t find_below(int parent, enum depth depth, int *ret) {
 	return n;
 }
 
-/* Kill all that wait, and say how many there were. The engine has not heard of it when this returns. Those
- * that have died are replaced after the next run: there may be none for now. */
+/* Kill all warm cells; returns their number. The engine does not know of it yet when this returns. Dead cells
+ * are replaced after the next run, so there may be none at the moment. */
 static size_t kill_warm(struct gb_engine *engine, enum depth depth) {
 	int found[PIDS_MAX];
 	size_t n = 0;
@@ -79,32 +79,32 @@ static void check_runs(enum gb_language language, const char *source) {
 	check_runs_without(CELLS, language, source);
 }
 
-TEST(javascript_runs) {
+TEST(javascript_runs_survive_dead_warm_cells) {
 	check_runs(GB_JAVASCRIPT, "export default 1");
 }
 
-TEST(python_runs) {
+TEST(python_runs_survive_dead_warm_cells) {
 	check_runs(GB_PYTHON, "1");
 }
 
-TEST(shell_scripts_run) {
+TEST(shell_scripts_survive_dead_warm_cells) {
 	check_runs(GB_SHELL, "echo 1");
 }
 
-TEST(node_runs) {
+TEST(node_runs_survive_dead_warm_cells) {
 	if (system("command -v node >/dev/null") == 0)
 		check_runs(GB_NODE, "console.log(1)");
 }
 
-/* The keeper of the cell lives. */
-TEST(runs_whose_program_has_died) {
+/* The program is killed, the keeper of its cell stays alive. */
+TEST(runs_survive_dead_programs_in_warm_cells) {
 	check_runs_without(PROGRAMS, GB_SHELL, "echo 1");
 	if (system("command -v node >/dev/null") == 0)
 		check_runs_without(PROGRAMS, GB_NODE, "console.log(1)");
 }
 
-/* A job that is larger than a socket's buffer. */
-TEST(large_jobs_run) {
+/* A job larger than a socket buffer. */
+TEST(large_jobs_survive_dead_warm_cells) {
 	static char source[4 << 20];
 	memset(source, ' ', sizeof source - 1);
 	source[0] = '1';
@@ -119,7 +119,7 @@ static void check_sessions(enum gb_language language, const char *source, bool n
 		struct gb_session *session = NULL;
 		struct gb_err err = {0};
 		if (noticed) {
-			/* Killed between its opening and its first run. */
+			/* Killed between the opening of a session and its first run. */
 			CHECK(gb_session_open(engine, language, NULL, &session, &err));
 			killed += kill_warm(engine, CELLS);
 			for (int k = 0; k < 20; k++)
@@ -139,15 +139,15 @@ static void check_sessions(enum gb_language language, const char *source, bool n
 	gb_engine_destroy(engine);
 }
 
-TEST(sessions_run) {
+TEST(sessions_survive_dead_warm_cells) {
 	check_sessions(GB_PYTHON, "1", false);
 	check_sessions(GB_SHELL, "echo 1", false);
 	check_sessions(GB_JAVASCRIPT, "1", true);
 	check_sessions(GB_SHELL, "echo 1", true);
 }
 
-/* Code that kills its own sandbox is not run again. */
-TEST(code_that_ends_its_sandbox_runs_once) {
+/* A job whose code kills its own sandbox is not run again. */
+TEST(code_that_kills_its_sandbox_runs_once) {
 	struct gb_engine *engine = engine_of(GB_PYTHON);
 	struct gb_run *run =
 	    start(engine, (struct gb_run_options){.source = "import os; os.abort()", .language = GB_PYTHON});
