@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "glovebox/err.h"
+#include "glovebox/languages.h"
 #include "glovebox/value.h"
 
 #ifdef __cplusplus
@@ -40,21 +41,11 @@ struct gb_session;
 struct gb_run;
 struct gb_call;
 
-/* What the code is written in: TypeScript, whose types are taken out, JavaScript, which is left alone,
- * Python; or what a program of the machine's own runs: bash, Node.js, Deno. */
-enum gb_language { GB_TYPESCRIPT, GB_JAVASCRIPT, GB_PYTHON, GB_SHELL, GB_NODE, GB_DENO };
-#define GB_LANGUAGES (GB_DENO + 1)
-
 /* A profile of Python: what its sandboxes have imported before any code comes. */
 struct gb_python_profile {
 	const char *name;    /* a word of at most 15 letters; not "stdlib" or "data", which are there */
 	const char *modules; /* "numpy,scipy.stats"; one that is not installed is left out */
 };
-
-/* "typescript", "javascript", "python", "shell", "node", "deno". */
-const char *gb_language_name(enum gb_language language);
-/* False if there is none of that name. */
-bool gb_language_find(const char *name, enum gb_language *ret);
 
 /* Zero means the default, in every field. */
 struct gb_engine_options {

@@ -183,7 +183,7 @@ void approvals_print(struct gb_approval *approval) {
 	if (is_typed) {
 		print_styled(stdout, BOLD,
 		    "This text is typed into the session, in which a program waits for input:\n");
-		listing.syntax = SYNTAX_NONE;
+		listing.syntax = GB_SYNTAX_NONE;
 	}
 	print_listing(&listing, request->code, &seen);
 	print_seen(&seen);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
@@ -18,7 +19,8 @@
 
 struct request {
 	const char *file, *code;
-	bool has_language, json;
+	const char *language_name; /* of -l, or NULL */
+	bool json;
 	struct gb_gate_request gate;
 	struct gb_values *values;
 	struct gb_buf source;
@@ -42,8 +44,8 @@ enum { VALUES_MAX = 64 << 20 };
 
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG",
-	"typescript, javascript, python, shell, node or deno (default typescript)", 0, NULL},
+    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT,
+	"what the code is written in; else the file's ending says, else typescript", 0, NULL},
     [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded",
 	FLAG_EMPTY, NULL},
     [FLAG_EXPECTED] = {"expected-output", 0, "TEXT", "what the agent expects: recorded", FLAG_EMPTY, NULL},
@@ -58,17 +60,6 @@ static const struct flag flags[] = {
     [FLAG_SETTINGS] = SETTINGS_FLAGS,
     {0},
 };
-
-static bool take_language(struct request *request, const char *name) {
-	static const char *const shorts[][2] = {
-	    {"ts", "typescript"}, {"js", "javascript"}, {"py", "python"}, {"sh", "shell"}, {"bash", "shell"}};
-	for (size_t i = 0; i < GB_COUNT(shorts); i++)
-		if (strcmp(name, shorts[i][0]) == 0)
-			name = shorts[i][1];
-	return gb_language_find(name, &request->gate.run.language) ||
-	       complain(&command_execute,
-		   "-l: there is no language '%s'; try ts, js, python, shell, node or deno", name);
-}
 
 static bool take_args(struct request *request, const char *json) {
 	struct gb_err err = {0};
@@ -91,7 +82,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	}
 	switch (flag - flags) {
 	case FLAG_LANGUAGE:
-		return take_language(request, value);
+		request->language_name = value;
+		return true;
 	case FLAG_PURPOSE:
 		request->gate.purpose = value;
 		return true;
@@ -246,7 +238,9 @@ static int run(const struct command *self, int argc, char **argv) {
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	const struct run_flags given = {.command = self, .options = &request.gate.run};
-	if (parsed == PARSED && run_flags_fit(&given, request.gate.run.language) && load_source(&request)) {
+	if (parsed == PARSED &&
+	    language_choose(self, request.language_name, request.file, &request.gate.run.language) &&
+	    run_flags_fit(&given, request.gate.run.language) && load_source(&request)) {
 		const struct gb_config *config = settings_load(self, &request.settings);
 		if (config)
 			status = execute(&request, config);

@@ -2,39 +2,30 @@
 
 #include <string.h>
 
-#include "base/cleanup.h"
+#include "base/language.h"
 
 enum { REGEXP_MAX = 1000 };
 
 /* Each word between spaces. */
 static const char *const keywords[] = {
-    [SYNTAX_NONE] = "",
-    [SYNTAX_JS] =
+    [GB_SYNTAX_NONE] = "",
+    [GB_SYNTAX_JS] =
 	" abstract as async await break case catch class const continue debugger declare default delete do "
 	"else enum export extends false finally for from function get if implements import in instanceof "
 	"interface let namespace new null of private protected public readonly return satisfies set static "
 	"super switch this throw true try type typeof undefined var void while with yield ",
-    [SYNTAX_PYTHON] =
+    [GB_SYNTAX_PYTHON] =
 	" False None True and as assert async await break case class continue def del elif else except "
 	"finally for from global if import in is lambda match nonlocal not or pass raise return try "
 	"while with yield ",
-    [SYNTAX_SHELL] =
+    [GB_SYNTAX_SHELL] =
 	" case do done elif else esac exec eval exit export fi for function if in local readonly return "
 	"select set shift source then time trap unset until while ",
 };
 
-static const struct {
-	const char *name;
-	enum syntax syntax;
-} runtimes[] = {{"js", SYNTAX_JS}, {"javascript", SYNTAX_JS}, {"ts", SYNTAX_JS}, {"typescript", SYNTAX_JS},
-    {"node", SYNTAX_JS}, {"nodejs", SYNTAX_JS}, {"deno", SYNTAX_JS}, {"python", SYNTAX_PYTHON},
-    {"python3", SYNTAX_PYTHON}, {"shell", SYNTAX_SHELL}, {"bash", SYNTAX_SHELL}, {"sh", SYNTAX_SHELL}};
-
-enum syntax highlight_syntax(struct gb_str runtime) {
-	for (size_t i = 0; i < GB_COUNT(runtimes); i++)
-		if (gb_str_eq(runtime, gb_str_from(runtimes[i].name)))
-			return runtimes[i].syntax;
-	return SYNTAX_NONE;
+enum gb_syntax highlight_syntax(struct gb_str language) {
+	enum gb_language found;
+	return gb_language_find_str(language, &found) ? gb_language_infos[found].syntax : GB_SYNTAX_NONE;
 }
 
 /* --- characters --- */
@@ -187,7 +178,7 @@ static enum token next_shell(struct highlight *h, size_t at, size_t *ret_end) {
 
 /* --- words and numbers, the same everywhere --- */
 
-static bool is_keyword(enum syntax syntax, struct gb_str word) {
+static bool is_keyword(enum gb_syntax syntax, struct gb_str word) {
 	char spaced[32];
 	if (word.n + 3 > sizeof spaced)
 		return false;
@@ -232,10 +223,10 @@ static enum token next_other(struct highlight *h, size_t at, size_t *ret_end) {
 
 enum token highlight_next(struct highlight *h, size_t *ret_end) {
 	static enum token (*const languages[])(struct highlight *, size_t, size_t *) = {
-	    [SYNTAX_JS] = next_js, [SYNTAX_PYTHON] = next_python, [SYNTAX_SHELL] = next_shell};
+	    [GB_SYNTAX_JS] = next_js, [GB_SYNTAX_PYTHON] = next_python, [GB_SYNTAX_SHELL] = next_shell};
 	size_t at = h->at, end = at;
 	enum token token = TOKEN_PLAIN;
-	if (h->syntax == SYNTAX_NONE)
+	if (h->syntax == GB_SYNTAX_NONE)
 		end = h->code.n;
 	else
 		token = languages[h->syntax](h, at, &end);

@@ -15,18 +15,18 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "glovebox/languages.h"
 
 enum token { TOKEN_PLAIN, TOKEN_COMMENT, TOKEN_STRING, TOKEN_KEYWORD, TOKEN_NUMBER };
-enum syntax { SYNTAX_NONE, SYNTAX_JS, SYNTAX_PYTHON, SYNTAX_SHELL };
 
-/* By the name of a runtime: "js", "typescript", "python", "bash", ... */
-enum syntax highlight_syntax(struct gb_str runtime);
+/* By the name or an alias of a language. */
+enum gb_syntax highlight_syntax(struct gb_str language);
 
 enum { HIGHLIGHT_TEMPLATES = 32 };
 
 struct highlight {
 	struct gb_str code;
-	enum syntax syntax;
+	enum gb_syntax syntax;
 	size_t at;
 	bool after_value;                     /* a slash would divide */
 	unsigned n_templates;                 /* ${ that are open */

@@ -16,7 +16,7 @@ struct listing {
 	unsigned columns; /* 0: those of the terminal, else 100 */
 	unsigned indent;  /* without numbers: spaces before each line but the first */
 	bool has_numbers;
-	enum syntax syntax;
+	enum gb_syntax syntax;
 };
 
 /* What was seen on the way. Lines are numbered from 1; 0: none. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cli/language.h"
 #include "cli/untrusted.h"
 #include "value/wtf8.h"
 
@@ -26,7 +27,9 @@ void print_help(const struct command *command, FILE *to) {
 	fprintf(to, " %s\n\n%s\n", command->synopsis, command->details);
 	if (command->flags)
 		fprintf(to, "\nOptions:\n");
+	bool takes_language = false;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
+		takes_language |= flag->argument && strcmp(flag->argument, LANGUAGE_ARGUMENT) == 0;
 		char left[48], short_form[8] = "    ";
 		if (flag->short_name)
 			snprintf(short_form, sizeof short_form, "-%c, ", flag->short_name);
@@ -34,6 +37,8 @@ void print_help(const struct command *command, FILE *to) {
 		    flag->argument ? flag->argument : "");
 		fprintf(to, "  %-26s %s\n", left, flag->help);
 	}
+	if (takes_language)
+		language_print_all(to);
 }
 
 /* --- what the library calls it --- */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/language.h"
 #include "cli/masked_output.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
@@ -19,50 +20,12 @@
 
 enum { INPUTS_MAX = 64 << 20 };
 
-/* --- languages --- */
-
-static const struct {
-	const char *names;   /* what -l takes, between spaces */
-	const char *endings; /* of files, between spaces */
-} languages[GB_LANGUAGES] = {
-    [GB_TYPESCRIPT] = {" ts typescript ", " .ts .mts "},
-    [GB_JAVASCRIPT] = {" js javascript ", " .js .mjs "},
-    [GB_PYTHON] = {" python py ", " .py "},
-    [GB_SHELL] = {" shell sh bash ", " .sh .bash "},
-    [GB_NODE] = {" node ", " .cjs "},
-    [GB_DENO] = {" deno ", ""},
-};
-
-static bool is_listed(const char *list, const char *word) {
-	char padded[32];
-	return (size_t)snprintf(padded, sizeof padded, " %s ", word) < sizeof padded && strstr(list, padded);
-}
-
-static bool language_by_name(const char *name, enum gb_language *ret) {
-	for (size_t i = 0; i < GB_COUNT(languages); i++)
-		if (is_listed(languages[i].names, name)) {
-			*ret = (enum gb_language)i;
-			return true;
-		}
-	return false;
-}
-
-/* TypeScript unless the ending says otherwise. */
-static enum gb_language language_by_file(const char *file) {
-	const char *slash = file ? strrchr(file, '/') : NULL,
-		   *dot = file ? strrchr(slash ? slash : file, '.') : NULL;
-	for (size_t i = 0; dot && i < GB_COUNT(languages); i++)
-		if (is_listed(languages[i].endings, dot))
-			return (enum gb_language)i;
-	return GB_TYPESCRIPT;
-}
-
 /* --- the command line --- */
 
 struct request {
 	const char *file; /* NULL with -e; "-" is standard input */
 	const char *code;
-	bool has_language;
+	const char *language_name; /* of -l, or NULL */
 	enum gb_language language;
 	bool json;
 	const char *out; /* a folder for what the program shows */
@@ -100,8 +63,8 @@ enum {
 
 static const struct flag flags[] = {
     [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG",
-	"ts, js, python, shell, node or deno; else the file's ending tells, else ts", 0, NULL},
+    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT,
+	"what the code is written in; else the file's ending says, else typescript", 0, NULL},
     [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function", 0, NULL},
     [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters", 0, NULL},
     [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated", FLAG_REPEATS, NULL},
@@ -204,10 +167,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_EVAL:
 		return take_source(request, NULL, value);
 	case FLAG_LANGUAGE:
-		request->has_language = language_by_name(value, &request->language);
-		return request->has_language ||
-		       complain(&command_run,
-			   "-l: there is no language '%s'; try ts, js, python, shell, node or deno", value);
+		request->language_name = value;
+		return true;
 	case FLAG_FN:
 		request->options.fn = value;
 		return true;
@@ -338,7 +299,7 @@ static int execute_in_session(struct request *request) {
 	    .session = request->session,
 	    .options = &request->options,
 	    .create = true,
-	    .fixed_language = request->has_language,
+	    .fixed_language = request->language_name,
 	    .json = request->json,
 	    .out = request->out};
 	return check_session(request) ? session_execute(&job) : EXIT_BAD_USE;
@@ -421,8 +382,8 @@ static int run_request(struct request *request) {
 		complain(&command_run, "nothing to run: give a FILE, or - for standard input, or -e CODE");
 		return EXIT_BAD_USE;
 	}
-	if (!request->has_language)
-		request->language = language_by_file(request->file);
+	if (!language_choose(&command_run, request->language_name, request->file, &request->language))
+		return EXIT_BAD_USE;
 	const struct run_flags given = {&command_run, &request->options, request->packages, request->out};
 	fill_options(request);
 	if (!run_flags_check_out(&given) ||

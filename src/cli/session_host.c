@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/list.h"
+#include "cli/language.h"
 #include "cli/service.h"
 #include "cli/session.h"
 
@@ -85,7 +86,7 @@ static void say_ready(const char *text) {
 }
 
 static const struct flag flags[] = {
-    {"language", 0, "LANG", "what to have ready", 0, NULL},
+    {"language", 0, LANGUAGE_ARGUMENT, "what to have ready", 0, NULL},
     {"linger", 0, "TIME", "how long to stay when there is nothing left to keep: 5s", 0, NULL},
     SETTINGS_FLAGS,
     {0},
@@ -99,8 +100,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	if (settings_flag(&host->service.settings, flag, value))
 		return true;
 	if (flag - flags == FLAG_LANGUAGE)
-		return gb_language_find(value, &host->language) ||
-		       complain(&command_session_host, "--language: there is no '%s'", value);
+		return language_choose(&command_session_host, value, NULL, &host->language);
 	return (gb_str_parse_duration_ms(value, &host->linger_ms) && host->linger_ms) ||
 	       complain(&command_session_host, "--linger: '%s' is not a time like 250ms or 5s", value);
 }

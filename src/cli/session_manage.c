@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "cli/language.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/untrusted.h"
@@ -37,7 +38,8 @@ struct wanted {
 enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE };
 
 static const struct flag create_flags[] = {
-    [FLAG_LANGUAGE] = {"language", 'l', "LANG", "ts, js, python, shell, node or deno (default ts)", 0, NULL},
+    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT, "what its code is written in; else typescript", 0,
+	NULL},
     [FLAG_NAME] = {"name", 0, "NAME", "what to call it; else it has only its id", 0, NULL},
     [FLAG_CONVERSATION] = {"conversation", 0, "TEXT", "what it belongs to: at most 5 sessions each", 0, NULL},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)", 0,
@@ -56,30 +58,14 @@ static bool on_create_flag(const struct flag *flag, const char *value, void *dat
 	return true;
 }
 
-/* The short names that people type. */
-static const char *full_name(const char *language) {
-	static const struct {
-		const char *name, *meant;
-	} shorts[] = {
-	    {"ts", "typescript"}, {"js", "javascript"}, {"py", "python"}, {"sh", "shell"}, {"bash", "shell"}};
-	for (size_t i = 0; i < GB_COUNT(shorts); i++)
-		if (strcmp(shorts[i].name, language) == 0)
-			return shorts[i].meant;
-	return language;
-}
-
 static int create(const struct command *self, int argc, char **argv) {
-	struct wanted wanted = {.language = "typescript"};
+	struct wanted wanted = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_create_flag, &wanted);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	enum gb_language language;
-	if (!gb_language_find(full_name(wanted.language), &language)) {
-		complain(self, "-l: there is no language '%s'; try ts, js, python, shell, node or deno",
-		    wanted.language);
-		return EXIT_BAD_USE;
-	}
-	if (!run_flags_has_sessions(self, language))
+	if (!language_choose(self, wanted.language, NULL, &language) ||
+	    !run_flags_has_sessions(self, language))
 		return EXIT_BAD_USE;
 	struct session_client client;
 	if (session_reach(&client, self, &language) != REACHED)

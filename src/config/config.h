@@ -24,18 +24,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "glovebox/languages.h"
 
-enum gb_config_runtime {
-	GB_CONFIG_JAVASCRIPT, /* and TypeScript */
-	GB_CONFIG_PYTHON,
-	GB_CONFIG_NODE,
-	GB_CONFIG_SHELL,
-	GB_CONFIG_DENO,
-};
-#define GB_CONFIG_RUNTIMES (GB_CONFIG_DENO + 1)
+/* GB_CONFIG_JAVASCRIPT (TypeScript too), GB_CONFIG_PYTHON and so on: the sections of the settings. */
+#define GB_CONFIG_RUNTIME(section, ...) GB_CONFIG_##section,
+enum gb_config_runtime { GB_LANGUAGE_SECTION_TABLE(GB_CONFIG_RUNTIME) };
+#define GB_CONFIG_RUNTIMES (0 GB_LANGUAGE_SECTION_TABLE(GB_LANGUAGE_ONE))
 
 /* "javascript", "python", "node", "shell", "deno". */
 const char *gb_config_runtime_name(enum gb_config_runtime runtime);
+/* The runtime whose settings apply to a language. */
+enum gb_config_runtime gb_config_runtime_of(enum gb_language language);
 
 /* Where the actions for YAML agents run code: here, refusing what small scripts do not need; here, without
  * that; or with E2B. */

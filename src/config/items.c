@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/language.h"
 
 /* --- what an item may be --- */
 
@@ -70,34 +71,33 @@ static bool is_some_text(struct gb_str text) {
 	return text.n > 0 && gb_config_is_text(text);
 }
 
-static const struct {
-	const char *name, *others[3];
-} runtimes[GB_CONFIG_RUNTIMES] = {
-    [GB_CONFIG_JAVASCRIPT] = {"javascript", {"typescript", "js", "ts"}},
-    [GB_CONFIG_PYTHON] = {"python", {"py"}},
-    [GB_CONFIG_NODE] = {"node", {"nodejs"}},
-    [GB_CONFIG_SHELL] = {"shell", {"bash", "sh"}},
-    [GB_CONFIG_DENO] = {"deno", {NULL}},
-};
+#define RUNTIME_NAME(section, name, ...) [GB_CONFIG_##section] = name,
+static const char *const runtime_names[] = {GB_LANGUAGE_SECTION_TABLE(RUNTIME_NAME)};
 
 const char *gb_config_runtime_name(enum gb_config_runtime runtime) {
-	return (unsigned)runtime < GB_CONFIG_RUNTIMES ? runtimes[runtime].name : "?";
+	return (unsigned)runtime < GB_CONFIG_RUNTIMES ? runtime_names[runtime] : "?";
 }
 
-static unsigned find_runtime(const char *name) {
-	unsigned i = 0;
-	for (; i < GB_CONFIG_RUNTIMES; i++) {
-		bool is = strcmp(name, runtimes[i].name) == 0;
-		for (size_t k = 0; k < GB_COUNT(runtimes[i].others) && runtimes[i].others[k]; k++)
-			is |= strcmp(name, runtimes[i].others[k]) == 0;
-		if (is)
-			break;
-	}
-	return i;
+#define RUNTIME_OF(language, name, aliases, endings, section, ...) [language] = GB_CONFIG_##section,
+static const enum gb_config_runtime runtime_of[] = {GB_LANGUAGE_TABLE(RUNTIME_OF)};
+
+enum gb_config_runtime gb_config_runtime_of(enum gb_language language) {
+	return runtime_of[language];
+}
+
+/* "javascript, python or deno". */
+static void write_runtimes(char *to, size_t size) {
+	for (unsigned i = 0, n = 0; i < GB_CONFIG_RUNTIMES && n < size; i++)
+		n += (unsigned)snprintf(to + n, size - n, "%s%s",
+		    i == 0                         ? ""
+		    : i == GB_CONFIG_RUNTIMES - 1u ? " or "
+						   : ", ",
+		    runtime_names[i]);
 }
 
 static bool is_runtime(struct gb_str text) {
-	return find_runtime(text.p) < GB_CONFIG_RUNTIMES;
+	enum gb_language language;
+	return gb_language_find_str(text, &language);
 }
 
 static const struct {
@@ -105,7 +105,7 @@ static const struct {
 	const char *expected;
 	bool lower; /* case makes no difference */
 } kinds[GB_SETTING_TYPES] = {
-    [GB_SETTING_RUNTIMES] = {is_runtime, "javascript, python, node, shell or deno"},
+    [GB_SETTING_RUNTIMES] = {is_runtime, NULL /* write_runtimes */},
     [GB_SETTING_MODULES] = {is_module, "the name of a module"},
     [GB_SETTING_HOSTS] = {is_host, "a host such as api.example.com, without https:// or a path", true},
     [GB_SETTING_VARIABLES] = {gb_config_is_variable, "the name of a variable"},
@@ -121,6 +121,13 @@ static bool problem(struct gb_setting_read *read, const struct gb_yaml *at, cons
 	snprintf(read->problem, sizeof read->problem, "expected %s, found %s", expected,
 	    at->kind == GB_YAML_SCALAR ? gb_config_quote(at->text, quoted) : "a list or mapping");
 	return false;
+}
+
+static bool wrong_item(struct gb_setting_read *read, const struct gb_yaml *item) {
+	const char *expected = kinds[read->setting->type].expected;
+	char runtimes[200];
+	write_runtimes(runtimes, sizeof runtimes);
+	return problem(read, item, expected ? expected : runtimes);
 }
 
 static bool too_many(struct gb_setting_read *read, const struct gb_yaml *at, int most) {
@@ -146,7 +153,7 @@ static bool read_items(struct gb_setting_read *read, const struct gb_yaml *node,
 		const struct gb_yaml *value = item->value;
 		if (value->kind != GB_YAML_SCALAR || gb_yaml_is_null(value) || !is_some_text(value->text) ||
 		    !kinds[type].is(value->text))
-			return problem(read, value, kinds[type].expected);
+			return wrong_item(read, value);
 		char *copy = gb_arena_copy(read->arena, value->text);
 		if (!copy)
 			return out_of_memory(read);
@@ -167,8 +174,10 @@ bool gb_config_read_list(struct gb_setting_read *read, const struct gb_yaml *nod
 		return true;
 	}
 	unsigned set = 0;
+	enum gb_language language;
 	for (size_t i = 0; i < list.n; i++)
-		set |= 1u << find_runtime(list.items[i]);
+		if (gb_language_find(list.items[i], &language))
+			set |= 1u << runtime_of[language];
 	*(unsigned *)to = set;
 	return true;
 }
@@ -236,7 +245,7 @@ void gb_config_write_runtimes(struct gb_buf *out, const void *from) {
 	struct gb_config_list list = {names, 0};
 	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
 		if (*(const unsigned *)from & 1u << i)
-			names[list.n++] = runtimes[i].name;
+			names[list.n++] = runtime_names[i];
 	gb_config_write_list(out, &list);
 }
 

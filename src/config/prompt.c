@@ -54,22 +54,18 @@ static void say_own_limits(
 	}
 }
 
+#define LABEL(section, name, label) [GB_CONFIG_##section] = label,
+
 static void say_runtimes(struct gb_buf *out, const struct gb_config *config) {
-	static const struct {
-		const char *label, *memory;
-	} runtimes[GB_CONFIG_RUNTIMES] = {
-	    [GB_CONFIG_JAVASCRIPT] = {"`javascript`, also TypeScript: an ES module",
-		"limits.javascript.memory"},
-	    [GB_CONFIG_PYTHON] = {"`python`: CPython with its library", "limits.python.memory"},
-	    [GB_CONFIG_NODE] = {"`node`: Node.js", "limits.node.memory"},
-	    [GB_CONFIG_SHELL] = {"`shell`: bash and the usual programs", "limits.shell.memory"},
-	    [GB_CONFIG_DENO] = {"`deno`: Deno", "limits.deno.memory"},
-	};
+	static const char *const labels[] = {GB_LANGUAGE_SECTION_TABLE(LABEL)};
 	gb_buf_printf(out, "Runtimes:\n");
 	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
 		if (config->agent.allowed_runtimes & 1u << i) {
-			gb_buf_printf(out, "- %s; memory ", runtimes[i].label);
-			say(out, config, runtimes[i].memory);
+			char memory[GB_SETTING_NAME_MAX];
+			snprintf(memory, sizeof memory, "limits.%s.memory",
+			    gb_config_runtime_name((enum gb_config_runtime)i));
+			gb_buf_printf(out, "- %s; memory ", labels[i]);
+			say(out, config, memory);
 			say_own_limits(out, config, (enum gb_config_runtime)i);
 			gb_buf_printf(out, "\n");
 		}

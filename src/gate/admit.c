@@ -58,7 +58,7 @@ static void limit_by_face(struct gb_agent_run *run) {
 bool gb_agent_run_limit(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	struct gb_run_options *options = &run->request.run;
-	enum gb_config_runtime runtime = gb_limits_runtime(options->language);
+	enum gb_config_runtime runtime = gb_config_runtime_of(options->language);
 	const uint64_t *asked = run->asked_for;
 	options->timeout_ms = asked[0] ? asked[0] : gb_config_agent_timeout(config, runtime);
 	options->memory_bytes = asked[1];
@@ -194,10 +194,10 @@ bool gb_agent_run_admit(struct gb_agent_run *run) {
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 		return false;
 	}
-	if (!(config->agent.allowed_runtimes & 1u << gb_limits_runtime(language))) {
+	if (!(config->agent.allowed_runtimes & 1u << gb_config_runtime_of(language))) {
 		gb_agent_run_refuse(run, "runtime_disabled",
 		    "agents may not run %s here; see the setting agent.allowedRuntimes",
-		    gb_config_runtime_name(gb_limits_runtime(language)));
+		    gb_config_runtime_name(gb_config_runtime_of(language)));
 		return false;
 	}
 	return check_size(run) && check_guard(run) && check_number(run);

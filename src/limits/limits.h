@@ -14,9 +14,6 @@
 #include "config/config.h"
 #include "glovebox/sessions.h"
 
-/* The runtime whose settings apply to a language. */
-enum gb_config_runtime gb_limits_runtime(enum gb_language language);
-
 /* --- a run --- */
 
 /* Fill the limits that @run leaves open from the settings, and lower those that exceed them.

@@ -5,18 +5,6 @@
 #include "config/settings.h"
 #include "limits/limits.h"
 
-enum gb_config_runtime gb_limits_runtime(enum gb_language language) {
-	static const enum gb_config_runtime of[GB_LANGUAGES] = {
-	    [GB_TYPESCRIPT] = GB_CONFIG_JAVASCRIPT,
-	    [GB_JAVASCRIPT] = GB_CONFIG_JAVASCRIPT,
-	    [GB_PYTHON] = GB_CONFIG_PYTHON,
-	    [GB_SHELL] = GB_CONFIG_SHELL,
-	    [GB_NODE] = GB_CONFIG_NODE,
-	    [GB_DENO] = GB_CONFIG_DENO,
-	};
-	return of[language];
-}
-
 static void name_setting(enum gb_config_runtime runtime, const char *limit, char ret[GB_SETTING_NAME_MAX]) {
 	snprintf(ret, GB_SETTING_NAME_MAX, "limits.%s.%s", gb_config_runtime_name(runtime), limit);
 }
@@ -36,7 +24,7 @@ static uint64_t usual_timeout(
 
 void gb_limits_apply(
     const struct gb_config *config, uint64_t default_timeout_ms, struct gb_run_options *run) {
-	enum gb_config_runtime runtime = gb_limits_runtime(run->language);
+	enum gb_config_runtime runtime = gb_config_runtime_of(run->language);
 	const struct gb_config_limits *limits = &config->limits[runtime];
 	if (!run->timeout_ms)
 		run->timeout_ms = usual_timeout(config, runtime, default_timeout_ms);
@@ -47,7 +35,7 @@ void gb_limits_apply(
 }
 
 bool gb_limits_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err) {
-	enum gb_config_runtime runtime = gb_limits_runtime(run->language);
+	enum gb_config_runtime runtime = gb_config_runtime_of(run->language);
 	const struct gb_config_limits *limits = &config->limits[runtime];
 	const struct {
 		const char *field, *setting, *unit;

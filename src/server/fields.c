@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/language.h"
+
 /* --- where we are --- */
 
 /* The complaint's field is where we are: enter one below it, and come back. */
@@ -73,19 +75,29 @@ static bool read_bytes(const struct gb_value *value, void *to, struct gb_complai
 	return true;
 }
 
+static bool complain_choice(const char *const *choices, struct gb_complaint *at) {
+	char all[120] = "";
+	for (unsigned i = 0; choices[i]; i++) {
+		size_t n = strlen(all);
+		snprintf(all + n, sizeof all - n, "%s\"%s\"", i ? " or " : "", choices[i]);
+	}
+	return gb_complain(at, "invalid", "must be %s", all);
+}
+
 static bool read_choice(
     const struct gb_field *field, const struct gb_value *value, void *to, struct gb_complaint *at) {
 	struct gb_str text = gb_read_str(value);
-	char all[120] = "";
-	for (unsigned i = 0; field->choices[i]; i++) {
+	for (unsigned i = 0; field->choices[i]; i++)
 		if (text.p && gb_str_eq(text, gb_str_from(field->choices[i]))) {
 			*(unsigned *)to = i;
 			return true;
 		}
-		size_t n = strlen(all);
-		snprintf(all + n, sizeof all - n, "%s\"%s\"", i ? " or " : "", field->choices[i]);
-	}
-	return gb_complain(at, "invalid", "must be %s", all);
+	return complain_choice(field->choices, at);
+}
+
+static bool read_language(const struct gb_value *value, void *to, struct gb_complaint *at) {
+	struct gb_str text = gb_read_str(value);
+	return (text.p && gb_language_find_str(text, to)) || complain_choice(gb_language_names, at);
 }
 
 static bool read_boolean(
@@ -138,6 +150,8 @@ static bool read_field(
 		return read_boolean(field, value, to, at);
 	case GB_FIELD_CHOICE:
 		return read_choice(field, value, to, at);
+	case GB_FIELD_LANGUAGE:
+		return read_language(value, to, at);
 	case GB_FIELD_FIELDS:
 		return read_fields(field->fields, value, into, at);
 	}

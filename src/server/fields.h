@@ -23,20 +23,21 @@
 #include "server/complaint.h"
 
 enum gb_field_kind {
-	GB_FIELD_IGNORED, /* known, and read elsewhere */
-	GB_FIELD_ANY,     /* const struct gb_value * */
-	GB_FIELD_ARRAY,   /* const struct gb_value * */
-	GB_FIELD_OBJECT,  /* const struct gb_value * */
-	GB_FIELD_TEXT,    /* const char *: without zeros */
-	GB_FIELD_STR,     /* struct gb_str, and a zero behind it */
-	GB_FIELD_REASON,  /* struct gb_str: accepts any value; without text unless it is a string */
-	GB_FIELD_BYTES,   /* struct gb_str: of a string, or of bytes (docs/VALUES.md) */
-	GB_FIELD_WHOLE,   /* uint64_t, from min to max */
-	GB_FIELD_WHOLE32, /* uint32_t */
-	GB_FIELD_BOOLEAN, /* bool */
-	GB_FIELD_TRUE,    /* bool: there or not */
-	GB_FIELD_CHOICE,  /* unsigned: which of the choices */
-	GB_FIELD_FIELDS,  /* an object with fields of its own */
+	GB_FIELD_IGNORED,  /* known, and read elsewhere */
+	GB_FIELD_ANY,      /* const struct gb_value * */
+	GB_FIELD_ARRAY,    /* const struct gb_value * */
+	GB_FIELD_OBJECT,   /* const struct gb_value * */
+	GB_FIELD_TEXT,     /* const char *: without zeros */
+	GB_FIELD_STR,      /* struct gb_str, and a zero behind it */
+	GB_FIELD_REASON,   /* struct gb_str: accepts any value; without text unless it is a string */
+	GB_FIELD_BYTES,    /* struct gb_str: of a string, or of bytes (docs/VALUES.md) */
+	GB_FIELD_WHOLE,    /* uint64_t, from min to max */
+	GB_FIELD_WHOLE32,  /* uint32_t */
+	GB_FIELD_BOOLEAN,  /* bool */
+	GB_FIELD_TRUE,     /* bool: there or not */
+	GB_FIELD_CHOICE,   /* unsigned: which of the choices */
+	GB_FIELD_LANGUAGE, /* enum gb_language: by name or alias */
+	GB_FIELD_FIELDS,   /* an object with fields of its own */
 };
 
 struct gb_field {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "engine/language.h"
 
 /* --- the tables --- */
 
@@ -39,7 +38,7 @@ static const struct gb_field option_fields[] = {
     OPTION("imports", GB_FIELD_OBJECT, imports),
     OPTION("modules", GB_FIELD_OBJECT, modules),
     OPTION("globals", GB_FIELD_OBJECT, globals),
-    OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
+    OPTION("language", GB_FIELD_LANGUAGE, language),
     OPTION("filename", GB_FIELD_TEXT, filename),
     LIMIT("memoryLimitBytes", memory_bytes),
     OPTION("report", GB_FIELD_BOOLEAN, report),
@@ -89,7 +88,7 @@ static const struct gb_field agent_fields[] = {
     TYPE,
     RUN,
     FIELD("source", GB_FIELD_STR, source, .required = true),
-    OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
+    OPTION("language", GB_FIELD_LANGUAGE, language),
     OPTION("args", GB_FIELD_ARRAY, args),
     FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
     FIELD("turn", GB_FIELD_TEXT, turn, .member = "turn"),
@@ -151,7 +150,7 @@ static const struct gb_field session_open_fields[] = {
     REQUEST,
     FIELD("name", GB_FIELD_TEXT, name, .member = "name"),
     FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
-    OPTION("language", GB_FIELD_CHOICE, language, .choices = gb_language_names),
+    OPTION("language", GB_FIELD_LANGUAGE, language),
     OPTION("profile", GB_FIELD_TEXT, profile),
     FIELD("reuse", GB_FIELD_BOOLEAN, reuse),
     END,

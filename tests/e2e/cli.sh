@@ -56,6 +56,8 @@ a() { run 2 run -l node --net x -e 1 && has "$err" '--net has no effect on node'
 ok 'what a language has no use for is refused' a
 a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" && [ "$out" = "$(printf 'py\n42')" ]; }
 ok 'the ending of a file tells its language' a
+a() { echo 'print(7)' > "$scratch/x.txt" && cp "$scratch/x.txt" "$scratch/program-text" && run 2 run "$scratch/x.txt" && has "$err" 'the ending .txt' && has "$err" '.py (python)' && has "$err" '-l' && run 2 run "$scratch/program-text" && has "$err" 'no ending' && run 0 run -l python3 "$scratch/x.txt" && [ "$out" = 7 ]; }
+ok 'a file without an ending of a language needs -l' a
 a() { mkdir "$scratch/pictures" && : > "$scratch/pictures/d" && run 1 run -l python --out "$scratch/pictures" -e 'import os; os.mkdir("d"); open("d/\033[31m", "w").close()' && case $err in *"$(printf '\033')"*) false ;; *) has "$err" '--out' ;; esac; }
 ok 'a file that the code has named cannot steer the terminal' a
 a() { run 2 run && has "$err" 'nothing to run' && run 2 run -e 1 -e 2 && has "$err" '--eval is given twice' && run 2 run -e 1 file && has "$err" 'one piece of code'; }
@@ -68,7 +70,7 @@ a() { run 2 run -e 1 --args '[1' && has "$err" '--args' && has "$err" 'line 1, c
 ok 'wrong arguments are located' a
 a() { run 2 run -e 1 --input x && has "$err" NAME=JSON && run 2 run -e 1 --input 'a-b=1' && has "$err" a-b && run 2 run -e 1 --input a=1 --input a=2 && has "$err" twice; }
 ok 'a wrong input is named' a
-a() { run 2 run -l cobol -e 1 && has "$err" "no language 'cobol'" && run 2 run /nonexistent.js && has "$err" /nonexistent.js; }
+a() { run 2 run -l cobol -e 1 && has "$err" "no language 'cobol'; there are typescript (ts), " && run 2 run /nonexistent.js && has "$err" /nonexistent.js; }
 ok 'a wrong language, a missing file' a
 a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run "$scratch/big.js" && has "$err" 'larger than'; }
 ok 'code that is too large' a
@@ -76,6 +78,8 @@ a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no com
 ok 'without a command it tells what there is' a
 a() { for c in run session audit secrets ts-strip doctor bench config prompt version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
 ok 'every command has help' a
+a() { for c in run execute 'session create'; do run 0 $c --help && has "$out" 'python       py python3' || return 1; done; }
+ok 'help lists the languages' a
 a() { run 0 version && has "$out" 'glovebox 0.' && run 0 version --json && has "$out" '{"version":"0.' && run 2 version x; }
 ok 'version' a
 a() { echo 'let x: number = 1 as any' > "$scratch/a.ts" && run 0 ts-strip "$scratch/a.ts" && [ "$out" = 'let x         = 1       ' ] && stdin=$scratch/a.ts run 0 ts-strip - --json && [ "$out" = '{"text":"let x         = 1       \n"}' ]; }

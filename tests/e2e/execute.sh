@@ -37,6 +37,8 @@ a() { run 0 execute -l python -e 'print("hi")' --purpose 'to greet' --conversati
 ok 'what was run is recorded' a
 a() { run 0 execute -l ts -e 'console.log("x"); export default (n: number) => n + 1' --args '[41]' && [ "$out" = $'x\n42' ]; }
 ok 'arguments arrive' a
+a() { echo '6 * 7' > "$scratch/x.py" && echo 1 > "$scratch/x.txt" && run 0 execute "$scratch/x.py" && [ "$out" = 42 ] && run 2 execute "$scratch/x.txt" && has "$err" '.py (python)' && has "$err" '-l'; }
+ok 'the ending of a file tells its language' a
 a() { run 124 execute -l python -e 'while True: pass' --timeout 300ms && run 0 audit list --json && has "$out" '"timedOut":true'; }
 ok 'so is what ran too long' a
 a() { run 1 execute -l python -e 'raise ValueError("no")' && has "$err" 'ValueError: no'; }

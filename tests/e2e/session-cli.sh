@@ -70,7 +70,7 @@ a() {
     wait $pid && grep -q '=bob y 5' "$scratch/live" && run 3 session send sh y && has "$err" 'nothing runs' && run 0 session kill sh
 }
 ok 'what asks is seen, and answered by another command' a
-a() { run 2 session create --name 'a b' && has "$err" 'name: ' && run 2 session create --name py && has "$err" already && run 2 session create -l cobol && has "$err" "no language 'cobol'"; }
+a() { run 2 session create --name 'a b' && has "$err" 'name: ' && run 2 session create --name py && has "$err" already && run 2 session create -l cobol && has "$err" "no language 'cobol'; there are typescript (ts), "; }
 ok 'names and languages are checked' a
 a() {
   for i in 1 2 3 4 5; do run 0 session create -l js --conversation chat || return; done

@@ -9,7 +9,7 @@
 
 enum { COLUMNS = 40 };
 
-static void check_tokens(enum syntax syntax, struct gb_str code) {
+static void check_tokens(enum gb_syntax syntax, struct gb_str code) {
 	struct highlight highlight = {.code = code, .syntax = syntax};
 	for (size_t at = 0, end; at < code.n; at = end) {
 		highlight_next(&highlight, &end);

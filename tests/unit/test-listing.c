@@ -8,7 +8,7 @@
 /* --- colours --- */
 
 /* @code with each token but plain ones as its letter and parentheses. */
-static const char *marked(enum syntax syntax, const char *code) {
+static const char *marked(enum gb_syntax syntax, const char *code) {
 	static struct gb_buf out = {.max = 1 << 20};
 	struct highlight highlight = {.code = gb_str_from(code), .syntax = syntax};
 	gb_buf_clear(&out);
@@ -39,7 +39,7 @@ TEST(javascript) {
 	    {"}}`", "}}S(`)"},
 	};
 	for (size_t i = 0; i < GB_COUNT(cases); i++)
-		CHECK_STR(marked(SYNTAX_JS, cases[i][0]), cases[i][1]);
+		CHECK_STR(marked(GB_SYNTAX_JS, cases[i][0]), cases[i][1]);
 }
 
 TEST(python) {
@@ -53,7 +53,7 @@ TEST(python) {
 	    {"\"\"\"open", "S(\"\"\"open)"},
 	};
 	for (size_t i = 0; i < GB_COUNT(cases); i++)
-		CHECK_STR(marked(SYNTAX_PYTHON, cases[i][0]), cases[i][1]);
+		CHECK_STR(marked(GB_SYNTAX_PYTHON, cases[i][0]), cases[i][1]);
 }
 
 TEST(shell) {
@@ -64,15 +64,15 @@ TEST(shell) {
 	    {"\\", "\\"},
 	};
 	for (size_t i = 0; i < GB_COUNT(cases); i++)
-		CHECK_STR(marked(SYNTAX_SHELL, cases[i][0]), cases[i][1]);
+		CHECK_STR(marked(GB_SYNTAX_SHELL, cases[i][0]), cases[i][1]);
 }
 
 TEST(what_is_not_known_is_plain) {
-	CHECK_INT(highlight_syntax(GB_STR("python")), SYNTAX_PYTHON);
-	CHECK_INT(highlight_syntax(GB_STR("typescript")), SYNTAX_JS);
-	CHECK_INT(highlight_syntax(GB_STR("bash")), SYNTAX_SHELL);
-	CHECK_INT(highlight_syntax(GB_STR("cobol")), SYNTAX_NONE);
-	CHECK_STR(marked(SYNTAX_NONE, "if 'a' # 1"), "if 'a' # 1");
+	CHECK_INT(highlight_syntax(GB_STR("python")), GB_SYNTAX_PYTHON);
+	CHECK_INT(highlight_syntax(GB_STR("typescript")), GB_SYNTAX_JS);
+	CHECK_INT(highlight_syntax(GB_STR("bash")), GB_SYNTAX_SHELL);
+	CHECK_INT(highlight_syntax(GB_STR("cobol")), GB_SYNTAX_NONE);
+	CHECK_STR(marked(GB_SYNTAX_NONE, "if 'a' # 1"), "if 'a' # 1");
 }
 
 /* --- what is seen --- */

@@ -60,6 +60,17 @@ TEST(a_run_with_nothing) {
 	CHECK(!message.options.args && !message.options.filename && !message.options.timeout_ms);
 }
 
+TEST(a_language_has_aliases) {
+	CHECK(
+	    read_line("{\"type\":\"run\",\"run\":1,\"source\":\"\",\"options\":{\"language\":\"nodejs\"}}"));
+	CHECK_INT(message.options.language, GB_NODE);
+	CHECK(read_line("{\"type\":\"execute\",\"run\":1,\"source\":\"\",\"language\":\"bash\"}"));
+	CHECK_INT(message.options.language, GB_SHELL);
+	CHECK(read_line("{\"type\":\"session_open\",\"request\":1,\"language\":\"ts\"}"));
+	CHECK_INT(message.options.language, GB_TYPESCRIPT);
+	CHECK(!read_line("{\"type\":\"session_open\",\"request\":1,\"language\":\"cobol\"}"));
+}
+
 TEST(of_equal_keys_the_last_one_counts) {
 	CHECK(read_line("{\"type\":\"call\",\"type\":\"run\",\"run\":\"x\",\"run\":3,\"source\":\"\"}"));
 	CHECK_INT(message.run, 3);

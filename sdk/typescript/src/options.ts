@@ -1,5 +1,6 @@
 import type { AgentPending } from './agent.js';
 import { isIdentifier, memberText } from './encode.js';
+import { LANGUAGES, type Language } from './languages.js';
 
 export interface CodeExecutionOptions {
   /** The export that is the result, and what it is called with if it is a function: `{ fn: 'default', args: [] }`. */
@@ -26,7 +27,7 @@ export interface CodeExecutionOptions {
 /** Of a run in any language; which options one has, docs/PROTOCOL.md tells. */
 export interface RunOptions extends Omit<CodeExecutionOptions, 'language'>, Limits {
   /** `'typescript'` unless said otherwise. */
-  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node' | 'deno';
+  language?: Language;
   /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
   profile?: string;
   /** What the program reads from its standard input. */
@@ -43,7 +44,7 @@ export interface RunOptions extends Omit<CodeExecutionOptions, 'language'>, Limi
 
 export interface SessionOptions {
   /** `'typescript'` unless said otherwise. */
-  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node';
+  language?: Exclude<Language, 'deno'>;
   /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
   profile?: string;
   /** Unique among those that live. */
@@ -73,7 +74,7 @@ export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'langu
 /** What an agent can ask for. */
 export interface AgentExecuteOptions {
   /** `'typescript'` unless said otherwise. */
-  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node' | 'deno';
+  language?: Language;
   /** What the export is called with if it is a function. Functions and promises cannot cross here. */
   args?: unknown[];
   /** Whose request it is: sessions, trust and limits are a conversation's. */
@@ -164,7 +165,6 @@ const HINTS: Record<string, string> = {
   signal: 'there is no such option; call terminate() of the handle when the signal is aborted',
 };
 
-const LANGUAGES = ['javascript', 'typescript', 'python', 'shell', 'node', 'deno'];
 const NOT_BARE = /^(\.{0,2}\/|\.{1,2}$|https?:|file:|data:)/;
 
 const runChecks: Checks<CodeExecutionOptions> = {
@@ -374,7 +374,7 @@ function isSeat(value: unknown, name: string): void {
   }
 }
 
-function isOneOf(value: unknown, name: string, choices: string[]): void {
+function isOneOf(value: unknown, name: string, choices: readonly string[]): void {
   if (choices.includes(value as string)) return;
   const quoted = choices.map((choice) => `'${choice}'`);
   throw new TypeError(`${name}: must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`);

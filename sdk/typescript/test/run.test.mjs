@@ -73,6 +73,11 @@ test('run takes bridges as runCode does', async () => {
   assert.deepEqual(reports, [1]);
 });
 
+test('run takes aliases of languages', async () => {
+  assert.equal((await glovebox.run('echo x', { language: 'bash' })).stdout, 'x\n');
+  assert.equal((await glovebox.run('6 * 7', { language: 'py' })).result, 42);
+});
+
 test('run names an option that there is not', () => {
   assert.throws(() => glovebox.run('', { timeout: 1 }), { name: 'TypeError', message: /^options\.timeout: / });
   assert.throws(() => glovebox.run('', { reset: true }), { name: 'TypeError', message: /^options\.reset: / });

@@ -2,6 +2,7 @@
 import { Glovebox, GloveboxError, run, runCode, SerializationError } from 'glovebox';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog } from 'glovebox';
 import type { AgentExecuteOptions, AgentExecution, AgentPending, AgentResult, GloveboxOptions } from 'glovebox';
+import type { Language } from 'glovebox';
 import type { CodeExecutionOptions, CodeExecutionResult, RunError, RunExecution, RunResult } from 'glovebox';
 import type { SessionExecution, SessionInfo } from 'glovebox';
 
@@ -78,7 +79,7 @@ holds<Same<Parameters<typeof runCode>, [source: string, options?: CodeExecutionO
 holds<Same<ReturnType<typeof runCode>, CodeExecution>>();
 
 interface AgentOptions {
-  language?: 'javascript' | 'typescript' | 'python' | 'shell' | 'node' | 'deno';
+  language?: Language;
   args?: unknown[];
   conversation?: string;
   turn?: string;

@@ -1,0 +1,74 @@
+/*
+ * The languages, in one table: names, aliases, file endings, settings, syntax. Whatever reads or lists a
+ * language (command line, settings, messages, documentation) does so by this table, so an alias or a file
+ * ending is one edit here. A new language also needs a worker (src/runtime), a runtime and its traits
+ * (src/engine).
+ *
+ *	enum gb_language language;
+ *	if (gb_language_find("ts", &language))
+ *		puts(gb_language_name(language)); // typescript
+ */
+#ifndef GLOVEBOX_LANGUAGES_H
+#define GLOVEBOX_LANGUAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* Sections of the settings: SECTION, name in "limits.NAME.timeout", description for an agent's prompt. */
+#define GB_LANGUAGE_SECTION_TABLE(X)                                                                         \
+	X(JAVASCRIPT, "javascript", "`javascript`, also TypeScript: an ES module")                           \
+	X(PYTHON, "python", "`python`: CPython with its library")                                            \
+	X(NODE, "node", "`node`: Node.js")                                                                   \
+	X(SHELL, "shell", "`shell`: bash and the usual programs")                                            \
+	X(DENO, "deno", "`deno`: Deno")
+
+/* CONSTANT, name, aliases, file endings (both with spaces between), SECTION of the settings, SYNTAX,
+ * description. */
+#define GB_LANGUAGE_TABLE(X)                                                                                 \
+	X(GB_TYPESCRIPT, "typescript", "ts", ".ts .mts", JAVASCRIPT, JS,                                     \
+	    "an ES module; its types are erased")                                                            \
+	X(GB_JAVASCRIPT, "javascript", "js", ".js .mjs", JAVASCRIPT, JS, "an ES module")                     \
+	X(GB_PYTHON, "python", "py python3", ".py", PYTHON, PYTHON, "CPython with its library")              \
+	X(GB_SHELL, "shell", "sh bash", ".sh .bash", SHELL, SHELL, "bash and the machine's programs")        \
+	X(GB_NODE, "node", "nodejs", ".cjs", NODE, JS, "the machine's Node.js")                              \
+	X(GB_DENO, "deno", "", "", DENO, JS, "the machine's Deno")
+
+#define GB_LANGUAGE_CONSTANT(constant, ...) constant,
+#define GB_LANGUAGE_ONE(...)                +1
+
+enum gb_language { GB_LANGUAGE_TABLE(GB_LANGUAGE_CONSTANT) };
+#define GB_LANGUAGES (0 GB_LANGUAGE_TABLE(GB_LANGUAGE_ONE))
+
+/* How code of a language is highlighted. */
+enum gb_syntax { GB_SYNTAX_NONE, GB_SYNTAX_JS, GB_SYNTAX_PYTHON, GB_SYNTAX_SHELL };
+
+struct gb_language_info {
+	const char *name;
+	const char *aliases, *endings; /* with spaces between; "" if there are none */
+	const char *section;           /* of the settings */
+	const char *doc;
+	enum gb_syntax syntax;
+};
+
+/* Indexed by enum gb_language, GB_LANGUAGES of them. */
+extern const struct gb_language_info gb_language_infos[];
+/* Their names; NULL-terminated. */
+extern const char *const gb_language_names[];
+
+/* The name of @language, without aliases. */
+const char *gb_language_name(enum gb_language language);
+/* By name or alias. False if there is none of that name. */
+bool gb_language_find(const char *name, enum gb_language *ret);
+/* By the ending of the file's name. False if it has none, or none that is in the table. */
+bool gb_language_of_file(const char *path, enum gb_language *ret);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
