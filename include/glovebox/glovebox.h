@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "glovebox/err.h"
+#include "glovebox/fields.h"
 #include "glovebox/languages.h"
 #include "glovebox/value.h"
 
@@ -129,26 +130,32 @@ struct gb_log {
 	const struct gb_value *args;
 };
 
+/* What a kind of field (fields.h) is in C. A text is never NULL; a list or text may be empty. */
+#define GB_MEMBER_ID(member)     char member[33];
+#define GB_MEMBER_STATUS(member) enum gb_status member;
+#define GB_MEMBER_VALUE(member)  const struct gb_value *member;        /* NULL: there is none */
+#define GB_MEMBER_VALUES(member) const struct gb_value *const *member; /* with size_t n_member */
+#define GB_MEMBER_DISPLAYS(member)                                                                           \
+	const struct gb_value *const *member;                    /* objects: media type to text, bytes */
+#define GB_MEMBER_FILES(member)   const struct gb_value *member; /* an object: path to bytes, or NULL */
+#define GB_MEMBER_LOGS(member)    const struct gb_log *member;
+#define GB_MEMBER_OUTPUT(member)  const char *member##_text; /* with size_t member_bytes */
+#define GB_MEMBER_TEXT(member)    const char *member;
+#define GB_MEMBER_FLAG(member)    bool member;
+#define GB_MEMBER_INTEGER(member) int member;
+#define GB_MEMBER_COUNT(member)   uint64_t member; /* 0: unknown */
+#define GB_MEMBER_MS(member)      double member;
+#define GB_MEMBER_ERROR(member)   struct gb_run_error member; /* all empty when the run was successful */
+
+/* One or two members for each row of GB_RESULT_FIELDS, which documents them. */
 struct gb_result {
-	char run_id[33];
-	enum gb_status status;
-	const struct gb_value *value;          /* NULL unless successful */
-	struct gb_run_error error;             /* all empty when successful */
-	const struct gb_value *const *reports; /* what was given to report(), in order */
-	size_t n_reports;
-	const struct gb_log *logs;
-	size_t n_logs;
-	/* What the program wrote, and what it showed: objects of media type to text or bytes. */
-	const char *stdout_text, *stderr_text;
-	size_t stdout_bytes, stderr_bytes;
-	const struct gb_value *const *displays;
-	size_t n_displays;
-	const struct gb_value *files; /* an object, path to bytes: made or changed in /box; NULL if none */
-	bool truncated;               /* more was said than the limit lets through */
-	bool timed_out;
-	int exit_code; /* 0 when successful, else 1, or what the program said */
-	double duration_ms;
-	uint64_t memory_used_bytes; /* peak; 0 when it is unknown, as of a run that was terminated */
+#define GB_ROW(kind, member, json, when, doc)    GB_MEMBER_##kind(member)
+#define GB_LIST(kind, member, json, when, doc)   GB_MEMBER_##kind(member) size_t n_##member;
+#define GB_STREAM(kind, member, json, when, doc) GB_MEMBER_##kind(member) size_t member##_bytes;
+	GB_RESULT_FIELDS(GB_ROW, GB_LIST, GB_STREAM)
+#undef GB_ROW
+#undef GB_LIST
+#undef GB_STREAM
 };
 
 /* Zero means the default, in every field. Everything is copied. */
@@ -180,14 +187,10 @@ struct gb_run_options {
 	 * interrupt. */
 	bool ends_on_input;
 
-	uint64_t memory_bytes;  /* heap: 64 MiB; at least 1 MiB */
-	uint64_t timeout_ms;    /* wall clock: 30 s; GB_NO_TIMEOUT for none */
-	uint64_t output_bytes;  /* of log calls and of what is written: 1 MiB */
-	uint64_t result_bytes;  /* of the result: 16 MiB */
-	uint64_t report_bytes;  /* of all reports together: 16 MiB */
-	uint64_t call_bytes;    /* of one call's arguments, or of its answer: 16 MiB */
-	uint32_t max_calls;     /* of host functions, in all: 100,000 */
-	uint32_t max_in_flight; /* of them at once, without an answer: 1,000; together at most 4 call_bytes */
+	/* The limits: GB_LIMIT_FIELDS of fields.h documents them. timeout_ms may be GB_NO_TIMEOUT. */
+#define GB_LIMIT(member, width, ...) uint##width##_t member;
+	GB_LIMIT_FIELDS(GB_LIMIT)
+#undef GB_LIMIT
 
 	/* As it happens. @log is valid during the call; its args live as long as the run. */
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/paths.h"
@@ -13,9 +14,10 @@
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "cli/untrusted.h"
+#include "engine/result_json.h"
 #include "value/json.h"
 
-enum { EXIT_INTERRUPTED = 130 };
+enum { EXIT_INTERRUPTED = 130, LISTS_MAX = 64 << 20 };
 
 /* --- what is asked --- */
 
@@ -128,34 +130,6 @@ static enum gb_log_level level_by_name(const char *name) {
 	return GB_LOG_LOG;
 }
 
-static enum gb_status status_by_name(const char *name) {
-	for (int status = GB_SUCCESS; status <= GB_DENIED; status++)
-		if (strcmp(gb_status_name((enum gb_status)status), name) == 0)
-			return (enum gb_status)status;
-	return GB_FAILURE;
-}
-
-static unsigned whole(const struct gb_value *message, const char *key) {
-	const struct gb_value *value = gb_value_get(message, key);
-	return gb_value_type(value) == GB_NUMBER ? (unsigned)gb_value_as_number(value) : 0;
-}
-
-static void read_error(const struct gb_value *error, struct gb_run_error *ret) {
-	*ret = (struct gb_run_error){
-	    .name = session_text(error, "name"),
-	    .message = session_text(error, "message"),
-	    .stack = session_text(error, "stack"),
-	    .code = session_text(error, "code"),
-	    .specifier = session_text(error, "specifier"),
-	    .filename = session_text(error, "filename"),
-	    .line = whole(error, "line"),
-	    .column = whole(error, "column"),
-	};
-	gb_value_bytes(gb_value_get(error, "name"), &ret->name_bytes);
-	gb_value_bytes(gb_value_get(error, "message"), &ret->message_bytes);
-	gb_value_bytes(gb_value_get(error, "stack"), &ret->stack_bytes);
-}
-
 /* The host has masked what the code says. The code itself is quoted here; false if it should not be. */
 static bool choose_filter(struct gb_filter **ret) {
 	const struct settings_request none = {0};
@@ -166,39 +140,34 @@ static bool choose_filter(struct gb_filter **ret) {
 	return ok;
 }
 
-/* The result again, from the message: what is shown is shown by what shows every result. */
+/* The result is read back from the message, so that it is shown as every other result is. */
 static int show_message(
     const struct session_client *client, const struct session_job *job, const struct gb_value *message) {
-	const struct gb_value *said = gb_value_get(message, "result"), *value = gb_value_get(said, "result");
-	const struct gb_value *displays = gb_value_get(said, "displays");
-	struct gb_result result = {
-	    .status = status_by_name(session_text(said, "status")),
-	    .value = value ? value : gb_value_undefined(client->pool),
-	    .n_displays = gb_value_count(displays),
-	    .files = gb_value_get(said, "files"),
-	    .truncated = gb_value_is_true(gb_value_get(said, "truncated")),
-	    .timed_out = gb_value_is_true(gb_value_get(said, "timedOut")),
-	};
-	read_error(gb_value_get(said, "error"), &result.error);
-	gb_auto_free const struct gb_value **list = calloc(result.n_displays + 1, sizeof *list);
-	for (size_t i = 0; list && i < result.n_displays; i++)
-		list[i] = gb_value_at(displays, i);
-	result.displays = list;
-	/* It is the last member of the line. */
-	struct gb_str line = session_heard(client);
-	const char *json = memmem(line.p, line.n, "\"result\":{", 10);
-	gb_auto_free char *text = json ? strndup(json + 9, line.n - (size_t)(json + 9 - line.p) - 1) : NULL;
+	struct gb_arena lists;
+	struct gb_result result;
+	struct gb_err err = {0};
 	struct gb_filter *filter = NULL;
-	bool quotable = result.error.line && choose_filter(&filter);
-	const struct shown shown = {
-	    .command = job->command,
-	    .source = {job->options->source, quotable ? job->options->source_bytes : 0},
-	    .filter = filter,
-	    .out = job->out,
-	    .json = job->json ? text : NULL,
-	};
-	int status = show_result(&shown, &result);
+	int status = EXIT_CODE_FAILED;
+	gb_arena_init(&lists, LISTS_MAX);
+	bool ok = gb_result_read_json(gb_value_get(message, "result"), &lists, &result, &err);
+	gb_auto_free char *json = ok && job->json ? gb_result_to_json(&result, NULL, &err) : NULL;
+	if (ok && !result.value)
+		result.value = gb_value_undefined(client->pool);
+	if (ok && (json || !job->json)) {
+		bool quotable = result.error.line && choose_filter(&filter);
+		const struct shown shown = {
+		    .command = job->command,
+		    .source = {job->options->source, quotable ? job->options->source_bytes : 0},
+		    .filter = filter,
+		    .out = job->out,
+		    .json = json,
+		};
+		status = show_result(&shown, &result);
+	} else {
+		complain(job->command, "%s", err.message);
+	}
 	gb_filter_destroy(filter);
+	gb_arena_finish(&lists);
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "cli/display.h"
 #include "cli/untrusted.h"
 
@@ -109,14 +110,9 @@ int show_result(const struct shown *shown, const struct gb_result *result) {
 int show_refusal(const struct command *command, bool json, const char *code, const char *message) {
 	end_output();
 	if (json) {
-		printf("{\"runId\":\"\",\"status\":\"denied\",\"reports\":[],\"logs\":[],\"stdout\":\"\","
-		       "\"stderr\":\"\","
-		       "\"exitCode\":1,\"timedOut\":false,\"truncated\":false,\"error\":{\"name\":\"Denied\","
-		       "\"message\":");
-		print_json_string(stdout, message);
-		printf(",\"code\":");
-		print_json_string(stdout, code);
-		printf("},\"durationMs\":0}\n");
+		const struct gb_result refusal = gb_result_instead(GB_DENIED, "Denied", code, message, NULL);
+		gb_auto_free char *text = gb_result_to_json(&refusal, NULL, NULL);
+		puts(text ? text : "");
 	} else {
 		complain(command, "refused: %s", message);
 	}

@@ -34,9 +34,9 @@ struct host_call {
 void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *options) {
 	gb_list_init(&bridge->asked);
 	gb_list_init(&bridge->asking);
-	bridge->call_bytes = GB_OR(options->call_bytes, DEFAULT_CALL);
-	bridge->max_asked = GB_OR(options->max_in_flight, DEFAULT_IN_FLIGHT);
-	bridge->calls_left = GB_OR(options->max_calls, DEFAULT_CALLS);
+	bridge->call_bytes = gb_limit_call_bytes(options);
+	bridge->max_asked = gb_limit_max_in_flight(options);
+	bridge->calls_left = gb_limit_max_calls(options);
 }
 
 /* An intact worker has at most as many unread answers as calls in flight. */

@@ -1,25 +1,13 @@
-/* The table of run limits: defaults and maxima. */
+/* Limits of the engine's own. Those that a run can choose are rows of glovebox/fields.h. */
 #ifndef GB_ENGINE_LIMITS_H
 #define GB_ENGINE_LIMITS_H
 
-#include <stdint.h>
+#include "glovebox/glovebox.h"
 
-#define DEFAULT_MEMORY     (64ull << 20)
-#define PROGRAM_MEMORY     (256ull << 20) /* for all processes of a run, in languages that run programs */
-#define MEMORY_MAX         (64ull << 30)
-#define DEFAULT_TIMEOUT_MS 30000ull
-#define DEFAULT_OUTPUT     (1ull << 20)
-#define OUTPUT_MAX         (256ull << 20)
-#define DEFAULT_RESULT     (16ull << 20)
-#define RESULT_MAX         (1ull << 30)
-#define DEFAULT_REPORT     (16ull << 20)
-#define REPORT_MAX         (256ull << 20)
-#define DEFAULT_CALL       (16ull << 20)
-#define CALL_MAX           (256ull << 20)
-#define DEFAULT_CALLS      100000u
-#define DEFAULT_IN_FLIGHT  1000u
-#define JOB_MAX            (128ull << 20)
-#define OUTBOX_MAX         (512ull << 20) /* maximum of frames queued for a run that does not read */
+#define DEFAULT_MEMORY (64ull << 20)
+#define PROGRAM_MEMORY (256ull << 20) /* for all processes of a run, in languages that run programs */
+#define JOB_MAX        (128ull << 20)
+#define OUTBOX_MAX     (512ull << 20) /* maximum of frames queued for a run that does not read */
 
 /* Displays of one run. The worker has its own, lower limit, which code can circumvent. */
 enum { DISPLAYS_MAX = 200 };
@@ -43,5 +31,13 @@ enum { DISPLAYS_MAX = 200 };
 #define FRAME_SLACK (512u << 10)
 
 #define GB_OR(value, fallback) ((value) ? (value) : (fallback))
+
+/* gb_limit_timeout_ms(options) and so on: what the run asks for, or the default. */
+#define LIMIT(member, width, json, place, unit, fallback, ...)                                               \
+	static inline uint##width##_t gb_limit_##member(const struct gb_run_options *options) {              \
+		return GB_OR(options->member, (uint##width##_t)(fallback));                                  \
+	}
+GB_LIMIT_FIELDS(LIMIT)
+#undef LIMIT
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fields.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
 #include "runtime/wire.h"
@@ -71,11 +72,12 @@ static bool check_range(const char *field, uint64_t value, uint64_t min, uint64_
 }
 
 static bool check_limits(const struct gb_run_options *options, struct gb_err *err) {
-	return check_range("memory_bytes", options->memory_bytes, GB_MEMORY_MIN, MEMORY_MAX, err) &&
-	       check_range("output_bytes", options->output_bytes, 1, OUTPUT_MAX, err) &&
-	       check_range("result_bytes", options->result_bytes, 1, RESULT_MAX, err) &&
-	       check_range("report_bytes", options->report_bytes, 1, REPORT_MAX, err) &&
-	       check_range("call_bytes", options->call_bytes, 1, CALL_MAX, err);
+	for (size_t i = 0; i < gb_limit_fields_count; i++) {
+		const struct gb_limit_field *field = &gb_limit_fields[i];
+		if (!check_range(field->member, gb_limit_get(field, options), field->min, field->max, err))
+			return false;
+	}
+	return true;
 }
 
 static bool check_files(const struct gb_value *files, struct gb_err *err) {
@@ -173,22 +175,18 @@ static void write_text(struct gb_buf *out, const char *text, size_t n) {
 static uint64_t cpu_seconds(const struct gb_run_options *options) {
 	if (options->timeout_ms == GB_NO_TIMEOUT)
 		return 0;
-	return GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS) / 1000 + 2;
+	return gb_limit_timeout_ms(options) / 1000 + 2;
 }
 
 static void write_limits(struct gb_buf *out, const struct gb_run_options *options) {
-	const uint64_t limits[] = {
-	    GB_OR(options->memory_bytes, gb_language_traits(options->language)->memory),
-	    GB_OR(options->output_bytes, DEFAULT_OUTPUT),
-	    GB_OR(options->result_bytes, DEFAULT_RESULT),
-	    GB_OR(options->report_bytes, DEFAULT_REPORT),
-	    GB_OR(options->call_bytes, DEFAULT_CALL),
-	    GB_OR(options->max_calls, DEFAULT_CALLS),
-	    GB_OR(options->max_in_flight, DEFAULT_IN_FLIGHT),
-	    cpu_seconds(options),
-	};
-	for (size_t i = 0; i < GB_COUNT(limits); i++)
-		gb_cbor_unsigned(out, limits[i]);
+	for (size_t i = 0; i < gb_limit_fields_count; i++) {
+		const struct gb_limit_field *field = &gb_limit_fields[i];
+		/* Memory is the limit whose default is the language's own. */
+		uint64_t fallback = GB_OR(field->fallback, gb_language_traits(options->language)->memory);
+		if (field->is_sent)
+			gb_cbor_unsigned(out, GB_OR(gb_limit_get(field, options), fallback));
+	}
+	gb_cbor_unsigned(out, cpu_seconds(options));
 }
 
 static void write_modules(struct gb_buf *out, const struct gb_value *modules) {

@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fields.h"
 #include "engine/result_json.h"
 #include "value/json.h"
 #include "value/wtf8.h"
@@ -14,11 +15,6 @@ static void write_key(struct gb_buf *out, const char *key) {
 	if (out->data[out->len - 1] != '{')
 		gb_buf_append_char(out, ',');
 	gb_buf_printf(out, "\"%s\":", key);
-}
-
-static void write_text(struct gb_buf *out, const char *key, const char *text) {
-	write_key(out, key);
-	gb_json_append_string(out, gb_str_from(text));
 }
 
 /* Ids of shared values are numbered throughout the whole result. */
@@ -33,8 +29,7 @@ static bool write_value(struct writer *w, const struct gb_value *value) {
 }
 
 /* Invalid UTF-8 becomes the replacement character. */
-static void write_bytes(struct gb_buf *out, const char *key, const char *bytes, size_t n) {
-	write_key(out, key);
+static void write_bytes(struct gb_buf *out, const char *bytes, size_t n) {
 	if (gb_wtf8_scan(bytes ? bytes : "", bytes ? n : 0) != GB_WTF8_INVALID) {
 		gb_json_append_string(out, (struct gb_str){bytes ? bytes : "", bytes ? n : 0});
 		return;
@@ -45,39 +40,22 @@ static void write_bytes(struct gb_buf *out, const char *key, const char *bytes, 
 	gb_json_append_string(out, gb_buf_str(&mended));
 }
 
-static bool write_displays(struct writer *w, const struct gb_result *result) {
-	if (result->n_displays == 0)
-		return true;
-	write_key(w->out, "displays");
+static bool write_list(struct writer *w, const char *key, const struct gb_value *const *list, size_t n) {
 	gb_buf_append_char(w->out, '[');
-	for (size_t i = 0; i < result->n_displays; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (i)
 			gb_buf_append_char(w->out, ',');
-		if (!write_value(w, result->displays[i]))
-			return gb_wrap(w->err, "displays[%zu]", i);
+		if (!write_value(w, list[i]))
+			return gb_wrap(w->err, "%s[%zu]", key, i);
 	}
 	gb_buf_append_char(w->out, ']');
 	return true;
 }
 
-static bool write_reports(struct writer *w, const struct gb_result *result) {
-	write_key(w->out, "reports");
+static bool write_logs(struct writer *w, const struct gb_log *logs, size_t n) {
 	gb_buf_append_char(w->out, '[');
-	for (size_t i = 0; i < result->n_reports; i++) {
-		if (i)
-			gb_buf_append_char(w->out, ',');
-		if (!write_value(w, result->reports[i]))
-			return gb_wrap(w->err, "reports[%zu]", i);
-	}
-	gb_buf_append_char(w->out, ']');
-	return true;
-}
-
-static bool write_logs(struct writer *w, const struct gb_result *result) {
-	write_key(w->out, "logs");
-	gb_buf_append_char(w->out, '[');
-	for (size_t i = 0; i < result->n_logs; i++) {
-		const struct gb_log *log = &result->logs[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct gb_log *log = &logs[i];
 		gb_buf_printf(
 		    w->out, "%s{\"level\":\"%s\",\"args\":", i ? "," : "", gb_log_level_name(log->level));
 		if (!write_value(w, log->args))
@@ -88,27 +66,36 @@ static bool write_logs(struct writer *w, const struct gb_result *result) {
 	return true;
 }
 
+/* --- the error --- */
+
+/* The texts of an error, in the order of the JSON object. */
+static const struct error_text {
+	const char *key;
+	size_t offset, n_offset; /* n_offset is 0: the text has no U+0000 */
+	bool required;
+} error_texts[] = {
+    {"name", offsetof(struct gb_run_error, name), offsetof(struct gb_run_error, name_bytes), true},
+    {"message", offsetof(struct gb_run_error, message), offsetof(struct gb_run_error, message_bytes), true},
+    {"code", offsetof(struct gb_run_error, code), 0, false},
+    {"stack", offsetof(struct gb_run_error, stack), offsetof(struct gb_run_error, stack_bytes), false},
+    {"specifier", offsetof(struct gb_run_error, specifier), 0, false},
+    {"filename", offsetof(struct gb_run_error, filename), 0, false},
+};
+
 static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
-	write_key(out, "error");
 	gb_buf_append_char(out, '{');
-	const struct {
-		const char *key, *text;
-		size_t n; /* 0: NUL-terminated */
-		bool required;
-	} texts[] = {
-	    {"name", error->name, error->name_bytes, true},
-	    {"message", error->message, error->message_bytes, true},
-	    {"code", error->code, 0, false},
-	    {"stack", error->stack, error->stack_bytes, false},
-	    {"specifier", error->specifier, 0, false},
-	    {"filename", error->filename, 0, false},
-	};
-	for (size_t i = 0; i < GB_COUNT(texts); i++) {
-		size_t n = texts[i].n ? texts[i].n : strlen(texts[i].text);
-		if (n == 0 && !texts[i].required)
+	for (size_t i = 0; i < GB_COUNT(error_texts); i++) {
+		const struct error_text *text = &error_texts[i];
+		const char *p = *(const char *const *)(const void *)((const char *)error + text->offset);
+		size_t n = text->n_offset
+			       ? *(const size_t *)(const void *)((const char *)error + text->n_offset)
+			       : 0;
+		if (n == 0)
+			n = strlen(p);
+		if (n == 0 && !text->required)
 			continue;
-		write_key(out, texts[i].key);
-		gb_json_append_string(out, (struct gb_str){texts[i].text, n});
+		write_key(out, text->key);
+		gb_json_append_string(out, (struct gb_str){p, n});
 	}
 	if (error->line) {
 		write_key(out, "line");
@@ -117,36 +104,100 @@ static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
 	gb_buf_append_char(out, '}');
 }
 
+/* --- fields --- */
+
+static bool is_set(const struct gb_result_field *field, const struct gb_result *result) {
+	const void *member = (const char *)result + field->offset;
+	size_t n = *(const size_t *)(const void *)((const char *)result + field->n_offset);
+	switch (field->kind) {
+	case GB_RESULT_VALUE: {
+		const struct gb_value *value = *(const struct gb_value *const *)member;
+		return value && gb_value_type(value) != GB_UNDEFINED;
+	}
+	case GB_RESULT_FILES:
+		return *(const struct gb_value *const *)member;
+	case GB_RESULT_VALUES:
+	case GB_RESULT_DISPLAYS:
+	case GB_RESULT_LOGS:
+	case GB_RESULT_OUTPUT:
+		return n;
+	case GB_RESULT_ID:
+		return *(const char *)member;
+	case GB_RESULT_TEXT:
+		return **(const char *const *)member;
+	case GB_RESULT_FLAG:
+		return *(const bool *)member;
+	case GB_RESULT_INTEGER:
+		return *(const int *)member;
+	case GB_RESULT_COUNT:
+		return *(const uint64_t *)member;
+	case GB_RESULT_MS:
+		return *(const double *)member > 0;
+	case GB_RESULT_ERROR:
+		return result->status != GB_SUCCESS;
+	case GB_RESULT_STATUS:
+		return true;
+	}
+	return false;
+}
+
+static bool write_field(
+    struct writer *w, const struct gb_result_field *field, const struct gb_result *result) {
+	struct gb_buf *out = w->out;
+	const void *member = (const char *)result + field->offset;
+	size_t n = *(const size_t *)(const void *)((const char *)result + field->n_offset);
+	switch (field->kind) {
+	case GB_RESULT_VALUE:
+	case GB_RESULT_FILES:
+		return write_value(w, *(const struct gb_value *const *)member) ||
+		       gb_wrap(w->err, "%s", field->json);
+	case GB_RESULT_VALUES:
+	case GB_RESULT_DISPLAYS:
+		return write_list(w, field->json, *(const struct gb_value *const *const *)member, n);
+	case GB_RESULT_LOGS:
+		return write_logs(w, *(const struct gb_log *const *)member, n);
+	case GB_RESULT_OUTPUT:
+		write_bytes(out, *(const char *const *)member, n);
+		return true;
+	case GB_RESULT_ID:
+		gb_json_append_string(out, gb_str_from(member));
+		return true;
+	case GB_RESULT_STATUS:
+		gb_json_append_string(out, gb_str_from(gb_status_name(*(const enum gb_status *)member)));
+		return true;
+	case GB_RESULT_TEXT:
+		write_bytes(out, *(const char *const *)member, strlen(*(const char *const *)member));
+		return true;
+	case GB_RESULT_FLAG:
+		gb_buf_printf(out, "%s", *(const bool *)member ? "true" : "false");
+		return true;
+	case GB_RESULT_INTEGER:
+		gb_buf_printf(out, "%d", *(const int *)member);
+		return true;
+	case GB_RESULT_COUNT:
+		gb_buf_printf(out, "%llu", (unsigned long long)*(const uint64_t *)member);
+		return true;
+	case GB_RESULT_MS:
+		gb_buf_printf(out, "%.3f", *(const double *)member);
+		return true;
+	case GB_RESULT_ERROR:
+		write_error(out, member);
+		return true;
+	}
+	return false;
+}
+
 bool gb_result_write_json(struct gb_buf *out, const struct gb_result *result, struct gb_err *err) {
 	struct writer w = {.out = out, .err = err};
 	gb_buf_append_char(out, '{');
-	write_text(out, "runId", result->run_id);
-	write_text(out, "status", gb_status_name(result->status));
-	/* An undefined result is omitted, as in JavaScript. */
-	if (result->value && gb_value_type(result->value) != GB_UNDEFINED) {
-		write_key(out, "result");
-		if (!write_value(&w, result->value))
-			return gb_wrap(err, "result");
+	for (size_t i = 0; i < gb_result_fields_count; i++) {
+		const struct gb_result_field *field = &gb_result_fields[i];
+		if (field->optional && !is_set(field, result))
+			continue;
+		write_key(out, field->json);
+		if (!write_field(&w, field, result))
+			return false;
 	}
-	if (!write_reports(&w, result) || !write_logs(&w, result))
-		return false;
-	if (!write_displays(&w, result))
-		return false;
-	if (result->files) {
-		write_key(out, "files");
-		if (!write_value(&w, result->files))
-			return gb_wrap(err, "files");
-	}
-	write_bytes(out, "stdout", result->stdout_text, result->stdout_bytes);
-	write_bytes(out, "stderr", result->stderr_text, result->stderr_bytes);
-	gb_buf_printf(out, ",\"exitCode\":%d,\"timedOut\":%s,\"truncated\":%s", result->exit_code,
-	    result->timed_out ? "true" : "false", result->truncated ? "true" : "false");
-	if (result->status != GB_SUCCESS)
-		write_error(out, &result->error);
-	gb_buf_printf(out, ",\"durationMs\":%.3f", result->duration_ms);
-	if (result->memory_used_bytes)
-		gb_buf_printf(
-		    out, ",\"memoryUsedBytes\":%llu", (unsigned long long)result->memory_used_bytes);
 	gb_buf_append_char(out, '}');
 	return !gb_buf_failed(out) || gb_fail(err, GB_ELIMIT, 0, "the result's JSON is too large");
 }
@@ -159,4 +210,125 @@ char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb
 	if (ret_n)
 		*ret_n = out.len;
 	return gb_take_pointer(&out.data);
+}
+
+/* --- and back --- */
+
+static const char *text_of(const struct gb_value *value) {
+	const char *text = gb_value_type(value) == GB_STRING ? gb_value_bytes(value, NULL) : NULL;
+	return text ? text : "";
+}
+
+static double number_of(const struct gb_value *value) {
+	return gb_value_type(value) == GB_NUMBER ? gb_value_as_number(value) : 0;
+}
+
+static enum gb_status status_of(const struct gb_value *value) {
+	for (int status = GB_SUCCESS; status <= GB_DENIED; status++)
+		if (strcmp(gb_status_name((enum gb_status)status), text_of(value)) == 0)
+			return (enum gb_status)status;
+	return GB_FAILURE;
+}
+
+static enum gb_log_level level_of(const struct gb_value *value) {
+	for (int level = GB_LOG_LOG; level <= GB_LOG_DEBUG; level++)
+		if (strcmp(gb_log_level_name((enum gb_log_level)level), text_of(value)) == 0)
+			return (enum gb_log_level)level;
+	return GB_LOG_LOG;
+}
+
+static void read_error(const struct gb_value *error, struct gb_run_error *ret) {
+	for (size_t i = 0; i < GB_COUNT(error_texts); i++) {
+		const struct error_text *text = &error_texts[i];
+		const struct gb_value *value = gb_value_get(error, text->key);
+		*(const char **)(void *)((char *)ret + text->offset) = text_of(value);
+		if (text->n_offset)
+			gb_value_bytes(value, (size_t *)(void *)((char *)ret + text->n_offset));
+	}
+	ret->line = (unsigned)number_of(gb_value_get(error, "line"));
+	ret->column = (unsigned)number_of(gb_value_get(error, "column"));
+}
+
+static bool read_list(
+    const struct gb_value *array, struct gb_arena *lists, const struct gb_value *const **ret, size_t *ret_n) {
+	size_t n = gb_value_count(array);
+	const struct gb_value **list = gb_arena_array(lists, n ? n : 1, sizeof *list);
+	for (size_t i = 0; list && i < n; i++)
+		list[i] = gb_value_at(array, i);
+	*ret = list;
+	*ret_n = list ? n : 0;
+	return list;
+}
+
+static bool read_logs(
+    const struct gb_value *array, struct gb_arena *lists, const struct gb_log **ret, size_t *ret_n) {
+	size_t n = gb_value_count(array);
+	struct gb_log *logs = gb_arena_array(lists, n ? n : 1, sizeof *logs);
+	for (size_t i = 0; logs && i < n; i++) {
+		const struct gb_value *log = gb_value_at(array, i);
+		logs[i] = (struct gb_log){level_of(gb_value_get(log, "level")),
+		    number_of(gb_value_get(log, "timestamp")), gb_value_get(log, "args")};
+	}
+	*ret = logs;
+	*ret_n = logs ? n : 0;
+	return logs;
+}
+
+static bool read_field(const struct gb_result_field *field, const struct gb_value *value,
+    struct gb_arena *lists, struct gb_result *result) {
+	void *to = gb_result_member(field, result);
+	size_t *n = gb_result_length(field, result);
+	switch (field->kind) {
+	case GB_RESULT_ID:
+		gb_copy_text(to, sizeof result->run_id, gb_str_from(text_of(value)));
+		return true;
+	case GB_RESULT_STATUS:
+		*(enum gb_status *)to = status_of(value);
+		return true;
+	case GB_RESULT_VALUE:
+	case GB_RESULT_FILES:
+		*(const struct gb_value **)to = value;
+		return true;
+	case GB_RESULT_VALUES:
+	case GB_RESULT_DISPLAYS:
+		return read_list(value, lists, to, n);
+	case GB_RESULT_LOGS:
+		return read_logs(value, lists, to, n);
+	case GB_RESULT_OUTPUT:
+		*(const char **)to = text_of(value);
+		gb_value_bytes(value, n);
+		return true;
+	case GB_RESULT_TEXT:
+		*(const char **)to = text_of(value);
+		return true;
+	case GB_RESULT_FLAG:
+		*(bool *)to = gb_value_is_true(value);
+		return true;
+	case GB_RESULT_INTEGER:
+		*(int *)to = (int)number_of(value);
+		return true;
+	case GB_RESULT_COUNT:
+		*(uint64_t *)to = (uint64_t)number_of(value);
+		return true;
+	case GB_RESULT_MS:
+		*(double *)to = number_of(value);
+		return true;
+	case GB_RESULT_ERROR:
+		read_error(value, to);
+		return true;
+	}
+	return false;
+}
+
+bool gb_result_read_json(
+    const struct gb_value *object, struct gb_arena *lists, struct gb_result *ret, struct gb_err *err) {
+	struct gb_result result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
+	for (size_t i = 0; i < gb_result_fields_count; i++) {
+		const struct gb_result_field *field = &gb_result_fields[i];
+		const struct gb_value *value = gb_value_get(object, field->json);
+		if (value && !read_field(field, value, lists, &result))
+			return gb_fail(err, GB_ENOMEM, 0, "%s: too large to be read", field->json);
+	}
+	*ret = result;
+	return true;
 }

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "base/io.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
@@ -495,9 +496,9 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	struct gb_run *run = calloc(1, sizeof *run);
 	if (!run)
 		return NULL;
-	uint64_t output = GB_OR(options->output_bytes, DEFAULT_OUTPUT);
-	uint64_t result = GB_OR(options->result_bytes, DEFAULT_RESULT);
-	uint64_t report = options->report ? GB_OR(options->report_bytes, DEFAULT_REPORT) : 0;
+	uint64_t output = gb_limit_output_bytes(options);
+	uint64_t result = gb_limit_result_bytes(options);
+	uint64_t report = options->report ? gb_limit_report_bytes(options) : 0;
 	run->started = gb_now_ns();
 	run->engine = engine;
 	run->on_log = options->on_log;
@@ -526,7 +527,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->reader = &run->own_reader;
 	gb_frame_reader_init(run->reader, largest + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
-	run->result.error = (struct gb_run_error){"", "", "", "", "", "", 0, 0, 0, 0, 0};
+	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
 	name_run(run);
 	run->values = gb_values_create((output + result + report) * VALUES_FACTOR +
 				       (run->display_left + run->files_left) * 2 + VALUES_SLACK);
@@ -584,7 +585,7 @@ struct gb_run *gb_run_prepare(
 		gb_fail(err, GB_ENOMEM, 0, "a run");
 		return NULL;
 	}
-	run->timeout_ms = GB_OR(options->timeout_ms, DEFAULT_TIMEOUT_MS);
+	run->timeout_ms = gb_limit_timeout_ms(options);
 	run->session = options->session;
 	run->memory = GB_OR(options->memory_bytes, gb_language_traits(asked.language)->memory);
 	const struct gb_grants grants = gb_bridge_grants(&run->bridge);

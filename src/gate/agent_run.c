@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "gate/agent_run.h"
 #include "value/codec.h"
 #include "value/wtf8.h"
@@ -55,13 +56,7 @@ void gb_agent_run_refuse(struct gb_agent_run *run, const char *code, const char 
 	va_start(ap, format);
 	const char *kept = refusal_text(run, format, ap);
 	va_end(ap);
-	run->result = (struct gb_result){
-	    .status = GB_DENIED,
-	    .error = {"Denied", kept ? kept : "out of memory", "", code, "", "", 0, 0, 0, 0, 0},
-	    .stdout_text = "",
-	    .stderr_text = "",
-	    .exit_code = 1,
-	};
+	run->result = gb_result_instead(GB_DENIED, "Denied", code, kept ? kept : "out of memory", NULL);
 	run->state = GB_AGENT_RUN_REFUSED;
 	gb_agent_run_drop_held(run);
 	give_back(run);
@@ -130,17 +125,7 @@ static void end_streams(struct gb_agent_run *run, const struct gb_result *result
 /* Of what is too large as JSON only is told that it has run. */
 static void withhold(struct gb_agent_run *run, const struct gb_result *result, const char *why) {
 	const char *kept = gb_agent_run_text(run, why);
-	run->result = (struct gb_result){
-	    .status = GB_FAILURE,
-	    .error = {"RangeError", kept ? kept : "", "", "result_size", "", "", 0, 0, 0, 0, 0},
-	    .stdout_text = "",
-	    .stderr_text = "",
-	    .exit_code = 1,
-	    .timed_out = result->timed_out,
-	    .duration_ms = result->duration_ms,
-	    .memory_used_bytes = result->memory_used_bytes,
-	};
-	memcpy(run->result.run_id, result->run_id, sizeof run->result.run_id);
+	run->result = gb_result_instead(GB_FAILURE, "RangeError", "result_size", kept ? kept : "", result);
 }
 
 static bool record(struct gb_agent_run *run, const struct gb_result *result, struct gb_err *err) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "gate/agent_run.h"
 #include "value/json.h"
 
@@ -79,12 +80,7 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 		    run, err.code == GB_ELIMIT ? "code_size" : "not_awaiting_input", "%s", err.message);
 		return;
 	}
-	run->result = (struct gb_result){
-	    .status = GB_SUCCESS,
-	    .error = {"", "", "", "", "", "", 0, 0},
-	    .stdout_text = "",
-	    .stderr_text = "",
-	};
+	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
 	if (gb_agent_run_record(run, &err))
 		return;
 	gb_audit_cancel(run->gate->audit, &run->ticket);

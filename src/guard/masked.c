@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 
 enum {
 	TEXTS_MAX = 64 << 20, /* code is part of up to three records, with 16 MiB in each */
@@ -181,42 +182,68 @@ static void mask_error(struct gb_masked *masked, struct gb_run_error *error) {
 	}
 }
 
+/* Masked already, as it came. */
+static void take_stream(
+    struct gb_masked *masked, int stream, const struct gb_result_field *field, struct gb_result *ret) {
+	const char *text = gb_buf_c_str(&masked->outputs[stream]);
+	masked->failed |= !text;
+	*(const char **)gb_result_member(field, ret) = text;
+	*gb_result_length(field, ret) = masked->outputs[stream].len;
+}
+
+/* Whatever the code can choose is masked; a kind that is not listed here holds nothing of the code's. */
+static void mask_field(struct gb_masked *masked, const struct gb_result_field *field, struct gb_result *ret) {
+	void *member = gb_result_member(field, ret);
+	const struct gb_value **value = member;
+	const struct gb_value *const **list = member;
+	const char **text = member;
+	switch (field->kind) {
+	case GB_RESULT_VALUE:
+	case GB_RESULT_FILES:
+		*value = gb_masked_value(masked, *value);
+		break;
+	case GB_RESULT_VALUES:
+	case GB_RESULT_DISPLAYS:
+		*list = mask_all(masked, *list, *gb_result_length(field, ret));
+		break;
+	case GB_RESULT_TEXT:
+		*text = gb_masked_text(masked, *text, strlen(*text)).p;
+		break;
+	case GB_RESULT_ERROR:
+		mask_error(masked, member);
+		break;
+	case GB_RESULT_LOGS: /* masked already, as they came */
+		*(const struct gb_log **)member = masked->logs;
+		*gb_result_length(field, ret) = masked->n_logs;
+		break;
+	case GB_RESULT_OUTPUT: /* see take_stream */
+	case GB_RESULT_ID:
+	case GB_RESULT_STATUS:
+	case GB_RESULT_FLAG:
+	case GB_RESULT_INTEGER:
+	case GB_RESULT_COUNT:
+	case GB_RESULT_MS:
+		break;
+	}
+}
+
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
 	uint64_t total = gb_filter_total(masked->filter);
+	int stream = 0;
 	*ret = *result;
-	ret->value = gb_masked_value(masked, result->value);
-	ret->files = gb_masked_value(masked, result->files);
-	ret->reports = mask_all(masked, result->reports, result->n_reports);
-	ret->displays = mask_all(masked, result->displays, result->n_displays);
-	ret->logs = masked->logs;
-	ret->n_logs = masked->n_logs;
-	mask_error(masked, &ret->error);
-	count(masked, total);
-	const char *texts[2];
-	for (int i = 0; i < 2; i++) {
-		texts[i] = gb_buf_c_str(&masked->outputs[i]);
-		masked->failed |= !texts[i];
+	for (size_t i = 0; i < gb_result_fields_count; i++) {
+		const struct gb_result_field *field = &gb_result_fields[i];
+		if (field->kind == GB_RESULT_OUTPUT)
+			take_stream(masked, stream++, field, ret);
+		else
+			mask_field(masked, field, ret);
 	}
-	ret->stdout_text = texts[0];
-	ret->stdout_bytes = masked->outputs[0].len;
-	ret->stderr_text = texts[1];
-	ret->stderr_bytes = masked->outputs[1].len;
+	count(masked, total);
 	return !masked->failed;
 }
 
 void gb_masked_tell(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
-	static const struct gb_run_error nothing = {"MaskingError",
-	    "there was no memory to look for secrets in the result, so it is not told", "", "masking", "", "",
-	    0, 0, 0, 0, 0};
-	if (gb_masked_result(masked, result, ret))
-		return;
-	*ret = (struct gb_result){.status = GB_FAILURE,
-	    .error = nothing,
-	    .stdout_text = "",
-	    .stderr_text = "",
-	    .exit_code = 1,
-	    .timed_out = result->timed_out,
-	    .duration_ms = result->duration_ms,
-	    .memory_used_bytes = result->memory_used_bytes};
-	memcpy(ret->run_id, result->run_id, sizeof ret->run_id);
+	if (!gb_masked_result(masked, result, ret))
+		*ret = gb_result_instead(GB_FAILURE, "MaskingError", "masking",
+		    "there was no memory to look for secrets in the result, so it is not told", result);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 
 /* --- the tables --- */
 
@@ -14,9 +15,20 @@
 #define FIELD(name_, kind_, member_, ...)                                                                    \
 	{ .name = (name_), .kind = (kind_), .offset = offsetof(struct gb_message, member_), __VA_ARGS__ }
 
-/* Zero would mean the default to the engine; who asks for nothing does not mean that. */
-#define LIMIT(name_, member_)   OPTION(name_, GB_FIELD_WHOLE, member_, .min = 1)
-#define LIMIT32(name_, member_) OPTION(name_, GB_FIELD_WHOLE32, member_, .min = 1, .max = UINT32_MAX)
+/* A limit of glovebox/fields.h. To the engine 0 would mean the default; a client that sends 0 does not mean
+ * that. */
+#define LIMIT_64(name_, member_) OPTION(name_, GB_FIELD_WHOLE, member_, .min = 1)
+#define LIMIT_32(name_, member_) OPTION(name_, GB_FIELD_WHOLE32, member_, .min = 1, .max = UINT32_MAX)
+
+/* The rows of a 'run' message's limits, and of an 'execute' message's. */
+#define IN_LIMITS(width_, name_, member_)              LIMIT_##width_(name_, member_),
+#define IN_OPTIONS(width_, name_, member_)             /* in option_fields, by another name */
+#define RUN_LIMIT(member_, width_, name_, place_, ...) IN_##place_(width_, name_, member_)
+#define FOR_AGENT(width_, name_, member_)              LIMIT_##width_(name_, member_),
+#define FOR_CALLER(width_, name_, member_)             /* not for agents */
+#define AGENT_LIMIT(                                                                                         \
+    member_, width_, name_, place_, unit_, fallback_, least_, most_, option_, enforcer_, agents_, doc_)      \
+	FOR_##agents_(width_, name_, member_)
 
 #define TYPE                                                                                                 \
 	{ .name = "type", .kind = GB_FIELD_IGNORED }
@@ -40,7 +52,7 @@ static const struct gb_field option_fields[] = {
     OPTION("globals", GB_FIELD_OBJECT, globals),
     OPTION("language", GB_FIELD_LANGUAGE, language),
     OPTION("filename", GB_FIELD_TEXT, filename),
-    LIMIT("memoryLimitBytes", memory_bytes),
+    LIMIT_64("memoryLimitBytes", memory_bytes),
     OPTION("report", GB_FIELD_BOOLEAN, report),
     OPTION("profile", GB_FIELD_TEXT, profile),
     OPTION("stdin", GB_FIELD_TEXT, input),
@@ -51,16 +63,7 @@ static const struct gb_field option_fields[] = {
     END,
 };
 
-static const struct gb_field limit_fields[] = {
-    LIMIT("timeoutMs", timeout_ms),
-    LIMIT("outputBytes", output_bytes),
-    LIMIT("resultBytes", result_bytes),
-    LIMIT("reportBytes", report_bytes),
-    LIMIT("callBytes", call_bytes),
-    LIMIT32("maxCalls", max_calls),
-    LIMIT32("maxCallsInFlight", max_in_flight),
-    END,
-};
+static const struct gb_field limit_fields[] = {GB_LIMIT_FIELDS(RUN_LIMIT) END};
 
 static const struct gb_field run_fields[] = {
     TYPE,
@@ -72,13 +75,7 @@ static const struct gb_field run_fields[] = {
     END,
 };
 
-static const struct gb_field agent_limit_fields[] = {
-    LIMIT("timeoutMs", timeout_ms),
-    LIMIT("memoryBytes", memory_bytes),
-    LIMIT("outputBytes", output_bytes),
-    LIMIT("resultBytes", result_bytes),
-    END,
-};
+static const struct gb_field agent_limit_fields[] = {GB_LIMIT_FIELDS(AGENT_LIMIT) END};
 
 static const char *const tiers[] = {"isolated", "network", NULL};
 

@@ -1,6 +1,7 @@
 #include "server/replies.h"
 
 #include "base/err.h"
+#include "base/fields.h"
 #include "engine/result_json.h"
 #include "value/json.h"
 #include "value/text.h"
@@ -121,16 +122,10 @@ void gb_reply_result(
 	struct gb_err err = {0};
 	if (try_result(lines, run, session, result, &err))
 		return;
-	struct gb_result instead = *result;
-	instead.status = GB_FAILURE;
-	instead.value = instead.files = NULL;
-	instead.n_reports = instead.n_logs = instead.n_displays = 0;
-	/* Told already, as it was written. */
-	instead.stdout_text = instead.stderr_text = "";
-	instead.stdout_bytes = instead.stderr_bytes = 0;
+	/* The output was sent already, as it was written. */
+	struct gb_result instead =
+	    gb_result_instead(GB_FAILURE, "RangeError", "result_size", err.message, result);
 	instead.truncated = true;
-	instead.error =
-	    (struct gb_run_error){"RangeError", err.message, "", "result_size", "", "", 0, 0, 0, 0, 0};
 	try_result(lines, run, session, &instead, NULL);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fields.h"
 #include "limits/limits.h"
 #include "server/replies.h"
 
@@ -111,11 +112,8 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 		gb_run_terminate(run->run, reason);
 		return;
 	}
-	const struct gb_result result = {
-	    .status = GB_TERMINATED,
-	    .error = {"TerminatedError", reason ? reason : "terminated by the caller", "", "terminated", "",
-		"", 0, 0, 0, 0, 0},
-	};
+	const struct gb_result result = gb_result_instead(GB_TERMINATED, "TerminatedError", "terminated",
+	    reason ? reason : "terminated by the caller", NULL);
 	gb_reply_result(&run->client->lines, run->entry.number, "", &result);
 	gb_rpc_forget(run);
 }
