@@ -351,14 +351,6 @@ static void half_a_frame(long n) {
 	hostile_flush();
 }
 
-/* After @n milliseconds. */
-static void exit_later(long n) {
-	int word = 0;
-	const struct timespec time = {n / 1000, n % 1000 * 1000000};
-	syscall(SYS_futex, &word, FUTEX_WAIT, 0, &time, NULL, 0);
-	_exit(0);
-}
-
 static void exit_with(long n) {
 	_exit((int)n);
 }
@@ -419,7 +411,6 @@ static const struct hostile_behaviour behaviours[] = {
     {"drip", drip},
     {"half-a-frame", half_a_frame},
     {"exit", exit_with},
-    {"exit-later", exit_later},
     {"crash", crash},
     {"use-up-cpu", use_up_cpu},
 };

@@ -13,7 +13,7 @@
 #include "sandbox/shard.h"
 #include "tap.h"
 
-enum { LONG_MS = 60000, SHORT_MS = 300, BEGUN_MS = 5000, PATIENCE_MS = 60000, MANY = 20, BUSY = 10 };
+enum { LONG_MS = 600000, SHORT_MS = 300, BEGUN_MS = 5000, PATIENCE_MS = 600000, MANY = 20, BUSY = 10 };
 
 /* Zygotes are children that are no threads of ours and send no SIGCHLD. */
 static void find_zygotes(struct processes *ret) {
@@ -319,7 +319,7 @@ __attribute__((noreturn)) static void be_deaf_host(int ready, rlim_t fds) {
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){fds, fds});
 	struct gb_engine *engine = hostile_engine(1);
 	for (int i = 0; engine && i < ENDING + WAITING; i++)
-		if (!hostile_start(engine, i < WAITING ? "silent" : "exit-later 30000", LONG_MS))
+		if (!hostile_start(engine, "silent", LONG_MS))
 			_exit(1);
 	if (!engine || !await_descendants(engine, getpid(), 1 + ENDING + WAITING, &all))
 		_exit(1);
@@ -332,7 +332,7 @@ __attribute__((noreturn)) static void be_deaf_host(int ready, rlim_t fds) {
 
 /* Its zygote has more to tell than the socket holds, nobody listens, and the socket does not close. */
 TEST(nothing_outlives_a_host_that_did_not_listen) {
-	struct processes all;
+	struct processes all, zygotes, cells;
 	struct rlimit limit;
 	int pair[2];
 	pid_t child = 0;
@@ -351,6 +351,12 @@ TEST(nothing_outlives_a_host_that_did_not_listen) {
 	for (size_t i = 0; i < all.n; i++)
 		if (all.pids[i] == child)
 			all.pids[i] = all.pids[--all.n];
+	/* The host sleeps from here on: end cells under its zygote. */
+	processes_children(host, &zygotes);
+	processes_children(zygotes.pids[0] == child ? zygotes.pids[1] : zygotes.pids[0], &cells);
+	CHECK_INT(cells.n, ENDING + WAITING);
+	for (size_t i = 0; i < ENDING && i < cells.n; i++)
+		CHECK(kill(cells.pids[i], SIGKILL) == 0);
 	for (int i = 0; i < LONG_MS / 10 && processes_alive(&all) > WAITING + 1; i++)
 		usleep(10000);
 	CHECK_INT(processes_alive(&all), WAITING + 1);

@@ -81,8 +81,8 @@ ok 'but for another runtime it is' a
 waits() { run 0 approvals list --json && has "$out" '"state":"pending"' && has "$out" "$1"; }
 a() {
   local signal pid
-  for signal in TERM HUP; do # INT is ignored in the background
-    "$glovebox" execute -l python -e "print('nobody $signal')" > "$scratch/stopped" 2>&1 &
+  for signal in TERM HUP INT; do # whatever this shell was started to ignore
+    env --default-signal=$signal "$glovebox" execute -l python -e "print('nobody $signal')" > "$scratch/stopped" 2>&1 &
     pid=$!
     until_true waits "nobody $signal" && kill -$signal $pid && { wait $pid; [ $? = 3 ]; } && has "$(cat "$scratch/stopped")" 'stopped by who asked' || return 1
   done
