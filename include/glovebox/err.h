@@ -29,11 +29,17 @@ enum gb_err_code {
 };
 
 #define GB_ERR_MESSAGE_MAX 480
+#define GB_ERR_FIELD_MAX   48
 
 struct gb_err {
 	enum gb_err_code code;
 	int sys_errno; /* 0 when no system call was involved */
 	char message[GB_ERR_MESSAGE_MAX];
+	/* The member of the options that is wrong, such as "globals", and where in the message that is
+	 * explained: the message is "globals: must be an object", or has a context before that. "" and 0 if
+	 * the error is about no member. */
+	char field[GB_ERR_FIELD_MAX];
+	unsigned detail;
 };
 
 #pragma GCC visibility pop

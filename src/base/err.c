@@ -4,6 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static void set(struct gb_err *err, enum gb_err_code code, const char *field) {
+	err->code = code;
+	err->sys_errno = 0;
+	err->detail = 0;
+	snprintf(err->field, sizeof err->field, "%s", field);
+}
+
+/* Put @context and ": " before the message, in which the detail then begins later. */
+static void prepend(struct gb_err *err, const char *context) {
+	char whole[2 * GB_ERR_MESSAGE_MAX + 4];
+	snprintf(whole, sizeof whole, "%s: %s", context, err->message);
+	memcpy(err->message, whole, sizeof err->message - 1);
+	err->message[sizeof err->message - 1] = '\0';
+	size_t detail = err->detail + strlen(context) + 2, n = strlen(err->message);
+	err->detail = (unsigned)(*err->field ? detail < n ? detail : n : 0);
+}
+
 bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const char *format, ...) {
 	if (!err)
 		return false;
@@ -13,7 +30,7 @@ bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const cha
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
 
-	err->code = code;
+	set(err, code, "");
 	err->sys_errno = sys_errno;
 	if (sys_errno) {
 		const char *description = strerrordesc_np(sys_errno);
@@ -25,6 +42,21 @@ bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const cha
 	return false;
 }
 
+bool gb_fail_field(struct gb_err *err, enum gb_err_code code, const char *field, const char *format, ...) {
+	if (!err)
+		return false;
+	char text[GB_ERR_MESSAGE_MAX];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+
+	set(err, code, field);
+	memcpy(err->message, text, sizeof text);
+	prepend(err, err->field);
+	return false;
+}
+
 bool gb_wrap(struct gb_err *err, const char *format, ...) {
 	if (!err)
 		return false;
@@ -33,10 +65,15 @@ bool gb_wrap(struct gb_err *err, const char *format, ...) {
 	va_start(ap, format);
 	vsnprintf(context, sizeof context, format, ap);
 	va_end(ap);
+	prepend(err, context);
+	return false;
+}
 
-	char whole[2 * GB_ERR_MESSAGE_MAX + 4];
-	snprintf(whole, sizeof whole, "%s: %s", context, err->message);
-	memcpy(err->message, whole, sizeof err->message - 1);
-	err->message[sizeof err->message - 1] = '\0';
+bool gb_wrap_field(struct gb_err *err, const char *field) {
+	if (!err)
+		return false;
+	snprintf(err->field, sizeof err->field, "%s", field);
+	err->detail = 0;
+	prepend(err, err->field);
 	return false;
 }

@@ -21,7 +21,13 @@
 bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold));
 
-/* Put "context: " before the message of @err and return false. */
+/* Fill @err with "field: detail", remember the field, and return false. */
+bool gb_fail_field(struct gb_err *err, enum gb_err_code code, const char *field, const char *format, ...)
+    __attribute__((format(printf, 4, 5), cold));
+
+/* Put "context: " before the message of @err and return false. Its field stays. */
 bool gb_wrap(struct gb_err *err, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* Put "field: " before the message of @err, of which all is about @field, and return false. */
+bool gb_wrap_field(struct gb_err *err, const char *field) __attribute__((cold));
 
 #endif

@@ -67,9 +67,12 @@ bool check_action_flags(const struct command *command, const char *action);
  * handlers. */
 bool complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Complain of @message, "field: what is wrong with it", as the library, the gate or the server words it.
- * Where the field is what a flag of @command sets, the flag is named instead; returns whether it is. */
-bool complain_of_flag(const struct command *command, const char *message);
+/* Complain of @err. Where its field is what a flag of @command sets, the flag is named instead; returns
+ * whether it is. */
+bool complain_of_flag(const struct command *command, const struct gb_err *err);
+/* The same for an error of the server: @message is "@field: @detail", or about no field. */
+bool complain_of_field(
+    const struct command *command, const char *field, const char *detail, const char *message);
 
 void print_help(const struct command *command, FILE *to);
 

@@ -200,7 +200,7 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	request->gate.data = request;
 	handle_stop_signals();
 	if (!gb_gate_submit(gate, &request->gate, &run, &err)) {
-		return complain_of_flag(&command_execute, err.message) ? EXIT_BAD_USE : status;
+		return complain_of_flag(&command_execute, &err) ? EXIT_BAD_USE : status;
 	}
 	if (wait_for(gate, run, &err))
 		status = show(request, gb_agent_run_result(run));

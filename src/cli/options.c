@@ -85,16 +85,26 @@ static bool has_flag(const struct command *command, const char *name) {
 	return false;
 }
 
-bool complain_of_flag(const struct command *command, const char *message) {
-	struct gb_str rest = gb_str_from(message), field;
-	bool has_field = gb_str_cut(&rest, ':', &field);
-	for (size_t i = 0; has_field && i < GB_COUNT(fields); i++)
-		if (gb_str_eq(field, gb_str_from(fields[i].field)) && has_flag(command, fields[i].flag)) {
-			complain(command, "--%s:%s", fields[i].flag, rest.p);
-			return true;
-		}
-	complain(command, "%s", message);
-	return false;
+/* The name of the flag of @command that sets @field, or NULL. */
+static const char *find_flag_of(const struct command *command, const char *field) {
+	for (size_t i = 0; i < GB_COUNT(fields); i++)
+		if (strcmp(field, fields[i].field) == 0 && has_flag(command, fields[i].flag))
+			return fields[i].flag;
+	return NULL;
+}
+
+bool complain_of_field(
+    const struct command *command, const char *field, const char *detail, const char *message) {
+	const char *flag = find_flag_of(command, field);
+	if (flag)
+		complain(command, "--%s: %s", flag, detail);
+	else
+		complain(command, "%s", message);
+	return flag;
+}
+
+bool complain_of_flag(const struct command *command, const struct gb_err *err) {
+	return complain_of_field(command, err->field, err->message + err->detail, err->message);
 }
 
 /* --- parsing --- */

@@ -317,7 +317,7 @@ static int speak(struct request *request, struct gb_engine *engine, struct gb_fi
 		    result ? show(request, filter, masked_output_end(&output, result)) : EXIT_CODE_FAILED;
 		gb_run_destroy(run);
 	} else {
-		complain_of_flag(&command_run, err.message);
+		complain_of_flag(&command_run, &err);
 	}
 	masked_output_finish(&output);
 	return status;
@@ -339,8 +339,8 @@ static int execute(struct request *request, const struct gb_config *config) {
 	if (gb_limits_engine_create(config, &options, &engine, &err)) {
 		status = speak(request, engine, filter);
 		gb_engine_destroy(engine);
-	} else if (request->packages && strncmp(err.message, "node_packages:", 14) == 0) {
-		complain_of_flag(&command_run, err.message);
+	} else if (request->packages && strcmp(err.field, "node_packages") == 0) {
+		complain_of_flag(&command_run, &err);
 		status = EXIT_BAD_USE;
 	} else {
 		refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
@@ -363,7 +363,7 @@ static bool apply_settings(struct request *request, const struct gb_config *conf
 	if (request->packages && !find_folder(request->packages, request->packages_path, &err))
 		return complain(&command_run, "--packages: %s", err.message);
 	if (!gb_limits_check(config, &request->options, &err)) {
-		complain_of_flag(&command_run, err.message);
+		complain_of_flag(&command_run, &err);
 		return false;
 	}
 	gb_limits_apply(config, 0, &request->options);

@@ -37,7 +37,9 @@ const char *session_text(const struct gb_value *message, const char *key) {
 }
 
 int session_complain(const struct command *command, const struct gb_value *error) {
-	complain_of_flag(command, session_text(error, "message"));
+	const char *message = session_text(error, "message"), *field = session_text(error, "field");
+	size_t n = strlen(field) + strlen(": "), length = strlen(message);
+	complain_of_field(command, field, message + (n < length ? n : length), message);
 	return strcmp(session_text(error, "code"), "invalid") == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
 }
 

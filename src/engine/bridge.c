@@ -362,9 +362,9 @@ bool gb_call_throw(struct gb_call *call, const struct gb_value *thrown) {
 bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *args, gb_answered on_answer,
     void *data, struct gb_err *err) {
 	if (run->settled)
-		return gb_fail(err, GB_EINVAL, 0, "run: has ended");
+		return gb_fail_field(err, GB_EINVAL, "run", "has ended");
 	if (args && gb_value_type(args) != GB_ARRAY)
-		return gb_fail(err, GB_EINVAL, 0, "args: must be an array");
+		return gb_fail_field(err, GB_EINVAL, "args", "must be an array");
 	struct host_call *q = calloc(1, sizeof *q);
 	gb_auto_values struct gb_values *values = args ? NULL : gb_values_create(0);
 	if (!args && values)
@@ -376,7 +376,7 @@ bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *a
 	uint32_t id = run->bridge.next_question++;
 	if (!write_frame(run, GB_FRAME_CALL, id, function, args, err)) {
 		free(q);
-		return gb_wrap(err, "args");
+		return gb_wrap_field(err, "args");
 	}
 	*q = (struct host_call){.id = id, .on_answer = on_answer, .data = data};
 	gb_list_append(&run->bridge.asking, &q->link);

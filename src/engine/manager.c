@@ -89,7 +89,7 @@ struct gb_record *gb_record_find(struct gb_manager *manager, const char *name, s
 	if (!found && name)
 		found = gb_record_find_in(&manager->ended, name, false);
 	if (!found)
-		gb_fail(err, GB_ENOENT, 0, "session: there is no '%s'", name ? name : "");
+		gb_fail_field(err, GB_ENOENT, "session", "there is no '%s'", name ? name : "");
 	return found;
 }
 
@@ -99,7 +99,7 @@ struct gb_record *gb_record_find_alive(struct gb_manager *manager, const char *n
 		return record;
 	struct gb_session_info info;
 	gb_record_describe(record, &info);
-	gb_fail(err, GB_EINVAL, 0, "session: '%s' has ended: %s", name, info.reason);
+	gb_fail_field(err, GB_EINVAL, "session", "'%s' has ended: %s", name, info.reason);
 	return NULL;
 }
 

@@ -30,9 +30,8 @@ bool gb_manager_attach(struct gb_manager *manager, const char *session,
 		return false;
 	struct gb_attachment before = record->attachment;
 	if (before.on_bytes && !steal)
-		return gb_fail(err, GB_EBUSY, 0,
-		    "session: somebody is attached to '%s' already; 'steal' takes the terminal over",
-		    session);
+		return gb_fail_field(err, GB_EBUSY, "session",
+		    "somebody is attached to '%s' already; 'steal' takes the terminal over", session);
 	/* If a client is attached, only the manager switches the client; the session stays attached. */
 	if (!before.on_bytes && !gb_session_attach(record->session, on_shown, record, err))
 		return false;

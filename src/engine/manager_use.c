@@ -12,7 +12,7 @@
 
 static bool copy_text(char *to, size_t size, const char *field, const char *text, struct gb_err *err) {
 	if (text && strlen(text) >= size)
-		return gb_fail(err, GB_EINVAL, 0, "%s: has at most %zu bytes", field, size - 1);
+		return gb_fail_field(err, GB_EINVAL, field, "has at most %zu bytes", size - 1);
 	snprintf(to, size, "%s", text ? text : "");
 	return true;
 }
@@ -23,10 +23,10 @@ static bool check_name(struct gb_manager *manager, const char *name, struct gb_e
 	if (!name)
 		return true;
 	if (!*name || name[0] == '-' || strspn(name, letters) != strlen(name))
-		return gb_fail(err, GB_EINVAL, 0,
-		    "name: '%.64s' is not one: letters, digits, '.', '_' and '-', not '-' first", name);
+		return gb_fail_field(err, GB_EINVAL, "name",
+		    "'%.64s' is not one: letters, digits, '.', '_' and '-', not '-' first", name);
 	return !gb_record_find_in(&manager->records, name, true) ||
-	       gb_fail(err, GB_EINVAL, 0, "name: there is a session '%s' already", name);
+	       gb_fail_field(err, GB_EINVAL, "name", "there is a session '%s' already", name);
 }
 
 /* Live sessions only; records of dead ones may still be listed. */
@@ -69,11 +69,12 @@ static bool check_id(struct gb_manager *manager, const char *id, struct gb_err *
 	if (!id)
 		return true;
 	if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
-		return gb_fail(err, GB_EINVAL, 0, "id: '%.64s' is not 32 hexadecimal digits", id);
+		return gb_fail_field(err, GB_EINVAL, "id", "'%.64s' is not 32 hexadecimal digits", id);
 	for (size_t i = 0; i < GB_COUNT(lists); i++)
 		gb_list_each(struct gb_record, record, lists[i], link) {
 			if (strcmp(record->id, id) == 0)
-				return gb_fail(err, GB_EINVAL, 0, "id: there is or was a session '%s'", id);
+				return gb_fail_field(
+				    err, GB_EINVAL, "id", "there is or was a session '%s'", id);
 		}
 	return true;
 }
@@ -134,8 +135,8 @@ static bool find_matching(struct gb_manager *manager, const struct gb_session_as
 	struct gb_record *found =
 	    asked->name ? gb_record_find_in(&manager->records, asked->name, true) : NULL;
 	if (found && !matches(found, asked))
-		return gb_fail(err, GB_EINVAL, 0,
-		    "name: '%s' is a session of another language, profile or conversation", asked->name);
+		return gb_fail_field(err, GB_EINVAL, "name",
+		    "'%s' is a session of another language, profile or conversation", asked->name);
 	gb_list_each(struct gb_record, record, &manager->records, link) {
 		if (!found && !asked->name && matches(record, asked))
 			found = record;
@@ -181,8 +182,8 @@ bool gb_manager_execute(struct gb_manager *manager, const char *session, const s
 	gb_record_describe(record, &info);
 	bool waits = info.queued || info.state != GB_SESSION_IDLE;
 	if (waits && info.queued >= manager->options.max_queue)
-		return gb_fail(err, GB_ELIMIT, 0,
-		    "session: %u runs wait for '%s' already, which is the limit; try again when some have "
+		return gb_fail_field(err, GB_ELIMIT, "session",
+		    "%u runs wait for '%s' already, which is the limit; try again when some have "
 		    "ended",
 		    info.queued, session);
 	struct gb_run_options asked = *options;
@@ -206,8 +207,8 @@ bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struc
 	if (!record)
 		return false;
 	return (record->session->run && gb_run_interrupt(record->session->run)) ||
-	       gb_fail(err, GB_EINVAL, 0, "session: nothing executes in '%s', or it was interrupted already",
-		   session);
+	       gb_fail_field(err, GB_EINVAL, "session",
+		   "nothing executes in '%s', or it was interrupted already", session);
 }
 
 bool gb_manager_get(

@@ -28,11 +28,11 @@ static bool is_url(struct gb_str s) {
 
 static bool check_import(struct gb_str specifier, const struct gb_value *exports, struct gb_err *err) {
 	if (specifier.n == 0 || specifier.p[0] == '.' || specifier.p[0] == '/' || is_url(specifier))
-		return gb_fail(err, GB_EINVAL, 0,
-		    "imports: '%.*s' is not a bare specifier, such as 'fs' or '@scope/name'",
-		    (int)specifier.n, specifier.p);
+		return gb_fail_field(err, GB_EINVAL, "imports",
+		    "'%.*s' is not a bare specifier, such as 'fs' or '@scope/name'", (int)specifier.n,
+		    specifier.p);
 	if (gb_value_type(exports) != GB_OBJECT)
-		return gb_fail(err, GB_EINVAL, 0, "imports: '%.*s' must be an object of named exports",
+		return gb_fail_field(err, GB_EINVAL, "imports", "'%.*s' must be an object of named exports",
 		    (int)specifier.n, specifier.p);
 	/* The JavaScript engine ends names of modules and exports at a NUL. */
 	bool zero = memchr(specifier.p, '\0', specifier.n);
@@ -40,8 +40,8 @@ static bool check_import(struct gb_str specifier, const struct gb_value *exports
 		struct gb_str name = text_of(gb_value_key_at(exports, i));
 		zero = name.n && memchr(name.p, '\0', name.n);
 	}
-	return !zero || gb_fail(err, GB_EINVAL, 0,
-			    "imports: '%.*s' holds the character U+0000, in its name or that of an export",
+	return !zero || gb_fail_field(err, GB_EINVAL, "imports",
+			    "'%.*s' holds the character U+0000, in its name or that of an export",
 			    (int)specifier.n, specifier.p);
 }
 
@@ -60,16 +60,16 @@ static bool is_relative(struct gb_str specifier) {
 
 static bool check_module(struct gb_str specifier, const struct gb_value *source, struct gb_err *err) {
 	if (!is_relative(specifier))
-		return gb_fail(err, GB_EINVAL, 0,
-		    "modules: '%.*s' is not a relative specifier from the root, such as './lib/math.js'",
+		return gb_fail_field(err, GB_EINVAL, "modules",
+		    "'%.*s' is not a relative specifier from the root, such as './lib/math.js'",
 		    (int)specifier.n, specifier.p);
 	if (gb_value_type(source) != GB_STRING)
-		return gb_fail(err, GB_EINVAL, 0, "modules: '%.*s' must be a string: its source",
+		return gb_fail_field(err, GB_EINVAL, "modules", "'%.*s' must be a string: its source",
 		    (int)specifier.n, specifier.p);
 	struct gb_str text = text_of(source);
 	if (text.n > GB_SOURCE_MAX)
-		return gb_fail(err, GB_ELIMIT, 0, "modules: '%.*s' has more than %u bytes", (int)specifier.n,
-		    specifier.p, GB_SOURCE_MAX);
+		return gb_fail_field(err, GB_ELIMIT, "modules", "'%.*s' has more than %u bytes",
+		    (int)specifier.n, specifier.p, GB_SOURCE_MAX);
 	return true;
 }
 
@@ -77,7 +77,7 @@ static bool check_each(const char *field, const struct gb_value *map,
     bool (*check)(struct gb_str specifier, const struct gb_value *item, struct gb_err *err),
     struct gb_err *err) {
 	if (map && gb_value_type(map) != GB_OBJECT)
-		return gb_fail(err, GB_EINVAL, 0, "%s: must be an object", field);
+		return gb_fail_field(err, GB_EINVAL, field, "must be an object");
 	for (size_t i = 0; i < gb_value_count(map); i++)
 		if (!check(text_of(gb_value_key_at(map, i)), gb_value_at(map, i), err))
 			return false;

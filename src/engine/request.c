@@ -12,7 +12,7 @@
 
 static bool check_text(const char *field, const char *text, size_t n, struct gb_err *err) {
 	return gb_wtf8_scan(text, n) != GB_WTF8_INVALID ||
-	       gb_fail(err, GB_EINVAL, 0, "%s: is not valid UTF-8", field);
+	       gb_fail_field(err, GB_EINVAL, field, "is not valid UTF-8");
 }
 
 /* "a", "$x1": a plain ASCII identifier. */
@@ -49,15 +49,16 @@ static bool check_globals(const struct gb_run_options *options, struct gb_err *e
 	if (!globals)
 		return true;
 	if (gb_value_type(globals) != GB_OBJECT)
-		return gb_fail(err, GB_EINVAL, 0, "globals: must be an object");
+		return gb_fail_field(err, GB_EINVAL, "globals", "must be an object");
 	if (options->report && gb_value_get(globals, "report"))
-		return gb_fail(err, GB_EINVAL, 0, "globals: 'report' is the name of the built-in report()");
+		return gb_fail_field(
+		    err, GB_EINVAL, "globals", "'report' is the name of the built-in report()");
 	for (size_t i = 0; i < gb_value_count(globals); i++) {
 		size_t n = 0;
 		const char *name = gb_value_bytes(gb_value_key_at(globals, i), &n);
 		if (!name || !is_identifier(name, n) || is_reserved(name, n))
-			return gb_fail(err, GB_EINVAL, 0,
-			    "globals: '%.*s' is not an identifier (letters, digits, _ and $, not a digit "
+			return gb_fail_field(err, GB_EINVAL, "globals",
+			    "'%.*s' is not an identifier (letters, digits, _ and $, not a digit "
 			    "first, no word that the language keeps for itself)",
 			    (int)n, name ? name : "");
 	}
@@ -67,7 +68,7 @@ static bool check_globals(const struct gb_run_options *options, struct gb_err *e
 static bool check_range(const char *field, uint64_t value, uint64_t min, uint64_t max, struct gb_err *err) {
 	if (value == 0 || (value >= min && value <= max))
 		return true;
-	return gb_fail(err, GB_EINVAL, 0, "%s: %llu is not between %llu and %llu", field,
+	return gb_fail_field(err, GB_EINVAL, field, "%llu is not between %llu and %llu",
 	    (unsigned long long)value, (unsigned long long)min, (unsigned long long)max);
 }
 
@@ -82,17 +83,17 @@ static bool check_limits(const struct gb_run_options *options, struct gb_err *er
 
 static bool check_files(const struct gb_value *files, struct gb_err *err) {
 	if (files && gb_value_type(files) != GB_OBJECT)
-		return gb_fail(err, GB_EINVAL, 0, "files: must be an object");
+		return gb_fail_field(err, GB_EINVAL, "files", "must be an object");
 	for (size_t i = 0; i < gb_value_count(files); i++) {
 		size_t n;
 		const char *path = gb_value_bytes(gb_value_key_at(files, i), &n);
 		bool dots = memmem(path, n, "..", 2);
 		if (n == 0 || path[0] == '/' || dots || memchr(path, '\0', n) || path[n - 1] == '/')
-			return gb_fail(err, GB_EINVAL, 0,
-			    "files: '%.*s' is not a path within the box, such as 'data/a.csv'", (int)n, path);
+			return gb_fail_field(err, GB_EINVAL, "files",
+			    "'%.*s' is not a path within the box, such as 'data/a.csv'", (int)n, path);
 		if (!gb_value_bytes(gb_value_at(files, i), NULL))
-			return gb_fail(
-			    err, GB_EINVAL, 0, "files: '%.*s' must be text or bytes", (int)n, path);
+			return gb_fail_field(
+			    err, GB_EINVAL, "files", "'%.*s' must be text or bytes", (int)n, path);
 	}
 	return true;
 }
@@ -117,23 +118,23 @@ static bool check_traits(const struct gb_run_options *options, struct gb_err *er
 	};
 	for (size_t i = 0; i < GB_COUNT(fields); i++)
 		if (fields[i].set && !fields[i].has)
-			return gb_fail(err, GB_EINVAL, 0, "%s: is not for %s", fields[i].field,
+			return gb_fail_field(err, GB_EINVAL, fields[i].field, "is not for %s",
 			    gb_language_name(options->language));
 	return true;
 }
 
 static bool check_names(const char *field, const struct gb_value *names, struct gb_err *err) {
 	if (names && gb_value_type(names) != GB_ARRAY)
-		return gb_fail(err, GB_EINVAL, 0, "%s: must be an array", field);
+		return gb_fail_field(err, GB_EINVAL, field, "must be an array");
 	for (size_t i = 0; i < gb_value_count(names); i++) {
 		size_t n = 0;
 		if (gb_value_type(gb_value_at(names, i)) != GB_STRING)
-			return gb_fail(err, GB_EINVAL, 0, "%s: must be an array of texts", field);
+			return gb_fail_field(err, GB_EINVAL, field, "must be an array of texts");
 		/* Programs receive them as C strings. */
 		const char *text = gb_value_bytes(gb_value_at(names, i), &n);
 		if (memchr(text, '\0', n))
-			return gb_fail(
-			    err, GB_EINVAL, 0, "%s: a text must not hold the character U+0000", field);
+			return gb_fail_field(
+			    err, GB_EINVAL, field, "a text must not hold the character U+0000");
 	}
 	return true;
 }
@@ -147,15 +148,15 @@ static bool check_settings(const struct gb_run_options *options, struct gb_err *
 
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
 	if (!options->source)
-		return gb_fail(err, GB_EINVAL, 0, "source: is missing");
+		return gb_fail_field(err, GB_EINVAL, "source", "is missing");
 	if (n_source > GB_SOURCE_MAX)
-		return gb_fail(err, GB_ELIMIT, 0, "source: %zu bytes are more than the limit of %u", n_source,
-		    GB_SOURCE_MAX);
+		return gb_fail_field(err, GB_ELIMIT, "source", "%zu bytes are more than the limit of %u",
+		    n_source, GB_SOURCE_MAX);
 	/* bash drops NULs, and would run a script other than the one that was shown and checked. */
 	if (options->language == GB_SHELL && memchr(options->source, '\0', n_source))
-		return gb_fail(err, GB_EINVAL, 0, "source: a script must not hold the character U+0000");
+		return gb_fail_field(err, GB_EINVAL, "source", "a script must not hold the character U+0000");
 	if (options->args && gb_value_type(options->args) != GB_ARRAY)
-		return gb_fail(err, GB_EINVAL, 0, "args: must be an array");
+		return gb_fail_field(err, GB_EINVAL, "args", "must be an array");
 	return check_text("source", options->source, n_source, err) &&
 	       (!options->filename ||
 		   check_text("filename", options->filename, strlen(options->filename), err)) &&
@@ -227,7 +228,7 @@ static bool write_names(
 	if (!names)
 		return true;
 	gb_cbor_string(out, name, strlen(name));
-	return gb_value_encode(out, names, NULL, err) || gb_wrap(err, "%s", name);
+	return gb_value_encode(out, names, NULL, err) || gb_wrap_field(err, name);
 }
 
 /* The settings object: options of some runtimes only. */

@@ -63,7 +63,7 @@ static bool is_word(const char *text, const char *more) {
 
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
 	if (options->n_python_profiles > GB_COUNT(engine->profiles))
-		return gb_fail(err, GB_ELIMIT, 0, "python_profiles: %zu are more than %zu",
+		return gb_fail_field(err, GB_ELIMIT, "python_profiles", "%zu are more than %zu",
 		    options->n_python_profiles, GB_COUNT(engine->profiles));
 	for (size_t i = 0; i < options->n_python_profiles; i++) {
 		const struct gb_python_profile *given = &options->python_profiles[i];
@@ -73,13 +73,13 @@ bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *
 		enum gb_runtime taken;
 		if (!is_word(name, "-") || strlen(name) >= sizeof profile->name ||
 		    gb_runtime_find(engine, GB_PYTHON, name, &taken, NULL))
-			return gb_fail(err, GB_EINVAL, 0,
-			    "python_profiles: '%s' must be a word of at most %zu letters that is not taken",
-			    name, sizeof profile->name - 1);
+			return gb_fail_field(err, GB_EINVAL, "python_profiles",
+			    "'%s' must be a word of at most %zu letters that is not taken", name,
+			    sizeof profile->name - 1);
 		int n = snprintf(profile->text, sizeof profile->text, "%s:%s", name, modules);
 		if ((*modules && !is_word(modules, ".,")) || n < 0 || (size_t)n >= sizeof profile->text)
-			return gb_fail(err, GB_EINVAL, 0,
-			    "python_profiles: the modules of '%s' must be names with commas between them, "
+			return gb_fail_field(err, GB_EINVAL, "python_profiles",
+			    "the modules of '%s' must be names with commas between them, "
 			    "%zu "
 			    "bytes at most",
 			    name, sizeof profile->text - strlen(name) - 2);
@@ -112,15 +112,14 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 	    [GB_NODE] = GB_RUNTIME_NODE,
 	    [GB_DENO] = GB_RUNTIME_DENO};
 	if ((unsigned)language >= GB_LANGUAGES)
-		return gb_fail(err, GB_EINVAL, 0, "language: there is no number %d", (int)language);
+		return gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)language);
 	*ret = of[language];
 	if (language != GB_PYTHON)
 		return !profile ||
-		       gb_fail(err, GB_EINVAL, 0, "profile: %s has none", gb_language_name(language));
+		       gb_fail_field(err, GB_EINVAL, "profile", "%s has none", gb_language_name(language));
 	return !profile || find_profile(engine, profile, ret) ||
-	       gb_fail(err, GB_EINVAL, 0,
-		   "profile: there is no '%s'; there are stdlib, data and those that the engine was given",
-		   profile);
+	       gb_fail_field(err, GB_EINVAL, "profile",
+		   "there is no '%s'; there are stdlib, data and those that the engine was given", profile);
 }
 
 static uint64_t three_quarters_of_memory(void) {
@@ -132,7 +131,7 @@ static bool check_packages(const char *folder, struct gb_err *err) {
 	char path[PATH_MAX + 1];
 	struct stat st;
 	if (!realpath(folder, path) || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-		return gb_fail(err, GB_EINVAL, 0, "node_packages: '%s' is no folder", folder);
+		return gb_fail_field(err, GB_EINVAL, "node_packages", "'%s' is no folder", folder);
 	memcpy(path + strlen(path), "/", 2);
 	for (char *slash = path; geteuid() == 0 && slash; slash = strchr(slash + 1, '/')) {
 		char kept = slash[1];
@@ -140,8 +139,8 @@ static bool check_packages(const char *folder, struct gb_err *err) {
 		bool open = stat(path, &st) == 0 && (st.st_mode & S_IXOTH);
 		slash[1] = kept;
 		if (!open)
-			return gb_fail(err, GB_EINVAL, 0,
-			    "node_packages: '%s' is out of reach for sandboxes, which are nobody's: let "
+			return gb_fail_field(err, GB_EINVAL, "node_packages",
+			    "'%s' is out of reach for sandboxes, which are nobody's: let "
 			    "others "
 			    "enter it, and what is above it (chmod o+rx)",
 			    folder);

@@ -19,7 +19,7 @@ const char *gb_session_state_name(enum gb_session_state state) {
 
 bool gb_session_check_language(enum gb_language language, struct gb_err *err) {
 	return gb_language_traits(language)->has_sessions ||
-	       gb_fail(err, GB_EINVAL, 0, "language: %s has no sessions", gb_language_name(language));
+	       gb_fail_field(err, GB_EINVAL, "language", "%s has no sessions", gb_language_name(language));
 }
 
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
@@ -107,9 +107,9 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	if (session->run && session->run->settled)
 		gb_run_release_cell(session->run);
 	if (!session->cell)
-		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
+		return gb_fail_field(err, GB_EINVAL, "session", "has ended: %s", session->reason);
 	if (session->run)
-		return gb_fail(err, GB_EBUSY, 0, "session: another run executes in it");
+		return gb_fail_field(err, GB_EBUSY, "session", "another run executes in it");
 	session->run = run;
 	session->n_jobs++;
 	session->noise = 0;

@@ -144,7 +144,7 @@ void gb_terminal_leave(struct gb_run *run) {
 static bool check_terminal(const struct gb_session *session, const char *refusal, struct gb_err *err) {
 	if (!gb_language_traits(session->language)->has_terminal)
 		return gb_fail(err, GB_EINVAL, 0, "%s", refusal);
-	return session->cell || gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
+	return session->cell || gb_fail_field(err, GB_EINVAL, "session", "has ended: %s", session->reason);
 }
 
 static struct gb_run *executing(const struct gb_session *session) {
@@ -156,7 +156,7 @@ static bool send_frame(struct gb_session *session, const struct gb_buf *frame, s
 	if (session->run && session->run->settled)
 		gb_run_release_cell(session->run);
 	if (!session->cell)
-		return gb_fail(err, GB_EINVAL, 0, "session: has ended: %s", session->reason);
+		return gb_fail_field(err, GB_EINVAL, "session", "has ended: %s", session->reason);
 	struct gb_run *run = executing(session);
 	struct gb_buf *out = run ? &run->outbox : &session->terminal.outbox;
 	/* The frame may be read without an answer; it would be lost if the job moved to another cell. */
@@ -165,7 +165,8 @@ static bool send_frame(struct gb_session *session, const struct gb_buf *frame, s
 	session->used = true;
 	size_t max = out->max < TYPED_MAX ? out->max : TYPED_MAX;
 	if (out->len + frame->len > max)
-		return gb_fail(err, GB_EBUSY, 0, "session: it has not taken yet what it was sent before");
+		return gb_fail_field(
+		    err, GB_EBUSY, "session", "it has not taken yet what it was sent before");
 	gb_buf_append(out, frame->data, frame->len);
 	if (run)
 		gb_run_send(run);
@@ -213,7 +214,7 @@ bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data
 	if (!check_terminal(session, "this session's language has no terminal", err))
 		return false;
 	if (session->terminal.on_bytes)
-		return gb_fail(err, GB_EBUSY, 0, "session: somebody is attached already");
+		return gb_fail_field(err, GB_EBUSY, "session", "somebody is attached already");
 	if (!send_empty_frame(session, GB_FRAME_ATTACH, err))
 		return false;
 	session->terminal.on_bytes = on_bytes;

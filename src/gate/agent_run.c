@@ -216,17 +216,17 @@ static bool describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
 	gb_auto_buf struct gb_buf plain;
 	gb_buf_init(&plain, GB_APPROVAL_BYTES_MAX);
 	if (!gb_value_encode(&plain, options->args, NULL, err))
-		return gb_wrap(err, "args");
+		return gb_wrap_field(err, "args");
 	gb_auto_free char *json = gb_value_to_json(options->args, 0, &n, err);
 	if (!json)
-		return gb_wrap(err, "args");
+		return gb_wrap_field(err, "args");
 	const char *kept = gb_arena_copy(&run->texts, (struct gb_str){json, n});
 	if (!kept)
-		return gb_fail(err, GB_ELIMIT, 0,
-		    "args: %zu bytes of JSON are too many: with code and texts %d are taken", n, TEXTS_MAX);
+		return gb_fail_field(err, GB_ELIMIT, "args",
+		    "%zu bytes of JSON are too many: with code and texts %d are taken", n, TEXTS_MAX);
 	run->inputs = (struct gb_str){kept, n};
 	options->args = gb_value_from_json(run->values, kept, n, err);
-	return options->args || gb_wrap(err, "args");
+	return options->args || gb_wrap_field(err, "args");
 }
 
 /* What is approved and recorded besides the code. */
@@ -280,13 +280,13 @@ static bool check_texts(const struct gb_gate_request *request, struct gb_err *er
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
 		size_t n = texts[i].text ? strlen(texts[i].text) : 0;
 		if (n > texts[i].max)
-			return gb_fail(err, GB_EINVAL, 0, "%s: has %zu bytes, and may have %zu",
-			    texts[i].field, n, texts[i].max);
+			return gb_fail_field(err, GB_EINVAL, texts[i].field,
+			    "has %zu bytes, and may have %zu", n, texts[i].max);
 		if (n && gb_wtf8_scan(texts[i].text, n) != GB_WTF8_UTF8)
-			return gb_fail(err, GB_EINVAL, 0, "%s: is no UTF-8", texts[i].field);
+			return gb_fail_field(err, GB_EINVAL, texts[i].field, "is no UTF-8");
 	}
 	return !request->trace || is_json(request->trace) ||
-	       gb_fail(err, GB_EINVAL, 0, "trace: must be JSON");
+	       gb_fail_field(err, GB_EINVAL, "trace", "must be JSON");
 }
 
 /* Reject what an input would not use. */
@@ -302,10 +302,10 @@ static bool check_input(const struct gb_gate_request *request, struct gb_err *er
 	    {"on_input", request->waits_for_input}};
 	for (size_t i = 0; i < GB_COUNT(unused); i++)
 		if (unused[i].set)
-			return gb_fail(err, GB_EINVAL, 0, "%s: is not for input", unused[i].field);
+			return gb_fail_field(err, GB_EINVAL, unused[i].field, "is not for input");
 	if (!request->session)
-		return gb_fail(err, GB_EINVAL, 0, "session: must be given, since input is a session's");
-	return (options->source && *options->source) || gb_fail(err, GB_EINVAL, 0, "text: is empty");
+		return gb_fail_field(err, GB_EINVAL, "session", "must be given, since input is a session's");
+	return (options->source && *options->source) || gb_fail_field(err, GB_EINVAL, "text", "is empty");
 }
 
 /* What the gate does not know it lets nobody do. */
@@ -321,17 +321,18 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 	    {"report", options->report}, {"reset", options->reset}};
 	for (size_t i = 0; i < GB_COUNT(unknown); i++)
 		if (unknown[i].set)
-			return gb_fail(
-			    err, GB_EINVAL, 0, "%s: is not for requests of agents", unknown[i].field);
+			return gb_fail_field(
+			    err, GB_EINVAL, unknown[i].field, "is not for requests of agents");
 	if (!check_texts(request, err) || (request->is_input && !check_input(request, err)))
 		return false;
 	if (request->waits_for_input && !request->persistent && !request->session)
-		return gb_fail(err, GB_EINVAL, 0, "on_input: only a run in a session can wait for input");
+		return gb_fail_field(
+		    err, GB_EINVAL, "on_input", "only a run in a session can wait for input");
 	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
-		return gb_fail(
-		    err, GB_EINVAL, 0, "conversation: must be given, since a session is a conversation's");
+		return gb_fail_field(
+		    err, GB_EINVAL, "conversation", "must be given, since a session is a conversation's");
 	return (unsigned)options->language < GB_LANGUAGES ||
-	       gb_fail(err, GB_EINVAL, 0, "language: there is no number %d", (int)options->language);
+	       gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)options->language);
 }
 
 static bool copy_request(struct gb_agent_run *run, const struct gb_gate_request *given) {

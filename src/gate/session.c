@@ -45,13 +45,13 @@ static bool find_named(const struct gb_agent_run *run, struct gb_session_info *r
 	const struct gb_gate_request *request = &run->request;
 	if (!gb_manager_get(run->gate->sessions, request->session, ret, err) ||
 	    strcmp(ret->conversation, request->conversation) != 0)
-		return gb_fail(
-		    err, GB_ENOENT, 0, "session: this conversation has no '%.64s'", request->session);
+		return gb_fail_field(
+		    err, GB_ENOENT, "session", "this conversation has no '%.64s'", request->session);
 	if (ret->state == GB_SESSION_TERMINATED)
-		return gb_fail(
-		    err, GB_ENOENT, 0, "session: '%.64s' has ended: %s", request->session, ret->reason);
+		return gb_fail_field(
+		    err, GB_ENOENT, "session", "'%.64s' has ended: %s", request->session, ret->reason);
 	return ret->language == request->run.language ||
-	       gb_fail(err, GB_EINVAL, 0, "session: '%.64s' runs %s", request->session,
+	       gb_fail_field(err, GB_EINVAL, "session", "'%.64s' runs %s", request->session,
 		   gb_language_name(ret->language));
 }
 

@@ -51,8 +51,8 @@ bool gb_limits_check(const struct gb_config *config, const struct gb_run_options
 			continue;
 		char name[GB_SETTING_NAME_MAX];
 		name_setting(runtime, all[i].setting, name);
-		return gb_fail(err, GB_ELIMIT, 0,
-		    "%s: %llu %s are more than the setting %s allows, which is %llu", all[i].field,
+		return gb_fail_field(err, GB_ELIMIT, all[i].field,
+		    "%llu %s are more than the setting %s allows, which is %llu",
 		    (unsigned long long)all[i].asked, all[i].unit, name, (unsigned long long)all[i].max);
 	}
 	return true;

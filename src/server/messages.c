@@ -357,17 +357,16 @@ static bool find_member(const struct gb_field *fields, struct gb_str member, cha
 }
 
 bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint) {
-	struct gb_str rest = gb_str_from(err->message), member;
+	struct gb_str member = gb_str_from(err->field);
 	char path[sizeof complaint->field];
 	enum gb_message_type type;
 	/* What a message of this type calls it, first of all. */
 	const struct gb_field *own =
 	    gb_message_find_type(gb_str_from(complaint->about), &type) ? types[type].fields : run_fields;
-	if (!gb_str_cut(&rest, ':', &member) ||
-	    (!find_member(own, member, path, sizeof path) &&
-		!find_member(run_fields, member, path, sizeof path) &&
-		!find_member(session_open_fields, member, path, sizeof path)))
+	if (!member.n || (!find_member(own, member, path, sizeof path) &&
+			     !find_member(run_fields, member, path, sizeof path) &&
+			     !find_member(session_open_fields, member, path, sizeof path)))
 		return false;
-	gb_complain(gb_blame(complaint, path), "invalid", "%s", rest.p + strspn(rest.p, " "));
+	gb_complain(gb_blame(complaint, path), "invalid", "%s", err->message + err->detail);
 	return true;
 }

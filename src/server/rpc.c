@@ -123,8 +123,7 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 enum started { STARTED, NO_ROOM, REFUSED };
 
 static enum started refuse(const struct gb_err *err, struct gb_complaint *complaint) {
-	bool of_session = strncmp(err->message, "session: ", 9) == 0;
-	if (of_session && err->code != GB_EINVAL) {
+	if (strcmp(err->field, "session") == 0 && err->code != GB_EINVAL) {
 		gb_complain(
 		    complaint, err->code == GB_ENOENT ? "unknown_session" : "refused", "%s", err->message);
 		return REFUSED;

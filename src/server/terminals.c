@@ -64,7 +64,8 @@ bool gb_rpc_detach(struct gb_client *client, const struct gb_message *message, s
 		forget(attachment);
 		return gb_manager_detach(manager, info.id, err);
 	}
-	return gb_fail(err, GB_EINVAL, 0, "session: this client is not attached to '%s'", message->session);
+	return gb_fail_field(
+	    err, GB_EINVAL, "session", "this client is not attached to '%s'", message->session);
 }
 
 void gb_rpc_detach_all(struct gb_client *client) {

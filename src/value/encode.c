@@ -220,7 +220,7 @@ bool gb_value_encode_roots(struct gb_buf *out, const struct gb_root *roots, size
 		if (gb_buf_failed(out))
 			ok = gb_fail(err, GB_ELIMIT, 0, "encoded value is larger than %zu bytes", out->max);
 		if (!ok)
-			gb_wrap(err, "%s", roots[i].name);
+			gb_wrap_field(err, roots[i].name);
 	}
 	gb_identity_finish(&e.seen);
 	return ok;

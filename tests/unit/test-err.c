@@ -28,6 +28,57 @@ TEST(context_is_put_before_the_message) {
 	CHECK_INT(err.code, GB_EINVAL);
 }
 
+TEST(the_field_is_kept_apart_from_the_message) {
+	struct gb_err err = {0};
+	CHECK(!gb_fail_field(&err, GB_EINVAL, "globals", "must be %s", "an object"));
+	CHECK_INT(err.code, GB_EINVAL);
+	CHECK_STR(err.message, "globals: must be an object");
+	CHECK_STR(err.field, "globals");
+	CHECK_STR(err.message + err.detail, "must be an object");
+}
+
+TEST(context_leaves_the_field) {
+	struct gb_err err = {0};
+	gb_fail_field(&err, GB_EINVAL, "args", "[0]: a function");
+	gb_wrap(&err, "start");
+	CHECK_STR(err.message, "start: args: [0]: a function");
+	CHECK_STR(err.field, "args");
+	CHECK_STR(err.message + err.detail, "[0]: a function");
+}
+
+TEST(a_field_can_be_named_later) {
+	struct gb_err err = {0};
+	gb_fail(&err, GB_ELIMIT, 0, "[0]: too large");
+	CHECK_STR(err.field, "");
+	CHECK(!gb_wrap_field(&err, "imports"));
+	CHECK_STR(err.message, "imports: [0]: too large");
+	CHECK_STR(err.field, "imports");
+	CHECK_STR(err.message + err.detail, "[0]: too large");
+}
+
+TEST(a_prefix_is_not_a_field) {
+	struct gb_err err = {0};
+	gb_fail_field(&err, GB_EINVAL, "args", "x");
+	gb_fail(&err, GB_EINVAL, 0, "args: %s", "y");
+	CHECK_STR(err.field, "");
+	CHECK_STR(err.message + err.detail, "args: y");
+	gb_wrap(&err, "outer");
+	CHECK_STR(err.message + err.detail, "outer: args: y");
+}
+
+TEST(a_detail_that_was_cut_is_within_the_message) {
+	struct gb_err err = {0};
+	char text[GB_ERR_MESSAGE_MAX];
+	memset(text, 'a', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	gb_fail_field(&err, GB_EINVAL, "a_name_that_is_longer_than_names_of_members_ever_are", "%s", text);
+	CHECK_INT(strlen(err.field), GB_ERR_FIELD_MAX - 1);
+	CHECK_INT(strlen(err.message), GB_ERR_MESSAGE_MAX - 1);
+	CHECK_INT(err.detail, GB_ERR_FIELD_MAX + 1);
+	gb_wrap(&err, "%s", text);
+	CHECK_INT(err.detail, GB_ERR_MESSAGE_MAX - 1);
+}
+
 TEST(an_error_can_be_made_from_its_own_message) {
 	struct gb_err err = {0};
 	gb_fail(&err, GB_EINVAL, 0, "inner");
@@ -51,4 +102,6 @@ TEST(long_messages_are_cut) {
 TEST(nobody_has_to_want_to_know) {
 	CHECK(!gb_fail(NULL, GB_EINVAL, 0, "x"));
 	CHECK(!gb_wrap(NULL, "x"));
+	CHECK(!gb_fail_field(NULL, GB_EINVAL, "x", "y"));
+	CHECK(!gb_wrap_field(NULL, "x"));
 }

@@ -1,6 +1,7 @@
 /* What a client may say, without an engine. How it must not be said: tests/data/stdio-errors.txt. */
 #include "server/messages.h"
 
+#include "base/err.h"
 #include "tap.h"
 
 static struct gb_values *pool;
@@ -134,23 +135,31 @@ TEST(a_text_that_cannot_be_read_still_tells_whom_it_concerns) {
 	check_peek("", "", -1, -1);
 }
 
-static void check_blame(const char *said, const char *field, const char *text) {
-	struct gb_err err = {.code = GB_EINVAL};
-	snprintf(err.message, sizeof err.message, "%s", said);
+/* @member is NULL for an error about no member. */
+static void check_blame(const char *member, const char *detail, const char *field, const char *text) {
+	struct gb_err err = {0};
 	complaint = (struct gb_complaint){0};
+	if (member)
+		gb_fail_field(&err, GB_EINVAL, member, "%s", detail);
+	else
+		gb_fail(&err, GB_EINVAL, 0, "%s", detail);
 	CHECK_INT(gb_message_blame(&err, &complaint), field != NULL);
 	CHECK_STR(complaint.field, field ? field : "");
 	CHECK_STR(complaint.message, text);
 }
 
 TEST(what_the_engine_calls_an_option_is_what_the_client_called_it) {
-	check_blame("globals: no", "options.globals", "options.globals: no");
-	check_blame("args: no: never", "options.execute.args", "options.execute.args: no: never");
-	check_blame("memory_bytes: 1", "options.memoryLimitBytes", "options.memoryLimitBytes: 1");
-	check_blame("max_in_flight: 1", "limits.maxCallsInFlight", "limits.maxCallsInFlight: 1");
-	check_blame("source: x", "source", "source: x");
-	check_blame("wall: x", NULL, "");
-	check_blame("source, globals and args", NULL, "");
+	check_blame("globals", "no", "options.globals", "options.globals: no");
+	check_blame("args", "no: never", "options.execute.args", "options.execute.args: no: never");
+	check_blame("memory_bytes", "1", "options.memoryLimitBytes", "options.memoryLimitBytes: 1");
+	check_blame("max_in_flight", "1", "limits.maxCallsInFlight", "limits.maxCallsInFlight: 1");
+	check_blame("source", "x", "source", "source: x");
+	check_blame("node_packages", "x", NULL, "");
+	check_blame(NULL, "source, globals and args", NULL, "");
+}
+
+TEST(an_error_that_only_begins_like_a_field_blames_none) {
+	check_blame(NULL, "globals: no", NULL, "");
 }
 
 TEST(a_complaint_is_never_cut_within_a_character) {
