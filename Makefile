@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup sdk tables run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -80,6 +80,9 @@ fuzz: setup ## each fuzz target for FUZZ_SECONDS (60), or for the same FUZZ_RUNS
 
 lint: all ## format, clang-tidy, include order, style
 	@scripts/lint $(BUILD)
+
+tables: all ## write again what follows from the tables of the sources: SDK types, tables of the docs
+	@scripts/tables $(BUILD)
 
 format: ## let clang-format have its way
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

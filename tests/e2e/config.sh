@@ -86,7 +86,7 @@ assert d["maxCodeBytes"] == 51200 and d["maxConcurrentSessions"] == 5
 ok 'the prompt as json' a
 a() { run 2 prompt x && has "$err" 'takes no operand' && run 2 prompt --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 0 prompt --help && has "$out" 'system prompt'; }
 ok 'the prompt names what is wrong' a
-a() { out='' err=''; "$here/scripts/config-docs" "$glovebox" --check; }
-ok 'docs/CONFIGURATION.md has the table as it is' a
+a() { out='' err=''; "$here/scripts/tables" "$(dirname "$glovebox")" --check; }
+ok 'types and tables of the documentation are what the sources say' a
 
 echo "1..$n"

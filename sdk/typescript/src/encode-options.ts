@@ -4,6 +4,7 @@ import { Encoder, memberText, setKey, type Exporter } from './encode.js';
 import type { AgentExecuteOptions, AgentInputOptions, CodeExecutionOptions, Limits } from './options.js';
 import type { RunOptions, SessionExecuteOptions } from './options.js';
 import type { Json, JsonObject } from './protocol.js';
+import { AGENT_LIMITS, LIMITS } from './tables.js';
 
 /** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for what cannot cross. */
 export function encodeRun(
@@ -26,15 +27,13 @@ export function encodeAnyRun(
   exporter: Exporter,
 ): JsonObject {
   const { execute, profile, stdin, files, restricted, allowedModules } = options;
-  const { timeoutMs, outputBytes, resultBytes, reportBytes, callBytes, maxCalls, maxCallsInFlight } = options;
   const encoder = new Encoder(exporter);
   const encoded = encodeCommon(options, encoder);
   if (execute) encoded.execute = encodeGivenExecute(execute, encoder);
   if (files) encoded.files = encodeNamed(files, 'files', encoder);
   if (allowedModules) encoder.put(encoded, 'allowedModules', [...allowedModules], 'allowedModules');
   encoder.finish('options');
-  const own = defined({ timeoutMs, outputBytes, resultBytes, reportBytes, callBytes, maxCalls, maxCallsInFlight });
-  const limits: JsonObject = { ...(given as JsonObject | undefined), ...own };
+  const limits = choose(LIMITS, options, given);
   return { source, options: Object.assign(encoded, defined({ profile, stdin, restricted })), limits };
 }
 
@@ -63,12 +62,7 @@ export function encodeAgentRun(source: string, options: AgentExecuteOptions, giv
   const { language, args, conversation, turn, purpose, session, tier, onInput } = options;
   const texts = { language, conversation, turn, purpose, session, tier, onInput };
   const message: JsonObject = { source, ...defined(texts) };
-  const limits = defined({
-    timeoutMs: options.timeoutMs ?? given?.timeoutMs,
-    memoryBytes: options.memoryBytes,
-    outputBytes: options.outputBytes ?? given?.outputBytes,
-    resultBytes: options.resultBytes ?? given?.resultBytes,
-  });
+  const limits = choose(AGENT_LIMITS, options, given);
   if (Object.keys(limits).length > 0) message.limits = limits;
   if (!args) return message;
   const encoder = new Encoder();
@@ -120,6 +114,13 @@ function encodeNamed(values: Record<string, unknown>, name: string, encoder: Enc
   const encoded: JsonObject = {};
   for (const key of Object.keys(values)) encoder.putMember(encoded, key, values, name);
   return encoded;
+}
+
+/** The limits of a run, or else of its Glovebox. */
+function choose(names: readonly string[], options: object, given: object | undefined): JsonObject {
+  const own = options as Record<string, number | undefined>;
+  const usual = (given ?? {}) as Record<string, number | undefined>;
+  return defined(Object.fromEntries(names.map((name) => [name, own[name] ?? usual[name]])));
 }
 
 /** Those fields that are there. */

@@ -1,6 +1,8 @@
 import type { AgentPending } from './agent.js';
 import { isIdentifier, memberText } from './encode.js';
-import { LANGUAGES, type Language } from './languages.js';
+import { AGENT_LIMITS, LANGUAGES, LIMITS, type AgentLimits, type Language, type Limits } from './tables.js';
+
+export type { Limits } from './tables.js';
 
 export interface CodeExecutionOptions {
   /** The export that is the result, and what it is called with if it is a function: `{ fn: 'default', args: [] }`. */
@@ -72,7 +74,7 @@ export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'langu
 }
 
 /** What an agent can ask for. */
-export interface AgentExecuteOptions {
+export interface AgentExecuteOptions extends AgentLimits {
   /** `'typescript'` unless said otherwise. */
   language?: Language;
   /** What the export is called with if it is a function. Functions and promises cannot cross here. */
@@ -90,11 +92,6 @@ export interface AgentExecuteOptions {
   session?: boolean | string;
   /** What it costs in energy: `'isolated'` unless said otherwise. */
   tier?: 'isolated' | 'network';
-  /** More than the settings allow is cut to that; so are those below. */
-  timeoutMs?: number;
-  memoryBytes?: number;
-  outputBytes?: number;
-  resultBytes?: number;
   /** Called when a person is asked; again if the rules have changed meanwhile. */
   onPending?: (pending: AgentPending) => void;
   /** Called with what the program writes, as it happens. */
@@ -119,23 +116,6 @@ export interface AgentInputOptions {
   purpose?: string;
   /** Called when a person is asked. */
   onPending?: (pending: AgentPending) => void;
-}
-
-/** Of one run each. */
-export interface Limits {
-  /** After this a run is `'terminated'`; if it is not given, 300,000 or what the settings say; at most what they allow. */
-  timeoutMs?: number;
-  /** Of what console calls leave in `logs`; what is beyond is cut. */
-  outputBytes?: number;
-  resultBytes?: number;
-  /** Of all reports together. */
-  reportBytes?: number;
-  /** Of one call's arguments, or of its answer. */
-  callBytes?: number;
-  /** How many calls of host functions there may be in all. */
-  maxCalls?: number;
-  /** How many of them may be without an answer. */
-  maxCallsInFlight?: number;
 }
 
 export interface GloveboxOptions {
@@ -194,15 +174,7 @@ const executeChecks: Checks<SessionExecuteOptions> = {
   onPrompt: isFunction,
 };
 
-const limitChecks: Checks<Limits> = {
-  timeoutMs: isPositiveInteger,
-  outputBytes: isPositiveInteger,
-  resultBytes: isPositiveInteger,
-  reportBytes: isPositiveInteger,
-  callBytes: isPositiveInteger,
-  maxCalls: isPositiveInteger,
-  maxCallsInFlight: isPositiveInteger,
-};
+const limitChecks = checkNumbers(LIMITS);
 
 const anyRunChecks: Checks<RunOptions> = {
   ...runChecks,
@@ -230,12 +202,9 @@ const agentChecks: Checks<AgentExecuteOptions> = {
   conversation: checkText,
   turn: checkText,
   purpose: checkText,
-  session: isSeat,
+  session: isSessionChoice,
   tier: (value, name) => isOneOf(value, name, ['isolated', 'network']),
-  timeoutMs: isPositiveInteger,
-  memoryBytes: isPositiveInteger,
-  outputBytes: isPositiveInteger,
-  resultBytes: isPositiveInteger,
+  ...checkNumbers(AGENT_LIMITS),
   onInput: (value, name) => isOneOf(value, name, ['end', 'wait']),
   onPending: isFunction,
   onOutput: isFunction,
@@ -259,6 +228,10 @@ const clientChecks: Checks<GloveboxOptions> = {
   settings: (value, name) => checkEach(value, name, isSettingName, isSetting),
   limits: (value, name) => checkFields(value, name, limitChecks),
 };
+
+function checkNumbers<Name extends string>(names: readonly Name[]): Record<Name, Check> {
+  return Object.fromEntries(names.map((name) => [name, isPositiveInteger])) as Record<Name, Check>;
+}
 
 /** Throws a TypeError that names what is wrong. */
 export function checkRun(source: unknown, options: unknown): void {
@@ -367,7 +340,7 @@ function isPositiveInteger(value: unknown, name: string): void {
     throw new TypeError(`${name}: must be a positive integer`);
 }
 
-function isSeat(value: unknown, name: string): void {
+function isSessionChoice(value: unknown, name: string): void {
   if (typeof value === 'boolean') return;
   if (typeof value !== 'string' || value === '' || value.includes('\0')) {
     throw new TypeError(`${name}: must be true, for the conversation's own, or the id of one`);

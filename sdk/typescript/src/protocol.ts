@@ -67,20 +67,8 @@ export interface PendingMessage {
 export interface ResultMessage {
   /** That an agent's run was in. */
   session?: string;
-  result: {
-    status: string;
-    result?: Json;
-    logs?: { level: string; args: Json[]; timestamp: number }[];
-    displays?: Json[];
-    files?: Json;
-    stdout?: string;
-    stderr?: string;
-    exitCode?: number;
-    timedOut?: boolean;
-    truncated?: boolean;
-    error?: JsonObject;
-    [field: string]: unknown;
-  };
+  /** The fields of RESULT_FIELDS. */
+  result: JsonObject;
 }
 
 /** The server did not keep to the protocol; its connection cannot be trusted any more. */

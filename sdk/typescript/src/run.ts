@@ -9,8 +9,7 @@ import type { OutputMessage, PendingMessage, ReportMessage, ResultMessage } from
 
 import type { RunError, RunResult } from './run-result.js';
 import type { SessionExecution } from './session.js';
-
-type Result = ResultMessage['result'];
+import { RESULT_FIELDS, type ResultKind } from './tables.js';
 
 /** Whom to tell what while the run lives. */
 export interface Listeners {
@@ -157,25 +156,50 @@ type Read = Omit<AgentResult, 'reports' | 'durationMs'>;
 function readResult(message: ResultMessage, bridge: Bridge): Read {
   const { result, session } = message;
   const decoder = new Decoder(message, bridge);
-  return {
-    ...readOutcome(result, decoder),
-    logs: (result.logs ?? []).map((log) => readLog(log, decoder)),
-    stdout: result.stdout ?? '',
-    stderr: result.stderr ?? '',
-    exitCode: result.exitCode ?? 0,
-    timedOut: result.timedOut ?? false,
-    truncated: result.truncated ?? false,
-    ...pick(result, ['memoryUsedBytes']),
-    ...(result.runId !== '' && pick(result, ['runId'])), // what was refused has none
-    ...(result.displays && { displays: result.displays.map((display) => readBytes(display, 'display', decoder)) }),
-    ...(result.files && { files: readBytes(result.files, 'files', decoder) as Record<string, Uint8Array> }),
-    ...(session !== undefined && { session }),
-  };
+  const fields: Record<string, unknown> = {};
+  for (const { name, kind, optional } of RESULT_FIELDS) {
+    const json = result[name];
+    if (!READ_APART.has(name) && (json !== undefined || !optional)) fields[name] = readField(kind, json, name, decoder);
+  }
+  if (fields.runId === '') delete fields.runId; // what was refused has none
+  return { ...(fields as unknown as Read), ...readOutcome(result, decoder), ...(session !== undefined && { session }) };
 }
 
-function readOutcome(result: Result, decoder: Decoder): Pick<RunResult, 'status' | 'result' | 'error'> {
+/** By readOutcome; or collected and measured on this side. */
+const READ_APART: ReadonlySet<string> = new Set(['status', 'result', 'error', 'reports', 'durationMs']);
+
+/** A field of the result, or what stands for one that is missing. */
+function readField(kind: ResultKind, json: Json | undefined, name: string, decoder: Decoder): unknown {
+  switch (kind) {
+    case 'logs':
+      return ((json ?? []) as unknown as LogMessage[]).map((log) => readLog(log, decoder));
+    case 'displays':
+      return ((json ?? []) as Json[]).map((display) => readBytes(display, name, decoder));
+    case 'files':
+      return readBytes(json ?? {}, name, decoder);
+    case 'values':
+      return ((json ?? []) as Json[]).map((value) => decoder.decode(value, name));
+    case 'value':
+      return json === undefined ? undefined : decoder.decode(json, name);
+    case 'error':
+      return readError((json ?? {}) as JsonObject);
+    case 'flag':
+      return json ?? false;
+    case 'integer':
+    case 'count':
+    case 'ms':
+      return json ?? 0;
+    case 'id':
+    case 'status':
+    case 'output':
+    case 'text':
+      return json ?? '';
+  }
+}
+
+function readOutcome(result: JsonObject, decoder: Decoder): Pick<RunResult, 'status' | 'result' | 'error'> {
   const status = result.status as RunResult['status'];
-  if (status !== 'success') return { status, error: readError(result.error ?? {}) };
+  if (status !== 'success') return { status, error: readError((result.error ?? {}) as JsonObject) };
   try {
     return { status, result: result.result === undefined ? undefined : decoder.decode(result.result, 'result') };
   } catch (error) {
@@ -189,7 +213,13 @@ function readError(error: JsonObject): RunError {
   return { name: 'Error', message: '', ...fields };
 }
 
-function readLog(log: { level: string; args: Json[]; timestamp: number }, decoder: Decoder): CodeExecutionLog {
+interface LogMessage {
+  level: string;
+  args: Json[];
+  timestamp: number;
+}
+
+function readLog(log: LogMessage, decoder: Decoder): CodeExecutionLog {
   const args = log.args.map((arg) => {
     try {
       return decoder.decode(arg, 'log');

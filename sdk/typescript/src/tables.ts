@@ -1,0 +1,94 @@
+/* Written by scripts/tables from the tables of the C sources: 'make tables' writes it again. */
+import type { CodeExecutionLog } from './handle.js';
+import type { RunError } from './run-result.js';
+
+/** What code is written in: a name, or an alias such as `'ts'` or `'bash'`. */
+export type Language = 'typescript' | 'ts' | 'javascript' | 'js' | 'python' | 'py' | 'python3' | 'shell' | 'sh' | 'bash' | 'node' | 'nodejs' | 'deno';
+export const LANGUAGES: readonly Language[] = ['typescript', 'ts', 'javascript', 'js', 'python', 'py', 'python3', 'shell', 'sh', 'bash', 'node', 'nodejs', 'deno'];
+
+/** Of one run each; the settings have maxima for some. */
+export interface Limits {
+  /** Wall-clock time of the run; in a session the run is interrupted then, otherwise it is terminated. */
+  timeoutMs?: number;
+  /** Output and console calls; the rest is cut and `truncated` is set. */
+  outputBytes?: number;
+  /** The result. */
+  resultBytes?: number;
+  /** All reports together. */
+  reportBytes?: number;
+  /** The arguments of one call of a host function, or its answer. */
+  callBytes?: number;
+  /** Calls of host functions, in all. */
+  maxCalls?: number;
+  /** Calls of host functions without an answer; together at most four times `callBytes`. */
+  maxCallsInFlight?: number;
+}
+
+export const LIMITS: readonly (keyof Limits)[] = ['timeoutMs', 'outputBytes', 'resultBytes', 'reportBytes', 'callBytes', 'maxCalls', 'maxCallsInFlight'];
+
+/** Of one run of an agent; more than the settings allow is cut to that. */
+export interface AgentLimits {
+  /** Wall-clock time of the run; in a session the run is interrupted then, otherwise it is terminated. */
+  timeoutMs?: number;
+  /** Memory of the run: of the heap, or of all processes where a program runs the code. */
+  memoryBytes?: number;
+  /** Output and console calls; the rest is cut and `truncated` is set. */
+  outputBytes?: number;
+  /** The result. */
+  resultBytes?: number;
+}
+
+export const AGENT_LIMITS: readonly (keyof AgentLimits)[] = ['timeoutMs', 'memoryBytes', 'outputBytes', 'resultBytes'];
+
+/** What every call but runCode gives: all that is known about a run. */
+export interface RunResult {
+  /** The run's id, for audit logs: no other run has it; empty if the code was not run. */
+  runId?: string;
+  /** How the run ended; `denied`: the code was not run, and `error.code` says why. */
+  status: 'success' | 'error' | 'memory' | 'terminated' | 'link_error' | 'denied';
+  /** The value, on success, unless it is undefined. */
+  result?: unknown;
+  /** The values given to `report()`, in order. */
+  reports: unknown[];
+  /** The calls of `console`, in order, unless the caller's globals have a `console`. */
+  logs: CodeExecutionLog[];
+  /** What the program has shown, such as figures: for each its media types, with text or bytes. */
+  displays?: Record<string, string | Uint8Array>[];
+  /** The files that the program made or changed in the folder it runs in, by path. */
+  files?: Record<string, Uint8Array>;
+  /** What the program wrote to its standard output. */
+  stdout: string;
+  /** What the program wrote to its standard error. */
+  stderr: string;
+  /** 0 on success, otherwise 1 or the program's own exit status. */
+  exitCode: number;
+  /** Whether the run took longer than its time limit. */
+  timedOut: boolean;
+  /** Whether output was cut: there was more of it than the limit allows. */
+  truncated: boolean;
+  /** What went wrong, unless `status` is `success`. */
+  error?: RunError;
+  /** Milliseconds from the request to the result. */
+  durationMs: number;
+  /** Peak memory, of the heap or of all processes; absent where it is unknown, as for a terminated run. */
+  memoryUsedBytes?: number;
+}
+
+export type ResultKind = 'id' | 'value' | 'values' | 'displays' | 'files' | 'logs' | 'output' | 'text' | 'flag' | 'integer' | 'count' | 'ms' | 'error' | 'status';
+export const RESULT_FIELDS: readonly { name: keyof RunResult; kind: ResultKind; optional: boolean }[] = [
+  { name: 'runId', kind: 'id', optional: false },
+  { name: 'status', kind: 'status', optional: false },
+  { name: 'result', kind: 'value', optional: true },
+  { name: 'reports', kind: 'values', optional: false },
+  { name: 'logs', kind: 'logs', optional: false },
+  { name: 'displays', kind: 'displays', optional: true },
+  { name: 'files', kind: 'files', optional: true },
+  { name: 'stdout', kind: 'output', optional: false },
+  { name: 'stderr', kind: 'output', optional: false },
+  { name: 'exitCode', kind: 'integer', optional: false },
+  { name: 'timedOut', kind: 'flag', optional: false },
+  { name: 'truncated', kind: 'flag', optional: false },
+  { name: 'error', kind: 'error', optional: true },
+  { name: 'durationMs', kind: 'ms', optional: false },
+  { name: 'memoryUsedBytes', kind: 'count', optional: true },
+];
