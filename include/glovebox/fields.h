@@ -36,8 +36,8 @@
 	ROW(COUNT, memory_used_bytes, "memoryUsedBytes", IF_SET, "peak memory, of the heap or of all processes; absent where it is unknown, as for a terminated run")
 
 /*
- * X(member, width, json, place, unit, fallback, least, most, option, enforcer, agents, doc): a member of
- * struct gb_run_options, in which 0 means the default.
+ * X(member, width, json, place, unit, fallback, least, most, has_flag, flag, enforcer, agents, doc): a
+ * member of struct gb_run_options, in which 0 means the default.
  *
  *	width		of the unsigned member: 32 or 64
  *	json		its name in the 'limits' of a message
@@ -45,26 +45,26 @@
  *	unit		MS, BYTES or COUNT
  *	fallback	what it is where neither the request nor a setting says; 0: the language's own
  *	least, most	the values that the engine accepts
- *	option		of the command line: OPTION("timeout"), or NO_OPTION
+ *	has_flag, flag	of the command line: FLAG, "timeout", or NO_FLAG, ""
  *	enforcer	WORKER: sent with the job, in this order; or HOST
  *	agents		AGENT: an agent can ask for it; or CALLER
  */
 #define GB_LIMIT_FIELDS(X) \
-	X(timeout_ms, 64, "timeoutMs", LIMITS, MS, 30000, 1, UINT64_MAX, OPTION("timeout"), HOST, AGENT, \
-	    "wall-clock time of the run; in a session the run is interrupted then, otherwise it is terminated") \
-	X(memory_bytes, 64, "memoryBytes", OPTIONS, BYTES, 0, GB_MEMORY_MIN, 64ull << 30, OPTION("memory"), WORKER, AGENT, \
-	    "memory of the run: of the heap, or of all processes where a program runs the code") \
-	X(output_bytes, 64, "outputBytes", LIMITS, BYTES, 1ull << 20, 1, 256ull << 20, NO_OPTION, WORKER, AGENT, \
+	X(timeout_ms, 64, "timeoutMs", LIMITS, MS, 30000, 1, UINT64_MAX, FLAG, "timeout", HOST, AGENT, \
+	    "how long the run may take; then it is interrupted in a session, and terminated otherwise") \
+	X(memory_bytes, 64, "memoryBytes", OPTIONS, BYTES, 0, GB_MEMORY_MIN, 64ull << 30, FLAG, "memory", WORKER, AGENT, \
+	    "memory that the run may use: of the heap, or of all processes where a program runs the code") \
+	X(output_bytes, 64, "outputBytes", LIMITS, BYTES, 1ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, AGENT, \
 	    "output and console calls; the rest is cut and `truncated` is set") \
-	X(result_bytes, 64, "resultBytes", LIMITS, BYTES, 16ull << 20, 1, 1ull << 30, NO_OPTION, WORKER, AGENT, \
+	X(result_bytes, 64, "resultBytes", LIMITS, BYTES, 16ull << 20, 1, 1ull << 30, NO_FLAG, "", WORKER, AGENT, \
 	    "the result") \
-	X(report_bytes, 64, "reportBytes", LIMITS, BYTES, 16ull << 20, 1, 256ull << 20, NO_OPTION, WORKER, CALLER, \
+	X(report_bytes, 64, "reportBytes", LIMITS, BYTES, 16ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, CALLER, \
 	    "all reports together") \
-	X(call_bytes, 64, "callBytes", LIMITS, BYTES, 16ull << 20, 1, 256ull << 20, NO_OPTION, WORKER, CALLER, \
+	X(call_bytes, 64, "callBytes", LIMITS, BYTES, 16ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, CALLER, \
 	    "the arguments of one call of a host function, or its answer") \
-	X(max_calls, 32, "maxCalls", LIMITS, COUNT, 100000, 1, UINT32_MAX, NO_OPTION, WORKER, CALLER, \
+	X(max_calls, 32, "maxCalls", LIMITS, COUNT, 100000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
 	    "calls of host functions, in all") \
-	X(max_in_flight, 32, "maxCallsInFlight", LIMITS, COUNT, 1000, 1, UINT32_MAX, NO_OPTION, WORKER, CALLER, \
+	X(max_in_flight, 32, "maxCallsInFlight", LIMITS, COUNT, 1000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
 	    "calls of host functions without an answer; together at most four times `callBytes`")
 // clang-format on
 

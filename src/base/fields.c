@@ -77,21 +77,21 @@ struct gb_result gb_result_instead(enum gb_status status, const char *name, cons
 
 /* --- limits --- */
 
-#define PLACE_LIMITS  false
-#define PLACE_OPTIONS true
-#define SENT_HOST     false
-#define SENT_WORKER   true
-#define AGENTS_CALLER false
-#define AGENTS_AGENT  true
-#define OPTION(name)  (name)
-#define NO_OPTION     NULL
+#define PLACE_LIMITS         false
+#define PLACE_OPTIONS        true
+#define SENT_HOST            false
+#define SENT_WORKER          true
+#define AGENTS_CALLER        false
+#define AGENTS_AGENT         true
+#define OPTION_FLAG(name)    (name)
+#define OPTION_NO_FLAG(name) NULL
 
-#define LIMIT(                                                                                               \
-    member_, width_, json_, place_, unit_, fallback_, least_, most_, option_, enforcer_, agents_, doc_)      \
+#define LIMIT(member_, width_, json_, place_, unit_, fallback_, least_, most_, has_flag_, flag_, enforcer_,  \
+    agents_, doc_)                                                                                           \
 	{.member = #member_,                                                                                 \
 	    .json = (json_),                                                                                 \
 	    .unit = GB_LIMIT_##unit_,                                                                        \
-	    .option = option_,                                                                               \
+	    .option = OPTION_##has_flag_(flag_),                                                             \
 	    .fallback = (fallback_),                                                                         \
 	    .min = (least_),                                                                                 \
 	    .max = (most_),                                                                                  \

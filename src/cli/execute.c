@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/code_flags.h"
 #include "cli/language.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
@@ -18,112 +19,49 @@
 #include "limits/limits.h"
 
 struct request {
-	const char *file, *code;
-	const char *language_name; /* of -l, or NULL */
-	bool json;
+	struct code_flags code;
 	struct gb_gate_request gate;
 	struct gb_values *values;
-	struct gb_buf source;
 	struct settings_request settings;
 };
 
-enum {
-	FLAG_EVAL,
-	FLAG_LANGUAGE,
-	FLAG_PURPOSE,
-	FLAG_EXPECTED,
-	FLAG_TRACE,
-	FLAG_CONVERSATION,
-	FLAG_TURN,
-	FLAG_ARGS,
-	FLAG_TIMEOUT,
-	FLAG_JSON,
-	FLAG_SETTINGS
-};
 enum { VALUES_MAX = 64 << 20 };
 
 static const struct flag flags[] = {
-    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
-    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT,
-	"what the code is written in; else the file's ending says, else typescript", 0, NULL},
-    [FLAG_PURPOSE] = {"purpose", 0, "TEXT", "what it is for: shown to whoever decides, and recorded",
-	FLAG_EMPTY, NULL},
-    [FLAG_EXPECTED] = {"expected-output", 0, "TEXT", "what the agent expects: recorded", FLAG_EMPTY, NULL},
-    [FLAG_TRACE] = {"trace", 0, "JSON", "where the wish came from: recorded", 0, NULL},
-    [FLAG_CONVERSATION] = {"conversation", 0, "ID", "whose request it is: trust is given to a conversation",
-	0, NULL},
-    [FLAG_TURN] = {"turn", 0, "ID", "which turn of the model it is: there are only so many calls in one", 0,
-	NULL},
-    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with", 0, NULL},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m", 0, NULL},
-    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL},
-    [FLAG_SETTINGS] = SETTINGS_FLAGS,
+    CODE_FLAGS,
+    LANGUAGE_FLAG,
+    {"purpose", 0, "TEXT", "what it is for: shown to the person who decides, and recorded", FLAG_EMPTY, NULL},
+    {"expected-output", 0, "TEXT", "what the agent expects: recorded", FLAG_EMPTY, NULL},
+    {"trace", 0, "JSON", "where the request came from: recorded", 0, NULL},
+    {"conversation", 0, "ID", "the conversation of the request: trust is given to a conversation", 0, NULL},
+    {"turn", 0, "ID", "the turn of the model: the number of calls in one is limited", 0, NULL},
+    ARGS_FLAG,
+    LIMIT_FLAGS SETTINGS_FLAGS,
     {0},
 };
 
-static bool take_args(struct request *request, const char *json) {
-	struct gb_err err = {0};
-	request->gate.run.args = gb_value_from_json(request->values, json, strlen(json), &err);
-	if (!request->gate.run.args)
-		return complain(&command_execute, "--args: %s", err.message);
-	return gb_value_type(request->gate.run.args) == GB_ARRAY ||
-	       complain(&command_execute, "--args: must be an array, like '[1, \"x\"]'");
-}
-
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
-	if (flag && settings_flag(&request->settings, flag, value))
+	const struct {
+		const char *name, **text;
+	} own[] = {
+	    {"purpose", &request->gate.purpose},
+	    {"expected-output", &request->gate.expected},
+	    {"trace", &request->gate.trace},
+	    {"conversation", &request->gate.conversation},
+	    {"turn", &request->gate.turn},
+	};
+	bool ok;
+	if (!flag)
+		return code_flags_take_file(&request->code, value);
+	if (settings_flag(&request->settings, flag, value))
 		return true;
-	if (!flag || flag - flags == FLAG_EVAL) {
-		if (request->file || request->code)
-			return complain(&command_execute, "one piece of code at a time");
-		*(flag ? &request->code : &request->file) = value;
-		return true;
-	}
-	switch (flag - flags) {
-	case FLAG_LANGUAGE:
-		request->language_name = value;
-		return true;
-	case FLAG_PURPOSE:
-		request->gate.purpose = value;
-		return true;
-	case FLAG_CONVERSATION:
-		request->gate.conversation = value;
-		return true;
-	case FLAG_EXPECTED:
-		request->gate.expected = value;
-		return true;
-	case FLAG_TRACE:
-		request->gate.trace = value;
-		return true;
-	case FLAG_TURN:
-		request->gate.turn = value;
-		return true;
-	case FLAG_ARGS:
-		return take_args(request, value);
-	case FLAG_TIMEOUT:
-		return (gb_str_parse_duration_ms(value, &request->gate.run.timeout_ms) &&
-			   request->gate.run.timeout_ms) ||
-		       complain(
-			   &command_execute, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
-	default:
-		request->json = true;
-		return true;
-	}
-}
-
-static bool load_source(struct request *request) {
-	gb_buf_init(&request->source, GB_SOURCE_MAX);
-	if (request->code) {
-		gb_buf_append(&request->source, request->code, strlen(request->code));
-	} else {
-		if (!read_path(&command_execute, "", request->file ? request->file : "-", &request->source))
-			return false;
-	}
-	request->gate.run.source = gb_buf_c_str(&request->source);
-	request->gate.run.source_bytes = request->source.len;
-	return request->gate.run.source ||
-	       complain(&command_execute, "the code is larger than %u bytes", GB_SOURCE_MAX);
+	if (code_flags_take(&request->code, flag, value, &ok))
+		return ok;
+	for (size_t i = 0; i < GB_COUNT(own); i++)
+		if (strcmp(own[i].name, flag->name) == 0)
+			*own[i].text = value;
+	return true;
 }
 
 /* --- on the way --- */
@@ -145,11 +83,11 @@ static void on_output(struct gb_agent_run *run, int stream, const char *bytes, s
 
 static int show(struct request *request, const struct gb_result *result) {
 	struct gb_err err = {0};
-	struct shown shown = {.command = &command_execute, .source = gb_buf_str(&request->source)};
-	if (result->status == GB_DENIED && !request->json)
+	struct shown shown = {.command = &command_execute, .source = gb_buf_str(&request->code.source)};
+	if (result->status == GB_DENIED && !request->code.json)
 		return show_refusal(&command_execute, false, result->error.code, result->error.message);
-	gb_auto_free char *json = request->json ? gb_result_to_json(result, NULL, &err) : NULL;
-	if (request->json && !json) {
+	gb_auto_free char *json = request->code.json ? gb_result_to_json(result, NULL, &err) : NULL;
+	if (request->code.json && !json) {
 		complain(&command_execute, "%s", err.message);
 		return EXIT_CODE_FAILED;
 	}
@@ -195,8 +133,8 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	request->gate.face = "cli";
 	request->gate.on_pending = on_pending;
 	/* With --json nothing is told before the end, so that the end is all that has to be recorded. */
-	request->gate.on_log = request->json ? NULL : on_log;
-	request->gate.on_output = request->json ? NULL : on_output;
+	request->gate.on_log = request->code.json ? NULL : on_log;
+	request->gate.on_output = request->code.json ? NULL : on_output;
 	request->gate.data = request;
 	handle_stop_signals();
 	if (!gb_gate_submit(gate, &request->gate, &run, &err)) {
@@ -205,7 +143,7 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	if (wait_for(gate, run, &err))
 		status = show(request, gb_agent_run_result(run));
 	else
-		show_refusal(&command_execute, request->json, "audit", err.message);
+		show_refusal(&command_execute, request->code.json, "audit", err.message);
 	gb_agent_run_destroy(run);
 	return status;
 }
@@ -219,15 +157,15 @@ static int execute(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
 	int status = EXIT_REFUSED;
 	if (!config->agent.enabled)
-		return show_refusal(&command_execute, request->json, "disabled",
+		return show_refusal(&command_execute, request->code.json, "disabled",
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 	if (!gb_limits_engine_create(config, &sandboxes, &engine, &err))
-		return show_refusal(&command_execute, request->json,
+		return show_refusal(&command_execute, request->code.json,
 		    err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
 	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))
 		status = pass_through(request, gate);
 	else
-		show_refusal(&command_execute, request->json, "refused", err.message);
+		show_refusal(&command_execute, request->code.json, "refused", err.message);
 	gb_gate_close(gate);
 	gb_engine_destroy(engine);
 	return status;
@@ -235,18 +173,21 @@ static int execute(struct request *request, const struct gb_config *config) {
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {.values = gb_values_create(VALUES_MAX)};
+	request.code =
+	    (struct code_flags){.command = self, .options = &request.gate.run, .values = request.values};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	const struct run_flags given = {.command = self, .options = &request.gate.run};
-	if (parsed == PARSED &&
-	    language_choose(self, request.language_name, request.file, &request.gate.run.language) &&
-	    run_flags_fit(&given, request.gate.run.language) && load_source(&request)) {
+	if (!request.code.code && !request.code.file)
+		request.code.file = "-";
+	if (parsed == PARSED && code_flags_choose_language(&request.code, &request.gate.run.language) &&
+	    run_flags_fit(&given, request.gate.run.language) && code_flags_load(&request.code)) {
 		const struct gb_config *config = settings_load(self, &request.settings);
 		if (config)
 			status = execute(&request, config);
 		gb_config_unref(config);
 	}
-	gb_buf_finish(&request.source);
+	code_flags_finish(&request.code);
 	gb_values_destroy(request.values);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "cli/language.h"
 #include "cli/untrusted.h"
 #include "value/wtf8.h"
@@ -62,7 +63,6 @@ static const struct {
     {"input", "stdin"},
     {"options.stdin", "stdin"},
     {"language", "language"},
-    {"memory_bytes", "memory"},
     {"options.memoryLimitBytes", "memory"},
     {"name", "name"},
     {"name", "session"},
@@ -72,8 +72,6 @@ static const struct {
     {"purpose", "purpose"},
     {"restricted", "restricted"},
     {"options.restricted", "restricted"},
-    {"timeout_ms", "timeout"},
-    {"limits.timeoutMs", "timeout"},
     {"trace", "trace"},
     {"turn", "turn"},
 };
@@ -85,8 +83,22 @@ static bool has_flag(const struct command *command, const char *name) {
 	return false;
 }
 
+/* The flag that sets a limit, by its member ("timeout_ms") or its place in a message ("limits.timeoutMs"). */
+static const char *flag_of_limit(const char *field) {
+	static const char prefix[] = "limits.";
+	const char *json = strncmp(field, prefix, sizeof prefix - 1) == 0 ? field + sizeof prefix - 1 : "";
+	for (size_t i = 0; i < gb_limit_fields_count; i++)
+		if (strcmp(gb_limit_fields[i].member, field) == 0 ||
+		    strcmp(gb_limit_fields[i].json, json) == 0)
+			return gb_limit_fields[i].option;
+	return NULL;
+}
+
 /* The name of the flag of @command that sets @field, or NULL. */
 static const char *find_flag_of(const struct command *command, const char *field) {
+	const char *limit = flag_of_limit(field);
+	if (limit && has_flag(command, limit))
+		return limit;
 	for (size_t i = 0; i < GB_COUNT(fields); i++)
 		if (strcmp(field, fields[i].field) == 0 && has_flag(command, fields[i].flag))
 			return fields[i].flag;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/code_flags.h"
 #include "cli/language.h"
 #include "cli/masked_output.h"
 #include "cli/paths.h"
@@ -23,11 +24,8 @@ enum { INPUTS_MAX = 64 << 20 };
 /* --- the command line --- */
 
 struct request {
-	const char *file; /* NULL with -e; "-" is standard input */
-	const char *code;
-	const char *language_name; /* of -l, or NULL */
+	struct code_flags code;
 	enum gb_language language;
-	bool json;
 	const char *out; /* a folder for what the program shows */
 	const char *session;
 	const char *packages; /* a folder, or NULL */
@@ -36,85 +34,35 @@ struct request {
 	struct gb_values *values;
 	struct gb_value *globals;
 	struct gb_run_options options;
-	struct gb_buf source;
 	struct settings_request settings;
 };
 
-enum {
-	FLAG_EVAL,
-	FLAG_LANGUAGE,
-	FLAG_FN,
-	FLAG_ARGS,
-	FLAG_INPUT,
-	FLAG_TIMEOUT,
-	FLAG_MEMORY,
-	FLAG_STDIN,
-	FLAG_FILE,
-	FLAG_PROFILE,
-	FLAG_RESTRICTED,
-	FLAG_ALLOW,
-	FLAG_PACKAGES,
-	FLAG_NET,
-	FLAG_OUT,
-	FLAG_SESSION,
-	FLAG_JSON,
-	FLAG_SETTINGS
-};
-
 static const struct flag flags[] = {
-    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
-    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT,
-	"what the code is written in; else the file's ending says, else typescript", 0, NULL},
-    [FLAG_FN] = {"fn", 0, "NAME", "the export that is the result; called if it is a function", 0, NULL},
-    [FLAG_ARGS] = {"args", 0, "JSON", "an array: what it is called with; a script's parameters", 0, NULL},
-    [FLAG_INPUT] = {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated", FLAG_REPEATS, NULL},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "end it after 250ms, 5s, 2m (default 30s, or limits.*.timeout)",
-	0, NULL},
-    [FLAG_MEMORY] = {"memory", 0, "SIZE",
-	"end it when it needs more than 32M, 1G (default 64M; 256M for programs)", 0, NULL},
-    [FLAG_STDIN] = {"stdin", 0, "TEXT", "what a program reads from its standard input", FLAG_EMPTY, NULL},
-    [FLAG_FILE] = {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated",
+    CODE_FLAGS,
+    LANGUAGE_FLAG,
+    {"fn", 0, "NAME", "the export that is the result; called if it is a function", 0, NULL},
+    ARGS_FLAG,
+    {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated", FLAG_REPEATS, NULL},
+    LIMIT_FLAGS{"stdin", 0, "TEXT", "what a program reads from its standard input", FLAG_EMPTY, NULL},
+    {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated",
 	FLAG_REPEATS | FLAG_PATH, NULL},
-    [FLAG_PROFILE] = {"profile", 0, "NAME",
+    {"profile", 0, "NAME",
 	"Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, when that is made", 0,
 	NULL},
-    [FLAG_RESTRICTED] = {"restricted", 0, NULL, "Python, shell: refuse what honest code does not need", 0,
-	NULL},
-    [FLAG_ALLOW] = {"allow", 0, "MODULE",
-	"Node.js, Python with --restricted: let it import MODULE; may be repeated", FLAG_REPEATS, NULL},
-    [FLAG_PACKAGES] = {"packages", 0, "DIR",
+    {"restricted", 0, NULL, "Python, shell: reject risky constructs", 0, NULL},
+    {"allow", 0, "MODULE", "Node.js, Python with --restricted: let it import MODULE; may be repeated",
+	FLAG_REPEATS, NULL},
+    {"packages", 0, "DIR",
 	"Node.js: a node_modules folder, of which --allow lets it use packages; not with --session",
 	FLAG_PATH, NULL},
-    [FLAG_NET] = {"net", 0, "HOST,...",
-	"Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall", FLAG_REPEATS, NULL},
-    [FLAG_OUT] = {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR",
-	FLAG_PATH, NULL},
-    [FLAG_SESSION] = {"session", 0, "NAME",
-	"run in the session NAME, which is made if there is none: see 'glovebox session'", 0, NULL},
-    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL},
-    [FLAG_SETTINGS] = SETTINGS_FLAGS,
+    {"net", 0, "HOST,...", "Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall",
+	FLAG_REPEATS, NULL},
+    {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR", FLAG_PATH, NULL},
+    {"session", 0, "NAME", "run in the session NAME, which is made if there is none: see 'glovebox session'",
+	0, NULL},
+    SETTINGS_FLAGS,
     {0},
 };
-
-static bool take_source(struct request *request, const char *file, const char *code) {
-	if (request->file || request->code)
-		return complain(
-		    &command_run, "one piece of code at a time: a FILE, or - for standard input, or -e CODE");
-	request->file = file;
-	request->code = code;
-	return true;
-}
-
-static bool take_args(struct request *request, const char *json) {
-	struct gb_err err = {0};
-	struct gb_value *args = gb_value_from_json(request->values, json, strlen(json), &err);
-	if (!args)
-		return complain(&command_run, "--args: %s", err.message);
-	if (gb_value_type(args) != GB_ARRAY)
-		return complain(&command_run, "--args: must be an array, like '[1, \"x\"]'");
-	request->options.args = args;
-	return true;
-}
 
 static bool take_input(struct request *request, const char *text) {
 	struct gb_str json = gb_str_from(text), name;
@@ -157,78 +105,45 @@ static bool take_net(struct request *request, const char *hosts) {
 	return true;
 }
 
-static bool on_flag(const struct flag *flag, const char *value, void *data) {
-	struct request *request = data;
-	if (!flag)
-		return take_source(request, value, NULL);
-	if (settings_flag(&request->settings, flag, value))
-		return true;
-	switch (flag - flags) {
-	case FLAG_EVAL:
-		return take_source(request, NULL, value);
-	case FLAG_LANGUAGE:
-		request->language_name = value;
-		return true;
-	case FLAG_FN:
-		request->options.fn = value;
-		return true;
-	case FLAG_ARGS:
-		return take_args(request, value);
-	case FLAG_INPUT:
-		return take_input(request, value);
-	case FLAG_TIMEOUT:
-		return (gb_str_parse_duration_ms(value, &request->options.timeout_ms) &&
-			   request->options.timeout_ms) ||
-		       complain(&command_run, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
-	case FLAG_MEMORY:
-		return (gb_str_parse_size(value, &request->options.memory_bytes) &&
-			   request->options.memory_bytes) ||
-		       complain(&command_run, "--memory: '%s' is not a size like 32M or 1G", value);
-	case FLAG_STDIN:
-		request->options.input = value;
-		return true;
-	case FLAG_FILE:
-		return take_file(request, value);
-	case FLAG_PROFILE:
-		request->options.profile = value;
-		return true;
-	case FLAG_RESTRICTED:
-		request->options.restricted = true;
-		return true;
-	case FLAG_ALLOW:
-		return gb_value_push(
-			   request->allowed, gb_value_string(request->values, value, strlen(value))) ||
-		       complain(&command_run, "--allow: a name that is not UTF-8");
-	case FLAG_PACKAGES:
-		request->packages = value;
-		return true;
-	case FLAG_NET:
-		return take_net(request, value);
-	case FLAG_OUT:
-		request->out = value;
-		return true;
-	case FLAG_SESSION:
-		request->session = value;
-		return true;
-	case FLAG_JSON:
-		request->json = true;
-		return true;
-	}
-	return false;
+static bool take_allowed(struct request *request, const char *name) {
+	return gb_value_push(request->allowed, gb_value_string(request->values, name, strlen(name))) ||
+	       complain(&command_run, "--allow: a name that is not UTF-8");
 }
 
-static bool load_source(struct request *request) {
-	gb_buf_init(&request->source, GB_SOURCE_MAX);
-	if (request->code) {
-		gb_buf_append(&request->source, request->code, strlen(request->code));
-	} else {
-		if (!read_path(&command_run, "", request->file, &request->source))
-			return false;
-		request->options.filename = strcmp(request->file, "-") == 0 ? "<stdin>" : request->file;
-	}
-	if (gb_buf_c_str(&request->source))
+static bool on_flag(const struct flag *flag, const char *value, void *data) {
+	struct request *request = data;
+	const struct {
+		const char *name;
+		const char **text;                                        /* where the value goes, */
+		bool (*take)(struct request *request, const char *value); /* or what it is given to */
+	} own[] = {
+	    {"stdin", &request->options.input, NULL},
+	    {"profile", &request->options.profile, NULL},
+	    {"packages", &request->packages, NULL},
+	    {"out", &request->out, NULL},
+	    {"session", &request->session, NULL},
+	    {"input", NULL, take_input},
+	    {"file", NULL, take_file},
+	    {"allow", NULL, take_allowed},
+	    {"net", NULL, take_net},
+	};
+	bool ok;
+	if (!flag)
+		return code_flags_take_file(&request->code, value);
+	if (settings_flag(&request->settings, flag, value))
 		return true;
-	return complain(&command_run, "the code is larger than %u bytes", GB_SOURCE_MAX);
+	if (code_flags_take(&request->code, flag, value, &ok))
+		return ok;
+	for (size_t i = 0; i < GB_COUNT(own); i++) {
+		if (strcmp(own[i].name, flag->name) != 0)
+			continue;
+		if (own[i].take)
+			return own[i].take(request, value);
+		*own[i].text = value;
+		return true;
+	}
+	request->options.restricted = true;
+	return true;
 }
 
 /* --- showing --- */
@@ -236,11 +151,11 @@ static bool load_source(struct request *request) {
 static int show(const struct request *request, struct gb_filter *filter, const struct gb_result *result) {
 	struct gb_err err = {0};
 	struct shown shown = {.command = &command_run,
-	    .source = gb_buf_str(&request->source),
+	    .source = gb_buf_str(&request->code.source),
 	    .filter = filter,
 	    .out = request->out};
-	gb_auto_free char *json = request->json ? gb_result_to_json(result, NULL, &err) : NULL;
-	if (request->json && !json) {
+	gb_auto_free char *json = request->code.json ? gb_result_to_json(result, NULL, &err) : NULL;
+	if (request->code.json && !json) {
 		complain(&command_run, "%s", err.message);
 		return EXIT_CODE_FAILED;
 	}
@@ -252,7 +167,7 @@ static int show(const struct request *request, struct gb_filter *filter, const s
 
 /* A run that never began, in the shape of one that did: programs that read --json need no second way. */
 static int refuse(const struct request *request, const char *code, const char *message) {
-	return show_refusal(&command_run, request->json, code, message);
+	return show_refusal(&command_run, request->code.json, code, message);
 }
 
 /* One run wants one zygote, and no time for another CPU to wake up. */
@@ -261,11 +176,6 @@ static void stay_on_this_cpu(void) {
 	CPU_ZERO(&set);
 	CPU_SET((size_t)sched_getcpu(), &set);
 	sched_setaffinity(0, sizeof set, &set);
-}
-
-static void fill_source(struct request *request) {
-	request->options.source = request->source.data;
-	request->options.source_bytes = request->source.len;
 }
 
 static void fill_options(struct request *request) {
@@ -299,8 +209,8 @@ static int execute_in_session(struct request *request) {
 	    .session = request->session,
 	    .options = &request->options,
 	    .create = true,
-	    .fixed_language = request->language_name,
-	    .json = request->json,
+	    .fixed_language = request->code.language,
+	    .json = request->code.json,
 	    .out = request->out};
 	return check_session(request) ? session_execute(&job) : EXIT_BAD_USE;
 }
@@ -310,7 +220,7 @@ static int speak(struct request *request, struct gb_engine *engine, struct gb_fi
 	struct masked_output output;
 	struct gb_run *run = NULL;
 	int status = EXIT_BAD_USE;
-	if (masked_output_begin(&output, filter, request->json, &request->options, &err) &&
+	if (masked_output_begin(&output, filter, request->code.json, &request->options, &err) &&
 	    gb_run_start(engine, &request->options, &run, &err)) {
 		const struct gb_result *result = gb_run_wait(run);
 		status =
@@ -378,23 +288,25 @@ static int execute_alone(struct request *request) {
 }
 
 static int run_request(struct request *request) {
-	if (!request->file && !request->code) {
+	if (!request->code.file && !request->code.code) {
 		complain(&command_run, "nothing to run: give a FILE, or - for standard input, or -e CODE");
 		return EXIT_BAD_USE;
 	}
-	if (!language_choose(&command_run, request->language_name, request->file, &request->language))
+	if (!code_flags_choose_language(&request->code, &request->language))
 		return EXIT_BAD_USE;
 	const struct run_flags given = {&command_run, &request->options, request->packages, request->out};
 	fill_options(request);
 	if (!run_flags_check_out(&given) ||
-	    (!request->session && !run_flags_fit(&given, request->language)) || !load_source(request))
+	    (!request->session && !run_flags_fit(&given, request->language)) ||
+	    !code_flags_load(&request->code))
 		return EXIT_BAD_USE;
-	fill_source(request);
 	return request->session ? execute_in_session(request) : execute_alone(request);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {.values = gb_values_create(INPUTS_MAX)};
+	request.code =
+	    (struct code_flags){.command = self, .options = &request.options, .values = request.values};
 	request.globals = gb_value_object(request.values);
 	request.allowed = gb_value_array(request.values);
 	request.files = gb_value_object(request.values);
@@ -403,7 +315,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	int status = parsed == PARSED        ? run_request(&request)
 		     : parsed == PARSED_HELP ? EXIT_OK
 					     : EXIT_BAD_USE;
-	gb_buf_finish(&request.source);
+	code_flags_finish(&request.code);
 	gb_values_destroy(request.values);
 	return status;
 }

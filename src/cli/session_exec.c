@@ -7,7 +7,9 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "base/io.h"
+#include "cli/code_flags.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
@@ -27,6 +29,21 @@ static bool write_value(
 		return true;
 	gb_buf_printf(line, ",\"%s\":", key);
 	return gb_json_write(line, value, next_id, NULL);
+}
+
+static void write_limits(struct gb_buf *line, const struct gb_run_options *options) {
+	gb_buf_printf(line, ",\"limits\":{");
+	bool first = true;
+	for (size_t i = 0; i < gb_limit_fields_count; i++) {
+		const struct gb_limit_field *limit = &gb_limit_fields[i];
+		uint64_t value = gb_limit_get(limit, options);
+		if (!value || limit->in_options)
+			continue;
+		gb_buf_printf(
+		    line, "%s\"%s\":%llu", first ? "" : ",", limit->json, (unsigned long long)value);
+		first = false;
+	}
+	gb_buf_append_char(line, '}');
 }
 
 static bool write_options(struct gb_buf *line, const struct gb_run_options *options) {
@@ -51,9 +68,7 @@ static bool write_options(struct gb_buf *line, const struct gb_run_options *opti
 		  write_value(line, "files", options->files, &next_id) &&
 		  write_value(line, "allowedModules", options->allowed_modules, &next_id);
 	gb_buf_append_char(line, '}');
-	if (options->timeout_ms)
-		gb_buf_printf(
-		    line, ",\"limits\":{\"timeoutMs\":%llu}", (unsigned long long)options->timeout_ms);
+	write_limits(line, options);
 	return ok;
 }
 
@@ -266,107 +281,54 @@ int session_execute(const struct session_job *job) {
 /* --- the command --- */
 
 struct request {
-	const char *session, *file, *code;
-	bool json;
-	const char *out;
+	struct code_flags code;
+	const char *session, *out;
 	struct gb_run_options options;
-	struct gb_buf source;
 };
 
-enum { FLAG_EVAL, FLAG_TIMEOUT, FLAG_MEMORY, FLAG_FN, FLAG_RESET, FLAG_OUT, FLAG_JSON };
-
 static const struct flag flags[] = {
-    [FLAG_EVAL] = {"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL},
-    [FLAG_TIMEOUT] = {"timeout", 0, "TIME", "interrupt it after 250ms, 5s, 2m (default 5m)", 0, NULL},
-    [FLAG_MEMORY] = {"memory", 0, "SIZE", "what it may need, 32M, 1G (default 64M)", 0, NULL},
-    [FLAG_FN] = {"fn", 0, "NAME", "call this function of the session's afterwards: its result counts", 0,
-	NULL},
-    [FLAG_RESET] = {"reset", 0, NULL, "forget first what was defined before", 0, NULL},
-    [FLAG_OUT] = {"out", 0, "DIR", "write pictures, tables and the files that it made to DIR", FLAG_PATH,
-	NULL},
-    [FLAG_JSON] = {"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL},
+    CODE_FLAGS,
+    {"fn", 0, "NAME", "call this function of the session's afterwards: its result counts", 0, NULL},
+    LIMIT_FLAGS{"reset", 0, NULL, "forget first what was defined before", 0, NULL},
+    {"out", 0, "DIR", "write pictures, tables and the files that it made to DIR", FLAG_PATH, NULL},
     {0},
 };
 
-static bool take_operand(struct request *request, const char *value) {
-	if (!request->session)
-		request->session = value;
-	else if (!request->file && !request->code)
-		request->file = value;
-	else
-		return complain(
-		    &command_session_exec, "one piece of code at a time, but got '%s' too", value);
-	return true;
-}
-
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
-	const struct command *self = &command_session_exec;
+	bool ok;
+	if (!flag && request->session)
+		return code_flags_take_file(&request->code, value);
 	if (!flag)
-		return take_operand(request, value);
-	switch (flag - flags) {
-	case FLAG_EVAL:
-		if (request->code || request->file)
-			return complain(self, "one piece of code at a time: a FILE, or -, or -e CODE");
-		request->code = value;
-		return true;
-	case FLAG_TIMEOUT:
-		return (gb_str_parse_duration_ms(value, &request->options.timeout_ms) &&
-			   request->options.timeout_ms) ||
-		       complain(self, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
-	case FLAG_MEMORY:
-		return (gb_str_parse_size(value, &request->options.memory_bytes) &&
-			   request->options.memory_bytes) ||
-		       complain(self, "--memory: '%s' is not a size like 32M or 1G", value);
-	case FLAG_FN:
-		request->options.fn = value;
-		return true;
-	case FLAG_RESET:
+		request->session = value;
+	else if (code_flags_take(&request->code, flag, value, &ok))
+		return ok;
+	else if (strcmp(flag->name, "reset") == 0)
 		request->options.reset = true;
-		return true;
-	case FLAG_OUT:
+	else
 		request->out = value;
-		return true;
-	case FLAG_JSON:
-		request->json = true;
-		return true;
-	}
-	return false;
-}
-
-static bool load(struct request *request) {
-	const struct command *self = &command_session_exec;
-	if (request->code) {
-		gb_buf_append(&request->source, request->code, strlen(request->code));
-	} else {
-		if (!read_path(self, "", request->file, &request->source))
-			return false;
-		request->options.filename = strcmp(request->file, "-") == 0 ? NULL : request->file;
-	}
-	request->options.source = gb_buf_c_str(&request->source);
-	request->options.source_bytes = request->source.len;
-	return request->options.source || complain(self, "the code is larger than %u bytes", GB_SOURCE_MAX);
+	return true;
 }
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {0};
-	gb_buf_init(&request.source, GB_SOURCE_MAX);
+	request.code = (struct code_flags){.command = self, .options = &request.options};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	bool complete = request.session && (request.file || request.code);
+	bool complete = request.session && (request.code.file || request.code.code);
 	if (parsed == PARSED && !complete)
 		complain(
 		    self, "which session, and what? NAME and a FILE, or - for standard input, or -e CODE");
-	if (parsed == PARSED && complete && load(&request)) {
+	if (parsed == PARSED && complete && code_flags_load(&request.code)) {
 		const struct session_job job = {.command = self,
 		    .session = request.session,
 		    .options = &request.options,
-		    .json = request.json,
+		    .json = request.code.json,
 		    .out = request.out};
 		const struct run_flags given = {self, &request.options, NULL, request.out};
 		status = run_flags_check_out(&given) ? session_execute(&job) : EXIT_BAD_USE;
 	}
-	gb_buf_finish(&request.source);
+	code_flags_finish(&request.code);
 	return status;
 }
 

@@ -26,8 +26,8 @@
 #define RUN_LIMIT(member_, width_, name_, place_, ...) IN_##place_(width_, name_, member_)
 #define FOR_AGENT(width_, name_, member_)              LIMIT_##width_(name_, member_),
 #define FOR_CALLER(width_, name_, member_)             /* not for agents */
-#define AGENT_LIMIT(                                                                                         \
-    member_, width_, name_, place_, unit_, fallback_, least_, most_, option_, enforcer_, agents_, doc_)      \
+#define AGENT_LIMIT(member_, width_, name_, place_, unit_, fallback_, least_, most_, has_flag_, flag_,       \
+    enforcer_, agents_, doc_)                                                                                \
 	FOR_##agents_(width_, name_, member_)
 
 #define TYPE                                                                                                 \

@@ -8,7 +8,7 @@ export const LANGUAGES: readonly Language[] = ['typescript', 'ts', 'javascript',
 
 /** Of one run each; the settings have maxima for some. */
 export interface Limits {
-  /** Wall-clock time of the run; in a session the run is interrupted then, otherwise it is terminated. */
+  /** How long the run may take; then it is interrupted in a session, and terminated otherwise. */
   timeoutMs?: number;
   /** Output and console calls; the rest is cut and `truncated` is set. */
   outputBytes?: number;
@@ -28,9 +28,9 @@ export const LIMITS: readonly (keyof Limits)[] = ['timeoutMs', 'outputBytes', 'r
 
 /** Of one run of an agent; more than the settings allow is cut to that. */
 export interface AgentLimits {
-  /** Wall-clock time of the run; in a session the run is interrupted then, otherwise it is terminated. */
+  /** How long the run may take; then it is interrupted in a session, and terminated otherwise. */
   timeoutMs?: number;
-  /** Memory of the run: of the heap, or of all processes where a program runs the code. */
+  /** Memory that the run may use: of the heap, or of all processes where a program runs the code. */
   memoryBytes?: number;
   /** Output and console calls; the rest is cut and `truncated` is set. */
   outputBytes?: number;
