@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "glovebox/value.h"
+#include "runtime/job.h"
 #include "value/cbor.h"
 #include "value/frame.h"
 
@@ -24,6 +25,37 @@ void gb_inbox_keep(struct gb_inbox *inbox, const struct gb_frame *frame);
 /* False if the inbox is empty. The payload is valid until the next gb_inbox_keep() or failing
  * gb_inbox_take(). */
 bool gb_inbox_take(struct gb_inbox *inbox, struct gb_frame *ret_frame);
+
+/* How often and how much a run may call the host. The host ends a run that exceeds these limits; the worker
+ * checks them too, so that code gets an error that it can catch. */
+struct gb_call_budget {
+	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
+	uint64_t reported, calls;                                  /* used by this job */
+	uint64_t in_flight_bytes;                                  /* of calls without an answer */
+};
+
+/* A limit that was reached: text for an error of the worker's language. */
+struct gb_exceeded {
+	const char *what;
+	uint64_t limit;
+};
+
+/* The limits of @job, nothing used yet. Calls in flight are kept: they may be of a session's job before. */
+void gb_call_budget_begin(struct gb_call_budget *budget, const struct gb_job *job);
+/* Begin the frame of a call: what is appended from here are its arguments. */
+struct gb_call_frame {
+	struct gb_buf *out;
+	size_t mark, begin;
+	bool is_report;
+};
+struct gb_call_frame gb_call_begin(
+    const struct gb_call_budget *budget, struct gb_buf *out, uint32_t call, uint32_t function);
+/* End it; @encoded is false if the arguments did not fit. A report is counted. */
+bool gb_call_end(struct gb_call_budget *budget, const struct gb_call_frame *frame, bool encoded,
+    struct gb_exceeded *ret_exceeded);
+/* Count a call of @cost bytes that is about to be sent while @n_pending have no answer. */
+bool gb_call_count(
+    struct gb_call_budget *budget, size_t cost, uint32_t n_pending, struct gb_exceeded *ret_exceeded);
 
 uint32_t gb_take_u32(struct gb_cbor_reader *in);
 

@@ -15,11 +15,8 @@ enum { READ_STEP = 4 << 10, FRAME_SLACK = 64 };
 void gb_js_bridge_open(struct gb_js *js, struct gb_js_bridge *bridge, int fd, const struct gb_job *job) {
 	*bridge = (struct gb_js_bridge){
 	    .fd = fd,
-	    .call_bytes = job->call,
-	    .max_report = job->report,
-	    .max_calls = job->calls,
-	    .max_in_flight = job->in_flight,
 	};
+	gb_call_budget_begin(&bridge->budget, job);
 	gb_frame_reader_init(&bridge->reader, job->call + READ_STEP + FRAME_SLACK);
 	gb_inbox_init(&bridge->inbox);
 	js->bridge = bridge;
@@ -67,66 +64,36 @@ static bool wait_for_frame(struct gb_js *js, struct gb_frame *ret_frame) {
 
 /* --- calls to the host --- */
 
-static bool throw_limit(struct gb_js *js, const char *what, uint64_t limit) {
-	JS_ThrowRangeError(js->guest, "%s (the limit is %llu)", what, (unsigned long long)limit);
+static bool throw_exceeded(struct gb_js *js, struct gb_exceeded exceeded) {
+	JS_ThrowRangeError(
+	    js->guest, "%s (the limit is %llu)", exceeded.what, (unsigned long long)exceeded.limit);
 	return false;
-}
-
-static bool within_limits(struct gb_js *js, size_t cost) {
-	struct gb_js_bridge *bridge = js->bridge;
-	if (bridge->calls == bridge->max_calls)
-		return throw_limit(js, "this run has used up its host calls", bridge->max_calls);
-	if (bridge->n_pending >= bridge->max_in_flight)
-		return throw_limit(js, "too many host calls are in flight", bridge->max_in_flight);
-	uint64_t all = GB_WIRE_IN_FLIGHT_FACTOR * bridge->call_bytes;
-	if (bridge->in_flight_bytes + cost > all)
-		return throw_limit(js, "host calls in flight hold too many bytes", all);
-	return true;
-}
-
-static bool is_report(uint32_t function) {
-	return function == GB_WIRE_REPORT;
 }
 
 /* Append the call as a frame. */
 static bool write_call(
     struct gb_js *js, struct gb_buf *out, uint32_t call, uint32_t function, JSValueConst arguments) {
-	struct gb_js_bridge *bridge = js->bridge;
-	bool report = is_report(function);
-	gb_buf_init(out, GB_FRAME_HEAD + GB_WIRE_CALL_SLACK);
-	size_t mark = gb_frame_begin(out, GB_FRAME_CALL);
-	gb_cbor_unsigned(out, call);
-	gb_cbor_unsigned(out, function);
-	size_t begin = out->len;
-	out->max = begin + bridge->call_bytes;
-	bool ok = gb_js_encode(js, arguments, report ? GB_JS_STRICT : GB_JS_BRIDGED, "args", out);
-	gb_frame_end(out, mark);
+	struct gb_exceeded exceeded;
+	struct gb_call_frame frame = gb_call_begin(&js->bridge->budget, out, call, function);
+	bool ok = gb_js_encode(js, arguments, frame.is_report ? GB_JS_STRICT : GB_JS_BRIDGED, "args", out);
 	if (!ok && JS_HasException(js->guest))
 		return false;
-	if (!ok || gb_buf_failed(out))
-		return throw_limit(
-		    js, "the arguments of a call to the host are too large", bridge->call_bytes);
-	if (report && out->len - begin > bridge->max_report - bridge->reported)
-		return throw_limit(
-		    js, "this run has reached its limit of reported bytes", bridge->max_report);
-	if (report)
-		bridge->reported += out->len - begin;
-	return true;
+	return gb_call_end(&js->bridge->budget, &frame, ok, &exceeded) || throw_exceeded(js, exceeded);
 }
 
 /* Send a call, without waiting for the answer. */
 static bool send_call(
     struct gb_js *js, uint32_t function, JSValueConst arguments, uint32_t *ret_call, size_t *ret_cost) {
 	struct gb_js_bridge *bridge = js->bridge;
+	struct gb_exceeded exceeded;
 	gb_auto_buf struct gb_buf out;
 	uint32_t call = bridge->next_call++;
 	/* Getters of the guest may run here, and call the host themselves. */
 	if (!write_call(js, &out, call, function, arguments))
 		return false;
 	size_t cost = out.len - GB_FRAME_HEAD;
-	if (!within_limits(js, cost))
-		return false;
-	bridge->calls++;
+	if (!gb_call_count(&bridge->budget, cost, bridge->n_pending, &exceeded))
+		return throw_exceeded(js, exceeded);
 	if (!gb_write_all(bridge->fd, out.data, out.len))
 		_exit(0);
 	*ret_call = call;
@@ -146,7 +113,7 @@ static JSValue make_pending(struct gb_js *js, uint32_t call, size_t cost) {
 	pending->call = call;
 	pending->cost = cost;
 	bridge->n_pending++;
-	bridge->in_flight_bytes += cost;
+	bridge->budget.in_flight_bytes += cost;
 	return promise;
 }
 
@@ -201,8 +168,8 @@ static JSValue call_host(
 	if (js->decoding)
 		return JS_ThrowTypeError(ctx, "the host cannot be called while a value is being received");
 	JSValueConst nothing = JS_UNDEFINED;
-	JSValue arguments =
-	    is_report(function) ? make_list(ctx, 1, argc ? argv : &nothing) : make_list(ctx, argc, argv);
+	JSValue arguments = function == GB_WIRE_REPORT ? make_list(ctx, 1, argc ? argv : &nothing)
+						       : make_list(ctx, argc, argv);
 	bool sent = !JS_IsException(arguments) && send_call(js, function, arguments, &call, &cost);
 	JS_FreeValue(ctx, arguments);
 	return sent ? wait_for_answer(js, call, cost) : JS_EXCEPTION;
@@ -264,8 +231,9 @@ bool gb_js_bridge_lend(struct gb_js *js, JSValueConst value, enum gb_side *ret_s
 		return true;
 	}
 	if (bridge->n_guest == GB_WIRE_LENT_MAX)
-		return throw_limit(
-		    js, "this run has lent too many functions and promises to the host", GB_WIRE_LENT_MAX);
+		return throw_exceeded(
+		    js, (struct gb_exceeded){"this run has lent too many functions and promises to the host",
+			    GB_WIRE_LENT_MAX});
 	bool is_new;
 	uint32_t *id = gb_identity_at(&bridge->guest_by_value, JS_VALUE_GET_PTR(value), &is_new);
 	if (!id || !grow(&bridge->guest, bridge->n_guest, &bridge->cap_guest, sizeof *bridge->guest)) {
@@ -295,13 +263,14 @@ static bool write_answer(
 	if (ok && !gb_buf_failed(out))
 		return true;
 	if (!JS_HasException(js->guest))
-		throw_limit(js, "the answer to the host is too large", js->bridge->call_bytes);
+		throw_exceeded(js, (struct gb_exceeded){
+				       "the answer to the host is too large", js->bridge->budget.call_bytes});
 	return false;
 }
 
 static void answer_host(struct gb_js *js, uint32_t call, enum gb_wire_answer how, JSValueConst value) {
 	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, js->bridge->call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
+	gb_buf_init(&out, js->bridge->budget.call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
 	if (!write_answer(js, &out, call, how, value)) {
 		/* Send the reason for the failed encoding instead; if that cannot be encoded either,
 		 * undefined. */
@@ -400,7 +369,7 @@ static void settle_pending(struct gb_js *js, struct gb_cbor_reader *in) {
 		return;
 	struct gb_js_pending pending = bridge->pending[i];
 	bridge->pending[i] = bridge->pending[--bridge->n_pending];
-	bridge->in_flight_bytes -= pending.cost;
+	bridge->budget.in_flight_bytes -= pending.cost;
 	JSValue value = gb_js_decode(js, in);
 	if (JS_IsException(value)) {
 		value = JS_GetException(js->guest);

@@ -30,10 +30,7 @@ struct gb_js_bridge {
 	struct gb_frame_reader reader;
 	struct gb_inbox inbox; /* frames that arrived while the guest waited for another one */
 
-	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
-	uint64_t reported;                                         /* bytes */
-	uint64_t calls;
-	uint64_t in_flight_bytes;
+	struct gb_call_budget budget;
 	uint32_t next_call;
 	uint32_t generation; /* number of the session's current job */
 

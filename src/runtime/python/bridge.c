@@ -25,8 +25,7 @@ static struct {
 	PyThread_type_lock lock; /* held by the thread that exchanges frames with the host */
 	unsigned long holder;    /* thread id of the lock's holder, or 0 */
 
-	uint64_t call_bytes, max_report, max_calls, max_in_flight; /* limits */
-	uint64_t reported, calls, in_flight_bytes;
+	struct gb_call_budget budget;
 	uint32_t next_call;
 
 	PyObject *make_promise, *serve; /* implemented in Python */
@@ -65,11 +64,7 @@ void gb_py_bridge_open(int fd) {
 }
 
 void gb_py_bridge_limit(const struct gb_job *job) {
-	bridge.call_bytes = job->call;
-	bridge.max_report = job->report;
-	bridge.max_calls = job->calls;
-	bridge.max_in_flight = job->in_flight;
-	bridge.reported = bridge.calls = 0;
+	gb_call_budget_begin(&bridge.budget, job);
 }
 
 /* --- one thread at a time --- */
@@ -150,54 +145,31 @@ static bool wait_for_frame(struct gb_frame *ret_frame) {
 
 /* --- calls to the host --- */
 
-static bool raise_limit(const char *what, uint64_t limit) {
-	PyErr_Format(PyExc_RuntimeError, "%s (the limit is %llu)", what, (unsigned long long)limit);
+static bool raise_exceeded(struct gb_exceeded exceeded) {
+	PyErr_Format(
+	    PyExc_RuntimeError, "%s (the limit is %llu)", exceeded.what, (unsigned long long)exceeded.limit);
 	return false;
-}
-
-static bool within_limits(size_t cost) {
-	if (bridge.calls == bridge.max_calls)
-		return raise_limit("this run has used up its host calls", bridge.max_calls);
-	if (bridge.n_pending >= bridge.max_in_flight)
-		return raise_limit("too many host calls are in flight", bridge.max_in_flight);
-	uint64_t all = GB_WIRE_IN_FLIGHT_FACTOR * bridge.call_bytes;
-	if (bridge.in_flight_bytes + cost > all)
-		return raise_limit("host calls in flight hold too many bytes", all);
-	return true;
 }
 
 /* Write the call as a frame. Python code may run here, and call the host itself. */
 static bool write_call(struct gb_buf *out, uint32_t call, uint32_t function, PyObject *arguments) {
-	bool report = function == GB_WIRE_REPORT;
-	gb_buf_init(out, GB_FRAME_HEAD + GB_WIRE_CALL_SLACK);
+	struct gb_exceeded exceeded;
+	struct gb_call_frame frame = gb_call_begin(&bridge.budget, out, call, function);
 	if (bridge.fd < 0) {
 		PyErr_SetString(PyExc_RuntimeError, "there is no host to call yet");
 		return false;
 	}
-	size_t mark = gb_frame_begin(out, GB_FRAME_CALL);
-	gb_cbor_unsigned(out, call);
-	gb_cbor_unsigned(out, function);
-	size_t begin = out->len;
-	out->max = begin + bridge.call_bytes;
-	bool ok = gb_py_encode(arguments, report ? GB_PY_STRICT : GB_PY_BRIDGED, "args", out);
-	gb_frame_end(out, mark);
+	bool ok = gb_py_encode(arguments, frame.is_report ? GB_PY_STRICT : GB_PY_BRIDGED, "args", out);
 	if (!ok && PyErr_Occurred())
 		return false;
-	if (!ok || gb_buf_failed(out))
-		return raise_limit("the arguments of a call to the host are too large", bridge.call_bytes);
-	if (report && out->len - begin > bridge.max_report - bridge.reported)
-		return raise_limit("this run has reached its limit of reported bytes", bridge.max_report);
-	if (report)
-		bridge.reported += out->len - begin;
-	return true;
+	return gb_call_end(&bridge.budget, &frame, ok, &exceeded) || raise_exceeded(exceeded);
 }
 
 /* Send it if it is within the limits. */
 static bool send_call(const struct gb_buf *frame) {
-	size_t cost = frame->len - GB_FRAME_HEAD;
-	if (!within_limits(cost))
-		return false;
-	bridge.calls++;
+	struct gb_exceeded exceeded;
+	if (!gb_call_count(&bridge.budget, frame->len - GB_FRAME_HEAD, bridge.n_pending, &exceeded))
+		return raise_exceeded(exceeded);
 	gb_py_post(frame->data, frame->len);
 	gb_py_send();
 	return true;
@@ -217,7 +189,7 @@ static PyObject *make_pending(uint32_t call, size_t cost) {
 	if (!promise)
 		return NULL;
 	bridge.pending[bridge.n_pending++] = (struct pending){call, Py_NewRef(promise), cost};
-	bridge.in_flight_bytes += cost;
+	bridge.budget.in_flight_bytes += cost;
 	return promise;
 }
 
@@ -303,8 +275,8 @@ bool gb_py_bridge_lend(PyObject *value, bool is_function, enum gb_side *ret_side
 	}
 	Py_ssize_t n = PyList_GET_SIZE(bridge.lent);
 	if (n >= GB_WIRE_LENT_MAX)
-		return raise_limit(
-		    "this run has lent too many functions and promises to the host", GB_WIRE_LENT_MAX);
+		return raise_exceeded((struct gb_exceeded){
+		    "this run has lent too many functions and promises to the host", GB_WIRE_LENT_MAX});
 	bool is_new;
 	if (PyList_Append(bridge.lent, value) < 0)
 		return false;
@@ -331,7 +303,8 @@ static bool write_answer(struct gb_buf *out, uint32_t call, enum gb_wire_answer 
 	if (ok && !gb_buf_failed(out))
 		return true;
 	if (!PyErr_Occurred())
-		raise_limit("the answer to the host is too large", bridge.call_bytes);
+		raise_exceeded(
+		    (struct gb_exceeded){"the answer to the host is too large", bridge.budget.call_bytes});
 	return false;
 }
 
@@ -346,7 +319,7 @@ static PyObject *take_exception(void) {
 
 static void answer_host(uint32_t call, enum gb_wire_answer how, PyObject *value) {
 	gb_auto_buf struct gb_buf out;
-	gb_buf_init(&out, bridge.call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
+	gb_buf_init(&out, bridge.budget.call_bytes + GB_FRAME_HEAD + GB_WIRE_CALL_SLACK / 2);
 	if (!write_answer(&out, call, how, value)) {
 		/* Send the reason for the failed encoding instead; if that cannot be encoded either, None. */
 		gb_auto_py PyObject *why = take_exception();
@@ -383,7 +356,7 @@ static bool settle_pending(struct gb_cbor_reader *in) {
 	}
 	struct pending pending = bridge.pending[i];
 	bridge.pending[i] = bridge.pending[--bridge.n_pending];
-	bridge.in_flight_bytes -= pending.cost;
+	bridge.budget.in_flight_bytes -= pending.cost;
 	gb_auto_py PyObject *promise = pending.promise;
 	gb_auto_py PyObject *value = gb_py_decode(in);
 	release();
