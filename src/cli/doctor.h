@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "glovebox/glovebox.h"
-#include "sandbox/plan.h"
+#include "sandbox/linux/plan.h"
 
 /* --- rooms and layers (doctor_layers.c) --- */
 

@@ -24,9 +24,9 @@
 #include "cli/doctor.h"
 #include "engine/engine.h"
 #include "engine/workers.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/inside/room.h"
-#include "sandbox/oneshot.h"
+#include "sandbox/linux/cgroup.h"
+#include "sandbox/linux/inside/room.h"
+#include "sandbox/linux/oneshot.h"
 
 enum { PROBE_TIMEOUT_MS = 20000 };
 

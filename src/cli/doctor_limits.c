@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/doctor.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/linux/cgroup.h"
 
 static const char *const not_bounded[] = {
     "memory of all cells together",

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/linux/cgroup.h"
 
 /* --- deadlines --- */
 

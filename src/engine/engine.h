@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "glovebox/glovebox.h"
 #include "runtime/wire.h"
-#include "sandbox/pool.h"
+#include "sandbox/linux/pool.h"
 #include "value/cbor.h"
 #include "value/codec.h"
 #include "value/frame.h"

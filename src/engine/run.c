@@ -14,7 +14,7 @@
 #include "base/io.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 
 #define AGAIN_NS 100000000ull /* between two interrupts */
 #define SHORT_NS 20000000ull  /* longer runs yield the CPU to shorter ones */

@@ -12,8 +12,8 @@
 #include "engine/limits.h"
 #include "engine/workers.h"
 #include "runtime/program/places.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/plan.h"
+#include "sandbox/linux/cgroup.h"
+#include "sandbox/linux/plan.h"
 
 /* Paths that Debian's Python reads: its library, shared libraries and the symbolic links to them, time zones,
  * fonts. */

@@ -25,7 +25,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "sandbox/plan.h"
+#include "sandbox/linux/plan.h"
 
 enum { ATTACK_MAX_KERNEL_SAYS = 6, ATTACK_MAX_STAGE_FDS = 4 };
 

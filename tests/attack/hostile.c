@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 #include "value/cbor.h"
 #include "value/frame.h"
 

@@ -1,6 +1,6 @@
 /* Find descriptors that were left open. */
 #include "attack.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 
 enum { FDS = 1024 };
 

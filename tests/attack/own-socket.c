@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 
 #include "attack.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 
 static struct msghdr message_with_fd(struct iovec *iov, char *control, size_t n) {
 	struct msghdr message = {

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "attack.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 
 ATTACK(open_a_socket_of_another_protocol, .layers = GB_LAYER_SECCOMP,
     .kernel_says = {EPROTONOSUPPORT, ESOCKTNOSUPPORT, EPERM, EACCES}) {

@@ -7,8 +7,8 @@
 
 #include "attack.h"
 #include "base/cleanup.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/oneshot.h"
+#include "sandbox/linux/cgroup.h"
+#include "sandbox/linux/oneshot.h"
 #include "tap.h"
 
 enum { TIMEOUT_MS = 20000 };

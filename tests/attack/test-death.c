@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "engine/engine.h"
 #include "processes.h"
-#include "sandbox/shard.h"
+#include "sandbox/linux/shard.h"
 #include "tap.h"
 
 enum { LONG_MS = 600000, SHORT_MS = 300, BEGUN_MS = 5000, PATIENCE_MS = 600000, MANY = 20, BUSY = 10 };

@@ -20,8 +20,8 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "glovebox/glovebox.h"
-#include "sandbox/oneshot.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/oneshot.h"
+#include "sandbox/linux/protocol.h"
 #include "tap.h"
 
 enum { TIMEOUT_MS = 200000, TEXT_BYTES = 512 };

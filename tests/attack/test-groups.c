@@ -9,7 +9,7 @@
 #include "../e2e/engine.h"
 #include "base/cleanup.h"
 #include "processes.h"
-#include "sandbox/cgroup_files.h"
+#include "sandbox/linux/cgroup_files.h"
 #include "tap.h"
 
 static struct gb_cgroup *make_group(uint64_t memory, bool cells, struct gb_err *err) {

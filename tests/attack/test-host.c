@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "sandbox/zygote.h"
+#include "sandbox/linux/zygote.h"
 #include "tap.h"
 
 enum { TIMEOUT_MS = 600000 };

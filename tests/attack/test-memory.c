@@ -8,7 +8,7 @@
 
 #include "e2e/shell.h"
 #include "engine/engine.h"
-#include "sandbox/cgroup.h"
+#include "sandbox/linux/cgroup.h"
 
 /* MiB. What an attack takes before it is ended is its limit, what it takes between two looks, and what the
  * kernel gives to every process for nothing. */

@@ -1,8 +1,8 @@
 /*
- * Stands in the place of src/sandbox/inside/verify.c in attack-worker-unverified: a worker that believes what
+ * Stands in the place of src/sandbox/linux/inside/verify.c in attack-worker-unverified: a worker that believes what
  * system calls return. It shows that code would run behind a missing layer without the verification.
  */
-#include "sandbox/inside/verify.h"
+#include "sandbox/linux/inside/verify.h"
 
 bool gb_verify_birth(struct gb_wall_failure *ret_failure) {
 	(void)ret_failure;

@@ -21,7 +21,7 @@
 
 #include "e2e/engine.h"
 #include "runtime/program/places.h"
-#include "sandbox/inside/room.h"
+#include "sandbox/linux/inside/room.h"
 #include "tap.h"
 
 enum { SHARED_ROOT_REFUSED = 77 };

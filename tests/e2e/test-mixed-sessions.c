@@ -9,7 +9,7 @@
 
 #include "e2e/left-behind.h"
 #include "engine/manager.h"
-#include "sandbox/shard.h"
+#include "sandbox/linux/shard.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* each session takes ten times the memory */
 enum { MANY = 40 };

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 #include "tap.h"
 
 static struct gb_values *pool;

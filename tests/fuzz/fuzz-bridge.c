@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "engine/engine.h"
 #include "engine/workers.h"
-#include "sandbox/cgroup.h"
-#include "sandbox/plan.h"
+#include "sandbox/linux/cgroup.h"
+#include "sandbox/linux/plan.h"
 
 enum { MAX_INPUT = 64 << 10, KEPT = 16 };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sandbox/plan.h"
+#include "sandbox/linux/plan.h"
 
 static inline uint32_t judge(const struct gb_seccomp *filter, const struct seccomp_data *data) {
 	uint32_t a = 0;

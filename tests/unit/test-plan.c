@@ -1,4 +1,4 @@
-#include "sandbox/plan.h"
+#include "sandbox/linux/plan.h"
 
 #include <sys/resource.h>
 

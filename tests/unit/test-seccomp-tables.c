@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "bpf.h"
-#include "sandbox/seccomp_rules.h"
+#include "sandbox/linux/seccomp_rules.h"
 #include "tap.h"
 
 enum { COOKIE = 0x1234567, N_ARGS = 6, N_HIGH = 33 };

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "bpf.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/protocol.h"
 #include "tap.h"
 
 static bool make_filter(

@@ -13,8 +13,8 @@
 #include "runtime/program/keeper.h"
 #include "runtime/program/memory.h"
 #include "runtime/program/post.h"
-#include "sandbox/plan.h"
-#include "sandbox/protocol.h"
+#include "sandbox/linux/plan.h"
+#include "sandbox/linux/protocol.h"
 
 /* Descriptors are first moved to ASIDE and above. */
 enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX };

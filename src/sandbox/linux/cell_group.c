@@ -1,0 +1,190 @@
+#include "sandbox/linux/cell_group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/linux/cgroup_files.h"
+
+enum {
+	/* Groups that wait to be used again. Making and removing one costs a quarter of a millisecond. */
+	IDLE_MAX = 64,
+	/* One that still has more charged to it than this (page cache, above all) is removed instead. */
+	IDLE_BYTES = 4 << 20,
+	NAME_BYTES = 64,
+	WEIGHT_LOW = 2,
+};
+
+struct gb_cell_group {
+	struct gb_list link; /* in the parent's list of idle ones */
+	struct gb_cgroup *parent;
+	unsigned long long number;
+	uint64_t memory_bytes; /* that its run may use */
+	uint32_t processes;    /* likewise */
+	uint64_t oom_kills;    /* before its present cell: one with more is not used again */
+	bool yields;
+};
+
+/* "cell.7", or "cell.7/NAME". */
+static const char *path_of(const struct gb_cell_group *group, const char *name, char text[NAME_BYTES]) {
+	snprintf(text, NAME_BYTES, "cell.%llu%s%s", group->number, name ? "/" : "", name ? name : "");
+	return text;
+}
+
+static bool write_number(const struct gb_cell_group *group, enum gb_cgroup_file file, uint64_t number) {
+	char path[NAME_BYTES];
+	const char *name = gb_cgroup_file_name(group->parent, file);
+	int dir = gb_cgroup_dir_of(group->parent, file);
+	return name && dir >= 0 && gb_cgroup_write_number(dir, path_of(group, name, path), number);
+}
+
+static uint64_t read_number(
+    const struct gb_cell_group *group, enum gb_cgroup_file file, const char *key, uint64_t otherwise) {
+	char path[NAME_BYTES];
+	uint64_t number;
+	int dir = gb_cgroup_dir_of(group->parent, file);
+	path_of(group, gb_cgroup_file_name(group->parent, file), path);
+	return gb_cgroup_read_number(dir, path, key, &number) ? number : otherwise;
+}
+
+/* --- limits --- */
+
+/* Version 1 wants memory with swap never to be less than memory alone. Kernels that do not count swap, or
+ * sockets, have no such file. */
+static bool limit_memory(struct gb_cell_group *group, uint64_t memory_bytes) {
+	const uint64_t bytes = memory_bytes + group->parent->cell_extra_bytes;
+	bool v1 = group->parent->version == 1, raised = memory_bytes > group->memory_bytes;
+	if (v1 && raised)
+		(void)write_number(group, GB_CGROUP_SWAP_MAX, bytes);
+	if (!write_number(group, GB_CGROUP_MEMORY_MAX, bytes))
+		return false;
+	if (v1 && !raised)
+		(void)write_number(group, GB_CGROUP_SWAP_MAX, bytes);
+	if (!v1)
+		(void)write_number(group, GB_CGROUP_SWAP_MAX, 0);
+	/* Version 1 counts these apart. */
+	(void)write_number(group, GB_CGROUP_TCP_MAX, memory_bytes);
+	group->memory_bytes = memory_bytes;
+	return true;
+}
+
+void gb_cell_group_limit(struct gb_cell_group *group, uint64_t memory_bytes) {
+	if (group->memory_bytes != memory_bytes)
+		(void)limit_memory(group, memory_bytes);
+}
+
+bool gb_cell_group_yield_cpu(struct gb_cell_group *group, bool yields) {
+	if (gb_cgroup_dir_of(group->parent, GB_CGROUP_CPU_WEIGHT) < 0)
+		return false;
+	if (group->yields == yields)
+		return true;
+	group->yields = yields;
+	/* Kernels before 5.15 know weights only. */
+	const uint64_t usual = group->parent->version == 1 ? 1024 : 100;
+	if (!write_number(group, GB_CGROUP_CPU_IDLE, yields))
+		(void)write_number(group, GB_CGROUP_CPU_WEIGHT, yields ? WEIGHT_LOW : usual);
+	return true;
+}
+
+bool gb_cell_group_oom_killed(const struct gb_cell_group *group) {
+	return read_number(group, GB_CGROUP_MEMORY_EVENTS, "oom_kill", group->oom_kills) > group->oom_kills;
+}
+
+/* --- its life --- */
+
+static void remove_group(struct gb_cell_group *group) {
+	char path[NAME_BYTES];
+	for (unsigned i = 0; i < group->parent->n_dirs; i++)
+		unlinkat(group->parent->dirs[i].fd, path_of(group, NULL, path), AT_REMOVEDIR);
+	free(group);
+}
+
+static struct gb_cell_group *make_group(struct gb_cgroup *parent) {
+	struct gb_cell_group *group = calloc(1, sizeof *group);
+	if (!group)
+		return NULL;
+	char path[NAME_BYTES];
+	gb_list_init(&group->link);
+	group->parent = parent;
+	group->number = ++parent->n_cells;
+	for (unsigned i = 0; i < parent->n_dirs; i++)
+		if (mkdirat(parent->dirs[i].fd, path_of(group, NULL, path), 0755) != 0) {
+			remove_group(group);
+			return NULL;
+		}
+	/* A cell as a whole is what a run is: if one process is ended for want of memory, all are. */
+	(void)write_number(group, GB_CGROUP_KILL_ALL, 1);
+	return group;
+}
+
+struct gb_cell_group *gb_cell_group_take(
+    struct gb_cgroup *parent, uint64_t memory_bytes, uint32_t processes, struct gb_err *err) {
+	struct gb_cell_group *group = gb_list_first(struct gb_cell_group, &parent->idle, link);
+	if (group) {
+		gb_list_remove(&group->link);
+		parent->n_idle--;
+	} else if (!(group = make_group(parent))) {
+		gb_fail(err, GB_EWALL, errno, "cgroup: make a group for a cell in %s", parent->dirs[0].path);
+		return NULL;
+	}
+	if ((group->memory_bytes != memory_bytes && !limit_memory(group, memory_bytes)) ||
+	    (group->processes != processes && !write_number(group, GB_CGROUP_PIDS_MAX, processes))) {
+		gb_fail(err, GB_EWALL, errno, "cgroup: limit a cell in %s", parent->dirs[0].path);
+		remove_group(group);
+		return NULL;
+	}
+	group->processes = processes;
+	(void)gb_cell_group_yield_cpu(group, false);
+	return group;
+}
+
+void gb_cell_group_give_back(struct gb_cell_group *group) {
+	if (!group)
+		return;
+	struct gb_cgroup *parent = group->parent;
+	if (parent->n_idle == IDLE_MAX || gb_cell_group_oom_killed(group) ||
+	    read_number(group, GB_CGROUP_MEMORY_USAGE, NULL, UINT64_MAX) > IDLE_BYTES) {
+		remove_group(group);
+		return;
+	}
+	gb_list_prepend(&parent->idle, &group->link);
+	parent->n_idle++;
+}
+
+void gb_cell_groups_finish(struct gb_cgroup *group) {
+	for (struct gb_cell_group *cell; (cell = gb_list_first(struct gb_cell_group, &group->idle, link));) {
+		gb_list_remove(&cell->link);
+		remove_group(cell);
+	}
+}
+
+/* --- for the cell --- */
+
+static bool open_file(const struct gb_cell_group *group, int dir, const char *name, int flags, int *ret) {
+	char path[NAME_BYTES];
+	*ret = openat(dir, path_of(group, name, path), flags | O_CLOEXEC);
+	return *ret >= 0;
+}
+
+size_t gb_cell_group_open(const struct gb_cell_group *group, int fds[GB_GROUP_FDS_MAX], struct gb_err *err) {
+	static const enum gb_cgroup_file kept[GB_GROUP_KEPT] = {
+	    GB_CGROUP_MEMORY_USAGE, GB_CGROUP_MEMORY_STAT, GB_CGROUP_MEMORY_EVENTS};
+	const struct gb_cgroup *parent = group->parent;
+	size_t n = 0;
+	bool ok = true;
+	for (unsigned i = 0; i < parent->n_dirs && ok; i++, n += ok)
+		ok = open_file(group, parent->dirs[i].fd, "cgroup.procs", O_RDWR, &fds[n]);
+	for (unsigned i = 0; i < GB_GROUP_KEPT && ok; i++, n += ok)
+		ok = open_file(group, gb_cgroup_dir_of(parent, kept[i]), gb_cgroup_file_name(parent, kept[i]),
+		    O_RDONLY, &fds[n]);
+	if (ok)
+		return n;
+	gb_fail(err, GB_EWALL, errno, "cgroup: open the group of a cell in %s", parent->dirs[0].path);
+	while (n)
+		close(fds[--n]);
+	return 0;
+}

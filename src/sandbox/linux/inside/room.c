@@ -1,0 +1,225 @@
+#include "sandbox/linux/inside/room.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static const unsigned long OF_NO_USE = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+
+/* Whether this zygote could mount /proc. Where parts of the host's are covered up, as in many containers,
+ * nobody may; rooms then have an empty folder there. */
+static bool has_proc;
+
+bool gb_room_has_proc(void) {
+	return has_proc;
+}
+
+static bool has_programs(const struct gb_plan *plan) {
+	return plan->room == GB_ROOM_PROGRAMS;
+}
+
+/* --- the zygote's --- */
+
+/* Make @path, relative to the folder we are in, with the folders above it. */
+static const char *make_place(const char *path, bool is_file) {
+	char copy[GB_PLAN_PATH_BYTES];
+	size_t n = strnlen(path, sizeof copy - 1);
+	memcpy(copy, path, n);
+	copy[n] = '\0';
+	for (size_t i = 1; i <= n; i++) {
+		if (copy[i] != '/' && copy[i] != '\0')
+			continue;
+		char kept = copy[i];
+		copy[i] = '\0';
+		bool last = kept == '\0';
+		int failed = last && is_file ? mknod(copy, S_IFREG | 0444, 0) : mkdir(copy, 0555);
+		if (failed && errno != EEXIST)
+			return "make a place in the root";
+		copy[i] = kept;
+	}
+	return NULL;
+}
+
+/* What can be read in the new root is the host's own, seen through a mount that cannot write. */
+static const char *bind_path(const struct gb_plan_path *path) {
+	const char *to = path->to + 1;
+	const char *failed = make_place(to, path->is_file);
+	if (failed)
+		return failed;
+	if (mount(path->from, to, NULL, MS_BIND | MS_REC, NULL) != 0)
+		return "bring a system folder into the root";
+	struct {
+		uint64_t set, clear, propagation, userns_fd;
+	} attr = {.set = 1 /* rdonly */ | 2 /* nosuid */ | (path->is_device ? 0 : 4 /* nodev */)};
+	enum { AT_RECURSIVE_ = 0x8000 };
+	if (syscall(SYS_mount_setattr, AT_FDCWD, to, AT_RECURSIVE_, &attr, sizeof attr) != 0)
+		return "make a system folder read-only";
+	return NULL;
+}
+
+static const char *write_file(const char *path, const char *text) {
+	gb_auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+	size_t n = strlen(text);
+	return fd < 0 || write(fd, text, n) != (ssize_t)n ? "write a system file" : NULL;
+}
+
+/* Programs look themselves up, and their terminal. */
+static const char *fill_for_programs(void) {
+	static const struct {
+		const char *path, *text;
+	} texts[] = {
+	    {"etc/passwd", "root:x:0:0:root:/:/usr/sbin/nologin\nbox:x:65534:65534:box:/box:/bin/bash\n"},
+	    {"etc/group", "root:x:0:\nbox:x:65534:\n"},
+	    {"etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"},
+	};
+	static const struct {
+		const char *to, *path;
+	} links[] = {{"usr/bin", "bin"}, {"usr/sbin", "sbin"}, {"pts/ptmx", "dev/ptmx"},
+	    {"/proc/self/fd", "dev/fd"}, {"/proc/self/fd/0", "dev/stdin"}, {"/proc/self/fd/1", "dev/stdout"},
+	    {"/proc/self/fd/2", "dev/stderr"}};
+	static const char *const folders[] = {"etc", "dev", "dev/shm", "dev/pts", "proc"};
+	for (size_t i = 0; i < GB_COUNT(folders); i++)
+		if (mkdir(folders[i], 0755) != 0 && errno != EEXIST)
+			return "make a system folder";
+	for (size_t i = 0; i < GB_COUNT(texts); i++)
+		if (write_file(texts[i].path, texts[i].text))
+			return "write a system file";
+	for (size_t i = 0; i < GB_COUNT(links); i++)
+		if (symlink(links[i].to, links[i].path) != 0)
+			return "make a system link";
+	/* Cells may mount theirs only where one is to be seen already. */
+	has_proc = mount("proc", "proc", "proc", OF_NO_USE | MS_RDONLY, NULL) == 0;
+	return has_proc || errno == EPERM || errno == EACCES ? NULL : "mount /proc";
+}
+
+static const char *fill_room(const struct gb_plan *plan) {
+	for (uint32_t i = 0; i < plan->contents.n_paths; i++) {
+		const char *failed = bind_path(&plan->contents.paths[i]);
+		if (failed)
+			return failed;
+	}
+	if (mkdir("box", 0700) != 0 || mkdir("tmp", 0700) != 0)
+		return "make /box and /tmp";
+	if (symlink("usr/lib", "lib") != 0 || symlink("usr/lib64", "lib64") != 0)
+		return "make /lib";
+	if (write_file(GB_ROOM_CANARY + 1, "Landlock admits no access to this file.\n"))
+		return "write the file that Landlock is observed by";
+	return has_programs(plan) ? fill_for_programs() : NULL;
+}
+
+/* A mount that still receives what the host mounts would bring that into the room, without our flags. Read
+ * before /proc is covered. No path in there has a space. */
+static bool mounts_are_private(void) {
+	gb_auto_fd int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	static const char shared[] = " shared:", master[] = " master:";
+	enum { MARK = sizeof shared - 1 };
+	char block[MARK + 4096];
+	size_t kept = 0;
+	ssize_t n;
+	while ((n = read(fd, block + kept, 4096)) > 0) {
+		size_t all = kept + (size_t)n;
+		if (memmem(block, all, shared, MARK) || memmem(block, all, master, MARK))
+			return false;
+		kept = all < MARK ? all : MARK;
+		memmove(block, block + all - kept, kept);
+	}
+	return n == 0;
+}
+
+static bool is_same_folder(const char *a, const char *b) {
+	struct stat first = {0}, second = {0};
+	return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino && first.st_ino != 0;
+}
+
+/* The new root is a tmpfs: empty and without room for a single file, or with just the places where other
+ * mounts are; and read-only on top. */
+const char *gb_room_enter(const struct gb_plan *plan) {
+	const bool empty = plan->room == GB_ROOM_NONE;
+	char room[64];
+	snprintf(room, sizeof room, "size=%d,nr_inodes=%d,mode=0555",
+	    empty ? GB_ROOM_NONE_BYTES : GB_ROOM_ROOT_BYTES, empty ? GB_ROOM_NONE_FILES : GB_ROOM_ROOT_FILES);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+		return "make mounts private";
+	errno = 0;
+	if (!mounts_are_private())
+		return "mounts did not become private";
+	/* Any folder can carry the new root; /proc is there, since the host wrote our id maps through it. */
+	if (mount("glovebox", "/proc", "tmpfs", OF_NO_USE, room) != 0)
+		return "mount the root";
+	if (chdir("/proc") != 0)
+		return "enter the root";
+	/* Nothing may be made in the host's folder that we were started in. */
+	if (!is_same_folder(".", "/proc"))
+		return "the working directory did not change";
+	const char *failed = empty ? NULL : fill_room(plan);
+	if (failed)
+		return failed;
+	if (syscall(SYS_pivot_root, ".", ".") != 0)
+		return "pivot_root";
+	if (umount2(".", MNT_DETACH) != 0)
+		return "let go of the old root";
+	if (chdir("/") != 0)
+		return "enter the root";
+	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | OF_NO_USE, NULL) != 0)
+		return "make the root read-only";
+	return NULL;
+}
+
+/* --- a cell's --- */
+
+static const char *mount_own(const char *where, uint64_t bytes, unsigned long flags) {
+	char options[64];
+	snprintf(options, sizeof options, "size=%llu,nr_inodes=%d,mode=0700", (unsigned long long)bytes,
+	    GB_ROOM_OWN_FILES);
+	return mount("glovebox", where, "tmpfs", flags, options) != 0 ? "mount a cell's own folder" : NULL;
+}
+
+/* A network in which a program can talk to itself. */
+static const char *bring_loopback_up(void) {
+	gb_auto_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) != 0 ? "bring the loopback device up" : NULL;
+}
+
+static const char *prepare_for_programs(const struct gb_plan *plan) {
+	/* Never the zygote's: all cells are to be seen there. */
+	if (has_proc && mount("proc", "/proc", "proc", OF_NO_USE | MS_RDONLY, NULL) != 0)
+		return "mount a cell's /proc";
+	/* Terminals are also counted for the whole machine, by kernel.pty.max: one cell must not use all of
+	 * them up. */
+	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+		"newinstance,ptmxmode=0666,mode=0600,max=64") != 0)
+		return "mount a cell's terminals";
+	const char *failed = mount_own("/dev/shm", GB_SHM_BYTES, OF_NO_USE);
+	if (failed)
+		return failed;
+	return plan->layers & GB_LAYER_NET ? bring_loopback_up() : NULL;
+}
+
+unsigned long gb_room_own_flags(const struct gb_plan *plan) {
+	/* What programs write there they may also start: it is theirs, as what they read from /usr is not. */
+	return has_programs(plan) ? OF_NO_USE & ~(unsigned long)MS_NOEXEC : OF_NO_USE;
+}
+
+const char *gb_room_prepare_cell(const struct gb_plan *plan) {
+	const unsigned long flags = gb_room_own_flags(plan);
+	const char *failed = mount_own("/box", plan->contents.box_bytes, flags);
+	if (!failed)
+		failed = mount_own("/tmp", plan->contents.box_bytes, flags);
+	if (!failed && has_programs(plan))
+		failed = prepare_for_programs(plan);
+	if (!failed && chdir("/box") != 0)
+		failed = "enter /box";
+	return failed;
+}

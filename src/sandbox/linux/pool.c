@@ -1,0 +1,278 @@
+#include "sandbox/linux/pool.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/timerfd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "sandbox/linux/shard.h"
+
+enum {
+	/* For everything else that the host does. */
+	SPARE_FDS = 64,
+	/* Killed and not yet reaped, beyond one for each that lives. */
+	DYING_MAX = 256,
+	/* Cells that wait in each shard where they have control groups and none is to be warm: joining a
+	 * group can take ten milliseconds, which no run is to wait for. */
+	GROUPED_MIN = 4,
+	RETRY_MS = 10,
+};
+
+/* How long forking and priming a cell takes, with room to spare. */
+#define PRIME_NS 800000ull
+/* And joining a control group, after idle time. */
+#define JOIN_NS 20000000ull
+
+/* How long a wall may take to stand, with its interpreter behind it. It takes milliseconds; an emulated
+ * machine took 35 s for the data profile of Python. */
+#define START_NS 300000000000ull
+
+/* --- taking --- */
+
+/* The shard that has least to do; among equals one that has a warm cell, then the one on this CPU, since
+ * waking another CPU costs more than everything else. */
+static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
+	struct gb_shard *best = NULL;
+	unsigned best_cost = 0;
+	int here = sched_getcpu();
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		unsigned cost = shard->n_active * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1);
+		if (shard->broken || (best && cost >= best_cost))
+			continue;
+		best = shard;
+		best_cost = cost;
+	}
+	if (!best && err)
+		*err = pool->shards[0].why_broken;
+	return best;
+}
+
+/* The host may have had no descriptor or no process left when it last tried, or something ended its zygotes.
+ */
+static bool revive(struct gb_shard *shard, struct gb_err *err) {
+	if (!shard->revivable || !gb_shard_start(shard, err))
+		return false;
+	shard->broken = shard->revivable = false;
+	return true;
+}
+
+static struct gb_shard *revive_shard(struct gb_pool *pool, struct gb_err *err) {
+	for (unsigned i = 0; i < pool->n_shards; i++)
+		if (revive(&pool->shards[i], err))
+			return &pool->shards[i];
+	return NULL;
+}
+
+/* The youngest warm cell that has had the time to prime: its memory is still in the CPU's caches. */
+static struct gb_cell *choose_warm(struct gb_shard *shard) {
+	uint64_t now = gb_now_ns(), prime_ns = shard->pool->options.prime_ns;
+	prime_ns = (prime_ns ? prime_ns : PRIME_NS) + (shard->pool->plan.grouped ? JOIN_NS : 0);
+	for (struct gb_list *link = shard->warm.prev; link != &shard->warm; link = link->prev) {
+		struct gb_cell *cell = gb_container(struct gb_cell, link, link);
+		if (now - cell->ordered_at > prime_ns)
+			return cell;
+	}
+	return gb_list_first(struct gb_cell, &shard->warm, link);
+}
+
+struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
+	struct gb_shard *shard = choose_shard(pool, err);
+	if (!shard && !(shard = revive_shard(pool, err)))
+		return NULL;
+	struct gb_cell *cell = choose_warm(shard);
+	/* No room for another: a warm one of another shard will do. */
+	for (unsigned i = 0; !cell && gb_pool_is_full(pool) && i < pool->n_shards; i++)
+		if (!pool->shards[i].broken && (cell = choose_warm(&pool->shards[i])))
+			shard = cell->shard;
+	if (cell) {
+		shard->n_warm--;
+		cell->was_warm = true;
+		gb_cell_set_state(cell, GB_CELL_ACTIVE, &shard->active);
+	} else if (!(cell = gb_cell_make(shard, err))) {
+		return NULL;
+	}
+	cell->owner = owner;
+	shard->n_active++;
+	/* Before those that nobody waits for. */
+	if (cell->state == GB_CELL_QUEUED) {
+		gb_list_remove(&cell->link);
+		gb_list_prepend(&shard->queued, &cell->link);
+	}
+	gb_shard_order(shard);
+	return cell;
+}
+
+void gb_pool_refill(struct gb_pool *pool) {
+	const unsigned prepared = pool->plan.grouped ? GROUPED_MIN : 0;
+	const unsigned wanted = pool->options.warm ? pool->options.warm : prepared;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		(void)revive(shard, NULL);
+		gb_shard_order(shard);
+		for (; !shard->broken && shard->n_warm < wanted && gb_cell_make(shard, NULL);
+		     gb_shard_order(shard))
+			shard->n_warm++;
+	}
+}
+
+void gb_pool_rest(struct gb_pool *pool) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		shard->quiet = shard->quiet && shard->n_active;
+		gb_shard_listen(shard);
+		if (!shard->n_active && !shard->broken && gb_list_empty(&shard->queued))
+			gb_zygote_stock_up(&shard->zygote);
+	}
+}
+
+/* --- trying again --- */
+
+static void on_retry(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_pool *pool = gb_container(struct gb_pool, retry, source);
+	uint64_t times;
+	if (read(pool->retry_fd, &times, sizeof times) < 0)
+		return;
+	for (unsigned i = 0; i < pool->n_shards; i++)
+		gb_shard_order(&pool->shards[i]);
+}
+
+void gb_pool_retry_later(struct gb_pool *pool) {
+	const struct itimerspec soon = {.it_value = {.tv_nsec = RETRY_MS * 1000000l}};
+	if (pool->retry_fd < 0) {
+		pool->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		if (pool->retry_fd < 0 ||
+		    !gb_loop_add(pool->loop, &pool->retry, pool->retry_fd, EPOLLIN, on_retry, NULL)) {
+			gb_close_fd(&pool->retry_fd);
+			return; /* no descriptor is left: the next notice, or the next run, tries again */
+		}
+	}
+	timerfd_settime(pool->retry_fd, 0, &soon, NULL);
+}
+
+/* --- its life --- */
+
+static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
+	uint64_t deadline = gb_now_ns() + START_NS;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		while (!shard->ready && !shard->broken) {
+			if (gb_now_ns() > deadline)
+				return gb_fail(err, GB_EWALL, 0,
+				    "wall: it did not stand after %d s; the kernel may be stuck (see dmesg "
+				    "and the "
+				    "processes in state D), or the machine far too busy",
+				    (int)(START_NS / 1000000000));
+			if (gb_loop_dispatch(pool->loop, 1000) < 0 && errno != EINTR)
+				return gb_fail(err, GB_ESYSTEM, errno, "wait for the zygotes");
+		}
+		if (shard->broken) {
+			if (err)
+				*err = shard->why_broken;
+			return false;
+		}
+	}
+	return true;
+}
+
+static void init_shard(struct gb_pool *pool, int cpu) {
+	struct gb_shard *shard = &pool->shards[pool->n_shards++];
+	*shard = (struct gb_shard){.pool = pool,
+	    .cpu = cpu,
+	    .source.fd = -1,
+	    .zygote = {.pidfd = -1, .control = -1},
+	    .held.pidfd = -1};
+	gb_list_init(&shard->queued);
+	gb_list_init(&shard->warm);
+	gb_list_init(&shard->active);
+	gb_list_init(&shard->dying);
+}
+
+static void init_shards(struct gb_pool *pool, unsigned wanted) {
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof set, &set) != 0)
+		CPU_SET(0, &set);
+	unsigned max = wanted && wanted < GB_SHARDS_MAX ? wanted : GB_SHARDS_MAX;
+	for (int cpu = 0; cpu < CPU_SETSIZE && pool->n_shards < max; cpu++)
+		if (CPU_ISSET((size_t)cpu, &set))
+			init_shard(pool, cpu);
+}
+
+/* A cell takes two descriptors of the host. Where they would run out first, that is the limit. */
+static uint32_t affordable_cells(uint32_t wanted, unsigned shards) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return wanted;
+	rlim_t spare = SPARE_FDS + (rlim_t)shards * GB_SPARE_SOCKETS;
+	rlim_t most = limit.rlim_cur / 2 > spare ? (limit.rlim_cur - spare) / 2 : SPARE_FDS / 2;
+	return most < wanted ? (uint32_t)most : wanted;
+}
+
+static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_options *options) {
+	struct gb_pool *pool = calloc(1, sizeof *pool);
+	if (!pool)
+		return NULL;
+	pool->loop = loop;
+	pool->options = *options;
+	pool->retry_fd = pool->retry.fd = -1;
+	init_shards(pool, options->shards);
+	pool->options.max_cells = affordable_cells(options->max_cells, pool->n_shards);
+	pool->plan = *options->plan;
+	if (!(pool->plan.layers & GB_LAYER_CGROUP))
+		pool->options.cgroup = NULL;
+	pool->plan.grouped = pool->plan.grouped && pool->options.cgroup;
+	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
+	pool->program = strdup(options->program);
+	pool->n_slots = 2 * pool->options.max_cells + DYING_MAX;
+	pool->slots = calloc(pool->n_slots, sizeof *pool->slots);
+	if (pool->program && pool->slots)
+		return pool;
+	gb_pool_destroy(pool);
+	return NULL;
+}
+
+bool gb_pool_create(
+    struct gb_loop *loop, const struct gb_pool_options *options, struct gb_pool **ret, struct gb_err *err) {
+	struct gb_pool *pool = make_pool(loop, options);
+	if (!pool)
+		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
+	bool up = true;
+	for (unsigned i = 0; i < pool->n_shards && up; i++)
+		up = gb_shard_start(&pool->shards[i], err);
+	if (!up || !await_walls(pool, err)) {
+		gb_pool_destroy(pool);
+		return false;
+	}
+	gb_pool_refill(pool);
+	gb_pool_rest(pool);
+	*ret = pool;
+	return true;
+}
+
+void gb_pool_destroy(struct gb_pool *pool) {
+	if (!pool)
+		return;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		gb_shard_stop(shard);
+		struct gb_list *lists[] = {&shard->queued, &shard->warm, &shard->active, &shard->dying};
+		for (size_t k = 0; k < GB_COUNT(lists); k++)
+			for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, lists[k], link));)
+				gb_cell_free(cell);
+	}
+	gb_loop_remove(pool->loop, &pool->retry);
+	gb_close_fd(&pool->retry_fd);
+	free(pool->slots);
+	free(pool->program);
+	free(pool);
+}
+
+unsigned gb_pool_layers(const struct gb_pool *pool) {
+	return pool->plan.layers & ~(pool->options.cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
+}

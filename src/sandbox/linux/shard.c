@@ -1,0 +1,269 @@
+/* A zygote as the pool sees it: what is ordered of it, what it tells, and another when it has died. */
+#include "sandbox/linux/shard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+
+enum {
+	/* A zygote that dies this often without one cell having ended in between is not started again by
+	   itself. */
+	MAX_DEATHS = 5,
+	/* Notices that may wait in a zygote's socket while nobody listens, and what one takes there. */
+	UNHEARD_MAX = 64,
+	NOTICE_ROOM = 2048,
+};
+
+static void on_control(struct gb_source *source, uint32_t events);
+
+/* --- listening --- */
+
+/* What a zygote has to tell can mostly wait until the host is at it anyway, and to be woken for it is dear
+ * beside a short run. So while somebody waits for a cell that was made for them, nobody listens as long as
+ * nothing depends on it: whether a cell dies is known by its socket, and that a zygote does is heard in any
+ * case. But a zygote must not have to wait for room to tell. */
+void gb_shard_listen(struct gb_shard *shard) {
+	bool needed = !shard->quiet || !shard->ready || shard->broken || shard->n_awaited ||
+		      !gb_list_empty(&shard->queued) || shard->n_orders + shard->n_dying > shard->unheard_max;
+	/* The socket can always be written to, more or less: the loop has its turn at once. */
+	uint32_t events = (needed ? EPOLLIN : 0) | (shard->held.is_held ? EPOLLOUT : 0);
+	if (events == shard->events || shard->source.fd < 0)
+		return;
+	shard->events = events;
+	gb_loop_change(shard->pool->loop, &shard->source, events);
+}
+
+/* --- zygotes --- */
+
+/* Its socket, and the descriptors of its control group. */
+static bool send_cell(struct gb_shard *shard, struct gb_cell *cell, uint32_t flags) {
+	int fds[1 + GB_GROUP_FDS_MAX] = {cell->worker_fd};
+	size_t n = 1;
+	if (cell->worker_fd < 0)
+		return gb_zygote_fork_spare(&shard->zygote, cell->id, cell->spare, flags, NULL);
+	if (cell->group && (n += gb_cell_group_open(cell->group, fds + 1, NULL)) == 1)
+		return false;
+	bool sent = gb_zygote_fork(&shard->zygote, cell->id, fds, n, flags, NULL);
+	while (n > 1)
+		close(fds[--n]);
+	return sent;
+}
+
+void gb_shard_order(struct gb_shard *shard) {
+	struct gb_cell *cell;
+	while (shard->n_orders < GB_ORDERS_MAX && !shard->broken &&
+	       (cell = gb_list_first(struct gb_cell, &shard->queued, link))) {
+		/* A run that waits wants an answer, not a warm cell. */
+		bool prime = !cell->owner && shard->pool->options.warm;
+		if (!send_cell(shard, cell, prime ? GB_FORK_PRIME : 0)) {
+			/* A dead zygote is noticed on its own; for anything else there may be room later, of
+			 * which no descriptor tells. */
+			gb_pool_retry_later(shard->pool);
+			break;
+		}
+		gb_close_fd(&cell->worker_fd);
+		cell->ordered_at = gb_now_ns();
+		shard->n_orders++;
+		shard->quiet = shard->quiet || cell->owner;
+		if (cell->owner)
+			gb_cell_set_state(cell, GB_CELL_ACTIVE, &shard->active);
+		else
+			gb_cell_set_state(cell, GB_CELL_WARM, &shard->warm);
+	}
+	gb_shard_listen(shard);
+}
+
+/* As many notices as surely fit into the zygote's end of the socket, which is like ours. */
+static unsigned unheard_max(const struct gb_shard *shard) {
+	int room = 0;
+	socklen_t n = sizeof room;
+	if (getsockopt(shard->zygote.control, SOL_SOCKET, SO_SNDBUF, &room, &n) != 0 || room < 0)
+		return 0;
+	unsigned fit = (unsigned)room / NOTICE_ROOM, max = UNHEARD_MAX / shard->pool->n_shards;
+	return fit < max ? fit : max;
+}
+
+bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
+	struct gb_pool *pool = shard->pool;
+	struct gb_plan plan = pool->plan;
+	plan.cpu = shard->cpu;
+	shard->n_orders = 0;
+	shard->ready = false;
+	shard->events = EPOLLIN;
+	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->options.cgroup, err))
+		return false;
+	shard->unheard_max = unheard_max(shard);
+	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, EPOLLIN, on_control, err))
+		return true;
+	gb_zygote_finish(&shard->zygote);
+	return false;
+}
+
+void gb_shard_stop(struct gb_shard *shard) {
+	gb_loop_remove(shard->pool->loop, &shard->source);
+	gb_zygote_finish(&shard->zygote);
+	gb_close_fd(&shard->held.pidfd);
+	shard->held.is_held = false;
+}
+
+static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
+	shard->broken = true;
+	shard->why_broken = *why;
+	struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
+	snprintf(end.reason, sizeof end.reason, "%.250s", why->message);
+	/* Also those that were ordered before it was known. */
+	gb_shard_end_cells(shard, true, &end);
+}
+
+/* Has the kernel killed for want of memory in the engine's group, or beside the host where there is none,
+ * since this was last asked? Whose limit it was that was reached, that one's or an outer one, does not
+ * matter. */
+static bool kernel_ran_out_of_memory(struct gb_pool *pool) {
+	uint64_t before = pool->oom_kills;
+	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
+	return pool->oom_kills > before;
+}
+
+static enum gb_out_of_memory why_killed(struct gb_pool *pool, const struct gb_cell *cell) {
+	if (cell->group)
+		return gb_cell_group_oom_killed(cell->group) ? GB_OOM_CELL : GB_OOM_NONE;
+	return kernel_ran_out_of_memory(pool) ? GB_OOM_ALL : GB_OOM_NONE;
+}
+
+/* The zygote is dead and all its cells with it: tell their owners, start another. */
+static void replace_zygote(struct gb_shard *shard) {
+	struct gb_cell_end lost = {.fate = GB_CELL_LOST};
+	char how[80];
+	const bool stood = shard->ready;
+	gb_zygote_describe_exit(&shard->zygote, how, sizeof how);
+	snprintf(lost.reason, sizeof lost.reason, "the zygote that this run's sandbox came from %s", how);
+	lost.out_of_memory = kernel_ran_out_of_memory(shard->pool) ? GB_OOM_ALL : GB_OOM_NONE;
+	gb_shard_stop(shard);
+
+	struct gb_err err = {0};
+	bool again = ++shard->deaths < MAX_DEATHS && gb_shard_start(shard, &err);
+	if (!again && !err.code)
+		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
+		    shard->deaths, how);
+	/* One whose wall had stood was ended from outside. That may be over when the next run comes. */
+	shard->revivable = !again && (stood || shard->deaths < MAX_DEATHS);
+	/* The old one had the other end of its socket. There is one at most: none is taken while others wait.
+	 */
+	gb_list_each(struct gb_cell, cell, &shard->queued, link) if (cell->worker_fd < 0) {
+		gb_cell_set_state(cell, GB_CELL_ACTIVE, &shard->active);
+		break;
+	}
+	/* Whom a callback starts now must not land here. */
+	shard->broken = !again;
+	shard->why_broken = err;
+	gb_shard_end_cells(shard, false, &lost);
+	if (!again)
+		break_shard(shard, &err);
+}
+
+static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, int pidfd) {
+	if (shard->n_orders)
+		shard->n_orders--;
+	struct gb_cell *cell = gb_pool_find(shard->pool, notice->cell);
+	if (pidfd < 0 && !notice->error) {
+		/* The host had no room for the descriptor: the process is there and nothing can end it but
+		 * its zygote's death. */
+		syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
+	} else if (cell && pidfd < 0) {
+		struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
+		snprintf(end.reason, sizeof end.reason, "fork a sandbox: %s", strerrordesc_np(notice->error));
+		gb_cell_finish(cell, &end);
+	} else if (cell) {
+		cell->pidfd = gb_take_fd(&pidfd);
+		gb_cell_signal(cell);
+		if (cell->state == GB_CELL_DYING)
+			gb_cell_await(cell, false);
+	} else if (pidfd >= 0) {
+		/* Nobody's: it must not live on. */
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	}
+	gb_close_fd(&pidfd);
+}
+
+static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) {
+	shard->deaths = 0;
+	struct gb_pool *pool = shard->pool;
+	struct gb_cell *cell = gb_pool_find(pool, notice->cell);
+	if (!cell)
+		return;
+	struct gb_cell_end end = {
+	    .fate = GB_CELL_EXITED,
+	    .wait_status = notice->wait_status,
+	    .max_rss_bytes = (uint64_t)notice->max_rss_kb << 10,
+	};
+	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && cell->owner)
+		end.out_of_memory = why_killed(pool, cell);
+	gb_cell_finish(cell, &end);
+}
+
+static void handle_notice(struct gb_shard *shard, const struct gb_notice *notice, int pidfd) {
+	struct gb_err why = {0};
+	switch (notice->kind) {
+	case GB_NOTICE_READY:
+		shard->ready = true;
+		break;
+	case GB_NOTICE_FAILED:
+		gb_notice_fail(notice, &why);
+		break_shard(shard, &why);
+		break;
+	case GB_NOTICE_FORKED:
+		note_forked(shard, notice, pidfd);
+		break;
+	case GB_NOTICE_EXITED:
+		note_exited(shard, notice);
+		break;
+	}
+}
+
+static void on_control(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_shard *shard = (struct gb_shard *)source;
+	struct held *held = &shard->held;
+	if (held->is_held) {
+		held->is_held = false;
+		handle_notice(shard, &held->notice, gb_take_fd(&held->pidfd));
+	}
+	struct gb_notice notice;
+	int pidfd;
+	enum gb_zygote_status status;
+	while ((status = gb_zygote_next(&shard->zygote, &notice, &pidfd)) == GB_ZYGOTE_NOTICE)
+		handle_notice(shard, &notice, pidfd);
+	if (status == GB_ZYGOTE_GONE && shard->broken)
+		gb_shard_stop(shard);
+	else if (status == GB_ZYGOTE_GONE)
+		replace_zygote(shard);
+	gb_shard_order(shard);
+}
+
+static bool calls_an_owner(struct gb_pool *pool, const struct gb_notice *notice) {
+	if (notice->kind == GB_NOTICE_READY || notice->kind == GB_NOTICE_FAILED)
+		return true;
+	struct gb_cell *cell = gb_pool_find(pool, notice->cell);
+	return cell && cell->owner && (notice->kind == GB_NOTICE_EXITED || notice->error);
+}
+
+void gb_shard_hear_of(struct gb_cell *cell) {
+	struct gb_shard *shard = cell->shard;
+	const uint32_t id = cell->id;
+	struct held *held = &shard->held;
+	while ((cell = gb_pool_find(shard->pool, id)) && cell->pidfd < 0 && !held->is_held &&
+	       gb_zygote_next(&shard->zygote, &held->notice, &held->pidfd) == GB_ZYGOTE_NOTICE) {
+		held->is_held = calls_an_owner(shard->pool, &held->notice);
+		if (!held->is_held)
+			handle_notice(shard, &held->notice, gb_take_fd(&held->pidfd));
+	}
+	gb_shard_listen(shard);
+}

@@ -1,0 +1,167 @@
+#include "sandbox/linux/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
+#include "base/cleanup.h"
+#include "sandbox/linux/plan.h"
+#include "sandbox/linux/protocol.h"
+
+enum { STACK_BYTES = 64 << 10, FIRST_FREE_FD = GB_FD_CONTROL + 1 };
+
+/* What the child works with, on the parent's memory, while the parent's thread waits. */
+struct birth {
+	const char *program;
+	bool user_namespace;
+	int control, host, null;
+	int error;
+	const char *step;
+};
+
+/* exec would take the capabilities away from a user that has no id in its namespace yet;
+ * ambient ones stay. */
+static const char *keep_capabilities(void) {
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+	if (syscall(SYS_capget, &head, caps) != 0)
+		return "capabilities: read them";
+	caps[0].inheritable = caps[0].permitted;
+	caps[1].inheritable = caps[1].permitted;
+	if (syscall(SYS_capset, &head, caps) != 0)
+		return "capabilities: make them inheritable";
+	for (unsigned cap = 0; cap < 64; cap++)
+		if (caps[cap / 32].permitted & (1u << cap % 32))
+			if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) != 0)
+				return "capabilities: keep them over exec";
+	return NULL;
+}
+
+static const char *arrange_fds(const struct birth *birth) {
+#ifdef __SANITIZE_ADDRESS__
+	const int last_null = 1; /* a test build's sanitizer reports on stderr */
+#else
+	const int last_null = 2;
+#endif
+	for (int fd = 0; fd <= last_null; fd++)
+		if (dup2(birth->null, fd) < 0)
+			return "wall: put stdio on /dev/null";
+	if (dup2(birth->control, GB_FD_CONTROL) < 0 || dup2(birth->host, GB_FD_HOST) < 0)
+		return "wall: hand over descriptors";
+	close(GB_FD_CELL); /* whatever stood there */
+	bool closed = syscall(SYS_close_range, GB_FD_HOST + 1, GB_FD_CONTROL - 1, 0) == 0 &&
+		      syscall(SYS_close_range, GB_FD_CONTROL + 1, ~0u, 0) == 0;
+	return closed ? NULL : "wall: close descriptors";
+}
+
+static int child_main(void *data) {
+	struct birth *birth = data;
+	/* Its own session: what a terminal or a shell sends to the host's process group is not for cells. */
+	const char *failed = setsid() < 0 ? "wall: leave the session" : NULL;
+	if (!failed && birth->user_namespace)
+		failed = keep_capabilities();
+	if (!failed)
+		failed = arrange_fds(birth);
+	if (!failed) {
+		/* The host's path is not for those who can read it there. */
+		char *const argv[] = {(char *)"glovebox", NULL}, *const envp[] = {NULL};
+		execve(birth->program, argv, envp);
+		failed = "start the worker program";
+	}
+	birth->error = errno;
+	birth->step = failed;
+	_exit(127);
+}
+
+static int clone_flags(unsigned layers) {
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD;
+	flags |= layers & GB_LAYER_USER ? CLONE_NEWUSER : 0;
+	flags |= layers & GB_LAYER_PID ? CLONE_NEWPID : 0;
+	flags |= layers & GB_LAYER_NET ? CLONE_NEWNET : 0;
+	flags |= layers & GB_LAYER_IPC ? CLONE_NEWIPC : 0;
+	flags |= layers & GB_LAYER_UTS ? CLONE_NEWUTS : 0;
+	flags |= layers & GB_LAYER_MOUNT ? CLONE_NEWNS : 0;
+	return flags;
+}
+
+static bool fail_clone(int error, struct gb_err *err) {
+	const char *hint = "";
+	if (error == EPERM || error == EACCES)
+		hint =
+		    " (unprivileged user namespaces are switched off: see sysctl "
+		    "kernel.unprivileged_userns_clone "
+		    "and kernel.apparmor_restrict_unprivileged_userns, or the container's seccomp profile)";
+	if (error == ENOSPC || error == EUSERS)
+		hint = " (too many namespaces: see sysctl user.max_user_namespaces)";
+	return gb_fail(err, GB_EWALL, error, "user namespace: could not make new namespaces%s", hint);
+}
+
+/* Descriptors that child_main moves to low numbers must not stand there already. */
+static int lift_fd(int fd) {
+	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+}
+
+/* The child never returns from its functions. What a sanitizer has noted of their frames would be held
+ * against whatever is mapped there next. */
+static void forget_frames(char *stack) {
+#ifdef __SANITIZE_ADDRESS__
+	__asan_unpoison_memory_region(stack, STACK_BYTES);
+#else
+	(void)stack;
+#endif
+}
+
+bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err) {
+	gb_auto_fd int raw_null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	gb_auto_fd int null = lift_fd(raw_null), control = lift_fd(spawn->control),
+		       host = lift_fd(spawn->host);
+	if (null < 0 || control < 0 || host < 0)
+		return gb_fail(err, GB_ESYSTEM, errno,
+		    "prepare descriptors for the worker (the limit on open files must be above %d)",
+		    FIRST_FREE_FD + 2);
+	char *stack =
+	    mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	if (stack == MAP_FAILED)
+		return gb_fail(err, GB_ENOMEM, errno, "stack for the worker's start");
+
+	struct birth birth = {
+	    .program = spawn->program,
+	    .user_namespace = spawn->layers & GB_LAYER_USER,
+	    .control = control,
+	    .host = host,
+	    .null = null,
+	};
+	/* A handler of the host must not run in the child, on memory that both share. */
+	sigset_t all, old;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	gb_auto_fd int pidfd = -1;
+	pid_t pid = clone(child_main, stack + STACK_BYTES, clone_flags(spawn->layers), &birth, &pidfd);
+	int error = errno;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	forget_frames(stack);
+	munmap(stack, STACK_BYTES);
+
+	if (pid < 0)
+		return fail_clone(error, err);
+	if (birth.step) {
+		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL);
+		return gb_fail(err, GB_EWALL, birth.error, "%s '%s'", birth.step, spawn->program);
+	}
+	*ret_pid = pid;
+	*ret_pidfd = gb_take_fd(&pidfd);
+	return true;
+}

@@ -1,0 +1,315 @@
+#include "sandbox/linux/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "sandbox/linux/cgroup.h"
+#include "sandbox/linux/spawn.h"
+
+enum { DEATH_MS = 20000 };
+
+static bool write_proc(pid_t pid, const char *name, const char *text, const char *layer, struct gb_err *err) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	gb_auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return gb_fail(err, GB_EWALL, errno, "%s: write '%s' to %s", layer, text, path);
+	return true;
+}
+
+/* The beginning of a file of @process ("self", or a number) in /proc, as text. Empty if it cannot be read. */
+static void read_proc(const char *process, const char *name, char *ret, size_t n) {
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%s/%s", process, name);
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, ret, n - 1);
+	ret[got < 0 ? 0 : got] = '\0';
+}
+
+/* Inside and outside, the sandbox has one and the same unprivileged id. */
+static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	const char *layer = gb_layer_name(GB_LAYER_USER);
+	char uid_map[48], gid_map[48];
+	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
+	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
+	/* The kernel lets an ordinary user map its group only where groups can no longer be dropped. */
+	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", layer, err))
+		return false;
+	return write_proc(pid, "gid_map", gid_map, layer, err) &&
+	       write_proc(pid, "uid_map", uid_map, layer, err);
+}
+
+/* --- what can be verified from outside only --- */
+
+/* Each namespace that the plan has is another than ours. */
+static bool verify_namespaces(pid_t pid, unsigned layers, struct gb_err *err) {
+	static const struct {
+		enum gb_layer layer;
+		const char *name;
+	} namespaces[] = {
+	    {GB_LAYER_USER, "user"},
+	    {GB_LAYER_PID, "pid"},
+	    {GB_LAYER_NET, "net"},
+	    {GB_LAYER_IPC, "ipc"},
+	    {GB_LAYER_UTS, "uts"},
+	    {GB_LAYER_MOUNT, "mnt"},
+	};
+	for (size_t i = 0; i < GB_COUNT(namespaces); i++) {
+		char path[2][64], link[2][64] = {"", ""};
+		if (!(layers & namespaces[i].layer))
+			continue;
+		snprintf(path[0], sizeof path[0], "/proc/self/ns/%s", namespaces[i].name);
+		snprintf(path[1], sizeof path[1], "/proc/%d/ns/%s", (int)pid, namespaces[i].name);
+		for (int j = 0; j < 2; j++)
+			if (readlink(path[j], link[j], sizeof link[j] - 1) <= 0 || !link[j][0])
+				return gb_fail(err, GB_EWALL, errno, "%s: read %s",
+				    gb_layer_name(namespaces[i].layer), path[j]);
+		if (strcmp(link[0], link[1]) == 0)
+			return gb_fail(err, GB_EWALL, 0, "%s: the zygote is still in the host's",
+			    gb_layer_name(namespaces[i].layer));
+	}
+	return true;
+}
+
+static bool verify_cgroup(const char *pid, struct gb_err *err) {
+	char ours[4096], theirs[4096];
+	read_proc("self", "cgroup", ours, sizeof ours);
+	read_proc(pid, "cgroup", theirs, sizeof theirs);
+	return (ours[0] && theirs[0] && strcmp(ours, theirs) != 0) ||
+	       gb_fail(
+		   err, GB_EWALL, 0, "%s: the zygote is still in the host's", gb_layer_name(GB_LAYER_CGROUP));
+}
+
+/* When the machine runs out of memory the kernel kills the process with the highest score, and 1000 is as
+ * high as the whole of the machine's memory: every cell comes before every other program of the machine, the
+ * one that uses most memory first. A process passes its value on, and cannot lower it without a privilege. */
+static bool offer_to_oom_killer(pid_t pid, const char *name, struct gb_err *err) {
+	static const char score[] = "1000", what[] = "out-of-memory score";
+	char seen[16];
+	if (!write_proc(pid, "oom_score_adj", score, what, err))
+		return false;
+	read_proc(name, "oom_score_adj", seen, sizeof seen);
+	return strcmp(seen, "1000\n") == 0 ||
+	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/oom_score_adj did not become %s", what, name, score);
+}
+
+/* A zygote can only lower its limits. The kernel starts no program that collects core dumps where the limit
+ * is exactly 1, but does where it is 0, as it may be for us. With CAP_SYS_RESOURCE we can raise
+ * it; otherwise it stays. */
+static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
+	for (uint32_t i = 0; i < plan->n_rlimits; i++) {
+		const rlim_t limit = plan->rlimits[i].limit;
+		struct rlimit seen = {1, 2};
+		if (plan->rlimits[i].resource != RLIMIT_CORE)
+			continue;
+		if (prlimit(pid, RLIMIT_CORE, &(struct rlimit){limit, limit}, NULL) != 0)
+			return errno == EPERM || gb_fail(err, GB_EWALL, errno, "%s: core dumps",
+						     gb_layer_name(GB_LAYER_RLIMIT));
+		if (prlimit(pid, RLIMIT_CORE, NULL, &seen) != 0 || seen.rlim_cur != limit ||
+		    seen.rlim_max != limit)
+			return gb_fail(err, GB_EWALL, 0, "%s: that of core dumps did not become %llu",
+			    gb_layer_name(GB_LAYER_RLIMIT), (unsigned long long)limit);
+	}
+	return true;
+}
+
+/* Where dumps go to a socket no limit counts, and one of 0 cannot always be raised to the 1 that counts for a
+ * pipe. So a dump has no memory in it. A process passes this on, over exec too, and /proc in a room is
+ * read-only. Kernels without dumps have no such file. */
+static bool empty_core_dumps(pid_t pid, const char *name, struct gb_err *err) {
+	static const char what[] = "core dumps", file[] = "coredump_filter";
+	char seen[16];
+	read_proc("self", file, seen, sizeof seen);
+	if (!seen[0])
+		return true;
+	if (!write_proc(pid, file, "0", what, err))
+		return false;
+	read_proc(name, file, seen, sizeof seen);
+	return strcmp(seen, "00000000\n") == 0 ||
+	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/%s did not become 0", what, name, file);
+}
+
+static bool start(
+    struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
+	char pid[16];
+	snprintf(pid, sizeof pid, "%d", (int)zygote->pid);
+	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
+		return false;
+	if (!verify_namespaces(zygote->pid, plan->layers, err) ||
+	    !offer_to_oom_killer(zygote->pid, pid, err) || !empty_core_dumps(zygote->pid, pid, err))
+		return false;
+	if ((plan->layers & GB_LAYER_RLIMIT) && !set_core_limit(zygote->pid, plan, err))
+		return false;
+	if ((plan->layers & GB_LAYER_CGROUP) && cgroup &&
+	    (!gb_cgroup_attach(cgroup, zygote->pid, err) || !verify_cgroup(pid, err)))
+		return false;
+	if (send(zygote->control, plan, sizeof *plan, MSG_NOSIGNAL) != sizeof *plan)
+		return gb_fail(err, GB_EWALL, errno, "send the plan of the wall");
+	return true;
+}
+
+/* Of a process that is gone nothing can be read or written: that is not what was wrong. */
+static void blame_death(struct gb_zygote *zygote, struct gb_err *err) {
+	/* A process lets go of its namespaces a moment before it counts as dead. */
+	enum { DYING_MS = 100 };
+	char how[80];
+	struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
+	if (poll(&dead, 1, DYING_MS) != 1)
+		return;
+	gb_zygote_describe_exit(zygote, how, sizeof how);
+	gb_fail(err, GB_EWALL, 0, "wall: the zygote %s before any layer was raised", how);
+}
+
+bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const char *program,
+    struct gb_cgroup *cgroup, struct gb_err *err) {
+	int pair[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "socketpair");
+	struct gb_zygote zygote = {.control = pair[0], .pidfd = -1};
+	gb_auto_fd int theirs = pair[1];
+	gb_auto_fd int host = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (host < 0) {
+		gb_fail(err, GB_ESYSTEM, errno, "pidfd_open of ourselves");
+		gb_close_fd(&zygote.control);
+		return false;
+	}
+	const struct gb_spawn spawn = {program, plan->layers, theirs, host};
+	bool spawned = gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err);
+	if (!spawned || !start(&zygote, plan, cgroup, err)) {
+		if (spawned)
+			blame_death(&zygote, err);
+		gb_zygote_finish(&zygote);
+		return false;
+	}
+	fcntl(zygote.control, F_SETFL, O_NONBLOCK);
+	*ret = zygote;
+	return true;
+}
+
+void gb_zygote_finish(struct gb_zygote *zygote) {
+	if (zygote->pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, zygote->pidfd, SIGKILL, NULL, 0);
+		/* It is dead when the whole pid namespace is. Only a kernel that has lost its way keeps it
+		 * longer, and then it is the kernel's to keep. */
+		struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
+		while (poll(&dead, 1, DEATH_MS) < 0 && errno == EINTR)
+			;
+		waitid(P_PIDFD, (id_t)zygote->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL);
+	}
+	gb_close_fd(&zygote->pidfd);
+	gb_close_fd(&zygote->control);
+	while (zygote->n_spare)
+		close(zygote->spare[--zygote->n_spare]);
+}
+
+static bool send_order(struct gb_zygote *zygote, const struct gb_order *order, const int *fds, size_t n) {
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int[GB_SPARE_SOCKETS]))];
+	} control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	struct iovec iov = {(void *)order, sizeof *order};
+	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
+	if (n) {
+		control.head.cmsg_len = CMSG_LEN(n * sizeof *fds);
+		memcpy(CMSG_DATA(&control.head), fds, n * sizeof *fds);
+		message.msg_control = control.bytes;
+		message.msg_controllen = CMSG_SPACE(n * sizeof *fds);
+	}
+	return sendmsg(zygote->control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+}
+
+bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, const int *fds, size_t n_fds, uint32_t flags,
+    struct gb_err *err) {
+	const struct gb_order order = {GB_ORDER_FORK, cell, flags, GB_NO_SPARE};
+	return send_order(zygote, &order, fds, n_fds) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+}
+
+bool gb_zygote_fork_spare(
+    struct gb_zygote *zygote, uint32_t cell, uint32_t spare, uint32_t flags, struct gb_err *err) {
+	const struct gb_order order = {GB_ORDER_FORK, cell, flags, spare};
+	return send_order(zygote, &order, NULL, 0) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
+}
+
+void gb_zygote_stock_up(struct gb_zygote *zygote) {
+	int theirs[GB_SPARE_SOCKETS], pair[2];
+	const unsigned first = zygote->n_spare;
+	unsigned n = first;
+	for (; n < GB_SPARE_SOCKETS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0; n++) {
+		zygote->spare[n] = pair[0];
+		theirs[n - first] = pair[1];
+	}
+	const struct gb_order order = {.kind = GB_ORDER_SOCKETS, .spare = first};
+	bool given = n > first && send_order(zygote, &order, theirs, n - first);
+	for (unsigned i = first; i < n; i++) {
+		close(theirs[i - first]);
+		if (!given)
+			close(zygote->spare[i]);
+	}
+	zygote->n_spare = given ? n : first;
+}
+
+bool gb_zygote_take_spare(struct gb_zygote *zygote, int *ret_fd, uint32_t *ret_spare) {
+	if (!zygote->n_spare)
+		gb_zygote_stock_up(zygote);
+	if (!zygote->n_spare)
+		return false;
+	*ret_spare = --zygote->n_spare;
+	*ret_fd = zygote->spare[*ret_spare];
+	return true;
+}
+
+enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice *ret_notice, int *ret_pidfd) {
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = {ret_notice, sizeof *ret_notice};
+	struct msghdr message = {.msg_iov = &iov,
+	    .msg_iovlen = 1,
+	    .msg_control = control.bytes,
+	    .msg_controllen = sizeof control.bytes};
+	ssize_t n;
+	/* One that ends with orders unread resets the connection. Its last notice is still there. */
+	do
+		n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	while (n < 0 && errno == ECONNRESET);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return GB_ZYGOTE_QUIET;
+	if (n != sizeof *ret_notice)
+		return GB_ZYGOTE_GONE;
+	*ret_pidfd = -1;
+	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+	if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(ret_pidfd, CMSG_DATA(head), sizeof *ret_pidfd);
+	return GB_ZYGOTE_NOTICE;
+}
+
+bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err) {
+	char step[sizeof notice->step];
+	snprintf(step, sizeof step, "%s", notice->step);
+	return gb_fail(err, GB_EWALL, notice->error, "%s: %s; see 'glovebox doctor'",
+	    gb_layer_name(notice->layer), step);
+}
+
+void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n) {
+	siginfo_t info = {0};
+	if (zygote->pidfd < 0 ||
+	    waitid(P_PIDFD, (id_t)zygote->pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+	    info.si_pid == 0)
+		snprintf(text, n, "closed its control socket");
+	else if (info.si_code == CLD_EXITED)
+		snprintf(text, n, "exited with status %d", info.si_status);
+	else
+		snprintf(
+		    text, n, "was killed by signal %d (SIG%s)", info.si_status, sigabbrev_np(info.si_status));
+}
