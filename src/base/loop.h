@@ -7,7 +7,7 @@
  *		struct thing *t = (struct thing *)source; ...
  *	}
  *
- *	gb_loop_add(&loop, &thing->source, fd, EPOLLIN, on_ready, &err);
+ *	gb_loop_add(&loop, &thing->source, fd, GB_LOOP_IN, on_ready, &err);
  *	gb_loop_dispatch(&loop, 0);	// run the callbacks that are ready now
  */
 #ifndef GB_BASE_LOOP_H
@@ -23,6 +23,9 @@ struct gb_source {
 	void (*on_ready)(struct gb_source *source, uint32_t events);
 	int fd; /* borrowed; -1 while it is not in a loop */
 };
+
+/* Events. Others mean that the descriptor was closed or has failed. */
+enum { GB_LOOP_IN = EPOLLIN, GB_LOOP_OUT = EPOLLOUT };
 
 enum { GB_LOOP_BATCH = 64 };
 

@@ -82,7 +82,7 @@ static bool watch_signals(struct service *service, struct gb_err *err) {
 	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 ||
 	    (service->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "signalfd");
-	return gb_loop_add(&service->loop, &service->signals, service->signal_fd, EPOLLIN, on_signal, err);
+	return gb_loop_add(&service->loop, &service->signals, service->signal_fd, GB_LOOP_IN, on_signal, err);
 }
 
 /* --- its life --- */

@@ -41,7 +41,7 @@ static bool watch_timer(struct host *host, struct gb_err *err) {
 	host->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (host->timer_fd < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
-	return gb_loop_add(&host->service.loop, &host->timer, host->timer_fd, EPOLLIN, on_timer, err);
+	return gb_loop_add(&host->service.loop, &host->timer, host->timer_fd, GB_LOOP_IN, on_timer, err);
 }
 
 static bool open_host(struct host *host, struct gb_err *err) {

@@ -77,7 +77,7 @@ static bool start_timer(struct gb_engine *engine, struct gb_err *err) {
 	engine->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (engine->timer_fd < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
-	return gb_loop_add(&engine->loop, &engine->timer, engine->timer_fd, EPOLLIN, on_timer, err);
+	return gb_loop_add(&engine->loop, &engine->timer, engine->timer_fd, GB_LOOP_IN, on_timer, err);
 }
 
 /* --- the engine --- */

@@ -145,7 +145,7 @@ struct gb_run {
 	uint64_t output_left; /* bytes of log frames */
 	struct gb_buf outbox; /* unsent bytes */
 	size_t sent;          /* bytes of the outbox already sent */
-	bool waits_to_send;   /* waits for EPOLLOUT */
+	bool waits_to_send;   /* waits for GB_LOOP_OUT */
 	/* the outbox begins with the job, which may be sent to another cell */
 	bool job_kept;
 	bool job_unread;                /* its cell died before it read the job */
@@ -272,7 +272,7 @@ void gb_terminal_enter(struct gb_run *run);
 void gb_terminal_leave(struct gb_run *run);
 /* Send unsent frames while no run executes. */
 void gb_terminal_send(struct gb_session *session);
-/* Events to poll for on the cell's socket, except EPOLLOUT. @session may be NULL. */
+/* Events to poll for on the cell's socket, except GB_LOOP_OUT. @session may be NULL. */
 uint32_t gb_terminal_events(const struct gb_session *session);
 
 /* --- engine.c --- */

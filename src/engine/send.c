@@ -11,7 +11,7 @@ static bool has_unsent(const struct gb_run *run) {
 }
 
 static uint32_t poll_events(const struct gb_run *run) {
-	return gb_terminal_events(run->session) | (has_unsent(run) ? EPOLLOUT : 0);
+	return gb_terminal_events(run->session) | (has_unsent(run) ? GB_LOOP_OUT : 0);
 }
 
 static void drop_sent(struct gb_run *run) {
@@ -48,7 +48,7 @@ static void send_some(struct gb_run *run) {
 }
 
 void gb_run_send(struct gb_run *run) {
-	/* Queued bytes are sent on EPOLLOUT. */
+	/* Queued bytes are sent on GB_LOOP_OUT. */
 	if (run->settled || run->waits_to_send || !run->cell)
 		return;
 	send_some(run);
@@ -58,7 +58,7 @@ void gb_run_send(struct gb_run *run) {
 }
 
 void gb_run_send_more(struct gb_run *run) {
-	/* EPOLLOUT does not prove that the worker reads: the socket queue of a dying process is also
+	/* GB_LOOP_OUT does not prove that the worker reads: the socket queue of a dying process is also
 	 * drained. */
 	send_some(run);
 	run->waits_to_send = has_unsent(run);

@@ -230,9 +230,9 @@ static bool replace_dead_cell(struct gb_session *session) {
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	struct gb_session *session = cell->owner;
 	size_t room;
-	if (events & EPOLLOUT)
+	if (events & GB_LOOP_OUT)
 		gb_terminal_send(session);
-	if (!(events & ~(uint32_t)EPOLLOUT))
+	if (!(events & ~(uint32_t)GB_LOOP_OUT))
 		return;
 	char *into = gb_frame_reader_room(&session->reader, STEP, &room);
 	ssize_t n = into ? recv(cell->fd, into, room, MSG_DONTWAIT) : 0;

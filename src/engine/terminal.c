@@ -96,7 +96,7 @@ bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *fra
 /* --- frames to the worker --- */
 
 uint32_t gb_terminal_events(const struct gb_session *session) {
-	return session && session->terminal.held ? 0 : EPOLLIN;
+	return session && session->terminal.held ? 0 : GB_LOOP_IN;
 }
 
 void gb_terminal_send(struct gb_session *session) {
@@ -110,7 +110,7 @@ void gb_terminal_send(struct gb_session *session) {
 			n = 0;
 	}
 	gb_loop_change(&session->engine->loop, &session->cell->source,
-	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
+	    gb_terminal_events(session) | (out->len ? GB_LOOP_OUT : 0));
 }
 
 /* In order, and complete frames only: the next run sends what the previous one has left. */
@@ -248,7 +248,7 @@ void gb_session_hold(struct gb_session *session, bool held) {
 		return;
 	const struct gb_buf *out = session->run ? &session->run->outbox : &terminal->outbox;
 	gb_loop_change(&session->engine->loop, &session->cell->source,
-	    gb_terminal_events(session) | (out->len ? EPOLLOUT : 0));
+	    gb_terminal_events(session) | (out->len ? GB_LOOP_OUT : 0));
 }
 
 bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err) {

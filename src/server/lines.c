@@ -94,7 +94,7 @@ static void on_in_ready(struct gb_source *source, uint32_t events) {
 static bool watch_input(struct gb_lines *lines, struct gb_err *err) {
 	struct gb_err why = {0};
 	int fd = lines->ready_fd >= 0 ? lines->ready_fd : lines->in;
-	if (gb_loop_add(lines->loop, &lines->in_source, fd, EPOLLIN, on_in_ready, &why))
+	if (gb_loop_add(lines->loop, &lines->in_source, fd, GB_LOOP_IN, on_in_ready, &why))
 		return true;
 	/* Files and their like are always ready, and epoll does not want to hear of them. */
 	if (why.sys_errno == EPERM && lines->ready_fd < 0 &&
@@ -135,7 +135,7 @@ static void break_off(struct gb_lines *lines) {
 
 static void await_room(struct gb_lines *lines) {
 	if (lines->out_source.fd < 0 &&
-	    !gb_loop_add(lines->loop, &lines->out_source, lines->out, EPOLLOUT, on_out_ready, NULL))
+	    !gb_loop_add(lines->loop, &lines->out_source, lines->out, GB_LOOP_OUT, on_out_ready, NULL))
 		break_off(lines);
 }
 

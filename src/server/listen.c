@@ -98,8 +98,8 @@ static bool open_listener(struct gb_listener *listener, struct gb_err *err) {
 	listener->fd = make_socket(err);
 	return probe >= 0 && listener->fd >= 0 && remove_stale(probe, &listener->address, err) &&
 	       bind_socket(listener, err) &&
-	       gb_loop_add(
-		   gb_server_loop(listener->server), &listener->source, listener->fd, EPOLLIN, on_ready, err);
+	       gb_loop_add(gb_server_loop(listener->server), &listener->source, listener->fd, GB_LOOP_IN,
+		   on_ready, err);
 }
 
 bool gb_listener_create(

@@ -120,7 +120,7 @@ static bool watch_engine(struct gb_server *server, struct gb_err *err) {
 		gb_loop_remove(server->loop, &server->engine_source);
 	else if (!watched)
 		return gb_loop_add(server->loop, &server->engine_source, gb_engine_fd(server->engine),
-		    EPOLLIN, on_engine_ready, err);
+		    GB_LOOP_IN, on_engine_ready, err);
 	return true;
 }
 
@@ -215,7 +215,7 @@ bool gb_server_create(const struct gb_server_options *options, struct gb_server 
 	if (!gb_manager_create(server->engine, &sessions, &server->manager, err) ||
 	    !watch_engine(server, err) ||
 	    (server->gate && !gb_loop_add(server->loop, &server->gate_source, gb_gate_fd(server->gate),
-				 EPOLLIN, on_gate_ready, err))) {
+				 GB_LOOP_IN, on_gate_ready, err))) {
 		gb_server_destroy(server);
 		return false;
 	}

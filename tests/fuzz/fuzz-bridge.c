@@ -279,7 +279,7 @@ static void converse(struct gb_engine *engine, const uint8_t *data, size_t size)
 	ALWAYS(gb_run_start(engine, &options, &run, NULL));
 	struct gb_pool *pool = engine->pools[GB_RUNTIME_SHELL];
 	while (pool->sandbox >= 0 && say(pool, &data, &size)) {
-		gb_run_on_cell_ready(&pool->cell, EPOLLIN);
+		gb_run_on_cell_ready(&pool->cell, GB_LOOP_IN);
 		if (gb_run_settled(run))
 			gb_engine_let_settled_go(engine);
 		if (!session->cell)
@@ -307,7 +307,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	}
 	struct gb_run *run = start(engine);
 	while (!gb_run_settled(run) && say(engine->pools[GB_RUNTIME_JS], &data, &size))
-		gb_run_on_cell_ready(&engine->pools[GB_RUNTIME_JS]->cell, EPOLLIN);
+		gb_run_on_cell_ready(&engine->pools[GB_RUNTIME_JS]->cell, GB_LOOP_IN);
 	gb_run_terminate(run, "the input has ended");
 	ALWAYS(host.settled == 1 && gb_run_result(run));
 	gb_run_destroy(run);

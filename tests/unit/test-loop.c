@@ -15,7 +15,7 @@ struct thing {
 
 static void on_ready(struct gb_source *source, uint32_t events) {
 	struct thing *thing = (struct thing *)source;
-	CHECK(events & EPOLLIN);
+	CHECK(events & GB_LOOP_IN);
 	n_called++;
 	if (thing->victim)
 		gb_loop_remove(&loop, &thing->victim->source);
@@ -29,7 +29,7 @@ TEST(what_is_ready_is_delivered) {
 	CHECK(gb_loop_init(&loop, NULL));
 	struct thing thing = {0};
 	int fd = ready_fd();
-	CHECK(gb_loop_add(&loop, &thing.source, fd, EPOLLIN, on_ready, NULL));
+	CHECK(gb_loop_add(&loop, &thing.source, fd, GB_LOOP_IN, on_ready, NULL));
 	n_called = 0;
 	CHECK_INT(gb_loop_dispatch(&loop, 0), 1);
 	CHECK_INT(n_called, 1);
@@ -46,8 +46,8 @@ TEST(a_source_removed_by_another_is_not_called_any_more) {
 	a.victim = &b;
 	b.victim = &a;
 	int one = ready_fd(), two = ready_fd();
-	CHECK(gb_loop_add(&loop, &a.source, one, EPOLLIN, on_ready, NULL));
-	CHECK(gb_loop_add(&loop, &b.source, two, EPOLLIN, on_ready, NULL));
+	CHECK(gb_loop_add(&loop, &a.source, one, GB_LOOP_IN, on_ready, NULL));
+	CHECK(gb_loop_add(&loop, &b.source, two, GB_LOOP_IN, on_ready, NULL));
 	n_called = 0;
 	CHECK_INT(gb_loop_dispatch(&loop, 0), 2);
 	CHECK_INT(n_called, 1);
@@ -60,7 +60,7 @@ TEST(a_closed_descriptor_cannot_be_added) {
 	CHECK(gb_loop_init(&loop, NULL));
 	struct thing thing = {0};
 	struct gb_err err = {0};
-	CHECK(!gb_loop_add(&loop, &thing.source, -1, EPOLLIN, on_ready, &err));
+	CHECK(!gb_loop_add(&loop, &thing.source, -1, GB_LOOP_IN, on_ready, &err));
 	CHECK_INT(err.code, GB_ESYSTEM);
 	gb_loop_remove(&loop, &thing.source); /* never was in it */
 	gb_loop_finish(&loop);

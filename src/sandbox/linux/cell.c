@@ -85,7 +85,7 @@ static bool connect_cell(struct gb_shard *shard, struct gb_cell *cell, struct gb
 }
 
 static bool enter_pool(struct gb_pool *pool, struct gb_cell *cell, struct gb_err *err) {
-	if (!gb_loop_add(pool->loop, &cell->source, cell->fd, EPOLLIN, on_cell_ready, err))
+	if (!gb_loop_add(pool->loop, &cell->source, cell->fd, GB_LOOP_IN, on_cell_ready, err))
 		return false;
 	if (fill_slot(pool, cell))
 		return true;

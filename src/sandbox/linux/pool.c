@@ -147,7 +147,7 @@ void gb_pool_retry_later(struct gb_pool *pool) {
 	if (pool->retry_fd < 0) {
 		pool->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 		if (pool->retry_fd < 0 ||
-		    !gb_loop_add(pool->loop, &pool->retry, pool->retry_fd, EPOLLIN, on_retry, NULL)) {
+		    !gb_loop_add(pool->loop, &pool->retry, pool->retry_fd, GB_LOOP_IN, on_retry, NULL)) {
 			gb_close_fd(&pool->retry_fd);
 			return; /* no descriptor is left: the next notice, or the next run, tries again */
 		}

@@ -34,7 +34,7 @@ void gb_shard_listen(struct gb_shard *shard) {
 	bool needed = !shard->quiet || !shard->ready || shard->broken || shard->n_awaited ||
 		      !gb_list_empty(&shard->queued) || shard->n_orders + shard->n_dying > shard->unheard_max;
 	/* The socket can always be written to, more or less: the loop has its turn at once. */
-	uint32_t events = (needed ? EPOLLIN : 0) | (shard->held.is_held ? EPOLLOUT : 0);
+	uint32_t events = (needed ? GB_LOOP_IN : 0) | (shard->held.is_held ? GB_LOOP_OUT : 0);
 	if (events == shard->events || shard->source.fd < 0)
 		return;
 	shard->events = events;
@@ -97,11 +97,11 @@ bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
 	plan.cpu = shard->cpu;
 	shard->n_orders = 0;
 	shard->ready = false;
-	shard->events = EPOLLIN;
+	shard->events = GB_LOOP_IN;
 	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->options.cgroup, err))
 		return false;
 	shard->unheard_max = unheard_max(shard);
-	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, EPOLLIN, on_control, err))
+	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, GB_LOOP_IN, on_control, err))
 		return true;
 	gb_zygote_finish(&shard->zygote);
 	return false;
