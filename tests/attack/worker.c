@@ -9,7 +9,7 @@
 #include "attack.h"
 #include "base/io.h"
 #include "hostile.h"
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 #include "value/frame.h"
 
 enum { QUESTION_MAX = 200 };

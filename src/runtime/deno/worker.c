@@ -15,7 +15,7 @@
 #include "runtime/program/places.h"
 #include "runtime/program/settings.h"
 #include "runtime/program/v8.h"
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 #include "value/json.h"
 
 #define DIR "/tmp/.glovebox"

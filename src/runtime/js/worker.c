@@ -25,7 +25,7 @@
 #include "runtime/js/session.h"
 #include "runtime/version.h"
 #include "runtime/wire.h"
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 #include "value/cbor.h"
 #include "value/frame.h"
 

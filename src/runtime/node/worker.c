@@ -10,7 +10,7 @@
 #include "runtime/program/places.h"
 #include "runtime/program/settings.h"
 #include "runtime/program/v8.h"
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 
 static struct {
 	struct gb_keeper keeper;

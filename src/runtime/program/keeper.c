@@ -14,7 +14,7 @@
 #include "base/io.h"
 #include "runtime/program/post.h"
 #include "runtime/program/settings.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 #include "value/cbor.h"
 
 enum { STEP = 64 << 10 };

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "runtime/program/memory.h"
 #include "runtime/program/memory_parts.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 
 static bool read_group(int fd, char text[GB_PROC_TEXT_MAX]) {
 	ssize_t n = pread(fd, text, GB_PROC_TEXT_MAX - 1, 0);

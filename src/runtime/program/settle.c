@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/post.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 #include "value/cbor.h"
 
 enum { RESULT_MAX = 1 << 20, SHELL_SIGNAL = 128 };

@@ -13,8 +13,7 @@
 #include "runtime/program/keeper.h"
 #include "runtime/program/memory.h"
 #include "runtime/program/post.h"
-#include "sandbox/linux/plan.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 
 /* Descriptors are first moved to ASIDE and above. */
 enum { ASIDE = 64, PLACES_MAX = 4 + GB_KEEPER_EXTRA_MAX };
@@ -33,7 +32,7 @@ void gb_keeper_init(struct gb_keeper *keeper) {
 	 * each run, and before the first run by this. */
 	enum { HOST_FRAME_MAX = 1 << 30, PROGRAM_FRAME_MAX = 64 << 10 };
 	if (!gb_memory_init())
-		_exit(GB_CELL_EXIT_NOT_RAISED + __builtin_ctz(GB_LAYER_CGROUP));
+		_exit(GB_CELL_EXIT_NOT_COUNTED);
 	*keeper = (struct gb_keeper){.host = -1,
 	    .in = -1,
 	    .out = {-1, -1},

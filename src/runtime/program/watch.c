@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/memory.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 
 #define MS 1000000ull
 

@@ -22,7 +22,7 @@
 #include "runtime/python/output.h"
 #include "runtime/python/report.h"
 #include "runtime/wire.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 
 /* The state of the process, which serves one run or one session. */
 static struct {

@@ -6,7 +6,7 @@
 #ifndef GB_PYTHON_WORKER_H
 #define GB_PYTHON_WORKER_H
 
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 
 extern const struct gb_worker gb_py_worker;
 

@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/shell.h"
-#include "sandbox/linux/protocol.h"
+#include "sandbox/worker.h"
 
 /* Descriptors that the waiting shell reads: a byte on GO_FD; then its name and arguments, and the script,
  * from SCRIPT_FD. Both are closed before the first command of the script. */

@@ -6,7 +6,7 @@
 #include "runtime/program/post.h"
 #include "runtime/shell/restrict.h"
 #include "runtime/shell/shell.h"
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 
 enum { PRIME_BYTES = 4096 };
 #define UNUSED_BYTES (1ull << 30)

@@ -42,7 +42,6 @@ enum gb_out_of_memory {
 struct gb_cell_end {
 	enum gb_cell_fate fate;
 	int wait_status;
-	uint64_t max_rss_bytes;
 	enum gb_out_of_memory out_of_memory;
 	char reason[256]; /* LOST, REFUSED */
 };

@@ -9,18 +9,14 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "sandbox/worker.h"
+
 /* Where a cell finds its socket, and the zygote what it was given. The filter knows these numbers; that of
  * the control socket is beyond every descriptor that a cell can have, in either kind of room. */
 enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
 
-/* A cell in a control group of its own finds these too, to be read from their beginning: what all its
- * processes use (memory.current, memory.usage_in_bytes), of what kind that is (memory.stat), and how often
- * the kernel has ended one for want of memory (memory.events, memory.oom_control). In a cell without a group
- * they are closed. */
-enum { GB_FD_GROUP_USAGE = 4, GB_FD_GROUP_STAT = 5, GB_FD_GROUP_EVENTS = 6 };
-
-/* They come with the order for the cell, after its socket and the descriptors through which it joins the
- * group, one for each hierarchy. */
+/* The descriptors of a cell's control group, GB_FD_GROUP_USAGE and those behind it, come with the order for the
+ * cell, after its socket and the descriptors through which it joins the group, one for each hierarchy. */
 enum { GB_GROUP_KEPT = 3, GB_GROUP_FDS_MAX = 3 + GB_GROUP_KEPT };
 
 /* A cell that could not raise one of its own layers, or raised it and did not observe it, ends with one of
@@ -30,19 +26,6 @@ enum {
 	GB_CELL_EXIT_NOT_OBSERVED = 120,
 	GB_CELL_EXIT_NO_WALL_END = 140, /* the first that is neither */
 };
-
-/* The program of a warm cell has died before it read its job: no code has run, and another cell can have the
- * job. */
-enum { GB_CELL_EXIT_UNUSED = 97 };
-
-/* The program of a session has ended while nobody had asked it anything. */
-enum { GB_CELL_EXIT_PROGRAM = 98 };
-
-/* The processes of a session needed more memory than it may have, between two runs. */
-enum { GB_CELL_EXIT_MEMORY = 99 };
-
-/* An interrupt that was sent before: to wake whoever slept through it. Programs do not know it. */
-#define GB_SIGNAL_AGAIN SIGURG
 
 /* How a zygote makes a cell: as fork() would. In a room that is not empty with mounts and processes of its
  * own, and a network where there are programs. */
@@ -85,7 +68,6 @@ struct gb_notice {
 	uint32_t layer;      /* FAILED */
 	int32_t error;       /* FAILED, FORKED: an errno */
 	int32_t wait_status; /* EXITED */
-	uint32_t max_rss_kb; /* EXITED */
 	char step[64];       /* FAILED: what was being done */
 };
 

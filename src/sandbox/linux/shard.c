@@ -202,7 +202,6 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 	struct gb_cell_end end = {
 	    .fate = GB_CELL_EXITED,
 	    .wait_status = notice->wait_status,
-	    .max_rss_bytes = (uint64_t)notice->max_rss_kb << 10,
 	};
 	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && cell->owner)
 		end.out_of_memory = why_killed(pool, cell);

@@ -1,4 +1,4 @@
-#include "sandbox/linux/inside/zygote.h"
+#include "sandbox/worker.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -334,7 +333,7 @@ static bool take_order(struct zygote *zygote) {
 	return true;
 }
 
-static void report_exit(struct zygote *zygote, pid_t pid, int status, const struct rusage *usage) {
+static void report_exit(struct zygote *zygote, pid_t pid, int status) {
 	for (size_t i = 0; i < zygote->n_children; i++) {
 		if (zygote->children[i].pid != pid)
 			continue;
@@ -342,7 +341,6 @@ static void report_exit(struct zygote *zygote, pid_t pid, int status, const stru
 		    .kind = GB_NOTICE_EXITED,
 		    .cell = zygote->children[i].cell,
 		    .wait_status = status,
-		    .max_rss_kb = (uint32_t)usage->ru_maxrss,
 		};
 		zygote->children[i] = zygote->children[--zygote->n_children];
 		notify(&notice, -1);
@@ -355,11 +353,10 @@ static void reap(struct zygote *zygote) {
 	while (read(zygote->signals, &info, sizeof info) > 0)
 		;
 	int status;
-	struct rusage usage;
 	pid_t pid;
 	/* As init of its namespace the zygote also inherits strangers: a cell's children, if it had any. */
-	while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0)
-		report_exit(zygote, pid, status, &usage);
+	while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
+		report_exit(zygote, pid, status);
 }
 
 static void serve_host(struct zygote *zygote) {

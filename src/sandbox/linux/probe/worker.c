@@ -19,8 +19,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "sandbox/linux/inside/zygote.h"
 #include "sandbox/linux/plan.h"
+#include "sandbox/worker.h"
 
 enum { CHILDREN_MAX = 512 };
 
