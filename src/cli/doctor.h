@@ -11,7 +11,7 @@
 #include "glovebox/glovebox.h"
 #include "sandbox/linux/plan.h"
 
-/* --- rooms and layers (doctor_layers.c) --- */
+/* --- rooms and layers (sandbox/linux/observe.c) --- */
 
 enum { DOCTOR_ROOMS = 3 };
 
