@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,12 +11,13 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/untrusted.h"
+#include "engine/workers.h"
 
 /* From then on a terminal shows what is under way. */
 enum { PROGRESS_AFTER_MS = 3000 };
 
 struct doctor {
-	struct layers layers;
+	struct gb_observer *observer;
 	bool json;
 	uint64_t started;    /* ns */
 	bool shows_progress; /* a line that has to be taken back */
@@ -26,12 +26,27 @@ struct doctor {
 
 /* --- progress --- */
 
-static void show_progress(const char *what, void *data) {
-	struct doctor *doctor = data;
+static const char *room_name(enum gb_room room) {
+	static const char *const names[GB_ROOMS] = {"none", "files", "programs"};
+	return names[room];
+}
+
+static const char *verdict_name(enum gb_verdict verdict) {
+	static const char *const names[] = {"observed", "absent", "missing"};
+	return names[verdict];
+}
+
+static void show_progress(struct doctor *doctor, const char *what) {
 	if (!isatty(STDERR_FILENO) || gb_now_ns() - doctor->started < PROGRESS_AFTER_MS * 1000000ull)
 		return;
 	fprintf(stderr, "\r\033[K%s", what);
 	doctor->shows_progress = true;
+}
+
+static void on_progress(enum gb_room room, const char *layer, void *data) {
+	char what[80];
+	snprintf(what, sizeof what, layer ? "%s room: %s" : "%s", room_name(room), layer);
+	show_progress(data, what);
 }
 
 static void clear_progress(struct doctor *doctor) {
@@ -42,8 +57,8 @@ static void clear_progress(struct doctor *doctor) {
 
 /* --- layers --- */
 
-static enum style style_of(enum verdict verdict) {
-	return verdict == OBSERVED ? GREEN : verdict == ABSENT ? YELLOW : RED;
+static enum style style_of(enum gb_verdict verdict) {
+	return verdict == GB_OBSERVED ? GREEN : verdict == GB_ABSENT ? YELLOW : RED;
 }
 
 static const char *or_dash(const char *text) {
@@ -57,34 +72,35 @@ static void say_why(const char *trouble) {
 	putchar('\n');
 }
 
-static void say_layer(const struct check *check, const struct finding *finding) {
+static void say_layer(const struct gb_layer_finding *finding) {
 	printf("  ");
 	print_styled(stdout, style_of(finding->verdict), "%-8s", verdict_name(finding->verdict));
-	printf("  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", gb_layer_name(check->layer), check->attempt,
+	printf("  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", finding->layer, finding->attempt,
 	    or_dash(finding->rooms[0]), or_dash(finding->rooms[1]), or_dash(finding->rooms[2]),
 	    or_dash(finding->alone), or_dash(finding->without));
 	if (*finding->trouble)
 		say_why(finding->trouble);
-	if (finding->verdict != OBSERVED)
-		printf("            what to do: %s\n", check->remedy);
+	if (finding->verdict != GB_OBSERVED)
+		printf("            what to do: %s\n", finding->remedy);
 }
 
-static void say_layer_json(const struct check *check, const struct finding *finding, bool first) {
+static void say_layer_json(const struct gb_layer_finding *finding, bool first) {
 	printf("%s{\"layer\":\"%s\",\"verdict\":\"%s\",\"optional\":%s,\"attempt\":", first ? "" : ",",
-	    gb_layer_name(check->layer), verdict_name(finding->verdict), check->optional ? "true" : "false");
-	print_json_string(stdout, check->attempt);
+	    finding->layer, verdict_name(finding->verdict), finding->optional ? "true" : "false");
+	print_json_string(stdout, finding->attempt);
 	printf(",\"wholeWall\":\"%s\",\"thisLayerAlone\":\"%s\",\"withoutIt\":\"%s\",\"rooms\":{",
 	    finding->rooms[0], finding->alone, finding->without);
-	for (size_t room = 0; room < DOCTOR_ROOMS; room++)
-		printf("%s\"%s\":\"%s\"", room ? "," : "", room_name(room), finding->rooms[room]);
+	for (int room = 0; room < GB_ROOMS; room++)
+		printf(
+		    "%s\"%s\":\"%s\"", room ? "," : "", room_name((enum gb_room)room), finding->rooms[room]);
 	printf("}");
 	if (*finding->trouble) {
 		printf(",\"why\":");
 		print_json_string(stdout, finding->trouble);
 	}
-	if (finding->verdict != OBSERVED) {
+	if (finding->verdict != GB_OBSERVED) {
 		printf(",\"remedy\":");
-		print_json_string(stdout, check->remedy);
+		print_json_string(stdout, finding->remedy);
 	}
 	printf("}");
 }
@@ -95,15 +111,14 @@ static void examine_layers(struct doctor *doctor) {
 	else
 		print_styled(stdout, DIM, "  %-8s  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", "", "layer",
 		    "what was tried from inside", "none", "files", "programs", "layer alone", "without it");
-	for (size_t i = 0; i < GB_COUNT(checks); i++) {
-		struct finding finding;
-		layers_observe(&doctor->layers, &checks[i], &finding);
+	struct gb_layer_finding finding;
+	for (bool first = true; gb_observer_next(doctor->observer, &finding); first = false) {
 		clear_progress(doctor);
-		doctor->missing += finding.verdict == MISSING;
+		doctor->missing += finding.verdict == GB_MISSING;
 		if (doctor->json)
-			say_layer_json(&checks[i], &finding, i == 0);
+			say_layer_json(&finding, first);
 		else
-			say_layer(&checks[i], &finding);
+			say_layer(&finding);
 		fflush(stdout);
 	}
 	printf(doctor->json ? "]," : "\n");
@@ -111,7 +126,7 @@ static void examine_layers(struct doctor *doctor) {
 
 /* --- rooms --- */
 
-static void list_runtimes(size_t room, const char *quote, const char *between) {
+static void list_runtimes(enum gb_room room, const char *quote, const char *between) {
 	bool first = true;
 	for (size_t i = 0; i < DOCTOR_RUNTIMES; i++) {
 		if (runtime_checks[i].room != room)
@@ -121,57 +136,48 @@ static void list_runtimes(size_t room, const char *quote, const char *between) {
 	}
 }
 
-static void raise_rooms(struct doctor *doctor) {
-	for (size_t i = 0; i < DOCTOR_ROOMS; i++)
-		layers_raise(&doctor->layers, i);
-	clear_progress(doctor);
-}
-
-static void say_rooms(const struct doctor *doctor) {
-	print_styled(stdout, DIM, "  %-8s  %-17s  %s\n", "", "room", "runtimes");
-	for (size_t i = 0; i < DOCTOR_ROOMS; i++) {
-		const struct room *room = &doctor->layers.rooms[i];
-		printf("  ");
-		print_styled(stdout, style_of(room->verdict), "%-8s", verdict_name(room->verdict));
-		printf("  %-17s  ", room_name(i));
-		list_runtimes(i, "", ", ");
-		printf("\n");
-		if (*room->trouble)
-			say_why(room->trouble);
-	}
+static void say_room(enum gb_room which, const struct gb_room_finding *room) {
+	printf("  ");
+	print_styled(stdout, style_of(room->verdict), "%-8s", verdict_name(room->verdict));
+	printf("  %-17s  ", room_name(which));
+	list_runtimes(which, "", ", ");
 	printf("\n");
+	if (*room->trouble)
+		say_why(room->trouble);
 }
 
-static void say_rooms_json(const struct doctor *doctor) {
-	printf("\"rooms\":[");
-	for (size_t i = 0; i < DOCTOR_ROOMS; i++) {
-		const struct room *room = &doctor->layers.rooms[i];
-		printf("%s{\"room\":\"%s\",\"verdict\":\"%s\",\"runtimes\":[", i ? "," : "", room_name(i),
-		    verdict_name(room->verdict));
-		list_runtimes(i, "\"", ",");
-		printf("]");
-		if (*room->trouble) {
-			printf(",\"why\":");
-			print_json_string(stdout, room->trouble);
-		}
-		printf("}");
+static void say_room_json(enum gb_room which, const struct gb_room_finding *room) {
+	printf("%s{\"room\":\"%s\",\"verdict\":\"%s\",\"runtimes\":[", which ? "," : "", room_name(which),
+	    verdict_name(room->verdict));
+	list_runtimes(which, "\"", ",");
+	printf("]");
+	if (*room->trouble) {
+		printf(",\"why\":");
+		print_json_string(stdout, room->trouble);
 	}
-	printf("],");
+	printf("}");
 }
 
 static void examine_rooms(struct doctor *doctor) {
 	if (doctor->json)
-		say_rooms_json(doctor);
+		printf("\"rooms\":[");
 	else
-		say_rooms(doctor);
-	for (size_t i = 0; i < DOCTOR_ROOMS; i++)
-		doctor->missing += doctor->layers.rooms[i].verdict == MISSING;
+		print_styled(stdout, DIM, "  %-8s  %-17s  %s\n", "", "room", "runtimes");
+	for (int i = 0; i < GB_ROOMS; i++) {
+		const struct gb_room_finding *room = gb_observer_room(doctor->observer, (enum gb_room)i);
+		if (doctor->json)
+			say_room_json((enum gb_room)i, room);
+		else
+			say_room((enum gb_room)i, room);
+		doctor->missing += room->verdict == GB_MISSING;
+	}
+	printf(doctor->json ? "]," : "\n");
 }
 
 /* --- runtimes --- */
 
-static void say_runtime(
-    const struct doctor *doctor, const struct runtime_check *check, enum verdict verdict, const char *text) {
+static void say_runtime(const struct doctor *doctor, const struct runtime_check *check,
+    enum gb_verdict verdict, const char *text) {
 	if (!doctor->json) {
 		printf("  ");
 		print_styled(stdout, style_of(verdict), "%-8s", verdict_name(verdict));
@@ -195,12 +201,12 @@ static void examine_runtimes(struct doctor *doctor) {
 		print_styled(stdout, DIM, "  %-8s  %-17s  %-30s  %s\n", "", "runtime", "room", "a real run");
 	for (size_t i = 0; i < DOCTOR_RUNTIMES; i++) {
 		const struct runtime_check *check = &runtime_checks[i];
-		show_progress(check->name, doctor);
-		enum verdict verdict = runtime_observe(check, text, sizeof text);
+		show_progress(doctor, check->name);
+		enum gb_verdict verdict = runtime_observe(check, text, sizeof text);
 		clear_progress(doctor);
-		doctor->missing += verdict == MISSING;
+		doctor->missing += verdict == GB_MISSING;
 		if (check->language == GB_JAVASCRIPT) {
-			js_runs = verdict == OBSERVED;
+			js_runs = verdict == GB_OBSERVED;
 			memcpy(js_text, text, sizeof text);
 		}
 		say_runtime(doctor, check, verdict, text);
@@ -217,24 +223,31 @@ static void examine_runtimes(struct doctor *doctor) {
 
 /* --- the command --- */
 
+void facts_print(const struct gb_port_facts *facts) {
+	for (size_t i = 0; i < facts->n_facts; i++) {
+		const struct gb_port_fact *fact = &facts->facts[i];
+		printf("\"%s\":", fact->name);
+		if (fact->is_number)
+			printf("%s", fact->text);
+		else
+			print_json_string(stdout, fact->text);
+		printf(",");
+	}
+}
+
 static void say_where(const struct doctor *doctor) {
-	struct utsname name;
-	struct gb_landlock_rights rights;
-	int abi = 0;
-	uname(&name);
-	(void)gb_landlock_rights(&rights, &abi, NULL);
+	struct gb_port_facts about;
+	gb_port_about(&about);
 	if (doctor->json) {
-		printf("{\"kernel\":");
-		print_json_string(stdout, name.release);
-		printf(",\"uid\":%u,\"landlockAbi\":%d,", geteuid(), abi);
+		printf("{");
+		facts_print(&about);
 	} else {
-		printf("Linux %s, user %u, Landlock ABI %d\n\n", name.release, geteuid(), abi);
+		printf("%s\n\n", about.text);
 	}
 }
 
 static int examine(struct doctor *doctor) {
 	say_where(doctor);
-	raise_rooms(doctor);
 	examine_layers(doctor);
 	examine_rooms(doctor);
 	examine_runtimes(doctor);
@@ -260,19 +273,21 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	static struct doctor doctor;
-	doctor = (struct doctor){
-	    .layers = {.on_progress = show_progress, .data = &doctor}, .started = gb_now_ns()};
+	struct doctor doctor = {.started = gb_now_ns()};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &doctor);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	char probe[PATH_MAX];
+	const struct gb_observer_options options = {
+	    .probe = probe, .plan = runtime_plan, .on_progress = on_progress, .data = &doctor};
 	struct gb_err err = {0};
-	int status = EXIT_REFUSED;
-	if (layers_begin(&doctor.layers, &err))
-		status = examine(&doctor);
-	else
+	if (!gb_worker_find(NULL, "glovebox-probe", probe, sizeof probe, &err) ||
+	    !gb_observer_create(&options, &doctor.observer, &err)) {
 		complain(self, "%s", err.message);
-	layers_end(&doctor.layers);
+		return EXIT_REFUSED;
+	}
+	int status = examine(&doctor);
+	gb_observer_destroy(doctor.observer);
 	return status;
 }
 

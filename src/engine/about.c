@@ -7,13 +7,5 @@ size_t gb_engine_layers(
 	struct gb_err err;
 	if (!gb_runtime_find(engine, language, NULL, &runtime, &err) || !engine->pools[runtime])
 		return 0;
-	unsigned up = gb_pool_layers(engine->pools[runtime]);
-	size_t count = 0;
-	for (int i = 0; i < GB_LAYER_COUNT; i++)
-		if (up & 1u << i) {
-			if (count < n)
-				ret[count] = gb_layer_name((enum gb_layer)(1u << i));
-			count++;
-		}
-	return count;
+	return gb_pool_layers(engine->pools[runtime], ret, n);
 }

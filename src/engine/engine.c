@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
-#include "sandbox/linux/cgroup.h"
+#include "engine/limits.h"
 
 /* --- deadlines --- */
 
@@ -87,6 +87,18 @@ static bool keep_text(char **ret, const char *text, struct gb_err *err) {
 	return !text || *ret || gb_fail(err, GB_ENOMEM, 0, "the engine");
 }
 
+static bool open_port(struct gb_engine *engine, struct gb_err *err) {
+	const uint32_t max_runs = GB_OR(engine->options.max_runs, DEFAULT_MAX_RUNS);
+	const struct gb_port_options port = {
+	    .loop = &engine->loop,
+	    .memory_bytes = engine->options.memory_bytes,
+	    .max_processes = PROCESSES_MAX + 2 * max_runs,
+	    .max_cells = max_runs,
+	    .box_bytes = BOX_BYTES,
+	};
+	return gb_port_create(&port, &engine->port, err);
+}
+
 static bool open_engine(
     struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err) {
 	engine->options = *options;
@@ -97,7 +109,7 @@ static bool open_engine(
 		return false;
 	if (!gb_runtimes_init(engine, options, err))
 		return false;
-	if (!gb_loop_init(&engine->loop, err) || !start_timer(engine, err))
+	if (!gb_loop_init(&engine->loop, err) || !start_timer(engine, err) || !open_port(engine, err))
 		return false;
 	unsigned ready = options->ready ? options->ready : 1u << GB_JAVASCRIPT;
 	for (int language = 0; language < GB_LANGUAGES; language++) {
@@ -145,7 +157,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 		gb_question_finish(&engine->questions[i]);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);
-	gb_cgroup_destroy(engine->cgroup);
+	gb_port_destroy(engine->port);
 	gb_loop_remove(&engine->loop, &engine->timer);
 	gb_close_fd(&engine->timer_fd);
 	gb_loop_finish(&engine->loop);

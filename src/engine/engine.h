@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "glovebox/glovebox.h"
 #include "runtime/wire.h"
-#include "sandbox/linux/pool.h"
+#include "sandbox/port.h"
 #include "value/cbor.h"
 #include "value/codec.h"
 #include "value/frame.h"
@@ -39,7 +39,7 @@ enum gb_runtime {
 /* A Python profile of the caller; unused without a name. */
 struct gb_profile {
 	char name[16];
-	char text[GB_PLAN_PROFILE_BYTES]; /* for the worker: "name:module,module" */
+	char text[GB_PROFILE_BYTES]; /* for the worker: "name:module,module" */
 };
 
 /* The type of a cell's owner. First member of both structs. */
@@ -98,9 +98,7 @@ struct gb_engine {
 	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
-	/* parent of all cells' groups; NULL: not created yet, or unavailable */
-	struct gb_cgroup *cgroup;
-	bool has_no_cgroup; /* creation has failed */
+	struct gb_port *port;
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
 	char versions[GB_RUNTIME_PROFILES][80]; /* of the languages queried so far */
 	bool knows_version[GB_RUNTIME_PROFILES];
@@ -200,8 +198,6 @@ void gb_run_release_cell(struct gb_run *run);
 /* Callbacks for a cell that belongs to a run: its socket is ready; it has ended. */
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
-/* Describe how a cell ended. */
-void gb_cell_describe_exit(const struct gb_cell_end *end, char *text, size_t n);
 
 /* Settle @run with a failure. */
 void gb_run_fail(
@@ -311,9 +307,9 @@ bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *
 /* The path of its worker program, which runs as the zygote. */
 bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
-/* The plan with all sandbox layers. */
+/* The plan with all sandbox layers. *ret is the caller's. */
 bool gb_runtime_plan(
-    struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err);
+    struct gb_engine *engine, enum gb_runtime which, struct gb_plan **ret, struct gb_err *err);
 /* Start its pool, which must not exist yet, with @plan. Tests pass a plan without some layer; callers of the
  * library cannot. */
 bool gb_runtime_start_behind(

@@ -14,8 +14,7 @@ enum { DISPLAYS_MAX = 200 };
 #define DISPLAY_BYTES (33ull << 20) /* the worker's own limit, plus overhead */
 #define BOX_BYTES     (64ull << 20) /* of each of /box and /tmp */
 
-#define CELL_OVERHEAD (16ull << 20) /* kernel memory for the processes of a cell with programs */
-#define PROCESSES_MAX 32768u        /* maximum processes and threads of an engine, in all its cells */
+#define PROCESSES_MAX 32768u /* maximum processes and threads of an engine, in all its cells */
 
 #define DEFAULT_WARM     4u
 #define DEFAULT_MAX_RUNS 1024u

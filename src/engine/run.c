@@ -1,11 +1,9 @@
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -14,7 +12,6 @@
 #include "base/io.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
-#include "sandbox/linux/protocol.h"
 
 #define AGAIN_NS 100000000ull /* between two interrupts */
 #define SHORT_NS 20000000ull  /* longer runs yield the CPU to shorter ones */
@@ -218,7 +215,7 @@ static enum received receive(struct gb_run *run) {
 	    gb_frame_reader_room(run->reader, missing > RECEIVE_STEP ? missing : RECEIVE_STEP, &room);
 	if (!into)
 		return RECV_EOF;
-	ssize_t n = recv(run->cell->fd, into, room, MSG_DONTWAIT);
+	ssize_t n = recv(gb_cell_fd(run->cell), into, room, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return RECV_EMPTY;
 	/* ECONNRESET: the peer closed its socket with unread bytes in it. */
@@ -264,8 +261,8 @@ static bool read_frames(struct gb_run *run) {
 /* --- events of a cell --- */
 
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
-	struct gb_run *run = cell->owner;
-	if (*(enum gb_owner *)cell->owner == GB_OWNER_SESSION) {
+	struct gb_run *run = gb_cell_owner(cell);
+	if (*(enum gb_owner *)gb_cell_owner(cell) == GB_OWNER_SESSION) {
 		gb_session_on_cell_ready(cell, events);
 		return;
 	}
@@ -275,7 +272,7 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	/* At the end of the stream, wait for the zygote to report the exit status. Kill a process that has
 	 * only closed its socket; a process that is already exiting keeps its own exit status. */
 	if ((events & ~(uint32_t)GB_LOOP_OUT) && !read_frames(run) && !run->settled && !gb_run_move_on(run)) {
-		gb_loop_remove(&run->engine->loop, &cell->source);
+		gb_cell_ignore(cell);
 		gb_cell_kill(cell);
 	}
 	unhold(run);
@@ -283,92 +280,44 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 
 /* --- ends --- */
 
-static bool is_missing_layer(int exit_status) {
-	return exit_status >= GB_CELL_EXIT_NOT_RAISED && exit_status < GB_CELL_EXIT_NO_WALL_END;
-}
-
-static void describe_missing_layer(int exit_status, char *text, size_t n) {
-	bool raised = exit_status >= GB_CELL_EXIT_NOT_OBSERVED;
-	int bit = exit_status - (raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED);
-	snprintf(text, n, "%s: the sandbox %s; see 'glovebox doctor'",
-	    gb_layer_name((enum gb_layer)(1u << bit)),
-	    raised ? "raised this layer, did not observe that it holds, and ended"
-		   : "could not raise this layer, and ended");
-}
-
-void gb_cell_describe_exit(const struct gb_cell_end *end, char *text, size_t n) {
-	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	if (end->fate != GB_CELL_EXITED && !end->out_of_memory)
-		snprintf(text, n, "%s", end->reason);
-	else if (end->out_of_memory == GB_OOM_CELL)
-		snprintf(text, n, "the kernel ended the run because it needed more memory than it may have");
-	else if (end->out_of_memory)
-		snprintf(text, n,
-		    "the kernel ended the run because all runs together, or all processes of the machine, "
-		    "needed more "
-		    "memory than there is for them");
-	else if (sig == SIGXCPU)
-		snprintf(text, n, "the run used more CPU time than it may");
-	else if (sig)
-		snprintf(text, n, "the sandbox died of signal %d (SIG%s)", sig, sigabbrev_np(sig));
-	else if (is_missing_layer(WEXITSTATUS(status)))
-		describe_missing_layer(WEXITSTATUS(status), text, n);
-	else if (WEXITSTATUS(status) == GB_CELL_EXIT_PROGRAM)
-		snprintf(text, n, "its program has ended");
-	else if (WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY)
-		snprintf(text, n, "its processes needed more memory than the session may have");
-	else
-		snprintf(
-		    text, n, "the sandbox ended without an answer (exit status %d)", WEXITSTATUS(status));
-}
-
-static void settle_by_exit(struct gb_run *run, const struct gb_cell_end *end) {
-	char text[256];
-	int status = end->wait_status, sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	gb_cell_describe_exit(end, text, sizeof text);
+static void settle_by_end(struct gb_run *run, const struct gb_cell_end *end) {
+	static const struct {
+		enum gb_status status;
+		const char *name, *code;
+	} ends[] = {
+	    [GB_CELL_UNUSED] = {GB_FAILURE, "SandboxError", "no_answer"},
+	    [GB_CELL_MEMORY] = {GB_MEMORY, "MemoryError", "memory"},
+	    [GB_CELL_CPU_TIME] = {GB_TERMINATED, "LimitError", "cpu_limit"},
+	    [GB_CELL_CRASHED] = {GB_FAILURE, "SandboxError", "crashed"},
+	    /* Not "denied": code that has compromised a worker can cause this end as well. */
+	    [GB_CELL_LAYER_MISSING] = {GB_FAILURE, "WallError", "wall"},
+	    [GB_CELL_NO_ANSWER] = {GB_FAILURE, "SandboxError", "no_answer"},
+	    [GB_CELL_LOST] = {GB_FAILURE, "SandboxError", "sandbox_lost"},
+	    [GB_CELL_REFUSED] = {GB_DENIED, "WallError", "wall"},
+	};
 	run->result.memory_used_bytes = 0;
-	bool memory = end->out_of_memory || (!sig && WEXITSTATUS(status) == GB_CELL_EXIT_MEMORY);
-	if (memory)
-		gb_run_fail(run, GB_MEMORY, "MemoryError", "memory", text);
-	else if (sig == SIGXCPU)
-		gb_run_fail(run, GB_TERMINATED, "LimitError", "cpu_limit", text);
-	else if (sig)
-		gb_run_fail(run, GB_FAILURE, "SandboxError", "crashed", text);
-	else if (is_missing_layer(WEXITSTATUS(status)))
-		/* Not "denied": code that has compromised a worker can exit with this status as well. */
-		gb_run_fail(run, GB_FAILURE, "WallError", "wall", text);
-	else
-		gb_run_fail(run, GB_FAILURE, "SandboxError", "no_answer", text);
+	gb_run_fail(run, ends[end->cause].status, ends[end->cause].name, ends[end->cause].code, end->text);
 }
 
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
-	struct gb_run *run = cell->owner;
-	if (*(enum gb_owner *)cell->owner == GB_OWNER_SESSION) {
+	struct gb_run *run = gb_cell_owner(cell);
+	if (*(enum gb_owner *)gb_cell_owner(cell) == GB_OWNER_SESSION) {
 		gb_session_on_cell_end(cell, end);
 		return;
 	}
 	hold(run);
 	/* The last frames may still be in the socket. */
 	read_frames(run);
-	run->job_unread |= run->job_kept && end->fate == GB_CELL_EXITED && WIFEXITED(end->wait_status) &&
-			   WEXITSTATUS(end->wait_status) == GB_CELL_EXIT_UNUSED;
-	if (run->settled) {
-		/* The frames included a result. */
-	} else if (gb_run_move_on(run)) {
-		unhold(run);
-		return;
-	} else if (end->fate == GB_CELL_LOST && !end->out_of_memory) {
-		gb_run_fail(run, GB_FAILURE, "SandboxError", "sandbox_lost", end->reason);
-	} else if (end->fate == GB_CELL_REFUSED) {
-		gb_run_fail(run, GB_DENIED, "WallError", "wall", end->reason);
-	} else {
-		settle_by_exit(run, end);
+	run->job_unread |= run->job_kept && end->cause == GB_CELL_UNUSED;
+	if (!run->settled) {
+		if (gb_run_move_on(run)) {
+			unhold(run);
+			return;
+		}
+		settle_by_end(run, end);
 	}
-	if (run->session) {
-		char text[256];
-		gb_cell_describe_exit(end, text, sizeof text);
-		gb_session_terminate(run->session, text);
-	}
+	if (run->session)
+		gb_session_terminate(run->session, end->text);
 	unhold(run);
 }
 
@@ -636,7 +585,7 @@ const struct gb_result *gb_run_result(const struct gb_run *run) {
 const struct gb_result *gb_run_wait(struct gb_run *run) {
 	hold(run);
 	/* A warm cell on this CPU has usually run as soon as it had its job, and has already answered. */
-	if (run->cell && run->cell->ordered_at < run->started)
+	if (run->cell && gb_cell_is_older(run->cell, run->started))
 		read_frames(run);
 	bool ok = true;
 	while (!run->settled && ok)

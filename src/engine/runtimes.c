@@ -12,31 +12,16 @@
 #include "engine/limits.h"
 #include "engine/workers.h"
 #include "runtime/program/places.h"
-#include "sandbox/linux/cgroup.h"
-#include "sandbox/linux/plan.h"
 
-/* Paths that Debian's Python reads: its library, shared libraries and the symbolic links to them, time zones,
- * fonts. */
-static const char *const python_paths[] = {"/usr/lib", "/usr/lib64", "/usr/share/zoneinfo",
-    "/usr/share/matplotlib", "/usr/share/fonts", "/usr/share/python3", "/etc/alternatives",
-    "/etc/ld.so.cache", "/etc/matplotlibrc", "/etc/fonts", "/dev/null", "/dev/urandom", "/dev/random", NULL};
-
-#ifdef __aarch64__
-#define LOADER "/lib/ld-linux-aarch64.so.1"
-#else
-#define LOADER "/lib64/ld-linux-x86-64.so.2"
-#endif
-
-/* Paths that programs in general read: libraries and the non-secret configuration of the machine. */
-static const char *const program_paths[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
-    "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/full", "/dev/random",
-    "/dev/urandom", "/dev/tty", NULL};
+/* Paths that Debian's Python reads, beyond those of every program: time zones, fonts, settings. */
+static const char *const python_paths[] = {"/usr/share/zoneinfo", "/usr/share/matplotlib", "/usr/share/fonts",
+    "/usr/share/python3", "/etc/matplotlibrc", "/etc/fonts", NULL};
 
 static const struct runtime {
 	const char *worker;
 	const char *profile;
 	enum gb_room room;
-	const char *const *paths; /* readable paths, unless the room is empty */
+	const char *const *paths; /* readable paths of its own, or NULL */
 	const char *program;      /* name of the program to run; mounted in GB_PROGRAM_DIR */
 	bool all_programs;        /* all programs in /usr may be executed too */
 	unsigned warm;            /* default number of warm cells */
@@ -45,12 +30,10 @@ static const struct runtime {
     [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_NONE, NULL, .warm = DEFAULT_WARM},
     [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FILES, python_paths, .warm = DEFAULT_WARM},
     [GB_RUNTIME_PYTHON_DATA] = {"glovebox-python", "data", GB_ROOM_FILES, python_paths, .warm = DEFAULT_WARM},
-    [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_PROGRAMS, program_paths, "bash", .all_programs = true,
+    [GB_RUNTIME_SHELL] = {"glovebox-shell", "", GB_ROOM_PROGRAMS, NULL, "bash", .all_programs = true,
 	.warm = DEFAULT_WARM, .prime_ms = 5},
-    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_PROGRAMS, program_paths, "node", .warm = 2,
-	.prime_ms = 300},
-    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_PROGRAMS, program_paths, "deno", .warm = 1,
-	.prime_ms = 500},
+    [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_PROGRAMS, NULL, "node", .warm = 2, .prime_ms = 300},
+    [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_PROGRAMS, NULL, "deno", .warm = 1, .prime_ms = 500},
 };
 
 static bool is_word(const char *text, const char *more) {
@@ -122,10 +105,6 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 		   "there is no '%s'; there are stdlib, data and those that the engine was given", profile);
 }
 
-static uint64_t three_quarters_of_memory(void) {
-	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4 * 3;
-}
-
 /* Sandboxes of root run as an unprivileged user, which cannot access files of root. */
 static bool check_packages(const char *folder, struct gb_err *err) {
 	char path[PATH_MAX + 1];
@@ -156,63 +135,25 @@ static bool find_program(
 	return gb_program_find(chosen, runtime->program, ret, n, err);
 }
 
-/* Mount the machine's program under the name that the worker expects. If it is dynamically linked, the loader
- * must be executable as well. */
+/* Share the machine's program under the name that the worker expects. */
 static bool add_program(
     const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
-	char found[PATH_MAX], loader[PATH_MAX], place[GB_PLAN_PATH_BYTES];
+	char found[PATH_MAX], place[64];
 	if (!find_program(engine, runtime, found, sizeof found, err))
 		return false;
 	snprintf(place, sizeof place, GB_PROGRAM_DIR "/%s", runtime->program);
 	bool packages = engine->node_packages && strcmp(runtime->program, "node") == 0;
 	if (packages && !check_packages(engine->node_packages, err))
 		return false;
-	return (runtime->all_programs ? gb_plan_add_program(plan, "/usr", NULL, err)
-				      : gb_plan_add_path(plan, "/usr", NULL, err)) &&
-	       (!realpath(LOADER, loader) || gb_plan_add_program(plan, loader, NULL, err)) &&
-	       gb_plan_add_program(plan, found, place, err) &&
-	       (!packages || gb_plan_add_path(plan, engine->node_packages, GB_PACKAGES_DIR, err));
+	return gb_plan_share(plan, found, place, GB_SHARE_EXECUTE, err) &&
+	       (!packages || gb_plan_share(plan, engine->node_packages, GB_PACKAGES_DIR, GB_SHARE_READ, err));
 }
 
-/* Without control groups seccomp rejects shared mappings of /dev/zero. Mount another device in its place that
- * gives the same bytes and cannot be mapped. */
-static bool add_dev_zero(struct gb_plan *plan, struct gb_err *err) {
-	return gb_plan_add_path(plan, plan->grouped ? "/dev/zero" : "/dev/full", "/dev/zero", err);
-}
-
-static bool make_plan(
-    const struct gb_engine *engine, const struct runtime *runtime, struct gb_plan *plan, struct gb_err *err) {
-	const struct gb_room_options room = {
-	    .room = runtime->room, .box_bytes = BOX_BYTES, .grouped = gb_cgroup_has_cells(engine->cgroup)};
-	bool ok = room.room == GB_ROOM_NONE
-		      ? gb_plan_init(plan, err)
-		      : gb_plan_init_room(plan, &room, err) && gb_plan_add_paths(plan, runtime->paths, err);
-	if (ok && runtime->program)
-		ok = add_program(engine, runtime, plan, err);
-	if (ok && room.room != GB_ROOM_NONE)
-		ok = add_dev_zero(plan, err);
-	if (ok)
-		memcpy(plan->profile, runtime->profile, strlen(runtime->profile) + 1);
-	return ok;
-}
-
-/* One control group for all cells of the engine, created with the first pool; the one optional layer. A
- * single run of the command line skips it, since joining a group can take milliseconds, unless it runs
- * programs, whose memory only a group can limit precisely. */
-static void make_cgroup(struct gb_engine *engine, const struct runtime *runtime) {
-	const uint32_t max_runs = GB_OR(engine->options.max_runs, DEFAULT_MAX_RUNS);
-	if (engine->cgroup || engine->has_no_cgroup || (max_runs == 1 && runtime->room != GB_ROOM_PROGRAMS))
-		return;
-	const struct gb_engine_options *options = &engine->options;
-	const struct gb_cgroup_limits limits = {
-	    .memory_bytes = GB_OR(options->memory_bytes, three_quarters_of_memory()),
-	    .processes = PROCESSES_MAX + 2 * max_runs,
-	    .cells = true,
-	    /* The cell's files, which count as memory, and kernel memory of its processes. The keeper
-	     * excludes these and ends the run earlier. */
-	    .cell_extra_bytes = 2 * BOX_BYTES + GB_SHM_BYTES + CELL_OVERHEAD,
-	};
-	engine->has_no_cgroup = !gb_cgroup_create(&limits, &engine->cgroup, NULL);
+static bool add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err) {
+	for (size_t i = 0; paths && paths[i]; i++)
+		if (!gb_plan_share(plan, paths[i], NULL, GB_SHARE_READ, err))
+			return false;
+	return true;
 }
 
 /* Python's entry for a profile of the caller. */
@@ -226,13 +167,23 @@ bool gb_runtime_worker(
 }
 
 bool gb_runtime_plan(
-    struct gb_engine *engine, enum gb_runtime which, struct gb_plan *ret, struct gb_err *err) {
+    struct gb_engine *engine, enum gb_runtime which, struct gb_plan **ret, struct gb_err *err) {
 	const struct runtime *runtime = find_runtime(which);
-	make_cgroup(engine, runtime);
-	if (!make_plan(engine, runtime, ret, err))
+	const struct gb_plan_options options = {
+	    .room = runtime->room,
+	    .profile = which < GB_RUNTIME_PROFILES ? runtime->profile
+						   : engine->profiles[which - GB_RUNTIME_PROFILES].text,
+	    .all_programs = runtime->all_programs,
+	};
+	struct gb_plan *plan;
+	if (!gb_plan_create(engine->port, &options, &plan, err))
 		return false;
-	if (which >= GB_RUNTIME_PROFILES)
-		memcpy(ret->profile, engine->profiles[which - GB_RUNTIME_PROFILES].text, sizeof ret->profile);
+	if (!add_paths(plan, runtime->paths, err) ||
+	    (runtime->program && !add_program(engine, runtime, plan, err))) {
+		gb_plan_destroy(plan);
+		return false;
+	}
+	*ret = plan;
 	return true;
 }
 
@@ -247,21 +198,21 @@ bool gb_runtime_start_behind(
 	    .program = program,
 	    .shards = options->shards,
 	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
-	    .cgroup = engine->cgroup,
 	    .cell_memory = PROGRAM_MEMORY,
-	    .max_cells = GB_OR(options->max_runs, DEFAULT_MAX_RUNS),
 	    .prime_ns = runtime->prime_ms * 1000000ull,
-	    .plan = plan,
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_end = gb_run_on_cell_end,
 	};
-	return gb_pool_create(&engine->loop, &pool, &engine->pools[which], err);
+	return gb_pool_create(engine->port, plan, &pool, &engine->pools[which], err);
 }
 
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
-	struct gb_plan plan;
+	struct gb_plan *plan;
 	if (engine->pools[which])
 		return true;
-	return gb_runtime_plan(engine, which, &plan, err) &&
-	       gb_runtime_start_behind(engine, which, &plan, err);
+	if (!gb_runtime_plan(engine, which, &plan, err))
+		return false;
+	bool started = gb_runtime_start_behind(engine, which, plan, err);
+	gb_plan_destroy(plan);
+	return started;
 }

@@ -33,8 +33,8 @@ void gb_run_forget_job(struct gb_run *run) {
 static void send_some(struct gb_run *run) {
 	struct gb_buf *out = &run->outbox;
 	while (has_unsent(run)) {
-		ssize_t n = send(
-		    run->cell->fd, out->data + run->sent, out->len - run->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = send(gb_cell_fd(run->cell), out->data + run->sent, out->len - run->sent,
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		run->job_unread |= n < 0 && (errno == EPIPE || errno == ECONNRESET) && run->job_kept;
@@ -54,7 +54,7 @@ void gb_run_send(struct gb_run *run) {
 	send_some(run);
 	run->waits_to_send = has_unsent(run);
 	if (run->waits_to_send)
-		gb_loop_change(&run->engine->loop, &run->cell->source, poll_events(run));
+		gb_cell_listen(run->cell, poll_events(run));
 }
 
 void gb_run_send_more(struct gb_run *run) {
@@ -63,7 +63,7 @@ void gb_run_send_more(struct gb_run *run) {
 	send_some(run);
 	run->waits_to_send = has_unsent(run);
 	if (!run->waits_to_send)
-		gb_loop_change(&run->engine->loop, &run->cell->source, poll_events(run));
+		gb_cell_listen(run->cell, poll_events(run));
 }
 
 /* --- moving to another cell --- */
@@ -91,7 +91,7 @@ static bool retake(struct gb_run *run, struct gb_err *err) {
 bool gb_run_send_job(struct gb_run *run, struct gb_err *err) {
 	do {
 		/* Only a warm cell can have died unnoticed, and only before the first job of a session. */
-		run->job_kept = run->cell->was_warm && (!run->session || run->session->n_jobs == 1);
+		run->job_kept = gb_cell_was_warm(run->cell) && (!run->session || run->session->n_jobs == 1);
 		gb_cell_limit_memory(run->cell, run->memory);
 		gb_run_send(run);
 	} while (can_retake(run) && retake(run, err));

@@ -118,7 +118,7 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err) {
 	session->reader.buf.max = run->own_reader.buf.max;
 	run->reader = &session->reader;
 	run->cell = session->cell;
-	run->cell->owner = run;
+	gb_cell_set_owner(run->cell, run);
 	gb_cell_yield_cpu(run->cell, false);
 	gb_terminal_enter(run);
 	return true;
@@ -160,7 +160,7 @@ void gb_session_judge(struct gb_run *run) {
 static void kill_cell(struct gb_session *session) {
 	if (!session->cell)
 		return;
-	gb_loop_remove(&session->engine->loop, &session->cell->source);
+	gb_cell_ignore(session->cell);
 	gb_cell_kill(session->cell);
 }
 
@@ -191,10 +191,10 @@ void gb_session_leave(struct gb_run *run) {
 	if (!session->cell || session->run != run)
 		return;
 	session->run = NULL;
-	session->cell->owner = session;
+	gb_cell_set_owner(session->cell, session);
 	gb_cell_interrupt(session->cell, 0);
 	if (run->waits_to_send)
-		gb_loop_change(&session->engine->loop, &session->cell->source, gb_terminal_events(session));
+		gb_cell_listen(session->cell, gb_terminal_events(session));
 	if (gb_language_traits(session->language)->has_terminal)
 		gb_terminal_leave(run);
 	if (!session->cell)
@@ -213,7 +213,7 @@ void gb_session_leave(struct gb_run *run) {
 static bool replace_dead_cell(struct gb_session *session) {
 	enum { RETAKES_MAX = 32 };
 	struct gb_cell *cell = session->cell;
-	if (!cell || !cell->was_warm || session->n_jobs || session->used || session->reader.buf.len ||
+	if (!cell || !gb_cell_was_warm(cell) || session->n_jobs || session->used || session->reader.buf.len ||
 	    session->n_retakes == RETAKES_MAX)
 		return false;
 	session->n_retakes++;
@@ -228,14 +228,14 @@ static bool replace_dead_cell(struct gb_session *session) {
 }
 
 void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
-	struct gb_session *session = cell->owner;
+	struct gb_session *session = gb_cell_owner(cell);
 	size_t room;
 	if (events & GB_LOOP_OUT)
 		gb_terminal_send(session);
 	if (!(events & ~(uint32_t)GB_LOOP_OUT))
 		return;
 	char *into = gb_frame_reader_room(&session->reader, STEP, &room);
-	ssize_t n = into ? recv(cell->fd, into, room, MSG_DONTWAIT) : 0;
+	ssize_t n = into ? recv(gb_cell_fd(cell), into, room, MSG_DONTWAIT) : 0;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
@@ -249,9 +249,7 @@ void gb_session_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 }
 
 void gb_session_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
-	char text[256];
-	if (end->fate != GB_CELL_REFUSED && replace_dead_cell(cell->owner))
-		return;
-	gb_cell_describe_exit(end, text, sizeof text);
-	gb_session_terminate(cell->owner, text);
+	struct gb_session *session = gb_cell_owner(cell);
+	if (end->cause == GB_CELL_REFUSED || !replace_dead_cell(session))
+		gb_session_terminate(session, end->text);
 }

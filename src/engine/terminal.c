@@ -103,14 +103,13 @@ void gb_terminal_send(struct gb_session *session) {
 	struct gb_buf *out = &session->terminal.outbox;
 	ssize_t n = 0;
 	while (out->len && n >= 0) {
-		n = send(session->cell->fd, out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		n = send(gb_cell_fd(session->cell), out->data, out->len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n > 0)
 			gb_buf_consume(out, (size_t)n);
 		else if (n < 0 && errno == EINTR)
 			n = 0;
 	}
-	gb_loop_change(&session->engine->loop, &session->cell->source,
-	    gb_terminal_events(session) | (out->len ? GB_LOOP_OUT : 0));
+	gb_cell_listen(session->cell, gb_terminal_events(session) | (out->len ? GB_LOOP_OUT : 0));
 }
 
 /* In order, and complete frames only: the next run sends what the previous one has left. */
@@ -247,8 +246,7 @@ void gb_session_hold(struct gb_session *session, bool held) {
 	if (!session->cell)
 		return;
 	const struct gb_buf *out = session->run ? &session->run->outbox : &terminal->outbox;
-	gb_loop_change(&session->engine->loop, &session->cell->source,
-	    gb_terminal_events(session) | (out->len ? GB_LOOP_OUT : 0));
+	gb_cell_listen(session->cell, gb_terminal_events(session) | (out->len ? GB_LOOP_OUT : 0));
 }
 
 bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err) {

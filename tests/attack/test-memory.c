@@ -9,6 +9,7 @@
 #include "e2e/shell.h"
 #include "engine/engine.h"
 #include "sandbox/linux/cgroup.h"
+#include "sandbox/linux/port.h"
 
 /* MiB. What an attack takes before it is ended is its limit, what it takes between two looks, and what the
  * kernel gives to every process for nothing. */
@@ -20,7 +21,7 @@ static struct gb_engine *make_engine(void) {
 	struct gb_engine *made =
 	    engine_with((struct gb_engine_options){.shards = 1, .ready = 1u << GB_LANGUAGES});
 	if (made)
-		made->has_no_cgroup = getenv("GB_NO_GROUPS");
+		made->port->has_no_cgroup = getenv("GB_NO_GROUPS");
 	return made;
 }
 

@@ -10,13 +10,14 @@
 
 #include "e2e/engine.h"
 #include "engine/engine.h"
+#include "sandbox/linux/plan.h"
 
 /* An engine for @language alone, behind the plan that @weaken has changed. NULL, with the reason printed, if
  * sandboxes cannot be started behind that. */
 static inline struct gb_engine *engine_behind(enum gb_language language,
     void (*weaken)(struct gb_plan *plan, unsigned layers), unsigned layers,
     struct gb_engine_options options) {
-	struct gb_plan plan;
+	struct gb_plan *plan = NULL;
 	struct gb_err err = {0};
 	enum gb_runtime runtime;
 	/* No ready language would mean JavaScript; this bit belongs to no language. */
@@ -27,8 +28,10 @@ static inline struct gb_engine *engine_behind(enum gb_language language,
 	bool ok = gb_runtime_find(engine, language, NULL, &runtime, &err) &&
 		  gb_runtime_plan(engine, runtime, &plan, &err);
 	if (ok)
-		weaken(&plan, layers);
-	if (ok && gb_runtime_start_behind(engine, runtime, &plan, &err))
+		weaken(plan, layers);
+	ok = ok && gb_runtime_start_behind(engine, runtime, plan, &err);
+	gb_plan_destroy(plan);
+	if (ok)
 		return engine;
 	printf("# %s\n", err.message);
 	gb_engine_destroy(engine);

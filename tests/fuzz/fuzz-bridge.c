@@ -1,6 +1,6 @@
 /*
  * Whatever a sandbox says, its run settles once, everybody who asked is told once, and nothing is left. The
- * pool is replaced by one whose cells are only sockets. The first byte says what the host does, and whether
+ * port is replaced by one whose cells are only sockets. The first byte says what the host does, and whether
  * it is a run of its own or one in a session that has a terminal; then come frames: type, length (two bytes),
  * payload.
  */
@@ -13,12 +13,16 @@
 #include "base/cleanup.h"
 #include "engine/engine.h"
 #include "engine/workers.h"
-#include "sandbox/linux/cgroup.h"
-#include "sandbox/linux/plan.h"
+#include "sandbox/port.h"
 
 enum { MAX_INPUT = 64 << 10, KEPT = 16 };
 
-/* --- a pool without processes --- */
+/* --- a port without processes --- */
+
+struct gb_cell {
+	int fd;
+	void *owner;
+};
 
 struct gb_pool {
 	struct gb_cell cell;
@@ -30,43 +34,41 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
 	return true;
 }
 
-bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
-	(void)plan, (void)err;
-	return true;
-}
-
-bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *options, struct gb_err *err) {
-	(void)options;
-	return gb_plan_init(plan, err);
-}
-
 bool gb_program_find(const char *chosen, const char *name, char *ret, size_t n, struct gb_err *err) {
 	(void)chosen, (void)name, (void)ret, (void)n, (void)err;
 	return true;
 }
 
-bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
-	(void)plan, (void)from, (void)to, (void)err;
+bool gb_port_create(const struct gb_port_options *options, struct gb_port **ret, struct gb_err *err) {
+	(void)options, (void)err;
+	*ret = NULL;
 	return true;
 }
 
-bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
-	return gb_plan_add_path(plan, from, to, err);
+void gb_port_destroy(struct gb_port *port) {
+	(void)port;
 }
 
-const char *gb_layer_name(enum gb_layer layer) {
-	(void)layer;
-	return "layer";
-}
-
-bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err) {
-	(void)plan, (void)paths, (void)err;
+bool gb_plan_create(struct gb_port *port, const struct gb_plan_options *options, struct gb_plan **ret_plan,
+    struct gb_err *err) {
+	(void)port, (void)options, (void)err;
+	*ret_plan = NULL;
 	return true;
 }
 
-bool gb_pool_create(
-    struct gb_loop *loop, const struct gb_pool_options *options, struct gb_pool **ret, struct gb_err *err) {
-	(void)loop, (void)options, (void)err;
+void gb_plan_destroy(struct gb_plan *plan) {
+	(void)plan;
+}
+
+bool gb_plan_share(
+    struct gb_plan *plan, const char *from, const char *to, enum gb_share how, struct gb_err *err) {
+	(void)plan, (void)from, (void)to, (void)how, (void)err;
+	return true;
+}
+
+bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
+    struct gb_pool **ret, struct gb_err *err) {
+	(void)port, (void)plan, (void)options, (void)err;
 	static struct gb_pool pool;
 	*ret = &pool;
 	return true;
@@ -74,6 +76,11 @@ bool gb_pool_create(
 
 void gb_pool_destroy(struct gb_pool *pool) {
 	(void)pool;
+}
+
+size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
+	(void)pool, (void)ret, (void)n;
+	return 0;
 }
 
 void gb_pool_refill(struct gb_pool *pool) {
@@ -89,22 +96,38 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	int ends[2];
 	ALWAYS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
 	pool->sandbox = ends[1];
-	pool->cell = (struct gb_cell){.source = {.fd = -1}, .fd = ends[0], .owner = owner, .pidfd = -1};
+	pool->cell = (struct gb_cell){.fd = ends[0], .owner = owner};
 	return &pool->cell;
 }
 
-bool gb_cgroup_create(const struct gb_cgroup_limits *limits, struct gb_cgroup **ret, struct gb_err *err) {
-	(void)limits, (void)ret, (void)err;
+void *gb_cell_owner(const struct gb_cell *cell) {
+	return cell->owner;
+}
+
+void gb_cell_set_owner(struct gb_cell *cell, void *owner) {
+	cell->owner = owner;
+}
+
+int gb_cell_fd(const struct gb_cell *cell) {
+	return cell->fd;
+}
+
+void gb_cell_listen(struct gb_cell *cell, uint32_t events) {
+	(void)cell, (void)events;
+}
+
+void gb_cell_ignore(struct gb_cell *cell) {
+	(void)cell;
+}
+
+bool gb_cell_was_warm(const struct gb_cell *cell) {
+	(void)cell;
 	return false;
 }
 
-bool gb_cgroup_has_cells(const struct gb_cgroup *group) {
-	(void)group;
-	return false;
-}
-
-void gb_cgroup_destroy(struct gb_cgroup *group) {
-	(void)group;
+bool gb_cell_is_older(const struct gb_cell *cell, uint64_t time) {
+	(void)cell, (void)time;
+	return true;
 }
 
 void gb_cell_limit_memory(struct gb_cell *cell, uint64_t bytes) {
@@ -115,8 +138,8 @@ void gb_cell_yield_cpu(struct gb_cell *cell, bool yields) {
 	(void)cell, (void)yields;
 }
 
-void gb_cell_interrupt(struct gb_cell *cell, int number) {
-	(void)cell, (void)number;
+void gb_cell_interrupt(struct gb_cell *cell, int job) {
+	(void)cell, (void)job;
 }
 
 void gb_cell_kill(struct gb_cell *cell) {

@@ -38,7 +38,7 @@ void gb_cell_free(struct gb_cell *cell) {
 }
 
 bool gb_pool_is_full(const struct gb_pool *pool) {
-	return pool->n_cells - pool->n_dying >= pool->options.max_cells || pool->n_cells == pool->n_slots;
+	return pool->n_cells - pool->n_dying >= pool->max_cells || pool->n_cells == pool->n_slots;
 }
 
 static bool fill_slot(struct gb_pool *pool, struct gb_cell *cell) {
@@ -93,7 +93,7 @@ static bool enter_pool(struct gb_pool *pool, struct gb_cell *cell, struct gb_err
 	return gb_fail(err, GB_EBUSY, 0,
 	    "all %u sandboxes are in use: wait for a run to end, or raise max_runs (or the limit on open "
 	    "files)",
-	    pool->options.max_cells);
+	    pool->max_cells);
 }
 
 struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err) {
@@ -104,9 +104,8 @@ struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err) {
 	}
 	const struct gb_pool *pool = shard->pool;
 	/* No cell starts without one where there are any. */
-	if (pool->plan.grouped &&
-	    !(cell->group = gb_cell_group_take(pool->options.cgroup, pool->options.cell_memory,
-		  pool->plan.contents.max_processes + SPARE_TASKS, err)))
+	if (pool->plan.grouped && !(cell->group = gb_cell_group_take(pool->cgroup, pool->options.cell_memory,
+					pool->plan.contents.max_processes + SPARE_TASKS, err)))
 		return NULL;
 	if (!connect_cell(shard, cell, err)) {
 		gb_cell_group_give_back(cell->group);
@@ -187,6 +186,34 @@ static void signal_soon(struct gb_cell *cell) {
 		gb_shard_hear_of(cell);
 }
 
+void *gb_cell_owner(const struct gb_cell *cell) {
+	return cell->owner;
+}
+
+void gb_cell_set_owner(struct gb_cell *cell, void *owner) {
+	cell->owner = owner;
+}
+
+int gb_cell_fd(const struct gb_cell *cell) {
+	return cell->fd;
+}
+
+void gb_cell_listen(struct gb_cell *cell, uint32_t events) {
+	gb_loop_change(cell->shard->pool->loop, &cell->source, events);
+}
+
+void gb_cell_ignore(struct gb_cell *cell) {
+	gb_loop_remove(cell->shard->pool->loop, &cell->source);
+}
+
+bool gb_cell_was_warm(const struct gb_cell *cell) {
+	return cell->was_warm;
+}
+
+bool gb_cell_is_older(const struct gb_cell *cell, uint64_t time) {
+	return cell->ordered_at < time;
+}
+
 void gb_cell_limit_memory(struct gb_cell *cell, uint64_t bytes) {
 	if (cell->group)
 		gb_cell_group_limit(cell->group, bytes);
@@ -212,13 +239,13 @@ void gb_cell_kill(struct gb_cell *cell) {
 	signal_soon(cell);
 }
 
-void gb_cell_interrupt(struct gb_cell *cell, int number) {
+void gb_cell_interrupt(struct gb_cell *cell, int job) {
 	if (cell->state == GB_CELL_ENDED || cell->kill_wanted)
 		return;
-	cell->interrupt_wanted = number;
-	if (number && cell->pidfd < 0)
+	cell->interrupt_wanted = job;
+	if (job && cell->pidfd < 0)
 		gb_cell_await(cell, true);
-	if (number)
+	if (job)
 		signal_soon(cell);
 }
 

@@ -21,20 +21,55 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/doctor.h"
-#include "engine/engine.h"
-#include "engine/workers.h"
+#include "sandbox/linux/cell_end.h"
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/inside/room.h"
 #include "sandbox/linux/oneshot.h"
+#include "sandbox/linux/port.h"
 
 enum { PROBE_TIMEOUT_MS = 20000 };
+
+/* Of the folders of a probe. */
+#define BOX_BYTES (64ull << 20)
+
+/* What exists outside for the probe to reach for. */
+struct bait {
+	int listener;
+	int shm_id;
+	pid_t victim;
+	char port[8], shm[16], pid[16], host_name[160], file[40];
+};
+
+struct room {
+	struct gb_plan *plan; /* NULL: it could not be made */
+	struct gb_room_finding finding;
+};
+
+struct gb_observer {
+	struct gb_observer_options options;
+	char *probe;
+	struct gb_port *port;
+	struct bait bait;
+	struct room rooms[GB_ROOMS];
+	struct gb_plan empty; /* of a room in which layers are raised one by one; it may lack one */
+	size_t next;          /* check */
+};
+
+struct check {
+	enum gb_layer layer;
+	unsigned needs;      /* layers without which this one cannot be raised, or cannot be told apart */
+	const char *attempt; /* for people */
+	const char *probes[GB_ROOMS]; /* what the probe is asked to do; NULL: as in the room before */
+	size_t bait;                  /* offset of the argument in struct bait, or SIZE_MAX */
+	const char *remedy;
+	bool optional;
+};
 
 #define BAIT(member) .bait = offsetof(struct bait, member)
 #define NO_BAIT      .bait = SIZE_MAX
 
 /* The counts of descriptors and processes are above what each room allows. */
-const struct check checks[GB_LAYER_COUNT] = {
+static const struct check checks[GB_LAYER_COUNT] = {
     {GB_LAYER_USER, 0, "become root of the host", {"become-root"}, NO_BAIT,
 	.remedy = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
 		  "kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces > 0"},
@@ -61,16 +96,6 @@ const struct check checks[GB_LAYER_COUNT] = {
 		  "run's own limits hold, but not a limit on all of them together",
 	.optional = true},
 };
-
-const char *room_name(size_t room) {
-	static const char *const names[DOCTOR_ROOMS] = {"none", "files", "programs"};
-	return names[room];
-}
-
-const char *verdict_name(enum verdict verdict) {
-	static const char *const names[] = {"observed", "absent", "missing"};
-	return names[verdict];
-}
 
 /* --- bait --- */
 
@@ -106,7 +131,6 @@ static bool make_victim(struct bait *bait, struct gb_err *err) {
 }
 
 static bool lay_bait(struct bait *bait, struct gb_err *err) {
-	*bait = (struct bait){.listener = -1, .shm_id = -1};
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t n = sizeof address;
 	bait->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -142,128 +166,175 @@ static void take_bait_in(struct bait *bait) {
 
 /* --- rooms --- */
 
-/* The plan of the first runtime in that room that is installed: the engine's own, but for a filter whose
- * refusals can be told from others. */
-static void plan_room(struct room *room, const enum gb_runtime *users, size_t n) {
-	/* A probe has no control group of its own. */
-	static struct gb_engine defaults = {.has_no_cgroup = true};
-	struct gb_err err = {0};
-	bool planned = false;
-	for (size_t i = 0; i < n && !planned; i++)
-		planned = gb_runtime_plan(&defaults, users[i], &room->plan, &err);
+/* A filter whose refusals can be told from others. */
+static bool mark_filter(struct gb_plan *plan, struct gb_err *err) {
 	const struct gb_seccomp_options filter = {
-	    .room = room->plan.room, .cookie = room->plan.contents.cookie, .denied_errno = GB_SECCOMP_MARK};
-	/* Also of a plan that lacks a layer: its others are still observed one by one. */
-	bool marked = gb_seccomp_filter(&room->plan.filter, &filter, planned ? &err : NULL) && planned;
-	room->verdict = marked ? OBSERVED : !planned && err.code == GB_ENOENT ? ABSENT : MISSING;
-	if (!marked)
-		snprintf(room->trouble, sizeof room->trouble, "%s", err.message);
+	    .room = plan->room, .cookie = plan->contents.cookie, .denied_errno = GB_SECCOMP_MARK};
+	return gb_seccomp_filter(&plan->filter, &filter, err);
 }
 
-bool layers_begin(struct layers *layers, struct gb_err *err) {
-	static const enum gb_runtime js[] = {GB_RUNTIME_JS}, python[] = {GB_RUNTIME_PYTHON},
-				     programs[] = {GB_RUNTIME_SHELL, GB_RUNTIME_NODE, GB_RUNTIME_DENO};
-	plan_room(&layers->rooms[0], js, GB_COUNT(js));
-	plan_room(&layers->rooms[1], python, GB_COUNT(python));
-	plan_room(&layers->rooms[2], programs, GB_COUNT(programs));
-	return lay_bait(&layers->bait, err) &&
-	       gb_worker_find(NULL, "glovebox-probe", layers->probe, sizeof layers->probe, err);
-}
-
-void layers_end(struct layers *layers) {
-	take_bait_in(&layers->bait);
+/* The engine's own plan of a runtime in that room, but for the filter. */
+static void plan_room(struct gb_observer *observer, enum gb_room which) {
+	struct room *room = &observer->rooms[which];
+	struct gb_err err = {0};
+	if (!observer->options.plan(observer->port, which, &room->plan, &err))
+		room->finding.verdict = err.code == GB_ENOENT ? GB_ABSENT : GB_MISSING;
+	else if (!mark_filter(room->plan, &err))
+		room->finding.verdict = GB_MISSING;
+	if (room->finding.verdict != GB_OBSERVED)
+		snprintf(room->finding.trouble, sizeof room->finding.trouble, "%s", err.message);
 }
 
 /* --- attempts --- */
 
 /* A cell that ended without an answer has not attempted anything. */
 static bool fail_silence(const struct gb_oneshot_answer *answer, struct gb_err *err) {
-	char why[256];
-	const struct gb_cell_end end = {.fate = GB_CELL_EXITED, .wait_status = answer->wait_status};
+	struct gb_cell_end end;
 	if (answer->timed_out)
 		return gb_fail(err, GB_EWALL, 0, "the probe did not answer in time");
 	if (answer->wait_status == -1)
 		return gb_fail(err, GB_EWALL, 0, "the zygote died");
-	gb_cell_describe_exit(&end, why, sizeof why);
-	return gb_fail(err, GB_EWALL, 0, "%s", why);
+	gb_cell_end_by_status(answer->wait_status, &end);
+	return gb_fail(err, GB_EWALL, 0, "%s", end.text);
 }
 
-static bool ask(struct layers *layers, size_t room, unsigned which, const char *question, char *ret_outcome,
-    struct gb_err *err) {
-	snprintf(ret_outcome, sizeof(outcome), "%s", "");
-	struct gb_plan plan = layers->rooms[room].plan;
-	plan.layers = which;
+static bool ask(const struct gb_observer *observer, const struct gb_plan *behind, unsigned layers,
+    const char *question, char *ret_outcome, struct gb_err *err) {
+	snprintf(ret_outcome, sizeof(gb_outcome), "%s", "");
+	struct gb_plan plan = *behind;
+	plan.layers = layers;
 	struct gb_oneshot_answer answer;
-	gb_buf_init(&answer.bytes, sizeof(outcome) - 1);
-	bool ok = gb_oneshot(&plan, layers->probe, question, PROBE_TIMEOUT_MS, &answer, err);
+	gb_buf_init(&answer.bytes, sizeof(gb_outcome) - 1);
+	bool ok = gb_oneshot(&plan, observer->probe, question, PROBE_TIMEOUT_MS, &answer, err);
 	const char *said = gb_buf_c_str(&answer.bytes);
 	if (ok && said && *said)
-		snprintf(ret_outcome, sizeof(outcome), "%s", said);
+		snprintf(ret_outcome, sizeof(gb_outcome), "%s", said);
 	else if (ok)
 		ok = fail_silence(&answer, err);
 	gb_buf_finish(&answer.bytes);
 	return ok;
 }
 
-void layers_raise(struct layers *layers, size_t which) {
-	struct room *room = &layers->rooms[which];
+/* Raise the whole wall of a room once. */
+static void raise_room(struct gb_observer *observer, enum gb_room which) {
+	struct room *room = &observer->rooms[which];
 	struct gb_err err = {0};
-	outcome ignored;
-	layers->on_progress(room_name(which), layers->data);
-	if (room->verdict != OBSERVED || ask(layers, which, GB_LAYER_ALL, "nothing", ignored, &err))
+	gb_outcome ignored;
+	observer->options.on_progress(which, NULL, observer->options.data);
+	if (room->finding.verdict != GB_OBSERVED ||
+	    ask(observer, room->plan, GB_LAYER_ALL, "nothing", ignored, &err))
 		return;
-	room->verdict = MISSING;
-	snprintf(room->trouble, sizeof room->trouble, "%s", err.message);
+	room->finding.verdict = GB_MISSING;
+	snprintf(room->finding.trouble, sizeof room->finding.trouble, "%s", err.message);
 }
 
 /* True if what the layer forbids was refused. */
-static bool attempt(struct layers *layers, const struct check *check, size_t room, unsigned which,
-    char *ret_outcome, struct gb_err *err) {
+static bool attempt(const struct gb_observer *observer, const struct check *check, const struct gb_plan *plan,
+    unsigned layers, char *ret_outcome, struct gb_err *err) {
 	char question[256];
-	const char *argument = check->bait == SIZE_MAX ? "" : (char *)&layers->bait + check->bait;
-	size_t probe = room;
+	const char *argument = check->bait == SIZE_MAX ? "" : (const char *)&observer->bait + check->bait;
+	size_t probe = plan->room;
 	while (probe > 0 && !check->probes[probe])
 		probe--;
 	snprintf(question, sizeof question, "%s%s%s", check->probes[probe], *argument ? " " : "", argument);
-	return ask(layers, room, which, question, ret_outcome, err) && strcmp(ret_outcome, "allowed") != 0;
+	return ask(observer, plan, layers, question, ret_outcome, err) && strcmp(ret_outcome, "allowed") != 0;
 }
 
-static bool observe_rooms(
-    struct layers *layers, const struct check *check, struct finding *ret, struct gb_err *err) {
+static bool observe_rooms(struct gb_observer *observer, const struct check *check,
+    struct gb_layer_finding *ret, struct gb_err *err) {
 	bool all = true;
-	for (size_t i = 0; i < DOCTOR_ROOMS; i++) {
+	for (size_t i = 0; i < GB_ROOMS; i++) {
 		/* One whose wall cannot be raised says nothing about single layers. */
-		struct room *room = &layers->rooms[i];
-		if (room->verdict == ABSENT || *room->trouble)
+		struct room *room = &observer->rooms[i];
+		if (room->finding.verdict == GB_ABSENT || *room->finding.trouble)
 			continue;
-		char what[80];
-		snprintf(what, sizeof what, "%s room: %s", room_name(i), gb_layer_name(check->layer));
-		layers->on_progress(what, layers->data);
-		if (attempt(layers, check, i, GB_LAYER_ALL, ret->rooms[i], err))
+		observer->options.on_progress(
+		    (enum gb_room)i, gb_layer_name(check->layer), observer->options.data);
+		if (attempt(observer, check, room->plan, GB_LAYER_ALL, ret->rooms[i], err))
 			continue;
 		all = false;
 		if (!check->optional)
-			room->verdict = MISSING;
+			room->finding.verdict = GB_MISSING;
 	}
 	return all;
 }
 
-void layers_observe(struct layers *layers, const struct check *check, struct finding *ret) {
-	struct gb_err err = {0};
-	*ret = (struct finding){0};
-	bool refused = observe_rooms(layers, check, ret, &err);
-	refused = attempt(layers, check, 0, check->layer | check->needs, ret->alone, &err) && refused;
-	outcome without;
-	if (!err.code && (attempt(layers, check, 0, check->needs, without, &err) || !err.code))
-		memcpy(ret->without, without, sizeof without);
-	/* Behind the other layers the attempt fails without a control group, too. */
+/* Behind the other layers the attempt fails without a control group, too. */
+static bool has_cgroup(struct gb_err *err) {
 	struct gb_cgroup *group = NULL;
-	if (check->layer == GB_LAYER_CGROUP)
-		refused =
-		    gb_cgroup_create(&(struct gb_cgroup_limits){.memory_bytes = 64 << 20, .processes = 16},
-			&group, &err) &&
-		    refused;
+	bool has = gb_cgroup_create(
+	    &(struct gb_cgroup_limits){.memory_bytes = 64 << 20, .processes = 16}, &group, err);
 	gb_cgroup_destroy(group);
-	ret->verdict = refused && !err.code ? OBSERVED : check->optional ? ABSENT : MISSING;
+	return has;
+}
+
+bool gb_observer_next(struct gb_observer *observer, struct gb_layer_finding *ret) {
+	struct gb_err err = {0};
+	gb_outcome without;
+	if (observer->next == GB_COUNT(checks))
+		return false;
+	for (int room = 0; observer->next == 0 && room < GB_ROOMS; room++)
+		raise_room(observer, (enum gb_room)room);
+	const struct check *check = &checks[observer->next++];
+	*ret = (struct gb_layer_finding){.layer = gb_layer_name(check->layer),
+	    .attempt = check->attempt,
+	    .remedy = check->remedy,
+	    .optional = check->optional};
+	bool refused = observe_rooms(observer, check, ret, &err);
+	const struct gb_plan *empty = &observer->empty;
+	refused = attempt(observer, check, empty, check->layer | check->needs, ret->alone, &err) && refused;
+	if (!err.code && (attempt(observer, check, empty, check->needs, without, &err) || !err.code))
+		memcpy(ret->without, without, sizeof without);
+	if (check->layer == GB_LAYER_CGROUP)
+		refused = has_cgroup(&err) && refused;
+	ret->verdict = refused && !err.code ? GB_OBSERVED : check->optional ? GB_ABSENT : GB_MISSING;
 	snprintf(ret->trouble, sizeof ret->trouble, "%s", err.message);
+	return true;
+}
+
+/* --- its life --- */
+
+static bool begin(struct gb_observer *observer, struct gb_err *err) {
+	if (!gb_port_create(&(struct gb_port_options){.box_bytes = BOX_BYTES}, &observer->port, err))
+		return false;
+	/* Probes come one by one, and have no control groups of their own. */
+	observer->port->has_no_cgroup = true;
+	if (!(observer->probe = strdup(observer->options.probe)))
+		return gb_fail(err, GB_ENOMEM, 0, "the probe");
+	for (int room = 0; room < GB_ROOMS; room++)
+		plan_room(observer, (enum gb_room)room);
+	/* Also if the plan lacks a layer: its others are still observed one by one. */
+	(void)gb_plan_init(&observer->empty, NULL);
+	(void)mark_filter(&observer->empty, NULL);
+	return lay_bait(&observer->bait, err);
+}
+
+bool gb_observer_create(
+    const struct gb_observer_options *options, struct gb_observer **ret, struct gb_err *err) {
+	struct gb_observer *observer = calloc(1, sizeof *observer);
+	if (!observer)
+		return gb_fail(err, GB_ENOMEM, 0, "the observer");
+	observer->options = *options;
+	observer->bait = (struct bait){.listener = -1, .shm_id = -1};
+	if (!begin(observer, err)) {
+		gb_observer_destroy(observer);
+		return false;
+	}
+	*ret = observer;
+	return true;
+}
+
+void gb_observer_destroy(struct gb_observer *observer) {
+	if (!observer)
+		return;
+	take_bait_in(&observer->bait);
+	for (size_t i = 0; i < GB_ROOMS; i++)
+		gb_plan_destroy(observer->rooms[i].plan);
+	gb_port_destroy(observer->port);
+	free(observer->probe);
+	free(observer);
+}
+
+const struct gb_room_finding *gb_observer_room(const struct gb_observer *observer, enum gb_room room) {
+	return &observer->rooms[room].finding;
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sandbox/port.h"
 
 /* In the order in which the child raises them. */
 enum gb_layer {
@@ -41,7 +42,6 @@ enum {
 	GB_PLAN_PATHS_MAX = 32,
 	GB_PLAN_PATH_BYTES = 64,
 	GB_PLAN_HOST_PATH_BYTES = 192,
-	GB_PLAN_PROFILE_BYTES = 512,
 	GB_SHM_BYTES = 64 << 20, /* of /dev/shm, in a room with programs */
 };
 
@@ -62,15 +62,6 @@ struct gb_landlock_rights {
 struct gb_rlimit {
 	int32_t resource;
 	uint64_t limit;
-};
-
-/* What is inside a wall. */
-enum gb_room {
-	GB_ROOM_NONE,     /* one socket, no file, no thread */
-	GB_ROOM_FILES,    /* an interpreter that is not made for that: system files to read, threads, a
-			   * folder and temporary files of each cell's own */
-	GB_ROOM_PROGRAMS, /* programs: all that, and processes, terminals, and a network of each cell's own
-			   * in which there is nobody else */
 };
 
 /* What a room has that is not empty. */
@@ -96,10 +87,10 @@ struct gb_plan {
 	uint32_t layers;
 	uint32_t uid;
 	uint32_t gid;
-	int32_t cpu;                         /* to run on, or -1 */
-	uint32_t room;                       /* enum gb_room */
-	uint32_t grouped;                    /* each cell has a control group of its own, and starts in it */
-	char profile[GB_PLAN_PROFILE_BYTES]; /* for the worker: what to make ready */
+	int32_t cpu;                    /* to run on, or -1 */
+	uint32_t room;                  /* enum gb_room */
+	uint32_t grouped;               /* each cell has a control group of its own, and starts in it */
+	char profile[GB_PROFILE_BYTES]; /* for the worker: what to make ready */
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;

@@ -1,4 +1,4 @@
-#include "sandbox/linux/pool.h"
+#include "sandbox/port.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -214,22 +214,22 @@ static uint32_t affordable_cells(uint32_t wanted, unsigned shards) {
 	return most < wanted ? (uint32_t)most : wanted;
 }
 
-static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_options *options) {
+static struct gb_pool *make_pool(
+    struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options) {
 	struct gb_pool *pool = calloc(1, sizeof *pool);
 	if (!pool)
 		return NULL;
-	pool->loop = loop;
+	pool->loop = port->options.loop;
 	pool->options = *options;
 	pool->retry_fd = pool->retry.fd = -1;
 	init_shards(pool, options->shards);
-	pool->options.max_cells = affordable_cells(options->max_cells, pool->n_shards);
-	pool->plan = *options->plan;
-	if (!(pool->plan.layers & GB_LAYER_CGROUP))
-		pool->options.cgroup = NULL;
-	pool->plan.grouped = pool->plan.grouped && pool->options.cgroup;
-	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
+	pool->max_cells = affordable_cells(port->options.max_cells, pool->n_shards);
+	pool->plan = *plan;
+	pool->cgroup = plan->layers & GB_LAYER_CGROUP ? port->cgroup : NULL;
+	pool->plan.grouped = pool->plan.grouped && pool->cgroup;
+	pool->oom_kills = gb_cgroup_oom_kills(pool->cgroup);
 	pool->program = strdup(options->program);
-	pool->n_slots = 2 * pool->options.max_cells + DYING_MAX;
+	pool->n_slots = 2 * pool->max_cells + DYING_MAX;
 	pool->slots = calloc(pool->n_slots, sizeof *pool->slots);
 	if (pool->program && pool->slots)
 		return pool;
@@ -237,9 +237,9 @@ static struct gb_pool *make_pool(struct gb_loop *loop, const struct gb_pool_opti
 	return NULL;
 }
 
-bool gb_pool_create(
-    struct gb_loop *loop, const struct gb_pool_options *options, struct gb_pool **ret, struct gb_err *err) {
-	struct gb_pool *pool = make_pool(loop, options);
+bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
+    struct gb_pool **ret, struct gb_err *err) {
+	struct gb_pool *pool = make_pool(port, plan, options);
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
 	bool up = true;
@@ -273,6 +273,14 @@ void gb_pool_destroy(struct gb_pool *pool) {
 	free(pool);
 }
 
-unsigned gb_pool_layers(const struct gb_pool *pool) {
-	return pool->plan.layers & ~(pool->options.cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
+size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
+	const unsigned up = pool->plan.layers & ~(pool->cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
+	size_t count = 0;
+	for (int i = 0; i < GB_LAYER_COUNT; i++)
+		if (up & 1u << i) {
+			if (count < n)
+				ret[count] = gb_layer_name((enum gb_layer)(1u << i));
+			count++;
+		}
+	return count;
 }

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "sandbox/linux/cell_end.h"
 
 enum {
 	/* A zygote that dies this often without one cell having ended in between is not started again by
@@ -98,7 +99,7 @@ bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
 	shard->n_orders = 0;
 	shard->ready = false;
 	shard->events = GB_LOOP_IN;
-	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->options.cgroup, err))
+	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
 		return false;
 	shard->unheard_max = unheard_max(shard);
 	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, GB_LOOP_IN, on_control, err))
@@ -117,8 +118,8 @@ void gb_shard_stop(struct gb_shard *shard) {
 static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
 	shard->broken = true;
 	shard->why_broken = *why;
-	struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
-	snprintf(end.reason, sizeof end.reason, "%.250s", why->message);
+	struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
+	snprintf(end.text, sizeof end.text, "%.250s", why->message);
 	/* Also those that were ordered before it was known. */
 	gb_shard_end_cells(shard, true, &end);
 }
@@ -128,7 +129,7 @@ static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
  * matter. */
 static bool kernel_ran_out_of_memory(struct gb_pool *pool) {
 	uint64_t before = pool->oom_kills;
-	pool->oom_kills = gb_cgroup_oom_kills(pool->options.cgroup);
+	pool->oom_kills = gb_cgroup_oom_kills(pool->cgroup);
 	return pool->oom_kills > before;
 }
 
@@ -140,12 +141,13 @@ static enum gb_out_of_memory why_killed(struct gb_pool *pool, const struct gb_ce
 
 /* The zygote is dead and all its cells with it: tell their owners, start another. */
 static void replace_zygote(struct gb_shard *shard) {
-	struct gb_cell_end lost = {.fate = GB_CELL_LOST};
+	struct gb_cell_end lost = {.cause = GB_CELL_LOST};
 	char how[80];
 	const bool stood = shard->ready;
 	gb_zygote_describe_exit(&shard->zygote, how, sizeof how);
-	snprintf(lost.reason, sizeof lost.reason, "the zygote that this run's sandbox came from %s", how);
-	lost.out_of_memory = kernel_ran_out_of_memory(shard->pool) ? GB_OOM_ALL : GB_OOM_NONE;
+	snprintf(lost.text, sizeof lost.text, "the zygote that this run's sandbox came from %s", how);
+	if (kernel_ran_out_of_memory(shard->pool))
+		gb_cell_end_by_memory(GB_OOM_ALL, &lost);
 	gb_shard_stop(shard);
 
 	struct gb_err err = {0};
@@ -178,8 +180,8 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 		 * its zygote's death. */
 		syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
 	} else if (cell && pidfd < 0) {
-		struct gb_cell_end end = {.fate = GB_CELL_REFUSED};
-		snprintf(end.reason, sizeof end.reason, "fork a sandbox: %s", strerrordesc_np(notice->error));
+		struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
+		snprintf(end.text, sizeof end.text, "fork a sandbox: %s", strerrordesc_np(notice->error));
 		gb_cell_finish(cell, &end);
 	} else if (cell) {
 		cell->pidfd = gb_take_fd(&pidfd);
@@ -193,18 +195,24 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 	gb_close_fd(&pidfd);
 }
 
+static void describe_end(const struct gb_cell *cell, int wait_status, struct gb_cell_end *ret) {
+	enum gb_out_of_memory out = GB_OOM_NONE;
+	if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL)
+		out = why_killed(cell->shard->pool, cell);
+	if (out)
+		gb_cell_end_by_memory(out, ret);
+	else
+		gb_cell_end_by_status(wait_status, ret);
+}
+
 static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) {
 	shard->deaths = 0;
-	struct gb_pool *pool = shard->pool;
-	struct gb_cell *cell = gb_pool_find(pool, notice->cell);
+	struct gb_cell *cell = gb_pool_find(shard->pool, notice->cell);
 	if (!cell)
 		return;
-	struct gb_cell_end end = {
-	    .fate = GB_CELL_EXITED,
-	    .wait_status = notice->wait_status,
-	};
-	if (WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL && cell->owner)
-		end.out_of_memory = why_killed(pool, cell);
+	struct gb_cell_end end = {.cause = GB_CELL_NO_ANSWER};
+	if (cell->owner)
+		describe_end(cell, notice->wait_status, &end);
 	gb_cell_finish(cell, &end);
 }
 

@@ -4,15 +4,48 @@
 #ifndef GB_SANDBOX_LINUX_SHARD_H
 #define GB_SANDBOX_LINUX_SHARD_H
 
+#include "base/list.h"
 #include "sandbox/linux/cell_group.h"
 #include "sandbox/linux/cgroup.h"
-#include "sandbox/linux/pool.h"
+#include "sandbox/linux/port.h"
 #include "sandbox/linux/zygote.h"
+#include "sandbox/port.h"
 
 enum {
 	GB_SHARDS_MAX = 64,
 	/* Orders under way to one zygote. More would only fill the socket's buffer. */
 	GB_ORDERS_MAX = 64,
+};
+
+struct gb_cell {
+	/* In the loop, for input, from its beginning: a warm cell is already listened to. Its owner may
+	 * change the events, and may take it out. */
+	struct gb_source source;
+	int fd; /* the host's end of the cell's socket; blocking, so use MSG_DONTWAIT */
+	void *owner;
+
+	/* The pool's own. */
+	struct gb_list link;
+	struct gb_shard *shard;
+	enum gb_cell_state {
+		GB_CELL_QUEUED, /* to be ordered */
+		GB_CELL_WARM,   /* ordered, nobody's */
+		GB_CELL_ACTIVE, /* ordered, its owner's */
+		GB_CELL_DYING,  /* released, to be reaped */
+		GB_CELL_ENDED,  /* the process is gone, the owner has not let go yet */
+	} state;
+	uint32_t id;
+	int worker_fd;  /* the other end, until it was handed over; -1 if the zygote has it already */
+	uint32_t spare; /* then the zygote's number for it */
+	int pidfd;      /* -1 until the zygote has answered */
+	bool kill_wanted;
+	int interrupt_wanted;        /* the number that is to come with it; 0: not wanted */
+	int interrupted;             /* the last number that did */
+	bool awaited;                /* somebody waits for what its zygote tells of it */
+	struct gb_cell_group *group; /* its own, or NULL */
+	bool yields;                 /* the CPU, to shorter runs */
+	uint64_t ordered_at;         /* ns */
+	bool was_warm;               /* it waited before it was taken, and may have died meanwhile */
 };
 
 struct gb_shard {
@@ -49,7 +82,9 @@ struct gb_pool {
 	struct gb_loop *loop;
 	struct gb_pool_options options;
 	struct gb_plan plan;
+	struct gb_cgroup *cgroup; /* the port's; NULL where there is none, or the plan has none */
 	char *program;
+	uint32_t max_cells; /* at once */
 	uint64_t oom_kills;
 	struct gb_source retry; /* a timer: orders that could not be given wait for it */
 	int retry_fd;           /* -1 until the first one */
