@@ -307,7 +307,7 @@ const struct command command_doctor = {
 	"  programs   shell, Node.js, Deno: also programs, processes, a network with nothing else in it\n"
 	"\n"
 	"Exit status: 0 every layer and every installed runtime was observed, 3 one is missing and its runs\n"
-	"are refused. A control group may be absent, and so may a runtime that is not installed.",
+	"are refused. An optional layer may be absent, and so may a runtime that is not installed.",
     .flags = flags,
     .run = run,
 };

@@ -304,7 +304,7 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
     enum gb_runtime *ret, struct gb_err *err);
 /* Register the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
-/* The path of its worker program, which runs as the zygote. */
+/* The path of its worker program. */
 bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);
 /* The plan with all sandbox layers. *ret is the caller's. */

@@ -269,7 +269,7 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 	hold(run);
 	if (events & GB_LOOP_OUT)
 		gb_run_send_more(run);
-	/* At the end of the stream, wait for the zygote to report the exit status. Kill a process that has
+	/* At the end of the stream, wait for the port to report why the cell ended. Kill a process that has
 	 * only closed its socket; a process that is already exiting keeps its own exit status. */
 	if ((events & ~(uint32_t)GB_LOOP_OUT) && !read_frames(run) && !run->settled && !gb_run_move_on(run)) {
 		gb_cell_ignore(cell);

@@ -156,7 +156,7 @@ void gb_session_judge(struct gb_run *run) {
 	snprintf(session->reason, sizeof session->reason, "%s", why);
 }
 
-/* The session is over or has been compromised. The zygote will report the exit status. */
+/* The session is over or has been compromised. The port reports why the cell ended. */
 static void kill_cell(struct gb_session *session) {
 	if (!session->cell)
 		return;
