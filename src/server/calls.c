@@ -130,13 +130,11 @@ static void on_answer(struct gb_run *engine_run, const struct gb_value *value, b
 
 /* The engine did not take the call. */
 static bool blame(const struct gb_err *err, struct gb_complaint *complaint) {
-	struct gb_str rest = gb_str_from(err->message), field;
-	bool named = gb_str_cut(&rest, ':', &field) &&
-		     (gb_str_eq(field, GB_STR("args")) || gb_str_eq(field, GB_STR("function")));
-	if (!named && err->code != GB_EINVAL)
+	bool of_args = strcmp(err->field, "args") == 0;
+	if (!of_args && err->code != GB_EINVAL)
 		return gb_complain(complaint, "refused", "%s", err->message);
-	gb_copy_text(complaint->field, sizeof complaint->field, named ? field : GB_STR("function"));
-	return gb_complain(complaint, "invalid", "%s", named ? rest.p + strspn(rest.p, " ") : err->message);
+	return gb_complain(gb_blame(complaint, of_args ? "args" : "function"), "invalid", "%s",
+	    of_args ? err->message + err->detail : err->message);
 }
 
 bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
