@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fields.h"
+#include "glovebox/errors.h"
 #include "glovebox/languages.h"
 #include "value/json.h"
 
@@ -74,6 +75,17 @@ static void write_languages(struct gb_buf *out) {
 	}
 }
 
+static void write_errors(struct gb_buf *out) {
+	for (size_t i = 0; i < gb_error_infos_count; i++) {
+		const struct gb_error_info *info = &gb_error_infos[i];
+		begin(out, i, info->code);
+		write_text(out, "where", info->where);
+		write_text(out, "what", info->what);
+		write_text(out, "hint", info->hint);
+		gb_buf_append_char(out, '}');
+	}
+}
+
 static void write_statuses(struct gb_buf *out) {
 	for (int status = GB_SUCCESS; status <= GB_DENIED; status++)
 		gb_buf_printf(out, "%s\"%s\"", status ? "," : "", gb_status_name((enum gb_status)status));
@@ -88,6 +100,7 @@ int main(void) {
 	    {"limits", write_limits},
 	    {"languages", write_languages},
 	    {"statuses", write_statuses},
+	    {"errors", write_errors},
 	};
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, TABLES_MAX);

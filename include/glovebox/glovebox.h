@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "glovebox/err.h"
+#include "glovebox/errors.h"
 #include "glovebox/fields.h"
 #include "glovebox/languages.h"
 #include "glovebox/value.h"

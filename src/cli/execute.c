@@ -16,6 +16,7 @@
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "gate/gate.h"
+#include "glovebox/errors.h"
 #include "limits/limits.h"
 
 struct request {
@@ -143,7 +144,7 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	if (wait_for(gate, run, &err))
 		status = show(request, gb_agent_run_result(run));
 	else
-		show_refusal(&command_execute, request->code.json, "audit", err.message);
+		show_refusal(&command_execute, request->code.json, GB_CODE_AUDIT, err.message);
 	gb_agent_run_destroy(run);
 	return status;
 }
@@ -157,15 +158,15 @@ static int execute(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
 	int status = EXIT_REFUSED;
 	if (!config->agent.enabled)
-		return show_refusal(&command_execute, request->code.json, "disabled",
+		return show_refusal(&command_execute, request->code.json, GB_CODE_DISABLED,
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 	if (!gb_limits_engine_create(config, &sandboxes, &engine, &err))
 		return show_refusal(&command_execute, request->code.json,
-		    err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
+		    err.code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED : GB_CODE_WALL, err.message);
 	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))
 		status = pass_through(request, gate);
 	else
-		show_refusal(&command_execute, request->code.json, "refused", err.message);
+		show_refusal(&command_execute, request->code.json, GB_CODE_REFUSED, err.message);
 	gb_gate_close(gate);
 	gb_engine_destroy(engine);
 	return status;

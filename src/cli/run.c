@@ -16,6 +16,7 @@
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
+#include "glovebox/errors.h"
 #include "limits/limits.h"
 #include "value/wtf8.h"
 
@@ -243,7 +244,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 	    .ready = 1u << request->language,
 	    .node_packages = request->packages ? request->packages_path : NULL};
 	if (!settings_filter(config, "secrets.maskRun", &filter, &err))
-		return refuse(request, "masking", err.message);
+		return refuse(request, GB_CODE_MASKING, err.message);
 	stay_on_this_cpu();
 	int status = EXIT_REFUSED;
 	if (gb_limits_engine_create(config, &options, &engine, &err)) {
@@ -253,7 +254,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 		complain_of_flag(&command_run, &err);
 		status = EXIT_BAD_USE;
 	} else {
-		refuse(request, err.code == GB_ENOENT ? "runtime_disabled" : "wall", err.message);
+		refuse(request, err.code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED : GB_CODE_WALL, err.message);
 	}
 	gb_filter_destroy(filter);
 	return status;

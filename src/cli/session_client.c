@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/session.h"
+#include "glovebox/errors.h"
 #include "value/json.h"
 #include "value/text.h"
 
@@ -40,7 +41,7 @@ int session_complain(const struct command *command, const struct gb_value *error
 	const char *message = session_text(error, "message"), *field = session_text(error, "field");
 	size_t n = strlen(field) + strlen(": "), length = strlen(message);
 	complain_of_field(command, field, message + (n < length ? n : length), message);
-	return strcmp(session_text(error, "code"), "invalid") == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
+	return strcmp(session_text(error, "code"), GB_CODE_INVALID) == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
 }
 
 bool session_say(struct session_client *client, struct gb_buf *line) {

@@ -50,6 +50,12 @@ static size_t length_of(const char *text, size_t n) {
 	return n ? n : strlen(text);
 }
 
+static void show_hint(const char *code) {
+	const char *hint = gb_error_hint(code);
+	if (hint)
+		fprintf(stderr, "hint: %s\n", hint);
+}
+
 static void show_failure(const struct shown *shown, const struct gb_result *result) {
 	const struct gb_run_error *error = &result->error;
 	print_styled(stderr, RED, "%s", gb_status_name(result->status));
@@ -63,10 +69,7 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 	if (error->line && !(shown->filter && has_secrets(shown->filter, shown->source)))
 		print_excerpt(stderr, shown->source, error->line, error->column);
 	print_block(stderr, error->stack, length_of(error->stack, error->stack_bytes));
-	if (result->status == GB_MEMORY)
-		fputs("hint: --memory gives it more\n", stderr);
-	if (result->timed_out)
-		fputs("hint: --timeout gives it longer\n", stderr);
+	show_hint(error->code);
 }
 
 static void show_value(const struct shown *shown, const struct gb_result *result) {
@@ -115,6 +118,7 @@ int show_refusal(const struct command *command, bool json, const char *code, con
 		puts(text ? text : "");
 	} else {
 		complain(command, "refused: %s", message);
+		show_hint(code);
 	}
 	return EXIT_REFUSED;
 }

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
+#include "glovebox/errors.h"
 #include "runtime/wire.h"
 #include "value/cbor.h"
 
@@ -301,8 +302,8 @@ static bool write_frame(struct gb_run *run, enum gb_frame_type type, uint32_t id
 }
 
 static void fail_outbox_full(struct gb_run *run) {
-	gb_run_fail(
-	    run, GB_TERMINATED, "LimitError", "bridge", "the host has more to say to the run than it takes");
+	gb_run_fail(run, GB_TERMINATED, "LimitError", GB_CODE_BRIDGE,
+	    "the host has more to say to the run than it takes");
 }
 
 /* Answer with an error of our own. */

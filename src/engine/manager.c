@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "engine/limits.h"
 #include "engine/manager.h"
+#include "glovebox/errors.h"
 
 enum {
 	MAX_SESSIONS = 64,
@@ -156,7 +157,7 @@ static void move_to_ended(struct gb_record *record) {
 static void settle_queue(struct gb_list *queue, const char *reason) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, queue, link));) {
 		run->session = NULL;
-		gb_run_fail(run, GB_TERMINATED, "TerminatedError", "terminated", reason);
+		gb_run_fail(run, GB_TERMINATED, "TerminatedError", GB_CODE_TERMINATED, reason);
 	}
 }
 
@@ -220,7 +221,7 @@ static void start_next(struct gb_record *record) {
 	       (run = gb_list_first(struct gb_run, &record->queue, link))) {
 		struct gb_err err = {0};
 		if (!gb_record_begin(record, run, &err))
-			gb_run_fail(run, GB_DENIED, "Error", "refused", err.message);
+			gb_run_fail(run, GB_DENIED, "Error", GB_CODE_REFUSED, err.message);
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "engine/engine.h"
 #include "engine/limits.h"
+#include "glovebox/errors.h"
 
 #define AGAIN_NS 100000000ull /* between two interrupts */
 #define SHORT_NS 20000000ull  /* longer runs yield the CPU to shorter ones */
@@ -134,7 +135,7 @@ bool gb_run_spend_output(struct gb_run *run, size_t cost) {
 		return true;
 	}
 	run->result.truncated = true;
-	gb_run_fail(run, GB_TERMINATED, "LimitError", "output_limit", "the run said more than it may");
+	gb_run_fail(run, GB_TERMINATED, "LimitError", GB_CODE_OUTPUT_LIMIT, "the run said more than it may");
 	return false;
 }
 
@@ -201,7 +202,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	}
 	bool too_large = err.code == GB_ELIMIT || err.code == GB_ENOMEM;
 	gb_run_fail(run, GB_FAILURE, too_large ? "RangeError" : "ProtocolError",
-	    too_large ? "result_size" : "protocol", err.message);
+	    too_large ? GB_CODE_RESULT_SIZE : GB_CODE_PROTOCOL, err.message);
 }
 
 enum received { RECV_DRAINED, RECV_MORE, RECV_EMPTY, RECV_EOF };
@@ -250,7 +251,7 @@ static bool read_frames(struct gb_run *run) {
 		if (got == RECV_EOF)
 			return false;
 		if (!handle_frames(run))
-			gb_run_fail(run, GB_FAILURE, "ProtocolError", "protocol",
+			gb_run_fail(run, GB_FAILURE, "ProtocolError", GB_CODE_PROTOCOL,
 			    "the sandbox sent bytes that are not a message");
 		if (got == RECV_DRAINED)
 			return !run->settled;
@@ -285,15 +286,15 @@ static void settle_by_end(struct gb_run *run, const struct gb_cell_end *end) {
 		enum gb_status status;
 		const char *name, *code;
 	} ends[] = {
-	    [GB_CELL_UNUSED] = {GB_FAILURE, "SandboxError", "no_answer"},
-	    [GB_CELL_MEMORY] = {GB_MEMORY, "MemoryError", "memory"},
-	    [GB_CELL_CPU_TIME] = {GB_TERMINATED, "LimitError", "cpu_limit"},
-	    [GB_CELL_CRASHED] = {GB_FAILURE, "SandboxError", "crashed"},
+	    [GB_CELL_UNUSED] = {GB_FAILURE, "SandboxError", GB_CODE_NO_ANSWER},
+	    [GB_CELL_MEMORY] = {GB_MEMORY, "MemoryError", GB_CODE_MEMORY},
+	    [GB_CELL_CPU_TIME] = {GB_TERMINATED, "LimitError", GB_CODE_CPU_LIMIT},
+	    [GB_CELL_CRASHED] = {GB_FAILURE, "SandboxError", GB_CODE_CRASHED},
 	    /* Not "denied": code that has compromised a worker can cause this end as well. */
-	    [GB_CELL_LAYER_MISSING] = {GB_FAILURE, "WallError", "wall"},
-	    [GB_CELL_NO_ANSWER] = {GB_FAILURE, "SandboxError", "no_answer"},
-	    [GB_CELL_LOST] = {GB_FAILURE, "SandboxError", "sandbox_lost"},
-	    [GB_CELL_REFUSED] = {GB_DENIED, "WallError", "wall"},
+	    [GB_CELL_LAYER_MISSING] = {GB_FAILURE, "WallError", GB_CODE_WALL},
+	    [GB_CELL_NO_ANSWER] = {GB_FAILURE, "SandboxError", GB_CODE_NO_ANSWER},
+	    [GB_CELL_LOST] = {GB_FAILURE, "SandboxError", GB_CODE_SANDBOX_LOST},
+	    [GB_CELL_REFUSED] = {GB_DENIED, "WallError", GB_CODE_WALL},
 	};
 	run->result.memory_used_bytes = 0;
 	gb_run_fail(run, ends[end->cause].status, ends[end->cause].name, ends[end->cause].code, end->text);
@@ -405,7 +406,9 @@ static void rename_interrupted(struct gb_run *run) {
 	run->result.status = GB_TERMINATED;
 	run->result.timed_out = by_time;
 	run->result.error.name = "TerminatedError";
-	run->result.error.code = by_time ? "timeout" : by_wait ? "awaiting_input" : "interrupted";
+	run->result.error.code = by_time   ? GB_CODE_TIMEOUT
+				 : by_wait ? GB_CODE_AWAITING_INPUT
+					   : GB_CODE_INTERRUPTED;
 	run->result.error.message = by_wait ? run->awaited : keep_text(run, text);
 	run->result.error.name_bytes = run->result.error.message_bytes = 0;
 }
@@ -415,15 +418,15 @@ void gb_run_time_out(struct gb_run *run) {
 	if (run->interrupted ? interrupt_again(run) : interrupt(run, BY_TIME))
 		return;
 	if (run->interrupted == BY_CALLER) {
-		stop(run, "interrupted", "the code did not react to an interrupt", false);
+		stop(run, GB_CODE_INTERRUPTED, "the code did not react to an interrupt", false);
 		return;
 	}
 	if (run->interrupted == BY_WAIT) {
-		stop(run, "awaiting_input", run->awaited, false);
+		stop(run, GB_CODE_AWAITING_INPUT, run->awaited, false);
 		return;
 	}
 	describe_timeout(run, text, sizeof text);
-	stop(run, "timeout", text, true);
+	stop(run, GB_CODE_TIMEOUT, text, true);
 }
 
 /* --- public interface --- */
@@ -559,7 +562,7 @@ bool gb_run_start(
 }
 
 void gb_run_terminate(struct gb_run *run, const char *reason) {
-	stop(run, "terminated", reason ? reason : "terminated by the caller", false);
+	stop(run, GB_CODE_TERMINATED, reason ? reason : "terminated by the caller", false);
 }
 
 const char *gb_run_id(const struct gb_run *run) {

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include "engine/engine.h"
+#include "glovebox/errors.h"
 
 enum { OUTBOX_KEPT = 64 << 10, RETAKES_MAX = 32 };
 
@@ -103,6 +104,6 @@ bool gb_run_move_on(struct gb_run *run) {
 	if (!can_retake(run))
 		return false;
 	if (!retake(run, &err) || !gb_run_send_job(run, &err))
-		gb_run_fail(run, GB_FAILURE, "SandboxError", "sandbox_lost", err.message);
+		gb_run_fail(run, GB_FAILURE, "SandboxError", GB_CODE_SANDBOX_LOST, err.message);
 	return true;
 }

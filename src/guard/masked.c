@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/fields.h"
+#include "glovebox/errors.h"
 
 enum {
 	TEXTS_MAX = 64 << 20, /* code is part of up to three records, with 16 MiB in each */
@@ -70,8 +71,9 @@ struct gb_str gb_masked_feed(struct gb_masked *masked, int stream, const char *b
 
 /* What the code has said may not be all that it was about to. */
 static bool is_cut(const struct gb_result *result) {
+	const struct gb_error_info *error = gb_error_find(result->error.code);
 	return result->truncated || result->status == GB_TERMINATED || result->status == GB_MEMORY ||
-	       strcmp(result->error.name, "SandboxError") == 0;
+	       (error && error->cuts_output);
 }
 
 struct gb_str gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result) {
@@ -244,6 +246,6 @@ bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, 
 
 void gb_masked_tell(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
 	if (!gb_masked_result(masked, result, ret))
-		*ret = gb_result_instead(GB_FAILURE, "MaskingError", "masking",
+		*ret = gb_result_instead(GB_FAILURE, "MaskingError", GB_CODE_MASKING,
 		    "there was no memory to look for secrets in the result, so it is not told", result);
 }

@@ -1,5 +1,6 @@
 /* An agent's requests, as the application that it lives in hands them on: through the gate, and back. */
 #include "base/cleanup.h"
+#include "glovebox/errors.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
@@ -57,7 +58,7 @@ static bool read_seat(
 	request->persistent = gb_value_is_true(seat);
 	request->session = id.p && !memchr(id.p, '\0', id.n) ? id.p : NULL;
 	return request->persistent || request->session || (gb_value_type(seat) == GB_BOOLEAN) ||
-	       gb_complain(gb_blame(complaint, "session"), "invalid",
+	       gb_complain(gb_blame(complaint, "session"), GB_CODE_INVALID,
 		   "must be true, for the conversation's own, or the id of one");
 }
 
@@ -86,22 +87,22 @@ bool gb_rpc_execute(
 	};
 	gb_auto_free char *trace = message->trace ? gb_value_to_json(message->trace, 0, NULL, &err) : NULL;
 	if (message->trace && !trace)
-		return gb_complain(gb_blame(complaint, "trace"), "invalid", "%s", err.message);
+		return gb_complain(gb_blame(complaint, "trace"), GB_CODE_INVALID, "%s", err.message);
 	request.trace = trace;
 	request.run.source = message->source.p;
 	request.run.source_bytes = message->source.n;
 	if (!read_seat(message, &request, complaint))
 		return false;
 	if (!server->gate)
-		return gb_complain(complaint, "refused", "nobody here takes requests of agents");
+		return gb_complain(complaint, GB_CODE_REFUSED, "nobody here takes requests of agents");
 	if (server->n_passes >= PASSES_MAX)
-		return gb_complain(complaint, "refused",
+		return gb_complain(complaint, GB_CODE_REFUSED,
 		    "%u requests of agents are under way, which is the limit", server->n_passes);
 	if (gb_gate_submit(server->gate, &request, &run->agent_run, &err)) {
 		server->n_passes++;
 		return true;
 	}
 	if (!gb_message_blame(&err, complaint))
-		gb_complain(complaint, "refused", "%s", err.message);
+		gb_complain(complaint, GB_CODE_REFUSED, "%s", err.message);
 	return false;
 }

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "glovebox/errors.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
@@ -69,12 +70,12 @@ void gb_rpc_on_report(
 bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
 	struct incoming *incoming = (struct incoming *)gb_table_find(&run->in, message->call);
 	if (!incoming)
-		return gb_complain(complaint, "unknown_call",
+		return gb_complain(complaint, GB_CODE_UNKNOWN_CALL,
 		    message->call && message->call <= run->last_call ? "call %llu has its answer already"
 								     : "there is no call %llu",
 		    (unsigned long long)message->call);
 	if (message->promise && incoming->promised)
-		return gb_complain(gb_blame(complaint, "promise"), "invalid", "was said before");
+		return gb_complain(gb_blame(complaint, "promise"), GB_CODE_INVALID, "was said before");
 	if (message->promise) {
 		incoming->promised = true;
 		gb_call_promise(incoming->call);
@@ -132,26 +133,26 @@ static void on_answer(struct gb_run *engine_run, const struct gb_value *value, b
 static bool blame(const struct gb_err *err, struct gb_complaint *complaint) {
 	bool of_args = strcmp(err->field, "args") == 0;
 	if (!of_args && err->code != GB_EINVAL)
-		return gb_complain(complaint, "refused", "%s", err->message);
-	return gb_complain(gb_blame(complaint, of_args ? "args" : "function"), "invalid", "%s",
+		return gb_complain(complaint, GB_CODE_REFUSED, "%s", err->message);
+	return gb_complain(gb_blame(complaint, of_args ? "args" : "function"), GB_CODE_INVALID, "%s",
 	    of_args ? err->message + err->detail : err->message);
 }
 
 bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
 	if (!run->run)
-		return gb_complain(gb_blame(complaint, "function"), "invalid",
+		return gb_complain(gb_blame(complaint, "function"), GB_CODE_INVALID,
 		    "the run has not begun and has no functions yet");
 	if (gb_table_find(&run->out, message->call))
 		return gb_complain(
-		    gb_blame(complaint, "call"), "invalid", "another call of this run has this number");
+		    gb_blame(complaint, "call"), GB_CODE_INVALID, "another call of this run has this number");
 	struct outgoing *outgoing = calloc(1, sizeof *outgoing);
 	if (!outgoing)
-		return gb_complain(complaint, "refused", "out of memory");
+		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
 	outgoing->run = run;
 	outgoing->entry.number = message->call;
 	if (!gb_table_add(&run->out, &outgoing->entry)) {
 		free(outgoing);
-		return gb_complain(complaint, "refused", "out of memory");
+		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
 	}
 	struct gb_err err = {0};
 	if (gb_run_call(run->run, message->function, message->args, on_answer, outgoing, &err))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/language.h"
+#include "glovebox/errors.h"
 
 /* --- where we are --- */
 
@@ -41,7 +42,7 @@ static bool read_whole(
     const struct gb_field *field, const struct gb_value *value, void *to, struct gb_complaint *at) {
 	uint64_t number, max = field->max ? field->max : GB_WHOLE_MAX;
 	if (!gb_read_whole(value, &number) || number < field->min || number > max)
-		return gb_complain(at, "invalid", "must be a whole number from %llu to %llu",
+		return gb_complain(at, GB_CODE_INVALID, "must be a whole number from %llu to %llu",
 		    (unsigned long long)field->min, (unsigned long long)max);
 	if (field->kind == GB_FIELD_WHOLE32)
 		*(uint32_t *)to = (uint32_t)number;
@@ -54,13 +55,13 @@ static bool read_text(
     const struct gb_field *field, const struct gb_value *value, void *to, struct gb_complaint *at) {
 	struct gb_str text = gb_read_str(value);
 	if (!text.p)
-		return gb_complain(at, "invalid", "must be a string");
+		return gb_complain(at, GB_CODE_INVALID, "must be a string");
 	if (field->kind == GB_FIELD_STR) {
 		*(struct gb_str *)to = text;
 		return true;
 	}
 	if (memchr(text.p, '\0', text.n))
-		return gb_complain(at, "invalid", "must not hold the character U+0000");
+		return gb_complain(at, GB_CODE_INVALID, "must not hold the character U+0000");
 	*(const char **)to = text.p;
 	return true;
 }
@@ -70,7 +71,7 @@ static bool read_bytes(const struct gb_value *value, void *to, struct gb_complai
 	bytes.p = gb_value_bytes(value, &bytes.n);
 	enum gb_type type = gb_value_type(value);
 	if (type != GB_STRING && type != GB_BUFFER && type != GB_VIEW)
-		return gb_complain(at, "invalid", "must be a string, or bytes");
+		return gb_complain(at, GB_CODE_INVALID, "must be a string, or bytes");
 	*(struct gb_str *)to = bytes;
 	return true;
 }
@@ -81,7 +82,7 @@ static bool complain_choice(const char *const *choices, struct gb_complaint *at)
 		size_t n = strlen(all);
 		snprintf(all + n, sizeof all - n, "%s\"%s\"", i ? " or " : "", choices[i]);
 	}
-	return gb_complain(at, "invalid", "must be %s", all);
+	return gb_complain(at, GB_CODE_INVALID, "must be %s", all);
 }
 
 static bool read_choice(
@@ -105,7 +106,7 @@ static bool read_boolean(
 	bool is_true = gb_value_is_true(value);
 	if (!is_true && (field->kind == GB_FIELD_TRUE || gb_value_type(value) != GB_BOOLEAN))
 		return gb_complain(
-		    at, "invalid", "must be true%s", field->kind == GB_FIELD_TRUE ? "" : " or false");
+		    at, GB_CODE_INVALID, "must be true%s", field->kind == GB_FIELD_TRUE ? "" : " or false");
 	*(bool *)to = is_true;
 	return true;
 }
@@ -114,9 +115,9 @@ static bool read_value(
     const struct gb_field *field, const struct gb_value *value, void *to, struct gb_complaint *at) {
 	enum gb_type type = gb_value_type(value);
 	if (field->kind == GB_FIELD_ARRAY && type != GB_ARRAY)
-		return gb_complain(at, "invalid", "must be an array");
+		return gb_complain(at, GB_CODE_INVALID, "must be an array");
 	if (field->kind == GB_FIELD_OBJECT && type != GB_OBJECT)
-		return gb_complain(at, "invalid", "must be an object");
+		return gb_complain(at, GB_CODE_INVALID, "must be an object");
 	*(const struct gb_value **)to = value;
 	return true;
 }
@@ -172,7 +173,7 @@ static bool check_required(
 		if (!fields->required || gb_value_get(object, fields->name))
 			continue;
 		enter(at, gb_str_from(fields->name));
-		return gb_complain(at, "invalid", "is missing");
+		return gb_complain(at, GB_CODE_INVALID, "is missing");
 	}
 	return true;
 }
@@ -180,13 +181,13 @@ static bool check_required(
 static bool read_fields(
     const struct gb_field *fields, const struct gb_value *object, void *into, struct gb_complaint *at) {
 	if (gb_value_type(object) != GB_OBJECT)
-		return gb_complain(at, "invalid", "must be an object");
+		return gb_complain(at, GB_CODE_INVALID, "must be an object");
 	for (size_t i = 0; i < gb_value_count(object); i++) {
 		struct gb_str name = gb_read_str(gb_value_key_at(object, i));
 		const struct gb_field *field = find_field(fields, name);
 		size_t before = enter(at, name);
 		if (!field)
-			return gb_complain(at, "invalid", "there is no such field");
+			return gb_complain(at, GB_CODE_INVALID, "there is no such field");
 		if (!read_field(field, gb_value_at(object, i), into, at))
 			return false;
 		leave(at, before);

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/fields.h"
+#include "glovebox/errors.h"
 
 /* --- the tables --- */
 
@@ -280,21 +281,23 @@ static bool read_type(
 	if (gb_message_find_type(gb_read_str(type), ret))
 		return true;
 	if (gb_value_type(type) == GB_STRING)
-		return gb_complain(complaint, "unknown_type", "there is no type '%s'", complaint->about);
-	return gb_complain(gb_blame(complaint, "type"), "invalid", type ? "must be a string" : "is missing");
+		return gb_complain(
+		    complaint, GB_CODE_UNKNOWN_TYPE, "there is no type '%s'", complaint->about);
+	return gb_complain(
+	    gb_blame(complaint, "type"), GB_CODE_INVALID, type ? "must be a string" : "is missing");
 }
 
 static bool check_answer(const struct gb_message *message, struct gb_complaint *complaint) {
 	if (message->type != GB_MESSAGE_ANSWER ||
 	    (message->returned != NULL) + (message->thrown != NULL) + message->promise == 1)
 		return true;
-	return gb_complain(gb_blame(complaint, "return"), "invalid",
+	return gb_complain(gb_blame(complaint, "return"), GB_CODE_INVALID,
 	    "exactly one of return, throw and promise must be there");
 }
 
 static bool check_update(const struct gb_message *message, struct gb_complaint *complaint) {
 	return !message->trusted || gb_value_type(message->trusted) == GB_BOOLEAN ||
-	       gb_complain(gb_blame(complaint, "trusted"), "invalid", "must be true or false");
+	       gb_complain(gb_blame(complaint, "trusted"), GB_CODE_INVALID, "must be true or false");
 }
 
 bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
@@ -305,11 +308,12 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
 	if (!value) {
 		gb_message_peek(line, n, ret_complaint);
 		if (err.code == GB_EFORMAT)
-			return gb_complain(ret_complaint, "malformed", "%s", err.message);
-		return gb_complain(ret_complaint, "too_long", "the line holds more values than a line may");
+			return gb_complain(ret_complaint, GB_CODE_MALFORMED, "%s", err.message);
+		return gb_complain(
+		    ret_complaint, GB_CODE_TOO_LONG, "the line holds more values than a line may");
 	}
 	if (gb_value_type(value) != GB_OBJECT)
-		return gb_complain(ret_complaint, "malformed", "line 1, column 1: expected an object");
+		return gb_complain(ret_complaint, GB_CODE_MALFORMED, "line 1, column 1: expected an object");
 	note_context(value, ret_complaint);
 	struct gb_message message = {0};
 	if (!read_type(value, &message.type, ret_complaint) ||
@@ -367,6 +371,6 @@ bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint) 
 			     !find_member(run_fields, member, path, sizeof path) &&
 			     !find_member(session_open_fields, member, path, sizeof path)))
 		return false;
-	gb_complain(gb_blame(complaint, path), "invalid", "%s", err->message + err->detail);
+	gb_complain(gb_blame(complaint, path), GB_CODE_INVALID, "%s", err->message + err->detail);
 	return true;
 }

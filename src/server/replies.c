@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/fields.h"
 #include "engine/result_json.h"
+#include "glovebox/errors.h"
 #include "value/json.h"
 #include "value/text.h"
 #include "value/wtf8.h"
@@ -124,7 +125,7 @@ void gb_reply_result(
 		return;
 	/* The output was sent already, as it was written. */
 	struct gb_result instead =
-	    gb_result_instead(GB_FAILURE, "RangeError", "result_size", err.message, result);
+	    gb_result_instead(GB_FAILURE, "RangeError", GB_CODE_RESULT_SIZE, err.message, result);
 	instead.truncated = true;
 	try_result(lines, run, session, &instead, NULL);
 }

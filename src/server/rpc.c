@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fields.h"
+#include "glovebox/errors.h"
 #include "limits/limits.h"
 #include "server/replies.h"
 
@@ -112,8 +113,8 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 		gb_run_terminate(run->run, reason);
 		return;
 	}
-	const struct gb_result result = gb_result_instead(GB_TERMINATED, "TerminatedError", "terminated",
-	    reason ? reason : "terminated by the caller", NULL);
+	const struct gb_result result = gb_result_instead(GB_TERMINATED, "TerminatedError",
+	    GB_CODE_TERMINATED, reason ? reason : "terminated by the caller", NULL);
 	gb_reply_result(&run->client->lines, run->entry.number, "", &result);
 	gb_rpc_forget(run);
 }
@@ -124,15 +125,15 @@ enum started { STARTED, NO_ROOM, REFUSED };
 
 static enum started refuse(const struct gb_err *err, struct gb_complaint *complaint) {
 	if (strcmp(err->field, "session") == 0 && err->code != GB_EINVAL) {
-		gb_complain(
-		    complaint, err->code == GB_ENOENT ? "unknown_session" : "refused", "%s", err->message);
+		gb_complain(complaint, err->code == GB_ENOENT ? GB_CODE_UNKNOWN_SESSION : GB_CODE_REFUSED,
+		    "%s", err->message);
 		return REFUSED;
 	}
 	if (gb_message_blame(err, complaint))
 		return REFUSED;
 	if (err->code == GB_EBUSY)
 		return NO_ROOM;
-	gb_complain(complaint, "refused", "%s", err->message);
+	gb_complain(complaint, GB_CODE_REFUSED, "%s", err->message);
 	return REFUSED;
 }
 
@@ -192,13 +193,13 @@ static bool wait_for_room(
     struct gb_rpc_run *run, const char *line, size_t n, struct gb_complaint *complaint) {
 	struct gb_server *server = run->client->server;
 	if (server->n_waiting == WAITING_MAX || n > WAITING_BYTES_MAX - server->waiting_bytes)
-		return gb_complain(complaint, "refused",
+		return gb_complain(complaint, GB_CODE_REFUSED,
 		    "%u runs of %zu bytes wait already: send it again when some have ended",
 		    server->n_waiting, server->waiting_bytes);
 	gb_buf_init(&run->line, n);
 	gb_buf_append(&run->line, line, n);
 	if (gb_buf_failed(&run->line))
-		return gb_complain(complaint, "refused", "out of memory");
+		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
 	gb_list_append(&run->client->waiting, &run->link);
 	server->n_waiting++;
 	server->waiting_bytes += n;
@@ -230,13 +231,13 @@ static bool take_run(struct gb_client *client, const struct gb_message *message,
 	if (message->run < client->next_run) {
 		/* Another run has this number, and the complaint must not seem to be about that. */
 		complaint->has_run = false;
-		return gb_complain(
-		    gb_blame(complaint, "run"), "invalid", "must be larger than that of every run before it");
+		return gb_complain(gb_blame(complaint, "run"), GB_CODE_INVALID,
+		    "must be larger than that of every run before it");
 	}
 	client->next_run = message->run + 1;
 	struct gb_rpc_run *run = make_run(client, message->run);
 	if (!run)
-		return gb_complain(complaint, "refused", "out of memory");
+		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
 	if (message->type == GB_MESSAGE_EXECUTE || message->type == GB_MESSAGE_INPUT) {
 		if (gb_rpc_execute(run, message, complaint))
 			return true;
@@ -256,7 +257,7 @@ static bool take_late(
     struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
 	if (message->run >= client->next_run)
 		return gb_complain(
-		    complaint, "unknown_run", "there is no run %llu", (unsigned long long)message->run);
+		    complaint, GB_CODE_UNKNOWN_RUN, "there is no run %llu", (unsigned long long)message->run);
 	if (message->type == GB_MESSAGE_CALL)
 		gb_reply_ended(&client->lines, (struct gb_call_name){message->run, message->call});
 	return true;
@@ -269,8 +270,8 @@ static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
 		return true;
 	}
 	if (!run->in_session)
-		return gb_complain(
-		    gb_blame(complaint, "run"), "invalid", "is in no session: only 'terminate' stops it");
+		return gb_complain(gb_blame(complaint, "run"), GB_CODE_INVALID,
+		    "is in no session: only 'terminate' stops it");
 	if (!run->run || !gb_run_begun(run->run))
 		terminate(run, "interrupted before it began");
 	else
@@ -290,7 +291,7 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
 	if (!run)
 		return take_late(client, message, complaint);
 	if (run->agent_run && (message->type == GB_MESSAGE_ANSWER || message->type == GB_MESSAGE_CALL))
-		return gb_complain(gb_blame(complaint, "run"), "invalid",
+		return gb_complain(gb_blame(complaint, "run"), GB_CODE_INVALID,
 		    "is an agent's, between which and you there are no calls");
 	if (message->type == GB_MESSAGE_ANSWER)
 		return gb_rpc_answer(run, message, complaint);
@@ -311,7 +312,7 @@ static void note_rejected(struct gb_client *client, struct gb_complaint *complai
 		return;
 	if (complaint->run < client->next_run)
 		complaint->has_run = false;
-	else if (strcmp(complaint->code, "invalid") == 0)
+	else if (strcmp(complaint->code, GB_CODE_INVALID) == 0)
 		client->next_run = complaint->run + 1;
 }
 
@@ -332,7 +333,7 @@ void gb_rpc_take(struct gb_client *client, const char *line, size_t n) {
 	if (n > client->lines.line_max) {
 		/* Type and run stand before what makes a line long, if the client wants them to be seen. */
 		gb_message_peek(line, n < PEEK_MAX ? n : PEEK_MAX, &complaint);
-		gb_complain(&complaint, "too_long", "a line has at most %u bytes; this one was skipped",
+		gb_complain(&complaint, GB_CODE_TOO_LONG, "a line has at most %u bytes; this one was skipped",
 		    (unsigned)client->lines.line_max);
 		reject(client, &complaint);
 		return;

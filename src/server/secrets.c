@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "glovebox/errors.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
@@ -47,17 +48,17 @@ bool gb_rpc_add_secret(
 	struct gb_rpc_secrets *known = &server->secrets;
 	struct gb_err err = {0};
 	if (!gb_secret_check(message->name, GB_SECRET_MIN, &err))
-		return gb_complain(gb_blame(complaint, "name"), "invalid", "%s", err.message);
+		return gb_complain(gb_blame(complaint, "name"), GB_CODE_INVALID, "%s", err.message);
 	if (!gb_secret_check(message->name, message->text.n, &err))
-		return gb_complain(gb_blame(complaint, "value"), "invalid", "%s", err.message);
+		return gb_complain(gb_blame(complaint, "value"), GB_CODE_INVALID, "%s", err.message);
 	if (known->n == GB_SECRETS_MAX)
-		return gb_complain(
-		    complaint, "refused", "%d secrets are registered, which is the limit", GB_SECRETS_MAX);
+		return gb_complain(complaint, GB_CODE_REFUSED,
+		    "%d secrets are registered, which is the limit", GB_SECRETS_MAX);
 	if (!remember(server, message, &err))
-		return gb_complain(complaint, "refused", "%s", err.message);
+		return gb_complain(complaint, GB_CODE_REFUSED, "%s", err.message);
 	if (!look_for(server, &known->list[known->n - 1], &err)) {
 		free_secret(&known->list[--known->n]);
-		return gb_complain(complaint, "refused", "%s", err.message);
+		return gb_complain(complaint, GB_CODE_REFUSED, "%s", err.message);
 	}
 	gb_reply_secret(&client->lines, message->request);
 	return true;

@@ -1,14 +1,15 @@
 /* Sessions, as clients ask for them. They belong to the server: a client that goes leaves them behind. */
 #include "glovebox/sessions.h"
+#include "glovebox/errors.h"
 
 #include "server/replies.h"
 #include "server/rpc.h"
 
 static bool refuse(const struct gb_err *err, struct gb_complaint *complaint) {
 	if (err->code == GB_ENOENT)
-		return gb_complain(complaint, "unknown_session", "%s", err->message);
+		return gb_complain(complaint, GB_CODE_UNKNOWN_SESSION, "%s", err->message);
 	if (err->code == GB_ELIMIT || err->code == GB_EBUSY || !gb_message_blame(err, complaint))
-		gb_complain(complaint, "refused", "%s", err->message);
+		gb_complain(complaint, GB_CODE_REFUSED, "%s", err->message);
 	return false;
 }
 
@@ -81,7 +82,7 @@ bool gb_rpc_take_session(
 	struct gb_session_info info;
 	struct gb_err err = {0};
 	if (!manager)
-		return gb_complain(gb_blame(complaint, "agent"), "refused",
+		return gb_complain(gb_blame(complaint, "agent"), GB_CODE_REFUSED,
 		    "agents may not run code here, so they have no sessions");
 	/* What waits at the prompt of a session is what a run has said. */
 	if (message->agent && !gb_gate_record_begins(server->gate, &err))

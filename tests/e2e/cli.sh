@@ -9,10 +9,12 @@ a() { run 0 run -l js -e 'export default 6*7' --json && has "$out" '"status":"su
 ok 'json is one object and nothing else' a
 a() { run 0 run -l js -e 'export default [1n, new Map([["a", new Date(0)]]), new Uint8Array([1,2])]' --json && has "$out" '[{"$type":"bigint","value":"1"},{"$type":"Map","entries":[["a",{"$type":"Date","value":"1970-01-01T00:00:00.000Z"}]]},{"$type":"Uint8Array","data":"AQI="}]'; }
 ok 'json keeps types' a
-a() { run 124 run -l js -e 'while(true){}' --timeout 200ms && has "$err" 'longer than its 200 ms'; }
+a() { run 124 run -l js -e 'while(true){}' --timeout 200ms && has "$err" 'longer than its 200 ms' && has "$err" 'hint: allow it more time (--timeout'; }
 ok 'a timeout is 124' a
 a() { run 1 run -l js -e 'const a=[]; for(;;) a.push("x".repeat(1e6))' --memory 32M --json && has "$out" '"status":"memory"' && run 0 run -e 'export default 1'; }
 ok 'too much memory, and the next run works' a
+a() { run 1 run -l js -e 'export default new Promise(() => {})' && has "$err" 'hint: await only' && run 1 run -l js -e 'throw new Error("x")' && ! has "$err" 'hint:' > /dev/null; }
+ok 'an error that has a code tells what to do' a
 a() { run 1 run -l js -e $'let a = 1;\nthrow new Error("boom")' && has "$err" 'error: Error: boom' && has "$err" '<runCode>:2:11' && has "$err" '^'; }
 ok 'a failure shows where' a
 a() { run 1 run -l js -e 'export default }' && has "$err" 'link_error: SyntaxError'; }
@@ -33,7 +35,7 @@ a() { run 0 run -e 'console.log("\x1b[31mred\x07")' && ! grep -q $'[\x1b\x07]' "
 ok 'a guest cannot speak to the terminal' a
 a() { run 1 run -e 'throw new Error("\x1b[31mred")' && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'nor by its errors' a
-a() { export GLOVEBOX_DENO=/nonexistent/deno; run 3 run -l deno -e 1 && has "$err" 'deno' && run 3 run -l deno -e 1 --json && has "$out" '"code":"runtime_disabled"'; local s=$?; unset GLOVEBOX_DENO; return $s; }
+a() { export GLOVEBOX_DENO=/nonexistent/deno; run 3 run -l deno -e 1 && has "$err" 'deno' && has "$err" "hint: 'glovebox doctor' lists" && run 3 run -l deno -e 1 --json && has "$out" '"code":"runtime_disabled"'; local s=$?; unset GLOVEBOX_DENO; return $s; }
 ok 'a language that is not there is refused' a
 if command -v node > /dev/null; then
   a() { run 0 run -l node -e 'console.log("hi"); require("path").join("a", "b")' && [ "$out" = "$(printf 'hi\na/b')" ]; }

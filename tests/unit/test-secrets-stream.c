@@ -1,6 +1,8 @@
 #include "secrets.h"
 
 #include "base/cleanup.h"
+#include "base/fields.h"
+#include "guard/masked.h"
 #include "guard/secrets_filter.h"
 #include "tap.h"
 #include "value/text.h"
@@ -412,5 +414,28 @@ TEST(a_buffer_that_is_full_lets_nothing_through_unmasked) {
 	mask_whole(filter, "a longer text with hunter22 in it", 33, &out);
 	CHECK(gb_buf_failed(&out));
 	CHECK(out.len <= 10);
+	gb_filter_destroy(filter);
+}
+
+/* The output of a run that failed with @code, whose end is half of the secret. */
+static void check_failed_output(const char *code, const char *expected) {
+	struct gb_masked masked;
+	const struct gb_result result = gb_result_instead(GB_FAILURE, "Error", code, "", NULL);
+	gb_auto_buf struct gb_buf shown;
+	gb_buf_init(&shown, 1000);
+	CHECK(gb_masked_init(&masked, filter, 1000, 1000));
+	gb_buf_append_str(&shown, gb_masked_feed(&masked, 1, "start s3cr\"t/v", 14));
+	gb_buf_append_str(&shown, gb_masked_end(&masked, 1, &result));
+	CHECK_STR(gb_buf_c_str(&shown), expected);
+	gb_masked_finish(&masked);
+}
+
+TEST(a_worker_that_ended_early_leaves_no_half_secret) {
+	filter = gb_filter_create();
+	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
+	check_failed_output(GB_CODE_EXIT_CODE, "start s3cr\"t/v");
+	check_failed_output(GB_CODE_CRASHED, "start ");
+	check_failed_output(GB_CODE_SANDBOX_LOST, "start ");
+	check_failed_output(GB_CODE_PROTOCOL, "start ");
 	gb_filter_destroy(filter);
 }

@@ -8,7 +8,7 @@ export { GloveboxError, SerializationError } from './errors.js';
 export type { AgentExecution, AgentPending, AgentResult } from './agent.js';
 export type { RunError, RunExecution, RunResult } from './run-result.js';
 export type { Session, SessionExecution, SessionInfo } from './session.js';
-export type { Language } from './tables.js';
+export type { ErrorCode, Language } from './tables.js';
 export type { CodeExecutionOptions, GloveboxOptions, Limits, RunOptions } from './options.js';
 export type { AgentExecuteOptions, AgentInputOptions, SessionExecuteOptions, SessionOptions } from './options.js';
 export type { CodeExecution, CodeExecutionError, CodeExecutionLog, CodeExecutionResult } from './handle.js';

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "glovebox/errors.h"
 #include "runtime/failure.h"
 #include "runtime/job.h"
 #include "runtime/js/bridge.h"
@@ -88,7 +89,7 @@ __attribute__((noreturn)) static void fail(
 /* Pending jobs of the interrupted code are aborted, so that none of them reaches a later job. */
 __attribute__((noreturn)) static void fail_interrupted(void) {
 	gb_js_run_jobs(&worker.js);
-	fail(GB_WIRE_ERROR, "InterruptedError", "interrupted", "the run was interrupted");
+	fail(GB_WIRE_ERROR, "InterruptedError", GB_CODE_INTERRUPTED, "the run was interrupted");
 }
 
 /* Fail with the exception pending in @ctx. */
@@ -110,7 +111,7 @@ __attribute__((noreturn)) static void fail_thrown(enum gb_wire_status status, JS
 static void on_heap_exceeded(void) {
 	/* Called from inside the allocator: this must not use the JavaScript heap, and the session ends. */
 	worker.is_session = false;
-	fail(GB_WIRE_MEMORY, "MemoryError", "memory", "the run needed more memory than its limit");
+	fail(GB_WIRE_MEMORY, "MemoryError", GB_CODE_MEMORY, "the run needed more memory than its limit");
 }
 
 static void on_log(struct gb_js *js, unsigned level, int argc, JSValueConst *argv) {
@@ -215,7 +216,7 @@ static JSValue await(JSValue promise) {
 			fail_interrupted();
 		check_uncaught();
 		if (!gb_js_bridge_turn(&worker.js))
-			fail(GB_WIRE_ERROR, "DeadlockError", "never_settles",
+			fail(GB_WIRE_ERROR, "DeadlockError", GB_CODE_NEVER_SETTLES,
 			    "a promise that the run waits for can never settle: nothing is left that could "
 			    "resolve it");
 		gb_js_run_jobs(&worker.js);
@@ -314,7 +315,7 @@ static JSValue call_export(const struct gb_job *job, JSValue function) {
 		snprintf(message, sizeof message,
 		    "export '%.100s' is not a function, so it takes no arguments",
 		    job->export_name.p ? job->export_name.p : "default");
-		fail(GB_WIRE_ERROR, "TypeError", "not_a_function", message);
+		fail(GB_WIRE_ERROR, "TypeError", GB_CODE_NOT_A_FUNCTION, message);
 	}
 	JSValue returned = JS_IsUndefined(worker.arguments)
 			       ? JS_Call(ctx, function, JS_UNDEFINED, 0, NULL)
@@ -372,7 +373,8 @@ static void answer(const struct gb_job *job, JSValueConst value) {
 	}
 	if (JS_HasException(worker.js.guest))
 		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
-	fail(GB_WIRE_ERROR, "RangeError", "result_size", "the result is larger than this run may return");
+	fail(GB_WIRE_ERROR, "RangeError", GB_CODE_RESULT_SIZE,
+	    "the result is larger than this run may return");
 }
 
 /* An unhandled rejection fails the run. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "glovebox/errors.h"
 #include "runtime/program/keeper.h"
 #include "runtime/program/post.h"
 #include "sandbox/worker.h"
@@ -77,7 +78,7 @@ static void send_exit(struct gb_keeper *keeper) {
 	else
 		snprintf(message, sizeof message, "exit status %d", code);
 	const struct gb_failure failure = {
-	    .name = "ExitError", .message = message, .code = sig ? "signal" : "exit_code"};
+	    .name = "ExitError", .message = message, .code = sig ? GB_CODE_SIGNAL : GB_CODE_EXIT_CODE};
 	if (code == 0)
 		write_success(keeper);
 	else
@@ -89,14 +90,14 @@ static void send_memory_error(struct gb_keeper *keeper) {
 	snprintf(message, sizeof message, "the run exceeded its memory limit of %llu bytes",
 	    (unsigned long long)keeper->memory_limit);
 	gb_post_exit(1, !keeper->pid);
-	const struct gb_failure failure = {.name = "MemoryError", .message = message, .code = "memory"};
+	const struct gb_failure failure = {.name = "MemoryError", .message = message, .code = GB_CODE_MEMORY};
 	write_failure(keeper, GB_WIRE_MEMORY, &failure);
 }
 
 static void send_protocol_error(struct gb_keeper *keeper) {
 	const struct gb_failure failure = {.name = "ProtocolError",
 	    .message = "the program sent an invalid message, or one larger than the limits of the run",
-	    .code = "protocol"};
+	    .code = GB_CODE_PROTOCOL};
 	gb_post_exit(1, !keeper->pid);
 	write_failure(keeper, GB_WIRE_ERROR, &failure);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "glovebox/errors.h"
 #include "runtime/failure.h"
 #include "runtime/python/codec.h"
 #include "runtime/python/heap.h"
@@ -82,7 +83,7 @@ void gb_py_report_exception(void) {
 		const struct gb_failure failure = {
 		    .name = thrown ? Py_TYPE(thrown)->tp_name : "SystemError",
 		    .message = "the error cannot be described",
-		    .code = memory ? "memory" : NULL,
+		    .code = memory ? GB_CODE_MEMORY : NULL,
 		};
 		report_failure(memory ? GB_WIRE_MEMORY : GB_WIRE_ERROR, &failure);
 		return;
@@ -138,7 +139,7 @@ void gb_py_report_success(const struct gb_job *job, PyObject *outcome) {
 	} else {
 		const struct gb_failure failure = {.name = "RangeError",
 		    .message = "the result is larger than this run may return",
-		    .code = "result_size"};
+		    .code = GB_CODE_RESULT_SIZE};
 		report_failure(GB_WIRE_ERROR, &failure);
 	}
 }

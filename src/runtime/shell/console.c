@@ -22,6 +22,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "glovebox/errors.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/awaiting.h"
 #include "runtime/shell/shell.h"
@@ -460,7 +461,7 @@ static bool run(struct gb_keeper *keeper, const struct gb_job *job, const struct
 }
 
 void gb_console_run(struct gb_keeper *keeper, const struct gb_job *job) {
-	struct gb_failure failure = {.name = "OSError", .code = "files"};
+	struct gb_failure failure = {.name = "OSError", .code = GB_CODE_FILES};
 	struct gb_settings settings;
 	char why[300];
 	gb_settings_read(job, &settings);

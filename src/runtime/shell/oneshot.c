@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "glovebox/errors.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/shell.h"
 #include "sandbox/worker.h"
@@ -116,7 +117,7 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	char why[300];
 	gb_settings_read(job, &settings);
 	if (!gb_keeper_begin(keeper, job, gb_shell_data_limit(job), why, sizeof why)) {
-		const struct gb_failure failure = {.name = "OSError", .message = why, .code = "files"};
+		const struct gb_failure failure = {.name = "OSError", .message = why, .code = GB_CODE_FILES};
 		gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
 		return;
 	}

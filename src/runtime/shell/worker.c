@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "glovebox/errors.h"
 #include "runtime/program/post.h"
 #include "runtime/shell/restrict.h"
 #include "runtime/shell/shell.h"
@@ -54,7 +55,7 @@ bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const s
 	    refusal.rule->reason, refusal.rule->instead);
 	const struct gb_failure failure = {.name = "RestrictedError",
 	    .message = message,
-	    .code = "restricted",
+	    .code = GB_CODE_RESTRICTED,
 	    .filename = job->filename.p,
 	    .line = refusal.line};
 	gb_keeper_fail(keeper, job, GB_WIRE_ERROR, &failure);
