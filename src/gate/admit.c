@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "gate/agent_run.h"
+#include "glovebox/errors.h"
 #include "guard/static.h"
 #include "limits/limits.h"
 
@@ -83,14 +84,14 @@ static bool check_size(struct gb_agent_run *run) {
 	size_t n = options->source_bytes;
 	uint64_t max = run->rules->config->agent.max_code_bytes;
 	if (memchr(options->source, 0, n)) {
-		gb_agent_run_refuse(
-		    run, "code_size", "the code has a zero byte, which nobody who looks at it would see");
+		gb_agent_run_refuse(run, GB_CODE_CODE_SIZE,
+		    "the code has a zero byte, which nobody who looks at it would see");
 		return false;
 	}
 	if (n <= max)
 		return true;
 	gb_agent_run_refuse(
-	    run, "code_size", "the code has %zu bytes, and may have %llu", n, (unsigned long long)max);
+	    run, GB_CODE_CODE_SIZE, "the code has %zu bytes, and may have %llu", n, (unsigned long long)max);
 	return false;
 }
 
@@ -108,8 +109,9 @@ static bool check_guard(struct gb_agent_run *run) {
 	if (gb_guard_check_more(
 		language, options->source, options->source_bytes, more->items, more->n, &finding))
 		return true;
-	gb_agent_run_refuse(run, "guard", "line %u, column %u: '%s' is not allowed: %s. %s", finding.line,
-	    finding.column, finding.pattern, finding.reason ? finding.reason : "the owner has said so",
+	gb_agent_run_refuse(run, GB_CODE_GUARD, "line %u, column %u: '%s' is not allowed: %s. %s",
+	    finding.line, finding.column, finding.pattern,
+	    finding.reason ? finding.reason : "the owner has said so",
 	    finding.suggestion ? finding.suggestion : "");
 	return false;
 }
@@ -156,7 +158,7 @@ static bool check_number(struct gb_agent_run *run) {
 	for (size_t i = 0; i < GB_COUNT(counts); i++) {
 		if (counts[i].n < counts[i].max)
 			continue;
-		gb_agent_run_refuse(run, "too_many",
+		gb_agent_run_refuse(run, GB_CODE_TOO_MANY,
 		    "%u executions of %s are under way, which is the limit (%s); try again when one has "
 		    "ended",
 		    counts[i].n, counts[i].whose, counts[i].setting);
@@ -176,9 +178,9 @@ bool gb_agent_run_count(struct gb_agent_run *run) {
 		return true;
 	const struct gb_turn turn = {face, request->conversation ? request->conversation : "", request->turn};
 	if (!gb_turns_take(run->gate->turns, &turn, max, &granted, &err))
-		gb_agent_run_refuse(run, "calls_per_turn", "%s", err.message);
+		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN, "%s", err.message);
 	else if (!granted)
-		gb_agent_run_refuse(run, "calls_per_turn",
+		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN,
 		    "code was run %u times in this turn, which is the limit (%s)", max,
 		    core ? "core.callsPerTurn" : "agent.callsPerTurn");
 	else
@@ -190,12 +192,12 @@ bool gb_agent_run_admit(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	enum gb_language language = run->request.run.language;
 	if (!config->agent.enabled) {
-		gb_agent_run_refuse(run, "disabled",
+		gb_agent_run_refuse(run, GB_CODE_DISABLED,
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 		return false;
 	}
 	if (!(config->agent.allowed_runtimes & 1u << gb_config_runtime_of(language))) {
-		gb_agent_run_refuse(run, "runtime_disabled",
+		gb_agent_run_refuse(run, GB_CODE_RUNTIME_DISABLED,
 		    "agents may not run %s here; see the setting agent.allowedRuntimes",
 		    gb_config_runtime_name(gb_config_runtime_of(language)));
 		return false;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "gate/agent_run.h"
+#include "glovebox/errors.h"
 #include "value/codec.h"
 #include "value/wtf8.h"
 
@@ -125,7 +126,8 @@ static void end_streams(struct gb_agent_run *run, const struct gb_result *result
 /* Of what is too large as JSON only is told that it has run. */
 static void withhold(struct gb_agent_run *run, const struct gb_result *result, const char *why) {
 	const char *kept = gb_agent_run_text(run, why);
-	run->result = gb_result_instead(GB_FAILURE, "RangeError", "result_size", kept ? kept : "", result);
+	run->result =
+	    gb_result_instead(GB_FAILURE, "RangeError", GB_CODE_RESULT_SIZE, kept ? kept : "", result);
 }
 
 static bool record(struct gb_agent_run *run, const struct gb_result *result, struct gb_err *err) {
@@ -151,8 +153,8 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 	run->spent.granted = false;
 	if (!record(run, result, &err)) {
 		gb_audit_cancel(run->gate->audit, &run->ticket);
-		gb_agent_run_refuse(
-		    run, "audit", "the run cannot be recorded, so its result is not told: %s", err.message);
+		gb_agent_run_refuse(run, GB_CODE_AUDIT,
+		    "the run cannot be recorded, so its result is not told: %s", err.message);
 	}
 	if (run->was_destroyed && !telling)
 		gb_agent_run_destroy(run);
@@ -184,7 +186,8 @@ void gb_agent_run_begin(struct gb_agent_run *run) {
 	options.on_settled = on_settled;
 	options.data = run;
 	if (!gb_agent_run_reserve(run, &err)) {
-		gb_agent_run_refuse(run, "audit", "what cannot be recorded is not run: %s", err.message);
+		gb_agent_run_refuse(
+		    run, GB_CODE_AUDIT, "what cannot be recorded is not run: %s", err.message);
 		return;
 	}
 	run->state = GB_AGENT_RUN_RUNNING;
@@ -195,10 +198,10 @@ void gb_agent_run_begin(struct gb_agent_run *run) {
 	}
 	gb_audit_cancel(run->gate->audit, &run->ticket);
 	gb_agent_run_refuse(run,
-	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? "too_many"
-	    : run->session_exists                         ? "unknown_session"
-	    : err.code == GB_ENOENT                       ? "runtime_disabled"
-							  : "refused",
+	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? GB_CODE_TOO_MANY
+	    : run->session_exists                         ? GB_CODE_UNKNOWN_SESSION
+	    : err.code == GB_ENOENT                       ? GB_CODE_RUNTIME_DISABLED
+							  : GB_CODE_REFUSED,
 	    "%s", err.message);
 }
 
@@ -377,7 +380,7 @@ bool gb_agent_run_adopt(struct gb_agent_run *run) {
 void gb_agent_run_enter(struct gb_agent_run *run) {
 	gb_agent_run_withdraw(run);
 	if (!gb_agent_run_adopt(run))
-		gb_agent_run_refuse(run, "refused", "out of memory");
+		gb_agent_run_refuse(run, GB_CODE_REFUSED, "out of memory");
 	else if (gb_agent_run_admit(run) && gb_agent_run_resolve_session(run) &&
 		 (!run->request.is_input || gb_agent_run_bind_input(run)) && gb_agent_run_count(run))
 		gb_agent_run_proceed(run);
@@ -442,7 +445,7 @@ void gb_agent_run_terminate(struct gb_agent_run *run, const char *reason) {
 	if (run->state != GB_AGENT_RUN_WAITING)
 		return;
 	gb_agent_run_withdraw(run);
-	gb_agent_run_refuse(run, "withdrawn", "%s", reason ? reason : "the request was withdrawn");
+	gb_agent_run_refuse(run, GB_CODE_WITHDRAWN, "%s", reason ? reason : "the request was withdrawn");
 }
 
 void gb_agent_run_destroy(struct gb_agent_run *run) {

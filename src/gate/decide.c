@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "gate/agent_run.h"
+#include "glovebox/errors.h"
 
 /* --- energy --- */
 
@@ -20,7 +21,7 @@ static bool spend(struct gb_agent_run *run) {
 		return true;
 	if (!gb_energy_spend(run->gate->energy, run->request.tier, &run->spent, &err)) {
 		gb_agent_run_refuse(
-		    run, "energy", "how much energy there is cannot be told: %s", err.message);
+		    run, GB_CODE_ENERGY, "how much energy there is cannot be told: %s", err.message);
 		return false;
 	}
 	if (run->spent.granted)
@@ -28,8 +29,9 @@ static bool spend(struct gb_agent_run *run) {
 	char when[40] = "never, as things are set";
 	if (run->spent.enough_at_ms)
 		describe_time(run->spent.enough_at_ms, when, sizeof when);
-	gb_agent_run_refuse(run, "energy", "%.3f of energy is there and %.3f is needed; it will suffice: %s",
-	    run->spent.level, run->spent.needed, when);
+	gb_agent_run_refuse(run, GB_CODE_ENERGY,
+	    "%.3f of energy is there and %.3f is needed; it will suffice: %s", run->spent.level,
+	    run->spent.needed, when);
 	return false;
 }
 
@@ -65,7 +67,7 @@ static void ask(struct gb_agent_run *run) {
 	struct gb_approval_ticket ticket;
 	struct gb_err err = {0};
 	if (!gb_approval_submit(run->gate->approvals, &asked, &ticket, &err)) {
-		gb_agent_run_refuse(run, "not_approved", "nobody can be asked: %s", err.message);
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "nobody can be asked: %s", err.message);
 		return;
 	}
 	memcpy(run->approval, ticket.id, sizeof run->approval);
@@ -82,8 +84,8 @@ void gb_agent_run_proceed(struct gb_agent_run *run) {
 	if (run->rules->config->agent.auto_approve)
 		spend_and_begin(run, "auto", "");
 	else if (!gb_trust_find(run->gate->approvals, &asked, &trusted, &trust, &err))
-		gb_agent_run_refuse(
-		    run, "not_approved", "whether the session is trusted cannot be told: %s", err.message);
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,
+		    "whether the session is trusted cannot be told: %s", err.message);
 	else if (trusted)
 		spend_and_begin(run, "trusted_session", trust.decider);
 	else
@@ -96,13 +98,14 @@ static void refuse_as_decided(struct gb_agent_run *run, enum gb_use use) {
 	run->decision = use == GB_USE_EXPIRED ? "expired" : "denied";
 	if (use == GB_USE_DENIED && gb_approval_get(run->gate->approvals, run->approval, &approval, &err)) {
 		run->decider = gb_arena_copy(&run->texts, approval->decider);
-		gb_agent_run_refuse(run, "not_approved", "denied by %.*s%s%.*s", (int)approval->decider.n,
-		    approval->decider.p, approval->reason.n ? ": " : "", (int)approval->reason.n,
-		    approval->reason.p);
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "denied by %.*s%s%.*s",
+		    (int)approval->decider.n, approval->decider.p, approval->reason.n ? ": " : "",
+		    (int)approval->reason.n, approval->reason.p);
 	} else if (use == GB_USE_EXPIRED) {
-		gb_agent_run_refuse(run, "not_approved", "nobody has decided in time, which is a denial");
+		gb_agent_run_refuse(
+		    run, GB_CODE_NOT_APPROVED, "nobody has decided in time, which is a denial");
 	} else {
-		gb_agent_run_refuse(run, "not_approved", "the approval is %s", gb_use_name(use));
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "the approval is %s", gb_use_name(use));
 	}
 	gb_approval_destroy(approval);
 }
@@ -124,7 +127,8 @@ void gb_agent_run_check_decision(struct gb_agent_run *run) {
 	enum gb_use use;
 	struct gb_err err = {0};
 	if (!gb_approval_use(run->gate->approvals, run->approval, &asked, &use, &err)) {
-		gb_agent_run_refuse(run, "not_approved", "the decision cannot be read: %s", err.message);
+		gb_agent_run_refuse(
+		    run, GB_CODE_NOT_APPROVED, "the decision cannot be read: %s", err.message);
 	} else if (use == GB_USE_GRANTED) {
 		char decider[GB_APPROVAL_DECIDER_MAX + 1];
 		note_decision(run, decider);

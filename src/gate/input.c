@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "gate/agent_run.h"
+#include "glovebox/errors.h"
 #include "value/json.h"
 
 static bool is_open_input(const struct gb_agent_run *run, const char *session) {
@@ -46,12 +47,12 @@ bool gb_agent_run_bind_input(struct gb_agent_run *run) {
 	struct gb_session_info info;
 	if (!find_waiting(run, &info))
 		gb_agent_run_refuse(
-		    run, "not_awaiting_input", "nothing in session '%s' waits for input", run->session);
+		    run, GB_CODE_NOT_AWAITING_INPUT, "nothing in session '%s' waits for input", run->session);
 	else if (has_open_input(run))
 		gb_agent_run_refuse(
-		    run, "too_many", "another input for session '%s' waits for approval", run->session);
+		    run, GB_CODE_TOO_MANY, "another input for session '%s' waits for approval", run->session);
 	else if (!describe_prompt(run, info.prompt))
-		gb_agent_run_refuse(run, "refused", "out of memory");
+		gb_agent_run_refuse(run, GB_CODE_REFUSED, "out of memory");
 	else {
 		run->n_prompts = info.n_prompts;
 		return true;
@@ -71,20 +72,22 @@ static bool type(struct gb_agent_run *run, struct gb_err *err) {
 void gb_agent_run_type(struct gb_agent_run *run) {
 	struct gb_err err = {0};
 	if (!gb_agent_run_reserve(run, &err)) {
-		gb_agent_run_refuse(run, "audit", "what cannot be recorded is not typed: %s", err.message);
+		gb_agent_run_refuse(
+		    run, GB_CODE_AUDIT, "what cannot be recorded is not typed: %s", err.message);
 		return;
 	}
 	if (!type(run, &err)) {
 		gb_audit_cancel(run->gate->audit, &run->ticket);
-		gb_agent_run_refuse(
-		    run, err.code == GB_ELIMIT ? "code_size" : "not_awaiting_input", "%s", err.message);
+		gb_agent_run_refuse(run,
+		    err.code == GB_ELIMIT ? GB_CODE_CODE_SIZE : GB_CODE_NOT_AWAITING_INPUT, "%s",
+		    err.message);
 		return;
 	}
 	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
 	if (gb_agent_run_record(run, &err))
 		return;
 	gb_audit_cancel(run->gate->audit, &run->ticket);
-	gb_agent_run_refuse(run, "audit", "it was typed and cannot be recorded: %s", err.message);
+	gb_agent_run_refuse(run, GB_CODE_AUDIT, "it was typed and cannot be recorded: %s", err.message);
 }
 
 void gb_gate_drop_inputs(struct gb_gate *gate, const char *session) {
@@ -92,6 +95,6 @@ void gb_gate_drop_inputs(struct gb_gate *gate, const char *session) {
 		if (!is_open_input(run, session))
 			continue;
 		gb_agent_run_withdraw(run);
-		gb_agent_run_refuse(run, "not_awaiting_input", "the prompt that it answers is gone");
+		gb_agent_run_refuse(run, GB_CODE_NOT_AWAITING_INPUT, "the prompt that it answers is gone");
 	}
 }

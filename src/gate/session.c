@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gate/agent_run.h"
+#include "glovebox/errors.h"
 #include "limits/limits.h"
 
 /* Trust was given to a session, and ends with it. Another never has its name. */
@@ -101,16 +102,16 @@ bool gb_agent_run_resolve_session(struct gb_agent_run *run) {
 	if (!run->request.persistent && !run->request.session)
 		return true;
 	if (!run->rules->config->agent.persistent_sessions) {
-		gb_agent_run_refuse(run, "sessions_disabled",
+		gb_agent_run_refuse(run, GB_CODE_SESSIONS_DISABLED,
 		    "sessions of agents are switched off; see the setting agent.persistentSessions");
 		return false;
 	}
 	if (resolve_session(run, &err))
 		return true;
 	gb_agent_run_refuse(run,
-	    err.code == GB_ELIMIT                           ? "too_many"
-	    : run->request.session || err.code == GB_EINVAL ? "unknown_session"
-							    : "refused",
+	    err.code == GB_ELIMIT                           ? GB_CODE_TOO_MANY
+	    : run->request.session || err.code == GB_EINVAL ? GB_CODE_UNKNOWN_SESSION
+							    : GB_CODE_REFUSED,
 	    "%s", err.message);
 	return false;
 }
