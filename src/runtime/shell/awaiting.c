@@ -87,9 +87,13 @@ void gb_awaiting_check(struct gb_awaiting *awaiting, const struct gb_tty *tty) {
 	uint64_t now = gb_now_ns();
 	if (now < awaiting->next_check_ns)
 		return;
+	/* Before: an answer that is unread now may be read while the processes are inspected, and the process
+	 * that has read it was still seen waiting for it. After: a process that waits may have written a prompt
+	 * first. */
+	bool unread = !awaiting->told && has_unread_bytes(tty);
 	enum gb_waiting waiting = gb_waiting_for(tty->master, tty->device);
 	bool waits = waiting == GB_WAITING_UNKNOWN ? looks_like_waiting(awaiting) : waiting == GB_WAITING_YES;
-	if (waits && !awaiting->told && has_unread_bytes(tty)) {
+	if (waits && !awaiting->told && (unread || has_unread_bytes(tty))) {
 		awaiting->next_check_ns = now + FIRST_CHECK_MS * MS;
 		return;
 	}
