@@ -1,11 +1,17 @@
-/* What the two readers of the static guard share. */
+/* The rules for JavaScript, and the search for them. Shell commands: runtime/shell/refused.h. */
 #ifndef GB_GUARD_STATIC_RULES_H
 #define GB_GUARD_STATIC_RULES_H
 
 #include "base/str.h"
 #include "guard/static.h"
 
-/* What is looked for, and what was found: *rule, or the owner's pattern, at an offset. */
+struct gb_guard_rule {
+	const char *pattern;    /* consecutive tokens */
+	const char *reason;     /* "loads modules" */
+	const char *suggestion; /* an alternative, as a sentence */
+};
+
+/* Input: rules, and the owner's patterns. Output: the rule that matched, and its offset. */
 struct guard_search {
 	const struct gb_guard_rule *rules;
 	size_t n_rules;
@@ -15,16 +21,13 @@ struct guard_search {
 	size_t at;
 };
 
-extern const struct gb_guard_rule gb_guard_js_rules[], gb_guard_shell_rules[];
-extern const size_t gb_guard_js_rules_count, gb_guard_shell_rules_count;
-/* Beside the commands: a device that is written to, a function that breeds, more levels than are read. */
-extern const struct gb_guard_rule gb_guard_shell_device, gb_guard_shell_bomb, gb_guard_shell_depth;
+extern const struct gb_guard_rule gb_guard_js_rules[];
+extern const size_t gb_guard_js_rules_count;
 
-/* The n-th rule, the owner's patterns after the others. False if there is none. */
+/* The rule number @index; the owner's patterns follow the rules. False if there is none. */
 bool guard_rule_at(const struct guard_search *search, size_t index, struct gb_guard_rule *ret);
 
-/* False if something was found: search->found and search->at say what and where. */
+/* False if a rule matches; search->found and search->at describe the match. */
 bool guard_search_js(struct guard_search *search, struct gb_str source);
-bool guard_search_shell(struct guard_search *search, struct gb_str source);
 
 #endif

@@ -64,7 +64,7 @@ static const struct attack attacks[] = {
     {"another network", "exec 9<>/dev/tcp/192.0.2.1/80 || echo no", "Network is unreachable", ANY, false},
     {"a namespace of its own", "! unshare -U id && ! unshare -r id", "Operation not permitted", 0, true},
     {"tracing", "python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(16, 1, 0, 0))'", "-1", 0, false},
-    {"devices", "mknod /tmp/d c 1 3 || echo no", "no", 0, false},
+    {"devices", "mknod /tmp/d c 1 3 || echo no", "no", 0, true},
 };
 
 static void try_restricted(const struct attack *attack) {

@@ -1,39 +1,16 @@
 #include "../tap.h"
 
+#include "../scripts.h"
 #include "../table.h"
-#include "base/buf.h"
 #include "base/cleanup.h"
-#include "guard/static.h"
-
-/* A new line, a tab and U+2028 are written as escapes, and nothing else is. */
-static void unescape(const char *text, enum gb_guard_language language, struct gb_buf *out) {
-	gb_buf_init(out, 1 << 16);
-	for (; *text; text++) {
-		const char *as = strncmp(text, "\\n", 2) == 0   ? "\n"
-				 : strncmp(text, "\\t", 2) == 0 ? "\t"
-								: NULL;
-		if (language == GB_GUARD_SHELL && strncmp(text, "\\\\n", 3) == 0) {
-			gb_buf_printf(out, "\\\n");
-			text += 2;
-		} else if (strncmp(text, "\\u2028", 6) == 0) {
-			gb_buf_printf(out, "\u2028");
-			text += 5;
-		} else if (as) {
-			gb_buf_printf(out, "%s", as);
-			text++;
-		} else {
-			gb_buf_append_char(out, *text);
-			if (text[0] == '\\' && text[1] == '\\')
-				gb_buf_append_char(out, *++text);
-		}
-	}
-}
+#include "guard/static_rules.h"
 
 /* In memory that ends where the code does. */
 static bool check_text(const struct record *record, struct gb_guard_finding *ret) {
 	gb_auto_buf struct gb_buf text;
 	enum gb_guard_language language = record_get(record, "js") ? GB_GUARD_JAVASCRIPT : GB_GUARD_SHELL;
-	unescape(record_get(record, language == GB_GUARD_JAVASCRIPT ? "js" : "sh"), language, &text);
+	script_unescape(record_get(record, language == GB_GUARD_JAVASCRIPT ? "js" : "sh"),
+	    language == GB_GUARD_SHELL, &text);
 	gb_auto_free char *exact = malloc(text.len ? text.len : 1);
 	if (!exact)
 		abort();
@@ -52,8 +29,8 @@ static void check_refused(const struct record *record) {
 	CHECK(passed || (finding.reason && finding.suggestion));
 }
 
-TEST(what_is_refused_is_named_with_its_place) {
-	CHECK_INT(table_each("guard/refused.txt", check_refused), 94);
+TEST(refused_code_is_reported_with_its_position) {
+	CHECK_INT(table_each("guard/refused.txt", check_refused), 147);
 }
 
 static void check_passed(const struct record *record) {
@@ -64,7 +41,7 @@ static void check_passed(const struct record *record) {
 }
 
 TEST(texts_comments_and_arguments_pass) {
-	CHECK_INT(table_each("guard/passed.txt", check_passed), 65);
+	CHECK_INT(table_each("guard/passed.txt", check_passed), 81);
 }
 
 static bool passes(enum gb_guard_language language, const char *text, const char *more) {
@@ -74,7 +51,7 @@ static bool passes(enum gb_guard_language language, const char *text, const char
 	return passed;
 }
 
-TEST(an_owner_adds_patterns) {
+TEST(owner_adds_patterns) {
 	CHECK(!passes(GB_GUARD_JAVASCRIPT, "let a = process . env", "process.env"));
 	CHECK(passes(GB_GUARD_JAVASCRIPT, "let a = process.environment", "process.env"));
 	CHECK(!passes(GB_GUARD_JAVASCRIPT, "while (true) {}", "while (true)"));
@@ -94,32 +71,26 @@ TEST(node_is_searched_for_the_owners_patterns_only) {
 	CHECK(passes(GB_GUARD_NODE, "let a = 'process.env'", "process.env"));
 }
 
-TEST(every_rule_says_why_and_what_else) {
-	for (int language = GB_GUARD_JAVASCRIPT; language <= GB_GUARD_SHELL; language++) {
-		size_t n = 0;
-		const struct gb_guard_rule *rules = gb_guard_rules((enum gb_guard_language)language, &n);
-		CHECK(n >= 10);
-		for (size_t i = 0; i < n; i++) {
-			struct gb_guard_finding finding = {0};
-			CHECK(*rules[i].pattern && *rules[i].reason && *rules[i].suggestion);
-			/* Each finds itself. */
-			CHECK(!gb_guard_check((enum gb_guard_language)language, rules[i].pattern,
-			    strlen(rules[i].pattern), &finding));
-			CHECK_STR(finding.pattern, rules[i].pattern);
-		}
+TEST(every_javascript_rule_has_a_reason_and_an_alternative) {
+	CHECK_INT(gb_guard_js_rules_count, 10);
+	for (size_t i = 0; i < gb_guard_js_rules_count; i++) {
+		const struct gb_guard_rule *rule = &gb_guard_js_rules[i];
+		struct gb_guard_finding finding = {0};
+		CHECK(*rule->reason && *rule->suggestion);
+		CHECK(!gb_guard_check(GB_GUARD_JAVASCRIPT, rule->pattern, strlen(rule->pattern), &finding));
+		CHECK_STR(finding.pattern, rule->pattern);
 	}
 }
 
-TEST(nothing_is_fine) {
+TEST(empty_code_passes) {
 	struct gb_guard_finding finding;
 	CHECK(gb_guard_check(GB_GUARD_JAVASCRIPT, NULL, 0, &finding));
 	CHECK(gb_guard_check(GB_GUARD_SHELL, NULL, 0, &finding));
 }
 
-/* Texts in which a careless reader begins again and again. Nothing is said about time but that it ends. */
-TEST(long_and_broken_texts_are_read_once) {
-	static const char *const pieces[] = {
-	    "'\\", "\\`", "`${", "/*", "/", "((", "$((", "`(", "\"", "<<a\n", "${", "<("};
+/* A reader that is quadratic in any of these would not end before the test is killed. */
+TEST(long_and_broken_code_is_read_once) {
+	static const char *const pieces[] = {"'\\", "\\`", "`${", "/*", "/", "((", "`(", "\"", "${"};
 	for (size_t i = 0; i < GB_COUNT(pieces); i++) {
 		gb_auto_buf struct gb_buf text;
 		struct gb_guard_finding finding;
@@ -127,7 +98,6 @@ TEST(long_and_broken_texts_are_read_once) {
 		while (text.len < 1 << 20)
 			gb_buf_printf(&text, "%s", pieces[i]);
 		gb_guard_check(GB_GUARD_JAVASCRIPT, text.data, text.len, &finding);
-		gb_guard_check(GB_GUARD_SHELL, text.data, text.len, &finding);
 		CHECK(text.len >= 1 << 20);
 	}
 }

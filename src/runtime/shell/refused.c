@@ -1,36 +1,109 @@
-#include "runtime/shell/restrict.h"
+#include "runtime/shell/refused.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+enum { GUARD = GB_REFUSED_GUARD, RESTRICTED = GB_REFUSED_RESTRICTED, BOTH = GUARD | RESTRICTED };
+
+/* Reason and alternative. */
+#define FILES                                                                                                \
+	"removes files", "Files end with the sandbox: overwrite a file, empty it with ': > FILE', or keep "  \
+			 "it."
+#define RIGHTS "asks for the rights of another user", "There is one user only: run the command itself."
+#define MOUNTS                                                                                               \
+	"changes which file systems are attached",                                                           \
+	    "Work on files in the current folder; the caller can put files there."
+#define DISKS                                                                                                \
+	"writes to devices or fills a disk", "Make files with 'printf', 'head -c 1000' or 'truncate -s 1K'."
+#define OWNERS                                                                                               \
+	"changes the owner or the rights of a file", "One user owns all files; 'chmod' sets their modes."
+#define PROCESSES                                                                                            \
+	"ends processes",                                                                                    \
+	    "'timeout 5 COMMAND' ends a command that takes too long; everything else ends with the run."
+#define MACHINE  "controls a whole machine", "There is no machine to control: leave it out."
+#define ACCOUNTS "changes accounts", "There is one user only: leave it out."
+#define SANDBOX  "makes another sandbox", "This is a sandbox: run the command itself."
+#define KERNEL   "reads or changes the kernel's state", "The kernel is out of reach: leave it out."
+#define NETWORK  "changes the network", "There is no network to change: leave it out."
+#define REMOTE   "talks to other machines", "There is no network: ask the caller to put files into the sandbox."
+#define INSTALLS "installs programs", "Use the programs in /usr; no others can be added."
+#define OUTLIVES                                                                                             \
+	"starts what is meant to outlive the run",                                                           \
+	    "Everything ends with the run or its session: start the command itself."
+#define DEBUGS "inspects other processes", "Let the program print what it does."
 
 const struct gb_refused gb_refused[] = {
-    {" rm rmdir unlink shred wipe srm ", "removes files",
-	"What is in /box and /tmp goes with the sandbox; to empty a file, write ': > FILE'."},
-    {" sudo su doas pkexec runuser setpriv ", "asks for another user's rights",
-	"There is one user here, who may do everything that can be done: leave it out."},
-    {" mount umount losetup swapon swapoff pivot_root ", "changes what is mounted",
-	"Ask for files to be put into /box instead."},
-    {" dd mkfs mkfs.* mke2fs mkswap fdisk sfdisk parted wipefs blkdiscard hdparm badblocks ",
-	"writes to devices or fills a disk", "Make files with printf, head -c or truncate -s."},
-    {" chown chgrp chattr setfacl setcap ", "changes who owns a file",
-	"All files in /box are yours already; chmod is there for the rest."},
-    {" kill killall pkill skill fuser ", "ends processes",
-	"End a job of your own by ending the run, or let 'timeout SECONDS COMMAND' do it."},
-    {" shutdown reboot halt poweroff init telinit systemctl service runlevel ", "is about a whole machine",
-	"There is none here: leave it out."},
-    {" useradd userdel usermod groupadd groupdel passwd chpasswd visudo chsh adduser deluser ",
-	"changes accounts", "There is one user here: leave it out."},
-    {" chroot unshare nsenter capsh newuidmap newgidmap bwrap docker podman runc ", "makes another sandbox",
-	"This is one already: run the command itself."},
-    {" insmod rmmod modprobe kexec sysctl dmesg ", "is about the kernel", "Leave it out."},
-    {" iptables ip6tables nft ufw ifconfig route tc brctl ", "is about a network", "There is none here."},
-    {" curl wget nc ncat netcat telnet ssh scp sftp ftp rsync socat ", "talks to other machines",
-	"There is no network here: ask for files to be put into /box."},
-    {" apt apt-get aptitude dpkg yum dnf rpm snap apk pacman ", "installs programs",
-	"What is installed in /usr can be used; more cannot be had."},
-    {" crontab at atd batch nohup disown setsid ", "outlives what it was started for",
-	"Everything ends with the run, or the session: start it there."},
-    {" gdb strace ltrace perf bpftrace ", "looks into other processes",
-	"Let the program print what it does."},
-    {" eval ", "runs what cannot be read before", "Write the commands themselves, or use an array."},
-    {" :fork: ", "is a function that starts itself over and over", "Use a loop."},
-    {" :device: ", "writes to a device", "Write to a file in /box."},
-    {0},
+    {GB_REFUSED_COMMAND, NAMES("rm", "rmdir", "unlink", "shred"), FILES, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("wipe", "srm"), FILES, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("sudo", "su", "doas", "pkexec", "runuser"), RIGHTS, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("setpriv"), RIGHTS, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("mount", "umount"), MOUNTS, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("losetup", "swapon", "swapoff", "pivot_root"), MOUNTS, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("dd", "mkfs*", "mkswap", "wipefs", "fdisk", "sfdisk", "parted", "mknod"),
+	DISKS, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("mke2fs", "blkdiscard", "hdparm", "badblocks"), DISKS, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("chown", "setcap"), OWNERS, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("chgrp", "chattr", "setfacl"), OWNERS, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("killall", "pkill"), PROCESSES, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("kill", "skill", "fuser"), PROCESSES, RESTRICTED},
+    {GB_REFUSED_COMMAND,
+	NAMES("shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service"), MACHINE,
+	BOTH},
+    {GB_REFUSED_COMMAND, NAMES("runlevel"), MACHINE, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("passwd", "chpasswd", "useradd", "usermod", "userdel", "visudo"), ACCOUNTS,
+	BOTH},
+    {GB_REFUSED_COMMAND, NAMES("groupadd", "groupdel", "chsh", "adduser", "deluser"), ACCOUNTS, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("chroot", "nsenter", "unshare"), SANDBOX, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("capsh", "newuidmap", "newgidmap", "bwrap", "docker", "podman", "runc"),
+	SANDBOX, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("insmod", "rmmod", "modprobe", "sysctl", "kexec"), KERNEL, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("dmesg"), KERNEL, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("iptables", "nft"), NETWORK, BOTH},
+    {GB_REFUSED_COMMAND, NAMES("ip6tables", "ufw", "ifconfig", "route", "tc", "brctl"), NETWORK, RESTRICTED},
+    {GB_REFUSED_COMMAND,
+	NAMES(
+	    "curl", "wget", "nc", "ncat", "netcat", "telnet", "ssh", "scp", "sftp", "ftp", "rsync", "socat"),
+	REMOTE, RESTRICTED},
+    {GB_REFUSED_COMMAND,
+	NAMES("apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "rpm", "snap", "apk", "pacman"), INSTALLS,
+	RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("crontab", "at"), OUTLIVES, BOTH},
+    /* The guard checks the command that nohup and setsid start. */
+    {GB_REFUSED_COMMAND, NAMES("atd", "batch", "nohup", "disown", "setsid"), OUTLIVES, RESTRICTED},
+    {GB_REFUSED_COMMAND, NAMES("gdb", "strace", "ltrace", "perf", "bpftrace"), DEBUGS, RESTRICTED},
+    /* The guard checks the arguments of eval, as far as they are known. */
+    {GB_REFUSED_COMMAND, NAMES("eval"), "runs code that is not known before the run",
+	"Write the commands themselves, or use an array.", RESTRICTED},
+    {GB_REFUSED_DEVICE, NAMES("> /dev/"), "writes to a device", "Write to a file in the current folder.",
+	BOTH},
+    {GB_REFUSED_SHARED_DEVICE, NAMES("> /dev/"), "writes to a device",
+	"Write to a file in the current folder.", GUARD},
+    {GB_REFUSED_FORK_BOMB, NAMES("f | f &"), "is a function that starts itself over and over",
+	"Use a loop with an end.", BOTH},
+    {GB_REFUSED_UNREADABLE, NAMES("$( $( …"), "is nested too deeply, or too long, to be checked",
+	"Put inner commands first, into variables.", BOTH},
 };
+const size_t gb_refused_count = GB_COUNT(gb_refused);
+
+bool gb_refused_matches(const char *pattern, const char *name) {
+	size_t n = strlen(pattern);
+	return n && pattern[n - 1] == '*' ? strncmp(name, pattern, n - 1) == 0 : strcmp(name, pattern) == 0;
+}
+
+const struct gb_refused *gb_refused_find(
+    enum gb_refused_kind kind, const char *name, unsigned modes, const char **ret_pattern) {
+	for (const struct gb_refused *row = gb_refused; row < gb_refused + gb_refused_count; row++) {
+		if (row->kind != kind || !(row->modes & modes))
+			continue;
+		for (const char *const *pattern = row->names; *pattern; pattern++) {
+			if (kind != GB_REFUSED_COMMAND || gb_refused_matches(*pattern, name)) {
+				*ret_pattern = *pattern;
+				return row;
+			}
+		}
+	}
+	return NULL;
+}

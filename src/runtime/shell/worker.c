@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "glovebox/errors.h"
 #include "runtime/program/post.h"
-#include "runtime/shell/restrict.h"
+#include "runtime/shell/commands.h"
 #include "runtime/shell/shell.h"
 #include "sandbox/worker.h"
 
@@ -48,11 +48,11 @@ static void prime(void) {
 bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
 	struct gb_refusal refusal;
 	char message[400];
-	if (!settings->restricted ||
-	    gb_restrict_check((struct gb_str){job->source.p, job->source.n}, &refusal))
+	if (!settings->restricted || gb_commands_check((struct gb_str){job->source.p, job->source.n},
+					 GB_REFUSED_RESTRICTED, NULL, 0, &refusal))
 		return true;
 	snprintf(message, sizeof message, "'%s' %s, which this shell refuses. %s", refusal.word,
-	    refusal.rule->reason, refusal.rule->instead);
+	    refusal.reason, refusal.instead);
 	const struct gb_failure failure = {.name = "RestrictedError",
 	    .message = message,
 	    .code = GB_CODE_RESTRICTED,
