@@ -7,12 +7,12 @@
  *		return chroot("/");
  *	}
  *
- * That is a whole file. It is compiled twice: into attack-worker, which runs the probe behind walls, and into
- * test-attacks, which decides behind which ones and judges the answer:
+ * That is a whole file. It is compiled twice: into attack-worker, which runs the probe inside sandboxes, and into
+ * test-attacks, which selects their layers and evaluates the result:
  *
- *	the full wall			the attack must fail, in an empty room and in the others
- *	each of .layers, alone		it must fail, so each layer is known to hold by itself
- *	.control			it must work, so the probe is known to be able to
+ *	the full wall			the attack must fail, in every kind of room
+ *	each of .layers, alone		it must fail: each layer stops it without the others
+ *	.control			it must succeed: the probe itself works
  *
  * A probe returns what system calls return: not negative when the attack worked, else -1 and errno.
  */
@@ -29,11 +29,11 @@
 
 enum { ATTACK_MAX_KERNEL_SAYS = 6, ATTACK_MAX_STAGE_FDS = 4 };
 
-/* What the host puts up for one attack, to be attacked. */
+/* Targets that the host prepares for one attack. */
 struct stage {
 	char argument[120]; /* for the probe */
-	char dir[40];       /* a folder that anybody may write to; removed with all it holds */
-	pid_t victim;       /* a process of the sandbox's user, killed in the end */
+	char dir[40];       /* a folder with mode 0777; removed with its content */
+	pid_t victim;       /* a process of the sandbox's user; killed afterwards */
 	int fds[ATTACK_MAX_STAGE_FDS];
 	unsigned n_fds;
 	int ipc_id;
@@ -42,14 +42,14 @@ struct stage {
 struct attack {
 	const char *name;
 	long (*probe)(const char *argument);
-	unsigned layers;  /* each of these stops it without any other */
-	unsigned control; /* the smallest set of layers with which it works: none, in most cases */
+	unsigned layers;  /* each of these stops it alone */
+	unsigned control; /* the smallest set of layers with which it succeeds; usually none */
 	/* For what no ordinary user can do anywhere, or what must never take effect: in the control the
 	 * kernel itself answers with one of these. */
 	int kernel_says[ATTACK_MAX_KERNEL_SAYS];
-	int signal;       /* a wall may also answer with this signal */
+	int signal;       /* a sandbox may also answer with this signal */
 	int landlock_abi; /* Landlock stops it since this version */
-	/* What stops it is the worker's own precaution, not a layer. The probe takes it itself, unless its
+	/* It is stopped by a precaution of the worker and not by a layer. The probe takes it itself, unless its
 	 * argument is "careless", as it is in the control. */
 	bool precaution;
 	/* In a room with files it is no attack: there are files, threads and timers, of the cell's own. */
@@ -70,7 +70,7 @@ struct attack {
 	    &attack_##id;                                                                                    \
 	static long probe_##id(__attribute__((unused)) const char *argument)
 
-/* All of them, put together by the linker. */
+/* All attacks, collected by the linker. */
 extern const struct attack *const __start_attacks[];
 extern const struct attack *const __stop_attacks[];
 
@@ -107,7 +107,7 @@ static inline long tries_end(const struct tries *tries) {
 	return tries->worked ? 0 : -1;
 }
 
-/* It did not work, although no call has failed. */
+/* The attack failed, although no call did. */
 static inline long fail_with(int error) {
 	errno = error;
 	return -1;

@@ -1,4 +1,4 @@
-/* Gain privileges, or another user's. */
+/* Gain privileges, or the identity of another user. */
 #include <linux/capability.h>
 #include <sys/prctl.h>
 
@@ -15,7 +15,7 @@ ATTACK(gain_ambient_capabilities, .layers = GB_LAYER_CAPS | GB_LAYER_SECCOMP, .c
 	return syscall(SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_SYS_ADMIN, 0, 0);
 }
 
-/* An ordinary user's host cannot either. */
+/* A host without root cannot do it, either. */
 ATTACK(become_root, .layers = GB_LAYER_SECCOMP, .kernel_says = {EPERM}) {
 	struct tries tries = {0};
 	try(&tries, syscall(SYS_setuid, 0));

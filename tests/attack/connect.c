@@ -1,4 +1,4 @@
-/* Talk to somebody who listens on the host. */
+/* Connect to servers on the host. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stddef.h>

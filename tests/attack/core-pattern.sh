@@ -34,7 +34,7 @@ rm -f "\$core"
 END
 chmod 755 "$scratch" "$scratch/helper"
 : > "$scratch/delivered"
-# With this a process that crashes ends when the helper has: whoever waits for the process need not wait for the helper.
+# With this a process that crashes ends when the helper has: a caller that waits for the process need not wait for the helper.
 echo 64 > "$pipe_limit" || exit 1
 echo "|$scratch/helper %P" > "$pattern" || exit 1
 

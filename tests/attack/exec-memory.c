@@ -1,4 +1,4 @@
-/* Make memory that can be executed, which is what an attacker wants who has broken an interpreter. */
+/* Make executable memory: the next step of an attacker after compromising an interpreter. */
 #include <sys/mman.h>
 
 #include "attack.h"

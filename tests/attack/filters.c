@@ -1,4 +1,4 @@
-/* Undo what cannot be undone. */
+/* Remove restrictions that are irrevocable. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@ ATTACK(load_another_filter, .layers = GB_LAYER_SECCOMP, .sanitizer_allows = true
 	return tries_end(&tries);
 }
 
-/* The kernel knows no way back either. */
+/* The kernel offers no way back, either. */
 ATTACK(allow_new_privileges, .layers = GB_LAYER_SECCOMP, .kernel_says = {EINVAL}, .sanitizer_allows = true) {
 	return syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 0, 0, 0, 0);
 }

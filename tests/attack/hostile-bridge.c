@@ -1,4 +1,4 @@
-/* A worker that makes calls it may not make, and gives answers nobody asked for. */
+/* A worker that makes forbidden calls and sends answers without questions. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -47,7 +47,7 @@ void hostile_result(void) {
 	gb_frame_end(&hostile_out, mark);
 }
 
-/* One that has a bit of everything, to be cut and bent. */
+/* A message with items of every kind, to be truncated and corrupted. */
 static void rich_value(void) {
 	gb_cbor_array(&hostile_out, 5);
 	gb_cbor_object(&hostile_out, 1);
@@ -211,7 +211,7 @@ static void cut_log(long n) {
 	hostile_send_cut(n);
 }
 
-/* Every bit of the payload, wrong once. What comes out is anybody's guess, but something has to. */
+/* Flip each bit of the payload once. The outcome is not known, but there must be one. */
 void hostile_send_bent(long n) {
 	size_t byte = GB_FRAME_HEAD + (size_t)n / 8;
 	if (byte >= hostile_out.len)
@@ -259,7 +259,7 @@ static void nest_tags(long n) {
 	send_value("\xd9\x01\x11", 3, n);
 }
 
-/* Heads that announce what is not there: arrays, maps, texts, bytes, at several lengths. */
+/* Heads that announce items which do not follow: arrays, maps, texts, bytes, at several lengths. */
 static void announce(long n) {
 	static const unsigned char majors[] = {0x40, 0x60, 0x80, 0xa0};
 	static const unsigned char lengths[][8] = {{0, 0, 0, 1, 0, 0, 0, 0},

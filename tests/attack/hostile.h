@@ -1,4 +1,4 @@
-/* The worker turned against its host: see test-protocol.c. */
+/* A compromised worker: see test-protocol.c. */
 #ifndef GB_TESTS_HOSTILE_H
 #define GB_TESTS_HOSTILE_H
 
@@ -19,14 +19,14 @@ struct hostile_behaviour {
 /* hostile-bridge.c; the last has no name. */
 extern const struct hostile_behaviour hostile_bridge_behaviours[];
 
-/* What is appended here is sent by hostile_flush. */
+/* Output of the behaviours; hostile_flush sends it. */
 extern struct gb_buf hostile_out;
 void hostile_flush(void);
 /* Never answer, never end. */
 __attribute__((noreturn)) void hostile_stay(void);
 /* Append the result that says 42. */
 void hostile_result(void);
-/* Send what was appended: its length right, but cut after @n bytes of payload; or with bit @n wrong. Ends
+/* Send the output, with the right length but truncated after @n bytes of payload; or with bit @n flipped. Ends
  * with status 3 if there is no such byte or bit. */
 __attribute__((noreturn)) void hostile_send_cut(long n);
 __attribute__((noreturn)) void hostile_send_bent(long n);

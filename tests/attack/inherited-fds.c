@@ -1,11 +1,11 @@
-/* Find descriptors that were left open. */
+/* Find inherited descriptors. */
 #include "attack.h"
 #include "sandbox/linux/protocol.h"
 
 enum { FDS = 1024 };
 
 static bool set_open_fds(struct stage *stage) {
-	/* As a careless host has them: they survive exec. */
+	/* Without close-on-exec, as a careless host would open them. */
 	for (int fd = 100; fd < 100 + ATTACK_MAX_STAGE_FDS; fd++) {
 		if (dup2(STDERR_FILENO, fd) < 0)
 			return false;
@@ -14,7 +14,7 @@ static bool set_open_fds(struct stage *stage) {
 	return true;
 }
 
-/* close is the one call behind the filter that works only on what is open, whatever it is. */
+/* close is the one allowed call that succeeds on every open descriptor, and on no other. */
 ATTACK(find_an_open_descriptor, .precaution = true, .set = set_open_fds) {
 	if (argument[0])
 		syscall(SYS_dup2, 0, FDS - 1);
@@ -24,7 +24,7 @@ ATTACK(find_an_open_descriptor, .precaution = true, .set = set_open_fds) {
 	return -1;
 }
 
-/* stdin, stdout and stderr are /dev/null, which alone swallows bytes that are not even there. */
+/* stdin, stdout and stderr are /dev/null, the only file that accepts a write from an invalid address. */
 ATTACK(find_a_terminal_behind_stdio, .precaution = true, .sanitizer_allows = true) {
 	const char *nowhere = (const char *)16;
 	if (argument[0])

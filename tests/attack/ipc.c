@@ -1,4 +1,4 @@
-/* Talk to processes of the host through the kernel's message queues and shared memory. */
+/* Communicate with processes of the host through the kernel's message queues and shared memory. */
 #include <fcntl.h>
 #include <mqueue.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* System calls that are large doors into the kernel. */
+/* System calls with a large attack surface. */
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/io_uring.h>

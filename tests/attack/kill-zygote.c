@@ -1,15 +1,15 @@
-/* Kill the zygote, from which all other runs come. */
+/* Kill the zygote, the parent of all cells. */
 #include <signal.h>
 
 #include "attack.h"
 
-/* The pid of the zygote; behind the filter nobody says, but in a pid namespace it is known. */
+/* The pid of the zygote: the filter denies getppid, but in a pid namespace it is 1. */
 static pid_t zygote(void) {
 	long pid = syscall(SYS_getppid);
 	return pid > 1 ? (pid_t)pid : 1;
 }
 
-/* A signal to the init of a namespace from inside is taken and thrown away. */
+/* The kernel accepts and discards a signal from inside a namespace to its init. */
 static long see_it_die(long sent) {
 	if (sent < 0)
 		return -1;
@@ -35,8 +35,8 @@ ATTACK(kill_the_zygote_by_pidfd, .layers = STOPPED_BY, .control = GB_LAYER_USER)
 	return pidfd < 0 ? -1 : see_it_die(syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0));
 }
 
-/* Never tried outside of a pid namespace, where it would reach everybody. In there nobody is left to be
- * reached: the namespace's init and the sender do not count. */
+/* Never tried outside of a pid namespace, where it would reach every process. Inside there is no target: the
+ * kernel skips the init of the namespace and the sender. */
 ATTACK(kill_everybody, .layers = GB_LAYER_SECCOMP, .control = GB_LAYER_USER | GB_LAYER_PID,
     .kernel_says = {ESRCH}) {
 	return syscall(SYS_kill, -1, SIGKILL);

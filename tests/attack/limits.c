@@ -1,4 +1,4 @@
-/* Raise one's own limits, or somebody else's. */
+/* Raise the limits of this or of another process. */
 #include <sched.h>
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-/* See what there is on the host: its files and its processes. */
+/* List the files and the processes of the host. */
 #include <fcntl.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * Harm the machine itself. None of these may ever take effect, also where no wall stands: they are asked for
- * with arguments that the kernel refuses, and what is seen is whether it was asked.
+ * Attacks on the whole machine. None may ever take effect, not even in a control without layers: the arguments are
+ * such that the kernel refuses the call, and the errno tells whether the call reached it.
  */
 #include <string.h>
 #include <sys/time.h>

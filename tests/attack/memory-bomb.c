@@ -7,7 +7,7 @@
 
 enum { LIMIT = 64 << 20, STEP = 16 << 20, ENOUGH = 1 << 30, TOUCHED = 300 << 20 };
 
-/* The worker puts the limit on itself before it looks at the code; what matters is that it stays. */
+/* The worker sets its limit before it reads the code; the limit must stay. */
 ATTACK(reserve_much_memory, .precaution = true) {
 	if (!argument[0] && setrlimit(RLIMIT_AS, &(struct rlimit){LIMIT, LIMIT}) != 0)
 		return fail_with(EPROTO);
@@ -52,7 +52,7 @@ ATTACK(keep_memory_that_is_not_mapped, .layers = GB_LAYER_SECCOMP) {
 	return mremap(bytes, SIZE, PAGE, 0) == MAP_FAILED ? -1 : 0;
 }
 
-/* A page far from all others needs page tables of its own, which no limit of a process counts. In an
+/* A page far from all others needs page tables of its own, which no limit of a process counts. In a
  * room with programs the control group or the keeper does. */
 ATTACK(spread_memory_over_the_address_space, .programs_allow = true, .layers = GB_LAYER_SECCOMP,
     .sanitizer_allows = true) {

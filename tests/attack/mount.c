@@ -1,4 +1,4 @@
-/* Change what the file system looks like. In the controls that happens in a namespace of its own. */
+/* Change mounts. The controls do it in a mount namespace of their own. */
 #include <fcntl.h>
 #include <sys/mount.h>
 

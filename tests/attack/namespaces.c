@@ -1,4 +1,4 @@
-/* Move to other namespaces, which is where much of the kernel's code can first be reached. */
+/* Enter or create namespaces, which makes much more kernel code reachable. */
 #include <sched.h>
 #include <signal.h>
 
@@ -19,7 +19,7 @@ ATTACK(fork_into_a_namespace, .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	return pid;
 }
 
-/* A socket is no namespace, as the kernel says when it is asked. */
+/* A socket is no namespace: the kernel answers EINVAL if the call reaches it. */
 ATTACK(enter_a_namespace, .layers = GB_LAYER_SECCOMP, .kernel_says = {EINVAL}) {
 	return syscall(SYS_setns, 3, 0);
 }

@@ -1,4 +1,4 @@
-/* Make system calls in a way that a filter might not look at. */
+/* Make system calls by ABIs that a filter might not check. */
 #include <signal.h>
 
 #include "attack.h"

@@ -1,4 +1,4 @@
-/* Do more with the one socket that a worker has than send bytes. */
+/* Use the socket of a worker for anything other than plain bytes. */
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <string.h>
@@ -31,7 +31,7 @@ ATTACK(send_a_descriptor_to_the_host, .programs_allow = true, .layers = GB_LAYER
 	return tries_end(&tries);
 }
 
-/* Little used, and more than once the way from a sandbox into the kernel. */
+/* Rarely used, and more than once exploited to escape from a sandbox. */
 ATTACK(send_out_of_band, .layers = GB_LAYER_SECCOMP, .kernel_says = {EOPNOTSUPP}) {
 	return syscall(SYS_sendto, GB_FD_CELL, "\n", 1, MSG_OOB, NULL, 0);
 }
@@ -43,7 +43,7 @@ ATTACK(receive_a_descriptor, .programs_allow = true, .layers = GB_LAYER_SECCOMP,
 	return syscall(SYS_recvmsg, GB_FD_CELL, &message, MSG_DONTWAIT);
 }
 
-/* The filter knows the zygote's control socket by its number, which nothing in a cell can get. */
+/* The filter recognises the zygote's control socket by its number; a cell cannot open that number. */
 ATTACK(put_a_descriptor_where_the_control_socket_was, .programs_allow = true,
     .layers = GB_LAYER_RLIMIT | GB_LAYER_SECCOMP) {
 	struct tries tries = {0};
@@ -75,7 +75,7 @@ ATTACK(ask_who_is_at_the_other_end, .programs_allow = true, .layers = GB_LAYER_S
 
 ATTACK(splice_pages_into_the_socket, .files_allow = true, .layers = GB_LAYER_SECCOMP) {
 	int ends[2] = {-1, -1};
-	/* The page itself travels, not a copy: it must still say the same when it is read. */
+	/* The page itself is sent, and not a copy: it must be unchanged when it is read. */
 	static char line[] = "\n";
 	struct iovec iov = {line, 1};
 	struct tries tries = {0};

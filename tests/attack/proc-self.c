@@ -1,4 +1,4 @@
-/* Use /proc to look at, and write to, memory that is not to be written. */
+/* Use /proc to read memory, and to write to read-only memory. */
 #include <fcntl.h>
 
 #include "attack.h"

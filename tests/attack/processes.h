@@ -1,5 +1,4 @@
-/* What the tests of the engine's robustness look at: processes, descriptors, memory, and an engine whose
- * worker is the attack tests'. */
+/* For tests of robustness: processes, descriptors, memory, and an engine whose worker is attack-worker. */
 #ifndef GB_TESTS_PROCESSES_H
 #define GB_TESTS_PROCESSES_H
 
@@ -18,7 +17,7 @@ struct processes {
 
 /* The living children of @parent. */
 void processes_children(pid_t parent, struct processes *ret);
-/* And their children, and so on. */
+/* All descendants of @parent. */
 void processes_descendants(pid_t parent, struct processes *ret);
 /* How many of them still live; zombies do not. */
 size_t processes_alive(const struct processes *processes);

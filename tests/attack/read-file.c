@@ -14,7 +14,7 @@ ATTACK(read_a_file, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_
 	return tries_end(&tries);
 }
 
-/* Not even whether there is one. */
+/* Test whether a file exists. */
 ATTACK(look_for_a_file, .programs_allow = true, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP,
     .sanitizer_allows = true) {
 	char buffer[256];

@@ -29,7 +29,7 @@ static long set(int fd, int level, int option, const void *value, socklen_t n) {
 	return syscall(SYS_setsockopt, fd, level, option, value, n);
 }
 
-/* This one lets everything pass: the answer takes the same way. */
+/* This filter passes everything, so that the result can still be sent. */
 ATTACK(give_the_kernel_a_packet_filter, .layers = GB_LAYER_SECCOMP) {
 	enum { DETACH_REUSEPORT_BPF = 68 };
 	struct sock_filter accept = BPF_STMT(BPF_RET | BPF_K, UINT32_MAX);
@@ -62,7 +62,7 @@ ATTACK(set_rare_socket_options, .layers = GB_LAYER_SECCOMP) {
 	return tries_end(&tries);
 }
 
-/* A descriptor of a process is a way to it. Older kernels do not know the option. */
+/* A pidfd gives access to its process. Older kernels do not have the option. */
 ATTACK(get_a_descriptor_of_the_peer, .layers = GB_LAYER_SECCOMP, .kernel_says = {ENOPROTOOPT, ENODATA}) {
 	enum { PEERPIDFD = 77 };
 	int fd;

@@ -1,4 +1,4 @@
-/* Open a socket of any kind that there is. */
+/* Open sockets of every kind. */
 #include <sys/socket.h>
 
 #include "attack.h"

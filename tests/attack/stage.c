@@ -1,4 +1,4 @@
-/* What attacks are aimed at, on the host's side. */
+/* Targets of attacks, on the host. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ bool stage_victim(struct stage *stage) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		bool ok = geteuid() != 0 ||
 			  (setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
-		/* Changing the user has made it opaque to others of that user. */
+		/* Changing the user has made it non-dumpable: undo that, for other processes of the user. */
 		ok = ok && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
 		if (!ok || write(pair[1], "+", 1) != 1)
 			_exit(1);

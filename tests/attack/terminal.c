@@ -1,4 +1,4 @@
-/* Type commands into the terminal of whoever started the host. */
+/* Type commands into the terminal of the user that started the host. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool set_terminal(struct stage *stage) {
 	return chmod(name, 0666) == 0;
 }
 
-/* Newer kernels take this from administrators only. */
+/* Newer kernels require CAP_SYS_ADMIN. */
 ATTACK(type_into_a_terminal, .layers = GB_LAYER_MOUNT | GB_LAYER_LANDLOCK | GB_LAYER_SECCOMP,
     .set = set_terminal, .kernel_says = {EIO}, .sanitizer_allows = true) {
 	struct tries tries = {0};

@@ -1,4 +1,4 @@
-/* Judges every attack that is linked in: see attack.h. */
+/* Evaluates every linked attack: see attack.h. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 enum { TIMEOUT_MS = 20000 };
 
-/* Namespaces are for those who have one of users; the others are made to go the same way. */
+/* These layers need a user namespace. */
 enum {
 	NEEDS_USER = GB_LAYER_PID | GB_LAYER_NET | GB_LAYER_IPC | GB_LAYER_UTS | GB_LAYER_MOUNT |
 		     GB_LAYER_RLIMIT | GB_LAYER_CAPS,
@@ -93,7 +93,7 @@ static void read_outcome(const struct attack *attack, struct gb_oneshot_answer *
 	} else if (answer->timed_out) {
 		snprintf(ret->detail, sizeof ret->detail, "no answer in time");
 	} else if (status == -1) {
-		/* A zygote can only die at the hands of its cell here. */
+		/* Here only the cell can have killed its zygote. */
 		ret->verdict = WORKED;
 		snprintf(ret->detail, sizeof ret->detail, "the zygote died");
 	} else if (WIFSIGNALED(status)) {
@@ -242,7 +242,7 @@ __attribute__((constructor)) static void add_attacks(void) {
 		tap_add((*a)->name, judge, *a);
 }
 
-TEST(the_worker_of_these_tests_is_there) {
+TEST(attack_worker_exists) {
 	const char *path = getenv("GB_ATTACK_WORKER");
 	CHECK(path && access(path, X_OK) == 0);
 }

@@ -1,4 +1,4 @@
-/* Zygotes, workers and hosts that die or stop at the worst moment. */
+/* Zygotes, workers and hosts that are killed or stopped at critical moments. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,7 +20,7 @@ static void find_zygotes(struct processes *ret) {
 	processes_children(getpid(), ret);
 }
 
-/* Let @n cells come to be. */
+/* Wait until there are @n cells. */
 static bool await_descendants(struct gb_engine *engine, pid_t root, size_t n, struct processes *ret) {
 	uint64_t deadline = gb_now_ns() + (uint64_t)LONG_MS * 1000000;
 	do {
@@ -33,7 +33,7 @@ static bool await_descendants(struct gb_engine *engine, pid_t root, size_t n, st
 	return ret->n >= n;
 }
 
-/* Let @zygote have as many as @n. */
+/* Wait until @zygote has @n cells. */
 static bool await_cells(struct gb_engine *engine, pid_t zygote, size_t n, struct processes *ret) {
 	uint64_t deadline = gb_now_ns() + (uint64_t)PATIENCE_MS * 1000000;
 	do {
@@ -93,7 +93,7 @@ TEST(zygotes_die_under_waiting_runs) {
 }
 
 /* Orders that were given and not carried out are lost with it too, or go to the next one. */
-TEST(a_zygote_dies_before_its_runs_have_begun) {
+TEST(zygote_dies_before_its_runs_have_begun) {
 	struct gb_engine *engine = hostile_engine(1);
 	struct gb_run *runs[MANY];
 	struct processes zygotes;
@@ -134,7 +134,7 @@ TEST(zygotes_die_while_nothing_runs) {
 	gb_engine_destroy(engine);
 }
 
-TEST(engine_recovers_from_zygotes_that_are_killed_again_and_again) {
+TEST(engine_recovers_from_repeatedly_killed_zygotes) {
 	struct gb_engine *engine = hostile_engine(1);
 	if (!CHECK(engine))
 		return;
@@ -155,7 +155,7 @@ TEST(engine_recovers_from_zygotes_that_are_killed_again_and_again) {
 	gb_engine_destroy(engine);
 }
 
-TEST(a_stopped_zygote_lets_runs_time_out_and_the_engine_end) {
+TEST(runs_of_a_stopped_zygote_time_out_and_the_engine_can_be_destroyed) {
 	struct gb_engine *engine = hostile_engine(1);
 	struct gb_run *runs[MANY];
 	struct processes zygotes, all;
@@ -176,7 +176,7 @@ TEST(a_stopped_zygote_lets_runs_time_out_and_the_engine_end) {
 	CHECK_INT(processes_alive(&all), 0);
 }
 
-TEST(a_zygote_that_was_stopped_goes_on) {
+TEST(stopped_zygote_works_after_it_is_continued) {
 	struct gb_engine *engine = hostile_engine(1);
 	struct processes zygotes;
 	if (!CHECK(engine))
@@ -187,14 +187,14 @@ TEST(a_zygote_that_was_stopped_goes_on) {
 	check_settled(late, GB_TERMINATED, "timeout");
 	CHECK(kill(zygotes.pids[0], SIGCONT) == 0);
 	CHECK(engine_works(engine));
-	/* The run that was given up before it began must not be running now. */
+	/* A run that timed out before it began must not run now. */
 	CHECK(await_cells(engine, zygotes.pids[0], 0, &(struct processes){0}));
 	gb_engine_destroy(engine);
 }
 
 /* --- workers --- */
 
-TEST(a_worker_that_is_killed_from_outside_is_reported_as_crashed) {
+TEST(killed_worker_is_reported_as_crashed) {
 	static const int signals[] = {SIGKILL, SIGTERM, SIGSEGV, SIGABRT, SIGHUP, SIGINT};
 	struct gb_engine *engine = hostile_engine(1);
 	if (!CHECK(engine))
@@ -213,8 +213,8 @@ TEST(a_worker_that_is_killed_from_outside_is_reported_as_crashed) {
 	gb_engine_destroy(engine);
 }
 
-/* The host has no room for the descriptor by which it would hold a process. */
-TEST(nothing_runs_on_after_a_host_had_no_descriptors_left) {
+/* The host cannot open a pidfd for a new cell. */
+TEST(no_process_is_left_after_the_host_ran_out_of_descriptors) {
 	enum { FDS = 40, RUNS_MAX = 2 * FDS };
 	struct gb_run *runs[RUNS_MAX];
 	struct processes all;
@@ -234,7 +234,7 @@ TEST(nothing_runs_on_after_a_host_had_no_descriptors_left) {
 	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 	for (size_t i = 0; i < n; i++) {
 		const struct gb_result *result = gb_run_wait(runs[i]);
-		/* Never that it was not run: it was. */
+		/* Not "was not run": it was. */
 		CHECK(result && (result->status == GB_TERMINATED || result->status == GB_FAILURE));
 		gb_run_destroy(runs[i]);
 	}
@@ -260,7 +260,7 @@ __attribute__((noreturn)) static void be_host(int ready, bool with_child) {
 	find_zygotes(&zygotes);
 	if (!engine || !await_descendants(engine, getpid(), zygotes.n + BUSY, &all))
 		_exit(1);
-	/* Holds every descriptor that the host has, and never lets go. */
+	/* A process that keeps copies of all descriptors of the host. */
 	pid_t child = with_child ? fork() : -1;
 	if (child != 0 && write(ready, &child, sizeof child) != sizeof child)
 		_exit(1);
@@ -272,7 +272,7 @@ static void kill_host(bool with_child, int sig) {
 	struct processes all;
 	int pair[2];
 	pid_t child = 0;
-	/* What the host leaves comes to us and not to init, so that it can be reaped. */
+	/* Orphans of the host become our children, and not those of init, so that we can reap them. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (!CHECK(pipe(pair) == 0))
 		return;
@@ -300,15 +300,15 @@ static void kill_host(bool with_child, int sig) {
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
-TEST(nothing_outlives_a_host_that_is_killed) {
+TEST(no_process_outlives_a_killed_host) {
 	kill_host(false, SIGKILL);
 }
 
-TEST(nothing_outlives_a_host_that_crashes) {
+TEST(no_process_outlives_a_crashed_host) {
 	kill_host(false, SIGSEGV);
 }
 
-TEST(nothing_outlives_a_host_whose_descriptors_another_process_holds) {
+TEST(no_process_outlives_a_host_whose_descriptors_another_process_holds) {
 	kill_host(true, SIGKILL);
 }
 
@@ -330,8 +330,8 @@ __attribute__((noreturn)) static void be_deaf_host(int ready, rlim_t fds) {
 		pause();
 }
 
-/* Its zygote has more to tell than the socket holds, nobody listens, and the socket does not close. */
-TEST(nothing_outlives_a_host_that_did_not_listen) {
+/* The reports of its zygote exceed the socket buffer, no process reads them, and the socket stays open. */
+TEST(no_process_outlives_a_host_that_did_not_read_reports) {
 	struct processes all, zygotes, cells;
 	struct rlimit limit;
 	int pair[2];

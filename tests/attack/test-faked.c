@@ -55,7 +55,7 @@ struct fake {
 	bool (*harmless_if)(void);
 	/* Called before the fake is loaded. */
 	bool (*prepare)(void);
-	/* The wall is not even begun, or code has nothing that it could run with: no layer is named. */
+	/* It fails before any layer, or there is nothing to run code with: the error names no layer. */
 	bool unnamed;
 };
 
@@ -162,7 +162,7 @@ static const struct fake fakes[] = {
 
 /* --- the fake --- */
 
-/* From now on, for this process and all that it starts. */
+/* From now on, for this process and its descendants. */
 static bool load_fake(const struct fake *fake) {
 	const uint32_t success = SECCOMP_RET_ERRNO | 0;
 	const bool if_equal = fake->condition == IF_EQUAL;
@@ -290,7 +290,7 @@ struct question {
 	enum gb_room room;
 };
 
-/* The worker answers whatever it is asked, if it comes to be asked at all. */
+/* The worker answers every question that reaches it. */
 static void ask_worker(const void *data, struct outcome *ret) {
 	const struct question *question = data;
 	static const char *const paths[] = {"/usr/lib", "/dev/null", NULL};
@@ -363,7 +363,7 @@ struct report {
 	struct gb_buf text;
 };
 
-/* What 'glovebox doctor --json' says behind @fake. */
+/* The output of 'glovebox doctor --json' with @fake. */
 static void ask_doctor(const struct fake *fake, struct report *ret) {
 	int pair[2];
 	const char *program = getenv("GB_GLOVEBOX");

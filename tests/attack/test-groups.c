@@ -1,5 +1,5 @@
-/* Control groups: whose they are, what they bound, and what one cell can take from others through counters
- * that the kernel keeps for a user. */
+/* Control groups: their owner, their limits, and what a cell can take from others through counters that the
+ * kernel keeps per user. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ static struct gb_cgroup *make_group(uint64_t memory, bool cells, struct gb_err *
 		gb_cgroup_destroy(group_);                                                                   \
 	} while (0)
 
-/* --- whose a group is --- */
+/* --- owners of groups --- */
 
 /* Run @act in a pid namespace of its own. True if it returned true. */
 static bool elsewhere(bool (*act)(void)) {
@@ -112,7 +112,7 @@ static pid_t fork_into(struct gb_cgroup *outer) {
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(ends[1]);
-		/* Until the parent has moved us. */
+		/* Wait until the parent has moved this process. */
 		return read(ends[0], &(char){0}, 1) == 1 ? 0 : (_exit(9), 0);
 	}
 	bool moved = gb_cgroup_attach(outer, pid, NULL) && write(ends[1], "", 1) == 1;
@@ -127,7 +127,7 @@ static void expect_end_of(pid_t pid) {
 	CHECK_INT(status, 0);
 }
 
-TEST(limit_of_an_engine_is_below_that_of_the_group_its_host_is_in) {
+TEST(engine_limit_is_below_the_limit_of_the_group_of_its_host) {
 	NEED_GROUPS();
 	struct gb_cgroup *outer = make_group(256 << 20, true, NULL),
 			 *free_one = make_group(1 << 30, true, NULL);
@@ -180,7 +180,7 @@ static bool survive_a_greedy_neighbour(void) {
 	return ok;
 }
 
-TEST(run_that_reaches_the_limit_of_an_outer_group_ends_alone_and_as_memory) {
+TEST(run_that_reaches_the_limit_of_an_outer_group_ends_alone_with_status_memory) {
 	NEED_GROUPS();
 	struct gb_cgroup *outer = make_group(256 << 20, true, NULL);
 	if (CHECK(outer)) {
@@ -291,7 +291,7 @@ static void expect_neighbour_untouched(const char *attack, const char *neighbour
 /* Descriptors that are on their way are counted for the user of all cells, and each process compares the sum
  * with its own limit. The neighbour is refused too when it sends some, which shows that they are used up; but
  * it starts. */
-TEST(descriptors_on_their_way_do_not_keep_other_runs_from_starting) {
+TEST(descriptors_in_flight_do_not_prevent_other_runs_from_starting) {
 	expect_neighbour_untouched(PYTHON("import socket, time, array\n"
 					  "fds = array.array(\"i\", [0] * 100)\n"
 					  "pairs = []\n"
@@ -317,7 +317,7 @@ TEST(descriptors_on_their_way_do_not_keep_other_runs_from_starting) {
 	"except OSError: pass\n"                                                                             \
 	"print(len(kept), flush=True)\n"
 
-TEST(terminals_of_one_cell_are_few) {
+TEST(number_of_terminals_of_a_cell_is_limited) {
 	expect_neighbour_untouched(
 	    PYTHON(OPEN_TERMINALS "import time; time.sleep(1000)"), PYTHON(OPEN_TERMINALS), "64\n");
 	/* The same outside. */

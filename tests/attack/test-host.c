@@ -1,4 +1,4 @@
-/* What the host sets for a zygote from outside, because the zygote itself cannot. */
+/* Settings of a zygote that the host makes, because the zygote itself cannot. */
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -45,7 +45,7 @@ static int oom_score(pid_t pid) {
 	return fd >= 0 && read(fd, text, sizeof text - 1) > 0 ? (int)strtol(text, NULL, 10) : -9999;
 }
 
-TEST(zygotes_are_the_first_victims_of_an_out_of_memory_kill) {
+TEST(zygotes_have_the_highest_oom_score) {
 	struct gb_zygote zygote;
 	int before = oom_score(getpid());
 	if (!start_zygote(&zygote, GB_LAYER_ALL))
@@ -84,7 +84,7 @@ static bool can_raise_limits(void) {
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-TEST(a_privileged_host_sets_the_core_limit_above_its_own) {
+TEST(privileged_host_sets_a_core_limit_above_its_own) {
 	/* Without CAP_SYS_RESOURCE it stays what it was. */
 	CHECK_INT(core_limit_behind(GB_LAYER_ALL, 0), can_raise_limits() ? 1 : 0);
 	CHECK_INT(core_limit_behind(GB_LAYER_ALL & ~GB_LAYER_RLIMIT, 0), 0);

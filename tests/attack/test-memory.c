@@ -92,7 +92,7 @@ static void check_attack_of(const char *name, unsigned target) {
 	if (!ok && result)
 		tap_quote(result->error.message, result->stderr_text);
 	gb_run_destroy(run);
-	/* Some things cannot be had whatever the limit is. */
+	/* Some resources are refused with any limit. */
 	if (refused && strcmp(name, "tcp") != 0)
 		return;
 	result = attack(name, target, LARGE, &run);
@@ -114,11 +114,11 @@ TEST(pages_of_a_process_whose_first_thread_has_exited) {
 	check_attack("leader");
 }
 
-TEST(pages_of_processes_that_cannot_be_looked_into) {
+TEST(pages_of_non_dumpable_processes) {
 	check_attack("undumpable");
 }
 
-TEST(shared_memory_in_no_table) {
+TEST(shared_memory_in_no_page_table) {
 	check_attack("shared");
 }
 
@@ -148,11 +148,11 @@ TEST(buffers_of_tcp) {
 	check_attack_of("tcp", 224);
 }
 
-TEST(data_in_connections_that_are_not_accepted) {
+TEST(data_in_connections_before_accept) {
 	check_attack_of("backlog", 160);
 }
 
-TEST(datagrams_that_are_not_finished) {
+TEST(unfinished_datagrams) {
 	check_attack_of("corks", 128);
 }
 
@@ -277,8 +277,8 @@ static struct gb_session *leave_running(unsigned mib) {
 	return session;
 }
 
-TEST(pages_of_a_job_that_a_session_has_left_in_the_background) {
-	/* What another test has ended may take a moment to be gone. */
+TEST(pages_of_a_background_job_of_a_session) {
+	/* Processes that another test has killed may still exist. */
 	while (largest_rss() > SMALL)
 		gb_engine_dispatch(engine, 5, NULL);
 	struct gb_session *session = leave_running(SMALL);
@@ -292,7 +292,7 @@ TEST(pages_of_a_job_that_a_session_has_left_in_the_background) {
 	CHECK(most <= TAKEN_MAX);
 	CHECK_STR(gb_session_reason(session), "its processes needed more memory than the session may have");
 	gb_session_close(session);
-	/* What is large enough goes on, and so does the session. */
+	/* With a large limit the job and the session go on. */
 	session = leave_running(LARGE);
 	struct gb_run *run;
 	const struct gb_result *result = shell(&run, (struct gb_run_options){.session = session,
@@ -360,7 +360,7 @@ static int run_in_child(bool covered) {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : OTHERWISE;
 }
 
-TEST(nothing_is_run_where_memory_cannot_be_counted) {
+TEST(no_code_runs_where_memory_cannot_be_counted) {
 	CHECK_INT(run_in_child(false), RAN);
 	int covered = run_in_child(true);
 	if (covered == NO_COVER)

@@ -1,7 +1,6 @@
 /*
- * The bridge against a worker that is not ours: calls it may not make, answers nobody asked for. The run ends
- * with a clear error or nothing happens; the host stays within its memory, and the next run works.
- * hostile-bridge.c is the other side.
+ * The bridge and a compromised worker: forbidden calls, answers without questions. The run ends with a clear error or
+ * nothing happens; the host stays within its memory, and the next run works. hostile-bridge.c is the worker.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -98,7 +97,7 @@ static bool try_behaviour(struct gb_engine *engine, const struct expectation *e,
 	bool no_more = result && strstr(result->error.message, "exit status 3");
 	if (!no_more && e->code)
 		judge(behaviour, result, e, &host);
-	/* Whoever asked was answered once, if only with nothing. */
+	/* Each call was answered once, if only with nothing. */
 	CHECK(e->manner != CALL_BACK || !e->code || host.answers == host.calls || no_more);
 	gb_run_destroy(run);
 	while (host.n_kept)
@@ -143,7 +142,7 @@ static void run_expectation(void) {
 
 static const struct expectation expectations[] = {
     {"a call that may be made", "call 1", ECHO, GB_SUCCESS, "", DEFAULTS, 1, 0},
-    {"a call of what was never given", "call 2", ECHO, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
+    {"a call of a function that was never given", "call 2", ECHO, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
     {"a call of the function that was never given and comes first", "call 0", ECHO, GB_FAILURE, "protocol",
 	DEFAULTS, 0, 0},
     {"a report where there is none", "call 4294967295", ECHO, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
@@ -156,38 +155,39 @@ static const struct expectation expectations[] = {
     {"a promise that is called once more", "call-promise-often 3", ECHO, GB_FAILURE, "protocol", DEFAULTS, 2,
 	0},
     {"a promise that is given arguments", "call-promise-with", ECHO, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
-    {"as many calls as may be", "call-often 10", ECHO, GB_SUCCESS, "", SMALL, 10, 0},
+    {"the maximum number of calls", "call-often 10", ECHO, GB_SUCCESS, "", SMALL, 10, 0},
     {"one call more", "call-often 11", ECHO, GB_FAILURE, "protocol", SMALL, 10, 0},
-    {"as many in flight as may be", "call-often 5", KEEP, GB_SUCCESS, "", SMALL, 5, 0},
-    {"one more in flight", "call-often 6", KEEP, GB_FAILURE, "protocol", SMALL, 5, 0},
-    {"a call as large as may be", "call-with-bytes 990", ECHO, GB_SUCCESS, "", SMALL, 1, 0},
-    {"a call that is larger", "call-with-bytes 1100", ECHO, GB_FAILURE, "protocol", SMALL, 0, 0},
+    {"the maximum number of calls in flight", "call-often 5", KEEP, GB_SUCCESS, "", SMALL, 5, 0},
+    {"one call in flight more", "call-often 6", KEEP, GB_FAILURE, "protocol", SMALL, 5, 0},
+    {"a call of maximum size", "call-with-bytes 990", ECHO, GB_SUCCESS, "", SMALL, 1, 0},
+    {"a call above the maximum size", "call-with-bytes 1100", ECHO, GB_FAILURE, "protocol", SMALL, 0, 0},
     {"a call that is larger than any message", "call-with-bytes 40000000", ECHO, GB_FAILURE, "protocol",
 	SMALL, 0, 0},
-    {"more bytes in flight than may be", "call-heavily 5", KEEP, GB_FAILURE, "protocol", SMALL, 4, 0},
+    {"more bytes in flight than allowed", "call-heavily 5", KEEP, GB_FAILURE, "protocol", SMALL, 4, 0},
     {"a call of many small values", "call-with-items 100000", ECHO, GB_SUCCESS, "", DEFAULTS, 1, 16},
-    {"a call of more values than may be", "call-with-items 8000000", ECHO, GB_SUCCESS, "", DEFAULTS, 0, 300},
+    {"a call of more values than allowed", "call-with-items 8000000", ECHO, GB_SUCCESS, "", DEFAULTS, 0, 300},
     {"a call that is nested too deep", "call-nested 1000000", ECHO, GB_SUCCESS, "", DEFAULTS, 0, 0},
     {"calls after the result", "call-after-result 100", ECHO, GB_SUCCESS, "", DEFAULTS, 0, 0},
-    {"calls without end, whose answers nobody reads", "flood-calls 900", ECHO, GB_TERMINATED, "bridge",
+    {"endless calls whose answers are not read", "flood-calls 900", ECHO, GB_TERMINATED, "bridge",
 	{.call_bytes = 1000, .max_in_flight = 1000}, -1, 0},
-    {"large calls without end, whose answers nobody reads", "flood-calls 1000000", ECHO, GB_TERMINATED,
-	"bridge", {.call_bytes = 1 << 20, .max_in_flight = 8}, -1, 48},
-    {"calls without end, with few answers", "flood-calls 1", ECHO, GB_FAILURE, "protocol",
+    {"endless large calls whose answers are not read", "flood-calls 1000000", ECHO, GB_TERMINATED, "bridge",
+	{.call_bytes = 1 << 20, .max_in_flight = 8}, -1, 48},
+    {"endless calls with few answers", "flood-calls 1", ECHO, GB_FAILURE, "protocol",
 	{.call_bytes = 1000, .max_calls = 20000}, 20000, 0},
     {"an answer to a question", "answer 0", CALL_BACK, GB_SUCCESS, "", DEFAULTS, 1, 0},
-    {"one that was thrown", "answer 1", CALL_BACK, GB_SUCCESS, "", DEFAULTS, 1, 0},
-    {"one that is promised", "answer 2", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
-    {"one of no kind that there is", "answer 3", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
-    {"an answer to what was not asked", "answer-nobody 1", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
-    {"an answer where nothing was asked", "answer 0", ECHO, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
+    {"an answer that was thrown", "answer 1", CALL_BACK, GB_SUCCESS, "", DEFAULTS, 1, 0},
+    {"an answer that is a promise", "answer 2", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
+    {"an answer of an unknown kind", "answer 3", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
+    {"an answer to an unknown question", "answer-nobody 1", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1,
+	0},
+    {"an answer without a question", "answer 0", ECHO, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
     {"an answer that is given twice", "answer-again", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
     {"an answer that is too large", "answer-largely 1100", CALL_BACK, GB_FAILURE, "protocol", SMALL, 1, 0},
     {"a call cut short anywhere", "*cut-call", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
     {"an answer cut short anywhere", "*cut-answer", CALL_BACK, GB_FAILURE, "protocol", DEFAULTS, 1, 0},
     {"calls and answers with wrong items", "*wrong-calls", ECHO, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
     {"functions and promises that were never given", "*forge", ECHO, GB_FAILURE, "protocol", DEFAULTS, 0, 0},
-    /* Any outcome is right, but there has to be one, and the host has to live. */
+    /* Any outcome is valid, but there must be one, and the host must survive. */
     {"a call with any bit wrong", "*bend-call", CALL_BACK, GB_SUCCESS, NULL, DEFAULTS, -1, 0},
     {"an answer with any bit wrong", "*bend-answer", CALL_BACK, GB_SUCCESS, NULL, DEFAULTS, -1, 0},
 };

@@ -1,6 +1,6 @@
 /*
- * The worker turned against its host: whatever it sends or fails to send, the host says what happened, stays
- * within its memory, and the next run works. hostile.c is the other side.
+ * A compromised worker: whatever it sends or does not send, the host reports what happened, stays within its
+ * memory, and the next run works. hostile.c is the worker.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 
 enum { TIMEOUT_MS = 400, LONG_MS = 60000, MEMORY_BOUND_MB = 16, PATIENCE_MS = 60000 };
 
-/* What is there before a run must be what is there after it. */
+/* A run must leave no descriptors and processes behind. */
 struct inventory {
 	size_t processes;
 	size_t fds;
@@ -160,8 +160,8 @@ __attribute__((constructor)) static void add_expectations(void) {
 		tap_add(expectations[i].title, run_expectation, &expectations[i]);
 }
 
-/* Counts that are not followed by what they count must cost nothing. */
-TEST(heads_that_announce_what_is_not_there) {
+/* Counts without the counted items must cost no memory. */
+TEST(heads_that_announce_missing_items) {
 	struct gb_engine *engine = hostile_engine(1);
 	if (!CHECK(engine))
 		return;
@@ -175,7 +175,7 @@ TEST(heads_that_announce_what_is_not_there) {
 	gb_engine_destroy(engine);
 }
 
-/* Any outcome is right, but there has to be one, and the host has to live. */
+/* Any outcome is valid, but there must be one, and the host must survive. */
 static void bend_every_bit(const char *what) {
 	struct gb_engine *engine = hostile_engine(1);
 	bool more = CHECK(engine);
@@ -197,15 +197,15 @@ static void bend_every_bit(const char *what) {
 	gb_engine_destroy(engine);
 }
 
-TEST(a_result_with_any_bit_wrong) {
+TEST(result_with_any_bit_flipped) {
 	bend_every_bit("bend-result");
 }
 
-TEST(an_error_with_any_bit_wrong) {
+TEST(error_with_any_bit_flipped) {
 	bend_every_bit("bend-error");
 }
 
-TEST(a_log_line_with_any_bit_wrong) {
+TEST(log_line_with_any_bit_flipped) {
 	bend_every_bit("bend-log");
 }
 
@@ -215,7 +215,7 @@ static void count_log(struct gb_run *run, const struct gb_log *log, void *data) 
 	++*(size_t *)data;
 }
 
-TEST(a_million_log_lines_arrive_if_they_may) {
+TEST(million_log_lines_within_the_limits_arrive) {
 	struct gb_engine *engine = hostile_engine(1);
 	if (!CHECK(engine))
 		return;
@@ -234,8 +234,8 @@ TEST(a_million_log_lines_arrive_if_they_may) {
 	gb_engine_destroy(engine);
 }
 
-/* The job is larger than what a socket holds, and nobody takes it. */
-TEST(a_worker_that_does_not_read_its_job) {
+/* The job is larger than the socket buffer, and the worker does not read it. */
+TEST(worker_that_does_not_read_its_job) {
 	enum { JOB = 4 << 20 };
 	struct gb_engine *engine = hostile_engine(1);
 	gb_auto_free char *source = malloc(JOB + 1);
@@ -249,8 +249,8 @@ TEST(a_worker_that_does_not_read_its_job) {
 	gb_engine_destroy(engine);
 }
 
-/* One that floods does not keep the others from their answers. */
-TEST(hostile_runs_beside_good_ones) {
+/* A run that floods the host does not delay the results of others. */
+TEST(hostile_runs_beside_ordinary_runs) {
 	static const char *const behaviours[] = {
 	    "flood-logs", "silent", "busy", "crash 0", "nest-arrays 1000000", "length 0"};
 	enum { EACH = 4 };

@@ -1,5 +1,5 @@
 /*
- * Stands in the place of src/sandbox/linux/inside/verify.c in attack-worker-unverified: a worker that believes what
+ * Replaces src/sandbox/linux/inside/verify.c in attack-worker-unverified: a worker that believes what
  * system calls return. It shows that code would run behind a missing layer without the verification.
  */
 #include "sandbox/linux/inside/verify.h"

@@ -1,4 +1,4 @@
-/* Learn what others do with files that they share with the sandbox: those of /usr. */
+/* Observe what other processes do with files that they share with the sandbox: those of /usr. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ ATTACK(watch_a_folder_by_signal, .layers = GB_LAYER_SECCOMP, .kernel_says = {EIN
 	return fd < 0 ? -1 : syscall(SYS_fcntl, fd, F_NOTIFY, DN_CREATE);
 }
 
-/* A file of one's own: in the folder of the stage, or where a room has one. */
+/* A file that belongs to the sandbox: in the folder of the stage, or in the room. */
 static long own_file(const char *dir) {
 	char path[200];
 	snprintf(path, sizeof path, "%s/leased", dir);
@@ -34,7 +34,7 @@ static long own_file(const char *dir) {
 	return fd < 0 ? syscall(SYS_open, "/box/leased", O_RDONLY | O_CREAT, 0600) : fd;
 }
 
-/* With a lease others wait before they may open a file. */
+/* A lease delays other processes that open the file. */
 ATTACK(take_a_lease, .layers = GB_LAYER_SECCOMP, .set = stage_dir) {
 	long fd = own_file(argument);
 	return fd < 0 ? -1 : syscall(SYS_fcntl, fd, F_SETLEASE, F_RDLCK);
@@ -44,7 +44,7 @@ ATTACK(ask_for_a_lease, .layers = GB_LAYER_SECCOMP) {
 	return syscall(SYS_fcntl, 0, F_GETLEASE);
 }
 
-/* Read a file only if the page cache has it, which shows whether somebody used it. */
+/* Read a file only from the page cache, which shows whether another process used it. */
 ATTACK(look_into_the_page_cache, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAGAIN, EOPNOTSUPP}) {
 	enum { NOWAIT = 8 };
 	char byte;
@@ -53,7 +53,7 @@ ATTACK(look_into_the_page_cache, .layers = GB_LAYER_SECCOMP, .kernel_says = {EAG
 	return fd < 0 ? -1 : syscall(SYS_preadv2, fd, &iov, 1, 0, 0, NOWAIT);
 }
 
-/* Pages that are merged with equal ones of others are slower to write to. Kernels can be built without this.
+/* Writing is slower to pages that were merged with equal pages of other processes. Kernels can be built without this.
  */
 ATTACK(merge_pages_with_others, .layers = GB_LAYER_SECCOMP, .kernel_says = {EINVAL}) {
 	enum { PAGE = 4096 };

@@ -12,7 +12,7 @@ static long with_high_bits(long argument) {
 	return (long)((uint64_t)argument | UINT64_C(1) << 32);
 }
 
-/* The limit is only read: where there is no wall this is the machine's init. */
+/* The limit is only read: in a control, process 1 is the init of the machine. */
 ATTACK(reach_the_limits_of_the_first_process, .layers = GB_LAYER_SECCOMP, .kernel_says = {EPERM}) {
 	struct rlimit limit;
 	struct tries tries = {0};

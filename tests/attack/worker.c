@@ -1,6 +1,6 @@
 /*
- * The worker of the attack tests: stands where glovebox-js stands, behind the same wall, and does what it is
- * told. A question in text is an attack's name and argument; a real job is how a hostile worker is to behave.
+ * The worker of the attack tests: takes the place of glovebox-js, in the same sandbox, and follows orders. A question
+ * in text names an attack and its argument; a job names the behaviour of a hostile worker.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Leave something in the host's file system: a file, or a link for the host to follow. */
+/* Create a file in the host's file system, or a link for the host to follow. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -40,7 +40,7 @@ static bool set_dir_with_file(struct stage *stage) {
 	int fd = open(in_dir(stage->dir, "file"), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return false;
-	/* The kernel does not let anybody link to what they may not write. */
+	/* The kernel refuses links to files that the user may not write. */
 	bool ok = fchmod(fd, 0666) == 0;
 	close(fd);
 	return ok;

@@ -1,4 +1,4 @@
-/* Stored bytes that are a record are the only bytes of that record, and can be shown as one line of JSON. */
+/* A record has exactly one encoding, and can be shown as one line of JSON. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Whatever a sandbox says, its run settles once, everybody who asked is told once, and nothing is left. The
+ * For all messages of a sandbox, its run settles once, every caller gets one answer, and nothing is leaked. The
  * port is replaced by one whose cells are only sockets. The first byte says what the host does, and whether
  * it is a run of its own or one in a session that has a terminal; then come frames: type, length (two bytes),
  * payload.
@@ -285,7 +285,7 @@ static bool say(struct gb_pool *pool, const uint8_t **data, size_t *size) {
 	return true;
 }
 
-/* In a session, and what it says when nobody has asked. */
+/* In a session, also unsolicited messages. */
 static void converse(struct gb_engine *engine, const uint8_t *data, size_t size) {
 	struct gb_session *session;
 	struct gb_run *run = NULL;

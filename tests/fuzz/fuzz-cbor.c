@@ -1,4 +1,4 @@
-/* Whatever decodes is the one encoding of its value, and survives all the other forms. */
+/* Bytes that decode are the only encoding of their value, and the value survives all other formats. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (value) {
 		ALWAYS(skipped && in.at == in.end);
 		ALWAYS(gb_value_encode(&out, value, &grant_all, NULL));
-		/* Only the bits of NaNs, and of dates that are no dates, can be other than they were. */
+		/* Only the bits of NaNs and of invalid dates may change. */
 		ALWAYS(out.len == size);
 		check_again(out.data, out.len, &out);
 		check_json(value, &out);

@@ -1,5 +1,5 @@
-/* Whatever is accepted as settings can be written, and is then read as the same. As a project file it is
- * accepted too, and loosens nothing. */
+/* Accepted settings can be written, and are read back unchanged. They are accepted as a project file, too, and
+ * then loosen nothing. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	gb_buf_init(&one, 4 << 20);
 	gb_buf_init(&two, 4 << 20);
 	write_all(config, &one);
-	/* A file has a maximum that many long texts can go beyond. */
+	/* Many long texts can exceed the maximum size of a file. */
 	bool same = load(gb_buf_c_str(&one), one.len, &again, &err);
 	ALWAYS(same || err.code == GB_ELIMIT);
 	if (same) {

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	ALWAYS(feed(data + 1, size - 1, data[0], 1 + data[0] % 16, &in_pieces) == good);
 	ALWAYS(!gb_buf_failed(&at_once) && !gb_buf_failed(&in_pieces));
 	ALWAYS(at_once.len == in_pieces.len);
-	/* What was read and written again is what was there. */
+	/* Frames that were read and written again are unchanged. */
 	ALWAYS(at_once.len == 0 || memcmp(at_once.data, in_pieces.data, at_once.len) == 0);
 	ALWAYS(at_once.len == 0 || memcmp(at_once.data, data + 1, at_once.len) == 0);
 	return 0;

@@ -1,4 +1,4 @@
-/* Whatever can be read is written in one way, indented or not, and survives CBOR. */
+/* Accepted JSON has one written form, indented or not, and survives CBOR. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		check_text(indented, indented_n, json, n);
 		check_cbor(value, json, n);
 	} else {
-		/* References to what comes later can make a graph that is deeper than its text. */
+		/* Forward references can make a graph deeper than its text. */
 		ALWAYS(err.code == GB_EFORMAT || err.code == GB_ELIMIT);
 	}
 	gb_values_destroy(pool);

@@ -1,5 +1,5 @@
-/* Whatever is listed, tokens cover it without a gap, nothing of it stands in the first column, no line is too
- * long, and nothing could steer a terminal. The first byte chooses the language. */
+/* For all code, tokens cover it without gaps, none of it is in the first column, no line is too long, and the
+ * listing has no terminal control sequence. The first byte selects the language. */
 #include "fuzz.h"
 
 #include <string.h>

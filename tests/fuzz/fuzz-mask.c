@@ -1,6 +1,6 @@
 /*
- * However a stream is cut, the same comes out, with the same counts; no registered value is in it; no more is
- * held back than the longest match; and a value that holds the same text is masked in the same way.
+ * The output and the counts do not depend on how a stream is split; no registered value is in the output; no more is
+ * held back than the longest match; and a value with the same text is masked in the same way.
  */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-/* Whatever a client says is a message or a complaint; the complaint is JSON in one line. */
+/* Each line of a client is a message or gives an error message, which is one line of JSON. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* Whatever is accepted as a list of trusted files has absolute paths, each once, without control characters.
- */
+/* An accepted list of trusted files has absolute paths, each once, without control characters. */
 #include "fuzz.h"
 
 #include <string.h>

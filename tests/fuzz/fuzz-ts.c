@@ -1,5 +1,4 @@
-/* Whatever is erased has the lines that it had, every position leads back into the source, and a failure says
- * where. */
+/* Erased code keeps its lines, every position maps back into the source, and an error has a position. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -34,7 +33,7 @@ static void check_imports(size_t n, const struct gb_ts_output *out) {
 		ALWAYS(out->names[i].length > 0 && out->names[i].start + out->names[i].length <= n);
 }
 
-/* A session's text: the same, and names that lie in it. */
+/* Code of a session: the same, and the declared names are parts of it. */
 static void check_session(const char *source, size_t size, bool typescript, struct gb_ts_output *out) {
 	struct gb_ts_error error = {0};
 	if (!gb_ts_erase_session(source, size, typescript, out, &error)) {

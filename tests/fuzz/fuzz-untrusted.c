@@ -1,5 +1,5 @@
-/* Whatever the text, no way of printing it writes anything that a terminal obeys, pieces give what the whole
- * gives, and JSON reads back as the same. The first byte is the size of the pieces. */
+/* For all texts, no way of printing them writes a terminal control sequence, the output does not depend on how
+ * the text is split, and JSON reads back unchanged. The first byte is the size of the pieces. */
 #include "fuzz.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the fuzz targets share. Build one with -fsanitize=fuzzer, or together with replay.c. */
+/* Common to all fuzz targets. Build one with -fsanitize=fuzzer, or together with replay.c. */
 #ifndef GB_TESTS_FUZZ_H
 #define GB_TESTS_FUZZ_H
 

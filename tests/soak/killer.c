@@ -14,7 +14,7 @@
 
 const char *const target_names[N_TARGETS] = {"zygotes", "cells", "keepers", "programs"};
 
-/* Between two kills there are up to so many microseconds. */
+/* Maximum time between two kills, in microseconds. */
 enum { PAUSE_US = 15000, SUCCESSES_BETWEEN = 4 };
 
 /* --- in the killer's process --- */
@@ -54,7 +54,7 @@ static unsigned language_of(pid_t pid) {
 	return GB_LANGUAGES;
 }
 
-/* Only what is the engine's at the moment when it is held: a number may have a new owner by then. */
+/* Check after opening the pidfd that the process belongs to the engine: the pid may have been reused. */
 static bool kill_surely(pid_t pid, pid_t engine) {
 	char name[32];
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);

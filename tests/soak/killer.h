@@ -1,5 +1,5 @@
 /*
- * A process that kills those of an engine at random moments.
+ * A process that kills processes of an engine at random moments.
  *
  *	struct killer killer;
  *	killer_start(&killer, seed, 1000);	// before the engine exists: it must inherit nothing of it
@@ -35,7 +35,7 @@ struct killer {
 
 bool killer_start(struct killer *killer, unsigned seed, unsigned kills);
 void killer_go(struct killer *killer);
-/* Whether it has not yet killed as many as it is to. */
+/* True until it has killed the requested number. */
 bool killer_works(struct killer *killer);
 void killer_finish(struct killer *killer);
 

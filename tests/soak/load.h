@@ -1,5 +1,5 @@
 /*
- * Some dozens of runs that are always in flight: each that has settled is replaced.
+ * Keeps some dozens of runs in flight: each settled run is replaced.
  *
  *	struct load load;
  *	load_init(&load, engine, with_node);

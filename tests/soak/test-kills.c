@@ -110,7 +110,7 @@ TEST(engine_works_after_the_kills) {
 }
 
 /* Destroyed while runs are in flight. */
-TEST(nothing_is_left_when_the_engine_is_destroyed) {
+TEST(no_process_is_left_when_the_engine_is_destroyed) {
 	struct processes all, left;
 	if (!soak.engine)
 		SKIP("there is no engine");

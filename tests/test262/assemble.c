@@ -8,14 +8,14 @@
 
 enum { CASE_MAX = 64 << 20, FILE_MAX = 4 << 20, PATH_LENGTH = 4096 };
 
-/* Before the harness: its way to be heard. */
+/* Before the harness: defines its print function. */
 static const char prelude[] = "globalThis.print = function print(text) { console.log(text); };\n";
 
-/* After sta.js: what is thrown and no Error is shown as JSON, so that its kind would be lost. */
+/* After sta.js: thrown values that are no Error are shown as JSON, which would lose their class. */
 static const char after_sta[] =
     "Object.defineProperty(Test262Error.prototype, 'toJSON', { value() { return String(this); } });\n";
 
-/* Harness files that do by a function constructor what can be done without. */
+/* Replacements for harness files that use a function constructor without need. */
 static const struct {
 	const char *name, *text;
 } replaced[] = {
@@ -159,8 +159,7 @@ static bool follow(
 	return read_into_arena(one, suite, path, &text, err) && add_file(one, path, text, err);
 }
 
-/* Whatever is quoted and looks like a path may be imported, by whichever means: one file too many does no
- * harm. */
+/* A quoted text that looks like a path may be imported: an unneeded file does no harm. */
 static bool follow_all(struct t262_case *one, int suite, size_t index, struct gb_err *err) {
 	struct gb_str text = one->files[index].text;
 	for (size_t i = 0; i + 2 < text.n; i++) {

@@ -69,7 +69,7 @@ const char *t262_reason_not_to_run(
 
 /* --- after it --- */
 
-/* What is not there, by how code asks for it. */
+/* Missing features, by the code that uses them. */
 static const struct {
 	const char *word, *reason;
 } closed_words[] = {
@@ -82,14 +82,14 @@ static const struct {
     {"Atomics", "shared memory"},
 };
 
-/* How the want of it shows; whatever else goes wrong has another reason. */
+/* Errors that a missing feature causes; other errors have another reason. */
 static const char *const closed_failures[] = {
     " is not defined",
     " but got a ReferenceError",
     " Expected a SyntaxError but got a TypeError",
 };
 
-/* Harness files that make functions from text, and say in their own words that they could not. */
+/* Harness files that compile functions from text, and report the failure with their own message. */
 static const char *const closed_includes[] = {"resizableArrayBufferUtils.js", "wellKnownIntrinsicObjects.js"};
 
 static bool shows_want(const char *why) {
@@ -128,7 +128,7 @@ static void append_code(struct gb_buf *out, struct gb_str text) {
 }
 
 const char *t262_reason_to_fail(const struct t262_case *one, const char *why) {
-	/* The engine's own words, of whatever needs a compiler, however it was come by. */
+	/* The engine's message for everything that needs a compiler. */
 	bool surely = strstr(why, "eval is not supported") || includes_closed(&one->meta);
 	if (!surely && !shows_want(why))
 		return NULL;

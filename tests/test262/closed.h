@@ -1,4 +1,4 @@
-/* Why a test says nothing about this sandbox, as far as that can be seen from its text. */
+/* Reasons why a test does not apply to this sandbox, found in its text. */
 #ifndef GB_TEST262_CLOSED_H
 #define GB_TEST262_CLOSED_H
 

@@ -1,6 +1,6 @@
 /*
- * What quickjs-ng expects of itself (the configuration and the list of known failures of its own runner), and
- * the differences of ours that somebody has looked at.
+ * What quickjs-ng expects (the configuration and the list of known failures of its own runner), and the reviewed
+ * differences of the worker.
  *
  *	struct t262_expect expect;
  *	t262_expect_init(&expect, "dir", "differences.txt", &err);

@@ -25,15 +25,15 @@ struct t262_outcome {
 	char text[T262_TEXT_MAX];      /* "Name: message" of what stopped it */
 	bool completed, failed;        /* what an asynchronous test has printed */
 	char said[T262_TEXT_MAX];      /* with which words it failed */
-	bool rejected;                 /* the plain engine only: a promise was, and nobody cared */
+	bool rejected;                 /* the plain engine only: a promise was rejected and not handled */
 	char unhandled[T262_TEXT_MAX]; /* with what */
 };
 
 /* A line that the test has printed. */
 void t262_outcome_hear(struct t262_outcome *outcome, struct gb_str line);
 
-/* What becomes of a rejection that nobody handles is left to the host: ours fails the run once all is done,
- * the plain engine goes on. Where @plain has one that would show just so, @sandbox ended as @plain did. */
+/* The host decides about unhandled rejections: the sandbox fails the run at its end, the plain engine goes on.
+ * If @plain had a rejection that explains the failure of @sandbox, change @sandbox to the outcome of @plain. */
 void t262_outcome_excuse_rejection(struct t262_outcome *sandbox, const struct t262_outcome *plain);
 
 /* Is it what the test wants? If not, @why (of T262_TEXT_MAX) says what is wrong. */

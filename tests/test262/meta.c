@@ -69,7 +69,7 @@ bool t262_meta_parse(struct gb_str text, struct t262_meta *ret) {
 	struct gb_str rest = {begin + 5, (size_t)(end - begin) - 5}, key = {NULL, 0};
 	while (rest.n) {
 		struct gb_str piece = next_line(&rest);
-		/* A key stands at the margin; what belongs to it is indented, or a list's dash. */
+		/* A key begins in the first column; its value is indented, or begins with the dash of a list. */
 		if (piece.n && !strchr(" \t-", piece.p[0]))
 			gb_str_cut(&piece, ':', &key);
 		if (!add_piece(&meta, key, piece))

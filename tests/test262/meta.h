@@ -1,5 +1,5 @@
 /*
- * What a test says of itself: the comment between its dashes, as far as a runner needs it.
+ * The metadata of a test: its front matter, as far as a runner needs it.
  *
  *	struct t262_meta meta;
  *	t262_meta_parse(text, &meta);

@@ -32,7 +32,7 @@ TEST(prose_is_not_taken_for_fields) {
 	CHECK_INT(meta.type.n, 0);
 }
 
-TEST(a_negative_test_says_when_and_what) {
+TEST(negative_test_names_phase_and_type) {
 	struct t262_meta meta =
 	    parsed("/*---\r\nnegative:\r\n  phase: parse\r\n  type: SyntaxError\r\n---*/");
 	CHECK(gb_str_eq(meta.phase, GB_STR("parse")));
@@ -61,7 +61,7 @@ static bool passes(const char *front_matter, struct t262_outcome outcome) {
 #define PARSE   "/*---\nnegative:\n  phase: parse\n  type: SyntaxError\n---*/"
 #define RUNTIME "/*---\nnegative:\n  phase: runtime\n  type: TypeError\n---*/"
 
-TEST(a_plain_test_passes_when_it_ends) {
+TEST(plain_test_passes_when_it_ends) {
 	CHECK(passes(SYNC, (struct t262_outcome){.stage = T262_DONE}));
 	CHECK(!passes(SYNC, (struct t262_outcome){.stage = T262_RUN}));
 	CHECK(!passes(SYNC, (struct t262_outcome){.stage = T262_LINK}));
@@ -69,7 +69,7 @@ TEST(a_plain_test_passes_when_it_ends) {
 	CHECK(!passes(SYNC, (struct t262_outcome){.stage = T262_BROKEN}));
 }
 
-TEST(an_asynchronous_test_passes_when_it_says_so_and_nothing_else) {
+TEST(asynchronous_test_passes_only_when_it_prints_completion) {
 	struct t262_outcome outcome = {.stage = T262_DONE};
 	CHECK(!passes(ASYNC, outcome));
 	t262_outcome_hear(&outcome, GB_STR("Test262:AsyncTestCompleteOrSo"));
@@ -85,7 +85,7 @@ TEST(an_asynchronous_test_passes_when_it_says_so_and_nothing_else) {
 	CHECK(!passes(ASYNC, outcome));
 }
 
-TEST(a_negative_test_passes_with_its_own_error_at_its_own_time) {
+TEST(negative_test_passes_with_its_error_in_its_phase) {
 	CHECK(passes(PARSE, (struct t262_outcome){.stage = T262_LINK, .text = "SyntaxError: here"}));
 	CHECK(passes(PARSE, (struct t262_outcome){.stage = T262_LINK, .text = "SyntaxError"}));
 	CHECK(!passes(PARSE, (struct t262_outcome){.stage = T262_LINK, .text = "SyntaxErrors: here"}));
@@ -105,7 +105,7 @@ static bool is_excused(enum t262_stage stage, const char *text, bool rejected, c
 	return sandbox.stage == T262_DONE;
 }
 
-TEST(only_a_rejection_that_the_plain_engine_has_seen_is_excused) {
+TEST(only_rejections_that_the_plain_engine_reports_are_excused) {
 	CHECK(is_excused(T262_RUN, "TypeError: here", true, "TypeError: there"));
 	CHECK(is_excused(T262_RUN, "Error: 1", true, "1"));
 	CHECK(is_excused(T262_RUN, "Test262Error: x", true, "Test262Error: x"));
@@ -189,7 +189,7 @@ TEST(each_sample_ends_in_its_category) {
 	CHECK_INT(counts.stale, 1);
 }
 
-TEST(what_is_no_suite_is_said_to_be_none) {
+TEST(folder_without_suite_is_reported) {
 	struct gb_err err = {0};
 	struct t262_counts counts;
 	CHECK(!t262_run(&(struct t262_options){.suite = "/nowhere"}, NULL, &counts, &err));
