@@ -47,12 +47,12 @@ void gb_masked_finish(struct gb_masked *masked) {
 	*masked = (struct gb_masked){0};
 }
 
-/* Count what was masked since the filter stood at @before. */
+/* Add the places that were masked since the filter's count was @before. */
 static void count(struct gb_masked *masked, uint64_t before) {
 	masked->n_masked += gb_filter_total(masked->filter) - before;
 }
 
-/* What was appended to the output since it had @before bytes; nothing once memory was out. */
+/* The bytes after the first @before of the output; none once memory is exhausted. */
 static struct gb_str added(struct gb_masked *masked, int stream, size_t before) {
 	const struct gb_buf *out = &masked->outputs[stream - 1];
 	masked->failed |= gb_buf_failed(out);
@@ -69,7 +69,7 @@ struct gb_str gb_masked_feed(struct gb_masked *masked, int stream, const char *b
 	return added(masked, stream, before);
 }
 
-/* What the code has said may not be all that it was about to. */
+/* The output of the code may be truncated. */
 static bool is_cut(const struct gb_result *result) {
 	const struct gb_error_info *error = gb_error_find(result->error.code);
 	return result->truncated || result->status == GB_TERMINATED || result->status == GB_MEMORY ||
@@ -193,7 +193,7 @@ static void take_stream(
 	*gb_result_length(field, ret) = masked->outputs[stream].len;
 }
 
-/* Whatever the code can choose is masked; a kind that is not listed here holds nothing of the code's. */
+/* Everything that the code can choose is masked; kinds that are not listed here contain nothing of the code. */
 static void mask_field(struct gb_masked *masked, const struct gb_result_field *field, struct gb_result *ret) {
 	void *member = gb_result_member(field, ret);
 	const struct gb_value **value = member;

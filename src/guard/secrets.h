@@ -1,5 +1,5 @@
 /*
- * The secrets filter: what a sandbox says passes through it before anybody else sees it.
+ * The secrets filter: all output of a sandbox passes through it before it is shown or stored.
  *
  *	struct gb_filter *filter = gb_filter_create();
  *	gb_secrets_add(filter, "DATABASE", value, n, &err);	// in addition to the known kinds
@@ -11,12 +11,12 @@
  *
  *	gb_mask_value(filter, result, pool, &masked, &err);	// the same for values
  *
- * What is masked becomes "***". How a stream was cut into pieces makes no difference to what comes out. A
+ * Secrets become "***". The output does not depend on how a stream was split into pieces. A
  * byte is held back only while it may still become part of a match, and never longer than gb_filter_longest()
  * bytes.
  *
- * A filter and its streams belong to one thread at a time. Nothing here logs. When memory is out a stream
- * says nothing more, and @out has failed: what could not be looked at is not let through.
+ * A filter and its streams belong to one thread at a time. Nothing here logs. When memory is exhausted a
+ * stream has no further output, and @out has failed: bytes that could not be checked are not shown.
  */
 #ifndef GB_GUARD_SECRETS_H
 #define GB_GUARD_SECRETS_H
@@ -43,16 +43,16 @@ enum {
 struct gb_filter;
 struct gb_mask;
 
-/* With all the patterns of secrets_patterns.c; they are compiled when the first bytes come. NULL when memory
- * is out. */
+/* With all the patterns of secrets_patterns.c; they are compiled when the first bytes come. NULL without
+ * memory. */
 struct gb_filter *gb_filter_create(void);
-/* Without them: it finds what is added, and nothing else. */
+/* Without the patterns: it finds only added values and patterns. */
 struct gb_filter *gb_filter_create_bare(void);
-/* Another owner, who destroys it as well. */
+/* Add a reference; each owner calls gb_filter_destroy. */
 struct gb_filter *gb_filter_ref(struct gb_filter *filter);
 /* After its streams. The last owner erases the values. NULL is fine. */
 void gb_filter_destroy(struct gb_filter *filter);
-/* Has it anything to look for? */
+/* True if there is anything to search for. */
 bool gb_filter_is_empty(const struct gb_filter *filter);
 
 /* Look for @value too, also in base64, hex, and as addresses and JSON spell it. Copies what it needs. Streams
@@ -75,7 +75,7 @@ size_t gb_filter_longest(struct gb_filter *filter);
 bool gb_filter_count(
     const struct gb_filter *filter, size_t index, const char **ret_name, uint64_t *ret_count);
 
-/* How many times anything was. */
+/* The sum over all kinds. */
 uint64_t gb_filter_total(const struct gb_filter *filter);
 
 struct gb_mask *gb_mask_create(struct gb_filter *filter);
@@ -83,11 +83,11 @@ void gb_mask_destroy(struct gb_mask *stream);
 
 void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out);
 void gb_mask_end(struct gb_mask *stream, struct gb_buf *out);
-/* In the place of an end: something cut it off here. What may be half a secret is left out. */
+/* Instead of gb_mask_end, for a truncated stream: an end that may be a part of a secret is dropped. */
 void gb_mask_cut(struct gb_mask *stream, struct gb_buf *out);
 /* A whole text, appended to @out without its secrets. */
 void gb_mask_text(struct gb_filter *filter, struct gb_str text, struct gb_buf *out);
-/* How many bytes are held back now. */
+/* The number of bytes that are held back now. */
 size_t gb_mask_held(const struct gb_mask *stream);
 
 /*

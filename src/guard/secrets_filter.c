@@ -185,7 +185,7 @@ bool gb_secrets_add(
 		    GB_SECRETS_BYTES);
 	if (!add_kind(filter, name, err))
 		return false;
-	/* From here on the filter is to be built anew, also if memory is out before all forms are in. */
+	/* From here on the filter must be rebuilt, even if memory is exhausted before all forms are added. */
 	has_changed(filter);
 	struct addition addition = {&filter->literals, (uint32_t)(filter->n_kinds - 1)};
 	if (!gb_secret_forms(value, n, add_form, &addition))

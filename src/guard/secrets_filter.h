@@ -34,11 +34,11 @@ static inline void gb_filter_note(struct gb_filter *filter, size_t kind) {
 	filter->total++;
 }
 
-/* Compile and build whatever was added since. False if memory is out. */
+/* Compile patterns and values that were added since the last call. False without memory. */
 bool gb_filter_ready(struct gb_filter *filter);
 
-/* What is to be masked in @bytes, which are all there is; offsets into them. Lives until the next call. NULL
- * if memory is out. */
+/* The places to mask in @bytes, a complete text, as offsets. Valid until the next call. NULL without
+ * memory. */
 const struct gb_spans *gb_mask_spans(struct gb_filter *filter, const void *bytes, size_t n);
 
 #endif

@@ -17,7 +17,7 @@ enum {
 	APP_PASSWORD = 19
 };
 
-/* --- with what stands around them --- */
+/* --- values in their context --- */
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';

@@ -22,7 +22,7 @@ void gb_literals_finish(struct gb_literals *literals) {
 	explicit_bzero(literals, sizeof *literals);
 }
 
-/* Not realloc: what is left behind would still hold secrets. */
+/* Not realloc: the old memory would still contain secrets. */
 static bool grow(struct gb_literals *literals) {
 	uint32_t cap = literals->cap ? literals->cap * 2 : 256;
 	struct gb_literal_node *nodes = cap <= MAX_NODES ? calloc(cap, sizeof *nodes) : NULL;
@@ -96,7 +96,7 @@ static void link_child(struct gb_literals *literals, uint32_t parent, uint32_t c
 	}
 }
 
-/* Breadth first: whoever is shorter is linked already. */
+/* Breadth first: shorter states are linked already. */
 static bool link_all(struct gb_literals *literals) {
 	uint32_t *queue = malloc(literals->n * sizeof *queue);
 	if (!queue)

@@ -1,4 +1,4 @@
-/* The secrets filter, as the settings want it. */
+/* Creates the secrets filter that the settings describe. */
 #ifndef GB_GUARD_SECRETS_LOAD_H
 #define GB_GUARD_SECRETS_LOAD_H
 
@@ -10,8 +10,8 @@
 bool gb_filter_load(
     const struct gb_config *config, char **environment, struct gb_filter **ret, struct gb_err *err);
 
-/* The same as far as @masking wants it. *ret is NULL if there is nothing to look for, and then nothing is to
- * be masked. A state folder that is not there holds no secrets, and is not made. */
+/* The same, as far as @masking enables it. *ret is NULL if there is nothing to search for: then nothing is masked.
+ * A missing state folder is not created, and has no secrets. */
 bool gb_filter_choose(const struct gb_config *config, enum gb_config_masking masking, char **environment,
     struct gb_filter **ret, struct gb_err *err);
 

@@ -77,7 +77,7 @@ static bool make_room_for_sets(struct gb_mask *stream) {
 	return true;
 }
 
-/* What was added to the filter counts for every byte that was not let out yet. */
+/* Additions to the filter apply to all bytes that are not yet written. */
 static bool catch_up(struct gb_mask *stream) {
 	if (stream->version == stream->filter->version && stream->filter->ready)
 		return true;
@@ -180,7 +180,7 @@ static void let_out(struct gb_mask *stream, size_t decided, struct gb_buf *out) 
 	}
 }
 
-/* Forget what cannot matter any more. */
+/* Drop bytes that cannot be part of a match any more. */
 static void move_on(struct gb_mask *stream) {
 	size_t keep = stream->scan < stream->shown ? stream->scan : stream->shown;
 	keep = keep > GB_MATCH_BEHIND ? keep - GB_MATCH_BEHIND : 0;
@@ -246,7 +246,7 @@ void gb_mask_cut(struct gb_mask *stream, struct gb_buf *out) {
 	begin_anew(stream);
 }
 
-/* --- what is whole already --- */
+/* --- complete texts --- */
 
 const struct gb_spans *gb_mask_spans(struct gb_filter *filter, const void *bytes, size_t n) {
 	if (!filter->block && !(filter->block = gb_mask_create(filter)))

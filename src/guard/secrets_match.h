@@ -25,7 +25,7 @@ struct gb_matcher {
 bool gb_matcher_build(struct gb_matcher *matcher, const struct gb_rx *rx);
 void gb_matcher_finish(struct gb_matcher *matcher);
 
-/* What is to be masked: offsets into the window. */
+/* A place to mask: offsets into the window. */
 struct gb_span {
 	size_t from, to;
 	uint32_t kind;
@@ -34,7 +34,7 @@ struct gb_span {
 struct gb_spans {
 	struct gb_span *list;
 	size_t n, cap;
-	bool failed; /* memory is out */
+	bool failed; /* memory is exhausted */
 };
 
 void gb_spans_add(struct gb_spans *spans, size_t from, size_t to, uint32_t kind);
@@ -49,7 +49,7 @@ struct gb_open {
 	uint32_t kind;
 };
 
-/* The longest run of a set that was seen: whoever begins inside of it need not look again. */
+/* The longest run of a set that was seen: a match that begins inside of it need not be searched again. */
 struct gb_seen {
 	const uint8_t *from, *to;
 };

@@ -3,12 +3,12 @@
  *
  *	struct gb_named text = {.start = window, .end = window + n, .last = last, .from = window + n};
  *	if (gb_named_find(&text, name, p, GB_RX_PASSWORD))
- *		... [text.from, text.to) is to be masked ...
+ *		... mask [text.from, text.to) ...
  *	else if (text.cut)
- *		... more bytes will decide; [text.from, text.end) is to be held back until then ...
+ *		... undecided without more bytes: hold back [text.from, text.end) ...
  *
- * A chain of secrets_regex.h has found the name. What stands around it (secrets_named.c, secrets_command.c)
- * says where a value would be, and the value's own shape (secrets_guess.c) says whether it is one: code is
+ * A chain of secrets_regex.h has found the name. Its context (secrets_named.c, secrets_command.c)
+ * gives the position of a value, and the shape of the value (secrets_guess.c) decides whether it is a secret: code is
  * full of `password = getpass()` and `token: string`. At most GB_NAMED_LONGEST bytes behind a name and
  * GB_MATCH_BEHIND bytes before it are read, so the answer does not depend on how a stream is cut.
  */
@@ -57,7 +57,7 @@ enum gb_joint {
 	GB_JOINT_PROSE,   /* the password x */
 };
 
-/* Where a value stands. */
+/* The context of a value. */
 struct gb_place {
 	enum gb_rx_tail tail;
 	enum gb_joint joint;
@@ -74,13 +74,13 @@ struct gb_place {
 	bool weak;      /* other things have the name too: pass, token */
 	bool pair;      /* the name and the value could be all arguments of a call */
 	bool closed;    /* ... and are: a bracket follows the value */
-	bool sure;      /* whatever stands here is a value: the arguments of commands */
+	bool sure;      /* every text here is a value: the arguments of commands */
 	bool fallback;  /* of a variable: ${PASSWORD:-x} */
 	bool alone;     /* in a line of its own, behind an empty one */
-	bool qualified; /* "default" or the like stands before the name */
+	bool qualified; /* "default" or the like precedes the name */
 	bool bracket;   /* behind " (" */
 	bool config;    /* alone in its line, as devices and FortiOS have it */
-	bool known;     /* a user stands before it */
+	bool known;     /* a user precedes it */
 	bool compound;  /* the name has parts: ldap_password */
 	bool wide;      /* in a language without blanks */
 	bool stated;    /* behind "is" or a foreign verb: a sentence may go on behind the value */
@@ -88,7 +88,7 @@ struct gb_place {
 	    field; /* behind '{', '[' or a blank, and joined by a colon without blanks, as Go prints values */
 };
 
-/* A name, and what stands around it. */
+/* A name and its context. */
 struct gb_name {
 	const uint8_t *from, *to; /* all of the word that the name is a part of, as far as it is looked at */
 	int prev;                 /* the byte before it, or -1 */
@@ -97,7 +97,7 @@ struct gb_name {
 	bool env;                 /* behind export, ENV, set ... */
 };
 
-/* Does @word stand right before @p? At most GB_MATCH_BEHIND bytes before the name are there for certain. */
+/* True if @word ends right before @p. At most GB_MATCH_BEHIND bytes before the name are there for certain. */
 bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word);
 /* The word that the name at @at is the end of. */
 void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name);
@@ -105,7 +105,7 @@ void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_na
 bool gb_before_is_part(const struct gb_name *name, const uint8_t *at);
 /* public_key */
 bool gb_before_is_public(const struct gb_name *name);
-/* What stands before the name says where its value stands. */
+/* Set the flags of the value that follow from the text before the name. */
 void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place);
 /* proxy_pass, /etc/passwd */
 bool gb_before_is_other(const struct gb_named *text, const struct gb_name *name, const uint8_t *at);
@@ -126,23 +126,23 @@ const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p);
 /* The sign that joins the name and its value: *p is then behind it. */
 bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place);
 
-/* The value that begins at @p, with its quotes if it has any: whether it is to be masked. */
+/* True if the value that begins at @p, with its quotes if it has any, must be masked. */
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p);
 /* A value [from, to) by its shape alone; @quoted ones are not taken for code. */
 bool gb_guess_is_secret(
     const struct gb_place *place, const uint8_t *from, const uint8_t *to, bool quoted, int next);
 
-/* What a person may have chosen, and no word that stands for it. */
+/* True for a text that a person may have chosen, and false for a placeholder. */
 bool gb_guess_is_password(const uint8_t *from, const uint8_t *to);
 
 /* Among the arguments of the command [name, to), from @p on. */
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p);
 /* Behind the blanks at @p, and the line breaks if @lines is set: a bounded number of them. */
 const uint8_t *gb_named_skip_blanks(struct gb_named *text, const uint8_t *p, bool lines);
-/* Whether @word, in lower case, stands at @p in either case. */
+/* True if @word, given in lower case, is at @p in either case. */
 bool gb_named_is_at(struct gb_named *text, const uint8_t *p, const char *word);
 
-/* "for admin: x", "was x": where the value begins; NULL if nothing of the kind stands at @p. */
+/* "for admin: x", "was x": where the value begins; NULL if there is no such text at @p. */
 const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, struct gb_place *place);
 /* The length of "is" or the like, also in other languages; 0 if there is none at @p. */
 size_t gb_prose_verb(struct gb_named *text, const uint8_t *p);
@@ -180,11 +180,11 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* A user that a path or a name hardly begins with: admin, root. */
 bool gb_prose_is_user(const uint8_t *from, const uint8_t *to);
-/* Where the cell begins that stands in the first row of a table below the heading that ends at @p; NULL if
- * there is no such row. */
+/* The start of the cell below the heading that ends at @p, in the first row of a table; NULL if there is no such
+ * row. */
 const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p);
 const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p);
-/* Nothing but quotes and marks stands between @p and the end of the cell. */
+/* True if only quotes and marks are between @p and the end of the cell. */
 bool gb_table_ends(struct gb_named *text, const uint8_t *p);
 bool gb_table_has_value(const uint8_t *from, const uint8_t *to);
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);

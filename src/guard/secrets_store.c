@@ -98,7 +98,7 @@ static bool open_folder(struct store *store) {
 	return is_private(store->fd, store->dir, "", store->err);
 }
 
-/* Whoever changes the file does so alone. */
+/* An exclusive lock for changes of the file. */
 static bool lock(struct store *store) {
 	store->lock = openat(store->fd, LOCK_NAME, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (store->lock < 0 || flock(store->lock, LOCK_EX) != 0)
@@ -130,7 +130,7 @@ static bool write_new(struct store *store, const char *name, int flags, const vo
 	return true;
 }
 
-/* The file is the old one or the new one, whatever happens. */
+/* Replace the file atomically. */
 static bool replace(struct store *store, const void *bytes, size_t n) {
 	unlinkat(store->fd, NEW_NAME, 0);
 	if (!write_new(store, NEW_NAME, O_EXCL, bytes, n))
@@ -306,7 +306,7 @@ static bool rewrite(struct store *store, const char *name, const void *value, si
 	return true;
 }
 
-/* --- what others call --- */
+/* --- public functions --- */
 
 bool gb_secret_store_put(const char *dir, const char *name, const void *value, size_t n, struct gb_err *err) {
 	bool was;

@@ -7,9 +7,9 @@
  *	gb_secret_store_put(dir, "DATABASE", value, n, &err);
  *	gb_secret_store_load(dir, filter, &err);
  *
- * The key protects what leaves the machine without it: a copy of the file, a backup, an image. Whoever can
- * read the folder can read the secrets. A folder or file that others may use is refused, and so is a file that
- * does not open with its key; nothing is then changed.
+ * The key protects copies of the file without the key: a backup, an image. A user
+ * that can read the folder can read the secrets. A folder or file that other users may access is refused, and so
+ * is a file that cannot be decrypted with its key; nothing is changed then.
  */
 #ifndef GB_GUARD_SECRETS_STORE_H
 #define GB_GUARD_SECRETS_STORE_H

@@ -102,7 +102,7 @@ static bool is_masked_as(struct walk *w, struct gb_str key, struct gb_str item, 
 	memcpy(text + key.n + 2, item.p, n);
 	text[key.n + 2 + n] = '"';
 	const struct gb_spans *spans = gb_mask_spans(w->filter, text, key.n + 3 + n);
-	/* What could not be looked at is taken for a secret. */
+	/* Text that could not be checked is treated as a secret. */
 	*ret_kind = 0;
 	for (size_t i = 0; spans && i < spans->n; i++)
 		if (spans->list[i].from == key.n + 2) {
@@ -213,7 +213,7 @@ static bool look(struct walk *w, const struct gb_value *value) {
 
 static struct gb_value *copy(struct walk *w, const struct gb_value *value);
 
-/* Keeps its length, so that what looks into it still fits. */
+/* Keeps its length, so that views of it stay valid. */
 static struct gb_value *copy_buffer(struct walk *w, const struct gb_value *value) {
 	const struct gb_spans *spans = spans_of(w, value->bytes.p, value->bytes.n);
 	struct gb_value *made = spans ? gb_value_buffer(w->pool, value->bytes.p, value->bytes.n) : NULL;
@@ -320,7 +320,7 @@ static bool remember(struct walk *w, uint32_t number, struct gb_value *made) {
 	return true;
 }
 
-/* A container is remembered before what it holds is copied: it may hold itself. */
+/* Register a container before its items are copied: it may contain itself. */
 static struct gb_value *copy_new(struct walk *w, const struct gb_value *value, uint32_t number) {
 	if (value->type == GB_ERROR && gb_error_has_parts(value)) {
 		struct gb_value *made = copy_texts(w, value);
@@ -408,7 +408,7 @@ bool gb_mask_value(struct gb_filter *filter, const struct gb_value *value, struc
     const struct gb_value **ret_value, struct gb_err *err) {
 	if (!value)
 		return gb_fail(err, GB_EINVAL, 0, "there is no value to mask");
-	/* What fails without a word of its own has not found room. */
+	/* A failure without a message is a lack of memory. */
 	struct gb_err why = {.code = GB_ELIMIT, .message = "the masked value does not fit into its pool"};
 	struct walk w = {.filter = filter, .pool = pool, .err = &why};
 	gb_buf_init(&w.text, (size_t)1 << 30);

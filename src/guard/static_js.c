@@ -1,6 +1,6 @@
 /*
- * JavaScript, as far as it must be read to tell code from texts and comments. What is read wrongly is rather
- * taken for code than for text: a quote without its partner in the same line is a character like any other.
+ * Splits JavaScript into tokens, to tell code from strings and comments. In case of doubt, text is treated as
+ * code: a quote without a closing quote in its line is an ordinary character.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -12,13 +12,13 @@
 
 enum {
 	WORD_MAX = 64,
-	PATTERN_TOKENS = 6, /* a longer pattern is its beginning */
+	PATTERN_TOKENS = 6, /* a longer pattern is truncated */
 	MAX_TEMPLATES = 64,
 	MAX_PARENS = 256,
 };
 
 struct token {
-	char text[WORD_MAX]; /* of a longer word, as much as this; it then is no pattern's */
+	char text[WORD_MAX]; /* a longer word is truncated, and matches no pattern */
 	size_t n, at;
 };
 
@@ -33,14 +33,15 @@ struct js {
 	size_t n, at;
 	struct token last[PATTERN_TOKENS]; /* the newest is at (count - 1) % PATTERN_TOKENS */
 	size_t count;
-	bool optional; /* ?. came, and what it means depends on what follows */
+	bool optional; /* the last token was ?., whose meaning depends on the next one */
 	size_t optional_at;
 	/* Open braces within each open ${ of a template. */
 	unsigned templates[MAX_TEMPLATES], depth;
-	bool conditions[MAX_PARENS]; /* for each open parenthesis: after it a statement begins */
+	/* For each open parenthesis: whether a statement begins after it is closed. */
+	bool conditions[MAX_PARENS];
 	unsigned parens;
 	bool after_condition;
-	/* Up to here it is known that there is no partner for ', ", ` and /. */
+	/* Up to these offsets there is no closing ', ", ` and /. */
 	size_t unpaired[4];
 	bool comments_end; /* no further comment has an end */
 	size_t n_patterns;
@@ -108,7 +109,7 @@ static bool matches(const struct js *js, const struct pattern *pattern) {
 	return true;
 }
 
-/* The newest token is there: does a pattern end with it? */
+/* Check whether a pattern ends with the newest token. */
 static bool check(struct js *js) {
 	for (size_t i = 0; i < js->n_patterns; i++) {
 		if (!matches(js, &js->patterns[i]))
@@ -172,7 +173,7 @@ static bool read_word(struct js *js) {
 	return settle_optional(js, false) && push(js, (struct gb_str){text, n}, start);
 }
 
-/* The end of a text that began before @at, or 0 if it has none in its line. */
+/* The end of a string that began before @at, or 0 if it does not end in its line. */
 static size_t end_of_text(struct js *js, char quote, size_t at) {
 	size_t *unpaired = &js->unpaired[quote == '"'];
 	if (at < *unpaired)
@@ -181,7 +182,7 @@ static size_t end_of_text(struct js *js, char quote, size_t at) {
 		if (js->p[at] == quote)
 			return at + 1;
 		if (js->p[at] == '\\') {
-			/* A line can go on after its end. */
+			/* A backslash continues the line. */
 			at += at + 2 < js->n && js->p[at + 1] == '\r' && js->p[at + 2] == '\n';
 			at++;
 		}
@@ -256,7 +257,7 @@ static bool skip_comment(struct js *js) {
 	return end;
 }
 
-/* What stands for a text or a regular expression: it is a value, whatever is in it. */
+/* One token for a string or a regular expression, whatever its content: it is a value. */
 static bool push_text(struct js *js, size_t end) {
 	size_t start = js->at;
 	js->at = end;
@@ -283,7 +284,7 @@ static void count_parens(struct js *js, char c) {
 	}
 }
 
-/* A brace that ends the code in a template leads back into its text. */
+/* The brace that ends the code in a template continues its text. */
 static void count_braces(struct js *js, char c) {
 	if (js->depth == 0)
 		return;
@@ -345,9 +346,9 @@ bool guard_search_js(struct guard_search *search, struct gb_str source) {
 	size_t n_rules = search->n_rules + search->n_more;
 	gb_auto_free struct js *js = calloc(1, sizeof *js + n_rules * sizeof *js->patterns);
 	if (!js) {
-		/* What cannot be looked at is not let through. */
-		search->found =
-		    (struct gb_guard_rule){"(unread)", "there is no memory to look at it", "try again"};
+		/* Code that cannot be checked is refused. */
+		search->found = (struct gb_guard_rule){
+		    "(unread)", "there is not enough memory to check the code", "Try again."};
 		return false;
 	}
 	js->search = search;

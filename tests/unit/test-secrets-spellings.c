@@ -151,7 +151,7 @@ static void check_cuts(const char *line, void *data) {
 	gb_mask_destroy(stream);
 }
 
-TEST(wherever_a_spelling_is_cut_the_same_is_masked) {
+TEST(masking_does_not_depend_on_where_a_spelling_is_split) {
 	each_line("secrets/spellings-dev.txt", check_cuts, NULL);
 	each_line("secrets/spellings-held.txt", check_cuts, NULL);
 	each_line("secrets/spellings-public.txt", check_cuts, NULL);

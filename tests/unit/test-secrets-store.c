@@ -80,7 +80,7 @@ TEST(secrets_are_kept_replaced_and_removed) {
 	end();
 }
 
-TEST(the_filter_learns_them) {
+TEST(stored_secrets_are_added_to_the_filter) {
 	struct gb_filter *filter = gb_filter_create();
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1000);
@@ -106,7 +106,7 @@ static bool holds(const char *name, const char *text) {
 	       memmem(content.data, content.len, text, strlen(text));
 }
 
-TEST(nobody_else_can_read_them) {
+TEST(other_users_cannot_read_stored_secrets) {
 	begin();
 	CHECK(put("NAME_OF_IT", "hunter22hunter22"));
 	CHECK_INT(mode_of(dir), 0700);
@@ -118,7 +118,7 @@ TEST(nobody_else_can_read_them) {
 	end();
 }
 
-TEST(loosened_modes_are_refused_with_how_to_mend_them) {
+TEST(loosened_modes_are_refused_with_the_fix) {
 	begin();
 	CHECK(put("A", "first value"));
 	chmod(dir, 0755);
@@ -148,7 +148,7 @@ static off_t size_of(const char *name) {
 	return stat(path_of(name), &st) == 0 ? st.st_size : 0;
 }
 
-TEST(a_damaged_file_is_refused_and_nothing_is_lost) {
+TEST(damaged_file_is_refused_and_left_unchanged) {
 	begin();
 	CHECK(put("A", "first value"));
 	for (off_t at = 0; at < size_of("secrets"); at++) {
@@ -163,7 +163,7 @@ TEST(a_damaged_file_is_refused_and_nothing_is_lost) {
 	end();
 }
 
-TEST(files_that_are_cut_short_or_gone_are_refused) {
+TEST(truncated_or_missing_files_are_refused) {
 	begin();
 	CHECK(put("A", "first value"));
 	CHECK(truncate(path_of("secrets"), 20) == 0);
@@ -179,7 +179,7 @@ TEST(files_that_are_cut_short_or_gone_are_refused) {
 	end();
 }
 
-TEST(links_and_other_things_are_not_followed) {
+TEST(links_and_special_files_are_refused) {
 	begin();
 	CHECK(put("A", "first value"));
 	char elsewhere[64];
@@ -194,7 +194,7 @@ TEST(links_and_other_things_are_not_followed) {
 	end();
 }
 
-TEST(what_is_left_of_a_broken_write_does_no_harm) {
+TEST(leftovers_of_an_interrupted_write_do_no_harm) {
 	begin();
 	CHECK(put("A", "first value"));
 	close(open(path_of("secrets.new"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
@@ -204,7 +204,7 @@ TEST(what_is_left_of_a_broken_write_does_no_harm) {
 	end();
 }
 
-TEST(writers_at_once_lose_nothing) {
+TEST(concurrent_writers_lose_nothing) {
 	enum { WRITERS = 8 };
 	begin();
 	for (int i = 0; i < WRITERS; i++)
@@ -220,7 +220,7 @@ TEST(writers_at_once_lose_nothing) {
 	end();
 }
 
-TEST(limits_are_told) {
+TEST(limits_are_reported) {
 	struct gb_err err = {0};
 	static char large[GB_SECRET_MAX];
 	memset(large, 'x', sizeof large);

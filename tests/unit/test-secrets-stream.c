@@ -53,7 +53,7 @@ static void begin_sample(struct gb_buf *text, struct gb_buf *whole, struct gb_bu
 }
 
 /* What is told of it is the beginning of what would have been told of the whole. */
-TEST(one_that_is_cut_off_does_not_end_in_half_a_secret) {
+TEST(truncated_stream_does_not_end_with_a_part_of_a_secret) {
 	gb_auto_buf struct gb_buf text, whole, out;
 	begin_sample(&text, &whole, &out);
 	size_t most = 0;
@@ -70,7 +70,7 @@ TEST(one_that_is_cut_off_does_not_end_in_half_a_secret) {
 	gb_filter_destroy(filter);
 }
 
-TEST(cut_anywhere_the_same_comes_out) {
+TEST(output_does_not_depend_on_how_a_stream_is_split) {
 	gb_auto_buf struct gb_buf text, whole, out;
 	begin_sample(&text, &whole, &out);
 	CHECK_STR(gb_buf_c_str(&whole),
@@ -94,7 +94,7 @@ TEST(cut_anywhere_the_same_comes_out) {
 }
 
 /* The table was compiled when this was built; with a pattern of its own a filter compiles it again. */
-TEST(what_was_compiled_beforehand_finds_the_same) {
+TEST(precompiled_table_finds_the_same) {
 	gb_auto_buf struct gb_buf text, table, own;
 	gb_buf_init(&text, 1 << 20);
 	gb_buf_init(&table, 1 << 20);
@@ -119,7 +119,7 @@ TEST(what_was_compiled_beforehand_finds_the_same) {
 	gb_filter_destroy(filter);
 }
 
-TEST(a_bare_filter_finds_what_was_added_and_nothing_else) {
+TEST(bare_filter_finds_only_added_values) {
 	static const char token[] = "ghp_0123456789012345678901234567890123456789 seven-of-nine aa-1234";
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1 << 20);
@@ -142,7 +142,7 @@ TEST(a_bare_filter_finds_what_was_added_and_nothing_else) {
 	gb_filter_destroy(other);
 }
 
-TEST(without_wide_registers_the_same_comes_out) {
+TEST(output_is_the_same_without_avx2) {
 	gb_auto_buf struct gb_buf text, wide, narrow;
 	gb_buf_init(&text, 1 << 20);
 	gb_buf_init(&wide, 1 << 20);
@@ -161,7 +161,7 @@ TEST(without_wide_registers_the_same_comes_out) {
 	gb_filter_destroy(filter);
 }
 
-TEST(large_chunks_and_secrets_over_their_borders) {
+TEST(secrets_across_the_borders_of_large_chunks) {
 	gb_auto_buf struct gb_buf text, whole, out, token;
 	gb_buf_init(&text, 1 << 20);
 	gb_buf_init(&whole, 1 << 20);
@@ -201,7 +201,7 @@ static size_t held_after(const char *text) {
 	return held;
 }
 
-TEST(only_what_may_become_a_match_is_held_back) {
+TEST(only_possible_matches_are_held_back) {
 	filter = gb_filter_create();
 	CHECK(gb_secrets_add(filter, "V", "zebra-crossing", 14, NULL));
 	static const struct {
@@ -242,7 +242,7 @@ TEST(near_misses_are_delayed_by_no_more_than_the_longest_match) {
 	gb_filter_destroy(filter);
 }
 
-TEST(a_key_that_never_ends_is_masked_without_being_held) {
+TEST(endless_key_is_masked_without_being_held_back) {
 	gb_auto_buf struct gb_buf text, out;
 	gb_buf_init(&text, 1 << 20);
 	gb_buf_init(&out, 1000);
@@ -328,7 +328,7 @@ TEST(base64_is_found_at_every_alignment) {
 	}
 }
 
-TEST(values_inside_of_values_and_over_each_other) {
+TEST(nested_and_overlapping_values_are_masked) {
 	static const struct {
 		const char *text, *masked;
 	} cases[] = {{"a secret1 b", "a *** b"}, {"a secret12 b", "a *** b"}, {"a secret123 b", "a *** b"},
@@ -354,7 +354,7 @@ TEST(values_inside_of_values_and_over_each_other) {
 	gb_filter_destroy(filter);
 }
 
-TEST(a_value_that_is_added_while_a_stream_is_open_counts_from_there) {
+TEST(value_that_is_added_to_an_open_stream_is_masked_from_then_on) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1000);
 	filter = gb_filter_create();
@@ -389,7 +389,7 @@ TEST(values_that_cannot_be_registered_are_refused) {
 	gb_filter_destroy(filter);
 }
 
-TEST(the_environment_has_secrets_too) {
+TEST(secrets_of_the_environment_are_masked) {
 	char *environment[] = {
 	    (char *)"PATH=/bin", (char *)"GLOVEBOX_SECRET_DB=hunter22", (char *)"GLOVEBOX_SECRET", NULL};
 	char *bad[] = {(char *)"GLOVEBOX_SECRET_DB=abc", NULL};
@@ -406,7 +406,7 @@ TEST(the_environment_has_secrets_too) {
 	gb_filter_destroy(filter);
 }
 
-TEST(a_buffer_that_is_full_lets_nothing_through_unmasked) {
+TEST(full_buffer_lets_nothing_through_unmasked) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 10);
 	filter = gb_filter_create();
@@ -430,7 +430,7 @@ static void check_failed_output(const char *code, const char *expected) {
 	gb_masked_finish(&masked);
 }
 
-TEST(a_worker_that_ended_early_leaves_no_half_secret) {
+TEST(output_of_a_worker_that_ended_early_has_no_part_of_a_secret) {
 	filter = gb_filter_create();
 	CHECK(gb_secrets_add(filter, "V", value, sizeof value - 1, NULL));
 	check_failed_output(GB_CODE_EXIT_CODE, "start s3cr\"t/v");

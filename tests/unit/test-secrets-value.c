@@ -58,7 +58,7 @@ TEST(every_text_of_a_value_is_masked) {
 	gb_filter_destroy(filter);
 }
 
-TEST(a_name_tells_what_its_item_is) {
+TEST(item_with_the_name_of_a_secret_is_masked) {
 	static const char *const cases[][2] = {
 	    {"{\"password\":\"it's \\\"me\\\"\"}", "{\"password\":\"***\"}"},
 	    {"{\"db\":{\"api_key\":\"abcdefg\",\"host\":\"abcdefg\"}}",
@@ -107,7 +107,7 @@ TEST(sharing_and_cycles_are_kept) {
 	gb_filter_destroy(filter);
 }
 
-TEST(what_is_cut_inside_a_character_is_mended) {
+TEST(text_that_is_cut_inside_a_character_is_repaired) {
 	struct gb_values *pool = gb_values_create(0);
 	const struct gb_value *masked;
 	filter = gb_filter_create();
@@ -120,7 +120,7 @@ TEST(what_is_cut_inside_a_character_is_mended) {
 	gb_filter_destroy(filter);
 }
 
-TEST(what_does_not_fit_or_is_too_deep_is_refused) {
+TEST(values_that_are_too_large_or_too_deep_are_refused) {
 	struct gb_values *pool = gb_values_create(0), *small = gb_values_create(256);
 	struct gb_err err = {0};
 	const struct gb_value *masked;

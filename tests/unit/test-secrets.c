@@ -58,7 +58,7 @@ static void check_kind(const struct record *record) {
 	snprintf(seen + used, sizeof seen - used, " %s ", kind);
 }
 
-TEST(every_kind_is_found_and_what_only_looks_like_it_is_not) {
+TEST(every_kind_is_found_and_lookalikes_are_not) {
 	filter = gb_filter_create();
 	CHECK_INT(table_each("secrets/kinds.txt", check_kind), gb_n_secret_patterns);
 	CHECK(gb_n_secret_patterns >= 60);
@@ -75,7 +75,7 @@ static void check_plain(const struct record *record) {
 	check_miss("plain", record_get(record, "text"), record->line);
 }
 
-TEST(what_programs_print_is_left_alone) {
+TEST(ordinary_output_of_programs_is_unchanged) {
 	filter = gb_filter_create();
 	CHECK(table_each("secrets/plain.txt", check_plain) > 20);
 	gb_filter_destroy(filter);
@@ -83,7 +83,7 @@ TEST(what_programs_print_is_left_alone) {
 
 /* --- where secrets turn up --- */
 
-TEST(a_token_is_found_wherever_text_has_been) {
+TEST(token_is_found_at_every_position) {
 	static const char *const contexts[] = {"%s", "x = '%s'", "\"%s\"", "{\"k\":\"%s\"}",
 	    "{\"a\":\"b\\n%s\\n\"}", "\\\"%s\\\"", "File \"/box/%s/main.py\", line 1", "KeyError: '%s'",
 	    "a=%%3D%s&", "\033[31m%s\033[0m", "\\u003d%s", "\\x1b%s", "/tmp/%s.json", "[%s,", "(%s)",
@@ -173,7 +173,7 @@ TEST(bad_patterns_are_refused_with_the_reason) {
 
 /* --- counting --- */
 
-TEST(what_was_masked_is_counted_by_kind) {
+TEST(masked_places_are_counted_by_kind) {
 	gb_auto_buf struct gb_buf text, out;
 	gb_buf_init(&text, 1000);
 	gb_buf_init(&out, 1000);
