@@ -127,7 +127,7 @@ static void count_others(
     const struct gb_agent_run *run, unsigned *ret_all, unsigned *ret_face, unsigned *ret_conversation) {
 	const struct gb_gate *gate = run->gate;
 	*ret_all = *ret_face = *ret_conversation = 0;
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
 		if (other == run || other->request.is_input ||
 		    (other->state != GB_AGENT_RUN_WAITING && other->state != GB_AGENT_RUN_RUNNING))

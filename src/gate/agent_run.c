@@ -395,7 +395,7 @@ bool gb_gate_submit(struct gb_gate *gate, const struct gb_gate_request *request,
 		return gb_fail(err, GB_ENOMEM, 0, "a request");
 	run->gate = gate;
 	gb_arena_init(&run->texts, TEXTS_MAX);
-	gb_list_append(&gate->passes, &run->link);
+	gb_list_append(&gate->runs, &run->link);
 	run->values = gb_values_create(TEXTS_MAX);
 	if (!run->values || !copy_request(run, request))
 		gb_fail(err, GB_ENOMEM, 0, "a request");

@@ -37,7 +37,7 @@ struct gb_gate {
 	uint64_t next_begin; /* ns: no beginning is to be recorded before this; 0: none is */
 	int wait_fd;         /* an epoll with the descriptor of the approvals in it, once there is one */
 	bool watching;       /* there is */
-	struct gb_list passes;
+	struct gb_list runs;
 };
 
 enum gb_agent_run_state {

@@ -171,7 +171,7 @@ static bool is_due(const struct gb_agent_run *run, uint64_t now) {
 }
 
 static struct gb_agent_run *find_due(const struct gb_gate *gate, uint64_t now) {
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
 		if (is_due(run, now))
 			return run;
@@ -189,14 +189,14 @@ void gb_gate_queue_begins(struct gb_gate *gate, bool all) {
 			gb_agent_run_stop(run, not_recorded);
 		}
 	gate->next_begin = 0;
-	gb_list_each(struct gb_agent_run, run, &gate->passes, link) {
+	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (is_due(run, UINT64_MAX) && (!gate->next_begin || run->begin_at < gate->next_begin))
 			gate->next_begin = run->begin_at;
 	}
 }
 
 static struct gb_agent_run *find_begun(const struct gb_gate *gate, bool written) {
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
 		if (run->ahead == GB_AHEAD_QUEUED)
 			return run;

@@ -99,7 +99,7 @@ static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct 
 
 /* One that is in @state; NULL if none is. */
 static struct gb_agent_run *find(const struct gb_gate *gate, enum gb_agent_run_state state) {
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
 		if (run->state == state)
 			return run;
@@ -143,7 +143,7 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	}
 	gate->engine = options->engine;
 	gate->environment = options->environment;
-	gb_list_init(&gate->passes);
+	gb_list_init(&gate->runs);
 	gate->wait_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (gate->wait_fd < 0)
 		gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
@@ -173,7 +173,7 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
 
 /* One that waits and was let in by other rules. */
 static struct gb_agent_run *find_outdated(const struct gb_gate *gate) {
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
 		if (run->state == GB_AGENT_RUN_WAITING && run->rules != gate->rules)
 			return run;
@@ -284,7 +284,7 @@ static void look_at_decisions(struct gb_gate *gate) {
 	gate->next_look = ok ? 0 : a_while_from_now();
 	if (!ok)
 		return;
-	gb_list_each(struct gb_agent_run, run, &gate->passes, link) {
+	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (run->state == GB_AGENT_RUN_WAITING)
 			gb_agent_run_check_decision(run);
 	}

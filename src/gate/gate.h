@@ -41,7 +41,7 @@ struct gb_gate_options {
 /* Opens the state folder: approvals, energy, the audit log, registered secrets. With agents disabled it opens
  * nothing, and refuses everything. */
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err);
-/* Passes must have been destroyed. Ends the sessions. NULL is fine. */
+/* All runs must have been destroyed before. Ends the sessions. NULL is fine. */
 void gb_gate_close(struct gb_gate *gate);
 
 /* Other rules from now on; on any failure nothing has changed. What runs goes on under the rules that it was

@@ -16,7 +16,7 @@ static bool is_open_input(const struct gb_agent_run *run, const char *session) {
 /* An approval is for one prompt; with two of them open, a person could not tell which is typed first. */
 static bool has_open_input(const struct gb_agent_run *run) {
 	const struct gb_gate *gate = run->gate;
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
 		if (other != run && is_open_input(other, run->session))
 			return true;
@@ -91,7 +91,7 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 }
 
 void gb_gate_drop_inputs(struct gb_gate *gate, const char *session) {
-	gb_list_each(struct gb_agent_run, run, &gate->passes, link) {
+	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (!is_open_input(run, session))
 			continue;
 		gb_agent_run_withdraw(run);

@@ -59,7 +59,7 @@ static bool find_named(const struct gb_agent_run *run, struct gb_session_info *r
 /* Requests of one conversation that wait at the same time share the session that the first to run opens. */
 static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
 	const struct gb_gate *gate = run->gate;
-	for (const struct gb_list *link = gate->passes.next; link != &gate->passes; link = link->next) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
 		if (other != run && other->state == GB_AGENT_RUN_WAITING && *other->session &&
 		    !other->session_exists && other->request.run.language == run->request.run.language &&
@@ -124,7 +124,7 @@ bool gb_agent_run_open_session(struct gb_agent_run *run, bool *ret_opened, struc
 	*ret_opened = *run->session && !run->session_exists;
 	if (*ret_opened && !gb_manager_open(gate->sessions, &asked, &info, err))
 		return false;
-	gb_list_each(struct gb_agent_run, other, &gate->passes, link) {
+	gb_list_each(struct gb_agent_run, other, &gate->runs, link) {
 		if (*ret_opened && strcmp(other->session, run->session) == 0)
 			other->session_exists = true;
 	}
