@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "config/settings.h"
+#include "config/values.h"
 #include "tap.h"
 
 enum which { OWNERS, LESS, MORE };
@@ -53,6 +54,13 @@ static inline void line_for(
 		value_for(max, MORE, most, sizeof most);
 	snprintf(
 	    ret, n, "%s: %s\n%s%s%s\n", setting->name, value, max ? max->name : "", max ? ": " : "", most);
+}
+
+/* Read @value of a setting into @into, whether or not it is available. */
+static inline bool read_for(
+    const struct gb_setting *setting, const char *value, struct gb_arena *arena, struct gb_config *into) {
+	struct gb_setting_read read = {.setting = setting, .arena = arena};
+	return gb_setting_read_text(&read, value, into);
 }
 
 #endif

@@ -59,6 +59,8 @@ static void say_origin(
 		gb_buf_printf(out, ", lowered to the maximum");
 	if (origin->name && strcmp(origin->name, setting->name) != 0)
 		gb_buf_printf(out, " as %s", origin->name);
+	if (setting->unavailable)
+		gb_buf_printf(out, ", " GB_SETTING_UNAVAILABLE);
 }
 
 static void print_line(const char *label, const char *text) {
@@ -185,6 +187,8 @@ static void add_setting(
 		gb_buf_printf(out, ",\"line\":%u,\"column\":%u", origin->line, origin->column);
 	if (origin->name && strcmp(origin->name, setting->name) != 0)
 		gb_buf_printf(out, ",\"as\":\"%s\"", origin->name);
+	if (setting->unavailable)
+		gb_buf_printf(out, ",\"available\":false");
 	gb_buf_append_char(out, '}');
 }
 

@@ -39,11 +39,6 @@ static void add_names(struct gb_buf *out, const struct gb_config *config) {
 			    (unsigned long long)gb_config_agent_output(config, (enum gb_config_runtime)i));
 			comma = ",";
 		}
-	gb_buf_printf(out, "],\"hosts\":[");
-	for (size_t i = 0; i < config->network.allowlist.n; i++) {
-		gb_buf_printf(out, i ? "," : "");
-		gb_json_append_string(out, gb_str_from(config->network.allowlist.items[i]));
-	}
 	gb_buf_printf(out, "]");
 }
 

@@ -49,6 +49,14 @@ static bool fail_unknown(struct gb_loading *l, const struct gb_config_origin *at
 	    meant ? "'?" : "");
 }
 
+static bool fail_unavailable(
+    struct gb_loading *l, const struct gb_setting *setting, const struct gb_config_origin *at) {
+	char place[GB_CONFIG_PLACE_MAX];
+	return gb_fail(l->err, GB_EINVAL, 0,
+	    "%s: %s: " GB_SETTING_UNAVAILABLE "; leave it out, or at its default, %s",
+	    gb_config_place_text(at, place), at->name, *setting->fallback ? setting->fallback : "\"\"");
+}
+
 /* The same setting by two names, or twice on the command line. */
 static bool fail_twice(
     struct gb_loading *l, const struct gb_config_origin *before, const struct gb_config_origin *now) {
@@ -72,6 +80,9 @@ bool gb_setting_same(const struct gb_setting *setting, const struct gb_config *a
 static bool accept(
     struct gb_loading *l, const struct gb_setting *setting, const struct gb_config_origin *origin) {
 	struct gb_config_origin *before = origin_of(l, setting);
+	/* What is there so far is the default: no source can have changed it. */
+	if (setting->unavailable && origin->name && !gb_setting_same(setting, l->config, &l->scratch))
+		return fail_unavailable(l, setting, origin);
 	if (before->layer == origin->layer && before->name && origin->name &&
 	    !gb_setting_same(setting, l->config, &l->scratch))
 		return fail_twice(l, before, origin);

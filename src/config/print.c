@@ -31,7 +31,9 @@ void gb_settings_write_markdown(struct gb_buf *out) {
 		gb_setting_write_range(setting, out);
 		if (setting->at_most)
 			gb_buf_printf(out, ", at most `%s`", strrchr(setting->at_most, '.') + 1);
-		gb_buf_printf(out, " | %s | %s | ", setting->help, gb_setting_project_text(setting));
+		gb_buf_printf(out, " | %s%s | %s | ",
+		    setting->unavailable ? "*" GB_SETTING_UNAVAILABLE "*: " : "", setting->help,
+		    gb_setting_project_text(setting));
 		write_aliases(setting, out);
 		gb_buf_printf(out, " |\n");
 	}
@@ -63,7 +65,8 @@ void gb_settings_write_template(struct gb_buf *out) {
 		const struct gb_setting *setting = &gb_settings[i];
 		unsigned depth = write_sections(out, setting->name, before);
 		const char *last = strrchr(setting->name, '.');
-		gb_buf_printf(out, "%*s# %s", (int)depth * 2, "", setting->help);
+		gb_buf_printf(out, "%*s# %s%s", (int)depth * 2, "",
+		    setting->unavailable ? GB_SETTING_UNAVAILABLE ": " : "", setting->help);
 		if (setting->min != 0 || setting->max != 0) {
 			gb_buf_printf(out, " (");
 			gb_setting_write_range(setting, out);

@@ -100,15 +100,6 @@ static void say_sessions(struct gb_buf *out, const struct gb_config *config) {
 		    "command.\n");
 }
 
-static void say_network(struct gb_buf *out, const struct gb_config *config) {
-	const struct gb_config_list *hosts = &config->network.allowlist;
-	gb_buf_printf(out, "\nThe code sees none of the user's files%s",
-	    hosts->n ? ". Of the network it can be given these hosts only:" : " and no network.\n");
-	for (size_t i = 0; i < hosts->n; i++)
-		gb_buf_printf(out, "%s %s", i ? "," : "", hosts->items[i]);
-	gb_buf_printf(out, hosts->n ? ".\n" : "");
-}
-
 /* What is refused before it is tried. */
 static void say_restrictions(struct gb_buf *out, const struct gb_config *config) {
 	const struct gb_config_list *modules = &config->python.allowed_modules;
@@ -126,14 +117,13 @@ static void say_restrictions(struct gb_buf *out, const struct gb_config *config)
 	gb_buf_printf(out, modules->n ? ".\n" : "");
 }
 
-static void say_manners(struct gb_buf *out, const struct gb_config *config) {
+static void say_manners(struct gb_buf *out) {
 	gb_buf_printf(out,
 	    "\nHow to use it:\n"
-	    "- If a tool does the task, take the tool. Code is for what no tool does.\n"
-	    "- It is good for computing, for bringing data into another shape, for working on files%s.\n"
-	    "- Say what the code does before you have it run.\n"
-	    "- When it fails, read what it wrote to stderr; mend it and try again, or say what went wrong.\n",
-	    config->network.allowlist.n ? ", and for services that have no tool" : "");
+	    "- If a tool does the task, use the tool. Use code for tasks that no tool does.\n"
+	    "- It is good for computing, for converting data and for working on files.\n"
+	    "- Say what the code does before you run it.\n"
+	    "- When it fails, read its stderr; correct it and try again, or report what went wrong.\n");
 }
 
 void gb_config_prompt(const struct gb_config *config, struct gb_buf *out) {
@@ -145,7 +135,7 @@ void gb_config_prompt(const struct gb_config *config, struct gb_buf *out) {
 	say_runtimes(out, config);
 	say_limits(out, config);
 	say_sessions(out, config);
-	say_network(out, config);
+	gb_buf_printf(out, "\nThe code sees none of the user's files and no network.\n");
 	say_restrictions(out, config);
 	gb_buf_printf(out, "\n%s\n",
 	    config->agent.auto_approve
@@ -153,5 +143,5 @@ void gb_config_prompt(const struct gb_config *config, struct gb_buf *out) {
 		: "A person is shown the code before it runs, and can refuse it. A refusal is final: do not "
 		  "try "
 		  "the same by another way.");
-	say_manners(out, config);
+	say_manners(out);
 }

@@ -15,7 +15,9 @@
 /* What a project file may do with it. */
 #define TIGHTEN(how) .project = GB_PROJECT_##how
 /* It makes no difference to what runs. */
-#define APART          .apart = true
+#define APART .apart = true
+/* Nothing uses it yet. */
+#define UNAVAILABLE    .unavailable = true
 #define CODE_EXECUTION "security.codeExecution."
 
 /* What runs of one runtime have, and may have. */
@@ -89,47 +91,51 @@ const struct gb_setting gb_settings[] = {
 	.help = "whether what one execution defines is there for the next"},
 
     {"core.callsPerTurn", GB_SETTING_COUNT, AT(core.calls_per_turn), "1", RANGE(1, 100),
-	ALIAS({"core.maxCallsPerTurn"}), TIGHTEN(LOWER), APART,
+	ALIAS({"core.maxCallsPerTurn"}), TIGHTEN(LOWER), APART, UNAVAILABLE,
 	.help = "core.execute: calls in one turn of the model"},
     {"core.maxTimeout", GB_SETTING_DURATION, AT(core.max_timeout_ms), "5s", RANGE(100, H), TIGHTEN(LOWER),
-	.help = "core.execute, isolated tier: a longer time-out is taken for this"},
+	UNAVAILABLE, .help = "core.execute, isolated tier: a longer time-out is taken for this"},
     {"core.maxNetworkTimeout", GB_SETTING_DURATION, AT(core.max_network_timeout_ms), "30s", RANGE(100, H),
-	TIGHTEN(LOWER), .help = "core.execute, network tier: a longer time-out is taken for this"},
+	TIGHTEN(LOWER), UNAVAILABLE,
+	.help = "core.execute, network tier: a longer time-out is taken for this"},
     {"core.maxResultSize", GB_SETTING_SIZE, AT(core.max_result_bytes), "32K", RANGE(KB, 16 * MB),
-	TIGHTEN(LOWER), .help = "core.execute: a longer result is cut"},
+	TIGHTEN(LOWER), UNAVAILABLE, .help = "core.execute: a longer result is cut"},
 
     {"executor.timeout", GB_SETTING_DURATION, AT(executor.timeout_ms), "60s", RANGE(100, D),
-	ALIAS({"agent.code_timeout", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER),
+	ALIAS({"agent.code_timeout", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code with tools: how long it may take"},
     {"executor.maxToolCalls", GB_SETTING_COUNT, AT(executor.max_tool_calls), "25", RANGE(0, 100000),
-	ALIAS({"agent.max_tool_calls_per_exec"}), TIGHTEN(LOWER),
+	ALIAS({"agent.max_tool_calls_per_exec"}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code with tools: calls of them in one execution"},
     {"executor.workingDir", GB_SETTING_PATH, AT(executor.working_dir), "", ALIAS({"runtime.working_dir"}),
+	UNAVAILABLE,
 	.help = "code with tools: the one folder it can read and write; \"\" is one of its own, empty"},
 
     {"actions.timeout", GB_SETTING_DURATION, AT(actions.timeout_ms), "30s", RANGE(1, D),
 	ALIAS({"settings.code.default_timeout"}, {"settings.code.timeout_seconds"}), TIGHTEN(LOWER),
+	UNAVAILABLE,
 	.help = "code.execute and code.sandbox: how long code may take if the call does not say"},
     {"actions.memory", GB_SETTING_SIZE, AT(actions.memory_bytes), "256M", RANGE(MB, 64 * GB),
-	ALIAS({"settings.code.max_memory_mb", GB_UNIT_MEGABYTES}), TIGHTEN(LOWER),
+	ALIAS({"settings.code.max_memory_mb", GB_UNIT_MEGABYTES}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: memory"},
     {"actions.output", GB_SETTING_SIZE, AT(actions.output_bytes), "64K", RANGE(KB, 256 * MB),
-	ALIAS({"settings.code.max_output_bytes"}), TIGHTEN(LOWER),
+	ALIAS({"settings.code.max_output_bytes"}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: output"},
     {"actions.mode", GB_SETTING_MODE, AT(actions.mode), "restricted", ALIAS({"settings.code.sandbox_mode"}),
-	TIGHTEN(LOWER),
+	TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: whether restricted mode is on, or E2B runs the code"},
     {"actions.allowNetwork", GB_SETTING_BOOL, AT(actions.allow_network), "false",
-	ALIAS({"settings.code.allow_network"}), TIGHTEN(LOWER),
+	ALIAS({"settings.code.allow_network"}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: whether code can reach hosts of network.allowlist"},
     {"actions.allowFilesystem", GB_SETTING_BOOL, AT(actions.allow_filesystem), "false",
-	ALIAS({"settings.code.allow_filesystem"}), TIGHTEN(LOWER),
+	ALIAS({"settings.code.allow_filesystem"}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: whether code can use files, in a folder of its own"},
     {"actions.allowedModules", GB_SETTING_MODULES, AT(actions.allowed_modules), "[]",
-	ALIAS({"settings.code.allowed_modules"}), TIGHTEN(SUBSET),
+	ALIAS({"settings.code.allowed_modules"}), TIGHTEN(SUBSET), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: what restricted Python may import"},
     {"e2b.apiKey", GB_SETTING_VARIABLE, AT(e2b.key_variable), "${E2B_API_KEY}",
-	ALIAS({"secrets.E2B_API_KEY"}), .help = "the variable with the key for E2B; never the key itself"},
+	ALIAS({"secrets.E2B_API_KEY"}), UNAVAILABLE,
+	.help = "the variable with the key for E2B; never the key itself"},
 
     {"approvals.timeout", GB_SETTING_DURATION, AT(approvals.timeout_ms), "5m", RANGE(S, D), TIGHTEN(LOWER),
 	APART, .help = "how long an execution waits for a person; then it is denied"},
@@ -177,7 +183,7 @@ const struct gb_setting gb_settings[] = {
 	.help = "in what runs of clients of 'stdio' say; their results are an application's own"},
 
     {"network.allowlist", GB_SETTING_HOSTS, AT(network.allowlist), "[]",
-	ALIAS({"sandbox.networkAllowlist"}, {"runtime.allowed_hosts"}), TIGHTEN(SUBSET),
+	ALIAS({"sandbox.networkAllowlist"}, {"runtime.allowed_hosts"}), TIGHTEN(SUBSET), UNAVAILABLE,
 	.help = "hosts that code of the network tier can reach"},
 
     {"audit.directory", GB_SETTING_PATH, AT(audit.directory), "", APART,

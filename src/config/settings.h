@@ -69,7 +69,12 @@ struct gb_setting {
 	/* It makes no difference to what an agent's code is, does, reaches or shows: trust that was given to
 	 * a session stays when it changes. A setting that does not say ends it. */
 	bool apart;
+	/* Nothing in this version uses it: any value but the default is an error. */
+	bool unavailable;
 };
+
+/* How `glovebox config`, the docs and errors mark a setting that is unavailable. */
+#define GB_SETTING_UNAVAILABLE "not yet available"
 
 extern const struct gb_setting gb_settings[];
 extern const size_t gb_settings_count;

@@ -45,14 +45,15 @@ a() { run 0 config init fresh.yaml && has "$out" fresh.yaml && run 0 config chec
 ok 'init writes a file, and never over another' a
 a() { run 3 config init no/such/folder.yaml && has "$err" 'No such file'; }
 ok 'init says why it cannot' a
-a() { run 0 config show --json --set network.allowlist=a.example --set agent.maxOutputSize=2M && /usr/bin/python3 -c '
+a() { run 0 config show --json --set guard.shell=curl --set agent.maxOutputSize=2M && /usr/bin/python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 by = {s["name"]: s for s in d["settings"]}
 assert d["file"].endswith("/xdg/glovebox/glovebox.yaml") and d["project"] == "./glovebox.yaml"
 assert d["trusted"] is False and d["warnings"] == []
 assert by["agent.enabled"] == {"name": "agent.enabled", "type": "boolean", "value": False, "from": "project", "place": "./glovebox.yaml", "line": 2, "column": 3}
-assert by["network.allowlist"]["value"] == ["a.example"] and by["network.allowlist"]["from"] == "flag"
+assert by["guard.shell"]["value"] == ["curl"] and by["guard.shell"]["from"] == "flag" and "available" not in by["guard.shell"]
+assert by["network.allowlist"] == {"name": "network.allowlist", "type": "list of hosts", "value": [], "from": "default", "available": False}
 assert by["agent.maxOutputSize"]["value"] == 2 << 20
 assert by["agent.maxExecutionTime"]["value"] == 180000 and by["agent.maxExecutionTime"]["from"] == "default"
 assert by["agent.allowedRuntimes"]["value"] == ["javascript", "python", "node", "shell"]
@@ -62,6 +63,8 @@ assert by["energy.gate"]["value"] == 0.15
 ok 'show as json' a
 a() { run 0 config show --json --set 'python.profiles={a: [b, c], d: []}' && has "$out" '"value":{"a":["b","c"],"d":[]}'; }
 ok 'profiles as json' a
+a() { run 0 config show && shown executor.timeout '1m # default, not yet available' && run 2 config show --set executor.timeout=9s && has "$err" 'executor.timeout: not yet available' && run 0 config init marked.yaml && grep -q '# not yet available: code with tools' marked.yaml; }
+ok 'settings that are not yet available are marked, and refused' a
 a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean 'GLOVEBOX_AGENT_ENABLED'?"; }
 ok 'a variable that is almost a setting is an error' a
 a() { run 2 config && has "$err" 'show, check, init, docs, trust, untrust or trusted' && run 2 config dance && run 2 config show x && has "$err" 'takes no operand' && run 2 config check a b && has "$err" 'one operand too many' && run 0 config --help && has "$out" 'GLOVEBOX_CONFIG'; }
@@ -70,17 +73,17 @@ a() { rm -f glovebox.yaml "$HOME/.config/glovebox/glovebox.yaml" "$XDG_CONFIG_HO
 ok 'nothing is said to an agent that cannot run code' a
 a() { run 0 prompt --set agent.enabled=true && has "$out" '## Running code' && has "$out" 'may take 3m and write 1M of output; the code itself may have 50K' && has "$out" '- `python`' && ! grep -q deno "$scratch/out" && has "$out" 'no network' && has "$out" 'A person is shown the code' && has "$out" 'At most 5 at once' && has "$out" 'rm and sudo' && ! grep -q restricted: "$scratch/out"; }
 ok 'else what it can do' a
-a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set network.allowlist=a.example --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts from nothing' && has "$out" 'these hosts only: a.example.' && has "$out" 'not confirmed' && has "$out" 'no import but of math, json.' && has "$out" 'services that have no tool'; }
+a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts from nothing' && has "$out" 'not confirmed' && has "$out" 'no import but of math, json.'; }
 ok 'it follows the settings' a
 a() { run 0 prompt --set agent.enabled=true --set limits.python.maxTimeout=9s --set limits.shell.output=2K && has "$out" 'may take 3m and write 1M' && [ "$(grep -c '; time' "$scratch/out")" = 1 ] && has "$out" 'library; memory 64M; time 9s' && has "$out" 'programs; memory 256M; output 2K'; }
 ok 'it names a runtime that has less time or output' a
-a() { run 0 prompt --json --set agent.enabled=true --set network.allowlist=a.example && /usr/bin/python3 -c '
+a() { run 0 prompt --json --set agent.enabled=true && /usr/bin/python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["enabled"] and d["prompt"].startswith("## Running code\n") and d["approval"] and d["persistentSessions"]
 assert [r["name"] for r in d["runtimes"]] == ["javascript", "python", "node", "shell"] and d["runtimes"][0]["memoryBytes"] == 64 << 20
 assert all(r["timeoutMs"] == 180000 and r["outputBytes"] == 1 << 20 for r in d["runtimes"])
-assert d["hosts"] == ["a.example"] and d["maxExecutionTimeMs"] == 180000 and d["maxOutputBytes"] == 1 << 20
+assert "hosts" not in d and d["maxExecutionTimeMs"] == 180000 and d["maxOutputBytes"] == 1 << 20
 assert d["maxCodeBytes"] == 51200 and d["maxConcurrentSessions"] == 5
 ' "$scratch/out"; }
 ok 'the prompt as json' a

@@ -80,14 +80,29 @@ static void check_trial(
 	}
 }
 
+/* The same of a setting that no file can set yet. */
+static void check_unavailable(
+    const struct gb_setting *setting, const char *owner, const char *project, bool applies) {
+	struct gb_config before = {0}, given = {0};
+	struct gb_arena arena;
+	gb_arena_init(&arena, 1 << 20);
+	bool ok = CHECK(
+	    read_for(setting, owner, &arena, &before) && read_for(setting, project, &arena, &given));
+	if (!ok || !CHECK_INT(gb_setting_may(setting, &before, &given), applies))
+		printf("# %s: %s, then %s\n", setting->name, owner, project);
+	gb_arena_finish(&arena);
+}
+
 TEST(each_setting_of_the_table_is_tightened_and_never_loosened) {
 	unsigned n_tried = 0;
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
 		char owner[100], less[100], more[100];
+		void (*check)(const struct gb_setting *, const char *, const char *, bool) =
+		    setting->unavailable ? check_unavailable : check_trial;
 		if (setting->type == GB_SETTING_BOOL) {
-			check_trial(setting, "true", "false", setting->project == GB_PROJECT_LOWER);
-			check_trial(setting, "false", "true", setting->project == GB_PROJECT_HIGHER);
+			check(setting, "true", "false", setting->project == GB_PROJECT_LOWER);
+			check(setting, "false", "true", setting->project == GB_PROJECT_HIGHER);
 			n_tried++;
 			continue;
 		}
@@ -96,10 +111,10 @@ TEST(each_setting_of_the_table_is_tightened_and_never_loosened) {
 		value_for(setting, MORE, more, sizeof more);
 		if (setting->project == GB_PROJECT_ADD)
 			continue;
-		check_trial(setting, owner, less,
+		check(setting, owner, less,
 		    setting->project == GB_PROJECT_LOWER || setting->project == GB_PROJECT_SUBSET);
-		check_trial(setting, owner, more, setting->project == GB_PROJECT_HIGHER);
-		check_trial(setting, owner, owner, true);
+		check(setting, owner, more, setting->project == GB_PROJECT_HIGHER);
+		check(setting, owner, owner, true);
 		n_tried++;
 	}
 	CHECK_INT(n_tried, gb_settings_count - 2); /* guard.javascript, guard.shell */
@@ -150,11 +165,9 @@ TEST(what_is_refused_or_masked_is_added_to) {
 	}
 }
 
-TEST(code_that_runs_elsewhere_is_not_brought_here) {
-	struct trial trial = {.owner = "actions.mode: e2b", .project = "actions.mode: restricted"};
-	const struct gb_config *config = load_with(&trial, NULL);
-	CHECK_INT(config->actions.mode, GB_CONFIG_E2B);
-	gb_config_unref(config);
+TEST(project_file_cannot_move_code_from_e2b_to_this_machine) {
+	const struct gb_setting *mode = gb_setting_find("actions.mode", &(enum gb_setting_unit){0});
+	check_unavailable(mode, "e2b", "restricted", false);
 }
 
 TEST(a_warning_says_where_what_and_what_to_do) {
@@ -174,13 +187,11 @@ TEST(a_warning_says_where_what_and_what_to_do) {
 
 TEST(another_name_of_a_setting_grants_nothing_either) {
 	struct trial trial = {.owner = "",
-	    .project = "security: {codeExecution: {autoApprove: true, maxExecutionTime: 200000}}\n"
-		       "settings: {code: {sandbox_mode: permissive}}\n"};
+	    .project = "security: {codeExecution: {autoApprove: true, maxExecutionTime: 200000}}\n"};
 	const struct gb_config *config = load_with(&trial, NULL);
 	const char *const *warnings;
-	CHECK_INT(gb_config_warnings(config, &warnings), 3);
+	CHECK_INT(gb_config_warnings(config, &warnings), 2);
 	CHECK(!config->agent.auto_approve && config->agent.max_execution_ms == 180000);
-	CHECK_INT(config->actions.mode, GB_CONFIG_RESTRICTED);
 	gb_config_unref(config);
 }
 
@@ -226,4 +237,15 @@ TEST(a_mistake_in_a_project_file_is_an_error) {
 	struct gb_err err = {0};
 	CHECK(!gb_config_load(&sources, &config, &err));
 	CHECK_STR(err.message, "./glovebox.yaml:2:17: sessions.max: expected a whole number, found 'many'");
+}
+
+TEST(setting_that_is_not_yet_available_is_an_error_in_a_project_file_too) {
+	static const char text[] = "network: {allowlist: [a.example]}\n";
+	const struct gb_config_sources sources = {
+	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = sizeof text - 1};
+	const struct gb_config *config = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_config_load(&sources, &config, &err));
+	CHECK_STR(err.message,
+	    "./glovebox.yaml:1:11: network.allowlist: not yet available; leave it out, or at its default, []");
 }
