@@ -136,6 +136,15 @@ static void add_runtimes(struct gb_buf *out, unsigned set) {
 	add_list(out, &list);
 }
 
+static void add_faces(struct gb_buf *out, unsigned set) {
+	const char *names[GB_FACE_COUNT];
+	struct gb_config_list list = {names, 0};
+	for (unsigned i = 0; i < GB_FACE_COUNT; i++)
+		if (set & 1u << i)
+			names[list.n++] = gb_face_name((enum gb_face)i);
+	add_list(out, &list);
+}
+
 /* Durations are milliseconds, sizes bytes. */
 static void add_value(struct gb_buf *out, const struct gb_setting *setting, const struct gb_config *config) {
 	const void *at = (const char *)config + setting->offset;
@@ -151,6 +160,9 @@ static void add_value(struct gb_buf *out, const struct gb_setting *setting, cons
 		return;
 	case GB_SETTING_RUNTIMES:
 		add_runtimes(out, *(const unsigned *)at);
+		return;
+	case GB_SETTING_FACES:
+		add_faces(out, *(const unsigned *)at);
 		return;
 	case GB_SETTING_PROFILES:
 		add_profiles(out, at);

@@ -131,7 +131,8 @@ static int pass_through(struct request *request, struct gb_gate *gate) {
 	struct gb_err err = {0};
 	struct gb_agent_run *run;
 	int status = EXIT_REFUSED;
-	request->gate.face = "cli";
+	request->gate.face = GB_FACE_EXECUTE_CODE;
+	request->gate.transport = "cli";
 	request->gate.on_pending = on_pending;
 	/* With --json nothing is told before the end, so that the end is all that has to be recorded. */
 	request->gate.on_log = request->code.json ? NULL : on_log;

@@ -24,6 +24,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "config/face.h"
 #include "glovebox/languages.h"
 
 /* GB_CONFIG_JAVASCRIPT (TypeScript too), GB_CONFIG_PYTHON and so on: the sections of the settings. */
@@ -79,7 +80,7 @@ struct gb_config {
 		uint64_t max_output_bytes;
 		uint64_t max_code_bytes;
 		unsigned max_concurrent_sessions;
-		unsigned max_runs, max_runs_of_face, max_runs_of_conversation; /* at once */
+		unsigned max_runs, max_runs_of_transport, max_runs_of_conversation; /* at once */
 		unsigned calls_per_turn;
 		bool persistent_sessions;
 	} agent;
@@ -106,6 +107,7 @@ struct gb_config {
 	} e2b;
 	struct {
 		uint64_t timeout_ms;
+		unsigned waive; /* 1 << GB_FACE_EXECUTE_CODE and so on */
 	} approvals;
 	struct {
 		unsigned max, queue;
@@ -113,6 +115,7 @@ struct gb_config {
 	} sessions;
 	struct {
 		bool enabled;
+		unsigned faces; /* as approvals.waive */
 		double initial, maximum, recharge_per_hour;
 		double cost_isolated, cost_network;
 		double gate, gate_network;

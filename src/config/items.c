@@ -100,12 +100,19 @@ static bool is_runtime(struct gb_str text) {
 	return gb_language_find_str(text, &language);
 }
 
+/* run_code has no approval and costs no energy. */
+static bool is_gated_face(struct gb_str text) {
+	enum gb_face face;
+	return gb_face_find(text.p, &face) && face != GB_FACE_RUN_CODE;
+}
+
 static const struct {
 	bool (*is)(struct gb_str text);
 	const char *expected;
 	bool lower; /* case makes no difference */
 } kinds[GB_SETTING_TYPES] = {
     [GB_SETTING_RUNTIMES] = {is_runtime, NULL /* write_runtimes */},
+    [GB_SETTING_FACES] = {is_gated_face, "core_execute, executor, actions or execute_code"},
     [GB_SETTING_MODULES] = {is_module, "the name of a module"},
     [GB_SETTING_HOSTS] = {is_host, "a host such as api.example.com, without https:// or a path", true},
     [GB_SETTING_VARIABLES] = {gb_config_is_variable, "the name of a variable"},
@@ -166,18 +173,23 @@ static bool read_items(struct gb_setting_read *read, const struct gb_yaml *node,
 }
 
 bool gb_config_read_list(struct gb_setting_read *read, const struct gb_yaml *node, void *to) {
+	enum gb_setting_type type = read->setting->type;
 	struct gb_config_list list;
 	if (!read_items(read, node, &list))
 		return false;
-	if (read->setting->type != GB_SETTING_RUNTIMES) {
+	if (type != GB_SETTING_RUNTIMES && type != GB_SETTING_FACES) {
 		*(struct gb_config_list *)to = list;
 		return true;
 	}
 	unsigned set = 0;
 	enum gb_language language;
-	for (size_t i = 0; i < list.n; i++)
-		if (gb_language_find(list.items[i], &language))
+	enum gb_face face;
+	for (size_t i = 0; i < list.n; i++) {
+		if (type == GB_SETTING_FACES && gb_face_find(list.items[i], &face))
+			set |= 1u << face;
+		if (type == GB_SETTING_RUNTIMES && gb_language_find(list.items[i], &language))
 			set |= 1u << runtime_of[language];
+	}
 	*(unsigned *)to = set;
 	return true;
 }
@@ -246,6 +258,15 @@ void gb_config_write_runtimes(struct gb_buf *out, const void *from) {
 	for (unsigned i = 0; i < GB_CONFIG_RUNTIMES; i++)
 		if (*(const unsigned *)from & 1u << i)
 			names[list.n++] = runtime_names[i];
+	gb_config_write_list(out, &list);
+}
+
+void gb_config_write_faces(struct gb_buf *out, const void *from) {
+	const char *names[GB_FACE_COUNT];
+	struct gb_config_list list = {names, 0};
+	for (unsigned i = 0; i < GB_FACE_COUNT; i++)
+		if (*(const unsigned *)from & 1u << i)
+			names[list.n++] = gb_face_name((enum gb_face)i);
 	gb_config_write_list(out, &list);
 }
 

@@ -18,6 +18,7 @@ bool gb_config_read_profiles(struct gb_setting_read *read, const struct gb_yaml 
 void gb_config_write_item(struct gb_buf *out, const char *text);
 void gb_config_write_list(struct gb_buf *out, const void *from);
 void gb_config_write_runtimes(struct gb_buf *out, const void *from);
+void gb_config_write_faces(struct gb_buf *out, const void *from);
 void gb_config_write_profiles(struct gb_buf *out, const void *from);
 
 #endif

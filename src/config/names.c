@@ -38,6 +38,13 @@ const struct gb_setting *gb_setting_find(const char *name, enum gb_setting_unit 
 	return NULL;
 }
 
+const struct gb_setting *gb_setting_at(size_t offset) {
+	for (size_t i = 0; i < gb_settings_count; i++)
+		if (gb_settings[i].offset == offset)
+			return &gb_settings[i];
+	return NULL;
+}
+
 bool gb_setting_is_section(const char *path) {
 	struct name_walk walk = {0};
 	const struct gb_setting *setting = NULL;

@@ -79,9 +79,9 @@ const struct gb_setting gb_settings[] = {
 	.help = "sessions that one conversation can have at once"},
     {"agent.maxConcurrentRuns", GB_SETTING_COUNT, AT(agent.max_runs), "32", RANGE(1, 1000), TIGHTEN(LOWER),
 	APART, .help = "executions of agents at once in one process, those that wait for a person included"},
-    {"agent.maxConcurrentRunsPerFace", GB_SETTING_COUNT, AT(agent.max_runs_of_face), "32", RANGE(1, 1000),
-	TIGHTEN(LOWER), APART,
-	.help = "of them through one face, as the command line or an SDK's connection is one"},
+    {"agent.maxConcurrentRunsPerTransport", GB_SETTING_COUNT, AT(agent.max_runs_of_transport), "32",
+	RANGE(1, 1000), ALIAS({"agent.maxConcurrentRunsPerFace"}), TIGHTEN(LOWER), APART,
+	.help = "of them by one transport: the command line (cli), clients of 'stdio' (sdk)"},
     {"agent.maxConcurrentRunsPerConversation", GB_SETTING_COUNT, AT(agent.max_runs_of_conversation), "8",
 	RANGE(1, 1000), TIGHTEN(LOWER), APART, .help = "of them in one conversation"},
     {"agent.callsPerTurn", GB_SETTING_COUNT, AT(agent.calls_per_turn), "25", RANGE(1, 10000), TIGHTEN(LOWER),
@@ -139,6 +139,8 @@ const struct gb_setting gb_settings[] = {
 
     {"approvals.timeout", GB_SETTING_DURATION, AT(approvals.timeout_ms), "5m", RANGE(S, D), TIGHTEN(LOWER),
 	APART, .help = "how long an execution waits for a person; then it is denied"},
+    {"approvals.waive", GB_SETTING_FACES, AT(approvals.waive), "[]", TIGHTEN(SUBSET),
+	.help = "faces whose code runs without approval; agent.autoApprove is all of them"},
 
     {"sessions.max", GB_SETTING_COUNT, AT(sessions.max), "64", RANGE(1, 10000), TIGHTEN(LOWER), APART,
 	.help = "sessions at once, of all conversations"},
@@ -150,7 +152,9 @@ const struct gb_setting gb_settings[] = {
 	.help = "executions that can wait for one session"},
 
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true", TIGHTEN(HIGHER), APART,
-	.help = "whether executions of agents cost energy, and are denied without"},
+	.help = "whether runs of energy.faces cost energy and are denied without it"},
+    {"energy.faces", GB_SETTING_FACES, AT(energy.faces), "[core_execute]", TIGHTEN(ADD), APART,
+	.help = "faces whose runs cost energy; execute_code is 'glovebox execute' and the SDKs' execute"},
     {"energy.initial", GB_SETTING_REAL, AT(energy.initial), "1", RANGE(0, 1000), .at_most = "energy.maximum",
 	TIGHTEN(LOWER), APART, .help = "energy at the first start"},
     {"energy.maximum", GB_SETTING_REAL, AT(energy.maximum), "1", RANGE(0.01, 1000), TIGHTEN(LOWER), APART,

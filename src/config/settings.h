@@ -25,6 +25,7 @@ enum gb_setting_type {
 	GB_SETTING_VARIABLE,
 	/* Lists, by what their items are. */
 	GB_SETTING_RUNTIMES,
+	GB_SETTING_FACES,
 	GB_SETTING_MODULES,
 	GB_SETTING_HOSTS,
 	GB_SETTING_VARIABLES,
@@ -81,6 +82,8 @@ extern const size_t gb_settings_count;
 
 /* By its name or another; *ret_unit is what a plain number means under that name. NULL if there is none. */
 const struct gb_setting *gb_setting_find(const char *name, enum gb_setting_unit *ret_unit);
+/* The setting whose value is at @offset in struct gb_config. NULL if there is none. */
+const struct gb_setting *gb_setting_at(size_t offset);
 /* Is @path on the way to a setting? */
 bool gb_setting_is_section(const char *path);
 /* The name, or the section, that somebody who wrote @name may have meant. NULL if nothing is near. */

@@ -30,10 +30,15 @@ static bool has_item(const struct gb_config_list *list, const char *item) {
 	return false;
 }
 
+/* Lists of known names are stored as bits. */
+static bool is_bits(const struct gb_setting *setting) {
+	return setting->type == GB_SETTING_RUNTIMES || setting->type == GB_SETTING_FACES;
+}
+
 /* An empty list allows nothing, in every setting that is a list of what is allowed. */
 static bool is_subset(
     const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project) {
-	if (setting->type == GB_SETTING_RUNTIMES)
+	if (is_bits(setting))
 		return !(*(const unsigned *)value_in(setting, project) &
 			 ~*(const unsigned *)value_in(setting, owner));
 	const struct gb_config_list *allowed = value_in(setting, owner), *given = value_in(setting, project);
@@ -83,6 +88,11 @@ static bool add_items(
 
 bool gb_setting_tighten(const struct gb_setting *setting, struct gb_config *owner,
     const struct gb_config *project, struct gb_arena *arena) {
+	if (setting->project == GB_PROJECT_ADD && is_bits(setting)) {
+		*(unsigned *)((char *)owner + setting->offset) |=
+		    *(const unsigned *)value_in(setting, project);
+		return true;
+	}
 	if (setting->project == GB_PROJECT_ADD)
 		return add_items((struct gb_config_list *)((char *)owner + setting->offset),
 		    value_in(setting, project), arena);

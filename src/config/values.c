@@ -271,6 +271,7 @@ static const struct type {
 	write_variable, false},
     [GB_SETTING_RUNTIMES] = {"list of runtimes", "a list", sizeof(unsigned),
 	.write = gb_config_write_runtimes},
+    [GB_SETTING_FACES] = {"list of faces", "a list", sizeof(unsigned), .write = gb_config_write_faces},
     [GB_SETTING_MODULES] = {"list of modules", "a list", sizeof(struct gb_config_list),
 	.write = gb_config_write_list},
     [GB_SETTING_HOSTS] = {"list of hosts", "a list", sizeof(struct gb_config_list),

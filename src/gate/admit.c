@@ -9,8 +9,6 @@
 
 /* --- limits --- */
 
-enum { CORE_TIMEOUT_MIN_MS = 100 };
-
 /* NULL if there is nothing to say, and on failure, which @ret_ok tells. */
 static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config *config = run->rules->config;
@@ -34,28 +32,6 @@ static void lower(uint64_t *limit, uint64_t max) {
 		*limit = max;
 }
 
-/* A face may have less than others. Its requests that do not say have what it has usually. */
-static void limit_by_face(struct gb_agent_run *run) {
-	const struct gb_config *config = run->rules->config;
-	struct gb_run_options *options = &run->request.run;
-	const uint64_t *asked = run->asked_for;
-	const char *face = run->request.face ? run->request.face : "";
-	if (strcmp(face, "core") == 0) {
-		bool network = run->request.tier == GB_TIER_NETWORK;
-		lower(&options->timeout_ms,
-		    network ? config->core.max_network_timeout_ms : config->core.max_timeout_ms);
-		lower(&options->result_bytes, config->core.max_result_bytes);
-		if (options->timeout_ms < CORE_TIMEOUT_MIN_MS)
-			options->timeout_ms = CORE_TIMEOUT_MIN_MS;
-	} else if (strcmp(face, "executor") == 0) {
-		lower(&options->timeout_ms, config->executor.timeout_ms);
-	} else if (strcmp(face, "actions") == 0) {
-		lower(&options->timeout_ms, asked[0] ? options->timeout_ms : config->actions.timeout_ms);
-		lower(&options->memory_bytes, config->actions.memory_bytes);
-		lower(&options->output_bytes, config->actions.output_bytes);
-	}
-}
-
 bool gb_agent_run_limit(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	struct gb_run_options *options = &run->request.run;
@@ -68,7 +44,11 @@ bool gb_agent_run_limit(struct gb_agent_run *run) {
 	gb_limits_apply(config, 0, options);
 	lower(&options->timeout_ms, config->agent.max_execution_ms);
 	lower(&options->output_bytes, config->agent.max_output_bytes);
-	limit_by_face(run);
+	const struct gb_run_options wanted = {.timeout_ms = asked[0],
+	    .memory_bytes = asked[1],
+	    .output_bytes = asked[2],
+	    .result_bytes = asked[3]};
+	gb_face_limit(run->request.face, config, run->request.tier, &wanted, options);
 	options->restricted = run->asked_restricted ||
 			      (options->language == GB_PYTHON && config->python.restricted) ||
 			      (options->language == GB_SHELL && config->shell.restricted);
@@ -102,7 +82,8 @@ static bool check_guard(struct gb_agent_run *run) {
 	    [GB_SHELL] = GB_GUARD_SHELL, [GB_NODE] = GB_GUARD_NODE, [GB_DENO] = GB_GUARD_NODE};
 	enum gb_guard_language language = languages[options->language];
 	struct gb_guard_finding finding;
-	if (!config->guard.enabled || options->language == GB_PYTHON || run->request.is_input)
+	if (!config->guard.enabled || !gb_face_rules(run->request.face)->guard ||
+	    options->language == GB_PYTHON || run->request.is_input)
 		return true;
 	const struct gb_config_list *more =
 	    language == GB_GUARD_SHELL ? &config->guard.shell : &config->guard.javascript;
@@ -122,18 +103,18 @@ static bool same_text(const char *a, const char *b) {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Of those that are under way, how many come through the same face, and are of the same conversation? */
+/* Of those that are under way, how many arrived by the same transport, and how many belong to the same conversation? */
 static void count_others(
-    const struct gb_agent_run *run, unsigned *ret_all, unsigned *ret_face, unsigned *ret_conversation) {
+    const struct gb_agent_run *run, unsigned *ret_all, unsigned *ret_transport, unsigned *ret_conversation) {
 	const struct gb_gate *gate = run->gate;
-	*ret_all = *ret_face = *ret_conversation = 0;
+	*ret_all = *ret_transport = *ret_conversation = 0;
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
 		if (other == run || other->request.is_input ||
 		    (other->state != GB_AGENT_RUN_WAITING && other->state != GB_AGENT_RUN_RUNNING))
 			continue;
 		++*ret_all;
-		*ret_face += same_text(other->request.face, run->request.face);
+		*ret_transport += same_text(other->request.transport, run->request.transport);
 		*ret_conversation += run->request.conversation &&
 				     same_text(other->request.conversation, run->request.conversation);
 	}
@@ -141,17 +122,18 @@ static void count_others(
 
 static bool check_number(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
-	unsigned all, face, conversation;
+	unsigned all, transport, conversation;
 	/* The run that it answers is counted. */
 	if (run->request.is_input)
 		return true;
-	count_others(run, &all, &face, &conversation);
+	count_others(run, &all, &transport, &conversation);
 	const struct {
 		const char *whose, *setting;
 		unsigned n, max;
 	} counts[] = {
 	    {"agents", "agent.maxConcurrentRuns", all, config->agent.max_runs},
-	    {"this face", "agent.maxConcurrentRunsPerFace", face, config->agent.max_runs_of_face},
+	    {"this transport", "agent.maxConcurrentRunsPerTransport", transport,
+		config->agent.max_runs_of_transport},
 	    {"this conversation", "agent.maxConcurrentRunsPerConversation", conversation,
 		config->agent.max_runs_of_conversation},
 	};
@@ -168,21 +150,20 @@ static bool check_number(struct gb_agent_run *run) {
 }
 
 bool gb_agent_run_count(struct gb_agent_run *run) {
-	const struct gb_config *config = run->rules->config;
 	const struct gb_gate_request *request = &run->request;
-	const char *face = request->face ? request->face : "";
-	bool core = strcmp(face, "core") == 0, granted;
-	unsigned max = core ? config->core.calls_per_turn : config->agent.calls_per_turn;
+	const char *setting;
+	unsigned max = gb_face_calls_per_turn(request->face, run->rules->config, &setting);
+	bool granted;
 	struct gb_err err = {0};
 	if (!request->turn || run->counted)
 		return true;
-	const struct gb_turn turn = {face, request->conversation ? request->conversation : "", request->turn};
+	const struct gb_turn turn = {
+	    gb_face_name(request->face), request->conversation ? request->conversation : "", request->turn};
 	if (!gb_turns_take(run->gate->turns, &turn, max, &granted, &err))
 		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN, "%s", err.message);
 	else if (!granted)
 		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN,
-		    "code was run %u times in this turn, which is the limit (%s)", max,
-		    core ? "core.callsPerTurn" : "agent.callsPerTurn");
+		    "code was run %u times in this turn, which is the limit (%s)", max, setting);
 	else
 		run->counted = true;
 	return run->counted;

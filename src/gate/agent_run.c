@@ -12,7 +12,7 @@
 #include "value/codec.h"
 #include "value/wtf8.h"
 
-enum { TEXTS_MAX = 64 << 20, MESSAGE_MAX = 600 };
+enum { TEXTS_MAX = 64 << 20, MESSAGE_MAX = 600, TRANSPORT_MAX = 32 };
 
 char *gb_agent_run_text(struct gb_agent_run *run, const char *text) {
 	return text ? gb_arena_copy(&run->texts, gb_str_from(text)) : NULL;
@@ -273,6 +273,7 @@ static bool check_texts(const struct gb_gate_request *request, struct gb_err *er
 		const char *field, *text;
 		size_t max;
 	} texts[] = {
+	    {"transport", request->transport, TRANSPORT_MAX},
 	    {"conversation", request->conversation, GB_APPROVAL_NAME_MAX},
 	    {"turn", request->turn, GB_APPROVAL_NAME_MAX},
 	    {"session", request->session, GB_APPROVAL_NAME_MAX},
@@ -311,6 +312,18 @@ static bool check_input(const struct gb_gate_request *request, struct gb_err *er
 	return (options->source && *options->source) || gb_fail_field(err, GB_EINVAL, "text", "is empty");
 }
 
+static bool check_face(const struct gb_gate_request *request, struct gb_err *err) {
+	const char *name = gb_face_name(request->face);
+	if ((unsigned)request->face >= GB_FACE_COUNT || !gb_face_rules(request->face)->gated)
+		return gb_fail_field(err, GB_EINVAL, "face", "'%s' does not go through the gate", name);
+	if (request->embedder_decides && !gb_face_embedder_may_decide(request->face))
+		return gb_fail_field(err, GB_EINVAL, "embedder_decides",
+		    "the embedding program cannot decide on requests of face '%s'", name);
+	return request->tier == GB_TIER_ISOLATED ||
+	       gb_fail_field(
+		   err, GB_EINVAL, "tier", "'%s' is not yet available", gb_tier_name(request->tier));
+}
+
 /* What the gate does not know it lets nobody do. */
 static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *options = &request->run;
@@ -326,7 +339,8 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 		if (unknown[i].set)
 			return gb_fail_field(
 			    err, GB_EINVAL, unknown[i].field, "is not for requests of agents");
-	if (!check_texts(request, err) || (request->is_input && !check_input(request, err)))
+	if (!check_face(request, err) || !check_texts(request, err) ||
+	    (request->is_input && !check_input(request, err)))
 		return false;
 	if (request->waits_for_input && !request->persistent && !request->session)
 		return gb_fail_field(
@@ -342,7 +356,7 @@ static bool copy_request(struct gb_agent_run *run, const struct gb_gate_request 
 	struct gb_gate_request *request = &run->request;
 	const char *source = given->run.source ? given->run.source : "";
 	struct gb_str text = {source, given->run.source_bytes ? given->run.source_bytes : strlen(source)};
-	const char **const texts[] = {&request->face, &request->conversation, &request->turn,
+	const char **const texts[] = {&request->transport, &request->conversation, &request->turn,
 	    &request->purpose, &request->expected, &request->trace, &request->session};
 	*request = *given;
 	/* Only what is checked, shown to whoever decides, and recorded. */
@@ -362,7 +376,12 @@ static bool copy_request(struct gb_agent_run *run, const struct gb_gate_request 
 	bool ok = request->run.source;
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_agent_run_text(run, *texts[i]));
-	return ok;
+	char through[GB_APPROVAL_NAME_MAX];
+	snprintf(through, sizeof through, "%s%s%s%s", gb_face_name(request->face),
+	    request->transport ? " (" : "", request->transport ? request->transport : "",
+	    request->transport ? ")" : "");
+	run->through = gb_agent_run_text(run, through);
+	return ok && run->through;
 }
 
 bool gb_agent_run_adopt(struct gb_agent_run *run) {

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/list.h"
+#include "gate/faces.h"
 #include "gate/gate.h"
 #include "guard/masked.h"
 #include "store/approvals.h"
@@ -77,6 +78,7 @@ struct gb_agent_run {
 	struct gb_gate *gate;
 	struct gb_rules *rules; /* that it was let in by */
 	struct gb_gate_request request;
+	const char *through;   /* "execute_code (cli)": face and transport */
 	uint64_t asked_for[4]; /* limits, as the request has them */
 	bool asked_restricted; /* the same of restricted mode */
 	struct gb_arena texts; /* of the request and the result */

@@ -17,7 +17,7 @@ static void describe_time(int64_t at_ms, char *text, size_t n) {
 
 static bool spend(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	if (!run->gate->energy)
+	if (!run->gate->energy || !gb_face_is_charged(run->request.face, run->rules->config))
 		return true;
 	if (!gb_energy_spend(run->gate->energy, run->request.tier, &run->spent, &err)) {
 		gb_agent_run_refuse(
@@ -49,7 +49,7 @@ static void spend_and_begin(struct gb_agent_run *run, const char *decision, cons
 static struct gb_approval_request asked_of(const struct gb_agent_run *run) {
 	const struct gb_gate_request *request = &run->request;
 	return (struct gb_approval_request){
-	    .face = gb_str_from(request->face ? request->face : ""),
+	    .face = gb_str_from(run->through),
 	    .purpose = gb_str_from(request->purpose ? request->purpose : ""),
 	    .runtime = gb_str_from(gb_language_name(request->run.language)),
 	    .session = gb_str_from(run->session),
@@ -81,7 +81,9 @@ void gb_agent_run_proceed(struct gb_agent_run *run) {
 	bool trusted = false;
 	struct gb_trust trust;
 	struct gb_err err = {0};
-	if (run->rules->config->agent.auto_approve)
+	if (run->request.embedder_decides)
+		spend_and_begin(run, "embedder", "");
+	else if (gb_face_is_waived(run->request.face, run->rules->config))
 		spend_and_begin(run, "auto", "");
 	else if (!gb_trust_find(run->gate->approvals, &asked, &trusted, &trust, &err))
 		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,

@@ -3,8 +3,8 @@
  *
  *	struct gb_gate *gate;
  *	gb_gate_open(&(struct gb_gate_options){.config = config, .engine = engine}, &gate, &err);
- *	struct gb_gate_request request = {.face = "cli", .run = {.source = "6*7", .language = GB_PYTHON},
- *	    .on_done = on_done};
+ *	struct gb_gate_request request = {.face = GB_FACE_EXECUTE_CODE,
+ *	    .run = {.source = "6*7", .language = GB_PYTHON}, .on_done = on_done};
  *	gb_gate_submit(gate, &request, &run, &err);
  *	while (!gb_agent_run_done(run))
  *		gb_gate_turn(gate, -1, &err);
@@ -71,7 +71,13 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate);
 
 /* Texts may be NULL. Everything is copied. */
 struct gb_gate_request {
-	const char *face;         /* through which it came */
+	enum gb_face face; /* one that goes through the gate: gate/faces.h */
+	/* How it arrived: "cli", "sdk". Shown to the person who decides; agent.maxConcurrentRunsPerTransport
+	 * counts by it. */
+	const char *transport;
+	/* The embedding program has stated that it decides on requests of this face, so no person is asked.
+	 * Only for faces where it may. */
+	bool embedder_decides;
 	const char *conversation; /* whose it is */
 	const char *turn;         /* of the model, in this conversation */
 	/* What the agent says that it is for, and what it expects; where the wish came from, as JSON. Shown

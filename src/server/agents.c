@@ -1,5 +1,6 @@
 /* An agent's requests, as the application that it lives in hands them on: through the gate, and back. */
 #include "base/cleanup.h"
+#include "gate/faces.h"
 #include "glovebox/errors.h"
 #include "server/replies.h"
 #include "server/rpc.h"
@@ -48,6 +49,36 @@ void gb_rpc_drop_pass(struct gb_rpc_run *run) {
 	server->room = true;
 }
 
+/* --- who decides --- */
+
+static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb_complaint *complaint) {
+	struct gb_str name = gb_read_str(value);
+	if (name.p && !memchr(name.p, '\0', name.n) && gb_face_find(name.p, ret) &&
+	    gb_face_embedder_may_decide(*ret))
+		return true;
+	return gb_complain(gb_blame(complaint, "decides"), GB_CODE_INVALID,
+	    "a client can decide on requests of executor and actions only");
+}
+
+bool gb_rpc_hello(
+    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+	unsigned decides = 0;
+	enum gb_face face;
+	if (client->n_lines != 1)
+		return gb_complain(
+		    complaint, GB_CODE_REFUSED, "hello must be the first message of a connection");
+	for (size_t i = 0; i < gb_value_count(message->decides); i++) {
+		if (!read_face(gb_value_at(message->decides, i), &face, complaint))
+			return false;
+		decides |= 1u << face;
+	}
+	client->decides = decides;
+	gb_reply_embedder(&client->lines, message->request, decides);
+	return true;
+}
+
+/* --- requests --- */
+
 /* true: the conversation's own; a text: that one. */
 static bool read_seat(
     const struct gb_message *message, struct gb_gate_request *request, struct gb_complaint *complaint) {
@@ -65,9 +96,12 @@ static bool read_seat(
 bool gb_rpc_execute(
     struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
 	struct gb_server *server = run->server;
+	const enum gb_face face = GB_FACE_EXECUTE_CODE;
 	struct gb_err err = {0};
 	struct gb_gate_request request = {
-	    .face = "sdk",
+	    .face = face,
+	    .transport = "sdk",
+	    .embedder_decides = run->client->decides & 1u << face,
 	    .conversation = message->conversation,
 	    .turn = message->turn,
 	    .purpose = message->purpose,

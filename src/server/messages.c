@@ -94,7 +94,7 @@ static const struct gb_field agent_fields[] = {
     FIELD("expectedOutput", GB_FIELD_TEXT, expected, .member = "expected"),
     FIELD("trace", GB_FIELD_ANY, trace, .member = "trace"),
     FIELD("session", GB_FIELD_ANY, seat),
-    FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers),
+    FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers, .member = "tier"),
     FIELD("onInput", GB_FIELD_CHOICE, on_input, .choices = on_inputs, .member = "on_input"),
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},
     END,
@@ -151,6 +151,13 @@ static const struct gb_field session_open_fields[] = {
     OPTION("language", GB_FIELD_LANGUAGE, language),
     OPTION("profile", GB_FIELD_TEXT, profile),
     FIELD("reuse", GB_FIELD_BOOLEAN, reuse),
+    END,
+};
+
+static const struct gb_field hello_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("decides", GB_FIELD_ARRAY, decides, .required = true),
     END,
 };
 
@@ -232,6 +239,7 @@ static const struct {
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},
     [GB_MESSAGE_INTERRUPT] = {"interrupt", interrupt_fields},
+    [GB_MESSAGE_HELLO] = {"hello", hello_fields},
     [GB_MESSAGE_SECRET_ADD] = {"secret_add", secret_fields},
     [GB_MESSAGE_SESSION_OPEN] = {"session_open", session_open_fields},
     [GB_MESSAGE_SESSION_GET] = {"session_get", session_get_fields},

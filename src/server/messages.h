@@ -21,6 +21,7 @@ enum gb_message_type {
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
 	GB_MESSAGE_INTERRUPT,
+	GB_MESSAGE_HELLO,        /* has a request */
 	GB_MESSAGE_SECRET_ADD,   /* has a request */
 	GB_MESSAGE_SESSION_OPEN, /* from here on they are about sessions, and have a request */
 	GB_MESSAGE_SESSION_GET,
@@ -59,6 +60,7 @@ struct gb_message {
 	const struct gb_value *seat;           /* a boolean, a session's id, or NULL */
 	bool agent;                            /* it is about the sessions of agents */
 	const struct gb_value *trusted;        /* a boolean, or NULL */
+	const struct gb_value *decides;        /* an array */
 	uint64_t tokens;
 	bool steal;
 	uint32_t columns, rows;

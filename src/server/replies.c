@@ -2,6 +2,7 @@
 
 #include "base/err.h"
 #include "base/fields.h"
+#include "config/face.h"
 #include "engine/result_json.h"
 #include "glovebox/errors.h"
 #include "value/json.h"
@@ -236,6 +237,19 @@ void gb_reply_detached(struct gb_lines *lines, const char *session, const char *
 	struct gb_buf *out = begin(lines, "detached");
 	gb_buf_printf(out, ",\"session\":\"%s\",\"ended\":%s", session, ended ? "true" : "false");
 	gb_write_text(out, "reason", reason);
+	finish(lines, NULL);
+}
+
+void gb_reply_embedder(struct gb_lines *lines, uint64_t request, unsigned faces) {
+	struct gb_buf *out = begin(lines, "embedder");
+	const char *comma = "";
+	gb_buf_printf(out, ",\"request\":%llu,\"decides\":[", (ull)request);
+	for (unsigned i = 0; i < GB_FACE_COUNT; i++)
+		if (faces & 1u << i) {
+			gb_buf_printf(out, "%s\"%s\"", comma, gb_face_name((enum gb_face)i));
+			comma = ",";
+		}
+	gb_buf_append_char(out, ']');
 	finish(lines, NULL);
 }
 

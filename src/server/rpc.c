@@ -283,6 +283,8 @@ static bool take_message(struct gb_client *client, const struct gb_message *mess
     size_t n, struct gb_complaint *complaint) {
 	if (message->type <= GB_MESSAGE_INPUT)
 		return take_run(client, message, line, n, complaint);
+	if (message->type == GB_MESSAGE_HELLO)
+		return gb_rpc_hello(client, message, complaint);
 	if (message->type == GB_MESSAGE_SECRET_ADD)
 		return gb_rpc_add_secret(client, message, complaint);
 	if (message->type >= GB_MESSAGE_SESSION_OPEN)
@@ -330,6 +332,7 @@ static void reject(struct gb_client *client, struct gb_complaint *complaint) {
 
 void gb_rpc_take(struct gb_client *client, const char *line, size_t n) {
 	struct gb_complaint complaint = {0};
+	client->n_lines++;
 	if (n > client->lines.line_max) {
 		/* Type and run stand before what makes a line long, if the client wants them to be seen. */
 		gb_message_peek(line, n < PEEK_MAX ? n : PEEK_MAX, &complaint);

@@ -58,6 +58,8 @@ struct gb_client {
 	struct gb_list waiting;     /* of its runs */
 	struct gb_list attachments; /* to terminals of sessions */
 	uint64_t next_run;          /* no run of this number or above was asked for yet */
+	uint64_t n_lines;           /* received */
+	unsigned decides;           /* 1 << face: the client decides on requests of these faces */
 	bool clogged;
 	bool held;  /* and with it the terminals that it is attached to */
 	bool ended; /* nothing more comes in, and its runs are ended */
@@ -100,6 +102,8 @@ void gb_rpc_forget(struct gb_rpc_run *run);
 
 /* --- agents.c --- */
 
+/* The client states on requests of which faces it decides itself. */
+bool gb_rpc_hello(struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint);
 bool gb_rpc_execute(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
 /* It is done, or its client is gone: it is recorded all the same. */
 void gb_rpc_drop_pass(struct gb_rpc_run *run);

@@ -68,7 +68,7 @@ void gb_approvals_set_timeout(struct gb_approvals *approvals, uint64_t timeout_m
 /* A request. Texts are borrowed and must be UTF-8; only runtime and code are required. */
 struct gb_approval_request {
 	struct gb_str token;   /* lets the requester find its approval again; empty: never */
-	struct gb_str face;    /* the interface it came through: "cli", "mcp", ... */
+	struct gb_str face;    /* face and transport: "execute_code (cli)" */
 	struct gb_str purpose; /* as stated by the agent */
 	/* All fields below are bound by the hash. */
 	struct gb_str runtime, session, conversation;

@@ -2,7 +2,7 @@
  * Calls in one turn of a model, counted over all processes.
  *
  *	gb_turns_open(dir, &turns, &err);
- *	struct gb_turn turn = {.face = "cli", .conversation = "c1", .turn = "7"};
+ *	struct gb_turn turn = {.face = "execute_code", .conversation = "c1", .turn = "7"};
  *	gb_turns_take(turns, &turn, 3, &granted, &err);
  *	gb_turns_close(turns);
  *

@@ -23,7 +23,7 @@ for i in $(seq "$kills"); do
 done
 
 # One that serves, with hundreds under way.
-many=(--set agent.maxConcurrentRuns=1000 --set agent.maxConcurrentRunsPerFace=1000)
+many=(--set agent.maxConcurrentRuns=1000 --set agent.maxConcurrentRunsPerTransport=1000)
 mkfifo "$scratch/in"
 for i in $(seq 300); do
   echo "{\"type\":\"execute\",\"run\":$i,\"language\":\"javascript\",\"source\":\"export default $i\"}"

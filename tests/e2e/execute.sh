@@ -98,9 +98,11 @@ ok 'trust ends when the rules change' a
 
 # --- energy ---
 rm -rf "$scratch/state"
-configure 'agent: {enabled: true, autoApprove: true}\nenergy: {initial: 0.2, rechargePerHour: 0.01}\n'
+configure 'agent: {enabled: true, autoApprove: true}\nenergy: {faces: [execute_code], initial: 0.2, rechargePerHour: 0.01}\n'
 a() { run 0 execute -l python -e 'print(1)' && run 0 execute -l python -e 'print(1)' && run 3 execute -l python -e 'print(1)' --json && json 'j["error"]["code"] == "energy" and "0.100" in j["error"]["message"] and "UTC" in j["error"]["message"]'; }
 ok 'without energy nothing runs, and when it will is told' a
+a() { run 0 execute -l python -e 'print(1)' --set energy.faces=core_execute; }
+ok 'runs of a face that is not in energy.faces need no energy' a
 a() { run 3 execute -l js -e 'process.exit()' && run 0 energy --json && json 'abs(j["level"] - 0.1) < 0.001'; }
 ok 'what the guard refuses costs nothing' a
 

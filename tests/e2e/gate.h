@@ -128,7 +128,8 @@ static inline void heard_done(struct gb_agent_run *run, const struct gb_result *
 static inline bool submit(struct site *site, struct gb_gate_request request, struct heard *heard) {
 	struct gb_err err = {0};
 	*heard = (struct heard){.status = GB_TERMINATED};
-	request.face = request.face ? request.face : "test";
+	request.face = request.face ? request.face : GB_FACE_EXECUTE_CODE;
+	request.transport = request.transport ? request.transport : "test";
 	request.on_pending = heard_pending;
 	request.on_output = heard_output;
 	request.on_display = heard_display;
@@ -158,7 +159,8 @@ static inline struct heard ask(struct site *site, struct gb_gate_request request
 }
 
 static inline struct gb_gate_request python(const char *source) {
-	return (struct gb_gate_request){.run = {.source = source, .language = GB_PYTHON}};
+	return (struct gb_gate_request){
+	    .face = GB_FACE_EXECUTE_CODE, .run = {.source = source, .language = GB_PYTHON}};
 }
 
 /* --- a person, in another process --- */

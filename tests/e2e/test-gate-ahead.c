@@ -55,7 +55,7 @@ static bool submit_to(
     struct listener *listener, enum gb_language language, const char *source, bool session) {
 	struct gb_err err = {0};
 	struct gb_gate_request request = {
-	    .face = "test",
+	    .face = GB_FACE_EXECUTE_CODE,
 	    .conversation = "c",
 	    .persistent = session,
 	    .waits_for_input = session,
@@ -150,7 +150,7 @@ TEST(events_beyond_the_cap_are_told_in_order_after_the_record) {
 	struct listener listener = {.site = &site};
 	struct gb_err err = {0};
 	struct gb_gate_request request = {
-	    .face = "test",
+	    .face = GB_FACE_EXECUTE_CODE,
 	    .run = {.source = "for (let i = 0; i < 5000; i++) console.log(i)", .language = GB_JAVASCRIPT},
 	    .on_log = on_counted_log,
 	    .on_done = on_done,

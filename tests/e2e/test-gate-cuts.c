@@ -39,7 +39,7 @@ static struct told told_of(struct site *site, enum gb_language language, const c
 	struct gb_err err = {0};
 	struct gb_agent_run *run;
 	struct gb_gate_request request = {
-	    .face = "test",
+	    .face = GB_FACE_EXECUTE_CODE,
 	    .run = {.source = source, .language = language},
 	    .on_done = on_told,
 	    .data = &told,

@@ -312,6 +312,7 @@ static struct gb_gate_request request_for(enum moment moment, struct rogue *rogu
 	    [DONE] = {GB_PYTHON, "1"},
 	};
 	return (struct gb_gate_request){
+	    .face = GB_FACE_EXECUTE_CODE,
 	    .conversation = "c",
 	    .persistent = session || moment == PROMPT,
 	    .run = {.source = codes[moment].source, .language = codes[moment].language},

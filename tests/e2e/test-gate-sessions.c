@@ -243,8 +243,8 @@ TEST(requests_that_wait_together_share_a_session) {
 }
 
 TEST(trust_in_a_session_that_never_was_is_forgotten) {
-	auto_site struct site site =
-	    site_make("agent: {enabled: true}\nenergy: {initial: 0, rechargePerHour: 0}\n");
+	auto_site struct site site = site_make(
+	    "agent: {enabled: true}\nenergy: {faces: [execute_code], initial: 0, rechargePerHour: 0}\n");
 	struct gb_approvals *approvals = NULL;
 	struct gb_err err = {0};
 	uint64_t revoked = 9;
@@ -290,8 +290,8 @@ static double level(const struct site *site) {
 }
 
 TEST(what_never_began_costs_nothing) {
-	auto_site struct site site =
-	    site_make("agent: {enabled: true, autoApprove: true}\nenergy.rechargePerHour: 0\n");
+	auto_site struct site site = site_make("agent: {enabled: true, autoApprove: true}\nenergy: {faces: "
+					       "[execute_code], rechargePerHour: 0}\n");
 	struct heard first, second, third;
 	struct gb_err err = {0};
 	CHECK(submit(&site, lasting("c", "while True: pass"), &first));

@@ -58,17 +58,14 @@ TEST(a_face_may_have_less) {
 	request.run.result_bytes = 1 << 20;
 	ask(&site, request);
 	CHECK_INT(limit_of(&site, "timeoutMs"), 60000);
-	request.face = "core";
+	request.face = GB_FACE_CORE_EXECUTE;
 	ask(&site, request);
 	CHECK_INT(limit_of(&site, "timeoutMs"), 5000);
 	CHECK_INT(limit_of(&site, "resultBytes"), 32 << 10);
-	request.tier = GB_TIER_NETWORK;
-	ask(&site, request);
-	CHECK_INT(limit_of(&site, "timeoutMs"), 30000);
 	request.run.timeout_ms = 1;
 	ask(&site, request);
 	CHECK_INT(limit_of(&site, "timeoutMs"), 100);
-	request.face = "actions";
+	request.face = GB_FACE_ACTIONS;
 	request.run.timeout_ms = 0;
 	ask(&site, request);
 	CHECK_INT(limit_of(&site, "timeoutMs"), 30000);
@@ -149,7 +146,7 @@ TEST(calls_in_a_turn_are_counted) {
 TEST(core_has_its_own_number_of_calls) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
-	request.face = "core";
+	request.face = GB_FACE_CORE_EXECUTE;
 	request.turn = "t";
 	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
 	struct heard second = ask(&site, request);
@@ -185,16 +182,16 @@ static void check_refused_beside(const char *yaml, struct gb_gate_request second
 TEST(only_so_many_at_once) {
 	struct gb_gate_request request = python("1");
 	request.conversation = "d";
-	request.face = "other";
+	request.transport = "other";
 	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n", request, "agent.maxConcurrentRuns");
 }
 
 TEST(only_so_many_at_once_through_one_face) {
 	struct gb_gate_request request = python("1");
-	check_refused_beside(
-	    OPEN_TO_ALL "agent.maxConcurrentRunsPerFace: 1\n", request, "agent.maxConcurrentRunsPerFace");
-	request.face = "other";
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerFace: 1\n", request, NULL);
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request,
+	    "agent.maxConcurrentRunsPerTransport");
+	request.transport = "other";
+	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request, NULL);
 }
 
 TEST(only_so_many_at_once_in_one_conversation) {

@@ -254,6 +254,57 @@ static void check_too_large(struct client *client) {
 	check_wrong(client, 10, gb_buf_c_str(&rest), "args");
 }
 
+/* --- hello --- */
+
+static const char *decides_of(struct client *client) {
+	static char text[200];
+	const struct gb_value *heard = client_expect(client, "embedder", -1);
+	gb_auto_free char *json = gb_value_to_json(gb_value_get(heard, "decides"), 0, NULL, NULL);
+	CHECK_INT(number_at(heard, "request"), 1);
+	snprintf(text, sizeof text, "%s", json ? json : "");
+	return text;
+}
+
+TEST(client_states_that_it_decides) {
+	struct client client = serve(ASKING);
+	client_say(&client, "{\"type\":\"hello\",\"request\":1,\"decides\":[\"actions\",\"executor\"]}");
+	CHECK_STR(decides_of(&client), "[\"executor\",\"actions\"]");
+	/* An execute is of another face: a person is asked. */
+	client_say(&client, EXECUTE(1, "1", ""));
+	client_expect(&client, "pending", 1);
+	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
+	client_expect(&client, "result", 1);
+	CHECK_INT(end_file(&client), 0);
+}
+
+static void check_hello_refused(const char *decides, const char *field) {
+	struct client client = serve(ASKING);
+	client_say(&client, "{\"type\":\"hello\",\"request\":1,\"decides\":%s}", decides);
+	const struct gb_value *heard = client_expect(&client, "error", -1);
+	CHECK_STR(text_at(heard, "about"), "hello");
+	CHECK_STR(text_at(heard, "field"), field);
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(client_cannot_decide_on_other_faces) {
+	check_hello_refused("[\"executor\",\"execute_code\"]", "decides");
+	check_hello_refused("[\"core_execute\"]", "decides");
+	check_hello_refused("[\"run_code\"]", "decides");
+	check_hello_refused("[\"everything\"]", "decides");
+	check_hello_refused("[7]", "decides");
+	check_hello_refused("true", "decides");
+}
+
+TEST(hello_is_the_first_message_or_refused) {
+	struct client client = serve(ASKING);
+	client_say(&client, "{\"type\":\"session_list\",\"request\":1}");
+	client_expect(&client, "sessions", -1);
+	client_say(&client, "{\"type\":\"hello\",\"request\":2,\"decides\":[\"actions\"]}");
+	const struct gb_value *heard = client_expect(&client, "error", -1);
+	CHECK_STR(text_at(heard, "code"), "refused");
+	CHECK_INT(end_file(&client), 0);
+}
+
 TEST(wrong_requests_name_the_field) {
 	struct client client = serve(OPEN_TO_ALL);
 	check_wrong(&client, 1, "", "source");
@@ -268,14 +319,15 @@ TEST(wrong_requests_name_the_field) {
 	client_say(&client, EXECUTE(9, "1", ""));
 	client_expect(&client, "error", -1);
 	check_too_large(&client);
-	client_say(&client, EXECUTE(11, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
-	client_expect(&client, "output", 11);
-	client_say(&client, "{\"type\":\"answer\",\"run\":11,\"call\":1,\"return\":1}");
-	client_expect(&client, "error", 11);
-	client_say(&client, "{\"type\":\"call\",\"run\":11,\"call\":1,\"function\":1}");
-	client_expect(&client, "error", 11);
-	client_say(&client, "{\"type\":\"interrupt\",\"run\":11}");
-	client_result(&client, 11, "terminated");
+	check_wrong(&client, 11, ",\"source\":\"1\",\"tier\":\"network\"", "tier");
+	client_say(&client, EXECUTE(12, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
+	client_expect(&client, "output", 12);
+	client_say(&client, "{\"type\":\"answer\",\"run\":12,\"call\":1,\"return\":1}");
+	client_expect(&client, "error", 12);
+	client_say(&client, "{\"type\":\"call\",\"run\":12,\"call\":1,\"function\":1}");
+	client_expect(&client, "error", 12);
+	client_say(&client, "{\"type\":\"interrupt\",\"run\":12}");
+	client_result(&client, 12, "terminated");
 	CHECK_INT(end_file(&client), 0);
 }
 

@@ -86,8 +86,8 @@ static void check_unavailable(
 	struct gb_config before = {0}, given = {0};
 	struct gb_arena arena;
 	gb_arena_init(&arena, 1 << 20);
-	bool ok = CHECK(
-	    read_for(setting, owner, &arena, &before) && read_for(setting, project, &arena, &given));
+	bool ok =
+	    CHECK(read_for(setting, owner, &arena, &before) && read_for(setting, project, &arena, &given));
 	if (!ok || !CHECK_INT(gb_setting_may(setting, &before, &given), applies))
 		printf("# %s: %s, then %s\n", setting->name, owner, project);
 	gb_arena_finish(&arena);
@@ -117,7 +117,7 @@ TEST(each_setting_of_the_table_is_tightened_and_never_loosened) {
 		check(setting, owner, owner, true);
 		n_tried++;
 	}
-	CHECK_INT(n_tried, gb_settings_count - 2); /* guard.javascript, guard.shell */
+	CHECK_INT(n_tried, gb_settings_count - 3); /* guard.javascript, guard.shell, energy.faces */
 }
 
 /* Which way a setting may go is a decision: a change of one is seen here. */
@@ -149,16 +149,18 @@ TEST(what_is_refused_or_masked_is_added_to) {
 	gb_buf_init(&text, 4096);
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
-		bool variables = setting->type == GB_SETTING_VARIABLES;
+		bool faces = setting->type == GB_SETTING_FACES;
 		char owner[200], project[200];
 		if (setting->project != GB_PROJECT_ADD)
 			continue;
-		line_for(setting, variables ? "[A, B]" : "[aa, bb]", false, owner, sizeof owner);
-		line_for(setting, variables ? "[B, C]" : "[bb, cc]", false, project, sizeof project);
+		line_for(setting, faces ? "[executor, actions]" : "[aa, bb]", false, owner, sizeof owner);
+		line_for(
+		    setting, faces ? "[actions, execute_code]" : "[bb, cc]", false, project, sizeof project);
 		for (int trusted = 0; trusted < 2; trusted++) {
 			struct trial trial = {.owner = owner, .project = project, .trusted = trusted};
 			const struct gb_config *config = load_with(&trial, NULL);
-			CHECK_STR(text_of(setting, config, &text), variables ? "[A, B, C]" : "[aa, bb, cc]");
+			CHECK_STR(text_of(setting, config, &text),
+			    faces ? "[executor, actions, execute_code]" : "[aa, bb, cc]");
 			CHECK_INT(trial.n_asked, 0);
 			gb_config_unref(config);
 		}
@@ -246,6 +248,6 @@ TEST(setting_that_is_not_yet_available_is_an_error_in_a_project_file_too) {
 	const struct gb_config *config = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_config_load(&sources, &config, &err));
-	CHECK_STR(err.message,
-	    "./glovebox.yaml:1:11: network.allowlist: not yet available; leave it out, or at its default, []");
+	CHECK_STR(err.message, "./glovebox.yaml:1:11: network.allowlist: not yet available; leave it out, or "
+			       "at its default, []");
 }

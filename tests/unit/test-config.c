@@ -70,7 +70,7 @@ static void check_value(const struct record *record) {
 }
 
 TEST(values_by_every_name_and_from_every_source) {
-	CHECK_INT(table_each("config/values.txt", check_value), 37);
+	CHECK_INT(table_each("config/values.txt", check_value), 39);
 }
 
 static void check_error(const struct record *record) {
@@ -86,7 +86,7 @@ static void check_error(const struct record *record) {
 }
 
 TEST(mistakes_are_named_with_their_place) {
-	CHECK_INT(table_each("config/errors.txt", check_error), 85);
+	CHECK_INT(table_each("config/errors.txt", check_error), 87);
 }
 
 /* What would be read if it were available, so that its types are tested before that. */
@@ -195,6 +195,8 @@ TEST(defaults_are_those_that_are_promised) {
 	CHECK(config->energy.cost_isolated == 0.05 && config->energy.cost_network == 0.15);
 	CHECK(config->energy.gate == 0.15 && config->energy.gate_network == 0.3);
 	CHECK_INT(config->network.allowlist.n, 0);
+	CHECK_INT(config->approvals.waive, 0);
+	CHECK_INT(config->energy.faces, 1u << GB_FACE_CORE_EXECUTE);
 	CHECK_STR(config->e2b.key_variable, "E2B_API_KEY");
 	CHECK(!gb_config_file(config) || strcmp(gb_config_file(config), "f.yaml") == 0);
 	gb_config_unref(config);

@@ -90,7 +90,7 @@ export interface AgentExecuteOptions extends AgentLimits {
    * id of one of its sessions. Otherwise it runs alone.
    */
   session?: boolean | string;
-  /** What it costs in energy: `'isolated'` unless said otherwise. */
+  /** `'isolated'` unless said otherwise; `'network'` is not yet available, and refused. */
   tier?: 'isolated' | 'network';
   /** Called when a person is asked; again if the rules have changed meanwhile. */
   onPending?: (pending: AgentPending) => void;

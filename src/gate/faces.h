@@ -1,0 +1,52 @@
+/*
+ * The rules of each face, as one table.
+ *
+ * A face is either gated or it is run_code. Gated means: it needs agent.enabled, everything that the code
+ * writes is masked, and everything is recorded in the audit log. No column and no setting waives these.
+ */
+#ifndef GB_GATE_FACES_H
+#define GB_GATE_FACES_H
+
+#include "config/config.h"
+#include "glovebox/glovebox.h"
+#include "store/energy.h"
+
+/* Offsets in struct gb_config; 0 means that the face has only the limits of all agents (agent.* and
+ * limits.<runtime>.*). */
+struct gb_face_limit {
+	size_t usual;            /* of a request that names none */
+	size_t max, max_network; /* by tier; a higher value is lowered to it */
+	uint64_t min;            /* a lower value is raised to it */
+};
+
+enum gb_face_approval {
+	GB_FACE_ASKS_NEVER,
+	GB_FACE_ASKS_UNLESS_WAIVED,   /* by the owner: approvals.waive, agent.autoApprove */
+	GB_FACE_ASKS_UNLESS_EMBEDDER, /* or if the embedding program has stated that it decides */
+};
+
+struct gb_face_rules {
+	bool gated;
+	bool guard; /* the static guard checks the code */
+	enum gb_face_approval approval;
+	size_t calls_per_turn; /* offset of the setting */
+	struct gb_face_limit timeout, memory, output, result;
+};
+
+const struct gb_face_rules *gb_face_rules(enum gb_face face);
+
+/* May the embedding program state that it decides on requests of this face? */
+bool gb_face_embedder_may_decide(enum gb_face face);
+/* Has the owner waived the approval of this face? */
+bool gb_face_is_waived(enum gb_face face, const struct gb_config *config);
+/* Do runs of this face cost energy? */
+bool gb_face_is_charged(enum gb_face face, const struct gb_config *config);
+/* Calls in one turn of the model; *ret_setting is the name of the setting. */
+unsigned gb_face_calls_per_turn(enum gb_face face, const struct gb_config *config, const char **ret_setting);
+
+/* Apply the face's limits to @options, which has those of all agents already. @asked is what the request
+ * itself has: 0 where it names no limit. */
+void gb_face_limit(enum gb_face face, const struct gb_config *config, enum gb_tier tier,
+    const struct gb_run_options *asked, struct gb_run_options *options);
+
+#endif

@@ -1,0 +1,151 @@
+/* Faces at the gate: which are let in, when a person is asked, and what costs energy. */
+#include "e2e/gate.h"
+
+#define CHARGING "agent: {enabled: true, autoApprove: true}\nenergy.rechargePerHour: 0\n"
+
+static struct gb_gate_request through(enum gb_face face) {
+	struct gb_gate_request request = python("1");
+	request.face = face;
+	return request;
+}
+
+static double level(const struct site *site) {
+	struct gb_energy_state state = {0};
+	struct gb_err err = {0};
+	CHECK(gb_energy_look(site->folder, NULL, &state, &err));
+	return state.level;
+}
+
+/* --- requests that no face can make --- */
+
+static void check_rejected(struct site *site, struct gb_gate_request request, const char *message) {
+	struct gb_agent_run *run = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_gate_submit(site->gate, &request, &run, &err));
+	CHECK_INT(err.code, GB_EINVAL);
+	CHECK_STR(err.message, message);
+	CHECK_INT(records(site).n, 0);
+}
+
+TEST(run_code_does_not_go_through_the_gate) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	check_rejected(&site, through(GB_FACE_RUN_CODE), "face: 'run_code' does not go through the gate");
+	check_rejected(&site, through(GB_FACE_COUNT), "face: '?' does not go through the gate");
+}
+
+TEST(network_tier_is_not_yet_available) {
+	auto_site struct site site = site_make(OPEN_TO_ALL);
+	for (unsigned face = GB_FACE_CORE_EXECUTE; face < GB_FACE_COUNT; face++) {
+		struct gb_gate_request request = through((enum gb_face)face);
+		request.tier = GB_TIER_NETWORK;
+		check_rejected(&site, request, "tier: 'network' is not yet available");
+	}
+}
+
+/* --- approval --- */
+
+TEST(every_face_asks_by_default) {
+	auto_site struct site site = site_make(ASKING);
+	for (unsigned face = GB_FACE_CORE_EXECUTE; face < GB_FACE_COUNT; face++) {
+		struct heard heard;
+		CHECK(submit(&site, through((enum gb_face)face), &heard));
+		CHECK_INT(heard.n_pending, 1);
+		decide(&site, heard.approval, GB_APPROVE);
+		wait_for(&site, &heard);
+		CHECK_INT(heard.status, GB_SUCCESS);
+		CHECK_STR(records(&site).decision, "user");
+	}
+}
+
+TEST(owner_waives_approval_by_face) {
+	auto_site struct site site = site_make(ASKING "approvals.waive: [actions]\n");
+	struct heard heard = ask(&site, through(GB_FACE_ACTIONS));
+	CHECK_INT(heard.status, GB_SUCCESS);
+	CHECK_INT(heard.n_pending, 0);
+	CHECK_STR(records(&site).decision, "auto");
+	CHECK(submit(&site, through(GB_FACE_EXECUTE_CODE), &heard));
+	CHECK_INT(heard.n_pending, 1);
+	gb_agent_run_terminate(heard.run, NULL);
+	wait_for(&site, &heard);
+}
+
+TEST(waived_approval_does_not_waive_masking) {
+	auto_site struct site site = site_make(ASKING "approvals.waive: [execute_code]\n");
+	struct heard heard = ask(&site, python("print('ghp_' + '0123456789abcdefghijABCDEFGHIJ012345')"));
+	CHECK_STR(heard.output, "***\n");
+	CHECK_INT(records(&site).masked_output, 1);
+}
+
+TEST(embedder_decides_where_it_may) {
+	auto_site struct site site = site_make(ASKING);
+	static const enum gb_face faces[] = {GB_FACE_EXECUTOR, GB_FACE_ACTIONS};
+	for (size_t i = 0; i < GB_COUNT(faces); i++) {
+		struct gb_gate_request request = through(faces[i]);
+		request.embedder_decides = true;
+		struct heard heard = ask(&site, request);
+		CHECK_INT(heard.status, GB_SUCCESS);
+		CHECK_INT(heard.n_pending, 0);
+		CHECK_INT(records(&site).n, i + 1);
+		CHECK_STR(records(&site).decision, "embedder");
+	}
+}
+
+TEST(embedder_does_not_decide_on_other_faces) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_gate_request request = through(GB_FACE_EXECUTE_CODE);
+	request.embedder_decides = true;
+	check_rejected(&site, request,
+	    "embedder_decides: the embedding program cannot decide on requests of face 'execute_code'");
+	request = through(GB_FACE_CORE_EXECUTE);
+	request.embedder_decides = true;
+	check_rejected(&site, request,
+	    "embedder_decides: the embedding program cannot decide on requests of face 'core_execute'");
+}
+
+TEST(embedder_does_not_enable_agents) {
+	auto_site struct site site = site_make("agent.enabled: false\n");
+	struct gb_gate_request request = through(GB_FACE_ACTIONS);
+	request.embedder_decides = true;
+	CHECK_STR(ask(&site, request).code, "disabled");
+}
+
+TEST(face_and_transport_are_shown_with_the_approval) {
+	auto_site struct site site = site_make(ASKING);
+	struct gb_approvals *approvals = NULL;
+	struct gb_approval *approval = NULL;
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, through(GB_FACE_EXECUTE_CODE), &heard));
+	if (CHECK(gb_approvals_open(site.folder, NULL, &approvals, &err) &&
+		  gb_approval_get(approvals, heard.approval, &approval, &err)))
+		CHECK(gb_str_eq(approval->request.face, GB_STR("execute_code (test)")));
+	gb_approval_destroy(approval);
+	gb_approvals_close(approvals);
+	gb_agent_run_terminate(heard.run, NULL);
+	wait_for(&site, &heard);
+}
+
+/* --- energy --- */
+
+TEST(ordinary_runs_cost_no_energy) {
+	auto_site struct site site = site_make(CHARGING);
+	for (int i = 0; i < 40; i++)
+		CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+	CHECK(level(&site) == 1);
+}
+
+TEST(faces_of_the_setting_cost_energy) {
+	auto_site struct site site = site_make(CHARGING "energy.faces: [execute_code]\n");
+	for (int i = 0; i < 18; i++)
+		CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
+	CHECK_STR(ask(&site, python("1")).code, "energy");
+	CHECK_INT(ask(&site, through(GB_FACE_CORE_EXECUTE)).status, GB_SUCCESS);
+}
+
+TEST(core_execute_costs_energy_by_default) {
+	auto_site struct site site = site_make(CHARGING);
+	CHECK_INT(ask(&site, through(GB_FACE_CORE_EXECUTE)).status, GB_SUCCESS);
+	CHECK(level(&site) > 0.94 && level(&site) < 0.96);
+	CHECK_INT(ask(&site, through(GB_FACE_ACTIONS)).status, GB_SUCCESS);
+	CHECK(level(&site) > 0.94 && level(&site) < 0.96);
+}
