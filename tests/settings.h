@@ -1,6 +1,5 @@
 /*
- * Values for every setting of the table, by its type: what an owner may have set, and what is less and more
- * than that.
+ * Test values for every setting, by its type: the value of an owner, a lower and a higher one.
  */
 #ifndef GB_TESTS_SETTINGS_H
 #define GB_TESTS_SETTINGS_H
@@ -13,7 +12,7 @@
 
 enum which { OWNERS, LESS, MORE };
 
-/* A number of the setting's unit, as it would be written. */
+/* A number in the unit of the setting, as text. */
 static inline void write_number(const struct gb_setting *setting, double number, char *ret, size_t n) {
 	const char *unit = setting->type == GB_SETTING_DURATION ? "ms" : "";
 	if (setting->type == GB_SETTING_REAL)
@@ -44,7 +43,7 @@ static inline void value_for(const struct gb_setting *setting, enum which which,
 	write_number(setting, numbers[which], ret, n);
 }
 
-/* "name: value" of the setting, and of its maximum the most there is. */
+/* "name: value" of the setting, with its maximum as high as possible. */
 static inline void line_for(
     const struct gb_setting *setting, const char *value, bool bound, char *ret, size_t n) {
 	enum gb_setting_unit unit;

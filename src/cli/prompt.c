@@ -55,7 +55,7 @@ static void add_json(struct gb_buf *out, const struct gb_config *config, struct 
 		    (unsigned long long)config->agent.max_output_bytes,
 		    (unsigned long long)config->agent.max_code_bytes, config->agent.max_concurrent_sessions,
 		    config->agent.persistent_sessions ? "true" : "false",
-		    config->agent.auto_approve ? "false" : "true");
+		    gb_config_is_waived(config, GB_FACE_EXECUTE_CODE) ? "false" : "true");
 	}
 	gb_buf_printf(out, "}\n");
 }

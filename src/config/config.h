@@ -1,17 +1,17 @@
 /*
- * What Glovebox was told: one snapshot of all settings, which never changes.
+ * Configuration: an immutable snapshot of all settings.
  *
  *	const struct gb_config_sources sources = {.environment = environ};
  *	const struct gb_config *config;
  *	if (!gb_config_load(&sources, &config, &err)) ...
  *	... config->agent.enabled ...
- *	gb_config_reload(&sources, &config, &err);	// another one; or the old one, and an error
+ *	gb_config_reload(&sources, &config, &err);	// a new snapshot; on failure the old one is kept
  *	gb_config_unref(config);
  *
- * A setting has its value from the last of these that names it: its default, the owner's file, the project
- * file, the environment, --set. The project file is whatever ./glovebox.yaml the working directory has, so it
- * may only tighten the owner's settings, unless the owner has trusted its very bytes. A caller that keeps a
- * snapshot over a reload takes a reference. The settings themselves: settings.c.
+ * The value of a setting comes from the last of these that names it: its default, the owner's file, the
+ * project file, the environment, --set. The project file is ./glovebox.yaml in the working directory. It may
+ * only tighten the owner's settings, unless the owner has trusted exactly its bytes. A caller that keeps a
+ * snapshot across a reload takes a reference. The table of settings: settings.c.
  */
 #ifndef GB_CONFIG_CONFIG_H
 #define GB_CONFIG_CONFIG_H
@@ -37,12 +37,12 @@ const char *gb_config_runtime_name(enum gb_config_runtime runtime);
 /* The runtime whose settings apply to a language. */
 enum gb_config_runtime gb_config_runtime_of(enum gb_language language);
 
-/* Where the actions for YAML agents run code: here, refusing what small scripts do not need; here, without
- * that; or with E2B. */
+/* How actions of YAML agents run code: on this machine in restricted mode, on this machine without it, or
+ * with E2B. */
 enum gb_config_mode { GB_CONFIG_RESTRICTED, GB_CONFIG_PERMISSIVE, GB_CONFIG_E2B };
 
-/* What is masked in what a run says: all that looks like a secret, and registered values; only those, and
- * what the owner has given patterns for; nothing. */
+/* What is masked in output: registered values, matches of configured patterns, and everything that looks like
+ * a secret; only registered values and matches of configured patterns; nothing. */
 enum gb_config_masking { GB_CONFIG_MASK_ALL, GB_CONFIG_MASK_REGISTERED, GB_CONFIG_MASK_NONE };
 
 struct gb_config_list {
@@ -50,7 +50,7 @@ struct gb_config_list {
 	size_t n;
 };
 
-/* Python with modules loaded before any code comes. */
+/* Python with modules that are loaded in advance. */
 struct gb_config_profile {
 	const char *name;
 	struct gb_config_list modules;
@@ -61,7 +61,7 @@ struct gb_config_profiles {
 	size_t n;
 };
 
-/* What a run has if it does not ask, and what it may ask for. */
+/* Default and maximum of each limit of a run. */
 struct gb_config_limits {
 	uint64_t timeout_ms, max_timeout_ms;
 	uint64_t memory_bytes, max_memory_bytes;
@@ -69,7 +69,7 @@ struct gb_config_limits {
 	uint64_t result_bytes, max_result_bytes;
 };
 
-/* Durations are milliseconds; a path that is empty was left to Glovebox. */
+/* Durations are in milliseconds. An empty path means the default. */
 struct gb_config {
 	const char *state_dir;
 	struct {
@@ -80,7 +80,7 @@ struct gb_config {
 		uint64_t max_output_bytes;
 		uint64_t max_code_bytes;
 		unsigned max_concurrent_sessions;
-		unsigned max_runs, max_runs_of_transport, max_runs_of_conversation; /* at once */
+		unsigned max_runs, max_runs_of_transport, max_runs_of_conversation; /* at the same time */
 		unsigned calls_per_turn;
 		bool persistent_sessions;
 	} agent;
@@ -153,34 +153,35 @@ struct gb_config {
 };
 
 struct gb_config_sources {
-	const char *file;       /* --config: the only file that is read; NULL: files are looked for */
+	const char *file;       /* --config: the only file that is read; NULL: search for files */
 	const char *const *set; /* "name=value" of each --set */
 	size_t n_set;
 	char *const *environment; /* as environ is; NULL: none */
-	const char *text; /* what stands in the owner's file, of which @file is then only the name; NULL: it
-			   * is read, and so is the project file */
+	const char *text; /* content of the owner's file; @file is then only its name, and no project file is
+			   * read. NULL: read the files */
 	size_t text_bytes;
 	bool no_project;          /* do not read a project file */
-	const char *project;      /* where it is; NULL: ./glovebox.yaml, if there is one */
-	const char *project_text; /* what stands in it; NULL: it is read */
+	const char *project;      /* its path; NULL: ./glovebox.yaml, if it exists */
+	const char *project_text; /* its content; NULL: read it */
 	size_t project_bytes;
-	/* Asked if the project file would grant something: does the owner trust @text, which was read from
-	 * @path (absolute, without links)? @owner is what holds without the project file. NULL: no. */
+	/* Called if the project file would grant something: whether the owner trusts @text, which was read
+	 * from @path (absolute, without links). @owner is the configuration without the project file. NULL:
+	 * no. */
 	bool (*is_trusted)(const struct gb_config *owner, const char *path, struct gb_str text, void *data);
 	void *data;
 };
 
-/* *ret is the caller's, to unref. What is wrong is said with its place, the key, and what was expected. */
+/* The caller owns a reference to *ret. An error names the place, the key, and what was expected. */
 bool gb_config_load(
     const struct gb_config_sources *sources, const struct gb_config **ret, struct gb_err *err);
-/* Load once more. *config becomes the new one and the old one is let go; or, on any error, stays. */
+/* Load again and replace *config, whose reference is released. On failure *config stays. */
 bool gb_config_reload(
     const struct gb_config_sources *sources, const struct gb_config **config, struct gb_err *err);
 const struct gb_config *gb_config_ref(const struct gb_config *config);
 void gb_config_unref(const struct gb_config *config); /* NULL is fine */
 
-/* Where the owner's file is: @sources->file, $GLOVEBOX_CONFIG, then below $XDG_CONFIG_HOME, ~/.config and
- * /etc. The first two must be there; without any of the others @ret is empty. */
+/* The path of the owner's file: @sources->file, $GLOVEBOX_CONFIG, then below $XDG_CONFIG_HOME, ~/.config and
+ * /etc. If one of the first two is given, it must exist. @ret is empty if there is no file. */
 bool gb_config_find(const struct gb_config_sources *sources, char ret[PATH_MAX], struct gb_err *err);
 
 enum gb_config_layer {
@@ -191,37 +192,40 @@ enum gb_config_layer {
 	GB_CONFIG_FLAG,
 };
 
-/* Where a setting has its value from. */
+/* The source of the value of a setting. */
 struct gb_config_origin {
 	enum gb_config_layer layer;
-	const char *place; /* the file, or the variable; or NULL */
-	const char *name;  /* the key, as it was written there; NULL for a default */
+	const char *place; /* the file or variable; or NULL */
+	const char *name;  /* the key, as written there; NULL for a default */
 	unsigned line, column;
-	bool lowered; /* it was above the maximum that another source has set */
+	bool lowered; /* it was lowered to a maximum from another source */
 };
 
 struct gb_setting;
 const struct gb_config_origin *gb_config_origin(
     const struct gb_config *config, const struct gb_setting *setting);
-/* Has anybody given the setting of this name a value? */
+/* Whether any source sets the setting of this name. */
 bool gb_config_is_set(const struct gb_config *config, const char *name);
 /* The owner's file that was read, or NULL. */
 const char *gb_config_file(const struct gb_config *config);
 /* The project file that was read, or NULL. */
 const char *gb_config_project(const struct gb_config *config);
-/* Does the owner trust it? False also if it grants nothing, and so was not asked about. */
+/* Whether the owner trusts it. Also false if it grants nothing, since then is_trusted is not called. */
 bool gb_config_is_trusted(const struct gb_config *config);
-/* What was ignored in the project file, or why all of it was: texts for people, with file, line and column.
- * The caller shows them. */
+/* Messages about values of the project file that were ignored, or about the whole file, with file, line and
+ * column. The caller shows them. */
 size_t gb_config_warnings(const struct gb_config *config, const char *const **ret);
 
-/* The time and the output of an agent's execution whose request names none: agent.maxExecutionTime and
- * agent.maxOutputSize, or limits.<runtime>.timeout and output where the owner has set them. Never more than
- * limits.<runtime>.maxTimeout and maxOutput. */
+/* Default time and output of an execution of an agent: agent.maxExecutionTime and agent.maxOutputSize, or
+ * limits.<runtime>.timeout and output if these are set. At most limits.<runtime>.maxTimeout and maxOutput. */
 uint64_t gb_config_agent_timeout(const struct gb_config *config, enum gb_config_runtime runtime);
 uint64_t gb_config_agent_output(const struct gb_config *config, enum gb_config_runtime runtime);
 
-/* Append what an agent's model is to be told of running code, as Markdown; nothing if that is disabled. */
+/* Whether the owner has waived the approval of this face: agent.autoApprove or approvals.waive. */
+bool gb_config_is_waived(const struct gb_config *config, enum gb_face face);
+
+/* Append the section on running code for the system prompt of an agent, as Markdown; nothing if agents are
+ * disabled. */
 void gb_config_prompt(const struct gb_config *config, struct gb_buf *out);
 
 #endif

@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "base/language.h"
 
-/* --- what an item may be --- */
+/* --- kinds of items --- */
 
-/* Length of the character at @p, of which @n bytes are there; 0 if it is none, or steers a terminal. */
+/* Length of the UTF-8 character at @p, which has @n bytes; 0 if it is invalid or a control character. */
 static size_t character(const unsigned char *p, size_t n) {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t length = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
@@ -109,7 +109,7 @@ static bool is_gated_face(struct gb_str text) {
 static const struct {
 	bool (*is)(struct gb_str text);
 	const char *expected;
-	bool lower; /* case makes no difference */
+	bool lower; /* stored in lower case */
 } kinds[GB_SETTING_TYPES] = {
     [GB_SETTING_RUNTIMES] = {is_runtime, NULL /* write_runtimes */},
     [GB_SETTING_FACES] = {is_gated_face, "core_execute, executor, actions or execute_code"},
@@ -139,7 +139,7 @@ static bool wrong_item(struct gb_setting_read *read, const struct gb_yaml *item)
 
 static bool too_many(struct gb_setting_read *read, const struct gb_yaml *at, int most) {
 	read->at = at;
-	snprintf(read->problem, sizeof read->problem, "more than %d of them", most);
+	snprintf(read->problem, sizeof read->problem, "more than %d items", most);
 	return false;
 }
 
@@ -194,7 +194,7 @@ bool gb_config_read_list(struct gb_setting_read *read, const struct gb_yaml *nod
 	return true;
 }
 
-/* The profiles that are there already have their names. */
+/* The names of built-in profiles are reserved. */
 static bool is_profile_name(struct gb_str name) {
 	return all_of(name, "-_") && name.n <= 32 && !gb_str_eq(name, GB_STR("stdlib")) &&
 	       !gb_str_eq(name, GB_STR("data"));

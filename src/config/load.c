@@ -1,4 +1,4 @@
-/* From the sources to one snapshot. */
+/* From the sources to a snapshot. */
 #include "config/load.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 enum {
 	SNAPSHOT_MAX = 32 << 20,
-	VALUE_MAX = 4 << 20, /* as text; more than there can be */
+	VALUE_MAX = 4 << 20, /* as text; larger than any value */
 	MAX_KEYS = 512,      /* of one mapping */
 };
 
@@ -22,7 +22,7 @@ static struct gb_config_origin *origin_of(struct gb_loading *l, const struct gb_
 	return &l->origins[setting - gb_settings];
 }
 
-/* --- what is wrong, and where --- */
+/* --- errors --- */
 
 const char *gb_config_shorten(const char *path) {
 	size_t n = strlen(path);
@@ -62,7 +62,8 @@ static bool fail_twice(
     struct gb_loading *l, const struct gb_config_origin *before, const struct gb_config_origin *now) {
 	char one[GB_CONFIG_PLACE_MAX], two[GB_CONFIG_PLACE_MAX];
 	return gb_fail(l->err, GB_EINVAL, 0,
-	    "%s: %s is given a second time, with another value; the first is %s at %s; keep one of them",
+	    "%s: %s sets the setting a second time, to another value; the first is %s at %s; keep one of "
+	    "them",
 	    gb_config_place_text(now, two), now->name, before->name, gb_config_place_text(before, one));
 }
 
@@ -80,7 +81,7 @@ bool gb_setting_same(const struct gb_setting *setting, const struct gb_config *a
 static bool accept(
     struct gb_loading *l, const struct gb_setting *setting, const struct gb_config_origin *origin) {
 	struct gb_config_origin *before = origin_of(l, setting);
-	/* What is there so far is the default: no source can have changed it. */
+	/* l->config has the default: no earlier source can have changed it. */
 	if (setting->unavailable && origin->name && !gb_setting_same(setting, l->config, &l->scratch))
 		return fail_unavailable(l, setting, origin);
 	if (before->layer == origin->layer && before->name && origin->name &&
@@ -91,7 +92,7 @@ static bool accept(
 	return true;
 }
 
-/* @node, or else @text, is what was written. */
+/* The value is @node, or @text if @node is NULL. */
 static bool give(struct gb_loading *l, const struct gb_setting *setting, enum gb_setting_unit unit,
     const struct gb_config_origin *origin, const struct gb_yaml *node, const char *text) {
 	struct gb_setting_read read = {
@@ -130,7 +131,7 @@ static bool give_item(
 	    .layer = l->layer, .place = l->place, .line = item->key->line, .column = item->key->column};
 	char place[GB_CONFIG_PLACE_MAX];
 	if (!gb_config_is_text(item->key->text))
-		return gb_fail(l->err, GB_EINVAL, 0, "%s: this is no key: too long, or not a text",
+		return gb_fail(l->err, GB_EINVAL, 0, "%s: invalid key: too long, or not a text",
 		    gb_config_place_text(&at, place));
 	snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", item->key->text.p);
 	enum gb_setting_unit unit;
@@ -151,7 +152,7 @@ static bool give_item(
 	    item->value->kind == GB_YAML_SEQUENCE ? "a list" : "a value");
 }
 
-/* NULL if each key is there once. */
+/* The same key at an earlier place of the mapping; NULL if there is none. */
 static const struct gb_yaml_item *earlier_key(
     const struct gb_yaml *mapping, const struct gb_yaml_item *item) {
 	for (const struct gb_yaml_item *i = mapping->first; i != item; i = i->next)
@@ -165,13 +166,13 @@ static bool give_mapping(
 	const char *file = gb_config_shorten(l->place);
 	char quoted[GB_CONFIG_QUOTED_MAX];
 	if (mapping->n > MAX_KEYS || depth > GB_YAML_MAX_DEPTH)
-		return gb_fail(l->err, GB_ELIMIT, 0, "%s:%u:%u: more keys than there are settings", file,
-		    mapping->line, mapping->column);
+		return gb_fail(
+		    l->err, GB_ELIMIT, 0, "%s:%u:%u: too many keys", file, mapping->line, mapping->column);
 	for (const struct gb_yaml_item *item = mapping->first; item; item = item->next) {
 		const struct gb_yaml_item *before = earlier_key(mapping, item);
 		if (before)
 			return gb_fail(l->err, GB_EINVAL, 0,
-			    "%s:%u:%u: the key %s was there before, in line %u; keep one of them", file,
+			    "%s:%u:%u: duplicate key %s, first in line %u; keep one of them", file,
 			    item->key->line, item->key->column, gb_config_quote(item->key->text, quoted),
 			    before->key->line);
 		if (!give_item(l, item, prefix, depth))
@@ -215,7 +216,7 @@ static bool give_file(struct gb_loading *l) {
 			? gb_place_read_named(path, &text, l->err)
 			: gb_place_read(path, &text, &l->file_place, l->err) == GB_PLACE_READ;
 	if (!read && !l->err->code)
-		gb_fail(l->err, GB_ENOENT, 0, "%s: was there, and is gone", gb_config_shorten(path));
+		gb_fail(l->err, GB_ENOENT, 0, "%s: disappeared while it was read", gb_config_shorten(path));
 	return read && gb_loading_text(l, gb_buf_str(&text));
 }
 
@@ -263,10 +264,10 @@ static bool give_flags(struct gb_loading *l) {
 	return true;
 }
 
-/* --- settings that bound each other --- */
+/* --- settings with a maximum --- */
 
-/* A default is lowered to a maximum that was set. So is a value of the owner's to the maximum of a project
- * file, and the other way round: neither author knew of the other. */
+/* A default is lowered to a maximum that was set. A value of the owner's file is lowered to a maximum of the
+ * project file, and vice versa, since the author of one does not know the other. */
 static bool is_lowered(const struct gb_config_origin *origin, const struct gb_config_origin *bound) {
 	bool by_project = origin->layer == GB_CONFIG_PROJECT, to_project = bound->layer == GB_CONFIG_PROJECT;
 	return !origin->name || by_project != to_project;
@@ -324,13 +325,13 @@ bool gb_config_load(
 	if (!snapshot)
 		return false;
 	const char *home = gb_config_getenv(sources->environment, "HOME");
-	struct gb_err unsaid = {0}; /* what is wrong is looked at here as well */
+	struct gb_err ignored = {0}; /* the functions below read the error */
 	struct gb_loading l = {.snapshot = snapshot,
 	    .config = &snapshot->config,
 	    .origins = snapshot->origins,
 	    .sources = sources,
 	    .home = home && home[0] == '/' ? home : NULL,
-	    .err = err ? err : &unsaid};
+	    .err = err ? err : &ignored};
 	if (!give_defaults(&l) || !give_file(&l) || !gb_loading_project(&l) || !give_environment(&l) ||
 	    !gb_config_check_environment(sources->environment, l.err) || !give_flags(&l) ||
 	    !check_bounds(&l)) {

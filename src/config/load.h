@@ -1,4 +1,4 @@
-/* What the files share that make a snapshot of the sources. */
+/* Loading, internal to config: from the sources to a snapshot. */
 #ifndef GB_CONFIG_LOAD_H
 #define GB_CONFIG_LOAD_H
 
@@ -9,7 +9,7 @@
 
 enum { GB_CONFIG_PLACE_MAX = 200 };
 
-/* A snapshot, and what is known about it. */
+/* A snapshot and its metadata. */
 struct gb_snapshot {
 	struct gb_config config;
 	struct gb_arena arena;
@@ -23,25 +23,25 @@ struct gb_snapshot {
 
 struct gb_loading {
 	struct gb_snapshot *snapshot;
-	struct gb_config *config;         /* where values go: the snapshot's, or those of one file */
-	struct gb_config_origin *origins; /* of them */
-	struct gb_config scratch;         /* where a value is read before it is known to be welcome */
-	enum gb_config_layer layer;       /* of the file that is read */
-	const char *place;                /* its name */
-	struct gb_place file_place;       /* of the owner's file, if that was found */
+	struct gb_config *config;         /* destination of values: the snapshot's, or those of one file */
+	struct gb_config_origin *origins; /* of these values */
+	struct gb_config scratch;         /* a value is read into this before it is accepted */
+	enum gb_config_layer layer;       /* of the file being read */
+	const char *place;                /* name of that file */
+	struct gb_place file_place;       /* of the owner's file, if it was found by search */
 	const struct gb_config_sources *sources;
 	const char *home;
 	struct gb_err *err;
 };
 
-/* Read the settings that @text, of the file l->place, has. */
+/* Read the settings in @text, the content of the file l->place. */
 bool gb_loading_text(struct gb_loading *l, struct gb_str text);
-/* Read the project file, if there is one, and take from it what it may say. (project.c) */
+/* Read the project file, if there is one, and apply what it may set. (project.c) */
 bool gb_loading_project(struct gb_loading *l);
 
-/* A long path is told by its end. */
+/* The end of a long path. */
 const char *gb_config_shorten(const char *path);
-/* "file:line:column", or what else it comes from. */
+/* "file:line:column", "$VARIABLE", "--set" or "default". */
 const char *gb_config_place_text(const struct gb_config_origin *at, char ret[GB_CONFIG_PLACE_MAX]);
 
 #endif

@@ -1,11 +1,11 @@
-/* Names of settings: finding them, also when they are almost right. */
+/* Names of settings: exact and approximate search. */
 #include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "config/settings.h"
 
-/* The next name of all there are: each setting's own, then its others. NULL at the end. */
+/* Iterates over all names: of each setting its name, then its aliases. NULL at the end. */
 struct name_walk {
 	size_t setting;
 	unsigned alias;
@@ -65,7 +65,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c) {
 	return ab < c ? ab : c;
 }
 
-/* How many letters must be added, dropped or changed; upper and lower case are the same. */
+/* Edit distance; case is ignored. */
 static unsigned distance(struct gb_str a, struct gb_str b) {
 	unsigned row[GB_SETTING_NAME_MAX + 1];
 	for (size_t j = 0; j <= b.n; j++)
@@ -82,8 +82,8 @@ static unsigned distance(struct gb_str a, struct gb_str b) {
 	return row[b.n];
 }
 
-/* How far @known is from @given: UINT_MAX if nobody would mistake one for the other. What both begin with, up
- * to a dot, says nothing; the last keys of a name are as good as all of it. */
+/* Distance between @given and @known; UINT_MAX if they are not similar. A common prefix up to a dot is
+ * ignored; the last keys of a name match as well as the whole name. */
 static unsigned distance_to_name(struct gb_str given, struct gb_str known) {
 	if (known.n > given.n && known.p[known.n - given.n - 1] == '.' &&
 	    strncasecmp(known.p + known.n - given.n, given.p, given.n) == 0)
@@ -110,7 +110,7 @@ const char *gb_setting_nearest(const char *name, char ret[GB_SETTING_NAME_MAX]) 
 		return NULL;
 	for (const char *known; (known = next_name(&walk, &setting, &unit));)
 		for (const char *end = known; end; end = strchr(end + 1, '.')) {
-			/* First the whole name, then the sections on the way to it. */
+			/* First the whole name, then its sections. */
 			struct gb_str part = {known, end == known ? strlen(known) : (size_t)(end - known)};
 			unsigned d = distance_to_name(given, part);
 			if (d < least_so_far) {

@@ -22,9 +22,8 @@ static bool is_ours(const struct stat *st) {
 
 /* --- folders --- */
 
-/* Can another user replace what is in the folder? In a sticky one (/tmp) only the owner of a file can. A
- * folder of root's above the containing one may be open to a group that root has chosen, as /usr/local is in
- * Debian.
+/* Whether other users cannot replace files in the folder. In a sticky folder (/tmp) only the owner of a file
+ * can. A folder of root above the containing one may be writable by a group, as /usr/local is in Debian.
  */
 static bool is_closed(const struct stat *st, bool containing) {
 	mode_t open = st->st_mode & OTHERS_WRITE;
@@ -33,7 +32,7 @@ static bool is_closed(const struct stat *st, bool containing) {
 	return !open || (st->st_mode & S_ISVTX);
 }
 
-/* @real is an absolute path without links; each folder on the way to its last part is checked. */
+/* @real is an absolute path without links; all its folders are checked. */
 static bool check_folders(const char *path, const char *real, struct gb_err *err) {
 	char folder[PATH_MAX], quoted[GB_CONFIG_QUOTED_MAX];
 	struct stat st;
@@ -59,7 +58,7 @@ static bool check_folders(const char *path, const char *real, struct gb_err *err
 	}
 }
 
-/* The folder that holds a link, whose owner decides where the link leads. */
+/* Check the folder that contains a link: its owner controls the target of the link. */
 static bool check_link(const char *path, struct gb_err *err) {
 	char folder[PATH_MAX], real[PATH_MAX];
 	snprintf(folder, sizeof folder, "%s", path);
@@ -68,7 +67,7 @@ static bool check_link(const char *path, struct gb_err *err) {
 		slash[slash == folder] = '\0';
 	if (!realpath(slash ? folder : ".", real) || strlen(real) + 2 > sizeof real)
 		return gb_fail(err, GB_ESYSTEM, errno, "%s: its folder", path);
-	/* check_folders drops the last part. */
+	/* check_folders removes the last component. */
 	memcpy(real + strlen(real), "/", 2);
 	return check_folders(path, real, err);
 }
@@ -78,7 +77,7 @@ static bool check_link(const char *path, struct gb_err *err) {
 static enum gb_place_verdict fail_open(const char *path, struct gb_err *err) {
 	if (errno == ENOENT || errno == ENOTDIR)
 		return GB_PLACE_ABSENT;
-	/* In a folder that the user may not enter nothing of it can be the user's. */
+	/* The user cannot own a file in a folder that the user cannot enter. */
 	enum gb_place_verdict verdict = errno == EACCES ? GB_PLACE_FOREIGN : GB_PLACE_WRONG;
 	gb_fail(err, GB_ENOENT, errno, "open '%s'", path);
 	return verdict;
@@ -102,7 +101,7 @@ static enum gb_place_verdict check_file(const char *path, const struct stat *st,
 	return GB_PLACE_WRONG;
 }
 
-/* The entry itself, then what it leads to, and all folders on the way. */
+/* Check the entry itself, the file that it leads to, and all folders. */
 static enum gb_place_verdict check_place(
     const char *path, struct gb_place *place, struct stat *ret_st, struct gb_err *err) {
 	struct stat entry;
@@ -119,7 +118,7 @@ static enum gb_place_verdict check_place(
 	return check_file(path, ret_st, err);
 }
 
-/* Without O_NONBLOCK a FIFO that took the file's place would block. */
+/* Without O_NONBLOCK a FIFO that has replaced the file would block. */
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 
 enum gb_place_verdict gb_place_read(
@@ -143,7 +142,7 @@ enum gb_place_verdict gb_place_read(
 	return GB_PLACE_READ;
 }
 
-/* --- a file that was named --- */
+/* --- files named by the user --- */
 
 bool gb_place_read_named(const char *path, struct gb_buf *text, struct gb_err *err) {
 	gb_auto_fd int fd = -1;

@@ -1,4 +1,4 @@
-/* The table of settings, for people. */
+/* The table of settings as Markdown, and the template file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ void gb_settings_write_markdown(struct gb_buf *out) {
 	}
 }
 
-/* "limits:" and "  python:", as far as they differ from where the setting before stands. */
+/* Append "limits:" and "  python:", unless the previous setting is in the same section. */
 static unsigned write_sections(struct gb_buf *out, const char *name, const char *before) {
 	unsigned depth = 0;
 	bool same = true;
@@ -56,10 +56,10 @@ static unsigned write_sections(struct gb_buf *out, const char *name, const char 
 
 void gb_settings_write_template(struct gb_buf *out) {
 	gb_buf_printf(out,
-	    "# The settings of Glovebox. What is commented out has the value that is written there.\n"
+	    "# The settings of Glovebox. A setting that is commented out has the value shown.\n"
 	    "# Durations: 500ms, 30s, 5m, 2h, 1d. Sizes: 64K, 256M, 1G. 'glovebox config check FILE' checks "
 	    "it;\n"
-	    "# 'glovebox config show' tells which value holds, and why.\n\n");
+	    "# 'glovebox config show' shows the effective values and their sources.\n\n");
 	const char *before = "";
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];

@@ -1,4 +1,4 @@
-/* The project file: what it may say of the owner's settings, and what is said of the rest. */
+/* The project file: applies what may be tightened, and warns about the rest. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { WARNING_MAX = 2 * GB_ERR_MESSAGE_MAX };
 
-/* Each setting at most once, or the whole file. */
+/* At most one warning for each setting, and one for the file. */
 static bool warn(struct gb_loading *l, const char *text) {
 	struct gb_snapshot *snapshot = l->snapshot;
 	if (!snapshot->warnings)
@@ -36,9 +36,9 @@ static bool warn_grant(
 	return warn(l, text);
 }
 
-/* --- what it says --- */
+/* --- content --- */
 
-/* The values of one file, and where they stand. */
+/* The values of one file and their places. */
 struct project {
 	struct gb_config config;
 	struct gb_config_origin *origins;
@@ -63,7 +63,8 @@ static bool grants(const struct gb_loading *l, const struct project *project, si
 	return project->origins[i].name && !gb_setting_may(&gb_settings[i], l->config, &project->config);
 }
 
-/* The owner's settings alone say where trust is kept: also those of the environment and of --set. */
+/* The state directory is taken from the owner's settings, the environment and --set, never from the project
+ * file. */
 static bool ask_owner(struct gb_loading *l, const struct project *project, struct gb_str text) {
 	struct gb_config_sources sources = *l->sources;
 	const struct gb_config *owner = NULL;
@@ -86,7 +87,8 @@ static bool take(struct gb_loading *l, const struct project *project, size_t i) 
 	if (!l->snapshot->trusted && grants(l, project, i))
 		return warn_grant(l, setting, at);
 	if (!gb_setting_tighten(setting, l->config, &project->config, &l->snapshot->arena))
-		return gb_fail(l->err, GB_ELIMIT, 0, "%s: %s: too many together with the owner's",
+		return gb_fail(l->err, GB_ELIMIT, 0,
+		    "%s: %s: too many items, together with those of the owner",
 		    gb_config_place_text(at, place), at->name);
 	l->origins[i] = *at;
 	return true;
@@ -106,16 +108,16 @@ static bool judge(struct gb_loading *l, struct project *project, struct gb_str t
 	return true;
 }
 
-/* --- where it is --- */
+/* --- place --- */
 
-/* In the owner's own folder of settings ./glovebox.yaml is the owner's file. */
+/* In the configuration folder of the owner, ./glovebox.yaml is the owner's file. */
 static bool is_owners(const struct gb_loading *l, const struct gb_place *place) {
 	return l->file_place.inode && l->file_place.inode == place->inode &&
 	       l->file_place.device == place->device;
 }
 
-/* A repository can hold a link to a file that was trusted elsewhere, or to one whose content errors would
- * quote. */
+/* Links are ignored: a repository can contain a link to a file that was trusted elsewhere, or to a secret
+ * file that error messages would quote. */
 static bool is_link(const char *path, const struct gb_place *place) {
 	char folder[PATH_MAX], real[PATH_MAX];
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -133,8 +135,9 @@ static bool warn_foreign(struct gb_loading *l, const struct gb_err *why) {
 	return warn(l, text);
 }
 
-/* A file that another user can plant must neither be obeyed nor make commands unusable: it is passed over. A
- * mistake in the user's own file is an error, since what it tightens would not hold. */
+/* A file that another user can write is ignored with a warning: it must neither have an effect nor make
+ * commands fail. A mistake in the user's own file is an error, since its restrictions would not be
+ * applied. */
 static bool read_project(
     struct gb_loading *l, const char *path, struct project *project, struct gb_buf *text, bool *ret_read) {
 	struct gb_err why = {0};

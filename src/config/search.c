@@ -24,8 +24,9 @@ static bool exists(const char *path) {
 	return access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* Is it there? Then @ret has it. What cannot be looked at is not passed over: it may have been meant. A
- * relative path would make any working directory the owner's. */
+/* Whether the file exists; then @ret is its path. A file that cannot be accessed counts as existing, so
+ * that it is not skipped silently. A relative folder is ignored, since it would depend on the working
+ * directory. */
 static bool try_place(char ret[PATH_MAX], const char *folder, const char *below) {
 	if (!folder || folder[0] != '/')
 		return false;
@@ -79,7 +80,7 @@ static bool is_variable(const char *name, size_t n) {
 	return false;
 }
 
-/* "agent.auto.approve" for GLOVEBOX_AGENT_AUTO_APPROVE: near enough to be looked up. */
+/* Search with "agent.auto.approve" for GLOVEBOX_AGENT_AUTO_APPROVE: it is similar enough. */
 static const char *nearest_variable(const char *name, size_t n, char ret[GB_SETTING_NAME_MAX]) {
 	char dotted[GB_SETTING_NAME_MAX], near[GB_SETTING_NAME_MAX];
 	enum gb_setting_unit unit;
@@ -104,7 +105,7 @@ bool gb_config_check_environment(char *const *environment, struct gb_err *err) {
 		    is_variable(name, n))
 			continue;
 		const char *meant = nearest_variable(name + skip, n - skip, near);
-		return gb_fail(err, GB_EINVAL, 0, "the environment has %s, which is no setting%s%s%s",
+		return gb_fail(err, GB_EINVAL, 0, "the environment variable %s is not a setting%s%s%s",
 		    gb_config_quote((struct gb_str){name, n}, quoted), meant ? "; did you mean '" : "",
 		    meant ? meant : "; unset it, or see 'glovebox config docs'", meant ? "'?" : "");
 	}

@@ -14,107 +14,105 @@
 #define ALIAS(...)     .aliases = {__VA_ARGS__}
 /* What a project file may do with it. */
 #define TIGHTEN(how) .project = GB_PROJECT_##how
-/* It makes no difference to what runs. */
+/* It does not affect what runs. */
 #define APART .apart = true
 /* Nothing uses it yet. */
 #define UNAVAILABLE    .unavailable = true
 #define CODE_EXECUTION "security.codeExecution."
 
-/* What runs of one runtime have, and may have. */
+/* Limits of runs of one runtime: defaults and maxima. */
 #define LIMITS(name, runtime, memory)                                                                        \
 	{"limits." name ".timeout", GB_SETTING_DURATION, AT(limits[runtime].timeout_ms), "30s", RANGE(1, D), \
 	    .at_most = "limits." name ".maxTimeout", TIGHTEN(LOWER),                                         \
-	    .help = name ": how long a run may take if it does not say"},                                    \
+	    .help = name ": timeout of a run that names none"},                                              \
 	    {"limits." name ".maxTimeout", GB_SETTING_DURATION, AT(limits[runtime].max_timeout_ms), "1h",    \
-		RANGE(1, D), TIGHTEN(LOWER), .help = name ": the longest time that can be asked for"},       \
+		RANGE(1, D), TIGHTEN(LOWER), .help = name ": longest timeout that a run can ask for"},       \
 	    {"limits." name ".memory", GB_SETTING_SIZE, AT(limits[runtime].memory_bytes), memory,            \
 		RANGE(MB, 64 * GB), .at_most = "limits." name ".maxMemory", TIGHTEN(LOWER),                  \
-		.help = name ": memory of a run that does not say"},                                         \
+		.help = name ": memory of a run that names no limit"},                                       \
 	    {"limits." name ".maxMemory", GB_SETTING_SIZE, AT(limits[runtime].max_memory_bytes), "4G",       \
-		RANGE(MB, 64 * GB), TIGHTEN(LOWER), .help = name ": the most memory that can be asked for"}, \
+		RANGE(MB, 64 * GB), TIGHTEN(LOWER), .help = name ": most memory that a run can ask for"},    \
 	    {"limits." name ".output", GB_SETTING_SIZE, AT(limits[runtime].output_bytes), "1M",              \
 		RANGE(KB, 256 * MB), .at_most = "limits." name ".maxOutput", TIGHTEN(LOWER),                 \
-		.help = name ": output of a run that does not say"},                                         \
+		.help = name ": output of a run that names no limit"},                                       \
 	    {"limits." name ".maxOutput", GB_SETTING_SIZE, AT(limits[runtime].max_output_bytes), "256M",     \
-		RANGE(KB, 256 * MB), TIGHTEN(LOWER),                                                         \
-		.help = name ": the most output that can be asked for"},                                     \
+		RANGE(KB, 256 * MB), TIGHTEN(LOWER), .help = name ": most output that a run can ask for"},   \
 	    {"limits." name ".result", GB_SETTING_SIZE, AT(limits[runtime].result_bytes), "16M",             \
 		RANGE(KB, GB), .at_most = "limits." name ".maxResult", TIGHTEN(LOWER),                       \
-		.help = name ": size of the result of a run that does not say"},                             \
+		.help = name ": size of the result of a run that names no limit"},                           \
 	{                                                                                                    \
 		"limits." name ".maxResult", GB_SETTING_SIZE, AT(limits[runtime].max_result_bytes), "256M",  \
-		    RANGE(KB, GB), TIGHTEN(LOWER), .help = name ": the largest result that can be asked for" \
+		    RANGE(KB, GB), TIGHTEN(LOWER), .help = name ": largest result that a run can ask for"    \
 	}
 
 /*
- * Why some are not for project files although they look harmless: a shorter audit.maxAge drops the owner's
- * records, a longer one keeps what the owner wants dropped; a secrets.patterns could mask the very code that
- * the audit log is to show; e2b.apiKey chooses which variable of the environment is sent away.
+ * Why project files cannot set some settings that look harmless: a shorter audit.maxAge deletes records of
+ * the owner, a longer one keeps records that the owner wants deleted; secrets.patterns could mask the code
+ * that the audit log must show; e2b.apiKey selects the environment variable that is sent to E2B.
  */
 const struct gb_setting gb_settings[] = {
     {"stateDir", GB_SETTING_PATH, AT(state_dir), "",
-	.help =
-	    "where what must be kept is kept; \"\" is $XDG_STATE_HOME/glovebox or ~/.local/state/glovebox"},
+	.help = "state directory; \"\" is $XDG_STATE_HOME/glovebox or ~/.local/state/glovebox"},
 
     {"agent.enabled", GB_SETTING_BOOL, AT(agent.enabled), "false", ALIAS({CODE_EXECUTION "enabled"}),
-	TIGHTEN(LOWER), .help = "whether agents can run code at all; if not, their tools are not there"},
+	TIGHTEN(LOWER), .help = "whether agents can run code; if not, their tools do not exist"},
     {"agent.autoApprove", GB_SETTING_BOOL, AT(agent.auto_approve), "false",
 	ALIAS({CODE_EXECUTION "autoApprove"}), TIGHTEN(LOWER),
-	.help = "run an agent's code without asking a person first"},
+	.help = "run code of agents without approval by a person"},
     {"agent.allowedRuntimes", GB_SETTING_RUNTIMES, AT(agent.allowed_runtimes),
 	"[javascript, python, node, shell]", ALIAS({CODE_EXECUTION "allowedRuntimes"}), TIGHTEN(SUBSET),
-	.help = "what agents can run code with"},
+	.help = "runtimes that agents can use"},
     {"agent.maxExecutionTime", GB_SETTING_DURATION, AT(agent.max_execution_ms), "180s", RANGE(100, D),
 	ALIAS({CODE_EXECUTION "maxExecutionTime", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER),
-	.help = "how long one execution of an agent may take, and takes at most if its request does not say"},
+	.help = "maximum time of one execution of an agent, and its default"},
     {"agent.maxOutputSize", GB_SETTING_SIZE, AT(agent.max_output_bytes), "1M", RANGE(KB, 256 * MB),
 	ALIAS({CODE_EXECUTION "maxOutputSize"}, {"agent.max_output_size"}), TIGHTEN(LOWER),
-	.help = "how much one execution of an agent may write, also if its request does not say; the rest is "
-		"cut"},
+	.help = "maximum output of one execution of an agent, and its default; the rest is cut"},
     {"agent.maxCodeSize", GB_SETTING_SIZE, AT(agent.max_code_bytes), "50K", RANGE(KB, 16 * MB),
 	ALIAS({"agent.max_code_size"}), TIGHTEN(LOWER),
-	.help = "longer code of an agent is refused before anything starts"},
+	.help = "longer code of an agent is refused before it runs"},
     {"agent.maxConcurrentSessions", GB_SETTING_COUNT, AT(agent.max_concurrent_sessions), "5", RANGE(1, 1000),
 	ALIAS({CODE_EXECUTION "maxConcurrentSessions"}), TIGHTEN(LOWER), APART,
-	.help = "sessions that one conversation can have at once"},
+	.help = "maximum number of sessions of one conversation at the same time"},
     {"agent.maxConcurrentRuns", GB_SETTING_COUNT, AT(agent.max_runs), "32", RANGE(1, 1000), TIGHTEN(LOWER),
-	APART, .help = "executions of agents at once in one process, those that wait for a person included"},
+	APART,
+	.help =
+	    "executions of agents at the same time in one process, including those that wait for approval"},
     {"agent.maxConcurrentRunsPerTransport", GB_SETTING_COUNT, AT(agent.max_runs_of_transport), "32",
 	RANGE(1, 1000), ALIAS({"agent.maxConcurrentRunsPerFace"}), TIGHTEN(LOWER), APART,
-	.help = "of them by one transport: the command line (cli), clients of 'stdio' (sdk)"},
+	.help = "the same for one transport: the command line (cli), clients of 'stdio' (sdk)"},
     {"agent.maxConcurrentRunsPerConversation", GB_SETTING_COUNT, AT(agent.max_runs_of_conversation), "8",
-	RANGE(1, 1000), TIGHTEN(LOWER), APART, .help = "of them in one conversation"},
+	RANGE(1, 1000), TIGHTEN(LOWER), APART, .help = "the same for one conversation"},
     {"agent.callsPerTurn", GB_SETTING_COUNT, AT(agent.calls_per_turn), "25", RANGE(1, 10000), TIGHTEN(LOWER),
-	APART, .help = "executions in one turn of the model, where the request says which turn it is"},
+	APART, .help = "executions in one turn of the model, if the request names its turn"},
     {"agent.persistentSessions", GB_SETTING_BOOL, AT(agent.persistent_sessions), "true",
 	ALIAS({CODE_EXECUTION "persistentSessions"}), TIGHTEN(LOWER),
-	.help = "whether what one execution defines is there for the next"},
+	.help = "whether executions can keep their state in sessions"},
 
     {"core.callsPerTurn", GB_SETTING_COUNT, AT(core.calls_per_turn), "1", RANGE(1, 100),
 	ALIAS({"core.maxCallsPerTurn"}), TIGHTEN(LOWER), APART, UNAVAILABLE,
 	.help = "core.execute: calls in one turn of the model"},
     {"core.maxTimeout", GB_SETTING_DURATION, AT(core.max_timeout_ms), "5s", RANGE(100, H), TIGHTEN(LOWER),
-	UNAVAILABLE, .help = "core.execute, isolated tier: a longer time-out is taken for this"},
+	UNAVAILABLE, .help = "core.execute, isolated tier: a longer timeout is lowered to this"},
     {"core.maxNetworkTimeout", GB_SETTING_DURATION, AT(core.max_network_timeout_ms), "30s", RANGE(100, H),
 	TIGHTEN(LOWER), UNAVAILABLE,
-	.help = "core.execute, network tier: a longer time-out is taken for this"},
+	.help = "core.execute, network tier: a longer timeout is lowered to this"},
     {"core.maxResultSize", GB_SETTING_SIZE, AT(core.max_result_bytes), "32K", RANGE(KB, 16 * MB),
 	TIGHTEN(LOWER), UNAVAILABLE, .help = "core.execute: a longer result is cut"},
 
     {"executor.timeout", GB_SETTING_DURATION, AT(executor.timeout_ms), "60s", RANGE(100, D),
 	ALIAS({"agent.code_timeout", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER), UNAVAILABLE,
-	.help = "code with tools: how long it may take"},
+	.help = "code with tools: timeout"},
     {"executor.maxToolCalls", GB_SETTING_COUNT, AT(executor.max_tool_calls), "25", RANGE(0, 100000),
 	ALIAS({"agent.max_tool_calls_per_exec"}), TIGHTEN(LOWER), UNAVAILABLE,
-	.help = "code with tools: calls of them in one execution"},
+	.help = "code with tools: tool calls in one execution"},
     {"executor.workingDir", GB_SETTING_PATH, AT(executor.working_dir), "", ALIAS({"runtime.working_dir"}),
 	UNAVAILABLE,
-	.help = "code with tools: the one folder it can read and write; \"\" is one of its own, empty"},
+	.help = "code with tools: the only folder that it can read and write; \"\" is a new, empty one"},
 
     {"actions.timeout", GB_SETTING_DURATION, AT(actions.timeout_ms), "30s", RANGE(1, D),
 	ALIAS({"settings.code.default_timeout"}, {"settings.code.timeout_seconds"}), TIGHTEN(LOWER),
-	UNAVAILABLE,
-	.help = "code.execute and code.sandbox: how long code may take if the call does not say"},
+	UNAVAILABLE, .help = "code.execute and code.sandbox: timeout of a call that names none"},
     {"actions.memory", GB_SETTING_SIZE, AT(actions.memory_bytes), "256M", RANGE(MB, 64 * GB),
 	ALIAS({"settings.code.max_memory_mb", GB_UNIT_MEGABYTES}), TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "code.execute and code.sandbox: memory"},
@@ -123,33 +121,33 @@ const struct gb_setting gb_settings[] = {
 	.help = "code.execute and code.sandbox: output"},
     {"actions.mode", GB_SETTING_MODE, AT(actions.mode), "restricted", ALIAS({"settings.code.sandbox_mode"}),
 	TIGHTEN(LOWER), UNAVAILABLE,
-	.help = "code.execute and code.sandbox: whether restricted mode is on, or E2B runs the code"},
+	.help = "code.execute and code.sandbox: restricted or not, or run by E2B"},
     {"actions.allowNetwork", GB_SETTING_BOOL, AT(actions.allow_network), "false",
 	ALIAS({"settings.code.allow_network"}), TIGHTEN(LOWER), UNAVAILABLE,
-	.help = "code.execute and code.sandbox: whether code can reach hosts of network.allowlist"},
+	.help = "code.execute and code.sandbox: whether code can reach the hosts in network.allowlist"},
     {"actions.allowFilesystem", GB_SETTING_BOOL, AT(actions.allow_filesystem), "false",
 	ALIAS({"settings.code.allow_filesystem"}), TIGHTEN(LOWER), UNAVAILABLE,
-	.help = "code.execute and code.sandbox: whether code can use files, in a folder of its own"},
+	.help = "code.execute and code.sandbox: whether code can use files, in its own folder"},
     {"actions.allowedModules", GB_SETTING_MODULES, AT(actions.allowed_modules), "[]",
 	ALIAS({"settings.code.allowed_modules"}), TIGHTEN(SUBSET), UNAVAILABLE,
-	.help = "code.execute and code.sandbox: what restricted Python may import"},
+	.help = "code.execute and code.sandbox: modules that restricted Python can import"},
     {"e2b.apiKey", GB_SETTING_VARIABLE, AT(e2b.key_variable), "${E2B_API_KEY}",
 	ALIAS({"secrets.E2B_API_KEY"}), UNAVAILABLE,
-	.help = "the variable with the key for E2B; never the key itself"},
+	.help = "the environment variable that holds the E2B key; never the key itself"},
 
     {"approvals.timeout", GB_SETTING_DURATION, AT(approvals.timeout_ms), "5m", RANGE(S, D), TIGHTEN(LOWER),
-	APART, .help = "how long an execution waits for a person; then it is denied"},
+	APART, .help = "how long an execution waits for a decision; after that it is denied"},
     {"approvals.waive", GB_SETTING_FACES, AT(approvals.waive), "[]", TIGHTEN(SUBSET),
 	.help = "faces whose code runs without approval; agent.autoApprove is all of them"},
 
     {"sessions.max", GB_SETTING_COUNT, AT(sessions.max), "64", RANGE(1, 10000), TIGHTEN(LOWER), APART,
-	.help = "sessions at once, of all conversations"},
+	.help = "maximum number of sessions of all conversations at the same time"},
     {"sessions.idleTimeout", GB_SETTING_DURATION, AT(sessions.idle_ms), "30m", RANGE(S, 30 * D),
-	TIGHTEN(LOWER), APART, .help = "a session without an execution ends after this time"},
+	TIGHTEN(LOWER), APART, .help = "a session that is not used for this time ends"},
     {"sessions.maxAge", GB_SETTING_DURATION, AT(sessions.max_age_ms), "24h", RANGE(S, 30 * D), TIGHTEN(LOWER),
 	APART, .help = "every session ends after this time"},
     {"sessions.queue", GB_SETTING_COUNT, AT(sessions.queue), "16", RANGE(0, 1000), TIGHTEN(LOWER), APART,
-	.help = "executions that can wait for one session"},
+	.help = "maximum number of executions that wait for one session"},
 
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true", TIGHTEN(HIGHER), APART,
 	.help = "whether runs of energy.faces cost energy and are denied without it"},
@@ -158,60 +156,63 @@ const struct gb_setting gb_settings[] = {
     {"energy.initial", GB_SETTING_REAL, AT(energy.initial), "1", RANGE(0, 1000), .at_most = "energy.maximum",
 	TIGHTEN(LOWER), APART, .help = "energy at the first start"},
     {"energy.maximum", GB_SETTING_REAL, AT(energy.maximum), "1", RANGE(0.01, 1000), TIGHTEN(LOWER), APART,
-	.help = "energy that can be had"},
+	.help = "maximum energy"},
     {"energy.rechargePerHour", GB_SETTING_REAL, AT(energy.recharge_per_hour), "0.5", RANGE(0, 1000),
-	TIGHTEN(LOWER), APART, .help = "energy that comes back in an hour"},
+	TIGHTEN(LOWER), APART, .help = "energy that is regained in one hour"},
     {"energy.costIsolated", GB_SETTING_REAL, AT(energy.cost_isolated), "0.05", RANGE(0, 1000),
-	TIGHTEN(HIGHER), APART, .help = "what an execution of the isolated tier costs"},
+	TIGHTEN(HIGHER), APART, .help = "cost of one execution of the isolated tier"},
     {"energy.costNetwork", GB_SETTING_REAL, AT(energy.cost_network), "0.15", RANGE(0, 1000), TIGHTEN(HIGHER),
-	APART, .help = "what an execution of the network tier costs"},
+	APART, .help = "cost of one execution of the network tier"},
     {"energy.gate", GB_SETTING_REAL, AT(energy.gate), "0.15", RANGE(0, 1000), TIGHTEN(HIGHER), APART,
-	.help = "with less energy nothing is run"},
+	.help = "with less energy no execution is allowed"},
     {"energy.gateNetwork", GB_SETTING_REAL, AT(energy.gate_network), "0.3", RANGE(0, 1000), TIGHTEN(HIGHER),
-	APART, .help = "with less energy only the isolated tier is run"},
+	APART, .help = "with less energy only the isolated tier is allowed"},
 
     {"guard.enabled", GB_SETTING_BOOL, AT(guard.enabled), "true", TIGHTEN(HIGHER),
-	.help = "whether code is looked at before it runs; never the boundary, that is the wall"},
+	.help = "whether code is checked before it runs; the sandbox is the boundary, not this check"},
     {"guard.javascript", GB_SETTING_TEXTS, AT(guard.javascript), "[]", TIGHTEN(ADD),
-	.help = "further things that JavaScript, Node.js and Deno code must not contain: \"process.env\""},
+	.help =
+	    "more patterns that JavaScript, Node.js and Deno code must not contain, such as \"process.env\""},
     {"guard.shell", GB_SETTING_TEXTS, AT(guard.shell), "[]", TIGHTEN(ADD),
-	.help = "further commands that shell scripts must not call: \"curl\""},
+	.help = "more commands that shell scripts must not call, such as \"curl\""},
 
     {"secrets.patterns", GB_SETTING_TEXTS, AT(secrets.patterns), "[]",
-	.help = "further regular expressions for what is masked in output"},
+	.help = "more regular expressions of text that is masked in output"},
     {"secrets.environment", GB_SETTING_VARIABLES, AT(secrets.environment), "[]",
-	.help = "variables whose values are masked in output"},
+	.help = "environment variables whose values are masked in output"},
     {"secrets.maskRun", GB_SETTING_MASKING, AT(secrets.mask_run), "all", TIGHTEN(LOWER), APART,
-	.help = "in what 'run' and sessions of the command line say: all, or registered and configured ones"},
+	.help = "output of 'run' and of command line sessions: mask all secrets, registered ones, or none"},
     {"secrets.maskStdio", GB_SETTING_MASKING, AT(secrets.mask_stdio), "registered", TIGHTEN(LOWER), APART,
-	.help = "in what runs of clients of 'stdio' say; their results are an application's own"},
+	.help = "the same for runs of clients of 'stdio'; execute is always masked"},
 
     {"network.allowlist", GB_SETTING_HOSTS, AT(network.allowlist), "[]",
 	ALIAS({"sandbox.networkAllowlist"}, {"runtime.allowed_hosts"}), TIGHTEN(SUBSET), UNAVAILABLE,
 	.help = "hosts that code of the network tier can reach"},
 
     {"audit.directory", GB_SETTING_PATH, AT(audit.directory), "", APART,
-	.help = "where the record of executions is; \"\" is stateDir"},
+	.help = "folder of the audit log; \"\" is stateDir"},
     {"audit.maxAge", GB_SETTING_DURATION, AT(audit.max_age_ms), "365d", RANGE(0, 36500 * D), APART,
-	.help = "older records are dropped; 0 keeps them"},
+	.help = "older records are deleted; 0 keeps all"},
     {"audit.maxSize", GB_SETTING_SIZE, AT(audit.max_bytes), "1G", RANGE(0, 1024 * GB), APART,
-	.help = "the oldest records are dropped when there is more; 0 keeps them"},
+	.help = "above this size the oldest records are deleted; 0 keeps all"},
 
-    {"programs.shell", GB_SETTING_PATH, AT(programs.shell), "", .help = "bash; \"\": the one on the PATH"},
-    {"programs.node", GB_SETTING_PATH, AT(programs.node), "", .help = "Node.js; \"\": the one on the PATH"},
-    {"programs.deno", GB_SETTING_PATH, AT(programs.deno), "", .help = "Deno; \"\": the one on the PATH"},
+    {"programs.shell", GB_SETTING_PATH, AT(programs.shell), "",
+	.help = "path of bash; \"\": search the PATH"},
+    {"programs.node", GB_SETTING_PATH, AT(programs.node), "",
+	.help = "path of Node.js; \"\": search the PATH"},
+    {"programs.deno", GB_SETTING_PATH, AT(programs.deno), "", .help = "path of Deno; \"\": search the PATH"},
     {"programs.nodePackages", GB_SETTING_PATH, AT(programs.node_packages), "",
-	.help = "a folder of packages that Node.js code can be allowed to use; \"\": none"},
+	.help = "folder of packages that node.allowedModules can name; \"\": none"},
     {"node.allowedModules", GB_SETTING_MODULES, AT(node.allowed_modules), "[]", TIGHTEN(SUBSET),
-	.help = "what Node.js code may import"},
+	.help = "modules that Node.js code can import"},
     {"python.restricted", GB_SETTING_BOOL, AT(python.restricted), "false", TIGHTEN(HIGHER),
-	.help = "Python of agents: refuse what small scripts do not need; a courtesy, not a wall"},
+	.help = "Python of agents: reject risky constructs; best effort, not a boundary"},
     {"python.allowedModules", GB_SETTING_MODULES, AT(python.allowed_modules), "[]", TIGHTEN(SUBSET),
-	.help = "what restricted Python may import"},
+	.help = "modules that restricted Python can import"},
     {"python.profiles", GB_SETTING_PROFILES, AT(python.profiles), "{}",
-	.help = "profiles of your own: a name, and the modules that are loaded beforehand"},
+	.help = "profiles: a name, and the modules that are loaded in advance"},
     {"shell.restricted", GB_SETTING_BOOL, AT(shell.restricted), "true", TIGHTEN(HIGHER),
-	.help = "shell of agents: refuse dangerous commands; a courtesy, not a wall"},
+	.help = "shell of agents: reject dangerous commands; best effort, not a boundary"},
 
     LIMITS("javascript", GB_CONFIG_JAVASCRIPT, "64M"),
     LIMITS("python", GB_CONFIG_PYTHON, "64M"),

@@ -1,4 +1,4 @@
-/* Does a project file make a setting stricter? Only then is its value used without trust. */
+/* Whether a project file makes a setting stricter. Only then its value applies without trust. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -8,7 +8,7 @@ static const void *value_in(const struct gb_setting *setting, const struct gb_co
 	return (const char *)config + setting->offset;
 }
 
-/* Values that have an order: how much they allow. */
+/* For ordered values: how much they allow. */
 static double rank(const struct gb_setting *setting, const struct gb_config *config) {
 	const void *at = value_in(setting, config);
 	switch (setting->type) {
@@ -35,7 +35,7 @@ static bool is_bits(const struct gb_setting *setting) {
 	return setting->type == GB_SETTING_RUNTIMES || setting->type == GB_SETTING_FACES;
 }
 
-/* An empty list allows nothing, in every setting that is a list of what is allowed. */
+/* In every list of what is allowed, an empty list allows nothing. */
 static bool is_subset(
     const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project) {
 	if (is_bits(setting))
@@ -52,7 +52,7 @@ bool gb_setting_may(
     const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project) {
 	if (setting->project == GB_PROJECT_ADD || gb_setting_same(setting, owner, project))
 		return true;
-	/* An owner who has code run elsewhere has not agreed to running it here. */
+	/* An owner who uses E2B has not agreed to run the code on this machine. */
 	if (setting->type == GB_SETTING_MODE &&
 	    *(const enum gb_config_mode *)value_in(setting, owner) == GB_CONFIG_E2B)
 		return false;
@@ -68,7 +68,7 @@ bool gb_setting_may(
 	}
 }
 
-/* The owner's items, then those that are new. */
+/* The items of the owner, then the new ones. */
 static bool add_items(
     struct gb_config_list *owner, const struct gb_config_list *more, struct gb_arena *arena) {
 	const char **items = gb_arena_array(arena, owner->n + more->n + 1, sizeof *items);

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "config/items.h"
 
-/* --- what is wrong --- */
+/* --- problems --- */
 
 const char *gb_config_quote(struct gb_str text, char ret[GB_CONFIG_QUOTED_MAX]) {
 	size_t n = 0, most = GB_CONFIG_QUOTED_MAX - sizeof "''…";
@@ -50,7 +50,7 @@ static bool in_range(struct gb_setting_read *read, double number) {
 	return (setting->min == 0 && setting->max == 0) || (number >= setting->min && number <= setting->max);
 }
 
-/* Too small or too large is said with the limits; false, for the reader. */
+/* Set the problem to the range that was expected; returns false. */
 static bool out_of_range(struct gb_setting_read *read, struct gb_str text) {
 	char quoted[GB_CONFIG_QUOTED_MAX];
 	gb_auto_buf struct gb_buf range;
@@ -94,7 +94,7 @@ static bool read_real(struct gb_setting_read *read, struct gb_str text, void *to
 	return true;
 }
 
-/* A number with a unit, or a plain one in the unit that its name has. */
+/* A number with a unit, or a plain number in the unit of its name. */
 static bool read_measure(struct gb_setting_read *read, struct gb_str text,
     bool (*parse)(const char *, uint64_t *), double factor, uint64_t *to) {
 	double plain;
@@ -171,7 +171,7 @@ static bool read_path(struct gb_setting_read *read, struct gb_str text, void *to
 	return copy || out_of_memory(read);
 }
 
-/* "${NAME}": somebody who writes the secret itself is told not to. */
+/* "${NAME}". The error does not quote the value, which may be a secret. */
 static bool read_variable(struct gb_setting_read *read, struct gb_str text, void *to) {
 	if (text.n < 4 || strncmp(text.p, "${", 2) != 0 || text.p[text.n - 1] != '}')
 		return problem(read, "a variable's name such as ${E2B_API_KEY}, never the secret itself",
@@ -183,7 +183,7 @@ static bool read_variable(struct gb_setting_read *read, struct gb_str text, void
 	return gb_config_is_variable(gb_str_from(name));
 }
 
-/* --- back --- */
+/* --- writing --- */
 
 struct measure {
 	const char *unit;
@@ -250,10 +250,11 @@ static const struct type {
 	const char *name;
 	const char *expected;
 	size_t size;
-	bool (*read)(struct gb_setting_read *read, struct gb_str text, void *to); /* of scalars; false: what
-										   * was expected is said */
+	bool (*read)(struct gb_setting_read *read, struct gb_str text, void *to); /* of scalars; on false
+										   * sets problem, or leaves
+										   * that to the caller */
 	void (*write)(struct gb_buf *out, const void *from);
-	bool unquoted; /* in quotes it would be text */
+	bool unquoted; /* must not be quoted in YAML */
 } types[GB_SETTING_TYPES] = {
     [GB_SETTING_BOOL] = {"boolean", "true or false", sizeof(bool), read_bool, write_bool, true},
     [GB_SETTING_COUNT] = {"whole number", "a whole number", sizeof(unsigned), read_count, write_count, true},
@@ -292,7 +293,7 @@ static const void *value_in(const struct gb_setting *setting, const struct gb_co
 	return (const char *)config + setting->offset;
 }
 
-/* What was found instead, in words. */
+/* The node as text for "found …". */
 static const char *found(const struct gb_yaml *node, char quoted[GB_CONFIG_QUOTED_MAX]) {
 	if (node->kind != GB_YAML_SCALAR)
 		return node->kind == GB_YAML_SEQUENCE ? "a list" : "a mapping";
@@ -327,7 +328,7 @@ bool gb_setting_read(struct gb_setting_read *read, const struct gb_yaml *node, s
 	return profiles ? gb_config_read_profiles(read, node, to) : gb_config_read_list(read, node, to);
 }
 
-/* "a, b" as a sequence. */
+/* Convert "a, b" to a sequence. */
 static struct gb_yaml *split(struct gb_arena *arena, struct gb_str text) {
 	struct gb_yaml *list = gb_arena_alloc(arena, sizeof *list);
 	if (!list)
@@ -360,7 +361,7 @@ bool gb_setting_read_text(struct gb_setting_read *read, const char *text, struct
 		struct gb_yaml node = {.text = gb_str_from(text), .quoted = !type->unquoted};
 		return gb_setting_read(read, &node, into);
 	}
-	if (strcmp(text, "[]") == 0 || strcmp(text, "{}") == 0) { /* as most defaults are */
+	if (strcmp(text, "[]") == 0 || strcmp(text, "{}") == 0) { /* most defaults: no parser needed */
 		const struct gb_yaml none = {.kind = text[0] == '[' ? GB_YAML_SEQUENCE : GB_YAML_MAPPING};
 		return gb_setting_read(read, &none, into);
 	}

@@ -17,7 +17,7 @@ struct reader {
 	const char *name;
 	struct gb_err *err;
 	struct {
-		struct gb_yaml *node, *key; /* the key waits for its value */
+		struct gb_yaml *node, *key; /* a key whose value follows */
 		const char *anchor;
 	} open[GB_YAML_MAX_DEPTH];
 	unsigned depth, nodes, documents;
@@ -43,7 +43,7 @@ static bool fail_memory(struct reader *r) {
 static struct gb_yaml *new_node(
     struct reader *r, enum gb_yaml_kind kind, const yaml_mark_t *at, const char *tag) {
 	if (tag) {
-		fail(r, at, "tags such as !!str have no meaning here; leave it out");
+		fail(r, at, "tags such as !!str are not supported; remove it");
 		return NULL;
 	}
 	if (++r->nodes > GB_YAML_MAX_NODES) {
@@ -62,7 +62,7 @@ static struct gb_yaml *new_node(
 	return node;
 }
 
-/* A node is complete only now: an anchor cannot be used inside what it names. */
+/* Called when the node is complete, so that an anchor cannot be used inside its own node. */
 static bool name_node(struct reader *r, struct gb_yaml *node, const char *anchor, const yaml_mark_t *at) {
 	if (!anchor)
 		return true;
@@ -72,7 +72,7 @@ static bool name_node(struct reader *r, struct gb_yaml *node, const char *anchor
 	return true;
 }
 
-/* Put a complete node where it belongs. */
+/* Add a complete node to its parent. */
 static bool place(struct reader *r, struct gb_yaml *node, const yaml_mark_t *at) {
 	struct gb_yaml *parent = r->depth ? r->open[r->depth - 1].node : NULL;
 	if (!parent) {
@@ -82,7 +82,7 @@ static bool place(struct reader *r, struct gb_yaml *node, const yaml_mark_t *at)
 	struct gb_yaml *key = r->open[r->depth - 1].key;
 	if (parent->kind == GB_YAML_MAPPING && !key) {
 		if (node->kind != GB_YAML_SCALAR)
-			return fail(r, at, "a key must be a word, not a list or mapping");
+			return fail(r, at, "a key must be a scalar, not a list or mapping");
 		r->open[r->depth - 1].key = node;
 		return true;
 	}
@@ -144,7 +144,7 @@ static bool on_alias(struct reader *r, const yaml_event_t *event) {
 	for (unsigned i = r->n_anchors; i-- > 0;)
 		if (strcmp(r->anchors[i].name, name) == 0)
 			return place(r, r->anchors[i].node, &event->start_mark);
-	return fail(r, &event->start_mark, "an alias for what has not been named, or not yet ended");
+	return fail(r, &event->start_mark, "an alias without an anchor, or inside its own anchor");
 }
 
 static bool on_event(struct reader *r, const yaml_event_t *event) {
@@ -164,13 +164,13 @@ static bool on_event(struct reader *r, const yaml_event_t *event) {
 		return on_alias(r, event);
 	case YAML_DOCUMENT_START_EVENT:
 		return ++r->documents == 1 ||
-		       fail(r, &event->start_mark, "a second document begins here; one is all that is read");
+		       fail(r, &event->start_mark, "a second document begins here; only one is allowed");
 	default:
 		return true;
 	}
 }
 
-/* What libyaml says of a text that is none. */
+/* Convert an error of libyaml. */
 static bool fail_syntax(struct reader *r, const yaml_parser_t *parser) {
 	const char *problem = parser->problem ? parser->problem : "it cannot be read";
 	if (parser->error == YAML_MEMORY_ERROR)
@@ -202,12 +202,12 @@ bool gb_yaml_read(
 	struct reader r = {.arena = arena, .name = name, .err = err};
 	yaml_parser_t parser;
 	if (text.n > GB_YAML_MAX_BYTES)
-		return gb_fail(
-		    err, GB_ELIMIT, 0, "%s: larger than %d bytes; is this it?", name, GB_YAML_MAX_BYTES);
+		return gb_fail(err, GB_ELIMIT, 0, "%s: larger than %d bytes; is it the right file?", name,
+		    GB_YAML_MAX_BYTES);
 	if (!yaml_parser_initialize(&parser))
 		return fail_memory(&r);
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	/* It wants to be given something, also of nothing. */
+	/* libyaml needs a pointer even for an empty text. */
 	yaml_parser_set_input_string(&parser, (const unsigned char *)(text.p ? text.p : ""), text.n);
 	bool ok = read_events(&r, &parser);
 	yaml_parser_delete(&parser);

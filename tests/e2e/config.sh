@@ -17,34 +17,34 @@ shown() { # setting, value and origin
 a() { run 0 config show && has "$out" '# no file' && shown agent.enabled 'false # default' && shown agent.maxExecutionTime '3m # default'; }
 ok 'without a file there are defaults' a
 a() { echo 'sessions: {max: 6}' > "$HOME/.config/glovebox/glovebox.yaml" && run 0 config show && shown sessions.max "6 # $HOME/.config/glovebox/glovebox.yaml:1"; }
-ok 'a file below the home' a
+ok 'the file in ~/.config is read' a
 a() { echo 'sessions: {max: 5}' > "$XDG_CONFIG_HOME/glovebox/glovebox.yaml" && run 0 config show && shown sessions.max "5 # $XDG_CONFIG_HOME/glovebox/glovebox.yaml:1"; }
-ok 'before it the one of XDG' a
+ok 'the file in XDG_CONFIG_HOME comes first' a
 a() { printf 'agent:\n  enabled: false\nsessions:\n  max: 4\n' > glovebox.yaml && run 0 config show && shown sessions.max '4 # ./glovebox.yaml:4' && shown agent.enabled 'false # ./glovebox.yaml:2' && has "$out" "# file: $XDG_CONFIG_HOME/glovebox/glovebox.yaml" && has "$out" '# project file: ./glovebox.yaml' && [ -z "$err" ]; }
-ok 'the project file is read after it, and can lower what it says' a
+ok 'the project file is read after the owner'"'"'s file and can lower its values' a
 a() { echo 'sessions: {max: 3}' > "$scratch/env.yaml" && GLOVEBOX_CONFIG=$scratch/env.yaml run 0 config show && shown sessions.max "3 # $scratch/env.yaml:1" && shown agent.enabled 'false # default'; }
-ok 'a file that the variable names is the only one' a
+ok 'GLOVEBOX_CONFIG names the only file' a
 a() { echo 'sessions: {max: 2}' > "$scratch/flag.yaml" && GLOVEBOX_CONFIG=$scratch/env.yaml run 0 config show --config "$scratch/flag.yaml" && shown sessions.max "2 # $scratch/flag.yaml:1"; }
-ok 'before all of them the one of the flag' a
+ok '--config overrides GLOVEBOX_CONFIG' a
 a() { GLOVEBOX_SESSIONS_MAX=9 run 0 config show && shown sessions.max '9 # $GLOVEBOX_SESSIONS_MAX' && GLOVEBOX_SESSIONS_MAX=9 run 0 config show --set sessions.max=8 && shown sessions.max '8 # --set'; }
-ok 'a variable goes before the file, --set before both' a
+ok 'a variable overrides the file, --set overrides both' a
 a() { run 0 config show --set security.codeExecution.maxExecutionTime=2000 && shown agent.maxExecutionTime '2s # --set as security.codeExecution.maxExecutionTime'; }
-ok 'another name is told' a
+ok 'an alias is shown' a
 a() { run 2 config show --config "$scratch/none.yaml" && has "$err" "--config: '$scratch/none.yaml': No such file" && GLOVEBOX_CONFIG=/none.yaml run 2 config show && has "$err" "\$GLOVEBOX_CONFIG: '/none.yaml': No such file"; }
-ok 'a file that was named must be there' a
+ok 'a named file must exist' a
 a() { run 2 config check "$scratch" && has "$err" 'Is a directory'; }
-ok 'a folder is no file' a
+ok 'a folder is an error' a
 a() { run 0 config check && [ "$out" = "$XDG_CONFIG_HOME/glovebox/glovebox.yaml: nothing is wrong with it
 ./glovebox.yaml: nothing is wrong with it" ] && run 0 config check "$scratch/env.yaml" && has "$out" "$scratch/env.yaml: nothing"; }
-ok 'check says that all is well' a
+ok 'check reports that nothing is wrong' a
 a() { printf 'agent:\n  enabld: true\n' > bad.yaml && run 2 config check bad.yaml && [ "$err" = "glovebox config: bad.yaml:2:3: there is no setting 'agent.enabld'; did you mean 'agent.enabled'?" ] && [ -z "$out" ]; }
-ok 'or what is wrong, and where' a
+ok 'check reports what is wrong, and where' a
 a() { printf 'agent:\n  "\\e[31m": true\n' > bad.yaml && run 2 config check bad.yaml && ! grep -q $'\x1b' "$scratch/err"; }
-ok 'a file cannot steer the terminal' a
+ok 'text of a file cannot control the terminal' a
 a() { run 0 config init fresh.yaml && has "$out" fresh.yaml && run 0 config check fresh.yaml && run 3 config init fresh.yaml && has "$err" 'it is left as it is' && grep -q '^  #enabled: false' fresh.yaml; }
-ok 'init writes a file, and never over another' a
+ok 'init writes a file and never overwrites one' a
 a() { run 3 config init no/such/folder.yaml && has "$err" 'No such file'; }
-ok 'init says why it cannot' a
+ok 'init reports why it fails' a
 a() { run 0 config show --json --set guard.shell=curl --set agent.maxOutputSize=2M && /usr/bin/python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -66,17 +66,19 @@ ok 'profiles as json' a
 a() { run 0 config show && shown executor.timeout '1m # default, not yet available' && run 2 config show --set executor.timeout=9s && has "$err" 'executor.timeout: not yet available' && run 0 config init marked.yaml && grep -q '# not yet available: code with tools' marked.yaml; }
 ok 'settings that are not yet available are marked, and refused' a
 a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean 'GLOVEBOX_AGENT_ENABLED'?"; }
-ok 'a variable that is almost a setting is an error' a
+ok 'an unknown variable is an error that names a similar one' a
 a() { run 2 config && has "$err" 'show, check, init, docs, trust, untrust or trusted' && run 2 config dance && run 2 config show x && has "$err" 'takes no operand' && run 2 config check a b && has "$err" 'one operand too many' && run 0 config --help && has "$out" 'GLOVEBOX_CONFIG'; }
-ok 'wrong use is named' a
+ok 'errors of usage' a
 a() { rm -f glovebox.yaml "$HOME/.config/glovebox/glovebox.yaml" "$XDG_CONFIG_HOME/glovebox/glovebox.yaml"; run 0 prompt && [ -z "$out$err" ] && run 0 prompt --json && [ "$out" = '{"enabled":false}' ] && run 0 prompt --set agent.enabled=true --set agent.allowedRuntimes= && [ -z "$out" ]; }
-ok 'nothing is said to an agent that cannot run code' a
-a() { run 0 prompt --set agent.enabled=true && has "$out" '## Running code' && has "$out" 'may take 3m and write 1M of output; the code itself may have 50K' && has "$out" '- `python`' && ! grep -q deno "$scratch/out" && has "$out" 'no network' && has "$out" 'A person is shown the code' && has "$out" 'At most 5 at once' && has "$out" 'rm and sudo' && ! grep -q restricted: "$scratch/out"; }
-ok 'else what it can do' a
-a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts from nothing' && has "$out" 'not confirmed' && has "$out" 'no import but of math, json.'; }
-ok 'it follows the settings' a
+ok 'the prompt is empty if agents cannot run code' a
+a() { run 0 prompt --set agent.enabled=true && has "$out" '## Running code' && has "$out" 'may take 3m and write 1M of output; the code itself may have 50K' && has "$out" '- `python`' && ! grep -q deno "$scratch/out" && has "$out" 'no network' && has "$out" 'A person sees the code' && has "$out" 'At most 5 sessions at the same time' && has "$out" 'rm and sudo' && ! grep -q restricted: "$scratch/out"; }
+ok 'the prompt lists runtimes, limits and rules' a
+a() { run 0 prompt --set agent.enabled=true --set agent.autoApprove=true --set agent.persistentSessions=false --set agent.allowedRuntimes=deno,python --set agent.maxExecutionTime=7s --set limits.deno.memory=1G --set python.restricted=true --set python.allowedModules=math,json && has "$out" '- `deno`: Deno; memory 1G' && ! grep -q 'shell' "$scratch/out" && has "$out" 'may take 7s' && has "$out" 'starts with an empty state' && has "$out" 'not confirmed' && has "$out" 'no import except math, json.'; }
+ok 'the prompt follows the settings' a
+a() { run 0 prompt --set agent.enabled=true --set approvals.waive=execute_code && has "$out" 'not confirmed' && run 0 prompt --json --set agent.enabled=true --set approvals.waive=execute_code && has "$out" '"approval":false' && run 0 prompt --set agent.enabled=true --set approvals.waive=actions && has "$out" 'A person sees the code'; }
+ok 'the prompt says whether a person is asked' a
 a() { run 0 prompt --set agent.enabled=true --set limits.python.maxTimeout=9s --set limits.shell.output=2K && has "$out" 'may take 3m and write 1M' && [ "$(grep -c '; time' "$scratch/out")" = 1 ] && has "$out" 'library; memory 64M; time 9s' && has "$out" 'programs; memory 256M; output 2K'; }
-ok 'it names a runtime that has less time or output' a
+ok 'the prompt lists lower limits of a runtime' a
 a() { run 0 prompt --json --set agent.enabled=true && /usr/bin/python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -88,7 +90,7 @@ assert d["maxCodeBytes"] == 51200 and d["maxConcurrentSessions"] == 5
 ' "$scratch/out"; }
 ok 'the prompt as json' a
 a() { run 2 prompt x && has "$err" 'takes no operand' && run 2 prompt --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 0 prompt --help && has "$out" 'system prompt'; }
-ok 'the prompt names what is wrong' a
+ok 'errors of usage of the prompt' a
 a() { out='' err=''; "$here/scripts/tables" "$(dirname "$glovebox")" --check; }
 ok 'types and tables of the documentation are what the sources say' a
 

@@ -53,7 +53,7 @@ assert len(lines) == 30, len(lines)
 assert all(w.startswith("./glovebox.yaml:") and w.endswith("; if you trust this file: glovebox config trust") for w in lines), lines
 ' "$scratch/before" "$scratch/out" && warns './glovebox.yaml:1:1: stateDir is ignored: a project file may not set it' && has "$err" 'more are ignored'
 }
-ok 'nothing that grants anything is obeyed, and each is named' a
+ok 'values that grant something are ignored with a warning' a
 a() { run 3 execute -l python -e 1 && warns './glovebox.yaml:2:9: agent.enabled' && has "$err" 'agents may not run code here' && [ ! -e "$scratch/evil" ] && echo 'agent: {enabled: true}' > "$owners" && run 3 execute -l python -e 1 --purpose p --set approvals.timeout=1s && has "$err" 'waiting for approval'; }
 ok 'a cloned project can neither enable agents nor approve for the user' a
 rm -f "$owners"
@@ -65,10 +65,10 @@ ok 'every command warns, once' a
 a() { run 0 stdio && warns './glovebox.yaml:1:1: stateDir is ignored'; }
 ok 'a client of stdio finds the warning on stderr' a
 a() { printf 'agent: {maxExecutionTime: 9s}\nshell: {restricted: true}\nguard: {shell: [curl]}\nlimits: {javascript: {maxTimeout: 310ms}}\n' > glovebox.yaml && echo 'guard: {shell: [wget]}' > "$owners" && run 0 config show && [ -z "$err" ] && [ "$(value agent.maxExecutionTime)" = 9000 ] && [ "$(value guard.shell)" = '["wget", "curl"]' ] && run 124 run -e 'for(;;);' && has "$err" '310 ms'; }
-ok 'what tightens is obeyed' a
+ok 'values that tighten apply' a
 rm -f "$owners"
 a() { echo 'agent: {enabled: true}' > glovebox.yaml && run 0 config show --config ./glovebox.yaml && [ -z "$err" ] && has "$out" './glovebox.yaml:1' && GLOVEBOX_CONFIG=glovebox.yaml run 0 config show && [ -z "$err" ] && has "$out" 'glovebox.yaml:1' && run 0 config show --set agent.enabled=true && has "$out" '# --set'; }
-ok 'a file that the user names holds as a whole' a
+ok 'a file that the user names applies completely' a
 a() { (cd "$(dirname "$owners")" && echo 'agent: {enabled: true}' > glovebox.yaml && run 0 config show && [ -z "$err" ] && lacks "$out" 'project file' && has "$out" "$owners:1"); local s=$?; rm -f "$owners"; return $s; }
 ok "in the owner's own folder it is the owner's file" a
 a() { mkdir -p glovebox && echo 'agent: {enabled: true}' > glovebox/glovebox.yaml && rm glovebox.yaml && XDG_CONFIG_HOME=. HOME=. run 0 config show && has "$out" '# no file'; }
@@ -78,13 +78,13 @@ ok 'the process that keeps sessions reads no project file' a
 
 # --- trust ---
 a() { cp attack.yaml glovebox.yaml && run 0 config trust && has "$out" "$scratch/work/glovebox.yaml grants what your settings do not" && has "$out" 'line 2: agent.autoApprove: true  (yours: false)' && has "$out" 'line 5: guard.enabled: false  (yours: true)' && lacks "$out" sessions.max && has "$out" 'trusted as it is now' && [ ! -e "$scratch/evil" ] && [ "$(stat -c %a "$XDG_STATE_HOME/glovebox/trusted-files")" = 600 ]; }
-ok 'trust shows what is granted, and notes it where the owner'"'"'s settings say' a
+ok 'trust lists what is granted, and is stored in the state folder of the owner' a
 a() { run 0 config show && [ -z "$err" ] && has "$out" '# project file, trusted: ./glovebox.yaml' && [ "$(value agent.autoApprove)" = true ] && [ "$(value audit.maxAge)" = 1000 ] && [ "$(value stateDir)" = "\"$scratch/evil\"" ]; }
-ok 'then all of it holds' a
+ok 'a trusted file applies completely' a
 a() { run 0 config trusted && has "$out" 'current' && has "$out" "$scratch/work/glovebox.yaml" && run 0 config trusted --json && json "j['path'] == '$scratch/work/glovebox.yaml' and j['state'] == 'current' and len(j['hash']) == 64" && run 0 config trust && has "$out" 'was trusted already'; }
-ok 'trusted lists it' a
+ok 'trusted lists the file' a
 a() { printf ' ' >> glovebox.yaml && run 0 config show && warns './glovebox.yaml:1:1: stateDir' && [ "$(value agent.autoApprove)" = false ] && run 0 config trusted --json && json "j['state'] == 'changed'" && cp attack.yaml glovebox.yaml && [ "$(value agent.autoApprove)" = true ]; }
-ok 'another byte ends it' a
+ok 'a changed byte ends trust' a
 a() { mkdir -p "$scratch/elsewhere" && cp attack.yaml "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns './glovebox.yaml:1:1: stateDir') && ln -sf "$scratch/work/glovebox.yaml" "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns 'project file ignored: ./glovebox.yaml: is a link' && [ "$(value agent.autoApprove)" = false ]); }
 ok 'the same bytes elsewhere are not trusted, nor is a link to the trusted file' a
 a() { printf 'root:hunter2-topsecret:1\n' > "$scratch/shadow" && ln -sf "$scratch/shadow" "$scratch/elsewhere/glovebox.yaml" && (cd "$scratch/elsewhere" && run 0 config show && warns 'project file ignored' && lacks "$err$out" hunter2); }
@@ -98,7 +98,7 @@ ok 'trust belongs to the state folder of the owner' a
 a() { echo nonsense >> "$XDG_STATE_HOME/glovebox/trusted-files" && run 0 config show && warns './glovebox.yaml:1:1: stateDir' && run 3 config trusted && has "$err" 'damaged in line 3' && run 3 config trust && sed -i '$d' "$XDG_STATE_HOME/glovebox/trusted-files" && run 0 config trusted; }
 ok 'a damaged list trusts nothing' a
 a() { run 0 config untrust && has "$out" 'no longer trusted' && run 1 config untrust && has "$out" 'was not trusted' && run 0 config show && warns './glovebox.yaml:1:1: stateDir' && run 0 config trust glovebox.yaml && rm glovebox.yaml && run 0 config trusted --json && json "j['state'] == 'missing'" && run 0 config untrust ./glovebox.yaml && run 0 config trusted && [ -z "$out" ]; }
-ok 'untrust ends it, also of a file that is gone' a
+ok 'untrust ends trust, also of a deleted file' a
 a() { echo 'sessions: {max: 2}' > glovebox.yaml && run 0 config trust && has "$out" 'needs no trust' && run 0 config trusted && [ -z "$out" ] && run 2 config trust none.yaml && has "$err" 'none.yaml' && run 2 config trusted x; }
 ok 'a file that grants nothing needs no trust' a
 
@@ -114,17 +114,17 @@ ok 'a FIFO or a folder is refused, and nothing hangs' a
 a() { run 0 config show --config <(echo 'agent: {enabled: true}') && has "$out" 'agent.enabled                   true' && run 0 config show --config /dev/null && run 2 config show --config /dev/zero && has "$err" 'is not a regular file' && run 2 config show --config /dev/tty; }
 ok '--config takes what the shell has opened, and /dev/null, but no other device' a
 a() { mkdir -p open && echo 'sessions: {max: 2}' > open/glovebox.yaml && chmod 777 open && ignored open "others can write to the folder" && chmod 1777 open && (cd open && run 0 config show && [ -z "$err" ] && has "$out" '# ./glovebox.yaml:1') && mkdir -p open/deep && chmod 777 open && cp open/glovebox.yaml open/deep && ignored open/deep 'others can write to the folder'; }
-ok 'in a folder that others can write to it is passed over, unless that is sticky' a
+ok 'a file in a folder that others can write to is ignored, unless the folder is sticky' a
 a() { ln -s nowhere glovebox.yaml && run 0 config show && lacks "$out" 'project file'; }
-ok 'a link to nothing is no file' a
+ok 'a dangling link counts as no file' a
 rm glovebox.yaml
 a() { mkdir -p theirs && echo 'sessions: {max: 2}' > theirs/glovebox.yaml && chmod 644 theirs/glovebox.yaml && chown 65534 theirs/glovebox.yaml && ignored theirs 'belongs to another user'; }
-ok_root 'a file of another user is passed over' a
+ok_root 'a file of another user is ignored' a
 a() { chown 0 theirs/glovebox.yaml && chown 65534 theirs && ignored theirs 'belongs to another user' && mkdir -p theirs/deep && chown 0 theirs/deep && cp theirs/glovebox.yaml theirs/deep && ignored theirs/deep 'belongs to another user'; }
-ok_root 'so is one in or below a folder of another user' a
+ok_root 'a file in or below a folder of another user is ignored' a
 ! is_root || chown 0 theirs
 a() { mkdir -p planted && chmod 1777 planted && echo 'sessions: {max: 2}' > mine.yaml && ln -s ../mine.yaml planted/glovebox.yaml && chown -h 65534 planted/glovebox.yaml && ignored planted 'belongs to another user' && rm planted/glovebox.yaml && mkfifo planted/glovebox.yaml && chown 65534 planted/glovebox.yaml && ignored planted 'belongs to another user' && (cd planted && run 0 run -e 'export default 1' && [ "$out" = 1 ]); }
-ok_root 'so are a link and a FIFO that another user has planted' a
+ok_root 'a link or FIFO of another user is ignored' a
 a() { echo 'sessions: {max: 2}' > "$owners" && chmod 664 "$owners" && run 2 config show && has "$err" 'others can write to it' && chmod 644 "$owners" && chmod 777 "$(dirname "$owners")" && run 2 config show && has "$err" 'others can write to the folder' && chmod 755 "$(dirname "$owners")" && rm "$owners" && mkfifo "$owners" && run 2 config show && has "$err" 'is not a regular file' && rm "$owners"; }
 ok "the same things are errors in the owner's file" a
 a() { echo 'sessions: {max: 2}' > "$owners" && chown 65534 "$owners" && run 2 config show && has "$err" 'belongs to another user' && run 0 config show --config "$owners"; }

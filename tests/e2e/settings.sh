@@ -13,12 +13,12 @@ configure() { printf '%b' "$1" > "$file"; }
 # --- run ---
 configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 20s, memory: 8M, maxMemory: 32M}, python: {output: 1K}}\n'
 a() { run 124 run -e 'for(;;);' && has "$err" '310 ms' && run 1 run -e 'export default new ArrayBuffer(2e7).byteLength' --timeout 20s && has "$err" memory && run 0 run -e 'export default new ArrayBuffer(2e7).byteLength' --memory 32M --timeout 20s && [ "$out" = 20000000 ] && run 0 run -l python -e 'print("x" * 5000)' --json && json 'j["truncated"]'; }
-ok 'a run that asks for nothing has what is set' a
+ok 'a run without limits gets those of the settings' a
 configure 'limits: {javascript: {timeout: 310ms, maxTimeout: 500ms, maxMemory: 32M}}\n'
 a() { run 2 run -e 1 --timeout 501ms && has "$err" 'the setting limits.javascript.maxTimeout allows, which is 500' && run 2 run -e 1 --memory 33M && has "$err" limits.javascript.maxMemory && run 124 run -e 'for(;;);' --timeout 500ms && run 124 run -e 'for(;;);' --timeout 700ms --set limits.javascript.maxTimeout=5s; }
-ok 'one that asks for more is told which setting forbids it' a
+ok 'an error names the setting that is exceeded' a
 a() { configure 'limits: {javascript: {timeout: soon}}\n' && run 2 run -e 1 && has "$err" 'xdg/glovebox/glovebox.yaml:1:32: limits.javascript.timeout: expected a duration' && run 0 run -e 1 --config /dev/null && run 2 run -e 1 --config /dev/null --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 2 stdio && run 2 bench && run 2 audit list && run 2 secrets list; }
-ok 'a mistake in them is an error everywhere' a
+ok 'an invalid setting is an error in every command' a
 configure 'python: {profiles: {texts: [difflib, textwrap]}}\nprograms: {shell: /nowhere/bash}\n'
 a() { run 0 run -l python --profile texts -e 'import sys; "difflib" in sys.modules' && [ "$out" = true ] && run 2 run -l python --profile others -e 1 && run 3 run -l shell -e 'echo 1' && has "$err" /nowhere/bash && run 0 run -l shell -e 'echo 1' --set programs.shell= && [ "$out" = 1 ] && run 3 bench --shell --quick && has "$err" /nowhere/bash; }
 ok 'programs and profiles' a
@@ -37,18 +37,18 @@ a() {
   done
   run 0 audit list --json --set stateDir="$scratch/marked" && [ "$(printf '%s\n' "$out" | grep -c '"runtimeVersion":"v1.2.3"')" = 3 ] && run 3 bench --node --quick --set "programs.node=$scratch/program" && [ ! -e "$scratch/program.ran" ]
 }
-ok 'no program that they name is started outside a sandbox' a
+ok 'programs named in settings are started in a sandbox only' a
 
 # --- what is kept ---
 configure "stateDir: $scratch/kept\naudit: {directory: $scratch/log}\nagent: {enabled: true, autoApprove: true}\n"
 a() { run 0 execute -l python -e 'print(1)' --purpose here && [ -e "$scratch/log/audit.db" ] && [ -e "$scratch/kept" ] && [ ! -e "$HOME/.local" ] && run 0 audit list --json && has "$out" '"purpose":"here"' && run 0 audit verify && run 0 energy && run 0 energy set 0.5 && has "$out" 0.5; }
-ok 'audit and energy look where the settings say' a
+ok 'audit and energy use the folders of the settings' a
 a() { run 0 audit list --set audit.directory="$scratch/empty" && has "$err" "$scratch/empty" && run 0 audit list --json --dir "$scratch/log" && has "$out" here && run 0 audit list --json --config /dev/null --set audit.directory="$scratch/log" && has "$out" here && XDG_CONFIG_HOME=$scratch run 0 audit list && has "$err" "$HOME/.local/state/glovebox" && XDG_CONFIG_HOME=$scratch run 0 audit list --json --config "$file" && has "$out" here; }
-ok 'or another folder, another file, another setting' a
+ok 'audit uses the folder of --dir, --config and --set' a
 a() { echo shy-of-light > "$scratch/in" && stdin=$scratch/in run 0 secrets add PET --stdin && has "$err" "$scratch/kept" && [ -e "$scratch/kept/secrets" ] && run 0 secrets list && [ "$out" = PET ] && run 0 run -l python -e 'print("shy-of-" + "light")' && [ "$out" = '***' ] && run 0 secrets list --set stateDir="$scratch/other" && [ -z "$out" ] && [ ! -e "$HOME/.local" ] && [ ! -e "$scratch/other" ]; }
-ok 'so do secrets' a
+ok 'secrets use the state folder of the settings' a
 a() { printf 'ab-1234 cd-1234' > "$scratch/in" && PASS=cd-1234 stdin=$scratch/in run 0 secrets mask --set 'secrets.patterns=["ab-[0-9]{4}"]' --set secrets.environment=PASS && [ "$out" = '*** ***' ]; }
-ok 'what would be masked follows them' a
+ok 'masking follows the settings' a
 configure "stateDir: $scratch/kept\nagent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 60s}\n"
 a() {
   "$glovebox" execute -l python -e 'print(2)' > "$scratch/answer" 2>&1 &
@@ -62,6 +62,6 @@ a() {
   result=$?
   wait $pid && [ $result = 0 ] && grep -qx 2 "$scratch/answer"
 }
-ok 'and approvals' a
+ok 'approvals use the state folder of the settings' a
 
 echo "1..$n"

@@ -209,7 +209,7 @@ with open(scratch + "/key.yaml", "w", encoding="utf-8") as file:
 safe("config show", ["config", "show", "--config", "own.yaml"])
 safe("config show --json", ["config", "show", "--json", "--config", "own.yaml"], True)
 safe("config check: a value", ["config", "check", "bad.yaml"])
-safe("config check: a key", ["config", "check", "key.yaml"], shows="no key")
+safe("config check: a key", ["config", "check", "key.yaml"], shows="invalid key")
 safe("config check: a name of a file", ["config", "check", HOSTILE.replace("/", "")])
 safe("secrets add: a name", ["secrets", "add", HOSTILE, "--stdin"], shows="letters")
 safe("secrets rm: a name", ["secrets", "rm", HOSTILE], shows="glovebox secrets")

@@ -1,4 +1,4 @@
-/* The project file: it tightens the owner's settings and does nothing else. */
+/* The project file: it can only tighten the owner's settings. */
 #include "../tap.h"
 
 #include "../settings.h"
@@ -44,10 +44,10 @@ static const char *text_of(
 	return gb_buf_c_str(buf);
 }
 
-/* The owner's value, then the project's; is the result the project's? */
+/* Load the owner's and the project's value; @applies: the project's value is the result. */
 static void check_trial(
     const struct gb_setting *setting, const char *owner, const char *project, bool applies) {
-	char owners[400], projects[400], alike[400]; /* as if the owner had said what the project says */
+	char owners[400], projects[400], alike[400]; /* the project's value in the owner's file */
 	gb_auto_buf struct gb_buf before, given, after;
 	gb_buf_init(&before, 4096);
 	gb_buf_init(&given, 4096);
@@ -80,7 +80,7 @@ static void check_trial(
 	}
 }
 
-/* The same of a setting that no file can set yet. */
+/* The same for a setting that no file can set yet. */
 static void check_unavailable(
     const struct gb_setting *setting, const char *owner, const char *project, bool applies) {
 	struct gb_config before = {0}, given = {0};
@@ -93,7 +93,7 @@ static void check_unavailable(
 	gb_arena_finish(&arena);
 }
 
-TEST(each_setting_of_the_table_is_tightened_and_never_loosened) {
+TEST(project_file_can_tighten_each_setting_and_never_loosen_it) {
 	unsigned n_tried = 0;
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
@@ -120,8 +120,8 @@ TEST(each_setting_of_the_table_is_tightened_and_never_loosened) {
 	CHECK_INT(n_tried, gb_settings_count - 3); /* guard.javascript, guard.shell, energy.faces */
 }
 
-/* Which way a setting may go is a decision: a change of one is seen here. */
-TEST(what_is_never_for_a_project_file) {
+/* A change of what a project file may do must be made here as well. */
+TEST(settings_that_a_project_file_cannot_set) {
 	static const char *const never[] = {"stateDir", "executor.workingDir", "e2b.apiKey",
 	    "secrets.patterns", "secrets.environment", "audit.directory", "audit.maxAge", "audit.maxSize",
 	    "programs.shell", "programs.node", "programs.deno", "programs.nodePackages", "python.profiles"};
@@ -133,7 +133,7 @@ TEST(what_is_never_for_a_project_file) {
 		CHECK_INT(gb_setting_find(never[i], &(enum gb_setting_unit){0})->project, GB_PROJECT_NEVER);
 }
 
-TEST(only_stricter_numbers_may_be_raised) {
+TEST(settings_that_a_project_file_may_raise) {
 	static const char *const raised[] = {"energy.enabled", "energy.costIsolated", "energy.costNetwork",
 	    "energy.gate", "energy.gateNetwork", "guard.enabled", "python.restricted", "shell.restricted"};
 	size_t n = 0;
@@ -144,7 +144,7 @@ TEST(only_stricter_numbers_may_be_raised) {
 		CHECK_INT(gb_setting_find(raised[i], &(enum gb_setting_unit){0})->project, GB_PROJECT_HIGHER);
 }
 
-TEST(what_is_refused_or_masked_is_added_to) {
+TEST(project_file_adds_to_lists_of_what_is_refused_or_charged) {
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, 4096);
 	for (size_t i = 0; i < gb_settings_count; i++) {
@@ -172,7 +172,7 @@ TEST(project_file_cannot_move_code_from_e2b_to_this_machine) {
 	check_unavailable(mode, "e2b", "restricted", false);
 }
 
-TEST(a_warning_says_where_what_and_what_to_do) {
+TEST(warning_names_place_setting_and_remedy) {
 	struct trial trial = {
 	    .owner = "", .project = "sessions: {max: 2}\nagent:\n  enabled: false\n  autoApprove: true\n"};
 	const struct gb_config *config = load_with(&trial, NULL);
@@ -187,7 +187,7 @@ TEST(a_warning_says_where_what_and_what_to_do) {
 	gb_config_unref(config);
 }
 
-TEST(another_name_of_a_setting_grants_nothing_either) {
+TEST(alias_of_a_setting_grants_nothing_either) {
 	struct trial trial = {.owner = "",
 	    .project = "security: {codeExecution: {autoApprove: true, maxExecutionTime: 200000}}\n"};
 	const struct gb_config *config = load_with(&trial, NULL);
@@ -197,7 +197,7 @@ TEST(another_name_of_a_setting_grants_nothing_either) {
 	gb_config_unref(config);
 }
 
-TEST(the_owners_settings_alone_say_where_trust_is_kept) {
+TEST(project_file_cannot_choose_the_folder_of_trusted_files) {
 	char *environment[] = {(char *)"GLOVEBOX_STATE_DIR=/of/environment", NULL};
 	struct trial trial = {
 	    .owner = "stateDir: /of/owner", .project = "stateDir: /of/project\nagent: {enabled: true}"};
@@ -208,7 +208,7 @@ TEST(the_owners_settings_alone_say_where_trust_is_kept) {
 	CHECK_INT(trial.n_asked, 2);
 }
 
-TEST(the_environment_goes_before_a_project_file) {
+TEST(environment_overrides_the_project_file) {
 	char *environment[] = {(char *)"GLOVEBOX_SESSIONS_MAX=40", NULL};
 	struct trial trial = {.owner = "", .project = "sessions: {max: 2}"};
 	const struct gb_config *config = load_with(&trial, environment);
@@ -216,7 +216,7 @@ TEST(the_environment_goes_before_a_project_file) {
 	gb_config_unref(config);
 }
 
-TEST(a_maximum_of_one_file_lowers_the_value_of_the_other) {
+TEST(maximum_in_one_file_lowers_the_value_in_the_other) {
 	struct trial maximum = {
 	    .owner = "limits: {python: {timeout: 20s}}", .project = "limits: {python: {maxTimeout: 2s}}"};
 	struct trial value = {
@@ -231,7 +231,7 @@ TEST(a_maximum_of_one_file_lowers_the_value_of_the_other) {
 	}
 }
 
-TEST(a_mistake_in_a_project_file_is_an_error) {
+TEST(mistake_in_a_project_file_is_an_error) {
 	static const char text[] = "agent: {autoApprove: true}\nsessions: {max: many}\n";
 	const struct gb_config_sources sources = {
 	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = sizeof text - 1};
@@ -241,7 +241,7 @@ TEST(a_mistake_in_a_project_file_is_an_error) {
 	CHECK_STR(err.message, "./glovebox.yaml:2:17: sessions.max: expected a whole number, found 'many'");
 }
 
-TEST(setting_that_is_not_yet_available_is_an_error_in_a_project_file_too) {
+TEST(unavailable_setting_in_a_project_file_is_an_error) {
 	static const char text[] = "network: {allowlist: [a.example]}\n";
 	const struct gb_config_sources sources = {
 	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = sizeof text - 1};

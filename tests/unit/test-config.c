@@ -7,7 +7,7 @@
 #include "config/settings.h"
 #include "config/values.h"
 
-/* A record as the three sources. */
+/* The three sources of one test record. */
 struct given {
 	struct gb_buf text;
 	char *environment[4];
@@ -69,7 +69,7 @@ static void check_value(const struct record *record) {
 	gb_buf_finish(&given.text);
 }
 
-TEST(values_by_every_name_and_from_every_source) {
+TEST(values_by_name_alias_and_source) {
 	CHECK_INT(table_each("config/values.txt", check_value), 39);
 }
 
@@ -85,11 +85,11 @@ static void check_error(const struct record *record) {
 	gb_buf_finish(&given.text);
 }
 
-TEST(mistakes_are_named_with_their_place) {
+TEST(errors_name_their_place) {
 	CHECK_INT(table_each("config/errors.txt", check_error), 87);
 }
 
-/* What would be read if it were available, so that its types are tested before that. */
+/* The value is refused; the parser of its type is tested directly. */
 static void check_unavailable(const struct record *record) {
 	struct given given;
 	const struct gb_config *config = NULL;
@@ -122,11 +122,11 @@ static void check_unavailable(const struct record *record) {
 	gb_buf_finish(&given.text);
 }
 
-TEST(settings_that_are_not_yet_available_are_refused) {
+TEST(unavailable_settings_are_refused) {
 	CHECK_INT(table_each("config/unavailable.txt", check_unavailable), 12);
 }
 
-/* A setting becomes available together with what uses it. */
+/* A setting becomes available together with the feature that uses it. */
 TEST(unavailable_settings_are_those_of_missing_features) {
 	static const char *const prefixes[] = {"core.", "executor.", "actions.", "e2b.", "network."};
 	for (size_t i = 0; i < gb_settings_count; i++) {
@@ -165,7 +165,7 @@ TEST(names_and_variables_are_unique) {
 	}
 }
 
-TEST(every_setting_is_explained_in_a_line) {
+TEST(every_setting_has_one_line_of_help) {
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const char *help = gb_settings[i].help;
 		CHECK(help && *help && !strchr(help, '\n') && !strchr(help, '|') && strlen(help) < 110);
@@ -175,7 +175,7 @@ TEST(every_setting_is_explained_in_a_line) {
 	}
 }
 
-TEST(defaults_are_those_that_are_promised) {
+TEST(defaults_are_the_documented_ones) {
 	const struct gb_config *config = NULL;
 	if (!CHECK(load_text("", &config, NULL)))
 		return;
@@ -202,7 +202,7 @@ TEST(defaults_are_those_that_are_promised) {
 	gb_config_unref(config);
 }
 
-/* All values, one in a line. */
+/* All values, one per line. */
 static void write_all(const struct gb_config *config, struct gb_buf *out) {
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		gb_buf_printf(out, "%s: ", gb_settings[i].name);
@@ -211,7 +211,7 @@ static void write_all(const struct gb_config *config, struct gb_buf *out) {
 	}
 }
 
-TEST(what_is_written_is_read_as_the_same) {
+TEST(written_values_are_read_back_unchanged) {
 	const struct gb_config *defaults = NULL, *again = NULL;
 	struct gb_err err = {0};
 	gb_auto_buf struct gb_buf one, two;
@@ -228,7 +228,7 @@ TEST(what_is_written_is_read_as_the_same) {
 	gb_config_unref(defaults);
 }
 
-/* "#key: value" without its "#"; what is for people has a space there. */
+/* Remove the "#" of "#key: value"; comments for readers have a space after it. */
 static void uncomment(const char *text, struct gb_buf *out) {
 	for (bool leading = true; *text; text++) {
 		bool drop = leading && *text == '#' && isalpha((unsigned char)text[1]);
@@ -238,7 +238,7 @@ static void uncomment(const char *text, struct gb_buf *out) {
 	}
 }
 
-TEST(the_template_says_the_defaults) {
+TEST(template_contains_the_defaults) {
 	const struct gb_config *as_it_is = NULL, *taken = NULL;
 	struct gb_err err = {0};
 	gb_auto_buf struct gb_buf text, bare, one, two;
@@ -262,7 +262,7 @@ TEST(the_template_says_the_defaults) {
 
 /* --- bounds --- */
 
-TEST(a_file_that_is_too_large_is_refused) {
+TEST(file_that_is_too_large_is_refused) {
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, 1 << 20);
 	while (text.len < 300 << 10)
@@ -283,7 +283,7 @@ TEST(many_values_and_long_lists_are_refused) {
 		gb_buf_printf(&text, ", a");
 	gb_buf_printf(&text, "]\n");
 	CHECK(!load_text(gb_buf_c_str(&text), &config, &err));
-	CHECK_STR(err.message, "f.yaml:2:14: network.allowlist: more than 256 of them");
+	CHECK_STR(err.message, "f.yaml:2:14: network.allowlist: more than 256 items");
 	gb_buf_clear(&text);
 	gb_buf_printf(&text, "network: {allowlist: [a");
 	for (int i = 0; i < 30000; i++)
@@ -295,11 +295,11 @@ TEST(many_values_and_long_lists_are_refused) {
 	for (int i = 0; i < 33; i++)
 		gb_buf_printf(&text, "    p%d: []\n", i);
 	CHECK(!load_text(gb_buf_c_str(&text), &config, &err));
-	CHECK_STR(err.message, "f.yaml:3:5: python.profiles: more than 32 of them");
+	CHECK_STR(err.message, "f.yaml:3:5: python.profiles: more than 32 items");
 }
 
-/* Nine times nine times nine: the tree stays as small as its text. */
-TEST(aliases_of_aliases_are_not_multiplied) {
+/* Nested aliases: the tree must not grow exponentially. */
+TEST(nested_yaml_aliases_are_not_expanded) {
 	const struct gb_config *config = NULL;
 	struct gb_err err = {0};
 	gb_auto_buf struct gb_buf text;
@@ -314,7 +314,7 @@ TEST(aliases_of_aliases_are_not_multiplied) {
 
 /* --- reloading --- */
 
-TEST(a_reload_that_fails_keeps_what_was) {
+TEST(failed_reload_keeps_the_old_snapshot) {
 	const struct gb_config *config = NULL;
 	struct gb_err err = {0};
 	if (!CHECK(load_text("agent: {enabled: true}", &config, &err)))

@@ -1,11 +1,11 @@
-/* The name of a policy: it changes with every setting that matters to what runs, and with no other. */
+/* The policy hash: it changes with every setting that affects what runs, and with no other. */
 #include "../tap.h"
 
 #include "../settings.h"
 #include "base/cleanup.h"
 #include "gate/agent_run.h"
 
-/* Of the defaults with one value changed. */
+/* The hash of the defaults with one value changed. */
 static bool name_with(const struct gb_setting *setting, const char *value, char ret[GB_POLICY_TEXT]) {
 	const struct gb_config_sources sources = {.file = "o.yaml", .text = ""};
 	const struct gb_config *config = NULL;
@@ -29,7 +29,7 @@ static bool name_of(const char *text, char ret[GB_POLICY_TEXT]) {
 	return ok;
 }
 
-TEST(each_setting_of_the_table_changes_it_unless_it_is_apart) {
+TEST(each_setting_changes_the_policy_unless_it_is_apart) {
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
 		bool is_bool = setting->type == GB_SETTING_BOOL;
@@ -43,16 +43,16 @@ TEST(each_setting_of_the_table_changes_it_unless_it_is_apart) {
 		line_for(setting, one, true, before, sizeof before);
 		line_for(setting, two, true, after, sizeof after);
 		if (!CHECK(setting->unavailable
-				? name_with(setting, one, old) && name_with(setting, two, fresh)
-				: name_of(before, old) && name_of(after, fresh)))
+			       ? name_with(setting, one, old) && name_with(setting, two, fresh)
+			       : name_of(before, old) && name_of(after, fresh)))
 			continue;
 		if (!CHECK_INT(strcmp(old, fresh) == 0, setting->apart))
 			printf("# %s\n", setting->name);
 	}
 }
 
-/* These were said to make no difference to what runs; a change of the list is a decision. */
-TEST(few_settings_are_apart) {
+/* A change of this list must be deliberate. */
+TEST(settings_that_do_not_change_the_policy) {
 	static const char *const prefixes[] = {"agent.maxConcurrent", "agent.callsPerTurn",
 	    "core.callsPerTurn", "approvals.timeout", "sessions.", "energy.", "audit.", "secrets.mask"};
 	for (size_t i = 0; i < gb_settings_count; i++) {
