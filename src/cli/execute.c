@@ -121,7 +121,7 @@ static bool wait_for(struct gb_gate *gate, struct gb_agent_run *run, struct gb_e
 		ok = gb_gate_turn(gate, LOOK_MS, err);
 		if (told_to_stop && !gb_agent_run_done(run)) {
 			told_to_stop = 0;
-			gb_agent_run_terminate(run, "stopped by who asked for it");
+			gb_agent_run_terminate(run, "stopped by a signal");
 		}
 	}
 	return ok;

@@ -1,4 +1,4 @@
-/* What is refused before anybody is asked. */
+/* Checks before approval: a request that fails one is refused without asking a person. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -9,7 +9,7 @@
 
 /* --- limits --- */
 
-/* NULL if there is nothing to say, and on failure, which @ret_ok tells. */
+/* NULL if there is no such list; also on failure, then *ret_ok is false. */
 static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config *config = run->rules->config;
 	const struct gb_run_options *options = &run->request.run;
@@ -65,13 +65,13 @@ static bool check_size(struct gb_agent_run *run) {
 	uint64_t max = run->rules->config->agent.max_code_bytes;
 	if (memchr(options->source, 0, n)) {
 		gb_agent_run_refuse(run, GB_CODE_CODE_SIZE,
-		    "the code has a zero byte, which nobody who looks at it would see");
+		    "the code contains a zero byte, which is invisible to a reviewer");
 		return false;
 	}
 	if (n <= max)
 		return true;
-	gb_agent_run_refuse(
-	    run, GB_CODE_CODE_SIZE, "the code has %zu bytes, and may have %llu", n, (unsigned long long)max);
+	gb_agent_run_refuse(run, GB_CODE_CODE_SIZE,
+	    "the code has %zu bytes; the maximum is %llu (agent.maxCodeSize)", n, (unsigned long long)max);
 	return false;
 }
 
@@ -92,7 +92,7 @@ static bool check_guard(struct gb_agent_run *run) {
 		return true;
 	gb_agent_run_refuse(run, GB_CODE_GUARD, "line %u, column %u: '%s' is not allowed: %s. %s",
 	    finding.line, finding.column, finding.pattern,
-	    finding.reason ? finding.reason : "the owner has said so",
+	    finding.reason ? finding.reason : "forbidden by the settings guard.javascript and guard.shell",
 	    finding.suggestion ? finding.suggestion : "");
 	return false;
 }
@@ -103,7 +103,8 @@ static bool same_text(const char *a, const char *b) {
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Of those that are under way, how many arrived by the same transport, and how many belong to the same conversation? */
+/* Of the other requests that wait or run, how many arrived by the same transport, and how many belong to the
+ * same conversation? */
 static void count_others(
     const struct gb_agent_run *run, unsigned *ret_all, unsigned *ret_transport, unsigned *ret_conversation) {
 	const struct gb_gate *gate = run->gate;
@@ -123,12 +124,12 @@ static void count_others(
 static bool check_number(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	unsigned all, transport, conversation;
-	/* The run that it answers is counted. */
+	/* Only the run that it answers is counted. */
 	if (run->request.is_input)
 		return true;
 	count_others(run, &all, &transport, &conversation);
 	const struct {
-		const char *whose, *setting;
+		const char *scope, *setting;
 		unsigned n, max;
 	} counts[] = {
 	    {"agents", "agent.maxConcurrentRuns", all, config->agent.max_runs},
@@ -141,9 +142,9 @@ static bool check_number(struct gb_agent_run *run) {
 		if (counts[i].n < counts[i].max)
 			continue;
 		gb_agent_run_refuse(run, GB_CODE_TOO_MANY,
-		    "%u executions of %s are under way, which is the limit (%s); try again when one has "
-		    "ended",
-		    counts[i].n, counts[i].whose, counts[i].setting);
+		    "%u executions of %s are waiting or running, which is the limit (%s); try again when one "
+		    "has ended",
+		    counts[i].n, counts[i].scope, counts[i].setting);
 		return false;
 	}
 	return true;

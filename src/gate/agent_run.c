@@ -1,4 +1,4 @@
-/* One request on its way through the gate. */
+/* One request, from submission to its result. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +20,15 @@ char *gb_agent_run_text(struct gb_agent_run *run, const char *text) {
 
 /* --- refusals --- */
 
-/* The energy that it was not run with. */
-static void give_back(struct gb_agent_run *run) {
+/* Refund the energy of a run that did not start. */
+static void refund(struct gb_agent_run *run) {
 	struct gb_err err;
 	if (run->spent.granted && run->gate->energy)
 		gb_energy_refund(run->gate->energy, &run->spent, &err);
 	run->spent.granted = false;
 }
 
-/* It may quote the request or a person: masked first, and then cut. */
+/* The text may quote the request or a person, so it is masked, and only then cut. */
 __attribute__((format(printf, 2, 0))) static const char *refusal_text(
     struct gb_agent_run *run, const char *format, va_list ap) {
 	gb_auto_free char *whole = NULL;
@@ -60,13 +60,13 @@ void gb_agent_run_refuse(struct gb_agent_run *run, const char *code, const char 
 	run->result = gb_result_instead(GB_DENIED, "Denied", code, kept ? kept : "out of memory", NULL);
 	run->state = GB_AGENT_RUN_REFUSED;
 	gb_agent_run_drop_held(run);
-	give_back(run);
+	refund(run);
 	gb_agent_run_leave_session(run);
 }
 
 void gb_agent_run_finish(struct gb_agent_run *run) {
 	run->state = GB_AGENT_RUN_DONE;
-	/* The caller is not told the id of a session that was never opened. */
+	/* Do not report the id of a session that was never opened. */
 	if (!run->session_exists)
 		*run->session = '\0';
 	if (run->abandoned)
@@ -123,7 +123,7 @@ static void end_streams(struct gb_agent_run *run, const struct gb_result *result
 		tell(run, stream, gb_masked_end(&run->masked, stream, result));
 }
 
-/* Of what is too large as JSON only is told that it has run. */
+/* Replace a result that is too large as JSON by an error. */
 static void withhold(struct gb_agent_run *run, const struct gb_result *result, const char *why) {
 	const char *kept = gb_agent_run_text(run, why);
 	run->result =
@@ -141,20 +141,20 @@ static bool record(struct gb_agent_run *run, const struct gb_result *result, str
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
 	struct gb_agent_run *run = data;
 	struct gb_err err = {0};
-	bool telling = run->telling; /* its callback has ended the run */
+	bool telling = run->telling; /* a callback of this run has ended it */
 	if (*run->session)
 		gb_gate_drop_inputs(run->gate, run->session);
 	run->telling = true;
 	end_streams(run, result);
 	run->telling = telling;
 	if (!gb_run_begun(engine_run))
-		give_back(run);
-	/* What has run is paid for. */
+		refund(run);
+	/* A run that has started is not refunded later. */
 	run->spent.granted = false;
 	if (!record(run, result, &err)) {
 		gb_audit_cancel(run->gate->audit, &run->ticket);
 		gb_agent_run_refuse(run, GB_CODE_AUDIT,
-		    "the run cannot be recorded, so its result is not told: %s", err.message);
+		    "the run cannot be recorded, so its result is withheld: %s", err.message);
 	}
 	if (run->was_destroyed && !telling)
 		gb_agent_run_destroy(run);
@@ -187,12 +187,12 @@ void gb_agent_run_begin(struct gb_agent_run *run) {
 	options.data = run;
 	if (!gb_agent_run_reserve(run, &err)) {
 		gb_agent_run_refuse(
-		    run, GB_CODE_AUDIT, "what cannot be recorded is not run: %s", err.message);
+		    run, GB_CODE_AUDIT, "the run cannot be recorded, so it was not started: %s", err.message);
 		return;
 	}
 	run->state = GB_AGENT_RUN_RUNNING;
 	if (start(run, &options, &err)) {
-		/* The record will name it: it is found out while the code runs. */
+		/* The record contains the version; it is determined while the code runs. */
 		gb_engine_ask_version(engine, options.language);
 		return;
 	}
@@ -205,9 +205,10 @@ void gb_agent_run_begin(struct gb_agent_run *run) {
 	    "%s", err.message);
 }
 
-/* --- its life --- */
+/* --- the request --- */
 
-/* What the code is called with. It gets what whoever decides is shown: this text, read again. */
+/* Convert the arguments to JSON and back, so that the code is called with exactly the values that the person
+ * who decides is shown. */
 static bool describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
 	struct gb_run_options *options = &run->request.run;
 	size_t n = 0;
@@ -215,7 +216,7 @@ static bool describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
 		run->inputs = GB_STR("[]");
 		return true;
 	}
-	/* There is nobody whom the code could call. */
+	/* Functions are not allowed: the code cannot call the host. */
 	gb_auto_buf struct gb_buf plain;
 	gb_buf_init(&plain, GB_APPROVAL_BYTES_MAX);
 	if (!gb_value_encode(&plain, options->args, NULL, err))
@@ -232,7 +233,7 @@ static bool describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
 	return options->args || gb_wrap_field(err, "args");
 }
 
-/* What is approved and recorded besides the code. */
+/* The limits and permissions that are approved and recorded besides the code. */
 static bool describe(struct gb_agent_run *run) {
 	const struct gb_run_options *options = &run->request.run;
 	char text[400];
@@ -267,7 +268,7 @@ static bool is_json(const char *text) {
 	return ok;
 }
 
-/* The same whether or not anybody is asked. */
+/* The same limits whether or not a person is asked. */
 static bool check_texts(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct {
 		const char *field, *text;
@@ -285,15 +286,15 @@ static bool check_texts(const struct gb_gate_request *request, struct gb_err *er
 		size_t n = texts[i].text ? strlen(texts[i].text) : 0;
 		if (n > texts[i].max)
 			return gb_fail_field(err, GB_EINVAL, texts[i].field,
-			    "has %zu bytes, and may have %zu", n, texts[i].max);
+			    "has %zu bytes; the maximum is %zu", n, texts[i].max);
 		if (n && gb_wtf8_scan(texts[i].text, n) != GB_WTF8_UTF8)
-			return gb_fail_field(err, GB_EINVAL, texts[i].field, "is no UTF-8");
+			return gb_fail_field(err, GB_EINVAL, texts[i].field, "is not UTF-8");
 	}
 	return !request->trace || is_json(request->trace) ||
 	       gb_fail_field(err, GB_EINVAL, "trace", "must be JSON");
 }
 
-/* Reject what an input would not use. */
+/* Reject fields that an input does not use. */
 static bool check_input(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *options = &request->run;
 	const struct {
@@ -306,9 +307,9 @@ static bool check_input(const struct gb_gate_request *request, struct gb_err *er
 	    {"on_input", request->waits_for_input}};
 	for (size_t i = 0; i < GB_COUNT(unused); i++)
 		if (unused[i].set)
-			return gb_fail_field(err, GB_EINVAL, unused[i].field, "is not for input");
+			return gb_fail_field(err, GB_EINVAL, unused[i].field, "is not allowed for input");
 	if (!request->session)
-		return gb_fail_field(err, GB_EINVAL, "session", "must be given, since input is a session's");
+		return gb_fail_field(err, GB_EINVAL, "session", "must be given: input goes to a session");
 	return (options->source && *options->source) || gb_fail_field(err, GB_EINVAL, "text", "is empty");
 }
 
@@ -324,7 +325,7 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 		   err, GB_EINVAL, "tier", "'%s' is not yet available", gb_tier_name(request->tier));
 }
 
-/* What the gate does not know it lets nobody do. */
+/* Reject options that the gate does not check, show and record. */
 static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *options = &request->run;
 	const struct {
@@ -338,7 +339,7 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 	for (size_t i = 0; i < GB_COUNT(unknown); i++)
 		if (unknown[i].set)
 			return gb_fail_field(
-			    err, GB_EINVAL, unknown[i].field, "is not for requests of agents");
+			    err, GB_EINVAL, unknown[i].field, "is not allowed for requests of agents");
 	if (!check_face(request, err) || !check_texts(request, err) ||
 	    (request->is_input && !check_input(request, err)))
 		return false;
@@ -347,7 +348,7 @@ static bool check_request(const struct gb_gate_request *request, struct gb_err *
 		    err, GB_EINVAL, "on_input", "only a run in a session can wait for input");
 	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
 		return gb_fail_field(
-		    err, GB_EINVAL, "conversation", "must be given, since a session is a conversation's");
+		    err, GB_EINVAL, "conversation", "must be given: a session belongs to a conversation");
 	return (unsigned)options->language < GB_LANGUAGES ||
 	       gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)options->language);
 }
@@ -359,7 +360,7 @@ static bool copy_request(struct gb_agent_run *run, const struct gb_gate_request 
 	const char **const texts[] = {&request->transport, &request->conversation, &request->turn,
 	    &request->purpose, &request->expected, &request->trace, &request->session};
 	*request = *given;
-	/* Only what is checked, shown to whoever decides, and recorded. */
+	/* Only options that are checked, shown to the person who decides, and recorded. */
 	request->run = (struct gb_run_options){
 	    .language = given->run.language,
 	    .args = given->run.args,
@@ -370,7 +371,7 @@ static bool copy_request(struct gb_agent_run *run, const struct gb_gate_request 
 	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
 	memcpy(run->asked_for, limits, sizeof limits);
 	run->asked_restricted = given->run.restricted;
-	/* The only language that has a terminal. */
+	/* The only language with a terminal. */
 	if (given->is_input)
 		request->run.language = GB_SHELL;
 	bool ok = request->run.source;
@@ -450,7 +451,7 @@ void gb_agent_run_free(struct gb_agent_run *run) {
 	free(run);
 }
 
-/* A run in a session is asked to stop, so that the session goes on without it. */
+/* A run in a session is interrupted, so that the session continues. */
 void gb_agent_run_stop(struct gb_agent_run *run, const char *reason) {
 	if (!*run->session || !gb_run_begun(run->engine_run))
 		gb_run_terminate(run->engine_run, reason);
@@ -476,12 +477,12 @@ void gb_agent_run_destroy(struct gb_agent_run *run) {
 	run->request.on_output = NULL;
 	run->request.on_display = NULL;
 	run->request.on_prompt = NULL;
-	/* Whoever tells still needs it, and it is recorded first. */
+	/* The code that runs the callback still uses it, and it must be recorded. */
 	run->was_destroyed = run->telling;
 	if (run->telling)
 		return;
 	gb_agent_run_terminate(run, "its request was withdrawn");
-	/* It goes when its record is written, or given up. */
+	/* Otherwise it is freed when its record is written or abandoned. */
 	if (run->state == GB_AGENT_RUN_DONE)
 		gb_agent_run_free(run);
 	else

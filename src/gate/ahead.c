@@ -1,23 +1,23 @@
 /*
- * Nothing of a run is told before a record of it is on the disk.
+ * Events of a run are delivered after a record of the run is on the disk.
  *
- * What a run says is held back until its "execution_begin" is committed. That record is queued a little
- * after the first event: most runs have ended by then, and their one record of all of it covers the events
- * as well. Held events refer to what is kept for the result anyway, so that holding them costs little memory.
+ * Until its "execution_begin" record is committed, the events of a run are held back. That record is queued
+ * shortly after the first event: most runs have ended by then, and their one final record covers the events
+ * as well. Held events refer to memory that is kept for the result anyway, so that holding them costs little.
  */
 #include <stdlib.h>
 
 #include "base/io.h"
 #include "gate/agent_run.h"
 
-/* How long a run that has said something may take to end without a record of its beginning. Too short for a
- * person to notice, and longer than most runs take from their first output to their end. */
+/* Time from the first event to the "execution_begin" record. Too short for a person to notice, and longer
+ * than most runs take from their first output to their end. */
 #define GRACE_NS 10000000ull
 
-/* Events that are held back, at most: then the beginning is recorded at once. */
+/* Maximum number of held events; when it is reached, the record is written at once. */
 enum { HELD_MAX = 1024 };
 
-static bool is_heard(const struct gb_agent_run *run, enum gb_event_kind kind) {
+static bool has_callback(const struct gb_agent_run *run, enum gb_event_kind kind) {
 	const struct gb_gate_request *request = &run->request;
 	switch (kind) {
 	case GB_EVENT_LOG:
@@ -35,11 +35,12 @@ static bool is_heard(const struct gb_agent_run *run, enum gb_event_kind kind) {
 static void deliver(struct gb_agent_run *run, const struct gb_event *event) {
 	const struct gb_gate_request *request = &run->request;
 	const struct gb_masked *masked = &run->masked;
-	if (!is_heard(run, event->kind))
+	if (!has_callback(run, event->kind))
 		return;
 	switch (event->kind) {
 	case GB_EVENT_LOG: {
-		/* The callback may end the run, whose last logs may move the list. */
+		/* The callback may end the run, which may append logs and reallocate the list: copy the entry
+		 * first. */
 		const struct gb_log log = masked->logs[event->at];
 		request->on_log(run, &log, request->data);
 		return;
@@ -71,7 +72,8 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 		return;
 	bool telling = run->telling;
 	run->telling = run->releasing = true;
-	/* A callback may end the run, which adds to the list. */
+	/* A callback may end the run, which may append events and reallocate the list: copy the entry
+	 * first. */
 	for (size_t i = 0; i < run->n_held; i++) {
 		struct gb_event event = run->held[i];
 		deliver(run, &event);
@@ -85,7 +87,7 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 
 /* --- the record --- */
 
-static const char not_recorded[] = "ended, because the record of its beginning cannot be written";
+static const char not_recorded[] = "ended, because its \"execution_begin\" record cannot be written";
 
 static bool queue_begin(struct gb_agent_run *run) {
 	struct gb_err err = {0};
@@ -96,7 +98,7 @@ static bool queue_begin(struct gb_agent_run *run) {
 	return true;
 }
 
-/* In the middle of what the engine does, where callbacks of others cannot be called. */
+/* Called from inside the engine, where callbacks of other runs must not be called. */
 static void begin_at_once(struct gb_agent_run *run) {
 	struct gb_err err = {0};
 	if (run->ahead == GB_AHEAD_FAILED)
@@ -107,13 +109,13 @@ static void begin_at_once(struct gb_agent_run *run) {
 		return;
 	}
 	run->ahead = GB_AHEAD_FAILED;
-	gb_gate_put_off(run->gate);
+	gb_gate_retry_later(run->gate);
 	gb_run_terminate(run->engine_run, not_recorded);
 }
 
 /* --- holding back --- */
 
-/* Output that goes on where the last piece ended needs no place of its own. */
+/* Output that follows directly on the last held output is added to that event. */
 static bool extend_last(struct gb_agent_run *run, const struct gb_event *event) {
 	struct gb_event *last = run->n_held && !run->releasing ? &run->held[run->n_held - 1] : NULL;
 	if (!last || event->kind != GB_EVENT_OUTPUT || last->kind != GB_EVENT_OUTPUT ||
@@ -148,14 +150,14 @@ static void plan_begin(struct gb_agent_run *run) {
 }
 
 void gb_agent_run_tell(struct gb_agent_run *run, struct gb_event event) {
-	if (!is_heard(run, event.kind))
+	if (!has_callback(run, event.kind))
 		return;
 	if (run->ahead == GB_AHEAD_WRITTEN && !run->releasing) {
 		deliver(run, &event);
 		return;
 	}
 	if (!hold(run, &event)) {
-		/* As when there is no memory to mask it: nothing more is told. */
+		/* Handled like a failure to mask: no further output is delivered. */
 		run->masked.failed = true;
 		return;
 	}
@@ -164,7 +166,7 @@ void gb_agent_run_tell(struct gb_agent_run *run, struct gb_event event) {
 		begin_at_once(run);
 }
 
-/* --- the gate's turns --- */
+/* --- all runs --- */
 
 static bool is_due(const struct gb_agent_run *run, uint64_t now) {
 	return run->state == GB_AGENT_RUN_RUNNING && !run->abandoned && run->begin_at && run->begin_at <= now;

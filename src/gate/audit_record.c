@@ -1,4 +1,4 @@
-/* The record of a request: what was wanted, who allowed it, what came of it. */
+/* The audit record of a request: its content, the decision, the result. */
 #include <sodium.h>
 #include <string.h>
 #include <time.h>
@@ -23,8 +23,8 @@ static struct gb_str masked_str(struct gb_agent_run *run, const char *text) {
 	return text ? gb_masked_text(&run->masked, text, strlen(text)) : GB_STR("");
 }
 
-/* JSON: what stands around the code. Empty of a runtime that never was ready. */
-static struct gb_str layers_up(struct gb_agent_run *run) {
+/* JSON list of the active sandbox layers. Empty for a runtime that was never ready. */
+static struct gb_str active_layers(struct gb_agent_run *run) {
 	const char *names[32];
 	size_t n = gb_engine_layers(run->gate->engine, run->request.run.language, names, GB_COUNT(names));
 	gb_auto_buf struct gb_buf out;
@@ -43,7 +43,7 @@ static void note_cut(struct gb_audit_record *record, const struct gb_str *text) 
 			record->cut |= UINT64_C(1) << i;
 }
 
-/* Code that is refused for its length must not push what others did out of the log. */
+/* Code that is refused for its length must not displace older records. */
 static void cut_code(struct gb_audit_record *record, uint64_t max) {
 	if (record->code.n <= max)
 		return;
@@ -68,7 +68,7 @@ static struct gb_audit_record begin_record(struct gb_agent_run *run) {
 	    .input_bytes = options->source_bytes + run->inputs.n,
 	    .limits = run->limits,
 	    .permissions = run->permissions,
-	    .layers = layers_up(run),
+	    .layers = active_layers(run),
 	    .decision = gb_str_from(run->decision ? run->decision : "auto"),
 	    .decided_by = gb_str_from(run->decider ? run->decider : ""),
 	    .started_ms = run->started_ms,
@@ -85,9 +85,9 @@ static struct gb_audit_record begin_record(struct gb_agent_run *run) {
 }
 
 bool gb_agent_run_reserve(struct gb_agent_run *run, struct gb_err *err) {
-	/* To write those first would be to tell others of theirs, in the middle of letting this one in. */
+	/* Writing them now would run callbacks of other runs while this one is being admitted. */
 	if (run->gate->next_try)
-		return gb_fail(err, GB_EBUSY, 0, "records of earlier runs could not be written yet");
+		return gb_fail(err, GB_EBUSY, 0, "earlier audit records could not be written yet");
 	run->started_ms = now_ms();
 	struct gb_audit_record record = begin_record(run);
 	if (run->masked.failed)
@@ -101,7 +101,7 @@ static void on_recorded(void *data, uint64_t seq) {
 		gb_agent_run_release(run);
 	if (run->abandoned)
 		gb_agent_run_free(run);
-	else if (seq != 0) /* 0: the log is being closed, and has given it up */
+	else if (seq != 0) /* 0: the log is being closed, and the record was not written */
 		gb_agent_run_finish(run);
 }
 
@@ -147,7 +147,7 @@ bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
 	record.output_summary = gb_summary_end(&run->summary, result, (struct gb_str){json, n}, &cut);
 	if (cut)
 		note_cut(&record, &record.output_summary);
-	/* Of the result as it is returned: with console logs, displays, files and the error. */
+	/* The hash covers the result as it is returned: with console logs, displays, files and the error. */
 	record.output_bytes = n;
 	record.output_hash = hash_of(json, n);
 	run->state = GB_AGENT_RUN_RECORDING;

@@ -1,4 +1,4 @@
-/* What a request that may be asked about still needs: a person's word, and energy. */
+/* Approval and energy of a request that was admitted. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -20,17 +20,16 @@ static bool spend(struct gb_agent_run *run) {
 	if (!run->gate->energy || !gb_face_is_charged(run->request.face, run->rules->config))
 		return true;
 	if (!gb_energy_spend(run->gate->energy, run->request.tier, &run->spent, &err)) {
-		gb_agent_run_refuse(
-		    run, GB_CODE_ENERGY, "how much energy there is cannot be told: %s", err.message);
+		gb_agent_run_refuse(run, GB_CODE_ENERGY, "the energy level cannot be read: %s", err.message);
 		return false;
 	}
 	if (run->spent.granted)
 		return true;
-	char when[40] = "never, as things are set";
+	char when[40] = "never, by the present settings";
 	if (run->spent.enough_at_ms)
 		describe_time(run->spent.enough_at_ms, when, sizeof when);
 	gb_agent_run_refuse(run, GB_CODE_ENERGY,
-	    "%.3f of energy is there and %.3f is needed; it will suffice: %s", run->spent.level,
+	    "the energy level is %.3f and %.3f is needed; there will be enough: %s", run->spent.level,
 	    run->spent.needed, when);
 	return false;
 }
@@ -44,9 +43,9 @@ static void spend_and_begin(struct gb_agent_run *run, const char *decision, cons
 		gb_agent_run_begin(run);
 }
 
-/* --- a person --- */
+/* --- approval --- */
 
-static struct gb_approval_request asked_of(const struct gb_agent_run *run) {
+static struct gb_approval_request approval_request(const struct gb_agent_run *run) {
 	const struct gb_gate_request *request = &run->request;
 	return (struct gb_approval_request){
 	    .face = gb_str_from(run->through),
@@ -63,11 +62,12 @@ static struct gb_approval_request asked_of(const struct gb_agent_run *run) {
 }
 
 static void ask(struct gb_agent_run *run) {
-	const struct gb_approval_request asked = asked_of(run);
+	const struct gb_approval_request request = approval_request(run);
 	struct gb_approval_ticket ticket;
 	struct gb_err err = {0};
-	if (!gb_approval_submit(run->gate->approvals, &asked, &ticket, &err)) {
-		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "nobody can be asked: %s", err.message);
+	if (!gb_approval_submit(run->gate->approvals, &request, &ticket, &err)) {
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,
+		    "the request for approval cannot be submitted: %s", err.message);
 		return;
 	}
 	memcpy(run->approval, ticket.id, sizeof run->approval);
@@ -77,17 +77,17 @@ static void ask(struct gb_agent_run *run) {
 }
 
 void gb_agent_run_proceed(struct gb_agent_run *run) {
-	const struct gb_approval_request asked = asked_of(run);
+	const struct gb_approval_request request = approval_request(run);
 	bool trusted = false;
 	struct gb_trust trust;
 	struct gb_err err = {0};
 	if (run->request.embedder_decides)
 		spend_and_begin(run, "embedder", "");
-	else if (gb_face_is_waived(run->request.face, run->rules->config))
+	else if (gb_config_is_waived(run->rules->config, run->request.face))
 		spend_and_begin(run, "auto", "");
-	else if (!gb_trust_find(run->gate->approvals, &asked, &trusted, &trust, &err))
+	else if (!gb_trust_find(run->gate->approvals, &request, &trusted, &trust, &err))
 		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,
-		    "whether the session is trusted cannot be told: %s", err.message);
+		    "it cannot be determined whether the session is trusted: %s", err.message);
 	else if (trusted)
 		spend_and_begin(run, "trusted_session", trust.decider);
 	else
@@ -105,14 +105,14 @@ static void refuse_as_decided(struct gb_agent_run *run, enum gb_use use) {
 		    (int)approval->reason.n, approval->reason.p);
 	} else if (use == GB_USE_EXPIRED) {
 		gb_agent_run_refuse(
-		    run, GB_CODE_NOT_APPROVED, "nobody has decided in time, which is a denial");
+		    run, GB_CODE_NOT_APPROVED, "no decision was made in time, which counts as a denial");
 	} else {
 		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "the approval is %s", gb_use_name(use));
 	}
 	gb_approval_destroy(approval);
 }
 
-/* Who has decided, and whether the session is trusted from now on. */
+/* Read the decider, and whether the decision also trusts the session. */
 static void note_decision(struct gb_agent_run *run, char decider[GB_APPROVAL_DECIDER_MAX + 1]) {
 	struct gb_approval *approval = NULL;
 	struct gb_err err = {0};
@@ -125,10 +125,10 @@ static void note_decision(struct gb_agent_run *run, char decider[GB_APPROVAL_DEC
 }
 
 void gb_agent_run_check_decision(struct gb_agent_run *run) {
-	const struct gb_approval_request asked = asked_of(run);
+	const struct gb_approval_request request = approval_request(run);
 	enum gb_use use;
 	struct gb_err err = {0};
-	if (!gb_approval_use(run->gate->approvals, run->approval, &asked, &use, &err)) {
+	if (!gb_approval_use(run->gate->approvals, run->approval, &request, &use, &err)) {
 		gb_agent_run_refuse(
 		    run, GB_CODE_NOT_APPROVED, "the decision cannot be read: %s", err.message);
 	} else if (use == GB_USE_GRANTED) {

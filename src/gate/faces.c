@@ -40,10 +40,6 @@ bool gb_face_embedder_may_decide(enum gb_face face) {
 	return faces[face].approval == GB_FACE_ASKS_UNLESS_EMBEDDER;
 }
 
-bool gb_face_is_waived(enum gb_face face, const struct gb_config *config) {
-	return config->agent.auto_approve || config->approvals.waive & 1u << face;
-}
-
 bool gb_face_is_charged(enum gb_face face, const struct gb_config *config) {
 	return config->energy.faces & 1u << face;
 }

@@ -37,8 +37,6 @@ const struct gb_face_rules *gb_face_rules(enum gb_face face);
 
 /* May the embedding program state that it decides on requests of this face? */
 bool gb_face_embedder_may_decide(enum gb_face face);
-/* Has the owner waived the approval of this face? */
-bool gb_face_is_waived(enum gb_face face, const struct gb_config *config);
 /* Do runs of this face cost energy? */
 bool gb_face_is_charged(enum gb_face face, const struct gb_config *config);
 /* Calls in one turn of the model; *ret_setting is the name of the setting. */

@@ -12,11 +12,11 @@
 #include "base/io.h"
 #include "gate/agent_run.h"
 
-enum { AGAIN_MS = 1000 };
+enum { RETRY_MS = 1000 };
 
-/* --- what it keeps --- */
+/* --- stores --- */
 
-/* Opened again, so that all processes have the rules of whoever came last. */
+/* Opened again for each configuration: its rules are shared by all processes, and the last one wins. */
 static bool open_energy(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
 	const struct gb_energy_options options = {
 	    .initial = config->energy.initial,
@@ -41,8 +41,8 @@ static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
 		   gb_fail(err, GB_ESYSTEM, errno, "watch the approvals"));
 }
 
-/* Once somebody had to be asked they stay open: trust that was given has to end with the rules, also with
- * those that let agents do nothing. */
+/* Once opened, the approvals stay open even if no person has to be asked any more: trust must be revoked when
+ * the rules change, also by rules that disable agents. */
 static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
 	uint64_t revoked;
@@ -68,23 +68,24 @@ static bool open_audit(struct gb_gate *gate, const struct gb_config *config, str
 	return true;
 }
 
-/* What is open stays where it is. */
+/* The folders of open stores cannot change. */
 static bool choose_folders(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
 	char dir[GB_STATE_PATH], audit[GB_STATE_PATH];
 	if (!gb_state_choose(config->state_dir, dir, err))
 		return false;
 	snprintf(audit, sizeof audit, "%s", *config->audit.directory ? config->audit.directory : dir);
 	if (*gate->dir && strcmp(gate->dir, dir) != 0)
-		return gb_fail(err, GB_EINVAL, 0, "stateDir: cannot change while this runs; start it again");
+		return gb_fail(
+		    err, GB_EINVAL, 0, "stateDir: cannot change while the process runs; restart it");
 	if (*gate->dir && strcmp(gate->audit_dir, audit) != 0)
 		return gb_fail(
-		    err, GB_EINVAL, 0, "audit.directory: cannot change while this runs; start it again");
+		    err, GB_EINVAL, 0, "audit.directory: cannot change while the process runs; restart it");
 	memcpy(gate->audit_dir, audit, sizeof audit);
 	memcpy(gate->dir, dir, sizeof dir);
 	return true;
 }
 
-/* In an order in which a failure leaves what was there as it was. */
+/* The order matters: a failure must leave the earlier state unchanged. */
 static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	const struct gb_config *config = rules->config;
 	if (!config->agent.enabled)
@@ -97,7 +98,7 @@ static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct 
 
 /* --- opening and closing --- */
 
-/* One that is in @state; NULL if none is. */
+/* A run in @state; NULL if there is none. */
 static struct gb_agent_run *find(const struct gb_gate *gate, enum gb_agent_run_state state) {
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
@@ -107,8 +108,8 @@ static struct gb_agent_run *find(const struct gb_gate *gate, enum gb_agent_run_s
 	return NULL;
 }
 
-/* Refusals are told from here, as everything is. One that cannot be recorded is still a refusal. */
-static void tell_refused(struct gb_gate *gate) {
+/* Record the refusals and report them. A refusal is reported even if it cannot be recorded. */
+static void report_refusals(struct gb_gate *gate) {
 	for (struct gb_agent_run *run; (run = find(gate, GB_AGENT_RUN_REFUSED));) {
 		struct gb_err err = {0};
 		if (!gate->audit || gate->next_try || !gb_agent_run_record_refusal(run, &err))
@@ -116,12 +117,12 @@ static void tell_refused(struct gb_gate *gate) {
 	}
 }
 
-/* What runs settles here, and is recorded. */
+/* Runs that are active end here and are recorded. */
 static void close_all(struct gb_gate *gate) {
 	struct gb_err err = {0};
 	gb_manager_destroy(gate->sessions);
 	gate->sessions = NULL;
-	tell_refused(gate);
+	report_refusals(gate);
 	if (gate->audit)
 		gb_audit_close(gate->audit, &err);
 	gate->audit = NULL;
@@ -169,9 +170,9 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
 	return gate->sessions;
 }
 
-/* --- other rules --- */
+/* --- changing the rules --- */
 
-/* One that waits and was let in by other rules. */
+/* A run that waits and was admitted under other rules. */
 static struct gb_agent_run *find_outdated(const struct gb_gate *gate) {
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
@@ -202,14 +203,14 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 		gb_gate_limit_sessions(gate);
 	if (gate->sessions && !same)
 		gb_gate_distrust_sessions(gate);
-	/* What may be decided on as it stands is masked by the rules under which it will run. */
+	/* A request that stays valid still gets the new filter, since it will run under the new rules. */
 	for (struct gb_agent_run *run; (run = find_outdated(gate));)
 		if (strcmp(run->rules->policy, gate->rules->policy) != 0 || !gb_agent_run_adopt(run))
 			gb_agent_run_enter(run);
 	return true;
 }
 
-/* --- turns --- */
+/* --- event loop --- */
 
 bool gb_gate_enabled(const struct gb_gate *gate) {
 	return gate->rules->config->agent.enabled;
@@ -223,9 +224,9 @@ int gb_gate_fd(const struct gb_gate *gate) {
 	return gate->wait_fd;
 }
 
-/* A disk that is full is not asked again at every turn. */
-static uint64_t a_while_from_now(void) {
-	return gb_now_ns() + AGAIN_MS * 1000000ull;
+/* After a failed write (a full disk) wait before the next attempt. */
+static uint64_t retry_time(void) {
+	return gb_now_ns() + RETRY_MS * 1000000ull;
 }
 
 static int until_ms(uint64_t at) {
@@ -233,7 +234,7 @@ static int until_ms(uint64_t at) {
 	return at > now ? (int)((at - now) / 1000000) + 1 : 0;
 }
 
-/* Until the time of one is up that waits. */
+/* Until the next waiting request expires. */
 static int until_deadline_ms(struct gb_gate *gate) {
 	int64_t left = -1;
 	struct gb_err err;
@@ -242,7 +243,7 @@ static int until_deadline_ms(struct gb_gate *gate) {
 	if (gate->next_look)
 		return until_ms(gate->next_look);
 	if (!gb_approvals_next_deadline(gate->approvals, &left, &err))
-		return AGAIN_MS;
+		return RETRY_MS;
 	if (left < 0)
 		return -1;
 	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
@@ -261,7 +262,7 @@ static bool ignore(void *data, struct gb_approval *approval) {
 	return true;
 }
 
-/* Something was written to the approvals, or the time of one is up. */
+/* The approvals have changed, or one has expired. */
 static bool may_be_decided(struct gb_gate *gate) {
 	struct pollfd ready = {.fd = gate->wait_fd, .events = POLLIN};
 	int64_t left = -1;
@@ -276,12 +277,12 @@ static bool may_be_decided(struct gb_gate *gate) {
 	       left == 0;
 }
 
-static void look_at_decisions(struct gb_gate *gate) {
+static void check_decisions(struct gb_gate *gate) {
 	struct gb_err err;
 	if (!may_be_decided(gate))
 		return;
 	bool ok = gb_approvals_poll(gate->approvals, ignore, NULL, &err);
-	gate->next_look = ok ? 0 : a_while_from_now();
+	gate->next_look = ok ? 0 : retry_time();
 	if (!ok)
 		return;
 	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
@@ -290,11 +291,11 @@ static void look_at_decisions(struct gb_gate *gate) {
 	}
 }
 
-void gb_gate_put_off(struct gb_gate *gate) {
-	gate->next_try = a_while_from_now();
+void gb_gate_retry_later(struct gb_gate *gate) {
+	gate->next_try = retry_time();
 }
 
-/* Whoever is told may ask for more, and may be let in. */
+/* Callbacks run from here and may submit further requests. */
 static bool write_records(struct gb_gate *gate, struct gb_err *err) {
 	if (!gate->audit || until_ms(gate->next_try) > 0)
 		return true;
@@ -304,7 +305,7 @@ static bool write_records(struct gb_gate *gate, struct gb_err *err) {
 	gate->next_try = 0;
 	bool ok = gb_audit_commit(gate->audit, err);
 	if (!ok)
-		gb_gate_put_off(gate);
+		gb_gate_retry_later(gate);
 	gb_gate_begins_done(gate, ok);
 	return ok;
 }
@@ -313,18 +314,18 @@ bool gb_gate_record_begins(struct gb_gate *gate, struct gb_err *err) {
 	if (!gate->audit || !gate->next_begin)
 		return true;
 	if (gate->next_try)
-		return gb_fail(err, GB_EBUSY, 0, "records of runs could not be written yet");
+		return gb_fail(err, GB_EBUSY, 0, "earlier audit records could not be written yet");
 	gb_gate_queue_begins(gate, true);
 	bool ok = gb_audit_write(gate->audit, err);
 	if (!ok)
-		gb_gate_put_off(gate);
+		gb_gate_retry_later(gate);
 	gb_gate_begins_done(gate, ok);
 	return ok;
 }
 
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
-	look_at_decisions(gate);
-	tell_refused(gate);
+	check_decisions(gate);
+	report_refusals(gate);
 	return write_records(gate, err);
 }
 

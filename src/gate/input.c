@@ -1,4 +1,4 @@
-/* Text that an agent wants to type for a run that waits for input. */
+/* Input of an agent for a run that waits for it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_open_input(const struct gb_agent_run *run, const char *session) {
 	       strcmp(run->session, session) == 0;
 }
 
-/* An approval is for one prompt; with two of them open, a person could not tell which is typed first. */
+/* An approval is for one prompt; with two open inputs, a person could not know which is typed first. */
 static bool has_open_input(const struct gb_agent_run *run) {
 	const struct gb_gate *gate = run->gate;
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
@@ -24,7 +24,7 @@ static bool has_open_input(const struct gb_agent_run *run) {
 	return false;
 }
 
-/* The person who decides sees it, and the record has it: masked, since a program has written it. */
+/* Shown to the person who decides, and recorded. Masked, since a program has written it. */
 static bool describe_prompt(struct gb_agent_run *run, const char *prompt) {
 	gb_auto_buf struct gb_buf json;
 	gb_buf_init(&json, GB_APPROVAL_JSON_MAX);
@@ -64,7 +64,7 @@ static bool type(struct gb_agent_run *run, struct gb_err *err) {
 	const struct gb_run_options *options = &run->request.run;
 	struct gb_session_info info;
 	if (!find_waiting(run, &info) || info.n_prompts != run->n_prompts)
-		return gb_fail(err, GB_EINVAL, 0, "the prompt that it answers is gone");
+		return gb_fail(err, GB_EINVAL, 0, "the prompt that it answers no longer waits");
 	return gb_manager_send(
 	    run->gate->sessions, run->session, options->source, options->source_bytes, err);
 }
@@ -73,7 +73,7 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 	struct gb_err err = {0};
 	if (!gb_agent_run_reserve(run, &err)) {
 		gb_agent_run_refuse(
-		    run, GB_CODE_AUDIT, "what cannot be recorded is not typed: %s", err.message);
+		    run, GB_CODE_AUDIT, "the input cannot be recorded, so it was not typed: %s", err.message);
 		return;
 	}
 	if (!type(run, &err)) {
@@ -87,7 +87,8 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 	if (gb_agent_run_record(run, &err))
 		return;
 	gb_audit_cancel(run->gate->audit, &run->ticket);
-	gb_agent_run_refuse(run, GB_CODE_AUDIT, "it was typed and cannot be recorded: %s", err.message);
+	gb_agent_run_refuse(
+	    run, GB_CODE_AUDIT, "the input was typed, but cannot be recorded: %s", err.message);
 }
 
 void gb_gate_drop_inputs(struct gb_gate *gate, const char *session) {
@@ -95,6 +96,7 @@ void gb_gate_drop_inputs(struct gb_gate *gate, const char *session) {
 		if (!is_open_input(run, session))
 			continue;
 		gb_agent_run_withdraw(run);
-		gb_agent_run_refuse(run, GB_CODE_NOT_AWAITING_INPUT, "the prompt that it answers is gone");
+		gb_agent_run_refuse(
+		    run, GB_CODE_NOT_AWAITING_INPUT, "the prompt that it answers no longer waits");
 	}
 }

@@ -1,4 +1,4 @@
-/* The rules of one configuration. */
+/* Rules: one configuration, its secrets filter and its policy hash. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "gate/agent_run.h"
 #include "guard/secrets_load.h"
 
-enum { VALUE_MAX = 4 << 20 }; /* of one setting as text; more than there can be */
+enum { VALUE_MAX = 4 << 20 }; /* of one setting as text; larger than any value */
 
 static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_t n) {
 	uint64_t length = n;
@@ -16,8 +16,8 @@ static void hash_bytes(crypto_generichash_state *state, const void *bytes, size_
 	crypto_generichash_update(state, bytes, n);
 }
 
-/* Which rules a request was asked under: another value of any setting that matters to what runs is another
- * policy. What a path names is not part of it: docs/APPROVALS.md. */
+/* A different value of any setting that affects what runs is a different policy. The content of files that
+ * settings name is not part of it: docs/APPROVALS.md. */
 bool gb_policy_name(const struct gb_config *config, char ret[GB_POLICY_TEXT]) {
 	crypto_generichash_state state;
 	struct gb_hash hash;
@@ -35,7 +35,7 @@ bool gb_policy_name(const struct gb_config *config, char ret[GB_POLICY_TEXT]) {
 		hash_bytes(&state, setting->name, strlen(setting->name));
 		hash_bytes(&state, value.data, value.len);
 	}
-	/* Depends on whether a limit was set, also where it was set to its default. */
+	/* These depend on whether a limit was set, even if it was set to its default. */
 	for (size_t i = 0; i < GB_CONFIG_RUNTIMES; i++) {
 		const uint64_t usual[] = {gb_config_agent_timeout(config, (enum gb_config_runtime)i),
 		    gb_config_agent_output(config, (enum gb_config_runtime)i)};
@@ -53,7 +53,7 @@ bool gb_rules_create(
 		return gb_fail(err, GB_ENOMEM, 0, "the rules");
 	rules->refs = 1;
 	rules->config = gb_config_ref(config);
-	/* Nothing is masked where nothing is run or recorded. */
+	/* With agents disabled and no audit log nothing has to be masked. */
 	bool ok =
 	    config->agent.enabled || gate->audit
 		? gb_filter_load(config, gate->environment, &rules->filter, err)

@@ -1,4 +1,4 @@
-/* Sessions of agents: what one execution defines is there for the next, in the same conversation only. */
+/* Sessions of agents: they keep state between executions of the same conversation. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "glovebox/errors.h"
 #include "limits/limits.h"
 
-/* Trust was given to a session, and ends with it. Another never has its name. */
+/* Trust in a session ends with the session. Ids are never reused. */
 static void on_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {
 	struct gb_gate *gate = data;
 	uint64_t revoked;
@@ -36,7 +36,7 @@ void gb_gate_distrust_sessions(struct gb_gate *gate) {
 			gb_manager_trust(gate->sessions, info.id, false, &err);
 }
 
-static struct gb_session_asked asked_by(const struct gb_agent_run *run) {
+static struct gb_session_asked session_request(const struct gb_agent_run *run) {
 	return (struct gb_session_asked){
 	    .conversation = run->request.conversation, .language = run->request.run.language};
 }
@@ -47,7 +47,7 @@ static bool find_named(const struct gb_agent_run *run, struct gb_session_info *r
 	if (!gb_manager_get(run->gate->sessions, request->session, ret, err) ||
 	    strcmp(ret->conversation, request->conversation) != 0)
 		return gb_fail_field(
-		    err, GB_ENOENT, "session", "this conversation has no '%.64s'", request->session);
+		    err, GB_ENOENT, "session", "this conversation has no session '%.64s'", request->session);
 	if (ret->state == GB_SESSION_TERMINATED)
 		return gb_fail_field(
 		    err, GB_ENOENT, "session", "'%.64s' has ended: %s", request->session, ret->reason);
@@ -56,7 +56,7 @@ static bool find_named(const struct gb_agent_run *run, struct gb_session_info *r
 		   gb_language_name(ret->language));
 }
 
-/* Requests of one conversation that wait at the same time share the session that the first to run opens. */
+/* Requests of one conversation that wait at the same time share one session; the first that runs opens it. */
 static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
 	const struct gb_gate *gate = run->gate;
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
@@ -82,7 +82,7 @@ static void choose_id(struct gb_agent_run *run) {
 }
 
 static bool resolve_session(struct gb_agent_run *run, struct gb_err *err) {
-	const struct gb_session_asked asked = asked_by(run);
+	const struct gb_session_asked asked = session_request(run);
 	struct gb_session_info info;
 	bool found = true;
 	if (run->request.session ? !find_named(run, &info, err)
@@ -103,7 +103,7 @@ bool gb_agent_run_resolve_session(struct gb_agent_run *run) {
 		return true;
 	if (!run->rules->config->agent.persistent_sessions) {
 		gb_agent_run_refuse(run, GB_CODE_SESSIONS_DISABLED,
-		    "sessions of agents are switched off; see the setting agent.persistentSessions");
+		    "sessions of agents are disabled; see the setting agent.persistentSessions");
 		return false;
 	}
 	if (resolve_session(run, &err))
@@ -118,7 +118,7 @@ bool gb_agent_run_resolve_session(struct gb_agent_run *run) {
 
 bool gb_agent_run_open_session(struct gb_agent_run *run, bool *ret_opened, struct gb_err *err) {
 	struct gb_gate *gate = run->gate;
-	struct gb_session_asked asked = asked_by(run);
+	struct gb_session_asked asked = session_request(run);
 	struct gb_session_info info;
 	asked.id = run->session;
 	*ret_opened = *run->session && !run->session_exists;
@@ -128,7 +128,7 @@ bool gb_agent_run_open_session(struct gb_agent_run *run, bool *ret_opened, struc
 		if (*ret_opened && strcmp(other->session, run->session) == 0)
 			other->session_exists = true;
 	}
-	/* Whoever trusts the session is to be seen beside it. */
+	/* Show in the list of sessions that it is trusted. */
 	if (run->trusts && *run->session)
 		gb_manager_trust(gate->sessions, run->session, true, NULL);
 	return true;

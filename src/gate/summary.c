@@ -1,4 +1,4 @@
-/* What the record says of a run's output: the beginning of what a person would have seen. */
+/* The summary of a run's output in its audit record: the beginning of the output, then of the result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "base/cleanup.h"
 #include "gate/agent_run.h"
 
-/* Characters that are kept for the result or the error, however long the output is. */
+/* Characters that are reserved for the result or the error. */
 enum { RESULT_CHARS = 100, BYTES_MAX = GB_SUMMARY_BYTES };
 
-/* How many bytes of @text its first @chars characters are. */
+/* The number of bytes of the first @chars characters of @text. */
 static size_t bytes_of(struct gb_str text, size_t chars) {
 	size_t n = 0;
 	for (; n < text.n; n++)
@@ -29,7 +29,7 @@ static bool is_full(const struct gb_summary *summary) {
 	return summary->n >= BYTES_MAX;
 }
 
-/* As much of it as there is room for. */
+/* Append as much as there is room for. */
 static void add(struct gb_summary *summary, const char *bytes, size_t n) {
 	size_t room = sizeof summary->text - summary->n;
 	n = n < room ? n : room;
@@ -54,7 +54,7 @@ void gb_summary_log(struct gb_summary *summary, const struct gb_log *log) {
 		add(summary, "\n", 1);
 }
 
-/* The value with which @text begins, which is JSON. */
+/* The first value in @text, which begins with JSON. */
 static struct gb_str first_value(struct gb_str text) {
 	unsigned depth = 0;
 	bool quoted = false;
@@ -77,7 +77,7 @@ static struct gb_str first_value(struct gb_str text) {
 	return (struct gb_str){text.p, n < text.n ? n : text.n};
 }
 
-/* The result, in the JSON of all of it. */
+/* The part of @json that is the result value. */
 static struct gb_str find_result(const struct gb_result *result, struct gb_str json) {
 	static const char key[] = ",\"result\":";
 	enum gb_type type = result->value ? gb_value_type(result->value) : GB_UNDEFINED;
@@ -90,7 +90,7 @@ static struct gb_str find_result(const struct gb_result *result, struct gb_str j
 	return first_value((struct gb_str){at, (size_t)(json.p + json.n - at)});
 }
 
-/* "TypeError: x is not a function", as it is shown to a person. */
+/* "TypeError: x is not a function" */
 static struct gb_str describe_error(const struct gb_run_error *error, char ret[BYTES_MAX]) {
 	int n = snprintf(ret, BYTES_MAX, "%s: %s", error->name, error->message);
 	return (struct gb_str){ret, n < 0 ? 0 : n < BYTES_MAX ? (size_t)n : BYTES_MAX - 1};
@@ -107,7 +107,7 @@ struct gb_str gb_summary_end(
 		return text;
 	size_t for_value = count_chars(value);
 	for_value = for_value < RESULT_CHARS ? for_value : RESULT_CHARS;
-	/* The newline between them is a character too. */
+	/* Minus one for the newline between them. */
 	size_t n = bytes_of(text, GB_AUDIT_SUMMARY_CHARS - 1 - for_value);
 	*ret_cut = n < summary->n;
 	summary->n = n;

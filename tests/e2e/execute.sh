@@ -84,7 +84,7 @@ a() {
   for signal in TERM HUP INT; do # whatever this shell was started to ignore
     env --default-signal=$signal "$glovebox" execute -l python -e "print('nobody $signal')" > "$scratch/stopped" 2>&1 &
     pid=$!
-    until_true waits "nobody $signal" && kill -$signal $pid && { wait $pid; [ $? = 3 ]; } && has "$(cat "$scratch/stopped")" 'stopped by who asked' || return 1
+    until_true waits "nobody $signal" && kill -$signal $pid && { wait $pid; [ $? = 3 ]; } && has "$(cat "$scratch/stopped")" 'stopped by a signal' || return 1
   done
   run 0 approvals list && has "$err" 'no approvals are pending' && run 0 approvals list --all --json && has "$out" '"state":"withdrawn"'
 }

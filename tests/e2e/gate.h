@@ -1,4 +1,4 @@
-/* What the tests of the gate share: one engine, and a gate with a folder and settings of its own. */
+/* Shared by the tests of the gate: one engine, and a gate with its own folder and settings. */
 #ifndef GB_TESTS_GATE_H
 #define GB_TESTS_GATE_H
 
@@ -74,7 +74,7 @@ static inline void site_leave(struct site *site) {
 
 /* --- requests --- */
 
-/* What was heard of one. */
+/* What the callbacks of one request received. */
 struct heard {
 	struct gb_agent_run *run;
 	char output[4096];
@@ -150,7 +150,7 @@ static inline void wait_for(struct site *site, struct heard *heard) {
 	heard->run = NULL;
 }
 
-/* All of it. */
+/* Submit, wait and destroy. */
 static inline struct heard ask(struct site *site, struct gb_gate_request request) {
 	struct heard heard;
 	if (submit(site, request, &heard))
@@ -172,8 +172,8 @@ static inline void decide(struct site *site, const char *id, enum gb_verdict ver
 /* --- the record --- */
 
 struct seen {
-	unsigned n;       /* of ends and refusals */
-	unsigned n_begun; /* of beginnings */
+	unsigned n;       /* final records and refusals */
+	unsigned n_begun; /* "execution_begin" records */
 	char limits[300], expected[100], trace[100];
 	char kind[40], code[100];
 	char session[40], version[100], layers[400], decision[40], decider[40], status[40], permissions[200];
@@ -215,7 +215,7 @@ static inline bool see(
 	return true;
 }
 
-/* How many there are, and what the newest end says. */
+/* The number of records, and the content of the newest final one. */
 static inline struct seen records(struct site *site) {
 	struct seen seen = {0};
 	struct gb_err err = {0};

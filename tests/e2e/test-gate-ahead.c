@@ -1,4 +1,4 @@
-/* Nothing of an agent's run is told before a record of the run is on the disk. */
+/* Events of a run are delivered after a record of the run is on the disk. */
 #include "e2e/gate.h"
 #include "gate/agent_run.h"
 
@@ -12,7 +12,7 @@ struct listener {
 	char message[200];
 };
 
-/* Looks at the disk as another process would. */
+/* Reads the log from the disk, like another process. */
 static void on_event(struct listener *listener) {
 	struct seen seen = records(listener->site);
 	listener->n_events++;
@@ -92,32 +92,32 @@ static void check_recorded_first(enum gb_language language, const char *source, 
 	CHECK(seen.was_begun);
 }
 
-TEST(log_is_told_after_the_begin_record) {
+TEST(log_is_delivered_after_the_begin_record) {
 	check_recorded_first(GB_JAVASCRIPT, "console.log(1); for (;;);", false);
 }
 
-TEST(output_is_told_after_the_begin_record) {
+TEST(output_is_delivered_after_the_begin_record) {
 	check_recorded_first(GB_PYTHON, "print(1, flush=True)\nwhile True: pass", false);
 	check_recorded_first(GB_SHELL, "echo 1; while :; do :; done", false);
 	check_recorded_first(GB_SHELL, "echo 1; while :; do :; done", true);
 }
 
-TEST(display_is_told_after_the_begin_record) {
+TEST(display_is_delivered_after_the_begin_record) {
 	check_recorded_first(GB_PYTHON, "display(1)\nwhile True: pass", false);
 }
 
-TEST(prompt_is_told_after_the_begin_record) {
+TEST(prompt_is_delivered_after_the_begin_record) {
 	check_recorded_first(GB_SHELL, "read -p '? ' x", true);
 }
 
-/* Let the engine work until the run has settled, without a turn of the gate. */
+/* Dispatch the engine until the run has settled, without gb_gate_work. */
 static void settle(struct listener *listener) {
 	struct gb_err err = {0};
 	while (listener->run->state == GB_AGENT_RUN_RUNNING && CHECK(gb_engine_dispatch(engine, 1000, &err)))
 		;
 }
 
-TEST(run_that_ends_before_anything_is_told_has_one_record) {
+TEST(run_that_ends_before_any_delivery_has_one_record) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct listener listener = {.site = &site};
 	submit_to(&listener, GB_JAVASCRIPT, "console.log(1); console.log(2); export default 3", false);
@@ -145,7 +145,7 @@ static void on_counted_log(struct gb_agent_run *run, const struct gb_log *log, v
 		on_event(listener);
 }
 
-TEST(events_beyond_the_cap_are_told_in_order_after_the_record) {
+TEST(events_beyond_the_cap_are_delivered_in_order_after_the_record) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct listener listener = {.site = &site};
 	struct gb_err err = {0};
@@ -158,7 +158,7 @@ TEST(events_beyond_the_cap_are_told_in_order_after_the_record) {
 	};
 	CHECK(gb_gate_submit(site.gate, &request, &listener.run, &err));
 	settle(&listener);
-	/* The gate had no turn: what was told was told because too much was held back. */
+	/* gb_gate_work did not run: events were delivered because the cap was reached. */
 	CHECK_INT(listener.next, MANY);
 	CHECK_INT(listener.n_unrecorded, 0);
 	finish(&listener);
@@ -186,7 +186,7 @@ static void check_nothing_told(enum gb_language language, const char *source, bo
 	while (gb_gate_turn(site.gate, 20000, &err))
 		;
 	CHECK(strstr(err.message, "removed or replaced"));
-	/* It is ended, although nothing else would end it. */
+	/* The run is ended, although it would not end by itself. */
 	settle(&listener);
 	CHECK_INT(listener.n_events, 0);
 	CHECK_INT(listener.n_done, 0);
@@ -199,12 +199,12 @@ static void check_nothing_told(enum gb_language language, const char *source, bo
 	CHECK_INT(records(&site).n_begun, 1);
 }
 
-TEST(nothing_is_told_of_a_run_whose_beginning_cannot_be_recorded) {
+TEST(no_event_is_delivered_if_the_begin_record_fails) {
 	check_nothing_told(GB_JAVASCRIPT, "console.log(1); for (;;);", false);
 	check_nothing_told(GB_PYTHON, "print(1, flush=True)\nwhile True: pass", true);
 }
 
-TEST(nothing_is_told_beyond_the_cap_when_the_beginning_cannot_be_recorded) {
+TEST(no_event_is_delivered_beyond_the_cap_if_the_begin_record_fails) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct listener listener = {.site = &site};
 	submit_to(&listener, GB_JAVASCRIPT, "for (;;) console.log(1)", false);

@@ -1,4 +1,4 @@
-/* Texts that are cut at a length: no half of a secret is told. */
+/* Texts that are cut at a length contain no part of a secret. */
 #include "e2e/gate.h"
 #include "gate/agent_run.h"
 
@@ -13,7 +13,7 @@ struct told {
 	char message[300];
 };
 
-/* Five characters of either half are enough to know which secret it is. */
+/* Five characters of either half identify the secret. */
 static bool leaks(const char *text) {
 	return strstr(text, "horse") || strstr(text, "67890");
 }
@@ -51,7 +51,7 @@ static struct told told_of(struct site *site, enum gb_language language, const c
 	return told;
 }
 
-/* @format makes code of a number: how many characters stand before the secret. It may be a width. */
+/* @format creates code from a number: how many characters precede the secret. It may be a width. */
 static bool check_cut(enum gb_language language, const char *format, size_t cut, size_t step) {
 	auto_site struct site site = site_make(MASKING);
 	for (size_t before = cut - SECRET_BYTES - 1; before <= cut; before += step) {
@@ -67,7 +67,7 @@ static bool check_cut(enum gb_language language, const char *format, size_t cut,
 	return true;
 }
 
-TEST(error_that_is_cut_tells_no_half_of_a_secret) {
+TEST(cut_error_contains_no_part_of_a_secret) {
 	check_cut(GB_JAVASCRIPT, "throw new Error('x'.repeat(%d) + ' hor' + 'se-12345678' + '90')", 65536, 1);
 	check_cut(GB_JAVASCRIPT,
 	    "const e = new Error('no'); e.stack = e.name = 'x'.repeat(%d) + ' hor' + 'se-12345678' + '90'; "
@@ -81,14 +81,14 @@ TEST(error_that_is_cut_tells_no_half_of_a_secret) {
 	    65536, 3);
 }
 
-TEST(error_of_node_that_is_cut_tells_no_half_of_a_secret) {
+TEST(cut_error_of_node_contains_no_part_of_a_secret) {
 	if (!check_cut(GB_NODE, "throw new Error('x'.repeat(%d) + ' hor' + 'se-12345678' + '90')", 65536, 4))
 		SKIP("there is no Node.js on PATH");
-	/* It counts characters, and its text has three bytes for each. */
+	/* The limit counts characters, and each has three bytes here. */
 	check_cut(GB_NODE, "throw new Error('\\u20ac'.repeat(%d) + ' hor' + 'se-12345678' + '90')", 65536, 4);
 }
 
-TEST(text_of_an_error_is_not_lost_where_it_is_cut) {
+TEST(cut_error_keeps_the_text_before_the_cut) {
 	auto_site struct site site = site_make(MASKING);
 	struct told told = told_of(&site, GB_JAVASCRIPT, "throw new Error('x'.repeat(70000))");
 	CHECK_INT(told.longest, 65536);
@@ -96,7 +96,7 @@ TEST(text_of_an_error_is_not_lost_where_it_is_cut) {
 	CHECK_STR(told.message, "it ends in horse");
 }
 
-TEST(key_in_a_message_is_whole_or_left_out) {
+TEST(key_in_a_message_is_complete_or_omitted) {
 	check_cut(GB_JAVASCRIPT,
 	    "export default {['x'.repeat(%d) + ' hor' + 'se-12345678' + '90']: Symbol()}", 100, 1);
 	if (!check_cut(GB_NODE, "export default {['x'.repeat(%d) + ' hor' + 'se-12345678' + '90']: Symbol()}",
@@ -104,7 +104,7 @@ TEST(key_in_a_message_is_whole_or_left_out) {
 		SKIP("there is no Node.js on PATH");
 }
 
-TEST(import_that_failed_is_named_whole_or_not) {
+TEST(failed_import_is_named_completely_or_not_at_all) {
 	static const size_t cuts[] = {160, 240, 256};
 	for (size_t i = 0; i < GB_COUNT(cuts); i++) {
 		check_cut(GB_JAVASCRIPT, "import '%0*d horse-1234567890'", cuts[i], 1);
@@ -136,7 +136,7 @@ TEST(refusal_is_masked_before_it_is_cut) {
 
 /* --- sessions --- */
 
-TEST(prompt_that_is_cut_tells_no_half_of_a_secret) {
+TEST(cut_prompt_contains_no_part_of_a_secret) {
 	auto_site struct site site = site_make(MASKING);
 	for (int behind = 1006; behind <= 1023; behind += 3) {
 		struct gb_err err = {0};
@@ -154,7 +154,7 @@ TEST(prompt_that_is_cut_tells_no_half_of_a_secret) {
 	}
 }
 
-TEST(reason_of_a_session_that_is_cut_tells_no_half_of_a_secret) {
+TEST(cut_reason_of_a_session_contains_no_part_of_a_secret) {
 	auto_site struct site site = site_make(MASKING);
 	for (int before = 236; before <= 256; before += 4) {
 		struct gb_err err = {0};

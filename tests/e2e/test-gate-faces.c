@@ -1,7 +1,9 @@
-/* Faces at the gate: which are let in, when a person is asked, and what costs energy. */
+/* Faces at the gate: which are admitted, when a person is asked, and which cost energy. */
 #include "e2e/gate.h"
 
-#define CHARGING "agent: {enabled: true, autoApprove: true}\nenergy.rechargePerHour: 0\n"
+/* A request that waits without need is denied soon, so that the test fails and does not hang. */
+#define ASKING_BRIEFLY ASKING "approvals.timeout: 2s\n"
+#define CHARGING       "agent: {enabled: true, autoApprove: true}\nenergy.rechargePerHour: 0\n"
 
 static struct gb_gate_request through(enum gb_face face) {
 	struct gb_gate_request request = python("1");
@@ -58,7 +60,7 @@ TEST(every_face_asks_by_default) {
 }
 
 TEST(owner_waives_approval_by_face) {
-	auto_site struct site site = site_make(ASKING "approvals.waive: [actions]\n");
+	auto_site struct site site = site_make(ASKING_BRIEFLY "approvals.waive: [actions]\n");
 	struct heard heard = ask(&site, through(GB_FACE_ACTIONS));
 	CHECK_INT(heard.status, GB_SUCCESS);
 	CHECK_INT(heard.n_pending, 0);
@@ -69,15 +71,27 @@ TEST(owner_waives_approval_by_face) {
 	wait_for(&site, &heard);
 }
 
+TEST(waiting_request_runs_when_its_face_is_waived) {
+	auto_site struct site site = site_make(ASKING_BRIEFLY);
+	struct gb_err err = {0};
+	struct heard heard;
+	CHECK(submit(&site, python("6 * 7"), &heard));
+	CHECK_INT(heard.n_pending, 1);
+	CHECK(site_configure(&site, ASKING_BRIEFLY "approvals.waive: [execute_code]\n", &err));
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+	CHECK_STR(records(&site).decision, "auto");
+}
+
 TEST(waived_approval_does_not_waive_masking) {
-	auto_site struct site site = site_make(ASKING "approvals.waive: [execute_code]\n");
+	auto_site struct site site = site_make(ASKING_BRIEFLY "approvals.waive: [execute_code]\n");
 	struct heard heard = ask(&site, python("print('ghp_' + '0123456789abcdefghijABCDEFGHIJ012345')"));
 	CHECK_STR(heard.output, "***\n");
 	CHECK_INT(records(&site).masked_output, 1);
 }
 
 TEST(embedder_decides_where_it_may) {
-	auto_site struct site site = site_make(ASKING);
+	auto_site struct site site = site_make(ASKING_BRIEFLY);
 	static const enum gb_face faces[] = {GB_FACE_EXECUTOR, GB_FACE_ACTIONS};
 	for (size_t i = 0; i < GB_COUNT(faces); i++) {
 		struct gb_gate_request request = through(faces[i]);

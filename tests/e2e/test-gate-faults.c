@@ -1,4 +1,4 @@
-/* The gate when things happen at the wrong moment. */
+/* The gate under faults: failed writes, changed rules, destructive callbacks. */
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "e2e/gate.h"
 
-/* --- the log is gone for a while --- */
+/* --- the audit log is missing for a while --- */
 
 struct aside {
 	char here[FOLDER + 40], away[FOLDER + 60];
@@ -31,7 +31,7 @@ static void done_and_gone(struct gb_agent_run *run, const struct gb_result *resu
 	gb_agent_run_destroy(run);
 }
 
-TEST(who_is_told_meanwhile_may_leave) {
+TEST(callback_may_destroy_its_run_while_decisions_are_processed) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard first, second = {0};
@@ -49,8 +49,8 @@ TEST(who_is_told_meanwhile_may_leave) {
 		tried = gb_now_ns();
 	while (gb_gate_turn(site.gate, -1, &err));
 	put_log_back(&aside);
-	/* The record of the second is still to be written when the first, which stands before it, is let in:
-	 * that is tried again after a second. */
+	/* The record of the second is not yet written when the first, which is earlier in the list, is
+	 * admitted: writing is retried after a second. */
 	decide(&site, first.approval, GB_APPROVE);
 	CHECK(gb_gate_work(site.gate, &err));
 	CHECK(!second.n_done || gb_now_ns() - tried >= 1000000000);
@@ -61,7 +61,7 @@ TEST(who_is_told_meanwhile_may_leave) {
 	CHECK_STR(first.code, "audit");
 }
 
-/* --- a disk on which nothing can be written --- */
+/* --- a disk that cannot be written --- */
 
 static void limit_files(rlim_t bytes) {
 	struct rlimit limit;
@@ -71,7 +71,7 @@ static void limit_files(rlim_t bytes) {
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
-TEST(what_cannot_be_noted_as_expired_is_not_tried_all_the_time) {
+TEST(failed_expiry_is_retried_later) {
 	auto_site struct site site = site_make(ASKING "approvals.timeout: 1s\n");
 	struct gb_err err = {0};
 	struct heard heard;
@@ -96,7 +96,7 @@ static bool see_code(
 	return true;
 }
 
-TEST(what_is_refused_where_agents_are_disabled_is_recorded_masked) {
+TEST(refusal_with_agents_disabled_is_masked_in_the_record) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]+']\n");
 	struct gb_err err = {0};
 	char code[200] = "";
@@ -106,20 +106,20 @@ TEST(what_is_refused_where_agents_are_disabled_is_recorded_masked) {
 	CHECK_STR(code, "print('***')");
 }
 
-TEST(what_waits_is_masked_by_the_rules_of_when_it_runs) {
+TEST(waiting_request_is_masked_by_the_rules_under_which_it_runs) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
 	CHECK(submit(&site, python("print('horse-' + '77')"), &heard));
 	CHECK(site_configure(&site, ASKING "secrets.patterns: ['horse-[0-9]+']\n", &err));
-	/* What is masked is part of what was asked about, so it is asked about again. */
+	/* The secrets filter is part of the policy, so a person is asked again. */
 	CHECK_INT(heard.n_pending, 2);
 	decide(&site, heard.approval, GB_APPROVE);
 	wait_for(&site, &heard);
 	CHECK_STR(heard.output, "***\n");
 }
 
-TEST(displays_are_masked_also_where_little_may_be_written) {
+TEST(displays_are_masked_with_a_small_output_limit) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request =
 	    python("class C:\n  def _repr_html_(self): return 'x' * 200000 + ' ghp_' + "
@@ -142,7 +142,7 @@ static bool see_size(
 	return true;
 }
 
-TEST(what_is_refused_for_its_length_does_not_fill_the_log) {
+TEST(code_refused_for_its_length_is_cut_in_the_record) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxCodeSize: 1K\n");
 	struct gb_err err = {0};
 	size_t sizes[3] = {0};
@@ -156,9 +156,9 @@ TEST(what_is_refused_for_its_length_does_not_fill_the_log) {
 	CHECK_INT(sizes[2], 1);
 }
 
-TEST(what_ran_is_recorded_as_run_however_large_its_result) {
+TEST(run_with_a_result_that_is_too_large_is_recorded) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
-	struct gb_gate_request request = python("'\\1' * (180 << 20)"); /* as JSON, six times that */
+	struct gb_gate_request request = python("'\\1' * (180 << 20)"); /* six times as large as JSON */
 	request.run.result_bytes = 256 << 20;
 	request.run.memory_bytes = (uint64_t)4 << 30;
 	struct heard heard = ask(&site, request);
@@ -198,12 +198,12 @@ static void check_opens_after(const char *folder, const char *yaml) {
 	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
 }
 
-TEST(what_could_not_be_opened_can_be_elsewhere) {
+TEST(gate_that_failed_to_open_can_open_another_folder) {
 	check_opens_after("/proc/nowhere", OPEN_TO_ALL);
 	check_opens_after(NULL, OPEN_TO_ALL "audit.directory: /proc/nowhere\n");
 }
 
-TEST(who_could_not_be_listened_to_is_listened_to_later) {
+TEST(approvals_are_watched_after_a_failed_attempt) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -222,7 +222,7 @@ TEST(who_could_not_be_listened_to_is_listened_to_later) {
 	CHECK_STR(heard.value, "42");
 }
 
-TEST(what_waits_is_restricted_by_the_rules_of_now_only) {
+TEST(waiting_request_is_restricted_by_the_present_rules_only) {
 	auto_site struct site site = site_make(ASKING "python: {restricted: true, allowedModules: [math]}\n");
 	struct gb_err err = {0};
 	struct heard heard;
@@ -234,7 +234,7 @@ TEST(what_waits_is_restricted_by_the_rules_of_now_only) {
 	CHECK_STR(heard.value, "42");
 }
 
-TEST(where_there_is_no_such_session_it_is_no_call) {
+TEST(request_for_an_unknown_session_is_not_counted_as_a_call) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 1\n");
 	struct gb_gate_request request = python("1");
 	request.conversation = "c";
@@ -246,7 +246,7 @@ TEST(where_there_is_no_such_session_it_is_no_call) {
 	CHECK_STR(ask(&site, request).code, "calls_per_turn");
 }
 
-/* --- whoever is told does what it likes --- */
+/* --- callbacks that end or destroy their run --- */
 
 enum deed { DESTROY, TERMINATE, DISABLE, CHANGE };
 enum moment { PENDING, LOG, OUTPUT, LAST_OUTPUT, DISPLAY, PROMPT, DONE, MOMENTS };
@@ -254,7 +254,7 @@ enum moment { PENDING, LOG, OUTPUT, LAST_OUTPUT, DISPLAY, PROMPT, DONE, MOMENTS 
 struct rogue {
 	struct site *site;
 	enum deed deed;
-	struct gb_agent_run *run; /* NULL once it was destroyed */
+	struct gb_agent_run *run; /* NULL after it was destroyed */
 	bool did;
 };
 
@@ -341,7 +341,7 @@ static void check_rogue(enum moment moment, enum deed deed, bool session) {
 	CHECK_INT(records(&site).n, 1);
 }
 
-TEST(whoever_is_told_may_do_what_it_likes) {
+TEST(callbacks_may_end_and_destroy_their_run) {
 	for (int i = 0; i < MOMENTS * 8; i++)
 		check_rogue((enum moment)(i / 8), (enum deed)(i % 4), i % 8 >= 4);
 }

@@ -1,4 +1,4 @@
-/* Sessions of agents: a conversation's own, trusted until they end. */
+/* Sessions of agents: they belong to a conversation, and trust in them ends with them. */
 #include "e2e/gate.h"
 
 static struct gb_gate_request lasting(const char *conversation, const char *source) {
@@ -8,7 +8,7 @@ static struct gb_gate_request lasting(const char *conversation, const char *sour
 	return request;
 }
 
-TEST(what_was_defined_is_there) {
+TEST(session_keeps_variables) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct heard first = ask(&site, lasting("c", "x = 41"));
 	CHECK_INT(first.status, GB_SUCCESS);
@@ -17,14 +17,14 @@ TEST(what_was_defined_is_there) {
 	CHECK_STR(second.value, "42");
 	CHECK_STR(second.session, first.session);
 	CHECK_STR(records(&site).session, first.session);
-	/* Others have their own. */
+	/* Other conversations have their own sessions. */
 	CHECK_INT(ask(&site, lasting("d", "x")).status, GB_FAILURE);
 	struct gb_gate_request alone = python("x");
 	alone.conversation = "c";
 	CHECK_INT(ask(&site, alone).status, GB_FAILURE);
 }
 
-TEST(a_session_by_its_id_is_only_its_conversations) {
+TEST(session_id_is_valid_in_its_conversation_only) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct heard first = ask(&site, lasting("c", "x = 41"));
 	struct gb_gate_request request = python("x + 1");
@@ -45,14 +45,14 @@ TEST(a_session_by_its_id_is_only_its_conversations) {
 	CHECK(strstr(foreign.message, "conversation: "));
 }
 
-TEST(sessions_can_be_switched_off) {
+TEST(sessions_can_be_disabled) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.persistentSessions: false\n");
 	struct heard heard = ask(&site, lasting("c", "1"));
 	CHECK_STR(heard.code, "sessions_disabled");
 	CHECK(strstr(heard.message, "agent.persistentSessions"));
 }
 
-TEST(only_so_many_sessions) {
+TEST(number_of_sessions_is_limited) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxConcurrentSessions: 1\n");
 	struct gb_gate_request shell = {
 	    .conversation = "c", .persistent = true, .run = {.source = "echo 1", .language = GB_SHELL}};
@@ -61,13 +61,13 @@ TEST(only_so_many_sessions) {
 	struct heard second = ask(&site, shell);
 	CHECK_STR(second.code, "too_many");
 	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 1);
-	/* A limit that was changed holds at once. */
+	/* A changed limit applies at once. */
 	CHECK(site_configure(&site, OPEN_TO_ALL, &err));
 	CHECK_INT(ask(&site, shell).status, GB_SUCCESS);
 	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 2);
 }
 
-TEST(a_session_is_trusted_until_it_ends) {
+TEST(session_is_trusted_until_it_ends) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct gb_session_info info;
@@ -83,20 +83,20 @@ TEST(a_session_is_trusted_until_it_ends) {
 	CHECK_INT(second.n_pending, 0);
 	CHECK_STR(records(&site).decision, "trusted_session");
 	CHECK_STR(records(&site).decider, "ann");
-	/* Not outside of it, not in another conversation. */
+	/* Trust does not cover runs outside the session, or another conversation. */
 	struct gb_gate_request alone = python("1");
 	alone.conversation = "c";
 	CHECK(submit(&site, alone, &other) && other.n_pending == 1);
 	gb_agent_run_destroy(other.run);
 	CHECK(submit(&site, lasting("d", "1"), &other) && other.n_pending == 1);
 	gb_agent_run_destroy(other.run);
-	/* Nor after its end. */
+	/* Nor a new session after its end. */
 	CHECK(gb_manager_kill(gb_gate_sessions(site.gate), first.session, NULL, &err));
 	CHECK(submit(&site, lasting("c", "1"), &other) && other.n_pending == 1);
 	gb_agent_run_destroy(other.run);
 }
 
-TEST(trust_ends_with_the_rules) {
+TEST(trust_ends_when_the_rules_change) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -111,13 +111,13 @@ TEST(trust_ends_with_the_rules) {
 	CHECK(gb_manager_get(gb_gate_sessions(site.gate), heard.session, &info, &err) && !info.trusted);
 	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
 	gb_agent_run_destroy(heard.run);
-	/* Also if they come back. */
+	/* Trust stays revoked if the old rules return. */
 	CHECK(site_configure(&site, ASKING, &err));
 	CHECK(submit(&site, lasting("c", "x"), &heard) && heard.n_pending == 1);
 	gb_agent_run_destroy(heard.run);
 }
 
-TEST(trust_ends_with_the_rules_also_while_nobody_is_asked) {
+TEST(trust_ends_when_the_rules_change_while_approval_is_waived) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_gate_request request = python("1");
 	request.conversation = "c";
@@ -134,7 +134,7 @@ TEST(trust_ends_with_the_rules_also_while_nobody_is_asked) {
 	gb_agent_run_destroy(heard.run);
 }
 
-TEST(what_is_asked_names_the_session) {
+TEST(approval_request_contains_the_session) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_approvals *approvals = NULL;
 	struct gb_approval *approval = NULL;
@@ -154,7 +154,7 @@ TEST(what_is_asked_names_the_session) {
 	gb_agent_run_destroy(heard.run);
 }
 
-TEST(a_session_that_has_ended_while_it_was_asked_about) {
+TEST(request_for_a_session_that_ended_while_it_waited_is_refused) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -177,7 +177,7 @@ static bool has_sessions(struct site *site) {
 	return gb_manager_at(gb_gate_sessions(site->gate), NULL, 0, &info);
 }
 
-TEST(a_request_that_is_denied_or_withdrawn_opens_no_session) {
+TEST(denied_or_withdrawn_request_opens_no_session) {
 	auto_site struct site site = site_make(ASKING "agent.maxConcurrentSessions: 1\n");
 	struct heard heard;
 	CHECK(submit(&site, lasting("c", "1"), &heard));
@@ -191,7 +191,7 @@ TEST(a_request_that_is_denied_or_withdrawn_opens_no_session) {
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "withdrawn");
 	CHECK(!has_sessions(&site));
-	/* Nor does one that waits take the place of another. */
+	/* A request that waits does not count towards the limit on sessions. */
 	struct gb_gate_request shell = {
 	    .conversation = "c", .persistent = true, .run = {.source = "echo 1", .language = GB_SHELL}};
 	struct heard second;
@@ -205,14 +205,14 @@ TEST(a_request_that_is_denied_or_withdrawn_opens_no_session) {
 	CHECK_INT(gb_manager_count(gb_gate_sessions(site.gate)), 1);
 }
 
-TEST(a_request_that_expires_opens_no_session) {
+TEST(expired_request_opens_no_session) {
 	auto_site struct site site = site_make(ASKING "approvals.timeout: 1s\n");
 	struct heard heard = ask(&site, lasting("c", "1"));
 	CHECK_STR(heard.code, "not_approved");
 	CHECK(!has_sessions(&site));
 }
 
-TEST(a_request_that_cannot_start_leaves_no_session) {
+TEST(request_that_cannot_start_leaves_no_session) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = lasting("c", "echo 1");
 	struct gb_values *values = gb_values_create(1 << 16);
@@ -223,7 +223,7 @@ TEST(a_request_that_cannot_start_leaves_no_session) {
 	gb_values_destroy(values);
 }
 
-TEST(requests_that_wait_together_share_a_session) {
+TEST(requests_that_wait_at_the_same_time_share_a_session) {
 	auto_site struct site site = site_make(ASKING);
 	struct heard denied, first, second;
 	CHECK(submit(&site, lasting("c", "1"), &denied) && submit(&site, lasting("c", "x = 20"), &first) &&
@@ -242,7 +242,7 @@ TEST(requests_that_wait_together_share_a_session) {
 	CHECK_INT(third.n_pending, 0);
 }
 
-TEST(trust_in_a_session_that_never_was_is_forgotten) {
+TEST(trust_in_a_session_that_was_never_opened_is_revoked) {
 	auto_site struct site site = site_make(
 	    "agent: {enabled: true}\nenergy: {faces: [execute_code], initial: 0, rechargePerHour: 0}\n");
 	struct gb_approvals *approvals = NULL;
@@ -260,7 +260,7 @@ TEST(trust_in_a_session_that_never_was_is_forgotten) {
 	gb_approvals_close(approvals);
 }
 
-TEST(what_is_stopped_leaves_its_session) {
+TEST(stopped_run_leaves_its_session_open) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -272,7 +272,7 @@ TEST(what_is_stopped_leaves_its_session) {
 	wait_for(&site, &heard);
 	CHECK_STR(heard.code, "interrupted");
 	CHECK_STR(ask(&site, lasting("c", "x")).value, "7");
-	/* And when nobody listens any more it is recorded all the same. */
+	/* A destroyed run is recorded too. */
 	unsigned before = records(&site).n;
 	CHECK(submit(&site, lasting("c", "while True: pass"), &heard));
 	for (int i = 0; i < 20; i++)
@@ -289,7 +289,7 @@ static double level(const struct site *site) {
 	return state.level;
 }
 
-TEST(what_never_began_costs_nothing) {
+TEST(run_that_never_started_is_refunded) {
 	auto_site struct site site = site_make("agent: {enabled: true, autoApprove: true}\nenergy: {faces: "
 					       "[execute_code], rechargePerHour: 0}\n");
 	struct heard first, second, third;
@@ -308,7 +308,7 @@ TEST(what_never_began_costs_nothing) {
 	CHECK_INT(records(&site).n, 3);
 }
 
-TEST(closing_records_what_still_ran) {
+TEST(closing_the_gate_records_active_runs) {
 	struct site site = site_make(OPEN_TO_ALL);
 	struct heard heard;
 	struct gb_err err = {0};
@@ -349,7 +349,7 @@ static void wait_for_prompt(struct site *site, struct heard *heard) {
 		;
 }
 
-TEST(a_run_that_waits_for_input_ends_and_its_session_stays) {
+TEST(run_that_waits_for_input_ends_and_its_session_stays) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	CHECK_INT(ask(&site, shell_of("c", "x=7")).status, GB_SUCCESS);
 	struct heard heard = ask(&site, shell_of("c", "printf 'key " SECRET "; read y; echo never"));
@@ -363,7 +363,7 @@ TEST(a_run_that_waits_for_input_ends_and_its_session_stays) {
 	CHECK_STR(heard.message, "the run waits for input");
 	heard = ask(&site, shell_of("c", "echo $x"));
 	CHECK_STR(heard.output, "7\n");
-	/* Outside of a session there is nothing to wait for. */
+	/* A run outside of a session cannot wait for input. */
 	struct gb_gate_request alone = {.run = {.source = "read y; echo none", .language = GB_SHELL}};
 	CHECK_STR(ask(&site, alone).output, "none\n");
 	alone.waits_for_input = true;
@@ -371,7 +371,7 @@ TEST(a_run_that_waits_for_input_ends_and_its_session_stays) {
 	CHECK(strstr(heard.message, "on_input: "));
 }
 
-TEST(a_run_that_may_wait_is_answered) {
+TEST(run_that_may_wait_gets_its_input) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n");
 	struct gb_gate_request request =
 	    shell_of("c", "read -p 'name? ' x; read -p 'age? ' y; echo \"$x is $y\"");
@@ -394,7 +394,7 @@ TEST(a_run_that_may_wait_is_answered) {
 	CHECK_INT(records(&site).n, 3);
 }
 
-TEST(a_person_decides_on_an_input_and_sees_its_prompt) {
+TEST(input_is_approved_together_with_its_prompt) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_gate_request request = shell_of("c", "printf 'key " SECRET "; read x; echo \"got $x\"");
 	struct gb_approvals *approvals = NULL;
@@ -415,7 +415,7 @@ TEST(a_person_decides_on_an_input_and_sees_its_prompt) {
 	CHECK_STR(text, "sudo\n");
 	gb_approval_destroy(approval);
 	gb_approvals_close(approvals);
-	/* One at a time. */
+	/* Only one input at a time. */
 	second = ask(&site, input_for(&run, "c", "b\n"));
 	CHECK_STR(second.code, "too_many");
 	/* A denial leaves the run waiting. */
@@ -430,7 +430,7 @@ TEST(a_person_decides_on_an_input_and_sees_its_prompt) {
 	CHECK(strstr(run.output, "got fine\n"));
 }
 
-TEST(an_input_is_for_the_prompt_that_it_was_asked_for) {
+TEST(input_is_valid_for_its_prompt_only) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_gate_request request = shell_of("c", "read -p 'a? ' x; echo $x");
 	struct heard run, input;
@@ -438,7 +438,7 @@ TEST(an_input_is_for_the_prompt_that_it_was_asked_for) {
 	CHECK(submit(&site, request, &run));
 	decide(&site, run.approval, GB_APPROVE);
 	wait_for_prompt(&site, &run);
-	/* Not another conversation's. */
+	/* Another conversation cannot send input. */
 	struct heard foreign = ask(&site, input_for(&run, "d", "1\n"));
 	CHECK_STR(foreign.code, "unknown_session");
 	CHECK(submit(&site, input_for(&run, "c", "1\n"), &input));

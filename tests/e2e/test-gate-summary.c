@@ -1,4 +1,4 @@
-/* What the record says of a run's output. */
+/* The summary of the output in the audit record. */
 #include "e2e/gate.h"
 
 static struct seen recorded(enum gb_language language, const char *source) {
@@ -46,7 +46,7 @@ TEST(error_is_recorded) {
 	CHECK_STR(recorded(GB_SHELL, "echo out; exit 3").output, "out\nExitError: exit status 3");
 }
 
-TEST(run_that_says_nothing_has_an_empty_summary) {
+TEST(run_without_output_has_an_empty_summary) {
 	CHECK_STR(recorded(GB_JAVASCRIPT, "export default null").output, "");
 	CHECK_STR(recorded(GB_SHELL, ":").output, "");
 }

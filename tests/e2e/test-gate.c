@@ -1,9 +1,9 @@
-/* The gate: how many, how often, under which rules, and what is remembered. */
+/* The gate: limits, counts, changing rules, and the audit record. */
 #include "e2e/gate.h"
 
 /* --- the record --- */
 
-TEST(a_record_says_what_ran_it_and_behind_what) {
+TEST(record_contains_the_version_and_the_layers) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct heard heard = ask(&site, python("6 * 7"));
 	CHECK_STR(heard.value, "42");
@@ -14,7 +14,7 @@ TEST(a_record_says_what_ran_it_and_behind_what) {
 	CHECK_STR(seen.session, "");
 }
 
-TEST(layers_are_those_that_are_up) {
+TEST(active_layers_are_listed) {
 	const char *names[20];
 	CHECK(gb_engine_layers(engine, GB_JAVASCRIPT, names, 20) >= 10);
 	CHECK_INT(gb_engine_layers(engine, GB_DENO, names, 20), 0);
@@ -22,7 +22,7 @@ TEST(layers_are_those_that_are_up) {
 	CHECK(gb_engine_version(engine, GB_JAVASCRIPT) == gb_engine_version(engine, GB_TYPESCRIPT));
 }
 
-TEST(a_record_counts_what_was_masked) {
+TEST(record_counts_masked_secrets) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct heard heard =
 	    ask(&site, python("t = 'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'\nprint(t)\nt"));
@@ -35,7 +35,7 @@ TEST(a_record_counts_what_was_masked) {
 	CHECK_INT(records(&site).masked_input, 1);
 }
 
-TEST(displays_are_masked_as_they_come) {
+TEST(displays_are_masked) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct heard heard = ask(&site, python("class C:\n  def _repr_html_(self): return '<b>ghp_' + "
 					       "'0123456789abcdefghijABCDEFGHIJ012345</b>'\n"
@@ -51,7 +51,7 @@ static unsigned long long limit_of(struct site *site, const char *name) {
 	return found ? strtoull(found + strlen(name) + 2, NULL, 10) : 0;
 }
 
-TEST(a_face_may_have_less) {
+TEST(limits_of_a_face_are_recorded) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
 	request.run.timeout_ms = 60000;
@@ -72,7 +72,7 @@ TEST(a_face_may_have_less) {
 	CHECK_INT(limit_of(&site, "outputBytes"), 64 << 10);
 }
 
-TEST(without_a_limit_of_its_own_a_request_gets_the_agents_maximum) {
+TEST(default_limit_is_the_maximum_of_agents) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxOutputSize: 4M\n");
 	struct gb_gate_request request = python("1");
 	ask(&site, request);
@@ -88,7 +88,7 @@ TEST(without_a_limit_of_its_own_a_request_gets_the_agents_maximum) {
 	CHECK_INT(limit_of(&site, "timeoutMs"), 180000);
 }
 
-TEST(limits_of_a_runtime_lower_the_agents_maximum) {
+TEST(limits_of_a_runtime_lower_the_maximum_of_agents) {
 	auto_site struct site site = site_make(
 	    OPEN_TO_ALL "limits: {python: {maxTimeout: 9s, maxOutput: 3K}, shell: {timeout: 5s}}\n");
 	struct gb_gate_request request = python("1");
@@ -104,7 +104,7 @@ TEST(limits_of_a_runtime_lower_the_agents_maximum) {
 	CHECK_INT(limit_of(&site, "timeoutMs"), 60000);
 }
 
-TEST(the_intent_is_recorded_without_secrets) {
+TEST(expected_output_and_trace_are_recorded_masked) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
 	request.expected = "one, not ghp_0123456789abcdefghijABCDEFGHIJ012345";
@@ -126,7 +126,7 @@ TEST(calls_in_a_turn_are_counted) {
 	request.conversation = "c";
 	request.turn = "t1";
 	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
-	gb_gate_close(site.gate); /* also over a restart */
+	gb_gate_close(site.gate); /* the count survives a restart */
 	CHECK(site_open(&site, OPEN_TO_ALL "agent.callsPerTurn: 2\n"));
 	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
 	struct heard third = ask(&site, request);
@@ -143,7 +143,7 @@ TEST(calls_in_a_turn_are_counted) {
 	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
 }
 
-TEST(core_has_its_own_number_of_calls) {
+TEST(core_execute_has_its_own_calls_per_turn) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
 	request.face = GB_FACE_CORE_EXECUTE;
@@ -154,7 +154,7 @@ TEST(core_has_its_own_number_of_calls) {
 	CHECK(strstr(second.message, "core.callsPerTurn"));
 }
 
-TEST(what_was_refused_is_no_call) {
+TEST(refused_request_is_not_counted_as_a_call) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 1\n");
 	struct gb_gate_request request = {
 	    .turn = "t", .run = {.source = "process.exit()", .language = GB_JAVASCRIPT}};
@@ -179,14 +179,14 @@ static void check_refused_beside(const char *yaml, struct gb_gate_request second
 	CHECK_INT(ask(&site, second).status, GB_SUCCESS);
 }
 
-TEST(only_so_many_at_once) {
+TEST(concurrent_runs_are_limited) {
 	struct gb_gate_request request = python("1");
 	request.conversation = "d";
 	request.transport = "other";
 	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n", request, "agent.maxConcurrentRuns");
 }
 
-TEST(only_so_many_at_once_through_one_face) {
+TEST(concurrent_runs_of_one_transport_are_limited) {
 	struct gb_gate_request request = python("1");
 	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request,
 	    "agent.maxConcurrentRunsPerTransport");
@@ -194,7 +194,7 @@ TEST(only_so_many_at_once_through_one_face) {
 	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request, NULL);
 }
 
-TEST(only_so_many_at_once_in_one_conversation) {
+TEST(concurrent_runs_of_one_conversation_are_limited) {
 	struct gb_gate_request request = python("1");
 	request.conversation = "c";
 	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request,
@@ -207,7 +207,7 @@ TEST(only_so_many_at_once_in_one_conversation) {
 
 /* --- what code may import --- */
 
-TEST(modules_are_those_of_the_settings) {
+TEST(allowed_modules_are_those_of_the_settings) {
 	auto_site struct site site =
 	    site_make(OPEN_TO_ALL "python: {restricted: true, allowedModules: [math]}\n");
 	CHECK_STR(ask(&site, python("import math; math.floor(2.5)")).value, "2");
@@ -215,7 +215,7 @@ TEST(modules_are_those_of_the_settings) {
 	CHECK_INT(ask(&site, python("import json")).status, GB_FAILURE);
 }
 
-TEST(what_nobody_would_see_is_refused) {
+TEST(options_that_are_not_shown_for_approval_are_rejected) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
 	struct heard heard;
@@ -225,7 +225,7 @@ TEST(what_nobody_would_see_is_refused) {
 	CHECK_INT(records(&site).n, 0);
 }
 
-TEST(texts_have_a_length) {
+TEST(texts_have_a_maximum_length) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	static char longer[5000];
 	memset(longer, 'x', sizeof longer - 1);
@@ -236,7 +236,7 @@ TEST(texts_have_a_length) {
 	CHECK(strstr(heard.message, "purpose: has 4999 bytes"));
 	request.purpose = "\xff";
 	CHECK(!submit(&site, request, &heard));
-	CHECK(strstr(heard.message, "purpose: is no UTF-8"));
+	CHECK(strstr(heard.message, "purpose: is not UTF-8"));
 	request.purpose = NULL;
 	longer[201] = '\0';
 	request.conversation = longer;
@@ -245,7 +245,7 @@ TEST(texts_have_a_length) {
 	CHECK_INT(records(&site).n, 0);
 }
 
-TEST(there_are_no_functions_among_arguments) {
+TEST(functions_are_rejected_as_arguments) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_values *pool = gb_values_create(1 << 20);
 	struct gb_value *args = gb_value_array(pool);
@@ -273,7 +273,7 @@ TEST(arguments_are_copied) {
 
 /* --- other rules, while it is open --- */
 
-TEST(rules_change_at_once) {
+TEST(changed_rules_apply_at_once) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
@@ -286,7 +286,7 @@ TEST(rules_change_at_once) {
 	CHECK_STR(ask(&site, python(longer)).code, "code_size");
 }
 
-TEST(what_was_closed_can_be_opened) {
+TEST(gate_with_agents_disabled_can_be_enabled) {
 	auto_site struct site site = site_make("agent.enabled: false\n");
 	struct gb_err err = {0};
 	CHECK_STR(ask(&site, python("1")).code, "disabled");
@@ -299,7 +299,7 @@ TEST(what_was_closed_can_be_opened) {
 	CHECK_INT(heard.status, GB_SUCCESS);
 }
 
-TEST(rules_that_cannot_hold_change_nothing) {
+TEST(invalid_rules_change_nothing) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	CHECK(!site_configure(&site, OPEN_TO_ALL "secrets.patterns: ['(']\nagent.maxCodeSize: 1K\n", &err));
@@ -312,7 +312,7 @@ TEST(rules_that_cannot_hold_change_nothing) {
 	CHECK_INT(records(&site).n, 1);
 }
 
-TEST(the_state_stays_where_it_is) {
+TEST(state_folder_cannot_change) {
 	auto_site struct site site = site_make(OPEN_TO_ALL), other = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	const struct gb_config *config = settings(other.folder, OPEN_TO_ALL, &err);
@@ -323,14 +323,14 @@ TEST(the_state_stays_where_it_is) {
 	CHECK_INT(records(&site).n, 1);
 }
 
-TEST(what_waits_is_asked_about_again_under_other_rules) {
+TEST(waiting_request_is_asked_about_again_under_other_rules) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
 	CHECK(submit(&site, python("6 * 7"), &heard));
 	char before[GB_APPROVAL_ID];
 	memcpy(before, heard.approval, sizeof before);
-	/* The same rules in other words. */
+	/* The same rules, written differently. */
 	CHECK(site_configure(&site, "agent.enabled: true\nenergy.enabled: false\n", &err));
 	CHECK_INT(heard.n_pending, 1);
 	CHECK(site_configure(&site, ASKING "agent.maxExecutionTime: 50s\n", &err));
@@ -342,7 +342,7 @@ TEST(what_waits_is_asked_about_again_under_other_rules) {
 	CHECK_STR(records(&site).decision, "user");
 }
 
-TEST(what_waits_runs_when_nobody_need_be_asked_any_more) {
+TEST(waiting_request_runs_when_approval_is_no_longer_needed) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -353,7 +353,7 @@ TEST(what_waits_runs_when_nobody_need_be_asked_any_more) {
 	CHECK_STR(records(&site).decision, "auto");
 }
 
-TEST(what_waits_is_refused_when_it_is_not_allowed_any_more) {
+TEST(waiting_request_is_refused_when_it_is_no_longer_allowed) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -363,7 +363,7 @@ TEST(what_waits_is_refused_when_it_is_not_allowed_any_more) {
 	CHECK_STR(heard.code, "runtime_disabled");
 }
 
-TEST(what_runs_goes_on_under_the_rules_it_was_let_in_by) {
+TEST(active_run_continues_under_the_rules_that_admitted_it) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]+']\n");
 	struct gb_err err = {0};
 	struct heard heard;
@@ -376,7 +376,7 @@ TEST(what_runs_goes_on_under_the_rules_it_was_let_in_by) {
 
 /* --- changing one's mind --- */
 
-TEST(who_waits_can_withdraw) {
+TEST(waiting_request_can_be_withdrawn) {
 	auto_site struct site site = site_make(ASKING);
 	struct heard heard;
 	CHECK(submit(&site, python("1"), &heard));
@@ -388,7 +388,7 @@ TEST(who_waits_can_withdraw) {
 	CHECK_STR(records(&site).status, "denied");
 }
 
-TEST(what_is_abandoned_is_recorded) {
+TEST(destroyed_run_is_recorded) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_err err = {0};
 	struct heard heard;
@@ -400,7 +400,7 @@ TEST(what_is_abandoned_is_recorded) {
 	CHECK_STR(records(&site).status, "terminated");
 }
 
-TEST(a_denial_says_who) {
+TEST(denial_names_the_decider) {
 	auto_site struct site site = site_make(ASKING);
 	struct heard heard;
 	CHECK(submit(&site, python("1"), &heard));

@@ -43,7 +43,7 @@ TEST(only_core_execute_costs_energy_by_default) {
 	const struct gb_config *config = defaults();
 	for (unsigned i = 0; i < GB_FACE_COUNT; i++) {
 		CHECK_INT(gb_face_is_charged((enum gb_face)i, config), i == GB_FACE_CORE_EXECUTE);
-		CHECK(!gb_face_is_waived((enum gb_face)i, config));
+		CHECK(!gb_config_is_waived(config, (enum gb_face)i));
 	}
 	gb_config_unref(config);
 }
