@@ -161,13 +161,15 @@ const struct command command_energy = {
     .name = "energy",
     .synopsis = "[set LEVEL] [options]",
     .summary = "how much an agent may still run, and when there will be more",
-    .details = "Each run of an agent costs energy, and time gives it back. What reaches the network costs "
-	       "more and needs more\n"
-	       "to be there; below a level nothing runs at all. Whoever serves agents sets the rules; they "
-	       "are shown here.\n"
+    .details = "Each run of a face in the setting energy.faces costs energy, which is regained over time. By "
+	       "default that is\n"
+	       "core_execute only; 'glovebox execute' and the SDKs' execute are the face execute_code. Runs "
+	       "of the network\n"
+	       "tier cost more and need a higher level; below a minimum no such run is allowed. The rules "
+	       "are settings.\n"
 	       "\n"
 	       "  glovebox energy              the level, when it will be full, and what could run now\n"
-	       "  glovebox energy set 1        for you to give or take",
+	       "  glovebox energy set 1        set the level",
     .flags = flags,
     .run = run,
 };

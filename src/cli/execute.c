@@ -199,14 +199,15 @@ const struct command command_execute = {
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
     .summary = "run an agent's code: admitted, approved, masked and recorded",
     .details =
-	"What 'run' is for a person, this is for an agent. It is off until the owner sets agent.enabled; "
-	"then each\n"
-	"request waits for a person ('glovebox approvals watch'), unless agent.autoApprove is set. Code "
-	"that the guard\n"
-	"refuses, or for which there is no energy, is not run. What the code says has its secrets masked, "
-	"and a result\n"
-	"is told when its record is in the audit log, output when there is a record that the run has begun. "
-	"Ctrl-C takes back what waits and ends what runs.\n"
+	"Run code of an agent. This is off until the owner sets agent.enabled; then each request waits for "
+	"approval\n"
+	"('glovebox approvals watch'), unless agent.autoApprove is set or approvals.waive has execute_code. "
+	"The guard checks\n"
+	"the code; it costs energy if energy.faces has execute_code. Secrets in the output are masked. The "
+	"result is\n"
+	"printed after its record is in the audit log, output after a record that the run has begun. Ctrl-C "
+	"withdraws a\n"
+	"request that waits and ends a run.\n"
 	"\n"
 	"  glovebox execute -l python -e 'print(6 * 7)' --purpose 'a sum' --set agent.enabled=true\n"
 	"\n"
