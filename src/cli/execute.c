@@ -127,7 +127,7 @@ static bool wait_for(struct gb_gate *gate, struct gb_agent_run *run, struct gb_e
 	return ok;
 }
 
-static int pass_through(struct request *request, struct gb_gate *gate) {
+static int submit_and_wait(struct request *request, struct gb_gate *gate) {
 	struct gb_err err = {0};
 	struct gb_agent_run *run;
 	int status = EXIT_REFUSED;
@@ -165,7 +165,7 @@ static int execute(struct request *request, const struct gb_config *config) {
 		return show_refusal(&command_execute, request->code.json,
 		    err.code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED : GB_CODE_WALL, err.message);
 	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))
-		status = pass_through(request, gate);
+		status = submit_and_wait(request, gate);
 	else
 		show_refusal(&command_execute, request->code.json, GB_CODE_REFUSED, err.message);
 	gb_gate_close(gate);

@@ -83,29 +83,29 @@ static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *da
 	if (!clean)
 		return;
 	gb_summary_log(&run->summary, clean);
-	gb_agent_run_tell(run, (struct gb_event){.kind = GB_EVENT_LOG, .at = run->masked.n_logs - 1});
+	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_LOG, .at = run->masked.n_logs - 1});
 }
 
 /* @clean is the end of the stream's masked output. */
-static void tell(struct gb_agent_run *run, int stream, struct gb_str clean) {
+static void deliver_output(struct gb_agent_run *run, int stream, struct gb_str clean) {
 	if (clean.n == 0)
 		return;
 	size_t at = run->masked.outputs[stream - 1].len - clean.n;
 	gb_summary_output(&run->summary, clean);
-	gb_agent_run_tell(
+	gb_agent_run_deliver(
 	    run, (struct gb_event){.kind = GB_EVENT_OUTPUT, .stream = stream, .at = at, .n = clean.n});
 }
 
 static void on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_agent_run *run = data;
-	tell(run, stream, gb_masked_feed(&run->masked, stream, bytes, n));
+	deliver_output(run, stream, gb_masked_feed(&run->masked, stream, bytes, n));
 }
 
 static void on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
 	struct gb_agent_run *run = data;
 	const struct gb_value *clean = gb_masked_value(&run->masked, display);
 	if (clean)
-		gb_agent_run_tell(run, (struct gb_event){.kind = GB_EVENT_DISPLAY, .what = clean});
+		gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_DISPLAY, .what = clean});
 }
 
 static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *data) {
@@ -115,12 +115,12 @@ static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *dat
 		return;
 	if (prompt)
 		prompt = gb_masked_text(&run->masked, prompt, strlen(prompt)).p;
-	gb_agent_run_tell(run, (struct gb_event){.kind = GB_EVENT_PROMPT, .what = prompt});
+	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_PROMPT, .what = prompt});
 }
 
 static void end_streams(struct gb_agent_run *run, const struct gb_result *result) {
 	for (int stream = 1; stream <= 2; stream++)
-		tell(run, stream, gb_masked_end(&run->masked, stream, result));
+		deliver_output(run, stream, gb_masked_end(&run->masked, stream, result));
 }
 
 /* Replace a result that is too large as JSON by an error. */
@@ -141,12 +141,12 @@ static bool record(struct gb_agent_run *run, const struct gb_result *result, str
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
 	struct gb_agent_run *run = data;
 	struct gb_err err = {0};
-	bool telling = run->telling; /* a callback of this run has ended it */
+	bool in_callback = run->in_callback; /* a callback of this run has ended it */
 	if (*run->session)
 		gb_gate_drop_inputs(run->gate, run->session);
-	run->telling = true;
+	run->in_callback = true;
 	end_streams(run, result);
-	run->telling = telling;
+	run->in_callback = in_callback;
 	if (!gb_run_begun(engine_run))
 		refund(run);
 	/* A run that has started is not refunded later. */
@@ -156,7 +156,7 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 		gb_agent_run_refuse(run, GB_CODE_AUDIT,
 		    "the run cannot be recorded, so its result is withheld: %s", err.message);
 	}
-	if (run->was_destroyed && !telling)
+	if (run->was_destroyed && !in_callback)
 		gb_agent_run_destroy(run);
 }
 
@@ -478,8 +478,8 @@ void gb_agent_run_destroy(struct gb_agent_run *run) {
 	run->request.on_display = NULL;
 	run->request.on_prompt = NULL;
 	/* The code that runs the callback still uses it, and it must be recorded. */
-	run->was_destroyed = run->telling;
-	if (run->telling)
+	run->was_destroyed = run->in_callback;
+	if (run->in_callback)
 		return;
 	gb_agent_run_terminate(run, "its request was withdrawn");
 	/* Otherwise it is freed when its record is written or abandoned. */

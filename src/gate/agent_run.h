@@ -85,7 +85,7 @@ struct gb_agent_run {
 	struct gb_values *values;
 	enum gb_agent_run_state state;
 	bool abandoned;                            /* destroyed by the caller, and not yet recorded */
-	bool telling;                              /* a callback is running */
+	bool in_callback;                          /* a callback is running */
 	bool was_destroyed;                        /* by that callback */
 	bool counted;                              /* counted as a call of its turn */
 	char session[33];                          /* the id of its session, or empty */
@@ -185,7 +185,7 @@ void gb_agent_run_stop(struct gb_agent_run *run, const char *reason);
 /* --- ahead.c --- */
 
 /* Deliver @event, or hold it until a record of the run is on the disk. */
-void gb_agent_run_tell(struct gb_agent_run *run, struct gb_event event);
+void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_event event);
 /* A record of the run is on the disk: deliver the held events. The run is not freed here. */
 void gb_agent_run_release(struct gb_agent_run *run);
 /* Drop the held events. */

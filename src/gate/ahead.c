@@ -70,8 +70,8 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 	run->ahead = GB_AHEAD_WRITTEN;
 	if (run->releasing || !run->n_held)
 		return;
-	bool telling = run->telling;
-	run->telling = run->releasing = true;
+	bool in_callback = run->in_callback;
+	run->in_callback = run->releasing = true;
 	/* A callback may end the run, which may append events and reallocate the list: copy the entry
 	 * first. */
 	for (size_t i = 0; i < run->n_held; i++) {
@@ -79,9 +79,9 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 		deliver(run, &event);
 	}
 	gb_agent_run_drop_held(run);
-	run->telling = telling;
+	run->in_callback = in_callback;
 	run->releasing = false;
-	if (run->was_destroyed && !telling)
+	if (run->was_destroyed && !in_callback)
 		gb_agent_run_destroy(run);
 }
 
@@ -149,7 +149,7 @@ static void plan_begin(struct gb_agent_run *run) {
 		gate->next_begin = run->begin_at;
 }
 
-void gb_agent_run_tell(struct gb_agent_run *run, struct gb_event event) {
+void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_event event) {
 	if (!has_callback(run, event.kind))
 		return;
 	if (run->ahead == GB_AHEAD_WRITTEN && !run->releasing) {

@@ -1,12 +1,12 @@
-/* An agent's requests, as the application that it lives in hands them on: through the gate, and back. */
+/* Requests of agents that a client forwards: execute, input and hello. */
 #include "base/cleanup.h"
 #include "gate/faces.h"
 #include "glovebox/errors.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
-/* The gate itself says how many may run or wait; these are all that are not yet told, refusals too. */
-enum { PASSES_MAX = 1024 };
+/* The gate limits how many run or wait; this limits all that have no reply yet, refusals included. */
+enum { AGENT_RUNS_MAX = 1024 };
 
 static void on_pending(struct gb_agent_run *agent_run, const char *approval, int64_t expires_ms, void *data) {
 	struct gb_rpc_run *run = data;
@@ -38,14 +38,14 @@ static void on_done(struct gb_agent_run *agent_run, const struct gb_result *resu
 	struct gb_rpc_run *run = data;
 	gb_rpc_end_outputs(run, result);
 	gb_reply_result(&run->client->lines, run->entry.number, gb_agent_run_session(agent_run), result);
-	gb_rpc_drop_pass(run);
+	gb_rpc_drop_agent_run(run);
 }
 
-void gb_rpc_drop_pass(struct gb_rpc_run *run) {
+void gb_rpc_drop_agent_run(struct gb_rpc_run *run) {
 	struct gb_server *server = run->server;
 	gb_agent_run_destroy(run->agent_run);
 	gb_rpc_forget(run);
-	server->n_passes--;
+	server->n_agent_runs--;
 	server->room = true;
 }
 
@@ -63,7 +63,7 @@ static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb
 bool gb_rpc_hello(
     struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
 	unsigned decides = 0;
-	enum gb_face face;
+	enum gb_face face = GB_FACE_RUN_CODE;
 	if (client->n_lines != 1)
 		return gb_complain(
 		    complaint, GB_CODE_REFUSED, "hello must be the first message of a connection");
@@ -79,18 +79,18 @@ bool gb_rpc_hello(
 
 /* --- requests --- */
 
-/* true: the conversation's own; a text: that one. */
-static bool read_seat(
+/* true: the session of the conversation; a text: the id of a session. */
+static bool read_session(
     const struct gb_message *message, struct gb_gate_request *request, struct gb_complaint *complaint) {
-	const struct gb_value *seat = message->seat;
-	struct gb_str id = gb_read_str(seat);
-	if (!seat)
+	const struct gb_value *session = message->agent_session;
+	struct gb_str id = gb_read_str(session);
+	if (!session)
 		return true;
-	request->persistent = gb_value_is_true(seat);
+	request->persistent = gb_value_is_true(session);
 	request->session = id.p && !memchr(id.p, '\0', id.n) ? id.p : NULL;
-	return request->persistent || request->session || (gb_value_type(seat) == GB_BOOLEAN) ||
+	return request->persistent || request->session || (gb_value_type(session) == GB_BOOLEAN) ||
 	       gb_complain(gb_blame(complaint, "session"), GB_CODE_INVALID,
-		   "must be true, for the conversation's own, or the id of one");
+		   "must be true, for the session of the conversation, or the id of a session");
 }
 
 bool gb_rpc_execute(
@@ -125,15 +125,16 @@ bool gb_rpc_execute(
 	request.trace = trace;
 	request.run.source = message->source.p;
 	request.run.source_bytes = message->source.n;
-	if (!read_seat(message, &request, complaint))
+	if (!read_session(message, &request, complaint))
 		return false;
 	if (!server->gate)
-		return gb_complain(complaint, GB_CODE_REFUSED, "nobody here takes requests of agents");
-	if (server->n_passes >= PASSES_MAX)
+		return gb_complain(
+		    complaint, GB_CODE_REFUSED, "this server does not accept requests of agents");
+	if (server->n_agent_runs >= AGENT_RUNS_MAX)
 		return gb_complain(complaint, GB_CODE_REFUSED,
-		    "%u requests of agents are under way, which is the limit", server->n_passes);
+		    "%u requests of agents have no reply yet, which is the limit", server->n_agent_runs);
 	if (gb_gate_submit(server->gate, &request, &run->agent_run, &err)) {
-		server->n_passes++;
+		server->n_agent_runs++;
 		return true;
 	}
 	if (!gb_message_blame(&err, complaint))

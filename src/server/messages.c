@@ -93,7 +93,7 @@ static const struct gb_field agent_fields[] = {
     FIELD("purpose", GB_FIELD_TEXT, purpose, .member = "purpose"),
     FIELD("expectedOutput", GB_FIELD_TEXT, expected, .member = "expected"),
     FIELD("trace", GB_FIELD_ANY, trace, .member = "trace"),
-    FIELD("session", GB_FIELD_ANY, seat),
+    FIELD("session", GB_FIELD_ANY, agent_session),
     FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers, .member = "tier"),
     FIELD("onInput", GB_FIELD_CHOICE, on_input, .choices = on_inputs, .member = "on_input"),
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},

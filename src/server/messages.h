@@ -57,7 +57,7 @@ struct gb_message {
 	const struct gb_value *trace;          /* or NULL */
 	unsigned tier;                         /* enum gb_tier */
 	unsigned on_input;                     /* 0: end, 1: wait */
-	const struct gb_value *seat;           /* a boolean, a session's id, or NULL */
+	const struct gb_value *agent_session;  /* a boolean, a session's id, or NULL */
 	bool agent;                            /* it is about the sessions of agents */
 	const struct gb_value *trusted;        /* a boolean, or NULL */
 	const struct gb_value *decides;        /* an array */

@@ -366,7 +366,7 @@ void gb_rpc_end(struct gb_client *client) {
 	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));) {
 		struct gb_rpc_run *run = (struct gb_rpc_run *)entry;
 		if (run->agent_run)
-			gb_rpc_drop_pass(run);
+			gb_rpc_drop_agent_run(run);
 		else if (!leave_behind(run))
 			terminate(run, "the client has gone");
 	}

@@ -42,7 +42,8 @@ struct gb_server {
 	uint64_t timeout_ms;    /* or 0 */
 	struct gb_list clients; /* the one whose turn it is to start a waiting run stands first */
 	unsigned n_running;
-	unsigned n_passes; /* of agents: those that wait for a person keep no room from others */
+	unsigned
+	    n_agent_runs; /* runs of agents; not counted in n_running, since they may wait for a person */
 	unsigned n_waiting;
 	size_t waiting_bytes;
 	unsigned n_clogged; /* clients that do not take what we say */
@@ -105,8 +106,8 @@ void gb_rpc_forget(struct gb_rpc_run *run);
 /* The client states on requests of which faces it decides itself. */
 bool gb_rpc_hello(struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint);
 bool gb_rpc_execute(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint);
-/* It is done, or its client is gone: it is recorded all the same. */
-void gb_rpc_drop_pass(struct gb_rpc_run *run);
+/* It is done, or its client is gone. It is recorded in either case. */
+void gb_rpc_drop_agent_run(struct gb_rpc_run *run);
 
 /* --- calls.c --- */
 
