@@ -4,7 +4,7 @@
 #include "e2e/engine.h"
 #include "tap.h"
 
-enum { TIMES = 20, WARM = 2, PIDS_MAX = 64, TURNS_MAX = 20 };
+enum { TIMES = 20, WARM = 2, PIDS_MAX = 64, TURNS_MAX = 20, FIRST_TURNS_MAX = 100000 };
 
 /* The live children of @parent. */
 static size_t children_of(int parent, int *ret) {
@@ -36,12 +36,14 @@ static size_t find_below(int parent, enum depth depth, int *ret) {
 	return n;
 }
 
-/* Kill all warm cells; returns their number. The engine does not know of it yet when this returns. Dead cells
- * are replaced after the next run, so there may be none at the moment. */
-static size_t kill_warm(struct gb_engine *engine, enum depth depth) {
+/* Kill all warm cells; returns their number. The engine does not know of it yet when this returns. In round 0
+ * this waits until all are there. Dead cells are replaced after the next run, so later there may be none at the
+ * moment. */
+static size_t kill_warm(struct gb_engine *engine, enum depth depth, int round) {
 	int found[PIDS_MAX];
-	size_t n = 0;
-	for (int i = 0; i < TURNS_MAX && (n = find_below(getpid(), depth, found)) == 0; i++)
+	size_t n = 0, wanted = round == 0 ? WARM : 1;
+	int turns = round == 0 ? FIRST_TURNS_MAX : TURNS_MAX;
+	for (int i = 0; i < turns && (n = find_below(getpid(), depth, found)) < wanted; i++)
 		gb_engine_dispatch(engine, 5, NULL);
 	for (size_t i = 0; i < n; i++)
 		kill(found[i], SIGKILL);
@@ -66,7 +68,7 @@ static void check_runs_without(enum depth depth, enum gb_language language, cons
 	size_t killed = 0;
 	int failed = 0;
 	for (int i = 0; engine && i < TIMES; i++) {
-		killed += kill_warm(engine, depth);
+		killed += kill_warm(engine, depth, i);
 		failed +=
 		    !succeeds(start(engine, (struct gb_run_options){.source = source, .language = language}));
 	}
@@ -121,11 +123,11 @@ static void check_sessions(enum gb_language language, const char *source, bool n
 		if (noticed) {
 			/* Killed between the opening of a session and its first run. */
 			CHECK(gb_session_open(engine, language, NULL, &session, &err));
-			killed += kill_warm(engine, CELLS);
+			killed += kill_warm(engine, CELLS, i);
 			for (int k = 0; k < 20; k++)
 				gb_engine_dispatch(engine, 1, NULL);
 		} else {
-			killed += kill_warm(engine, CELLS);
+			killed += kill_warm(engine, CELLS, i);
 			CHECK(gb_session_open(engine, language, NULL, &session, &err));
 		}
 		failed +=
