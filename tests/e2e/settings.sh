@@ -20,7 +20,7 @@ ok 'an error names the setting that is exceeded' a
 a() { configure 'limits: {javascript: {timeout: soon}}\n' && run 2 run -e 1 && has "$err" 'xdg/glovebox/glovebox.yaml:1:32: limits.javascript.timeout: expected a duration' && run 0 run -e 1 --config /dev/null && run 2 run -e 1 --config /dev/null --set nonsense=1 && has "$err" "no setting 'nonsense'" && run 2 stdio && run 2 bench && run 2 audit list && run 2 secrets list; }
 ok 'an invalid setting is an error in every command' a
 configure 'python: {profiles: {texts: [difflib, textwrap]}}\nprograms: {shell: /nowhere/bash}\n'
-a() { run 0 run -l python --profile texts -e 'import sys; "difflib" in sys.modules' && [ "$out" = true ] && run 2 run -l python --profile others -e 1 && run 3 run -l shell -e 'echo 1' && has "$err" /nowhere/bash && run 0 run -l shell -e 'echo 1' --set programs.shell= && [ "$out" = 1 ] && run 0 bench --json && json 'j["shell"] is None and j["python"]'; }
+a() { run 0 run -l python --profile texts -e 'import sys; "difflib" in sys.modules' && [ "$out" = true ] && run 2 run -l python --profile others -e 1 && run 3 run -l shell -e 'echo 1' && has "$err" /nowhere/bash && run 0 run -l shell -e 'echo 1' --set programs.shell= && [ "$out" = 1 ] && run 0 bench --set programs.node=/nowhere/node --set programs.deno=/nowhere/deno && has "$out" /nowhere/bash && has "$out" /nowhere/node && has "$out" /nowhere/deno; }
 ok 'programs and profiles' a
 if [ -n "$(command -v node)" ]; then
   mkdir -p "$scratch/packages/tiny" && echo 'module.exports = n => n * 2' > "$scratch/packages/tiny/index.js" && chmod 755 "$scratch"
@@ -30,14 +30,21 @@ if [ -n "$(command -v node)" ]; then
 fi
 
 cp "$GB_OUTSIDE_MARK" "$scratch/program" && chmod 755 "$scratch/program" "$scratch"
+marked="--set programs.node=$scratch/program --set programs.deno=$scratch/program --set programs.shell=$scratch/program"
 a() {
   local setting
   for setting in node deno shell; do
-    run 0 execute -l "$setting" -e 1 --set stateDir="$scratch/marked" --set agent.enabled=true --set agent.autoApprove=true --set agent.allowedRuntimes=node,deno,shell --set "programs.$setting=$scratch/program" || return 1
+    # shellcheck disable=SC2086
+    run 0 execute -l "$setting" -e 1 --set stateDir="$scratch/marked" --set agent.enabled=true --set agent.autoApprove=true --set agent.allowedRuntimes=node,deno,shell $marked || return 1
+    # shellcheck disable=SC2086
+    run 0 run -l "$setting" -e 1 --set stateDir="$scratch/marked" $marked || return 1
   done
-  run 0 audit list --json --set stateDir="$scratch/marked" && [ "$(printf '%s\n' "$out" | grep -c '"runtimeVersion":"v1.2.3"')" = 3 ] && run 0 bench --json --set "programs.node=$scratch/program" && json 'j["node"]' && [ ! -e "$scratch/program.ran" ]
+  # shellcheck disable=SC2086
+  run 0 audit list --json --set stateDir="$scratch/marked" && [ "$(printf '%s\n' "$out" | grep -c '"runtimeVersion":"v1.2.3"')" = 3 ] && run 0 bench --json $marked && run 0 doctor && [ ! -e "$scratch/program.ran" ]
 }
 ok 'programs named in settings are started in a sandbox only' a
+a() { "$scratch/program" > "$scratch/out" && [ -e "$scratch/program.ran" ]; }
+ok 'a program that is started outside a sandbox leaves its mark' a
 
 # --- what is kept ---
 configure "stateDir: $scratch/kept\naudit: {directory: $scratch/log}\nagent: {enabled: true, autoApprove: true}\n"
