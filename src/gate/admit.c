@@ -150,6 +150,11 @@ static bool check_number(struct gb_agent_run *run) {
 	return true;
 }
 
+static struct gb_turn turn_of(const struct gb_gate_request *request) {
+	return (struct gb_turn){
+	    gb_face_name(request->face), request->conversation ? request->conversation : "", request->turn};
+}
+
 bool gb_agent_run_count(struct gb_agent_run *run) {
 	const struct gb_gate_request *request = &run->request;
 	const char *setting;
@@ -158,8 +163,7 @@ bool gb_agent_run_count(struct gb_agent_run *run) {
 	struct gb_err err = {0};
 	if (!request->turn || run->counted)
 		return true;
-	const struct gb_turn turn = {
-	    gb_face_name(request->face), request->conversation ? request->conversation : "", request->turn};
+	const struct gb_turn turn = turn_of(request);
 	if (!gb_turns_take(run->gate->turns, &turn, max, &granted, &err))
 		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN, "%s", err.message);
 	else if (!granted)
@@ -168,6 +172,15 @@ bool gb_agent_run_count(struct gb_agent_run *run) {
 	else
 		run->counted = true;
 	return run->counted;
+}
+
+void gb_agent_run_uncount(struct gb_agent_run *run) {
+	const struct gb_turn turn = turn_of(&run->request);
+	struct gb_err err;
+	/* If it fails, the call stays counted. */
+	if (run->counted && run->gate->turns)
+		gb_turns_give_back(run->gate->turns, &turn, &err);
+	run->counted = false;
 }
 
 bool gb_agent_run_admit(struct gb_agent_run *run) {

@@ -20,12 +20,13 @@ char *gb_agent_run_text(struct gb_agent_run *run, const char *text) {
 
 /* --- refusals --- */
 
-/* Refund the energy of a run that did not start. */
+/* A run that did not start takes neither energy nor a call of its turn. */
 static void refund(struct gb_agent_run *run) {
 	struct gb_err err;
 	if (run->spent.granted && run->gate->energy)
 		gb_energy_refund(run->gate->energy, &run->spent, &err);
 	run->spent.granted = false;
+	gb_agent_run_uncount(run);
 }
 
 /* The text may quote the request or a person, so it is masked, and only then cut. */
@@ -149,8 +150,8 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 	run->in_callback = in_callback;
 	if (!gb_run_begun(engine_run))
 		refund(run);
-	/* A run that has started is not refunded later. */
-	run->spent.granted = false;
+	/* A run that has started is not refunded later, and stays counted. */
+	run->spent.granted = run->counted = false;
 	if (!record(run, result, &err)) {
 		gb_audit_cancel(run->gate->audit, &run->ticket);
 		gb_agent_run_refuse(run, GB_CODE_AUDIT,

@@ -84,15 +84,15 @@ struct gb_agent_run {
 	struct gb_arena texts; /* texts of the request and the result */
 	struct gb_values *values;
 	enum gb_agent_run_state state;
-	bool abandoned;                            /* destroyed by the caller, and not yet recorded */
-	bool in_callback;                          /* a callback is running */
-	bool was_destroyed;                        /* by that callback */
-	bool counted;                              /* counted as a call of its turn */
-	char session[33];                          /* the id of its session, or empty */
-	bool session_exists;                       /* the session was opened; it may have ended since */
-	bool trusts;                               /* the approval also trusts the session */
-	unsigned n_prompts;                        /* of an input: number of the prompt that it answers */
-	char approval[GB_APPROVAL_ID];             /* id of the approval that it waits for */
+	bool abandoned;                /* destroyed by the caller, and not yet recorded */
+	bool in_callback;              /* a callback is running */
+	bool was_destroyed;            /* by that callback */
+	bool counted;                  /* counted as a call of its turn; undone if it does not run */
+	char session[33];              /* the id of its session, or empty */
+	bool session_exists;           /* the session was opened; it may have ended since */
+	bool trusts;                   /* the approval also trusts the session */
+	unsigned n_prompts;            /* of an input: number of the prompt that it answers */
+	char approval[GB_APPROVAL_ID]; /* id of the approval that it waits for */
 	struct gb_str inputs, permissions, limits; /* JSON; approved and recorded as they are */
 	struct gb_energy_outcome spent;
 	struct gb_audit_ticket ticket;
@@ -128,8 +128,10 @@ void gb_gate_retry_later(struct gb_gate *gate);
 /* Check everything that needs no decision. On false the run has a result with the reason. */
 bool gb_agent_run_admit(struct gb_agent_run *run);
 /* Count one call in its turn. This is the last check: a request that is refused for another reason does not
- * count. */
+ * count. It is counted before a person is asked, so that two pending requests cannot both pass a limit of one. */
 bool gb_agent_run_count(struct gb_agent_run *run);
+/* The request does not run: undo gb_agent_run_count. */
+void gb_agent_run_uncount(struct gb_agent_run *run);
 /* Set its limits and allowed modules by the configuration. */
 bool gb_agent_run_limit(struct gb_agent_run *run);
 

@@ -83,6 +83,7 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 		    err.message);
 		return;
 	}
+	run->counted = false; /* it was typed: the call is not given back */
 	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
 	if (gb_agent_run_record(run, &err))
 		return;

@@ -122,3 +122,13 @@ bool gb_turns_take(
 	gb_db_rollback(turns->db);
 	return gb_wrap(err, "count the calls of a turn");
 }
+
+bool gb_turns_give_back(struct gb_turns *turns, const struct gb_turn *turn, struct gb_err *err) {
+	struct gb_hash hash = hash_turn(turn);
+	gb_auto_stmt sqlite3_stmt *stmt = NULL;
+	if (!gb_db_prepare(
+		turns->db, "UPDATE turn SET calls = calls - 1 WHERE id = ? AND calls > 0", &stmt, err))
+		return gb_wrap(err, "give back a call of a turn");
+	sqlite3_bind_blob(stmt, 1, hash.bytes, sizeof hash.bytes, SQLITE_STATIC);
+	return gb_db_run(turns->db, stmt, err) || gb_wrap(err, "give back a call of a turn");
+}

@@ -4,6 +4,7 @@
  *	gb_turns_open(dir, &turns, &err);
  *	struct gb_turn turn = {.face = "execute_code", .conversation = "c1", .turn = "7"};
  *	gb_turns_take(turns, &turn, 3, &granted, &err);
+ *	gb_turns_give_back(turns, &turn, &err);	// it was denied and did not run
  *	gb_turns_close(turns);
  *
  * The id of a turn is chosen by the interface. It is stored as a hash, and deleted a day after its last call.
@@ -31,5 +32,8 @@ void gb_turns_close(struct gb_turns *turns); /* NULL is fine */
  * not run it. */
 bool gb_turns_take(
     struct gb_turns *turns, const struct gb_turn *turn, unsigned max, bool *ret_granted, struct gb_err *err);
+/* A call that gb_turns_take granted did not run: it does not count any more. If the process dies before this,
+ * or this fails, the call stays counted. */
+bool gb_turns_give_back(struct gb_turns *turns, const struct gb_turn *turn, struct gb_err *err);
 
 #endif

@@ -96,6 +96,53 @@ TEST(session_is_trusted_until_it_ends) {
 	gb_agent_run_destroy(other.run);
 }
 
+TEST(a_request_that_is_not_run_takes_no_call_of_its_turn) {
+	auto_site struct site site = site_make(ASKING "agent.callsPerTurn: 1\n");
+	struct gb_gate_request request = lasting("c", "42");
+	struct heard heard, other;
+	request.turn = "t";
+	/* Denied by a person. While it waits, another cannot have its call. */
+	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+	CHECK_STR(ask(&site, request).code, "calls_per_turn");
+	decide(&site, heard.approval, GB_DENY);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "not_approved");
+	/* Withdrawn, and given up. */
+	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+	gb_agent_run_terminate(heard.run, NULL);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "withdrawn");
+	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+	gb_agent_run_destroy(heard.run);
+	/* Refused by rules that changed while it waited. */
+	struct gb_err err = {0};
+	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+	CHECK(site_configure(&site, ASKING "agent.callsPerTurn: 1\nagent.allowedRuntimes: [shell]\n", &err));
+	wait_for(&site, &heard);
+	CHECK_STR(heard.code, "runtime_disabled");
+	CHECK(site_configure(&site, ASKING "agent.callsPerTurn: 1\n", &err));
+	/* What was approved is run, and is the turn's only call. */
+	CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+	decide(&site, heard.approval, GB_APPROVE);
+	wait_for(&site, &heard);
+	CHECK_STR(heard.value, "42");
+	CHECK(submit(&site, request, &other));
+	wait_for(&site, &other);
+	CHECK_STR(other.code, "calls_per_turn");
+}
+
+TEST(a_request_that_expires_takes_no_call_of_its_turn) {
+	auto_site struct site site = site_make(ASKING "agent.callsPerTurn: 1\napprovals.timeout: 1s\n");
+	struct gb_gate_request request = lasting("c", "42");
+	struct heard heard;
+	request.turn = "t";
+	for (int i = 0; i < 2; i++) {
+		CHECK(submit(&site, request, &heard) && heard.n_pending == 1);
+		wait_for(&site, &heard);
+		CHECK_STR(heard.code, "not_approved");
+	}
+}
+
 TEST(trust_ends_when_the_rules_change) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};

@@ -33,6 +33,21 @@ TEST(calls_per_turn_are_limited) {
 	gb_turns_close(turns);
 }
 
+TEST(a_call_that_did_not_run_is_given_back) {
+	auto_folder char folder[FOLDER];
+	folder_create(folder);
+	struct gb_turns *turns = open_in(folder);
+	const struct gb_turn turn = {"face", "c", "1"}, other = {"face", "c", "2"};
+	struct gb_err err = {0};
+	CHECK(count_call(turns, "c", "1", 1));
+	CHECK(gb_turns_give_back(turns, &other, &err)); /* of which there is none */
+	CHECK(!count_call(turns, "c", "1", 1));
+	CHECK(gb_turns_give_back(turns, &turn, &err));
+	CHECK(gb_turns_give_back(turns, &turn, &err)); /* never below none */
+	CHECK(count_call(turns, "c", "1", 1) && !count_call(turns, "c", "1", 1));
+	gb_turns_close(turns);
+}
+
 TEST(count_survives_a_restart) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
