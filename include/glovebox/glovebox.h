@@ -179,7 +179,8 @@ struct gb_run_options {
 	bool reset;                   /* in a session: forget what was defined before */
 	bool restricted; /* Python, shell: refuse what honest code does not need; a courtesy, not a wall */
 	const struct gb_value *allowed_modules; /* Python (restricted), Node.js: an array of names that it may
-						 * import */
+						 * import; an empty one allows none. NULL: none in
+						 * Python, ["node:safe"] in Node.js */
 	const struct gb_value *net; /* Deno: an array of hosts, "name" or "name:port", that it may ask
 				     * for; its network ends at the wall all the same */
 	struct gb_session *session; /* run in there; its language and profile are the run's */

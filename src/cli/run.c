@@ -260,15 +260,24 @@ static int execute(struct request *request, const struct gb_config *config) {
 	return status;
 }
 
-/* What is set, where nothing was asked for; and no more than that allows. */
-static bool apply_settings(struct request *request, const struct gb_config *config) {
-	const struct gb_config_list *modules = &config->node.allowed_modules;
-	struct gb_err err = {0};
-	for (size_t i = 0; request->language == GB_NODE && i < modules->n; i++)
+/* The modules that the settings name, and those of --allow. The default, node:safe, is for runs without
+ * --allow. False if --packages is given and no package is named. */
+static bool allow_modules(struct request *request, const struct gb_config_list *modules) {
+	size_t n_flags = gb_value_count(request->allowed), n_named = n_flags;
+	for (size_t i = 0; i < modules->n; i++)
+		n_named += strcmp(modules->items[i], GB_CONFIG_NODE_SAFE) != 0;
+	bool is_default = modules->n == 1 && n_named == n_flags;
+	for (size_t i = 0; i < modules->n && !(is_default && n_flags); i++)
 		gb_value_push(request->allowed,
 		    gb_value_string(request->values, modules->items[i], strlen(modules->items[i])));
-	fill_options(request);
-	if (request->packages && !gb_value_count(request->allowed))
+	request->options.allowed_modules = request->allowed; /* an empty list, too: it allows nothing */
+	return !request->packages || n_named;
+}
+
+/* What is set, where nothing was asked for; and no more than that allows. */
+static bool apply_settings(struct request *request, const struct gb_config *config) {
+	struct gb_err err = {0};
+	if (request->language == GB_NODE && !allow_modules(request, &config->node.allowed_modules))
 		return complain(&command_run,
 		    "--packages has no effect without --allow, which names the packages that may be used");
 	if (request->packages && !find_folder(request->packages, request->packages_path, &err))

@@ -45,6 +45,9 @@ enum gb_config_mode { GB_CONFIG_RESTRICTED, GB_CONFIG_PERMISSIVE, GB_CONFIG_E2B 
  * a secret; only registered values and matches of configured patterns; nothing. */
 enum gb_config_masking { GB_CONFIG_MASK_ALL, GB_CONFIG_MASK_REGISTERED, GB_CONFIG_MASK_NONE };
 
+/* In node.allowedModules: the built-in modules that are allowed by default. */
+#define GB_CONFIG_NODE_SAFE "node:safe"
+
 struct gb_config_list {
 	const char *const *items;
 	size_t n;
@@ -144,7 +147,7 @@ struct gb_config {
 		struct gb_config_profiles profiles;
 	} python;
 	struct {
-		struct gb_config_list allowed_modules;
+		struct gb_config_list allowed_modules; /* an empty one allows nothing */
 	} node;
 	struct {
 		bool restricted;

@@ -9,7 +9,7 @@
 
 /* --- limits --- */
 
-/* NULL if there is no such list; also on failure, then *ret_ok is false. */
+/* NULL if the language has no such list; also on failure, then *ret_ok is false. An empty list allows nothing. */
 static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config *config = run->rules->config;
 	const struct gb_run_options *options = &run->request.run;
@@ -18,12 +18,13 @@ static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *re
 						 ? &config->python.allowed_modules
 						 : NULL;
 	*ret_ok = true;
-	if (!names || !names->n)
+	if (!names)
 		return NULL;
 	struct gb_value *list = gb_value_array(run->values);
-	for (size_t i = 0; i < names->n && *ret_ok; i++)
-		*ret_ok = list && gb_value_push(list,
-				      gb_value_string(run->values, names->items[i], strlen(names->items[i])));
+	*ret_ok = list;
+	for (size_t i = 0; *ret_ok && i < names->n; i++)
+		*ret_ok = gb_value_push(
+		    list, gb_value_string(run->values, names->items[i], strlen(names->items[i])));
 	return *ret_ok ? list : NULL;
 }
 

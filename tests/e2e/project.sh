@@ -144,6 +144,18 @@ ok 'a FIFO does not block' a
 a() { run 0 run <(echo 'export default 6 * 7') -l js && [ "$out" = 42 ]; }
 ok 'a pipe of the shell is read' a
 if command -v node > /dev/null; then
+  # Neither what is allowed by default nor what the owner allows.
+  a() {
+    local name
+    for name in path child_process; do
+      rm -f glovebox.yaml "$owners" && { [ $name = path ] || echo "node: {allowedModules: [$name]}" > "$owners"; }
+      run 0 run -l node -e "require('$name'); 1" && echo 'node: {allowedModules: []}' > glovebox.yaml || return 1
+      run 1 run -l node -e 'require("path")' && has "$err" "'path' is not allowed" && run 1 run -l node -e "require('$name')" && has "$err" "'$name' is not allowed" || return 1
+      run 1 execute -l node -e 'require("path")' --set agent.enabled=true --set agent.autoApprove=true --set agent.allowedRuntimes=node && has "$err" "'path' is not allowed" || return 1
+    done
+    rm -f glovebox.yaml "$owners"
+  }
+  ok 'a project file that empties the list of modules allows none' a
   a() { mkdir -p packages/p "$HOME/secret" && echo 'module.exports = 42' > packages/p/index.js && run 0 run -l node --packages packages --allow p -e 'require("p")' && [ "$out" = 42 ] && ln -s "$HOME/secret" nm && run 2 run -l node --packages nm --allow p -e 1 && has "$err" 'reached by a link'; }
   ok 'packages are not taken through a link' a
 fi

@@ -25,7 +25,7 @@ ok 'programs and profiles' a
 if [ -n "$(command -v node)" ]; then
   mkdir -p "$scratch/packages/tiny" && echo 'module.exports = n => n * 2' > "$scratch/packages/tiny/index.js" && chmod 755 "$scratch"
   configure "node: {allowedModules: [tiny]}\nprograms: {nodePackages: $scratch/packages, node: $(command -v node)}\n"
-  a() { run 0 run -l node -e 'require("tiny")(21)' && [ "$out" = 42 ] && run 1 run -l node -e 'require("tiny")(21)' --set node.allowedModules= && run 0 run -l node -e 'require("tiny")(21) + require("zlib").constants.Z_OK' --allow zlib && [ "$out" = 42 ]; }
+  a() { run 0 run -l node -e 'require("tiny")(21)' && [ "$out" = 42 ] && run 1 run -l node -e 'require("tiny")(21)' --set node.allowedModules= && run 1 run -l node -e 'require("path")' --set node.allowedModules= && has "$err" "'path' is not allowed" && run 0 run -l node -e 'require("path").sep' --set node.allowedModules=node:safe && run 0 run -l node -e 'require("tiny")(21) + require("zlib").constants.Z_OK' --allow zlib && [ "$out" = 42 ]; }
   ok 'modules and packages of Node.js' a
 fi
 

@@ -31,22 +31,24 @@ function packageOf(specifier) {
 	return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
 }
 
+// In a list: every module in SAFE. No module and no package has this name.
+const ALL_SAFE = 'node:safe';
+
 class Policy {
-	constructor(allowed) {
-		this.allowed = allowed && new Set(allowed.map(bareName));
+	// An empty list allows nothing; without a list it is [ALL_SAFE].
+	constructor(allowed = [ALL_SAFE]) {
+		this.allowed = new Set(allowed.filter(name => name !== ALL_SAFE).map(bareName));
+		this.safe = allowed.includes(ALL_SAFE);
 	}
 
 	allows(specifier) {
 		const name = bareName(specifier), {allowed} = this;
-		if (isBuiltin(specifier)) {
-			if (!allowed)
-				return SAFE.has(name);
-			return allowed.has(name) || (allowed.has('*') && !BY_NAME.has(name));
-		}
+		if (isBuiltin(specifier))
+			return allowed.has(name) || (this.safe && SAFE.has(name)) || (allowed.has('*') && !BY_NAME.has(name));
 		// Never a package, even if listed.
 		if (name.startsWith('internal/'))
 			return false;
-		return allowed !== undefined && (allowed.has(specifier) || allowed.has(packageOf(specifier)) || allowed.has('*'));
+		return allowed.has(specifier) || allowed.has(packageOf(specifier)) || allowed.has('*');
 	}
 
 	check(specifier) {
