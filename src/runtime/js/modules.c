@@ -103,6 +103,23 @@ static void throw_syntax_error(struct gb_js *js, const char *name, const struct 
 	JS_Throw(js->guest, thrown);
 }
 
+/* Write U+0000 as "\\0". A specifier that is too long is replaced, as copy_name does. */
+static void show_nul(char *to, size_t size, struct gb_str specifier) {
+	size_t n = 0;
+	for (size_t i = 0; i < specifier.n; i++) {
+		if (n + 3 > size) {
+			snprintf(to, size, "(a name of %zu bytes)", specifier.n);
+			return;
+		}
+		if (!specifier.p[i])
+			to[n++] = '\\';
+		to[n++] = specifier.p[i] ? specifier.p[i] : '0';
+	}
+	to[n] = '\0';
+}
+
+static const char nul_message[] = "cannot import '%s': a specifier must not hold U+0000";
+
 /* The engine ends module names at a NUL, and would import another module. */
 static bool reject_nul(struct gb_js *js, struct gb_js_source *source) {
 	struct gb_js_modules *modules = js->modules;
@@ -111,9 +128,10 @@ static bool reject_nul(struct gb_js *js, struct gb_js_source *source) {
 	if (!gb_js_source_find_nul(source, &specifier, &error.line, &error.column))
 		return false;
 	/* As written in the source, so that the escape is visible. */
-	gb_copy_text(modules->specifier, sizeof modules->specifier, specifier);
-	snprintf(error.message, sizeof error.message,
-	    "cannot import '%.100s': a specifier must not hold U+0000", modules->specifier);
+	char shown[NAME_SHOWN];
+	show_nul(shown, sizeof shown, specifier);
+	show_nul(modules->specifier, sizeof modules->specifier, specifier);
+	snprintf(error.message, sizeof error.message, nul_message, shown);
 	throw_syntax_error(js, source->name, &error);
 	return true;
 }
@@ -277,6 +295,46 @@ static JSModuleDef *load(JSContext *ctx, const char *name, void *opaque) {
 	return NULL;
 }
 
+/* How long @name is, which the engine passes to resolve(), with every U+0000. The engine makes it with
+ * JS_ToCString in all cases, so it is the text of a string of the engine's; a string that is made here shows how
+ * far behind the beginning of the string its text is. False, with an exception, if that is not so. */
+static bool whole_name(JSContext *ctx, const char *name, struct gb_str *ret) {
+	enum { HEADER_MAX = 64 };
+	JSValue own = JS_NewStringLen(ctx, "own", strlen("own"));
+	const char *text = JS_IsException(own) ? NULL : JS_ToCString(ctx, own);
+	ptrdiff_t header = text ? text - (const char *)JS_VALUE_GET_PTR(own) : 0;
+	JS_FreeCString(ctx, text);
+	JS_FreeValue(ctx, own);
+	if (header <= 0 || header > HEADER_MAX) {
+		JS_ThrowInternalError(ctx, "the name of a module cannot be read");
+		return false;
+	}
+	size_t n;
+	const char *again = JS_ToCStringLen(ctx, &n, JS_MKPTR(JS_TAG_STRING, (char *)name - header));
+	if (!again)
+		return false;
+	/* Each byte of the string is a character here. */
+	*ret = (struct gb_str){name, 0};
+	for (size_t i = 0; i < n; i++)
+		ret->n += ((unsigned char)again[i] & 0xc0) != 0x80;
+	JS_FreeCString(ctx, again);
+	return true;
+}
+
+/* A name that is computed, for import(), may hold a NUL. */
+static bool check_name(JSContext *ctx, const char *name) {
+	struct gb_str whole;
+	if (!whole_name(ctx, name, &whole))
+		return false;
+	bool has_nul = memchr(whole.p, 0, whole.n);
+	char shown[NAME_SHOWN];
+	if (has_nul) {
+		show_nul(shown, sizeof shown, whole);
+		JS_ThrowReferenceError(ctx, nul_message, shown);
+	}
+	return !has_nul;
+}
+
 static void set_text(char **slot, const char *text) {
 	free(*slot);
 	*slot = strdup(text);
@@ -286,6 +344,8 @@ static char *resolve(JSContext *ctx, const char *base, const char *specifier, vo
 	struct gb_js *js = opaque;
 	if (ctx == js->compiler || !js->modules)
 		return js_strdup(ctx, specifier);
+	if (!check_name(ctx, specifier))
+		return NULL;
 	set_text(&js->modules->last_importer, base);
 	set_text(&js->modules->last_specifier, specifier);
 	gb_auto_free char *name = gb_js_resolve_specifier(base, specifier);
