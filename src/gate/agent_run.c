@@ -105,8 +105,10 @@ static void on_output(struct gb_run *engine_run, int stream, const char *bytes, 
 static void on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
 	struct gb_agent_run *run = data;
 	const struct gb_value *clean = gb_masked_value(&run->masked, display);
-	if (clean)
-		gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_DISPLAY, .what = clean});
+	if (!clean)
+		return;
+	gb_summary_display(&run->summary, clean);
+	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_DISPLAY, .what = clean});
 }
 
 static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *data) {

@@ -65,7 +65,8 @@ enum gb_ahead {
 	GB_AHEAD_WRITTEN,
 };
 
-enum { GB_SUMMARY_BYTES = 4 * GB_AUDIT_SUMMARY_CHARS };
+/* Of the output, and of the result. */
+enum { GB_SUMMARY_CHARS = GB_AUDIT_SUMMARY_CHARS / 2, GB_SUMMARY_BYTES = 4 * GB_SUMMARY_CHARS };
 
 /* The beginning of the output of a run. */
 struct gb_summary {
@@ -199,10 +200,12 @@ void gb_gate_begins_done(struct gb_gate *gate, bool written);
 
 /* --- summary.c --- */
 
-/* @text and @log are masked already. */
+/* @text, @log and @display are masked already. */
 void gb_summary_output(struct gb_summary *summary, struct gb_str text);
 void gb_summary_log(struct gb_summary *summary, const struct gb_log *log);
-/* The summary with the beginning of the result, which is part of @json. Lives as long as @summary. */
+/* A line with its media types. */
+void gb_summary_display(struct gb_summary *summary, const struct gb_value *display);
+/* The beginning of the output and that of the result, which is part of @json. Lives as long as @summary. */
 struct gb_str gb_summary_end(
     struct gb_summary *summary, const struct gb_result *result, struct gb_str json, bool *ret_cut);
 

@@ -6,23 +6,16 @@
 #include "base/cleanup.h"
 #include "gate/agent_run.h"
 
-/* Characters that are reserved for the result or the error. */
-enum { RESULT_CHARS = 100, BYTES_MAX = GB_SUMMARY_BYTES };
+/* One character more than is kept shows that there is more. */
+enum { BYTES_MAX = GB_SUMMARY_BYTES + 4 };
 
-/* The number of bytes of the first @chars characters of @text. */
-static size_t bytes_of(struct gb_str text, size_t chars) {
-	size_t n = 0;
-	for (; n < text.n; n++)
-		if (((unsigned char)text.p[n] & 0xc0) != 0x80 && chars-- == 0)
+/* How many bytes of @text are kept. */
+static size_t kept_bytes(struct gb_str text) {
+	size_t n = 0, chars = 0;
+	for (; n < text.n && n < GB_SUMMARY_BYTES; n++)
+		if (((unsigned char)text.p[n] & 0xc0) != 0x80 && chars++ == GB_SUMMARY_CHARS)
 			break;
-	return n < BYTES_MAX ? n : BYTES_MAX;
-}
-
-static size_t count_chars(struct gb_str text) {
-	size_t chars = 0;
-	for (size_t i = 0; i < text.n; i++)
-		chars += ((unsigned char)text.p[i] & 0xc0) != 0x80;
-	return chars;
+	return n;
 }
 
 static bool is_full(const struct gb_summary *summary) {
@@ -52,6 +45,23 @@ void gb_summary_log(struct gb_summary *summary, const struct gb_log *log) {
 	}
 	if (!is_full(summary))
 		add(summary, "\n", 1);
+}
+
+void gb_summary_display(struct gb_summary *summary, const struct gb_value *display) {
+	static const char first[] = "[display: ", next[] = ", ", last[] = "]\n";
+	if (is_full(summary))
+		return;
+	if (summary->n && summary->text[summary->n - 1] != '\n')
+		add(summary, "\n", 1);
+	for (size_t i = 0; i < gb_value_count(display) && !is_full(summary); i++) {
+		size_t n = 0;
+		const char *type = gb_value_bytes(gb_value_key_at(display, i), &n);
+		add(summary, i ? next : first, i ? sizeof next - 1 : sizeof first - 1);
+		if (type)
+			add(summary, type, n < BYTES_MAX ? n : BYTES_MAX);
+	}
+	if (!is_full(summary))
+		add(summary, last, sizeof last - 1);
 }
 
 /* The first value in @text, which begins with JSON. */
@@ -92,8 +102,16 @@ static struct gb_str find_result(const struct gb_result *result, struct gb_str j
 
 /* "TypeError: x is not a function" */
 static struct gb_str describe_error(const struct gb_run_error *error, char ret[BYTES_MAX]) {
-	int n = snprintf(ret, BYTES_MAX, "%s: %s", error->name, error->message);
-	return (struct gb_str){ret, n < 0 ? 0 : n < BYTES_MAX ? (size_t)n : BYTES_MAX - 1};
+	const struct gb_str parts[] = {
+	    {error->name, error->name_bytes ? error->name_bytes : strlen(error->name)}, GB_STR(": "),
+	    {error->message, error->message_bytes ? error->message_bytes : strlen(error->message)}};
+	size_t n = 0;
+	for (size_t i = 0; i < GB_COUNT(parts); i++) {
+		size_t more = parts[i].n < BYTES_MAX - n ? parts[i].n : BYTES_MAX - n;
+		memcpy(ret + n, parts[i].p, more);
+		n += more;
+	}
+	return (struct gb_str){ret, n};
 }
 
 struct gb_str gb_summary_end(
@@ -102,17 +120,11 @@ struct gb_str gb_summary_end(
 	struct gb_str value =
 	    result->status == GB_SUCCESS ? find_result(result, json) : describe_error(&result->error, error);
 	struct gb_str text = {summary->text, summary->n};
-	*ret_cut = false;
-	if (!value.n)
-		return text;
-	size_t for_value = count_chars(value);
-	for_value = for_value < RESULT_CHARS ? for_value : RESULT_CHARS;
-	/* Minus one for the newline between them. */
-	size_t n = bytes_of(text, GB_AUDIT_SUMMARY_CHARS - 1 - for_value);
-	*ret_cut = n < summary->n;
+	size_t n = kept_bytes(text), n_value = kept_bytes(value);
+	*ret_cut = n < text.n || n_value < value.n;
 	summary->n = n;
-	if (n && summary->text[n - 1] != '\n')
+	if (value.n && n && summary->text[n - 1] != '\n')
 		add(summary, "\n", 1);
-	add(summary, value.p, value.n);
+	add(summary, value.p, n_value);
 	return (struct gb_str){summary->text, summary->n};
 }

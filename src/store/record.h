@@ -26,10 +26,10 @@
 
 enum {
 	GB_HASH_BYTES = 32,
-	GB_AUDIT_CODE_MAX = 16 << 20, /* of .code */
-	GB_AUDIT_TEXT_MAX = 16 << 10, /* of any other text */
-	GB_AUDIT_SUMMARY_CHARS = 500, /* of .output_summary */
-	GB_AUDIT_BODY_MAX = 17 << 20, /* of an encoded record */
+	GB_AUDIT_CODE_MAX = 16 << 20,  /* of .code */
+	GB_AUDIT_TEXT_MAX = 16 << 10,  /* of any other text */
+	GB_AUDIT_SUMMARY_CHARS = 1001, /* of .output_summary: 500 of output, a newline, 500 of the result */
+	GB_AUDIT_BODY_MAX = 17 << 20,  /* of an encoded record */
 };
 
 struct gb_hash {

@@ -177,13 +177,17 @@ struct seen {
 	char limits[300], expected[100], trace[100];
 	char kind[40], code[100];
 	char session[40], version[100], layers[400], decision[40], decider[40], status[40], permissions[200];
-	char output[600], run[40];
+	char output[1100], run[40];
 	uint64_t masked_input, masked_output, output_bytes;
 	bool was_begun, was_cut;
 };
 
+/* U+0000 is kept as a question mark. */
 static inline void keep_str(char *to, size_t size, struct gb_str text) {
-	snprintf(to, size, "%.*s", (int)text.n, text.p);
+	size_t n = text.n < size - 1 ? text.n : size - 1;
+	for (size_t i = 0; i < n; i++)
+		to[i] = text.p[i] ? text.p[i] : '?';
+	to[n] = '\0';
 }
 
 static inline bool see(

@@ -180,7 +180,7 @@ TEST(exported_json_contains_the_recorded_fields) {
 	struct gb_audit *audit;
 	struct gb_audit_options options = {.now_ms = fake_clock};
 	struct gb_audit_record record = a_record("r\"1", "let s = '\xff\xed\xa0\x80'\n");
-	char output[1200];
+	char output[2 * GB_AUDIT_SUMMARY_CHARS + 200];
 	folder_create(folder);
 	clock_ms = 1000;
 	for (size_t i = 0; i < sizeof output; i += 2)
