@@ -165,10 +165,6 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 
 /* A number is a record's; everything else a run's. A run may have two: its beginning and its end. */
 static int show(struct audit_request *request) {
-	if (!request->id) {
-		complain(&command_audit, "show which record? Give its number or the id of its run");
-		return EXIT_BAD_USE;
-	}
 	if (!parse_number(request->id, &request->filter.seq) || request->filter.seq == 0) {
 		request->filter.seq = 0;
 		request->filter.run = request->id;
@@ -191,11 +187,10 @@ static bool is_there(const struct audit_request *request) {
 }
 
 /* Of a machine on which no agent has run anything. With --dir, or if something is expected, the caller says
- * that there is a log. */
+ * that there is a log, and its absence is an error. */
 static int nothing_yet(const struct audit_request *request) {
 	bool verify = strcmp(request->action, "verify") == 0;
-	if (strcmp(request->action, "show") == 0 ||
-	    (verify && (request->expected.has_key || request->expected.has_head))) {
+	if (verify && (request->expected.has_key || request->expected.has_head)) {
 		complain(&command_audit, "nothing has been recorded in '%s'", request->dir);
 		return EXIT_CODE_FAILED;
 	}
@@ -213,6 +208,10 @@ static int dispatch(struct audit_request *request) {
 	}
 	if (!check_action_flags(&command_audit, request->action))
 		return EXIT_BAD_USE;
+	if (strcmp(request->action, "show") == 0 && !request->id) {
+		complain(&command_audit, "show which record? Give its number or the id of its run");
+		return EXIT_BAD_USE;
+	}
 	if (is_known(request) && !request->state.dir && !is_there(request))
 		return nothing_yet(request);
 	if (strcmp(request->action, "list") == 0) {
@@ -264,10 +263,9 @@ const struct command command_audit = {
 	"the\n"
 	"first bad record is named. Without --expect-key the key file must be readable. list, show and "
 	"export\n"
-	"print what the file says: verify first. Where nothing was recorded yet, list, export and verify say "
-	"so and\n"
-	"exit with 0. A run that was begun and has no end is 'unfinished': it is under way, or its host was "
-	"killed.",
+	"print what the file says: verify first. Where nothing was recorded yet, they say so and "
+	"exit with\n"
+	"0. A run that was begun and has no end is 'unfinished': it is under way, or its host was killed.",
     .flags = flags,
     .run = run,
 };

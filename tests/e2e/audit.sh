@@ -5,11 +5,11 @@ set -u
 
 export GLOVEBOX_STATE_DIR=$scratch/state
 nothing() { [ -z "$out" ] && has "$err" "nothing has been recorded in '$scratch/state'" && [ ! -e "$scratch/state" ]; }
-a() { run 0 audit verify && nothing && run 0 audit list && nothing && run 0 audit list --json && nothing && run 0 audit export && nothing; }
+a() { run 0 audit verify && nothing && run 0 audit list && nothing && run 0 audit list --json && nothing && run 0 audit export && nothing && run 0 audit show 1 && nothing && run 0 audit show 1 --json && nothing && run 2 audit show && has "$err" 'show which record'; }
 ok 'where nothing was recorded that is said, and no log is made' a
 a() { run 0 audit verify --json && json 'j["whole"] and j["records"] == 0 and j["head"] is None' && [ -z "$err" ]; }
 ok 'the same as JSON' a
-a() { run 1 audit show 1 && nothing && run 1 audit verify --expect-head "1:$(printf '%064d' 0)" && nothing && run 1 audit verify --dir "$scratch/state" && has "$err" "$scratch/state"; }
+a() { run 1 audit show 1 --dir "$scratch/state" && has "$err" "$scratch/state" && run 1 audit verify --expect-head "1:$(printf '%064d' 0)" && nothing && run 1 audit verify --dir "$scratch/state" && has "$err" "$scratch/state"; }
 ok 'a log that is expected and not there is an error' a
 a() { run 0 approvals list && [ -z "$out" ] && run 0 approvals list --json && [ -z "$out" ] && run 0 energy --json && json 'j["level"] == 1' && run 0 secrets list --json && json 'j == []' && [ ! -e "$scratch/state" ]; }
 ok 'other commands answer as well where nothing was recorded' a
