@@ -27,13 +27,17 @@ struct encoder {
 	/* objects created for this encoding: if one were freed, another object could reuse its address */
 	PyObject *kept;
 	unsigned depth;
+	unsigned causes; /* nesting depth of causes and errors of errors */
 };
+
+/* Deeper chains of causes are cut. */
+enum { CAUSES_MAX = 32 };
 
 /* Helpers implemented in Python. */
 static struct {
 	PyObject *convert; /* converts an object that is not data, or returns NotImplemented */
 	PyObject *refuse;  /* raises SerializationError */
-	PyObject *error;   /* name, message and stack of an exception */
+	PyObject *error;   /* name, message, stack, cause and errors of an exception */
 	PyObject *pattern; /* source and flags of a compiled pattern */
 	PyObject *Pattern;
 	PyObject *array;
@@ -341,6 +345,41 @@ static bool encode_texts(struct encoder *e, uint64_t tag, PyObject *get_texts, P
 	return true;
 }
 
+static bool keep(struct encoder *e, PyObject *value) {
+	if (!e->kept)
+		e->kept = PyList_New(0);
+	return e->kept && PyList_Append(e->kept, value) == 0;
+}
+
+static bool encode_part(struct encoder *e, PyObject *value) {
+	if (value == Py_None) {
+		gb_cbor_simple(e->out, GB_SIMPLE_HOLE);
+		return true;
+	}
+	e->causes++;
+	bool ok = encode(e, value, NULL);
+	e->causes--;
+	return ok;
+}
+
+static bool encode_error(struct encoder *e, PyObject *error) {
+	enum { TEXTS = 3 };
+	gb_auto_py PyObject *parts = PyObject_CallOneArg(own.error, error);
+	if (!parts || !PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) != GB_CBOR_ERROR_FIELDS ||
+	    !keep(e, parts))
+		return false;
+	PyObject *cause = PyTuple_GET_ITEM(parts, TEXTS), *errors = PyTuple_GET_ITEM(parts, TEXTS + 1);
+	/* An error is not refused for what it carries: a list of errors is two levels. */
+	bool has_room = e->causes < CAUSES_MAX && e->depth + 2 <= GB_WIRE_DEPTH_MAX;
+	bool more = has_room && (cause != Py_None || errors != Py_None);
+	gb_cbor_tag(e->out, GB_CBOR_ERROR);
+	gb_cbor_array(e->out, more ? GB_CBOR_ERROR_FIELDS : TEXTS);
+	for (Py_ssize_t i = 0; i < TEXTS; i++)
+		if (!encode(e, PyTuple_GET_ITEM(parts, i), NULL))
+			return false;
+	return !more || (encode_part(e, cause) && encode_part(e, errors));
+}
+
 static bool encode_new(struct encoder *e, PyObject *value, const struct step *at) {
 	if (PyList_Check(value) || PyTuple_Check(value))
 		return encode_list(e, value, at);
@@ -351,7 +390,7 @@ static bool encode_new(struct encoder *e, PyObject *value, const struct step *at
 	if (PyDateTime_Check(value))
 		return encode_datetime(e, value);
 	if (PyExceptionInstance_Check(value))
-		return encode_texts(e, GB_CBOR_ERROR, own.error, value);
+		return encode_error(e, value);
 	if (Py_IS_TYPE(value, (PyTypeObject *)own.Pattern))
 		return encode_texts(e, GB_CBOR_REGEXP, own.pattern, value);
 	return encode_buffer(e, value);
@@ -403,12 +442,6 @@ static bool encode_lent(struct encoder *e, PyObject *value) {
 		return false;
 	gb_put_lent(e->out, is_promise, side, id);
 	return true;
-}
-
-static bool keep(struct encoder *e, PyObject *value) {
-	if (!e->kept)
-		e->kept = PyList_New(0);
-	return e->kept && PyList_Append(e->kept, value) == 0;
 }
 
 /* Objects with a natural data form: a dataclass as an object of its fields, a path as text. */

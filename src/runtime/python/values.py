@@ -96,8 +96,36 @@ def convert(value):
     return NotImplemented
 
 
+# Of BaseException itself: a subclass may have replaced them.
+_cause, _context, _suppressed = (vars(BaseException)[name].__get__ for name in ("__cause__", "__context__", "__suppress_context__"))
+_exceptions = vars(BaseExceptionGroup)["exceptions"].__get__
+
+
 def describe_error(error):
-    return name_of(error), message_of(error), traces.stack_of(error) if error.__traceback__ else None
+    """Name, message, stack, cause and errors; None for what it has not."""
+    stack = traces.stack_of(error) if error.__traceback__ else None
+    return name_of(error), message_of(error), stack, cause_of(error), errors_of(error)
+
+
+def cause_of(error):
+    """What a traceback would show above the error."""
+    cause = _cause(error)
+    return cause if cause is not None or _suppressed(error) else _context(error)
+
+
+def errors_of(error):
+    """The errors of a group, or those with which an error of the host came in."""
+    if isinstance(error, BaseExceptionGroup):
+        return list(_exceptions(error))
+    errors = getattr(error, "__dict__", {}).get("errors")
+    return [_part(part) for part in errors] if type(errors) is list else None
+
+
+def _part(value):
+    """An error, or a scalar; everything else might be refused, and the error with it."""
+    if isinstance(value, BaseException) or value is None or type(value) in (bool, int, float, str):
+        return value
+    return f"a value of type '{type(value).__name__}'"
 
 
 def name_of(error):
