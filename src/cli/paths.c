@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,15 +23,26 @@ bool read_path(const struct command *command, const char *what, const char *path
 	return ok || complain(command, "%s%s", what, err.message);
 }
 
-/* The part of @path below the working folder; all of it if it is elsewhere. */
+/* The part of @path below the working folder, however @path spells that: the rest after the first part that
+ * leads to it. All of @path if it is elsewhere. */
 static const char *below_here(const char *path) {
-	char here[PATH_MAX];
-	size_t n = getcwd(here, sizeof here) ? strlen(here) : 0;
-	if (n < 2 || strncmp(path, here, n) != 0 || path[n] != '/')
+	char part[PATH_MAX];
+	struct stat here, st;
+	if (*path != '/' || strlen(path) >= sizeof part || stat(".", &here) != 0)
 		return path;
-	while (path[n] == '/')
-		n++;
-	return path[n] ? path + n : ".";
+	for (const char *end = path; *end;) {
+		end += strspn(end, "/");
+		end += strcspn(end, "/");
+		memcpy(part, path, (size_t)(end - path));
+		part[end - path] = '\0';
+		if (stat(part, &st) != 0)
+			return path;
+		if (st.st_dev != here.st_dev || st.st_ino != here.st_ino)
+			continue;
+		end += strspn(end, "/");
+		return *end ? end : ".";
+	}
+	return path;
 }
 
 bool open_folder(const char *path, int *ret_fd, struct gb_err *err) {
@@ -49,8 +62,16 @@ bool open_folder(const char *path, int *ret_fd, struct gb_err *err) {
 	return true;
 }
 
+/* The name that the kernel has for the folder that was opened: another look at @path could find another. */
 bool find_folder(const char *path, char ret[PATH_MAX], struct gb_err *err) {
 	gb_auto_fd int fd = -1;
-	return open_folder(path, &fd, err) &&
-	       (realpath(path, ret) || gb_fail(err, GB_ENOENT, errno, "open the folder '%s'", path));
+	char link[40];
+	if (!open_folder(path, &fd, err))
+		return false;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, ret, PATH_MAX);
+	if (n <= 0 || n == PATH_MAX)
+		return gb_fail(err, GB_ENOENT, n < 0 ? errno : ENAMETOOLONG, "open the folder '%s'", path);
+	ret[n] = '\0';
+	return true;
 }

@@ -137,6 +137,18 @@ mkdir -p "$scratch/repo" && cd "$scratch/repo" && rm -f glovebox.yaml
 write='open("rc", "w").write("pwned")'
 a() { echo orig > "$HOME/rc" && mkdir real && run 0 run -l python -e "$write" --out real && [ "$(cat real/rc)" = pwned ] && ln -s "$HOME" pictures && run 2 run -l python -e "$write" --out pictures && has "$err" 'reached by a link' && run 2 run -l python -e "$write" --out "$PWD/pictures" && mkdir "$HOME/deep" && run 2 run -l python -e "$write" --out pictures/deep && [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ]; }
 ok 'files are not written through a link to a folder' a
+# The working folder by another name: through a link, or with more slashes.
+a() {
+  ln -s "$scratch/repo" "$scratch/alias" && mkdir -p sub || return 1
+  local to
+  for to in "$scratch/alias/pictures" "$scratch//repo/pictures" "/$scratch/repo//pictures" "$PWD/./pictures" "$PWD/sub/../pictures" "$scratch/alias/../repo/pictures" "$scratch/alias/pictures/deep"; do
+    run 2 run -l python -e "$write" --out "$to" && has "$err" 'reached by a link' || return 1
+  done
+  [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ] || return 1
+  (cd "$scratch/alias" && run 2 run -l python -e "$write" --out "$scratch/alias/pictures" && has "$err" 'reached by a link') || return 1
+  run 0 run -l python -e "$write" --out "$scratch/alias//real" && run 0 run -l python -e "$write" --out "$scratch/alias" && [ "$(cat rc)" = pwned ] && rm rc
+}
+ok 'by whatever name the working folder has' a
 a() { mkdir linked && ln "$HOME/rc" linked/rc && run 0 run -l python -e "$write" --out linked && [ "$(cat linked/rc)" = pwned ] && [ "$(cat "$HOME/rc")" = orig ]; }
 ok 'nor through a hard link' a
 a() { mkdir pipes && mkfifo pipes/rc && run 1 run -l python -e "$write" --out pipes && mkfifo f.ts && run 2 run f.ts && has "$err" 'not a regular file' && run 2 execute f.ts && run 2 ts-strip f.ts && run 2 run -e 1 --file f.ts; }
