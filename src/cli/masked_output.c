@@ -3,25 +3,37 @@
 #include "base/cleanup.h"
 #include "cli/show.h"
 
-static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
-	struct masked_output *output = data;
-	if (output->masked.filter)
-		log = gb_masked_log(&output->masked, log);
-	if (log && !output->quiet)
-		show_log(log->level, log->args);
+static void show_masked(struct masked_output *output) {
+	struct gb_masked *masked = &output->masked;
+	struct gb_masked_event event;
+	while (gb_masked_next(masked, &event)) {
+		if (output->quiet)
+			continue;
+		if (event.kind == GB_MASKED_LOG)
+			show_log(masked->logs[event.at].level, masked->logs[event.at].args);
+		else if (event.kind == GB_MASKED_OUTPUT)
+			show_output(event.stream, gb_masked_output(masked, &event).p, event.n);
+	}
 }
 
-static void show_clean(const struct masked_output *output, int stream, struct gb_str clean) {
-	if (clean.n && !output->quiet)
-		show_output(stream, clean.p, clean.n);
+static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	struct masked_output *output = data;
+	if (output->masked.filter) {
+		gb_masked_put_log(&output->masked, log);
+		show_masked(output);
+	} else if (!output->quiet) {
+		show_log(log->level, log->args);
+	}
 }
 
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
 	struct masked_output *output = data;
-	struct gb_str clean = {bytes, n};
-	if (output->masked.filter)
-		clean = gb_masked_feed(&output->masked, stream, bytes, n);
-	show_clean(output, stream, clean);
+	if (output->masked.filter) {
+		gb_masked_put_output(&output->masked, stream, bytes, n);
+		show_masked(output);
+	} else if (!output->quiet) {
+		show_output(stream, bytes, n);
+	}
 }
 
 bool masked_output_begin(struct masked_output *output, struct gb_filter *filter, bool quiet,
@@ -41,8 +53,8 @@ bool masked_output_begin(struct masked_output *output, struct gb_filter *filter,
 const struct gb_result *masked_output_end(struct masked_output *output, const struct gb_result *result) {
 	if (!output->masked.filter)
 		return result;
-	for (int stream = 1; stream <= 2; stream++)
-		show_clean(output, stream, gb_masked_end(&output->masked, stream, result));
+	gb_masked_put_end(&output->masked, result);
+	show_masked(output);
 	gb_masked_tell(&output->masked, result, &output->clean);
 	return &output->clean;
 }

@@ -78,37 +78,47 @@ void gb_agent_run_finish(struct gb_agent_run *run) {
 
 /* --- the run --- */
 
-static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
-	struct gb_agent_run *run = data;
-	const struct gb_log *clean = gb_masked_log(&run->masked, log);
-	if (!clean)
-		return;
-	gb_summary_log(&run->summary, clean);
-	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_LOG, .at = run->masked.n_logs - 1});
+/* Deliver the events that may be shown by now, and add them to the summary. */
+static void deliver_masked(struct gb_agent_run *run) {
+	struct gb_masked *masked = &run->masked;
+	struct gb_masked_event event;
+	while (gb_masked_next(masked, &event)) {
+		struct gb_event masked_event = {.stream = event.stream, .at = event.at, .n = event.n};
+		switch (event.kind) {
+		case GB_MASKED_OUTPUT:
+			masked_event.kind = GB_EVENT_OUTPUT;
+			gb_summary_output(&run->summary, gb_masked_output(masked, &event));
+			break;
+		case GB_MASKED_LOG:
+			masked_event.kind = GB_EVENT_LOG;
+			gb_summary_log(&run->summary, &masked->logs[event.at]);
+			break;
+		case GB_MASKED_DISPLAY:
+			masked_event.kind = GB_EVENT_DISPLAY;
+			masked_event.what = event.display;
+			gb_summary_display(&run->summary, event.display);
+			break;
+		}
+		gb_agent_run_deliver(run, masked_event);
+	}
 }
 
-/* @clean is the end of the stream's masked output. */
-static void deliver_output(struct gb_agent_run *run, int stream, struct gb_str clean) {
-	if (clean.n == 0)
-		return;
-	size_t at = run->masked.outputs[stream - 1].len - clean.n;
-	gb_summary_output(&run->summary, clean);
-	gb_agent_run_deliver(
-	    run, (struct gb_event){.kind = GB_EVENT_OUTPUT, .stream = stream, .at = at, .n = clean.n});
+static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
+	struct gb_agent_run *run = data;
+	gb_masked_put_log(&run->masked, log);
+	deliver_masked(run);
 }
 
 static void on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_agent_run *run = data;
-	deliver_output(run, stream, gb_masked_feed(&run->masked, stream, bytes, n));
+	gb_masked_put_output(&run->masked, stream, bytes, n);
+	deliver_masked(run);
 }
 
 static void on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
 	struct gb_agent_run *run = data;
-	const struct gb_value *clean = gb_masked_value(&run->masked, display);
-	if (!clean)
-		return;
-	gb_summary_display(&run->summary, clean);
-	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_DISPLAY, .what = clean});
+	gb_masked_put_display(&run->masked, display);
+	deliver_masked(run);
 }
 
 static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *data) {
@@ -119,11 +129,6 @@ static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *dat
 	if (prompt)
 		prompt = gb_masked_text(&run->masked, prompt, strlen(prompt)).p;
 	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_PROMPT, .what = prompt});
-}
-
-static void end_streams(struct gb_agent_run *run, const struct gb_result *result) {
-	for (int stream = 1; stream <= 2; stream++)
-		deliver_output(run, stream, gb_masked_end(&run->masked, stream, result));
 }
 
 /* Replace a result that is too large as JSON by an error. */
@@ -148,7 +153,8 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 	if (*run->session)
 		gb_gate_drop_inputs(run->gate, run->session);
 	run->in_callback = true;
-	end_streams(run, result);
+	gb_masked_put_end(&run->masked, result);
+	deliver_masked(run);
 	run->in_callback = in_callback;
 	if (!gb_run_begun(engine_run))
 		refund(run);

@@ -44,45 +44,13 @@ void gb_masked_finish(struct gb_masked *masked) {
 	gb_values_destroy(masked->values);
 	gb_arena_finish(&masked->texts);
 	free(masked->logs);
+	free(masked->queue);
 	*masked = (struct gb_masked){0};
 }
 
 /* Add the places that were masked since the filter's count was @before. */
 static void count(struct gb_masked *masked, uint64_t before) {
 	masked->n_masked += gb_filter_total(masked->filter) - before;
-}
-
-/* The bytes after the first @before of the output; none once memory is exhausted. */
-static struct gb_str added(struct gb_masked *masked, int stream, size_t before) {
-	const struct gb_buf *out = &masked->outputs[stream - 1];
-	masked->failed |= gb_buf_failed(out);
-	return masked->failed || out->len == before ? (struct gb_str){"", 0}
-						    : (struct gb_str){out->data + before, out->len - before};
-}
-
-struct gb_str gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n) {
-	struct gb_buf *out = &masked->outputs[stream - 1];
-	size_t before = out->len;
-	uint64_t total = gb_filter_total(masked->filter);
-	gb_mask_feed(masked->streams[stream - 1], bytes, n, out);
-	count(masked, total);
-	return added(masked, stream, before);
-}
-
-/* The output of the code may be truncated. */
-static bool is_cut(const struct gb_result *result) {
-	const struct gb_error_info *error = gb_error_find(result->error.code);
-	return result->truncated || result->status == GB_TERMINATED || result->status == GB_MEMORY ||
-	       (error && error->cuts_output);
-}
-
-struct gb_str gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result) {
-	struct gb_buf *out = &masked->outputs[stream - 1];
-	size_t before = out->len;
-	uint64_t total = gb_filter_total(masked->filter);
-	(is_cut(result) ? gb_mask_cut : gb_mask_end)(masked->streams[stream - 1], out);
-	count(masked, total);
-	return added(masked, stream, before);
 }
 
 const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb_value *value) {
@@ -94,7 +62,37 @@ const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb
 	return masked->failed ? NULL : clean;
 }
 
-const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log) {
+/* --- in order --- */
+
+static struct gb_masked_event *push(struct gb_masked *masked) {
+	if (masked->first == masked->n_queue)
+		masked->first = masked->n_queue = 0;
+	if (masked->n_queue == masked->cap_queue) {
+		size_t cap = masked->cap_queue ? masked->cap_queue * 2 : 16;
+		struct gb_masked_event *queue = reallocarray(masked->queue, cap, sizeof *queue);
+		if (!queue) {
+			masked->failed = true;
+			return NULL;
+		}
+		masked->queue = queue;
+		masked->cap_queue = cap;
+	}
+	return &masked->queue[masked->n_queue++];
+}
+
+void gb_masked_put_output(struct gb_masked *masked, int stream, const char *bytes, size_t n) {
+	struct gb_buf *out = &masked->outputs[stream - 1];
+	struct gb_masked_event *last =
+	    masked->first < masked->n_queue ? &masked->queue[masked->n_queue - 1] : NULL;
+	gb_mask_add(masked->streams[stream - 1], bytes, n, out);
+	masked->failed |= gb_buf_failed(out);
+	if (last && last->kind == GB_MASKED_OUTPUT && last->stream == stream)
+		last->n += n;
+	else if ((last = push(masked)))
+		*last = (struct gb_masked_event){.kind = GB_MASKED_OUTPUT, .stream = stream, .n = n};
+}
+
+static struct gb_log *add_log(struct gb_masked *masked) {
 	if (masked->n_logs == masked->cap_logs) {
 		size_t cap = masked->cap_logs ? masked->cap_logs * 2 : 16;
 		struct gb_log *logs = reallocarray(masked->logs, cap, sizeof *logs);
@@ -105,15 +103,88 @@ const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log
 		masked->logs = logs;
 		masked->cap_logs = cap;
 	}
-	struct gb_log *slot = &masked->logs[masked->n_logs];
+	return &masked->logs[masked->n_logs];
+}
+
+void gb_masked_put_log(struct gb_masked *masked, const struct gb_log *log) {
+	struct gb_log *slot = add_log(masked);
+	if (!slot)
+		return;
 	uint64_t total = gb_filter_total(masked->filter);
 	*slot = (struct gb_log){log->level, log->timestamp, gb_masked_value(masked, log->args)};
 	count(masked, total);
-	if (masked->failed)
-		return NULL;
-	masked->n_logs++;
-	return slot;
+	struct gb_masked_event *event = masked->failed ? NULL : push(masked);
+	if (event)
+		*event = (struct gb_masked_event){.kind = GB_MASKED_LOG, .at = masked->n_logs++};
 }
+
+void gb_masked_put_display(struct gb_masked *masked, const struct gb_value *display) {
+	const struct gb_value *clean = gb_masked_value(masked, display);
+	struct gb_masked_event *event = clean ? push(masked) : NULL;
+	if (event)
+		*event = (struct gb_masked_event){.kind = GB_MASKED_DISPLAY, .display = clean};
+}
+
+/* The output of the code may be truncated. */
+static bool is_cut(const struct gb_result *result) {
+	const struct gb_error_info *error = gb_error_find(result->error.code);
+	return result->truncated || result->status == GB_TERMINATED || result->status == GB_MEMORY ||
+	       (error && error->cuts_output);
+}
+
+void gb_masked_put_end(struct gb_masked *masked, const struct gb_result *result) {
+	masked->ended = true;
+	masked->was_cut = is_cut(result);
+}
+
+/* Let out what may be of @event, and take it off. */
+static void release(struct gb_masked *masked, struct gb_masked_event *event) {
+	int i = event->stream - 1;
+	struct gb_buf *out = &masked->outputs[i];
+	uint64_t total = gb_filter_total(masked->filter);
+	size_t earlier = event->n < masked->in_advance[i] ? event->n : masked->in_advance[i];
+	event->n -= earlier;
+	masked->in_advance[i] -= earlier;
+	if (!event->n)
+		return;
+	size_t n = gb_mask_release(masked->streams[i], event->n, masked->ended && !masked->was_cut, out);
+	count(masked, total);
+	masked->failed |= gb_buf_failed(out);
+	masked->in_advance[i] = n > event->n ? n - event->n : 0;
+	event->n -= n < event->n ? n : event->n;
+	if (masked->ended)
+		event->n = 0; /* what is left was cut */
+}
+
+bool gb_masked_next(struct gb_masked *masked, struct gb_masked_event *ret) {
+	while (masked->first < masked->n_queue && !masked->failed) {
+		struct gb_masked_event *event = &masked->queue[masked->first];
+		if (event->kind != GB_MASKED_OUTPUT) {
+			*ret = *event;
+			masked->first++;
+			return true;
+		}
+		int stream = event->stream;
+		size_t before = masked->outputs[stream - 1].len;
+		release(masked, event);
+		bool is_over = !event->n;
+		masked->first += is_over;
+		size_t more = masked->outputs[stream - 1].len - before;
+		*ret = (struct gb_masked_event){
+		    .kind = GB_MASKED_OUTPUT, .stream = stream, .at = before, .n = more};
+		if (more && !masked->failed)
+			return true;
+		if (!is_over)
+			return false;
+	}
+	return false;
+}
+
+struct gb_str gb_masked_output(const struct gb_masked *masked, const struct gb_masked_event *event) {
+	return (struct gb_str){masked->outputs[event->stream - 1].data + event->at, event->n};
+}
+
+/* --- whole texts and values --- */
 
 static struct gb_str keep_text(struct gb_masked *masked, const struct gb_buf *out) {
 	char *copy = !gb_buf_failed(out) ? gb_arena_copy(&masked->texts, gb_buf_str(out)) : NULL;
@@ -230,6 +301,9 @@ static void mask_field(struct gb_masked *masked, const struct gb_result_field *f
 }
 
 bool gb_masked_result(struct gb_masked *masked, const struct gb_result *result, struct gb_result *ret) {
+	struct gb_masked_event event;
+	while (gb_masked_next(masked, &event)) /* all of the output is part of it */
+		;
 	uint64_t total = gb_filter_total(masked->filter);
 	int stream = 0;
 	*ret = *result;

@@ -2,11 +2,15 @@
  * The output of a run with secrets masked: streams, log lines and displays as they arrive, and the result.
  *
  *	gb_masked_init(&masked, filter, output_bytes, value_bytes);
- *	show(gb_masked_feed(&masked, stream, bytes, n));	// output that may be shown now
+ *	gb_masked_put_output(&masked, stream, bytes, n);
+ *	while (gb_masked_next(&masked, &event))			// events that may be shown now
+ *		show(&masked, &event);
  *	...
- *	show(gb_masked_end(&masked, 1, result));		// each stream once, before the result
+ *	gb_masked_put_end(&masked, result);			// then the rest of the events
  *	gb_masked_result(&masked, result, &clean);		// clean lives as long as masked and result
  *	gb_masked_finish(&masked);
+ *
+ * Events keep their order: an event after text that may be the beginning of a secret waits until that is decided.
  *
  * When memory is exhausted there is no further output: bytes that could not be checked are not shown.
  */
@@ -18,6 +22,15 @@
 #include "glovebox/glovebox.h"
 #include "guard/secrets.h"
 
+enum gb_masked_kind { GB_MASKED_OUTPUT, GB_MASKED_LOG, GB_MASKED_DISPLAY };
+
+struct gb_masked_event {
+	enum gb_masked_kind kind;
+	int stream;                     /* of output */
+	size_t at, n;                   /* output: bytes of outputs[stream - 1]; a log: its number in logs */
+	const struct gb_value *display; /* lives as long as masked */
+};
+
 struct gb_masked {
 	struct gb_filter *filter;
 	struct gb_mask *streams[2];
@@ -25,6 +38,10 @@ struct gb_masked {
 	struct gb_values *values;
 	struct gb_log *logs;
 	size_t n_logs, cap_logs;
+	struct gb_masked_event *queue; /* of output: .n bytes of input that are not released */
+	size_t first, n_queue, cap_queue;
+	size_t in_advance[2]; /* bytes of later events that were released with a masked place */
+	bool ended, was_cut;
 	struct gb_arena texts;
 	uint64_t n_masked; /* number of masked places in everything that is part of the result */
 	bool failed;       /* memory was exhausted: no output is shown */
@@ -33,13 +50,16 @@ struct gb_masked {
 bool gb_masked_init(
     struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes);
 void gb_masked_finish(struct gb_masked *masked);
-/* The masked bytes that may be shown by now: the end of outputs[stream - 1], valid until the next call. */
-struct gb_str gb_masked_feed(struct gb_masked *masked, int stream, const char *bytes, size_t n);
-/* The rest of the stream. A stream that was cut at a limit, or by the end of the sandbox, may end with a part of a
+void gb_masked_put_output(struct gb_masked *masked, int stream, const char *bytes, size_t n);
+void gb_masked_put_log(struct gb_masked *masked, const struct gb_log *log);
+void gb_masked_put_display(struct gb_masked *masked, const struct gb_value *display);
+/* The end of the output. A stream that was cut at a limit, or by the end of the sandbox, may end with a part of a
  * secret: such an end is dropped. */
-struct gb_str gb_masked_end(struct gb_masked *masked, int stream, const struct gb_result *result);
-/* NULL if memory is out. */
-const struct gb_log *gb_masked_log(struct gb_masked *masked, const struct gb_log *log);
+void gb_masked_put_end(struct gb_masked *masked, const struct gb_result *result);
+/* The next event that may be shown by now. False if there is none, or memory is out. */
+bool gb_masked_next(struct gb_masked *masked, struct gb_masked_event *ret);
+/* The bytes of an event of output; valid until more is put in or comes out. */
+struct gb_str gb_masked_output(const struct gb_masked *masked, const struct gb_masked_event *event);
 /* A display, a report. NULL if memory is out. */
 const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb_value *value);
 /* A whole text. */

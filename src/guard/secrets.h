@@ -83,6 +83,12 @@ void gb_mask_destroy(struct gb_mask *stream);
 
 void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out);
 void gb_mask_end(struct gb_mask *stream, struct gb_buf *out);
+/* For callers that keep the order of several streams. gb_mask_add only takes input; of @out only the failure is set.
+ * gb_mask_release appends the output of at most @max bytes of input, as far as they are decided; with @last no input
+ * follows, and all are. A masked place is released as a whole, also beyond @max. Returns the number of bytes of input
+ * that were released. */
+void gb_mask_add(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out);
+size_t gb_mask_release(struct gb_mask *stream, size_t max, bool last, struct gb_buf *out);
 /* Instead of gb_mask_end, for a truncated stream: an end that may be a part of a secret is dropped. */
 void gb_mask_cut(struct gb_mask *stream, struct gb_buf *out);
 /* A whole text, appended to @out without its secrets. */

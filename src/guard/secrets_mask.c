@@ -8,9 +8,9 @@
  *
  *	context | looked at, and decided | from `scan` on: a match may have begun that is not decided
  *
- * and `shown` is how far everything has been let out or masked. Matches are found by looking at the window
- * again from `scan` on whenever bytes are added; since nothing is undecided before it, that finds what one
- * look at the whole stream would have found. Spans whose beginning is not decided yet are kept.
+ * and `shown` is how far everything has been let out or masked; up to `decided` it may be. Matches are found by
+ * looking at the window again from `scan` on whenever bytes are added; since nothing is undecided before it, that
+ * finds what one look at the whole stream would have found. Spans whose beginning is not decided yet are kept.
  */
 enum { SLICE = 64 << 10 };
 
@@ -21,6 +21,7 @@ struct gb_mask {
 	size_t n, cap;
 	size_t scan;
 	size_t shown;
+	size_t decided;
 	bool masked; /* the byte before `shown` was */
 	bool failed;
 	uint32_t literal;   /* state of the literals after the window */
@@ -190,6 +191,7 @@ static void move_on(struct gb_mask *stream) {
 	stream->n -= keep;
 	stream->scan -= keep;
 	stream->shown -= keep;
+	stream->decided -= keep;
 	stream->literals_at -= keep;
 	for (size_t i = 0; i < stream->spans.n; i++) {
 		stream->spans.list[i].from -= keep;
@@ -202,18 +204,23 @@ static void fail(struct gb_mask *stream, struct gb_buf *out) {
 	out->failed = true;
 }
 
-static void take(struct gb_mask *stream, const uint8_t *bytes, size_t n, bool last, struct gb_buf *out) {
+static void look(struct gb_mask *stream, const uint8_t *bytes, size_t n, bool last, struct gb_buf *out) {
 	size_t before = stream->n;
 	if (stream->failed || !catch_up(stream) || !append(stream, bytes, n)) {
 		fail(stream, out);
 		return;
 	}
-	size_t decided = find(stream, before, last);
-	if (stream->spans.failed) {
+	stream->decided = find(stream, before, last);
+	if (stream->spans.failed)
 		fail(stream, out);
+}
+
+/* At most @max bytes, and the whole of a masked place. */
+static void release(struct gb_mask *stream, size_t max, struct gb_buf *out) {
+	if (stream->failed)
 		return;
-	}
-	let_out(stream, decided, out);
+	size_t ready = stream->decided > stream->shown ? stream->decided - stream->shown : 0;
+	let_out(stream, stream->shown + (ready < max ? ready : max), out);
 	move_on(stream);
 }
 
@@ -221,14 +228,28 @@ void gb_mask_feed(struct gb_mask *stream, const void *bytes, size_t n, struct gb
 	const uint8_t *p = bytes;
 	while (n) {
 		size_t slice = n < SLICE ? n : SLICE;
-		take(stream, p, slice, false, out);
+		look(stream, p, slice, false, out);
+		release(stream, SIZE_MAX, out);
 		p += slice;
 		n -= slice;
 	}
 }
 
+void gb_mask_add(struct gb_mask *stream, const void *bytes, size_t n, struct gb_buf *out) {
+	look(stream, bytes, n, false, out);
+}
+
+size_t gb_mask_release(struct gb_mask *stream, size_t max, bool last, struct gb_buf *out) {
+	size_t held = gb_mask_held(stream);
+	/* The filter may know more by now than when it was looked at. */
+	if (last || stream->version != stream->filter->version || !stream->filter->ready)
+		look(stream, NULL, 0, last, out);
+	release(stream, max, out);
+	return held - gb_mask_held(stream);
+}
+
 static void begin_anew(struct gb_mask *stream) {
-	stream->n = stream->scan = stream->shown = stream->literals_at = 0;
+	stream->n = stream->scan = stream->shown = stream->decided = stream->literals_at = 0;
 	stream->n_open = 0;
 	stream->literal = 0;
 	stream->spans.n = 0;
@@ -236,8 +257,10 @@ static void begin_anew(struct gb_mask *stream) {
 }
 
 void gb_mask_end(struct gb_mask *stream, struct gb_buf *out) {
-	if (stream->n > stream->shown || stream->failed)
-		take(stream, NULL, 0, true, out);
+	if (stream->n > stream->shown || stream->failed) {
+		look(stream, NULL, 0, true, out);
+		release(stream, SIZE_MAX, out);
+	}
 	begin_anew(stream);
 }
 

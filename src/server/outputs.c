@@ -39,34 +39,64 @@ void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, s
 	tell(run, stream, bytes, n - tail->n);
 }
 
-void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
-	struct gb_rpc_run *run = data;
-	struct gb_str clean = {bytes, n};
-	if (run->masked)
-		clean = gb_masked_feed(run->masked, stream, bytes, n);
-	if (run->client)
-		gb_rpc_tell_output(run, stream, clean.p, clean.n);
+static void tell_masked(struct gb_rpc_run *run) {
+	struct gb_masked_event event;
+	while (gb_masked_next(run->masked, &event)) {
+		if (!run->client)
+			continue;
+		struct gb_lines *lines = &run->client->lines;
+		switch (event.kind) {
+		case GB_MASKED_OUTPUT:
+			gb_rpc_tell_output(
+			    run, event.stream, gb_masked_output(run->masked, &event).p, event.n);
+			break;
+		case GB_MASKED_LOG:
+			gb_reply_log(lines, run->entry.number, &run->masked->logs[event.at]);
+			break;
+		case GB_MASKED_DISPLAY:
+			gb_reply_display(lines, run->entry.number, event.display);
+			break;
+		}
+	}
 }
 
-static void end_masked(struct gb_rpc_run *run, int stream, const struct gb_result *result) {
-	struct gb_str clean = gb_masked_end(run->masked, stream, result);
-	if (run->client)
-		gb_rpc_tell_output(run, stream, clean.p, clean.n);
+void gb_rpc_on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
+	struct gb_rpc_run *run = data;
+	if (run->masked) {
+		gb_masked_put_log(run->masked, log);
+		tell_masked(run);
+	} else if (run->client) {
+		gb_reply_log(&run->client->lines, run->entry.number, log);
+	}
+}
+
+void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
+	struct gb_rpc_run *run = data;
+	if (run->masked) {
+		gb_masked_put_output(run->masked, stream, bytes, n);
+		tell_masked(run);
+	} else if (run->client) {
+		gb_rpc_tell_output(run, stream, bytes, n);
+	}
 }
 
 void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
 	struct gb_rpc_run *run = data;
-	if (run->masked)
-		display = gb_masked_value(run->masked, display);
-	if (run->client && display)
+	if (run->masked) {
+		gb_masked_put_display(run->masked, display);
+		tell_masked(run);
+	} else if (run->client) {
 		gb_reply_display(&run->client->lines, run->entry.number, display);
+	}
 }
 
 void gb_rpc_end_outputs(struct gb_rpc_run *run, const struct gb_result *result) {
+	if (run->masked) {
+		gb_masked_put_end(run->masked, result);
+		tell_masked(run);
+	}
 	for (int stream = 1; stream <= 2; stream++) {
 		struct gb_rpc_tail *tail = &run->tails[stream - 1];
-		if (run->masked)
-			end_masked(run, stream, result);
 		tell(run, stream, tail->bytes, tail->n);
 		tail->n = 0;
 	}

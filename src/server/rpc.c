@@ -74,14 +74,6 @@ static bool begin_masking(struct gb_rpc_run *run, const struct gb_run_options *o
 	return gb_fail(err, GB_ENOMEM, 0, "there is no memory to mask what it says");
 }
 
-static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
-	struct gb_rpc_run *run = data;
-	if (run->masked)
-		log = gb_masked_log(run->masked, log);
-	if (run->client && log)
-		gb_reply_log(&run->client->lines, run->entry.number, log);
-}
-
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
 	struct gb_rpc_run *run = data;
 	struct gb_server *server = run->server;
@@ -166,7 +158,7 @@ static enum started start(
 	struct gb_run_options options = message->options;
 	options.source = message->source.p;
 	options.source_bytes = message->source.n;
-	options.on_log = on_log;
+	options.on_log = gb_rpc_on_log;
 	options.on_output = gb_rpc_on_output;
 	options.on_display = gb_rpc_on_display;
 	options.on_call = gb_rpc_on_call;

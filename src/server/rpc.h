@@ -124,6 +124,7 @@ void gb_rpc_abandon_calls(struct gb_rpc_run *run);
 /* --- outputs.c --- */
 
 void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, size_t n);
+void gb_rpc_on_log(struct gb_run *run, const struct gb_log *log, void *rpc_run);
 void gb_rpc_on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *rpc_run);
 void gb_rpc_on_display(struct gb_run *run, const struct gb_value *display, void *rpc_run);
 /* Nothing more will be written. */

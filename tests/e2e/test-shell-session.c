@@ -32,6 +32,16 @@ TEST(shell_state_persists_between_runs) {
 	gb_session_close(session);
 }
 
+TEST(both_streams_of_a_session_are_one) {
+	struct gb_session *session = open_shell();
+	char expected[4000];
+	size_t n = 0;
+	for (int i = 1; i <= 300; i++)
+		n += (size_t)snprintf(expected + n, sizeof expected - n, "%d\n", i);
+	check_run(session, "for i in $(seq 1 2 299); do echo $i; echo $((i + 1)) >&2; done", 0, expected);
+	gb_session_close(session);
+}
+
 TEST(two_sessions_share_nothing) {
 	struct gb_session *a = open_shell(), *b = open_shell();
 	check_run(a, "x=1; echo a > /box/f; echo a > /tmp/f; echo a > /dev/shm/f", 0, "");

@@ -19,6 +19,23 @@ TEST(output_and_exit_code) {
 	check_run(NULL, "cat <<X\nhere $((1 + 1))\nX", 0, "here 2\n");
 }
 
+/* The order between the streams is not known, unless they are one. */
+TEST(each_stream_keeps_its_order) {
+	struct gb_run *run;
+	char expected[4000];
+	size_t n = 0;
+	for (int i = 1; i <= 300; i++)
+		n += (size_t)snprintf(expected + n, sizeof expected - n, "%d\n", i);
+	const struct gb_result *result = shell(
+	    &run, (struct gb_run_options){.source = "for i in $(seq 300); do echo $i; echo $i >&2; done"});
+	CHECK_STR(result->stdout_text, expected);
+	CHECK_STR(result->stderr_text, expected);
+	gb_run_destroy(run);
+	check_run(NULL,
+	    "exec 2>&1; for i in $(seq 1 2 299); do echo $i; bash -c 'echo $1 >&2' x $((i + 1)); done", 0,
+	    expected);
+}
+
 TEST(termination_by_a_signal_is_reported) {
 	struct gb_run *run;
 	const struct gb_result *result = shell(&run, (struct gb_run_options){.source = "kill -TERM $$"});
