@@ -153,6 +153,55 @@ a() { mkdir linked && ln "$HOME/rc" linked/rc && run 0 run -l python -e "$write"
 ok 'nor through a hard link' a
 a() { mkdir pipes && mkfifo pipes/rc && run 1 run -l python -e "$write" --out pipes && mkfifo f.ts && run 2 run f.ts && has "$err" 'not a regular file' && run 2 execute f.ts && run 2 ts-strip f.ts && run 2 run -e 1 --file f.ts; }
 ok 'a FIFO does not block' a
+make_socket() { /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$1"; }
+a() { mkdir -p sockets && make_socket sockets/rc && make_socket s.js && make_socket glovebox.yaml && run 2 config show && has "$err" 'not a regular file' && run 2 run --config glovebox.yaml -e 1 && rm glovebox.yaml && run 2 run s.js && has "$err" 'not a regular file' && run 2 run -e 1 --file s.js && run 1 run -l python -e "$write" --out sockets && [ -S sockets/rc ]; }
+ok 'a socket is neither read nor replaced' a
+# Another process of the user has locked them, and has a lease on one, which makes opening it wait for that process.
+a() {
+  local pid status=1
+  mkdir -p locked && echo old > locked/rc && echo 'sessions: {max: 2}' > glovebox.yaml && echo 'export default 6 * 7' > l.js && cp l.js m.js && mkfifo "$scratch/ready" || return 1
+  /usr/bin/python3 -c '
+import fcntl, signal, sys
+files = [open(name, "r+") for name in ("glovebox.yaml", "l.js", "locked/rc", "m.js")]
+for file in files:
+    fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.lockf(file, fcntl.LOCK_EX)
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(files[3], fcntl.F_SETLEASE, fcntl.F_WRLCK)
+open(sys.argv[1], "w").close()
+signal.pause()' "$scratch/ready" &
+  pid=$!
+  read -r _ < "$scratch/ready"
+  run 0 config show && has "$out" '# ./glovebox.yaml:1' && run 0 run l.js && [ "$out" = 42 ] && run 0 run -l python -e "$write" --out locked && [ "$(cat locked/rc)" = pwned ] && run 2 run m.js && has "$err" m.js && status=0
+  kill $pid
+  rm -f glovebox.yaml "$scratch/ready"
+  return $status
+}
+ok 'a lock or a lease blocks nothing' a
+a() {
+  local odd=$'\e]0;evil\a\x7f.js' bidi=$'a\xe2\x80\xae.js'
+  echo 'throw new Error("boom")' > "$odd" && echo 'nope(' > "$bidi" && echo 'export default 6 * 7' > ./--json && echo 'export default 6 * 7' > ./-e.js || return 1
+  run 1 run "$odd" && has "$err" boom && lacks "$err" $'\e' && lacks "$err" $'\a' && lacks "$err" $'\x7f' && run 1 run "$bidi" && lacks "$err" $'\xe2\x80\xae' && run 2 run "$odd.ts" && lacks "$err" $'\e' && run 2 run -e 1 --out "$odd" && lacks "$err" $'\e' && run 0 run -l js -- --json && [ "$out" = 42 ] && run 0 run -- -e.js && [ "$out" = 42 ]
+}
+ok 'names reach the terminal without controls, and are no options behind --' a
+a() {
+  mkdir -p .glovebox glovebox && local name
+  for name in approvals.db approvals.db-wal audit.db turns.db energy.db trusted-files secrets sessions.sock sessions.lock; do echo evil | tee "$name" ".glovebox/$name" > "glovebox/$name" || return 1; done
+  run 0 config trusted && [ -z "$out" ] && run 0 secrets list && [ -z "$out" ] && run 0 audit verify && run 0 approvals list && run 0 session list && XDG_RUNTIME_DIR=. run 0 session list && XDG_STATE_HOME=. run 2 audit list && has "$err" 'not an absolute path' && [ "$(cat ./*.db ./sessions.* trusted-files glovebox/* .glovebox/* | sort -u)" = evil ]
+}
+ok 'state, sockets and locks of ours that a repository holds are not used' a
+# Files that interpreters and their tools would read in the working folder.
+a() {
+  local name
+  for name in sitecustomize.py usercustomize.py json.py; do echo 'raise SystemExit("pwned")' > $name || return 1; done
+  echo 'home = /evil' > pyvenv.cfg && echo 'echo pwned' | tee .bashrc .bash_profile > .profile && mkdir -p node_modules/evil && echo 'module.exports = "pwned"' > node_modules/evil/index.js && echo '{"type":"module","main":"evil.js"}' > package.json && echo '{"compilerOptions":{"paths":{"*":["./evil"]}}}' > tsconfig.json && echo 'script-shell=/evil' > .npmrc && echo 'export default "pwned"' > evil.ts && echo 'import x from "evil"; export default x' > m.ts || return 1
+  for name in bash node deno; do printf '#!/bin/sh\ntouch %s/pwned\n' "$scratch" > $name && chmod 755 $name || return 1; done
+  run 0 run -l python -e 'import json, os; os.listdir(".")' && [ "$out" = '[]' ] && BASH_ENV=$PWD/.bashrc ENV=$PWD/.bashrc PATH=".::$PATH" run 0 run -l shell -e 'echo $(ls -A) ok' && [ "$out" = ok ] && run 1 run m.ts && has "$err" "cannot import 'evil'" && [ ! -e "$scratch/pwned" ] || return 1
+  ! command -v node > /dev/null || { NODE_OPTIONS="--require $PWD/node_modules/evil" NODE_PATH=$PWD/node_modules PATH=".:$PATH" run 1 run -l node --allow evil -e 'require("evil")' && has "$err" "Cannot find module 'evil'" && [ ! -e "$scratch/pwned" ]; }
+}
+ok 'files for interpreters in the working folder have no effect' a
+a() { truncate -s 100G big.js && run 2 run big.js && has "$err" 'larger than' && run 2 run -e 1 --file big.js && mv big.js glovebox.yaml && run 2 config show && has "$err" 'larger than' && rm glovebox.yaml; }
+ok 'huge files are refused' a
 a() { run 0 run <(echo 'export default 6 * 7') -l js && [ "$out" = 42 ]; }
 ok 'a pipe of the shell is read' a
 if command -v node > /dev/null; then
