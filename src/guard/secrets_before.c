@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { USER_BEHIND = 40, NAME_BEHIND = 40, OPTION_BEHIND = 24, BLANKS = 16 };
+enum { USER_BEHIND = 40, NAME_BEHIND = 40, OPTION_BEHIND = 24, NETWORK_BEHIND = 60, BLANKS = 16 };
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -56,8 +56,22 @@ bool gb_before_is_part(const struct gb_name *name, const uint8_t *at) {
 
 bool gb_before_is_public(const struct gb_name *name) {
 	for (const uint8_t *p = name->from; p + 6 <= name->to; p++)
-		if (strncasecmp((const char *)p, "public", 6) == 0)
+		if (strncasecmp((const char *)p, "public", 6) == 0 ||
+		    strncasecmp((const char *)p, "socket", 6) == 0)
 			return true;
+	return false;
+}
+
+bool gb_before_is_network(const struct gb_named *text, const struct gb_name *name) {
+	static const char *const words[] = {"wifi", "wi-fi", "wlan", "ssid", "hotspot", "wireless"};
+	const uint8_t *p = name->from;
+	while (p > text->start && name->from - p < NETWORK_BEHIND && p[-1] != '\n')
+		p--;
+	for (; p < name->from; p++)
+		for (size_t i = 0; i < GB_COUNT(words); i++)
+			if ((size_t)(name->from - p) >= strlen(words[i]) &&
+			    strncasecmp((const char *)p, words[i], strlen(words[i])) == 0)
+				return true;
 	return false;
 }
 
@@ -144,7 +158,7 @@ void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb
 	place->fallback = prev == '{' && gb_before_is(text, name->from, "${");
 	place->qualified = prev == ' ' && is_qualified(text, name);
 	place->known = place->apart && has_user(text, name);
-	place->bracket = prev == '(' && gb_before_is(text, name->from, " (");
+	place->bracket = prev == '(' && (name->from - 1 == text->start || strchr(" \n", name->from[-2]));
 	place->config = is_config(text, name);
 	place->compound = memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
 }

@@ -7,93 +7,158 @@
 
 enum { CALL_MAX = 140, DSN_MAX = 200, USER_MAX = 128, ODD_MAX = 64 };
 
-/* The pattern 'call-password' has the same names. The last text among the arguments @from to @to is the
- * password; where @sure is set it may be a plain word. */
+/* The patterns 'call-password' and 'call-secret' have the same names. The last text among the arguments @from
+ * to @to is the password, if it looks like what is wanted there. */
+enum wanted {
+	MIXED,  /* letters with digits or signs */
+	ANY,    /* also a plain word */
+	RANDOM, /* only what a machine made */
+	PAIR    /* user:secret */
+};
+
 static const struct call {
 	const char *name;
 	uint8_t from, to;
-	bool sure;
+	enum wanted wanted;
 } calls[] = {
-    {"login(", 1, 1, true},
-    {"authenticate(", 1, 1, false},
-    {".auth(", 1, 1, false},
-    {"getconnection(", 1, 2, true},
-    {"pscredential(", 1, 1, true},
-    {"basicauth(", 1, 1, true},
-    {"basic_auth(", 1, 1, true},
-    {"credentials.basic(", 1, 1, true},
-    {"networkcredential(", 1, 1, true},
-    {"passwordauthentication(", 1, 1, true},
-    {"passwordcredentials(", 1, 1, true},
-    {"passwordcredential(", 1, 1, true},
-    {"authenticationtoken(", 1, 1, false},
-    {"iccredentials(", 1, 1, true},
-    {"awscredentials(", 1, 1, true},
-    {"simple_bind_s(", 1, 1, true},
-    {"simple_bind(", 1, 1, true},
-    {"ldap_bind(", 2, 2, true},
-    {"wifi.begin(", 1, 1, true},
-    {"mysqli(", 2, 2, true},
-    {"mysqli_connect(", 2, 2, true},
-    {"mysql_connect(", 2, 2, true},
-    {"mysql_pconnect(", 2, 2, true},
-    {"real_connect(", 2, 2, true},
-    {"pymysql.connect(", 2, 2, true},
-    {"mysqldb.connect(", 2, 2, true},
-    {"tor.connect(", 2, 2, true},
-    {"pdo(", 2, 2, true},
-    {"sequelize(", 2, 2, true},
-    {"oci_connect(", 1, 1, true},
-    {"imap_open(", 2, 2, true},
-    {"ftp_login(", 2, 2, true},
-    {"auth_password(", 2, 2, true},
-    {"plainauth(", 2, 2, true},
-    {"create_superuser(", 1, 2, true},
-    {"create_user(", 1, 2, true},
-    {"createuser(", 1, 2, false},
-    {"password_hash(", 0, 0, false},
-    {"hash_password(", 0, 0, false},
-    {"hashpw(", 0, 0, false},
-    {"hash::make(", 0, 0, false},
-    {"bcrypt(", 0, 0, false},
-    {"check_password(", 0, 0, false},
-    {"set_password(", 0, 0, true},
-    {"bcrypt.hash(", 0, 0, false},
-    {"bcrypt.hashsync(", 0, 0, false},
-    {"passwordencoder.encode(", 0, 0, false},
-    {"passwordencoder().encode(", 0, 0, false},
-    {"username_pw_set(", 1, 1, true},
-    {"ssh.connect(", 3, 3, false},
-    {"emailandpassword(", 1, 1, true},
-    {"createhmac(", 1, 1, false},
-    {"createcipher(", 1, 1, false},
-    {"hash_hmac(", 2, 2, false},
-    {"hmac256(", 0, 0, false},
-    {"hmac512(", 0, 0, false},
-    {"signwith(", 1, 1, false},
-    {"httpdigestauth(", 1, 1, true},
-    {"auth().basic(", 1, 1, true},
-    {"ftplib.ftp(", 2, 2, true},
-    {"password_verify(", 0, 0, false},
-    {"bcrypt.compare(", 0, 0, false},
-    {"bcrypt.comparesync(", 0, 0, false},
-    {"make_password(", 0, 0, true},
-    {"generate_password_hash(", 0, 0, true},
-    {"login_user(", 1, 1, false},
-    {"signin(", 1, 1, false},
-    {"loginas(", 1, 1, false},
-    {"bearer_auth(", 0, 0, true},
-    {"bearerauth(", 0, 0, true},
-    {"credentials(", 3, 3, false},
-    {".connect(", 2, 3, false},
-    {"oracle.connect(", 1, 1, true},
-    {"oracledb.connect(", 1, 1, true},
-    {"dbi->connect(", 2, 2, true},
-    {"cookieparser(", 0, 0, false},
-    {"jwt.sign(", 1, 1, false},
-    {"jwt.verify(", 1, 1, false},
-    {"jwt.encode(", 1, 1, false},
-    {"jwt.decode(", 1, 1, false},
+    {"login(", 1, 1, ANY},
+    {"authenticate(", 1, 1, MIXED},
+    {".auth(", 1, 1, MIXED},
+    {"getconnection(", 1, 2, ANY},
+    {"pscredential(", 1, 1, ANY},
+    {"basicauth(", 1, 1, ANY},
+    {"basic_auth(", 1, 1, ANY},
+    {"credentials.basic(", 1, 1, ANY},
+    {"networkcredential(", 1, 1, ANY},
+    {"passwordauthentication(", 1, 1, ANY},
+    {"passwordcredentials(", 1, 1, ANY},
+    {"passwordcredential(", 1, 1, ANY},
+    {"authenticationtoken(", 1, 1, MIXED},
+    {"iccredentials(", 1, 1, ANY},
+    {"awscredentials(", 1, 1, ANY},
+    {"simple_bind_s(", 1, 1, ANY},
+    {"simple_bind(", 1, 1, ANY},
+    {"ldap_bind(", 2, 2, ANY},
+    {"wifi.begin(", 1, 1, ANY},
+    {"mysqli(", 2, 2, ANY},
+    {"mysqli_connect(", 2, 2, ANY},
+    {"mysql_connect(", 2, 2, ANY},
+    {"mysql_pconnect(", 2, 2, ANY},
+    {"real_connect(", 2, 2, ANY},
+    {"pymysql.connect(", 2, 2, ANY},
+    {"mysqldb.connect(", 2, 2, ANY},
+    {"tor.connect(", 2, 2, ANY},
+    {"pdo(", 2, 2, ANY},
+    {"sequelize(", 2, 2, ANY},
+    {"oci_connect(", 1, 1, ANY},
+    {"imap_open(", 2, 2, ANY},
+    {"ftp_login(", 2, 2, ANY},
+    {"auth_password(", 2, 2, ANY},
+    {"plainauth(", 2, 2, ANY},
+    {"create_superuser(", 1, 2, ANY},
+    {"create_user(", 1, 2, ANY},
+    {"createuser(", 1, 2, MIXED},
+    {"password_hash(", 0, 0, ANY},
+    {"hash_password(", 0, 0, ANY},
+    {"hashpw(", 0, 0, ANY},
+    {"hash::make(", 0, 0, ANY},
+    {"bcrypt(", 0, 0, MIXED},
+    {"check_password(", 0, 0, ANY},
+    {"set_password(", 0, 0, ANY},
+    {"bcrypt.hash(", 0, 0, ANY},
+    {"bcrypt.hashsync(", 0, 0, ANY},
+    {"passwordencoder.encode(", 0, 0, ANY},
+    {"passwordencoder().encode(", 0, 0, ANY},
+    {"username_pw_set(", 1, 1, ANY},
+    {"ssh.connect(", 3, 3, MIXED},
+    {"emailandpassword(", 1, 1, ANY},
+    {"createhmac(", 1, 1, MIXED},
+    {"createcipher(", 1, 1, MIXED},
+    {"hash_hmac(", 2, 2, MIXED},
+    {"hmac256(", 0, 0, MIXED},
+    {"hmac512(", 0, 0, MIXED},
+    {"signwith(", 1, 1, MIXED},
+    {"httpdigestauth(", 1, 1, ANY},
+    {"auth().basic(", 1, 1, ANY},
+    {"ftplib.ftp(", 2, 2, ANY},
+    {"password_verify(", 0, 0, ANY},
+    {"bcrypt.compare(", 0, 0, ANY},
+    {"bcrypt.comparesync(", 0, 0, ANY},
+    {"make_password(", 0, 0, ANY},
+    {"generate_password_hash(", 0, 0, ANY},
+    {"login_user(", 1, 1, MIXED},
+    {"signin(", 1, 1, MIXED},
+    {"loginas(", 1, 1, MIXED},
+    {"bearer_auth(", 0, 0, ANY},
+    {"bearerauth(", 0, 0, ANY},
+    {"credentials(", 3, 3, MIXED},
+    {".connect(", 2, 3, MIXED},
+    {"oracle.connect(", 1, 1, ANY},
+    {"oracledb.connect(", 1, 1, ANY},
+    {"dbi->connect(", 2, 2, ANY},
+    {"cookieparser(", 0, 0, MIXED},
+    {"jwt.sign(", 1, 1, MIXED},
+    {"jwt.verify(", 1, 1, MIXED},
+    {"jwt.encode(", 1, 1, MIXED},
+    {"jwt.decode(", 1, 1, MIXED},
+    {"networkcredential]::new(", 1, 1, ANY},
+    {"keystore.load(", 1, 1, ANY},
+    {"ks.load(", 1, 1, ANY},
+    {"kmf.init(", 1, 1, ANY},
+    {"factory.init(", 1, 1, ANY},
+    {"pbekeyspec(", 0, 0, ANY},
+    {"ftp(", 2, 2, ANY},
+    {"ftp_tls(", 2, 2, ANY},
+    {"ftps(", 2, 2, ANY},
+    {"signedstring(", 0, 0, ANY},
+    {"cookiestore(", 0, 0, ANY},
+    {"hmac.new(", 0, 1, MIXED},
+    {"hmacsha1(", 0, 1, MIXED},
+    {"hmacsha256(", 0, 1, MIXED},
+    {"hmacsha512(", 0, 1, MIXED},
+    {"hmacsha256.new(", 0, 0, MIXED},
+    {"aes.encrypt(", 1, 1, MIXED},
+    {"aes.decrypt(", 1, 1, MIXED},
+    {"aes.new(", 0, 0, MIXED},
+    {"aes.newcipher(", 0, 0, MIXED},
+    {"secretkeyspec(", 0, 0, MIXED},
+    {"createcipheriv(", 1, 1, MIXED},
+    {"createdecipheriv(", 1, 1, MIXED},
+    {"createdecipher(", 1, 1, MIXED},
+    {"openssl_encrypt(", 2, 2, MIXED},
+    {"openssl_decrypt(", 2, 2, MIXED},
+    {"zipfile.setpassword(", 0, 0, ANY},
+    {"keycredential(", 0, 1, RANDOM},
+    {"fernet(", 0, 0, RANDOM},
+    {"license(", 0, 0, RANDOM},
+    {"licensekey(", 0, 1, RANDOM},
+    {"blynk.begin(", 0, 0, RANDOM},
+    {"client(", 0, 4, RANDOM},
+    {"twilio(", 1, 1, RANDOM},
+    {"stripe(", 0, 0, RANDOM},
+    {"mixpanel(", 0, 0, RANDOM},
+    {"bot(", 0, 0, RANDOM},
+    {"bot.run(", 0, 0, RANDOM},
+    {"client.run(", 0, 0, RANDOM},
+    {"analytics.load(", 0, 0, RANDOM},
+    {"oauthhandler(", 1, 1, RANDOM},
+    {"access_token(", 0, 1, RANDOM},
+    {"accesstoken(", 0, 1, RANDOM},
+    {"oauth1(", 0, 3, RANDOM},
+    {"oauth1session(", 0, 3, RANDOM},
+    {"s3connection(", 1, 1, RANDOM},
+    {"connect_s3(", 1, 1, RANDOM},
+    {"pusher(", 0, 3, RANDOM},
+    {"algoliasearch(", 1, 1, RANDOM},
+    {"apikeyauth(", 0, 0, RANDOM},
+    {"setapikey(", 0, 0, RANDOM},
+    {"btoa(", 0, 0, PAIR},
+    {"b64encode(", 0, 0, PAIR},
+    {"encode64(", 0, 0, PAIR},
+    {"base64_encode(", 0, 0, PAIR},
+    {"base64.encode(", 0, 0, PAIR},
+    {"encodetostring(", 0, 0, PAIR},
+    {"getbytes(", 0, 0, PAIR},
 };
 
 static bool is_quote(int c) {
@@ -124,18 +189,52 @@ static const uint8_t *object_end(struct gb_named *text, const uint8_t *p, const 
 	return p;
 }
 
+/* btoa("user:x") */
+static bool is_encoded_pair(struct gb_named *text, const uint8_t *p) {
+	int quote = gb_named_at(text, p), c;
+	const uint8_t *value = NULL, *from = ++p;
+	for (; p - from < USER_MAX && (c = gb_named_at(text, p)) >= 0 && c != quote && c != '\n'; p++)
+		if (c == ':' && !value)
+			text->from = value = p + 1;
+	text->to = p;
+	if (text->cut || !value || gb_named_at(text, p) != quote || value - from < 2)
+		return false;
+	for (const uint8_t *user = from; user + 1 < value; user++)
+		if (!isalnum(*user) && !strchr("_.@+-", *user))
+			return false;
+	return !memchr(value, ' ', (size_t)(p - value)) && gb_guess_is_password(value, p);
+}
+
+static bool guess_argument(
+    struct gb_named *text, const struct call *call, const struct gb_place *place, const uint8_t *p) {
+	return call->wanted == PAIR ? is_encoded_pair(text, p) : gb_guess_value(text, place, p);
+}
+
+/* Some("x"), []byte("x"): a call that converts a text. */
+static bool is_wrapper(const uint8_t *name, const uint8_t *bracket) {
+	static const char *const wrappers[] = {
+	    "Some", "]byte", "from", "encode", "GetBytes", "getBytes", "bytes", "decode", "parse", "String"};
+	for (size_t i = 0; i < GB_COUNT(wrappers); i++) {
+		size_t n = strlen(wrappers[i]);
+		if ((size_t)(bracket - name) >= n && memcmp(bracket - n, wrappers[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
 	const struct call *call = call_of(name, (size_t)(p - name));
 	if (!call)
 		return false;
-	const struct gb_place place = {
-	    .tail = GB_RX_PASSWORD, .joint = GB_JOINT_LIST, .pair = call->to < 3, .sure = call->sure};
+	const struct gb_place place = {.tail = call->wanted == RANDOM ? GB_RX_KEY : GB_RX_PASSWORD,
+	    .joint = GB_JOINT_LIST,
+	    .pair = call->to < 3,
+	    .sure = call->wanted == ANY};
 	struct gb_named found = {0};
 	const uint8_t *end = p + CALL_MAX, *held = NULL;
 	unsigned index = 0;
 	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != ')' && c != ';'; p++) {
-		/* Some("x") */
-		if (c == '(' && (p - name < 4 || memcmp(p - 4, "Some", 4) != 0))
+		if (c == '(' && !is_wrapper(name, p))
 			break;
 		if (c == '{')
 			p = object_end(text, p, end);
@@ -146,7 +245,7 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 			continue;
 		if (index >= call->from || (call == calls && !index)) {
 			held = held ? held : p + 1;
-			if (index >= call->from ? gb_guess_value(text, &place, p)
+			if (index >= call->from ? guess_argument(text, call, &place, p)
 						: is_lone_token(text, call, p))
 				found = *text;
 		}

@@ -270,6 +270,16 @@ static bool take_argument(struct gb_named *text, struct gb_argument arg) {
 	return *arg.from != '/' && !is_plain(&arg) && is_secret(text, arg.from, &arg);
 }
 
+/* net user bob swordfish /add */
+static bool take_before_option(struct gb_named *text, struct gb_argument arg) {
+	struct gb_argument next;
+	if (text->cut || !gb_argument_next(text, arg.next, &arg) || *arg.from == '/')
+		return false;
+	text->from = arg.from;
+	return gb_argument_next(text, arg.next, &next) && *next.from == '/' &&
+	       is_secret(text, arg.from, &arg);
+}
+
 /* username bob secret x: a directive of a device has the whole line. */
 static bool take_last(struct gb_named *text, const uint8_t *name, struct gb_argument arg) {
 	if ((name > text->start && !strchr("\n\r#", name[-1])) || !gb_argument_next(text, arg.next, &arg))
@@ -306,7 +316,7 @@ static bool take(struct gb_named *text, enum form form, const char *option, stru
 		return !attached && take_argument(text, arg);
 	/* net user bob x /add */
 	if (form == USER)
-		return take_argument(text, arg);
+		return take_argument(text, arg) || take_before_option(text, arg);
 	/* vault login x */
 	if (form == TOKEN)
 		return arg.to - arg.from >= TOKEN_MIN &&

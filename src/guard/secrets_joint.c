@@ -14,7 +14,7 @@ static bool is_quote(int c) {
 /* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
 const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p) {
 	static const char *const suffixes[] = {
-	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm", "phrase"};
+	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm", "phrase", "orkey"};
 	for (unsigned times = 0; times < SUFFIXES; times++) {
 		int c = gb_named_at(text, p);
 		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
@@ -79,7 +79,7 @@ static const uint8_t *default_of(struct gb_named *text, const uint8_t *p) {
 
 /* key="password" value="x"; {"name": "password", "value": "x"} */
 const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p) {
-	static const char *const words[] = {"value", "default", "--body"};
+	static const char *const words[] = {"value", "android:value", "default", "--body", "/t reg_sz /d"};
 	p += gb_named_at(text, p) == ',';
 	p = gb_named_skip_blanks(text, p, true);
 	if (gb_named_at(text, p) == '{') {
@@ -111,9 +111,18 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 	if (place->fallback && (c == '-' || c == ':'))
 		return find_fallback(text, p, place);
 	/* Nothing is read beyond what could be the first byte of a value. */
-	if (c < 0 || !strchr("=:|?!%", c))
+	if (c < 0 || !strchr("=:|?!%<", c))
 		return false;
 	int next = gb_named_at(text, *p + 1);
+	/* R: password <- "x" */
+	if (c == '<') {
+		const uint8_t *value = gb_named_skip_blanks(text, *p + 2, false);
+		if (next != '-' || !is_quote(gb_named_at(text, value)))
+			return false;
+		place->joint = GB_JOINT_EQUALS;
+		*p = value;
+		return true;
+	}
 	/* password%3Dx */
 	if (c == '%' && next == '3' && tolower(gb_named_at(text, *p + 2)) == 'd') {
 		place->joint = GB_JOINT_EQUALS;
@@ -124,6 +133,12 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 		place->joint = GB_JOINT_EQUALS;
 		*p += 2 + (gb_named_at(text, *p + 2) == '=');
 		return is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
+	}
+	/* Make and BitBake: NAME ?= x, NAME ??= x, NAME ::= x */
+	if ((c == '?' && next == '=') || (c == ':' && next == ':' && gb_named_at(text, *p + 2) == '=')) {
+		place->joint = GB_JOINT_EQUALS;
+		*p += c == '?' ? 2 : 3;
+		return true;
 	}
 	if (c != '=' && c != ':')
 		return false;
@@ -182,4 +197,29 @@ const uint8_t *gb_joint_attributes(struct gb_named *text, const uint8_t *p) {
 			return p[-1] == '/' ? NULL : p + 1;
 	}
 	return NULL;
+}
+
+/* A call that converts a text, and what may open its string: Some("x"), []byte("x"), b64decode(b'x'). */
+const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p) {
+	static const char *const wrappers[] = {"some(", "string::from(", "secretstr(", "secret(",
+	    "buffer.from(", "new string(", "secret.from(", "[]byte(", "[]uint8(", "bytes(", "bytearray(",
+	    "string(", "str(", "std::string(", "std::string{", "atob(", "base64.b64decode(", "b64decode(",
+	    "encoding.utf8.getbytes(", "encoding.ascii.getbytes(", "encoding.default.getbytes(",
+	    "new textencoder().encode(", "convert.frombase64string(", "utf8.encode(", "keys.hmacshakeyfor(",
+	    "new symmetricsecuritykey(", "symmetricsecuritykey(", "encodingkey::from_secret(",
+	    "decodingkey::from_secret(", "array(", "f(", "strdup(", "text(", "cstring(", "new securestring(",
+	    "new sensitivestring(", "redacted(", "securestring(", "just ", "some ", "return ", "<<"};
+	const uint8_t *at = p;
+	for (unsigned times = 0; times < 3; times++) {
+		const uint8_t *from = at;
+		for (size_t i = 0; at == from && i < GB_COUNT(wrappers); i++)
+			if (gb_named_is_at(text, at, wrappers[i]))
+				at += strlen(wrappers[i]);
+		if (at == from || text->cut)
+			break;
+		int c = gb_named_at(text, at);
+		if (is_quote(c) || (c == 'b' && is_quote(gb_named_at(text, at + 1))))
+			return at;
+	}
+	return p;
 }

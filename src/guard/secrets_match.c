@@ -178,7 +178,7 @@ static enum verdict match_tail(struct gb_match *m, const struct gb_rx_chain *cha
 		    m->spans, (size_t)(text.from - m->window), (size_t)(to - m->window), chain->kind);
 		if (text.goes_on && to == text.end && !m->last)
 			add_open(m, run->set, GB_RX_ENDLESS, chain->kind);
-	} while (chain->tail == GB_RX_COMMAND && text.resume && gb_named_next(&text, name, p));
+	} while (text.resume && gb_named_next(&text, name, p, (enum gb_rx_tail)chain->tail));
 	*ret_secret = text.from;
 	if (text.cut)
 		return ALIVE;

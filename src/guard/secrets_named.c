@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "guard/secrets_match.h"
+#include "guard/secrets_shape.h"
 
 enum {
 	CELLS = 3,
@@ -34,8 +35,9 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 		p++;
 	text->from = p < text->end ? p : text->end;
 	for (unsigned i = 0; i < SCHEME_MAX && isalnum(gb_named_at(text, p + i)); i++)
-		if (gb_named_at(text, p + i + 1) == ' ') {
-			p += i + 2;
+		if (gb_named_at(text, p + i + 1) == ' ' || gb_named_is_at(text, p + i + 1, "\\ ")) {
+			p += i + 2 + (p[i + 1] == '\\');
+			place->chosen = true;
 			break;
 		}
 	place->sure = true;
@@ -45,6 +47,8 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 /* USER bob, PASS x; client:PASS x, > PASS x: a dialogue. A test that has passed is reported otherwise. */
 static bool is_dialogue(const struct gb_named *text, const struct gb_name *name) {
 	const uint8_t *p = name->from;
+	if (gb_before_is(text, p, "quote "))
+		return true;
 	p -= p > text->start && p[-1] == ' ';
 	if (p > text->start && strchr(":>", p[-1]) && p[-1])
 		return true;
@@ -134,6 +138,10 @@ static bool guess_after_blank(
 	if (name->to - name->from == 14 && gb_named_is_at(text, name->from, "wpa_passphrase"))
 		return false;
 	text->from = c < 0 ? text->end : p;
+	/* proxy_set_header Authorization "Basic x" */
+	if (gb_named_is_at(text, name->from, "authorization") &&
+	    (is_quote(c) || gb_named_is_at(text, p, "basic") || gb_named_is_at(text, p, "bearer")))
+		return guess_authorization(text, place, p);
 	const uint8_t *value = value_in_sentence(text, name, place, p);
 	if (value || text->cut)
 		return value && gb_guess_value(text, place, value);
@@ -150,7 +158,8 @@ static bool guess_after_blank(
 	if (place->option || place->sure)
 		return gb_guess_value(text, place, p);
 	/* Other things pass; only a dialogue of FTP or POP3 has PASS at the beginning of a line. : PSK "x" */
-	if (place->tail == GB_RX_PASSWORD && shortest && !(place->capital && (place->line || is_quote(c))))
+	if (place->tail == GB_RX_PASSWORD && shortest && !place->known &&
+	    !(place->capital && (place->line || is_quote(c))))
 		return false;
 	if (is_quote(c) && (place->capital || place->line || place->tail == GB_RX_PASSWORD ||
 			       (place->chosen && place->qualified)))
@@ -215,7 +224,10 @@ static bool guess_cell(
 	cell = gb_table_cell(text, name->from, bar);
 	if (text->cut || !cell)
 		return false;
-	return gb_guess_value(text, place, gb_prose_opening(text, cell, place));
+	/* A word below the heading is the password, unless it says something about one. */
+	place->known = true;
+	return gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
+	       !gb_shape_is_remark(text->from, (size_t)(text->to - text->from));
 }
 
 static bool guess_joined(
@@ -229,6 +241,14 @@ static bool guess_joined(
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(')
 		return guess_pair(text, place, value);
+	/* "password": { "value": "x" } */
+	if (gb_named_at(text, value) == '{') {
+		const uint8_t *inner = gb_joint_to_value(text, value + 1);
+		if (!inner || !gb_joint_sign(text, &inner, place))
+			return false;
+		inner = gb_named_skip_blanks(text, inner, false);
+		return is_quote(gb_named_at(text, inner)) && gb_guess_value(text, place, inner);
+	}
 	if (place->joint == GB_JOINT_COLON &&
 	    (gb_named_at(text, value) == '\n' || gb_named_at(text, value) == '\r')) {
 		value = gb_prose_next_line(text, value);
@@ -280,6 +300,14 @@ static bool find_further(
 		if (value || text->cut)
 			return value && gb_guess_value(text, place, value);
 	}
+	if (place->tail == GB_RX_PASSWORD && at <= p + 1 && c >= 0 && strchr(",;\t\r\n", c)) {
+		bool found = gb_csv_find(text, name->from, p);
+		if (found || text->cut)
+			return found;
+	}
+	/* my password's x */
+	if (name->quoted && p[-1] == '\'' && name->prev == ' ' && gb_named_is_at(text, p, "s "))
+		return gb_guess_value(text, place, stated_value(text, place, p + 2));
 	if (c == ')' && name->quoted)
 		return gb_method_find(text, place, at);
 	if (c == 'w' && name->quoted && gb_named_is_at(text, at, "with ") &&
@@ -297,10 +325,15 @@ static bool find_further(
 	}
 	if (value && gb_joint_sign(text, &value, place))
 		return guess_joined(text, name, place, value);
+	/* reg add KEY /v DefaultPassword /t REG_SZ /d x */
+	place->option |= value && c == '/';
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
-	if (c == ',' && (name->quoted || name->prev == ':' || place->capital)) {
+	if (c == ',' && (name->quoted || name->prev == ':' || name->prev == '{' || place->capital)) {
+		/* {password, "x"}, put(Context.SECURITY_CREDENTIALS, "x") */
+		place->pair |= !name->quoted;
 		at = gb_named_skip_blanks(text, at + 1, false);
+		place->sure |= gb_named_is_at(text, at, "with: ");
 		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
 		place->joint = GB_JOINT_LIST;
 		/* setHeader("Authorization", "Bearer x") */
@@ -323,6 +356,10 @@ static bool find_value(
 	if (c == '>' && (name->prev == '<' || name->quoted))
 		return guess_element(text, place, at + 1);
 	if (name->prev == '<' && at > p && (value = gb_joint_attributes(text, at)) != NULL)
+		return guess_element(text, place, value);
+	/* <setting name="Password" serializeAs="String"><value>x</value> */
+	if (name->quoted && at > p && isalpha(c) && (value = gb_joint_attributes(text, at)) != NULL &&
+	    gb_named_is_at(text, value, "<value>"))
 		return guess_element(text, place, value);
 	if (text->cut) {
 		/* The attributes may turn out to be a value. */
@@ -393,11 +430,16 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		return false;
 	}
 	place.chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && (p == end || tolower(p[-1]) != 'd');
-	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from && !is_quote(name.prev)) ||
+	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from && !is_quote(name.prev) &&
+			 tolower(at[1]) == 'a') ||
 		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
 			 !gb_before_is_credential(&name, at));
 	if (tail == GB_RX_KEY && gb_before_is_public(&name))
 		return false;
+	/* WiFi: Guests  Key: x */
+	if (tail == GB_RX_KEY && end - at == 3 && (name.from == at || at[-1] == '.') &&
+	    gb_before_is_network(text, &name))
+		place.tail = GB_RX_PASSWORD;
 	int c = gb_named_at(text, p);
 	if (c >= 0 && (isalnum(c) || c == '_')) {
 		const uint8_t *value = tail == GB_RX_PASSWORD ? gb_joint_widget(text, p) : NULL;
@@ -410,9 +452,13 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	return find_value(text, &name, &place, p) && !text->cut;
 }
 
-bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
-	const uint8_t *resume = text->resume;
+bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p, enum gb_rx_tail tail) {
+	const struct gb_named found = *text;
 	*text =
 	    (struct gb_named){.start = text->start, .end = text->end, .last = text->last, .from = text->end};
-	return resume && gb_command_find(text, name, p, resume) && !text->cut;
+	if (!found.resume)
+		return false;
+	if (tail == GB_RX_COMMAND)
+		return gb_command_find(text, name, p, found.resume) && !text->cut;
+	return gb_csv_next(text, &found, name) && !text->cut;
 }

@@ -28,14 +28,17 @@ struct gb_named {
 	bool last;
 	/* What is found. */
 	const uint8_t *from, *to;
-	const uint8_t *resume; /* where the arguments of a command go on behind it */
+	const uint8_t *resume; /* where the arguments of a command, or the rows of a table, go on behind it */
+	int separator;         /* of the cells of that table */
+	int column;            /* of the secret in it */
 	bool goes_on;          /* the value is longer than what was looked at */
 	bool cut;              /* the window ended too early */
 };
 
 bool gb_named_find(struct gb_named *text, const uint8_t *name, const uint8_t *p, enum gb_rx_tail tail);
-/* After a match for GB_RX_COMMAND: the next secret of the same command. @name and @p are as they were. */
-bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+/* After a match that may go on (resume): the next secret of the same command or table. @name and @p are as
+ * they were. */
+bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p, enum gb_rx_tail tail);
 
 /* --- among the files of the filter --- */
 
@@ -103,7 +106,9 @@ bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *wor
 void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name);
 /* bypass, compass: "pass" is the end of another word. */
 bool gb_before_is_part(const struct gb_name *name, const uint8_t *at);
-/* public_key */
+/* A network of radio is named before it in the same line. */
+bool gb_before_is_network(const struct gb_named *text, const struct gb_name *name);
+/* public_key, Sec-WebSocket-Key */
 bool gb_before_is_public(const struct gb_name *name);
 /* Set the flags of the value that follow from the text before the name. */
 void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place);
@@ -125,6 +130,8 @@ const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p);
 /* The sign that joins the name and its value: *p is then behind it. */
 bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place);
+/* Some("x"), []byte("x"): behind the calls that only convert a text, or @p. */
+const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p);
 
 /* True if the value that begins at @p, with its quotes if it has any, must be masked. */
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p);
@@ -188,6 +195,15 @@ const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p);
 bool gb_table_ends(struct gb_named *text, const uint8_t *p);
 bool gb_table_has_value(const uint8_t *from, const uint8_t *to);
 const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);
+/* user,password: the cell below the heading [column, p) in the row that follows. */
+bool gb_csv_find(struct gb_named *text, const uint8_t *column, const uint8_t *p);
+/* The same cell of the row behind the one that was found. */
+bool gb_csv_next(struct gb_named *text, const struct gb_named *found, const uint8_t *name);
+/* Behind a bounded number of @marks. */
+const uint8_t *gb_prose_skip_marks(struct gb_named *text, const uint8_t *p, const char *marks);
+bool gb_prose_has_letter(const uint8_t *from, const uint8_t *to);
+/* A digit or a sign: what words do not have. */
+bool gb_prose_has_no_word(const uint8_t *from, const uint8_t *to);
 /* Behind the "://" of an address. */
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p);
 

@@ -130,7 +130,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"razorpay-key", "\\brzp_(?:live|test)_[A-Za-z0-9]{14,}", "Razorpay"},
     {"flutterwave-key", "FLWSECK(?:_TEST)?-[A-Za-z0-9-]{12,}", "Flutterwave"},
     {"shopify-token", "\\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}", "Shopify"},
-    {"facebook-token", "\\bEAA[A-Za-z0-9]{60,}", "Facebook, Instagram, Square"},
+    {"facebook-token", "\\bEAA(?:A[E-I]|[B-Za-z0-9])[A-Za-z0-9]{58,}", "Facebook, Instagram, Square"},
     /* work */
     {"notion-token", "\\b(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43,})", "Notion"},
     {"linear-key", "\\blin_(?:api|oauth)_[A-Za-z0-9]{32,}", "Linear"},
@@ -160,6 +160,9 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"url-password", "://(?&userinfo)", "postgres://, mysql://, mongodb://, redis://, amqp://, https:// …"},
     {"url-token", "://\\K[A-Za-z0-9_]{20,100}(?=@)", "https://token@host"},
     {"oracle-password", "jdbc:oracle:thin:[^\\s/@:]{1,60}/\\K[^\\s@/]{3,64}(?=@)", "Oracle JDBC addresses"},
+    {"oracle-connect",
+	"(?i)\\bconn(?:ect)? [a-z0-9_]{1,30}/\\K[^\\s@/\"']{3,64}(?=@)",
+	"connect user/...@database"},
     {"pgpass",
 	":(?:(?:5432|5433|6432):[A-Za-z0-9_*-]{1,60}|\\*:[A-Za-z_*][A-Za-z0-9_-]{0,60}):[A-Za-z0-9_*-]{1,60}:\\K[^\\s:]{4,}",
 	".pgpass of PostgreSQL"},
@@ -198,18 +201,19 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)x-(?:api-key|auth-token|access-token|vault-token|gitlab-token|goog-api-key)" ASSIGN "\\K[A-Za-z0-9_.+/=-]{12,}",
 	"headers of requests"},
     {"session-cookie",
-	"(?i)(?:sessionid|session_id|connect\\.sid|jsessionid|phpsessid|csrftoken)=\\K[A-Za-z0-9%"
+	"(?i)(?:sessionid|session_id|connect\\.sid|jsessionid|phpsessid|csrftoken|[ ;]sid)=\\K[A-Za-z0-9%"
 	"._-]{16,}",
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
 	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = |pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
+    {"named-pw", "(?i)\\bpw (?&password)", "the pw is ..."},
     {"named-secret",
-	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encryption|signing|cipher|crypto|aes|hmac|app)[_-]key)(?&secret)",
+	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encrypt(?:ion)?|sign(?:ing)?|cipher|crypt(?:o)?|aes|hmac|app|jwt)[_-]?key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
     {"named-key",
-	"(?i)(?:[_-]key|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption|premium|activation|product|serial|service|deploy|project|server|admin|shared|primary|join) key|_salt|new value:|access[_-]?code|auth[_-]?code|[?&]appid=|[?&]code=|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
+	"(?i)(?:[_-]key|key[=:\"'\\]]|key\\s{1,8}[=:]|licen[sc]e[=:\"'\\]]|licen[sc]e [=:]|auth[=:\"'[]|auth [=:]|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption|premium|activation|product|serial|service|deploy|project|server|admin|shared|primary|join) key|_salt|new value:|access[_-]?code|auth[_-]?code|[?&]appid=|[?&]code=|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
 	"other names with key, auth, session; only if the value looks random"},
     {"call-password",
 	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
@@ -219,6 +223,10 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"create_superuser|create_user|createuser|password_hash|hash_password|hashpw|hash::make|bcrypt|check_password|set_password|"
 	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|emailandpassword|credentials|\\.connect|(?:oracle|oracledb)\\.connect|dbi->connect|bearer_?auth|createhmac|createcipher|hash_hmac|hmac(?:256|512)|signwith|httpdigestauth|auth\\(\\)\\.basic|ftplib\\.ftp|password_verify|bcrypt\\.compare(?:sync)?|make_password|generate_password_hash|login_user|signin|loginas|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
+    {"call-secret",
+	"(?i)(?:networkcredential\\]::new|(?:keystore|ks)\\.load|(?:kmf|factory)\\.init|pbekeyspec|ftp(?:_tls|s)?|signedstring|cookiestore|hmac\\.new|hmacsha(?:1|256|512)|hmacsha256\\.new|aes\\.(?:encrypt|decrypt|new|newcipher)|secretkeyspec|create(?:de)?cipheriv|createdecipher|openssl_(?:en|de)crypt|zipfile\\.setpassword"
+	"|keycredential|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|stripe|mixpanel|bot(?:\\.run)?|analytics\\.load|oauthhandler|access_?token|oauth1(?:session)?|s3connection|connect_s3|pusher|algoliasearch|apikeyauth|setapikey|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
+	"FTP(\"host\", \"user\", \"...\"), Fernet(\"...\"), btoa(\"user:...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
 	"mosquitto|ipmitool|snmp|zip -|unzip|7z [aextl]|7za [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
@@ -235,13 +243,21 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"directive-password",
 	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|auth_pass|wpa-psk|"
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
-	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
+	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|wireless-key|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
     {"credential-pair",
-	"(?i)\\b(?:credentials|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?)(?&pair)",
+	"(?i)\\b(?:credentials|creds|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?)(?&pair)",
 	"credentials: admin / ..."},
     {"directive-auth", "\\b(?:AUTH|nickserv identify|NickServ IDENTIFY|NickServ identify|(?:admin|root) /)\\s(?&directive)",
 	"AUTH ... of Redis, admin / ..."},
+    {"twilio-auth-token",
+	"\\bAC[0-9a-f]{32}[\"'`],\\s{0,16}[\"'`]\\K[0-9a-f]{32}",
+	"Twilio: the token behind the account"},
+    {"openweather-key", "(?i)appid" ASSIGN "\\K[0-9a-f]{32}", "OpenWeather"},
+    {"wifi-code",
+	"WIFI:(?:[STH]:[^;\\s]{1,40};)?(?:[STH]:[^;\\s]{1,40};)?(?:[STH]:[^;\\s]{1,40};)?P:\\K[^;\\s${<][^;\\s]{3,}",
+	"the text of a code that joins a network"},
+    {"basic-credentials", "(?i)\\bbasic \\K[A-Za-z0-9+/]{8,200}={1,2}", "Basic ..., in base64"},
     {"digest-response", "\\bresponse=\"\\K[0-9a-f]{32}", "Authorization: Digest"},
     {"spray-password",
 	"(?:\\[\\+\\] [^\\s\\\\:]{1,40}\\\\{1,2}[^\\s:\\\\]{1,40}:|Success: '[^\\s:']{1,60}:)\\K[^\\s:']{4,64}",
@@ -260,9 +276,12 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",
 	"the twelve words or more of a wallet"},
     {"one-time-code",
-	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms) code(?: is)?:? |"
+	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms|security|confirmation|unlock|login) code(?: is)?:? |"
 	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
+    {"recovery-code",
+	"(?i)\\b(?:recovery|backup) code(?:s)?:? \\K[0-9a-z]{4,8}-[0-9a-z]{4}[0-9a-z-]*",
+	"what opens an account without its second factor"},
     {"debugger-pin", "\\bPIN: \\K[0-9]{3}-[0-9]{3}-[0-9]{3}", "the debugger of Werkzeug"},
     {"one-time-link", "[?&](?:code|otp|pin)=\\K[0-9]{5,8}", "codes of a second factor, in links"},
     {"ldap-hash",

@@ -1,5 +1,5 @@
-/* Passwords that stand apart from a name: behind directives of devices and installers, behind a user in
- * prose, and in the rows of tables. */
+/* Passwords that stand apart from a name: behind directives of devices and installers, and behind a user in
+ * prose. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -8,7 +8,6 @@
 #include "guard/secrets_named.h"
 
 enum {
-	LINE_BEFORE_MAX = 80, /* bytes of a line before the name that are looked at */
 	MODIFIERS = 3,
 	INDENT = 8,
 	WORDS = 6,
@@ -19,8 +18,6 @@ enum {
 	PREFIX_MAX = 24,
 	OPENINGS = 3,
 	LINES = 4,
-	TABLE_MAX = 140,
-	CELL_MAX = 40,
 	BLANKS = 16,
 	TYPE_MAX = 20
 };
@@ -95,6 +92,9 @@ const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, str
 		int c = gb_named_at(text, p);
 		if (c < 0 || c == '\n' || c == ';' || c == '{')
 			return NULL;
+		/* SET PASSWORD FOR bob = 'x' */
+		if (c == ' ' && place->capital && gb_named_is_at(text, p, " = '"))
+			return p + 3;
 		if (c == ':')
 			return described ? skip_colon(text, p + 1, place) : NULL;
 		const uint8_t *stated = c == ' ' && described ? behind_verb(text, p + 1) : NULL;
@@ -210,7 +210,8 @@ bool gb_method_find(struct gb_named *text, struct gb_place *place, const uint8_t
 	unsigned n = 0;
 	while (n++ < 3 && gb_named_at(text, p) == ')')
 		p++;
-	static const char *const signs[] = {" ?: ", " || ", " ?? ", " { ", " or "};
+	static const char *const signs[] = {
+	    " ?: ", " || ", " ?? ", " { ", " or ", ".value = ", ".value=", ".text = "};
 	for (size_t i = 0; i < GB_COUNT(signs); i++)
 		if (gb_named_is_at(text, p, signs[i])) {
 			p += strlen(signs[i]);
@@ -284,14 +285,14 @@ static bool is_modifier(const struct gb_argument *arg) {
 	return false;
 }
 
-static bool has_no_word(const uint8_t *from, const uint8_t *to) {
+bool gb_prose_has_no_word(const uint8_t *from, const uint8_t *to) {
 	for (const uint8_t *p = from; p < to; p++)
 		if (isdigit(*p) || strchr("!@#$%^&*+?~", *p))
 			return true;
 	return false;
 }
 
-static bool has_letter(const uint8_t *from, const uint8_t *to) {
+bool gb_prose_has_letter(const uint8_t *from, const uint8_t *to) {
 	while (from < to && !isalpha(*from))
 		from++;
 	return from < to;
@@ -318,8 +319,8 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 	/* A cell behind an address of mail could be a name or a number; an answer to an installer is certain.
 	 */
 	if (*name == '.')
-		return has_letter(text->from, to) && has_no_word(text->from, to);
-	if (has_no_word(text->from, to) || *name == '-')
+		return gb_prose_has_letter(text->from, to) && gb_prose_has_no_word(text->from, to);
+	if (gb_prose_has_no_word(text->from, to) || *name == '-')
 		return true;
 	/* A word, where prose has none: snmp-server community x RO */
 	int next = gb_named_at(text, arg.next);
@@ -343,7 +344,7 @@ bool gb_prose_is_user(const uint8_t *from, const uint8_t *to) {
 	return false;
 }
 
-static const uint8_t *skip_marks(struct gb_named *text, const uint8_t *p, const char *marks) {
+const uint8_t *gb_prose_skip_marks(struct gb_named *text, const uint8_t *p, const char *marks) {
 	int c;
 	for (unsigned i = 0; i < INDENT && (c = gb_named_at(text, p)) > 0 && strchr(marks, c); i++)
 		p++;
@@ -356,7 +357,7 @@ static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 	    "for", "user", "username", "credentials", "admin", "password", "of", "account", "administrator",
 	    "both"};
 	for (unsigned times = 0; times < WORDS; times++) {
-		p = skip_marks(text, p, " :*()=>");
+		p = gb_prose_skip_marks(text, p, " :*()=>");
 		unsigned n = 0;
 		while (n < WORD_MAX && isalpha(gb_named_at(text, p + n)))
 			n++;
@@ -379,21 +380,21 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	/* One more letter makes another word of it. */
 	if (c < 0 || (p[-1] != ' ' && !strchr(" :*)", c)))
 		return false;
-	p = skip_marks(text, skip_words(text, p), "`*\"'");
+	p = gb_prose_skip_marks(text, skip_words(text, p), "`*\"'");
 	const uint8_t *user = p;
 	while (p - user < USER_MAX && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_.@+-", c)))
 		p++;
 	if (p - user < 2)
 		return false;
 	const uint8_t *end = p;
-	p = skip_marks(text, p, "`*\"'");
-	p = skip_marks(text, p, " ");
+	p = gb_prose_skip_marks(text, p, "`*\"'");
+	p = gb_prose_skip_marks(text, p, " ");
 	c = gb_named_at(text, p);
 	/* the credentials are `root` and `x` */
 	bool joined = p > end + 1 && is_quote(*end) && gb_named_is_at(text, p, "and `");
 	if (c != '/' && c != ':' && !joined)
 		return false;
-	const uint8_t *value = skip_marks(text, p + (joined ? 4 : 1), " ");
+	const uint8_t *value = gb_prose_skip_marks(text, p + (joined ? 4 : 1), " ");
 	/* user: admin, which a name follows */
 	if (c == ':' && value > p + 1)
 		return false;
@@ -402,86 +403,9 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	place.qualified = c == ':';
 	place.known =
 	    value == p + 1 && gb_prose_is_user(user, end) && (tolower(*name) == 'c' || tolower(*name) == 'u');
-	if (gb_named_at(text, value) == '/' || !gb_guess_value(text, &place, skip_marks(text, value, "*")))
+	if (gb_named_at(text, value) == '/' ||
+	    !gb_guess_value(text, &place, gb_prose_skip_marks(text, value, "*")))
 		return false;
 	/* (main.ts:12:7) */
 	return c != ':' || !memchr(text->from, ':', (size_t)(text->to - text->from));
-}
-
-/* --- tables --- */
-
-static const uint8_t *end_of_line(struct gb_named *text, const uint8_t *p, const uint8_t *end) {
-	for (int c; p < end; p++)
-		if ((c = gb_named_at(text, p)) < 0 || c == '\n')
-			return c < 0 ? NULL : p + 1;
-	return NULL;
-}
-
-/* The next bar of the same row, or NULL. */
-const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p) {
-	const uint8_t *end = p + CELL_MAX;
-	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '\n' && c != '\r'; p++)
-		if (c == '|')
-			return gb_named_at(text, p + 1) == ' ' ? p : NULL;
-	return NULL;
-}
-
-bool gb_table_ends(struct gb_named *text, const uint8_t *p) {
-	int c = gb_named_at(text, skip_marks(text, skip_marks(text, p, "`*\"'"), " "));
-	return c < 0 || strchr("|\n\r(", c);
-}
-
-/* Between descriptions a value is known by digits or signs, with letters. */
-bool gb_table_has_value(const uint8_t *from, const uint8_t *to) {
-	return has_letter(from, to) && has_no_word(from, to);
-}
-
-const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p) {
-	const uint8_t *end = p + TABLE_MAX;
-	unsigned column = 0;
-	for (; heading > text->start && heading[-1] != '\n' && p - heading < LINE_BEFORE_MAX; heading--)
-		column += heading[-1] == '|';
-	if (heading > text->start && heading[-1] != '\n')
-		return NULL;
-	/* The line below the headings consists of these. */
-	const uint8_t *line = end_of_line(text, p, end);
-	int c = line ? gb_named_at(text, skip_marks(text, line, " |+:")) : -1;
-	if (c != '-' && c != '=')
-		return NULL;
-	const uint8_t *row = end_of_line(text, line, end);
-	for (; row && column && row < end; row++) {
-		if ((c = gb_named_at(text, row)) < 0 || c == '\n')
-			return NULL;
-		column -= c == '|';
-	}
-	return row && row < end ? skip_marks(text, row, " ") : NULL;
-}
-
-/* INSERT INTO users (name, password) VALUES ('bob', 'x'); @p is behind the column's name. */
-const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p) {
-	static const char values[] = " values";
-	const uint8_t *end = p + TABLE_MAX, *at = column;
-	unsigned skip = 0;
-	int c;
-	for (; at > text->start && at[-1] != '(' && p - at < LINE_BEFORE_MAX && at[-1] != '\n'; at--)
-		skip += at[-1] == ',';
-	if (at == text->start || at[-1] != '(')
-		return NULL;
-	while (p < end && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_`, ", c)))
-		p++;
-	if (gb_named_at(text, p) != ')')
-		return NULL;
-	for (size_t i = 0; values[i]; i++)
-		if ((c = gb_named_at(text, ++p)) < 0 || tolower(c) != values[i])
-			return NULL;
-	p = skip_marks(text, p + 1, " ");
-	if (gb_named_at(text, p) != '(')
-		return NULL;
-	for (p++; skip && p < end; p++) {
-		if ((c = gb_named_at(text, p)) < 0 || c == ')' || c == '\n')
-			return NULL;
-		skip -= c == ',';
-	}
-	p = skip_marks(text, p, " ");
-	return gb_named_at(text, p) == '\'' || gb_named_at(text, p) == '"' ? p : NULL;
 }

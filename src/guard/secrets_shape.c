@@ -254,6 +254,26 @@ bool gb_shape_is_base64(const struct gb_shape *s, const uint8_t *from) {
 	       !memchr(from, '%', s->n);
 }
 
+bool gb_shape_is_grouped(const struct gb_shape *s, const uint8_t *from) {
+	size_t groups = 1, n = 0, first = 0;
+	if (s->lower || s->upper < 2 || s->digits < 2 || s->symbols || s->blanks || s->foreign)
+		return false;
+	for (size_t i = 0; i <= s->n; i++) {
+		if (i < s->n && isalnum(from[i])) {
+			n++;
+			continue;
+		}
+		if (i < s->n && from[i] != '-')
+			return false;
+		first = first ? first : n;
+		if (n != first || n < 4 || n > 8)
+			return false;
+		groups += i < s->n;
+		n = 0;
+	}
+	return groups >= 3;
+}
+
 bool gb_shape_is_noise(const struct gb_shape *s) {
 	return s->n >= 32 && s->symbols >= 6 && s->symbols * 2 < s->n && s->digits >= 2 && s->lower >= 3 &&
 	       s->upper >= 3 && s->blanks <= 2 && s->turns * 3 >= s->n - s->symbols - s->blanks;
@@ -308,6 +328,9 @@ bool gb_shape_is_camel_name(const struct gb_shape *s, const uint8_t *from) {
 
 /* /run/secrets/db, ./key.pem, ~/.pgpass, a/b: base64 that begins with a slash has digits and capitals. */
 static bool is_path(const struct gb_shape *s, const uint8_t *from) {
+	/* /v1/accounts:signIn */
+	if (*from == '/' && s->n > 3 && tolower(from[1]) == 'v' && isdigit(from[2]) && from[3] == '/')
+		return true;
 	if (*from == '/' || *from == '~' || (*from == '.' && s->n > 1 && strchr("./\\", from[1])))
 		return !s->digits || !s->upper || count_of(from, s->n, "/") > 2;
 	return memchr(from, '/', s->n) && !s->digits && !count_of(from, s->n, "!@#$%^&*+?");

@@ -51,6 +51,8 @@ bool gb_shape_is_email(const uint8_t *from, size_t n);
 bool gb_shape_is_base64(const struct gb_shape *s, const uint8_t *from);
 /* The word ends as those do that say something about a password: required, invalid. */
 bool gb_shape_is_remark(const uint8_t *from, size_t n);
+/* AB12-CD34-EF56: groups of capitals and digits. */
+bool gb_shape_is_grouped(const struct gb_shape *s, const uint8_t *from);
 /* Many signs among letters and digits, as WordPress makes keys. */
 bool gb_shape_is_noise(const struct gb_shape *s);
 /* userProfileName: capitals begin words that can be spoken. */

@@ -74,20 +74,20 @@ static void check_recall(const char *name, unsigned least, unsigned percent) {
 }
 
 TEST(spellings_of_the_development_set_are_masked) {
-	check_recall("secrets/spellings-dev.txt", 150, 98);
+	check_recall("secrets/spellings-dev.txt", 150, 100);
 }
 
 TEST(spellings_of_the_held_out_set_are_masked) {
-	check_recall("secrets/spellings-held.txt", 150, 98);
+	check_recall("secrets/spellings-held.txt", 150, 100);
 }
 
 TEST(spellings_found_in_public_repositories_are_masked) {
-	check_recall("secrets/spellings-public.txt", 50, 90);
+	check_recall("secrets/spellings-public.txt", 50, 98);
 }
 
 /* Found by searching public code, documentation and logs; then the patterns were extended. */
 TEST(spellings_of_the_second_development_set_are_masked) {
-	check_recall("secrets/spellings-found.txt", 300, 96);
+	check_recall("secrets/spellings-found.txt", 300, 97);
 }
 
 TEST(spellings_of_the_third_development_set_are_masked) {
@@ -95,16 +95,20 @@ TEST(spellings_of_the_third_development_set_are_masked) {
 }
 
 TEST(spellings_of_the_fourth_development_set_are_masked) {
-	check_recall("secrets/spellings-found-3.txt", 300, 96);
+	check_recall("secrets/spellings-found-3.txt", 300, 97);
+}
+
+TEST(spellings_of_the_fifth_development_set_are_masked) {
+	check_recall("secrets/spellings-found-4.txt", 320, 100);
 }
 
 TEST(spellings_of_the_same_classes_are_masked) {
-	check_recall("secrets/spellings-classes.txt", 500, 96);
+	check_recall("secrets/spellings-classes.txt", 500, 97);
 }
 
 /* Mostly plain words as passwords, in syntaxes that the other sets have seldom. */
 TEST(spellings_written_by_class_are_masked) {
-	check_recall("secrets/spellings-written.txt", 500, 90);
+	check_recall("secrets/spellings-written.txt", 500, 92);
 }
 
 static void check_negative(const char *line, void *data) {
@@ -122,7 +126,7 @@ static void check_negative(const char *line, void *data) {
 TEST(code_and_prose_that_name_secrets_are_left_alone) {
 	unsigned count = 0;
 	each_line("secrets/negatives.txt", check_negative, &count);
-	CHECK(count >= 100);
+	CHECK(count >= 400);
 }
 
 /* Cut at every byte, the same comes out: the names and the values are looked at more than once then. */
@@ -158,6 +162,7 @@ TEST(masking_does_not_depend_on_where_a_spelling_is_split) {
 	each_line("secrets/spellings-found.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-2.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-3.txt", check_cuts, NULL);
+	each_line("secrets/spellings-found-4.txt", check_cuts, NULL);
 	each_line("secrets/spellings-classes.txt", check_cuts, NULL);
 	each_line("secrets/spellings-written.txt", check_cuts, NULL);
 	each_line("secrets/negatives.txt", check_cuts, NULL);
