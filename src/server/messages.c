@@ -332,6 +332,14 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
 	return true;
 }
 
+/* Half a word may be half a secret, which masking would miss. */
+static void end_at_word(char *text, size_t n) {
+	static const char more[] = "…";
+	while (n > 0 && (text[n - 1] != ' ' || n + sizeof more > GB_REASON_MAX))
+		n--;
+	memcpy(text + n, more, sizeof more);
+}
+
 const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]) {
 	static const char replacement[] = "\xef\xbf\xbd";
 	struct gb_str rest = message->reason, part;
@@ -339,15 +347,20 @@ const char *gb_message_reason(const struct gb_message *message, char text[GB_REA
 		return NULL;
 	/* U+0000 takes one byte here and its replacement three. */
 	size_t n = 0, room = sizeof replacement - 1;
-	for (bool more = true; more && n + room < GB_REASON_MAX;) {
+	bool more = true, cut = false;
+	while (more && !cut) {
 		more = gb_str_cut(&rest, '\0', &part);
 		gb_copy_text(text + n, GB_REASON_MAX - n, part);
-		n += strlen(text + n);
-		if (more && n + room < GB_REASON_MAX) {
+		size_t copied = strlen(text + n);
+		n += copied;
+		cut = copied < part.n || (more && n + room >= GB_REASON_MAX);
+		if (more && !cut) {
 			memcpy(text + n, replacement, sizeof replacement);
 			n += room;
 		}
 	}
+	if (cut)
+		end_at_word(text, n);
 	return text;
 }
 

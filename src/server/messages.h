@@ -72,7 +72,7 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
     struct gb_complaint *ret_complaint);
 
 enum { GB_REASON_MAX = 4096 };
-/* The reason as a C string in @text: U+0000 becomes U+FFFD, and what does not fit is cut off. NULL if the
+/* The reason as a C string in @text: U+0000 becomes U+FFFD, and one that does not fit ends behind a word, with "…". NULL if the
  * message gives none. */
 const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]);
 

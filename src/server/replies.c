@@ -156,14 +156,20 @@ void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_valu
 
 /* --- sessions --- */
 
+static void write_masked(
+    struct gb_buf *out, const char *key, const char *unmasked, struct gb_filter *filter) {
+	enum { MASK_BYTES = 3 };
+	gb_auto_buf struct gb_buf clean;
+	gb_buf_init(&clean, MASK_BYTES * (strlen(unmasked) + 1));
+	if (filter)
+		gb_mask_text(filter, gb_str_from(unmasked), &clean);
+	const char *text = gb_buf_c_str(&clean);
+	gb_write_text(out, key, !filter ? unmasked : text ? text : "");
+}
+
 /* What the code asks is what it says. */
 static void write_prompt(struct gb_buf *out, const char *prompt, struct gb_filter *filter) {
-	gb_auto_buf struct gb_buf clean;
-	gb_buf_init(&clean, strlen(prompt) + 1);
-	if (filter)
-		gb_mask_text(filter, gb_str_from(prompt), &clean);
-	const char *text = gb_buf_c_str(&clean);
-	gb_write_text(out, "prompt", !filter ? prompt : text ? text : "");
+	write_masked(out, "prompt", prompt, filter);
 }
 
 static void write_session(
@@ -181,7 +187,7 @@ static void write_session(
 	    session->created_at, session->last_used_at, (ull)session->executions, (ull)session->tokens,
 	    session->queued, session->trusted ? "true" : "false");
 	if (*session->reason)
-		gb_write_text(out, "reason", session->reason);
+		write_masked(out, "reason", session->reason, filter);
 	if (session->attached)
 		gb_buf_printf(out, ",\"attached\":true");
 	if (*session->prompt)
@@ -233,10 +239,11 @@ void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *
 	finish(lines, NULL);
 }
 
-void gb_reply_detached(struct gb_lines *lines, const char *session, const char *reason, bool ended) {
+void gb_reply_detached(
+    struct gb_lines *lines, const char *session, const char *reason, bool ended, struct gb_filter *filter) {
 	struct gb_buf *out = begin(lines, "detached");
 	gb_buf_printf(out, ",\"session\":\"%s\",\"ended\":%s", session, ended ? "true" : "false");
-	gb_write_text(out, "reason", reason);
+	write_masked(out, "reason", reason, filter);
 	finish(lines, NULL);
 }
 

@@ -37,7 +37,8 @@ void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manag
     const char *conversation, struct gb_filter *filter);
 /* What the terminal of a session shows, as bytes; that nobody of this client's is there any more. */
 void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n);
-void gb_reply_detached(struct gb_lines *lines, const char *session, const char *reason, bool ended);
+void gb_reply_detached(
+    struct gb_lines *lines, const char *session, const char *reason, bool ended, struct gb_filter *filter);
 /* On requests of which faces the client decides itself: a set of 1 << face. */
 void gb_reply_embedder(struct gb_lines *lines, uint64_t request, unsigned faces);
 void gb_reply_secret(struct gb_lines *lines, uint64_t request);

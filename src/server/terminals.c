@@ -29,7 +29,8 @@ static void on_bytes(struct gb_manager *manager, const char *bytes, size_t n, vo
 static void on_end(struct gb_manager *manager, const char *reason, bool ended, void *data) {
 	(void)manager;
 	struct attachment *attachment = data;
-	gb_reply_detached(&attachment->client->lines, attachment->session, reason, ended);
+	struct gb_client *client = attachment->client;
+	gb_reply_detached(&client->lines, attachment->session, reason, ended, client->server->filter);
 	forget(attachment);
 }
 

@@ -88,6 +88,8 @@ a() { run 1 session exec py -e "$fails" && nothing_out && has "$err" 'no ***' &&
 ok 'session exec: errors, and the line of code beside them' a
 a() { run 0 run --session js -l js -e 'var s = "correct-" + "horse-battery"; console.log(s); s' && [ "$out" = $'***\n***' ]; }
 ok 'session exec: log values' a
+a() { run 0 session create -l js --name told && run 0 session kill told --reason "it said $secret" && run 0 session list --all && has "$(grep ^told "$scratch/out")" 'it said ***' && lacks "$out" "$secret"; }
+ok 'session list: why a session has ended' a
 a() { run 2 run --session py -e 1 --set secrets.maskRun=none && has "$err" 'not for sessions'; }
 ok 'run --session has no settings of its own' a
 a() { run 0 session kill py && run 0 session kill js && until_true no_hosts && GLOVEBOX_SECRETS_MASK_RUN=none run 0 session create -l python --name py && run 0 session exec py -e "$all" --json && all_out && has "$out" "$token" && run 0 session kill py; }

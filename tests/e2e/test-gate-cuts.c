@@ -1,6 +1,7 @@
 /* Texts that are cut at a length contain no part of a secret. */
 #include "e2e/gate.h"
 #include "gate/agent_run.h"
+#include "value/json.h"
 
 #define MASKING OPEN_TO_ALL "secrets.patterns: ['horse-[0-9]{10}']\n"
 
@@ -8,6 +9,7 @@ enum { SECRET_BYTES = 16 };
 
 struct told {
 	unsigned n_done, n_leaks;
+	size_t n_logs;
 	bool refused;
 	size_t longest;
 	char message[300];
@@ -18,6 +20,18 @@ static bool leaks(const char *text) {
 	return strstr(text, "horse") || strstr(text, "67890");
 }
 
+static unsigned leaks_in_logs(const struct gb_result *result) {
+	unsigned n = 0;
+	for (size_t i = 0; i < result->n_logs; i++) {
+		gb_auto_buf struct gb_buf text;
+		gb_buf_init(&text, 1 << 20);
+		uint32_t next_id = 0;
+		CHECK(gb_json_write(&text, result->logs[i].args, &next_id, NULL));
+		n += leaks(gb_buf_c_str(&text));
+	}
+	return n;
+}
+
 static void on_told(struct gb_agent_run *run, const struct gb_result *result, void *data) {
 	(void)run;
 	struct told *told = data;
@@ -26,6 +40,8 @@ static void on_told(struct gb_agent_run *run, const struct gb_result *result, vo
 	    error->name, error->message, error->stack, error->specifier, error->code, error->filename};
 	told->n_done++;
 	told->refused = result->status == GB_DENIED;
+	told->n_logs = result->n_logs;
+	told->n_leaks += leaks_in_logs(result);
 	snprintf(told->message, sizeof told->message, "%s", error->message);
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
 		size_t n = strlen(texts[i]);
@@ -60,7 +76,7 @@ static bool check_cut(enum gb_language language, const char *format, size_t cut,
 		struct told told = told_of(&site, language, source);
 		if (told.refused)
 			return false;
-		CHECK(*told.message);
+		CHECK(*told.message || told.n_logs);
 		if (!CHECK_INT(told.n_leaks, 0))
 			printf("# %d: %zu characters before the secret\n", (int)language, before);
 	}
@@ -102,6 +118,31 @@ TEST(key_in_a_message_is_complete_or_omitted) {
 	if (!check_cut(GB_NODE, "export default {['x'.repeat(%d) + ' hor' + 'se-12345678' + '90']: Symbol()}",
 		100, 4))
 		SKIP("there is no Node.js on PATH");
+}
+
+#define NAMED(object)                                                                                        \
+	"Object.defineProperty(" object ", 'name', {value: 'x'.repeat(%d) + ' hor' + 'se-12345678' + '90'})"
+
+TEST(class_in_a_message_is_named_completely_or_not_at_all) {
+	static const char instance[] = "export default new (" NAMED("class {}") ")()";
+	check_cut(GB_JAVASCRIPT, instance, 100, 1);
+	if (!check_cut(GB_NODE, instance, 100, 4))
+		SKIP("there is no Node.js on PATH");
+}
+
+TEST(function_in_a_log_is_named_completely_or_not_at_all) {
+	/* The name stands behind "[Function: ". */
+	check_cut(GB_JAVASCRIPT, "console.log(" NAMED("() => 1") ")", 200, 1);
+	check_cut(
+	    GB_JAVASCRIPT, "console.log(Symbol('x'.repeat(%d) + ' hor' + 'se-12345678' + '90'))", 200, 1);
+}
+
+TEST(text_in_a_logged_instance_is_complete_or_omitted) {
+	static const char logged[] =
+	    "console.log(new (class A { text = 'x'.repeat(%d) + ' hor' + 'se-12345678' + '90'; })())";
+	if (!check_cut(GB_NODE, logged, 1000, 4))
+		SKIP("there is no Node.js on PATH");
+	check_cut(GB_NODE, logged, 65536, 4);
 }
 
 TEST(failed_import_is_named_completely_or_not_at_all) {

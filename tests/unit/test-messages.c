@@ -103,6 +103,26 @@ TEST(calls_and_terminations) {
 	CHECK_STR(gb_message_reason(&message, reason), "\xef\xbf\xbd\xef\xbf\xbdx");
 }
 
+/* The half of a secret would not be recognised when the reason is masked. */
+TEST(reason_that_is_too_long_ends_behind_a_word) {
+	char line[GB_REASON_MAX + 200], reason[GB_REASON_MAX];
+	for (int before = GB_REASON_MAX - 40; before < GB_REASON_MAX + 10; before++) {
+		snprintf(line, sizeof line,
+		    "{\"type\":\"terminate\",\"run\":1,\"reason\":\"over %0*d horse-1234567890 and on\"}",
+		    before, 0);
+		CHECK(read_line(line));
+		CHECK(gb_message_reason(&message, reason) == reason);
+		size_t n = strlen(reason);
+		CHECK(n < GB_REASON_MAX);
+		CHECK(!strstr(reason, "hor") || strstr(reason, "horse-1234567890 "));
+		CHECK(n > 3 && (strcmp(reason + n - 3, "…") == 0 || strcmp(reason + n - 2, "on") == 0));
+	}
+	snprintf(
+	    line, sizeof line, "{\"type\":\"terminate\",\"run\":1,\"reason\":\"%0*d\"}", GB_REASON_MAX, 0);
+	CHECK(read_line(line));
+	CHECK_STR(gb_message_reason(&message, reason), "…");
+}
+
 /* --- whom a complaint concerns --- */
 
 static void check_peek(const char *line, const char *about, long long run, long long call) {

@@ -129,8 +129,9 @@ static void describe(struct encoder *e, JSValueConst value, char *text, size_t n
 		JS_FreeValue(ctx, JS_GetException(ctx));
 	if (JS_IsFunction(ctx, value) && !JS_IsProxy(value) && !(said && *said))
 		snprintf(text, n, "[Function]");
-	else
-		snprintf(text, n, format, said ? said : "");
+	/* Half a name may be half a secret, which masking would miss. */
+	else if ((size_t)snprintf(text, n, format, said ? said : "") >= n)
+		snprintf(text, n, format, "…");
 	JS_FreeCString(ctx, said);
 	JS_FreeValue(ctx, name);
 }
@@ -146,7 +147,8 @@ static void class_name(struct encoder *e, JSValueConst value, char *text, size_t
 		said.p = JS_ToCStringLen(ctx, &said.n, name);
 	if (JS_HasException(ctx))
 		JS_FreeValue(ctx, JS_GetException(ctx));
-	gb_copy_text(text, n, said);
+	/* Half a name may be half a secret, which masking would miss. */
+	gb_copy_text(text, n, said.n < n ? said : GB_STR("…"));
 	JS_FreeCString(ctx, said.p);
 	JS_FreeValue(ctx, name);
 	JS_FreeValue(ctx, constructor);
@@ -175,16 +177,9 @@ static bool refuse(struct encoder *e, JSValueConst value, const struct step *at)
 	if (e->mode == GB_JS_STRICT || e->mode == GB_JS_BRIDGED)
 		return throw_cannot_cross(e, value, at);
 	describe(e, value, text, sizeof text);
-	/* A truncated name may end inside a character. */
-	size_t n = strlen(text);
-	if (n == sizeof text - 1)
-		while (n > 0 && (text[n - 1] & 0x80))
-			n--;
-	if (e->mode != GB_JS_LENIENT) {
-		text[n] = '\0';
+	if (e->mode != GB_JS_LENIENT)
 		return throw_at(e, at, text);
-	}
-	gb_cbor_string(e->out, text, n);
+	gb_cbor_string(e->out, text, strlen(text));
 	return true;
 }
 

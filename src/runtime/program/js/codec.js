@@ -453,7 +453,7 @@ function cannotCross(value) {
 	try {
 		const {name} = value.constructor;
 		if (typeof name === 'string' && name !== '' && name !== 'Object')
-			return `an instance of ${name.slice(0, 100)} cannot cross`;
+			return `an instance of ${name.length > 100 ? '…' : name} cannot cross`;
 	} catch {
 		// No class, or an unreadable one.
 	}
@@ -477,13 +477,21 @@ function textProperty(object, name) {
 }
 
 // A readable description of @value.
+const MAX_DESCRIPTION = 65536;
+
 function describe(value) {
 	try {
 		if (types.isProxy(value))
 			return '[Proxy]';
 		if (types.isPromise(value))
 			return '[Promise]';
-		return inspect(value, {depth: 2, breakLength: 120, maxArrayLength: 100, maxStringLength: 1000});
+		// A text is shown whole or not at all: half of it may be half a secret, which masking would miss.
+		const options = {depth: 2, breakLength: 120, maxArrayLength: 100, maxStringLength: Infinity};
+		const text = inspect(value, options);
+		if (text.length <= MAX_DESCRIPTION)
+			return text;
+		const outline = inspect(value, {...options, maxStringLength: 0});
+		return outline.length <= MAX_DESCRIPTION ? outline : '[too long to be shown]';
 	} catch {
 		return '[cannot be shown]';
 	}
