@@ -12,11 +12,6 @@ static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
 }
 
-bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word) {
-	size_t n = strlen(word);
-	return (size_t)(p - text->start) >= n && memcmp(p - n, word, n) == 0;
-}
-
 static bool is_word_byte(int c) {
 	return isalnum(c) || strchr("_.$-", c);
 }

@@ -351,13 +351,10 @@ static bool take(struct gb_named *text, enum form form, const char *option, stru
 }
 
 static bool is_called(const struct command *command, const uint8_t *name, const uint8_t *to) {
-	size_t n = strlen(command->name);
-	if ((size_t)(to - name) < n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (tolower(name[i]) != command->name[i])
-			return false;
-	return true;
+	const char *c = command->name;
+	for (; *c && name < to && tolower(*name) == *c; c++)
+		name++;
+	return !*c;
 }
 
 static bool has_option(const struct gb_argument *arg, const char *option) {
@@ -426,8 +423,9 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 /* The rows of the table for a command: those that have its name stand together, or nearly so. */
 static unsigned rows_of(const uint8_t *name, const uint8_t *to, const struct command *rows[ROWS_MAX]) {
 	unsigned n = 0;
+	const char first = (char)tolower(*name);
 	for (size_t i = 0; i < GB_COUNT(commands) && n < ROWS_MAX; i++)
-		if (is_called(&commands[i], name, to))
+		if (*commands[i].name == first && is_called(&commands[i], name, to))
 			rows[n++] = &commands[i];
 	return n;
 }

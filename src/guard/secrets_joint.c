@@ -212,8 +212,9 @@ const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *at = p;
 	for (unsigned times = 0; times < 3; times++) {
 		const uint8_t *from = at;
+		int first = tolower(gb_named_at(text, at));
 		for (size_t i = 0; at == from && i < GB_COUNT(wrappers); i++)
-			if (gb_named_is_at(text, at, wrappers[i]))
+			if (*wrappers[i] == first && gb_named_is_at(text, at, wrappers[i]))
 				at += strlen(wrappers[i]);
 		if (at == from || text->cut)
 			break;

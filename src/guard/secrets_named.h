@@ -15,6 +15,8 @@
 #ifndef GB_GUARD_SECRETS_NAMED_H
 #define GB_GUARD_SECRETS_NAMED_H
 
+#include <string.h>
+
 #include "guard/secrets_regex.h"
 
 enum {
@@ -101,7 +103,11 @@ struct gb_name {
 };
 
 /* True if @word ends right before @p. At most GB_MATCH_BEHIND bytes before the name are there for certain. */
-bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word);
+static inline bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word) {
+	size_t n = strlen(word);
+	return (size_t)(p - text->start) >= n && memcmp(p - n, word, n) == 0;
+}
+
 /* The word that the name at @at is the end of. */
 void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name);
 /* bypass, compass: "pass" is the end of another word. */
