@@ -66,8 +66,8 @@ bench-store: all ## records a second in the audit log, beside bare SQLite with t
 
 bench-mask: all ## what the secrets filter costs, on plain text: FILES, or our own documents
 	@$(BUILD)/bench-mask $(or $(FILES),$(wildcard docs/*.md))
-mask-corpus: all ## what the secrets filter masks in source code: CORPUS=DIRECTORY, with file:line of every place
-	@$(BUILD)/mask-corpus $(CORPUS)
+mask-corpus: all ## what the secrets filter masks in source code, with file:line of every place: CORPUS=DIRECTORY, or 50 npm packages, which it fetches once
+	@scripts/mask-corpus $(BUILD) $(CORPUS)
 
 asan-build: setup
 	@scripts/asan build-asan --build-only

@@ -1,10 +1,11 @@
 /*
  * How often the secrets filter masks something in source code that holds no secrets.
  *
- *	mask-corpus [-q] DIRECTORY...	files with one of the extensions below
+ *	mask-corpus [-q] PATH...	files with one of the extensions below, and those in directories
  *
  * Prints file:line, the kind and the masked bytes of every masked place (not with -q), then for each
- * extension the bytes, the masked places and the places per megabyte. Symbolic links are not followed.
+ * extension, for all sources and for all other files the bytes, the masked places and the places per megabyte.
+ * Symbolic links are not followed.
  */
 #include <fcntl.h>
 #include <fts.h>
@@ -19,6 +20,7 @@
 enum { FILE_MAX = 64 << 20, EXCERPT = 60 };
 
 static const char *const extensions[] = {".js", ".mjs", ".cjs", ".ts", ".tsx", ".py", ".json", ".md", ".rst"};
+enum { SOURCES = 6 }; /* the first of them are of source code, the others of data and documents */
 
 struct tally {
 	size_t files, bytes, places;
@@ -75,12 +77,18 @@ static void print_tally(const char *name, const struct tally *tally) {
 		    (double)tally->places * 1e6 / (double)(tally->bytes ? tally->bytes : 1));
 }
 
+static void add_tally(struct tally *sum, const struct tally *tally) {
+	sum->files += tally->files;
+	sum->bytes += tally->bytes;
+	sum->places += tally->places;
+}
+
 int main(int argc, char **argv) {
 	bool quiet = argc > 1 && strcmp(argv[1], "-q") == 0, ok = true;
 	struct tally tallies[GB_COUNT(extensions)] = {0};
 	FTS *tree = argc > 1 + quiet ? fts_open(argv + 1 + quiet, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
 	if (!tree) {
-		fprintf(stderr, "usage: mask-corpus [-q] DIRECTORY...\n");
+		fprintf(stderr, "usage: mask-corpus [-q] PATH...\n");
 		return 2;
 	}
 	struct gb_filter *filter = gb_filter_create();
@@ -91,7 +99,12 @@ int main(int argc, char **argv) {
 	}
 	fts_close(tree);
 	gb_filter_destroy(filter);
-	for (size_t i = 0; i < GB_COUNT(extensions); i++)
+	struct tally sources = {0}, others = {0};
+	for (size_t i = 0; i < GB_COUNT(extensions); i++) {
 		print_tally(extensions[i], &tallies[i]);
+		add_tally(i < SOURCES ? &sources : &others, &tallies[i]);
+	}
+	print_tally("sources", &sources);
+	print_tally("others", &others);
 	return ok ? 0 : 1;
 }

@@ -72,8 +72,8 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
     struct gb_complaint *ret_complaint);
 
 enum { GB_REASON_MAX = 4096 };
-/* The reason as a C string in @text: U+0000 becomes U+FFFD, and one that does not fit ends behind a word, with "…". NULL if the
- * message gives none. */
+/* The reason as a C string in @text: U+0000 becomes U+FFFD, and one that does not fit ends behind a word, with
+ * "…". NULL if the message gives none. */
 const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]);
 
 /* What gb_run_start said about an option, with the name that the option has for a client. False, and nothing
