@@ -10,8 +10,9 @@ enum {
 	TABLE_MAX = 140,
 	CELL_MAX = 40,
 	NUMBER_MIN = 6,
-	HEADER_MAX = 80,
-	ROW_MAX = 120,
+	HEADER_MAX = 60,
+	ROW_MAX = 100,
+	LINE_REST = 80,
 	ROWS_MAX = 160 /* from the heading to the last row that is looked at */
 };
 
@@ -169,7 +170,7 @@ bool gb_csv_find(struct gb_named *text, const uint8_t *column, const uint8_t *p)
 }
 
 bool gb_csv_next(struct gb_named *text, const struct gb_named *found, const uint8_t *name) {
-	const uint8_t *end = found->resume + ROW_MAX, *p = found->resume;
+	const uint8_t *end = found->resume + LINE_REST, *p = found->resume;
 	text->separator = found->separator;
 	text->column = found->column;
 	if (found->resume - name > ROWS_MAX)

@@ -415,7 +415,7 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	while (p - at > 2 && strchr("=: \t\n\r\"'[](", p[-1]))
 		p--;
 	/* _pw */
-	at += *at == ' ';
+	at += *at && strchr(" \t\r\n\f\v(", *at) != NULL;
 	gb_before_word(text, at, &name);
 	if (tail == GB_RX_PASSWORD && (p - at <= 4 || (p - at == 5 && tolower(*at) == 'c')) &&
 	    gb_before_is_part(&name, at))

@@ -201,14 +201,14 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"(?i)x-(?:api-key|auth-token|access-token|vault-token|gitlab-token|goog-api-key)" ASSIGN "\\K[A-Za-z0-9_.+/=-]{12,}",
 	"headers of requests"},
     {"session-cookie",
-	"(?i)(?:sessionid|session_id|connect\\.sid|jsessionid|phpsessid|csrftoken|[ ;]sid)=\\K[A-Za-z0-9%"
+	"(?i)(?:sessionid|session_id|connect\\.sid|jsessionid|phpsessid|csrftoken)=\\K[A-Za-z0-9%"
 	"._-]{16,}",
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
 	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = |pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
-    {"named-pw", "(?i)\\bpw (?&password)", "the pw is ..."},
+    {"named-pw", "(?i)[\\s(]pw (?&password)", "the pw is ..."},
     {"named-secret",
 	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encrypt(?:ion)?|sign(?:ing)?|cipher|crypt(?:o)?|aes|hmac|app|jwt)[_-]?key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
@@ -224,8 +224,8 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|emailandpassword|credentials|\\.connect|(?:oracle|oracledb)\\.connect|dbi->connect|bearer_?auth|createhmac|createcipher|hash_hmac|hmac(?:256|512)|signwith|httpdigestauth|auth\\(\\)\\.basic|ftplib\\.ftp|password_verify|bcrypt\\.compare(?:sync)?|make_password|generate_password_hash|login_user|signin|loginas|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"call-secret",
-	"(?i)(?:networkcredential\\]::new|(?:keystore|ks)\\.load|(?:kmf|factory)\\.init|pbekeyspec|ftp(?:_tls|s)?|signedstring|cookiestore|hmac\\.new|hmacsha(?:1|256|512)|hmacsha256\\.new|aes\\.(?:encrypt|decrypt|new|newcipher)|secretkeyspec|create(?:de)?cipheriv|createdecipher|openssl_(?:en|de)crypt|zipfile\\.setpassword"
-	"|keycredential|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|stripe|mixpanel|bot(?:\\.run)?|analytics\\.load|oauthhandler|access_?token|oauth1(?:session)?|s3connection|connect_s3|pusher|algoliasearch|apikeyauth|setapikey|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
+	"(?i)(?:networkcredential\\]::new|(?:keystore|ks)\\.load|kmf\\.init|pbekeyspec|ftp(?:_tls|s)?|signedstring|cookiestore|hmac\\.new|hmacsha(?:1|256|512)|aes\\.(?:encrypt|decrypt|new|newcipher)|secretkeyspec|create(?:de)?cipheriv|openssl_(?:en|de)crypt"
+	"|keycredential|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|bot(?:\\.run)?|oauthhandler|access_?token|oauth1(?:session)?|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
 	"FTP(\"host\", \"user\", \"...\"), Fernet(\"...\"), btoa(\"user:...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
@@ -243,7 +243,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"directive-password",
 	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|auth_pass|wpa-psk|"
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
-	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|wireless-key|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
+	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
     {"credential-pair",
 	"(?i)\\b(?:credentials|creds|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?)(?&pair)",
@@ -276,7 +276,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",
 	"the twelve words or more of a wallet"},
     {"one-time-code",
-	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms|security|confirmation|unlock|login) code(?: is)?:? |"
+	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms) code(?: is)?:? |"
 	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
     {"recovery-code",
