@@ -1,12 +1,12 @@
 /*
- * Errors, as every fallible function of Glovebox reports them.
+ * Errors: every function of Glovebox that can fail takes a struct gb_err.
  *
  *	struct gb_err err = {0};
  *	if (!gb_engine_create(NULL, &engine, &err))
  *		fprintf(stderr, "%s\n", err.message);
  *
- * A gb_err is plain data of a fixed size: it owns nothing and needs no release.
- * It is written only when a function fails.
+ * A gb_err is plain data of a fixed size: it owns no memory and needs no release.
+ * A function writes it only when it fails.
  */
 #ifndef GLOVEBOX_ERR_H
 #define GLOVEBOX_ERR_H
@@ -19,12 +19,12 @@ extern "C" {
 enum gb_err_code {
 	GB_OK = 0,
 	GB_EINVAL,  /* an argument is wrong; the message names it */
-	GB_ENOENT,  /* something needed is not there */
+	GB_ENOENT,  /* a file, program or object does not exist */
 	GB_ENOMEM,  /* the host is out of memory */
-	GB_ELIMIT,  /* a limit of ours was reached; the message names it */
-	GB_EBUSY,   /* everything there is is in use just now; it may be tried again */
-	GB_EFORMAT, /* bytes that should be CBOR, JSON or a frame are not */
-	GB_EWALL,   /* a layer of the wall could not be raised; nothing was run */
+	GB_ELIMIT,  /* a limit of Glovebox was reached; the message names it */
+	GB_EBUSY,   /* the resource is in use; the call may be retried */
+	GB_EFORMAT, /* the bytes are not valid CBOR, JSON or frames */
+	GB_EWALL,   /* a layer of the sandbox could not be set up; no code was run */
 	GB_ESYSTEM, /* a system call failed */
 };
 
@@ -35,9 +35,9 @@ struct gb_err {
 	enum gb_err_code code;
 	int sys_errno; /* 0 when no system call was involved */
 	char message[GB_ERR_MESSAGE_MAX];
-	/* The member of the options that is wrong, such as "globals", and where in the message that is
-	 * explained: the message is "globals: must be an object", or has a context before that. "" and 0 if
-	 * the error is about no member. */
+	/* The name of the invalid member of the options, such as "globals", and the offset of its explanation
+	 * in the message: the message is "globals: must be an object", possibly with a context before it.
+	 * "" and 0 if the error does not concern a member. */
 	char field[GB_ERR_FIELD_MAX];
 	unsigned detail;
 };

@@ -1,5 +1,5 @@
 /*
- * libglovebox: run code that nobody has vouched for.
+ * libglovebox: run untrusted code safely.
  *
  *	struct gb_engine *engine;
  *	struct gb_run *run;
@@ -13,10 +13,10 @@
  *
  * An engine keeps sandboxed processes ready; a run is one execution in one of them, from request to result.
  *
- * Embedding: an engine belongs to one thread at a time. It has no global state, starts no threads and handles
- * no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore it or reap it. It works only
- * inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own descriptors and
- * call gb_engine_dispatch when it is readable; callbacks are called from there.
+ * Embedding: only one thread at a time may use an engine. An engine has no global state, starts no threads
+ * and handles no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore or reap it. Work
+ * happens only inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own
+ * descriptors and call gb_engine_dispatch when it is readable; callbacks are called from there.
  */
 #ifndef GLOVEBOX_H
 #define GLOVEBOX_H
@@ -43,85 +43,88 @@ struct gb_session;
 struct gb_run;
 struct gb_call;
 
-/* A profile of Python: what its sandboxes have imported before any code comes. */
+/* A profile of Python: the modules that its sandboxes import in advance. */
 struct gb_python_profile {
-	const char *name;    /* a word of at most 15 letters; not "stdlib" or "data", which are there */
-	const char *modules; /* "numpy,scipy.stats"; one that is not installed is left out */
+	const char *name;    /* a word of at most 15 letters; not "stdlib" or "data", which are built in */
+	const char *modules; /* "numpy,scipy.stats"; modules that are not installed are skipped */
 };
 
 /* Zero means the default, in every field. */
 struct gb_engine_options {
-	const char *worker_dir; /* where glovebox-js is; else beside the program, else the installed place */
-	unsigned ready;         /* 1 << GB_PYTHON and so on: what is to be ready from the start, JavaScript if
-				 * nothing is said; the others are when they are first asked for */
-	/* Programs, by path; NULL: as GLOVEBOX_BASH, GLOVEBOX_NODE and GLOVEBOX_DENO say, or as PATH has
-	 * them. */
+	/* The folder of glovebox-js; default: the folder of the program, else the installed one. */
+	const char *worker_dir;
+	/* 1 << GB_PYTHON and so on: languages whose sandboxes start with the engine; default: JavaScript. The
+	 * sandboxes of other languages start at their first use. */
+	unsigned ready;
+	/* Paths of programs; NULL: the value of GLOVEBOX_BASH, GLOVEBOX_NODE or GLOVEBOX_DENO, else the
+	 * program found in PATH. */
 	const char *shell, *node, *deno;
 	const char *node_packages; /* a folder of packages that Node.js code may be allowed to use; or NULL */
-	const struct gb_python_profile *python_profiles; /* more of them, at most 8 */
+	const struct gb_python_profile *python_profiles; /* additional profiles, at most 8 */
 	size_t n_python_profiles;
-	unsigned shards;   /* zygotes: one per CPU that the process may use, and never more */
-	unsigned warm;     /* sandboxes kept ready per shard: 4; GB_NONE for none */
-	unsigned max_runs; /* at once, warm sandboxes included: 1024 */
-	uint64_t
-	    memory_bytes; /* of everything together, where control groups are to be had: 3/4 of the machine */
+	unsigned shards;   /* zygotes; default and maximum: one per CPU that the process may use */
+	unsigned warm;     /* sandboxes kept ready per shard; default: 4; GB_NONE for none */
+	unsigned max_runs; /* concurrent runs, warm sandboxes included; default: 1024 */
+	/* Memory of all sandboxes together, if control groups are available; default: 3/4 of the
+	 * machine's. */
+	uint64_t memory_bytes;
 };
 
 #define GB_NONE ((unsigned)-1)
 
-/* Start the zygotes and see the wall stand. Fails with GB_EWALL, naming the layer, if it cannot be raised.
- * @options may be NULL. */
+/* Start the zygotes and check that every layer of the sandbox is active. Fails with GB_EWALL, naming the
+ * layer, if one cannot be set up. @options may be NULL. The caller owns *ret: gb_engine_destroy. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
-/* Ends every process. Not from a callback. Runs that have not settled are destroyed, without calling anybody;
- * those that have must be destroyed before. NULL is fine. */
+/* End all processes and free @engine. Must not be called from a callback. Runs that have not settled are
+ * destroyed without a callback; the caller must have destroyed the settled ones before. NULL is allowed. */
 void gb_engine_destroy(struct gb_engine *engine);
 
-/* The names of the layers of the wall that stand around code of @language ("seccomp", "landlock", ...): at
- * most
- * @n are given, and how many there are is returned. 0 until a sandbox for it was first made ready. */
+/* Store the names of the sandbox layers that confine code of @language ("seccomp", "landlock", ...) in @ret,
+ * at most @n, and return the number of layers. 0 before the first sandbox of @language is ready. The names
+ * live as long as the engine. */
 size_t gb_engine_layers(
     const struct gb_engine *engine, enum gb_language language, const char **ret, size_t n);
-/* The version of the program that runs @language, in its own words: "Python 3.11.2". The first call starts a
- * process and waits for it, 5 seconds at most; a program of the machine (bash, Node.js, Deno) is started in a
- * sandbox. Empty if there is no answer. Lives as long as the engine. */
+/* The version of the program that runs @language, as the program prints it: "Python 3.11.2". The first call
+ * starts a process and waits for it, at most 5 seconds; a program of the machine (bash, Node.js, Deno) is
+ * started in a sandbox. Empty if the process does not answer. Lives as long as the engine. */
 const char *gb_engine_version(struct gb_engine *engine, enum gb_language language);
-/* Start that process now, if it has to be started, so that a later call of gb_engine_version has less to wait
- * for. */
+/* Start that process now if it has not been started, so that a later gb_engine_version waits less. */
 void gb_engine_ask_version(struct gb_engine *engine, enum gb_language language);
 
-/* Readable when there is something to dispatch. */
+/* A descriptor that is readable when there are events to dispatch. The engine owns it. */
 int gb_engine_fd(const struct gb_engine *engine);
-/* Do what can be done now; wait for it at most @timeout_ms (0: not at all, -1: for ever). */
+/* Handle all pending events; if there are none, wait at most @timeout_ms for one (0: do not wait, -1: no
+ * time limit). Fails if waiting for events fails. */
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
 
 enum gb_status {
 	GB_SUCCESS,
-	GB_FAILURE,    /* "error": the code threw, or gave what cannot cross */
-	GB_MEMORY,     /* it needed more than its limit */
-	GB_TERMINATED, /* by the caller, or by a limit: error.code says which */
-	GB_LINK_ERROR, /* it is not a module that can be linked: syntax, unknown import, missing export */
-	GB_DENIED,     /* it was not run at all */
+	GB_FAILURE,    /* "error": the code threw, or returned a value that cannot be serialized */
+	GB_MEMORY,     /* the code exceeded its memory limit */
+	GB_TERMINATED, /* by the caller, or by a limit: see error.code */
+	GB_LINK_ERROR, /* the module could not be linked: syntax, unknown import, missing export */
+	GB_DENIED,     /* the code was not run */
 };
 
-/* "success", "error", "memory", "terminated", "link_error", "denied". */
+/* "success", "error", "memory", "terminated", "link_error", "denied". A static string. */
 const char *gb_status_name(enum gb_status status);
 
-/* What went wrong. Texts are never NULL but may be empty; line and column are 0 when unknown. */
+/* The error of a run. Texts are never NULL but may be empty; line and column are 0 if unknown. */
 struct gb_run_error {
 	const char *name;
 	const char *message;
 	const char *stack;
-	const char *code; /* which limit or rule: "timeout", "output_limit", … */
+	const char *code; /* the limit or rule that ended the run: "timeout", "output_limit", … */
 	const char *specifier;
 	const char *filename;
 	unsigned line, column;
-	/* How long a text is that holds U+0000, and so seems to end there; 0 for all others. */
+	/* The length of a text that contains U+0000; 0 for a text without it. */
 	size_t name_bytes, message_bytes, stack_bytes;
 };
 
 enum gb_log_level { GB_LOG_LOG, GB_LOG_INFO, GB_LOG_WARN, GB_LOG_ERROR, GB_LOG_DEBUG };
 
-/* "log", "info", "warn", "error", "debug". */
+/* "log", "info", "warn", "error", "debug". A static string. */
 const char *gb_log_level_name(enum gb_log_level level);
 
 /* One console call. */
@@ -131,10 +134,10 @@ struct gb_log {
 	const struct gb_value *args;
 };
 
-/* What a kind of field (fields.h) is in C. A text is never NULL; a list or text may be empty. */
+/* The C type of each kind of field (fields.h). A text is never NULL; a list or text may be empty. */
 #define GB_MEMBER_ID(member)     char member[33];
 #define GB_MEMBER_STATUS(member) enum gb_status member;
-#define GB_MEMBER_VALUE(member)  const struct gb_value *member;        /* NULL: there is none */
+#define GB_MEMBER_VALUE(member)  const struct gb_value *member;        /* NULL: no value */
 #define GB_MEMBER_VALUES(member) const struct gb_value *const *member; /* with size_t n_member */
 #define GB_MEMBER_DISPLAYS(member)                                                                           \
 	const struct gb_value *const *member;                    /* objects: media type to text, bytes */
@@ -148,7 +151,7 @@ struct gb_log {
 #define GB_MEMBER_MS(member)      double member;
 #define GB_MEMBER_ERROR(member)   struct gb_run_error member; /* all empty when the run was successful */
 
-/* One or two members for each row of GB_RESULT_FIELDS, which documents them. */
+/* One or two members per row of GB_RESULT_FIELDS, which documents them. All are owned by the run. */
 struct gb_result {
 #define GB_ROW(kind, member, json, when, doc)    GB_MEMBER_##kind(member)
 #define GB_LIST(kind, member, json, when, doc)   GB_MEMBER_##kind(member) size_t n_##member;
@@ -159,33 +162,34 @@ struct gb_result {
 #undef GB_STREAM
 };
 
-/* Zero means the default, in every field. Everything is copied. */
+/* Zero means the default, in every field. gb_run_start copies everything. */
 struct gb_run_options {
 	const char *source;
 	size_t source_bytes; /* 0: the source ends with a zero byte */
 	enum gb_language language;
-	const char *filename; /* in stack traces and import.meta: "<runCode>" */
-	const char *fn;       /* the export that is the result; NULL: the default export, if there is one */
-	const struct gb_value *args;    /* an array, if the export is a function */
-	const struct gb_value *globals; /* an object: identifiers that the code sees */
+	const char *filename;           /* in stack traces and import.meta; default: "<runCode>" */
+	const char *fn;                 /* the export that is the result; NULL: the default export, if any */
+	const struct gb_value *args;    /* an array: the arguments, if the export is a function */
+	const struct gb_value *globals; /* an object: the global variables of the code */
 	const struct gb_value *imports; /* an object: bare specifier to an object of named exports */
 	const struct gb_value *modules; /* an object: "./lib/math.js" to its source */
 	bool report;                    /* the code has a function report(value) */
 
-	/* Not for every language; one that has no use for a field refuses it. */
+	/* Only for some languages; gb_run_start fails if the language does not support a field. */
 	const char *profile; /* Python: "stdlib", or "data": with numpy, pandas and matplotlib loaded */
-	const char *input;   /* what the program reads from its standard input */
-	const struct gb_value *files; /* an object, path to text or bytes: put into /box, where it runs */
-	bool reset;                   /* in a session: forget what was defined before */
-	bool restricted; /* Python, shell: refuse what honest code does not need; a courtesy, not a wall */
-	const struct gb_value *allowed_modules; /* Python (restricted), Node.js: an array of names that it may
-						 * import; an empty one allows none. NULL: none in
-						 * Python, ["node:safe"] in Node.js */
-	const struct gb_value *net; /* Deno: an array of hosts, "name" or "name:port", that it may ask
-				     * for; its network ends at the wall all the same */
-	struct gb_session *session; /* run in there; its language and profile are the run's */
+	const char *input;   /* the standard input of the program */
+	const struct gb_value *files; /* an object, path to text or bytes: created in /box, where code runs */
+	bool reset;                   /* in a session: drop all definitions of earlier runs first */
+	bool restricted; /* Python, shell: reject risky constructs; a convenience, not a security boundary */
+	const struct gb_value *allowed_modules; /* Python (restricted), Node.js: an array of the names of
+						 * modules that the code may import; an empty array
+						 * allows none. NULL: none in Python,
+						 * ["node:safe"] in Node.js */
+	const struct gb_value *net; /* Deno: an array of hosts, "name" or "name:port", that Deno permits;
+				     * the sandbox blocks the network nevertheless */
+	struct gb_session *session; /* run in this session, in its language and profile */
 	/* In a session that has a terminal: a run that waits for input is interrupted at once and settles
-	 * with the code "awaiting_input", and the prompt in the message. The session stays, as after any
+	 * with the code "awaiting_input", and the prompt in the message. The session continues, as after any
 	 * interrupt. */
 	bool ends_on_input;
 
@@ -194,21 +198,24 @@ struct gb_run_options {
 	GB_LIMIT_FIELDS(GB_LIMIT)
 #undef GB_LIMIT
 
-	/* As it happens. @log is valid during the call; its args live as long as the run. */
+	/* The code called console. @log is valid during the callback; its args live as long as the run. */
 	void (*on_log)(struct gb_run *run, const struct gb_log *log, void *data);
-	/* What the program writes, as it happens, to its @stream 1 or 2; and what it shows. */
+	/* The program wrote to its standard output (@stream 1) or standard error (2). */
 	void (*on_output)(struct gb_run *run, int stream, const char *bytes, size_t n, void *data);
+	/* The program showed a display, such as a figure. */
 	void (*on_display)(struct gb_run *run, const struct gb_value *display, void *data);
-	/* The code calls a function of the host's (gb_value_function in globals, imports, args or an answer),
-	 * and waits. @call is the callee's now: see gb_call_return. Without this callback calls throw. */
+	/* The code calls a host function (gb_value_function in globals, imports, args or an answer) and
+	 * waits. The callback owns @call and must answer it: see gb_call_return. Without this callback such
+	 * calls throw. */
 	void (*on_call)(struct gb_run *run, struct gb_call *call, void *data);
-	/* The code calls report(); the value is in the result already. @call is to be answered like any
-	 * other, and its answer is what report() returns; without this callback it returns undefined. */
+	/* The code calls report(); @value is in the result already. The callback owns @call and must answer
+	 * it; the answer is the return value of report(). Without this callback report() returns
+	 * undefined. */
 	void (*on_report)(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data);
-	/* In a session that has a terminal: what runs waits for somebody to type, after @prompt, which is the
-	 * unfinished line before the cursor and may be empty; or, if @prompt is NULL, it goes on. */
+	/* In a session that has a terminal: the run waits for input. @prompt is the unfinished line before
+	 * the cursor and may be empty; NULL: the run continues. */
 	void (*on_awaiting)(struct gb_run *run, const char *prompt, void *data);
-	/* Once. The run may be destroyed here. */
+	/* The run has settled; called once. The callback may destroy the run. */
 	void (*on_settled)(struct gb_run *run, const struct gb_result *result, void *data);
 	void *data;
 };
@@ -216,89 +223,99 @@ struct gb_run_options {
 #define GB_NO_TIMEOUT UINT64_MAX
 #define GB_SOURCE_MAX (16u << 20)
 #define GB_MEMORY_MIN (1u << 20)
-/* Bytes of each text of an error (characters, in Node.js and Deno): beyond this it is cut. */
+/* The length at which each text of an error is cut, in bytes (in Node.js and Deno: in characters). */
 #define GB_ERROR_TEXT_MAX (64u << 10)
 
-/* Start a run. Fails on wrong options (GB_EINVAL names the field), or when no sandbox is to be had. What the
- * code does wrong is not a failure of this call: it is in the result. */
+/* Start a run. The caller owns *ret: gb_run_destroy. Fails on invalid options (GB_EINVAL names the field) or
+ * if no sandbox is available. Errors of the code do not make this call fail: they are in the result. */
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
 
-/* Stop it at once, whatever it does. The result's error says @reason (may be NULL; at most 64 KiB of it).
- * on_settled is called before this returns. Does nothing when it has settled already. */
+/* Stop the run at once. The result's error contains @reason (may be NULL; cut at 64 KiB). on_settled is
+ * called before this returns. Does nothing if the run has settled. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
-/* The id that its result will have. Lives as long as the run. */
+/* The id of the run, the same as in its result. Lives as long as the run. */
 const char *gb_run_id(const struct gb_run *run);
-/* What was given as options->data. */
+/* The pointer that was passed as options->data. */
 void *gb_run_data(const struct gb_run *run);
 
-/* False while it waits for its session (sessions.h), and for good if it has ended there. */
+/* Whether the run has started executing. False while it is queued in its session (sessions.h); stays false if
+ * it ended in the queue. */
 bool gb_run_begun(const struct gb_run *run);
-/* Has it settled? */
+/* Whether the run has settled. */
 bool gb_run_settled(const struct gb_run *run);
-/* The result, once it has; NULL before. Lives as long as the run. */
+/* The result of a settled run, else NULL. Lives as long as the run. */
 const struct gb_result *gb_run_result(const struct gb_run *run);
 
-/* Dispatch until it has settled. NULL only if waiting itself fails. */
+/* Dispatch until the run has settled, and return its result, which lives as long as the run. NULL only if
+ * dispatching fails. */
 const struct gb_result *gb_run_wait(struct gb_run *run);
 
-/* Also ends it if it still runs, without calling anybody. NULL is fine. */
+/* Free the run with its result. A run that has not settled is ended without a callback. NULL is allowed. */
 void gb_run_destroy(struct gb_run *run);
 
 /*
- * Sessions: a sandbox that outlives a run. What one run defines, the next one finds.
+ * Sessions: a sandbox that outlives a run. Definitions of a run are visible to later runs.
  *
  *	gb_session_open(engine, GB_PYTHON, NULL, &session, &err);
  *	gb_run_start(engine, &(struct gb_run_options){.session = session, .source = "x = 1"}, &run, &err);
  *	...
  *	gb_session_close(session);
  *
- * One run at a time. A run whose time is up is interrupted and the session kept; one that does not stop
- * within five seconds, and one that is terminated, ends the session with it. sessions.h keeps many, by name.
+ * A session executes one run at a time. A run that exceeds its time limit is interrupted and the session
+ * continues; the session ends if the run does not stop within five seconds, or is terminated. sessions.h
+ * manages many sessions by name.
  */
 enum gb_session_state {
 	GB_SESSION_IDLE,
 	GB_SESSION_EXECUTING,
-	GB_SESSION_AWAITING_INPUT, /* executing, and it waits for somebody to type: see gb_session_send */
+	GB_SESSION_AWAITING_INPUT, /* executing, and waiting for input: see gb_session_send */
 	GB_SESSION_TERMINATED,
 };
 
-/* "idle", "executing", "awaiting_input", "terminated". */
+/* "idle", "executing", "awaiting_input", "terminated". A static string. */
 const char *gb_session_state_name(enum gb_session_state state);
 
-/* @profile may be NULL. */
+/* Open a session. @profile may be NULL. The caller owns *ret: gb_session_close. Fails if @language has no
+ * sessions or no sandbox is available. */
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err);
-/* Ends the sandbox, and a run in it without calling anybody. Before the engine is destroyed. NULL is fine. */
+/* End the sandbox, and without a callback the run in it; free @session. Must be called before the engine is
+ * destroyed. NULL is allowed. */
 void gb_session_close(struct gb_session *session);
 
 enum gb_session_state gb_session_state(const struct gb_session *session);
-/* Why it is terminated; empty if it is not. */
+/* Why the session was terminated; empty if it was not. Lives as long as the session. */
 const char *gb_session_reason(const struct gb_session *session);
 
 /*
- * Terminals. A shell's session has one; other languages refuse these with GB_EINVAL. What is written to it is
- * the output of the run that executes, as stream 1. Somebody may be attached to it, and then has a prompt
- * when no run executes, and sees everything.
+ * Terminals. Only sessions of the shell have one; for other languages these functions fail with GB_EINVAL.
+ * The terminal's output is the output of the run that executes, as stream 1. One client may attach to the
+ * terminal: it sees all output, and a shell prompt while no run executes.
  */
 
-/* What stands before the cursor while it awaits input, which may be nothing; empty otherwise. */
+/* The text before the cursor while the session awaits input, possibly empty; empty otherwise. */
 const char *gb_session_prompt(const struct gb_session *session);
-/* Type @bytes: to the run that executes, or for somebody who is attached. */
+/* Send @bytes to the terminal as if typed. Fails with GB_EINVAL if no run executes and no client is attached,
+ * GB_ELIMIT if there are too many bytes. */
 bool gb_session_send(struct gb_session *session, const char *bytes, size_t n, struct gb_err *err);
-/* on_bytes is called with what the terminal shows from now on; it must not close the session. */
+/* Called with output of the terminal; must not close the session. */
 typedef void (*gb_shown)(struct gb_session *session, const char *bytes, size_t n, void *data);
+/* Attach a client: @on_bytes gets the terminal's output from now on. Fails with GB_EBUSY if one is
+ * attached. */
 bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data, struct gb_err *err);
+/* Detach the client. Does nothing if none is attached. */
 void gb_session_detach(struct gb_session *session);
-/* Whoever is attached does not keep up: while held, the terminal stands still, and with it what writes there.
- */
+/* While @held, the terminal's output is not read, so programs that write to it block: for an attached client
+ * that cannot keep up. Does nothing if no client is attached. */
 void gb_session_hold(struct gb_session *session, bool held);
-/* At first it is 80 by 24. */
+/* Set the size of the terminal, initially 80 by 24. Fails with GB_EINVAL if it is out of range. */
 bool gb_session_resize(struct gb_session *session, unsigned columns, unsigned rows, struct gb_err *err);
 
-/* Ask the code to stop, as Ctrl-C does. The run settles as "terminated", with the code "interrupted", unless
- * the code has other plans. False if it is not in a session, or has settled. */
+/* Ask the code to stop, as Ctrl-C does. The run settles as "terminated" with the code "interrupted", unless
+ * the code handles the interrupt. False if the run is not in a session, does not execute or was interrupted
+ * already. */
 bool gb_run_interrupt(struct gb_run *run);
 
 /*
@@ -309,37 +326,39 @@ bool gb_run_interrupt(struct gb_run *run);
  *		gb_call_return(call, gb_value_number(gb_call_values(call), n * 2));
  *	}
  *
- * The code waits inside its call until there is an answer; to let it go on with a promise meanwhile, say
- * gb_call_promise first. Either way the answer may come at any time, also after on_call has returned; each
- * call must be answered once, even when its run has ended (the answer then only releases it).
+ * The code blocks in its call until the call is answered; after gb_call_promise it continues with a promise
+ * instead. In both cases the answer may come at any time, also after on_call has returned. Each call must be
+ * answered exactly once, even if its run has ended (the answer then only frees the call).
  */
 
-/* The run, or NULL once it has settled. */
+/* The run, or NULL if it has settled. */
 struct gb_run *gb_call_run(const struct gb_call *call);
-/* The id that was given to gb_value_function or gb_value_promise. */
+/* The id that was passed to gb_value_function or gb_value_promise. */
 uint32_t gb_call_function(const struct gb_call *call);
-/* What it was called with: an array. It lives as long as the call. */
+/* The arguments: an array that lives as long as the call. */
 const struct gb_value *gb_call_args(const struct gb_call *call);
-/* A pool for the answer, which lives as long as the call. */
+/* A pool for the values of the answer. The call owns it. */
 struct gb_values *gb_call_values(struct gb_call *call);
 
-/* The code goes on, with a promise that the answer will settle. */
+/* Let the code continue with a promise, which the answer settles. */
 void gb_call_promise(struct gb_call *call);
-/* Answer and release the call. NULL is undefined. A value that cannot cross (too large, too deep) throws in
- * the code instead; then this returns false too. */
+/* Answer the call with @value and free the call. NULL is undefined. If the value cannot be sent (too large,
+ * too deep), the call throws in the code and this returns false. */
 bool gb_call_return(struct gb_call *call, const struct gb_value *value);
-/* The same, but the code sees it thrown: usually a gb_value_error without a stack. */
+/* The same, but the call throws @thrown in the code: usually a gb_value_error without a stack. */
 bool gb_call_throw(struct gb_call *call, const struct gb_value *thrown);
 
-/* Calls, from the host to the code: @function is the number of a GB_SANDBOX function or promise, which is
- * "called" to wait for it. @args is an array, or NULL. on_answer is called once: with what was returned or
- * thrown (promises awaited), valid during the call; or, if the run ends before, with NULL as @value. */
+/* The answer to gb_run_call: the value that was returned or thrown, valid during the callback; @value is NULL
+ * if the run ended first. */
 typedef void (*gb_answered)(struct gb_run *run, const struct gb_value *value, bool thrown, void *data);
+/* Call a function of the code. @function is the id of a GB_SANDBOX function, or of a promise, to await it.
+ * @args is an array, or NULL. @on_answer is called once, after awaiting promises. Fails if the run has
+ * settled or @args is not an array; then there is no callback. */
 bool gb_run_call(struct gb_run *run, uint32_t function, const struct gb_value *args, gb_answered on_answer,
     void *data, struct gb_err *err);
 
-/* The result as one JSON object on one line, in the shape that is the same everywhere. The caller's to
- * free(). */
+/* The result as a JSON object on one line, as docs/PROTOCOL.md describes it. The caller must free() it. NULL
+ * on failure. */
 char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb_err *err);
 
 #pragma GCC visibility pop

@@ -1,8 +1,7 @@
 /*
- * The languages, in one table: names, aliases, file endings, settings, syntax. Whatever reads or lists a
- * language (command line, settings, messages, documentation) does so by this table, so an alias or a file
- * ending is one edit here. A new language also needs a worker (src/runtime), a runtime and its traits
- * (src/engine).
+ * The table of languages: names, aliases, file endings, settings, syntax. The command line, the settings, the
+ * messages and the documentation all use this table, so a new alias or file ending is one edit here. A new
+ * language also needs a worker (src/runtime), and a runtime with its traits (src/engine).
  *
  *	enum gb_language language;
  *	if (gb_language_find("ts", &language))
@@ -19,7 +18,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Sections of the settings: SECTION, name in "limits.NAME.timeout", description for an agent's prompt. */
+/* Sections of the settings: SECTION, NAME as in "limits.NAME.timeout", description for an agent's prompt. */
 #define GB_LANGUAGE_SECTION_TABLE(X)                                                                         \
 	X(JAVASCRIPT, "javascript", "`javascript`, also TypeScript: an ES module")                           \
 	X(PYTHON, "python", "`python`: CPython with its library")                                            \
@@ -27,7 +26,7 @@ extern "C" {
 	X(SHELL, "shell", "`shell`: bash and the usual programs")                                            \
 	X(DENO, "deno", "`deno`: Deno")
 
-/* CONSTANT, name, aliases, file endings (both with spaces between), SECTION of the settings, SYNTAX,
+/* CONSTANT, name, aliases, file endings (both separated by spaces), SECTION of the settings, SYNTAX,
  * description. */
 #define GB_LANGUAGE_TABLE(X)                                                                                 \
 	X(GB_TYPESCRIPT, "typescript", "ts", ".ts .mts", JAVASCRIPT, JS,                                     \
@@ -44,27 +43,27 @@ extern "C" {
 enum gb_language { GB_LANGUAGE_TABLE(GB_LANGUAGE_CONSTANT) };
 #define GB_LANGUAGES (0 GB_LANGUAGE_TABLE(GB_LANGUAGE_ONE))
 
-/* How code of a language is highlighted. */
+/* The syntax highlighting of a language. */
 enum gb_syntax { GB_SYNTAX_NONE, GB_SYNTAX_JS, GB_SYNTAX_PYTHON, GB_SYNTAX_SHELL };
 
 struct gb_language_info {
 	const char *name;
-	const char *aliases, *endings; /* with spaces between; "" if there are none */
+	const char *aliases, *endings; /* separated by spaces; "" if there are none */
 	const char *section;           /* of the settings */
 	const char *doc;
 	enum gb_syntax syntax;
 };
 
-/* Indexed by enum gb_language, GB_LANGUAGES of them. */
+/* Indexed by enum gb_language; has GB_LANGUAGES elements. */
 extern const struct gb_language_info gb_language_infos[];
-/* Their names; NULL-terminated. */
+/* The names of the languages; NULL-terminated. */
 extern const char *const gb_language_names[];
 
-/* The name of @language, without aliases. */
+/* The canonical name of @language. A static string. */
 const char *gb_language_name(enum gb_language language);
-/* By name or alias. False if there is none of that name. */
+/* Find a language by name or alias. False if there is none. */
 bool gb_language_find(const char *name, enum gb_language *ret);
-/* By the ending of the file's name. False if it has none, or none that is in the table. */
+/* Find a language by the ending of a file name. False if @path has no ending, or an unknown one. */
 bool gb_language_of_file(const char *path, enum gb_language *ret);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 /*
- * Sessions by name: many, kept within limits, each with a queue.
+ * Session manager: named sessions with limits, each with a queue of runs.
  *
  *	struct gb_manager *manager;
  *	gb_manager_create(engine, NULL, &manager, &err);
@@ -10,12 +10,12 @@
  *	... gb_run_wait(run), gb_run_destroy(run) ...
  *	gb_manager_destroy(manager);
  *
- * A session executes one run at a time; later ones wait in order. A session that ends (it crashed, was
- * killed, was idle too long) stays listed for a while as "terminated", with the reason. Time-outs are the
- * engine's own: nothing runs but what gb_engine_dispatch or gb_run_wait does.
+ * A session executes one run at a time; later ones are queued in order. A session that has ended (crashed,
+ * was killed, was idle too long) stays listed for a while as "terminated", with the reason. Timeouts are
+ * handled inside gb_engine_dispatch and gb_run_wait; there is no thread.
  *
- * Wherever a session is named, its id or its name will do. A manager must not be destroyed from a callback of
- * a run of its sessions.
+ * A parameter @session is the id or the name of a session; functions fail if there is none. A manager must
+ * not be destroyed from a callback of a run of its sessions.
  */
 #ifndef GLOVEBOX_SESSIONS_H
 #define GLOVEBOX_SESSIONS_H
@@ -29,97 +29,99 @@ extern "C" {
 
 struct gb_manager;
 
-/* A session as it is now. Texts are never NULL, and live until the manager is used again. */
+/* The state of a session. Texts are never NULL, and valid until the next call on the manager. */
 struct gb_session_info {
 	char id[33]; /* 128 random bits, in hexadecimal */
 	const char *name, *conversation, *profile;
 	enum gb_language language;
 	enum gb_session_state state;
-	const char *reason;              /* why it is terminated */
-	const char *prompt;              /* what it asks for while it awaits input */
-	unsigned n_prompts;              /* times that it began to await input */
+	const char *reason;              /* why it was terminated */
+	const char *prompt;              /* the prompt, while it awaits input */
+	unsigned n_prompts;              /* how many times it has started to await input */
 	double created_at, last_used_at; /* milliseconds since 1970 */
-	uint64_t executions;             /* that have begun */
-	uint64_t tokens;                 /* what the caller has added */
-	unsigned queued;                 /* runs that wait */
-	bool trusted;                    /* as the caller has said */
-	bool attached;                   /* somebody is at its terminal */
+	uint64_t executions;             /* runs that have started executing */
+	uint64_t tokens;                 /* the sum of gb_manager_add_tokens */
+	unsigned queued;                 /* runs in the queue */
+	bool trusted;                    /* as set by gb_manager_trust */
+	bool attached;                   /* a client is attached to its terminal */
 };
 
 /* Zero means the default, in every field. */
 struct gb_manager_options {
-	unsigned max_sessions;         /* at once: 64 */
-	unsigned max_per_conversation; /* at once: 5 */
-	unsigned max_queue;            /* runs that wait for a session: 16; GB_NONE for none */
-	unsigned max_ended;            /* sessions that have ended and are still listed: 100 */
-	uint64_t idle_ms;              /* without a run: 30 minutes */
-	uint64_t max_age_ms;           /* whatever it does: 24 hours */
-	uint64_t ended_ms;             /* for how long one that has ended is listed: 1 hour */
-	/* @run executes in a session and begins to await input: info->prompt, gb_manager_send. */
+	unsigned max_sessions;         /* live sessions; default: 64 */
+	unsigned max_per_conversation; /* live sessions of a conversation; default: 5 */
+	unsigned max_queue;            /* queued runs of a session; default: 16; GB_NONE for none */
+	unsigned max_ended;            /* ended sessions that are still listed; default: 100 */
+	uint64_t idle_ms;              /* a session ends after this time without a run; default: 30 minutes */
+	uint64_t max_age_ms;           /* a session ends at this age; default: 24 hours */
+	uint64_t ended_ms;             /* an ended session is listed for this time; default: 1 hour */
+	/* @run executes in a session and starts to await input: see info->prompt, gb_manager_send. */
 	void (*on_awaiting)(
 	    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data);
-	/* A session has ended: info->reason. Only to take note: the manager must not be used from here. */
+	/* A session has ended: see info->reason. The callback must not call the manager. */
 	void (*on_ended)(struct gb_manager *manager, const struct gb_session_info *info, void *data);
 	void *data;
 };
 
-/* What a session is asked for by. */
+/* The properties of a session to open or to find. */
 struct gb_session_asked {
-	const char *conversation; /* NULL or empty: none, which has no limit of its own */
+	const char *conversation; /* NULL or empty: none; max_per_conversation then does not apply */
 	enum gb_language language;
 	const char *profile; /* or NULL */
-	const char *name;    /* unique among those that live; NULL: one is made up */
-	const char *id;      /* of a new one: 32 lower case hexadecimal digits; NULL: random ones */
+	const char *name;    /* unique among live sessions; NULL: generated */
+	const char *id;      /* of a new session: 32 lower case hexadecimal digits; NULL: random */
 };
 
-/* @options may be NULL. */
+/* Create a manager of sessions in @engine. @options may be NULL. The caller owns *ret: gb_manager_destroy. */
 bool gb_manager_create(struct gb_engine *engine, const struct gb_manager_options *options,
     struct gb_manager **ret, struct gb_err *err);
-/* From now on these hold: for sessions that are opened later, for runs that are asked for later. Whoever is
- * told of what happens stays the same. */
+/* Replace the limits: they apply to sessions opened and runs requested from now on. The callbacks and their
+ * data are not replaced. */
 void gb_manager_configure(struct gb_manager *manager, const struct gb_manager_options *options);
-/* Ends all sessions; runs in them settle, and stay their owners' to destroy. If the engine was destroyed
- * before, that has happened already. NULL is fine. */
+/* End all sessions and free @manager. Runs in the sessions settle; their owners must still destroy them. May
+ * be called after the engine was destroyed, which ends the sessions too. NULL is allowed. */
 void gb_manager_destroy(struct gb_manager *manager);
 
-/* Fails with GB_ELIMIT if there are too many, GB_EINVAL if the name is taken or no name, or the id is. */
+/* Open a session and describe it in @ret. Fails with GB_ELIMIT if there are too many sessions, GB_EINVAL if
+ * the name or the id is invalid or in use. */
 bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err);
-/* The one that lives and was asked for in the same way, without a name any that fits; else a new one. */
+/* Describe in @ret a live session with the same conversation, language and profile, and the same name if
+ * @asked has one; if there is none, open one. Fails like gb_manager_open. */
 bool gb_manager_get_or_create(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err);
 
-/* The same without opening one: *ret_found tells whether there is one, which @ret then describes. Fails if
- * there is none and none may be opened now. */
+/* The same without opening a session: *ret_found is whether there is one, and @ret describes it. Fails if
+ * there is none and gb_manager_open would fail. */
 bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *asked, bool *ret_found,
     struct gb_session_info *ret, struct gb_err *err);
 
-/* Start a run in it, or let it wait for those before it. As gb_run_start, whose options these are; language
- * and profile are the session's. A run that waits may be withdrawn by gb_run_terminate or gb_run_destroy, and
- * has its time from when it begins. Fails with GB_ELIMIT if too many wait. */
+/* Start a run in the session, or queue it behind earlier runs. Options, ownership and failures are those of
+ * gb_run_start; language and profile are those of the session. gb_run_terminate and gb_run_destroy remove a
+ * queued run; its time limit counts from its start. Fails with GB_ELIMIT if the queue is full. */
 bool gb_manager_execute(struct gb_manager *manager, const char *session, const struct gb_run_options *options,
     struct gb_run **ret, struct gb_err *err);
-/* Ask what executes to stop; false if nothing does. */
+/* Interrupt the run that executes. Fails if none does, or if it was interrupted already. */
 bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struct gb_err *err);
 /* See gb_session_send. */
 bool gb_manager_send(
     struct gb_manager *manager, const char *session, const char *bytes, size_t n, struct gb_err *err);
 
-/* Somebody at the terminal of a session. */
+/* A client attached to the terminal of a session. */
 struct gb_attachment {
-	/* What it shows from now on. No session may be ended from here. */
+	/* Output of the terminal. The callback must not end a session. */
 	void (*on_bytes)(struct gb_manager *manager, const char *bytes, size_t n, void *data);
-	/* It is over, and not by gb_manager_detach: the session has @ended, or the terminal was taken over.
-	 */
+	/* The attachment ended: the session has @ended, or another client took over the terminal. Not called
+	 * by gb_manager_detach. */
 	void (*on_end)(struct gb_manager *manager, const char *reason, bool ended, void *data);
 	void *data;
 };
 
-/* See gb_session_attach. One at a time: fails with GB_EBUSY if somebody is, unless @steal. The session is not
- * idle meanwhile. */
+/* Attach a client: see gb_session_attach. Copies *@attachment. If a client is attached already, @steal ends
+ * its attachment; otherwise this fails with GB_EBUSY. An attached session does not count as idle. */
 bool gb_manager_attach(struct gb_manager *manager, const char *session,
     const struct gb_attachment *attachment, bool steal, struct gb_err *err);
-/* Without on_end. Does nothing if nobody is attached. */
+/* Detach the client, without calling on_end. Does nothing if none is attached. */
 bool gb_manager_detach(struct gb_manager *manager, const char *session, struct gb_err *err);
 /* See gb_session_hold. */
 bool gb_manager_hold(struct gb_manager *manager, const char *session, bool held, struct gb_err *err);
@@ -127,23 +129,25 @@ bool gb_manager_hold(struct gb_manager *manager, const char *session, bool held,
 bool gb_manager_resize(
     struct gb_manager *manager, const char *session, unsigned columns, unsigned rows, struct gb_err *err);
 
-/* Also one that has ended, while it is listed. */
+/* Describe a session, live or ended and still listed, in @ret. */
 bool gb_manager_get(
     struct gb_manager *manager, const char *session, struct gb_session_info *ret, struct gb_err *err);
-/* The @i-th, the oldest first and those that have ended last; false if there are not so many. @conversation
- * may be NULL: all. */
+/* Describe the @i-th session of @conversation (NULL: of all) in @ret: live ones first, oldest first, then
+ * ended ones. False if there are not that many. */
 bool gb_manager_at(
     struct gb_manager *manager, const char *conversation, size_t i, struct gb_session_info *ret);
-/* How many live. */
+/* The number of live sessions. */
 unsigned gb_manager_count(const struct gb_manager *manager);
 
-/* End it; what executes and what waits settles as "terminated", with @reason (may be NULL). Does nothing to
- * one that has ended. */
+/* End the session; its running and queued runs settle as "terminated", with @reason (may be NULL). Does
+ * nothing if the session has ended. */
 bool gb_manager_kill(struct gb_manager *manager, const char *session, const char *reason, struct gb_err *err);
-/* End all of a conversation, and return how many there were. */
+/* End all sessions of a conversation, and return their number. */
 unsigned gb_manager_cleanup(struct gb_manager *manager, const char *conversation, const char *reason);
 
+/* Set info->trusted. The manager only stores it. */
 bool gb_manager_trust(struct gb_manager *manager, const char *session, bool trusted, struct gb_err *err);
+/* Add @tokens to info->tokens, which stops at UINT64_MAX. The manager only stores them. */
 bool gb_manager_add_tokens(
     struct gb_manager *manager, const char *session, uint64_t tokens, struct gb_err *err);
 

@@ -1,5 +1,5 @@
 /*
- * Values: what crosses the wall, in both directions, with the meaning of JavaScript's structured clone.
+ * Values that host and sandbox exchange, with the semantics of JavaScript's structured clone.
  *
  *	struct gb_values *pool = gb_values_create(0);
  *	struct gb_value *args = gb_value_array(pool);
@@ -9,11 +9,11 @@
  *	gb_values_destroy(pool);
  *
  * A value is a graph: containers may be shared and may contain themselves. All values of a graph live in
- * one pool and are released with it. Constructors return NULL when the pool's maximum is reached or memory
- * is out; every function that takes a value takes NULL for it and then fails, so a chain of calls needs one
+ * one pool and are freed with it. Constructors return NULL if the pool's maximum is reached or memory is
+ * exhausted; every function that takes a value accepts NULL and then fails, so a chain of calls needs one
  * check at its end (gb_values_failed).
  *
- * Strings are UTF-8 in which lone surrogates of JavaScript strings stand as three bytes (WTF-8).
+ * Strings are WTF-8: UTF-8 that encodes lone surrogates of JavaScript strings as three bytes.
  */
 #ifndef GLOVEBOX_VALUE_H
 #define GLOVEBOX_VALUE_H
@@ -37,7 +37,7 @@ enum gb_type {
 	GB_BIGINT,
 	GB_STRING,
 	GB_HOLE, /* only as an element of an array */
-	/* What follows has identity: it can be shared, and containers can hold themselves. */
+	/* The types below have identity: values can be shared, and containers can contain themselves. */
 	GB_ARRAY,
 	GB_OBJECT,
 	GB_MAP,
@@ -47,11 +47,11 @@ enum gb_type {
 	GB_VIEW,   /* a typed array or DataView over a GB_BUFFER */
 	GB_ERROR,
 	GB_REGEXP,
-	GB_FUNCTION, /* one side's, which the other may call while the run lives */
+	GB_FUNCTION, /* a function of one side that the other side may call during the run */
 	GB_PROMISE,
 };
 
-/* Whose function or promise it is. */
+/* The side that a function or promise belongs to. */
 enum gb_side { GB_HOST, GB_SANDBOX };
 
 enum gb_view_kind {
@@ -73,10 +73,12 @@ enum gb_view_kind {
 struct gb_values;
 struct gb_value;
 
-/* A pool for at most @max_bytes of values (0: 64 MiB). NULL when memory is out. */
+/* Create a pool for at most @max_bytes of values (0: 64 MiB). The caller owns it. NULL if memory is
+ * exhausted. */
 struct gb_values *gb_values_create(size_t max_bytes);
+/* Free the pool with all its values. NULL is allowed. */
 void gb_values_destroy(struct gb_values *pool);
-/* True once anything could not be made or added. */
+/* Whether any call has failed to create or add a value. */
 bool gb_values_failed(const struct gb_values *pool);
 
 struct gb_value *gb_value_undefined(struct gb_values *pool);
@@ -84,13 +86,14 @@ struct gb_value *gb_value_null(struct gb_values *pool);
 struct gb_value *gb_value_hole(struct gb_values *pool);
 struct gb_value *gb_value_boolean(struct gb_values *pool, bool boolean);
 struct gb_value *gb_value_number(struct gb_values *pool, double number);
-/* Copies. The bytes must be WTF-8, else NULL. */
+/* Copies @bytes. NULL if they are not WTF-8. */
 struct gb_value *gb_value_string(struct gb_values *pool, const char *bytes, size_t n);
-/* Magnitude as big-endian bytes (leading zeros are dropped) and a sign. */
+/* @magnitude is big-endian; leading zeros are dropped. Copies it. */
 struct gb_value *gb_value_bigint(struct gb_values *pool, bool negative, const uint8_t *magnitude, size_t n);
-/* Milliseconds since 1970, without their fraction; NaN, or beyond what a JavaScript Date can hold, is an
- * invalid date. */
+/* Milliseconds since 1970; the fraction is dropped. NaN and values outside the range of a JavaScript Date
+ * give an invalid date. */
 struct gb_value *gb_value_date(struct gb_values *pool, double milliseconds);
+/* An ArrayBuffer with a copy of @bytes. */
 struct gb_value *gb_value_buffer(struct gb_values *pool, const void *bytes, size_t n);
 /* @buffer is a GB_BUFFER; the window must lie within it and fit the element size. @offset is in bytes,
  * @length in elements (bytes for a DataView). */
@@ -100,58 +103,60 @@ struct gb_value *gb_value_array(struct gb_values *pool);
 struct gb_value *gb_value_object(struct gb_values *pool);
 struct gb_value *gb_value_map(struct gb_values *pool);
 struct gb_value *gb_value_set(struct gb_values *pool);
-/* Zero-terminated texts; @stack may be NULL. */
+/* The texts are zero-terminated; @stack may be NULL. Copies them. */
 struct gb_value *gb_value_error(
     struct gb_values *pool, const char *name, const char *message, const char *stack);
 struct gb_value *gb_value_regexp(struct gb_values *pool, const char *source, const char *flags);
-/* A function of the host's: calls come to the run's on_call with this @id, which is the host's to choose.
- * @name is what the code sees as its name; may be NULL. */
+/* A function of the host. Calls of it arrive at the run's on_call with this @id, which the host chooses.
+ * @name is the function's name in the code; may be NULL. */
 struct gb_value *gb_value_function(struct gb_values *pool, uint32_t id, const char *name);
-/* A promise of the host's. Each time that it has arrived the run's on_call is called once with this @id,
- * without arguments, and what that call is answered with is what the promise settles with. */
+/* A promise of the host. Each time a sandbox receives it, the run's on_call is called once with this @id and
+ * no arguments; the answer to that call settles the promise. */
 struct gb_value *gb_value_promise(struct gb_values *pool, uint32_t id);
 
 /* Append to an array or set. */
 bool gb_value_push(struct gb_value *list, struct gb_value *item);
-/* Append an entry; keys of an object are strings. A key that an object already has is not looked for:
- * the caller adds each key once. */
+/* Append an entry; keys of an object are strings. Does not check for duplicates: the caller must add each key
+ * once. */
 bool gb_value_put(struct gb_value *object_or_map, struct gb_value *key, struct gb_value *item);
-/* The same for an object, with a zero-terminated key. */
+/* The same for an object, with a zero-terminated key, which is copied. */
 bool gb_value_put_key(struct gb_value *object, const char *key, struct gb_value *item);
 
 enum gb_type gb_value_type(const struct gb_value *value); /* NULL is GB_UNDEFINED */
 bool gb_value_is_true(const struct gb_value *value);
-double gb_value_as_number(const struct gb_value *value); /* also a date's; NaN if it is neither */
-/* The bytes of a string (zero-terminated too), buffer or view window; NULL if it is none of these. */
+double gb_value_as_number(const struct gb_value *value); /* of a number or date; else NaN */
+/* The bytes of a string (also zero-terminated), a buffer or the window of a view; else NULL. Owned by the
+ * pool, like everything that the functions below return. */
 const char *gb_value_bytes(const struct gb_value *value, size_t *ret_n);
 const uint8_t *gb_value_magnitude(const struct gb_value *value, bool *ret_negative, size_t *ret_n);
 enum gb_view_kind gb_value_view_kind(const struct gb_value *value);
 const struct gb_value *gb_value_view_buffer(
     const struct gb_value *value, size_t *ret_offset, size_t *ret_length);
 /* The texts of an error (name, message, stack or NULL) or regexp (source, flags, NULL); zero-terminated. A
- * text from the other side may hold zeros: it then seems to end there. */
+ * text from the other side may contain zero bytes; reading it as a C string then cuts it. */
 const char *gb_value_text(const struct gb_value *value, unsigned index);
-/* What an error from the other side was caused by, and what an AggregateError holds; NULL if it has none. */
+/* The cause of an error from the other side, and the errors of an AggregateError; NULL if it has none. */
 const struct gb_value *gb_value_cause(const struct gb_value *error);
 const struct gb_value *gb_value_errors(const struct gb_value *error);
-/* The number of a function or promise, and whose it is. False if it is neither. */
+/* The id and the side of a function or promise. False if @value is neither. */
 bool gb_value_as_callable(const struct gb_value *value, enum gb_side *ret_side, uint32_t *ret_id);
-/* How many elements or entries. */
+/* The number of elements or entries. */
 size_t gb_value_count(const struct gb_value *value);
-/* Element of an array or set, or item of an entry; NULL when there is none. */
+/* The element of an array or set, or the item of an entry; NULL if @index is out of range. */
 const struct gb_value *gb_value_at(const struct gb_value *value, size_t index);
-/* Key of an object's or map's entry. */
+/* The key of an entry of an object or map. */
 const struct gb_value *gb_value_key_at(const struct gb_value *value, size_t index);
-/* An object's item by key, or NULL. Linear. */
+/* The item of an object by key, or NULL. Linear search. */
 const struct gb_value *gb_value_get(const struct gb_value *object, const char *key);
 
-/* JSON text, in which what JSON cannot say is a tagged object: {"$type":"bigint","value":"1"}. See
- * docs/VALUES.md. The string is the caller's, to free(). @indent is 0 for one line. */
+/* The value as JSON text; values that JSON has no syntax for become tagged objects:
+ * {"$type":"bigint","value":"1"}. See docs/VALUES.md. @indent is 0 for one line. The caller must free() the
+ * string. NULL on failure. */
 char *gb_value_to_json(const struct gb_value *value, unsigned indent, size_t *ret_n, struct gb_err *err);
-/* The other way. Errors name line and column. */
+/* Parse the text of gb_value_to_json. NULL on failure; the error names line and column. */
 struct gb_value *gb_value_from_json(struct gb_values *pool, const char *json, size_t n, struct gb_err *err);
-/* As a person wants to see it: Map(1) { "a" => 1n }. The caller's to free(). Cut with "…" beyond @max_bytes.
- * Safe for a terminal: control characters are escaped. NULL if memory is out. */
+/* The value as readable text: Map(1) { "a" => 1n }. Cut with "…" beyond @max_bytes. Safe to print on a
+ * terminal: control characters are escaped. The caller must free() it. NULL if memory is exhausted. */
 char *gb_value_inspect(const struct gb_value *value, size_t max_bytes);
 
 #pragma GCC visibility pop

@@ -2,11 +2,11 @@
 import type { CodeExecutionLog } from './handle.js';
 import type { RunError } from './run-result.js';
 
-/** What code is written in: a name, or an alias such as `'ts'` or `'bash'`. */
+/** The language of code: a name, or an alias such as `'ts'` or `'bash'`. */
 export type Language = 'typescript' | 'ts' | 'javascript' | 'js' | 'python' | 'py' | 'python3' | 'shell' | 'sh' | 'bash' | 'node' | 'nodejs' | 'deno';
 export const LANGUAGES: readonly Language[] = ['typescript', 'ts', 'javascript', 'js', 'python', 'py', 'python3', 'shell', 'sh', 'bash', 'node', 'nodejs', 'deno'];
 
-/** What went wrong, for programs: docs/PROTOCOL.md says what each means and what to do. */
+/** The codes of errors; docs/PROTOCOL.md has their meanings and remedies. */
 export type ErrorCode =
   | 'timeout'
   | 'cpu_limit'
@@ -61,9 +61,9 @@ export type ErrorCode =
   | 'closed'
   | 'run_ended';
 
-/** Of one run each; the settings have maxima for some. */
+/** The limits of a run; the settings have maxima for some. */
 export interface Limits {
-  /** How long the run may take; then it is interrupted in a session, and terminated otherwise. */
+  /** Maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise. */
   timeoutMs?: number;
   /** Output and console calls; the rest is cut and `truncated` is set. */
   outputBytes?: number;
@@ -73,19 +73,19 @@ export interface Limits {
   reportBytes?: number;
   /** The arguments of one call of a host function, or its answer. */
   callBytes?: number;
-  /** Calls of host functions, in all. */
+  /** Calls of host functions in total. */
   maxCalls?: number;
-  /** Calls of host functions without an answer; together at most four times `callBytes`. */
+  /** Pending calls of host functions; together they may hold at most four times `callBytes`. */
   maxCallsInFlight?: number;
 }
 
 export const LIMITS: readonly (keyof Limits)[] = ['timeoutMs', 'outputBytes', 'resultBytes', 'reportBytes', 'callBytes', 'maxCalls', 'maxCallsInFlight'];
 
-/** Of one run of an agent; more than the settings allow is cut to that. */
+/** The limits of a run of an agent; values above the maxima of the settings are reduced to them. */
 export interface AgentLimits {
-  /** How long the run may take; then it is interrupted in a session, and terminated otherwise. */
+  /** Maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise. */
   timeoutMs?: number;
-  /** Memory that the run may use: of the heap, or of all processes where a program runs the code. */
+  /** Maximum memory: of the heap, or of all processes where a program runs the code. */
   memoryBytes?: number;
   /** Output and console calls; the rest is cut and `truncated` is set. */
   outputBytes?: number;
@@ -95,37 +95,37 @@ export interface AgentLimits {
 
 export const AGENT_LIMITS: readonly (keyof AgentLimits)[] = ['timeoutMs', 'memoryBytes', 'outputBytes', 'resultBytes'];
 
-/** What every call but runCode gives: all that is known about a run. */
+/** The result of all calls except runCode, with all fields. */
 export interface RunResult {
-  /** The run's id, for audit logs: no other run has it; empty if the code was not run. */
+  /** The run's unique id, for audit logs; empty if the code was not run. */
   runId?: string;
   /** How the run ended; `denied`: the code was not run, and `error.code` says why. */
   status: 'success' | 'error' | 'memory' | 'terminated' | 'link_error' | 'denied';
-  /** The value, on success, unless it is undefined. */
+  /** The value of a successful run, unless it is undefined. */
   result?: unknown;
   /** The values given to `report()`, in order. */
   reports: unknown[];
   /** The calls of `console`, in order, unless the caller's globals have a `console`. */
   logs: CodeExecutionLog[];
-  /** What the program has shown, such as figures: for each its media types, with text or bytes. */
+  /** The program's displays, such as figures: each maps media types to text or bytes. */
   displays?: Record<string, string | Uint8Array>[];
-  /** The files that the program made or changed in the folder it runs in, by path. */
+  /** The files that the program created or changed in its working directory, by path. */
   files?: Record<string, Uint8Array>;
-  /** What the program wrote to its standard output. */
+  /** The program's standard output. */
   stdout: string;
-  /** What the program wrote to its standard error. */
+  /** The program's standard error. */
   stderr: string;
   /** 0 on success, otherwise 1 or the program's own exit status. */
   exitCode: number;
-  /** Whether the run took longer than its time limit. */
+  /** Whether the run exceeded its time limit. */
   timedOut: boolean;
-  /** Whether output was cut: there was more of it than the limit allows. */
+  /** Whether output was cut because it exceeded its limit. */
   truncated: boolean;
-  /** What went wrong, unless `status` is `success`. */
+  /** The error, unless `status` is `success`. */
   error?: RunError;
   /** Milliseconds from the request to the result. */
   durationMs: number;
-  /** Peak memory, of the heap or of all processes; absent where it is unknown, as for a terminated run. */
+  /** Peak memory, of the heap or of all processes; absent if unknown, as for a terminated run. */
   memoryUsedBytes?: number;
 }
 
