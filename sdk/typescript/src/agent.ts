@@ -1,30 +1,30 @@
-/* What a caller holds while an agent's request lives, and gets when it has ended. */
+/* The handle and the result of an agent's request. */
 import type { RunResult } from './run-result.js';
 
-/** A run that an agent wants: await it for its result. */
+/** A run that an agent has requested: await it for its result. */
 export interface AgentExecution extends PromiseLike<AgentResult> {
   /**
-   * Withdraws it while it waits for a person; ends it once it runs, or only interrupts it if it is in a session, which
-   * stays. Again: no effect.
+   * Withdraws a request that waits for approval; terminates a running one, or interrupts it if it runs in a session,
+   * which continues. Further calls have no effect.
    */
   terminate(reason?: string): void;
-  /** Until there is a result. */
+  /** True until there is a result. */
   readonly running: boolean;
 }
 
 /**
- * Also what is refused has one: its status is `'denied'`, and its `error.code` the rule. Secrets in it are masked. The
- * time that a person took to decide is part of `durationMs`.
+ * A refused request has a result too: its status is `'denied'`, and its `error.code` names the rule. Secrets in it are
+ * masked. `durationMs` includes the time until the approval.
  */
 export interface AgentResult extends RunResult {
-  /** The id of the session that it ran in, if it did. */
+  /** The id of the session that it ran in, if any. */
   session?: string;
 }
 
-/** A person is asked. */
+/** A request that waits for approval. */
 export interface AgentPending {
-  /** Which approval it waits for: `glovebox approvals show` names it so. */
+  /** The id of the approval, as in `glovebox approvals show`. */
   approval: string;
-  /** Nobody having decided until then is a denial. */
+  /** The request is denied if it has not been decided by then. */
   expiresAt: Date;
 }

@@ -9,7 +9,7 @@ type Settled = { resolve(value: unknown): void; reject(reason: unknown): void };
 /** Sends a message about the run; throws a GloveboxError if it is too long. */
 export type Send = (message: Outgoing) => void;
 
-/** Everything in this process that calls into a sandbox, whichever run it belongs to. */
+/** All functions in this process that call into a sandbox, of all runs. */
 const sandboxFunctions = new WeakSet<object>();
 
 /** The functions and promises of one run that one side owns and the other uses. */
@@ -17,19 +17,19 @@ export class Bridge implements Exporter, Importer {
   readonly #send: Send;
   #ended = false;
 
-  /** Ours, by the ids that we gave them. */
+  /** Functions and promises of the host, by the ids that the host assigned. */
   readonly #exported = new Map<number, Callable | Promise<unknown>>();
   readonly #exportedIds = new Map<object, number>();
 
-  /** The sandbox's, by the ids that it gave them. */
+  /** Functions and promises of the sandbox, by the ids that the sandbox assigned. */
   readonly #imported = new Map<number, Callable | Promise<unknown>>();
   readonly #importedIds = new Map<object, number>();
 
-  /** Our calls that have no answer yet. */
+  /** Pending calls from the host to the sandbox. */
   readonly #calls = new Map<number, Settled>();
   #lastCall = 0;
 
-  /** Answers that were not accepted have been replaced, once. */
+  /** Calls whose answer was rejected and has been replaced; each is replaced once. */
   readonly #replaced = new Set<number>();
 
   constructor(send: Send) {
@@ -43,7 +43,7 @@ export class Bridge implements Exporter, Importer {
   }
 
   exportPromise(promise: Promise<unknown>): Json {
-    promise.then(undefined, () => {}); // that it rejects is the sandbox's to see, whenever it looks
+    promise.then(undefined, () => {}); // a rejection goes to the sandbox; it must not be unhandled here
     return this.#exportTag('promise', promise);
   }
 
@@ -57,7 +57,7 @@ export class Bridge implements Exporter, Importer {
     return this.#imported.get(id) ?? this.#import(id, this.#call(id, []));
   }
 
-  /** The sandbox calls one of our functions, or waits for one of our promises. */
+  /** The sandbox calls a host function, or awaits a host promise. */
   onCall(message: CallMessage): void {
     const target = this.#exported.get(message.function);
     if (target === undefined) {
@@ -72,7 +72,7 @@ export class Bridge implements Exporter, Importer {
     }
   }
 
-  /** Answers a call or report with what `produce` returns or throws. */
+  /** Answers a call or report with the value that `produce` returns or throws. */
   answer(call: number, produce: () => unknown): void {
     try {
       const value = produce();
@@ -84,7 +84,7 @@ export class Bridge implements Exporter, Importer {
     }
   }
 
-  /** The sandbox has answered a call of ours. */
+  /** The sandbox has answered a call of the host. */
   onAnswer(message: AnswerMessage): void {
     const waiting = this.#takeCall(message.call);
     if (!waiting) return;
@@ -100,19 +100,19 @@ export class Bridge implements Exporter, Importer {
     }
   }
 
-  /** A call of ours was not accepted. */
+  /** The server rejected a call of the host. */
   onCallRefused(call: number, error: GloveboxError): void {
     this.#takeCall(call)?.reject(error);
   }
 
-  /** An answer of ours was not accepted, so the code still waits. */
+  /** The server rejected an answer of the host; the code still waits for one. */
   onAnswerRefused(call: number, error: GloveboxError): void {
     if (this.#replaced.has(call)) return;
     this.#replaced.add(call);
     this.#answerThrow(call, error);
   }
 
-  /** The run has ended: nobody will answer any more. */
+  /** The run has ended: reject all pending calls. */
   end(): void {
     this.#ended = true;
     for (const { reject } of this.#calls.values()) reject(runEnded());
@@ -152,7 +152,7 @@ export class Bridge implements Exporter, Importer {
       this.#sendValue({ type: 'call', call, function: id }, 'args', args);
       this.#calls.set(call, { resolve, reject });
     });
-    answer.catch(() => {}); // whether anybody looks is not for the sandbox to choose: it must not end this process
+    answer.catch(() => {}); // a sandbox must not be able to end this process by an unhandled rejection
     return answer;
   }
 
@@ -181,7 +181,7 @@ export class Bridge implements Exporter, Importer {
     try {
       this.#sendValue({ type: 'answer', call }, 'throw', thrown);
     } catch (error) {
-      // Not cut: half a secret is not recognised as one by the filter that masks what the code prints.
+      // Replaced instead of cut: the filter that masks output does not recognise a part of a secret.
       const text = messageOf(error);
       const message = text.length <= 1000 ? text : 'the answer cannot be sent';
       this.#sendIfRunning({ type: 'answer', call, throw: { $type: 'Error', name: 'SerializationError', message } });
@@ -204,8 +204,8 @@ export class Bridge implements Exporter, Importer {
 }
 
 /**
- * What the host's code returned is to be awaited. Not so an object of the sandbox's making that merely has a `then`:
- * that is data which the host's code passed on.
+ * Whether the return value of a host function is awaited. An object from the sandbox that has a function `then` is not:
+ * it is data that the host function passed on.
  */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
@@ -213,7 +213,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof then === 'function' && !sandboxFunctions.has(then);
 }
 
-/** A promise cannot be fulfilled with such an object: it would call `then`, and go wherever the sandbox leads it. */
+/** A promise cannot be fulfilled with a thenable: resolving would call `then`, which the sandbox controls. */
 function refuseThenable(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (typeof (value as { then?: unknown }).then !== 'function') return value;

@@ -18,7 +18,7 @@ import { Run } from './run.js';
 import type { RunExecution } from './run-result.js';
 import type { CodeExecution } from './handle.js';
 
-/** A Glovebox of one's own. The first run starts it; a program that waits for no run may end without closing it. */
+/** A connection to a `glovebox` process, started by the first run. It does not keep an idle program alive. */
 export class Glovebox {
   readonly #options: GloveboxOptions;
   #connection: Connection | undefined;
@@ -32,8 +32,8 @@ export class Glovebox {
   /**
    * Runs `source` as an ES module in a fresh sandbox.
    *
-   * Throws a TypeError if the options are wrong, and a SerializationError if they hold what cannot be handed in. The
-   * handle rejects with a GloveboxError if the run could not take place; however the code itself ends is a result.
+   * Throws a TypeError if the options are invalid, and a SerializationError if they contain a value that cannot be
+   * serialized. The handle rejects with a GloveboxError if the code was not run; an error of the code is a result.
    */
   runCode(source: string, options: CodeExecutionOptions = {}): CodeExecution {
     checkRun(source, options);
@@ -43,8 +43,8 @@ export class Glovebox {
   }
 
   /**
-   * Runs `source`, which may be in any language, in a fresh sandbox, and gives all that is known about it: what it
-   * wrote, its exit code, its files. Throws and rejects as `runCode` does; a run that was denied is a result.
+   * Runs `source`, in any language, in a fresh sandbox. The result has all fields, such as output, exit code and files.
+   * Throws and rejects like `runCode`; a denied run is a result.
    */
   run(source: string, options: RunOptions = {}): RunExecution {
     checkAnyRun(source, options);
@@ -52,7 +52,7 @@ export class Glovebox {
     return this.#start(run, 'run', encodeAnyRun(source, options, this.#options.limits, run.bridge));
   }
 
-  /** Opens a session, which lives until it is killed, this Glovebox is closed, or nobody has used it for long. */
+  /** Opens a session, which lives until it is killed, is idle for too long, or this Glovebox is closed. */
   async openSession(options: SessionOptions = {}): Promise<Session> {
     checkSession(options);
     const connection = this.#connect();
@@ -61,8 +61,8 @@ export class Glovebox {
   }
 
   /**
-   * From now on `value` is masked in all that runs say: theirs of `runCode`, of sessions, and of agents; in whatever
-   * spelling (base64, hexadecimal, in an address or in JSON). It is kept in memory, until this Glovebox is closed.
+   * Masks `value` from now on in all output and results of runs, sessions and agents, also in encoded form (base64,
+   * hexadecimal, percent-encoded, in JSON). It is kept in memory until this Glovebox is closed.
    */
   async addSecret(name: string, value: string): Promise<void> {
     checkText(name, 'name');
@@ -70,24 +70,24 @@ export class Glovebox {
     await this.#connect().ask('secret_add', { name, value });
   }
 
-  /** The sessions that live, and those that have ended lately; of one conversation, or all. */
+  /** Live and recently ended sessions, of one conversation or of all. */
   async sessions(conversation?: string): Promise<SessionInfo[]> {
     const reply = await this.#connect().ask('session_list', conversation === undefined ? {} : { conversation });
     return reply.sessions as unknown as SessionInfo[];
   }
 
-  /** Ends all sessions of a conversation, and tells how many there were. */
+  /** Ends all sessions of a conversation, and resolves with their number. */
   async cleanup(conversation: string, reason?: string): Promise<number> {
     const fields = { conversation, ...reasonField(reason) };
     return (await this.#connect().ask('session_cleanup', fields)).count as number;
   }
 
   /**
-   * Runs `source` because an agent wants that: if the settings let agents run code, when a person has approved it or
-   * the settings say that nobody needs to, with secrets masked, and recorded. `runCode` is for code of your own.
+   * Runs `source` for an agent: only if the settings let agents run code, after approval unless the settings waive it,
+   * with secrets masked, and recorded in the audit log. `runCode` is for code of the calling program.
    *
-   * Throws a TypeError if the options are wrong, and a SerializationError if `args` hold what cannot be handed in. The
-   * handle rejects with a GloveboxError if the request could not be made; that it is refused is a result.
+   * Throws a TypeError if the options are invalid, and a SerializationError if `args` contain a value that cannot be
+   * serialized. The handle rejects with a GloveboxError if the request could not be made; a refusal is a result.
    */
   executeForAgent(source: string, options: AgentExecuteOptions = {}): AgentExecution {
     checkAgentRun(source, options);
@@ -96,9 +96,9 @@ export class Glovebox {
   }
 
   /**
-   * Types `text`, newline included, for a run of an agent's that waits for input: one that was executed with
-   * `onInput: 'wait'`, in the session that `onPrompt` has told. It is approved, masked and recorded as code is, with the
-   * prompt that it answers; its result is a `'success'` when it was typed.
+   * Sends `text`, newline included, to an agent's run that waits for input: a run with `onInput: 'wait'`, in the
+   * session that `onPrompt` was called with. It is approved, masked and recorded like code, together with the prompt.
+   * The status of its result is `'success'` if the text was sent.
    */
   inputForAgent(text: string, options: AgentInputOptions): AgentExecution {
     checkAgentInput(text, options);
@@ -106,28 +106,28 @@ export class Glovebox {
   }
 
   /**
-   * Whether the settings let agents run code at all, as they were when the connection was made. If they have changed
-   * since, only a request shows it.
+   * Whether the settings let agents run code, according to the settings at the time of the connection. Later changes
+   * only show in the results of requests.
    */
   async agentsEnabled(): Promise<boolean> {
     return (await this.#connect().hello()).agent === true;
   }
 
-  /** The sessions of agents, as `sessions` has those of your own. Rejects if agents may not run code. */
+  /** Like `sessions`, for the sessions of agents. Rejects if agents may not run code. */
   async agentSessions(conversation?: string): Promise<SessionInfo[]> {
     if (conversation !== undefined) checkText(conversation, 'conversation');
     const fields = { agent: true, ...(conversation !== undefined && { conversation }) };
     return (await this.#connect().ask('session_list', fields)).sessions as unknown as SessionInfo[];
   }
 
-  /** Ends a session of an agent's, and whatever it does. */
+  /** Ends a session of an agent, with its runs. */
   async killAgentSession(session: string, reason?: string): Promise<SessionInfo> {
     checkText(session, 'session');
     const fields = { agent: true, session, ...reasonField(reason) };
     return (await this.#connect().ask('session_kill', fields)).session as unknown as SessionInfo;
   }
 
-  /** Ends all sessions that agents have in a conversation, and tells how many there were. */
+  /** Ends all sessions of agents in a conversation, and resolves with their number. */
   async cleanupAgentSessions(conversation: string, reason?: string): Promise<number> {
     checkText(conversation, 'conversation');
     const fields = { agent: true, conversation, ...reasonField(reason) };

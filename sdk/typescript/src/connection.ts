@@ -7,17 +7,17 @@ import type { Outgoing, OutputMessage, PendingMessage, ReportMessage, ResultMess
 import type { Run } from './run.js';
 import { openTransport, type Transport } from './transport.js';
 
-/** A server that has been asked to end and does not is not waited for longer than this. */
-const PATIENCE_MS = 2000;
+/** How long to wait for the server to exit before it is killed. */
+const EXIT_TIMEOUT_MS = 2000;
 
 type Waiting = { resolve(reply: JsonObject): void; reject(error: GloveboxError): void };
 
-/** One `glovebox stdio`, and the runs that it has under way. */
+/** The connection to one `glovebox stdio`, with its active runs. */
 export class Connection {
   readonly #transport: Transport;
   readonly #runs = new Map<number, Run>();
   readonly #requests = new Map<number, Waiting>();
-  readonly #newcomers = new Set<Waiting>();
+  readonly #helloRequests = new Set<Waiting>();
   readonly #gone: Promise<void>;
   #hello: JsonObject | undefined;
   #lastRequest = 0;
@@ -32,7 +32,7 @@ export class Connection {
       this.#resolveGone();
     });
     const splitter = new LineSplitter(MAX_LINE_BYTES, (line) => this.#receive(line));
-    this.#transport.input.on('data', (chunk: Buffer) => this.#trust(() => splitter.push(chunk)));
+    this.#transport.input.on('data', (chunk: Buffer) => this.#checkProtocol(() => splitter.push(chunk)));
     this.#transport.hold(false);
   }
 
@@ -53,7 +53,7 @@ export class Connection {
     this.#transport.hold(true);
   }
 
-  /** Asks about sessions, and resolves with the reply. */
+  /** Sends a request, and resolves with the reply. */
   ask(type: string, fields: JsonObject): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (this.#error) throw this.#error;
@@ -64,28 +64,28 @@ export class Connection {
     });
   }
 
-  /** Resolves with what the server has said first. */
+  /** Resolves with the server's hello message. */
   hello(): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (this.#error) throw this.#error;
       if (this.#hello) return resolve(this.#hello);
-      this.#newcomers.add({ resolve, reject });
+      this.#helloRequests.add({ resolve, reject });
       this.#transport.hold(true);
     });
   }
 
-  /** Ends its runs, and resolves when the server has gone. */
+  /** Ends all runs, and resolves when the server has exited. */
   async close(error: GloveboxError): Promise<void> {
     this.#transport.hold(true);
     this.#fail(error, false);
-    const impatience = setTimeout(() => this.#transport.end(true), PATIENCE_MS);
+    const timer = setTimeout(() => this.#transport.end(true), EXIT_TIMEOUT_MS);
     await this.#gone;
-    clearTimeout(impatience);
+    clearTimeout(timer);
   }
 
   #send(run: number, message: Outgoing): void {
     const { type, ...fields } = message;
-    // The number stands before what may make the line too long: the server then still knows whose it is.
+    // The run number comes first: if the line is too long, the server can still tell which run it belongs to.
     if (this.usable) this.#transport.output.write(toLine({ type, run, ...fields }));
   }
 
@@ -97,7 +97,7 @@ export class Connection {
     if (message.request !== undefined) return this.#take(message.request as number)?.resolve(message);
     const number = message.run as number;
     const run = this.#runs.get(number);
-    if (!run) return; // it has ended, or never got as far
+    if (!run) return; // it has ended, or was never started
     run.runInAsyncScope(deliver, undefined, run, message);
     if (message.type === 'result') this.#forget(number);
   }
@@ -105,15 +105,15 @@ export class Connection {
   #onHello(message: JsonObject): void {
     checkHello(message);
     this.#hello = message;
-    for (const { resolve } of this.#newcomers) resolve(message);
-    this.#newcomers.clear();
+    for (const { resolve } of this.#helloRequests) resolve(message);
+    this.#helloRequests.clear();
     this.#release();
   }
 
   #onError({ code, message, about, run: number, call, request, field }: ErrorMessage): void {
     const error = new GloveboxError(code, message, field);
     if (request !== undefined) return this.#take(request)?.reject(error);
-    if (number === undefined) return this.#fail(error); // something of ours got lost, and there is no telling what
+    if (number === undefined) return this.#fail(error); // a message was lost, and it is unknown which
     const run = this.#runs.get(number);
     if (!run || about === 'terminate' || about === 'interrupt') return;
     if (about === 'answer' && call !== undefined) return run.bridge.onAnswerRefused(call, error);
@@ -135,13 +135,13 @@ export class Connection {
   }
 
   #release(): void {
-    if (this.#runs.size + this.#requests.size + this.#newcomers.size === 0) this.#transport.hold(false);
+    if (this.#runs.size + this.#requests.size + this.#helloRequests.size === 0) this.#transport.hold(false);
   }
 
-  /** A server that breaks the rules is not listened to any more. */
-  #trust(listen: () => void): void {
+  /** Closes the connection if the server violates the protocol. */
+  #checkProtocol(receive: () => void): void {
     try {
-      listen();
+      receive();
     } catch (error) {
       this.#fail(new GloveboxError('protocol', `the server does not keep to the protocol: ${messageOf(error)}`));
     }
@@ -155,8 +155,8 @@ export class Connection {
     this.#runs.clear();
     for (const { reject } of this.#requests.values()) reject(error);
     this.#requests.clear();
-    for (const { reject } of this.#newcomers) reject(error);
-    this.#newcomers.clear();
+    for (const { reject } of this.#helloRequests) reject(error);
+    this.#helloRequests.clear();
   }
 }
 
@@ -176,7 +176,7 @@ function deliver(run: Run, message: JsonObject): void {
       return run.onPrompt(message.prompt as string, message.session as string);
     case 'pending':
       return run.onPending(message as unknown as PendingMessage);
-    case 'display': // the result holds them all
+    case 'display': // also contained in the result
     case 'log':
       return;
     default:
@@ -184,18 +184,18 @@ function deliver(run: Run, message: JsonObject): void {
   }
 }
 
-/** Throws a GloveboxError if it is longer than lines may be. */
+/** Throws a GloveboxError if the line is too long. */
 function toLine(message: JsonObject): string {
   let line = '';
   try {
     line = `${JSON.stringify(message)}\n`;
   } catch {
-    // Longer than a string can be.
+    // The text exceeds the maximal length of a string.
   }
-  // A character takes three bytes at most.
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
   const fits = line.length * 3 <= MAX_LINE_BYTES || Buffer.byteLength(line) <= MAX_LINE_BYTES;
   if (line && fits) return line;
-  throw new GloveboxError('too_long', `what is to be sent takes more than ${MAX_LINE_BYTES} bytes`);
+  throw new GloveboxError('too_long', `the message takes more than ${MAX_LINE_BYTES} bytes`);
 }
 
 function parse(line: string): JsonObject {

@@ -2,7 +2,7 @@ import { setKey } from './encode.js';
 import { SerializationError } from './errors.js';
 import { ProtocolError, type Json, type JsonObject } from './protocol.js';
 
-/** Gives the functions and promises that stand behind ids, undefined for an id that is nobody's. */
+/** Finds functions and promises by id; undefined for an unknown id. */
 export interface Importer {
   importFunction(id: number, fromSandbox: boolean): unknown;
   importPromise(id: number, fromSandbox: boolean): unknown;
@@ -11,7 +11,7 @@ export interface Importer {
 type Bytes = ArrayBuffer;
 type ViewClass = new (buffer: Bytes, byteOffset?: number, length?: number) => ArrayBufferView;
 
-/** More than a Glovebox ever writes, and less than the stack holds. */
+/** More than the depth of any value that a Glovebox writes, and less than the depth that overflows the stack. */
 const MAX_DEPTH = 1500;
 
 const ERRORS = new Map<string, ErrorConstructor>(
@@ -25,11 +25,11 @@ const VIEWS = new Set(
     .concat('DataView'),
 );
 
-/** Turns the values of one line back. What it makes is data: new, plain, and without any influence on prototypes. */
+/** Decodes the values of one line. The decoded values are new and plain, and do not affect prototypes. */
 export class Decoder {
   readonly #line: unknown;
   readonly #importer: Importer;
-  /** The JSON form of what is shared, by id; made when the first reference is met. */
+  /** The JSON forms of shared values, by id; collected at the first reference. */
   #forms: Map<number, Json> | undefined;
   readonly #shared = new Map<number, unknown>();
 
@@ -38,7 +38,7 @@ export class Decoder {
     this.#importer = importer;
   }
 
-  /** `name` is what errors call the value. */
+  /** `name` is the name of the value in errors. */
   decode(json: Json | undefined, name: string): unknown {
     if (json === undefined) throw new ProtocolError(`there is no ${name}`);
     try {
@@ -49,7 +49,7 @@ export class Decoder {
     }
   }
 
-  /** `id` is the value's own if it is shared: whatever can contain itself is noted before what it contains is made. */
+  /** `id` is the id of a shared value. A container is registered before its content, which may refer to it. */
   #value(json: Json, depth: number, id?: number): unknown {
     if (typeof json !== 'object' || json === null) return json;
     if (depth > MAX_DEPTH) throw new ProtocolError('a value is nested too deeply');
@@ -156,7 +156,7 @@ export class Decoder {
     return this.#keep(id, this.#value(json, depth + 1, id));
   }
 
-  /** A reference may stand before what it refers to. */
+  /** A reference may come before the shared value. */
   #reference(id: number, depth: number): unknown {
     if (this.#shared.has(id)) return this.#shared.get(id);
     this.#forms ??= findShared(this.#line);
@@ -171,7 +171,7 @@ export class Decoder {
   }
 }
 
-/** Well-formed, but not to be had here. */
+/** Well-formed, but not supported here. */
 class Unsupported extends Error {}
 
 function known(callable: unknown): unknown {
@@ -204,7 +204,7 @@ function decodeBigint(digits: string): bigint {
   }
 }
 
-/** In a buffer of its own, not in the pool that Buffers are cut from. */
+/** In a separate buffer, not in the pool that Buffers are allocated from. */
 function decodeBytes(data: string): Bytes {
   const bytes = new Uint8Array(Buffer.byteLength(data, 'base64'));
   Buffer.from(bytes.buffer).write(data, 'base64');

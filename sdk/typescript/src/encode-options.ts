@@ -1,4 +1,4 @@
-/* Options as fields of a message. One encoder for all values of a message: an object that stands in several options is
+/* Options as fields of a message. All values of a message use one encoder: an object that occurs in several options is
  * one object in the sandbox. */
 import { Encoder, memberText, setKey, type Exporter } from './encode.js';
 import type { AgentExecuteOptions, AgentInputOptions, CodeExecutionOptions, Limits } from './options.js';
@@ -6,7 +6,7 @@ import type { RunOptions, SessionExecuteOptions } from './options.js';
 import type { Json, JsonObject } from './protocol.js';
 import { AGENT_LIMITS, LIMITS } from './tables.js';
 
-/** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for what cannot cross. */
+/** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for an unsupported value. */
 export function encodeRun(
   source: string,
   options: CodeExecutionOptions,
@@ -57,7 +57,7 @@ export function encodeExecution(
   return { source, session, options: encoded, limits };
 }
 
-/** The fields of an agent's request. Throws a SerializationError for what cannot cross. */
+/** The fields of an agent's request. Throws a SerializationError for an unsupported value. */
 export function encodeAgentRun(source: string, options: AgentExecuteOptions, given: Limits | undefined): JsonObject {
   const { language, args, conversation, turn, purpose, session, tier, onInput } = options;
   const texts = { language, conversation, turn, purpose, session, tier, onInput };
@@ -77,7 +77,7 @@ export function encodeAgentInput(text: string, options: AgentInputOptions): Json
   return { text, ...defined({ conversation, session, turn, purpose }) };
 }
 
-/** Those that all kinds of runs have. */
+/** The options that all kinds of runs have. */
 function encodeCommon(options: Omit<RunOptions, 'execute'>, encoder: Encoder): JsonObject {
   const { imports, modules, globals, language, memoryLimitBytes, filename, report } = options;
   const encoded: JsonObject = {};
@@ -109,21 +109,21 @@ function encodeImports(imports: Record<string, Record<string, unknown>>, encoder
   return encoded;
 }
 
-/** Name by name: what holds the names may be anything, such as the namespace of a module. */
+/** Encodes each member by itself: `values` may be any object, such as the namespace of a module. */
 function encodeNamed(values: Record<string, unknown>, name: string, encoder: Encoder): JsonObject {
   const encoded: JsonObject = {};
   for (const key of Object.keys(values)) encoder.putMember(encoded, key, values, name);
   return encoded;
 }
 
-/** The limits of a run, or else of its Glovebox. */
+/** The limits of a run; for those that are missing, the limits of its Glovebox. */
 function choose(names: readonly string[], options: object, given: object | undefined): JsonObject {
   const own = options as Record<string, number | undefined>;
   const usual = (given ?? {}) as Record<string, number | undefined>;
   return defined(Object.fromEntries(names.map((name) => [name, own[name] ?? usual[name]])));
 }
 
-/** Those fields that are there. */
+/** The fields that are not undefined. */
 function defined(fields: Record<string, Json | undefined>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as JsonObject;
 }

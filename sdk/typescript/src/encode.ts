@@ -2,7 +2,7 @@ import { types } from 'node:util';
 import { messageOf, SerializationError } from './errors.js';
 import type { Json, JsonObject } from './protocol.js';
 
-/** Functions and promises do not cross: the other side gets an id to use them by. */
+/** Functions and promises are not serialized: the other side gets an id for them. */
 export interface Exporter {
   exportFunction(fn: Function): Json;
   exportPromise(promise: Promise<unknown>): Json;
@@ -10,41 +10,41 @@ export interface Exporter {
 
 type Holder = JsonObject | Json[];
 type Key = string | number;
-/** One step of the way from the root to a value: a property, or a text such as `.keys()[0]`. */
+/** One step of the path from the root to a value: a property, or a text such as `.keys()[0]`. */
 type Step = Key | { text: string };
 
-/** An object that has been met, and where its JSON form stands. */
+/** An object that has been encoded, and the place of its JSON form. */
 interface Met {
   holder: Holder;
   key: Key;
-  /** Set once there is a second reference. */
+  /** Set at the second reference. */
   id?: number;
 }
 
-/** Of an ArrayBuffer: what shows it. */
+/** An ArrayBuffer with its views. */
 interface Backing {
   node: JsonObject;
   buffer: ArrayBuffer;
   met: Met;
-  /** It is a value itself, not only what lies behind a view. */
+  /** Whether the buffer is a value itself, not only the buffer of a view. */
   given: boolean;
   views: { node: JsonObject; bytes: Uint8Array }[];
 }
 
-/** How deep a value may be nested. A Map takes three of these, a Set two, as in the JSON form. */
+/** The maximal depth of a value. A Map counts three levels, a Set two, as in the JSON form. */
 const MAX_DEPTH = 500;
-/** Brackets in a line that every Glovebox reads, less those of the message around the value. */
+/** The depth of brackets in a line that every Glovebox reads, less the brackets of the message itself. */
 const MAX_BRACKETS = 990;
-/** Values in one line that every Glovebox reads. */
+/** The number of values in a line that every Glovebox reads. */
 const MAX_VALUES = 4_194_304;
 /** A chain of causes is cut here. */
 const MAX_CAUSES = 32;
-/** From here on bigints are written in hexadecimal. */
+/** Bigints of this size or more are written in hexadecimal. */
 const LONG_BIGINT = 1n << 32768n;
 
 /**
- * Turns values into their JSON form. One encoder writes one line: its ids are unique there, and an object that stands
- * in several of the line's values stays one object.
+ * Encodes values as JSON. One encoder writes one line: its ids are unique in the line, and an object that occurs in
+ * several values of the line stays one object.
  */
 export class Encoder {
   readonly #exporter: Exporter | undefined;
@@ -54,27 +54,27 @@ export class Encoder {
   #values = 0;
   #shared = 0;
   #deepest = 0;
-  /** Of errors, within each other. */
+  /** The depth of nested causes of errors. */
   #causes = 0;
 
-  /** Without an exporter functions and promises cannot be put. */
+  /** Without an exporter, functions and promises are rejected. */
   constructor(exporter?: Exporter) {
     this.#exporter = exporter;
   }
 
-  /** Puts the form of `value` at `holder[key]`. `name` is what errors call the value. */
+  /** Stores the JSON form of `value` in `holder[key]`. `name` is the name of the value in errors. */
   put(holder: Holder, key: Key, value: unknown, name: string): void {
     this.#path = [{ text: name }];
     this.#guard(() => this.#put(holder, key, value, 0));
   }
 
-  /** Puts the form of `object[key]` at `holder[key]`. `name` is what errors call the object. */
+  /** Stores the JSON form of `object[key]` in `holder[key]`. `name` is the name of the object in errors. */
   putMember(holder: JsonObject, key: string, object: object, name: string): void {
     this.#path = [{ text: name }];
     this.#guard(() => this.#putStep(holder, key, object, key, key, 0));
   }
 
-  /** Whatever a getter or a proxy throws becomes an error that says where it stands. */
+  /** An exception of a getter or proxy becomes a SerializationError that names its place. */
   #guard(put: () => void): void {
     try {
       put();
@@ -84,7 +84,7 @@ export class Encoder {
     }
   }
 
-  /** To be called when all values are put. */
+  /** Must be called after the last value. */
   finish(name: string): void {
     for (const backing of this.#backings.values()) finishBacking(backing);
     if (this.#deepest + Math.min(this.#shared, this.#deepest) > MAX_BRACKETS) {
@@ -181,7 +181,7 @@ export class Encoder {
     this.#refuseSubclass(map, 2);
     const below = this.#descend(depth, 3);
     const entries = this.#putTagged(holder, key, 'Map', 'entries');
-    // Taken before anything is read from them: a getter could change the map.
+    // Copy the entries before reading from them: a getter could change the map.
     const snapshot: [unknown, unknown][] = [];
     Map.prototype.forEach.call(map, (value, name) => snapshot.push([name, value]));
     snapshot.forEach((pair, i) => {
@@ -209,7 +209,7 @@ export class Encoder {
     setKey(holder, key, { $type: 'Date', value: Number.isNaN(time) ? null : new Date(time).toISOString() });
   }
 
-  /** What its cause or errors hold that cannot cross is described by a text: it must not be lost for that. */
+  /** Values in its cause or errors that cannot be serialized are replaced by a description; the error is kept. */
   #putError(holder: Holder, key: Key, error: Error, depth: number): void {
     const node: JsonObject = encodeError(error);
     setKey(holder, key, node);
@@ -244,8 +244,8 @@ export class Encoder {
   }
 
   /**
-   * A view carries its buffer, as in a structured clone. Not a Buffer: it shows a part of a pool whose other parts
-   * belong to somebody else, so it carries its own bytes only.
+   * A view is encoded with its buffer, as in a structured clone. A Buffer is encoded with its own bytes only: the rest
+   * of its ArrayBuffer is a pool with unrelated data.
    */
   #putView(holder: Holder, key: Key, view: ArrayBufferView): void {
     const kind = kindOfView(view);
@@ -276,16 +276,16 @@ export class Encoder {
     setKey(holder, key, node);
   }
 
-  /** Puts `{"$type":type, [field]:[]}` and gives the empty array. */
+  /** Stores `{"$type":type, [field]:[]}` and returns the empty array. */
   #putTagged(holder: Holder, key: Key, type: string, field: string): Json[] {
     const items: Json[] = [];
     setKey(holder, key, { $type: type, [field]: items });
     return items;
   }
 
-  /** Puts what is at `from[at]`. */
+  /** Stores the JSON form of `from[at]`. */
   #putStep(holder: Holder, key: Key, from: object, at: Key, step: Step, depth: number): void {
-    this.#path.push(step); // before reading: a getter that throws is named
+    this.#path.push(step); // before reading, so that the error of a throwing getter names it
     const value = (from as Record<Key, unknown>)[at];
     if (this.#causes > 0) this.#putLeniently(holder, key, value, depth);
     else this.#put(holder, key, value, depth);
@@ -299,7 +299,7 @@ export class Encoder {
     return below;
   }
 
-  /** `prototypes` is how many there are above an instance of the class itself. */
+  /** `prototypes` is the length of the prototype chain of a direct instance of the class. */
   #refuseSubclass(value: object, prototypes: number): void {
     let count = 0;
     for (let at: object | null = value; (at = Object.getPrototypeOf(at) as object | null);) count++;
@@ -311,7 +311,7 @@ export class Encoder {
   }
 }
 
-/** What is thrown crosses without its stack, which would tell about the host. */
+/** Errors are sent without their stack, which would disclose details of the host. */
 function encodeError(error: Error): JsonObject {
   return { $type: 'Error', name: textOf(error, 'name') ?? 'Error', message: textOf(error, 'message') ?? '' };
 }
@@ -325,7 +325,7 @@ function textOf(error: Error, field: 'name' | 'message'): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** `__proto__` is a key like any other. */
+/** Treats `__proto__` as an ordinary key. */
 export function setKey(holder: object, key: Key, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
@@ -349,7 +349,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
-/** A view that is alone on its buffer and shows all of it has a short form. */
+/** Uses the short form for the only view of a buffer if it covers the whole buffer. */
 function finishBacking({ node, buffer, met, given, views }: Backing): void {
   const [only] = views;
   if (only && !given && met.id === undefined && only.bytes.byteLength === buffer.byteLength) {
@@ -363,8 +363,8 @@ function finishBacking({ node, buffer, met, given, views }: Backing): void {
 }
 
 /**
- * Of a buffer that was not itself given, only what the views show is: the rest may be anybody's, such as other parts of
- * the pool that Buffers are cut from. It becomes zeros.
+ * The bytes of a buffer that is not itself a value. Bytes outside its views become zeros: they may be unrelated data,
+ * such as other parts of the pool that Buffers are allocated from.
  */
 function shownBytes(buffer: ArrayBuffer, views: Backing['views']): Uint8Array {
   const shown = new Uint8Array(buffer.byteLength);
@@ -390,12 +390,12 @@ function describe(object: object): string {
     const name: unknown = typeof constructor === 'function' && constructor.name;
     if (typeof name === 'string' && name !== '' && name !== 'Object') return `an instance of ${name}`;
   } catch {
-    // It does not want to be known.
+    // A getter or proxy threw.
   }
   return 'an object with a prototype of its own';
 }
 
-/** Of a long way, its beginning and its end. */
+/** The path as text; of a long path, the beginning and the end. */
 function pathText(path: Step[]): string {
   const shown = path.length <= 40 ? path : [...path.slice(0, 30), { text: ' … ' }, ...path.slice(-5)];
   return shown.map(stepText).join('');

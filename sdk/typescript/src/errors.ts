@@ -1,12 +1,12 @@
 /**
- * The sandbox could not be reached or refused the run: nothing is known about what the code did. How the code itself
- * failed is in its result.
+ * The server could not be reached or refused the run; whether the code has run is unknown. Errors of the code are in
+ * the result instead.
  */
 export class GloveboxError extends Error {
   override readonly name = 'GloveboxError';
-  /** What went wrong, for programs: `connection_lost`, `not_found`, `closed`, `invalid`, `refused` … */
+  /** The kind of error: `connection_lost`, `not_found`, `closed`, `invalid`, `refused` … */
   readonly code: string;
-  /** The field that was not accepted, when it was one: `options.imports`. */
+  /** The rejected field, if the error concerns one: `options.imports`. */
   declare readonly field?: string;
 
   constructor(code: string, message: string, field?: string) {
@@ -16,10 +16,10 @@ export class GloveboxError extends Error {
   }
 }
 
-/** A value cannot cross between host and sandbox. */
+/** A value cannot be passed between host and sandbox. */
 export class SerializationError extends Error {
   override readonly name = 'SerializationError';
-  /** Where in the value: `globals.user.socket`. */
+  /** The place in the value: `globals.user.socket`. */
   readonly path: string;
 
   constructor(path: string, why: string) {
@@ -28,7 +28,7 @@ export class SerializationError extends Error {
   }
 }
 
-/** What an error, or anything else that was thrown, has to say. Never throws itself. */
+/** The message of an error, or any other thrown value as text. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);

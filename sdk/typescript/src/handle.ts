@@ -1,30 +1,30 @@
-/* What a caller of runCode holds while a run lives, and gets when it has ended. */
+/* The handle and the result of runCode. */
 
 /** A run: await it for its result. */
 export interface CodeExecution extends PromiseLike<CodeExecutionResult> {
   /**
-   * Ends the run at once, with the status `'terminated'` and `reason` as its error's message: the first 4,095 bytes of
-   * it, with U+FFFD in place of U+0000. Again: no effect.
+   * Ends the run at once, with the status `'terminated'` and `reason` as the error message: its first 4,095 bytes, with
+   * U+FFFD in place of U+0000. Further calls have no effect.
    */
   terminate(reason?: string): void;
-  /** Until there is a result. */
+  /** True until there is a result. */
   readonly running: boolean;
-  /** What has been given to `report` so far. Live: it grows while the code runs. */
+  /** The values given to `report` so far. Live: it grows while the code runs. */
   readonly reports: readonly unknown[];
 }
 
 export interface CodeExecutionResult {
   status: 'success' | 'error' | 'memory' | 'terminated' | 'link_error';
-  /** The selected export, if it was a function what it returned, promises awaited. Only on success. */
+  /** The selected export, or its return value if it is a function; promises are awaited. Only on success. */
   result?: unknown;
   reports: unknown[];
-  /** What was given to `console`, unless there was one in `globals`. */
+  /** The calls of `console`, unless `globals` has a `console`. */
   logs: CodeExecutionLog[];
-  /** Unless the status is `'success'`. */
+  /** Present unless the status is `'success'`. */
   error?: CodeExecutionError;
   /** From the call of `runCode` to this result. */
   durationMs: number;
-  /** The highest that the sandbox's heap has been. Absent where that is unknown, as of a run that was terminated. */
+  /** The peak size of the sandbox's heap. Absent if unknown, as for a terminated run. */
   memoryUsedBytes?: number;
 }
 
@@ -37,7 +37,7 @@ export interface CodeExecutionLog {
 export interface CodeExecutionError {
   name: string;
   message: string;
-  /** The sandbox's own. */
+  /** The stack in the sandbox. */
   stack?: string;
   /** The module specifier that could not be linked. */
   specifier?: string;

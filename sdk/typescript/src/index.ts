@@ -20,7 +20,7 @@ export function runCode(source: string, options?: CodeExecutionOptions): CodeExe
   return own().runCode(source, options);
 }
 
-/** Runs `source`, which may be in any language: see {@link Glovebox.run}. All calls share one Glovebox. */
+/** Runs `source` in any language: see {@link Glovebox.run}. All calls share one Glovebox. */
 export function run(source: string, options?: RunOptions): RunExecution {
   return own().run(source, options);
 }

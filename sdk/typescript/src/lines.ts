@@ -1,6 +1,6 @@
 const NEWLINE = 10;
 
-/** Cuts a stream into lines. The pieces of a long line are joined once, at its end. */
+/** Splits a stream into lines. The pieces of a long line are joined once, at its end. */
 export class LineSplitter {
   readonly #maxBytes: number;
   readonly #onLine: (line: string) => void;
@@ -12,7 +12,7 @@ export class LineSplitter {
     this.#onLine = onLine;
   }
 
-  /** Throws a RangeError when a line gets longer than it may. */
+  /** Throws a RangeError if a line exceeds `maxBytes`. */
   push(chunk: Buffer): void {
     let start = 0;
     for (let end; (end = chunk.indexOf(NEWLINE, start)) !== -1; start = end + 1) {

@@ -7,7 +7,7 @@ import { reasonField, type JsonObject } from './protocol.js';
 import { Run } from './run.js';
 import type { Session, SessionExecution, SessionInfo } from './session.js';
 
-/** A session on our side: what is asked of it becomes messages. */
+/** The client's view of a session: each method sends a message. */
 export class OpenSession implements Session {
   readonly id: string;
   readonly name: string;

@@ -5,131 +5,131 @@ import { AGENT_LIMITS, LANGUAGES, LIMITS, type AgentLimits, type Language, type 
 export type { Limits } from './tables.js';
 
 export interface CodeExecutionOptions {
-  /** The export that is the result, and what it is called with if it is a function: `{ fn: 'default', args: [] }`. */
+  /** The export that is the result, and its arguments if it is a function. Default: `{ fn: 'default', args: [] }`. */
   execute?: {
     fn?: string;
     args?: unknown[];
   };
-  /** Modules for bare specifiers: `{ fs: { readFile } }` is for `import { readFile } from 'fs'`. */
+  /** Modules by bare specifier: `{ fs: { readFile } }` provides `import { readFile } from 'fs'`. */
   imports?: Record<string, Record<string, unknown>>;
-  /** Source of further modules, by relative specifier: `{ './math.js': 'export const one = 1' }`. */
+  /** The sources of more modules, by relative specifier: `{ './math.js': 'export const one = 1' }`. */
   modules?: Record<string, string>;
-  /** Identifiers that all modules see. They are not on `globalThis`. */
+  /** Variables that are visible in all modules. They are not properties of `globalThis`. */
   globals?: Record<string, unknown>;
-  /** `'typescript'` unless said otherwise. */
+  /** Default: `'typescript'`. */
   language?: 'javascript' | 'typescript';
-  /** Of the sandbox's heap; beyond it the run ends with the status `'memory'`. */
+  /** The limit of the sandbox's heap; a run that exceeds it ends with the status `'memory'`. */
   memoryLimitBytes?: number;
-  /** What stack traces call the source, and where its relative imports start: `'<runCode>'`. */
+  /** The name of the source in stack traces, and the base of its relative imports. Default: `'<runCode>'`. */
   filename?: string;
-  /** Called with each value that the code gives to `report`. What it returns is what `report` returns. */
+  /** Called with each value that the code passes to `report`; its return value is the return value of `report`. */
   report?: (value: unknown) => void;
 }
 
-/** Of a run in any language; which options one has, docs/PROTOCOL.md tells. */
+/** Options of a run in any language; docs/PROTOCOL.md lists the options of each language. */
 export interface RunOptions extends Omit<CodeExecutionOptions, 'language'>, Limits {
-  /** `'typescript'` unless said otherwise. */
+  /** Default: `'typescript'`. */
   language?: Language;
   /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
   profile?: string;
-  /** What the program reads from its standard input. */
+  /** The standard input of the program. */
   stdin?: string;
-  /** Path to text or bytes, put into the folder that the program runs in. */
+  /** Files to create in the working directory: path to text or bytes. */
   files?: Record<string, string | Uint8Array>;
   /** Python, shell: reject risky constructs. */
   restricted?: boolean;
-  /** Python, Node.js: what the code may import. */
+  /** Python, Node.js: the modules that the code may import. */
   allowedModules?: string[];
-  /** Called with what the program writes, as it happens. */
+  /** Called with output of the program while it runs. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
 }
 
 export interface SessionOptions {
-  /** `'typescript'` unless said otherwise. */
+  /** Default: `'typescript'`. */
   language?: Exclude<Language, 'deno'>;
   /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
   profile?: string;
-  /** Unique among those that live. */
+  /** Unique among live sessions. */
   name?: string;
-  /** What it belongs to; `cleanup` ends all of one. */
+  /** The conversation that the session belongs to; `cleanup` ends all sessions of one. */
   conversation?: string;
-  /** Take one that fits, if there is one, instead of opening another. */
+  /** Use an existing session that matches, if there is one, instead of opening another. */
   reuse?: boolean;
 }
 
-/** As for `runCode`; `execute` calls a function of the session's, whose result counts. */
+/** As for `runCode`; `execute` calls a function of the session, and its return value is the result. */
 export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'language'> {
-  /** After this it is interrupted, and the session stays. */
+  /** The time limit; a run that exceeds it is interrupted, and the session continues. */
   timeoutMs?: number;
-  /** Forget first what was defined before. */
+  /** Drop all definitions of earlier runs first. */
   reset?: boolean;
-  /** Python: what the program reads. */
+  /** Python: the standard input of the program. */
   stdin?: string;
-  /** Python: path to text or bytes, put into the folder that it runs in. */
+  /** Python: files to create in the working directory: path to text or bytes. */
   files?: Record<string, string | Uint8Array>;
-  /** Called with what the program writes, as it happens. */
+  /** Called with output of the program while it runs. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
   /** Called when the program awaits input: see {@link Session.send}. */
   onPrompt?: (prompt: string) => void;
 }
 
-/** What an agent can ask for. */
+/** The options of an agent's request. */
 export interface AgentExecuteOptions extends AgentLimits {
-  /** `'typescript'` unless said otherwise. */
+  /** Default: `'typescript'`. */
   language?: Language;
-  /** What the export is called with if it is a function. Functions and promises cannot cross here. */
+  /** The arguments of the export, if it is a function. They must not contain functions or promises. */
   args?: unknown[];
-  /** Whose request it is: sessions, trust and limits are a conversation's. */
+  /** The conversation of the request: sessions, trust and limits belong to a conversation. */
   conversation?: string;
-  /** Of the model: the settings say how many executions there may be in one. */
+  /** The turn of the model: the settings limit the executions per turn. */
   turn?: string;
-  /** Why the agent wants to run this, in its own words: shown to the person who decides, and recorded. */
+  /** The agent's reason for this run: shown with the request for approval, and recorded. */
   purpose?: string;
   /**
-   * `true`: in the conversation's session of this language; if there is none, one is opened when the code runs. Or the
-   * id of one of its sessions. Otherwise it runs alone.
+   * `true`: run in the conversation's session of this language, which is opened when the code runs if there is none. Or
+   * the id of one of its sessions. Default: run without a session.
    */
   session?: boolean | string;
-  /** `'isolated'` unless said otherwise; `'network'` is not yet available, and refused. */
+  /** Default: `'isolated'`. `'network'` is not yet available, and refused. */
   tier?: 'isolated' | 'network';
-  /** Called when a person is asked; again if the rules have changed meanwhile. */
+  /** Called when the request waits for approval; again if the rules have changed meanwhile. */
   onPending?: (pending: AgentPending) => void;
-  /** Called with what the program writes, as it happens. */
+  /** Called with output of the program while it runs. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
   /**
-   * What happens when code in a session waits for input. `'end'`, the default: it ends at once, with the error code
-   * `'awaiting_input'` and the prompt in the message. `'wait'`: it goes on waiting, for `inputForAgent`.
+   * The behaviour when code in a session waits for input. `'end'`, the default: the run ends at once, with the error
+   * code `'awaiting_input'` and the prompt in the message. `'wait'`: the run continues to wait, for `inputForAgent`.
    */
   onInput?: 'end' | 'wait';
   /** Called when the program awaits input, with the prompt and the id of the session. */
   onPrompt?: (prompt: string, session: string) => void;
 }
 
-/** Whose input it is, and for which session. */
+/** The options of an agent's input. */
 export interface AgentInputOptions {
   conversation: string;
-  /** The id of the session that waits, as `onPrompt` tells it. */
+  /** The id of the session that waits for input, as passed to `onPrompt`. */
   session: string;
-  /** Of the model: an input is one of the executions that there may be in a turn. */
+  /** The turn of the model: an input counts as one execution of the turn. */
   turn?: string;
-  /** Why the agent wants to run this, in its own words: shown to the person who decides, and recorded. */
+  /** The agent's reason for this input: shown with the request for approval, and recorded. */
   purpose?: string;
-  /** Called when a person is asked. */
+  /** Called when the request waits for approval. */
   onPending?: (pending: AgentPending) => void;
 }
 
 export interface GloveboxOptions {
-  /** The program `glovebox`. Otherwise it is found by GLOVEBOX_PATH, beside this package, or on the PATH. */
+  /** The path of the program `glovebox`. Default: GLOVEBOX_PATH, then the folder of this package, then the PATH. */
   path?: string;
-  /** Instead: a whole command that speaks the protocol, such as `['ssh', 'box', 'glovebox', 'stdio']`. */
+  /** Instead of `path`: a command that speaks the protocol, such as `['ssh', 'box', 'glovebox', 'stdio']`. */
   command?: readonly string[];
-  /** Instead: the socket of a `glovebox stdio --socket` that runs already. */
+  /** Instead of `path`: the socket of a running `glovebox stdio --socket`. */
   socket?: string;
-  /** Environment of the process; this one's unless given. */
+  /** The environment of the process. Default: the environment of this process. */
   env?: Record<string, string | undefined>;
-  /** The file that the process reads its settings from, instead of where it would find one: docs/CONFIGURATION.md. */
+  /** The settings file of the process, instead of the default ones: docs/CONFIGURATION.md. */
   configFile?: string;
-  /** Settings of the process, before those of file and environment: `{ 'agent.enabled': true }`. */
+  /** Settings of the process, which override file and environment: `{ 'agent.enabled': true }`. */
   settings?: Record<string, string | number | boolean>;
   limits?: Limits;
 }
@@ -189,7 +189,7 @@ const anyRunChecks: Checks<RunOptions> = {
 };
 
 const sessionChecks: Checks<SessionOptions> = {
-  language: isString, // which there are, the server knows
+  language: isString, // the server checks which languages have sessions
   profile: isString,
   name: isString,
   conversation: isString,
@@ -233,39 +233,39 @@ function checkNumbers<Name extends string>(names: readonly Name[]): Record<Name,
   return Object.fromEntries(names.map((name) => [name, isPositiveInteger])) as Record<Name, Check>;
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkRun(source: unknown, options: unknown): void {
   isString(source, 'source');
   checkFields(options, 'options', runChecks, HINTS);
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkAnyRun(source: unknown, options: unknown): void {
   isString(source, 'source');
   checkFields(options, 'options', anyRunChecks);
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkExecute(source: unknown, options: unknown): void {
   isString(source, 'source');
   checkFields(options, 'options', executeChecks);
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkSession(options: unknown): void {
   checkFields(options, 'options', sessionChecks);
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkAgentRun(source: unknown, options: AgentExecuteOptions): void {
   isString(source, 'source');
   checkFields(options, 'options', agentChecks);
   if (options.session && !options.conversation) {
-    throw new TypeError("options.conversation: must be given, since a session is a conversation's");
+    throw new TypeError("options.conversation: must be given, because a session belongs to a conversation");
   }
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkAgentInput(text: unknown, options: AgentInputOptions): void {
   checkText(text, 'text');
   checkFields(options, 'options', inputChecks);
@@ -274,21 +274,21 @@ export function checkAgentInput(text: unknown, options: AgentInputOptions): void
   }
 }
 
-/** Throws a TypeError that names what is wrong. NUL would end a text early in a Glovebox. */
+/** Throws a TypeError that names the invalid field. The server would cut a text at a NUL. */
 export function checkText(value: unknown, name: string): void {
   if (typeof value !== 'string' || value.includes('\0')) {
     throw new TypeError(`${name}: must be a string without NUL`);
   }
 }
 
-/** Throws a TypeError that names what is wrong. */
+/** Throws a TypeError that names the invalid field. */
 export function checkClient(options: GloveboxOptions): void {
   checkFields(options, 'options', clientChecks);
   const given = (['path', 'command', 'socket'] as const).filter((key) => options[key] !== undefined);
   if (given.length > 1) throw new TypeError(`options: ${given.join(' and ')} exclude each other`);
   const other = given.find((key) => key !== 'path');
   const own = (['configFile', 'settings'] as const).find((key) => options[key] !== undefined);
-  if (other && own) throw new TypeError(`options.${own}: is for the program glovebox; there is a ${other} instead`);
+  if (other && own) throw new TypeError(`options.${own}: cannot be combined with options.${other}`);
 }
 
 function checkFields(value: unknown, name: string, checks: Record<string, Check>, hints: Record<string, string> = {}) {
@@ -343,7 +343,7 @@ function isPositiveInteger(value: unknown, name: string): void {
 function isSessionChoice(value: unknown, name: string): void {
   if (typeof value === 'boolean') return;
   if (typeof value !== 'string' || value === '' || value.includes('\0')) {
-    throw new TypeError(`${name}: must be true, for the conversation's own, or the id of one`);
+    throw new TypeError(`${name}: must be true, for the conversation's session, or the id of a session`);
   }
 }
 

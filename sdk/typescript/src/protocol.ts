@@ -1,4 +1,4 @@
-/* The messages of docs/PROTOCOL.md, as far as this SDK uses them. */
+/* The messages of docs/PROTOCOL.md that this SDK uses. */
 
 /** A value in its JSON form: docs/VALUES.md. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -7,22 +7,22 @@ export type JsonObject = { [key: string]: Json };
 export const PROTOCOL = 1;
 export const MAX_LINE_BYTES = 128 * 1024 * 1024;
 
-/** More of a reason than a Glovebox keeps. */
+/** Longer than the part of a reason that a Glovebox keeps. */
 const MAX_REASON = 4096;
 
-/** The field `reason` of a message. Whatever the reason is, the message must be one that is accepted. */
+/** The field `reason` of a message. Any value is converted to a text that the server accepts. */
 export function reasonField(reason: unknown): { reason?: string } {
   if (reason === undefined) return {};
   let text = 'a reason that cannot be shown';
   try {
     text = String(reason);
   } catch {
-    // An object of the caller's that has no text.
+    // An object without a text form.
   }
   return { reason: text.slice(0, MAX_REASON) };
 }
 
-/** What a client sends, but for the number of the run. */
+/** A message of the client, without the number of the run. */
 export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'input' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
 export interface CallMessage {
@@ -58,18 +58,18 @@ export interface OutputMessage {
   text: string;
 }
 
-/** Whoever decides has until `expiresAt`, in milliseconds since 1970. */
+/** The approval must be decided before `expiresAt`, in milliseconds since 1970. */
 export interface PendingMessage {
   approval: string;
   expiresAt: number;
 }
 
 export interface ResultMessage {
-  /** That an agent's run was in. */
+  /** The session of an agent's run. */
   session?: string;
   /** The fields of RESULT_FIELDS. */
   result: JsonObject;
 }
 
-/** The server did not keep to the protocol; its connection cannot be trusted any more. */
+/** The server violated the protocol; the connection is unusable. */
 export class ProtocolError extends Error {}

@@ -1,4 +1,4 @@
-/* What every call but runCode gives: a run in any language, with all that is known about it. */
+/* The handle and the result of all calls except runCode: a run in any language, with all fields. */
 import type { CodeExecutionError } from './handle.js';
 import type { RunResult } from './tables.js';
 
@@ -8,13 +8,13 @@ export type { RunResult } from './tables.js';
 export interface RunExecution extends PromiseLike<RunResult> {
   /** Ends the run at once: see {@link CodeExecution.terminate}. */
   terminate(reason?: string): void;
-  /** Until there is a result. */
+  /** True until there is a result. */
   readonly running: boolean;
-  /** What has been given to `report` so far. Live: it grows while the code runs. */
+  /** The values given to `report` so far. Live: it grows while the code runs. */
   readonly reports: readonly unknown[];
 }
 
 export interface RunError extends CodeExecutionError {
-  /** Which limit or rule it was, for programs. */
+  /** The limit or rule that ended the run, for programs. */
   code?: string;
 }

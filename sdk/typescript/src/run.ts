@@ -11,7 +11,7 @@ import type { RunError, RunResult } from './run-result.js';
 import type { SessionExecution } from './session.js';
 import { RESULT_FIELDS, type ResultKind } from './tables.js';
 
-/** Whom to tell what while the run lives. */
+/** Callbacks during a run. */
 export interface Listeners {
   report?: ((value: unknown) => void) | undefined;
   onOutput?: ((text: string, stream: 'stdout' | 'stderr') => void) | undefined;
@@ -20,10 +20,10 @@ export interface Listeners {
 }
 
 /**
- * One run on our side: its handle, and what arrives for it.
+ * The client's side of a run: its handle, and the messages for it.
  *
- * All runs share a connection, which was opened by whoever came first. What the host's functions find in an
- * AsyncLocalStorage must still be what the caller of their own runCode had there: hence the resource.
+ * It is an AsyncResource because all runs share a connection, which the first run opened: host functions must still see
+ * the AsyncLocalStorage of the caller that started their own run.
  */
 export class Run extends AsyncResource {
   readonly handle: SessionExecution;
@@ -49,12 +49,12 @@ export class Run extends AsyncResource {
     this.handle = Object.freeze(Object.assign(handle, { interrupt: () => this.#interrupt() }));
   }
 
-  /** The handle that runCode gives, whose result has the fields of its contract only. */
+  /** The handle of runCode; its result has only the fields of runCode's contract. */
   codeExecution(): CodeExecution {
     return Object.freeze(this.#makeHandle(this.#settled.then(toCodeExecutionResult)));
   }
 
-  /** The run has begun; this is how it speaks. */
+  /** The run has been sent; `send` sends further messages about it. */
   attach(send: (message: Outgoing) => void): void {
     this.#send = send;
   }
@@ -68,7 +68,7 @@ export class Run extends AsyncResource {
     });
   }
 
-  /** What a listener throws is its own problem, as with any event. */
+  /** In a microtask: an exception of a listener is uncaught, as with any event, and does not affect the run. */
   onOutput({ text, stream }: OutputMessage): void {
     const { onOutput } = this.#listeners;
     if (onOutput) queueMicrotask(() => onOutput(text, stream));
@@ -110,9 +110,9 @@ export class Run extends AsyncResource {
     if (this.#running) this.#send({ type: 'interrupt' });
   }
 
-  /** Without `this`, so that its methods may be passed around. */
+  /** The methods do not use `this`, so that they can be passed as functions. */
   #makeHandle<T>(settled: Promise<T>): PromiseLike<T> & Omit<CodeExecution, 'then'> {
-    settled.catch(() => {}); // a run that nobody waits for may fail
+    settled.catch(() => {}); // a run that is not awaited may fail without an unhandled rejection
     const isRunning = () => this.#running;
     return {
       then: (fulfilled, rejected) => settled.then(fulfilled, rejected),
@@ -125,13 +125,13 @@ export class Run extends AsyncResource {
   }
 }
 
-/** The array as it is at any time, but not to be changed. */
+/** A live, read-only view of the array. */
 function readOnly(array: unknown[]): readonly unknown[] {
   const refuse = () => false;
   return new Proxy(array, { set: refuse, defineProperty: refuse, deleteProperty: refuse, setPrototypeOf: refuse });
 }
 
-/** Throws a GloveboxError for a run that was denied: it has not taken place. */
+/** Throws a GloveboxError for a denied run: its code was not run. */
 function toCodeExecutionResult(full: RunResult): CodeExecutionResult {
   const { status, reports, logs, error, durationMs } = full;
   if (status === 'denied') throw new GloveboxError(error?.code ?? status, error?.message ?? 'the run was denied');
@@ -150,7 +150,7 @@ function toCodeExecutionError({ code, ...error }: RunError): CodeExecutionError 
   return error;
 }
 
-/** What a run of any kind has. */
+/** The fields that are read from the message, for runs of all kinds. */
 type Read = Omit<AgentResult, 'reports' | 'durationMs'>;
 
 function readResult(message: ResultMessage, bridge: Bridge): Read {
@@ -161,14 +161,14 @@ function readResult(message: ResultMessage, bridge: Bridge): Read {
     const json = result[name];
     if (!READ_APART.has(name) && (json !== undefined || !optional)) fields[name] = readField(kind, json, name, decoder);
   }
-  if (fields.runId === '') delete fields.runId; // what was refused has none
+  if (fields.runId === '') delete fields.runId; // a refused run has none
   return { ...(fields as unknown as Read), ...readOutcome(result, decoder), ...(session !== undefined && { session }) };
 }
 
-/** By readOutcome; or collected and measured on this side. */
+/** Read by readOutcome, or determined by the client. */
 const READ_APART: ReadonlySet<string> = new Set(['status', 'result', 'error', 'reports', 'durationMs']);
 
-/** A field of the result, or what stands for one that is missing. */
+/** A field of the result, or the default of a missing field. */
 function readField(kind: ResultKind, json: Json | undefined, name: string, decoder: Decoder): unknown {
   switch (kind) {
     case 'logs':
@@ -231,7 +231,7 @@ function readLog(log: LogMessage, decoder: Decoder): CodeExecutionLog {
   return { level: log.level as CodeExecutionLog['level'], args, timestamp: log.timestamp };
 }
 
-/** An object whose values are texts or bytes, which always cross. */
+/** An object whose values are texts or bytes, which can always be decoded. */
 function readBytes(json: Json, name: string, decoder: Decoder): Record<string, string | Uint8Array> {
   const object = decoder.decode(json, name) as Record<string, string | Uint8Array | ArrayBuffer>;
   const entries = Object.entries(object);

@@ -1,8 +1,8 @@
-/* What a caller holds of a session, and hears about it. */
+/* Sessions: the handle, and the state that the server reports. */
 import type { SessionExecuteOptions } from './options.js';
 import type { RunExecution } from './run-result.js';
 
-/** A session as it was when it was asked for. */
+/** The state of a session at the time of the reply. */
 export interface SessionInfo {
   /** 128 random bits, in hexadecimal. */
   id: string;
@@ -13,44 +13,44 @@ export interface SessionInfo {
   state: 'idle' | 'executing' | 'awaiting_input' | 'terminated';
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** When it last began or ended a run; once it is terminated, when that was. */
+  /** When a run last started or ended; for a terminated session, when it was terminated. */
   lastUsedAt: number;
-  /** Runs that have begun. */
+  /** Runs that have started executing. */
   executionCount: number;
-  /** What was added by `update`. */
+  /** The sum of the tokens added by `update`. */
   totalTokens: number;
-  /** Runs that wait. */
+  /** Runs in the queue. */
   queued: number;
   trusted: boolean;
-  /** Why it is terminated. */
+  /** Why it was terminated. */
   reason?: string;
-  /** What it asks for while it awaits input. */
+  /** The prompt, while it awaits input. */
   prompt?: string;
 }
 
 /** A run in a session: await it for its result. */
 export interface SessionExecution extends RunExecution {
-  /** Asks the code to stop, as Ctrl-C does; the session stays. A run that has not begun is withdrawn. */
+  /** Asks the code to stop, as Ctrl-C does; the session continues. A queued run is removed. */
   interrupt(): void;
 }
 
-/** A sandbox that remembers: what one run defines, the next one finds. */
+/** A sandbox that outlives a run: definitions of a run are visible to later runs. */
 export interface Session {
   readonly id: string;
   readonly name: string;
   /**
-   * Runs `source` in this session, after those before it. The value of its last expression is the result. Throws a
-   * TypeError if the options are wrong, and a SerializationError if they hold what cannot be handed in.
+   * Runs `source` in this session, after all earlier runs. The value of its last expression is the result. Throws a
+   * TypeError if the options are invalid, and a SerializationError if they contain a value that cannot be serialized.
    */
   execute(source: string, options?: SessionExecuteOptions): SessionExecution;
-  /** How it is now; also once it has ended, for a while. */
+  /** The current state; available for a while after the session has ended. */
   info(): Promise<SessionInfo>;
-  /** Asks what executes to stop. Rejects if nothing does. */
+  /** Asks the running code to stop. Rejects if no run executes. */
   interrupt(): Promise<SessionInfo>;
-  /** Input for what executes and awaits some. Rejects in languages that take none while they run. */
+  /** Sends input to the run that executes. Rejects in languages that take no input while they run. */
   send(text: string): Promise<SessionInfo>;
-  /** Notes that it is trusted, or tokens that its code has cost. */
+  /** Sets whether the session is trusted, or adds tokens that its code has cost. */
   update(notes: { trusted?: boolean; addTokens?: number }): Promise<SessionInfo>;
-  /** Ends it, and whatever it does. */
+  /** Ends the session, with its runs. */
   kill(reason?: string): Promise<SessionInfo>;
 }

@@ -7,20 +7,20 @@ import { fileURLToPath } from 'node:url';
 import { GloveboxError } from './errors.js';
 import type { GloveboxOptions } from './options.js';
 
-/** A stream in each direction, to a process of our own or to a socket. */
+/** A stream in each direction, to a child process or to a socket. */
 export interface Transport {
   input: Readable;
   output: Writable;
-  /** Whether this process stays alive for it. */
+  /** Sets whether the transport keeps this process alive. */
   hold(alive: boolean): void;
-  /** Ends it: politely, or at once. */
+  /** Closes the transport: by end of file, or at once. */
   end(atOnce: boolean): void;
 }
 
-/** Called once, when there is nothing more to expect. */
+/** Called once, when the transport has closed. */
 type Gone = (error: GloveboxError) => void;
 
-/** How much of what the process says on stderr is told when it dies. */
+/** How much of the end of the process's stderr the error contains when the process ends. */
 const STDERR_TAIL = 2000;
 
 export function openTransport(options: GloveboxOptions, gone: Gone): Transport {
@@ -34,24 +34,24 @@ function ownCommand({ path, configFile, settings = {} }: GloveboxOptions): strin
   return [findProgram(path), 'stdio', ...file, ...set];
 }
 
-/** The process dies with this one: its stdin is closed then. */
+/** The child process ends with this process, which closes its stdin. */
 function openProcess(command: readonly string[], env: GloveboxOptions['env'], gone: Gone): Transport {
   const [program, ...args] = command;
   const child = spawn(program!, args, { stdio: 'pipe', ...(env && { env }) });
   if (!(child.stdin as Writable | undefined)) {
-    child.on('error', () => {}); // says the same, later
+    child.on('error', () => {}); // the same error, reported later
     throw new GloveboxError('spawn_failed', `cannot start ${command.join(' ')}: too many open files`);
   }
   const pipes = [child.stdin, child.stdout, child.stderr] as Writable[] as Socket[];
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-STDERR_TAIL)));
-  for (const pipe of pipes) pipe.on('error', () => {}); // the process has gone, which 'close' tells
+  let tail = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (tail = (tail + text).slice(-STDERR_TAIL)));
+  for (const pipe of pipes) pipe.on('error', () => {}); // the process has ended, which 'close' reports
   child.on('error', (error) => {
     gone(new GloveboxError('spawn_failed', `cannot start ${command.join(' ')}: ${error.message}`));
   });
   child.on('close', (status, signal) => {
     const how = signal ? `was ended by ${signal}` : `ended with status ${status}`;
-    const why = said.trim() && `: ${said.trim()}`;
+    const why = tail.trim() && `: ${tail.trim()}`;
     gone(new GloveboxError('connection_lost', `${command.join(' ')} ${how}${why}`));
   });
   return {
@@ -88,7 +88,7 @@ function findProgram(path: string | undefined): string {
     'not_found',
     'the program glovebox was not found: the environment variable GLOVEBOX_PATH is not set, ' +
       `there is no ${beside}, and no glovebox in the PATH (${folders.join(delimiter)}). ` +
-      'Install Glovebox, or say where it is: by GLOVEBOX_PATH or new Glovebox({ path }).',
+      'Install Glovebox, or set its path with GLOVEBOX_PATH or new Glovebox({ path }).',
   );
 }
 
