@@ -1,4 +1,4 @@
-/* What agents want: through the gate of a real Glovebox, whose state is a folder of its own. */
+/* Requests of agents, through the gate of a real Glovebox with a state directory of its own. */
 import { strict as assert } from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile, execFileSync } from 'node:child_process';
@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'glovebox-agents-'));
 const configFile = join(folder, 'glovebox.yaml');
 writeFileSync(configFile, 'energy: {enabled: false}\n');
 
-/** None of the settings that whoever runs this has. */
+/** Without the settings of the user that runs the tests. */
 const others = Object.entries(process.env).filter(([name]) => !name.startsWith('GLOVEBOX_'));
 const env = { ...Object.fromEntries(others), GLOVEBOX_STATE_DIR: join(folder, 'state') };
 const opened = [];
@@ -32,11 +32,11 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A person decides: approve, deny, trust. */
+/** Decides an approval: approve, deny, trust. */
 const decide = (what, approval, ...more) =>
   promisify(execFile)(process.env.GLOVEBOX_PATH, ['approvals', what, approval, ...more], { env });
 
-/** Asks, and resolves when a person is asked. */
+/** Makes a request, and resolves when it waits for approval. */
 function ask(source, options) {
   return new Promise((resolve, reject) => {
     const run = asking.executeForAgent(source, { ...options, onPending: (pending) => resolve({ run, pending }) });
@@ -58,7 +58,7 @@ async function isRefused(code, run) {
   return result.error.message;
 }
 
-test('agents may do nothing until the owner says so', async () => {
+test('agents may not run code unless the settings allow it', async () => {
   assert.equal(await closedToAll.agentsEnabled(), false);
   const run = closedToAll.executeForAgent('export default 1');
   assert.equal(run.running, true);
@@ -74,7 +74,7 @@ test('agents may do nothing until the owner says so', async () => {
   assert.equal((await closedToAll.runCode('export default 6 * 7')).result, 42);
 });
 
-test('where nobody needs to be asked, it runs', async () => {
+test('code runs at once if no approval is required', async () => {
   assert.equal(await openToAll.agentsEnabled(), true);
   const heard = { stdout: '', stderr: '' };
   const result = await succeeds(
@@ -93,7 +93,7 @@ test('where nobody needs to be asked, it runs', async () => {
   assert.deepEqual(heard, { stdout: 'hé\n', stderr: 'e\n' });
 });
 
-test('arguments, logs and displays cross', async () => {
+test('arguments, logs and displays are passed', async () => {
   const source = 'export default (map, n) => { console.log([n]); return map.get("a") + n }';
   const { result, logs } = await succeeds(openToAll.executeForAgent(source, { args: [new Map([['a', 1n]]), 2n] }));
   assert.equal(result, 3n);
@@ -106,7 +106,7 @@ test('arguments, logs and displays cross', async () => {
   assert.deepEqual(displays, [{ 'image/png': new Uint8Array([97, 98]), 'text/plain': 'f' }]);
 });
 
-test('a person approves', async () => {
+test('an approved request runs', async () => {
   const before = Date.now();
   const { run, pending } = await ask('export default 6 * 7', { purpose: 'to know' });
   assert.equal(run.running, true);
@@ -120,13 +120,13 @@ test('a person approves', async () => {
   assert.equal((await succeeds(run)).result, 42);
 });
 
-test('a person denies', async () => {
+test('a denied request does not run', async () => {
   const { run, pending } = await ask('export default 1');
   await decide('deny', pending.approval, '--reason', 'not today');
   assert.match(await isRefused('not_approved', run), /not today/);
 });
 
-test('what listens has the context of who asked', async () => {
+test('callbacks run in the async context of the request', async () => {
   const context = new AsyncLocalStorage();
   const { pending, run } = await context.run(
     'mine',
@@ -140,14 +140,14 @@ test('what listens has the context of who asked', async () => {
   await isRefused('withdrawn', run);
 });
 
-test('who has asked can take it back, once', async () => {
+test('a pending request can be withdrawn, once', async () => {
   const { run } = await ask('export default 1');
   run.terminate('never mind');
   run.terminate('again');
   assert.equal(await isRefused('withdrawn', run), 'never mind');
 });
 
-test('what runs can be ended', async () => {
+test('a running request can be terminated', async () => {
   const run = openToAll.executeForAgent('print(1, flush=True)\nwhile True: pass', {
     language: 'python',
     onOutput: () => run.terminate('enough'),
@@ -157,7 +157,7 @@ test('what runs can be ended', async () => {
   assert.equal(error.message, 'enough');
 });
 
-test('a session remembers, stays when a run is ended, and is nobody else’s', async () => {
+test('a session keeps definitions, outlives a terminated run, and is private to its conversation', async () => {
   const mine = { language: 'python', conversation: 'c', session: true };
   const { session } = await succeeds(openToAll.executeForAgent('x = 41', mine));
   assert.match(session, /^[0-9a-f]{32}$/);
@@ -178,7 +178,7 @@ test('a session remembers, stays when a run is ended, and is nobody else’s', a
   assert.equal(info.runtime, 'python');
   assert.equal(info.state, 'idle');
   assert.deepEqual(await openToAll.agentSessions('d'), []);
-  assert.deepEqual(await openToAll.sessions(), []); // of the application's own there is none
+  assert.deepEqual(await openToAll.sessions(), []); // none belongs to the application
 });
 
 test('sessions of agents can be ended: one, or those of a conversation', async () => {
@@ -199,7 +199,7 @@ test('sessions of agents can be ended: one, or those of a conversation', async (
   );
 });
 
-test('secrets are masked wherever they are said', async () => {
+test('secrets are masked in every field of the result', async () => {
   const token = "'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'";
   const heard = [];
   const python = await succeeds(
@@ -216,7 +216,7 @@ test('secrets are masked wherever they are said', async () => {
   assert.deepEqual(typescript.result, ['***']);
 });
 
-test('limits hold, those of the Glovebox too, and the settings cut them', async () => {
+test('limits of the request and of the Glovebox apply, cut to the settings', async () => {
   const run = await openToAll.executeForAgent('for (;;);', { timeoutMs: 200 });
   assert.equal(run.status, 'terminated');
   assert.equal(run.timedOut, true);
@@ -228,7 +228,7 @@ test('limits hold, those of the Glovebox too, and the settings cut them', async 
   assert.equal(truncated, true);
 });
 
-test('the file that is named has the settings, and what is set goes before it', async () => {
+test('configFile has the settings, and the option settings overrides it', async () => {
   const file = join(folder, 'open.yaml');
   writeFileSync(file, 'agent: {enabled: true, maxCodeSize: 1K}\nenergy: {enabled: false}\n');
   const fromFile = open(undefined, { configFile: file });
@@ -237,7 +237,7 @@ test('the file that is named has the settings, and what is set goes before it', 
   assert.equal(await open({ 'agent.enabled': false }, { configFile: file }).agentsEnabled(), false);
 });
 
-test('a wrong setting is told by who has read it', async () => {
+test('an invalid setting is reported with the server’s message', async () => {
   const lost = { name: 'GloveboxError', code: 'connection_lost' };
   const wrong = open({ 'agent.enabeld': true });
   await assert.rejects(wrong.agentsEnabled(), { ...lost, message: /agent\.enabeld/ });
@@ -279,7 +279,7 @@ for (const [name, source, options] of wrongOptions) {
   });
 }
 
-test('wrong arguments of what is about sessions name themselves', async () => {
+test('invalid arguments of the session methods are named', async () => {
   const nowhere = new Glovebox({ path: '/nowhere' });
   await assert.rejects(nowhere.agentSessions({ conversation: 'c' }), { name: 'TypeError', message: /^conversation: / });
   await assert.rejects(nowhere.killAgentSession(), { name: 'TypeError', message: /^session: / });
@@ -299,10 +299,10 @@ for (const [path, args] of [
   });
 }
 
-/** A Glovebox without any sandbox: the source says what it does. */
+/** A Glovebox without a sandbox: the source is the script of the fake server. */
 const fake = (more) => open(undefined, { command: [process.execPath, fakeServer], configFile: undefined, ...more });
 
-test('everything that is given is sent, and nothing else', async () => {
+test('all given options are sent, and no others', async () => {
   const lines = '[["lines"]]';
   const client = fake({ limits: { timeoutMs: 5, outputBytes: 6, maxCalls: 7 } });
   const texts = { language: 'shell', conversation: 'c', turn: 't', purpose: 'p', session: 'x', tier: 'network', onInput: 'wait' };
@@ -318,7 +318,7 @@ test('everything that is given is sent, and nothing else', async () => {
   assert.deepEqual(JSON.parse(bare.result), [{ type: 'execute', run: 1, source: lines }]);
 });
 
-test('a run that waits for input ends, or is answered after a person has agreed', async () => {
+test('a run that waits for input ends, or gets the input after its approval', async () => {
   const options = { language: 'shell', conversation: 'inputs', session: true };
   const ended = await openToAll.executeForAgent('read -p "sure? " x', options);
   assert.deepEqual([ended.status, ended.error.code], ['terminated', 'awaiting_input']);
@@ -345,7 +345,7 @@ test('a run that waits for input ends, or is answered after a person has agreed'
   await isRefused('not_awaiting_input', openToAll.inputForAgent('x', { conversation: 'inputs', session: ended.session }));
 });
 
-test('messages reach who listens, each time', async () => {
+test('callbacks are called for each message', async () => {
   const heard = [];
   const pending = (expiresAt) => ({ type: 'pending', approval: `a${expiresAt}`, expiresAt });
   const script = [pending(1), pending(2), { type: 'prompt', session: 's', prompt: 'name? ' }, 'done'];
@@ -354,10 +354,10 @@ test('messages reach who listens, each time', async () => {
     onPrompt: (prompt, session) => heard.push(prompt, session),
   });
   assert.deepEqual(heard, [['a1', 1], ['a2', 2], 'name? ', 's']);
-  await fake().executeForAgent(JSON.stringify([script])); // nobody listens
+  await fake().executeForAgent(JSON.stringify([script])); // without callbacks
 });
 
-test('what a server does not accept, and that it goes, is an error', async () => {
+test('a rejected request and a lost connection are errors', async () => {
   const error = { type: 'error', about: 'execute', code: 'refused', message: 'too many', field: 'run' };
   const refused = fake().executeForAgent(JSON.stringify([[error]]));
   await assert.rejects(async () => refused, { name: 'GloveboxError', code: 'refused', field: 'run' });
@@ -367,14 +367,14 @@ test('what a server does not accept, and that it goes, is an error', async () =>
   await assert.rejects(async () => lost, { code: 'connection_lost' });
 });
 
-test('a Glovebox that has been closed says so', async () => {
+test('a closed Glovebox rejects requests', async () => {
   const closed = open({});
   await closed.close();
   await assert.rejects(async () => closed.executeForAgent('1'), { code: 'closed' });
   await assert.rejects(closed.agentsEnabled(), (error) => error instanceof GloveboxError && error.code === 'closed');
 });
 
-test('whoever has asked whether agents may is not kept alive by the answer', () => {
+test('agentsEnabled does not keep the program alive', () => {
   const source = `
     import { Glovebox } from 'glovebox';
     const glovebox = new Glovebox();
@@ -387,7 +387,7 @@ test('whoever has asked whether agents may is not kept alive by the answer', () 
   assert.equal(output, 'false false\n');
 });
 
-test('a secret that was added is masked, of an agent and of the caller', async () => {
+test('an added secret is masked in runs of agents and of the caller', async () => {
   const glovebox = open({ 'agent.enabled': true, 'agent.autoApprove': true });
   const source = "export default 'correct' + '-horse-9'";
   assert.equal((await glovebox.runCode(source)).result, 'correct-horse-9');

@@ -1,4 +1,4 @@
-/* Values, both ways: what cannot be told from JSON, what is hostile, what is large. */
+/* Encoding and decoding of values: ambiguous ones, hostile ones, large ones. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
@@ -35,7 +35,7 @@ const deep = (depth, wrap = (inner) => [inner]) => {
   return value;
 };
 
-/** The value as text, and what it is read back as. */
+/** Encodes the value, compares the text, and compares the decoded value. */
 function crosses(name, value, text, back = value) {
   test(name, () => {
     if (text !== undefined) assert.equal(form(value), text);
@@ -139,7 +139,7 @@ test('a long bigint is hexadecimal', () => {
   assert.match(form(2n ** 32768n - 1n), /"\d{9865}"/);
 });
 
-test('__proto__ is an own key, both ways, and pollutes nothing', () => {
+test('__proto__ is encoded and decoded as an own key, without prototype pollution', () => {
   const hostile = JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
   assert.equal(form(hostile), '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
   for (const back of [
@@ -174,7 +174,7 @@ for (const View of VIEWS) crosses(View.name, new View([1, 2, 255]));
 for (const View of [BigInt64Array, BigUint64Array]) crosses(View.name, new View([1n, 2n ** 62n]));
 crosses('a DataView', new DataView(new Uint8Array([1, 2, 3]).buffer), '{"$type":"DataView","data":"AQID"}');
 
-test('Float16Array, where there is one', () => {
+test('Float16Array, if this Node.js has it', () => {
   const json = '{"$type":"Float16Array","data":"ADw="}';
   if (typeof Float16Array === 'undefined') {
     assert.throws(() => parsed(json), { name: 'SerializationError', message: /no Float16Array/ });
@@ -191,7 +191,7 @@ test('a view of a part of its buffer', () => {
   assert.equal(back.buffer.byteLength, 6);
 });
 
-test('bytes that no view shows stay here', () => {
+test('bytes outside all views are not sent', () => {
   const secret = new Uint8Array([1, 2, 3, 4]).buffer;
   assert.deepStrictEqual(new Uint8Array(there(new Uint8Array(secret, 1, 2)).buffer), new Uint8Array([0, 2, 3, 0]));
   assert.deepStrictEqual(
@@ -200,7 +200,7 @@ test('bytes that no view shows stay here', () => {
   );
 });
 
-test('views that share a buffer still do', () => {
+test('views that share a buffer share it after decoding', () => {
   const buffer = new ArrayBuffer(8);
   for (const value of [
     [new Uint8Array(buffer), new DataView(buffer, 4), buffer],
@@ -216,7 +216,7 @@ test('views that share a buffer still do', () => {
   }
 });
 
-test('a buffer stands where it is met first, as readers expect', () => {
+test('a buffer is encoded at its first occurrence', () => {
   const buffer = new ArrayBuffer(1);
   assert.equal(
     form([new Uint8Array(buffer), buffer]),
@@ -224,7 +224,7 @@ test('a buffer stands where it is met first, as readers expect', () => {
   );
 });
 
-test('a Buffer crosses as a Uint8Array of its own bytes only', () => {
+test('a Buffer is sent as a Uint8Array of its own bytes only', () => {
   const [one, two] = [Buffer.from('ab'), Buffer.from('cd')]; // both from Node's pool
   assert.equal(
     form([one, two, one]),
@@ -237,7 +237,7 @@ test('32 MiB of bytes', () => {
   assert.ok(Buffer.from(there(bytes)).equals(bytes));
 });
 
-test('errors cross with name and message, never with our stack', () => {
+test('errors are sent with name and message, never with the host’s stack', () => {
   class OurError extends RangeError {
     name = 'OurError';
     secret = 1;
@@ -250,7 +250,7 @@ test('errors cross with name and message, never with our stack', () => {
   assert.equal(form(new DOMException('gone', 'AbortError')), '{"$type":"Error","name":"AbortError","message":"gone"}');
 });
 
-test('errors of the sandbox are errors here, with its stack or none', () => {
+test('errors of the sandbox become Error objects, with the sandbox’s stack or none', () => {
   const error = parsed('{"$type":"Error","name":"TypeError","message":"no","stack":"    at <runCode>:1:1"}');
   assert.ok(error instanceof TypeError);
   assert.equal(error.message, 'no');
@@ -277,14 +277,14 @@ test('cycles and shared references', () => {
   assert.equal(a, b);
 });
 
-test('equal primitives are not shared, equal objects are not one', () => {
+test('equal primitives are not shared, equal objects stay distinct', () => {
   assert.equal(
     form(['a', 'a', 1n, 1n, {}, {}]),
     '["a","a",{"$type":"bigint","value":"1"},{"$type":"bigint","value":"1"},{},{}]',
   );
 });
 
-test('a reference may stand before, or inside, what it refers to', () => {
+test('a reference may come before or inside the shared value', () => {
   const back = parsed(
     '[{"$type":"ref","id":1},{"$type":"ref","id":0},{"$type":"shared","id":0,"value":{"a":{"$type":"shared","id":1,"value":[{"$type":"ref","id":0}]}}}]',
   );
@@ -293,7 +293,7 @@ test('a reference may stand before, or inside, what it refers to', () => {
   assert.equal(back[0][0], back[2]);
 });
 
-test('ids are unique in a line, and one object in two of its values is one', () => {
+test('ids are unique in a line, and an object in two values of a line stays one object', () => {
   const encoder = new Encoder(callables);
   const line = {};
   const [one, two] = [{}, {}];
@@ -313,7 +313,7 @@ test('a million keys', () => {
   assert.equal(back.k999999, 999999);
 });
 
-test('nesting up to 500 deep', () => {
+test('nesting up to a depth of 500', () => {
   assert.deepEqual(there(deep(500)), deep(500));
   assert.deepEqual(
     there(deep(166, (inner) => new Map([[1, inner]]))),
@@ -321,7 +321,7 @@ test('nesting up to 500 deep', () => {
   );
 });
 
-test('nesting of what is shared stays within what Glovebox reads', () => {
+test('nested shared values stay within the depth that Glovebox reads', () => {
   const keep = [];
   const value = [deep(497, (inner) => (keep.push([inner]), keep.at(-1))), keep];
   assert.throws(() => encode(value), { name: 'SerializationError', message: /nested too deeply/ });
@@ -332,11 +332,11 @@ for (const [kind, wrap] of [
   ['objects', (a) => ({ a })],
   ['maps', (v) => new Map([[1, v]])],
 ]) {
-  test(`100,000 deep ${kind} are refused`, () => {
+  test(`${kind} nested 100,000 deep are refused`, () => {
     assert.throws(() => encode(deep(1e5, wrap)), { name: 'SerializationError', message: /nested more than 500 deep/ });
   });
 }
-test('what is nested too deeply for us is not read', () => {
+test('a value that is nested too deeply is not decoded', () => {
   assert.throws(() => decode(`{"value":${'['.repeat(1e5)}${']'.repeat(1e5)}}`), { message: /nested too deeply/ });
 });
 
@@ -428,7 +428,7 @@ test('refused: a buffer that has been transferred', () => {
   assert.throws(() => encode([view]), { name: 'SerializationError', path: 'globals[0]' });
 });
 
-test('what the server must not send is refused', () => {
+test('invalid values from the server are refused', () => {
   for (const json of [
     '{"$type":"Unheard"}',
     '{"$type":"constructor","data":""}',

@@ -1,4 +1,4 @@
-/* The connection: what arrives in which order, who dies when, and what follows. */
+/* The connection: order of messages, death of either process, and the consequences. */
 import { strict as assert } from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile, spawn } from 'node:child_process';
@@ -16,7 +16,7 @@ const fake = (...args) => new Glovebox({ command: [process.execPath, fakeServer,
 const script = (...steps) => JSON.stringify(steps);
 const call = (number, id, ...args) => ({ type: 'call', call: number, function: id, args });
 
-/** Runs `steps` and gives the answers that the fake server got. */
+/** Runs `steps` and returns the answers that the fake server got. */
 async function answers(options, ...steps) {
   const client = fake();
   const { result } = await client.runCode(script(...steps, ['lines']), options);
@@ -24,7 +24,7 @@ async function answers(options, ...steps) {
   return JSON.parse(result).filter(({ type }) => type !== 'run');
 }
 
-/** Ids are given in the order in which functions are met. */
+/** Ids are assigned in the order in which functions are encoded. */
 const FIRST = 1;
 
 async function rejects(run, code, message) {
@@ -41,13 +41,13 @@ async function rejects(run, code, message) {
   assert.equal(run.running, false);
 }
 
-/** Runs `body` in a node of its own, which must end by itself. */
+/** Runs `body` in a separate node process, which must exit by itself. */
 async function program(body) {
   const code = `import { Glovebox, runCode } from ${JSON.stringify(import.meta.resolve('glovebox'))};\n${body}`;
   return promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { env: process.env });
 }
 
-test('a call is answered with what the function returns', async () => {
+test('a call is answered with the return value of the function', async () => {
   const twice = (n) => n * 2;
   assert.deepEqual(await answers({ globals: { twice } }, [call(5, FIRST, 21)]), [
     { type: 'answer', run: 1, call: 5, return: 42 },
@@ -71,13 +71,13 @@ test('a promise is announced at once and settled later', async () => {
   ]);
 });
 
-test('any thenable counts as a promise', async () => {
+test('any thenable of the host is treated as a promise', async () => {
   const later = () => ({ then: (resolve) => resolve('then') });
   const [, settled] = await answers({ globals: { later } }, [call(1, FIRST)], []);
   assert.equal(settled.return, 'then');
 });
 
-test('errors cross by name and message, without stack', async () => {
+test('thrown errors are sent with name and message, without stack', async () => {
   const fail = () => {
     throw new RangeError('too far');
   };
@@ -86,7 +86,7 @@ test('errors cross by name and message, without stack', async () => {
   ]);
 });
 
-test('rejections too', async () => {
+test('rejections are sent with name and message, without stack', async () => {
   const fail = async () => {
     throw new RangeError('too far');
   };
@@ -94,7 +94,7 @@ test('rejections too', async () => {
   assert.deepEqual(settled.throw, { $type: 'Error', name: 'RangeError', message: 'too far' });
 });
 
-test('whatever else is thrown crosses as it is', async () => {
+test('other thrown values are sent unchanged', async () => {
   const fail = () => {
     throw { code: 7 };
   };
@@ -122,7 +122,7 @@ const strange = {
   }),
 };
 for (const [name, fn] of Object.entries(strange)) {
-  test(`${name}: the code is told`, async () => {
+  test(`${name}: the call throws in the code`, async () => {
     const last = (await answers({ globals: { fn } }, [call(1, FIRST)], ...(name.endsWith('later') ? [[]] : []))).at(-1);
     assert.equal(last.throw.$type, 'Error');
     if (name.includes('instance')) {
@@ -139,12 +139,12 @@ test('a function that is a revoked proxy throws when it is called', async () => 
   assert.equal(answer.throw.name, 'TypeError');
 });
 
-test('an unknown function is no reason to stop', async () => {
+test('a call of an unknown function throws, and the run continues', async () => {
   const [answer] = await answers({}, [call(1, 99)]);
   assert.match(answer.throw.message, /no such function/);
 });
 
-test('a promise of ours is answered when it settles', async () => {
+test('a promise of the host is answered when it settles', async () => {
   const [answer] = await answers({ globals: { promise: Promise.resolve([1]) } }, [call(1, FIRST)]);
   assert.deepEqual(answer, { type: 'answer', run: 1, call: 1, return: [1] });
   const [rejected] = await answers({ globals: { promise: Promise.reject(new Error('no')) } }, [call(1, FIRST)]);
@@ -153,7 +153,7 @@ test('a promise of ours is answered when it settles', async () => {
 
 const theirs = (id, type = 'function') => ({ $type: type, id, owner: 'sandbox' });
 
-test('functions of the code’s can be called, are one for each id, and go back as they came', async () => {
+test('functions of the code can be called, are identical for an id, and are sent back by that id', async () => {
   const seen = [];
   const take = async (fn, again) => {
     assert.equal(fn, again);
@@ -172,7 +172,7 @@ test('functions of the code’s can be called, are one for each id, and go back 
   assert.deepEqual(byType('answer').at(-1).return, [theirs(3), { $type: 'function', id: FIRST, name: 'take' }]);
 });
 
-test('what the code’s functions throw is a rejection', async () => {
+test('an exception in a function of the code is a rejection', async () => {
   const messages = [];
   const take = (fn) => fn().catch((error) => messages.push(error.name, error.message, error.stack));
   const thrown = { $type: 'Error', name: 'TypeError', message: 'mine', stack: 'at <runCode>' };
@@ -180,7 +180,7 @@ test('what the code’s functions throw is a rejection', async () => {
   assert.deepEqual(messages, ['TypeError', 'mine', 'TypeError: mine\nat <runCode>']);
 });
 
-test('nobody looks at a rejection of the code’s: this process lives', async () => {
+test('an unhandled rejection of the code does not end this process', async () => {
   const take = (fn, promise) => {
     void fn();
     void promise;
@@ -197,7 +197,7 @@ test('nobody looks at a rejection of the code’s: this process lives', async ()
   );
 });
 
-test('promises of the code’s are promises', async () => {
+test('promises of the code are promises in the host', async () => {
   let value;
   const take = (promise) => promise.then((settled) => (value = settled));
   await answers(
@@ -222,7 +222,7 @@ test('functions of a run that has ended reject', async () => {
   await client.close();
 });
 
-test('an answer that says ended rejects', async () => {
+test('an answer with ended rejects the call', async () => {
   let pending;
   const keep = (fn) => {
     pending = fn();
@@ -231,14 +231,14 @@ test('an answer that says ended rejects', async () => {
   await assert.rejects(pending, { code: 'run_ended' });
 });
 
-test('an argument with a then is data: nobody calls it', async () => {
+test('a function then of an argument is not called', async () => {
   const trap = { then: theirs(3), n: 1 };
   const same = (value) => value;
   const lines = await answers({ globals: { same } }, [call(1, FIRST, trap)]);
   assert.deepEqual(lines, [{ type: 'answer', run: 1, call: 1, return: trap }]);
 });
 
-test('a function of the code’s cannot make a promise here follow its then', async () => {
+test('a host promise cannot resolve to a thenable of the code', async () => {
   let outcome;
   const take = async (fn) => {
     outcome = await fn().catch((error) => error);
@@ -253,7 +253,7 @@ test('a function of the code’s cannot make a promise here follow its then', as
   assert.equal(lines.filter(({ type }) => type === 'call').length, 1);
 });
 
-test('a function of one run can be handed to another', async () => {
+test('a function of one run can be passed to another', async () => {
   const client = fake();
   let from;
   const outer = client.runCode(
@@ -271,7 +271,7 @@ test('a function of one run can be handed to another', async () => {
   await client.close();
 });
 
-test('reports are shown live, kept in order, and answered', async () => {
+test('reports are live, in order, and answered', async () => {
   const client = fake();
   const seen = [];
   const report = (number, value) => ({ type: 'report', call: number, value });
@@ -297,7 +297,7 @@ test('reports are shown live, kept in order, and answered', async () => {
   await client.close();
 });
 
-test('a report that throws is thrown into the code, and kept', async () => {
+test('a value is kept if its report callback throws, and report throws in the code', async () => {
   const client = fake();
   const run = client.runCode(script([{ type: 'report', call: 1, value: 1 }], ['lines']), {
     report: () => {
@@ -323,7 +323,7 @@ test('the reports on a handle cannot be changed', async () => {
   await client.close();
 });
 
-test('bridges and sinks run in the context of their own runCode, not of whoever opened the connection', async () => {
+test('host functions and report callbacks run in the async context of their own runCode', async () => {
   const client = fake();
   const context = new AsyncLocalStorage();
   const seen = {};
@@ -343,7 +343,7 @@ test('bridges and sinks run in the context of their own runCode, not of whoever 
   await client.close();
 });
 
-test('terminate before the process is there', async () => {
+test('terminate before the process has started', async () => {
   const client = fake();
   const run = client.runCode(script(['hang']));
   run.terminate('at once');
@@ -364,7 +364,7 @@ test('terminate is sent once, and not after the end', async () => {
   await client.close();
 });
 
-test('messages for a run that has ended are nobody’s', async () => {
+test('messages for an ended run are ignored', async () => {
   const client = fake();
   const done = { type: 'result', result: { status: 'success', result: 1 } };
   const again = { type: 'result', result: { status: 'error' } };
@@ -394,7 +394,7 @@ for (const line of [
   '{"type":"result","run":1}',
   '{"type":"result","run":1,"result":{"status":"success","result":{"$type":"Unheard"}}}',
 ]) {
-  test(`a server that says ${line} is not trusted`, async () => {
+  test(`the connection is closed if the server sends ${line}`, async () => {
     const client = fake();
     const other = client.runCode(script(['hang']));
     await rejects(client.runCode(script([line.replace('"run":1', '"run":2')])), 'protocol');
@@ -404,11 +404,11 @@ for (const line of [
   });
 }
 
-test('another protocol is refused by name', async () => {
+test('another protocol version is refused and named', async () => {
   await rejects(fake('2').runCode(script(['hang'])), 'protocol', /speaks protocol 1, Glovebox fake speaks 2/);
 });
 
-test('a run that is refused rejects its handle only', async () => {
+test('a refused run rejects its handle only', async () => {
   const client = fake();
   const other = client.runCode(script(['hang']));
   const error = {
@@ -428,7 +428,7 @@ test('a run that is refused rejects its handle only', async () => {
   await client.close();
 });
 
-test('an answer that is refused becomes a throw, once', async () => {
+test('a refused answer is replaced by a throw, once', async () => {
   const refusal = { type: 'error', about: 'answer', call: 1, code: 'invalid', message: 'return: too deep' };
   const lines = await answers(
     { globals: { f: () => 1 } },
@@ -443,7 +443,7 @@ test('an answer that is refused becomes a throw, once', async () => {
   assert.equal(lines[1].throw.message, 'return: too deep');
 });
 
-test('a call that is refused rejects', async () => {
+test('a refused call rejects', async () => {
   let outcome;
   const take = async (fn) => {
     outcome = await fn().catch((error) => error);
@@ -453,13 +453,13 @@ test('a call that is refused rejects', async () => {
   assert.equal(outcome.code, 'unknown_call');
 });
 
-test('an error about nobody in particular ends the connection', async () => {
+test('an error without a run or request ends the connection', async () => {
   const client = fake();
   await rejects(client.runCode(script(['{"type":"error","code":"malformed","message":"line 1"}'])), 'malformed');
   await client.close();
 });
 
-test('what is too long is not sent', async () => {
+test('a message that is too long is not sent', async () => {
   const client = fake();
   const huge = 'x'.repeat(129 * 1024 * 1024);
   await rejects(client.runCode(huge), 'too_long');
@@ -468,7 +468,7 @@ test('what is too long is not sent', async () => {
   await client.close();
 });
 
-test('close ends runs and the process; after it nothing runs', async () => {
+test('close ends runs and the process; later runs are rejected', async () => {
   const client = fake();
   const run = client.runCode(script(['hang']));
   const closing = client.close();
@@ -479,7 +479,7 @@ test('close ends runs and the process; after it nothing runs', async () => {
   await fake().close();
 });
 
-test('a program that is not there is named, with the places looked at', async () => {
+test('a missing program is reported with the searched places', async () => {
   await rejects(new Glovebox({ path: '/no/such/glovebox' }).runCode(''), 'not_found', /\/no\/such\/glovebox/);
   const { GLOVEBOX_PATH, PATH } = process.env;
   try {
@@ -493,11 +493,11 @@ test('a program that is not there is named, with the places looked at', async ()
   }
 });
 
-test('a program that cannot be started is named', async () => {
+test('a program that cannot be started is named in the error', async () => {
   await rejects(new Glovebox({ command: ['/no/such/thing'] }).runCode(''), 'spawn_failed', /no\/such\/thing/);
 });
 
-test('a process that has too many files open is told so, and lives', async () => {
+test('too many open files are an error, and do not end this process', async () => {
   const { stdout } = await program(`
     import { openSync, closeSync } from 'node:fs';
     await import('node:child_process');
@@ -511,12 +511,12 @@ test('a process that has too many files open is told so, and lives', async () =>
   assert.equal(stdout, 'spawn_failed\n');
 });
 
-test('a run that nobody waits for may fail', async () => {
+test('a run that is not awaited may fail', async () => {
   void new Glovebox({ path: '/no/such/glovebox' }).runCode('');
   await until(() => true);
 });
 
-test('a socket does as well as a process', async () => {
+test('a socket instead of a process', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-sdk-'));
   const path = join(folder, 'socket');
   const server = createServer((socket) => {
@@ -534,7 +534,7 @@ test('a socket does as well as a process', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('lines are cut wherever chunks end, each piece looked at once', () => {
+test('lines are joined from chunks of any size, in linear time', () => {
   const lines = [];
   const splitter = new LineSplitter(100, (line) => lines.push(line));
   const text = Buffer.from('one\n\n{"ü":"😀"}\ntail');
@@ -557,7 +557,7 @@ function isAlive(pid) {
   }
 }
 
-test('an idle client keeps nobody awake, and its process goes too', async () => {
+test('an idle client does not keep the program alive, and its process ends too', async () => {
   const { stdout } = await program(`
     import { readFileSync } from 'node:fs';
     const { result } = await runCode('export default 6 * 7');
@@ -569,7 +569,7 @@ test('an idle client keeps nobody awake, and its process goes too', async () => 
   await until(() => !isAlive(child));
 });
 
-test('kill -9 of the program takes its glovebox along', async () => {
+test('glovebox ends when the program is killed', async () => {
   const code = `import { runCode } from ${JSON.stringify(import.meta.resolve('glovebox'))}; await runCode('for (;;) {}')`;
   const parent = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'ignore' });
   await until(() => children(parent.pid).length > 0);
@@ -578,7 +578,7 @@ test('kill -9 of the program takes its glovebox along', async () => {
   await until(() => !isAlive(child));
 });
 
-test('a run under way keeps its program awake', async () => {
+test('an active run keeps its program alive', async () => {
   const { stdout } = await program(`
     runCode('export default await slow()', { globals: { slow: () => new Promise((r) => setTimeout(r, 200, 'slow')) } })
       .then(({ result }) => console.log(result));
@@ -586,7 +586,7 @@ test('a run under way keeps its program awake', async () => {
   assert.equal(stdout, 'slow\n');
 });
 
-test('kill -9 of the real one rejects all, and the next call works', async () => {
+test('all runs reject when glovebox is killed, and the next call works', async () => {
   assert.equal((await runCode('export default 1')).result, 1);
   const before = children();
   const client = new Glovebox();
@@ -604,7 +604,7 @@ test('kill -9 of the real one rejects all, and the next call works', async () =>
   await client.close();
 });
 
-/** Whether somebody takes connections at `path`; its name is there before that. */
+/** Whether a server accepts connections at `path`; the socket file exists earlier. */
 function listens(path) {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
@@ -615,7 +615,7 @@ function listens(path) {
   });
 }
 
-test('the real one behind a socket serves several clients', async () => {
+test('glovebox with a socket serves several clients', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'glovebox-sdk-'));
   const path = join(folder, 'socket');
   const server = spawn(process.env.GLOVEBOX_PATH, ['stdio', '--socket', path], {

@@ -1,5 +1,5 @@
 /*
- * Compiled, not run: the declarations of the contract, written out, and the SDK's assign to each other in both
+ * Compiled, not run: the declarations of the contract and those of the SDK are assignable to each other in both
  * directions. section-12-types.test.mjs also compiles copies in which one line of the contract is changed, each of which
  * must fail.
  */
@@ -54,7 +54,7 @@ interface CodeExecutionError {
 
 type RunCode = (source: string, options?: CodeExecutionOptions) => CodeExecution;
 
-/** Assignable in both directions, and with the same fields: an optional field too many would still be assignable. */
+/** Assignable in both directions, with the same fields: an additional optional field would still be assignable. */
 function same<A extends B, B extends C, C = A>(..._: SameKeys<A, B>): void {}
 type SameKeys<A, B> = [keyof A, keyof B] extends [keyof B, keyof A] ? [] : [fields: 'are not the same'];
 

@@ -1,5 +1,5 @@
 /*
- * Speaks the protocol without any sandbox: the source of a run is a list of what to do with it, in JSON. Each item is
+ * Speaks the protocol without any sandbox: the source of a run is a JSON array, the script of the run. Each item is
  * a line to send, with the run's number filled in, or one of the words below.
  */
 import { createInterface } from 'node:readline';
@@ -14,16 +14,16 @@ const received = [];
 const words = {
   die: () => process.exit(7),
   complain: () => process.stderr.write('out of luck\n', () => process.exit(7)),
-  /** Nothing: it hangs until it is terminated. */
+  /** Does nothing: the run hangs until it is terminated. */
   hang: () => {},
   done: (run) => send({ ...result(), run }),
-  /** A result that holds every line that has come in so far. */
+  /** A result that contains all lines received so far. */
   lines: (run) => send({ ...result({ result: JSON.stringify(received) }), run }),
 };
 
 send({ type: 'hello', protocol: Number(process.argv[2] ?? 1), version: 'fake' });
 
-/** What each run still has to do; it goes on with every line that comes for it. */
+/** The remaining script of each run; each line for the run continues it. */
 const scripts = new Map();
 
 createInterface({ input: process.stdin }).on('line', (line) => {

@@ -1,4 +1,4 @@
-/** A reporter for node:test: one line of TAP per test, none for what encloses it. */
+/** A reporter for node:test: one line of TAP per test, none for the enclosing file or suite. */
 export default async function* flatTap(events) {
   let count = 0;
   for await (const { type, data } of events) {

@@ -1,4 +1,4 @@
-/* What the tests share. Importing this points the SDK at the program under test. */
+/* Helpers of the tests. Importing this file makes the SDK use the program under test. */
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,14 +10,14 @@ process.env.GLOVEBOX_PATH ??=
 export const fakeServer = fileURLToPath(new URL('fake-server.mjs', import.meta.url));
 export const compiler = fileURLToPath(new URL('../../../.deps/node/node_modules/typescript/bin/tsc', import.meta.url));
 
-/** The value that `source` exports; fails the test if it does not. */
+/** The value that `source` exports; the test fails if the run does not succeed. */
 export async function valueOf(source, options) {
   const result = await runCode(source, options);
   assert.equal(result.status, 'success', `${result.status}: ${result.error?.name}: ${result.error?.message}`);
   return result.result;
 }
 
-/** The result of a run that is to end with `status`. */
+/** The result of a run, which must end with `status`. */
 export async function endsWith(status, source, options) {
   const result = await runCode(source, options);
   assert.equal(result.status, status, JSON.stringify(result.error));
@@ -26,7 +26,7 @@ export async function endsWith(status, source, options) {
   return result;
 }
 
-/** The code in a tight loop, which nothing but the end of its process stops. */
+/** The code in a tight loop, which only the end of its process stops. */
 export const FOREVER = 'while (true) {}';
 
 export function tsc(args, cwd) {
@@ -46,7 +46,7 @@ export async function until(condition) {
   while (!(await condition())) await later(5);
 }
 
-/** A reason to skip what is written with types, until there is a Glovebox that erases them. */
+/** The reason to skip tests with types, if the Glovebox under test cannot erase them. */
 export async function typesReason() {
   const { status } = await runCode('const one: number = 1; export default one');
   return status === 'success' ? false : 'types are not erased yet';

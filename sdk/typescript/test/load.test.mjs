@@ -1,4 +1,4 @@
-/* Many runs through one process of each kind: all of them right, and nothing left behind. */
+/* Many runs through one process: all results are right, and no memory leaks. */
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -36,7 +36,7 @@ function serverMemory() {
   return Number(pages) * 4096;
 }
 
-test(`${RUNS} runs at once with ${CALLS} calls each, again and again: all right, memory flat`, async () => {
+test(`rounds of ${RUNS} concurrent runs with ${CALLS} calls each: all results right, no leak`, async () => {
   const client = new Glovebox();
   const here = [];
   const there = [];
@@ -47,8 +47,8 @@ test(`${RUNS} runs at once with ${CALLS} calls each, again and again: all right,
     there.push(serverMemory());
   }
   await client.close();
-  // How many runs meet at once is chance, so a round may take more than another; but what is never given back stays in
-  // all that follow.
+  // The number of runs that overlap varies, so a round may take more memory than another; leaked memory would show in
+  // all later rounds.
   const growth = (sizes) => Math.min(...sizes.slice(3)) - Math.min(...sizes.slice(0, 2));
   assert.ok(growth(here) < 64 * MEGABYTE, `here: ${here.map((n) => (n / MEGABYTE).toFixed(0))}`);
   if (!process.env.ASAN_OPTIONS) {
@@ -56,7 +56,7 @@ test(`${RUNS} runs at once with ${CALLS} calls each, again and again: all right,
   }
 });
 
-test('large values, both ways at once', async () => {
+test('large values, in both directions at once', async () => {
   const bytes = new Uint8Array(4 * MEGABYTE).map((_, i) => i * 31);
   const echo = (value) => value;
   const options = { globals: { bytes, echo }, memoryLimitBytes: 256 * MEGABYTE };

@@ -1,4 +1,4 @@
-/* Wrong options are told at once, by name. */
+/* Invalid options throw at once, with an error that names the option. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { Glovebox, runCode, SerializationError } from 'glovebox';
@@ -52,7 +52,7 @@ for (const [name, source, options] of wrong) {
 }
 
 for (const key of ['timeout', 'timeoutMs', 'deadline', 'signal']) {
-  test(`${key}: the way to end a run is told`, () => {
+  test(`${key}: the error says how to end a run`, () => {
     assert.throws(() => runCode('', { [key]: 100 }), { name: 'TypeError', message: /terminate\(\)/ });
   });
 }
@@ -125,7 +125,7 @@ async function sent(options, limits) {
   return JSON.parse(result)[0];
 }
 
-test('defaults are the server’s, but for the export', async () => {
+test('defaults are left to the server, except the export', async () => {
   assert.deepEqual(await sent(), {
     type: 'run',
     run: 1,
@@ -134,12 +134,12 @@ test('defaults are the server’s, but for the export', async () => {
   });
 });
 
-test('undefined is as good as nothing', async () => {
+test('an undefined option is the same as a missing one', async () => {
   const options = { execute: undefined, imports: undefined, report: undefined, language: undefined };
   assert.deepEqual((await sent(options)).options, { execute: { fn: 'default' } });
 });
 
-test('everything that is given is sent', async () => {
+test('all given options are sent', async () => {
   const options = {
     execute: { fn: 'main', args: [1, undefined] },
     imports: { fs: { default: 1, name: 'x' }, '@scope/pkg': {} },
@@ -160,7 +160,7 @@ test('everything that is given is sent', async () => {
   assert.deepEqual(message.limits, { timeoutMs: 5, maxCalls: 3 });
 });
 
-test('what is handed in is taken as it is then', async () => {
+test('options are copied when the run is started', async () => {
   const client = new Glovebox({ command: [process.execPath, fakeServer] });
   const list = [1];
   const run = client.runCode('[["lines"]]', { globals: { list } });
@@ -169,7 +169,7 @@ test('what is handed in is taken as it is then', async () => {
   await client.close();
 });
 
-test('a function has one id, wherever it stands', async () => {
+test('a function has the same id in all options', async () => {
   const same = () => {};
   const other = () => {};
   const { globals, imports } = (await sent({ globals: { same, other, list: [same] }, imports: { a: { same } } }))
@@ -180,7 +180,7 @@ test('a function has one id, wherever it stands', async () => {
   assert.deepEqual(imports.a.same, globals.same);
 });
 
-test('a promise that rejects hurts nobody here', async () => {
+test('a rejected promise in the options is not an unhandled rejection', async () => {
   const { globals } = (await sent({ globals: { promise: Promise.reject(new Error('unseen')) } })).options;
   assert.equal(globals.promise.$type, 'promise');
 });

@@ -1,4 +1,4 @@
-/* The package as others get it: packed, installed into an empty project, imported, run, and its types resolved. */
+/* The published package: packed, installed into an empty project, imported, run, and its types resolved. */
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,20 +21,20 @@ const npm = (args, cwd) =>
 
 const [packed] = JSON.parse(npm(['pack', '--json', '--pack-destination', project], home));
 
-test('only what is needed is packed', () => {
+test('the package has no unneeded files', () => {
   const names = packed.files.map(({ path }) => path);
   for (const name of names) assert.match(name, /^(dist\/[\w-]+(\.d\.ts|\.js)|README\.md|package\.json)$/);
   for (const name of ['dist/index.js', 'dist/index.d.ts', 'README.md']) assert.ok(names.includes(name), name);
 });
 
-test('it needs nothing at run time and runs nothing when installed', () => {
+test('no dependencies at run time, and no install scripts', () => {
   const manifest = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
   for (const field of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts']) {
     assert.equal(manifest[field], undefined, field);
   }
 });
 
-test('installed into an empty project it imports and runs', () => {
+test('the package can be imported and run in an empty project', () => {
   writeFileSync(join(project, 'package.json'), '{"name":"empty","private":true,"type":"module"}');
   npm(['install', join(project, packed.filename)], project);
   writeFileSync(
@@ -44,7 +44,7 @@ test('installed into an empty project it imports and runs', () => {
   assert.equal(execFileSync(process.execPath, ['app.js'], { cwd: project, encoding: 'utf8' }), '42\n');
 });
 
-test('its types resolve there', () => {
+test('the types resolve in an empty project', () => {
   writeFileSync(
     join(project, 'app.ts'),
     "import { runCode, type CodeExecution } from 'glovebox';\nexport const run: CodeExecution = runCode('export default 1');\n",
@@ -67,6 +67,6 @@ test('its types resolve there', () => {
   );
 });
 
-test('it cannot be required by halves: what is not exported is not there', async () => {
+test('internal files of the package cannot be imported', async () => {
   await assert.rejects(import('glovebox/dist/encode.js'), { code: 'ERR_PACKAGE_PATH_NOT_EXPORTED' });
 });

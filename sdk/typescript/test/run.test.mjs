@@ -1,4 +1,4 @@
-/* Runs in any language, with all that is known about them. */
+/* Runs in any language, with all fields of the result. */
 import { strict as assert } from 'node:assert';
 import { after, test } from 'node:test';
 import { Glovebox, run, SerializationError } from 'glovebox';
@@ -7,7 +7,7 @@ import { fakeServer, FOREVER } from './helpers.mjs';
 const glovebox = new Glovebox();
 after(() => glovebox.close());
 
-test('run gives every field', async () => {
+test('the result of run has every field', async () => {
   const result = await run('import sys; print("out"); print("err", file=sys.stderr); 6 * 7', { language: 'python' });
   const { durationMs, memoryUsedBytes, runId, ...rest } = result;
   assert.deepEqual(rest, {
@@ -21,25 +21,25 @@ test('run gives every field', async () => {
     timedOut: false,
     truncated: false,
   });
-  // A build with a sanitizer does not know it.
+  // Unknown in a build with a sanitizer.
   assert.ok(durationMs > 0 && (memoryUsedBytes === undefined || memoryUsedBytes > 0));
   assert.match(runId, /^[0-9a-f]{32}$/);
 });
 
-test('run puts files in and gives back those that were made, as bytes', async () => {
+test('run passes files in, and returns created files as bytes', async () => {
   const source = 'open("b", "wb").write(open("a", "rb").read() + b"\\xff")';
   const { files } = await glovebox.run(source, { language: 'python', files: { a: new Uint8Array([1, 2]) } });
   assert.deepEqual(files, { b: new Uint8Array([1, 2, 255]) });
 });
 
-test('run tells exit codes and the codes of errors', async () => {
+test('run returns exit codes and error codes', async () => {
   const { status, exitCode, error } = await glovebox.run('exit 3', { language: 'shell' });
   assert.equal(status, 'error');
   assert.equal(exitCode, 3);
   assert.equal(error.code, 'exit_code');
 });
 
-test('run passes standard input, arguments, and output as it happens', async () => {
+test('run passes standard input and arguments, and streams output', async () => {
   const heard = [];
   const { stdout } = await glovebox.run('read line; echo "$line $1"', {
     language: 'shell',
@@ -52,7 +52,7 @@ test('run passes standard input, arguments, and output as it happens', async () 
   assert.equal(heard.map(([, text]) => text).join(''), stdout);
 });
 
-test('run has limits of its own, which go before those of its Glovebox', async () => {
+test('limits of run override the limits of its Glovebox', async () => {
   const client = new Glovebox({ limits: { timeoutMs: 3_600_000, outputBytes: 1000 } });
   const { status, timedOut, error } = await client.run(FOREVER, { timeoutMs: 50 });
   assert.equal(status, 'terminated');
@@ -63,7 +63,7 @@ test('run has limits of its own, which go before those of its Glovebox', async (
   await client.close();
 });
 
-test('run takes bridges as runCode does', async () => {
+test('run takes host functions like runCode', async () => {
   const { result, reports } = await glovebox.run('report(1); export const f = (n: number) => twice(n)', {
     execute: { fn: 'f', args: [4] },
     globals: { twice: (n) => n * 2 },
@@ -78,7 +78,7 @@ test('run takes aliases of languages', async () => {
   assert.equal((await glovebox.run('6 * 7', { language: 'py' })).result, 42);
 });
 
-test('run names an option that there is not', () => {
+test('run names an unknown option', () => {
   assert.throws(() => glovebox.run('', { timeout: 1 }), { name: 'TypeError', message: /^options\.timeout: / });
   assert.throws(() => glovebox.run('', { reset: true }), { name: 'TypeError', message: /^options\.reset: / });
   assert.throws(() => glovebox.run('', { language: 'cobol' }), { name: 'TypeError', message: /^options\.language: / });
@@ -95,7 +95,7 @@ for (const option of ['profile', 'stdin', 'files', 'timeoutMs', 'onOutput', 'res
 const denied = { status: 'denied', error: { name: 'WallError', message: 'landlock: no', code: 'wall' } };
 const denies = JSON.stringify([[{ type: 'result', result: denied }]]);
 
-test('that a run was denied is a result of run, and a rejection of runCode', async () => {
+test('a denied run is a result of run, and a rejection of runCode', async () => {
   const client = new Glovebox({ command: [process.execPath, fakeServer] });
   const { status, error } = await client.run(denies);
   assert.equal(status, 'denied');

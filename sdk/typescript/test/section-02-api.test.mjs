@@ -1,4 +1,4 @@
-/* The API: what goes in, and the handle that comes out. */
+/* The API: source, options and handle. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { runCode } from 'glovebox';
@@ -88,7 +88,7 @@ for (const [name, reason, message] of [
   });
 }
 
-test('2.2 the handle has what the contract names, and no more', async () => {
+test('2.2 the handle has only the members of the contract', async () => {
   const run = runCode('export default 1');
   assert.deepEqual(Object.keys(run).sort(), ['reports', 'running', 'terminate', 'then']);
   await run;

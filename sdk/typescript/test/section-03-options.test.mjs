@@ -1,4 +1,4 @@
-/* Options: what each of them does. What is wrong with them is in options.test.mjs. */
+/* The effect of each option. Invalid options are tested in options.test.mjs. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { Glovebox, runCode } from 'glovebox';
@@ -75,17 +75,17 @@ test('3.1 without execute it is the default export without arguments', async () 
   assert.equal(await valueOf(increment(false), { execute: { fn: 'default' } }), 123);
 });
 
-test('3.1 what a function returns is awaited', async () => {
+test('3.1 the return value of a function is awaited', async () => {
   assert.equal(await valueOf('export const f = async (n) => n * 2', { execute: { fn: 'f', args: [4] } }), 8);
   assert.equal(await valueOf('export default () => ({ then(done) { done("thenable") } })'), 'thenable');
 });
 
-test('3.1 what is no function is itself the result', async () => {
+test('3.1 an export that is not a function is the result', async () => {
   assert.deepEqual(await valueOf('export const list = [1, 2]', { execute: { fn: 'list' } }), [1, 2]);
   assert.deepEqual(await valueOf('export const list = [1, 2]', { execute: { fn: 'list', args: [] } }), [1, 2]);
 });
 
-test('3.1 what is no function takes no arguments', async () => {
+test('3.1 an export that is not a function takes no arguments', async () => {
   const { error } = await endsWith('error', 'export default 1', { execute: { args: [1] } });
   assert.match(error.message, /not a function/);
 });
@@ -96,7 +96,7 @@ test('3.1 a missing export is a link error', async () => {
   await endsWith('link_error', 'export const here = 1');
 });
 
-test('3.1 arguments are marshaled as other values are', async () => {
+test('3.1 arguments are marshaled like other values', async () => {
   const args = [undefined, 1n, NaN, new Map([['a', new Date(0)]]), [, 1], (n) => n + 1];
   const source = `export default (u, big, nan, map, sparse, fn) => [
     u === undefined, big === 1n, Number.isNaN(nan), map.get('a').getTime() === 0, !(0 in sparse), fn(1) === 2,
@@ -123,7 +123,7 @@ test('3.2 the default export is the value at the key default', async () => {
   assert.equal(await valueOf("import greet from 'greeter'; export default greet('you')", { imports }), 'hi, you');
 });
 
-test('3.2 scoped bare specifiers, and values that are no functions', async () => {
+test('3.2 scoped bare specifiers, and values that are not functions', async () => {
   const imports = { '@scope/pkg': { version: '1.2', list: [1n] } };
   const source = "import { version, list } from '@scope/pkg'; export default [version, list[0]]";
   assert.deepEqual(await valueOf(source, { imports }), ['1.2', 1n]);
@@ -143,7 +143,7 @@ test('3.2 nothing is resolved from packages, builtins or disk', async () => {
   }
 });
 
-test('3.2 an unknown specifier says what and where', async () => {
+test('3.2 the error of an unknown specifier has specifier and position', async () => {
   const { error } = await endsWith('link_error', "const a = 1;\nimport { x } from 'nowhere';\nexport default x");
   assert.equal(error.specifier, 'nowhere');
   assert.equal(error.filename, '<runCode>');
@@ -204,7 +204,7 @@ test('3.3 modules may be TypeScript', { skip: noTypes }, async () => {
   assert.equal(await valueOf("import { add } from './math.ts'; export default add(1, 2)", { modules }), 3);
 });
 
-test('3.3 a module that was not given is not read from anywhere', async () => {
+test('3.3 a module that is not in the options is not read from disk', async () => {
   for (const specifier of ['./package.json', './missing.js', '../../../etc/passwd']) {
     await endsWith('link_error', `import x from '${specifier}'; export default x`);
   }
@@ -236,7 +236,7 @@ test('3.4 globals are not on globalThis', async () => {
   assert.equal(await valueOf('export default globalThis.console'), undefined);
 });
 
-/* 3.5: every kind of value, in both directions, through the real wall. */
+/* 3.5: every kind of value, in both directions, with a real sandbox. */
 
 const cycle = { name: 'cycle' };
 cycle.self = cycle;
@@ -262,7 +262,7 @@ const values = {
   cycle,
 };
 for (const [name, value] of Object.entries(values)) {
-  test(`3.5 ${name}: there, back as argument and back as result`, async () => {
+  test(`3.5 ${name}: as global, as argument of a call, and as result`, async () => {
     let echoed;
     const source = 'echo(value); export default value';
     const options = { globals: { value, echo: (back) => void (echoed = back) } };
@@ -278,7 +278,7 @@ test('3.5 an invalid date', async () => {
   assert.ok(Number.isNaN(back[1]));
 });
 
-test('3.5 values of the sandbox’s own making', async () => {
+test('3.5 values created in the sandbox', async () => {
   const source = `export default {
     error: new RangeError('far'), date: new Date(5), map: new Map([[{}, 1n]]), hole: [, 1],
     view: new Uint16Array(new ArrayBuffer(6), 2, 1), lone: '\\udc00', proto: JSON.parse('{"__proto__":{"x":1}}'),
@@ -297,13 +297,13 @@ test('3.5 values of the sandbox’s own making', async () => {
   assert.equal({}.x, undefined);
 });
 
-test('3.5 __proto__ is a key like any other in there too', async () => {
+test('3.5 __proto__ is an ordinary key in the sandbox too', async () => {
   const value = JSON.parse('{"__proto__":{"polluted":1}}');
   const source = 'export default [Object.keys(value), value.polluted, ({}).polluted]';
   assert.deepEqual(await valueOf(source, { globals: { value } }), [['__proto__'], undefined, undefined]);
 });
 
-test('3.5 a million keys, both ways', async () => {
+test('3.5 a million keys, in both directions', async () => {
   const value = Object.fromEntries(Array.from({ length: 1e6 }, (_, i) => [`k${i}`, i]));
   const options = { globals: { value }, memoryLimitBytes: 512 * 1024 * 1024 };
   assert.equal(await valueOf('export default Object.keys(value).length', options), 1e6);
@@ -341,7 +341,7 @@ test('3.5 the same reference stays the same', async () => {
   assert.equal(back[1][0], back[1][1]);
 });
 
-test('3.5 values are copies: neither side sees the other change them', async () => {
+test('3.5 values are copies: changes are not visible to the other side', async () => {
   const data = { list: [1] };
   await valueOf('data.list.push(2); data.more = true; export default data', { globals: { data } });
   assert.deepEqual(data, { list: [1] });
@@ -381,20 +381,20 @@ test('3.5 a bridged function gets no this', async () => {
   assert.deepEqual(seen, [undefined, undefined, undefined]);
 });
 
-test('3.5 nothing of a bridged function can be seen but its name', async () => {
+test('3.5 only the name of a bridged function is visible', async () => {
   const secret = 'hidden';
   const f = Object.assign(() => secret, { token: secret });
   const source = 'export default [String(f).includes("secret"), f.token, Object.keys(f)]';
   assert.deepEqual(await valueOf(source, { globals: { f } }), [false, undefined, []]);
 });
 
-test('3.5 a function of the code’s can be called by the host', async () => {
+test('3.5 the host can call a function of the code', async () => {
   const map = async (list, fn) => Promise.all(list.map((item) => fn(item)));
   const source = 'export default await map([1, 2, 3], (n) => n * n)';
   assert.deepEqual(await valueOf(source, { globals: { map } }), [1, 4, 9]);
 });
 
-test('3.5 an async function of the code’s, one that throws, and one that comes back', async () => {
+test('3.5 functions of the code: async, throwing, and passed back', async () => {
   const globals = {
     attempt: async (fn) => {
       try {
@@ -433,7 +433,7 @@ test('3.5 a promise is a promise, in both directions', async () => {
   assert.deepEqual(settled, [true, 'theirs']);
 });
 
-test('3.5 what cannot cross is a SerializationError that says where', () => {
+test('3.5 an unsupported value is a SerializationError with its path', () => {
   const cases = [new (class Thing {})(), new WeakMap(), new WeakRef({}), Symbol('host')];
   for (const value of cases) {
     assert.throws(() => runCode('', { globals: { user: { value } } }), {
@@ -444,7 +444,7 @@ test('3.5 what cannot cross is a SerializationError that says where', () => {
   }
 });
 
-test('3.5 what a host function cannot return is a SerializationError in the code', async () => {
+test('3.5 an unsupported return value of a host function is a SerializationError in the code', async () => {
   const globals = { sync: () => ({ x: new WeakMap() }), asynchronous: async () => ({ x: Symbol('x') }) };
   const source = `
     const caught = [];
@@ -459,7 +459,7 @@ test('3.5 what a host function cannot return is a SerializationError in the code
   assert.match(laterMessage, /^return value\.x: a symbol/);
 });
 
-test('3.5 a plain answer is there at once, a promise can be awaited', async () => {
+test('3.5 a plain answer is returned synchronously, a promise can be awaited', async () => {
   const globals = { now: () => 1, soon: async () => 2 };
   const source = 'const p = soon(); export default [now() + 1, p instanceof Promise, await p]';
   assert.deepEqual(await valueOf(source, { globals }), [2, true, 2]);
@@ -493,7 +493,7 @@ test('3.5 one object in imports, globals and args is one object in the sandbox',
   assert.equal(shared.n, 1);
 });
 
-test('3.5 an array that is the list of arguments may be elsewhere too', async () => {
+test('3.5 the array of arguments may also occur in other options', async () => {
   const args = [1, 2];
   const options = { execute: { fn: 'f', args }, globals: { args } };
   assert.deepEqual(await valueOf('export const f = (...given) => [given, args]', options), [args, args]);
@@ -515,7 +515,7 @@ const ALIKE = {
   'a symbol': 'Symbol("s")',
 };
 for (const [name, expression] of Object.entries(ALIKE)) {
-  test(`3.5 ${name} is refused in both directions, in the same words`, async () => {
+  test(`3.5 ${name} is refused in both directions, with the same message`, async () => {
     const place = `{ list: [new Map([["k", { "odd key": ${expression} }]])] }`;
     const value = new Function(`return ${place}`)();
     let entering;
@@ -527,21 +527,21 @@ for (const [name, expression] of Object.entries(ALIKE)) {
   });
 }
 
-test('3.5 the name of a function is whole', async () => {
+test('3.5 the name of a function is not cut', async () => {
   for (const name of ['a\0b', 'é'.repeat(300), 'half \ud800', '']) {
     const f = Object.defineProperty(() => 1, 'name', { value: name });
     assert.deepEqual(await valueOf('export default [f.name, f()]', { globals: { f } }), [name, 1]);
   }
 });
 
-test('3.2 names with U+0000 are refused, and not cut', () => {
+test('3.2 names with U+0000 are refused instead of cut', () => {
   const named = { name: 'TypeError', message: /U\+0000|NUL/ };
   assert.throws(() => runCode('', { imports: { 'a\0b': { one: 1 } } }), named);
   assert.throws(() => runCode('', { imports: { a: { 'one\0two': 1 } } }), named);
   assert.throws(() => runCode('', { modules: { './a\0b.js': '' } }), named);
 });
 
-test('3.5 causes and errors of errors cross in both directions', async () => {
+test('3.5 cause and errors of an error are passed in both directions', async () => {
   const loop = new RangeError('l');
   loop.cause = loop;
   const make = () => {
@@ -566,7 +566,7 @@ test('3.5 causes and errors of errors cross in both directions', async () => {
   assert.deepEqual(described, { socket: '[an instance of Socket]', f: '[function]', n: 1 });
 });
 
-test('3.5 a chain of causes of any length crosses, cut', async () => {
+test('3.5 a long chain of causes is cut', async () => {
   let chain = new Error('end');
   for (let i = 0; i < 5000; i++) chain = new Error(`e${i}`, { cause: chain });
   const source = 'let n = 0; for (let at = chain; at; at = at.cause) n++; export default n';

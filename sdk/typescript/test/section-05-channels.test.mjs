@@ -1,4 +1,4 @@
-/* How data comes out: the selected export, and reports. */
+/* The output channels: the selected export, and reports. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { endsWith, valueOf } from './helpers.mjs';
@@ -32,12 +32,12 @@ test('5.1 named exports are selected by execute.fn', async () => {
   assert.equal(await valueOf(source, { execute: { fn: 'increment', args: [100] } }), 101);
 });
 
-test('5.1 a missing export is a link error; what is no function takes no arguments', async () => {
+test('5.1 a missing export is a link error; a value that is not a function takes no arguments', async () => {
   await endsWith('link_error', 'export const a = 1', { execute: { fn: 'b' } });
   await endsWith('error', 'export const a = 1', { execute: { fn: 'a', args: [1] } });
 });
 
-test('5.1 a throw or rejection is an error, as everywhere', async () => {
+test('5.1 a throw or rejection is an error', async () => {
   for (const source of [
     'export default () => { throw new Error("thrown") }',
     'export default async () => { throw new Error("thrown") }',
@@ -60,20 +60,20 @@ test('5.2 a bridged report', async () => {
   assert.deepEqual(result.reports, []);
 });
 
-test('5.2 the host’s sink has run when report returns', async () => {
+test('5.2 the host’s report callback has run when report returns', async () => {
   const seen = [];
   const source = 'const counts = []; for (const x of "abc") counts.push(report(x)); export default counts';
   const { result } = await endsWith('success', source, { report: (value) => seen.push(value) });
   assert.deepEqual(result, [1, 2, 3]);
 });
 
-test('5.2 a sink’s promise is report’s', async () => {
+test('5.2 a promise of the report callback is returned by report', async () => {
   const source = 'const p = report(1); export default [p instanceof Promise, await p]';
   const { result } = await endsWith('success', source, { report: async (value) => value + 1 });
   assert.deepEqual(result, [true, 2]);
 });
 
-test('5.2 what a sink throws, report throws', async () => {
+test('5.2 an exception of the report callback is thrown by report', async () => {
   const report = () => {
     throw new RangeError('enough');
   };
@@ -82,7 +82,7 @@ test('5.2 what a sink throws, report throws', async () => {
   assert.deepEqual(reports, [1]);
 });
 
-test('5.2 the built-in report is there only with the option', async () => {
+test('5.2 the built-in report exists only with the option', async () => {
   assert.equal(await valueOf('export default typeof report'), 'undefined');
   assert.equal(await valueOf('export default typeof report', { report: () => {} }), 'function');
   assert.equal(await valueOf('export default "report" in globalThis', { report: () => {} }), false);
@@ -103,13 +103,13 @@ test('5.2 both channels at once', async () => {
   assert.deepEqual([result, reports], [2, [1]]);
 });
 
-test('5.2 reports are data: what cannot be in a result cannot be reported', async () => {
+test('5.2 a value that is unsupported in a result cannot be reported', async () => {
   const { error, reports } = await endsWith('error', 'report({ f() {} })', { report: () => {} });
   assert.equal(error.name, 'SerializationError');
   assert.deepEqual(reports, []);
 });
 
-test('5.2 a function that is passed out can be called while the run lives, and not after', async () => {
+test('5.2 a function passed to the host can be called during the run only', async () => {
   let fn;
   const keep = async (value) => (fn = value)(1);
   assert.equal(await valueOf('export default await keep((n) => n + 1)', { globals: { keep } }), 2);

@@ -1,4 +1,4 @@
-/* What code in there cannot do. */
+/* Limitations of code in the sandbox. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { runCode } from 'glovebox';
@@ -22,7 +22,7 @@ for (const name of ABSENT) {
   });
 }
 
-test('6.1 what is missing can be bridged', async () => {
+test('6.1 missing globals can be bridged', async () => {
   const globals = {
     fetch: async (url) => ({ status: 200, url }),
     setTimeout: (fn, ms) => void setTimeout(fn, ms),
@@ -51,7 +51,7 @@ for (const [name, expression] of Object.entries(DYNAMIC)) {
   });
 }
 
-test('6.2 import() gives what was given, and nothing else', async () => {
+test('6.2 import() finds given modules only', async () => {
   const options = { imports: { lib: { one: 1 } }, modules: { './two.js': 'export default 2' } };
   const source = `
     const attempt = (specifier) => import(specifier).then(() => 'there', (error) => error instanceof Error);
@@ -63,7 +63,7 @@ test('6.2 import() gives what was given, and nothing else', async () => {
   assert.deepEqual(await valueOf(source, options), [1, 2, true, true, true, true]);
 });
 
-test('6.3 no memory is shared: changes stay on their side', async () => {
+test('6.3 no memory is shared: changes are not visible to the other side', async () => {
   const data = { bytes: new Uint8Array([1]), list: [1] };
   const change = 'data.bytes[0] = 9; data.list.push(9); change(data); export default [data.bytes[0], data.list.length]';
   const globals = {
@@ -97,17 +97,17 @@ for (const [name, source] of Object.entries({
   });
 }
 
-test('6.5 memory is capped: when asked, and by default', async () => {
+test('6.5 memory is limited: by the option, and by default', async () => {
   const greedy = 'const all = []; for (;;) all.push({})';
   await endsWith('memory', greedy, { memoryLimitBytes: 4 * 1024 * 1024 });
   await endsWith('memory', greedy);
 });
 
-test('6.5 code cannot catch it', async () => {
+test('6.5 code cannot catch the end at the memory limit', async () => {
   await endsWith('memory', 'const all = []; for (;;) { try { for (;;) all.push(new Uint8Array(1e5)) } catch {} }');
 });
 
-test('6.6 microtasks work, timers are not there', async () => {
+test('6.6 microtasks work, timers do not exist', async () => {
   const source = `
     const order = [];
     queueMicrotask(() => order.push('microtask'));
@@ -146,7 +146,7 @@ test('6.8 modules are evaluated anew', async () => {
   assert.deepEqual([await valueOf(source, options), await valueOf(source, options)], [1, 1]);
 });
 
-test('6.8 what is to last goes through a bridge', async () => {
+test('6.8 state is kept through a bridge', async () => {
   const storage = new Map();
   const globals = { load: (key) => storage.get(key) ?? 0, save: (key, value) => void storage.set(key, value) };
   const source = "const n = load('n') + 1; save('n', n); export default n";

@@ -1,4 +1,4 @@
-/* What a module is in there. */
+/* Modules in the sandbox. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { endsWith, valueOf } from './helpers.mjs';
@@ -44,7 +44,7 @@ test('8 the namespace of a bridged module is frozen', async () => {
   assert.deepEqual(back, ['TypeError', 'TypeError', 'TypeError', 'TypeError', 1, false]);
 });
 
-test('8 the namespace is a copy: the host’s object is not seen to change', async () => {
+test('8 the namespace is a copy: changes of the host’s object are not visible', async () => {
   const lib = { value: 1, change: () => void (lib.value = 2) };
   const source = "import * as lib from 'lib'; lib.change(); export default lib.value";
   assert.equal(await valueOf(source, { imports: { lib } }), 1);
@@ -70,7 +70,7 @@ test('8 import.meta of other modules', async () => {
   assert.match(await valueOf("export { default } from './lib/a.js'", { modules }), /^sandbox:.*lib\/a\.js$/);
 });
 
-test('8 no paths of the host are in there', async () => {
+test('8 no paths of the host are visible', async () => {
   const { error } = await endsWith('error', 'throw new Error(import.meta.url + new Error().stack)');
   assert.doesNotMatch(JSON.stringify(error), /\/(home|root|tmp|usr|work|proc)\b/);
 });

@@ -1,4 +1,4 @@
-/* What the code may do on behalf of a thread is what is bridged, one by one. */
+/* Code reaches the state of a thread only through bridged functions. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { runCode } from 'glovebox';
@@ -56,7 +56,7 @@ test('9 the bridges of the example', async () => {
   assert.deepEqual(state.events, [['scanned', result]]);
 });
 
-test('9 the state itself is not in there', async () => {
+test('9 the state itself is not reachable', async () => {
   const state = new ThreadState();
   const source = `
     import * as thread from 'thread';
@@ -66,7 +66,7 @@ test('9 the state itself is not in there', async () => {
   assert.deepEqual(result, ['undefined', false, ['emit', 'getMessages', 'readFile'], false]);
 });
 
-test('9 the state cannot be handed over as it is', () => {
+test('9 the state object itself cannot be passed', () => {
   assert.throws(() => runCode('', { globals: { state: new ThreadState() } }), {
     name: 'SerializationError',
     path: 'globals.state',
@@ -74,7 +74,7 @@ test('9 the state cannot be handed over as it is', () => {
   });
 });
 
-test('9 a bridge can await, and call others', async () => {
+test('9 a bridged function can await, and call others', async () => {
   const state = new ThreadState();
   const tools = { count: async (path) => (await state.readFile(path)).length };
   const callTool = async (name, argument) => {
@@ -86,7 +86,7 @@ test('9 a bridge can await, and call others', async () => {
   assert.deepEqual(state.events, [['tool', 'count']]);
 });
 
-test('9 a bridge can start a run of its own', async () => {
+test('9 a bridged function can start another run', async () => {
   const nested = async (source) => (await runCode(source)).result;
   assert.equal(await valueOf("export default await nested('export default 6 * 7')", { globals: { nested } }), 42);
 });

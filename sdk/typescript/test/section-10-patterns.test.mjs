@@ -1,4 +1,4 @@
-/* How it is used. */
+/* Usage patterns. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { runCode } from 'glovebox';
@@ -29,7 +29,7 @@ const rows = [
   { id: 3, flagged: true },
 ];
 
-test('10.2 flagging items: there is no default export, but the reports have arrived', async () => {
+test('10.2 flagging items: reports without a default export', async () => {
   const flaggedIds = new Set();
   const result = await state.runCode(flagRows, {
     globals: { rows },
@@ -39,7 +39,7 @@ test('10.2 flagging items: there is no default export, but the reports have arri
   assert.equal(result.status, 'link_error');
 });
 
-test('10.2 flagging items, with a sink that returns what cannot be expected', async () => {
+test('10.2 flagging items, with a report callback that returns an unexpected value', async () => {
   const flaggedIds = new Set();
   const result = await state.runCode(`${flagRows}export default 'done'`, {
     globals: { rows },
@@ -49,7 +49,7 @@ test('10.2 flagging items, with a sink that returns what cannot be expected', as
   assert.equal(result.result, 'done');
 });
 
-test('10.3 code of a model’s with a deadline: in time', async () => {
+test('10.3 code of a model with a deadline: in time', async () => {
   const userCode = 'export default JSON.parse(input).from';
   const run = state.runCode(userCode, {
     memoryLimitBytes: 64 * 1024 * 1024,
@@ -61,7 +61,7 @@ test('10.3 code of a model’s with a deadline: in time', async () => {
   assert.equal(result.result, '/data/input.json');
 });
 
-test('10.3 code of a model’s with a deadline: too late', async () => {
+test('10.3 code of a model with a deadline: too late', async () => {
   const run = state.runCode(FOREVER, { memoryLimitBytes: 64 * 1024 * 1024 });
   const deadline = setTimeout(() => run.terminate('2s budget'), 50);
   const result = await run;

@@ -1,10 +1,10 @@
-/* Hostile code, and what it gets to see and to do through bridges. */
+/* Hostile code, and its access through bridged functions. */
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import { Glovebox, runCode } from 'glovebox';
 import { endsWith, FOREVER, later, valueOf } from './helpers.mjs';
 
-test('11 untrusted source: the usual ways out are closed', async () => {
+test('11 untrusted source: common escapes fail', async () => {
   const source = `
     const attempts = [
       () => process.exit(1),
@@ -25,7 +25,7 @@ test('11 untrusted source: the usual ways out are closed', async () => {
   assert.deepEqual([...new Set(await valueOf(source, { globals: { bridge } }))], ['no']);
 });
 
-test('11 a bridge can be called again and again, with anything', async () => {
+test('11 a bridged function can be called repeatedly, with any arguments', async () => {
   const seen = [];
   const source = `
     const cyclic = {}; cyclic.self = cyclic;
@@ -40,7 +40,7 @@ test('11 a bridge can be called again and again, with anything', async () => {
   assert.equal(seen.at(-1), 999);
 });
 
-test('11 arguments are plain data: no prototype, getter or proxy of the code’s comes along', async () => {
+test('11 arguments are plain data: without prototypes, getters and proxies of the code', async () => {
   const seen = [];
   const source = `
     class Account { get balance() { return 1 } }
@@ -59,7 +59,7 @@ test('11 arguments are plain data: no prototype, getter or proxy of the code’s
   }
 });
 
-test('11 an object with a then is data, whichever way it takes', async () => {
+test('11 a function then of an object is not called, in either direction', async () => {
   let calls = 0;
   const source = `
     const trap = { then(resolve) { hit(); resolve('adopted') } };
@@ -71,7 +71,7 @@ test('11 an object with a then is data, whichever way it takes', async () => {
   assert.equal(calls, 0);
 });
 
-test('11 what code rejects or throws into the host does not end this process', async () => {
+test('11 rejections and exceptions of the code do not end this process', async () => {
   const source = `
     take(Promise.reject(new Error('unseen')).catch((e) => { throw e }));
     call(() => { throw new Error('unseen') });
@@ -81,7 +81,7 @@ test('11 what code rejects or throws into the host does not end this process', a
   await later(20);
 });
 
-test('11 a bridge checks its arguments and keeps a budget', async () => {
+test('11 a bridged function checks its arguments and keeps a budget', async () => {
   let budget = 3;
   const read = (path) => {
     if (typeof path !== 'string' || !path.startsWith('/data/')) throw new TypeError('not a path of yours');
@@ -97,7 +97,7 @@ test('11 a bridge checks its arguments and keeps a budget', async () => {
   assert.deepEqual(await valueOf(source, { globals: { read } }), expected);
 });
 
-test('11 there is a limit to calls, even of a bridge that keeps none', async () => {
+test('11 calls are limited even if the bridged function has no limit', async () => {
   const client = new Glovebox({ limits: { maxCalls: 50 } });
   let calls = 0;
   const { status, error } = await client.runCode('for (;;) f()', { globals: { f: () => void calls++ } });
@@ -107,7 +107,7 @@ test('11 there is a limit to calls, even of a bridge that keeps none', async () 
   assert.equal(calls, 50);
 });
 
-test('11 only what was handed over can be reached', async () => {
+test('11 only passed values can be reached', async () => {
   process.env.GLOVEBOX_TEST_SECRET = 'hunter2';
   const secret = { token: 'hunter2' };
   const globals = { pick: (name) => ({ visible: 1 })[name] ?? null, closure: () => Object.keys(secret).length };
@@ -125,7 +125,7 @@ test('11 only what was handed over can be reached', async () => {
   assert.doesNotMatch(await valueOf(source, { globals }), /hunter2/);
 });
 
-test('11 a Buffer tells nothing about the pool that it was cut from', async () => {
+test('11 a Buffer does not disclose the rest of its pool', async () => {
   Buffer.from('hunter2-in-the-pool');
   const small = Buffer.from('ok');
   const view = new Uint8Array(small.buffer, small.byteOffset, small.length);
@@ -133,7 +133,7 @@ test('11 a Buffer tells nothing about the pool that it was cut from', async () =
   for (const text of await valueOf(source, { globals: { small, view } })) assert.doesNotMatch(text, /hunter2/);
 });
 
-test('11 runaway code is ended by the caller', async () => {
+test('11 the caller can terminate runaway code', async () => {
   const run = runCode(FOREVER);
   const deadline = setTimeout(() => run.terminate('deadline'), 20);
   assert.equal((await run).status, 'terminated');
@@ -146,7 +146,7 @@ test('11 memory is limited explicitly', async () => {
   });
 });
 
-test('11 logs hold what the code logged: as confidential as what it was given', async () => {
+test('11 logs contain the logged values, which may be confidential', async () => {
   const { logs } = await endsWith('success', 'console.log(token); export default 0', { globals: { token: 'hunter2' } });
   assert.deepEqual(logs[0].args, ['hunter2']);
 });

@@ -1,4 +1,4 @@
-/* The types, as a program in TypeScript meets them. */
+/* The types, as seen by a program in TypeScript. */
 import { strict as assert } from 'node:assert';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { compiler, tsc } from './helpers.mjs';
 const source = fileURLToPath(new URL('types.ts', import.meta.url));
 const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2022', '--lib', 'es2022'];
 
-// Without the types of Node.js, and with declarations checked: ours need nobody else's.
+// Without the types of Node.js, and with declarations checked: the SDK's declarations need no others.
 for (const [module, resolution] of [
   ['nodenext', 'nodenext'],
   ['esnext', 'bundler'],
@@ -68,7 +68,7 @@ test('12 a contract with any field changed does not assign', () => {
     const args = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022', ...resolved];
     const names = copies.map(({ name }) => name);
     const { stdout } = spawnSync(process.execPath, [compiler, ...args, 'same.ts', ...names], { cwd: folder, encoding: 'utf8' });
-    assert.ok(!stdout.includes('same.ts('), stdout); // what fails below fails for its change
+    assert.ok(!stdout.includes('same.ts('), stdout); // the failures below are due to the change
     for (const name of names) assert.ok(stdout.includes(`${name}(`), `${name} compiles`);
   } finally {
     rmSync(folder, { recursive: true });

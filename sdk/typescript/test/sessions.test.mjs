@@ -1,4 +1,4 @@
-/* Sessions: what is remembered, what is streamed, what ends. */
+/* Sessions: definitions, streamed output, ends. */
 import { strict as assert } from 'node:assert';
 import { after, test } from 'node:test';
 import { Glovebox, GloveboxError, SerializationError } from 'glovebox';
@@ -13,7 +13,7 @@ const valueIn = async (session, source, options) => {
   return result.result;
 };
 
-test('what one run defines, the next one finds', async () => {
+test('definitions of a run are visible to the next run', async () => {
   const session = await glovebox.openSession({ name: 'ts' });
   assert.match(session.id, /^[0-9a-f]{32}$/);
   await valueIn(session, 'let x: number = 20; const f = (n: number) => n * 2');
@@ -31,7 +31,7 @@ test('two sessions share nothing', async () => {
   await Promise.all([a.kill(), b.kill()]);
 });
 
-test('Python, with output as it comes', async () => {
+test('Python, with streamed output', async () => {
   const session = await glovebox.openSession({ language: 'python' });
   const heard = [];
   await valueIn(session, 'import sys\nx = 41');
@@ -66,7 +66,7 @@ test('one object in the options of a run is one object in the session', async ()
   await session.kill();
 });
 
-test('a run whose time is up is interrupted, and the session stays', async () => {
+test('a run that exceeds its time limit is interrupted, and the session continues', async () => {
   const session = await glovebox.openSession({ language: 'javascript' });
   await valueIn(session, 'var x = 7');
   const result = await session.execute('for (;;);', { timeoutMs: 200 });
@@ -77,7 +77,7 @@ test('a run whose time is up is interrupted, and the session stays', async () =>
   await session.kill();
 });
 
-test('runs wait in order; one can be withdrawn, one interrupted', async () => {
+test('runs are queued in order; a queued run can be removed, a running one interrupted', async () => {
   const session = await glovebox.openSession({ language: 'javascript' });
   await session.execute('var n = 1');
   const loop = session.execute('for (;;);');
@@ -92,7 +92,7 @@ test('runs wait in order; one can be withdrawn, one interrupted', async () => {
   await session.kill();
 });
 
-test('killing it ends what it does, and it stays listed', async () => {
+test('kill ends the run of a session, and the session stays listed', async () => {
   const session = await glovebox.openSession({ conversation: 'killed' });
   const loop = session.execute('for (;;);');
   const info = await session.kill('enough');
@@ -115,7 +115,7 @@ test('conversations', async () => {
   assert.equal(await glovebox.cleanup('c'), 5);
 });
 
-test('what is wrong is said', async () => {
+test('errors name the invalid option or session', async () => {
   await assert.rejects(glovebox.openSession({ language: 'cobol' }), { code: 'invalid', field: 'language' });
   await assert.rejects(glovebox.openSession({ nmae: 'x' }), TypeError);
   const session = await glovebox.openSession({ name: 'wrong' });
@@ -128,7 +128,7 @@ test('what is wrong is said', async () => {
   await session.kill();
 });
 
-test('with the process the sessions are gone, and that is said', async () => {
+test('sessions end with the process, and later calls reject', async () => {
   const own = new Glovebox();
   const session = await own.openSession();
   const run = session.execute('for (;;);');

@@ -1,4 +1,4 @@
-/* Compiled, not run: what must hold of the exported types, and what must not compile. */
+/* Compiled, not run: properties of the exported types, and code that must not compile. */
 import { Glovebox, GloveboxError, run, runCode, SerializationError } from 'glovebox';
 import type { CodeExecution, CodeExecutionError, CodeExecutionLog } from 'glovebox';
 import type { AgentExecuteOptions, AgentExecution, AgentPending, AgentResult, GloveboxOptions } from 'glovebox';
@@ -120,9 +120,9 @@ export async function usesForAgents(glovebox: Glovebox): Promise<string> {
   const { status, error, stdout, session } = await run;
   // @ts-expect-error there are no reports
   run.reports;
-  // @ts-expect-error it may have run alone
+  // @ts-expect-error it may have run without a session
   await glovebox.killAgentSession(session);
-  // @ts-expect-error the client's own functions are not for agents
+  // @ts-expect-error agents cannot use functions of the client
   glovebox.executeForAgent('', { imports: {} });
   // @ts-expect-error there is no such language
   glovebox.executeForAgent('', { language: 'cobol' });
@@ -140,11 +140,11 @@ export async function uses(): Promise<string> {
   run.terminate('enough');
   const result = await run;
   if (result.status !== 'success') return result.error?.message ?? '';
-  // @ts-expect-error the result is unknown until it is looked at
+  // @ts-expect-error the result has the type unknown
   result.result.length;
   // @ts-expect-error reports are read only
   run.reports.push(1);
-  // @ts-expect-error running too
+  // @ts-expect-error running is read only
   run.running = false;
   // @ts-expect-error there is no such option
   runCode('', { timeout: 100 });
