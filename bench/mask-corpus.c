@@ -1,5 +1,5 @@
 /*
- * How often the secrets filter masks something in source code that holds no secrets.
+ * False positives of the secrets filter in source code without secrets.
  *
  *	mask-corpus [-q] PATH...	files with one of the extensions below, and those in directories
  *
@@ -34,7 +34,7 @@ static int extension_of(const char *path) {
 	return -1;
 }
 
-/* The bytes before the masked ones on the same line say which spelling it was. */
+/* The preceding bytes of the same line show which pattern matched. */
 static void print_place(const char *path, const char *text, const struct gb_span *span, const char *kind) {
 	size_t line = 1, start = span->from;
 	for (size_t i = 0; i < span->from; i++)

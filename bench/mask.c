@@ -1,11 +1,11 @@
 /*
- * What the secrets filter costs.
+ * The cost of the secrets filter.
  *
  *	bench-mask FILE...	plain text, which is repeated to 4 MiB
  *
- * Prints, best of several rounds: getting ready; throughput in chunks of 64 KiB with all patterns, with
- * registered values too, and beside memcpy; what a small output costs, and a value; and texts that are made to
- * be expensive.
+ * Prints, best of several rounds: the time to create a filter; throughput in chunks of 64 KiB with all
+ * patterns, with registered values too, and of memcpy; the cost of a small output, and of a value; and
+ * throughput for hostile texts.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 enum { TEXT = 4 << 20, CHUNK = 64 << 10, ROUNDS = 25, SMALL_TIMES = 5000 };
 
-/* Of this thread: what others do on the machine counts less. */
+/* CPU time of this thread, on which other load of the machine has less influence. */
 static uint64_t cpu_ns(void) {
 	struct timespec now;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -120,7 +120,7 @@ static void register_some(struct gb_filter *filter, unsigned count) {
 	}
 }
 
-/* Text that begins like a secret again and again. */
+/* Texts that repeat the beginning of a secret. */
 static const char *const hostile[] = {"AKIA", "AKIAAKIAAKIAAKI.", "password=\"", "mysql -pa ", "curl ",
     "pw=", "eyJ", "sk-ant-api03-", "-----BEGIN RSA PRIVATE KEY-----\n",
     "://a:", "ghp_0123456789012345678901234567890.", "0123456789abcdef", "aA1+"};
@@ -155,7 +155,8 @@ int main(int argc, char **argv) {
 	gb_buf_init(&out, 1 << 20);
 	size_t n = text ? load(argc, argv, text) : 0;
 	if (!n) {
-		fprintf(stderr, "bench-mask: give files of plain text, at most 4 MiB together\n");
+		fprintf(
+		    stderr, "usage: bench-mask FILE...\nThe files are plain text, at most 4 MiB in total.\n");
 		return 1;
 	}
 	struct gb_filter *filter = gb_filter_create();

@@ -1,11 +1,11 @@
 /*
- * Records a second in the audit log, beside bare SQLite: the same bytes, the same groups, the same
- * durability, turn and turn about in the same run.
+ * Records per second in the audit log, compared to plain SQLite: the same bytes, the same groups, the same
+ * durability, alternating in the same run.
  *
- *	bench-store [DIR]	below $TMPDIR or /tmp unless DIR says where; what is made there is removed
+ *	bench-store [DIR]	a temporary folder in DIR, default: $TMPDIR or /tmp
  *
- * For each size of group: the best of several rounds, and how large a part of bare SQLite's rate ours is. At
- * the end, how fast all of it verifies.
+ * For each group size: the best of several rounds, and the ratio to plain SQLite. At
+ * the end, the rate of verification.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 enum { ROUNDS = 7, PATH_BYTES = 400 };
 
 static const struct size {
-	unsigned group, records; /* a round has so many */
+	unsigned group, records; /* records per commit, and per round */
 } sizes[] = {{1, 200}, {10, 2000}, {100, 10000}, {1000, 20000}};
 
 static const char *const tables[] = {"CREATE TABLE bare(seq INTEGER PRIMARY KEY, body BLOB NOT NULL)"};
@@ -41,7 +41,7 @@ static void fail(const struct bench *bench) {
 	exit(1);
 }
 
-/* What a small run leaves. */
+/* The code of a small run. */
 static const char code[] = "import { search } from 'shop';\n"
 			   "export default (await search('gloves')).filter((item) => item.price < 20);\n";
 

@@ -1,9 +1,9 @@
 /*
- * What erasing costs, beside what quickjs-ng needs to compile the same text, in the same run.
+ * The cost of erasing types, compared to compiling the same text with quickjs-ng, in the same run.
  *
- *	bench-ts FILE...	TypeScript; each file is erased, and what is left is compiled
+ *	bench-ts FILE...	TypeScript; the types of each file are erased, and the rest is compiled
  *
- * Prints, for each file and for all, the best of many rounds and how large a part of compiling erasing is.
+ * Prints, for each file and for all, the best of many rounds and the ratio of erasing to compiling.
  */
 #include <fcntl.h>
 #include <quickjs.h>
@@ -22,7 +22,7 @@ static uint64_t erase_ns(const struct gb_buf *source, struct gb_ts_output *out, 
 	return ok ? gb_now_ns() - start : 0;
 }
 
-/* Every import leads to a module that has nothing: enough to compile. */
+/* Every import resolves to an empty module: enough to compile. */
 static int on_init(JSContext *ctx, JSModuleDef *module) {
 	return 0;
 }
@@ -30,7 +30,7 @@ static JSModuleDef *on_load(JSContext *ctx, const char *name, void *data) {
 	return JS_NewCModule(ctx, name, on_init);
 }
 
-/* In a context that lives on, as in the worker. 0 if the engine refuses it. */
+/* In a context that is kept, as in the worker. 0 if the engine rejects the code. */
 static uint64_t compile_ns(JSContext *ctx, const struct gb_ts_output *out) {
 	uint64_t start = gb_now_ns();
 	JSValue code =
@@ -93,8 +93,7 @@ int main(int argc, char **argv) {
 	for (int i = 1; i < argc; i++)
 		measure(argv[i], &totals);
 	if (!totals.files) {
-		fprintf(stderr,
-		    "bench-ts: give TypeScript files that quickjs-ng can compile once they are erased\n");
+		fprintf(stderr, "bench-ts: no files that quickjs-ng can compile after erasing\n");
 		return 1;
 	}
 	printf("%u files, %.1f KB: erase %.3f ms (%.1f MB/s), compile %.3f ms (%.1f MB/s): %.1f %% of "

@@ -1,4 +1,4 @@
-/* Give sandboxed code two functions of the host's: one that answers at once, and one that answers later.
+/* Give sandboxed code two host functions: one that answers at once, and one that answers later.
  *	cc bridge.c $(pkg-config --cflags --libs glovebox) -o bridge && ./bridge */
 #include <glovebox/glovebox.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void on_call(struct gb_run *run, struct gb_call *call, void *data) {
 		gb_call_return(call, gb_value_number(gb_call_values(call), sum));
 		return;
 	}
-	gb_call_promise(call); /* the code goes on, with a promise */
+	gb_call_promise(call); /* the code continues with a promise */
 	waiting = call;
 }
 

@@ -1,4 +1,4 @@
-/* Run a line of JavaScript in a sandbox and print what it gave: the whole of embedding Glovebox.
+/* A complete embedding of Glovebox: run a line of JavaScript in a sandbox and print its result.
  *	cc run.c $(pkg-config --cflags --libs glovebox) -o run && ./run 'export default 6*7' */
 #include <glovebox/glovebox.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// What the peers share: installing, and running a program to its end.
+// Helpers of the peers: installing, and running a program to its end.
 'use strict';
 const { spawn, spawnSync } = require('child_process');
 const { createRequire } = require('module');
@@ -45,7 +45,7 @@ function installFromNpm(name, range) {
 	fs.writeFileSync(stamp, range);
 }
 
-// Runs scripts/setup, which knows how to become root, with one more package.
+// Runs scripts/setup, which can become root, with one more package.
 function installFromApt(name) {
 	const setup = spawnSync(path.join(root, 'scripts', 'setup'), [name], { encoding: 'utf8' });
 	if (setup.status !== 0) throw new Error(setup.stderr.split('\n')[0].replace(/^setup: /, ''));

@@ -1,4 +1,4 @@
-// One process that runs a peer again and again: either a number of runs, each timed, or as
+// A process that runs a peer repeatedly: either a number of runs, each timed, or as
 // many as fit into a number of seconds.
 'use strict';
 const [file, job] = process.argv.slice(2);

@@ -7,7 +7,7 @@
 
 enum { PING, GIVE, TAKE, WARM_UP = 50 };
 
-/* How long from one call's arrival to the next one's: there and back, with all that both sides do. */
+/* The time between the arrivals of two calls: a full round trip, with the work of both sides. */
 struct rounds {
 	struct samples *samples;
 	size_t n;

@@ -1,4 +1,4 @@
-/* How long a short run takes while long ones are at it: bench-runs --crowd. */
+/* The latency of a short run while long ones execute: bench-runs --crowd. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ static bool measure(
 	return true;
 }
 
-/* Until all of them have been at it for a while. */
+/* Wait until all of them have executed for a while. */
 static bool gather(
     const struct subject *subject, struct gb_engine *engine, struct gb_run *runs[CROWD], struct gb_err *err) {
 	const struct gb_run_options busy = {

@@ -1,4 +1,4 @@
-/* What bench-runs measures and prints of every language. */
+/* The measurements and figures of bench-runs for every language. */
 #include <stdio.h>
 
 #include "base/err.h"
@@ -25,7 +25,7 @@ bool bench_singles(
 	return ok;
 }
 
-/* Half of the programs before our runs and half after them, so that a noisy minute hits both. */
+/* Half of the programs before the runs and half after, so that temporary load affects both. */
 bool bench_beside(const struct bench_subject *subject, const struct bench_peers *peers, size_t n,
     struct bench_figures *figures, struct gb_err *err) {
 	struct samples bare, boxed;
@@ -74,7 +74,7 @@ bool bench_waiting(const struct bench_subject *subject, struct bench_figures *fi
 	return ok;
 }
 
-/* --- telling --- */
+/* --- printing --- */
 
 void bench_print_singles(const struct bench_figures *f) {
 	printf("  on demand                                     %9.3f %9.3f\n", f->on_demand_50 / 1e3,
@@ -87,14 +87,14 @@ void bench_print_peer(const char *name, double us, const struct bench_figures *f
 	if (us > 0)
 		printf("  %-45s %9.3f             %.1f x warm\n", name, us / 1e3, us / f->pooled_50);
 	else
-		printf("  %-45s   is not to be had here\n", name);
+		printf("  %-45s   is not available here\n", name);
 }
 
 void bench_print_memory(const struct bench_figures *f) {
 	if (f->waiting_kb > 0)
 		printf("memory of a waiting sandbox, its own            %9.0f kB\n", f->waiting_kb);
 	else
-		printf("memory of a waiting sandbox                     only root may look\n");
+		printf("memory of a waiting sandbox                     only root may read it\n");
 	printf("engine start with %d warm sandboxes             %9.1f ms\n", BENCH_WARM, f->start_ms);
 }
 

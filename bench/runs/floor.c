@@ -34,7 +34,7 @@ double samples_quantile(struct samples *samples, double part) {
 }
 
 static cpu_set_t allowed_cpus(void) {
-	/* Asked once, before anything pins itself. */
+	/* Read once, before any process is pinned. */
 	static cpu_set_t set;
 	static bool known;
 	if (!known)
@@ -95,7 +95,7 @@ bool bench_ping_pong(struct samples *samples, int cpu, int other_cpu) {
 	return ok;
 }
 
-/* A raw terminal whose other end sends back what it gets. */
+/* A raw terminal whose other end echoes its input. */
 bool bench_terminal(struct samples *samples, int cpu) {
 	struct termios raw = {0};
 	int master, slave;

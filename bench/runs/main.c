@@ -15,7 +15,7 @@ static const struct bench_subject javascript = {
 struct figures {
 	struct bench_figures common;
 	double ping_same, ping_cross, fork_floor;
-	double call_50, call_99;  /* a bridge call, there and back */
+	double call_50, call_99;  /* round trip of a bridge call */
 	double out_gb_s, in_gb_s; /* a megabyte of typed array as an argument, as an answer */
 };
 
@@ -131,7 +131,7 @@ static const char usage[] =
 
 typedef bool bench_function(const struct bench_asked *asked, struct gb_err *err);
 
-/* NULL if the arguments make no sense, or ask for help. */
+/* NULL if the arguments are invalid, or request help. */
 static bench_function *read_arguments(int argc, char **argv, struct bench_asked *asked) {
 	static const struct option options[] = {{"python", no_argument, NULL, 'p'},
 	    {"shell", no_argument, NULL, 's'}, {"node", no_argument, NULL, 'n'},

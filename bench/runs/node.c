@@ -1,4 +1,4 @@
-/* Node.js behind the wall, beside node -e. */
+/* Node.js in the sandbox, compared to node -e. */
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 static const struct bench_subject subject = {
     .run = {.source = "1+1", .language = GB_NODE},
     .ready = 1u << GB_NODE,
-    .spacing_us = 150000, /* a Node.js takes its time to get warm */
+    .spacing_us = 150000, /* starting Node.js is slow */
 };
 
 static void print_table(const struct bench_figures *f) {
@@ -43,7 +43,7 @@ bool bench_node(const struct bench_asked *asked, struct gb_err *err) {
 	struct bench_figures figures = {0};
 	struct bench_subject here = subject;
 	char node[PATH_MAX];
-	/* This one runs outside the sandbox: what settings or PATH name is not for it. */
+	/* This program runs outside the sandbox, so it is not taken from settings or PATH. */
 	bool found = find_node(node);
 	const char *const plain[] = {node, "-e", "1+1", NULL};
 	size_t n = asked->quick ? 20 : 100;

@@ -1,4 +1,4 @@
-/* Other ways to run something: programs of the machine's own. */
+/* Programs of the machine, for comparison. */
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -7,7 +7,7 @@
 #include "base/io.h"
 #include "runs/bench.h"
 
-/* Start it, and wait until it has ended well. */
+/* Start it, and wait for its successful end. */
 static bool spawn_once(const char *const *argv, double *ret_us) {
 	static char *const no_environment[] = {NULL};
 	posix_spawn_file_actions_t actions;

@@ -1,4 +1,4 @@
-/* Python behind the wall, beside other ways to run a line of it. */
+/* Python in the sandbox, compared to other ways to run a line of Python. */
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -19,10 +19,10 @@ static const char *const wrapped[] = {"/usr/bin/bwrap", "--unshare-all", "--die-
 struct figures {
 	struct bench_figures common;
 	double pipe;
-	double cpu_ms; /* of a run, where the CPUs are kept busy; the start of an engine is in it */
+	double cpu_ms; /* per run during the throughput measurement; includes the start of the engines */
 };
 
-/* Half of the pipe before the session and half after it, so that a noisy moment hits both. */
+/* Half of the pipe samples before the session and half after, so that temporary load affects both. */
 static bool measure_live(
     struct figures *figures, const struct bench_subject *python, size_t n, struct gb_err *err) {
 	struct samples pipes;
@@ -39,7 +39,7 @@ static bool measure_live(
 	return ok;
 }
 
-/* Of those that were waited for, and theirs; in seconds. */
+/* CPU time of reaped children and their descendants, in seconds. */
 static double cpu_of_children(void) {
 	struct rusage usage;
 	getrusage(RUSAGE_CHILDREN, &usage);

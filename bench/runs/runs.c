@@ -1,4 +1,4 @@
-/* Runs as bench-runs measures them, whatever the language. */
+/* Measuring runs of any language. */
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,13 +31,13 @@ bool bench_run(
 	return ok;
 }
 
-/* Let the zygote refill, and the machine fall asleep a little, as between two requests. */
+/* Let the zygote refill the pool and the CPU go idle, as between two requests. */
 static void rest(const struct bench_subject *subject, struct gb_engine *engine) {
 	usleep(subject->spacing_us);
 	gb_engine_dispatch(engine, 0, NULL);
 }
 
-/* Runs of one kind, after a few that do not count: those find the caches full of the other kind's. */
+/* Runs of one kind, after a few unmeasured ones: the caches are still filled by the other kind. */
 static bool measure_some(
     const struct bench_subject *subject, struct gb_engine *engine, double *us, size_t n, struct gb_err *err) {
 	enum { SETTLING = 5 };
@@ -48,7 +48,7 @@ static bool measure_some(
 	return true;
 }
 
-/* Many times a few of each kind, so that a noisy minute hits both. */
+/* Alternate between a few of each kind, so that temporary load affects both. */
 static bool measure_in_turns(const struct bench_subject *subject, struct gb_engine *cold,
     struct gb_engine *warm, struct samples *on_demand, struct samples *pooled, struct gb_err *err) {
 	enum { BLOCK = 25 };
@@ -107,8 +107,8 @@ bool bench_session(const struct bench_subject *subject, const char *before, cons
 
 /* --- throughput --- */
 
-/* One core's share: one run after the other until time is up, as the peers are measured too. Returns how
- * many. */
+/* The work of one core: sequential runs until the time is over, as for the peers. Returns their
+ * number. */
 static long saturate(const struct bench_subject *subject, int cpu, double seconds) {
 	struct gb_engine *engine;
 	pin_to(cpu);
@@ -165,7 +165,7 @@ static long parent_of(const char *pid) {
 	return after_name && sscanf(after_name + 1, " %*c %ld", &parent) == 1 ? parent : -1;
 }
 
-/* Memory that only this process has, in kB; 0 if we may not look. */
+/* The private memory of a process in kB; 0 if it may not be read. */
 static double private_kb(const char *pid) {
 	char path[300], line[256];
 	snprintf(path, sizeof path, "/proc/%s/smaps_rollup", pid);
@@ -180,7 +180,7 @@ static double private_kb(const char *pid) {
 	return total;
 }
 
-/* Grandchildren of ours are cells, since our children are zygotes. */
+/* The children of this process are zygotes; their children are cells. */
 static double mean_of_cells(unsigned *ret_n) {
 	DIR *proc = opendir("/proc");
 	double total = 0;
@@ -209,7 +209,7 @@ bool bench_memory(
 	if (!gb_limits_engine_create(subject->config, &options, &engine, err))
 		return false;
 	*ret_start_ms = (double)(gb_now_ns() - before) / 1e6;
-	/* Until they are all there, and have done what they do beforehand. */
+	/* Until all of them exist and have finished their preparation. */
 	unsigned n = 0;
 	for (int i = 0; i < 5000 && n < BENCH_WARM; i++, rest(subject, engine))
 		*ret_kb = mean_of_cells(&n);

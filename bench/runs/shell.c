@@ -1,4 +1,4 @@
-/* The shell behind the wall, beside other ways to run a line of it. */
+/* The shell in the sandbox, compared to other ways to run a line of shell. */
 #include <stdio.h>
 
 #include "base/err.h"
@@ -39,7 +39,7 @@ static bool measure(
 	if (!measure_terminal(figures, n))
 		return gb_fail(err, GB_ESYSTEM, 0, "the floor could not be measured");
 	bench_progress("a session");
-	/* A command that the shell does by itself. */
+	/* A builtin of the shell. */
 	if (!bench_live(shell, "true", "true", n, &figures->common, err))
 		return false;
 	bench_progress("single runs, and other ways to run bash");

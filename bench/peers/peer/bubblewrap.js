@@ -8,7 +8,7 @@ const WALL = ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--pr
 const quickjs = path.join(deps, 'quickjs-ng');
 const qjs = path.join(quickjs, 'bin', 'qjs');
 
-// quickjs-ng's own command line, so that this peer runs the same engine as we do.
+// The command line program of quickjs-ng: the same engine as in Glovebox.
 function buildQjs() {
 	const src = path.join(quickjs, 'src');
 	if (fs.existsSync(qjs) || !fs.existsSync(src)) return;

@@ -4,7 +4,7 @@ const path = require('path');
 const { folderOf, installFromNpm, installedVersion, requireFrom, runProgram } = require('../tools.js');
 const name = 'deno';
 
-// The binary itself: the package's own launcher would add the start of a node.
+// The binary itself: the launcher of the package would add the start of a node process.
 function binary() {
 	return requireFrom(name).resolve(`@deno/linux-${process.arch}-glibc/deno`);
 }

@@ -13,7 +13,7 @@ module.exports = {
 	name,
 	kind: 'in process',
 	note: 'in process; new V8 isolate and context',
-	nodeFlags: ['--no-node-snapshot'], // asked for by its README
+	nodeFlags: ['--no-node-snapshot'], // required by its README
 	install: () => installFromNpm(name, rangeForNode()),
 	version: () => installedVersion(name),
 

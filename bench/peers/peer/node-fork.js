@@ -1,7 +1,7 @@
 'use strict';
 const { fork } = require('child_process');
 
-// Started again as the child, this file evaluates what it is sent.
+// As the child process, this file evaluates the code that it receives.
 if (require.main === module) {
 	process.once('message', (code) => process.send((0, eval)(code), () => process.disconnect()));
 	return;
