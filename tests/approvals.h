@@ -1,4 +1,4 @@
-/* What the tests of approvals share: folders, a clock, requests. */
+/* Helpers for the tests of approvals: folders, a clock, requests. */
 #ifndef GB_TESTS_APPROVALS_H
 #define GB_TESTS_APPROVALS_H
 

@@ -1,4 +1,4 @@
-/* Bytes as tests write them: "82 01 02". */
+/* Conversion of bytes from and to hex: "82 01 02". */
 #ifndef GB_TESTS_HEX_H
 #define GB_TESTS_HEX_H
 
@@ -12,7 +12,7 @@ static inline int hex_value(char c) {
 	return found ? (int)(found - digits) : -1;
 }
 
-/* Append what @hex spells; spaces are skipped. */
+/* Append the bytes of @hex; spaces are skipped. */
 static inline void hex_read(struct gb_buf *out, const char *hex) {
 	for (; *hex; hex++) {
 		if (*hex == ' ')
@@ -30,7 +30,7 @@ static inline void hex_write(struct gb_buf *out, const void *bytes, size_t n) {
 		gb_buf_printf(out, "%02x", ((const uint8_t *)bytes)[i]);
 }
 
-/* A copy of exactly @n bytes, to free(): a sanitizer then sees a read beyond its end. */
+/* A copy of exactly @n bytes, to free(), so that a sanitizer detects a read beyond its end. */
 static inline void *exact_copy(const void *bytes, size_t n) {
 	void *copy = malloc(n ? n : 1);
 	if (!copy)

@@ -1,4 +1,4 @@
-/* For graphs that may hold any function or promise. */
+/* Codec callbacks for graphs that may contain any function or promise. */
 #ifndef GB_TESTS_LEND_H
 #define GB_TESTS_LEND_H
 

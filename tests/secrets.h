@@ -1,4 +1,4 @@
-/* What the tests of the secrets filter share. */
+/* Helpers for the tests of the secrets filter. */
 #ifndef GB_TESTS_SECRETS_H
 #define GB_TESTS_SECRETS_H
 
@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "guard/secrets.h"
 
-/* "ghp_<w36>" with 36 letters and digits, and "\n" with a line break. The same for the same text. */
+/* Replaces "<w36>" by 36 letters and digits, and "\n" by a line break. Deterministic. */
 static inline void sample_expand(const char *text, struct gb_buf *out) {
 	static const char *const alphabets[] = {
 	    "w0aZ1bY2cX3dW4eV5fU6gT7hS8iR9jQkPlOmNnMoLpKqJrIsHtGuFvEwDxCyBzA", "d0123456789",
@@ -46,7 +46,7 @@ static inline void sample_expand(const char *text, struct gb_buf *out) {
 	}
 }
 
-/* In one piece. */
+/* Masks @text in one piece. */
 static inline void mask_whole(struct gb_filter *filter, const void *bytes, size_t n, struct gb_buf *out) {
 	struct gb_mask *stream = gb_mask_create(filter);
 	gb_mask_feed(stream, bytes, n, out);

@@ -1,5 +1,5 @@
 /*
- * Cases that a person can read, from tests/data/: records of "name text" lines, with empty lines between.
+ * Readable test cases from tests/data/: records of "name text" lines, separated by empty lines.
  *
  *	static void check(const struct record *record) {
  *		CHECK_STR(f(record_get(record, "in")), record_get(record, "out"));
@@ -22,7 +22,7 @@ enum { RECORD_MAX_LINES = 16 };
 struct record {
 	char *lines[RECORD_MAX_LINES]; /* "name text", cut into two at the space */
 	unsigned n;
-	unsigned line; /* of the file, where it begins */
+	unsigned line; /* of the file, where the record begins */
 };
 
 /* NULL if the record has no such line. */
@@ -46,7 +46,7 @@ static inline FILE *table_open(const char *name) {
 	return fopen(path, "re");
 }
 
-/* Call @check for each record. Returns how many there were, -1 if the file cannot be read. */
+/* Call @check for each record. Returns the number of records, -1 if the file cannot be read. */
 static inline int table_each(const char *name, void (*check)(const struct record *record)) {
 	FILE *file = table_open(name);
 	if (!file)

@@ -1,5 +1,5 @@
 /*
- * Tests that say what they test, in TAP.
+ * A small test framework with TAP output.
  *
  *	#include "tap.h"
  *
@@ -11,8 +11,8 @@
  *			SKIP("no Landlock");
  *	}
  *
- * That is a whole file: tests register themselves and main() is here. A failed check is reported and the
- * test goes on. The exit status is 1 if any failed.
+ * This is a complete file: tests register themselves, and main() is here. A failed check is reported and the
+ * test continues. The exit status is 1 if any check failed.
  */
 #ifndef GB_TESTS_TAP_H
 #define GB_TESTS_TAP_H
@@ -31,12 +31,12 @@ static struct tap {
 		const void *data;
 	} tests[TAP_MAX_TESTS];
 	unsigned n;
-	const void *data;  /* of the running test, if it was added with some */
-	unsigned failures; /* of the running test; after the first few they are only counted */
+	const void *data;  /* of the running test, if it was added with data */
+	unsigned failures; /* of the running test; later ones are only counted */
 	const char *skipped;
 } tap;
 
-/* For tests that come from a table: call it in a constructor. */
+/* Adds a test from a table; must be called in a constructor. */
 static inline void tap_add(const char *name, void (*run)(void), const void *data) {
 	if (tap.n == TAP_MAX_TESTS)
 		abort();
@@ -45,7 +45,7 @@ static inline void tap_add(const char *name, void (*run)(void), const void *data
 	tap.tests[tap.n++].data = data;
 }
 
-/* In one line whatever it holds, so that it cannot be mistaken for TAP. */
+/* Prints the text on one line, escaped, so that it cannot be parsed as TAP. */
 static inline void tap_quote(const char *label, const char *text) {
 	printf("#   %s", label);
 	for (; text && *text; text++)
@@ -84,7 +84,7 @@ static inline bool tap_check_int(long long a, long long e, const char *file, int
 	}                                                                                                    \
 	static void test_##name(void)
 
-/* Each is also an expression: whether it held. */
+/* Each check is an expression: true if it passed. */
 #define CHECK(condition) tap_check((condition), __FILE__, __LINE__, #condition)
 #define CHECK_STR(actual, expected)                                                                          \
 	tap_check_str((actual), (expected), __FILE__, __LINE__, #actual " is " #expected)
@@ -92,7 +92,7 @@ static inline bool tap_check_int(long long a, long long e, const char *file, int
 	tap_check_int(                                                                                       \
 	    (long long)(actual), (long long)(expected), __FILE__, __LINE__, #actual " is " #expected)
 
-/* Leave the test. */
+/* Skips the rest of the test. */
 #define SKIP(reason)                                                                                         \
 	do {                                                                                                 \
 		tap.skipped = (reason);                                                                      \

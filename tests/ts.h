@@ -1,4 +1,4 @@
-/* What the tests of the TypeScript eraser share: how their tables write text. */
+/* Helpers for the tests of the TypeScript eraser: the escapes in their tables. */
 #ifndef GB_TESTS_TS_H
 #define GB_TESTS_TS_H
 
@@ -8,7 +8,7 @@
 #include "base/io.h"
 #include "ts/erase.h"
 
-/* \n, \r, \t, \\ and \u2028 for what cannot stand in a line, and · for a blank. The caller frees it. */
+/* Decodes \n, \r, \t, \\ and \u2028, and · as a space. The caller must free() the text. */
 static inline char *unescape(const char *text) {
 	static const struct {
 		const char *written, *meant;

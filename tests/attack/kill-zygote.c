@@ -14,8 +14,8 @@ static long see_it_die(long sent) {
 	if (sent < 0)
 		return -1;
 	pid_t before = zygote();
-	const int patience = before > 1 ? 6000 : 20;
-	for (int i = 0; i < patience && zygote() == before; i++)
+	const int max_polls = before > 1 ? 6000 : 20;
+	for (int i = 0; i < max_polls && zygote() == before; i++)
 		usleep(5000);
 	return zygote() == before ? fail_with(EALREADY) : 0;
 }

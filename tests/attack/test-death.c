@@ -13,7 +13,7 @@
 #include "sandbox/linux/shard.h"
 #include "tap.h"
 
-enum { LONG_MS = 600000, SHORT_MS = 300, BEGUN_MS = 5000, PATIENCE_MS = 600000, MANY = 20, BUSY = 10 };
+enum { LONG_MS = 600000, SHORT_MS = 300, BEGUN_MS = 5000, WAIT_MAX_MS = 600000, MANY = 20, BUSY = 10 };
 
 /* Zygotes are children that are no threads of ours and send no SIGCHLD. */
 static void find_zygotes(struct processes *ret) {
@@ -35,7 +35,7 @@ static bool await_descendants(struct gb_engine *engine, pid_t root, size_t n, st
 
 /* Wait until @zygote has @n cells. */
 static bool await_cells(struct gb_engine *engine, pid_t zygote, size_t n, struct processes *ret) {
-	uint64_t deadline = gb_now_ns() + (uint64_t)PATIENCE_MS * 1000000;
+	uint64_t deadline = gb_now_ns() + (uint64_t)WAIT_MAX_MS * 1000000;
 	do {
 		gb_engine_dispatch(engine, 5, NULL);
 		processes_children(zygote, ret);
@@ -71,13 +71,13 @@ static void kill_zygotes_under_runs(const char *behaviour) {
 		CHECK(kill(zygotes.pids[i], SIGKILL) == 0);
 	for (int i = 0; i < MANY; i++)
 		check_settled(runs[i], GB_FAILURE, "sandbox_lost");
-	CHECK_INT(processes_await_end(&all, PATIENCE_MS), 0);
+	CHECK_INT(processes_await_end(&all, WAIT_MAX_MS), 0);
 	for (int i = 0; i < MANY; i++)
 		CHECK(engine_works(engine));
 	struct processes fresh;
 	find_zygotes(&fresh);
 	CHECK_INT(fresh.n, zygotes.n);
-	for (int i = 0; i < PATIENCE_MS / 5 && count_open_fds() != fds; i++)
+	for (int i = 0; i < WAIT_MAX_MS / 5 && count_open_fds() != fds; i++)
 		gb_engine_dispatch(engine, 5, NULL);
 	CHECK_INT(count_open_fds(), fds);
 	gb_engine_destroy(engine);
@@ -122,7 +122,7 @@ TEST(zygotes_die_while_nothing_runs) {
 		CHECK(zygotes.n > 0);
 		for (size_t i = 0; i < zygotes.n; i++)
 			kill(zygotes.pids[i], SIGKILL);
-		CHECK_INT(processes_await_end(&zygotes, PATIENCE_MS), 0);
+		CHECK_INT(processes_await_end(&zygotes, WAIT_MAX_MS), 0);
 		/* On both of two shards. */
 		struct gb_run *runs[MANY] = {0};
 		gb_engine_dispatch(engine, 50, NULL);
@@ -292,7 +292,7 @@ static void kill_host(bool with_child, int sig) {
 	close(pair[0]);
 	CHECK(kill(host, sig) == 0);
 	CHECK(waitpid(host, NULL, 0) == host);
-	CHECK_INT(processes_await_end(&all, PATIENCE_MS), 0);
+	CHECK_INT(processes_await_end(&all, WAIT_MAX_MS), 0);
 	if (child > 0)
 		CHECK(kill(child, SIGKILL) == 0);
 	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
@@ -361,7 +361,7 @@ TEST(no_process_outlives_a_host_that_did_not_read_reports) {
 		usleep(10000);
 	CHECK_INT(processes_alive(&all), WAITING + 1);
 	CHECK(kill(host, SIGKILL) == 0);
-	CHECK_INT(processes_await_end(&all, PATIENCE_MS), 0);
+	CHECK_INT(processes_await_end(&all, WAIT_MAX_MS), 0);
 	if (child > 0)
 		CHECK(kill(child, SIGKILL) == 0);
 	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)

@@ -14,7 +14,7 @@
 /* MiB. What an attack takes before it is ended is its limit, what it takes between two looks, and what the
  * kernel gives to every process for nothing. */
 enum { SMALL = 64, LARGE = 1024, TARGET = 384, TAKEN_MAX = 288 };
-enum { PATIENCE_MS = 500000 };
+enum { WAIT_MAX_MS = 500000 };
 
 /* With GB_NO_GROUPS set, cells have no control groups even where they could have. */
 static struct gb_engine *make_engine(void) {
@@ -72,7 +72,7 @@ static const struct gb_result *attack(const char *name, unsigned target, unsigne
 	return shell(ret, (struct gb_run_options){.source = source,
 			      .files = programs,
 			      .memory_bytes = (uint64_t)mib << 20,
-			      .timeout_ms = PATIENCE_MS,
+			      .timeout_ms = WAIT_MAX_MS,
 			      .output_bytes = 16 << 20});
 }
 

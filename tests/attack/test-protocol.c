@@ -11,7 +11,7 @@
 #include "processes.h"
 #include "tap.h"
 
-enum { TIMEOUT_MS = 400, LONG_MS = 60000, MEMORY_BOUND_MB = 16, PATIENCE_MS = 60000 };
+enum { TIMEOUT_MS = 400, LONG_MS = 60000, MEMORY_BOUND_MB = 16, WAIT_MAX_MS = 60000 };
 
 /* A run must leave no descriptors and processes behind. */
 struct inventory {
@@ -27,7 +27,7 @@ static struct inventory take_inventory(void) {
 
 /* Ended cells are reaped while the engine is at work. */
 static void check_inventory(struct gb_engine *engine, const struct inventory *before) {
-	uint64_t deadline = gb_now_ns() + (uint64_t)PATIENCE_MS * 1000000;
+	uint64_t deadline = gb_now_ns() + (uint64_t)WAIT_MAX_MS * 1000000;
 	struct inventory now = take_inventory();
 	while ((now.processes != before->processes || now.fds != before->fds) && gb_now_ns() < deadline) {
 		gb_engine_dispatch(engine, 5, NULL);

@@ -3,7 +3,7 @@
  *
  *	audit-make DIR append N: N runs; every third fails, in Python; the last has terminal escapes in its code
  *	audit-make DIR begin N: N runs with a record of their beginning; every second has one of its end
- *	audit-make DIR sql SQL: as someone who can write the database and has no key
+ *	audit-make DIR sql SQL: changes the database without the key, like an attacker
  */
 #include "audit.h"
 

@@ -1,12 +1,12 @@
 /*
  * The tables in tests/data/js:
  *
- *	=== what this is about
- *	+++ {"globals": …}		what the run is given, as JSON
+ *	=== title
+ *	+++ {"globals": …}		options of the run, as JSON
  *	export default 6 * 7
- *	--- success			how it must end,
- *	42				and with what: JSON, or lines of "field: value" about the error
- *	*** 42				what a sandbox without our wall gives, if that is part of the case
+ *	--- success			expected status,
+ *	42				and result: JSON, or lines of "field: value" of the error
+ *	*** 42				result in a naive sandbox, if it is part of the case
  *
  * Between cases, lines that begin with '#' are comments.
  */
@@ -39,7 +39,7 @@ static inline void cases_trim(char *text) {
 		text[--n] = '\0';
 }
 
-/* Hand over @c, which is begun anew. What @add wants is never freed. */
+/* Pass @c to @add and clear it. Memory that @add keeps is never freed. */
 static inline void cases_end(struct one_case *c, bool (*add)(const struct one_case *c)) {
 	if (*c->name) {
 		struct one_case *copy = malloc(sizeof *copy);

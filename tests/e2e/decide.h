@@ -1,11 +1,11 @@
-/* A person who decides, while the test waits. */
+/* Decide approvals in another process while the test waits. */
 #ifndef GB_TESTS_DECIDE_H
 #define GB_TESTS_DECIDE_H
 
 #include "approvals.h"
 #include "tap.h"
 
-/* As ann, who has the folder open for just this. */
+/* Decide as the user "ann", with a handle that is open only for this. */
 static inline void decide_in(const char *folder, const char *id, enum gb_verdict verdict) {
 	struct gb_approvals *approvals = NULL;
 	struct gb_approval *approval = NULL;

@@ -24,7 +24,7 @@ static inline const char *take_settings(const struct gb_value *settings, struct 
 	return NULL;
 }
 
-/* "+++ {"globals": …}": what the run is given. Returns why it cannot be, or NULL. */
+/* "+++ {"globals": …}": the options of the run. Returns the reason of a failure, or NULL. */
 static inline const char *read_options(
     const struct one_case *c, struct gb_values *pool, struct gb_run_options *options) {
 	struct gb_err err = {0};
@@ -89,21 +89,21 @@ static inline void read_result(const struct gb_result *result, struct outcome *o
 		gb_buf_printf(&outcome->reports, "%s\n", json);
 		free(json);
 	}
-	/* What is told at the end is what was told as it happened. */
+	/* The result must contain the same output as the callbacks got. */
 	CHECK_INT(result->stdout_bytes, outcome->out.len);
 	CHECK_INT(result->stderr_bytes, outcome->err.len);
 	CHECK(outcome->out.len == 0 ||
 	      memcmp(result->stdout_text, outcome->out.data, result->stdout_bytes) == 0);
 }
 
-/* "exit: -1" says that the program has said nothing. */
+/* "exit: -1" means that there was no exit code. */
 static inline void expect_exit_code(struct one_case *c) {
 	char *none = strstr(c->expected, "exit: -1");
 	if (none)
 		memcpy(none, strcmp(c->status, "success") == 0 ? "exit: 00" : "exit: 01", 8);
 }
 
-/* Every job of a case; the last one counts. */
+/* Run all jobs of a case; the outcome is that of the last one. */
 static inline void run_jobs(struct gb_engine *engine, struct one_case *c, struct gb_run_options *options) {
 	char *source = c->source;
 	for (char *next; source; source = next) {

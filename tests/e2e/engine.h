@@ -1,4 +1,5 @@
-/* What the end-to-end tests share: an engine, and a look at what it leaves behind. */
+/* Helpers for end-to-end tests: an engine, and counts of the processes, descriptors and groups it leaves
+ * behind. */
 #ifndef GB_TESTS_ENGINE_H
 #define GB_TESTS_ENGINE_H
 
@@ -27,7 +28,7 @@ static inline struct gb_run *start(struct gb_engine *engine, struct gb_run_optio
 	return run;
 }
 
-/* --- what is there --- */
+/* --- processes, descriptors, groups --- */
 
 struct census {
 	unsigned fds, descendants, mounts, cgroups;
@@ -95,7 +96,7 @@ static inline unsigned count_lines(const char *path) {
 	return n;
 }
 
-/* Folders below the cgroup mounts that carry our name and this process's number. */
+/* The number of control groups that Glovebox has created for this process. */
 static inline unsigned count_cgroups(void) {
 	char command[256], line[32] = "0";
 	snprintf(command, sizeof command,

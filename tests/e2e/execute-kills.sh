@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Killed at random moments: no result was told whose record is missing. TAP. Needs GB_GLOVEBOX; GB_MANY_KILLS says how often.
+# Processes killed at random moments: every result that was returned has a record. TAP. Needs GB_GLOVEBOX; GB_MANY_KILLS is their number.
 set -u
 glovebox=$GB_GLOVEBOX
 scratch=$(mktemp -d)
@@ -9,7 +9,7 @@ kills=${GB_MANY_KILLS:-20}
 n=0
 settings=(--set agent.enabled=true --set agent.autoApprove=true --set energy.enabled=false)
 
-# How long one takes here, in milliseconds: the moments are drawn from a little more than that.
+# The duration of one execution in milliseconds: the moments are drawn from a slightly longer span.
 "$glovebox" execute -l js -e 'export default 0' --json "${settings[@]}" > "$scratch/outfirst"
 began=$(date +%s%N)
 "$glovebox" execute -l js -e 'export default 1' --json "${settings[@]}" > "$scratch/first"
@@ -22,7 +22,7 @@ for i in $(seq "$kills"); do
   wait $! 2> /dev/null
 done
 
-# One that serves, with hundreds under way.
+# A server with hundreds of active requests.
 many=(--set agent.maxConcurrentRuns=1000 --set agent.maxConcurrentRunsPerTransport=1000)
 mkfifo "$scratch/in"
 for i in $(seq 300); do
@@ -44,7 +44,7 @@ cat "$scratch"/first "$scratch"/out* "$scratch"/served* | grep -o '"runId":"[0-9
 told=$(wc -l < "$scratch/told")
 unrecorded=$(comm -23 "$scratch/told" "$scratch/recorded" | wc -l)
 ok() { n=$((n + 1)); if [ "$1" = 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; fi; }
-echo "# $kills and $((kills / 4)) killed, $told results told, $(wc -l < "$scratch/recorded") recorded; one takes up to $span ms"
+echo "# $kills and $((kills / 4)) killed, $told results returned, $(wc -l < "$scratch/recorded") recorded; one takes up to $span ms"
 "$glovebox" audit verify > "$scratch/verify" 2>&1
 ok $? 'the log opens and is whole'
 [ "$told" -gt 0 ]

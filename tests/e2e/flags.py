@@ -40,7 +40,7 @@ def glovebox(*args, **how):
 
 
 def outcome(args):
-    """What a command did, as far as a user can tell."""
+    """The result of a command that is visible to a user."""
     shutil.rmtree(scratch + "/out", ignore_errors=True)
     os.mkdir(scratch + "/out")
     done = glovebox(*args)
@@ -64,7 +64,7 @@ LISTS = {"python": "import os; os.path.exists('data')", "shell": "ls", "node": "
 WRITES = {"python": "open('made', 'w').write('x'); None", "shell": "echo x > made", "node": "require('fs').writeFileSync('made', 'x'); 0"}
 RESTRICTS = {"python": "import os; 1", "shell": "curl --version > /dev/null; true"}
 
-# flag, its value; what else is there with and without it; code by language (NOOP if there is none); the languages in which it
+# flag, its value; the arguments beside it; code by language (NOOP if there is none); the languages in which it
 # has an effect, alone and in a session. In all others it must be refused.
 EVERY = set(LANGUAGES)
 ROWS = [
@@ -117,7 +117,7 @@ def judge(name, base, flag, value, expected, endless):
 known = {row[0] for row in ROWS} | APART
 ok("every flag of run is in the table", flags_of("run") == known, flags_of("run") ^ known)
 number = 0
-# A sanitizer has a malloc of its own, which Python's limit does not count.
+# A sanitizer replaces malloc, and Python's limit does not count its memory.
 SANITIZED = "memoryUsedBytes" not in glovebox("run", "-l", "python", "-e", "1", "--json").stdout
 
 for flag, value, more, codes, alone, in_session in ROWS:
@@ -140,7 +140,7 @@ for flag, value, more, codes, alone, in_session in ROWS:
                 if mode == "session":
                     glovebox("session", "kill", session)
 
-# --- flags with rules of their own ---
+# --- flags with special rules ---
 
 
 def refused(name, args, flag, words=""):
@@ -197,7 +197,7 @@ refused("a name of a session that is too long", ["session", "create", "--name", 
 refused("a timeout that the settings do not allow", ["run", "-e", "1", "--timeout", "9999h"], "--timeout")
 refused("less memory than is possible", ["run", "-e", "1", "--memory", "1"], "--memory")
 
-# Whatever the command: what takes a value takes no empty one, none twice, and none that is not UTF-8.
+# In every command: a flag with a value rejects an empty value, a second value, and a value that is not UTF-8.
 MAY_BE_EMPTY = {"eval", "stdin", "purpose", "expected-output", "reason"}
 MANY = {"input", "file", "allow", "net", "set"}
 PATHS = {"file", "out", "packages", "config", "dir", "socket"}
@@ -215,7 +215,7 @@ for each in COMMANDS:
     if "config" in valued:
         refused(f"{where} --config twice", [*each, "--config", "own.yaml", "--config", "own.yaml"], "--config")
 
-# --- flags that are for another action of the same command ---
+# --- flags of another action of the same command ---
 
 for args, flag in (
     (["config", "check", "--json"], "--json"), (["config", "docs", "--set", "a=1"], "--set"),

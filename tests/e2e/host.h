@@ -1,5 +1,5 @@
 /*
- * A small host for the tests: functions that code in the box can be given by their numbers.
+ * Host functions for the tests, by number.
  *
  *	options.on_call = host_on_call;
  *	const struct gb_result *result = host_wait(engine, run);
@@ -14,23 +14,23 @@
 
 enum host_function {
 	HOST_ECHO = 1,    /* returns its first argument */
-	HOST_LATER,       /* a promise of it */
+	HOST_LATER,       /* returns a promise of its first argument */
 	HOST_THROW,       /* throws a TypeError */
-	HOST_THROW_LATER, /* a promise that is rejected with one */
-	HOST_APPLY,       /* (f, ...args): a promise of what f returns */
-	HOST_NEVER,       /* a promise that never settles */
+	HOST_THROW_LATER, /* returns a promise that is rejected with a TypeError */
+	HOST_APPLY,       /* (f, ...args): returns a promise of f(...args) */
+	HOST_NEVER,       /* returns a promise that never settles */
 	HOST_ALL,         /* returns all its arguments */
 	HOST_THROW_PLAIN, /* throws a string */
-	HOST_SLOWLY,      /* returns its first argument, but not at once: the code waits */
+	HOST_SLOWLY,      /* returns its first argument later, while the code waits */
 	HOST_CALL_LATER,  /* (f): returns at once, and calls f afterwards */
 	HOST_LEND,        /* returns a function, HOST_ECHO */
 	HOST_PROMISE,     /* returns a promise, HOST_LATER of nothing */
-	HOST_HAS,         /* (object, key): does the host see that key in it? */
-	HOST_OPEN,        /* ({path}): looks whether the path may be opened, then opens it */
-	HOST_ROLE,        /* what the host itself reads in the global "api" as its role */
+	HOST_HAS,         /* (object, key): whether the host sees the key in the object */
+	HOST_OPEN,        /* ({path}): checks whether the path may be opened, then opens it */
+	HOST_ROLE,        /* returns the property role of the global "api", read by the host */
 };
 
-/* Calls to be answered when the loop has gone round. */
+/* Calls that are answered in the next iteration of the loop. */
 static struct {
 	struct gb_call *calls[4096];
 	size_t n;
@@ -98,7 +98,7 @@ static inline void host_open(struct gb_call *call) {
 	gb_call_return(call, gb_value_string(pool, opened, (size_t)n));
 }
 
-/* @data, where a test uses this, is the run's globals. */
+/* @data is the object of the run's globals. */
 static inline void host_role(struct gb_call *call, const struct gb_value *globals) {
 	gb_call_return(call, gb_value_get(gb_value_get(globals, "api"), "role"));
 }

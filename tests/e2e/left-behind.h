@@ -1,11 +1,11 @@
-/* Before and after: what the tests share that look for what runs have left. */
+/* Helpers for tests that compare processes, descriptors and memory before and after runs. */
 #ifndef GB_TESTS_LEFT_BEHIND_H
 #define GB_TESTS_LEFT_BEHIND_H
 
 #include "e2e/engine.h"
 #include "tap.h"
 
-/* How many runs: what GB_MANY_RUNS says, else @usual, or fewer where a sandbox costs ten times as much. */
+/* The number of runs: GB_MANY_RUNS, else @usual, or fewer in a build with a sanitizer. */
 static inline long many(long usual, long usual_when_sanitized) {
 	const char *text = getenv("GB_MANY_RUNS");
 #ifdef __SANITIZE_ADDRESS__
@@ -15,7 +15,7 @@ static inline long many(long usual, long usual_when_sanitized) {
 	return text ? atol(text) : usual;
 }
 
-/* Let what was killed be reaped and what is to be warm be warm: until nothing has changed for a while. */
+/* Wait until killed processes are reaped and warm ones have started: until the counts are stable. */
 static inline void calm_down(struct gb_engine *engine) {
 	unsigned before = 0, n_same = 0;
 	for (int i = 0; i < 6000 && n_same < 100; i++) {

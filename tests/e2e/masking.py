@@ -1,4 +1,4 @@
-"""Runs for a client of 'glovebox stdio': lines in, all that is said printed, until each run has its end.
+"""A client of 'glovebox stdio': sends lines, and prints all replies until each run has ended.
 
     masking.py GLOVEBOX [OPTION...] < messages
 

@@ -1,7 +1,8 @@
 /*
- * For development of the Python worker: run a file in a cell without a wall and show the results, or measure.
+ * For development of the Python worker: run a file in a cell without a sandbox and show the results, or
+ * measure.
  *
- *	python-bare [-p PROFILE] [-s SETTINGS-JSON] FILE...	one session for all, if the settings say so
+ *	python-bare [-p PROFILE] [-s SETTINGS-JSON] FILE...	in one session, if the settings have one
  *	python-bare [-p PROFILE] -b N				N runs on demand, N warm, N in a session
  */
 #include "e2e/python.h"
@@ -59,7 +60,7 @@ static void tell(const char *what, double *us, unsigned n) {
 	printf("%-28s min %7.1f  p50 %7.1f  p99 %7.1f us\n", what, us[0], us[n / 2], us[n * 99 / 100]);
 }
 
-/* Page faults of a cell so far: what running costs beyond computing. */
+/* Page faults of a cell so far. */
 static long faults_of(pid_t pid) {
 	char path[64];
 	long faults = 0;
@@ -72,7 +73,7 @@ static long faults_of(pid_t pid) {
 	return faults;
 }
 
-/* What a cell that waits has for itself, in kB. */
+/* The private memory of a waiting cell, in kB. */
 static long private_of(pid_t pid) {
 	char path[64], line[256];
 	long all = 0, one;

@@ -1,11 +1,12 @@
 /*
- * The tables in tests/data/python and the programs in tests/data/python/functions, and how they are judged.
+ * The tables in tests/data/python, the programs in tests/data/python/functions, and the check of their
+ * outcome.
  *
- *	=== what this is about
- *	+++ {"globals": …}		what the run is given, as JSON
- *	6 * 7				jobs of a session, with "~~~" between them
- *	--- success			how the last one must end,
- *	value: 42			and with what: lines of "field: value"
+ *	=== title
+ *	+++ {"globals": …}		options of the run, as JSON
+ *	6 * 7				jobs of a session, separated by "~~~"
+ *	--- success			expected status of the last one,
+ *	value: 42			and lines of "field: value"
  */
 #ifndef GB_TESTS_PYTHON_CASES_H
 #define GB_TESTS_PYTHON_CASES_H
@@ -24,14 +25,14 @@
 struct one_case {
 	char name[200];
 	char options[4096]; /* JSON, or empty */
-	char source[16384]; /* jobs of a session, with "~~~" between them */
+	char source[16384]; /* jobs of a session, separated by "~~~" */
 	char status[32];
 	char expected[8192];
 };
 
-/* --- judging --- */
+/* --- checks --- */
 
-/* What a program said, in one line. */
+/* The output of a program, on one line. */
 static inline char *escape(const struct gb_buf *text) {
 	struct gb_buf out;
 	gb_buf_init(&out, SIZE_MAX);
@@ -56,7 +57,7 @@ static inline const struct gb_buf *said(const struct outcome *outcome, const cha
 }
 
 static inline void judge_value(const struct outcome *outcome, const char *json) {
-	/* Through our own reader, so that only the value counts, not how it is written. */
+	/* Parse both and compare the values, not the texts. */
 	struct gb_err err = {0};
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *expected = gb_value_from_json(pool, json, strlen(json), &err);
@@ -73,7 +74,7 @@ static inline void judge_value(const struct outcome *outcome, const char *json) 
 }
 
 static inline void judge_text(const char *actual, const char *expected) {
-	/* "…x…": it is somewhere in there. */
+	/* "…x…": contains x. */
 	size_t dots = strlen("…"), n = strlen(expected);
 	if (n > 2 * dots && strncmp(expected, "…", dots) == 0 && strcmp(expected + n - dots, "…") == 0) {
 		char part[8192];
@@ -123,7 +124,7 @@ static inline void tell(const struct outcome *outcome) {
 		printf("#   stderr: %.*s\n", (int)outcome->err.len, outcome->err.data);
 }
 
-/* Each line of what is expected is "field: value". */
+/* Each line of the expectation is "field: value". */
 static inline void judge(const struct one_case *c, const char *status, const struct outcome *outcome) {
 	if (!CHECK_STR(status, c->status))
 		tell(outcome);
@@ -158,7 +159,7 @@ static inline int by_name(const void *a, const void *b) {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The paths of the functions, in their order; never freed. */
+/* The sorted paths of the functions; never freed. */
 static inline size_t list_functions(char **ret_paths, size_t max) {
 	const char *dir_name = getenv("GB_TEST_DATA");
 	char folder[4000];

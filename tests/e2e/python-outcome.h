@@ -1,5 +1,5 @@
-/* What came of a Python job, from a bare worker or through the engine, in a form that the tables can be held
- * against. */
+/* The outcome of a Python job, from a bare worker or through the engine, for comparison with the
+ * tables. */
 #ifndef GB_TESTS_PYTHON_OUTCOME_H
 #define GB_TESTS_PYTHON_OUTCOME_H
 
@@ -12,12 +12,12 @@
 
 struct outcome {
 	struct gb_buf out, err;
-	struct gb_buf both;     /* as it came: "1:" or "2:" before each change of stream */
-	struct gb_buf displays; /* JSON, one a line; bytes only as their length */
-	struct gb_buf reports;  /* JSON, one a line */
-	struct gb_buf logs;     /* level and arguments as JSON, one a line */
+	struct gb_buf both;     /* in order: "1:" or "2:" before each change of stream */
+	struct gb_buf displays; /* JSON, one per line; bytes only as their length */
+	struct gb_buf reports;  /* JSON, one per line */
+	struct gb_buf logs;     /* level and arguments as JSON, one per line */
 	int last_stream;
-	int exit_code; /* -1: none was said */
+	int exit_code; /* -1: none */
 	unsigned n_output_frames;
 	enum gb_wire_status status;
 	uint64_t peak;
@@ -48,7 +48,7 @@ static inline void outcome_finish(struct outcome *outcome) {
 	gb_values_destroy(outcome->pool);
 }
 
-/* It wrote something. */
+/* Record output. */
 static inline void outcome_hear(struct outcome *outcome, int stream, const char *bytes, size_t n) {
 	gb_buf_append(stream == 1 ? &outcome->out : &outcome->err, bytes, n);
 	if (stream != outcome->last_stream)
@@ -57,7 +57,7 @@ static inline void outcome_hear(struct outcome *outcome, int stream, const char 
 	gb_buf_append(&outcome->both, bytes, n);
 }
 
-/* It showed something. */
+/* Record a display. */
 static inline void outcome_show(struct outcome *outcome, const struct gb_value *forms) {
 	for (size_t i = 0; i < gb_value_count(forms); i++) {
 		const struct gb_value *form = gb_value_at(forms, i);

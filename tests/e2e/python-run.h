@@ -1,5 +1,5 @@
 /*
- * Short Python programs through the engine, and the same ones without a wall.
+ * Short Python programs through the engine, and the same ones without a sandbox.
  *
  *	struct gb_run *run = python(engine, "open('/etc/passwd')");
  *	CHECK_REFUSED(run, "FileNotFoundError", "/etc/passwd");
@@ -14,7 +14,7 @@
 
 enum { PYTHON_TIMEOUT_MS = 300000 };
 
-/* It has settled when this returns. */
+/* Run @source until it has settled. */
 static inline struct gb_run *python_with(struct gb_engine *engine, struct gb_run_options options) {
 	if (!options.session)
 		options.language = GB_PYTHON;
@@ -34,7 +34,7 @@ static inline struct gb_run *python_restricted(struct gb_engine *engine, const c
 	return python_with(engine, (struct gb_run_options){.source = source, .restricted = true});
 }
 
-/* Everything that comes back, as one text, which is the caller's to free. */
+/* All output, the value and the error as one text. The caller must free() it. */
 static inline char *all_of(const struct gb_run *run) {
 	return gb_result_to_json(gb_run_result(run), NULL, NULL);
 }
@@ -71,7 +71,7 @@ static inline bool is_restricted(const struct gb_run *run) {
 #define CHECK_REFUSED(run, name, message) CHECK(is_refused(run, name, message))
 #define CHECK_GIVES(run, json)            CHECK(gives(run, json))
 
-/* Does @source end well in a worker that has no wall around it? */
+/* Whether @source succeeds in a worker without a sandbox. */
 static inline bool works_bare(const char *source) {
 	const char *bare = getenv("GB_PYTHON_BARE");
 	char path[] = "/tmp/glovebox-test-XXXXXX", command[4200], line[1000];

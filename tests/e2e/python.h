@@ -1,5 +1,5 @@
 /*
- * Python cells without a wall: this process makes the interpreter ready as a zygote would, and forks a child
+ * Python cells without a sandbox: this process prepares the interpreter like a zygote, and forks a child
  * for each cell, which serves jobs over a socket pair.
  *
  *	python_init("stdlib");
@@ -34,7 +34,7 @@
 #include "value/frame.h"
 
 #ifdef __SANITIZE_ADDRESS__
-/* An interpreter is not taken apart at the end. */
+/* The interpreter is not finalized at the end. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
 	return "detect_leaks=0";
@@ -45,17 +45,17 @@ struct cell {
 	pid_t pid;
 	int fd;
 	struct gb_frame_reader reader;
-	/* Calls to be answered when the code has nothing else to do. */
+	/* Calls that are answered when no other message is pending. */
 	struct later {
 		uint32_t call, function;
 		struct gb_value *value;
 	} later[1024];
 	unsigned n_later;
-	struct gb_values *pool; /* of what is kept for later */
+	struct gb_values *pool; /* values that are kept for pending calls */
 	uint32_t next_call;
 	struct {
 		uint32_t call, answers;
-	} applied[1024]; /* our calls of the code's functions, and the calls that they answer */
+	} applied[1024]; /* calls of functions of the code, and the calls that their answers answer */
 	unsigned n_applied;
 };
 
@@ -99,7 +99,7 @@ static inline struct cell cell_start(bool primed) {
 	return cell;
 }
 
-/* How it ended, as waitpid says; kills it if it has not. */
+/* Kill the cell if it has not ended, and return its wait status. */
 static inline int cell_end(struct cell *cell) {
 	int status = 0;
 	close(cell->fd);
@@ -173,7 +173,7 @@ static inline void cell_send(struct cell *cell, const struct job *job) {
 	gb_buf_finish(&out);
 }
 
-/* --- a small host: functions by number, as tests/e2e/host.h has them --- */
+/* --- host functions by number, as in tests/e2e/host.h --- */
 
 enum {
 	HOST_ECHO = 1,
@@ -205,7 +205,8 @@ static inline void cell_answer(
 	gb_buf_finish(&out);
 }
 
-/* Call what the code has lent; @answers is the code's call that waits for what comes of it, or UINT32_MAX. */
+/* Call a function of the code; @answers is the call of the code that the return value answers, or
+ * UINT32_MAX. */
 static inline void cell_apply(
     struct cell *cell, uint32_t function, const struct gb_value *args, uint32_t answers) {
 	const struct gb_grants grants = {.grant = job_grant};
@@ -296,7 +297,7 @@ static inline void cell_answer_later(struct cell *cell) {
 	cell->n_later = kept;
 }
 
-/* --- what comes back --- */
+/* --- frames from the cell --- */
 
 static inline uint64_t outcome_number(struct gb_cbor_reader *in) {
 	struct gb_cbor_item item = {0};
@@ -380,7 +381,7 @@ static inline void outcome_on_frame(
 	}
 }
 
-/* One step: receive what is there within @timeout_ms and act on it. False at the end of the stream. */
+/* Receive frames for at most @timeout_ms and handle them. False at the end of the stream. */
 static inline bool cell_step(struct cell *cell, struct outcome *outcome, int timeout_ms, bool *ret_any) {
 	struct gb_frame frame;
 	*ret_any = false;
@@ -401,7 +402,7 @@ static inline bool cell_step(struct cell *cell, struct outcome *outcome, int tim
 	return true;
 }
 
-/* Until the code has written something. */
+/* Wait until the code has written output. */
 static inline bool cell_hear(struct cell *cell, struct outcome *outcome) {
 	outcome_init(outcome);
 	for (bool any = true; any && !outcome->out.len && cell_step(cell, outcome, 60000, &any);)
@@ -409,7 +410,7 @@ static inline bool cell_hear(struct cell *cell, struct outcome *outcome) {
 	return outcome->out.len > 0;
 }
 
-/* Until there is a result. False if the cell ended without one, or took longer than it may. */
+/* Wait for the result. False if the cell ended without one, or the wait timed out. */
 static inline bool cell_finish(struct cell *cell, struct outcome *outcome) {
 	for (int waited = 0; waited < 60000;) {
 		bool any;

@@ -1,8 +1,8 @@
 /*
- * What a terminal has shown, for tests that wait until it shows something.
+ * The output of a terminal, for tests that wait for a text.
  *
- * What came behind the text that was waited for is kept: whether a program's words arrive together or one by
- * one is nobody's promise.
+ * Output after the awaited text is kept: a program's output may arrive in one piece or in
+ * several.
  */
 #ifndef GB_TESTS_SCREEN_H
 #define GB_TESTS_SCREEN_H
@@ -11,10 +11,10 @@
 
 struct screen {
 	char text[65536]; /* zero-terminated */
-	size_t n, seen;   /* in it; of that, looked at */
+	size_t n, seen;   /* bytes in text; the part that has been matched */
 };
 
-/* Only the end of what it has shown remains. */
+/* Append output; only the end is kept. */
 static inline void screen_scroll(struct screen *screen) {
 	size_t gone = screen->n - sizeof screen->text / 2;
 	screen->n -= gone;
@@ -26,13 +26,13 @@ static inline void screen_add(struct screen *screen, const char *bytes, size_t n
 	for (size_t i = 0; i < n; i++) {
 		if (screen->n == sizeof screen->text - 1)
 			screen_scroll(screen);
-		/* A zero would end what is looked at. */
+		/* A zero byte would end the searched text. */
 		screen->text[screen->n++] = bytes[i] ? bytes[i] : '?';
 	}
 	screen->text[screen->n] = '\0';
 }
 
-/* Is @text there, behind what was looked at? Then it has been looked at too. */
+/* Whether @text occurs after the matched part; if so, the matched part is extended by it. */
 static inline bool screen_shows(struct screen *screen, const char *text) {
 	const char *found = strstr(screen->text + screen->seen, text);
 	if (found)
@@ -40,7 +40,7 @@ static inline bool screen_shows(struct screen *screen, const char *text) {
 	return found != NULL;
 }
 
-/* After all patience: it must be there. */
+/* Check, after the timeout of a wait, that the text is there; else print the output. */
 static inline bool screen_check(const struct screen *screen, const char *text, bool shown) {
 	if (!CHECK(shown)) {
 		tap_quote("missing: ", text);

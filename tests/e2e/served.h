@@ -1,4 +1,4 @@
-/* 'glovebox stdio' under a settings file that can be changed, with what it says on stderr. */
+/* 'glovebox stdio' with a settings file that can be changed, and its stderr. */
 #ifndef GB_TESTS_SERVED_H
 #define GB_TESTS_SERVED_H
 
@@ -6,8 +6,8 @@
 #include "e2e/stdio.h"
 
 static char folder[] = "/tmp/gb-settings-XXXXXX", path[100];
-static int said = -1;         /* what the process says on stderr */
-static struct screen trouble; /* what was heard of it */
+static int said = -1;         /* the stderr of the process */
+static struct screen trouble; /* the text received from it */
 
 __attribute__((constructor)) static void set_up(void) {
 	if (!mkdtemp(folder))
@@ -27,7 +27,7 @@ static inline void configure(const char *text) {
 
 #define SERVE(...) client_ready((const char *const[]){__VA_ARGS__, NULL})
 
-/* One whose words on stderr are heard. */
+/* Start a server whose stderr is read. */
 static inline struct client serve_file(void) {
 	int pipe_fds[2], own = dup(STDERR_FILENO);
 	CHECK(pipe2(pipe_fds, O_CLOEXEC) == 0);
@@ -48,11 +48,11 @@ static inline int end_file(struct client *client) {
 	return status;
 }
 
-/* Hear it say @expected. */
+/* Wait until the server writes @expected to stderr. */
 static inline void hear_trouble(const char *expected) {
 	struct pollfd ready = {.fd = said, .events = POLLIN};
 	bool heard;
-	while (!(heard = screen_shows(&trouble, expected)) && poll(&ready, 1, PATIENCE_MS) > 0) {
+	while (!(heard = screen_shows(&trouble, expected)) && poll(&ready, 1, WAIT_MAX_MS) > 0) {
 		char text[1000];
 		ssize_t n = read(said, text, sizeof text);
 		if (n <= 0)
@@ -62,7 +62,7 @@ static inline void hear_trouble(const char *expected) {
 	screen_check(&trouble, expected, heard);
 }
 
-/* Have it read its settings, and hear what it says of that. */
+/* Make the server reload its settings, and wait for @expected on stderr. */
 static inline void read_again(struct client *client, const char *expected) {
 	kill(client->pid, SIGHUP);
 	hear_trouble(expected);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# 'glovebox session' as a person or a script meets it. TAP. Needs GB_GLOVEBOX.
+# 'glovebox session' on the command line. TAP. Needs GB_GLOVEBOX.
 set -u
 . "$(dirname "$0")/tap.sh"
 limit=60
@@ -20,29 +20,29 @@ trap 'end_hosts; rm -rf "$scratch"' EXIT
 until_true() { for _ in $(seq 1200); do "$@" && return; sleep 0.05; done; return 1; }
 
 a() { run 0 session list && [ -z "$out$err" ] && run 0 session list --json && [ "$out" = '[]' ] && [ -z "$(hosts)" ]; }
-ok 'to ask what there is starts nothing' a
+ok 'listing sessions starts no host' a
 a() { run 3 session exec nobody -e 1 && has "$err" "there is no session 'nobody'" && [ -z "$(hosts)" ]; }
-ok 'nor does what needs a session that is not there' a
+ok 'a command for a missing session starts no host' a
 a() { run 0 session create -l python --name py && [ "$out" = py ] && run 0 session exec py -e 'x = 41' && run 0 session exec py -e 'x + 1' && [ "$out" = 42 ]; }
 ok 'two commands share variables' a
 a() { run 0 session create -l js && id=$out && [ ${#id} = 32 ] && run 0 session exec "$id" -e 'let x = 1; console.log("hi"); x' && [ "$out" = "$(printf 'hi\n1')" ] && run 0 session exec "$id" -e 'const x = 2' && run 0 session exec "$id" -e x && [ "$out" = 2 ]; }
-ok 'a session without a name has its id' a
+ok 'an unnamed session is used by its id' a
 a() { run 0 session create -l js --name other && run 0 session exec other -e 'typeof x' && has "$out" undefined; }
 ok 'two sessions share nothing' a
 a() { run 124 session exec py -e 'while True: pass' --timeout 500ms && has "$err" 'longer than its 500 ms' && run 0 session exec py -e x && [ "$out" = 41 ]; }
 ok 'an endless loop is interrupted, and the variables are still there' a
 a() { run 124 session exec other -e 'for (;;);' --timeout 500ms && run 0 session exec other -e 6*7 && [ "$out" = 42 ]; }
-ok 'in JavaScript too' a
+ok 'an endless loop is interrupted in JavaScript too' a
 a() { run 1 session exec other -e $'let a = 1;\nnull.x' && has "$err" 'error: TypeError'; }
-ok 'an error is told, and the status is 1' a
+ok 'an error is printed, and the exit status is 1' a
 a() { run 0 session exec py --json -e '[1]' && has "$out" '"status":"success"' && has "$out" '"result":[1]' && [ "$(wc -l < "$scratch/out")" = 1 ]; }
-ok 'json is one object and nothing else' a
+ok 'JSON output is one object only' a
 a() { echo 'x + 2' > "$scratch/f.py" && run 0 session exec py "$scratch/f.py" && [ "$out" = 43 ] && stdin=$scratch/f.py run 0 session exec py - && [ "$out" = 43 ]; }
 ok 'a file, and standard input' a
 a() { run 0 run --session made -e 'let q: number = 5' && run 0 run --session made -e 'q + 1' && [ "$out" = 6 ] && run 0 run --session py -e 'x' && [ "$out" = 41 ] && run 2 run -l js --session py -e 'x' && has "$err" 'another language'; }
-ok 'run --session makes what it needs' a
+ok 'run --session opens the session if it is missing' a
 a() { run 0 run --session made --input 'n=[1,2]' -e 'n.length' --json && has "$out" '"result":2' && run 0 run -l python --session py2 --stdin hello -e 'input()' && has "$out" hello && run 0 session kill py2; }
-ok 'what a run is given reaches a session' a
+ok 'inputs of a run are passed to a session' a
 a() { run 0 session exec py --reset -e 1 && run 1 session exec py -e x && has "$err" NameError; }
 ok 'a session can be reset' a
 a() {
@@ -51,7 +51,7 @@ a() {
   until_true grep -q begun "$scratch/live" && run 0 session list && has "$out" executing &&
     run 0 session interrupt py && { wait $pid; [ $? = 1 ]; } && grep -q 'interrupted by the caller' "$scratch/live" && run 0 session list
 }
-ok 'output is seen as it comes, and another command can interrupt' a
+ok 'output is streamed, and another command can interrupt' a
 a() {
   timeout 60 "$glovebox" session exec other -e 'console.log("begun"); for (;;);' > "$scratch/live" 2>&1 &
   local pid=$!
@@ -59,7 +59,7 @@ a() {
 }
 ok 'a client that is killed leaves its session usable' a
 a() { run 3 session send py yes && has "$err" 'takes no input' && run 2 session send py && run 2 session interrupt py && has "$err" 'nothing executes'; }
-ok 'what cannot be done is said' a
+ok 'impossible actions are errors' a
 a() {
   run 0 session create -l shell --name sh && run 0 session exec sh -e 'x=5' || return
   "$glovebox" session exec sh -e 'read -p "name? " n; read -n 1 -p "sure? " s; echo "=$n $s $x"' < /dev/null > "$scratch/live" 2> "$scratch/asked" &
@@ -69,7 +69,7 @@ a() {
     run 0 session send sh bob && until_true grep -q "after 'sure? '" "$scratch/asked" && run 0 session send -n sh y &&
     wait $pid && grep -q '=bob y 5' "$scratch/live" && run 3 session send sh y && has "$err" 'nothing runs' && run 0 session kill sh
 }
-ok 'what asks is seen, and answered by another command' a
+ok 'a prompt is shown, and answered by another command' a
 a() { run 2 session create --name 'a b' && has "$err" 'name: ' && run 2 session create --name py && has "$err" already && run 2 session create -l cobol && has "$err" "no language 'cobol'; there are typescript (ts), "; }
 ok 'names and languages are checked' a
 a() {
@@ -77,13 +77,13 @@ a() {
   run 3 session create -l js --conversation chat && has "$err" 'the limit' && run 0 session cleanup --conversation chat &&
     run 0 session list --conversation chat && [ "$(grep -c terminated "$scratch/out")" = 5 ] && has "$out" 'its conversation has ended'
 }
-ok 'a conversation has five sessions, and ends with them' a
+ok 'a conversation has at most five sessions, and cleanup ends them' a
 a() { run 0 session kill other --reason 'not needed' && run 0 session list --all && has "$(grep ^other "$scratch/out")" terminated && has "$out" 'not needed' && run 2 session exec other -e 1 && has "$err" 'has ended: not needed'; }
-ok 'what has ended is listed, with the reason' a
+ok 'ended sessions are listed, with the reason' a
 a() { run 1 session exec made --memory 2M -e 'let a = []; for (;;) a.push([1])' && has "$err" memory && run 0 session list && has "$(grep ^made "$scratch/out")" 'more memory than its limit'; }
-ok 'a session that dies is listed with its reason' a
+ok 'a session that crashed is listed, with the reason' a
 a() { run 0 session --help && has "$out" 'session create' && run 0 session exec --help && has "$out" 'Exit status' && run 2 session && run 2 session dance && has "$err" "no 'dance'"; }
-ok 'help teaches' a
+ok 'help has examples' a
 
 a() {
   local pid
@@ -91,11 +91,11 @@ a() {
   kill -KILL "$pid" && until_true test ! -e "/proc/$pid" && [ -S "$socket" ] && run 3 session exec py -e 1 &&
     has "$err" 'has died' && has "$err" "there is no session 'py'" && run 0 session list && [ -z "$out$err" ]
 }
-ok 'when the host is killed that is said, once' a
+ok 'a killed host is reported once' a
 a() { run 0 session create -l js --name py && run 0 session exec py -e 3 && [ "$out" = 3 ]; }
-ok 'and the next command works again' a
+ok 'the next command starts another host' a
 no_hosts() { [ -z "$(hosts)" ]; }
-settle() { # what stands in the file is read again, which takes it a moment
+settle() { # waits until the host has reloaded the file
   local pid
   printf '%s\n' "$1" > "$scratch/named.yaml" && pid=$(hosts) && kill -HUP "$pid" && sleep 0.3 && [ "$pid" = "$(hosts)" ]
 }
@@ -106,15 +106,15 @@ a() {
   run 2 session exec py --timeout 10s -e 1 && has "$err" 'the setting limits.javascript.maxTimeout allows, which is 9000' &&
     run 0 session exec py --timeout 9s -e 'let kept = 3'
 }
-ok 'the host follows the settings that were named, and refuses what is beyond them' a
+ok 'the host applies the settings file, and rejects requests beyond its limits' a
 a() { settle 'limits: {javascript: {maxTimeout: 8s}}' && until_true allows_8s && run 0 session exec py -e kept && [ "$out" = 3 ]; }
-ok 'after SIGHUP it has read them again, and its sessions are as they were' a
+ok 'SIGHUP reloads the settings, and keeps the sessions' a
 a() { settle 'limits: {javascript: {maxTimeout: never}}' && allows_8s && run 0 session exec py --timeout 8s -e kept; }
-ok 'a mistake in them changes nothing' a
+ok 'invalid settings are not applied by SIGHUP' a
 a() { run 0 session kill py && until_true no_hosts && GLOVEBOX_CONFIG=$scratch/named.yaml run 3 session create -l js --name py && has "$err" 'could not start' && has "$err" 'named.yaml:1:35' && run 0 session create -l js --name py; }
-ok 'one that cannot begin says what is wrong with them' a
+ok 'a host with invalid settings does not start, and the error is printed' a
 a() { run 0 session kill py && until_true no_hosts && [ ! -e "$socket" ] && ! pgrep -f "$XDG_RUNTIME_DIR" > /dev/null; }
-ok 'with the last session the host ends: no process, no socket' a
+ok 'the host ends with its last session: no process, no socket' a
 a() {
   local i pids=()
   for i in 1 2 3 4 5 6; do "$glovebox" session create -l js --name "many$i" > "$scratch/many$i" 2>&1 & pids+=($!); done
@@ -123,11 +123,11 @@ a() {
   [ "$(hosts | wc -l)" = 1 ] || return
   for i in 1 2 3 4 5; do run 0 session kill "many$i" || return; done
 }
-ok 'many that start at once share one host' a
+ok 'commands that start concurrently share one host' a
 end_hosts
 a() { until_true test ! -S "$socket" && chmod 755 "$XDG_RUNTIME_DIR/glovebox" && run 3 session create -l js && has "$err" "not this user's alone"; }
-ok 'a folder that others can look into is refused' a
+ok 'a folder that others can read is refused' a
 a() { rm -rf "$XDG_RUNTIME_DIR/glovebox" && mkdir -m 700 "$scratch/elsewhere" && ln -s "$scratch/elsewhere" "$XDG_RUNTIME_DIR/glovebox" && run 3 session create -l js && has "$err" 'open the folder' && [ -z "$(ls "$scratch/elsewhere")" ]; }
-ok 'a link is not followed' a
+ok 'a symbolic link is not followed' a
 
 echo "1..$n"

@@ -1,7 +1,7 @@
 /*
  * A root directory that several cells share. Without GB_LAYER_MOUNT a cell stays in the file system of the
- * host, where a shell does not find what its keeper needs: /box, /dev/shm and the program in GB_PROGRAM_DIR.
- * This makes a root which has them, in namespaces of a forked process:
+ * host, where the keeper of a shell does not find /box, /dev/shm and the program in GB_PROGRAM_DIR.
+ * This creates a root with them, in namespaces of a forked process:
  *
  *	in_shared_root(check_something);
  *
@@ -47,7 +47,7 @@ static inline bool enter_namespaces(void) {
 	       write_text("/proc/self/uid_map", uid_map);
 }
 
-/* Repeat @name of the old root in the working directory. */
+/* Bind @name of the old root into the working directory. */
 static inline bool bring_in(const char *name) {
 	char path[300], link[300];
 	struct stat st;
@@ -81,14 +81,14 @@ static inline bool bring_in_all(void) {
 	return ok;
 }
 
-/* What each cell otherwise has to itself. */
+/* The mounts that each cell otherwise has for itself. */
 static inline bool make_shared_places(int workers) {
 	char from[64];
 	snprintf(from, sizeof from, "/proc/self/fd/%d", workers);
 	return mkdir("box", 0777) == 0 && mkdir("tmp", 0777) == 0 && mkdir("opt", 0755) == 0 &&
 	       mkdir("." GB_PROGRAM_DIR, 0755) == 0 &&
 	       symlink("/usr/bin/bash", "." GB_PROGRAM_DIR "/bash") == 0 &&
-	       /* By which a cell observes Landlock. */
+	       /* The file by which a cell checks Landlock. */
 	       mknod("." GB_ROOM_CANARY, S_IFREG | 0444, 0) == 0 &&
 	       mount("shm", "dev/shm", "tmpfs", 0, "mode=1777") == 0 && mkdir("proc", 0555) == 0 &&
 	       mount("proc", "proc", "proc", 0, NULL) == 0 && mkdir("workers", 0755) == 0 &&

@@ -1,4 +1,4 @@
-/* What the tests of the shell share: runs, sessions, and answers to whoever asks. */
+/* Helpers for the tests of the shell: runs, sessions, and answers to prompts. */
 #ifndef GB_TESTS_E2E_SHELL_H
 #define GB_TESTS_E2E_SHELL_H
 
@@ -27,7 +27,7 @@ static inline struct gb_session *open_shell(void) {
 	return session;
 }
 
-/* What is typed when the first one asks, and what was asked. */
+/* The input for each prompt, and the prompts. */
 struct dialogue {
 	struct gb_session *session;
 	const char *answers[8];
@@ -63,7 +63,8 @@ static inline const struct gb_result *shell(struct gb_run **ret, struct gb_run_o
 	return result;
 }
 
-/* That @source in @session (or NULL) ends with @status and writes @expected, to both streams together. */
+/* Check that @source in @session (or NULL) ends with @status and writes @expected to stdout and stderr
+ * together. */
 static inline void check_run(
     struct gb_session *session, const char *source, int exit_code, const char *expected) {
 	struct gb_run *run;

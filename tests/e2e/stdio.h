@@ -1,4 +1,4 @@
-/* A client of 'glovebox stdio' for tests: starts one, says lines, hears lines. */
+/* A client of 'glovebox stdio' for tests: starts a server, sends lines, receives lines. */
 #ifndef GB_TESTS_STDIO_H
 #define GB_TESTS_STDIO_H
 
@@ -17,11 +17,11 @@
 #include "base/buf.h"
 #include "tap.h"
 
-enum { PATIENCE_MS = 300000 };
+enum { WAIT_MAX_MS = 300000 };
 
 struct client {
-	pid_t pid;   /* 0 if it only connected to a socket */
-	int in, out; /* what it says to us, what we say to it */
+	pid_t pid;   /* 0 if the client is connected to a socket */
+	int in, out; /* from the server, to the server */
 	struct gb_buf got;
 	size_t used;
 	struct gb_values *pool; /* of the last line */
@@ -80,7 +80,7 @@ static inline bool client_say_bytes(struct client *client, const char *bytes, si
 	return true;
 }
 
-/* A line; the newline is added. */
+/* Send a line; the newline is added. */
 static inline void client_say(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static inline void client_say(struct client *client, const char *format, ...) {
@@ -94,8 +94,8 @@ static inline void client_say(struct client *client, const char *format, ...) {
 	free(text);
 }
 
-/* The next line, zero-terminated and valid until the one after it; NULL at the end, or after PATIENCE_MS of
- * silence. */
+/* The next line, zero-terminated and valid until the next call; NULL at end of file, or after WAIT_MAX_MS
+ * without input. */
 static inline const char *client_line(struct client *client) {
 	struct gb_buf *got = &client->got;
 	gb_buf_consume(got, client->used);
@@ -110,8 +110,8 @@ static inline const char *client_line(struct client *client) {
 		}
 		scanned = got->len;
 		struct pollfd ready = {.fd = client->in, .events = POLLIN};
-		if (poll(&ready, 1, PATIENCE_MS) <= 0) {
-			printf("# nothing was said for %d ms\n", PATIENCE_MS);
+		if (poll(&ready, 1, WAIT_MAX_MS) <= 0) {
+			printf("# no input for %d ms\n", WAIT_MAX_MS);
 			return NULL;
 		}
 		char *into = gb_buf_reserve(got, 1 << 16);
@@ -122,7 +122,7 @@ static inline const char *client_line(struct client *client) {
 	}
 }
 
-/* The same, read; NULL if it is not there or not JSON. */
+/* The next line as a value; NULL if there is none or it is not JSON. */
 static inline const struct gb_value *client_hear(struct client *client) {
 	const char *line = client_line(client);
 	struct gb_err err = {0};
@@ -135,7 +135,7 @@ static inline const struct gb_value *client_hear(struct client *client) {
 	return value;
 }
 
-/* "result.status": down through objects, and arrays by number; NULL if it does not lead anywhere. */
+/* The value at a path such as "result.status", with numbers for arrays; NULL if there is none. */
 static inline const struct gb_value *at(const struct gb_value *value, const char *path) {
 	while (value && *path) {
 		char key[100];
@@ -153,13 +153,13 @@ static inline const char *text_at(const struct gb_value *value, const char *path
 	return gb_value_type(found) == GB_STRING ? gb_value_bytes(found, NULL) : "";
 }
 
-/* -1 if it is no number. */
+/* -1 if it is not a number. */
 static inline long long number_at(const struct gb_value *value, const char *path) {
 	const struct gb_value *found = at(value, path);
 	return gb_value_type(found) == GB_NUMBER ? (long long)gb_value_as_number(found) : -1;
 }
 
-/* Hear a line of this type about this run (-1: about none). */
+/* Receive a line, which must have this type and this run (-1: no run). */
 static inline const struct gb_value *client_expect(struct client *client, const char *type, long long run) {
 	const struct gb_value *heard = client_hear(client);
 	if (!CHECK_STR(text_at(heard, "type"), type) | !CHECK_INT(number_at(heard, "run"), run)) {
@@ -169,7 +169,7 @@ static inline const struct gb_value *client_expect(struct client *client, const 
 	return heard;
 }
 
-/* Hear the end of a run. */
+/* Receive the result of a run. */
 static inline const struct gb_value *client_result(struct client *client, long long run, const char *status) {
 	const struct gb_value *heard = client_expect(client, "result", run);
 	if (heard && !CHECK_STR(text_at(heard, "result.status"), status))
@@ -188,7 +188,7 @@ static inline void client_shut(struct client *client) {
 	gb_buf_finish(&client->got);
 }
 
-/* Close, and wait for it. Returns its exit status, or 1000 and its signal. */
+/* Close the streams, and wait for the server. Returns its exit status, or 1000 plus its signal. */
 static inline int client_end(struct client *client) {
 	int status = -1;
 	close(client->out);
@@ -201,7 +201,7 @@ static inline int client_end(struct client *client) {
 	return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Start one that has said hello. */
+/* Start a server, and receive its hello. */
 static inline struct client client_ready(const char *const *args) {
 	struct client client = client_start(args);
 	client_expect(&client, "hello", -1);

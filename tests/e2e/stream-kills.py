@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hosts that are killed while agents' runs stream: nothing was told of a run that has no record. TAP.
+"""Servers that are killed while runs of agents stream output: no output of a run without a record is sent. TAP.
 
 GB_GLOVEBOX is the program. GB_FIRST_KILLS hosts are killed when the first byte of a run arrives, GB_SOAK_KILLS
 at a random moment; GB_SOAK_SEED repeats the choices."""
@@ -26,7 +26,7 @@ for setting in ['agent.enabled=true', 'agent.autoApprove=true', 'energy.enabled=
                 'agent.maxConcurrentRunsPerConversation=100']:
     settings += ['--set', setting]
 
-# Each prints MARK:0, MARK:1, ... as long as it lives, or a few and ends. MARK names the run in its record.
+# Each run prints MARK:0, MARK:1, ... until it is ended, or a few lines. MARK identifies the run in its record.
 ENDLESS = {
     'javascript': 'for (let i = 0;; i++) {{ console.log("{mark}:" + i); '
                   'for (const t = Date.now(); Date.now() < t + 2;); }}',
@@ -108,7 +108,7 @@ def kill(host):
 
 
 def kill_at_first_byte():
-    """Of a run: the hello of the protocol is none."""
+    """Kills a server at the first byte of a run, after the hello."""
     if random.random() < 0.5:
         host = start_execute(ENDLESS)
         data = host.stdout.read(1)
@@ -131,14 +131,14 @@ def kill_at_random(span):
 
 
 def measure():
-    """Seconds from the start of a host to its first byte of a run, and half as much again."""
+    """1.5 times the seconds from the start of a server to the first byte of a run."""
     began = time.monotonic()
     kill_at_first_byte()
     return (time.monotonic() - began) * 2
 
 
 def is_repeated(lines):
-    # The last line of each may be cut off by the death of its host.
+    # The last line of each may be cut when its server is killed.
     whole = [int(line) for line in lines if line.endswith('\n')]
     return whole != list(range(len(whole)))
 
@@ -165,17 +165,17 @@ try:
     heard = {mark for mark, lines in told.items() if lines or results[mark]}
     unrecorded = heard - begun - ended
     repeated = [mark for mark, lines in told.items() if is_repeated(lines)]
-    print('# %d hosts killed, %d runs, %d of them told something, %d begun and %d ended in the log' %
+    print('# %d servers killed, %d runs, %d of them with output, %d begun and %d ended in the log' %
           (first_kills + random_kills + 3, n_marks, len(heard), len(begun), len(ended)))
     for mark in sorted(unrecorded)[:5] + repeated[:5]:
-        print('# %s told %s' % (mark, told[mark][:10]))
-    ok('the log is whole', verified.returncode == 0 and report['whole'])
-    ok('something was told', len(heard) >= first_kills)
-    ok('nothing was told of a run that has no record', not unrecorded)
-    ok('no line was told twice, or out of order', not repeated)
+        print('# %s printed %s' % (mark, told[mark][:10]))
+    ok('the log is valid', verified.returncode == 0 and report['whole'])
+    ok('output was received', len(heard) >= first_kills)
+    ok('no output of a run without a record was received', not unrecorded)
+    ok('no line was received twice or out of order', not repeated)
     ok('no run has two results', all(n <= 1 for n in results.values()))
     ok('a run with a result has a record of its end', all(mark in ended for mark in results if results[mark]))
-    ok('runs that were lost are counted as unfinished', report['unfinished'] == len(begun - ended))
+    ok('killed runs are counted as unfinished', report['unfinished'] == len(begun - ended))
     plan()
 finally:
     shutil.rmtree(state, ignore_errors=True)

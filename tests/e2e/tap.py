@@ -1,4 +1,4 @@
-"""What tests in Python share: they report by the Test Anything Protocol."""
+"""Helpers for tests in Python: reports in the Test Anything Protocol."""
 
 _count = 0
 
@@ -14,5 +14,5 @@ def ok(name, good, *notes):
 
 
 def plan():
-    """Report how many tests there were: the last call."""
+    """Report the number of tests; must be the last call."""
     print(f"1..{_count}")

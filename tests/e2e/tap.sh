@@ -1,10 +1,10 @@
-# What the tests of the command line share. Sourced, before the folder is changed. Needs GB_GLOVEBOX.
+# Helpers for the tests of the command line. Must be sourced before a change of the working directory. Needs GB_GLOVEBOX.
 glovebox=$GB_GLOVEBOX
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 n=0 out='' err=''
 
-# Status, then the program's arguments; leaves $out and $err. $stdin is what it reads, $limit how long it may take.
+# run STATUS ARGUMENT...: checks the exit status, sets $out and $err. $stdin is its input, $limit its time limit.
 run() {
   local expected=$1 status
   shift
@@ -14,7 +14,7 @@ run() {
   [ "$status" = "$expected" ] || { echo "# exit status $status, expected $expected: $*"; return 1; }
 }
 
-# A name, then a command that must hold.
+# ok NAME COMMAND...: a test that passes if the command succeeds.
 ok() {
   local name=$1
   shift
@@ -31,10 +31,10 @@ has() { case $1 in *"$2"*) ;; *) echo "# no '$2'"; return 1 ;; esac; }
 lacks() { case $1 in *"$2"*) echo "# there is '$2'"; return 1 ;; esac; }
 lines() { [ "$(printf '%s\n' "$out" | wc -l)" = "$1" ] || { echo "# not $1 lines"; return 1; }; }
 
-# An expression in Python over what was printed: j, a JSON object, or rows, those of each line.
+# Checks a Python expression over the output: j, a JSON object, or rows, the JSON objects of the lines.
 json() {
   printf '%s\n' "$out" | /usr/bin/python3 -c 'import json, sys
 rows = [json.loads(line) for line in sys.stdin if line.strip()]
 j = rows[0]
-sys.exit(not ('"$1"'))' || { echo "# not so: $1"; return 1; }
+sys.exit(not ('"$1"'))' || { echo "# false: $1"; return 1; }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""No text that code, an agent or a project has chosen can control the terminal of the person who reads it. TAP.
+"""No text of code, an agent or a project can control the terminal on which glovebox shows it. TAP.
 
 Each command runs on a pseudo-terminal, with texts in which there is everything that terminals obey. What arrives must be
 text, the colours of glovebox itself and line feeds. Needs GB_GLOVEBOX and GB_APPROVALS_MAKE.
@@ -18,14 +18,14 @@ import termios
 from tap import ok, plan
 
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
-PATIENCE_S = 120
+WAIT_MAX_S = 120
 MARK = "GUEST"
 # OSC 52 (clipboard), title, clear, colour, C1 CSI, DEL, backspace, return, NEL, direction, separators, and a forged line.
 HOSTILE = (
     MARK + "\x1b]52;c;eA==\x07\x1b]0;t\x1b\\\x1b[2J\x1b[31mRED\x9b31m\x85\x7f\x08\r\u061c\u200e\u200f\u202a\u202e\u2066"
     "\u2069\u2028\u2029\ufeff\nglovebox: FORGED"
 )
-# Without what ends a line in JavaScript or Python.
+# Without the characters that end a line in JavaScript or Python.
 ONE_LINE = re.sub("[\r\x85\u2028\u2029\ufeff]", "", HOSTILE.split("\n")[0])
 OWN_COLOURS = re.compile("\x1b\\[(?:0|1|2|31|32|33|36)m")
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -43,10 +43,10 @@ os.mkdir(scratch + "/out")
 
 
 def on_terminal(args, keys=b"", until=None, stdin=None, env=None):
-    """What a terminal gets from glovebox, as bytes. The keys are typed once @until was shown."""
+    """The bytes that glovebox writes to a terminal. The keys are typed after @until was shown."""
     master, slave = pty.openpty()
     modes = termios.tcgetattr(slave)
-    modes[1] &= ~termios.OPOST  # no carriage returns of the terminal's own
+    modes[1] &= ~termios.OPOST  # the terminal adds no carriage returns
     modes[3] &= ~termios.ECHO
     termios.tcsetattr(slave, termios.TCSANOW, modes)
     process = subprocess.Popen(
@@ -56,9 +56,9 @@ def on_terminal(args, keys=b"", until=None, stdin=None, env=None):
     os.close(slave)
     got = b""
     while True:
-        if not select.select([master], [], [], PATIENCE_S)[0]:
+        if not select.select([master], [], [], WAIT_MAX_S)[0]:
             process.kill()
-            raise TimeoutError(f"nothing came for {PATIENCE_S} s: {args}")
+            raise TimeoutError(f"no output for {WAIT_MAX_S} s: {args}")
         try:
             piece = os.read(master, 65536)
         except OSError:
@@ -75,12 +75,12 @@ def on_terminal(args, keys=b"", until=None, stdin=None, env=None):
 
 
 def is_own_colour_only(text):
-    """Colours of glovebox itself never stand within a text of the guest."""
+    """Whether no colour is within a text of the guest."""
     return "\x1b[31mRED" not in text
 
 
 def trouble(got, is_stream=False):
-    """What a terminal should not have got; None if all is well."""
+    """A description of unsafe output; None if there is none."""
     try:
         text = got.decode("utf-8", "strict")
     except UnicodeDecodeError as error:
@@ -97,7 +97,7 @@ def trouble(got, is_stream=False):
 
 
 def safe(name, args, is_stream=False, shows=MARK, **how):
-    """It shows the text, and nothing that a terminal obeys."""
+    """Checks that the output shows the text, and has no control sequences."""
     got = on_terminal(args, **how)
     wrong = trouble(got, is_stream)
     ok(name, wrong is None and shows.encode() in got, wrong or f"{shows} is not shown", got)
@@ -118,13 +118,13 @@ for character in sorted(set(HOSTILE) - {"\n"}):
     if FORBIDDEN.match(character):
         ok(f"the probe finds U+{ord(character):04X}", trouble(f"a{character}b".encode()) is not None)
 ok("the probe finds single bytes and forged lines", trouble(b"\x9b31m") and trouble(b"x\nglovebox: FORGED\n"))
-ok("and lets text and our colours pass", trouble("é\t中\n\x1b[31merror\x1b[0m: x\n".encode()) is None)
+ok("the probe accepts text and the colours of glovebox", trouble("é\t中\n\x1b[31merror\x1b[0m: x\n".encode()) is None)
 
 # --- run ---
 
 PY_PRINT = f"import sys; sys.stdout.write({js(HOSTILE)}); sys.stderr.write({js(HOSTILE)})"
 raw = plain("run", "-l", "python", "-e", PY_PRINT)
-ok("a pipe gets what the program wrote, and the probe finds it there", raw.stdout.startswith(HOSTILE.encode()) and trouble(raw.stdout), raw)
+ok("a pipe gets the raw output of the program, and the probe finds it there", raw.stdout.startswith(HOSTILE.encode()) and trouble(raw.stdout), raw)
 
 THROWS = f"const e = new Error({js(HOSTILE)}); e.name = {js(HOSTILE)}; e.stack = {js(HOSTILE)}; throw e"
 RUNS = [
@@ -241,7 +241,7 @@ for terminal, announced, drawn in (
     shown = on_terminal(SHOW_PICTURE, env=announced)
     ok(f"a picture on {terminal}", shown == drawn.encode(), shown)
 
-# --- bad use ---
+# --- usage errors ---
 
 safe("a command that does not exist", [HOSTILE])
 safe("an option that does not exist", ["run", "--" + HOSTILE])

@@ -7,16 +7,16 @@
 #include "approvals.h"
 #include "tap.h"
 
-enum { SCREEN = 4 << 20, PATIENCE_MS = 60000 };
+enum { SCREEN = 4 << 20, WAIT_MAX_MS = 60000 };
 
-/* A person at a terminal, beside whom others submit and decide. */
+/* `watch` at a terminal, while other handles submit and decide. */
 struct person {
 	char folder[FOLDER];
 	struct gb_approvals *approvals;
 	int terminal;
 	pid_t pid;
 	char *screen;
-	size_t n, read; /* on the screen; what has been looked at */
+	size_t n, read; /* bytes on the screen; the part that has been matched */
 };
 
 static struct person person_sit(struct gb_approvals_options options) {
@@ -36,7 +36,7 @@ static struct person person_sit(struct gb_approvals_options options) {
 	return person;
 }
 
-/* Wait until @text comes on the screen, behind what was seen before. */
+/* Wait until @text appears on the screen, after the matched part. */
 static bool person_see(struct person *person, const char *text) {
 	for (;;) {
 		const char *at = strstr(person->screen + person->read, text);
@@ -45,12 +45,12 @@ static bool person_see(struct person *person, const char *text) {
 			return true;
 		}
 		struct pollfd pollfd = {.fd = person->terminal, .events = POLLIN};
-		if (poll(&pollfd, 1, PATIENCE_MS) != 1)
+		if (poll(&pollfd, 1, WAIT_MAX_MS) != 1)
 			return false;
 		ssize_t got = read(person->terminal, person->screen + person->n, SCREEN - 1 - person->n);
 		if (got <= 0)
 			return false;
-		/* A zero would end what is looked at. */
+		/* A zero byte would end the searched text. */
 		for (ssize_t i = 0; i < got; i++)
 			if (person->screen[person->n + (size_t)i] == '\0')
 				person->screen[person->n + (size_t)i] = '0';
@@ -79,7 +79,7 @@ static void person_leave(struct person *person) {
 }
 #define auto_person __attribute__((cleanup(person_leave)))
 
-/* It ends by itself. */
+/* Wait for its end. */
 static void person_is_done(struct person *person, int expected) {
 	int status = -1;
 	while (person_see(person, "\x7f never")) {
@@ -104,7 +104,7 @@ static enum gb_approval_state state_of(struct person *person, const char *id) {
 
 static const struct gb_approvals_options plain;
 
-TEST(requests_are_answered_as_they_come) {
+TEST(requests_are_shown_and_decided_in_order) {
 	auto_person struct person person = person_sit(plain);
 	SEE(&person, "Waiting for requests");
 	struct gb_approval_ticket one = submit(&person, "print('one')");
@@ -135,7 +135,7 @@ TEST(requests_are_answered_as_they_come) {
 	person_is_done(&person, 0);
 }
 
-TEST(what_is_skipped_stays_pending_and_nonsense_is_asked_again) {
+TEST(a_skipped_request_stays_pending_and_invalid_input_is_asked_again) {
 	auto_person struct person person = person_sit(plain);
 	struct gb_approval_ticket one = submit(&person, "first");
 	SEE(&person, "if you like): ");
@@ -152,7 +152,7 @@ TEST(what_is_skipped_stays_pending_and_nonsense_is_asked_again) {
 	CHECK_INT(state_of(&person, two.id), GB_APPROVAL_PENDING);
 }
 
-TEST(somebody_else_is_first) {
+TEST(a_decision_of_another_process_is_shown) {
 	auto_person struct person person = person_sit(plain);
 	struct gb_approval_ticket ticket = submit(&person, "first");
 	SEE(&person, "if you like): ");
@@ -167,7 +167,7 @@ TEST(somebody_else_is_first) {
 	SEE(&person, "second");
 }
 
-TEST(what_was_typed_before_is_no_answer) {
+TEST(input_typed_before_the_question_is_discarded) {
 	auto_person struct person person = person_sit(plain);
 	person_type(&person, "a\n");
 	struct gb_approval_ticket ticket = submit(&person, "first");
@@ -177,16 +177,16 @@ TEST(what_was_typed_before_is_no_answer) {
 	CHECK_INT(state_of(&person, ticket.id), GB_APPROVAL_DENIED);
 }
 
-TEST(a_question_ends_when_its_time_is_up) {
+TEST(a_question_ends_when_its_request_expires) {
 	auto_person struct person person = person_sit((struct gb_approvals_options){.timeout_ms = 5000});
-	/* One whose time is up before somebody has come is asked about by nobody. */
+	/* A request that expired before `watch` started is not asked about. */
 	SEE(&person, "Waiting for requests");
 	struct gb_approval_ticket ticket = submit(&person, "first");
 	SEE(&person, "expired");
 	CHECK_INT(state_of(&person, ticket.id), GB_APPROVAL_EXPIRED);
 }
 
-TEST(code_is_coloured_and_cannot_colour) {
+TEST(code_is_coloured_and_its_own_escapes_are_not_obeyed) {
 	auto_person struct person person = person_sit(plain);
 	submit(&person, "def f():  # \x1b[8mhidden\x1b]0;x\x07\n\treturn 12 + 'a\xe2\x80\xae'");
 	SEE(&person,
@@ -197,7 +197,7 @@ TEST(code_is_coloured_and_cannot_colour) {
 	CHECK(strstr(person.screen, "\x1b]0;") == NULL && strchr(person.screen, '\x07') == NULL);
 }
 
-TEST(a_megabyte_in_a_line_is_shown_and_can_be_answered) {
+TEST(a_line_of_a_megabyte_is_shown_and_can_be_decided) {
 	auto_person struct person person = person_sit(plain);
 	char *code = malloc((1 << 20) + 1);
 	memset(code, '/', 1 << 20);

@@ -1,4 +1,4 @@
-/* A person at a terminal: 'glovebox session attach', and answers to what 'session exec' runs. */
+/* 'glovebox session attach' at a terminal, and input for runs of 'session exec'. */
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -15,11 +15,11 @@
 #include "e2e/screen.h"
 #include "tap.h"
 
-enum { PATIENCE_S = 60 };
+enum { WAIT_MAX_S = 60 };
 
 static char folder[] = "/tmp/gb-attach-XXXXXX";
 
-/* Run glovebox with these arguments, and return its exit status; what it writes is in @out. */
+/* Run glovebox with these arguments, and return its exit status; its output is in @out. */
 static int glovebox(char *out, size_t size, const char *arguments) {
 	char command[1000];
 	snprintf(command, sizeof command, "\"$GB_GLOVEBOX\" %s 2>&1 < /dev/null", arguments);
@@ -45,7 +45,7 @@ __attribute__((constructor)) static void set_up(void) {
 }
 
 __attribute__((destructor)) static void tear_down(void) {
-	/* Where a test has failed, its session is still there. */
+	/* A failed test may have left its session. */
 	char command[200], out[1000];
 	glovebox(out, sizeof out, "session kill sh");
 	glovebox(out, sizeof out, "session kill js");
@@ -53,7 +53,7 @@ __attribute__((destructor)) static void tear_down(void) {
 	(void)!system(command);
 }
 
-/* --- a person --- */
+/* --- a user at a terminal --- */
 
 struct person {
 	pid_t pid;
@@ -78,9 +78,9 @@ static void sit_down(struct person *person, const char *const *arguments) {
 	close(slave);
 }
 
-/* Wait until @text is to be seen. */
+/* Wait until @text is on the screen. */
 static bool sees(struct person *person, const char *text) {
-	time_t deadline = time(NULL) + PATIENCE_S;
+	time_t deadline = time(NULL) + WAIT_MAX_S;
 	bool shown;
 	while (!(shown = screen_shows(&person->screen, text)) && time(NULL) < deadline) {
 		struct pollfd fd = {person->master, POLLIN, 0};
@@ -97,7 +97,7 @@ static void types(struct person *person, const char *keys) {
 	CHECK(write(person->master, keys, strlen(keys)) == (ssize_t)strlen(keys));
 }
 
-/* Whoever passes on keys has the terminal show none itself. */
+/* Wait until the client has switched off the echo of its terminal. */
 static void awaits_keys(const struct person *person) {
 	struct termios now = {.c_lflag = ECHO};
 	for (int i = 0; i < 6000 && (now.c_lflag & ECHO); i++, usleep(10000))
@@ -105,11 +105,11 @@ static void awaits_keys(const struct person *person) {
 	CHECK(!(now.c_lflag & ECHO));
 }
 
-/* The exit status; and the terminal is as it was. */
+/* Returns the exit status, and checks that the terminal settings are restored. */
 static int leaves(struct person *person) {
 	int status = -1;
 	struct termios after;
-	/* What nobody reads keeps a process from giving its terminal back. */
+	/* A process blocks when it restores its terminal while output is unread. */
 	while (waitpid(person->pid, &status, WNOHANG) == 0) {
 		struct pollfd fd = {person->master, POLLIN, 0};
 		char bytes[1000];
@@ -127,7 +127,7 @@ static const char *const attach_sh[] = {"glovebox", "session", "attach", "sh", N
 
 static struct person one, two;
 
-/* A session 'sh', and somebody at its prompt. */
+/* A session 'sh', with a client at its prompt. */
 static bool begin(void) {
 	expect(0, "session create -l shell --name sh", "sh");
 	sit_down(&one, attach_sh);
@@ -140,7 +140,7 @@ static void finish(void) {
 
 /* --- the tests --- */
 
-TEST(somebody_types_and_leaves) {
+TEST(a_user_types_and_detaches) {
 	expect(0, "session create -l shell --name sh", "sh");
 	expect(0, "session exec sh -e x=before", "");
 	sit_down(&one, attach_sh);
@@ -148,7 +148,7 @@ TEST(somebody_types_and_leaves) {
 	types(&one, "echo \"<$x>\"; y=typed\r");
 	sees(&one, "<before>\r\n");
 	sees(&one, "$ ");
-	/* Keys of an editor's line work: back, and another letter. */
+	/* Line editing works: backspace, and another letter. */
 	types(&one, "echo ab\002\002X\r");
 	sees(&one, "Xab\r\n");
 	types(&one, LEAVE);
@@ -158,14 +158,14 @@ TEST(somebody_types_and_leaves) {
 	finish();
 }
 
-TEST(another_size_is_seen) {
+TEST(a_resize_is_passed_on) {
 	if (!begin())
 		return;
 	types(&one, "stty size\r");
 	sees(&one, "30 100\r\n");
 	const struct winsize size = {.ws_col = 91, .ws_row = 17};
 	CHECK(ioctl(one.master, TIOCSWINSZ, &size) == 0);
-	/* It is told beside what is typed, and may come after it. */
+	/* The resize is sent independently of the input, and may arrive after it. */
 	types(&one, "until [ \"$(stty size)\" = '17 91' ]; do :; done; echo 'now it'\" is\"\r");
 	sees(&one, "now it is\r\n");
 	types(&one, LEAVE);
@@ -173,14 +173,14 @@ TEST(another_size_is_seen) {
 	finish();
 }
 
-TEST(a_program_with_the_whole_screen) {
+TEST(a_full_screen_program_can_be_used) {
 	if (!begin())
 		return;
 	types(&one, "seq 1000 > n; less n\r");
 	sees(&one, "\r\n28\r\n");
 	types(&one, "G");
 	sees(&one, "1000");
-	/* It is left where it is, and drawn anew for who comes back. */
+	/* The program continues after a detach, and redraws for the next client. */
 	types(&one, LEAVE);
 	CHECK_INT(leaves(&one), 0);
 	sit_down(&one, attach_sh);
@@ -195,7 +195,7 @@ TEST(a_program_with_the_whole_screen) {
 	finish();
 }
 
-TEST(one_at_a_time_unless_it_is_stolen) {
+TEST(one_client_at_a_time_unless_stolen) {
 	static const char *const steal[] = {"glovebox", "session", "attach", "--steal", "sh", NULL};
 	if (!begin())
 		return;
@@ -215,7 +215,7 @@ TEST(one_at_a_time_unless_it_is_stolen) {
 	finish();
 }
 
-TEST(the_session_may_end) {
+TEST(the_end_of_the_session_ends_the_attachment) {
 	if (!begin())
 		return;
 	expect(0, "session list --json", "\"attached\":true");
@@ -229,7 +229,7 @@ TEST(the_session_may_end) {
 	CHECK_INT(leaves(&one), 0);
 }
 
-TEST(somebody_is_killed_there) {
+TEST(a_killed_client_leaves_the_session) {
 	if (!begin())
 		return;
 	types(&one, "z=kept; echo se\"t\"\r");
@@ -241,7 +241,7 @@ TEST(somebody_is_killed_there) {
 	sit_down(&one, attach_sh);
 	types(&one, "echo $z\" still\"\r");
 	sees(&one, "kept still\r\n");
-	/* Another signal, and the terminal is given back. */
+	/* On another signal the client restores the terminal. */
 	kill(one.pid, SIGTERM);
 	sees(&one, "left 'sh'");
 	CHECK_INT(leaves(&one), 1);
@@ -249,7 +249,7 @@ TEST(somebody_is_killed_there) {
 	finish();
 }
 
-TEST(runs_and_a_person_share_a_terminal) {
+TEST(runs_and_an_attached_client_share_a_terminal) {
 	if (!begin())
 		return;
 	expect(0, "session exec sh -e 'echo from a run; w=1'", "from a run");
@@ -262,8 +262,8 @@ TEST(runs_and_a_person_share_a_terminal) {
 	finish();
 }
 
-/* More than a terminal shows: it stands still meanwhile, and an interrupt is heeded. */
-TEST(a_flood_can_be_stopped) {
+/* More output than the terminal takes: the program blocks, and an interrupt still works. */
+TEST(a_flood_of_output_can_be_interrupted) {
 	if (!begin())
 		return;
 	types(&one, "yes 'some words, again and again'\r");
@@ -279,7 +279,7 @@ TEST(a_flood_can_be_stopped) {
 	finish();
 }
 
-TEST(questions_are_answered_by_who_sits_there) {
+TEST(prompts_are_answered_by_the_attached_client) {
 	static const char *const ask[] = {"glovebox", "session", "exec", "sh", "-e",
 	    "read -p 'name? ' n; read -s -p 'word? ' w; echo; echo \"=$n ${#w}\"; exit 4", NULL};
 	expect(0, "session create -l shell --name sh", "sh");
@@ -295,7 +295,7 @@ TEST(questions_are_answered_by_who_sits_there) {
 	CHECK_INT(leaves(&one), 1);
 }
 
-TEST(what_cannot_be_is_said) {
+TEST(invalid_attachments_are_errors) {
 	static const char *const nobody[] = {"glovebox", "session", "attach", "nobody", NULL};
 	static const char *const js[] = {"glovebox", "session", "attach", "js", NULL};
 	expect(2, "session attach sh", "takes a terminal");

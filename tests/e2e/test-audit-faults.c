@@ -1,4 +1,4 @@
-/* The audit log under what can happen to a machine: sudden death, a full disk, read-only ground, many
+/* The audit log under faults of the machine: kills, a full disk, read-only files, many
  * writers. */
 #include <errno.h>
 #include <poll.h>
@@ -26,9 +26,9 @@ static bool is_whole(const char *folder, struct gb_audit_report *ret_report) {
 	return ret_report->problem == GB_AUDIT_WHOLE;
 }
 
-/* --- sudden death --- */
+/* --- kills --- */
 
-/* What a client was told: this run's result, whose record has this number. */
+/* An acknowledgement: the run and the number of its record. */
 struct told {
 	uint64_t seq;
 	unsigned run;
@@ -99,7 +99,7 @@ static unsigned count_missing(const char *folder, const struct told *told, size_
 	return check.missing;
 }
 
-/* Let @pid live for a random while, taking down what it tells. */
+/* Let @pid run for a random time, collecting its acknowledgements. */
 static size_t listen_and_kill(pid_t pid, int fd, struct told *told, size_t n, size_t max) {
 	struct told one;
 	struct timespec life = {.tv_nsec = (random() % 60000 + 200) * 1000};
@@ -120,7 +120,7 @@ static size_t listen_and_kill(pid_t pid, int fd, struct told *told, size_t n, si
 	}
 }
 
-TEST(whoever_is_killed_has_recorded_what_it_told) {
+TEST(acknowledged_records_survive_a_kill) {
 	enum { MOST = 2000000 };
 	auto_folder char folder[FOLDER];
 	struct gb_audit_report report = {0};
@@ -141,19 +141,19 @@ TEST(whoever_is_killed_has_recorded_what_it_told) {
 		n = listen_and_kill(pid, fds[0], told, n, MOST);
 		close(fds[0]);
 		CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-		/* A death before there is a log at all leaves none to look at. */
+		/* A kill before the log was created leaves no log. */
 		if (n == 0 && access(file_in(folder, "audit.key"), F_OK) != 0)
 			continue;
 		bad += !CHECK(is_whole(folder, &report));
 		bad += !CHECK_INT(count_missing(folder, told, n, report.pruned), 0);
 	}
-	printf("# %u kills, %zu records told of, %llu in the log, %llu pruned\n", kills, n,
+	printf("# %u kills, %zu records acknowledged, %llu in the log, %llu pruned\n", kills, n,
 	    (unsigned long long)report.records, (unsigned long long)report.pruned);
 	CHECK(make_log(folder, 10, 1, NULL));
 	CHECK(is_whole(folder, &report));
 }
 
-TEST(a_wal_that_is_cut_after_a_death_is_found) {
+TEST(a_wal_truncated_after_a_kill_is_detected) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
 	pid_t pid = fork();
@@ -167,7 +167,7 @@ TEST(a_wal_that_is_cut_after_a_death_is_found) {
 	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 	struct stat st;
 	CHECK(stat(file_in(folder, "audit.db-wal"), &st) == 0 && st.st_size > 4096);
-	/* What is left has a head with a good signature: an older one. */
+	/* The rest has an older head with a valid signature. */
 	CHECK(truncate(file_in(folder, "audit.db-wal"), st.st_size / 2) == 0);
 	unlink(file_in(folder, "audit.db-shm"));
 	struct gb_audit_report report = verified(folder);
@@ -175,13 +175,13 @@ TEST(a_wal_that_is_cut_after_a_death_is_found) {
 	CHECK(report.records > 0 && report.records < 50);
 }
 
-/* --- no room --- */
+/* --- full disk --- */
 
 static void on_written(void *data, uint64_t seq) {
 	*(unsigned *)data += seq != 0;
 }
 
-/* Append until it fails; @err says why. *@n counts what was acknowledged, also later. */
+/* Append until it fails with @err. *@n counts acknowledged records, also later ones. */
 static void fill(struct gb_audit *audit, unsigned max, unsigned *n, struct gb_err *err) {
 	static char code[3000];
 	memset(code, 'x', sizeof code - 1);
@@ -192,7 +192,7 @@ static void fill(struct gb_audit *audit, unsigned max, unsigned *n, struct gb_er
 	}
 }
 
-/* What holds wherever room ends, given that @make_room gives some back. */
+/* Checks for every kind of missing space; @make_room frees some. */
 static void check_no_room(const char *folder, struct gb_audit *audit, void (*make_room)(const char *)) {
 	struct gb_err err = {0};
 	struct gb_audit_report report;
@@ -210,13 +210,13 @@ static void check_no_room(const char *folder, struct gb_audit *audit, void (*mak
 	CHECK_INT(report.records, n);
 	unsigned before = n;
 	make_room(folder);
-	if (!CHECK(gb_audit_begin(audit, &record, &ticket, &err))) /* and writes what waited */
+	if (!CHECK(gb_audit_begin(audit, &record, &ticket, &err))) /* and writes the pending record */
 		printf("# %s\n", err.message);
 	CHECK_INT(n, before + 1);
 	CHECK(gb_audit_finish(audit, &ticket, &record, NULL, NULL, NULL));
 	CHECK(gb_audit_close(audit, &err));
 	CHECK(is_whole(folder, &report));
-	CHECK_INT(report.records, n + 1); /* the one that waited has been acknowledged as well */
+	CHECK_INT(report.records, n + 1); /* the pending record has been acknowledged too */
 }
 
 static void raise_limit(const char *folder) {
@@ -226,7 +226,7 @@ static void raise_limit(const char *folder) {
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-TEST(a_limit_on_the_size_of_files_loses_nothing) {
+TEST(a_file_size_limit_loses_no_records) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct rlimit limit;
@@ -244,7 +244,7 @@ static void remove_ballast(const char *folder) {
 	unlink(file_in(folder, "ballast"));
 }
 
-/* A mount namespace of its own, so that nothing is left behind however this ends. */
+/* In a mount namespace of its own, so that no mount is left behind. */
 static bool mount_small(const char *folder) {
 	return unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
 	       mount("tmpfs", folder, "tmpfs", 0, "size=12m,mode=0700") == 0;
@@ -259,7 +259,7 @@ static void on_a_full_disk(const char *folder) {
 	check_no_room(folder, audit, remove_ballast);
 }
 
-/* What was begun can be recorded although the disk has become full since. */
+/* The end of a started run can be recorded after the disk has become full. */
 static void on_a_disk_that_fills_up(const char *folder) {
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -280,7 +280,7 @@ static void on_a_disk_that_fills_up(const char *folder) {
 	if (!CHECK(gb_audit_commit(audit, &err)))
 		printf("# %s\n", err.message);
 	CHECK_INT(n, 20);
-	/* Until the other one has taken that room, too. */
+	/* Until the reserved space is used up too. */
 	while (write(ballast, block, sizeof block) > 0) {
 	}
 	CHECK(!gb_audit_begin(audit, &record, &another, &err));
@@ -293,7 +293,7 @@ static void on_a_disk_that_fills_up(const char *folder) {
 	CHECK(gb_audit_close(audit, NULL));
 }
 
-/* Run @body in a child with a small file system; its checks are ours. */
+/* Run @body in a child with a small file system; its failed checks fail this test. */
 static bool in_small_file_system(void (*body)(const char *)) {
 	auto_folder char folder[FOLDER];
 	folder_create(folder);
@@ -314,17 +314,17 @@ static bool in_small_file_system(void (*body)(const char *)) {
 	return true;
 }
 
-TEST(a_full_disk_loses_nothing) {
+TEST(a_full_disk_loses_no_records) {
 	if (!in_small_file_system(on_a_full_disk))
 		SKIP("may not mount");
 }
 
-TEST(what_was_begun_is_recorded_on_a_disk_that_fills_up) {
+TEST(the_end_of_a_started_run_is_recorded_on_a_full_disk) {
 	if (!in_small_file_system(on_a_disk_that_fills_up))
 		SKIP("may not mount");
 }
 
-/* --- read-only, and worse --- */
+/* --- read-only, removed and damaged files --- */
 
 static void on_read_only_ground(const char *folder) {
 	struct gb_audit *audit;
@@ -349,12 +349,12 @@ static void on_read_only_ground(const char *folder) {
 	CHECK(gb_audit_close(audit, NULL));
 }
 
-TEST(read_only_ground_can_be_read_and_not_written) {
+TEST(a_read_only_log_can_be_read_and_not_written) {
 	if (!in_small_file_system(on_read_only_ground))
 		SKIP("may not mount");
 }
 
-TEST(a_log_that_is_removed_or_replaced_while_in_use_is_noticed) {
+TEST(a_log_removed_or_replaced_while_in_use_is_detected) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -364,7 +364,7 @@ TEST(a_log_that_is_removed_or_replaced_while_in_use_is_noticed) {
 	CHECK(gb_audit_open(folder, NULL, &audit, NULL));
 	CHECK(append_many(audit, 1, 5, 1, NULL));
 	CHECK(rename(file_in(folder, "audit.db"), file_in(folder, "moved.db")) == 0);
-	usleep(20000); /* it is not looked for each time */
+	usleep(20000); /* the check is not made at every call */
 	CHECK(!gb_audit_begin(audit, &record, &ticket, &err));
 	CHECK(strstr(err.message, "removed or replaced while in use") != NULL);
 	CHECK(!append_many(audit, 6, 1, 1, &err));
@@ -374,7 +374,7 @@ TEST(a_log_that_is_removed_or_replaced_while_in_use_is_noticed) {
 	CHECK_INT(verified(folder).records, 6);
 }
 
-TEST(a_corrupted_database_is_said_to_be_one) {
+TEST(a_corrupted_database_is_reported) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit *audit;
 	struct gb_err err = {0};
@@ -400,13 +400,13 @@ TEST(a_corrupted_database_is_said_to_be_one) {
 
 enum { WRITERS = 4, EACH = 500, TIMES = 20 };
 
-/* In several goes: each begins by looking whether the log is as it was left, while others append. */
+/* Opens the log several times: each open checks the log while other processes append. */
 static void write_beside_others(const char *folder, unsigned who) {
 	struct gb_audit *audit;
 	struct gb_err err = {0};
-	const struct gb_audit_options patient = {.busy_ms = 60000};
+	const struct gb_audit_options options = {.busy_ms = 60000};
 	for (unsigned i = 0; i < TIMES; i++)
-		if (!gb_audit_open(folder, &patient, &audit, &err) ||
+		if (!gb_audit_open(folder, &options, &audit, &err) ||
 		    !append_many(audit, who * 100000 + i * 1000, EACH / TIMES, 1 + who * 3, &err) ||
 		    !gb_audit_close(audit, &err)) {
 			printf("# writer %u: %s\n", who, err.message);
@@ -416,7 +416,7 @@ static void write_beside_others(const char *folder, unsigned who) {
 	_exit(0);
 }
 
-TEST(many_writers_take_turns_from_the_very_beginning) {
+TEST(many_writers_create_and_append_concurrently) {
 	auto_folder char folder[FOLDER];
 	struct gb_audit_report report;
 	folder_create(folder);
@@ -424,7 +424,7 @@ TEST(many_writers_take_turns_from_the_very_beginning) {
 	for (unsigned i = 0; i < WRITERS; i++)
 		if (fork() == 0)
 			write_beside_others(folder, i);
-	/* Whoever verifies meanwhile sees a whole log, as far as it goes. */
+	/* A concurrent verification sees a valid log. */
 	for (unsigned i = 0; i < 20; i++) {
 		struct gb_err err = {0};
 		if (gb_audit_verify(folder, NULL, NULL, NULL, &report, &err) && report.records)

@@ -26,7 +26,7 @@ TEST(many_runs_in_a_row_leave_nothing_behind) {
 	calm_down(engine);
 	struct census after = take_census();
 	check_same(&before, &after);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed, to see it used */
+#ifndef __SANITIZE_ADDRESS__ /* ASan keeps freed memory, to detect its use */
 	CHECK(after.rss_kb < before.rss_kb + 4096);
 #endif
 	gb_engine_destroy(engine);

@@ -16,7 +16,7 @@ enum { MANY = 40 };
 #else
 enum { MANY = 100 };
 #endif
-enum { PATIENCE_S = 60, EXTRA = 20, DEAR = 5 };
+enum { WAIT_MAX_S = 60, EXTRA = 20, DEAR = 5 };
 
 /* How a language stores a number, returns it, and loops forever. */
 static const struct kind {
@@ -98,7 +98,7 @@ static void keep_numbers(struct crowd *crowd, int from) {
 
 static void check_dead(struct crowd *crowd, const struct one *one) {
 	struct gb_session_info info;
-	time_t deadline = time(NULL) + PATIENCE_S;
+	time_t deadline = time(NULL) + WAIT_MAX_S;
 	struct gb_err err = {0};
 	while (CHECK(gb_manager_get(crowd->manager, one->name, &info, &err)) &&
 	       info.state != GB_SESSION_TERMINATED && time(NULL) < deadline)
@@ -304,7 +304,7 @@ TEST(no_process_outlives_the_host) {
 	CHECK(count_descendants(host) > MANY);
 	CHECK(kill(host, SIGKILL) == 0);
 	CHECK(waitpid(host, NULL, 0) == host);
-	time_t deadline = time(NULL) + PATIENCE_S;
+	time_t deadline = time(NULL) + WAIT_MAX_S;
 	while (reap() > before.descendants && time(NULL) < deadline)
 		usleep(20000);
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);

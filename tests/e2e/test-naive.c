@@ -1,7 +1,7 @@
 /*
- * The attacks of tests/data/js/escapes.txt, where they work: a sandbox as it is often made, with two realms
- * of one engine and the host's own objects handed to the code. What must not come out of ours comes out of
- * this one; otherwise the table would prove nothing.
+ * The attacks of tests/data/js/escapes.txt in a naive sandbox, where they succeed: a common design with two
+ * realms of one engine, which passes the host's own objects to the code. Attacks that fail in Glovebox
+ * succeed in this sandbox; otherwise the table would prove nothing.
  */
 #include "cases.h"
 #include "quickjs.h"
@@ -48,7 +48,7 @@ static void run_jobs(JSRuntime *runtime) {
 		;
 }
 
-/* What the host makes of the options becomes the code's globals: the objects themselves. */
+/* The host's objects themselves become the globals of the code. */
 static void hand_over(JSContext *host, JSContext *guest, const char *options) {
 	JSValue make = JS_Eval(host, host_source, sizeof host_source - 1, "<host>", JS_EVAL_TYPE_GLOBAL);
 	JSValue argument = JS_NewString(host, options);

@@ -1,6 +1,6 @@
-/* Cells side by side in which programs run: what a program does in one cell does not reach the other. Where
- * two cells are needed to show that, the same two scripts run again behind a wall without the protection, and
- * there they do reach each other. */
+/* Two cells with programs at the same time: a program in one cell does not affect the other. Where
+ * two cells are needed to show that, the same two scripts run again in sandboxes without the protection, and
+ * there they affect each other. */
 #include <sys/resource.h>
 
 #include "e2e/engine.h"
@@ -33,7 +33,7 @@ static void expect(struct gb_run *run, const char *text) {
 
 /* --- two cells --- */
 
-/* A run and what it has written so far. */
+/* A run and its output so far. */
 struct neighbour {
 	struct gb_run *run;
 	char text[4096]; /* the beginning */
@@ -59,7 +59,7 @@ static bool await_lines(struct gb_engine *where, const struct neighbour *neighbo
 
 static uint64_t memory_bytes; /* of the runs below; 0: the usual limit */
 
-/* Start a script that writes a line when it has done what the test is about, and wait for that line. */
+/* Start a script that writes a line when it is ready, and wait for that line. */
 static bool begin_neighbour(
     struct gb_engine *where, struct gb_session *session, const char *script, struct neighbour *ret) {
 	*ret = (struct neighbour){0};
@@ -83,7 +83,7 @@ static void end_neighbour(struct neighbour *neighbour) {
 	gb_run_destroy(neighbour->run);
 }
 
-/* That @probe, beside @script, writes @text. */
+/* Check that @probe writes @text while @script runs. */
 static void check_beside(struct gb_engine *where, const char *script, const char *probe, const char *text) {
 	struct neighbour neighbour;
 	if (!CHECK(where))
@@ -112,7 +112,7 @@ static const char fork_until_it_fails[] = "python3 - <<'END'\n"
 					  "signal.pause()\n"
 					  "END\n";
 
-/* Waits for a line before it forks, since behind a shared count it could not be started after the bomb. */
+/* Waits for a line before it forks, because with a shared count it could not be started after the bomb. */
 static const char fork_thirty_times[] = "python3 -c '\n"
 					"import os, signal\n"
 					"print(\"ready\", flush=True)\n"
@@ -143,9 +143,9 @@ static void check_forks_beside_a_bomb(struct gb_engine *where, const char *text)
 	gb_session_close(session);
 }
 
-/* A cell's own user namespace is bound to GB_LAYER_USER, without which an ordinary user has no wall at all.
- * So each cell keeps its own, and the limit that holds for all cells of a zygote together becomes as low as
- * that of one cell: what is counted is then shared, as it would be without the cell's user namespace. */
+/* A cell's own user namespace belongs to GB_LAYER_USER, without which an ordinary user has no sandbox at all.
+ * So each cell keeps its own, and the limit for all cells of a zygote together becomes as low as
+ * that of one cell: the count is then shared, as it would be without the cell's user namespace. */
 static void count_all_cells_together(struct gb_plan *plan, unsigned layers) {
 	(void)layers;
 	for (uint32_t i = 0; i < plan->n_rlimits; i++)
@@ -183,7 +183,7 @@ TEST(processes_of_another_cell_cannot_be_seen) {
 	in_shared_root(see_without_protection);
 }
 
-/* That a neighbour survives a probe which kills every process that it can, or that it does not. */
+/* Check whether a neighbour survives a probe that kills every process that it can. */
 static void check_kill(struct gb_engine *where, bool survives) {
 	struct neighbour neighbour;
 	if (!CHECK(where))
@@ -326,7 +326,7 @@ TEST(shared_memory_counts_as_memory) {
 	    !CHECK(result->status == GB_FAILURE && strstr(result->stderr_text, "PermissionError")))
 		tap_quote("", result->stderr_text);
 	gb_run_destroy(run);
-	/* What belongs to no process is not to be had. */
+	/* Memory that belongs to no process cannot be allocated. */
 	expect(begin("python3 -c 'import os; os.memfd_create(\"x\")' 2>&1 | tail -1"),
 	    "PermissionError: [Errno 1] Operation not permitted\n");
 }

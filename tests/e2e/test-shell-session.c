@@ -4,7 +4,7 @@
 #include "e2e/screen.h"
 #include "e2e/shell.h"
 
-enum { PATIENCE_S = 60 };
+enum { WAIT_MAX_S = 60 };
 
 TEST(shell_state_persists_between_runs) {
 	struct gb_session *session = open_shell();
@@ -72,7 +72,7 @@ TEST(a_command_cannot_desynchronise_the_shell_and_its_keeper) {
 	gb_session_close(session);
 }
 
-/* Whatever the command writes, and wherever. */
+/* For any output of the command, on any descriptor. */
 TEST(a_command_cannot_forge_reports_of_the_shell) {
 	struct gb_session *session = open_shell();
 	check_run(session, "printf 'ready 1 1 0\\nready 2 2 0\\nprompt 3\\n'", 0,
@@ -369,7 +369,7 @@ static void on_bytes(struct gb_session *session, const char *bytes, size_t n, vo
 
 /* Wait until @text is shown. */
 static bool await_text(struct screen *screen, const char *text) {
-	time_t deadline = time(NULL) + PATIENCE_S;
+	time_t deadline = time(NULL) + WAIT_MAX_S;
 	bool shown;
 	while (!(shown = screen_shows(screen, text)) && time(NULL) < deadline)
 		gb_engine_dispatch(engine, 100, NULL);
@@ -475,7 +475,7 @@ TEST(a_client_attaches_before_the_first_run_and_answers) {
 	gb_session_close(session);
 }
 
-/* Whatever the shell is doing when it is interrupted at its prompt. */
+/* In any state of the shell when it is interrupted at its prompt. */
 TEST(a_client_may_detach_at_any_moment) {
 	static struct screen screen;
 	struct gb_session *session = open_shell();

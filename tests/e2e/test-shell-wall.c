@@ -53,7 +53,7 @@ static const struct attack attacks[] = {
 	"Operation not permitted", 1, false},
     {"sudo", "sudo -n id || su -c id || echo no", "no", 0, true},
     {"setuid", "cp /usr/bin/id /tmp/id && chmod u+s /tmp/id && /tmp/id -u", "65534", 0, false},
-    /* Where several things are tried, all of them must fail. */
+    /* If an attack has several attempts, all of them must fail. */
     {"writing to the system",
 	"n=0; for f in /usr/x /etc/x /x /opt/x /proc/sys/kernel/hostname; do (echo > $f) && n=1; done; [ $n "
 	"= 0 ]",

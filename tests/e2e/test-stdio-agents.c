@@ -1,4 +1,4 @@
-/* Requests of agents over 'glovebox stdio': through the gate, and back. */
+/* Requests of agents over 'glovebox stdio', through the gate. */
 #include "e2e/decide.h"
 #include "e2e/served.h"
 
@@ -40,7 +40,7 @@ static const char *last_record(void) {
 	return text;
 }
 
-TEST(agents_are_refused_until_the_owner_says_so) {
+TEST(agents_are_refused_by_default) {
 	struct client client = serve("");
 	client_say(&client, EXECUTE(1, "1", ""));
 	const struct gb_value *heard = client_result(&client, 1, "denied");
@@ -49,14 +49,14 @@ TEST(agents_are_refused_until_the_owner_says_so) {
 	client_say(&client, "{\"type\":\"session_list\",\"request\":1,\"agent\":true}");
 	heard = client_expect(&client, "error", -1);
 	CHECK_STR(text_at(heard, "field"), "agent");
-	/* Who runs this is no agent. */
+	/* Runs of the client itself are not affected. */
 	client_say(&client, "{\"type\":\"run\",\"run\":2,\"source\":\"export default 6*7\"}");
 	client_result(&client, 2, "success");
 	CHECK_INT(end_file(&client), 0);
 	CHECK(access(file_in(state, "audit.db"), F_OK) != 0);
 }
 
-TEST(one_setting_lets_them_also_while_it_serves) {
+TEST(one_setting_enables_agents_also_after_a_reload) {
 	struct client client = serve("");
 	client_say(&client, EXECUTE(1, "1", ""));
 	client_result(&client, 1, "denied");
@@ -68,7 +68,7 @@ TEST(one_setting_lets_them_also_while_it_serves) {
 	heard = client_result(&client, 2, "success");
 	CHECK_INT(number_at(heard, "result.result"), 42);
 	CHECK_STR(last_record(), "success auto a sum");
-	/* What the gate cannot do changes nothing, there or elsewhere. */
+	/* Settings that the gate rejects change nothing, neither there nor elsewhere. */
 	configure("limits: {javascript: {timeout: 1ms}}\naudit: {directory: /nowhere}\n" OPEN_TO_ALL);
 	read_again(&client, "settings stay as they were: audit.directory");
 	client_say(&client,
@@ -81,7 +81,7 @@ TEST(one_setting_lets_them_also_while_it_serves) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(hello_says_whether_they_may) {
+TEST(hello_says_whether_agents_are_enabled) {
 	configure(OPEN_TO_ALL);
 	struct client client = client_start((const char *const[]){"--config", path, NULL});
 	CHECK(gb_value_is_true(at(client_hear(&client), "agent")));
@@ -92,7 +92,7 @@ TEST(hello_says_whether_they_may) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_person_decides_and_trusts_a_session) {
+TEST(requests_are_approved_and_a_session_is_trusted) {
 	struct client client = serve(ASKING);
 	client_say(&client, EXECUTE(1, "x = 41", ",\"conversation\":\"c\",\"session\":true"));
 	const struct gb_value *heard = client_expect(&client, "pending", 1);
@@ -110,7 +110,7 @@ TEST(a_person_decides_and_trusts_a_session) {
 	heard = client_expect(&client, "sessions", -1);
 	CHECK_STR(text_at(heard, "sessions.0.id"), session);
 	CHECK(gb_value_is_true(at(heard, "sessions.0.trusted")));
-	/* Sessions of the application's own are others. */
+	/* Sessions of the application are separate. */
 	client_say(&client, "{\"type\":\"session_list\",\"request\":2}");
 	heard = client_expect(&client, "sessions", -1);
 	CHECK_INT(gb_value_count(at(heard, "sessions")), 0);
@@ -125,7 +125,7 @@ TEST(a_person_decides_and_trusts_a_session) {
 	decide_in(state, text_at(heard, "approval"), GB_DENY);
 	heard = client_result(&client, 3, "denied");
 	CHECK_STR(text_at(heard, "result.error.code"), "not_approved");
-	/* What was denied has opened no session. */
+	/* The denied request has not opened a session. */
 	CHECK(!at(heard, "session"));
 	client_say(
 	    &client, "{\"type\":\"session_cleanup\",\"request\":5,\"agent\":true,\"conversation\":\"c\"}");
@@ -151,7 +151,7 @@ TEST(a_request_can_be_withdrawn_and_stopped) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(who_goes_away_withdraws) {
+TEST(a_disconnected_client_withdraws_its_requests) {
 	struct client client = serve(ASKING);
 	client_say(&client, EXECUTE(1, "1", ",\"purpose\":\"lost\""));
 	const struct gb_value *heard = client_expect(&client, "pending", 1);
@@ -169,7 +169,7 @@ TEST(who_goes_away_withdraws) {
 	CHECK_STR(last_record(), "denied denied lost");
 }
 
-TEST(who_goes_away_leaves_a_record) {
+TEST(a_run_of_a_disconnected_client_is_recorded) {
 	struct client client = serve(OPEN_TO_ALL);
 	client_say(&client,
 	    EXECUTE(1, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ",\"purpose\":\"endless\""));
@@ -178,7 +178,7 @@ TEST(who_goes_away_leaves_a_record) {
 	CHECK_STR(last_record(), "terminated auto endless");
 }
 
-TEST(secrets_are_masked_whatever_the_settings_of_others) {
+TEST(secrets_of_agents_are_masked_regardless_of_other_settings) {
 	struct client client = serve(OPEN_TO_ALL);
 	client_say(&client,
 	    EXECUTE(1, "t = 'ghp_' + '0123456789abcdefghijABCDEFGHIJ012345'\\nprint(t + '\\\\n', end='')\\nt",
@@ -193,7 +193,7 @@ TEST(secrets_are_masked_whatever_the_settings_of_others) {
 #define ADD(request, value)                                                                                  \
 	"{\"type\":\"secret_add\",\"request\":" #request ",\"name\":\"X\",\"value\":\"" value "\"}"
 
-/* Both kinds of run say it. */
+/* Both kinds of run print it. */
 static void check_said(struct client *client, int run, const char *expected) {
 	const struct gb_value *heard;
 	client_say(client,
@@ -214,7 +214,7 @@ TEST(a_client_can_register_secrets) {
 	const struct gb_value *heard = client_expect(&client, "secret", -1);
 	CHECK_INT(number_at(heard, "request"), 1);
 	check_said(&client, 3, "***");
-	/* Other settings change nothing about it. */
+	/* A reload of the settings does not change it. */
 	configure(OPEN_TO_ALL "secrets.maskStdio: none\n");
 	read_again(&client, "settings were read again");
 	check_said(&client, 5, "***");
@@ -235,7 +235,7 @@ TEST(a_client_can_register_secrets) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-/* What is asked wrongly is answered with the field, and the run's number is used up. */
+/* An invalid request is answered with the field, and the number of the run is used up. */
 static void check_wrong(struct client *client, long long run, const char *rest, const char *field) {
 	client_say(client, "{\"type\":\"execute\",\"run\":%lld%s}", run, rest);
 	const struct gb_value *heard = client_expect(client, "error", run);
@@ -243,7 +243,7 @@ static void check_wrong(struct client *client, long long run, const char *rest, 
 	CHECK_STR(text_at(heard, "about"), "execute");
 }
 
-/* Numbers take more room than they are written with. */
+/* Numbers take more memory than their text. */
 static void check_too_large(struct client *client) {
 	gb_auto_buf struct gb_buf rest;
 	gb_buf_init(&rest, 16 << 20);
@@ -305,7 +305,7 @@ TEST(hello_is_the_first_message_or_refused) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(wrong_requests_name_the_field) {
+TEST(errors_of_invalid_requests_name_the_field) {
 	struct client client = serve(OPEN_TO_ALL);
 	check_wrong(&client, 1, "", "source");
 	check_wrong(&client, 2, ",\"source\":1", "source");
@@ -331,7 +331,7 @@ TEST(wrong_requests_name_the_field) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(limits_are_cut_to_those_of_the_settings) {
+TEST(limits_are_reduced_to_those_of_the_settings) {
 	struct client client = serve(OPEN_TO_ALL "agent.maxExecutionTime: 210ms\n");
 	client_say(&client, EXECUTE(1, "while True: pass", ",\"limits\":{\"timeoutMs\":60000}"));
 	const struct gb_value *heard = client_result(&client, 1, "terminated");
@@ -339,8 +339,8 @@ TEST(limits_are_cut_to_those_of_the_settings) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-/* The log is gone from under it: nothing is told that has no record, and other runs go on. */
-TEST(what_cannot_be_recorded_is_not_told) {
+/* The log was removed: no result without a record is returned, and other runs continue. */
+TEST(a_result_that_cannot_be_recorded_is_not_returned) {
 	struct client client = serve(OPEN_TO_ALL);
 	client_say(&client, EXECUTE(1, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 1);
@@ -359,7 +359,7 @@ TEST(what_cannot_be_recorded_is_not_told) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(who_waits_for_a_person_is_in_nobodys_way) {
+TEST(a_request_that_waits_for_approval_does_not_block_other_runs) {
 	configure(ASKING);
 	struct client client = SERVE("--config", path, "--max-runs", "1");
 	client_say(&client, EXECUTE(1, "1", ""));
@@ -369,7 +369,7 @@ TEST(who_waits_for_a_person_is_in_nobodys_way) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(where_there_is_no_room_agents_are_told_to_try_again) {
+TEST(agents_are_told_to_retry_if_no_sandbox_is_free) {
 	configure(OPEN_TO_ALL);
 	struct client client = SERVE("--config", path, "--max-runs", "1");
 	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"source\":"
@@ -380,7 +380,7 @@ TEST(where_there_is_no_room_agents_are_told_to_try_again) {
 	CHECK_STR(text_at(heard, "result.error.code"), "too_many");
 	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
 	client_result(&client, 1, "terminated");
-	/* And who meets an agent's run waits for its end. */
+	/* A run of the client waits for the end of the agent's run. */
 	client_say(&client, EXECUTE(3, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 3);
 	client_say(
@@ -391,7 +391,7 @@ TEST(where_there_is_no_room_agents_are_told_to_try_again) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* Skip what else is said until then: output and prompts. */
+/* Skip output and prompts before it. */
 static const struct gb_value *hear_of(struct client *client, const char *type, int run) {
 	const struct gb_value *heard;
 	do

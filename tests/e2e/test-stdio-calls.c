@@ -1,8 +1,8 @@
-/* 'glovebox stdio': calls in both directions, promises, reports. The client in these tests is a script: what
- * it hears and says, in order. */
+/* 'glovebox stdio': calls in both directions, promises, reports. The client in these tests is a script: the
+ * lines that it receives and sends, in order. */
 #include "e2e/stdio.h"
 
-/* Two functions of the client's, f and g, by the numbers 7 and 8. */
+/* Two functions of the client, f and g, with the ids 7 and 8. */
 #define LENT                                                                                                 \
 	"\"globals\":{\"f\":{\"$type\":\"function\",\"id\":7,\"name\":\"f\"},"                               \
 	"\"g\":{\"$type\":\"function\",\"id\":8}}"
@@ -53,7 +53,7 @@ TEST(a_call_is_answered) {
 	CHECK_INT(gb_value_type(at(result, "result.result.2")), GB_MAP);
 }
 
-TEST(what_is_thrown_is_thrown) {
+TEST(a_throw_of_the_client_is_thrown_in_the_code) {
 	start_with(LENT,
 	    "try { f() } catch (e) { globalThis.e = e }; export default [e instanceof TypeError, e.message]");
 	hear_call(1, 7);
@@ -81,14 +81,14 @@ TEST(promises_settle_in_any_order) {
 	CHECK_STR(text_at(result, "result.result.3"), "c");
 }
 
-TEST(a_promise_of_the_clients_is_asked_for_by_its_number) {
+TEST(a_promise_of_the_client_is_awaited_by_its_id) {
 	start_with("\"globals\":{\"p\":{\"$type\":\"promise\",\"id\":9}}", "export default await p");
 	hear_call(1, 9);
 	answer(1, "\"return\":5");
 	CHECK_INT(number_at(hear_result("success"), "result.result"), 5);
 }
 
-TEST(imports_modules_and_an_answer_that_lends) {
+TEST(imports_modules_and_an_answer_with_a_function) {
 	start_with("\"imports\":{\"tools\":{\"f\":{\"$type\":\"function\",\"id\":7},\"x\":4}},"
 		   "\"modules\":{\"./m.js\":\"export const y = 6\"}",
 	    "import {f, x} from 'tools'; import {y} from './m.js'; export default f(x, y)()");
@@ -101,7 +101,7 @@ TEST(imports_modules_and_an_answer_that_lends) {
 	CHECK_STR(text_at(hear_result("success"), "result.result"), "done");
 }
 
-TEST(the_clients_own_function_comes_back_as_such) {
+TEST(a_function_of_the_client_is_passed_back_by_its_id) {
 	start_with(LENT, "f(f, g); export default 1");
 	const struct gb_value *call = hear_call(1, 7);
 	enum gb_side side;
@@ -114,7 +114,7 @@ TEST(the_clients_own_function_comes_back_as_such) {
 	hear_result("success");
 }
 
-/* The number of the sandbox's function or promise at @path. */
+/* The id of the sandbox's function or promise at @path. */
 static uint32_t lent_at(const struct gb_value *heard, const char *path) {
 	enum gb_side side = GB_HOST;
 	uint32_t id = 0;
@@ -128,7 +128,7 @@ static void call(int number, uint32_t function, const char *args) {
 	    number, function, *args ? ",\"args\":" : "", args);
 }
 
-TEST(a_function_of_the_codes_is_called) {
+TEST(a_function_of_the_code_is_called) {
 	start_with(
 	    LENT, "export default await f((a, b) => a + b, async () => { throw new RangeError('late') })");
 	const struct gb_value *heard = hear_call(1, 7);
@@ -138,7 +138,7 @@ TEST(a_function_of_the_codes_is_called) {
 	heard = client_expect(&client, "answer", last_run);
 	CHECK_INT(number_at(heard, "call"), 500);
 	CHECK_INT(number_at(heard, "return"), 42);
-	/* The number is free again. */
+	/* The call number can be used again. */
 	call(500, fail, "");
 	heard = client_expect(&client, "answer", last_run);
 	CHECK_STR(gb_value_text(at(heard, "throw"), 0), "RangeError");
@@ -147,7 +147,7 @@ TEST(a_function_of_the_codes_is_called) {
 	hear_result("success");
 }
 
-TEST(a_promise_of_the_codes_is_awaited) {
+TEST(a_promise_of_the_code_is_awaited) {
 	start_with(
 	    LENT, "let go; const p = new Promise(r => go = r); const q = f(p, go); export default await q");
 	const struct gb_value *heard = hear_call(1, 7);
@@ -164,7 +164,7 @@ TEST(a_promise_of_the_codes_is_awaited) {
 	hear_result("success");
 }
 
-TEST(a_number_in_use_is_not_taken_twice) {
+TEST(a_call_number_in_use_is_rejected) {
 	start_with(LENT, "export default await f(new Promise(() => {}))");
 	uint32_t promise = lent_at(hear_call(1, 7), "args.0");
 	answer(1, "\"promise\":true");
@@ -178,13 +178,13 @@ TEST(a_number_in_use_is_not_taken_twice) {
 	heard = client_expect(&client, "error", last_run);
 	CHECK_STR(text_at(heard, "field"), "call");
 	answer(1, "\"return\":1");
-	/* The first of the two is told that it will have no answer, before the result. */
+	/* The first call is answered with "ended" before the result. */
 	heard = client_expect(&client, "answer", last_run);
 	CHECK(gb_value_is_true(at(heard, "ended")));
 	hear_result("success");
 }
 
-TEST(a_function_that_is_not_there_throws) {
+TEST(a_call_of_an_unknown_function_throws) {
 	start_with(LENT, "export default await f()");
 	hear_call(1, 7);
 	answer(1, "\"promise\":true");
@@ -195,7 +195,7 @@ TEST(a_function_that_is_not_there_throws) {
 	hear_result("success");
 }
 
-TEST(an_answer_that_is_wrong_leaves_the_call_open) {
+TEST(an_invalid_answer_leaves_the_call_pending) {
 	start_with(LENT, "export default f()");
 	hear_call(1, 7);
 	answer(1, "\"return\":1,\"throw\":1");
@@ -206,7 +206,7 @@ TEST(an_answer_that_is_wrong_leaves_the_call_open) {
 	CHECK_INT(number_at(hear_result("success"), "result.result"), 3);
 }
 
-TEST(a_second_answer_has_no_call) {
+TEST(a_second_answer_is_rejected) {
 	start_with(LENT, "f(); export default f()");
 	hear_call(1, 7);
 	answer(1, "\"return\":1");
@@ -247,7 +247,7 @@ TEST(shared_values_keep_their_identity_in_a_line) {
 	CHECK(at(result, "result.result.0") == at(result, "result.result.1"));
 }
 
-TEST(limits_of_calls_throw_inside) {
+TEST(exceeded_call_limits_throw_in_the_code) {
 	if (!client.pid)
 		client = client_ready(NULL);
 	client_say(&client,
@@ -270,7 +270,7 @@ TEST(terminate_ends_a_run_that_waits_for_an_answer) {
 	hear_call(1, 7);
 	client_say(&client, "{\"type\":\"terminate\",\"run\":%d}", last_run);
 	hear_result("terminated");
-	/* Too late, which is no error; neither is the next. */
+	/* A late answer is not an error; neither is the next message. */
 	answer(1, "\"return\":1");
 	answer(9, "\"promise\":true");
 	start_with(LENT, "export default f()");
@@ -279,7 +279,7 @@ TEST(terminate_ends_a_run_that_waits_for_an_answer) {
 	CHECK_INT(number_at(hear_result("success"), "result.result"), 2);
 }
 
-TEST(a_client_that_goes_leaves_its_calls) {
+TEST(a_client_may_disconnect_with_pending_calls) {
 	struct client own = client_ready(NULL);
 	for (int i = 1; i <= 5; i++)
 		client_say(
@@ -289,7 +289,7 @@ TEST(a_client_that_goes_leaves_its_calls) {
 	CHECK_INT(client_end(&own), 0);
 }
 
-/* A client that answers whatever it is asked. */
+/* The client answers every call. */
 TEST(many_runs_with_many_calls_interleave) {
 	enum { RUNS = 50, CALLS = 100 };
 	struct client own = client_ready(NULL);

@@ -37,7 +37,7 @@ TEST(python_runs_with_its_options) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* One byte at a time: every piece is text nevertheless. */
+/* The program writes single bytes; every piece of output is valid text. */
 TEST(pieces_of_output_are_whole_characters) {
 	struct client client = client_ready(NULL);
 	client_say(
@@ -52,7 +52,7 @@ TEST(pieces_of_output_are_whole_characters) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_session_remembers) {
+TEST(a_session_keeps_its_variables) {
 	struct client client = client_ready(NULL);
 	open_named(&client, "s");
 	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"let x = 20\""));
@@ -70,7 +70,7 @@ TEST(a_session_remembers) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(runs_of_a_session_wait_in_order_and_can_be_withdrawn) {
+TEST(runs_of_a_session_are_queued_and_can_be_removed) {
 	struct client client = client_ready(NULL);
 	open_named(&client, "s");
 	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"var x = 1; console.log(x); for (;;);\""));
@@ -88,7 +88,7 @@ TEST(runs_of_a_session_wait_in_order_and_can_be_withdrawn) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_session_is_killed_with_what_it_does) {
+TEST(a_session_is_killed_with_its_runs) {
 	struct client client = client_ready(NULL);
 	open_named(&client, "s");
 	client_say(&client, RUN(1, "\"session\":\"s\",\"source\":\"for (;;);\""));
@@ -135,7 +135,7 @@ static void complains(struct client *client, const char *line, const char *code,
 		printf("#   %s\n", text_at(reply, "message"));
 }
 
-TEST(what_is_wrong_is_said) {
+TEST(errors_name_the_invalid_field_or_session) {
 	struct client client = client_ready(NULL);
 	open_named(&client, "s");
 	complains(&client, RUN(1, "\"session\":\"nobody\",\"source\":\"1\""), "unknown_session", "nobody");
@@ -158,7 +158,7 @@ TEST(what_is_wrong_is_said) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* The next message of @type, those before it passed over. */
+/* The next message of @type; others are skipped. */
 static const struct gb_value *hear_type(struct client *client, const char *type) {
 	const struct gb_value *said;
 	while ((said = client_hear(client)) && strcmp(text_at(said, "type"), type) != 0)
@@ -167,7 +167,7 @@ static const struct gb_value *hear_type(struct client *client, const char *type)
 	return said;
 }
 
-TEST(questions_are_told_and_answered) {
+TEST(prompts_are_reported_and_answered) {
 	struct client client = client_ready(NULL);
 	ask(&client, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
 	client_say(&client, RUN(1, "\"session\":\"sh\",\"source\":\"read -p 'one? ' a; read -p 'two? ' b; "
@@ -190,7 +190,7 @@ TEST(questions_are_told_and_answered) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* Hear what @client's terminal shows, until that is @text. */
+/* Receive output of @client's terminal until it contains @text. */
 static bool sees(struct client *client, struct screen *screen, const char *text) {
 	bool shown;
 	const struct gb_value *said;
@@ -205,7 +205,7 @@ static bool sees(struct client *client, struct screen *screen, const char *text)
 	return screen_check(screen, text, shown);
 }
 
-/* One that many clients can come to. */
+/* A server with a socket, for several clients. */
 struct place {
 	char path[100];
 	struct client server;
@@ -229,7 +229,7 @@ static void stop(struct place *place) {
 	CHECK_INT(client_end(&place->server), 0);
 }
 
-TEST(terminals_over_the_wire) {
+TEST(terminals_over_the_protocol) {
 	static struct screen ones, twos;
 	struct place place = serve();
 	struct client one = join(&place), two = join(&place);
@@ -241,7 +241,7 @@ TEST(terminals_over_the_wire) {
 	CHECK(gb_value_is_true(at(said, "session.attached")));
 	complains(&two, SESSION("attach", ",\"session\":\"sh\""), "refused", "somebody is attached");
 	complains(&two, SESSION("detach", ",\"session\":\"sh\""), "invalid", "not attached");
-	/* What is typed before there is a prompt may be thrown away, as at any terminal. */
+	/* Input before the prompt may be discarded, as at any terminal. */
 	sees(&one, &ones, "$ ");
 	client_say(&one, SESSION("resize", ",\"session\":\"sh\",\"columns\":44,\"rows\":11"));
 	client_say(&one, SESSION("send", ",\"session\":\"sh\",\"text\":\"stty size; printf '\\\\377!'\\r\""));
@@ -261,7 +261,7 @@ TEST(terminals_over_the_wire) {
 	said = hear_type(&two, "detached");
 	CHECK(gb_value_is_true(at(said, "ended")));
 	CHECK_STR(text_at(said, "reason"), "over");
-	/* One that goes leaves the terminal to the next. */
+	/* After a disconnect another client can attach. */
 	ask(&two, SESSION("open", ",\"name\":\"sh\",\"language\":\"shell\""));
 	ask(&two, SESSION("attach", ",\"session\":\"sh\""));
 	client_shut(&two);
@@ -293,7 +293,7 @@ TEST(sessions_outlive_their_clients) {
 	stop(&place);
 }
 
-TEST(a_client_may_go_while_it_waits_for_an_answer_of_the_codes) {
+TEST(a_client_may_disconnect_while_its_call_is_pending) {
 	struct place place = serve();
 	struct client first = join(&place);
 	open_named(&first, "s");
@@ -305,7 +305,7 @@ TEST(a_client_may_go_while_it_waits_for_an_answer_of_the_codes) {
 	client_say(&first, "{\"type\":\"call\",\"run\":1,\"call\":1,\"function\":0,\"args\":[]}");
 	usleep(100000);
 	client_shut(&first);
-	/* The run is interrupted, and its end is told to nobody. */
+	/* The run is interrupted, and its result is discarded. */
 	struct client second = join(&place);
 	client_say(&second, RUN(1, "\"session\":\"s\",\"source\":\"6 * 7\""));
 	CHECK_INT(number_at(client_result(&second, 1, "success"), "result.result"), 42);

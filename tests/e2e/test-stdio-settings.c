@@ -1,11 +1,11 @@
-/* 'glovebox stdio' under settings, and settings that change while it serves. */
+/* 'glovebox stdio' with settings, and settings that are reloaded while it serves. */
 #include "e2e/served.h"
 
 #define LOOP "for(;;);"
-/* For a run that is to meet another limit than that of its time. */
+/* A time limit for runs that reach another limit first. */
 #define LONG ",\"limits\":{\"timeoutMs\":60000}"
 
-/* A loop is ended after @ms. */
+/* Check that a loop is ended after @ms. */
 static void check_time(struct client *client, int run, const char *limits, const char *ms) {
 	client_say(client, "{\"type\":\"run\",\"run\":%d,\"source\":\"" LOOP "\"%s}", run, limits);
 	const struct gb_value *heard = client_result(client, run, "terminated");
@@ -14,7 +14,7 @@ static void check_time(struct client *client, int run, const char *limits, const
 		printf("# expected %s: %s\n", ms, text_at(heard, "result.error.message"));
 }
 
-TEST(a_run_that_does_not_say_has_the_limits_that_are_set) {
+TEST(a_run_without_limits_has_those_of_the_settings) {
 	struct client client = SERVE("--set", "limits.javascript.timeout=1210ms", "--set",
 	    "limits.javascript.memory=8M", "--set", "limits.javascript.output=1K");
 	check_time(&client, 1, "", "1210 ms");
@@ -32,7 +32,7 @@ TEST(a_run_that_does_not_say_has_the_limits_that_are_set) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(one_that_asks_for_more_than_the_maximum_gets_the_maximum) {
+TEST(limits_above_the_maximum_are_reduced_to_it) {
 	struct client client =
 	    SERVE("--set", "limits.javascript.maxTimeout=5020ms", "--set", "limits.javascript.maxMemory=8M");
 	check_time(&client, 1, LONG, "5020 ms");
@@ -43,7 +43,7 @@ TEST(one_that_asks_for_more_than_the_maximum_gets_the_maximum) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(the_flag_goes_before_the_settings) {
+TEST(the_flag_overrides_the_settings) {
 	struct client client = SERVE("--timeout", "230ms", "--set", "limits.javascript.timeout=60ms", "--set",
 	    "limits.javascript.maxTimeout=70ms");
 	check_time(&client, 1, "", "230 ms");
@@ -51,7 +51,7 @@ TEST(the_flag_goes_before_the_settings) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(each_language_has_its_own_also_in_a_session) {
+TEST(each_language_has_its_own_limits_also_in_a_session) {
 	struct client client = SERVE("--set", "limits.python.timeout=300ms");
 	client_say(
 	    &client, "{\"type\":\"session_open\",\"request\":1,\"name\":\"s\",\"language\":\"python\"}");
@@ -62,7 +62,7 @@ TEST(each_language_has_its_own_also_in_a_session) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(there_are_as_many_sessions_and_waiting_runs_as_is_set) {
+TEST(the_numbers_of_sessions_and_queued_runs_are_those_of_the_settings) {
 	struct client client = SERVE("--set", "sessions.max=1", "--set", "sessions.queue=0");
 	client_say(&client, "{\"type\":\"session_open\",\"request\":1,\"name\":\"a\"}");
 	client_expect(&client, "session", -1);
@@ -80,7 +80,7 @@ TEST(there_are_as_many_sessions_and_waiting_runs_as_is_set) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(programs_and_profiles_are_those_of_the_settings) {
+TEST(programs_and_profiles_of_the_settings_are_used) {
 	struct client client = SERVE(
 	    "--set", "programs.shell=/nowhere/bash", "--set", "python.profiles={texts: [textwrap, difflib]}");
 	client_say(&client,
@@ -94,14 +94,14 @@ TEST(programs_and_profiles_are_those_of_the_settings) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(bad_settings_are_bad_use) {
+TEST(invalid_settings_are_a_usage_error) {
 	struct client client =
 	    client_start((const char *const[]){"--set", "limits.javascript.timeout=soon", NULL});
 	CHECK(!client_line(&client));
 	CHECK_INT(client_end(&client), 2);
 }
 
-TEST(settings_that_are_read_again_hold_for_what_begins_then) {
+TEST(reloaded_settings_apply_to_later_runs) {
 	configure("limits: {javascript: {timeout: 240ms}}\nsessions: {max: 1}\n");
 	struct client client = serve_file();
 	check_time(&client, 1, "", "240 ms");
@@ -118,7 +118,7 @@ TEST(settings_that_are_read_again_hold_for_what_begins_then) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(a_mistake_in_them_changes_nothing) {
+TEST(invalid_settings_are_not_applied_by_a_reload) {
 	configure("limits: {javascript: {timeout: 260ms}}\n");
 	struct client client = serve_file();
 	configure("limits:\n  javascript:\n    timeout: soon\n    maxTimeout: 1s\n");
@@ -133,7 +133,7 @@ TEST(a_mistake_in_them_changes_nothing) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(a_run_under_way_goes_on_as_it_began) {
+TEST(a_running_run_keeps_its_settings) {
 	configure("limits: {javascript: {timeout: 50s, memory: 64M}}\n");
 	struct client client = serve_file();
 	client_say(&client, "{\"type\":\"run\",\"run\":1,\"source\":\"f(); const b = new ArrayBuffer(2e7); "
@@ -149,7 +149,7 @@ TEST(a_run_under_way_goes_on_as_it_began) {
 	CHECK_INT(end_file(&client), 0);
 }
 
-TEST(what_takes_a_restart_is_said) {
+TEST(settings_that_need_a_restart_are_reported) {
 	configure("programs: {node: /usr/bin/node}\n");
 	struct client client = serve_file();
 	configure("programs: {node: /opt/node}\npython: {profiles: {a: [json]}}\n");

@@ -1,4 +1,4 @@
-/* 'glovebox stdio --socket': many clients, and the socket's own life. */
+/* 'glovebox stdio --socket': several clients, and the lifetime of the socket. */
 #include <sys/stat.h>
 
 #include "e2e/stdio.h"
@@ -30,7 +30,7 @@ static int stop(struct client *server) {
 	return client_end(server);
 }
 
-TEST(two_clients_have_numbers_of_their_own) {
+TEST(run_numbers_of_clients_are_independent) {
 	struct client server = serve(), a = join(), b = join();
 	for (int i = 1; i <= 20; i++) {
 		client_say(&a, "{\"type\":\"run\",\"run\":%d,\"source\":\"export default 'a'\"}", i);
@@ -47,7 +47,7 @@ TEST(two_clients_have_numbers_of_their_own) {
 	CHECK_INT(stop(&server), 0);
 }
 
-TEST(one_that_goes_takes_only_its_own_runs) {
+TEST(a_disconnect_ends_only_the_runs_of_that_client) {
 	struct client server = serve(), a = join(), b = join();
 	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"for(;;);\"}");
 	client_say(&b, "{\"type\":\"run\",\"run\":1,\"source\":\"console.log(1);for(;;);\"}");
@@ -65,7 +65,7 @@ TEST(one_that_goes_takes_only_its_own_runs) {
 	CHECK_INT(stop(&server), 0);
 }
 
-TEST(too_many_clients_are_turned_away) {
+TEST(too_many_clients_are_rejected) {
 	enum { MANY = 101 };
 	struct client server = serve();
 	static struct client clients[MANY];
@@ -87,7 +87,7 @@ TEST(too_many_clients_are_turned_away) {
 	CHECK_INT(stop(&server), 0);
 }
 
-TEST(the_socket_is_this_users_alone_and_goes_with_the_server) {
+TEST(the_socket_is_private_and_removed_at_the_end) {
 	struct client server = serve(), a = join();
 	struct stat found;
 	CHECK(stat(path, &found) == 0 && S_ISSOCK(found.st_mode));
@@ -110,7 +110,7 @@ TEST(a_stale_socket_is_replaced) {
 	CHECK_INT(stop(&server), 0);
 }
 
-TEST(a_second_server_at_the_same_place_is_refused) {
+TEST(a_second_server_on_the_same_socket_is_rejected) {
 	struct client server = serve(), a = join(), second = serve();
 	CHECK_INT(client_end(&second), 3);
 	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"1\"}");
@@ -119,7 +119,7 @@ TEST(a_second_server_at_the_same_place_is_refused) {
 	CHECK_INT(stop(&server), 0);
 }
 
-TEST(what_is_no_socket_is_left_alone) {
+TEST(a_file_that_is_not_a_socket_is_not_replaced) {
 	int file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
 	CHECK(write(file, "x", 1) == 1);
 	close(file);

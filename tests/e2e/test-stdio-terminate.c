@@ -1,10 +1,10 @@
-/* A 'terminate' or 'session_kill' ends the run or session, whatever its reason is. */
+/* A 'terminate' or 'session_kill' ends the run or session for any value of its reason. */
 #include "e2e/stdio.h"
 
 #define FOREVER           "\"source\":\"for(;;);\""
 #define RUN(number, rest) "{\"type\":\"run\",\"run\":" #number "," rest "}"
 
-/* Say a line about run 1, which loops, and hear its result. @expected is the error's message. */
+/* Send a line about run 1, which loops, and receive its result. @expected is the error message. */
 static void check_ends(const char *line, bool refused, const char *expected) {
 	struct client client = client_ready(NULL);
 	client_say(&client, RUN(1, FOREVER));
@@ -32,14 +32,14 @@ TEST(a_reason_of_any_kind_ends_the_run) {
 	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":{\"$type\":\"undefined\"}}", false, DEFAULT);
 }
 
-TEST(a_terminate_that_is_refused_ends_the_run_all_the_same) {
+TEST(a_rejected_terminate_still_ends_the_run) {
 	check_ends("{\"type\":\"terminate\",\"run\":1,\"why\":\"x\"}", true, DEFAULT);
 	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"\xff\"}", true, DEFAULT);
 	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":{\"$type\":\"Socket\"}}", true, DEFAULT);
 	check_ends("{\"type\":\"terminate\",\"run\":1,\"reason\":\"x\"", true, DEFAULT);
 }
 
-TEST(a_long_reason_is_cut_between_two_characters) {
+TEST(a_long_reason_is_cut_at_a_character_boundary) {
 	enum { EUROS = 40000, KEPT = 4095 / 3 * 3 };
 	struct client client = client_ready(NULL);
 	gb_auto_buf struct gb_buf line;
@@ -55,7 +55,7 @@ TEST(a_long_reason_is_cut_between_two_characters) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_terminate_that_is_longer_than_a_line_ends_the_run) {
+TEST(a_terminate_longer_than_the_line_limit_ends_the_run) {
 	enum { MIB = 1 << 20, LONGEST = 128 };
 	static char block[MIB + 1];
 	struct client client = client_ready(NULL);
@@ -73,8 +73,8 @@ TEST(a_terminate_that_is_longer_than_a_line_ends_the_run) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* What is not a number of a run under way ends nothing. */
-TEST(a_refused_terminate_of_another_run_ends_nothing) {
+/* A terminate without the number of an active run ends no run. */
+TEST(a_rejected_terminate_of_an_unknown_run_ends_no_run) {
 	struct client client = client_ready(NULL);
 	client_say(&client, RUN(1, "\"source\":\"export default 1\""));
 	client_result(&client, 1, "success");
@@ -118,6 +118,6 @@ TEST(a_reason_of_any_kind_kills_a_session) {
 	char euros[400] = "\"";
 	for (int i = 0; i < 90; i++)
 		strcat(euros, "€ ");
-	/* Words of four bytes, as many as there is room for, and an ellipsis. */
+	/* As many four-byte characters as fit, and an ellipsis. */
 	check_kill(strcat(euros, "\""), "€ € €", 252 / 4 * 4 + 3);
 }

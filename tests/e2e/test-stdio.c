@@ -1,4 +1,4 @@
-/* 'glovebox stdio' as an SDK meets it: runs, errors, many at once, slow readers, ends. Calls:
+/* 'glovebox stdio' as seen by an SDK: runs, errors, many runs, slow readers, shutdown. Calls:
  * test-stdio-calls.c. */
 #include <sys/stat.h>
 
@@ -8,9 +8,9 @@
 
 #define RUN(number, rest) "{\"type\":\"run\",\"run\":" #number "," rest "}"
 
-/* --- what is said about runs --- */
+/* --- runs --- */
 
-TEST(hello_comes_first_and_the_end_of_input_is_the_end) {
+TEST(hello_comes_first_and_end_of_input_ends_the_server) {
 	struct client client = client_start(NULL);
 	const struct gb_value *hello = client_expect(&client, "hello", -1);
 	CHECK_INT(number_at(hello, "protocol"), 1);
@@ -33,7 +33,7 @@ TEST(a_run_has_logs_and_a_result) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(options_and_limits_reach_the_run) {
+TEST(options_and_limits_are_applied) {
 	struct client client = client_ready(NULL);
 	client_say(&client,
 	    RUN(1,
@@ -55,7 +55,7 @@ TEST(options_and_limits_reach_the_run) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_timeout_is_at_most_the_servers) {
+TEST(a_timeout_is_limited_by_the_server) {
 	struct client client = client_ready((const char *const[]){"--timeout", "100ms", NULL});
 	client_say(&client, RUN(1, "\"source\":\"for(;;);\",\"limits\":{\"timeoutMs\":3600000}"));
 	client_say(&client, RUN(2, "\"source\":\"for(;;);\""));
@@ -67,7 +67,7 @@ TEST(a_timeout_is_at_most_the_servers) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(terminate_ends_it_with_the_reason) {
+TEST(terminate_ends_a_run_with_the_reason) {
 	struct client client = client_ready(NULL);
 	client_say(&client, RUN(1, "\"source\":\"for(;;);\""));
 	client_say(&client, RUN(2, "\"source\":\"for(;;);\""));
@@ -90,16 +90,16 @@ static void check_memory(const char *language) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* Where it is not, it is left out: see test-stdio-terminate.c. */
-TEST(memory_is_reported_where_it_is_known) {
+/* If it is unknown, the field is absent: see test-stdio-terminate.c. */
+TEST(known_memory_usage_is_reported) {
 	check_memory("typescript");
 	check_memory("javascript");
-#ifndef __SANITIZE_ADDRESS__ /* which has a malloc of its own */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer replaces malloc */
 	check_memory("python");
 #endif
 }
 
-TEST(what_comes_too_late_is_no_error) {
+TEST(late_messages_are_not_errors) {
 	struct client client = client_ready(NULL);
 	client_say(&client, RUN(5, "\"source\":\"export default 1\""));
 	client_result(&client, 5, "success");
@@ -117,9 +117,9 @@ TEST(what_comes_too_late_is_no_error) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(what_is_longer_than_a_line_may_be_is_said_to_be) {
+TEST(a_message_longer_than_the_line_limit_is_an_error) {
 	struct client client = client_ready(NULL);
-	/* Two bytes each, as JSON. */
+	/* Each takes two bytes of JSON. */
 	client_say(&client, RUN(1, "\"source\":\"const s = '\\\\n'.repeat(68e6); console.log(s); let e; "
 				   "try { f(s) } catch (x) { e = x }; "
 				   "console.log(e.name); export default "
@@ -137,7 +137,7 @@ TEST(what_is_longer_than_a_line_may_be_is_said_to_be) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_result_whose_output_is_too_long_is_told_without_it) {
+TEST(a_result_with_too_long_output_is_sent_without_it) {
 	struct client client = client_ready(NULL);
 	client_say(&client, "{\"type\":\"run\",\"run\":1,\"options\":{\"language\":\"python\"},\"limits\":{"
 			    "\"outputBytes\":67108864,\"timeoutMs\":600000},"
@@ -157,7 +157,7 @@ TEST(a_result_whose_output_is_too_long_is_told_without_it) {
 static struct client shared;
 static long long fresh_number = 100;
 
-/* @text with fresh numbers for every '@'. */
+/* @text with a new number for each '@'. */
 static void fill_in(char *to, size_t size, const char *text) {
 	size_t n = 0;
 	for (; *text && n + 24 < size; text++)
@@ -209,7 +209,7 @@ static void open_shared(void) {
 	client_result(&shared, 2, "success");
 }
 
-/* After everything that was wrong the rest goes on as if nothing had been said. */
+/* After all invalid messages the open run still works. */
 static void close_shared(void) {
 	client_say(&shared, "{\"type\":\"terminate\",\"run\":1}");
 	client_result(&shared, 1, "terminated");
@@ -218,13 +218,13 @@ static void close_shared(void) {
 	CHECK_INT(client_end(&shared), 0);
 }
 
-TEST(every_wrong_message_is_answered_with_what_is_wrong) {
+TEST(every_invalid_message_is_answered_with_an_error) {
 	open_shared();
 	CHECK(table_each("stdio-errors.txt", check_error) > 70);
 	close_shared();
 }
 
-/* A value of each kind, and in which fields it is right. */
+/* A value of each kind, and the kinds of fields that accept it. */
 static const struct {
 	const char *json;
 	const char *fits; /* a letter for each kind of field */
@@ -252,7 +252,7 @@ static const struct {
 static const struct {
 	const char *field;
 	char kind;
-	const char *before, *after; /* of the message, around the value */
+	const char *before, *after; /* the message before and after the value */
 } fields[] = {
 #define OPTIONS "{\"type\":\"run\",\"run\":@,\"source\":\"\",\"options\":{"
 #define LIMITS  "{\"type\":\"run\",\"run\":@,\"source\":\"\",\"limits\":{"
@@ -283,7 +283,7 @@ static const struct {
     {"type", 's', "{\"run\":1,\"type\":", "}"},
 };
 
-TEST(every_field_wants_its_type) {
+TEST(every_field_is_checked_for_its_type) {
 	open_shared();
 	for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
 		for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
@@ -312,7 +312,7 @@ TEST(a_line_that_is_too_long_is_skipped) {
 	client_say(&client, "x");
 	const struct gb_value *heard = client_expect(&client, "error", -1);
 	CHECK_STR(text_at(heard, "code"), "too_long");
-	/* One of the very length that is allowed is read. */
+	/* A line of exactly the maximal length is read. */
 	client_say(&client, RUN(1, "\"source\":\"1\""));
 	client_result(&client, 1, "success");
 	for (int i = 0; i < LONGEST - 1; i++)
@@ -325,7 +325,7 @@ TEST(a_line_that_is_too_long_is_skipped) {
 	free(block);
 }
 
-TEST(a_line_with_too_many_values_is_refused) {
+TEST(a_line_with_too_many_values_is_rejected) {
 	enum { MIB = 1 << 20, N = 60 };
 	struct client client = client_ready(NULL);
 	char *block = malloc(MIB);
@@ -374,13 +374,13 @@ TEST(a_thousand_runs_at_once) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(more_runs_than_there_is_room_for_wait) {
+TEST(runs_beyond_the_limit_are_queued) {
 	struct client client = client_ready((const char *const[]){"--max-runs", "3", NULL});
 	check_many(&client, 2000);
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(a_run_that_waits_can_be_terminated) {
+TEST(a_queued_run_can_be_terminated) {
 	struct client client = client_ready((const char *const[]){"--max-runs", "1", NULL});
 	client_say(&client, RUN(1, "\"source\":\"for(;;);\""));
 	client_say(&client, RUN(2, "\"source\":\"1\""));
@@ -391,11 +391,11 @@ TEST(a_run_that_waits_can_be_terminated) {
 	CHECK_STR(text_at(client_expect(&client, "error", 2), "field"), "function");
 	client_say(&client, "{\"type\":\"terminate\",\"run\":2,\"reason\":\"no\"}");
 	CHECK_STR(text_at(client_result(&client, 2, "terminated"), "result.error.message"), "no");
-	/* What is wrong with an option is told when its turn has come. */
+	/* An invalid option is reported when the run leaves the queue. */
 	client_say(&client, RUN(4, "\"source\":\"\",\"options\":{\"globals\":{\"a b\":1}}"));
 	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
 	client_result(&client, 1, "terminated");
-	/* The order of these two is the engine's. */
+	/* The engine determines the order of these two. */
 	for (int i = 0; i < 2; i++) {
 		const struct gb_value *heard = client_hear(&client);
 		if (number_at(heard, "run") == 3)
@@ -406,7 +406,7 @@ TEST(a_run_that_waits_can_be_terminated) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(no_more_than_ten_thousand_wait) {
+TEST(at_most_ten_thousand_runs_are_queued) {
 	struct client client = client_ready((const char *const[]){"--max-runs", "1", NULL});
 	client_say(&client, RUN(1, "\"source\":\"for(;;);\""));
 	for (int i = 2; i <= 10002; i++)
@@ -442,7 +442,7 @@ TEST(a_slow_reader_slows_its_runs_and_loses_nothing) {
 #ifndef __SANITIZE_ADDRESS__
 	CHECK(waiting < 400); /* of 900 */
 #endif
-	printf("# %ld MiB while nobody reads\n", waiting);
+	printf("# %ld MiB while the client does not read\n", waiting);
 	for (int i = 0; i < RUNS; i++) {
 		const char *line = client_line(&client);
 		if (!CHECK(line && strlen(line) > 15000000 && strncmp(line, "{\"type\":\"result\"", 16) == 0))
@@ -453,10 +453,10 @@ TEST(a_slow_reader_slows_its_runs_and_loses_nothing) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-TEST(errors_are_not_piled_up_for_one_who_does_not_read) {
+TEST(errors_are_not_accumulated_for_a_client_that_does_not_read) {
 	struct client client = client_ready(NULL);
 	fcntl(client.out, F_SETFL, O_NONBLOCK);
-	/* Each is answered with something longer; at last nothing more is taken. */
+	/* Each answer is longer than the line; eventually the server stops reading. */
 	size_t total = 0;
 	for (int idle = 0; idle < 100 && total < (200u << 20);) {
 		static const char lines[] =
@@ -471,9 +471,9 @@ TEST(errors_are_not_piled_up_for_one_who_does_not_read) {
 	CHECK_INT(client_end(&client), 0);
 }
 
-/* --- ends --- */
+/* --- shutdown --- */
 
-/* Nothing that was started is there any more; what died is reaped, since it is ours now. */
+/* Check that no process is left. This process is the subreaper, and reaps orphans. */
 static void check_nothing_left(void) {
 	for (int i = 0; i < 6000 && count_descendants(getpid()); i++, usleep(10000))
 		while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -495,7 +495,7 @@ static struct client start_endless(int n) {
 	return client;
 }
 
-TEST(the_end_of_input_ends_the_runs) {
+TEST(end_of_input_ends_all_runs) {
 	struct client client = start_endless(20);
 	close(client.out);
 	client.out = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -506,7 +506,7 @@ TEST(the_end_of_input_ends_the_runs) {
 	check_nothing_left();
 }
 
-TEST(a_client_that_is_gone_ends_everything) {
+TEST(the_exit_of_the_client_ends_the_server) {
 	struct client client = start_endless(20);
 	close(client.in);
 	client.in = -1;
@@ -514,7 +514,7 @@ TEST(a_client_that_is_gone_ends_everything) {
 	check_nothing_left();
 }
 
-TEST(a_client_that_does_not_hear_any_more_is_gone) {
+TEST(a_client_that_closes_its_input_ends_the_server) {
 	struct client client = start_endless(3);
 	close(client.in);
 	client.in = -1;
@@ -525,7 +525,7 @@ TEST(a_client_that_does_not_hear_any_more_is_gone) {
 	check_nothing_left();
 }
 
-TEST(a_killed_server_leaves_nothing) {
+TEST(a_killed_server_leaves_no_processes) {
 	struct client client = start_endless(20);
 	kill(client.pid, SIGKILL);
 	CHECK(!client_line(&client));
@@ -533,14 +533,14 @@ TEST(a_killed_server_leaves_nothing) {
 	check_nothing_left();
 }
 
-TEST(sigterm_is_an_orderly_end) {
+TEST(sigterm_ends_the_server_cleanly) {
 	struct client client = start_endless(5);
 	kill(client.pid, SIGTERM);
 	CHECK_INT(client_end(&client), 0);
 	check_nothing_left();
 }
 
-TEST(files_do_as_standard_streams) {
+TEST(files_can_be_used_as_standard_streams) {
 	char path[] = "/tmp/gb-stdio-XXXXXX", command[300], line[200] = "";
 	int file = mkstemp(path);
 	CHECK(write(file, "{}\n[]\n", 6) == 6);

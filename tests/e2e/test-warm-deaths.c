@@ -20,7 +20,7 @@ static size_t children_of(int parent, int *ret) {
 	return n;
 }
 
-/* Cells are the children of zygotes, which are our own children; programs are the children of cells. */
+/* Zygotes are children of this process, cells are children of zygotes, and programs are children of cells. */
 enum depth { CELLS = 1, PROGRAMS = 2 };
 
 static size_t find_below(int parent, enum depth depth, int *ret) {

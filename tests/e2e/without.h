@@ -1,6 +1,6 @@
 /*
- * Engines behind a wall with one protection left out. A test of a protection runs the same scripts twice:
- * behind the full wall, where the attack must fail, and behind this one, where it must succeed.
+ * Engines whose sandbox lacks one protection. A test of a protection runs the same scripts twice:
+ * in the full sandbox, where the attack must fail, and in this one, where it must succeed.
  *
  *	struct gb_engine *engine =
  *	    engine_without(GB_SHELL, GB_LAYER_NET, (struct gb_engine_options){.shards = 1});
@@ -12,15 +12,15 @@
 #include "engine/engine.h"
 #include "sandbox/linux/plan.h"
 
-/* An engine for @language alone, behind the plan that @weaken has changed. NULL, with the reason printed, if
- * sandboxes cannot be started behind that. */
+/* An engine for @language only, with the plan as changed by @weaken. NULL, with the reason printed, if
+ * sandboxes cannot be started with it. */
 static inline struct gb_engine *engine_behind(enum gb_language language,
     void (*weaken)(struct gb_plan *plan, unsigned layers), unsigned layers,
     struct gb_engine_options options) {
 	struct gb_plan *plan = NULL;
 	struct gb_err err = {0};
 	enum gb_runtime runtime;
-	/* No ready language would mean JavaScript; this bit belongs to no language. */
+	/* 0 would mean JavaScript; this bit belongs to no language. */
 	options.ready = 1u << GB_LANGUAGES;
 	struct gb_engine *engine = engine_with(options);
 	if (!engine)
@@ -42,8 +42,8 @@ static inline void leave_out_layers(struct gb_plan *plan, unsigned layers) {
 	plan->layers &= ~layers;
 }
 
-/* @layers_left_out: enum gb_layer, several of them combined. GB_LAYER_MOUNT is special: cells have their own
- * mounts and their own processes by it, and without it a shell finds its files only in a shared root: see
+/* @layers_left_out: a combination of enum gb_layer. GB_LAYER_MOUNT is special: it gives cells their own
+ * mounts and their own processes; without it a shell finds its files only in a shared root: see
  * shared-root.h. */
 static inline struct gb_engine *engine_without(
     enum gb_language language, unsigned layers_left_out, struct gb_engine_options options) {

@@ -8,7 +8,7 @@
 
 /* A run that ends by itself takes a second at most, on an idle machine. One that has not been answered after
  * this time never will be. */
-#define PATIENCE_NS 60000000000ull
+#define WAIT_MAX_NS 60000000000ull
 
 static const struct load_kind kinds[] = {
     {"short", GB_JAVASCRIPT, 3, false, 0, "export default 1+1"},
@@ -142,7 +142,7 @@ static bool look_at(struct load *load, struct load_slot *slot) {
 		return true;
 	if (gb_run_settled(slot->run) || slot->n_settled)
 		return judge(load, slot);
-	if (gb_now_ns() - slot->began < PATIENCE_NS)
+	if (gb_now_ns() - slot->began < WAIT_MAX_NS)
 		return true;
 	snprintf(load->why, sizeof load->why, "a %s run of %s is not answered", slot->kind->what,
 	    gb_language_name(slot->kind->language));

@@ -223,8 +223,8 @@ test('limits of the request and of the Glovebox apply, cut to the settings', asy
   const settings = { 'agent.enabled': true, 'agent.autoApprove': true, 'agent.maxExecutionTime': '210ms' };
   const limits = { timeoutMs: 60_000, outputBytes: 1000, maxCalls: 1 };
   assert.match((await open(settings, { limits }).executeForAgent('for (;;);')).error.message, /210 ms/);
-  const patient = open({ 'agent.enabled': true, 'agent.autoApprove': true }, { limits });
-  const { truncated } = await patient.executeForAgent('for (let i = 0; i < 99; i++) console.log("x".repeat(99))');
+  const client = open({ 'agent.enabled': true, 'agent.autoApprove': true }, { limits });
+  const { truncated } = await client.executeForAgent('for (let i = 0; i < 99; i++) console.log("x".repeat(99))');
   assert.equal(truncated, true);
 });
 
