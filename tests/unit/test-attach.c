@@ -1,4 +1,4 @@
-/* A terminal that is lent, and given back. */
+/* Attaching the terminal of the process, and restoring its settings. */
 #include "cli/attach.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 
 #include "tap.h"
 
-/* The process at the terminal; what it is told and tells goes through pipes. */
+/* The process under test at the terminal; the test talks to it through pipes. */
 struct scene {
 	int master, slave;
-	int said;   /* what the callbacks got, as text */
-	int remote; /* what the other terminal shows; closed: it is over */
+	int said;   /* the calls of the callbacks, as text */
+	int remote; /* the output of the remote terminal; closed: the attachment has ended */
 	pid_t pid;
 	struct termios before;
 };
@@ -50,7 +50,7 @@ static void be_there(int slave) {
 	attach = (struct attach){
 	    .in = 0, .out = 1, .fd = shown, .on_ready = on_ready, .send = send_keys, .resize = resize};
 	enum attach_end end = attach_run(&attach, NULL);
-	/* Nothing of it is left: a signal that was held back is heeded again. */
+	/* The signal mask is restored: a blocked signal is delivered again. */
 	sigset_t mask;
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	_exit(sigismember(&mask, SIGWINCH) ? 99 : (int)end);
@@ -85,7 +85,7 @@ static void begin(struct scene *scene) {
 	hear(scene, "size 100 30");
 }
 
-/* How it ended; and that the terminal is as it was. */
+/* Returns how the process ended, and checks that the terminal settings are restored. */
 static int end(struct scene *scene) {
 	int status = -1;
 	struct termios after;
@@ -104,7 +104,7 @@ static void type(struct scene *scene, const char *keys) {
 	CHECK(write(scene->master, keys, strlen(keys)) == (ssize_t)strlen(keys));
 }
 
-TEST(keys_go_there_and_what_is_shown_comes_here) {
+TEST(keys_are_sent_and_output_is_shown) {
 	struct scene scene;
 	char text[100] = "";
 	struct termios now;
@@ -112,7 +112,7 @@ TEST(keys_go_there_and_what_is_shown_comes_here) {
 	CHECK(tcgetattr(scene.slave, &now) == 0 && !(now.c_lflag & (ICANON | ECHO | ISIG)));
 	type(&scene, "ls\r");
 	hear(&scene, "keys ls\r");
-	/* Ctrl-C and Ctrl-Z are keys like any other. */
+	/* Ctrl-C and Ctrl-Z are sent like other keys. */
 	type(&scene, "\003\032");
 	hear(&scene, "keys \003\032");
 	CHECK(write(scene.remote, "shown\r\n", 7) == 7);
@@ -123,7 +123,7 @@ TEST(keys_go_there_and_what_is_shown_comes_here) {
 	CHECK_INT(end(&scene), ATTACH_LEFT);
 }
 
-TEST(another_size_is_told) {
+TEST(a_resize_is_reported) {
 	struct scene scene;
 	begin(&scene);
 	CHECK(ioctl(scene.master, TIOCSWINSZ, &(struct winsize){.ws_col = 132, .ws_row = 50}) == 0);
@@ -132,7 +132,7 @@ TEST(another_size_is_told) {
 	CHECK_INT(end(&scene), ATTACH_LEFT);
 }
 
-TEST(signals_give_the_terminal_back) {
+TEST(signals_restore_the_terminal) {
 	static const int signals[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT};
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
 		struct scene scene;
@@ -142,7 +142,7 @@ TEST(signals_give_the_terminal_back) {
 	}
 }
 
-TEST(the_other_side_may_end_it) {
+TEST(the_remote_side_may_end_the_attachment) {
 	struct scene scene;
 	begin(&scene);
 	close(scene.remote);
@@ -150,7 +150,7 @@ TEST(the_other_side_may_end_it) {
 	CHECK_INT(end(&scene), ATTACH_OVER);
 }
 
-TEST(it_takes_a_terminal) {
+TEST(standard_streams_must_be_a_terminal) {
 	struct gb_err err = {0};
 	int ends[2];
 	CHECK(pipe2(ends, O_CLOEXEC) == 0);

@@ -11,7 +11,7 @@ TEST(failing_fills_the_error_and_is_false) {
 	CHECK_STR(err.message, "bad thing 3");
 }
 
-TEST(the_reason_of_the_system_is_appended) {
+TEST(the_system_error_is_appended) {
 	struct gb_err err = {0};
 	gb_fail(&err, GB_ENOENT, ENOENT, "open '/x'");
 	CHECK_INT(err.sys_errno, ENOENT);
@@ -66,7 +66,7 @@ TEST(a_prefix_is_not_a_field) {
 	CHECK_STR(err.message + err.detail, "outer: args: y");
 }
 
-TEST(a_detail_that_was_cut_is_within_the_message) {
+TEST(the_offset_of_a_cut_detail_is_within_the_message) {
 	struct gb_err err = {0};
 	char text[GB_ERR_MESSAGE_MAX];
 	memset(text, 'a', sizeof text - 1);
@@ -99,7 +99,7 @@ TEST(long_messages_are_cut) {
 	CHECK(strstr(err.message, "Operation not permitted"));
 }
 
-TEST(nobody_has_to_want_to_know) {
+TEST(the_error_may_be_null) {
 	CHECK(!gb_fail(NULL, GB_EINVAL, 0, "x"));
 	CHECK(!gb_wrap(NULL, "x"));
 	CHECK(!gb_fail_field(NULL, GB_EINVAL, "x", "y"));

@@ -11,7 +11,7 @@ static int of_file(const char *path) {
 	return gb_language_of_file(path, &language) ? (int)language : -1;
 }
 
-/* Each word of @list, which has spaces between, is found as @language. */
+/* Check that each word of @list, separated by spaces, is found as @language. */
 static void check_words(const char *list, unsigned language, int (*find)(const char *word)) {
 	struct gb_str rest = gb_str_from(list), word;
 	for (bool more = *list; more;) {
@@ -48,7 +48,7 @@ TEST(other_words_are_not_found) {
 		CHECK_INT(found(none[i]), -1);
 }
 
-TEST(a_file_is_known_by_its_last_ending) {
+TEST(the_last_ending_of_a_file_determines_its_language) {
 	CHECK_INT(of_file("a/b.d/c.test.py"), GB_PYTHON);
 	CHECK_INT(of_file("./x.cjs"), GB_NODE);
 	CHECK_INT(of_file("x.py.txt"), -1);
@@ -58,7 +58,7 @@ TEST(a_file_is_known_by_its_last_ending) {
 	CHECK_INT(of_file(""), -1);
 }
 
-TEST(lists_for_errors_have_all) {
+TEST(lists_in_errors_have_all_languages) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1000);
 	gb_language_write_names(&out);

@@ -1,4 +1,4 @@
-/* What settings mean for a run, an engine and its sessions. */
+/* The limits of runs, engines and sessions that follow from the settings. */
 #include "limits/limits.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@ static const struct gb_config *config_of(const char *const *set) {
 }
 #define CONFIG(...) config_of((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 
-TEST(a_run_that_asks_for_nothing_has_the_defaults_of_its_runtime) {
+TEST(a_run_without_limits_has_the_defaults_of_its_runtime) {
 	const struct gb_config *config = CONFIG("limits.python.timeout=7s", "limits.python.memory=32M",
 	    "limits.python.output=2K", "limits.python.result=3K", "limits.deno.memory=128M");
 	struct gb_run_options python = {.language = GB_PYTHON}, deno = {.language = GB_DENO}, ts = {0};
@@ -33,7 +33,7 @@ TEST(a_run_that_asks_for_nothing_has_the_defaults_of_its_runtime) {
 	gb_config_unref(config);
 }
 
-TEST(nor_does_it_get_more_than_the_maxima) {
+TEST(limits_above_the_maxima_are_reduced_to_them) {
 	const struct gb_config *config =
 	    CONFIG("limits.javascript.maxTimeout=7s", "limits.javascript.maxMemory=32M",
 		"limits.javascript.maxOutput=2K", "limits.javascript.maxResult=3K");
@@ -56,7 +56,7 @@ TEST(nor_does_it_get_more_than_the_maxima) {
 	gb_config_unref(config);
 }
 
-TEST(default_timeout_applies_only_where_none_is_set) {
+TEST(default_timeout_applies_only_if_none_is_set) {
 	const struct gb_config *config = CONFIG("limits.python.timeout=7s", "limits.node.maxTimeout=9s");
 	struct gb_run_options set = {.language = GB_PYTHON}, bound = {.language = GB_NODE}, open = {0},
 			      asked = {.timeout_ms = 3};
@@ -71,7 +71,7 @@ TEST(default_timeout_applies_only_where_none_is_set) {
 	gb_config_unref(config);
 }
 
-TEST(who_is_refused_is_told_the_field_and_the_setting) {
+TEST(a_refusal_names_the_field_and_the_setting) {
 	const struct gb_config *config = CONFIG("limits.shell.maxTimeout=7s", "limits.shell.maxMemory=32M");
 	struct gb_run_options run = {.language = GB_SHELL, .timeout_ms = 7000, .memory_bytes = 32 << 20};
 	struct gb_err err = {0};
@@ -89,7 +89,7 @@ TEST(who_is_refused_is_told_the_field_and_the_setting) {
 	gb_config_unref(config);
 }
 
-TEST(sessions_are_as_many_and_live_as_long_as_is_set) {
+TEST(number_and_lifetime_of_sessions_are_those_of_the_settings) {
 	const struct gb_config *config = CONFIG("sessions.max=3", "sessions.queue=0",
 	    "sessions.idleTimeout=4s", "sessions.maxAge=5s", "agent.maxConcurrentSessions=2");
 	struct gb_manager_options options = {.max_ended = 9};
@@ -103,7 +103,7 @@ TEST(sessions_are_as_many_and_live_as_long_as_is_set) {
 	gb_config_unref(config);
 }
 
-TEST(what_an_engine_cannot_follow_is_named) {
+TEST(settings_that_need_a_new_engine_are_named) {
 	const struct gb_config *was = CONFIG("programs.node=/usr/bin/node", "python.profiles={a: [b]}"),
 			       *same = CONFIG("python.profiles={a: [b]}", "programs.node=/usr/bin/node",
 				   "sessions.max=3"),
@@ -119,7 +119,7 @@ TEST(what_an_engine_cannot_follow_is_named) {
 	gb_config_unref(other);
 }
 
-TEST(too_many_profiles_are_an_error_and_not_fewer) {
+TEST(too_many_profiles_are_an_error) {
 	const struct gb_config *config =
 	    CONFIG("python.profiles={a: [], b: [], c: [], d: [], e: [], f: [], g: [], h: [], i: []}");
 	struct gb_engine *engine;

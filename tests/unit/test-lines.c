@@ -13,9 +13,9 @@ enum { LINE_MAX_HERE = 10 };
 struct peer {
 	struct gb_lines lines;
 	struct gb_loop loop;
-	int fd;             /* the other side */
-	char seen[1 << 12]; /* lines with '|' after each; '!' for one that was too long */
-	int pause_after;    /* so many lines; 0: never */
+	int fd;             /* the peer's descriptor */
+	char seen[1 << 12]; /* received lines, each followed by '|'; '!' for one that is too long */
+	int pause_after;    /* this number of lines; 0: never */
 	int n_lines, n_ends;
 };
 
@@ -62,7 +62,7 @@ static void say(struct peer *peer, const char *text) {
 		;
 }
 
-TEST(lines_are_cut_at_newlines_however_they_come) {
+TEST(lines_do_not_depend_on_read_boundaries) {
 	struct peer peer;
 	set_up(&peer, LINE_MAX_HERE);
 	say(&peer, "one\ntwo\n\nth");
@@ -74,7 +74,7 @@ TEST(lines_are_cut_at_newlines_however_they_come) {
 	tear_down(&peer);
 }
 
-TEST(a_line_that_is_too_long_is_told_once_and_skipped) {
+TEST(a_line_that_is_too_long_is_reported_once_and_skipped) {
 	struct peer peer;
 	set_up(&peer, LINE_MAX_HERE);
 	say(&peer, "0123456789\n0123456789a\nb\n");
@@ -93,7 +93,7 @@ TEST(a_line_that_is_too_long_is_told_once_and_skipped) {
 	tear_down(&peer);
 }
 
-TEST(what_has_no_newline_at_the_end_is_no_line) {
+TEST(text_without_a_final_newline_is_ignored) {
 	struct peer peer;
 	set_up(&peer, LINE_MAX_HERE);
 	say(&peer, "one\ntw");
@@ -106,7 +106,7 @@ TEST(what_has_no_newline_at_the_end_is_no_line) {
 	tear_down(&peer);
 }
 
-TEST(a_pause_holds_back_what_was_read_already) {
+TEST(a_pause_also_applies_to_buffered_lines) {
 	struct peer peer;
 	set_up(&peer, LINE_MAX_HERE);
 	peer.pause_after = 2;
@@ -121,7 +121,7 @@ TEST(a_pause_holds_back_what_was_read_already) {
 	tear_down(&peer);
 }
 
-TEST(files_and_their_like_are_read_to_their_end) {
+TEST(descriptors_that_cannot_be_polled_are_read_to_their_end) {
 	struct peer peer = {.fd = -1};
 	char path[] = "/tmp/gb-lines-XXXXXX";
 	int file = mkstemp(path);
@@ -139,7 +139,7 @@ TEST(files_and_their_like_are_read_to_their_end) {
 	tear_down(&peer);
 }
 
-TEST(a_line_that_does_not_fit_is_not_begun) {
+TEST(a_line_that_does_not_fit_is_not_written_partially) {
 	struct peer peer;
 	char got[64] = "";
 	set_up(&peer, LINE_MAX_HERE);
@@ -157,7 +157,7 @@ TEST(a_line_that_does_not_fit_is_not_begun) {
 	tear_down(&peer);
 }
 
-TEST(what_the_other_side_does_not_take_waits) {
+TEST(output_is_buffered_while_the_peer_does_not_read) {
 	enum { N = 3000, WIDTH = 1000 };
 	struct peer peer;
 	static char got[N * WIDTH];
@@ -186,7 +186,7 @@ TEST(what_the_other_side_does_not_take_waits) {
 	tear_down(&peer);
 }
 
-TEST(who_is_gone_is_noticed_by_writing_too) {
+TEST(a_closed_peer_is_detected_by_writing_too) {
 	struct peer peer;
 	set_up(&peer, LINE_MAX_HERE);
 	close(peer.fd);
@@ -202,7 +202,7 @@ TEST(who_is_gone_is_noticed_by_writing_too) {
 	tear_down(&peer);
 }
 
-TEST(descriptors_are_given_back_as_they_were) {
+TEST(descriptor_flags_are_restored) {
 	struct peer peer;
 	set_up(&peer, LINE_MAX_HERE);
 	int other = dup(peer.lines.in);

@@ -7,7 +7,7 @@ struct item {
 	struct gb_list link;
 };
 
-TEST(items_come_in_the_order_of_their_adding) {
+TEST(items_are_visited_in_the_order_of_insertion) {
 	struct gb_list list;
 	gb_list_init(&list);
 	CHECK(gb_list_empty(&list));
@@ -21,7 +21,7 @@ TEST(items_come_in_the_order_of_their_adding) {
 	CHECK(gb_list_first(struct item, &list, link) == &items[2]);
 }
 
-TEST(the_current_item_may_be_removed_while_walking) {
+TEST(the_current_item_may_be_removed_during_iteration) {
 	struct gb_list list;
 	gb_list_init(&list);
 	struct item items[5];
@@ -32,7 +32,7 @@ TEST(the_current_item_may_be_removed_while_walking) {
 	gb_list_each(struct item, it, &list, link) if (it->number % 2 == 0) gb_list_remove(&it->link);
 	CHECK_INT(gb_list_first(struct item, &list, link)->number, 1);
 	gb_list_remove(&items[1].link);
-	gb_list_remove(&items[1].link); /* twice is as good as once */
+	gb_list_remove(&items[1].link); /* removing it again has no effect */
 	gb_list_remove(&items[3].link);
 	CHECK(gb_list_empty(&list));
 	CHECK(gb_list_first(struct item, &list, link) == NULL);

@@ -7,7 +7,7 @@
 
 /* --- colours --- */
 
-/* @code with each token but plain ones as its letter and parentheses. */
+/* @code with each token that is not plain as the letter of its kind and the token in parentheses. */
 static const char *marked(enum gb_syntax syntax, const char *code) {
 	static struct gb_buf out = {.max = 1 << 20};
 	struct highlight highlight = {.code = gb_str_from(code), .syntax = syntax};
@@ -67,7 +67,7 @@ TEST(shell) {
 		CHECK_STR(marked(GB_SYNTAX_SHELL, cases[i][0]), cases[i][1]);
 }
 
-TEST(what_is_not_known_is_plain) {
+TEST(code_of_an_unknown_language_is_plain) {
 	CHECK_INT(highlight_syntax(GB_STR("python")), GB_SYNTAX_PYTHON);
 	CHECK_INT(highlight_syntax(GB_STR("typescript")), GB_SYNTAX_JS);
 	CHECK_INT(highlight_syntax(GB_STR("bash")), GB_SYNTAX_SHELL);
@@ -75,7 +75,7 @@ TEST(what_is_not_known_is_plain) {
 	CHECK_STR(marked(GB_SYNTAX_NONE, "if 'a' # 1"), "if 'a' # 1");
 }
 
-/* --- what is seen --- */
+/* --- output --- */
 
 static char *listed(struct listing listing, struct gb_str text, struct listing_seen *ret_seen) {
 	char *out = NULL;
@@ -88,14 +88,14 @@ static char *listed(struct listing listing, struct gb_str text, struct listing_s
 	return out;
 }
 
-TEST(lines_have_numbers_and_none_is_left_out) {
+TEST(all_lines_are_shown_with_their_numbers) {
 	gb_auto_free char *out = listed((struct listing){.has_numbers = true}, GB_STR("a\n\n\tb\n"), NULL);
 	CHECK_STR(out, "  1 | a\n  2 | \n  3 |     b\n");
 	gb_auto_free char *empty = listed((struct listing){.has_numbers = true}, GB_STR(""), NULL);
 	CHECK_STR(empty, "  1 | \n");
 }
 
-TEST(long_lines_are_broken_behind_the_margin) {
+TEST(long_lines_are_wrapped_after_the_margin) {
 	gb_auto_free char *out = listed((struct listing){.has_numbers = true, .columns = 30},
 	    GB_STR("12345678901234567890123456789\xe4\xb8\xad"), NULL);
 	CHECK_STR(out, "  1 | 123456789012345678901234\n    > 56789\xe4\xb8\xad\n");
@@ -104,7 +104,7 @@ TEST(long_lines_are_broken_behind_the_margin) {
 	CHECK_STR(indented, "1234567890\n                    1\n                    x\n");
 }
 
-TEST(what_deceives_is_counted_and_shown_by_number) {
+TEST(deceptive_characters_are_counted_and_shown_as_code_points) {
 	struct listing_seen seen;
 	gb_auto_free char *out = listed((struct listing){.has_numbers = true},
 	    GB_STR("a\xc3\xa9\n\xe2\x80\xae"
@@ -118,13 +118,13 @@ TEST(what_deceives_is_counted_and_shown_by_number) {
 	CHECK_INT(seen.first_foreign, 1);
 }
 
-TEST(bytes_that_are_no_text_are_shown_as_such) {
+TEST(bytes_that_are_not_utf8_are_shown_in_hex) {
 	gb_auto_free char *out =
 	    listed((struct listing){.has_numbers = true}, GB_STR("a\xff\xc3\xa9\xe2\x80"), NULL);
 	CHECK_STR(out, "  1 | a<0xFF>\xc3\xa9<0xE2><0x80>\n");
 }
 
-TEST(ordinary_text_does_not_deceive) {
+TEST(ordinary_text_has_no_deceptive_characters) {
 	static const uint32_t fine[] = {' ', '~', 0xe9, 0x391, 0x430, 0x4e2d, 0x2026, 0x1f600},
 			      deceiving[] = {0, 7, 0x1b, 0x7f, 0x9b, 0xa0, 0xad, 0x301, 0x34f, 0x61c, 0x115f,
 				  0x180e, 0x2009, 0x200b, 0x200d, 0x200e, 0x2028, 0x202e, 0x2060, 0x2066,

@@ -25,7 +25,7 @@ static int ready_fd(void) {
 	return eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-TEST(what_is_ready_is_delivered) {
+TEST(events_are_delivered) {
 	CHECK(gb_loop_init(&loop, NULL));
 	struct thing thing = {0};
 	int fd = ready_fd();
@@ -40,7 +40,7 @@ TEST(what_is_ready_is_delivered) {
 	gb_loop_finish(&loop);
 }
 
-TEST(a_source_removed_by_another_is_not_called_any_more) {
+TEST(a_source_removed_by_another_callback_is_not_called) {
 	CHECK(gb_loop_init(&loop, NULL));
 	struct thing a = {0}, b = {0};
 	a.victim = &b;
@@ -62,6 +62,6 @@ TEST(a_closed_descriptor_cannot_be_added) {
 	struct gb_err err = {0};
 	CHECK(!gb_loop_add(&loop, &thing.source, -1, GB_LOOP_IN, on_ready, &err));
 	CHECK_INT(err.code, GB_ESYSTEM);
-	gb_loop_remove(&loop, &thing.source); /* never was in it */
+	gb_loop_remove(&loop, &thing.source); /* it was never added */
 	gb_loop_finish(&loop);
 }

@@ -1,4 +1,4 @@
-/* What a client may say, without an engine. How it must not be said: tests/data/stdio-errors.txt. */
+/* Parsing messages of a client, without an engine. Invalid messages: tests/data/stdio-errors.txt. */
 #include "server/messages.h"
 
 #include "base/err.h"
@@ -22,7 +22,7 @@ __attribute__((destructor)) static void tear_down(void) {
 	gb_values_destroy(pool);
 }
 
-TEST(a_run_with_everything) {
+TEST(a_run_with_all_fields) {
 	if (!CHECK(
 		read_line("{\"type\":\"run\",\"run\":7,\"source\":\"a\\u0000b\",\"options\":{\"execute\":{"
 			  "\"fn\":\"f\",\"args\":[1]},\"imports\":{\"m\":{}},\"modules\":{\"./a.js\":\"\"},"
@@ -53,7 +53,7 @@ TEST(a_run_with_everything) {
 	CHECK_INT(options->max_in_flight, UINT32_MAX);
 }
 
-TEST(a_run_with_nothing) {
+TEST(a_run_with_required_fields_only) {
 	if (!CHECK(read_line("{\"source\":\"\",\"run\":0,\"type\":\"run\"}")))
 		return;
 	CHECK_INT(message.options.language, GB_TYPESCRIPT);
@@ -72,12 +72,12 @@ TEST(a_language_has_aliases) {
 	CHECK(!read_line("{\"type\":\"session_open\",\"request\":1,\"language\":\"cobol\"}"));
 }
 
-TEST(of_equal_keys_the_last_one_counts) {
+TEST(the_last_of_duplicate_keys_wins) {
 	CHECK(read_line("{\"type\":\"call\",\"type\":\"run\",\"run\":\"x\",\"run\":3,\"source\":\"\"}"));
 	CHECK_INT(message.run, 3);
 }
 
-TEST(the_three_answers) {
+TEST(the_three_kinds_of_answers) {
 	CHECK(read_line("{\"type\":\"answer\",\"run\":1,\"call\":2,\"return\":null}"));
 	CHECK(message.returned && !message.thrown && !message.promise);
 	CHECK(read_line("{\"type\":\"answer\",\"run\":1,\"call\":2,\"return\":{\"$type\":\"undefined\"}}"));
@@ -123,7 +123,7 @@ TEST(reason_that_is_too_long_ends_behind_a_word) {
 	CHECK_STR(gb_message_reason(&message, reason), "…");
 }
 
-/* --- whom a complaint concerns --- */
+/* --- the run or request that an error concerns --- */
 
 static void check_peek(const char *line, const char *about, long long run, long long call) {
 	complaint = (struct gb_complaint){0};
@@ -134,7 +134,7 @@ static void check_peek(const char *line, const char *about, long long run, long 
 		printf("# %s\n", line);
 }
 
-TEST(a_text_that_cannot_be_read_still_tells_whom_it_concerns) {
+TEST(an_invalid_line_is_attributed_to_its_run_or_request) {
 	check_peek("{\"type\":\"run\",\"run\":3,\"source\":", "run", 3, -1);
 	check_peek(" { \"run\" : 3 , \"type\" : \"call\" , \"call\" : 4 }", "call", 3, 4);
 	check_peek(
@@ -155,7 +155,7 @@ TEST(a_text_that_cannot_be_read_still_tells_whom_it_concerns) {
 	check_peek("", "", -1, -1);
 }
 
-/* @member is NULL for an error about no member. */
+/* @member is NULL for an error that does not concern a member. */
 static void check_blame(const char *member, const char *detail, const char *field, const char *text) {
 	struct gb_err err = {0};
 	complaint = (struct gb_complaint){0};
@@ -168,7 +168,7 @@ static void check_blame(const char *member, const char *detail, const char *fiel
 	CHECK_STR(complaint.message, text);
 }
 
-TEST(what_the_engine_calls_an_option_is_what_the_client_called_it) {
+TEST(errors_of_the_engine_use_the_clients_name_of_the_option) {
 	check_blame("globals", "no", "options.globals", "options.globals: no");
 	check_blame("args", "no: never", "options.execute.args", "options.execute.args: no: never");
 	check_blame("memory_bytes", "1", "options.memoryLimitBytes", "options.memoryLimitBytes: 1");
@@ -178,11 +178,11 @@ TEST(what_the_engine_calls_an_option_is_what_the_client_called_it) {
 	check_blame(NULL, "source, globals and args", NULL, "");
 }
 
-TEST(an_error_that_only_begins_like_a_field_blames_none) {
+TEST(an_error_whose_text_starts_like_a_field_names_no_field) {
 	check_blame(NULL, "globals: no", NULL, "");
 }
 
-TEST(a_complaint_is_never_cut_within_a_character) {
+TEST(an_error_message_is_cut_at_a_character_boundary) {
 	char line[2000] = "{\"type\":\"run\",\"run\":1,\"source\":\"\",\"options\":{\"";
 	for (int i = 0; i < 300; i++)
 		strcat(line, "€");

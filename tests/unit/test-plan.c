@@ -4,7 +4,7 @@
 
 #include "tap.h"
 
-TEST(a_plan_has_every_layer_and_no_privilege) {
+TEST(a_plan_has_all_layers_and_no_privileges) {
 	struct gb_plan plan;
 	struct gb_err err = {0};
 	if (!CHECK(gb_plan_init(&plan, &err))) {
@@ -18,7 +18,7 @@ TEST(a_plan_has_every_layer_and_no_privilege) {
 	CHECK(plan.n_rlimits > 5);
 }
 
-/* See plan.c for what other values do. */
+/* See plan.c for the effect of other values. */
 TEST(the_core_limit_is_exactly_one) {
 	struct gb_plan plan;
 	if (!CHECK(gb_plan_init(&plan, NULL)))

@@ -1,6 +1,6 @@
 /*
- * Compiled filters against their tables, for calls that are made from the tables: each rule as it is, and
- * with each of its numbers a little different; and all of that with high bits set in each argument.
+ * Compiled filters against their tables, for calls generated from the tables: each rule as it is, and
+ * with each of its numbers changed; and all of these with high bits set in each argument.
  */
 #include <errno.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ static const struct gb_seccomp_options kinds[] = {
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* All arguments that rules look at are 32 bits wide for the kernel, but these. */
+/* The kernel reads 32 bits of the arguments that rules check, except these. */
 static bool is_long(int nr, unsigned arg) {
 	switch (nr) {
 	case SYS_mmap:
@@ -55,7 +55,7 @@ static struct seccomp_data call_of(const struct gb_seccomp_rule *rule) {
 	return data;
 }
 
-/* --- what the tables say --- */
+/* --- evaluation of the tables --- */
 
 static bool matches(const struct gb_seccomp_rule *rule, const struct seccomp_data *data) {
 	bool all = rule->nr == data->nr;
@@ -73,7 +73,7 @@ static uint32_t answer_of(const struct gb_seccomp_rule *rule) {
 						   : SECCOMP_RET_ERRNO | (uint32_t)rule->error;
 }
 
-/* False if two rules that are no exceptions say different things. */
+/* False if two rules that are not exceptions contradict each other. */
 static bool read_tables(
     const struct gb_seccomp_tables *tables, const struct seccomp_data *data, uint32_t *ret) {
 	uint32_t answer = SECCOMP_RET_ERRNO | EPERM;
@@ -111,7 +111,7 @@ static void wrong(struct walk *walk, const struct seccomp_data *data, const char
 		    data->args[1], data->args[2], data->args[3], data->args[4], data->args[5], what);
 }
 
-/* One number of a rule: as it is, 0, all ones, and with each of its low bits changed. */
+/* Variants of a number of a rule: unchanged, 0, all ones, and with each low bit changed. */
 static void vary(
     struct walk *walk, const struct gb_seccomp_rule *rule, const struct gb_seccomp_condition *c) {
 	const uint64_t value = value_of(c), others[] = {value, 0, UINT32_MAX};
@@ -171,7 +171,7 @@ static void compare_high_bits(struct walk *walk, const struct seccomp_data *plai
 		}
 }
 
-TEST(high_bits_of_an_argument_gain_nothing) {
+TEST(high_bits_of_an_argument_do_not_change_the_decision) {
 	for (size_t i = 0; i < N_KINDS; i++)
 		walk_over(&kinds[i], compare_high_bits);
 }
@@ -190,13 +190,13 @@ static void compare_with_tables(struct walk *walk, const struct seccomp_data *pl
 	}
 }
 
-TEST(filters_say_what_their_tables_say) {
+TEST(filters_agree_with_their_tables) {
 	for (size_t i = 0; i < N_KINDS; i++)
 		walk_over(&kinds[i], compare_with_tables);
 }
 
-/* libseccomp cannot express it, and would have to be told in another way. */
-TEST(only_exceptions_ask_whether_a_number_differs) {
+/* libseccomp could not express such a rule. */
+TEST(only_exceptions_compare_for_inequality) {
 	for (size_t i = 0; i < N_KINDS; i++) {
 		struct gb_seccomp_tables tables;
 		gb_seccomp_tables(&kinds[i], &tables);
@@ -209,7 +209,7 @@ TEST(only_exceptions_ask_whether_a_number_differs) {
 	}
 }
 
-TEST(every_bit_of_the_cookie_counts) {
+TEST(every_bit_of_the_cookie_is_checked) {
 	const uint64_t cookie = 0x8123456789abcdefull;
 	for (enum gb_room room = GB_ROOM_FILES; room <= GB_ROOM_PROGRAMS; room++) {
 		struct gb_seccomp filter;

@@ -1,4 +1,4 @@
-/* What the system call filters admit. test-seccomp-tables.c compares them with their tables. */
+/* The system calls that the filters allow. test-seccomp-tables.c compares them with their tables. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -26,7 +26,7 @@ static bool make_filter(
 	    err);
 }
 
-/* With as many arguments as are given. */
+/* Evaluates the filter for a call with the given arguments. */
 #define JUDGE(filter, number, ...)                                                                           \
 	judge(filter,                                                                                        \
 	    &(struct seccomp_data){.nr = (number), .arch = AUDIT_ARCH_X86_64, .args = {__VA_ARGS__}})
@@ -44,7 +44,7 @@ enum { DENIED = SECCOMP_RET_ERRNO | EPERM, DONE_NOTHING = SECCOMP_RET_ERRNO };
 #define ONLY_IN_RELEASE() (void)0
 #endif
 
-TEST(the_filter_admits_what_is_listed_and_nothing_else) {
+TEST(the_filter_allows_listed_calls_only) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
 	struct gb_err err = {0};
@@ -64,13 +64,13 @@ TEST(the_filter_admits_what_is_listed_and_nothing_else) {
 	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
 		if (!CHECK_INT(judge_call(&f, never[i], 0, 0, 0), DENIED))
 			printf("#   system call %ld\n", never[i]);
-	/* The other numbering of this architecture, and another architecture. */
+	/* The x32 numbering of this architecture, and another architecture. */
 	CHECK(judge_call(&f, SYS_read | 0x40000000, 0, 0, 0) != SECCOMP_RET_ALLOW);
 	struct seccomp_data i386 = {.nr = 3, .arch = AUDIT_ARCH_I386};
 	CHECK(judge(&f, &i386) == SECCOMP_RET_KILL_PROCESS);
 }
 
-TEST(arguments_are_looked_at) {
+TEST(arguments_are_checked) {
 	struct gb_seccomp f;
 	CHECK(make_filter(&f, GB_ROOM_NONE, 0, EPERM, NULL));
 	const int own = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -97,7 +97,7 @@ TEST(arguments_are_looked_at) {
 	CHECK_INT(judge_call(&f, SYS_clone, 0x11, 0, 0), DENIED);
 }
 
-TEST(a_room_for_programs_keeps_what_is_not_theirs) {
+TEST(privileged_calls_are_denied_to_programs) {
 	ONLY_IN_RELEASE();
 	enum { COOKIE = 0x1234567 };
 	struct gb_seccomp f;
@@ -116,7 +116,7 @@ TEST(a_room_for_programs_keeps_what_is_not_theirs) {
 	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
 		if (!CHECK_INT(judge_call(&f, never[i], 0, 0, 0), DENIED))
 			printf("#   system call %ld\n", never[i]);
-	/* New namespaces, for whoever does not know how to ask. */
+	/* A user namespace needs the cookie; other new namespaces are denied. */
 	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER, COOKIE, 0), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER, 0, 0), DENIED);
 	CHECK_INT(judge_call(&f, SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS, COOKIE, 0), DENIED);
@@ -126,7 +126,7 @@ TEST(a_room_for_programs_keeps_what_is_not_theirs) {
 	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
 		CHECK_INT(judge_call(&f, SYS_clone, spaces[i] | SIGCHLD, 0, 0), DENIED);
 	CHECK_INT(judge_call(&f, SYS_clone3, 0, 0, 0), SECCOMP_RET_ERRNO | ENOSYS);
-	/* Terminals are for use, not for typing into. */
+	/* Terminals can be used, but input cannot be injected. */
 	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TCGETS, 0), SECCOMP_RET_ALLOW);
 	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCSTI, 0), DENIED);
 	CHECK_INT(judge_call(&f, SYS_ioctl, 0, TIOCLINUX, 0), DENIED);
@@ -166,7 +166,7 @@ TEST(anonymous_memory_is_private_unless_the_options_say_otherwise) {
 	}
 }
 
-TEST(the_core_limit_stays_in_every_room) {
+TEST(the_core_limit_cannot_be_changed_in_any_room) {
 	for (enum gb_room room = GB_ROOM_NONE; room <= GB_ROOM_PROGRAMS; room++) {
 		struct gb_seccomp f;
 		CHECK(make_filter(&f, room, 0, EPERM, NULL));
@@ -207,7 +207,7 @@ TEST(programs_cannot_watch_files_of_others) {
 	const int rwf_nowait = 8;
 	CHECK_INT(JUDGE(&f, SYS_preadv2, 0, 0, 0, 0, 0, 0), SECCOMP_RET_ALLOW);
 	CHECK_INT(JUDGE(&f, SYS_preadv2, 0, 0, 0, 0, 0, rwf_nowait), DENIED);
-	/* Nor keep the host's disks busy. */
+	/* They cannot flush the host's disks either. */
 	const long sync[] = {
 	    SYS_sync, SYS_syncfs, SYS_fsync, SYS_fdatasync, SYS_sync_file_range, SYS_fadvise64};
 	for (size_t i = 0; i < sizeof sync / sizeof *sync; i++)
@@ -216,7 +216,7 @@ TEST(programs_cannot_watch_files_of_others) {
 	CHECK_INT(JUDGE(&f, SYS_msync, 0, 4096, MS_ASYNC), SECCOMP_RET_ALLOW);
 }
 
-TEST(programs_have_sockets_of_few_kinds) {
+TEST(programs_can_create_few_kinds_of_sockets) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
 	CHECK(make_filter(&f, GB_ROOM_PROGRAMS, 0, EPERM, NULL));
@@ -258,7 +258,7 @@ TEST(programs_have_sockets_of_few_kinds) {
 		      JUDGE(&f, at_three[i], 0, 0, 0, MSG_OOB) == (uint32_t)DENIED);
 }
 
-TEST(a_refusal_can_be_marked) {
+TEST(the_errno_of_refused_calls_can_be_chosen) {
 	ONLY_IN_RELEASE();
 	struct gb_seccomp f;
 	CHECK(make_filter(&f, GB_ROOM_NONE, 0, GB_SECCOMP_MARK, NULL));

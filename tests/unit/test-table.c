@@ -3,14 +3,14 @@
 
 enum { MANY = 5000 };
 
-TEST(an_empty_table_has_nothing) {
+TEST(an_empty_table_has_no_entries) {
 	struct gb_table table = {0};
 	CHECK(!gb_table_find(&table, 0));
 	CHECK(!gb_table_any(&table));
 	gb_table_finish(&table);
 }
 
-TEST(many_are_found_and_removed) {
+TEST(many_entries_are_found_and_removed) {
 	static struct gb_entry entries[MANY];
 	struct gb_table table = {0};
 	for (unsigned i = 0; i < MANY; i++) {

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "value/text.h"
 
-TEST(numbers_are_spelled_as_in_javascript) {
+TEST(numbers_are_formatted_as_in_javascript) {
 	static const struct {
 		double number;
 		const char *text;
@@ -23,7 +23,7 @@ TEST(numbers_are_spelled_as_in_javascript) {
 	}
 }
 
-TEST(numbers_read_back_as_the_same) {
+TEST(formatted_numbers_are_parsed_back_exactly) {
 	uint64_t bits = 88172645463325252;
 	unsigned wrong = 0;
 	for (unsigned i = 0; i < 20000; i++) {
@@ -41,7 +41,7 @@ TEST(numbers_read_back_as_the_same) {
 	CHECK_INT(wrong, 0);
 }
 
-TEST(dates_are_spelled_and_read_on_every_day_of_a_thousand_years) {
+TEST(dates_round_trip_for_every_day_of_a_thousand_years) {
 	unsigned wrong = 0;
 	char last[GB_DATE_TEXT] = "";
 	for (int day = -200000; day < 200000; day++) {
@@ -71,7 +71,7 @@ TEST(base64_of_every_length) {
 	}
 }
 
-TEST(quotes_are_short_and_harmless) {
+TEST(quoted_text_is_short_and_escaped) {
 	char quoted[GB_QUOTED_TEXT];
 	gb_text_quote(quoted, GB_STR(""));
 	CHECK_STR(quoted, "\"\"");

@@ -18,7 +18,7 @@ static char *printed(printer print, struct gb_str text) {
 	return out;
 }
 
-/* The text in pieces of @size bytes. */
+/* Passes the text in pieces of @size bytes. */
 static char *streamed(struct gb_str text, size_t size) {
 	struct untrusted stream = {0};
 	char *out = NULL;
@@ -46,7 +46,7 @@ static const struct {
 	"?31m?"}, /* C1 in UTF-8 */
     {GB_STR("\x9b"
 	    "31m\xc3"),
-	"?31m?"}, /* C1 as a byte; a character that is cut */
+	"?31m?"}, /* C1 as a byte; a truncated character */
     {GB_STR("\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8e\xd8\x9c\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf"), "???????"},
     {GB_STR("\xed\xa0\x80\xed\xb0\x80"), "??"},          /* surrogates */
     {GB_STR("\xe0\x80\x9b\xf0\x80\x80\x9b"), "???????"}, /* overlong */
@@ -55,14 +55,14 @@ static const struct {
 	"?\xc3\xa9??a"},
 };
 
-TEST(controls_and_bytes_that_are_not_text_are_replaced) {
+TEST(control_characters_and_invalid_bytes_are_replaced) {
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
 		gb_auto_free char *out = printed(print_untrusted, texts[i].text);
 		CHECK_STR(out, texts[i].expected);
 	}
 }
 
-TEST(pieces_of_any_size_give_the_same) {
+TEST(the_output_does_not_depend_on_piece_sizes) {
 	for (size_t i = 0; i < GB_COUNT(texts); i++)
 		for (size_t size = 1; size <= texts[i].text.n; size++) {
 			gb_auto_free char *out = streamed(texts[i].text, size);
@@ -70,7 +70,7 @@ TEST(pieces_of_any_size_give_the_same) {
 		}
 }
 
-TEST(lines_of_a_message_do_not_begin_in_the_first_column) {
+TEST(lines_of_a_message_are_indented) {
 	gb_auto_free char *message = printed(print_message, GB_STR("one\nglovebox: forged\n  two\n\n\x1b"));
 	CHECK_STR(message, "one\n  glovebox: forged\n  two\n\n  ?");
 	gb_auto_free char *block = printed(print_block, GB_STR("forged\n    at f\n\tx"));
@@ -79,12 +79,12 @@ TEST(lines_of_a_message_do_not_begin_in_the_first_column) {
 	CHECK_STR(nothing, "");
 }
 
-TEST(names_are_one_line_and_show_what_cannot_be_seen) {
+TEST(names_are_one_line_with_visible_escapes) {
 	gb_auto_free char *out = printed(print_name, GB_STR("a\nb\t\xe2\x80\x8b\x1b\xff\xc3\xa9"));
 	CHECK_STR(out, "a<U+000A>b<U+0009><U+200B><U+001B><0xFF>\xc3\xa9");
 }
 
-TEST(json_escapes_what_a_terminal_obeys) {
+TEST(terminal_control_characters_are_escaped_in_json) {
 	gb_auto_buf struct gb_buf out;
 	gb_buf_init(&out, 1000);
 	gb_json_append_string(
