@@ -1,4 +1,4 @@
-# The one entrance. meson does the work; this says what there is to do.
+# The entry points of the build; meson does the work.
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -13,7 +13,7 @@ TSC = .deps/node/node_modules/typescript/bin/tsc
 all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
 	@ninja -C $(BUILD) --quiet
 
-setup: ## install what is missing and build quickjs-ng into .deps/
+setup: ## install missing dependencies and build quickjs-ng into .deps/
 	@scripts/setup
 
 $(BUILD)/build.ninja:
@@ -26,45 +26,45 @@ $(SDK)/dist/index.js: $(wildcard $(SDK)/src/*.ts) $(SDK)/tsconfig.json | setup
 	@rm -rf $(@D)
 	@[ ! -f $(TSC) ] || node $(TSC) -p $(SDK)
 
-run: all ## a small tour of real sandboxed runs
+run: all ## a short tour of sandboxed runs
 	@scripts/tour $(BUILD)/glovebox
 
-test: all sdk ## every test; the last line counts them
+test: all sdk ## run all tests; the last line has their number
 	@scripts/test $(BUILD)
 
-test-as-nobody: all ## the tests of the wall once more, as an ordinary user (needs root to become one)
+test-as-nobody: all ## the tests of the sandbox again, as an ordinary user (needs root to switch)
 	@scripts/test-as-nobody $(BUILD)
 
-test-vm: all ## the tests of the wall once more, under Debian's own kernel in a virtual machine (emulated: half an hour); SUITE=e2e for all other programs that run code
+test-vm: all ## the tests of the sandbox again, under Debian's kernel in a virtual machine (emulated: half an hour); SUITE=e2e for the end-to-end tests
 	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite $(or $(SUITE),wall --suite attack) --timeout-multiplier 10
 
 soak: all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
 	@scripts/soak $(BUILD)
 
-test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, beside the plain engine
+test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, compared to the plain engine
 	@SUITE='$(SUITE)' ONLY='$(ONLY)' $(if $(EXPECTATIONS),EXPECTATIONS='$(EXPECTATIONS)') scripts/test262 $(BUILD)
 
-test-ts: all ## erased TypeScript beside the compiler's own: our cases, and every file below CORPUS
+test-ts: all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
 
-bench: bench-runs bench-crowd bench-mask bench-store ## what everything on the way of a run costs, against physical limits and peers
+bench: bench-runs bench-crowd bench-mask bench-store ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs
 
-bench-crowd: all ## a short run while 50 endless loops of the same language are at it
+bench-crowd: all ## the latency of a short run while 50 endless loops of the same language run
 	@$(BUILD)/bench-runs --crowd
 
-bench-peers: all ## the same, beside other ways to run untrusted code
+bench-peers: all ## the same, compared to other ways to run untrusted code
 	@bench/compare $(BUILD)/bench-runs
 
-bench-ts: all ## what erasing types costs, beside compiling the same text: FILES, or our own cases
+bench-ts: all ## the cost of erasing types, compared to compiling the same text: FILES, or the test cases
 	@$(BUILD)/bench-ts $(or $(FILES),$(wildcard tests/fuzz/corpus/ts/*.ts))
 
-bench-store: all ## records a second in the audit log, beside bare SQLite with the same durability
+bench-store: all ## records per second in the audit log, compared to plain SQLite with the same durability
 	@$(BUILD)/bench-store $(DIR)
 
-bench-mask: all ## what the secrets filter costs, on plain text: FILES, or our own documents
+bench-mask: all ## the cost of the secrets filter on plain text: FILES, or docs/
 	@$(BUILD)/bench-mask $(or $(FILES),$(wildcard docs/*.md))
 mask-corpus: all ## what the secrets filter masks in source code, with file:line of every place: CORPUS=DIRECTORY, or 50 npm packages, which it fetches once
 	@scripts/mask-corpus $(BUILD) $(CORPUS)
@@ -72,19 +72,19 @@ mask-corpus: all ## what the secrets filter masks in source code, with file:line
 asan-build: setup
 	@scripts/asan build-asan --build-only
 
-asan: setup sdk ## every test again, under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: setup sdk ## all tests again, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/asan build-asan
 
-fuzz: setup ## each fuzz target for FUZZ_SECONDS (60), or for the same FUZZ_RUNS inputs each time
+fuzz: setup ## each fuzz target for FUZZ_SECONDS (60), or for a fixed number of inputs, FUZZ_RUNS
 	@scripts/fuzz build-fuzz $(or $(FUZZ_SECONDS),60)
 
 lint: all ## format, clang-tidy, include order, style
 	@scripts/lint $(BUILD)
 
-tables: all ## write again what follows from the tables of the sources: SDK types, tables of the docs
+tables: all ## regenerate files from the tables of the sources: SDK types, tables of the docs
 	@scripts/tables $(BUILD)
 
-format: ## let clang-format have its way
+format: ## format all sources with clang-format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 cover: setup ## line coverage of the unit and end-to-end tests
@@ -93,7 +93,7 @@ cover: setup ## line coverage of the unit and end-to-end tests
 install: all ## install to PREFIX (/usr/local)
 	@$(MESON) configure $(BUILD) --prefix=$(abspath $(PREFIX)) && ninja -C $(BUILD) --quiet install
 
-clean: ## remove what was built here (not .deps)
+clean: ## remove build directories (not .deps)
 	@rm -rf $(BUILD) build-asan build-fuzz build-cover $(SDK)/dist
 
 help: ## this list
