@@ -178,7 +178,7 @@ static void release_settled(struct gb_engine *engine) {
 	gb_engine_let_settled_go(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		if (engine->pools[i])
-			gb_pool_rest(engine->pools[i]);
+			gb_pool_before_wait(engine->pools[i]);
 }
 
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {

@@ -1,10 +1,11 @@
-/* The port of a system for which no sandbox was written: it starts nothing and refuses every run. */
+/* The port for operating systems without a sandbox implementation: it starts nothing and refuses every
+ * run. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sandbox/port.h"
 
-/* Its members are never read: no port, plan, pool or cell of this kind holds anything. */
+/* The member is never read; C does not allow an empty struct. */
 struct gb_port {
 	char unused;
 };
@@ -60,7 +61,7 @@ size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
 void gb_pool_refill(struct gb_pool *pool) {
 }
 
-void gb_pool_rest(struct gb_pool *pool) {
+void gb_pool_before_wait(struct gb_pool *pool) {
 }
 
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
@@ -68,7 +69,7 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	return NULL;
 }
 
-/* --- cells: there are none, so a call of any of these is an error of the host --- */
+/* --- cells: this port creates none, so calling any of these functions is a bug in the host --- */
 
 void gb_cell_release(struct gb_cell *cell) {
 	abort();

@@ -1,14 +1,15 @@
 /*
- * The sandbox as a worker program sees it, from inside. A worker is this and three functions; main() becomes
- * a zygote: a process that walls itself in, prepares an interpreter once, and forks a cell for each run.
+ * The sandbox as a worker program sees it, from inside. A worker program defines a struct gb_worker and calls
+ * gb_zygote_main(), which makes the process a zygote: a process that enters the sandbox, prepares an
+ * interpreter once, and forks a cell for each run.
  *
  *	int main(void) {
  *		static const struct gb_worker worker = {.init = init, .prime = prime, .serve = serve};
  *		return gb_zygote_main(&worker);
  *	}
  *
- * It is the only header of src/sandbox that src/runtime uses. Workers link the child's side of the port, and
- * not port.h.
+ * This is the only header of src/sandbox that src/runtime uses. Workers link the child's side of the port and
+ * do not use port.h.
  */
 #ifndef GB_SANDBOX_WORKER_H
 #define GB_SANDBOX_WORKER_H
@@ -17,43 +18,46 @@
 #include <stdbool.h>
 
 struct gb_worker {
-	/* Once, in the zygote, behind the wall: make ready what every cell shall inherit. @profile is the
-	 * plan's. */
+	/* Runs once, in the zygote, after all layers are raised: prepare what every cell inherits. @profile
+	 * is the plan's. */
 	bool (*init)(const char *profile);
-	/* In a cell that has time before its job comes: touch what a run will touch. May be NULL. */
+	/* Runs in a warm cell, before its job arrives: touch the memory that a run will use. May be NULL. */
 	void (*prime)(void);
-	/* In a cell: read one job from @fd, do it, answer. The process ends when this returns. */
+	/* Runs in a cell: read one job from @fd, run it, send the answer. The process exits when this
+	 * returns. */
 	void (*serve)(int fd);
-	/* What SIGINT and GB_SIGNAL_AGAIN do, set before the filter, which may forbid that; @info has the
-	 * number of the job that is meant. May be NULL. */
+	/* Handler of SIGINT and GB_SIGNAL_AGAIN. It is installed before the seccomp filter, which may forbid
+	 * sigaction. @info has the number of the job to interrupt. May be NULL. */
 	void (*on_interrupt)(int signal_number, siginfo_t *info, void *context);
-	/* Or they are held until a cell asks for them. */
+	/* Block both signals instead, until a cell unblocks them. */
 	bool holds_interrupts;
 };
 
-/* Does not return before the host is gone or has let go of the zygote. */
+/* Does not return: exits after the host has died or has closed the control socket. */
 int gb_zygote_main(const struct gb_worker *worker);
 
-/* An interrupt that was sent before, to wake a worker that missed it. Programs do not know it. */
+/* Repeats an interrupt that was sent before, to wake a worker that missed it. Guest programs do not use this
+ * signal. */
 #define GB_SIGNAL_AGAIN SIGURG
 
-/* A cell that ends without an answer says why by its exit status. */
+/* Exit statuses of a cell that ends without an answer. */
 enum {
-	/* The program of a warm cell has died before it read its job: no code has run, and another cell can
-	 * have the job. */
+	/* The program of a warm cell died before it read its job: no code has run, and the job can be given
+	 * to another cell. */
 	GB_CELL_EXIT_UNUSED = 97,
 	/* The program of a session has ended between two runs. */
 	GB_CELL_EXIT_PROGRAM = 98,
 	/* The processes of a session needed more memory than it may have, between two runs. */
 	GB_CELL_EXIT_MEMORY = 99,
-	/* The worker cannot count the memory of its processes, which is part of a layer. */
+	/* The worker cannot measure the memory of its processes. This measurement is part of the cgroup
+	 * layer. */
 	GB_CELL_EXIT_NOT_COUNTED = 110,
 };
 
-/* Where the system counts the memory of each cell, a cell finds these descriptors, to be read from their
- * beginning: what all its processes use (memory.current, memory.usage_in_bytes), of what kind that is
- * (memory.stat), and how often the kernel has ended one for want of memory (memory.events,
- * memory.oom_control). In other cells they are closed. */
+/* A cell with a control group of its own has these descriptors, each to be read from offset 0: the memory
+ * that all its processes use (memory.current, memory.usage_in_bytes), its breakdown by kind (memory.stat),
+ * and the number of out-of-memory kills (memory.events, memory.oom_control). In other cells they are
+ * closed. */
 enum { GB_FD_GROUP_USAGE = 4, GB_FD_GROUP_STAT = 5, GB_FD_GROUP_EVENTS = 6 };
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "sandbox/linux/inside/verify.h"
 
-bool gb_verify_birth(struct gb_wall_failure *ret_failure) {
+bool gb_verify_inherited(struct gb_wall_failure *ret_failure) {
 	(void)ret_failure;
 	return true;
 }

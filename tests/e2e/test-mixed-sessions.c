@@ -140,7 +140,7 @@ static void find_process(struct crowd *crowd, struct one *one) {
 	/* The pid arrives with the zygote's reply, after dispatching; the cell may have answered before
 	 * that. */
 	for (int i = 0; cell && cell->pidfd < 0 && i < 6000; i++, gb_engine_dispatch(crowd->engine, 10, NULL))
-		gb_shard_hear_of(cell);
+		gb_shard_read_notices_for(cell);
 	CHECK(cell && cell->pidfd >= 0);
 	char path[64];
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", cell ? cell->pidfd : -1);

@@ -87,7 +87,7 @@ void gb_pool_refill(struct gb_pool *pool) {
 	(void)pool;
 }
 
-void gb_pool_rest(struct gb_pool *pool) {
+void gb_pool_before_wait(struct gb_pool *pool) {
 	(void)pool;
 }
 

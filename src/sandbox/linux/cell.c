@@ -1,4 +1,4 @@
-/* One cell, from its order to its end. */
+/* The functions of single cells. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "sandbox/linux/protocol.h"
 #include "sandbox/linux/shard.h"
 
-/* The limit of the user namespace is what programs are to meet, not the control group's. */
+/* The control group's limit on tasks is higher by this much, so that programs reach the limit of the user
+ * namespace first. */
 enum { SPARE_TASKS = 16 };
 
 void gb_cell_await(struct gb_cell *cell, bool awaited) {
@@ -63,13 +64,14 @@ static void on_cell_ready(struct gb_source *source, uint32_t events) {
 	struct gb_pool *pool = cell->shard->pool;
 	if (cell->owner)
 		pool->options.on_ready(cell, events);
-	else { /* a warm cell has nothing to say: it is dying, and its zygote will tell */
+	else { /* a warm cell sends nothing, so it is dying: wait for the zygote's notice */
 		gb_loop_remove(pool->loop, source);
 		gb_cell_await(cell, true);
 	}
 }
 
-/* One end of a socket for @cell. If it can be ordered at once, one whose other end the zygote has already. */
+/* Give @cell its socket: a spare one, whose other end the zygote already has, if the cell can be ordered at
+ * once. */
 static bool connect_cell(struct gb_shard *shard, struct gb_cell *cell, struct gb_err *err) {
 	bool at_once = !cell->group && !shard->broken && gb_list_empty(&shard->queued) &&
 		       shard->n_orders < GB_ORDERS_MAX;
@@ -103,7 +105,7 @@ struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err) {
 		return NULL;
 	}
 	const struct gb_pool *pool = shard->pool;
-	/* No cell starts without one where there are any. */
+	/* If cells have groups of their own, none starts without one. */
 	if (pool->plan.grouped && !(cell->group = gb_cell_group_take(pool->cgroup, pool->options.cell_memory,
 					pool->plan.contents.max_processes + SPARE_TASKS, err)))
 		return NULL;
@@ -178,12 +180,12 @@ void gb_cell_signal(struct gb_cell *cell) {
 	}
 }
 
-/* A cell may send messages before its zygote has reported its process id. */
+/* A cell may send messages before its zygote has sent its pidfd. */
 static void signal_soon(struct gb_cell *cell) {
 	if (cell->pidfd >= 0)
 		gb_cell_signal(cell);
 	else
-		gb_shard_hear_of(cell);
+		gb_shard_read_notices_for(cell);
 }
 
 void *gb_cell_owner(const struct gb_cell *cell) {
@@ -228,7 +230,7 @@ void gb_cell_yield_cpu(struct gb_cell *cell, bool yields) {
 	struct gb_pool *pool = cell->shard->pool;
 	const uint32_t id = cell->id;
 	if (cell->pidfd < 0)
-		gb_shard_hear_of(cell);
+		gb_shard_read_notices_for(cell);
 	if ((cell = gb_pool_find(pool, id)) && cell->pidfd >= 0)
 		gb_priority_set(cell->pidfd, yields);
 }
@@ -262,10 +264,10 @@ void gb_cell_release(struct gb_cell *cell) {
 	shard->n_dying++;
 	gb_cell_set_state(cell, GB_CELL_DYING, &shard->dying);
 	if (cell->pidfd < 0)
-		gb_shard_hear_of(cell);
+		gb_shard_read_notices_for(cell);
 	if (!(cell = gb_pool_find(shard->pool, id)))
 		return;
-	/* Without one it is killed when the zygote has answered. */
+	/* Without a pidfd, it is killed when the zygote has sent it. */
 	cell->kill_wanted = true;
 	gb_cell_await(cell, cell->pidfd < 0);
 	if (cell->pidfd >= 0)

@@ -11,7 +11,7 @@
 #include "sandbox/linux/protocol.h"
 
 static_assert(GB_CELL_EXIT_NOT_COUNTED == GB_CELL_EXIT_NOT_RAISED + __builtin_ctz(GB_LAYER_CGROUP),
-    "a worker that cannot count memory lacks this layer");
+    "this exit status names the cgroup layer");
 
 __attribute__((format(printf, 3, 4))) static void set(
     struct gb_cell_end *ret, enum gb_cell_cause cause, const char *format, ...) {

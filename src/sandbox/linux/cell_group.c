@@ -11,9 +11,9 @@
 #include "sandbox/linux/cgroup_files.h"
 
 enum {
-	/* Groups that wait to be used again. Making and removing one costs a quarter of a millisecond. */
+	/* Idle groups that are kept for reuse. Creating and removing one costs a quarter of a millisecond. */
 	IDLE_MAX = 64,
-	/* One that still has more charged to it than this (page cache, above all) is removed instead. */
+	/* A group with more memory still charged to it (mostly page cache) is removed instead. */
 	IDLE_BYTES = 4 << 20,
 	NAME_BYTES = 64,
 	WEIGHT_LOW = 2,
@@ -23,9 +23,8 @@ struct gb_cell_group {
 	struct gb_list link; /* in the parent's list of idle ones */
 	struct gb_cgroup *parent;
 	unsigned long long number;
-	uint64_t memory_bytes; /* that its run may use */
-	uint32_t processes;    /* likewise */
-	uint64_t oom_kills;    /* before its present cell: one with more is not used again */
+	uint64_t memory_bytes; /* limit of its run */
+	uint32_t processes;    /* limit of its run */
 	bool yields;
 };
 
@@ -53,8 +52,8 @@ static uint64_t read_number(
 
 /* --- limits --- */
 
-/* Version 1 wants memory with swap never to be less than memory alone. Kernels that do not count swap, or
- * sockets, have no such file. */
+/* Version 1 requires that the limit on memory plus swap is never below the limit on memory. Kernels that do
+ * not count swap, or sockets, have no such file. */
 static bool limit_memory(struct gb_cell_group *group, uint64_t memory_bytes) {
 	const uint64_t bytes = memory_bytes + group->parent->cell_extra_bytes;
 	bool v1 = group->parent->version == 1, raised = memory_bytes > group->memory_bytes;
@@ -66,7 +65,7 @@ static bool limit_memory(struct gb_cell_group *group, uint64_t memory_bytes) {
 		(void)write_number(group, GB_CGROUP_SWAP_MAX, bytes);
 	if (!v1)
 		(void)write_number(group, GB_CGROUP_SWAP_MAX, 0);
-	/* Version 1 counts these apart. */
+	/* Version 1 counts TCP buffers separately. */
 	(void)write_number(group, GB_CGROUP_TCP_MAX, memory_bytes);
 	group->memory_bytes = memory_bytes;
 	return true;
@@ -83,7 +82,7 @@ bool gb_cell_group_yield_cpu(struct gb_cell_group *group, bool yields) {
 	if (group->yields == yields)
 		return true;
 	group->yields = yields;
-	/* Kernels before 5.15 know weights only. */
+	/* Kernels before 5.15 have weights only. */
 	const uint64_t usual = group->parent->version == 1 ? 1024 : 100;
 	if (!write_number(group, GB_CGROUP_CPU_IDLE, yields))
 		(void)write_number(group, GB_CGROUP_CPU_WEIGHT, yields ? WEIGHT_LOW : usual);
@@ -91,10 +90,10 @@ bool gb_cell_group_yield_cpu(struct gb_cell_group *group, bool yields) {
 }
 
 bool gb_cell_group_oom_killed(const struct gb_cell_group *group) {
-	return read_number(group, GB_CGROUP_MEMORY_EVENTS, "oom_kill", group->oom_kills) > group->oom_kills;
+	return read_number(group, GB_CGROUP_MEMORY_EVENTS, "oom_kill", 0) > 0;
 }
 
-/* --- its life --- */
+/* --- create, reuse, remove --- */
 
 static void remove_group(struct gb_cell_group *group) {
 	char path[NAME_BYTES];
@@ -116,7 +115,7 @@ static struct gb_cell_group *make_group(struct gb_cgroup *parent) {
 			remove_group(group);
 			return NULL;
 		}
-	/* A cell as a whole is what a run is: if one process is ended for want of memory, all are. */
+	/* A run is the whole cell: if the kernel kills one process for lack of memory, it must kill all. */
 	(void)write_number(group, GB_CGROUP_KILL_ALL, 1);
 	return group;
 }
@@ -162,7 +161,7 @@ void gb_cell_groups_finish(struct gb_cgroup *group) {
 	}
 }
 
-/* --- for the cell --- */
+/* --- descriptors for the cell --- */
 
 static bool open_file(const struct gb_cell_group *group, int dir, const char *name, int flags, int *ret) {
 	char path[NAME_BYTES];

@@ -12,7 +12,7 @@
 #include "sandbox/linux/cell_group.h"
 #include "sandbox/linux/cgroup_files.h"
 
-/* The one table of files. */
+/* The names of the files that are used, and their controllers. */
 static const struct {
 	const char *names[2]; /* version 1, version 2 */
 	enum gb_controller controller;
@@ -20,7 +20,7 @@ static const struct {
     [GB_CGROUP_MEMORY_MAX] = {{"memory.limit_in_bytes", "memory.max"}, GB_CONTROLLER_MEMORY},
     /* Version 1 counts memory and swap together. */
     [GB_CGROUP_SWAP_MAX] = {{"memory.memsw.limit_in_bytes", "memory.swap.max"}, GB_CONTROLLER_MEMORY},
-    /* Version 2 counts what sockets hold as memory of the group. */
+    /* Version 2 counts socket buffers as memory of the group. */
     [GB_CGROUP_TCP_MAX] = {{"memory.kmem.tcp.limit_in_bytes", NULL}, GB_CONTROLLER_MEMORY},
     [GB_CGROUP_MEMORY_USAGE] = {{"memory.usage_in_bytes", "memory.current"}, GB_CONTROLLER_MEMORY},
     [GB_CGROUP_MEMORY_STAT] = {{"memory.stat", "memory.stat"}, GB_CONTROLLER_MEMORY},
@@ -70,13 +70,13 @@ static bool add_dir(struct gb_cgroup *group, const char *parent) {
 	return true;
 }
 
-/* --- how much there can be --- */
+/* --- limits --- */
 
 static uint64_t three_quarters(uint64_t bytes) {
 	return bytes == UINT64_MAX ? bytes : bytes / 4 * 3;
 }
 
-/* What @parent and all above it let a group in it have. In version 1 the kernel tells. */
+/* The memory limit that @parent and the groups above it impose. In version 1 the kernel reports it. */
 static uint64_t allowed_by(int version, const char *parent) {
 	uint64_t least = UINT64_MAX, limit;
 	char path[PATH_MAX];
@@ -96,21 +96,23 @@ static uint64_t allowed_by(int version, const char *parent) {
 	return least;
 }
 
-/* Less than the host's own group has: the host must not be what the kernel ends when cells have taken all. */
+/* The limit is lower than that of the host's own group, so that the kernel does not kill the host when cells
+ * use too much. */
 static bool limit(struct gb_cgroup *group, const char *parent, const struct gb_cgroup_limits *limits) {
 	uint64_t most = three_quarters(allowed_by(group->version, parent)), memory = limits->memory_bytes;
 	memory = memory < most ? memory : most;
 	if (!write_number(group, GB_CGROUP_MEMORY_MAX, memory) ||
 	    !write_number(group, GB_CGROUP_PIDS_MAX, limits->processes))
 		return false;
-	/* Where the kernel counts swap. */
+	/* Fails if the kernel does not count swap. */
 	(void)write_number(group, GB_CGROUP_SWAP_MAX, group->version == 1 ? memory : 0);
 	return true;
 }
 
-/* --- making one --- */
+/* --- create --- */
 
-/* Processes of the engine go below, since groups of cells will be beside them. */
+/* Zygotes get a group of their own beside those of cells, since version 2 allows processes only in leaf
+ * groups. */
 static bool prepare_for_cells_v2(struct gb_cgroup *group) {
 	int dir = group->dirs[0].fd;
 	if (!gb_cgroup_write(dir, "cgroup.subtree_control", "+memory +pids") ||
@@ -121,8 +123,8 @@ static bool prepare_for_cells_v2(struct gb_cgroup *group) {
 	return true;
 }
 
-/* Is there a place for the first one? If so there is for others. */
-static bool try_a_cell(struct gb_cgroup *group) {
+/* Verify that a group for a cell can be created. */
+static bool try_cell_group(struct gb_cgroup *group) {
 	struct gb_cell_group *cell = gb_cell_group_take(group, 1 << 20, 1, NULL);
 	if (cell)
 		gb_cell_group_give_back(cell);
@@ -134,12 +136,12 @@ static bool complete(struct gb_cgroup *group, const char *parent, const struct g
 		return false;
 	if (!limits->cells)
 		return true;
-	group->has_cells = (group->version == 1 || prepare_for_cells_v2(group)) && try_a_cell(group);
+	group->has_cells = (group->version == 1 || prepare_for_cells_v2(group)) && try_cell_group(group);
 	return group->has_cells;
 }
 
-/* Version 2 gives controllers only to children of a group without processes of its own, so the host's
- * sibling is the place if its child is not. */
+/* Version 2 enables controllers only in children of a group without processes of its own. So if a child of
+ * the host's group does not work, a sibling may. */
 static bool try_v2(struct gb_cgroup *group, const struct gb_cgroup_limits *limits) {
 	char parent[PATH_MAX];
 	if (!gb_cgroup_find_own(NULL, parent, sizeof parent))
@@ -161,7 +163,8 @@ static bool try_v2(struct gb_cgroup *group, const struct gb_cgroup_limits *limit
 	return false;
 }
 
-/* Each controller has a hierarchy, or shares one; a process can only be in one folder of each. */
+/* Each controller has a hierarchy of its own or shares one; a process is in exactly one folder of each
+ * hierarchy. */
 static bool add_dir_v1(struct gb_cgroup *group, unsigned controller, char parents[][PATH_MAX]) {
 	char parent[PATH_MAX];
 	if (!gb_cgroup_find_own(controllers[controller].name, parent, sizeof parent))
@@ -182,7 +185,7 @@ static bool try_v1(struct gb_cgroup *group, const struct gb_cgroup_limits *limit
 	char parents[GB_CONTROLLERS][PATH_MAX];
 	reset(group, 1);
 	for (unsigned i = 0; i < GB_CONTROLLERS; i++) {
-		/* Shares of the CPU are for cells that have groups of their own. */
+		/* The cpu controller is used only for cells with groups of their own. */
 		bool wanted = limits->cells || !controllers[i].optional;
 		if (wanted && !add_dir_v1(group, i, parents) && !controllers[i].optional)
 			return false;
@@ -199,7 +202,7 @@ bool gb_cgroup_create(const struct gb_cgroup_limits *limits, struct gb_cgroup **
 	if (!try_v2(group, limits) && !try_v1(group, limits)) {
 		reset(group, 1);
 		return gb_fail(err, GB_EWALL, 0,
-		    "cgroup: no group with memory and pids controllers that user %u may make; delegate one "
+		    "cgroup: user %u may not create a group with memory and pids controllers; delegate one "
 		    "(systemd: Delegate=yes, or systemd-run --user --scope)",
 		    geteuid());
 	}
@@ -223,23 +226,23 @@ bool gb_cgroup_has_cells(const struct gb_cgroup *group) {
 	return group && group->has_cells;
 }
 
-/* --- its processes --- */
+/* --- processes --- */
 
-/* Where the engine's own processes are, as a path below the first folder. */
-static const char *own_place(const struct gb_cgroup *group, const char *in_zygotes, const char *here) {
+/* @in_zygotes if zygotes have a group of their own, else @here. */
+static const char *own_path(const struct gb_cgroup *group, const char *in_zygotes, const char *here) {
 	return group->version == 2 && group->has_cells ? in_zygotes : here;
 }
 
 bool gb_cgroup_attach(struct gb_cgroup *group, pid_t pid, struct gb_err *err) {
-	const char *name = own_place(group, GB_CGROUP_ZYGOTES "/cgroup.procs", "cgroup.procs");
+	const char *name = own_path(group, GB_CGROUP_ZYGOTES "/cgroup.procs", "cgroup.procs");
 	for (unsigned i = 0; i < group->n_dirs; i++)
 		if (!gb_cgroup_write_number(group->dirs[i].fd, name, (uint64_t)pid))
 			return gb_fail(err, GB_EWALL, errno, "cgroup: attach to %s", group->dirs[i].path);
 	return true;
 }
 
-/* Where there is no group of ours, cells are in the host's. */
-static uint64_t oom_kills_beside_host(void) {
+/* Without a group of the engine, cells are in the host's own group. */
+static uint64_t oom_kills_in_host_group(void) {
 	char path[PATH_MAX];
 	uint64_t n = 0;
 	bool v1 = gb_cgroup_find_own("memory", path, sizeof path);
@@ -253,8 +256,8 @@ static uint64_t oom_kills_beside_host(void) {
 uint64_t gb_cgroup_oom_kills(const struct gb_cgroup *group) {
 	uint64_t n = 0;
 	if (!group)
-		return oom_kills_beside_host();
-	const char *name = own_place(
+		return oom_kills_in_host_group();
+	const char *name = own_path(
 	    group, GB_CGROUP_ZYGOTES "/memory.events", gb_cgroup_file_name(group, GB_CGROUP_MEMORY_EVENTS));
 	return gb_cgroup_read_number(gb_cgroup_dir_of(group, GB_CGROUP_MEMORY_EVENTS), name, "oom_kill", &n)
 		   ? n

@@ -1,4 +1,4 @@
-/* What the two files about control groups share: which file of which version means what. */
+/* Shared by cgroup.c and cell_group.c: the names of control group files in versions 1 and 2. */
 #ifndef GB_SANDBOX_LINUX_CGROUP_FILES_H
 #define GB_SANDBOX_LINUX_CGROUP_FILES_H
 
@@ -16,7 +16,7 @@ struct gb_cgroup {
 	int dir_of[GB_CONTROLLERS]; /* index into dirs; -1: there is no such controller */
 	bool has_cells;
 	uint64_t cell_extra_bytes;
-	uint64_t n_cells; /* that were ever made: for their names */
+	uint64_t n_cells; /* created so far; used to name them */
 	struct gb_list idle;
 	unsigned n_idle;
 };
@@ -40,10 +40,10 @@ const char *gb_cgroup_file_name(const struct gb_cgroup *group, enum gb_cgroup_fi
 /* The folder of the engine's group where its controller's files are; -1: there is none. */
 int gb_cgroup_dir_of(const struct gb_cgroup *group, enum gb_cgroup_file file);
 
-/* The group in which zygotes are: version 2 allows processes only in groups that have none below. */
+/* The group that zygotes are in: version 2 allows processes only in groups without child groups. */
 #define GB_CGROUP_ZYGOTES "zygotes"
 
-/* Remove the groups of cells that wait for the next one. */
+/* Remove the idle groups that are kept for later cells. */
 void gb_cell_groups_finish(struct gb_cgroup *group);
 
 #endif

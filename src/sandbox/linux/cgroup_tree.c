@@ -56,7 +56,7 @@ bool gb_cgroup_read_number(int dir, const char *name, const char *key, uint64_t 
 	return *ret == UINT64_MAX || end != at;
 }
 
-/* --- where this process is --- */
+/* --- this process's own group --- */
 
 static bool has_word(const char *words, const char *word) {
 	size_t n = strlen(word);
@@ -111,7 +111,7 @@ bool gb_cgroup_find_own(const char *controller, char *ret, size_t n) {
 
 /* --- folders --- */
 
-/* The folders in @dir; rmdir refuses one that still has processes, so at worst this does nothing. */
+/* Remove the folders in @dir. rmdir refuses to remove one that still has processes. */
 static void remove_folders_in(int dir) {
 	gb_auto_fd int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = copy < 0 ? NULL : fdopendir(copy);
@@ -129,7 +129,7 @@ static int open_and_lock(int parent, const char *name) {
 	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? gb_take_fd(&fd) : -1;
 }
 
-static void sweep(const char *parent) {
+static void remove_abandoned_folders(const char *parent) {
 	DIR *list = opendir(parent);
 	if (!list)
 		return;
@@ -145,7 +145,7 @@ static void sweep(const char *parent) {
 	closedir(list);
 }
 
-/* What is above the root of a hierarchy is some other file system. */
+/* A folder above the root of a hierarchy belongs to another file system. */
 static bool is_group(const char *path) {
 	char file[PATH_MAX + 16];
 	snprintf(file, sizeof file, "%s/cgroup.procs", path);
@@ -155,18 +155,18 @@ static bool is_group(const char *path) {
 bool gb_cgroup_make_dir(const char *parent, struct gb_cgroup_dir *ret) {
 	if (!is_group(parent))
 		return false;
-	sweep(parent);
+	remove_abandoned_folders(parent);
 	for (int i = 0; i < NAME_TRIES; i++) {
 		if (snprintf(ret->path, sizeof ret->path, "%s/" NAME_PREFIX "%d.%d", parent, (int)getpid(),
 			i) >= (int)sizeof ret->path)
 			return false;
 		if (mkdir(ret->path, 0755) != 0) {
-			/* A process of another pid namespace may have the same number. */
+			/* A process in another pid namespace may have the same pid. */
 			if (errno != EEXIST)
 				return false;
 			continue;
 		}
-		/* Until it is locked, another process may take it for one that was left, and remove it. */
+		/* Until it is locked, another process may consider it abandoned and remove it. */
 		ret->fd = open_and_lock(AT_FDCWD, ret->path);
 		if (ret->fd >= 0 && faccessat(ret->fd, "cgroup.procs", F_OK, 0) == 0)
 			return true;

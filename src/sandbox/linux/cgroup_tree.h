@@ -1,5 +1,5 @@
 /*
- * The file system of control groups: where this process is in it, and folders that are made there.
+ * The file system of control groups: find this process's own folder, create folders, read and write files.
  *
  *	char parent[PATH_MAX];
  *	if (gb_cgroup_find_own("memory", parent, sizeof parent))	// version 1; NULL: version 2
@@ -7,9 +7,8 @@
  *	gb_cgroup_write(dir.fd, "memory.max", "1048576");
  *	gb_cgroup_remove_dir(&dir);
  *
- * A folder belongs to the process that holds a lock on it. The kernel releases the lock when that process
- * ends, and the lock is seen from every pid namespace, so a folder without a lock was left by a process that
- * has ended.
+ * The process that created a folder holds a lock on it. The kernel releases the lock when that process ends,
+ * and locks work across pid namespaces, so a folder without a lock was left by a process that has ended.
  */
 #ifndef GB_SANDBOX_LINUX_CGROUP_TREE_H
 #define GB_SANDBOX_LINUX_CGROUP_TREE_H
@@ -27,9 +26,9 @@ struct gb_cgroup_dir {
 /* This process's own folder in the hierarchy with @controller of version 1; NULL: in version 2. */
 bool gb_cgroup_find_own(const char *controller, char *ret, size_t n);
 
-/* Make a folder of our own below @parent, and remove those that ended processes left there. */
+/* Create a folder for this process below @parent, and remove those that ended processes left there. */
 bool gb_cgroup_make_dir(const char *parent, struct gb_cgroup_dir *ret);
-/* Remove it with the folders in it, as far as no process is in them. */
+/* Remove it with the folders in it, except those that still have processes. */
 void gb_cgroup_remove_dir(struct gb_cgroup_dir *dir);
 
 /* Write to, or read the number in, a file below the folder @dir. */

@@ -1,5 +1,6 @@
 /*
- * Landlock's numbers. The header of Debian 12 stops at ABI 2 while kernels are at 7, so we carry our own.
+ * Landlock constants. The header of Debian 12 stops at ABI 2 while kernels are at 7, so they are defined
+ * here.
  */
 #ifndef GB_SANDBOX_LINUX_LANDLOCK_H
 #define GB_SANDBOX_LINUX_LANDLOCK_H
@@ -8,7 +9,7 @@
 
 enum { GB_LANDLOCK_CREATE_VERSION = 1 };
 
-/* Kernels before an ABI refuse rights of later ones, so each is tied to the ABI that brought it. */
+/* A kernel rejects rights of later ABIs, so each right is annotated with the ABI that introduced it. */
 #define GB_LANDLOCK_FS_ABI1      0x1fffull    /* execute … make_sym */
 #define GB_LANDLOCK_FS_REFER     (1ull << 13) /* ABI 2 */
 #define GB_LANDLOCK_FS_TRUNCATE  (1ull << 14) /* ABI 3 */
@@ -16,7 +17,7 @@ enum { GB_LANDLOCK_CREATE_VERSION = 1 };
 #define GB_LANDLOCK_NET_TCP      3ull         /* ABI 4: bind and connect */
 #define GB_LANDLOCK_SCOPE_ALL    3ull         /* ABI 6: abstract unix sockets and signals */
 
-/* What can be done to files that are only to be read, to devices, and to a cell's own. */
+/* Rights to read-only files, to terminals, to devices, and to a cell's own files. */
 #define GB_LANDLOCK_FS_READ     ((1ull << 2) | (1ull << 3)) /* read_file, read_dir */
 #define GB_LANDLOCK_FS_TERMINAL ((1ull << 1) | (1ull << 2) | (1ull << 3) | GB_LANDLOCK_FS_IOCTL_DEV)
 #define GB_LANDLOCK_FS_DEVICE   ((1ull << 1) | (1ull << 2))                /* write_file, read_file */

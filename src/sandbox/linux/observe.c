@@ -1,8 +1,9 @@
 /*
- * Attack our own walls: a process in each kind of room attempts what each layer forbids.
+ * Attack the sandbox: a probe in each kind of room attempts what each layer forbids.
  *
- * Behind the whole wall a layer that refuses earlier hides those behind it. So in an empty room, where layers
- * can be raised one by one, each is also observed alone, and the same attempt is made without it.
+ * With all layers raised, the first layer that refuses an attempt hides the others. So in an empty room,
+ * where layers can be raised one by one, each is also observed alone, and the same attempt is made without
+ * it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,11 +30,11 @@
 
 enum { PROBE_TIMEOUT_MS = 20000 };
 
-/* Of the folders of a probe. */
+/* Size of /box and /tmp of a probe. */
 #define BOX_BYTES (64ull << 20)
 
-/* What exists outside for the probe to reach for. */
-struct bait {
+/* Objects of the host that the probe tries to reach. */
+struct targets {
 	int listener;
 	int shm_id;
 	pid_t victim;
@@ -49,68 +50,68 @@ struct gb_observer {
 	struct gb_observer_options options;
 	char *probe;
 	struct gb_port *port;
-	struct bait bait;
+	struct targets targets;
 	struct room rooms[GB_ROOMS];
-	struct gb_plan empty; /* of a room in which layers are raised one by one; it may lack one */
-	size_t next;          /* check */
+	struct gb_plan empty; /* plan of an empty room; may lack a layer */
+	size_t next;          /* index of the next check */
 };
 
 struct check {
 	enum gb_layer layer;
-	unsigned needs;      /* layers without which this one cannot be raised, or cannot be told apart */
-	const char *attempt; /* for people */
-	const char *probes[GB_ROOMS]; /* what the probe is asked to do; NULL: as in the room before */
-	size_t bait;                  /* offset of the argument in struct bait, or SIZE_MAX */
+	unsigned needs;               /* other layers that raising or observing this one requires */
+	const char *attempt;          /* description for the user */
+	const char *probes[GB_ROOMS]; /* request to the probe; NULL: the same as in the previous room */
+	size_t targets;               /* offset of the request's argument in struct targets, or SIZE_MAX */
 	const char *remedy;
 	bool optional;
 };
 
-#define BAIT(member) .bait = offsetof(struct bait, member)
-#define NO_BAIT      .bait = SIZE_MAX
+#define TARGET(member) .targets = offsetof(struct targets, member)
+#define NO_TARGET      .targets = SIZE_MAX
 
-/* The counts of descriptors and processes are above what each room allows. */
+/* The numbers of descriptors and processes are above the limits of each room. */
 static const struct check checks[GB_LAYER_COUNT] = {
-    {GB_LAYER_USER, 0, "become root of the host", {"become-root"}, NO_BAIT,
+    {GB_LAYER_USER, 0, "become root of the host", {"become-root"}, NO_TARGET,
 	.remedy = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
 		  "kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces > 0"},
-    {GB_LAYER_PID, GB_LAYER_USER, "see a process of the host", {"see-process"}, BAIT(pid),
+    {GB_LAYER_PID, GB_LAYER_USER, "see a process of the host", {"see-process"}, TARGET(pid),
 	.remedy = "needs CONFIG_PID_NS"},
-    {GB_LAYER_NET, GB_LAYER_USER, "connect to a host port", {"connect"}, BAIT(port),
+    {GB_LAYER_NET, GB_LAYER_USER, "connect to a host port", {"connect"}, TARGET(port),
 	.remedy = "needs CONFIG_NET_NS"},
-    {GB_LAYER_IPC, GB_LAYER_USER, "attach host shared memory", {"shared-memory"}, BAIT(shm),
+    {GB_LAYER_IPC, GB_LAYER_USER, "attach host shared memory", {"shared-memory"}, TARGET(shm),
 	.remedy = "needs CONFIG_IPC_NS"},
-    {GB_LAYER_UTS, GB_LAYER_USER, "learn the host's name", {"host-name"}, BAIT(host_name),
+    {GB_LAYER_UTS, GB_LAYER_USER, "learn the host's name", {"host-name"}, TARGET(host_name),
 	.remedy = "needs CONFIG_UTS_NS"},
-    {GB_LAYER_MOUNT, GB_LAYER_USER, "open a file of the host", {"open-file"}, BAIT(file),
+    {GB_LAYER_MOUNT, GB_LAYER_USER, "open a file of the host", {"open-file"}, TARGET(file),
 	.remedy = "in a container, let it mount tmpfs in a user namespace (AppArmor, masked /proc)"},
     {GB_LAYER_RLIMIT, 0, "use up descriptors", {"descriptors 64", "descriptors 300", "descriptors 1100"},
-	NO_BAIT, .remedy = "setrlimit must work"},
-    {GB_LAYER_CAPS, GB_LAYER_USER, "use a capability (chroot)", {"capability"}, NO_BAIT,
+	NO_TARGET, .remedy = "setrlimit must work"},
+    {GB_LAYER_CAPS, GB_LAYER_USER, "use a capability (chroot)", {"capability"}, NO_TARGET,
 	.remedy = "capset and securebits must work"},
     {GB_LAYER_LANDLOCK, 0, "open what no rule admits", {"open-folder /", "open-file " GB_ROOM_CANARY},
-	NO_BAIT, .remedy = "needs Linux 5.13 and landlock in the kernel's lsm= list"},
-    {GB_LAYER_SECCOMP, 0, "make an unlisted call (ptrace)", {"trace"}, NO_BAIT,
+	NO_TARGET, .remedy = "needs Linux 5.13 and landlock in the kernel's lsm= list"},
+    {GB_LAYER_SECCOMP, 0, "make an unlisted call (ptrace)", {"trace"}, NO_TARGET,
 	.remedy = "needs CONFIG_SECCOMP_FILTER"},
-    {GB_LAYER_CGROUP, 0, "start too many processes", {"fork 100", "fork 100", "fork 300"}, NO_BAIT,
+    {GB_LAYER_CGROUP, 0, "start too many processes", {"fork 100", "fork 100", "fork 300"}, NO_TARGET,
 	.remedy = "delegate a control group with memory and pids (systemd: Delegate=yes); without it each "
 		  "run's own limits hold, but not a limit on all of them together",
 	.optional = true},
 };
 
-/* --- bait --- */
+/* --- objects of the host --- */
 
-/* Not readable by root alone: it must be the wall that refuses it. */
-static bool make_file(struct bait *bait, struct gb_err *err) {
-	snprintf(bait->file, sizeof bait->file, "/tmp/glovebox-doctor.XXXXXX");
-	gb_auto_fd int fd = mkstemp(bait->file);
+/* Readable by all users, so that only the sandbox can refuse it. */
+static bool make_file(struct targets *targets, struct gb_err *err) {
+	snprintf(targets->file, sizeof targets->file, "/tmp/glovebox-doctor.XXXXXX");
+	gb_auto_fd int fd = mkstemp(targets->file);
 	if (fd < 0)
-		bait->file[0] = '\0';
+		targets->file[0] = '\0';
 	return (fd >= 0 && fchmod(fd, 0644) == 0) ||
 	       gb_fail(err, GB_ESYSTEM, errno, "make a file in /tmp for the sandbox to reach for");
 }
 
-/* A process of the host with a number that no process in a sandbox has. Those are small. */
-static bool make_victim(struct bait *bait, struct gb_err *err) {
+/* A process of the host with a pid that no process in a sandbox has. Pids in a sandbox are small. */
+static bool make_target_process(struct targets *targets, struct gb_err *err) {
 	enum { BEYOND_SANDBOXES = 16 };
 	for (;;) {
 		pid_t pid = fork();
@@ -122,7 +123,7 @@ static bool make_victim(struct bait *bait, struct gb_err *err) {
 		if (pid < 0)
 			return gb_fail(err, GB_ESYSTEM, errno, "fork");
 		if (pid > BEYOND_SANDBOXES) {
-			bait->victim = pid;
+			targets->victim = pid;
 			return true;
 		}
 		kill(pid, SIGKILL);
@@ -130,50 +131,50 @@ static bool make_victim(struct bait *bait, struct gb_err *err) {
 	}
 }
 
-static bool lay_bait(struct bait *bait, struct gb_err *err) {
+static bool make_targets(struct targets *targets, struct gb_err *err) {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	socklen_t n = sizeof address;
-	bait->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (bait->listener < 0 || bind(bait->listener, (struct sockaddr *)&address, n) != 0 ||
-	    listen(bait->listener, 8) != 0 ||
-	    getsockname(bait->listener, (struct sockaddr *)&address, &n) != 0)
+	targets->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (targets->listener < 0 || bind(targets->listener, (struct sockaddr *)&address, n) != 0 ||
+	    listen(targets->listener, 8) != 0 ||
+	    getsockname(targets->listener, (struct sockaddr *)&address, &n) != 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "listen on loopback");
-	bait->shm_id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0666);
-	if (bait->shm_id < 0)
+	targets->shm_id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0666);
+	if (targets->shm_id < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "shmget");
-	if (!make_file(bait, err) || !make_victim(bait, err))
+	if (!make_file(targets, err) || !make_target_process(targets, err))
 		return false;
 	struct utsname name;
 	uname(&name);
-	snprintf(bait->host_name, sizeof bait->host_name, "%s %s", name.nodename, name.domainname);
-	snprintf(bait->port, sizeof bait->port, "%u", ntohs(address.sin_port));
-	snprintf(bait->shm, sizeof bait->shm, "%d", bait->shm_id);
-	snprintf(bait->pid, sizeof bait->pid, "%d", (int)bait->victim);
+	snprintf(targets->host_name, sizeof targets->host_name, "%s %s", name.nodename, name.domainname);
+	snprintf(targets->port, sizeof targets->port, "%u", ntohs(address.sin_port));
+	snprintf(targets->shm, sizeof targets->shm, "%d", targets->shm_id);
+	snprintf(targets->pid, sizeof targets->pid, "%d", (int)targets->victim);
 	return true;
 }
 
-static void take_bait_in(struct bait *bait) {
-	gb_close_fd(&bait->listener);
-	if (bait->shm_id >= 0)
-		shmctl(bait->shm_id, IPC_RMID, NULL);
-	if (bait->file[0])
-		unlink(bait->file);
-	if (bait->victim > 0) {
-		kill(bait->victim, SIGKILL);
-		waitpid(bait->victim, NULL, 0);
+static void remove_targets(struct targets *targets) {
+	gb_close_fd(&targets->listener);
+	if (targets->shm_id >= 0)
+		shmctl(targets->shm_id, IPC_RMID, NULL);
+	if (targets->file[0])
+		unlink(targets->file);
+	if (targets->victim > 0) {
+		kill(targets->victim, SIGKILL);
+		waitpid(targets->victim, NULL, 0);
 	}
 }
 
 /* --- rooms --- */
 
-/* A filter whose refusals can be told from others. */
+/* Replace the filter by one whose refusals have a distinct errno. */
 static bool mark_filter(struct gb_plan *plan, struct gb_err *err) {
 	const struct gb_seccomp_options filter = {
 	    .room = plan->room, .cookie = plan->contents.cookie, .denied_errno = GB_SECCOMP_MARK};
 	return gb_seccomp_filter(&plan->filter, &filter, err);
 }
 
-/* The engine's own plan of a runtime in that room, but for the filter. */
+/* The plan that the engine uses for a runtime in that room, except for the filter's errno. */
 static void plan_room(struct gb_observer *observer, enum gb_room which) {
 	struct room *room = &observer->rooms[which];
 	struct gb_err err = {0};
@@ -187,8 +188,8 @@ static void plan_room(struct gb_observer *observer, enum gb_room which) {
 
 /* --- attempts --- */
 
-/* A cell that ended without an answer has not attempted anything. */
-static bool fail_silence(const struct gb_oneshot_answer *answer, struct gb_err *err) {
+/* A cell that ended without an answer did not make the attempt. */
+static bool fail_without_answer(const struct gb_oneshot_answer *answer, struct gb_err *err) {
 	struct gb_cell_end end;
 	if (answer->timed_out)
 		return gb_fail(err, GB_EWALL, 0, "the probe did not answer in time");
@@ -210,12 +211,12 @@ static bool ask(const struct gb_observer *observer, const struct gb_plan *behind
 	if (ok && said && *said)
 		snprintf(ret_outcome, sizeof(gb_outcome), "%s", said);
 	else if (ok)
-		ok = fail_silence(&answer, err);
+		ok = fail_without_answer(&answer, err);
 	gb_buf_finish(&answer.bytes);
 	return ok;
 }
 
-/* Raise the whole wall of a room once. */
+/* Raise all layers of a room once. */
 static void raise_room(struct gb_observer *observer, enum gb_room which) {
 	struct room *room = &observer->rooms[which];
 	struct gb_err err = {0};
@@ -228,11 +229,12 @@ static void raise_room(struct gb_observer *observer, enum gb_room which) {
 	snprintf(room->finding.trouble, sizeof room->finding.trouble, "%s", err.message);
 }
 
-/* True if what the layer forbids was refused. */
+/* True if the attempt was refused. */
 static bool attempt(const struct gb_observer *observer, const struct check *check, const struct gb_plan *plan,
     unsigned layers, char *ret_outcome, struct gb_err *err) {
 	char question[256];
-	const char *argument = check->bait == SIZE_MAX ? "" : (const char *)&observer->bait + check->bait;
+	const char *argument =
+	    check->targets == SIZE_MAX ? "" : (const char *)&observer->targets + check->targets;
 	size_t probe = plan->room;
 	while (probe > 0 && !check->probes[probe])
 		probe--;
@@ -244,7 +246,7 @@ static bool observe_rooms(struct gb_observer *observer, const struct check *chec
     struct gb_layer_finding *ret, struct gb_err *err) {
 	bool all = true;
 	for (size_t i = 0; i < GB_ROOMS; i++) {
-		/* One whose wall cannot be raised says nothing about single layers. */
+		/* A room whose wall cannot be raised gives no information about single layers. */
 		struct room *room = &observer->rooms[i];
 		if (room->finding.verdict == GB_ABSENT || *room->finding.trouble)
 			continue;
@@ -259,7 +261,7 @@ static bool observe_rooms(struct gb_observer *observer, const struct check *chec
 	return all;
 }
 
-/* Behind the other layers the attempt fails without a control group, too. */
+/* The other layers refuse the attempt as well, so check separately that a control group can be created. */
 static bool has_cgroup(struct gb_err *err) {
 	struct gb_cgroup *group = NULL;
 	bool has = gb_cgroup_create(
@@ -292,21 +294,21 @@ bool gb_observer_next(struct gb_observer *observer, struct gb_layer_finding *ret
 	return true;
 }
 
-/* --- its life --- */
+/* --- create and destroy --- */
 
 static bool begin(struct gb_observer *observer, struct gb_err *err) {
 	if (!gb_port_create(&(struct gb_port_options){.box_bytes = BOX_BYTES}, &observer->port, err))
 		return false;
-	/* Probes come one by one, and have no control groups of their own. */
+	/* Probes run one at a time and have no control groups of their own. */
 	observer->port->has_no_cgroup = true;
 	if (!(observer->probe = strdup(observer->options.probe)))
 		return gb_fail(err, GB_ENOMEM, 0, "the probe");
 	for (int room = 0; room < GB_ROOMS; room++)
 		plan_room(observer, (enum gb_room)room);
-	/* Also if the plan lacks a layer: its others are still observed one by one. */
+	/* Continue if the plan lacks a layer: the others are still observed one by one. */
 	(void)gb_plan_init(&observer->empty, NULL);
 	(void)mark_filter(&observer->empty, NULL);
-	return lay_bait(&observer->bait, err);
+	return make_targets(&observer->targets, err);
 }
 
 bool gb_observer_create(
@@ -315,7 +317,7 @@ bool gb_observer_create(
 	if (!observer)
 		return gb_fail(err, GB_ENOMEM, 0, "the observer");
 	observer->options = *options;
-	observer->bait = (struct bait){.listener = -1, .shm_id = -1};
+	observer->targets = (struct targets){.listener = -1, .shm_id = -1};
 	if (!begin(observer, err)) {
 		gb_observer_destroy(observer);
 		return false;
@@ -327,7 +329,7 @@ bool gb_observer_create(
 void gb_observer_destroy(struct gb_observer *observer) {
 	if (!observer)
 		return;
-	take_bait_in(&observer->bait);
+	remove_targets(&observer->targets);
 	for (size_t i = 0; i < GB_ROOMS; i++)
 		gb_plan_destroy(observer->rooms[i].plan);
 	gb_port_destroy(observer->port);

@@ -15,7 +15,7 @@
 
 struct oneshot {
 	struct gb_zygote zygote;
-	int cell;  /* our end of its socket; -1 once it has nothing more to say */
+	int cell;  /* the host's end of its socket; -1 after the cell has closed its end */
 	int pidfd; /* the cell's */
 	bool over;
 	struct gb_oneshot_answer *answer;
@@ -57,7 +57,7 @@ static void take_bytes(struct oneshot *o) {
 		gb_close_fd(&o->cell);
 }
 
-static bool converse(struct oneshot *o, int timeout_ms) {
+static bool collect_answer(struct oneshot *o, int timeout_ms) {
 	uint64_t deadline = gb_now_ns() + (uint64_t)timeout_ms * 1000000;
 	while (!o->over) {
 		uint64_t now = gb_now_ns();
@@ -69,7 +69,7 @@ static bool converse(struct oneshot *o, int timeout_ms) {
 			return gb_fail(o->err, GB_ESYSTEM, errno, "poll");
 		if (n == 0 && !o->answer->timed_out) {
 			o->answer->timed_out = true;
-			deadline = gb_now_ns() + 1000000000; /* to be reaped */
+			deadline = gb_now_ns() + 1000000000; /* for the zygote to reap it */
 			if (o->pidfd >= 0)
 				syscall(SYS_pidfd_send_signal, o->pidfd, SIGKILL, NULL, 0);
 		} else if (n == 0) {
@@ -101,12 +101,12 @@ bool gb_oneshot(const struct gb_plan *plan, const char *program, const char *que
 	bool ok = gb_zygote_spawn(&o.zygote, plan, program, cgroup, err);
 	if (ok) {
 		ok = gb_zygote_fork(&o.zygote, 1, &theirs, 1, 0, err);
-		/* It may have ended already, after it has told why. */
+		/* The zygote may have exited already and sent the reason as a notice. */
 		if (!ok)
 			(void)take_notice(&o);
 		gb_close_fd(&theirs);
 		ok = ok && gb_write_all(o.cell, question, strlen(question)) &&
-		     shutdown(o.cell, SHUT_WR) == 0 && converse(&o, timeout_ms);
+		     shutdown(o.cell, SHUT_WR) == 0 && collect_answer(&o, timeout_ms);
 		gb_zygote_finish(&o.zygote);
 	}
 	gb_cgroup_destroy(cgroup);

@@ -12,21 +12,23 @@
 #include "base/cleanup.h"
 #include "sandbox/linux/protocol.h"
 
-/* What root becomes inside; also what Linux shows for ids that have no mapping. */
-enum { NOBODY = 65534 };
+/* The user and group 'nobody': the id of the sandbox if the host is root. Linux also shows it for ids without
+ * a mapping. */
+enum { UNPRIVILEGED_ID = 65534 };
 
-/* What a cell can have. It is counted in its own user namespace, so no cell takes from another. */
+/* Limits of a cell. The kernel counts them in the cell's own user namespace, so cells do not share them. */
 enum { CELL_THREADS = 1024, CELL_FILES = 256, CELL_SIGNALS = 16 };
 enum { CELL_PROCESSES = 256, CELL_PROGRAM_FILES = 1024, CELL_PROGRAM_SIGNALS = 256 };
-/* All cells of a zygote, with all they start: the user namespaces below ours are counted here too. */
+/* Limits of all cells of a zygote together: the kernel also counts child user namespaces against these. */
 enum { ALL_PROCESSES = 65536, ALL_SIGNALS = 65536 };
 
 static const struct gb_rlimit standing_rlimits[] = {
     /* Not 0: where kernel.core_pattern is a pipe the kernel ignores a limit of 0, and gives the memory of a
      * guest that crashes to a program that runs as root on the host. It makes an exception for exactly 1, and
-     * writes no file that small. The filter keeps guests from changing it. Two cases remain: an ordinary user
-     * whose own hard limit is 0 cannot raise it to 1, and where core_pattern is a socket (since Linux 6.16)
-     * no limit counts. To make a process undumpable does not help, since exec makes it dumpable again. */
+     * writes no file that small. The filter keeps guests from changing it. Two cases remain: an unprivileged
+     * user whose own hard limit is 0 cannot raise it to 1, and where core_pattern is a socket (since Linux
+     * 6.16) the kernel ignores the limit. Making a process undumpable does not help, since exec makes it
+     * dumpable again. */
     {RLIMIT_CORE, 1},
     {RLIMIT_FSIZE, 0},
     {RLIMIT_MEMLOCK, 0},
@@ -34,7 +36,7 @@ static const struct gb_rlimit standing_rlimits[] = {
     {RLIMIT_NICE, 0},
     {RLIMIT_RTPRIO, 0},
     {RLIMIT_SIGPENDING, CELL_SIGNALS},
-    /* Also bounds the descriptors that are on their way to the host; a cell gets far fewer. */
+    /* Also bounds descriptors in flight to the host; the limit of a cell is far lower. */
     {RLIMIT_NOFILE, 4096},
     {RLIMIT_STACK, 8u << 20},
     {RLIMIT_NPROC, ALL_PROCESSES},
@@ -60,14 +62,14 @@ const char *gb_layer_name(enum gb_layer layer) {
 	return layer && layer < GB_LAYER_ALL ? names[__builtin_ctz(layer)] : "wall";
 }
 
-/* Everything but the room and its filter. */
+/* Everything except the room and its filter. */
 static bool init_layers(struct gb_plan *plan, struct gb_err *err) {
 	memset(plan, 0, sizeof *plan);
 	plan->size = sizeof *plan;
 	plan->layers = GB_LAYER_ALL;
 	plan->cpu = -1;
-	plan->uid = geteuid() == 0 ? NOBODY : geteuid();
-	plan->gid = geteuid() == 0 ? NOBODY : getegid();
+	plan->uid = geteuid() == 0 ? UNPRIVILEGED_ID : geteuid();
+	plan->gid = geteuid() == 0 ? UNPRIVILEGED_ID : getegid();
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
 	return gb_landlock_rights(&plan->landlock, NULL, err);
@@ -117,16 +119,15 @@ static void set_rlimit(struct gb_plan *plan, int resource, uint64_t limit) {
 			plan->rlimits[i].limit = limit;
 }
 
-/* Its own user namespace, in which what it may have is counted. Programs can read /proc, where the name of
- * their control group would tell how many cells there were before. */
+/* The cell's own user namespace, against which its resources are counted. Programs can read /proc, where the
+ * name of their control group would reveal how many cells were created before. */
 static uint64_t cell_namespaces(enum gb_room room) {
 	bool hide_group = room == GB_ROOM_PROGRAMS && access("/proc/self/ns/cgroup", F_OK) == 0;
 	return CLONE_NEWUSER | (hide_group ? CLONE_NEWCGROUP : 0);
 }
 
-/* Descriptors that are on their way between processes are counted for a user, and each process compares the
- * sum with its own limit on open files. With half of what the host has, programs in a cell are refused before
- * the host is. */
+/* The kernel counts descriptors in flight per user and compares the sum with the sending process's own limit
+ * on open files. With half of the host's limit, programs in a cell are refused before the host is. */
 static uint32_t program_files(void) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur / 2 >= CELL_PROGRAM_FILES)
@@ -134,7 +135,7 @@ static uint32_t program_files(void) {
 	return (uint32_t)(limit.rlim_cur / 2);
 }
 
-/* What a cell of the room may have. */
+/* Limits of a cell in the room. */
 static bool fill_room(
     struct gb_room_contents *contents, const struct gb_room_options *options, struct gb_err *err) {
 	const bool programs = options->room == GB_ROOM_PROGRAMS;
@@ -153,15 +154,17 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 		return false;
 	plan->room = options->room;
 	plan->grouped = programs && options->grouped;
-	/* Programs die of this one; what is full says so first. */
+	/* Exceeding this limit kills a program. With twice the size of the folder, a full folder (ENOSPC) is
+	 * reported first. */
 	set_rlimit(plan, RLIMIT_FSIZE, options->box_bytes * (programs ? 2 : 1));
 	set_rlimit(plan, RLIMIT_SIGPENDING, ALL_SIGNALS);
 	if (programs)
-		plan->landlock.net = 0; /* its network is its own: there is nothing to keep it from */
+		/* each cell has a network namespace of its own, without other hosts */
+		plan->landlock.net = 0;
 	const struct gb_seccomp_options filter = {.room = options->room,
 	    .cookie = plan->contents.cookie,
 	    .denied_errno = EPERM,
-	    /* Without a group nothing counts pages of it that no process maps any more. */
+	    /* Without a group, pages of shared memory that no process maps are not counted. */
 	    .grouped = plan->grouped};
 	return gb_seccomp_filter(&plan->filter, &filter, err);
 }

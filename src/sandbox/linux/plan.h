@@ -1,13 +1,13 @@
 /*
- * The plan of a wall: everything that a sandbox must give up, decided on the host before anything runs.
+ * The plan of a wall: all restrictions of a sandbox, decided on the host before any process starts.
  *
  *	struct gb_plan plan;
  *	gb_plan_init(&plan, &err);			// host: may allocate, may ask the kernel
- *	gb_zygote_spawn(&zygote, &plan, ...);		// the plan travels to the child as bytes
+ *	gb_zygote_spawn(&zygote, &plan, ...);		// sends the plan to the child as bytes
  *	gb_plan_apply(&plan, &failure);			// inside/: system calls only
  *
- * A plan is plain data of a fixed size. The child never decides anything: it applies the plan, layer by
- * layer, and if one layer cannot be raised it says which and ends.
+ * A plan is plain data of a fixed size. The child makes no decisions: it applies the plan layer by layer, and
+ * if a layer cannot be raised it reports which one and exits.
  */
 #ifndef GB_SANDBOX_LINUX_PLAN_H
 #define GB_SANDBOX_LINUX_PLAN_H
@@ -28,10 +28,10 @@ enum gb_layer {
 	GB_LAYER_UTS = 1 << 4,      /* host name namespace */
 	GB_LAYER_MOUNT = 1 << 5,    /* mount namespace with an empty, read-only root */
 	GB_LAYER_RLIMIT = 1 << 6,   /* resource limits */
-	GB_LAYER_CAPS = 1 << 7,     /* no capability, and none to gain */
-	GB_LAYER_LANDLOCK = 1 << 8, /* no file, no TCP, no signal or abstract socket outward */
+	GB_LAYER_CAPS = 1 << 7,     /* no capabilities, and no way to gain any */
+	GB_LAYER_LANDLOCK = 1 << 8, /* no files, no TCP; no signals or abstract sockets to the outside */
 	GB_LAYER_SECCOMP = 1 << 9,  /* system call allowlist */
-	GB_LAYER_CGROUP = 1 << 10,  /* memory and process count of the whole engine; where there is one */
+	GB_LAYER_CGROUP = 1 << 10,  /* memory and process count of the whole engine; where available */
 	GB_LAYER_ALL = (1 << 11) - 1,
 };
 
@@ -45,7 +45,7 @@ enum {
 	GB_SHM_BYTES = 64 << 20, /* of /dev/shm, in a room with programs */
 };
 
-/* "seccomp" and the like; the index is the bit's. */
+/* The name of a single layer, such as "seccomp". */
 const char *gb_layer_name(enum gb_layer layer);
 
 struct gb_seccomp {
@@ -64,7 +64,7 @@ struct gb_rlimit {
 	uint64_t limit;
 };
 
-/* What a room has that is not empty. */
+/* The contents of a room that is not empty. */
 struct gb_room_contents {
 	uint32_t n_paths;
 	struct gb_plan_path {
@@ -72,14 +72,14 @@ struct gb_room_contents {
 		char to[GB_PLAN_PATH_BYTES];        /* in the room */
 		uint8_t is_file;
 		uint8_t is_device;  /* may be written to */
-		uint8_t is_program; /* it, or what is in it, may be started */
+		uint8_t is_program; /* it, or files in it, may be executed */
 	} paths[GB_PLAN_PATHS_MAX];
 	uint64_t box_bytes;     /* of /box; /tmp has as much */
 	uint32_t max_processes; /* and threads, in a cell */
 	uint32_t max_files;     /* open at once, in a cell */
-	uint32_t max_signals;   /* that wait, and timers, in a cell */
-	uint64_t namespaces;    /* that a cell takes last, as flags of unshare */
-	uint64_t cookie;        /* with which it may do so: see seccomp.c */
+	uint32_t max_signals;   /* pending signals and timers, in a cell */
+	uint64_t namespaces;    /* flags of the unshare call that a cell makes last */
+	uint64_t cookie;        /* an argument without which the filter refuses that call: see seccomp.c */
 };
 
 struct gb_plan {
@@ -90,7 +90,7 @@ struct gb_plan {
 	int32_t cpu;                    /* to run on, or -1 */
 	uint32_t room;                  /* enum gb_room */
 	uint32_t grouped;               /* each cell has a control group of its own, and starts in it */
-	char profile[GB_PROFILE_BYTES]; /* for the worker: what to make ready */
+	char profile[GB_PROFILE_BYTES]; /* tells the worker what to prepare */
 	uint32_t n_rlimits;
 	struct gb_rlimit rlimits[GB_PLAN_RLIMITS_MAX];
 	struct gb_landlock_rights landlock;
@@ -98,7 +98,7 @@ struct gb_plan {
 	struct gb_seccomp filter;
 };
 
-/* The full wall on this kernel. Fails, naming the layer, if a layer is not to be had at all. */
+/* A plan with all layers on this kernel. If the kernel lacks a layer, fails with an error that names it. */
 bool gb_plan_init(struct gb_plan *plan, struct gb_err *err);
 
 struct gb_room_options {
@@ -107,38 +107,40 @@ struct gb_room_options {
 	bool grouped;       /* each cell will have a control group of its own */
 };
 
-/* The same around a room that is not empty: with /box and /tmp for each cell, and what gb_plan_add_path adds.
- * The zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mounts and
- * processes; cells keep nothing, and raise Landlock themselves. */
+/* The same for a room that is not empty: with /box and /tmp for each cell, and what gb_plan_add_path adds.
+ * The zygote then keeps CAP_SYS_ADMIN over its own namespaces, to give each cell its own mount and pid
+ * namespaces; cells keep no capability, and raise Landlock themselves. */
 bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *options, struct gb_err *err);
-/* Let the host's @from be read in the room, as @to; NULL: under the same name. Does nothing if it does not
- * exist. */
+/* Make the host's @from readable in the room, as @to; NULL: under the same name. Does nothing if @from does
+ * not exist. */
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
-/* The same, and it may be started, or what is in it: in a room with programs. */
+/* The same, and the file, or files in the folder, may be executed. For rooms with programs. */
 bool gb_plan_add_program(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err);
-/* All of a list that ends with NULL, to be read. */
+/* gb_plan_add_path for each path of a list that ends with NULL. */
 bool gb_plan_add_paths(struct gb_plan *plan, const char *const *paths, struct gb_err *err);
 
-/* Which Landlock rights this kernel knows. False if it has no Landlock or it is switched off. */
+/* Which Landlock rights this kernel supports. Fails if it has no Landlock or Landlock is switched off. */
 bool gb_landlock_rights(struct gb_landlock_rights *ret, int *ret_abi, struct gb_err *err);
 
 /*
- * Where a process may ask for memory by its address: regions of 4 GiB, of which the filter compares the
- * number. The host does not know where the zygote's memory will be, so the filter has these placeholders,
- * which no address of a process is in, and the zygote replaces them by the regions around its own.
+ * Regions of 4 GiB in which a process may request memory at an address of its choice; the filter compares the
+ * region's number. The host does not know where the zygote's memory will be, so the filter is compiled with
+ * these placeholders, in which no address of a process lies, and the zygote replaces them by the regions
+ * around its own memory.
  */
 #define GB_SECCOMP_REGION 0xfffffff0ull
 enum { GB_SECCOMP_REGIONS = 3 };
 
-/* An errno that no kernel returns: with it, a refusal of the filter can be told from any other. */
+/* An errno that no kernel returns: it distinguishes a refusal by the filter from any other error. */
 enum { GB_SECCOMP_MARK = 4000 };
 
 struct gb_seccomp_options {
 	enum gb_room room;
 	uint64_t cookie;  /* that of the contents */
-	int denied_errno; /* of calls that are refused: EPERM, or the mark in tests and diagnoses */
-	/* A control group counts what the cell takes. Without one, programs are refused what /proc does not
-	 * show: anonymous shared memory, larger buffers of sockets, processes that cannot be looked into. */
+	int denied_errno; /* errno of refused calls: EPERM; GB_SECCOMP_MARK in tests and doctor */
+	/* A control group counts the memory of the cell. Without one, the filter refuses to programs whatever
+	 * memory /proc does not show: anonymous shared memory, larger socket buffers, processes that cannot
+	 * be inspected. */
 	bool grouped;
 };
 

@@ -12,29 +12,29 @@
 #include "sandbox/linux/shard.h"
 
 enum {
-	/* For everything else that the host does. */
+	/* Descriptors reserved for all other uses of the host. */
 	SPARE_FDS = 64,
-	/* Killed and not yet reaped, beyond one for each that lives. */
+	/* Additional slots for cells that were killed and not yet reaped, beyond one for each live cell. */
 	DYING_MAX = 256,
-	/* Cells that wait in each shard where they have control groups and none is to be warm: joining a
-	 * group can take ten milliseconds, which no run is to wait for. */
+	/* Cells to prepare in each shard if cells have control groups and the options ask for no warm ones:
+	 * joining a group can take ten milliseconds, which must not delay a run. */
 	GROUPED_MIN = 4,
 	RETRY_MS = 10,
 };
 
-/* How long forking and priming a cell takes, with room to spare. */
+/* Upper estimate of the time to fork and prime a cell. */
 #define PRIME_NS 800000ull
-/* And joining a control group, after idle time. */
+/* Upper estimate of the time to join a control group after idle time. */
 #define JOIN_NS 20000000ull
 
-/* How long a wall may take to stand, with its interpreter behind it. It takes milliseconds; an emulated
+/* Timeout for raising the wall and preparing the interpreter. It normally takes milliseconds; an emulated
  * machine took 35 s for the data profile of Python. */
 #define START_NS 300000000000ull
 
 /* --- taking --- */
 
-/* The shard that has least to do; among equals one that has a warm cell, then the one on this CPU, since
- * waking another CPU costs more than everything else. */
+/* The shard with the fewest active cells; among equals one with a warm cell, then the one on this CPU, since
+ * waking another CPU is the largest cost. */
 static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	struct gb_shard *best = NULL;
 	unsigned best_cost = 0;
@@ -52,18 +52,18 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	return best;
 }
 
-/* The host may have had no descriptor or no process left when it last tried, or something ended its zygotes.
- */
-static bool revive(struct gb_shard *shard, struct gb_err *err) {
-	if (!shard->revivable || !gb_shard_start(shard, err))
+/* Start the zygote of a broken shard again. The last attempt may have failed for lack of descriptors or
+ * processes, or another process may have killed the zygote. */
+static bool restart_shard(struct gb_shard *shard, struct gb_err *err) {
+	if (!shard->restartable || !gb_shard_start(shard, err))
 		return false;
-	shard->broken = shard->revivable = false;
+	shard->broken = shard->restartable = false;
 	return true;
 }
 
-static struct gb_shard *revive_shard(struct gb_pool *pool, struct gb_err *err) {
+static struct gb_shard *restart_any_shard(struct gb_pool *pool, struct gb_err *err) {
 	for (unsigned i = 0; i < pool->n_shards; i++)
-		if (revive(&pool->shards[i], err))
+		if (restart_shard(&pool->shards[i], err))
 			return &pool->shards[i];
 	return NULL;
 }
@@ -82,10 +82,10 @@ static struct gb_cell *choose_warm(struct gb_shard *shard) {
 
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err) {
 	struct gb_shard *shard = choose_shard(pool, err);
-	if (!shard && !(shard = revive_shard(pool, err)))
+	if (!shard && !(shard = restart_any_shard(pool, err)))
 		return NULL;
 	struct gb_cell *cell = choose_warm(shard);
-	/* No room for another: a warm one of another shard will do. */
+	/* The pool is full: use a warm cell of another shard. */
 	for (unsigned i = 0; !cell && gb_pool_is_full(pool) && i < pool->n_shards; i++)
 		if (!pool->shards[i].broken && (cell = choose_warm(&pool->shards[i])))
 			shard = cell->shard;
@@ -98,7 +98,7 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	}
 	cell->owner = owner;
 	shard->n_active++;
-	/* Before those that nobody waits for. */
+	/* Order it before queued cells without an owner. */
 	if (cell->state == GB_CELL_QUEUED) {
 		gb_list_remove(&cell->link);
 		gb_list_prepend(&shard->queued, &cell->link);
@@ -112,7 +112,7 @@ void gb_pool_refill(struct gb_pool *pool) {
 	const unsigned wanted = pool->options.warm ? pool->options.warm : prepared;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
-		(void)revive(shard, NULL);
+		(void)restart_shard(shard, NULL);
 		gb_shard_order(shard);
 		for (; !shard->broken && shard->n_warm < wanted && gb_cell_make(shard, NULL);
 		     gb_shard_order(shard))
@@ -120,13 +120,13 @@ void gb_pool_refill(struct gb_pool *pool) {
 	}
 }
 
-void gb_pool_rest(struct gb_pool *pool) {
+void gb_pool_before_wait(struct gb_pool *pool) {
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
 		shard->quiet = shard->quiet && shard->n_active;
 		gb_shard_listen(shard);
 		if (!shard->n_active && !shard->broken && gb_list_empty(&shard->queued))
-			gb_zygote_stock_up(&shard->zygote);
+			gb_zygote_send_spares(&shard->zygote);
 	}
 }
 
@@ -149,13 +149,14 @@ void gb_pool_retry_later(struct gb_pool *pool) {
 		if (pool->retry_fd < 0 ||
 		    !gb_loop_add(pool->loop, &pool->retry, pool->retry_fd, GB_LOOP_IN, on_retry, NULL)) {
 			gb_close_fd(&pool->retry_fd);
-			return; /* no descriptor is left: the next notice, or the next run, tries again */
+			/* no descriptor is left: the order is retried with the next notice or the next run */
+			return;
 		}
 	}
 	timerfd_settime(pool->retry_fd, 0, &soon, NULL);
 }
 
-/* --- its life --- */
+/* --- create and destroy --- */
 
 static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
 	uint64_t deadline = gb_now_ns() + START_NS;
@@ -204,7 +205,7 @@ static void init_shards(struct gb_pool *pool, unsigned wanted) {
 			init_shard(pool, cpu);
 }
 
-/* A cell takes two descriptors of the host. Where they would run out first, that is the limit. */
+/* A cell needs two descriptors of the host, so the limit on open files also limits the number of cells. */
 static uint32_t affordable_cells(uint32_t wanted, unsigned shards) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -250,7 +251,7 @@ bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const stru
 		return false;
 	}
 	gb_pool_refill(pool);
-	gb_pool_rest(pool);
+	gb_pool_before_wait(pool);
 	*ret = pool;
 	return true;
 }

@@ -12,7 +12,7 @@
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/plan.h"
 
-/* Kernel memory for the processes of a cell with programs. */
+/* Allowance for kernel memory of the processes of a cell with programs. */
 #define CELL_OVERHEAD (16ull << 20)
 
 bool gb_port_create(const struct gb_port_options *options, struct gb_port **ret, struct gb_err *err) {

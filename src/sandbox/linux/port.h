@@ -8,10 +8,10 @@ struct gb_cgroup;
 
 struct gb_port {
 	struct gb_port_options options;
-	/* Parent of all cells' groups, made with the first plan that needs it. NULL: not made yet, or not to be
-	 * had. */
+	/* Parent of all cells' groups, created with the first plan that needs it. NULL: not created yet, or
+	 * not available. */
 	struct gb_cgroup *cgroup;
-	bool has_no_cgroup; /* making it has failed, or cells are to have none */
+	bool has_no_cgroup; /* creating it failed, or the cells must not have one */
 };
 
 #endif

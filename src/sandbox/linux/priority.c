@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 
-/* A cell has at most so many processes; deeper or wider trees are caught the next time. */
+/* More than the limit on processes of a cell. If a tree is larger, the next call handles the rest. */
 enum { PROCESSES_MAX = 512, TEXT_MAX = 16 << 10, LOW = 19 };
 
 struct tree {
@@ -26,7 +26,7 @@ static size_t read_text(const char *path, char text[TEXT_MAX]) {
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Its number as this process sees it; 0 if it has ended. */
+/* Its pid in this process's pid namespace; 0 if it has ended. */
 static int pid_of(int pidfd) {
 	char path[64], text[TEXT_MAX];
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);

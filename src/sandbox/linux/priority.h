@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* Let the process behind @pidfd, and its descendants, run when others do not want the CPU; or as others do,
- * which an ordinary user may not ask for. Threads and processes that are made meanwhile may be missed. */
+/* Set the process behind @pidfd and its descendants to the lowest priority, or back to the normal one, which
+ * an unprivileged user may not be permitted to do. Threads and processes that are created meanwhile may be
+ * missed. */
 void gb_priority_set(int pidfd, bool low);
 
 #endif

@@ -1,15 +1,14 @@
 /*
  * The system call allowlist, compiled to BPF on the host by libseccomp and loaded raw by the child.
  *
- * There is one filter. The zygote loads it once, its cells inherit it: loading costs a tenth of a millisecond
- * and the kernel's time to compile and free, and kernels have been seen to lock up when thousands of filters
- * a second come and go. So the filter admits what the zygote needs, and each of those calls is either bound
- * to a descriptor that a cell does not have, or stopped in a cell by a limit that it cannot raise, or takes a
- * capability that it gives up, or a number, drawn for the zygote, that it forgets.
+ * There is one filter. The zygote loads it once and its cells inherit it: loading costs a tenth of a
+ * millisecond and the kernel's time to compile and free it, and kernels have locked up when thousands of
+ * filters per second were loaded and freed. So the filter also admits the calls that the zygote needs. Each
+ * of those calls requires a descriptor that a cell does not have, or a capability that a cell drops, or a
+ * random number (the cookie) that a cell erases, or is blocked in a cell by a limit that it cannot raise.
  *
- * Exceptions stand in front of what libseccomp makes, as a few instructions of our own: libseccomp does not
- * say which of two rules with different answers wins, and its "not equal" compares all 64 bits of an
- * argument.
+ * Exceptions are hand-written instructions before those that libseccomp generates: libseccomp does not define
+ * which of two rules with different answers wins, and its "not equal" compares all 64 bits of an argument.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -23,8 +22,8 @@
 #include "sandbox/linux/plan.h"
 #include "sandbox/linux/seccomp_rules.h"
 
-/* The errno with which a rule that does not allow a call answers. A test that looks for the mark looks for
- * every call that does not reach the kernel. */
+/* The errno that a rule returns for a call that it does not allow. With GB_SECCOMP_MARK, every call that does
+ * not reach the kernel returns the mark. */
 static uint32_t error_of(const struct gb_seccomp_rule *rule, const struct gb_seccomp_options *options) {
 	bool own = rule->answer == GB_SECCOMP_FAIL && options->denied_errno != GB_SECCOMP_MARK;
 	return (uint32_t)(own ? rule->error : options->denied_errno);
@@ -76,7 +75,7 @@ static size_t half_of(unsigned arg, bool high) {
 	return offsetof(struct seccomp_data, args) + arg * sizeof(uint64_t) + (second ? sizeof(uint32_t) : 0);
 }
 
-static void settle(struct steps *steps, unsigned from, uint8_t placeholder, unsigned target) {
+static void resolve_jumps(struct steps *steps, unsigned from, uint8_t placeholder, unsigned target) {
 	for (unsigned i = from; i < steps->n; i++) {
 		struct sock_filter *in = &steps->code[i];
 		if (BPF_CLASS(in->code) != BPF_JMP)
@@ -94,14 +93,14 @@ static void add_condition(struct steps *steps, const struct gb_seccomp_condition
 		if (!masks[i])
 			continue;
 		load(steps, half_of(c->arg, i == 0));
-		/* Two numbers differ when one half does; only the last half can tell that they do not. */
+		/* Two numbers differ if one half differs; equality is known only after the last half. */
 		bool last = i == 1 || !masks[1];
 		if (c->differs)
 			compare(steps, masks[i], values[i], last ? NEXT_RULE : 0, MATCHED);
 		else
 			compare(steps, masks[i], values[i], 0, NEXT_RULE);
 	}
-	settle(steps, from, MATCHED, steps->n);
+	resolve_jumps(steps, from, MATCHED, steps->n);
 }
 
 static void add_exception(
@@ -114,12 +113,13 @@ static void add_exception(
 			add_condition(&steps, &rule->conditions[i], value_of(&rule->conditions[i], options));
 	steps.code[steps.n++] =
 	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error_of(rule, options));
-	settle(&steps, 0, NEXT_RULE, steps.n);
+	resolve_jumps(&steps, 0, NEXT_RULE, steps.n);
 	for (unsigned i = 0; i < steps.n; i++)
 		emit(code, steps.code[i]);
 }
 
-/* Numbers of another architecture's calls mean something else: libseccomp's part ends those. */
+/* System call numbers of other architectures have other meanings: libseccomp's part kills the process for
+ * those. */
 static bool add_exceptions(struct gb_seccomp *ret, const struct gb_seccomp_tables *tables,
     const struct gb_seccomp_options *options, struct gb_err *err) {
 	struct code code = {.out = ret};
@@ -152,7 +152,7 @@ static int add_rule(
 	const uint32_t error = error_of(rule, options);
 	if (rule->answer == GB_SECCOMP_ALLOW)
 		return seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, rule->nr, n, comparisons);
-	/* libseccomp takes no rule that says what the filter says without it. */
+	/* libseccomp rejects a rule whose action is the filter's default action. */
 	return error == (uint32_t)options->denied_errno
 		   ? 0
 		   : seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(error), rule->nr, n, comparisons);
@@ -172,7 +172,7 @@ static bool add_rules(scmp_filter_ctx filter, const struct gb_seccomp_tables *ta
 	return true;
 }
 
-/* Append what libseccomp makes. */
+/* Append the code that libseccomp generates. */
 static bool export_filter(scmp_filter_ctx filter, struct gb_seccomp *ret, struct gb_err *err) {
 	gb_auto_fd int fd = memfd_create("glovebox-bpf", MFD_CLOEXEC);
 	if (fd < 0)
@@ -201,8 +201,8 @@ bool gb_seccomp_filter(struct gb_seccomp *ret, const struct gb_seccomp_options *
 	    seccomp_init(SCMP_ACT_ERRNO((uint32_t)options->denied_errno));
 	if (!filter)
 		return gb_fail(err, GB_EWALL, 0, "seccomp: libseccomp does not know this architecture");
-	/* Calls of another architecture (32-bit code) end the process. The binary tree keeps both the run
-	 * of the filter and the kernel's walk over it at load time short. */
+	/* Calls of another architecture (32-bit code) end the process. The binary tree shortens both the
+	 * execution of the filter and the kernel's check of it at load time. */
 	seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	struct gb_seccomp_tables tables;

@@ -1,6 +1,5 @@
-/* The rules that a room with programs has in addition: what programs do with their own files, processes,
- * terminals and sockets. The namespaces of a cell are what keeps them from the files, processes and sockets
- * of others. */
+/* The additional rules of a room with programs: calls on their own files, processes, terminals and sockets.
+ * The namespaces of a cell separate them from the files, processes and sockets of others. */
 #include "sandbox/linux/seccomp_rules.h"
 
 #include <asm/prctl.h>
@@ -22,24 +21,24 @@
 #include "base/cleanup.h"
 #include "sandbox/linux/protocol.h"
 
-/* All of clone's ways into a new namespace; CLONE_NEWTIME shares its bit with the signal that a child ends
- * with, and only clone3 knows it. */
+/* All clone flags for new namespaces, except CLONE_NEWTIME: in clone its bit is part of the exit signal, and
+ * only clone3 accepts it. */
 #define NEW_NAMESPACES                                                                                       \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
 	    CLONE_NEWNET)
 
 static const struct gb_seccomp_rule exceptions[] = {
-    /* As prlimit64's. */
+    /* For the same reason as prlimit64. */
     DO_NOTHING_IF(setrlimit, IS(0, RLIMIT_CORE)),
-    /* The keeper looks into processes to count file locks and more. Programs that hide from debuggers are
-     * told that they did; a thread with descriptors of its own would have them beside those of its process.
-     */
+    /* The keeper inspects processes to count file locks and more. Programs that try to become undumpable see
+     * success without effect. A thread must not have its own descriptor table, which the keeper does not
+     * count. */
     DO_NOTHING_IF(prctl, IS(0, PR_SET_DUMPABLE)),
     REFUSE(clone, HAS(0, CLONE_THREAD | CLONE_FILES, CLONE_THREAD)),
 };
 
 static const struct gb_seccomp_rule program_rules[] = {
-    /* For the zygote, as above. */
+    /* For the zygote, as in seccomp_rules.c. */
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS_NET)),
     /* Programs and processes. */
     PLAIN(execve),
@@ -63,7 +62,7 @@ static const struct gb_seccomp_rule program_rules[] = {
     WHEN(arch_prctl, IS(0, ARCH_GET_FS)),
     WHEN(arch_prctl, IS(0, ARCH_SET_GS)),
     WHEN(arch_prctl, IS(0, ARCH_GET_GS)),
-    /* Of every process but the keeper: see the exceptions. */
+    /* For every process except the keeper: see the exceptions. */
     PLAIN(prlimit64),
     PLAIN(setrlimit),
     PLAIN(getpriority),
@@ -82,7 +81,7 @@ static const struct gb_seccomp_rule program_rules[] = {
     WHEN(prctl, IS(0, PR_CAPBSET_READ)),
     WHEN(prctl, IS(0, PR_GET_NO_NEW_PRIVS)),
     WHEN(prctl, IS(0, PR_SET_VMA)),
-    /* Code that is made as it runs. */
+    /* Code that is generated at run time. */
     PLAIN(mprotect),
     PLAIN(mlock),
     PLAIN(munlock),
@@ -103,20 +102,21 @@ static const struct gb_seccomp_rule program_rules[] = {
     PLAIN(utime),
     PLAIN(utimes),
     PLAIN(futimesat),
-    /* As fsync. */
+    /* For the same reason as fsync. */
     DO_NOTHING(sync),
     DO_NOTHING(syncfs),
     DO_NOTHING(sync_file_range),
-    /* Not RWF_NOWAIT, which tells whether the host's page cache has a file, nor what bypasses that cache. */
+    /* Not RWF_NOWAIT, which reveals whether a file is in the host's page cache, and no flags that bypass that
+     * cache. */
     WHEN(preadv2, ONLY(5, RWF_SYNC | RWF_DSYNC)),
     WHEN(pwritev2, ONLY(5, RWF_SYNC | RWF_DSYNC | RWF_APPEND)),
     PLAIN(sendfile),
-    /* These put pages of files into pipes without a copy, a frequent source of kernel bugs. Programs know
-     * this answer, because not every two files can be spliced, and copy instead. */
+    /* These put pages of files into pipes without a copy, a frequent source of kernel bugs. Programs handle
+     * this error, because many pairs of files cannot be spliced, and copy instead. */
     FAIL(splice, EINVAL),
     FAIL(tee, EINVAL),
     /* A watch is on an inode, not on a mount: on a file of /usr it would report when the host or another cell
-     * uses that file. Programs take this for a kernel without inotify, and poll. */
+     * uses that file. Programs conclude that the kernel has no inotify, and poll. */
     FAIL(inotify_init, ENOSYS),
     FAIL(inotify_init1, ENOSYS),
     FAIL(inotify_add_watch, ENOSYS),
@@ -125,7 +125,7 @@ static const struct gb_seccomp_rule program_rules[] = {
     PLAIN(flock),
     WHEN(fcntl, IS(1, F_SETLK)),
     WHEN(fcntl, IS(1, F_SETLKW)),
-    /* Every cell would see these in /proc/locks, and no process that can be counted holds them. */
+    /* Every cell would see these in /proc/locks, and the keeper cannot attribute them to a process. */
     GB_RULE(fcntl, GB_SECCOMP_FAIL, EINVAL, IS(1, F_OFD_GETLK)),
     GB_RULE(fcntl, GB_SECCOMP_FAIL, EINVAL, IS(1, F_OFD_SETLK)),
     GB_RULE(fcntl, GB_SECCOMP_FAIL, EINVAL, IS(1, F_OFD_SETLKW)),
@@ -143,7 +143,7 @@ static const struct gb_seccomp_rule program_rules[] = {
     PLAIN(timerfd_gettime),
     PLAIN(timer_gettime),
     PLAIN(timer_getoverrun),
-    /* Terminals; but nobody types into one through TIOCSTI, nor takes the console. */
+    /* Terminals; but not TIOCSTI, which inserts input, nor TIOCCONS, which redirects the console. */
     WHEN(ioctl, IS(1, TCSETS)),
     WHEN(ioctl, IS(1, TCSETSW)),
     WHEN(ioctl, IS(1, TCSETSF)),
@@ -173,7 +173,7 @@ static const struct gb_seccomp_rule program_rules[] = {
     WHEN(ioctl, IS(1, FIOASYNC)),
 };
 
-/* Both ways, and to be read only. */
+/* A socket option that may be both read and set, and one that may only be read. */
 #define OPTION(level, option)                                                                                \
 	WHEN(setsockopt, IS(1, level), IS(2, option)), WHEN(getsockopt, IS(1, level), IS(2, option))
 #define OPTION_TO_READ(level, option) WHEN(getsockopt, IS(1, level), IS(2, option))
@@ -182,8 +182,8 @@ static const struct gb_seccomp_rule program_rules[] = {
 	WHEN(socket, IS(0, family), HAS(1, GB_SOCKET_TYPE, type), IS(2, protocol))
 
 static const struct gb_seccomp_rule socket_rules[] = {
-    /* Paths of its own, and a network that it has for itself: TCP and UDP. Other protocols (MPTCP, SCTP,
-     * UDP-Lite, ICMP) are much kernel code that programs rarely use. */
+    /* Unix sockets, and TCP and UDP in the cell's own network. Other protocols (MPTCP, SCTP, UDP-Lite, ICMP)
+     * would expose much kernel code that programs rarely use. */
     WHEN(socket, IS(0, AF_UNIX)),
     WHEN(socketpair, IS(0, AF_UNIX)),
     IP_SOCKET(AF_INET, SOCK_STREAM, 0),
@@ -194,7 +194,7 @@ static const struct gb_seccomp_rule socket_rules[] = {
     IP_SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP),
     IP_SOCKET(AF_INET6, SOCK_DGRAM, 0),
     IP_SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP),
-    /* For the zygote: the flag takes a capability that a cell does not have. */
+    /* For the zygote: the flag requires a capability that a cell does not have. */
     WHEN(ioctl, IS(1, SIOCSIFFLAGS)),
     PLAIN(bind),
     PLAIN(listen),
@@ -204,15 +204,15 @@ static const struct gb_seccomp_rule socket_rules[] = {
     PLAIN(getsockname),
     PLAIN(getpeername),
     PLAIN(shutdown),
-    /* No out-of-band data: those of unix sockets have had bugs, and the filter does not see a socket's
-       family. */
+    /* No out-of-band data: its implementation for unix sockets has had bugs, and the filter does not see a
+     * socket's family. */
     WHEN(sendto, WITHOUT(3, MSG_OOB)),
     WHEN(sendmsg, WITHOUT(2, MSG_OOB)),
     WHEN(recvmsg, WITHOUT(2, MSG_OOB)),
     WHEN(sendmmsg, WITHOUT(3, MSG_OOB)),
     WHEN(recvmmsg, WITHOUT(3, MSG_OOB)),
-    /* What common programs set. Not: programs for the kernel (SO_ATTACH_FILTER, SO_ATTACH_BPF and the like),
-     * memory that the kernel shares with the caller (SO_ZEROCOPY), SO_OOBINLINE, descriptors of processes. */
+    /* What common programs set. Not: BPF programs (SO_ATTACH_FILTER, SO_ATTACH_BPF and the like), memory that
+     * the kernel shares with the caller (SO_ZEROCOPY), SO_OOBINLINE, descriptors of processes. */
     OPTION(SOL_SOCKET, SO_REUSEADDR),
     OPTION(SOL_SOCKET, SO_REUSEPORT),
     OPTION(SOL_SOCKET, SO_DONTROUTE),
@@ -276,8 +276,8 @@ static const struct gb_seccomp_rule socket_rules[] = {
     OPTION_TO_READ(IPPROTO_IPV6, IPV6_MTU),
 };
 
-/* Where no control group counts for it, the keeper counts by /proc. Programs that enlarge their buffers are
- * told that they did. */
+/* Without a control group, the keeper counts memory through /proc, which does not show socket buffers.
+ * Programs that enlarge their buffers see success without effect. */
 static const struct gb_seccomp_rule ungrouped_exceptions[] = {
     DO_NOTHING_IF(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_SNDBUF)),
     DO_NOTHING_IF(setsockopt, IS(1, SOL_SOCKET), IS(2, SO_RCVBUF)),

@@ -1,4 +1,5 @@
-/* The rules of empty and rooms with files, and those that every room has. Others: seccomp_programs.c. */
+/* The rules of empty rooms, of rooms with files, and of all rooms. Those of rooms with programs only:
+ * seccomp_programs.c. */
 #include "sandbox/linux/seccomp_rules.h"
 
 #include <asm/termbits.h>
@@ -16,33 +17,33 @@
 #include "base/cleanup.h"
 #include "sandbox/linux/protocol.h"
 
-/* glibc's threads. */
+/* The clone flags of glibc's threads. */
 #define THREAD_FLAGS                                                                                         \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |   \
 	    CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
 
 static const struct gb_seccomp_rule exceptions[] = {
-    /* The keeper of programs is the first process of its cell, and its limits are its own. In other rooms pid
-     * 1 is the cell, which names itself by 0. */
+    /* In a room with programs, pid 1 is the keeper: programs must not change its limits. In other rooms it is
+     * the cell, which changes its own limits with pid 0. */
     REFUSE(prlimit64, IS(0, 1)),
-    /* The value 1 keeps guest memory from a host's crash handler (see plan.c), so it stays. Scripts lower
-     * this limit as a matter of course: they are told that they did. A caller that also asks for the old
-     * value gets an error, because a filter cannot write it. */
+    /* The value 1 keeps guest memory from a crash handler of the host (see plan.c) and must not change. Many
+     * scripts lower this limit routinely, so they see success. A caller that also requests the old value gets
+     * an error, because a filter cannot write it. */
     DO_NOTHING_IF(prlimit64, IS(1, RLIMIT_CORE), IS_NOT_LONG(2, 0), IS_LONG(3, 0)),
     REFUSE(prlimit64, IS(1, RLIMIT_CORE), IS_NOT_LONG(2, 0)),
-    /* Merging equal pages tells, by the time a write takes, what is in the memory of others. */
+    /* If equal pages are merged, the duration of a write reveals the contents of other processes' memory. */
     REFUSE(madvise, HAS(2, ~1u, MADV_MERGEABLE)), /* and MADV_UNMERGEABLE */
 };
 
 /*
- * No limit of a process bounds its page tables. Memory that lies together needs few of them; spread over the
- * address space by asking for addresses, one page of memory needs two pages of tables, and 64 MiB became 480.
- * So an empty room (GB_ROOM_NONE) takes what addresses the kernel gives, and a room with files, where shared
- * libraries are put in their place, asks for addresses close to those. Where there are programs they are
- * counted.
+ * No rlimit bounds the page tables of a process. Contiguous memory needs few of them; memory at chosen
+ * addresses, spread over the address space, needs two pages of tables for each page, so that 64 MiB became
+ * 480. Therefore code in an empty room (GB_ROOM_NONE) cannot choose addresses, and code in a room with files,
+ * where the loader maps shared libraries at fixed addresses, can choose only addresses close to those. In a
+ * room with programs page tables are counted.
  */
 #ifdef __SANITIZE_ADDRESS__
-/* A sanitizer's runtime has places of its own. */
+/* A sanitizer's runtime maps memory at fixed addresses. */
 static const struct gb_seccomp_rule empty_exceptions[] = {REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
 static const struct gb_seccomp_rule files_exceptions[] = {REFUSE(mremap, HAS(3, MREMAP_FIXED, MREMAP_FIXED))};
 #else
@@ -57,15 +58,15 @@ static const struct gb_seccomp_rule files_exceptions[] = {
 #endif
 
 static const struct gb_seccomp_rule common_rules[] = {
-    /* Talk on the socket that is already open. */
+    /* Communicate over the socket that is already open. */
     PLAIN(read),
     PLAIN(write),
-    /* Plain bytes: no out-of-band data, no addresses to speak of on a connected socket. */
+    /* Plain bytes: no out-of-band data. On a connected socket the address argument has no effect. */
     WHEN(sendto, ONLY(3, MSG_NOSIGNAL)),
     PLAIN(close),
-    /* Memory, never executable, and not from the host's pool of huge pages. Nor shared: such memory is a file
-     * without a name, which keeps its pages when a mapping shrinks or drops them, so that no limit of a
-     * process counts them. */
+    /* Memory, never executable, not from the host's pool of huge pages, and not shared: shared memory is an
+     * unnamed file, which keeps its pages when a mapping shrinks or drops them, so that no rlimit counts
+     * them. */
     WHEN(mmap, WITHOUT(2, PROT_EXEC), HAS(3, MAP_TYPE | MAP_HUGETLB, MAP_PRIVATE)),
     WHEN(mprotect, WITHOUT(2, PROT_EXEC)),
     PLAIN(munmap),
@@ -77,7 +78,7 @@ static const struct gb_seccomp_rule common_rules[] = {
     PLAIN(gettimeofday),
     PLAIN(time),
     PLAIN(getrandom),
-    /* What the C library does on its own. */
+    /* Calls that the C library makes by itself. */
     WHEN(futex, ONLY(1, FUTEX_WAKE | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)), /* FUTEX_WAIT is 0 */
     PLAIN(rt_sigreturn),
     PLAIN(restart_syscall),
@@ -85,12 +86,13 @@ static const struct gb_seccomp_rule common_rules[] = {
     PLAIN(set_robust_list),
     PLAIN(getpid),
     PLAIN(gettid),
-    /* A run's own limits: only downwards, since nobody here may raise a hard limit. */
+    /* A run's own limits: they can only be lowered, since no process in a cell has the capability to raise a
+     * hard limit. */
     WHEN(prlimit64, IS(0, 0)),
     PLAIN(exit),
     PLAIN(exit_group),
 
-    /* For the zygote. A cell has no control socket, and no way to put another one in its place; */
+    /* For the zygote. A cell has no control socket, and cannot open another descriptor with its number. */
     WHEN(recvmsg, IS(0, GB_FD_CONTROL), WITHOUT(2, MSG_OOB)),
     WHEN(sendmsg, IS(0, GB_FD_CONTROL), WITHOUT(2, MSG_OOB)),
     WHEN(dup3, IS(1, GB_FD_CELL)),
@@ -113,28 +115,28 @@ static const struct gb_seccomp_rule common_rules[] = {
 #endif
 };
 
-/* An empty room: nothing to open and nobody to call. */
+/* An empty room: no files to open and no processes to start. */
 static const struct gb_seccomp_rule empty_rules[] = {
     /* For the zygote: a cell may start no process (RLIMIT_NPROC is 0 there), and open no descriptor by
      * pidfd_open (RLIMIT_NOFILE too). */
     WHEN(clone, IS(0, GB_FORK_FLAGS)),
 };
 
-/* A room with files: files, threads, and what a large interpreter does without being asked. */
+/* A room with files: files, threads, and calls that a large interpreter makes by itself. */
 static const struct gb_seccomp_rule files_rules[] = {
-    /* For the zygote: new namespaces and mounts take a capability that a cell does not have. */
+    /* For the zygote: new namespaces and mounts require a capability that a cell does not have. */
     WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS)),
     PLAIN(mount),
     PLAIN(capset),
-    /* For a cell's start. Not for guests: rules are kernel memory, and each thread can have a copy of them
-       all. */
+    /* For the start of a cell. Not for guests: rules use kernel memory, and each thread can have its own copy
+     * of all of them. */
     WHEN(landlock_create_ruleset, IS_COOKIE(3)),
     PLAIN(landlock_add_rule),
     PLAIN(landlock_restrict_self),
-    /* A cell becomes a user of its own. Programs that it starts do not know the number with which to ask. */
+    /* A cell enters its own user namespace. Programs that it starts do not know the cookie. */
     WHEN(unshare, IS_LONG(0, CLONE_NEWUSER), IS_COOKIE(1)),
     WHEN(unshare, IS_LONG(0, CLONE_NEWUSER | CLONE_NEWCGROUP), IS_COOKIE(1)),
-    /* Programs that try the newer call first take this for an old kernel, and use the other one. */
+    /* Programs that try the newer call first conclude that the kernel is old, and use the older call. */
     FAIL(clone3, ENOSYS),
     /* Threads; never a process. */
     WHEN(clone, IS(0, THREAD_FLAGS)),
@@ -149,7 +151,7 @@ static const struct gb_seccomp_rule files_rules[] = {
     WHEN(mmap, IS_LONG(2, PROT_READ | PROT_EXEC), WITHOUT(3, MAP_ANONYMOUS | MAP_HUGETLB)),
     WHEN(mmap, WITHOUT(2, PROT_EXEC), WITHOUT(3, MAP_ANONYMOUS | MAP_HUGETLB)),
     PLAIN(mincore),
-    /* Files, as far as there are any. */
+    /* Files that exist in the room. */
     PLAIN(open),
     PLAIN(openat),
     PLAIN(creat),
@@ -197,9 +199,9 @@ static const struct gb_seccomp_rule files_rules[] = {
     PLAIN(getcwd),
     PLAIN(chdir),
     PLAIN(fchdir),
-    /* What can be written is memory, so writing it to a disk is nothing. For what can only be read these
-     * would keep the host's disks busy; and advice could push the host's files out of its page cache, which
-     * shows who uses which of them. */
+    /* Writable files are in memory, so syncing them has no effect. On read-only files, syncing would load the
+     * host's disks, and advice could evict the host's files from its page cache, which reveals which files
+     * other processes use. */
     DO_NOTHING(fsync),
     DO_NOTHING(fdatasync),
     DO_NOTHING_IF(msync, HAS(2, MS_SYNC, MS_SYNC)),
@@ -235,8 +237,8 @@ static const struct gb_seccomp_rule files_rules[] = {
     WHEN(fcntl, IS(1, F_GETFL)),
     WHEN(fcntl, IS(1, F_SETFL)),
     WHEN(fcntl, IS(1, F_GETLK)),
-    /* A pair that leads nowhere: event loops wake themselves up through one. The buffers of other types hold
-     * up to twice as much. */
+    /* A socket pair within the process: event loops use one to wake themselves up. Other types have buffers
+     * up to twice as large. */
     WHEN(socketpair, IS(0, AF_UNIX), HAS(1, GB_SOCKET_TYPE, SOCK_STREAM)),
     WHEN(recvfrom, WITHOUT(3, MSG_OOB)),
     WHEN(shutdown, IS(1, SHUT_RDWR)),
@@ -244,7 +246,7 @@ static const struct gb_seccomp_rule files_rules[] = {
     WHEN(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_ERROR)),
     WHEN(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_DOMAIN)),
     WHEN(getsockopt, IS(1, SOL_SOCKET), IS(2, SO_PROTOCOL)),
-    /* Time, signals of its own, who it is. */
+    /* Time, signals to itself, its own ids. */
     PLAIN(clock_getres),
     PLAIN(clock_nanosleep),
     PLAIN(nanosleep),
@@ -273,17 +275,16 @@ static const struct gb_seccomp_rule files_rules[] = {
     WHEN(prctl, IS(0, PR_GET_NAME)),
 };
 
-/* What a room with files has and a room with programs has in another form. Locks are between processes, and a
- * cell here is one: they have no effect but to take memory, without a limit, that not even a control group
- * counts. */
+/* Rules of a room with files that differ in a room with programs. A cell here is one process, so file locks
+ * have no effect except that they use unlimited memory that not even a control group counts. */
 static const struct gb_seccomp_rule one_process_rules[] = {
     DO_NOTHING_IF(fcntl, IS(1, F_SETLK)),
     DO_NOTHING_IF(fcntl, IS(1, F_SETLKW)),
-    /* On a system file this would also be a lock for other cells, and for the host. */
+    /* A lock on a system file would also affect other cells and the host. */
     DO_NOTHING(flock),
 };
 
-/* Anonymous memory of programs; executable too, since some make code as they run. */
+/* Anonymous memory of programs; may be executable, since some programs generate code at run time. */
 static const struct gb_seccomp_rule private_memory_rules[] = {
     WHEN(mmap, WITHOUT(3, MAP_ANONYMOUS | MAP_HUGETLB)),
     WHEN(mmap, HAS(3, MAP_TYPE | MAP_HUGETLB, MAP_PRIVATE)),
@@ -308,7 +309,7 @@ void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_secco
 		ret->of[n++] = gb_seccomp_program_exceptions;
 		if (!options->grouped)
 			ret->of[n++] = gb_seccomp_ungrouped_exceptions;
-		/* The largest first: libseccomp forgets to free what a wider rule replaces. */
+		/* The widest rule first: libseccomp leaks narrower rules that a wider rule replaces. */
 		ret->of[n++] = options->grouped ? TABLE(shared_memory_rules) : TABLE(private_memory_rules);
 		ret->of[n++] = gb_seccomp_program_rules;
 		ret->of[n++] = gb_seccomp_socket_rules;

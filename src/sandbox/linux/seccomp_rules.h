@@ -1,14 +1,14 @@
 /*
- * The rules of the system call filter as data. seccomp.c compiles them; tests walk over them.
+ * The rules of the system call filter as data. seccomp.c compiles them; tests iterate over them.
  *
  *	struct gb_seccomp_tables tables;
  *	gb_seccomp_tables(&options, &tables);
  *	for (size_t i = 0; i < tables.n; i++)
  *		... tables.of[i].rules[0 .. tables.of[i].n - 1]
  *
- * The filter first asks the exceptions, in their order: the first that matches gives the answer. Then it asks
- * the other rules, which do not overlap unless they give the same answer, so their order does not matter. A
- * call that no rule matches is refused.
+ * The filter first checks the exceptions, in order: the first match decides. Then it checks the other rules,
+ * which do not overlap unless they give the same answer, so their order does not matter. A call that no rule
+ * matches is refused.
  */
 #ifndef GB_SANDBOX_LINUX_SECCOMP_RULES_H
 #define GB_SANDBOX_LINUX_SECCOMP_RULES_H
@@ -23,11 +23,11 @@
 enum { GB_SECCOMP_CONDITIONS = 4, GB_SECCOMP_TABLES_MAX = 8 };
 
 /*
- * What an argument must look like: (arg & mask) == value. A mask of 0 is no condition.
+ * A condition on an argument: (arg & mask) == value. A mask of 0 means no condition.
  *
- * The mask also is the width. An argument is a register of 64 bits, but the kernel reads only the low 32 of
- * an int, an unsigned int or a pid_t. The mask of a condition on such an argument must have no high bits, so
- * that the filter and the kernel see the same number whatever the high bits are.
+ * The mask also states the width. An argument is a register of 64 bits, but the kernel reads only the low 32
+ * of an int, an unsigned int or a pid_t. The mask of a condition on such an argument must have no high bits,
+ * so that the filter and the kernel see the same number for all values of the high bits.
  */
 struct gb_seccomp_condition {
 	unsigned arg;
@@ -64,11 +64,11 @@ struct gb_seccomp_tables {
 /* The tables that make up the filter, exceptions first. */
 void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_seccomp_tables *ret);
 
-/* What a room with programs has in addition; its mmap is apart, since it depends on the options. */
+/* Additional rules of a room with programs. Those for mmap are separate, since they depend on the options. */
 extern const struct gb_seccomp_table gb_seccomp_program_exceptions, gb_seccomp_ungrouped_exceptions,
     gb_seccomp_program_rules, gb_seccomp_socket_rules;
 
-/* --- to write tables with --- */
+/* --- macros for writing tables --- */
 
 #define GB_RULE(name, kind, number, ...)                                                                     \
 	{                                                                                                    \

@@ -1,4 +1,5 @@
-/* A zygote as the pool sees it: what is ordered of it, what it tells, and another when it has died. */
+/* A shard: one zygote of the pool. Sends orders, handles notices, and replaces the zygote when it has
+ * died. */
 #include "sandbox/linux/shard.h"
 
 #include <errno.h>
@@ -15,26 +16,28 @@
 #include "sandbox/linux/cell_end.h"
 
 enum {
-	/* A zygote that dies this often without one cell having ended in between is not started again by
-	   itself. */
+	/* After so many deaths of the zygote without any cell exit in between, it is not restarted
+	 * automatically. */
 	MAX_DEATHS = 5,
-	/* Notices that may wait in a zygote's socket while nobody listens, and what one takes there. */
-	UNHEARD_MAX = 64,
-	NOTICE_ROOM = 2048,
+	/* How many notices may stay unread in a zygote's socket, and the socket buffer that one notice
+	 * needs. */
+	UNREAD_MAX = 64,
+	NOTICE_BYTES = 2048,
 };
 
 static void on_control(struct gb_source *source, uint32_t events);
 
 /* --- listening --- */
 
-/* What a zygote has to tell can mostly wait until the host is at it anyway, and to be woken for it is dear
- * beside a short run. So while somebody waits for a cell that was made for them, nobody listens as long as
- * nothing depends on it: whether a cell dies is known by its socket, and that a zygote does is heard in any
- * case. But a zygote must not have to wait for room to tell. */
+/* Waking up for each notice is expensive compared with a short run, and most notices are not urgent. So while
+ * a run uses a cell of this shard, the loop does not poll the zygote's socket for input unless something
+ * depends on a notice: the death of a cell is visible on the cell's own socket, and the loop always reports
+ * the death of a zygote (hang-up). The number of unread notices stays bounded, so that a zygote never blocks
+ * on a full socket buffer. */
 void gb_shard_listen(struct gb_shard *shard) {
 	bool needed = !shard->quiet || !shard->ready || shard->broken || shard->n_awaited ||
-		      !gb_list_empty(&shard->queued) || shard->n_orders + shard->n_dying > shard->unheard_max;
-	/* The socket can always be written to, more or less: the loop has its turn at once. */
+		      !gb_list_empty(&shard->queued) || shard->n_orders + shard->n_dying > shard->unread_max;
+	/* The socket is nearly always writable, so GB_LOOP_OUT makes the loop call on_control at once. */
 	uint32_t events = (needed ? GB_LOOP_IN : 0) | (shard->held.is_held ? GB_LOOP_OUT : 0);
 	if (events == shard->events || shard->source.fd < 0)
 		return;
@@ -44,7 +47,7 @@ void gb_shard_listen(struct gb_shard *shard) {
 
 /* --- zygotes --- */
 
-/* Its socket, and the descriptors of its control group. */
+/* Order the cell; sends its socket and the descriptors of its control group. */
 static bool send_cell(struct gb_shard *shard, struct gb_cell *cell, uint32_t flags) {
 	int fds[1 + GB_GROUP_FDS_MAX] = {cell->worker_fd};
 	size_t n = 1;
@@ -62,11 +65,11 @@ void gb_shard_order(struct gb_shard *shard) {
 	struct gb_cell *cell;
 	while (shard->n_orders < GB_ORDERS_MAX && !shard->broken &&
 	       (cell = gb_list_first(struct gb_cell, &shard->queued, link))) {
-		/* A run that waits wants an answer, not a warm cell. */
+		/* A cell that a run already waits for is not primed. */
 		bool prime = !cell->owner && shard->pool->options.warm;
 		if (!send_cell(shard, cell, prime ? GB_FORK_PRIME : 0)) {
-			/* A dead zygote is noticed on its own; for anything else there may be room later, of
-			 * which no descriptor tells. */
+			/* The death of a zygote is reported separately. Any other failure may be temporary,
+			 * and no event reports its end, so a timer retries. */
 			gb_pool_retry_later(shard->pool);
 			break;
 		}
@@ -82,13 +85,14 @@ void gb_shard_order(struct gb_shard *shard) {
 	gb_shard_listen(shard);
 }
 
-/* As many notices as surely fit into the zygote's end of the socket, which is like ours. */
-static unsigned unheard_max(const struct gb_shard *shard) {
+/* The number of notices that certainly fit into the send buffer of the zygote's end of the socket, which is
+ * as large as that of this end. */
+static unsigned unread_max(const struct gb_shard *shard) {
 	int room = 0;
 	socklen_t n = sizeof room;
 	if (getsockopt(shard->zygote.control, SOL_SOCKET, SO_SNDBUF, &room, &n) != 0 || room < 0)
 		return 0;
-	unsigned fit = (unsigned)room / NOTICE_ROOM, max = UNHEARD_MAX / shard->pool->n_shards;
+	unsigned fit = (unsigned)room / NOTICE_BYTES, max = UNREAD_MAX / shard->pool->n_shards;
 	return fit < max ? fit : max;
 }
 
@@ -101,7 +105,7 @@ bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
 	shard->events = GB_LOOP_IN;
 	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
 		return false;
-	shard->unheard_max = unheard_max(shard);
+	shard->unread_max = unread_max(shard);
 	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, GB_LOOP_IN, on_control, err))
 		return true;
 	gb_zygote_finish(&shard->zygote);
@@ -120,13 +124,13 @@ static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
 	shard->why_broken = *why;
 	struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
 	snprintf(end.text, sizeof end.text, "%.250s", why->message);
-	/* Also those that were ordered before it was known. */
+	/* Includes cells that were ordered before the failure was known. */
 	gb_shard_end_cells(shard, true, &end);
 }
 
-/* Has the kernel killed for want of memory in the engine's group, or beside the host where there is none,
- * since this was last asked? Whose limit it was that was reached, that one's or an outer one, does not
- * matter. */
+/* Whether the kernel has killed a process for lack of memory since the last call: in the engine's group, or
+ * in the host's own group if the engine has none. It does not matter whether the limit of that group or of an
+ * outer one was reached. */
 static bool kernel_ran_out_of_memory(struct gb_pool *pool) {
 	uint64_t before = pool->oom_kills;
 	pool->oom_kills = gb_cgroup_oom_kills(pool->cgroup);
@@ -139,11 +143,11 @@ static enum gb_out_of_memory why_killed(struct gb_pool *pool, const struct gb_ce
 	return kernel_ran_out_of_memory(pool) ? GB_OOM_ALL : GB_OOM_NONE;
 }
 
-/* The zygote is dead and all its cells with it: tell their owners, start another. */
+/* The zygote and all its cells are dead: notify their owners and start another zygote. */
 static void replace_zygote(struct gb_shard *shard) {
 	struct gb_cell_end lost = {.cause = GB_CELL_LOST};
 	char how[80];
-	const bool stood = shard->ready;
+	const bool was_ready = shard->ready;
 	gb_zygote_describe_exit(&shard->zygote, how, sizeof how);
 	snprintf(lost.text, sizeof lost.text, "the zygote that this run's sandbox came from %s", how);
 	if (kernel_ran_out_of_memory(shard->pool))
@@ -155,15 +159,16 @@ static void replace_zygote(struct gb_shard *shard) {
 	if (!again && !err.code)
 		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
 		    shard->deaths, how);
-	/* One whose wall had stood was ended from outside. That may be over when the next run comes. */
-	shard->revivable = !again && (stood || shard->deaths < MAX_DEATHS);
-	/* The old one had the other end of its socket. There is one at most: none is taken while others wait.
-	 */
+	/* A zygote that was ready before was killed from outside. The cause may be gone when the next run
+	 * starts. */
+	shard->restartable = !again && (was_ready || shard->deaths < MAX_DEATHS);
+	/* A queued cell with a spare socket is lost as well: the dead zygote had the other end. There is at
+	 * most one, because spare sockets are not used while cells are queued. */
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) if (cell->worker_fd < 0) {
 		gb_cell_set_state(cell, GB_CELL_ACTIVE, &shard->active);
 		break;
 	}
-	/* Whom a callback starts now must not land here. */
+	/* A cell that a callback takes now must not be assigned to this shard if it is broken. */
 	shard->broken = !again;
 	shard->why_broken = err;
 	gb_shard_end_cells(shard, false, &lost);
@@ -176,8 +181,8 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 		shard->n_orders--;
 	struct gb_cell *cell = gb_pool_find(shard->pool, notice->cell);
 	if (pidfd < 0 && !notice->error) {
-		/* The host had no room for the descriptor: the process is there and nothing can end it but
-		 * its zygote's death. */
+		/* The host could not receive the pidfd (no free descriptor). The process exists, and the only
+		 * way to end it is to kill its zygote. */
 		syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
 	} else if (cell && pidfd < 0) {
 		struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
@@ -189,7 +194,7 @@ static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, 
 		if (cell->state == GB_CELL_DYING)
 			gb_cell_await(cell, false);
 	} else if (pidfd >= 0) {
-		/* Nobody's: it must not live on. */
+		/* The cell was freed meanwhile: kill its process. */
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	}
 	gb_close_fd(&pidfd);
@@ -262,7 +267,7 @@ static bool calls_an_owner(struct gb_pool *pool, const struct gb_notice *notice)
 	return cell && cell->owner && (notice->kind == GB_NOTICE_EXITED || notice->error);
 }
 
-void gb_shard_hear_of(struct gb_cell *cell) {
+void gb_shard_read_notices_for(struct gb_cell *cell) {
 	struct gb_shard *shard = cell->shard;
 	const uint32_t id = cell->id;
 	struct held *held = &shard->held;

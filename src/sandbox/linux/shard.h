@@ -1,6 +1,5 @@
-/* What the files of the pool share: pool.c is what callers ask for, shard.c speaks with zygotes, cell.c looks
- * after single cells.
- */
+/* Shared by the files of the pool: pool.c implements the public functions, shard.c communicates with zygotes,
+ * cell.c manages single cells. */
 #ifndef GB_SANDBOX_LINUX_SHARD_H
 #define GB_SANDBOX_LINUX_SHARD_H
 
@@ -13,39 +12,39 @@
 
 enum {
 	GB_SHARDS_MAX = 64,
-	/* Orders under way to one zygote. More would only fill the socket's buffer. */
+	/* Orders in flight to one zygote. More would only fill the socket's buffer. */
 	GB_ORDERS_MAX = 64,
 };
 
 struct gb_cell {
-	/* In the loop, for input, from its beginning: a warm cell is already listened to. Its owner may
-	 * change the events, and may take it out. */
+	/* Registered in the loop for input from the start, also while the cell is warm. The owner may change
+	 * the events or remove it. */
 	struct gb_source source;
 	int fd; /* the host's end of the cell's socket; blocking, so use MSG_DONTWAIT */
 	void *owner;
 
-	/* The pool's own. */
+	/* Private to the pool. */
 	struct gb_list link;
 	struct gb_shard *shard;
 	enum gb_cell_state {
-		GB_CELL_QUEUED, /* to be ordered */
-		GB_CELL_WARM,   /* ordered, nobody's */
-		GB_CELL_ACTIVE, /* ordered, its owner's */
-		GB_CELL_DYING,  /* released, to be reaped */
-		GB_CELL_ENDED,  /* the process is gone, the owner has not let go yet */
+		GB_CELL_QUEUED, /* not ordered yet */
+		GB_CELL_WARM,   /* ordered, without owner */
+		GB_CELL_ACTIVE, /* ordered, with owner */
+		GB_CELL_DYING,  /* released and killed, not reaped yet */
+		GB_CELL_ENDED,  /* the process has ended, the owner has not released the cell yet */
 	} state;
 	uint32_t id;
-	int worker_fd;  /* the other end, until it was handed over; -1 if the zygote has it already */
-	uint32_t spare; /* then the zygote's number for it */
-	int pidfd;      /* -1 until the zygote has answered */
+	int worker_fd;  /* the other end, until it was sent; -1 if the zygote already has it */
+	uint32_t spare; /* if worker_fd is -1: index of the zygote's spare socket */
+	int pidfd;      /* -1 until the zygote has sent it */
 	bool kill_wanted;
-	int interrupt_wanted;        /* the number that is to come with it; 0: not wanted */
-	int interrupted;             /* the last number that did */
-	bool awaited;                /* somebody waits for what its zygote tells of it */
+	int interrupt_wanted;        /* the job number to send with the interrupt; 0: none wanted */
+	int interrupted;             /* the last job number that was sent */
+	bool awaited;                /* a caller depends on the next notice about this cell */
 	struct gb_cell_group *group; /* its own, or NULL */
-	bool yields;                 /* the CPU, to shorter runs */
+	bool yields;                 /* has low CPU priority */
 	uint64_t ordered_at;         /* ns */
-	bool was_warm;               /* it waited before it was taken, and may have died meanwhile */
+	bool was_warm;               /* it was prepared before it was taken, and may have died meanwhile */
 };
 
 struct gb_shard {
@@ -55,43 +54,43 @@ struct gb_shard {
 	int cpu;
 	bool ready;
 	bool broken;
-	bool revivable; /* broken because the host could not start a zygote just then, not because of the wall
+	bool restartable; /* broken for a temporary reason, not because a layer is missing
 			 */
 	struct gb_err why_broken;
 	unsigned deaths;
-	unsigned n_orders; /* given, not yet known to be answered */
+	unsigned n_orders; /* sent, notice not read yet */
 	unsigned n_dying;
-	unsigned n_awaited; /* cells of which somebody waits for news */
-	bool quiet;         /* it need not be listened to just now */
-	unsigned unheard_max;
-	uint32_t events; /* that the loop listens for */
+	unsigned n_awaited; /* cells with awaited set */
+	bool quiet;         /* notices may stay unread for now: see gb_shard_listen */
+	unsigned unread_max;
+	uint32_t events; /* registered in the loop */
 	struct held {
 		struct gb_notice notice;
 		int pidfd;
 		bool is_held;
-	} held; /* a notice that is dealt with from the loop only */
+	} held; /* a notice to be handled when the loop calls on_control */
 	unsigned n_active;
-	struct gb_list queued; /* cells by state, but for those that have ended */
+	struct gb_list queued; /* cells by state, except ended ones */
 	struct gb_list warm;
 	struct gb_list active;
 	struct gb_list dying;
-	unsigned n_warm; /* ordered or to be ordered */
+	unsigned n_warm; /* warm cells, including queued ones */
 };
 
 struct gb_pool {
 	struct gb_loop *loop;
 	struct gb_pool_options options;
 	struct gb_plan plan;
-	struct gb_cgroup *cgroup; /* the port's; NULL where there is none, or the plan has none */
+	struct gb_cgroup *cgroup; /* owned by the port; NULL if there is none or the plan has none */
 	char *program;
 	uint32_t max_cells; /* at once */
 	uint64_t oom_kills;
-	struct gb_source retry; /* a timer: orders that could not be given wait for it */
-	int retry_fd;           /* -1 until the first one */
+	struct gb_source retry; /* a timer after which failed orders are repeated */
+	int retry_fd;           /* -1 until the first use */
 	uint32_t n_cells;       /* dying ones included */
 	uint32_t n_dying;
 	uint32_t next_slot;
-	uint32_t n_slots;       /* as many again, and some, may be dying */
+	uint32_t n_slots;       /* 2 * max_cells + DYING_MAX, since cells keep their slot while dying */
 	struct gb_cell **slots; /* a cell's id is its slot plus a multiple of n_slots */
 	unsigned n_shards;
 	struct gb_shard shards[GB_SHARDS_MAX];
@@ -102,31 +101,32 @@ struct gb_pool {
 struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err);
 void gb_cell_free(struct gb_cell *cell);
 void gb_cell_set_state(struct gb_cell *cell, enum gb_cell_state state, struct gb_list *list);
-/* Does somebody wait for what its zygote tells of it? */
+/* State whether a caller depends on the next notice about @cell. */
 void gb_cell_await(struct gb_cell *cell, bool awaited);
-/* Its process is known now: send what was wanted of it before. */
+/* Its pidfd is known: send the kill or interrupt that was requested. */
 void gb_cell_signal(struct gb_cell *cell);
-/* The process of @cell is gone, or never came. */
+/* The process of @cell has ended, or could not be created. */
 void gb_cell_finish(struct gb_cell *cell, const struct gb_cell_end *end);
-/* All that the shard's zygote had in hand, and with @queued also what was still to be ordered. An owner's
- * callback may release any cell and take new ones: all are marked as ended before the first is called, and
- * those that are taken meanwhile are not among them. */
+/* End all cells that the shard's zygote has, and with @queued also those that were not ordered yet. The
+ * on_end callback may release any cell and take new ones: all cells are marked as ended before the first
+ * call, so cells that are taken meanwhile are not affected. */
 void gb_shard_end_cells(struct gb_shard *shard, bool queued, const struct gb_cell_end *end);
 struct gb_cell *gb_pool_find(struct gb_pool *pool, uint32_t id);
 bool gb_pool_is_full(const struct gb_pool *pool);
-/* An order could not be given, and nothing will tell when it can be: try again soon. */
+/* An order could not be sent, and no event reports when it can be: retry after a short time. */
 void gb_pool_retry_later(struct gb_pool *pool);
 
 /* --- shard.c --- */
 
 bool gb_shard_start(struct gb_shard *shard, struct gb_err *err);
 void gb_shard_stop(struct gb_shard *shard);
-/* Order what is queued, as far as the zygote can take it. */
+/* Order queued cells, as many as the zygote's socket accepts. */
 void gb_shard_order(struct gb_shard *shard);
-/* Listen to the zygote if anything depends on it, and else not. */
+/* Register for notices of the zygote only while something depends on them. */
 void gb_shard_listen(struct gb_shard *shard);
-/* Take in what the zygote has told, until it has told which process @cell is. That may be of a failure, after
- * which there is no cell. Whoever asks must not be called back meanwhile: what would do that is held. */
-void gb_shard_hear_of(struct gb_cell *cell);
+/* Read pending notices until the pidfd of @cell is known. The notice may report a failure, after which @cell
+ * no longer exists: look it up again by its id. Does not call any owner: a notice that would is held for the
+ * loop. */
+void gb_shard_read_notices_for(struct gb_cell *cell);
 
 #endif

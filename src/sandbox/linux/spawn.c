@@ -23,8 +23,8 @@
 
 enum { STACK_BYTES = 64 << 10, FIRST_FREE_FD = GB_FD_CONTROL + 1 };
 
-/* What the child works with, on the parent's memory, while the parent's thread waits. */
-struct birth {
+/* Arguments and results of the child. It shares the parent's memory while the parent's thread waits. */
+struct child_args {
 	const char *program;
 	bool user_namespace;
 	int control, host, null;
@@ -32,8 +32,7 @@ struct birth {
 	const char *step;
 };
 
-/* exec would take the capabilities away from a user that has no id in its namespace yet;
- * ambient ones stay. */
+/* exec clears the capabilities of a user that has no id in its namespace yet, except ambient ones. */
 static const char *keep_capabilities(void) {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct caps[2];
@@ -50,39 +49,40 @@ static const char *keep_capabilities(void) {
 	return NULL;
 }
 
-static const char *arrange_fds(const struct birth *birth) {
+static const char *arrange_fds(const struct child_args *args) {
 #ifdef __SANITIZE_ADDRESS__
 	const int last_null = 1; /* a test build's sanitizer reports on stderr */
 #else
 	const int last_null = 2;
 #endif
 	for (int fd = 0; fd <= last_null; fd++)
-		if (dup2(birth->null, fd) < 0)
+		if (dup2(args->null, fd) < 0)
 			return "wall: put stdio on /dev/null";
-	if (dup2(birth->control, GB_FD_CONTROL) < 0 || dup2(birth->host, GB_FD_HOST) < 0)
+	if (dup2(args->control, GB_FD_CONTROL) < 0 || dup2(args->host, GB_FD_HOST) < 0)
 		return "wall: hand over descriptors";
-	close(GB_FD_CELL); /* whatever stood there */
+	close(GB_FD_CELL); /* the host may have a descriptor with this number */
 	bool closed = syscall(SYS_close_range, GB_FD_HOST + 1, GB_FD_CONTROL - 1, 0) == 0 &&
 		      syscall(SYS_close_range, GB_FD_CONTROL + 1, ~0u, 0) == 0;
 	return closed ? NULL : "wall: close descriptors";
 }
 
 static int child_main(void *data) {
-	struct birth *birth = data;
-	/* Its own session: what a terminal or a shell sends to the host's process group is not for cells. */
+	struct child_args *args = data;
+	/* A session of its own: signals from a terminal or shell to the host's process group must not reach
+	 * cells. */
 	const char *failed = setsid() < 0 ? "wall: leave the session" : NULL;
-	if (!failed && birth->user_namespace)
+	if (!failed && args->user_namespace)
 		failed = keep_capabilities();
 	if (!failed)
-		failed = arrange_fds(birth);
+		failed = arrange_fds(args);
 	if (!failed) {
-		/* The host's path is not for those who can read it there. */
+		/* A fixed argv[0]: the guest can read it and must not see a path of the host. */
 		char *const argv[] = {(char *)"glovebox", NULL}, *const envp[] = {NULL};
-		execve(birth->program, argv, envp);
+		execve(args->program, argv, envp);
 		failed = "start the worker program";
 	}
-	birth->error = errno;
-	birth->step = failed;
+	args->error = errno;
+	args->step = failed;
 	_exit(127);
 }
 
@@ -109,13 +109,13 @@ static bool fail_clone(int error, struct gb_err *err) {
 	return gb_fail(err, GB_EWALL, error, "user namespace: could not make new namespaces%s", hint);
 }
 
-/* Descriptors that child_main moves to low numbers must not stand there already. */
-static int lift_fd(int fd) {
+/* The numbers that child_main duplicates descriptors to must not hold one of its sources. */
+static int dup_above_reserved(int fd) {
 	return fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 }
 
-/* The child never returns from its functions. What a sanitizer has noted of their frames would be held
- * against whatever is mapped there next. */
+/* The child never returns from its functions, so AddressSanitizer keeps their frames poisoned, and would
+ * report errors in whatever is mapped there next. */
 static void forget_frames(char *stack) {
 #ifdef __SANITIZE_ADDRESS__
 	__asan_unpoison_memory_region(stack, STACK_BYTES);
@@ -126,8 +126,8 @@ static void forget_frames(char *stack) {
 
 bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err) {
 	gb_auto_fd int raw_null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	gb_auto_fd int null = lift_fd(raw_null), control = lift_fd(spawn->control),
-		       host = lift_fd(spawn->host);
+	gb_auto_fd int null = dup_above_reserved(raw_null), control = dup_above_reserved(spawn->control),
+		       host = dup_above_reserved(spawn->host);
 	if (null < 0 || control < 0 || host < 0)
 		return gb_fail(err, GB_ESYSTEM, errno,
 		    "prepare descriptors for the worker (the limit on open files must be above %d)",
@@ -137,19 +137,19 @@ bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, stru
 	if (stack == MAP_FAILED)
 		return gb_fail(err, GB_ENOMEM, errno, "stack for the worker's start");
 
-	struct birth birth = {
+	struct child_args args = {
 	    .program = spawn->program,
 	    .user_namespace = spawn->layers & GB_LAYER_USER,
 	    .control = control,
 	    .host = host,
 	    .null = null,
 	};
-	/* A handler of the host must not run in the child, on memory that both share. */
+	/* A signal handler of the host must not run in the child, since both share memory. */
 	sigset_t all, old;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	gb_auto_fd int pidfd = -1;
-	pid_t pid = clone(child_main, stack + STACK_BYTES, clone_flags(spawn->layers), &birth, &pidfd);
+	pid_t pid = clone(child_main, stack + STACK_BYTES, clone_flags(spawn->layers), &args, &pidfd);
 	int error = errno;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	forget_frames(stack);
@@ -157,9 +157,9 @@ bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, stru
 
 	if (pid < 0)
 		return fail_clone(error, err);
-	if (birth.step) {
+	if (args.step) {
 		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL);
-		return gb_fail(err, GB_EWALL, birth.error, "%s '%s'", birth.step, spawn->program);
+		return gb_fail(err, GB_EWALL, args.error, "%s '%s'", args.step, spawn->program);
 	}
 	*ret_pid = pid;
 	*ret_pidfd = gb_take_fd(&pidfd);

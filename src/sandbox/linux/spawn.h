@@ -1,6 +1,6 @@
 /*
- * Start a program in new namespaces without forking the host: its memory is shared until exec, so the cost
- * does not depend on the host's size, and only raw system calls run in between.
+ * Start a program in new namespaces without copying the host: the child shares the host's memory until exec,
+ * so the cost does not depend on the host's size, and only raw system calls run in between.
  */
 #ifndef GB_SANDBOX_LINUX_SPAWN_H
 #define GB_SANDBOX_LINUX_SPAWN_H
@@ -12,13 +12,13 @@
 
 struct gb_spawn {
 	const char *program;
-	unsigned layers; /* the namespaces among them are made */
+	unsigned layers; /* a namespace is created for each namespace layer among them */
 	int control;     /* becomes GB_FD_CONTROL */
 	int host;        /* becomes GB_FD_HOST */
 };
 
-/* On success the program has been exec'd with an empty environment, no other descriptors, stdio on
- * /dev/null, and, in a new user namespace, all of that namespace's capabilities. */
+/* On success the program was exec'd with an empty environment, no other descriptors, stdio on /dev/null, and,
+ * in a new user namespace, all capabilities of that namespace. */
 bool gb_spawn(const struct gb_spawn *spawn, pid_t *ret_pid, int *ret_pidfd, struct gb_err *err);
 
 #endif

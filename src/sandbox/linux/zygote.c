@@ -16,7 +16,7 @@
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/spawn.h"
 
-enum { DEATH_MS = 20000 };
+enum { KILL_TIMEOUT_MS = 20000 };
 
 static bool write_proc(pid_t pid, const char *name, const char *text, const char *layer, struct gb_err *err) {
 	char path[64];
@@ -36,22 +36,22 @@ static void read_proc(const char *process, const char *name, char *ret, size_t n
 	ret[got < 0 ? 0 : got] = '\0';
 }
 
-/* Inside and outside, the sandbox has one and the same unprivileged id. */
+/* The sandbox has the same unprivileged id inside and outside. */
 static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
 	const char *layer = gb_layer_name(GB_LAYER_USER);
 	char uid_map[48], gid_map[48];
 	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
 	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
-	/* The kernel lets an ordinary user map its group only where groups can no longer be dropped. */
+	/* The kernel lets an unprivileged user map its group only after setgroups was disabled. */
 	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", layer, err))
 		return false;
 	return write_proc(pid, "gid_map", gid_map, layer, err) &&
 	       write_proc(pid, "uid_map", uid_map, layer, err);
 }
 
-/* --- what can be verified from outside only --- */
+/* --- properties that only the host can verify --- */
 
-/* Each namespace that the plan has is another than ours. */
+/* Each namespace of the plan differs from the host's. */
 static bool verify_namespaces(pid_t pid, unsigned layers, struct gb_err *err) {
 	static const struct {
 		enum gb_layer layer;
@@ -90,10 +90,10 @@ static bool verify_cgroup(const char *pid, struct gb_err *err) {
 		   err, GB_EWALL, 0, "%s: the zygote is still in the host's", gb_layer_name(GB_LAYER_CGROUP));
 }
 
-/* When the machine runs out of memory the kernel kills the process with the highest score, and 1000 is as
- * high as the whole of the machine's memory: every cell comes before every other program of the machine, the
- * one that uses most memory first. A process passes its value on, and cannot lower it without a privilege. */
-static bool offer_to_oom_killer(pid_t pid, const char *name, struct gb_err *err) {
+/* When the machine runs out of memory, the kernel kills the process with the highest score. 1000 is the
+ * highest adjustment: the kernel kills cells before all other programs of the machine, the cell that uses
+ * most memory first. Children inherit the value, and an unprivileged process cannot lower it. */
+static bool raise_oom_score(pid_t pid, const char *name, struct gb_err *err) {
 	static const char score[] = "1000", what[] = "out-of-memory score";
 	char seen[16];
 	if (!write_proc(pid, "oom_score_adj", score, what, err))
@@ -103,9 +103,9 @@ static bool offer_to_oom_killer(pid_t pid, const char *name, struct gb_err *err)
 	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/oom_score_adj did not become %s", what, name, score);
 }
 
-/* A zygote can only lower its limits. The kernel starts no program that collects core dumps where the limit
- * is exactly 1, but does where it is 0, as it may be for us. With CAP_SYS_RESOURCE we can raise
- * it; otherwise it stays. */
+/* A zygote can only lower its limits. If the limit is exactly 1, the kernel does not start a program that
+ * collects core dumps; if it is 0, as the host's may be, it does. With CAP_SYS_RESOURCE the host can raise it
+ * to 1; otherwise it stays. */
 static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
 	for (uint32_t i = 0; i < plan->n_rlimits; i++) {
 		const rlim_t limit = plan->rlimits[i].limit;
@@ -123,9 +123,9 @@ static bool set_core_limit(pid_t pid, const struct gb_plan *plan, struct gb_err 
 	return true;
 }
 
-/* Where dumps go to a socket no limit counts, and one of 0 cannot always be raised to the 1 that counts for a
- * pipe. So a dump has no memory in it. A process passes this on, over exec too, and /proc in a room is
- * read-only. Kernels without dumps have no such file. */
+/* If dumps go to a socket, the kernel ignores the limit; and if the limit is 0, it cannot always be raised to
+ * the 1 that prevents dumps to a pipe. So the filter excludes all memory from dumps. Children inherit it,
+ * also over exec, and /proc in a room is read-only. Kernels without core dumps have no such file. */
 static bool empty_core_dumps(pid_t pid, const char *name, struct gb_err *err) {
 	static const char what[] = "core dumps", file[] = "coredump_filter";
 	char seen[16];
@@ -145,8 +145,8 @@ static bool start(
 	snprintf(pid, sizeof pid, "%d", (int)zygote->pid);
 	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
 		return false;
-	if (!verify_namespaces(zygote->pid, plan->layers, err) ||
-	    !offer_to_oom_killer(zygote->pid, pid, err) || !empty_core_dumps(zygote->pid, pid, err))
+	if (!verify_namespaces(zygote->pid, plan->layers, err) || !raise_oom_score(zygote->pid, pid, err) ||
+	    !empty_core_dumps(zygote->pid, pid, err))
 		return false;
 	if ((plan->layers & GB_LAYER_RLIMIT) && !set_core_limit(zygote->pid, plan, err))
 		return false;
@@ -158,13 +158,13 @@ static bool start(
 	return true;
 }
 
-/* Of a process that is gone nothing can be read or written: that is not what was wrong. */
-static void blame_death(struct gb_zygote *zygote, struct gb_err *err) {
-	/* A process lets go of its namespaces a moment before it counts as dead. */
-	enum { DYING_MS = 100 };
+/* If the zygote has died, every access to its /proc files fails. Report its death instead of that error. */
+static void report_early_exit(struct gb_zygote *zygote, struct gb_err *err) {
+	/* A process leaves its namespaces a moment before its pidfd reports its death. */
+	enum { EXIT_TIMEOUT_MS = 100 };
 	char how[80];
 	struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
-	if (poll(&dead, 1, DYING_MS) != 1)
+	if (poll(&dead, 1, EXIT_TIMEOUT_MS) != 1)
 		return;
 	gb_zygote_describe_exit(zygote, how, sizeof how);
 	gb_fail(err, GB_EWALL, 0, "wall: the zygote %s before any layer was raised", how);
@@ -187,7 +187,7 @@ bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const ch
 	bool spawned = gb_spawn(&spawn, &zygote.pid, &zygote.pidfd, err);
 	if (!spawned || !start(&zygote, plan, cgroup, err)) {
 		if (spawned)
-			blame_death(&zygote, err);
+			report_early_exit(&zygote, err);
 		gb_zygote_finish(&zygote);
 		return false;
 	}
@@ -199,10 +199,10 @@ bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const ch
 void gb_zygote_finish(struct gb_zygote *zygote) {
 	if (zygote->pidfd >= 0) {
 		syscall(SYS_pidfd_send_signal, zygote->pidfd, SIGKILL, NULL, 0);
-		/* It is dead when the whole pid namespace is. Only a kernel that has lost its way keeps it
-		 * longer, and then it is the kernel's to keep. */
+		/* It is dead when all processes of its pid namespace are. The timeout only matters if the
+		 * kernel hangs. */
 		struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
-		while (poll(&dead, 1, DEATH_MS) < 0 && errno == EINTR)
+		while (poll(&dead, 1, KILL_TIMEOUT_MS) < 0 && errno == EINTR)
 			;
 		waitid(P_PIDFD, (id_t)zygote->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL);
 	}
@@ -240,7 +240,7 @@ bool gb_zygote_fork_spare(
 	return send_order(zygote, &order, NULL, 0) || gb_fail(err, GB_ESYSTEM, errno, "order a cell");
 }
 
-void gb_zygote_stock_up(struct gb_zygote *zygote) {
+void gb_zygote_send_spares(struct gb_zygote *zygote) {
 	int theirs[GB_SPARE_SOCKETS], pair[2];
 	const unsigned first = zygote->n_spare;
 	unsigned n = first;
@@ -260,7 +260,7 @@ void gb_zygote_stock_up(struct gb_zygote *zygote) {
 
 bool gb_zygote_take_spare(struct gb_zygote *zygote, int *ret_fd, uint32_t *ret_spare) {
 	if (!zygote->n_spare)
-		gb_zygote_stock_up(zygote);
+		gb_zygote_send_spares(zygote);
 	if (!zygote->n_spare)
 		return false;
 	*ret_spare = --zygote->n_spare;
@@ -279,7 +279,8 @@ enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice 
 	    .msg_control = control.bytes,
 	    .msg_controllen = sizeof control.bytes};
 	ssize_t n;
-	/* One that ends with orders unread resets the connection. Its last notice is still there. */
+	/* A zygote that exits with unread orders resets the connection. Its last notice can still be
+	 * received. */
 	do
 		n = recvmsg(zygote->control, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	while (n < 0 && errno == ECONNRESET);

@@ -8,8 +8,8 @@
  *	while (gb_zygote_next(&zygote, &notice, &pidfd) == GB_ZYGOTE_NOTICE) ...
  *	gb_zygote_finish(&zygote);	// kills it and, with it, every cell
  *
- * Spawning does not wait: orders may be given at once and are carried out when the wall is up. A zygote
- * is a child of the host like any other: its end sends SIGCHLD, and it does not matter who reaps it.
+ * Spawning does not wait: orders may be sent at once and are executed when the wall is up. A zygote is an
+ * ordinary child of the host: its exit sends SIGCHLD, and any code of the host may reap it.
  */
 #ifndef GB_SANDBOX_LINUX_ZYGOTE_H
 #define GB_SANDBOX_LINUX_ZYGOTE_H
@@ -27,39 +27,39 @@ struct gb_zygote {
 	pid_t pid;
 	int pidfd;
 	int control;
-	unsigned n_spare; /* our ends of sockets that it has already */
+	unsigned n_spare; /* host ends of sockets whose other end the zygote already has */
 	int spare[GB_SPARE_SOCKETS];
 };
 
-/* Start @program behind @plan. @cgroup may be NULL: there is none on this machine. */
+/* Start @program behind @plan. @cgroup is NULL if this machine has none. */
 bool gb_zygote_spawn(struct gb_zygote *ret, const struct gb_plan *plan, const char *program,
     struct gb_cgroup *cgroup, struct gb_err *err);
 void gb_zygote_finish(struct gb_zygote *zygote);
 
-/* Ask for a cell that talks on the first of @fds; the others are those of its control group, if it has one.
- * They stay the caller's. Does not block: fails with EAGAIN when too many orders are on their way already,
+/* Order a cell whose socket is the first of @fds; the others are those of its control group, if it has one.
+ * The caller keeps ownership of @fds. Does not block: fails with EAGAIN when too many orders are in flight,
  * and with ETOOMANYREFS when too many descriptors of this user are. */
 bool gb_zygote_fork(struct gb_zygote *zygote, uint32_t cell, const int *fds, size_t n_fds, uint32_t flags,
     struct gb_err *err);
 
-/* Give it sockets for cells to come, up to GB_SPARE_SOCKETS. */
-void gb_zygote_stock_up(struct gb_zygote *zygote);
-/* Our end of a socket that the zygote has already, for a cell that is ordered before any other socket is
- * given. *ret_fd is the caller's. False if there is none to be had. */
+/* Send it sockets for later cells, up to GB_SPARE_SOCKETS. */
+void gb_zygote_send_spares(struct gb_zygote *zygote);
+/* The host's end of a socket whose other end the zygote already has. The cell must be ordered before any
+ * other socket is sent. *ret_fd is owned by the caller. False if none is available. */
 bool gb_zygote_take_spare(struct gb_zygote *zygote, int *ret_fd, uint32_t *ret_spare);
-/* The same as gb_zygote_fork, for a cell that talks on @spare. */
+/* The same as gb_zygote_fork, for a cell whose socket is @spare. */
 bool gb_zygote_fork_spare(
     struct gb_zygote *zygote, uint32_t cell, uint32_t spare, uint32_t flags, struct gb_err *err);
 
 enum gb_zygote_status { GB_ZYGOTE_NOTICE, GB_ZYGOTE_QUIET, GB_ZYGOTE_GONE };
 
-/* The next notice, if one is there. *ret_pidfd is the caller's, or -1. */
+/* Receive the next notice, if there is one. *ret_pidfd is owned by the caller, or -1. */
 enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice *ret_notice, int *ret_pidfd);
 
-/* What a GB_NOTICE_FAILED means, in words: which layer, why, what to do. Always returns false. */
+/* Turn a GB_NOTICE_FAILED into an error: which layer, why, what to do. Always returns false. */
 bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err);
 
-/* Reap a zygote that is gone and say how it ended. */
+/* Describe how a zygote ended. Does not reap it. */
 void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n);
 
 #endif

@@ -18,15 +18,15 @@
 #include "sandbox/linux/inside/verify.h"
 #include "sandbox/linux/landlock.h"
 
-/* Each step returns NULL when it is done, else its own name, with errno set. */
+/* Each step returns NULL on success, else its own name, with errno set. */
 
 static const char *become_unprivileged(const struct gb_plan *plan) {
-	/* An ordinary user's namespace has setgroups switched off; then the groups stay, and stay powerless:
-	 * no file is in reach. */
+	/* In the namespace of an unprivileged user, setgroups is disabled. The groups then remain but have no
+	 * effect, since no file of the host is reachable. */
 	bool dropped = syscall(SYS_setgroups, 0, NULL) == 0;
 	if (!dropped && errno != EPERM)
 		return "drop supplementary groups";
-	/* Verified here, since later nothing tells which of the two answers it was. */
+	/* Verified here, since later the two cases cannot be distinguished. */
 	if (dropped && getgroups(0, NULL) != 0) {
 		errno = 0;
 		return "setgroups did not drop supplementary groups";
@@ -38,7 +38,7 @@ static const char *become_unprivileged(const struct gb_plan *plan) {
 	return NULL;
 }
 
-static const char *forget_host_name(const struct gb_plan *plan) {
+static const char *replace_host_name(const struct gb_plan *plan) {
 	(void)plan;
 	static const char name[] = "glovebox";
 	if (sethostname(name, sizeof name - 1) != 0)
@@ -46,7 +46,7 @@ static const char *forget_host_name(const struct gb_plan *plan) {
 	return setdomainname("", 0) != 0 ? "set domain name" : NULL;
 }
 
-/* A limit is lowered, never raised: the host may itself live under a lower one. */
+/* A limit is lowered, never raised: the host's own limit may be lower. */
 static bool lower_limit(int resource, uint64_t limit) {
 	struct rlimit old;
 	if (getrlimit((__rlimit_resource_t)resource, &old) != 0)
@@ -69,7 +69,7 @@ static const char *keep_capabilities(uint32_t kept) {
 }
 
 uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan) {
-	/* For the cells that it will make: their mounts, and bringing up a network of their own. */
+	/* For starting cells: to create their mounts, and to bring up their network. */
 	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
 	return plan->room == GB_ROOM_NONE ? 0 : plan->room == GB_ROOM_PROGRAMS ? mounts | net : mounts;
 }
@@ -98,7 +98,7 @@ static const char *admit_path(int ruleset, const char *path, uint64_t access) {
 	return NULL;
 }
 
-/* What a cell may do with what it was given to read. */
+/* Landlock rights of a cell to a path of the plan. */
 static uint64_t access_to(const struct gb_plan_path *path, bool programs) {
 	if (path->is_device)
 		return GB_LANDLOCK_FS_DEVICE | (programs ? GB_LANDLOCK_FS_IOCTL_DEV : 0);
@@ -116,7 +116,7 @@ static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
 		const char *path;
 		uint64_t access;
 		bool everywhere;
-	} own_places[] = {
+	} own_paths[] = {
 	    {"/box", own, true},
 	    {"/tmp", own, true},
 	    {"/dev/shm", own, false},
@@ -130,17 +130,18 @@ static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
 		const struct gb_plan_path *path = &plan->contents.paths[i];
 		failed = admit_path(ruleset, path->to, access_to(path, programs) & known);
 	}
-	for (size_t i = 0; i < GB_COUNT(own_places) && !failed; i++)
-		if (own_places[i].everywhere || programs)
-			failed = admit_path(ruleset, own_places[i].path, own_places[i].access & known);
+	for (size_t i = 0; i < GB_COUNT(own_paths) && !failed; i++)
+		if (own_paths[i].everywhere || programs)
+			failed = admit_path(ruleset, own_paths[i].path, own_paths[i].access & known);
 	return failed;
 }
 
 static const char *restrict_by_landlock(const struct gb_plan *plan) {
 	struct gb_landlock_ruleset_attr attr = {plan->landlock.fs, plan->landlock.net, plan->landlock.scoped};
-	/* Older kernels know a shorter struct and take a longer one only if the rest is zero, as it is then.
-	 */
-	/* The kernel does not look at the cookie: the filter knows a cell's start by it. */
+	/* Older kernels have a shorter struct and accept a longer one only if the rest is zero, as it is
+	 * then. */
+	/* The kernel ignores the cookie. The filter admits the call only with the cookie, that is, at the
+	 * start of a cell. */
 	gb_auto_fd int ruleset =
 	    (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0, plan->contents.cookie);
 	if (ruleset < 0)
@@ -155,7 +156,7 @@ static const char *pin_to_cpu(const struct gb_plan *plan) {
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	CPU_SET((size_t)plan->cpu, &set);
-	/* A hint for speed, not a wall: a host that may not use that CPU runs where it may. */
+	/* An optimization, not a layer: ignore the error if the host may not use that CPU. */
 	(void)sched_setaffinity(0, sizeof set, &set);
 	return NULL;
 }
@@ -166,7 +167,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 		const char *(*raise)(const struct gb_plan *);
 	} steps[] = {
 	    {GB_LAYER_USER, become_unprivileged},
-	    {GB_LAYER_UTS, forget_host_name},
+	    {GB_LAYER_UTS, replace_host_name},
 	    {GB_LAYER_MOUNT, gb_room_enter},
 	    {GB_LAYER_RLIMIT, limit_resources},
 	    {GB_LAYER_CAPS, drop_capabilities},
@@ -174,13 +175,15 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 	};
 	if (plan->cpu >= 0)
 		pin_to_cpu(plan);
-	/* Landlock and seccomp demand it of processes without capabilities; it is also a wall of its own. */
+	/* Landlock and seccomp require it of processes without capabilities; it also is a protection of its
+	 * own. */
 	if (plan->layers && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
 		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set no_new_privs", false};
 		return false;
 	}
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
-		/* Who is under Landlock can mount nothing: cells that still have to, raise it themselves. */
+		/* Landlock forbids mounting, so in a room that is not empty the cells raise it themselves,
+		 * after mounting. */
 		bool now = steps[i].layer != GB_LAYER_LANDLOCK || plan->room == GB_ROOM_NONE;
 		const char *failed = now && (plan->layers & steps[i].layer) ? steps[i].raise(plan) : NULL;
 		if (failed) {
@@ -188,7 +191,7 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 			return false;
 		}
 	}
-	/* Processes of the same user may not look into this one through /proc or ptrace. */
+	/* Processes of the same user must not inspect this one through /proc or ptrace. */
 	if ((plan->layers & GB_LAYER_CAPS) && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) {
 		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set not dumpable", false};
 		return false;
@@ -215,7 +218,7 @@ static const char *limit_cell(const struct gb_plan *plan) {
 	const struct gb_room_contents *contents = &plan->contents;
 	bool ok;
 	if (plan->room == GB_ROOM_NONE) {
-		/* No descriptor at all can be opened, not even in the place of one that was closed. */
+		/* With a limit of 0 no descriptor can be opened, not even with the number of a closed one. */
 		const struct rlimit none = {0, 0};
 		ok = setrlimit(RLIMIT_NPROC, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0;
 	} else {
@@ -226,9 +229,9 @@ static const char *limit_cell(const struct gb_plan *plan) {
 	return ok ? NULL : "lower a cell's limits";
 }
 
-/* A user namespace of its own, in which nobody has a name: what a user may have is counted there, so that no
- * cell can use up what others need. The filter knows whom it lets do this by the cookie. */
-static const char *count_alone(const struct gb_plan *plan) {
+/* Enter a user namespace of the cell's own, without id mappings: the kernel counts per-user resources there,
+ * so that no cell can use up those of others. The filter admits the call only with the cookie. */
+static const char *enter_own_user_namespace(const struct gb_plan *plan) {
 	return syscall(SYS_unshare, plan->contents.namespaces, plan->contents.cookie) != 0
 		   ? "take a user namespace"
 		   : NULL;
@@ -243,11 +246,11 @@ bool gb_plan_apply_cell(const struct gb_plan *plan, struct gb_wall_failure *ret_
 	static const struct {
 		enum gb_layer layer;
 		bool empty_room;
-		const char *(*raise)(const struct gb_plan *); /* NULL: clone has */
+		const char *(*raise)(const struct gb_plan *); /* NULL: clone raised it */
 	} steps[] = {
 	    {GB_LAYER_PID, true, NULL},
 	    {GB_LAYER_MOUNT, false, gb_room_prepare_cell},
-	    {GB_LAYER_USER, false, count_alone},
+	    {GB_LAYER_USER, false, enter_own_user_namespace},
 	    {GB_LAYER_RLIMIT, true, limit_cell},
 	    {GB_LAYER_CAPS, false, drop_last_capabilities},
 	    {GB_LAYER_LANDLOCK, false, restrict_by_landlock},

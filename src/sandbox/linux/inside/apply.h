@@ -1,5 +1,5 @@
 /*
- * The child's half of the wall: apply a plan, layer by layer, by system calls only.
+ * The child's half of the sandbox: applies a plan, layer by layer, with system calls only.
  *
  *	struct gb_wall_failure failure;
  *	if (!gb_plan_apply(&plan, &failure))	// zygote: everything but seccomp
@@ -17,25 +17,24 @@ struct gb_wall_failure {
 	enum gb_layer layer;
 	int error;
 	const char *step;
-	bool
-	    raised; /* by a system call that reported success, but the layer was not observed: see verify.h */
+	bool raised; /* the system call reported success, but the layer was not observed: see verify.h */
 };
 
-/* Raise every layer of @plan except seccomp, which comes last and separately since what still has to be
- * done differs. The caller was cloned into its namespaces and holds their capabilities; after this it
- * holds none, or in a room with files one. */
+/* Raise every layer of @plan except seccomp, which the caller raises last, after its own preparation. The
+ * caller was cloned into its namespaces and holds their capabilities; afterwards it holds only those of
+ * gb_plan_zygote_capabilities(). */
 bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
 
-/* The rest, in a cell: limits, and in a room with files folders of its own, a user namespace, no capability,
- * Landlock. Each layer is verified as soon as it is raised. */
+/* Raise the layers of a cell: limits, and in a room that is not empty also folders of its own, a user
+ * namespace, no capabilities, Landlock. Each layer is verified as soon as it is raised. */
 bool gb_plan_apply_cell(const struct gb_plan *plan, struct gb_wall_failure *ret_failure);
 
-/* What drop_capabilities() leaves to a zygote of @plan: bits of the first 32 capabilities. */
+/* The capabilities that a zygote of @plan keeps, as bits of the first 32 capabilities. */
 uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan);
-/* What it sets by PR_SET_SECUREBITS. */
+/* The securebits of a zygote. */
 unsigned long gb_plan_securebits(void);
 
-/* Memory may be asked for in the regions around @address: see GB_SECCOMP_REGION. */
+/* Replace the placeholders of GB_SECCOMP_REGION by the regions around @address. */
 void gb_seccomp_place(struct gb_seccomp *filter, const void *address);
 /* Load the system call filter. errno on failure. */
 bool gb_seccomp_load(const struct gb_seccomp *filter);

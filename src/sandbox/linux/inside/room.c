@@ -14,10 +14,10 @@
 
 #include "base/cleanup.h"
 
-static const unsigned long OF_NO_USE = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+static const unsigned long RESTRICTED = MS_NOSUID | MS_NODEV | MS_NOEXEC;
 
-/* Whether this zygote could mount /proc. Where parts of the host's are covered up, as in many containers,
- * nobody may; rooms then have an empty folder there. */
+/* Whether this zygote was able to mount /proc. The kernel refuses it if parts of the host's /proc are masked,
+ * as in many containers; /proc is then an empty folder in rooms. */
 static bool has_proc;
 
 bool gb_room_has_proc(void) {
@@ -28,10 +28,10 @@ static bool has_programs(const struct gb_plan *plan) {
 	return plan->room == GB_ROOM_PROGRAMS;
 }
 
-/* --- the zygote's --- */
+/* --- in the zygote --- */
 
-/* Make @path, relative to the folder we are in, with the folders above it. */
-static const char *make_place(const char *path, bool is_file) {
+/* Create @path, relative to the working directory, with its parent folders. */
+static const char *make_mount_point(const char *path, bool is_file) {
 	char copy[GB_PLAN_PATH_BYTES];
 	size_t n = strnlen(path, sizeof copy - 1);
 	memcpy(copy, path, n);
@@ -44,20 +44,20 @@ static const char *make_place(const char *path, bool is_file) {
 		bool last = kept == '\0';
 		int failed = last && is_file ? mknod(copy, S_IFREG | 0444, 0) : mkdir(copy, 0555);
 		if (failed && errno != EEXIST)
-			return "make a place in the root";
+			return "make a mount point in the root";
 		copy[i] = kept;
 	}
 	return NULL;
 }
 
-/* What can be read in the new root is the host's own, seen through a mount that cannot write. */
+/* Make a file or folder of the host visible in the new root by a read-only bind mount. */
 static const char *bind_path(const struct gb_plan_path *path) {
 	const char *to = path->to + 1;
-	const char *failed = make_place(to, path->is_file);
+	const char *failed = make_mount_point(to, path->is_file);
 	if (failed)
 		return failed;
 	if (mount(path->from, to, NULL, MS_BIND | MS_REC, NULL) != 0)
-		return "bring a system folder into the root";
+		return "bind a system folder into the root";
 	struct {
 		uint64_t set, clear, propagation, userns_fd;
 	} attr = {.set = 1 /* rdonly */ | 2 /* nosuid */ | (path->is_device ? 0 : 4 /* nodev */)};
@@ -73,7 +73,7 @@ static const char *write_file(const char *path, const char *text) {
 	return fd < 0 || write(fd, text, n) != (ssize_t)n ? "write a system file" : NULL;
 }
 
-/* Programs look themselves up, and their terminal. */
+/* Programs look up their user and their terminal in these files. */
 static const char *fill_for_programs(void) {
 	static const struct {
 		const char *path, *text;
@@ -97,8 +97,8 @@ static const char *fill_for_programs(void) {
 	for (size_t i = 0; i < GB_COUNT(links); i++)
 		if (symlink(links[i].to, links[i].path) != 0)
 			return "make a system link";
-	/* Cells may mount theirs only where one is to be seen already. */
-	has_proc = mount("proc", "proc", "proc", OF_NO_USE | MS_RDONLY, NULL) == 0;
+	/* The kernel lets cells mount their own /proc only if one is visible already. */
+	has_proc = mount("proc", "proc", "proc", RESTRICTED | MS_RDONLY, NULL) == 0;
 	return has_proc || errno == EPERM || errno == EACCES ? NULL : "mount /proc";
 }
 
@@ -117,8 +117,8 @@ static const char *fill_room(const struct gb_plan *plan) {
 	return has_programs(plan) ? fill_for_programs() : NULL;
 }
 
-/* A mount that still receives what the host mounts would bring that into the room, without our flags. Read
- * before /proc is covered. No path in there has a space. */
+/* A mount with propagation would make later mounts of the host appear in the room, without the flags set
+ * here. Must run before /proc is covered. Paths in mountinfo contain no spaces (they are escaped). */
 static bool mounts_are_private(void) {
 	gb_auto_fd int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	static const char shared[] = " shared:", master[] = " master:";
@@ -142,8 +142,8 @@ static bool is_same_folder(const char *a, const char *b) {
 	       first.st_ino == second.st_ino && first.st_ino != 0;
 }
 
-/* The new root is a tmpfs: empty and without room for a single file, or with just the places where other
- * mounts are; and read-only on top. */
+/* The new root is a read-only tmpfs: empty and too small for any file, or with the mount points of the room
+ * only. */
 const char *gb_room_enter(const struct gb_plan *plan) {
 	const bool empty = plan->room == GB_ROOM_NONE;
 	char room[64];
@@ -154,12 +154,13 @@ const char *gb_room_enter(const struct gb_plan *plan) {
 	errno = 0;
 	if (!mounts_are_private())
 		return "mounts did not become private";
-	/* Any folder can carry the new root; /proc is there, since the host wrote our id maps through it. */
-	if (mount("glovebox", "/proc", "tmpfs", OF_NO_USE, room) != 0)
+	/* Any folder can be the mount point of the new root; /proc exists, since the host wrote the id maps
+	 * through it. */
+	if (mount("glovebox", "/proc", "tmpfs", RESTRICTED, room) != 0)
 		return "mount the root";
 	if (chdir("/proc") != 0)
 		return "enter the root";
-	/* Nothing may be made in the host's folder that we were started in. */
+	/* Nothing must be created in the folder of the host that this process was started in. */
 	if (!is_same_folder(".", "/proc"))
 		return "the working directory did not change";
 	const char *failed = empty ? NULL : fill_room(plan);
@@ -168,15 +169,15 @@ const char *gb_room_enter(const struct gb_plan *plan) {
 	if (syscall(SYS_pivot_root, ".", ".") != 0)
 		return "pivot_root";
 	if (umount2(".", MNT_DETACH) != 0)
-		return "let go of the old root";
+		return "unmount the old root";
 	if (chdir("/") != 0)
 		return "enter the root";
-	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | OF_NO_USE, NULL) != 0)
+	if (mount(NULL, "/", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY | RESTRICTED, NULL) != 0)
 		return "make the root read-only";
 	return NULL;
 }
 
-/* --- a cell's --- */
+/* --- in a cell --- */
 
 static const char *mount_own(const char *where, uint64_t bytes, unsigned long flags) {
 	char options[64];
@@ -185,7 +186,7 @@ static const char *mount_own(const char *where, uint64_t bytes, unsigned long fl
 	return mount("glovebox", where, "tmpfs", flags, options) != 0 ? "mount a cell's own folder" : NULL;
 }
 
-/* A network in which a program can talk to itself. */
+/* Programs of a cell can connect to each other over loopback. */
 static const char *bring_loopback_up(void) {
 	gb_auto_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -193,23 +194,22 @@ static const char *bring_loopback_up(void) {
 }
 
 static const char *prepare_for_programs(const struct gb_plan *plan) {
-	/* Never the zygote's: all cells are to be seen there. */
-	if (has_proc && mount("proc", "/proc", "proc", OF_NO_USE | MS_RDONLY, NULL) != 0)
+	/* A cell must not have the zygote's /proc, which shows all cells. */
+	if (has_proc && mount("proc", "/proc", "proc", RESTRICTED | MS_RDONLY, NULL) != 0)
 		return "mount a cell's /proc";
-	/* Terminals are also counted for the whole machine, by kernel.pty.max: one cell must not use all of
-	 * them up. */
+	/* kernel.pty.max limits terminals of the whole machine: one cell must not use them all. */
 	if (mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
 		"newinstance,ptmxmode=0666,mode=0600,max=64") != 0)
 		return "mount a cell's terminals";
-	const char *failed = mount_own("/dev/shm", GB_SHM_BYTES, OF_NO_USE);
+	const char *failed = mount_own("/dev/shm", GB_SHM_BYTES, RESTRICTED);
 	if (failed)
 		return failed;
 	return plan->layers & GB_LAYER_NET ? bring_loopback_up() : NULL;
 }
 
 unsigned long gb_room_own_flags(const struct gb_plan *plan) {
-	/* What programs write there they may also start: it is theirs, as what they read from /usr is not. */
-	return has_programs(plan) ? OF_NO_USE & ~(unsigned long)MS_NOEXEC : OF_NO_USE;
+	/* Programs may execute files that they write to their own folders. */
+	return has_programs(plan) ? RESTRICTED & ~(unsigned long)MS_NOEXEC : RESTRICTED;
 }
 
 const char *gb_room_prepare_cell(const struct gb_plan *plan) {

@@ -21,8 +21,8 @@ static bool fill_huge_page(char *page, const void *bytes, size_t n) {
 	return true;
 }
 
-/* Build the copy aside and put it over the original in one system call: the code that returns from that call
- * is the same, byte for byte. */
+/* Build the copy elsewhere and map it over the original in one system call: the code that the call returns to
+ * is identical. */
 static void move_segment(char *begin, size_t n, int protection) {
 	char *room = mmap(NULL, 2 * HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (room == MAP_FAILED)
@@ -44,7 +44,7 @@ static int move_segments(struct dl_phdr_info *info, size_t size, void *data) {
 			move_segment((char *)begin, segment->p_memsz,
 			    PROT_READ | (segment->p_flags & PF_X ? PROT_EXEC : 0));
 	}
-	return 1; /* the first is the program itself */
+	return 1; /* stop: the first object is the program itself */
 }
 
 void gb_text_make_inheritable(void) {

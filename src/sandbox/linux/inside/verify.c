@@ -26,7 +26,7 @@
 #include "sandbox/linux/inside/room.h"
 #include "sandbox/linux/protocol.h"
 
-/* Each verification returns NULL if the layer was observed, else what was seen instead. */
+/* Each verification returns NULL if the layer was observed, else a description of the failure. */
 
 static bool is_denied(long returned, int error) {
 	return returned < 0 && errno == error;
@@ -42,8 +42,8 @@ static const char *verify_user(const struct gb_plan *plan) {
 	for (size_t i = 0; i < GB_COUNT(uids); i++)
 		if (uids[i] != plan->uid || gids[i] != plan->gid)
 			return "ids did not change to the plan's";
-	/* An id without a mapping reads as 65534, which can be the plan's too. Calls that only report success
-	 * do so here as well. */
+	/* An id without a mapping also reads as 65534, which can be the plan's id. If calls are answered with
+	 * success without effect, these two are as well. */
 	return syscall(SYS_setresuid, 0, 0, 0) == 0 || syscall(SYS_setresgid, 0, 0, 0) == 0
 		   ? "did not deny becoming root"
 		   : NULL;
@@ -61,13 +61,14 @@ static const char *verify_net(const struct gb_plan *plan) {
 	const struct sockaddr_in loopback = {
 	    .sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	if (fd < 0)
-		return NULL; /* without a socket there is no network either */
+		return NULL; /* without sockets there is no network */
 	return is_denied(connect(fd, (const struct sockaddr *)&loopback, sizeof loopback), ENETUNREACH)
 		   ? NULL
 		   : "did not deny a route to 127.0.0.1";
 }
 
-/* From inside, a new namespace cannot be told from an unused one. The host compares it with its own. */
+/* From inside, a new namespace cannot be distinguished from an unused one. The host compares it with its
+ * own. */
 static const char *verified_by_host(const struct gb_plan *plan) {
 	(void)plan;
 	return NULL;
@@ -103,7 +104,7 @@ static const char *verify_bound_paths(const struct gb_room_contents *contents) {
 		if (statfs(path->to, &fs) != 0 || ((unsigned long)fs.f_flags & flags) != flags)
 			return "a system folder is not read-only";
 	}
-	/* Later its refusal proves that Landlock is there; so without Landlock it must open. */
+	/* Cells verify Landlock by its refusal to open this file, so the file must open without Landlock. */
 	gb_auto_fd int canary = open(GB_ROOM_CANARY, O_RDONLY | O_CLOEXEC);
 	return canary < 0 ? "the file that Landlock is observed by does not open" : NULL;
 }
@@ -114,7 +115,7 @@ static const char *verify_mount(const struct gb_plan *plan) {
 		empty ? GB_ROOM_NONE_FILES : GB_ROOM_ROOT_FILES,
 		ST_RDONLY | ST_NOSUID | ST_NODEV | ST_NOEXEC))
 		return "the root is not the read-only one that was mounted";
-	/* The root's parent is what is mounted on top of it. */
+	/* If another mount covers the root, "/.." leads to that mount. */
 	if (!is_root("/.."))
 		return "the old root is still mounted";
 	if (!is_root("."))
@@ -124,7 +125,8 @@ static const char *verify_mount(const struct gb_plan *plan) {
 	return empty ? NULL : verify_bound_paths(&plan->contents);
 }
 
-/* Both are set to the same value, at most @limit. A call that does nothing leaves two that differ. */
+/* Both values must be equal and at most @limit. A getrlimit call without effect leaves two different
+ * values. */
 static bool is_limited(int resource, uint64_t limit) {
 	struct rlimit now = {1, 2};
 	return getrlimit((__rlimit_resource_t)resource, &now) == 0 && now.rlim_cur == now.rlim_max &&
@@ -172,16 +174,16 @@ static const char *verify_landlock(const struct gb_plan *plan) {
 
 /* --- seccomp --- */
 
-/* Calls that change nothing and that no room's filter admits. More than one, since an outer filter may
- * already refuse some. */
+/* Calls without side effects that no room's filter admits. More than one, since an outer filter may already
+ * refuse some. */
 static const struct {
 	long nr, args[2];
 } unlisted_calls[] = {
-    {SYS_personality, {0xffffffff, 0}}, /* only asks */
-    {SYS_ioprio_get, {1 /* a process */, 0 /* ourselves */}},
+    {SYS_personality, {0xffffffff, 0}}, /* queries only */
+    {SYS_ioprio_get, {1 /* a process */, 0 /* itself */}},
     {SYS_get_mempolicy, {0, 0}},
 };
-static unsigned worked_before; /* a bit for each of them */
+static unsigned worked_before; /* one bit for each call */
 
 static bool call_works(size_t i) {
 	const long *args = unlisted_calls[i].args;
@@ -206,15 +208,15 @@ static const char *verify_seccomp(const struct gb_plan *plan) {
 
 /* --- a cell's layers --- */
 
-/* In a room that is not empty a cell is the first process of its namespace; in an empty one it is not, or it
- * would be the zygote itself. */
+/* In a room that is not empty, a cell is the first process of its pid namespace; in an empty room the zygote
+ * is. */
 static const char *verify_cell_pid(const struct gb_plan *plan) {
 	bool first = syscall(SYS_getpid) == 1;
 	bool expected = plan->room != GB_ROOM_NONE && (plan->layers & GB_LAYER_MOUNT);
 	return first == expected ? NULL : "the cell has the wrong process number";
 }
 
-static const char *verify_places_of_programs(void) {
+static const char *verify_program_mounts(void) {
 	struct statfs fs = {0};
 	if (statfs("/dev/pts", &fs) != 0 || fs.f_type != DEVPTS_SUPER_MAGIC)
 		return "/dev/pts is not the cell's own";
@@ -241,11 +243,11 @@ static const char *verify_cell_mount(const struct gb_plan *plan) {
 	char folder[8] = "";
 	if (syscall(SYS_getcwd, folder, sizeof folder) < 0 || strcmp(folder, "/box") != 0)
 		return "the working directory is not /box";
-	return plan->room == GB_ROOM_PROGRAMS ? verify_places_of_programs() : NULL;
+	return plan->room == GB_ROOM_PROGRAMS ? verify_program_mounts() : NULL;
 }
 
-/* The mount namespace belongs to the zygote's user namespace: whoever has left that one cannot mount, though
- * it still holds every capability in its own. */
+/* The mount namespace belongs to the zygote's user namespace: a process that has left that user namespace
+ * cannot mount, although it has all capabilities in its own. */
 static const char *verify_cell_user(const struct gb_plan *plan) {
 	unsigned long flags = MS_REMOUNT | MS_BIND | gb_room_own_flags(plan);
 	return is_denied(mount(NULL, "/box", NULL, flags, NULL), EPERM)
@@ -263,7 +265,7 @@ static const char *verify_cell_rlimits(const struct gb_plan *plan) {
 		   : "a limit was not lowered";
 }
 
-/* Not every room's filter admits capget. What is gone cannot be taken back. */
+/* Not every room's filter admits capget, so try to regain a capability instead. */
 static const char *verify_cell_capabilities(const struct gb_plan *plan) {
 	(void)plan;
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -281,10 +283,10 @@ static const char *verify_cell_landlock(const struct gb_plan *plan) {
 
 typedef const char *verification(const struct gb_plan *plan);
 
-/* One row for each layer. A missing one refuses every plan that has the layer. */
+/* One row for each layer. A plan with a layer whose function is missing is refused. */
 static const struct {
 	verification *zygote; /* once, after all layers were raised */
-	verification *cell;   /* what a cell raises itself */
+	verification *cell;   /* for layers that a cell raises itself */
 } rows[] = {
 #define LAYER(name) [__builtin_ctz(GB_LAYER_##name)]
     LAYER(USER) = {verify_user, verify_cell_user},
@@ -311,7 +313,7 @@ static bool observe(verification *verify, const struct gb_plan *plan, enum gb_la
 }
 
 bool gb_verify_zygote(const struct gb_plan *plan, struct gb_wall_failure *ret_failure) {
-	/* Cells raise the one themselves, the other comes last. */
+	/* Seccomp is raised last; in a room that is not empty, cells raise Landlock themselves. */
 	unsigned later = GB_LAYER_SECCOMP | (plan->room == GB_ROOM_NONE ? 0 : GB_LAYER_LANDLOCK);
 	for (size_t i = 0; i < GB_COUNT(rows); i++) {
 		enum gb_layer layer = (enum gb_layer)(1u << i);
@@ -358,7 +360,7 @@ struct entry {
 	char name[];
 };
 
-/* The number that is @name, or -1. */
+/* @name as a number, or -1. */
 static int descriptor(const char *name) {
 	int fd = 0;
 	for (; *name >= '0' && *name <= '9' && fd < 1 << 24; name++)
@@ -366,7 +368,7 @@ static int descriptor(const char *name) {
 	return *name ? -1 : fd;
 }
 
-/* Those that a zygote starts with, and the one that lists them. */
+/* Only the descriptors that a zygote starts with may be open, and the one that lists them. */
 static const char *verify_descriptors(void) {
 	gb_auto_fd int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	_Alignas(struct entry) char block[4096];
@@ -386,7 +388,7 @@ static const char *verify_descriptors(void) {
 	return NULL;
 }
 
-bool gb_verify_birth(struct gb_wall_failure *ret_failure) {
+bool gb_verify_inherited(struct gb_wall_failure *ret_failure) {
 #ifdef __SANITIZE_ADDRESS__
 	const int last_null = STDOUT_FILENO; /* see spawn.c */
 #else
@@ -395,7 +397,7 @@ bool gb_verify_birth(struct gb_wall_failure *ret_failure) {
 	const char *seen = verify_descriptors();
 	for (int fd = 0; fd <= last_null && !seen; fd++)
 		seen = is_null(fd) ? NULL : "a standard stream is not /dev/null";
-	/* Through /dev/tty a process reaches the terminal of its session. */
+	/* Through /dev/tty a process can access the terminal of its session. */
 	if (!seen && getsid(0) != getpid())
 		seen = "the session is still the host's";
 	if (seen)

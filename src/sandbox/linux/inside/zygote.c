@@ -35,13 +35,13 @@ struct zygote {
 	const struct gb_worker *worker;
 	struct gb_plan plan;
 	int signals;                 /* signalfd for SIGCHLD */
-	int spare[GB_SPARE_SOCKETS]; /* sockets for cells to come, or -1 */
+	int spare[GB_SPARE_SOCKETS]; /* sockets for later cells, or -1 */
 	struct child *children;
 	size_t n_children;
 	size_t cap_children;
 };
 
-/* Wait until the control socket is ready. False if the host is dead, which the socket alone does not tell:
+/* Wait until the control socket is ready. False if the host is dead. The socket alone does not show this:
  * another process may hold the host's end of it. */
 static bool await_host(short events, const struct timespec *timeout) {
 	struct pollfd fds[] = {
@@ -52,7 +52,7 @@ static bool await_host(short events, const struct timespec *timeout) {
 	return n < 0 ? errno == EINTR : !fds[1].revents;
 }
 
-/* Send @notice, with @fd unless it is -1. If the host is gone there is nobody left to tell. */
+/* Send @notice, with @fd unless it is -1. Exits if the host is dead. */
 static void notify(const struct gb_notice *notice, int fd) {
 	union {
 		struct cmsghdr head;
@@ -73,8 +73,7 @@ static void notify(const struct gb_notice *notice, int fd) {
 		bool again = errno == EINTR;
 		if (errno == EAGAIN)
 			again = await_host(POLLOUT, NULL);
-		/* Too many descriptors of this user are on their way, ours and others': the host takes them
-		 * in. */
+		/* Too many descriptors of this user are in flight. Retry: the host will receive them. */
 		else if (errno == ETOOMANYREFS)
 			again = await_host(0, &soon);
 		if (!again)
@@ -89,13 +88,13 @@ static void fail(enum gb_layer layer, int error, const char *step) {
 	_exit(1);
 }
 
-/* The host may ignore signals that we, and code that we run, must die of. */
+/* The host may ignore signals that must kill the zygote and the guest. */
 static void reset_signals(const struct gb_worker *worker) {
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	sigset_t held;
 	sigemptyset(&held);
-	/* A read that waits is to notice: no restart. */
+	/* Without SA_RESTART, so that the signal interrupts a blocking read. */
 	const struct sigaction interrupt = {.sa_sigaction = worker->on_interrupt, .sa_flags = SA_SIGINFO};
 	static const int interrupts[] = {SIGINT, GB_SIGNAL_AGAIN};
 	for (size_t i = 0; i < GB_COUNT(interrupts); i++)
@@ -119,9 +118,9 @@ static void receive_plan(struct gb_plan *plan) {
 		fail(GB_LAYER_ALL, 0, "host and worker are not of the same build");
 }
 
-/* Local time is UTC: the host's zone is none of the guest's business. Asked for now, since the C library
- * reads files for it, and later there are none. */
-static void settle_time_zone(void) {
+/* Local time is UTC: the guest must not learn the host's time zone. The C library reads files when it first
+ * needs the zone, so this happens before they become unreachable. */
+static void set_time_zone(void) {
 	setenv("TZ", "UTC0", 1);
 	tzset();
 	time_t now = time(NULL);
@@ -130,7 +129,7 @@ static void settle_time_zone(void) {
 	clearenv();
 }
 
-/* Where the C library keeps the number of this thread. Asked once, before the filter. */
+/* Where the C library stores this thread's id. Queried once, before the filter is loaded. */
 static int *thread_number(void) {
 	static int *address;
 	if (!address)
@@ -147,7 +146,7 @@ static void load_filter(const struct gb_seccomp *filter) {
 		fail(failure.layer, failure.error, failure.step);
 }
 
-/* The kernel puts new mappings next to those that are there, the shared libraries among them. */
+/* The kernel places new mappings next to existing ones, including shared libraries. */
 static void place_filter(struct gb_seccomp *filter) {
 	void *page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
@@ -172,11 +171,12 @@ static void raise_wall(struct zygote *zygote) {
 	thread_number();
 	if (zygote->plan.layers & GB_LAYER_SECCOMP)
 		load_filter(&zygote->plan.filter);
-	/* The cookie is in there. Here and not in each cell, which would have to copy four pages first. */
+	/* The filter contains the cookie. Erased here and not in each cell, which would have to copy four
+	 * pages first. */
 	explicit_bzero(&zygote->plan.filter, sizeof zygote->plan.filter);
 }
 
-static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
+static bool record_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
 	if (zygote->n_children == zygote->cap_children) {
 		size_t cap = zygote->cap_children ? zygote->cap_children * 2 : 64;
 		struct child *children = realloc(zygote->children, cap * sizeof *children);
@@ -189,14 +189,15 @@ static bool remember_child(struct zygote *zygote, pid_t pid, uint32_t cell) {
 	return true;
 }
 
-/* The host learns by the exit status which layer is missing. */
+/* The exit status tells the host which layer is missing. */
 __attribute__((noreturn)) static void refuse(const struct gb_wall_failure *failure) {
 	int layer = failure->layer == GB_LAYER_ALL ? GB_LAYER_COUNT : __builtin_ctz(failure->layer);
 	_exit((failure->raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED) + layer);
 }
 
-/* Put the descriptors of a cell where they are looked for: its socket, and in a control group of its own
- * those that tell what it uses. First out of the way, since the numbers may be taken by one another. */
+/* Move the descriptors of a cell to their fixed numbers: its socket, and those that report the usage of its
+ * control group. They are first duplicated to high numbers, since the fixed numbers may be in use by one
+ * another. */
 static bool place_descriptors(const int *fds, size_t n_fds) {
 	enum { ASIDE = 64, PLACED = 1 + GB_GROUP_KEPT };
 	int aside[PLACED];
@@ -211,14 +212,14 @@ static bool place_descriptors(const int *fds, size_t n_fds) {
 	return true;
 }
 
-/* Join the control group that came with the order. */
+/* Join the control group whose descriptors came with the order. */
 static bool enter_group(const int *fds, size_t n_fds, struct gb_wall_failure *ret_failure) {
 	*ret_failure = (struct gb_wall_failure){GB_LAYER_CGROUP, 0, "have a control group", false};
 	return n_fds > 1 + GB_GROUP_KEPT && gb_group_join(fds + 1, n_fds - 1 - GB_GROUP_KEPT, ret_failure);
 }
 
-/* Keep those descriptors and no other of the zygote's. */
-static bool keep_own(
+/* Move the cell's descriptors to their fixed numbers and close all others. */
+static bool close_other_descriptors(
     const struct zygote *zygote, const int *fds, size_t n_fds, struct gb_wall_failure *ret_failure) {
 	const int last = zygote->plan.grouped ? GB_FD_GROUP_EVENTS : GB_FD_CELL;
 	const int own[] = {GB_FD_CONTROL, GB_FD_HOST, zygote->signals, fds[0], fds[n_fds - 1]};
@@ -238,17 +239,18 @@ static bool keep_own(
 	       gb_verify_closed(closed, n, ret_failure);
 }
 
-/* In the new process: nothing of the zygote's stays but its memory, and what the filter admits for the zygote
- * alone is taken away by limits. */
+/* In the new process: of the zygote only its memory remains, and limits disable the calls that the filter
+ * admits for the zygote only. */
 __attribute__((noreturn)) static void become_cell(
     struct zygote *zygote, const int *fds, size_t n_fds, uint32_t flags) {
 	struct gb_wall_failure failure;
-	/* First of all: what a cell takes from here on is counted. */
+	/* First of all, so that the group counts all memory of the cell. */
 	if (zygote->plan.grouped && !enter_group(fds, n_fds, &failure))
 		refuse(&failure);
-	if (!keep_own(zygote, fds, n_fds, &failure) || !gb_plan_apply_cell(&zygote->plan, &failure))
+	if (!close_other_descriptors(zygote, fds, n_fds, &failure) ||
+	    !gb_plan_apply_cell(&zygote->plan, &failure))
 		refuse(&failure);
-	/* An empty room has none. */
+	/* An empty room has no cookie. */
 	if (zygote->plan.room != GB_ROOM_NONE)
 		explicit_bzero(&zygote->plan.contents.cookie, sizeof zygote->plan.contents.cookie);
 	if ((flags & GB_FORK_PRIME) && zygote->worker->prime)
@@ -257,9 +259,9 @@ __attribute__((noreturn)) static void become_cell(
 	_exit(0);
 }
 
-/* A new process; in a room that is not empty with mounts and processes of its own. Not by fork(), which
- * cannot say that, and which writes to memory of the C library that parent and child then have to copy. The
- * kernel writes the new thread's number where the C library keeps it, as fork() has it do. */
+/* Create a process; in a room that is not empty with new mount and pid namespaces. Not with fork(), which has
+ * no flags for that, and which writes to memory of the C library that parent and child then have to copy. As
+ * with fork(), the kernel writes the new thread's id where the C library stores it. */
 static pid_t make_process(const struct gb_plan *plan) {
 	unsigned long flags = GB_FORK_FLAGS;
 	if (plan->room != GB_ROOM_NONE && (plan->layers & GB_LAYER_MOUNT)) {
@@ -277,16 +279,15 @@ static void fork_cell(struct zygote *zygote, const struct gb_order *order, const
 	gb_auto_fd int pidfd = pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
 	if (pidfd < 0)
 		notice.error = errno;
-	/* A child that cannot be remembered would never be reported as gone, and one without a descriptor
-	 * never be ended. */
-	if (pid > 0 && (pidfd < 0 || !remember_child(zygote, pid, order->cell)))
+	/* The exit of a child that is not recorded would never be reported, and a child without a pidfd could
+	 * not be killed. */
+	if (pid > 0 && (pidfd < 0 || !record_child(zygote, pid, order->cell)))
 		_exit(1);
 	notify(&notice, pidfd);
 }
 
-/* Do what is ordered, with the @n descriptors that came along. The host keeps to the protocol; whatever does
- * not is not done. */
-static void obey(struct zygote *zygote, const struct gb_order *order, const int *fds, size_t n) {
+/* Execute an order that came with @n descriptors. Orders that violate the protocol are ignored. */
+static void handle_order(struct zygote *zygote, const struct gb_order *order, const int *fds, size_t n) {
 	for (size_t i = 0; i < n && order->kind == GB_ORDER_SOCKETS; i++) {
 		int fd = fds[i], *spare = &zygote->spare[(order->spare + i) % GB_SPARE_SOCKETS];
 		gb_close_fd(spare);
@@ -305,7 +306,7 @@ static void obey(struct zygote *zygote, const struct gb_order *order, const int 
 		close(fds[i]);
 }
 
-static bool take_order(struct zygote *zygote) {
+static bool receive_order(struct zygote *zygote) {
 	union {
 		struct cmsghdr head;
 		char bytes[CMSG_SPACE(sizeof(int[GB_SPARE_SOCKETS]))];
@@ -329,7 +330,7 @@ static bool take_order(struct zygote *zygote) {
 		n_fds = (head->cmsg_len - CMSG_LEN(0)) / sizeof *fds;
 		memcpy(fds, CMSG_DATA(head), n_fds * sizeof *fds);
 	}
-	obey(zygote, &order, fds, n_fds);
+	handle_order(zygote, &order, fds, n_fds);
 	return true;
 }
 
@@ -354,7 +355,7 @@ static void reap(struct zygote *zygote) {
 		;
 	int status;
 	pid_t pid;
-	/* As init of its namespace the zygote also inherits strangers: a cell's children, if it had any. */
+	/* As init of its pid namespace, the zygote also inherits orphaned processes of cells. */
 	while ((pid = wait4(-1, &status, WNOHANG, NULL)) > 0)
 		report_exit(zygote, pid, status);
 }
@@ -368,8 +369,8 @@ static void serve_host(struct zygote *zygote) {
 	for (;;) {
 		if (ppoll(fds, GB_COUNT(fds), NULL, NULL) < 0 && errno != EINTR)
 			return;
-		/* Orders first: somebody waits for them, nobody waits for the dead. */
-		if (fds[0].revents && !take_order(zygote))
+		/* Orders first, reaping later: reaping is off the latency path. */
+		if (fds[0].revents && !receive_order(zygote))
 			return;
 		if (fds[1].revents)
 			return;
@@ -386,15 +387,15 @@ int gb_zygote_main(const struct gb_worker *worker) {
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
 	struct gb_wall_failure failure;
-	if (!gb_verify_birth(&failure))
+	if (!gb_verify_inherited(&failure))
 		fail(failure.layer, failure.error, failure.step);
-	settle_time_zone();
+	set_time_zone();
 	gb_text_make_inheritable();
 	raise_wall(&zygote);
 	if (!worker->init(zygote.plan.profile))
 		fail(GB_LAYER_ALL, 0, "prepare the interpreter");
 	notify(&(struct gb_notice){.kind = GB_NOTICE_READY}, -1);
 	serve_host(&zygote);
-	/* As init of its pid namespace it takes every cell with it. */
+	/* It is init of its pid namespace, so the kernel kills every cell when it exits. */
 	_exit(0);
 }
