@@ -138,7 +138,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	return true;
 }
 
-void gb_engine_let_settled_go(struct gb_engine *engine) {
+void gb_engine_release_settled(struct gb_engine *engine) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->settled, link));)
 		gb_run_release_cell(run);
 }
@@ -152,7 +152,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	}
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
 		gb_run_destroy(run);
-	gb_engine_let_settled_go(engine);
+	gb_engine_release_settled(engine);
 	for (size_t i = 0; i < GB_RUNTIME_PROFILES; i++)
 		gb_question_finish(&engine->questions[i]);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
@@ -173,16 +173,16 @@ int gb_engine_fd(const struct gb_engine *engine) {
 	return engine->loop.epoll;
 }
 
-/* Release the cells of settled runs, and let the pools idle. */
-static void release_settled(struct gb_engine *engine) {
-	gb_engine_let_settled_go(engine);
+/* Release the cells of settled runs, and let the pools do their idle work. */
+static void before_wait(struct gb_engine *engine) {
+	gb_engine_release_settled(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		if (engine->pools[i])
 			gb_pool_before_wait(engine->pools[i]);
 }
 
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
-	release_settled(engine);
+	before_wait(engine);
 	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
 	return true;
@@ -191,6 +191,6 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
 	bool ok = gb_engine_turn(engine, timeout_ms, err);
 	/* All callbacks have run. Release now: an idle cell would not make the descriptor readable again. */
-	release_settled(engine);
+	before_wait(engine);
 	return ok;
 }

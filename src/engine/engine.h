@@ -277,8 +277,8 @@ uint32_t gb_terminal_events(const struct gb_session *session);
 void gb_engine_wake_at(struct gb_engine *engine, uint64_t deadline);
 /* Set @alarm to @at, in ns, replacing its previous time. */
 void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at);
-/* Release the cells of settled runs. */
-void gb_engine_let_settled_go(struct gb_engine *engine);
+/* Release the cells of all settled runs. */
+void gb_engine_release_settled(struct gb_engine *engine);
 
 /* Dispatch once without releasing the cells of runs that settle. */
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err);

@@ -31,14 +31,14 @@ bool gb_manager_attach(struct gb_manager *manager, const char *session,
 	struct gb_attachment before = record->attachment;
 	if (before.on_bytes && !steal)
 		return gb_fail_field(err, GB_EBUSY, "session",
-		    "somebody is attached to '%s' already; 'steal' takes the terminal over", session);
+		    "another client is attached to '%s'; 'steal' takes the terminal over", session);
 	/* If a client is attached, only the manager switches the client; the session stays attached. */
 	if (!before.on_bytes && !gb_session_attach(record->session, on_shown, record, err))
 		return false;
 	record->attachment = *attachment;
 	gb_session_hold(record->session, false);
 	if (before.on_bytes)
-		before.on_end(manager, "somebody else has attached to it", false, before.data);
+		before.on_end(manager, "another client has attached to it", false, before.data);
 	return true;
 }
 

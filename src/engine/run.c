@@ -512,7 +512,7 @@ static bool take_cell(struct gb_run *run, struct gb_err *err) {
 	struct gb_pool *pool = engine->pools[run->runtime];
 	run->cell = gb_pool_take(pool, run, err);
 	if (!run->cell && !gb_list_empty(&engine->settled)) {
-		gb_engine_let_settled_go(engine);
+		gb_engine_release_settled(engine);
 		run->cell = gb_pool_take(pool, run, err);
 	}
 	return run->cell;

@@ -119,9 +119,8 @@ static bool check_packages(const char *folder, struct gb_err *err) {
 		slash[1] = kept;
 		if (!open)
 			return gb_fail_field(err, GB_EINVAL, "node_packages",
-			    "'%s' is out of reach for sandboxes, which are nobody's: let "
-			    "others "
-			    "enter it, and what is above it (chmod o+rx)",
+			    "sandboxes run as the user 'nobody' and cannot read '%s': give "
+			    "other users access to it and to the folders above it (chmod o+rx)",
 			    folder);
 	}
 	return true;

@@ -90,7 +90,8 @@ bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *fra
 		return true;
 	}
 	terminal->unseen += bytes.argument;
-	return terminal->unseen <= UNSEEN_MAX || malformed("piece of a terminal that nobody sees", err);
+	return terminal->unseen <= UNSEEN_MAX ||
+	       malformed("piece of a terminal that no client is attached to", err);
 }
 
 /* --- frames to the worker --- */
@@ -213,7 +214,7 @@ bool gb_session_attach(struct gb_session *session, gb_shown on_bytes, void *data
 	if (!check_terminal(session, "this session's language has no terminal", err))
 		return false;
 	if (session->terminal.on_bytes)
-		return gb_fail_field(err, GB_EBUSY, "session", "somebody is attached already");
+		return gb_fail_field(err, GB_EBUSY, "session", "another client is attached already");
 	if (!send_empty_frame(session, GB_FRAME_ATTACH, err))
 		return false;
 	session->terminal.on_bytes = on_bytes;

@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "engine/workers.h"
 
-enum { PATIENCE_MS = 5000, LINGER_MS = 500 };
+enum { VERSION_TIMEOUT_MS = 5000, LINGER_MS = 500 };
 
 /* Start "@path --version". Returns a descriptor to read its output from, or -1. */
 static int start_version_query(const char *path, pid_t *ret_pid) {
@@ -36,9 +36,9 @@ static int start_version_query(const char *path, pid_t *ret_pid) {
 	return ends[0];
 }
 
-/* Read until end of file or PATIENCE_MS. */
+/* Read until end of file, at most for VERSION_TIMEOUT_MS. */
 static size_t read_until_deadline(int fd, char *ret, size_t n) {
-	uint64_t until = gb_now_ns() + PATIENCE_MS * 1000000ull;
+	uint64_t until = gb_now_ns() + VERSION_TIMEOUT_MS * 1000000ull;
 	size_t got = 0;
 	for (uint64_t now; got < n && (now = gb_now_ns()) < until;) {
 		struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -97,7 +97,7 @@ static void begin_question(
 	    .max_runs = 1,
 	};
 	const struct gb_run_options run = {
-	    .language = language, .source = "--version", .timeout_ms = PATIENCE_MS};
+	    .language = language, .source = "--version", .timeout_ms = VERSION_TIMEOUT_MS};
 	question->asked = true;
 	if (!gb_engine_create(&options, &question->engine, NULL))
 		return;

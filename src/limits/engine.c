@@ -1,4 +1,4 @@
-/* What an engine and its sessions are made with. */
+/* The options of an engine and its sessions, from the settings. */
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "config/settings.h"

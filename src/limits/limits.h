@@ -1,6 +1,6 @@
 /*
- * What the settings allow an engine, its sessions and one run. Used by the command line, the server and the
- * gate.
+ * The limits and options that the settings define for an engine, its sessions and a run. Used by the command
+ * line, the server and the gate.
  *
  *	gb_limits_engine_create(config, &(struct gb_engine_options){.max_runs = 1}, &engine, &err);
  *	struct gb_run_options run = {.source = "6*7", .language = GB_PYTHON};
@@ -27,12 +27,13 @@ bool gb_limits_check(const struct gb_config *config, const struct gb_run_options
 /* As gb_engine_create, with the programs and profiles of the settings where @options names none. */
 bool gb_limits_engine_create(const struct gb_config *config, const struct gb_engine_options *options,
     struct gb_engine **ret, struct gb_err *err);
-/* Append the names of settings that an engine made under @was does not follow to @now, with commas. */
+/* Append the names, separated by commas, of the settings that differ between @was and @now and that take
+ * effect only when an engine is created. */
 void gb_limits_write_fixed(const struct gb_config *was, const struct gb_config *now, struct gb_buf *out);
 
 /* --- sessions --- */
 
-/* How many, for how long. All else of @options stays. */
+/* Set the maximum number of sessions and their lifetimes. Other members of @options stay. */
 void gb_limits_sessions(const struct gb_config *config, struct gb_manager_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a run has, and may have. */
+/* The limits of a run: defaults and maxima from the settings. */
 #include <stdio.h>
 
 #include "base/cleanup.h"

@@ -200,12 +200,12 @@ TEST(one_client_at_a_time_unless_stolen) {
 	if (!begin())
 		return;
 	sit_down(&two, attach_sh);
-	sees(&two, "somebody is attached to 'sh' already");
+	sees(&two, "another client is attached to 'sh'");
 	CHECK_INT(leaves(&two), 3);
 	types(&one, "echo not\" yet\"\r");
 	sees(&one, "not yet\r\n");
 	sit_down(&two, steal);
-	sees(&one, "left 'sh': somebody else has attached to it");
+	sees(&one, "left 'sh': another client has attached to it");
 	CHECK_INT(leaves(&one), 1);
 	sees(&two, "$ ");
 	types(&two, "echo mine\" now\"\r");

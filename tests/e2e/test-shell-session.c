@@ -387,7 +387,7 @@ TEST(a_client_attaches_and_detaches) {
 	check_run(session, "x=before", 0, "");
 	CHECK(gb_session_attach(session, on_bytes, &screen, &err));
 	CHECK(!gb_session_attach(session, on_bytes, &screen, &err));
-	CHECK_STR(err.message, "session: somebody is attached already");
+	CHECK_STR(err.message, "session: another client is attached already");
 	if (!await_text(&screen, "$ "))
 		return;
 	type(session, "echo \"<$x>\"; y=typed\r");

@@ -239,7 +239,7 @@ TEST(terminals_over_the_protocol) {
 	    &one, SESSION("resize", ",\"session\":\"sh\",\"columns\":0,\"rows\":1"), "invalid", "columns: ");
 	const struct gb_value *said = ask(&one, SESSION("attach", ",\"session\":\"sh\""));
 	CHECK(gb_value_is_true(at(said, "session.attached")));
-	complains(&two, SESSION("attach", ",\"session\":\"sh\""), "refused", "somebody is attached");
+	complains(&two, SESSION("attach", ",\"session\":\"sh\""), "refused", "another client is attached");
 	complains(&two, SESSION("detach", ",\"session\":\"sh\""), "invalid", "not attached");
 	/* Input before the prompt may be discarded, as at any terminal. */
 	sees(&one, &ones, "$ ");
@@ -252,7 +252,7 @@ TEST(terminals_over_the_protocol) {
 	CHECK_STR(text_at(said, "type"), "session");
 	said = hear_type(&one, "detached");
 	CHECK(!gb_value_is_true(at(said, "ended")));
-	CHECK(strstr(text_at(said, "reason"), "somebody else"));
+	CHECK(strstr(text_at(said, "reason"), "another client"));
 	client_say(&two, SESSION("resize", ",\"session\":\"sh\",\"columns\":80,\"rows\":24"));
 	client_say(&two, SESSION("send", ",\"session\":\"sh\",\"text\":\"stty size\\r\""));
 	sees(&two, &twos, "24 80\r\n");

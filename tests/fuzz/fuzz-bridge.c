@@ -304,7 +304,7 @@ static void converse(struct gb_engine *engine, const uint8_t *data, size_t size)
 	while (pool->sandbox >= 0 && say(pool, &data, &size)) {
 		gb_run_on_cell_ready(&pool->cell, GB_LOOP_IN);
 		if (gb_run_settled(run))
-			gb_engine_let_settled_go(engine);
+			gb_engine_release_settled(engine);
 		if (!session->cell)
 			break;
 	}
