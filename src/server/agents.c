@@ -19,7 +19,7 @@ static void on_log(struct gb_agent_run *agent_run, const struct gb_log *log, voi
 }
 
 static void on_output(struct gb_agent_run *agent_run, int stream, const char *bytes, size_t n, void *data) {
-	gb_rpc_tell_output(data, stream, bytes, n);
+	gb_rpc_send_output(data, stream, bytes, n);
 }
 
 static void on_display(struct gb_agent_run *agent_run, const struct gb_value *display, void *data) {
@@ -49,26 +49,26 @@ void gb_rpc_drop_agent_run(struct gb_rpc_run *run) {
 	server->room = true;
 }
 
-/* --- who decides --- */
+/* --- decisions of the client --- */
 
-static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb_complaint *complaint) {
+static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb_rejection *rejection) {
 	struct gb_str name = gb_read_str(value);
 	if (name.p && !memchr(name.p, '\0', name.n) && gb_face_find(name.p, ret) &&
 	    gb_face_embedder_may_decide(*ret))
 		return true;
-	return gb_complain(gb_blame(complaint, "decides"), GB_CODE_INVALID,
+	return gb_reject(gb_rejection_at(rejection, "decides"), GB_CODE_INVALID,
 	    "a client can decide on requests of executor and actions only");
 }
 
 bool gb_rpc_hello(
-    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	unsigned decides = 0;
 	enum gb_face face = GB_FACE_RUN_CODE;
 	if (client->n_lines != 1)
-		return gb_complain(
-		    complaint, GB_CODE_REFUSED, "hello must be the first message of a connection");
+		return gb_reject(
+		    rejection, GB_CODE_REFUSED, "hello must be the first message of a connection");
 	for (size_t i = 0; i < gb_value_count(message->decides); i++) {
-		if (!read_face(gb_value_at(message->decides, i), &face, complaint))
+		if (!read_face(gb_value_at(message->decides, i), &face, rejection))
 			return false;
 		decides |= 1u << face;
 	}
@@ -81,7 +81,7 @@ bool gb_rpc_hello(
 
 /* true: the session of the conversation; a text: the id of a session. */
 static bool read_session(
-    const struct gb_message *message, struct gb_gate_request *request, struct gb_complaint *complaint) {
+    const struct gb_message *message, struct gb_gate_request *request, struct gb_rejection *rejection) {
 	const struct gb_value *session = message->agent_session;
 	struct gb_str id = gb_read_str(session);
 	if (!session)
@@ -89,12 +89,12 @@ static bool read_session(
 	request->persistent = gb_value_is_true(session);
 	request->session = id.p && !memchr(id.p, '\0', id.n) ? id.p : NULL;
 	return request->persistent || request->session || (gb_value_type(session) == GB_BOOLEAN) ||
-	       gb_complain(gb_blame(complaint, "session"), GB_CODE_INVALID,
+	       gb_reject(gb_rejection_at(rejection, "session"), GB_CODE_INVALID,
 		   "must be true, for the session of the conversation, or the id of a session");
 }
 
 bool gb_rpc_execute(
-    struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+    struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection) {
 	struct gb_server *server = run->server;
 	const enum gb_face face = GB_FACE_EXECUTE_CODE;
 	struct gb_err err = {0};
@@ -121,23 +121,23 @@ bool gb_rpc_execute(
 	};
 	gb_auto_free char *trace = message->trace ? gb_value_to_json(message->trace, 0, NULL, &err) : NULL;
 	if (message->trace && !trace)
-		return gb_complain(gb_blame(complaint, "trace"), GB_CODE_INVALID, "%s", err.message);
+		return gb_reject(gb_rejection_at(rejection, "trace"), GB_CODE_INVALID, "%s", err.message);
 	request.trace = trace;
 	request.run.source = message->source.p;
 	request.run.source_bytes = message->source.n;
-	if (!read_session(message, &request, complaint))
+	if (!read_session(message, &request, rejection))
 		return false;
 	if (!server->gate)
-		return gb_complain(
-		    complaint, GB_CODE_REFUSED, "this server does not accept requests of agents");
+		return gb_reject(
+		    rejection, GB_CODE_REFUSED, "this server does not accept requests of agents");
 	if (server->n_agent_runs >= AGENT_RUNS_MAX)
-		return gb_complain(complaint, GB_CODE_REFUSED,
+		return gb_reject(rejection, GB_CODE_REFUSED,
 		    "%u requests of agents have no reply yet, which is the limit", server->n_agent_runs);
 	if (gb_gate_submit(server->gate, &request, &run->agent_run, &err)) {
 		server->n_agent_runs++;
 		return true;
 	}
-	if (!gb_message_blame(&err, complaint))
-		gb_complain(complaint, GB_CODE_REFUSED, "%s", err.message);
+	if (!gb_message_reject_option(&err, rejection))
+		gb_reject(rejection, GB_CODE_REFUSED, "%s", err.message);
 	return false;
 }

@@ -16,7 +16,7 @@ static struct gb_call_name name_of(const struct gb_rpc_run *run, uint64_t call) 
 	return (struct gb_call_name){run->entry.number, call};
 }
 
-/* Keep @call until it is answered, under a number of its own; NULL if memory is out. */
+/* Keep @call until it is answered, under a new number; NULL if memory is exhausted. */
 static struct incoming *keep(struct gb_rpc_run *run, struct gb_call *call) {
 	struct incoming *incoming = calloc(1, sizeof *incoming);
 	if (!incoming)
@@ -31,7 +31,7 @@ static struct incoming *keep(struct gb_rpc_run *run, struct gb_call *call) {
 	return incoming;
 }
 
-/* Take it out of the table again, to be answered. */
+/* Remove it from the table, to be answered. */
 static struct gb_call *release(struct gb_rpc_run *run, struct incoming *incoming) {
 	struct gb_call *call = incoming->call;
 	gb_table_remove(&run->in, &incoming->entry);
@@ -67,15 +67,15 @@ void gb_rpc_on_report(
 		throw(release(run, incoming), err.message);
 }
 
-bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection) {
 	struct incoming *incoming = (struct incoming *)gb_table_find(&run->in, message->call);
 	if (!incoming)
-		return gb_complain(complaint, GB_CODE_UNKNOWN_CALL,
+		return gb_reject(rejection, GB_CODE_UNKNOWN_CALL,
 		    message->call && message->call <= run->last_call ? "call %llu has its answer already"
 								     : "there is no call %llu",
 		    (unsigned long long)message->call);
 	if (message->promise && incoming->promised)
-		return gb_complain(gb_blame(complaint, "promise"), GB_CODE_INVALID, "was said before");
+		return gb_reject(gb_rejection_at(rejection, "promise"), GB_CODE_INVALID, "was sent before");
 	if (message->promise) {
 		incoming->promised = true;
 		gb_call_promise(incoming->call);
@@ -91,10 +91,10 @@ bool gb_rpc_answer(struct gb_rpc_run *run, const struct gb_message *message, str
 
 struct outgoing {
 	struct gb_entry entry;
-	struct gb_rpc_run *run; /* NULL once its client is gone: the engine still has to answer */
+	struct gb_rpc_run *run; /* NULL if the client has disconnected: the engine will still answer */
 };
 
-/* There may be any number of them, so nothing of one is kept. */
+/* There may be any number of answers, so each has its own pool, which is freed at once. */
 static void answer_masked(
     struct gb_rpc_run *run, struct gb_call_name name, const struct gb_value *value, bool thrown) {
 	struct gb_values *pool = gb_values_create((size_t)2 << 30);
@@ -114,7 +114,7 @@ static void answer_masked(
 static void on_answer(struct gb_run *engine_run, const struct gb_value *value, bool thrown, void *data) {
 	struct outgoing *outgoing = data;
 	struct gb_rpc_run *run = outgoing->run;
-	if (!run) { /* whoever has asked is gone */
+	if (!run) { /* the client has disconnected */
 		free(outgoing);
 		return;
 	}
@@ -129,37 +129,37 @@ static void on_answer(struct gb_run *engine_run, const struct gb_value *value, b
 		gb_reply_ended(&run->client->lines, name);
 }
 
-/* The engine did not take the call. */
-static bool blame(const struct gb_err *err, struct gb_complaint *complaint) {
+/* The engine rejected the call. */
+static bool reject_call(const struct gb_err *err, struct gb_rejection *rejection) {
 	bool of_args = strcmp(err->field, "args") == 0;
 	if (!of_args && err->code != GB_EINVAL)
-		return gb_complain(complaint, GB_CODE_REFUSED, "%s", err->message);
-	return gb_complain(gb_blame(complaint, of_args ? "args" : "function"), GB_CODE_INVALID, "%s",
+		return gb_reject(rejection, GB_CODE_REFUSED, "%s", err->message);
+	return gb_reject(gb_rejection_at(rejection, of_args ? "args" : "function"), GB_CODE_INVALID, "%s",
 	    of_args ? err->message + err->detail : err->message);
 }
 
-bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection) {
 	if (!run->run)
-		return gb_complain(gb_blame(complaint, "function"), GB_CODE_INVALID,
+		return gb_reject(gb_rejection_at(rejection, "function"), GB_CODE_INVALID,
 		    "the run has not begun and has no functions yet");
 	if (gb_table_find(&run->out, message->call))
-		return gb_complain(
-		    gb_blame(complaint, "call"), GB_CODE_INVALID, "another call of this run has this number");
+		return gb_reject(gb_rejection_at(rejection, "call"), GB_CODE_INVALID,
+		    "another call of this run has this number");
 	struct outgoing *outgoing = calloc(1, sizeof *outgoing);
 	if (!outgoing)
-		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
+		return gb_reject(rejection, GB_CODE_REFUSED, "out of memory");
 	outgoing->run = run;
 	outgoing->entry.number = message->call;
 	if (!gb_table_add(&run->out, &outgoing->entry)) {
 		free(outgoing);
-		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
+		return gb_reject(rejection, GB_CODE_REFUSED, "out of memory");
 	}
 	struct gb_err err = {0};
 	if (gb_run_call(run->run, message->function, message->args, on_answer, outgoing, &err))
 		return true;
 	gb_table_remove(&run->out, &outgoing->entry);
 	free(outgoing);
-	return blame(&err, complaint);
+	return reject_call(&err, rejection);
 }
 
 /* --- the end --- */

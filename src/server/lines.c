@@ -11,9 +11,9 @@
 
 enum {
 	READ_STEP = 64 << 10,
-	READ_STEPS = 16,    /* in one go, before others have their turn */
-	KEEP_MAX = 1 << 20, /* larger buffers are given back when they are empty */
-	MOVE_MIN = 1 << 20, /* fewer sent bytes are not worth moving the rest for */
+	READ_STEPS = 16,    /* reads per event, so that other clients are not delayed */
+	KEEP_MAX = 1 << 20, /* larger buffers are freed when they are empty */
+	MOVE_MIN = 1 << 20, /* move the rest only after so many bytes were sent */
 };
 
 static void release_if_large(struct gb_buf *buf) {
@@ -21,25 +21,25 @@ static void release_if_large(struct gb_buf *buf) {
 		gb_buf_finish(buf);
 }
 
-/* --- in --- */
+/* --- input --- */
 
 static void end(struct gb_lines *lines) {
 	if (lines->ended)
 		return;
 	lines->ended = true;
 	gb_loop_remove(lines->loop, &lines->in_source);
-	/* The input stays: this may come from within the handling of a line. */
+	/* The input is not freed here: the caller may be in the handler of a line. */
 	lines->on_end(lines);
 }
 
-/* Throw away what was read of a line that is too long, up to its end if that is there. */
+/* Discard what was read of a line that is too long, up to its end if that was read. */
 static void skip(struct gb_lines *lines) {
 	const char *newline = memchr(lines->input.data, '\n', lines->input.len);
 	lines->skipping = !newline;
 	gb_buf_consume(&lines->input, newline ? (size_t)(newline - lines->input.data) + 1 : lines->input.len);
 }
 
-/* Hand over every whole line that is there. */
+/* Pass on every complete line. */
 static void take_lines(struct gb_lines *lines) {
 	struct gb_buf *input = &lines->input;
 	if (lines->skipping && input->len)
@@ -96,7 +96,7 @@ static bool watch_input(struct gb_lines *lines, struct gb_err *err) {
 	int fd = lines->ready_fd >= 0 ? lines->ready_fd : lines->in;
 	if (gb_loop_add(lines->loop, &lines->in_source, fd, GB_LOOP_IN, on_in_ready, &why))
 		return true;
-	/* Files and their like are always ready, and epoll does not want to hear of them. */
+	/* epoll rejects regular files, which are always ready. */
 	if (why.sys_errno == EPERM && lines->ready_fd < 0 &&
 	    (lines->ready_fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0)
 		return watch_input(lines, err);
@@ -105,7 +105,7 @@ static bool watch_input(struct gb_lines *lines, struct gb_err *err) {
 
 void gb_lines_pause(struct gb_lines *lines) {
 	lines->paused = true;
-	/* Out of the loop altogether: a hang-up would be told again and again. */
+	/* Remove it from the loop: a hang-up would be reported again and again. */
 	gb_loop_remove(lines->loop, &lines->in_source);
 }
 
@@ -118,7 +118,7 @@ void gb_lines_resume(struct gb_lines *lines) {
 		end(lines);
 }
 
-/* --- out --- */
+/* --- output --- */
 
 static void on_out_ready(struct gb_source *source, uint32_t events) {
 	(void)events;
@@ -152,7 +152,7 @@ void gb_lines_flush(struct gb_lines *lines) {
 			return;
 		}
 		lines->sent += (size_t)n;
-		lines->moved_at = gb_now_ns();
+		lines->progress_at = gb_now_ns();
 	}
 	if (lines->sent == output->len) {
 		lines->sent = 0;
@@ -170,7 +170,7 @@ void gb_lines_flush(struct gb_lines *lines) {
 
 struct gb_buf *gb_lines_begin(struct gb_lines *lines) {
 	if (lines->output.len == 0)
-		lines->moved_at = gb_now_ns();
+		lines->progress_at = gb_now_ns();
 	lines->mark = lines->output.len;
 	lines->output.max = lines->mark + lines->line_max + 1;
 	return &lines->output;
@@ -210,7 +210,7 @@ bool gb_lines_start(struct gb_lines *lines, struct gb_err *err) {
 void gb_lines_finish(struct gb_lines *lines) {
 	gb_loop_remove(lines->loop, &lines->in_source);
 	gb_loop_remove(lines->loop, &lines->out_source);
-	/* Others may hold the same pipe or terminal. */
+	/* Restore the flags: other processes may share the same pipe or terminal. */
 	fcntl(lines->in, F_SETFL, lines->in_flags);
 	fcntl(lines->out, F_SETFL, lines->out_flags);
 	gb_close_fd(&lines->in);

@@ -19,18 +19,19 @@ struct gb_listener {
 	struct gb_source source;
 	int fd;
 	bool bound;
-	struct stat as_bound; /* to know it again: another may have come to stand in its place */
+	struct stat when_bound; /* to recognise the socket later: it may have been replaced by another */
 	struct sockaddr_un address;
 };
 
-/* Say why in a line of the protocol, as far as it fits into the socket. */
-static void turn_away(int fd) {
+/* Send the reason as a line of the protocol, if it fits into the socket buffer. */
+static void reject_client(int fd) {
 	static const char line[] =
 	    "{\"type\":\"error\",\"code\":\"refused\",\"message\":\"too many clients\"}\n";
 	(void)!send(fd, line, sizeof line - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* The mode of the socket says so already; this does not depend on what its folder lets happen. */
+/* The mode of the socket already restricts this; this check does not depend on the permissions of its
+ * folder. */
 static bool is_own(int fd) {
 	struct ucred peer;
 	socklen_t n = sizeof peer;
@@ -43,7 +44,7 @@ static void on_ready(struct gb_source *source, uint32_t events) {
 	struct gb_listener *listener = gb_container(struct gb_listener, source, source);
 	gb_auto_fd int in = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (in < 0) {
-		/* It would be told again at once, and there is nothing to be done about it. */
+		/* The event repeats at once, so wait a moment until descriptors may be free. */
 		if (errno == EMFILE || errno == ENFILE)
 			usleep(NO_DESCRIPTORS_US);
 		return;
@@ -52,21 +53,22 @@ static void on_ready(struct gb_source *source, uint32_t events) {
 		return;
 	gb_auto_fd int out = dup(in);
 	if (out < 0 || gb_server_clients(listener->server) >= CLIENTS_MAX)
-		turn_away(in);
+		reject_client(in);
 	else
 		gb_server_add(listener->server, gb_take_fd(&in), gb_take_fd(&out), NULL);
 }
 
-/* Make way for a new socket if what stands there is an old one, with nobody behind it. */
+/* Remove the file at the path if it is a stale socket, which no process listens at. */
 static bool remove_stale(int fd, const struct sockaddr_un *address, struct gb_err *err) {
 	struct stat found;
 	const char *path = address->sun_path;
 	if (lstat(path, &found) != 0)
 		return errno == ENOENT || gb_fail(err, GB_ESYSTEM, errno, "look at '%s'", path);
 	if (!S_ISSOCK(found.st_mode))
-		return gb_fail(err, GB_EINVAL, 0, "'%s' exists and is no socket; it is left alone", path);
+		return gb_fail(
+		    err, GB_EINVAL, 0, "'%s' exists and is not a socket; it was not replaced", path);
 	if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
-		return gb_fail(err, GB_EINVAL, 0, "somebody listens at '%s' already", path);
+		return gb_fail(err, GB_EINVAL, 0, "another process already listens at '%s'", path);
 	if (errno != ECONNREFUSED)
 		return gb_fail(err, GB_ESYSTEM, errno, "connect to '%s'", path);
 	return unlink(path) == 0 || gb_fail(err, GB_ESYSTEM, errno, "remove the stale socket '%s'", path);
@@ -74,7 +76,7 @@ static bool remove_stale(int fd, const struct sockaddr_un *address, struct gb_er
 
 static bool bind_socket(struct gb_listener *listener, struct gb_err *err) {
 	const char *path = listener->address.sun_path;
-	/* Nobody else's, from its first moment on. */
+	/* Only this user may access the socket from its creation on. */
 	mode_t before = umask(0177);
 	bool ok =
 	    bind(listener->fd, (const struct sockaddr *)&listener->address, sizeof listener->address) == 0;
@@ -82,7 +84,7 @@ static bool bind_socket(struct gb_listener *listener, struct gb_err *err) {
 	umask(before);
 	if (!ok)
 		return gb_fail(err, GB_ESYSTEM, why, "make the socket '%s'", path);
-	listener->bound = lstat(path, &listener->as_bound) == 0;
+	listener->bound = lstat(path, &listener->when_bound) == 0;
 	return listen(listener->fd, BACKLOG) == 0 || gb_fail(err, GB_ESYSTEM, errno, "listen at '%s'", path);
 }
 
@@ -131,7 +133,7 @@ void gb_listener_destroy(struct gb_listener *listener) {
 	struct stat now;
 	gb_loop_remove(gb_server_loop(listener->server), &listener->source);
 	if (listener->bound && lstat(listener->address.sun_path, &now) == 0 &&
-	    now.st_ino == listener->as_bound.st_ino && now.st_dev == listener->as_bound.st_dev)
+	    now.st_ino == listener->when_bound.st_ino && now.st_dev == listener->when_bound.st_dev)
 		unlink(listener->address.sun_path);
 	gb_close_fd(&listener->fd);
 	free(listener);

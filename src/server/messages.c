@@ -16,8 +16,7 @@
 #define FIELD(name_, kind_, member_, ...)                                                                    \
 	{ .name = (name_), .kind = (kind_), .offset = offsetof(struct gb_message, member_), __VA_ARGS__ }
 
-/* A limit of glovebox/fields.h. To the engine 0 would mean the default; a client that sends 0 does not mean
- * that. */
+/* A limit of glovebox/fields.h. The engine treats 0 as the default, so 0 is rejected here. */
 #define LIMIT_64(name_, member_) OPTION(name_, GB_FIELD_WHOLE, member_, .min = 1)
 #define LIMIT_32(name_, member_) OPTION(name_, GB_FIELD_WHOLE32, member_, .min = 1, .max = UINT32_MAX)
 
@@ -35,7 +34,7 @@
 	{ .name = "type", .kind = GB_FIELD_IGNORED }
 #define RUN  FIELD("run", GB_FIELD_WHOLE, run, .required = true)
 #define CALL FIELD("call", GB_FIELD_WHOLE, call, .required = true)
-/* Never refused: whatever the reason is, the run or session ends. */
+/* Never rejected: the run or session ends whatever the reason is. */
 #define REASON FIELD("reason", GB_FIELD_REASON, reason)
 #define END                                                                                                  \
 	{ 0 }
@@ -258,8 +257,8 @@ static const struct {
 
 size_t gb_message_memory(size_t n) {
 	enum { VALUES_MAX = 4 << 20, VALUE_BYTES = 128, SLACK = 64 << 10 };
-	/* A value of JSON has two bytes at least, counting a comma, and a graph has at most so many that
-	 * may cross. */
+	/* A JSON value has at least two bytes, counting a comma; and the number of values in a message is
+	 * limited. */
 	size_t values = n / 2 < VALUES_MAX ? n / 2 : VALUES_MAX;
 	return values * VALUE_BYTES + n * 2 + SLACK;
 }
@@ -273,60 +272,59 @@ bool gb_message_find_type(struct gb_str name, enum gb_message_type *ret) {
 	return false;
 }
 
-/* What the message speaks of, so that a complaint can be told to whom it concerns. */
-static void note_context(const struct gb_value *message, struct gb_complaint *complaint) {
+/* Copy type, run, call and request of the message, so that the client can assign the error to its request. */
+static void note_context(const struct gb_value *message, struct gb_rejection *rejection) {
 	struct gb_str type = gb_read_str(gb_value_get(message, "type"));
 	if (type.p)
-		gb_copy_text(complaint->about, sizeof complaint->about, type);
-	complaint->has_run = gb_read_whole(gb_value_get(message, "run"), &complaint->run);
-	complaint->has_call = gb_read_whole(gb_value_get(message, "call"), &complaint->call);
-	complaint->has_request = gb_read_whole(gb_value_get(message, "request"), &complaint->request);
+		gb_copy_text(rejection->about, sizeof rejection->about, type);
+	rejection->has_run = gb_read_whole(gb_value_get(message, "run"), &rejection->run);
+	rejection->has_call = gb_read_whole(gb_value_get(message, "call"), &rejection->call);
+	rejection->has_request = gb_read_whole(gb_value_get(message, "request"), &rejection->request);
 }
 
 static bool read_type(
-    const struct gb_value *message, enum gb_message_type *ret, struct gb_complaint *complaint) {
+    const struct gb_value *message, enum gb_message_type *ret, struct gb_rejection *rejection) {
 	const struct gb_value *type = gb_value_get(message, "type");
 	if (gb_message_find_type(gb_read_str(type), ret))
 		return true;
 	if (gb_value_type(type) == GB_STRING)
-		return gb_complain(
-		    complaint, GB_CODE_UNKNOWN_TYPE, "there is no type '%s'", complaint->about);
-	return gb_complain(
-	    gb_blame(complaint, "type"), GB_CODE_INVALID, type ? "must be a string" : "is missing");
+		return gb_reject(rejection, GB_CODE_UNKNOWN_TYPE, "there is no type '%s'", rejection->about);
+	return gb_reject(
+	    gb_rejection_at(rejection, "type"), GB_CODE_INVALID, type ? "must be a string" : "is missing");
 }
 
-static bool check_answer(const struct gb_message *message, struct gb_complaint *complaint) {
+static bool check_answer(const struct gb_message *message, struct gb_rejection *rejection) {
 	if (message->type != GB_MESSAGE_ANSWER ||
 	    (message->returned != NULL) + (message->thrown != NULL) + message->promise == 1)
 		return true;
-	return gb_complain(gb_blame(complaint, "return"), GB_CODE_INVALID,
+	return gb_reject(gb_rejection_at(rejection, "return"), GB_CODE_INVALID,
 	    "exactly one of return, throw and promise must be there");
 }
 
-static bool check_update(const struct gb_message *message, struct gb_complaint *complaint) {
+static bool check_update(const struct gb_message *message, struct gb_rejection *rejection) {
 	return !message->trusted || gb_value_type(message->trusted) == GB_BOOLEAN ||
-	       gb_complain(gb_blame(complaint, "trusted"), GB_CODE_INVALID, "must be true or false");
+	       gb_reject(gb_rejection_at(rejection, "trusted"), GB_CODE_INVALID, "must be true or false");
 }
 
 bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
-    struct gb_complaint *ret_complaint) {
+    struct gb_rejection *ret_rejection) {
 	struct gb_err err = {0};
-	*ret_complaint = (struct gb_complaint){0};
+	*ret_rejection = (struct gb_rejection){0};
 	const struct gb_value *value = pool ? gb_value_from_json(pool, line, n, &err) : NULL;
 	if (!value) {
-		gb_message_peek(line, n, ret_complaint);
+		gb_message_peek(line, n, ret_rejection);
 		if (err.code == GB_EFORMAT)
-			return gb_complain(ret_complaint, GB_CODE_MALFORMED, "%s", err.message);
-		return gb_complain(
-		    ret_complaint, GB_CODE_TOO_LONG, "the line holds more values than a line may");
+			return gb_reject(ret_rejection, GB_CODE_MALFORMED, "%s", err.message);
+		return gb_reject(
+		    ret_rejection, GB_CODE_TOO_LONG, "the line holds more values than a line may");
 	}
 	if (gb_value_type(value) != GB_OBJECT)
-		return gb_complain(ret_complaint, GB_CODE_MALFORMED, "line 1, column 1: expected an object");
-	note_context(value, ret_complaint);
+		return gb_reject(ret_rejection, GB_CODE_MALFORMED, "line 1, column 1: expected an object");
+	note_context(value, ret_rejection);
 	struct gb_message message = {0};
-	if (!read_type(value, &message.type, ret_complaint) ||
-	    !gb_fields_read(types[message.type].fields, value, &message, ret_complaint) ||
-	    !check_answer(&message, ret_complaint) || !check_update(&message, ret_complaint))
+	if (!read_type(value, &message.type, ret_rejection) ||
+	    !gb_fields_read(types[message.type].fields, value, &message, ret_rejection) ||
+	    !check_answer(&message, ret_rejection) || !check_update(&message, ret_rejection))
 		return false;
 	*ret = message;
 	return true;
@@ -345,7 +343,7 @@ const char *gb_message_reason(const struct gb_message *message, char text[GB_REA
 	struct gb_str rest = message->reason, part;
 	if (!rest.p)
 		return NULL;
-	/* U+0000 takes one byte here and its replacement three. */
+	/* U+0000 has one byte here, and its replacement three. */
 	size_t n = 0, room = sizeof replacement - 1;
 	bool more = true, cut = false;
 	while (more && !cut) {
@@ -364,9 +362,9 @@ const char *gb_message_reason(const struct gb_message *message, char text[GB_REA
 	return text;
 }
 
-/* --- what the engine says about options --- */
+/* --- errors of the engine about options --- */
 
-/* Write the path of the field that goes to @member behind @n bytes of @path. */
+/* Append the path of the field that sets @member to @path. */
 static bool find_member(const struct gb_field *fields, struct gb_str member, char *path, size_t size) {
 	for (; fields->name; fields++) {
 		int n = snprintf(path, size, "%s", fields->name);
@@ -381,17 +379,17 @@ static bool find_member(const struct gb_field *fields, struct gb_str member, cha
 	return false;
 }
 
-bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint) {
+bool gb_message_reject_option(const struct gb_err *err, struct gb_rejection *rejection) {
 	struct gb_str member = gb_str_from(err->field);
-	char path[sizeof complaint->field];
+	char path[sizeof rejection->field];
 	enum gb_message_type type;
-	/* What a message of this type calls it, first of all. */
+	/* Prefer the field names of this message's type. */
 	const struct gb_field *own =
-	    gb_message_find_type(gb_str_from(complaint->about), &type) ? types[type].fields : run_fields;
+	    gb_message_find_type(gb_str_from(rejection->about), &type) ? types[type].fields : run_fields;
 	if (!member.n || (!find_member(own, member, path, sizeof path) &&
 			     !find_member(run_fields, member, path, sizeof path) &&
 			     !find_member(session_open_fields, member, path, sizeof path)))
 		return false;
-	gb_complain(gb_blame(complaint, path), GB_CODE_INVALID, "%s", err->message + err->detail);
+	gb_reject(gb_rejection_at(rejection, path), GB_CODE_INVALID, "%s", err->message + err->detail);
 	return true;
 }

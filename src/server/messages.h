@@ -1,10 +1,10 @@
 /*
- * What a client may say: from a line to a checked message, or to what is wrong with it. Needs no engine.
+ * The messages of clients: parses a line into a validated message, or a rejection. Needs no engine.
  *
  *	struct gb_message message;
- *	struct gb_complaint complaint;
+ *	struct gb_rejection rejection;
  *	struct gb_values *pool = gb_values_create(gb_message_memory(n));
- *	if (gb_message_read(pool, line, n, &message, &complaint))
+ *	if (gb_message_read(pool, line, n, &message, &rejection))
  *		... message.type, message.run ...
  */
 #ifndef GB_SERVER_MESSAGES_H
@@ -15,15 +15,15 @@
 
 enum gb_message_type {
 	GB_MESSAGE_RUN,
-	GB_MESSAGE_EXECUTE, /* a run that an agent wants */
-	GB_MESSAGE_INPUT,   /* text that an agent wants to type for such a run */
+	GB_MESSAGE_EXECUTE, /* a run that an agent requests */
+	GB_MESSAGE_INPUT,   /* input that an agent sends to such a run */
 	GB_MESSAGE_ANSWER,
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
 	GB_MESSAGE_INTERRUPT,
 	GB_MESSAGE_HELLO,        /* has a request */
 	GB_MESSAGE_SECRET_ADD,   /* has a request */
-	GB_MESSAGE_SESSION_OPEN, /* from here on they are about sessions, and have a request */
+	GB_MESSAGE_SESSION_OPEN, /* from here on: about sessions, with a request */
 	GB_MESSAGE_SESSION_GET,
 	GB_MESSAGE_SESSION_LIST,
 	GB_MESSAGE_SESSION_INTERRUPT,
@@ -36,12 +36,12 @@ enum gb_message_type {
 	GB_MESSAGE_SESSION_RESIZE,
 };
 
-/* Which fields are there depends on the type. Everything points into the pool. */
+/* Which members are set depends on the type. All pointers point into the pool. */
 struct gb_message {
 	enum gb_message_type type;
 	uint64_t run;
 	struct gb_str source;
-	struct gb_run_options options; /* all but the source and the callbacks */
+	struct gb_run_options options; /* without source and callbacks */
 	uint64_t call;
 	const struct gb_value *returned, *thrown;
 	bool promise;
@@ -49,7 +49,7 @@ struct gb_message {
 	const struct gb_value *args; /* or NULL */
 	struct gb_str reason;        /* see gb_message_reason */
 	uint64_t request;
-	const char *session;             /* its id or name; of a run, NULL if it has none */
+	const char *session;             /* id or name; NULL for a run without a session */
 	const char *name, *conversation; /* or NULL */
 	bool reuse;
 	struct gb_str text;
@@ -66,24 +66,24 @@ struct gb_message {
 	uint32_t columns, rows;
 };
 
-/* A maximum for the pool that a line of @n bytes is read into. */
+/* The maximum size of the pool for a line of @n bytes. */
 size_t gb_message_memory(size_t n);
 bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct gb_message *ret,
-    struct gb_complaint *ret_complaint);
+    struct gb_rejection *ret_rejection);
 
 enum { GB_REASON_MAX = 4096 };
 /* The reason as a C string in @text: U+0000 becomes U+FFFD, and one that does not fit ends behind a word, with
  * "…". NULL if the message gives none. */
 const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]);
 
-/* What gb_run_start said about an option, with the name that the option has for a client. False, and nothing
- * changed, if it was about no option. */
-bool gb_message_blame(const struct gb_err *err, struct gb_complaint *complaint);
+/* Turn an error of gb_run_start about an option into a rejection that names the message's field. False, with
+ * @rejection unchanged, if the error is not about an option. */
+bool gb_message_reject_option(const struct gb_err *err, struct gb_rejection *rejection);
 
-/* From the text of a message that cannot be read as a whole: which type, run and call it speaks of, as far as
- * can be seen (peek.c). */
-void gb_message_peek(const char *line, size_t n, struct gb_complaint *complaint);
-/* Note @type if there is such a message. */
+/* Find type, run, call and request in the text of a message that cannot be parsed as a whole, as far as
+ * possible (peek.c). */
+void gb_message_peek(const char *line, size_t n, struct gb_rejection *rejection);
+/* Look up a message type by name. False if there is no such type. */
 bool gb_message_find_type(struct gb_str name, enum gb_message_type *ret);
 
 #endif

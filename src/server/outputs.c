@@ -1,8 +1,8 @@
-/* What a run writes and shows, told as it happens. */
+/* Sends the output and displays of a run to its client while it runs. */
 #include "server/replies.h"
 #include "server/rpc.h"
 
-/* How many of the last bytes of @bytes begin a character that is not whole yet. */
+/* The number of bytes at the end of @bytes that begin an incomplete character. */
 static size_t unfinished(const char *bytes, size_t n) {
 	for (size_t back = 1; back <= 3 && back <= n; back++) {
 		unsigned char c = (unsigned char)bytes[n - back];
@@ -16,13 +16,13 @@ static size_t unfinished(const char *bytes, size_t n) {
 	return 0;
 }
 
-static void tell(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
+static void send_text(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
 	if (n)
 		gb_reply_output(&run->client->lines, run->entry.number, stream, bytes, n);
 }
 
-/* As much of it as is whole characters. */
-void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
+/* Sends complete characters only; keeps the rest for the next call. */
+void gb_rpc_send_output(struct gb_rpc_run *run, int stream, const char *bytes, size_t n) {
 	struct gb_rpc_tail *tail = &run->tails[stream - 1];
 	gb_auto_buf struct gb_buf joined;
 	gb_buf_init(&joined, n + sizeof tail->bytes);
@@ -36,10 +36,10 @@ void gb_rpc_tell_output(struct gb_rpc_run *run, int stream, const char *bytes, s
 	}
 	tail->n = (unsigned char)unfinished(bytes, n);
 	memcpy(tail->bytes, bytes + n - tail->n, tail->n);
-	tell(run, stream, bytes, n - tail->n);
+	send_text(run, stream, bytes, n - tail->n);
 }
 
-static void tell_masked(struct gb_rpc_run *run) {
+static void send_masked(struct gb_rpc_run *run) {
 	struct gb_masked_event event;
 	while (gb_masked_next(run->masked, &event)) {
 		if (!run->client)
@@ -47,7 +47,7 @@ static void tell_masked(struct gb_rpc_run *run) {
 		struct gb_lines *lines = &run->client->lines;
 		switch (event.kind) {
 		case GB_MASKED_OUTPUT:
-			gb_rpc_tell_output(
+			gb_rpc_send_output(
 			    run, event.stream, gb_masked_output(run->masked, &event).p, event.n);
 			break;
 		case GB_MASKED_LOG:
@@ -64,7 +64,7 @@ void gb_rpc_on_log(struct gb_run *engine_run, const struct gb_log *log, void *da
 	struct gb_rpc_run *run = data;
 	if (run->masked) {
 		gb_masked_put_log(run->masked, log);
-		tell_masked(run);
+		send_masked(run);
 	} else if (run->client) {
 		gb_reply_log(&run->client->lines, run->entry.number, log);
 	}
@@ -74,9 +74,9 @@ void gb_rpc_on_output(struct gb_run *engine_run, int stream, const char *bytes, 
 	struct gb_rpc_run *run = data;
 	if (run->masked) {
 		gb_masked_put_output(run->masked, stream, bytes, n);
-		tell_masked(run);
+		send_masked(run);
 	} else if (run->client) {
-		gb_rpc_tell_output(run, stream, bytes, n);
+		gb_rpc_send_output(run, stream, bytes, n);
 	}
 }
 
@@ -84,7 +84,7 @@ void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display
 	struct gb_rpc_run *run = data;
 	if (run->masked) {
 		gb_masked_put_display(run->masked, display);
-		tell_masked(run);
+		send_masked(run);
 	} else if (run->client) {
 		gb_reply_display(&run->client->lines, run->entry.number, display);
 	}
@@ -93,11 +93,11 @@ void gb_rpc_on_display(struct gb_run *engine_run, const struct gb_value *display
 void gb_rpc_end_outputs(struct gb_rpc_run *run, const struct gb_result *result) {
 	if (run->masked) {
 		gb_masked_put_end(run->masked, result);
-		tell_masked(run);
+		send_masked(run);
 	}
 	for (int stream = 1; stream <= 2; stream++) {
 		struct gb_rpc_tail *tail = &run->tails[stream - 1];
-		tell(run, stream, tail->bytes, tail->n);
+		send_text(run, stream, tail->bytes, tail->n);
 		tail->n = 0;
 	}
 }

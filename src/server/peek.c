@@ -1,6 +1,6 @@
 #include "server/messages.h"
 
-/* What of a JSON text is still to be looked at. It is not known to be one. */
+/* The rest of a text that may be JSON. */
 struct text {
 	const char *at, *end;
 };
@@ -33,23 +33,23 @@ static bool take_whole(struct text *text, uint64_t *ret) {
 	return text->at > from && text->at < text->end && (*text->at == ',' || *text->at == '}');
 }
 
-/* The value of @key, if it is one of those that matter. Others are left to the caller. */
-static void take_member(struct text *text, struct gb_str key, struct gb_complaint *complaint) {
+/* Read the value of @key if it is one of the wanted keys; otherwise leave it to the caller. */
+static void take_member(struct text *text, struct gb_str key, struct gb_rejection *rejection) {
 	struct gb_str name;
 	enum gb_message_type type;
 	skip_space(text);
 	if (gb_str_eq(key, GB_STR("type")) && text->at < text->end && *text->at == '"' &&
 	    take_string(text, &name) && gb_message_find_type(name, &type))
-		gb_copy_text(complaint->about, sizeof complaint->about, name);
+		gb_copy_text(rejection->about, sizeof rejection->about, name);
 	else if (gb_str_eq(key, GB_STR("run")))
-		complaint->has_run = take_whole(text, &complaint->run);
+		rejection->has_run = take_whole(text, &rejection->run);
 	else if (gb_str_eq(key, GB_STR("call")))
-		complaint->has_call = take_whole(text, &complaint->call);
+		rejection->has_call = take_whole(text, &rejection->call);
 	else if (gb_str_eq(key, GB_STR("request")))
-		complaint->has_request = take_whole(text, &complaint->request);
+		rejection->has_request = take_whole(text, &rejection->request);
 }
 
-void gb_message_peek(const char *line, size_t n, struct gb_complaint *complaint) {
+void gb_message_peek(const char *line, size_t n, struct gb_rejection *rejection) {
 	struct text text = {line, line + n};
 	struct gb_str string;
 	size_t depth = 0;
@@ -64,7 +64,7 @@ void gb_message_peek(const char *line, size_t n, struct gb_complaint *complaint)
 			skip_space(&text);
 			if (depth == 1 && text.at < text.end && *text.at == ':') {
 				text.at++;
-				take_member(&text, string, complaint);
+				take_member(&text, string, rejection);
 			}
 			continue;
 		}

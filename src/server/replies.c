@@ -34,14 +34,14 @@ static bool finish(struct gb_lines *lines, struct gb_err *err) {
 	return gb_lines_end(lines) || fail_too_long(err);
 }
 
-/* Take the line back. What did not fit is told as our own limit and not as that of who wrote it. */
+/* Discard the line. If it was too long, report that instead of the error of the JSON writer. */
 static bool give_up(struct gb_lines *lines, struct gb_err *err) {
 	bool too_long = gb_buf_failed(&lines->output);
 	gb_lines_drop(lines);
 	return too_long ? fail_too_long(err) : false;
 }
 
-/* The end of a line of which a value is the last field. */
+/* End a line whose last field is a value. */
 static bool finish_with(
     struct gb_lines *lines, const char *key, const struct gb_value *value, struct gb_err *err) {
 	uint32_t next_id = 0;
@@ -55,8 +55,8 @@ void gb_reply_hello(struct gb_lines *lines, bool agent) {
 	finish(lines, NULL);
 }
 
-void gb_reply_error(struct gb_lines *lines, const struct gb_complaint *complaint) {
-	gb_complaint_write(begin(lines, "error"), complaint);
+void gb_reply_error(struct gb_lines *lines, const struct gb_rejection *rejection) {
+	gb_rejection_write(begin(lines, "error"), rejection);
 	finish(lines, NULL);
 }
 
@@ -124,14 +124,14 @@ void gb_reply_result(
 	struct gb_err err = {0};
 	if (try_result(lines, run, session, result, &err))
 		return;
-	/* The output was sent already, as it was written. */
+	/* The output was already sent while the run wrote it. */
 	struct gb_result instead =
 	    gb_result_instead(GB_FAILURE, "RangeError", GB_CODE_RESULT_SIZE, err.message, result);
 	instead.truncated = true;
 	try_result(lines, run, session, &instead, NULL);
 }
 
-/* --- what is written and shown --- */
+/* --- output and displays --- */
 
 void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const char *bytes, size_t n) {
 	gb_auto_buf struct gb_buf mended;
@@ -167,7 +167,7 @@ static void write_masked(
 	gb_write_text(out, key, !filter ? unmasked : text ? text : "");
 }
 
-/* What the code asks is what it says. */
+/* The prompt is output of the code, so it is masked. */
 static void write_prompt(struct gb_buf *out, const char *prompt, struct gb_filter *filter) {
 	write_masked(out, "prompt", prompt, filter);
 }

@@ -1,41 +1,41 @@
 /*
- * What we say to a client, one line each: docs/PROTOCOL.md. A line that cannot be written (a value that nests
- * deeper than JSON may, or that is longer than a line may be) is not begun; these then return false, and @err
- * says why.
+ * The messages to a client, one line each: docs/PROTOCOL.md. If a line cannot be written (a value is nested
+ * too deeply or too long for a line), nothing is sent; functions that return bool then return false and set
+ * @err.
  */
 #ifndef GB_SERVER_REPLIES_H
 #define GB_SERVER_REPLIES_H
 
 #include "glovebox/sessions.h"
 #include "guard/secrets.h"
-#include "server/complaint.h"
 #include "server/lines.h"
+#include "server/rejection.h"
 
-/* Whose call it is. */
+/* Identifies a call. */
 struct gb_call_name {
 	uint64_t run, call;
 };
 
-/* @agent: requests of agents are taken. */
+/* @agent: requests of agents are accepted. */
 void gb_reply_hello(struct gb_lines *lines, bool agent);
-void gb_reply_error(struct gb_lines *lines, const struct gb_complaint *complaint);
+void gb_reply_error(struct gb_lines *lines, const struct gb_rejection *rejection);
 /* Arguments that cannot be written are replaced by a text that says so. */
 void gb_reply_log(struct gb_lines *lines, uint64_t run, const struct gb_log *log);
-/* Bytes that are no UTF-8 are replaced. */
+/* Invalid UTF-8 is replaced. */
 void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const char *bytes, size_t n);
-/* Of one that cannot be written nothing is said; it is in the result. */
+/* A display that cannot be written is not sent; it is in the result. */
 void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display);
-/* It waits for a person. */
+/* The run waits for approval. */
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms);
-/* The session that it runs in awaits input, after @prompt. That is masked, here and below, unless @filter is
- * NULL. */
+/* The session that it runs in awaits input, after @prompt. Here and below, prompts are masked unless @filter
+ * is NULL. */
 void gb_reply_prompt(
     struct gb_lines *lines, uint64_t run, const char *session, const char *prompt, struct gb_filter *filter);
 void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session,
     struct gb_filter *filter);
 void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
     const char *conversation, struct gb_filter *filter);
-/* What the terminal of a session shows, as bytes; that nobody of this client's is there any more. */
+/* Output of a session's terminal, as bytes; and a message that this client was detached from it. */
 void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n);
 void gb_reply_detached(
     struct gb_lines *lines, const char *session, const char *reason, bool ended, struct gb_filter *filter);
@@ -47,11 +47,12 @@ bool gb_reply_report(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, struct gb_err *err);
 bool gb_reply_call(struct gb_lines *lines, struct gb_call_name name, uint32_t function,
     const struct gb_value *args, struct gb_err *err);
-/* An answer that cannot be written is thrown instead. */
+/* If the answer cannot be written, an error is thrown instead. */
 void gb_reply_answer(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, bool thrown);
 void gb_reply_ended(struct gb_lines *lines, struct gb_call_name name);
-/* A result that cannot be written becomes a failure that says so. @session is an agent's, or empty. */
+/* A result that cannot be written is replaced by a failure that says so. @session is the session of an agent,
+ * or empty. */
 void gb_reply_result(
     struct gb_lines *lines, uint64_t run, const char *session, const struct gb_result *result);
 

@@ -12,10 +12,10 @@ enum {
 	WAITING_MAX = 10000,
 	WAITING_BYTES_MAX = 256 << 20,
 	PEEK_MAX = 4096,
-	PATIENCE_MS = 300000, /* for a run, if neither it nor anybody in the settings says */
+	DEFAULT_TIMEOUT_MS = 300000, /* of a run, if neither the run nor the settings set a timeout */
 };
 
-/* --- a run's life --- */
+/* --- create and destroy a run --- */
 
 static struct gb_rpc_run *make_run(struct gb_client *client, uint64_t number) {
 	struct gb_rpc_run *run = calloc(1, sizeof *run);
@@ -62,7 +62,7 @@ void gb_rpc_forget(struct gb_rpc_run *run) {
 	destroy(run);
 }
 
-/* From its first word on what it says is masked by the filter of now. */
+/* All output of the run is masked with the present filter. */
 static bool begin_masking(struct gb_rpc_run *run, const struct gb_run_options *options, struct gb_err *err) {
 	struct gb_filter *filter = run->server->filter;
 	if (!filter)
@@ -85,7 +85,7 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 		if (run->masked)
 			gb_masked_tell(run->masked, result, &clean);
 		gb_reply_result(lines, run->entry.number, "", run->masked ? &clean : result);
-		/* The client first: taking the sandbox apart takes longer than telling. */
+		/* Send before the sandbox is destroyed, which takes longer. */
 		gb_lines_flush(lines);
 		gb_rpc_forget(run);
 	} else {
@@ -115,43 +115,45 @@ static void terminate(struct gb_rpc_run *run, const char *reason) {
 
 enum started { STARTED, NO_ROOM, REFUSED };
 
-static enum started refuse(const struct gb_err *err, struct gb_complaint *complaint) {
+static enum started refuse(const struct gb_err *err, struct gb_rejection *rejection) {
 	if (strcmp(err->field, "session") == 0 && err->code != GB_EINVAL) {
-		gb_complain(complaint, err->code == GB_ENOENT ? GB_CODE_UNKNOWN_SESSION : GB_CODE_REFUSED,
-		    "%s", err->message);
+		gb_reject(rejection, err->code == GB_ENOENT ? GB_CODE_UNKNOWN_SESSION : GB_CODE_REFUSED, "%s",
+		    err->message);
 		return REFUSED;
 	}
-	if (gb_message_blame(err, complaint))
+	if (gb_message_reject_option(err, rejection))
 		return REFUSED;
 	if (err->code == GB_EBUSY)
 		return NO_ROOM;
-	gb_complain(complaint, GB_CODE_REFUSED, "%s", err->message);
+	gb_reject(rejection, GB_CODE_REFUSED, "%s", err->message);
 	return REFUSED;
 }
 
-/* What it may use: what is set, unless whoever started us has said otherwise. */
+/* Apply the limits of the settings. The server's own timeout, if there is one, replaces that of the
+ * settings. */
 static bool limit(struct gb_server *server, struct gb_run_options *options, struct gb_err *err) {
 	uint64_t asked_ms = options->timeout_ms, most_ms = server->timeout_ms;
 	if (most_ms)
 		options->timeout_ms = 0;
 	if (server->strict && !gb_limits_check(server->config, options, err))
 		return false;
-	gb_limits_apply(server->config, PATIENCE_MS, options);
+	gb_limits_apply(server->config, DEFAULT_TIMEOUT_MS, options);
 	if (most_ms)
 		options->timeout_ms = asked_ms && asked_ms < most_ms ? asked_ms : most_ms;
 	return true;
 }
 
-/* A session's runs are in its language, whatever they say. One that is not there is somebody else's to find.
- */
-static void take_language(struct gb_server *server, const char *session, struct gb_run_options *options) {
+/* A run in a session has the session's language. A session that does not exist is reported by
+ * gb_manager_execute. */
+static void use_session_language(
+    struct gb_server *server, const char *session, struct gb_run_options *options) {
 	struct gb_session_info info;
 	if (session && gb_manager_get(server->manager, session, &info, NULL))
 		options->language = info.language;
 }
 
 static enum started start(
-    struct gb_rpc_run *run, const struct gb_message *message, struct gb_complaint *complaint) {
+    struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection) {
 	struct gb_server *server = run->client->server;
 	if (server->n_running >= server->max_runs)
 		return NO_ROOM;
@@ -166,32 +168,32 @@ static enum started start(
 	options.on_settled = on_settled;
 	options.data = run;
 	struct gb_err err = {0};
-	take_language(server, message->session, &options);
+	use_session_language(server, message->session, &options);
 	if (!limit(server, &options, &err) || !begin_masking(run, &options, &err))
-		return refuse(&err, complaint);
+		return refuse(&err, rejection);
 	bool ok = message->session
 		      ? gb_manager_execute(server->manager, message->session, &options, &run->run, &err)
 		      : gb_run_start(server->engine, &options, &run->run, &err);
 	if (!ok) {
 		end_masking(run);
-		return refuse(&err, complaint);
+		return refuse(&err, rejection);
 	}
 	server->n_running++;
 	return STARTED;
 }
 
-/* Keep the line: what it says takes more room once it is read. */
+/* Keep the line and not the parsed message, which needs more memory. */
 static bool wait_for_room(
-    struct gb_rpc_run *run, const char *line, size_t n, struct gb_complaint *complaint) {
+    struct gb_rpc_run *run, const char *line, size_t n, struct gb_rejection *rejection) {
 	struct gb_server *server = run->client->server;
 	if (server->n_waiting == WAITING_MAX || n > WAITING_BYTES_MAX - server->waiting_bytes)
-		return gb_complain(complaint, GB_CODE_REFUSED,
+		return gb_reject(rejection, GB_CODE_REFUSED,
 		    "%u runs of %zu bytes wait already: send it again when some have ended",
 		    server->n_waiting, server->waiting_bytes);
 	gb_buf_init(&run->line, n);
 	gb_buf_append(&run->line, line, n);
 	if (gb_buf_failed(&run->line))
-		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
+		return gb_reject(rejection, GB_CODE_REFUSED, "out of memory");
 	gb_list_append(&run->client->waiting, &run->link);
 	server->n_waiting++;
 	server->waiting_bytes += n;
@@ -202,14 +204,14 @@ bool gb_rpc_start_waiting(struct gb_client *client) {
 	struct gb_rpc_run *run = gb_list_first(struct gb_rpc_run, &client->waiting, link);
 	struct gb_values *pool = gb_values_create(gb_message_memory(run->line.len));
 	struct gb_message message;
-	struct gb_complaint complaint;
+	struct gb_rejection rejection;
 	enum started started = REFUSED;
-	if (gb_message_read(pool, run->line.data, run->line.len, &message, &complaint))
-		started = start(run, &message, &complaint);
+	if (gb_message_read(pool, run->line.data, run->line.len, &message, &rejection))
+		started = start(run, &message, &rejection);
 	if (started == STARTED) {
 		stop_waiting(run);
 	} else if (started == REFUSED) {
-		gb_reply_error(&client->lines, &complaint);
+		gb_reply_error(&client->lines, &rejection);
 		gb_rpc_forget(run);
 	}
 	gb_values_destroy(pool);
@@ -218,51 +220,51 @@ bool gb_rpc_start_waiting(struct gb_client *client) {
 
 /* --- messages --- */
 
-static bool take_run(struct gb_client *client, const struct gb_message *message, const char *line, size_t n,
-    struct gb_complaint *complaint) {
+static bool handle_run(struct gb_client *client, const struct gb_message *message, const char *line, size_t n,
+    struct gb_rejection *rejection) {
 	if (message->run < client->next_run) {
-		/* Another run has this number, and the complaint must not seem to be about that. */
-		complaint->has_run = false;
-		return gb_complain(gb_blame(complaint, "run"), GB_CODE_INVALID,
+		/* Another run has this number, and the error must not appear to be about that run. */
+		rejection->has_run = false;
+		return gb_reject(gb_rejection_at(rejection, "run"), GB_CODE_INVALID,
 		    "must be larger than that of every run before it");
 	}
 	client->next_run = message->run + 1;
 	struct gb_rpc_run *run = make_run(client, message->run);
 	if (!run)
-		return gb_complain(complaint, GB_CODE_REFUSED, "out of memory");
+		return gb_reject(rejection, GB_CODE_REFUSED, "out of memory");
 	if (message->type == GB_MESSAGE_EXECUTE || message->type == GB_MESSAGE_INPUT) {
-		if (gb_rpc_execute(run, message, complaint))
+		if (gb_rpc_execute(run, message, rejection))
 			return true;
 		gb_rpc_forget(run);
 		return false;
 	}
 	run->in_session = message->session;
-	enum started started = client->server->n_waiting ? NO_ROOM : start(run, message, complaint);
-	if (started == STARTED || (started == NO_ROOM && wait_for_room(run, line, n, complaint)))
+	enum started started = client->server->n_waiting ? NO_ROOM : start(run, message, rejection);
+	if (started == STARTED || (started == NO_ROOM && wait_for_room(run, line, n, rejection)))
 		return true;
 	gb_rpc_forget(run);
 	return false;
 }
 
-/* Of a run that has ended, or never was. */
-static bool take_late(
-    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+/* A message about a run that has ended or never existed. */
+static bool handle_unknown_run(
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	if (message->run >= client->next_run)
-		return gb_complain(
-		    complaint, GB_CODE_UNKNOWN_RUN, "there is no run %llu", (unsigned long long)message->run);
+		return gb_reject(
+		    rejection, GB_CODE_UNKNOWN_RUN, "there is no run %llu", (unsigned long long)message->run);
 	if (message->type == GB_MESSAGE_CALL)
 		gb_reply_ended(&client->lines, (struct gb_call_name){message->run, message->call});
 	return true;
 }
 
-/* One that has not begun is withdrawn. */
-static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
+/* A run that has not begun is withdrawn. */
+static bool interrupt(struct gb_rpc_run *run, struct gb_rejection *rejection) {
 	if (run->agent_run) {
 		gb_agent_run_terminate(run->agent_run, NULL);
 		return true;
 	}
 	if (!run->in_session)
-		return gb_complain(gb_blame(complaint, "run"), GB_CODE_INVALID,
+		return gb_reject(gb_rejection_at(rejection, "run"), GB_CODE_INVALID,
 		    "is in no session: only 'terminate' stops it");
 	if (!run->run || !gb_run_begun(run->run))
 		terminate(run, "interrupted before it began");
@@ -271,79 +273,79 @@ static bool interrupt(struct gb_rpc_run *run, struct gb_complaint *complaint) {
 	return true;
 }
 
-static bool take_message(struct gb_client *client, const struct gb_message *message, const char *line,
-    size_t n, struct gb_complaint *complaint) {
+static bool handle_message(struct gb_client *client, const struct gb_message *message, const char *line,
+    size_t n, struct gb_rejection *rejection) {
 	if (message->type <= GB_MESSAGE_INPUT)
-		return take_run(client, message, line, n, complaint);
+		return handle_run(client, message, line, n, rejection);
 	if (message->type == GB_MESSAGE_HELLO)
-		return gb_rpc_hello(client, message, complaint);
+		return gb_rpc_hello(client, message, rejection);
 	if (message->type == GB_MESSAGE_SECRET_ADD)
-		return gb_rpc_add_secret(client, message, complaint);
+		return gb_rpc_add_secret(client, message, rejection);
 	if (message->type >= GB_MESSAGE_SESSION_OPEN)
-		return gb_rpc_take_session(client, message, complaint);
+		return gb_rpc_handle_session(client, message, rejection);
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);
 	if (!run)
-		return take_late(client, message, complaint);
+		return handle_unknown_run(client, message, rejection);
 	if (run->agent_run && (message->type == GB_MESSAGE_ANSWER || message->type == GB_MESSAGE_CALL))
-		return gb_complain(gb_blame(complaint, "run"), GB_CODE_INVALID,
-		    "is an agent's, between which and you there are no calls");
+		return gb_reject(gb_rejection_at(rejection, "run"), GB_CODE_INVALID,
+		    "is an agent's run, which cannot call the client or be called by it");
 	if (message->type == GB_MESSAGE_ANSWER)
-		return gb_rpc_answer(run, message, complaint);
+		return gb_rpc_answer(run, message, rejection);
 	if (message->type == GB_MESSAGE_CALL)
-		return gb_rpc_call(run, message, complaint);
+		return gb_rpc_call(run, message, rejection);
 	if (message->type != GB_MESSAGE_TERMINATE)
-		return interrupt(run, complaint);
+		return interrupt(run, rejection);
 	char reason[GB_REASON_MAX];
 	terminate(run, gb_message_reason(message, reason));
 	return true;
 }
 
-/* A run that was asked for in a way that cannot be understood has its number nevertheless, so that what is
- * said about it later comes too late and is not wrong. Not so if the line could not even be read. */
-static void note_rejected(struct gb_client *client, struct gb_complaint *complaint) {
-	bool begins = strcmp(complaint->about, "run") == 0 || strcmp(complaint->about, "execute") == 0;
-	if (!complaint->has_run || !begins)
+/* A rejected request for a run uses up its number, so that later messages about that run are ignored and not
+ * reported as errors. This does not apply if the line could not be parsed. */
+static void note_rejected(struct gb_client *client, struct gb_rejection *rejection) {
+	bool begins = strcmp(rejection->about, "run") == 0 || strcmp(rejection->about, "execute") == 0;
+	if (!rejection->has_run || !begins)
 		return;
-	if (complaint->run < client->next_run)
-		complaint->has_run = false;
-	else if (strcmp(complaint->code, GB_CODE_INVALID) == 0)
-		client->next_run = complaint->run + 1;
+	if (rejection->run < client->next_run)
+		rejection->has_run = false;
+	else if (strcmp(rejection->code, GB_CODE_INVALID) == 0)
+		client->next_run = rejection->run + 1;
 }
 
-/* A line that was not accepted. If it was to end a run, the run ends all the same: a client that wants its
- * code stopped must not depend on every field being right. */
-static void reject(struct gb_client *client, struct gb_complaint *complaint) {
-	note_rejected(client, complaint);
-	gb_reply_error(&client->lines, complaint);
-	if (!complaint->has_run || strcmp(complaint->about, "terminate") != 0)
+/* Report a rejected line. If it was meant to end a run, the run is ended anyway: stopping code must not
+ * depend on every field being correct. */
+static void reject(struct gb_client *client, struct gb_rejection *rejection) {
+	note_rejected(client, rejection);
+	gb_reply_error(&client->lines, rejection);
+	if (!rejection->has_run || strcmp(rejection->about, "terminate") != 0)
 		return;
-	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, complaint->run);
+	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, rejection->run);
 	if (run)
 		terminate(run, NULL);
 }
 
-void gb_rpc_take(struct gb_client *client, const char *line, size_t n) {
-	struct gb_complaint complaint = {0};
+void gb_rpc_receive_line(struct gb_client *client, const char *line, size_t n) {
+	struct gb_rejection rejection = {0};
 	client->n_lines++;
 	if (n > client->lines.line_max) {
-		/* Type and run stand before what makes a line long, if the client wants them to be seen. */
-		gb_message_peek(line, n < PEEK_MAX ? n : PEEK_MAX, &complaint);
-		gb_complain(&complaint, GB_CODE_TOO_LONG, "a line has at most %u bytes; this one was skipped",
+		/* A client can place type and run before long fields, so that they are found here. */
+		gb_message_peek(line, n < PEEK_MAX ? n : PEEK_MAX, &rejection);
+		gb_reject(&rejection, GB_CODE_TOO_LONG, "a line has at most %u bytes; this one was skipped",
 		    (unsigned)client->lines.line_max);
-		reject(client, &complaint);
+		reject(client, &rejection);
 		return;
 	}
 	struct gb_values *pool = gb_values_create(gb_message_memory(n));
 	struct gb_message message;
-	if (!gb_message_read(pool, line, n, &message, &complaint))
-		reject(client, &complaint);
-	else if (!take_message(client, &message, line, n, &complaint))
-		gb_reply_error(&client->lines, &complaint);
+	if (!gb_message_read(pool, line, n, &message, &rejection))
+		reject(client, &rejection);
+	else if (!handle_message(client, &message, line, n, &rejection))
+		gb_reply_error(&client->lines, &rejection);
 	gb_values_destroy(pool);
 }
 
-/* A session outlives its client: what executes in it is asked to stop, and what comes of it is nobody's. */
-static bool leave_behind(struct gb_rpc_run *run) {
+/* A session outlives its client: interrupt what executes in it, and discard its result. */
+static bool leave_in_session(struct gb_rpc_run *run) {
 	if (!run->in_session || !run->run || !gb_run_begun(run->run))
 		return false;
 	gb_run_interrupt(run->run);
@@ -359,7 +361,7 @@ void gb_rpc_end(struct gb_client *client) {
 		struct gb_rpc_run *run = (struct gb_rpc_run *)entry;
 		if (run->agent_run)
 			gb_rpc_drop_agent_run(run);
-		else if (!leave_behind(run))
+		else if (!leave_in_session(run))
 			terminate(run, "the client has gone");
 	}
 	gb_table_finish(&client->runs);

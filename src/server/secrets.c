@@ -1,4 +1,4 @@
-/* Secrets that a client registers, for as long as this process lives. */
+/* Secrets that clients register, kept until this process ends. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "server/replies.h"
 #include "server/rpc.h"
 
-/* Look for it in what runs say, and in what agents' runs do. */
-static bool look_for(struct gb_server *server, const struct gb_rpc_secret *secret, struct gb_err *err) {
+/* Add the secret to the filter of the server's runs and to that of the gate. */
+static bool add_to_filters(struct gb_server *server, const struct gb_rpc_secret *secret, struct gb_err *err) {
 	if (!server->filter && !(server->filter = gb_filter_create_bare()))
 		return gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
 	return gb_secrets_add(server->filter, secret->name, secret->value, secret->n, err) &&
@@ -23,8 +23,8 @@ static void free_secret(struct gb_rpc_secret *secret) {
 	free(secret->name);
 }
 
-/* The settings that are read again know nothing of it. */
-static bool remember(struct gb_server *server, const struct gb_message *message, struct gb_err *err) {
+/* Keep a copy: the secret is not in the settings, so a new filter does not have it. */
+static bool keep_secret(struct gb_server *server, const struct gb_message *message, struct gb_err *err) {
 	struct gb_rpc_secrets *known = &server->secrets;
 	struct gb_rpc_secret *list = reallocarray(known->list, known->n + 1, sizeof *list);
 	if (!list)
@@ -43,30 +43,30 @@ static bool remember(struct gb_server *server, const struct gb_message *message,
 }
 
 bool gb_rpc_add_secret(
-    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	struct gb_server *server = client->server;
 	struct gb_rpc_secrets *known = &server->secrets;
 	struct gb_err err = {0};
 	if (!gb_secret_check(message->name, GB_SECRET_MIN, &err))
-		return gb_complain(gb_blame(complaint, "name"), GB_CODE_INVALID, "%s", err.message);
+		return gb_reject(gb_rejection_at(rejection, "name"), GB_CODE_INVALID, "%s", err.message);
 	if (!gb_secret_check(message->name, message->text.n, &err))
-		return gb_complain(gb_blame(complaint, "value"), GB_CODE_INVALID, "%s", err.message);
+		return gb_reject(gb_rejection_at(rejection, "value"), GB_CODE_INVALID, "%s", err.message);
 	if (known->n == GB_SECRETS_MAX)
-		return gb_complain(complaint, GB_CODE_REFUSED,
-		    "%d secrets are registered, which is the limit", GB_SECRETS_MAX);
-	if (!remember(server, message, &err))
-		return gb_complain(complaint, GB_CODE_REFUSED, "%s", err.message);
-	if (!look_for(server, &known->list[known->n - 1], &err)) {
+		return gb_reject(rejection, GB_CODE_REFUSED, "%d secrets are registered, which is the limit",
+		    GB_SECRETS_MAX);
+	if (!keep_secret(server, message, &err))
+		return gb_reject(rejection, GB_CODE_REFUSED, "%s", err.message);
+	if (!add_to_filters(server, &known->list[known->n - 1], &err)) {
 		free_secret(&known->list[--known->n]);
-		return gb_complain(complaint, GB_CODE_REFUSED, "%s", err.message);
+		return gb_reject(rejection, GB_CODE_REFUSED, "%s", err.message);
 	}
 	gb_reply_secret(&client->lines, message->request);
 	return true;
 }
 
-bool gb_rpc_look_again(struct gb_server *server, struct gb_err *err) {
+bool gb_rpc_reapply_secrets(struct gb_server *server, struct gb_err *err) {
 	for (size_t i = 0; i < server->secrets.n; i++)
-		if (!look_for(server, &server->secrets.list[i], err))
+		if (!add_to_filters(server, &server->secrets.list[i], err))
 			return false;
 	return true;
 }

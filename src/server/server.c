@@ -11,22 +11,22 @@
 #include "server/replies.h"
 #include "server/rpc.h"
 
-#define CLOGGED_BYTES 67108864u
+#define BLOCKED_BYTES 67108864u
 #define FREE_BYTES    33554432u
 
 #define SECOND_NS  1000000000ull
 #define STALLED_NS (30 * SECOND_NS)
-#define DRAINED_NS (5 * SECOND_NS) /* for the last words to a client that says nothing more */
+#define DRAINED_NS (5 * SECOND_NS) /* to send the remaining output to a client that has closed its input */
 
-enum { LOOK_AGAIN_MS = 1000, TRY_AGAIN_MS = 50 };
+enum { POLL_MS = 1000, RETRY_MS = 50 };
 
 /* --- clients --- */
 
 static void on_line(struct gb_lines *lines, const char *line, size_t n) {
-	gb_rpc_take(gb_container(struct gb_client, lines, lines), line, n);
+	gb_rpc_receive_line(gb_container(struct gb_client, lines, lines), line, n);
 }
 
-/* Its runs end when the turn does: who told us may be in the middle of one. */
+/* The client's runs are ended later in the turn: the caller of this may be in a callback of one of them. */
 static void on_end(struct gb_lines *lines) {
 	(void)lines;
 }
@@ -34,7 +34,7 @@ static void on_end(struct gb_lines *lines) {
 static void destroy_client(struct gb_client *client) {
 	gb_rpc_end(client);
 	gb_list_remove(&client->link);
-	client->server->n_clogged -= client->clogged;
+	client->server->n_blocked -= client->blocked;
 	gb_lines_finish(&client->lines);
 	free(client);
 }
@@ -69,25 +69,25 @@ unsigned gb_server_clients(const struct gb_server *server) {
 	return n;
 }
 
-/* Too much waits to be taken by it: do not listen to it meanwhile, and let the runs stand still. */
-static void watch_clogging(struct gb_client *client) {
+/* If the client has too much unread output, stop reading from it; watch_engine pauses all runs. */
+static void update_blocked(struct gb_client *client) {
 	size_t waiting = gb_lines_waiting(&client->lines);
-	if (!client->clogged && waiting > CLOGGED_BYTES) {
-		client->clogged = true;
-		client->server->n_clogged++;
+	if (!client->blocked && waiting > BLOCKED_BYTES) {
+		client->blocked = true;
+		client->server->n_blocked++;
 		gb_lines_pause(&client->lines);
-	} else if (client->clogged && waiting < FREE_BYTES) {
-		client->clogged = false;
-		client->server->n_clogged--;
+	} else if (client->blocked && waiting < FREE_BYTES) {
+		client->blocked = false;
+		client->server->n_blocked--;
 		gb_lines_resume(&client->lines);
 	}
 }
 
 static bool is_lost(const struct gb_client *client, unsigned n_clients) {
-	uint64_t idle = gb_now_ns() - client->lines.moved_at;
+	uint64_t idle = gb_now_ns() - client->lines.progress_at;
 	if (client->ended)
 		return client->lines.broken || !gb_lines_waiting(&client->lines) || idle > DRAINED_NS;
-	return ((client->clogged && n_clients > 1) || client->held) && idle > STALLED_NS;
+	return ((client->blocked && n_clients > 1) || client->held) && idle > STALLED_NS;
 }
 
 static void update_clients(struct gb_server *server) {
@@ -99,7 +99,7 @@ static void update_clients(struct gb_server *server) {
 		}
 		if (gb_lines_waiting(&client->lines))
 			gb_lines_flush(&client->lines);
-		watch_clogging(client);
+		update_blocked(client);
 		gb_rpc_update_terminals(client);
 		if (is_lost(client, n_clients))
 			destroy_client(client);
@@ -116,7 +116,7 @@ static void on_engine_ready(struct gb_source *source, uint32_t events) {
 
 static bool watch_engine(struct gb_server *server, struct gb_err *err) {
 	bool watched = server->engine_source.fd >= 0;
-	if (server->n_clogged)
+	if (server->n_blocked)
 		gb_loop_remove(server->loop, &server->engine_source);
 	else if (!watched)
 		return gb_loop_add(server->loop, &server->engine_source, gb_engine_fd(server->engine),
@@ -126,20 +126,20 @@ static bool watch_engine(struct gb_server *server, struct gb_err *err) {
 
 /* --- the gate --- */
 
-/* What is to be done is done at the end of the turn. */
+/* gb_server_turn calls gb_gate_work in every turn. */
 static void on_gate_ready(struct gb_source *source, uint32_t events) {
 	(void)source, (void)events;
 }
 
-/* A record that cannot be written keeps its result back, and others from running; the gate tries again. Runs
- * that are not an agent's go on. */
+/* While a record cannot be written, the gate withholds its result, starts no other agent run, and retries.
+ * Other runs continue. */
 static void work_at_gate(struct gb_server *server) {
 	struct gb_err err = {0};
 	if (server->gate && !gb_gate_work(server->gate, &err) && server->on_trouble)
 		server->on_trouble(&err, server->data);
 }
 
-/* The clients in turn, so that one that asks for very much does not keep the others out. */
+/* Round robin, so that a client with many requests does not block the others. */
 static struct gb_client *next_waiting(struct gb_server *server) {
 	gb_list_each(struct gb_client, client, &server->clients, link) {
 		if (gb_list_empty(&client->waiting))
@@ -152,8 +152,8 @@ static struct gb_client *next_waiting(struct gb_server *server) {
 }
 
 static void start_waiting(struct gb_server *server) {
-	/* With nothing running, nothing will settle: sandboxes that are being taken apart stand in the way.
-	 */
+	/* Also try if nothing runs: no run will settle then, and the engine is full only until ended
+	 * sandboxes are reaped. */
 	while (server->n_waiting && (server->room || !server->n_running))
 		if (!gb_rpc_start_waiting(next_waiting(server))) {
 			server->room = false;
@@ -165,10 +165,10 @@ static void start_waiting(struct gb_server *server) {
 
 static int longest_wait_of_runs_ms(struct gb_server *server) {
 	if (server->n_waiting && !server->n_running)
-		return TRY_AGAIN_MS;
+		return RETRY_MS;
 	gb_list_each(struct gb_client, client, &server->clients, link) {
-		if (client->ended || client->clogged || client->held)
-			return LOOK_AGAIN_MS;
+		if (client->ended || client->blocked || client->held)
+			return POLL_MS;
 	}
 	return -1;
 }
@@ -232,8 +232,8 @@ void gb_server_configure(struct gb_server *server, const struct gb_config *confi
 	server->config = gb_config_ref(config);
 	gb_limits_sessions(config, &sessions);
 	gb_manager_configure(server->manager, &sessions);
-	/* Nothing goes on that would no longer be masked. */
-	gb_rpc_look_again(server, &server->err);
+	/* If this fails, the server stops: secrets would no longer be masked. */
+	gb_rpc_reapply_secrets(server, &server->err);
 }
 
 void gb_server_destroy(struct gb_server *server) {

@@ -1,19 +1,19 @@
-/* Sessions, as clients ask for them. They belong to the server: a client that goes leaves them behind. */
+/* Messages about sessions. Sessions belong to the server and outlive the client that opened them. */
 #include "glovebox/sessions.h"
 #include "glovebox/errors.h"
 
 #include "server/replies.h"
 #include "server/rpc.h"
 
-static bool refuse(const struct gb_err *err, struct gb_complaint *complaint) {
+static bool refuse(const struct gb_err *err, struct gb_rejection *rejection) {
 	if (err->code == GB_ENOENT)
-		return gb_complain(complaint, GB_CODE_UNKNOWN_SESSION, "%s", err->message);
-	if (err->code == GB_ELIMIT || err->code == GB_EBUSY || !gb_message_blame(err, complaint))
-		gb_complain(complaint, GB_CODE_REFUSED, "%s", err->message);
+		return gb_reject(rejection, GB_CODE_UNKNOWN_SESSION, "%s", err->message);
+	if (err->code == GB_ELIMIT || err->code == GB_EBUSY || !gb_message_reject_option(err, rejection))
+		gb_reject(rejection, GB_CODE_REFUSED, "%s", err->message);
 	return false;
 }
 
-/* Those of agents are kept apart: NULL if there are none. */
+/* Sessions of agents have a manager of their own: NULL if there is none. */
 static struct gb_manager *manager_of(const struct gb_client *client, const struct gb_message *message) {
 	const struct gb_server *server = client->server;
 	if (!message->agent)
@@ -39,9 +39,9 @@ static bool update(struct gb_manager *manager, const struct gb_message *message,
 	       (!message->tokens || gb_manager_add_tokens(manager, message->session, message->tokens, err));
 }
 
-/* The messages that are about one session; false if it could not be done. */
-static bool act(struct gb_client *client, const struct gb_message *message, struct gb_session_info *ret,
-    struct gb_err *err) {
+/* Handle a message about one session. */
+static bool act_on_session(struct gb_client *client, const struct gb_message *message,
+    struct gb_session_info *ret, struct gb_err *err) {
 	struct gb_manager *manager = manager_of(client, message);
 	char reason[GB_REASON_MAX];
 	bool ok = true;
@@ -75,18 +75,18 @@ static bool act(struct gb_client *client, const struct gb_message *message, stru
 	return ok && gb_manager_get(manager, message->session, ret, err);
 }
 
-bool gb_rpc_take_session(
-    struct gb_client *client, const struct gb_message *message, struct gb_complaint *complaint) {
+bool gb_rpc_handle_session(
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	struct gb_manager *manager = manager_of(client, message);
 	const struct gb_server *server = client->server;
 	struct gb_session_info info;
 	struct gb_err err = {0};
 	if (!manager)
-		return gb_complain(gb_blame(complaint, "agent"), GB_CODE_REFUSED,
+		return gb_reject(gb_rejection_at(rejection, "agent"), GB_CODE_REFUSED,
 		    "agents may not run code here, so they have no sessions");
-	/* What waits at the prompt of a session is what a run has said. */
+	/* The reply may contain the prompt of a session, which is output of a run. */
 	if (message->agent && !gb_gate_record_begins(server->gate, &err))
-		return refuse(&err, complaint);
+		return refuse(&err, rejection);
 	struct gb_filter *filter = message->agent ? gb_gate_filter(server->gate) : server->filter;
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
 		gb_reply_sessions(&client->lines, message->request, manager, message->conversation, filter);
@@ -95,10 +95,10 @@ bool gb_rpc_take_session(
 		unsigned n = gb_manager_cleanup(manager, message->conversation ? message->conversation : "",
 		    gb_message_reason(message, reason));
 		gb_reply_cleaned(&client->lines, message->request, n);
-	} else if (act(client, message, &info, &err)) {
+	} else if (act_on_session(client, message, &info, &err)) {
 		gb_reply_session(&client->lines, message->request, &info, filter);
 	} else {
-		return refuse(&err, complaint);
+		return refuse(&err, rejection);
 	}
 	return true;
 }

@@ -5,7 +5,7 @@
 enum { FIRST_SLOTS = 8 };
 
 static size_t slot_of(const struct gb_table *table, uint64_t number) {
-	/* Clients count up, or use what they have at hand: the upper bits of the product mix them all. */
+	/* Clients may choose any numbers: the upper bits of the product depend on all bits of the number. */
 	return (size_t)(number * 0x9e3779b97f4a7c15u >> 32) & (table->n_slots - 1);
 }
 

@@ -27,10 +27,10 @@ struct gb_table {
 	size_t first; /* no entry in the slots before */
 };
 
-/* Release the slots; entries are their owner's. */
+/* Free the slots; entries stay with their owner. */
 void gb_table_finish(struct gb_table *table);
 
-/* False if memory is out. The number must not be in the table. */
+/* False if memory is exhausted. The number must not be in the table. */
 bool gb_table_add(struct gb_table *table, struct gb_entry *entry);
 /* NULL if there is none. */
 struct gb_entry *gb_table_find(const struct gb_table *table, uint64_t number);

@@ -1,12 +1,12 @@
-/* A client at the terminals of sessions. */
+/* Attaches clients to the terminals of sessions. */
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
-/* What may wait to be taken while a terminal goes on, and when one that stood still goes on again. Little, so
- * that somebody who interrupts a flood sees it end. */
+/* Unread output at which terminals are paused, and at which they continue. Small, so that a user who
+ * interrupts a flood of output soon sees it end. */
 enum { HELD_BYTES = 256 << 10, FREE_BYTES = 64 << 10 };
 
 struct attachment {

@@ -5,12 +5,12 @@
 
 #include "server/messages.h"
 
-static void check_complaint(const struct gb_complaint *complaint) {
+static void check_rejection(const struct gb_rejection *rejection) {
 	gb_auto_buf struct gb_buf line;
-	ALWAYS(complaint->code && *complaint->message);
+	ALWAYS(rejection->code && *rejection->message);
 	gb_buf_init(&line, 1 << 16);
 	gb_buf_printf(&line, "{\"type\":\"error\"");
-	gb_complaint_write(&line, complaint);
+	gb_rejection_write(&line, rejection);
 	gb_buf_append_char(&line, '}');
 	ALWAYS(!gb_buf_failed(&line) && !memchr(line.data, '\n', line.len));
 	struct gb_values *pool = gb_values_create(0);
@@ -38,13 +38,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	const char *line = (const char *)data;
 	struct gb_values *pool = gb_values_create(gb_message_memory(size));
 	struct gb_message message;
-	struct gb_complaint complaint, seen = {.code = "invalid", .message = "x"};
-	if (gb_message_read(pool, line, size, &message, &complaint))
+	struct gb_rejection rejection, seen = {.code = "invalid", .message = "x"};
+	if (gb_message_read(pool, line, size, &message, &rejection))
 		check_message(&message);
 	else
-		check_complaint(&complaint);
+		check_rejection(&rejection);
 	gb_message_peek(line, size, &seen);
-	check_complaint(&seen);
+	check_rejection(&seen);
 	gb_values_destroy(pool);
 	return 0;
 }

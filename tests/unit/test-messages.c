@@ -6,15 +6,15 @@
 
 static struct gb_values *pool;
 static struct gb_message message;
-static struct gb_complaint complaint;
+static struct gb_rejection rejection;
 
 static bool read_line(const char *line) {
 	gb_values_destroy(pool);
 	pool = gb_values_create(gb_message_memory(strlen(line)));
 	message = (struct gb_message){0};
-	bool ok = gb_message_read(pool, line, strlen(line), &message, &complaint);
+	bool ok = gb_message_read(pool, line, strlen(line), &message, &rejection);
 	if (!ok)
-		printf("# %s: %s\n", complaint.code, complaint.message);
+		printf("# %s: %s\n", rejection.code, rejection.message);
 	return ok;
 }
 
@@ -126,11 +126,11 @@ TEST(reason_that_is_too_long_ends_behind_a_word) {
 /* --- the run or request that an error concerns --- */
 
 static void check_peek(const char *line, const char *about, long long run, long long call) {
-	complaint = (struct gb_complaint){0};
-	gb_message_peek(line, strlen(line), &complaint);
-	if (!CHECK_STR(complaint.about, about) |
-	    !CHECK_INT(complaint.has_run ? (long long)complaint.run : -1, run) |
-	    !CHECK_INT(complaint.has_call ? (long long)complaint.call : -1, call))
+	rejection = (struct gb_rejection){0};
+	gb_message_peek(line, strlen(line), &rejection);
+	if (!CHECK_STR(rejection.about, about) |
+	    !CHECK_INT(rejection.has_run ? (long long)rejection.run : -1, run) |
+	    !CHECK_INT(rejection.has_call ? (long long)rejection.call : -1, call))
 		printf("# %s\n", line);
 }
 
@@ -156,30 +156,30 @@ TEST(an_invalid_line_is_attributed_to_its_run_or_request) {
 }
 
 /* @member is NULL for an error that does not concern a member. */
-static void check_blame(const char *member, const char *detail, const char *field, const char *text) {
+static void check_field(const char *member, const char *detail, const char *field, const char *text) {
 	struct gb_err err = {0};
-	complaint = (struct gb_complaint){0};
+	rejection = (struct gb_rejection){0};
 	if (member)
 		gb_fail_field(&err, GB_EINVAL, member, "%s", detail);
 	else
 		gb_fail(&err, GB_EINVAL, 0, "%s", detail);
-	CHECK_INT(gb_message_blame(&err, &complaint), field != NULL);
-	CHECK_STR(complaint.field, field ? field : "");
-	CHECK_STR(complaint.message, text);
+	CHECK_INT(gb_message_reject_option(&err, &rejection), field != NULL);
+	CHECK_STR(rejection.field, field ? field : "");
+	CHECK_STR(rejection.message, text);
 }
 
 TEST(errors_of_the_engine_use_the_clients_name_of_the_option) {
-	check_blame("globals", "no", "options.globals", "options.globals: no");
-	check_blame("args", "no: never", "options.execute.args", "options.execute.args: no: never");
-	check_blame("memory_bytes", "1", "options.memoryLimitBytes", "options.memoryLimitBytes: 1");
-	check_blame("max_in_flight", "1", "limits.maxCallsInFlight", "limits.maxCallsInFlight: 1");
-	check_blame("source", "x", "source", "source: x");
-	check_blame("node_packages", "x", NULL, "");
-	check_blame(NULL, "source, globals and args", NULL, "");
+	check_field("globals", "no", "options.globals", "options.globals: no");
+	check_field("args", "no: never", "options.execute.args", "options.execute.args: no: never");
+	check_field("memory_bytes", "1", "options.memoryLimitBytes", "options.memoryLimitBytes: 1");
+	check_field("max_in_flight", "1", "limits.maxCallsInFlight", "limits.maxCallsInFlight: 1");
+	check_field("source", "x", "source", "source: x");
+	check_field("node_packages", "x", NULL, "");
+	check_field(NULL, "source, globals and args", NULL, "");
 }
 
 TEST(an_error_whose_text_starts_like_a_field_names_no_field) {
-	check_blame(NULL, "globals: no", NULL, "");
+	check_field(NULL, "globals: no", NULL, "");
 }
 
 TEST(an_error_message_is_cut_at_a_character_boundary) {
@@ -188,6 +188,6 @@ TEST(an_error_message_is_cut_at_a_character_boundary) {
 		strcat(line, "€");
 	strcat(line, "\":1}}");
 	CHECK(!read_line(line));
-	size_t n = strlen(complaint.field);
-	CHECK(n > 100 && memcmp(complaint.field + n - 3, "€", 3) == 0);
+	size_t n = strlen(rejection.field);
+	CHECK(n > 100 && memcmp(rejection.field + n - 3, "€", 3) == 0);
 }
