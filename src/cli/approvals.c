@@ -20,7 +20,7 @@ static const struct flag flags[] = {
 };
 
 int approvals_fail(const struct gb_err *err) {
-	complain(&command_approvals, "%s", err->message);
+	report_error(&command_approvals, "%s", err->message);
 	return err->code == GB_EINVAL || err->code == GB_ELIMIT ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 
@@ -38,7 +38,7 @@ static bool take_operand(struct approvals_request *request, const char *value) {
 	else if (takes_id(request->action) && !request->id)
 		request->id = value;
 	else
-		return complain(
+		return report_error(
 		    &command_approvals, "'%s' is too much; see 'glovebox approvals --help'", value);
 	return true;
 }
@@ -108,7 +108,7 @@ static int nothing_there(const struct approvals_request *request) {
 		fprintf(stderr, "no approvals are pending\n");
 		return EXIT_OK;
 	}
-	complain(&command_approvals, "there are no approvals in '%s'", request->dir);
+	report_error(&command_approvals, "there are no approvals in '%s'", request->dir);
 	return EXIT_CODE_FAILED;
 }
 
@@ -126,14 +126,15 @@ static int act(struct gb_approvals *approvals, const struct approvals_request *r
 static bool check(const struct approvals_request *request) {
 	const char *action = request->action;
 	if (strcmp(action, "list") != 0 && strcmp(action, "watch") != 0 && !takes_id(action))
-		return complain(
+		return report_error(
 		    &command_approvals, "'%s' is none of list, show, approve, deny, trust, watch", action);
 	if (takes_id(action) && !request->id)
-		return complain(
+		return report_error(
 		    &command_approvals, "%s which one? Give its id; 'glovebox approvals list' tells", action);
 	if (strcmp(action, "watch") == 0 && !isatty(STDIN_FILENO))
-		return complain(&command_approvals, "watch asks a person, and standard input is no terminal; "
-						    "scripts use list, approve and deny");
+		return report_error(&command_approvals,
+		    "watch asks a person, and standard input is no terminal; "
+		    "scripts use list, approve and deny");
 	return check_action_flags(&command_approvals, action);
 }
 

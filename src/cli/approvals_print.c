@@ -11,7 +11,7 @@ enum { LABEL = 14, LINE_MAX_BYTES = 256 << 20, SHORT_ID = 8 };
 int approvals_finish_output(void) {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return EXIT_OK;
-	complain(&command_approvals, "not everything could be written to standard output");
+	report_error(&command_approvals, "not everything could be written to standard output");
 	return EXIT_CODE_FAILED;
 }
 
@@ -103,7 +103,7 @@ int approvals_list(struct gb_approvals *approvals, const struct approvals_reques
 	if (!gb_approvals_each(approvals, &filter, request->json ? print_json : print_row, &printing, &err))
 		return approvals_fail(&err);
 	if (printing.failed) {
-		complain(&command_approvals, "memory is out");
+		report_error(&command_approvals, "memory is out");
 		return EXIT_CODE_FAILED;
 	}
 	if (!request->json && printing.n == 0)
@@ -202,7 +202,7 @@ int approvals_show(struct gb_approvals *approvals, const struct approvals_reques
 	else
 		print_json(&printing, approval);
 	if (printing.failed)
-		complain(&command_approvals, "memory is out");
+		report_error(&command_approvals, "memory is out");
 	int status = approvals_finish_output();
 	return printing.failed ? EXIT_CODE_FAILED : status;
 }

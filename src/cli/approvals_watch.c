@@ -60,7 +60,7 @@ static bool ask_next(struct watch *watch, struct gb_err *err) {
 }
 
 /* Has somebody else answered, or nobody in time? */
-static bool look_again(struct watch *watch, struct gb_err *err) {
+static bool check_answered(struct watch *watch, struct gb_err *err) {
 	gb_auto_approval struct gb_approval *now = NULL;
 	if (!gb_approval_get(watch->approvals, watch->asked->id, &now, err)) {
 		forget(watch);
@@ -153,7 +153,7 @@ static bool ignore(void *data, struct gb_approval *approval) {
 static bool turn(struct watch *watch, struct gb_err *err) {
 	int64_t left;
 	if (!gb_approvals_poll(watch->approvals, ignore, NULL, err) ||
-	    (watch->asked && !look_again(watch, err)) || (!watch->asked && !ask_next(watch, err)) ||
+	    (watch->asked && !check_answered(watch, err)) || (!watch->asked && !ask_next(watch, err)) ||
 	    !gb_approvals_next_deadline(watch->approvals, &left, err))
 		return false;
 	fflush(stdout);

@@ -55,7 +55,7 @@ static bool take_signals(const struct attach *attach, int signals, enum attach_e
 	return true;
 }
 
-static enum attach_end pass_on(const struct attach *attach, int signals) {
+static enum attach_end forward(const struct attach *attach, int signals) {
 	enum attach_end end = ATTACH_OVER;
 	struct pollfd fds[] = {{signals, POLLIN, 0}, {attach->fd, POLLIN, 0}, {attach->in, POLLIN, 0}};
 	if (!tell_size(attach))
@@ -73,7 +73,7 @@ static enum attach_end pass_on(const struct attach *attach, int signals) {
 }
 
 /* Signals wait to be read, so that none can end this process while the terminal is not its own. */
-static int hold_signals(sigset_t *ret_before) {
+static int block_signals(sigset_t *ret_before) {
 	static const int held[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP};
 	sigset_t set;
 	sigemptyset(&set);
@@ -90,14 +90,14 @@ enum attach_end attach_run(const struct attach *attach, struct gb_err *err) {
 		gb_fail(err, GB_EINVAL, errno, "to attach takes a terminal");
 		return ATTACH_FAILED;
 	}
-	gb_auto_fd int signals = hold_signals(&mask);
+	gb_auto_fd int signals = block_signals(&mask);
 	enum attach_end end = ATTACH_FAILED;
 	raw = before;
 	cfmakeraw(&raw);
 	if (signals < 0 || tcsetattr(attach->in, TCSADRAIN, &raw) != 0)
 		gb_fail(err, GB_ESYSTEM, errno, "the terminal cannot be lent");
 	else
-		end = pass_on(attach, signals);
+		end = forward(attach, signals);
 	/* Also what was left of keys, and modes that a program over there has set. */
 	static const char calm[] = "\033[?2004l\033[?1l\033>\033[?1049l\033[?25h\033[0m\r";
 	if (end != ATTACH_FAILED)

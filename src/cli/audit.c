@@ -97,20 +97,20 @@ static bool take_head(struct audit_request *request, const char *value) {
 	request->expected.has_head = true;
 	return (colon && parse_number(number, &request->expected.seq) && request->expected.seq > 0 &&
 		   parse_hex(colon + 1, request->expected.hash.bytes, GB_HASH_BYTES)) ||
-	       complain(&command_audit,
+	       report_error(&command_audit,
 		   "--expect-head: '%s' is not SEQ:HASH, as 'glovebox audit verify' prints it", value);
 }
 
 static bool take_key(struct audit_request *request, const char *value) {
 	request->expected.has_key = true;
 	return parse_hex(value, request->expected.public_key, GB_PUBLIC_KEY_BYTES) ||
-	       complain(&command_audit,
+	       report_error(&command_audit,
 		   "--expect-key: '%s' is not a key, as 'glovebox audit verify' prints it", value);
 }
 
 static bool take_time(const char *name, const char *value, int64_t *ret) {
 	return parse_time(value, ret) ||
-	       complain(&command_audit,
+	       report_error(&command_audit,
 		   "--%s: '%s' is not a time; write 2026-01-31, 2026-01-31T12:00:00Z, 2h or 30d", name,
 		   value);
 }
@@ -121,7 +121,7 @@ static bool take_operand(struct audit_request *request, const char *value) {
 	else if (strcmp(request->action, "show") == 0 && !request->id)
 		request->id = value;
 	else
-		return complain(&command_audit, "'%s' is too much; see 'glovebox audit --help'", value);
+		return report_error(&command_audit, "'%s' is too much; see 'glovebox audit --help'", value);
 	return true;
 }
 
@@ -155,7 +155,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	case FLAG_LIMIT:
 		request->has_limit = true;
 		return parse_number(value, &request->filter.limit) ||
-		       complain(&command_audit, "--limit: '%s' is not a number", value);
+		       report_error(&command_audit, "--limit: '%s' is not a number", value);
 	case FLAG_KEY:
 		return take_key(request, value);
 	default:
@@ -191,7 +191,7 @@ static bool is_there(const struct audit_request *request) {
 static int nothing_yet(const struct audit_request *request) {
 	bool verify = strcmp(request->action, "verify") == 0;
 	if (verify && (request->expected.has_key || request->expected.has_head)) {
-		complain(&command_audit, "nothing has been recorded in '%s'", request->dir);
+		report_error(&command_audit, "nothing has been recorded in '%s'", request->dir);
 		return EXIT_CODE_FAILED;
 	}
 	if (verify && request->json)
@@ -209,7 +209,7 @@ static int dispatch(struct audit_request *request) {
 	if (!check_action_flags(&command_audit, request->action))
 		return EXIT_BAD_USE;
 	if (strcmp(request->action, "show") == 0 && !request->id) {
-		complain(&command_audit, "show which record? Give its number or the id of its run");
+		report_error(&command_audit, "show which record? Give its number or the id of its run");
 		return EXIT_BAD_USE;
 	}
 	if (is_known(request) && !request->state.dir && !is_there(request))
@@ -226,7 +226,7 @@ static int dispatch(struct audit_request *request) {
 		return audit_verify(request);
 	if (strcmp(request->action, "export") == 0)
 		return audit_export(request);
-	complain(&command_audit, "'%s' is none of list, show, verify, export", request->action);
+	report_error(&command_audit, "'%s' is none of list, show, verify, export", request->action);
 	return EXIT_BAD_USE;
 }
 

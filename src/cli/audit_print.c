@@ -14,7 +14,7 @@ enum {
 };
 
 static int fail(const struct gb_err *err) {
-	complain(&command_audit, "%s", err->message);
+	report_error(&command_audit, "%s", err->message);
 	return EXIT_CODE_FAILED;
 }
 
@@ -24,7 +24,7 @@ static int finish_output(bool ok, const struct gb_err *err) {
 		return fail(err);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return EXIT_OK;
-	complain(&command_audit, "not everything could be written to standard output");
+	report_error(&command_audit, "not everything could be written to standard output");
 	return EXIT_CODE_FAILED;
 }
 
@@ -249,8 +249,8 @@ int audit_show(const struct audit_request *request) {
 		  gb_audit_each(request->dir, &filter, request->json ? export_one : show_one, &listing, &err);
 	audit_begun_finish(&listing.begun);
 	if (ok && listing.listed == 0) {
-		complain(&command_audit, "there is no record '%s'; 'glovebox audit list' tells what there is",
-		    request->id);
+		report_error(&command_audit,
+		    "there is no record '%s'; 'glovebox audit list' tells what there is", request->id);
 		return EXIT_CODE_FAILED;
 	}
 	return finish_output(ok && !listing.failed, &err);

@@ -127,7 +127,7 @@ struct request {
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	if (!flag)
-		return complain(&command_bench, "takes no operand, but got '%s'", value);
+		return report_error(&command_bench, "takes no operand, but got '%s'", value);
 	if (settings_flag(&request->settings, flag, value))
 		return true;
 	return request->json = true;

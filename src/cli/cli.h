@@ -65,13 +65,14 @@ bool check_action_flags(const struct command *command, const char *action);
 
 /* "glovebox run: …" on stderr, as print_message prints it: parts of it may be untrusted. Returns false, for
  * handlers. */
-bool complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool report_error(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Complain of @err. Where its field is what a flag of @command sets, the flag is named instead; returns
  * whether it is. */
-bool complain_of_flag(const struct command *command, const struct gb_err *err);
+bool report_flag_error(const struct command *command, const struct gb_err *err);
 /* The same for an error of the server: @message is "@field: @detail", or about no field. */
-bool complain_of_field(
+bool report_field_error(
     const struct command *command, const char *field, const char *detail, const char *message);
 
 void print_help(const struct command *command, FILE *to);

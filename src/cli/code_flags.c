@@ -8,7 +8,7 @@
 
 static bool take_code(struct code_flags *code, const char *file, const char *text) {
 	if (code->file || code->code)
-		return complain(code->command,
+		return report_error(code->command,
 		    "one piece of code at a time: a FILE, or - for standard input, or -e CODE");
 	code->file = file;
 	code->code = text;
@@ -23,9 +23,9 @@ static bool take_args(struct code_flags *code, const char *json) {
 	struct gb_err err = {0};
 	const struct gb_value *args = gb_value_from_json(code->values, json, strlen(json), &err);
 	if (!args)
-		return complain(code->command, "--args: %s", err.message);
+		return report_error(code->command, "--args: %s", err.message);
 	if (gb_value_type(args) != GB_ARRAY)
-		return complain(code->command, "--args: must be an array, like '[1, \"x\"]'");
+		return report_error(code->command, "--args: must be an array, like '[1, \"x\"]'");
 	code->options->args = args;
 	return true;
 }
@@ -41,10 +41,10 @@ static bool take_limit(struct code_flags *code, const struct gb_limit_field *lim
 	};
 	uint64_t number = 0;
 	if (!units[limit->unit].parse(value, &number) || !number)
-		return complain(
+		return report_error(
 		    code->command, "--%s: '%s' is not %s", limit->option, value, units[limit->unit].wanted);
 	if (number > limit->max)
-		return complain(code->command, "--%s: '%s' is more than %llu", limit->option, value,
+		return report_error(code->command, "--%s: '%s' is more than %llu", limit->option, value,
 		    (unsigned long long)limit->max);
 	gb_limit_set(limit, code->options, number);
 	return true;
@@ -86,7 +86,7 @@ bool code_flags_load(struct code_flags *code) {
 	code->options->source = gb_buf_c_str(&code->source);
 	code->options->source_bytes = code->source.len;
 	return code->options->source ||
-	       complain(code->command, "the code is larger than %u bytes", GB_SOURCE_MAX);
+	       report_error(code->command, "the code is larger than %u bytes", GB_SOURCE_MAX);
 }
 
 void code_flags_finish(struct code_flags *code) {

@@ -27,7 +27,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	if (flag)
 		return true;
 	if (request->operand)
-		return complain(&command_config, "'%s' is one operand too many", value);
+		return report_error(&command_config, "'%s' is one operand too many", value);
 	*(request->action ? &request->operand : &request->action) = value;
 	return true;
 }
@@ -45,7 +45,7 @@ static const char *const layers[] = {[GB_CONFIG_DEFAULT] = "default",
     [GB_CONFIG_ENVIRONMENT] = "environment",
     [GB_CONFIG_FLAG] = "flag"};
 
-static void say_origin(
+static void write_origin(
     struct gb_buf *out, const struct gb_setting *setting, const struct gb_config_origin *origin) {
 	if (origin->layer == GB_CONFIG_FILE || origin->layer == GB_CONFIG_PROJECT)
 		gb_buf_printf(out, "%s:%u", origin->place, origin->line);
@@ -94,7 +94,7 @@ static int show_text(const struct gb_config *config) {
 		gb_buf_clear(&value);
 		gb_buf_clear(&origin);
 		gb_setting_write(&gb_settings[i], config, &value);
-		say_origin(&origin, &gb_settings[i], from);
+		write_origin(&origin, &gb_settings[i], from);
 		const char *said = gb_buf_c_str(&value), *where = gb_buf_c_str(&origin);
 		if (!said || !where)
 			return EXIT_REFUSED;
@@ -270,12 +270,12 @@ static int init(const struct command *self, const struct config_request *request
 	gb_settings_write_template(&out);
 	gb_auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0) {
-		complain(self, "%s: %s%s", path, strerror(errno),
+		report_error(self, "%s: %s%s", path, strerror(errno),
 		    errno == EEXIST ? "; it is left as it is: move it away, or name another" : "");
 		return EXIT_REFUSED;
 	}
 	if (!gb_write_all(fd, out.data, out.len)) {
-		complain(self, "write '%s': %s", path, strerror(errno));
+		report_error(self, "write '%s': %s", path, strerror(errno));
 		return EXIT_REFUSED;
 	}
 	print_name(stdout, path, strlen(path));
@@ -297,9 +297,11 @@ static int docs(const struct command *self, const struct config_request *request
 static bool check_settings(const struct config_request *request) {
 	bool reads = strcmp(request->action, "init") != 0 && strcmp(request->action, "docs") != 0;
 	if (!reads && (request->settings.file || request->settings.n_set))
-		return complain(&command_config, "--config and --set have no effect on %s", request->action);
+		return report_error(
+		    &command_config, "--config and --set have no effect on %s", request->action);
 	return !request->operand || !request->settings.file || strcmp(request->action, "check") != 0 ||
-	       complain(&command_config, "one file at a time, but got --config and '%s'", request->operand);
+	       report_error(
+		   &command_config, "one file at a time, but got --config and '%s'", request->operand);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -321,10 +323,10 @@ static int run(const struct command *self, int argc, char **argv) {
 			return EXIT_BAD_USE;
 		if (!request.operand || actions[i].operand)
 			return actions[i].run(self, &request);
-		complain(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);
+		report_error(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);
 		return EXIT_BAD_USE;
 	}
-	complain(self, "say what to do: show, check, init, docs, trust, untrust or trusted");
+	report_error(self, "say what to do: show, check, init, docs, trust, untrust or trusted");
 	return EXIT_BAD_USE;
 }
 

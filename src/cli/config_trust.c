@@ -111,7 +111,7 @@ static int note(const struct command *self, const struct config_request *request
 	bool changed = false;
 	if (!find_state(request, dir, &err) ||
 	    !gb_trusted_set(dir, asked->path, &asked->hash, &changed, &err)) {
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 		return EXIT_REFUSED;
 	}
 	print_path(asked->path);
@@ -126,13 +126,13 @@ int config_trust(const struct command *self, const struct config_request *reques
 	struct gb_err err = {0};
 	int status = EXIT_BAD_USE;
 	if (!load(request, &refused, &without, &err) || !load(request, &granted, &with, &err)) {
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 	} else if (!refused.is_asked && !granted.is_asked) {
 		print_path(file_of(request));
 		puts(": grants nothing, and so needs no trust");
 		status = EXIT_OK;
 	} else if (refused.is_asked != granted.is_asked || !gb_hash_eq(&refused.hash, &granted.hash)) {
-		complain(self, "%s: it changed while it was read; try again", file_of(request));
+		report_error(self, "%s: it changed while it was read; try again", file_of(request));
 	} else {
 		print_path(granted.path);
 		printf(" grants what your settings do not:\n");
@@ -170,7 +170,7 @@ int config_untrust(const struct command *self, const struct config_request *requ
 	if (!resolve(file_of(request), path))
 		snprintf(path, sizeof path, "%s", file_of(request));
 	if (!find_state(request, dir, &err) || !gb_trusted_set(dir, path, NULL, &changed, &err)) {
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 		return EXIT_REFUSED;
 	}
 	print_path(path);
@@ -212,7 +212,7 @@ int config_trusted(const struct command *self, const struct config_request *requ
 	struct gb_err err = {0};
 	struct gb_trusted *list = NULL;
 	if (!find_state(request, dir, &err) || !gb_trusted_read(dir, &list, &err)) {
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 		return EXIT_REFUSED;
 	}
 	for (size_t i = 0; i < list->n; i++)

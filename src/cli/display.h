@@ -14,6 +14,6 @@ bool displays_write(const struct gb_result *result, const char *folder, struct g
 /* Show them to a person. */
 void displays_show(const struct gb_result *result);
 /* Is the result's value what one of them says in plain text? Then it need not be said again. */
-bool displays_say_result(const struct gb_result *result);
+bool displays_show_result(const struct gb_result *result);
 
 #endif

@@ -66,25 +66,25 @@ static const char *or_dash(const char *text) {
 }
 
 /* What went wrong may name files, programs and variables of this machine. */
-static void say_why(const char *trouble) {
+static void print_why(const char *trouble) {
 	printf("            why: ");
 	print_message(stdout, trouble, strlen(trouble));
 	putchar('\n');
 }
 
-static void say_layer(const struct gb_layer_finding *finding) {
+static void print_layer(const struct gb_layer_finding *finding) {
 	printf("  ");
 	print_styled(stdout, style_of(finding->verdict), "%-8s", verdict_name(finding->verdict));
 	printf("  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", finding->layer, finding->attempt,
 	    or_dash(finding->rooms[0]), or_dash(finding->rooms[1]), or_dash(finding->rooms[2]),
 	    or_dash(finding->alone), or_dash(finding->without));
 	if (*finding->trouble)
-		say_why(finding->trouble);
+		print_why(finding->trouble);
 	if (finding->verdict != GB_OBSERVED)
 		printf("            what to do: %s\n", finding->remedy);
 }
 
-static void say_layer_json(const struct gb_layer_finding *finding, bool first) {
+static void print_layer_json(const struct gb_layer_finding *finding, bool first) {
 	printf("%s{\"layer\":\"%s\",\"verdict\":\"%s\",\"optional\":%s,\"attempt\":", first ? "" : ",",
 	    finding->layer, verdict_name(finding->verdict), finding->optional ? "true" : "false");
 	print_json_string(stdout, finding->attempt);
@@ -116,9 +116,9 @@ static void examine_layers(struct doctor *doctor) {
 		clear_progress(doctor);
 		doctor->missing += finding.verdict == GB_MISSING;
 		if (doctor->json)
-			say_layer_json(&finding, first);
+			print_layer_json(&finding, first);
 		else
-			say_layer(&finding);
+			print_layer(&finding);
 		fflush(stdout);
 	}
 	printf(doctor->json ? "]," : "\n");
@@ -136,17 +136,17 @@ static void list_runtimes(enum gb_room room, const char *quote, const char *betw
 	}
 }
 
-static void say_room(enum gb_room which, const struct gb_room_finding *room) {
+static void print_room(enum gb_room which, const struct gb_room_finding *room) {
 	printf("  ");
 	print_styled(stdout, style_of(room->verdict), "%-8s", verdict_name(room->verdict));
 	printf("  %-17s  ", room_name(which));
 	list_runtimes(which, "", ", ");
 	printf("\n");
 	if (*room->trouble)
-		say_why(room->trouble);
+		print_why(room->trouble);
 }
 
-static void say_room_json(enum gb_room which, const struct gb_room_finding *room) {
+static void print_room_json(enum gb_room which, const struct gb_room_finding *room) {
 	printf("%s{\"room\":\"%s\",\"verdict\":\"%s\",\"runtimes\":[", which ? "," : "", room_name(which),
 	    verdict_name(room->verdict));
 	list_runtimes(which, "\"", ",");
@@ -166,9 +166,9 @@ static void examine_rooms(struct doctor *doctor) {
 	for (int i = 0; i < GB_ROOMS; i++) {
 		const struct gb_room_finding *room = gb_observer_room(doctor->observer, (enum gb_room)i);
 		if (doctor->json)
-			say_room_json((enum gb_room)i, room);
+			print_room_json((enum gb_room)i, room);
 		else
-			say_room((enum gb_room)i, room);
+			print_room((enum gb_room)i, room);
 		doctor->missing += room->verdict == GB_MISSING;
 	}
 	printf(doctor->json ? "]," : "\n");
@@ -176,7 +176,7 @@ static void examine_rooms(struct doctor *doctor) {
 
 /* --- runtimes --- */
 
-static void say_runtime(const struct doctor *doctor, const struct runtime_check *check,
+static void print_runtime(const struct doctor *doctor, const struct runtime_check *check,
     enum gb_verdict verdict, const char *text) {
 	if (!doctor->json) {
 		printf("  ");
@@ -209,7 +209,7 @@ static void examine_runtimes(struct doctor *doctor) {
 			js_runs = verdict == GB_OBSERVED;
 			memcpy(js_text, text, sizeof text);
 		}
-		say_runtime(doctor, check, verdict, text);
+		print_runtime(doctor, check, verdict, text);
 		fflush(stdout);
 	}
 	if (!doctor->json) {
@@ -235,7 +235,7 @@ void facts_print(const struct gb_port_facts *facts) {
 	}
 }
 
-static void say_where(const struct doctor *doctor) {
+static void print_port(const struct doctor *doctor) {
 	struct gb_port_facts about;
 	gb_port_about(&about);
 	if (doctor->json) {
@@ -247,11 +247,11 @@ static void say_where(const struct doctor *doctor) {
 }
 
 static int examine(struct doctor *doctor) {
-	say_where(doctor);
+	print_port(doctor);
 	examine_layers(doctor);
 	examine_rooms(doctor);
 	examine_runtimes(doctor);
-	limits_say(doctor->json);
+	limits_print(doctor->json);
 	if (doctor->json)
 		printf("\"ok\":%s}\n", doctor->missing ? "false" : "true");
 	else
@@ -267,7 +267,7 @@ static const struct flag flags[] = {
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	if (!flag)
-		return complain(&command_doctor, "takes no operand, but got '%s'", value);
+		return report_error(&command_doctor, "takes no operand, but got '%s'", value);
 	((struct doctor *)data)->json = true;
 	return true;
 }
@@ -283,7 +283,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	struct gb_err err = {0};
 	if (!gb_worker_find(NULL, "glovebox-probe", probe, sizeof probe, &err) ||
 	    !gb_observer_create(&options, &doctor.observer, &err)) {
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 		return EXIT_REFUSED;
 	}
 	int status = examine(&doctor);

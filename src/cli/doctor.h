@@ -33,7 +33,7 @@ enum gb_verdict runtime_observe(const struct runtime_check *check, char *ret_tex
 /* --- limits (doctor_limits.c) --- */
 
 /* Say by what cells are limited, and what is not bounded. */
-void limits_say(bool json);
+void limits_print(bool json);
 
 /* --- doctor.c --- */
 

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 
-static void say_json(const struct gb_port_facts *limits) {
+static void print_json(const struct gb_port_facts *limits) {
 	printf("\"limits\":{");
 	facts_print(limits);
 	printf("\"notBounded\":[");
@@ -15,11 +15,11 @@ static void say_json(const struct gb_port_facts *limits) {
 	printf("]},");
 }
 
-void limits_say(bool json) {
+void limits_print(bool json) {
 	struct gb_port_facts limits;
 	gb_port_limits(&limits);
 	if (json) {
-		say_json(&limits);
+		print_json(&limits);
 		return;
 	}
 	printf("%s\n", limits.text);

@@ -31,12 +31,12 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	else if (!request->level)
 		request->level = value;
 	else
-		return complain(&command_energy, "'%s' is too much; see 'glovebox energy --help'", value);
+		return report_error(&command_energy, "'%s' is too much; see 'glovebox energy --help'", value);
 	return true;
 }
 
 static int fail(const struct gb_err *err) {
-	complain(&command_energy, "%s", err->message);
+	report_error(&command_energy, "%s", err->message);
 	return err->code == GB_EINVAL ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 
@@ -120,7 +120,7 @@ static int show(const struct energy_request *request) {
 		print_state(&state);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return EXIT_OK;
-	complain(&command_energy, "not everything could be written to standard output");
+	report_error(&command_energy, "not everything could be written to standard output");
 	return EXIT_CODE_FAILED;
 }
 
@@ -132,7 +132,7 @@ static int set(const struct energy_request *request) {
 	char *end;
 	double level = request->level ? strtod(request->level, &end) : 0;
 	if (!request->level || end == request->level || *end != '\0') {
-		complain(&command_energy, "set which level? Give a number, such as 0.5");
+		report_error(&command_energy, "set which level? Give a number, such as 0.5");
 		return EXIT_BAD_USE;
 	}
 	if (!gb_energy_open(request->dir, NULL, &energy, &err))
@@ -148,7 +148,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (request.action && strcmp(request.action, "set") != 0) {
-		complain(self, "'%s' is not 'set'; without it, the energy is shown", request.action);
+		report_error(self, "'%s' is not 'set'; without it, the energy is shown", request.action);
 		return EXIT_BAD_USE;
 	}
 	request.dir = state_folder(self, &request.state, STATE_COMMON);

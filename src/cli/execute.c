@@ -89,7 +89,7 @@ static int show(struct request *request, const struct gb_result *result) {
 		return show_refusal(&command_execute, false, result->error.code, result->error.message);
 	gb_auto_free char *json = request->code.json ? gb_result_to_json(result, NULL, &err) : NULL;
 	if (request->code.json && !json) {
-		complain(&command_execute, "%s", err.message);
+		report_error(&command_execute, "%s", err.message);
 		return EXIT_CODE_FAILED;
 	}
 	shown.json = json;
@@ -97,10 +97,10 @@ static int show(struct request *request, const struct gb_result *result) {
 	return result->status == GB_DENIED ? EXIT_REFUSED : status;
 }
 
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t stop_signal;
 
 static void on_stop(int number) {
-	told_to_stop = number;
+	stop_signal = number;
 }
 
 /* What waits for a person is withdrawn and what runs is ended, instead of being left behind; the second
@@ -119,8 +119,8 @@ static bool wait_for(struct gb_gate *gate, struct gb_agent_run *run, struct gb_e
 	bool ok = true;
 	while (ok && !gb_agent_run_done(run)) {
 		ok = gb_gate_turn(gate, LOOK_MS, err);
-		if (told_to_stop && !gb_agent_run_done(run)) {
-			told_to_stop = 0;
+		if (stop_signal && !gb_agent_run_done(run)) {
+			stop_signal = 0;
 			gb_agent_run_terminate(run, "stopped by a signal");
 		}
 	}
@@ -140,7 +140,7 @@ static int submit_and_wait(struct request *request, struct gb_gate *gate) {
 	request->gate.data = request;
 	handle_stop_signals();
 	if (!gb_gate_submit(gate, &request->gate, &run, &err)) {
-		return complain_of_flag(&command_execute, &err) ? EXIT_BAD_USE : status;
+		return report_flag_error(&command_execute, &err) ? EXIT_BAD_USE : status;
 	}
 	if (wait_for(gate, run, &err))
 		status = show(request, gb_agent_run_result(run));

@@ -8,10 +8,10 @@
 #include "value/wtf8.h"
 
 /* A longer one quotes a value that is not worth reading. */
-enum { COMPLAINT_MAX = 2048, FLAGS_MAX = 64 };
+enum { MESSAGE_MAX = 2048, FLAGS_MAX = 64 };
 
-bool complain(const struct command *command, const char *format, ...) {
-	char text[COMPLAINT_MAX];
+bool report_error(const struct command *command, const char *format, ...) {
+	char text[MESSAGE_MAX];
 	va_list ap;
 	va_start(ap, format);
 	int n = vsnprintf(text, sizeof text, format, ap);
@@ -105,18 +105,18 @@ static const char *find_flag_of(const struct command *command, const char *field
 	return NULL;
 }
 
-bool complain_of_field(
+bool report_field_error(
     const struct command *command, const char *field, const char *detail, const char *message) {
 	const char *flag = find_flag_of(command, field);
 	if (flag)
-		complain(command, "--%s: %s", flag, detail);
+		report_error(command, "--%s: %s", flag, detail);
 	else
-		complain(command, "%s", message);
+		report_error(command, "%s", message);
 	return flag;
 }
 
-bool complain_of_flag(const struct command *command, const struct gb_err *err) {
-	return complain_of_field(command, err->field, err->message + err->detail, err->message);
+bool report_flag_error(const struct command *command, const struct gb_err *err) {
+	return report_field_error(command, err->field, err->message + err->detail, err->message);
 }
 
 /* --- parsing --- */
@@ -143,11 +143,11 @@ static bool given[FLAGS_MAX];
 
 static bool check_value(const struct command *command, const struct flag *flag, const char *value) {
 	if (!(flag->traits & FLAG_REPEATS) && given[flag - command->flags])
-		return complain(command, "--%s is given twice", flag->name);
+		return report_error(command, "--%s is given twice", flag->name);
 	if (!(flag->traits & FLAG_EMPTY) && *value == '\0')
-		return complain(command, "--%s: the value is empty; leave the option out", flag->name);
+		return report_error(command, "--%s: the value is empty; leave the option out", flag->name);
 	return (flag->traits & FLAG_PATH) || gb_wtf8_scan(value, strlen(value)) == GB_WTF8_UTF8 ||
-	       complain(command, "--%s: the value is not UTF-8", flag->name);
+	       report_error(command, "--%s: the value is not UTF-8", flag->name);
 }
 
 bool check_action_flags(const struct command *command, const char *action) {
@@ -155,8 +155,8 @@ bool check_action_flags(const struct command *command, const char *action) {
 	snprintf(word, sizeof word, " %s ", action);
 	for (const struct flag *flag = command->flags; flag->name; flag++)
 		if (given[flag - command->flags] && flag->actions && !strstr(flag->actions, word))
-			return complain(command, "--%s has no effect on %s; it is for:%s", flag->name, action,
-			    flag->actions);
+			return report_error(command, "--%s has no effect on %s; it is for:%s", flag->name,
+			    action, flag->actions);
 	return true;
 }
 
@@ -184,14 +184,14 @@ enum parsed parse_flags(
 		const char *value;
 		const struct flag *flag = find_flag(command, argv[i], &value);
 		if (!flag) {
-			complain(
+			report_error(
 			    command, "unknown option '%s'; see 'glovebox %s --help'", argv[i], command->name);
 			return PARSED_BAD;
 		}
 		if (flag->argument && !value)
 			value = ++i < argc ? argv[i] : NULL;
 		if (!flag->argument != !value) {
-			complain(command, "--%s %s", flag->name,
+			report_error(command, "--%s %s", flag->name,
 			    flag->argument ? "needs a value" : "takes no value");
 			return PARSED_BAD;
 		}

@@ -20,7 +20,7 @@ bool read_path(const struct command *command, const char *what, const char *path
 	gb_auto_fd int fd = standard ? dup(STDIN_FILENO) : -1;
 	bool ok = standard || gb_open_named(path, &fd, &err);
 	ok = ok && gb_read_to_end(fd, standard ? "standard input" : path, buf, &err);
-	return ok || complain(command, "%s%s", what, err.message);
+	return ok || report_error(command, "%s%s", what, err.message);
 }
 
 /* The part of @path below the working folder, however @path spells that: the rest after the first part that

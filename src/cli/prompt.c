@@ -19,7 +19,7 @@ static const struct flag flags[] = {
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	if (!flag)
-		return complain(&command_prompt, "takes no operand, but got '%s'", value);
+		return report_error(&command_prompt, "takes no operand, but got '%s'", value);
 	if (!settings_flag(&request->settings, flag, value))
 		request->json = true;
 	return true;

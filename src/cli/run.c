@@ -68,19 +68,19 @@ static const struct flag flags[] = {
 static bool take_input(struct request *request, const char *text) {
 	struct gb_str json = gb_str_from(text), name;
 	if (!gb_str_cut(&json, '=', &name))
-		return complain(&command_run, "--input: '%s' is not NAME=JSON", text);
+		return report_error(&command_run, "--input: '%s' is not NAME=JSON", text);
 	struct gb_err err = {0};
 	struct gb_value *value = gb_value_from_json(request->values, json.p, json.n, &err);
 	if (!value)
-		return complain(&command_run, "--input %.*s: %s", GB_STR_ARG(name), err.message);
+		return report_error(&command_run, "--input %.*s: %s", GB_STR_ARG(name), err.message);
 	for (size_t i = 0; i < gb_value_count(request->globals); i++) {
 		size_t n;
 		const char *other = gb_value_bytes(gb_value_key_at(request->globals, i), &n);
 		if (n == name.n && memcmp(other, name.p, n) == 0)
-			return complain(&command_run, "--input: '%.*s' is given twice", GB_STR_ARG(name));
+			return report_error(&command_run, "--input: '%.*s' is given twice", GB_STR_ARG(name));
 	}
 	return gb_value_put(request->globals, gb_value_string(request->values, name.p, name.n), value) ||
-	       complain(&command_run, "--input: too large, or a name that is not UTF-8");
+	       report_error(&command_run, "--input: too large, or a name that is not UTF-8");
 }
 
 static bool take_file(struct request *request, const char *path) {
@@ -90,17 +90,18 @@ static bool take_file(struct request *request, const char *path) {
 		return false;
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	if (gb_wtf8_scan(name, strlen(name)) == GB_WTF8_UTF8 && gb_value_get(request->files, name))
-		return complain(&command_run, "--file: there is another file '%s' before '%s'", name, path);
+		return report_error(
+		    &command_run, "--file: there is another file '%s' before '%s'", name, path);
 	return gb_value_put_key(
 		   request->files, name, gb_value_buffer(request->values, bytes.data, bytes.len)) ||
-	       complain(&command_run, "--file: too large together, or a name that is not UTF-8");
+	       report_error(&command_run, "--file: too large together, or a name that is not UTF-8");
 }
 
 static bool take_net(struct request *request, const char *hosts) {
 	for (struct gb_str rest = gb_str_from(hosts), host; rest.n;) {
 		gb_str_cut(&rest, ',', &host);
 		if (!host.n || !gb_value_push(request->net, gb_value_string(request->values, host.p, host.n)))
-			return complain(
+			return report_error(
 			    &command_run, "--net: '%s' is not HOST or HOST:PORT, with commas between", hosts);
 	}
 	return true;
@@ -108,7 +109,7 @@ static bool take_net(struct request *request, const char *hosts) {
 
 static bool take_allowed(struct request *request, const char *name) {
 	return gb_value_push(request->allowed, gb_value_string(request->values, name, strlen(name))) ||
-	       complain(&command_run, "--allow: a name that is not UTF-8");
+	       report_error(&command_run, "--allow: a name that is not UTF-8");
 }
 
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
@@ -157,7 +158,7 @@ static int show(const struct request *request, struct gb_filter *filter, const s
 	    .out = request->out};
 	gb_auto_free char *json = request->code.json ? gb_result_to_json(result, NULL, &err) : NULL;
 	if (request->code.json && !json) {
-		complain(&command_run, "%s", err.message);
+		report_error(&command_run, "%s", err.message);
 		return EXIT_CODE_FAILED;
 	}
 	shown.json = json;
@@ -172,7 +173,7 @@ static int refuse(const struct request *request, const char *code, const char *m
 }
 
 /* One run wants one zygote, and no time for another CPU to wake up. */
-static void stay_on_this_cpu(void) {
+static void pin_to_this_cpu(void) {
 	cpu_set_t set;
 	CPU_ZERO(&set);
 	CPU_SET((size_t)sched_getcpu(), &set);
@@ -194,13 +195,13 @@ static void fill_options(struct request *request) {
 /* The process that keeps the sessions has settings of its own, and one folder of packages. */
 static bool check_session(const struct request *request) {
 	if (request->settings.file || request->settings.n_set)
-		return complain(&command_run,
+		return report_error(&command_run,
 		    "--config and --set are not for sessions: the process that keeps them reads "
 		    "the settings when it starts, and on SIGHUP");
 	if (!run_flags_has_sessions(&command_run, request->language))
 		return false;
 	return !request->packages ||
-	       complain(&command_run,
+	       report_error(&command_run,
 		   "--packages is not for sessions: the process that keeps them takes the setting "
 		   "programs.nodePackages when it starts");
 }
@@ -216,7 +217,7 @@ static int execute_in_session(struct request *request) {
 	return check_session(request) ? session_execute(&job) : EXIT_BAD_USE;
 }
 
-static int speak(struct request *request, struct gb_engine *engine, struct gb_filter *filter) {
+static int run_and_show(struct request *request, struct gb_engine *engine, struct gb_filter *filter) {
 	struct gb_err err = {0};
 	struct masked_output output;
 	struct gb_run *run = NULL;
@@ -228,7 +229,7 @@ static int speak(struct request *request, struct gb_engine *engine, struct gb_fi
 		    result ? show(request, filter, masked_output_end(&output, result)) : EXIT_CODE_FAILED;
 		gb_run_destroy(run);
 	} else {
-		complain_of_flag(&command_run, &err);
+		report_flag_error(&command_run, &err);
 	}
 	masked_output_finish(&output);
 	return status;
@@ -245,13 +246,13 @@ static int execute(struct request *request, const struct gb_config *config) {
 	    .node_packages = request->packages ? request->packages_path : NULL};
 	if (!settings_filter(config, "secrets.maskRun", &filter, &err))
 		return refuse(request, GB_CODE_MASKING, err.message);
-	stay_on_this_cpu();
+	pin_to_this_cpu();
 	int status = EXIT_REFUSED;
 	if (gb_limits_engine_create(config, &options, &engine, &err)) {
-		status = speak(request, engine, filter);
+		status = run_and_show(request, engine, filter);
 		gb_engine_destroy(engine);
 	} else if (request->packages && strcmp(err.field, "node_packages") == 0) {
-		complain_of_flag(&command_run, &err);
+		report_flag_error(&command_run, &err);
 		status = EXIT_BAD_USE;
 	} else {
 		refuse(request, err.code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED : GB_CODE_WALL, err.message);
@@ -278,12 +279,12 @@ static bool allow_modules(struct request *request, const struct gb_config_list *
 static bool apply_settings(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
 	if (request->language == GB_NODE && !allow_modules(request, &config->node.allowed_modules))
-		return complain(&command_run,
+		return report_error(&command_run,
 		    "--packages has no effect without --allow, which names the packages that may be used");
 	if (request->packages && !find_folder(request->packages, request->packages_path, &err))
-		return complain(&command_run, "--packages: %s", err.message);
+		return report_error(&command_run, "--packages: %s", err.message);
 	if (!gb_limits_check(config, &request->options, &err)) {
-		complain_of_flag(&command_run, &err);
+		report_flag_error(&command_run, &err);
 		return false;
 	}
 	gb_limits_apply(config, 0, &request->options);
@@ -299,7 +300,8 @@ static int execute_alone(struct request *request) {
 
 static int run_request(struct request *request) {
 	if (!request->code.file && !request->code.code) {
-		complain(&command_run, "nothing to run: give a FILE, or - for standard input, or -e CODE");
+		report_error(
+		    &command_run, "nothing to run: give a FILE, or - for standard input, or -e CODE");
 		return EXIT_BAD_USE;
 	}
 	if (!code_flags_choose_language(&request->code, &request->language))

@@ -31,7 +31,7 @@ static bool fits(const struct run_flags *flags, enum gb_language language) {
 	};
 	for (size_t i = 0; i < GB_COUNT(all); i++)
 		if (all[i].given && !all[i].has)
-			return complain(flags->command, "--%s has no effect on %s: %s", all[i].flag,
+			return report_error(flags->command, "--%s has no effect on %s: %s", all[i].flag,
 			    gb_language_name(language), all[i].advice);
 	return true;
 }
@@ -41,21 +41,21 @@ bool run_flags_fit(const struct run_flags *flags, enum gb_language language) {
 	if (!fits(flags, language))
 		return false;
 	if (language == GB_PYTHON && options->args && !options->fn)
-		return complain(flags->command,
+		return report_error(flags->command,
 		    "--args has no effect on python: arguments are for a function that 'run --fn' names");
 	return language != GB_PYTHON || !options->allowed_modules || options->restricted ||
-	       complain(flags->command,
+	       report_error(flags->command,
 		   "--allow has no effect on python without --restricted: every module may be imported");
 }
 
 bool run_flags_has_sessions(const struct command *command, enum gb_language language) {
 	return gb_language_traits(language)->has_sessions ||
-	       complain(command, "--language: %s has no sessions", gb_language_name(language));
+	       report_error(command, "--language: %s has no sessions", gb_language_name(language));
 }
 
 bool run_flags_check_out(const struct run_flags *flags) {
 	gb_auto_fd int fd = -1;
 	struct gb_err err = {0};
 	return !flags->out || open_folder(flags->out, &fd, &err) ||
-	       complain(flags->command, "--out: %s", err.message);
+	       report_error(flags->command, "--out: %s", err.message);
 }

@@ -40,13 +40,13 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	}
 	if (request->n == OPERANDS)
-		return complain(&command_secrets, "'%s' is one operand too many", value);
+		return report_error(&command_secrets, "'%s' is one operand too many", value);
 	request->operands[request->n++] = value;
 	return true;
 }
 
 static int refuse(const struct gb_err *err) {
-	complain(&command_secrets, "%s", err->message);
+	report_error(&command_secrets, "%s", err->message);
 	return EXIT_REFUSED;
 }
 
@@ -92,12 +92,12 @@ static bool read_unseen(int tty, struct gb_buf *value) {
 static bool ask(const char *name, struct gb_buf *value) {
 	gb_auto_fd int tty = isatty(STDIN_FILENO) ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
 	if (tty < 0)
-		return complain(
+		return report_error(
 		    &command_secrets, "there is no terminal to ask for the value; give it with --stdin");
 	dprintf(tty, "Value of %s (not shown): ", name);
 	bool ok = read_unseen(tty, value);
 	dprintf(tty, "\n");
-	return ok || complain(&command_secrets, "nothing was added");
+	return ok || report_error(&command_secrets, "nothing was added");
 }
 
 static int add(struct request *request) {
@@ -109,13 +109,13 @@ static int add(struct request *request) {
 	if (!gb_buf_reserve(&value, GB_SECRET_MAX + 8192))
 		return EXIT_REFUSED;
 	if (!gb_secret_check(name, GB_SECRET_MIN, &err)) {
-		complain(&command_secrets, "%s", err.message);
+		report_error(&command_secrets, "%s", err.message);
 		return EXIT_BAD_USE;
 	}
 	if (request->from_stdin ? !gb_read_to_end(STDIN_FILENO, "standard input", &value, &err)
 				: !ask(name, &value)) {
 		if (request->from_stdin)
-			complain(
+			report_error(
 			    &command_secrets, "%s; a value has at most %d bytes", err.message, GB_SECRET_MAX);
 		return EXIT_BAD_USE;
 	}
@@ -190,7 +190,7 @@ static int kinds(struct request *request) {
 /* What a terminal was shown of it. */
 static struct untrusted shown;
 
-static bool let_out(struct gb_buf *out) {
+static bool write_out(struct gb_buf *out) {
 	bool ok = !gb_buf_failed(out);
 	if (ok && isatty(STDOUT_FILENO)) {
 		untrusted_feed(&shown, stdout, out->data, out->len);
@@ -213,11 +213,11 @@ static bool mask_all(struct gb_mask *stream) {
 		if (n < 0)
 			return false;
 		gb_mask_feed(stream, piece, (size_t)n, &out);
-		if (!let_out(&out))
+		if (!write_out(&out))
 			return false;
 	}
 	gb_mask_end(stream, &out);
-	bool ok = let_out(&out);
+	bool ok = write_out(&out);
 	untrusted_end(&shown, stdout);
 	return ok;
 }
@@ -231,11 +231,11 @@ static int mask(struct request *request) {
 	struct gb_mask *stream = gb_mask_create(filter);
 	int status = EXIT_REFUSED;
 	if (!stream)
-		complain(&command_secrets, "out of memory");
+		report_error(&command_secrets, "out of memory");
 	else if (mask_all(stream))
 		status = EXIT_OK;
 	else
-		complain(&command_secrets, "reading or writing failed: %s", strerror(errno));
+		report_error(&command_secrets, "reading or writing failed: %s", strerror(errno));
 	gb_mask_destroy(stream);
 	gb_filter_destroy(filter);
 	return status;
@@ -271,14 +271,15 @@ static int run(const struct command *self, int argc, char **argv) {
 		if (strcmp(what, verbs[i].name) != 0)
 			continue;
 		if (request.n != 1U + verbs[i].named) {
-			complain(self, verbs[i].named ? "%s: which? Give a NAME" : "%s takes no name", what);
+			report_error(
+			    self, verbs[i].named ? "%s: which? Give a NAME" : "%s takes no name", what);
 			return EXIT_BAD_USE;
 		}
 		if (!check_action_flags(self, what))
 			return EXIT_BAD_USE;
 		return run_verb(&request, verbs[i].run);
 	}
-	complain(
+	report_error(
 	    self, "say what to do: add NAME, list, rm NAME, kinds or mask; see 'glovebox secrets --help'");
 	return EXIT_BAD_USE;
 }

@@ -14,7 +14,7 @@
 
 /* --- reading the settings again --- */
 
-static void say_what_holds(const struct service *service) {
+static void report_reload(const struct service *service) {
 	gb_auto_buf struct gb_buf fixed;
 	gb_buf_init(&fixed, 1024);
 	const char *file = gb_config_file(service->config), *name = service->command->name;
@@ -31,7 +31,7 @@ static bool choose_filter(const struct service *service, const struct gb_config 
 	    config, service->for_people ? "secrets.maskRun" : "secrets.maskStdio", ret, err);
 }
 
-static void read_again(struct service *service) {
+static void reload_settings(struct service *service) {
 	const struct gb_config *config = gb_config_ref(service->config);
 	struct gb_err err = {0};
 	struct gb_filter *filter = NULL;
@@ -42,10 +42,10 @@ static void read_again(struct service *service) {
 		gb_server_configure(service->server, config, filter);
 		gb_config_unref(service->config);
 		service->config = gb_config_ref(config);
-		say_what_holds(service);
+		report_reload(service);
 		settings_warn(service->command, config);
 	} else {
-		complain(service->command, "settings stay as they were: %s", err.message);
+		report_error(service->command, "settings stay as they were: %s", err.message);
 	}
 	gb_filter_destroy(filter);
 	gb_config_unref(config);
@@ -57,7 +57,8 @@ static void on_trouble(const struct gb_err *err, void *data) {
 	if (strcmp(service->trouble, err->message) == 0)
 		return;
 	snprintf(service->trouble, sizeof service->trouble, "%s", err->message);
-	complain(service->command, "what agents run is not told until it can be recorded: %s", err->message);
+	report_error(
+	    service->command, "what agents run is not told until it can be recorded: %s", err->message);
 }
 
 /* --- signals --- */
@@ -67,7 +68,7 @@ static void on_signal(struct gb_source *source, uint32_t events) {
 	struct signalfd_siginfo info;
 	while (read(service->signal_fd, &info, sizeof info) == sizeof info)
 		if (info.ssi_signo == SIGHUP)
-			read_again(service);
+			reload_settings(service);
 		else
 			service->stopped = true;
 }

@@ -38,7 +38,7 @@ static int run(const struct command *self, int argc, char **argv) {
 		if (strcmp(name, short_name(subcommands[i])) == 0)
 			return subcommands[i]->run(subcommands[i], argc - 1, argv + 1);
 	if (*name)
-		complain(self, "there is no '%s'", name);
+		report_error(self, "there is no '%s'", name);
 	usage(self, stderr);
 	return EXIT_BAD_USE;
 }

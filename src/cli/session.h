@@ -44,36 +44,36 @@ struct session_client {
 	void (*on_interrupt)(struct session_client *client);
 };
 
-enum reached { REACHED, NOBODY_THERE, UNREACHABLE };
+enum reached { REACHED, NO_HOST, UNREACHABLE };
 
-/* Connect to the host. If there is none it is started, to begin with @language, or without that NOBODY_THERE
+/* Connect to the host. If there is none it is started, to begin with @language, or without that NO_HOST
  * is the answer. What went wrong has been said. */
 enum reached session_reach(
     struct session_client *client, const struct command *command, const enum gb_language *language);
 void session_leave(struct session_client *client);
 
 /* Say a line, which is without its last brace. */
-bool session_say(struct session_client *client, struct gb_buf *line);
+bool session_send_line(struct session_client *client, struct gb_buf *line);
 /* The next message, valid until the one after it; NULL if the host is gone, which has been said. */
-const struct gb_value *session_hear(struct session_client *client);
+const struct gb_value *session_receive(struct session_client *client);
 /* Has a whole message arrived that was not heard yet? */
 bool session_has_line(const struct session_client *client);
 /* Take what has arrived, waiting for nothing that has not; false if the host is gone. */
-bool session_receive(struct session_client *client);
+bool session_read_available(struct session_client *client);
 /* Its text. */
-struct gb_str session_heard(const struct session_client *client);
+struct gb_str session_last_line(const struct session_client *client);
 
 /* Begin a message; append ',"key":"text"' if @text is not NULL. */
 void session_line(struct gb_buf *line, const char *type);
 void session_line_text(struct gb_buf *line, const char *key, const char *text);
 
 /* Say that these bytes were typed in a session. */
-bool session_say_typed(struct session_client *client, const char *session, const char *bytes, size_t n);
+bool session_send_keys(struct session_client *client, const char *session, const char *bytes, size_t n);
 
 /* A text of a message, or "". */
 const char *session_text(const struct gb_value *message, const char *key);
 /* Say what an error message says; the exit status. */
-int session_complain(const struct command *command, const struct gb_value *error);
+int session_report_error(const struct command *command, const struct gb_value *error);
 
 /* --- session_exec.c --- */
 
@@ -95,7 +95,7 @@ int session_execute(const struct session_job *job);
 /* What executes awaits input: from now on keys go there, if there is somebody to type them. */
 bool session_answer_begin(const struct session_job *job);
 /* Send what is typed, until the host has something to say; at once if nobody is to type. */
-void session_answer_until_said(struct session_client *client, const char *session);
+void session_answer_until_message(struct session_client *client, const char *session);
 /* Show what the code writes: also what its terminal does with keys. */
 void session_answer_show(int stream, const char *text, size_t n);
 /* The terminal is as it was before. */

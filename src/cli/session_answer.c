@@ -14,14 +14,14 @@
 enum { STEP = 4096 };
 
 static struct {
-	bool lent;
+	bool captured;
 	struct termios before;
 } terminal;
 
 void session_answer_end(void) {
-	if (terminal.lent)
+	if (terminal.captured)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal.before);
-	terminal.lent = false;
+	terminal.captured = false;
 }
 
 static void on_end_signal(int number) {
@@ -32,7 +32,7 @@ static void on_end_signal(int number) {
 
 bool session_answer_begin(const struct session_job *job) {
 	static const int ends[] = {SIGTERM, SIGHUP, SIGQUIT};
-	if (terminal.lent)
+	if (terminal.captured)
 		return true;
 	if (job->json || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &terminal.before) != 0)
 		return false;
@@ -43,24 +43,24 @@ bool session_answer_begin(const struct session_job *job) {
 	keys.c_cc[VMIN] = 1;
 	keys.c_cc[VTIME] = 0;
 	keys.c_cc[VSUSP] = _POSIX_VDISABLE;
-	terminal.lent = true;
+	terminal.captured = true;
 	if (tcsetattr(STDIN_FILENO, TCSADRAIN, &keys) != 0)
 		session_answer_end();
-	return terminal.lent;
+	return terminal.captured;
 }
 
 /* False if nothing more will be typed. */
-static bool pass_on_keys(struct session_client *client, const char *session) {
+static bool forward_keys(struct session_client *client, const char *session) {
 	char keys[STEP];
 	ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
 	if (n <= 0)
 		return n < 0 && (errno == EINTR || errno == EAGAIN);
-	return session_say_typed(client, session, keys, (size_t)n);
+	return session_send_keys(client, session, keys, (size_t)n);
 }
 
-void session_answer_until_said(struct session_client *client, const char *session) {
+void session_answer_until_message(struct session_client *client, const char *session) {
 	struct pollfd fds[] = {{client->fd, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
-	while (terminal.lent && !session_has_line(client)) {
+	while (terminal.captured && !session_has_line(client)) {
 		if (poll(fds, GB_COUNT(fds), -1) < 0) {
 			if (errno == EINTR && client->on_interrupt)
 				client->on_interrupt(client);
@@ -68,7 +68,7 @@ void session_answer_until_said(struct session_client *client, const char *sessio
 		}
 		if (fds[0].revents)
 			return;
-		if (fds[1].revents && !pass_on_keys(client, session))
+		if (fds[1].revents && !forward_keys(client, session))
 			session_answer_end();
 	}
 }
@@ -77,7 +77,7 @@ void session_answer_until_said(struct session_client *client, const char *sessio
 void session_answer_show(int stream, const char *text, size_t n) {
 	static const char back[] = "\b \b";
 	const char *found;
-	while (terminal.lent && (found = memmem(text, n, back, sizeof back - 1))) {
+	while (terminal.captured && (found = memmem(text, n, back, sizeof back - 1))) {
 		size_t before = (size_t)(found - text);
 		show_output(stream, text, before);
 		(void)!write(stream, back, sizeof back - 1);

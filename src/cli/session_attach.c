@@ -15,7 +15,7 @@ struct visit {
 	struct attach attach;
 	const char *session;
 	bool steal;
-	bool seen;        /* its size was told */
+	bool size_sent;   /* its size was told */
 	bool over;        /* by the other side's word */
 	bool ended;       /* and that was the end of the session */
 	char reason[256]; /* as it was told; empty if the host is gone */
@@ -40,7 +40,7 @@ static void take_message(struct visit *visit, const struct gb_value *message) {
 /* What has arrived as a whole. */
 static bool take_messages(struct visit *visit) {
 	while (!visit->over && session_has_line(&visit->client)) {
-		const struct gb_value *message = session_hear(&visit->client);
+		const struct gb_value *message = session_receive(&visit->client);
 		if (!message)
 			return false;
 		take_message(visit, message);
@@ -50,22 +50,22 @@ static bool take_messages(struct visit *visit) {
 
 static bool on_ready(void *data) {
 	struct visit *visit = data;
-	return session_receive(&visit->client) && take_messages(visit);
+	return session_read_available(&visit->client) && take_messages(visit);
 }
 
 /* --- what goes --- */
 
 static bool send_keys(void *data, const char *bytes, size_t n) {
 	struct visit *visit = data;
-	return session_say_typed(&visit->client, visit->session, bytes, n);
+	return session_send_keys(&visit->client, visit->session, bytes, n);
 }
 
-static bool say_size(struct visit *visit, unsigned columns, unsigned rows) {
+static bool send_size(struct visit *visit, unsigned columns, unsigned rows) {
 	gb_auto_buf struct gb_buf line;
 	session_line(&line, "session_resize");
 	session_line_text(&line, "session", visit->session);
 	gb_buf_printf(&line, ",\"request\":2,\"columns\":%u,\"rows\":%u", columns, rows);
-	return session_say(&visit->client, &line);
+	return session_send_line(&visit->client, &line);
 }
 
 /* A program that has the whole screen draws it anew when the size changes: so, to begin with, it does. */
@@ -73,13 +73,13 @@ static bool resize(void *data, unsigned columns, unsigned rows) {
 	struct visit *visit = data;
 	columns = columns < SIZE_MAX_CELLS ? columns : SIZE_MAX_CELLS;
 	rows = rows < SIZE_MAX_CELLS ? rows : SIZE_MAX_CELLS;
-	if (!visit->seen) {
-		visit->seen = true;
-		if (!say_size(visit, columns, rows > 1 ? rows - 1 : 2))
+	if (!visit->size_sent) {
+		visit->size_sent = true;
+		if (!send_size(visit, columns, rows > 1 ? rows - 1 : 2))
 			return false;
 		usleep(REDRAW_US);
 	}
-	return say_size(visit, columns, rows);
+	return send_size(visit, columns, rows);
 }
 
 /* --- the visit --- */
@@ -91,15 +91,15 @@ static bool ask(struct visit *visit, int *ret_status) {
 	session_line_text(&line, "session", visit->session);
 	gb_buf_printf(&line, ",\"request\":1%s", visit->steal ? ",\"steal\":true" : "");
 	const struct gb_value *reply =
-	    session_say(&visit->client, &line) ? session_hear(&visit->client) : NULL;
+	    session_send_line(&visit->client, &line) ? session_receive(&visit->client) : NULL;
 	if (reply && strcmp(session_text(reply, "type"), "error") == 0) {
-		*ret_status = session_complain(visit->client.command, reply);
+		*ret_status = session_report_error(visit->client.command, reply);
 		return false;
 	}
 	return reply;
 }
 
-static int say_end(const struct visit *visit, enum attach_end end) {
+static int print_end(const struct visit *visit, enum attach_end end) {
 	const char *name = visit->session;
 	if (end == ATTACH_LEFT || end == ATTACH_SIGNAL) {
 		fprintf(stderr, "left '%s', which goes on; 'glovebox session attach %s' comes back\n", name,
@@ -116,7 +116,7 @@ static int say_end(const struct visit *visit, enum attach_end end) {
 	return visit->ended ? EXIT_OK : EXIT_TAKEN;
 }
 
-static int stay(struct visit *visit) {
+static int attach_to_session(struct visit *visit) {
 	struct gb_err err = {0};
 	int status;
 	if (!ask(visit, &status))
@@ -131,8 +131,8 @@ static int stay(struct visit *visit) {
 	    .data = visit};
 	enum attach_end end = take_messages(visit) ? attach_run(&visit->attach, &err) : ATTACH_OVER;
 	if (end != ATTACH_FAILED)
-		return say_end(visit, end);
-	complain(visit->client.command, "%s", err.message);
+		return print_end(visit, end);
+	report_error(visit->client.command, "%s", err.message);
 	return EXIT_REFUSED;
 }
 
@@ -150,7 +150,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	else if (!visit->session)
 		visit->session = value;
 	else
-		return complain(&command_session_attach, "one session at a time, but got '%s' too", value);
+		return report_error(
+		    &command_session_attach, "one session at a time, but got '%s' too", value);
 	return true;
 }
 
@@ -160,17 +161,17 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (!visit.session || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		complain(self,
+		report_error(self,
 		    visit.session ? "takes a terminal; 'glovebox session exec' does not" : "which session?");
 		return EXIT_BAD_USE;
 	}
 	enum reached reached = session_reach(&visit.client, self, NULL);
-	if (reached == NOBODY_THERE)
-		complain(self, "there is no session '%s'; 'glovebox session create -l shell' makes one",
+	if (reached == NO_HOST)
+		report_error(self, "there is no session '%s'; 'glovebox session create -l shell' makes one",
 		    visit.session);
 	if (reached != REACHED)
 		return EXIT_REFUSED;
-	int status = stay(&visit);
+	int status = attach_to_session(&visit);
 	session_leave(&visit.client);
 	return status;
 }

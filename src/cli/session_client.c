@@ -37,23 +37,24 @@ const char *session_text(const struct gb_value *message, const char *key) {
 	return text ? text : "";
 }
 
-int session_complain(const struct command *command, const struct gb_value *error) {
+int session_report_error(const struct command *command, const struct gb_value *error) {
 	const char *message = session_text(error, "message"), *field = session_text(error, "field");
 	size_t n = strlen(field) + strlen(": "), length = strlen(message);
-	complain_of_field(command, field, message + (n < length ? n : length), message);
+	report_field_error(command, field, message + (n < length ? n : length), message);
 	return strcmp(session_text(error, "code"), GB_CODE_INVALID) == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
 }
 
-bool session_say(struct session_client *client, struct gb_buf *line) {
+bool session_send_line(struct session_client *client, struct gb_buf *line) {
 	gb_buf_append(line, "}\n", 2);
 	if (gb_buf_failed(line))
-		return complain(client->command, "the code and what goes with it are too large");
+		return report_error(client->command, "the code and what goes with it are too large");
 	if (gb_write_all(client->fd, line->data, line->len))
 		return true;
-	return complain(client->command, "the process that keeps the sessions has gone, and they with it");
+	return report_error(
+	    client->command, "the process that keeps the sessions has gone, and they with it");
 }
 
-bool session_say_typed(struct session_client *client, const char *session, const char *bytes, size_t n) {
+bool session_send_keys(struct session_client *client, const char *session, const char *bytes, size_t n) {
 	gb_auto_buf struct gb_buf line;
 	session_line(&line, "session_send");
 	gb_buf_printf(&line, ",\"request\":%d", TYPED_REQUEST);
@@ -61,7 +62,7 @@ bool session_say_typed(struct session_client *client, const char *session, const
 	gb_buf_printf(&line, ",\"text\":{\"$type\":\"Uint8Array\",\"data\":\"");
 	gb_base64_append(&line, bytes, n);
 	gb_buf_append(&line, "\"}", 2);
-	return session_say(client, &line);
+	return session_send_line(client, &line);
 }
 
 bool session_has_line(const struct session_client *client) {
@@ -69,7 +70,7 @@ bool session_has_line(const struct session_client *client) {
 	return left > 0 && memchr(client->got.data + client->used, '\n', left);
 }
 
-bool session_receive(struct session_client *client) {
+bool session_read_available(struct session_client *client) {
 	char *into = gb_buf_reserve(&client->got, READ_STEP);
 	ssize_t n = into ? recv(client->fd, into, READ_STEP, MSG_DONTWAIT) : 0;
 	if (n > 0)
@@ -103,24 +104,25 @@ static bool next_line(struct session_client *client) {
 	}
 }
 
-struct gb_str session_heard(const struct session_client *client) {
+struct gb_str session_last_line(const struct session_client *client) {
 	return (struct gb_str){client->got.data, client->used ? client->used - 1 : 0};
 }
 
-static const struct gb_value *hear(struct session_client *client) {
+static const struct gb_value *receive(struct session_client *client) {
 	struct gb_err err = {0};
 	if (!next_line(client))
 		return NULL;
 	gb_values_destroy(client->pool);
 	client->pool = gb_values_create(0);
-	struct gb_str line = session_heard(client);
+	struct gb_str line = session_last_line(client);
 	return client->pool ? gb_value_from_json(client->pool, line.p, line.n, &err) : NULL;
 }
 
-const struct gb_value *session_hear(struct session_client *client) {
-	const struct gb_value *message = hear(client);
+const struct gb_value *session_receive(struct session_client *client) {
+	const struct gb_value *message = receive(client);
 	if (!message)
-		complain(client->command, "the process that keeps the sessions has gone, and they with it");
+		report_error(
+		    client->command, "the process that keeps the sessions has gone, and they with it");
 	return message;
 }
 
@@ -207,7 +209,7 @@ static bool start_host(enum gb_language language, struct gb_err *err) {
 		   *said ? said : "it ended at once");
 }
 
-static void mourn(const struct command *command, const struct session_place *place) {
+static void report_dead_host(const struct command *command, const struct session_place *place) {
 	unlink(place->socket);
 	fprintf(stderr,
 	    "glovebox %s: the process that kept the sessions has died, and they are gone with it\n",
@@ -224,7 +226,7 @@ static bool connect_or_start(const struct session_place *place, const struct com
 	if (*ret_fd >= 0)
 		return true;
 	if (stale)
-		mourn(command, place);
+		report_dead_host(command, place);
 	return !language || (start_host(*language, err) && connect_once(place, ret_fd, &stale, err));
 }
 
@@ -245,24 +247,24 @@ enum reached session_reach(
 	*client = (struct session_client){.command = command, .fd = -1};
 	gb_buf_init(&client->got, LINE_MAX_BYTES);
 	if (!session_place_open(&place, &err)) {
-		complain(command, "%s", err.message);
+		report_error(command, "%s", err.message);
 		return UNREACHABLE;
 	}
 	/* One that has just ended may still take a connection, and say nothing; one that we have started may
 	 * have ended again, having nothing to keep. */
 	for (int i = 0; i < TRIES; i++) {
 		if (!try_reach(client, &place, language, &err)) {
-			complain(command, "%s", err.message);
+			report_error(command, "%s", err.message);
 			session_leave(client);
 			return UNREACHABLE;
 		}
 		if (client->fd < 0 && !language)
-			return NOBODY_THERE;
-		if (client->fd >= 0 && strcmp(session_text(hear(client), "type"), "hello") == 0)
+			return NO_HOST;
+		if (client->fd >= 0 && strcmp(session_text(receive(client), "type"), "hello") == 0)
 			return REACHED;
 		gb_close_fd(&client->fd);
 	}
-	complain(command, "the process that keeps the sessions does not answer");
+	report_error(command, "the process that keeps the sessions does not answer");
 	session_leave(client);
 	return UNREACHABLE;
 }

@@ -81,8 +81,8 @@ static bool ask(struct session_client *client, const struct session_job *job) {
 	gb_buf_printf(&line, ",\"source\":");
 	gb_json_append_string(&line, (struct gb_str){options->source, options->source_bytes});
 	if (!write_options(&line, options))
-		return complain(job->command, "what the code is given nests too deep");
-	return session_say(client, &line);
+		return report_error(job->command, "what the code is given nests too deep");
+	return session_send_line(client, &line);
 }
 
 /* Does the session that is there have what the flags ask for? */
@@ -93,18 +93,19 @@ static bool check_session(const struct session_job *job, const struct gb_value *
 	if (!gb_language_find(runtime, &language))
 		return true;
 	if (job->fixed_language && language != job->options->language)
-		return complain(
+		return report_error(
 		    job->command, "-l: the session '%s' is of another language, %s", job->session, runtime);
 	if (!run_flags_fit(&given, language))
 		return false;
 	return !job->options->profile || strcmp(job->options->profile, *profile ? profile : "stdlib") == 0 ||
-	       complain(job->command,
+	       report_error(job->command,
 		   "--profile: the session '%s' has the profile %s; another one takes another session",
 		   job->session, *profile ? profile : "stdlib");
 }
 
 /* Open the session if it is not there. On failure *ret_status says how. */
-static bool see_to_session(struct session_client *client, const struct session_job *job, int *ret_status) {
+static bool open_session_if_missing(
+    struct session_client *client, const struct session_job *job, int *ret_status) {
 	gb_auto_buf struct gb_buf line;
 	const struct gb_value *reply;
 	const struct run_flags given = {job->command, job->options, NULL, job->out};
@@ -112,7 +113,7 @@ static bool see_to_session(struct session_client *client, const struct session_j
 	session_line(&line, "session_get");
 	gb_buf_printf(&line, ",\"request\":1");
 	session_line_text(&line, "session", job->session);
-	if (!session_say(client, &line) || !(reply = session_hear(client)))
+	if (!session_send_line(client, &line) || !(reply = session_receive(client)))
 		return false;
 	const struct gb_value *found = gb_value_get(reply, "session");
 	bool is_there = found && strcmp(session_text(found, "state"), "terminated") != 0;
@@ -128,11 +129,11 @@ static bool see_to_session(struct session_client *client, const struct session_j
 	session_line_text(&line, "name", job->session);
 	session_line_text(&line, "language", gb_language_name(job->options->language));
 	session_line_text(&line, "profile", job->options->profile);
-	if (!session_say(client, &line) || !(reply = session_hear(client)))
+	if (!session_send_line(client, &line) || !(reply = session_receive(client)))
 		return false;
 	if (strcmp(session_text(reply, "type"), "error") != 0)
 		return true;
-	*ret_status = session_complain(job->command, reply);
+	*ret_status = session_report_error(job->command, reply);
 	return false;
 }
 
@@ -179,7 +180,7 @@ static int show_message(
 		};
 		status = show_result(&shown, &result);
 	} else {
-		complain(job->command, "%s", err.message);
+		report_error(job->command, "%s", err.message);
 	}
 	gb_filter_destroy(filter);
 	gb_arena_finish(&lists);
@@ -188,7 +189,7 @@ static int show_message(
 
 static int refuse(const struct session_job *job, const struct gb_value *error) {
 	if (!job->json)
-		return session_complain(job->command, error);
+		return session_report_error(job->command, error);
 	return show_refusal(job->command, true, session_text(error, "code"), session_text(error, "message"));
 }
 
@@ -242,7 +243,7 @@ static void on_interrupt(struct session_client *client) {
 	session_line(&line, "interrupt");
 	gb_buf_printf(&line, ",\"run\":1");
 	if (interrupts == 1) {
-		session_say(client, &line);
+		session_send_line(client, &line);
 	} else if (interrupts > 1) {
 		session_answer_end();
 		_exit(EXIT_INTERRUPTED);
@@ -254,8 +255,8 @@ int session_execute(const struct session_job *job) {
 	enum reached reached =
 	    session_reach(&client, job->command, job->create ? &job->options->language : NULL);
 	int status = EXIT_REFUSED;
-	if (reached == NOBODY_THERE)
-		complain(job->command, "there is no session '%s'; 'glovebox session create' makes one",
+	if (reached == NO_HOST)
+		report_error(job->command, "there is no session '%s'; 'glovebox session create' makes one",
 		    job->session);
 	if (reached != REACHED)
 		return EXIT_REFUSED;
@@ -263,12 +264,12 @@ int session_execute(const struct session_job *job) {
 	client.on_interrupt = on_interrupt;
 	/* What 'session exec' can ask for is the same in every language, but for these. */
 	bool depends = job->create || job->options->fn || job->out;
-	if ((!depends || see_to_session(&client, job, &status)) && ask(&client, job)) {
+	if ((!depends || open_session_if_missing(&client, job, &status)) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);
 		const struct gb_value *message;
 		do {
-			session_answer_until_said(&client, job->session);
-			message = session_hear(&client);
+			session_answer_until_message(&client, job->session);
+			message = session_receive(&client);
 		} while (message && !take_message(&client, job, message, &status));
 		session_answer_end();
 		if (!message)
@@ -317,7 +318,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	bool complete = request.session && (request.code.file || request.code.code);
 	if (parsed == PARSED && !complete)
-		complain(
+		report_error(
 		    self, "which session, and what? NAME and a FILE, or - for standard input, or -e CODE");
 	if (parsed == PARSED && complete && code_flags_load(&request.code)) {
 		const struct session_job job = {.command = self,

@@ -80,7 +80,7 @@ static void close_host(struct host *host) {
 }
 
 /* Who started us waits for this. */
-static void say_ready(const char *text) {
+static void report_ready(const char *text) {
 	(void)!write(READY_FD, text, strlen(text));
 	close(READY_FD);
 }
@@ -96,13 +96,13 @@ enum { FLAG_LANGUAGE, FLAG_LINGER };
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct host *host = data;
 	if (!flag)
-		return complain(&command_session_host, "takes no operand, but got '%s'", value);
+		return report_error(&command_session_host, "takes no operand, but got '%s'", value);
 	if (settings_flag(&host->service.settings, flag, value))
 		return true;
 	if (flag - flags == FLAG_LANGUAGE)
 		return language_choose(&command_session_host, value, NULL, &host->language);
 	return (gb_str_parse_duration_ms(value, &host->linger_ms) && host->linger_ms) ||
-	       complain(&command_session_host, "--linger: '%s' is not a time like 250ms or 5s", value);
+	       report_error(&command_session_host, "--linger: '%s' is not a time like 250ms or 5s", value);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -121,7 +121,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (linger_ms)
 		gb_str_parse_duration_ms(linger_ms, &host.linger_ms);
 	bool ok = open_host(&host, &err);
-	say_ready(ok ? "ok" : err.message);
+	report_ready(ok ? "ok" : err.message);
 	while (ok) {
 		linger(&host);
 		if (host.service.stopped)
@@ -129,7 +129,7 @@ static int run(const struct command *self, int argc, char **argv) {
 		ok = gb_server_turn(host.service.server, &err);
 	}
 	if (err.code)
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 	close_host(&host);
 	return ok ? EXIT_OK : EXIT_REFUSED;
 }

@@ -15,17 +15,17 @@ enum { LATELY_MS = 600000 };
 /* Ask, with the line that was begun, and return the answer; NULL, and *ret_status, if there is none. */
 static const struct gb_value *ask(struct session_client *client, struct gb_buf *line, int *ret_status) {
 	gb_buf_printf(line, ",\"request\":1");
-	const struct gb_value *reply = session_say(client, line) ? session_hear(client) : NULL;
+	const struct gb_value *reply = session_send_line(client, line) ? session_receive(client) : NULL;
 	*ret_status = EXIT_CODE_FAILED;
 	if (reply && strcmp(session_text(reply, "type"), "error") == 0) {
-		*ret_status = session_complain(client->command, reply);
+		*ret_status = session_report_error(client->command, reply);
 		return NULL;
 	}
 	return reply;
 }
 
-static int nobody(const struct command *command, const char *session) {
-	complain(command, "there is no session '%s'; 'glovebox session create' makes one", session);
+static int report_no_session(const struct command *command, const char *session) {
+	report_error(command, "there is no session '%s'; 'glovebox session create' makes one", session);
 	return EXIT_REFUSED;
 }
 
@@ -50,7 +50,7 @@ static const struct flag create_flags[] = {
 static bool on_create_flag(const struct flag *flag, const char *value, void *data) {
 	struct wanted *wanted = data;
 	if (!flag)
-		return complain(
+		return report_error(
 		    &command_session_create, "takes no operand, but got '%s'; --name names it", value);
 	const char **const slots[] = {
 	    &wanted->language, &wanted->name, &wanted->conversation, &wanted->profile};
@@ -120,7 +120,7 @@ static const struct flag list_flags[] = {
 static bool on_list_flag(const struct flag *flag, const char *value, void *data) {
 	struct listing *listing = data;
 	if (!flag)
-		return complain(&command_session_list, "takes no operand, but got '%s'", value);
+		return report_error(&command_session_list, "takes no operand, but got '%s'", value);
 	if (flag - list_flags == LIST_CONVERSATION)
 		listing->conversation = value;
 	else
@@ -183,7 +183,7 @@ static int list(const struct command *self, int argc, char **argv) {
 	enum reached reached = session_reach(&client, self, NULL);
 	if (reached == UNREACHABLE)
 		return EXIT_REFUSED;
-	if (reached == NOBODY_THERE) {
+	if (reached == NO_HOST) {
 		print_sessions(&listing, NULL);
 		return EXIT_OK;
 	}
@@ -231,20 +231,20 @@ static bool on_about_flag(const struct flag *flag, const char *value, void *data
 	else if (sends && !about->text)
 		about->text = value;
 	else
-		return complain(about->command, "does not know what to do with '%s'", value);
+		return report_error(about->command, "does not know what to do with '%s'", value);
 	return true;
 }
 
 /* A message of @type about what the command line names. */
-static int tell(struct about *about, const char *type, bool complete, const char *missing) {
+static int send_request(struct about *about, const char *type, bool complete, const char *missing) {
 	if (!complete) {
-		complain(about->command, "%s", missing);
+		report_error(about->command, "%s", missing);
 		return EXIT_BAD_USE;
 	}
 	struct session_client client;
 	enum reached reached = session_reach(&client, about->command, NULL);
-	if (reached == NOBODY_THERE)
-		return about->session ? nobody(about->command, about->session) : EXIT_OK;
+	if (reached == NO_HOST)
+		return about->session ? report_no_session(about->command, about->session) : EXIT_OK;
 	if (reached != REACHED)
 		return EXIT_REFUSED;
 	gb_auto_buf struct gb_buf line;
@@ -277,7 +277,7 @@ static int kill_session(const struct command *self, int argc, char **argv) {
 	struct about about;
 	bool go_on;
 	int status = parse_about(self, argc, argv, &about, &go_on);
-	return go_on ? tell(&about, "session_kill", about.session, "which session?") : status;
+	return go_on ? send_request(&about, "session_kill", about.session, "which session?") : status;
 }
 
 const struct command command_session_kill = {
@@ -295,7 +295,7 @@ static int interrupt_session(const struct command *self, int argc, char **argv) 
 	struct about about;
 	bool go_on;
 	int status = parse_about(self, argc, argv, &about, &go_on);
-	return go_on ? tell(&about, "session_interrupt", about.session, "which session?") : status;
+	return go_on ? send_request(&about, "session_interrupt", about.session, "which session?") : status;
 }
 
 const struct command command_session_interrupt = {
@@ -326,7 +326,7 @@ static int send_session(const struct command *self, int argc, char **argv) {
 	if (complete)
 		gb_buf_printf(&text, "%s%s", about.text, about.no_newline ? "" : "\n");
 	about.text = complete ? gb_buf_c_str(&text) : NULL;
-	return tell(&about, "session_send", about.text, "which session, and what? NAME and TEXT");
+	return send_request(&about, "session_send", about.text, "which session, and what? NAME and TEXT");
 }
 
 const struct command command_session_send = {
@@ -355,8 +355,9 @@ static int cleanup(const struct command *self, int argc, char **argv) {
 	struct about about;
 	bool go_on;
 	int status = parse_about(self, argc, argv, &about, &go_on);
-	return go_on ? tell(&about, "session_cleanup", about.conversation, "--conversation is missing")
-		     : status;
+	return go_on
+		   ? send_request(&about, "session_cleanup", about.conversation, "--conversation is missing")
+		   : status;
 }
 
 const struct command command_session_cleanup = {

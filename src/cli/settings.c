@@ -57,9 +57,9 @@ void settings_warn(const struct command *command, const struct gb_config *config
 	const char *const *warnings;
 	size_t n = gb_config_warnings(config, &warnings);
 	for (size_t i = 0; i < n && i < WARNINGS_MAX; i++)
-		complain(command, "warning: %s", warnings[i]);
+		report_error(command, "warning: %s", warnings[i]);
 	if (n > WARNINGS_MAX)
-		complain(
+		report_error(
 		    command, "warning: %zu more are ignored; see 'glovebox config show'", n - WARNINGS_MAX);
 }
 
@@ -69,7 +69,7 @@ const struct gb_config *settings_load(const struct command *command, const struc
 	if (settings_reload(request, &config, &err))
 		settings_warn(command, config);
 	else
-		complain(command, "%s", err.message);
+		report_error(command, "%s", err.message);
 	return config;
 }
 

@@ -75,7 +75,7 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 static void show_value(const struct shown *shown, const struct gb_result *result) {
 	if (result->status != GB_SUCCESS) {
 		show_failure(shown, result);
-	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_say_result(result)) {
+	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_show_result(result)) {
 		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
 		puts(text ? text : "?");
 	}
@@ -96,7 +96,7 @@ int show_result(const struct shown *shown, const struct gb_result *result) {
 	struct gb_err err = {0};
 	end_output();
 	if (shown->out && !displays_write(result, shown->out, &err)) {
-		complain(shown->command, "--out: %s", err.message);
+		report_error(shown->command, "--out: %s", err.message);
 		return EXIT_CODE_FAILED;
 	}
 	if (shown->json) {
@@ -117,7 +117,7 @@ int show_refusal(const struct command *command, bool json, const char *code, con
 		gb_auto_free char *text = gb_result_to_json(&refusal, NULL, NULL);
 		puts(text ? text : "");
 	} else {
-		complain(command, "refused: %s", message);
+		report_error(command, "refused: %s", message);
 		show_hint(code);
 	}
 	return EXIT_REFUSED;

@@ -22,6 +22,6 @@ const char *state_folder(const struct command *command, struct state_request *re
 	bool ok = gb_state_choose(apart ? config->audit.directory : config->state_dir, request->found, &err);
 	gb_config_unref(config);
 	if (!ok)
-		complain(command, "%s; or give --dir", err.message);
+		report_error(command, "%s; or give --dir", err.message);
 	return ok ? request->found : NULL;
 }

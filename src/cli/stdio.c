@@ -33,7 +33,7 @@ static bool take_max_runs(struct stdio *stdio, const char *value) {
 	errno = 0;
 	unsigned long n = strtoul(value, &end, 10);
 	if (*value < '0' || *value > '9' || *end || errno || n == 0 || n > MAX_RUNS)
-		return complain(
+		return report_error(
 		    &command_stdio, "--max-runs: '%s' is not a number from 1 to %d", value, MAX_RUNS);
 	stdio->max_runs = (unsigned)n;
 	return true;
@@ -42,7 +42,7 @@ static bool take_max_runs(struct stdio *stdio, const char *value) {
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct stdio *stdio = data;
 	if (!flag)
-		return complain(&command_stdio, "takes no operand, but got '%s'", value);
+		return report_error(&command_stdio, "takes no operand, but got '%s'", value);
 	if (settings_flag(&stdio->service.settings, flag, value))
 		return true;
 	switch (flag - flags) {
@@ -51,7 +51,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	case FLAG_TIMEOUT:
 		return (gb_str_parse_duration_ms(value, &stdio->timeout_ms) && stdio->timeout_ms) ||
-		       complain(&command_stdio, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
+		       report_error(
+			   &command_stdio, "--timeout: '%s' is not a time like 250ms, 5s or 2m", value);
 	case FLAG_MAX_RUNS:
 		return take_max_runs(stdio, value);
 	}
@@ -116,7 +117,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	struct gb_err err = {0};
 	bool opened = open_stdio(&stdio, &err), ok = opened && serve(&stdio, &err);
 	if (!ok)
-		complain(self, "%s", err.message);
+		report_error(self, "%s", err.message);
 	gb_listener_destroy(stdio.listener);
 	service_close(&stdio.service);
 	return ok ? EXIT_OK : opened ? EXIT_CODE_FAILED : EXIT_REFUSED;

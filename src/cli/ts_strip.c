@@ -30,7 +30,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	}
 	if (request->file)
-		return complain(&command_ts_strip, "one file at a time, but got '%s' too", value);
+		return report_error(&command_ts_strip, "one file at a time, but got '%s' too", value);
 	request->file = value;
 	return true;
 }
@@ -39,7 +39,7 @@ static bool load(const char *file, struct gb_buf *source) {
 	if (!read_path(&command_ts_strip, "", file, source))
 		return false;
 	return gb_buf_c_str(source) ||
-	       complain(&command_ts_strip, "the code is larger than %d bytes", SOURCE_MAX);
+	       report_error(&command_ts_strip, "the code is larger than %d bytes", SOURCE_MAX);
 }
 
 static void print_json(const struct gb_str *text, const struct gb_ts_error *error) {
@@ -91,7 +91,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (!request.file) {
-		complain(self, "nothing to strip: give a FILE, or - for standard input");
+		report_error(self, "nothing to strip: give a FILE, or - for standard input");
 		return EXIT_BAD_USE;
 	}
 	gb_auto_buf struct gb_buf source;

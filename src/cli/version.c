@@ -23,7 +23,7 @@ struct choice {
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct choice *choice = data;
 	if (!flag)
-		return complain(&command_version, "takes no operand, but got '%s'", value);
+		return report_error(&command_version, "takes no operand, but got '%s'", value);
 	*(flag == &flags[FLAG_JSON] ? &choice->json : &choice->runtimes) = true;
 	return true;
 }
