@@ -8,13 +8,14 @@
 enum { FLAG_JSON, FLAG_ALL, FLAG_SESSION, FLAG_CONVERSATION, FLAG_RUNTIME, FLAG_REASON, FLAG_STATE };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "list, show: approvals as JSON, one a line", 0, " list show "},
-    [FLAG_ALL] = {"all", 'a', NULL, "list: also those that are decided, the newest first", 0, " list "},
+    [FLAG_JSON] = {"json", 0, NULL, "list, show: approvals as JSON, one per line", 0, " list show "},
+    [FLAG_ALL] = {"all", 'a', NULL, "list: also decided requests, the newest first", 0, " list "},
     [FLAG_SESSION] = {"session", 0, "ID", "list: of this session", 0, " list "},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "list: of this conversation", 0, " list "},
     [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: js, python, ...", 0, " list "},
-    [FLAG_REASON] = {"reason", 0, "TEXT", "approve, deny, trust: why, for the record and for the agent",
-	FLAG_EMPTY, " approve deny trust "},
+    [FLAG_REASON] = {"reason", 0, "TEXT",
+	"approve, deny, trust: the reason, for the record and for the agent", FLAG_EMPTY,
+	" approve deny trust "},
     [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
@@ -38,8 +39,8 @@ static bool take_operand(struct approvals_request *request, const char *value) {
 	else if (takes_id(request->action) && !request->id)
 		request->id = value;
 	else
-		return report_error(
-		    &command_approvals, "'%s' is too much; see 'glovebox approvals --help'", value);
+		return report_error(&command_approvals,
+		    "got the unexpected operand '%s'; see 'glovebox approvals --help'", value);
 	return true;
 }
 
@@ -94,7 +95,7 @@ static int decide(
 		return approvals_fail(&err);
 	printf("%s ", id);
 	if (!standing.is_mine)
-		printf("had its answer already: ");
+		printf("was already decided: ");
 	approvals_print_standing(&standing);
 	int status = approvals_finish_output();
 	return standing.is_mine ? status : EXIT_REFUSED;
@@ -102,7 +103,7 @@ static int decide(
 
 /* --- actions --- */
 
-/* Nobody has asked for anything yet, and looking makes no file. */
+/* There was no request yet. Reading does not create files. */
 static int nothing_there(const struct approvals_request *request) {
 	if (strcmp(request->action, "list") == 0) {
 		fprintf(stderr, "no approvals are pending\n");
@@ -127,14 +128,13 @@ static bool check(const struct approvals_request *request) {
 	const char *action = request->action;
 	if (strcmp(action, "list") != 0 && strcmp(action, "watch") != 0 && !takes_id(action))
 		return report_error(
-		    &command_approvals, "'%s' is none of list, show, approve, deny, trust, watch", action);
+		    &command_approvals, "'%s' is not one of list, show, approve, deny, trust, watch", action);
 	if (takes_id(action) && !request->id)
-		return report_error(
-		    &command_approvals, "%s which one? Give its id; 'glovebox approvals list' tells", action);
-	if (strcmp(action, "watch") == 0 && !isatty(STDIN_FILENO))
 		return report_error(&command_approvals,
-		    "watch asks a person, and standard input is no terminal; "
-		    "scripts use list, approve and deny");
+		    "%s: give the id of a request; 'glovebox approvals list' shows them", action);
+	if (strcmp(action, "watch") == 0 && !isatty(STDIN_FILENO))
+		return report_error(&command_approvals, "watch needs a terminal as standard input; "
+							"scripts use list, approve and deny");
 	return check_action_flags(&command_approvals, action);
 }
 
@@ -181,28 +181,25 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_approvals = {
     .name = "approvals",
     .synopsis = "list|show ID|approve ID|deny ID|trust ID|watch [options]",
-    .summary = "code that waits for you to look at it and decide",
-    .details = "What an agent wants to run waits here until a person has seen it. A decision is about "
-	       "exactly the bytes\n"
-	       "that were shown (code, inputs, permissions, limits), can be used once, and a request that "
-	       "nobody answers is\n"
-	       "denied when its time is up.\n"
-	       "\n"
-	       "  glovebox approvals list              what is pending; --all: what was decided, too\n"
-	       "  glovebox approvals show 1a2b         all of it, with its code; ids may be cut while they "
-	       "are unique\n"
-	       "  glovebox approvals approve 1a2b\n"
-	       "  glovebox approvals deny 1a2b --reason 'reads more than it needs'\n"
-	       "  glovebox approvals trust 1a2b        approve, and do not ask again in this session: same "
-	       "conversation,\n"
-	       "                                       runtime, permissions and policy\n"
-	       "  glovebox approvals watch             wait for requests and answer them at this terminal\n"
-	       "\n"
-	       "Characters that cannot be seen, or that change how others are shown, are shown by their "
-	       "number (<U+202E>).\n"
-	       "Colours are a guess. Exit status: 1 there is no such approval, 2 bad use, 3 somebody else "
-	       "was first, or its\n"
-	       "time was up; what was decided is printed.",
+    .summary = "review and decide on requests of agents to run code",
+    .details =
+	"Code of agents waits here until a person has approved it. A decision applies to exactly the\n"
+	"bytes that were shown (code, inputs, permissions, limits) and can be used once. A request that\n"
+	"is not answered in time is denied.\n"
+	"\n"
+	"  glovebox approvals list              pending requests; with --all also decided ones\n"
+	"  glovebox approvals show 1a2b         a request with its code; ids can be abbreviated\n"
+	"  glovebox approvals approve 1a2b\n"
+	"  glovebox approvals deny 1a2b --reason 'reads more than it needs'\n"
+	"  glovebox approvals trust 1a2b        approve, and do not ask again in this session: for the same\n"
+	"                                       conversation, runtime, permissions and policy\n"
+	"  glovebox approvals watch             wait for requests and answer them at this terminal\n"
+	"\n"
+	"Invisible characters, and characters that change how others are displayed, are shown by their\n"
+	"number (<U+202E>). Colours are only a guess at the syntax.\n"
+	"\n"
+	"Exit status: 1 there is no such approval, 2 bad use, 3 another decision came first or the\n"
+	"request had expired; the decision is printed.",
     .flags = flags,
     .run = run,
 };

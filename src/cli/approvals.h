@@ -1,5 +1,5 @@
-/* What the files of `glovebox approvals` share: the command line (approvals.c), what is printed
- * (approvals_print.c), and asking a person (approvals_watch.c). */
+/* Shared by the files of `glovebox approvals`: the command line (approvals.c), output (approvals_print.c),
+ * and deciding at a terminal (approvals_watch.c). */
 #ifndef GB_CLI_APPROVALS_H
 #define GB_CLI_APPROVALS_H
 
@@ -14,14 +14,14 @@ struct approvals_request {
 	char decider[GB_APPROVAL_DECIDER_MAX + 1];
 };
 
-/* Say @err, which may quote a file. Returns an exit status. */
+/* Report @err, which may quote a file. Returns an exit status. */
 int approvals_fail(const struct gb_err *err);
 
 /* --- approvals_print.c --- */
 
 int approvals_list(struct gb_approvals *approvals, const struct approvals_request *request);
 int approvals_show(struct gb_approvals *approvals, const struct approvals_request *request);
-/* All of it, for somebody who has to decide. */
+/* Print all of it, for the person that decides. */
 void approvals_print(struct gb_approval *approval);
 /* "approved by ann at 2026-01-31T12:00:00.000Z: because" */
 void approvals_print_standing(const struct gb_standing *standing);

@@ -171,7 +171,7 @@ void approvals_print(struct gb_approval *approval) {
 	print_field("permissions", request->permissions.n ? request->permissions : GB_STR("none"));
 	print_field("limits", request->limits);
 	print_field("policy", request->policy);
-	/* As the gate writes it: arguments are an array, and for a text that is typed there is the prompt. */
+	/* In the form that the gate writes: an array of arguments, or the prompt of typed input. */
 	static const char prompt[] = "{\"prompt\":";
 	bool is_typed =
 	    request->inputs.n > strlen(prompt) && memcmp(request->inputs.p, prompt, strlen(prompt)) == 0;

@@ -1,4 +1,4 @@
-/* Asking a person at a terminal, as requests come. */
+/* Asks the user at a terminal about each request as it arrives. */
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -15,8 +15,8 @@ struct watch {
 	struct gb_approvals *approvals;
 	struct gb_str decider;
 	int changes;               /* readable when something may have changed */
-	struct gb_approval *asked; /* what the question on the screen is about */
-	uint64_t last_seq;         /* each is asked about once: those up to here were */
+	struct gb_approval *asked; /* the request that is shown */
+	uint64_t last_seq;         /* requests up to this one were shown; each is shown once */
 	bool is_over;
 };
 
@@ -39,7 +39,7 @@ static void prompt(const struct watch *watch) {
 	const struct gb_approval_request *request = &watch->asked->request;
 	print_styled(stdout, BOLD, "%.8s  ", watch->asked->id);
 	print_cell(PLAIN, request->runtime, 10);
-	printf("%zu bytes of code: [a]pprove  [d]eny%s  [s]kip  [q]uit (and why, if you like): ",
+	printf("%zu bytes of code: [a]pprove  [d]eny%s  [s]kip  [q]uit (and a reason, if you like): ",
 	    request->code.n, request->conversation.n ? "  [t]rust the session" : "");
 	fflush(stdout);
 }
@@ -53,13 +53,13 @@ static bool ask_next(struct watch *watch, struct gb_err *err) {
 	putchar('\n');
 	approvals_print(watch->asked);
 	putchar('\n');
-	/* What was typed before this could be seen is no answer to it. */
+	/* Discard keys that were typed before the request was visible. */
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	prompt(watch);
 	return true;
 }
 
-/* Has somebody else answered, or nobody in time? */
+/* Check whether the request was decided elsewhere or has expired. */
 static bool check_answered(struct watch *watch, struct gb_err *err) {
 	gb_auto_approval struct gb_approval *now = NULL;
 	if (!gb_approval_get(watch->approvals, watch->asked->id, &now, err)) {
@@ -133,7 +133,7 @@ static void answer(struct watch *watch, struct gb_str line) {
 		prompt(watch);
 }
 
-/* A terminal gives one line at a time. */
+/* A read from a terminal returns one line. */
 static bool read_answer(struct watch *watch) {
 	char line[ANSWER_BYTES];
 	ssize_t n = read(STDIN_FILENO, line, sizeof line);
@@ -144,7 +144,7 @@ static bool read_answer(struct watch *watch) {
 	return n > 0;
 }
 
-/* --- the loop: asleep until there is an answer, a change or a deadline --- */
+/* --- the loop: waits for an answer, a change or a deadline --- */
 
 static bool ignore(void *data, struct gb_approval *approval) {
 	return true;

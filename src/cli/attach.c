@@ -26,13 +26,13 @@ static bool tell_size(const struct attach *attach) {
 	return attach->resize(attach->data, size.ws_col, size.ws_row);
 }
 
-/* True if it goes on; else *ret says why not. */
+/* Returns true to continue; else *ret is the reason. */
 static bool take_keys(const struct attach *attach, enum attach_end *ret) {
 	char bytes[STEP];
 	ssize_t n = read(attach->in, bytes, sizeof bytes);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return true;
-	/* The terminal is gone: nobody is there any more. */
+	/* The terminal was closed, or the key was pressed. */
 	*ret = ATTACH_LEFT;
 	if (n <= 0)
 		return false;
@@ -72,7 +72,7 @@ static enum attach_end forward(const struct attach *attach, int signals) {
 	}
 }
 
-/* Signals wait to be read, so that none can end this process while the terminal is not its own. */
+/* Read signals from a descriptor, so that none ends this process while the terminal is in raw mode. */
 static int block_signals(sigset_t *ret_before) {
 	static const int held[] = {SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP};
 	sigset_t set;
@@ -87,7 +87,7 @@ enum attach_end attach_run(const struct attach *attach, struct gb_err *err) {
 	struct termios before, raw;
 	sigset_t mask;
 	if (tcgetattr(attach->in, &before) != 0) {
-		gb_fail(err, GB_EINVAL, errno, "to attach takes a terminal");
+		gb_fail(err, GB_EINVAL, errno, "attaching needs a terminal");
 		return ATTACH_FAILED;
 	}
 	gb_auto_fd int signals = block_signals(&mask);
@@ -95,10 +95,10 @@ enum attach_end attach_run(const struct attach *attach, struct gb_err *err) {
 	raw = before;
 	cfmakeraw(&raw);
 	if (signals < 0 || tcsetattr(attach->in, TCSADRAIN, &raw) != 0)
-		gb_fail(err, GB_ESYSTEM, errno, "the terminal cannot be lent");
+		gb_fail(err, GB_ESYSTEM, errno, "the terminal cannot be set to raw mode");
 	else
 		end = forward(attach, signals);
-	/* Also what was left of keys, and modes that a program over there has set. */
+	/* Reset modes that a remote program has set; TCSAFLUSH below also discards unread keys. */
 	static const char calm[] = "\033[?2004l\033[?1l\033>\033[?1049l\033[?25h\033[0m\r";
 	if (end != ATTACH_FAILED)
 		attach_show(attach, calm, sizeof calm - 1);

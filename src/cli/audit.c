@@ -26,7 +26,7 @@ enum {
 };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one a line; verify: one object", 0, NULL},
+    [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one per line; verify: one object", 0, NULL},
     [FLAG_FROM] = {"from", 0, "TIME",
 	"recorded at or after 2026-01-31, 2026-01-31T12:00:00Z, or 2h (ago), 30d", 0, " list show export "},
     [FLAG_TO] = {"to", 0, "TIME", "recorded before", 0, " list show export "},
@@ -34,19 +34,19 @@ static const struct flag flags[] = {
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "of this conversation", 0, " list show export "},
     [FLAG_RUNTIME] = {"runtime", 0, "NAME", "of this runtime: js, python, ...", 0, " list show export "},
     [FLAG_STATUS] = {"status", 0, "STATUS",
-	"that ended so: success, error, memory, terminated, denied, ...; or unfinished", 0,
+	"with this status: success, error, memory, terminated, denied, ...; or unfinished", 0,
 	" list show export "},
     [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)", 0,
 	" list show export "},
-    [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have noted elsewhere", 0,
+    [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have stored elsewhere", 0,
 	" verify "},
-    [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have noted elsewhere", 0,
+    [FLAG_HEAD] = {"expect-head", 0, "SEQ:HASH", "verify: a head that you have stored elsewhere", 0,
 	" verify "},
     [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
 
-/* "30d" too, which durations of runs have no use for. */
+/* Also accepts days ("30d"), which durations of runs do not have. */
 static bool parse_ago(const char *text, uint64_t *ret_ms) {
 	char *end;
 	unsigned long long days = strtoull(text, &end, 10);
@@ -54,7 +54,7 @@ static bool parse_ago(const char *text, uint64_t *ret_ms) {
 		*ret_ms = days * 86400000;
 		return true;
 	}
-	/* A bare number would be seconds ago, or a year: nobody can tell. */
+	/* A number without a unit is ambiguous (seconds ago, or a year). */
 	return *end && gb_str_parse_duration_ms(text, ret_ms);
 }
 
@@ -121,7 +121,8 @@ static bool take_operand(struct audit_request *request, const char *value) {
 	else if (strcmp(request->action, "show") == 0 && !request->id)
 		request->id = value;
 	else
-		return report_error(&command_audit, "'%s' is too much; see 'glovebox audit --help'", value);
+		return report_error(
+		    &command_audit, "got the unexpected operand '%s'; see 'glovebox audit --help'", value);
 	return true;
 }
 
@@ -148,7 +149,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		request->filter.runtime = value;
 		return true;
 	case FLAG_STATUS:
-		/* Of a run that has no end there is only the beginning, which has no status. */
+		/* An unfinished run has only a record of its beginning, which has no status. */
 		request->unfinished = strcmp(value, "unfinished") == 0;
 		request->filter.status = request->unfinished ? NULL : value;
 		return true;
@@ -163,7 +164,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	}
 }
 
-/* A number is a record's; everything else a run's. A run may have two: its beginning and its end. */
+/* A number identifies a record, other text a run. A run may have two records: its beginning and its end. */
 static int show(struct audit_request *request) {
 	if (!parse_number(request->id, &request->filter.seq) || request->filter.seq == 0) {
 		request->filter.seq = 0;
@@ -180,14 +181,14 @@ static bool is_known(const struct audit_request *request) {
 	return false;
 }
 
-/* A folder that cannot be examined is one that reading will complain about. */
+/* If the folder cannot be examined, reading it will report the error. */
 static bool is_there(const struct audit_request *request) {
 	bool exists;
 	return !gb_audit_exists(request->dir, &exists, NULL) || exists;
 }
 
-/* Of a machine on which no agent has run anything. With --dir, or if something is expected, the caller says
- * that there is a log, and its absence is an error. */
+/* Nothing was recorded yet. This is an error if the command line implies that there is a log: with --dir, or
+ * with an expected key or head. */
 static int nothing_yet(const struct audit_request *request) {
 	bool verify = strcmp(request->action, "verify") == 0;
 	if (verify && (request->expected.has_key || request->expected.has_head)) {
@@ -209,7 +210,7 @@ static int dispatch(struct audit_request *request) {
 	if (!check_action_flags(&command_audit, request->action))
 		return EXIT_BAD_USE;
 	if (strcmp(request->action, "show") == 0 && !request->id) {
-		report_error(&command_audit, "show which record? Give its number or the id of its run");
+		report_error(&command_audit, "show: give the number of a record or the id of a run");
 		return EXIT_BAD_USE;
 	}
 	if (is_known(request) && !request->state.dir && !is_there(request))
@@ -226,7 +227,7 @@ static int dispatch(struct audit_request *request) {
 		return audit_verify(request);
 	if (strcmp(request->action, "export") == 0)
 		return audit_export(request);
-	report_error(&command_audit, "'%s' is none of list, show, verify, export", request->action);
+	report_error(&command_audit, "'%s' is not one of list, show, verify, export", request->action);
 	return EXIT_BAD_USE;
 }
 
@@ -244,28 +245,27 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_audit = {
     .name = "audit",
     .synopsis = "list|show ID|verify|export [options]",
-    .summary = "what was run, by whom it was allowed, and whether that record is whole",
+    .summary = "show and verify the log of what agents ran",
     .details =
-	"The audit log has a record of each execution: its code, who allowed it, its limits, how it ended. "
-	"Each\n"
-	"record is linked to the one before by a hash, and the newest is signed, so that a change shows.\n"
+	"The audit log has a record of each execution: its code, its approval, its limits, and its\n"
+	"result. Each record contains the hash of the previous one, and the newest record is signed, so\n"
+	"that changes are detected.\n"
 	"\n"
-	"  glovebox audit list                         the newest records; --session, --status, ... choose\n"
+	"  glovebox audit list                         the newest records; --session, --status, ... select\n"
 	"  glovebox audit list --from 2h --status error\n"
-	"  glovebox audit show 42                      all of record 42; or the id of a run\n"
-	"  glovebox audit verify                       is every record there, in its place, unchanged?\n"
-	"  glovebox audit export --from 30d > a.jsonl  one JSON object a line, the oldest first\n"
+	"  glovebox audit show 42                      all fields of record 42, or of the run with this id\n"
+	"  glovebox audit verify                       check that every record is present and unchanged\n"
+	"  glovebox audit export --from 30d > a.jsonl  one JSON object per line, the oldest first\n"
 	"\n"
-	"verify prints the public key and the head (number and hash of the newest record). Note them where\n"
-	"nobody who can write the log can: with --expect-key and --expect-head even a log that was replaced "
-	"as a\n"
-	"whole, or put back to an older state, is found out. Its exit status is 1 if anything is wrong, and "
-	"the\n"
-	"first bad record is named. Without --expect-key the key file must be readable. list, show and "
-	"export\n"
-	"print what the file says: verify first. Where nothing was recorded yet, they say so and "
-	"exit with\n"
-	"0. A run that was begun and has no end is 'unfinished': it is under way, or its host was killed.",
+	"verify prints the public key and the head (number and hash of the newest record). Store them\n"
+	"in a place that writers of the log cannot change: with --expect-key and --expect-head,\n"
+	"verify also detects a log that was replaced or restored to an older state. If verify finds an\n"
+	"error, it names the first bad record and exits with 1. Without --expect-key the key file must be\n"
+	"readable.\n"
+	"\n"
+	"list, show and export print the file without checking it: run verify first. If nothing was\n"
+	"recorded yet, they report this and exit with 0. A run that has begun and has\n"
+	"no record of its end is 'unfinished': it is still running, or its host was killed.",
     .flags = flags,
     .run = run,
 };

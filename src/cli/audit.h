@@ -1,5 +1,5 @@
-/* What the files of `glovebox audit` share: the command line (audit.c), what is printed (audit_print.c), and
- * which runs have no end (audit_begun.c). */
+/* Shared by the files of `glovebox audit`: the command line (audit.c), output (audit_print.c), and unfinished
+ * runs (audit_begun.c). */
 #ifndef GB_CLI_AUDIT_H
 #define GB_CLI_AUDIT_H
 
@@ -10,7 +10,7 @@ struct audit_request {
 	struct state_request state;
 	const char *action, *id, *dir;
 	bool json, has_limit;
-	bool unfinished; /* only runs that have no end */
+	bool unfinished; /* only runs without a record of their end */
 	struct gb_audit_filter filter;
 	struct gb_audit_expected expected;
 };
@@ -20,12 +20,12 @@ int audit_list(const struct audit_request *request);
 int audit_show(const struct audit_request *request);
 int audit_export(const struct audit_request *request);
 int audit_verify(const struct audit_request *request);
-/* The JSON of a verification where there is no log. */
+/* Print the JSON of a verification if there is no log. */
 void audit_verify_nothing(void);
 
 /* --- audit_begun.c --- */
 
-/* The runs that begin in what is listed, ordered by id. */
+/* The runs that begin in the listed records, ordered by id. */
 struct audit_begun {
 	struct audit_begun_run *runs;
 	size_t n, cap;
@@ -33,10 +33,10 @@ struct audit_begun {
 	bool failed;
 };
 
-/* Of the records that pass @filter. To be finished also after a failure. */
+/* Load those of the records that pass @filter. Call audit_begun_finish also after a failure. */
 bool audit_begun_load(
     struct audit_begun *begun, const char *dir, const struct gb_audit_filter *filter, struct gb_err *err);
-/* Is @record the beginning of a run that has no record of its end? */
+/* Whether @record is the beginning of a run without a record of its end. */
 bool audit_is_unfinished(const struct audit_begun *begun, const struct gb_audit_record *record);
 void audit_begun_finish(struct audit_begun *begun);
 

@@ -1,4 +1,4 @@
-/* Which of the runs that were begun have a record of their end. */
+/* Finds which of the runs that have begun have a record of their end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static bool collect(
 	return true;
 }
 
-/* From the newest record down to the oldest beginning. */
+/* Called from the newest record back to the oldest beginning. */
 static bool note_end(
     void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
 	struct audit_begun *begun = data;

@@ -10,7 +10,7 @@
 #include "value/text.h"
 
 enum {
-	LINE_MAX_BYTES = 128 << 20, /* of a record as JSON: code can grow sixfold when it is escaped */
+	LINE_MAX_BYTES = 128 << 20, /* a record as JSON: escaping can make code six times as long */
 };
 
 static int fail(const struct gb_err *err) {
@@ -18,7 +18,7 @@ static int fail(const struct gb_err *err) {
 	return EXIT_CODE_FAILED;
 }
 
-/* Also when the reader has gone or the disk is full: then it was not all written. */
+/* Also detects that the output was not written completely: closed pipe, full disk. */
 static int finish_output(bool ok, const struct gb_err *err) {
 	if (!ok)
 		return fail(err);
@@ -30,7 +30,7 @@ static int finish_output(bool ok, const struct gb_err *err) {
 
 /* --- lists --- */
 
-/* What is printed of the records that pass the request's filter. */
+/* State of printing the records that pass the request's filter. */
 struct listing {
 	const struct audit_request *request;
 	struct audit_begun begun;
@@ -38,7 +38,7 @@ struct listing {
 	bool failed;
 };
 
-/* A run that has no end is chosen here, so the limit is counted here. */
+/* Unfinished runs are selected here, so the limit is counted here. */
 static bool load(struct listing *listing, struct gb_audit_filter *ret_filter, struct gb_err *err) {
 	*ret_filter = listing->request->filter;
 	if (listing->request->unfinished) {
@@ -143,7 +143,7 @@ static bool export_one(
 	return !listing->failed && fwrite(line.data, 1, line.len, stdout) == line.len && goes_on(listing);
 }
 
-/* What is exported as it is needs no list of what was begun. */
+/* Unfinished runs are only searched for if they are selected. */
 int audit_export(const struct audit_request *request) {
 	struct gb_err err = {.message = "memory is out"};
 	struct listing listing = {.request = request};
@@ -160,7 +160,7 @@ static void print_label(const char *label) {
 	print_styled(stdout, DIM, "%-18s", label);
 }
 
-/* Lines of it are indented: what was run must not be able to look like another field of its record. */
+/* Lines are indented: code must not be able to look like another field of its record. */
 static void print_text(struct gb_str text) {
 	struct gb_str line;
 	bool is_long = memchr(text.p, '\n', text.n) || text.n > 100;
@@ -234,7 +234,7 @@ static bool show_one(
 	}
 	if (audit_is_unfinished(&listing->begun, record)) {
 		print_label("status");
-		puts("unfinished: the run is under way, or was lost with its host");
+		puts("unfinished: the run is active, or was lost with its host");
 	}
 	print_label("hash");
 	puts(text);
@@ -250,7 +250,7 @@ int audit_show(const struct audit_request *request) {
 	audit_begun_finish(&listing.begun);
 	if (ok && listing.listed == 0) {
 		report_error(&command_audit,
-		    "there is no record '%s'; 'glovebox audit list' tells what there is", request->id);
+		    "there is no record '%s'; 'glovebox audit list' shows the records", request->id);
 		return EXIT_CODE_FAILED;
 	}
 	return finish_output(ok && !listing.failed, &err);
@@ -301,9 +301,9 @@ static void print_notes(const struct gb_audit_report *report) {
 		printf("Records 1 to %llu were pruned, as a signed mark says.\n",
 		    (unsigned long long)report->pruned);
 	if (report->unfinished)
-		printf(
-		    "Unfinished runs: %llu. They were begun and have no end: under way, or lost with their "
-		    "host.\n",
+		printf("Unfinished runs: %llu. They have begun and have no record of their end: active, or "
+		       "lost with their "
+		       "host.\n",
 		    (unsigned long long)report->unfinished);
 	if (report->clock_back)
 		printf("The clock went backwards %llu times; the records' numbers give their order.\n",

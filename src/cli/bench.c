@@ -85,7 +85,7 @@ static void print_member(const struct subject *subject, bool ok, const double ms
 		printf("null");
 }
 
-/* False if nothing could be measured at all. */
+/* False if nothing could be measured. */
 static bool measure(const struct gb_config *config, bool json) {
 	bool any = false;
 	if (!json)
@@ -149,10 +149,11 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_bench = {
     .name = "bench",
     .synopsis = "[--json] [OPTIONS]",
-    .summary = "how fast runs are on this machine",
-    .details = "Runs 1+1 in a fresh sandbox of each installed runtime, created on demand and taken from the "
-	       "pool of\n"
-	       "waiting ones. It takes some seconds. 'doctor' says why a runtime cannot be used.",
+    .summary = "measure how fast runs are on this machine",
+    .details =
+	"Runs 1+1 in a new sandbox of each installed runtime: once created on demand, once taken from the\n"
+	"pool of prepared ones. This takes a few seconds. 'glovebox doctor' shows why a runtime cannot be\n"
+	"used.",
     .flags = flags,
     .run = run,
 };

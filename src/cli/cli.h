@@ -1,5 +1,5 @@
 /*
- * What the commands share: one table of commands, one way to declare flags, one way to speak to a person.
+ * Shared by all commands: the commands, the declaration of flags, errors and colours.
  */
 #ifndef GB_CLI_CLI_H
 #define GB_CLI_CLI_H
@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "glovebox/err.h"
 
-/* What a caller's script can rely on. */
+/* Exit statuses. */
 enum {
 	EXIT_OK = 0,
 	EXIT_CODE_FAILED = 1,
@@ -22,7 +22,7 @@ enum {
 
 struct command {
 	const char *name;
-	const char *synopsis; /* what follows the name */
+	const char *synopsis; /* follows the name in --help */
 	const char *summary;  /* one line */
 	const char *details;  /* for --help */
 	const struct flag *flags;
@@ -36,9 +36,9 @@ extern const struct command command_run, command_session, command_session_host, 
 /* --- flags (options.c) --- */
 
 enum flag_traits {
-	FLAG_REPEATS = 1, /* each value counts; others are refused the second time */
-	FLAG_EMPTY = 2,   /* "" is a value */
-	FLAG_PATH = 4,    /* any bytes; other values are UTF-8 */
+	FLAG_REPEATS = 1, /* may be given several times; other flags are refused the second time */
+	FLAG_EMPTY = 2,   /* may be "" */
+	FLAG_PATH = 4,    /* any bytes; other values must be UTF-8 */
 };
 
 struct flag {
@@ -47,31 +47,31 @@ struct flag {
 	const char *argument; /* "MS"; NULL if it takes none */
 	const char *help;
 	unsigned traits;     /* enum flag_traits */
-	const char *actions; /* " list show ": those that it has an effect on; NULL: all */
+	const char *actions; /* " list show ": the actions that it has an effect on; NULL: all */
 };
 
-/* Called for each flag, in order; @flag is NULL for an operand. False stops the parsing: the callee has said
- * why. */
+/* Called for each flag, in order; @flag is NULL for an operand. If it returns false, parsing stops, and it
+ * must have reported the error. */
 typedef bool (*flag_handler)(const struct flag *flag, const char *value, void *data);
 
 enum parsed { PARSED, PARSED_HELP, PARSED_BAD };
 
-/* --help is known everywhere and answered here. */
+/* Handles --help for every command. */
 enum parsed parse_flags(
     const struct command *command, int argc, char **argv, flag_handler handler, void *data);
 
 /* After parse_flags: refuse flags that have no effect on @action. */
 bool check_action_flags(const struct command *command, const char *action);
 
-/* "glovebox run: …" on stderr, as print_message prints it: parts of it may be untrusted. Returns false, for
- * handlers. */
+/* Print "glovebox run: …" on stderr with print_message: parts of the text may be untrusted. Returns false,
+ * for handlers. */
 bool report_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Complain of @err. Where its field is what a flag of @command sets, the flag is named instead; returns
- * whether it is. */
+/* Report @err. If a flag of @command sets its field, the message names the flag instead. Returns whether it
+ * does. */
 bool report_flag_error(const struct command *command, const struct gb_err *err);
-/* The same for an error of the server: @message is "@field: @detail", or about no field. */
+/* The same for an error of the server: @message is "@field: @detail", or names no field. */
 bool report_field_error(
     const struct command *command, const char *field, const char *detail, const char *message);
 
@@ -81,19 +81,20 @@ void print_help(const struct command *command, FILE *to);
 
 enum style { PLAIN, BOLD, DIM, RED, GREEN, YELLOW, CYAN };
 
-/* @text in @style, if @to is a terminal that wants colours. */
+/* Print in @style, if @to is a terminal with colours. */
 void print_styled(FILE *to, enum style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* What stands around text in @style; "" where there are no colours. */
+/* The escape sequences around text in @style; "" if there are no colours. */
 const char *style_begin(FILE *to, enum style style);
 const char *style_end(FILE *to, enum style style);
 
-/* @s between quotes, as JSON; with replacement characters for bytes that are not UTF-8. */
+/* Print @s as a JSON string; bytes that are not UTF-8 become replacement characters. */
 void print_json_string(FILE *to, const char *s);
 
 /* --- source code (excerpt.c); other text of the code is printed by untrusted.h --- */
 
-/* A line of @source with a caret below the column (in bytes). Nothing if it is too long to be read. */
+/* Print a line of @source with a caret below the column (in bytes). Prints nothing if the line is too
+ * long. */
 void print_excerpt(FILE *to, struct gb_str source, unsigned line, unsigned column);
 
 #endif

@@ -21,7 +21,7 @@
 
 struct code_flags {
 	const struct command *command;
-	struct gb_run_options *options; /* where they go: source, filename, fn, args, limits */
+	struct gb_run_options *options; /* receives source, filename, fn, args, limits */
 	struct gb_values *values;       /* for args */
 	const char *file;               /* "-" is standard input; or NULL */
 	const char *code;               /* of -e; or NULL */
@@ -32,12 +32,12 @@ struct code_flags {
 
 #define CODE_FLAGS                                                                                           \
 	{"eval", 'e', "CODE", "run CODE instead of a file", FLAG_EMPTY, NULL}, {                             \
-		"json", 0, NULL, "print one JSON object with everything, and nothing else", 0, NULL          \
+		"json", 0, NULL, "print the complete result as one JSON object, and nothing else", 0, NULL   \
 	}
 #define LANGUAGE_FLAG                                                                                        \
 	{                                                                                                    \
 		"language", 'l', LANGUAGE_ARGUMENT,                                                          \
-		    "what the code is written in; else the file's ending says, else typescript", 0, NULL     \
+		    "the language of the code; default: by the file's ending, else typescript", 0, NULL      \
 	}
 #define ARGS_FLAG                                                                                            \
 	{ "args", 0, "JSON", "an array: the arguments of the function, or a script's parameters", 0, NULL }
@@ -53,11 +53,12 @@ struct code_flags {
     member, width, json, place, unit, fallback, least, most, has_flag, flag, enforcer, agents, doc)          \
 	LIMIT_##has_flag(flag, unit, doc)
 
-/* Is @flag one of them? Then it is noted, and *ret_ok is false if its value was complained of. */
+/* Handle @flag if it is one of these; returns whether it is. *ret_ok is false if its value is invalid, which
+ * is reported. */
 bool code_flags_take(struct code_flags *code, const struct flag *flag, const char *value, bool *ret_ok);
-/* The operand that names a file. Complains if there is code already. */
+/* Handle an operand, which names a file. Reports an error if code was already given. */
 bool code_flags_take_file(struct code_flags *code, const char *file);
-/* The language by -l, by the file's ending, or TypeScript. Complains of one that is not known. */
+/* The language: by -l, by the file's ending, else TypeScript. Reports an unknown one. */
 bool code_flags_choose_language(const struct code_flags *code, enum gb_language *ret);
 /* Read the code: options->source, and options->filename if it has one. */
 bool code_flags_load(struct code_flags *code);

@@ -16,7 +16,7 @@ enum { TEXT_MAX = 8 << 20 };
 
 static const struct flag flags[] = {
     SETTINGS_FLAGS,
-    {"json", 0, NULL, "show, trusted: JSON objects, one in a line", 0, " show trusted "},
+    {"json", 0, NULL, "show, trusted: JSON objects, one per line", 0, " show trusted "},
     {0},
 };
 
@@ -27,7 +27,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	if (flag)
 		return true;
 	if (request->operand)
-		return report_error(&command_config, "'%s' is one operand too many", value);
+		return report_error(&command_config, "got the unexpected operand '%s'", value);
 	*(request->action ? &request->operand : &request->action) = value;
 	return true;
 }
@@ -145,7 +145,7 @@ static void add_faces(struct gb_buf *out, unsigned set) {
 	add_list(out, &list);
 }
 
-/* Durations are milliseconds, sizes bytes. */
+/* Durations in milliseconds, sizes in bytes. */
 static void add_value(struct gb_buf *out, const struct gb_setting *setting, const struct gb_config *config) {
 	const void *at = (const char *)config + setting->offset;
 	gb_auto_buf struct gb_buf text;
@@ -240,7 +240,7 @@ static int show(const struct command *self, const struct config_request *request
 	return status;
 }
 
-/* --- the others --- */
+/* --- check, init, docs --- */
 
 static int check(const struct command *self, const struct config_request *request) {
 	struct settings_request settings = request->settings;
@@ -271,7 +271,7 @@ static int init(const struct command *self, const struct config_request *request
 	gb_auto_fd int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0) {
 		report_error(self, "%s: %s%s", path, strerror(errno),
-		    errno == EEXIST ? "; it is left as it is: move it away, or name another" : "");
+		    errno == EEXIST ? "; it was not changed: move it away, or give another name" : "");
 		return EXIT_REFUSED;
 	}
 	if (!gb_write_all(fd, out.data, out.len)) {
@@ -279,10 +279,10 @@ static int init(const struct command *self, const struct config_request *request
 		return EXIT_REFUSED;
 	}
 	print_name(stdout, path, strlen(path));
-	puts(": written; take away the # of what you want to change");
+	puts(": written; remove the # before the settings that you want to change");
 	if (!request->operand)
-		printf("In this folder it is a project file, which may only tighten your own settings; yours "
-		       "are in\n"
+		printf("In this folder it is a project file, which can only restrict your own settings. "
+		       "Those are in\n"
 		       "~/.config/glovebox/glovebox.yaml. See 'glovebox config --help'.\n");
 	return EXIT_OK;
 }
@@ -300,8 +300,7 @@ static bool check_settings(const struct config_request *request) {
 		return report_error(
 		    &command_config, "--config and --set have no effect on %s", request->action);
 	return !request->operand || !request->settings.file || strcmp(request->action, "check") != 0 ||
-	       report_error(
-		   &command_config, "one file at a time, but got --config and '%s'", request->operand);
+	       report_error(&command_config, "takes one file, but got --config and '%s'", request->operand);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -326,34 +325,29 @@ static int run(const struct command *self, int argc, char **argv) {
 		report_error(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);
 		return EXIT_BAD_USE;
 	}
-	report_error(self, "say what to do: show, check, init, docs, trust, untrust or trusted");
+	report_error(self, "give an action: show, check, init, docs, trust, untrust or trusted");
 	return EXIT_BAD_USE;
 }
 
 const struct command command_config = {
     .name = "config",
     .synopsis = "show|check|init|docs|trust|untrust|trusted [FILE]",
-    .summary = "the settings: which hold, and why",
+    .summary = "show, check and create settings",
     .details =
-	"  glovebox config show             each setting, its value, and where that comes from\n"
-	"  glovebox config check [FILE]     what is wrong with a file; the exit status is 2 if anything is\n"
+	"  glovebox config show             each setting, its value, and where the value comes from\n"
+	"  glovebox config check [FILE]     report errors in a file; the exit status is 2 if there are any\n"
 	"  glovebox config init [FILE]      write a file with every setting in it, as a comment\n"
 	"  glovebox config docs             all settings, as the table in docs/CONFIGURATION.md\n"
-	"  glovebox config trust [FILE]     show what ./glovebox.yaml grants, and obey it as long as it "
-	"stays "
-	"the same\n"
+	"  glovebox config trust [FILE]     show what ./glovebox.yaml grants, and apply it until it changes\n"
 	"  glovebox config untrust [FILE]   end that\n"
-	"  glovebox config trusted          the files that are trusted; current, changed, missing or unsafe\n"
+	"  glovebox config trusted          the trusted files, each current, changed, missing or unsafe\n"
 	"\n"
 	"Your own file is the first of $XDG_CONFIG_HOME/glovebox/glovebox.yaml,\n"
-	"~/.config/glovebox/glovebox.yaml and /etc/glovebox/glovebox.yaml. A ./glovebox.yaml is the "
-	"project's:\n"
-	"it is read after yours, and may only tighten what yours says; what would grant something is "
-	"ignored\n"
-	"with a warning, until you trust the file. With --config FILE or $GLOVEBOX_CONFIG that file is the "
-	"only\n"
-	"one, and all of it holds. The environment (GLOVEBOX_AGENT_ENABLED=true) goes before files, and\n"
-	"--set agent.enabled=true before everything.",
+	"~/.config/glovebox/glovebox.yaml and /etc/glovebox/glovebox.yaml. A ./glovebox.yaml belongs to\n"
+	"the project: it is read after your own file and can only restrict your settings. Values that\n"
+	"would grant more are ignored with a warning until you trust the file. With --config FILE or\n"
+	"$GLOVEBOX_CONFIG only that file is read, and all of it applies. Environment variables such as\n"
+	"GLOVEBOX_AGENT_ENABLED=true override files, and --set agent.enabled=true overrides everything.",
     .flags = flags,
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* What the files of 'glovebox config' share. */
+/* Shared by the files of 'glovebox config'. */
 #ifndef GB_CLI_CONFIG_H
 #define GB_CLI_CONFIG_H
 

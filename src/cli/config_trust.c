@@ -23,7 +23,7 @@ static const char *file_of(const struct config_request *request) {
 	return request->operand ? request->operand : PROJECT_FILE;
 }
 
-/* The state folder of the owner's settings: what a project file says counts for nothing here. */
+/* The state directory of the owner's settings. A project file has no effect here. */
 static bool find_state(const struct config_request *request, char ret[GB_STATE_PATH], struct gb_err *err) {
 	struct settings_request settings = request->settings;
 	const struct gb_config *config = NULL;
@@ -33,14 +33,14 @@ static bool find_state(const struct config_request *request, char ret[GB_STATE_P
 	return ok;
 }
 
-/* Paths are not ours: a folder can have any name. */
+/* Paths are untrusted: a folder can have any name. */
 static void print_path(const char *path) {
 	print_name(stdout, path, strlen(path));
 }
 
 /* --- trust --- */
 
-/* The file was read, and would grant something. */
+/* Whether the loader asked for trust, that is, the file would grant something. */
 struct asked {
 	bool answer; /* to give */
 	bool is_asked;
@@ -57,7 +57,7 @@ static bool on_asked(const struct gb_config *owner, const char *path, struct gb_
 	return asked->answer;
 }
 
-/* What the environment says at this moment must not hide what the file grants at another. */
+/* Present environment variables must not hide what the file grants at another time. */
 static bool is_setting(const char *variable) {
 	return strncmp(variable, "GLOVEBOX_", 9) == 0 && strncmp(variable, "GLOVEBOX_CONFIG=", 16) != 0;
 }
@@ -89,7 +89,7 @@ static void print_value(const struct gb_setting *setting, const struct gb_config
 	print_name(stdout, text.data ? text.data : "", text.len);
 }
 
-/* What holds with the file trusted, and does not without. */
+/* Print the settings that apply only if the file is trusted. */
 static void print_grants(const struct gb_config *without, const struct gb_config *with) {
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
@@ -146,7 +146,7 @@ int config_trust(const struct command *self, const struct config_request *reques
 
 /* --- untrust --- */
 
-/* Of a file that is gone the folder is resolved. */
+/* If the file no longer exists, its folder is resolved. */
 static bool resolve(const char *path, char ret[PATH_MAX]) {
 	char folder[PATH_MAX], real[PATH_MAX];
 	if (realpath(path, ret))
@@ -166,7 +166,7 @@ int config_untrust(const struct command *self, const struct config_request *requ
 	char dir[GB_STATE_PATH], path[PATH_MAX];
 	struct gb_err err = {0};
 	bool changed = false;
-	/* A folder that is gone can only be named as it was. */
+	/* If the folder no longer exists, the path is used as given. */
 	if (!resolve(file_of(request), path))
 		snprintf(path, sizeof path, "%s", file_of(request));
 	if (!find_state(request, dir, &err) || !gb_trusted_set(dir, path, NULL, &changed, &err)) {
@@ -180,7 +180,7 @@ int config_untrust(const struct command *self, const struct config_request *requ
 
 /* --- trusted --- */
 
-/* Would it be obeyed now? */
+/* Whether the file would be applied now. */
 static const char *state_of(const struct gb_trusted_file *file) {
 	struct gb_place place;
 	struct gb_hash hash;

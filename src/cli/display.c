@@ -40,8 +40,8 @@ static const struct form *best_form(const struct gb_value *display, const char *
 	return NULL;
 }
 
-/* A new file takes the place of one that is there, so that what is written through a hard link, or into a
- * FIFO, is nothing. Something else than a regular file is left alone. */
+/* Replace an existing file by a new one, so that nothing is written through a hard link or into a FIFO.
+ * Anything but a regular file is not replaced. */
 static bool replace_file(int folder, const char *name, const char *bytes, size_t n) {
 	char temporary[40];
 	struct stat st;
@@ -66,15 +66,15 @@ static bool replace_file(int folder, const char *name, const char *bytes, size_t
 static bool write_file(int folder, const char *name, const char *bytes, size_t n, struct gb_err *err) {
 	if (replace_file(folder, name, bytes, n))
 		return true;
-	/* Perhaps the program's own choice, and on its way to a terminal. */
+	/* The name may come from the program, so it is printed as untrusted text. */
 	char quoted[GB_QUOTED_TEXT];
 	int error = errno;
 	gb_text_quote(quoted, gb_str_from(name));
 	return gb_fail(err, GB_ESYSTEM, error, "write %s", quoted);
 }
 
-/* @path is relative and goes nowhere but down: the engine has seen to that. Folders are made on the way, and
- * no link is followed. */
+/* @path is relative and has no "..", which the engine ensures. Creates missing folders, and follows no
+ * links. */
 static bool write_below(int folder, const char *path, const char *bytes, size_t n, struct gb_err *err) {
 	gb_auto_fd int at = dup(folder);
 	for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
@@ -152,7 +152,7 @@ static enum terminal which_terminal(void) {
 	return PLAIN_TERMINAL;
 }
 
-/* Kitty takes pieces of at most 4096 characters. */
+/* Kitty accepts pieces of at most 4096 characters. */
 static void draw_kitty(const char *base64, size_t n) {
 	enum { PIECE = 4096 };
 	for (size_t at = 0; at < n; at += PIECE) {

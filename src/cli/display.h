@@ -1,5 +1,5 @@
-/* Pictures and tables that a program has shown: written to a folder, drawn by a terminal that can, or named.
- */
+/* Pictures and tables that a program has displayed: written to a folder, drawn by a terminal that supports
+ * it, or named. */
 #ifndef GB_CLI_DISPLAY_H
 #define GB_CLI_DISPLAY_H
 
@@ -11,9 +11,9 @@
  * has made. Prints the names. */
 bool displays_write(const struct gb_result *result, const char *folder, struct gb_err *err);
 
-/* Show them to a person. */
+/* Show them on standard output. */
 void displays_show(const struct gb_result *result);
-/* Is the result's value what one of them says in plain text? Then it need not be said again. */
+/* Whether one of them shows the result's value as plain text, so that it need not be printed again. */
 bool displays_show_result(const struct gb_result *result);
 
 #endif

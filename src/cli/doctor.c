@@ -1,6 +1,6 @@
 /*
- * Observe the walls of every kind of room, on this kernel, as this user, and a run in every runtime that is
- * installed. Only then the wall stands.
+ * Observes the sandbox in every kind of room, on this kernel, as this user, and runs code in every installed
+ * runtime.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 #include "cli/untrusted.h"
 #include "engine/workers.h"
 
-/* From then on a terminal shows what is under way. */
+/* After this time, progress is shown on a terminal. */
 enum { PROGRESS_AFTER_MS = 3000 };
 
 struct doctor {
 	struct gb_observer *observer;
 	bool json;
 	uint64_t started;    /* ns */
-	bool shows_progress; /* a line that has to be taken back */
+	bool shows_progress; /* a line of progress must be cleared */
 	unsigned missing;    /* rooms, layers and runtimes */
 };
 
@@ -65,7 +65,7 @@ static const char *or_dash(const char *text) {
 	return *text ? text : "-";
 }
 
-/* What went wrong may name files, programs and variables of this machine. */
+/* The error may contain names of files, programs and variables. */
 static void print_why(const char *trouble) {
 	printf("            why: ");
 	print_message(stdout, trouble, strlen(trouble));
@@ -110,7 +110,7 @@ static void examine_layers(struct doctor *doctor) {
 		printf("\"layers\":[");
 	else
 		print_styled(stdout, DIM, "  %-8s  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", "", "layer",
-		    "what was tried from inside", "none", "files", "programs", "layer alone", "without it");
+		    "attempt from inside", "none", "files", "programs", "layer alone", "without it");
 	struct gb_layer_finding finding;
 	for (bool first = true; gb_observer_next(doctor->observer, &finding); first = false) {
 		clear_progress(doctor);
@@ -255,8 +255,9 @@ static int examine(struct doctor *doctor) {
 	if (doctor->json)
 		printf("\"ok\":%s}\n", doctor->missing ? "false" : "true");
 	else
-		printf("%s\n", doctor->missing ? "Runs are refused until what is missing is there."
-					       : "The wall stands.");
+		printf("%s\n", doctor->missing
+				   ? "Runs are refused until everything that is missing is available."
+				   : "The wall stands.");
 	return doctor->missing ? EXIT_REFUSED : EXIT_OK;
 }
 
@@ -294,20 +295,19 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_doctor = {
     .name = "doctor",
     .synopsis = "[--json]",
-    .summary = "attack our own walls on this machine and say which layer held",
+    .summary = "attack the sandbox on this machine and show which layers hold",
     .details =
-	"In each kind of room a sandboxed process tries what each layer of the wall forbids. In an empty "
-	"room,\n"
-	"where layers can be raised one by one, it also tries behind this layer alone, and without it. A "
-	"layer\n"
-	"is 'observed' if it was refused everywhere. Then code runs in each runtime.\n"
+	"In each kind of room, a process in the sandbox attempts what each layer of the sandbox forbids.\n"
+	"In an empty room, where layers can be raised one by one, the attempt is repeated with this layer\n"
+	"alone and without it. A layer is 'observed' if it refused every attempt. Then each installed\n"
+	"runtime runs code.\n"
 	"\n"
-	"  none       JavaScript and TypeScript: no file, no program\n"
+	"  none       JavaScript and TypeScript: no files, no programs\n"
 	"  files      Python: system files to read, a folder of its own\n"
-	"  programs   shell, Node.js, Deno: also programs, processes, a network with nothing else in it\n"
+	"  programs   shell, Node.js, Deno: also programs, processes, and a network without other hosts\n"
 	"\n"
-	"Exit status: 0 every layer and every installed runtime was observed, 3 one is missing and its runs\n"
-	"are refused. An optional layer may be absent, and so may a runtime that is not installed.",
+	"Exit status: 0 every layer and every installed runtime was observed, 3 one is missing and its\n"
+	"runs are refused. An optional layer may be absent, and so may a runtime that is not installed.",
     .flags = flags,
     .run = run,
 };

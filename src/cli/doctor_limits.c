@@ -1,4 +1,4 @@
-/* Which limits 'glovebox doctor' cannot find anything to enforce by. docs/THREATS.md has the whole table. */
+/* Prints which limits cannot be enforced on this machine. docs/THREATS.md has the complete table. */
 #include <stdio.h>
 
 #include "cli/cli.h"

@@ -9,7 +9,7 @@
 enum { FLAG_JSON, FLAG_STATE };
 
 static const struct flag flags[] = {
-    [FLAG_JSON] = {"json", 0, NULL, "one object", 0, NULL},
+    [FLAG_JSON] = {"json", 0, NULL, "one JSON object", 0, NULL},
     [FLAG_STATE] = STATE_FLAGS,
     {0},
 };
@@ -31,7 +31,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	else if (!request->level)
 		request->level = value;
 	else
-		return report_error(&command_energy, "'%s' is too much; see 'glovebox energy --help'", value);
+		return report_error(
+		    &command_energy, "got the unexpected operand '%s'; see 'glovebox energy --help'", value);
 	return true;
 }
 
@@ -40,7 +41,7 @@ static int fail(const struct gb_err *err) {
 	return err->code == GB_EINVAL ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 
-/* --- how it stands --- */
+/* --- show --- */
 
 /* "now", "never", or a time. */
 static struct gb_str format_when(char text[GB_DATE_TEXT], int64_t ms) {
@@ -124,7 +125,7 @@ static int show(const struct energy_request *request) {
 	return EXIT_CODE_FAILED;
 }
 
-/* --- setting it --- */
+/* --- set --- */
 
 static int set(const struct energy_request *request) {
 	struct gb_energy *energy;
@@ -132,7 +133,7 @@ static int set(const struct energy_request *request) {
 	char *end;
 	double level = request->level ? strtod(request->level, &end) : 0;
 	if (!request->level || end == request->level || *end != '\0') {
-		report_error(&command_energy, "set which level? Give a number, such as 0.5");
+		report_error(&command_energy, "set: give a level, such as 0.5");
 		return EXIT_BAD_USE;
 	}
 	if (!gb_energy_open(request->dir, NULL, &energy, &err))
@@ -148,7 +149,8 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (request.action && strcmp(request.action, "set") != 0) {
-		report_error(self, "'%s' is not 'set'; without it, the energy is shown", request.action);
+		report_error(
+		    self, "'%s' is not 'set'; without an operand, the energy is shown", request.action);
 		return EXIT_BAD_USE;
 	}
 	request.dir = state_folder(self, &request.state, STATE_COMMON);
@@ -160,16 +162,15 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_energy = {
     .name = "energy",
     .synopsis = "[set LEVEL] [options]",
-    .summary = "how much an agent may still run, and when there will be more",
-    .details = "Each run of a face in the setting energy.faces costs energy, which is regained over time. By "
-	       "default that is\n"
-	       "core_execute only; 'glovebox execute' and the SDKs' execute are the face execute_code. Runs "
-	       "of the network\n"
-	       "tier cost more and need a higher level; below a minimum no such run is allowed. The rules "
-	       "are settings.\n"
-	       "\n"
-	       "  glovebox energy              the level, when it will be full, and what could run now\n"
-	       "  glovebox energy set 1        set the level",
+    .summary = "show or set the energy that runs of agents may use",
+    .details =
+	"Each run of a face in the setting energy.faces costs energy, which is regained over time. By\n"
+	"default that is core_execute only; 'glovebox execute' and the SDKs' execute are the face\n"
+	"execute_code. Runs of the network tier cost more and need a higher level; below a minimum no such\n"
+	"run is allowed. The rules are settings.\n"
+	"\n"
+	"  glovebox energy              the level, when it will be full, and what could run now\n"
+	"  glovebox energy set 1        set the level",
     .flags = flags,
     .run = run,
 };

@@ -4,7 +4,7 @@
 
 enum { SHOWN_MAX = 200 };
 
-/* As wide as @text is when it is printed: tabs stay, and a character of many bytes is one. */
+/* Print spaces as wide as @text: tabs stay, and a character of several bytes counts once. */
 static void print_pad(FILE *to, const char *text, size_t n) {
 	for (size_t i = 0; i < n; i++)
 		if (text[i] == '\t')

@@ -1,4 +1,4 @@
-/* The agents' way to run code, as a command: through the gate. */
+/* Runs code of an agent through the gate. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -31,11 +31,13 @@ enum { VALUES_MAX = 64 << 20 };
 static const struct flag flags[] = {
     CODE_FLAGS,
     LANGUAGE_FLAG,
-    {"purpose", 0, "TEXT", "what it is for: shown to the person who decides, and recorded", FLAG_EMPTY, NULL},
-    {"expected-output", 0, "TEXT", "what the agent expects: recorded", FLAG_EMPTY, NULL},
-    {"trace", 0, "JSON", "where the request came from: recorded", 0, NULL},
-    {"conversation", 0, "ID", "the conversation of the request: trust is given to a conversation", 0, NULL},
-    {"turn", 0, "ID", "the turn of the model: the number of calls in one is limited", 0, NULL},
+    {"purpose", 0, "TEXT", "the purpose of the code: shown with the request for approval, and recorded",
+	FLAG_EMPTY, NULL},
+    {"expected-output", 0, "TEXT", "the output that the agent expects: recorded", FLAG_EMPTY, NULL},
+    {"trace", 0, "JSON", "the origin of the request: recorded", 0, NULL},
+    {"conversation", 0, "ID", "the conversation of the request: 'approvals trust' applies to a conversation",
+	0, NULL},
+    {"turn", 0, "ID", "the turn of the model: the number of calls per turn is limited", 0, NULL},
     ARGS_FLAG,
     LIMIT_FLAGS SETTINGS_FLAGS,
     {0},
@@ -65,7 +67,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	return true;
 }
 
-/* --- on the way --- */
+/* --- callbacks of the gate --- */
 
 static void on_pending(struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data) {
 	(void)run, (void)expires_ms, (void)data;
@@ -103,8 +105,8 @@ static void on_stop(int number) {
 	stop_signal = number;
 }
 
-/* What waits for a person is withdrawn and what runs is ended, instead of being left behind; the second
- * signal is our end. */
+/* The first signal withdraws a waiting request or ends the run, so that neither is left behind; the second
+ * ends this process. */
 static void handle_stop_signals(void) {
 	static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
 	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
@@ -115,7 +117,7 @@ static void handle_stop_signals(void) {
 }
 
 static bool wait_for(struct gb_gate *gate, struct gb_agent_run *run, struct gb_err *err) {
-	enum { LOOK_MS = 1000 }; /* a signal that comes just before the wait does not end it */
+	enum { LOOK_MS = 1000 }; /* upper bound for a signal that arrives just before the wait */
 	bool ok = true;
 	while (ok && !gb_agent_run_done(run)) {
 		ok = gb_gate_turn(gate, LOOK_MS, err);
@@ -134,7 +136,7 @@ static int submit_and_wait(struct request *request, struct gb_gate *gate) {
 	request->gate.face = GB_FACE_EXECUTE_CODE;
 	request->gate.transport = "cli";
 	request->gate.on_pending = on_pending;
-	/* With --json nothing is told before the end, so that the end is all that has to be recorded. */
+	/* With --json nothing is shown before the end, so the gate only has to record the end. */
 	request->gate.on_log = request->code.json ? NULL : on_log;
 	request->gate.on_output = request->code.json ? NULL : on_output;
 	request->gate.data = request;
@@ -150,7 +152,7 @@ static int submit_and_wait(struct request *request, struct gb_gate *gate) {
 	return status;
 }
 
-/* A disabled face needs no sandboxes to say so, so none are made. */
+/* If agents are disabled, refuse before creating sandboxes. */
 static int execute(struct request *request, const struct gb_config *config) {
 	const struct gb_engine_options sandboxes = {
 	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->gate.run.language};
@@ -197,17 +199,14 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_execute = {
     .name = "execute",
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
-    .summary = "run an agent's code: admitted, approved, masked and recorded",
+    .summary = "run an agent's code: checked, approved, masked and recorded",
     .details =
-	"Run code of an agent. This is off until the owner sets agent.enabled; then each request waits for "
-	"approval\n"
-	"('glovebox approvals watch'), unless agent.autoApprove is set or approvals.waive has execute_code. "
-	"The guard checks\n"
-	"the code; it costs energy if energy.faces has execute_code. Secrets in the output are masked. The "
-	"result is\n"
-	"printed after its record is in the audit log, output after a record that the run has begun. Ctrl-C "
-	"withdraws a\n"
-	"request that waits and ends a run.\n"
+	"Run code of an agent. This is off until the owner sets agent.enabled. Each request then waits\n"
+	"for approval ('glovebox approvals watch'), unless agent.autoApprove is set or approvals.waive\n"
+	"has execute_code. The guard checks the code; a run costs energy if energy.faces has\n"
+	"execute_code. Secrets in the output are masked. The result is printed after its record is in\n"
+	"the audit log, output after a record that the run has begun. Ctrl-C withdraws a request that\n"
+	"waits and ends a run.\n"
 	"\n"
 	"  glovebox execute -l python -e 'print(6 * 7)' --purpose 'a sum' --set agent.enabled=true\n"
 	"\n"

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "value/wtf8.h"
 
-/* Beside what gb_wtf8_is_unsafe names, in ascending order. */
+/* In addition to gb_wtf8_is_unsafe, in ascending order. */
 static const struct {
 	uint32_t first, last;
 } deceiving[] = {
@@ -56,7 +56,7 @@ struct glyph glyph_first(const char *text, size_t n) {
 		glyph.is_number = snprintf(glyph.text, sizeof glyph.text, "<U+%04X>", (unsigned)code) > 0;
 	else
 		memcpy(glyph.text, text, glyph.bytes);
-	/* From there on some are two columns wide; which ones is for the terminal to know. */
+	/* From here on some characters are two columns wide, depending on the terminal: assume two. */
 	glyph.width = glyph.is_number ? (unsigned)strlen(glyph.text) : code >= 0x1100 ? 2 : 1;
 	return glyph;
 }

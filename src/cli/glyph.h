@@ -1,8 +1,8 @@
 /*
- * One character of untrusted text, as it may be shown to a person who has to judge it.
+ * One character of untrusted text, in a form that is safe for review by a person.
  *
- * print_untrusted keeps text from controlling the terminal. That is not enough where a person decides by what
- * is seen: invisible characters, characters that change the direction of text, look-alikes of a space, and
+ * print_untrusted keeps text from controlling the terminal. That is not enough if a person decides by what is
+ * shown: invisible characters, characters that change the direction of text, look-alikes of a space, and
  * combining characters are shown by their number, as <U+202E>.
  */
 #ifndef GB_CLI_GLYPH_H
@@ -14,9 +14,9 @@
 
 struct glyph {
 	char text[16];   /* zero-terminated */
-	size_t bytes;    /* how many of the source it stands for */
+	size_t bytes;    /* length in the source */
 	unsigned width;  /* columns, at most */
-	bool is_number;  /* and not the character itself */
+	bool is_number;  /* shown as a number instead of the character */
 	bool is_foreign; /* beyond ASCII, so it may look like another */
 };
 

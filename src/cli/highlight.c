@@ -30,7 +30,7 @@ enum gb_syntax highlight_syntax(struct gb_str language) {
 
 /* --- characters --- */
 
-/* 0 beyond the end. */
+/* The character at @at, or 0 beyond the end. */
 static char peek(const struct highlight *h, size_t at) {
 	return at < h->code.n ? h->code.p[at] : '\0';
 }
@@ -53,7 +53,7 @@ static bool is_space(char c) {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* --- each returns where it ends --- */
+/* --- skipping: each function returns the end --- */
 
 static size_t skip_line(const struct highlight *h, size_t at) {
 	const char *end = memchr(h->code.p + at, '\n', h->code.n - at);
@@ -65,7 +65,7 @@ static size_t skip_past(const struct highlight *h, size_t at, const char *text) 
 	return end ? (size_t)(end - h->code.p) + strlen(text) : h->code.n;
 }
 
-/* Behind the opening quote: up to and with the closing one. */
+/* From behind the opening quote to behind the closing one. */
 static size_t skip_quoted(const struct highlight *h, size_t at, char quote, bool escapes, bool lines) {
 	for (; at < h->code.n; at++) {
 		if (escapes && h->code.p[at] == '\\')
@@ -88,7 +88,7 @@ static size_t skip_triple(const struct highlight *h, size_t at, char quote) {
 	return h->code.n;
 }
 
-/* Behind "`" or the "}" of a "${": up to and with the next of these. */
+/* From behind "`", or the "}" of a "${", to behind the next of these. */
 static size_t skip_template(struct highlight *h, size_t at) {
 	for (; at < h->code.n; at++) {
 		if (h->code.p[at] == '\\') {
@@ -103,7 +103,7 @@ static size_t skip_template(struct highlight *h, size_t at) {
 	return h->code.n;
 }
 
-/* From the slash on; @at if it is none. */
+/* The end of the regular expression that begins at the slash; @at if there is none. */
 static size_t skip_regexp(const struct highlight *h, size_t at) {
 	bool in_class = false;
 	for (size_t i = at + 1; i < h->code.n && i - at < REGEXP_MAX && h->code.p[i] != '\n'; i++) {
@@ -119,7 +119,7 @@ static size_t skip_regexp(const struct highlight *h, size_t at) {
 	return at;
 }
 
-/* --- languages: each looks at one place and says what begins there --- */
+/* --- languages: each function determines the token that begins at @at --- */
 
 static enum token next_js(struct highlight *h, size_t at, size_t *ret_end) {
 	char c = h->code.p[at];
@@ -141,7 +141,7 @@ static enum token next_js(struct highlight *h, size_t at, size_t *ret_end) {
 	return TOKEN_PLAIN;
 }
 
-/* How many letters stand before the quote of a string: r"", Rb'', f"". */
+/* The number of letters before the quote of a string: r"", Rb'', f"". */
 static size_t prefix_length(const struct highlight *h, size_t at) {
 	size_t n = 0;
 	while (n < 2 && peek(h, at + n) && strchr("rbfuRBFU", peek(h, at + n)))

@@ -1,12 +1,12 @@
 /*
- * What a piece of code is to the eye: comment, string, keyword, number.
+ * Syntax highlighting: splits code into comments, strings, keywords, numbers.
  *
  *	struct highlight highlight = {.code = code, .syntax = highlight_syntax(runtime)};
  *	for (size_t at = 0, end; at < code.n; at = end)
  *		enum token token = highlight_next(&highlight, &end);
  *
- * A guess, made without parsing, in one pass and bounded memory, and right for ordinary code. Colours are no
- * more than that: nothing is left out or made faint by them, so code that leads them astray is still read.
+ * It is a guess without parsing, in one pass and bounded memory, that is correct for ordinary code. Colours
+ * never hide or dim text, so code that misleads the highlighter is still readable.
  */
 #ifndef GB_CLI_HIGHLIGHT_H
 #define GB_CLI_HIGHLIGHT_H
@@ -33,7 +33,7 @@ struct highlight {
 	unsigned braces[HIGHLIGHT_TEMPLATES]; /* { that are open in each */
 };
 
-/* The next token, which ends at *ret_end (after where the last one ended). Only while there is one. */
+/* The next token, from the end of the last one to *ret_end. Call this only while code is left. */
 enum token highlight_next(struct highlight *highlight, size_t *ret_end);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { DEFAULT_COLUMNS = 100, LEAST_COLUMNS = 30, TAB = 4, RUN = 4096 };
 
-/* A run is what has been laid out and not yet printed: one style, no end of line. */
+/* A run is text that was laid out and not yet printed: of one style, without a line end. */
 struct state {
 	const struct listing *listing;
 	unsigned gutter, columns, column;
@@ -52,7 +52,7 @@ static void begin_line(struct state *s) {
 	s->column = s->gutter;
 }
 
-/* The same line goes on below. */
+/* Wrap: continue the same line below. */
 static void break_line(struct state *s) {
 	flush(s);
 	fputc('\n', s->listing->to);
@@ -116,7 +116,7 @@ void print_listing(const struct listing *listing, struct gb_str text, struct lis
 	struct state s = {.listing = listing, .columns = count_columns(listing)};
 	struct highlight highlight = {.code = text, .syntax = listing->syntax};
 	s.gutter = listing->has_numbers ? count_digits(text) + 3 : listing->indent;
-	/* What ends its last line has no further one. */
+	/* A line feed at the end of the text does not begin another line. */
 	size_t n = text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n, token_end = 0;
 	enum token token = TOKEN_PLAIN;
 	begin_line(&s);

@@ -1,9 +1,9 @@
 /*
- * Text that nobody vouches for, laid out so that it shows all that it is and cannot pass for anything else.
+ * Prints untrusted text so that all of it is visible and it cannot imitate other output.
  *
- * Every line begins with its number, or is indented; lines that are longer than the terminal are broken here
- * and not by the terminal, so that no part of the text ever stands in the first column. Characters that
- * deceive are shown by their number (glyph.h).
+ * Every line begins with its number or is indented. Lines longer than the terminal are wrapped here and not
+ * by the terminal, so that no part of the text is ever in the first column. Deceptive characters are shown by
+ * their number (glyph.h).
  */
 #ifndef GB_CLI_LISTING_H
 #define GB_CLI_LISTING_H
@@ -19,7 +19,7 @@ struct listing {
 	enum gb_syntax syntax;
 };
 
-/* What was seen on the way. Lines are numbered from 1; 0: none. */
+/* What the text contained. Lines are numbered from 1; 0: none. */
 struct listing_seen {
 	size_t lines;
 	size_t deceiving, first_deceiving; /* characters shown by their number; the first one's line */

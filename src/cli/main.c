@@ -11,13 +11,13 @@ static const struct command *const commands[] = {&command_run, &command_session,
 
 static void usage(FILE *to) {
 	print_styled(to, BOLD, "glovebox");
-	fprintf(to, " %s: run code that nobody has vouched for, behind real walls.\n\n", GB_VERSION);
+	fprintf(to, " %s: run untrusted code safely.\n\n", GB_VERSION);
 	for (size_t i = 0; i < GB_COUNT(commands); i++)
 		fprintf(to, "  glovebox %-9s %s\n", commands[i]->name, commands[i]->summary);
-	fprintf(to, "\nA first result:\n"
+	fprintf(to, "\nExamples:\n"
 		    "  glovebox run -e 'export default 6*7'\n"
 		    "  echo 'console.log(\"hello\")' | glovebox run -\n\n"
-		    "'glovebox COMMAND --help' tells more.\n");
+		    "'glovebox COMMAND --help' describes a command.\n");
 }
 
 static void print_no_command(const char *name) {
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 	for (size_t i = 0; i < GB_COUNT(commands); i++)
 		if (strcmp(name, commands[i]->name) == 0)
 			return commands[i]->run(commands[i], argc - 2, argv + 2);
-	/* Not for people. */
+	/* Not listed: only 'glovebox session' starts it. */
 	if (strcmp(name, command_session_host.name) == 0)
 		return command_session_host.run(&command_session_host, argc - 2, argv + 2);
 	if (*name)

@@ -41,7 +41,7 @@ bool masked_output_begin(struct masked_output *output, struct gb_filter *filter,
 	*output = (struct masked_output){.quiet = quiet};
 	if (filter && !gb_masked_init(&output->masked, filter, gb_masked_output_max(options),
 			  gb_masked_value_max(options)))
-		return gb_fail(err, GB_ENOMEM, 0, "there is no memory to mask what it says");
+		return gb_fail(err, GB_ENOMEM, 0, "out of memory while preparing to mask the output");
 	if (filter || !quiet) {
 		options->on_log = on_log;
 		options->on_output = on_output;

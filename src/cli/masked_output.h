@@ -1,5 +1,5 @@
 /*
- * What a person's run says: shown as it comes, without its secrets.
+ * Shows the output of a run while it runs, with secrets masked.
  *
  *	struct masked_output output;
  *	masked_output_begin(&output, filter, quiet, &options, &err);	// sets the callbacks of options
@@ -13,15 +13,16 @@
 #include "guard/masked.h"
 
 struct masked_output {
-	bool quiet; /* the result tells all */
+	bool quiet; /* show nothing before the result */
 	struct gb_masked masked;
 	struct gb_result clean;
 };
 
-/* @filter, which stays the caller's, may be NULL. The run's limits must be set. */
+/* @filter may be NULL and stays owned by the caller. The run's limits must be set. */
 bool masked_output_begin(struct masked_output *output, struct gb_filter *filter, bool quiet,
     struct gb_run_options *options, struct gb_err *err);
-/* What was held back is shown; the result without its secrets, which lives until the end. */
+/* Show the output that was held back. Returns the result with secrets masked, valid until
+ * masked_output_finish. */
 const struct gb_result *masked_output_end(struct masked_output *output, const struct gb_result *result);
 void masked_output_finish(struct masked_output *output);
 

@@ -7,7 +7,7 @@
 #include "cli/untrusted.h"
 #include "value/wtf8.h"
 
-/* A longer one quotes a value that is not worth reading. */
+/* Longer messages, which quote a long value, are cut. */
 enum { MESSAGE_MAX = 2048, FLAGS_MAX = 64 };
 
 bool report_error(const struct command *command, const char *format, ...) {
@@ -42,7 +42,7 @@ void print_help(const struct command *command, FILE *to) {
 		language_print_all(to);
 }
 
-/* --- what the library calls it --- */
+/* --- fields of the library and their flags --- */
 
 /* Fields of messages (docs/PROTOCOL.md) and members of structs (glovebox.h), and the flags that set them. */
 static const struct {
@@ -121,7 +121,7 @@ bool report_flag_error(const struct command *command, const struct gb_err *err) 
 
 /* --- parsing --- */
 
-/* The flag that @text, "--name" or "--name=value" or "-x", speaks of. */
+/* The flag that @text ("--name", "--name=value" or "-x") names. */
 static const struct flag *find_flag(const struct command *command, const char *text, const char **ret_value) {
 	*ret_value = NULL;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
@@ -138,7 +138,7 @@ static const struct flag *find_flag(const struct command *command, const char *t
 	return NULL;
 }
 
-/* There is one command line. */
+/* Flags given so far. There is one command line per process. */
 static bool given[FLAGS_MAX];
 
 static bool check_value(const struct command *command, const struct flag *flag, const char *value) {
@@ -155,7 +155,7 @@ bool check_action_flags(const struct command *command, const char *action) {
 	snprintf(word, sizeof word, " %s ", action);
 	for (const struct flag *flag = command->flags; flag->name; flag++)
 		if (given[flag - command->flags] && flag->actions && !strstr(flag->actions, word))
-			return report_error(command, "--%s has no effect on %s; it is for:%s", flag->name,
+			return report_error(command, "--%s has no effect on %s, only on:%s", flag->name,
 			    action, flag->actions);
 	return true;
 }

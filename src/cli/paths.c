@@ -23,8 +23,7 @@ bool read_path(const struct command *command, const char *what, const char *path
 	return ok || report_error(command, "%s%s", what, err.message);
 }
 
-/* The part of @path below the working folder, however @path spells that: the rest after the first part that
- * leads to it. All of @path if it is elsewhere. */
+/* @path relative to the working directory if it is below it, however @path spells that; else @path. */
 static const char *below_here(const char *path) {
 	char part[PATH_MAX];
 	struct stat here, st;
@@ -54,7 +53,8 @@ bool open_folder(const char *path, int *ret_fd, struct gb_err *err) {
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, part, &how, sizeof how);
 	if (fd < 0 && errno == ELOOP)
 		return gb_fail(err, GB_EINVAL, 0,
-		    "'%s' is reached by a link, which is not followed here; name the folder that it leads to",
+		    "'%s' is a symbolic link or below one, which is not followed here; give the folder "
+		    "itself",
 		    path);
 	if (fd < 0)
 		return gb_fail(err, GB_ENOENT, errno, "open the folder '%s'", path);

@@ -1,6 +1,6 @@
 /*
- * Files and folders named on the command line. The folder that they are in may have been filled by somebody
- * else: a cloned repository, or the output of an agent.
+ * Files and folders named on the command line. The folder that they are in may be untrusted: a cloned
+ * repository, or the output of an agent.
  */
 #ifndef GB_CLI_PATHS_H
 #define GB_CLI_PATHS_H
@@ -10,11 +10,12 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 
-/* Append the content of @path, "-" for standard input. A regular file, /dev/null, or a pipe that the shell
- * has opened: a FIFO would block. @what goes before the message, as "--file: ", or is "". */
+/* Append the content of @path; "-" is standard input. Accepts regular files, /dev/null, and pipes that the
+ * shell has opened; not FIFOs, which would block. Error messages begin with @what, such as "--file: " or
+ * "". */
 bool read_path(const struct command *command, const char *what, const char *path, struct gb_buf *buf);
 
-/* Open a folder. A link below the working folder is not followed: whoever made the link would choose the
+/* Open a folder. Links below the working directory are not followed: the creator of the link would choose the
  * folder. */
 bool open_folder(const char *path, int *ret_fd, struct gb_err *err);
 

@@ -84,14 +84,13 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_prompt = {
     .name = "prompt",
     .synopsis = "[--json]",
-    .summary = "what to tell an agent's model of running code",
-    .details = "Print a section for an agent's system prompt: what it can run, within which limits, what is "
-	       "kept, and\n"
-	       "how to use that well. It follows the settings; if agents cannot run code (agent.enabled is "
-	       "false) it\n"
-	       "is empty.\n"
-	       "\n"
-	       "  glovebox prompt --set agent.enabled=true         how it would look",
+    .summary = "print a section about running code for an agent's system prompt",
+    .details =
+	"Print a section for an agent's system prompt: which code it can run, within which limits, what is\n"
+	"kept between runs, and how to use this well. The text follows the settings. It is empty if agents\n"
+	"cannot run code (agent.enabled is false).\n"
+	"\n"
+	"  glovebox prompt --set agent.enabled=true         show the text that agents would get",
     .flags = flags,
     .run = run,
 };

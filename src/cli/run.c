@@ -27,7 +27,7 @@ enum { INPUTS_MAX = 64 << 20 };
 struct request {
 	struct code_flags code;
 	enum gb_language language;
-	const char *out; /* a folder for what the program shows */
+	const char *out; /* a folder for files and displays */
 	const char *session;
 	const char *packages; /* a folder, or NULL */
 	char packages_path[PATH_MAX];
@@ -43,24 +43,26 @@ static const struct flag flags[] = {
     LANGUAGE_FLAG,
     {"fn", 0, "NAME", "the export that is the result; called if it is a function", 0, NULL},
     ARGS_FLAG,
-    {"input", 0, "NAME=JSON", "let the code see NAME; may be repeated", FLAG_REPEATS, NULL},
-    LIMIT_FLAGS{"stdin", 0, "TEXT", "what a program reads from its standard input", FLAG_EMPTY, NULL},
+    {"input", 0, "NAME=JSON", "define the variable NAME for the code; may be repeated", FLAG_REPEATS, NULL},
+    LIMIT_FLAGS{"stdin", 0, "TEXT", "the standard input of a program", FLAG_EMPTY, NULL},
     {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated",
 	FLAG_REPEATS | FLAG_PATH, NULL},
     {"profile", 0, "NAME",
-	"Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, when that is made", 0,
+	"Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, for a new session", 0,
 	NULL},
     {"restricted", 0, NULL, "Python, shell: reject risky constructs", 0, NULL},
     {"allow", 0, "MODULE", "Node.js, Python with --restricted: let it import MODULE; may be repeated",
 	FLAG_REPEATS, NULL},
     {"packages", 0, "DIR",
-	"Node.js: a node_modules folder, of which --allow lets it use packages; not with --session",
+	"Node.js: a node_modules folder, from which it may use the packages of --allow; not with --session",
 	FLAG_PATH, NULL},
-    {"net", 0, "HOST,...", "Deno: let it ask for HOST, or HOST:PORT; its network ends at the wall",
+    {"net", 0, "HOST,...",
+	"Deno: grant its permission for HOST or HOST:PORT; the sandbox still has no other hosts",
 	FLAG_REPEATS, NULL},
-    {"out", 0, "DIR", "write the files that a program made, and what Python shows, to DIR", FLAG_PATH, NULL},
-    {"session", 0, "NAME", "run in the session NAME, which is made if there is none: see 'glovebox session'",
-	0, NULL},
+    {"out", 0, "DIR", "write the files that a program created, and what Python displays, to DIR", FLAG_PATH,
+	NULL},
+    {"session", 0, "NAME",
+	"run in the session NAME, which is created if there is none: see 'glovebox session'", 0, NULL},
     SETTINGS_FLAGS,
     {0},
 };
@@ -116,8 +118,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	const struct {
 		const char *name;
-		const char **text;                                        /* where the value goes, */
-		bool (*take)(struct request *request, const char *value); /* or what it is given to */
+		const char **text; /* where to store the value, or NULL */
+		bool (*take)(struct request *request, const char *value); /* else handles the value */
 	} own[] = {
 	    {"stdin", &request->options.input, NULL},
 	    {"profile", &request->options.profile, NULL},
@@ -167,12 +169,12 @@ static int show(const struct request *request, struct gb_filter *filter, const s
 
 /* --- running --- */
 
-/* A run that never began, in the shape of one that did: programs that read --json need no second way. */
+/* Report a run that never began in the same JSON form as a result. */
 static int refuse(const struct request *request, const char *code, const char *message) {
 	return show_refusal(&command_run, request->code.json, code, message);
 }
 
-/* One run wants one zygote, and no time for another CPU to wake up. */
+/* One run needs one zygote; waking up another CPU would cost time. */
 static void pin_to_this_cpu(void) {
 	cpu_set_t set;
 	CPU_ZERO(&set);
@@ -192,17 +194,17 @@ static void fill_options(struct request *request) {
 		request->options.allowed_modules = request->allowed;
 }
 
-/* The process that keeps the sessions has settings of its own, and one folder of packages. */
+/* The host of the sessions has its own settings and folder of packages, so options for them are refused. */
 static bool check_session(const struct request *request) {
 	if (request->settings.file || request->settings.n_set)
 		return report_error(&command_run,
-		    "--config and --set are not for sessions: the process that keeps them reads "
+		    "--config and --set have no effect on sessions: the process that keeps them reads "
 		    "the settings when it starts, and on SIGHUP");
 	if (!run_flags_has_sessions(&command_run, request->language))
 		return false;
 	return !request->packages ||
 	       report_error(&command_run,
-		   "--packages is not for sessions: the process that keeps them takes the setting "
+		   "--packages has no effect on sessions: the process that keeps them reads the setting "
 		   "programs.nodePackages when it starts");
 }
 
@@ -275,7 +277,7 @@ static bool allow_modules(struct request *request, const struct gb_config_list *
 	return !request->packages || n_named;
 }
 
-/* What is set, where nothing was asked for; and no more than that allows. */
+/* Check the request against the settings, and fill in their defaults. */
 static bool apply_settings(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
 	if (request->language == GB_NODE && !allow_modules(request, &config->node.allowed_modules))
@@ -335,18 +337,17 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_run = {
     .name = "run",
     .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
-    .summary = "run code in a fresh sandbox and show what it gave",
+    .summary = "run code in a new sandbox and show its result",
     .details =
-	"The code is an ES module, or a program in the language that -l says. A module's result is its "
-	"default export, or the one "
-	"that --fn names; a function\n"
-	"is called with --args, a promise is awaited. console.log and its kin are shown as they happen. "
-	"There\n"
-	"are no files, no network, no environment and no clock but Date in there.\n"
+	"The code is an ES module, or a program in the language that -l names. The result of a module is\n"
+	"its default export, or the export that --fn names; a function is called with --args, and a\n"
+	"promise is awaited. Output is shown while the code runs.\n"
 	"\n"
-	"What it says has its secrets masked (docs/SECRETS.md); limits, programs and the rest are as the "
-	"settings "
-	"say.\n"
+	"JavaScript and TypeScript have no files, no network and no environment variables, and Date is\n"
+	"their only clock. The other languages have a folder of their own and no network to other hosts.\n"
+	"\n"
+	"Secrets in the output are masked (docs/SECRETS.md). The settings define the limits and the\n"
+	"programs (docs/CONFIGURATION.md).\n"
 	"\n"
 	"  glovebox run -e 'export default [1,2,3].map(n => n * n)'\n"
 	"  glovebox run sum.js --fn add --args '[1, 2]'\n"

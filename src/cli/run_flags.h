@@ -1,5 +1,5 @@
-/* Which flags of 'run' and 'session exec' have a meaning for which language: each other one is refused, by
- * its name, before anything is started. */
+/* Which flags of 'run' and 'session exec' have an effect on which language. Others are refused before
+ * anything is started. */
 #ifndef GB_CLI_RUN_FLAGS_H
 #define GB_CLI_RUN_FLAGS_H
 
@@ -7,16 +7,16 @@
 #include "glovebox/glovebox.h"
 
 struct run_flags {
-	const struct command *command;        /* that complains */
-	const struct gb_run_options *options; /* what the flags have set, and nothing else */
+	const struct command *command;        /* named in errors */
+	const struct gb_run_options *options; /* as set by the flags only */
 	const char *packages, *out;           /* folders, or NULL */
 };
 
-/* Complains of the first flag that has no effect in @language. */
+/* Reports the first flag that has no effect on @language. */
 bool run_flags_fit(const struct run_flags *flags, enum gb_language language);
-/* Complains of --language if there are no sessions of it. */
+/* Reports an error if @language has no sessions. */
 bool run_flags_has_sessions(const struct command *command, enum gb_language language);
-/* Is --out a folder? Complains, before code is run of which the files would be lost. */
+/* Check that --out is a folder, before code runs whose files would be lost. */
 bool run_flags_check_out(const struct run_flags *flags);
 
 #endif

@@ -16,7 +16,7 @@
 enum { OPERANDS = 2, CTRL_C = 3, PIECE = 64 << 10 };
 
 struct request {
-	const char *operands[OPERANDS]; /* what to do, and with which secret */
+	const char *operands[OPERANDS]; /* the action, and the name of a secret */
 	unsigned n;
 	bool from_stdin, json;
 	struct settings_request settings;
@@ -25,7 +25,8 @@ struct request {
 };
 
 static const struct flag flags[] = {
-    {"stdin", 0, NULL, "add: the value is all of standard input, less one line break at its end", 0, " add "},
+    {"stdin", 0, NULL, "add: read the value from standard input, without a line break at its end", 0,
+	" add "},
     {"json", 0, NULL, "list, kinds: one JSON array", 0, " list kinds "},
     SETTINGS_FLAGS,
     {0},
@@ -40,7 +41,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	}
 	if (request->n == OPERANDS)
-		return report_error(&command_secrets, "'%s' is one operand too many", value);
+		return report_error(&command_secrets, "got the unexpected operand '%s'", value);
 	request->operands[request->n++] = value;
 	return true;
 }
@@ -66,8 +67,8 @@ static void drop_line_break(struct gb_buf *value) {
 		value->len--;
 }
 
-/* A line from the terminal, unseen. The interrupt key only ends the line, so that the terminal is always put
- * right. */
+/* Read a line from the terminal without echo. The interrupt key only ends the line, so that the terminal is
+ * always restored. */
 static bool read_unseen(int tty, struct gb_buf *value) {
 	struct termios before, unseen;
 	if (tcgetattr(tty, &before) != 0)
@@ -104,7 +105,7 @@ static int add(struct request *request) {
 	auto_wiped struct gb_buf value;
 	struct gb_err err = {0};
 	const char *name = request->operands[1];
-	/* Room for all there may be, so that it is never moved, and for a line break. */
+	/* Reserve the maximum size and a line break, so that the value is never copied to another place. */
 	gb_buf_init(&value, GB_SECRET_MAX + 8192);
 	if (!gb_buf_reserve(&value, GB_SECRET_MAX + 8192))
 		return EXIT_REFUSED;
@@ -123,8 +124,8 @@ static int add(struct request *request) {
 	if (!gb_secret_store_put(request->dir, name, value.data, value.len, &err))
 		return refuse(&err);
 	fprintf(stderr,
-	    "glovebox secrets: '%s' is kept in %s\n"
-	    "What runs already ('glovebox stdio', the process that keeps sessions) looks for it after "
+	    "glovebox secrets: '%s' is stored in %s\n"
+	    "Processes that already run ('glovebox stdio', the process that keeps sessions) mask it after "
 	    "SIGHUP.\n",
 	    name, request->dir);
 	return EXIT_OK;
@@ -187,7 +188,7 @@ static int kinds(struct request *request) {
 
 /* --- mask --- */
 
-/* What a terminal was shown of it. */
+/* Output to a terminal. */
 static struct untrusted shown;
 
 static bool write_out(struct gb_buf *out) {
@@ -222,7 +223,7 @@ static bool mask_all(struct gb_mask *stream) {
 	return ok;
 }
 
-/* As an agent's runs are masked. */
+/* Masks as runs of agents are masked. */
 static int mask(struct request *request) {
 	struct gb_err err = {0};
 	struct gb_filter *filter;
@@ -241,7 +242,7 @@ static int mask(struct request *request) {
 	return status;
 }
 
-/* --- all of them --- */
+/* --- the command --- */
 
 static const struct {
 	const char *name;
@@ -271,8 +272,8 @@ static int run(const struct command *self, int argc, char **argv) {
 		if (strcmp(what, verbs[i].name) != 0)
 			continue;
 		if (request.n != 1U + verbs[i].named) {
-			report_error(
-			    self, verbs[i].named ? "%s: which? Give a NAME" : "%s takes no name", what);
+			report_error(self,
+			    verbs[i].named ? "%s: give the NAME of a secret" : "%s takes no name", what);
 			return EXIT_BAD_USE;
 		}
 		if (!check_action_flags(self, what))
@@ -280,30 +281,30 @@ static int run(const struct command *self, int argc, char **argv) {
 		return run_verb(&request, verbs[i].run);
 	}
 	report_error(
-	    self, "say what to do: add NAME, list, rm NAME, kinds or mask; see 'glovebox secrets --help'");
+	    self, "give an action: add NAME, list, rm NAME, kinds or mask; see 'glovebox secrets --help'");
 	return EXIT_BAD_USE;
 }
 
 const struct command command_secrets = {
     .name = "secrets",
     .synopsis = "add NAME [--stdin] | list | rm NAME | kinds | mask",
-    .summary = "values that no output may show",
-    .details = "Keep secret values, so that whatever a sandbox says is searched for them, also in base64, "
-	       "hex and as\n"
-	       "addresses and JSON spell them. What is found becomes ***. A value is never printed.\n"
-	       "\n"
-	       "  glovebox secrets add DATABASE             asks for the value, without showing it\n"
-	       "  pass show db | glovebox secrets add DATABASE --stdin\n"
-	       "  glovebox secrets list                     the names\n"
-	       "  glovebox secrets rm DATABASE\n"
-	       "  glovebox secrets kinds                    credentials that are known by their shape\n"
-	       "  glovebox secrets mask < build.log         what would be seen of a text\n"
-	       "\n"
-	       "They are kept encrypted in the folder of the setting stateDir ($GLOVEBOX_STATE_DIR), else\n"
-	       "$XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox, with their key beside them: a folder "
-	       "that is yours alone. For one "
-	       "process,\n"
-	       "GLOVEBOX_SECRET_<NAME>=value in its environment does the same. A value has at least 6 bytes.",
+    .summary = "manage values that are masked in all output",
+    .details =
+	"Store secret values, so that they are masked in the output of sandboxes, also if they are\n"
+	"encoded as base64, hex, URL or JSON text. Each occurrence is replaced by ***. Values are never\n"
+	"printed.\n"
+	"\n"
+	"  glovebox secrets add DATABASE             asks for the value, without showing it\n"
+	"  pass show db | glovebox secrets add DATABASE --stdin\n"
+	"  glovebox secrets list                     the names\n"
+	"  glovebox secrets rm DATABASE\n"
+	"  glovebox secrets kinds                    kinds of credentials that are recognised by their form\n"
+	"  glovebox secrets mask < build.log         print a text with its secrets masked\n"
+	"\n"
+	"Secrets are stored encrypted in the folder of the setting stateDir ($GLOVEBOX_STATE_DIR), else\n"
+	"$XDG_STATE_HOME/glovebox, else ~/.local/state/glovebox. The key is stored in the same folder,\n"
+	"which only its owner can access. The environment variable GLOVEBOX_SECRET_<NAME>=value has the\n"
+	"same effect for a single process. A value has at least 6 bytes.",
     .flags = flags,
     .run = run,
 };

@@ -22,7 +22,8 @@ static void report_reload(const struct service *service) {
 	    file ? ": " : "; there is no file", file ? file : "");
 	gb_limits_write_fixed(service->first, service->config, &fixed);
 	if (fixed.len)
-		fprintf(stderr, "glovebox %s: these hold after a restart: %s\n", name, gb_buf_c_str(&fixed));
+		fprintf(stderr, "glovebox %s: these take effect after a restart: %s\n", name,
+		    gb_buf_c_str(&fixed));
 }
 
 static bool choose_filter(const struct service *service, const struct gb_config *config,
@@ -35,7 +36,7 @@ static void reload_settings(struct service *service) {
 	const struct gb_config *config = gb_config_ref(service->config);
 	struct gb_err err = {0};
 	struct gb_filter *filter = NULL;
-	/* The last of them changes something, or nothing. */
+	/* Only the last step changes state, and it changes nothing if it fails. */
 	if (settings_reload(&service->settings, &config, &err) &&
 	    choose_filter(service, config, &filter, &err) &&
 	    (!service->gate || gb_gate_configure(service->gate, config, &err))) {
@@ -51,14 +52,14 @@ static void reload_settings(struct service *service) {
 	gb_config_unref(config);
 }
 
-/* Once, until it is another trouble. */
+/* Report each error once, until a different one occurs. */
 static void on_trouble(const struct gb_err *err, void *data) {
 	struct service *service = data;
 	if (strcmp(service->trouble, err->message) == 0)
 		return;
 	snprintf(service->trouble, sizeof service->trouble, "%s", err->message);
 	report_error(
-	    service->command, "what agents run is not told until it can be recorded: %s", err->message);
+	    service->command, "results of agents are withheld until they can be recorded: %s", err->message);
 }
 
 /* --- signals --- */
@@ -86,7 +87,7 @@ static bool watch_signals(struct service *service, struct gb_err *err) {
 	return gb_loop_add(&service->loop, &service->signals, service->signal_fd, GB_LOOP_IN, on_signal, err);
 }
 
-/* --- its life --- */
+/* --- open and close --- */
 
 static bool open_server(struct service *service, const struct gb_engine_options *engine,
     const struct gb_server_options *server, struct gb_filter *filter, struct gb_err *err) {

@@ -25,7 +25,7 @@ static void usage(const struct command *self, FILE *to) {
 	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
 		fprintf(
 		    to, "  glovebox session %-10s %s\n", short_name(subcommands[i]), subcommands[i]->summary);
-	fprintf(to, "\n'glovebox session COMMAND --help' tells more.\n");
+	fprintf(to, "\n'glovebox session COMMAND --help' describes a command.\n");
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -38,7 +38,7 @@ static int run(const struct command *self, int argc, char **argv) {
 		if (strcmp(name, short_name(subcommands[i])) == 0)
 			return subcommands[i]->run(subcommands[i], argc - 1, argv + 1);
 	if (*name)
-		report_error(self, "there is no '%s'", name);
+		report_error(self, "there is no command '%s'", name);
 	usage(self, stderr);
 	return EXIT_BAD_USE;
 }
@@ -46,10 +46,11 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_session = {
     .name = "session",
     .synopsis = "COMMAND ...",
-    .summary = "sandboxes that remember, from one command to the next",
+    .summary = "manage sandboxes that keep their state between runs",
     .details =
-	"What one run defines, the next one finds. A small process of this user's keeps the sessions; it is\n"
-	"started when it is needed and ends with the last of them.\n"
+	"A session keeps its state: variables and functions that one run defines are there in the next\n"
+	"run. A background process of this user keeps the sessions. The first command starts it, and it\n"
+	"exits after the last session has ended.\n"
 	"\n"
 	"  glovebox session create -l python --name work\n"
 	"  glovebox session exec work -e 'x = 41'\n"

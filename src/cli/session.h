@@ -1,11 +1,11 @@
 /*
- * 'glovebox session': sessions of this user, kept by a process that is started when it is needed and ends
- * with the last of them. Its messages: docs/PROTOCOL.md.
+ * 'glovebox session': sessions of this user. A background process, the host, keeps them; it is started when
+ * it is needed and exits after the last session has ended. Its messages: docs/PROTOCOL.md.
  *
- * session.c has the list of subcommands, session_manage.c most of them, session_exec.c running code,
- * session_answer.c answering it, session_attach.c a person at its terminal, session_client.c the way to the
- * host, session_place.c where it is found, session_host.c the host itself. A subcommand is a struct command
- * of its own, in the list of session.c.
+ * session.c lists the subcommands, and session_manage.c implements most of them. session_exec.c runs code,
+ * session_answer.c forwards typed input to it, session_attach.c connects the user's terminal to a session.
+ * session_client.c connects to the host, session_place.c finds its socket, session_host.c is the host. Each
+ * subcommand is a struct command in the list of session.c.
  */
 #ifndef GB_CLI_SESSION_H
 #define GB_CLI_SESSION_H
@@ -20,59 +20,60 @@ extern const struct command command_session_create, command_session_exec, comman
 
 /* --- session_place.c --- */
 
-/* A folder that is this user's alone, and what is in it. */
+/* A folder that only this user can access, and the files in it. */
 struct session_place {
 	char folder[64 + 16];
 	char socket[108];
 	char lock[108];
 };
 
-/* Find it, and make it if it is not there. Fails if it is not this user's alone. */
+/* Find the folder, or create it. Fails if other users can access it. */
 bool session_place_open(struct session_place *ret, struct gb_err *err);
-/* Whoever holds this may start a host. Waits; the descriptor is the caller's, -1 on failure. */
+/* Lock the right to start a host. Blocks. The descriptor is owned by the caller; -1 on failure. */
 int session_place_lock(const struct session_place *place, struct gb_err *err);
 
 /* --- session_client.c --- */
 
 struct session_client {
-	const struct command *command; /* that complains */
+	const struct command *command; /* named in errors */
 	int fd;
 	struct gb_buf got;
 	size_t used;
-	struct gb_values *pool; /* of the last message */
-	/* SIGINT came while we waited; NULL: it ends the program. */
+	struct gb_values *pool; /* holds the last message */
+	/* Called when SIGINT interrupts waiting; NULL: SIGINT ends the program. */
 	void (*on_interrupt)(struct session_client *client);
 };
 
 enum reached { REACHED, NO_HOST, UNREACHABLE };
 
-/* Connect to the host. If there is none it is started, to begin with @language, or without that NO_HOST
- * is the answer. What went wrong has been said. */
+/* Connect to the host. If there is none, it is started and prepares @language; if @language is NULL, returns
+ * NO_HOST instead. Reports errors. */
 enum reached session_reach(
     struct session_client *client, const struct command *command, const enum gb_language *language);
 void session_leave(struct session_client *client);
 
-/* Say a line, which is without its last brace. */
+/* Send a line, which has no closing brace yet. */
 bool session_send_line(struct session_client *client, struct gb_buf *line);
-/* The next message, valid until the one after it; NULL if the host is gone, which has been said. */
+/* Wait for the next message, which is valid until the one after it; NULL if the host has died, which is
+ * reported. */
 const struct gb_value *session_receive(struct session_client *client);
-/* Has a whole message arrived that was not heard yet? */
+/* Whether a complete message has arrived that was not returned yet. */
 bool session_has_line(const struct session_client *client);
-/* Take what has arrived, waiting for nothing that has not; false if the host is gone. */
+/* Read what has arrived, without blocking; false if the host has died. */
 bool session_read_available(struct session_client *client);
-/* Its text. */
+/* The text of the last message. */
 struct gb_str session_last_line(const struct session_client *client);
 
 /* Begin a message; append ',"key":"text"' if @text is not NULL. */
 void session_line(struct gb_buf *line, const char *type);
 void session_line_text(struct gb_buf *line, const char *key, const char *text);
 
-/* Say that these bytes were typed in a session. */
+/* Send bytes that were typed to a session. */
 bool session_send_keys(struct session_client *client, const char *session, const char *bytes, size_t n);
 
-/* A text of a message, or "". */
+/* A string member of a message, or "". */
 const char *session_text(const struct gb_value *message, const char *key);
-/* Say what an error message says; the exit status. */
+/* Report an error message of the host. Returns the exit status. */
 int session_report_error(const struct command *command, const struct gb_value *error);
 
 /* --- session_exec.c --- */
@@ -81,24 +82,24 @@ struct session_job {
 	const struct command *command;
 	const char *session;
 	const struct gb_run_options *options;
-	bool create;         /* the session, if it is not there */
-	bool fixed_language; /* it must be of the options' language */
+	bool create;         /* create the session if it does not exist */
+	bool fixed_language; /* the session must have the language of the options */
 	bool json;
 	const char *out; /* or NULL */
 };
 
-/* Run it in a session, show what comes, and return the exit status. */
+/* Run code in a session and show its output and result. Returns the exit status. */
 int session_execute(const struct session_job *job);
 
 /* --- session_answer.c --- */
 
-/* What executes awaits input: from now on keys go there, if there is somebody to type them. */
+/* The code awaits input: from now on forward keys to it. False if there is no terminal to type at. */
 bool session_answer_begin(const struct session_job *job);
-/* Send what is typed, until the host has something to say; at once if nobody is to type. */
+/* Forward keys until a message of the host arrives. Returns at once if keys are not forwarded. */
 void session_answer_until_message(struct session_client *client, const char *session);
-/* Show what the code writes: also what its terminal does with keys. */
+/* Show the output of the code, including its terminal's echo of keys. */
 void session_answer_show(int stream, const char *text, size_t n);
-/* The terminal is as it was before. */
+/* Stop forwarding keys and restore the terminal. */
 void session_answer_end(void);
 
 #endif

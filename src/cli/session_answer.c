@@ -1,5 +1,5 @@
-/* Answering what executes in a session: keys go to its terminal one by one, which shows them or, where a
- * password is asked for, does not. */
+/* Forwards keys to the code that runs in a session. The session's terminal echoes them, or does not while it
+ * reads a password. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -49,7 +49,7 @@ bool session_answer_begin(const struct session_job *job) {
 	return terminal.captured;
 }
 
-/* False if nothing more will be typed. */
+/* False at the end of the input. */
 static bool forward_keys(struct session_client *client, const char *session) {
 	char keys[STEP];
 	ssize_t n = read(STDIN_FILENO, keys, sizeof keys);
@@ -73,7 +73,7 @@ void session_answer_until_message(struct session_client *client, const char *ses
 	}
 }
 
-/* Backing over a key is all that a terminal does to a line that is typed; nothing else gets through. */
+/* The only control sequence that is passed on is the erasure of a typed character. */
 void session_answer_show(int stream, const char *text, size_t n) {
 	static const char back[] = "\b \b";
 	const char *found;

@@ -1,4 +1,4 @@
-/* A person at the terminal of a session. */
+/* Connects the user's terminal to the terminal of a session. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,13 +15,13 @@ struct visit {
 	struct attach attach;
 	const char *session;
 	bool steal;
-	bool size_sent;   /* its size was told */
-	bool over;        /* by the other side's word */
-	bool ended;       /* and that was the end of the session */
-	char reason[256]; /* as it was told; empty if the host is gone */
+	bool size_sent;
+	bool over;        /* the host has detached this client */
+	bool ended;       /* because the session has ended */
+	char reason[256]; /* from the host; empty if the host has died */
 };
 
-/* --- what comes --- */
+/* --- messages from the host --- */
 
 static void take_message(struct visit *visit, const struct gb_value *message) {
 	const char *type = session_text(message, "type");
@@ -37,7 +37,7 @@ static void take_message(struct visit *visit, const struct gb_value *message) {
 	}
 }
 
-/* What has arrived as a whole. */
+/* Handle all messages that have arrived completely. */
 static bool take_messages(struct visit *visit) {
 	while (!visit->over && session_has_line(&visit->client)) {
 		const struct gb_value *message = session_receive(&visit->client);
@@ -53,7 +53,7 @@ static bool on_ready(void *data) {
 	return session_read_available(&visit->client) && take_messages(visit);
 }
 
-/* --- what goes --- */
+/* --- messages to the host --- */
 
 static bool send_keys(void *data, const char *bytes, size_t n) {
 	struct visit *visit = data;
@@ -68,7 +68,7 @@ static bool send_size(struct visit *visit, unsigned columns, unsigned rows) {
 	return session_send_line(&visit->client, &line);
 }
 
-/* A program that has the whole screen draws it anew when the size changes: so, to begin with, it does. */
+/* A full-screen program redraws when the size changes: change it at the beginning, so that it does. */
 static bool resize(void *data, unsigned columns, unsigned rows) {
 	struct visit *visit = data;
 	columns = columns < SIZE_MAX_CELLS ? columns : SIZE_MAX_CELLS;
@@ -82,7 +82,7 @@ static bool resize(void *data, unsigned columns, unsigned rows) {
 	return send_size(visit, columns, rows);
 }
 
-/* --- the visit --- */
+/* --- attaching --- */
 
 static bool ask(struct visit *visit, int *ret_status) {
 	gb_auto_buf struct gb_buf line;
@@ -102,12 +102,12 @@ static bool ask(struct visit *visit, int *ret_status) {
 static int print_end(const struct visit *visit, enum attach_end end) {
 	const char *name = visit->session;
 	if (end == ATTACH_LEFT || end == ATTACH_SIGNAL) {
-		fprintf(stderr, "left '%s', which goes on; 'glovebox session attach %s' comes back\n", name,
-		    name);
+		fprintf(stderr, "left '%s', which continues; 'glovebox session attach %s' returns to it\n",
+		    name, name);
 		return end == ATTACH_LEFT ? EXIT_OK : EXIT_TAKEN;
 	}
 	if (!visit->over)
-		fprintf(stderr, "the process that keeps the sessions has gone, and they with it\n");
+		fprintf(stderr, "the process that kept the sessions has died; all sessions are lost\n");
 	else {
 		fprintf(stderr, visit->ended ? "'%s' has ended: " : "left '%s': ", name);
 		print_message(stderr, visit->reason, strlen(visit->reason));
@@ -121,7 +121,7 @@ static int attach_to_session(struct visit *visit) {
 	int status;
 	if (!ask(visit, &status))
 		return status;
-	fprintf(stderr, "attached to '%s'; Ctrl-] leaves\n", visit->session);
+	fprintf(stderr, "attached to '%s'; Ctrl-] detaches\n", visit->session);
 	visit->attach = (struct attach){.in = STDIN_FILENO,
 	    .out = STDOUT_FILENO,
 	    .fd = visit->client.fd,
@@ -139,7 +139,7 @@ static int attach_to_session(struct visit *visit) {
 /* --- the command --- */
 
 static const struct flag flags[] = {
-    {"steal", 0, NULL, "take the terminal over from whoever is attached", 0, NULL},
+    {"steal", 0, NULL, "take over the terminal from another client that is attached", 0, NULL},
     {0},
 };
 
@@ -150,8 +150,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	else if (!visit->session)
 		visit->session = value;
 	else
-		return report_error(
-		    &command_session_attach, "one session at a time, but got '%s' too", value);
+		return report_error(&command_session_attach, "takes one session, but also got '%s'", value);
 	return true;
 }
 
@@ -161,8 +160,8 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (!visit.session || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		report_error(self,
-		    visit.session ? "takes a terminal; 'glovebox session exec' does not" : "which session?");
+		report_error(self, visit.session ? "needs a terminal; 'glovebox session exec' does not"
+						 : "give the NAME or ID of a session");
 		return EXIT_BAD_USE;
 	}
 	enum reached reached = session_reach(&visit.client, self, NULL);
@@ -179,16 +178,17 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_session_attach = {
     .name = "session attach",
     .synopsis = "NAME|ID [--steal]",
-    .summary = "sit down at the terminal of a session",
+    .summary = "use the terminal of a session",
     .details =
-	"Of a language that has one: shell. What executes there is seen and can be typed to; when nothing\n"
-	"does there is a prompt. Ctrl-] leaves; the session goes on, with what was started there.\n"
+	"Only languages with a terminal (shell) can be attached to. You see the output of a running\n"
+	"program and can type to it; otherwise there is a shell prompt. Ctrl-] detaches; the session and\n"
+	"the programs in it continue.\n"
 	"\n"
 	"  glovebox session create -l shell --name work\n"
 	"  glovebox session attach work\n"
 	"\n"
-	"Exit status: 0 left, or the session has ended, 1 the terminal was taken over or the sessions are\n"
-	"gone, 2 bad use, 3 refused or no such session.",
+	"Exit status: 0 detached, or the session has ended, 1 another client took over the terminal or\n"
+	"the sessions were lost, 2 bad use, 3 refused or no such session.",
     .flags = flags,
     .run = run,
 };

@@ -47,11 +47,11 @@ int session_report_error(const struct command *command, const struct gb_value *e
 bool session_send_line(struct session_client *client, struct gb_buf *line) {
 	gb_buf_append(line, "}\n", 2);
 	if (gb_buf_failed(line))
-		return report_error(client->command, "the code and what goes with it are too large");
+		return report_error(client->command, "the code and its inputs are too large");
 	if (gb_write_all(client->fd, line->data, line->len))
 		return true;
 	return report_error(
-	    client->command, "the process that keeps the sessions has gone, and they with it");
+	    client->command, "the process that kept the sessions has died; all sessions are lost");
 }
 
 bool session_send_keys(struct session_client *client, const char *session, const char *bytes, size_t n) {
@@ -78,7 +78,7 @@ bool session_read_available(struct session_client *client) {
 	return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* The next line without its end; false at the end of the stream. */
+/* Read the next line, without its line feed; false at the end of the stream. */
 static bool next_line(struct session_client *client) {
 	struct gb_buf *got = &client->got;
 	gb_buf_consume(got, client->used);
@@ -122,11 +122,11 @@ const struct gb_value *session_receive(struct session_client *client) {
 	const struct gb_value *message = receive(client);
 	if (!message)
 		report_error(
-		    client->command, "the process that keeps the sessions has gone, and they with it");
+		    client->command, "the process that kept the sessions has died; all sessions are lost");
 	return message;
 }
 
-/* --- reaching the host --- */
+/* --- connecting to the host --- */
 
 void session_leave(struct session_client *client) {
 	gb_close_fd(&client->fd);
@@ -135,7 +135,7 @@ void session_leave(struct session_client *client) {
 	client->pool = NULL;
 }
 
-/* Whoever is there is this user, or may do anything anyway. */
+/* The peer must be a process of this user or of root. */
 static bool is_own(int fd) {
 	struct ucred peer;
 	socklen_t n = sizeof peer;
@@ -143,7 +143,7 @@ static bool is_own(int fd) {
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* *ret_fd is -1 if nobody listens; *ret_stale if somebody did, and did not take the socket away. */
+/* *ret_fd is -1 if no process listens; then *ret_stale says whether a dead host left its socket. */
 static bool connect_once(
     const struct session_place *place, int *ret_fd, bool *ret_stale, struct gb_err *err) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -159,13 +159,12 @@ static bool connect_once(
 		       gb_fail(err, GB_ESYSTEM, errno, "connect to '%s'", place->socket);
 	}
 	if (!is_own(fd))
-		return gb_fail(err, GB_EINVAL, 0, "somebody else listens at '%s'", place->socket);
+		return gb_fail(err, GB_EINVAL, 0, "a process of another user listens at '%s'", place->socket);
 	*ret_fd = gb_take_fd(&fd);
 	return true;
 }
 
-/* It does not stay in this folder, and so does not have the settings of this folder. A file that was named is
- * meant wherever one is. */
+/* The host changes to another folder, so a relative path of GLOVEBOX_CONFIG must become absolute. */
 static void keep_named_settings(void) {
 	const char *named = getenv("GLOVEBOX_CONFIG");
 	char path[PATH_MAX];
@@ -185,7 +184,7 @@ __attribute__((noreturn)) static void become_host(int ready, enum gb_language la
 	_exit(1);
 }
 
-/* It says "ok", or what went wrong, and closes its end. */
+/* The host writes "ok" or an error to the pipe, and closes it. */
 static bool start_host(enum gb_language language, struct gb_err *err) {
 	int ready[2];
 	char said[GB_ERR_MESSAGE_MAX] = "";
@@ -205,18 +204,17 @@ static bool start_host(enum gb_language language, struct gb_err *err) {
 	}
 	close(ready[0]);
 	return strcmp(said, "ok") == 0 ||
-	       gb_fail(err, GB_EWALL, 0, "the process that is to keep the sessions could not start: %s",
-		   *said ? said : "it ended at once");
+	       gb_fail(err, GB_EWALL, 0, "the process that keeps the sessions could not start: %s",
+		   *said ? said : "it exited at once");
 }
 
 static void report_dead_host(const struct command *command, const struct session_place *place) {
 	unlink(place->socket);
-	fprintf(stderr,
-	    "glovebox %s: the process that kept the sessions has died, and they are gone with it\n",
+	fprintf(stderr, "glovebox %s: the process that kept the sessions has died; all sessions are lost\n",
 	    command->name);
 }
 
-/* Under the lock nobody else starts one, and what is stale now stays so. */
+/* Under the lock no other process starts a host, so a stale socket stays stale. */
 static bool connect_or_start(const struct session_place *place, const struct command *command,
     const enum gb_language *language, int *ret_fd, struct gb_err *err) {
 	bool stale;
@@ -250,8 +248,8 @@ enum reached session_reach(
 		report_error(command, "%s", err.message);
 		return UNREACHABLE;
 	}
-	/* One that has just ended may still take a connection, and say nothing; one that we have started may
-	 * have ended again, having nothing to keep. */
+	/* A host that is exiting may accept the connection and send nothing, and a host that was just started
+	 * may exit again because it has no sessions: try again. */
 	for (int i = 0; i < TRIES; i++) {
 		if (!try_reach(client, &place, language, &err)) {
 			report_error(command, "%s", err.message);

@@ -21,7 +21,7 @@
 
 enum { EXIT_INTERRUPTED = 130, LISTS_MAX = 64 << 20 };
 
-/* --- what is asked --- */
+/* --- the request --- */
 
 static bool write_value(
     struct gb_buf *line, const char *key, const struct gb_value *value, uint32_t *next_id) {
@@ -81,11 +81,11 @@ static bool ask(struct session_client *client, const struct session_job *job) {
 	gb_buf_printf(&line, ",\"source\":");
 	gb_json_append_string(&line, (struct gb_str){options->source, options->source_bytes});
 	if (!write_options(&line, options))
-		return report_error(job->command, "what the code is given nests too deep");
+		return report_error(job->command, "an input of the code is nested too deeply");
 	return session_send_line(client, &line);
 }
 
-/* Does the session that is there have what the flags ask for? */
+/* Check that the existing session fits the flags. */
 static bool check_session(const struct session_job *job, const struct gb_value *session) {
 	enum gb_language language;
 	const char *runtime = session_text(session, "runtime"), *profile = session_text(session, "profile");
@@ -94,16 +94,16 @@ static bool check_session(const struct session_job *job, const struct gb_value *
 		return true;
 	if (job->fixed_language && language != job->options->language)
 		return report_error(
-		    job->command, "-l: the session '%s' is of another language, %s", job->session, runtime);
+		    job->command, "-l: the session '%s' has another language, %s", job->session, runtime);
 	if (!run_flags_fit(&given, language))
 		return false;
 	return !job->options->profile || strcmp(job->options->profile, *profile ? profile : "stdlib") == 0 ||
 	       report_error(job->command,
-		   "--profile: the session '%s' has the profile %s; another one takes another session",
+		   "--profile: the session '%s' has the profile %s; use another session for another profile",
 		   job->session, *profile ? profile : "stdlib");
 }
 
-/* Open the session if it is not there. On failure *ret_status says how. */
+/* Open the session if it does not exist. On failure *ret_status is the exit status. */
 static bool open_session_if_missing(
     struct session_client *client, const struct session_job *job, int *ret_status) {
 	gb_auto_buf struct gb_buf line;
@@ -137,7 +137,7 @@ static bool open_session_if_missing(
 	return false;
 }
 
-/* --- what comes --- */
+/* --- replies --- */
 
 static enum gb_log_level level_by_name(const char *name) {
 	for (int level = GB_LOG_LOG; level <= GB_LOG_DEBUG; level++)
@@ -146,7 +146,8 @@ static enum gb_log_level level_by_name(const char *name) {
 	return GB_LOG_LOG;
 }
 
-/* The host has masked what the code says. The code itself is quoted here; false if it should not be. */
+/* The host masks the output of the code. This filter is for excerpts of the code itself; false if it must not
+ * be quoted. */
 static bool choose_filter(struct gb_filter **ret) {
 	const struct settings_request none = {0};
 	const struct gb_config *config = NULL;
@@ -156,7 +157,7 @@ static bool choose_filter(struct gb_filter **ret) {
 	return ok;
 }
 
-/* The result is read back from the message, so that it is shown as every other result is. */
+/* Convert the message back to a result, so that it is shown as every other result. */
 static int show_message(
     const struct session_client *client, const struct session_job *job, const struct gb_value *message) {
 	struct gb_arena lists;
@@ -206,7 +207,7 @@ static void show_prompt(const struct session_job *job, const char *prompt) {
 	fprintf(stderr, "; answer with 'glovebox session send %s TEXT'\n", job->session);
 }
 
-/* True if it was the last message; *ret_status is the exit status then. */
+/* Returns true if it was the last message; then *ret_status is the exit status. */
 static bool take_message(const struct session_client *client, const struct session_job *job,
     const struct gb_value *message, int *ret_status) {
 	const char *type = session_text(message, "type");
@@ -222,7 +223,7 @@ static bool take_message(const struct session_client *client, const struct sessi
 		*ret_status = show_message(client, job, message);
 		return true;
 	} else if (strcmp(type, "error") == 0 && !gb_value_get(message, "request")) {
-		/* One that has a request is about what was typed, too late. */
+		/* An error with a request is about keys that came too late. */
 		*ret_status = refuse(job, message);
 		return true;
 	}
@@ -237,7 +238,7 @@ static void on_signal(int signal_number) {
 	interrupts = interrupts + 1;
 }
 
-/* The first one is for the code, the second for us. */
+/* The first SIGINT interrupts the code, the second ends this program. */
 static void on_interrupt(struct session_client *client) {
 	gb_auto_buf struct gb_buf line;
 	session_line(&line, "interrupt");
@@ -262,7 +263,7 @@ int session_execute(const struct session_job *job) {
 		return EXIT_REFUSED;
 	const struct sigaction action = {.sa_handler = on_signal};
 	client.on_interrupt = on_interrupt;
-	/* What 'session exec' can ask for is the same in every language, but for these. */
+	/* Only these options depend on the session's language, which is known only after a query. */
 	bool depends = job->create || job->options->fn || job->out;
 	if ((!depends || open_session_if_missing(&client, job, &status)) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);
@@ -289,9 +290,9 @@ struct request {
 
 static const struct flag flags[] = {
     CODE_FLAGS,
-    {"fn", 0, "NAME", "call this function of the session's afterwards: its result counts", 0, NULL},
-    LIMIT_FLAGS{"reset", 0, NULL, "forget first what was defined before", 0, NULL},
-    {"out", 0, "DIR", "write pictures, tables and the files that it made to DIR", FLAG_PATH, NULL},
+    {"fn", 0, "NAME", "afterwards call this function of the session, whose value is the result", 0, NULL},
+    LIMIT_FLAGS{"reset", 0, NULL, "delete all earlier definitions first", 0, NULL},
+    {"out", 0, "DIR", "write pictures, tables and the files that the code created to DIR", FLAG_PATH, NULL},
     {0},
 };
 
@@ -319,7 +320,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	bool complete = request.session && (request.code.file || request.code.code);
 	if (parsed == PARSED && !complete)
 		report_error(
-		    self, "which session, and what? NAME and a FILE, or - for standard input, or -e CODE");
+		    self, "give the NAME of a session, and a FILE, or - for standard input, or -e CODE");
 	if (parsed == PARSED && complete && code_flags_load(&request.code)) {
 		const struct session_job job = {.command = self,
 		    .session = request.session,
@@ -338,12 +339,12 @@ const struct command command_session_exec = {
     .synopsis = "NAME|ID (-e CODE | FILE | -) [OPTIONS]",
     .summary = "run code in a session",
     .details =
-	"What it defines, the next one finds. The value of the last expression is the result; output is "
-	"shown\n"
-	"as it comes. Where the session has a terminal (shell) and the code asks for something, it is\n"
-	"answered by what is typed, or, if standard input is no terminal, by 'glovebox session send'.\n"
-	"Runs of one session wait for each other. Ctrl-C interrupts the code, twice leaves it.\n"
-	"A run whose time is up is interrupted, and the session stays.\n"
+	"Definitions stay for later runs in the session. The result is the value of the last\n"
+	"expression. Output is shown while the code runs. If the session has a terminal (shell) and the\n"
+	"code asks for input, type the answer; if standard input is not a terminal, answer with\n"
+	"'glovebox session send'. Runs in one session wait for each other. Ctrl-C interrupts the code;\n"
+	"a second Ctrl-C ends this command. A run that exceeds its timeout is interrupted, and the\n"
+	"session stays.\n"
 	"\n"
 	"  glovebox session exec work -e 'x = 1'\n"
 	"  glovebox session exec work -e 'x + 1'\n"

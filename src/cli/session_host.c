@@ -1,4 +1,4 @@
-/* The process that keeps this user's sessions. Nobody types this: session_client.c starts it. */
+/* The process that keeps this user's sessions. session_client.c starts it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "cli/service.h"
 #include "cli/session.h"
 
-/* How long it stays when there is nothing left to keep: so that what has just ended can still be asked about.
- */
+/* How long it waits before exiting without sessions, so that sessions that have just ended can still be
+ * listed. */
 enum { LINGER_MS = 5000, READY_FD = 3 };
 
 struct host {
@@ -25,8 +25,8 @@ struct host {
 	struct gb_listener *listener;
 	struct gb_source timer;
 	int timer_fd;
-	bool lingers; /* the timer is set */
-	bool due;     /* it has gone off */
+	bool lingers; /* the exit timer is set */
+	bool due;     /* the exit timer has expired */
 };
 
 static void on_timer(struct gb_source *source, uint32_t events) {
@@ -47,7 +47,7 @@ static bool watch_timer(struct host *host, struct gb_err *err) {
 static bool open_host(struct host *host, struct gb_err *err) {
 	struct session_place place;
 	struct service *service = &host->service;
-	/* A session is opened seldom, and lives long: nothing is kept ready for it. */
+	/* Sessions are opened rarely and live long: prepare no warm cells. */
 	const struct gb_engine_options engine = {.warm = GB_NONE, .ready = 1u << host->language};
 	const struct gb_server_options server = {.strict = true};
 	return settings_reload(&service->settings, &service->config, err) &&
@@ -56,7 +56,7 @@ static bool open_host(struct host *host, struct gb_err *err) {
 	       gb_listener_create(service->server, place.socket, &host->listener, err);
 }
 
-/* Set or stop the timer by which it ends; and end, if nobody came in the same turn in which it went off. */
+/* Set or stop the exit timer; stop if it has expired and no client connected in the same turn. */
 static void linger(struct host *host) {
 	bool needed = gb_server_sessions(host->service.server) || gb_server_clients(host->service.server);
 	if (host->due && !needed)
@@ -71,7 +71,7 @@ static void linger(struct host *host) {
 }
 
 static void close_host(struct host *host) {
-	/* Whoever comes from now on starts another. */
+	/* From now on, clients start another host. */
 	gb_listener_destroy(host->listener);
 	if (host->timer_fd >= 0)
 		gb_loop_remove(&host->service.loop, &host->timer);
@@ -79,15 +79,15 @@ static void close_host(struct host *host) {
 	service_close(&host->service);
 }
 
-/* Who started us waits for this. */
+/* The client that started this process waits for this. */
 static void report_ready(const char *text) {
 	(void)!write(READY_FD, text, strlen(text));
 	close(READY_FD);
 }
 
 static const struct flag flags[] = {
-    {"language", 0, LANGUAGE_ARGUMENT, "what to have ready", 0, NULL},
-    {"linger", 0, "TIME", "how long to stay when there is nothing left to keep: 5s", 0, NULL},
+    {"language", 0, LANGUAGE_ARGUMENT, "the language to prepare", 0, NULL},
+    {"linger", 0, "TIME", "how long to wait before exiting without sessions; default 5s", 0, NULL},
     SETTINGS_FLAGS,
     {0},
 };
@@ -106,7 +106,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	/* It serves commands in all folders. */
+	/* It serves commands in all folders, so it reads no project file. */
 	struct host host = {
 	    .service = {.command = self, .for_people = true, .settings.no_project = true, SERVICE_CLOSED},
 	    .language = GB_TYPESCRIPT,
@@ -139,9 +139,8 @@ const struct command command_session_host = {
     .synopsis = "[--language LANG] [--linger TIME] [OPTIONS]",
     .summary = "keep this user's sessions",
     .details =
-	"Started by 'glovebox session' when it is needed. It ends when its last session has, after a short "
-	"while.\n"
-	"SIGHUP has it read its settings again.",
+	"'glovebox session' starts this command when it is needed. It exits a short time after its last\n"
+	"session has ended. SIGHUP makes it read its settings again.",
     .flags = flags,
     .run = run,
 };

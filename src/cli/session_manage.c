@@ -10,9 +10,9 @@
 
 enum { LATELY_MS = 600000 };
 
-/* --- one question, one answer --- */
+/* --- one request, one reply --- */
 
-/* Ask, with the line that was begun, and return the answer; NULL, and *ret_status, if there is none. */
+/* Complete and send the line, and return the reply; on failure NULL, with *ret_status set. */
 static const struct gb_value *ask(struct session_client *client, struct gb_buf *line, int *ret_status) {
 	gb_buf_printf(line, ",\"request\":1");
 	const struct gb_value *reply = session_send_line(client, line) ? session_receive(client) : NULL;
@@ -38,10 +38,11 @@ struct wanted {
 enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE };
 
 static const struct flag create_flags[] = {
-    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT, "what its code is written in; else typescript", 0,
+    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT, "the language of its code; default: typescript", 0,
 	NULL},
-    [FLAG_NAME] = {"name", 0, "NAME", "what to call it; else it has only its id", 0, NULL},
-    [FLAG_CONVERSATION] = {"conversation", 0, "TEXT", "what it belongs to: at most 5 sessions each", 0, NULL},
+    [FLAG_NAME] = {"name", 0, "NAME", "its name; without a name, a session has only its id", 0, NULL},
+    [FLAG_CONVERSATION] = {"conversation", 0, "TEXT",
+	"the conversation that it belongs to; each has at most 5 sessions", 0, NULL},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)", 0,
 	NULL},
     {0},
@@ -50,8 +51,8 @@ static const struct flag create_flags[] = {
 static bool on_create_flag(const struct flag *flag, const char *value, void *data) {
 	struct wanted *wanted = data;
 	if (!flag)
-		return report_error(
-		    &command_session_create, "takes no operand, but got '%s'; --name names it", value);
+		return report_error(&command_session_create,
+		    "takes no operand, but got '%s'; give a name with --name", value);
 	const char **const slots[] = {
 	    &wanted->language, &wanted->name, &wanted->conversation, &wanted->profile};
 	*slots[flag - create_flags] = value;
@@ -90,12 +91,14 @@ const struct command command_session_create = {
     .name = "session create",
     .synopsis = "[-l LANG] [--name NAME] [--conversation TEXT] [--profile NAME]",
     .summary = "open a session and print its name or id",
-    .details = "It lives until it is killed, has been idle for 30 minutes, or is a day old.\n"
-	       "\n"
-	       "  glovebox session create -l python --name work\n"
-	       "  id=$(glovebox session create -l js)\n"
-	       "\n"
-	       "Exit status: 0 it is open, 2 bad use, 3 refused: a limit, or the wall could not be raised.",
+    .details =
+	"A session ends when it is killed, after 30 minutes without use, or after a day.\n"
+	"\n"
+	"  glovebox session create -l python --name work\n"
+	"  id=$(glovebox session create -l js)\n"
+	"\n"
+	"Exit status: 0 the session is open, 2 bad use, 3 refused: a limit was reached, or the sandbox\n"
+	"could not be started.",
     .flags = create_flags,
     .run = create,
 };
@@ -111,9 +114,8 @@ enum { LIST_JSON, LIST_ALL, LIST_CONVERSATION };
 
 static const struct flag list_flags[] = {
     [LIST_JSON] = {"json", 0, NULL, "one JSON array", 0, NULL},
-    [LIST_ALL] = {"all", 0, NULL,
-	"with all that have ended and are remembered, not only of the last 10 minutes", 0, NULL},
-    [LIST_CONVERSATION] = {"conversation", 0, "TEXT", "only what belongs to it", 0, NULL},
+    [LIST_ALL] = {"all", 0, NULL, "also list sessions that ended more than 10 minutes ago", 0, NULL},
+    [LIST_CONVERSATION] = {"conversation", 0, "TEXT", "only sessions of this conversation", 0, NULL},
     {0},
 };
 
@@ -203,13 +205,13 @@ static int list(const struct command *self, int argc, char **argv) {
 const struct command command_session_list = {
     .name = "session list",
     .synopsis = "[--json] [--all] [--conversation TEXT]",
-    .summary = "what sessions there are, and how those that are not any more ended",
-    .details = "Exit status: 0, also if there are none.",
+    .summary = "list sessions, and why ended sessions ended",
+    .details = "Exit status: 0, also if there are no sessions.",
     .flags = list_flags,
     .run = list,
 };
 
-/* --- about one session --- */
+/* --- kill, interrupt, send, cleanup --- */
 
 struct about {
 	const struct command *command;
@@ -231,11 +233,11 @@ static bool on_about_flag(const struct flag *flag, const char *value, void *data
 	else if (sends && !about->text)
 		about->text = value;
 	else
-		return report_error(about->command, "does not know what to do with '%s'", value);
+		return report_error(about->command, "got the unexpected operand '%s'", value);
 	return true;
 }
 
-/* A message of @type about what the command line names. */
+/* Send a request of @type about the session of the command line. */
 static int send_request(struct about *about, const char *type, bool complete, const char *missing) {
 	if (!complete) {
 		report_error(about->command, "%s", missing);
@@ -269,7 +271,7 @@ static int parse_about(
 }
 
 static const struct flag reason_flags[] = {
-    {"reason", 0, "TEXT", "what to say to who is waiting for it, and in the list", FLAG_EMPTY, NULL},
+    {"reason", 0, "TEXT", "the reason, for callers that wait for it and for the list", FLAG_EMPTY, NULL},
     {0},
 };
 
@@ -277,16 +279,17 @@ static int kill_session(const struct command *self, int argc, char **argv) {
 	struct about about;
 	bool go_on;
 	int status = parse_about(self, argc, argv, &about, &go_on);
-	return go_on ? send_request(&about, "session_kill", about.session, "which session?") : status;
+	return go_on ? send_request(&about, "session_kill", about.session, "give the NAME or ID of a session")
+		     : status;
 }
 
 const struct command command_session_kill = {
     .name = "session kill",
     .synopsis = "NAME|ID [--reason TEXT]",
-    .summary = "end a session, and whatever it does",
-    .details = "What executes and what waits in it ends as terminated.\n"
+    .summary = "end a session and everything that runs in it",
+    .details = "The active run and all waiting runs of the session end with the status terminated.\n"
 	       "\n"
-	       "Exit status: 0 it has ended, 2 bad use, 3 no such session.",
+	       "Exit status: 0 the session has ended, 2 bad use, 3 no such session.",
     .flags = reason_flags,
     .run = kill_session,
 };
@@ -295,21 +298,23 @@ static int interrupt_session(const struct command *self, int argc, char **argv) 
 	struct about about;
 	bool go_on;
 	int status = parse_about(self, argc, argv, &about, &go_on);
-	return go_on ? send_request(&about, "session_interrupt", about.session, "which session?") : status;
+	return go_on ? send_request(
+			   &about, "session_interrupt", about.session, "give the NAME or ID of a session")
+		     : status;
 }
 
 const struct command command_session_interrupt = {
     .name = "session interrupt",
     .synopsis = "NAME|ID",
-    .summary = "ask what executes in a session to stop; the session stays",
-    .details = "Code that does not stop within five seconds is killed, with its session.\n"
+    .summary = "interrupt the code that runs in a session; the session stays",
+    .details = "If the code does not stop within five seconds, it is killed together with its session.\n"
 	       "\n"
-	       "Exit status: 0 it was asked, 2 nothing executes, 3 no such session.",
+	       "Exit status: 0 the interrupt was sent, 2 no run is active, 3 no such session.",
     .run = interrupt_session,
 };
 
 static const struct flag send_flags[] = {
-    {"no-newline", 'n', NULL, "send TEXT alone: for what waits for a key", 0, NULL},
+    {"no-newline", 'n', NULL, "send TEXT without a line end, for programs that wait for a key", 0, NULL},
     {0},
 };
 
@@ -319,35 +324,37 @@ static int send_session(const struct command *self, int argc, char **argv) {
 	int status = parse_about(self, argc, argv, &about, &go_on);
 	if (!go_on)
 		return status;
-	/* What a person answers with ends with Enter. */
+	/* A line of input ends with a line feed. */
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, 1 << 20);
 	bool complete = about.session && about.text;
 	if (complete)
 		gb_buf_printf(&text, "%s%s", about.text, about.no_newline ? "" : "\n");
 	about.text = complete ? gb_buf_c_str(&text) : NULL;
-	return send_request(&about, "session_send", about.text, "which session, and what? NAME and TEXT");
+	return send_request(
+	    &about, "session_send", about.text, "give the NAME or ID of a session, and a TEXT");
 }
 
 const struct command command_session_send = {
     .name = "session send",
     .synopsis = "NAME|ID TEXT [-n]",
-    .summary = "answer what executes in a session and awaits input",
-    .details = "TEXT is sent as a line. Languages that take no input while they run refuse it; shell has\n"
-	       "a terminal, and takes it. 'glovebox session list' tells what awaits input, with --json what\n"
-	       "it asks for.\n"
-	       "\n"
-	       "  glovebox session send work y\n"
-	       "  glovebox session send work -n q\n"
-	       "\n"
-	       "Exit status: 0 it was sent, 2 bad use, 3 refused or no such session.",
+    .summary = "send input to the code that runs in a session",
+    .details =
+	"TEXT is sent as a line of input. Only languages with a terminal (shell) accept input while they\n"
+	"run. 'glovebox session list' shows which sessions wait for input; with --json it also shows the\n"
+	"prompt.\n"
+	"\n"
+	"  glovebox session send work y\n"
+	"  glovebox session send work -n q\n"
+	"\n"
+	"Exit status: 0 the text was sent, 2 bad use, 3 refused or no such session.",
     .flags = send_flags,
     .run = send_session,
 };
 
 static const struct flag cleanup_flags[] = {
-    {"conversation", 0, "TEXT", "whose sessions are to end", 0, NULL},
-    {"reason", 0, "TEXT", "what to say to who is waiting for them, and in the list", FLAG_EMPTY, NULL},
+    {"conversation", 0, "TEXT", "the conversation whose sessions to end", 0, NULL},
+    {"reason", 0, "TEXT", "the reason, for callers that wait for them and for the list", FLAG_EMPTY, NULL},
     {0},
 };
 
@@ -364,7 +371,7 @@ const struct command command_session_cleanup = {
     .name = "session cleanup",
     .synopsis = "--conversation TEXT [--reason TEXT]",
     .summary = "end all sessions of a conversation",
-    .details = "Exit status: 0, also if there were none.",
+    .details = "Exit status: 0, also if there were no sessions.",
     .flags = cleanup_flags,
     .run = cleanup,
 };

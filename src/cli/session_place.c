@@ -10,10 +10,10 @@
 #include "base/err.h"
 #include "cli/session.h"
 
-/* Beside what else belongs to this login, else in the common place under a name of our own. */
+/* In XDG_RUNTIME_DIR if that belongs to this user, else in /tmp. */
 static bool name_folder(struct session_place *place, struct gb_err *err) {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	/* Of somebody who has become another user it is still the first one's. */
+	/* After su or sudo the variable may still name the folder of the original user. */
 	struct stat found;
 	bool own = runtime && runtime[0] == '/' && stat(runtime, &found) == 0 && found.st_uid == geteuid();
 	int n = own ? snprintf(place->folder, sizeof place->folder, "%s/glovebox", runtime)
@@ -25,7 +25,7 @@ static bool name_folder(struct session_place *place, struct gb_err *err) {
 	return true;
 }
 
-/* In a folder that others can write to, anybody may have made it before us. */
+/* In /tmp another user may have created the folder before. */
 static bool check_folder(const char *path, struct gb_err *err) {
 	gb_auto_fd int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat found;
@@ -33,9 +33,8 @@ static bool check_folder(const char *path, struct gb_err *err) {
 		return gb_fail(err, GB_ESYSTEM, errno, "open the folder '%s'", path);
 	if (found.st_uid != geteuid() || (found.st_mode & 077))
 		return gb_fail(err, GB_EINVAL, 0,
-		    "the folder '%s' is not this user's alone (it needs owner %u and mode 0700); remove it, "
-		    "or set "
-		    "XDG_RUNTIME_DIR to one that is",
+		    "other users can access the folder '%s' (it needs owner %u and mode 0700); remove it, "
+		    "or set XDG_RUNTIME_DIR to another folder",
 		    path, (unsigned)geteuid());
 	return true;
 }

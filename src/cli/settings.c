@@ -9,7 +9,7 @@
 #include "store/state.h"
 #include "store/trusted.h"
 
-/* On stderr, of one command. */
+/* Printed on stderr by one command. */
 enum { WARNINGS_MAX = 8 };
 
 bool settings_flag(struct settings_request *request, const struct flag *flag, const char *value) {
@@ -22,7 +22,7 @@ bool settings_flag(struct settings_request *request, const struct flag *flag, co
 	return true;
 }
 
-/* A list that cannot be read trusts nothing; 'glovebox config trusted' says what is wrong with it. */
+/* If the list cannot be read, no file is trusted; 'glovebox config trusted' reports the error. */
 static bool is_trusted(const struct gb_config *owner, const char *path, struct gb_str text, void *data) {
 	(void)data;
 	char dir[GB_STATE_PATH];
@@ -73,7 +73,7 @@ const struct gb_config *settings_load(const struct command *command, const struc
 	return config;
 }
 
-/* Fails closed: what cannot be masked is not run, unless it is said that nothing is to be. */
+/* Fails closed: without a filter nothing is run, unless the setting is 'none'. */
 bool settings_filter(
     const struct gb_config *config, const char *setting, struct gb_filter **ret, struct gb_err *err) {
 	bool of_run = strcmp(setting, "secrets.maskRun") == 0;
@@ -82,5 +82,5 @@ bool settings_filter(
 	if (gb_filter_choose(config, masking, environ, ret, &why))
 		return true;
 	return gb_fail(err, why.code, 0,
-	    "secrets cannot be masked: %s; to go on without masking: --set %s=none", why.message, setting);
+	    "secrets cannot be masked: %s; to continue without masking: --set %s=none", why.message, setting);
 }

@@ -18,28 +18,28 @@ struct settings_request {
 	const char *file;
 	const char *set[SETTINGS_MAX];
 	size_t n_set;
-	bool no_project; /* of a process that serves all folders, or keeps state for them */
+	bool no_project; /* ignore project files: for a process that serves all folders */
 };
 
 #define SETTINGS_FLAGS                                                                                       \
-	{"config", 0, "FILE", "read the settings from there", FLAG_PATH, NULL}, {                            \
-		"set", 0, "KEY=VALUE", "a setting, before file and environment; can be repeated",            \
+	{"config", 0, "FILE", "read the settings from FILE instead of the usual files", FLAG_PATH, NULL}, {  \
+		"set", 0, "KEY=VALUE", "override a setting of files and environment; may be repeated",       \
 		    FLAG_REPEATS, NULL                                                                       \
 	}
 
-/* Is @flag one of them? Then it is noted. */
+/* Handle @flag if it is one of these; returns whether it is. */
 bool settings_flag(struct settings_request *request, const struct flag *flag, const char *value);
-/* Where these settings come from; the sources live as long as @request. A project file is trusted if the
- * owner's state folder has it in its list. */
+/* The sources of the settings, valid as long as @request. A project file is trusted if it is in the list in
+ * the owner's state directory. */
 struct gb_config_sources settings_sources(const struct settings_request *request);
-/* Show on stderr what was ignored in the project file. settings_load does so. */
+/* Print on stderr what was ignored in the project file. settings_load calls this. */
 void settings_warn(const struct command *command, const struct gb_config *config);
-/* Load once more, as gb_config_reload does. */
+/* Load again, as gb_config_reload does. */
 bool settings_reload(
     const struct settings_request *request, const struct gb_config **config, struct gb_err *err);
 const struct gb_config *settings_load(const struct command *command, const struct settings_request *request);
 
-/* What @setting, secrets.maskRun or secrets.maskStdio, wants masked; NULL if that is nothing. */
+/* The filter that @setting (secrets.maskRun or secrets.maskStdio) selects; NULL if it selects none. */
 bool settings_filter(
     const struct gb_config *config, const char *setting, struct gb_filter **ret, struct gb_err *err);
 

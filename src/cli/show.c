@@ -25,7 +25,7 @@ static struct untrusted streams[2];
 
 void show_output(int stream, const char *bytes, size_t n) {
 	FILE *to = stream == 2 ? stderr : stdout;
-	/* The output of a program stays as it is, except to a terminal, which it must not control. */
+	/* Output is passed on unchanged, except to a terminal, which it must not control. */
 	if (isatty(fileno(to)))
 		untrusted_feed(&streams[stream == 2], to, bytes, n);
 	else
@@ -81,7 +81,7 @@ static void show_value(const struct shown *shown, const struct gb_result *result
 	}
 	if (result->truncated)
 		print_styled(
-		    stderr, YELLOW, "glovebox: the output was cut: it was more than a run may say\n");
+		    stderr, YELLOW, "glovebox: the output was cut: it exceeded the limit of the run\n");
 }
 
 static int exit_status(const struct gb_result *result) {
@@ -109,7 +109,7 @@ int show_result(const struct shown *shown, const struct gb_result *result) {
 	return exit_status(result);
 }
 
-/* Programs that read --json need no second way. */
+/* With --json a refusal has the form of a result. */
 int show_refusal(const struct command *command, bool json, const char *code, const char *message) {
 	end_output();
 	if (json) {

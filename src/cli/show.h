@@ -1,4 +1,4 @@
-/* What a run said and gave, shown to a person or a program: the same for 'run' and for sessions. */
+/* Shows the output and result of a run, for 'run', 'execute' and sessions. */
 #ifndef GB_CLI_SHOW_H
 #define GB_CLI_SHOW_H
 
@@ -9,19 +9,19 @@
 struct shown {
 	const struct command *command;
 	struct gb_str source;     /* for excerpts */
-	struct gb_filter *filter; /* code in which it finds a secret is not shown; or NULL */
-	const char *out;          /* a folder for what the program shows, or NULL */
+	struct gb_filter *filter; /* code that contains a secret is not quoted; or NULL */
+	const char *out;          /* a folder for files and displays, or NULL */
 	const char *json;         /* print this, the result's JSON, and nothing else; or NULL */
 };
 
-/* A console call, and a piece of output, as they happen. */
+/* Show a console call, or a piece of output. */
 void show_log(enum gb_log_level level, const struct gb_value *args);
 void show_output(int stream, const char *bytes, size_t n);
 
-/* The end; returns the exit status. */
+/* Show the result. Returns the exit status. */
 int show_result(const struct shown *shown, const struct gb_result *result);
 
-/* A run that never began, in the shape of one that did if @json. */
+/* Show why a run was refused; with @json as the JSON of a result. */
 int show_refusal(const struct command *command, bool json, const char *code, const char *message);
 
 #endif

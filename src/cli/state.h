@@ -1,9 +1,9 @@
 /*
- * --dir, --config and --set, for commands that look at what is kept:
+ * --dir, --config and --set, for commands that read the state directory:
  *
  *	static const struct flag flags[] = {STATE_FLAGS, {0}};
  *	if (state_flag(&request->state, flag, value)) ...			// it was one of them
- *	const char *dir = state_folder(self, &request->state, STATE_COMMON);	// NULL: it was said why
+ *	const char *dir = state_folder(self, &request->state, STATE_COMMON);	// NULL: reported
  */
 #ifndef GB_CLI_STATE_H
 #define GB_CLI_STATE_H
@@ -18,14 +18,14 @@ struct state_request {
 };
 
 #define STATE_FLAGS                                                                                          \
-	{"dir", 0, "DIR", "the folder where it is kept, whatever the settings say", FLAG_PATH, NULL},        \
+	{"dir", 0, "DIR", "the state directory, instead of that of the settings", FLAG_PATH, NULL},          \
 	    SETTINGS_FLAGS
 
 enum state_kind { STATE_COMMON, STATE_AUDIT };
 
-/* Is @flag one of them? Then it is noted. */
+/* Handle @flag if it is one of these; returns whether it is. */
 bool state_flag(struct state_request *request, const struct flag *flag, const char *value);
-/* What --dir names; else the folder of the settings. It lives as long as @request. */
+/* The folder of --dir, else that of the settings. Valid as long as @request. */
 const char *state_folder(const struct command *command, struct state_request *request, enum state_kind kind);
 
 #endif

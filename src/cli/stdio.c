@@ -11,8 +11,8 @@
 
 static const struct flag flags[] = {
     {"socket", 0, "PATH", "listen at a unix socket instead, for many clients at once", FLAG_PATH, NULL},
-    {"timeout", 0, "TIME", "of a run, if it does not say and at most, before the settings limits.*", 0, NULL},
-    {"max-runs", 0, "N", "at once; more wait: 1024", 0, NULL},
+    {"timeout", 0, "TIME", "default and maximum timeout of a run, instead of the settings limits.*", 0, NULL},
+    {"max-runs", 0, "N", "maximum number of runs at once; more wait; default 1024", 0, NULL},
     SETTINGS_FLAGS,
     {0},
 };
@@ -59,14 +59,14 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	return false;
 }
 
-/* So that nothing of ours comes to stand in the place of a stream that was closed. */
+/* If a standard stream is closed, open /dev/null there, so that no later descriptor gets its number. */
 static void fill_standard_streams(void) {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
 			return;
 }
 
-/* Each run takes a few descriptors. */
+/* Each run needs a few descriptors. */
 static void raise_file_limit(void) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -80,9 +80,9 @@ static void raise_file_limit(void) {
 static bool add_standard_streams(struct stdio *stdio, struct gb_err *err) {
 	if (isatty(STDIN_FILENO))
 		fprintf(stderr,
-		    "glovebox stdio speaks JSON lines with a program, not with a person. But try this:\n"
+		    "glovebox stdio exchanges JSON lines with a program. To try it here, enter this line:\n"
 		    "{\"type\":\"run\",\"run\":1,\"source\":\"export default 6*7\"}\n"
-		    "Control-D ends it; 'glovebox stdio --help' tells more.\n");
+		    "Ctrl-D ends it. See 'glovebox stdio --help'.\n");
 	return gb_server_add(stdio->service.server, STDIN_FILENO, STDOUT_FILENO, err);
 }
 
@@ -126,10 +126,11 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_stdio = {
     .name = "stdio",
     .synopsis = "[--socket PATH] [OPTIONS]",
-    .summary = "serve runs to a program in any language, by JSON lines",
+    .summary = "run code for a program in any language, over JSON lines",
     .details =
-	"What an SDK starts. Each line in is a message, each line out another; any number of runs may be\n"
-	"under way. docs/PROTOCOL.md is the whole of it. When the input ends, so do the runs.\n"
+	"SDKs start this command. Each line of input is a message, and each line of output is a reply;\n"
+	"any number of runs may be active at once. docs/PROTOCOL.md describes all messages. When the\n"
+	"input ends, the runs are ended.\n"
 	"\n"
 	"  $ (echo '{\"type\":\"run\",\"run\":1,\"source\":\"export default 6*7\"}'; sleep 1) | glovebox "
 	"stdio\n"
@@ -138,20 +139,18 @@ const struct command command_stdio = {
 	"{\"type\":\"result\",\"run\":1,\"result\":{\"runId\":\"…\",\"status\":\"success\",\"result\":42,…}}"
 	"\n"
 	"\n"
-	"With --socket it serves until it gets SIGTERM or SIGINT. Only this user may connect.\n"
+	"With --socket it serves until it receives SIGTERM or SIGINT. Only this user may connect.\n"
 	"\n"
-	"What an agent wants is said by 'execute' instead of 'run': it is refused unless agent.enabled is "
-	"set, waits\n"
-	"for a person ('glovebox approvals watch') unless agent.autoApprove is, and is recorded.\n"
+	"Requests of an agent use the message 'execute' instead of 'run'. They are refused unless\n"
+	"agent.enabled is set, wait for approval ('glovebox approvals watch') unless agent.autoApprove\n"
+	"is set, and are recorded in the audit log.\n"
 	"\n"
-	"Limits of runs, sessions, programs and profiles are as the settings say (docs/CONFIGURATION.md). "
-	"SIGHUP has\n"
-	"it read them again, for what begins from then on; a mistake in them changes nothing and is said "
-	"on stderr.\n"
+	"The settings define limits, sessions, programs and profiles (docs/CONFIGURATION.md). SIGHUP\n"
+	"makes it read them again, for runs and sessions that begin later. If they contain an error,\n"
+	"the old settings stay, and the error is printed on stderr.\n"
 	"\n"
-	"Exit status: 0 the input ended, 1 it could not go on, 2 bad use, 3 the wall or the socket could "
-	"not\n"
-	"be raised.",
+	"Exit status: 0 the input ended, 1 an error while serving, 2 bad use, 3 the sandbox could not\n"
+	"be started or the socket could not be opened.",
     .flags = flags,
     .run = run,
 };

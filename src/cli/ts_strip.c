@@ -30,7 +30,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	}
 	if (request->file)
-		return report_error(&command_ts_strip, "one file at a time, but got '%s' too", value);
+		return report_error(&command_ts_strip, "takes one file, but also got '%s'", value);
 	request->file = value;
 	return true;
 }
@@ -102,17 +102,17 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_ts_strip = {
     .name = "ts-strip",
     .synopsis = "[FILE|-] [--json]",
-    .summary = "print TypeScript as the JavaScript that is run",
+    .summary = "convert TypeScript to the JavaScript that is run",
     .details =
-	"Erase the types of TypeScript. They become spaces, so every line and column stays where it was;\n"
-	"enums, namespaces and parameter properties become JavaScript on their own lines. Imports that are\n"
-	"used only as types are dropped. Types are not checked.\n"
+	"Erase the types of TypeScript. They are replaced by spaces, so every line and column stays the\n"
+	"same; enums, namespaces and parameter properties become JavaScript on their own lines. Imports\n"
+	"that are used only as types are dropped. Types are not checked.\n"
 	"\n"
-	"  glovebox ts-strip main.ts                           the JavaScript, on standard output\n"
-	"  echo 'let x: number = 1' | glovebox ts-strip -      from standard input\n"
+	"  glovebox ts-strip main.ts                           print the JavaScript\n"
+	"  echo 'let x: number = 1' | glovebox ts-strip -      read standard input\n"
 	"\n"
-	"Decorators, 'accessor', JSX, 'import x = require()' and 'export =' are refused, with what to write\n"
-	"instead. The exit status is 1 if the code cannot be read.",
+	"Decorators, 'accessor', JSX, 'import x = require()' and 'export =' are refused, with a hint\n"
+	"what to write instead. The exit status is 1 if the code has a syntax error.",
     .flags = flags,
     .run = run,
 };

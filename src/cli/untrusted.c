@@ -12,7 +12,7 @@ static bool is_printable(uint32_t code) {
 	return code == '\n' || code == '\t' || !gb_wtf8_is_unsafe(code);
 }
 
-/* Print all but the beginning of a character at the end, if @may_hold; returns how many bytes that has. */
+/* Print @text; with @may_hold except an incomplete character at its end, whose length is returned. */
 static size_t print_safe(FILE *to, const char *text, size_t n, bool may_hold) {
 	size_t at = 0, plain = 0;
 	if (n == 0)
@@ -34,7 +34,7 @@ static size_t print_safe(FILE *to, const char *text, size_t n, bool may_hold) {
 	return 0;
 }
 
-/* What is held, with as much of what follows as completes it. Returns how many bytes that took. */
+/* Complete and print the held character. Returns how many bytes of @bytes were used. */
 static size_t complete_held(struct untrusted *stream, FILE *to, const char *bytes, size_t n) {
 	size_t taken = 0;
 	while (stream->n && taken < n) {
@@ -73,7 +73,7 @@ void print_untrusted_styled(FILE *to, enum style style, const char *text, size_t
 	fputs(style_end(to, style), to);
 }
 
-/* A line as it is, indented unless it is or @is_first. */
+/* Print a line, indented unless it already is or @is_first. */
 static void print_line(FILE *to, struct gb_str line, bool is_first) {
 	if (!is_first && line.n && line.p[0] != ' ' && line.p[0] != '\t')
 		fprintf(to, "%*s", INDENT, "");

@@ -1,10 +1,10 @@
 /*
- * The one way to print text that code, an agent or a file of a project has chosen.
+ * Prints untrusted text: text that comes from code, an agent or a file of a project.
  *
- * A terminal obeys controls (ESC, the C1 range, backspace, carriage return), and characters that change the
- * direction of text or end lines make a reader see something else than what is there. None of them is
- * printed, whether in UTF-8 or as single bytes; bytes that are not UTF-8 are not printed either. It does not
- * matter whether the stream is a terminal: a log file is read in one later.
+ * A terminal interprets control characters (ESC, the C1 range, backspace, carriage return), and characters
+ * that change the direction of text or end lines can misrepresent the text. None of them is printed, whether
+ * in UTF-8 or as single bytes; bytes that are not UTF-8 are not printed either. This applies to all streams,
+ * since log files are read in a terminal later.
  *
  *	print_untrusted		text of several lines: '?' for each, line feeds and tabs stay
  *	print_message		a message: the same, and no line but the first begins in the first column
@@ -23,12 +23,12 @@
 
 /* Zero-initialise. */
 struct untrusted {
-	char held[4]; /* the beginning of a character */
+	char held[4]; /* an incomplete character */
 	size_t n;
 };
 
 void untrusted_feed(struct untrusted *stream, FILE *to, const char *bytes, size_t n);
-/* Nothing more follows: what is held will not become a character. */
+/* The stream has ended: print the incomplete character as invalid. */
 void untrusted_end(struct untrusted *stream, FILE *to);
 
 void print_untrusted(FILE *to, const char *text, size_t n);
@@ -40,7 +40,7 @@ void print_name(FILE *to, const char *text, size_t n);
 /* The same, with spaces up to @width columns. */
 void print_name_padded(FILE *to, enum style style, const char *text, unsigned width);
 
-/* Output of a command which is data (translated code, JSON, a prompt): unchanged, except to a terminal. */
+/* Print data (translated code, JSON, a prompt): unchanged, except to a terminal. */
 void print_data(FILE *to, const char *bytes, size_t n);
 
 #endif

@@ -11,8 +11,7 @@ enum { FLAG_JSON, FLAG_RUNTIMES };
 
 static const struct flag flags[] = {
     [FLAG_JSON] = {"json", 0, NULL, "one JSON object", 0, NULL},
-    [FLAG_RUNTIMES] = {"runtimes", 0, NULL, "also the programs of this machine that code can run in", 0,
-	NULL},
+    [FLAG_RUNTIMES] = {"runtimes", 0, NULL, "also list the programs of this machine that run code", 0, NULL},
     {0},
 };
 
@@ -77,9 +76,10 @@ static int run(const struct command *self, int argc, char **argv) {
 const struct command command_version = {
     .name = "version",
     .synopsis = "[--runtimes] [--json]",
-    .summary = "which Glovebox this is",
-    .details = "Print the version; with --runtimes also where bash, Node.js and Deno were found, and which "
-	       "they are: each is asked in a sandbox.",
+    .summary = "print the version of Glovebox",
+    .details =
+	"Print the version. With --runtimes also print where bash, Node.js and Deno were found, and their\n"
+	"versions, which each program prints in a sandbox.",
     .flags = flags,
     .run = run,
 };

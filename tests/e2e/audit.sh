@@ -5,7 +5,7 @@ set -u
 
 export GLOVEBOX_STATE_DIR=$scratch/state
 nothing() { [ -z "$out" ] && has "$err" "nothing has been recorded in '$scratch/state'" && [ ! -e "$scratch/state" ]; }
-a() { run 0 audit verify && nothing && run 0 audit list && nothing && run 0 audit list --json && nothing && run 0 audit export && nothing && run 0 audit show 1 && nothing && run 0 audit show 1 --json && nothing && run 2 audit show && has "$err" 'show which record'; }
+a() { run 0 audit verify && nothing && run 0 audit list && nothing && run 0 audit list --json && nothing && run 0 audit export && nothing && run 0 audit show 1 && nothing && run 0 audit show 1 --json && nothing && run 2 audit show && has "$err" 'number of a record'; }
 ok 'a missing log is reported, and not created' a
 a() { run 0 audit verify --json && json 'j["whole"] and j["records"] == 0 and j["head"] is None' && [ -z "$err" ]; }
 ok 'the same as JSON' a
@@ -48,7 +48,7 @@ a() { run 1 audit verify --expect-head "31${head#30}" && has "$out" 'the tail wa
 ok 'an expected head that is newer than the log' a
 a() { run 2 audit verify --expect-head 30 && has "$err" SEQ:HASH && run 2 audit verify --expect-key x && has "$err" 'not a key'; }
 ok 'an invalid expected head is named' a
-a() { run 2 audit && has "$err" 'verify' && run 2 audit lost && has "$err" "'lost' is none of" && run 2 audit show && has "$err" 'which record' && run 2 audit list x && has "$err" "'x' is too much"; }
+a() { run 2 audit && has "$err" 'verify' && run 2 audit lost && has "$err" "'lost' is not one of" && run 2 audit show && has "$err" 'number of a record' && run 2 audit list x && has "$err" "unexpected operand 'x'"; }
 ok 'an unknown action is named' a
 a() { run 2 audit list --from soon && has "$err" "'soon' is not a time" && run 2 audit list --limit many && has "$err" "'many' is not a number" && run 2 audit list --from 2026; }
 ok 'an invalid time or number is named' a
@@ -74,7 +74,7 @@ a() { run 0 audit list --dir "$begun" -n 1 && lines 2 && has "$out" success && r
 ok 'a run is unfinished only if the whole log has no end of it' a
 a() { run 0 audit list --dir "$begun" --status unfinished && lines 3 && ! grep -q success "$scratch/out" && run 0 audit list --dir "$begun" --status unfinished -n 1 && lines 2 && run 0 audit export --dir "$begun" --status unfinished && json '[r["runId"] for r in rows] == ["begun-1", "begun-3"]'; }
 ok 'unfinished runs can be selected' a
-a() { run 0 audit show begun-3 --dir "$begun" && has "$out" 'unfinished: the run is under way, or was lost with its host' && run 0 audit show begun-4 --dir "$begun" && lacks "$out" unfinished && has "$out" 'execution_begin' && run 0 audit verify --dir "$begun" && has "$out" 'Unfinished runs: 2'; }
+a() { run 0 audit show begun-3 --dir "$begun" && has "$out" 'unfinished: the run is active, or was lost with its host' && run 0 audit show begun-4 --dir "$begun" && lacks "$out" unfinished && has "$out" 'execution_begin' && run 0 audit verify --dir "$begun" && has "$out" 'Unfinished runs: 2'; }
 ok 'unfinished runs can be shown, and are counted' a
 a() { "$GB_AUDIT_MAKE" "$scratch/other" sql "CREATE VIEW \"$(printf '\033[31m')\" AS SELECT 1" && run 1 audit list --dir "$scratch/other" && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'names in the file cannot control the terminal' a

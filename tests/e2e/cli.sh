@@ -76,7 +76,7 @@ a() { run 2 run -l cobol -e 1 && has "$err" "no language 'cobol'; there are type
 ok 'an unknown language, a missing file' a
 a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run "$scratch/big.js" && has "$err" 'larger than'; }
 ok 'code that is too large' a
-a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'A first result'; }
+a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'run untrusted code safely'; }
 ok 'without a command the commands are listed' a
 a() { for c in run session audit secrets ts-strip doctor bench config prompt version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
 ok 'every command has help' a
@@ -99,7 +99,7 @@ a() { run 0 secrets rm PET && run 0 secrets list && [ -z "$out" ] && run 3 secre
 ok 'a secret is removed' a
 a() { printf 'short' > "$scratch/in" && stdin=$scratch/in run 3 secrets add PET --stdin && has "$err" 'at least 6' && run 2 secrets add 'a b' --stdin && has "$err" name && run 2 secrets add PET && has "$err" '--stdin'; }
 ok 'a value that is too short, an invalid name, no terminal' a
-a() { run 2 secrets && has "$err" 'say what to do' && run 2 secrets add && has "$err" NAME && run 2 secrets list x && run 2 secrets add a b c && run 2 secrets nonsense; }
+a() { run 2 secrets && has "$err" 'give an action' && run 2 secrets add && has "$err" NAME && run 2 secrets list x && run 2 secrets add a b c && run 2 secrets nonsense; }
 ok 'secrets shows its usage' a
 a() { run 0 secrets kinds && has "$out" github-token && run 0 secrets kinds --json && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d) >= 60 and all(k["name"] and k["pattern"] and k["note"] for k in d)' "$scratch/out"; }
 ok 'the known kinds of secrets are listed' a

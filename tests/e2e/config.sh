@@ -41,7 +41,7 @@ a() { printf 'agent:\n  enabld: true\n' > bad.yaml && run 2 config check bad.yam
 ok 'check reports what is wrong, and where' a
 a() { printf 'agent:\n  "\\e[31m": true\n' > bad.yaml && run 2 config check bad.yaml && ! grep -q $'\x1b' "$scratch/err"; }
 ok 'text of a file cannot control the terminal' a
-a() { run 0 config init fresh.yaml && has "$out" fresh.yaml && run 0 config check fresh.yaml && run 3 config init fresh.yaml && has "$err" 'it is left as it is' && grep -q '^  #enabled: false' fresh.yaml; }
+a() { run 0 config init fresh.yaml && has "$out" fresh.yaml && run 0 config check fresh.yaml && run 3 config init fresh.yaml && has "$err" 'it was not changed' && grep -q '^  #enabled: false' fresh.yaml; }
 ok 'init writes a file and never overwrites one' a
 a() { run 3 config init no/such/folder.yaml && has "$err" 'No such file'; }
 ok 'init reports why it fails' a
@@ -67,7 +67,7 @@ a() { run 0 config show && shown executor.timeout '1m # default, not yet availab
 ok 'settings that are not yet available are marked, and refused' a
 a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean 'GLOVEBOX_AGENT_ENABLED'?"; }
 ok 'an unknown variable is an error that names a similar one' a
-a() { run 2 config && has "$err" 'show, check, init, docs, trust, untrust or trusted' && run 2 config dance && run 2 config show x && has "$err" 'takes no operand' && run 2 config check a b && has "$err" 'one operand too many' && run 0 config --help && has "$out" 'GLOVEBOX_CONFIG'; }
+a() { run 2 config && has "$err" 'show, check, init, docs, trust, untrust or trusted' && run 2 config dance && run 2 config show x && has "$err" 'takes no operand' && run 2 config check a b && has "$err" 'unexpected operand' && run 0 config --help && has "$out" 'GLOVEBOX_CONFIG'; }
 ok 'errors of usage' a
 a() { rm -f glovebox.yaml "$HOME/.config/glovebox/glovebox.yaml" "$XDG_CONFIG_HOME/glovebox/glovebox.yaml"; run 0 prompt && [ -z "$out$err" ] && run 0 prompt --json && [ "$out" = '{"enabled":false}' ] && run 0 prompt --set agent.enabled=true --set agent.allowedRuntimes= && [ -z "$out" ]; }
 ok 'the prompt is empty if agents cannot run code' a

@@ -90,7 +90,7 @@ a() { run 0 run --session js -l js -e 'var s = "correct-" + "horse-battery"; con
 ok 'session exec: log values' a
 a() { run 0 session create -l js --name told && run 0 session kill told --reason "it said $secret" && run 0 session list --all && has "$(grep ^told "$scratch/out")" 'it said ***' && lacks "$out" "$secret"; }
 ok 'session list: why a session has ended' a
-a() { run 2 run --session py -e 1 --set secrets.maskRun=none && has "$err" 'not for sessions'; }
+a() { run 2 run --session py -e 1 --set secrets.maskRun=none && has "$err" 'no effect on sessions'; }
 ok 'run --session rejects settings of its own' a
 a() { run 0 session kill py && run 0 session kill js && until_true no_hosts && GLOVEBOX_SECRETS_MASK_RUN=none run 0 session create -l python --name py && run 0 session exec py -e "$all" --json && all_out && has "$out" "$token" && run 0 session kill py; }
 ok 'session exec: masking can be switched off' a

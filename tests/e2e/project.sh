@@ -135,17 +135,17 @@ rm -f "$owners"
 # --- files and folders that a repository holds ---
 mkdir -p "$scratch/repo" && cd "$scratch/repo" && rm -f glovebox.yaml
 write='open("rc", "w").write("pwned")'
-a() { echo orig > "$HOME/rc" && mkdir real && run 0 run -l python -e "$write" --out real && [ "$(cat real/rc)" = pwned ] && ln -s "$HOME" pictures && run 2 run -l python -e "$write" --out pictures && has "$err" 'reached by a link' && run 2 run -l python -e "$write" --out "$PWD/pictures" && mkdir "$HOME/deep" && run 2 run -l python -e "$write" --out pictures/deep && [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ]; }
+a() { echo orig > "$HOME/rc" && mkdir real && run 0 run -l python -e "$write" --out real && [ "$(cat real/rc)" = pwned ] && ln -s "$HOME" pictures && run 2 run -l python -e "$write" --out pictures && has "$err" 'is a symbolic link or below one' && run 2 run -l python -e "$write" --out "$PWD/pictures" && mkdir "$HOME/deep" && run 2 run -l python -e "$write" --out pictures/deep && [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ]; }
 ok 'files are not written through a link to a folder' a
 # The working folder by another name: through a link, or with more slashes.
 a() {
   ln -s "$scratch/repo" "$scratch/alias" && mkdir -p sub || return 1
   local to
   for to in "$scratch/alias/pictures" "$scratch//repo/pictures" "/$scratch/repo//pictures" "$PWD/./pictures" "$PWD/sub/../pictures" "$scratch/alias/../repo/pictures" "$scratch/alias/pictures/deep"; do
-    run 2 run -l python -e "$write" --out "$to" && has "$err" 'reached by a link' || return 1
+    run 2 run -l python -e "$write" --out "$to" && has "$err" 'is a symbolic link or below one' || return 1
   done
   [ "$(cat "$HOME/rc")" = orig ] && [ ! -e "$HOME/deep/rc" ] || return 1
-  (cd "$scratch/alias" && run 2 run -l python -e "$write" --out "$scratch/alias/pictures" && has "$err" 'reached by a link') || return 1
+  (cd "$scratch/alias" && run 2 run -l python -e "$write" --out "$scratch/alias/pictures" && has "$err" 'is a symbolic link or below one') || return 1
   run 0 run -l python -e "$write" --out "$scratch/alias//real" && run 0 run -l python -e "$write" --out "$scratch/alias" && [ "$(cat rc)" = pwned ] && rm rc
 }
 ok 'by whatever name the working folder has' a
@@ -217,7 +217,7 @@ if command -v node > /dev/null; then
     rm -f glovebox.yaml "$owners"
   }
   ok 'a project file that empties the list of modules allows none' a
-  a() { mkdir -p packages/p "$HOME/secret" && echo 'module.exports = 42' > packages/p/index.js && run 0 run -l node --packages packages --allow p -e 'require("p")' && [ "$out" = 42 ] && ln -s "$HOME/secret" nm && run 2 run -l node --packages nm --allow p -e 1 && has "$err" 'reached by a link'; }
+  a() { mkdir -p packages/p "$HOME/secret" && echo 'module.exports = 42' > packages/p/index.js && run 0 run -l node --packages packages --allow p -e 'require("p")' && [ "$out" = 42 ] && ln -s "$HOME/secret" nm && run 2 run -l node --packages nm --allow p -e 1 && has "$err" 'is a symbolic link or below one'; }
   ok 'packages are not taken through a link' a
 fi
 # A journal of SQLite that names another file: rolling it back would remove that file.

@@ -110,7 +110,7 @@ TEST(requests_are_shown_and_decided_in_order) {
 	struct gb_approval_ticket one = submit(&person, "print('one')");
 	SEE(&person, "conversation-1");
 	SEE(&person, "1 | ");
-	SEE(&person, "[q]uit (and why, if you like): ");
+	SEE(&person, "[q]uit (and a reason, if you like): ");
 	person_type(&person, "a\n");
 	SEE(&person, "approved\x1b[0m by ");
 	CHECK_INT(state_of(&person, one.id), GB_APPROVAL_APPROVED);

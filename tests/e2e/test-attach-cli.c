@@ -131,7 +131,7 @@ static struct person one, two;
 static bool begin(void) {
 	expect(0, "session create -l shell --name sh", "sh");
 	sit_down(&one, attach_sh);
-	return sees(&one, "Ctrl-] leaves") && sees(&one, "$ ");
+	return sees(&one, "Ctrl-] detaches") && sees(&one, "$ ");
 }
 
 static void finish(void) {
@@ -152,7 +152,7 @@ TEST(a_user_types_and_detaches) {
 	types(&one, "echo ab\002\002X\r");
 	sees(&one, "Xab\r\n");
 	types(&one, LEAVE);
-	sees(&one, "left 'sh', which goes on");
+	sees(&one, "left 'sh', which continues");
 	CHECK_INT(leaves(&one), 0);
 	expect(0, "session exec sh -e 'echo $x $y'", "before typed\n");
 	finish();
@@ -298,8 +298,8 @@ TEST(prompts_are_answered_by_the_attached_client) {
 TEST(invalid_attachments_are_errors) {
 	static const char *const nobody[] = {"glovebox", "session", "attach", "nobody", NULL};
 	static const char *const js[] = {"glovebox", "session", "attach", "js", NULL};
-	expect(2, "session attach sh", "takes a terminal");
-	expect(2, "session attach", "which session?");
+	expect(2, "session attach sh", "needs a terminal");
+	expect(2, "session attach", "give the NAME or ID of a session");
 	sit_down(&one, nobody);
 	sees(&one, "'nobody'");
 	CHECK_INT(leaves(&one), 3);

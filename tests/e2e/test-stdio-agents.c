@@ -348,7 +348,7 @@ TEST(a_result_that_cannot_be_recorded_is_not_returned) {
 	snprintf(aside, sizeof aside, "%s.aside", file_in(state, "audit.db"));
 	CHECK(rename(file_in(state, "audit.db"), aside) == 0);
 	client_say(&client, "{\"type\":\"terminate\",\"run\":1}");
-	hear_trouble("what agents run is not told until it can be recorded");
+	hear_trouble("results of agents are withheld until they can be recorded");
 	client_say(&client, EXECUTE(2, "print(2)", ""));
 	const struct gb_value *heard = client_result(&client, 2, "denied");
 	CHECK_STR(text_at(heard, "result.error.code"), "audit");

@@ -153,6 +153,6 @@ TEST(settings_that_need_a_restart_are_reported) {
 	configure("programs: {node: /usr/bin/node}\n");
 	struct client client = serve_file();
 	configure("programs: {node: /opt/node}\npython: {profiles: {a: [json]}}\n");
-	read_again(&client, "these hold after a restart: programs.node, python.profiles");
+	read_again(&client, "these take effect after a restart: programs.node, python.profiles");
 	CHECK_INT(end_file(&client), 0);
 }

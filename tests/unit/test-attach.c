@@ -161,7 +161,7 @@ TEST(standard_streams_must_be_a_terminal) {
 	    .send = send_keys,
 	    .resize = resize};
 	CHECK_INT(attach_run(&attach, &err), ATTACH_FAILED);
-	CHECK(strstr(err.message, "to attach takes a terminal"));
+	CHECK(strstr(err.message, "attaching needs a terminal"));
 	close(ends[0]);
 	close(ends[1]);
 }
