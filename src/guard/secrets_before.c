@@ -6,7 +6,14 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { USER_BEHIND = 40, NAME_BEHIND = 40, OPTION_BEHIND = 24, NETWORK_BEHIND = 60, BLANKS = 16 };
+enum {
+	USER_BEHIND = 40,
+	NAME_BEHIND = 40,
+	OPTION_BEHIND = 24,
+	NETWORK_BEHIND = 60,
+	SIGNER_BEHIND = 24,
+	BLANKS = 16
+};
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -22,6 +29,11 @@ void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_na
 	       is_word_byte(name->from[-1]))
 		name->from--;
 	name->prev = name->from > text->start ? name->from[-1] : -1;
+	/* "\\nPASSWORD=x": a line break inside of a text */
+	if (name->prev == '\\' && name->from < at && (*name->from == 'n' || *name->from == 'r')) {
+		name->from++;
+		name->prev = '\n';
+	}
 }
 
 /* SSHPASS */
@@ -70,6 +82,15 @@ bool gb_before_is_network(const struct gb_named *text, const struct gb_name *nam
 	return false;
 }
 
+bool gb_before_is_signer(const struct gb_named *text, const struct gb_name *name) {
+	for (const uint8_t *p = name->from; p > text->start && name->from - p < SIGNER_BEHIND; p--)
+		if (strchr("\":_", *p) && *p &&
+		    (gb_before_is(text, p, "Jwt") || gb_before_is(text, p, "JWT") ||
+			gb_before_is(text, p, "jwt")))
+			return true;
+	return false;
+}
+
 static bool is_capital(const struct gb_name *name) {
 	unsigned upper = 0;
 	for (const uint8_t *p = name->from; p < name->to; p++) {
@@ -98,7 +119,9 @@ static void look_at_line(const struct gb_named *text, struct gb_name *name, stru
 		p--;
 		blanks++;
 	}
-	place->line = p == text->start || p[-1] == '\n' || p[-1] == '\r';
+	place->line = p == text->start || p[-1] == '\n' || p[-1] == '\r' || name->prev == '\n';
+	/* - smtpPassword: x, an item of a list, which code does not have */
+	place->compound |= blanks >= 2 && gb_before_is(text, name->from, "- ");
 	place->flush = !blanks;
 }
 
@@ -142,6 +165,7 @@ static bool is_config(const struct gb_named *text, const struct gb_name *name) {
 void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	int prev = name->prev;
 	place->capital = is_capital(name);
+	place->header = tolower(*name->from) == 'x' && name->from[1] == '-';
 	place->query = prev == '?' || (prev == '&' && !gb_before_is(text, name->from, "&&"));
 	place->link = prev == ';' || (prev == ' ' && gb_before_is(text, name->from, "; "));
 	place->inside = is_quote(prev) && !name->quoted;
@@ -149,13 +173,15 @@ void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb
 	place->pair = (is_quote(prev) && name->from - 1 > text->start && name->from[-2] == '(') ||
 		      (name->quoted && (prev == '#' || prev == '='));
 	look_at_line(text, name, place);
-	place->option = *name->from == '-' || name->env || gb_before_is(text, name->from, "-p:");
+	/* //registry/:_authToken=x */
+	place->option = *name->from == '-' || (*name->from == '_' && prev == ':') || name->env ||
+			gb_before_is(text, name->from, "-p:");
 	place->fallback = prev == '{' && gb_before_is(text, name->from, "${");
 	place->qualified = prev == ' ' && is_qualified(text, name);
 	place->known = place->apart && has_user(text, name);
 	place->bracket = prev == '(' && (name->from - 1 == text->start || strchr(" \n", name->from[-2]));
 	place->config = is_config(text, name);
-	place->compound = memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
+	place->compound |= memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
 }
 
 /* proxy_pass of nginx has an address, and /etc/passwd is a file. */
@@ -180,5 +206,28 @@ bool gb_before_is_credential(const struct gb_name *name, const uint8_t *at) {
 		if ((size_t)(end - name->from) >= n && strncasecmp((const char *)end - n, words[i], n) == 0)
 			return true;
 	}
+	return false;
+}
+
+bool gb_before_is_doubtful(
+    const struct gb_named *text, const struct gb_name *name, const uint8_t *at, int next, bool weak) {
+	static const char *const words[] = {
+	    "invalid", "missing", "expired", "error", "err_", "unknown", "public"};
+	/* credentials: "include"; an access key is an identifier more often. */
+	if (tolower(*at) == 'c' || strncasecmp((const char *)at, "access", 6) == 0 ||
+	    (tolower(*at) == 'a' && tolower(at[4]) == 'o'))
+		return true;
+	/* $token, self.token; no nextToken, and no "Unexpected token: 'x'" */
+	bool own = name->from == at || at[-1] == '$' || at[-1] == '@' || gb_before_is(text, at, "self.") ||
+		   gb_before_is(text, at, "this.");
+	bool worded =
+	    next == ':' && name->prev == ' ' && name->from - 1 > text->start && islower(name->from[-2]);
+	if (weak && (!own || worded))
+		return true;
+	for (const uint8_t *p = name->from; p < at; p++)
+		for (size_t i = 0; i < GB_COUNT(words); i++)
+			if ((size_t)(at - p) >= strlen(words[i]) &&
+			    strncasecmp((const char *)p, words[i], strlen(words[i])) == 0)
+				return true;
 	return false;
 }

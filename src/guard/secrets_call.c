@@ -23,7 +23,20 @@ static const struct call {
 } calls[] = {
     {"login(", 1, 1, ANY},
     {"authenticate(", 1, 1, MIXED},
-    {".auth(", 1, 1, MIXED},
+    {"loginuser(", 1, 1, ANY},
+    {".auth(", 0, 1, MIXED},
+    {":auth(", 0, 1, MIXED},
+    {".basic(", 1, 1, ANY},
+    {"authorization_basic(", 1, 1, ANY},
+    {"wlan.connect(", 1, 1, ANY},
+    {"wifi.connect(", 1, 1, ANY},
+    {"sta_if.connect(", 1, 1, ANY},
+    {"->connect(", 2, 2, ANY},
+    {"createasync(", 1, 1, MIXED},
+    {"passwordsigninasync(", 1, 1, ANY},
+    {"secretcredential(", 2, 2, MIXED},
+    {"wallet(", 0, 0, RANDOM},
+    {"privatekeytoaccount(", 0, 0, RANDOM},
     {"getconnection(", 1, 2, ANY},
     {"pscredential(", 1, 1, ANY},
     {"basicauth(", 1, 1, ANY},
@@ -105,6 +118,7 @@ static const struct call {
     {"keystore.load(", 1, 1, ANY},
     {"ks.load(", 1, 1, ANY},
     {"kmf.init(", 1, 1, ANY},
+    {"factory.init(", 1, 1, ANY},
     {"pbekeyspec(", 0, 0, ANY},
     {"ftp(", 2, 2, ANY},
     {"ftp_tls(", 2, 2, ANY},
@@ -115,6 +129,7 @@ static const struct call {
     {"hmacsha1(", 0, 1, MIXED},
     {"hmacsha256(", 0, 1, MIXED},
     {"hmacsha512(", 0, 1, MIXED},
+    {"hmacsha256.new(", 0, 0, MIXED},
     {"aes.encrypt(", 1, 1, MIXED},
     {"aes.decrypt(", 1, 1, MIXED},
     {"aes.new(", 0, 0, MIXED},
@@ -122,8 +137,10 @@ static const struct call {
     {"secretkeyspec(", 0, 0, MIXED},
     {"createcipheriv(", 1, 1, MIXED},
     {"createdecipheriv(", 1, 1, MIXED},
+    {"createdecipher(", 1, 1, MIXED},
     {"openssl_encrypt(", 2, 2, MIXED},
     {"openssl_decrypt(", 2, 2, MIXED},
+    {"zipfile.setpassword(", 0, 0, ANY},
     {"keycredential(", 0, 1, RANDOM},
     {"fernet(", 0, 0, RANDOM},
     {"license(", 0, 0, RANDOM},
@@ -131,14 +148,23 @@ static const struct call {
     {"blynk.begin(", 0, 0, RANDOM},
     {"client(", 0, 4, RANDOM},
     {"twilio(", 1, 1, RANDOM},
+    {"stripe(", 0, 0, RANDOM},
+    {"mixpanel(", 0, 0, RANDOM},
     {"bot(", 0, 0, RANDOM},
     {"bot.run(", 0, 0, RANDOM},
     {"client.run(", 0, 0, RANDOM},
+    {"analytics.load(", 0, 0, RANDOM},
     {"oauthhandler(", 1, 1, RANDOM},
     {"access_token(", 0, 1, RANDOM},
     {"accesstoken(", 0, 1, RANDOM},
     {"oauth1(", 0, 3, RANDOM},
     {"oauth1session(", 0, 3, RANDOM},
+    {"s3connection(", 1, 1, RANDOM},
+    {"connect_s3(", 1, 1, RANDOM},
+    {"pusher(", 0, 3, RANDOM},
+    {"algoliasearch(", 1, 1, RANDOM},
+    {"apikeyauth(", 0, 0, RANDOM},
+    {"setapikey(", 0, 0, RANDOM},
     {"btoa(", 0, 0, PAIR},
     {"b64encode(", 0, 0, PAIR},
     {"encode64(", 0, 0, PAIR},
@@ -230,7 +256,9 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 			break;
 		if (!is_quote(c))
 			continue;
-		if (index >= call->from || (call == calls && !index)) {
+		/* connect(user="bob", host="x"): a name says what it is. */
+		bool named = p[-1] == '=';
+		if (!named && (index >= call->from || (call == calls && !index))) {
 			held = held ? held : p + 1;
 			if (index >= call->from ? guess_argument(text, call, &place, p)
 						: is_lone_token(text, call, p))

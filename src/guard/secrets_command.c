@@ -184,6 +184,8 @@ static bool ends_command(int c) {
 }
 
 bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argument *arg) {
+	if (text->listed)
+		return gb_argument_listed(text, p, arg);
 	const uint8_t *start = p;
 	int c;
 	/* No more than this many blanks: a stream keeps what may still belong to the command. */
@@ -339,9 +341,11 @@ static bool take(struct gb_named *text, enum form form, const char *option, stru
 	if (form != FOLLOWING && form != THIRD && form != BOTH && attached && arg.from[n] != '=')
 		return false;
 	for (unsigned i = 0; i <= skip; i++)
-		if (!gb_argument_next(text, arg.next, &arg) ||
-		    (i < skip && form == SECOND && *arg.from == '-'))
-			return false;
+		do
+			if (!gb_argument_next(text, arg.next, &arg) ||
+			    (i < skip && form == SECOND && *arg.from == '-'))
+				return false;
+		while (form == BOTH && arg.from < arg.to && *arg.from == '-');
 	text->from = arg.from;
 	if (form == PAIR || form == LIST || form == PERCENT)
 		return is_after(text, &arg, form == PAIR ? ':' : form == LIST ? ',' : '%');
@@ -401,8 +405,15 @@ static bool find_piped(struct gb_named *text, const uint8_t *p) {
 			return false;
 		}
 		p = arg.next;
-	} while (options++ < 2 && *arg.from == '-' && arg.to - arg.from <= 3);
+		/* printf '%s\\n' "x" "x" | passwd */
+	} while (options++ < 2 && strchr("-%", *arg.from) && arg.to - arg.from <= 8);
 	text->from = arg.from;
+	struct gb_argument again;
+	if (gb_argument_next(text, p, &again) && again.to - again.from == arg.to - arg.from &&
+	    memcmp(again.from, arg.from, (size_t)(arg.to - arg.from)) == 0) {
+		arg.to = again.to;
+		p = arg.next = again.next;
+	}
 	while (gb_named_at(text, p) == ' ' && p - arg.next < 4)
 		p++;
 	if (gb_named_at(text, p) != '|')
@@ -430,14 +441,6 @@ static unsigned rows_of(const uint8_t *name, const uint8_t *to, const struct com
 	return n;
 }
 
-/* No address: ldap://host */
-static bool is_name(const struct gb_argument *arg) {
-	for (const uint8_t *p = arg->from; p < arg->to; p++)
-		if (!isalnum(*p) && !strchr("_-.", *p))
-			return false;
-	return true;
-}
-
 static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t *p, bool first) {
 	const struct command *rows[ROWS_MAX];
 	struct gb_argument arg = {0};
@@ -455,7 +458,7 @@ static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t
 				return true;
 		}
 		/* Another command begins, which is looked at by itself. */
-		if (text->cut || (n && is_called(rows[0], arg.from, arg.to) && is_name(&arg)))
+		if (text->cut || (n && is_called(rows[0], arg.from, arg.to) && gb_argument_is_name(&arg)))
 			return false;
 		/* lftp -c 'open -u user,x' */
 		bool script = arg.next > arg.to && memmem(arg.from, (size_t)(arg.to - arg.from), " -", 2);
@@ -472,7 +475,8 @@ static bool pipes(const uint8_t *name, const uint8_t *to) {
 
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	bool first = p == to;
-	if (first && (*name == ' ' || is_quote(*name)) && name[1] == '-')
+	text->listed = gb_command_is_listed(text, name, to);
+	if (first && (*name == ' ' || *name == '\n' || is_quote(*name)) && name[1] == '-')
 		return gb_user_find(text, p);
 	if (first) {
 		if (pipes(name, to))
@@ -483,7 +487,9 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 		for (int c; (c = gb_named_at(text, p)) >= 0 && p >= to && p - to < 16 &&
 			    (isalnum(c) || strchr("_-.", c));)
 			p++;
-		if (p >= to && gb_named_at(text, p) != ' ')
+		if (text->listed)
+			p++;
+		else if (p >= to && gb_named_at(text, p) != ' ')
 			return false;
 	}
 	return find_among(text, name, p, first);

@@ -129,6 +129,8 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 	/* ... so nothing of the sentence follows the value; nor does anything behind a remark. */
 	if (c == ' ' && (text->to < end || is_remarked(text, end)))
 		c = '\n';
+	if (c == '\\' && place->line && gb_named_at(text, end + 1) == 'n')
+		c = '\n';
 	if (text->cut)
 		return false;
 	if (has_user(place, p, text->to))

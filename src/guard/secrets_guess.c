@@ -32,13 +32,16 @@ static bool is_made_of_letters(const struct gb_shape *s, const uint8_t *from) {
 /* ("password", "x"), .setPassword("x") */
 static bool listed_is_secret(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
 	bool certain = place->capital || place->option || place->closed;
+	/* ["CLIENT_SECRET", "TRAFFIC_SECRET_0"] */
+	if (!place->sure && !s->lower && memchr(from, '_', s->n) && gb_shape_names_a_value(from, s->n))
+		return false;
 	if (place->sure)
 		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 	if (place->tail == GB_RX_PASSWORD)
 		return (gb_shape_is_mixed(s, from) && s->digits) || is_app_password(s) ||
 		       gb_shape_is_number(s) ||
 		       (certain && !place->weak && gb_shape_is_value(s, from, VALUE_MIN, place->capital));
-	if (place->chosen && certain)
+	if ((place->chosen && certain) || (place->header && place->closed && !place->doubtful))
 		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 	return (place->capital || place->closed) && gb_shape_is_mixed(s, from) && s->digits &&
 	       s->n >= (place->closed ? MIXED_MIN : GB_SHAPE_RANDOM_MIN);
@@ -52,13 +55,15 @@ static bool has_parts(const struct gb_shape *s, const uint8_t *from) {
 static bool quoted_key_is_secret(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
 	bool env = place->capital && place->joint == GB_JOINT_EQUALS && !place->spaced;
+	if ((!place->doubtful || place->qualified) && !place->compared && (s->lower || !place->weak) &&
+	    !gb_shape_is_camel_name(s, from) && (s->digits || !memchr(from, '.', s->n)) &&
+	    gb_shape_is_value(s, from, place->weak ? MIXED_MIN : VALUE_MIN, place->capital))
+		return true;
 	return (gb_shape_is_mixed(s, from) && s->digits && s->n >= 8 &&
 		   (s->token_like || gb_shape_is_jumble(s))) ||
 	       gb_shape_is_chosen(s, from) || (s->digits == s->n && s->n >= 12) ||
 	       (place->capital && place->joint == GB_JOINT_EQUALS && gb_shape_is_phrase(s, from)) ||
-	       (place->capital && gb_shape_is_quoted_word(s, from)) ||
-	       (!place->weak && (has_parts(s, from) || s->lower == s->n) &&
-		   gb_shape_is_value(s, from, 8, place->capital)) ||
+	       (place->capital && !place->doubtful && gb_shape_is_quoted_word(s, from)) ||
 	       ((env || place->option || place->query) &&
 		   gb_shape_is_value(s, from, VALUE_MIN, place->capital));
 }
@@ -103,14 +108,14 @@ static bool firm_is_value(
 	if (gb_shape_is_camel_name(s, from) && !ends_line(next) && next != ' ' && !place->option &&
 	    !place->query && !place->link)
 		return false;
-	return gb_shape_is_value(
-	    s, from, place->capital || place->query ? VALUE_MIN - 1 : VALUE_MIN, place->capital);
+	return gb_shape_is_value(s, from, place->capital || place->query ? VALUE_MIN - 1 : VALUE_MIN,
+	    place->capital || place->query);
 }
 
 static bool firm_is_secret(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, int next) {
 	if (!ends_loosely(next) && !(place->fallback && next == '}') && !(place->option && next == ',') &&
-	    !(place->query && next == ')'))
+	    !(place->query && next == ')') && !(place->sure && next == '>'))
 		return place->joint == GB_JOINT_EQUALS && gb_shape_is_mixed(s, from) &&
 		       (!s->path || place->capital) && s->digits;
 	bool word = gb_shape_is_word(s, from);
@@ -162,10 +167,20 @@ static bool loose_key_is_secret(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, int next) {
 	bool mixed = gb_shape_is_mixed(s, from) && (s->digits || !s->path);
 	/* -H "X-Auth-Token: x" */
-	if (place->inside && place->spaced && (next == '"' || next == '\''))
+	if (place->inside && place->spaced && (next == '"' || next == '\'')) {
+		if (!place->weak && !place->doubtful && place->header &&
+		    gb_shape_is_value(s, from, VALUE_MIN, false))
+			return true;
 		return (mixed && s->n >= 8 && s->digits) ||
 		       (s->n >= GB_SHAPE_RANDOM_MIN && gb_shape_is_letters(s, from) &&
 			   gb_shape_is_unpronounceable(from, s->n, s->turns));
+	}
+	bool strong = !place->weak && !place->doubtful;
+	if (strong && place->line && ends_line(next) && mixed && s->digits && !s->path && s->n >= MIXED_MIN)
+		return true;
+	if (strong && place->line && ends_line(next) && place->spaced && mixed && s->digits &&
+	    s->n >= MIXED_MIN && place->joint == GB_JOINT_COLON && !s->camel)
+		return true;
 	if (place->chosen && place->line && ends_line(next) && place->joint == GB_JOINT_COLON &&
 	    place->spaced)
 		return (!s->camel || s->groups >= 2) && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
@@ -178,8 +193,8 @@ static bool loose_key_is_secret(
 		return true;
 	if (s->digits == s->n && s->n >= 12 && place->line && place->capital)
 		return true;
-	if (place->capital && place->line && ends_line(next) && !place->weak && has_parts(s, from))
-		return gb_shape_is_value(s, from, 8, true);
+	if (place->capital && place->line && ends_line(next) && !place->weak)
+		return gb_shape_is_value(s, from, has_parts(s, from) ? MIXED_MIN : 8, true);
 	return mixed && s->n >= 8 && place->line && ends_line(next) &&
 	       (!s->path || !s->upper || s->groups >= 2);
 }
@@ -193,7 +208,7 @@ static bool equals_is_secret(
 		return true;
 	/* -o username=bob,password=x,rw */
 	if (place->apart && !place->spaced && place->known && next == ',' &&
-	    (gb_shape_is_chosen(s, from) || (mixed && s->digits)))
+	    (gb_shape_is_chosen(s, from) || gb_shape_is_pin(s) || (mixed && s->digits)))
 		return !gb_shape_names_a_value(from, s->n);
 	if (place->apart && !place->spaced && (next == ')' || next == ']' || next == ';' || next == ','))
 		return mixed && s->digits && !s->camel && !gb_shape_names_a_value(from, s->n);
@@ -201,6 +216,9 @@ static bool equals_is_secret(
 	if (place->apart && !place->spaced && place->known && ends_loosely(next) && next != ';' &&
 	    gb_shape_is_value(s, from, VALUE_MIN, false) &&
 	    (!s->camel || s->symbols || is_made_of_letters(s, from)) && !memchr(from, '.', s->n))
+		return true;
+	/* Username = admin, Password = x */
+	if (place->apart && place->known && ends_line(next) && gb_shape_is_word(s, from))
 		return true;
 	if (place->line && place->flush && ends_line(next))
 		return mixed || is_made_of_letters(s, from) ||
@@ -241,12 +259,16 @@ static bool loose_is_secret(
 	    (ends_line(next) || next == '"' || next == '\'' || next == '`') &&
 	    colon_is_secret(place, s, from, next))
 		return true;
+	/* username:admin password:x */
+	if (place->joint == GB_JOINT_COLON && !place->spaced && place->apart && place->known &&
+	    ends_loosely(next) && gb_shape_is_word(s, from))
+		return true;
 	if (place->joint == GB_JOINT_PROSE && place->config && ends_line(next) && s->lower == s->n &&
 	    !gb_shape_is_remark(from, s->n) && gb_shape_is_value(s, from, VALUE_MIN, false))
 		return true;
 	if (place->joint == GB_JOINT_PROSE)
-		return mixed && s->digits && !s->camel && !memchr(from, '.', s->n) &&
-		       (ends_loosely(next) || next == ')');
+		return mixed && s->digits && (!s->camel || (s->symbols && s->groups >= 2)) &&
+		       !memchr(from, '.', s->n) && (ends_loosely(next) || next == ')');
 	/* (default password: x) */
 	if (next == ')' && (place->qualified || place->known || place->bracket) && gb_shape_is_word(s, from))
 		return true;
@@ -286,6 +308,9 @@ bool gb_guess_is_secret(
 	if (!s.n || gb_shape_stands_for_one(&s, from, to, quoted) || (!quoted && next == '(') ||
 	    gb_shape_is_email(from, s.n))
 		return false;
+	/* ["password", "/v1/password"], ["--password", "--verbose"] */
+	if (quoted && place->joint == GB_JOINT_LIST && !place->sure && (*from == '/' || *from == '-'))
+		return false;
 	/* 12|x, as Laravel makes tokens */
 	const uint8_t *bar = memchr(from, '|', s.n);
 	if (bar && bar > from && bar + 1 < to && is_digits(from, bar))
@@ -317,7 +342,7 @@ bool gb_guess_is_secret(
 		return (quoted || place->capital) && place->joint == GB_JOINT_EQUALS &&
 		       gb_shape_is_chosen(&s, from);
 	if (quoted)
-		return quoted_is_secret(place, &s, from);
+		return !gb_shape_is_name_of_one(&s, from) && quoted_is_secret(place, &s, from);
 	if (is_firm(place, next))
 		return firm_is_secret(place, &s, from, next);
 	return loose_is_secret(place, &s, from, next);

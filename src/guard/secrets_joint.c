@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { SUFFIXES = 3, BLOCK_MAX = 110, ATTRIBUTES_MAX = 80 };
+enum { SUFFIXES = 3, BLOCK_MAX = 110, ATTRIBUTES_MAX = 80, ACCESSORS_MAX = 32 };
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -72,8 +72,9 @@ const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct 
 static const uint8_t *default_of(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *end = p + BLOCK_MAX;
 	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '}'; p++)
-		if (isspace(p[-1]) && gb_named_is_at(text, p, "default"))
-			return p + 7;
+		if ((isspace(p[-1]) || is_quote(p[-1])) &&
+		    (gb_named_is_at(text, p, "default") || gb_named_is_at(text, p, "example")))
+			return p + 7 + is_quote(gb_named_at(text, p + 7));
 	return NULL;
 }
 
@@ -131,6 +132,7 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 	}
 	if ((c == '|' && next == '|') || (c == '?' && next == '?') || (c == '!' && next == '=')) {
 		place->joint = GB_JOINT_EQUALS;
+		place->compared = c == '!';
 		*p += 2 + (gb_named_at(text, *p + 2) == '=');
 		return is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
 	}
@@ -153,13 +155,14 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 		++*p;
 	for (unsigned i = 0; i < 2 && gb_named_at(text, *p) == '*'; i++)
 		++*p;
+	place->compared = more > 0;
 	/* What is compared with is a secret if it is a text, and a variable otherwise. */
 	return !more || place->sure || is_quote(gb_named_at(text, gb_named_skip_blanks(text, *p, false)));
 }
 
 const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p) {
 	static const char *const methods[] = {".send_keys(", ".sendkeys(", ".type(", ".fill(", ".setvalue(",
-	    ".val(", ".settext(", ".typetext("};
+	    ".val(", ".settext(", ".typetext(", ".equals(", ".equalsignorecase(", ".contentequals("};
 	for (size_t i = 0; i < GB_COUNT(methods); i++)
 		if (gb_named_is_at(text, p, methods[i])) {
 			p += strlen(methods[i]);
@@ -223,4 +226,25 @@ const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p) {
 			return at;
 	}
 	return p;
+}
+
+/* strcmp(password, "x"), hash_equals($token, "x") */
+bool gb_joint_is_argument(const struct gb_named *text, const struct gb_name *name) {
+	static const char *const calls[] = {"cmp(", "cpy(", "quals(", "qual("};
+	for (size_t i = 0; i < GB_COUNT(calls); i++)
+		if (gb_before_is(text, name->from, calls[i]))
+			return true;
+	return false;
+}
+
+/* Password { get; set; } = "x", password { "x" }: where the value is, or NULL. */
+const uint8_t *gb_joint_brace(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = gb_named_skip_blanks(text, p + 1, false);
+	if (is_quote(gb_named_at(text, at)))
+		return at;
+	if (!gb_named_is_at(text, at, "get;"))
+		return NULL;
+	while (at - p < ACCESSORS_MAX && gb_named_at(text, at) >= 0 && gb_named_at(text, at) != '}')
+		at++;
+	return gb_named_is_at(text, at, "} = ") && is_quote(gb_named_at(text, at + 4)) ? at + 4 : NULL;
 }

@@ -11,12 +11,10 @@
 
 enum {
 	CELLS = 3,
-	USER_BEHIND = 40,
 	DIALOGUE_BEHIND = 60,
 	NAME_BEHIND = 40,
 	OPTION_BEHIND = 24,
 	BLANKS = 16,
-	SUFFIXES = 3,
 	SCHEME_MAX = 12,
 	TYPE_MAX = 20
 };
@@ -88,6 +86,7 @@ static const uint8_t *stated_value(struct gb_named *text, struct gb_place *place
 	place->spaced = place->stated = true;
 	place->line = false;
 	p = gb_named_skip_blanks(text, p + (gb_named_at(text, p) == ':'), false);
+	p += gb_named_is_at(text, p, "\n`");
 	text->from = p < text->end ? p : text->end;
 	return gb_prose_opening(text, p, place);
 }
@@ -111,6 +110,9 @@ static const uint8_t *value_in_sentence(
 									: 0);
 	if (both > p && is_quote(gb_named_at(text, both)))
 		return stated_value(text, place, both);
+	/* initial password (`x`) */
+	if (gb_named_is_at(text, p, "(`"))
+		return stated_value(text, place, p + 1);
 	const uint8_t *value = gb_prose_description(text, p, place);
 	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from > 4 &&
 	    gb_named_is_at(text, p, "to "))
@@ -214,7 +216,7 @@ static bool guess_cell(
 		cell = gb_named_skip_blanks(text, next + 1, false);
 		text->from = cell < text->end ? cell : text->end;
 		if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
-		    gb_table_has_value(text->from, text->to))
+		    (gb_table_has_value(text->from, text->to) || (place->capital && text->from[-1] == '`')))
 			return !text->cut;
 	}
 	if (text->cut)
@@ -244,6 +246,8 @@ static bool guess_joined(
 	/* "password": { "value": "x" } */
 	if (gb_named_at(text, value) == '{') {
 		const uint8_t *inner = gb_joint_to_value(text, value + 1);
+		if (!inner && !text->cut)
+			inner = gb_joint_to_value(text, value);
 		if (!inner || !gb_joint_sign(text, &inner, place))
 			return false;
 		inner = gb_named_skip_blanks(text, inner, false);
@@ -290,6 +294,20 @@ static bool guess_written(struct gb_named *text, struct gb_place *place, const u
 	return gb_guess_value(text, place, p);
 }
 
+/* {password, "x"}, put(Context.SECURITY_CREDENTIALS, "x"); @p is behind the comma. */
+static bool guess_listed(
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
+	place->pair |= !name->quoted;
+	p = gb_named_skip_blanks(text, p, *name->from == '-');
+	place->sure |= gb_named_is_at(text, p, "with: ");
+	p += gb_named_is_at(text, p, "with: ") ? 6 : 0;
+	place->joint = GB_JOINT_LIST;
+	/* setHeader("Authorization", "Bearer x") */
+	if (gb_named_is_at(text, name->from, "authorization") && is_quote(gb_named_at(text, p)))
+		return guess_authorization(text, place, p);
+	return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
+}
+
 /* Where no sign joins the name and its value. */
 static bool find_further(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
@@ -306,7 +324,8 @@ static bool find_further(
 			return found;
 	}
 	/* my password's x */
-	if (name->quoted && p[-1] == '\'' && name->prev == ' ' && gb_named_is_at(text, p, "s "))
+	if (place->tail == GB_RX_PASSWORD && name->quoted && p[-1] == '\'' && name->prev == ' ' &&
+	    gb_named_is_at(text, p, "s "))
 		return gb_guess_value(text, place, stated_value(text, place, p + 2));
 	if (c == ')' && name->quoted)
 		return gb_method_find(text, place, at);
@@ -315,6 +334,11 @@ static bool find_further(
 		return guess_written(text, place, at + 5);
 	if (c == '<' && gb_named_at(text, at + 1) == '/')
 		return guess_next_element(text, place, at);
+	value = c == '{' && !name->quoted ? gb_joint_brace(text, at) : NULL;
+	if (value) {
+		place->joint = GB_JOINT_EQUALS;
+		return gb_guess_value(text, place, value);
+	}
 	value = gb_joint_to_value(text, p);
 	if (text->cut) {
 		/* It may be a value itself. */
@@ -323,23 +347,20 @@ static bool find_further(
 		text->from = (c == ',' || at > p) && first < text->end ? first : text->end;
 		return false;
 	}
-	if (value && gb_joint_sign(text, &value, place))
+	if (value && gb_joint_sign(text, &value, place)) {
+		/* name: PASSWORD, and value: x in the next line */
+		place->line |= place->joint == GB_JOINT_COLON;
 		return guess_joined(text, name, place, value);
+	}
 	/* reg add KEY /v DefaultPassword /t REG_SZ /d x */
 	place->option |= value && c == '/';
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
-	if (c == ',' && (name->quoted || name->prev == ':' || name->prev == '{' || place->capital)) {
-		/* {password, "x"}, put(Context.SECURITY_CREDENTIALS, "x") */
-		place->pair |= !name->quoted;
-		at = gb_named_skip_blanks(text, at + 1, false);
-		place->sure |= gb_named_is_at(text, at, "with: ");
-		at += gb_named_is_at(text, at, "with: ") ? 6 : 0;
-		place->joint = GB_JOINT_LIST;
-		/* setHeader("Authorization", "Bearer x") */
-		if (gb_named_is_at(text, name->from, "authorization") && is_quote(gb_named_at(text, at)))
-			return guess_authorization(text, place, at);
-		return is_quote(gb_named_at(text, at)) && gb_guess_value(text, place, at);
+	if (c == ',' && (name->quoted || gb_joint_is_argument(text, name) || name->prev == ':' ||
+			    name->prev == '{' || place->capital)) {
+		/* fill('input[name="password"]', 'x') */
+		place->sure |= is_quote(p[-1]) && p[-2] == ']';
+		return guess_listed(text, name, place, at + 1);
 	}
 	return at > p && guess_after_blank(text, name, place, at);
 }
@@ -396,6 +417,30 @@ static bool find_value(
 	return find_further(text, name, place, p);
 }
 
+/* How much the name [at, end) says about its value. */
+static void classify(struct gb_named *text, const struct gb_name *name, struct gb_place *place,
+    const uint8_t *at, const uint8_t *end) {
+	enum gb_rx_tail tail = place->tail;
+	bool id = name->to > end && tolower(name->to[-1]) == 'd';
+	place->chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && !id;
+	place->weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name->from && !is_quote(name->prev) &&
+			  tolower(at[1]) == 'a') ||
+		      (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
+			  !gb_before_is_credential(name, at));
+	place->doubtful = tail == GB_RX_SECRET && (id || gb_before_is_doubtful(text, name, at,
+							     gb_named_at(text, name->to), place->weak));
+	if (tail != GB_RX_KEY || end - at != 3)
+		return;
+	/* WiFi: Guests  Key: x */
+	if ((name->from == at || at[-1] == '.') && gb_before_is_network(text, name))
+		place->tail = GB_RX_PASSWORD;
+	/* "Jwt": { "Key": "x" } */
+	if (name->from == at && gb_before_is_signer(text, name)) {
+		place->tail = GB_RX_SECRET;
+		place->chosen = true;
+	}
+}
+
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
 	struct gb_name name = {0};
 	struct gb_place place = {.tail = tail};
@@ -429,25 +474,17 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		text->from = p < text->end && *p == ' ' ? p + 1 : text->end;
 		return false;
 	}
-	place.chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && (p == end || tolower(p[-1]) != 'd');
-	place.weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name.from && !is_quote(name.prev) &&
-			 tolower(at[1]) == 'a') ||
-		     (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
-			 !gb_before_is_credential(&name, at));
 	if (tail == GB_RX_KEY && gb_before_is_public(&name))
 		return false;
-	/* WiFi: Guests  Key: x */
-	if (tail == GB_RX_KEY && end - at == 3 && (name.from == at || at[-1] == '.') &&
-	    gb_before_is_network(text, &name))
-		place.tail = GB_RX_PASSWORD;
+	classify(text, &name, &place, at, end);
 	int c = gb_named_at(text, p);
 	if (c >= 0 && (isalnum(c) || c == '_')) {
 		const uint8_t *value = tail == GB_RX_PASSWORD ? gb_joint_widget(text, p) : NULL;
 		return value && guess_written(text, &place, value) && !text->cut;
 	}
 	p = gb_joint_closing(text, p, &name);
-	/* if %password%==x */
-	place.sure = name.prev == '%' && p[-1] == '%';
+	/* if %password%==x; <input type=password value=x> */
+	place.sure = (name.prev == '%' && p[-1] == '%') || (name.prev == '=' && name.to > end && *end == ' ');
 	gb_before_look(text, &name, &place);
 	return find_value(text, &name, &place, p) && !text->cut;
 }

@@ -33,6 +33,7 @@ struct gb_named {
 	const uint8_t *resume; /* where the arguments of a command, or the rows of a table, go on behind it */
 	int separator;         /* of the cells of that table */
 	int column;            /* of the secret in it */
+	bool listed;           /* the arguments of a command are texts of a list: ["mysql", "-px"] */
 	bool goes_on;          /* the value is longer than what was looked at */
 	bool cut;              /* the window ended too early */
 };
@@ -77,6 +78,9 @@ struct gb_place {
 	bool apart;     /* behind a blank */
 	bool chosen;    /* the name has "secret": people choose those like passwords */
 	bool weak;      /* other things have the name too: pass, token */
+	bool doubtful;  /* ... and texts that are no secrets stand behind it: nextToken, credentials */
+	bool header;    /* of a request: X-Api-Key */
+	bool compared;  /* by == or != */
 	bool pair;      /* the name and the value could be all arguments of a call */
 	bool closed;    /* ... and are: a bracket follows the value */
 	bool sure;      /* every text here is a value: the arguments of commands */
@@ -114,6 +118,8 @@ void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_na
 bool gb_before_is_part(const struct gb_name *name, const uint8_t *at);
 /* A network of radio is named before it in the same line. */
 bool gb_before_is_network(const struct gb_named *text, const struct gb_name *name);
+/* What signs tokens is named before it in the same line, or in the one above. */
+bool gb_before_is_signer(const struct gb_named *text, const struct gb_name *name);
 /* public_key, Sec-WebSocket-Key */
 bool gb_before_is_public(const struct gb_name *name);
 /* Set the flags of the value that follow from the text before the name. */
@@ -122,6 +128,10 @@ void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb
 bool gb_before_is_other(const struct gb_named *text, const struct gb_name *name, const uint8_t *at);
 /* apiToken, BOT_TOKEN; no nextToken */
 bool gb_before_is_credential(const struct gb_name *name, const uint8_t *at);
+/* nextToken, credentials, INVALID_API_KEY, "Unexpected token": @weak names are those of parsers too. @next is
+ * the byte behind the name. */
+bool gb_before_is_doubtful(
+    const struct gb_named *text, const struct gb_name *name, const uint8_t *at, int next, bool weak);
 /* Behind "_key", "_base", "2" and the like, which may follow a name. */
 const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p);
 /* Behind what closes the name: a quote, also one with a backslash, a bracket, asterisks. */
@@ -136,6 +146,10 @@ const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p);
 /* The sign that joins the name and its value: *p is then behind it. */
 bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place);
+/* strcmp(password, "x"): the text behind the name is what it is compared with. */
+bool gb_joint_is_argument(const struct gb_named *text, const struct gb_name *name);
+/* Password { get; set; } = "x", password { "x" }: where the value is, or NULL; @p is at the brace. */
+const uint8_t *gb_joint_brace(struct gb_named *text, const uint8_t *p);
 /* Some("x"), []byte("x"): behind the calls that only convert a text, or @p. */
 const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p);
 
@@ -178,6 +192,12 @@ struct gb_argument {
 	const uint8_t *next; /* behind it, and its quotes */
 };
 
+/* No address: ldap://host */
+bool gb_argument_is_name(const struct gb_argument *arg);
+/* "mysqladmin", "-px": the name of the command is all of a text in a list. */
+bool gb_command_is_listed(struct gb_named *text, const uint8_t *name, const uint8_t *to);
+/* The next argument of a command line, or of ["-u", "bob", "-p", "x"]. */
+bool gb_argument_listed(struct gb_named *text, const uint8_t *p, struct gb_argument *arg);
 bool gb_argument_next(struct gb_named *text, const uint8_t *p, struct gb_argument *arg);
 
 /* -u bob -p x: @p is behind the option that names the user. */

@@ -171,8 +171,8 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"the log of a new MySQL server"},
     /* keys */
     {"private-key",
-	"-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY-----(?:\\s{1,8}|\\\\n|\\\\r"
-	"\\\\n)\\K[A-Za-z0-9+/=]{24}[A-Za-z0-9+/=\\s\\\\]*",
+	"-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED )?PRIVATE KEY-----(?:\\s{1,8}|\\\\n(?:\\\\\\s{1,16})?|\\\\r"
+	"\\\\n)\\K[A-Za-z0-9+/=]{10}[A-Za-z0-9+/=\\s\\\\]*",
 	"PEM, also as JSON spells it"},
     {"private-key-encrypted",
 	"-----BEGIN (?:RSA |EC |DSA )PRIVATE KEY-----(?:\\s{1,8}|\\\\n)Proc-Type: 4,ENCRYPTED(?:"
@@ -206,11 +206,11 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
-	"(?i)(?:pass(?:word|wd|wort|phrase|code)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw = |pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
+	"(?i)(?:pass(?:word|wd|wort|phrase|code|ord|[_-]word|[_-]phrase)?|" FOREIGN "|pwd[=:\\s\"'\\]>]|psk[=:\\s\"'\\[]|pw=|_pw[ :]|pw[\"':][ :=]|pw[\"'][\\],]|pw = |mdp[=: ]|sifre|pre-?shared[_-]?key[=:]|rootpw:|psw[=:\\s\"'\\]]|pswd|paswd|pword|passwrd|passkey|identified (?:with [a-z0-9_]{3,30} )?by|masterauth)(?&password)",
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-pw", "(?i)[\\s(]pw (?&password)", "the pw is ..."},
     {"named-secret",
-	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|(?:encrypt(?:ion)?|sign(?:ing)?|cipher|crypt(?:o)?|aes|hmac|app|jwt)[_-]?key)(?&secret)",
+	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|salt|pepper|shared[_-]key|(?:master|account|encrypt(?:ion)?|sign(?:ing)?|cipher|crypt(?:o)?|aes|hmac|app|jwt)[_-]?key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
     {"named-key",
 	"(?i)(?:[_-]key|key[=:\"'\\]]|key\\s{1,8}[=:]|licen[sc]e[=:\"'\\]]|licen[sc]e [=:]|auth[=:\"'[]|auth [=:]|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption|premium|activation|product|serial|service|deploy|project|server|admin|shared|primary|join) key|_salt|new value:|access[_-]?code|auth[_-]?code|[?&]appid=|[?&]code=|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
@@ -224,9 +224,10 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"bcrypt\\.hash(?:sync)?|passwordencoder(?:\\(\\))?\\.encode|username_pw_set|ssh\\.connect|cookieparser|emailandpassword|credentials|\\.connect|(?:oracle|oracledb)\\.connect|dbi->connect|bearer_?auth|createhmac|createcipher|hash_hmac|hmac(?:256|512)|signwith|httpdigestauth|auth\\(\\)\\.basic|ftplib\\.ftp|password_verify|bcrypt\\.compare(?:sync)?|make_password|generate_password_hash|login_user|signin|loginas|jwt\\.(?:sign|verify|encode|decode))\\((?&call)",
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"call-secret",
-	"(?i)(?:networkcredential\\]::new|(?:keystore|ks)\\.load|kmf\\.init|pbekeyspec|ftp(?:_tls|s)?|signedstring|cookiestore|hmac\\.new|hmacsha(?:1|256|512)|aes\\.(?:encrypt|decrypt|new|newcipher)|secretkeyspec|create(?:de)?cipheriv|openssl_(?:en|de)crypt"
-	"|keycredential|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|bot(?:\\.run)?|oauthhandler|access_?token|oauth1(?:session)?|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
+	"(?i)(?:networkcredential\\]::new|(?:keystore|ks)\\.load|(?:kmf|factory)\\.init|pbekeyspec|ftp(?:_tls|s)?|signedstring|cookiestore|hmac\\.new|hmacsha(?:1|256|512)|hmacsha256\\.new|aes\\.(?:encrypt|decrypt|new|newcipher)|secretkeyspec|create(?:de)?cipheriv|createdecipher|openssl_(?:en|de)crypt|zipfile\\.setpassword"
+	"|keycredential|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|stripe|mixpanel|bot(?:\\.run)?|analytics\\.load|oauthhandler|access_?token|oauth1(?:session)?|s3connection|connect_s3|pusher|algoliasearch|apikeyauth|setapikey|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
 	"FTP(\"host\", \"user\", \"...\"), Fernet(\"...\"), btoa(\"user:...\")"},
+    {"call-login", "(?i)(?:loginuser|:auth|\\.basic|authorization_basic|(?:wlan|wifi|sta_if)\\.connect|->connect|createasync|passwordsigninasync|secretcredential|wallet|privatekeytoaccount)\\((?&call)", "redis:auth(\"...\"), wlan.connect(name, \"...\"), Wallet(\"...\")"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
 	"mosquitto|ipmitool|snmp|zip -|unzip|7z [aextl]|7za [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
@@ -235,7 +236,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|samba-tool|winexe|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security import|rclone obscure|bw unlock|ngrok authtoken|runas|auth add)(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
     {"option-password",
-	"(?: -[uU] | --user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
+	"(?:[ \\n]-[uU] | --user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
 	"-u user -p ... of any program"},
     {"dsn-password",
 	"(?i)(?:dsn[=: \"']|ource_name[=: ]|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",
@@ -243,13 +244,21 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"directive-password",
 	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|auth_pass|wpa-psk|"
 	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
-	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? \\|)\\s(?&directive)",
+	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|wireless-key|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? [|/])\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
     {"credential-pair",
-	"(?i)\\b(?:credentials|creds|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?)(?&pair)",
+	"(?i)\\b(?:credentials|creds|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?|default(?:s)?(?: is| are| to|:)|curlopt_(?:proxy)?userpwd|(?:basic|http)_?auth|auth|userpwd)(?&pair)",
 	"credentials: admin / ..."},
     {"directive-auth", "\\b(?:AUTH|nickserv identify|NickServ IDENTIFY|NickServ identify|(?:admin|root) /)\\s(?&directive)",
 	"AUTH ... of Redis, admin / ..."},
+    {"infura-key", "/v3/\\K[0-9a-f]{32}", "Infura: the key in the address"},
+    {"alchemy-key", "alchemy(?:api)?\\.(?:io|com)/v2/\\K[A-Za-z0-9_-]{20,}", "Alchemy: the key in the address"},
+    {"pass-argument", "-pass(?:in|out)? [\"']?pass:\\K[^\\s\"'$]{3,64}", "-passin pass:..., of OpenSSL"},
+    {"robot-password", "(?i)input password {2,8}[^\\s]{1,60} {2,8}\\K[^\\s$]{4,64}", "Input Password  field  ..., of Robot Framework"},
+    {"listed-password", "[\"']-u[a-z]{1,20}[\"'], ?[\"']-p\\K[^\"'\\s$]{4,64}", "[\"mysqladmin\", \"-uroot\", \"-p...\"]"},
+    {"row-password", "(?i) values ?\\((?:[0-9]{1,6}, ?)?[\"'](?:admin|root|administrator)[\"'], ?[\"']\\K[^\"'\\s$?]{4,64}", "VALUES (1, 'admin', '...')"},
+    {"users-password", "(?i)users[\"']?\\s?[=:]\\s?\\{\\s?[\"'](?:admin|root|user|boss|guest|test|demo)[\"']\\s?:\\s?[\"']\\K[^\"'\\s{$]{4,64}", "users: {admin: ...}"},
+    {"cloud-init-password", "chpasswd:\\s{1,8}(?:expire: [A-Za-z]{4,5}\\s{1,8})?list: ?\\|\\s{1,12}[a-z][a-z0-9_-]{0,31}:\\K[^\\s$]{4,64}", "chpasswd of cloud-init"},
     {"twilio-auth-token",
 	"\\bAC[0-9a-f]{32}[\"'`],\\s{0,16}[\"'`]\\K[0-9a-f]{32}",
 	"Twilio: the token behind the account"},
@@ -276,7 +285,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"\\K" WORD3 WORD3 WORD3 "[a-z]{3,8} [a-z]{3,8} [a-z]{3}[a-z ]*",
 	"the twelve words or more of a wallet"},
     {"one-time-code",
-	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms) code(?: is)?:? |"
+	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms|security|confirmation|unlock|login) code(?: is)?:? |"
 	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
     {"recovery-code",

@@ -7,7 +7,7 @@
 #include <immintrin.h>
 #endif
 
-enum { WORTH_PLACING = 768, WORTH_HASHING = 16384 };
+enum { WORTH_PLACING = 1024, WORTH_HASHING = 16384 };
 
 /* --- buckets --- */
 

@@ -18,7 +18,7 @@ enum {
 	PREFIX_MAX = 24,
 	OPENINGS = 3,
 	LINES = 4,
-	BLANKS = 16,
+	BLANKS = 32,
 	TYPE_MAX = 20
 };
 
@@ -60,9 +60,9 @@ static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct
 static const uint8_t *behind_verb(struct gb_named *text, const uint8_t *p) {
 	static const char *const verbs[] = {"set to", "changed to", "reset to", "was", "has been set to",
 	    "should be", "has been changed to", "has been reset to", "is set to", "was reset to",
-	    "was changed to", "was set to", "is now", "is", "updated to"};
+	    "was changed to", "was set to", "is now", "is", "updated to", "defaults to", "will be"};
 	int first = gb_named_at(text, p);
-	if (first < 0 || !isalpha(first) || !strchr("schriuw", tolower(first)))
+	if (first < 0 || !isalpha(first) || !strchr("schriuwd", tolower(first)))
 		return NULL;
 	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
 		if (!gb_named_is_at(text, p, verbs[i]))
@@ -77,8 +77,8 @@ static const uint8_t *behind_verb(struct gb_named *text, const uint8_t *p) {
 
 /* Password for admin: x. Password (temporary): x. AWS Secret Access Key [None]: x. PASSWORD elastic = x */
 const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
-	static const char *const begins[] = {
-	    "for ", "to ", "(", "[", "padr", "por defecto", "inicial", "temporal", "par d", "provisoire"};
+	static const char *const begins[] = {"for ", "of ", "to ", "(", "[", "padr", "por defecto", "inicial",
+	    "temporal", "par d", "provisoire"};
 	bool assigned = place->capital && place->line, described = false;
 	const uint8_t *value = gb_named_is_at(text, p, "is ") ? NULL : behind_verb(text, p);
 	place->stated |= value != NULL;
@@ -115,7 +115,8 @@ size_t gb_prose_verb(struct gb_named *text, const uint8_t *p) {
 	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
 		size_t n = strlen(verbs[i]);
 		if (gb_named_is_at(text, p, verbs[i]) &&
-		    (gb_named_at(text, p + n) == ' ' || gb_named_at(text, p + n) == ':'))
+		    (gb_named_at(text, p + n) == ' ' || gb_named_at(text, p + n) == ':' ||
+			gb_named_is_at(text, p + n, "\n`")))
 			return n;
 	}
 	return 0;
@@ -378,9 +379,16 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_PROSE, .stated = true};
 	int c = gb_named_at(text, p);
 	/* One more letter makes another word of it. */
-	if (c < 0 || (p[-1] != ' ' && !strchr(" :*)", c)))
+	if (c < 0 || (p[-1] != ' ' && p[-1] != ':' && !strchr(" :*)=,\"'", c)))
 		return false;
-	p = gb_prose_skip_marks(text, skip_words(text, p), "`*\"'");
+	/* BASIC_AUTH=bob:x, 'auth' => 'bob:x', setopt(CURLOPT_USERPWD, "bob:x") */
+	bool joined_only = p - name >= 4 && (strncasecmp((const char *)p - 4, "auth", 4) == 0 ||
+						strncasecmp((const char *)p - 4, "rpwd", 4) == 0);
+	if (joined_only)
+		p = gb_prose_skip_marks(text, p, tolower(p[-1]) == 'd' ? "\"' ,:=>" : "\"' :=>");
+	else
+		p = skip_words(text, p);
+	p = gb_prose_skip_marks(text, p, "`*\"'");
 	const uint8_t *user = p;
 	while (p - user < USER_MAX && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_.@+-", c)))
 		p++;
@@ -391,18 +399,23 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	p = gb_prose_skip_marks(text, p, " ");
 	c = gb_named_at(text, p);
 	/* the credentials are `root` and `x` */
-	bool joined = p > end + 1 && is_quote(*end) && gb_named_is_at(text, p, "and `");
-	if (c != '/' && c != ':' && !joined)
+	bool joined =
+	    p > end + 1 && is_quote(*end) && tolower(*name) != 'd' && gb_named_is_at(text, p, "and `");
+	if ((c != '/' && c != ':' && !joined) || (joined_only && (c != ':' || p > end)))
 		return false;
 	const uint8_t *value = gb_prose_skip_marks(text, p + (joined ? 4 : 1), " ");
 	/* user: admin, which a name follows */
 	if (c == ':' && value > p + 1)
 		return false;
 	text->from = value < text->end ? value : text->end;
+	/* the default is to use next/babel */
+	if (tolower(*name) == 'd' && !gb_prose_is_user(user, end))
+		return false;
 	/* credentials: bob:swordfish */
 	place.qualified = c == ':';
-	place.known =
-	    value == p + 1 && gb_prose_is_user(user, end) && (tolower(*name) == 'c' || tolower(*name) == 'u');
+	place.known = value == p + 1 && gb_prose_is_user(user, end) && strchr("cud", tolower(*name));
+	/* Login: bob@example.org / x */
+	place.sure = c == '/' && memchr(user, '@', (size_t)(end - user));
 	if (gb_named_at(text, value) == '/' ||
 	    !gb_guess_value(text, &place, gb_prose_skip_marks(text, value, "*")))
 		return false;

@@ -326,6 +326,19 @@ bool gb_shape_is_camel_name(const struct gb_shape *s, const uint8_t *from) {
 	return true;
 }
 
+bool gb_shape_is_name_of_one(const struct gb_shape *s, const uint8_t *from) {
+	static const char *const ends[] = {"key", "token", "secret", "password", "salt", "pass"};
+	if (s->digits || s->symbols || s->blanks ||
+	    !(gb_shape_is_camel_name(s, from) || memchr(from, '.', s->n)))
+		return false;
+	for (size_t i = 0; i < GB_COUNT(ends); i++) {
+		size_t n = strlen(ends[i]);
+		if (s->n > n && gb_shape_has_part(from + s->n - n, n, ends[i]))
+			return true;
+	}
+	return false;
+}
+
 /* /run/secrets/db, ./key.pem, ~/.pgpass, a/b: base64 that begins with a slash has digits and capitals. */
 static bool is_path(const struct gb_shape *s, const uint8_t *from) {
 	/* /v1/accounts:signIn */

@@ -55,6 +55,8 @@ bool gb_shape_is_remark(const uint8_t *from, size_t n);
 bool gb_shape_is_grouped(const struct gb_shape *s, const uint8_t *from);
 /* Many signs among letters and digits, as WordPress makes keys. */
 bool gb_shape_is_noise(const struct gb_shape *s);
+/* previewSigningKey, telemetry.salt */
+bool gb_shape_is_name_of_one(const struct gb_shape *s, const uint8_t *from);
 /* userProfileName: capitals begin words that can be spoken. */
 bool gb_shape_is_camel_name(const struct gb_shape *s, const uint8_t *from);
 

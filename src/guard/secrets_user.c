@@ -12,7 +12,7 @@ static bool is_quote(int c) {
 }
 
 /* The next argument of a command line, or of ["-u", "bob", "-p", "x"]. */
-static bool next_listed(struct gb_named *text, const uint8_t *p, struct gb_argument *arg) {
+bool gb_argument_listed(struct gb_named *text, const uint8_t *p, struct gb_argument *arg) {
 	int c;
 	unsigned n = 0;
 	while ((c = gb_named_at(text, p)) >= 0 && n < SEPARATORS && (c == ' ' || c == ',' || c == '\t')) {
@@ -61,19 +61,62 @@ static bool is_client(const struct gb_named *text, const uint8_t *p) {
 	return memmem(from, n, "mysql", 5) || memmem(from, n, "mariadb", 7);
 }
 
+/* No address: ldap://host */
+bool gb_argument_is_name(const struct gb_argument *arg) {
+	for (const uint8_t *p = arg->from; p < arg->to; p++)
+		if (!isalnum(*p) && !strchr("_-.", *p))
+			return false;
+	return true;
+}
+
+/* "mysqladmin", "-px": the name is all of a text in a list. */
+bool gb_command_is_listed(struct gb_named *text, const uint8_t *name, const uint8_t *to) {
+	const uint8_t *p = to;
+	int c;
+	if (name == text->start || !is_quote(name[-1]) || !isalnum(to[-1]))
+		return false;
+	while (p - to < 16 && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_-.", c)))
+		p++;
+	return gb_named_at(text, p) == name[-1] && gb_named_at(text, p + 1) == ',';
+}
+
+/* The command goes on in this line: -u bob:x */
+static bool begins_line(const struct gb_named *text, const uint8_t *p) {
+	static const char *const options[] = {"-u ", "-U ", "--user "};
+	for (size_t i = 0; i < GB_COUNT(options); i++) {
+		const uint8_t *at = gb_before_is(text, p, options[i]) ? p - strlen(options[i]) : NULL;
+		for (unsigned n = 0; at && n < SEPARATORS && at > text->start && at[-1] == ' '; n++)
+			at--;
+		if (at && at > text->start && at[-1] == '\n')
+			return true;
+	}
+	return false;
+}
+
+static bool is_pair(struct gb_named *text, const struct gb_argument *arg) {
+	const uint8_t *colon = memchr(arg->from, ':', (size_t)(arg->to - arg->from));
+	text->from = colon ? colon + 1 : text->end;
+	text->to = arg->to;
+	text->resume = NULL;
+	return colon && colon > arg->from && !text->cut && !is_other(arg) &&
+	       gb_guess_is_password(colon + 1, arg->to);
+}
+
 bool gb_user_find(struct gb_named *text, const uint8_t *p) {
 	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_BLANK, .sure = true};
 	struct gb_argument arg = {0};
 	if (is_client(text, p))
 		return false;
 	/* The pattern ends with the quote or the blank that stands before the user. */
-	if (!next_listed(text, p - 1 - is_quote(p[-1]), &arg) || *arg.from == '-')
+	if (!gb_argument_listed(text, p - 1 - is_quote(p[-1]), &arg) || *arg.from == '-')
 		return false;
-	for (unsigned i = 0; i < ARGUMENTS && next_listed(text, arg.next, &arg); i++) {
+	if (begins_line(text, p))
+		return is_pair(text, &arg);
+	for (unsigned i = 0; i < ARGUMENTS && gb_argument_listed(text, arg.next, &arg); i++) {
 		if (!is_option(&arg))
 			continue;
 		struct gb_argument value = {0};
-		bool read = next_listed(text, arg.next, &value);
+		bool read = gb_argument_listed(text, arg.next, &value);
 		text->from = value.from && (read || text->cut) ? value.from : text->end;
 		if (!read || text->cut)
 			return false;
