@@ -330,12 +330,15 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
 	return true;
 }
 
-/* Half a word may be half a secret, which masking would miss. */
+/* Half a word may be half a secret, which masking would miss. A longer word is no credential: it is kept. */
 static void end_at_word(char *text, size_t n) {
+	enum { WORD_MAX = 1024 };
 	static const char more[] = "…";
-	while (n > 0 && (text[n - 1] != ' ' || n + sizeof more > GB_REASON_MAX))
-		n--;
-	memcpy(text + n, more, sizeof more);
+	size_t end = n;
+	while (end > 0 && n - end < WORD_MAX && (text[end - 1] != ' ' || end + sizeof more > GB_REASON_MAX))
+		end--;
+	if (end > 0 && text[end - 1] == ' ')
+		memcpy(text + end, more, sizeof more);
 }
 
 const char *gb_message_reason(const struct gb_message *message, char text[GB_REASON_MAX]) {

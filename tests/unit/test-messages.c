@@ -117,10 +117,11 @@ TEST(reason_that_is_too_long_ends_behind_a_word) {
 		CHECK(!strstr(reason, "hor") || strstr(reason, "horse-1234567890 "));
 		CHECK(n > 3 && (strcmp(reason + n - 3, "…") == 0 || strcmp(reason + n - 2, "on") == 0));
 	}
+	/* One word without an end is cut at a character. */
 	snprintf(
 	    line, sizeof line, "{\"type\":\"terminate\",\"run\":1,\"reason\":\"%0*d\"}", GB_REASON_MAX, 0);
 	CHECK(read_line(line));
-	CHECK_STR(gb_message_reason(&message, reason), "…");
+	CHECK_INT(strlen(gb_message_reason(&message, reason)), GB_REASON_MAX - 1);
 }
 
 /* --- the run or request that an error concerns --- */
