@@ -55,6 +55,31 @@ TEST(zygotes_have_the_highest_oom_score) {
 	gb_zygote_finish(&zygote);
 }
 
+static uint64_t dump_filter(pid_t pid) {
+	char path[64], text[32] = "";
+	snprintf(path, sizeof path, "/proc/%d/coredump_filter", (int)pid);
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, text, sizeof text - 1) > 0 ? strtoull(text, NULL, 16) : 0;
+}
+
+/* The host runs on a moment before its child has memory of its own. What it sets for the child must not reach
+ * itself, and must reach the child, however the two are scheduled. */
+TEST(settings_for_many_zygotes_do_not_change_the_host) {
+	enum { MANY = 100 };
+	int score = oom_score(getpid());
+	uint64_t filter = dump_filter(getpid());
+	for (int i = 0; i < MANY; i++) {
+		struct gb_zygote zygote;
+		if (!start_zygote(&zygote, GB_LAYER_ALL))
+			return;
+		CHECK_INT(oom_score(zygote.pid), 1000);
+		CHECK(dump_filter(zygote.pid) == 0);
+		CHECK_INT(oom_score(getpid()), score);
+		CHECK(dump_filter(getpid()) == filter);
+		gb_zygote_finish(&zygote);
+	}
+}
+
 /* In a child, since a hard limit cannot be raised again by an ordinary user. */
 static int core_limit_behind(unsigned layers, rlim_t own) {
 	fflush(stdout);

@@ -3,16 +3,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/spawn.h"
 
@@ -139,14 +142,32 @@ static bool empty_core_dumps(pid_t pid, const char *name, struct gb_err *err) {
 	       gb_fail(err, GB_EWALL, 0, "%s: /proc/%s/%s did not become 0", what, name, file);
 }
 
+/* CLONE_VFORK lets the host continue a moment before the child has memory of its own. Until then the files of
+ * /proc that concern the child's memory are the host's: writing them would change the host's score and dumps. */
+static bool await_own_memory(const char *name, struct gb_err *err) {
+	enum { EXEC_TIMEOUT_S = 30 };
+	char path[64];
+	struct stat host, child;
+	uint64_t deadline = gb_now_ns() + EXEC_TIMEOUT_S * 1000000000ull;
+	snprintf(path, sizeof path, "/proc/%s/exe", name);
+	if (stat("/proc/self/exe", &host) != 0)
+		return gb_fail(err, GB_EWALL, errno, "wall: look at /proc/self/exe");
+	while (stat(path, &child) == 0 && child.st_dev == host.st_dev && child.st_ino == host.st_ino) {
+		if (gb_now_ns() > deadline)
+			return gb_fail(err, GB_EWALL, 0, "wall: the zygote's program did not start");
+		sched_yield();
+	}
+	return true;
+}
+
 static bool start(
     struct gb_zygote *zygote, const struct gb_plan *plan, struct gb_cgroup *cgroup, struct gb_err *err) {
 	char pid[16];
 	snprintf(pid, sizeof pid, "%d", (int)zygote->pid);
 	if ((plan->layers & GB_LAYER_USER) && !map_ids(zygote->pid, plan, err))
 		return false;
-	if (!verify_namespaces(zygote->pid, plan->layers, err) || !raise_oom_score(zygote->pid, pid, err) ||
-	    !empty_core_dumps(zygote->pid, pid, err))
+	if (!verify_namespaces(zygote->pid, plan->layers, err) || !await_own_memory(pid, err) ||
+	    !raise_oom_score(zygote->pid, pid, err) || !empty_core_dumps(zygote->pid, pid, err))
 		return false;
 	if ((plan->layers & GB_LAYER_RLIMIT) && !set_core_limit(zygote->pid, plan, err))
 		return false;
