@@ -115,7 +115,10 @@ TEST(reason_that_is_too_long_ends_behind_a_word) {
 		size_t n = strlen(reason);
 		CHECK(n < GB_REASON_MAX);
 		CHECK(!strstr(reason, "hor") || strstr(reason, "horse-1234567890 "));
-		CHECK(n > 3 && (strcmp(reason + n - 3, "…") == 0 || strcmp(reason + n - 2, "on") == 0));
+		/* A word of thousands of characters is cut where the room ends. */
+		bool in_long_word = !strchr(reason + strlen("over "), ' ');
+		CHECK(n > 3 && (in_long_word || strcmp(reason + n - 3, "…") == 0 ||
+				   strcmp(reason + n - 2, "on") == 0));
 	}
 	/* One word without an end is cut at a character. */
 	snprintf(
