@@ -283,7 +283,7 @@ static void mask_field(struct gb_masked *masked, const struct gb_result_field *f
 		*text = gb_masked_text(masked, *text, strlen(*text)).p;
 		break;
 	case GB_RESULT_ERROR:
-		mask_error(masked, member);
+		mask_error(masked, &ret->error); /* a result has one error */
 		break;
 	case GB_RESULT_LOGS: /* masked already, as they came */
 		*(const struct gb_log **)member = masked->logs;
