@@ -4,14 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void set(struct gb_err *err, enum gb_err_code code, const char *field) {
+static void reset(struct gb_err *err, enum gb_err_code code, const char *field) {
 	err->code = code;
 	err->sys_errno = 0;
 	err->detail = 0;
 	snprintf(err->field, sizeof err->field, "%s", field);
 }
 
-/* Put @context and ": " before the message, in which the detail then begins later. */
+/* Prepend @context and ": " to the message, and move the offset of the detail by the same length. */
 static void prepend(struct gb_err *err, const char *context) {
 	char whole[2 * GB_ERR_MESSAGE_MAX + 4];
 	snprintf(whole, sizeof whole, "%s: %s", context, err->message);
@@ -30,7 +30,7 @@ bool gb_fail(struct gb_err *err, enum gb_err_code code, int sys_errno, const cha
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
 
-	set(err, code, "");
+	reset(err, code, "");
 	err->sys_errno = sys_errno;
 	if (sys_errno) {
 		const char *description = strerrordesc_np(sys_errno);
@@ -51,7 +51,7 @@ bool gb_fail_field(struct gb_err *err, enum gb_err_code code, const char *field,
 	vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
 
-	set(err, code, field);
+	reset(err, code, field);
 	memcpy(err->message, text, sizeof text);
 	prepend(err, err->field);
 	return false;

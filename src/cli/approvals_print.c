@@ -6,7 +6,7 @@
 #include "cli/listing.h"
 #include "cli/untrusted.h"
 
-enum { LABEL = 14, LINE_MAX_BYTES = 256 << 20, SHORT_ID = 8 };
+enum { LABEL_WIDTH = 14, JSON_LINE_MAX = 256 << 20, SHORT_ID_LENGTH = 8 };
 
 int approvals_finish_output(void) {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -24,7 +24,7 @@ static enum style state_style(enum gb_approval_state state) {
 	return styles[state];
 }
 
-static struct gb_str format_left(char text[32], const struct gb_approval *approval) {
+static struct gb_str format_time_left(char text[32], const struct gb_approval *approval) {
 	long long left = approval->expires_ms / 1000 - (long long)time(NULL);
 	if (approval->state != GB_APPROVAL_PENDING || left < 0)
 		return GB_STR("");
@@ -52,41 +52,41 @@ void approvals_print_standing(const struct gb_standing *standing) {
 
 /* --- JSON --- */
 
-struct printing {
-	uint64_t n;
-	bool failed;
+struct output {
+	uint64_t n_rows;
+	bool out_of_memory;
 };
 
 static bool print_json(void *data, struct gb_approval *approval) {
-	struct printing *printing = data;
+	struct output *output = data;
 	gb_auto_buf struct gb_buf line;
-	gb_buf_init(&line, LINE_MAX_BYTES);
+	gb_buf_init(&line, JSON_LINE_MAX);
 	gb_approval_json(&line, approval);
 	gb_buf_append_char(&line, '\n');
-	printing->failed = gb_buf_failed(&line);
-	return !printing->failed && fwrite(line.data, 1, line.len, stdout) == line.len;
+	output->out_of_memory = gb_buf_failed(&line);
+	return !output->out_of_memory && fwrite(line.data, 1, line.len, stdout) == line.len;
 }
 
-/* --- a list --- */
+/* --- list of approvals --- */
 
 static const struct {
 	const char *title;
 	unsigned width;
-} columns[] = {{"id", SHORT_ID}, {"state", 9}, {"asked", 24}, {"expires", 10}, {"runtime", 8},
+} columns[] = {{"id", SHORT_ID_LENGTH}, {"state", 9}, {"asked", 24}, {"expires", 10}, {"runtime", 8},
     {"conversation", 16}, {"purpose", 24}, {"code", CELL_WIDTH_MAX}};
 
 static bool print_row(void *data, struct gb_approval *approval) {
-	struct printing *printing = data;
+	struct output *output = data;
 	char time[GB_DATE_TEXT], left[32];
 	const struct gb_approval_request *request = &approval->request;
-	struct gb_str cells[] = {{approval->id, SHORT_ID},
+	struct gb_str cells[] = {{approval->id, SHORT_ID_LENGTH},
 	    gb_str_from(gb_approval_state_name(approval->state)), format_time(time, approval->created_ms),
-	    format_left(left, approval), request->runtime, request->conversation, request->purpose,
+	    format_time_left(left, approval), request->runtime, request->conversation, request->purpose,
 	    request->code};
 	_Static_assert(GB_COUNT(cells) == GB_COUNT(columns), "a cell for each column");
-	for (size_t i = 0; printing->n == 0 && i < GB_COUNT(columns); i++)
+	for (size_t i = 0; output->n_rows == 0 && i < GB_COUNT(columns); i++)
 		print_cell(BOLD, gb_str_from(columns[i].title), columns[i].width);
-	if (printing->n++ == 0)
+	if (output->n_rows++ == 0)
 		putchar('\n');
 	for (size_t i = 0; i < GB_COUNT(columns); i++)
 		print_cell(i == 1 ? state_style(approval->state) : PLAIN, cells[i], columns[i].width);
@@ -96,36 +96,36 @@ static bool print_row(void *data, struct gb_approval *approval) {
 
 int approvals_list(struct gb_approvals *approvals, const struct approvals_request *request) {
 	struct gb_approval_filter filter = request->filter;
-	struct printing printing = {0};
+	struct output output = {0};
 	struct gb_err err = {0};
 	filter.pending_only = !request->all;
 	filter.newest_first = request->all;
-	if (!gb_approvals_each(approvals, &filter, request->json ? print_json : print_row, &printing, &err))
+	if (!gb_approvals_each(approvals, &filter, request->json ? print_json : print_row, &output, &err))
 		return approvals_fail(&err);
-	if (printing.failed) {
+	if (output.out_of_memory) {
 		report_error(&command_approvals, "memory is out");
 		return EXIT_CODE_FAILED;
 	}
-	if (!request->json && printing.n == 0)
+	if (!request->json && output.n_rows == 0)
 		fprintf(stderr, request->all ? "no such approvals\n" : "no approvals are pending\n");
 	return approvals_finish_output();
 }
 
-/* --- one --- */
+/* --- one approval --- */
 
 static void print_field(const char *label, struct gb_str text) {
-	struct listing listing = {.to = stdout, .indent = LABEL};
+	struct listing listing = {.to = stdout, .indent = LABEL_WIDTH};
 	if (text.n == 0)
 		return;
-	print_styled(stdout, DIM, "%-*s", LABEL, label);
+	print_styled(stdout, DIM, "%-*s", LABEL_WIDTH, label);
 	print_listing(&listing, text, NULL);
 }
 
 static void print_times(const struct gb_approval *approval) {
 	char time[GB_DATE_TEXT], left[32];
 	print_field("asked", format_time(time, approval->created_ms));
-	struct gb_str at = format_time(time, approval->expires_ms), in = format_left(left, approval);
-	print_styled(stdout, DIM, "%-*s", LABEL, "expires");
+	struct gb_str at = format_time(time, approval->expires_ms), in = format_time_left(left, approval);
+	print_styled(stdout, DIM, "%-*s", LABEL_WIDTH, "expires");
 	printf("%.*s%s%.*s%s\n", GB_STR_ARG(at), in.n ? " (" : "", GB_STR_ARG(in), in.n ? ")" : "");
 }
 
@@ -141,16 +141,16 @@ static void print_decision(const struct gb_approval *approval) {
 		print_field("used", format_time(time, approval->used_ms));
 }
 
-static void print_seen(const struct listing_seen *seen) {
-	if (seen->deceiving)
+static void warn_about_characters(const struct listing_seen *seen) {
+	if (seen->deceptive)
 		print_styled(stdout, RED,
 		    "%zu characters that cannot be seen, or that change how others are shown, stand there as "
 		    "numbers; the first in line %zu.\n",
-		    seen->deceiving, seen->first_deceiving);
-	if (seen->foreign)
+		    seen->deceptive, seen->first_deceptive);
+	if (seen->non_ascii)
 		print_styled(stdout, YELLOW,
 		    "%zu characters are not ASCII and may look like others; the first in line %zu.\n",
-		    seen->foreign, seen->first_foreign);
+		    seen->non_ascii, seen->first_non_ascii);
 }
 
 void approvals_print(struct gb_approval *approval) {
@@ -161,7 +161,7 @@ void approvals_print(struct gb_approval *approval) {
 	char hash[2 * GB_HASH_BYTES + 1];
 	gb_hash_format(hash, &approval->hash);
 	print_field("approval", gb_str_from(approval->id));
-	print_styled(stdout, DIM, "%-*s", LABEL, "state");
+	print_styled(stdout, DIM, "%-*s", LABEL_WIDTH, "state");
 	print_styled(stdout, state_style(approval->state), "%s\n", gb_approval_state_name(approval->state));
 	print_field("runtime", request->runtime);
 	print_field("session", request->session);
@@ -171,7 +171,8 @@ void approvals_print(struct gb_approval *approval) {
 	print_field("permissions", request->permissions.n ? request->permissions : GB_STR("none"));
 	print_field("limits", request->limits);
 	print_field("policy", request->policy);
-	/* In the form that the gate writes: an array of arguments, or the prompt of typed input. */
+	/* The gate writes the inputs as a JSON array of arguments or, for text that is typed into a session,
+	 * as an object that begins with the prompt. */
 	static const char prompt[] = "{\"prompt\":";
 	bool is_typed =
 	    request->inputs.n > strlen(prompt) && memcmp(request->inputs.p, prompt, strlen(prompt)) == 0;
@@ -186,23 +187,23 @@ void approvals_print(struct gb_approval *approval) {
 		listing.syntax = GB_SYNTAX_NONE;
 	}
 	print_listing(&listing, request->code, &seen);
-	print_seen(&seen);
+	warn_about_characters(&seen);
 }
 
 int approvals_show(struct gb_approvals *approvals, const struct approvals_request *request) {
 	char id[GB_APPROVAL_ID];
 	gb_auto_approval struct gb_approval *approval = NULL;
 	struct gb_err err = {0};
-	struct printing printing = {0};
+	struct output output = {0};
 	if (!gb_approval_resolve(approvals, request->id, id, &err) ||
 	    !gb_approval_get(approvals, id, &approval, &err))
 		return approvals_fail(&err);
 	if (!request->json)
 		approvals_print(approval);
 	else
-		print_json(&printing, approval);
-	if (printing.failed)
+		print_json(&output, approval);
+	if (output.out_of_memory)
 		report_error(&command_approvals, "memory is out");
 	int status = approvals_finish_output();
-	return printing.failed ? EXIT_CODE_FAILED : status;
+	return output.out_of_memory ? EXIT_CODE_FAILED : status;
 }

@@ -12,6 +12,7 @@ struct config_request {
 
 /* --- config_trust.c --- */
 
+/* Trust a project file, stop trusting it, and list the trusted project files. All return an exit status. */
 int config_trust(const struct command *self, const struct config_request *request);
 int config_untrust(const struct command *self, const struct config_request *request);
 int config_trusted(const struct command *self, const struct config_request *request);

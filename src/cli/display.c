@@ -180,7 +180,7 @@ static bool draw(enum terminal terminal, const struct gb_value *display) {
 	return true;
 }
 
-bool displays_show_result(const struct gb_result *result) {
+bool displays_include_value(const struct gb_result *result) {
 	size_t n = 0, n_text = 0;
 	const char *value = gb_value_bytes(result->value, &n);
 	for (size_t i = 0; value && i < result->n_displays; i++) {

@@ -1,5 +1,5 @@
-/* Pictures and tables that a program has displayed: written to a folder, drawn by a terminal that supports
- * it, or named. */
+/* Displays of a result (pictures, tables and other rich output): written to a folder or shown in the
+ * terminal. */
 #ifndef GB_CLI_DISPLAY_H
 #define GB_CLI_DISPLAY_H
 
@@ -7,13 +7,14 @@
 
 #include "glovebox/glovebox.h"
 
-/* Write each display of @result to @folder, which must exist, in its best form, and the files that the run
- * has made. Prints the names. */
+/* Write the files that the run created and each display of @result to @folder, which must exist. Of the media
+ * types of a display, the one that display.c lists first is written. Prints the names to standard error. */
 bool displays_write(const struct gb_result *result, const char *folder, struct gb_err *err);
 
-/* Show them on standard output. */
+/* Show the displays on standard output: a picture is drawn if the terminal supports it, a text is printed,
+ * and any other display is described in one line. */
 void displays_show(const struct gb_result *result);
-/* Whether one of them shows the result's value as plain text, so that it need not be printed again. */
-bool displays_show_result(const struct gb_result *result);
+/* Whether the plain text of a display is the result's value, which then need not be printed again. */
+bool displays_include_value(const struct gb_result *result);
 
 #endif

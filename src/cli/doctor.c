@@ -1,6 +1,6 @@
 /*
- * Observes the sandbox in every kind of room, on this kernel, as this user, and runs code in every installed
- * runtime.
+ * 'glovebox doctor': in every kind of room, a probe attempts what each layer of the sandbox must refuse; then
+ * each installed runtime runs code. The results hold for this kernel and this user.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +19,12 @@ enum { PROGRESS_AFTER_MS = 3000 };
 struct doctor {
 	struct gb_observer *observer;
 	bool json;
-	uint64_t started;    /* ns */
-	bool shows_progress; /* a line of progress must be cleared */
-	unsigned missing;    /* rooms, layers and runtimes */
+	uint64_t started_ns;
+	bool shows_progress; /* a progress line is on the terminal and must be cleared */
+	unsigned n_missing;  /* rooms, layers and runtimes with the verdict GB_MISSING */
 };
 
-/* --- progress --- */
+/* --- names and progress --- */
 
 static const char *room_name(enum gb_room room) {
 	static const char *const names[GB_ROOMS] = {"none", "files", "programs"};
@@ -37,7 +37,7 @@ static const char *verdict_name(enum gb_verdict verdict) {
 }
 
 static void show_progress(struct doctor *doctor, const char *what) {
-	if (!isatty(STDERR_FILENO) || gb_now_ns() - doctor->started < PROGRESS_AFTER_MS * 1000000ull)
+	if (!isatty(STDERR_FILENO) || gb_now_ns() - doctor->started_ns < PROGRESS_AFTER_MS * 1000000ull)
 		return;
 	fprintf(stderr, "\r\033[K%s", what);
 	doctor->shows_progress = true;
@@ -65,7 +65,7 @@ static const char *or_dash(const char *text) {
 	return *text ? text : "-";
 }
 
-/* The error may contain names of files, programs and variables. */
+/* @trouble is untrusted text: it may contain names of files, programs and variables. */
 static void print_why(const char *trouble) {
 	printf("            why: ");
 	print_message(stdout, trouble, strlen(trouble));
@@ -114,7 +114,7 @@ static void examine_layers(struct doctor *doctor) {
 	struct gb_layer_finding finding;
 	for (bool first = true; gb_observer_next(doctor->observer, &finding); first = false) {
 		clear_progress(doctor);
-		doctor->missing += finding.verdict == GB_MISSING;
+		doctor->n_missing += finding.verdict == GB_MISSING;
 		if (doctor->json)
 			print_layer_json(&finding, first);
 		else
@@ -136,24 +136,24 @@ static void list_runtimes(enum gb_room room, const char *quote, const char *betw
 	}
 }
 
-static void print_room(enum gb_room which, const struct gb_room_finding *room) {
+static void print_room(enum gb_room room, const struct gb_room_finding *finding) {
 	printf("  ");
-	print_styled(stdout, style_of(room->verdict), "%-8s", verdict_name(room->verdict));
-	printf("  %-17s  ", room_name(which));
-	list_runtimes(which, "", ", ");
+	print_styled(stdout, style_of(finding->verdict), "%-8s", verdict_name(finding->verdict));
+	printf("  %-17s  ", room_name(room));
+	list_runtimes(room, "", ", ");
 	printf("\n");
-	if (*room->trouble)
-		print_why(room->trouble);
+	if (*finding->trouble)
+		print_why(finding->trouble);
 }
 
-static void print_room_json(enum gb_room which, const struct gb_room_finding *room) {
-	printf("%s{\"room\":\"%s\",\"verdict\":\"%s\",\"runtimes\":[", which ? "," : "", room_name(which),
-	    verdict_name(room->verdict));
-	list_runtimes(which, "\"", ",");
+static void print_room_json(enum gb_room room, const struct gb_room_finding *finding) {
+	printf("%s{\"room\":\"%s\",\"verdict\":\"%s\",\"runtimes\":[", room ? "," : "", room_name(room),
+	    verdict_name(finding->verdict));
+	list_runtimes(room, "\"", ",");
 	printf("]");
-	if (*room->trouble) {
+	if (*finding->trouble) {
 		printf(",\"why\":");
-		print_json_string(stdout, room->trouble);
+		print_json_string(stdout, finding->trouble);
 	}
 	printf("}");
 }
@@ -164,12 +164,12 @@ static void examine_rooms(struct doctor *doctor) {
 	else
 		print_styled(stdout, DIM, "  %-8s  %-17s  %s\n", "", "room", "runtimes");
 	for (int i = 0; i < GB_ROOMS; i++) {
-		const struct gb_room_finding *room = gb_observer_room(doctor->observer, (enum gb_room)i);
+		const struct gb_room_finding *finding = gb_observer_room(doctor->observer, (enum gb_room)i);
 		if (doctor->json)
-			print_room_json((enum gb_room)i, room);
+			print_room_json((enum gb_room)i, finding);
 		else
-			print_room((enum gb_room)i, room);
-		doctor->missing += room->verdict == GB_MISSING;
+			print_room((enum gb_room)i, finding);
+		doctor->n_missing += finding->verdict == GB_MISSING;
 	}
 	printf(doctor->json ? "]," : "\n");
 }
@@ -204,7 +204,7 @@ static void examine_runtimes(struct doctor *doctor) {
 		show_progress(doctor, check->name);
 		enum gb_verdict verdict = runtime_observe(check, text, sizeof text);
 		clear_progress(doctor);
-		doctor->missing += verdict == GB_MISSING;
+		doctor->n_missing += verdict == GB_MISSING;
 		if (check->language == GB_JAVASCRIPT) {
 			js_runs = verdict == GB_OBSERVED;
 			memcpy(js_text, text, sizeof text);
@@ -216,6 +216,7 @@ static void examine_runtimes(struct doctor *doctor) {
 		printf("\n");
 		return;
 	}
+	/* The member "run" repeats the finding for JavaScript. */
 	printf("],\"run\":{\"ok\":%s,\"text\":", js_runs ? "true" : "false");
 	print_json_string(stdout, js_text);
 	printf("},");
@@ -253,12 +254,12 @@ static int examine(struct doctor *doctor) {
 	examine_runtimes(doctor);
 	limits_print(doctor->json);
 	if (doctor->json)
-		printf("\"ok\":%s}\n", doctor->missing ? "false" : "true");
+		printf("\"ok\":%s}\n", doctor->n_missing ? "false" : "true");
 	else
-		printf("%s\n", doctor->missing
+		printf("%s\n", doctor->n_missing
 				   ? "Runs are refused until everything that is missing is available."
 				   : "The wall stands.");
-	return doctor->missing ? EXIT_REFUSED : EXIT_OK;
+	return doctor->n_missing ? EXIT_REFUSED : EXIT_OK;
 }
 
 static const struct flag flags[] = {
@@ -274,7 +275,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct doctor doctor = {.started = gb_now_ns()};
+	struct doctor doctor = {.started_ns = gb_now_ns()};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &doctor);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;

@@ -22,8 +22,8 @@ struct listing {
 /* What the text contained. Lines are numbered from 1; 0: none. */
 struct listing_seen {
 	size_t lines;
-	size_t deceiving, first_deceiving; /* characters shown by their number; the first one's line */
-	size_t foreign, first_foreign;     /* others beyond ASCII */
+	size_t deceptive, first_deceptive; /* characters shown by their number; line of the first one */
+	size_t non_ascii, first_non_ascii; /* other characters beyond ASCII; line of the first one */
 };
 
 /* Ends its last line. @ret_seen may be NULL. */

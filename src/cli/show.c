@@ -75,7 +75,7 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 static void show_value(const struct shown *shown, const struct gb_result *result) {
 	if (result->status != GB_SUCCESS) {
 		show_failure(shown, result);
-	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_show_result(result)) {
+	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_include_value(result)) {
 		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
 		puts(text ? text : "?");
 	}

@@ -253,9 +253,9 @@ static bool notify_awaiting(struct gb_record *record) {
 	const struct gb_manager_options *options = &record->manager->options;
 	/* Compare counts: one wait may end and the next begin between two checks. */
 	unsigned n_waits = record->session->terminal.n_waits;
-	bool is_new =
-	    n_waits != record->n_told && gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
-	record->n_told = n_waits;
+	bool is_new = n_waits != record->n_waits_checked &&
+		      gb_session_state(record->session) == GB_SESSION_AWAITING_INPUT;
+	record->n_waits_checked = n_waits;
 	if (!is_new || !options->on_awaiting)
 		return false;
 	struct gb_session_info info;

@@ -10,7 +10,7 @@ enum { GB_SESSION_NAME_BYTES = 64, GB_SESSION_CONVERSATION_BYTES = 256, GB_SESSI
 
 struct gb_manager {
 	struct gb_alarm alarm;
-	struct gb_engine *engine; /* NULL once destroyed */
+	struct gb_engine *engine; /* NULL after the engine was destroyed */
 	struct gb_manager_options options;
 	struct gb_list records; /* of live sessions */
 	struct gb_list ended;   /* of ended sessions, oldest first */
@@ -21,7 +21,7 @@ struct gb_record {
 	struct gb_list link;
 	struct gb_manager *manager;
 	struct gb_session *session; /* NULL once it has ended */
-	struct gb_list queue;       /* struct gb_run, by link */
+	struct gb_list queue;       /* of runs (struct gb_run.link) that wait for their turn */
 	enum gb_language language;
 	char id[33];
 	char name[GB_SESSION_NAME_BYTES + 1];
@@ -29,25 +29,27 @@ struct gb_record {
 	char profile[GB_SESSION_PROFILE_BYTES + 1];
 	char reason[256];
 	double created_at, last_used_at; /* ms since 1970 */
-	uint64_t created, last_used;     /* ns; last_used of an ended session is the time of its end */
+	uint64_t created, last_used;     /* monotonic, ns; last_used of an ended session is its end */
 	uint64_t idle_ms, max_age_ms;    /* copied from the options when it was opened */
 	uint64_t executions, tokens;
 	bool trusted;
 	struct gb_attachment attachment; /* .on_bytes is NULL: no client is attached */
-	unsigned n_told;                 /* how many waits for input on_awaiting was called for */
-	bool ending;                     /* it is being killed; .reason is set */
+	unsigned n_waits_checked;        /* terminal.n_waits when a new wait for input was last checked for */
+	bool ending;                     /* the session is being killed; .reason is set */
 };
 
-/* Record that it was used now. */
+/* Set the time of the last use to now. */
 void gb_record_touch(struct gb_record *record);
 void gb_record_describe(const struct gb_record *record, struct gb_session_info *ret);
 bool gb_record_is_alive(const struct gb_record *record);
-/* The last one with this id or name that is alive, or not alive. */
+/* The last record of @list with the id or name @name that is alive, or that is not alive if @alive is false.
+ * NULL if there is none. */
 struct gb_record *gb_record_find_in(struct gb_list *list, const char *name, bool alive);
-/* A live one, else the last ended one of that name. */
+/* The live session with the id or name @name, else the one that ended last. Fails with GB_ENOENT. */
 struct gb_record *gb_record_find(struct gb_manager *manager, const char *name, struct gb_err *err);
+/* The same, but fails with GB_EINVAL if the session has ended. */
 struct gb_record *gb_record_find_alive(struct gb_manager *manager, const char *name, struct gb_err *err);
-/* Start @run, which was prepared, in this session. */
+/* Start the prepared @run in the session. */
 bool gb_record_begin(struct gb_record *record, struct gb_run *run, struct gb_err *err);
 /* The on_change callback of sessions. */
 void gb_record_on_change(struct gb_session *session);

@@ -5,7 +5,7 @@
 #include "server/replies.h"
 #include "server/rpc.h"
 
-static bool refuse(const struct gb_err *err, struct gb_rejection *rejection) {
+static bool reject_error(const struct gb_err *err, struct gb_rejection *rejection) {
 	if (err->code == GB_ENOENT)
 		return gb_reject(rejection, GB_CODE_UNKNOWN_SESSION, "%s", err->message);
 	if (err->code == GB_ELIMIT || err->code == GB_EBUSY || !gb_message_reject_option(err, rejection))
@@ -13,7 +13,7 @@ static bool refuse(const struct gb_err *err, struct gb_rejection *rejection) {
 	return false;
 }
 
-/* Sessions of agents have a manager of their own: NULL if there is none. */
+/* The gate manages the sessions of agents, the server all others. NULL if agents can have no sessions. */
 static struct gb_manager *manager_of(const struct gb_client *client, const struct gb_message *message) {
 	const struct gb_server *server = client->server;
 	if (!message->agent)
@@ -84,9 +84,10 @@ bool gb_rpc_handle_session(
 	if (!manager)
 		return gb_reject(gb_rejection_at(rejection, "agent"), GB_CODE_REFUSED,
 		    "agents may not run code here, so they have no sessions");
-	/* The reply may contain the prompt of a session, which is output of a run. */
+	/* The reply may contain the prompt of a session. A prompt is output of a run, and output is sent only
+	 * after the begin of the run is recorded. */
 	if (message->agent && !gb_gate_record_begins(server->gate, &err))
-		return refuse(&err, rejection);
+		return reject_error(&err, rejection);
 	struct gb_filter *filter = message->agent ? gb_gate_filter(server->gate) : server->filter;
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
 		gb_reply_sessions(&client->lines, message->request, manager, message->conversation, filter);
@@ -98,7 +99,7 @@ bool gb_rpc_handle_session(
 	} else if (act_on_session(client, message, &info, &err)) {
 		gb_reply_session(&client->lines, message->request, &info, filter);
 	} else {
-		return refuse(&err, rejection);
+		return reject_error(&err, rejection);
 	}
 	return true;
 }
@@ -106,8 +107,8 @@ bool gb_rpc_handle_session(
 void gb_rpc_on_awaiting(
     struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data) {
 	(void)manager, (void)data;
-	struct gb_rpc_run *own = gb_run_data(run);
-	if (own && own->client)
-		gb_reply_prompt(
-		    &own->client->lines, own->entry.number, info->id, info->prompt, own->server->filter);
+	struct gb_rpc_run *rpc_run = gb_run_data(run);
+	if (rpc_run && rpc_run->client)
+		gb_reply_prompt(&rpc_run->client->lines, rpc_run->entry.number, info->id, info->prompt,
+		    rpc_run->server->filter);
 }

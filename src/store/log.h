@@ -1,4 +1,5 @@
-/* Internal header of the audit log: the tables, the struct, reading and writing marks. */
+/* Internal header of the audit log: its files, struct gb_audit, and functions that read and write records and
+ * marks (struct gb_mark: a signed position in the chain). */
 #ifndef GB_STORE_LOG_H
 #define GB_STORE_LOG_H
 
@@ -17,7 +18,7 @@
 enum { GB_AUDIT_PATH = GB_STATE_PATH + 32 };
 
 struct gb_audit_entry {
-	size_t at, n; /* in the queue's bytes */
+	size_t at, n; /* offset and length of the record in gb_audit.bodies */
 	gb_audit_done done;
 	void *data;
 	uint64_t seq; /* assigned when it is written */
@@ -27,31 +28,32 @@ struct gb_audit {
 	struct gb_audit_options options;
 	struct gb_db *db;
 	char path[GB_AUDIT_PATH]; /* of the database */
-	dev_t dev;
+	dev_t dev;                /* of the database file when it was opened */
 	ino_t ino;
-	int dir, head_file, reserve;
+	int dir, head_file, reserve; /* descriptors; the space of .reserve is freed when the disk is full */
 	struct gb_chain chain;
 	struct gb_key key;
 	bool has_head;
-	struct gb_mark head; /* as last seen by this process */
-	uint64_t opened_at;  /* seq of the head when the log was opened */
-	uint64_t since_prune;
+	struct gb_mark head;  /* the last head that this process wrote or checked */
+	uint64_t opened_at;   /* seq of the head when the log was opened */
+	uint64_t since_prune; /* number of records */
 
-	struct gb_audit_entry *entries;
+	struct gb_audit_entry *entries; /* the queue */
 	size_t n_entries, cap_entries;
-	size_t n_written; /* number of entries on the disk whose callbacks have not run */
-	struct gb_buf bodies;
-	size_t ticket_bytes, reserved_bytes; /* promised to tickets; reserved on the disk */
-	bool must_retry;                     /* the last commit failed */
-	bool head_file_is_old;
-	uint64_t checked_ns; /* when the file was last checked to be in place */
+	size_t n_written;      /* number of entries on the disk whose callbacks have not run */
+	struct gb_buf bodies;  /* the encoded records of the queue */
+	size_t ticket_bytes;   /* total of the open tickets */
+	size_t reserved_bytes; /* size of .reserve */
+	bool must_retry;       /* the last commit failed */
+	bool head_file_is_old; /* the last write of the head file failed */
+	uint64_t checked_ns;   /* when the database was last found at .path */
 
 	sqlite3_stmt *insert_record, *insert_checkpoint, *set_head, *get_head;
 };
 
 extern const struct gb_db_options gb_audit_db_options; /* read-only */
 
-/* Columns 0 to 3 of a row: seq, hash, time, signature. False if they are not a valid mark. */
+/* Read a mark from columns 0 to 3 of a row: seq, hash, time, signature. False if the mark is invalid. */
 bool gb_mark_from_row(sqlite3_stmt *stmt, struct gb_mark *ret_mark);
 void gb_mark_to_row(sqlite3_stmt *stmt, const struct gb_mark *mark);
 /* Read the only row of @table ("audit_head", "audit_start"). *ret_is_present is false if there is none. */
@@ -62,14 +64,15 @@ bool gb_log_read_chain(
 /* Read the hash stored with record @seq. */
 bool gb_log_read_hash(
     struct gb_db *db, uint64_t seq, struct gb_hash *ret_hash, bool *ret_is_present, struct gb_err *err);
-/* Read a blob column of exactly @n bytes. */
+/* Copy a blob column to @ret. False if it does not have exactly @n bytes. */
 bool gb_log_blob(sqlite3_stmt *stmt, int column, void *ret, size_t n);
 
-/* The head in the file beside the database. */
+/* Read and write the head file, which is beside the database. */
 bool gb_head_file_read(int fd, const struct gb_chain *chain, struct gb_mark *ret_mark, struct gb_err *err);
 bool gb_head_file_write(int fd, struct gb_mark mark, const struct gb_chain *chain, const struct gb_key *key);
 
-/* Within a transaction: read the head and check that records may be appended to it. */
+/* Within a transaction: read the head. Fails unless it is signed by the key, continues the head that this
+ * process knows, and matches the newest record. */
 bool gb_log_trusted_head(struct gb_audit *audit, struct gb_mark *ret_head, struct gb_err *err);
 /* Append a record after @head, with a checkpoint when one is due, and update @head. */
 bool gb_log_insert(

@@ -93,7 +93,7 @@ static struct gb_value *decode_bigint(struct decoder *d, bool negative) {
 	size_t n = item.argument;
 	if (item.kind != GB_CBOR_BYTES || (n && item.bytes[0] == 0))
 		return fail_at(d, at, "malformed bigint");
-	return check_allocated(d, negative ? gb_value_bigint_below(d->pool, item.bytes, n)
+	return check_allocated(d, negative ? gb_value_bigint_complement(d->pool, item.bytes, n)
 					   : gb_value_bigint(d->pool, false, item.bytes, n));
 }
 

@@ -82,7 +82,7 @@ bool gb_view_fits(uint64_t kind, const struct gb_value *buffer, uint64_t offset,
 /* Reserve exactly @slots more slots, when the number is known in advance. */
 bool gb_value_reserve(struct gb_value *container, size_t slots);
 /* Create the bigint -1 - @magnitude, which has no leading zero. */
-struct gb_value *gb_value_bigint_below(struct gb_values *pool, const uint8_t *magnitude, size_t n);
+struct gb_value *gb_value_bigint_complement(struct gb_values *pool, const uint8_t *magnitude, size_t n);
 /* Create an error or regexp from strings of the pool, which are not copied. The last of an error may be an
  * array, to which the caller pushes its parts, with a hole for a missing one. */
 struct gb_value *gb_value_texts(

@@ -9,7 +9,7 @@
 
 enum { DEFAULT_MAX = 64 << 20, FIRST_SLOTS = 4 };
 
-#define MAX_DATE 8.64e15 /* ECMAScript's TimeClip */
+#define MAX_DATE 8.64e15 /* ms; the limit of ECMAScript's TimeClip */
 
 _Static_assert(sizeof(struct gb_value) <= 32, "one byte of input can become one value: keep it small");
 
@@ -68,6 +68,7 @@ bool gb_values_failed(const struct gb_values *pool) {
 	return pool->failed;
 }
 
+/* Returns NULL, which callers that return bool convert to false. */
 static void *fail(struct gb_values *pool) {
 	pool->failed = true;
 	return NULL;
@@ -150,18 +151,19 @@ struct gb_value *gb_value_bigint(struct gb_values *pool, bool negative, const ui
 	return value;
 }
 
-struct gb_value *gb_value_bigint_below(struct gb_values *pool, const uint8_t *magnitude, size_t n) {
-	size_t carries = 0;
-	while (carries < n && magnitude[n - 1 - carries] == 0xff)
-		carries++;
-	bool longer = carries == n;
+struct gb_value *gb_value_bigint_complement(struct gb_values *pool, const uint8_t *magnitude, size_t n) {
+	/* Increment the magnitude: trailing 0xff bytes become 0, and the byte before them is incremented. */
+	size_t n_trailing_ff = 0;
+	while (n_trailing_ff < n && magnitude[n - 1 - n_trailing_ff] == 0xff)
+		n_trailing_ff++;
+	bool longer = n_trailing_ff == n;
 	struct gb_value *value = make_bytes(pool, GB_BIGINT, NULL, n + longer);
 	if (!value)
 		return NULL;
 	uint8_t *to = (uint8_t *)(value + 1);
 	if (!longer)
-		memcpy(to, magnitude, n - carries);
-	to[longer ? 0 : n - carries - 1]++;
+		memcpy(to, magnitude, n - n_trailing_ff);
+	to[longer ? 0 : n - n_trailing_ff - 1]++;
 	value->flag = true;
 	return value;
 }
@@ -295,6 +297,7 @@ bool gb_value_reserve(struct gb_value *container, size_t slots) {
 	return grow(list, list->used + slots);
 }
 
+/* Doubling is enough: @slots is 1, or 2 in an object or map, whose capacity is even. */
 static bool make_room(struct gb_slots *list, size_t slots) {
 	if (slots <= list->cap - list->used)
 		return true;

@@ -9,6 +9,7 @@
 #include "gate/gate.h"
 #include "tap.h"
 
+/* Settings under which every run is approved automatically, or needs a decision. */
 #define OPEN_TO_ALL "agent: {enabled: true, autoApprove: true}\nenergy: {enabled: false}\n"
 #define ASKING      "agent: {enabled: true}\nenergy: {enabled: false}\n"
 

@@ -72,7 +72,7 @@ TEST(limits_of_a_face_are_recorded) {
 	CHECK_INT(limit_of(&site, "outputBytes"), 64 << 10);
 }
 
-TEST(default_limit_is_the_maximum_of_agents) {
+TEST(default_limits_of_agents_are_their_maximums) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.maxOutputSize: 4M\n");
 	struct gb_gate_request request = python("1");
 	ask(&site, request);
@@ -118,7 +118,7 @@ TEST(expected_output_and_trace_are_recorded_masked) {
 	CHECK(strstr(heard.message, "trace: "));
 }
 
-/* --- how many --- */
+/* --- number of calls and of concurrent runs --- */
 
 TEST(calls_in_a_turn_are_counted) {
 	auto_site struct site site = site_make(OPEN_TO_ALL "agent.callsPerTurn: 2\n");
@@ -164,7 +164,9 @@ TEST(refused_request_is_not_counted_as_a_call) {
 	CHECK_STR(ask(&site, request).code, "calls_per_turn");
 }
 
-static void check_refused_beside(const char *yaml, struct gb_gate_request second, const char *setting) {
+/* Submit @second while another run of conversation "c" executes. It must be refused because of @setting, or
+ * succeed if @setting is NULL. After the first run has ended, it must succeed. */
+static void check_second_run(const char *yaml, struct gb_gate_request second, const char *setting) {
 	auto_site struct site site = site_make(yaml);
 	struct gb_gate_request request = python("import time; time.sleep(1000)");
 	struct heard first;
@@ -183,31 +185,31 @@ TEST(concurrent_runs_are_limited) {
 	struct gb_gate_request request = python("1");
 	request.conversation = "d";
 	request.transport = "other";
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n", request, "agent.maxConcurrentRuns");
+	check_second_run(OPEN_TO_ALL "agent.maxConcurrentRuns: 1\n", request, "agent.maxConcurrentRuns");
 }
 
 TEST(concurrent_runs_of_one_transport_are_limited) {
 	struct gb_gate_request request = python("1");
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request,
+	check_second_run(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request,
 	    "agent.maxConcurrentRunsPerTransport");
 	request.transport = "other";
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request, NULL);
+	check_second_run(OPEN_TO_ALL "agent.maxConcurrentRunsPerTransport: 1\n", request, NULL);
 }
 
 TEST(concurrent_runs_of_one_conversation_are_limited) {
 	struct gb_gate_request request = python("1");
 	request.conversation = "c";
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request,
+	check_second_run(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request,
 	    "agent.maxConcurrentRunsPerConversation");
 	request.conversation = "d";
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request, NULL);
+	check_second_run(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request, NULL);
 	request.conversation = NULL;
-	check_refused_beside(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request, NULL);
+	check_second_run(OPEN_TO_ALL "agent.maxConcurrentRunsPerConversation: 1\n", request, NULL);
 }
 
-/* --- what code may import --- */
+/* --- what a request may contain --- */
 
-TEST(allowed_modules_are_those_of_the_settings) {
+TEST(python_can_import_only_the_allowed_modules) {
 	auto_site struct site site =
 	    site_make(OPEN_TO_ALL "python: {restricted: true, allowedModules: [math]}\n");
 	CHECK_STR(ask(&site, python("import math; math.floor(2.5)")).value, "2");
@@ -227,19 +229,19 @@ TEST(options_that_are_not_shown_for_approval_are_rejected) {
 
 TEST(texts_have_a_maximum_length) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
-	static char longer[5000];
-	memset(longer, 'x', sizeof longer - 1);
+	static char long_text[5000];
+	memset(long_text, 'x', sizeof long_text - 1);
 	struct heard heard;
 	struct gb_gate_request request = python("1");
-	request.purpose = longer;
+	request.purpose = long_text;
 	CHECK(!submit(&site, request, &heard));
 	CHECK(strstr(heard.message, "purpose: has 4999 bytes"));
 	request.purpose = "\xff";
 	CHECK(!submit(&site, request, &heard));
 	CHECK(strstr(heard.message, "purpose: is not UTF-8"));
 	request.purpose = NULL;
-	longer[201] = '\0';
-	request.conversation = longer;
+	long_text[201] = '\0';
+	request.conversation = long_text;
 	CHECK(!submit(&site, request, &heard));
 	CHECK(strstr(heard.message, "conversation: has 201 bytes"));
 	CHECK_INT(records(&site).n, 0);
@@ -271,7 +273,7 @@ TEST(arguments_are_copied) {
 	CHECK_STR(heard.value, "\"bigint-18446744073709551616\"");
 }
 
-/* --- other rules, while it is open --- */
+/* --- changing the rules of an open gate --- */
 
 TEST(changed_rules_apply_at_once) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
@@ -281,9 +283,9 @@ TEST(changed_rules_apply_at_once) {
 	CHECK_STR(ask(&site, python("1")).code, "disabled");
 	CHECK(site_configure(&site, OPEN_TO_ALL "agent.maxCodeSize: 1K\n", &err));
 	CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
-	char longer[2000];
-	snprintf(longer, sizeof longer, "%-1500d", 1);
-	CHECK_STR(ask(&site, python(longer)).code, "code_size");
+	char long_source[2000];
+	snprintf(long_source, sizeof long_source, "%-1500d", 1);
+	CHECK_STR(ask(&site, python(long_source)).code, "code_size");
 }
 
 TEST(gate_with_agents_disabled_can_be_enabled) {
@@ -306,9 +308,9 @@ TEST(invalid_rules_change_nothing) {
 	CHECK(strstr(err.message, "secrets.patterns"));
 	CHECK(!site_configure(&site, OPEN_TO_ALL "audit.directory: /nowhere/at/all\n", &err));
 	CHECK(strstr(err.message, "audit.directory"));
-	char longer[2000];
-	snprintf(longer, sizeof longer, "%-1500d", 1);
-	CHECK_INT(ask(&site, python(longer)).status, GB_SUCCESS);
+	char long_source[2000];
+	snprintf(long_source, sizeof long_source, "%-1500d", 1);
+	CHECK_INT(ask(&site, python(long_source)).status, GB_SUCCESS);
 	CHECK_INT(records(&site).n, 1);
 }
 
@@ -323,14 +325,14 @@ TEST(state_folder_cannot_change) {
 	CHECK_INT(records(&site).n, 1);
 }
 
-TEST(waiting_request_is_asked_about_again_under_other_rules) {
+TEST(waiting_request_needs_a_new_approval_after_the_rules_change) {
 	auto_site struct site site = site_make(ASKING);
 	struct gb_err err = {0};
 	struct heard heard;
 	CHECK(submit(&site, python("6 * 7"), &heard));
 	char before[GB_APPROVAL_ID];
 	memcpy(before, heard.approval, sizeof before);
-	/* The same rules, written differently. */
+	/* The same rules, written differently, need no new approval. */
 	CHECK(site_configure(&site, "agent.enabled: true\nenergy.enabled: false\n", &err));
 	CHECK_INT(heard.n_pending, 1);
 	CHECK(site_configure(&site, ASKING "agent.maxExecutionTime: 50s\n", &err));
@@ -374,7 +376,7 @@ TEST(active_run_continues_under_the_rules_that_admitted_it) {
 	CHECK_STR(ask(&site, python("print('horse-' + '77')")).output, "horse-77\n");
 }
 
-/* --- changing one's mind --- */
+/* --- withdrawn, destroyed and denied requests --- */
 
 TEST(waiting_request_can_be_withdrawn) {
 	auto_site struct site site = site_make(ASKING);

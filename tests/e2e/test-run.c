@@ -1,4 +1,4 @@
-/* The engine from an embedder's view. */
+/* Runs through the public API: options, results, limits, events, and the effect on the host process. */
 #include <poll.h>
 #include <signal.h>
 #include <time.h>
@@ -20,13 +20,13 @@ __attribute__((destructor)) static void tear_down(void) {
 
 /* --- options --- */
 
-static void check_refused(struct gb_run_options options, enum gb_err_code code, const char *names) {
+static void check_refused(struct gb_run_options options, enum gb_err_code code, const char *text) {
 	struct gb_err err = {0};
 	struct gb_run *run = NULL;
 	CHECK(!gb_run_start(engine, &options, &run, &err));
 	CHECK(run == NULL);
 	CHECK_INT(err.code, code);
-	if (!CHECK(strstr(err.message, names)))
+	if (!CHECK(strstr(err.message, text)))
 		printf("#   %s\n", err.message);
 }
 
@@ -134,10 +134,11 @@ TEST(input_values_are_decoded_unchanged) {
 	struct gb_run *run =
 	    start(engine, (struct gb_run_options){.source = "export default x => x", .args = args});
 	const struct gb_result *result = gb_run_wait(run);
-	char *a = gb_value_to_json(result->value, 0, NULL, &err), *e = gb_value_to_json(value, 0, NULL, &err);
-	CHECK_STR(a, e);
-	free(a);
-	free(e);
+	char *returned = gb_value_to_json(result->value, 0, NULL, &err),
+	     *sent = gb_value_to_json(value, 0, NULL, &err);
+	CHECK_STR(returned, sent);
+	free(returned);
+	free(sent);
 	gb_run_destroy(run);
 	gb_values_destroy(pool);
 }
@@ -152,12 +153,12 @@ static void check_failed(struct gb_run_options options, enum gb_status status, c
 	gb_run_destroy(run);
 }
 
-TEST(a_missing_export_is_a_link_error_only_if_requested_by_name) {
+TEST(a_missing_export_requested_by_name_is_a_link_error) {
 	check_failed((struct gb_run_options){.source = "1", .fn = "default"}, GB_LINK_ERROR, "");
 	check_failed((struct gb_run_options){.source = "export default 1", .fn = "other"}, GB_LINK_ERROR, "");
 }
 
-TEST(arguments_for_an_export_that_is_no_function_are_an_error) {
+TEST(arguments_for_an_export_that_is_not_a_function_are_an_error) {
 	struct gb_values *pool = gb_values_create(0);
 	struct gb_value *args = gb_value_array(pool);
 	gb_value_push(args, gb_value_null(pool));
@@ -209,7 +210,7 @@ TEST(an_endless_chain_of_microtasks_ends_at_its_timeout) {
 	    GB_TERMINATED, "timeout");
 }
 
-TEST(an_endless_getter_during_the_answer_ends_at_its_timeout) {
+TEST(an_endless_getter_in_the_result_ends_at_its_timeout) {
 	check_failed(
 	    (struct gb_run_options){.source = "export default { get a() { for (;;); } }", .timeout_ms = 100},
 	    GB_TERMINATED, "timeout");
@@ -235,18 +236,18 @@ TEST(cyclic_garbage_is_collected_before_the_memory_limit) {
 
 /* --- stopping --- */
 
-static void on_first_log(struct gb_run *run, const struct gb_log *log, void *data) {
+static void set_flag_on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	(void)run, (void)log;
 	*(bool *)data = true;
 }
 
 TEST(terminate_stops_a_tight_loop_at_once) {
-	bool loops = false;
+	bool is_looping = false;
 	struct gb_run *run = start(engine, (struct gb_run_options){.source = "console.log('in'); for (;;);",
 					       .timeout_ms = GB_NO_TIMEOUT,
-					       .on_log = on_first_log,
-					       .data = &loops});
-	while (!loops)
+					       .on_log = set_flag_on_log,
+					       .data = &is_looping});
+	while (!is_looping)
 		gb_engine_dispatch(engine, 50, NULL);
 	gb_run_terminate(run, "enough");
 	const struct gb_result *result = gb_run_result(run);
@@ -261,7 +262,7 @@ TEST(terminate_stops_a_tight_loop_at_once) {
 	gb_run_destroy(run);
 }
 
-TEST(terminate_before_the_sandbox_exists) {
+TEST(terminate_works_before_the_sandbox_exists) {
 	struct gb_engine *cold = engine_with((struct gb_engine_options){.warm = GB_NONE, .shards = 1});
 	struct gb_run *run = start(cold, (struct gb_run_options){.source = "for (;;);"});
 	gb_run_terminate(run, NULL);
@@ -282,16 +283,16 @@ TEST(destroying_the_engine_ends_runs_in_flight) {
 	enum { IN_FLIGHT = 20, CHILDREN_MAX = 256 };
 	int before[CHILDREN_MAX], during[CHILDREN_MAX];
 	size_t n_before = list_children(before, CHILDREN_MAX);
-	unsigned loops = 0;
+	unsigned n_looping = 0;
 	struct gb_engine *busy = engine_with((struct gb_engine_options){0});
 	for (int i = 0; i < IN_FLIGHT; i++)
 		CHECK(start(busy, (struct gb_run_options){.source = "console.log('in'); for (;;);",
 				      .timeout_ms = GB_NO_TIMEOUT,
 				      .on_log = count_log,
-				      .data = &loops}));
-	while (loops < IN_FLIGHT && CHECK(gb_engine_dispatch(busy, -1, NULL)))
+				      .data = &n_looping}));
+	while (n_looping < IN_FLIGHT && CHECK(gb_engine_dispatch(busy, -1, NULL)))
 		;
-	/* A zygote exits only after all its cells. */
+	/* The children are zygotes. A zygote exits only after all its cells: counting zygotes is enough. */
 	CHECK(list_children(during, CHILDREN_MAX) > n_before);
 	gb_engine_destroy(busy);
 	CHECK_INT(list_children(during, CHILDREN_MAX), n_before);
@@ -299,62 +300,63 @@ TEST(destroying_the_engine_ends_runs_in_flight) {
 
 /* --- events --- */
 
-struct seen {
+struct events {
 	char text[64];
-	unsigned settled;
-	bool destroy;
+	unsigned n_settled;
+	bool destroy_run; /* in the callback */
 };
 
 static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
-	struct seen *seen = data;
+	struct events *events = data;
 	size_t n;
 	const char *text = gb_value_bytes(gb_value_at(log->args, 0), &n);
-	snprintf(seen->text + strlen(seen->text), sizeof seen->text - strlen(seen->text), "%s:%s ",
+	snprintf(events->text + strlen(events->text), sizeof events->text - strlen(events->text), "%s:%s ",
 	    gb_log_level_name(log->level), text);
-	if (seen->destroy)
+	if (events->destroy_run)
 		gb_run_destroy(run);
 }
 
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	(void)run;
-	struct seen *seen = data;
-	seen->settled++;
-	snprintf(seen->text + strlen(seen->text), sizeof seen->text - strlen(seen->text), "%s",
+	struct events *events = data;
+	events->n_settled++;
+	snprintf(events->text + strlen(events->text), sizeof events->text - strlen(events->text), "%s",
 	    gb_status_name(result->status));
-	if (seen->destroy)
+	if (events->destroy_run)
 		gb_run_destroy(run);
 }
 
-static const char chatty[] =
+static const char log_at_each_level[] =
     "console.log('a'); console.info('b'); console.warn('c'); console.error('d'); console.debug('e')";
 
 TEST(events_come_in_order_through_a_pollable_descriptor) {
-	struct seen seen = {0};
-	struct gb_run *run =
-	    start(engine, (struct gb_run_options){
-			      .source = chatty, .on_log = on_log, .on_settled = on_settled, .data = &seen});
+	struct events events = {0};
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){
+		.source = log_at_each_level, .on_log = on_log, .on_settled = on_settled, .data = &events});
 	struct pollfd fd = {.fd = gb_engine_fd(engine), .events = POLLIN};
 	while (!gb_run_settled(run) && poll(&fd, 1, 60000) > 0)
 		gb_engine_dispatch(engine, 0, NULL);
-	CHECK_STR(seen.text, "log:a info:b warn:c error:d debug:e success");
-	CHECK_INT(seen.settled, 1);
+	CHECK_STR(events.text, "log:a info:b warn:c error:d debug:e success");
+	CHECK_INT(events.n_settled, 1);
 	CHECK_INT(gb_run_result(run)->n_logs, 5);
 	CHECK(gb_run_result(run)->logs[4].timestamp > 1.6e12);
 	gb_run_destroy(run);
 }
 
 TEST(a_run_may_be_destroyed_in_its_own_callbacks) {
-	struct seen seen = {.destroy = true};
-	CHECK(start(engine, (struct gb_run_options){.source = chatty, .on_log = on_log, .data = &seen}));
-	while (!*seen.text)
+	struct events events = {.destroy_run = true};
+	CHECK(start(
+	    engine, (struct gb_run_options){.source = log_at_each_level, .on_log = on_log, .data = &events}));
+	while (!*events.text)
 		gb_engine_dispatch(engine, 10, NULL);
-	CHECK_STR(seen.text, "log:a ");
-	seen = (struct seen){.destroy = true};
-	CHECK(start(engine,
-	    (struct gb_run_options){.source = "export default 1", .on_settled = on_settled, .data = &seen}));
-	while (!seen.settled)
+	CHECK_STR(events.text, "log:a ");
+	events = (struct events){.destroy_run = true};
+	CHECK(start(engine, (struct gb_run_options){
+				.source = "export default 1", .on_settled = on_settled, .data = &events}));
+	while (!events.n_settled)
 		gb_engine_dispatch(engine, 10, NULL);
-	CHECK_STR(seen.text, "success");
+	CHECK_STR(events.text, "success");
 }
 
 TEST(output_beyond_its_limit_is_truncated_and_reported) {
@@ -428,7 +430,7 @@ TEST(runs_send_no_sigchld_to_the_host_and_keep_its_signal_mask) {
 	CHECK(memcmp(&before, &after, sizeof before) == 0);
 }
 
-TEST(runs_work_in_a_host_that_ignores_or_reaps_its_children) {
+TEST(runs_work_in_a_host_that_ignores_sigchld) {
 	struct sigaction old;
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_IGN}, &old);
 	struct gb_engine *other = engine_with((struct gb_engine_options){.shards = 1});
@@ -437,6 +439,7 @@ TEST(runs_work_in_a_host_that_ignores_or_reaps_its_children) {
 	gb_run_destroy(run);
 	gb_engine_destroy(other);
 	sigaction(SIGCHLD, &old, NULL);
+	/* The zygotes of the shared engine are still running. */
 	CHECK_INT(count_descendants(getpid()) > 0, 1);
 }
 
@@ -532,22 +535,22 @@ struct retries {
 	struct gb_run *runs[8];
 };
 
-static void note_log(struct gb_run *run, const struct gb_log *log, void *data) {
+static void count_first_run_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	(void)run;
 	(void)log;
 	((struct retries *)data)->n_logs++;
 }
 
-static void try_again(struct gb_run *run, const struct gb_result *result, void *data) {
+static void retry_if_lost(struct gb_run *run, const struct gb_result *result, void *data) {
 	(void)run;
 	struct retries *retries = data;
 	if (strcmp(result->error.code, "sandbox_lost") == 0 && retries->n < 8)
 		retries->runs[retries->n++] = start(retries->engine,
 		    (struct gb_run_options){
-			.source = "export default 1", .on_settled = try_again, .data = data});
+			.source = "export default 1", .on_settled = retry_if_lost, .data = data});
 }
 
-/* A child of this process that is not in @known. */
+/* A child of this process that is not in @known; 0 if there is none. */
 static int new_child(const int *known, size_t n) {
 	int children[64];
 	size_t n_children = list_children(children, 64);
@@ -570,10 +573,10 @@ TEST(a_retry_after_a_zygote_died_uses_another_zygote) {
 		return;
 	struct gb_run *first =
 	    start(retries.engine, (struct gb_run_options){.source = "console.log(1); for (;;);",
-				      .on_log = note_log,
-				      .on_settled = try_again,
+				      .on_log = count_first_run_log,
+				      .on_settled = retry_if_lost,
 				      .data = &retries});
-	/* An unread job would be moved to another cell. */
+	/* Wait until the cell has read the job: an unread job would be moved to another cell and not fail. */
 	while (!retries.n_logs)
 		gb_engine_dispatch(retries.engine, 100, NULL);
 	CHECK_INT(kill(zygote, SIGKILL), 0);

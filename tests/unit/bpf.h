@@ -9,7 +9,7 @@
 
 #include "sandbox/linux/plan.h"
 
-static inline uint32_t judge(const struct gb_seccomp *filter, const struct seccomp_data *data) {
+static inline uint32_t evaluate(const struct gb_seccomp *filter, const struct seccomp_data *data) {
 	uint32_t a = 0;
 	for (unsigned pc = 0; pc < filter->n;) {
 		const struct sock_filter *in = &filter->code[pc++];

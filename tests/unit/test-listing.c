@@ -112,10 +112,10 @@ TEST(deceptive_characters_are_counted_and_shown_as_code_points) {
 	    &seen);
 	CHECK_STR(out, "  1 | a\xc3\xa9\n  2 | <U+202E>b<U+000D><U+001B><U+D800>\n");
 	CHECK_INT(seen.lines, 2);
-	CHECK_INT(seen.deceiving, 4);
-	CHECK_INT(seen.first_deceiving, 2);
-	CHECK_INT(seen.foreign, 1);
-	CHECK_INT(seen.first_foreign, 1);
+	CHECK_INT(seen.deceptive, 4);
+	CHECK_INT(seen.first_deceptive, 2);
+	CHECK_INT(seen.non_ascii, 1);
+	CHECK_INT(seen.first_non_ascii, 1);
 }
 
 TEST(bytes_that_are_not_utf8_are_shown_in_hex) {

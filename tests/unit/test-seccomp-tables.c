@@ -157,12 +157,12 @@ static uint64_t high_bits(unsigned i) {
 /* --- tests --- */
 
 static void compare_high_bits(struct walk *walk, const struct seccomp_data *plain) {
-	const uint32_t before = judge(&walk->filter, plain);
+	const uint32_t before = evaluate(&walk->filter, plain);
 	for (unsigned arg = 0; arg < N_ARGS; arg++)
 		for (unsigned i = 0; i < N_HIGH; i++) {
 			struct seccomp_data data = *plain;
 			data.args[arg] |= high_bits(i);
-			uint32_t after = judge(&walk->filter, &data);
+			uint32_t after = evaluate(&walk->filter, &data);
 			walk->n_calls++;
 			if (after == SECCOMP_RET_ALLOW && before != SECCOMP_RET_ALLOW)
 				wrong(walk, &data, "high bits turn a refusal into an allow");
@@ -185,7 +185,7 @@ static void compare_with_tables(struct walk *walk, const struct seccomp_data *pl
 		walk->n_calls++;
 		if (!read_tables(&walk->tables, &data, &expected))
 			wrong(walk, &data, "two rules that match say different things");
-		else if (judge(&walk->filter, &data) != expected)
+		else if (evaluate(&walk->filter, &data) != expected)
 			wrong(walk, &data, "the filter does not say what the tables say");
 	}
 }
@@ -218,10 +218,10 @@ TEST(every_bit_of_the_cookie_is_checked) {
 		CHECK(gb_seccomp_filter(&filter,
 		    &(struct gb_seccomp_options){.room = room, .cookie = cookie, .denied_errno = EPERM},
 		    NULL));
-		CHECK_INT(judge(&filter, &data), SECCOMP_RET_ALLOW);
+		CHECK_INT(evaluate(&filter, &data), SECCOMP_RET_ALLOW);
 		for (unsigned bit = 0; bit < 64; bit++) {
 			data.args[1] = cookie ^ 1ull << bit;
-			CHECK_INT(judge(&filter, &data), SECCOMP_RET_ERRNO | EPERM);
+			CHECK_INT(evaluate(&filter, &data), SECCOMP_RET_ERRNO | EPERM);
 		}
 	}
 }
