@@ -330,14 +330,28 @@ bool gb_message_read(struct gb_values *pool, const char *line, size_t n, struct 
 	return true;
 }
 
-/* Half a word may be half a secret, which masking would miss. A longer word is no credential: it is kept. */
+/* Where the last word of the @n bytes of @text begins, if that is within the last @room of them; else @n. */
+static size_t last_word(const char *text, size_t n, size_t room) {
+	for (size_t at = n; at > 0 && n - at < room; at--)
+		if (text[at - 1] == ' ')
+			return at;
+	return n;
+}
+
+/* Half a word may be half a secret, which masking would miss: leave it out. A longer word is no credential. */
 static void end_at_word(char *text, size_t n) {
 	enum { WORD_MAX = 1024 };
 	static const char more[] = "…";
-	size_t end = n;
-	while (end > 0 && n - end < WORD_MAX && (text[end - 1] != ' ' || end + sizeof more > GB_REASON_MAX))
-		end--;
-	if (end > 0 && text[end - 1] == ' ')
+	size_t end = last_word(text, n, WORD_MAX);
+	if (end == n && (n == 0 || text[n - 1] != ' '))
+		return;
+	/* Without room for the mark, the word before is left out as well, if it is one. */
+	if (end + sizeof more > GB_REASON_MAX) {
+		size_t before = last_word(text, end - 1, WORD_MAX);
+		text[end - 1] = '\0';
+		end = before + sizeof more <= GB_REASON_MAX ? before : 0;
+	}
+	if (end > 0)
 		memcpy(text + end, more, sizeof more);
 }
 

@@ -114,8 +114,8 @@ TEST(reason_that_is_too_long_ends_behind_a_word) {
 		CHECK(gb_message_reason(&message, reason) == reason);
 		size_t n = strlen(reason);
 		CHECK(n < GB_REASON_MAX);
-		CHECK(!strstr(reason, "hor") || strstr(reason, "horse-1234567890 "));
-		/* A word of thousands of characters is cut where the room ends. */
+		CHECK(!strchr(reason, 'h') || strstr(reason, "horse-1234567890 "));
+		/* A word of thousands of characters is kept: the mark is left out, or the room ends in it. */
 		bool in_long_word = !strchr(reason + strlen("over "), ' ');
 		CHECK(n > 3 && (in_long_word || strcmp(reason + n - 3, "…") == 0 ||
 				   strcmp(reason + n - 2, "on") == 0));
