@@ -129,6 +129,13 @@ static int open_and_lock(int parent, const char *name) {
 	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 ? gb_take_fd(&fd) : -1;
 }
 
+/* The folder that was opened may have been removed before it was locked, and another one made by that name. */
+static bool is_still_named(int fd, int parent, const char *name) {
+	struct stat locked, named;
+	return fstat(fd, &locked) == 0 && fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+}
+
 static void remove_abandoned_folders(const char *parent) {
 	DIR *list = opendir(parent);
 	if (!list)
@@ -137,7 +144,7 @@ static void remove_abandoned_folders(const char *parent) {
 		if (strncmp(entry->d_name, NAME_PREFIX, strlen(NAME_PREFIX)) != 0)
 			continue;
 		gb_auto_fd int fd = open_and_lock(dirfd(list), entry->d_name);
-		if (fd < 0)
+		if (fd < 0 || !is_still_named(fd, dirfd(list), entry->d_name))
 			continue;
 		remove_folders_in(fd);
 		unlinkat(dirfd(list), entry->d_name, AT_REMOVEDIR);
