@@ -13,7 +13,7 @@
 #include "sandbox/linux/shard.h"
 #include "tap.h"
 
-enum { LONG_MS = 600000, SHORT_MS = 300, BEGUN_MS = 5000, WAIT_MAX_MS = 600000, MANY = 20, BUSY = 10 };
+enum { LONG_MS = 300000, SHORT_MS = 300, BEGUN_MS = 5000, WAIT_MAX_MS = 300000, MANY = 20, BUSY = 10 };
 
 /* Zygotes are children that are no threads of ours and send no SIGCHLD. */
 static void find_zygotes(struct processes *ret) {

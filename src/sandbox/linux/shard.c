@@ -277,5 +277,6 @@ void gb_shard_read_notices_for(struct gb_cell *cell) {
 		if (!held->is_held)
 			handle_notice(shard, &held->notice, gb_take_fd(&held->pidfd));
 	}
-	gb_shard_listen(shard);
+	/* The notices that queued orders waited for may have been among them: no other will come. */
+	gb_shard_order(shard);
 }
