@@ -65,8 +65,14 @@ const struct gb_value *gb_masked_value(struct gb_masked *masked, const struct gb
 /* --- in order --- */
 
 static struct gb_masked_event *push(struct gb_masked *masked) {
-	if (masked->first == masked->n_queue)
-		masked->first = masked->n_queue = 0;
+	/* Reuse the room of events that have come out. A program that writes to both streams in turn can keep the
+	 * queue from ever being empty. */
+	if (masked->first && (masked->first == masked->n_queue || masked->n_queue == masked->cap_queue)) {
+		masked->n_queue -= masked->first;
+		memmove(
+		    masked->queue, masked->queue + masked->first, masked->n_queue * sizeof *masked->queue);
+		masked->first = 0;
+	}
 	if (masked->n_queue == masked->cap_queue) {
 		size_t cap = masked->cap_queue ? masked->cap_queue * 2 : 16;
 		struct gb_masked_event *queue = reallocarray(masked->queue, cap, sizeof *queue);

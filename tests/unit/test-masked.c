@@ -49,12 +49,30 @@ static void end(bool cut) {
 	hear();
 }
 
-static void check_heard(const char *expected) {
-	CHECK_STR(gb_buf_c_str(&heard), expected);
+static void finish(void) {
 	gb_masked_finish(&masked);
 	gb_filter_destroy(filter);
 	gb_values_destroy(pool);
 	gb_buf_finish(&heard);
+}
+
+static void check_heard(const char *expected) {
+	CHECK_STR(gb_buf_c_str(&heard), expected);
+	finish();
+}
+
+/* Each stream always holds the beginning of a secret, so the queue is never empty. */
+TEST(events_that_have_come_out_take_no_room) {
+	enum { TIMES = 10000, ROOM_MAX = 64 };
+	begin();
+	for (int i = 0; i < TIMES; i++) {
+		gb_buf_clear(&heard);
+		output(1 + i % 2, "h");
+	}
+	CHECK(masked.first < masked.n_queue);
+	CHECK(masked.cap_queue <= ROOM_MAX);
+	end(false);
+	finish();
 }
 
 TEST(what_cannot_be_a_secret_comes_out_at_once) {
