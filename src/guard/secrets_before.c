@@ -12,6 +12,7 @@ enum {
 	OPTION_BEHIND = 24,
 	NETWORK_BEHIND = 60,
 	SIGNER_BEHIND = 24,
+	NAMESPACE_MAX = 8,
 	BLANKS = 16
 };
 
@@ -23,12 +24,22 @@ static bool is_word_byte(int c) {
 	return isalnum(c) || strchr("_.$-", c);
 }
 
+/* <wsse:Password>: a namespace; @p is at the colon. */
+static bool is_element(const struct gb_named *text, const uint8_t *p) {
+	const uint8_t *colon = p;
+	while (p > text->start && colon - p < NAMESPACE_MAX && isalnum(p[-1]))
+		p--;
+	return p < colon && p > text->start && p[-1] == '<';
+}
+
 void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name) {
 	name->from = at;
 	while (name->from > text->start && at - name->from < NAME_BEHIND && name->from[-1] &&
 	       is_word_byte(name->from[-1]))
 		name->from--;
 	name->prev = name->from > text->start ? name->from[-1] : -1;
+	if (name->prev == ':' && is_element(text, name->from - 1))
+		name->prev = '<';
 	/* "\\nPASSWORD=x": a line break inside of a text */
 	if (name->prev == '\\' && name->from < at && (*name->from == 'n' || *name->from == 'r')) {
 		name->from++;
@@ -44,7 +55,8 @@ static bool is_before_caps(const uint8_t *at, size_t n) {
 /* bypass, compass and tokenpass are no names of passwords, storepass and DB_PASS are. */
 bool gb_before_is_part(const struct gb_name *name, const uint8_t *at) {
 	static const char *const known[] = {"store", "key", "require", "user", "db", "root", "my", "admin",
-	    "wpa_", "rpc", "smtp", "mail", "login", "proxy", "ftp", "sudo", "become", "bind", "mysql", "pg"};
+	    "wpa_", "rpc", "smtp", "mail", "login", "proxy", "ftp", "sudo", "become", "bind", "mysql", "pg",
+	    "sta", "wifi", "wlan"};
 	size_t n = (size_t)(at - name->from);
 	if (!n || !isalpha(at[-1]) || (isupper(*at) && islower(at[-1])))
 		return false;
@@ -74,11 +86,20 @@ bool gb_before_is_network(const struct gb_named *text, const struct gb_name *nam
 	const uint8_t *p = name->from;
 	while (p > text->start && name->from - p < NETWORK_BEHIND && p[-1] != '\n')
 		p--;
-	for (; p < name->from; p++)
+	for (; p < name->to; p++)
 		for (size_t i = 0; i < GB_COUNT(words); i++)
-			if ((size_t)(name->from - p) >= strlen(words[i]) &&
+			if ((size_t)(name->to - p) >= strlen(words[i]) &&
 			    strncasecmp((const char *)p, words[i], strlen(words[i])) == 0)
 				return true;
+	return false;
+}
+
+bool gb_before_is_cookie(const struct gb_named *text, const struct gb_name *name) {
+	const uint8_t *p = name->from;
+	for (; p > text->start && name->from - p < NETWORK_BEHIND && p[-1] != '\n'; p--)
+		if (gb_before_is(text, p, "ookie") || gb_before_is(text, p, "COOKIE") ||
+		    gb_before_is(text, p, " -b "))
+			return true;
 	return false;
 }
 
@@ -104,7 +125,7 @@ static bool is_capital(const struct gb_name *name) {
 static void look_at_line(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	/* Behind the first of them a name is in capitals, or it is prose: "set password". */
 	static const char *const commands[] = {"set ", "ENV ", "ARG ", "-x ", "export ", "setenv ", "setx ",
-	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal="};
+	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal=", "configure set "};
 	const uint8_t *p = name->from;
 	if (is_quote(name->prev))
 		p--;
@@ -146,14 +167,33 @@ static bool has_user(const struct gb_named *text, const struct gb_name *name) {
 		if ((p[0] == ':' || p[0] == '=') &&
 		    (gb_before_is(text, p, "user") || gb_before_is(text, p, "[name") ||
 			gb_before_is(text, p, "User") || gb_before_is(text, p, "ername") ||
-			gb_before_is(text, p, "ogin") || gb_before_is(text, p, "mail")))
+			gb_before_is(text, p, "ogin") || gb_before_is(text, p, "mail") ||
+			gb_before_is(text, p, "(un") || gb_before_is(text, p, " un") ||
+			gb_before_is(text, p, "usr") || gb_before_is(text, p, "USER")))
 			return true;
 	return false;
+}
+
+/* set system root-authentication plain-text-password-value x */
+static bool is_set_path(const struct gb_named *text, const struct gb_name *name) {
+	static const char *const words[] = {
+	    " the ", " a ", " your ", " up ", " new ", " this ", " an ", "= "};
+	const uint8_t *p = name->from, *from = p;
+	while (from > text->start && p - from < USER_BEHIND && from[-1] != '\n')
+		from--;
+	if ((from > text->start && from[-1] != '\n') || p - from < 6 || memcmp(from, "set ", 4) != 0)
+		return false;
+	for (size_t i = 0; i < GB_COUNT(words); i++)
+		if (memmem(from, (size_t)(p - from), words[i], strlen(words[i])))
+			return false;
+	return true;
 }
 
 /* " password x", " set passwd x" */
 static bool is_config(const struct gb_named *text, const struct gb_name *name) {
 	const uint8_t *p = name->from;
+	if (name->prev == ' ' && is_set_path(text, name))
+		return true;
 	p -= gb_before_is(text, p, "set ") ? 4 : 0;
 	unsigned blanks = 0;
 	for (; p > text->start && blanks < BLANKS && p[-1] == ' '; p--)
@@ -175,13 +215,18 @@ void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb
 	look_at_line(text, name, place);
 	/* //registry/:_authToken=x */
 	place->option = *name->from == '-' || (*name->from == '_' && prev == ':') || name->env ||
-			gb_before_is(text, name->from, "-p:");
+			gb_before_is(text, name->from, "-p:") || gb_before_is(text, name->from, "/p:");
 	place->fallback = prev == '{' && gb_before_is(text, name->from, "${");
 	place->qualified = prev == ' ' && is_qualified(text, name);
-	place->known = place->apart && has_user(text, name);
+	place->known = (place->apart || prev == '/') && has_user(text, name);
 	place->bracket = prev == '(' && (name->from - 1 == text->start || strchr(" \n", name->from[-2]));
-	place->config = is_config(text, name);
 	place->compound |= memchr(name->from, '_', (size_t)(name->to - name->from)) != NULL;
+}
+
+void gb_before_look_in_prose(
+    const struct gb_named *text, const struct gb_name *name, struct gb_place *place) {
+	place->config = is_config(text, name);
+	place->told |= place->apart && name->to - name->from >= 8 && gb_told_is_behind_user(text, name);
 }
 
 /* proxy_pass of nginx has an address, and /etc/passwd is a file. */

@@ -104,7 +104,7 @@ static const struct call {
     {"loginas(", 1, 1, MIXED},
     {"bearer_auth(", 0, 0, ANY},
     {"bearerauth(", 0, 0, ANY},
-    {"credentials(", 3, 3, MIXED},
+    {"credentials(", 1, 3, MIXED},
     {".connect(", 2, 3, MIXED},
     {"oracle.connect(", 1, 1, ANY},
     {"oracledb.connect(", 1, 1, ANY},
@@ -142,6 +142,8 @@ static const struct call {
     {"openssl_decrypt(", 2, 2, MIXED},
     {"zipfile.setpassword(", 0, 0, ANY},
     {"keycredential(", 0, 1, RANDOM},
+    {"passwordauthenticator(", 1, 1, ANY},
+    {"authprovider(", 1, 1, ANY},
     {"fernet(", 0, 0, RANDOM},
     {"license(", 0, 0, RANDOM},
     {"licensekey(", 0, 1, RANDOM},
@@ -172,6 +174,21 @@ static const struct call {
     {"base64.encode(", 0, 0, PAIR},
     {"encodetostring(", 0, 0, PAIR},
     {"getbytes(", 0, 0, PAIR},
+    {"pdo->__construct(", 2, 2, ANY},
+    {"mysqli->__construct(", 2, 2, ANY},
+    {"dbconnect(", 2, 3, ANY},
+    {"openconnection(", 1, 3, ANY},
+    {"sql.newinstance(", 2, 2, ANY},
+    {"newstaticv4(", 1, 1, ANY},
+    {"newstaticv2(", 1, 1, ANY},
+    {"softap(", 1, 1, ANY},
+    {"addap(", 1, 1, ANY},
+    {"headervalue(", 1, 1, MIXED},
+    {"adduser(", 1, 2, MIXED},
+    {"add_user(", 1, 2, MIXED},
+    {"signup(", 1, 2, MIXED},
+    {"createconnection(", 1, 3, MIXED},
+    {"basic_auth ", 1, 1, ANY},
 };
 
 static bool is_quote(int c) {
@@ -247,6 +264,11 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	const uint8_t *end = p + CALL_MAX, *held = NULL;
 	unsigned index = 0;
 	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != ')' && c != ';'; p++) {
+		/* connect($self->dsn(), "bob", "x") */
+		if (c == '(' && gb_named_at(text, p + 1) == ')') {
+			p++;
+			continue;
+		}
 		if (c == '(' && !is_wrapper(name, p))
 			break;
 		if (c == '{')
@@ -257,7 +279,7 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 		if (!is_quote(c))
 			continue;
 		/* connect(user="bob", host="x"): a name says what it is. */
-		bool named = p[-1] == '=';
+		bool named = p[-1] == '=' || (p[-1] == ' ' && p[-2] == '=');
 		if (!named && (index >= call->from || (call == calls && !index))) {
 			held = held ? held : p + 1;
 			if (index >= call->from ? guess_argument(text, call, &place, p)
@@ -285,7 +307,7 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 /* --- addresses --- */
 
 static bool is_driver(struct gb_named *text, const uint8_t *p) {
-	static const char *const drivers[] = {"tcp(", "unix(", "("};
+	static const char *const drivers[] = {"tcp(", "unix(", "(", "/"};
 	for (size_t i = 0; i < GB_COUNT(drivers); i++) {
 		size_t n = 0;
 		while (drivers[i][n] && gb_named_at(text, p + n) == drivers[i][n])
@@ -346,6 +368,18 @@ static const uint8_t *last_at(struct gb_named *text, const uint8_t *p) {
 	return last;
 }
 
+/* user:'secret'@host; @p is at the quote. */
+static bool find_quoted_userinfo(struct gb_named *text, const uint8_t *p) {
+	const uint8_t *from = p + 1;
+	int quote = *p, c;
+	text->from = from < text->end ? from : text->end;
+	for (p++; p - from < ODD_MAX && (c = gb_named_at(text, p)) > ' ' && c != quote;)
+		p++;
+	text->to = p;
+	return gb_named_at(text, p) == quote && gb_named_at(text, p + 1) == '@' && !text->cut &&
+	       gb_guess_is_password(from, p);
+}
+
 bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *from = p;
 	int c;
@@ -357,6 +391,8 @@ bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 	if (c != ':')
 		return false;
 	from = text->from = ++p;
+	if (is_quote(gb_named_at(text, p)))
+		return find_quoted_userinfo(text, p);
 	while (is_userinfo(c = gb_named_at(text, p)))
 		if (p++ - from == GB_NAMED_VALUE)
 			return false;

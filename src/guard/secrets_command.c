@@ -13,7 +13,8 @@ enum {
 	ARGUMENTS_MAX = 256,
 	ARGUMENT_MAX = 128,
 	ECHO_MAX = 64,
-	TOKEN_MIN = 16
+	TOKEN_MIN = 16,
+	WORD_MIN = 12 /* of a plain word that is encoded; shorter ones are users more often */
 };
 
 enum form {
@@ -44,6 +45,7 @@ static const struct command {
 } commands[] = {
     {"mysql", "-p", ATTACHED, false},
     {"mysql", "-p", NUMBER, false},
+    {"mysql", "password", SEPARATE, false},
     {"mariadb", "-p", ATTACHED, false},
     {"mariadb", "-p", NUMBER, false},
     {"curl", "-u", PAIR, false},
@@ -61,6 +63,9 @@ static const struct command {
     {"hydra", "-p", SEPARATE, false},
     {"steghide", "-p", SEPARATE, false},
     {"fcrackzip", "-p", SEPARATE, false},
+    {"pdftotext", "-upw", SEPARATE, false},
+    {"pdftotext", "-opw", SEPARATE, false},
+    {"rclone config", "pass", SEPARATE, false},
     {"pdftk", "input_pw", SEPARATE, false},
     {"pdftk", "user_pw", SEPARATE, false},
     {"pdftk", "owner_pw", SEPARATE, false},
@@ -165,8 +170,15 @@ static const struct command {
     {"net.exe use", "/user:", FOLLOWING, false},
     {"net.exe use", "\\\\", ARGUMENT, false},
     {"security import", "-P", SEPARATE, false},
+    {"security unlock-keychain", "-p", SEPARATE, false},
+    {"security create-keychain", "-p", SEPARATE, false},
+    {"qpdf", "--encrypt", FOLLOWING, false},
+    {"doctl", "-t", SEPARATE, false},
+    {"config http-basic", "", USER, true},
     {"rclone obscure", "", FOLLOWING, true},
     {"bw unlock", "", FOLLOWING, true},
+    {"mc alias set", "", THIRD, true},
+    {"mc config host add", "", THIRD, true},
     {"ngrok authtoken", "", FOLLOWING, true},
     {"runas", "/user:", FOLLOWING, false},
     {"auth add", "", TOKEN, false},
@@ -228,8 +240,11 @@ static bool is_after(struct gb_named *text, const struct gb_argument *arg, int s
 	const uint8_t *at = memchr(arg->from, separator, (size_t)(arg->to - arg->from));
 	if (!at)
 		return false;
-	/* sqlplus user/secret@database */
 	struct gb_argument part = *arg;
+	/* -u bob:'x' */
+	if (separator == ':' && at + 1 == arg->to && is_quote(gb_named_at(text, arg->next)))
+		return gb_argument_next(text, arg->next, &part) && is_secret(text, part.from, &part);
+	/* sqlplus user/secret@database */
 	const uint8_t *end = separator == '/' ? memchr(at, '@', (size_t)(arg->to - at)) : NULL;
 	bool local = separator == '/' && !end && !memchr(arg->from, '.', (size_t)(arg->to - arg->from)) &&
 		     memrchr(arg->from, '/', (size_t)(arg->to - arg->from)) == at;
@@ -391,7 +406,7 @@ static bool is_piped(struct gb_named *text, const struct reader *reader, struct 
 	arg.to = line && line > arg.from && line + 2 == arg.to ? line : arg.to;
 	if (reader->pair && memchr(arg.from, ':', (size_t)(arg.to - arg.from)))
 		return is_after(text, &arg, ':');
-	return (!reader->pair || (reader->code && !is_plain(&arg) &&
+	return (!reader->pair || (reader->code && (!is_plain(&arg) || arg.to - arg.from >= WORD_MIN) &&
 				     !memchr(arg.from, ' ', (size_t)(arg.to - arg.from)))) &&
 	       is_secret(text, arg.from, &arg);
 }

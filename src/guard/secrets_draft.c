@@ -319,7 +319,9 @@ static bool parse_tail(struct parser *p, struct gb_drafts *drafts) {
 	    [GB_RX_USERINFO] = "userinfo)",
 	    [GB_RX_DSN] = "dsn)",
 	    [GB_RX_DIRECTIVE] = "directive)",
-	    [GB_RX_PAIR] = "pair)"};
+	    [GB_RX_PAIR] = "pair)",
+	    [GB_RX_USERS] = "users)",
+	    [GB_RX_FORMER] = "former)"};
 	struct gb_rx_run run = {.min = 0, .max = GB_RX_ENDLESS};
 	struct gb_byteset set = {0};
 	for (const char *c = " \t\n\v\f\r\"'`\\<>&;,"; *c; c++)

@@ -11,6 +11,7 @@ enum {
 	APP_GROUP = 4,
 	REMARK_BLANKS = 24,
 	SHORTENED = 16,
+	CURLY_MAX = 80,
 	APP_PASSWORD = 19
 };
 
@@ -129,7 +130,8 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 	/* ... so nothing of the sentence follows the value; nor does anything behind a remark. */
 	if (c == ' ' && (text->to < end || is_remarked(text, end)))
 		c = '\n';
-	if (c == '\\' && place->line && gb_named_at(text, end + 1) == 'n')
+	bool lines = c == '\\' && (place->line || place->inside) && gb_named_at(text, end + 1) == 'n';
+	if (lines)
 		c = '\n';
 	if (text->cut)
 		return false;
@@ -137,6 +139,8 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 		return is_behind_user(text, p, text->to);
 	/* access_token=x&expires=1 */
 	struct gb_place field = *place;
+	/* "password: x\\nhost: y" */
+	field.line |= lines || (place->inside && c == '\n');
 	field.query |= c == '&' && place->joint == GB_JOINT_EQUALS && !place->spaced;
 	return gb_guess_is_secret(&field, p, text->to, false, text->goes_on ? ' ' : c);
 }
@@ -174,9 +178,31 @@ static bool guess_quoted(
 	return gb_guess_is_secret(&closed, p, text->to, true, next);
 }
 
+size_t gb_quote_curly(struct gb_named *text, const uint8_t *p) {
+	if (gb_named_at(text, p) != 0xe2 || gb_named_at(text, p + 1) != 0x80)
+		return 0;
+	int c = gb_named_at(text, p + 2);
+	return c >= 0x98 && c <= 0x9f ? 3 : 0;
+}
+
+/* Word processors make such quotes, also in code; @p is behind the opening one. */
+static bool guess_curly(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
+	const uint8_t *end = p;
+	int c;
+	text->from = p < text->end ? p : text->end;
+	while (end - p < CURLY_MAX && (c = gb_named_at(text, end)) >= 0 && c != '\n' &&
+	       !gb_quote_curly(text, end))
+		end++;
+	text->to = end;
+	return !text->cut && gb_quote_curly(text, end) && end > p &&
+	       gb_guess_is_secret(place, p, end, true, '"');
+}
+
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	p = gb_joint_wrapper(text, p);
 	int c = gb_named_at(text, p);
+	if (gb_quote_curly(text, p) || (c == 0xe2 && text->cut))
+		return guess_curly(text, place, p + 3);
 	text->from = c < 0 ? text->end : p;
 	/* b'...', @"...", r"..."; in formatted strings a brace is what stands for the value. */
 	if (c >= 0 && strchr("bBrRuULN@", c) && is_quote(gb_named_at(text, p + 1)))
@@ -193,5 +219,8 @@ bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const u
 		return false;
 	if (is_quote(c))
 		return guess_quoted(text, place, p + 1, c, escaped);
+	/* f"?token={x}", where the braces were left around a value */
+	if (c == '{' && place->query && isxdigit(gb_named_at(text, p + 1)))
+		text->from = ++p;
 	return !escaped && guess_bare(text, place, p);
 }

@@ -19,6 +19,11 @@ static bool ends_loosely(int next) {
 	return ends_line(next) || next >= 0x80 || strchr(" \t\"'`;&|<\\", next);
 }
 
+/* Where code has no variables: gb_shape_where. */
+static unsigned setting_of(const struct gb_place *place) {
+	return (place->capital ? GB_SHAPE_ENV : 0) | GB_SHAPE_SETTING;
+}
+
 /* abcd efgh ijkl mnop, as Google makes them. */
 static bool is_app_password(const struct gb_shape *s) {
 	return s->n == APP_PASSWORD && s->blanks == 3 && s->lower == 16;
@@ -36,12 +41,13 @@ static bool listed_is_secret(const struct gb_place *place, const struct gb_shape
 	if (!place->sure && !s->lower && memchr(from, '_', s->n) && gb_shape_names_a_value(from, s->n))
 		return false;
 	if (place->sure)
-		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
+		return gb_shape_is_value(s, from, VALUE_MIN, setting_of(place));
 	if (place->tail == GB_RX_PASSWORD)
 		return (gb_shape_is_mixed(s, from) && s->digits) || is_app_password(s) ||
 		       gb_shape_is_number(s) ||
 		       (certain && !place->weak && gb_shape_is_value(s, from, VALUE_MIN, place->capital));
-	if ((place->chosen && certain) || (place->header && place->closed && !place->doubtful))
+	if ((place->chosen && certain) ||
+	    ((place->header || place->capital) && place->closed && !place->doubtful))
 		return gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 	return (place->capital || place->closed) && gb_shape_is_mixed(s, from) && s->digits &&
 	       s->n >= (place->closed ? MIXED_MIN : GB_SHAPE_RANDOM_MIN);
@@ -74,7 +80,8 @@ static bool quoted_is_secret(const struct gb_place *place, const struct gb_shape
 	if (place->tail == GB_RX_SECRET && !place->chosen)
 		return quoted_key_is_secret(place, s, from);
 	if (!place->weak || place->known)
-		return gb_shape_is_value(s, from, place->capital ? VALUE_MIN - 1 : VALUE_MIN, place->capital);
+		return gb_shape_is_value(s, from, place->capital ? VALUE_MIN - 1 : VALUE_MIN,
+		    place->literal ? setting_of(place) : place->capital);
 	return gb_shape_is_mixed(s, from) || gb_shape_is_quoted_word(s, from) ||
 	       gb_shape_is_phrase(s, from) || gb_shape_is_pin(s) || is_made_of_letters(s, from) ||
 	       (s->foreign && s->digits && !s->blanks && s->n >= 8);
@@ -97,10 +104,13 @@ static bool firm_is_value(
 	if (place->tail == GB_RX_SECRET && !place->chosen && !place->capital && !place->option &&
 	    !place->query)
 		return false;
-	if (s->path && memchr(from, '.', s->n) && !s->digits)
+	/* Bearer a.b.c has as many parts as a web token. */
+	if (s->path && memchr(from, '.', s->n) && !s->digits &&
+	    !(place->bearer && memchr(from, '.', s->n) != memrchr(from, '.', s->n)))
 		return false;
 	if (place->sure || (place->option && place->joint == GB_JOINT_EQUALS))
-		return gb_shape_is_value(s, from, VALUE_MIN - 1, place->capital);
+		return gb_shape_is_value(
+		    s, from, VALUE_MIN - 1, setting_of(place) | (place->bearer ? GB_SHAPE_ENV : 0));
 	/* --password PW */
 	if (place->joint == GB_JOINT_BLANK && (capitals || next == ','))
 		return false;
@@ -109,13 +119,14 @@ static bool firm_is_value(
 	    !place->query && !place->link)
 		return false;
 	return gb_shape_is_value(s, from, place->capital || place->query ? VALUE_MIN - 1 : VALUE_MIN,
-	    place->capital || place->query);
+	    setting_of(place) | (place->query ? GB_SHAPE_ENV : 0));
 }
 
 static bool firm_is_secret(
     const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, int next) {
 	if (!ends_loosely(next) && !(place->fallback && next == '}') && !(place->option && next == ',') &&
-	    !(place->query && next == ')') && !(place->sure && next == '>'))
+	    !((place->query || place->known) && next == ')') && !(place->sure && next == '>') &&
+	    !(place->joint == GB_JOINT_ELEMENT && next == ']'))
 		return place->joint == GB_JOINT_EQUALS && gb_shape_is_mixed(s, from) &&
 		       (!s->path || place->capital) && s->digits;
 	bool word = gb_shape_is_word(s, from);
@@ -159,7 +170,7 @@ static bool colon_is_secret(
 	if (is_made_of_letters(s, from))
 		return true;
 	return (!s->camel || place->compound || !gb_shape_is_camel_name(s, from)) &&
-	       gb_shape_is_value(s, from, VALUE_MIN, place->capital);
+	       gb_shape_is_value(s, from, VALUE_MIN, setting_of(place));
 }
 
 /* Other names than those of passwords. */
@@ -175,6 +186,17 @@ static bool loose_key_is_secret(
 		       (s->n >= GB_SHAPE_RANDOM_MIN && gb_shape_is_letters(s, from) &&
 			   gb_shape_is_unpronounceable(from, s->n, s->turns));
 	}
+	/* X-Auth-Token: swordfish, in the text of a request */
+	if (place->header && place->line && place->flush && place->joint == GB_JOINT_COLON && place->spaced &&
+	    ends_line(next) && s->n >= MIXED_MIN && !gb_shape_is_remark(from, s->n) &&
+	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING))
+		return true;
+	/* nul token=x && next */
+	if (place->apart && !place->spaced && place->joint == GB_JOINT_EQUALS && ends_loosely(next) &&
+	    next != ';' && mixed && s->digits && s->n >= 8 && !s->camel &&
+	    (!s->path || s->groups >= 2 || !memchr(from, '_', s->n) ||
+		(s->acronym && s->n >= GB_SHAPE_RANDOM_MIN && s->lower)))
+		return true;
 	bool strong = !place->weak && !place->doubtful;
 	if (strong && place->line && ends_line(next) && mixed && s->digits && !s->path && s->n >= MIXED_MIN)
 		return true;
@@ -186,7 +208,7 @@ static bool loose_key_is_secret(
 		return (!s->camel || s->groups >= 2) && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
 	if (place->chosen && place->line && place->flush && ends_line(next) &&
 	    place->joint == GB_JOINT_EQUALS)
-		return !s->camel && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
+		return !s->camel && gb_shape_is_value(s, from, VALUE_MIN, setting_of(place));
 	/* Your access token: x */
 	if (mixed && s->n >= 8 && s->digits && place->apart && place->joint == GB_JOINT_COLON &&
 	    place->spaced && ends_line(next) && (!s->path || s->groups >= 2))
@@ -194,7 +216,8 @@ static bool loose_key_is_secret(
 	if (s->digits == s->n && s->n >= 12 && place->line && place->capital)
 		return true;
 	if (place->capital && place->line && ends_line(next) && !place->weak)
-		return gb_shape_is_value(s, from, has_parts(s, from) ? MIXED_MIN : 8, true);
+		return gb_shape_is_value(
+		    s, from, has_parts(s, from) ? MIXED_MIN : 8, GB_SHAPE_ENV | GB_SHAPE_SETTING);
 	return mixed && s->n >= 8 && place->line && ends_line(next) &&
 	       (!s->path || !s->upper || s->groups >= 2);
 }
@@ -214,7 +237,7 @@ static bool equals_is_secret(
 		return mixed && s->digits && !s->camel && !gb_shape_names_a_value(from, s->n);
 	/* "host=db user=alice password=lark" */
 	if (place->apart && !place->spaced && place->known && ends_loosely(next) && next != ';' &&
-	    gb_shape_is_value(s, from, VALUE_MIN, false) &&
+	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING) &&
 	    (!s->camel || s->symbols || is_made_of_letters(s, from)) && !memchr(from, '.', s->n))
 		return true;
 	/* Username = admin, Password = x */
@@ -222,7 +245,8 @@ static bool equals_is_secret(
 		return true;
 	if (place->line && place->flush && ends_line(next))
 		return mixed || is_made_of_letters(s, from) ||
-		       (!s->camel && gb_shape_is_value(s, from, VALUE_MIN - place->compound, place->capital));
+		       (!s->camel &&
+			   gb_shape_is_value(s, from, VALUE_MIN - place->compound, setting_of(place)));
 	if (ends_line(next))
 		return (mixed && (!s->path || !gb_shape_names_a_value(from, s->n))) ||
 		       gb_shape_is_number(s) || is_made_of_letters(s, from) ||
@@ -249,22 +273,34 @@ static bool loose_is_secret(
 	/* DB_PASSWORD: marble_arch */
 	if (place->capital && place->line && ends_line(next) && place->joint != GB_JOINT_PROSE &&
 	    place->joint != GB_JOINT_BLANK && (place->tail == GB_RX_PASSWORD || place->chosen) &&
-	    !(place->weak && s->upper) && gb_shape_is_value(s, from, VALUE_MIN - 1, true))
+	    !(place->weak && s->upper) &&
+	    gb_shape_is_value(s, from, VALUE_MIN - 1, GB_SHAPE_ENV | GB_SHAPE_SETTING))
 		return true;
 	if (place->tail == GB_RX_SECRET)
 		return loose_key_is_secret(place, s, from, next);
 	if (place->joint == GB_JOINT_EQUALS)
 		return equals_is_secret(place, s, from, next);
 	if (place->joint == GB_JOINT_COLON && place->spaced &&
-	    (ends_line(next) || next == '"' || next == '\'' || next == '`') &&
+	    (ends_line(next) || next == '"' || next == '\'' || next == '`' ||
+		(next == '<' && !gb_shape_is_remark(from, s->n))) &&
 	    colon_is_secret(place, s, from, next))
 		return true;
 	/* username:admin password:x */
 	if (place->joint == GB_JOINT_COLON && !place->spaced && place->apart && place->known &&
 	    ends_loosely(next) && gb_shape_is_word(s, from))
 		return true;
-	if (place->joint == GB_JOINT_PROSE && place->config && ends_line(next) && s->lower == s->n &&
-	    !gb_shape_is_remark(from, s->n) && gb_shape_is_value(s, from, VALUE_MIN, false))
+	if (place->joint == GB_JOINT_PROSE && place->config && ends_line(next) &&
+	    (s->lower == s->n || (s->lower + 1 == s->n && isupper(*from))) &&
+	    !gb_shape_is_remark(from, s->n) && !gb_told_is_noun(from, s->n) &&
+	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING))
+		return true;
+	/* LDAP_BIND_PASSWORD swordfish */
+	if (place->joint == GB_JOINT_PROSE && place->capital && place->compound && place->line &&
+	    place->flush && ends_line(next) && gb_shape_is_word(s, from))
+		return true;
+	/* as user bob with password swordfish. */
+	if (place->joint == GB_JOINT_PROSE && place->told && (ends_line(next) || strchr("\"'`),", next)) &&
+	    gb_shape_is_word(s, from) && !gb_shape_is_remark(from, s->n) && !gb_told_is_noun(from, s->n))
 		return true;
 	if (place->joint == GB_JOINT_PROSE)
 		return mixed && s->digits && (!s->camel || (s->symbols && s->groups >= 2)) &&
@@ -284,7 +320,7 @@ static bool loose_is_secret(
 
 bool gb_guess_is_password(const uint8_t *from, const uint8_t *to) {
 	struct gb_shape s = gb_shape_of(from, to);
-	if (s.n && gb_shape_is_placeholder(from, s.n))
+	if (s.n && gb_shape_is_placeholder(from, s.n, true))
 		return false;
 	return !gb_shape_stands_for_one(&s, from, to, false) && s.n >= VALUE_MIN - 1;
 }

@@ -1,11 +1,19 @@
 /* What joins the name of a secret to its value: suffixes, quotes and brackets, signs. */
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
 
-enum { SUFFIXES = 3, BLOCK_MAX = 110, ATTRIBUTES_MAX = 80, ACCESSORS_MAX = 32 };
+enum {
+	SUFFIXES = 3,
+	BLOCK_MAX = 200,
+	ATTRIBUTES_MAX = 80,
+	ACCESSORS_MAX = 32,
+	USER_MAX = 64,
+	DESCRIPTION_BEHIND = 60
+};
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
@@ -13,8 +21,8 @@ static bool is_quote(int c) {
 
 /* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
 const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p) {
-	static const char *const suffixes[] = {
-	    "key", "base", "value", "text", "access", "id", "confirmation", "confirm", "phrase", "orkey"};
+	static const char *const suffixes[] = {"key", "base", "value", "text", "access", "id", "confirmation",
+	    "confirm", "phrase", "orkey", "string", "plain"};
 	for (unsigned times = 0; times < SUFFIXES; times++) {
 		int c = gb_named_at(text, p);
 		const uint8_t *at = p + (c == '_' || c == '-' || c == ' ' || c == '.');
@@ -27,7 +35,8 @@ const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p) {
 			at++;
 		if (at > digits && isalnum(gb_named_at(text, at)))
 			at = digits;
-		if (at == from || text->cut)
+		/* -pass keypass */
+		if (at == from || text->cut || (c == ' ' && isalnum(gb_named_at(text, at))))
 			break;
 		p = at;
 	}
@@ -39,9 +48,10 @@ const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct 
 	int c = gb_named_at(text, p);
 	if (c == '\\' && is_quote(gb_named_at(text, p + 1)))
 		c = gb_named_at(text, ++p);
-	if (is_quote(c)) {
+	size_t curly = gb_quote_curly(text, p);
+	if (is_quote(c) || curly) {
 		name->quoted = true;
-		c = gb_named_at(text, ++p);
+		c = gb_named_at(text, p += curly ? curly : 1);
 	}
 	if (c == '[')
 		for (unsigned i = 0; i < 6 && (c == '[' || isdigit(c)); i++)
@@ -75,6 +85,28 @@ static const uint8_t *default_of(struct gb_named *text, const uint8_t *p) {
 		if ((isspace(p[-1]) || is_quote(p[-1])) &&
 		    (gb_named_is_at(text, p, "default") || gb_named_is_at(text, p, "example")))
 			return p + 7 + is_quote(gb_named_at(text, p + 7));
+	return NULL;
+}
+
+/* description = "The password of the database", default = "x" in the lines below: behind "default", or NULL. */
+const uint8_t *gb_joint_described(struct gb_named *text, const struct gb_name *name, const uint8_t *p) {
+	const uint8_t *at = name->from, *end = p + BLOCK_MAX;
+	while (at > text->start && at[-1] != '\n' && name->from - at < DESCRIPTION_BEHIND &&
+	       !gb_before_is(text, at, "escription"))
+		at--;
+	if (!gb_before_is(text, at, "escription"))
+		return NULL;
+	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '}' && c != '{'; p++) {
+		if (c != '\n')
+			continue;
+		const uint8_t *line = gb_named_skip_blanks(text, p + 1, false);
+		line += is_quote(gb_named_at(text, line));
+		if (gb_named_is_at(text, line, "default")) {
+			line += 7;
+			line += is_quote(gb_named_at(text, line));
+			return gb_named_skip_blanks(text, line, false);
+		}
+	}
 	return NULL;
 }
 
@@ -144,6 +176,12 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 	}
 	if (c != '=' && c != ':')
 		return false;
+	/* userPassword:: x, base64 in LDIF */
+	if (c == ':' && next == ':' && gb_named_at(text, *p + 2) == ' ' && !place->spaced) {
+		place->joint = GB_JOINT_COLON;
+		*p += 2;
+		return true;
+	}
 	if (next == '~' || (c == ':' && (next == ':' || next == '/')))
 		return false;
 	place->joint = c == '=' ? GB_JOINT_EQUALS : GB_JOINT_COLON;
@@ -162,7 +200,8 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 
 const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p) {
 	static const char *const methods[] = {".send_keys(", ".sendkeys(", ".type(", ".fill(", ".setvalue(",
-	    ".val(", ".settext(", ".typetext(", ".equals(", ".equalsignorecase(", ".contentequals("};
+	    ".val(", ".settext(", ".typetext(", ".equals(", ".equalsignorecase(", ".contentequals(", ".tobe(",
+	    ".toequal(", ".to.equal(", ".to.eq(", ".to eq(", ".isequalto("};
 	for (size_t i = 0; i < GB_COUNT(methods); i++)
 		if (gb_named_is_at(text, p, methods[i])) {
 			p += strlen(methods[i]);
@@ -202,6 +241,34 @@ const uint8_t *gb_joint_attributes(struct gb_named *text, const uint8_t *p) {
 	return NULL;
 }
 
+/* setPassword("x"), .withToken("x"), .bearer_auth("x") */
+bool gb_joint_is_setter(const struct gb_name *name) {
+	static const char *const words[] = {"set", "with", "using", "change", "update", "reset"};
+	const uint8_t *p = name->to;
+	while (p > name->from && p[-1] != '.')
+		p--;
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		size_t n = strlen(words[i]);
+		if ((size_t)(name->to - p) > n && strncasecmp((const char *)p, words[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* changePassword("bob", "x"): @p is at the first quote. */
+const uint8_t *gb_joint_second(struct gb_named *text, const uint8_t *p) {
+	int quote = gb_named_at(text, p), c;
+	const uint8_t *from = p++;
+	/* It may be the secret itself. */
+	text->from = p < text->end ? p : text->end;
+	while (p - from < USER_MAX && (c = gb_named_at(text, p)) >= 0 && c != quote && c != '\n')
+		p++;
+	if (gb_named_at(text, p) != quote || gb_named_at(text, p + 1) != ',')
+		return NULL;
+	p = gb_named_skip_blanks(text, p + 2, false);
+	return is_quote(gb_named_at(text, p)) ? p : NULL;
+}
+
 /* A call that converts a text, and what may open its string: Some("x"), []byte("x"), b64decode(b'x'). */
 const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p) {
 	static const char *const wrappers[] = {"some(", "string::from(", "secretstr(", "secret(",
@@ -211,7 +278,12 @@ const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p) {
 	    "new textencoder().encode(", "convert.frombase64string(", "utf8.encode(", "keys.hmacshakeyfor(",
 	    "new symmetricsecuritykey(", "symmetricsecuritykey(", "encodingkey::from_secret(",
 	    "decodingkey::from_secret(", "array(", "f(", "strdup(", "text(", "cstring(", "new securestring(",
-	    "new sensitivestring(", "redacted(", "securestring(", "just ", "some ", "return ", "<<"};
+	    "new sensitivestring(", "sensitive(", "sensitive.new(", "{{ ", "redacted(", "securestring(",
+	    "just ", "some ", "return ", "<<", "field(", "default=", "base64encode(", "b64encode(",
+	    "base64_encode(", "btoa(", "md5(", "sha1(", "sha256(", "hashlib.md5(", "hashlib.sha256(",
+	    "nonsensitive(", "pulumi.secret(", "quote(", "to_secret(", "aws.string(", "pulumi.string(",
+	    "to.ptr(", "ptr(", "pointer.string(", "proto.string(", "to.stringptr(", "new guardedstring(",
+	    "core.stringptr(", "types.stringvalue(", "secretvalue.unsafeplaintext("};
 	const uint8_t *at = p;
 	for (unsigned times = 0; times < 3; times++) {
 		const uint8_t *from = at;
@@ -226,6 +298,32 @@ const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p) {
 			return at;
 	}
 	return p;
+}
+
+/* <input type="password" name="p" value="x">: behind @word without its sign, or NULL. */
+const uint8_t *gb_joint_input_value(struct gb_named *text, const uint8_t *p, const char *word) {
+	const uint8_t *end = p + ATTRIBUTES_MAX;
+	for (int c; p < end && (c = gb_named_at(text, p)) >= 0 && c != '>' && c != '\n'; p++)
+		if (c == ' ' && gb_named_is_at(text, p, word) &&
+		    is_quote(gb_named_at(text, p + strlen(word))))
+			return p + strlen(word) - 1;
+	return NULL;
+}
+
+/* password = args.password or "x": the quote behind the other value, or NULL. */
+const uint8_t *gb_joint_alternative(struct gb_named *text, const uint8_t *p) {
+	static const char *const signs[] = {" or ", " || ", " ?? ", " ?: ", " else "};
+	const uint8_t *from = p;
+	int c = gb_named_at(text, p);
+	if (c < 0 || !(isalpha(c) || c == '$'))
+		return NULL;
+	text->from = p;
+	for (; p - from < ATTRIBUTES_MAX && (c = gb_named_at(text, p)) >= 0 && c != '\n' && c != ';'; p++)
+		for (size_t i = 0; c == ' ' && i < GB_COUNT(signs); i++)
+			if (gb_named_is_at(text, p, signs[i]) &&
+			    is_quote(gb_named_at(text, p + strlen(signs[i]))))
+				return p + strlen(signs[i]);
+	return NULL;
 }
 
 /* strcmp(password, "x"), hash_equals($token, "x") */

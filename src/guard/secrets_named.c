@@ -10,7 +10,6 @@
 #include "guard/secrets_shape.h"
 
 enum {
-	CELLS = 3,
 	DIALOGUE_BEHIND = 60,
 	NAME_BEHIND = 40,
 	OPTION_BEHIND = 24,
@@ -34,6 +33,7 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 	text->from = p < text->end ? p : text->end;
 	for (unsigned i = 0; i < SCHEME_MAX && isalnum(gb_named_at(text, p + i)); i++)
 		if (gb_named_at(text, p + i + 1) == ' ' || gb_named_is_at(text, p + i + 1, "\\ ")) {
+			place->bearer = gb_named_is_at(text, p, "bearer");
 			p += i + 2 + (p[i + 1] == '\\');
 			place->chosen = true;
 			break;
@@ -75,9 +75,10 @@ static bool guess_element(struct gb_named *text, struct gb_place *place, const u
 	place->joint = GB_JOINT_ELEMENT;
 	/* <property name="password"><value>x</value> */
 	p += gb_named_is_at(text, p, "<value>") ? 7 : 0;
+	p += gb_named_is_at(text, p, "<![cdata[") ? 9 : 0;
 	if (!gb_guess_value(text, place, p))
 		return false;
-	return text->goes_on ||
+	return text->goes_on || (p[-1] == '[' && gb_named_is_at(text, text->to, "]]>")) ||
 	       (gb_named_at(text, text->to) == '<' && gb_named_at(text, text->to + 1) == '/');
 }
 
@@ -102,6 +103,8 @@ static const uint8_t *value_in_sentence(
 	size_t verb = gb_prose_verb(text, p);
 	if (text->cut)
 		return NULL;
+	/* German has a verb that is said of nothing else. */
+	place->qualified |= verb == 6;
 	if (verb && !place->option)
 		return stated_value(text, place, p + verb);
 	/* are both `x` */
@@ -113,7 +116,21 @@ static const uint8_t *value_in_sentence(
 	/* initial password (`x`) */
 	if (gb_named_is_at(text, p, "(`"))
 		return stated_value(text, place, p + 1);
+	/* the password **x** */
+	if (place->tail == GB_RX_PASSWORD && name->to - name->from >= 6 && gb_named_is_at(text, p, "**"))
+		return stated_value(text, place, p);
+	/* a password of x */
+	if (place->tail == GB_RX_PASSWORD && gb_named_is_at(text, p, "of ")) {
+		place->told |= gb_before_is(text, name->from, " a ");
+		const uint8_t *of = p + 3;
+		int c = gb_named_at(text, of);
+		if (is_quote(c) || isdigit(c) || place->told)
+			return stated_value(text, place, of);
+	}
 	const uint8_t *value = gb_prose_description(text, p, place);
+	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->prev == ' ' &&
+	    name->to - name->from >= 6 && (both = gb_told_example(text, p)) != NULL)
+		return stated_value(text, place, both);
 	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from > 4 &&
 	    gb_named_is_at(text, p, "to "))
 		value = p + 3;
@@ -151,10 +168,12 @@ static bool guess_after_blank(
 		place->sure |= (size_t)(name->to - name->from) == strlen(sure[i]) &&
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
 	bool sql = tolower(*name->from) == 'i';
+	place->literal = place->capital && (sql || name->to - name->from == 8);
 	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND + 16 * sql;
 	     at--)
-		place->sure |= (sql && gb_before_is(text, at, "user ")) || gb_before_is(text, at, "login ") ||
-			       gb_before_is(text, at, "wifi connect ");
+		place->sure |= (sql && gb_before_is(text, at, "user ")) ||
+			       (place->capital && gb_before_is(text, name->from, "WITH ")) ||
+			       gb_before_is(text, at, "login ") || gb_before_is(text, at, "wifi connect ");
 	bool shortest = name->to - name->from <= 4;
 	place->sure |= shortest && place->capital && is_dialogue(text, name);
 	if (place->option || place->sure)
@@ -170,21 +189,9 @@ static bool guess_after_blank(
 		place->joint = is_quote(c) ? GB_JOINT_LIST : GB_JOINT_PROSE;
 	else
 		place->tail = GB_RX_KEY;
+	if (place->joint == GB_JOINT_PROSE)
+		gb_before_look_in_prose(text, name, place);
 	return gb_guess_value(text, place, p);
-}
-
-/* setPassword("x"), .withToken("x"), .bearer_auth("x") */
-static bool is_setter(const struct gb_name *name) {
-	static const char *const words[] = {"set", "with", "using"};
-	const uint8_t *p = name->to;
-	while (p > name->from && p[-1] != '.')
-		p--;
-	for (size_t i = 0; i < GB_COUNT(words); i++) {
-		size_t n = strlen(words[i]);
-		if ((size_t)(name->to - p) > n && strncasecmp((const char *)p, words[i], n) == 0)
-			return true;
-	}
-	return false;
 }
 
 static bool is_in_table(
@@ -193,43 +200,6 @@ static bool is_in_table(
 	for (unsigned i = 0; i < BLANKS && p > text->start && strchr(" `*", p[-1]) && p[-1]; i++)
 		p--;
 	return (p > text->start && p[-1] == '|') || (place->capital && place->line);
-}
-
-/* In one of the next cells, or in the first row below. @bar is behind the name. */
-static bool guess_cell(
-    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar) {
-	const uint8_t *cell = gb_named_skip_blanks(text, bar + 1, false), *next = bar;
-	text->from = cell < text->end ? cell : text->end;
-	if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
-	    gb_table_ends(text, text->to)) {
-		/* A word may be the next heading, with a row below. */
-		if (gb_table_has_value(text->from, text->to) || text->goes_on)
-			return true;
-		if (!gb_table_cell(text, name->from, bar))
-			return !text->cut;
-	}
-	place->joint = GB_JOINT_PROSE;
-	place->stated = true;
-	place->sure = false;
-	for (unsigned i = 0; !text->cut && i < CELLS && (next = gb_table_next(text, next + 1)) != NULL; i++) {
-		text->goes_on = false;
-		cell = gb_named_skip_blanks(text, next + 1, false);
-		text->from = cell < text->end ? cell : text->end;
-		if (gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
-		    (gb_table_has_value(text->from, text->to) || (place->capital && text->from[-1] == '`')))
-			return !text->cut;
-	}
-	if (text->cut)
-		return false;
-	text->from = text->end;
-	text->goes_on = false;
-	cell = gb_table_cell(text, name->from, bar);
-	if (text->cut || !cell)
-		return false;
-	/* A word below the heading is the password, unless it says something about one. */
-	place->known = true;
-	return gb_guess_value(text, place, gb_prose_opening(text, cell, place)) &&
-	       !gb_shape_is_remark(text->from, (size_t)(text->to - text->from));
 }
 
 static bool guess_joined(
@@ -241,10 +211,19 @@ static bool guess_joined(
 		return false;
 	if (tolower(*name->from) == 'a' && gb_named_is_at(text, name->from, "authorization"))
 		return guess_authorization(text, place, value);
-	if (gb_named_at(text, value) == '(')
+	if (gb_named_at(text, value) == '(' ||
+	    (gb_named_at(text, value) == '[' && gb_named_is_at(text, name->to - 4, "auth")))
 		return guess_pair(text, place, value);
+	/* user, password = "bob", "x" */
+	const uint8_t *second = place->joint == GB_JOINT_EQUALS && is_quote(gb_named_at(text, value)) &&
+					gb_before_is(text, name->from, ", ")
+				    ? gb_joint_second(text, value)
+				    : NULL;
+	if (second || text->cut)
+		return second && gb_guess_value(text, place, second);
 	/* "password": { "value": "x" } */
-	if (gb_named_at(text, value) == '{') {
+	if (gb_named_at(text, value) == '{' && !place->query && !gb_named_is_at(text, value, "{{ '") &&
+	    !gb_named_is_at(text, value, "{{ \"")) {
 		const uint8_t *inner = gb_joint_to_value(text, value + 1);
 		if (!inner && !text->cut)
 			inner = gb_joint_to_value(text, value);
@@ -262,11 +241,17 @@ static bool guess_joined(
 	value = gb_prose_opening(text, value, place);
 	if (place->joint == GB_JOINT_COLON || name->quoted)
 		value = gb_prose_type(text, value);
+	place->literal |= name->quoted && place->joint == GB_JOINT_COLON && !place->capital &&
+			  place->tail == GB_RX_PASSWORD;
 	place->field =
 	    place->joint == GB_JOINT_COLON && !place->spaced && name->prev > 0 && strchr("{[ \n", name->prev);
 	/* /password:x */
 	place->option |= name->prev == '/' && place->joint == GB_JOINT_COLON && !place->spaced;
-	return gb_guess_value(text, place, value);
+	if (gb_guess_value(text, place, value))
+		return true;
+	const uint8_t *other = text->cut ? NULL : gb_joint_alternative(text, value);
+	place->joint = GB_JOINT_EQUALS;
+	return other && place->tail != GB_RX_KEY && gb_guess_value(text, place, other);
 }
 
 /* <key>password</key> <string>x</string> */
@@ -302,10 +287,21 @@ static bool guess_listed(
 	place->sure |= gb_named_is_at(text, p, "with: ");
 	p += gb_named_is_at(text, p, "with: ") ? 6 : 0;
 	place->joint = GB_JOINT_LIST;
+	if (gb_quote_curly(text, p))
+		return gb_guess_value(text, place, p);
 	/* setHeader("Authorization", "Bearer x") */
 	if (gb_named_is_at(text, name->from, "authorization") && is_quote(gb_named_at(text, p)))
 		return guess_authorization(text, place, p);
 	return is_quote(gb_named_at(text, p)) && gb_guess_value(text, place, p);
+}
+
+/* INSERT INTO users (name, password_hash) VALUES ('bob', 'x'); @p is behind the column's name. */
+static bool guess_column(
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
+	int c = gb_named_at(text, p);
+	const uint8_t *value = c == ',' || c == ')' ? gb_values_cell(text, name->from, p) : NULL;
+	place->joint = GB_JOINT_EQUALS;
+	return value && gb_guess_value(text, place, value) && gb_values_found(text, name->from);
 }
 
 /* Where no sign joins the name and its value. */
@@ -314,9 +310,9 @@ static bool find_further(
 	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
 	int c = gb_named_at(text, at);
 	if ((c == ',' || c == ')') && place->tail == GB_RX_PASSWORD && at == p) {
-		value = gb_values_cell(text, name->from, at);
-		if (value || text->cut)
-			return value && gb_guess_value(text, place, value);
+		bool found = guess_column(text, name, place, at);
+		if (found || text->cut)
+			return found;
 	}
 	if (place->tail == GB_RX_PASSWORD && at <= p + 1 && c >= 0 && strchr(",;\t\r\n", c)) {
 		bool found = gb_csv_find(text, name->from, p);
@@ -329,6 +325,15 @@ static bool find_further(
 		return gb_guess_value(text, place, stated_value(text, place, p + 2));
 	if (c == ')' && name->quoted)
 		return gb_method_find(text, place, at);
+	/* expect(user.password).toBe("x") */
+	value = c == ')' && at == p && place->tail == GB_RX_PASSWORD ? gb_joint_method(text, at + 1) : NULL;
+	if (value)
+		return guess_written(text, place, value);
+	/* ($user, $pass) = ("bob", "x") */
+	if (gb_named_is_at(text, at, ") = (") && is_quote(gb_named_at(text, at + 5))) {
+		value = gb_joint_second(text, at + 5);
+		return value && gb_guess_value(text, place, value);
+	}
 	if (c == 'w' && name->quoted && gb_named_is_at(text, at, "with ") &&
 	    is_quote(gb_named_at(text, at + 5)))
 		return guess_written(text, place, at + 5);
@@ -340,6 +345,12 @@ static bool find_further(
 		return gb_guess_value(text, place, value);
 	}
 	value = gb_joint_to_value(text, p);
+	if (!value && !text->cut && name->quoted && gb_before_is(text, name->from - 1, "type="))
+		value = gb_joint_input_value(text, p, " value=");
+	if (!value && !text->cut && name->quoted && *name->from == '-' && c == ',')
+		value = gb_joint_input_value(text, p, " default=");
+	if (!value && !text->cut && place->tail == GB_RX_PASSWORD && name->to - name->from >= 6)
+		value = gb_joint_described(text, name, p);
 	if (text->cut) {
 		/* It may be a value itself. */
 		const uint8_t *first = c == ',' ? gb_named_skip_blanks(text, at + 1, false) : at;
@@ -360,6 +371,8 @@ static bool find_further(
 			    name->prev == '{' || place->capital)) {
 		/* fill('input[name="password"]', 'x') */
 		place->sure |= is_quote(p[-1]) && p[-2] == ']';
+		/* flag.String("password", "x", "usage") */
+		place->sure |= name->quoted && gb_before_is(text, name->from - 1, "lag.String(");
 		return guess_listed(text, name, place, at + 1);
 	}
 	return at > p && guess_after_blank(text, name, place, at);
@@ -369,8 +382,15 @@ static bool find_value(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *at = gb_named_skip_blanks(text, p, false), *value;
 	int c = gb_named_at(text, at);
+	const uint8_t *sign = at;
 	place->spaced = at > p;
-	if (gb_joint_sign(text, &at, place))
+	bool joined = gb_joint_sign(text, &at, place);
+	/* What looks like a sign may be the first byte of a value; a prompt ends with a colon. */
+	if (text->cut && sign > p && c >= 0 && c != ':') {
+		text->from = sign;
+		return false;
+	}
+	if (joined)
 		return guess_joined(text, name, place, at);
 	if (text->cut || c < 0)
 		return false;
@@ -392,7 +412,7 @@ static bool find_value(
 		/* Types are joined by the same sign. */
 		place->tail = place->tail == GB_RX_PASSWORD ? GB_RX_PASSWORD : GB_RX_KEY;
 		place->sure = true;
-		return guess_cell(text, name, place, at);
+		return gb_table_guess(text, name, place, at);
 	}
 	size_t verb = gb_prose_wide_verb(text, at);
 	if (verb || text->cut)
@@ -401,8 +421,9 @@ static bool find_value(
 		place->joint = GB_JOINT_LIST;
 		/* t.pass("equal") */
 		place->pair = name->to - name->from > 4 && tolower(name->to[-1]) != 's';
-		place->sure = is_setter(name);
-		return gb_guess_value(text, place, at + 1);
+		place->sure = gb_joint_is_setter(name);
+		value = place->sure ? gb_joint_second(text, at + 1) : NULL;
+		return !text->cut && gb_guess_value(text, place, value ? value : at + 1);
 	}
 	if (c == '.' && at == p && (value = gb_joint_method(text, at)) != NULL)
 		return guess_written(text, place, value);
@@ -417,18 +438,30 @@ static bool find_value(
 	return find_further(text, name, place, p);
 }
 
+/* encryption_key, jwt_key: people choose those like passwords. */
+static bool is_key_of_cipher(struct gb_named *text, const uint8_t *at) {
+	static const char *const words[] = {"encrypt", "cipher", "crypt", "aes", "hmac", "jwt"};
+	for (size_t i = 0; i < GB_COUNT(words); i++)
+		if (gb_named_is_at(text, at, words[i]))
+			return true;
+	return false;
+}
+
 /* How much the name [at, end) says about its value. */
 static void classify(struct gb_named *text, const struct gb_name *name, struct gb_place *place,
     const uint8_t *at, const uint8_t *end) {
 	enum gb_rx_tail tail = place->tail;
 	bool id = name->to > end && tolower(name->to[-1]) == 'd';
-	place->chosen = tail == GB_RX_SECRET && tolower(*at) == 's' && !id;
+	place->chosen = tail == GB_RX_SECRET && !id && (tolower(*at) == 's' || is_key_of_cipher(text, at));
 	place->weak = (tail == GB_RX_PASSWORD && end - at <= 4 && at == name->from && !is_quote(name->prev) &&
 			  tolower(at[1]) == 'a') ||
 		      (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
 			  !gb_before_is_credential(name, at));
 	place->doubtful = tail == GB_RX_SECRET && (id || gb_before_is_doubtful(text, name, at,
 							     gb_named_at(text, name->to), place->weak));
+	/* WIFI_KEY */
+	if (tail == GB_RX_KEY && end - at == 4 && *at == '_' && gb_before_is_network(text, name))
+		place->tail = GB_RX_PASSWORD;
 	if (tail != GB_RX_KEY || end - at != 3)
 		return;
 	/* WiFi: Guests  Key: x */
@@ -439,6 +472,18 @@ static void classify(struct gb_named *text, const struct gb_name *name, struct g
 		place->tail = GB_RX_SECRET;
 		place->chosen = true;
 	}
+}
+
+/* Cookie: session=x; token=y */
+static void look_for_cookie(struct gb_named *text, const struct gb_name *name, struct gb_place *place,
+    const uint8_t *at, const uint8_t *end) {
+	bool session =
+	    place->tail == GB_RX_KEY && tolower(end[-1]) != 'y' && (end - at >= 6 || tolower(*at) == 's');
+	bool token = place->tail == GB_RX_SECRET && tolower(end[-1]) == 'n';
+	if ((!session && !token) || gb_named_at(text, end) != '=' || !gb_before_is_cookie(text, name))
+		return;
+	place->tail = GB_RX_SECRET;
+	place->sure = place->chosen = true;
 }
 
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
@@ -456,11 +501,15 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		return gb_directive_find(text, at, p) && !text->cut;
 	if (tail == GB_RX_PAIR)
 		return gb_pair_find(text, at, p) && !text->cut;
+	if (tail == GB_RX_USERS)
+		return gb_users_find(text, p) && !text->cut;
+	if (tail == GB_RX_FORMER)
+		return gb_former_find(text, p) && !text->cut;
 	/* "pw=" and "key:" are names of two and three letters, with what joins them to the value. */
 	while (p - at > 2 && strchr("=: \t\n\r\"'[](", p[-1]))
 		p--;
 	/* _pw */
-	at += *at && strchr(" \t\r\n\f\v(", *at) != NULL;
+	at += *at && strchr(" \t\r\n\f\v(;\"'", *at) != NULL;
 	gb_before_word(text, at, &name);
 	if (tail == GB_RX_PASSWORD && (p - at <= 4 || (p - at == 5 && tolower(*at) == 'c')) &&
 	    gb_before_is_part(&name, at))
@@ -479,6 +528,8 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	classify(text, &name, &place, at, end);
 	int c = gb_named_at(text, p);
 	if (c >= 0 && (isalnum(c) || c == '_')) {
+		if (tail == GB_RX_PASSWORD && gb_named_is_at(text, p, "_hash"))
+			return guess_column(text, &name, &place, p + 5) && !text->cut;
 		const uint8_t *value = tail == GB_RX_PASSWORD ? gb_joint_widget(text, p) : NULL;
 		return value && guess_written(text, &place, value) && !text->cut;
 	}
@@ -486,6 +537,7 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 	/* if %password%==x; <input type=password value=x> */
 	place.sure = (name.prev == '%' && p[-1] == '%') || (name.prev == '=' && name.to > end && *end == ' ');
 	gb_before_look(text, &name, &place);
+	look_for_cookie(text, &name, &place, at, end);
 	return find_value(text, &name, &place, p) && !text->cut;
 }
 
@@ -497,5 +549,5 @@ bool gb_named_next(struct gb_named *text, const uint8_t *name, const uint8_t *p,
 		return false;
 	if (tail == GB_RX_COMMAND)
 		return gb_command_find(text, name, p, found.resume) && !text->cut;
-	return gb_csv_next(text, &found, name) && !text->cut;
+	return gb_cells_next(text, &found, name) && !text->cut;
 }

@@ -88,10 +88,13 @@ struct gb_place {
 	bool alone;     /* in a line of its own, behind an empty one */
 	bool qualified; /* "default" or the like precedes the name */
 	bool bracket;   /* behind " (" */
+	bool bearer;    /* behind "Bearer" in a header */
 	bool config;    /* alone in its line, as devices and FortiOS have it */
 	bool known;     /* a user precedes it */
 	bool compound;  /* the name has parts: ldap_password */
 	bool wide;      /* in a language without blanks */
+	bool literal;   /* no name of another value stands here: PASSWORD 'x', "password": "x" */
+	bool told;      /* prose names a user before it: as bob with password x */
 	bool stated;    /* behind "is" or a foreign verb: a sentence may go on behind the value */
 	bool
 	    field; /* behind '{', '[' or a blank, and joined by a colon without blanks, as Go prints values */
@@ -109,7 +112,7 @@ struct gb_name {
 /* True if @word ends right before @p. At most GB_MATCH_BEHIND bytes before the name are there for certain. */
 static inline bool gb_before_is(const struct gb_named *text, const uint8_t *p, const char *word) {
 	size_t n = strlen(word);
-	return (size_t)(p - text->start) >= n && memcmp(p - n, word, n) == 0;
+	return p - text->start >= (ptrdiff_t)n && memcmp(p - n, word, n) == 0;
 }
 
 /* The word that the name at @at is the end of. */
@@ -118,12 +121,16 @@ void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_na
 bool gb_before_is_part(const struct gb_name *name, const uint8_t *at);
 /* A network of radio is named before it in the same line. */
 bool gb_before_is_network(const struct gb_named *text, const struct gb_name *name);
+/* A header or an option that has cookies is before it in the same line. */
+bool gb_before_is_cookie(const struct gb_named *text, const struct gb_name *name);
 /* What signs tokens is named before it in the same line, or in the one above. */
 bool gb_before_is_signer(const struct gb_named *text, const struct gb_name *name);
 /* public_key, Sec-WebSocket-Key */
 bool gb_before_is_public(const struct gb_name *name);
 /* Set the flags of the value that follow from the text before the name. */
 void gb_before_look(const struct gb_named *text, struct gb_name *name, struct gb_place *place);
+/* The same, for what follows the name of a password behind a blank. */
+void gb_before_look_in_prose(const struct gb_named *text, const struct gb_name *name, struct gb_place *place);
 /* proxy_pass, /etc/passwd */
 bool gb_before_is_other(const struct gb_named *text, const struct gb_name *name, const uint8_t *at);
 /* apiToken, BOT_TOKEN; no nextToken */
@@ -138,6 +145,13 @@ const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_joint_closing(struct gb_named *text, const uint8_t *p, struct gb_name *name);
 /* key="password" value="x": behind "value", or NULL. */
 const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p);
+/* description = "The password of the database", default = "x" below: behind "default", or NULL. */
+const uint8_t *gb_joint_described(struct gb_named *text, const struct gb_name *name, const uint8_t *p);
+/* password = args.password or "x": the quote behind the other value, or NULL. */
+const uint8_t *gb_joint_alternative(struct gb_named *text, const uint8_t *p);
+/* <input type="password" name="p" value="x">, "--password", type=str, default="x": behind @word without its sign,
+ * or NULL. */
+const uint8_t *gb_joint_input_value(struct gb_named *text, const uint8_t *p, const char *word);
 /* Behind the '>' of an element whose attributes begin at @p, or NULL. */
 const uint8_t *gb_joint_attributes(struct gb_named *text, const uint8_t *p);
 /* At @p is a method that writes into a field, as in .send_keys("x"): its text, or NULL. */
@@ -150,6 +164,10 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 bool gb_joint_is_argument(const struct gb_named *text, const struct gb_name *name);
 /* Password { get; set; } = "x", password { "x" }: where the value is, or NULL; @p is at the brace. */
 const uint8_t *gb_joint_brace(struct gb_named *text, const uint8_t *p);
+/* setPassword("x"), .withToken("x"): the name is that of a function which takes the secret. */
+bool gb_joint_is_setter(const struct gb_name *name);
+/* changePassword("bob", "x"): the second text, or NULL; @p is at the quote of the first. */
+const uint8_t *gb_joint_second(struct gb_named *text, const uint8_t *p);
 /* Some("x"), []byte("x"): behind the calls that only convert a text, or @p. */
 const uint8_t *gb_joint_wrapper(struct gb_named *text, const uint8_t *p);
 
@@ -164,6 +182,8 @@ bool gb_guess_is_password(const uint8_t *from, const uint8_t *to);
 
 /* Among the arguments of the command [name, to), from @p on. */
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p);
+/* The length of a quote of prose at @p, such as \u2018; 0 if there is none. */
+size_t gb_quote_curly(struct gb_named *text, const uint8_t *p);
 /* Behind the blanks at @p, and the line breaks if @lines is set: a bounded number of them. */
 const uint8_t *gb_named_skip_blanks(struct gb_named *text, const uint8_t *p, bool lines);
 /* True if @word, given in lower case, is at @p in either case. */
@@ -185,6 +205,15 @@ const uint8_t *gb_prose_next_line(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_prose_type(struct gb_named *text, const uint8_t *p);
 /* find("password").send_keys("x"): @p is at the first bracket. */
 bool gb_method_find(struct gb_named *text, struct gb_place *place, const uint8_t *p);
+
+/* A secret at @p whose name follows it: x for the password. */
+bool gb_former_find(struct gb_named *text, const uint8_t *p);
+/* as user bob with password x: the name is behind a user. */
+bool gb_told_is_behind_user(const struct gb_named *text, const struct gb_name *name);
+/* The password ... like `x`: the quote, or NULL; @p is behind the name. */
+const uint8_t *gb_told_example(struct gb_named *text, const uint8_t *p);
+/* password authentication: what follows the name in prose and is no value. */
+bool gb_told_is_noun(const uint8_t *from, size_t n);
 
 /* An argument of a command, without its quotes. */
 struct gb_argument {
@@ -213,18 +242,19 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* A user that a path or a name hardly begins with: admin, root. */
 bool gb_prose_is_user(const uint8_t *from, const uint8_t *to);
-/* The start of the cell below the heading that ends at @p, in the first row of a table; NULL if there is no such
- * row. */
+/* INSERT INTO users (name, password) VALUES ('bob', 'x'): the value, or NULL; @p is behind the column's name. */
 const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, const uint8_t *p);
-const uint8_t *gb_table_next(struct gb_named *text, const uint8_t *p);
-/* True if only quotes and marks are between @p and the end of the cell. */
-bool gb_table_ends(struct gb_named *text, const uint8_t *p);
-bool gb_table_has_value(const uint8_t *from, const uint8_t *to);
-const uint8_t *gb_table_cell(struct gb_named *text, const uint8_t *heading, const uint8_t *p);
+/* In one of the next cells, or in the column below the name; @bar is behind the name. */
+bool gb_table_guess(
+    struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar);
 /* user,password: the cell below the heading [column, p) in the row that follows. */
 bool gb_csv_find(struct gb_named *text, const uint8_t *column, const uint8_t *p);
+/* That value is masked: the rows behind it come next. */
+bool gb_values_found(struct gb_named *text, const uint8_t *column);
+/* users = {"bob": "x"}: @p is behind the byte that follows the name. */
+bool gb_users_find(struct gb_named *text, const uint8_t *p);
 /* The same cell of the row behind the one that was found. */
-bool gb_csv_next(struct gb_named *text, const struct gb_named *found, const uint8_t *name);
+bool gb_cells_next(struct gb_named *text, const struct gb_named *found, const uint8_t *name);
 /* Behind a bounded number of @marks. */
 const uint8_t *gb_prose_skip_marks(struct gb_named *text, const uint8_t *p, const char *marks);
 bool gb_prose_has_letter(const uint8_t *from, const uint8_t *to);

@@ -200,9 +200,9 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"api-key-header",
 	"(?i)x-(?:api-key|auth-token|access-token|vault-token|gitlab-token|goog-api-key)" ASSIGN "\\K[A-Za-z0-9_.+/=-]{12,}",
 	"headers of requests"},
+    {"session-id", "(?i)(?:jsessionid|phpsessid)=\\K[A-Za-z0-9%._-]{8,}", "cookies of Java and PHP"},
     {"session-cookie",
-	"(?i)(?:sessionid|session_id|connect\\.sid|jsessionid|phpsessid|csrftoken)=\\K[A-Za-z0-9%"
-	"._-]{16,}",
+	"(?i)(?:sessionid|session_id|connect\\.sid|csrftoken)=\\K[A-Za-z0-9%._-]{16,}",
 	"cookies"},
     /* by the name before them: see secrets_named.h */
     {"named-password",
@@ -210,10 +210,10 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"password=..., \"passwd\": \"...\", --password ..., in code, settings, addresses, commands"},
     {"named-pw", "(?i)[\\s(]pw (?&password)", "the pw is ..."},
     {"named-secret",
-	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|salt|pepper|shared[_-]key|(?:master|account|encrypt(?:ion)?|sign(?:ing)?|cipher|crypt(?:o)?|aes|hmac|app|jwt)[_-]?key)(?&secret)",
+	"(?i)(?:secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|authorization|erlang[_.]cookie|credential(?:s)?|auth[_-]?key|salt|pepper|shared[_-]key|(?:master|account|encrypt(?:ion)?|sign(?:ing)?|cipher|crypt(?:o)?|aes|hmac|app|jwt|consumer)[_-]?key)(?&secret)",
 	"SECRET_KEY=..., api_key: ..., access_token=..., a header"},
     {"named-key",
-	"(?i)(?:[_-]key|key[=:\"'\\]]|key\\s{1,8}[=:]|licen[sc]e[=:\"'\\]]|licen[sc]e [=:]|auth[=:\"'[]|auth [=:]|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption|premium|activation|product|serial|service|deploy|project|server|admin|shared|primary|join) key|_salt|new value:|access[_-]?code|auth[_-]?code|[?&]appid=|[?&]code=|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|signature|[?&]sig=)(?&key)",
+	"(?i)(?:[_-]key|key[=:\"'\\]]|key\\s{1,8}[=:]|licen[sc]e[=:\"'\\]]|licen[sc]e [=:]|auth[=:\"'[]|auth [=:]|(?:account|shared|consumer|subscription|master|encryption|signing|admin|storage)key|[?&]key=|(?:unseal|recovery|license|master|encryption|premium|activation|product|serial|service|deploy|project|server|admin|shared|primary|join) key|_salt|new value:|access[_-]?code|auth[_-]?code|[?&]appid=|[?&]code=|[_.]auth| auth:|[.]login=|dockerconfigjson|auth=\\(|auth = \\(|session=|sesion=|session_?id[=:\"']|;sid=|signature|[?&]sig=)(?&key)",
 	"other names with key, auth, session; only if the value looks random"},
     {"call-password",
 	"(?i)(?:login|authenticate|\\.auth|getconnection|pscredential|basic_?auth|credentials\\.basic|networkcredential|"
@@ -225,15 +225,17 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"server.login(\"user\", \"...\"), jwt.sign(payload, \"...\")"},
     {"call-secret",
 	"(?i)(?:networkcredential\\]::new|(?:keystore|ks)\\.load|(?:kmf|factory)\\.init|pbekeyspec|ftp(?:_tls|s)?|signedstring|cookiestore|hmac\\.new|hmacsha(?:1|256|512)|hmacsha256\\.new|aes\\.(?:encrypt|decrypt|new|newcipher)|secretkeyspec|create(?:de)?cipheriv|createdecipher|openssl_(?:en|de)crypt|zipfile\\.setpassword"
-	"|keycredential|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|stripe|mixpanel|bot(?:\\.run)?|analytics\\.load|oauthhandler|access_?token|oauth1(?:session)?|s3connection|connect_s3|pusher|algoliasearch|apikeyauth|setapikey|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
+	"|keycredential|passwordauthenticator|authprovider|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|stripe|mixpanel|bot(?:\\.run)?|analytics\\.load|oauthhandler|access_?token|oauth1(?:session)?|s3connection|connect_s3|pusher|algoliasearch|apikeyauth|setapikey|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
 	"FTP(\"host\", \"user\", \"...\"), Fernet(\"...\"), btoa(\"user:...\")"},
     {"call-login", "(?i)(?:loginuser|:auth|\\.basic|authorization_basic|(?:wlan|wifi|sta_if)\\.connect|->connect|createasync|passwordsigninasync|secretcredential|wallet|privatekeytoaccount)\\((?&call)", "redis:auth(\"...\"), wlan.connect(name, \"...\"), Wallet(\"...\")"},
+    {"call-connect", "(?i)(?:(?:pdo|mysqli)->__construct|dbconnect|openconnection|sql\\.newinstance|newstaticv[24]|softap|addap|headervalue|add_?user|signup|createconnection)\\((?&call)", "dbConnect(driver, url, \"user\", \"...\"), WiFi.softAP(name, \"...\")"},
+    {"call-bare", "basic_auth (?&call)", "basic_auth 'user', '...', of Ruby"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"
 	"mosquitto|ipmitool|snmp|zip -|unzip|7z [aextl]|7za [aextl]|twine|ncftp|rabbitmq|useradd|usermod|openssl|ssh-keygen|plink|pscp|"
 	"psftp|putty|lftp|htpasswd|net use|sqlplus|expdp|impdp|sqlldr|rman|convertto-securestring|evil-winrm|"
 	"xfreerdp|rdesktop|crackmapexec|netexec|nxc |bloodhound|impacket|secretsdump|psexec|wmiexec|smbexec|smbmap|rpcclient|"
-	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdftk|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|samba-tool|winexe|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security import|rclone obscure|bw unlock|ngrok authtoken|runas|auth add)(?&command)",
+	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdft(?:k|otext)|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|samba-tool|winexe|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security (?:import|unlock-keychain|create-keychain)|qpdf|doctl|config http-basic|rclone (?:obscure|config)|bw unlock|ngrok authtoken|runas|auth add|mc alias set|mc config host add)(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
     {"option-password",
 	"(?:[ \\n]-[uU] | --user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
@@ -243,13 +245,13 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"user:...@tcp(host)/database, as Go's drivers have it"},
     {"directive-password",
 	"(?i)(?:enable (?:secret|password)|rootpw|rootbindpw|snmp-server community|(?:ro|rw)community|pre-shared-key|auth-pass [a-z0-9._-]{1,40}|auth_pass|wpa-psk|"
-	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|authentication-key|digest-key [0-9]{1,3} md5|"
-	"-password(?:-again)? password|bindpw|neighbor [0-9.]{7,15} password|chap password|authtoken|unlock-keychain -p|ecov -t|wireless-key|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? [|/])\\s(?&directive)",
+	"key-string|server-key|(?:tacacs|radius)-server key|isakmp key|(?:tacacs|radius)-server host [^\\s]{1,40} key|authentication-key|digest-key [0-9]{1,3} md5|"
+	"-password(?:-again)? password|root_password(?:_again)? password|bindpw|neighbor [0-9.]{7,15} password|(?:chap|ip ftp) password|authtoken|unlock-keychain -p|ecov -t|wireless-key|ftp> user [a-z0-9_.@-]{1,40}|option (?:wpa_)?key|[\\r\\n]user [a-z0-9_.@-]{1,40}|\\.(?:com|org|net|local|test)`? [|/])\\s(?&directive)",
 	"enable secret ..., snmp-server community ..., rootpw ..."},
     {"credential-pair",
-	"(?i)\\b(?:credentials|creds|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?|default(?:s)?(?: is| are| to|:)|curlopt_(?:proxy)?userpwd|(?:basic|http)_?auth|auth|userpwd)(?&pair)",
+	"(?i)\\b(?:credentials|creds|log ?in|sign in|logged in|account ?: |user(?:name)?(?: and |/)pass(?:word)?|default(?:s)?(?: is| are| to| \\(|:)|curlopt_(?:proxy)?userpwd|(?:basic|http)_?auth|auth|userpwd)(?&pair)",
 	"credentials: admin / ..."},
-    {"directive-auth", "\\b(?:AUTH|nickserv identify|NickServ IDENTIFY|NickServ identify|(?:admin|root) /)\\s(?&directive)",
+    {"directive-auth", "\\b(?:AUTH|nickserv identify|NickServ IDENTIFY|NickServ identify|(?:admin|root) /|(?:admin|root|user[0-9])[`*]{0,2} \\|)\\s(?&directive)",
 	"AUTH ... of Redis, admin / ..."},
     {"infura-key", "/v3/\\K[0-9a-f]{32}", "Infura: the key in the address"},
     {"alchemy-key", "alchemy(?:api)?\\.(?:io|com)/v2/\\K[A-Za-z0-9_-]{20,}", "Alchemy: the key in the address"},
@@ -257,7 +259,9 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
     {"robot-password", "(?i)input password {2,8}[^\\s]{1,60} {2,8}\\K[^\\s$]{4,64}", "Input Password  field  ..., of Robot Framework"},
     {"listed-password", "[\"']-u[a-z]{1,20}[\"'], ?[\"']-p\\K[^\"'\\s$]{4,64}", "[\"mysqladmin\", \"-uroot\", \"-p...\"]"},
     {"row-password", "(?i) values ?\\((?:[0-9]{1,6}, ?)?[\"'](?:admin|root|administrator)[\"'], ?[\"']\\K[^\"'\\s$?]{4,64}", "VALUES (1, 'admin', '...')"},
-    {"users-password", "(?i)users[\"']?\\s?[=:]\\s?\\{\\s?[\"'](?:admin|root|user|boss|guest|test|demo)[\"']\\s?:\\s?[\"']\\K[^\"'\\s{$]{4,64}", "users: {admin: ...}"},
+    {"users-password", "(?i)(?:users|logins|passwords)[\"' =:](?&users)", "users: {\"admin\": \"...\"}"},
+    {"former-password", "(?i)name and (?&former)", "... for the password, ... as the password"},
+    {"database-key", "(?i)pragma (?:re)?key ?= ?[\"']\\K[^\"'\\s$%{?<]{4,64}", "PRAGMA key = '...', of SQLCipher"},
     {"cloud-init-password", "chpasswd:\\s{1,8}(?:expire: [A-Za-z]{4,5}\\s{1,8})?list: ?\\|\\s{1,12}[a-z][a-z0-9_-]{0,31}:\\K[^\\s$]{4,64}", "chpasswd of cloud-init"},
     {"twilio-auth-token",
 	"\\bAC[0-9a-f]{32}[\"'`],\\s{0,16}[\"'`]\\K[0-9a-f]{32}",
@@ -286,8 +290,9 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"the twelve words or more of a wallet"},
     {"one-time-code",
 	"(?i)\\b(?:(?:verification|one-time|2fa|otp|sms|security|confirmation|unlock|login) code(?: is)?:? |"
-	"(?:otp|pin)(?: is|:|=) ?)\\K[0-9]{4,8}",
+	"(?:otp|pin)(?: code)?(?: is|:|=|\": \") ?)\\K[0-9]{4,8}",
 	"codes of a second factor, in messages"},
+    {"one-time-field", "(?:[a-z]Otp|_otp|OTP)[\"']?(?: ?[:=] ?)[\"']\\K[0-9]{4,8}(?=[\"'])", "otp: '...'"},
     {"recovery-code",
 	"(?i)\\b(?:recovery|backup) code(?:s)?:? \\K[0-9a-z]{4,8}-[0-9a-z]{4}[0-9a-z-]*",
 	"what opens an account without its second factor"},

@@ -19,7 +19,7 @@ enum {
 	OPENINGS = 3,
 	LINES = 4,
 	BLANKS = 32,
-	TYPE_MAX = 20
+	TYPE_MAX = 24
 };
 
 /* --- reading --- */
@@ -60,9 +60,10 @@ static const uint8_t *skip_colon(struct gb_named *text, const uint8_t *p, struct
 static const uint8_t *behind_verb(struct gb_named *text, const uint8_t *p) {
 	static const char *const verbs[] = {"set to", "changed to", "reset to", "was", "has been set to",
 	    "should be", "has been changed to", "has been reset to", "is set to", "was reset to",
-	    "was changed to", "was set to", "is now", "is", "updated to", "defaults to", "will be"};
+	    "was changed to", "was set to", "is now", "is", "updated to", "defaults to", "will be",
+	    "\xc3\xa9"};
 	int first = gb_named_at(text, p);
-	if (first < 0 || !isalpha(first) || !strchr("schriuwd", tolower(first)))
+	if (first < 0 || !strchr("schriuwd\xc3", tolower(first)))
 		return NULL;
 	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
 		if (!gb_named_is_at(text, p, verbs[i]))
@@ -110,8 +111,8 @@ const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, str
 
 /* is, and what other languages have for it; 0 if nothing of the kind stands there. */
 size_t gb_prose_verb(struct gb_named *text, const uint8_t *p) {
-	static const char *const verbs[] = {
-	    "is", "ist", "lautet", "est", "es", "\xc3\xa9", "jest", "-", "->", "\xe2\x80\x94"};
+	static const char *const verbs[] = {"is", "ist", "lautet", "est", "es", "\xc3\xa9", "jest", "-", "->",
+	    "\xe2\x80\x94", "\xe2\x80\x93", "\xe2\x86\x92"};
 	for (size_t i = 0; i < GB_COUNT(verbs); i++) {
 		size_t n = strlen(verbs[i]);
 		if (gb_named_is_at(text, p, verbs[i]) &&
@@ -244,12 +245,16 @@ const uint8_t *gb_prose_type(struct gb_named *text, const uint8_t *p) {
 			at++;
 		return gb_named_is_at(text, at, ") \"") ? at + 2 : p;
 	}
-	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 && (isalnum(c) || strchr("_&*", c)))
+	while (at - p < TYPE_MAX && (c = gb_named_at(text, at)) >= 0 &&
+	       (isalnum(c) || strchr("_&*[]<>?.", c) || (c == '\'' && at[-1] == '&') ||
+		   (c == ' ' && gb_before_is(text, at, "'static"))))
 		at++;
 	if (at == p || gb_named_at(text, at) != ' ' || gb_named_at(text, at + 1) != '=' ||
 	    gb_named_at(text, at + 2) != ' ')
 		return p;
-	return is_quote(gb_named_at(text, at + 3)) ? at + 3 : p;
+	if (gb_named_at(text, at + 3) == 'b' && is_quote(gb_named_at(text, at + 4)))
+		return at + 3;
+	return is_quote(gb_named_at(text, at + 3)) || gb_joint_wrapper(text, at + 3) > at + 3 ? at + 3 : p;
 }
 
 const uint8_t *gb_prose_declared(struct gb_named *text, const uint8_t *p) {
@@ -276,7 +281,7 @@ static bool begins_line(const struct gb_named *text, const uint8_t *p) {
 /* enable password 7 x, rootpw --plaintext x, pre-shared-key ascii-text x */
 static bool is_modifier(const struct gb_argument *arg) {
 	static const char *const words[] = {"ascii", "ascii-text", "local", "remote", "hex", "clear", "md5",
-	    "unencrypted", "plain", "login", "cram-md5", "xoauth2"};
+	    "unencrypted", "plain", "login", "cram-md5", "xoauth2", "default"};
 	size_t n = (size_t)(arg->to - arg->from);
 	if ((n == 1 && isdigit(*arg->from)) || (n > 2 && n <= 16 && memcmp(arg->from, "--", 2) == 0))
 		return true;
@@ -299,9 +304,72 @@ bool gb_prose_has_letter(const uint8_t *from, const uint8_t *to) {
 	return from < to;
 }
 
+/* | admin@example.org | active | */
+static bool is_role(const uint8_t *from, size_t n) {
+	static const char *const words[] = {"active", "inactive", "enabled", "disabled", "pending",
+	    "verified", "editor", "viewer", "owner", "member", "staff", "customer", "student", "teacher",
+	    "seller", "buyer", "author", "moderator", "support", "sales", "superuser", "operator",
+	    "developer", "employee", "doctor", "patient", "client", "vendor", "driver", "full", "read",
+	    "write", "everything"};
+	for (size_t i = 0; i < GB_COUNT(words); i++)
+		if (n == strlen(words[i]) && strncasecmp((const char *)from, words[i], n) == 0)
+			return true;
+	return gb_prose_is_user(from, from + n);
+}
+
+/* admin@example.org: @p is at the last dot. */
+static bool is_mail_of_user(const struct gb_named *text, const uint8_t *p) {
+	const uint8_t *at = p, *from;
+	while (at > text->start && p - at < USER_MAX && (isalnum(at[-1]) || strchr(".-", at[-1])))
+		at--;
+	if (at == text->start || at[-1] != '@')
+		return false;
+	from = --at;
+	while (from > text->start && at - from < USER_MAX && isalnum(from[-1]))
+		from--;
+	return gb_prose_is_user(from, at);
+}
+
+/* "mypass", "adminpwd", "some-word"; @n is at least 4. */
+static bool ends_like_password(const uint8_t *from, size_t n) {
+	const char *end = (const char *)from + n - 4;
+	return strncasecmp(end, "pass", 4) == 0 || strncasecmp(end, "word", 4) == 0 ||
+	       strncasecmp(end + 1, "pwd", 3) == 0;
+}
+
+/* | admin | x |, admin@example.org / x: what else is in such cells is a role or a remark. */
+static bool is_secret_behind_user(struct gb_named *text, const uint8_t *name, const struct gb_argument *arg) {
+	const uint8_t *from = text->from, *to = text->to;
+	size_t n = (size_t)(to - from);
+	if (!gb_prose_has_letter(from, to))
+		return false;
+	int c = gb_named_at(text, gb_prose_skip_marks(text, arg->next, " `*"));
+	bool alone = c < 0 || strchr("|\n\r", c);
+	if (text->cut || (*name != '.' && !alone))
+		return false;
+	if (gb_prose_has_no_word(from, to))
+		return true;
+	/* | `admin` | `swordfish` | */
+	if (*name != '.' && from[-1] == '`' && name > text->start && name[-1] == '`' && n >= 5 &&
+	    gb_named_at(text, to) == '`' && !is_role(from, n) && !memchr(from, '.', n))
+		return true;
+	if (*name != '.')
+		return n > 5 && ends_like_password(from, n);
+	for (const uint8_t *p = from; p < to; p++)
+		if (!islower(*p) && *p != '-')
+			return false;
+	return alone && n >= 5 && is_mail_of_user(text, name) && !is_role(from, n);
+}
+
+/* "admin | ": the name is a cell of a table. */
+static bool is_cell(const uint8_t *name, const uint8_t *p) {
+	return memchr(name, '|', (size_t)(p - name)) != NULL;
+}
+
 bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
 	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_BLANK, .sure = true};
 	struct gb_argument arg = {0};
+	bool cell = *name == '.' || is_cell(name, p);
 	text->from = p < text->end ? p : text->end;
 	for (unsigned i = 0; i <= MODIFIERS; i++, p = arg.next) {
 		if (!gb_argument_next(text, p, &arg) || text->cut)
@@ -319,16 +387,19 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 		return false;
 	/* A cell behind an address of mail could be a name or a number; an answer to an installer is certain.
 	 */
-	if (*name == '.')
-		return gb_prose_has_letter(text->from, to) && gb_prose_has_no_word(text->from, to);
+	if (cell)
+		return is_secret_behind_user(text, name, &arg);
 	if (gb_prose_has_no_word(text->from, to) || *name == '-')
 		return true;
 	/* A word, where prose has none: snmp-server community x RO */
 	int next = gb_named_at(text, arg.next);
 	bool last = next < 0 || next == '\n' || next == '\r';
 	/* ip ospf message-digest-key 1 md5 x, ppp chap password 0 x */
-	if (last && strchr("dcnktri", tolower(*name)))
+	if (last && (strchr("dcnktri", tolower(*name)) || gb_named_is_at(text, name, "authentication-key")))
 		return !text->cut;
+	/* crypto isakmp key x address 10.0.0.1 */
+	if (gb_named_is_at(text, name, "isakmp") && gb_named_is_at(text, arg.next, " address "))
+		return true;
 	return begins_line(text, name) && (tolower(*name) == 's' || last) && !text->cut;
 }
 
@@ -356,7 +427,7 @@ const uint8_t *gb_prose_skip_marks(struct gb_named *text, const uint8_t *p, cons
 static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 	static const char *const words[] = {"are", "is", "as", "with", "using", "use", "the", "default", "to",
 	    "for", "user", "username", "credentials", "admin", "password", "of", "account", "administrator",
-	    "both"};
+	    "both", "commonly", "usually", "typically", "often", "normally"};
 	for (unsigned times = 0; times < WORDS; times++) {
 		p = gb_prose_skip_marks(text, p, " :*()=>");
 		unsigned n = 0;
@@ -375,11 +446,21 @@ static const uint8_t *skip_words(struct gb_named *text, const uint8_t *p) {
 	return p;
 }
 
+/* "basicAuth": "bob:x" */
+static bool is_quoted_rest(struct gb_named *text, const uint8_t *p, int quote) {
+	const uint8_t *from = p;
+	int c;
+	while (p - from < USER_MAX && (c = gb_named_at(text, p)) > ' ' && c != quote && c != ':')
+		p++;
+	text->to = p;
+	return gb_named_at(text, p) == quote && gb_prose_has_letter(from, p) && gb_guess_is_password(from, p);
+}
+
 bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) {
 	struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_PROSE, .stated = true};
 	int c = gb_named_at(text, p);
 	/* One more letter makes another word of it. */
-	if (c < 0 || (p[-1] != ' ' && p[-1] != ':' && !strchr(" :*)=,\"'", c)))
+	if (c < 0 || (p[-1] != ' ' && p[-1] != ':' && p[-1] != '(' && !strchr(" :*)=,\"'", c)))
 		return false;
 	/* BASIC_AUTH=bob:x, 'auth' => 'bob:x', setopt(CURLOPT_USERPWD, "bob:x") */
 	bool joined_only = p - name >= 4 && (strncasecmp((const char *)p - 4, "auth", 4) == 0 ||
@@ -416,8 +497,11 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	place.known = value == p + 1 && gb_prose_is_user(user, end) && strchr("cud", tolower(*name));
 	/* Login: bob@example.org / x */
 	place.sure = c == '/' && memchr(user, '@', (size_t)(end - user));
-	if (gb_named_at(text, value) == '/' ||
-	    !gb_guess_value(text, &place, gb_prose_skip_marks(text, value, "*")))
+	if (gb_named_at(text, value) == '/')
+		return false;
+	if (joined_only && is_quote(user[-1]) && is_quoted_rest(text, value, user[-1]))
+		return true;
+	if (text->cut || !gb_guess_value(text, &place, gb_prose_skip_marks(text, value, "*")))
 		return false;
 	/* (main.ts:12:7) */
 	return c != ':' || !memchr(text->from, ':', (size_t)(text->to - text->from));

@@ -58,6 +58,8 @@ enum gb_rx_tail {
 	GB_RX_DSN,       /* what a data source name follows: user:secret@tcp(host) */
 	GB_RX_DIRECTIVE, /* a directive of a device or installer: its argument is the secret */
 	GB_RX_PAIR,      /* prose that a user and a password follow: admin / secret */
+	GB_RX_USERS,     /* a list of users and their passwords: {"bob": "secret"} */
+	GB_RX_FORMER,    /* a secret whose name follows it: secret for the password */
 };
 
 /* A run: between @min and @max bytes of a set. */

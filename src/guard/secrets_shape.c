@@ -355,10 +355,11 @@ static bool is_template(const struct gb_shape *s, const uint8_t *from) {
 	return close && memchr(from, '{', s->n) && (*from != '{' || close + 1 == from + s->n);
 }
 
-bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, bool env) {
+bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, unsigned where) {
 	size_t strong = count_of(from, s->n, "!@#$%^&*+?~");
 	bool plain = !s->digits && !strong;
-	if (s->n < least || (s->same && !s->digits) || s->n > LONGEST || gb_shape_is_placeholder(from, s->n))
+	if (s->n < least || (s->same && !s->digits) || s->n > LONGEST ||
+	    gb_shape_is_placeholder(from, s->n, (where & GB_SHAPE_SETTING) != 0))
 		return false;
 	if (!(s->lower + s->upper) && s->digits != s->n)
 		return s->digits >= 4 && s->symbols && !count_of(from, s->n, "/:,");
@@ -370,11 +371,12 @@ bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t lea
 	    memchr(from, '<', s->n))
 		return false;
 	/* Messages.password.pw, ERR_NO_PW, varchar(30), a,b, "Pw:" */
-	if (plain &&
-	    (count_of(from, s->n, env ? "()[]=" : ".(),:;=[]") || (!s->lower && memchr(from, '_', s->n))))
+	if (plain && (count_of(from, s->n, where & GB_SHAPE_ENV ? "()[]=" : ".(),:;=[]") ||
+			 (!s->lower && memchr(from, '_', s->n))))
 		return false;
 	const uint8_t *bracket = memchr(from, '(', s->n);
-	if (bracket && from[s->n - 1] == ')' && gb_shape_is_placeholder(from, (size_t)(bracket - from)))
+	if (bracket && from[s->n - 1] == ')' &&
+	    gb_shape_is_placeholder(from, (size_t)(bracket - from), false))
 		return false;
 	/* ^[a-z]+$, #pw, a|b */
 	if ((*from == '^' && memchr(from, '[', s->n)) || (*from == '#' && !s->digits) ||

@@ -37,14 +37,20 @@ bool gb_shape_is_number(const struct gb_shape *s);
 bool gb_shape_is_pin(const struct gb_shape *s);
 bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, const uint8_t *to, bool quoted);
 
-/* The value consists of words that name or describe a value, and of nothing else. */
-bool gb_shape_is_placeholder(const uint8_t *from, size_t n);
+/* The value consists of words that name or describe a value, and of nothing else. In a @setting, where no variable can
+ * be, db_password is a value that a person chose. */
+bool gb_shape_is_placeholder(const uint8_t *from, size_t n, bool setting);
 /* The text has a word that sentences have and passphrases do not; @loosely: "the" and the like do not count.
  */
 bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely);
-/* A value that a person or a machine made: nothing about it says that it is something else. In the
- * environment (@env) there are no members. */
-bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, bool env);
+/* Where a value is: flags, or 0 for code. */
+enum gb_shape_where {
+	GB_SHAPE_ENV = 1,     /* behind a name in capitals: there are no members */
+	GB_SHAPE_SETTING = 2, /* commands, environments, addresses: there are no variables */
+};
+/* A value that a person or a machine made: nothing about it says that it is something else. @where has flags of
+ * gb_shape_where. */
+bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t least, unsigned where);
 /* bob@example.org */
 bool gb_shape_is_email(const uint8_t *from, size_t n);
 /* Bytes in base64 that end with '='. */

@@ -3,48 +3,62 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "guard/secrets_shape.h"
 
 enum { TEXT_MAX = 64 };
 
 /* A chunk of letters may consist of several of these without anything between them. */
 static const char *const joined[26] = {
-    ['a' - 'a'] = "access account accounts again algorithm allowed anonymous api args argument arguments "
+    ['a' - 'a'] = "access again algorithm allowed anonymous api args argument arguments "
 		  "attr attribute attributes auth authenticate authenticated authentication authorization",
     ['b' - 'a'] = "basic bearer binary bool boolean bytes",
-    ['c' - 'a'] = "certificate change changed changeme char clave cleartext client command comment config "
+    ['c' - 'a'] = "certificate change changed changeme char clave cleartext comment config "
 		  "configuration confirm confirmation confirmed const contrasena correct create created cred "
 		  "credential credentials creds csrf current",
     ['d' - 'a'] = "decrypted default defaults delete denied description digest disabled dummy",
-    ['e' - 'a'] = "email empty enabled encoded encrypted encryption enter enum env environment erforderlich "
+    ['e' - 'a'] = "empty enabled encoded encrypted encryption enter enum env environment erforderlich "
 		  "error errors example expiration expired expires expiry",
-    ['f' - 'a'] = "failed failure fake falsch false field fields file filtered flag flags float forgot "
+    ['f' - 'a'] = "failed failure fake falsch false field fields filtered flag flags float forgot "
 		  "forgotten function",
     ['g' - 'a'] = "generate generated grant granted",
     ['h' - 'a'] = "hash hashed here heslo hidden html",
     ['i' - 'a'] = "identifier incorrect incorrecta input insert integer interface invalid invalide",
     ['j' - 'a'] = "json",
-    ['k' - 'a'] = "kennwort key keys keyword",
-    ['l' - 'a'] = "length literal login logout",
+    ['k' - 'a'] = "kennwort key keys",
+    ['l' - 'a'] = "length literal",
     ['m' - 'a'] = "masked match message method mismatch missing mock",
     ['n' - 'a'] = "name names needed nobody none null nullable number numeric",
     ['o' - 'a'] = "oauth obligatoire obligatoria omitted operator option optional options",
     ['p' - 'a'] = "param parameter parameters params parola pass passcode passphrase passwd password "
-		  "passwords passwort path permission placeholder plain plaintext previous private process "
-		  "prompt properties property props protected pswd public punctuation pwd",
+		  "passwords passwort path permission placeholder plain plaintext previous private "
+		  "prompt properties property props protected pswd punctuation pwd",
     ['r' - 'a'] = "random readonly recover recovery redacted reference refresh regex remove removed replace "
 		  "requerida request require required requires requis reset result",
-    ['s' - 'a'] = "salasana sample schema secret secrets secure security selector senha session setting "
-		  "settings signature signin signing signup stdin stdout stored strength string strings "
+    ['s' - 'a'] = "salasana sample schema secret secrets secure security selector senha setting "
+		  "settings signature signing stdin stdout stored strength string strings "
 		  "strong success supported",
     ['t' - 'a'] = "template token tokens true type types",
-    ['u' - 'a'] =
-	"unchanged undefined unknown unset unspecified unsupported update updated user username users uuid",
+    ['u' - 'a'] = "unchanged undefined unknown unset unspecified unsupported update updated uuid",
     ['v' - 'a'] = "valid validate validation validator value values varchar variable variables verification "
 		  "verified verify visible void",
     ['w' - 'a'] = "wachtwoord weak whitespace wrong",
     ['x' - 'a'] = "xsrf",
     ['y' - 'a'] = "yaml your",
+};
+
+/* The same: who or what a value belongs to. With the name of a secret it may be a password that a person chose for
+ * that: userpass. */
+static const char *const owners[26] = {
+    ['a' - 'a'] = "account accounts",
+    ['c' - 'a'] = "client command",
+    ['e' - 'a'] = "email",
+    ['f' - 'a'] = "file",
+    ['k' - 'a'] = "keyword",
+    ['l' - 'a'] = "login logout",
+    ['p' - 'a'] = "process public",
+    ['s' - 'a'] = "session signin signup",
+    ['u' - 'a'] = "user username users",
 };
 
 /* The same, if one of the words above stands beside them: tokenParser; "builder" alone may be a password. */
@@ -60,7 +74,7 @@ static const char *const beside[26] = {
     ['l' - 'a'] = "label lexer list lookup",
     ['m' - 'a'] = "management manager mask matches middleware modal model module",
     ['o' - 'a'] = "object",
-    ['p' - 'a'] = "page parser pattern policies policy provider",
+    ['p' - 'a'] = "page parser pattern payload policies policy provider",
     ['q' - 'a'] = "query",
     ['r' - 'a'] = "reader repeat resolve resolver response role roles rotate rotation rule rules",
     ['s' - 'a'] = "server service services show source state status storage store stream",
@@ -71,30 +85,43 @@ static const char *const beside[26] = {
 
 /* A chunk may be one of these, but not be made of them: "let me in" is a password. */
 static const char *const alone[26] = {
-    ['a' - 'a'] = "a an and any app are as async at await",
+    ['a' - 'a'] = "a an and any are as async at await",
     ['b' - 'a'] = "be begin body both but by",
-    ['c' - 'a'] = "can cannot cli col column comma could csv",
-    ['d' - 'a'] = "data date db does",
+    ['c' - 'a'] = "can cannot col column comma could csv",
+    ['d' - 'a'] = "date does",
     ['e' - 'a'] = "each either exists",
     ['f' - 'a'] = "fixme for from",
     ['g' - 'a'] = "get gets",
-    ['h' - 'a'] = "has have href http https",
-    ['i' - 'a'] = "id ident if image in info int into is isn it item items its",
+    ['h' - 'a'] = "has have href",
+    ['i' - 'a'] = "id ident if in info int into is isn it item items its",
     ['j' - 'a'] = "jwt",
-    ['l' - 'a'] = "len let link local long",
+    ['l' - 'a'] = "len let link long",
     ['m' - 'a'] = "matching max may me min minimum must my",
     ['n' - 'a'] = "never new newline nil no not num",
     ['o' - 'a'] = "of off ok old on one only or other",
-    ['p' - 'a'] = "phone please post prop put",
+    ['p' - 'a'] = "please post prop put",
     ['r' - 'a'] = "return right row",
-    ['s' - 'a'] =
-	"same screen select send set sets sha short should some space sql ssl start stop str submit system",
-    ['t' - 'a'] = "table tbd that the their then there these this tls to todo too",
+    ['s' - 'a'] = "same screen select send set sets sha short should some space start stop str submit",
+    ['t' - 'a'] = "tbd that the their then there these this to todo too",
     ['u' - 'a'] = "uid uri url use used uses using",
     ['v' - 'a'] = "val var",
-    ['w' - 'a'] = "was web when where which while will with without",
+    ['w' - 'a'] = "was when where which while will with without",
     ['x' - 'a'] = "xml xxx",
     ['y' - 'a'] = "yes you",
+};
+
+/* As "alone", of what values belong to: db_password. */
+static const char *const alone_owners[26] = {
+    ['a' - 'a'] = "app",
+    ['c' - 'a'] = "cli",
+    ['d' - 'a'] = "data db",
+    ['h' - 'a'] = "http https",
+    ['i' - 'a'] = "image",
+    ['l' - 'a'] = "local",
+    ['p' - 'a'] = "phone",
+    ['s' - 'a'] = "sql ssl system",
+    ['t' - 'a'] = "table tls",
+    ['w' - 'a'] = "web",
 };
 
 /* Words of names that have digits. */
@@ -154,16 +181,19 @@ static void reach_with(
 			reached[i + n] = now;
 }
 
-static enum reach known_as(const struct letters *chunk) {
+static enum reach known_as(const struct letters *chunk, bool clearly) {
 	enum reach reached[TEXT_MAX + 1] = {BESIDE};
 	if (!chunk->n)
 		return BESIDE;
-	if (is_listed(chunk, alone))
+	if (is_listed(chunk, alone) || (!clearly && is_listed(chunk, alone_owners)))
 		return NAMES;
 	for (size_t i = 0; i < chunk->n; i++) {
 		if (reached[i] == NOT)
 			continue;
 		reach_with(chunk, i, reached, joined, NAMES);
+		if (clearly)
+			continue;
+		reach_with(chunk, i, reached, owners, NAMES);
 		reach_with(chunk, i, reached, beside, BESIDE);
 	}
 	return reached[chunk->n];
@@ -181,30 +211,49 @@ static bool is_sign_of_a_person(const uint8_t *p, const uint8_t *end) {
 	return *p && strchr("!@$%^&*+?~", *p) && (p + 1 < end || *p == '@' || *p == '$');
 }
 
-bool gb_shape_is_placeholder(const uint8_t *from, size_t n) {
+static bool is_made_of_words(const uint8_t *from, size_t n, bool clearly) {
 	struct letters chunk = {0};
 	enum reach all = BESIDE, known = BESIDE;
-	if (!n || n >= TEXT_MAX)
-		return false;
-	/* your_admin_password; {password} */
-	if (is_whole(from, n) || (n > 4 && gb_shape_has_part(from, 4, "your")) ||
-	    (*from == '{' && from[n - 1] == '}' && !memchr(from, '=', n)))
-		return true;
 	for (const uint8_t *p = from, *end = from + n; known != NOT && p < end; p++) {
 		if (isdigit(*p) || is_sign_of_a_person(p, end) || *p >= 0x80)
 			return false;
 		bool begins = isupper(*p) && p > from &&
 			      (islower(p[-1]) || (isupper(p[-1]) && p + 1 < end && islower(p[1])));
 		if (!isalpha(*p) || begins) {
-			known = known_as(&chunk);
+			known = known_as(&chunk, clearly);
 			all = known > all ? known : all;
 			chunk.n = 0;
 		}
 		if (isalpha(*p))
 			chunk.text[chunk.n++] = (uint8_t)tolower(*p);
 	}
-	enum reach last = known == NOT ? NOT : known_as(&chunk);
+	enum reach last = known == NOT ? NOT : known_as(&chunk, clearly);
 	return last != NOT && (all == NAMES || last == NAMES);
+}
+
+/* userpass: no name of a variable, which would have a capital or a sign between its words. */
+static bool is_one_word(const uint8_t *from, size_t n) {
+	while (n && islower(*from)) {
+		from++;
+		n--;
+	}
+	return !n;
+}
+
+bool gb_shape_is_placeholder(const uint8_t *from, size_t n, bool setting) {
+	static const char *const secrets[] = {"pass", "pwd", "secret", "token", "key"};
+	if (!n || n >= TEXT_MAX)
+		return false;
+	/* your_admin_password; {password} */
+	if (is_whole(from, n) || (n > 4 && gb_shape_has_part(from, 4, "your")) ||
+	    (*from == '{' && from[n - 1] == '}' && !memchr(from, '=', n)))
+		return true;
+	if (!is_made_of_words(from, n, false))
+		return false;
+	bool named = false;
+	for (size_t i = 0; (setting || is_one_word(from, n)) && i < GB_COUNT(secrets); i++)
+		named |= n > strlen(secrets[i]) && gb_shape_has_part(from, n, secrets[i]);
+	return !named || is_made_of_words(from, n, true);
 }
 
 bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely) {
