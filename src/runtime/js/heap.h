@@ -28,4 +28,18 @@ size_t gb_heap_peak(void);
 /* Reset the peak to the current usage. */
 void gb_heap_reset_peak(void);
 
+/* For trial.c, during initialization: the allocation with this number has returned @block; @block is about to
+ * be freed. */
+#ifdef GB_HEAP_TRIAL
+void gb_heap_on_block(unsigned number, const void *block);
+void gb_heap_on_free(const void *block);
+#else
+static inline void gb_heap_on_block(unsigned number, const void *block) {
+	(void)number, (void)block;
+}
+static inline void gb_heap_on_free(const void *block) {
+	(void)block;
+}
+#endif
+
 #endif

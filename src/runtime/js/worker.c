@@ -519,11 +519,15 @@ static void serve(int fd) {
 	finish();
 }
 
+static void version(char *ret, size_t n) {
+	gb_version_write("quickjs-ng", JS_GetVersion(), ret, n);
+}
+
 int main(int argc, char **argv) {
 	(void)argv;
 	if (argc > 1)
-		return gb_print_version("quickjs-ng", JS_GetVersion());
+		return gb_version_print(version);
 	static const struct gb_worker functions = {
-	    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt};
+	    .init = init, .prime = prime, .serve = serve, .on_interrupt = on_interrupt, .version = version};
 	return gb_zygote_main(&functions);
 }
