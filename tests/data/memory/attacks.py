@@ -1,14 +1,16 @@
 """Take memory in a way that is hard to count: attacks.py ATTACK MEBIBYTES.
 
-Each attack says how much it has taken so far ("took N", in MiB) after about every MiB, with enough padding that
-a reader who lags behind makes it wait. It ends with "all" when it has taken everything, or with "refused" and
-exit status 3 if the sandbox does not let it begin.
+Each attack reports how much it has taken so far ("took N", in MiB) after every MiB. A report fills the pipe, so
+the attack waits until the keeper has read the one before: a keeper that gets no CPU time does not let it run ahead.
+It ends with "all" when it has taken everything, or with "refused" and exit status 3 if the sandbox does not let it
+begin.
 """
 import ctypes
 import fcntl
 import mmap
 import os
 import select
+import signal
 import socket
 import sys
 import threading
@@ -19,15 +21,37 @@ libc.mmap.restype = ctypes.c_void_p
 kept = []
 target = int(sys.argv[2]) * MIB
 taken = told = 0
+REPORT_EVERY, PIPE_BYTES = MIB, 64 << 10
 
 
 def took(n):
     global taken, told
     taken += n
-    if taken - told >= MIB:
+    if taken - told >= REPORT_EVERY or taken >= target:
         told = taken
-        os.write(1, b"took %d %s\n" % (taken // MIB, b"." * 2000))
+        os.write(1, (b"took %d " % (taken // MIB)).ljust(PIPE_BYTES - 1, b".") + b"\n")
     return taken < target
+
+
+def in_processes(steps):
+    """Take memory in as many processes as needed, each with its own descriptors. @steps yields how much it took, and
+    goes on when that was reported."""
+    while taken < target:
+        ours, theirs = socket.socketpair()
+        if os.fork() == 0:
+            ours.close()
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            for n in steps():
+                theirs.send(n.to_bytes(4, "little"))
+                theirs.recv(1)
+            theirs.send(bytes(4))
+            wait_for_ever()
+        theirs.close()
+        while n := int.from_bytes(ours.recv(4), "little"):
+            if not took(n):
+                return
+            ours.send(b"x")
+        ours.close()
 
 
 def refused(why):
@@ -67,12 +91,12 @@ def undumpable():
         refused("prctl")
     kept.append(bytearray(b"x") * (40 * MIB))
     if os.fork() == 0:
-        signal_wait()
+        wait_for_ever()
     took(40 * MIB)
     take_pages()
 
 
-def signal_wait():
+def wait_for_ever():
     while True:
         select.select([], [], [])
 
@@ -115,49 +139,43 @@ def tables():
 
 
 def mappings():
-    """Many small mappings in many processes: other rights for each second one, so that they stay apart."""
-    per_process, each = 60000, 256
-    while True:
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            os.close(reader)
-            for i in range(per_process):
+    """Many small mappings: other rights for each second one, so that they stay apart."""
+    at_once, each = 4000, 256
+
+    def steps():
+        for _ in range(15):
+            for i in range(at_once):
                 libc.mmap(None, ctypes.c_size_t(4096), i % 2, 0x22, -1, ctypes.c_long(0))
-                if i % 4000 == 3999:
-                    os.write(writer, b"x")
-            os.write(writer, b"e")
-            signal_wait()
-        os.close(writer)
-        while (said := os.read(reader, 1)) == b"x":
-            if not took(4000 * each):
-                return
-        os.close(reader)
+            yield at_once * each
+
+    in_processes(steps)
 
 
 def fill(end, size):
+    """Yields the size of each message."""
     end.setblocking(False)
     end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30)
     try:
-        while took(end.send(b"x" * size)):
-            pass
+        while True:
+            yield end.send(b"x" * size)
     except BlockingIOError:
         pass
 
 
 def fill_pairs(kind, size):
-    while taken < target:
+    for _ in range(100):
         pair = socket.socketpair(socket.AF_UNIX, kind)
         kept.append(pair)
         for end in pair:
-            fill(end, size)
+            yield sum(fill(end, size))
 
 
 def streams():
-    fill_pairs(socket.SOCK_STREAM, 32 << 10)
+    in_processes(lambda: fill_pairs(socket.SOCK_STREAM, 32 << 10))
 
 
 def datagrams():
-    fill_pairs(socket.SOCK_DGRAM, 100 << 10)
+    in_processes(lambda: fill_pairs(socket.SOCK_DGRAM, 100 << 10))
 
 
 def tcp():
@@ -167,7 +185,9 @@ def tcp():
         server = listener.accept()[0]
         kept.append((client, server))
         for end in (client, server):
-            fill(end, 64 << 10)
+            for n in fill(end, 64 << 10):
+                if not took(n):
+                    return
 
 
 def backlog():
@@ -185,47 +205,32 @@ def backlog():
 
 
 def corks():
-    """Datagrams that are never finished, in as many processes as that takes."""
-    while taken < target:
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            for _ in range(900):
-                end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-                end.sendto(b"x" * 65000, socket.MSG_MORE, ("127.0.0.1", 9))
-                kept.append(end)
-                os.write(writer, b"x")
-            os.close(writer)
-            signal_wait()
-        os.close(writer)
-        while os.read(reader, 1):
-            if not took(65000):
-                return
+    """Datagrams that are never finished."""
+
+    def steps():
+        for _ in range(900):
+            end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            end.sendto(b"x" * 65000, socket.MSG_MORE, ("127.0.0.1", 9))
+            kept.append(end)
+            yield 65000
+
+    in_processes(steps)
+
+
+def fill_pipe():
+    ends = os.pipe()
+    kept.append(ends)
+    os.set_blocking(ends[1], False)
+    n = 0
+    try:
+        while True:
+            n += os.write(ends[1], b"x" * 4096)
+    except BlockingIOError:
+        return n
 
 
 def pipes():
-    """Full ones, in as many processes as that takes."""
-    while taken < target:
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            os.close(reader)
-            for _ in range(400):
-                ends = os.pipe()
-                kept.append(ends)
-                os.set_blocking(ends[1], False)
-                n = 0
-                try:
-                    while True:
-                        n += os.write(ends[1], b"x" * 4096)
-                except BlockingIOError:
-                    pass
-                os.write(writer, n.to_bytes(4, "little"))
-            os.write(writer, bytes(4))
-            signal_wait()
-        os.close(writer)
-        while n := int.from_bytes(os.read(reader, 4), "little"):
-            if not took(n):
-                return
-        os.close(reader)
+    in_processes(lambda: (fill_pipe() for _ in range(400)))
 
 
 def items():
