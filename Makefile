@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk tables run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup sdk tables run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -54,6 +54,9 @@ bench-runs: all ## latency, throughput and memory of a run, against the physical
 
 bench-crowd: all ## the latency of a short run while 50 endless loops of the same language run
 	@$(BUILD)/bench-runs --crowd
+
+bench-service: all ## the latency of a client's short run while the server waits for locks, starts runtimes, reads large messages
+	@$(BUILD)/bench-service
 
 bench-peers: all ## the same, compared to other ways to run untrusted code
 	@bench/compare $(BUILD)/bench-runs

@@ -54,6 +54,36 @@ static void write_limits(struct gb_buf *out) {
 	}
 }
 
+static void write_requests(struct gb_buf *out) {
+	for (size_t i = 0; i < gb_request_fields_count; i++) {
+		const struct gb_request_field *field = &gb_request_fields[i];
+		begin(out, i, field->json);
+		write_text(out, "kind", gb_request_kind_name(field->kind));
+		write_text(out, "scope", gb_request_scope_name(field->scope));
+		write_flag(out, "inExecute", field->in_execute);
+		write_flag(out, "inContract", field->in_contract);
+		write_flag(out, "agents", field->for_agents);
+		write_text(out, "doc", field->doc);
+		gb_buf_append_char(out, '}');
+	}
+}
+
+static void write_statements(struct gb_buf *out) {
+	for (size_t i = 0; i < gb_agent_fields_count; i++) {
+		const struct gb_agent_field *field = &gb_agent_fields[i];
+		begin(out, i, field->json);
+		write_text(out, "kind", gb_agent_kind_name(field->kind));
+		write_flag(out, "inputs", field->inputs != GB_INPUTS_NONE);
+		write_flag(out, "required", field->inputs == GB_INPUTS_REQUIRED);
+		gb_buf_printf(out, ",\"choices\":[");
+		for (size_t k = 0; field->choices && field->choices[k]; k++)
+			gb_buf_printf(out, "%s\"%s\"", k ? "," : "", field->choices[k]);
+		gb_buf_append_char(out, ']');
+		write_text(out, "doc", field->doc);
+		gb_buf_append_char(out, '}');
+	}
+}
+
 static void write_words(struct gb_buf *out, const char *key, const char *words) {
 	gb_buf_printf(out, ",\"%s\":[", key);
 	struct gb_str rest = gb_str_from(words), word;
@@ -98,6 +128,8 @@ int main(void) {
 	} tables[] = {
 	    {"results", write_results},
 	    {"limits", write_limits},
+	    {"requests", write_requests},
+	    {"statements", write_statements},
 	    {"languages", write_languages},
 	    {"statuses", write_statuses},
 	    {"errors", write_errors},

@@ -1,9 +1,9 @@
 /*
- * The fields of a result and the limits of a run, one row each.
+ * The fields of a request, of an agent's statement about it, of a result, and the limits of a run, one row each.
  *
  * A row generates the member of the struct (glovebox.h), the code that writes it as JSON and reads it back, its
- * masking, the option of the command line, the type and the reader of the TypeScript SDK, and the rows in
- * docs/PROTOCOL.md. To add a field: add its row, set the member where its value is known, and run 'make tables'.
+ * masking, the option of the command line, the type, the check, the writer and the reader of the TypeScript SDK,
+ * and the rows in docs/PROTOCOL.md. To add a field: add its row, use or set the member, and run 'make tables'.
  */
 #ifndef GLOVEBOX_FIELDS_H
 #define GLOVEBOX_FIELDS_H
@@ -34,6 +34,98 @@
 	ROW(ERROR, error, "error", IF_SET, "the error, unless `status` is `success`") \
 	ROW(MS, duration_ms, "durationMs", ALWAYS, "milliseconds from the request to the result") \
 	ROW(COUNT, memory_used_bytes, "memoryUsedBytes", IF_SET, "peak memory, of the heap or of all processes; absent if unknown, as for a terminated run")
+
+/*
+ * X(kind, member, json, place, origin, scope, needs, job, agents, has_flag, flag, argument, help, doc): a member of
+ * struct gb_run_options, where 0 means that the request does not have it.
+ *
+ *	kind		its types (GB_OPTION_... of glovebox.h), and how an option of the command line sets it
+ *	json		its name in a message
+ *	place		its place in a 'run' message: OPTIONS, or EXECUTE (options.execute)
+ *	origin		CONTRACT: an option of runCode; or GLOVEBOX: only of runs in any language
+ *	scope		ANY run; NEW: not in an existing session ('session_open' has it); SESSION: only in sessions
+ *	needs		what a language must have: EVERY language has it, or a trait (engine.h)
+ *	job		JOB: has its own place in the job; SETTING: sent among the settings by its JSON name; or HOST
+ *	agents		AGENT: an 'execute' message may have it; or CALLER: only the caller's own runs may
+ *	has_flag, ...	the option of the command line, its argument and its help: FLAG, or NO_FLAG
+ */
+#define GB_REQUEST_FIELDS(X) \
+	X(LANGUAGE, language, "language", OPTIONS, CONTRACT, NEW, EVERY, HOST, AGENT, FLAG, "language", "", "", \
+	    "a language or alias of the [table](#languages); default: `typescript`") \
+	X(TEXT, filename, "filename", OPTIONS, CONTRACT, ANY, EVERY, JOB, CALLER, NO_FLAG, "", "", "", \
+	    "the name of the source in stack traces and `import.meta.url`, and the base of its relative imports; default: `<runCode>`") \
+	X(TEXT, fn, "fn", EXECUTE, CONTRACT, ANY, MODULES, JOB, CALLER, FLAG, "fn", "NAME", \
+	    "the export that is the result; called if it is a function", \
+	    "the export that is the result, called if it is a function; in a session: a function to call afterwards") \
+	X(ARGS, args, "args", EXECUTE, CONTRACT, ANY, EVERY, JOB, AGENT, FLAG, "args", "JSON", \
+	    "an array: the arguments of the function, or a script's parameters", \
+	    "the arguments of the function, or a script's parameters; those of an agent must not contain functions or promises") \
+	X(VARIABLES, globals, "globals", OPTIONS, CONTRACT, ANY, MODULES, JOB, CALLER, FLAG, "input", "NAME=JSON", \
+	    "define the variable NAME for the code; may be repeated", \
+	    "identifier to value: variables that are visible in all modules") \
+	X(IMPORTS, imports, "imports", OPTIONS, CONTRACT, ANY, MODULES, JOB, CALLER, NO_FLAG, "", "", "", \
+	    "specifier to name to value: modules for `import { name } from 'specifier'`; bare specifiers only") \
+	X(SOURCES, modules, "modules", OPTIONS, CONTRACT, ANY, MODULES, JOB, CALLER, NO_FLAG, "", "", "", \
+	    "relative specifier to source text: `{\"./math.js\":\"export const one = 1\"}`") \
+	X(FLAG, report, "report", OPTIONS, CONTRACT, ANY, MODULES, JOB, CALLER, NO_FLAG, "", "", "", \
+	    "the code has a function `report(value)`") \
+	X(INPUT, input, "stdin", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, CALLER, FLAG, "stdin", "TEXT", \
+	    "the standard input of a program", \
+	    "Python, shell, Node.js, Deno: the standard input of the program") \
+	X(FILES, files, "files", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, CALLER, FLAG, "file", "PATH", \
+	    "put a copy of PATH into the program's folder; may be repeated", \
+	    "Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory") \
+	X(TEXT, profile, "profile", OPTIONS, GLOVEBOX, NEW, PROFILES, HOST, CALLER, FLAG, "profile", "NAME", \
+	    "Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, for a new session", \
+	    "Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings") \
+	X(FLAG, restricted, "restricted", OPTIONS, GLOVEBOX, ANY, RESTRICTED, SETTING, AGENT, FLAG, "restricted", NULL, \
+	    "Python, shell: reject risky constructs", \
+	    "Python, shell: reject risky constructs; a convenience, not a security boundary") \
+	X(NAMES, allowed_modules, "allowedModules", OPTIONS, GLOVEBOX, ANY, ALLOWLIST, SETTING, CALLER, FLAG, "allow", "MODULE", \
+	    "Node.js, Python with --restricted: let it import MODULE; may be repeated", \
+	    "Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js") \
+	X(NAMES, net, "net", OPTIONS, GLOVEBOX, ANY, NET, SETTING, CALLER, FLAG, "net", "HOST,...", \
+	    "Deno: grant its permission for HOST or HOST:PORT; the sandbox still has no other hosts", \
+	    "Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless") \
+	X(FLAG, reset, "reset", OPTIONS, GLOVEBOX, SESSION, SESSIONS, SETTING, CALLER, FLAG, "reset", NULL, \
+	    "delete all earlier definitions first", \
+	    "in a session: delete all definitions of earlier runs first")
+
+/*
+ * X(kind, member, json, max, inputs, has_flag, flag, argument, help, doc): a field of an agent's request ('execute')
+ * beside its code, and of its input.
+ *
+ *	kind		ID: a text that is not empty; TEXT: shown or recorded; JSON: any value, recorded; SESSION;
+ *			CHOICE: GB_AGENT_member_CHOICES has the words
+ *	max		bytes of a text
+ *	inputs		whether an 'input' message has it: REQUIRED, OPTIONAL or NONE
+ */
+#define GB_AGENT_FIELDS(X) \
+	X(ID, conversation, "conversation", 200, REQUIRED, FLAG, "conversation", "ID", \
+	    "the conversation of the request: 'approvals trust' applies to a conversation", \
+	    "the conversation of the request: sessions, trust and limits belong to a conversation") \
+	X(SESSION, session, "session", 200, REQUIRED, NO_FLAG, "", "", "", \
+	    "`true`: run in the conversation's session of this language, which is opened when the code runs if there is none; or the id of one of its sessions; default: run without a session") \
+	X(ID, turn, "turn", 200, OPTIONAL, FLAG, "turn", "ID", \
+	    "the turn of the model: the number of calls per turn is limited", \
+	    "the turn of the model: the settings limit the executions per turn (`agent.callsPerTurn`)") \
+	X(TEXT, purpose, "purpose", 4096, OPTIONAL, FLAG, "purpose", "TEXT", \
+	    "the purpose of the code: shown with the request for approval, and recorded", \
+	    "the agent's reason: shown with the request for approval, and recorded") \
+	X(TEXT, expected, "expectedOutput", 4096, NONE, FLAG, "expected-output", "TEXT", \
+	    "the output that the agent expects: recorded", \
+	    "the output that the agent expects: recorded") \
+	X(JSON, trace, "trace", 16384, NONE, FLAG, "trace", "JSON", \
+	    "the origin of the request: recorded", \
+	    "the origin of the request, any value: recorded") \
+	X(CHOICE, tier, "tier", 0, NONE, NO_FLAG, "", "", "", \
+	    "`isolated` is the default; `network` is not yet available, and refused") \
+	X(CHOICE, on_input, "onInput", 0, NONE, NO_FLAG, "", "", "", \
+	    "the behaviour when code in a session waits for input; `end`, the default: the run ends at once, as `terminated` with the code `awaiting_input` and the prompt in the message; `wait`: it continues to wait, for an `input`")
+
+/* The words of each CHOICE, in the order of their numbers. */
+#define GB_AGENT_tier_CHOICES "isolated", "network"
+#define GB_AGENT_on_input_CHOICES "end", "wait"
 
 /*
  * X(member, width, json, place, unit, fallback, least, most, has_flag, flag, enforcer, agents, doc): a

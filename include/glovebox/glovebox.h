@@ -16,7 +16,9 @@
  * Embedding: only one thread at a time may use an engine. An engine has no global state, starts no threads
  * and handles no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore or reap it. Work
  * happens only inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own
- * descriptors and call gb_engine_dispatch when it is readable; callbacks are called from there.
+ * descriptors and call gb_engine_dispatch when it is readable; callbacks are called from there. Only functions
+ * that say so wait. A callback may call every function except where its comment says otherwise; events are
+ * never dispatched inside a callback.
  */
 #ifndef GLOVEBOX_H
 #define GLOVEBOX_H
@@ -54,7 +56,7 @@ struct gb_engine_options {
 	/* The folder of glovebox-js; default: the folder of the program, else the installed one. */
 	const char *worker_dir;
 	/* 1 << GB_PYTHON and so on: languages whose sandboxes start with the engine; default: JavaScript. The
-	 * sandboxes of other languages start at their first use. */
+	 * sandboxes of other languages start at their first use: the first runs wait for them. */
 	unsigned ready;
 	/* Paths of programs; NULL: the value of GLOVEBOX_BASH, GLOVEBOX_NODE or GLOVEBOX_DENO, else the
 	 * program found in PATH. */
@@ -72,11 +74,13 @@ struct gb_engine_options {
 
 #define GB_NONE ((unsigned)-1)
 
-/* Start the zygotes and check that every layer of the sandbox is active. Fails with GB_EWALL, naming the
- * layer, if one cannot be set up. @options may be NULL. The caller owns *ret: gb_engine_destroy. */
+/* Start the zygotes of the languages in options->ready, and wait until every layer of the sandbox is active.
+ * Fails with GB_EWALL, naming the layer, if one cannot be set up. @options may be NULL. The caller owns *ret:
+ * gb_engine_destroy. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
-/* End all processes and free @engine. Must not be called from a callback. Runs that have not settled are
- * destroyed without a callback; the caller must have destroyed the settled ones before. NULL is allowed. */
+/* End all processes, wait for their end, and free @engine. Must not be called from a callback of the engine,
+ * where it has no effect. Runs that have not settled are destroyed without a callback; the caller must have
+ * destroyed the settled ones before. NULL is allowed. */
 void gb_engine_destroy(struct gb_engine *engine);
 
 /* Store the names of the sandbox layers that confine code of @language ("seccomp", "landlock", ...) in @ret,
@@ -84,17 +88,22 @@ void gb_engine_destroy(struct gb_engine *engine);
  * live as long as the engine. */
 size_t gb_engine_layers(
     const struct gb_engine *engine, enum gb_language language, const char **ret, size_t n);
-/* The version of the program that runs @language, as the program prints it: "Python 3.11.2". The first call
- * starts a process and waits for it, at most 5 seconds; a program of the machine (bash, Node.js, Deno) is
- * started in a sandbox. Empty if the process does not answer. Lives as long as the engine. */
-const char *gb_engine_version(struct gb_engine *engine, enum gb_language language);
-/* Start that process now if it has not been started, so that a later gb_engine_version waits less. */
-void gb_engine_ask_version(struct gb_engine *engine, enum gb_language language);
+/* The version of the program that runs @language, as the program prints it: "Python 3.11.2". Empty if it is not
+ * known. The text is complete once it is not empty, and lives as long as the engine. */
+const char *gb_engine_version(const struct gb_engine *engine, enum gb_language language);
+/* Determine the version, without waiting, unless this was done before. Interpreters that are part of Glovebox
+ * report it when the first sandbox of the language is ready; a program of the machine (bash, Node.js, Deno)
+ * is started in a sandbox, once, for at most 5 seconds. Returns whether the answer is still outstanding:
+ * dispatch, and call this again. */
+bool gb_engine_ask_version(struct gb_engine *engine, enum gb_language language);
+/* For callers without a loop of their own: ask, dispatch until there is an answer, and return
+ * gb_engine_version. Inside a callback it does not wait. */
+const char *gb_engine_await_version(struct gb_engine *engine, enum gb_language language);
 
 /* A descriptor that is readable when there are events to dispatch. The engine owns it. */
 int gb_engine_fd(const struct gb_engine *engine);
 /* Handle all pending events; if there are none, wait at most @timeout_ms for one (0: do not wait, -1: no
- * time limit). Fails if waiting for events fails. */
+ * time limit). Fails if waiting for events fails, and with GB_EINVAL inside a callback of the engine. */
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
 
 enum gb_status {
@@ -162,32 +171,29 @@ struct gb_result {
 #undef GB_STREAM
 };
 
+/* The C type of each kind of request field (fields.h). */
+#define GB_OPTION_LANGUAGE(member)  enum gb_language member;
+#define GB_OPTION_TEXT(member)      const char *member;
+#define GB_OPTION_INPUT(member)     const char *member; /* may be empty */
+#define GB_OPTION_FLAG(member)      bool member;
+#define GB_OPTION_ARGS(member)      const struct gb_value *member; /* an array */
+#define GB_OPTION_NAMES(member)     const struct gb_value *member; /* an array of texts */
+#define GB_OPTION_VARIABLES(member) const struct gb_value *member; /* an object */
+#define GB_OPTION_IMPORTS(member)   const struct gb_value *member; /* an object of objects */
+#define GB_OPTION_SOURCES(member)   const struct gb_value *member; /* an object of texts */
+#define GB_OPTION_FILES(member)     const struct gb_value *member; /* an object of texts and bytes */
+
 /* Zero means the default, in every field. gb_run_start copies everything. */
 struct gb_run_options {
 	const char *source;
 	size_t source_bytes; /* 0: the source ends with a zero byte */
-	enum gb_language language;
-	const char *filename;           /* in stack traces and import.meta; default: "<runCode>" */
-	const char *fn;                 /* the export that is the result; NULL: the default export, if any */
-	const struct gb_value *args;    /* an array: the arguments, if the export is a function */
-	const struct gb_value *globals; /* an object: the global variables of the code */
-	const struct gb_value *imports; /* an object: bare specifier to an object of named exports */
-	const struct gb_value *modules; /* an object: "./lib/math.js" to its source */
-	bool report;                    /* the code has a function report(value) */
-
-	/* Only for some languages; gb_run_start fails if the language does not support a field. */
-	const char *profile; /* Python: "stdlib", or "data": with numpy, pandas and matplotlib loaded */
-	const char *input;   /* the standard input of the program */
-	const struct gb_value *files; /* an object, path to text or bytes: created in /box, where code runs */
-	bool reset;                   /* in a session: drop all definitions of earlier runs first */
-	bool restricted; /* Python, shell: reject risky constructs; a convenience, not a security boundary */
-	const struct gb_value *allowed_modules; /* Python (restricted), Node.js: an array of the names of
-						 * modules that the code may import; an empty array
-						 * allows none. NULL: none in Python,
-						 * ["node:safe"] in Node.js */
-	const struct gb_value *net; /* Deno: an array of hosts, "name" or "name:port", that Deno permits;
-				     * the sandbox blocks the network nevertheless */
+	/* The request: GB_REQUEST_FIELDS of fields.h documents the members. gb_run_start fails if the language
+	 * does not support one that is set. */
+#define GB_OPTION(kind, member, ...) GB_OPTION_##kind(member)
+	GB_REQUEST_FIELDS(GB_OPTION)
+#undef GB_OPTION
 	struct gb_session *session; /* run in this session, in its language and profile */
+	const char *run_id;         /* 32 lower case hexadecimal digits, not used before; NULL: random */
 	/* In a session that has a terminal: a run that waits for input is interrupted at once and settles
 	 * with the code "awaiting_input", and the prompt in the message. The session continues, as after any
 	 * interrupt. */
@@ -227,7 +233,12 @@ struct gb_run_options {
 #define GB_ERROR_TEXT_MAX (64u << 10)
 
 /* Start a run. The caller owns *ret: gb_run_destroy. Fails on invalid options (GB_EINVAL names the field) or
- * if no sandbox is available. Errors of the code do not make this call fail: they are in the result. */
+ * if no sandbox is available: GB_EBUSY if all are in use, GB_ENOENT if the program of the language is not
+ * installed, GB_EWALL if a layer of the sandbox is known to be missing. Errors of the code do not make this call
+ * fail: they are in the result.
+ *
+ * Does not wait: if the sandboxes of the language are still starting, the run begins when they are ready, and
+ * its time limit counts from then. If they cannot be started, it settles as "denied" with the code "wall". */
 bool gb_run_start(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err);
 
@@ -235,21 +246,26 @@ bool gb_run_start(
  * called before this returns. Does nothing if the run has settled. */
 void gb_run_terminate(struct gb_run *run, const char *reason);
 
+/* Read no more from the sandbox until this is called with false, so that code that writes waits, for a caller that
+ * cannot take more. The time limit goes on counting. */
+void gb_run_pause(struct gb_run *run, bool paused);
+
 /* The id of the run, the same as in its result. Lives as long as the run. */
 const char *gb_run_id(const struct gb_run *run);
 /* The pointer that was passed as options->data. */
 void *gb_run_data(const struct gb_run *run);
 
-/* Whether the run has started executing. False while it is queued in its session (sessions.h); stays false if
- * it ended in the queue. */
+/* Whether the run has started executing. False while it is queued in its session (sessions.h) or waits for its
+ * sandbox to start; stays false if it ended before. */
 bool gb_run_begun(const struct gb_run *run);
 /* Whether the run has settled. */
 bool gb_run_settled(const struct gb_run *run);
 /* The result of a settled run, else NULL. Lives as long as the run. */
 const struct gb_result *gb_run_result(const struct gb_run *run);
 
-/* Dispatch until the run has settled, and return its result, which lives as long as the run. NULL only if
- * dispatching fails. */
+/* Dispatch until the run has settled, and return its result, which lives as long as the run. NULL if
+ * dispatching fails: gb_engine_dispatch then says why. This includes calls from inside a callback of the engine,
+ * which return NULL at once if the run has not settled. */
 const struct gb_result *gb_run_wait(struct gb_run *run);
 
 /* Free the run with its result. A run that has not settled is ended without a callback. NULL is allowed. */
@@ -278,7 +294,8 @@ enum gb_session_state {
 const char *gb_session_state_name(enum gb_session_state state);
 
 /* Open a session. @profile may be NULL. The caller owns *ret: gb_session_close. Fails if @language has no
- * sessions or no sandbox is available. */
+ * sessions or no sandbox is available. Does not wait: if the sandboxes of the language are still starting, runs
+ * in the session wait for them, and if they cannot be started, the session ends with the reason. */
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err);
 /* End the sandbox, and without a callback the run in it; free @session. Must be called before the engine is

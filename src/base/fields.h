@@ -56,6 +56,94 @@ static inline size_t *gb_result_length(const struct gb_result_field *field, stru
 struct gb_result gb_result_instead(enum gb_status status, const char *name, const char *code,
     const char *message, const struct gb_result *of);
 
+/* --- requests --- */
+
+enum gb_request_kind {
+	GB_REQUEST_LANGUAGE,
+	GB_REQUEST_TEXT,
+	GB_REQUEST_INPUT,
+	GB_REQUEST_FLAG,
+	GB_REQUEST_ARGS,
+	GB_REQUEST_NAMES,
+	GB_REQUEST_VARIABLES,
+	GB_REQUEST_IMPORTS,
+	GB_REQUEST_SOURCES,
+	GB_REQUEST_FILES,
+};
+
+enum gb_request_scope { GB_SCOPE_ANY, GB_SCOPE_NEW, GB_SCOPE_SESSION };
+
+/* What a language must have for a field to have an effect. */
+enum gb_need {
+	GB_NEED_EVERY, /* nothing: every language */
+	GB_NEED_MODULES,
+	GB_NEED_BOX,
+	GB_NEED_PROFILES,
+	GB_NEED_RESTRICTED,
+	GB_NEED_ALLOWLIST,
+	GB_NEED_NET,
+	GB_NEED_SESSIONS,
+};
+
+struct gb_request_field {
+	enum gb_request_kind kind;
+	const char *member; /* of struct gb_run_options */
+	const char *json;
+	bool in_execute;  /* a 'run' message has it in options.execute */
+	bool in_contract; /* an option of runCode */
+	enum gb_request_scope scope;
+	enum gb_need need;
+	bool is_setting;  /* sent among the settings of a job */
+	bool for_agents;  /* an 'execute' message can have it */
+	const char *flag; /* of the command line; NULL: none */
+	const char *doc;  /* one line of Markdown */
+	size_t offset;    /* in struct gb_run_options */
+};
+
+extern const struct gb_request_field gb_request_fields[];
+extern const size_t gb_request_fields_count;
+
+/* "text", "names": for programs that read the table. */
+const char *gb_request_kind_name(enum gb_request_kind kind);
+/* "any", "new", "session". */
+const char *gb_request_scope_name(enum gb_request_scope scope);
+/* NULL if no field has this flag on the command line. */
+const struct gb_request_field *gb_request_by_flag(const char *flag);
+/* Whether @options have a value for @field. False for the language, which always has one. */
+bool gb_request_has(const struct gb_request_field *field, const struct gb_run_options *options);
+/* The member of @options that @field describes. */
+static inline void *gb_request_member(
+    const struct gb_request_field *field, const struct gb_run_options *options) {
+	return (char *)(uintptr_t)options + field->offset;
+}
+/* The value of a field whose kind is a text, or NULL. */
+const char *gb_request_text(const struct gb_request_field *field, const struct gb_run_options *options);
+/* The value of a field whose kind is a struct gb_value, or NULL. */
+const struct gb_value *gb_request_value(
+    const struct gb_request_field *field, const struct gb_run_options *options);
+
+/* --- what agents state about their requests --- */
+
+enum gb_agent_kind { GB_AGENT_ID, GB_AGENT_TEXT, GB_AGENT_JSON, GB_AGENT_SESSION, GB_AGENT_CHOICE };
+enum gb_agent_inputs { GB_INPUTS_NONE, GB_INPUTS_OPTIONAL, GB_INPUTS_REQUIRED };
+
+struct gb_agent_field {
+	enum gb_agent_kind kind;
+	const char *member, *json;
+	enum gb_agent_inputs inputs;
+	const char *flag;           /* of the command line; NULL: none */
+	const char *doc;            /* one line of Markdown */
+	const char *const *choices; /* of a CHOICE; NULL ends them */
+};
+
+extern const struct gb_agent_field gb_agent_fields[];
+extern const size_t gb_agent_fields_count;
+
+/* "id", "text", "json", "session", "choice". */
+const char *gb_agent_kind_name(enum gb_agent_kind kind);
+
+/* --- limits --- */
+
 enum gb_limit_unit { GB_LIMIT_MS, GB_LIMIT_BYTES, GB_LIMIT_COUNT };
 
 struct gb_limit_field {

@@ -4,8 +4,10 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "base/watchdog.h"
 
 bool gb_loop_init(struct gb_loop *loop, struct gb_err *err) {
+	gb_watchdog_init();
 	loop->n_batch = 0;
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return loop->epoll >= 0 || gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
@@ -15,13 +17,14 @@ void gb_loop_finish(struct gb_loop *loop) {
 	gb_close_fd(&loop->epoll);
 }
 
-bool gb_loop_add(struct gb_loop *loop, struct gb_source *source, int fd, uint32_t events,
-    void (*on_ready)(struct gb_source *, uint32_t), struct gb_err *err) {
+bool gb_loop_add_named(struct gb_loop *loop, struct gb_source *source, int fd, uint32_t events,
+    void (*on_ready)(struct gb_source *, uint32_t), const char *name, struct gb_err *err) {
 	source->fd = -1;
 	struct epoll_event event = {.events = events, .data.ptr = source};
 	if (epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_ctl");
 	source->on_ready = on_ready;
+	source->name = name;
 	source->fd = fd;
 	return true;
 }
@@ -46,8 +49,13 @@ int gb_loop_dispatch(struct gb_loop *loop, int timeout_ms) {
 	loop->n_batch = n > 0 ? n : 0;
 	for (int i = 0; i < loop->n_batch; i++) {
 		struct gb_source *source = loop->batch[i].data.ptr;
-		if (source)
-			source->on_ready(source, loop->batch[i].events);
+		if (!source)
+			continue;
+		const char *name = source->name; /* the callback may free its source */
+		struct gb_watch watch;
+		gb_watch_begin(&watch);
+		source->on_ready(source, loop->batch[i].events);
+		gb_watch_end(&watch, name);
 	}
 	loop->n_batch = 0;
 	return n;

@@ -21,7 +21,8 @@
 
 struct gb_source {
 	void (*on_ready)(struct gb_source *source, uint32_t events);
-	int fd; /* borrowed; -1 while it is not in a loop */
+	const char *name; /* of on_ready, for the watchdog */
+	int fd;           /* borrowed; -1 while it is not in a loop */
 };
 
 /* Events. Others mean that the descriptor was closed or has failed. */
@@ -38,15 +39,17 @@ struct gb_loop {
 bool gb_loop_init(struct gb_loop *loop, struct gb_err *err);
 void gb_loop_finish(struct gb_loop *loop);
 
-bool gb_loop_add(struct gb_loop *loop, struct gb_source *source, int fd, uint32_t events,
-    void (*on_ready)(struct gb_source *, uint32_t), struct gb_err *err);
+#define gb_loop_add(loop, source, fd, events, on_ready, err)                                                 \
+	gb_loop_add_named(loop, source, fd, events, on_ready, __FILE__ ": " #on_ready, err)
+bool gb_loop_add_named(struct gb_loop *loop, struct gb_source *source, int fd, uint32_t events,
+    void (*on_ready)(struct gb_source *, uint32_t), const char *name, struct gb_err *err);
 void gb_loop_change(struct gb_loop *loop, struct gb_source *source, uint32_t events);
 /* Call before closing the descriptor. Events received but not yet delivered are dropped, so the source may be
  * freed at once, from any callback. */
 void gb_loop_remove(struct gb_loop *loop, struct gb_source *source);
 
 /* Wait at most @timeout_ms (-1: for ever) and run the callbacks of ready sources. Returns their number, or -1
- * with errno. */
+ * with errno. Callbacks must not block: see watchdog.h. */
 int gb_loop_dispatch(struct gb_loop *loop, int timeout_ms);
 
 #endif

@@ -1,10 +1,12 @@
 #include "cli/code_flags.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "cli/paths.h"
+#include "value/wtf8.h"
 
 static bool take_code(struct code_flags *code, const char *file, const char *text) {
 	if (code->file || code->code)
@@ -19,15 +21,103 @@ bool code_flags_take_file(struct code_flags *code, const char *file) {
 	return take_code(code, file, NULL);
 }
 
-static bool take_args(struct code_flags *code, const char *json) {
+/* --- fields of the request --- */
+
+static bool take_args(struct code_flags *code, const struct gb_request_field *field, const char *json) {
 	struct gb_err err = {0};
 	const struct gb_value *args = gb_value_from_json(code->values, json, strlen(json), &err);
 	if (!args)
-		return report_error(code->command, "--args: %s", err.message);
+		return report_error(code->command, "--%s: %s", field->flag, err.message);
 	if (gb_value_type(args) != GB_ARRAY)
-		return report_error(code->command, "--args: must be an array, like '[1, \"x\"]'");
-	code->options->args = args;
+		return report_error(code->command, "--%s: must be an array, like '[1, \"x\"]'", field->flag);
+	*(const struct gb_value **)gb_request_member(field, code->options) = args;
 	return true;
+}
+
+/* The object or array of a field that an option adds to, which is created at the first. */
+static struct gb_value *collection(struct code_flags *code, const struct gb_request_field *field,
+    struct gb_value *(*create)(struct gb_values *values)) {
+	struct gb_value **member = gb_request_member(field, code->options);
+	if (!*member)
+		*member = create(code->values);
+	return *member;
+}
+
+static bool take_variable(struct code_flags *code, const struct gb_request_field *field, const char *text) {
+	struct gb_str json = gb_str_from(text), name;
+	struct gb_value *variables = collection(code, field, gb_value_object);
+	if (!gb_str_cut(&json, '=', &name))
+		return report_error(code->command, "--%s: '%s' is not NAME=JSON", field->flag, text);
+	struct gb_err err = {0};
+	struct gb_value *value = gb_value_from_json(code->values, json.p, json.n, &err);
+	if (!value)
+		return report_error(
+		    code->command, "--%s %.*s: %s", field->flag, GB_STR_ARG(name), err.message);
+	for (size_t i = 0; i < gb_value_count(variables); i++) {
+		size_t n;
+		const char *other = gb_value_bytes(gb_value_key_at(variables, i), &n);
+		if (n == name.n && memcmp(other, name.p, n) == 0)
+			return report_error(
+			    code->command, "--%s: '%.*s' is given twice", field->flag, GB_STR_ARG(name));
+	}
+	return gb_value_put(variables, gb_value_string(code->values, name.p, name.n), value) ||
+	       report_error(code->command, "--%s: too large, or a name that is not UTF-8", field->flag);
+}
+
+static bool take_copy(struct code_flags *code, const struct gb_request_field *field, const char *path) {
+	gb_auto_buf struct gb_buf bytes;
+	struct gb_value *files = collection(code, field, gb_value_object);
+	char prefix[32];
+	snprintf(prefix, sizeof prefix, "--%s: ", field->flag);
+	gb_buf_init(&bytes, CODE_VALUES_MAX);
+	if (!read_path(code->command, prefix, path, &bytes))
+		return false;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	if (gb_wtf8_scan(name, strlen(name)) == GB_WTF8_UTF8 && gb_value_get(files, name))
+		return report_error(
+		    code->command, "%sthere is another file '%s' before '%s'", prefix, name, path);
+	return gb_value_put_key(files, name, gb_value_buffer(code->values, bytes.data, bytes.len)) ||
+	       report_error(code->command, "%stoo large together, or a name that is not UTF-8", prefix);
+}
+
+/* One name, or several with commas between. */
+static bool take_names(struct code_flags *code, const struct gb_request_field *field, const char *text) {
+	struct gb_value *names = collection(code, field, gb_value_array);
+	for (struct gb_str rest = gb_str_from(text), name; rest.n;) {
+		gb_str_cut(&rest, ',', &name);
+		if (!name.n || !gb_value_push(names, gb_value_string(code->values, name.p, name.n)))
+			return report_error(code->command,
+			    "--%s: '%s' is not a name, or names with commas between", field->flag, text);
+	}
+	return true;
+}
+
+static bool take_request_field(
+    struct code_flags *code, const struct gb_request_field *field, const char *value) {
+	switch (field->kind) {
+	case GB_REQUEST_LANGUAGE:
+		code->language = value;
+		return true;
+	case GB_REQUEST_TEXT:
+	case GB_REQUEST_INPUT:
+		*(const char **)gb_request_member(field, code->options) = value;
+		return true;
+	case GB_REQUEST_FLAG:
+		*(bool *)gb_request_member(field, code->options) = true;
+		return true;
+	case GB_REQUEST_ARGS:
+		return take_args(code, field, value);
+	case GB_REQUEST_VARIABLES:
+		return take_variable(code, field, value);
+	case GB_REQUEST_FILES:
+		return take_copy(code, field, value);
+	case GB_REQUEST_NAMES:
+		return take_names(code, field, value);
+	case GB_REQUEST_IMPORTS:
+	case GB_REQUEST_SOURCES:
+		break; /* have no options */
+	}
+	return false;
 }
 
 static bool take_limit(struct code_flags *code, const struct gb_limit_field *limit, const char *value) {
@@ -52,17 +142,14 @@ static bool take_limit(struct code_flags *code, const struct gb_limit_field *lim
 
 bool code_flags_take(struct code_flags *code, const struct flag *flag, const char *value, bool *ret_ok) {
 	const struct gb_limit_field *limit = gb_limit_by_option(flag->name);
+	const struct gb_request_field *field = gb_request_by_flag(flag->name);
 	*ret_ok = true;
 	if (limit)
 		*ret_ok = take_limit(code, limit, value);
+	else if (field)
+		*ret_ok = take_request_field(code, field, value);
 	else if (strcmp(flag->name, "eval") == 0)
 		*ret_ok = take_code(code, NULL, value);
-	else if (strcmp(flag->name, "args") == 0)
-		*ret_ok = take_args(code, value);
-	else if (strcmp(flag->name, "language") == 0)
-		code->language = value;
-	else if (strcmp(flag->name, "fn") == 0)
-		code->options->fn = value;
 	else if (strcmp(flag->name, "json") == 0)
 		code->json = true;
 	else

@@ -11,13 +11,12 @@
 #include "cli/cli.h"
 #include "cli/code_flags.h"
 #include "cli/language.h"
+#include "cli/local.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/settings.h"
 #include "cli/show.h"
-#include "gate/gate.h"
 #include "glovebox/errors.h"
-#include "limits/limits.h"
 
 struct request {
 	struct code_flags code;
@@ -26,20 +25,19 @@ struct request {
 	struct settings_request settings;
 };
 
-enum { VALUES_MAX = 64 << 20 };
+/* An option for each text of GB_AGENT_FIELDS (glovebox/fields.h) that has one. */
+#define STATED_TRAITS_ID   0
+#define STATED_TRAITS_TEXT FLAG_EMPTY
+#define STATED_TRAITS_JSON 0
+#define STATED_NO_FLAG(kind, flag, argument, help)
+#define STATED_FLAG(kind, flag, argument, help) {(flag), 0, argument, help, STATED_TRAITS_##kind, NULL},
+#define STATED_FLAG_ROW(kind, member, json, max, inputs, has_flag, flag, argument, help, doc)                \
+	STATED_##has_flag(kind, flag, argument, help)
 
 static const struct flag flags[] = {
     CODE_FLAGS,
     LANGUAGE_FLAG,
-    {"purpose", 0, "TEXT", "the purpose of the code: shown with the request for approval, and recorded",
-	FLAG_EMPTY, NULL},
-    {"expected-output", 0, "TEXT", "the output that the agent expects: recorded", FLAG_EMPTY, NULL},
-    {"trace", 0, "JSON", "the origin of the request: recorded", 0, NULL},
-    {"conversation", 0, "ID", "the conversation of the request: 'approvals trust' applies to a conversation",
-	0, NULL},
-    {"turn", 0, "ID", "the turn of the model: the number of calls per turn is limited", 0, NULL},
-    ARGS_FLAG,
-    LIMIT_FLAGS SETTINGS_FLAGS,
+    GB_AGENT_FIELDS(STATED_FLAG_ROW) AGENT_FLAGS LIMIT_FLAGS SETTINGS_FLAGS,
     {0},
 };
 
@@ -48,12 +46,10 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	const struct {
 		const char *name, **text;
 	} own[] = {
-	    {"purpose", &request->gate.purpose},
-	    {"expected-output", &request->gate.expected},
-	    {"trace", &request->gate.trace},
-	    {"conversation", &request->gate.conversation},
-	    {"turn", &request->gate.turn},
-	};
+#define SLOT_NO_FLAG(flag, member)
+#define SLOT_FLAG(flag, member)                                    {flag, &request->gate.member},
+#define SLOT(kind, member, json, max, inputs, has_flag, flag, ...) SLOT_##has_flag(flag, member)
+	    GB_AGENT_FIELDS(SLOT)};
 	bool ok;
 	if (!flag)
 		return code_flags_take_file(&request->code, value);
@@ -67,21 +63,18 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	return true;
 }
 
-/* --- callbacks of the gate --- */
+/* --- showing --- */
 
-static void on_pending(struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data) {
-	(void)run, (void)expires_ms, (void)data;
-	fprintf(stderr, "waiting for approval %.8s: glovebox approvals show %.8s\n", approval, approval);
-}
-
-static void on_log(struct gb_agent_run *run, const struct gb_log *log, void *data) {
-	(void)run, (void)data;
-	show_log(log->level, log->args);
-}
-
-static void on_output(struct gb_agent_run *run, int stream, const char *bytes, size_t n, void *data) {
-	(void)run, (void)data;
-	show_output(stream, bytes, n);
+static void on_event(struct gb_execution *execution, const struct gb_event *event, void *data) {
+	const struct request *request = data;
+	(void)execution;
+	if (event->kind == GB_EVENT_PENDING)
+		fprintf(stderr, "waiting for approval %.8s: glovebox approvals show %.8s\n", event->text.p,
+		    event->text.p);
+	else if (event->kind == GB_EVENT_LOG && !request->code.json)
+		show_log(event->log.level, event->log.args);
+	else if (event->kind == GB_EVENT_OUTPUT && !request->code.json)
+		show_output(event->stream, event->text.p, event->text.n);
 }
 
 static int show(struct request *request, const struct gb_result *result) {
@@ -116,67 +109,54 @@ static void handle_stop_signals(void) {
 			sigaction(stops[i], &action, NULL);
 }
 
-static bool wait_for(struct gb_gate *gate, struct gb_agent_run *run, struct gb_err *err) {
-	enum { LOOK_MS = 1000 }; /* upper bound for a signal that arrives just before the wait */
-	bool ok = true;
-	while (ok && !gb_agent_run_done(run)) {
-		ok = gb_gate_turn(gate, LOOK_MS, err);
-		if (stop_signal && !gb_agent_run_done(run)) {
-			stop_signal = 0;
-			gb_agent_run_terminate(run, "stopped by a signal");
-		}
-	}
-	return ok;
+static void stop_if_asked(struct gb_execution *execution) {
+	if (!stop_signal || gb_execution_result(execution))
+		return;
+	stop_signal = 0;
+	gb_execution_terminate(execution, "stopped by a signal");
 }
 
-static int submit_and_wait(struct request *request, struct gb_gate *gate) {
+static int submit_and_wait(struct request *request, struct local *local) {
 	struct gb_err err = {0};
-	struct gb_agent_run *run;
-	int status = EXIT_REFUSED;
-	request->gate.face = GB_FACE_EXECUTE_CODE;
-	request->gate.transport = "cli";
-	request->gate.on_pending = on_pending;
-	/* With --json nothing is shown before the end, so the gate only has to record the end. */
-	request->gate.on_log = request->code.json ? NULL : on_log;
-	request->gate.on_output = request->code.json ? NULL : on_output;
-	request->gate.data = request;
+	struct gb_submission submission = {
+	    .request = request->gate, .on_event = on_event, .quiet = request->code.json, .data = request};
+	submission.request.face = GB_FACE_EXECUTE_CODE;
+	submission.request.transport = "cli";
 	handle_stop_signals();
-	if (!gb_gate_submit(gate, &request->gate, &run, &err)) {
-		return report_flag_error(&command_execute, &err) ? EXIT_BAD_USE : status;
-	}
-	if (wait_for(gate, run, &err))
-		status = show(request, gb_agent_run_result(run));
-	else
-		show_refusal(&command_execute, request->code.json, GB_CODE_AUDIT, err.message);
-	gb_agent_run_destroy(run);
-	return status;
+	if (!local_submit(local, &submission, &err))
+		return report_flag_error(&command_execute, &err) ? EXIT_BAD_USE : EXIT_REFUSED;
+	const struct gb_result *result = local_wait(local, stop_if_asked, &err);
+	if (result)
+		return show(request, result);
+	show_refusal(&command_execute, request->code.json, GB_CODE_AUDIT, err.message);
+	return EXIT_REFUSED;
 }
 
 /* If agents are disabled, refuse before creating sandboxes. */
 static int execute(struct request *request, const struct gb_config *config) {
-	const struct gb_engine_options sandboxes = {
-	    .shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->gate.run.language};
-	struct gb_engine *engine = NULL;
-	struct gb_gate *gate = NULL;
+	const struct gb_service_options options = {.config = config,
+	    .max_runs = 1,
+	    .engine = {
+		.shards = 1, .warm = GB_NONE, .max_runs = 1, .ready = 1u << request->gate.run.language}};
+	struct local local;
 	struct gb_err err = {0};
 	int status = EXIT_REFUSED;
 	if (!config->agent.enabled)
 		return show_refusal(&command_execute, request->code.json, GB_CODE_DISABLED,
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
-	if (!gb_limits_engine_create(config, &sandboxes, &engine, &err))
-		return show_refusal(&command_execute, request->code.json,
+	if (!local_open(&local, &options, &err))
+		show_refusal(&command_execute, request->code.json,
 		    err.code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED : GB_CODE_WALL, err.message);
-	if (gb_gate_open(&(struct gb_gate_options){config, engine, environ}, &gate, &err))
-		status = submit_and_wait(request, gate);
-	else
+	else if (!gb_service_accept_agents(local.service, environ, &err))
 		show_refusal(&command_execute, request->code.json, GB_CODE_REFUSED, err.message);
-	gb_gate_close(gate);
-	gb_engine_destroy(engine);
+	else
+		status = submit_and_wait(request, &local);
+	local_close(&local);
 	return status;
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct request request = {.values = gb_values_create(VALUES_MAX)};
+	struct request request = {.values = gb_values_create(CODE_VALUES_MAX)};
 	request.code =
 	    (struct code_flags){.command = self, .options = &request.gate.run, .values = request.values};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
@@ -187,6 +167,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed == PARSED && code_flags_choose_language(&request.code, &request.gate.run.language) &&
 	    run_flags_fit(&given, request.gate.run.language) && code_flags_load(&request.code)) {
 		const struct gb_config *config = settings_load(self, &request.settings);
+		request.gate.run.filename = NULL; /* not shown to the person who decides, so not allowed */
 		if (config)
 			status = execute(&request, config);
 		gb_config_unref(config);

@@ -44,36 +44,13 @@ void print_help(const struct command *command, FILE *to) {
 
 /* --- fields of the library and their flags --- */
 
-/* Fields of messages (docs/PROTOCOL.md) and members of structs (glovebox.h), and the flags that set them. */
+/* Members of structs that are in no table of glovebox/fields.h, and the flags that set them. */
 static const struct {
 	const char *field, *flag;
 } fields[] = {
-    {"allowed_modules", "allow"},
-    {"options.allowedModules", "allow"},
-    {"args", "args"},
-    {"options.execute.args", "args"},
-    {"conversation", "conversation"},
-    {"expected", "expected-output"},
-    {"files", "file"},
-    {"options.files", "file"},
-    {"fn", "fn"},
-    {"options.execute.fn", "fn"},
-    {"globals", "input"},
-    {"options.globals", "input"},
-    {"input", "stdin"},
-    {"options.stdin", "stdin"},
-    {"language", "language"},
-    {"options.memoryLimitBytes", "memory"},
     {"name", "name"},
     {"name", "session"},
-    {"net", "net"},
     {"node_packages", "packages"},
-    {"profile", "profile"},
-    {"purpose", "purpose"},
-    {"restricted", "restricted"},
-    {"options.restricted", "restricted"},
-    {"trace", "trace"},
-    {"turn", "turn"},
 };
 
 static bool has_flag(const struct command *command, const char *name) {
@@ -83,22 +60,33 @@ static bool has_flag(const struct command *command, const char *name) {
 	return false;
 }
 
-/* The flag that sets a limit, by its member ("timeout_ms") or its place in a message ("limits.timeoutMs"). */
-static const char *flag_of_limit(const char *field) {
-	static const char prefix[] = "limits.";
-	const char *json = strncmp(field, prefix, sizeof prefix - 1) == 0 ? field + sizeof prefix - 1 : "";
+/* Whether @field is the member of a struct (glovebox.h), or the path of a field of a message whose name is @json
+ * ("limits.timeoutMs", "options.execute.fn"; docs/PROTOCOL.md). */
+static bool is_field(const char *field, const char *member, const char *json) {
+	const char *dot = strrchr(field, '.');
+	return strcmp(field, member) == 0 || strcmp(dot ? dot + 1 : field, json) == 0;
+}
+
+/* The flag that the tables have for @field, or NULL. */
+static const char *flag_by_table(const char *field) {
 	for (size_t i = 0; i < gb_limit_fields_count; i++)
-		if (strcmp(gb_limit_fields[i].member, field) == 0 ||
-		    strcmp(gb_limit_fields[i].json, json) == 0)
+		if (is_field(field, gb_limit_fields[i].member, gb_limit_fields[i].json) ||
+		    (gb_limit_fields[i].in_options && strcmp(field, "options.memoryLimitBytes") == 0))
 			return gb_limit_fields[i].option;
+	for (size_t i = 0; i < gb_request_fields_count; i++)
+		if (is_field(field, gb_request_fields[i].member, gb_request_fields[i].json))
+			return gb_request_fields[i].flag;
+	for (size_t i = 0; i < gb_agent_fields_count; i++)
+		if (is_field(field, gb_agent_fields[i].member, gb_agent_fields[i].json))
+			return gb_agent_fields[i].flag;
 	return NULL;
 }
 
 /* The name of the flag of @command that sets @field, or NULL. */
 static const char *find_flag_of(const struct command *command, const char *field) {
-	const char *limit = flag_of_limit(field);
-	if (limit && has_flag(command, limit))
-		return limit;
+	const char *flag = flag_by_table(field);
+	if (flag && has_flag(command, flag))
+		return flag;
 	for (size_t i = 0; i < GB_COUNT(fields); i++)
 		if (strcmp(field, fields[i].field) == 0 && has_flag(command, fields[i].flag))
 			return fields[i].flag;

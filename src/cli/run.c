@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/code_flags.h"
 #include "cli/language.h"
-#include "cli/masked_output.h"
+#include "cli/local.h"
 #include "cli/paths.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
@@ -18,9 +18,6 @@
 #include "cli/show.h"
 #include "glovebox/errors.h"
 #include "limits/limits.h"
-#include "value/wtf8.h"
-
-enum { INPUTS_MAX = 64 << 20 };
 
 /* --- the command line --- */
 
@@ -31,9 +28,7 @@ struct request {
 	const char *session;
 	const char *packages; /* a folder, or NULL */
 	char packages_path[PATH_MAX];
-	struct gb_value *allowed, *files, *net;
 	struct gb_values *values;
-	struct gb_value *globals;
 	struct gb_run_options options;
 	struct settings_request settings;
 };
@@ -41,24 +36,9 @@ struct request {
 static const struct flag flags[] = {
     CODE_FLAGS,
     LANGUAGE_FLAG,
-    {"fn", 0, "NAME", "the export that is the result; called if it is a function", 0, NULL},
-    ARGS_FLAG,
-    {"input", 0, "NAME=JSON", "define the variable NAME for the code; may be repeated", FLAG_REPEATS, NULL},
-    LIMIT_FLAGS{"stdin", 0, "TEXT", "the standard input of a program", FLAG_EMPTY, NULL},
-    {"file", 0, "PATH", "put a copy of PATH into the program's folder; may be repeated",
-	FLAG_REPEATS | FLAG_PATH, NULL},
-    {"profile", 0, "NAME",
-	"Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, for a new session", 0,
-	NULL},
-    {"restricted", 0, NULL, "Python, shell: reject risky constructs", 0, NULL},
-    {"allow", 0, "MODULE", "Node.js, Python with --restricted: let it import MODULE; may be repeated",
-	FLAG_REPEATS, NULL},
-    {"packages", 0, "DIR",
+    RUN_FLAGS LIMIT_FLAGS{"packages", 0, "DIR",
 	"Node.js: a node_modules folder, from which it may use the packages of --allow; not with --session",
 	FLAG_PATH, NULL},
-    {"net", 0, "HOST,...",
-	"Deno: grant its permission for HOST or HOST:PORT; the sandbox still has no other hosts",
-	FLAG_REPEATS, NULL},
     {"out", 0, "DIR", "write the files that a program created, and what Python displays, to DIR", FLAG_PATH,
 	NULL},
     {"session", 0, "NAME",
@@ -67,69 +47,14 @@ static const struct flag flags[] = {
     {0},
 };
 
-static bool take_input(struct request *request, const char *text) {
-	struct gb_str json = gb_str_from(text), name;
-	if (!gb_str_cut(&json, '=', &name))
-		return report_error(&command_run, "--input: '%s' is not NAME=JSON", text);
-	struct gb_err err = {0};
-	struct gb_value *value = gb_value_from_json(request->values, json.p, json.n, &err);
-	if (!value)
-		return report_error(&command_run, "--input %.*s: %s", GB_STR_ARG(name), err.message);
-	for (size_t i = 0; i < gb_value_count(request->globals); i++) {
-		size_t n;
-		const char *other = gb_value_bytes(gb_value_key_at(request->globals, i), &n);
-		if (n == name.n && memcmp(other, name.p, n) == 0)
-			return report_error(&command_run, "--input: '%.*s' is given twice", GB_STR_ARG(name));
-	}
-	return gb_value_put(request->globals, gb_value_string(request->values, name.p, name.n), value) ||
-	       report_error(&command_run, "--input: too large, or a name that is not UTF-8");
-}
-
-static bool take_file(struct request *request, const char *path) {
-	gb_auto_buf struct gb_buf bytes;
-	gb_buf_init(&bytes, INPUTS_MAX);
-	if (!read_path(&command_run, "--file: ", path, &bytes))
-		return false;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	if (gb_wtf8_scan(name, strlen(name)) == GB_WTF8_UTF8 && gb_value_get(request->files, name))
-		return report_error(
-		    &command_run, "--file: there is another file '%s' before '%s'", name, path);
-	return gb_value_put_key(
-		   request->files, name, gb_value_buffer(request->values, bytes.data, bytes.len)) ||
-	       report_error(&command_run, "--file: too large together, or a name that is not UTF-8");
-}
-
-static bool take_net(struct request *request, const char *hosts) {
-	for (struct gb_str rest = gb_str_from(hosts), host; rest.n;) {
-		gb_str_cut(&rest, ',', &host);
-		if (!host.n || !gb_value_push(request->net, gb_value_string(request->values, host.p, host.n)))
-			return report_error(
-			    &command_run, "--net: '%s' is not HOST or HOST:PORT, with commas between", hosts);
-	}
-	return true;
-}
-
-static bool take_allowed(struct request *request, const char *name) {
-	return gb_value_push(request->allowed, gb_value_string(request->values, name, strlen(name))) ||
-	       report_error(&command_run, "--allow: a name that is not UTF-8");
-}
-
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	const struct {
-		const char *name;
-		const char **text; /* where to store the value, or NULL */
-		bool (*take)(struct request *request, const char *value); /* else handles the value */
+		const char *name, **text;
 	} own[] = {
-	    {"stdin", &request->options.input, NULL},
-	    {"profile", &request->options.profile, NULL},
-	    {"packages", &request->packages, NULL},
-	    {"out", &request->out, NULL},
-	    {"session", &request->session, NULL},
-	    {"input", NULL, take_input},
-	    {"file", NULL, take_file},
-	    {"allow", NULL, take_allowed},
-	    {"net", NULL, take_net},
+	    {"packages", &request->packages},
+	    {"out", &request->out},
+	    {"session", &request->session},
 	};
 	bool ok;
 	if (!flag)
@@ -138,15 +63,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	if (code_flags_take(&request->code, flag, value, &ok))
 		return ok;
-	for (size_t i = 0; i < GB_COUNT(own); i++) {
-		if (strcmp(own[i].name, flag->name) != 0)
-			continue;
-		if (own[i].take)
-			return own[i].take(request, value);
-		*own[i].text = value;
-		return true;
-	}
-	request->options.restricted = true;
+	for (size_t i = 0; i < GB_COUNT(own); i++)
+		if (strcmp(own[i].name, flag->name) == 0)
+			*own[i].text = value;
 	return true;
 }
 
@@ -182,18 +101,6 @@ static void pin_to_this_cpu(void) {
 	sched_setaffinity(0, sizeof set, &set);
 }
 
-static void fill_options(struct request *request) {
-	request->options.language = request->language;
-	if (gb_value_count(request->globals))
-		request->options.globals = request->globals;
-	if (gb_value_count(request->files))
-		request->options.files = request->files;
-	if (gb_value_count(request->net))
-		request->options.net = request->net;
-	if (gb_value_count(request->allowed))
-		request->options.allowed_modules = request->allowed;
-}
-
 /* The host of the sessions has its own settings and folder of packages, so options for them are refused. */
 static bool check_session(const struct request *request) {
 	if (request->settings.file || request->settings.n_set)
@@ -219,61 +126,63 @@ static int execute_in_session(struct request *request) {
 	return check_session(request) ? session_execute(&job) : EXIT_BAD_USE;
 }
 
-static int run_and_show(struct request *request, struct gb_engine *engine, struct gb_filter *filter) {
+static int run_and_show(struct request *request, struct local *local, struct gb_filter *filter) {
 	struct gb_err err = {0};
-	struct masked_output output;
-	struct gb_run *run = NULL;
-	int status = EXIT_BAD_USE;
-	if (masked_output_begin(&output, filter, request->code.json, &request->options, &err) &&
-	    gb_run_start(engine, &request->options, &run, &err)) {
-		const struct gb_result *result = gb_run_wait(run);
-		status =
-		    result ? show(request, filter, masked_output_end(&output, result)) : EXIT_CODE_FAILED;
-		gb_run_destroy(run);
-	} else {
+	const struct gb_submission submission = {
+	    .request = {.face = GB_FACE_RUN_CODE, .run = request->options}, .quiet = request->code.json};
+	if (!local_submit(local, &submission, &err)) {
 		report_flag_error(&command_run, &err);
+		return EXIT_BAD_USE;
 	}
-	masked_output_finish(&output);
-	return status;
+	const struct gb_result *result = local_wait(local, NULL, &err);
+	return result ? show(request, filter, result) : EXIT_CODE_FAILED;
 }
 
 static int execute(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
-	struct gb_engine *engine;
-	struct gb_filter *filter;
-	const struct gb_engine_options options = {.shards = 1,
-	    .warm = GB_NONE,
+	struct local local;
+	struct gb_service_options options = {.config = config,
 	    .max_runs = 1,
-	    .ready = 1u << request->language,
-	    .node_packages = request->packages ? request->packages_path : NULL};
-	if (!settings_filter(config, "secrets.maskRun", &filter, &err))
+	    .engine = {.shards = 1,
+		.warm = GB_NONE,
+		.max_runs = 1,
+		.ready = 1u << request->language,
+		.node_packages = request->packages ? request->packages_path : NULL}};
+	if (!settings_filter(config, "secrets.maskRun", &options.filter, &err))
 		return refuse(request, GB_CODE_MASKING, err.message);
 	pin_to_this_cpu();
 	int status = EXIT_REFUSED;
-	if (gb_limits_engine_create(config, &options, &engine, &err)) {
-		status = run_and_show(request, engine, filter);
-		gb_engine_destroy(engine);
+	if (local_open(&local, &options, &err)) {
+		status = run_and_show(request, &local, options.filter);
 	} else if (request->packages && strcmp(err.field, "node_packages") == 0) {
 		report_flag_error(&command_run, &err);
 		status = EXIT_BAD_USE;
 	} else {
 		refuse(request, err.code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED : GB_CODE_WALL, err.message);
 	}
-	gb_filter_destroy(filter);
+	local_close(&local);
+	gb_filter_destroy(options.filter);
 	return status;
 }
 
 /* The modules that the settings name, and those of --allow. The default, node:safe, is for runs without
  * --allow. False if --packages is given and no package is named. */
 static bool allow_modules(struct request *request, const struct gb_config_list *modules) {
-	size_t n_flags = gb_value_count(request->allowed), n_named = n_flags;
+	const struct gb_value *given = request->options.allowed_modules;
+	size_t n_flags = gb_value_count(given), n_named = n_flags;
+	struct gb_value *allowed = gb_value_array(request->values);
+	for (size_t i = 0; i < n_flags; i++) {
+		size_t n;
+		const char *name = gb_value_bytes(gb_value_at(given, i), &n);
+		gb_value_push(allowed, gb_value_string(request->values, name, n));
+	}
 	for (size_t i = 0; i < modules->n; i++)
 		n_named += strcmp(modules->items[i], GB_CONFIG_NODE_SAFE) != 0;
 	bool is_default = modules->n == 1 && n_named == n_flags;
 	for (size_t i = 0; i < modules->n && !(is_default && n_flags); i++)
-		gb_value_push(request->allowed,
-		    gb_value_string(request->values, modules->items[i], strlen(modules->items[i])));
-	request->options.allowed_modules = request->allowed; /* an empty list, too: it allows nothing */
+		gb_value_push(
+		    allowed, gb_value_string(request->values, modules->items[i], strlen(modules->items[i])));
+	request->options.allowed_modules = allowed; /* an empty list, too: it allows nothing */
 	return !request->packages || n_named;
 }
 
@@ -309,7 +218,7 @@ static int run_request(struct request *request) {
 	if (!code_flags_choose_language(&request->code, &request->language))
 		return EXIT_BAD_USE;
 	const struct run_flags given = {&command_run, &request->options, request->packages, request->out};
-	fill_options(request);
+	request->options.language = request->language;
 	if (!run_flags_check_out(&given) ||
 	    (!request->session && !run_flags_fit(&given, request->language)) ||
 	    !code_flags_load(&request->code))
@@ -318,13 +227,9 @@ static int run_request(struct request *request) {
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct request request = {.values = gb_values_create(INPUTS_MAX)};
+	struct request request = {.values = gb_values_create(CODE_VALUES_MAX)};
 	request.code =
 	    (struct code_flags){.command = self, .options = &request.options, .values = request.values};
-	request.globals = gb_value_object(request.values);
-	request.allowed = gb_value_array(request.values);
-	request.files = gb_value_object(request.values);
-	request.net = gb_value_array(request.values);
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED        ? run_request(&request)
 		     : parsed == PARSED_HELP ? EXIT_OK

@@ -6,34 +6,46 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/fields.h"
 #include "engine/engine.h"
 
-static bool fits(const struct run_flags *flags, enum gb_language language) {
-	const struct gb_language_traits *traits = gb_language_traits(language);
-	const struct gb_run_options *options = flags->options;
-	const struct {
-		const char *flag;
-		bool given, has;
-		const char *advice;
-	} all[] = {
-	    {"fn", options->fn, traits->has_modules, "a script has no exports; --args are its parameters"},
-	    {"input", options->globals, traits->has_modules, "pass texts with --args, or --stdin"},
-	    {"stdin", options->input, traits->has_box, "pass values with --input NAME=JSON"},
-	    {"file", options->files, traits->has_box, "it has no files; pass values with --input NAME=JSON"},
-	    {"out", flags->out, traits->has_box, "it makes no files; --json gives the result"},
-	    {"profile", options->profile, language == GB_PYTHON, "only Python has profiles"},
-	    {"restricted", options->restricted, traits->has_restricted,
-		"Python and the shell have that mode"},
-	    {"allow", options->allowed_modules, traits->has_allowlist,
-		"Node.js and Python have a list of modules"},
-	    {"packages", flags->packages, language == GB_NODE, "only Node.js has packages"},
-	    {"net", options->net, traits->has_net, "only Deno has that permission"},
+static const char *advice_for(enum gb_need need) {
+	static const char *const advice[] = {
+	    [GB_NEED_MODULES] = "a script has no exports or variables; pass texts with --args, or --stdin",
+	    [GB_NEED_BOX] = "it has no files and no standard input; pass values with --input NAME=JSON",
+	    [GB_NEED_PROFILES] = "only Python has profiles",
+	    [GB_NEED_RESTRICTED] = "Python and the shell have that mode",
+	    [GB_NEED_ALLOWLIST] = "Node.js and Python have a list of modules",
+	    [GB_NEED_NET] = "only Deno has that permission",
+	    [GB_NEED_SESSIONS] = "it has no sessions",
 	};
-	for (size_t i = 0; i < GB_COUNT(all); i++)
-		if (all[i].given && !all[i].has)
-			return report_error(flags->command, "--%s has no effect on %s: %s", all[i].flag,
-			    gb_language_name(language), all[i].advice);
-	return true;
+	return (size_t)need < GB_COUNT(advice) && advice[need] ? advice[need] : "";
+}
+
+static bool refuse(
+    const struct run_flags *flags, const char *flag, enum gb_language language, const char *advice) {
+	return report_error(
+	    flags->command, "--%s has no effect on %s: %s", flag, gb_language_name(language), advice);
+}
+
+static bool fits(const struct run_flags *flags, enum gb_language language) {
+	for (size_t i = 0; i < gb_request_fields_count; i++) {
+		const struct gb_request_field *field = &gb_request_fields[i];
+		if (field->flag && gb_request_has(field, flags->options) &&
+		    !gb_language_has(language, field->need))
+			return refuse(flags, field->flag, language, advice_for(field->need));
+	}
+	if (flags->out && !gb_language_has(language, GB_NEED_BOX))
+		return refuse(flags, "out", language, "it makes no files; --json gives the result");
+	return !flags->packages || language == GB_NODE ||
+	       refuse(flags, "packages", language, "only Node.js has packages");
+}
+
+bool run_flags_given(const struct run_flags *flags) {
+	bool given = flags->out || flags->packages;
+	for (size_t i = 0; i < gb_request_fields_count; i++)
+		given |= gb_request_fields[i].flag && gb_request_has(&gb_request_fields[i], flags->options);
+	return given;
 }
 
 bool run_flags_fit(const struct run_flags *flags, enum gb_language language) {

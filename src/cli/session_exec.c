@@ -23,14 +23,6 @@ enum { EXIT_INTERRUPTED = 130, LISTS_MAX = 64 << 20 };
 
 /* --- the request --- */
 
-static bool write_value(
-    struct gb_buf *line, const char *key, const struct gb_value *value, uint32_t *next_id) {
-	if (!value)
-		return true;
-	gb_buf_printf(line, ",\"%s\":", key);
-	return gb_json_write(line, value, next_id, NULL);
-}
-
 static void write_limits(struct gb_buf *line, const struct gb_run_options *options) {
 	gb_buf_printf(line, ",\"limits\":{");
 	bool first = true;
@@ -46,27 +38,47 @@ static void write_limits(struct gb_buf *line, const struct gb_run_options *optio
 	gb_buf_append_char(line, '}');
 }
 
+static bool write_field(struct gb_buf *line, const struct gb_request_field *field,
+    const struct gb_run_options *options, uint32_t *next_id) {
+	const char *text = gb_request_text(field, options);
+	const struct gb_value *value = gb_request_value(field, options);
+	gb_buf_printf(line, ",\"%s\":", field->json);
+	if (value)
+		return gb_json_write(line, value, next_id, NULL);
+	if (text)
+		gb_json_append_string(line, gb_str_from(text));
+	else
+		gb_buf_printf(line, "true");
+	return true;
+}
+
+/* The fields in options.execute, or those in options itself. */
+static bool write_fields(
+    struct gb_buf *line, bool in_execute, const struct gb_run_options *options, uint32_t *next_id) {
+	for (size_t i = 0; i < gb_request_fields_count; i++) {
+		const struct gb_request_field *field = &gb_request_fields[i];
+		if (field->in_execute == in_execute && field->scope != GB_SCOPE_NEW &&
+		    gb_request_has(field, options) && !write_field(line, field, options, next_id))
+			return false;
+	}
+	return true;
+}
+
 static bool write_options(struct gb_buf *line, const struct gb_run_options *options) {
 	uint32_t next_id = 0;
-	const char *filename = options->filename;
+	/* A first member, since each of the others begins with a comma. */
 	gb_buf_printf(line, ",\"options\":{\"report\":false");
-	if (options->fn || options->args) {
-		gb_buf_printf(line, ",\"execute\":{\"args\":");
-		if (options->args && !gb_json_write(line, options->args, &next_id, NULL))
-			return false;
-		gb_buf_printf(line, "%s", options->args ? "" : "[]");
-		session_line_text(line, "fn", options->fn);
-		gb_buf_append_char(line, '}');
-	}
-	session_line_text(line, "filename", filename);
-	session_line_text(line, "stdin", options->input);
-	gb_buf_printf(line, "%s%s", options->restricted ? ",\"restricted\":true" : "",
-	    options->reset ? ",\"reset\":true" : "");
 	if (options->memory_bytes)
 		gb_buf_printf(line, ",\"memoryLimitBytes\":%llu", (unsigned long long)options->memory_bytes);
-	bool ok = write_value(line, "globals", options->globals, &next_id) &&
-		  write_value(line, "files", options->files, &next_id) &&
-		  write_value(line, "allowedModules", options->allowed_modules, &next_id);
+	bool ok = write_fields(line, false, options, &next_id);
+	if (options->fn || options->args) {
+		gb_buf_printf(line, ",\"execute\":{");
+		size_t begin = line->len;
+		ok = ok && write_fields(line, true, options, &next_id);
+		if (line->len > begin) /* without the comma of the first */
+			line->data[begin] = ' ';
+		gb_buf_append_char(line, '}');
+	}
 	gb_buf_append_char(line, '}');
 	write_limits(line, options);
 	return ok;
@@ -263,8 +275,9 @@ int session_execute(const struct session_job *job) {
 		return EXIT_REFUSED;
 	const struct sigaction action = {.sa_handler = on_signal};
 	client.on_interrupt = on_interrupt;
-	/* Only these options depend on the session's language, which is known only after a query. */
-	bool depends = job->create || job->options->fn || job->out;
+	/* These options depend on the session's language, which is known only after a query. */
+	const struct run_flags given = {job->command, job->options, NULL, job->out};
+	bool depends = job->create || run_flags_given(&given);
 	if ((!depends || open_session_if_missing(&client, job, &status)) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);
 		const struct gb_value *message;
@@ -290,9 +303,8 @@ struct request {
 
 static const struct flag flags[] = {
     CODE_FLAGS,
-    {"fn", 0, "NAME", "afterwards call this function of the session, whose value is the result", 0, NULL},
-    LIMIT_FLAGS{"reset", 0, NULL, "delete all earlier definitions first", 0, NULL},
-    {"out", 0, "DIR", "write pictures, tables and the files that the code created to DIR", FLAG_PATH, NULL},
+    SESSION_FLAGS LIMIT_FLAGS{"out", 0, "DIR",
+	"write pictures, tables and the files that the code created to DIR", FLAG_PATH, NULL},
     {0},
 };
 
@@ -305,8 +317,6 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		request->session = value;
 	else if (code_flags_take(&request->code, flag, value, &ok))
 		return ok;
-	else if (strcmp(flag->name, "reset") == 0)
-		request->options.reset = true;
 	else
 		request->out = value;
 	return true;
@@ -314,7 +324,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 
 static int run(const struct command *self, int argc, char **argv) {
 	struct request request = {0};
-	request.code = (struct code_flags){.command = self, .options = &request.options};
+	struct gb_values *values = gb_values_create(CODE_VALUES_MAX);
+	request.code = (struct code_flags){.command = self, .options = &request.options, .values = values};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	int status = parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	bool complete = request.session && (request.code.file || request.code.code);
@@ -331,6 +342,7 @@ static int run(const struct command *self, int argc, char **argv) {
 		status = run_flags_check_out(&given) ? session_execute(&job) : EXIT_BAD_USE;
 	}
 	code_flags_finish(&request.code);
+	gb_values_destroy(values);
 	return status;
 }
 

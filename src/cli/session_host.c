@@ -11,15 +11,15 @@
 #include "base/io.h"
 #include "base/list.h"
 #include "cli/language.h"
-#include "cli/service.h"
+#include "cli/serving.h"
 #include "cli/session.h"
 
 /* How long it waits before exiting without sessions, so that sessions that have just ended can still be
  * listed. */
-enum { LINGER_MS = 5000, READY_FD = 3 };
+enum { LINGER_MS = 5000, READY_FD = 3, DEFAULT_TIMEOUT_MS = 300000 };
 
 struct host {
-	struct service service;
+	struct serving serving;
 	enum gb_language language;
 	uint64_t linger_ms;
 	struct gb_listener *listener;
@@ -41,26 +41,27 @@ static bool watch_timer(struct host *host, struct gb_err *err) {
 	host->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (host->timer_fd < 0)
 		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
-	return gb_loop_add(&host->service.loop, &host->timer, host->timer_fd, GB_LOOP_IN, on_timer, err);
+	return gb_loop_add(&host->serving.loop, &host->timer, host->timer_fd, GB_LOOP_IN, on_timer, err);
 }
 
 static bool open_host(struct host *host, struct gb_err *err) {
 	struct session_place place;
-	struct service *service = &host->service;
+	struct serving *serving = &host->serving;
 	/* Sessions are opened rarely and live long: prepare no warm cells. */
-	const struct gb_engine_options engine = {.warm = GB_NONE, .ready = 1u << host->language};
-	const struct gb_server_options server = {.strict = true};
-	return settings_reload(&service->settings, &service->config, err) &&
-	       session_place_open(&place, err) && service_open(service, &engine, &server, err) &&
+	const struct gb_service_options options = {.engine = {.warm = GB_NONE, .ready = 1u << host->language},
+	    .strict = true,
+	    .default_timeout_ms = DEFAULT_TIMEOUT_MS};
+	return settings_reload(&serving->settings, &serving->config, err) &&
+	       session_place_open(&place, err) && serving_open(serving, &options, err) &&
 	       watch_timer(host, err) &&
-	       gb_listener_create(service->server, place.socket, &host->listener, err);
+	       gb_listener_create(serving->server, place.socket, &host->listener, err);
 }
 
 /* Set or stop the exit timer; stop if it has expired and no client connected in the same turn. */
 static void linger(struct host *host) {
-	bool needed = gb_server_sessions(host->service.server) || gb_server_clients(host->service.server);
+	bool needed = gb_server_sessions(host->serving.server) || gb_server_clients(host->serving.server);
 	if (host->due && !needed)
-		host->service.stopped = true;
+		host->serving.stopped = true;
 	host->due = false;
 	if (needed != host->lingers)
 		return;
@@ -74,9 +75,9 @@ static void close_host(struct host *host) {
 	/* From now on, clients start another host. */
 	gb_listener_destroy(host->listener);
 	if (host->timer_fd >= 0)
-		gb_loop_remove(&host->service.loop, &host->timer);
+		gb_loop_remove(&host->serving.loop, &host->timer);
 	gb_close_fd(&host->timer_fd);
-	service_close(&host->service);
+	serving_close(&host->serving);
 }
 
 /* The client that started this process waits for this. */
@@ -97,7 +98,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct host *host = data;
 	if (!flag)
 		return report_error(&command_session_host, "takes no operand, but got '%s'", value);
-	if (settings_flag(&host->service.settings, flag, value))
+	if (settings_flag(&host->serving.settings, flag, value))
 		return true;
 	if (flag - flags == FLAG_LANGUAGE)
 		return language_choose(&command_session_host, value, NULL, &host->language);
@@ -108,7 +109,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 static int run(const struct command *self, int argc, char **argv) {
 	/* It serves commands in all folders, so it reads no project file. */
 	struct host host = {
-	    .service = {.command = self, .for_people = true, .settings.no_project = true, SERVICE_CLOSED},
+	    .serving = {.command = self, .for_people = true, .settings.no_project = true, SERVING_CLOSED},
 	    .language = GB_TYPESCRIPT,
 	    .linger_ms = LINGER_MS,
 	    .timer_fd = -1,
@@ -124,9 +125,9 @@ static int run(const struct command *self, int argc, char **argv) {
 	report_ready(ok ? "ok" : err.message);
 	while (ok) {
 		linger(&host);
-		if (host.service.stopped)
+		if (host.serving.stopped)
 			break;
-		ok = gb_server_turn(host.service.server, &err);
+		ok = gb_server_turn(host.serving.server, &err);
 	}
 	if (err.code)
 		report_error(self, "%s", err.message);

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "cli/service.h"
+#include "cli/serving.h"
 
 static const struct flag flags[] = {
     {"socket", 0, "PATH", "listen at a unix socket instead, for many clients at once", FLAG_PATH, NULL},
@@ -18,10 +18,11 @@ static const struct flag flags[] = {
 };
 enum { FLAG_SOCKET, FLAG_TIMEOUT, FLAG_MAX_RUNS };
 
-enum { MAX_RUNS = 65536 };
+/* The timeout is that of a run, if neither the run nor the settings have one. */
+enum { MAX_RUNS = 65536, DEFAULT_TIMEOUT_MS = 300000 };
 
 struct stdio {
-	struct service service;
+	struct serving serving;
 	const char *socket;
 	uint64_t timeout_ms;
 	unsigned max_runs;
@@ -43,7 +44,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct stdio *stdio = data;
 	if (!flag)
 		return report_error(&command_stdio, "takes no operand, but got '%s'", value);
-	if (settings_flag(&stdio->service.settings, flag, value))
+	if (settings_flag(&stdio->serving.settings, flag, value))
 		return true;
 	switch (flag - flags) {
 	case FLAG_SOCKET:
@@ -83,35 +84,36 @@ static bool add_standard_streams(struct stdio *stdio, struct gb_err *err) {
 		    "glovebox stdio exchanges JSON lines with a program. To try it here, enter this line:\n"
 		    "{\"type\":\"run\",\"run\":1,\"source\":\"export default 6*7\"}\n"
 		    "Ctrl-D ends it. See 'glovebox stdio --help'.\n");
-	return gb_server_add(stdio->service.server, STDIN_FILENO, STDOUT_FILENO, err);
+	return gb_server_add(stdio->serving.server, STDIN_FILENO, STDOUT_FILENO, err);
 }
 
 static bool open_stdio(struct stdio *stdio, struct gb_err *err) {
-	const struct gb_engine_options engine = {.max_runs = stdio->max_runs};
-	const struct gb_server_options server = {
-	    .timeout_ms = stdio->timeout_ms, .max_runs = stdio->max_runs};
-	if (!service_open(&stdio->service, &engine, &server, err))
+	const struct gb_service_options options = {.engine = {.max_runs = stdio->max_runs},
+	    .timeout_ms = stdio->timeout_ms,
+	    .default_timeout_ms = DEFAULT_TIMEOUT_MS,
+	    .max_runs = stdio->max_runs};
+	if (!serving_open(&stdio->serving, &options, err))
 		return false;
-	return stdio->socket ? gb_listener_create(stdio->service.server, stdio->socket, &stdio->listener, err)
+	return stdio->socket ? gb_listener_create(stdio->serving.server, stdio->socket, &stdio->listener, err)
 			     : add_standard_streams(stdio, err);
 }
 
 static bool serve(struct stdio *stdio, struct gb_err *err) {
-	struct service *service = &stdio->service;
-	while (!service->stopped && (stdio->socket || gb_server_clients(service->server)))
-		if (!gb_server_turn(service->server, err))
+	struct serving *serving = &stdio->serving;
+	while (!serving->stopped && (stdio->socket || gb_server_clients(serving->server)))
+		if (!gb_server_turn(serving->server, err))
 			return false;
 	return true;
 }
 
 static int run(const struct command *self, int argc, char **argv) {
-	struct stdio stdio = {.service = {.command = self, .agents = true, SERVICE_CLOSED}};
+	struct stdio stdio = {.serving = {.command = self, .agents = true, SERVING_CLOSED}};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &stdio);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	fill_standard_streams();
-	stdio.service.config = settings_load(self, &stdio.service.settings);
-	if (!stdio.service.config)
+	stdio.serving.config = settings_load(self, &stdio.serving.settings);
+	if (!stdio.serving.config)
 		return EXIT_BAD_USE;
 	raise_file_limit();
 	struct gb_err err = {0};
@@ -119,7 +121,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (!ok)
 		report_error(self, "%s", err.message);
 	gb_listener_destroy(stdio.listener);
-	service_close(&stdio.service);
+	serving_close(&stdio.serving);
 	return ok ? EXIT_OK : opened ? EXIT_CODE_FAILED : EXIT_REFUSED;
 }
 

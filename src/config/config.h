@@ -117,6 +117,11 @@ struct gb_config {
 		uint64_t idle_ms, max_age_ms;
 	} sessions;
 	struct {
+		unsigned keep_results;
+		uint64_t keep_ms;
+		uint64_t replay_bytes;
+	} service;
+	struct {
 		bool enabled;
 		unsigned faces; /* as approvals.waive */
 		double initial, maximum, recharge_per_hour;

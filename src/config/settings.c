@@ -149,6 +149,14 @@ const struct gb_setting gb_settings[] = {
     {"sessions.queue", GB_SETTING_COUNT, AT(sessions.queue), "16", RANGE(0, 1000), TIGHTEN(LOWER), APART,
 	.help = "maximum number of executions that wait for one session"},
 
+    {"service.keepResults", GB_SETTING_COUNT, AT(service.keep_results), "20", RANGE(0, 10000), TIGHTEN(LOWER),
+	APART,
+	.help = "finished executions that a server keeps, so that other clients can get their results"},
+    {"service.keepTime", GB_SETTING_DURATION, AT(service.keep_ms), "1m", RANGE(S, D), TIGHTEN(LOWER), APART,
+	.help = "how long it keeps them"},
+    {"service.replay", GB_SETTING_SIZE, AT(service.replay_bytes), "256K", RANGE(0, 256 << 20), TIGHTEN(LOWER),
+	APART, .help = "output of each execution that is kept for subscribers that come late or read slowly"},
+
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true", TIGHTEN(HIGHER), APART,
 	.help = "whether runs of energy.faces cost energy and are denied without it"},
     {"energy.faces", GB_SETTING_FACES, AT(energy.faces), "[core_execute]", TIGHTEN(ADD), APART,

@@ -182,7 +182,8 @@ bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct g
 	if (gb_buf_failed(&run->streams[stream - 1]))
 		return gb_fail(err, GB_ENOMEM, 0, "output");
 	if (run->on_output)
-		run->on_output(run, (int)stream, (const char *)bytes.bytes, bytes.argument, run->data);
+		GB_CALL_BACK(run->engine,
+		    run->on_output(run, (int)stream, (const char *)bytes.bytes, bytes.argument, run->data));
 	return true;
 }
 
@@ -227,7 +228,7 @@ bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct 
 	if (!append_value(&run->displays, value))
 		return gb_fail(err, GB_ENOMEM, 0, "display");
 	if (run->on_display)
-		run->on_display(run, value, run->data);
+		GB_CALL_BACK(run->engine, run->on_display(run, value, run->data));
 	return true;
 }
 

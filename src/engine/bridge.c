@@ -58,7 +58,7 @@ void gb_bridge_close(struct gb_run *run, bool tell) {
 	for (struct host_call *q; (q = gb_list_first(struct host_call, &run->bridge.asking, link));) {
 		gb_list_remove(&q->link);
 		if (tell)
-			q->on_answer(run, NULL, true, q->data);
+			GB_CALL_BACK(run->engine, q->on_answer(run, NULL, true, q->data));
 		free(q);
 	}
 }
@@ -210,7 +210,7 @@ static bool receive_report(
 		return throw_too_large(call, err);
 	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
 	if (run->on_report)
-		run->on_report(run, value, call, run->data);
+		GB_CALL_BACK(run->engine, run->on_report(run, value, call, run->data));
 	else
 		gb_call_return(call, NULL);
 	return true;
@@ -229,7 +229,7 @@ static bool receive_call(
 	/* From here on the pool is for the answer, which has its own limit. */
 	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
 	if (run->on_call)
-		run->on_call(run, call, run->data);
+		GB_CALL_BACK(run->engine, run->on_call(run, call, run->data));
 	else
 		gb_call_throw(
 		    call, gb_value_error(call->values, "TypeError", "this host does not answer calls", NULL));
@@ -407,7 +407,7 @@ bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struc
 	if (!value)
 		return gb_wrap(err, "the sandbox sent an answer");
 	gb_list_remove(&q->link);
-	q->on_answer(run, value, how == GB_WIRE_THROWN, q->data);
+	GB_CALL_BACK(run->engine, q->on_answer(run, value, how == GB_WIRE_THROWN, q->data));
 	free(q);
 	return true;
 }

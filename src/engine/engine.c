@@ -80,6 +80,25 @@ static bool start_timer(struct gb_engine *engine, struct gb_err *err) {
 	return gb_loop_add(&engine->loop, &engine->timer, engine->timer_fd, GB_LOOP_IN, on_timer, err);
 }
 
+/* --- between turns --- */
+
+void gb_engine_release_settled(struct gb_engine *engine) {
+	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->settled, link));)
+		gb_run_release_cell(run);
+}
+
+/* Release the cells of settled runs, and let the pools do their idle work. */
+static void before_wait(struct gb_engine *engine) {
+	gb_engine_release_settled(engine);
+	gb_versions_clean_up(engine);
+	for (int i = 0; i < GB_RUNTIMES; i++) {
+		if (engine->pools[i])
+			gb_runtime_clean_up(engine, (enum gb_runtime)i);
+		if (engine->pools[i])
+			gb_pool_before_wait(engine->pools[i]);
+	}
+}
+
 /* --- the engine --- */
 
 static bool keep_text(char **ret, const char *text, struct gb_err *err) {
@@ -109,9 +128,11 @@ static bool open_engine(
 		return false;
 	if (!gb_runtimes_init(engine, options, err))
 		return false;
-	if (!gb_loop_init(&engine->loop, err) || !start_timer(engine, err) || !open_port(engine, err))
-		return false;
-	unsigned ready = options->ready ? options->ready : 1u << GB_JAVASCRIPT;
+	return gb_loop_init(&engine->loop, err) && start_timer(engine, err) && open_port(engine, err);
+}
+
+static bool start_pools(struct gb_engine *engine, struct gb_err *err) {
+	const unsigned ready = GB_OR(engine->options.ready, 1u << GB_JAVASCRIPT);
 	for (int language = 0; language < GB_LANGUAGES; language++) {
 		enum gb_runtime runtime;
 		if ((ready & 1u << language) &&
@@ -122,15 +143,30 @@ static bool open_engine(
 	return true;
 }
 
+bool gb_engine_await_pools(struct gb_engine *engine, struct gb_err *err) {
+	for (size_t i = 0; i < GB_RUNTIMES; i++) {
+		enum gb_pool_state state = GB_POOL_READY;
+		while (engine->pools[i] && (state = gb_pool_state(engine->pools[i], err)) == GB_POOL_STARTING)
+			if (gb_loop_dispatch(&engine->loop, -1) < 0 && errno != EINTR)
+				return gb_fail(err, GB_ESYSTEM, errno, "wait for the zygotes");
+		if (state == GB_POOL_BROKEN)
+			return false;
+	}
+	before_wait(engine);
+	return true;
+}
+
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err) {
 	struct gb_engine *engine = calloc(1, sizeof *engine);
 	if (!engine)
 		return gb_fail(err, GB_ENOMEM, 0, "the engine");
 	engine->loop.epoll = engine->timer_fd = engine->timer.fd = -1;
 	gb_list_init(&engine->alarms);
+	gb_list_init(&engine->starting);
 	gb_list_init(&engine->running);
 	gb_list_init(&engine->settled);
-	if (!open_engine(engine, options ? options : &(struct gb_engine_options){0}, err)) {
+	if (!open_engine(engine, options ? options : &(struct gb_engine_options){0}, err) ||
+	    !start_pools(engine, err) || !gb_engine_await_pools(engine, err)) {
 		gb_engine_destroy(engine);
 		return false;
 	}
@@ -138,23 +174,19 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	return true;
 }
 
-void gb_engine_release_settled(struct gb_engine *engine) {
-	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->settled, link));)
-		gb_run_release_cell(run);
-}
-
 void gb_engine_destroy(struct gb_engine *engine) {
-	if (!engine)
+	if (!engine || engine->in_callback)
 		return;
 	for (struct gb_alarm *alarm; (alarm = gb_list_first(struct gb_alarm, &engine->alarms, link));) {
 		gb_list_remove(&alarm->link);
 		alarm->on_engine_end(alarm);
 	}
-	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &engine->running, link));)
-		gb_run_destroy(run);
+	gb_versions_finish(engine);
+	struct gb_list *lists[] = {&engine->starting, &engine->running};
+	for (size_t i = 0; i < GB_COUNT(lists); i++)
+		for (struct gb_run *run; (run = gb_list_first(struct gb_run, lists[i], link));)
+			gb_run_destroy(run);
 	gb_engine_release_settled(engine);
-	for (size_t i = 0; i < GB_RUNTIME_PROFILES; i++)
-		gb_question_finish(&engine->questions[i]);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);
 	gb_port_destroy(engine->port);
@@ -173,15 +205,11 @@ int gb_engine_fd(const struct gb_engine *engine) {
 	return engine->loop.epoll;
 }
 
-/* Release the cells of settled runs, and let the pools do their idle work. */
-static void before_wait(struct gb_engine *engine) {
-	gb_engine_release_settled(engine);
-	for (size_t i = 0; i < GB_RUNTIMES; i++)
-		if (engine->pools[i])
-			gb_pool_before_wait(engine->pools[i]);
-}
-
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
+	if (engine->in_callback)
+		return gb_fail(err, GB_EINVAL, 0,
+		    "a callback of the engine cannot dispatch its events or wait for its runs: return from "
+		    "the callback first");
 	before_wait(engine);
 	if (gb_loop_dispatch(&engine->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
@@ -189,8 +217,9 @@ bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err
 }
 
 bool gb_engine_dispatch(struct gb_engine *engine, int timeout_ms, struct gb_err *err) {
-	bool ok = gb_engine_turn(engine, timeout_ms, err);
+	if (!gb_engine_turn(engine, timeout_ms, err))
+		return false;
 	/* All callbacks have run. Release now: an idle cell would not make the descriptor readable again. */
 	before_wait(engine);
-	return ok;
+	return true;
 }

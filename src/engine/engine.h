@@ -3,6 +3,7 @@
 #define GB_ENGINE_ENGINE_H
 
 #include "base/arena.h"
+#include "base/fields.h"
 #include "base/list.h"
 #include "base/loop.h"
 #include "glovebox/glovebox.h"
@@ -32,6 +33,10 @@ enum gb_runtime {
 	GB_RUNTIME_SHELL,
 	GB_RUNTIME_NODE,
 	GB_RUNTIME_DENO,
+	/* sandboxes for one run of a program with --version */
+	GB_RUNTIME_SHELL_VERSION,
+	GB_RUNTIME_NODE_VERSION,
+	GB_RUNTIME_DENO_VERSION,
 	GB_RUNTIME_PROFILES, /* the first of the caller's own Python profiles */
 	GB_RUNTIMES = GB_RUNTIME_PROFILES + 8,
 };
@@ -84,35 +89,46 @@ struct gb_alarm {
 	void (*on_engine_end)(struct gb_alarm *alarm);
 };
 
-/* A version query to a program of the machine: a run in its own engine. (version.c) */
+/* The version of a language. (version.c) */
 struct gb_question {
 	bool asked;
-	struct gb_engine *engine; /* NULL: not started, or answered */
-	struct gb_run *run;
+	struct gb_run
+	    *run;        /* of a program of the machine with --version, until its pool is stopped; or NULL */
+	char answer[80]; /* of that program */
 };
-void gb_question_finish(struct gb_question *question);
 
 struct gb_engine {
 	struct gb_engine_options options;
 	char *worker_dir;                          /* or NULL */
 	char *shell, *node, *deno, *node_packages; /* or NULL */
 	struct gb_loop loop;
-	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it */
+	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it; see gb_runtime_start */
 	struct gb_port *port;
 	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
-	char versions[GB_RUNTIME_PROFILES][80]; /* of the languages queried so far */
-	bool knows_version[GB_RUNTIME_PROFILES];
-	struct gb_question questions[GB_RUNTIME_PROFILES];
-	bool asks_version;      /* runs start a program with --version: created for a version query */
+	struct gb_question questions[GB_LANGUAGES];
+	unsigned in_callback;   /* depth of callbacks of the caller: see GB_CALL_BACK */
 	struct gb_source timer; /* a timerfd, so that the engine's one descriptor covers deadlines too */
 	int timer_fd;
 	uint64_t timer_at;   /* expiration, in ns; 0: not armed */
 	uint8_t random[256]; /* for run ids: one system call for many */
 	size_t n_random;     /* unused bytes of it */
 	struct gb_list alarms;
+	struct gb_list starting; /* runs whose cell waits for its zygote */
 	struct gb_list running;
 	struct gb_list settled; /* runs whose cell is still to be released */
 };
+
+/* Call a callback of the caller. Meanwhile no events are dispatched, and @engine is not destroyed. @engine may
+ * be NULL. */
+#define GB_CALL_BACK(engine, call)                                                                           \
+	do {                                                                                                 \
+		struct gb_engine *called_by = (engine);                                                      \
+		if (called_by)                                                                               \
+			called_by->in_callback++;                                                            \
+		call;                                                                                        \
+		if (called_by)                                                                               \
+			called_by->in_callback--;                                                            \
+	} while (0)
 
 /* Values that are part of the result. */
 struct gb_kept {
@@ -122,7 +138,7 @@ struct gb_kept {
 
 struct gb_run {
 	enum gb_owner owner;
-	struct gb_list link; /* in engine->running or engine->settled, or unlinked */
+	struct gb_list link; /* in engine->starting, running or settled, or unlinked */
 	struct gb_engine *engine;
 	enum gb_runtime runtime;
 	struct gb_cell *cell; /* NULL once released */
@@ -143,6 +159,7 @@ struct gb_run {
 	uint64_t output_left; /* bytes of log frames */
 	struct gb_buf outbox; /* unsent bytes */
 	size_t sent;          /* bytes of the outbox already sent */
+	bool paused;          /* nothing is read from the cell */
 	bool waits_to_send;   /* waits for GB_LOOP_OUT */
 	/* the outbox begins with the job, which may be sent to another cell */
 	bool job_kept;
@@ -184,8 +201,18 @@ struct gb_run {
 /* Validate and encode the options without starting anything. NULL on failure. */
 struct gb_run *gb_run_prepare(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err);
-/* Start a prepared run; its time counts from now. On failure the run is unchanged. */
+/* The same in two steps: a run that can be launched after gb_run_encode, which touches nothing but the run and what
+ * @options point to, and so can be called from any thread. With a session, .language is the session's, and .session
+ * is not followed by gb_run_encode. */
+struct gb_run *gb_run_create(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err);
+bool gb_run_encode(struct gb_run *run, const struct gb_run_options *options, struct gb_err *err);
+/* Start a prepared run. Its time counts from now, or if its sandbox is still starting, from when that is ready.
+ * On failure the run is unchanged. */
 bool gb_run_launch(struct gb_run *run, struct gb_err *err);
+/* Start a run that executes the program of its language with --version, in a sandbox of @runtime. */
+bool gb_run_ask_version(struct gb_engine *engine, const struct gb_run_options *how, enum gb_runtime runtime,
+    struct gb_run **ret, struct gb_err *err);
 
 /* Interrupt a run because it waits for input. @message is the message of the result. */
 void gb_run_end_wait(struct gb_run *run, const char *message);
@@ -195,8 +222,9 @@ void gb_run_time_out(struct gb_run *run);
 void gb_run_yield(struct gb_run *run, uint64_t now);
 /* Release the cell, whatever its state. */
 void gb_run_release_cell(struct gb_run *run);
-/* Callbacks for a cell that belongs to a run: its socket is ready; it has ended. */
+/* Callbacks for a cell that belongs to a run: its socket is ready; it begins to run; it has ended. */
 void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events);
+void gb_run_on_cell_begin(struct gb_cell *cell);
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end);
 
 /* Settle @run with a failure. */
@@ -211,6 +239,8 @@ bool gb_run_spend_output(struct gb_run *run, size_t cost);
 void gb_run_send(struct gb_run *run);
 /* The socket is writable. */
 void gb_run_send_more(struct gb_run *run);
+/* Poll for what the run has to read and send now. */
+void gb_run_listen(struct gb_run *run);
 /* Send the job at the beginning of the outbox; to another cell if the run's cell is dead. False if there is
  * none; then the run has no cell, but keeps its job. */
 bool gb_run_send_job(struct gb_run *run, struct gb_err *err);
@@ -280,8 +310,18 @@ void gb_alarm_set(struct gb_engine *engine, struct gb_alarm *alarm, uint64_t at)
 /* Release the cells of all settled runs. */
 void gb_engine_release_settled(struct gb_engine *engine);
 
-/* Dispatch once without releasing the cells of runs that settle. */
+/* Wait until all pools that were started are ready. Fails if one does not become ready. Only before the first
+ * run. */
+bool gb_engine_await_pools(struct gb_engine *engine, struct gb_err *err);
+
+/* Dispatch once without releasing the cells of runs that settle. Fails with GB_EINVAL inside a callback. */
 bool gb_engine_turn(struct gb_engine *engine, int timeout_ms, struct gb_err *err);
+
+/* --- version.c --- */
+
+/* Stop the pools of programs that have answered. */
+void gb_versions_clean_up(struct gb_engine *engine);
+void gb_versions_finish(struct gb_engine *engine);
 
 /* --- language.c --- */
 
@@ -290,6 +330,7 @@ struct gb_language_traits {
 	bool has_box;        /* files and input */
 	bool has_sessions;   /* its process can outlive a run */
 	bool has_terminal;   /* and then has a terminal */
+	bool has_profiles;   /* sets of modules that are loaded in advance */
 	bool has_restricted; /* a restricted mode */
 	bool has_allowlist;  /* of modules */
 	bool has_net;        /* network hosts */
@@ -297,6 +338,8 @@ struct gb_language_traits {
 	uint64_t memory;     /* default limit */
 };
 const struct gb_language_traits *gb_language_traits(enum gb_language language);
+/* Whether @language has what a field of a request needs. */
+bool gb_language_has(enum gb_language language, enum gb_need need);
 
 /* --- runtimes.c --- */
 
@@ -310,12 +353,18 @@ bool gb_runtime_worker(
 /* The plan with all sandbox layers. *ret is the caller's. */
 bool gb_runtime_plan(
     struct gb_engine *engine, enum gb_runtime which, struct gb_plan **ret, struct gb_err *err);
-/* Start its pool, which must not exist yet, with @plan. Tests pass a plan without some layer; callers of the
- * library cannot. */
+/* Start its pool, which must not exist yet, with @plan, without waiting for it. Tests pass a plan without some
+ * layer; callers of the library cannot. */
 bool gb_runtime_start_behind(
     struct gb_engine *engine, enum gb_runtime which, const struct gb_plan *plan, struct gb_err *err);
-/* Start its pool with all sandbox layers, unless it exists. */
+/* Start its pool with all sandbox layers, unless it exists, without waiting for it. Fails if the pool cannot be
+ * started; what goes wrong later ends the cells that were taken from it. */
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err);
+/* If the pool could not be started or was stopped, destroy it, so that the next run starts another. Not from
+ * inside a callback. */
+void gb_runtime_clean_up(struct gb_engine *engine, enum gb_runtime which);
+/* Whether both have the same worker program. */
+bool gb_runtime_is_same(enum gb_runtime a, enum gb_runtime b);
 
 /* --- request.c --- */
 

@@ -148,7 +148,8 @@ static void move_to_ended(struct gb_record *record) {
 	if (manager->options.on_ended) {
 		struct gb_session_info info;
 		gb_record_describe(record, &info);
-		manager->options.on_ended(manager, &info, manager->options.data);
+		GB_CALL_BACK(
+		    manager->engine, manager->options.on_ended(manager, &info, manager->options.data));
 	}
 	if (++manager->n_ended > manager->options.max_ended)
 		free_oldest(manager);
@@ -176,7 +177,7 @@ static void end_record(struct gb_record *record) {
 	move_to_ended(record);
 	memcpy(reason, record->reason, sizeof reason);
 	if (attachment.on_bytes)
-		attachment.on_end(manager, reason, true, attachment.data);
+		GB_CALL_BACK(manager->engine, attachment.on_end(manager, reason, true, attachment.data));
 	settle_queue(&queue, reason);
 }
 
@@ -260,7 +261,8 @@ static bool notify_awaiting(struct gb_record *record) {
 		return false;
 	struct gb_session_info info;
 	gb_record_describe(record, &info);
-	options->on_awaiting(record->manager, &info, record->session->run, options->data);
+	GB_CALL_BACK(record->manager->engine,
+	    options->on_awaiting(record->manager, &info, record->session->run, options->data));
 	return true;
 }
 

@@ -55,6 +55,13 @@ bool gb_record_begin(struct gb_record *record, struct gb_run *run, struct gb_err
 void gb_record_on_change(struct gb_session *session);
 /* Kill the session; its executing and queued runs settle with @reason. */
 void gb_record_kill(struct gb_record *record, const char *reason);
+/* gb_manager_execute in steps, with gb_run_encode between them: create a run for a session, complete @options, and
+ * copy the id of the session. */
+bool gb_manager_create_run(struct gb_manager *manager, const char *session, struct gb_run_options *options,
+    struct gb_run **ret, char ret_session[33], struct gb_err *err);
+/* Start the encoded @run in its session, or queue it. On failure it stays with the caller. */
+bool gb_manager_begin_run(
+    struct gb_manager *manager, const char *session, struct gb_run *run, struct gb_err *err);
 /* Check all records as soon as possible. */
 void gb_manager_wake(struct gb_manager *manager);
 

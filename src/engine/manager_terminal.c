@@ -38,7 +38,8 @@ bool gb_manager_attach(struct gb_manager *manager, const char *session,
 	record->attachment = *attachment;
 	gb_session_hold(record->session, false);
 	if (before.on_bytes)
-		before.on_end(manager, "another client has attached to it", false, before.data);
+		GB_CALL_BACK(manager->engine,
+		    before.on_end(manager, "another client has attached to it", false, before.data));
 	return true;
 }
 

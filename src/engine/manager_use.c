@@ -173,28 +173,61 @@ bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *
 
 /* --- using --- */
 
-bool gb_manager_execute(struct gb_manager *manager, const char *session, const struct gb_run_options *options,
-    struct gb_run **ret, struct gb_err *err) {
-	struct gb_record *record = gb_record_find_alive(manager, session, err);
-	if (!record)
-		return false;
+/* *ret_waits: it has to wait for earlier runs. */
+static bool check_queue(
+    const struct gb_record *record, const char *session, bool *ret_waits, struct gb_err *err) {
 	struct gb_session_info info;
 	gb_record_describe(record, &info);
-	bool waits = info.queued || info.state != GB_SESSION_IDLE;
-	if (waits && info.queued >= manager->options.max_queue)
+	*ret_waits = info.queued || info.state != GB_SESSION_IDLE;
+	if (*ret_waits && info.queued >= record->manager->options.max_queue)
 		return gb_fail_field(err, GB_ELIMIT, "session",
 		    "%u runs wait for '%s' already, which is the limit; try again when some have "
 		    "ended",
 		    info.queued, session);
+	return true;
+}
+
+bool gb_manager_create_run(struct gb_manager *manager, const char *session, struct gb_run_options *options,
+    struct gb_run **ret, char ret_session[33], struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	bool waits;
+	if (!record || !check_queue(record, session, &waits, err))
+		return false;
 	struct gb_run_options asked = *options;
 	asked.session = record->session;
+	asked.language = record->session->language;
 	asked.profile = *record->profile ? record->profile : NULL;
-	struct gb_run *run = gb_run_prepare(manager->engine, &asked, err);
+	struct gb_run *run = gb_run_create(manager->engine, &asked, err);
 	if (!run)
 		return false;
-	if (waits) {
-		gb_list_append(&record->queue, &run->link);
-	} else if (!gb_record_begin(record, run, err)) {
+	/* It may be used after the record was freed, and nothing of the profile is part of the job. */
+	asked.profile = NULL;
+	*options = asked;
+	memcpy(ret_session, record->id, sizeof record->id);
+	*ret = run;
+	return true;
+}
+
+bool gb_manager_begin_run(
+    struct gb_manager *manager, const char *session, struct gb_run *run, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	bool waits;
+	if (!record || !check_queue(record, session, &waits, err))
+		return false;
+	if (!waits)
+		return gb_record_begin(record, run, err);
+	gb_list_append(&record->queue, &run->link);
+	return true;
+}
+
+bool gb_manager_execute(struct gb_manager *manager, const char *session, const struct gb_run_options *options,
+    struct gb_run **ret, struct gb_err *err) {
+	struct gb_run_options asked = *options;
+	struct gb_run *run;
+	char id[33];
+	if (!gb_manager_create_run(manager, session, &asked, &run, id, err))
+		return false;
+	if (!gb_run_encode(run, &asked, err) || !gb_manager_begin_run(manager, id, run, err)) {
 		gb_run_destroy(run);
 		return false;
 	}

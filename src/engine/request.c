@@ -98,28 +98,17 @@ static bool check_files(const struct gb_value *files, struct gb_err *err) {
 	return true;
 }
 
-/* Reject options that this language does not support. */
+/* Reject options that this language does not support. The runtime rejects a profile that it does not have, and a
+ * run without a session has no earlier definitions. */
 static bool check_traits(const struct gb_run_options *options, struct gb_err *err) {
-	const struct gb_language_traits *traits = gb_language_traits(options->language);
-	const struct {
-		const char *field;
-		bool set, has;
-	} fields[] = {
-	    {"files", options->files, traits->has_box},
-	    {"input", options->input, traits->has_box},
-	    {"restricted", options->restricted, traits->has_restricted},
-	    {"allowed_modules", options->allowed_modules, traits->has_allowlist},
-	    {"net", options->net, traits->has_net},
-	    {"imports", options->imports, traits->has_modules},
-	    {"modules", options->modules, traits->has_modules},
-	    {"globals", options->globals, traits->has_modules},
-	    {"fn", options->fn, traits->has_modules},
-	    {"report", options->report, traits->has_modules},
-	};
-	for (size_t i = 0; i < GB_COUNT(fields); i++)
-		if (fields[i].set && !fields[i].has)
-			return gb_fail_field(err, GB_EINVAL, fields[i].field, "is not for %s",
+	for (size_t i = 0; i < gb_request_fields_count; i++) {
+		const struct gb_request_field *field = &gb_request_fields[i];
+		bool checked = field->need != GB_NEED_PROFILES && field->need != GB_NEED_SESSIONS;
+		if (checked && gb_request_has(field, options) &&
+		    !gb_language_has(options->language, field->need))
+			return gb_fail_field(err, GB_EINVAL, field->member, "is not for %s",
 			    gb_language_name(options->language));
+	}
 	return true;
 }
 
@@ -139,11 +128,34 @@ static bool check_names(const char *field, const struct gb_value *names, struct 
 	return true;
 }
 
-static bool check_settings(const struct gb_run_options *options, struct gb_err *err) {
-	return check_traits(options, err) && check_names("allowed_modules", options->allowed_modules, err) &&
-	       check_names("net", options->net, err) && check_files(options->files, err) &&
-	       (!options->input || check_text("input", options->input, strlen(options->input), err)) &&
-	       (options->language != GB_SHELL || check_names("args", options->args, err));
+/* What the kind of a field requires of its value. */
+static bool check_kind(
+    const struct gb_request_field *field, const struct gb_run_options *options, struct gb_err *err) {
+	const char *text = gb_request_text(field, options);
+	const struct gb_value *value = gb_request_value(field, options);
+	switch (field->kind) {
+	case GB_REQUEST_TEXT:
+	case GB_REQUEST_INPUT:
+		return !text || check_text(field->member, text, strlen(text), err);
+	case GB_REQUEST_NAMES:
+		return check_names(field->member, value, err);
+	case GB_REQUEST_FILES:
+		return check_files(value, err);
+	case GB_REQUEST_ARGS: /* the parameters of a script are texts */
+		return options->language == GB_SHELL
+			   ? check_names(field->member, value, err)
+			   : !value || gb_value_type(value) == GB_ARRAY ||
+				 gb_fail_field(err, GB_EINVAL, field->member, "must be an array");
+	default: /* checked below, together with others */
+		return true;
+	}
+}
+
+static bool check_kinds(const struct gb_run_options *options, struct gb_err *err) {
+	for (size_t i = 0; i < gb_request_fields_count; i++)
+		if (!check_kind(&gb_request_fields[i], options, err))
+			return false;
+	return true;
 }
 
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
@@ -152,17 +164,15 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 	if (n_source > GB_SOURCE_MAX)
 		return gb_fail_field(err, GB_ELIMIT, "source", "%zu bytes are more than the limit of %u",
 		    n_source, GB_SOURCE_MAX);
+	if (options->run_id &&
+	    (strlen(options->run_id) != 32 || strspn(options->run_id, "0123456789abcdef") != 32))
+		return gb_fail_field(err, GB_EINVAL, "run_id", "is not 32 lower case hexadecimal digits");
 	/* bash drops NULs, and would run a script other than the one that was shown and checked. */
 	if (options->language == GB_SHELL && memchr(options->source, '\0', n_source))
 		return gb_fail_field(err, GB_EINVAL, "source", "a script must not hold the character U+0000");
-	if (options->args && gb_value_type(options->args) != GB_ARRAY)
-		return gb_fail_field(err, GB_EINVAL, "args", "must be an array");
-	return check_text("source", options->source, n_source, err) &&
-	       (!options->filename ||
-		   check_text("filename", options->filename, strlen(options->filename), err)) &&
-	       (!options->fn || check_text("fn", options->fn, strlen(options->fn), err)) &&
-	       check_globals(options, err) && gb_request_check_modules(options, err) &&
-	       check_limits(options, err) && check_settings(options, err);
+	return check_text("source", options->source, n_source, err) && check_globals(options, err) &&
+	       gb_request_check_modules(options, err) && check_limits(options, err) &&
+	       check_traits(options, err) && check_kinds(options, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
@@ -202,17 +212,8 @@ static void write_modules(struct gb_buf *out, const struct gb_value *modules) {
 	}
 }
 
-/* False is the default and not written. */
-static void write_flag(struct gb_buf *out, const char *name, bool flag) {
-	if (!flag)
-		return;
-	gb_cbor_string(out, name, strlen(name));
-	gb_cbor_simple(out, GB_SIMPLE_TRUE);
-}
-
 /* File contents are sent as bytes: the visible part of a view. */
 static void write_files(struct gb_buf *out, const struct gb_value *files) {
-	gb_cbor_string(out, "files", strlen("files"));
 	gb_cbor_object(out, gb_value_count(files));
 	for (size_t i = 0; i < gb_value_count(files); i++) {
 		size_t n;
@@ -223,30 +224,40 @@ static void write_files(struct gb_buf *out, const struct gb_value *files) {
 	}
 }
 
-static bool write_names(
-    struct gb_buf *out, const char *name, const struct gb_value *names, struct gb_err *err) {
-	if (!names)
-		return true;
-	gb_cbor_string(out, name, strlen(name));
-	return gb_value_encode(out, names, NULL, err) || gb_wrap_field(err, name);
+static bool write_setting(struct gb_buf *out, const struct gb_request_field *field,
+    const struct gb_run_options *options, struct gb_err *err) {
+	const char *text = gb_request_text(field, options);
+	const struct gb_value *value = gb_request_value(field, options);
+	gb_cbor_string(out, field->json, strlen(field->json));
+	if (field->kind == GB_REQUEST_FLAG)
+		gb_cbor_simple(out, GB_SIMPLE_TRUE);
+	else if (field->kind == GB_REQUEST_FILES)
+		write_files(out, value);
+	else if (text)
+		gb_cbor_string(out, text, strlen(text));
+	else
+		return gb_value_encode(out, value, NULL, err) || gb_wrap_field(err, field->member);
+	return true;
 }
 
-/* The settings object: options of some runtimes only. */
+/* The settings object: options of some runtimes only. Those that are not set are not written. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
-	gb_cbor_object(
-	    out, (unsigned)(!!options->reset + !!options->session + !!options->restricted + !!options->input +
-			    !!options->allowed_modules + !!options->files + !!options->net));
-	write_flag(out, "reset", options->reset);
-	if (options->files)
-		write_files(out, options->files);
-	write_flag(out, "session", options->session);
-	write_flag(out, "restricted", options->restricted);
-	if (options->input) {
-		gb_cbor_string(out, "stdin", strlen("stdin"));
-		gb_cbor_string(out, options->input, strlen(options->input));
+	static const char session[] = "session";
+	unsigned n = options->session != NULL;
+	for (size_t i = 0; i < gb_request_fields_count; i++)
+		n += gb_request_fields[i].is_setting && gb_request_has(&gb_request_fields[i], options);
+	gb_cbor_object(out, n);
+	if (options->session) {
+		gb_cbor_string(out, session, strlen(session));
+		gb_cbor_simple(out, GB_SIMPLE_TRUE);
 	}
-	return write_names(out, "allowedModules", options->allowed_modules, err) &&
-	       write_names(out, "net", options->net, err);
+	for (size_t i = 0; i < gb_request_fields_count; i++) {
+		const struct gb_request_field *field = &gb_request_fields[i];
+		if (field->is_setting && gb_request_has(field, options) &&
+		    !write_setting(out, field, options, err))
+			return false;
+	}
+	return true;
 }
 
 bool gb_request_encode(const struct gb_run_options *options, bool asks_version,

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,13 @@
 /* Interrupted code has five seconds. Interrupts are counted instead, so that time during which the machine
  * was suspended does not count. */
 enum { INTERRUPTS_MAX = 50 };
-enum { RECEIVE_STEP = 4 << 10, RECEIVE_MAX = 1 << 20, TEXTS_MAX = 1 << 20, MESSAGE_MAX = 64 << 10 };
+enum {
+	READS_MAX = 16,
+	RECEIVE_STEP = 4 << 10,
+	RECEIVE_MAX = 1 << 20,
+	TEXTS_MAX = 1 << 20,
+	MESSAGE_MAX = 64 << 10
+};
 
 const char *gb_status_name(enum gb_status status) {
 	static const char *const names[] = {
@@ -101,7 +108,7 @@ static void settle(struct gb_run *run) {
 		run->session->on_change(run->session);
 	/* A callback of gb_bridge_close() may have destroyed it. */
 	if (run->on_settled && !run->destroyed)
-		run->on_settled(run, &run->result, run->data);
+		GB_CALL_BACK(run->engine, run->on_settled(run, &run->result, run->data));
 	unhold(run);
 }
 
@@ -152,7 +159,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 		if (run->on_log) {
 			/* The callback may append logs and reallocate the list; copy the entry first. */
 			const struct gb_log log = run->logs[run->result.n_logs - 1];
-			run->on_log(run, &log, run->data);
+			GB_CALL_BACK(run->engine, run->on_log(run, &log, run->data));
 		}
 		return;
 	case GB_FRAME_OUTPUT:
@@ -242,9 +249,9 @@ static bool handle_frames(struct gb_run *run) {
 	return true;
 }
 
-/* Read and handle available frames. True if more may come. */
-static bool read_frames(struct gb_run *run) {
-	while (!run->settled) {
+/* Read @max times, and handle the frames. True if more may come. */
+static bool read_times(struct gb_run *run, unsigned max) {
+	for (unsigned i = 0; !run->settled && i < max; i++) {
 		enum received got = receive(run);
 		if (got == RECV_EMPTY)
 			return true;
@@ -256,7 +263,17 @@ static bool read_frames(struct gb_run *run) {
 		if (got == RECV_DRAINED)
 			return !run->settled;
 	}
-	return false;
+	return !run->settled;
+}
+
+/* Of a cell that runs, which may write faster than this reads: other events come after a few. */
+static bool read_frames(struct gb_run *run) {
+	return read_times(run, READS_MAX);
+}
+
+/* Of a cell that has ended, or is killed: it writes no more. */
+static void read_last_frames(struct gb_run *run) {
+	read_times(run, UINT_MAX);
 }
 
 /* --- events of a cell --- */
@@ -308,7 +325,7 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 	}
 	hold(run);
 	/* The last frames may still be in the socket. */
-	read_frames(run);
+	read_last_frames(run);
 	run->job_unread |= run->job_kept && end->cause == GB_CELL_UNUSED;
 	if (!run->settled) {
 		if (gb_run_move_on(run)) {
@@ -326,8 +343,9 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 static void stop(struct gb_run *run, const char *code, const char *message, bool timed_out) {
 	if (run->settled)
 		return;
-	/* Not started. */
-	if (!run->cell) {
+	/* Queued, or its sandbox is still starting: its session continues. The code must not begin now. */
+	if (!run->begun) {
+		gb_run_release_cell(run);
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
 		return;
 	}
@@ -335,7 +353,7 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 	/* Kill first, so that the stream ends. */
 	gb_cell_kill(run->cell);
 	run->stopping = true;
-	read_frames(run);
+	read_last_frames(run);
 	if (!run->settled) {
 		run->result.timed_out = timed_out;
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
@@ -353,8 +371,10 @@ static bool send_interrupt(struct gb_run *run) {
 	run->n_interrupts++;
 	/* A failure means that the cell is dead, which is reported separately. */
 	gb_cell_interrupt(run->cell, run->session->n_jobs);
-	run->deadline = gb_now_ns() + AGAIN_NS;
-	gb_engine_wake_at(run->engine, run->deadline);
+	if (run->begun) {
+		run->deadline = gb_now_ns() + AGAIN_NS;
+		gb_engine_wake_at(run->engine, run->deadline);
+	}
 	return true;
 }
 
@@ -431,7 +451,11 @@ void gb_run_time_out(struct gb_run *run) {
 
 /* --- public interface --- */
 
-static void name_run(struct gb_run *run) {
+static void name_run(struct gb_run *run, const char *id) {
+	if (id) {
+		snprintf(run->result.run_id, sizeof run->result.run_id, "%s", id);
+		return;
+	}
 	enum { BYTES = (sizeof run->result.run_id - 1) / 2 };
 	struct gb_engine *engine = run->engine;
 	if (engine->n_random < BYTES) {
@@ -480,7 +504,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	gb_frame_reader_init(run->reader, largest + FRAME_SLACK);
 	gb_arena_init(&run->texts, TEXTS_MAX);
 	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
-	name_run(run);
+	name_run(run, options->run_id);
 	run->values = gb_values_create((output + result + report) * VALUES_FACTOR +
 				       (run->display_left + run->files_left) * 2 + VALUES_SLACK);
 	if (run->values)
@@ -489,17 +513,30 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	return NULL;
 }
 
-static bool begin(struct gb_run *run, struct gb_err *err) {
+/* The code begins to run at @now. */
+static void begin(struct gb_run *run, uint64_t now) {
 	struct gb_engine *engine = run->engine;
-	if (!gb_run_send_job(run, err))
-		return false;
 	run->begun = true;
-	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
+	run->started = now;
+	if (run->paused)
+		gb_run_listen(run);
+	if (run->interrupted)
+		run->deadline = now + AGAIN_NS;
+	else if (run->timeout_ms < UINT64_MAX / 2000000)
+		run->deadline = now + run->timeout_ms * 1000000;
 	gb_list_append(&engine->running, &run->link);
-	run->yield_at = run->started + SHORT_NS;
+	run->yield_at = now + SHORT_NS;
 	gb_engine_wake_at(
 	    engine, run->deadline && run->deadline < run->yield_at ? run->deadline : run->yield_at);
-	return true;
+}
+
+void gb_run_on_cell_begin(struct gb_cell *cell) {
+	struct gb_run *run = gb_cell_owner(cell);
+	/* A cell may be announced again after its zygote was replaced. */
+	if (run->owner == GB_OWNER_SESSION || run->begun || run->settled)
+		return;
+	gb_list_remove(&run->link);
+	begin(run, gb_now_ns());
 }
 
 /* A new cell, or the session's. */
@@ -520,37 +557,60 @@ static bool take_cell(struct gb_run *run, struct gb_err *err) {
 
 bool gb_run_launch(struct gb_run *run, struct gb_err *err) {
 	run->started = gb_now_ns();
-	if (run->timeout_ms < UINT64_MAX / 2000000)
-		run->deadline = run->started + run->timeout_ms * 1000000;
-	if (!take_cell(run, err))
+	if (!take_cell(run, err) || !gb_run_send_job(run, err))
 		return false;
-	return begin(run, err);
+	run->outbox.max = gb_bridge_outbox_max(&run->bridge);
+	if (gb_cell_is_waiting(run->cell))
+		gb_list_append(&run->engine->starting, &run->link);
+	else
+		begin(run, run->started);
+	return true;
 }
 
-struct gb_run *gb_run_prepare(
+struct gb_run *gb_run_create(
     struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err) {
-	struct gb_run_options asked = *options;
-	if (options->session)
-		asked.language = options->session->language;
-	struct gb_run *run = make_run(engine, &asked);
+	struct gb_run *run = make_run(engine, options);
 	if (!run) {
 		gb_fail(err, GB_ENOMEM, 0, "a run");
 		return NULL;
 	}
 	run->timeout_ms = gb_limit_timeout_ms(options);
 	run->session = options->session;
-	run->memory = GB_OR(options->memory_bytes, gb_language_traits(asked.language)->memory);
-	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
-	if (gb_runtime_find(engine, asked.language, asked.profile, &run->runtime, err) &&
-	    gb_request_encode(&asked, engine->asks_version, &grants, &run->outbox, err))
+	run->memory = GB_OR(options->memory_bytes, gb_language_traits(options->language)->memory);
+	if (gb_runtime_find(engine, options->language, options->profile, &run->runtime, err))
 		return run;
 	release_run(run);
 	return NULL;
 }
 
-bool gb_run_start(
-    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
-	struct gb_run *run = gb_run_prepare(engine, options, err);
+static bool encode(
+    struct gb_run *run, const struct gb_run_options *options, bool asks_version, struct gb_err *err) {
+	const struct gb_grants grants = gb_bridge_grants(&run->bridge);
+	return gb_request_encode(options, asks_version, &grants, &run->outbox, err);
+}
+
+bool gb_run_encode(struct gb_run *run, const struct gb_run_options *options, struct gb_err *err) {
+	return encode(run, options, false, err);
+}
+
+static struct gb_run *prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, bool asks_version, struct gb_err *err) {
+	struct gb_run_options asked = *options;
+	if (options->session)
+		asked.language = options->session->language;
+	struct gb_run *run = gb_run_create(engine, &asked, err);
+	if (!run || encode(run, &asked, asks_version, err))
+		return run;
+	release_run(run);
+	return NULL;
+}
+
+struct gb_run *gb_run_prepare(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_err *err) {
+	return prepare(engine, options, false, err);
+}
+
+static bool launch_or_free(struct gb_run *run, struct gb_run **ret, struct gb_err *err) {
 	if (!run)
 		return false;
 	if (!gb_run_launch(run, err)) {
@@ -559,6 +619,19 @@ bool gb_run_start(
 	}
 	*ret = run;
 	return true;
+}
+
+bool gb_run_ask_version(struct gb_engine *engine, const struct gb_run_options *how, enum gb_runtime runtime,
+    struct gb_run **ret, struct gb_err *err) {
+	struct gb_run *run = prepare(engine, how, true, err);
+	if (run)
+		run->runtime = runtime;
+	return launch_or_free(run, ret, err);
+}
+
+bool gb_run_start(
+    struct gb_engine *engine, const struct gb_run_options *options, struct gb_run **ret, struct gb_err *err) {
+	return launch_or_free(gb_run_prepare(engine, options, err), ret, err);
 }
 
 void gb_run_terminate(struct gb_run *run, const char *reason) {
@@ -588,7 +661,7 @@ const struct gb_result *gb_run_result(const struct gb_run *run) {
 const struct gb_result *gb_run_wait(struct gb_run *run) {
 	hold(run);
 	/* A warm cell on this CPU has usually run as soon as it had its job, and has already answered. */
-	if (run->cell && gb_cell_is_older(run->cell, run->started))
+	if (run->cell && !run->engine->in_callback && gb_cell_is_older(run->cell, run->started))
 		read_frames(run);
 	bool ok = true;
 	while (!run->settled && ok)
@@ -607,7 +680,9 @@ void gb_run_destroy(struct gb_run *run) {
 	gb_run_release_cell(run);
 	/* The session may be closed now, while a caller up the stack still holds the run. */
 	run->session = NULL;
-	gb_pool_refill(run->engine->pools[run->runtime]);
+	/* NULL: it could not be started. */
+	if (run->engine->pools[run->runtime])
+		gb_pool_refill(run->engine->pools[run->runtime]);
 	if (!run->held)
 		release_run(run);
 }

@@ -26,6 +26,7 @@ static const struct runtime {
 	bool all_programs;        /* all programs in /usr may be executed too */
 	unsigned warm;            /* default number of warm cells */
 	unsigned prime_ms;        /* time until its program waits for a job; 0: none */
+	bool is_single;           /* has one cell, which is not prepared */
 } runtimes[GB_RUNTIME_PROFILES] = {
     [GB_RUNTIME_JS] = {"glovebox-js", "", GB_ROOM_NONE, NULL, .warm = DEFAULT_WARM},
     [GB_RUNTIME_PYTHON] = {"glovebox-python", "stdlib", GB_ROOM_FILES, python_paths, .warm = DEFAULT_WARM},
@@ -34,6 +35,9 @@ static const struct runtime {
 	.warm = DEFAULT_WARM, .prime_ms = 5},
     [GB_RUNTIME_NODE] = {"glovebox-node", "", GB_ROOM_PROGRAMS, NULL, "node", .warm = 2, .prime_ms = 300},
     [GB_RUNTIME_DENO] = {"glovebox-deno", "", GB_ROOM_PROGRAMS, NULL, "deno", .warm = 1, .prime_ms = 500},
+    [GB_RUNTIME_SHELL_VERSION] = {"glovebox-shell", "", GB_ROOM_PROGRAMS, NULL, "bash", .is_single = true},
+    [GB_RUNTIME_NODE_VERSION] = {"glovebox-node", "", GB_ROOM_PROGRAMS, NULL, "node", .is_single = true},
+    [GB_RUNTIME_DENO_VERSION] = {"glovebox-deno", "", GB_ROOM_PROGRAMS, NULL, "deno", .is_single = true},
 };
 
 static bool is_word(const char *text, const char *more) {
@@ -160,6 +164,10 @@ static const struct runtime *find_runtime(enum gb_runtime which) {
 	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
 }
 
+bool gb_runtime_is_same(enum gb_runtime a, enum gb_runtime b) {
+	return strcmp(find_runtime(a)->worker, find_runtime(b)->worker) == 0;
+}
+
 bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err) {
 	return gb_worker_find(engine->worker_dir, find_runtime(which)->worker, ret, n, err);
@@ -193,20 +201,34 @@ bool gb_runtime_start_behind(
 	char program[PATH_MAX];
 	if (!gb_runtime_worker(engine, which, program, sizeof program, err))
 		return false;
+	const bool has_warm = options->warm != GB_NONE && !runtime->is_single;
 	const struct gb_pool_options pool = {
 	    .program = program,
-	    .shards = options->shards,
-	    .warm = options->warm == GB_NONE ? 0 : GB_OR(options->warm, runtime->warm),
+	    .shards = runtime->is_single ? 1 : options->shards,
+	    .warm = has_warm ? GB_OR(options->warm, runtime->warm) : 0,
+	    .max_cells = runtime->is_single ? 1 : 0,
 	    .cell_memory = PROGRAM_MEMORY,
 	    .prime_ns = runtime->prime_ms * 1000000ull,
 	    .on_ready = gb_run_on_cell_ready,
+	    .on_begin = gb_run_on_cell_begin,
 	    .on_end = gb_run_on_cell_end,
 	};
 	return gb_pool_create(engine->port, plan, &pool, &engine->pools[which], err);
 }
 
+void gb_runtime_clean_up(struct gb_engine *engine, enum gb_runtime which) {
+	if (!engine->pools[which] || !gb_pool_is_over(engine->pools[which]))
+		return;
+	gb_pool_destroy(engine->pools[which]);
+	engine->pools[which] = NULL;
+}
+
 bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb_err *err) {
 	struct gb_plan *plan;
+	/* Inside a callback, functions of a pool that is over may be on the stack. It stays until the next
+	 * turn; taking a cell from it fails with the reason. */
+	if (!engine->in_callback)
+		gb_runtime_clean_up(engine, which);
 	if (engine->pools[which])
 		return true;
 	if (!gb_runtime_plan(engine, which, &plan, err))

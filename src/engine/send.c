@@ -12,7 +12,8 @@ static bool has_unsent(const struct gb_run *run) {
 }
 
 static uint32_t poll_events(const struct gb_run *run) {
-	return gb_terminal_events(run->session) | (has_unsent(run) ? GB_LOOP_OUT : 0);
+	uint32_t in = run->paused ? 0 : gb_terminal_events(run->session);
+	return in | (has_unsent(run) ? GB_LOOP_OUT : 0);
 }
 
 static void drop_sent(struct gb_run *run) {
@@ -65,6 +66,18 @@ void gb_run_send_more(struct gb_run *run) {
 	run->waits_to_send = has_unsent(run);
 	if (!run->waits_to_send)
 		gb_cell_listen(run->cell, poll_events(run));
+}
+
+void gb_run_pause(struct gb_run *run, bool paused) {
+	if (run->paused == paused || run->settled)
+		return;
+	run->paused = paused;
+	if (run->cell && run->begun)
+		gb_run_listen(run);
+}
+
+void gb_run_listen(struct gb_run *run) {
+	gb_cell_listen(run->cell, poll_events(run));
 }
 
 /* --- moving to another cell --- */

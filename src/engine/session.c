@@ -186,10 +186,36 @@ static void handle_idle_frames(struct gb_session *session) {
 		kill_cell(session);
 }
 
+/* Replace the cell, which has not run anything. False if there is no other; then the session has ended. */
+static bool take_another_cell(struct gb_session *session) {
+	gb_cell_release(session->cell);
+	session->cell = gb_pool_take(session->engine->pools[session->runtime], session, NULL);
+	if (session->cell)
+		return true;
+	snprintf(session->reason, sizeof session->reason, "its sandbox died before it was used");
+	if (session->on_change)
+		session->on_change(session);
+	return false;
+}
+
+/* The run ended while the sandbox was starting, and its job is in the cell's socket. */
+static void withdraw_job(struct gb_session *session) {
+	session->run = NULL;
+	session->n_jobs--;
+	if (session->used)
+		gb_session_terminate(session, "its run ended without a result");
+	else
+		(void)take_another_cell(session);
+}
+
 void gb_session_leave(struct gb_run *run) {
 	struct gb_session *session = run->session;
 	if (!session->cell || session->run != run)
 		return;
+	if (!run->begun) {
+		withdraw_job(session);
+		return;
+	}
 	session->run = NULL;
 	gb_cell_set_owner(session->cell, session);
 	gb_cell_interrupt(session->cell, 0);
@@ -217,13 +243,7 @@ static bool replace_dead_cell(struct gb_session *session) {
 	    session->n_retakes == RETAKES_MAX)
 		return false;
 	session->n_retakes++;
-	gb_cell_release(cell);
-	session->cell = gb_pool_take(session->engine->pools[session->runtime], session, NULL);
-	if (session->cell)
-		return true;
-	snprintf(session->reason, sizeof session->reason, "its sandbox died before it was used");
-	if (session->on_change)
-		session->on_change(session);
+	(void)take_another_cell(session);
 	return true;
 }
 

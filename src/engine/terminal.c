@@ -70,7 +70,8 @@ bool gb_terminal_on_awaiting(struct gb_run *run, const struct gb_frame *frame, s
 	}
 	note_change(run->session);
 	if (run->on_awaiting)
-		run->on_awaiting(run, goes_on ? NULL : terminal->prompt, run->data);
+		GB_CALL_BACK(
+		    run->engine, run->on_awaiting(run, goes_on ? NULL : terminal->prompt, run->data));
 	/* The callback may have answered it, or ended the session. */
 	if (run->ends_on_input && !run->settled && run->session && run->session->terminal.awaiting)
 		end_wait(run);
@@ -86,7 +87,8 @@ bool gb_terminal_on_bytes(struct gb_session *session, const struct gb_frame *fra
 		return malformed("piece of a terminal", err);
 	struct gb_terminal *terminal = &session->terminal;
 	if (terminal->on_bytes) {
-		terminal->on_bytes(session, (const char *)bytes.bytes, bytes.argument, terminal->data);
+		GB_CALL_BACK(session->engine,
+		    terminal->on_bytes(session, (const char *)bytes.bytes, bytes.argument, terminal->data));
 		return true;
 	}
 	terminal->unseen += bytes.argument;

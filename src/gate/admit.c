@@ -113,7 +113,8 @@ static void count_others(
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
 		if (other == run || other->request.is_input ||
-		    (other->state != GB_AGENT_RUN_WAITING && other->state != GB_AGENT_RUN_RUNNING))
+		    (other->state != GB_AGENT_RUN_ADMITTING && other->state != GB_AGENT_RUN_WAITING &&
+			other->state != GB_AGENT_RUN_RUNNING))
 			continue;
 		++*ret_all;
 		*ret_transport += same_text(other->request.transport, run->request.transport);
@@ -156,32 +157,46 @@ static struct gb_turn turn_of(const struct gb_gate_request *request) {
 	    gb_face_name(request->face), request->conversation ? request->conversation : "", request->turn};
 }
 
-bool gb_agent_run_count(struct gb_agent_run *run) {
+static void on_counted(struct gb_store_op *op) {
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	const char *setting;
+	if (!run)
+		return;
+	run->counted = op->ok && op->granted;
+	if (gb_agent_run_interrupted(run))
+		return;
+	gb_face_calls_per_turn(run->request.face, run->rules->config, &setting);
+	if (!op->ok)
+		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN, "%s", op->err.message);
+	else if (!op->granted)
+		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN,
+		    "code was run %u times in this turn, which is the limit (%s)", op->max_calls, setting);
+	else
+		gb_agent_run_proceed(run);
+}
+
+void gb_agent_run_count(struct gb_agent_run *run) {
 	const struct gb_gate_request *request = &run->request;
 	const char *setting;
-	unsigned max = gb_face_calls_per_turn(request->face, run->rules->config, &setting);
-	bool granted;
-	struct gb_err err = {0};
-	if (!request->turn || run->counted)
-		return true;
+	if (!request->turn || run->counted) {
+		gb_agent_run_proceed(run);
+		return;
+	}
 	const struct gb_turn turn = turn_of(request);
-	if (!gb_turns_take(run->gate->turns, &turn, max, &granted, &err))
-		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN, "%s", err.message);
-	else if (!granted)
-		gb_agent_run_refuse(run, GB_CODE_CALLS_PER_TURN,
-		    "code was run %u times in this turn, which is the limit (%s)", max, setting);
-	else
-		run->counted = true;
-	return run->counted;
+	struct gb_store_op *op = gb_store_op_create(GB_STORE_TAKE_CALL);
+	if (op)
+		op->max_calls = gb_face_calls_per_turn(request->face, run->rules->config, &setting);
+	gb_agent_run_step(run, op, op && gb_store_op_set_turn(op, &turn), on_counted);
 }
 
 void gb_agent_run_uncount(struct gb_agent_run *run) {
 	const struct gb_turn turn = turn_of(&run->request);
-	struct gb_err err;
-	/* If it fails, the call stays counted. */
-	if (run->counted && run->gate->turns)
-		gb_turns_give_back(run->gate->turns, &turn, &err);
+	if (!run->counted)
+		return;
 	run->counted = false;
+	/* If it fails, the call stays counted. */
+	struct gb_store_op *op = gb_store_op_create(GB_STORE_GIVE_BACK_CALL);
+	gb_gate_submit_op(run->gate, op, op && gb_store_op_set_turn(op, &turn));
 }
 
 bool gb_agent_run_admit(struct gb_agent_run *run) {

@@ -12,7 +12,7 @@
 #include "value/codec.h"
 #include "value/wtf8.h"
 
-enum { TEXTS_MAX = 64 << 20, MESSAGE_MAX = 600, TRANSPORT_MAX = 32 };
+enum { MESSAGE_MAX = 600 };
 
 char *gb_agent_run_text(struct gb_agent_run *run, const char *text) {
 	return text ? gb_arena_copy(&run->texts, gb_str_from(text)) : NULL;
@@ -20,21 +20,12 @@ char *gb_agent_run_text(struct gb_agent_run *run, const char *text) {
 
 /* --- refusals --- */
 
-/* A run that did not start takes neither energy nor a call of its turn. */
-static void refund(struct gb_agent_run *run) {
-	struct gb_err err;
-	if (run->spent.granted && run->gate->energy)
-		gb_energy_refund(run->gate->energy, &run->spent, &err);
-	run->spent.granted = false;
-	gb_agent_run_uncount(run);
-}
-
 /* The text may quote the request or a person, so it is masked, and only then cut. */
 __attribute__((format(printf, 2, 0))) static const char *refusal_text(
     struct gb_agent_run *run, const char *format, va_list ap) {
 	gb_auto_free char *whole = NULL;
 	gb_auto_buf struct gb_buf clean;
-	gb_buf_init(&clean, TEXTS_MAX);
+	gb_buf_init(&clean, GB_AGENT_RUN_TEXTS_MAX);
 	int n = vasprintf(&whole, format, ap);
 	if (n < 0) {
 		whole = NULL;
@@ -60,8 +51,13 @@ void gb_agent_run_refuse(struct gb_agent_run *run, const char *code, const char 
 	va_end(ap);
 	run->result = gb_result_instead(GB_DENIED, "Denied", code, kept ? kept : "out of memory", NULL);
 	run->state = GB_AGENT_RUN_REFUSED;
+	run->stop_code = NULL;
 	gb_agent_run_drop_held(run);
-	refund(run);
+	/* A run that did not start takes neither energy nor a call of its turn. */
+	gb_agent_run_withdraw(run);
+	gb_agent_run_refund(run);
+	gb_agent_run_uncount(run);
+	gb_agent_run_release_record(run);
 	gb_agent_run_leave_session(run);
 }
 
@@ -146,9 +142,28 @@ static bool record(struct gb_agent_run *run, const struct gb_result *result, str
 	return gb_agent_run_record(run, err);
 }
 
+static void record_end(struct gb_agent_run *run) {
+	struct gb_err err = {0};
+	run->awaits_version = false;
+	if (record(run, gb_run_result(run->engine_run), &err))
+		return;
+	gb_agent_run_refuse(
+	    run, GB_CODE_AUDIT, "the run cannot be recorded, so its result is withheld: %s", err.message);
+}
+
+static bool has_version(const struct gb_agent_run *run) {
+	return !gb_engine_ask_version(run->gate->engine, run->request.run.language);
+}
+
+void gb_gate_record_ended(struct gb_gate *gate, bool all) {
+	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
+		if (run->awaits_version && (all || has_version(run)))
+			record_end(run);
+	}
+}
+
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
 	struct gb_agent_run *run = data;
-	struct gb_err err = {0};
 	bool in_callback = run->in_callback; /* a callback of this run has ended it */
 	if (*run->session)
 		gb_gate_drop_inputs(run->gate, run->session);
@@ -156,15 +171,16 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 	gb_masked_put_end(&run->masked, result);
 	deliver_masked(run);
 	run->in_callback = in_callback;
-	if (!gb_run_begun(engine_run))
-		refund(run);
+	if (!gb_run_begun(engine_run)) {
+		gb_agent_run_refund(run);
+		gb_agent_run_uncount(run);
+	}
 	/* A run that has started is not refunded later, and stays counted. */
 	run->spent.granted = run->counted = false;
-	if (!record(run, result, &err)) {
-		gb_audit_cancel(run->gate->audit, &run->ticket);
-		gb_agent_run_refuse(run, GB_CODE_AUDIT,
-		    "the run cannot be recorded, so its result is withheld: %s", err.message);
-	}
+	run->state = GB_AGENT_RUN_RECORDING;
+	run->awaits_version = !has_version(run);
+	if (!run->awaits_version)
+		record_end(run);
 	if (run->was_destroyed && !in_callback)
 		gb_agent_run_destroy(run);
 }
@@ -183,7 +199,7 @@ static bool start(struct gb_agent_run *run, const struct gb_run_options *options
 	return false;
 }
 
-void gb_agent_run_begin(struct gb_agent_run *run) {
+static void start_run(struct gb_agent_run *run) {
 	struct gb_engine *engine = run->gate->engine;
 	struct gb_run_options options = run->request.run;
 	struct gb_err err = {0};
@@ -194,18 +210,12 @@ void gb_agent_run_begin(struct gb_agent_run *run) {
 	options.on_awaiting = on_awaiting;
 	options.on_settled = on_settled;
 	options.data = run;
-	if (!gb_agent_run_reserve(run, &err)) {
-		gb_agent_run_refuse(
-		    run, GB_CODE_AUDIT, "the run cannot be recorded, so it was not started: %s", err.message);
-		return;
-	}
 	run->state = GB_AGENT_RUN_RUNNING;
 	if (start(run, &options, &err)) {
 		/* The record contains the version; it is determined while the code runs. */
-		gb_engine_ask_version(engine, options.language);
+		(void)gb_engine_ask_version(engine, options.language);
 		return;
 	}
-	gb_audit_cancel(run->gate->audit, &run->ticket);
 	gb_agent_run_refuse(run,
 	    err.code == GB_ELIMIT || err.code == GB_EBUSY ? GB_CODE_TOO_MANY
 	    : run->session_exists                         ? GB_CODE_UNKNOWN_SESSION
@@ -214,192 +224,51 @@ void gb_agent_run_begin(struct gb_agent_run *run) {
 	    "%s", err.message);
 }
 
+static void refuse_unrecorded(struct gb_agent_run *run, const char *reason) {
+	gb_agent_run_refuse(run, GB_CODE_AUDIT,
+	    run->request.is_input ? "the input cannot be recorded, so it was not typed: %s"
+				  : "the run cannot be recorded, so it was not started: %s",
+	    reason);
+}
+
+static void on_reserved(struct gb_store_op *op) {
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	if (!run)
+		return;
+	run->reservation = gb_take_pointer(&op->reservation);
+	if (gb_agent_run_interrupted(run))
+		return;
+	if (!op->ok)
+		refuse_unrecorded(run, op->err.message);
+	else if (run->request.is_input)
+		gb_agent_run_type(run);
+	else
+		start_run(run);
+}
+
+void gb_agent_run_begin(struct gb_agent_run *run) {
+	struct gb_err err = {0};
+	size_t bytes;
+	if (run->gate->is_failing) {
+		refuse_unrecorded(run, "earlier audit records could not be written yet");
+	} else if (!gb_agent_run_needed(run, &bytes, &err)) {
+		refuse_unrecorded(run, err.message);
+	} else {
+		struct gb_store_op *op = gb_store_op_create(GB_STORE_RESERVE);
+		if (op)
+			op->bytes = bytes;
+		gb_agent_run_step(run, op, op, on_reserved);
+	}
+}
+
 /* --- the request --- */
-
-/* Convert the arguments to JSON and back, so that the code is called with exactly the values that the person
- * who decides is shown. */
-static bool describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
-	struct gb_run_options *options = &run->request.run;
-	size_t n = 0;
-	if (!options->args) {
-		run->inputs = GB_STR("[]");
-		return true;
-	}
-	/* Functions are not allowed: the code cannot call the host. */
-	gb_auto_buf struct gb_buf plain;
-	gb_buf_init(&plain, GB_APPROVAL_BYTES_MAX);
-	if (!gb_value_encode(&plain, options->args, NULL, err))
-		return gb_wrap_field(err, "args");
-	gb_auto_free char *json = gb_value_to_json(options->args, 0, &n, err);
-	if (!json)
-		return gb_wrap_field(err, "args");
-	const char *kept = gb_arena_copy(&run->texts, (struct gb_str){json, n});
-	if (!kept)
-		return gb_fail_field(err, GB_ELIMIT, "args",
-		    "%zu bytes of JSON are too many: with code and texts %d are taken", n, TEXTS_MAX);
-	run->inputs = (struct gb_str){kept, n};
-	options->args = gb_value_from_json(run->values, kept, n, err);
-	return options->args || gb_wrap_field(err, "args");
-}
-
-/* The limits and permissions that are approved and recorded besides the code. */
-static bool describe(struct gb_agent_run *run) {
-	const struct gb_run_options *options = &run->request.run;
-	char text[400];
-	snprintf(text, sizeof text,
-	    "{\"timeoutMs\":%llu,\"memoryBytes\":%llu,\"outputBytes\":%llu,\"resultBytes\":%llu,"
-	    "\"restricted\":%s}",
-	    (unsigned long long)options->timeout_ms, (unsigned long long)options->memory_bytes,
-	    (unsigned long long)options->output_bytes, (unsigned long long)options->result_bytes,
-	    options->restricted ? "true" : "false");
-	const char *limits = gb_agent_run_text(run, text);
-	gb_auto_free char *modules = options->allowed_modules
-					 ? gb_value_to_json(options->allowed_modules, 0, NULL, NULL)
-					 : strdup("[]");
-	gb_auto_buf struct gb_buf permissions;
-	gb_buf_init(&permissions, GB_APPROVAL_JSON_MAX);
-	gb_buf_printf(&permissions, "{\"tier\":\"%s\",\"modules\":%s}", gb_tier_name(run->request.tier),
-	    modules ? modules : "");
-	const char *kept = modules && !gb_buf_failed(&permissions)
-			       ? gb_arena_copy(&run->texts, gb_buf_str(&permissions))
-			       : NULL;
-	if (!limits || !kept)
-		return false;
-	run->limits = gb_str_from(limits);
-	run->permissions = (struct gb_str){kept, permissions.len};
-	return true;
-}
-
-static bool is_json(const char *text) {
-	struct gb_values *pool = gb_values_create(TEXTS_MAX);
-	bool ok = pool && gb_value_from_json(pool, text, strlen(text), NULL);
-	gb_values_destroy(pool);
-	return ok;
-}
-
-/* The same limits whether or not a person is asked. */
-static bool check_texts(const struct gb_gate_request *request, struct gb_err *err) {
-	const struct {
-		const char *field, *text;
-		size_t max;
-	} texts[] = {
-	    {"transport", request->transport, TRANSPORT_MAX},
-	    {"conversation", request->conversation, GB_APPROVAL_NAME_MAX},
-	    {"turn", request->turn, GB_APPROVAL_NAME_MAX},
-	    {"session", request->session, GB_APPROVAL_NAME_MAX},
-	    {"purpose", request->purpose, GB_APPROVAL_PURPOSE_MAX},
-	    {"expected", request->expected, GB_APPROVAL_PURPOSE_MAX},
-	    {"trace", request->trace, GB_AUDIT_TEXT_MAX},
-	};
-	for (size_t i = 0; i < GB_COUNT(texts); i++) {
-		size_t n = texts[i].text ? strlen(texts[i].text) : 0;
-		if (n > texts[i].max)
-			return gb_fail_field(err, GB_EINVAL, texts[i].field,
-			    "has %zu bytes; the maximum is %zu", n, texts[i].max);
-		if (n && gb_wtf8_scan(texts[i].text, n) != GB_WTF8_UTF8)
-			return gb_fail_field(err, GB_EINVAL, texts[i].field, "is not UTF-8");
-	}
-	return !request->trace || is_json(request->trace) ||
-	       gb_fail_field(err, GB_EINVAL, "trace", "must be JSON");
-}
-
-/* Reject fields that an input does not use. */
-static bool check_input(const struct gb_gate_request *request, struct gb_err *err) {
-	const struct gb_run_options *options = &request->run;
-	const struct {
-		const char *field;
-		bool set;
-	} unused[] = {{"args", options->args}, {"timeout_ms", options->timeout_ms},
-	    {"memory_bytes", options->memory_bytes}, {"output_bytes", options->output_bytes},
-	    {"result_bytes", options->result_bytes}, {"expected", request->expected},
-	    {"trace", request->trace}, {"persistent", request->persistent},
-	    {"on_input", request->waits_for_input}};
-	for (size_t i = 0; i < GB_COUNT(unused); i++)
-		if (unused[i].set)
-			return gb_fail_field(err, GB_EINVAL, unused[i].field, "is not allowed for input");
-	if (!request->session)
-		return gb_fail_field(err, GB_EINVAL, "session", "must be given: input goes to a session");
-	return (options->source && *options->source) || gb_fail_field(err, GB_EINVAL, "text", "is empty");
-}
-
-static bool check_face(const struct gb_gate_request *request, struct gb_err *err) {
-	const char *name = gb_face_name(request->face);
-	if ((unsigned)request->face >= GB_FACE_COUNT || !gb_face_rules(request->face)->gated)
-		return gb_fail_field(err, GB_EINVAL, "face", "'%s' does not go through the gate", name);
-	if (request->embedder_decides && !gb_face_embedder_may_decide(request->face))
-		return gb_fail_field(err, GB_EINVAL, "embedder_decides",
-		    "the embedding program cannot decide on requests of face '%s'", name);
-	return request->tier == GB_TIER_ISOLATED ||
-	       gb_fail_field(
-		   err, GB_EINVAL, "tier", "'%s' is not yet available", gb_tier_name(request->tier));
-}
-
-/* Reject options that the gate does not check, show and record. */
-static bool check_request(const struct gb_gate_request *request, struct gb_err *err) {
-	const struct gb_run_options *options = &request->run;
-	const struct {
-		const char *field;
-		bool set;
-	} unknown[] = {{"session", options->session}, {"modules", options->modules},
-	    {"imports", options->imports}, {"globals", options->globals}, {"files", options->files},
-	    {"input", options->input}, {"fn", options->fn}, {"net", options->net},
-	    {"profile", options->profile}, {"allowed_modules", options->allowed_modules},
-	    {"report", options->report}, {"reset", options->reset}};
-	for (size_t i = 0; i < GB_COUNT(unknown); i++)
-		if (unknown[i].set)
-			return gb_fail_field(
-			    err, GB_EINVAL, unknown[i].field, "is not allowed for requests of agents");
-	if (!check_face(request, err) || !check_texts(request, err) ||
-	    (request->is_input && !check_input(request, err)))
-		return false;
-	if (request->waits_for_input && !request->persistent && !request->session)
-		return gb_fail_field(
-		    err, GB_EINVAL, "on_input", "only a run in a session can wait for input");
-	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
-		return gb_fail_field(
-		    err, GB_EINVAL, "conversation", "must be given: a session belongs to a conversation");
-	return (unsigned)options->language < GB_LANGUAGES ||
-	       gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)options->language);
-}
-
-static bool copy_request(struct gb_agent_run *run, const struct gb_gate_request *given) {
-	struct gb_gate_request *request = &run->request;
-	const char *source = given->run.source ? given->run.source : "";
-	struct gb_str text = {source, given->run.source_bytes ? given->run.source_bytes : strlen(source)};
-	const char **const texts[] = {&request->transport, &request->conversation, &request->turn,
-	    &request->purpose, &request->expected, &request->trace, &request->session};
-	*request = *given;
-	/* Only options that are checked, shown to the person who decides, and recorded. */
-	request->run = (struct gb_run_options){
-	    .language = given->run.language,
-	    .args = given->run.args,
-	    .source = gb_arena_copy(&run->texts, text),
-	    .source_bytes = text.n,
-	};
-	const uint64_t limits[] = {
-	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
-	memcpy(run->asked_for, limits, sizeof limits);
-	run->asked_restricted = given->run.restricted;
-	/* The only language with a terminal. */
-	if (given->is_input)
-		request->run.language = GB_SHELL;
-	bool ok = request->run.source;
-	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
-		ok = !*texts[i] || (*texts[i] = gb_agent_run_text(run, *texts[i]));
-	char through[GB_APPROVAL_NAME_MAX];
-	snprintf(through, sizeof through, "%s%s%s%s", gb_face_name(request->face),
-	    request->transport ? " (" : "", request->transport ? request->transport : "",
-	    request->transport ? ")" : "");
-	run->through = gb_agent_run_text(run, through);
-	return ok && run->through;
-}
 
 bool gb_agent_run_adopt(struct gb_agent_run *run) {
 	struct gb_rules *before = run->rules;
 	run->rules = gb_rules_ref(run->gate->rules);
 	gb_masked_finish(&run->masked);
 	gb_rules_unref(before);
-	bool ok = gb_agent_run_limit(run) && describe(run);
+	bool ok = gb_agent_run_limit(run) && gb_agent_run_describe(run);
 	const struct gb_run_options *options = &run->request.run;
 	return gb_masked_init(&run->masked, run->rules->filter, gb_masked_output_max(options),
 		   gb_masked_value_max(options)) &&
@@ -407,28 +276,32 @@ bool gb_agent_run_adopt(struct gb_agent_run *run) {
 }
 
 void gb_agent_run_enter(struct gb_agent_run *run) {
+	run->state = GB_AGENT_RUN_ADMITTING;
+	run->trusts = false;
 	gb_agent_run_withdraw(run);
+	gb_agent_run_refund(run);
+	gb_agent_run_release_record(run);
 	if (!gb_agent_run_adopt(run))
 		gb_agent_run_refuse(run, GB_CODE_REFUSED, "out of memory");
 	else if (gb_agent_run_admit(run) && gb_agent_run_resolve_session(run) &&
-		 (!run->request.is_input || gb_agent_run_bind_input(run)) && gb_agent_run_count(run))
-		gb_agent_run_proceed(run);
+		 (!run->request.is_input || gb_agent_run_bind_input(run)))
+		gb_agent_run_count(run);
 }
 
 bool gb_gate_submit(struct gb_gate *gate, const struct gb_gate_request *request, struct gb_agent_run **ret,
     struct gb_err *err) {
-	if (!check_request(request, err))
+	if (!gb_gate_check_request(request, err))
 		return false;
 	struct gb_agent_run *run = calloc(1, sizeof *run);
 	if (!run)
 		return gb_fail(err, GB_ENOMEM, 0, "a request");
 	run->gate = gate;
-	gb_arena_init(&run->texts, TEXTS_MAX);
+	gb_arena_init(&run->texts, GB_AGENT_RUN_TEXTS_MAX);
 	gb_list_append(&gate->runs, &run->link);
-	run->values = gb_values_create(TEXTS_MAX);
-	if (!run->values || !copy_request(run, request))
+	run->values = gb_values_create(GB_AGENT_RUN_TEXTS_MAX);
+	if (!run->values || !gb_agent_run_copy_request(run, request))
 		gb_fail(err, GB_ENOMEM, 0, "a request");
-	else if (describe_inputs(run, err)) {
+	else if (gb_agent_run_describe_inputs(run, err)) {
 		*ret = run;
 		gb_agent_run_enter(run);
 		return true;
@@ -457,7 +330,9 @@ void gb_agent_run_free(struct gb_agent_run *run) {
 	gb_rules_unref(run->rules);
 	gb_values_destroy(run->values);
 	gb_arena_finish(&run->texts);
-	free(run);
+	run->is_freed = true;
+	if (!run->n_ops)
+		free(run);
 }
 
 /* A run in a session is interrupted, so that the session continues. */
@@ -471,10 +346,9 @@ void gb_agent_run_stop(struct gb_agent_run *run, const char *reason) {
 void gb_agent_run_terminate(struct gb_agent_run *run, const char *reason) {
 	if (run->state == GB_AGENT_RUN_RUNNING)
 		gb_agent_run_stop(run, reason);
-	if (run->state != GB_AGENT_RUN_WAITING)
-		return;
-	gb_agent_run_withdraw(run);
-	gb_agent_run_refuse(run, GB_CODE_WITHDRAWN, "%s", reason ? reason : "the request was withdrawn");
+	else if (run->state == GB_AGENT_RUN_ADMITTING || run->state == GB_AGENT_RUN_WAITING)
+		gb_agent_run_stop_admission(
+		    run, GB_CODE_WITHDRAWN, reason ? reason : "the request was withdrawn");
 }
 
 void gb_agent_run_destroy(struct gb_agent_run *run) {

@@ -6,13 +6,8 @@
 #include "base/list.h"
 #include "gate/faces.h"
 #include "gate/gate.h"
+#include "gate/stores.h"
 #include "guard/masked.h"
-#include "store/approvals.h"
-#include "store/audit.h"
-#include "store/state.h"
-#include "store/turns.h"
-
-enum { GB_POLICY_TEXT = 2 * GB_HASH_BYTES + 1 };
 
 /* One configuration and what is derived from it. Immutable; shared by the requests that it admitted. */
 struct gb_rules {
@@ -26,24 +21,26 @@ struct gb_gate {
 	struct gb_rules *rules;
 	struct gb_engine *engine;
 	char **environment;
-	char dir[GB_STATE_PATH];        /* state folder; empty while nothing is open */
-	char audit_dir[GB_STATE_PATH];  /* folder of the audit log */
-	struct gb_approvals *approvals; /* NULL if no person ever had to be asked */
-	struct gb_energy *energy;       /* NULL if disabled */
-	struct gb_turns *turns;
-	struct gb_audit *audit;
+	unsigned busy_ms;
+	struct gb_stores *stores;   /* NULL until agents are enabled */
+	struct gb_stores_open open; /* those that the present rules have opened */
 	struct gb_manager *sessions;
-	uint64_t next_try;   /* ns: next attempt to write records, after a failure; 0: no failure */
+	bool is_failing;       /* the last attempt to write records has failed; it is repeated */
+	struct gb_err trouble; /* why; .code is 0 after gb_gate_work has reported it */
+	bool is_closing;
+	bool must_look;      /* a person may have decided */
+	bool is_looking;     /* decisions are being read */
 	uint64_t next_look;  /* ns: next attempt to read decisions, after a failure; 0: no failure */
 	uint64_t next_begin; /* ns: when the next "execution_begin" record is due; 0: none is */
-	int wait_fd;         /* epoll; contains the descriptor of the approvals once they are open */
-	bool watching;       /* wait_fd contains it */
+	int wait_fd;         /* epoll: the stores, and the descriptor of the approvals once they are open */
+	bool watches_stores, watches_approvals; /* wait_fd contains them */
 	struct gb_list runs;
 };
 
 enum gb_agent_run_state {
-	GB_AGENT_RUN_REFUSED, /* has its result, which is not yet reported */
-	GB_AGENT_RUN_WAITING, /* for a decision */
+	GB_AGENT_RUN_REFUSED,   /* has its result, which is not yet reported */
+	GB_AGENT_RUN_ADMITTING, /* a step of its admission is under way in the stores */
+	GB_AGENT_RUN_WAITING,   /* for a decision */
 	GB_AGENT_RUN_RUNNING,
 	GB_AGENT_RUN_RECORDING, /* has its result, which is reported when its record is on the disk */
 	GB_AGENT_RUN_DONE,
@@ -85,20 +82,27 @@ struct gb_agent_run {
 	struct gb_arena texts; /* texts of the request and the result */
 	struct gb_values *values;
 	enum gb_agent_run_state state;
-	bool abandoned;                /* destroyed by the caller, and not yet recorded */
-	bool in_callback;              /* a callback is running */
-	bool was_destroyed;            /* by that callback */
-	bool counted;                  /* counted as a call of its turn; undone if it does not run */
-	char session[33];              /* the id of its session, or empty */
-	bool session_exists;           /* the session was opened; it may have ended since */
-	bool trusts;                   /* the approval also trusts the session */
-	unsigned n_prompts;            /* of an input: number of the prompt that it answers */
-	char approval[GB_APPROVAL_ID]; /* id of the approval that it waits for */
+	bool abandoned;     /* destroyed by the caller, and not yet recorded */
+	bool in_callback;   /* a callback is running */
+	bool was_destroyed; /* by that callback */
+	unsigned n_ops;     /* operations in the stores that refer to it */
+	bool is_freed;      /* only they keep it in memory */
+	bool is_stepping;   /* one of them is a step of its admission, or reads its decision */
+	bool must_check;    /* after that step: read its decision again */
+	const char *stop_code, *stop_reason; /* after that step: refuse it; NULL: do not */
+	bool counted;                        /* counted as a call of its turn; undone if it does not run */
+	char session[33];                    /* the id of its session, or empty */
+	bool session_exists;                 /* the session was opened; it may have ended since */
+	bool trusts;                         /* the approval also trusts the session */
+	unsigned n_prompts;                  /* of an input: number of the prompt that it answers */
+	char approval[GB_APPROVAL_ID];       /* id of the approval that it waits for */
+	int64_t expires_ms;                  /* when that expires */
 	struct gb_str inputs, permissions, limits; /* JSON; approved and recorded as they are */
 	struct gb_energy_outcome spent;
-	struct gb_audit_ticket ticket;
+	struct gb_reservation *reservation; /* in the audit log; belongs to the stores */
 	const char *decision, *decider;
 	struct gb_run *engine_run;
+	bool awaits_version; /* it has ended, and is recorded when the version of its runtime is known */
 	int64_t started_ms;
 	struct gb_event *held; /* events held back until a record of the run is on the disk */
 	size_t n_held, cap_held;
@@ -119,18 +123,14 @@ bool gb_rules_create(
 struct gb_rules *gb_rules_ref(struct gb_rules *rules);
 void gb_rules_unref(struct gb_rules *rules); /* NULL is fine */
 
-/* --- gate.c --- */
-
-/* Records could not be written: schedule the next attempt. */
-void gb_gate_retry_later(struct gb_gate *gate);
-
 /* --- admit.c --- */
 
 /* Check everything that needs no decision. On false the run has a result with the reason. */
 bool gb_agent_run_admit(struct gb_agent_run *run);
-/* Count one call in its turn. This is the last check: a request that is refused for another reason does not
- * count. It is counted before a person is asked, so that two pending requests cannot both pass a limit of one. */
-bool gb_agent_run_count(struct gb_agent_run *run);
+/* Count one call in its turn, then go on with gb_agent_run_proceed. This is the last check: a request that is
+ * refused for another reason does not count. It is counted before a person is asked, so that two pending
+ * requests cannot both pass a limit of one. */
+void gb_agent_run_count(struct gb_agent_run *run);
 /* The request does not run: undo gb_agent_run_count. */
 void gb_agent_run_uncount(struct gb_agent_run *run);
 /* Set its limits and allowed modules by the configuration. */
@@ -138,7 +138,7 @@ bool gb_agent_run_limit(struct gb_agent_run *run);
 
 /* --- session.c: sessions of agents --- */
 
-bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err);
+bool gb_gate_open_sessions(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err);
 void gb_gate_limit_sessions(struct gb_gate *gate);
 /* The rules have changed, which revokes trust: update the "trusted" flag of the sessions. */
 void gb_gate_distrust_sessions(struct gb_gate *gate);
@@ -154,7 +154,7 @@ void gb_agent_run_leave_session(struct gb_agent_run *run);
 
 /* Bind it to the prompt that its session waits at. On false the run has a result with the reason. */
 bool gb_agent_run_bind_input(struct gb_agent_run *run);
-/* It was approved: type it and record it. */
+/* It was approved and its record is reserved: type it and record it. */
 void gb_agent_run_type(struct gb_agent_run *run);
 /* The run in @session no longer waits for input: refuse inputs that are not decided yet. */
 void gb_gate_drop_inputs(struct gb_gate *gate, const char *session);
@@ -167,6 +167,40 @@ void gb_agent_run_proceed(struct gb_agent_run *run);
 void gb_agent_run_check_decision(struct gb_agent_run *run);
 /* Withdraw its approval. */
 void gb_agent_run_withdraw(struct gb_agent_run *run);
+/* It does not run: give back its energy. */
+void gb_agent_run_refund(struct gb_agent_run *run);
+
+/* --- request.c --- */
+
+enum { GB_AGENT_RUN_TEXTS_MAX = 64 << 20 };
+
+/* Reject options that the gate does not check, show and record. */
+bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err *err);
+bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_request *given);
+/* Convert the arguments to JSON and back, so that the code is called with exactly the values that the person
+ * who decides is shown. */
+bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err);
+/* The limits and permissions that are approved and recorded besides the code. */
+bool gb_agent_run_describe(struct gb_agent_run *run);
+
+/* --- step.c: operations of one request in the stores --- */
+
+/* Submit @op as the next step of the admission. If it is not @complete (no memory; NULL is fine) or the
+ * stores have too much to do, the request is refused. */
+void gb_agent_run_step(
+    struct gb_agent_run *run, struct gb_store_op *op, bool complete, void (*then)(struct gb_store_op *op));
+/* The step is done: whether it was stopped, or the rules have changed meanwhile. Then it is refused, or
+ * admitted again from the beginning. Call it after noting what the step has taken, which is undone. */
+bool gb_agent_run_interrupted(struct gb_agent_run *run);
+/* End the admission of a request that waits, or is being admitted: refuse it now, or after its step. */
+void gb_agent_run_stop_admission(struct gb_agent_run *run, const char *code, const char *reason);
+/* Submit @op, which refers to @run until gb_agent_run_op_done. */
+void gb_agent_run_submit(
+    struct gb_agent_run *run, struct gb_store_op *op, void (*then)(struct gb_store_op *op));
+/* Its run; NULL if that was freed. */
+struct gb_agent_run *gb_agent_run_op_done(struct gb_store_op *op);
+/* Submit @op, which undoes something; its outcome is ignored. @complete as above. */
+void gb_gate_submit_op(struct gb_gate *gate, struct gb_store_op *op, bool complete);
 
 /* --- agent_run.c --- */
 
@@ -177,10 +211,15 @@ void gb_agent_run_refuse(struct gb_agent_run *run, const char *code, const char 
 bool gb_agent_run_adopt(struct gb_agent_run *run);
 /* Admit it under the present rules, from the beginning. */
 void gb_agent_run_enter(struct gb_agent_run *run);
+/* It may run: reserve its record, then start it or type it. */
 void gb_agent_run_begin(struct gb_agent_run *run);
 void gb_agent_run_finish(struct gb_agent_run *run);
 void gb_agent_run_free(struct gb_agent_run *run);
 char *gb_agent_run_text(struct gb_agent_run *run, const char *text);
+
+/* Record the runs that have ended and waited for the version of their runtime; @all: also if it is not known
+ * yet. */
+void gb_gate_record_ended(struct gb_gate *gate, bool all);
 
 /* End it, or interrupt it if it is in a session. */
 void gb_agent_run_stop(struct gb_agent_run *run, const char *reason);
@@ -193,10 +232,12 @@ void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_event event);
 void gb_agent_run_release(struct gb_agent_run *run);
 /* Drop the held events. */
 void gb_agent_run_drop_held(struct gb_agent_run *run);
-/* Queue the "execution_begin" records that are due; @all: of every run that holds events. */
-void gb_gate_queue_begins(struct gb_gate *gate, bool all);
-/* They were written, or the write has failed. */
-void gb_gate_begins_done(struct gb_gate *gate, bool written);
+/* Queue the "execution_begin" records that are due. */
+void gb_gate_queue_begins(struct gb_gate *gate);
+/* Its "execution_begin" record is on the disk, or could not be queued. */
+void gb_agent_run_on_begun(struct gb_store_op *op);
+/* Records could not be written: end the runs whose "execution_begin" record is among them. */
+void gb_gate_begins_failed(struct gb_gate *gate);
 
 /* --- summary.c --- */
 
@@ -214,11 +255,13 @@ struct gb_str gb_summary_end(
 /* Queue its "execution_begin" record. */
 bool gb_agent_run_record_begin(struct gb_agent_run *run, struct gb_err *err);
 
-/* Reserve its audit record; on failure it must not run. */
-bool gb_agent_run_reserve(struct gb_agent_run *run, struct gb_err *err);
+/* How many bytes its audit record may need. */
+bool gb_agent_run_needed(struct gb_agent_run *run, size_t *ret_bytes, struct gb_err *err);
 /* Queue its record; gb_agent_run_finish is called when it is on the disk. */
 bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err);
 /* The same for a refused request. */
 bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err);
+/* It does not run: release its reservation in the audit log. */
+void gb_agent_run_release_record(struct gb_agent_run *run);
 
 #endif

@@ -6,6 +6,7 @@
  * as well. Held events refer to memory that is kept for the result anyway, so that holding them costs little.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/io.h"
 #include "gate/agent_run.h"
@@ -14,7 +15,8 @@
  * than most runs take from their first output to their end. */
 #define GRACE_NS 10000000ull
 
-/* Maximum number of held events; when it is reached, the record is written at once. */
+/* When this many events are held, the record is queued at once. More are held until it is on the disk: their
+ * number is limited by the output of the run. */
 enum { HELD_MAX = 1024 };
 
 static bool has_callback(const struct gb_agent_run *run, enum gb_event_kind kind) {
@@ -89,28 +91,32 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 
 static const char not_recorded[] = "ended, because its \"execution_begin\" record cannot be written";
 
-static bool queue_begin(struct gb_agent_run *run) {
-	struct gb_err err = {0};
-	run->begin_at = 0;
-	if (!gb_agent_run_record_begin(run, &err))
-		return false;
-	run->ahead = GB_AHEAD_QUEUED;
-	return true;
+static void begin_failed(struct gb_agent_run *run) {
+	run->ahead = GB_AHEAD_FAILED;
+	if (run->state == GB_AGENT_RUN_RUNNING)
+		gb_agent_run_stop(run, not_recorded);
 }
 
-/* Called from inside the engine, where callbacks of other runs must not be called. */
-static void begin_at_once(struct gb_agent_run *run) {
+static void queue_begin(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	if (run->ahead == GB_AHEAD_FAILED)
+	run->begin_at = 0;
+	if (gb_agent_run_record_begin(run, &err))
+		run->ahead = GB_AHEAD_QUEUED;
+	else
+		begin_failed(run);
+}
+
+void gb_agent_run_on_begun(struct gb_store_op *op) {
+	struct gb_gate *gate = op->gate;
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	if (op->seq)
+		gate->is_failing = false;
+	if (!run)
 		return;
-	if ((run->ahead == GB_AHEAD_QUEUED || queue_begin(run)) && !run->gate->next_try &&
-	    gb_audit_write(run->gate->audit, &err)) {
+	if (op->seq)
 		gb_agent_run_release(run);
-		return;
-	}
-	run->ahead = GB_AHEAD_FAILED;
-	gb_gate_retry_later(run->gate);
-	gb_run_terminate(run->engine_run, not_recorded);
+	else if (op->err.code)
+		begin_failed(run);
 }
 
 /* --- holding back --- */
@@ -162,8 +168,8 @@ void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_event event) {
 		return;
 	}
 	plan_begin(run);
-	if (run->n_held >= HELD_MAX && run->ahead != GB_AHEAD_WRITTEN)
-		begin_at_once(run);
+	if (run->n_held >= HELD_MAX && run->ahead == GB_AHEAD_NONE)
+		queue_begin(run);
 }
 
 /* --- all runs --- */
@@ -181,15 +187,12 @@ static struct gb_agent_run *find_due(const struct gb_gate *gate, uint64_t now) {
 	return NULL;
 }
 
-void gb_gate_queue_begins(struct gb_gate *gate, bool all) {
-	uint64_t now = all ? UINT64_MAX : gb_now_ns();
+void gb_gate_queue_begins(struct gb_gate *gate) {
+	uint64_t now = gb_now_ns();
 	if (!gate->next_begin || gate->next_begin > now)
 		return;
 	for (struct gb_agent_run *run; (run = find_due(gate, now));)
-		if (!queue_begin(run)) {
-			run->ahead = GB_AHEAD_FAILED;
-			gb_agent_run_stop(run, not_recorded);
-		}
+		queue_begin(run);
 	gate->next_begin = 0;
 	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (is_due(run, UINT64_MAX) && (!gate->next_begin || run->begin_at < gate->next_begin))
@@ -197,25 +200,26 @@ void gb_gate_queue_begins(struct gb_gate *gate, bool all) {
 	}
 }
 
-static struct gb_agent_run *find_begun(const struct gb_gate *gate, bool written) {
+static struct gb_agent_run *find_queued(const struct gb_gate *gate) {
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
 		if (run->ahead == GB_AHEAD_QUEUED)
-			return run;
-		if (written && run->ahead == GB_AHEAD_FAILED && run->ticket.was_begun)
 			return run;
 	}
 	return NULL;
 }
 
-void gb_gate_begins_done(struct gb_gate *gate, bool written) {
-	for (struct gb_agent_run *run; (run = find_begun(gate, written));) {
-		if (written) {
-			gb_agent_run_release(run);
-			continue;
-		}
-		run->ahead = GB_AHEAD_FAILED;
-		if (run->state == GB_AGENT_RUN_RUNNING)
-			gb_agent_run_stop(run, not_recorded);
+void gb_gate_begins_failed(struct gb_gate *gate) {
+	for (struct gb_agent_run *run; (run = find_queued(gate));)
+		begin_failed(run);
+}
+
+bool gb_gate_holds_prompt(const struct gb_gate *gate, const char *session) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
+		const struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
+		if (run->state == GB_AGENT_RUN_RUNNING && run->ahead != GB_AHEAD_WRITTEN &&
+		    strcmp(run->session, session) == 0)
+			return true;
 	}
+	return false;
 }

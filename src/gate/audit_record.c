@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "gate/agent_run.h"
+#include "glovebox/errors.h"
 
 static int64_t now_ms(void) {
 	struct timespec now;
@@ -84,25 +85,64 @@ static struct gb_audit_record begin_record(struct gb_agent_run *run) {
 	return record;
 }
 
-bool gb_agent_run_reserve(struct gb_agent_run *run, struct gb_err *err) {
-	/* Writing them now would run callbacks of other runs while this one is being admitted. */
-	if (run->gate->next_try)
-		return gb_fail(err, GB_EBUSY, 0, "earlier audit records could not be written yet");
+bool gb_agent_run_needed(struct gb_agent_run *run, size_t *ret_bytes, struct gb_err *err) {
 	run->started_ms = now_ms();
 	struct gb_audit_record record = begin_record(run);
 	if (run->masked.failed)
 		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
-	return gb_audit_begin(run->gate->audit, &record, &run->ticket, err);
+	*ret_bytes = gb_audit_needed(&record);
+	return true;
 }
 
-static void on_recorded(void *data, uint64_t seq) {
-	struct gb_agent_run *run = data;
-	if (seq != 0)
+/* A refusal is reported even if it cannot be recorded. */
+static void on_not_queued(struct gb_agent_run *run, const struct gb_store_op *op) {
+	if (op->kind == GB_STORE_APPEND)
+		gb_agent_run_finish(run);
+	else
+		gb_agent_run_refuse(run, GB_CODE_AUDIT,
+		    run->request.is_input ? "the input was typed, but cannot be recorded: %s"
+					  : "the run cannot be recorded, so its result is withheld: %s",
+		    op->err.message);
+}
+
+static void on_recorded(struct gb_store_op *op) {
+	struct gb_gate *gate = op->gate;
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	if (op->seq)
+		gate->is_failing = false;
+	if (!run)
+		return;
+	if (op->err.code) {
+		on_not_queued(run, op);
+		return;
+	}
+	if (op->seq)
 		gb_agent_run_release(run);
 	if (run->abandoned)
 		gb_agent_run_free(run);
-	else if (seq != 0) /* 0: the log is being closed, and the record was not written */
+	else if (op->seq) /* 0: the log is being closed, and the record was not written */
 		gb_agent_run_finish(run);
+}
+
+static bool submit_record(struct gb_agent_run *run, enum gb_store_kind kind,
+    const struct gb_audit_record *record, void (*then)(struct gb_store_op *op), struct gb_err *err) {
+	struct gb_store_op *op = gb_store_op_create(kind);
+	if (!op || !gb_store_op_set_record(op, record)) {
+		gb_store_op_destroy(op);
+		return gb_fail(err, GB_ENOMEM, 0, "an audit record");
+	}
+	op->reservation = run->reservation;
+	if (kind == GB_STORE_END)
+		run->reservation = NULL;
+	gb_agent_run_submit(run, op, then);
+	return true;
+}
+
+void gb_agent_run_release_record(struct gb_agent_run *run) {
+	struct gb_store_op *op = run->reservation ? gb_store_op_create(GB_STORE_CANCEL) : NULL;
+	if (op)
+		op->reservation = gb_take_pointer(&run->reservation);
+	gb_gate_submit_op(run->gate, op, op);
 }
 
 bool gb_agent_run_record_begin(struct gb_agent_run *run, struct gb_err *err) {
@@ -111,7 +151,7 @@ bool gb_agent_run_record_begin(struct gb_agent_run *run, struct gb_err *err) {
 		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
 	record.run_id = gb_str_from(gb_run_id(run->engine_run));
 	record.runtime_version = gb_str_from(gb_engine_version(run->gate->engine, run->request.run.language));
-	return gb_audit_ahead(run->gate->audit, &run->ticket, &record, NULL, NULL, err);
+	return submit_record(run, GB_STORE_BEGIN, &record, gb_agent_run_on_begun, err);
 }
 
 bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err) {
@@ -122,7 +162,7 @@ bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err) {
 	record.decision = gb_str_from(run->decision ? run->decision : "denied");
 	record.finished_ms = run->started_ms;
 	run->state = GB_AGENT_RUN_RECORDING;
-	return gb_audit_append(run->gate->audit, &record, on_recorded, run, err);
+	return submit_record(run, GB_STORE_APPEND, &record, on_recorded, err);
 }
 
 bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
@@ -151,5 +191,5 @@ bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
 	record.output_bytes = n;
 	record.output_hash = hash_of(json, n);
 	run->state = GB_AGENT_RUN_RECORDING;
-	return gb_audit_finish(run->gate->audit, &run->ticket, &record, on_recorded, run, err);
+	return submit_record(run, GB_STORE_END, &record, on_recorded, err);
 }

@@ -15,32 +15,53 @@ static void describe_time(int64_t at_ms, char *text, size_t n) {
 	strftime(text, n, "%Y-%m-%d %H:%M:%S UTC", &tm);
 }
 
-static bool spend(struct gb_agent_run *run) {
-	struct gb_err err = {0};
-	if (!run->gate->energy || !gb_face_is_charged(run->request.face, run->rules->config))
-		return true;
-	if (!gb_energy_spend(run->gate->energy, run->request.tier, &run->spent, &err)) {
-		gb_agent_run_refuse(run, GB_CODE_ENERGY, "the energy level cannot be read: %s", err.message);
-		return false;
-	}
-	if (run->spent.granted)
-		return true;
+static void refuse_without_energy(struct gb_agent_run *run, const struct gb_energy_outcome *outcome) {
 	char when[40] = "never, by the present settings";
-	if (run->spent.enough_at_ms)
-		describe_time(run->spent.enough_at_ms, when, sizeof when);
+	if (outcome->enough_at_ms)
+		describe_time(outcome->enough_at_ms, when, sizeof when);
 	gb_agent_run_refuse(run, GB_CODE_ENERGY,
-	    "the energy level is %.3f and %.3f is needed; there will be enough: %s", run->spent.level,
-	    run->spent.needed, when);
-	return false;
+	    "the energy level is %.3f and %.3f is needed; there will be enough: %s", outcome->level,
+	    outcome->needed, when);
+}
+
+static void on_spent(struct gb_store_op *op) {
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	if (!run)
+		return;
+	if (op->ok)
+		run->spent = op->energy;
+	if (gb_agent_run_interrupted(run))
+		return;
+	if (!op->ok)
+		gb_agent_run_refuse(
+		    run, GB_CODE_ENERGY, "the energy level cannot be read: %s", op->err.message);
+	else if (!op->energy.granted)
+		refuse_without_energy(run, &op->energy);
+	else
+		gb_agent_run_begin(run);
 }
 
 static void spend_and_begin(struct gb_agent_run *run, const char *decision, const char *decider) {
 	run->decision = decision;
 	run->decider = gb_agent_run_text(run, decider);
-	if (run->request.is_input)
-		gb_agent_run_type(run);
-	else if (spend(run))
+	run->state = GB_AGENT_RUN_ADMITTING;
+	if (run->request.is_input || !run->gate->open.energy ||
+	    !gb_face_is_charged(run->request.face, run->rules->config)) {
 		gb_agent_run_begin(run);
+		return;
+	}
+	struct gb_store_op *op = gb_store_op_create(GB_STORE_SPEND);
+	if (op)
+		op->tier = run->request.tier;
+	gb_agent_run_step(run, op, op, on_spent);
+}
+
+void gb_agent_run_refund(struct gb_agent_run *run) {
+	struct gb_store_op *op = run->spent.granted ? gb_store_op_create(GB_STORE_REFUND) : NULL;
+	if (op)
+		op->energy = run->spent;
+	run->spent.granted = false;
+	gb_gate_submit_op(run->gate, op, op);
 }
 
 /* --- approval --- */
@@ -61,89 +82,92 @@ static struct gb_approval_request approval_request(const struct gb_agent_run *ru
 	};
 }
 
-static void ask(struct gb_agent_run *run) {
-	const struct gb_approval_request request = approval_request(run);
-	struct gb_approval_ticket ticket;
-	struct gb_err err = {0};
-	if (!gb_approval_submit(run->gate->approvals, &request, &ticket, &err)) {
-		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,
-		    "the request for approval cannot be submitted: %s", err.message);
+static void on_asked(struct gb_store_op *op) {
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	if (!run)
 		return;
+	memcpy(run->approval, op->id, sizeof run->approval);
+	run->expires_ms = op->expires_ms;
+	if (gb_agent_run_interrupted(run))
+		return;
+	if (!op->ok) {
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,
+		    op->has_looked_up ? "the request for approval cannot be submitted: %s"
+				      : "it cannot be determined whether the session is trusted: %s",
+		    op->err.message);
+	} else if (op->granted) {
+		spend_and_begin(run, "trusted_session", op->decider);
+	} else {
+		run->state = GB_AGENT_RUN_WAITING;
+		if (run->request.on_pending)
+			run->request.on_pending(run, op->id, op->expires_ms, run->request.data);
 	}
-	memcpy(run->approval, ticket.id, sizeof run->approval);
-	run->state = GB_AGENT_RUN_WAITING;
-	if (run->request.on_pending)
-		run->request.on_pending(run, ticket.id, ticket.expires_ms, run->request.data);
 }
 
 void gb_agent_run_proceed(struct gb_agent_run *run) {
-	const struct gb_approval_request request = approval_request(run);
-	bool trusted = false;
-	struct gb_trust trust;
-	struct gb_err err = {0};
-	if (run->request.embedder_decides)
+	if (run->request.embedder_decides) {
 		spend_and_begin(run, "embedder", "");
-	else if (gb_config_is_waived(run->rules->config, run->request.face))
+	} else if (gb_config_is_waived(run->rules->config, run->request.face)) {
 		spend_and_begin(run, "auto", "");
-	else if (!gb_trust_find(run->gate->approvals, &request, &trusted, &trust, &err))
-		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED,
-		    "it cannot be determined whether the session is trusted: %s", err.message);
-	else if (trusted)
-		spend_and_begin(run, "trusted_session", trust.decider);
-	else
-		ask(run);
+	} else {
+		const struct gb_approval_request request = approval_request(run);
+		struct gb_store_op *op = gb_store_op_create(GB_STORE_ASK);
+		gb_agent_run_step(run, op, op && gb_store_op_set_request(op, &request), on_asked);
+	}
 }
 
-static void refuse_as_decided(struct gb_agent_run *run, enum gb_use use) {
-	struct gb_approval *approval = NULL;
-	struct gb_err err = {0};
-	run->decision = use == GB_USE_EXPIRED ? "expired" : "denied";
-	if (use == GB_USE_DENIED && gb_approval_get(run->gate->approvals, run->approval, &approval, &err)) {
-		run->decider = gb_arena_copy(&run->texts, approval->decider);
-		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "denied by %.*s%s%.*s",
-		    (int)approval->decider.n, approval->decider.p, approval->reason.n ? ": " : "",
-		    (int)approval->reason.n, approval->reason.p);
-	} else if (use == GB_USE_EXPIRED) {
+static void refuse_as_decided(struct gb_agent_run *run, const struct gb_store_op *op) {
+	run->decision = op->use == GB_USE_EXPIRED ? "expired" : "denied";
+	if (op->use == GB_USE_DENIED && *op->decider) {
+		run->decider = gb_agent_run_text(run, op->decider);
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "denied by %s%s%s", op->decider,
+		    *op->reason ? ": " : "", op->reason);
+	} else if (op->use == GB_USE_EXPIRED) {
 		gb_agent_run_refuse(
 		    run, GB_CODE_NOT_APPROVED, "no decision was made in time, which counts as a denial");
 	} else {
-		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "the approval is %s", gb_use_name(use));
+		gb_agent_run_refuse(run, GB_CODE_NOT_APPROVED, "the approval is %s", gb_use_name(op->use));
 	}
-	gb_approval_destroy(approval);
 }
 
-/* Read the decider, and whether the decision also trusts the session. */
-static void note_decision(struct gb_agent_run *run, char decider[GB_APPROVAL_DECIDER_MAX + 1]) {
-	struct gb_approval *approval = NULL;
-	struct gb_err err = {0};
-	*decider = '\0';
-	if (!gb_approval_get(run->gate->approvals, run->approval, &approval, &err))
+static void on_used(struct gb_store_op *op) {
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	if (!run)
 		return;
-	snprintf(decider, GB_APPROVAL_DECIDER_MAX + 1, "%.*s", (int)approval->decider.n, approval->decider.p);
-	run->trusts = approval->trusts;
-	gb_approval_destroy(approval);
+	if (op->ok && op->use != GB_USE_PENDING)
+		*run->approval = '\0';
+	run->trusts = op->ok && op->use == GB_USE_GRANTED && op->trusts;
+	if (gb_agent_run_interrupted(run))
+		return;
+	if (!op->ok)
+		gb_agent_run_refuse(
+		    run, GB_CODE_NOT_APPROVED, "the decision cannot be read: %s", op->err.message);
+	else if (op->use == GB_USE_GRANTED)
+		spend_and_begin(run, "user", op->decider);
+	else if (op->use != GB_USE_PENDING)
+		refuse_as_decided(run, op);
+	else if (run->must_check)
+		gb_agent_run_check_decision(run);
 }
 
 void gb_agent_run_check_decision(struct gb_agent_run *run) {
+	/* A decision may be made after the step that is under way has looked. */
+	run->must_check = run->is_stepping;
+	if (run->is_stepping)
+		return;
 	const struct gb_approval_request request = approval_request(run);
-	enum gb_use use;
-	struct gb_err err = {0};
-	if (!gb_approval_use(run->gate->approvals, run->approval, &request, &use, &err)) {
-		gb_agent_run_refuse(
-		    run, GB_CODE_NOT_APPROVED, "the decision cannot be read: %s", err.message);
-	} else if (use == GB_USE_GRANTED) {
-		char decider[GB_APPROVAL_DECIDER_MAX + 1];
-		note_decision(run, decider);
-		spend_and_begin(run, "user", decider);
-	} else if (use != GB_USE_PENDING) {
-		refuse_as_decided(run, use);
+	struct gb_store_op *op = gb_store_op_create(GB_STORE_USE);
+	if (op) {
+		memcpy(op->id, run->approval, sizeof op->id);
+		gb_approval_hash(&request, &op->hash);
 	}
+	gb_agent_run_step(run, op, op, on_used);
 }
 
 void gb_agent_run_withdraw(struct gb_agent_run *run) {
-	bool was_open;
-	struct gb_err err;
-	if (*run->approval)
-		gb_approval_withdraw(run->gate->approvals, run->approval, &was_open, &err);
+	struct gb_store_op *op = *run->approval ? gb_store_op_create(GB_STORE_WITHDRAW) : NULL;
+	if (op)
+		memcpy(op->id, run->approval, sizeof op->id);
 	*run->approval = '\0';
+	gb_gate_submit_op(run->gate, op, op);
 }

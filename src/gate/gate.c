@@ -7,93 +7,73 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "gate/agent_run.h"
+#include "store/db.h"
 
-enum { RETRY_MS = 1000 };
+enum { RETRY_MS = 1000, BUSY_MS = 10000 };
+
+/* Sources of wait_fd. */
+enum { SOURCE_STORES, SOURCE_APPROVALS };
 
 /* --- stores --- */
 
-/* Opened again for each configuration: its rules are shared by all processes, and the last one wins. */
-static bool open_energy(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
-	const struct gb_energy_options options = {
-	    .initial = config->energy.initial,
-	    .maximum = config->energy.maximum,
-	    .per_hour = config->energy.recharge_per_hour,
-	    .cost = {config->energy.cost_isolated, config->energy.cost_network},
-	    .at_least = {config->energy.gate, config->energy.gate_network},
-	};
-	struct gb_energy *energy = NULL;
-	if (config->energy.enabled && !gb_energy_open(gate->dir, &options, &energy, err))
-		return false;
-	gb_energy_close(gate->energy);
-	gate->energy = energy;
-	return true;
+/* Records could not be written. They are tried again every second. */
+static void on_trouble(struct gb_store_op *op) {
+	op->gate->is_failing = true;
+	op->gate->trouble = op->err;
+	gb_gate_begins_failed(op->gate);
 }
 
-static bool watch_approvals(struct gb_gate *gate, struct gb_err *err) {
-	int fd = -1;
-	struct epoll_event event = {.events = EPOLLIN};
-	return gb_approvals_fd(gate->approvals, &fd, err) &&
-	       (epoll_ctl(gate->wait_fd, EPOLL_CTL_ADD, fd, &event) == 0 ||
-		   gb_fail(err, GB_ESYSTEM, errno, "watch the approvals"));
+static bool watch(struct gb_gate *gate, int fd, uint32_t source, uint32_t events, struct gb_err *err) {
+	struct epoll_event event = {.events = events, .data.u32 = source};
+	return epoll_ctl(gate->wait_fd, EPOLL_CTL_ADD, fd, &event) == 0 ||
+	       gb_fail(err, GB_ESYSTEM, errno, "watch the stores");
 }
 
-/* Once opened, the approvals stay open even if no person has to be asked any more: trust must be revoked when
- * the rules change, also by rules that disable agents. */
-static bool open_approvals(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
-	const struct gb_approvals_options options = {.timeout_ms = rules->config->approvals.timeout_ms};
-	uint64_t revoked;
-	bool asks = rules->config->agent.enabled && !rules->config->agent.auto_approve;
-	if (!gate->approvals && !asks && (!*gate->dir || !gb_approvals_exist(gate->dir)))
+/* The descriptor stays readable until the thread of the stores has read it: report it once. */
+static const uint32_t once = EPOLLIN | EPOLLONESHOT;
+
+static bool watch_approvals(struct gb_gate *gate, int fd, struct gb_err *err) {
+	if (fd < 0 || gate->watches_approvals)
 		return true;
-	if (!gate->approvals && !gb_approvals_open(gate->dir, &options, &gate->approvals, err))
-		return false;
-	if (!gate->watching && !(gate->watching = watch_approvals(gate, err)))
-		return false;
-	if (!gb_trust_revoke_policy(gate->approvals, gb_str_from(rules->policy), &revoked, err))
-		return false;
-	gb_approvals_set_timeout(gate->approvals, options.timeout_ms);
-	return true;
+	return gate->watches_approvals = watch(gate, fd, SOURCE_APPROVALS, once, err);
 }
 
-static bool open_audit(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
-	const struct gb_audit_options options = {
-	    .keep_ms = config->audit.max_age_ms, .keep_bytes = config->audit.max_bytes};
-	if (!gate->audit)
-		return gb_audit_open(gate->audit_dir, &options, &gate->audit, err);
-	gb_audit_keep(gate->audit, options.keep_ms, options.keep_bytes);
-	return true;
+static bool start_stores(struct gb_gate *gate, struct gb_err *err) {
+	return gate->stores ||
+	       (gb_stores_create(gate, gate->busy_ms, on_trouble, &gate->stores, err) &&
+		   watch(gate, gb_worker_fd(gb_stores_worker(gate->stores)), SOURCE_STORES, EPOLLIN, err));
 }
 
-/* The folders of open stores cannot change. */
-static bool choose_folders(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
-	char dir[GB_STATE_PATH], audit[GB_STATE_PATH];
-	if (!gb_state_choose(config->state_dir, dir, err))
-		return false;
-	snprintf(audit, sizeof audit, "%s", *config->audit.directory ? config->audit.directory : dir);
-	if (*gate->dir && strcmp(gate->dir, dir) != 0)
-		return gb_fail(
-		    err, GB_EINVAL, 0, "stateDir: cannot change while the process runs; restart it");
-	if (*gate->dir && strcmp(gate->audit_dir, audit) != 0)
-		return gb_fail(
-		    err, GB_EINVAL, 0, "audit.directory: cannot change while the process runs; restart it");
-	memcpy(gate->audit_dir, audit, sizeof audit);
-	memcpy(gate->dir, dir, sizeof dir);
-	return true;
-}
-
-/* The order matters: a failure must leave the earlier state unchanged. */
-static bool open_all(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
+static bool read_options(
+    const struct gb_rules *rules, struct gb_stores_options *options, struct gb_err *err) {
 	const struct gb_config *config = rules->config;
+	*options = (struct gb_stores_options){
+	    .enabled = config->agent.enabled,
+	    .asks = !config->agent.auto_approve,
+	    .has_energy = config->energy.enabled,
+	    .energy = {.initial = config->energy.initial,
+		.maximum = config->energy.maximum,
+		.per_hour = config->energy.recharge_per_hour,
+		.cost = {config->energy.cost_isolated, config->energy.cost_network},
+		.at_least = {config->energy.gate, config->energy.gate_network},
+		.busy_ms = GB_DB_NO_WAIT},
+	    .approval_timeout_ms = config->approvals.timeout_ms,
+	    .keep_ms = config->audit.max_age_ms,
+	    .keep_bytes = config->audit.max_bytes,
+	};
+	memcpy(options->policy, rules->policy, sizeof options->policy);
 	if (!config->agent.enabled)
-		return open_approvals(gate, rules, err);
-	return choose_folders(gate, config, err) && gb_state_prepare(gate->dir, err) &&
-	       (gate->turns || gb_turns_open(gate->dir, &gate->turns, err)) &&
-	       (gate->sessions || gb_gate_open_sessions(gate, err)) && open_audit(gate, config, err) &&
-	       open_energy(gate, config, err) && open_approvals(gate, rules, err);
+		return true;
+	if (!gb_state_choose(config->state_dir, options->dir, err))
+		return false;
+	snprintf(options->audit, sizeof options->audit, "%s",
+	    *config->audit.directory ? config->audit.directory : options->dir);
+	return true;
 }
 
 /* --- opening and closing --- */
@@ -112,28 +92,61 @@ static struct gb_agent_run *find(const struct gb_gate *gate, enum gb_agent_run_s
 static void report_refusals(struct gb_gate *gate) {
 	for (struct gb_agent_run *run; (run = find(gate, GB_AGENT_RUN_REFUSED));) {
 		struct gb_err err = {0};
-		if (!gate->audit || gate->next_try || !gb_agent_run_record_refusal(run, &err))
+		if (!gate->open.audit || gate->is_failing || !gb_agent_run_record_refusal(run, &err))
 			gb_agent_run_finish(run);
 	}
 }
 
+static bool is_admitting(const struct gb_gate *gate) {
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next)
+		if (gb_container(struct gb_agent_run, link, link)->is_stepping)
+			return true;
+	return false;
+}
+
 /* Runs that are active end here and are recorded. */
 static void close_all(struct gb_gate *gate) {
-	struct gb_err err = {0};
+	gate->is_closing = true;
 	gb_manager_destroy(gate->sessions);
 	gate->sessions = NULL;
+	gb_gate_record_ended(gate, true);
 	report_refusals(gate);
-	if (gate->audit)
-		gb_audit_close(gate->audit, &err);
-	gate->audit = NULL;
-	gb_turns_close(gate->turns);
-	gate->turns = NULL;
-	gb_approvals_close(gate->approvals);
-	gate->approvals = NULL;
-	gate->watching = false;
-	gb_energy_close(gate->energy);
-	gate->energy = NULL;
-	*gate->dir = '\0';
+	while (gate->stores && is_admitting(gate)) {
+		gb_worker_wait(gb_stores_worker(gate->stores));
+		report_refusals(gate);
+	}
+	gb_stores_destroy(gate->stores);
+	gate->stores = NULL;
+	gate->open = (struct gb_stores_open){0};
+	report_refusals(gate);
+}
+
+struct opening {
+	bool is_done, ok;
+	struct gb_err err;
+};
+
+static void on_opened(bool ok, const struct gb_err *err, void *data) {
+	struct opening *opening = data;
+	opening->is_done = true;
+	opening->ok = ok;
+	if (!ok)
+		opening->err = *err;
+}
+
+/* Blocks: nothing else can wait for this gate yet. */
+static bool open_gate(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
+	struct opening opening = {0};
+	gate->wait_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (gate->wait_fd < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
+	if (!gb_gate_configure(gate, config, on_opened, &opening, err))
+		return false;
+	while (!opening.is_done)
+		gb_worker_wait(gb_stores_worker(gate->stores));
+	if (!opening.ok && err)
+		*err = opening.err;
+	return opening.ok;
 }
 
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
@@ -144,12 +157,9 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	}
 	gate->engine = options->engine;
 	gate->environment = options->environment;
+	gate->busy_ms = options->busy_ms ? options->busy_ms : BUSY_MS;
 	gb_list_init(&gate->runs);
-	gate->wait_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (gate->wait_fd < 0)
-		gb_fail(err, GB_ESYSTEM, errno, "epoll_create1");
-	if (gate->wait_fd < 0 || !gb_rules_create(gate, options->config, &gate->rules, err) ||
-	    !open_all(gate, gate->rules, err)) {
+	if (!open_gate(gate, options->config, err)) {
 		gb_gate_close(gate);
 		return false;
 	}
@@ -172,31 +182,26 @@ struct gb_manager *gb_gate_sessions(struct gb_gate *gate) {
 
 /* --- changing the rules --- */
 
-/* A run that waits and was admitted under other rules. */
+/* A change of the rules that waits for the stores. */
+struct change {
+	struct gb_rules *rules;
+	gb_gate_configured done;
+	void *data;
+};
+
+/* A run that waits and was admitted under other rules. One with a step under way is admitted again after it. */
 static struct gb_agent_run *find_outdated(const struct gb_gate *gate) {
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
-		if (run->state == GB_AGENT_RUN_WAITING && run->rules != gate->rules)
+		if (run->state == GB_AGENT_RUN_WAITING && !run->is_stepping && run->rules != gate->rules)
 			return run;
 	}
 	return NULL;
 }
 
-bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err) {
-	struct gb_rules *rules;
-	bool was_open = *gate->dir;
-	if (!gb_rules_create(gate, config, &rules, err))
-		return false;
-	if (!open_all(gate, rules, err)) {
-		struct gb_err ignored;
-		gb_rules_unref(rules);
-		if (was_open)
-			open_all(gate, gate->rules, &ignored);
-		else
-			close_all(gate);
-		return false;
-	}
-	bool same = strcmp(gate->rules->policy, rules->policy) == 0;
+/* Takes @rules. */
+static void apply(struct gb_gate *gate, struct gb_rules *rules) {
+	bool same = gate->rules && strcmp(gate->rules->policy, rules->policy) == 0;
 	gb_rules_unref(gate->rules);
 	gate->rules = rules;
 	if (gate->sessions)
@@ -207,7 +212,59 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, str
 	for (struct gb_agent_run *run; (run = find_outdated(gate));)
 		if (strcmp(run->rules->policy, gate->rules->policy) != 0 || !gb_agent_run_adopt(run))
 			gb_agent_run_enter(run);
+}
+
+static void on_adopted(struct gb_store_op *op) {
+	struct gb_gate *gate = op->gate;
+	struct change change = *(struct change *)op->data;
+	free(op->data);
+	if (gate->is_closing)
+		gb_fail(&op->err, GB_EBUSY, 0, "the process is being stopped");
+	bool ok = !gate->is_closing && op->ok && watch_approvals(gate, op->open.approvals_fd, &op->err) &&
+		  (gate->sessions || !op->open.audit || gb_gate_open_sessions(gate, change.rules, &op->err));
+	if (ok) {
+		gate->open = op->open;
+		apply(gate, change.rules);
+	} else {
+		gb_rules_unref(change.rules);
+	}
+	change.done(ok, &op->err, change.data);
+}
+
+static bool submit_change(struct gb_gate *gate, const struct change *change,
+    const struct gb_stores_options *options, struct gb_err *err) {
+	struct gb_store_op *op = gb_store_op_create(GB_STORE_ADOPT);
+	struct change *kept = malloc(sizeof *kept);
+	if (!op || !kept || !(op->options = malloc(sizeof *options))) {
+		free(kept);
+		gb_store_op_destroy(op);
+		return gb_fail(err, GB_ENOMEM, 0, "the rules");
+	}
+	*op->options = *options;
+	*kept = *change;
+	op->data = kept;
+	op->then = on_adopted;
+	gb_stores_submit(gate->stores, op);
 	return true;
+}
+
+bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_gate_configured done,
+    void *data, struct gb_err *err) {
+	struct change change = {.done = done, .data = data};
+	struct gb_stores_options options;
+	if (!gb_rules_create(gate, config, &change.rules, err))
+		return false;
+	/* Nothing is opened before agents are enabled. */
+	if (!config->agent.enabled && !gate->stores) {
+		apply(gate, change.rules);
+		done(true, NULL, data);
+		return true;
+	}
+	if (read_options(change.rules, &options, err) && start_stores(gate, err) &&
+	    submit_change(gate, &change, &options, err))
+		return true;
+	gb_rules_unref(change.rules);
+	return false;
 }
 
 /* --- event loop --- */
@@ -224,66 +281,49 @@ int gb_gate_fd(const struct gb_gate *gate) {
 	return gate->wait_fd;
 }
 
-/* After a failed write (a full disk) wait before the next attempt. */
-static uint64_t retry_time(void) {
-	return gb_now_ns() + RETRY_MS * 1000000ull;
-}
-
 static int until_ms(uint64_t at) {
 	uint64_t now = gb_now_ns();
 	return at > now ? (int)((at - now) / 1000000) + 1 : 0;
 }
 
-/* Until the next waiting request expires. */
-static int until_deadline_ms(struct gb_gate *gate) {
-	int64_t left = -1;
-	struct gb_err err;
-	if (!find(gate, GB_AGENT_RUN_WAITING))
+static int64_t wall_clock_ms(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the next waiting request expires, or decisions must be read; -1: never. */
+static int until_look_ms(const struct gb_gate *gate) {
+	int64_t first = INT64_MAX;
+	if (gate->is_looking)
+		return -1;
+	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
+		const struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
+		if (run->state == GB_AGENT_RUN_WAITING && !run->is_stepping && run->expires_ms < first)
+			first = run->expires_ms;
+	}
+	if (first == INT64_MAX && !gate->must_look)
 		return -1;
 	if (gate->next_look)
 		return until_ms(gate->next_look);
-	if (!gb_approvals_next_deadline(gate->approvals, &left, &err))
-		return RETRY_MS;
-	if (left < 0)
-		return -1;
-	return left < INT32_MAX ? (int)left + 1 : INT32_MAX;
+	int64_t left = gate->must_look ? 0 : first - wall_clock_ms();
+	return left <= 0 ? 0 : left < INT32_MAX ? (int)left : INT32_MAX;
 }
 
 int gb_gate_timeout(struct gb_gate *gate) {
-	if (find(gate, GB_AGENT_RUN_REFUSED))
+	if (gate->trouble.code || find(gate, GB_AGENT_RUN_REFUSED))
 		return 0;
-	if (gate->audit && gb_audit_pending(gate->audit))
-		return until_ms(gate->next_try);
-	int deadline = until_deadline_ms(gate), begin = gate->next_begin ? until_ms(gate->next_begin) : -1;
-	return begin >= 0 && (deadline < 0 || begin < deadline) ? begin : deadline;
+	int look = until_look_ms(gate), begin = gate->next_begin ? until_ms(gate->next_begin) : -1;
+	return begin >= 0 && (look < 0 || begin < look) ? begin : look;
 }
 
-static bool ignore(void *data, struct gb_approval *approval) {
-	return true;
-}
-
-/* The approvals have changed, or one has expired. */
-static bool may_be_decided(struct gb_gate *gate) {
-	struct pollfd ready = {.fd = gate->wait_fd, .events = POLLIN};
-	int64_t left = -1;
-	struct gb_err err;
-	if (!gate->approvals)
-		return false;
-	if (poll(&ready, 1, 0) > 0)
-		return true;
-	if (gate->next_look)
-		return until_ms(gate->next_look) == 0;
-	return find(gate, GB_AGENT_RUN_WAITING) && gb_approvals_next_deadline(gate->approvals, &left, &err) &&
-	       left == 0;
-}
-
-static void check_decisions(struct gb_gate *gate) {
-	struct gb_err err;
-	if (!may_be_decided(gate))
-		return;
-	bool ok = gb_approvals_poll(gate->approvals, ignore, NULL, &err);
-	gate->next_look = ok ? 0 : retry_time();
-	if (!ok)
+static void on_looked(struct gb_store_op *op) {
+	struct gb_gate *gate = op->gate;
+	struct epoll_event event = {.events = once, .data.u32 = SOURCE_APPROVALS};
+	gate->is_looking = false;
+	epoll_ctl(gate->wait_fd, EPOLL_CTL_MOD, gate->open.approvals_fd, &event);
+	gate->next_look = op->ok ? 0 : gb_now_ns() + RETRY_MS * 1000000ull;
+	if (!op->ok)
 		return;
 	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (run->state == GB_AGENT_RUN_WAITING)
@@ -291,42 +331,42 @@ static void check_decisions(struct gb_gate *gate) {
 	}
 }
 
-void gb_gate_retry_later(struct gb_gate *gate) {
-	gate->next_try = retry_time();
+/* The approvals have changed, or one has expired: expire what is due, then read the decisions. */
+static void check_decisions(struct gb_gate *gate) {
+	if (!gate->open.approvals || gate->is_looking || until_look_ms(gate) != 0)
+		return;
+	struct gb_store_op *op = gb_store_op_create(GB_STORE_LOOK);
+	if (!op) {
+		gate->next_look = gb_now_ns() + RETRY_MS * 1000000ull;
+		return;
+	}
+	op->then = on_looked;
+	gate->is_looking = true;
+	gate->must_look = false;
+	gb_stores_submit(gate->stores, op);
 }
 
-/* Callbacks run from here and may submit further requests. */
-static bool write_records(struct gb_gate *gate, struct gb_err *err) {
-	if (!gate->audit || until_ms(gate->next_try) > 0)
-		return true;
-	gb_gate_queue_begins(gate, false);
-	if (!gb_audit_pending(gate->audit))
-		return true;
-	gate->next_try = 0;
-	bool ok = gb_audit_commit(gate->audit, err);
-	if (!ok)
-		gb_gate_retry_later(gate);
-	gb_gate_begins_done(gate, ok);
-	return ok;
-}
-
-bool gb_gate_record_begins(struct gb_gate *gate, struct gb_err *err) {
-	if (!gate->audit || !gate->next_begin)
-		return true;
-	if (gate->next_try)
-		return gb_fail(err, GB_EBUSY, 0, "earlier audit records could not be written yet");
-	gb_gate_queue_begins(gate, true);
-	bool ok = gb_audit_write(gate->audit, err);
-	if (!ok)
-		gb_gate_retry_later(gate);
-	gb_gate_begins_done(gate, ok);
-	return ok;
+static void read_sources(struct gb_gate *gate) {
+	struct epoll_event events[2];
+	int n = epoll_wait(gate->wait_fd, events, GB_COUNT(events), 0);
+	for (int i = 0; i < n; i++)
+		gate->must_look |= events[i].data.u32 == SOURCE_APPROVALS;
 }
 
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err) {
+	read_sources(gate);
+	if (gate->stores)
+		gb_worker_dispatch(gb_stores_worker(gate->stores));
 	check_decisions(gate);
+	gb_gate_record_ended(gate, false);
 	report_refusals(gate);
-	return write_records(gate, err);
+	gb_gate_queue_begins(gate);
+	if (!gate->trouble.code)
+		return true;
+	if (err)
+		*err = gate->trouble;
+	gate->trouble.code = 0;
+	return false;
 }
 
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err) {

@@ -17,6 +17,10 @@
  * record, and reports them together with its result. A refused request has a result too: its status is
  * "denied" and its code names the rule.
  *
+ * No function waits for a database, except gb_gate_open and gb_gate_close. The stores have a thread
+ * (gate/stores.h); a request moves on when its operation there is done. While another process keeps a
+ * database locked, requests that need it wait, for at most ten seconds; other requests and runs go on.
+ *
  * A caller with its own event loop dispatches the engine, watches gb_gate_fd, waits no longer than
  * gb_gate_timeout, and calls gb_gate_work after each iteration.
  */
@@ -36,33 +40,41 @@ struct gb_gate_options {
 	const struct gb_config *config; /* a reference is taken */
 	struct gb_engine *engine;       /* outlives the gate */
 	char **environment;             /* for secrets.environment; or NULL. Outlives the gate */
+	/* How long to wait for a database that another process keeps locked; 0: ten seconds. */
+	unsigned busy_ms;
 };
 
 /* Open the stores in the state folder: approvals, energy, audit log, registered secrets. With agents disabled
  * nothing is opened, and every request is refused. */
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err);
-/* All runs must have been destroyed before. Ends the sessions. NULL is fine. */
+/* All runs must have been destroyed before. Ends the sessions, and waits until everything is recorded. NULL is
+ * fine. */
 void gb_gate_close(struct gb_gate *gate);
 
+/* @err is set if not @ok. */
+typedef void (*gb_gate_configured)(bool ok, const struct gb_err *err, void *data);
 /* Change the configuration; on failure nothing changes. Active runs continue under the rules that admitted
  * them. Requests that wait for a person will run under the new rules; if these differ in anything that
- * affects the run, they are admitted and asked about again. */
-bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, struct gb_err *err);
+ * affects the run, they are admitted and asked about again. The rules are in force when @done is called, from
+ * here or from gb_gate_work; it is not called if this function fails. */
+bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_gate_configured done,
+    void *data, struct gb_err *err);
 
 /* Whether the present rules let agents run code (agent.enabled). */
 bool gb_gate_enabled(const struct gb_gate *gate);
 /* The secrets filter of the present rules. */
 struct gb_filter *gb_gate_filter(struct gb_gate *gate);
-/* Becomes readable when a person may have decided. */
+/* Becomes readable when the stores have done something, or a person may have decided. */
 int gb_gate_fd(const struct gb_gate *gate);
 /* Milliseconds until gb_gate_work must be called even if no descriptor is readable; -1: never. */
 int gb_gate_timeout(struct gb_gate *gate);
-/* Process decisions, refusals and audit records. Callbacks run from here and from the engine. Fails if
- * records cannot be written: their results wait, and writing is tried again after a second. */
+/* Process decisions, refusals and audit records, without blocking. Callbacks run from here and from the
+ * engine. Fails if records could not be written: their results wait, and writing is tried again after a
+ * second. */
 bool gb_gate_work(struct gb_gate *gate, struct gb_err *err);
-/* Write the "execution_begin" records of all runs with output that is held back, for a caller that is about
- * to report on their sessions. Delivers the held output. */
-bool gb_gate_record_begins(struct gb_gate *gate, struct gb_err *err);
+/* Whether the prompt of @session must not be reported yet: it is output of a run, and no record of that run
+ * is on the disk. */
+bool gb_gate_holds_prompt(const struct gb_gate *gate, const char *session);
 /* One iteration of an event loop, the engine included; waits at most @timeout_ms (-1: no limit). */
 bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err);
 
@@ -78,11 +90,16 @@ struct gb_gate_request {
 	/* The embedding program has stated that it decides on requests of this face, so no person is asked.
 	 * Only for faces where it may. */
 	bool embedder_decides;
-	const char *conversation; /* that the request belongs to */
-	const char *turn;         /* id of the model's turn in this conversation */
-	/* The agent's statement of its purpose and of the output that it expects; the origin of the request,
-	 * as JSON. Shown or recorded, never relied on. */
-	const char *purpose, *expected, *trace;
+	/* What the agent states: the texts of GB_AGENT_FIELDS (glovebox/fields.h), which documents them, and
+	 * values as JSON. Shown or recorded, never relied on. */
+#define GB_STATEMENT_ID(member)         const char *member;
+#define GB_STATEMENT_TEXT(member)       const char *member;
+#define GB_STATEMENT_JSON(member)       const char *member;
+#define GB_STATEMENT_SESSION(member)    /* below */
+#define GB_STATEMENT_CHOICE(member)     /* below */
+#define GB_STATEMENT(kind, member, ...) GB_STATEMENT_##kind(member)
+	GB_AGENT_FIELDS(GB_STATEMENT)
+#undef GB_STATEMENT
 	enum gb_tier tier;
 	/* Run in the conversation's session of this language. If there is none, one is opened when the code
 	 * is about to run: a request that is refused, expires or is withdrawn opens none. */
@@ -116,7 +133,7 @@ struct gb_gate_request {
 };
 
 /* Fails if there is no memory, or with GB_EINVAL and the field if an option is not allowed for agents. Any
- * other refusal is reported by on_done, from gb_gate_work. */
+ * other refusal is reported by on_done, and that it waits for a decision by on_pending, from gb_gate_work. */
 bool gb_gate_submit(struct gb_gate *gate, const struct gb_gate_request *request, struct gb_agent_run **ret,
     struct gb_err *err);
 bool gb_agent_run_done(const struct gb_agent_run *run);

@@ -9,7 +9,8 @@
 #include "value/json.h"
 
 static bool is_open_input(const struct gb_agent_run *run, const char *session) {
-	return run->request.is_input && run->state == GB_AGENT_RUN_WAITING &&
+	return run->request.is_input &&
+	       (run->state == GB_AGENT_RUN_ADMITTING || run->state == GB_AGENT_RUN_WAITING) &&
 	       strcmp(run->session, session) == 0;
 }
 
@@ -71,13 +72,7 @@ static bool type(struct gb_agent_run *run, struct gb_err *err) {
 
 void gb_agent_run_type(struct gb_agent_run *run) {
 	struct gb_err err = {0};
-	if (!gb_agent_run_reserve(run, &err)) {
-		gb_agent_run_refuse(
-		    run, GB_CODE_AUDIT, "the input cannot be recorded, so it was not typed: %s", err.message);
-		return;
-	}
 	if (!type(run, &err)) {
-		gb_audit_cancel(run->gate->audit, &run->ticket);
 		gb_agent_run_refuse(run,
 		    err.code == GB_ELIMIT ? GB_CODE_CODE_SIZE : GB_CODE_NOT_AWAITING_INPUT, "%s",
 		    err.message);
@@ -85,19 +80,16 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 	}
 	run->counted = false; /* it was typed: the call is not given back */
 	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
-	if (gb_agent_run_record(run, &err))
-		return;
-	gb_audit_cancel(run->gate->audit, &run->ticket);
-	gb_agent_run_refuse(
-	    run, GB_CODE_AUDIT, "the input was typed, but cannot be recorded: %s", err.message);
+	if (!gb_agent_run_record(run, &err))
+		gb_agent_run_refuse(
+		    run, GB_CODE_AUDIT, "the input was typed, but cannot be recorded: %s", err.message);
 }
 
 void gb_gate_drop_inputs(struct gb_gate *gate, const char *session) {
 	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (!is_open_input(run, session))
 			continue;
-		gb_agent_run_withdraw(run);
-		gb_agent_run_refuse(
+		gb_agent_run_stop_admission(
 		    run, GB_CODE_NOT_AWAITING_INPUT, "the prompt that it answers no longer waits");
 	}
 }

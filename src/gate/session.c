@@ -7,18 +7,21 @@
 #include "glovebox/errors.h"
 #include "limits/limits.h"
 
-/* Trust in a session ends with the session. Ids are never reused. */
-static void on_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {
-	struct gb_gate *gate = data;
-	uint64_t revoked;
-	struct gb_err err;
-	if (gate->approvals)
-		gb_trust_revoke(gate->approvals, info->id, NULL, &revoked, &err);
+static void revoke_trust(struct gb_gate *gate, const char *session) {
+	struct gb_store_op *op = gate->open.approvals ? gb_store_op_create(GB_STORE_REVOKE) : NULL;
+	if (op)
+		snprintf(op->session, sizeof op->session, "%s", session);
+	gb_gate_submit_op(gate, op, op);
 }
 
-bool gb_gate_open_sessions(struct gb_gate *gate, struct gb_err *err) {
+/* Trust in a session ends with the session. Ids are never reused. */
+static void on_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {
+	revoke_trust(data, info->id);
+}
+
+bool gb_gate_open_sessions(struct gb_gate *gate, const struct gb_rules *rules, struct gb_err *err) {
 	struct gb_manager_options options = {.on_ended = on_ended, .data = gate};
-	gb_limits_sessions(gate->rules->config, &options);
+	gb_limits_sessions(rules->config, &options);
 	return gb_manager_create(gate->engine, &options, &gate->sessions, err);
 }
 
@@ -61,8 +64,10 @@ static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
 	const struct gb_gate *gate = run->gate;
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
-		if (other != run && other->state == GB_AGENT_RUN_WAITING && *other->session &&
-		    !other->session_exists && other->request.run.language == run->request.run.language &&
+		if (other != run &&
+		    (other->state == GB_AGENT_RUN_ADMITTING || other->state == GB_AGENT_RUN_WAITING) &&
+		    *other->session && !other->session_exists &&
+		    other->request.run.language == run->request.run.language &&
 		    strcmp(other->request.conversation, run->request.conversation) == 0)
 			return other;
 	}
@@ -135,9 +140,7 @@ bool gb_agent_run_open_session(struct gb_agent_run *run, bool *ret_opened, struc
 }
 
 void gb_agent_run_leave_session(struct gb_agent_run *run) {
-	uint64_t revoked;
-	struct gb_err err;
 	if (run->trusts && *run->session && !run->session_exists && !find_sharer(run))
-		gb_trust_revoke(run->gate->approvals, run->session, NULL, &revoked, &err);
+		revoke_trust(run->gate, run->session);
 	run->trusts = false;
 }

@@ -1,11 +1,17 @@
 #include "runtime/version.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-int gb_print_version(const char *name, const char *version) {
-	const struct iovec parts[] = {{(void *)name, strlen(name)}, {(void *)" ", 1},
-	    {(void *)version, strcspn(version, " ")}, {(void *)"\n", 1}};
-	return writev(STDOUT_FILENO, parts, sizeof parts / sizeof *parts) > 0 ? 0 : 1;
+void gb_version_write(const char *name, const char *version, char *ret, size_t n) {
+	snprintf(ret, n, "%s %.*s", name, (int)strcspn(version, " "), version);
+}
+
+int gb_version_print(void (*version)(char *ret, size_t n)) {
+	char line[64];
+	version(line, sizeof line - 1);
+	size_t n = strlen(line);
+	line[n++] = '\n';
+	return write(STDOUT_FILENO, line, n) == (ssize_t)n ? 0 : 1;
 }

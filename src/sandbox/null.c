@@ -54,6 +54,22 @@ bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const stru
 void gb_pool_destroy(struct gb_pool *pool) {
 }
 
+enum gb_pool_state gb_pool_state(const struct gb_pool *pool, struct gb_err *err) {
+	refuse(err);
+	return GB_POOL_BROKEN;
+}
+
+void gb_pool_stop(struct gb_pool *pool) {
+}
+
+bool gb_pool_is_over(const struct gb_pool *pool) {
+	return true;
+}
+
+const char *gb_pool_version(const struct gb_pool *pool) {
+	return "";
+}
+
 size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
 	return 0;
 }
@@ -92,6 +108,10 @@ void gb_cell_listen(struct gb_cell *cell, uint32_t events) {
 }
 
 void gb_cell_ignore(struct gb_cell *cell) {
+	abort();
+}
+
+bool gb_cell_is_waiting(const struct gb_cell *cell) {
 	abort();
 }
 

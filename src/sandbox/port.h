@@ -6,9 +6,9 @@
  *	gb_port_create(&(struct gb_port_options){.loop = &loop, ...}, &port, &err);	// one for each engine
  *	gb_plan_create(port, &(struct gb_plan_options){.room = GB_ROOM_NONE}, &plan, &err);
  *	gb_plan_share(plan, "/opt/data", NULL, GB_SHARE_READ, &err);
- *	gb_pool_create(port, plan, &options, &pool, &err);	// returns after every layer was observed
+ *	gb_pool_create(port, plan, &options, &pool, &err);	// does not wait: see gb_pool_state
  *
- *	struct gb_cell *cell = gb_pool_take(pool, owner, &err);
+ *	struct gb_cell *cell = gb_pool_take(pool, owner, &err);	// runs after every layer was observed
  *	... send and receive on gb_cell_fd(cell), gb_cell_kill(cell) at any time ...
  *	gb_cell_release(cell);				// kills the process
  *
@@ -102,7 +102,7 @@ enum gb_cell_cause {
 
 struct gb_cell_end {
 	enum gb_cell_cause cause;
-	char text[256]; /* to be shown to the user */
+	char text[GB_ERR_MESSAGE_MAX]; /* to be shown to the user */
 };
 
 struct gb_pool_options {
@@ -110,23 +110,47 @@ struct gb_pool_options {
 	/* number of zygotes, which fork the cells; 0: one for each CPU that the host may use */
 	unsigned shards;
 	unsigned warm;        /* cells to prepare before they are taken, in each shard */
+	uint32_t max_cells;   /* at once; 0: as many as the port's options allow */
 	uint64_t cell_memory; /* memory limit of a cell with programs until gb_cell_limit_memory is called */
 	uint64_t prime_ns;    /* how long preparing a cell takes; 0: a default for forking alone */
 	/* The socket of a cell that has an owner is ready: GB_LOOP_IN, GB_LOOP_OUT, or it was closed. */
 	void (*on_ready)(struct gb_cell *cell, uint32_t events);
+	/* A cell that was taken while its zygote started (gb_cell_is_waiting) is about to run. May be called
+	 * again for the same cell. The callback must not take or release cells. */
+	void (*on_begin)(struct gb_cell *cell);
 	/* A cell that has an owner has ended by itself. The owner still has to release it. */
 	void (*on_end)(struct gb_cell *cell, const struct gb_cell_end *end);
 };
 
-/* Start cells behind a copy of @plan. Returns after every layer was raised and observed. If a layer was not,
- * fails with an error that names it, and leaves no process. */
+/* Start zygotes behind a copy of @plan, and return without waiting for them. Cells can be taken at once: they
+ * run when every layer was raised and observed. If a layer was not, they end with GB_CELL_REFUSED and a text
+ * that names it. Fails, and leaves no process, if the first zygote cannot be started at all. */
 bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
     struct gb_pool **ret, struct gb_err *err);
-/* Kills all remaining processes. Cells that have an owner must be released before. NULL is fine. */
+/* Kills all remaining processes, and waits for their end. Cells that have an owner must be released before.
+ * NULL is fine. */
 void gb_pool_destroy(struct gb_pool *pool);
 
-/* The names of the layers around its cells: writes up to @n, returns how many there are. */
+enum gb_pool_state {
+	GB_POOL_STARTING,
+	GB_POOL_READY,  /* all its zygotes have raised and observed every layer */
+	GB_POOL_BROKEN, /* one of its zygotes has not, or died: see @err */
+};
+
+/* @err is written for GB_POOL_BROKEN; it may be NULL. */
+enum gb_pool_state gb_pool_state(const struct gb_pool *pool, struct gb_err *err);
+/* Kill all its processes without waiting for their end. Cells that have an owner end with GB_CELL_REFUSED. */
+void gb_pool_stop(struct gb_pool *pool);
+/* Whether the pool was stopped, or none of its zygotes could be started, and neither processes nor cells are
+ * left: gb_pool_destroy does not have to wait. */
+bool gb_pool_is_over(const struct gb_pool *pool);
+
+/* The names of the layers around its cells: writes up to @n, returns how many there are. 0 before its first
+ * zygote is ready. */
 size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n);
+/* The version that its worker program reports: "Python 3.11.2". Empty before its first zygote is ready, and
+ * for worker programs that start another program. Lives as long as the pool. */
+const char *gb_pool_version(const struct gb_pool *pool);
 
 /* Start warm cells until there are as many as the options ask for. Separate from gb_pool_take, to keep it off
  * the latency path. */
@@ -136,8 +160,11 @@ void gb_pool_before_wait(struct gb_pool *pool);
 
 /* --- cell: one sandboxed process, for one run or one session --- */
 
-/* Returns a warm cell if there is one, else a new one; NULL on failure. @owner must not be NULL. */
+/* Returns a warm cell if there is one, else a new one; NULL on failure. Does not wait: see gb_cell_is_waiting.
+ * @owner must not be NULL. */
 struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *err);
+/* Whether its zygote is still starting: on_begin or on_end follows. */
+bool gb_cell_is_waiting(const struct gb_cell *cell);
 /* Kills the cell's processes. The caller must not use @cell afterwards. */
 void gb_cell_release(struct gb_cell *cell);
 

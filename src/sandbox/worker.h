@@ -16,6 +16,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct gb_worker {
 	/* Runs once, in the zygote, after all layers are raised: prepare what every cell inherits. @profile
@@ -31,6 +32,9 @@ struct gb_worker {
 	void (*on_interrupt)(int signal_number, siginfo_t *info, void *context);
 	/* Block both signals instead, until a cell unblocks them. */
 	bool holds_interrupts;
+	/* Write the version of its interpreter to @ret, of @n bytes. Runs once, in the zygote. May be
+	 * NULL. */
+	void (*version)(char *ret, size_t n);
 };
 
 /* Does not return: exits after the host has died or has closed the control socket. */

@@ -5,50 +5,6 @@
 #include "server/replies.h"
 #include "server/rpc.h"
 
-/* The gate limits how many run or wait; this limits all that have no reply yet, refusals included. */
-enum { AGENT_RUNS_MAX = 1024 };
-
-static void on_pending(struct gb_agent_run *agent_run, const char *approval, int64_t expires_ms, void *data) {
-	struct gb_rpc_run *run = data;
-	gb_reply_pending(&run->client->lines, run->entry.number, approval, expires_ms);
-}
-
-static void on_log(struct gb_agent_run *agent_run, const struct gb_log *log, void *data) {
-	struct gb_rpc_run *run = data;
-	gb_reply_log(&run->client->lines, run->entry.number, log);
-}
-
-static void on_output(struct gb_agent_run *agent_run, int stream, const char *bytes, size_t n, void *data) {
-	gb_rpc_send_output(data, stream, bytes, n);
-}
-
-static void on_display(struct gb_agent_run *agent_run, const struct gb_value *display, void *data) {
-	struct gb_rpc_run *run = data;
-	gb_reply_display(&run->client->lines, run->entry.number, display);
-}
-
-static void on_prompt(struct gb_agent_run *agent_run, const char *prompt, void *data) {
-	struct gb_rpc_run *run = data;
-	if (prompt)
-		gb_reply_prompt(
-		    &run->client->lines, run->entry.number, gb_agent_run_session(agent_run), prompt, NULL);
-}
-
-static void on_done(struct gb_agent_run *agent_run, const struct gb_result *result, void *data) {
-	struct gb_rpc_run *run = data;
-	gb_rpc_end_outputs(run, result);
-	gb_reply_result(&run->client->lines, run->entry.number, gb_agent_run_session(agent_run), result);
-	gb_rpc_drop_agent_run(run);
-}
-
-void gb_rpc_drop_agent_run(struct gb_rpc_run *run) {
-	struct gb_server *server = run->server;
-	gb_agent_run_destroy(run->agent_run);
-	gb_rpc_forget(run);
-	server->n_agent_runs--;
-	server->room = true;
-}
-
 /* --- decisions of the client --- */
 
 static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb_rejection *rejection) {
@@ -93,51 +49,27 @@ static bool read_session(
 		   "must be true, for the session of the conversation, or the id of a session");
 }
 
-bool gb_rpc_execute(
-    struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection) {
-	struct gb_server *server = run->server;
+bool gb_rpc_read_agent(const struct gb_client *client, const struct gb_message *message,
+    struct gb_gate_request *ret, struct gb_rejection *rejection) {
 	const enum gb_face face = GB_FACE_EXECUTE_CODE;
-	struct gb_err err = {0};
 	struct gb_gate_request request = {
 	    .face = face,
 	    .transport = "sdk",
-	    .embedder_decides = run->client->decides & 1u << face,
-	    .conversation = message->conversation,
-	    .turn = message->turn,
-	    .purpose = message->purpose,
-	    .expected = message->expected,
-	    .tier = (enum gb_tier)message->tier,
+	    .embedder_decides = client->decides & 1u << face,
+#define COPY_ID(member_)   .member_ = message->member_,
+#define COPY_TEXT(member_) .member_ = message->member_,
+#define COPY_JSON(member_)
+#define COPY_SESSION(member_)
+#define COPY_CHOICE(member_)
+#define COPY(kind_, member_, ...) COPY_##kind_(member_)
+	    GB_AGENT_FIELDS(COPY).tier = (enum gb_tier)message->tier,
 	    .waits_for_input = message->on_input,
 	    .is_input = message->type == GB_MESSAGE_INPUT,
 	    .session = message->session,
 	    .run = message->options,
-	    .on_pending = on_pending,
-	    .on_log = on_log,
-	    .on_output = on_output,
-	    .on_display = on_display,
-	    .on_prompt = on_prompt,
-	    .on_done = on_done,
-	    .data = run,
 	};
-	gb_auto_free char *trace = message->trace ? gb_value_to_json(message->trace, 0, NULL, &err) : NULL;
-	if (message->trace && !trace)
-		return gb_reject(gb_rejection_at(rejection, "trace"), GB_CODE_INVALID, "%s", err.message);
-	request.trace = trace;
 	request.run.source = message->source.p;
 	request.run.source_bytes = message->source.n;
-	if (!read_session(message, &request, rejection))
-		return false;
-	if (!server->gate)
-		return gb_reject(
-		    rejection, GB_CODE_REFUSED, "this server does not accept requests of agents");
-	if (server->n_agent_runs >= AGENT_RUNS_MAX)
-		return gb_reject(rejection, GB_CODE_REFUSED,
-		    "%u requests of agents have no reply yet, which is the limit", server->n_agent_runs);
-	if (gb_gate_submit(server->gate, &request, &run->agent_run, &err)) {
-		server->n_agent_runs++;
-		return true;
-	}
-	if (!gb_message_reject_option(&err, rejection))
-		gb_reject(rejection, GB_CODE_REFUSED, "%s", err.message);
-	return false;
+	*ret = request;
+	return read_session(message, ret, rejection);
 }

@@ -43,26 +43,26 @@ static void throw(struct gb_call * call, const char *message) {
 	gb_call_throw(call, gb_value_error(gb_call_values(call), "RangeError", message, NULL));
 }
 
-void gb_rpc_on_call(struct gb_run *engine_run, struct gb_call *call, void *data) {
+void gb_rpc_on_call(struct gb_execution *execution, struct gb_call *call, void *data) {
 	struct gb_rpc_run *run = data;
 	struct gb_err err = {0};
-	struct incoming *incoming = run->client ? keep(run, call) : NULL;
+	struct incoming *incoming = keep(run, call);
+	(void)execution;
 	if (!incoming)
-		throw(call, run->client ? "the host is out of memory" : "the client has gone");
+		throw(call, "the host is out of memory");
 	else if (!gb_reply_call(&run->client->lines, name_of(run, incoming->entry.number),
 		     gb_call_function(call), gb_call_args(call), &err))
 		throw(release(run, incoming), err.message);
 }
 
 void gb_rpc_on_report(
-    struct gb_run *engine_run, const struct gb_value *value, struct gb_call *call, void *data) {
+    struct gb_execution *execution, const struct gb_value *value, struct gb_call *call, void *data) {
 	struct gb_rpc_run *run = data;
 	struct gb_err err = {0};
-	if (run->masked)
-		value = gb_masked_value(run->masked, value);
-	struct incoming *incoming = run->client && value ? keep(run, call) : NULL;
+	struct incoming *incoming = keep(run, call);
+	(void)execution;
 	if (!incoming)
-		throw(call, run->client ? "the host is out of memory" : "the client has gone");
+		throw(call, "the host is out of memory");
 	else if (!gb_reply_report(&run->client->lines, name_of(run, incoming->entry.number), value, &err))
 		throw(release(run, incoming), err.message);
 }
@@ -94,23 +94,6 @@ struct outgoing {
 	struct gb_rpc_run *run; /* NULL if the client has disconnected: the engine will still answer */
 };
 
-/* There may be any number of answers, so each has its own pool, which is freed at once. */
-static void answer_masked(
-    struct gb_rpc_run *run, struct gb_call_name name, const struct gb_value *value, bool thrown) {
-	struct gb_values *pool = gb_values_create((size_t)2 << 30);
-	const struct gb_value *clean = NULL;
-	if (!pool || !gb_mask_value(run->masked->filter, value, pool, &clean, NULL)) {
-		const char *why = "there was no memory to look for secrets in the answer";
-		clean = pool ? gb_value_error(pool, "RangeError", why, NULL) : NULL;
-		thrown = true;
-	}
-	if (clean)
-		gb_reply_answer(&run->client->lines, name, clean, thrown);
-	else
-		gb_reply_ended(&run->client->lines, name);
-	gb_values_destroy(pool);
-}
-
 static void on_answer(struct gb_run *engine_run, const struct gb_value *value, bool thrown, void *data) {
 	struct outgoing *outgoing = data;
 	struct gb_rpc_run *run = outgoing->run;
@@ -121,12 +104,18 @@ static void on_answer(struct gb_run *engine_run, const struct gb_value *value, b
 	struct gb_call_name name = name_of(run, outgoing->entry.number);
 	gb_table_remove(&run->out, &outgoing->entry);
 	free(outgoing);
-	if (value && run->masked)
-		answer_masked(run, name, value, thrown);
-	else if (value)
+	if (!value) {
+		gb_reply_ended(&run->client->lines, name);
+		return;
+	}
+	/* There may be any number of answers, so each has its own pool, which is freed at once. */
+	struct gb_values *pool = NULL;
+	bool ok = gb_execution_mask(run->execution, &value, &pool, &thrown);
+	if (ok)
 		gb_reply_answer(&run->client->lines, name, value, thrown);
 	else
 		gb_reply_ended(&run->client->lines, name);
+	gb_values_destroy(pool);
 }
 
 /* The engine rejected the call. */
@@ -139,7 +128,8 @@ static bool reject_call(const struct gb_err *err, struct gb_rejection *rejection
 }
 
 bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection) {
-	if (!run->run)
+	struct gb_run *engine_run = gb_execution_run(run->execution);
+	if (!engine_run)
 		return gb_reject(gb_rejection_at(rejection, "function"), GB_CODE_INVALID,
 		    "the run has not begun and has no functions yet");
 	if (gb_table_find(&run->out, message->call))
@@ -155,7 +145,7 @@ bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struc
 		return gb_reject(rejection, GB_CODE_REFUSED, "out of memory");
 	}
 	struct gb_err err = {0};
-	if (gb_run_call(run->run, message->function, message->args, on_answer, outgoing, &err))
+	if (gb_run_call(engine_run, message->function, message->args, on_answer, outgoing, &err))
 		return true;
 	gb_table_remove(&run->out, &outgoing->entry);
 	free(outgoing);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -11,8 +12,9 @@
 
 enum {
 	READ_STEP = 64 << 10,
-	READ_STEPS = 16,    /* reads per event, so that other clients are not delayed */
+	READ_STEPS = 8,     /* reads per event, so that other clients are not delayed */
 	KEEP_MAX = 1 << 20, /* larger buffers are freed when they are empty */
+	GROW_MAX = 1 << 20, /* a longer input gets its maximum at once */
 	MOVE_MIN = 1 << 20, /* move the rest only after so many bytes were sent */
 };
 
@@ -39,6 +41,26 @@ static void skip(struct gb_lines *lines) {
 	gb_buf_consume(&lines->input, newline ? (size_t)(newline - lines->input.data) + 1 : lines->input.len);
 }
 
+/* Pass on a long line with its memory. The bytes behind it, at most one read, are copied to a new buffer. False if
+ * memory is exhausted. */
+static bool pass_long_line(struct gb_lines *lines, size_t at, size_t n) {
+	struct gb_buf *input = &lines->input, rest;
+	struct gb_long_line line = {.buf = *input, .at = at, .n = n};
+	size_t used = at + n + 1;
+	gb_buf_init(&rest, input->max);
+	gb_buf_append(&rest, input->data + used, input->len - used);
+	if (gb_buf_failed(&rest))
+		return false;
+	*input = rest;
+	lines->scanned = 0;
+	lines->on_long_line(lines, &line);
+	return true;
+}
+
+static bool is_long(const struct gb_lines *lines, size_t n) {
+	return lines->on_long_line && n >= lines->long_min && n <= lines->line_max;
+}
+
 /* Pass on every complete line. */
 static void take_lines(struct gb_lines *lines) {
 	struct gb_buf *input = &lines->input;
@@ -52,9 +74,13 @@ static void take_lines(struct gb_lines *lines) {
 			lines->scanned = input->len;
 			break;
 		}
-		size_t end_of_line = (size_t)(newline - input->data), begin = start;
+		size_t end_of_line = (size_t)(newline - input->data), begin = start, n = end_of_line - begin;
+		if (is_long(lines, n) && pass_long_line(lines, begin, n)) {
+			start = 0;
+			continue;
+		}
 		start = lines->scanned = end_of_line + 1;
-		lines->on_line(lines, input->data + begin, end_of_line - begin);
+		lines->on_line(lines, input->data + begin, n);
 	}
 	if (lines->ended)
 		return;
@@ -69,8 +95,20 @@ static void take_lines(struct gb_lines *lines) {
 	release_if_large(input);
 }
 
+/* Growing in steps would copy a long line several times. Memory that is not used costs address space only. If there
+ * is none, the buffer grows in steps. */
+static void grow_at_once(struct gb_buf *input) {
+	char *data =
+	    input->len > GROW_MAX && input->cap < input->max ? realloc(input->data, input->max) : NULL;
+	if (!data)
+		return;
+	input->data = data;
+	input->cap = input->max;
+}
+
 /* Returns whether there may be more. */
 static bool read_some(struct gb_lines *lines) {
+	grow_at_once(&lines->input);
 	char *into = gb_buf_reserve(&lines->input, READ_STEP);
 	ssize_t n = into ? read(lines->in, into, READ_STEP) : -1;
 	if (n < 0 && into && (errno == EAGAIN || errno == EINTR))

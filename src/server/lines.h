@@ -19,10 +19,20 @@
 
 #define GB_LINE_MAX (128u << 20)
 
+/* A line with the memory that it is in, so that it can be parsed later, on any thread. */
+struct gb_long_line {
+	struct gb_buf buf;
+	size_t at, n; /* of the line in the buffer, without its newline */
+};
+
 struct gb_lines {
 	/* A line without its newline, valid during the call. If @n is more than line_max, it is the beginning
 	 * of a line that is skipped. Must not finish the lines. */
 	void (*on_line)(struct gb_lines *lines, const char *line, size_t n);
+	/* Called instead of on_line for a line of long_min to line_max bytes, if set. The callback takes the buffer. Must
+	 * not finish the lines. */
+	void (*on_long_line)(struct gb_lines *lines, struct gb_long_line *line);
+	size_t long_min;
 	/* Called once: no more input will come, because the peer has closed, or reading or writing failed. */
 	void (*on_end)(struct gb_lines *lines);
 

@@ -100,8 +100,8 @@ static bool open_listener(struct gb_listener *listener, struct gb_err *err) {
 	listener->fd = make_socket(err);
 	return probe >= 0 && listener->fd >= 0 && remove_stale(probe, &listener->address, err) &&
 	       bind_socket(listener, err) &&
-	       gb_loop_add(gb_server_loop(listener->server), &listener->source, listener->fd, GB_LOOP_IN,
-		   on_ready, err);
+	       gb_loop_add(gb_service_loop(gb_server_service(listener->server)), &listener->source,
+		   listener->fd, GB_LOOP_IN, on_ready, err);
 }
 
 bool gb_listener_create(
@@ -131,7 +131,7 @@ void gb_listener_destroy(struct gb_listener *listener) {
 	if (!listener)
 		return;
 	struct stat now;
-	gb_loop_remove(gb_server_loop(listener->server), &listener->source);
+	gb_loop_remove(gb_service_loop(gb_server_service(listener->server)), &listener->source);
 	if (listener->bound && lstat(listener->address.sun_path, &now) == 0 &&
 	    now.st_ino == listener->when_bound.st_ino && now.st_dev == listener->when_bound.st_dev)
 		unlink(listener->address.sun_path);

@@ -39,28 +39,63 @@
 #define END                                                                                                  \
 	{ 0 }
 
-static const struct gb_field execute_fields[] = {
-    OPTION("fn", GB_FIELD_TEXT, fn),
-    OPTION("args", GB_FIELD_ARRAY, args),
-    END,
-};
+/* The rows of a request (glovebox/fields.h), by their places. */
+#define KIND_LANGUAGE  GB_FIELD_LANGUAGE
+#define KIND_TEXT      GB_FIELD_TEXT
+#define KIND_INPUT     GB_FIELD_TEXT
+#define KIND_FLAG      GB_FIELD_BOOLEAN
+#define KIND_ARGS      GB_FIELD_ARRAY
+#define KIND_NAMES     GB_FIELD_ARRAY
+#define KIND_VARIABLES GB_FIELD_OBJECT
+#define KIND_IMPORTS   GB_FIELD_OBJECT
+#define KIND_SOURCES   GB_FIELD_OBJECT
+#define KIND_FILES     GB_FIELD_OBJECT
+
+#define NO_ROW(kind_, name_, member_)
+#define ROW(kind_, name_, member_) OPTION(name_, KIND_##kind_, member_),
+
+#define EXECUTE_EXECUTE                                 ROW
+#define EXECUTE_OPTIONS                                 NO_ROW
+#define EXECUTE_ROW(kind_, member_, name_, place_, ...) EXECUTE_##place_(kind_, name_, member_)
+
+#define OPTIONS_EXECUTE                                 NO_ROW
+#define OPTIONS_OPTIONS                                 ROW
+#define OPTIONS_ROW(kind_, member_, name_, place_, ...) OPTIONS_##place_(kind_, name_, member_)
+
+#define OPEN_ANY                                                      NO_ROW
+#define OPEN_SESSION                                                  NO_ROW
+#define OPEN_NEW                                                      ROW
+#define OPEN_ROW(kind_, member_, name_, place_, origin_, scope_, ...) OPEN_##scope_(kind_, name_, member_)
+
+#define AGENT_CALLER NO_ROW
+#define AGENT_AGENT  ROW
+#define AGENT_ROW(kind_, member_, name_, place_, origin_, scope_, needs_, job_, agents_, ...)                \
+	AGENT_##agents_(kind_, name_, member_)
+
+/* What agents state about their requests. An input has the id of its session; an 'execute' can have true. */
+#define STATED_ID                      STATED_TEXT
+#define STATED_TEXT(name_, member_)    FIELD(name_, GB_FIELD_TEXT, member_, .member = #member_),
+#define STATED_JSON(name_, member_)    FIELD(name_, GB_FIELD_ANY, member_, .member = #member_),
+#define STATED_SESSION(name_, member_) FIELD(name_, GB_FIELD_ANY, agent_session),
+#define STATED_CHOICE(name_, member_)                                                                        \
+	FIELD(name_, GB_FIELD_CHOICE, member_, .choices = member_##_choices, .member = #member_),
+#define STATED_ROW(kind_, member_, name_, ...) STATED_##kind_(name_, member_)
+
+#define INPUT_NONE(name_, member_)
+#define INPUT_OPTIONAL(name_, member_) FIELD(name_, GB_FIELD_TEXT, member_, .member = #member_),
+#define INPUT_REQUIRED(name_, member_)                                                                       \
+	FIELD(name_, GB_FIELD_TEXT, member_, .required = true, .member = #member_),
+#define INPUT_ROW(kind_, member_, name_, max_, inputs_, ...) INPUT_##inputs_(name_, member_)
+
+static const char *const tier_choices[] = {GB_AGENT_tier_CHOICES, NULL};
+static const char *const on_input_choices[] = {GB_AGENT_on_input_CHOICES, NULL};
+
+static const struct gb_field execute_fields[] = {GB_REQUEST_FIELDS(EXECUTE_ROW) END};
 
 static const struct gb_field option_fields[] = {
     {.name = "execute", .kind = GB_FIELD_FIELDS, .fields = execute_fields},
-    OPTION("imports", GB_FIELD_OBJECT, imports),
-    OPTION("modules", GB_FIELD_OBJECT, modules),
-    OPTION("globals", GB_FIELD_OBJECT, globals),
-    OPTION("language", GB_FIELD_LANGUAGE, language),
-    OPTION("filename", GB_FIELD_TEXT, filename),
     LIMIT_64("memoryLimitBytes", memory_bytes),
-    OPTION("report", GB_FIELD_BOOLEAN, report),
-    OPTION("profile", GB_FIELD_TEXT, profile),
-    OPTION("stdin", GB_FIELD_TEXT, input),
-    OPTION("files", GB_FIELD_OBJECT, files),
-    OPTION("restricted", GB_FIELD_BOOLEAN, restricted),
-    OPTION("allowedModules", GB_FIELD_ARRAY, allowed_modules),
-    OPTION("reset", GB_FIELD_BOOLEAN, reset),
-    END,
+    GB_REQUEST_FIELDS(OPTIONS_ROW) END,
 };
 
 static const struct gb_field limit_fields[] = {GB_LIMIT_FIELDS(RUN_LIMIT) END};
@@ -77,37 +112,19 @@ static const struct gb_field run_fields[] = {
 
 static const struct gb_field agent_limit_fields[] = {GB_LIMIT_FIELDS(AGENT_LIMIT) END};
 
-static const char *const tiers[] = {"isolated", "network", NULL};
-
-static const char *const on_inputs[] = {"end", "wait", NULL};
-
 static const struct gb_field agent_fields[] = {
     TYPE,
     RUN,
     FIELD("source", GB_FIELD_STR, source, .required = true),
-    OPTION("language", GB_FIELD_LANGUAGE, language),
-    OPTION("args", GB_FIELD_ARRAY, args),
-    FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
-    FIELD("turn", GB_FIELD_TEXT, turn, .member = "turn"),
-    FIELD("purpose", GB_FIELD_TEXT, purpose, .member = "purpose"),
-    FIELD("expectedOutput", GB_FIELD_TEXT, expected, .member = "expected"),
-    FIELD("trace", GB_FIELD_ANY, trace, .member = "trace"),
-    FIELD("session", GB_FIELD_ANY, agent_session),
-    FIELD("tier", GB_FIELD_CHOICE, tier, .choices = tiers, .member = "tier"),
-    FIELD("onInput", GB_FIELD_CHOICE, on_input, .choices = on_inputs, .member = "on_input"),
     {.name = "limits", .kind = GB_FIELD_FIELDS, .fields = agent_limit_fields},
-    END,
+    GB_REQUEST_FIELDS(AGENT_ROW) GB_AGENT_FIELDS(STATED_ROW) END,
 };
 
 static const struct gb_field input_fields[] = {
     TYPE,
     RUN,
     FIELD("text", GB_FIELD_STR, source, .required = true, .member = "text"),
-    FIELD("session", GB_FIELD_TEXT, session, .required = true, .member = "session"),
-    FIELD("conversation", GB_FIELD_TEXT, conversation, .required = true, .member = "conversation"),
-    FIELD("turn", GB_FIELD_TEXT, turn, .member = "turn"),
-    FIELD("purpose", GB_FIELD_TEXT, purpose, .member = "purpose"),
-    END,
+    GB_AGENT_FIELDS(INPUT_ROW) END,
 };
 
 static const struct gb_field answer_fields[] = {
@@ -147,10 +164,8 @@ static const struct gb_field session_open_fields[] = {
     REQUEST,
     FIELD("name", GB_FIELD_TEXT, name, .member = "name"),
     FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
-    OPTION("language", GB_FIELD_LANGUAGE, language),
-    OPTION("profile", GB_FIELD_TEXT, profile),
     FIELD("reuse", GB_FIELD_BOOLEAN, reuse),
-    END,
+    GB_REQUEST_FIELDS(OPEN_ROW) END,
 };
 
 static const struct gb_field hello_fields[] = {
@@ -227,6 +242,30 @@ static const struct gb_field session_resize_fields[] = {
     END,
 };
 
+#define EXECUTION FIELD("execution", GB_FIELD_TEXT, execution, .required = true)
+
+static const struct gb_field execution_fields[] = {TYPE, REQUEST, EXECUTION, END};
+
+static const struct gb_field execution_list_fields[] = {TYPE, REQUEST, END};
+
+static const struct gb_field execution_cancel_fields[] = {TYPE, REQUEST, EXECUTION, REASON, END};
+
+static const struct gb_field subscribe_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("execution", GB_FIELD_TEXT, execution),
+    FIELD("session", GB_FIELD_TEXT, session),
+    FIELD("after", GB_FIELD_WHOLE, after, .max = GB_WHOLE_MAX),
+    END,
+};
+
+static const struct gb_field unsubscribe_fields[] = {
+    TYPE,
+    REQUEST,
+    FIELD("subscription", GB_FIELD_WHOLE, subscription, .max = GB_WHOLE_MAX, .required = true),
+    END,
+};
+
 static const struct {
 	const char *name;
 	const struct gb_field *fields;
@@ -240,6 +279,11 @@ static const struct {
     [GB_MESSAGE_INTERRUPT] = {"interrupt", interrupt_fields},
     [GB_MESSAGE_HELLO] = {"hello", hello_fields},
     [GB_MESSAGE_SECRET_ADD] = {"secret_add", secret_fields},
+    [GB_MESSAGE_EXECUTION_LIST] = {"execution_list", execution_list_fields},
+    [GB_MESSAGE_EXECUTION_GET] = {"execution_get", execution_fields},
+    [GB_MESSAGE_EXECUTION_CANCEL] = {"execution_cancel", execution_cancel_fields},
+    [GB_MESSAGE_SUBSCRIBE] = {"subscribe", subscribe_fields},
+    [GB_MESSAGE_UNSUBSCRIBE] = {"unsubscribe", unsubscribe_fields},
     [GB_MESSAGE_SESSION_OPEN] = {"session_open", session_open_fields},
     [GB_MESSAGE_SESSION_GET] = {"session_get", session_get_fields},
     [GB_MESSAGE_SESSION_LIST] = {"session_list", session_list_fields},

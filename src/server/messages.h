@@ -21,8 +21,13 @@ enum gb_message_type {
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
 	GB_MESSAGE_INTERRUPT,
-	GB_MESSAGE_HELLO,        /* has a request */
-	GB_MESSAGE_SECRET_ADD,   /* has a request */
+	GB_MESSAGE_HELLO,          /* has a request */
+	GB_MESSAGE_SECRET_ADD,     /* has a request */
+	GB_MESSAGE_EXECUTION_LIST, /* from here on: about executions of all clients, with a request */
+	GB_MESSAGE_EXECUTION_GET,
+	GB_MESSAGE_EXECUTION_CANCEL,
+	GB_MESSAGE_SUBSCRIBE,
+	GB_MESSAGE_UNSUBSCRIBE,
 	GB_MESSAGE_SESSION_OPEN, /* from here on: about sessions, with a request */
 	GB_MESSAGE_SESSION_GET,
 	GB_MESSAGE_SESSION_LIST,
@@ -49,19 +54,26 @@ struct gb_message {
 	const struct gb_value *args; /* or NULL */
 	struct gb_str reason;        /* see gb_message_reason */
 	uint64_t request;
-	const char *session;             /* id or name; NULL for a run without a session */
-	const char *name, *conversation; /* or NULL */
+	const char *session; /* id or name; NULL for a run without a session */
+	const char *name;    /* or NULL */
 	bool reuse;
 	struct gb_str text;
-	const char *purpose, *turn, *expected; /* or NULL */
-	const struct gb_value *trace;          /* or NULL */
-	unsigned tier;                         /* enum gb_tier */
-	unsigned on_input;                     /* 0: end, 1: wait */
-	const struct gb_value *agent_session;  /* a boolean, a session's id, or NULL */
-	bool agent;                            /* it is about the sessions of agents */
-	const struct gb_value *trusted;        /* a boolean, or NULL */
-	const struct gb_value *decides;        /* an array */
+	/* What an agent states about its request (GB_AGENT_FIELDS): conversation, purpose, ..., each NULL if it
+	 * is not there; tier is an enum gb_tier, on_input 0 (end) or 1 (wait). */
+#define GB_STATED_ID(member)         const char *member;
+#define GB_STATED_TEXT(member)       const char *member;
+#define GB_STATED_JSON(member)       const struct gb_value *member;
+#define GB_STATED_SESSION(member)    const struct gb_value *agent_##member; /* a boolean, or an id */
+#define GB_STATED_CHOICE(member)     unsigned member;
+#define GB_STATED(kind, member, ...) GB_STATED_##kind(member)
+	GB_AGENT_FIELDS(GB_STATED)
+#undef GB_STATED
+	bool agent;                     /* it is about the sessions of agents */
+	const struct gb_value *trusted; /* a boolean, or NULL */
+	const struct gb_value *decides; /* an array */
 	uint64_t tokens;
+	const char *execution;        /* an id, or NULL */
+	uint64_t after, subscription; /* the number of an event; the request of a subscription */
 	bool steal;
 	uint32_t columns, rows;
 };

@@ -1,5 +1,7 @@
 #include "server/replies.h"
 
+#include "gate/gate.h"
+
 #include "base/err.h"
 #include "base/fields.h"
 #include "config/face.h"
@@ -172,15 +174,18 @@ static void write_prompt(struct gb_buf *out, const char *prompt, struct gb_filte
 	write_masked(out, "prompt", prompt, filter);
 }
 
-static void write_session(
-    struct gb_buf *out, const struct gb_session_info *session, struct gb_filter *filter) {
+static void write_session(struct gb_buf *out, const struct gb_session_info *session,
+    const struct gb_gate *gate, struct gb_filter *filter) {
+	bool holds_prompt =
+	    session->state == GB_SESSION_AWAITING_INPUT && gate && gb_gate_holds_prompt(gate, session->id);
 	gb_buf_printf(out, "{\"id\":\"%s\"", session->id);
 	gb_write_text(out, "name", session->name);
 	gb_write_text(out, "conversationId", session->conversation);
 	gb_write_text(out, "runtime", gb_language_name(session->language));
 	if (*session->profile)
 		gb_write_text(out, "profile", session->profile);
-	gb_write_text(out, "state", gb_session_state_name(session->state));
+	gb_write_text(
+	    out, "state", gb_session_state_name(holds_prompt ? GB_SESSION_EXECUTING : session->state));
 	gb_buf_printf(out,
 	    ",\"createdAt\":%.0f,\"lastUsedAt\":%.0f,\"executionCount\":%llu,\"totalTokens\":%llu,"
 	    "\"queued\":%u,\"trusted\":%s",
@@ -190,42 +195,41 @@ static void write_session(
 		write_masked(out, "reason", session->reason, filter);
 	if (session->attached)
 		gb_buf_printf(out, ",\"attached\":true");
-	if (*session->prompt)
+	if (*session->prompt && !holds_prompt)
 		write_prompt(out, session->prompt, filter);
 	gb_buf_append_char(out, '}');
 }
 
-void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms) {
-	gb_buf_printf(begin(lines, "pending"), ",\"run\":%llu,\"approval\":\"%s\",\"expiresAt\":%lld",
-	    (ull)run, approval, (long long)expires_ms);
+void gb_reply_pending(struct gb_lines *lines, uint64_t run, struct gb_str approval, int64_t expires_ms) {
+	gb_buf_printf(begin(lines, "pending"), ",\"run\":%llu,\"approval\":\"%.*s\",\"expiresAt\":%lld",
+	    (ull)run, GB_STR_ARG(approval), (long long)expires_ms);
 	finish(lines, NULL);
 }
 
-void gb_reply_prompt(
-    struct gb_lines *lines, uint64_t run, const char *session, const char *prompt, struct gb_filter *filter) {
+void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, struct gb_str prompt) {
 	struct gb_buf *out = begin(lines, "prompt");
-	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\"", (ull)run, session);
-	write_prompt(out, prompt, filter);
+	gb_buf_printf(out, ",\"run\":%llu,\"session\":\"%s\",\"prompt\":", (ull)run, session);
+	gb_json_append_string(out, prompt);
 	finish(lines, NULL);
 }
 
 void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session,
-    struct gb_filter *filter) {
+    const struct gb_gate *gate, struct gb_filter *filter) {
 	struct gb_buf *out = begin(lines, "session");
 	gb_buf_printf(out, ",\"request\":%llu,\"session\":", (ull)request);
-	write_session(out, session, filter);
+	write_session(out, session, gate, filter);
 	finish(lines, NULL);
 }
 
 void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
-    const char *conversation, struct gb_filter *filter) {
+    const char *conversation, const struct gb_gate *gate, struct gb_filter *filter) {
 	struct gb_buf *out = begin(lines, "sessions");
 	struct gb_session_info info;
 	gb_buf_printf(out, ",\"request\":%llu,\"sessions\":[", (ull)request);
 	for (size_t i = 0; gb_manager_at(manager, conversation, i, &info); i++) {
 		if (i)
 			gb_buf_append_char(out, ',');
-		write_session(out, &info, filter);
+		write_session(out, &info, gate, filter);
 	}
 	gb_buf_append_char(out, ']');
 	finish(lines, NULL);
@@ -267,5 +271,134 @@ void gb_reply_secret(struct gb_lines *lines, uint64_t request) {
 
 void gb_reply_cleaned(struct gb_lines *lines, uint64_t request, unsigned count) {
 	gb_buf_printf(begin(lines, "cleaned"), ",\"request\":%llu,\"count\":%u", (ull)request, count);
+	finish(lines, NULL);
+}
+
+/* --- executions --- */
+
+static void write_execution_head(struct gb_buf *out, const struct gb_execution *execution) {
+	const char *session = gb_execution_session(execution);
+	gb_buf_printf(out, "{\"id\":\"%s\",\"state\":\"%s\",\"agent\":%s", gb_execution_id(execution),
+	    gb_execution_state(execution), gb_execution_is_agent(execution) ? "true" : "false");
+	if (*session)
+		gb_buf_printf(out, ",\"session\":\"%s\"", session);
+}
+
+void gb_reply_executions(struct gb_lines *lines, uint64_t request, struct gb_service *service) {
+	struct gb_buf *out = begin(lines, "executions");
+	const struct gb_execution *execution;
+	gb_buf_printf(out, ",\"request\":%llu,\"executions\":[", (ull)request);
+	for (size_t i = 0; (execution = gb_service_at(service, i)); i++) {
+		gb_buf_printf(out, "%s", i ? "," : "");
+		write_execution_head(out, execution);
+		gb_buf_append_char(out, '}');
+	}
+	gb_buf_append_char(out, ']');
+	finish(lines, NULL);
+}
+
+static bool try_execution(struct gb_lines *lines, uint64_t request, const struct gb_execution *execution,
+    const struct gb_result *result, struct gb_err *err) {
+	struct gb_buf *out = begin(lines, "execution");
+	gb_buf_printf(out, ",\"request\":%llu,\"execution\":", (ull)request);
+	write_execution_head(out, execution);
+	if (result) {
+		gb_buf_printf(out, ",\"result\":");
+		if (!gb_result_write_json(out, result, err))
+			return give_up(lines, err);
+	}
+	gb_buf_append_char(out, '}');
+	return finish(lines, err);
+}
+
+void gb_reply_execution(struct gb_lines *lines, uint64_t request, const struct gb_execution *execution) {
+	struct gb_err err = {0};
+	const struct gb_result *result = gb_execution_result(execution);
+	if (try_execution(lines, request, execution, result, &err))
+		return;
+	const struct gb_result instead =
+	    gb_result_instead(GB_FAILURE, "RangeError", GB_CODE_RESULT_SIZE, err.message, result);
+	try_execution(lines, request, execution, &instead, NULL);
+}
+
+void gb_reply_subscribed(struct gb_lines *lines, const char *type, uint64_t request) {
+	gb_buf_printf(begin(lines, type), ",\"request\":%llu", (ull)request);
+	finish(lines, NULL);
+}
+
+static bool write_event_value(
+    struct gb_buf *out, const char *key, const struct gb_value *value, struct gb_err *err) {
+	uint32_t next_id = 0;
+	gb_buf_printf(out, ",\"%s\":", key);
+	return gb_json_write(out, value, &next_id, err);
+}
+
+static void write_event_text(struct gb_buf *out, const char *key, struct gb_str text) {
+	gb_auto_buf struct gb_buf mended;
+	gb_buf_init(&mended, 3 * text.n + 1);
+	if (gb_wtf8_scan(text.p, text.n) == GB_WTF8_INVALID) {
+		gb_wtf8_mend(&mended, text.p, text.n);
+		text = gb_buf_str(&mended);
+	}
+	gb_buf_printf(out, ",\"%s\":", key);
+	gb_json_append_string(out, text);
+}
+
+static bool write_event(struct gb_buf *out, const struct gb_event *event, struct gb_err *err) {
+	switch (event->kind) {
+	case GB_EVENT_STARTED:
+		return true;
+	case GB_EVENT_PENDING:
+		write_event_text(out, "approval", event->text);
+		gb_buf_printf(out, ",\"expiresAt\":%lld", (long long)event->expires_ms);
+		return true;
+	case GB_EVENT_OUTPUT:
+		gb_buf_printf(out, ",\"stream\":\"%s\"", event->stream == 2 ? "stderr" : "stdout");
+		write_event_text(out, "text", event->text);
+		return true;
+	case GB_EVENT_LOG:
+		gb_buf_printf(out, ",\"level\":\"%s\",\"timestamp\":%.3f",
+		    gb_log_level_name(event->log.level), event->log.timestamp);
+		return write_event_value(out, "args", event->log.args, err);
+	case GB_EVENT_DISPLAY:
+		return write_event_value(out, "display", event->value, err);
+	case GB_EVENT_REPORT:
+		return write_event_value(out, "value", event->value, err);
+	case GB_EVENT_PROMPT:
+		write_event_text(out, "prompt", event->text);
+		return true;
+	case GB_EVENT_FINISHED:
+		gb_buf_printf(out, ",\"result\":");
+		return gb_result_write_json(out, event->result, err);
+	case GB_EVENT_LOST:
+		gb_buf_printf(out, ",\"count\":%llu", (ull)event->count);
+		return true;
+	}
+	return true;
+}
+
+static struct gb_buf *begin_event(struct gb_lines *lines, uint64_t subscription,
+    const struct gb_execution *execution, const struct gb_event *event) {
+	struct gb_buf *out = begin(lines, "event");
+	gb_buf_printf(out, ",\"subscription\":%llu,\"execution\":\"%s\",\"seq\":%llu,\"event\":\"%s\"",
+	    (ull)subscription, gb_execution_id(execution), (ull)event->seq, gb_event_name(event->kind));
+	return out;
+}
+
+void gb_reply_event(struct gb_lines *lines, uint64_t subscription, const struct gb_execution *execution,
+    const struct gb_event *event) {
+	struct gb_err err = {0};
+	bool ok = write_event(begin_event(lines, subscription, execution, event), event, &err);
+	if (ok ? finish(lines, &err) : give_up(lines, &err))
+		return;
+	/* It does not fit into a line: the subscriber gets what it was, and why it is not there. */
+	struct gb_buf *out = begin_event(lines, subscription, execution, event);
+	write_event_text(out, "omitted", gb_str_from(err.message));
+	finish(lines, NULL);
+}
+
+void gb_reply_missed(struct gb_lines *lines, uint64_t subscription, uint64_t n) {
+	gb_buf_printf(begin(lines, "event"), ",\"subscription\":%llu,\"event\":\"lost\",\"executions\":%llu",
+	    (ull)subscription, (ull)n);
 	finish(lines, NULL);
 }

@@ -10,6 +10,9 @@
 #include "guard/secrets.h"
 #include "server/lines.h"
 #include "server/rejection.h"
+#include "service/service.h"
+
+struct gb_gate;
 
 /* Identifies a call. */
 struct gb_call_name {
@@ -26,15 +29,16 @@ void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const cha
 /* A display that cannot be written is not sent; it is in the result. */
 void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display);
 /* The run waits for approval. */
-void gb_reply_pending(struct gb_lines *lines, uint64_t run, const char *approval, int64_t expires_ms);
-/* The session that it runs in awaits input, after @prompt. Here and below, prompts are masked unless @filter
- * is NULL. */
-void gb_reply_prompt(
-    struct gb_lines *lines, uint64_t run, const char *session, const char *prompt, struct gb_filter *filter);
+void gb_reply_pending(struct gb_lines *lines, uint64_t run, struct gb_str approval, int64_t expires_ms);
+/* The session that it runs in awaits input, after @prompt. */
+void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, struct gb_str prompt);
+/* Here and below, prompts are masked unless @filter is NULL. */
+/* Sessions of agents have a @gate, others NULL. A prompt that the gate holds back is not shown: its session
+ * is shown as executing. */
 void gb_reply_session(struct gb_lines *lines, uint64_t request, const struct gb_session_info *session,
-    struct gb_filter *filter);
+    const struct gb_gate *gate, struct gb_filter *filter);
 void gb_reply_sessions(struct gb_lines *lines, uint64_t request, struct gb_manager *manager,
-    const char *conversation, struct gb_filter *filter);
+    const char *conversation, const struct gb_gate *gate, struct gb_filter *filter);
 /* Output of a session's terminal, as bytes; and a message that this client was detached from it. */
 void gb_reply_terminal(struct gb_lines *lines, const char *session, const char *bytes, size_t n);
 void gb_reply_detached(
@@ -43,6 +47,16 @@ void gb_reply_detached(
 void gb_reply_embedder(struct gb_lines *lines, uint64_t request, unsigned faces);
 void gb_reply_secret(struct gb_lines *lines, uint64_t request);
 void gb_reply_cleaned(struct gb_lines *lines, uint64_t request, unsigned count);
+/* Executions of all clients. */
+void gb_reply_executions(struct gb_lines *lines, uint64_t request, struct gb_service *service);
+void gb_reply_execution(struct gb_lines *lines, uint64_t request, const struct gb_execution *execution);
+/* @type is "subscribed" or "unsubscribed". */
+void gb_reply_subscribed(struct gb_lines *lines, const char *type, uint64_t request);
+/* A subscription to many has missed @n executions. */
+void gb_reply_missed(struct gb_lines *lines, uint64_t subscription, uint64_t n);
+/* An event of an execution, for a subscription. */
+void gb_reply_event(struct gb_lines *lines, uint64_t subscription, const struct gb_execution *execution,
+    const struct gb_event *event);
 bool gb_reply_report(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, struct gb_err *err);
 bool gb_reply_call(struct gb_lines *lines, struct gb_call_name name, uint32_t function,

@@ -17,8 +17,8 @@ static bool reject_error(const struct gb_err *err, struct gb_rejection *rejectio
 static struct gb_manager *manager_of(const struct gb_client *client, const struct gb_message *message) {
 	const struct gb_server *server = client->server;
 	if (!message->agent)
-		return server->manager;
-	return server->gate ? gb_gate_sessions(server->gate) : NULL;
+		return gb_service_sessions(server->service);
+	return gb_service_agent_sessions(server->service);
 }
 
 static bool open_session(struct gb_manager *manager, const struct gb_message *message,
@@ -84,31 +84,21 @@ bool gb_rpc_handle_session(
 	if (!manager)
 		return gb_reject(gb_rejection_at(rejection, "agent"), GB_CODE_REFUSED,
 		    "agents may not run code here, so they have no sessions");
-	/* The reply may contain the prompt of a session. A prompt is output of a run, and output is sent only
-	 * after the begin of the run is recorded. */
-	if (message->agent && !gb_gate_record_begins(server->gate, &err))
-		return reject_error(&err, rejection);
-	struct gb_filter *filter = message->agent ? gb_gate_filter(server->gate) : server->filter;
+	const struct gb_gate *gate = message->agent ? gb_service_gate(server->service) : NULL;
+	struct gb_filter *filter =
+	    message->agent ? gb_service_agent_filter(server->service) : gb_service_filter(server->service);
 	if (message->type == GB_MESSAGE_SESSION_LIST) {
-		gb_reply_sessions(&client->lines, message->request, manager, message->conversation, filter);
+		gb_reply_sessions(
+		    &client->lines, message->request, manager, message->conversation, gate, filter);
 	} else if (message->type == GB_MESSAGE_SESSION_CLEANUP) {
 		char reason[GB_REASON_MAX];
 		unsigned n = gb_manager_cleanup(manager, message->conversation ? message->conversation : "",
 		    gb_message_reason(message, reason));
 		gb_reply_cleaned(&client->lines, message->request, n);
 	} else if (act_on_session(client, message, &info, &err)) {
-		gb_reply_session(&client->lines, message->request, &info, filter);
+		gb_reply_session(&client->lines, message->request, &info, gate, filter);
 	} else {
 		return reject_error(&err, rejection);
 	}
 	return true;
-}
-
-void gb_rpc_on_awaiting(
-    struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data) {
-	(void)manager, (void)data;
-	struct gb_rpc_run *rpc_run = gb_run_data(run);
-	if (rpc_run && rpc_run->client)
-		gb_reply_prompt(&rpc_run->client->lines, rpc_run->entry.number, info->id, info->prompt,
-		    rpc_run->server->filter);
 }

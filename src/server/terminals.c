@@ -30,12 +30,13 @@ static void on_end(struct gb_manager *manager, const char *reason, bool ended, v
 	(void)manager;
 	struct attachment *attachment = data;
 	struct gb_client *client = attachment->client;
-	gb_reply_detached(&client->lines, attachment->session, reason, ended, client->server->filter);
+	gb_reply_detached(
+	    &client->lines, attachment->session, reason, ended, gb_service_filter(client->server->service));
 	forget(attachment);
 }
 
 bool gb_rpc_attach(struct gb_client *client, const struct gb_message *message, struct gb_err *err) {
-	struct gb_manager *manager = client->server->manager;
+	struct gb_manager *manager = gb_service_sessions(client->server->service);
 	struct gb_session_info info;
 	if (!gb_manager_get(manager, message->session, &info, err))
 		return false;
@@ -55,7 +56,7 @@ bool gb_rpc_attach(struct gb_client *client, const struct gb_message *message, s
 }
 
 bool gb_rpc_detach(struct gb_client *client, const struct gb_message *message, struct gb_err *err) {
-	struct gb_manager *manager = client->server->manager;
+	struct gb_manager *manager = gb_service_sessions(client->server->service);
 	struct gb_session_info info;
 	if (!gb_manager_get(manager, message->session, &info, err))
 		return false;
@@ -72,7 +73,7 @@ bool gb_rpc_detach(struct gb_client *client, const struct gb_message *message, s
 void gb_rpc_detach_all(struct gb_client *client) {
 	for (struct attachment *attachment;
 	     (attachment = gb_list_first(struct attachment, &client->attachments, link));) {
-		gb_manager_detach(client->server->manager, attachment->session, NULL);
+		gb_manager_detach(gb_service_sessions(client->server->service), attachment->session, NULL);
 		forget(attachment);
 	}
 	client->held = false;
@@ -86,6 +87,7 @@ void gb_rpc_update_terminals(struct gb_client *client) {
 		return;
 	client->held = held;
 	gb_list_each(struct attachment, attachment, &client->attachments, link) {
-		gb_manager_hold(client->server->manager, attachment->session, held, NULL);
+		gb_manager_hold(
+		    gb_service_sessions(client->server->service), attachment->session, held, NULL);
 	}
 }

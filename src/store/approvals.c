@@ -355,19 +355,17 @@ static bool change(struct gb_approvals *approvals, const char *sql, const char *
 
 struct use {
 	const char *id;
-	const struct gb_approval_request *request;
+	const struct gb_hash *hash;
 	enum gb_use use;
 };
 
-static enum gb_use evaluate_use(const struct gb_approvals *approvals, const struct gb_approval *approval,
-    const struct gb_approval_request *request) {
+static enum gb_use evaluate_use(
+    const struct gb_approvals *approvals, const struct gb_approval *approval, const struct gb_hash *hash) {
 	static const enum gb_use by_state[] = {[GB_APPROVAL_PENDING] = GB_USE_PENDING,
 	    [GB_APPROVAL_DENIED] = GB_USE_DENIED,
 	    [GB_APPROVAL_EXPIRED] = GB_USE_EXPIRED,
 	    [GB_APPROVAL_WITHDRAWN] = GB_USE_WITHDRAWN};
-	struct gb_hash hash;
-	gb_approval_hash(request, &hash);
-	if (!gb_hash_eq(&hash, &approval->hash))
+	if (!gb_hash_eq(hash, &approval->hash))
 		return GB_USE_CHANGED;
 	if (approval->state != GB_APPROVAL_APPROVED)
 		return by_state[approval->state];
@@ -381,7 +379,7 @@ static bool use_in_transaction(struct gb_approvals *approvals, void *data, struc
 	gb_auto_approval struct gb_approval *approval = NULL;
 	if (!gb_approval_get(approvals, use->id, &approval, err))
 		return false;
-	use->use = evaluate_use(approvals, approval, use->request);
+	use->use = evaluate_use(approvals, approval, use->hash);
 	return use->use != GB_USE_GRANTED ||
 	       change(approvals,
 		   "UPDATE approval SET used = ?2, changed = (SELECT n + 1 FROM approval_turn) WHERE id = ?1",
@@ -390,7 +388,14 @@ static bool use_in_transaction(struct gb_approvals *approvals, void *data, struc
 
 bool gb_approval_use(struct gb_approvals *approvals, const char *id,
     const struct gb_approval_request *request, enum gb_use *ret_use, struct gb_err *err) {
-	struct use use = {.id = id, .request = request};
+	struct gb_hash hash;
+	gb_approval_hash(request, &hash);
+	return gb_approval_use_hash(approvals, id, &hash, ret_use, err);
+}
+
+bool gb_approval_use_hash(struct gb_approvals *approvals, const char *id, const struct gb_hash *hash,
+    enum gb_use *ret_use, struct gb_err *err) {
+	struct use use = {.id = id, .hash = hash};
 	if (!gb_approvals_transaction(approvals, use_in_transaction, &use, err))
 		return gb_wrap(err, "use an approval");
 	*ret_use = use.use;

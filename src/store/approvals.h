@@ -168,6 +168,9 @@ const char *gb_use_name(enum gb_use use);
 /* Use up a decision: of all callers, in any process, exactly one is granted. GB_ENOENT for an unknown id. */
 bool gb_approval_use(struct gb_approvals *approvals, const char *id,
     const struct gb_approval_request *request, enum gb_use *ret_use, struct gb_err *err);
+/* The same with the hash of the request, computed by the caller from the bytes that will run. */
+bool gb_approval_use_hash(struct gb_approvals *approvals, const char *id, const struct gb_hash *hash,
+    enum gb_use *ret_use, struct gb_err *err);
 
 /* --- deciding --- */
 

@@ -246,6 +246,10 @@ bool gb_audit_write(struct gb_audit *audit, struct gb_err *err) {
 	return !audit->must_retry;
 }
 
+bool gb_audit_is_prune_due(const struct gb_audit *audit) {
+	return !audit->was_pruned || audit->since_prune >= PRUNE_EVERY;
+}
+
 bool gb_audit_commit(struct gb_audit *audit, struct gb_err *err) {
 	if (audit->n_entries == 0)
 		return true;
@@ -254,7 +258,7 @@ bool gb_audit_commit(struct gb_audit *audit, struct gb_err *err) {
 		return false;
 	run_callbacks(audit);
 	audit->since_prune += n;
-	if (audit->since_prune < PRUNE_EVERY)
+	if (audit->options.prunes_later || !gb_audit_is_prune_due(audit))
 		return true;
 	/* A failure to prune is not reported: the records are written. */
 	uint64_t pruned;
@@ -314,8 +318,7 @@ static bool can_record(struct gb_audit *audit, struct gb_err *err) {
 	return true;
 }
 
-bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent,
-    struct gb_audit_ticket *ret_ticket, struct gb_err *err) {
+size_t gb_audit_needed(const struct gb_audit_record *intent) {
 	/* The size of a record is dominated by its texts; an estimate that is too large costs nothing. */
 	size_t bytes =
 	    TICKET_SPARE + (intent->code.n < GB_AUDIT_CODE_MAX ? intent->code.n : GB_AUDIT_CODE_MAX);
@@ -326,11 +329,21 @@ bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent
 		if (is_text && text != &intent->code)
 			bytes += text->n < GB_AUDIT_TEXT_MAX ? text->n : GB_AUDIT_TEXT_MAX;
 	}
+	return bytes;
+}
+
+bool gb_audit_reserve(
+    struct gb_audit *audit, size_t bytes, struct gb_audit_ticket *ret_ticket, struct gb_err *err) {
 	if (!can_record(audit, err) || !reserve_space(audit, bytes, err))
 		return gb_wrap(err, "not run, since it could not be recorded");
 	audit->ticket_bytes += bytes;
 	*ret_ticket = (struct gb_audit_ticket){.bytes = bytes};
 	return true;
+}
+
+bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent,
+    struct gb_audit_ticket *ret_ticket, struct gb_err *err) {
+	return gb_audit_reserve(audit, gb_audit_needed(intent), ret_ticket, err);
 }
 
 bool gb_audit_ahead(struct gb_audit *audit, struct gb_audit_ticket *ticket,

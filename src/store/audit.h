@@ -33,8 +33,9 @@
  * runs with effects outside the sandbox, gb_audit_begin_ahead queues that record before the run; the caller
  * starts the run in the callback. Either costs a second record and an fsync.
  *
- * Group commit without threads: gb_audit_commit blocks for one fsync while the sandboxes keep running; the
- * runs that end meanwhile form the next group. Several processes may open the same log: each group is one
+ * Group commit: gb_audit_commit blocks for one fsync while the sandboxes keep running; the runs that end
+ * meanwhile form the next group. A handle belongs to one thread; the gate has one for its stores
+ * (store/worker.h). Several processes may open the same log: each group is one
  * transaction that continues the chain where the last transaction of any process ended.
  *
  * What is and is not detected by gb_audit_verify: docs/AUDIT.md.
@@ -54,9 +55,10 @@ enum {
 struct gb_audit;
 
 struct gb_audit_options {
-	uint64_t keep_ms;        /* records older than this are pruned; 0: none */
-	uint64_t keep_bytes;     /* the oldest are pruned while the file is larger; 0: none */
-	unsigned busy_ms;        /* how long a commit waits for other processes; 0: ten seconds */
+	uint64_t keep_ms;    /* records older than this are pruned; 0: none */
+	uint64_t keep_bytes; /* the oldest are pruned while the file is larger; 0: none */
+	unsigned busy_ms;    /* how long a commit waits for other processes: see store/db.h */
+	bool prunes_later; /* do not prune at opening and in commits: the caller calls gb_audit_prune_some */
 	int64_t (*now_ms)(void); /* the wall clock; NULL: the system's */
 };
 
@@ -70,6 +72,8 @@ bool gb_audit_close(struct gb_audit *audit, struct gb_err *err);
 
 /* Change the retention: see the options. */
 void gb_audit_keep(struct gb_audit *audit, uint64_t keep_ms, uint64_t keep_bytes);
+/* Change .busy_ms of the options. */
+void gb_audit_set_busy(struct gb_audit *audit, unsigned busy_ms);
 
 /* @seq is the record's number, from 1; 0 if it was not written (only from gb_audit_close). */
 typedef void (*gb_audit_done)(void *data, uint64_t seq);
@@ -83,7 +87,11 @@ struct gb_audit_ticket {
 /* @intent holds the fields known so far. Commits first if the last commit failed, so it may run callbacks. */
 bool gb_audit_begin(struct gb_audit *audit, const struct gb_audit_record *intent,
     struct gb_audit_ticket *ret_ticket, struct gb_err *err);
-/* The same, and queue @intent as an "execution_begin": @done is called when it is on the disk. */
+/* The same in two steps: how many bytes a record that begins as @intent may need, and their reservation. */
+size_t gb_audit_needed(const struct gb_audit_record *intent);
+bool gb_audit_reserve(
+    struct gb_audit *audit, size_t bytes, struct gb_audit_ticket *ret_ticket, struct gb_err *err);
+/* Like gb_audit_begin, and queue @intent as an "execution_begin": @done is called when it is on the disk. */
 bool gb_audit_begin_ahead(struct gb_audit *audit, const struct gb_audit_record *intent, gb_audit_done done,
     void *data, struct gb_audit_ticket *ret_ticket, struct gb_err *err);
 /* Queue @intent as the "execution_begin" of a run that has a ticket. @done may be NULL. On failure the ticket
@@ -113,6 +121,10 @@ void gb_audit_head(const struct gb_audit *audit, uint64_t *ret_seq, struct gb_ha
 
 /* Prune now, instead of periodically; *ret_pruned is the number of deleted records. (prune.c) */
 bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err *err);
+/* Whether the log was just opened, or has had many records since it was pruned. */
+bool gb_audit_is_prune_due(const struct gb_audit *audit);
+/* Prune a bounded number of records, in one short transaction. *ret_more: there may be more to prune. */
+bool gb_audit_prune_some(struct gb_audit *audit, bool *ret_more, struct gb_err *err);
 
 /* *ret_exists: whether @dir contains a log or a part of one. Fails if this cannot be determined.
  * (reader.c) */

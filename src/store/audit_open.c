@@ -334,7 +334,8 @@ bool gb_audit_open(const char *dir, const struct gb_audit_options *options, stru
 	if (audit->dir < 0)
 		gb_fail(err, GB_ESYSTEM, errno, "open the folder '%s'", dir);
 	uint64_t pruned;
-	if (audit->dir < 0 || !open_in(audit, audit->dir, err) || !gb_audit_prune(audit, &pruned, err)) {
+	if (audit->dir < 0 || !open_in(audit, audit->dir, err) ||
+	    (!audit->options.prunes_later && !gb_audit_prune(audit, &pruned, err))) {
 		gb_audit_close(audit, NULL);
 		return false;
 	}

@@ -148,10 +148,19 @@ static bool open_immutable(struct gb_db *db, struct gb_err *err) {
 	return rc == SQLITE_OK || gb_db_fail(db, rc, "open", err);
 }
 
+void gb_db_set_busy(struct gb_db *db, unsigned busy_ms) {
+	db->options.busy_ms = busy_ms;
+	if (busy_ms == GB_DB_NO_WAIT)
+		busy_ms = 0;
+	else if (!busy_ms)
+		busy_ms = DEFAULT_BUSY_MS;
+	sqlite3_busy_timeout(db->sqlite, (int)busy_ms);
+}
+
 /* The schema and contents of the file must not make SQLite do anything but read and write rows. */
 static bool harden(struct gb_db *db, struct gb_err *err) {
 	sqlite3_extended_result_codes(db->sqlite, 1);
-	sqlite3_busy_timeout(db->sqlite, (int)(db->options.busy_ms ? db->options.busy_ms : DEFAULT_BUSY_MS));
+	gb_db_set_busy(db, db->options.busy_ms);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_limit(db->sqlite, SQLITE_LIMIT_ATTACHED, 0);

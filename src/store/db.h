@@ -35,14 +35,19 @@ struct gb_db_options {
 	size_t n_migrations;           /* the schema's version */
 	bool read_only;                /* not created if it is missing */
 	bool durable;     /* a commit is on the disk when it returns; otherwise power loss may undo it */
-	unsigned busy_ms; /* how long to wait for other writers; 0: ten seconds */
+	unsigned busy_ms; /* how long to wait for other writers; 0: ten seconds; GB_DB_NO_WAIT: not at all */
 };
+
+#define GB_DB_NO_WAIT ((unsigned)-1)
 
 /* Fails with GB_ENOENT (read-only and missing), GB_EINVAL (owner, mode, not a file), GB_EFORMAT (damaged, not
  * a Glovebox database, or from a newer version), GB_EBUSY, GB_ESYSTEM. */
 bool gb_db_open(
     const char *path, const struct gb_db_options *options, struct gb_db **ret_db, struct gb_err *err);
 void gb_db_close(struct gb_db *db);
+
+/* Change .busy_ms of the options. */
+void gb_db_set_busy(struct gb_db *db, unsigned busy_ms);
 
 sqlite3 *gb_db_handle(struct gb_db *db);
 const char *gb_db_path(const struct gb_db *db);

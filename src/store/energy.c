@@ -240,7 +240,9 @@ bool gb_energy_open(const char *dir, const struct gb_energy_options *options, st
 		return gb_fail(err, GB_ENOMEM, 0, "open the energy database");
 	energy->now_ms = options ? options->now_ms : NULL;
 	snprintf(path, sizeof path, "%s/%s", dir, ENERGY_DB);
-	if (!gb_db_open(path, &db_options, &energy->db, err) || !gb_db_check_schema(energy->db, err) ||
+	struct gb_db_options opened = db_options;
+	opened.busy_ms = options ? options->busy_ms : 0;
+	if (!gb_db_open(path, &opened, &energy->db, err) || !gb_db_check_schema(energy->db, err) ||
 	    !in_transaction(energy, begin_row, options ? wanted : NULL, err))
 		return gb_wrap(err, "open the energy database");
 	*ret_energy = gb_take_pointer(&energy);

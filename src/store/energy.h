@@ -36,6 +36,7 @@ struct gb_energy_options {
 	double per_hour;         /* restored per hour; 0: nothing */
 	double cost[GB_TIERS];
 	double at_least[GB_TIERS]; /* minimum level to run this tier */
+	unsigned busy_ms;          /* how long to wait for other processes: see store/db.h */
 	int64_t (*now_ms)(void);   /* the wall clock; NULL: the system's */
 };
 

@@ -37,6 +37,7 @@ struct gb_audit {
 	struct gb_mark head;  /* the last head that this process wrote or checked */
 	uint64_t opened_at;   /* seq of the head when the log was opened */
 	uint64_t since_prune; /* number of records */
+	bool was_pruned;      /* since it was opened */
 
 	struct gb_audit_entry *entries; /* the queue */
 	size_t n_entries, cap_entries;

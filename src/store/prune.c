@@ -9,8 +9,12 @@
 #include "store/log.h"
 
 enum {
-	STEP = 10000,   /* records per transaction, so that neither it nor the WAL grows with the log */
-	ROW_BYTES = 64, /* overhead of a record */
+	/* Records per transaction, so that neither it nor the WAL grows with the log: of gb_audit_prune, and of
+	 * gb_audit_prune_some, where other work waits for its end. */
+	STEP = 10000,
+	SHORT_STEP = 1024,
+	SHORT_VACUUM_PAGES = 1024, /* returned to the file system in one short step */
+	ROW_BYTES = 64,            /* overhead of a record */
 };
 
 struct plan {
@@ -91,7 +95,8 @@ static bool walk(struct gb_audit *audit, sqlite3_stmt *row, struct plan *plan, s
 
 /* From the oldest record on, while it is too old or the file too large. The newest record stays: the head
  * refers to it. */
-static bool make_plan(struct gb_audit *audit, uint64_t head_seq, struct plan *plan, struct gb_err *err) {
+static bool make_plan(
+    struct gb_audit *audit, uint64_t head_seq, uint64_t max, struct plan *plan, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
 	uint64_t size = 0, keep = audit->options.keep_bytes;
 	int64_t before =
@@ -102,7 +107,7 @@ static bool make_plan(struct gb_audit *audit, uint64_t head_seq, struct plan *pl
 		" LEFT JOIN audit_checkpoint c ON c.seq = r.seq ORDER BY r.seq",
 		&stmt, err))
 		return false;
-	for (bool row; plan->count < STEP;) {
+	for (bool row; plan->count < max;) {
 		if (!gb_db_step(audit->db, stmt, &row, err))
 			return false;
 		uint64_t n = (uint64_t)sqlite3_column_bytes(stmt, 1) + ROW_BYTES;
@@ -154,8 +159,8 @@ static bool record_pruning(
 }
 
 static bool prune_in_transaction(
-    struct gb_audit *audit, struct gb_mark *head, struct plan *plan, struct gb_err *err) {
-	if (!gb_log_trusted_head(audit, head, err) || !make_plan(audit, head->seq, plan, err))
+    struct gb_audit *audit, uint64_t max, struct gb_mark *head, struct plan *plan, struct gb_err *err) {
+	if (!gb_log_trusted_head(audit, head, err) || !make_plan(audit, head->seq, max, plan, err))
 		return false;
 	if (plan->count == 0)
 		return true;
@@ -165,12 +170,12 @@ static bool prune_in_transaction(
 	       record_pruning(audit, head, plan, err);
 }
 
-static bool prune_step(struct gb_audit *audit, uint64_t *ret_count, struct gb_err *err) {
+static bool prune_step(struct gb_audit *audit, uint64_t max, uint64_t *ret_count, struct gb_err *err) {
 	struct plan plan = {0};
 	struct gb_mark head;
 	if (!gb_db_begin(audit->db, err))
 		return false;
-	bool ok = prune_in_transaction(audit, &head, &plan, err);
+	bool ok = prune_in_transaction(audit, max, &head, &plan, err);
 	*ret_count = plan.count;
 	if (!ok || plan.count == 0) {
 		gb_db_rollback(audit->db);
@@ -185,9 +190,10 @@ static bool prune_step(struct gb_audit *audit, uint64_t *ret_count, struct gb_er
 bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err *err) {
 	uint64_t total = 0, count;
 	audit->since_prune = 0;
+	audit->was_pruned = true;
 	if (audit->options.keep_ms || audit->options.keep_bytes)
 		do {
-			if (!prune_step(audit, &count, err))
+			if (!prune_step(audit, STEP, &count, err))
 				return gb_wrap(err, "prune the audit log");
 			total += count;
 		} while (count >= STEP);
@@ -196,6 +202,38 @@ bool gb_audit_prune(struct gb_audit *audit, uint64_t *ret_pruned, struct gb_err 
 		gb_db_exec(audit->db, "PRAGMA incremental_vacuum", NULL);
 	*ret_pruned = total;
 	return true;
+}
+
+static bool vacuum_some(struct gb_audit *audit, bool *ret_more, struct gb_err *err) {
+	char sql[60];
+	uint64_t unused;
+	if (!read_pragma(audit->db, "PRAGMA freelist_count", &unused, err))
+		return false;
+	*ret_more = unused > SHORT_VACUUM_PAGES;
+	snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", SHORT_VACUUM_PAGES);
+	return unused == 0 || gb_db_exec(audit->db, sql, err);
+}
+
+bool gb_audit_prune_some(struct gb_audit *audit, bool *ret_more, struct gb_err *err) {
+	uint64_t count = 0;
+	if (audit->options.keep_ms || audit->options.keep_bytes) {
+		if (!prune_step(audit, SHORT_STEP, &count, err))
+			return gb_wrap(err, "prune the audit log");
+	}
+	*ret_more = count > 0;
+	/* Free pages can be reused: return them to the file system when nothing more is deleted. */
+	if (count == 0 && !vacuum_some(audit, ret_more, err))
+		return gb_wrap(err, "prune the audit log");
+	if (!*ret_more) {
+		audit->since_prune = 0;
+		audit->was_pruned = true;
+	}
+	return true;
+}
+
+void gb_audit_set_busy(struct gb_audit *audit, unsigned busy_ms) {
+	audit->options.busy_ms = busy_ms;
+	gb_db_set_busy(audit->db, busy_ms);
 }
 
 void gb_audit_keep(struct gb_audit *audit, uint64_t keep_ms, uint64_t keep_bytes) {

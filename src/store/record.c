@@ -1,5 +1,6 @@
 #include "store/record.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -75,6 +76,27 @@ bool gb_audit_is_present(const struct gb_audit_field *field, const void *at) {
 		return *(const bool *)at;
 	}
 	return false;
+}
+
+struct gb_audit_record *gb_audit_copy(const struct gb_audit_record *record) {
+	size_t n = 0;
+	for (size_t i = 0; i < gb_audit_n_fields; i++)
+		if (is_text(&gb_audit_fields[i]))
+			n += ((const struct gb_str *)gb_audit_at(record, &gb_audit_fields[i]))->n;
+	struct gb_audit_record *copy = malloc(sizeof *copy + n);
+	if (!copy)
+		return NULL;
+	*copy = *record;
+	char *end = (char *)(copy + 1);
+	for (size_t i = 0; i < gb_audit_n_fields; i++) {
+		struct gb_str *text = (struct gb_str *)((char *)copy + gb_audit_fields[i].offset);
+		if (!is_text(&gb_audit_fields[i]) || !text->p)
+			continue;
+		memcpy(end, text->p, text->n);
+		text->p = end;
+		end += text->n;
+	}
+	return copy;
 }
 
 static size_t text_max(const struct gb_audit_field *field) {

@@ -114,6 +114,9 @@ static inline const void *gb_audit_at(
 /* Whether the field is set; @at points to it in a record. */
 bool gb_audit_is_present(const struct gb_audit_field *field, const void *at);
 
+/* A copy that owns its texts, in one block: release it with free(). NULL: no memory. */
+struct gb_audit_record *gb_audit_copy(const struct gb_audit_record *record);
+
 /* Append the bytes of @record to @out, which may then have failed. */
 void gb_audit_encode(struct gb_buf *out, const struct gb_audit_record *record);
 /* Decode a record; its texts point into @bytes. False if @bytes are not the output of gb_audit_encode. */

@@ -54,6 +54,10 @@ bool gb_turns_open(const char *dir, struct gb_turns **ret, struct gb_err *err) {
 	return true;
 }
 
+void gb_turns_set_busy(struct gb_turns *turns, unsigned busy_ms) {
+	gb_db_set_busy(turns->db, busy_ms);
+}
+
 static struct gb_hash hash_turn(const struct gb_turn *turn) {
 	const char *const texts[] = {turn->face, turn->conversation, turn->turn};
 	crypto_generichash_state state;

@@ -27,6 +27,8 @@ struct gb_turn {
 
 bool gb_turns_open(const char *dir, struct gb_turns **ret, struct gb_err *err);
 void gb_turns_close(struct gb_turns *turns); /* NULL is fine */
+/* How long to wait for other processes: see store/db.h. */
+void gb_turns_set_busy(struct gb_turns *turns, unsigned busy_ms);
 
 /* Count one call, unless there were @max already. False if that cannot be determined; then the caller must
  * not run it. */

@@ -142,8 +142,10 @@ TEST(engine_recovers_from_repeatedly_killed_zygotes) {
 	const struct gb_shard *shard = &engine->pools[GB_RUNTIME_JS]->shards[0];
 	for (int round = 0; round < 20 && !shard->broken; round++) {
 		struct processes zygotes;
-		while (!shard->ready && gb_engine_dispatch(engine, 1000, NULL))
+		while (!shard->ready && !shard->broken && gb_engine_dispatch(engine, 1000, NULL))
 			;
+		if (shard->broken)
+			break;
 		find_zygotes(&zygotes);
 		CHECK_INT(zygotes.n, 1);
 		kill(zygotes.pids[0], SIGKILL);
@@ -152,6 +154,28 @@ TEST(engine_recovers_from_repeatedly_killed_zygotes) {
 	}
 	CHECK(shard->broken);
 	CHECK(engine_works(engine));
+	gb_engine_destroy(engine);
+}
+
+/* The run waits for the next zygote, although the engine would not start one by itself. */
+TEST(runs_may_be_started_while_a_zygote_dies) {
+	struct gb_engine *engine = hostile_engine(1);
+	if (!CHECK(engine))
+		return;
+	const struct gb_shard *shard = &engine->pools[GB_RUNTIME_JS]->shards[0];
+	for (int death = 1; death <= 5; death++) {
+		struct processes zygotes;
+		while (!shard->ready && gb_engine_dispatch(engine, 1000, NULL))
+			;
+		find_zygotes(&zygotes);
+		CHECK_INT(zygotes.n, 1);
+		kill(zygotes.pids[0], SIGKILL);
+		/* Its death is handled one turn later. */
+		while (shard->ready && gb_engine_dispatch(engine, 1000, NULL))
+			;
+		CHECK_INT(shard->deaths, death - 1);
+	}
+	check_settled(hostile_start(engine, "ok", LONG_MS), GB_SUCCESS, "");
 	gb_engine_destroy(engine);
 }
 

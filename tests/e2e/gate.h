@@ -6,6 +6,7 @@
 
 #include "e2e/decide.h"
 #include "e2e/engine.h"
+#include "gate/agent_run.h"
 #include "gate/gate.h"
 #include "tap.h"
 
@@ -60,9 +61,49 @@ static inline struct site site_make(const char *yaml) {
 	return site;
 }
 
+/* The outcome of gb_gate_configure. */
+struct configured {
+	bool is_done, ok;
+	struct gb_err err;
+};
+
+static inline void on_configured(bool ok, const struct gb_err *err, void *data) {
+	struct configured *configured = data;
+	configured->is_done = true;
+	configured->ok = ok;
+	if (!ok)
+		configured->err = *err;
+}
+
+/* Wait until a step of the admission of requests, or a change of the rules, is done. */
+static inline bool site_is_busy(const struct site *site) {
+	bool busy = false;
+	gb_list_each(const struct gb_agent_run, run, &site->gate->runs, link) busy |= run->is_stepping;
+	return busy;
+}
+
+static inline void site_settle(struct site *site) {
+	struct gb_err err = {0};
+	while (site_is_busy(site) && gb_gate_turn(site->gate, 20000, &err))
+		;
+}
+
+/* Returns when the rules are in force, and waiting requests are admitted by them. */
+static inline bool site_configure_by(struct site *site, const struct gb_config *config, struct gb_err *err) {
+	struct configured configured = {0};
+	if (!gb_gate_configure(site->gate, config, on_configured, &configured, err))
+		return false;
+	while (!configured.is_done && CHECK(gb_gate_turn(site->gate, 20000, err)))
+		;
+	site_settle(site);
+	if (!configured.ok)
+		*err = configured.err;
+	return configured.ok;
+}
+
 static inline bool site_configure(struct site *site, const char *yaml, struct gb_err *err) {
 	const struct gb_config *config = settings(site->folder, yaml, err);
-	bool ok = config && gb_gate_configure(site->gate, config, err);
+	bool ok = config && site_configure_by(site, config, err);
 	gb_config_unref(config);
 	return ok;
 }
@@ -126,6 +167,7 @@ static inline void heard_done(struct gb_agent_run *run, const struct gb_result *
 	snprintf(heard->value, sizeof heard->value, "%s", json ? json : "");
 }
 
+/* Returns when the request waits, runs or was refused. */
 static inline bool submit(struct site *site, struct gb_gate_request request, struct heard *heard) {
 	struct gb_err err = {0};
 	*heard = (struct heard){.status = GB_TERMINATED};
@@ -140,6 +182,7 @@ static inline bool submit(struct site *site, struct gb_gate_request request, str
 	bool ok = gb_gate_submit(site->gate, &request, &heard->run, &err);
 	if (!ok)
 		snprintf(heard->message, sizeof heard->message, "%s", err.message);
+	site_settle(site);
 	return ok;
 }
 

@@ -29,7 +29,8 @@ static inline struct gb_engine *engine_behind(enum gb_language language,
 		  gb_runtime_plan(engine, runtime, &plan, &err);
 	if (ok)
 		weaken(plan, layers);
-	ok = ok && gb_runtime_start_behind(engine, runtime, plan, &err);
+	ok =
+	    ok && gb_runtime_start_behind(engine, runtime, plan, &err) && gb_engine_await_pools(engine, &err);
 	gb_plan_destroy(plan);
 	if (ok)
 		return engine;

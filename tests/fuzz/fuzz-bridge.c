@@ -78,6 +78,25 @@ void gb_pool_destroy(struct gb_pool *pool) {
 	(void)pool;
 }
 
+enum gb_pool_state gb_pool_state(const struct gb_pool *pool, struct gb_err *err) {
+	(void)pool, (void)err;
+	return GB_POOL_READY;
+}
+
+void gb_pool_stop(struct gb_pool *pool) {
+	(void)pool;
+}
+
+bool gb_pool_is_over(const struct gb_pool *pool) {
+	(void)pool;
+	return false;
+}
+
+const char *gb_pool_version(const struct gb_pool *pool) {
+	(void)pool;
+	return "";
+}
+
 size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
 	(void)pool, (void)ret, (void)n;
 	return 0;
@@ -118,6 +137,11 @@ void gb_cell_listen(struct gb_cell *cell, uint32_t events) {
 
 void gb_cell_ignore(struct gb_cell *cell) {
 	(void)cell;
+}
+
+bool gb_cell_is_waiting(const struct gb_cell *cell) {
+	(void)cell;
+	return false;
 }
 
 bool gb_cell_was_warm(const struct gb_cell *cell) {

@@ -92,6 +92,26 @@ def limit(copy):
     yield "docs", "| `maxSourceBytes` |" in copy.read("docs/PROTOCOL.md")
 
 
+def request_field(copy):
+    run = copy.glovebox("run", "-l", "js", "-e", "export default 1", "--remark", "much too long")
+    yield "command line", run.returncode == 2 and "--remark: " in run.stderr
+    yield "help", all("--remark TEXT" in copy.glovebox(*words, "--help").stdout for words in [["run"], ["session", "exec"]])
+    message = {"type": "run", "run": 1, "source": "export default 6*7", "options": {"remark": "much too long"}}
+    yield "json", copy.ask(message)["field"] == "options.remark"
+    yield "types", copy.read("sdk/typescript/src/tables.ts").count("  remark?: string;") == 2
+    yield "docs", "| `remark` |" in copy.read("docs/PROTOCOL.md")
+
+
+def agent_field(copy):
+    run = copy.glovebox("execute", "-l", "js", "-e", "export default 1", "--ticket", "much too long", "--set", "agent.enabled=true")
+    yield "command line", run.returncode == 2 and "--ticket: " in run.stderr
+    yield "help", "--ticket TEXT" in copy.glovebox("execute", "--help").stdout
+    message = {"type": "execute", "run": 1, "source": "export default 6*7", "ticketNumber": "much too long"}
+    yield "json", copy.ask(message)["field"] == "ticketNumber"
+    yield "types", "  ticketNumber?: string;" in copy.read("sdk/typescript/src/tables.ts")
+    yield "docs", "| `ticketNumber` |" in copy.read("docs/PROTOCOL.md")
+
+
 def language_alias(copy):
     yield "command line", copy.glovebox("run", "-l", "ecmascript", "-e", "export default 6*7").stdout == "42\n"
     yield "help", "ecmascript" in copy.glovebox("run", "--help").stdout
@@ -127,6 +147,8 @@ def command_flag(copy):
 CHECKS = {
     "result-field": result_field,
     "limit": limit,
+    "request-field": request_field,
+    "agent-field": agent_field,
     "language-alias": language_alias,
     "error-code": error_code,
     "setting": setting,

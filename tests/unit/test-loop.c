@@ -1,8 +1,12 @@
 #include "base/loop.h"
 
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/watchdog.h"
 #include "tap.h"
 
 static struct gb_loop loop;
@@ -64,4 +68,66 @@ TEST(a_closed_descriptor_cannot_be_added) {
 	CHECK_INT(err.code, GB_ESYSTEM);
 	gb_loop_remove(&loop, &thing.source); /* it was never added */
 	gb_loop_finish(&loop);
+}
+
+/* --- the watchdog --- */
+
+static void sleep_a_moment(struct gb_source *source, uint32_t events) {
+	(void)source, (void)events;
+	usleep(1000);
+}
+
+static void compute(struct gb_source *source, uint32_t events) {
+	(void)source, (void)events;
+	for (clock_t until = clock() + CLOCKS_PER_SEC / 5; clock() < until;)
+		;
+}
+
+static void sleep_excused(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_watch watch;
+	gb_watch_begin(&watch);
+	sleep_a_moment(source, events);
+	gb_watch_excuse(&watch);
+}
+
+/* How a process ends that dispatches @callback; *ret_text is what it prints. */
+static int watch_callback(
+    void (*callback)(struct gb_source *, uint32_t), const char *limit, char ret_text[256]) {
+	int ends[2], status = 0;
+	memset(ret_text, 0, 256);
+	if (!CHECK(pipe(ends) == 0))
+		return -1;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct gb_loop watched;
+		struct gb_source source;
+		dup2(ends[1], STDERR_FILENO);
+		setenv("GB_LOOP_WATCHDOG", limit, 1);
+		setenv("GB_LOOP_WATCHDOG_SLEEP", "1", 1);
+		unsetenv("GB_TIMES");
+		signal(SIGABRT, SIG_DFL);
+		gb_loop_init(&watched, NULL);
+		gb_loop_add(&watched, &source, eventfd(1, EFD_CLOEXEC), GB_LOOP_IN, callback, NULL);
+		gb_loop_dispatch(&watched, 0);
+		_exit(0);
+	}
+	close(ends[1]);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	if (read(ends[0], ret_text, 255) < 0)
+		*ret_text = '\0';
+	close(ends[0]);
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(watchdog_aborts_in_a_callback_that_sleeps_or_computes_for_long) {
+	char text[256];
+	CHECK_INT(watch_callback(sleep_a_moment, "50", text), SIGABRT);
+	CHECK(strstr(text, "test-loop.c: callback") && strstr(text, "slept 1 times"));
+	CHECK_INT(watch_callback(compute, "50", text), SIGABRT);
+	CHECK_INT(watch_callback(compute, "5000", text), 0);
+	CHECK_INT(watch_callback(sleep_excused, "50", text), 0);
+	CHECK_INT(watch_callback(sleep_a_moment, "0", text), 0);
+	CHECK_STR(text, "");
 }

@@ -4,7 +4,7 @@ import { Encoder, memberText, setKey, type Exporter } from './encode.js';
 import type { AgentExecuteOptions, AgentInputOptions, CodeExecutionOptions, Limits } from './options.js';
 import type { RunOptions, SessionExecuteOptions } from './options.js';
 import type { Json, JsonObject } from './protocol.js';
-import { AGENT_LIMITS, LIMITS } from './tables.js';
+import { AGENT_FIELDS, AGENT_LIMITS, INPUT_FIELDS, LIMITS, RUN_FIELDS, SESSION_FIELDS, type Field } from './tables.js';
 
 /** The fields `source`, `options` and `limits` of a run. Throws a SerializationError for an unsupported value. */
 export function encodeRun(
@@ -26,15 +26,12 @@ export function encodeAnyRun(
   given: Limits | undefined,
   exporter: Exporter,
 ): JsonObject {
-  const { execute, profile, stdin, files, restricted, allowedModules } = options;
   const encoder = new Encoder(exporter);
   const encoded = encodeCommon(options, encoder);
-  if (execute) encoded.execute = encodeGivenExecute(execute, encoder);
-  if (files) encoded.files = encodeNamed(files, 'files', encoder);
-  if (allowedModules) encoder.put(encoded, 'allowedModules', [...allowedModules], 'allowedModules');
+  if (options.execute) encoded.execute = encodeGivenExecute(options.execute, encoder);
+  encodeFields(encoded, RUN_FIELDS, options, encoder);
   encoder.finish('options');
-  const limits = choose(LIMITS, options, given);
-  return { source, options: Object.assign(encoded, defined({ profile, stdin, restricted })), limits };
+  return { source, options: encoded, limits: choose(LIMITS, options, given) };
 }
 
 /** The fields of a run in a session. */
@@ -45,36 +42,45 @@ export function encodeExecution(
   given: Limits | undefined,
   exporter: Exporter,
 ): JsonObject {
-  const { execute, timeoutMs, reset, stdin, files } = options;
+  const { execute, timeoutMs } = options;
   const encoder = new Encoder(exporter);
   const encoded = encodeCommon(options, encoder);
   if (execute?.fn !== undefined) encoded.execute = encodeGivenExecute(execute, encoder);
-  if (files) encoded.files = encodeNamed(files, 'files', encoder);
+  encodeFields(encoded, SESSION_FIELDS, options, encoder);
   encoder.finish('options');
-  if (reset) encoded.reset = true;
-  if (stdin !== undefined) encoded.stdin = stdin;
   const limits: JsonObject = { ...(given as JsonObject | undefined), ...defined({ timeoutMs }) };
   return { source, session, options: encoded, limits };
 }
 
 /** The fields of an agent's request. Throws a SerializationError for an unsupported value. */
 export function encodeAgentRun(source: string, options: AgentExecuteOptions, given: Limits | undefined): JsonObject {
-  const { language, args, conversation, turn, purpose, session, tier, onInput } = options;
-  const texts = { language, conversation, turn, purpose, session, tier, onInput };
-  const message: JsonObject = { source, ...defined(texts) };
+  const encoder = new Encoder();
+  const message: JsonObject = { source };
+  encodeFields(message, AGENT_FIELDS, options, encoder);
+  encoder.finish('options');
   const limits = choose(AGENT_LIMITS, options, given);
   if (Object.keys(limits).length > 0) message.limits = limits;
-  if (!args) return message;
-  const encoder = new Encoder();
-  encoder.put(message, 'args', args, 'args');
-  encoder.finish('options');
   return message;
 }
 
 /** The fields of an agent's input. */
 export function encodeAgentInput(text: string, options: AgentInputOptions): JsonObject {
-  const { conversation, session, turn, purpose } = options;
-  return { text, ...defined({ conversation, session, turn, purpose }) };
+  const message: JsonObject = { text };
+  encodeFields(message, INPUT_FIELDS, options, new Encoder());
+  return message;
+}
+
+/** Adds the fields of a table that are given. */
+function encodeFields(encoded: JsonObject, fields: readonly Field[], options: object, encoder: Encoder): void {
+  const given = options as Record<string, unknown>;
+  for (const { name, kind } of fields) {
+    const value = given[name];
+    if (value === undefined) continue;
+    if (kind === 'files') encoded[name] = encodeNamed(value as Record<string, unknown>, name, encoder);
+    else if (kind === 'names') encoder.put(encoded, name, [...(value as string[])], name);
+    else if (kind === 'args' || kind === 'json') encoder.put(encoded, name, value, name);
+    else encoded[name] = value as Json;
+  }
 }
 
 /** The options that all kinds of runs have. */

@@ -1,6 +1,22 @@
 import type { AgentPending } from './agent.js';
 import { isIdentifier, memberText } from './encode.js';
-import { AGENT_LIMITS, LANGUAGES, LIMITS, type AgentLimits, type Language, type Limits } from './tables.js';
+import {
+  AGENT_FIELDS,
+  AGENT_LIMITS,
+  INPUT_FIELDS,
+  LANGUAGES,
+  LIMITS,
+  RUN_FIELDS,
+  SESSION_FIELDS,
+  type AgentFields,
+  type AgentLimits,
+  type Field,
+  type InputFields,
+  type Language,
+  type Limits,
+  type RunFields,
+  type SessionFields,
+} from './tables.js';
 
 export type { Limits } from './tables.js';
 
@@ -27,19 +43,9 @@ export interface CodeExecutionOptions {
 }
 
 /** Options of a run in any language; docs/PROTOCOL.md lists the options of each language. */
-export interface RunOptions extends Omit<CodeExecutionOptions, 'language'>, Limits {
+export interface RunOptions extends Omit<CodeExecutionOptions, 'language'>, RunFields, Limits {
   /** Default: `'typescript'`. */
   language?: Language;
-  /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
-  profile?: string;
-  /** The standard input of the program. */
-  stdin?: string;
-  /** Files to create in the working directory: path to text or bytes. */
-  files?: Record<string, string | Uint8Array>;
-  /** Python, shell: reject risky constructs. */
-  restricted?: boolean;
-  /** Python, Node.js: the modules that the code may import. */
-  allowedModules?: string[];
   /** Called with output of the program while it runs. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
 }
@@ -58,15 +64,9 @@ export interface SessionOptions {
 }
 
 /** As for `runCode`; `execute` calls a function of the session, and its return value is the result. */
-export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'language'> {
+export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'language'>, SessionFields {
   /** The time limit; a run that exceeds it is interrupted, and the session continues. */
   timeoutMs?: number;
-  /** Drop all definitions of earlier runs first. */
-  reset?: boolean;
-  /** Python: the standard input of the program. */
-  stdin?: string;
-  /** Python: files to create in the working directory: path to text or bytes. */
-  files?: Record<string, string | Uint8Array>;
   /** Called with output of the program while it runs. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
   /** Called when the program awaits input: see {@link Session.send}. */
@@ -74,46 +74,17 @@ export interface SessionExecuteOptions extends Omit<CodeExecutionOptions, 'langu
 }
 
 /** The options of an agent's request. */
-export interface AgentExecuteOptions extends AgentLimits {
-  /** Default: `'typescript'`. */
-  language?: Language;
-  /** The arguments of the export, if it is a function. They must not contain functions or promises. */
-  args?: unknown[];
-  /** The conversation of the request: sessions, trust and limits belong to a conversation. */
-  conversation?: string;
-  /** The turn of the model: the settings limit the executions per turn. */
-  turn?: string;
-  /** The agent's reason for this run: shown with the request for approval, and recorded. */
-  purpose?: string;
-  /**
-   * `true`: run in the conversation's session of this language, which is opened when the code runs if there is none. Or
-   * the id of one of its sessions. Default: run without a session.
-   */
-  session?: boolean | string;
-  /** Default: `'isolated'`. `'network'` is not yet available, and refused. */
-  tier?: 'isolated' | 'network';
+export interface AgentExecuteOptions extends AgentFields, AgentLimits {
   /** Called when the request waits for approval; again if the rules have changed meanwhile. */
   onPending?: (pending: AgentPending) => void;
   /** Called with output of the program while it runs. */
   onOutput?: (text: string, stream: 'stdout' | 'stderr') => void;
-  /**
-   * The behaviour when code in a session waits for input. `'end'`, the default: the run ends at once, with the error
-   * code `'awaiting_input'` and the prompt in the message. `'wait'`: the run continues to wait, for `inputForAgent`.
-   */
-  onInput?: 'end' | 'wait';
   /** Called when the program awaits input, with the prompt and the id of the session. */
   onPrompt?: (prompt: string, session: string) => void;
 }
 
-/** The options of an agent's input. */
-export interface AgentInputOptions {
-  conversation: string;
-  /** The id of the session that waits for input, as passed to `onPrompt`. */
-  session: string;
-  /** The turn of the model: an input counts as one execution of the turn. */
-  turn?: string;
-  /** The agent's reason for this input: shown with the request for approval, and recorded. */
-  purpose?: string;
+/** The options of an agent's input; `session` is the id that `onPrompt` was called with. */
+export interface AgentInputOptions extends InputFields {
   /** Called when the request waits for approval. */
   onPending?: (pending: AgentPending) => void;
 }
@@ -158,18 +129,30 @@ const runChecks: Checks<CodeExecutionOptions> = {
   report: isFunction,
 };
 
-const executeChecks: Checks<SessionExecuteOptions> = {
-  execute: runChecks.execute,
-  imports: runChecks.imports,
-  modules: runChecks.modules,
-  globals: runChecks.globals,
-  memoryLimitBytes: isPositiveInteger,
-  filename: isString,
-  report: isFunction,
-  timeoutMs: isPositiveInteger,
-  reset: isBoolean,
-  stdin: isString,
+/* How each kind of field is checked; the server checks the rest. */
+const kindChecks: Record<Field['kind'], Check> = {
+  language: (value, name) => isOneOf(value, name, LANGUAGES),
+  text: isString,
+  input: isString,
+  flag: isBoolean,
+  args: isArray,
+  names: isArray,
+  variables: isObject,
+  imports: isObject,
+  sources: isObject,
   files: isObject,
+  id: checkText,
+  json: () => undefined,
+  session: isSessionChoice,
+  choice: () => undefined, // checkTable has the words
+};
+
+const { language: _language, ...sharedChecks } = runChecks;
+
+const executeChecks: Checks<SessionExecuteOptions> = {
+  ...sharedChecks,
+  ...checkTable<SessionFields>(SESSION_FIELDS),
+  timeoutMs: isPositiveInteger,
   onOutput: isFunction,
   onPrompt: isFunction,
 };
@@ -179,12 +162,8 @@ const limitChecks = checkNumbers(LIMITS);
 const anyRunChecks: Checks<RunOptions> = {
   ...runChecks,
   ...limitChecks,
-  language: (value, name) => isOneOf(value, name, LANGUAGES),
-  profile: isString,
-  stdin: isString,
-  files: isObject,
-  restricted: isBoolean,
-  allowedModules: isArray,
+  ...checkTable<RunFields>(RUN_FIELDS),
+  language: kindChecks.language,
   onOutput: isFunction,
 };
 
@@ -197,25 +176,16 @@ const sessionChecks: Checks<SessionOptions> = {
 };
 
 const agentChecks: Checks<AgentExecuteOptions> = {
-  language: (value, name) => isOneOf(value, name, LANGUAGES),
-  args: isArray,
-  conversation: checkText,
-  turn: checkText,
-  purpose: checkText,
-  session: isSessionChoice,
-  tier: (value, name) => isOneOf(value, name, ['isolated', 'network']),
+  ...checkTable<AgentFields>(AGENT_FIELDS),
   ...checkNumbers(AGENT_LIMITS),
-  onInput: (value, name) => isOneOf(value, name, ['end', 'wait']),
   onPending: isFunction,
   onOutput: isFunction,
   onPrompt: isFunction,
 };
 
 const inputChecks: Checks<AgentInputOptions> = {
-  conversation: checkText,
+  ...checkTable<InputFields>(INPUT_FIELDS),
   session: checkText,
-  turn: checkText,
-  purpose: checkText,
   onPending: isFunction,
 };
 
@@ -228,6 +198,15 @@ const clientChecks: Checks<GloveboxOptions> = {
   settings: (value, name) => checkEach(value, name, isSettingName, isSetting),
   limits: (value, name) => checkFields(value, name, limitChecks),
 };
+
+/** The checks of the fields of a table, whose texts the server takes without NUL. */
+function checkTable<T>(fields: readonly Field[]): Checks<T> {
+  const checks = fields.map(({ name, kind, choices }) => {
+    const check: Check = choices ? (value, path) => isOneOf(value, path, choices) : kindChecks[kind];
+    return [name, check];
+  });
+  return Object.fromEntries(checks) as Checks<T>;
+}
 
 function checkNumbers<Name extends string>(names: readonly Name[]): Record<Name, Check> {
   return Object.fromEntries(names.map((name) => [name, isPositiveInteger])) as Record<Name, Check>;

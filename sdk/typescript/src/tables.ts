@@ -95,6 +95,126 @@ export interface AgentLimits {
 
 export const AGENT_LIMITS: readonly (keyof AgentLimits)[] = ['timeoutMs', 'memoryBytes', 'outputBytes', 'resultBytes'];
 
+/** A field of a request: its name, and the kind that says how it is checked and written. */
+export interface Field {
+  name: string;
+  kind: 'language' | 'text' | 'input' | 'flag' | 'args' | 'names' | 'variables' | 'imports' | 'sources' | 'files' | 'id' | 'json' | 'session' | 'choice';
+  choices?: readonly string[];
+}
+
+/** The fields of a run in any language that runCode does not have. */
+export interface RunFields {
+  /** Python, shell, Node.js, Deno: the standard input of the program. */
+  stdin?: string;
+  /** Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory. */
+  files?: Record<string, string | Uint8Array>;
+  /** Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings. */
+  profile?: string;
+  /** Python, shell: reject risky constructs; a convenience, not a security boundary. */
+  restricted?: boolean;
+  /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
+  allowedModules?: string[];
+  /** Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless. */
+  net?: string[];
+}
+
+/** As a table. */
+export const RUN_FIELDS: readonly Field[] = [
+  { name: 'stdin', kind: 'input' },
+  { name: 'files', kind: 'files' },
+  { name: 'profile', kind: 'text' },
+  { name: 'restricted', kind: 'flag' },
+  { name: 'allowedModules', kind: 'names' },
+  { name: 'net', kind: 'names' },
+];
+
+/** The same for a run in a session. */
+export interface SessionFields {
+  /** Python, shell, Node.js, Deno: the standard input of the program. */
+  stdin?: string;
+  /** Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory. */
+  files?: Record<string, string | Uint8Array>;
+  /** Python, shell: reject risky constructs; a convenience, not a security boundary. */
+  restricted?: boolean;
+  /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
+  allowedModules?: string[];
+  /** Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless. */
+  net?: string[];
+  /** In a session: delete all definitions of earlier runs first. */
+  reset?: boolean;
+}
+
+/** As a table. */
+export const SESSION_FIELDS: readonly Field[] = [
+  { name: 'stdin', kind: 'input' },
+  { name: 'files', kind: 'files' },
+  { name: 'restricted', kind: 'flag' },
+  { name: 'allowedModules', kind: 'names' },
+  { name: 'net', kind: 'names' },
+  { name: 'reset', kind: 'flag' },
+];
+
+/** The fields of an agent's request, beside its source and limits. */
+export interface AgentFields {
+  /** A language or alias of the table of docs/PROTOCOL.md; default: `typescript`. */
+  language?: Language;
+  /** The arguments of the function, or a script's parameters; those of an agent must not contain functions or promises. */
+  args?: unknown[];
+  /** Python, shell: reject risky constructs; a convenience, not a security boundary. */
+  restricted?: boolean;
+  /** The conversation of the request: sessions, trust and limits belong to a conversation. */
+  conversation?: string;
+  /** `true`: run in the conversation's session of this language, which is opened when the code runs if there is none; or the id of one of its sessions; default: run without a session. */
+  session?: boolean | string;
+  /** The turn of the model: the settings limit the executions per turn (`agent.callsPerTurn`). */
+  turn?: string;
+  /** The agent's reason: shown with the request for approval, and recorded. */
+  purpose?: string;
+  /** The output that the agent expects: recorded. */
+  expectedOutput?: string;
+  /** The origin of the request, any value: recorded. */
+  trace?: unknown;
+  /** `isolated` is the default; `network` is not yet available, and refused. */
+  tier?: 'isolated' | 'network';
+  /** The behaviour when code in a session waits for input; `end`, the default: the run ends at once, as `terminated` with the code `awaiting_input` and the prompt in the message; `wait`: it continues to wait, for an `input`. */
+  onInput?: 'end' | 'wait';
+}
+
+/** As a table. */
+export const AGENT_FIELDS: readonly Field[] = [
+  { name: 'language', kind: 'language' },
+  { name: 'args', kind: 'args' },
+  { name: 'restricted', kind: 'flag' },
+  { name: 'conversation', kind: 'id' },
+  { name: 'session', kind: 'session' },
+  { name: 'turn', kind: 'id' },
+  { name: 'purpose', kind: 'text' },
+  { name: 'expectedOutput', kind: 'text' },
+  { name: 'trace', kind: 'json' },
+  { name: 'tier', kind: 'choice', choices: ['isolated', 'network'] },
+  { name: 'onInput', kind: 'choice', choices: ['end', 'wait'] },
+];
+
+/** The fields of an agent's input, beside its text. */
+export interface InputFields {
+  /** The conversation of the request: sessions, trust and limits belong to a conversation. */
+  conversation: string;
+  /** The id of the session that waits for input. */
+  session: string;
+  /** The turn of the model: the settings limit the executions per turn (`agent.callsPerTurn`). */
+  turn?: string;
+  /** The agent's reason: shown with the request for approval, and recorded. */
+  purpose?: string;
+}
+
+/** As a table. */
+export const INPUT_FIELDS: readonly Field[] = [
+  { name: 'conversation', kind: 'id' },
+  { name: 'session', kind: 'session' },
+  { name: 'turn', kind: 'id' },
+  { name: 'purpose', kind: 'text' },
+];
+
 /** The result of all calls except runCode, with all fields. */
 export interface RunResult {
   /** The run's unique id, for audit logs; empty if the code was not run. */

@@ -305,7 +305,7 @@ const fake = (more) => open(undefined, { command: [process.execPath, fakeServer]
 test('all given options are sent, and no others', async () => {
   const lines = '[["lines"]]';
   const client = fake({ limits: { timeoutMs: 5, outputBytes: 6, maxCalls: 7 } });
-  const texts = { language: 'shell', conversation: 'c', turn: 't', purpose: 'p', session: 'x', tier: 'network', onInput: 'wait' };
+  const texts = { language: 'shell', conversation: 'c', turn: 't', purpose: 'p', session: 'x', tier: 'network', onInput: 'wait', restricted: true, expectedOutput: 'e', trace: { from: [1] } };
   const limits = { timeoutMs: 1, memoryBytes: 2, outputBytes: 3, resultBytes: 4 };
   const listeners = { onPending() {}, onOutput() {}, onPrompt() {} };
   await client.executeForAgent(lines, { language: undefined, session: undefined, timeoutMs: undefined });

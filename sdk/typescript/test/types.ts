@@ -84,6 +84,9 @@ interface AgentOptions {
   conversation?: string;
   turn?: string;
   purpose?: string;
+  expectedOutput?: string;
+  trace?: unknown;
+  restricted?: boolean;
   session?: boolean | string;
   tier?: 'isolated' | 'network';
   onInput?: 'end' | 'wait';

@@ -7,6 +7,6 @@
 int main(int argc, char **argv) {
 	(void)argv;
 	if (argc > 1)
-		return gb_print_version("Python", Py_GetVersion());
+		return gb_version_print(gb_py_worker.version);
 	return gb_zygote_main(&gb_py_worker);
 }

@@ -21,6 +21,7 @@
 #include "runtime/python/interpreter.h"
 #include "runtime/python/output.h"
 #include "runtime/python/report.h"
+#include "runtime/version.h"
 #include "runtime/wire.h"
 #include "sandbox/worker.h"
 
@@ -323,4 +324,8 @@ static void serve(int fd) {
 	finish();
 }
 
-const struct gb_worker gb_py_worker = {.init = init, .prime = prime, .serve = serve};
+static void version(char *ret, size_t n) {
+	gb_version_write("Python", Py_GetVersion(), ret, n);
+}
+
+const struct gb_worker gb_py_worker = {.init = init, .prime = prime, .serve = serve, .version = version};

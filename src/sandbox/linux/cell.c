@@ -73,7 +73,7 @@ static void on_cell_ready(struct gb_source *source, uint32_t events) {
 /* Give @cell its socket: a spare one, whose other end the zygote already has, if the cell can be ordered at
  * once. */
 static bool connect_cell(struct gb_shard *shard, struct gb_cell *cell, struct gb_err *err) {
-	bool at_once = !cell->group && !shard->broken && gb_list_empty(&shard->queued) &&
+	bool at_once = !cell->group && shard->ready && !shard->broken && gb_list_empty(&shard->queued) &&
 		       shard->n_orders < GB_ORDERS_MAX;
 	cell->worker_fd = -1;
 	if (at_once && gb_zygote_take_spare(&shard->zygote, &cell->fd, &cell->spare))
@@ -206,6 +206,10 @@ void gb_cell_listen(struct gb_cell *cell, uint32_t events) {
 
 void gb_cell_ignore(struct gb_cell *cell) {
 	gb_loop_remove(cell->shard->pool->loop, &cell->source);
+}
+
+bool gb_cell_is_waiting(const struct gb_cell *cell) {
+	return cell->state == GB_CELL_QUEUED && !cell->shard->ready;
 }
 
 bool gb_cell_was_warm(const struct gb_cell *cell) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/watchdog.h"
 #include "sandbox/linux/cgroup_files.h"
 
 enum {
@@ -72,8 +73,12 @@ static bool limit_memory(struct gb_cell_group *group, uint64_t memory_bytes) {
 }
 
 void gb_cell_group_limit(struct gb_cell_group *group, uint64_t memory_bytes) {
-	if (group->memory_bytes != memory_bytes)
-		(void)limit_memory(group, memory_bytes);
+	struct gb_watch watch;
+	if (group->memory_bytes == memory_bytes)
+		return;
+	gb_watch_begin(&watch);
+	(void)limit_memory(group, memory_bytes);
+	gb_watch_excuse(&watch);
 }
 
 bool gb_cell_group_yield_cpu(struct gb_cell_group *group, bool yields) {
@@ -95,10 +100,16 @@ bool gb_cell_group_oom_killed(const struct gb_cell_group *group) {
 
 /* --- create, reuse, remove --- */
 
+/* The kernel makes and removes groups, and changes their limits, one at a time on the whole machine. That other
+ * processes do so at the same time can let the host sleep for a moment. */
+
 static void remove_group(struct gb_cell_group *group) {
 	char path[NAME_BYTES];
+	struct gb_watch watch;
+	gb_watch_begin(&watch);
 	for (unsigned i = 0; i < group->parent->n_dirs; i++)
 		unlinkat(group->parent->dirs[i].fd, path_of(group, NULL, path), AT_REMOVEDIR);
+	gb_watch_excuse(&watch);
 	free(group);
 }
 
@@ -120,7 +131,7 @@ static struct gb_cell_group *make_group(struct gb_cgroup *parent) {
 	return group;
 }
 
-struct gb_cell_group *gb_cell_group_take(
+static struct gb_cell_group *take_group(
     struct gb_cgroup *parent, uint64_t memory_bytes, uint32_t processes, struct gb_err *err) {
 	struct gb_cell_group *group = gb_list_first(struct gb_cell_group, &parent->idle, link);
 	if (group) {
@@ -138,6 +149,15 @@ struct gb_cell_group *gb_cell_group_take(
 	}
 	group->processes = processes;
 	(void)gb_cell_group_yield_cpu(group, false);
+	return group;
+}
+
+struct gb_cell_group *gb_cell_group_take(
+    struct gb_cgroup *parent, uint64_t memory_bytes, uint32_t processes, struct gb_err *err) {
+	struct gb_watch watch;
+	gb_watch_begin(&watch);
+	struct gb_cell_group *group = take_group(parent, memory_bytes, processes, err);
+	gb_watch_excuse(&watch);
 	return group;
 }
 

@@ -2,10 +2,13 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -19,17 +22,13 @@ enum {
 	/* Cells to prepare in each shard if cells have control groups and the options ask for no warm ones:
 	 * joining a group can take ten milliseconds, which must not delay a run. */
 	GROUPED_MIN = 4,
-	RETRY_MS = 10,
 };
 
+#define RETRY_NS 10000000ull
 /* Upper estimate of the time to fork and prime a cell. */
 #define PRIME_NS 800000ull
 /* Upper estimate of the time to join a control group after idle time. */
 #define JOIN_NS 20000000ull
-
-/* Timeout for raising the wall and preparing the interpreter. It normally takes milliseconds; an emulated
- * machine took 35 s for the data profile of Python. */
-#define START_NS 300000000000ull
 
 /* --- taking --- */
 
@@ -41,7 +40,8 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	int here = sched_getcpu();
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
-		unsigned cost = shard->n_active * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1);
+		unsigned cost = shard->n_active * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1) +
+				(shard->absent ? 1 : 0);
 		if (shard->broken || (best && cost >= best_cost))
 			continue;
 		best = shard;
@@ -107,16 +107,20 @@ struct gb_cell *gb_pool_take(struct gb_pool *pool, void *owner, struct gb_err *e
 	return cell;
 }
 
-void gb_pool_refill(struct gb_pool *pool) {
+void gb_shard_refill(struct gb_shard *shard) {
+	const struct gb_pool *pool = shard->pool;
 	const unsigned prepared = pool->plan.grouped ? GROUPED_MIN : 0;
 	const unsigned wanted = pool->options.warm ? pool->options.warm : prepared;
+	gb_shard_order(shard);
+	for (; shard->ready && !shard->broken && shard->n_warm < wanted && gb_cell_make(shard, NULL);
+	     gb_shard_order(shard))
+		shard->n_warm++;
+}
+
+void gb_pool_refill(struct gb_pool *pool) {
 	for (unsigned i = 0; i < pool->n_shards; i++) {
-		struct gb_shard *shard = &pool->shards[i];
-		(void)restart_shard(shard, NULL);
-		gb_shard_order(shard);
-		for (; !shard->broken && shard->n_warm < wanted && gb_cell_make(shard, NULL);
-		     gb_shard_order(shard))
-			shard->n_warm++;
+		(void)restart_shard(&pool->shards[i], NULL);
+		gb_shard_refill(&pool->shards[i]);
 	}
 }
 
@@ -125,66 +129,85 @@ void gb_pool_before_wait(struct gb_pool *pool) {
 		struct gb_shard *shard = &pool->shards[i];
 		shard->quiet = shard->quiet && shard->n_active;
 		gb_shard_listen(shard);
-		if (!shard->n_active && !shard->broken && gb_list_empty(&shard->queued))
+		if (!shard->n_active && shard->ready && !shard->broken && gb_list_empty(&shard->queued))
 			gb_zygote_send_spares(&shard->zygote);
 	}
 }
 
-/* --- trying again --- */
+/* --- time --- */
 
-static void on_retry(struct gb_source *source, uint32_t events) {
-	(void)events;
-	struct gb_pool *pool = gb_container(struct gb_pool, retry, source);
-	uint64_t times;
-	if (read(pool->retry_fd, &times, sizeof times) < 0)
+void gb_pool_wake_at(struct gb_pool *pool, uint64_t at) {
+	if (pool->timer_at && pool->timer_at <= at)
 		return;
-	for (unsigned i = 0; i < pool->n_shards; i++)
-		gb_shard_order(&pool->shards[i]);
+	pool->timer_at = at;
+	const struct itimerspec when = {.it_value = {(time_t)(at / 1000000000), (long)(at % 1000000000)}};
+	timerfd_settime(pool->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
 void gb_pool_retry_later(struct gb_pool *pool) {
-	const struct itimerspec soon = {.it_value = {.tv_nsec = RETRY_MS * 1000000l}};
-	if (pool->retry_fd < 0) {
-		pool->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-		if (pool->retry_fd < 0 ||
-		    !gb_loop_add(pool->loop, &pool->retry, pool->retry_fd, GB_LOOP_IN, on_retry, NULL)) {
-			gb_close_fd(&pool->retry_fd);
-			/* no descriptor is left: the order is retried with the next notice or the next run */
-			return;
-		}
+	gb_pool_wake_at(pool, gb_now_ns() + RETRY_NS);
+}
+
+/* Starting a zygote takes the host milliseconds, so each one is started in a turn of its own. If another
+ * failed, this one would fail as well. */
+static void start_absent_shard(struct gb_pool *pool) {
+	struct gb_err err = {0};
+	bool broken = gb_pool_state(pool, &err) == GB_POOL_BROKEN;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		if (!shard->absent)
+			continue;
+		shard->absent = false;
+		if (broken || !gb_shard_start(shard, &err))
+			gb_shard_break(shard, &err);
+		gb_pool_wake_at(pool, gb_now_ns());
+		return;
 	}
-	timerfd_settime(pool->retry_fd, 0, &soon, NULL);
+}
+
+static void kill_zygote(const struct gb_shard *shard) {
+	if (shard->zygote.pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
+}
+
+/* A zygote that was not ready in time is given up. */
+static void check_start(struct gb_shard *shard) {
+	struct gb_err late = {0};
+	if (shard->ready || shard->broken || shard->absent)
+		return;
+	if (gb_now_ns() < shard->start_until) {
+		gb_pool_wake_at(shard->pool, shard->start_until);
+		return;
+	}
+	gb_fail(&late, GB_EWALL, 0,
+	    "wall: it did not stand after %d s; the kernel may be stuck (see dmesg and the processes in "
+	    "state D), or the machine far too busy",
+	    (int)(GB_START_NS / 1000000000));
+	kill_zygote(shard);
+	gb_shard_break(shard, &late);
+}
+
+static void on_timer(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_pool *pool = gb_container(struct gb_pool, timer, source);
+	uint64_t times;
+	if (read(pool->timer_fd, &times, sizeof times) < 0)
+		return;
+	pool->timer_at = 0;
+	start_absent_shard(pool);
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		gb_shard_order(&pool->shards[i]);
+		check_start(&pool->shards[i]);
+	}
 }
 
 /* --- create and destroy --- */
-
-static bool await_walls(struct gb_pool *pool, struct gb_err *err) {
-	uint64_t deadline = gb_now_ns() + START_NS;
-	for (unsigned i = 0; i < pool->n_shards; i++) {
-		struct gb_shard *shard = &pool->shards[i];
-		while (!shard->ready && !shard->broken) {
-			if (gb_now_ns() > deadline)
-				return gb_fail(err, GB_EWALL, 0,
-				    "wall: it did not stand after %d s; the kernel may be stuck (see dmesg "
-				    "and the "
-				    "processes in state D), or the machine far too busy",
-				    (int)(START_NS / 1000000000));
-			if (gb_loop_dispatch(pool->loop, 1000) < 0 && errno != EINTR)
-				return gb_fail(err, GB_ESYSTEM, errno, "wait for the zygotes");
-		}
-		if (shard->broken) {
-			if (err)
-				*err = shard->why_broken;
-			return false;
-		}
-	}
-	return true;
-}
 
 static void init_shard(struct gb_pool *pool, int cpu) {
 	struct gb_shard *shard = &pool->shards[pool->n_shards++];
 	*shard = (struct gb_shard){.pool = pool,
 	    .cpu = cpu,
+	    .absent = true,
 	    .source.fd = -1,
 	    .zygote = {.pidfd = -1, .control = -1},
 	    .held.pidfd = -1};
@@ -222,9 +245,10 @@ static struct gb_pool *make_pool(
 		return NULL;
 	pool->loop = port->options.loop;
 	pool->options = *options;
-	pool->retry_fd = pool->retry.fd = -1;
+	pool->timer_fd = pool->timer.fd = -1;
 	init_shards(pool, options->shards);
-	pool->max_cells = affordable_cells(port->options.max_cells, pool->n_shards);
+	const uint32_t max_cells = options->max_cells ? options->max_cells : port->options.max_cells;
+	pool->max_cells = affordable_cells(max_cells, pool->n_shards);
 	pool->plan = *plan;
 	pool->cgroup = plan->layers & GB_LAYER_CGROUP ? port->cgroup : NULL;
 	pool->plan.grouped = pool->plan.grouped && pool->cgroup;
@@ -238,27 +262,75 @@ static struct gb_pool *make_pool(
 	return NULL;
 }
 
+static bool start(struct gb_pool *pool, struct gb_err *err) {
+	pool->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (pool->timer_fd < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
+	if (!gb_loop_add(pool->loop, &pool->timer, pool->timer_fd, GB_LOOP_IN, on_timer, err) ||
+	    !gb_shard_start(&pool->shards[0], err))
+		return false;
+	pool->shards[0].absent = false;
+	if (pool->n_shards > 1)
+		gb_pool_wake_at(pool, gb_now_ns());
+	return true;
+}
+
 bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
     struct gb_pool **ret, struct gb_err *err) {
 	struct gb_pool *pool = make_pool(port, plan, options);
 	if (!pool)
 		return gb_fail(err, GB_ENOMEM, 0, "the pool of sandboxes");
-	bool up = true;
-	for (unsigned i = 0; i < pool->n_shards && up; i++)
-		up = gb_shard_start(&pool->shards[i], err);
-	if (!up || !await_walls(pool, err)) {
+	if (!start(pool, err)) {
 		gb_pool_destroy(pool);
 		return false;
 	}
-	gb_pool_refill(pool);
-	gb_pool_before_wait(pool);
 	*ret = pool;
+	return true;
+}
+
+enum gb_pool_state gb_pool_state(const struct gb_pool *pool, struct gb_err *err) {
+	enum gb_pool_state state = GB_POOL_READY;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		const struct gb_shard *shard = &pool->shards[i];
+		if (shard->broken) {
+			if (err)
+				*err = shard->why_broken;
+			return GB_POOL_BROKEN;
+		}
+		if (!shard->ready)
+			state = GB_POOL_STARTING;
+	}
+	return state;
+}
+
+void gb_pool_stop(struct gb_pool *pool) {
+	struct gb_err why = {0};
+	gb_fail(&why, GB_EWALL, 0, "the pool of sandboxes was stopped");
+	pool->stopped = true;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		kill_zygote(shard);
+		shard->absent = shard->restartable = false;
+		gb_shard_break(shard, &why);
+	}
+}
+
+bool gb_pool_is_over(const struct gb_pool *pool) {
+	if (pool->n_cells || (pool->was_ready && !pool->stopped))
+		return false;
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		const struct gb_shard *shard = &pool->shards[i];
+		if (!shard->broken || shard->restartable || shard->zygote.pidfd >= 0)
+			return false;
+	}
 	return true;
 }
 
 void gb_pool_destroy(struct gb_pool *pool) {
 	if (!pool)
 		return;
+	for (unsigned i = 0; i < pool->n_shards; i++)
+		kill_zygote(&pool->shards[i]);
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
 		gb_shard_stop(shard);
@@ -267,8 +339,8 @@ void gb_pool_destroy(struct gb_pool *pool) {
 			for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, lists[k], link));)
 				gb_cell_free(cell);
 	}
-	gb_loop_remove(pool->loop, &pool->retry);
-	gb_close_fd(&pool->retry_fd);
+	gb_loop_remove(pool->loop, &pool->timer);
+	gb_close_fd(&pool->timer_fd);
 	free(pool->slots);
 	free(pool->program);
 	free(pool);
@@ -277,6 +349,8 @@ void gb_pool_destroy(struct gb_pool *pool) {
 size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
 	const unsigned up = pool->plan.layers & ~(pool->cgroup ? 0u : (unsigned)GB_LAYER_CGROUP);
 	size_t count = 0;
+	if (!pool->was_ready)
+		return 0;
 	for (int i = 0; i < GB_LAYER_COUNT; i++)
 		if (up & 1u << i) {
 			if (count < n)
@@ -284,4 +358,8 @@ size_t gb_pool_layers(const struct gb_pool *pool, const char **ret, size_t n) {
 			count++;
 		}
 	return count;
+}
+
+const char *gb_pool_version(const struct gb_pool *pool) {
+	return pool->version;
 }

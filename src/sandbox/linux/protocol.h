@@ -70,7 +70,7 @@ struct gb_notice {
 	uint32_t layer;      /* FAILED */
 	int32_t error;       /* FAILED, FORKED: an errno */
 	int32_t wait_status; /* EXITED */
-	char step[64];       /* FAILED: the step that failed */
+	char text[64];       /* FAILED: the step that failed; READY: the version of the worker */
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/watchdog.h"
 #include "sandbox/linux/cell_end.h"
 
 enum {
@@ -63,7 +64,7 @@ static bool send_cell(struct gb_shard *shard, struct gb_cell *cell, uint32_t fla
 
 void gb_shard_order(struct gb_shard *shard) {
 	struct gb_cell *cell;
-	while (shard->n_orders < GB_ORDERS_MAX && !shard->broken &&
+	while (shard->n_orders < GB_ORDERS_MAX && shard->ready && !shard->broken &&
 	       (cell = gb_list_first(struct gb_cell, &shard->queued, link))) {
 		/* A cell that a run already waits for is not primed. */
 		bool prime = !cell->owner && shard->pool->options.warm;
@@ -96,7 +97,18 @@ static unsigned unread_max(const struct gb_shard *shard) {
 	return fit < max ? fit : max;
 }
 
-bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
+#include <linux/sched/types.h>
+#include <linux/sched.h>
+#include <stdlib.h>
+static void experiment(pid_t pid, bool on) {
+	const char *e = getenv("GB_EXP");
+	struct sched_attr a = {.size = sizeof a};
+	if (!e) return;
+	if (*e == 'i') a.sched_policy = on ? 5 : 0;
+	else a.sched_runtime = on ? (unsigned long)atoi(e)*1000 : 0;
+	if (syscall(SYS_sched_setattr, pid, &a, 0) != 0) perror("setattr");
+}
+static bool start(struct gb_shard *shard, struct gb_err *err) {
 	struct gb_pool *pool = shard->pool;
 	struct gb_plan plan = pool->plan;
 	plan.cpu = shard->cpu;
@@ -105,11 +117,24 @@ bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
 	shard->events = GB_LOOP_IN;
 	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
 		return false;
+	experiment(shard->zygote.pid, true);
 	shard->unread_max = unread_max(shard);
+	shard->start_until = gb_now_ns() + GB_START_NS;
+	gb_pool_wake_at(pool, shard->start_until);
 	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, GB_LOOP_IN, on_control, err))
 		return true;
 	gb_zygote_finish(&shard->zygote);
 	return false;
+}
+
+bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
+	/* Sleeps for one or a few milliseconds: until the program is executed (CLONE_VFORK), and while the
+	 * kernel moves the process into a control group. */
+	struct gb_watch watch;
+	gb_watch_begin(&watch);
+	bool started = start(shard, err);
+	gb_watch_excuse(&watch);
+	return started;
 }
 
 void gb_shard_stop(struct gb_shard *shard) {
@@ -119,11 +144,11 @@ void gb_shard_stop(struct gb_shard *shard) {
 	shard->held.is_held = false;
 }
 
-static void break_shard(struct gb_shard *shard, const struct gb_err *why) {
+void gb_shard_break(struct gb_shard *shard, const struct gb_err *why) {
 	shard->broken = true;
 	shard->why_broken = *why;
 	struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
-	snprintf(end.text, sizeof end.text, "%.250s", why->message);
+	snprintf(end.text, sizeof end.text, "%s", why->message);
 	/* Includes cells that were ordered before the failure was known. */
 	gb_shard_end_cells(shard, true, &end);
 }
@@ -143,11 +168,18 @@ static enum gb_out_of_memory why_killed(struct gb_pool *pool, const struct gb_ce
 	return kernel_ran_out_of_memory(pool) ? GB_OOM_ALL : GB_OOM_NONE;
 }
 
-/* The zygote and all its cells are dead: notify their owners and start another zygote. */
+static bool has_waiting_owner(const struct gb_shard *shard) {
+	for (const struct gb_list *link = shard->queued.next; link != &shard->queued; link = link->next)
+		if (gb_container(struct gb_cell, link, link)->owner)
+			return true;
+	return false;
+}
+
+/* The zygote and all its cells are dead: notify their owners and start another zygote. Does not wait, since its
+ * pidfd is readable. */
 static void replace_zygote(struct gb_shard *shard) {
 	struct gb_cell_end lost = {.cause = GB_CELL_LOST};
 	char how[80];
-	const bool was_ready = shard->ready;
 	gb_zygote_describe_exit(&shard->zygote, how, sizeof how);
 	snprintf(lost.text, sizeof lost.text, "the zygote that this run's sandbox came from %s", how);
 	if (kernel_ran_out_of_memory(shard->pool))
@@ -155,13 +187,15 @@ static void replace_zygote(struct gb_shard *shard) {
 	gb_shard_stop(shard);
 
 	struct gb_err err = {0};
-	bool again = ++shard->deaths < MAX_DEATHS && gb_shard_start(shard, &err);
+	/* The limit is for zygotes that nothing waits for: gb_pool_take would start this one again as well. */
+	const bool wanted = shard->was_ready && has_waiting_owner(shard);
+	bool again = (++shard->deaths < MAX_DEATHS || wanted) && gb_shard_start(shard, &err);
 	if (!again && !err.code)
 		gb_fail(&err, GB_EWALL, 0, "the zygote died %u times in a row; the last one %s",
 		    shard->deaths, how);
 	/* A zygote that was ready before was killed from outside. The cause may be gone when the next run
 	 * starts. */
-	shard->restartable = !again && (was_ready || shard->deaths < MAX_DEATHS);
+	shard->restartable = !again && (shard->was_ready || shard->deaths < MAX_DEATHS);
 	/* A queued cell with a spare socket is lost as well: the dead zygote had the other end. There is at
 	 * most one, because spare sockets are not used while cells are queued. */
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) if (cell->worker_fd < 0) {
@@ -173,7 +207,7 @@ static void replace_zygote(struct gb_shard *shard) {
 	shard->why_broken = err;
 	gb_shard_end_cells(shard, false, &lost);
 	if (!again)
-		break_shard(shard, &err);
+		gb_shard_break(shard, &err);
 }
 
 static void note_forked(struct gb_shard *shard, const struct gb_notice *notice, int pidfd) {
@@ -221,15 +255,27 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 	gb_cell_finish(cell, &end);
 }
 
+/* Its queued cells are ordered next. */
+static void note_ready(struct gb_shard *shard, const struct gb_notice *notice) {
+	struct gb_pool *pool = shard->pool;
+	shard->ready = pool->was_ready = true;
+	experiment(shard->zygote.pid, false);
+	snprintf(pool->version, sizeof pool->version, "%.*s", (int)sizeof notice->text - 1, notice->text);
+	gb_list_each(struct gb_cell, cell, &shard->queued, link) {
+		if (cell->owner)
+			pool->options.on_begin(cell);
+	}
+}
+
 static void handle_notice(struct gb_shard *shard, const struct gb_notice *notice, int pidfd) {
 	struct gb_err why = {0};
 	switch (notice->kind) {
 	case GB_NOTICE_READY:
-		shard->ready = true;
+		note_ready(shard, notice);
 		break;
 	case GB_NOTICE_FAILED:
 		gb_notice_fail(notice, &why);
-		break_shard(shard, &why);
+		gb_shard_break(shard, &why);
 		break;
 	case GB_NOTICE_FORKED:
 		note_forked(shard, notice, pidfd);
@@ -240,6 +286,28 @@ static void handle_notice(struct gb_shard *shard, const struct gb_notice *notice
 	}
 }
 
+static void on_death(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_shard *shard = (struct gb_shard *)source;
+	if (shard->broken)
+		gb_shard_stop(shard);
+	else
+		replace_zygote(shard);
+	gb_shard_order(shard);
+}
+
+/* The zygote has closed its socket. Its processes end a moment later; wait for that in the loop. */
+static void await_death(struct gb_shard *shard) {
+	struct gb_loop *loop = shard->pool->loop;
+	syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
+	shard->was_ready = shard->ready;
+	shard->ready = false;
+	gb_loop_remove(loop, &shard->source);
+	shard->events = GB_LOOP_IN;
+	if (!gb_loop_add(loop, &shard->source, shard->zygote.pidfd, GB_LOOP_IN, on_death, NULL))
+		on_death(&shard->source, 0);
+}
+
 static void on_control(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_shard *shard = (struct gb_shard *)source;
@@ -248,16 +316,17 @@ static void on_control(struct gb_source *source, uint32_t events) {
 		held->is_held = false;
 		handle_notice(shard, &held->notice, gb_take_fd(&held->pidfd));
 	}
+	const bool was_ready = shard->ready;
 	struct gb_notice notice;
 	int pidfd;
 	enum gb_zygote_status status;
 	while ((status = gb_zygote_next(&shard->zygote, &notice, &pidfd)) == GB_ZYGOTE_NOTICE)
 		handle_notice(shard, &notice, pidfd);
-	if (status == GB_ZYGOTE_GONE && shard->broken)
-		gb_shard_stop(shard);
-	else if (status == GB_ZYGOTE_GONE)
-		replace_zygote(shard);
+	if (status == GB_ZYGOTE_GONE)
+		await_death(shard);
 	gb_shard_order(shard);
+	if (!was_ready)
+		gb_shard_refill(shard);
 }
 
 static bool calls_an_owner(struct gb_pool *pool, const struct gb_notice *notice) {

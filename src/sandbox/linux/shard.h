@@ -16,6 +16,10 @@ enum {
 	GB_ORDERS_MAX = 64,
 };
 
+/* Time limit for raising the wall and preparing the interpreter. It normally takes milliseconds; an emulated
+ * machine took 35 s for the data profile of Python. */
+#define GB_START_NS 300000000000ull
+
 struct gb_cell {
 	/* Registered in the loop for input from the start, also while the cell is warm. The owner may change
 	 * the events or remove it. */
@@ -52,7 +56,10 @@ struct gb_shard {
 	struct gb_pool *pool;
 	struct gb_zygote zygote;
 	int cpu;
+	bool absent; /* not started yet: the pool starts one zygote in each turn of the loop */
 	bool ready;
+	bool was_ready;       /* before its zygote died */
+	uint64_t start_until; /* if it is not ready by then, it is given up */
 	bool broken;
 	bool restartable; /* broken for a temporary reason, not because a layer is missing
 			 */
@@ -85,9 +92,13 @@ struct gb_pool {
 	char *program;
 	uint32_t max_cells; /* at once */
 	uint64_t oom_kills;
-	struct gb_source retry; /* a timer after which failed orders are repeated */
-	int retry_fd;           /* -1 until the first use */
-	uint32_t n_cells;       /* dying ones included */
+	struct gb_source timer; /* to start absent shards, to repeat failed orders, to give up zygotes */
+	int timer_fd;
+	uint64_t timer_at; /* ns; 0: not armed */
+	bool was_ready;    /* one of its zygotes was, at some time */
+	bool stopped;
+	char version[64];
+	uint32_t n_cells; /* dying ones included */
 	uint32_t n_dying;
 	uint32_t next_slot;
 	uint32_t n_slots;       /* 2 * max_cells + DYING_MAX, since cells keep their slot while dying */
@@ -115,12 +126,19 @@ struct gb_cell *gb_pool_find(struct gb_pool *pool, uint32_t id);
 bool gb_pool_is_full(const struct gb_pool *pool);
 /* An order could not be sent, and no event reports when it can be: retry after a short time. */
 void gb_pool_retry_later(struct gb_pool *pool);
+/* Make the timer expire no later than @at. */
+void gb_pool_wake_at(struct gb_pool *pool, uint64_t at);
+/* Start warm cells of a shard until there are as many as the options ask for. */
+void gb_shard_refill(struct gb_shard *shard);
 
 /* --- shard.c --- */
 
 bool gb_shard_start(struct gb_shard *shard, struct gb_err *err);
 void gb_shard_stop(struct gb_shard *shard);
-/* Order queued cells, as many as the zygote's socket accepts. */
+/* End its cells: its zygote cannot raise its wall, or does not exist. */
+void gb_shard_break(struct gb_shard *shard, const struct gb_err *why);
+/* Order queued cells, as many as the zygote's socket accepts. Before the zygote is ready, none: they would be
+ * lost if it fails, and their sockets would stay in flight (see GB_SPARE_SOCKETS). */
 void gb_shard_order(struct gb_shard *shard);
 /* Register for notices of the zygote only while something depends on them. */
 void gb_shard_listen(struct gb_shard *shard);

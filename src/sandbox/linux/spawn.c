@@ -66,6 +66,15 @@ static const char *arrange_fds(const struct child_args *args) {
 	return closed ? NULL : "wall: close descriptors";
 }
 
+/* Workers get nothing of the host's environment. At its start AddressSanitizer lowers the limit on core dumps, which
+ * would race with the host's setting it and looking at it (set_core_limit). */
+static const char *const worker_env[] = {
+#ifdef __SANITIZE_ADDRESS__
+    "ASAN_OPTIONS=disable_coredump=0",
+#endif
+    NULL,
+};
+
 static int child_main(void *data) {
 	struct child_args *args = data;
 	/* A session of its own: signals from a terminal or shell to the host's process group must not reach
@@ -77,8 +86,8 @@ static int child_main(void *data) {
 		failed = arrange_fds(args);
 	if (!failed) {
 		/* A fixed argv[0]: the guest can read it and must not see a path of the host. */
-		char *const argv[] = {(char *)"glovebox", NULL}, *const envp[] = {NULL};
-		execve(args->program, argv, envp);
+		char *const argv[] = {(char *)"glovebox", NULL};
+		execve(args->program, argv, (char *const *)worker_env);
 		failed = "start the worker program";
 	}
 	args->error = errno;

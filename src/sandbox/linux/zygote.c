@@ -317,8 +317,8 @@ enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice 
 }
 
 bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err) {
-	char step[sizeof notice->step];
-	snprintf(step, sizeof step, "%s", notice->step);
+	char step[sizeof notice->text];
+	snprintf(step, sizeof step, "%s", notice->text);
 	return gb_fail(err, GB_EWALL, notice->error, "%s: %s; see 'glovebox doctor'",
 	    gb_layer_name(notice->layer), step);
 }

@@ -83,7 +83,7 @@ static void notify(const struct gb_notice *notice, int fd) {
 
 static void fail(enum gb_layer layer, int error, const char *step) {
 	struct gb_notice notice = {.kind = GB_NOTICE_FAILED, .layer = layer, .error = error};
-	snprintf(notice.step, sizeof notice.step, "%s", step);
+	snprintf(notice.text, sizeof notice.text, "%s", step);
 	notify(&notice, -1);
 	_exit(1);
 }
@@ -394,7 +394,10 @@ int gb_zygote_main(const struct gb_worker *worker) {
 	raise_wall(&zygote);
 	if (!worker->init(zygote.plan.profile))
 		fail(GB_LAYER_ALL, 0, "prepare the interpreter");
-	notify(&(struct gb_notice){.kind = GB_NOTICE_READY}, -1);
+	struct gb_notice ready = {.kind = GB_NOTICE_READY};
+	if (worker->version)
+		worker->version(ready.text, sizeof ready.text);
+	notify(&ready, -1);
 	serve_host(&zygote);
 	/* It is init of its pid namespace, so the kernel kills every cell when it exits. */
 	_exit(0);

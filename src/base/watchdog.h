@@ -1,0 +1,53 @@
+/*
+ * A check for tests: no callback of an event loop may block, or compute for long. With GB_LOOP_WATCHDOG=50 in
+ * the environment, gb_loop_dispatch aborts the process, and names the callback, if the callback used more than
+ * 50 ms of CPU time (GB_TIMES as many on a slow machine). With GB_LOOP_WATCHDOG_SLEEP too, also if its thread
+ * slept: the kernel counts voluntary context switches. These include waits for locks inside the kernel, which
+ * happen on a busy machine, so this is for looking at one program and not for every run of the tests. A thread
+ * that waits for a page of its program to be read from the disk is forgiven.
+ *
+ *	struct gb_watch watch;
+ *	gb_watch_begin(&watch);
+ *	source->on_ready(source, events);
+ *	gb_watch_end(&watch, "on_ready");
+ *
+ * Without the variable each of these functions only reads one flag.
+ */
+#ifndef GB_BASE_WATCHDOG_H
+#define GB_BASE_WATCHDOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gb_watch {
+	uint64_t cpu_ns;
+	long switches, faults;
+};
+
+extern bool gb_watchdog_on;
+
+/* Read the environment. */
+void gb_watchdog_init(void);
+
+void gb_watch_start(struct gb_watch *watch);
+void gb_watch_check(const struct gb_watch *watch, const char *what);
+void gb_watch_forgive(const struct gb_watch *watch);
+
+static inline void gb_watch_begin(struct gb_watch *watch) {
+	if (__builtin_expect(gb_watchdog_on, false))
+		gb_watch_start(watch);
+}
+
+static inline void gb_watch_end(const struct gb_watch *watch, const char *what) {
+	if (__builtin_expect(gb_watchdog_on, false))
+		gb_watch_check(watch, what);
+}
+
+/* Instead of gb_watch_end, inside a callback: what happened since gb_watch_begin is known to block, and does not
+ * count. Each use is a place where the loop is still held up, and says why. */
+static inline void gb_watch_excuse(const struct gb_watch *watch) {
+	if (__builtin_expect(gb_watchdog_on, false))
+		gb_watch_forgive(watch);
+}
+
+#endif

@@ -1,0 +1,60 @@
+#include "cli/local.h"
+
+#include "cli/show.h"
+
+static void on_trouble(const struct gb_err *err, void *data) {
+	struct local *local = data;
+	local->trouble = *err;
+}
+
+bool local_open(struct local *local, const struct gb_service_options *options, struct gb_err *err) {
+	struct gb_service_options mine = *options;
+	*local = (struct local){.loop.epoll = -1};
+	if (!gb_loop_init(&local->loop, err))
+		return false;
+	mine.loop = &local->loop;
+	mine.on_trouble = on_trouble;
+	mine.data = local;
+	if (!gb_service_create(&mine, &local->service, err))
+		return false;
+	gb_service_client_init(local->service, &local->client);
+	return true;
+}
+
+void local_close(struct local *local) {
+	gb_execution_release(local->execution);
+	gb_service_client_finish(&local->client);
+	gb_service_destroy(local->service);
+	gb_loop_finish(&local->loop);
+}
+
+static void show_event(struct gb_execution *execution, const struct gb_event *event, void *data) {
+	(void)execution, (void)data;
+	if (event->kind == GB_EVENT_LOG)
+		show_log(event->log.level, event->log.args);
+	else if (event->kind == GB_EVENT_OUTPUT)
+		show_output(event->stream, event->text.p, event->text.n);
+}
+
+bool local_submit(struct local *local, const struct gb_submission *submission, struct gb_err *err) {
+	struct gb_submission mine = *submission;
+	if (!mine.on_event && !mine.quiet)
+		mine.on_event = show_event;
+	return gb_service_submit(&local->client, &mine, &local->execution, err);
+}
+
+const struct gb_result *local_wait(
+    struct local *local, void (*stop)(struct gb_execution *execution), struct gb_err *err) {
+	enum { LOOK_MS = 1000 }; /* upper bound for a signal that arrives just before the wait */
+	while (!gb_execution_result(local->execution)) {
+		if (!gb_service_turn(local->service, stop ? LOOK_MS : -1, err))
+			return NULL;
+		if (stop)
+			stop(local->execution);
+		if (local->trouble.code && !gb_execution_result(local->execution)) {
+			*err = local->trouble;
+			return NULL;
+		}
+	}
+	return gb_execution_result(local->execution);
+}

@@ -1,0 +1,190 @@
+/* The content of a request: checking and copying it, and the texts that are approved and recorded. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/fields.h"
+#include "gate/agent_run.h"
+#include "value/codec.h"
+#include "value/wtf8.h"
+
+enum { TRANSPORT_MAX = 32 };
+
+bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
+	struct gb_run_options *options = &run->request.run;
+	size_t n = 0;
+	if (!options->args) {
+		run->inputs = GB_STR("[]");
+		return true;
+	}
+	/* Functions are not allowed: the code cannot call the host. */
+	gb_auto_buf struct gb_buf plain;
+	gb_buf_init(&plain, GB_APPROVAL_BYTES_MAX);
+	if (!gb_value_encode(&plain, options->args, NULL, err))
+		return gb_wrap_field(err, "args");
+	gb_auto_free char *json = gb_value_to_json(options->args, 0, &n, err);
+	if (!json)
+		return gb_wrap_field(err, "args");
+	const char *kept = gb_arena_copy(&run->texts, (struct gb_str){json, n});
+	if (!kept)
+		return gb_fail_field(err, GB_ELIMIT, "args",
+		    "%zu bytes of JSON are too many: with code and texts %d are taken", n,
+		    GB_AGENT_RUN_TEXTS_MAX);
+	run->inputs = (struct gb_str){kept, n};
+	options->args = gb_value_from_json(run->values, kept, n, err);
+	return options->args || gb_wrap_field(err, "args");
+}
+
+bool gb_agent_run_describe(struct gb_agent_run *run) {
+	const struct gb_run_options *options = &run->request.run;
+	char text[400];
+	snprintf(text, sizeof text,
+	    "{\"timeoutMs\":%llu,\"memoryBytes\":%llu,\"outputBytes\":%llu,\"resultBytes\":%llu,"
+	    "\"restricted\":%s}",
+	    (unsigned long long)options->timeout_ms, (unsigned long long)options->memory_bytes,
+	    (unsigned long long)options->output_bytes, (unsigned long long)options->result_bytes,
+	    options->restricted ? "true" : "false");
+	const char *limits = gb_agent_run_text(run, text);
+	gb_auto_free char *modules = options->allowed_modules
+					 ? gb_value_to_json(options->allowed_modules, 0, NULL, NULL)
+					 : strdup("[]");
+	gb_auto_buf struct gb_buf permissions;
+	gb_buf_init(&permissions, GB_APPROVAL_JSON_MAX);
+	gb_buf_printf(&permissions, "{\"tier\":\"%s\",\"modules\":%s}", gb_tier_name(run->request.tier),
+	    modules ? modules : "");
+	const char *kept = modules && !gb_buf_failed(&permissions)
+			       ? gb_arena_copy(&run->texts, gb_buf_str(&permissions))
+			       : NULL;
+	if (!limits || !kept)
+		return false;
+	run->limits = gb_str_from(limits);
+	run->permissions = (struct gb_str){kept, permissions.len};
+	return true;
+}
+
+static bool is_json(const char *text) {
+	struct gb_values *pool = gb_values_create(GB_AGENT_RUN_TEXTS_MAX);
+	bool ok = pool && gb_value_from_json(pool, text, strlen(text), NULL);
+	gb_values_destroy(pool);
+	return ok;
+}
+
+/* The same limits whether or not a person is asked. */
+static bool check_texts(const struct gb_gate_request *request, struct gb_err *err) {
+	const struct {
+		const char *field, *text;
+		size_t max;
+	} texts[] = {{"transport", request->transport, TRANSPORT_MAX},
+#define CHECKED_ID(member_, max_)      {#member_, request->member_, max_},
+#define CHECKED_TEXT(member_, max_)    {#member_, request->member_, max_},
+#define CHECKED_JSON(member_, max_)    {#member_, request->member_, max_},
+#define CHECKED_SESSION(member_, max_) {#member_, request->member_, max_},
+#define CHECKED_CHOICE(member_, max_)
+#define CHECKED(kind_, member_, json_, max_, ...) CHECKED_##kind_(member_, max_)
+	    GB_AGENT_FIELDS(CHECKED)};
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		size_t n = texts[i].text ? strlen(texts[i].text) : 0;
+		if (n > texts[i].max)
+			return gb_fail_field(err, GB_EINVAL, texts[i].field,
+			    "has %zu bytes; the maximum is %zu", n, texts[i].max);
+		if (n && gb_wtf8_scan(texts[i].text, n) != GB_WTF8_UTF8)
+			return gb_fail_field(err, GB_EINVAL, texts[i].field, "is not UTF-8");
+	}
+	return !request->trace || is_json(request->trace) ||
+	       gb_fail_field(err, GB_EINVAL, "trace", "must be JSON");
+}
+
+/* Reject fields that an input does not use. */
+static bool check_input(const struct gb_gate_request *request, struct gb_err *err) {
+	const struct gb_run_options *options = &request->run;
+	const struct {
+		const char *field;
+		bool set;
+	} unused[] = {{"expected", request->expected}, {"trace", request->trace},
+	    {"persistent", request->persistent}, {"on_input", request->waits_for_input}};
+	for (size_t i = 0; i < gb_request_fields_count; i++)
+		if (gb_request_has(&gb_request_fields[i], options))
+			return gb_fail_field(
+			    err, GB_EINVAL, gb_request_fields[i].member, "is not allowed for input");
+	for (size_t i = 0; i < gb_limit_fields_count; i++)
+		if (gb_limit_get(&gb_limit_fields[i], options))
+			return gb_fail_field(
+			    err, GB_EINVAL, gb_limit_fields[i].member, "is not allowed for input");
+	for (size_t i = 0; i < GB_COUNT(unused); i++)
+		if (unused[i].set)
+			return gb_fail_field(err, GB_EINVAL, unused[i].field, "is not allowed for input");
+	if (!request->session)
+		return gb_fail_field(err, GB_EINVAL, "session", "must be given: input goes to a session");
+	return (options->source && *options->source) || gb_fail_field(err, GB_EINVAL, "text", "is empty");
+}
+
+static bool check_face(const struct gb_gate_request *request, struct gb_err *err) {
+	const char *name = gb_face_name(request->face);
+	if ((unsigned)request->face >= GB_FACE_COUNT || !gb_face_rules(request->face)->gated)
+		return gb_fail_field(err, GB_EINVAL, "face", "'%s' does not go through the gate", name);
+	if (request->embedder_decides && !gb_face_embedder_may_decide(request->face))
+		return gb_fail_field(err, GB_EINVAL, "embedder_decides",
+		    "the embedding program cannot decide on requests of face '%s'", name);
+	return request->tier == GB_TIER_ISOLATED ||
+	       gb_fail_field(
+		   err, GB_EINVAL, "tier", "'%s' is not yet available", gb_tier_name(request->tier));
+}
+
+bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err *err) {
+	const struct gb_run_options *options = &request->run;
+	for (size_t i = 0; i < gb_request_fields_count; i++)
+		if (!gb_request_fields[i].for_agents && gb_request_has(&gb_request_fields[i], options))
+			return gb_fail_field(err, GB_EINVAL, gb_request_fields[i].member,
+			    "is not allowed for requests of agents");
+	if (options->session)
+		return gb_fail_field(err, GB_EINVAL, "session", "is not allowed for requests of agents");
+	if (!check_face(request, err) || !check_texts(request, err) ||
+	    (request->is_input && !check_input(request, err)))
+		return false;
+	if (request->waits_for_input && !request->persistent && !request->session)
+		return gb_fail_field(
+		    err, GB_EINVAL, "on_input", "only a run in a session can wait for input");
+	if ((request->persistent || request->session) && !(request->conversation && *request->conversation))
+		return gb_fail_field(
+		    err, GB_EINVAL, "conversation", "must be given: a session belongs to a conversation");
+	return (unsigned)options->language < GB_LANGUAGES ||
+	       gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)options->language);
+}
+
+bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_request *given) {
+	struct gb_gate_request *request = &run->request;
+	const char *source = given->run.source ? given->run.source : "";
+	struct gb_str text = {source, given->run.source_bytes ? given->run.source_bytes : strlen(source)};
+#define KEPT_ID(member_)      &request->member_,
+#define KEPT_TEXT(member_)    &request->member_,
+#define KEPT_JSON(member_)    &request->member_,
+#define KEPT_SESSION(member_) &request->member_,
+#define KEPT_CHOICE(member_)
+#define KEPT(kind_, member_, ...) KEPT_##kind_(member_)
+	const char **const texts[] = {GB_AGENT_FIELDS(KEPT) & request->transport};
+	*request = *given;
+	/* Only options that are checked, shown to the person who decides, and recorded. */
+	request->run = (struct gb_run_options){
+	    .language = given->run.language,
+	    .args = given->run.args,
+	    .source = gb_arena_copy(&run->texts, text),
+	    .source_bytes = text.n,
+	    .run_id = given->run.run_id ? gb_agent_run_text(run, given->run.run_id) : NULL,
+	};
+	const uint64_t limits[] = {
+	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
+	memcpy(run->asked_for, limits, sizeof limits);
+	run->asked_restricted = given->run.restricted;
+	/* The only language with a terminal. */
+	if (given->is_input)
+		request->run.language = GB_SHELL;
+	bool ok = request->run.source;
+	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
+		ok = !*texts[i] || (*texts[i] = gb_agent_run_text(run, *texts[i]));
+	char through[GB_APPROVAL_NAME_MAX];
+	snprintf(through, sizeof through, "%s%s%s%s", gb_face_name(request->face),
+	    request->transport ? " (" : "", request->transport ? request->transport : "",
+	    request->transport ? ")" : "");
+	run->through = gb_agent_run_text(run, through);
+	return ok && run->through;
+}

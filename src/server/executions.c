@@ -1,0 +1,206 @@
+/* Messages about executions of all clients: looking at them, ending them, and subscribing to their events. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "glovebox/errors.h"
+#include "server/replies.h"
+#include "server/rpc.h"
+
+enum {
+	SUBSCRIPTIONS_MAX =
+	    1024, /* of a client, each of which keeps an execution until its last event is sent */
+	/* Unread output at which the subscriptions of a client are paused, and at which they continue. What it misses
+	 * meanwhile is kept by the service, as far as that goes, and otherwise reported as lost. */
+	LAG_BYTES = 1 << 20,
+	CAUGHT_UP_BYTES = 256 << 10,
+};
+
+/* One execution that a client has subscribed to, directly or by a watch. */
+struct subscribed {
+	struct gb_list link; /* in the client's list */
+	struct gb_client *client;
+	struct gb_execution *execution;
+	uint64_t request; /* of the subscription */
+	struct gb_subscription subscription;
+};
+
+/* A subscription to all executions, or to those of a session. */
+struct watching {
+	struct gb_list link; /* in the client's list */
+	struct gb_client *client;
+	uint64_t request;
+	uint64_t n_missed; /* executions that were not subscribed to, since the client lags */
+	struct gb_execution_watch watch;
+};
+
+static void forget(struct subscribed *subscribed) {
+	gb_subscription_end(&subscribed->subscription);
+	gb_list_remove(&subscribed->link);
+	subscribed->client->n_subscriptions--;
+	free(subscribed);
+}
+
+static void on_event(struct gb_subscription *subscription, const struct gb_event *event) {
+	struct subscribed *subscribed = gb_container(struct subscribed, subscription, subscription);
+	struct gb_client *client = subscribed->client;
+	gb_reply_event(&client->lines, subscribed->request, subscribed->execution, event);
+	client->lags |= gb_lines_waiting(&client->lines) > LAG_BYTES;
+	if (event->kind == GB_EVENT_FINISHED)
+		forget(subscribed);
+	else if (client->lags)
+		gb_subscription_pause(subscription);
+}
+
+static bool subscribe(struct gb_client *client, uint64_t request, struct gb_execution *execution,
+    uint64_t after, struct gb_err *err) {
+	struct subscribed *subscribed = NULL;
+	if (client->n_subscriptions == SUBSCRIPTIONS_MAX)
+		return gb_fail(err, GB_ELIMIT, 0, "the client has %d subscriptions, which is the limit",
+		    SUBSCRIPTIONS_MAX);
+	if (!(subscribed = calloc(1, sizeof *subscribed)))
+		return gb_fail(err, GB_ENOMEM, 0, "out of memory");
+	subscribed->client = client;
+	subscribed->execution = execution;
+	subscribed->request = request;
+	subscribed->subscription.on_event = on_event;
+	gb_list_append(&client->subscriptions, &subscribed->link);
+	client->n_subscriptions++;
+	gb_events_subscribe(gb_execution_events(execution), &subscribed->subscription, after);
+	return true;
+}
+
+static void on_execution(struct gb_execution_watch *watch, struct gb_execution *execution) {
+	struct watching *watching = gb_container(struct watching, watch, watch);
+	/* Otherwise executions would be kept for a client that does not read. */
+	if (watching->client->lags || !subscribe(watching->client, watching->request, execution, 0, NULL))
+		watching->n_missed++;
+}
+
+static bool watch(struct gb_client *client, const struct gb_message *message, struct gb_err *err) {
+	struct gb_service *service = client->server->service;
+	struct gb_session_info info = {0};
+	struct gb_manager *agents = gb_service_agent_sessions(service);
+	if (message->session && !gb_manager_get(gb_service_sessions(service), message->session, &info, err) &&
+	    !(agents && gb_manager_get(agents, message->session, &info, err)))
+		return false;
+	struct watching *watching = calloc(1, sizeof *watching);
+	if (!watching)
+		return gb_fail(err, GB_ENOMEM, 0, "out of memory");
+	watching->client = client;
+	watching->request = message->request;
+	watching->watch.on_execution = on_execution;
+	memcpy(watching->watch.session, info.id, sizeof info.id);
+	gb_list_append(&client->watches, &watching->link);
+	gb_service_watch(service, &watching->watch);
+	return true;
+}
+
+static void end_watch(struct watching *watching) {
+	gb_execution_watch_end(&watching->watch);
+	gb_list_remove(&watching->link);
+	free(watching);
+}
+
+/* Ends a subscription with all that belongs to it. */
+static unsigned unsubscribe(struct gb_client *client, uint64_t request) {
+	unsigned n = 0;
+	gb_list_each(struct watching, watching, &client->watches, link) {
+		if (watching->request == request) {
+			end_watch(watching);
+			n++;
+		}
+	}
+	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) {
+		if (subscribed->request == request) {
+			forget(subscribed);
+			n++;
+		}
+	}
+	return n;
+}
+
+static bool is_used(const struct gb_client *client, uint64_t request) {
+	gb_list_each(struct watching, watching, &client->watches, link) {
+		if (watching->request == request)
+			return true;
+	}
+	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) {
+		if (subscribed->request == request)
+			return true;
+	}
+	return false;
+}
+
+static bool handle_subscribe(struct gb_client *client, const struct gb_message *message,
+    struct gb_execution *execution, struct gb_rejection *rejection) {
+	struct gb_err err = {0};
+	if (message->execution && message->session)
+		return gb_reject(gb_rejection_at(rejection, "session"), GB_CODE_INVALID,
+		    "subscribe to an execution or to a session");
+	if (is_used(client, message->request))
+		return gb_reject(gb_rejection_at(rejection, "request"), GB_CODE_INVALID,
+		    "another subscription of this client has this number");
+	/* The reply first: kept events follow at once. */
+	gb_reply_subscribed(&client->lines, "subscribed", message->request);
+	if (message->execution ? subscribe(client, message->request, execution, message->after, &err)
+			       : watch(client, message, &err))
+		return true;
+	return gb_reject(
+	    rejection, err.code == GB_ENOENT ? GB_CODE_UNKNOWN_SESSION : GB_CODE_REFUSED, "%s", err.message);
+}
+
+bool gb_rpc_handle_execution(
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
+	struct gb_service *service = client->server->service;
+	struct gb_execution *execution =
+	    message->execution ? gb_service_find(service, message->execution) : NULL;
+	char reason[GB_REASON_MAX];
+	if (message->execution && !execution)
+		return gb_reject(gb_rejection_at(rejection, "execution"), GB_CODE_UNKNOWN_RUN,
+		    "there is no execution '%.64s', or it is not kept any more", message->execution);
+	switch (message->type) {
+	case GB_MESSAGE_EXECUTION_LIST:
+		gb_reply_executions(&client->lines, message->request, service);
+		return true;
+	case GB_MESSAGE_EXECUTION_CANCEL:
+		gb_execution_terminate(execution, gb_message_reason(message, reason));
+		gb_reply_execution(&client->lines, message->request, execution);
+		return true;
+	case GB_MESSAGE_SUBSCRIBE:
+		return handle_subscribe(client, message, execution, rejection);
+	case GB_MESSAGE_UNSUBSCRIBE:
+		if (!unsubscribe(client, message->subscription))
+			return gb_reject(gb_rejection_at(rejection, "subscription"), GB_CODE_INVALID,
+			    "this client has no subscription %llu",
+			    (unsigned long long)message->subscription);
+		gb_reply_subscribed(&client->lines, "unsubscribed", message->request);
+		return true;
+	default:
+		gb_reply_execution(&client->lines, message->request, execution);
+		return true;
+	}
+}
+
+void gb_rpc_update_subscriptions(struct gb_client *client) {
+	size_t waiting = gb_lines_waiting(&client->lines);
+	bool subscribes = client->n_subscriptions || !gb_list_empty(&client->watches);
+	client->lags = subscribes && waiting > (client->lags ? CAUGHT_UP_BYTES : LAG_BYTES);
+	if (client->lags)
+		return;
+	gb_list_each(struct watching, watching, &client->watches, link) {
+		if (watching->n_missed)
+			gb_reply_missed(&client->lines, watching->request, watching->n_missed);
+		watching->n_missed = 0;
+	}
+	/* One at a time, since it may be forgotten with its last event. */
+	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) {
+		if (subscribed->subscription.paused && !client->lags)
+			gb_subscription_resume(&subscribed->subscription);
+	}
+}
+
+void gb_rpc_end_subscriptions(struct gb_client *client) {
+	gb_list_each(struct watching, watching, &client->watches, link) end_watch(watching);
+	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) forget(subscribed);
+}

@@ -1,0 +1,507 @@
+/* The life cycle of executions in the service, of callers and of agents. */
+#include "e2e/decide.h"
+#include "e2e/service.h"
+
+static const char endless[] = "for (;;);";
+
+/* Every test has one execution that occupies the only place, so that others wait. */
+static void occupy(struct place *place, struct task *task) {
+	task_submit(task, &place->client, javascript(endless));
+	CHECK_STR(gb_execution_state(task->execution), "running");
+}
+
+/* --- ids --- */
+
+TEST(id_is_known_at_once_and_is_that_of_the_result) {
+	auto_place struct place place = {0};
+	struct task first = {0}, second = {0};
+	place_open(&place, (struct wants){.max_runs = 1});
+	task_submit(&first, &place.client, javascript("export default 1"));
+	task_submit(&second, &place.client, javascript("export default 2"));
+	CHECK_STR(gb_execution_state(first.execution), "running");
+	CHECK_STR(gb_execution_state(second.execution), "waiting");
+	CHECK_INT(strspn(first.id, "0123456789abcdef"), 32);
+	CHECK_INT(strspn(second.id, "0123456789abcdef"), 32);
+	CHECK(strcmp(first.id, second.id) != 0);
+	CHECK(!gb_execution_result(second.execution));
+	task_wait(&place, &first);
+	task_wait(&place, &second);
+	CHECK_STR(gb_execution_state(second.execution), "done");
+	CHECK_STR(first.run_id, first.id);
+	CHECK_STR(second.run_id, second.id);
+	CHECK_STR(gb_execution_result(second.execution)->run_id, second.id);
+	CHECK_INT(first.status, GB_SUCCESS);
+	CHECK_INT(second.status, GB_SUCCESS);
+	/* The submitter of one that starts at once is not called with STARTED. */
+	CHECK_STR(first.kinds, "finished");
+	CHECK_STR(second.kinds, "started finished");
+	task_finish(&first);
+	task_finish(&second);
+}
+
+TEST(invalid_request_is_refused_with_its_field) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	struct gb_err err = {0};
+	place_open(&place, (struct wants){0});
+	struct gb_gate_request request = javascript("1");
+	request.run.profile = "data";
+	CHECK(!task_try(&task, &place.client, request, &err));
+	CHECK_INT(err.code, GB_EINVAL);
+	CHECK(*err.field);
+	request = javascript("1");
+	request.session = "none";
+	CHECK(!task_try(&task, &place.client, request, &err));
+	CHECK_INT(err.code, GB_ENOENT);
+	CHECK_STR(err.field, "session");
+	CHECK(!task_try(&task, &place.client, of_agent(javascript("1")), &err));
+	CHECK_INT(err.code, GB_EINVAL);
+	CHECK(!gb_service_at(place.service, 0));
+}
+
+/* --- looking at executions --- */
+
+TEST(executions_are_found_by_id_and_by_age) {
+	auto_place struct place place = {0};
+	struct task tasks[4] = {0};
+	place_open(&place, (struct wants){.max_runs = 2, .keep_results = 10, .keep_ms = 3600000});
+	for (int i = 0; i < 4; i++)
+		task_submit(&tasks[i], &place.client, javascript(i ? endless : "export default 1"));
+	for (unsigned i = 0; i < 4; i++) {
+		CHECK(gb_service_find(place.service, tasks[i].id) == tasks[i].execution);
+		CHECK(gb_service_at(place.service, i) == tasks[i].execution);
+	}
+	CHECK(!gb_service_at(place.service, 4));
+	CHECK(!gb_service_find(place.service, ""));
+	CHECK(!gb_service_find(place.service, "0123456789abcdef0123456789abcdef"));
+	task_wait(&place, &tasks[0]);
+	CHECK(gb_service_find(place.service, tasks[0].id) == tasks[0].execution);
+	CHECK(gb_service_at(place.service, 0) == tasks[0].execution);
+	CHECK_STR(gb_execution_state(gb_service_at(place.service, 0)), "done");
+	CHECK(!gb_execution_is_agent(tasks[0].execution));
+	for (int i = 0; i < 4; i++)
+		task_finish(&tasks[i]);
+}
+
+/* --- waiting executions --- */
+
+TEST(waiting_execution_can_be_terminated) {
+	auto_place struct place place = {0};
+	struct task busy = {0}, waiting = {0}, next = {0};
+	place_open(&place, (struct wants){.max_runs = 1});
+	occupy(&place, &busy);
+	task_submit(&waiting, &place.client, javascript("export default 1"));
+	task_submit(&next, &place.client, javascript("export default 2"));
+	gb_execution_terminate(waiting.execution, "not needed");
+	/* The callback was called from there. */
+	CHECK_STR(waiting.kinds, "finished");
+	CHECK_INT(waiting.status, GB_TERMINATED);
+	CHECK_STR(waiting.run_id, waiting.id);
+	CHECK_STR(gb_execution_state(waiting.execution), "done");
+	CHECK(strstr(gb_execution_result(waiting.execution)->error.message, "not needed"));
+	gb_execution_terminate(waiting.execution, "again");
+	CHECK_INT(waiting.n_finished, 1);
+	CHECK_STR(gb_execution_state(next.execution), "waiting");
+	gb_execution_terminate(busy.execution, NULL);
+	CHECK_INT(busy.status, GB_TERMINATED);
+	task_wait(&place, &next);
+	CHECK_INT(next.status, GB_SUCCESS);
+	task_finish(&busy);
+	task_finish(&waiting);
+	task_finish(&next);
+}
+
+TEST(waiting_execution_can_be_released) {
+	auto_place struct place place = {0};
+	struct task busy = {0}, waiting = {0}, next = {0};
+	place_open(&place, (struct wants){.max_runs = 1, .keep_results = 10, .keep_ms = 3600000});
+	occupy(&place, &busy);
+	task_submit(&waiting, &place.client, javascript("export default 1"));
+	task_submit(&next, &place.client, javascript("export default 2"));
+	task_finish(&waiting);
+	CHECK_INT(waiting.n_events, 0);
+	struct gb_execution *kept = gb_service_find(place.service, waiting.id);
+	CHECK(kept && gb_execution_result(kept) && gb_execution_result(kept)->status == GB_TERMINATED);
+	task_finish(&busy);
+	task_wait(&place, &next);
+	CHECK_INT(next.status, GB_SUCCESS);
+	task_finish(&next);
+}
+
+enum { CROWD = 12 };
+
+/* Clients of which some have many waiting executions and the others one. */
+static void check_fairness(unsigned crowds, unsigned singles) {
+	auto_place struct place place = {0};
+	struct gb_service_client clients[6];
+	struct task busy = {0}, many[6][CROWD] = {0}, one[6] = {0};
+	unsigned n_ended = 0, late = 0;
+	place_open(&place, (struct wants){.max_runs = 1});
+	occupy(&place, &busy);
+	for (unsigned c = 0; c < crowds + singles; c++)
+		gb_service_client_init(place.service, &clients[c]);
+	for (unsigned c = 0; c < crowds; c++)
+		for (unsigned i = 0; i < CROWD; i++) {
+			many[c][i].n_ended = &n_ended;
+			task_submit(&many[c][i], &clients[c], javascript("export default 1"));
+		}
+	for (unsigned c = 0; c < singles; c++) {
+		one[c].n_ended = &n_ended;
+		task_submit(&one[c], &clients[crowds + c], javascript("export default 2"));
+	}
+	task_finish(&busy);
+	while (n_ended < crowds * CROWD + singles && place_turn(&place))
+		;
+	/* Each other client starts at most one execution before it. */
+	for (unsigned c = 0; c < singles; c++)
+		late += one[c].ended_as > crowds + singles;
+	CHECK_INT(late, 0);
+	/* The executions of a client end in the order of submission, and one of each client in turn. */
+	for (unsigned c = 0; c < crowds; c++)
+		for (unsigned i = 0; i < CROWD; i++)
+			late += many[c][i].ended_as > singles + crowds * (i + 1);
+	CHECK_INT(late, 0);
+	for (unsigned c = 0; c < crowds; c++)
+		for (unsigned i = 0; i < CROWD; i++)
+			task_finish(&many[c][i]);
+	for (unsigned c = 0; c < singles; c++)
+		task_finish(&one[c]);
+	for (unsigned c = 0; c < crowds + singles; c++)
+		gb_service_client_finish(&clients[c]);
+}
+
+TEST(client_with_many_waiting_executions_delays_another_by_one_turn) {
+	check_fairness(1, 1);
+}
+
+TEST(waiting_executions_of_many_clients_start_in_turn) {
+	check_fairness(2, 1);
+	check_fairness(3, 3);
+	check_fairness(4, 0);
+}
+
+/* --- finished executions --- */
+
+static void run_and_release(struct place *place, struct task *task, const char *source) {
+	task_submit(task, &place->client, javascript(source));
+	task_wait(place, task);
+	task_finish(task);
+}
+
+TEST(results_are_kept_after_release_and_forgotten_by_number) {
+	auto_place struct place place = {0};
+	struct task tasks[4] = {0};
+	place_open(&place, (struct wants){.keep_results = 2, .keep_ms = 3600000});
+	for (int i = 0; i < 4; i++)
+		run_and_release(&place, &tasks[i], "export default 42");
+	struct task last = {0};
+	task_submit(&last, &place.client, javascript(endless));
+	while (gb_service_find(place.service, tasks[1].id) && place_turn(&place))
+		;
+	CHECK(!gb_service_find(place.service, tasks[0].id));
+	CHECK(!gb_service_find(place.service, tasks[1].id));
+	for (unsigned i = 2; i < 4; i++) {
+		struct gb_execution *kept = gb_service_find(place.service, tasks[i].id);
+		CHECK(kept && kept == gb_service_at(place.service, i - 2));
+		const struct gb_result *result = kept ? gb_execution_result(kept) : NULL;
+		CHECK(result && gb_value_as_number(result->value) == 42);
+		CHECK_STR(result ? result->run_id : "", tasks[i].id);
+	}
+	CHECK(gb_service_at(place.service, 2) == last.execution);
+	task_finish(&last);
+}
+
+TEST(results_are_forgotten_with_time) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.keep_results = 10, .keep_ms = 1});
+	run_and_release(&place, &task, "export default 1");
+	while (gb_service_find(place.service, task.id) && place_turn(&place))
+		;
+	CHECK(!gb_service_at(place.service, 0));
+}
+
+TEST(result_that_was_not_released_is_not_forgotten) {
+	auto_place struct place place = {0};
+	struct task held = {0}, others[3] = {0};
+	place_open(&place, (struct wants){0});
+	task_submit(&held, &place.client, javascript("export default 'kept'"));
+	task_wait(&place, &held);
+	for (int i = 0; i < 3; i++)
+		run_and_release(&place, &others[i], "export default 1");
+	while (gb_service_find(place.service, others[2].id) && place_turn(&place))
+		;
+	CHECK(gb_service_find(place.service, held.id) == held.execution);
+	CHECK_STR(gb_value_bytes(gb_execution_result(held.execution)->value, NULL), "kept");
+	task_finish(&held);
+}
+
+struct watcher {
+	struct gb_subscription subscription;
+	char kinds[100];
+};
+
+static void on_watched(struct gb_subscription *subscription, const struct gb_event *event) {
+	struct watcher *watcher = gb_container(struct watcher, subscription, subscription);
+	size_t n = strlen(watcher->kinds);
+	snprintf(
+	    watcher->kinds + n, sizeof watcher->kinds - n, "%s%s", n ? " " : "", gb_event_name(event->kind));
+}
+
+TEST(events_of_a_kept_execution_are_replayed) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	struct watcher watcher = {.subscription.on_event = on_watched};
+	place_open(&place,
+	    (struct wants){.keep_results = 10, .keep_ms = 3600000, .replay = {.bytes = 1000, .count = 100}});
+	run_and_release(&place, &task, "console.log('a'); console.log('b')");
+	struct gb_execution *kept = gb_service_find(place.service, task.id);
+	CHECK(kept);
+	gb_events_subscribe(gb_execution_events(kept), &watcher.subscription, 0);
+	CHECK_STR(watcher.kinds, "started log log finished");
+	gb_subscription_end(&watcher.subscription);
+}
+
+TEST(execution_with_a_subscription_is_not_forgotten) {
+	auto_place struct place place = {0};
+	struct task task = {0}, other = {0};
+	struct watcher watcher = {.subscription.on_event = on_watched};
+	place_open(&place, (struct wants){0});
+	task_submit(&task, &place.client, javascript("export default 1"));
+	gb_events_subscribe(gb_execution_events(task.execution), &watcher.subscription, 0);
+	task_wait(&place, &task);
+	task_finish(&task);
+	run_and_release(&place, &other, "export default 1");
+	while (gb_service_find(place.service, other.id) && place_turn(&place))
+		;
+	CHECK(gb_service_find(place.service, task.id));
+	CHECK_STR(watcher.kinds, "started finished");
+	gb_subscription_end(&watcher.subscription);
+	run_and_release(&place, &other, "export default 1");
+	while (gb_service_find(place.service, other.id) && place_turn(&place))
+		;
+	CHECK(!gb_service_find(place.service, task.id));
+}
+
+/* --- release --- */
+
+TEST(release_of_a_running_execution_ends_it) {
+	auto_place struct place place = {0};
+	struct task task = {0}, next = {0};
+	struct watcher watcher = {.subscription.on_event = on_watched};
+	place_open(&place, (struct wants){.max_runs = 1});
+	occupy(&place, &task);
+	gb_events_subscribe(gb_execution_events(task.execution), &watcher.subscription, 0);
+	task_submit(&next, &place.client, javascript("export default 1"));
+	task_finish(&task);
+	/* Its submitter is not called; others are. */
+	CHECK_INT(task.n_events, 0);
+	task_wait(&place, &next);
+	CHECK_INT(next.status, GB_SUCCESS);
+	CHECK_STR(watcher.kinds, "started finished");
+	struct gb_execution *ended = gb_service_find(place.service, task.id);
+	CHECK(ended && gb_execution_result(ended)->status == GB_TERMINATED);
+	gb_subscription_end(&watcher.subscription);
+	task_finish(&next);
+}
+
+static void release_at_once(struct task *task, const struct gb_event *event) {
+	if (event->kind == GB_EVENT_LOG)
+		task_finish(task);
+}
+
+TEST(execution_can_be_released_in_its_own_callback) {
+	auto_place struct place place = {0};
+	struct task task = {.then = release_at_once}, next = {0};
+	place_open(&place, (struct wants){.max_runs = 1});
+	task_submit(&task, &place.client, javascript("for (;;) console.log(1)"));
+	task_submit(&next, &place.client, javascript("export default 1"));
+	task_wait(&place, &next);
+	CHECK_INT(task.n_events, 1);
+	CHECK(!task.execution);
+	task_finish(&next);
+}
+
+/* --- hold --- */
+
+static void hold_first(struct task *task, const struct gb_event *event) {
+	if (task->n_events == 1)
+		gb_execution_hold(task->execution, true);
+}
+
+TEST(held_execution_waits_and_loses_nothing) {
+	auto_place struct place place = {0};
+	/* More than the buffers of a socket. */
+	enum { LINES = 5000 };
+	struct task task = {.then = hold_first}, others[5] = {0};
+	struct gb_gate_request request =
+	    javascript("for (let i = 0; i < 5000; i++) console.log('x'.repeat(1000), i)");
+	request.run.output_bytes = 64 << 20;
+	place_open(&place, (struct wants){0});
+	task_submit(&task, &place.client, request);
+	while (!task.n_events && place_turn(&place))
+		;
+	unsigned before = task.n_events;
+	/* Turns in which its events would be delivered. */
+	for (int i = 0; i < 5; i++)
+		run_and_release(&place, &others[i], "export default 1");
+	CHECK_INT(task.n_events, before);
+	CHECK(before < LINES);
+	CHECK_STR(gb_execution_state(task.execution), "running");
+	gb_execution_hold(task.execution, false);
+	task_wait(&place, &task);
+	CHECK_INT(task.status, GB_SUCCESS);
+	CHECK_INT(task.n_events, LINES + 1);
+	CHECK(!task.out_of_order);
+	task_finish(&task);
+}
+
+TEST(execution_that_is_held_while_it_waits_starts_held) {
+	auto_place struct place place = {0};
+	struct task busy = {0}, task = {0}, others[3] = {0};
+	struct gb_gate_request request =
+	    javascript("for (let i = 0; i < 5000; i++) console.log('x'.repeat(1000), i)");
+	request.run.output_bytes = 64 << 20;
+	place_open(&place, (struct wants){.max_runs = 2});
+	occupy(&place, &busy);
+	occupy(&place, &others[0]);
+	task_submit(&task, &place.client, request);
+	gb_execution_hold(task.execution, true);
+	task_finish(&busy);
+	while (!task.n_events && place_turn(&place))
+		;
+	CHECK_STR(task.kinds, "started");
+	task_finish(&others[0]);
+	for (int i = 1; i < 3; i++)
+		run_and_release(&place, &others[i], "export default 1");
+	CHECK_STR(task.kinds, "started");
+	gb_execution_hold(task.execution, false);
+	task_wait(&place, &task);
+	CHECK_INT(task.n_events, 5000 + 2);
+	CHECK(!task.out_of_order);
+	task_finish(&task);
+}
+
+/* --- agents --- */
+
+struct recorded {
+	unsigned n;
+	char run_id[40], status[40];
+};
+
+static bool see(void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+	struct recorded *recorded = data;
+	if (gb_str_eq(record->kind, GB_STR("execution_begin")))
+		return true;
+	recorded->n++;
+	snprintf(recorded->run_id, sizeof recorded->run_id, "%.*s", (int)record->run_id.n, record->run_id.p);
+	snprintf(recorded->status, sizeof recorded->status, "%.*s", (int)record->status.n, record->status.p);
+	return true;
+}
+
+/* The number of records of ends, and the newest of them. */
+static struct recorded records(const struct place *place) {
+	struct recorded recorded = {0};
+	struct gb_err err = {0};
+	CHECK(gb_audit_each(place->folder, &(struct gb_audit_filter){0}, see, &recorded, &err));
+	return recorded;
+}
+
+TEST(agents_execution_has_the_same_events_and_life_cycle) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	struct watcher watcher = {.subscription.on_event = on_watched};
+	place_open(&place, (struct wants){.yaml = OPEN_TO_ALL,
+			       .keep_results = 10,
+			       .keep_ms = 3600000,
+			       .replay = {.bytes = 1000, .count = 100}});
+	task_submit(&task, &place.client, of_agent(python("print('a')\n6 * 7")));
+	CHECK_INT(strspn(task.id, "0123456789abcdef"), 32);
+	CHECK_STR(gb_execution_state(task.execution), "waiting");
+	CHECK(gb_execution_is_agent(task.execution));
+	CHECK(gb_service_find(place.service, task.id) == task.execution);
+	task_wait(&place, &task);
+	CHECK_INT(task.status, GB_SUCCESS);
+	CHECK_STR(task.kinds, "started output finished");
+	CHECK_STR(task.run_id, task.id);
+	CHECK_STR(gb_buf_c_str(&task.text), "a\n");
+	struct recorded recorded = records(&place);
+	CHECK_INT(recorded.n, 1);
+	CHECK_STR(recorded.run_id, task.id);
+	task_finish(&task);
+	struct gb_execution *kept = gb_service_find(place.service, task.id);
+	CHECK(kept && gb_value_as_number(gb_execution_result(kept)->value) == 42);
+	gb_events_subscribe(gb_execution_events(kept), &watcher.subscription, 0);
+	CHECK_STR(watcher.kinds, "started output finished");
+	gb_subscription_end(&watcher.subscription);
+}
+
+TEST(agents_execution_without_output_has_the_same_events) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.yaml = OPEN_TO_ALL});
+	task_submit(&task, &place.client, of_agent(javascript("export default 1")));
+	task_wait(&place, &task);
+	CHECK_INT(task.status, GB_SUCCESS);
+	CHECK_STR(task.kinds, "started finished");
+	task_finish(&task);
+}
+
+TEST(agents_execution_waits_for_approval) {
+	auto_place struct place place = {0};
+	struct task task = {0}, denied = {0};
+	place_open(&place, (struct wants){.yaml = ASKING});
+	task_submit(&task, &place.client, of_agent(python("print('a')")));
+	task_submit(&denied, &place.client, of_agent(python("print('b')")));
+	while (!(*task.approval && *denied.approval) && place_turn(&place))
+		;
+	CHECK_STR(task.kinds, "pending");
+	CHECK_STR(gb_execution_state(task.execution), "waiting");
+	decide_in(place.folder, denied.approval, GB_DENY);
+	decide_in(place.folder, task.approval, GB_APPROVE);
+	task_wait(&place, &task);
+	task_wait(&place, &denied);
+	CHECK_STR(task.kinds, "pending started output finished");
+	CHECK_INT(task.status, GB_SUCCESS);
+	/* Its code was not run. */
+	CHECK_STR(denied.kinds, "pending finished");
+	CHECK_INT(denied.status, GB_DENIED);
+	task_finish(&task);
+	task_finish(&denied);
+}
+
+TEST(agents_execution_that_waits_can_be_terminated) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.yaml = ASKING});
+	task_submit(&task, &place.client, of_agent(javascript("export default 1")));
+	while (!*task.approval && place_turn(&place))
+		;
+	gb_execution_terminate(task.execution, "not needed");
+	task_wait(&place, &task);
+	CHECK_STR(task.kinds, "pending finished");
+	CHECK_INT(task.n_finished, 1);
+	CHECK_INT(task.status, GB_DENIED);
+	CHECK_STR(gb_execution_result(task.execution)->error.code, "withdrawn");
+	task_finish(&task);
+}
+
+TEST(release_of_an_agents_running_execution_ends_and_records_it) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.yaml = OPEN_TO_ALL, .keep_results = 10, .keep_ms = 3600000});
+	task_submit(&task, &place.client, of_agent(python("print('a', flush=True)\nwhile True: pass")));
+	while (!task.text.len && place_turn(&place))
+		;
+	CHECK_STR(gb_execution_state(task.execution), "running");
+	task_finish(&task);
+	struct gb_execution *kept = gb_service_find(place.service, task.id);
+	while (kept && !gb_execution_result(kept) && place_turn(&place))
+		;
+	CHECK(kept && gb_execution_result(kept)->status == GB_TERMINATED);
+	CHECK_STR(task.kinds, "started output");
+	struct recorded recorded = records(&place);
+	CHECK_INT(recorded.n, 1);
+	CHECK_STR(recorded.run_id, task.id);
+	CHECK_STR(recorded.status, "terminated");
+}
