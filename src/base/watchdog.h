@@ -1,17 +1,18 @@
 /*
  * A check for tests: no callback of an event loop may block, or compute for long. With GB_LOOP_WATCHDOG=50 in
- * the environment, gb_loop_dispatch aborts the process, and names the callback, if the callback used more than
- * 50 ms of CPU time (GB_TIMES as many on a slow machine). With GB_LOOP_WATCHDOG_SLEEP too, also if its thread
- * slept: the kernel counts voluntary context switches. These include waits for locks inside the kernel, which
- * happen on a busy machine, so this is for looking at one program and not for every run of the tests. A thread
- * that waits for a page of its program to be read from the disk is forgiven.
+ * the environment, gb_loop_dispatch aborts the process and names the callback if the callback used more than
+ * 50 ms of CPU time, or if its thread slept for more than 50 ms (GB_TIMES as many on a slow machine). A thread
+ * sleeps when it waits for something other than a CPU: the kernel reports the time that it waited for a CPU
+ * (/proc/thread-self/schedstat), which does not count. A thread that waits for a page of its program to be read
+ * from the disk is forgiven.
  *
  *	struct gb_watch watch;
  *	gb_watch_begin(&watch);
  *	source->on_ready(source, events);
  *	gb_watch_end(&watch, "on_ready");
  *
- * Without the variable each of these functions only reads one flag.
+ * Short sleeps are allowed because the kernel itself makes threads wait for its locks. Without the variable each
+ * of these functions only reads one flag.
  */
 #ifndef GB_BASE_WATCHDOG_H
 #define GB_BASE_WATCHDOG_H
@@ -20,8 +21,8 @@
 #include <stdint.h>
 
 struct gb_watch {
-	uint64_t cpu_ns;
-	long switches, faults;
+	uint64_t cpu_ns, slept_ns;
+	long faults, switches; /* page faults that read the disk; voluntary context switches */
 };
 
 extern bool gb_watchdog_on;

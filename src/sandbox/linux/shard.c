@@ -97,17 +97,6 @@ static unsigned unread_max(const struct gb_shard *shard) {
 	return fit < max ? fit : max;
 }
 
-#include <linux/sched/types.h>
-#include <linux/sched.h>
-#include <stdlib.h>
-static void experiment(pid_t pid, bool on) {
-	const char *e = getenv("GB_EXP");
-	struct sched_attr a = {.size = sizeof a};
-	if (!e) return;
-	if (*e == 'i') a.sched_policy = on ? 5 : 0;
-	else a.sched_runtime = on ? (unsigned long)atoi(e)*1000 : 0;
-	if (syscall(SYS_sched_setattr, pid, &a, 0) != 0) perror("setattr");
-}
 static bool start(struct gb_shard *shard, struct gb_err *err) {
 	struct gb_pool *pool = shard->pool;
 	struct gb_plan plan = pool->plan;
@@ -117,7 +106,6 @@ static bool start(struct gb_shard *shard, struct gb_err *err) {
 	shard->events = GB_LOOP_IN;
 	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
 		return false;
-	experiment(shard->zygote.pid, true);
 	shard->unread_max = unread_max(shard);
 	shard->start_until = gb_now_ns() + GB_START_NS;
 	gb_pool_wake_at(pool, shard->start_until);
@@ -259,7 +247,6 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 static void note_ready(struct gb_shard *shard, const struct gb_notice *notice) {
 	struct gb_pool *pool = shard->pool;
 	shard->ready = pool->was_ready = true;
-	experiment(shard->zygote.pid, false);
 	snprintf(pool->version, sizeof pool->version, "%.*s", (int)sizeof notice->text - 1, notice->text);
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) {
 		if (cell->owner)
