@@ -280,6 +280,8 @@ bool gb_session_enter(struct gb_run *run, struct gb_err *err);
 void gb_session_leave(struct gb_run *run);
 /* @run has its result: end the session if it cannot continue. */
 void gb_session_judge(struct gb_run *run);
+/* Its cell is ending: no other run begins in it. It is terminated when the present run has left it. */
+void gb_session_doom(struct gb_session *session, const char *reason);
 /* Copy @reason to @to, of @n bytes; a longer one is cut at a word boundary, since the redaction of secrets
  * would miss a partial one. */
 void gb_reason_keep(char *to, size_t n, const char *reason);

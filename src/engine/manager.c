@@ -157,7 +157,6 @@ static void move_to_ended(struct gb_record *record) {
 
 static void settle_queue(struct gb_list *queue, const char *reason) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, queue, link));) {
-		run->session = NULL;
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", GB_CODE_TERMINATED, reason);
 	}
 }
@@ -172,6 +171,7 @@ static void end_record(struct gb_record *record) {
 	for (struct gb_run *run; (run = gb_list_first(struct gb_run, &record->queue, link));) {
 		gb_list_remove(&run->link);
 		gb_list_append(&queue, &run->link);
+		run->session = NULL; /* a callback may terminate it when the session is closed already */
 	}
 	record->attachment = (struct gb_attachment){0};
 	move_to_ended(record);

@@ -324,17 +324,22 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 		return;
 	}
 	hold(run);
+	if (run->session)
+		gb_session_doom(run->session, end->text);
 	/* The last frames may still be in the socket. */
 	read_last_frames(run);
 	run->job_unread |= run->job_kept && end->cause == GB_CELL_UNUSED;
 	if (!run->settled) {
 		if (gb_run_move_on(run)) {
+			if (run->session)
+				run->session->doomed = false;
 			unhold(run);
 			return;
 		}
 		settle_by_end(run, end);
 	}
-	if (run->session)
+	/* Without a cell: a callback has ended the session, and may have closed it. */
+	if (run->session && run->cell)
 		gb_session_terminate(run->session, end->text);
 	unhold(run);
 }
@@ -353,12 +358,14 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 	/* Kill first, so that the stream ends. */
 	gb_cell_kill(run->cell);
 	run->stopping = true;
+	if (run->session)
+		gb_session_doom(run->session, message);
 	read_last_frames(run);
 	if (!run->settled) {
 		run->result.timed_out = timed_out;
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
 	}
-	if (run->session)
+	if (run->session && run->cell)
 		gb_session_terminate(run->session, message);
 	unhold(run);
 }

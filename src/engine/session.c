@@ -140,6 +140,11 @@ bool gb_session_retake(struct gb_run *run, struct gb_err *err) {
 	return false;
 }
 
+void gb_session_doom(struct gb_session *session, const char *reason) {
+	session->doomed = true;
+	gb_reason_keep(session->reason, sizeof session->reason, reason);
+}
+
 /* The program of the session has exited, or the JavaScript heap was exceeded, which leaves it in an unknown
  * state. Python handles MemoryError. */
 void gb_session_judge(struct gb_run *run) {
@@ -150,10 +155,8 @@ void gb_session_judge(struct gb_run *run) {
 									  : "its program has ended";
 	else if (run->result.status == GB_MEMORY && session->runtime == GB_RUNTIME_JS)
 		why = run->result.error.message;
-	if (!why)
-		return;
-	session->doomed = true;
-	snprintf(session->reason, sizeof session->reason, "%s", why);
+	if (why)
+		gb_session_doom(session, why);
 }
 
 /* The session is over or has been compromised. The port reports why the cell ended. */
@@ -219,7 +222,7 @@ void gb_session_leave(struct gb_run *run) {
 	session->run = NULL;
 	gb_cell_set_owner(session->cell, session);
 	gb_cell_interrupt(session->cell, 0);
-	if (run->waits_to_send)
+	if (run->waits_to_send || run->paused)
 		gb_cell_listen(session->cell, gb_terminal_events(session));
 	if (gb_language_traits(session->language)->has_terminal)
 		gb_terminal_leave(run);

@@ -66,6 +66,10 @@ static bool subscribe(struct gb_client *client, uint64_t request, struct gb_exec
 	subscribed->subscription.on_event = on_event;
 	gb_list_append(&client->subscriptions, &subscribed->link);
 	client->n_subscriptions++;
+	/* The last event ends the subscription, so it is always delivered. */
+	const struct gb_events *events = gb_execution_events(execution);
+	if (gb_execution_result(execution) && after >= events->last)
+		after = events->last - 1;
 	gb_events_subscribe(gb_execution_events(execution), &subscribed->subscription, after);
 	return true;
 }

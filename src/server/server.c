@@ -19,8 +19,25 @@ enum { POLL_MS = 1000 };
 
 /* --- clients --- */
 
+/* While the client has too much unread output, it is not read, and its runs are paused. */
+static void update_blocked(struct gb_client *client) {
+	size_t waiting = gb_lines_waiting(&client->lines);
+	bool blocked = waiting > (client->blocked ? FREE_BYTES : BLOCKED_BYTES);
+	if (client->blocked == blocked)
+		return;
+	client->blocked = blocked;
+	gb_rpc_hold(client, blocked);
+	if (blocked)
+		gb_lines_pause(&client->lines);
+	else if (!client->long_message)
+		gb_lines_resume(&client->lines);
+}
+
 static void on_line(struct gb_lines *lines, const char *line, size_t n) {
-	gb_rpc_receive_line(gb_container(struct gb_client, lines, lines), line, n);
+	struct gb_client *client = gb_container(struct gb_client, lines, lines);
+	gb_rpc_receive_line(client, line, n);
+	/* The lines behind it may ask for just as much. */
+	update_blocked(client);
 }
 
 static void on_long_line(struct gb_lines *lines, struct gb_long_line *line) {
@@ -73,20 +90,6 @@ unsigned gb_server_clients(const struct gb_server *server) {
 	for (const struct gb_list *link = server->clients.next; link != &server->clients; link = link->next)
 		n++;
 	return n;
-}
-
-/* While the client has too much unread output, it is not read, and its runs are paused. */
-static void update_blocked(struct gb_client *client) {
-	size_t waiting = gb_lines_waiting(&client->lines);
-	bool blocked = waiting > (client->blocked ? FREE_BYTES : BLOCKED_BYTES);
-	if (client->blocked == blocked)
-		return;
-	client->blocked = blocked;
-	gb_rpc_hold(client, blocked);
-	if (blocked)
-		gb_lines_pause(&client->lines);
-	else if (!client->long_message)
-		gb_lines_resume(&client->lines);
 }
 
 static bool is_lost(const struct gb_client *client, unsigned n_clients) {

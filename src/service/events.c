@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* An event that is kept, with its text. */
 struct kept {
 	struct gb_list link;
@@ -145,6 +147,13 @@ void gb_events_add(struct gb_events *events, const struct gb_event *event) {
 	struct gb_event numbered = *event;
 	numbered.seq = ++events->last;
 	keep(events, &numbered);
+	/* A callback may end the run, and with it the text, before the next subscription receives it. */
+	bool copies = events->n_subscriptions > 1 && event->text.n;
+	gb_auto_free char *copy = copies ? malloc(event->text.n) : NULL;
+	if (copy)
+		numbered.text.p = memcpy(copy, event->text.p, event->text.n);
+	else if (copies)
+		numbered = (struct gb_event){.kind = GB_EVENT_LOST, .seq = numbered.seq, .count = 1};
 	/* A callback may end any subscription and begin others: take one after the other from a list. */
 	struct gb_list due;
 	gb_list_init(&due);

@@ -140,7 +140,7 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	bool was_waiting = !gb_list_empty(&execution->waiting);
 	(void)run;
 	stop_waiting(execution);
-	execution->service->n_running -= !was_waiting;
+	execution->service->n_running -= !was_waiting && !*execution->target;
 	gb_output_end(execution, result);
 	if (execution->masked)
 		gb_masked_tell(execution->masked, result, &clean);
@@ -275,7 +275,8 @@ static void use_session(struct gb_execution *execution, const char *session, str
 
 static void note_started(struct gb_execution *execution) {
 	execution->phase = GB_EXECUTION_RUNNING;
-	execution->service->n_running++;
+	/* A run in a session has the session's sandbox, or waits for it. */
+	execution->service->n_running += !*execution->target;
 	gb_events_add(&execution->events, &(struct gb_event){.kind = GB_EVENT_STARTED});
 }
 

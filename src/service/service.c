@@ -44,9 +44,9 @@ static struct gb_service_client *next_waiting(struct gb_service *service) {
 }
 
 static void start_waiting(struct gb_service *service) {
-	/* Also try if nothing runs: no run will settle then, and the engine is full only until ended
-	 * sandboxes are reaped. */
-	while (service->n_waiting && (service->room || !service->n_running)) {
+	/* Also try if fewer run than may: the engine is full by sandboxes that end without a run, such as those of
+	 * sessions. */
+	while (service->n_waiting && (service->room || service->n_running < service->max_runs)) {
 		struct gb_service_client *client = next_waiting(service);
 		/* Move it first: a callback of the execution may finish the client. */
 		gb_list_remove(&client->link);
@@ -69,7 +69,8 @@ static int sooner(int a_ms, int b_ms) {
 
 bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *err) {
 	timeout_ms = sooner(timeout_ms, service->gate ? gb_gate_timeout(service->gate) : -1);
-	timeout_ms = sooner(timeout_ms, service->n_waiting && !service->n_running ? RETRY_MS : -1);
+	timeout_ms =
+	    sooner(timeout_ms, service->n_waiting && service->n_running < service->max_runs ? RETRY_MS : -1);
 	timeout_ms = sooner(timeout_ms, gb_executions_expire(service));
 	if (gb_loop_dispatch(service->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
