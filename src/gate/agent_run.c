@@ -79,18 +79,18 @@ static void deliver_masked(struct gb_agent_run *run) {
 	struct gb_masked *masked = &run->masked;
 	struct gb_masked_event event;
 	while (gb_masked_next(masked, &event)) {
-		struct gb_event masked_event = {.stream = event.stream, .at = event.at, .n = event.n};
+		struct gb_agent_event masked_event = {.stream = event.stream, .at = event.at, .n = event.n};
 		switch (event.kind) {
 		case GB_MASKED_OUTPUT:
-			masked_event.kind = GB_EVENT_OUTPUT;
+			masked_event.kind = GB_AGENT_EVENT_OUTPUT;
 			gb_summary_output(&run->summary, gb_masked_output(masked, &event));
 			break;
 		case GB_MASKED_LOG:
-			masked_event.kind = GB_EVENT_LOG;
+			masked_event.kind = GB_AGENT_EVENT_LOG;
 			gb_summary_log(&run->summary, &masked->logs[event.at]);
 			break;
 		case GB_MASKED_DISPLAY:
-			masked_event.kind = GB_EVENT_DISPLAY;
+			masked_event.kind = GB_AGENT_EVENT_DISPLAY;
 			masked_event.what = event.display;
 			gb_summary_display(&run->summary, event.display);
 			break;
@@ -124,7 +124,7 @@ static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *dat
 		return;
 	if (prompt)
 		prompt = gb_masked_text(&run->masked, prompt, strlen(prompt)).p;
-	gb_agent_run_deliver(run, (struct gb_event){.kind = GB_EVENT_PROMPT, .what = prompt});
+	gb_agent_run_deliver(run, (struct gb_agent_event){.kind = GB_AGENT_EVENT_PROMPT, .what = prompt});
 }
 
 /* Replace a result that is too large as JSON by an error. */

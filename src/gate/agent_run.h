@@ -47,8 +47,13 @@ enum gb_agent_run_state {
 };
 
 /* Output of a run for one of the request's callbacks. */
-struct gb_event {
-	enum gb_event_kind { GB_EVENT_LOG, GB_EVENT_OUTPUT, GB_EVENT_DISPLAY, GB_EVENT_PROMPT } kind;
+struct gb_agent_event {
+	enum gb_agent_event_kind {
+		GB_AGENT_EVENT_LOG,
+		GB_AGENT_EVENT_OUTPUT,
+		GB_AGENT_EVENT_DISPLAY,
+		GB_AGENT_EVENT_PROMPT
+	} kind;
 	int stream;       /* of output */
 	size_t at, n;     /* output: range of masked.outputs; log: index in masked.logs */
 	const void *what; /* the display, or the text of the prompt; lives as long as masked */
@@ -104,7 +109,7 @@ struct gb_agent_run {
 	struct gb_run *engine_run;
 	bool awaits_version; /* it has ended, and is recorded when the version of its runtime is known */
 	int64_t started_ms;
-	struct gb_event *held; /* events held back until a record of the run is on the disk */
+	struct gb_agent_event *held; /* events held back until a record of the run is on the disk */
 	size_t n_held, cap_held;
 	enum gb_ahead ahead;
 	uint64_t begin_at; /* ns: when its "execution_begin" record is due; 0: not due, or written */
@@ -227,7 +232,7 @@ void gb_agent_run_stop(struct gb_agent_run *run, const char *reason);
 /* --- ahead.c --- */
 
 /* Deliver @event, or hold it until a record of the run is on the disk. */
-void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_event event);
+void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_agent_event event);
 /* A record of the run is on the disk: deliver the held events. The run is not freed here. */
 void gb_agent_run_release(struct gb_agent_run *run);
 /* Drop the held events. */

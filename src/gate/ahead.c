@@ -19,43 +19,43 @@
  * number is limited by the output of the run. */
 enum { HELD_MAX = 1024 };
 
-static bool has_callback(const struct gb_agent_run *run, enum gb_event_kind kind) {
+static bool has_callback(const struct gb_agent_run *run, enum gb_agent_event_kind kind) {
 	const struct gb_gate_request *request = &run->request;
 	switch (kind) {
-	case GB_EVENT_LOG:
+	case GB_AGENT_EVENT_LOG:
 		return request->on_log;
-	case GB_EVENT_OUTPUT:
+	case GB_AGENT_EVENT_OUTPUT:
 		return request->on_output;
-	case GB_EVENT_DISPLAY:
+	case GB_AGENT_EVENT_DISPLAY:
 		return request->on_display;
-	case GB_EVENT_PROMPT:
+	case GB_AGENT_EVENT_PROMPT:
 		return request->on_prompt;
 	}
 	return false;
 }
 
-static void deliver(struct gb_agent_run *run, const struct gb_event *event) {
+static void deliver(struct gb_agent_run *run, const struct gb_agent_event *event) {
 	const struct gb_gate_request *request = &run->request;
 	const struct gb_masked *masked = &run->masked;
 	if (!has_callback(run, event->kind))
 		return;
 	switch (event->kind) {
-	case GB_EVENT_LOG: {
+	case GB_AGENT_EVENT_LOG: {
 		/* The callback may end the run, which may append logs and reallocate the list: copy the entry
 		 * first. */
 		const struct gb_log log = masked->logs[event->at];
 		request->on_log(run, &log, request->data);
 		return;
 	}
-	case GB_EVENT_OUTPUT:
+	case GB_AGENT_EVENT_OUTPUT:
 		/* Valid until the callback ends the run. */
 		request->on_output(run, event->stream, masked->outputs[event->stream - 1].data + event->at,
 		    event->n, request->data);
 		return;
-	case GB_EVENT_DISPLAY:
+	case GB_AGENT_EVENT_DISPLAY:
 		request->on_display(run, event->what, request->data);
 		return;
-	case GB_EVENT_PROMPT:
+	case GB_AGENT_EVENT_PROMPT:
 		request->on_prompt(run, event->what, request->data);
 		return;
 	}
@@ -77,7 +77,7 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 	/* A callback may end the run, which may append events and reallocate the list: copy the entry
 	 * first. */
 	for (size_t i = 0; i < run->n_held; i++) {
-		struct gb_event event = run->held[i];
+		struct gb_agent_event event = run->held[i];
 		deliver(run, &event);
 	}
 	gb_agent_run_drop_held(run);
@@ -122,21 +122,21 @@ void gb_agent_run_on_begun(struct gb_store_op *op) {
 /* --- holding back --- */
 
 /* Output that follows directly on the last held output is added to that event. */
-static bool extend_last(struct gb_agent_run *run, const struct gb_event *event) {
-	struct gb_event *last = run->n_held && !run->releasing ? &run->held[run->n_held - 1] : NULL;
-	if (!last || event->kind != GB_EVENT_OUTPUT || last->kind != GB_EVENT_OUTPUT ||
+static bool extend_last(struct gb_agent_run *run, const struct gb_agent_event *event) {
+	struct gb_agent_event *last = run->n_held && !run->releasing ? &run->held[run->n_held - 1] : NULL;
+	if (!last || event->kind != GB_AGENT_EVENT_OUTPUT || last->kind != GB_AGENT_EVENT_OUTPUT ||
 	    last->stream != event->stream)
 		return false;
 	last->n += event->n;
 	return true;
 }
 
-static bool hold(struct gb_agent_run *run, const struct gb_event *event) {
+static bool hold(struct gb_agent_run *run, const struct gb_agent_event *event) {
 	if (extend_last(run, event))
 		return true;
 	if (run->n_held == run->cap_held) {
 		size_t cap = run->cap_held ? run->cap_held * 2 : 8;
-		struct gb_event *held = reallocarray(run->held, cap, sizeof *held);
+		struct gb_agent_event *held = reallocarray(run->held, cap, sizeof *held);
 		if (!held)
 			return false;
 		run->held = held;
@@ -155,7 +155,7 @@ static void plan_begin(struct gb_agent_run *run) {
 		gate->next_begin = run->begin_at;
 }
 
-void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_event event) {
+void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_agent_event event) {
 	if (!has_callback(run, event.kind))
 		return;
 	if (run->ahead == GB_AHEAD_WRITTEN && !run->releasing) {
