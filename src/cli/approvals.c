@@ -103,8 +103,8 @@ static int decide(
 
 /* --- actions --- */
 
-/* There was no request yet. Reading does not create files. */
-static int nothing_there(const struct approvals_request *request) {
+/* There is no database, because there was no request yet; reading does not create one. */
+static int report_no_database(const struct approvals_request *request) {
 	if (strcmp(request->action, "list") == 0) {
 		fprintf(stderr, "no approvals are pending\n");
 		return EXIT_OK;
@@ -138,7 +138,7 @@ static bool check(const struct approvals_request *request) {
 	return check_action_flags(&command_approvals, action);
 }
 
-/* The user's name, or the number if there is none. */
+/* The user's name, or the user id if it has no name. */
 static void name_decider(struct approvals_request *request) {
 	const struct passwd *user = getpwuid(getuid());
 	if (user)
@@ -156,7 +156,7 @@ static int dispatch(struct approvals_request *request) {
 	    .read_only = strcmp(request->action, "list") == 0 || strcmp(request->action, "show") == 0};
 	name_decider(request);
 	if (!gb_approvals_open(request->dir, &options, &approvals, &err))
-		return options.read_only && err.code == GB_ENOENT ? nothing_there(request)
+		return options.read_only && err.code == GB_ENOENT ? report_no_database(request)
 								  : approvals_fail(&err);
 	int status = act(approvals, request);
 	gb_approvals_close(approvals);

@@ -17,7 +17,7 @@ struct watch {
 	int changes;               /* readable when something may have changed */
 	struct gb_approval *asked; /* the request that is shown */
 	uint64_t last_seq;         /* requests up to this one were shown; each is shown once */
-	bool is_over;
+	bool is_over;              /* the user has quit, or standard input has ended */
 };
 
 static bool note_next(void *data, struct gb_approval *approval) {
@@ -160,7 +160,7 @@ static bool turn(struct watch *watch, struct gb_err *err) {
 	struct pollfd fds[] = {
 	    {.fd = STDIN_FILENO, .events = POLLIN}, {.fd = watch->changes, .events = POLLIN}};
 	if (poll(fds, GB_COUNT(fds), left > INT_MAX ? INT_MAX : (int)left) < 0 && errno != EINTR)
-		return gb_fail(err, GB_ESYSTEM, errno, "wait");
+		return gb_fail(err, GB_ESYSTEM, errno, "poll");
 	if (fds[0].revents && !read_answer(watch))
 		watch->is_over = true;
 	return true;

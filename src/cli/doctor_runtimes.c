@@ -43,7 +43,7 @@ static enum gb_verdict run_code(
 	    ok                                       ? "6*7 is 42"
 	    : result && result->status != GB_SUCCESS ? result->error.message
 	    : result                                 ? "6*7 is not 42"
-						     : "the run could not be waited for");
+						     : "waiting for the run failed");
 	gb_run_destroy(run);
 	return ok ? GB_OBSERVED : GB_MISSING;
 }

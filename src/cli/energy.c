@@ -55,15 +55,15 @@ static void print_tier(const struct gb_energy_state *state, enum gb_tier tier) {
 	struct gb_str when = format_when(time, state->enough_at_ms[tier]);
 	print_styled(stdout, DIM, "%-10s", gb_tier_name(tier));
 	if (state->runs[tier] == GB_RUNS_MANY)
-		print_styled(stdout, GREEN, "as many runs as you like");
+		print_styled(stdout, GREEN, "unlimited runs");
 	else if (state->runs[tier])
 		print_styled(
 		    stdout, GREEN, "%u run%s now", state->runs[tier], state->runs[tier] == 1 ? "" : "s");
 	else if (state->enough_at_ms[tier] < 0)
-		print_styled(stdout, RED, "none, ever");
+		print_styled(stdout, RED, "no run is ever possible");
 	else
 		print_styled(stdout, YELLOW, "none before %.*s", GB_STR_ARG(when));
-	printf(" (a run costs %.12g, and needs %.12g to be there)\n", state->rules.cost[tier],
+	printf(" (a run costs %.12g and needs a level of %.12g)\n", state->rules.cost[tier],
 	    state->rules.at_least[tier] > state->rules.cost[tier] ? state->rules.at_least[tier]
 								  : state->rules.cost[tier]);
 }
@@ -149,8 +149,9 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (request.action && strcmp(request.action, "set") != 0) {
-		report_error(
-		    self, "'%s' is not 'set'; without an operand, the energy is shown", request.action);
+		report_error(self,
+		    "'%s' is not 'set', the only action; without an action, the energy is shown",
+		    request.action);
 		return EXIT_BAD_USE;
 	}
 	request.dir = state_folder(self, &request.state, STATE_COMMON);

@@ -9,7 +9,7 @@
 /* In addition to gb_wtf8_is_unsafe, in ascending order. */
 static const struct {
 	uint32_t first, last;
-} deceiving[] = {
+} misleading[] = {
     {0xa0, 0xa0},       /* a space that is none */
     {0xad, 0xad},       /* soft hyphen */
     {0x300, 0x36f},     /* drawn over what is before; also the invisible joiner */
@@ -37,11 +37,11 @@ static const struct {
     {0xe0000, 0x10ffff} /* tags, selectors, private use */
 };
 
-bool glyph_deceives(uint32_t code) {
+bool glyph_is_misleading(uint32_t code) {
 	if (gb_wtf8_is_unsafe(code))
 		return true;
-	for (size_t i = 0; i < GB_COUNT(deceiving) && deceiving[i].first <= code; i++)
-		if (code <= deceiving[i].last)
+	for (size_t i = 0; i < GB_COUNT(misleading) && misleading[i].first <= code; i++)
+		if (code <= misleading[i].last)
 			return true;
 	return false;
 }
@@ -49,10 +49,10 @@ bool glyph_deceives(uint32_t code) {
 struct glyph glyph_first(const char *text, size_t n) {
 	uint32_t code = (unsigned char)*text;
 	size_t length = gb_wtf8_next(text, n, &code);
-	struct glyph glyph = {.bytes = length ? length : 1, .is_foreign = code >= 0x80};
+	struct glyph glyph = {.bytes = length ? length : 1, .is_non_ascii = code >= 0x80};
 	if (!length)
 		glyph.is_number = snprintf(glyph.text, sizeof glyph.text, "<0x%02X>", (unsigned)code) > 0;
-	else if (glyph_deceives(code))
+	else if (glyph_is_misleading(code))
 		glyph.is_number = snprintf(glyph.text, sizeof glyph.text, "<U+%04X>", (unsigned)code) > 0;
 	else
 		memcpy(glyph.text, text, glyph.bytes);

@@ -6,7 +6,7 @@
 
 enum { REGEXP_MAX = 1000 };
 
-/* Each word between spaces. */
+/* Each word has a space on both sides. */
 static const char *const keywords[] = {
     [GB_SYNTAX_NONE] = "",
     [GB_SYNTAX_JS] =
@@ -65,7 +65,7 @@ static size_t skip_past(const struct highlight *h, size_t at, const char *text) 
 	return end ? (size_t)(end - h->code.p) + strlen(text) : h->code.n;
 }
 
-/* From behind the opening quote to behind the closing one. */
+/* @at is after the opening quote; the end is after the closing one. */
 static size_t skip_quoted(const struct highlight *h, size_t at, char quote, bool escapes, bool lines) {
 	for (; at < h->code.n; at++) {
 		if (escapes && h->code.p[at] == '\\')
@@ -88,7 +88,7 @@ static size_t skip_triple(const struct highlight *h, size_t at, char quote) {
 	return h->code.n;
 }
 
-/* From behind "`", or the "}" of a "${", to behind the next of these. */
+/* @at is after "`", or after the "}" of a "${"; the end is after the next "`" or "${". */
 static size_t skip_template(struct highlight *h, size_t at) {
 	for (; at < h->code.n; at++) {
 		if (h->code.p[at] == '\\') {
@@ -176,7 +176,7 @@ static enum token next_shell(struct highlight *h, size_t at, size_t *ret_end) {
 	return TOKEN_PLAIN;
 }
 
-/* --- words and numbers, the same everywhere --- */
+/* --- words and numbers of all languages --- */
 
 static bool is_keyword(enum gb_syntax syntax, struct gb_str word) {
 	char spaced[32];

@@ -85,7 +85,7 @@ static void put(struct state *s, enum style style, const char *text, unsigned wi
 static void note(struct state *s, const struct glyph *glyph) {
 	if (glyph->is_number && s->seen.deceptive++ == 0)
 		s->seen.first_deceptive = s->seen.lines;
-	if (!glyph->is_number && glyph->is_foreign && s->seen.non_ascii++ == 0)
+	if (!glyph->is_number && glyph->is_non_ascii && s->seen.non_ascii++ == 0)
 		s->seen.first_non_ascii = s->seen.lines;
 }
 

@@ -45,9 +45,9 @@ bool local_submit(struct local *local, const struct gb_submission *submission, s
 
 const struct gb_result *local_wait(
     struct local *local, void (*stop)(struct gb_execution *execution), struct gb_err *err) {
-	enum { LOOK_MS = 1000 }; /* upper bound for a signal that arrives just before the wait */
+	enum { POLL_MS = 1000 }; /* a signal that arrives just before the wait is noticed after this time */
 	while (!gb_execution_result(local->execution)) {
-		if (!gb_service_turn(local->service, stop ? LOOK_MS : -1, err))
+		if (!gb_service_turn(local->service, stop ? POLL_MS : -1, err))
 			return NULL;
 		if (stop)
 			stop(local->execution);

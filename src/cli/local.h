@@ -16,7 +16,7 @@ struct local {
 	struct gb_service *service;
 	struct gb_service_client client;
 	struct gb_execution *execution;
-	struct gb_err trouble; /* why the execution cannot be recorded */
+	struct gb_err trouble; /* why an agent's execution cannot be recorded; .code is 0: it can */
 };
 
 /* Create the service; loop and callbacks of @options are replaced. The caller must call local_close also after a
@@ -27,8 +27,7 @@ void local_close(struct local *local);
 /* If @submission has no on_event, and is not quiet, output and logs are shown while the code runs. */
 bool local_submit(struct local *local, const struct gb_submission *submission, struct gb_err *err);
 /* Wait for the result, which lives until local_close. @stop, if not NULL, is called at least once a second, and may
- * terminate the execution. NULL if waiting
- * fails, or an agent's execution cannot be recorded. */
+ * terminate the execution. NULL if waiting fails, or an agent's execution cannot be recorded. */
 const struct gb_result *local_wait(
     struct local *local, void (*stop)(struct gb_execution *execution), struct gb_err *err);
 

@@ -11,7 +11,7 @@
 #include "base/list.h"
 #include "limits/limits.h"
 
-/* --- reading the settings again --- */
+/* --- reloading the settings --- */
 
 static void report_reload(const struct serving *serving) {
 	gb_auto_buf struct gb_buf fixed;
@@ -33,7 +33,7 @@ static bool choose_filter(const struct serving *serving, const struct gb_config 
 	    config, serving->for_people ? "secrets.maskRun" : "secrets.maskStdio", ret, err);
 }
 
-/* The settings were read, and are in force or refused. */
+/* The new settings are in force, or were refused. */
 static void end_reload(bool ok, const struct gb_err *err, void *data) {
 	struct serving *serving = data;
 	const struct gb_config *config = serving->next_config;
@@ -103,8 +103,8 @@ static bool watch_signals(struct serving *serving, struct gb_err *err) {
 
 /* --- open and close --- */
 
-bool serving_open(struct serving *serving, const struct gb_service_options *asked, struct gb_err *err) {
-	struct gb_service_options options = *asked;
+bool serving_open(struct serving *serving, const struct gb_service_options *given, struct gb_err *err) {
+	struct gb_service_options options = *given;
 	serving->first = gb_config_ref(serving->config);
 	if (!gb_loop_init(&serving->loop, err) ||
 	    !choose_filter(serving, serving->config, &options.filter, err))

@@ -1,9 +1,9 @@
 /*
- * A process that serves runs until it is stopped: 'glovebox stdio' and the host of sessions.
+ * A process that runs code for clients until it is stopped: 'glovebox stdio' and the session host.
  *
  *	struct serving serving = {.command = self, SERVING_CLOSED};
  *	serving.config = settings_load(self, &serving.settings);
- *	serving_open(&serving, &engine, &server, &err);
+ *	serving_open(&serving, &(struct gb_service_options){.engine = engine}, &err);
  *	while (!serving.stopped) gb_server_turn(serving.server, &err);
  *	serving_close(&serving);
  *
@@ -22,10 +22,10 @@ struct serving {
 	struct settings_request settings;
 	const struct gb_config *config; /* the present settings */
 	const struct gb_config *first;  /* the settings when the engine was created */
-	/* Settings that were read again, and are being put into force; NULL: none. */
+	/* Settings that were reloaded and are not in force yet; NULL: none. */
 	const struct gb_config *next_config;
-	bool must_reload; /* they have changed since */
-	bool for_people;  /* masks by secrets.maskRun instead of secrets.maskStdio */
+	bool must_reload; /* SIGHUP arrived meanwhile: reload again afterwards */
+	bool for_people;  /* mask as secrets.maskRun says, instead of secrets.maskStdio */
 	struct gb_loop loop;
 	bool agents; /* accept requests of agents, if the settings allow them */
 	struct gb_service *service;
@@ -38,8 +38,8 @@ struct serving {
 
 #define SERVING_CLOSED .loop.epoll = -1, .signals.fd = -1, .signal_fd = -1
 
-/* Create loop, service and server with serving->config, which replaces that of @options; so do loop, filter and
- * callbacks. The caller must call serving_close also after a failure. */
+/* Create the loop, the service and the server. The config, loop, filter and callbacks of @options are replaced by those
+ * of @serving. The caller must call serving_close also after a failure. */
 bool serving_open(struct serving *serving, const struct gb_service_options *options, struct gb_err *err);
 void serving_close(struct serving *serving);
 

@@ -212,7 +212,7 @@ char *gb_result_to_json(const struct gb_result *result, size_t *ret_n, struct gb
 	return gb_take_pointer(&out.data);
 }
 
-/* --- and back --- */
+/* --- reading --- */
 
 static const char *text_of(const struct gb_value *value) {
 	const char *text = gb_value_type(value) == GB_STRING ? gb_value_bytes(value, NULL) : NULL;

@@ -99,7 +99,7 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 	    [GB_NODE] = GB_RUNTIME_NODE,
 	    [GB_DENO] = GB_RUNTIME_DENO};
 	if ((unsigned)language >= GB_LANGUAGES)
-		return gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)language);
+		return gb_fail_field(err, GB_EINVAL, "language", "%d is not a language", (int)language);
 	*ret = of[language];
 	if (language != GB_PYTHON)
 		return !profile ||

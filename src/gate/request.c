@@ -28,7 +28,7 @@ bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) 
 	const char *kept = gb_arena_copy(&run->texts, (struct gb_str){json, n});
 	if (!kept)
 		return gb_fail_field(err, GB_ELIMIT, "args",
-		    "%zu bytes of JSON are too many: with code and texts %d are taken", n,
+		    "has %zu bytes as JSON; code, args and other texts may have %d bytes together", n,
 		    GB_AGENT_RUN_TEXTS_MAX);
 	run->inputs = (struct gb_str){kept, n};
 	options->args = gb_value_from_json(run->values, kept, n, err);
@@ -69,7 +69,7 @@ static bool is_json(const char *text) {
 	return ok;
 }
 
-/* The same limits whether or not a person is asked. */
+/* These limits apply whether or not a person is asked. */
 static bool check_texts(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct {
 		const char *field, *text;
@@ -148,7 +148,7 @@ bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err 
 		return gb_fail_field(
 		    err, GB_EINVAL, "conversation", "must be given: a session belongs to a conversation");
 	return (unsigned)options->language < GB_LANGUAGES ||
-	       gb_fail_field(err, GB_EINVAL, "language", "there is no number %d", (int)options->language);
+	       gb_fail_field(err, GB_EINVAL, "language", "%d is not a language", (int)options->language);
 }
 
 bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_request *given) {
@@ -175,7 +175,7 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
 	memcpy(run->asked_for, limits, sizeof limits);
 	run->asked_restricted = given->run.restricted;
-	/* The only language with a terminal. */
+	/* Input is typed into a terminal, and only shell sessions have one. */
 	if (given->is_input)
 		request->run.language = GB_SHELL;
 	bool ok = request->run.source;

@@ -1,4 +1,4 @@
-/* The stores of a gate. Everything below "the thread" runs on the thread of the worker. */
+/* The stores of a gate. Sections marked "on the thread" run on the thread of the worker. */
 #include "gate/stores.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct gb_stores {
 	unsigned busy_ms;
 	void (*on_trouble)(struct gb_store_op *op);
 	/* The rest belongs to the thread. */
-	/* The last that were adopted; .dir and .audit are empty until agents were enabled. */
+	/* The options that were adopted last; .dir and .audit are empty until agents were enabled. */
 	struct gb_stores_options options;
 	struct gb_turns *turns;
 	struct gb_energy *energy;       /* NULL if disabled */
@@ -46,7 +46,7 @@ static void on_done(struct gb_work *work) {
 
 /* --- opening, on the thread --- */
 
-/* Opened again for each configuration: its rules are shared by all processes, and the last one wins. */
+/* Opened again for each configuration: all processes share the rules, and the last configuration wins. */
 static bool open_energy(
     struct gb_stores *stores, const struct gb_stores_options *options, struct gb_err *err) {
 	struct gb_energy *energy = NULL;
@@ -299,13 +299,13 @@ static uint64_t prune(struct gb_stores *stores) {
 
 /* --- operations, on the thread --- */
 
-static bool fail_closed(struct gb_store_op *op) {
+static bool fail_not_open(struct gb_store_op *op) {
 	return gb_fail(&op->err, GB_EINVAL, 0, "the database is not open");
 }
 
 static bool run_on_turns(struct gb_stores *stores, struct gb_store_op *op) {
 	if (!stores->turns)
-		return fail_closed(op);
+		return fail_not_open(op);
 	return op->kind == GB_STORE_TAKE_CALL
 		   ? gb_turns_take(stores->turns, &op->turn, op->max_calls, &op->granted, &op->err)
 		   : gb_turns_give_back(stores->turns, &op->turn, &op->err);
@@ -324,7 +324,7 @@ static bool run_on_approvals(struct gb_stores *stores, struct gb_store_op *op) {
 	bool was_open;
 	uint64_t revoked;
 	if (!approvals)
-		return fail_closed(op);
+		return fail_not_open(op);
 	switch (op->kind) {
 	case GB_STORE_ASK:
 		return ask(stores, op);
@@ -377,13 +377,13 @@ static enum gb_work_end run_audit_op(struct gb_work *work, void *data) {
 	struct gb_store_op *op = gb_container(struct gb_store_op, work, work);
 	op->err = (struct gb_err){0};
 	if (!stores->audit) {
-		op->ok = fail_closed(op);
+		op->ok = fail_not_open(op);
 		return GB_WORK_DONE;
 	}
 	switch (op->kind) {
 	case GB_STORE_RESERVE:
 		op->ok = reserve(stores, op);
-		/* Earlier records wait for a lock of another process: so does this. */
+		/* Wait too if earlier records wait for a lock of another process. */
 		return !op->ok && stores->busy_since && op->err.code == GB_EBUSY ? GB_WORK_BUSY
 										 : GB_WORK_DONE;
 	case GB_STORE_CANCEL:

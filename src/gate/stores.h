@@ -24,10 +24,10 @@ struct gb_store_op;
 
 enum { GB_POLICY_TEXT = 2 * GB_HASH_BYTES + 1 };
 
-/* What the stores need to know of a configuration. */
+/* The part of a configuration that the stores use. */
 struct gb_stores_options {
 	bool enabled;              /* agents may run code */
-	bool asks;                 /* a person may have to be asked */
+	bool asks;                 /* some requests need approval by a person */
 	char dir[GB_STATE_PATH];   /* state folder */
 	char audit[GB_STATE_PATH]; /* folder of the audit log */
 	bool has_energy;
@@ -44,7 +44,7 @@ struct gb_stores_open {
 };
 
 enum gb_store_kind {
-	GB_STORE_ADOPT, /* open the stores as .options say, or leave everything as it was */
+	GB_STORE_ADOPT, /* open the stores as .options say; on failure nothing changes */
 	GB_STORE_TAKE_CALL,
 	GB_STORE_GIVE_BACK_CALL,
 	GB_STORE_SPEND,
@@ -71,7 +71,7 @@ struct gb_store_op {
 	enum gb_store_kind kind;
 	/* For the gate. */
 	struct gb_stores *stores;             /* set by submitting */
-	struct gb_gate *gate;                 /* that the stores belong to; set by submitting */
+	struct gb_gate *gate;                 /* the owner of the stores; set by submitting */
 	struct gb_agent_run *run;             /* or NULL */
 	void (*then)(struct gb_store_op *op); /* may be NULL. The operation is freed after it */
 	void *data;
@@ -95,7 +95,7 @@ struct gb_store_op {
 	struct gb_reservation *reservation; /* freed with the operation, except of GB_STORE_BEGIN */
 	/* Out. */
 	bool granted;       /* the call, or trust */
-	bool has_looked_up; /* of GB_STORE_ASK: whether there is trust */
+	bool has_looked_up; /* of GB_STORE_ASK: the lookup of trust has succeeded */
 	int64_t expires_ms;
 	enum gb_use use;
 	bool trusts; /* the decision also trusts the session */
@@ -122,7 +122,8 @@ bool gb_stores_create(struct gb_gate *gate, unsigned busy_ms, void (*on_trouble)
 void gb_stores_destroy(struct gb_stores *stores);
 struct gb_worker *gb_stores_worker(struct gb_stores *stores);
 
-/* Takes the operation. False if too many are not done yet; then it was freed. */
+/* Submit the operation, which belongs to the stores from now on. False if too many are not done yet; then it is
+ * freed. */
 bool gb_stores_try(struct gb_stores *stores, struct gb_store_op *op);
 /* The same without a limit, for operations that complete or undo others. */
 void gb_stores_submit(struct gb_stores *stores, struct gb_store_op *op);

@@ -1,4 +1,4 @@
-/* Messages about executions of all clients: looking at them, ending them, and subscribing to their events. */
+/* Messages about executions of all clients: list, get, cancel, subscribe to events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 #include "server/rpc.h"
 
 enum {
-	SUBSCRIPTIONS_MAX =
-	    1024, /* of a client, each of which keeps an execution until its last event is sent */
-	/* Unread output at which the subscriptions of a client are paused, and at which they continue. What it misses
-	 * meanwhile is kept by the service, as far as that goes, and otherwise reported as lost. */
+	/* Per client. Each subscription keeps its execution from being freed until the last event is sent. */
+	SUBSCRIPTIONS_MAX = 1024,
+	/* Unread output at which the subscriptions of a client are paused, and at which they continue. Meanwhile the
+	 * service keeps events, up to its limit; dropped events are reported as lost. */
 	LAG_BYTES = 1 << 20,
 	CAUGHT_UP_BYTES = 256 << 10,
 };
@@ -21,7 +21,7 @@ struct subscribed {
 	struct gb_list link; /* in the client's list */
 	struct gb_client *client;
 	struct gb_execution *execution;
-	uint64_t request; /* of the subscription */
+	uint64_t request; /* number of the message 'subscribe' */
 	struct gb_subscription subscription;
 };
 
@@ -30,11 +30,11 @@ struct watching {
 	struct gb_list link; /* in the client's list */
 	struct gb_client *client;
 	uint64_t request;
-	uint64_t n_missed; /* executions that were not subscribed to, since the client lags */
+	uint64_t n_missed; /* executions not subscribed to: the client lagged, or was at its limit */
 	struct gb_execution_watch watch;
 };
 
-static void forget(struct subscribed *subscribed) {
+static void end_subscription(struct subscribed *subscribed) {
 	gb_subscription_end(&subscribed->subscription);
 	gb_list_remove(&subscribed->link);
 	subscribed->client->n_subscriptions--;
@@ -47,7 +47,7 @@ static void on_event(struct gb_subscription *subscription, const struct gb_event
 	gb_reply_event(&client->lines, subscribed->request, subscribed->execution, event);
 	client->lags |= gb_lines_waiting(&client->lines) > LAG_BYTES;
 	if (event->kind == GB_EVENT_FINISHED)
-		forget(subscribed);
+		end_subscription(subscribed);
 	else if (client->lags)
 		gb_subscription_pause(subscription);
 }
@@ -76,7 +76,7 @@ static bool subscribe(struct gb_client *client, uint64_t request, struct gb_exec
 
 static void on_execution(struct gb_execution_watch *watch, struct gb_execution *execution) {
 	struct watching *watching = gb_container(struct watching, watch, watch);
-	/* Otherwise executions would be kept for a client that does not read. */
+	/* Not while the client lags: executions would be kept for a client that does not read. */
 	if (watching->client->lags || !subscribe(watching->client, watching->request, execution, 0, NULL))
 		watching->n_missed++;
 }
@@ -106,7 +106,7 @@ static void end_watch(struct watching *watching) {
 	free(watching);
 }
 
-/* Ends a subscription with all that belongs to it. */
+/* End the watch and the subscriptions that the message @request has started. Returns how many. */
 static unsigned unsubscribe(struct gb_client *client, uint64_t request) {
 	unsigned n = 0;
 	gb_list_each(struct watching, watching, &client->watches, link) {
@@ -117,7 +117,7 @@ static unsigned unsubscribe(struct gb_client *client, uint64_t request) {
 	}
 	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) {
 		if (subscribed->request == request) {
-			forget(subscribed);
+			end_subscription(subscribed);
 			n++;
 		}
 	}
@@ -141,11 +141,11 @@ static bool handle_subscribe(struct gb_client *client, const struct gb_message *
 	struct gb_err err = {0};
 	if (message->execution && message->session)
 		return gb_reject(gb_rejection_at(rejection, "session"), GB_CODE_INVALID,
-		    "subscribe to an execution or to a session");
+		    "give an execution or a session, not both");
 	if (is_used(client, message->request))
 		return gb_reject(gb_rejection_at(rejection, "request"), GB_CODE_INVALID,
 		    "another subscription of this client has this number");
-	/* The reply first: kept events follow at once. */
+	/* Reply first: subscribing delivers kept events at once. */
 	gb_reply_subscribed(&client->lines, "subscribed", message->request);
 	if (message->execution ? subscribe(client, message->request, execution, message->after, &err)
 			       : watch(client, message, &err))
@@ -197,7 +197,7 @@ void gb_rpc_update_subscriptions(struct gb_client *client) {
 			gb_reply_missed(&client->lines, watching->request, watching->n_missed);
 		watching->n_missed = 0;
 	}
-	/* One at a time, since it may be forgotten with its last event. */
+	/* Resuming may deliver the last event, which frees the subscription. */
 	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) {
 		if (subscribed->subscription.paused && !client->lags)
 			gb_subscription_resume(&subscribed->subscription);
@@ -206,5 +206,6 @@ void gb_rpc_update_subscriptions(struct gb_client *client) {
 
 void gb_rpc_end_subscriptions(struct gb_client *client) {
 	gb_list_each(struct watching, watching, &client->watches, link) end_watch(watching);
-	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link) forget(subscribed);
+	gb_list_each(struct subscribed, subscribed, &client->subscriptions, link)
+	    end_subscription(subscribed);
 }

@@ -1,6 +1,6 @@
 /*
- * Long lines are read on a thread of the service, so that they do not delay other clients. The client's input is paused
- * meanwhile: its messages are handled in their order.
+ * Long lines are parsed on a thread of the service, so that they do not delay other clients. The client's input is
+ * paused meanwhile, so that its messages are handled in order.
  */
 #include <stdlib.h>
 
@@ -11,22 +11,22 @@
 struct gb_long_message {
 	struct gb_work work;
 	struct gb_list link;      /* in its queue while it waits */
-	struct gb_server *server; /* NULL: it is gone */
-	struct gb_client *client; /* NULL: it is gone */
-	struct gb_long_line line; /* the buffer is freed when it is read */
+	struct gb_server *server; /* NULL: it was destroyed */
+	struct gb_client *client; /* NULL: it was destroyed */
+	struct gb_long_line line; /* the buffer is freed when it was parsed */
 	struct gb_values *pool;
 	struct gb_message message;
 	struct gb_rejection rejection;
 	bool ok;
-	struct gb_rpc_run *run; /* that is being submitted; or NULL */
+	struct gb_rpc_run *run; /* the run that is being submitted; or NULL */
 };
 
 static struct gb_long_queue *queue_of(struct gb_server *server, const struct gb_long_message *it) {
 	return &server->queues[it->line.n > GB_SERVICE_LARGE];
 }
 
-/* Whether its messages are still handled. */
-static bool is_heard(const struct gb_client *client) {
+/* Whether messages of the client are still handled; false for NULL. */
+static bool accepts_messages(const struct gb_client *client) {
 	return client && !client->lines.ended;
 }
 
@@ -47,7 +47,7 @@ static void free_message(struct gb_work *work) {
 	free(it);
 }
 
-/* It was handled. */
+/* The message was handled: free it, start the next one of the queue, and read the client's input again. */
 static void finish(struct gb_long_message *it) {
 	struct gb_server *server = it->server;
 	struct gb_client *client = it->client;
@@ -75,7 +75,7 @@ static void finish(struct gb_long_message *it) {
 static void on_submitted(struct gb_execution *execution, const struct gb_err *err, void *data) {
 	struct gb_long_message *it = data;
 	struct gb_client *client = it->client;
-	if (!is_heard(client)) {
+	if (!accepts_messages(client)) {
 		gb_execution_release(execution);
 		free(it->run);
 	} else if (execution ? gb_rpc_add_run(it->run, execution, &it->rejection)
@@ -115,11 +115,11 @@ static enum gb_work_end read_message(struct gb_work *work, void *data) {
 
 static void on_read(struct gb_work *work) {
 	struct gb_long_message *it = gb_container(struct gb_long_message, work, work);
-	if (is_heard(it->client) && it->ok && it->message.type == GB_MESSAGE_RUN) {
+	if (accepts_messages(it->client) && it->ok && it->message.type == GB_MESSAGE_RUN) {
 		submit(it);
 		return;
 	}
-	if (is_heard(it->client))
+	if (accepts_messages(it->client))
 		gb_rpc_handle(it->client, it->ok ? &it->message : NULL, &it->rejection);
 	finish(it);
 }

@@ -276,7 +276,7 @@ void gb_rpc_end(struct gb_client *client) {
 			forget(run);
 		} else {
 			/* Sends the result, which the client may still read, and forgets the run. */
-			gb_execution_terminate(run->execution, "the client has gone");
+			gb_execution_terminate(run->execution, "the client has disconnected");
 		}
 	}
 	gb_table_finish(&client->runs);

@@ -58,7 +58,8 @@ static bool has_room(const struct gb_events *events, size_t n) {
 static void keep(struct gb_events *events, const struct gb_event *event) {
 	struct kept *kept = malloc(sizeof *kept + event->text.n);
 	if (!kept) {
-		/* A gap would go unnoticed: what is not kept is lost, and subscriptions are told so. */
+		/* Drop all kept events, so that paused subscriptions get LOST: a gap between kept events would
+		 * not be noticed. */
 		while (events->n_kept)
 			drop_oldest(events);
 		return;
@@ -108,10 +109,10 @@ static bool deliver_copy(struct gb_subscription *subscription, const struct gb_e
 /* The position of a subscription in the list of kept events. */
 struct cursor {
 	const struct kept *kept; /* the event that was delivered last; NULL: not known */
-	uint64_t seq;            /* its number, which is known when it has been freed */
+	uint64_t seq;            /* its number, still known after the event was freed */
 };
 
-/* The first kept event behind the number @seen. Callbacks only drop events from the front, so the cursor is valid
+/* The first kept event with a number above @seen. Callbacks only drop events from the front, so the cursor is valid
  * while its number is not below that of the first event. */
 static const struct kept *kept_after(const struct gb_events *events, uint64_t seen, struct cursor *cursor) {
 	const struct gb_list *link = events->kept.next;
@@ -124,7 +125,8 @@ static const struct kept *kept_after(const struct gb_events *events, uint64_t se
 	return kept;
 }
 
-/* Deliver the next event that the subscription has not seen. False if there is none, or it takes no more. */
+/* Deliver the next event that the subscription has not received. False if there is none, or the subscription is paused
+ * or was ended. */
 static bool deliver_next(struct gb_subscription *subscription, struct cursor *cursor) {
 	const struct gb_events *events = subscription->events;
 	uint64_t first = first_kept(events), seen = subscription->seen;
@@ -136,7 +138,7 @@ static bool deliver_next(struct gb_subscription *subscription, struct cursor *cu
 	return deliver(subscription, &lost);
 }
 
-/* Not from inside a delivery to the same subscription: that one goes on with the next event. */
+/* Does nothing inside a delivery to the same subscription: the outer call continues with the next event. */
 static void catch_up(struct gb_subscription *subscription) {
 	struct cursor cursor = {0};
 	while (!subscription->ended && deliver_next(subscription, &cursor))
@@ -168,7 +170,7 @@ void gb_events_add(struct gb_events *events, const struct gb_event *event) {
 		gb_list_append(&events->subscriptions, &each->link);
 		if (each->paused || each->ended)
 			continue;
-		/* Without a copy where the subscription is up to date, which is the usual case. */
+		/* A subscription that is up to date, the usual case, needs no copy. */
 		if (each->seen + 1 != numbered.seq || deliver(each, &numbered))
 			catch_up(each);
 	}

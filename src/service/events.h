@@ -3,7 +3,7 @@
  *
  *	gb_events_init(&events, &(struct gb_events_limits){.bytes = 256 << 10, .count = 1000});
  *	gb_events_add(&events, &(struct gb_event){.kind = GB_EVENT_OUTPUT, .stream = 1, .text = text});
- *	gb_events_subscribe(&events, &subscription, after);	// first what is kept behind the number @after
+ *	gb_events_subscribe(&events, &subscription, after);	// first the kept events with a number above @after
  *	gb_subscription_pause(&subscription);			// the subscriber cannot take more
  *	gb_subscription_resume(&subscription);			// deliver what it has missed
  *	gb_subscription_end(&subscription);
@@ -29,7 +29,7 @@ enum gb_event_kind {
 	GB_EVENT_REPORT,   /* value */
 	GB_EVENT_PROMPT,   /* text: the prompt; the code waits for input */
 	GB_EVENT_FINISHED, /* result; the last event */
-	GB_EVENT_LOST,     /* count: of events that the subscription did not get */
+	GB_EVENT_LOST,     /* count: events that were dropped before the subscription received them */
 };
 
 /* "started", "output". A static string. */
@@ -69,8 +69,7 @@ struct gb_subscription {
 	struct gb_events *events; /* NULL: ended */
 	uint64_t seen;            /* number of the last event that was delivered, or lost */
 	bool paused;
-	bool *
-	    ended; /* set while on_event is called: to be set to true if the callback ends the subscription */
+	bool *ended; /* not NULL while on_event runs: gb_subscription_end sets the flag */
 };
 
 void gb_events_init(struct gb_events *events, const struct gb_events_limits *limits);

@@ -18,9 +18,9 @@
 enum {
 	WAITING_MAX = 10000,
 	WAITING_BYTES_MAX = 256 << 20,
-	/* The gate limits how many run or wait; this limits all that have no result yet, refusals included. */
+	/* The gate limits running and waiting requests; this limits all requests without a result, also refused ones. */
 	AGENTS_MAX = 1024,
-	EVENTS_MAX = 4096, /* that are kept of an execution */
+	EVENTS_MAX = 4096, /* kept events of an execution */
 };
 
 static void make_id(char id[33]) {
@@ -34,7 +34,7 @@ static void make_id(char id[33]) {
 
 /* --- create and free --- */
 
-static void to_submitter(struct gb_subscription *subscription, const struct gb_event *event) {
+static void on_submitter_event(struct gb_subscription *subscription, const struct gb_event *event) {
 	struct gb_execution *execution = gb_container(struct gb_execution, submitter, subscription);
 	if (execution->submission.on_event)
 		execution->submission.on_event(execution, event, execution->submission.data);
@@ -46,7 +46,7 @@ struct gb_execution *gb_execution_create(struct gb_service *service, const struc
 		return NULL;
 	execution->service = service;
 	execution->submission = *submission;
-	/* Borrowed from the caller during the submission only. */
+	/* The contents of the request are borrowed during the submission only. */
 	execution->submission.request = (struct gb_gate_request){.face = submission->request.face};
 	execution->in_session = submission->request.session || submission->request.persistent;
 	gb_list_init(&execution->link);
@@ -57,7 +57,7 @@ struct gb_execution *gb_execution_create(struct gb_service *service, const struc
 		    .bytes = service->config->service.replay_bytes, .count = EVENTS_MAX};
 	replay.count = GB_OR(replay.count, 1); /* the result */
 	gb_events_init(&execution->events, &replay);
-	execution->submitter.on_event = to_submitter;
+	execution->submitter.on_event = on_submitter_event;
 	return execution;
 }
 
@@ -91,7 +91,7 @@ void gb_execution_watch_end(struct gb_execution_watch *watch) {
 	gb_list_remove(&watch->link);
 }
 
-/* To all watches of everything, or to those of its session. A callback may end its own watch. */
+/* Call the watches of @session; empty: those of all executions. A callback may end its own watch. */
 static void announce(struct gb_execution *execution, const char *session) {
 	gb_list_each(struct gb_execution_watch, watch, &execution->service->watches, link) {
 		if (strcmp(watch->session, session) == 0)
@@ -99,7 +99,7 @@ static void announce(struct gb_execution *execution, const char *session) {
 	}
 }
 
-/* As soon as the session is known. */
+/* Call the watches of the execution's session, once, as soon as the session is known. */
 static void announce_session(struct gb_execution *execution) {
 	const char *session =
 	    execution->agent_run ? gb_agent_run_session(execution->agent_run) : execution->session;
@@ -119,8 +119,8 @@ static void stop_waiting(struct gb_execution *execution) {
 	execution->service->waiting_bytes -= execution->run->outbox.len;
 }
 
-/* It has its result, which lives as long as the execution. It is freed between turns: callbacks of its events may be
- * on the stack. */
+/* The execution is done. The contents of @result must live as long as the execution, which is freed between turns:
+ * callbacks of its events may be on the stack now. */
 static void finish(struct gb_execution *execution, const struct gb_result *result) {
 	struct gb_service *service = execution->service;
 	execution->result = *result;
@@ -147,7 +147,7 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	finish(execution, &clean);
 }
 
-/* A result in place of one of the code, which was not run. */
+/* Finish with a result that says why the code was not run. */
 static void refuse(struct gb_execution *execution, const struct gb_err *err) {
 	const char *code = err->code == GB_EWALL    ? GB_CODE_WALL
 			   : err->code == GB_ENOENT ? GB_CODE_RUNTIME_DISABLED
@@ -159,7 +159,7 @@ static void refuse(struct gb_execution *execution, const struct gb_err *err) {
 	finish(execution, &result);
 }
 
-static bool is_forgettable(const struct gb_execution *execution, uint64_t now) {
+static bool may_be_freed(const struct gb_execution *execution, uint64_t now) {
 	const struct gb_service *service = execution->service;
 	bool by_settings = service->options.keeps_by_settings;
 	unsigned most = by_settings ? service->config->service.keep_results : service->options.keep_results;
@@ -173,7 +173,7 @@ int gb_executions_expire(struct gb_service *service) {
 		return -1;
 	uint64_t now = gb_now_ns();
 	gb_list_each(struct gb_execution, execution, &service->done, link) {
-		if (is_forgettable(execution, now)) {
+		if (may_be_freed(execution, now)) {
 			service->n_done--;
 			gb_execution_destroy(execution);
 		}
@@ -200,7 +200,8 @@ static void on_call(struct gb_run *run, struct gb_call *call, void *data) {
 	struct gb_execution *execution = data;
 	(void)run;
 	if (execution->released || !execution->submission.on_call)
-		throw(call, execution->released ? "the client has gone" : "there is no function to call");
+		throw(call,
+		    execution->released ? "the client has disconnected" : "there is no function to call");
 	else
 		execution->submission.on_call(execution, call, execution->submission.data);
 }
@@ -239,18 +240,18 @@ void gb_execution_on_awaiting(
 
 /* Apply the limits of the settings. The service's own timeout, if there is one, replaces that of the settings. */
 static bool limit(const struct gb_service *service, struct gb_run_options *options, struct gb_err *err) {
-	uint64_t asked_ms = options->timeout_ms, most_ms = service->options.timeout_ms;
-	if (most_ms)
+	uint64_t requested_ms = options->timeout_ms, max_ms = service->options.timeout_ms;
+	if (max_ms)
 		options->timeout_ms = 0;
 	if (service->options.strict && !gb_limits_check(service->config, options, err))
 		return false;
 	gb_limits_apply(service->config, service->options.default_timeout_ms, options);
-	if (most_ms)
-		options->timeout_ms = asked_ms && asked_ms < most_ms ? asked_ms : most_ms;
+	if (max_ms)
+		options->timeout_ms = requested_ms && requested_ms < max_ms ? requested_ms : max_ms;
 	return true;
 }
 
-/* All output is masked with the present filter. */
+/* Mask all output with the current filter. */
 static bool begin_masking(
     struct gb_execution *execution, const struct gb_run_options *options, struct gb_err *err) {
 	struct gb_filter *filter = execution->service->filter;
@@ -260,7 +261,7 @@ static bool begin_masking(
 	if (execution->masked && gb_masked_init(execution->masked, gb_filter_ref(filter),
 				     gb_masked_output_max(options), gb_masked_value_max(options)))
 		return true;
-	return gb_fail(err, GB_ENOMEM, 0, "there is no memory to mask what it says");
+	return gb_fail(err, GB_ENOMEM, 0, "out of memory for masking the output");
 }
 
 /* A run in a session has the session's language. A session that does not exist is reported by
@@ -299,7 +300,7 @@ static bool wait_for_room(
 	size_t n = execution->run->outbox.len;
 	if (service->n_waiting == WAITING_MAX || n > WAITING_BYTES_MAX - service->waiting_bytes)
 		return gb_fail(err, GB_EBUSY, 0,
-		    "%u runs of %zu bytes wait already: send it again when some have ended",
+		    "%u runs with %zu bytes are already waiting; submit it again when some have ended",
 		    service->n_waiting, service->waiting_bytes);
 	gb_list_append(&client->waiting, &execution->waiting);
 	service->n_waiting++;
@@ -427,7 +428,7 @@ static void on_agent_done(struct gb_agent_run *run, const struct gb_result *resu
 	struct gb_execution *execution = data;
 	(void)run;
 	execution->service->n_agents--;
-	/* Of a run without output, that it has started is known only now. */
+	/* For a run without output, this is the first sign that it has started. */
 	if (result->status != GB_DENIED)
 		note_agent_started(execution);
 	announce_session(execution);
@@ -436,9 +437,9 @@ static void on_agent_done(struct gb_agent_run *run, const struct gb_result *resu
 }
 
 static bool submit_agent(
-    struct gb_execution *execution, const struct gb_gate_request *asked, struct gb_err *err) {
+    struct gb_execution *execution, const struct gb_gate_request *given, struct gb_err *err) {
 	struct gb_service *service = execution->service;
-	struct gb_gate_request request = *asked;
+	struct gb_gate_request request = *given;
 	request.on_pending = on_pending;
 	request.on_log = execution->submission.quiet ? NULL : on_agent_log;
 	request.on_output = execution->submission.quiet ? NULL : on_agent_output;
@@ -463,7 +464,7 @@ static bool submit_agent(
 
 void gb_execution_announce(struct gb_execution *execution) {
 	gb_list_append(&execution->service->executions, &execution->link);
-	/* From here on, so that no callback is called before the caller has the execution. */
+	/* Only later events: no callback may be called before the caller has the execution. */
 	gb_events_subscribe(&execution->events, &execution->submitter, execution->events.last);
 	announce(execution, "");
 	if (execution->run)
@@ -533,7 +534,7 @@ bool gb_execution_interrupt(struct gb_execution *execution, struct gb_err *err) 
 	if (execution->agent_run)
 		gb_agent_run_terminate(execution->agent_run, NULL);
 	else if (!execution->in_session)
-		return gb_fail_field(err, GB_EINVAL, "run", "is in no session: only 'terminate' stops it");
+		return gb_fail_field(err, GB_EINVAL, "run", "is not in a session; only 'terminate' stops it");
 	else if (!gb_run_begun(execution->run))
 		gb_run_terminate(execution->run, "interrupted before it began");
 	else
@@ -542,7 +543,7 @@ bool gb_execution_interrupt(struct gb_execution *execution, struct gb_err *err) 
 }
 
 void gb_execution_hold(struct gb_execution *execution, bool held) {
-	/* What an agent's run says is bounded by its limits, and the gate has it already. */
+	/* Not for agents: their output is bounded by their limits, and buffered by the gate already. */
 	if (execution->run && execution->phase != GB_EXECUTION_DONE)
 		gb_run_pause(execution->run, held);
 }
@@ -556,11 +557,11 @@ void gb_execution_release(struct gb_execution *execution) {
 	gb_execution_hold(execution, false);
 	if (execution->phase == GB_EXECUTION_DONE)
 		return;
-	/* A session outlives its clients: interrupt what executes in it. */
+	/* A session outlives its clients: interrupt its execution instead of ending the session. */
 	if (execution->in_session)
 		gb_execution_interrupt(execution, NULL);
 	else
-		gb_execution_terminate(execution, "the client has gone");
+		gb_execution_terminate(execution, "the client has disconnected");
 }
 
 struct gb_events *gb_execution_events(struct gb_execution *execution) {

@@ -7,7 +7,7 @@
 
 enum gb_execution_phase { GB_EXECUTION_WAITING, GB_EXECUTION_RUNNING, GB_EXECUTION_DONE };
 
-/* The first bytes of a character whose other bytes were not written yet. */
+/* The bytes of an incomplete UTF-8 character at the end of the output so far. */
 struct gb_output_tail {
 	char bytes[3];
 	unsigned char n;
@@ -20,8 +20,8 @@ struct gb_execution {
 	char id[33];
 	enum gb_execution_phase phase;
 	bool in_session;
-	bool released;                  /* the submitter has no further use for it */
-	struct gb_run *run;             /* of a caller; prepared while it waits */
+	bool released;                  /* gb_execution_release was called */
+	struct gb_run *run;             /* of a caller; encoded, and not begun while it waits */
 	struct gb_agent_run *agent_run; /* of an agent */
 	struct gb_masked *masked;       /* of a caller; NULL: nothing is masked */
 	struct gb_output_tail tails[2]; /* of stdout and stderr */
@@ -29,11 +29,11 @@ struct gb_execution {
 	struct gb_subscription submitter;
 	struct gb_submission submission;  /* its callbacks */
 	struct gb_result result;          /* when it is done */
-	char refusal[GB_ERR_MESSAGE_MAX]; /* the message of a result in place of one of the code */
+	char refusal[GB_ERR_MESSAGE_MAX]; /* the error message if the code could not be started */
 	char session[33];                 /* the id of its session, as soon as it is known; or empty */
 	bool announced_session;           /* to the watches of its session */
 	uint64_t done_at;                 /* gb_now_ns */
-	char target[33]; /* id of the session in which a caller's code is to begin; or empty */
+	char target[33];                  /* id of the session in which a caller's code will run; or empty */
 };
 
 /* Secrets that clients have registered to be masked. */
@@ -62,7 +62,7 @@ struct gb_service {
 	struct gb_filter *filter; /* or NULL */
 	struct gb_service_secrets secrets;
 	struct gb_list watches;
-	struct gb_service_thread threads[2]; /* for less, and for large data */
+	struct gb_service_thread threads[2]; /* for up to GB_SERVICE_LARGE bytes; for more */
 	bool ending;                         /* being destroyed: no more work */
 	struct gb_list clients;              /* the next one to start a waiting execution comes first */
 	struct gb_list executions;           /* that are not done, oldest first */
@@ -84,8 +84,8 @@ struct gb_service {
 
 struct gb_execution *gb_execution_create(struct gb_service *service, const struct gb_submission *submission);
 void gb_execution_destroy(struct gb_execution *execution);
-/* The steps of a submission of a caller's code: create the run with options of its own; gb_run_encode, on any thread;
- * start it, or let it wait; make it known. */
+/* The steps in which a caller's code is submitted: create the run; encode it (gb_run_encode, on any thread); start or
+ * queue it; announce it to its submitter and to watches. */
 bool gb_execution_create_run(struct gb_execution *execution, const struct gb_gate_request *request,
     struct gb_run_options *ret_options, struct gb_err *err);
 bool gb_execution_begin_run(
@@ -94,12 +94,11 @@ void gb_execution_announce(struct gb_execution *execution);
 
 /* Start the execution that has waited longest. False if there is no sandbox for it. */
 bool gb_execution_start_waiting(struct gb_service_client *client);
-/* Forget finished executions that are not to be kept any longer. Returns after how many ms to call it again; -1:
- * not at all. */
+/* Free done executions that need not be kept any longer. Returns after how many ms to call it again; -1: not at all. */
 int gb_executions_expire(struct gb_service *service);
 /* Free all executions. */
 void gb_executions_finish(struct gb_service *service);
-/* Has the code of a session's run started to wait for input? */
+/* Callback of the session manager: the code of a run has started to wait for input. */
 void gb_execution_on_awaiting(
     struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data);
 
@@ -119,7 +118,7 @@ void gb_output_end(struct gb_execution *execution, const struct gb_result *resul
 void gb_service_work_init(struct gb_service *service);
 /* Wait for all work, and end the threads. */
 void gb_service_work_finish(struct gb_service *service);
-/* The client is finished: its submissions that are being encoded are dropped. */
+/* Drop the submissions of @client that are being encoded: the client is finished. */
 void gb_service_abandon_pending(struct gb_service_client *client);
 
 /* --- secrets.c --- */

@@ -1,11 +1,11 @@
-/* What the code says becomes events, masked, in its order. */
+/* Turns output, logs and displays of the code into events: masked, and in their order. */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "service/execution.h"
 
 /* The number of bytes at the end of @bytes that begin an incomplete character. */
-static size_t unfinished(const char *bytes, size_t n) {
+static size_t incomplete_tail(const char *bytes, size_t n) {
 	for (size_t back = 1; back <= 3 && back <= n; back++) {
 		unsigned char c = (unsigned char)bytes[n - back];
 		if (c < 0x80)
@@ -37,7 +37,7 @@ void gb_output_append(struct gb_execution *execution, int stream, const char *by
 		bytes = joined.data;
 		n = joined.len;
 	}
-	tail->n = (unsigned char)unfinished(bytes, n);
+	tail->n = (unsigned char)incomplete_tail(bytes, n);
 	memcpy(tail->bytes, bytes + n - tail->n, tail->n);
 	add_text(execution, stream, bytes, n - tail->n);
 }
@@ -127,7 +127,7 @@ bool gb_execution_mask(const struct gb_execution *execution, const struct gb_val
 	struct gb_values *pool = *ret_pool = gb_values_create((size_t)POOL_MAX_GIB << 30);
 	const struct gb_value *clean = NULL;
 	if (!pool || !gb_mask_value(execution->masked->filter, *value, pool, &clean, NULL)) {
-		const char *why = "there was no memory to look for secrets in the answer";
+		const char *why = "out of memory for masking the value";
 		clean = pool ? gb_value_error(pool, "RangeError", why, NULL) : NULL;
 		*thrown = true;
 	}

@@ -26,7 +26,7 @@ static void on_gate_ready(struct gb_source *source, uint32_t events) {
 
 /* While a record cannot be written, the gate withholds its result, starts no other agent run, and retries. Other
  * executions go on. */
-static void work_at_gate(struct gb_service *service) {
+static void process_gate(struct gb_service *service) {
 	struct gb_err err = {0};
 	if (service->gate && !gb_gate_work(service->gate, &err) && service->options.on_trouble)
 		service->options.on_trouble(&err, service->options.data);
@@ -53,7 +53,7 @@ static void start_waiting(struct gb_service *service) {
 		gb_list_append(&service->clients, &client->link);
 		if (gb_execution_start_waiting(client))
 			continue;
-		/* It keeps its turn. */
+		/* No sandbox is free: the client stays first. */
 		gb_list_remove(&client->link);
 		gb_list_prepend(&service->clients, &client->link);
 		service->room = false;
@@ -74,7 +74,7 @@ bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *
 	timeout_ms = sooner(timeout_ms, gb_executions_expire(service));
 	if (gb_loop_dispatch(service->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
-	work_at_gate(service);
+	process_gate(service);
 	start_waiting(service);
 	if (!service->err.code)
 		return true;
@@ -113,7 +113,7 @@ void gb_service_configure(struct gb_service *service, const struct gb_config *co
     struct gb_filter *filter, gb_service_configured done, void *data) {
 	struct gb_err err = {0};
 	if (service->next_config) {
-		gb_fail(&err, GB_EBUSY, 0, "other settings are being put into force");
+		gb_fail(&err, GB_EBUSY, 0, "another change of the settings is still in progress");
 		done(false, &err, data);
 		return;
 	}

@@ -16,11 +16,11 @@
  * An *execution* is a request from its submission to its result: of the caller's own code (run_code), or of an agent,
  * which goes through the gate. Both have the same life cycle:
  *
- *	waiting -> running -> done -> kept -> forgotten
+ *	waiting -> running -> done
  *
  * A caller's execution waits for a free sandbox; waiting executions of several clients start in turn. An agent's
- * execution waits for decisions and records at the gate. Done means that there is a result, whatever it says. Finished
- * executions are kept for a time, so that others can look at their results.
+ * execution waits for decisions and records at the gate. Done means that there is a result, of success or failure. Done
+ * executions are kept for a time, so that other clients can get their results, and then freed.
  *
  * All events are masked. Callbacks are called from gb_service_turn, and from gb_execution_cancel and
  * gb_execution_terminate. They may call every function here, except gb_service_destroy.
@@ -36,8 +36,8 @@
 #include "service/events.h"
 #include "store/worker.h"
 
-/* Work on so many bytes is done on a thread: parsing and encoding them can take more than 2 ms. Work on more than LARGE
- * bytes, which can take more than 0.1 s, has a thread of its own. */
+/* Data of at least GB_SERVICE_LONG bytes is parsed and encoded on a thread, because that can take more than 2 ms. Data
+ * of more than GB_SERVICE_LARGE bytes, which can take more than 0.1 s, is processed on a second thread. */
 #define GB_SERVICE_LONG  ((size_t)64 << 10)
 #define GB_SERVICE_LARGE ((size_t)4 << 20)
 
@@ -49,16 +49,17 @@ struct gb_service_options {
 	const struct gb_config *config; /* a reference is taken */
 	struct gb_engine_options engine;
 	struct gb_filter *filter; /* masks events of callers' runs; a reference is taken; NULL: no masking */
-	bool strict; /* refuse a run that asks for more than the settings allow, instead of reducing it */
+	/* Refuse a run that requests more than the settings allow, instead of reducing its limits. */
+	bool strict;
 	/* Default and maximum timeout of a run, instead of that of the settings; 0: use the settings. */
 	uint64_t timeout_ms;
 	uint64_t default_timeout_ms; /* if neither the run nor the settings have one; 0: the engine's */
 	unsigned max_runs;           /* at once; 0: the default of the engine */
-	/* Events that are kept of each execution, and results, for others than their submitters. 0: none. */
+	/* How many events and results are kept for clients other than the submitter. 0: none. */
 	struct gb_events_limits replay;
 	unsigned keep_results;
 	uint64_t keep_ms;
-	bool keeps_by_settings; /* instead, as the present settings service.* say */
+	bool keeps_by_settings; /* use the current settings service.* instead of these three */
 	/* Called for each failed attempt to record runs of agents. Their results are withheld until they are
 	 * recorded. */
 	void (*on_trouble)(const struct gb_err *err, void *data);
@@ -104,13 +105,13 @@ bool gb_service_add_secret(
 /* Run @work on a thread of the service: work on @bytes of data that would delay everything else in the loop. There
  * are two threads, one for more than GB_SERVICE_LARGE bytes; each is started when it is first needed. Work of each
  * thread runs in the order of submission. See store/worker.h: .done is called from gb_service_turn, or from
- * gb_service_destroy, which waits for all work. False if there is no thread, or too much waits for it; then
- * the caller has to do it itself. */
+ * gb_service_destroy, which waits for all work. False if the thread cannot be started, or its queue is full; then
+ * the caller has to do the work itself. */
 bool gb_service_work(struct gb_service *service, struct gb_work *work, size_t bytes);
 
 /* --- clients --- */
 
-/* A client for which executions are started in turn with those of others. Embedded in an object of the transport. */
+/* Waiting executions of several clients start in turn. Embedded in an object of the transport. */
 struct gb_service_client {
 	struct gb_service *service;
 	struct gb_list link;
@@ -131,11 +132,12 @@ struct gb_submission {
 	/* All events of the execution from the return of gb_service_submit on: STARTED is not among them if it has
 	 * started by then. FINISHED is the last. */
 	void (*on_event)(struct gb_execution *execution, const struct gb_event *event, void *data);
-	/* Calls of the code: see struct gb_run_options. Not of agents. NULL: they throw. @value of a report is masked. */
+	/* The code calls a host function, or report(): see struct gb_run_options. Code of agents cannot. If on_call is
+	 * NULL, calls throw. @value of a report is masked. */
 	void (*on_call)(struct gb_execution *execution, struct gb_call *call, void *data);
 	void (*on_report)(
 	    struct gb_execution *execution, const struct gb_value *value, struct gb_call *call, void *data);
-	bool quiet; /* of an agent: no output, logs and displays, so that only the end must be recorded */
+	bool quiet; /* for agents: no events of output, logs and displays; then only the end is recorded */
 	void *data;
 };
 
@@ -147,13 +149,13 @@ bool gb_service_submit(struct gb_service_client *client, const struct gb_submiss
 
 /* Called with the execution, which the caller owns, or with NULL and the error of gb_service_submit. */
 typedef void (*gb_service_submitted)(struct gb_execution *execution, const struct gb_err *err, void *data);
-/* The same for a request of about @bytes: if it is long, it is encoded on a thread. Everything that the request points
- * to must be left alone until @done is called, which is always: before this function returns if nothing had to be
- * encoded, with NULL after gb_service_client_finish. */
+/* Like gb_service_submit, for a request of about @bytes; a long one is encoded on a thread. The caller must not change
+ * or free anything that the request points to until @done is called. It is called once: before this function returns,
+ * if no thread was used; with NULL if the client was finished meanwhile. */
 void gb_service_submit_later(struct gb_service_client *client, const struct gb_submission *submission,
     size_t bytes, gb_service_submitted done, void *data);
 
-/* The id: 32 hexadecimal digits, also in the result of code that was run, and in its audit record. */
+/* The id: 32 hexadecimal digits. If the code was run, its result and its audit record contain the same id. */
 const char *gb_execution_id(const struct gb_execution *execution);
 /* "waiting", "running" or "done". A static string. */
 const char *gb_execution_state(const struct gb_execution *execution);
@@ -167,9 +169,9 @@ const struct gb_result *gb_execution_result(const struct gb_execution *execution
 /* The run of the engine, for calls of the code's functions; NULL while it waits, and of agents. */
 struct gb_run *gb_execution_run(const struct gb_execution *execution);
 
-/* A value of the code that is part of no event, such as an answer, masked. *ret_pool is the caller's, and holds the
- * masked value, or NULL if nothing is masked. If memory is exhausted, *value becomes an error to be thrown; false if
- * there is none for that either. */
+/* Mask a value from the code that is not part of an event, such as the return value of a call. *ret_pool holds the
+ * masked value and is owned by the caller; it is NULL if nothing is masked. If memory is exhausted, *value becomes an
+ * error and *thrown is set; false if there is no memory for the error either. */
 bool gb_execution_mask(const struct gb_execution *execution, const struct gb_value **value,
     struct gb_values **ret_pool, bool *thrown);
 
@@ -179,20 +181,21 @@ void gb_execution_terminate(struct gb_execution *execution, const char *reason);
  * caller's execution without a session, which can only be terminated. */
 bool gb_execution_interrupt(struct gb_execution *execution, struct gb_err *err);
 
-/* Read no more of what the code says until it is called with false, so that the code waits. */
+/* Stop reading the output of the code until this is called with false; the code blocks when its socket is full. No
+ * effect on executions of agents. */
 void gb_execution_hold(struct gb_execution *execution, bool held);
 
-/* The submitter has no further use for it: its callbacks are not called any more. If it is not done, it is ended;
- * an agent's is still recorded; one in a session is interrupted, and the session stays. NULL is fine. */
+/* Give up the submitter's reference: its callbacks are not called any more. An execution that is not done is
+ * terminated, or interrupted if it is in a session, which stays open. An agent's is still recorded. NULL is fine. */
 void gb_execution_release(struct gb_execution *execution);
 
-/* --- looking at executions --- */
+/* --- finding and watching executions --- */
 
-/* An execution that is not done, or still kept. NULL if there is none. */
+/* The execution with this id, if it is not done, or done and still kept. NULL if there is none. */
 struct gb_execution *gb_service_find(struct gb_service *service, const char *id);
 /* The @i-th execution, oldest first. NULL if there are not that many. */
 struct gb_execution *gb_service_at(struct gb_service *service, size_t i);
-/* Watches executions as they are submitted: all of them, or those in one session. */
+/* Reports executions as they are submitted: all of them, or those in one session. */
 struct gb_execution_watch {
 	/* Set by the watcher. The callback may subscribe to the execution, whose events begin now. An execution in a
 	 * session is announced when the session is known, which for agents is when the code starts. */
@@ -204,7 +207,7 @@ struct gb_execution_watch {
 void gb_service_watch(struct gb_service *service, struct gb_execution_watch *watch);
 void gb_execution_watch_end(struct gb_execution_watch *watch);
 
-/* Any number may subscribe; see service/events.h. */
+/* For any number of subscriptions; see service/events.h. */
 struct gb_events *gb_execution_events(struct gb_execution *execution);
 
 #endif

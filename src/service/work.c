@@ -54,7 +54,7 @@ void gb_service_work_finish(struct gb_service *service) {
 struct pending {
 	struct gb_work work;
 	struct gb_list link;              /* in the client's list */
-	struct gb_service_client *client; /* NULL: it is finished */
+	struct gb_service_client *client; /* NULL: it was finished */
 	struct gb_execution *execution;
 	struct gb_run_options options;
 	gb_service_submitted done;
@@ -75,7 +75,7 @@ static void on_encoded(struct gb_work *work) {
 	struct gb_execution *execution = pending->execution;
 	gb_list_remove(&pending->link);
 	if (!pending->client)
-		pending->ok = gb_fail(&pending->err, GB_EBUSY, 0, "the client has gone");
+		pending->ok = gb_fail(&pending->err, GB_EBUSY, 0, "the client has disconnected");
 	if (pending->ok && gb_execution_begin_run(pending->client, execution, &pending->err)) {
 		gb_execution_announce(execution);
 	} else {

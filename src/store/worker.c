@@ -17,7 +17,7 @@ enum { DEFAULT_BUSY_MS = 10000, LONGEST_PAUSE_MS = 100 };
 
 /* Used by the thread only. */
 struct lane {
-	struct gb_list works; /* the first was busy, the others wait behind it */
+	struct gb_list works; /* the first found its resource locked; the others wait behind it */
 	uint64_t next_try;    /* ns */
 	unsigned pause_ms;
 };

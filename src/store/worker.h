@@ -37,8 +37,8 @@ enum gb_work_end {
 
 struct gb_work {
 	struct gb_list link; /* used by the worker */
-	uint64_t since;      /* used by the worker: when it was submitted; 0: made by the thread */
-	bool is_last;        /* set before .run: GB_WORK_BUSY would be the end, since .busy_ms are over */
+	uint64_t since;      /* used by the worker: when it was submitted; 0: created by the thread */
+	bool is_last;        /* set before .run: .busy_ms have passed, so GB_WORK_BUSY is not retried */
 	unsigned lane;       /* below .lanes of the options */
 	enum gb_work_end (*run)(struct gb_work *work, void *data); /* on the thread */
 	void (*done)(struct gb_work *work); /* on the caller's thread; frees the work */
@@ -69,12 +69,12 @@ void gb_worker_destroy(struct gb_worker *worker);
 bool gb_worker_try(struct gb_worker *worker, struct gb_work *work);
 /* The same without a limit, for work that completes or undoes earlier work. */
 void gb_worker_submit(struct gb_worker *worker, struct gb_work *work);
-/* On the thread: work that was kept, or that the thread has made itself, is done. */
+/* Called on the thread: @work is done, which returned GB_WORK_KEPT or was created by the thread itself. */
 void gb_worker_finish(struct gb_worker *worker, struct gb_work *work);
 
 /* Readable when work is done. */
 int gb_worker_fd(const struct gb_worker *worker);
-/* Call .done of all work that is done, in the order in which it ended. These may submit. */
+/* Call .done of all work that is done, in the order in which it ended. The callbacks may submit work. */
 void gb_worker_dispatch(struct gb_worker *worker);
 /* Block until some work is done, and dispatch. For the start and the end of a process. */
 void gb_worker_wait(struct gb_worker *worker);

@@ -1,4 +1,4 @@
-/* The first runs of a language, while its sandboxes start: nothing else waits for them. */
+/* The first runs of a language, while its sandboxes start. Other runs and callers do not wait for the start. */
 #include <glovebox/errors.h>
 #include <glovebox/sessions.h>
 #include <limits.h>
@@ -11,14 +11,14 @@
 
 enum { CHILDREN_MAX = 16 };
 
-static struct gb_engine *engine_of_js(void) {
+static struct gb_engine *engine_with_js(void) {
 	struct gb_engine *engine = engine_with((struct gb_engine_options){.shards = 1, .warm = 1});
 	if (!engine)
 		exit(1);
 	return engine;
 }
 
-static unsigned n_zygotes(void) {
+static unsigned count_zygotes(void) {
 	int pids[CHILDREN_MAX];
 	return (unsigned)list_children(pids, CHILDREN_MAX);
 }
@@ -37,42 +37,42 @@ static void check_success(struct gb_run *run) {
 
 /* --- a zygote that is stopped while it starts --- */
 
-struct frozen {
-	int zygotes[CHILDREN_MAX];
+struct zygotes {
+	int pids[CHILDREN_MAX];
 	size_t n;
 };
 
 /* Stop the zygotes that are not in @before. */
-static struct frozen freeze(const struct frozen *before) {
-	struct frozen all = {0}, ret = {0};
-	all.n = list_children(all.zygotes, CHILDREN_MAX);
+static struct zygotes stop_new(const struct zygotes *before) {
+	struct zygotes all = {0}, ret = {0};
+	all.n = list_children(all.pids, CHILDREN_MAX);
 	for (size_t i = 0; i < all.n; i++) {
 		bool is_new = true;
 		for (size_t k = 0; k < before->n; k++)
-			is_new &= all.zygotes[i] != before->zygotes[k];
-		if (is_new && kill(all.zygotes[i], SIGSTOP) == 0)
-			ret.zygotes[ret.n++] = all.zygotes[i];
+			is_new &= all.pids[i] != before->pids[k];
+		if (is_new && kill(all.pids[i], SIGSTOP) == 0)
+			ret.pids[ret.n++] = all.pids[i];
 	}
 	CHECK(ret.n > 0);
 	return ret;
 }
 
-static void thaw(const struct frozen *frozen) {
-	for (size_t i = 0; i < frozen->n; i++)
-		kill(frozen->zygotes[i], SIGCONT);
+static void resume(const struct zygotes *stopped) {
+	for (size_t i = 0; i < stopped->n; i++)
+		kill(stopped->pids[i], SIGCONT);
 }
 
-static struct frozen children(void) {
-	struct frozen ret = {0};
-	ret.n = list_children(ret.zygotes, CHILDREN_MAX);
+static struct zygotes running_zygotes(void) {
+	struct zygotes ret = {0};
+	ret.n = list_children(ret.pids, CHILDREN_MAX);
 	return ret;
 }
 
 TEST(other_languages_run_while_a_language_starts) {
-	struct gb_engine *engine = engine_of_js();
-	const struct frozen before = children();
+	struct gb_engine *engine = engine_with_js();
+	const struct zygotes before = running_zygotes();
 	struct gb_run *cold = start_python(engine, (struct gb_run_options){0});
-	const struct frozen frozen = freeze(&before);
+	const struct zygotes stopped = stop_new(&before);
 	CHECK(cold && !gb_run_begun(cold));
 	for (int i = 0; i < 5; i++) {
 		struct gb_run *warm =
@@ -82,30 +82,30 @@ TEST(other_languages_run_while_a_language_starts) {
 	}
 	CHECK(!gb_run_begun(cold) && !gb_run_settled(cold));
 	CHECK_INT(gb_engine_layers(engine, GB_PYTHON, NULL, 0), 0);
-	thaw(&frozen);
+	resume(&stopped);
 	check_success(cold);
 	CHECK(gb_run_begun(cold));
 	CHECK(gb_engine_layers(engine, GB_PYTHON, NULL, 0) > 0);
 	gb_run_destroy(cold);
 	gb_engine_destroy(engine);
-	CHECK_INT(n_zygotes(), 0);
+	CHECK_INT(count_zygotes(), 0);
 }
 
-TEST(time_limit_counts_from_the_begin_of_a_run) {
-	struct gb_engine *engine = engine_of_js();
-	const struct frozen before = children();
+TEST(time_limit_starts_when_the_code_begins) {
+	struct gb_engine *engine = engine_with_js();
+	const struct zygotes before = running_zygotes();
 	struct gb_run *cold = start_python(engine, (struct gb_run_options){.timeout_ms = 100});
-	const struct frozen frozen = freeze(&before);
+	const struct zygotes stopped = stop_new(&before);
 	for (uint64_t until = gb_now_ns() + 300000000; gb_now_ns() < until;)
 		gb_engine_dispatch(engine, 50, NULL);
 	CHECK(!gb_run_settled(cold));
 	gb_run_destroy(cold);
-	/* The same for one that runs: its duration does not contain the start. */
+	/* The duration of a run does not include the start of its sandbox either. */
 	cold = start_python(engine, (struct gb_run_options){0});
 	uint64_t waited = gb_now_ns();
 	for (uint64_t until = gb_now_ns() + 300000000; gb_now_ns() < until;)
 		gb_engine_dispatch(engine, 50, NULL);
-	thaw(&frozen);
+	resume(&stopped);
 	check_success(cold);
 	waited = gb_now_ns() - waited;
 	CHECK(gb_run_result(cold)->duration_ms < (double)waited / 1e6 - 250);
@@ -119,14 +119,14 @@ static void note_settled(struct gb_run *run, const struct gb_result *result, voi
 }
 
 TEST(waiting_runs_may_be_terminated_and_destroyed) {
-	struct gb_engine *engine = engine_of_js();
-	const struct frozen before = children();
+	struct gb_engine *engine = engine_with_js();
+	const struct zygotes before = running_zygotes();
 	unsigned n_settled = 0;
 	const struct gb_run_options options = {.on_settled = note_settled, .data = &n_settled};
 	struct gb_run *terminated = start_python(engine, options), *destroyed = start_python(engine, options),
 		      *kept = start_python(engine, options);
 	start_python(engine, (struct gb_run_options){.source = "while True: pass"});
-	const struct frozen frozen = freeze(&before);
+	const struct zygotes stopped = stop_new(&before);
 	gb_run_terminate(terminated, "not needed");
 	CHECK_INT(n_settled, 1);
 	CHECK_STR(gb_status_name(gb_run_result(terminated)->status), "terminated");
@@ -135,20 +135,20 @@ TEST(waiting_runs_may_be_terminated_and_destroyed) {
 	gb_run_destroy(destroyed);
 	CHECK_INT(n_settled, 1);
 	gb_engine_dispatch(engine, 0, NULL);
-	thaw(&frozen);
+	resume(&stopped);
 	check_success(kept);
 	gb_run_destroy(terminated);
 	gb_run_destroy(kept);
-	gb_engine_destroy(engine); /* with one that has not settled */
-	CHECK_INT(n_zygotes(), 0);
+	gb_engine_destroy(engine); /* with a run that has not settled */
+	CHECK_INT(count_zygotes(), 0);
 }
 
 TEST(an_engine_may_be_destroyed_while_a_language_starts) {
-	struct gb_engine *engine = engine_of_js();
+	struct gb_engine *engine = engine_with_js();
 	/* Cannot settle: no event is dispatched. */
 	start_python(engine, (struct gb_run_options){0});
 	gb_engine_destroy(engine);
-	CHECK_INT(n_zygotes(), 0);
+	CHECK_INT(count_zygotes(), 0);
 }
 
 /* --- from a callback --- */
@@ -167,21 +167,21 @@ static void start_in_log(struct gb_run *run, const struct gb_log *log, void *dat
 }
 
 TEST(runs_that_callbacks_start_share_one_pool) {
-	struct starter starter = {.engine = engine_of_js()};
+	struct starter starter = {.engine = engine_with_js()};
 	starter.runs[starter.n++] = start_python(starter.engine, (struct gb_run_options){0});
 	struct gb_run *outer = start(starter.engine,
 	    (struct gb_run_options){.source = "console.log(1)", .on_log = start_in_log, .data = &starter});
 	check_success(outer);
 	CHECK_INT(starter.n, 3);
-	CHECK_INT(n_zygotes(), 2);
+	CHECK_INT(count_zygotes(), 2);
 	for (size_t i = 0; i < starter.n; i++) {
 		check_success(starter.runs[i]);
 		gb_run_destroy(starter.runs[i]);
 	}
-	CHECK_INT(n_zygotes(), 2);
+	CHECK_INT(count_zygotes(), 2);
 	gb_run_destroy(outer);
 	gb_engine_destroy(starter.engine);
-	CHECK_INT(n_zygotes(), 0);
+	CHECK_INT(count_zygotes(), 0);
 }
 
 /* --- sessions --- */
@@ -196,11 +196,11 @@ static double python_number(struct gb_engine *engine, struct gb_session *session
 }
 
 TEST(a_session_may_be_opened_while_its_language_starts) {
-	struct gb_engine *engine = engine_of_js();
-	const struct frozen before = children();
+	struct gb_engine *engine = engine_with_js();
+	const struct zygotes before = running_zygotes();
 	struct gb_session *session = NULL;
 	CHECK(gb_session_open(engine, GB_PYTHON, NULL, &session, NULL));
-	const struct frozen frozen = freeze(&before);
+	const struct zygotes stopped = stop_new(&before);
 	CHECK_INT(gb_session_state(session), GB_SESSION_IDLE);
 	/* Runs that end before they begin leave the session as it is. */
 	struct gb_run *run =
@@ -214,7 +214,7 @@ TEST(a_session_may_be_opened_while_its_language_starts) {
 	CHECK_INT(gb_session_state(session), GB_SESSION_IDLE);
 	run =
 	    start_python(engine, (struct gb_run_options){.session = session, .source = "x = 3; len(dir())"});
-	thaw(&frozen);
+	resume(&stopped);
 	check_success(run);
 	gb_run_destroy(run);
 	CHECK_INT((int)python_number(engine, session, "x"), 3);
@@ -223,16 +223,16 @@ TEST(a_session_may_be_opened_while_its_language_starts) {
 }
 
 TEST(an_interrupt_reaches_a_run_that_has_not_begun) {
-	struct gb_engine *engine = engine_of_js();
-	const struct frozen before = children();
+	struct gb_engine *engine = engine_with_js();
+	const struct zygotes before = running_zygotes();
 	struct gb_session *session = NULL;
 	CHECK(gb_session_open(engine, GB_PYTHON, NULL, &session, NULL));
 	struct gb_run *run =
 	    start_python(engine, (struct gb_run_options){.session = session, .source = "while True: pass"});
-	const struct frozen frozen = freeze(&before);
+	const struct zygotes stopped = stop_new(&before);
 	CHECK(gb_run_interrupt(run));
 	gb_engine_dispatch(engine, 0, NULL);
-	thaw(&frozen);
+	resume(&stopped);
 	const struct gb_result *result = gb_run_wait(run);
 	CHECK_STR(result->error.code, GB_CODE_INTERRUPTED);
 	CHECK_INT(gb_session_state(session), GB_SESSION_IDLE);
@@ -243,7 +243,7 @@ TEST(an_interrupt_reaches_a_run_that_has_not_begun) {
 }
 
 TEST(runs_of_managed_sessions_wait_in_order) {
-	struct gb_engine *engine = engine_of_js();
+	struct gb_engine *engine = engine_with_js();
 	struct gb_manager *manager = NULL;
 	struct gb_session_info info;
 	struct gb_run *runs[3] = {0};
@@ -275,12 +275,12 @@ static void link_worker(const char *name, const char *target) {
 }
 
 /* Kill the zygotes of this process, except those in @kept, until @run settles. */
-static void kill_until_settled(struct gb_engine *engine, const struct frozen *kept, struct gb_run *run) {
+static void kill_until_settled(struct gb_engine *engine, const struct zygotes *kept, struct gb_run *run) {
 	while (!gb_run_settled(run)) {
-		const struct frozen all = children();
+		const struct zygotes all = running_zygotes();
 		for (size_t i = 0; i < all.n; i++)
-			if (all.zygotes[i] != kept->zygotes[0])
-				kill(all.zygotes[i], SIGKILL);
+			if (all.pids[i] != kept->pids[0])
+				kill(all.pids[i], SIGKILL);
 		gb_engine_dispatch(engine, 20, NULL);
 	}
 }
@@ -315,7 +315,7 @@ TEST(runs_are_denied_if_their_sandbox_cannot_start) {
 	const struct gb_engine_options options = {.shards = 1, .warm = 1, .worker_dir = workers};
 	if (!CHECK(gb_engine_create(&options, &engine, &err)))
 		return;
-	const struct frozen kept = children();
+	const struct zygotes kept = running_zygotes();
 	CHECK_INT(kept.n, 1);
 	struct restarter restarter = {.engine = engine};
 	struct gb_session *session = NULL;
@@ -336,7 +336,7 @@ TEST(runs_are_denied_if_their_sandbox_cannot_start) {
 	}
 	CHECK_INT(gb_session_state(session), GB_SESSION_TERMINATED);
 	CHECK(strstr(gb_session_reason(session), "SIGKILL"));
-	/* From the callback, the reason was known. */
+	/* In the callback of the first run, another start failed with the reason. */
 	CHECK(!restarter.started);
 	CHECK_INT(restarter.err.code, GB_EWALL);
 	gb_run_destroy(run);
@@ -347,13 +347,13 @@ TEST(runs_are_denied_if_their_sandbox_cannot_start) {
 	run = start_python(engine, (struct gb_run_options){0});
 	check_success(run);
 	gb_run_destroy(run);
-	CHECK_INT(n_zygotes(), 2);
-	/* What is known at once makes the start fail. */
+	CHECK_INT(count_zygotes(), 2);
+	/* A missing program is reported by gb_run_start itself. */
 	CHECK(
 	    !gb_run_start(engine, &(struct gb_run_options){.language = GB_NODE, .source = "1"}, &run, &err));
 	CHECK_INT(err.code, GB_ENOENT);
 	gb_engine_destroy(engine);
-	CHECK_INT(n_zygotes(), 0);
+	CHECK_INT(count_zygotes(), 0);
 	char command[PATH_MAX + 16];
 	snprintf(command, sizeof command, "rm -r %s", workers);
 	CHECK(system(command) == 0);
@@ -361,8 +361,8 @@ TEST(runs_are_denied_if_their_sandbox_cannot_start) {
 
 /* --- versions --- */
 
-TEST(versions_are_known_without_waiting) {
-	struct gb_engine *engine = engine_of_js();
+TEST(versions_can_be_asked_for_without_blocking) {
+	struct gb_engine *engine = engine_with_js();
 	CHECK(strncmp(gb_engine_version(engine, GB_JAVASCRIPT), "quickjs-ng ", 11) == 0);
 	CHECK(!gb_engine_ask_version(engine, GB_TYPESCRIPT));
 	CHECK_STR(gb_engine_version(engine, GB_PYTHON), "");
@@ -370,18 +370,18 @@ TEST(versions_are_known_without_waiting) {
 	CHECK_STR(gb_engine_version(engine, GB_PYTHON), "");
 	CHECK(strncmp(gb_engine_await_version(engine, GB_PYTHON), "Python 3.", 9) == 0);
 	CHECK(!gb_engine_ask_version(engine, GB_PYTHON));
-	/* A program of the machine runs in a sandbox, which is gone afterwards. */
+	/* The program of the machine is run in a sandbox, which is ended afterwards. */
 	CHECK(gb_engine_ask_version(engine, GB_SHELL));
 	CHECK(strstr(gb_engine_await_version(engine, GB_SHELL), "bash"));
-	for (int i = 0; i < 1000 && n_zygotes() > 2; i++)
+	for (int i = 0; i < 1000 && count_zygotes() > 2; i++)
 		gb_engine_dispatch(engine, 10, NULL);
-	CHECK_INT(n_zygotes(), 2);
+	CHECK_INT(count_zygotes(), 2);
 	struct gb_run *run = start(engine, (struct gb_run_options){.language = GB_SHELL, .source = "true"});
 	check_success(run);
 	gb_run_destroy(run);
 	gb_engine_destroy(engine);
-	engine = engine_of_js();
+	engine = engine_with_js();
 	CHECK(gb_engine_ask_version(engine, GB_SHELL));
-	gb_engine_destroy(engine); /* while it is asked */
-	CHECK_INT(n_zygotes(), 0);
+	gb_engine_destroy(engine); /* while the program runs */
+	CHECK_INT(count_zygotes(), 0);
 }

@@ -19,7 +19,7 @@ static bool open_with_limit(struct site *site, const char *yaml, unsigned busy_m
 	return ok;
 }
 
-/* Does not wait for anything. */
+/* Submit, and do not wait. */
 static struct gb_agent_run *submit_only(
     struct site *site, struct gb_gate_request request, struct heard *heard) {
 	struct gb_err err = {0};
@@ -33,7 +33,7 @@ static struct gb_agent_run *submit_only(
 	return heard->run;
 }
 
-/* A request that uses @database, and besides it at most the audit log. */
+/* A request that uses @database and no other, except the audit log. */
 static struct gb_gate_request request_using(const char *database) {
 	struct gb_gate_request request = python("6 * 7");
 	if (strcmp(database, "turns.db") == 0)
@@ -49,7 +49,7 @@ static void on_settled(struct gb_run *run, const struct gb_result *result, void 
 	*(bool *)data = result->status == GB_SUCCESS;
 }
 
-/* A run of the engine itself, in the loop of the gate. */
+/* A run that does not go through the gate must end while the gate waits for a database. */
 static void check_engine_runs(struct site *site) {
 	struct gb_err err = {0};
 	struct gb_run *run = NULL;
@@ -296,12 +296,12 @@ TEST(records_are_in_the_order_in_which_results_are_reported) {
 	auto_site struct site site = site_make(
 	    "energy: {enabled: false}\nagent: {enabled: true, autoApprove: true, maxConcurrentRuns: 100, "
 	    "maxConcurrentRunsPerTransport: 100}\n");
-	static struct order told, recorded;
+	static struct order reported, recorded;
 	static struct ordered requests[REQUESTS];
 	struct gb_agent_run *runs[REQUESTS];
 	struct gb_err err = {0};
 	for (unsigned i = 0; i < REQUESTS; i++) {
-		requests[i].order = &told;
+		requests[i].order = &reported;
 		snprintf(requests[i].source, sizeof requests[i].source,
 		    i % 3 == 0 ? "process.exit(%u)" : "for (let i = 0; i < 1e%u; i++); export default %u",
 		    i % 3 == 0 ? i : i % 6, i);
@@ -311,13 +311,13 @@ TEST(records_are_in_the_order_in_which_results_are_reported) {
 		    .data = &requests[i]};
 		CHECK(gb_gate_submit(site.gate, &request, &runs[i], &err));
 	}
-	while (told.n < REQUESTS && CHECK(gb_gate_turn(site.gate, 20000, &err)))
+	while (reported.n < REQUESTS && CHECK(gb_gate_turn(site.gate, 20000, &err)))
 		;
 	CHECK(gb_audit_each(site.folder, &(struct gb_audit_filter){0}, see_order, &recorded, &err));
 	CHECK_INT(recorded.n, REQUESTS);
 	for (unsigned i = 0; i < REQUESTS; i++) {
-		if (strcmp(recorded.codes[i], told.codes[i]) != 0)
-			CHECK_STR(recorded.codes[i], told.codes[i]);
+		if (strcmp(recorded.codes[i], reported.codes[i]) != 0)
+			CHECK_STR(recorded.codes[i], reported.codes[i]);
 		gb_agent_run_destroy(runs[i]);
 	}
 }
@@ -361,17 +361,17 @@ static long long count_records(const char *folder) {
 
 TEST(requests_and_runs_go_on_while_a_large_log_is_pruned) {
 	auto_site struct site site = {.gate = NULL};
-	unsigned before = 0;
+	unsigned n_during = 0;
 	folder_create(site.folder);
 	write_old_records(site.folder);
 	CHECK(site_open(&site, OPEN_TO_ALL));
 	do {
 		CHECK_INT(ask(&site, python("1")).status, GB_SUCCESS);
 		check_engine_runs(&site);
-		before++;
+		n_during++;
 	} while (count_records(site.folder) > 1000);
-	printf("# %u requests and runs during the pruning\n", before);
-	CHECK(before > 1);
+	printf("# %u requests and runs during the pruning\n", n_during);
+	CHECK(n_during > 1);
 	struct gb_audit_report report = verified(site.folder);
 	CHECK_INT(report.problem, GB_AUDIT_WHOLE);
 	CHECK(report.pruned > OLD_RECORDS - 1000);

@@ -1,7 +1,7 @@
 /*
- * Every function of the public interface that has to do with an engine is called from every callback. Events are
- * not dispatched there, nothing is used after it was freed (run this under AddressSanitizer), and the engine
- * works afterwards. Left out: what the headers forbid, and the functions of value.h, which know no engine.
+ * Every function of the public interface that uses an engine is called from every callback. Events are not
+ * dispatched there, nothing is used after it was freed (run this under AddressSanitizer), and the engine works
+ * afterwards. Not tested: what the headers forbid, and the functions of value.h, which do not use an engine.
  */
 #include <glovebox/errors.h>
 #include <glovebox/sessions.h>
@@ -26,7 +26,7 @@ __attribute__((destructor)) static void tear_down(void) {
 
 /* --- the objects of one scenario --- */
 
-/* The callback that acts. */
+/* The callback from which the function is called. */
 enum place {
 	ON_LOG,
 	ON_CALL,
@@ -55,7 +55,7 @@ struct world {
 	enum place place;
 	const struct act *act;
 	unsigned n_acts;
-	struct gb_run *run;         /* the one that the scenario is about, NULL once destroyed */
+	struct gb_run *run;         /* the run whose callbacks are tested; NULL once destroyed */
 	struct gb_session *session; /* its session, or NULL */
 	struct gb_manager *manager; /* or NULL; then the session is "it" */
 	struct gb_run *other;       /* waits for kept_call */
@@ -86,7 +86,7 @@ static void keep_started(struct gb_run *run) {
 static void engine_create(void) {
 	struct gb_engine *mine = engine_with((struct gb_engine_options){.shards = 1, .warm = GB_NONE});
 	struct gb_run *run = mine ? start(mine, short_run) : NULL;
-	/* Another engine is another loop. */
+	/* Events of another engine may be dispatched. */
 	const struct gb_result *result = run ? gb_run_wait(run) : NULL;
 	CHECK(result && result->status == GB_SUCCESS);
 	gb_run_destroy(run);
@@ -97,7 +97,7 @@ static void engine_destroy(void) {
 	gb_engine_destroy(engine);
 }
 
-static void engine_questions(void) {
+static void engine_getters(void) {
 	const char *layers[4];
 	CHECK(gb_engine_layers(engine, GB_JAVASCRIPT, layers, 4) > 4);
 	CHECK(*gb_engine_version(engine, GB_PYTHON));
@@ -128,7 +128,7 @@ static void run_terminate_other(void) {
 	gb_run_terminate(world.other, NULL);
 }
 
-static void run_questions(void) {
+static void run_getters(void) {
 	struct gb_run *const runs[] = {world.run, world.other};
 	for (size_t i = 0; i < GB_COUNT(runs); i++)
 		if (runs[i]) {
@@ -223,7 +223,7 @@ static void session_close(void) {
 		world.run = NULL;
 }
 
-static void session_questions(void) {
+static void session_getters(void) {
 	if (!world.session)
 		return;
 	gb_session_state(world.session);
@@ -351,7 +351,7 @@ static void manager_resize(void) {
 		gb_manager_resize(world.manager, "it", 90, 20, NULL);
 }
 
-static void manager_questions(void) {
+static void manager_getters(void) {
 	struct gb_session_info info;
 	if (!world.manager)
 		return;
@@ -368,19 +368,20 @@ static void manager_kill(void) {
 }
 
 #define BIT(place) (1u << (place))
-/* "The callback must not call the manager." "Must not end a session." "Must not close the session." */
-enum { SILENT = BIT(ON_MANAGER_ENDED), KEEPS_SESSION = BIT(ON_MANAGER_BYTES) | BIT(ON_SHOWN) };
+/* Forbidden by the headers: the manager's on_ended must not call the manager; on_bytes of an attachment and gb_shown
+ * must not end the session. */
+enum { NO_MANAGER = BIT(ON_MANAGER_ENDED), KEEPS_SESSION = BIT(ON_MANAGER_BYTES) | BIT(ON_SHOWN) };
 
 static const struct act acts[] = {
     {"gb_engine_create", engine_create, 0},
     {"gb_engine_destroy", engine_destroy, 0},
-    {"gb_engine_layers, version, ask_version, await_version, fd", engine_questions, 0},
+    {"gb_engine_layers, version, ask_version, await_version, fd", engine_getters, 0},
     {"gb_engine_dispatch", engine_dispatch, 0},
     {"gb_run_start", run_start, 0},
     /* Ends the session. */
     {"gb_run_terminate", run_terminate, KEEPS_SESSION},
     {"gb_run_terminate of another run", run_terminate_other, 0},
-    {"gb_run_id, data, begun, settled, result", run_questions, 0},
+    {"gb_run_id, data, begun, settled, result", run_getters, 0},
     {"gb_run_wait", run_wait, 0},
     {"gb_run_destroy", run_destroy, KEEPS_SESSION},
     {"gb_run_destroy of another run", run_destroy_other, 0},
@@ -392,7 +393,7 @@ static const struct act acts[] = {
     {"gb_result_to_json", result_to_json, 0},
     {"gb_session_open", session_open, 0},
     {"gb_session_close", session_close, KEEPS_SESSION},
-    {"gb_session_state, reason, prompt", session_questions, 0},
+    {"gb_session_state, reason, prompt", session_getters, 0},
     {"gb_session_send", session_send, 0},
     {"gb_session_attach", session_attach, 0},
     {"gb_session_detach", session_detach, 0},
@@ -400,23 +401,23 @@ static const struct act acts[] = {
     {"gb_session_resize", session_resize, 0},
     {"gb_run_start in the session", session_run, 0},
     {"gb_manager_create, destroy", manager_create, 0},
-    {"gb_manager_configure", manager_configure, SILENT},
-    {"gb_manager_open, get_or_create, find, cleanup", manager_open, SILENT | BIT(ON_MANAGER_BYTES)},
-    {"gb_manager_execute", manager_execute, SILENT},
-    {"gb_manager_interrupt", manager_interrupt, SILENT},
-    {"gb_manager_send", manager_send, SILENT},
-    {"gb_manager_attach", manager_attach, SILENT},
-    {"gb_manager_detach", manager_detach, SILENT},
-    {"gb_manager_hold", manager_hold, SILENT},
-    {"gb_manager_resize", manager_resize, SILENT},
-    {"gb_manager_get, at, count, trust, add_tokens", manager_questions, SILENT},
-    {"gb_manager_kill", manager_kill, SILENT | BIT(ON_MANAGER_BYTES)},
+    {"gb_manager_configure", manager_configure, NO_MANAGER},
+    {"gb_manager_open, get_or_create, find, cleanup", manager_open, NO_MANAGER | BIT(ON_MANAGER_BYTES)},
+    {"gb_manager_execute", manager_execute, NO_MANAGER},
+    {"gb_manager_interrupt", manager_interrupt, NO_MANAGER},
+    {"gb_manager_send", manager_send, NO_MANAGER},
+    {"gb_manager_attach", manager_attach, NO_MANAGER},
+    {"gb_manager_detach", manager_detach, NO_MANAGER},
+    {"gb_manager_hold", manager_hold, NO_MANAGER},
+    {"gb_manager_resize", manager_resize, NO_MANAGER},
+    {"gb_manager_get, at, count, trust, add_tokens", manager_getters, NO_MANAGER},
+    {"gb_manager_kill", manager_kill, NO_MANAGER | BIT(ON_MANAGER_BYTES)},
 };
 
 /* --- callbacks --- */
 
-/* Acts once, in the callback of this scenario. */
-static void reached(enum place place) {
+/* Call the function once, if @place is the callback that is tested. */
+static void act_in(enum place place) {
 	if (place != world.place || world.n_acts)
 		return;
 	world.n_acts++;
@@ -425,19 +426,19 @@ static void reached(enum place place) {
 
 static void on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	(void)run, (void)data;
-	reached(ON_LOG);
+	act_in(ON_LOG);
 	CHECK(gb_value_type(log->args) == GB_ARRAY);
 }
 
 static void on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
 	(void)run, (void)data;
 	CHECK((stream == 1 || stream == 2) && bytes && n);
-	reached(ON_OUTPUT);
+	act_in(ON_OUTPUT);
 }
 
 static void on_display(struct gb_run *run, const struct gb_value *display, void *data) {
 	(void)run, (void)data;
-	reached(ON_DISPLAY);
+	act_in(ON_DISPLAY);
 	/* Lives as long as the run. */
 	if (world.run)
 		CHECK(gb_value_type(display) == GB_OBJECT);
@@ -445,19 +446,19 @@ static void on_display(struct gb_run *run, const struct gb_value *display, void 
 
 static void on_call(struct gb_run *run, struct gb_call *call, void *data) {
 	(void)run, (void)data;
-	reached(ON_CALL);
+	act_in(ON_CALL);
 	gb_call_return(call, NULL);
 }
 
 static void on_report(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data) {
 	(void)run, (void)value, (void)data;
-	reached(ON_REPORT);
+	act_in(ON_REPORT);
 	gb_call_return(call, NULL);
 }
 
 static void on_answer(struct gb_run *run, const struct gb_value *value, bool thrown, void *data) {
 	(void)run, (void)value, (void)thrown, (void)data;
-	reached(ON_ANSWER);
+	act_in(ON_ANSWER);
 }
 
 static void call_argument(struct gb_run *run, struct gb_call *call, void *data) {
@@ -472,53 +473,53 @@ static void call_argument(struct gb_run *run, struct gb_call *call, void *data) 
 static void on_awaiting(struct gb_run *run, const char *prompt, void *data) {
 	(void)run, (void)data;
 	if (prompt)
-		reached(ON_AWAITING);
-	/* The act may have ended the run, or sent what it waits for. */
+		act_in(ON_AWAITING);
+	/* The function may have ended the run, or sent its input. */
 	if (prompt && world.session && gb_session_state(world.session) == GB_SESSION_AWAITING_INPUT)
 		gb_session_send(world.session, "typed\n", 6, NULL);
 }
 
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	(void)run, (void)result, (void)data;
-	reached(ON_SETTLED);
+	act_in(ON_SETTLED);
 }
 
 static void on_settled_in_session(struct gb_run *run, const struct gb_result *result, void *data) {
 	(void)run, (void)result, (void)data;
-	reached(ON_SETTLED_IN_SESSION);
+	act_in(ON_SETTLED_IN_SESSION);
 }
 
 static void on_settled_by_terminate(struct gb_run *run, const struct gb_result *result, void *data) {
 	(void)run, (void)result, (void)data;
-	reached(ON_SETTLED_BY_TERMINATE);
+	act_in(ON_SETTLED_BY_TERMINATE);
 }
 
 static void on_shown(struct gb_session *session, const char *bytes, size_t n, void *data) {
 	(void)session, (void)bytes, (void)n, (void)data;
-	reached(ON_SHOWN);
+	act_in(ON_SHOWN);
 }
 
 static void on_manager_awaiting(
     struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data) {
 	(void)info, (void)run, (void)data;
-	reached(ON_MANAGER_AWAITING);
+	act_in(ON_MANAGER_AWAITING);
 	gb_manager_send(manager, "it", "typed\n", 6, NULL);
 }
 
 static void on_manager_ended(struct gb_manager *manager, const struct gb_session_info *info, void *data) {
 	(void)manager, (void)data;
 	CHECK(*info->reason);
-	reached(ON_MANAGER_ENDED);
+	act_in(ON_MANAGER_ENDED);
 }
 
 static void on_manager_bytes(struct gb_manager *manager, const char *bytes, size_t n, void *data) {
 	(void)manager, (void)bytes, (void)n, (void)data;
-	reached(ON_MANAGER_BYTES);
+	act_in(ON_MANAGER_BYTES);
 }
 
 static void on_manager_end(struct gb_manager *manager, const char *reason, bool ended, void *data) {
 	(void)manager, (void)reason, (void)ended, (void)data;
-	reached(ON_MANAGER_END);
+	act_in(ON_MANAGER_END);
 }
 
 /* --- scenarios --- */
@@ -629,7 +630,7 @@ static void check_act(enum place place, const struct act *act) {
 		run_in_session(place);
 	else
 		run_alone(place, values);
-	/* Some acts leave a program that waits for input. */
+	/* After some functions the program still waits for input: end it. */
 	for (int i = 0; i < 3000 && !is_over(); i++) {
 		gb_engine_dispatch(engine, 10, NULL);
 		if (world.n_acts && world.run && i > 20)

@@ -4,7 +4,7 @@
 
 static const char endless[] = "for (;;);";
 
-/* Every test has one execution that occupies the only place, so that others wait. */
+/* Start an execution that does not end and takes one of .max_runs, so that others wait. */
 static void occupy(struct place *place, struct task *task) {
 	task_submit(task, &place->client, javascript(endless));
 	CHECK_STR(gb_execution_state(task->execution), "running");
@@ -12,7 +12,7 @@ static void occupy(struct place *place, struct task *task) {
 
 /* --- ids --- */
 
-TEST(id_is_known_at_once_and_is_that_of_the_result) {
+TEST(id_is_known_after_submission_and_is_in_the_result) {
 	auto_place struct place place = {0};
 	struct task first = {0}, second = {0};
 	place_open(&place, (struct wants){.max_runs = 1});
@@ -59,9 +59,9 @@ TEST(invalid_request_is_refused_with_its_field) {
 	CHECK(!gb_service_at(place.service, 0));
 }
 
-/* --- looking at executions --- */
+/* --- finding executions --- */
 
-TEST(executions_are_found_by_id_and_by_age) {
+TEST(executions_are_found_by_id_and_listed_by_age) {
 	auto_place struct place place = {0};
 	struct task tasks[4] = {0};
 	place_open(&place, (struct wants){.max_runs = 2, .keep_results = 10, .keep_ms = 3600000});
@@ -93,7 +93,7 @@ TEST(waiting_execution_can_be_terminated) {
 	task_submit(&waiting, &place.client, javascript("export default 1"));
 	task_submit(&next, &place.client, javascript("export default 2"));
 	gb_execution_terminate(waiting.execution, "not needed");
-	/* The callback was called from there. */
+	/* gb_execution_terminate has called the callback. */
 	CHECK_STR(waiting.kinds, "finished");
 	CHECK_INT(waiting.status, GB_TERMINATED);
 	CHECK_STR(waiting.run_id, waiting.id);
@@ -130,7 +130,7 @@ TEST(waiting_execution_can_be_released) {
 
 enum { CROWD = 12 };
 
-/* Clients of which some have many waiting executions and the others one. */
+/* @crowds clients have many waiting executions each; @singles clients have one each. */
 static void check_fairness(unsigned crowds, unsigned singles) {
 	auto_place struct place place = {0};
 	struct gb_service_client clients[6];
@@ -152,7 +152,7 @@ static void check_fairness(unsigned crowds, unsigned singles) {
 	task_finish(&busy);
 	while (n_ended < crowds * CROWD + singles && place_turn(&place))
 		;
-	/* Each other client starts at most one execution before it. */
+	/* At most one execution of each other client starts before that of a client with one. */
 	for (unsigned c = 0; c < singles; c++)
 		late += one[c].ended_as > crowds + singles;
 	CHECK_INT(late, 0);
@@ -188,7 +188,7 @@ static void run_and_release(struct place *place, struct task *task, const char *
 	task_finish(task);
 }
 
-TEST(results_are_kept_after_release_and_forgotten_by_number) {
+TEST(a_limited_number_of_results_is_kept_after_release) {
 	auto_place struct place place = {0};
 	struct task tasks[4] = {0};
 	place_open(&place, (struct wants){.keep_results = 2, .keep_ms = 3600000});
@@ -211,7 +211,7 @@ TEST(results_are_kept_after_release_and_forgotten_by_number) {
 	task_finish(&last);
 }
 
-TEST(results_are_forgotten_with_time) {
+TEST(results_are_freed_after_keep_ms) {
 	auto_place struct place place = {0};
 	struct task task = {0};
 	place_open(&place, (struct wants){.keep_results = 10, .keep_ms = 1});
@@ -221,7 +221,7 @@ TEST(results_are_forgotten_with_time) {
 	CHECK(!gb_service_at(place.service, 0));
 }
 
-TEST(result_that_was_not_released_is_not_forgotten) {
+TEST(result_is_not_freed_before_its_release) {
 	auto_place struct place place = {0};
 	struct task held = {0}, others[3] = {0};
 	place_open(&place, (struct wants){0});
@@ -262,7 +262,7 @@ TEST(events_of_a_kept_execution_are_replayed) {
 	gb_subscription_end(&watcher.subscription);
 }
 
-TEST(execution_with_a_subscription_is_not_forgotten) {
+TEST(execution_with_a_subscription_is_not_freed) {
 	auto_place struct place place = {0};
 	struct task task = {0}, other = {0};
 	struct watcher watcher = {.subscription.on_event = on_watched};
@@ -331,7 +331,7 @@ static void hold_first(struct task *task, const struct gb_event *event) {
 
 TEST(held_execution_waits_and_loses_nothing) {
 	auto_place struct place place = {0};
-	/* More than the buffers of a socket. */
+	/* More than fits into the buffers of a socket. */
 	enum { LINES = 5000 };
 	struct task task = {.then = hold_first}, others[5] = {0};
 	struct gb_gate_request request =
@@ -342,7 +342,7 @@ TEST(held_execution_waits_and_loses_nothing) {
 	while (!task.n_events && place_turn(&place))
 		;
 	unsigned before = task.n_events;
-	/* Turns in which its events would be delivered. */
+	/* In these turns its events would be delivered if it were not held. */
 	for (int i = 0; i < 5; i++)
 		run_and_release(&place, &others[i], "export default 1");
 	CHECK_INT(task.n_events, before);
@@ -389,7 +389,8 @@ struct recorded {
 	char run_id[40], status[40];
 };
 
-static bool see(void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
+static bool count_record(
+    void *data, uint64_t seq, const struct gb_hash *hash, const struct gb_audit_record *record) {
 	struct recorded *recorded = data;
 	if (gb_str_eq(record->kind, GB_STR("execution_begin")))
 		return true;
@@ -399,11 +400,11 @@ static bool see(void *data, uint64_t seq, const struct gb_hash *hash, const stru
 	return true;
 }
 
-/* The number of records of ends, and the newest of them. */
+/* Count the records of ended executions, and return the newest. */
 static struct recorded records(const struct place *place) {
 	struct recorded recorded = {0};
 	struct gb_err err = {0};
-	CHECK(gb_audit_each(place->folder, &(struct gb_audit_filter){0}, see, &recorded, &err));
+	CHECK(gb_audit_each(place->folder, &(struct gb_audit_filter){0}, count_record, &recorded, &err));
 	return recorded;
 }
 

@@ -31,7 +31,7 @@ static int stop(struct client *server) {
 	return client_end(server);
 }
 
-/* The next event of the client, which must be this one. */
+/* Receive a message, which must be the event @name with the number @seq. */
 static const struct gb_value *event(struct client *client, const char *name, double seq) {
 	const struct gb_value *heard = client_hear(client);
 	CHECK_STR(text_at(heard, "type"), "event");
@@ -45,7 +45,7 @@ static void note_id(const struct gb_value *heard, char id[33]) {
 	CHECK_INT(strlen(id), 32);
 }
 
-TEST(a_client_gets_the_events_of_the_runs_of_others) {
+TEST(a_client_gets_events_of_runs_of_other_clients) {
 	struct client server = serve(NULL), a = join(), b = join();
 	client_say(&b, "{\"type\":\"subscribe\",\"request\":7}");
 	CHECK_STR(text_at(client_hear(&b), "type"), "subscribed");
@@ -91,7 +91,7 @@ TEST(results_are_kept_only_as_long_as_the_settings_say) {
 	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"export default 2\"}");
 	char id[33];
 	snprintf(id, sizeof id, "%s", text_at(client_result(&a, 1, "success"), "result.runId"));
-	/* The first message is handled in a later turn, which has forgotten the execution. */
+	/* After another run, at least one turn has passed, in which the first execution was freed. */
 	client_say(&a, "{\"type\":\"run\",\"run\":2,\"source\":\"export default 3\"}");
 	client_result(&a, 2, "success");
 	client_say(&a, "{\"type\":\"execution_get\",\"request\":1,\"execution\":\"%s\"}", id);
@@ -123,11 +123,11 @@ TEST(another_client_can_end_an_execution) {
 	CHECK_INT(stop(&server), 0);
 }
 
-TEST(a_subscriber_that_does_not_read_is_told_what_it_lost_and_delays_nobody) {
+TEST(a_subscriber_that_does_not_read_loses_events_and_delays_no_other_client) {
 	struct client server = serve(NULL), a = join(), b = join(), c = join();
 	client_say(&b, "{\"type\":\"subscribe\",\"request\":1}");
 	client_hear(&b);
-	/* Far more than sockets, the unread output of a client and the replay hold. */
+	/* Far more than fits into the sockets, the unread output of a client and the kept events. */
 	for (int i = 1; i <= 40; i++) {
 		client_say(&a,
 		    "{\"type\":\"run\",\"run\":%d,\"source\":\"for(let "
@@ -140,7 +140,7 @@ TEST(a_subscriber_that_does_not_read_is_told_what_it_lost_and_delays_nobody) {
 		client_say(&c, "{\"type\":\"run\",\"run\":%d,\"source\":\"export default 1\"}", i);
 		client_result(&c, i, "success");
 	}
-	/* Every execution is delivered up to its end, or counted. */
+	/* Of each execution, the last event is delivered, or it is counted as missed. */
 	long long finished = 0, missed = 0;
 	while (finished + missed < 80) {
 		const struct gb_value *heard = client_hear(&b);

@@ -10,7 +10,7 @@ enum { MANY = 20, LARGE = 38000000, LONG = 100000 };
 /* A server in a process of its own, with two clients. */
 struct held {
 	pid_t pid;
-	int hold; /* threads are held until it is closed by both processes */
+	int hold; /* the threads of the service are held until both processes have closed it */
 	struct client a, b;
 };
 
@@ -136,7 +136,7 @@ static void say_one(struct client *client, int run) {
 	client_say(client, "{\"type\":\"run\",\"run\":%d,\"source\":\"export default 1+1\"}", run);
 }
 
-/* Runs of this client settle, while the loop reads all that the other has sent. */
+/* Runs of this client settle. Meanwhile the loop reads everything that the other client has sent. */
 static void run_some(struct client *client, int first) {
 	for (int i = first; i < first + MANY; i++) {
 		say_one(client, i);
@@ -182,7 +182,7 @@ TEST(messages_of_a_client_keep_their_order_around_a_long_one) {
 	run_some(&held.b, 1);
 	CHECK(!has_line(&held.a));
 	release(&held);
-	/* If 3 had been handled first, 2 would be too low. */
+	/* Numbers of runs must increase: if 3 had been handled first, 2 would be rejected. */
 	for (int i = 0; i < 2; i++)
 		CHECK_STR(text_at(client_hear(&held.a), "result.status"), "success");
 	end(&held);
@@ -212,7 +212,7 @@ TEST(long_messages_of_several_clients_are_all_handled) {
 	end(&held);
 }
 
-TEST(errors_of_long_messages_are_those_of_short_ones) {
+TEST(long_messages_get_the_same_errors_as_short_ones) {
 	static const struct {
 		const char *head, *tail, *code, *field;
 	} cases[] = {
@@ -257,7 +257,7 @@ TEST(a_long_message_runs_in_its_session) {
 	client_say(&held.a, "{\"type\":\"session_kill\",\"request\":2,\"session\":\"s\"}");
 	run_some(&held.b, 1);
 	release(&held);
-	/* Killed only after the run was submitted. */
+	/* The session is killed only after the run was submitted. */
 	const struct gb_value *heard = client_hear(&held.a);
 	if (strcmp(text_at(heard, "type"), "session") == 0)
 		heard = client_hear(&held.a);
@@ -293,7 +293,7 @@ TEST(a_client_may_disconnect_while_its_message_is_read) {
 
 TEST(a_client_is_destroyed_while_its_message_is_read) {
 	struct held held = start_until(0, true);
-	/* The server notices by the output of a run. */
+	/* The server notices the disconnect when it writes the output of this run. */
 	client_say(&held.a, "{\"type\":\"run\",\"run\":1,\"source\":\"for(;;)console.log(1)\"}");
 	say_long(&held.a, 2, "export default 1", LONG);
 	run_some(&held.b, 1);

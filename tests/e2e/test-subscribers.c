@@ -35,7 +35,7 @@ static void on_event(struct gb_subscription *subscription, const struct gb_event
 	reader->n_finished += event->kind == GB_EVENT_FINISHED;
 	if (event->kind != GB_EVENT_OUTPUT)
 		return;
-	/* After a loss, the position in the output is not known: the rest is its end. */
+	/* After a loss, the position in the output is unknown: count the bytes, and do not compare them. */
 	if (!reader->lost)
 		reader->differs |= reader->at + event->text.n > text->len ||
 				   memcmp(text->data + reader->at, event->text.p, event->text.n) != 0;
@@ -60,7 +60,7 @@ struct measured {
 
 static struct measured measured;
 
-/* The submitter is the first that is called with an event. */
+/* Called for the submitter, which is the first subscription to receive an event. */
 static void measure(struct task *task, const struct gb_event *event) {
 	const struct gb_events *events = gb_execution_events(task->execution);
 	size_t heap = mallinfo2().uordblks;
@@ -79,7 +79,7 @@ static void check_readers(struct reader *readers[], unsigned n, const struct tas
 	CHECK_INT(complete, n);
 }
 
-/* It has received STARTED before it was paused. */
+/* The reader received STARTED before it was paused. */
 static void check_paused(struct reader *reader, const struct task *task) {
 	const struct gb_events *events = gb_execution_events(task->execution);
 	CHECK_INT(reader->next, 2);
@@ -92,7 +92,7 @@ static void check_paused(struct reader *reader, const struct task *task) {
 	CHECK_INT(reader->at, events->bytes);
 }
 
-/* Run it with @n subscriptions besides that of the submitter; the last of them never reads. */
+/* Run the code with @n subscriptions besides that of the submitter; the last of them is paused. */
 static struct measured run_with(struct place *place, unsigned n) {
 	struct task task = {.then = measure};
 	struct gb_gate_request request = python(source);
@@ -117,7 +117,7 @@ static struct measured run_with(struct place *place, unsigned n) {
 	return measured;
 }
 
-TEST(one_subscription_that_never_reads_costs_no_memory_and_delays_none_of_2000) {
+TEST(one_of_2000_subscriptions_that_never_reads_costs_no_memory_and_delays_no_other) {
 	auto_place struct place place = {0};
 	place_open(&place, (struct wants){.replay = {.bytes = REPLAY_BYTES, .count = REPLAY_EVENTS}});
 	/* The first execution also starts the sandboxes of the language. */
@@ -132,7 +132,7 @@ TEST(one_subscription_that_never_reads_costs_no_memory_and_delays_none_of_2000) 
 	CHECK(many.kept_bytes <= REPLAY_BYTES);
 }
 
-TEST(late_subscriptions_get_what_is_kept_and_the_rest) {
+TEST(late_subscriptions_get_kept_and_later_events) {
 	auto_place struct place place = {0};
 	struct task task = {0};
 	static struct reader *early[MANY], *late[MANY];

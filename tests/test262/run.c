@@ -42,7 +42,7 @@ bool t262_sandbox_start(
 	return ok || gb_wrap(err, "%s", one->path);
 }
 
-/* What is no error has only a message, which is JSON: of a string the quotes go. */
+/* A thrown value that is not an Error has only a message, the value as JSON: remove the quotes of a string. */
 static void describe(const struct gb_run_error *error, char ret[T262_TEXT_MAX]) {
 	const char *message = error->message;
 	size_t n = strlen(message);
@@ -52,7 +52,7 @@ static void describe(const struct gb_run_error *error, char ret[T262_TEXT_MAX]) 
 		snprintf(ret, T262_TEXT_MAX, "%s: %s", error->name, message);
 }
 
-/* Failures that are not an exception of the code's. */
+/* Failures other than exceptions of the code. */
 static const struct {
 	const char *code;
 	enum t262_stage stage;
@@ -158,7 +158,7 @@ bool t262_plain(const char *program, const struct t262_case *one, bool script, s
 	gb_auto_buf struct gb_buf buf;
 	gb_buf_init(&buf, TRANSFER_MAX);
 	write_request(&buf, one, script);
-	/* Where it dies early there is no answer, which says enough. */
+	/* A failed write is ignored: if the program ends early, there is no answer, and the stage is T262_BROKEN. */
 	gb_write_all(ours, buf.data, buf.len);
 	shutdown(ours, SHUT_WR);
 	gb_buf_clear(&buf);

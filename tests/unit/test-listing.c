@@ -126,13 +126,13 @@ TEST(bytes_that_are_not_utf8_are_shown_in_hex) {
 
 TEST(ordinary_text_has_no_deceptive_characters) {
 	static const uint32_t fine[] = {' ', '~', 0xe9, 0x391, 0x430, 0x4e2d, 0x2026, 0x1f600},
-			      deceiving[] = {0, 7, 0x1b, 0x7f, 0x9b, 0xa0, 0xad, 0x301, 0x34f, 0x61c, 0x115f,
+			      misleading[] = {0, 7, 0x1b, 0x7f, 0x9b, 0xa0, 0xad, 0x301, 0x34f, 0x61c, 0x115f,
 				  0x180e, 0x2009, 0x200b, 0x200d, 0x200e, 0x2028, 0x202e, 0x2060, 0x2066,
 				  0x206f, 0x2800, 0x3000, 0x3164, 0xd800, 0xe000, 0xfe0f, 0xfeff, 0xffa0,
 				  0xfff9, 0xe0041, 0x10ffff};
 	for (size_t i = 0; i < GB_COUNT(fine); i++)
-		CHECK(!glyph_deceives(fine[i]));
-	for (size_t i = 0; i < GB_COUNT(deceiving); i++)
-		if (!CHECK(glyph_deceives(deceiving[i])))
-			printf("# U+%04X\n", (unsigned)deceiving[i]);
+		CHECK(!glyph_is_misleading(fine[i]));
+	for (size_t i = 0; i < GB_COUNT(misleading); i++)
+		if (!CHECK(glyph_is_misleading(misleading[i])))
+			printf("# U+%04X\n", (unsigned)misleading[i]);
 }

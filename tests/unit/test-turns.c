@@ -40,10 +40,10 @@ TEST(a_call_that_did_not_run_is_given_back) {
 	const struct gb_turn turn = {"face", "c", "1"}, other = {"face", "c", "2"};
 	struct gb_err err = {0};
 	CHECK(count_call(turns, "c", "1", 1));
-	CHECK(gb_turns_give_back(turns, &other, &err)); /* of which there is none */
+	CHECK(gb_turns_give_back(turns, &other, &err)); /* has no calls: no effect */
 	CHECK(!count_call(turns, "c", "1", 1));
 	CHECK(gb_turns_give_back(turns, &turn, &err));
-	CHECK(gb_turns_give_back(turns, &turn, &err)); /* never below none */
+	CHECK(gb_turns_give_back(turns, &turn, &err)); /* the count does not become negative */
 	CHECK(count_call(turns, "c", "1", 1) && !count_call(turns, "c", "1", 1));
 	gb_turns_close(turns);
 }
