@@ -12,7 +12,7 @@ static const struct flag flags[] = {
     [FLAG_ALL] = {"all", 'a', NULL, "list: also decided requests, the newest first", 0, " list "},
     [FLAG_SESSION] = {"session", 0, "ID", "list: of this session", 0, " list "},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "list: of this conversation", 0, " list "},
-    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: js, python, ...", 0, " list "},
+    [FLAG_RUNTIME] = {"runtime", 0, "NAME", "list: of this runtime: javascript, python, ...", 0, " list "},
     [FLAG_REASON] = {"reason", 0, "TEXT",
 	"approve, deny, trust: the reason, for the record and for the agent", FLAG_EMPTY,
 	" approve deny trust "},
