@@ -13,8 +13,8 @@
 bool gb_watchdog_on;
 static uint64_t limit_ns;
 
-/* What this thread has been excused, in all. */
-static _Thread_local struct gb_watch excused;
+/* Sum of everything that is not counted in this thread. */
+static _Thread_local struct gb_watch excluded;
 
 void gb_watchdog_init(void) {
 	const char *ms = getenv("GB_LOOP_WATCHDOG"), *times = getenv("GB_TIMES");
@@ -50,31 +50,31 @@ static struct gb_watch used_so_far(void) {
 
 void gb_watch_start(struct gb_watch *watch) {
 	*watch = used_so_far();
-	watch->cpu_ns -= excused.cpu_ns;
-	watch->slept_ns -= excused.slept_ns;
-	watch->faults -= excused.faults;
-	watch->switches -= excused.switches;
+	watch->cpu_ns -= excluded.cpu_ns;
+	watch->slept_ns -= excluded.slept_ns;
+	watch->faults -= excluded.faults;
+	watch->switches -= excluded.switches;
 }
 
-/* Without what was excused since @watch was started. */
+/* What was used since @watch was started, without what is not counted. */
 static struct gb_watch used_since(const struct gb_watch *watch) {
 	struct gb_watch used = used_so_far();
-	used.cpu_ns -= excused.cpu_ns + watch->cpu_ns;
-	used.slept_ns -= excused.slept_ns + watch->slept_ns;
-	used.faults -= excused.faults + watch->faults;
-	used.switches -= excused.switches + watch->switches;
+	used.cpu_ns -= excluded.cpu_ns + watch->cpu_ns;
+	used.slept_ns -= excluded.slept_ns + watch->slept_ns;
+	used.faults -= excluded.faults + watch->faults;
+	used.switches -= excluded.switches + watch->switches;
 	/* The three times are not read at the same moment. */
 	if (used.slept_ns > INT64_MAX)
 		used.slept_ns = 0;
 	return used;
 }
 
-void gb_watch_forgive(const struct gb_watch *watch) {
+void gb_watch_subtract(const struct gb_watch *watch) {
 	const struct gb_watch used = used_since(watch);
-	excused.cpu_ns += used.cpu_ns;
-	excused.slept_ns += used.slept_ns;
-	excused.faults += used.faults;
-	excused.switches += used.switches;
+	excluded.cpu_ns += used.cpu_ns;
+	excluded.slept_ns += used.slept_ns;
+	excluded.faults += used.faults;
+	excluded.switches += used.switches;
 }
 
 void gb_watch_check(const struct gb_watch *watch, const char *what) {
@@ -84,7 +84,7 @@ void gb_watch_check(const struct gb_watch *watch, const char *what) {
 	if (!slept && used.cpu_ns <= limit_ns)
 		return;
 	fprintf(stderr,
-	    "GB_LOOP_WATCHDOG: %s held up the event loop: it slept %.1f ms and used %.1f ms of CPU time\n",
+	    "GB_LOOP_WATCHDOG: %s delayed the event loop: it slept %.1f ms and used %.1f ms of CPU time\n",
 	    what, (double)used.slept_ns / 1e6, (double)used.cpu_ns / 1e6);
 	abort();
 }

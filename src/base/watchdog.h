@@ -1,10 +1,10 @@
 /*
  * A check for tests: no callback of an event loop may block, or compute for long. With GB_LOOP_WATCHDOG=50 in
  * the environment, gb_loop_dispatch aborts the process and names the callback if the callback used more than
- * 50 ms of CPU time, or if its thread slept for more than 50 ms (GB_TIMES as many on a slow machine). A thread
+ * 50 ms of CPU time, or if its thread slept for more than 50 ms (both times GB_TIMES, on slow machines). A thread
  * sleeps when it waits for something other than a CPU: the kernel reports the time that it waited for a CPU
- * (/proc/thread-self/schedstat), which does not count. A thread that waits for a page of its program to be read
- * from the disk is forgiven.
+ * (/proc/thread-self/schedstat), which does not count. A sleep is not reported if a page had to be read from the
+ * disk meanwhile.
  *
  *	struct gb_watch watch;
  *	gb_watch_begin(&watch);
@@ -32,7 +32,7 @@ void gb_watchdog_init(void);
 
 void gb_watch_start(struct gb_watch *watch);
 void gb_watch_check(const struct gb_watch *watch, const char *what);
-void gb_watch_forgive(const struct gb_watch *watch);
+void gb_watch_subtract(const struct gb_watch *watch);
 
 static inline void gb_watch_begin(struct gb_watch *watch) {
 	if (__builtin_expect(gb_watchdog_on, false))
@@ -44,11 +44,11 @@ static inline void gb_watch_end(const struct gb_watch *watch, const char *what) 
 		gb_watch_check(watch, what);
 }
 
-/* Instead of gb_watch_end, inside a callback: what happened since gb_watch_begin is known to block, and does not
- * count. Each use is a place where the loop is still held up, and says why. */
-static inline void gb_watch_excuse(const struct gb_watch *watch) {
+/* Instead of gb_watch_end, inside a callback: do not count what happened since gb_watch_begin, which is known to
+ * block. Each use is a place where the loop can still be delayed, and has a comment that says why. */
+static inline void gb_watch_exclude(const struct gb_watch *watch) {
 	if (__builtin_expect(gb_watchdog_on, false))
-		gb_watch_forgive(watch);
+		gb_watch_subtract(watch);
 }
 
 #endif

@@ -83,12 +83,12 @@ static void compute(struct gb_source *source, uint32_t events) {
 		;
 }
 
-static void sleep_excused(struct gb_source *source, uint32_t events) {
+static void sleep_excluded(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_watch watch;
 	gb_watch_begin(&watch);
 	sleep_long(source, events);
-	gb_watch_excuse(&watch);
+	gb_watch_exclude(&watch);
 }
 
 /* How a process ends that dispatches @callback; *ret_text is what it prints. */
@@ -126,7 +126,7 @@ TEST(watchdog_aborts_in_a_callback_that_sleeps_or_computes_for_long) {
 	CHECK(strstr(text, "test-loop.c: callback") && !strstr(text, "slept 0."));
 	CHECK_INT(watch_callback(compute, "50", text), SIGABRT);
 	CHECK_INT(watch_callback(compute, "5000", text), 0);
-	CHECK_INT(watch_callback(sleep_excused, "50", text), 0);
+	CHECK_INT(watch_callback(sleep_excluded, "50", text), 0);
 	CHECK_INT(watch_callback(sleep_long, "0", text), 0);
 	CHECK_STR(text, "");
 }

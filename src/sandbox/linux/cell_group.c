@@ -78,7 +78,7 @@ void gb_cell_group_limit(struct gb_cell_group *group, uint64_t memory_bytes) {
 		return;
 	gb_watch_begin(&watch);
 	(void)limit_memory(group, memory_bytes);
-	gb_watch_excuse(&watch);
+	gb_watch_exclude(&watch);
 }
 
 bool gb_cell_group_yield_cpu(struct gb_cell_group *group, bool yields) {
@@ -109,7 +109,7 @@ static void remove_group(struct gb_cell_group *group) {
 	gb_watch_begin(&watch);
 	for (unsigned i = 0; i < group->parent->n_dirs; i++)
 		unlinkat(group->parent->dirs[i].fd, path_of(group, NULL, path), AT_REMOVEDIR);
-	gb_watch_excuse(&watch);
+	gb_watch_exclude(&watch);
 	free(group);
 }
 
@@ -157,7 +157,7 @@ struct gb_cell_group *gb_cell_group_take(
 	struct gb_watch watch;
 	gb_watch_begin(&watch);
 	struct gb_cell_group *group = take_group(parent, memory_bytes, processes, err);
-	gb_watch_excuse(&watch);
+	gb_watch_exclude(&watch);
 	return group;
 }
 

@@ -121,7 +121,7 @@ bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
 	struct gb_watch watch;
 	gb_watch_begin(&watch);
 	bool started = start(shard, err);
-	gb_watch_excuse(&watch);
+	gb_watch_exclude(&watch);
 	return started;
 }
 
