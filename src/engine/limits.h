@@ -29,6 +29,9 @@ enum { DISPLAYS_MAX = 200 };
 /* Room for heads and error texts around the result. */
 #define FRAME_SLACK (512u << 10)
 
+/* The memory that the output and the values of a run take now, in bytes. */
+size_t gb_run_memory(const struct gb_run *run);
+
 #define GB_OR(value, fallback) ((value) ? (value) : (fallback))
 
 /* gb_limit_timeout_ms(options) and so on: what the run asks for, or the default. */

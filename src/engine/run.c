@@ -112,6 +112,10 @@ static void settle(struct gb_run *run) {
 	unhold(run);
 }
 
+size_t gb_run_memory(const struct gb_run *run) {
+	return run->streams[0].cap + run->streams[1].cap + gb_values_used(run->values);
+}
+
 /* Bounded: a caller's reason may have any length. */
 static const char *keep_text(struct gb_run *run, const char *text) {
 	struct gb_str kept = gb_str_from(text);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/fields.h"
+#include "engine/limits.h"
 #include "gate/agent_run.h"
 #include "glovebox/errors.h"
 #include "value/codec.h"
@@ -316,6 +317,11 @@ bool gb_agent_run_done(const struct gb_agent_run *run) {
 
 const struct gb_result *gb_agent_run_result(const struct gb_agent_run *run) {
 	return gb_agent_run_done(run) ? &run->result : NULL;
+}
+
+size_t gb_agent_run_memory(const struct gb_agent_run *run) {
+	return (run->engine_run ? gb_run_memory(run->engine_run) : 0) +
+	       (run->masked.values ? gb_masked_memory(&run->masked) : 0);
 }
 
 const char *gb_agent_run_session(const struct gb_agent_run *run) {

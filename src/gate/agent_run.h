@@ -21,6 +21,8 @@ struct gb_gate {
 	struct gb_rules *rules;
 	struct gb_engine *engine;
 	char **environment;
+	bool (*on_filter)(struct gb_filter *filter, void *data, struct gb_err *err); /* or NULL */
+	void *data;
 	unsigned busy_ms;
 	struct gb_stores *stores;   /* NULL until agents are enabled */
 	struct gb_stores_open open; /* those that the present rules have opened */

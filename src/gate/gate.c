@@ -149,6 +149,10 @@ static bool open_gate(struct gb_gate *gate, const struct gb_config *config, stru
 	return opening.ok;
 }
 
+static bool complete_filter(struct gb_gate *gate, struct gb_rules *rules, struct gb_err *err) {
+	return !gate->on_filter || gate->on_filter(rules->filter, gate->data, err);
+}
+
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
 	struct gb_gate *gate = calloc(1, sizeof *gate);
 	if (!gate || sodium_init() < 0) {
@@ -157,9 +161,11 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	}
 	gate->engine = options->engine;
 	gate->environment = options->environment;
+	gate->on_filter = options->on_filter;
+	gate->data = options->data;
 	gate->busy_ms = options->busy_ms ? options->busy_ms : BUSY_MS;
 	gb_list_init(&gate->runs);
-	if (!open_gate(gate, options->config, err)) {
+	if (!open_gate(gate, options->config, err) || !complete_filter(gate, gate->rules, err)) {
 		gb_gate_close(gate);
 		return false;
 	}
@@ -220,7 +226,8 @@ static void on_adopted(struct gb_store_op *op) {
 	free(op->data);
 	if (gate->is_closing)
 		gb_fail(&op->err, GB_EBUSY, 0, "the process is being stopped");
-	bool ok = !gate->is_closing && op->ok && watch_approvals(gate, op->open.approvals_fd, &op->err) &&
+	bool ok = !gate->is_closing && op->ok && complete_filter(gate, change.rules, &op->err) &&
+		  watch_approvals(gate, op->open.approvals_fd, &op->err) &&
 		  (gate->sessions || !op->open.audit || gb_gate_open_sessions(gate, change.rules, &op->err));
 	if (ok) {
 		gate->open = op->open;
@@ -256,6 +263,10 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_
 		return false;
 	/* Nothing is opened before agents are enabled. */
 	if (!config->agent.enabled && !gate->stores) {
+		if (!complete_filter(gate, change.rules, err)) {
+			gb_rules_unref(change.rules);
+			return false;
+		}
 		apply(gate, change.rules);
 		done(true, NULL, data);
 		return true;
@@ -275,6 +286,17 @@ bool gb_gate_enabled(const struct gb_gate *gate) {
 
 struct gb_filter *gb_gate_filter(struct gb_gate *gate) {
 	return gate->rules->filter;
+}
+
+bool gb_gate_add_secret(
+    struct gb_gate *gate, const char *name, const char *value, size_t n, struct gb_err *err) {
+	struct gb_filter *known[GB_FILTERS_MAX] = {gate->rules->filter};
+	bool ok = gb_secrets_add(gate->rules->filter, name, value, n, err);
+	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
+		if (ok && run->rules && gb_filters_note(known, run->rules->filter))
+			ok = gb_secrets_add(run->rules->filter, name, value, n, err);
+	}
+	return ok;
 }
 
 int gb_gate_fd(const struct gb_gate *gate) {

@@ -40,6 +40,9 @@ struct gb_gate_options {
 	const struct gb_config *config; /* a reference is taken */
 	struct gb_engine *engine;       /* outlives the gate */
 	char **environment;             /* for secrets.environment; or NULL. Outlives the gate */
+	/* Add further secrets to the filter of new rules, before they are applied. May be NULL. */
+	bool (*on_filter)(struct gb_filter *filter, void *data, struct gb_err *err);
+	void *data;
 	/* How long to wait for a database that another process keeps locked; 0: ten seconds. */
 	unsigned busy_ms;
 };
@@ -64,6 +67,9 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_
 bool gb_gate_enabled(const struct gb_gate *gate);
 /* The secrets filter of the present rules. */
 struct gb_filter *gb_gate_filter(struct gb_gate *gate);
+/* Mask this value from now on, also in runs that earlier rules have admitted. */
+bool gb_gate_add_secret(
+    struct gb_gate *gate, const char *name, const char *value, size_t n, struct gb_err *err);
 /* Becomes readable when the stores have done something, or a person may have decided. */
 int gb_gate_fd(const struct gb_gate *gate);
 /* Milliseconds until gb_gate_work must be called even if no descriptor is readable; -1: never. */
@@ -138,6 +144,8 @@ bool gb_gate_submit(struct gb_gate *gate, const struct gb_gate_request *request,
     struct gb_err *err);
 bool gb_agent_run_done(const struct gb_agent_run *run);
 const struct gb_result *gb_agent_run_result(const struct gb_agent_run *run); /* NULL before it is done */
+/* The memory of its output and values, in bytes. */
+size_t gb_agent_run_memory(const struct gb_agent_run *run);
 /* The id of its session; empty: none. Before the code runs, the session may not exist yet. */
 const char *gb_agent_run_session(const struct gb_agent_run *run);
 /* Withdraw a request that waits; end a run, or interrupt it if it is in a session. The result is reported and

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "glovebox/errors.h"
+#include "value/codec.h"
 
 enum {
 	TEXTS_MAX = 64 << 20, /* code is part of up to three records, with 16 MiB in each */
@@ -46,6 +47,10 @@ void gb_masked_finish(struct gb_masked *masked) {
 	free(masked->logs);
 	free(masked->queue);
 	*masked = (struct gb_masked){0};
+}
+
+size_t gb_masked_memory(const struct gb_masked *masked) {
+	return masked->outputs[0].cap + masked->outputs[1].cap + gb_values_used(masked->values);
 }
 
 /* Add the places that were masked since the filter's count was @before. */

@@ -50,6 +50,8 @@ struct gb_masked {
 bool gb_masked_init(
     struct gb_masked *masked, struct gb_filter *filter, size_t output_bytes, size_t value_bytes);
 void gb_masked_finish(struct gb_masked *masked);
+/* The memory of its output and values, in bytes. */
+size_t gb_masked_memory(const struct gb_masked *masked);
 void gb_masked_put_output(struct gb_masked *masked, int stream, const char *bytes, size_t n);
 void gb_masked_put_log(struct gb_masked *masked, const struct gb_log *log);
 void gb_masked_put_display(struct gb_masked *masked, const struct gb_value *display);

@@ -52,6 +52,10 @@ struct gb_filter *gb_filter_create_bare(void);
 struct gb_filter *gb_filter_ref(struct gb_filter *filter);
 /* After its streams. The last owner erases the values. NULL is fine. */
 void gb_filter_destroy(struct gb_filter *filter);
+/* Whether @filter is not among the @known ones, in which case it is noted there, as far as there is room. For adding a
+ * value once to each of the filters that several runs share. */
+enum { GB_FILTERS_MAX = 16 };
+bool gb_filters_note(struct gb_filter *known[GB_FILTERS_MAX], struct gb_filter *filter);
 /* True if there is anything to search for. */
 bool gb_filter_is_empty(const struct gb_filter *filter);
 

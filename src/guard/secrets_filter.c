@@ -32,6 +32,16 @@ struct gb_filter *gb_filter_ref(struct gb_filter *filter) {
 	return filter;
 }
 
+bool gb_filters_note(struct gb_filter *known[GB_FILTERS_MAX], struct gb_filter *filter) {
+	size_t i = 0;
+	while (i < GB_FILTERS_MAX && known[i] && known[i] != filter)
+		i++;
+	bool is_new = i == GB_FILTERS_MAX || !known[i];
+	if (is_new && i < GB_FILTERS_MAX)
+		known[i] = filter;
+	return is_new;
+}
+
 bool gb_filter_is_empty(const struct gb_filter *filter) {
 	return filter->bare && !filter->n_kinds;
 }

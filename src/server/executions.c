@@ -8,6 +8,7 @@
 #include "server/rpc.h"
 
 enum {
+	WATCHES_MAX = 64, /* of a client; each is called for every execution */
 	/* Per client. Each subscription keeps its execution from being freed until the last event is sent. */
 	SUBSCRIPTIONS_MAX = 1024,
 	/* Unread output at which the subscriptions of a client are paused, and at which they continue. Meanwhile the
@@ -52,32 +53,44 @@ static void on_event(struct gb_subscription *subscription, const struct gb_event
 		gb_subscription_pause(subscription);
 }
 
-static bool subscribe(struct gb_client *client, uint64_t request, struct gb_execution *execution,
-    uint64_t after, struct gb_err *err) {
+static struct subscribed *create_subscribed(
+    struct gb_client *client, uint64_t request, struct gb_execution *execution, struct gb_err *err) {
 	struct subscribed *subscribed = NULL;
 	if (client->n_subscriptions == SUBSCRIPTIONS_MAX)
-		return gb_fail(err, GB_ELIMIT, 0, "the client has %d subscriptions, which is the limit",
+		gb_fail(err, GB_ELIMIT, 0, "the client has %d subscriptions, which is the limit",
 		    SUBSCRIPTIONS_MAX);
-	if (!(subscribed = calloc(1, sizeof *subscribed)))
-		return gb_fail(err, GB_ENOMEM, 0, "out of memory");
+	else if (!(subscribed = calloc(1, sizeof *subscribed)))
+		gb_fail(err, GB_ENOMEM, 0, "out of memory");
+	if (!subscribed)
+		return NULL;
 	subscribed->client = client;
 	subscribed->execution = execution;
 	subscribed->request = request;
 	subscribed->subscription.on_event = on_event;
 	gb_list_append(&client->subscriptions, &subscribed->link);
 	client->n_subscriptions++;
+	return subscribed;
+}
+
+/* Kept events are delivered at once. */
+static void begin_subscribed(struct subscribed *subscribed, uint64_t after) {
+	struct gb_events *events = gb_execution_events(subscribed->execution);
 	/* The last event ends the subscription, so it is always delivered. */
-	const struct gb_events *events = gb_execution_events(execution);
-	if (gb_execution_result(execution) && after >= events->last)
+	if (gb_execution_result(subscribed->execution) && after >= events->last)
 		after = events->last - 1;
-	gb_events_subscribe(gb_execution_events(execution), &subscribed->subscription, after);
-	return true;
+	gb_events_subscribe(events, &subscribed->subscription, after);
 }
 
 static void on_execution(struct gb_execution_watch *watch, struct gb_execution *execution) {
 	struct watching *watching = gb_container(struct watching, watch, watch);
+	struct gb_client *client = watching->client;
+	struct subscribed *subscribed = NULL;
 	/* Not while the client lags: executions would be kept for a client that does not read. */
-	if (watching->client->lags || !subscribe(watching->client, watching->request, execution, 0, NULL))
+	if (!client->lags)
+		subscribed = create_subscribed(client, watching->request, execution, NULL);
+	if (subscribed)
+		begin_subscribed(subscribed, 0);
+	else
 		watching->n_missed++;
 }
 
@@ -88,6 +101,10 @@ static bool watch(struct gb_client *client, const struct gb_message *message, st
 	if (message->session && !gb_manager_get(gb_service_sessions(service), message->session, &info, err) &&
 	    !(agents && gb_manager_get(agents, message->session, &info, err)))
 		return false;
+	if (client->n_watches == WATCHES_MAX)
+		return gb_fail(err, GB_ELIMIT, 0,
+		    "the client has %d subscriptions to sessions or to everything, which is the limit",
+		    WATCHES_MAX);
 	struct watching *watching = calloc(1, sizeof *watching);
 	if (!watching)
 		return gb_fail(err, GB_ENOMEM, 0, "out of memory");
@@ -96,12 +113,14 @@ static bool watch(struct gb_client *client, const struct gb_message *message, st
 	watching->watch.on_execution = on_execution;
 	memcpy(watching->watch.session, info.id, sizeof info.id);
 	gb_list_append(&client->watches, &watching->link);
+	client->n_watches++;
 	gb_service_watch(service, &watching->watch);
 	return true;
 }
 
 static void end_watch(struct watching *watching) {
 	gb_execution_watch_end(&watching->watch);
+	watching->client->n_watches--;
 	gb_list_remove(&watching->link);
 	free(watching);
 }
@@ -145,13 +164,15 @@ static bool handle_subscribe(struct gb_client *client, const struct gb_message *
 	if (is_used(client, message->request))
 		return gb_reject(gb_rejection_at(rejection, "request"), GB_CODE_INVALID,
 		    "another subscription of this client has this number");
-	/* Reply first: subscribing delivers kept events at once. */
+	struct subscribed *subscribed =
+	    execution ? create_subscribed(client, message->request, execution, &err) : NULL;
+	if (execution ? !subscribed : !watch(client, message, &err))
+		return gb_reject(rejection, err.code == GB_ENOENT ? GB_CODE_UNKNOWN_SESSION : GB_CODE_REFUSED,
+		    "%s", err.message);
 	gb_reply_subscribed(&client->lines, "subscribed", message->request);
-	if (message->execution ? subscribe(client, message->request, execution, message->after, &err)
-			       : watch(client, message, &err))
-		return true;
-	return gb_reject(
-	    rejection, err.code == GB_ENOENT ? GB_CODE_UNKNOWN_SESSION : GB_CODE_REFUSED, "%s", err.message);
+	if (subscribed)
+		begin_subscribed(subscribed, message->after);
+	return true;
 }
 
 bool gb_rpc_handle_execution(

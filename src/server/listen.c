@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -12,12 +13,12 @@
 #include "base/list.h"
 #include "server/server.h"
 
-enum { CLIENTS_MAX = 100, BACKLOG = 64, NO_DESCRIPTORS_US = 10000 };
+enum { CLIENTS_MAX = 100, BACKLOG = 64, RETRY_NS = 10000000 };
 
 struct gb_listener {
 	struct gb_server *server;
-	struct gb_source source;
-	int fd;
+	struct gb_source source, retry;
+	int fd, retry_fd; /* the socket; a timer, made before descriptors can be exhausted */
 	bool bound;
 	struct stat when_bound; /* to recognise the socket later: it may have been replaced by another */
 	struct sockaddr_un address;
@@ -39,14 +40,32 @@ static bool is_own(int fd) {
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
+static struct gb_loop *loop_of(const struct gb_listener *listener) {
+	return gb_service_loop(gb_server_service(listener->server));
+}
+
+static void on_retry(struct gb_source *source, uint32_t events) {
+	(void)events;
+	struct gb_listener *listener = gb_container(struct gb_listener, retry, source);
+	uint64_t times;
+	if (read(listener->retry_fd, &times, sizeof times) > 0)
+		gb_loop_change(loop_of(listener), &listener->source, GB_LOOP_IN);
+}
+
+/* No descriptor is left: the event would repeat at once. */
+static void accept_later(struct gb_listener *listener) {
+	const struct itimerspec soon = {.it_value = {.tv_nsec = RETRY_NS}};
+	gb_loop_change(loop_of(listener), &listener->source, 0);
+	timerfd_settime(listener->retry_fd, 0, &soon, NULL);
+}
+
 static void on_ready(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_listener *listener = gb_container(struct gb_listener, source, source);
 	gb_auto_fd int in = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (in < 0) {
-		/* The event repeats at once, so wait a moment until descriptors may be free. */
 		if (errno == EMFILE || errno == ENFILE)
-			usleep(NO_DESCRIPTORS_US);
+			accept_later(listener);
 		return;
 	}
 	if (!is_own(in))
@@ -98,10 +117,14 @@ static int make_socket(struct gb_err *err) {
 static bool open_listener(struct gb_listener *listener, struct gb_err *err) {
 	gb_auto_fd int probe = make_socket(err);
 	listener->fd = make_socket(err);
+	listener->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (listener->retry_fd < 0)
+		return gb_fail(err, GB_ESYSTEM, errno, "timerfd_create");
+	struct gb_loop *loop = loop_of(listener);
 	return probe >= 0 && listener->fd >= 0 && remove_stale(probe, &listener->address, err) &&
 	       bind_socket(listener, err) &&
-	       gb_loop_add(gb_service_loop(gb_server_service(listener->server)), &listener->source,
-		   listener->fd, GB_LOOP_IN, on_ready, err);
+	       gb_loop_add(loop, &listener->source, listener->fd, GB_LOOP_IN, on_ready, err) &&
+	       gb_loop_add(loop, &listener->retry, listener->retry_fd, GB_LOOP_IN, on_retry, err);
 }
 
 bool gb_listener_create(
@@ -110,7 +133,7 @@ bool gb_listener_create(
 	if (!listener)
 		return gb_fail(err, GB_ENOMEM, 0, "a listener");
 	listener->server = server;
-	listener->source.fd = listener->fd = -1;
+	listener->source.fd = listener->retry.fd = listener->fd = listener->retry_fd = -1;
 	listener->address.sun_family = AF_UNIX;
 	size_t n = strlen(path);
 	bool fits = n > 0 && n < sizeof listener->address.sun_path;
@@ -131,10 +154,12 @@ void gb_listener_destroy(struct gb_listener *listener) {
 	if (!listener)
 		return;
 	struct stat now;
-	gb_loop_remove(gb_service_loop(gb_server_service(listener->server)), &listener->source);
+	gb_loop_remove(loop_of(listener), &listener->source);
+	gb_loop_remove(loop_of(listener), &listener->retry);
 	if (listener->bound && lstat(listener->address.sun_path, &now) == 0 &&
 	    now.st_ino == listener->when_bound.st_ino && now.st_dev == listener->when_bound.st_dev)
 		unlink(listener->address.sun_path);
 	gb_close_fd(&listener->fd);
+	gb_close_fd(&listener->retry_fd);
 	free(listener);
 }

@@ -82,7 +82,7 @@ static void on_submitted(struct gb_execution *execution, const struct gb_err *er
 			     : gb_rpc_refuse(err, &it->rejection)) {
 		gb_execution_hold(execution, client->blocked);
 	} else {
-		gb_reply_error(&client->lines, &it->rejection);
+		gb_rpc_reply_error(client, &it->rejection);
 		free(it->run);
 	}
 	finish(it);
@@ -97,7 +97,7 @@ static void submit(struct gb_long_message *it) {
 		gb_service_submit_later(&client->submits, &submission, it->line.n, on_submitted, it);
 		return;
 	}
-	gb_reply_error(&client->lines, &it->rejection);
+	gb_rpc_reply_error(client, &it->rejection);
 	finish(it);
 }
 

@@ -286,11 +286,12 @@ static void write_execution_head(struct gb_buf *out, const struct gb_execution *
 
 void gb_reply_executions(struct gb_lines *lines, uint64_t request, struct gb_service *service) {
 	struct gb_buf *out = begin(lines, "executions");
-	const struct gb_execution *execution;
+	const char *separator = "";
 	gb_buf_printf(out, ",\"request\":%llu,\"executions\":[", (ull)request);
-	for (size_t i = 0; (execution = gb_service_at(service, i)); i++) {
-		gb_buf_printf(out, "%s", i ? "," : "");
-		write_execution_head(out, execution);
+	for (const struct gb_execution *each = NULL; (each = gb_service_next(service, each));
+	     separator = ",") {
+		gb_buf_printf(out, "%s", separator);
+		write_execution_head(out, each);
 		gb_buf_append_char(out, '}');
 	}
 	gb_buf_append_char(out, ']');

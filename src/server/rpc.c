@@ -1,5 +1,6 @@
 #include "server/rpc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,11 +229,29 @@ static void note_rejected(struct gb_client *client, struct gb_rejection *rejecti
 		client->next_run = rejection->run + 1;
 }
 
+/* A message can quote why a session has ended, which the code or another client wrote. */
+static void mask_message(struct gb_rejection *rejection, struct gb_filter *filter) {
+	gb_auto_buf struct gb_buf clean;
+	gb_buf_init(&clean, 16 * sizeof rejection->message);
+	if (!filter)
+		return;
+	gb_mask_text(filter, gb_str_from(rejection->message), &clean);
+	const char *text = gb_buf_c_str(&clean);
+	snprintf(rejection->message, sizeof rejection->message, "%s", text ? text : "out of memory");
+}
+
+void gb_rpc_reply_error(struct gb_client *client, struct gb_rejection *rejection) {
+	struct gb_service *service = client->server->service;
+	mask_message(rejection, gb_service_filter(service));
+	mask_message(rejection, gb_service_agent_filter(service));
+	gb_reply_error(&client->lines, rejection);
+}
+
 /* Report a rejected line. If it was meant to end a run, the run is ended anyway: stopping code must not
  * depend on every field being correct. */
 static void reject(struct gb_client *client, struct gb_rejection *rejection) {
 	note_rejected(client, rejection);
-	gb_reply_error(&client->lines, rejection);
+	gb_rpc_reply_error(client, rejection);
 	if (!rejection->has_run || strcmp(rejection->about, "terminate") != 0)
 		return;
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, rejection->run);
@@ -245,7 +264,7 @@ void gb_rpc_handle(
 	if (!message)
 		reject(client, rejection);
 	else if (!handle_message(client, message, rejection))
-		gb_reply_error(&client->lines, rejection);
+		gb_rpc_reply_error(client, rejection);
 }
 
 void gb_rpc_receive_line(struct gb_client *client, const char *line, size_t n) {

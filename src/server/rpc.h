@@ -31,7 +31,7 @@ struct gb_client {
 	struct gb_table runs;
 	struct gb_list attachments;            /* to terminals of sessions */
 	struct gb_list subscriptions, watches; /* executions.c */
-	unsigned n_subscriptions;
+	unsigned n_subscriptions, n_watches;
 	bool lags;         /* has so much unread output that its subscriptions are paused */
 	uint64_t next_run; /* numbers of new runs must not be lower */
 	uint64_t n_lines;  /* received */
@@ -68,6 +68,8 @@ struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_m
 bool gb_rpc_add_run(struct gb_rpc_run *run, struct gb_execution *execution, struct gb_rejection *rejection);
 /* Convert an error of a submission. Returns false. */
 bool gb_rpc_refuse(const struct gb_err *err, struct gb_rejection *rejection);
+/* Send the error, masked. */
+void gb_rpc_reply_error(struct gb_client *client, struct gb_rejection *rejection);
 /* End all runs of a client that has disconnected. */
 void gb_rpc_end(struct gb_client *client);
 /* Pause or resume all its runs. */

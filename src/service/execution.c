@@ -20,7 +20,8 @@ enum {
 	WAITING_BYTES_MAX = 256 << 20,
 	/* The gate limits running and waiting requests; this limits all requests without a result, also refused ones. */
 	AGENTS_MAX = 1024,
-	EVENTS_MAX = 4096, /* kept events of an execution */
+	DONE_BYTES_MAX = 64 << 20, /* memory of kept results; above it the oldest are freed early */
+	EVENTS_MAX = 4096,         /* kept events of an execution */
 };
 
 static void make_id(char id[33]) {
@@ -119,6 +120,12 @@ static void stop_waiting(struct gb_execution *execution) {
 	execution->service->waiting_bytes -= execution->run->outbox.len;
 }
 
+static size_t memory_of(const struct gb_execution *execution) {
+	size_t n = execution->run ? gb_run_memory(execution->run) : 0;
+	n += execution->agent_run ? gb_agent_run_memory(execution->agent_run) : 0;
+	return n + (execution->masked ? gb_masked_memory(execution->masked) : 0);
+}
+
 /* The execution is done. The contents of @result must live as long as the execution, which is freed between turns:
  * callbacks of its events may be on the stack now. */
 static void finish(struct gb_execution *execution, const struct gb_result *result) {
@@ -129,6 +136,8 @@ static void finish(struct gb_execution *execution, const struct gb_result *resul
 	gb_list_remove(&execution->link);
 	gb_list_append(&service->done, &execution->link);
 	service->n_done++;
+	execution->bytes = memory_of(execution);
+	service->done_bytes += execution->bytes;
 	service->room = true;
 	gb_events_add(
 	    &execution->events, &(struct gb_event){.kind = GB_EVENT_FINISHED, .result = &execution->result});
@@ -165,7 +174,8 @@ static bool may_be_freed(const struct gb_execution *execution, uint64_t now) {
 	unsigned most = by_settings ? service->config->service.keep_results : service->options.keep_results;
 	uint64_t ms = by_settings ? service->config->service.keep_ms : service->options.keep_ms;
 	return execution->released && !execution->events.n_subscriptions &&
-	       (service->n_done > most || now - execution->done_at >= ms * 1000000);
+	       (service->n_done > most || service->done_bytes > DONE_BYTES_MAX ||
+		   now - execution->done_at >= ms * 1000000);
 }
 
 int gb_executions_expire(struct gb_service *service) {
@@ -175,6 +185,7 @@ int gb_executions_expire(struct gb_service *service) {
 	gb_list_each(struct gb_execution, execution, &service->done, link) {
 		if (may_be_freed(execution, now)) {
 			service->n_done--;
+			service->done_bytes -= execution->bytes;
 			gb_execution_destroy(execution);
 		}
 	}
@@ -568,14 +579,11 @@ struct gb_events *gb_execution_events(struct gb_execution *execution) {
 	return &execution->events;
 }
 
-struct gb_execution *gb_service_at(struct gb_service *service, size_t i) {
-	struct gb_list *lists[] = {&service->done, &service->executions};
-	for (size_t k = 0; k < GB_COUNT(lists); k++)
-		gb_list_each(struct gb_execution, execution, lists[k], link) {
-			if (i-- == 0)
-				return execution;
-		}
-	return NULL;
+struct gb_execution *gb_service_next(struct gb_service *service, const struct gb_execution *execution) {
+	struct gb_list *next = execution ? execution->link.next : service->done.next;
+	if (next == &service->done)
+		next = service->executions.next;
+	return next == &service->executions ? NULL : gb_container(struct gb_execution, link, next);
 }
 
 struct gb_execution *gb_service_find(struct gb_service *service, const char *id) {

@@ -33,6 +33,7 @@ struct gb_execution {
 	char session[33];                 /* the id of its session, as soon as it is known; or empty */
 	bool announced_session;           /* to the watches of its session */
 	uint64_t done_at;                 /* gb_now_ns */
+	size_t bytes;                     /* memory of its values, once it is done */
 	char target[33];                  /* id of the session in which a caller's code will run; or empty */
 };
 
@@ -70,7 +71,7 @@ struct gb_service {
 	unsigned n_running;                  /* executions of callers that have a sandbox */
 	unsigned n_agents;                   /* executions of agents that are not done */
 	unsigned n_waiting, n_done, max_runs;
-	size_t waiting_bytes;
+	size_t waiting_bytes, done_bytes;
 	bool room;         /* a run has settled since waiting executions were last tried */
 	struct gb_err err; /* why the engine failed */
 	/* Settings that wait for the gate. */
@@ -123,8 +124,8 @@ void gb_service_abandon_pending(struct gb_service_client *client);
 
 /* --- secrets.c --- */
 
-/* The filters were replaced: add all registered secrets to the new ones. */
-bool gb_service_reapply_secrets(struct gb_service *service, struct gb_err *err);
+/* Add all registered secrets to a new filter. */
+bool gb_service_reapply_secrets(struct gb_service *service, struct gb_filter *filter, struct gb_err *err);
 void gb_service_forget_secrets(struct gb_service *service);
 
 #endif

@@ -7,14 +7,24 @@
 #include "base/err.h"
 #include "service/execution.h"
 
-/* Add the secret to the filter of callers' runs and to that of the gate. */
+static bool add(struct gb_filter *filter, const struct gb_service_secret *secret, struct gb_err *err) {
+	return gb_secrets_add(filter, secret->name, secret->value, secret->n, err);
+}
+
+/* To the present filter, to those of executions that began before the settings changed, and to the gate's. */
 static bool add_to_filters(
     struct gb_service *service, const struct gb_service_secret *secret, struct gb_err *err) {
 	if (!service->filter && !(service->filter = gb_filter_create_bare()))
 		return gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
-	return gb_secrets_add(service->filter, secret->name, secret->value, secret->n, err) &&
-	       (!service->gate || gb_secrets_add(gb_gate_filter(service->gate), secret->name, secret->value,
-				      secret->n, err));
+	struct gb_filter *known[GB_FILTERS_MAX] = {service->filter};
+	bool ok = add(service->filter, secret, err);
+	gb_list_each(struct gb_execution, execution, &service->executions, link) {
+		struct gb_masked *masked = execution->masked;
+		if (ok && masked && gb_filters_note(known, masked->filter))
+			ok = add(masked->filter, secret, err);
+	}
+	return ok && (!service->gate ||
+			 gb_gate_add_secret(service->gate, secret->name, secret->value, secret->n, err));
 }
 
 static void free_secret(struct gb_service_secret *secret) {
@@ -55,9 +65,9 @@ bool gb_service_add_secret(
 	return false;
 }
 
-bool gb_service_reapply_secrets(struct gb_service *service, struct gb_err *err) {
+bool gb_service_reapply_secrets(struct gb_service *service, struct gb_filter *filter, struct gb_err *err) {
 	for (size_t i = 0; i < service->secrets.n; i++)
-		if (!add_to_filters(service, &service->secrets.list[i], err))
+		if (!add(filter, &service->secrets.list[i], err))
 			return false;
 	return true;
 }

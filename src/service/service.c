@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/watchdog.h"
 #include "engine/limits.h"
 #include "limits/limits.h"
 #include "service/execution.h"
@@ -74,8 +75,11 @@ bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *
 	timeout_ms = sooner(timeout_ms, gb_executions_expire(service));
 	if (gb_loop_dispatch(service->loop, timeout_ms) < 0 && errno != EINTR)
 		return gb_fail(err, GB_ESYSTEM, errno, "epoll_wait");
+	struct gb_watch watch;
+	gb_watch_begin(&watch);
 	process_gate(service);
 	start_waiting(service);
+	gb_watch_end(&watch, "gb_service_turn");
 	if (!service->err.code)
 		return true;
 	if (err)
@@ -84,6 +88,13 @@ bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *
 }
 
 /* --- settings --- */
+
+static void complete_filter(struct gb_service *service) {
+	if (service->secrets.n && !service->filter && !(service->filter = gb_filter_create_bare()))
+		gb_fail(&service->err, GB_ENOMEM, 0, "the secrets filter");
+	else
+		gb_service_reapply_secrets(service, service->filter, &service->err);
+}
 
 static void end_configure(bool ok, const struct gb_err *err, void *data) {
 	struct gb_service *service = data;
@@ -101,7 +112,7 @@ static void end_configure(bool ok, const struct gb_err *err, void *data) {
 		gb_limits_sessions(config, &sessions);
 		gb_manager_configure(service->manager, &sessions);
 		/* If this fails, the service stops: secrets would no longer be masked. */
-		gb_service_reapply_secrets(service, &service->err);
+		complete_filter(service);
 	}
 	gb_filter_destroy(filter);
 	gb_config_unref(config);
@@ -155,9 +166,16 @@ static bool open_parts(struct gb_service *service, struct gb_err *err) {
 		   on_engine_ready, err);
 }
 
+static bool on_gate_filter(struct gb_filter *filter, void *data, struct gb_err *err) {
+	return gb_service_reapply_secrets(data, filter, err);
+}
+
 bool gb_service_accept_agents(struct gb_service *service, char **environment, struct gb_err *err) {
-	const struct gb_gate_options gate = {
-	    .config = service->config, .engine = service->engine, .environment = environment};
+	const struct gb_gate_options gate = {.config = service->config,
+	    .engine = service->engine,
+	    .environment = environment,
+	    .on_filter = on_gate_filter,
+	    .data = service};
 	return gb_gate_open(&gate, &service->gate, err) &&
 	       gb_loop_add(service->loop, &service->gate_source, gb_gate_fd(service->gate), GB_LOOP_IN,
 		   on_gate_ready, err);

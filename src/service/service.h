@@ -193,8 +193,9 @@ void gb_execution_release(struct gb_execution *execution);
 
 /* The execution with this id, if it is not done, or done and still kept. NULL if there is none. */
 struct gb_execution *gb_service_find(struct gb_service *service, const char *id);
-/* The @i-th execution, oldest first. NULL if there are not that many. */
-struct gb_execution *gb_service_at(struct gb_service *service, size_t i);
+/* The execution after @execution (NULL: the first); those that are done come first, each group by age. NULL if there is
+ * none. */
+struct gb_execution *gb_service_next(struct gb_service *service, const struct gb_execution *execution);
 /* Reports executions as they are submitted: all of them, or those in one session. */
 struct gb_execution_watch {
 	/* Set by the watcher. The callback may subscribe to the execution, whose events begin now. An execution in a

@@ -12,6 +12,14 @@ static void occupy(struct place *place, struct task *task) {
 
 /* --- ids --- */
 
+static struct gb_execution *execution_at(struct gb_service *service, size_t i) {
+	struct gb_execution *execution = NULL;
+	do
+		execution = gb_service_next(service, execution);
+	while (execution && i--);
+	return execution;
+}
+
 TEST(id_is_known_after_submission_and_is_in_the_result) {
 	auto_place struct place place = {0};
 	struct task first = {0}, second = {0};
@@ -56,7 +64,7 @@ TEST(invalid_request_is_refused_with_its_field) {
 	CHECK_STR(err.field, "session");
 	CHECK(!task_try(&task, &place.client, of_agent(javascript("1")), &err));
 	CHECK_INT(err.code, GB_EINVAL);
-	CHECK(!gb_service_at(place.service, 0));
+	CHECK(!execution_at(place.service, 0));
 }
 
 /* --- finding executions --- */
@@ -69,15 +77,15 @@ TEST(executions_are_found_by_id_and_listed_by_age) {
 		task_submit(&tasks[i], &place.client, javascript(i ? endless : "export default 1"));
 	for (unsigned i = 0; i < 4; i++) {
 		CHECK(gb_service_find(place.service, tasks[i].id) == tasks[i].execution);
-		CHECK(gb_service_at(place.service, i) == tasks[i].execution);
+		CHECK(execution_at(place.service, i) == tasks[i].execution);
 	}
-	CHECK(!gb_service_at(place.service, 4));
+	CHECK(!execution_at(place.service, 4));
 	CHECK(!gb_service_find(place.service, ""));
 	CHECK(!gb_service_find(place.service, "0123456789abcdef0123456789abcdef"));
 	task_wait(&place, &tasks[0]);
 	CHECK(gb_service_find(place.service, tasks[0].id) == tasks[0].execution);
-	CHECK(gb_service_at(place.service, 0) == tasks[0].execution);
-	CHECK_STR(gb_execution_state(gb_service_at(place.service, 0)), "done");
+	CHECK(execution_at(place.service, 0) == tasks[0].execution);
+	CHECK_STR(gb_execution_state(execution_at(place.service, 0)), "done");
 	CHECK(!gb_execution_is_agent(tasks[0].execution));
 	for (int i = 0; i < 4; i++)
 		task_finish(&tasks[i]);
@@ -202,12 +210,29 @@ TEST(a_limited_number_of_results_is_kept_after_release) {
 	CHECK(!gb_service_find(place.service, tasks[1].id));
 	for (unsigned i = 2; i < 4; i++) {
 		struct gb_execution *kept = gb_service_find(place.service, tasks[i].id);
-		CHECK(kept && kept == gb_service_at(place.service, i - 2));
+		CHECK(kept && kept == execution_at(place.service, i - 2));
 		const struct gb_result *result = kept ? gb_execution_result(kept) : NULL;
 		CHECK(result && gb_value_as_number(result->value) == 42);
 		CHECK_STR(result ? result->run_id : "", tasks[i].id);
 	}
-	CHECK(gb_service_at(place.service, 2) == last.execution);
+	CHECK(execution_at(place.service, 2) == last.execution);
+	task_finish(&last);
+}
+
+/* Each has about 40 MB of values. */
+TEST(large_results_are_freed_before_they_fill_the_memory) {
+	auto_place struct place place = {0};
+	struct task tasks[3] = {0};
+	place_open(&place, (struct wants){.keep_results = 10, .keep_ms = 3600000});
+	for (int i = 0; i < 3; i++)
+		run_and_release(&place, &tasks[i], "export default new Array(1e6).fill(1)");
+	struct task last = {0};
+	task_submit(&last, &place.client, javascript("export default 1"));
+	task_wait(&place, &last);
+	CHECK_INT(last.status, GB_SUCCESS);
+	CHECK(!gb_service_find(place.service, tasks[0].id));
+	CHECK(!gb_service_find(place.service, tasks[1].id));
+	CHECK(gb_service_find(place.service, tasks[2].id));
 	task_finish(&last);
 }
 
@@ -218,7 +243,7 @@ TEST(results_are_freed_after_keep_ms) {
 	run_and_release(&place, &task, "export default 1");
 	while (gb_service_find(place.service, task.id) && place_turn(&place))
 		;
-	CHECK(!gb_service_at(place.service, 0));
+	CHECK(!execution_at(place.service, 0));
 }
 
 TEST(result_is_not_freed_before_its_release) {

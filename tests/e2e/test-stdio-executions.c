@@ -68,6 +68,21 @@ TEST(a_client_gets_events_of_runs_of_other_clients) {
 	CHECK_INT(stop(&server), 0);
 }
 
+TEST(subscriptions_to_everything_are_limited) {
+	struct client client = client_ready(NULL);
+	for (int i = 1; i <= 64; i++) {
+		client_say(&client, "{\"type\":\"subscribe\",\"request\":%d}", i);
+		client_expect(&client, "subscribed", -1);
+	}
+	client_say(&client, "{\"type\":\"subscribe\",\"request\":65}");
+	CHECK(strstr(text_at(client_expect(&client, "error", -1), "message"), "which is the limit"));
+	client_say(&client, "{\"type\":\"unsubscribe\",\"request\":66,\"subscription\":1}");
+	client_expect(&client, "unsubscribed", -1);
+	client_say(&client, "{\"type\":\"subscribe\",\"request\":67}");
+	client_expect(&client, "subscribed", -1);
+	CHECK_INT(client_end(&client), 0);
+}
+
 TEST(a_late_subscriber_gets_the_events_that_are_kept) {
 	struct client server = serve(NULL), a = join();
 	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"console.log(1); export default 2\"}");

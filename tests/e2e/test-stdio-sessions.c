@@ -151,7 +151,7 @@ TEST(errors_name_the_invalid_field_or_session) {
 	complains(&client, SESSION("cleanup", ""), "invalid", "conversation: is missing");
 	complains(&client, "{\"type\":\"session_get\",\"session\":\"s\"}", "invalid", "request: is missing");
 	client_say(&client, RUN(2, "\"source\":\"for (;;);\""));
-	complains(&client, "{\"type\":\"interrupt\",\"run\":2}", "invalid", "in no session");
+	complains(&client, "{\"type\":\"interrupt\",\"run\":2}", "invalid", "not in a session");
 	const struct gb_value *reply = ask(&client, SESSION("get", ",\"session\":7"));
 	CHECK_INT(number_at(reply, "request"), 1);
 	CHECK_STR(text_at(reply, "about"), "session_get");

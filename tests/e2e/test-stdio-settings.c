@@ -156,3 +156,85 @@ TEST(settings_that_need_a_restart_are_reported) {
 	read_again(&client, "these take effect after a restart: programs.node, python.profiles");
 	CHECK_INT(end_file(&client), 0);
 }
+
+/* --- secrets that clients register --- */
+
+#define SECRET "correct horse battery"
+
+static void add_secret(struct client *client, const char *value) {
+	client_say(client, "{\"type\":\"secret_add\",\"request\":1,\"name\":\"X\",\"value\":\"%s\"}", value);
+	client_expect(client, "secret", -1);
+}
+
+TEST(secret_that_is_registered_after_a_reload_is_masked_in_a_run_that_began_before) {
+	configure("sessions: {max: 1}\n");
+	struct client client = serve_file();
+	add_secret(&client, "another secret");
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"source\":\"f(); console.log(['correct', 'horse', "
+			    "'battery'].join(' '))\",\"options\":{\"globals\":{\"f\":"
+			    "{\"$type\":\"function\",\"id\":1}}}}");
+	client_expect(&client, "call", 1);
+	configure("sessions: {max: 2}\n");
+	read_again(&client, "settings were read again");
+	add_secret(&client, SECRET);
+	client_say(&client, "{\"type\":\"answer\",\"run\":1,\"call\":1,\"return\":null}");
+	const struct gb_value *heard = client_expect(&client, "log", 1);
+	size_t n;
+	CHECK_STR(gb_value_bytes(gb_value_at(at(heard, "args"), 0), &n), "***");
+	client_result(&client, 1, "success");
+	CHECK_INT(end_file(&client), 0);
+}
+
+TEST(why_a_session_has_ended_is_masked_in_errors) {
+	struct client client = client_ready(NULL);
+	add_secret(&client, SECRET);
+	client_say(&client, "{\"type\":\"session_open\",\"request\":2,\"name\":\"w\"}");
+	client_expect(&client, "session", -1);
+	client_say(
+	    &client, "{\"type\":\"session_kill\",\"request\":3,\"session\":\"w\",\"reason\":\"" SECRET "\"}");
+	CHECK_STR(text_at(client_expect(&client, "session", -1), "session.reason"), "***");
+	client_say(&client, "{\"type\":\"run\",\"run\":1,\"source\":\"1\",\"session\":\"w\"}");
+	CHECK(strstr(text_at(client_expect(&client, "error", 1), "message"), "has ended: ***"));
+	client_say(&client, "{\"type\":\"session_interrupt\",\"request\":4,\"session\":\"w\"}");
+	CHECK(strstr(text_at(client_expect(&client, "error", -1), "message"), "has ended: ***"));
+	CHECK_INT(client_end(&client), 0);
+}
+
+static void configure_agents(const char *more) {
+	char text[500];
+	snprintf(text, sizeof text, "stateDir: %s/state\nagent: {enabled: true, %s}\n", folder, more);
+	configure(text);
+}
+
+/* The session of a request that waits for a person ends, for a reason that is a secret; then other rules make the gate
+ * admit the request again, which refuses it. */
+TEST(refusals_by_a_reload_are_masked) {
+	configure_agents("autoApprove: true");
+	struct client client = serve_file();
+	client_say(&client, "{\"type\":\"execute\",\"run\":1,\"source\":\"1\",\"language\":\"python\","
+			    "\"session\":true,\"conversation\":\"c\"}");
+	char session[64];
+	snprintf(session, sizeof session, "%s", text_at(client_result(&client, 1, "success"), "session"));
+	configure_agents("autoApprove: false");
+	read_again(&client, "settings were read again");
+	add_secret(&client, SECRET);
+	client_say(&client,
+	    "{\"type\":\"execute\",\"run\":2,\"source\":\"1\",\"language\":\"python\",\"session\":\"%s\","
+	    "\"conversation\":\"c\"}",
+	    session);
+	client_expect(&client, "pending", 2);
+	client_say(&client,
+	    "{\"type\":\"session_kill\",\"request\":2,\"session\":\"%s\",\"agent\":true,\"reason\":\"" SECRET
+	    "\"}",
+	    session);
+	client_expect(&client, "session", -1);
+	configure_agents("autoApprove: false, maxCodeSize: 5000");
+	read_again(&client, "settings were read again");
+	const struct gb_value *heard = client_result(&client, 2, "denied");
+	if (!CHECK(strstr(text_at(heard, "result.error.message"), "***")))
+		printf("# %s\n", text_at(heard, "result.error.message"));
+	CHECK_INT(end_file(&client), 0);
+	char command[200];
+	snprintf(command, sizeof command, "rm -rf %s/state", folder);
+	CHECK(system(command) == 0);
+}
