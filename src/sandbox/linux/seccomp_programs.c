@@ -27,6 +27,21 @@
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |        \
 	    CLONE_NEWNET)
 
+/* The user and group that programs see, and the id that stands for no change. */
+enum { OWN_ID = 65534, SAME_ID = -1 };
+
+#define KEEP_TWO_IDS(name)                                                                                   \
+	DO_NOTHING_IF(name, IS(0, SAME_ID), IS(1, SAME_ID)),                                                 \
+	    DO_NOTHING_IF(name, IS(0, SAME_ID), IS(1, OWN_ID)),                                              \
+	    DO_NOTHING_IF(name, IS(0, OWN_ID), IS(1, SAME_ID)),                                              \
+	    DO_NOTHING_IF(name, IS(0, OWN_ID), IS(1, OWN_ID))
+#define KEEP_IDS_BEFORE(name, last)                                                                          \
+	DO_NOTHING_IF(name, IS(0, SAME_ID), IS(1, SAME_ID), IS(2, last)),                                    \
+	    DO_NOTHING_IF(name, IS(0, SAME_ID), IS(1, OWN_ID), IS(2, last)),                                 \
+	    DO_NOTHING_IF(name, IS(0, OWN_ID), IS(1, SAME_ID), IS(2, last)),                                 \
+	    DO_NOTHING_IF(name, IS(0, OWN_ID), IS(1, OWN_ID), IS(2, last))
+#define KEEP_THREE_IDS(name) KEEP_IDS_BEFORE(name, SAME_ID), KEEP_IDS_BEFORE(name, OWN_ID)
+
 static const struct gb_seccomp_rule exceptions[] = {
     /* For the same reason as prlimit64. */
     DO_NOTHING_IF(setrlimit, IS(0, RLIMIT_CORE)),
@@ -58,6 +73,14 @@ static const struct gb_seccomp_rule program_rules[] = {
     PLAIN(setpgid),
     PLAIN(getpgid),
     PLAIN(getpgrp),
+    /* Programs such as make set the ids that they have already. The kernel would refuse even that, since the ids have no
+     * mapping in the namespace of a cell. */
+    DO_NOTHING_IF(setuid, IS(0, OWN_ID)),
+    DO_NOTHING_IF(setgid, IS(0, OWN_ID)),
+    KEEP_TWO_IDS(setreuid),
+    KEEP_TWO_IDS(setregid),
+    KEEP_THREE_IDS(setresuid),
+    KEEP_THREE_IDS(setresgid),
     WHEN(arch_prctl, IS(0, ARCH_SET_FS)),
     WHEN(arch_prctl, IS(0, ARCH_GET_FS)),
     WHEN(arch_prctl, IS(0, ARCH_SET_GS)),
