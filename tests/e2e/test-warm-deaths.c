@@ -1,5 +1,9 @@
 /* Warm cells that are killed while idle: no run is lost. */
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "e2e/engine.h"
 #include "tap.h"
@@ -36,6 +40,17 @@ static size_t find_below(int parent, enum depth depth, int *ret) {
 	return n;
 }
 
+/* Until it is dead: a process with a pending signal can still complete the system call in which it reads a job. */
+static void kill_and_wait(int pid) {
+	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+	kill(pid, SIGKILL);
+	if (end.fd < 0)
+		return;
+	while (poll(&end, 1, -1) < 0 && errno == EINTR)
+		;
+	close(end.fd);
+}
+
 /* Kill all warm cells; returns their number. The engine does not know of it yet when this returns. In round 0
  * this waits until all are there. Dead cells are replaced after the next run, so later there may be none at the
  * moment. */
@@ -46,7 +61,7 @@ static size_t kill_warm(struct gb_engine *engine, enum depth depth, int round) {
 	for (int i = 0; i < turns && (n = find_below(getpid(), depth, found)) < wanted; i++)
 		gb_engine_dispatch(engine, 5, NULL);
 	for (size_t i = 0; i < n; i++)
-		kill(found[i], SIGKILL);
+		kill_and_wait(found[i]);
 	return n;
 }
 
