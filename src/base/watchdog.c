@@ -11,7 +11,10 @@
 #include "base/io.h"
 
 bool gb_watchdog_on;
-static uint64_t limit_ns;
+static uint64_t limit_ns; /* of CPU time */
+
+/* How much longer than it computes a callback may sleep. */
+enum { SLEEP_FACTOR = 4 };
 
 /* Sum of everything that is not counted in this thread. */
 static _Thread_local struct gb_watch excluded;
@@ -80,7 +83,7 @@ void gb_watch_subtract(const struct gb_watch *watch) {
 void gb_watch_check(const struct gb_watch *watch, const char *what) {
 	const struct gb_watch used = used_since(watch);
 	/* A virtual machine that was stopped looks like a sleep without a context switch. */
-	bool slept = used.slept_ns > limit_ns && used.switches > 0 && !used.faults;
+	bool slept = used.slept_ns > SLEEP_FACTOR * limit_ns && used.switches > 0 && !used.faults;
 	if (!slept && used.cpu_ns <= limit_ns)
 		return;
 	fprintf(stderr,

@@ -1,7 +1,7 @@
 /*
  * A check for tests: no callback of an event loop may block, or compute for long. With GB_LOOP_WATCHDOG=50 in
  * the environment, gb_loop_dispatch aborts the process and names the callback if the callback used more than
- * 50 ms of CPU time, or if its thread slept for more than 50 ms (both times GB_TIMES, on slow machines). A thread
+ * 50 ms of CPU time, or if its thread slept for more than 200 ms (both times GB_TIMES, on slow machines). A thread
  * sleeps when it waits for something other than a CPU: the kernel reports the time that it waited for a CPU
  * (/proc/thread-self/schedstat), which does not count. A sleep is not reported if a page had to be read from the
  * disk meanwhile.
@@ -11,7 +11,8 @@
  *	source->on_ready(source, events);
  *	gb_watch_end(&watch, "on_ready");
  *
- * Short sleeps are allowed because the kernel itself makes threads wait for its locks. Without the variable each
+ * Shorter sleeps are allowed because the kernel itself makes threads wait for its locks, for tens of milliseconds on a
+ * busy machine; a wait for a process, a database or a client has no such limit. Without the variable each
  * of these functions only reads one flag.
  */
 #ifndef GB_BASE_WATCHDOG_H

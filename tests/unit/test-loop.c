@@ -74,7 +74,7 @@ TEST(a_closed_descriptor_cannot_be_added) {
 
 static void sleep_long(struct gb_source *source, uint32_t events) {
 	(void)source, (void)events;
-	usleep(200000);
+	usleep(300000);
 }
 
 static void compute(struct gb_source *source, uint32_t events) {
