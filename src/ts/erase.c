@@ -37,6 +37,7 @@ static void parser_init(struct ts_parser *p, const char *source, size_t n) {
 	    .budget = (int64_t)n * SCAN_PER_BYTE + SCAN_LEAST,
 	    .ahead_from = TS_NONE,
 	    .assertion = TS_NONE,
+	    .jsx = {.start = TS_NONE},
 	    .last_blank = TS_NONE,
 	    .super_end = TS_NONE,
 	};
@@ -88,20 +89,23 @@ static void move_imports(struct ts_parser *p, struct gb_ts_output *out) {
 
 /* --- errors --- */
 
-/* A syntax error after "<name", with "</" or "/>" nearby, is probably JSX. */
-static bool looks_like_jsx(const struct ts_parser *p, uint32_t *ret_at) {
-	uint32_t at = p->assertion;
-	if (at == TS_NONE || at > p->failure.at)
+/* Whether the failure is due to JSX, which begins at *ret_at. */
+static bool is_jsx(const struct ts_parser *p, uint32_t *ret_at) {
+	if (p->exhausted || p->assertion == TS_NONE)
 		return false;
-	*ret_at = at;
-	uint32_t end = p->failure.at + 200 < p->size ? p->failure.at + 200 : p->size;
-	return memmem(p->source + at, end - at, "</", 2) || memmem(p->source + at, end - at, "/>", 2);
+	struct ts_parser again;
+	parser_init(&again, p->source, p->size);
+	again.jsx.wanted = true;
+	parse(&again);
+	bool jsx = gb_ts_is_jsx(&again, p, ret_at);
+	parser_finish(&again);
+	return jsx;
 }
 
 static void describe_failure(struct ts_parser *p, struct gb_ts_error *ret) {
 	uint32_t at = p->failure.at;
 	const char *message = p->failure.message;
-	if (!p->exhausted && looks_like_jsx(p, &at))
+	if (is_jsx(p, &at))
 		message = "JSX is not supported; call the function that makes the element";
 	else if (at >= p->size && strncmp(message, "expected", 8) == 0) {
 		gb_ts_locate(p->source, p->size, p->size, &ret->line, &ret->column);

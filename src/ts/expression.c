@@ -294,6 +294,8 @@ static int unary_or_left_hand(struct ts_parser *p) {
 		unary(p);
 		return PRECEDENCE_UNARY;
 	case '<':
+		if (p->jsx.wanted && gb_ts_jsx(p))
+			return PRECEDENCE_UNARY;
 		assertion(p);
 		return PRECEDENCE_UNARY;
 	case T_NAME:

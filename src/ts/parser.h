@@ -181,6 +181,14 @@ struct ts_failure {
 	uint32_t at;
 };
 
+/* The first JSX element, in the second pass that jsx.c describes. */
+struct ts_jsx {
+	bool wanted;           /* this is the second pass */
+	bool nested;           /* an element is being parsed */
+	uint32_t start;        /* or TS_NONE */
+	uint32_t closing, end; /* its closing tag, or TS_NONE; its end */
+};
+
 struct ts_parser {
 	const char *source; /* zero-terminated */
 	uint32_t size;
@@ -197,7 +205,9 @@ struct ts_parser {
 	bool exhausted; /* out of memory, depth or work: backtracking does not help */
 	bool rejected;  /* by session.c: report the error, do not leave it to the engine */
 	struct ts_failure failure;
-	uint32_t assertion; /* where the last "<T>x" assertion began, to detect JSX; or TS_NONE */
+	uint32_t assertion; /* where the last "<T>x" assertion began; or TS_NONE */
+	uint32_t ended;     /* where the last complete statement ended */
+	struct ts_jsx jsx;
 
 	bool escaped_names;                /* some name contains an escape */
 	bool instantiated;                 /* something was parsed that exists at run time */
@@ -410,6 +420,13 @@ void gb_ts_template(struct ts_parser *p, bool in_type);
 bool gb_ts_property_name(struct ts_parser *p);
 void gb_ts_reject_decorator(struct ts_parser *p);
 void gb_ts_primary(struct ts_parser *p);
+
+/* --- jsx.c --- */
+
+/* In the second pass, at '<': parse a JSX element. Returns false, at the '<', if there is none. */
+bool gb_ts_jsx(struct ts_parser *p);
+/* Whether @failed, the first pass, failed because of the JSX that @again, the second one, found at *ret_at. */
+bool gb_ts_is_jsx(struct ts_parser *again, const struct ts_parser *failed, uint32_t *ret_at);
 
 /* --- function.c --- */
 

@@ -302,5 +302,7 @@ void gb_ts_statement(struct ts_parser *p) {
 	/* Only these two certainly ended the statement. */
 	char last = p->previous_end ? p->source[p->previous_end - 1] : ';';
 	p->previous = last == ';' ? ';' : '}';
+	if (!p->failed)
+		p->ended = p->previous_end;
 	leave(p);
 }
