@@ -152,6 +152,8 @@ static void function_declaration(struct ts_parser *p, uint32_t start, bool expor
 	gb_ts_semicolon(p);
 	p->instantiated = true;
 	gb_ts_blank_statement(p, start, &mark);
+	if (p->in.ambient)
+		gb_ts_declare_function_or_class(p, name, exported);
 }
 
 static void variable_declaration(struct ts_parser *p, uint32_t start, bool exported) {
@@ -167,26 +169,47 @@ static void variable_declaration(struct ts_parser *p, uint32_t start, bool expor
 	gb_ts_semicolon(p);
 }
 
+static uint8_t ambient_kind(uint8_t kind) {
+	switch (kind) {
+	case DECL_TYPE:
+	case DECL_EXPORTED_VARIABLE:
+		return kind;
+	case DECL_EXPORTED_LOCAL:
+		return DECL_EXPORTED_AMBIENT;
+	default:
+		return DECL_AMBIENT;
+	}
+}
+
+/* A statement was erased, with its declarations from @mark to @end. Declare its names again: they hide outer
+ * ones, and those that a namespace exports are its properties. Returns whether they are types. */
+static bool declare_ambient(struct ts_parser *p, const struct ts_mark *mark, uint32_t end) {
+	bool is_type = false;
+	for (uint32_t i = mark->decls; i < end && !p->failed; i++) {
+		struct ts_decl decl = p->decls.items[i];
+		if (decl.scope != mark->in.scope)
+			continue;
+		decl.kind = ambient_kind(decl.kind);
+		is_type = decl.kind == DECL_TYPE;
+		p->decls.items[p->decls.n++] = decl;
+	}
+	return is_type;
+}
+
 /* "declare ...": everything is erased. */
-static void ambient(struct ts_parser *p, uint32_t start) {
+static void ambient(struct ts_parser *p, uint32_t start, bool exported) {
 	struct ts_mark mark = gb_ts_mark(p);
 	bool instantiated = p->instantiated;
-	uint8_t word;
 	gb_ts_next(p);
-	word = p->token.word;
 	p->in.ambient = true;
-	if (word == W_EXPORT)
+	if (is_word(p, W_EXPORT))
 		gb_ts_export(p);
 	else
-		gb_ts_declaration(p, p->token.start, false);
-	struct ts_name name = {0};
-	bool is_type = (word == W_INTERFACE || word == W_TYPE) && p->decls.n > mark.decls;
-	if (is_type)
-		name = p->decls.items[p->decls.n - 1].name;
+		gb_ts_declaration(p, p->token.start, exported);
+	uint32_t end = p->decls.n;
 	p->in = mark.in;
 	gb_ts_blank_statement(p, start, &mark);
-	if (is_type)
-		gb_ts_declare(p, name, DECL_TYPE);
+	bool is_type = declare_ambient(p, &mark, end);
 	p->instantiated = instantiated || !is_type;
 }
 
@@ -199,7 +222,7 @@ void gb_ts_declaration(struct ts_parser *p, uint32_t start, bool exported) {
 		type_alias(p, start);
 		return;
 	case W_DECLARE:
-		ambient(p, start);
+		ambient(p, start, exported);
 		return;
 	case W_GLOBAL: {
 		struct ts_mark mark = gb_ts_mark(p);

@@ -3,7 +3,7 @@
 #include "ts/parser.h"
 
 enum {
-	ANY_VALUE = ~(1u << DECL_TYPE) & 0xff,
+	ANY_VALUE = ~(1u << DECL_TYPE) & 0xffff,
 };
 
 struct linker {

@@ -73,6 +73,8 @@ enum ts_decl_kind {
 	DECL_EXPORTED_LOCAL,    /* of a namespace: a function, class ...; also a local name in its block */
 	DECL_MEMBER,            /* of an enum */
 	DECL_CONTAINER,         /* an enum or a namespace */
+	DECL_AMBIENT,           /* by "declare": a value that is declared elsewhere */
+	DECL_EXPORTED_AMBIENT,  /* of a namespace: a function, class ..., not a variable */
 };
 
 struct ts_decl {

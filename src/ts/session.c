@@ -16,7 +16,8 @@
 static void record_declared(struct ts_parser *p, uint32_t first, enum gb_ts_declared_kind kind) {
 	for (uint32_t i = first; i < p->decls.n && !p->failed; i++) {
 		const struct ts_decl *decl = &p->decls.items[i];
-		if (decl->scope != 0 || decl->kind == DECL_TYPE || decl->name.length == 0)
+		bool erased = decl->kind == DECL_TYPE || decl->kind == DECL_AMBIENT;
+		if (decl->scope != 0 || erased || decl->name.length == 0)
 			continue;
 		struct gb_ts_declared *declared = ADD(p, declared);
 		*declared = (struct gb_ts_declared){decl->name.start, decl->name.length, kind};

@@ -105,6 +105,13 @@ const struct ts_decl *gb_ts_table_find_exported(
 	return find(p, table, exports_owner(p->containers.items[container].symbol), key, ~0u);
 }
 
+/* Whether it is a property of its container. */
+static bool is_export(const struct ts_decl *decl) {
+	const unsigned kinds = 1u << DECL_EXPORTED_VARIABLE | 1u << DECL_EXPORTED_LOCAL | 1u << DECL_MEMBER |
+			       1u << DECL_EXPORTED_AMBIENT;
+	return kinds >> decl->kind & 1;
+}
+
 /* Names of imports, and all names that code inside an enum or a namespace can refer to. */
 static void fill_filter(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = 0; i < p->bindings.n; i++) {
@@ -120,8 +127,7 @@ static void fill_filter(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = 0; i < p->exports.n; i++)
 		add_to_filter(p, table, p->exports.items[i].name);
 	for (uint32_t i = 0; i < p->decls.n; i++) {
-		uint8_t kind = p->decls.items[i].kind;
-		if (kind == DECL_EXPORTED_VARIABLE || kind == DECL_EXPORTED_LOCAL || kind == DECL_MEMBER)
+		if (is_export(&p->decls.items[i]))
 			add_to_filter(p, table, p->decls.items[i].name);
 	}
 }
@@ -151,9 +157,7 @@ static void put_exports(struct ts_parser *p, struct ts_table *table) {
 	for (uint32_t i = p->decls.n; i-- > 0;) {
 		const struct ts_decl *decl = &p->decls.items[i];
 		uint32_t container = p->scopes.items[decl->scope].container;
-		if (container != TS_NONE &&
-		    (decl->kind == DECL_EXPORTED_VARIABLE || decl->kind == DECL_EXPORTED_LOCAL ||
-			decl->kind == DECL_MEMBER))
+		if (container != TS_NONE && is_export(decl))
 			put(p, table, exports_owner(p->containers.items[container].symbol),
 			    gb_ts_key(p, decl->name), i);
 	}
