@@ -125,6 +125,11 @@ static bool in_module(const struct ts_parser *p, const struct ts_container *cont
 	return p->scopes.items[container->outer].parent == TS_NONE;
 }
 
+/* Whether it is the body of an if, a loop or a label, without braces. */
+static bool is_body(const struct ts_container *container) {
+	return container->previous == ')' && !container->dotted;
+}
+
 static void emit_head(struct ts_parser *p, const struct ts_table *table, uint32_t index) {
 	const struct ts_container *container = &p->containers.items[index];
 	uint32_t name = container->name.start, name_end = name + container->name.length;
@@ -138,21 +143,27 @@ static void emit_head(struct ts_parser *p, const struct ts_table *table, uint32_
 	}
 	bool module = in_module(p, container);
 	if (!is_first(p, table, container)) {
-		gb_ts_overlay(p, gb_ts_blank(p, container->start, name_end), ";");
+		uint32_t blank = gb_ts_blank(p, container->start, name_end);
+		if (!is_body(container))
+			gb_ts_overlay(p, blank, ";");
 		insert_after(p, name_end, "(function (%s) ", inner);
 		return;
 	}
+	/* It becomes two statements. */
+	if (is_body(container))
+		insert_before(p, container->start, "{ ");
 	uint32_t from = module ? container->keyword : container->start;
 	gb_ts_overlay(p, gb_ts_blank(p, from, name), module ? "var" : "let");
 	insert_after(p, name_end, "; (function (%s) ", inner);
 }
 
-static void emit_tail(struct ts_parser *p, uint32_t index) {
+static void emit_tail(struct ts_parser *p, const struct ts_table *table, uint32_t index) {
 	const struct ts_container *container = &p->containers.items[index];
 	struct ts_name name = container->name;
 	if (container->parent == TS_NONE || !container->exported) {
-		insert_after(
-		    p, container->end, ")(%.*s || (%.*s = {}));", NAME_ARG(p, name), NAME_ARG(p, name));
+		bool braces = is_body(container) && is_first(p, table, container);
+		insert_after(p, container->end, ")(%.*s || (%.*s = {}));%s", NAME_ARG(p, name),
+		    NAME_ARG(p, name), braces ? " }" : "");
 		return;
 	}
 	char room[TS_INNER_MAX];
@@ -170,5 +181,5 @@ void gb_ts_emit_containers(struct ts_parser *p, const struct ts_table *table) {
 		emit_place(p, &p->places.items[i]);
 	/* Inner containers end before outer ones. */
 	for (uint32_t i = p->containers.n; i-- > 0 && !p->failed;)
-		emit_tail(p, i);
+		emit_tail(p, table, i);
 }

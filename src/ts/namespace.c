@@ -3,10 +3,15 @@
 
 uint32_t gb_ts_open_container(struct ts_parser *p, struct ts_container container) {
 	bool is_member = container.exported && p->in.container != TS_NONE;
+	uint32_t scope = p->in.scope;
+	/* As the body of a for, it is declared outside, as in TypeScript. */
+	while (p->in.scope < p->scopes.n && p->scopes.items[p->in.scope].kind == SCOPE_FOR)
+		p->in.scope = p->scopes.items[p->in.scope].parent;
 	container.outer = p->in.scope;
 	container.parent = p->in.container;
 	container.decl = p->decls.n;
 	gb_ts_declare(p, container.name, is_member ? DECL_EXPORTED_LOCAL : DECL_CONTAINER);
+	p->in.scope = scope;
 	if (!p->exhausted)
 		p->decls.items[container.decl].index = p->containers.n;
 	gb_ts_open_scope(p, SCOPE_FUNCTION);

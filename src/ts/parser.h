@@ -55,7 +55,11 @@ struct ts_edit {
 	bool session; /* made by session.c: the only edits applied to JavaScript */
 };
 
-enum ts_scope_kind { SCOPE_BLOCK, SCOPE_FUNCTION };
+enum ts_scope_kind {
+	SCOPE_BLOCK,
+	SCOPE_FUNCTION,
+	SCOPE_FOR, /* the variables of a for, whose body may have no braces */
+};
 
 struct ts_scope {
 	uint32_t parent;    /* or TS_NONE */

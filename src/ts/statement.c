@@ -105,7 +105,7 @@ static void for_statement(struct ts_parser *p) {
 	struct ts_context outer = p->in;
 	gb_ts_next(p);
 	accept_word(p, W_AWAIT);
-	gb_ts_open_scope(p, SCOPE_BLOCK);
+	gb_ts_open_scope(p, SCOPE_FOR);
 	p->in.container = TS_NONE;
 	gb_ts_expect(p, '(');
 	for_head(p);
