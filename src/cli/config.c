@@ -111,7 +111,7 @@ static void add_list(struct gb_buf *out, const struct gb_config_list *list) {
 	gb_buf_append_char(out, '[');
 	for (size_t i = 0; i < list->n; i++) {
 		gb_buf_printf(out, i ? "," : "");
-		gb_json_append_string(out, gb_str_from(list->items[i]));
+		gb_json_append_bytes(out, gb_str_from(list->items[i]));
 	}
 	gb_buf_append_char(out, ']');
 }
@@ -120,7 +120,7 @@ static void add_profiles(struct gb_buf *out, const struct gb_config_profiles *pr
 	gb_buf_append_char(out, '{');
 	for (size_t i = 0; i < profiles->n; i++) {
 		gb_buf_printf(out, i ? "," : "");
-		gb_json_append_string(out, gb_str_from(profiles->items[i].name));
+		gb_json_append_bytes(out, gb_str_from(profiles->items[i].name));
 		gb_buf_append_char(out, ':');
 		add_list(out, &profiles->items[i].modules);
 	}
@@ -156,7 +156,7 @@ static void add_value(struct gb_buf *out, const struct gb_setting *setting, cons
 		return;
 	case GB_SETTING_PATH:
 	case GB_SETTING_VARIABLE:
-		gb_json_append_string(out, gb_str_from(*(const char *const *)at));
+		gb_json_append_bytes(out, gb_str_from(*(const char *const *)at));
 		return;
 	case GB_SETTING_RUNTIMES:
 		add_runtimes(out, *(const unsigned *)at);
@@ -181,7 +181,7 @@ static void add_value(struct gb_buf *out, const struct gb_setting *setting, cons
 		return;
 	}
 	gb_setting_write(setting, config, &text);
-	gb_json_append_string(out, gb_buf_str(&text));
+	gb_json_append_bytes(out, gb_buf_str(&text));
 }
 
 static void add_setting(
@@ -193,7 +193,7 @@ static void add_setting(
 	gb_buf_printf(out, ",\"from\":\"%s\"", layers[origin->layer]);
 	if (origin->place) {
 		gb_buf_printf(out, ",\"place\":");
-		gb_json_append_string(out, gb_str_from(origin->place));
+		gb_json_append_bytes(out, gb_str_from(origin->place));
 	}
 	if (origin->line)
 		gb_buf_printf(out, ",\"line\":%u,\"column\":%u", origin->line, origin->column);
@@ -206,7 +206,7 @@ static void add_setting(
 
 static void add_text(struct gb_buf *out, const char *text) {
 	if (text)
-		gb_json_append_string(out, gb_str_from(text));
+		gb_json_append_bytes(out, gb_str_from(text));
 	else
 		gb_buf_printf(out, "null");
 }

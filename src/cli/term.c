@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 #include "value/json.h"
-#include "value/wtf8.h"
 
 static bool wants_colours(FILE *to) {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -32,10 +31,8 @@ void print_styled(FILE *to, enum style style, const char *format, ...) {
 }
 
 void print_json_string(FILE *to, const char *s) {
-	gb_auto_buf struct gb_buf text, mended;
+	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, SIZE_MAX);
-	gb_buf_init(&mended, SIZE_MAX);
-	gb_wtf8_mend(&mended, s, strlen(s));
-	gb_json_append_string(&text, gb_buf_str(&mended));
+	gb_json_append_bytes(&text, gb_str_from(s));
 	fwrite(text.data, 1, text.len, to);
 }

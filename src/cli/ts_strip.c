@@ -47,7 +47,7 @@ static void print_json(const struct gb_str *text, const struct gb_ts_error *erro
 	gb_buf_init(&out, (size_t)TEXT_MAX * 2);
 	if (text) {
 		gb_buf_printf(&out, "{\"text\":");
-		gb_json_append_string(&out, *text);
+		gb_json_append_bytes(&out, *text);
 	} else {
 		gb_buf_printf(&out, "{\"error\":{\"message\":");
 		gb_json_append_string(&out, gb_str_from(error->message));

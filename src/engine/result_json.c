@@ -7,7 +7,6 @@
 #include "base/fields.h"
 #include "engine/result_json.h"
 #include "value/json.h"
-#include "value/wtf8.h"
 
 enum { JSON_MAX = 1 << 30 };
 
@@ -28,16 +27,8 @@ static bool write_value(struct writer *w, const struct gb_value *value) {
 	return gb_json_write(w->out, value, &w->next_id, w->err);
 }
 
-/* Invalid UTF-8 becomes the replacement character. */
 static void write_bytes(struct gb_buf *out, const char *bytes, size_t n) {
-	if (gb_wtf8_scan(bytes ? bytes : "", bytes ? n : 0) != GB_WTF8_INVALID) {
-		gb_json_append_string(out, (struct gb_str){bytes ? bytes : "", bytes ? n : 0});
-		return;
-	}
-	gb_auto_buf struct gb_buf mended;
-	gb_buf_init(&mended, 3 * n + 1);
-	gb_wtf8_mend(&mended, bytes, n);
-	gb_json_append_string(out, gb_buf_str(&mended));
+	gb_json_append_bytes(out, (struct gb_str){bytes ? bytes : "", bytes ? n : 0});
 }
 
 static bool write_list(struct writer *w, const char *key, const struct gb_value *const *list, size_t n) {

@@ -19,5 +19,7 @@ bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *n
 /* Append @s, which is WTF-8, in quotes. Characters for which gb_wtf8_is_unsafe is true are escaped, so the
  * output is safe for a terminal. */
 void gb_json_append_string(struct gb_buf *out, struct gb_str s);
+/* The same for bytes that may be invalid UTF-8; invalid bytes become the replacement character. */
+void gb_json_append_bytes(struct gb_buf *out, struct gb_str bytes);
 
 #endif

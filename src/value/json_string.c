@@ -60,3 +60,14 @@ void gb_json_append_string(struct gb_buf *out, struct gb_str s) {
 	gb_buf_append(out, plain, (size_t)(at - plain));
 	gb_buf_append_char(out, '"');
 }
+
+void gb_json_append_bytes(struct gb_buf *out, struct gb_str bytes) {
+	if (gb_wtf8_scan(bytes.n ? bytes.p : "", bytes.n) != GB_WTF8_INVALID) {
+		gb_json_append_string(out, bytes);
+		return;
+	}
+	gb_auto_buf struct gb_buf mended;
+	gb_buf_init(&mended, 3 * bytes.n + 1);
+	gb_wtf8_mend(&mended, bytes.p, bytes.n);
+	gb_json_append_string(out, gb_buf_str(&mended));
+}

@@ -90,6 +90,10 @@ a() { printf 'let a = 1\n\tlet é: = 2\n' > "$scratch/a.ts" && run 1 ts-strip "$
 ok 'code whose types cannot be stripped is an error with its position' a
 a() { echo '@d class A {}' > "$scratch/a.ts" && run 1 ts-strip "$scratch/a.ts" && has "$err" 'decorators are not supported; ' && run 2 ts-strip && has "$err" 'nothing to strip' && run 2 ts-strip a b && run 2 ts-strip /nonexistent.ts && has "$err" /nonexistent.ts; }
 ok 'unsupported syntax and missing arguments are named' a
+a() { printf 'let x: 1 = "a\xff\xc3\xed\xa0\x80\xf0\x9f\x98"' > "$scratch/a.ts" && run 0 ts-strip "$scratch/a.ts" --json && iconv -f utf-8 -t utf-8 "$scratch/out" > /dev/null && json 'j["text"].startswith("let x    = \"a\ufffd")'; }
+ok 'the JSON of code that is not UTF-8 is UTF-8' a
+a() { local dir=$scratch/$'\xff'; mkdir "$dir" && echo 'agent: {enabled: false}' > "$dir/a.yaml" && run 0 config show --json --config "$dir/a.yaml" && iconv -f utf-8 -t utf-8 "$scratch/out" > /dev/null && json 'j["file"].endswith("/\ufffd/a.yaml")'; }
+ok 'the JSON of settings in a file whose name is not UTF-8 is UTF-8' a
 export GLOVEBOX_STATE_DIR=$scratch/state
 a() { printf 'hunter22\n' > "$scratch/in" && stdin=$scratch/in run 0 secrets add PET --stdin && [ -z "$out" ] && ! grep -rq hunter22 "$scratch/state" && run 0 secrets list && [ "$out" = PET ] && run 0 secrets list --json && [ "$out" = '["PET"]' ]; }
 ok 'a secret is stored, and never shown' a
