@@ -22,8 +22,8 @@ struct place {
 
 /* What a test wants of the service; 0: the default. */
 struct wants {
-	const char *yaml; /* settings; with agent.enabled, there is a gate */
-	unsigned max_runs;
+	const char *yaml;                 /* settings; with agent.enabled, there is a gate */
+	unsigned max_runs, max_sandboxes; /* of the service, and of each language */
 	struct gb_events_limits replay;
 	unsigned keep_results;
 	uint64_t keep_ms;
@@ -48,7 +48,10 @@ static inline void place_open(struct place *place, struct wants wants) {
 	const struct gb_service_options options = {
 	    .loop = &place->loop,
 	    .config = config,
-	    .engine = {.worker_dir = getenv("GB_WORKER_DIR"), .shards = 1, .warm = 1},
+	    .engine = {.worker_dir = getenv("GB_WORKER_DIR"),
+		.shards = 1,
+		.warm = 1,
+		.max_runs = wants.max_sandboxes},
 	    .max_runs = wants.max_runs,
 	    .replay = wants.replay,
 	    .keep_results = wants.keep_results,

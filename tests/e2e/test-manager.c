@@ -426,6 +426,62 @@ TEST(callbacks_may_use_the_manager) {
 	gb_manager_destroy(manager);
 }
 
+static void terminate_another(struct gb_run *run, const struct gb_result *result, void *data) {
+	gb_run_terminate(*(struct gb_run **)data, "by a callback");
+}
+
+/* The session is closed when the callback is called. */
+TEST(callback_of_a_queued_run_may_terminate_another_when_their_session_is_killed) {
+	struct gb_manager *manager = manage((struct gb_manager_options){0});
+	struct gb_err err = {0};
+	struct gb_run *second = NULL, *third = NULL;
+	CHECK(open_named(manager, "a", &err));
+	struct gb_run *first = execute(manager, "a", "for (;;);");
+	const struct gb_run_options options = {
+	    .source = "2", .on_settled = terminate_another, .data = &third};
+	CHECK(gb_manager_execute(manager, "a", &options, &second, &err));
+	third = execute(manager, "a", "3");
+	CHECK(gb_manager_kill(manager, "a", "killed", &err));
+	CHECK_STR(gb_run_result(first)->error.message, "killed");
+	CHECK_STR(gb_run_result(second)->error.message, "killed");
+	CHECK_STR(gb_run_result(third)->error.message, "by a callback");
+	CHECK_STR(info_of(manager, "a").reason, "killed");
+	gb_run_destroy(first);
+	gb_run_destroy(second);
+	gb_run_destroy(third);
+	gb_manager_destroy(manager);
+}
+
+static void note_log(struct gb_run *run, const struct gb_log *log, void *data) {
+	*(bool *)data = true;
+}
+
+static void kill_session(struct gb_run *run, const struct gb_result *result, void *data) {
+	CHECK(gb_manager_kill(reentered, "a", "by a callback", NULL));
+}
+
+TEST(callback_of_a_terminated_run_may_kill_its_session) {
+	struct gb_manager *manager = reentered = manage((struct gb_manager_options){0});
+	struct gb_err err = {0};
+	struct gb_run *run = NULL;
+	bool runs = false;
+	CHECK(open_named(manager, "a", &err));
+	const struct gb_run_options options = {.source = "console.log(1); for (;;);",
+	    .on_log = note_log,
+	    .on_settled = kill_session,
+	    .data = &runs};
+	CHECK(gb_manager_execute(manager, "a", &options, &run, &err));
+	while (!runs && !gb_run_settled(run))
+		gb_engine_dispatch(engine, -1, NULL);
+	gb_run_terminate(run, "terminated");
+	CHECK_STR(gb_run_result(run)->error.message, "terminated");
+	CHECK_STR(gb_session_state_name(info_of(manager, "a").state), "terminated");
+	CHECK_STR(info_of(manager, "a").reason, "terminated");
+	CHECK_INT((int)gb_manager_count(manager), 0);
+	gb_run_destroy(run);
+	gb_manager_destroy(manager);
+}
+
 TEST(an_engine_is_destroyed_with_its_sessions) {
 	struct gb_engine *own = engine_with((struct gb_engine_options){.shards = 1});
 	struct gb_manager *manager;

@@ -136,6 +136,74 @@ TEST(waiting_execution_can_be_released) {
 	task_finish(&next);
 }
 
+/* --- sandboxes of sessions --- */
+
+static void open_session(struct place *place, const char *name) {
+	const struct gb_session_asked asked = {.language = GB_JAVASCRIPT, .name = name};
+	struct gb_session_info info;
+	struct gb_err err = {0};
+	if (!CHECK(gb_manager_open(gb_service_sessions(place->service), &asked, &info, &err)))
+		printf("# %s\n", err.message);
+}
+
+static void kill_session(struct place *place, const char *name) {
+	struct gb_err err = {0};
+	CHECK(gb_manager_kill(gb_service_sessions(place->service), name, NULL, &err));
+}
+
+TEST(runs_in_a_session_do_not_count_as_running_sandboxes) {
+	enum { QUEUED = 4 };
+	auto_place struct place place = {0};
+	struct gb_service_client another;
+	struct task queued[QUEUED] = {0}, other = {0}, busy[2] = {0}, waiting = {0};
+	struct gb_gate_request in_session = javascript(endless);
+	in_session.session = "s";
+	place_open(&place, (struct wants){.max_runs = 2});
+	gb_service_client_init(place.service, &another);
+	open_session(&place, "s");
+	for (int i = 0; i < QUEUED; i++)
+		task_submit(&queued[i], &place.client, in_session);
+	task_submit(&other, &another, javascript("export default 1"));
+	CHECK_STR(gb_execution_state(other.execution), "running");
+	task_wait(&place, &other);
+	CHECK_STR(gb_execution_state(queued[0].execution), "running");
+	kill_session(&place, "s");
+	/* Nor do they count when they end: there is room for two, as before. */
+	for (int i = 0; i < QUEUED; i++)
+		CHECK_INT(queued[i].status, GB_TERMINATED);
+	occupy(&place, &busy[0]);
+	occupy(&place, &busy[1]);
+	task_submit(&waiting, &another, javascript("export default 1"));
+	CHECK_STR(gb_execution_state(waiting.execution), "waiting");
+	for (int i = 0; i < QUEUED; i++)
+		task_finish(&queued[i]);
+	task_finish(&other);
+	task_finish(&busy[0]);
+	task_finish(&busy[1]);
+	task_finish(&waiting);
+	gb_service_client_finish(&another);
+}
+
+TEST(session_closes_and_a_waiting_run_starts) {
+	auto_place struct place place = {0};
+	struct task busy = {0}, waiting = {0};
+	place_open(&place, (struct wants){.max_sandboxes = 2});
+	open_session(&place, "s");
+	occupy(&place, &busy);
+	task_submit(&waiting, &place.client, javascript("export default 1"));
+	CHECK_STR(gb_execution_state(waiting.execution), "waiting");
+	/* A turn in which it finds no sandbox. */
+	place_turn(&place);
+	kill_session(&place, "s");
+	task_wait(&place, &waiting);
+	CHECK_INT(waiting.status, GB_SUCCESS);
+	CHECK_STR(gb_execution_state(busy.execution), "running");
+	task_finish(&busy);
+	task_finish(&waiting);
+}
+
+/* --- turns of clients --- */
+
 enum { CROWD = 12 };
 
 /* @crowds clients have many waiting executions each; @singles clients have one each. */

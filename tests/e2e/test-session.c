@@ -1,6 +1,9 @@
 /* Sandboxes that outlive a run. */
+#include <poll.h>
+
 #include "base/cleanup.h"
 #include "e2e/engine.h"
+#include "engine/engine.h"
 #include "tap.h"
 
 static struct gb_engine *engine;
@@ -221,6 +224,99 @@ TEST(a_session_whose_process_dies_while_idle_is_terminated) {
 	while (gb_session_state(session) != GB_SESSION_TERMINATED)
 		gb_engine_dispatch(engine, 20, NULL);
 	CHECK(strstr(gb_session_reason(session), "SIGSEGV"));
+	gb_session_close(session);
+}
+
+/* --- callbacks while the cell of a session is ending --- */
+
+struct refused {
+	struct gb_session *session;
+	bool closes; /* the callback also closes the session */
+	char why[GB_ERR_MESSAGE_MAX];
+};
+
+static void try_another(struct gb_run *run, const struct gb_result *result, void *data) {
+	struct refused *refused = data;
+	struct gb_err err = {0};
+	struct gb_run *next = NULL;
+	CHECK_STR(gb_status_name(result->status), "success");
+	CHECK(!gb_run_start(
+	    engine, &(struct gb_run_options){.session = refused->session, .source = "2"}, &next, &err));
+	snprintf(refused->why, sizeof refused->why, "%s", err.message);
+	gb_run_destroy(next);
+	if (refused->closes)
+		gb_session_close(refused->session);
+}
+
+/* A run whose result is in the socket of its cell, unread. Its callback tries to start another. */
+static struct gb_run *run_until_answered(struct refused *refused) {
+	char why[64];
+	refused->session = open_session();
+	CHECK_INT((int)number(refused->session, "1", why), 1);
+	struct gb_run *run = start(engine,
+	    (struct gb_run_options){
+		.session = refused->session, .source = "6 * 7", .on_settled = try_another, .data = refused});
+	struct pollfd answered = {.fd = run ? gb_cell_fd(run->cell) : -1, .events = POLLIN};
+	CHECK(run && run->begun && poll(&answered, 1, -1) == 1);
+	return run;
+}
+
+static void check_refused(struct gb_run *run, struct refused *refused) {
+	CHECK_INT((int)gb_value_as_number(gb_run_result(run)->value), 42);
+	CHECK(strstr(refused->why, "session: has ended"));
+	gb_run_destroy(run);
+	if (refused->closes)
+		return;
+	CHECK_STR(gb_session_state_name(gb_session_state(refused->session)), "terminated");
+	gb_session_close(refused->session);
+}
+
+TEST(callback_cannot_start_a_run_in_a_session_whose_cell_has_died) {
+	for (int closes = 0; closes < 2; closes++) {
+		struct refused refused = {.closes = closes};
+		struct gb_run *run = run_until_answered(&refused);
+		/* The end of the cell is reported before its socket is read. */
+		gb_cell_ignore(run->cell);
+		gb_cell_kill(run->cell);
+		while (!gb_run_settled(run))
+			gb_engine_dispatch(engine, -1, NULL);
+		check_refused(run, &refused);
+	}
+}
+
+TEST(callback_cannot_start_a_run_in_a_session_whose_run_is_being_terminated) {
+	for (int closes = 0; closes < 2; closes++) {
+		struct refused refused = {.closes = closes};
+		struct gb_run *run = run_until_answered(&refused);
+		gb_run_terminate(run, "too late");
+		check_refused(run, &refused);
+	}
+}
+
+/* --- pause --- */
+
+static void return_nothing(struct gb_run *run, struct gb_call *call, void *data) {
+	gb_call_return(call, NULL);
+}
+
+/* Without input the call would not be answered. */
+TEST(session_reads_input_after_a_paused_run_has_timed_out) {
+	gb_auto_values struct gb_values *values = gb_values_create(0);
+	struct gb_value *globals = gb_value_object(values);
+	struct gb_session *session = NULL;
+	struct gb_err err = {0};
+	CHECK(gb_session_open(engine, GB_JAVASCRIPT, NULL, &session, &err));
+	struct gb_run *paused = begin(session, "for (;;);", 100);
+	gb_run_pause(paused, true);
+	CHECK_STR(gb_run_wait(paused)->error.code, "timeout");
+	CHECK_STR(gb_session_state_name(gb_session_state(session)), "idle");
+	gb_run_destroy(paused);
+	gb_value_put_key(globals, "f", gb_value_function(values, 1, "f"));
+	struct gb_run *next = start(engine,
+	    (struct gb_run_options){
+		.session = session, .source = "f(); f(); 3", .globals = globals, .on_call = return_nothing});
+	CHECK_STR(gb_status_name(gb_run_wait(next)->status), "success");
+	gb_run_destroy(next);
 	gb_session_close(session);
 }
 

@@ -1,6 +1,7 @@
 /* Executions of all clients over 'glovebox stdio --socket': list, get, cancel, subscribe. */
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "e2e/stdio.h"
 
 static char folder[] = "/tmp/gb-socket-XXXXXX", path[100];
@@ -101,6 +102,27 @@ TEST(a_late_subscriber_gets_the_events_that_are_kept) {
 	CHECK_INT(stop(&server), 0);
 }
 
+/* Otherwise it would keep the execution as long as the client is connected. */
+TEST(a_subscription_to_a_finished_execution_always_ends) {
+	static const char *const afters[] = {"2", "3", "9007199254740991"};
+	struct client server = serve(NULL), a = join();
+	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"export default 2\"}");
+	char id[33];
+	snprintf(id, sizeof id, "%s", text_at(client_result(&a, 1, "success"), "result.runId"));
+	for (size_t i = 0; i < sizeof afters / sizeof *afters; i++) {
+		client_say(&a, "{\"type\":\"subscribe\",\"request\":7,\"execution\":\"%s\",\"after\":%s}", id,
+		    afters[i]);
+		client_say(&a, "{\"type\":\"unsubscribe\",\"request\":8,\"subscription\":7}");
+		CHECK_STR(text_at(client_hear(&a), "type"), "subscribed");
+		/* Otherwise the reply to the second message would be the last. */
+		if (!CHECK_STR(text_at(client_hear(&a), "event"), "finished"))
+			break;
+		CHECK_STR(text_at(client_hear(&a), "field"), "subscription");
+	}
+	client_shut(&a);
+	CHECK_INT(stop(&server), 0);
+}
+
 TEST(results_are_kept_only_as_long_as_the_settings_say) {
 	struct client server = serve("service.keepResults=0"), a = join();
 	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"export default 2\"}");
@@ -170,5 +192,46 @@ TEST(a_subscriber_that_does_not_read_loses_events_and_delays_no_other_client) {
 	client_shut(&a);
 	client_shut(&b);
 	client_shut(&c);
+	CHECK_INT(stop(&server), 0);
+}
+
+/* --- unread replies --- */
+
+/* The number of sessions after the server has handled all that other clients sent before, as far as it reads from
+ * them. It asks twice, since the server may handle the first request before those of others in the same turn. */
+static size_t count_sessions(struct client *client) {
+	static const char list[] = "{\"type\":\"session_list\",\"request\":2}";
+	client_say(client, "%s", list);
+	client_hear(client);
+	client_say(client, "%s", list);
+	return gb_value_count(at(client_hear(client), "sessions"));
+}
+
+/* The limit is 64 MiB. */
+TEST(requests_behind_too_many_unread_replies_wait_until_these_are_read) {
+	enum { BYTES = 5000000, FIRST = 12, TOGETHER = 8 };
+	struct client server = serve(NULL), a = join(), b = join();
+	client_say(&a, "{\"type\":\"run\",\"run\":1,\"source\":\"export default 'x'.repeat(%d)\"}", BYTES);
+	char id[33];
+	snprintf(id, sizeof id, "%s", text_at(client_result(&a, 1, "success"), "result.runId"));
+	for (int i = 0; i < FIRST; i++) {
+		client_say(&b, "{\"type\":\"execution_get\",\"request\":1,\"execution\":\"%s\"}", id);
+		CHECK_INT(count_sessions(&a), 0);
+	}
+	/* In one write, so that the server receives them together. */
+	gb_auto_buf struct gb_buf lines;
+	gb_buf_init(&lines, 1 << 16);
+	for (int i = 0; i < TOGETHER; i++)
+		gb_buf_printf(
+		    &lines, "{\"type\":\"execution_get\",\"request\":1,\"execution\":\"%s\"}\n", id);
+	gb_buf_printf(&lines, "{\"type\":\"session_open\",\"request\":3}\n");
+	CHECK(client_say_bytes(&b, lines.data, lines.len));
+	CHECK_INT(count_sessions(&a), 0);
+	for (int i = 0; i < FIRST + TOGETHER; i++)
+		CHECK_STR(text_at(client_hear(&b), "execution.id"), id);
+	CHECK_STR(text_at(client_hear(&b), "type"), "session");
+	CHECK_INT(count_sessions(&a), 1);
+	client_shut(&a);
+	client_shut(&b);
 	CHECK_INT(stop(&server), 0);
 }

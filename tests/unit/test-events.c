@@ -15,6 +15,7 @@ struct subscriber {
 	void (*then)(struct subscriber *subscriber, const struct gb_event *event);
 	struct subscriber *other;
 	struct gb_events *events;
+	char *text; /* of the event, in the memory of the caller */
 };
 
 static void on_event(struct gb_subscription *subscription, const struct gb_event *event) {
@@ -419,6 +420,25 @@ TEST(subscription_that_begins_in_a_callback_gets_each_event_once) {
 	CHECK_STR(a.seen, "1a 2b");
 	CHECK_STR(b.seen, "1a 2b");
 	CHECK_STR(c.seen, "1a 2b");
+	gb_events_finish(&events);
+}
+
+/* As a callback that ends the run, whose memory has the text. */
+static void overwrite_text(struct subscriber *subscriber, const struct gb_event *event) {
+	memset(subscriber->text, 'x', strlen(subscriber->text));
+}
+
+TEST(text_that_a_callback_overwrites_reaches_all_subscriptions) {
+	struct gb_events events;
+	char text[] = "abc";
+	struct subscriber a = {.then = overwrite_text, .text = text}, b = {0}, c = {0};
+	subscribe(make(&events, 100, 10), &a, 0);
+	subscribe(&events, &b, 0);
+	subscribe(&events, &c, 0);
+	say(&events, text);
+	CHECK_STR(text, "xxx");
+	CHECK_STR(b.seen, "1abc");
+	CHECK_STR(c.seen, "1abc");
 	gb_events_finish(&events);
 }
 
