@@ -13,7 +13,10 @@
 #include "value/codec.h"
 #include "value/wtf8.h"
 
-enum { MESSAGE_MAX = 600 };
+enum {
+	MESSAGE_MAX = 600,
+	LONG_RESULT = 64 << 10, /* it is written on a thread: up to 16 MiB take more than 50 ms */
+};
 
 char *gb_agent_run_text(struct gb_agent_run *run, const char *text) {
 	return text ? gb_arena_copy(&run->texts, gb_str_from(text)) : NULL;
@@ -100,22 +103,48 @@ static void deliver_masked(struct gb_agent_run *run) {
 	}
 }
 
+static void record_if_ready(struct gb_agent_run *run, bool all);
+
+/* After something was put in, or masked on a thread. A callback may end the run, which is recorded when everything that
+ * it has said is masked, and may destroy it. */
+static void on_progress(struct gb_masked *masked, void *data) {
+	struct gb_agent_run *run = data;
+	bool in_callback = run->in_callback;
+	(void)masked;
+	run->in_callback = true;
+	deliver_masked(run);
+	run->in_callback = in_callback;
+	record_if_ready(run, false);
+	if (run->was_destroyed && !in_callback)
+		gb_agent_run_destroy(run);
+}
+
 static void on_log(struct gb_run *engine_run, const struct gb_log *log, void *data) {
 	struct gb_agent_run *run = data;
 	gb_masked_put_log(&run->masked, log);
-	deliver_masked(run);
+	on_progress(&run->masked, run);
 }
 
 static void on_output(struct gb_run *engine_run, int stream, const char *bytes, size_t n, void *data) {
 	struct gb_agent_run *run = data;
 	gb_masked_put_output(&run->masked, stream, bytes, n);
-	deliver_masked(run);
+	on_progress(&run->masked, run);
 }
 
 static void on_display(struct gb_run *engine_run, const struct gb_value *display, void *data) {
 	struct gb_agent_run *run = data;
 	gb_masked_put_display(&run->masked, display);
+	on_progress(&run->masked, run);
+}
+
+static void on_prompt_masked(
+    struct gb_masked *masked, const struct gb_value *none, void *prompt, void *data) {
+	struct gb_agent_run *run = data;
+	(void)masked, (void)none;
 	deliver_masked(run);
+	if (run->state == GB_AGENT_RUN_RUNNING)
+		gb_agent_run_deliver(
+		    run, (struct gb_agent_event){.kind = GB_AGENT_EVENT_PROMPT, .what = prompt});
 }
 
 static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *data) {
@@ -125,7 +154,8 @@ static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *dat
 		return;
 	if (prompt)
 		prompt = gb_masked_text(&run->masked, prompt, strlen(prompt)).p;
-	gb_agent_run_deliver(run, (struct gb_agent_event){.kind = GB_AGENT_EVENT_PROMPT, .what = prompt});
+	/* The prompt follows the output before it. */
+	gb_masked_put_mark(&run->masked, on_prompt_masked, (void *)prompt);
 }
 
 /* Replace a result that is too large as JSON by an error. */
@@ -135,32 +165,61 @@ static void withhold(struct gb_agent_run *run, const struct gb_result *result, c
 	    gb_result_instead(GB_FAILURE, "RangeError", GB_CODE_RESULT_SIZE, kept ? kept : "", result);
 }
 
-static bool record(struct gb_agent_run *run, const struct gb_result *result, struct gb_err *err) {
-	gb_masked_tell(&run->masked, result, &run->result);
+static bool record(struct gb_agent_run *run, struct gb_err *err) {
 	if (gb_agent_run_record(run, err))
 		return true;
-	withhold(run, result, err->message);
+	withhold(run, gb_run_result(run->engine_run), err->message);
+	gb_written_write(&run->written, &run->result);
 	return gb_agent_run_record(run, err);
 }
 
-static void record_end(struct gb_agent_run *run) {
+static enum gb_work_end write_result(struct gb_work *work, void *data) {
+	struct gb_agent_run *run = gb_container(struct gb_agent_run, written.work, work);
+	(void)data;
+	gb_written_write(&run->written, &run->result);
+	return GB_WORK_DONE;
+}
+
+static void on_written(struct gb_work *work) {
+	struct gb_agent_run *run = gb_container(struct gb_agent_run, written.work, work);
 	struct gb_err err = {0};
-	run->awaits_version = false;
-	if (record(run, gb_run_result(run->engine_run), &err))
+	if (record(run, &err))
 		return;
 	gb_agent_run_refuse(
 	    run, GB_CODE_AUDIT, "the run cannot be recorded, so its result is withheld: %s", err.message);
+}
+
+static size_t result_size(const struct gb_result *result) {
+	size_t size = gb_masker_result_size(result) + result->stdout_bytes + result->stderr_bytes;
+	for (size_t i = 0; i < result->n_logs && size < LONG_RESULT; i++)
+		size += gb_masker_size(result->logs[i].args);
+	return size;
+}
+
+static void record_end(struct gb_agent_run *run) {
+	const struct gb_gate *gate = run->gate;
+	struct gb_work *work = &run->written.work;
+	run->awaits_record = false;
+	gb_masked_tell(&run->masked, gb_run_result(run->engine_run), &run->result);
+	*work = (struct gb_work){.run = write_result, .done = on_written};
+	size_t size = gate->work ? result_size(&run->result) : 0;
+	if (size >= LONG_RESULT && gate->work(work, size, gate->work_data))
+		return;
+	write_result(work, NULL);
+	on_written(work);
 }
 
 static bool has_version(const struct gb_agent_run *run) {
 	return !gb_engine_ask_version(run->gate->engine, run->request.run.language);
 }
 
+static void record_if_ready(struct gb_agent_run *run, bool all) {
+	if (run->awaits_record && gb_masked_is_ready(&run->masked) && (all || has_version(run)))
+		record_end(run);
+}
+
 void gb_gate_record_ended(struct gb_gate *gate, bool all) {
-	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
-		if (run->awaits_version && (all || has_version(run)))
-			record_end(run);
-	}
+	gb_list_each(struct gb_agent_run, run, &gate->runs, link) record_if_ready(run, all);
 }
 
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
@@ -179,9 +238,8 @@ static void on_settled(struct gb_run *engine_run, const struct gb_result *result
 	/* A run that has started is not refunded later, and stays counted. */
 	run->spent.granted = run->counted = false;
 	run->state = GB_AGENT_RUN_RECORDING;
-	run->awaits_version = !has_version(run);
-	if (!run->awaits_version)
-		record_end(run);
+	run->awaits_record = true;
+	record_if_ready(run, false);
 	if (run->was_destroyed && !in_callback)
 		gb_agent_run_destroy(run);
 }
@@ -271,9 +329,13 @@ bool gb_agent_run_adopt(struct gb_agent_run *run) {
 	gb_rules_unref(before);
 	bool ok = gb_agent_run_limit(run) && gb_agent_run_describe(run);
 	const struct gb_run_options *options = &run->request.run;
-	return gb_masked_init(&run->masked, run->rules->filter, gb_masked_output_max(options),
-		   gb_masked_value_max(options)) &&
-	       ok;
+	ok &= gb_masked_init(
+	    &run->masked, run->rules->filter, gb_masked_output_max(options), gb_masked_value_max(options));
+	gb_masked_use_threads(&run->masked, &(struct gb_masked_threads){.work = run->gate->work,
+						.work_data = run->gate->work_data,
+						.on_progress = on_progress,
+						.data = run});
+	return ok;
 }
 
 void gb_agent_run_enter(struct gb_agent_run *run) {

@@ -24,6 +24,8 @@ struct gb_gate {
 	bool (*on_filter)(struct gb_filter *filter, void *data, struct gb_err *err); /* or NULL */
 	void *data;
 	unsigned busy_ms;
+	bool (*work)(struct gb_work *work, size_t bytes, void *data);
+	void *work_data;
 	struct gb_stores *stores;   /* NULL until agents are enabled */
 	struct gb_stores_open open; /* those that the present rules have opened */
 	struct gb_manager *sessions;
@@ -78,6 +80,15 @@ struct gb_summary {
 	char text[3 * GB_SUMMARY_BYTES];
 };
 
+/* The result as JSON, of which the record has the hash and the beginning. For a long result a thread writes it. */
+struct gb_written {
+	struct gb_work work;
+	char *json; /* NULL: it could not be written */
+	size_t n;
+	struct gb_audit_hash hash;
+	struct gb_err err;
+};
+
 struct gb_agent_run {
 	struct gb_list link;
 	struct gb_gate *gate;
@@ -109,7 +120,8 @@ struct gb_agent_run {
 	struct gb_reservation *reservation; /* in the audit log; belongs to the stores */
 	const char *decision, *decider;
 	struct gb_run *engine_run;
-	bool awaits_version; /* it has ended, and is recorded when the version of its runtime is known */
+	bool
+	    awaits_record; /* it has ended, and is recorded when it is masked and the version of its runtime is known */
 	int64_t started_ms;
 	struct gb_agent_event *held; /* events held back until a record of the run is on the disk */
 	size_t n_held, cap_held;
@@ -119,6 +131,7 @@ struct gb_agent_run {
 	struct gb_summary summary;
 	struct gb_masked masked;
 	struct gb_result result;
+	struct gb_written written;
 };
 
 /* --- rules.c --- */
@@ -224,8 +237,8 @@ void gb_agent_run_finish(struct gb_agent_run *run);
 void gb_agent_run_free(struct gb_agent_run *run);
 char *gb_agent_run_text(struct gb_agent_run *run, const char *text);
 
-/* Record the runs that have ended and waited for the version of their runtime; @all: also if it is not known
- * yet. */
+/* Record the runs that have ended and whose result is masked, if the version of their runtime is known; @all: also
+ * if it is not. */
 void gb_gate_record_ended(struct gb_gate *gate, bool all);
 
 /* End it, or interrupt it if it is in a session. */
@@ -264,7 +277,9 @@ bool gb_agent_run_record_begin(struct gb_agent_run *run, struct gb_err *err);
 
 /* How many bytes its audit record may need. */
 bool gb_agent_run_needed(struct gb_agent_run *run, size_t *ret_bytes, struct gb_err *err);
-/* Queue its record; gb_agent_run_finish is called when it is on the disk. */
+/* Write the result as JSON, on any thread. */
+void gb_written_write(struct gb_written *written, const struct gb_result *result);
+/* Queue its record, after the result was written; gb_agent_run_finish is called when it is on the disk. */
 bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err);
 /* The same for a refused request. */
 bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err);

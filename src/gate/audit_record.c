@@ -165,12 +165,20 @@ bool gb_agent_run_record_refusal(struct gb_agent_run *run, struct gb_err *err) {
 	return submit_record(run, GB_STORE_APPEND, &record, on_recorded, err);
 }
 
+void gb_written_write(struct gb_written *written, const struct gb_result *result) {
+	written->json = gb_result_to_json(result, &written->n, &written->err);
+	if (written->json)
+		written->hash = hash_of(written->json, written->n);
+}
+
 bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
 	const struct gb_result *result = &run->result;
-	size_t n = 0;
-	gb_auto_free char *json = gb_result_to_json(result, &n, err);
-	if (!json)
+	gb_auto_free char *json = gb_take_pointer(&run->written.json);
+	size_t n = run->written.n;
+	if (!json) {
+		*err = run->written.err;
 		return false;
+	}
 	struct gb_audit_record record = begin_record(run);
 	record.run_id = gb_str_from(result->run_id);
 	record.runtime_version = gb_str_from(gb_engine_version(run->gate->engine, run->request.run.language));
@@ -189,7 +197,7 @@ bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
 		note_cut(&record, &record.output_summary);
 	/* The hash covers the result as it is returned: with console logs, displays, files and the error. */
 	record.output_bytes = n;
-	record.output_hash = hash_of(json, n);
+	record.output_hash = run->written.hash;
 	run->state = GB_AGENT_RUN_RECORDING;
 	return submit_record(run, GB_STORE_END, &record, on_recorded, err);
 }

@@ -164,6 +164,8 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	gate->on_filter = options->on_filter;
 	gate->data = options->data;
 	gate->busy_ms = options->busy_ms ? options->busy_ms : BUSY_MS;
+	gate->work = options->work;
+	gate->work_data = options->work_data;
 	gb_list_init(&gate->runs);
 	if (!open_gate(gate, options->config, err) || !complete_filter(gate, gate->rules, err)) {
 		gb_gate_close(gate);

@@ -33,6 +33,7 @@
 #include "store/energy.h"
 
 struct gb_filter;
+struct gb_work;
 struct gb_gate;
 struct gb_agent_run;
 
@@ -45,6 +46,10 @@ struct gb_gate_options {
 	void *data;
 	/* How long to wait for a database that another process keeps locked; 0: ten seconds. */
 	unsigned busy_ms;
+	/* Run @work, on about @bytes of data, on a thread, then its .done on the caller's; false if there is none. It must
+	 * all be done before gb_gate_close. NULL: long results are masked at once, which can take a second. */
+	bool (*work)(struct gb_work *work, size_t bytes, void *data);
+	void *work_data;
 };
 
 /* Open the stores in the state folder: approvals, energy, audit log, registered secrets. With agents disabled

@@ -80,6 +80,7 @@ void gb_agent_run_type(struct gb_agent_run *run) {
 	}
 	run->counted = false; /* it was typed: the call is not given back */
 	run->result = gb_result_instead(GB_SUCCESS, "", "", "", NULL);
+	gb_written_write(&run->written, &run->result);
 	if (!gb_agent_run_record(run, &err))
 		gb_agent_run_refuse(
 		    run, GB_CODE_AUDIT, "the input was typed, but cannot be recorded: %s", err.message);

@@ -15,7 +15,8 @@
  * byte is held back only while it may still become part of a match, and never longer than gb_filter_longest()
  * bytes.
  *
- * A filter and its streams belong to one thread at a time. Nothing here logs. When memory is exhausted a
+ * A filter and its streams belong to one thread at a time; another thread uses a fork. Nothing here
+ * logs. When memory is exhausted a
  * stream has no further output, and @out has failed: bytes that could not be checked are not shown.
  */
 #ifndef GB_GUARD_SECRETS_H
@@ -56,6 +57,14 @@ void gb_filter_destroy(struct gb_filter *filter);
  * value once to each of the filters that several runs share. */
 enum { GB_FILTERS_MAX = 16 };
 bool gb_filters_note(struct gb_filter *known[GB_FILTERS_MAX], struct gb_filter *filter);
+/* A view of @filter as it is now, for another thread: it finds the same, counts on its own, and shares what is only
+ * read. Secrets that are added to @filter later are not known to it; patterns cannot be added while there is a fork.
+ * It is made and joined on the filter's own thread. NULL without memory. */
+struct gb_filter *gb_filter_fork(struct gb_filter *filter);
+/* Whether something was added to the filter since. */
+bool gb_filter_is_outdated(const struct gb_filter *fork);
+/* Add its counts to those of the filter, and destroy it. gb_filter_destroy does the latter only. */
+void gb_filter_join(struct gb_filter *fork);
 /* True if there is anything to search for. */
 bool gb_filter_is_empty(const struct gb_filter *filter);
 
@@ -97,6 +106,8 @@ size_t gb_mask_release(struct gb_mask *stream, size_t max, bool last, struct gb_
 void gb_mask_cut(struct gb_mask *stream, struct gb_buf *out);
 /* A whole text, appended to @out without its secrets. */
 void gb_mask_text(struct gb_filter *filter, struct gb_str text, struct gb_buf *out);
+/* Go on with @filter: a fork of the stream's filter, or the filter of which its fork was used. */
+void gb_mask_use(struct gb_mask *stream, struct gb_filter *filter);
 /* The number of bytes that are held back now. */
 size_t gb_mask_held(const struct gb_mask *stream);
 

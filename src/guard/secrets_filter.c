@@ -12,11 +12,15 @@ enum { MAX_KINDS = 10000 };
 
 struct gb_filter *gb_filter_create(void) {
 	struct gb_filter *filter = calloc(1, sizeof *filter);
-	if (filter) {
-		filter->version = 1;
-		filter->references = 1;
-	}
-	return filter;
+	if (!filter)
+		return NULL;
+	filter->version = 1;
+	filter->references = 1;
+	filter->literals = gb_literals_create();
+	if (filter->literals)
+		return filter;
+	free(filter);
+	return NULL;
 }
 
 struct gb_filter *gb_filter_create_bare(void) {
@@ -51,12 +55,58 @@ void gb_filter_destroy(struct gb_filter *filter) {
 		return;
 	gb_mask_destroy(filter->block);
 	gb_matcher_finish(&filter->own);
-	gb_literals_finish(&filter->literals);
+	gb_literals_unref(filter->literals);
 	gb_rx_finish(&filter->rx);
 	for (size_t i = 0; i < filter->n_kinds; i++)
 		free(filter->kinds[i].name);
 	free(filter->kinds);
+	if (filter->parent) {
+		filter->parent->n_forks--;
+		gb_filter_destroy(filter->parent);
+	}
 	free(filter);
+}
+
+/* --- forks --- */
+
+struct gb_filter *gb_filter_fork(struct gb_filter *filter) {
+	struct gb_filter *fork = gb_filter_ready(filter) ? calloc(1, sizeof *fork) : NULL;
+	struct gb_kind *kinds = fork ? calloc(filter->n_kinds + 1, sizeof *kinds) : NULL;
+	if (!kinds) {
+		free(fork);
+		return NULL;
+	}
+	*fork = (struct gb_filter){
+	    .references = 1,
+	    .parent = gb_filter_ref(filter),
+	    .kinds = kinds,
+	    .n_kinds = filter->n_kinds,
+	    .cap_kinds = filter->n_kinds + 1,
+	    .bare = filter->bare,
+	    .matcher = filter->matcher,
+	    .literals = gb_literals_ref(filter->literals),
+	    .numeric = filter->numeric,
+	    .compiled = true,
+	    .linked = true,
+	    .ready = true,
+	    .named = true,
+	    .version = filter->version,
+	};
+	filter->n_forks++;
+	return fork;
+}
+
+bool gb_filter_is_outdated(const struct gb_filter *fork) {
+	return fork->version != fork->parent->version;
+}
+
+void gb_filter_join(struct gb_filter *fork) {
+	struct gb_filter *parent = fork->parent;
+	/* The parent may have more kinds by now, never fewer. */
+	for (size_t i = 0; i < fork->n_kinds; i++)
+		parent->kinds[i].count += fork->kinds[i].count;
+	parent->total += fork->total;
+	gb_filter_destroy(fork);
 }
 
 /* --- kinds --- */
@@ -138,9 +188,12 @@ bool gb_secret_patterns_add(
     struct gb_filter *filter, const char *name, const char *pattern, struct gb_err *err) {
 	if (!name || !*name || !pattern)
 		return gb_fail(err, GB_EINVAL, 0, "a pattern has a name and a text");
+	if (filter->n_forks)
+		return gb_fail(err, GB_EBUSY, 0, "the filter is in use on another thread");
 	if (!name_table(filter, err) || !compile_table(filter, err) ||
 	    !add_pattern(filter, name, pattern, err))
 		return false;
+	filter->compiled = false;
 	has_changed(filter);
 	return true;
 }
@@ -193,11 +246,14 @@ bool gb_secrets_add(
 		return gb_fail(err, GB_ELIMIT, 0,
 		    "secret '%s': there are more than %d secrets, or %d bytes of them", name, GB_SECRETS_MAX,
 		    GB_SECRETS_BYTES);
+	if (!gb_literals_detach(&filter->literals))
+		return gb_fail(err, GB_ENOMEM, 0, "out of memory for secret '%s'", name);
 	if (!add_kind(filter, name, err))
 		return false;
 	/* From here on the filter must be rebuilt, even if memory is exhausted before all forms are added. */
+	filter->linked = false;
 	has_changed(filter);
-	struct addition addition = {&filter->literals, (uint32_t)(filter->n_kinds - 1)};
+	struct addition addition = {filter->literals, (uint32_t)(filter->n_kinds - 1)};
 	if (!gb_secret_forms(value, n, add_form, &addition))
 		return gb_fail(err, GB_ENOMEM, 0, "out of memory for secret '%s'", name);
 	filter->n_secrets++;
@@ -233,14 +289,17 @@ bool gb_filter_ready(struct gb_filter *filter) {
 		return true;
 	bool own = filter->bare || filter->rx.n_chains;
 	filter->matcher = own ? &filter->own : &gb_secret_table;
-	filter->ready = name_table(filter, NULL) && (!own || gb_matcher_build(&filter->own, &filter->rx)) &&
-			gb_literals_build(&filter->literals);
+	if (!filter->compiled)
+		filter->compiled = !own || gb_matcher_build(&filter->own, &filter->rx);
+	if (!filter->linked)
+		filter->linked = gb_literals_build(filter->literals);
+	filter->ready = name_table(filter, NULL) && filter->compiled && filter->linked;
 	return filter->ready;
 }
 
 size_t gb_filter_longest(struct gb_filter *filter) {
 	gb_filter_ready(filter);
 	size_t patterns = filter->matcher->rx ? filter->matcher->rx->longest : 0,
-	       literals = filter->literals.longest;
+	       literals = filter->literals->longest;
 	return patterns > literals ? patterns : literals;
 }

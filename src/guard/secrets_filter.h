@@ -13,16 +13,21 @@ struct gb_kind {
 
 struct gb_filter {
 	unsigned references;
+	struct gb_filter *parent; /* of a fork */
+	unsigned n_forks;
 	struct gb_kind *kinds; /* patterns and registered values, as they came; never fewer */
 	size_t n_kinds, cap_kinds;
 	bool bare;             /* it does without the table of patterns */
 	struct gb_rx rx;       /* if patterns were added: of these and, unless it is bare, of the table */
 	struct gb_matcher own; /* of rx */
 	const struct gb_matcher *matcher; /* that is used: its own, or gb_secret_table */
-	struct gb_literals literals;
+	struct gb_literals *literals;     /* shared with forks */
 	size_t n_secrets, secret_bytes;
-	bool numeric;          /* a registered value could be a number's digits */
-	bool ready;            /* patterns are compiled, matcher and literals built */
+	bool numeric; /* a registered value could be a number's digits */
+	bool
+	    compiled; /* the matcher has all patterns: forks read it, so it is built only when these change */
+	bool linked;  /* the literals are built: the same */
+	bool ready;   /* patterns are compiled, matcher and literals built */
 	uint64_t total;        /* times that anything was masked */
 	bool named;            /* the kinds of the table are there, unless it is bare */
 	uint32_t version;      /* changes when anything was added */

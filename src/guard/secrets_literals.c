@@ -15,11 +15,46 @@ struct gb_literal_node {
 	uint8_t byte;
 };
 
-void gb_literals_finish(struct gb_literals *literals) {
+struct gb_literals *gb_literals_create(void) {
+	struct gb_literals *literals = calloc(1, sizeof *literals);
+	if (literals)
+		literals->references = 1;
+	return literals;
+}
+
+struct gb_literals *gb_literals_ref(struct gb_literals *literals) {
+	literals->references++;
+	return literals;
+}
+
+void gb_literals_unref(struct gb_literals *literals) {
+	if (!literals || --literals->references)
+		return;
 	if (literals->nodes)
 		explicit_bzero(literals->nodes, literals->cap * sizeof *literals->nodes);
 	free(literals->nodes);
 	explicit_bzero(literals, sizeof *literals);
+	free(literals);
+}
+
+bool gb_literals_detach(struct gb_literals **literals) {
+	const struct gb_literals *shared = *literals;
+	if (shared->references == 1)
+		return true;
+	struct gb_literals *copy = malloc(sizeof *copy);
+	struct gb_literal_node *nodes = copy && shared->nodes ? calloc(shared->cap, sizeof *nodes) : NULL;
+	if (!copy || (shared->nodes && !nodes)) {
+		free(copy);
+		return false;
+	}
+	*copy = *shared;
+	copy->references = 1;
+	copy->nodes = nodes;
+	if (nodes)
+		memcpy(nodes, shared->nodes, shared->n * sizeof *nodes);
+	gb_literals_unref(*literals);
+	*literals = copy;
+	return true;
 }
 
 /* Not realloc: the old memory would still contain secrets. */

@@ -10,6 +10,9 @@
  * While nothing has begun, the prefilter skips to where something could. Four bytes are looked at together,
  * so what has matched fewer of them has not begun: with many literals a text would otherwise never leave the
  * automaton.
+ *
+ * What is built may be shared with another thread, which only scans. References are counted on one thread. Before
+ * anything is added to literals that have other owners, gb_literals_detach makes a copy.
  */
 #ifndef GB_GUARD_SECRETS_LITERALS_H
 #define GB_GUARD_SECRETS_LITERALS_H
@@ -18,8 +21,9 @@
 
 struct gb_literal_node;
 
-/* Starts zeroed. State 0 is that nothing has begun. */
+/* State 0 is that nothing has begun. */
 struct gb_literals {
+	unsigned references;
 	struct gb_literal_node *nodes;
 	uint32_t n, cap;
 	uint32_t root[256];
@@ -27,8 +31,13 @@ struct gb_literals {
 	size_t longest;
 };
 
-/* Erases what it knew. */
-void gb_literals_finish(struct gb_literals *literals);
+/* NULL if memory is out. */
+struct gb_literals *gb_literals_create(void);
+struct gb_literals *gb_literals_ref(struct gb_literals *literals);
+/* The last owner erases what it knew. NULL is fine. */
+void gb_literals_unref(struct gb_literals *literals);
+/* Make *literals the only reference to its object, by a copy if there are others. False if memory is out. */
+bool gb_literals_detach(struct gb_literals **literals);
 
 /* @n is at least GB_PREFILTER_BYTES. False if memory is out. The same bytes again keep their first kind. */
 bool gb_literals_add(struct gb_literals *literals, const void *bytes, size_t n, uint32_t kind);

@@ -56,6 +56,10 @@ void gb_mask_destroy(struct gb_mask *stream) {
 	free(stream);
 }
 
+void gb_mask_use(struct gb_mask *stream, struct gb_filter *filter) {
+	stream->filter = filter;
+}
+
 size_t gb_mask_held(const struct gb_mask *stream) {
 	return stream->n - stream->shown;
 }
@@ -121,7 +125,7 @@ static void on_literal(void *data, ptrdiff_t from, ptrdiff_t to, uint32_t kind) 
 
 /* Returns where what may be the beginning of a literal begins. */
 static size_t find_literals(struct gb_mask *stream) {
-	const struct gb_literals *literals = &stream->filter->literals;
+	const struct gb_literals *literals = stream->filter->literals;
 	if (!literals->longest)
 		return stream->n;
 	stream->literal = gb_literals_scan(literals, stream->literal, stream->window + stream->literals_at,
@@ -289,8 +293,8 @@ const struct gb_spans *gb_mask_spans(struct gb_filter *filter, const void *bytes
 	    .seen = block->seen,
 	};
 	gb_match_scan(&match, 0);
-	if (filter->literals.longest)
-		gb_literals_scan(&filter->literals, 0, bytes, n, on_literal, block);
+	if (filter->literals->longest)
+		gb_literals_scan(filter->literals, 0, bytes, n, on_literal, block);
 	gb_spans_merge(&block->spans);
 	return block->spans.failed ? NULL : &block->spans;
 }

@@ -132,6 +132,11 @@ bool gb_rpc_call(struct gb_rpc_run *run, const struct gb_message *message, struc
 	if (!engine_run)
 		return gb_reject(gb_rejection_at(rejection, "function"), GB_CODE_INVALID,
 		    "the run has not begun and has no functions yet");
+	/* The code has ended, and its result is being masked. */
+	if (gb_run_settled(engine_run)) {
+		gb_reply_ended(&run->client->lines, name_of(run, message->call));
+		return true;
+	}
 	if (gb_table_find(&run->out, message->call))
 		return gb_reject(gb_rejection_at(rejection, "call"), GB_CODE_INVALID,
 		    "another call of this run has this number");

@@ -290,12 +290,14 @@ void gb_rpc_end(struct gb_client *client) {
 	gb_rpc_end_subscriptions(client);
 	for (struct gb_entry *entry; (entry = gb_table_any(&client->runs));) {
 		struct gb_rpc_run *run = (struct gb_rpc_run *)entry;
-		if (gb_execution_is_agent(run->execution) || gb_execution_is_in_session(run->execution)) {
+		uint64_t number = entry->number;
+		/* Sends the result, which the client may still read, and forgets the run. */
+		if (!gb_execution_is_agent(run->execution) && !gb_execution_is_in_session(run->execution))
+			gb_execution_terminate(run->execution, "the client has disconnected");
+		/* It is still there if it is in a session, or its output is being masked. */
+		if (gb_table_find(&client->runs, number)) {
 			gb_rpc_abandon_calls(run);
 			forget(run);
-		} else {
-			/* Sends the result, which the client may still read, and forgets the run. */
-			gb_execution_terminate(run->execution, "the client has disconnected");
 		}
 	}
 	gb_table_finish(&client->runs);

@@ -143,17 +143,32 @@ static void finish(struct gb_execution *execution, const struct gb_result *resul
 	    &execution->events, &(struct gb_event){.kind = GB_EVENT_FINISHED, .result = &execution->result});
 }
 
+/* The callback of an event may end the run, and then this is called from inside an earlier call. */
+void gb_execution_finish_masked(struct gb_execution *execution) {
+	struct gb_result clean;
+	if (execution->phase == GB_EXECUTION_DONE || execution->service->ending)
+		return;
+	gb_output_end(execution);
+	gb_masked_tell(execution->masked, gb_run_result(execution->run), &clean);
+	finish(execution, &clean);
+}
+
+/* Until its result is masked, the execution stays in its phase. */
 static void on_settled(struct gb_run *run, const struct gb_result *result, void *data) {
 	struct gb_execution *execution = data;
-	struct gb_result clean = *result;
 	bool was_waiting = !gb_list_empty(&execution->waiting);
 	(void)run;
 	stop_waiting(execution);
 	execution->service->n_running -= !was_waiting && !*execution->target;
-	gb_output_end(execution, result);
-	if (execution->masked)
-		gb_masked_tell(execution->masked, result, &clean);
-	finish(execution, &clean);
+	execution->service->room = true;
+	execution->settled = true;
+	if (execution->masked) {
+		gb_masked_put_end(execution->masked, result);
+		gb_output_on_progress(execution->masked, execution);
+	} else {
+		gb_output_end(execution);
+		finish(execution, result);
+	}
 }
 
 /* Finish with a result that says why the code was not run. */
@@ -192,6 +207,13 @@ int gb_executions_expire(struct gb_service *service) {
 	return service->n_done ? 1000 : -1;
 }
 
+void gb_executions_abandon_masking(struct gb_service *service) {
+	gb_list_each(struct gb_execution, execution, &service->executions, link) {
+		if (execution->masked)
+			gb_masked_abandon(execution->masked);
+	}
+}
+
 void gb_executions_finish(struct gb_service *service) {
 	struct gb_list *lists[] = {&service->executions, &service->done};
 	for (size_t i = 0; i < GB_COUNT(lists); i++)
@@ -217,11 +239,9 @@ static void on_call(struct gb_run *run, struct gb_call *call, void *data) {
 		execution->submission.on_call(execution, call, execution->submission.data);
 }
 
-static void on_report(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data) {
-	struct gb_execution *execution = data;
-	(void)run;
-	if (execution->masked)
-		value = gb_masked_value(execution->masked, value);
+/* @value is masked. The run may have settled meanwhile; its calls must be answered all the same. */
+static void deliver_report(
+    struct gb_execution *execution, const struct gb_value *value, struct gb_call *call) {
 	if (!value) {
 		throw(call, "the host is out of memory");
 		return;
@@ -233,6 +253,34 @@ static void on_report(struct gb_run *run, const struct gb_value *value, struct g
 		gb_call_return(call, NULL);
 }
 
+static void on_report_masked(struct gb_masked *masked, const struct gb_value *clean, void *call, void *data) {
+	gb_output_on_progress(masked, data); /* what the code said before */
+	deliver_report(data, clean, call);
+}
+
+static void on_report(struct gb_run *run, const struct gb_value *value, struct gb_call *call, void *data) {
+	struct gb_execution *execution = data;
+	(void)run;
+	if (!execution->masked) {
+		deliver_report(execution, value, call);
+		return;
+	}
+	gb_masked_put_report(execution->masked, value, on_report_masked, call);
+	gb_output_on_progress(execution->masked, execution);
+}
+
+static void add_prompt(struct gb_execution *execution, struct gb_str prompt) {
+	gb_events_add(&execution->events, &(struct gb_event){.kind = GB_EVENT_PROMPT, .text = prompt});
+}
+
+static void on_prompt_masked(
+    struct gb_masked *masked, const struct gb_value *none, void *prompt, void *data) {
+	(void)none;
+	gb_output_on_progress(masked, data);
+	if (!((struct gb_execution *)data)->settled)
+		add_prompt(data, gb_str_from(prompt));
+}
+
 void gb_execution_on_awaiting(
     struct gb_manager *manager, const struct gb_session_info *info, struct gb_run *run, void *data) {
 	struct gb_execution *execution = gb_run_data(run);
@@ -240,13 +288,19 @@ void gb_execution_on_awaiting(
 	if (!execution)
 		return;
 	struct gb_str prompt = gb_str_from(info->prompt);
+	if (execution->masked && gb_masked_is_busy(execution->masked)) {
+		/* The prompt follows the output before it. */
+		const char *kept = gb_masked_text(execution->masked, prompt.p, prompt.n).p;
+		gb_masked_put_mark(execution->masked, on_prompt_masked, (void *)kept);
+		return;
+	}
 	gb_auto_buf struct gb_buf clean;
 	gb_buf_init(&clean, 64 << 10);
 	if (execution->service->filter) {
 		gb_mask_text(execution->service->filter, prompt, &clean);
 		prompt = gb_buf_str(&clean);
 	}
-	gb_events_add(&execution->events, &(struct gb_event){.kind = GB_EVENT_PROMPT, .text = prompt});
+	add_prompt(execution, prompt);
 }
 
 /* Apply the limits of the settings. The service's own timeout, if there is one, replaces that of the settings. */
@@ -270,8 +324,14 @@ static bool begin_masking(
 		return true;
 	execution->masked = calloc(1, sizeof *execution->masked);
 	if (execution->masked && gb_masked_init(execution->masked, gb_filter_ref(filter),
-				     gb_masked_output_max(options), gb_masked_value_max(options)))
+				     gb_masked_output_max(options), gb_masked_value_max(options))) {
+		gb_masked_use_threads(
+		    execution->masked, &(struct gb_masked_threads){.work = gb_service_work_for,
+					   .work_data = execution->service,
+					   .on_progress = gb_output_on_progress,
+					   .data = execution});
 		return true;
+	}
 	return gb_fail(err, GB_ENOMEM, 0, "out of memory for masking the output");
 }
 
@@ -443,7 +503,7 @@ static void on_agent_done(struct gb_agent_run *run, const struct gb_result *resu
 	if (result->status != GB_DENIED)
 		note_agent_started(execution);
 	announce_session(execution);
-	gb_output_end(execution, result);
+	gb_output_end(execution);
 	finish(execution, result);
 }
 
@@ -555,7 +615,7 @@ bool gb_execution_interrupt(struct gb_execution *execution, struct gb_err *err) 
 
 void gb_execution_hold(struct gb_execution *execution, bool held) {
 	/* Not for agents: their output is bounded by their limits, and buffered by the gate already. */
-	if (execution->run && execution->phase != GB_EXECUTION_DONE)
+	if (execution->run && !execution->settled)
 		gb_run_pause(execution->run, held);
 }
 

@@ -20,8 +20,9 @@ struct gb_execution {
 	char id[33];
 	enum gb_execution_phase phase;
 	bool in_session;
-	bool released;                  /* gb_execution_release was called */
-	struct gb_run *run;             /* of a caller; encoded, and not begun while it waits */
+	bool settled;       /* the run of a caller has ended; its result may still have to be masked */
+	bool released;      /* gb_execution_release was called */
+	struct gb_run *run; /* of a caller; encoded, and not begun while it waits */
 	struct gb_agent_run *agent_run; /* of an agent */
 	struct gb_masked *masked;       /* of a caller; NULL: nothing is masked */
 	struct gb_output_tail tails[2]; /* of stdout and stderr */
@@ -93,10 +94,14 @@ bool gb_execution_begin_run(
     struct gb_service_client *client, struct gb_execution *execution, struct gb_err *err);
 void gb_execution_announce(struct gb_execution *execution);
 
+/* Its run has settled and everything is masked: give it its result. */
+void gb_execution_finish_masked(struct gb_execution *execution);
 /* Start the execution that has waited longest. False if there is no sandbox for it. */
 bool gb_execution_start_waiting(struct gb_service_client *client);
 /* Free done executions that need not be kept any longer. Returns after how many ms to call it again; -1: not at all. */
 int gb_executions_expire(struct gb_service *service);
+/* The service is being destroyed: masking that is under way on threads ends soon. */
+void gb_executions_abandon_masking(struct gb_service *service);
 /* Free all executions. */
 void gb_executions_finish(struct gb_service *service);
 /* Callback of the session manager: the code of a run has started to wait for input. */
@@ -109,14 +114,18 @@ void gb_execution_on_awaiting(
 void gb_output_on_log(struct gb_run *run, const struct gb_log *log, void *execution);
 void gb_output_on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *execution);
 void gb_output_on_display(struct gb_run *run, const struct gb_value *display, void *execution);
+/* Append what is masked by now; if the run has settled and its result is masked, finish the execution. */
+void gb_output_on_progress(struct gb_masked *masked, void *execution);
 /* Append output that is masked already. */
 void gb_output_append(struct gb_execution *execution, int stream, const char *bytes, size_t n);
-/* The run has ended: append the rest of its output. */
-void gb_output_end(struct gb_execution *execution, const struct gb_result *result);
+/* All output is appended: append incomplete characters too. */
+void gb_output_end(struct gb_execution *execution);
 
 /* --- work.c --- */
 
 void gb_service_work_init(struct gb_service *service);
+/* gb_service_work for parts of the service. */
+bool gb_service_work_for(struct gb_work *work, size_t bytes, void *service);
 /* Wait for all work, and end the threads. */
 void gb_service_work_finish(struct gb_service *service);
 /* Drop the submissions of @client that are being encoded: the client is finished. */

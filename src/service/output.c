@@ -73,6 +73,13 @@ static void add_masked(struct gb_execution *execution) {
 	}
 }
 
+void gb_output_on_progress(struct gb_masked *masked, void *data) {
+	struct gb_execution *execution = data;
+	add_masked(execution);
+	if (execution->settled && gb_masked_is_ready(masked))
+		gb_execution_finish_masked(execution);
+}
+
 void gb_output_on_log(struct gb_run *run, const struct gb_log *log, void *data) {
 	struct gb_execution *execution = data;
 	(void)run;
@@ -81,7 +88,7 @@ void gb_output_on_log(struct gb_run *run, const struct gb_log *log, void *data) 
 		return;
 	}
 	gb_masked_put_log(execution->masked, log);
-	add_masked(execution);
+	gb_output_on_progress(execution->masked, execution);
 }
 
 void gb_output_on_output(struct gb_run *run, int stream, const char *bytes, size_t n, void *data) {
@@ -92,7 +99,7 @@ void gb_output_on_output(struct gb_run *run, int stream, const char *bytes, size
 		return;
 	}
 	gb_masked_put_output(execution->masked, stream, bytes, n);
-	add_masked(execution);
+	gb_output_on_progress(execution->masked, execution);
 }
 
 void gb_output_on_display(struct gb_run *run, const struct gb_value *display, void *data) {
@@ -103,14 +110,10 @@ void gb_output_on_display(struct gb_run *run, const struct gb_value *display, vo
 		return;
 	}
 	gb_masked_put_display(execution->masked, display);
-	add_masked(execution);
+	gb_output_on_progress(execution->masked, execution);
 }
 
-void gb_output_end(struct gb_execution *execution, const struct gb_result *result) {
-	if (execution->masked) {
-		gb_masked_put_end(execution->masked, result);
-		add_masked(execution);
-	}
+void gb_output_end(struct gb_execution *execution) {
 	for (int stream = 1; stream <= 2; stream++) {
 		struct gb_output_tail *tail = &execution->tails[stream - 1];
 		add_text(execution, stream, tail->bytes, tail->n);

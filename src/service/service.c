@@ -175,7 +175,9 @@ bool gb_service_accept_agents(struct gb_service *service, char **environment, st
 	    .engine = service->engine,
 	    .environment = environment,
 	    .on_filter = on_gate_filter,
-	    .data = service};
+	    .data = service,
+	    .work = gb_service_work_for,
+	    .work_data = service};
 	return gb_gate_open(&gate, &service->gate, err) &&
 	       gb_loop_add(service->loop, &service->gate_source, gb_gate_fd(service->gate), GB_LOOP_IN,
 		   on_gate_ready, err);
@@ -208,6 +210,7 @@ bool gb_service_create(
 void gb_service_destroy(struct gb_service *service) {
 	if (!service)
 		return;
+	gb_executions_abandon_masking(service);
 	gb_service_work_finish(service);
 	gb_executions_finish(service);
 	gb_manager_destroy(service->manager);

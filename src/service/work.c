@@ -34,6 +34,10 @@ bool gb_service_work(struct gb_service *service, struct gb_work *work, size_t by
 	return !service->ending && start(service, thread) && gb_worker_try(thread->worker, work);
 }
 
+bool gb_service_work_for(struct gb_work *work, size_t bytes, void *service) {
+	return gb_service_work(service, work, bytes);
+}
+
 void gb_service_work_init(struct gb_service *service) {
 	for (size_t i = 0; i < GB_COUNT(service->threads); i++)
 		service->threads[i].source.fd = -1;

@@ -4,6 +4,7 @@
 #define GB_TESTS_SERVICE_H
 
 #include "audit.h"
+#include "guard/secrets.h"
 #include "service/service.h"
 #include "tap.h"
 
@@ -27,6 +28,7 @@ struct wants {
 	struct gb_events_limits replay;
 	unsigned keep_results;
 	uint64_t keep_ms;
+	bool masks; /* output of callers' runs; that of agents always is */
 };
 
 static inline const struct gb_config *place_settings(const struct place *place, const struct wants *wants) {
@@ -45,6 +47,7 @@ static inline void place_open(struct place *place, struct wants wants) {
 	struct gb_err err = {0};
 	folder_create(place->folder);
 	const struct gb_config *config = place_settings(place, &wants);
+	struct gb_filter *filter = wants.masks ? gb_filter_create() : NULL;
 	const struct gb_service_options options = {
 	    .loop = &place->loop,
 	    .config = config,
@@ -52,6 +55,7 @@ static inline void place_open(struct place *place, struct wants wants) {
 		.shards = 1,
 		.warm = 1,
 		.max_runs = wants.max_sandboxes},
+	    .filter = filter,
 	    .max_runs = wants.max_runs,
 	    .replay = wants.replay,
 	    .keep_results = wants.keep_results,
@@ -64,6 +68,7 @@ static inline void place_open(struct place *place, struct wants wants) {
 		exit(1);
 	}
 	gb_config_unref(config);
+	gb_filter_destroy(filter);
 	gb_service_client_init(place->service, &place->client);
 }
 

@@ -1,6 +1,7 @@
 /* The life cycle of executions in the service, of callers and of agents. */
 #include "e2e/decide.h"
 #include "e2e/service.h"
+#include "service/execution.h"
 
 static const char endless[] = "for (;;);";
 
@@ -598,4 +599,247 @@ TEST(release_of_an_agents_running_execution_ends_and_records_it) {
 	CHECK_INT(recorded.n, 1);
 	CHECK_STR(recorded.run_id, task.id);
 	CHECK_STR(recorded.status, "terminated");
+}
+
+/* --- masking --- */
+
+/* Masking LARGE bytes takes more than a second, and LINE bytes longer than a callback of the loop may: the watchdog
+ * ends a process in which the loop does it. A sanitizer makes it more than ten times slower. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define LARGE "2e5"
+#else
+#define LARGE "1.8e6"
+#endif
+#define LINE "1e5"
+
+/* The worst text for the filter, with a secret at the end. */
+#define TEXT(times) "'password='.repeat(" times ") + ' AKIA2E3F4G5H6I7J8K9L'"
+
+static const char talkative[] = "console.log('first'); console.log(" TEXT(LINE) "); console.log('last');"
+										"export default " TEXT(LARGE);
+
+static bool is_masked(const struct gb_value *value) {
+	size_t n;
+	const char *text = value && gb_value_type(value) == GB_STRING ? gb_value_bytes(value, &n) : "";
+	return strncmp(text, "password=", 9) == 0 && strcmp(text + n - 4, " ***") == 0;
+}
+
+static unsigned n_masked_logs;
+
+static void check_log(struct task *task, const struct gb_event *event) {
+	(void)task;
+	if (event->kind == GB_EVENT_LOG)
+		n_masked_logs += is_masked(gb_value_at(event->log.args, 0));
+}
+
+/* Other executions are finished while @task is masked. */
+static void check_others_go_on(struct place *place, struct task *task) {
+	unsigned n_others = 0;
+	while (!gb_execution_result(task->execution) && n_others < 100000) {
+		struct task other = {0};
+		task_submit(&other, &place->client, javascript("export default 1"));
+		task_wait(place, &other);
+		CHECK_INT(other.status, GB_SUCCESS);
+		task_finish(&other);
+		n_others++;
+	}
+	CHECK(n_others > 2);
+	CHECK_INT(task->status, GB_SUCCESS);
+	CHECK(!task->out_of_order);
+	CHECK_INT(n_masked_logs, 1);
+	const struct gb_result *result = gb_execution_result(task->execution);
+	CHECK(result && is_masked(result->value));
+	CHECK(result && result->n_logs == 3 && is_masked(gb_value_at(result->logs[1].args, 0)));
+}
+
+TEST(masking_a_long_result_does_not_hold_up_the_loop) {
+	auto_place struct place place = {0};
+	struct task task = {.then = check_log};
+	n_masked_logs = 0;
+	place_open(&place, (struct wants){.masks = true});
+	task_submit(&task, &place.client, javascript(talkative));
+	check_others_go_on(&place, &task);
+	CHECK_STR(task.kinds, "log finished");
+	CHECK_INT(task.n_events, 4);
+	task_finish(&task);
+}
+
+TEST(masking_a_long_result_of_an_agent_does_not_hold_up_the_loop) {
+	auto_place struct place place = {0};
+	struct task task = {.then = check_log};
+	n_masked_logs = 0;
+	place_open(&place, (struct wants){.yaml = OPEN_TO_ALL});
+	task_submit(&task, &place.client, of_agent(javascript(talkative)));
+	check_others_go_on(&place, &task);
+	CHECK_STR(task.kinds, "started log finished");
+	CHECK_INT(task.n_events, 5);
+	CHECK_INT(records(&place).n, 1);
+	task_finish(&task);
+}
+
+TEST(masking_much_output_does_not_hold_up_the_loop) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.masks = true});
+	task_submit(&task, &place.client, python("print('password=' * 100000, 'AKIA2E3F4G5H6I7J8K9L')\n1"));
+	task_wait(&place, &task);
+	CHECK_STR(task.kinds, "output finished");
+	CHECK_INT(task.text.len, 900000 + 5);
+	CHECK(task.text.len > 5 && memcmp(task.text.data + task.text.len - 5, " ***\n", 5) == 0);
+	CHECK_INT(gb_execution_result(task.execution)->stdout_bytes, task.text.len);
+	task_finish(&task);
+}
+
+static void on_report(
+    struct gb_execution *execution, const struct gb_value *value, struct gb_call *call, void *data) {
+	struct task *task = data;
+	(void)execution;
+	task_add_kind(task, is_masked(value) ? "answered" : "unmasked");
+	gb_call_return(call, NULL);
+}
+
+static void submit_with_reports(struct place *place, struct task *task, const char *source) {
+	struct gb_err err = {0};
+	struct gb_submission submission = {
+	    .request = javascript(source), .on_event = task_on_event, .on_report = on_report, .data = task};
+	submission.request.run.report = true;
+	CHECK(gb_service_submit(&place->client, &submission, &task->execution, &err));
+	snprintf(task->id, sizeof task->id, "%s", gb_execution_id(task->execution));
+}
+
+/* Until something is being masked on a thread. */
+static void wait_until_busy(struct place *place, struct task *task) {
+	while (!gb_masked_is_busy(task->execution->masked) && place_turn(place))
+		;
+}
+
+TEST(long_report_is_answered_when_it_is_masked) {
+	auto_place struct place place = {0};
+	struct task task = {0}, other = {0};
+	place_open(&place, (struct wants){.masks = true});
+	submit_with_reports(&place, &task,
+	    "console.log('a'); await report(" TEXT(LINE) "); console.log('b');"
+							 "report(" TEXT(LINE) "); export default 1");
+	task_wait(&place, &task);
+	CHECK_INT(task.status, GB_SUCCESS);
+	/* The code did not wait for the second answer. */
+	CHECK_STR(task.kinds, "log report answered log report answered finished");
+	CHECK_INT(gb_execution_result(task.execution)->n_reports, 2);
+	task_finish(&task);
+	/* The client goes while a report is masked. */
+	submit_with_reports(&place, &other, "await report(" TEXT(LARGE) "); for (;;);");
+	wait_until_busy(&place, &other);
+	task_finish(&other);
+	while (gb_service_find(place.service, other.id) && place_turn(&place))
+		;
+}
+
+/* Until the code has ended and its result is being masked. */
+static void wait_for_masking(struct place *place, struct task *task) {
+	while (!gb_run_settled(gb_execution_run(task->execution)) && place_turn(place))
+		;
+	CHECK(!gb_execution_result(task->execution));
+	CHECK_STR(gb_execution_state(task->execution), "running");
+}
+
+TEST(execution_can_be_terminated_and_released_while_it_is_masked) {
+	auto_place struct place place = {0};
+	struct task task = {0}, gone = {0}, waiting = {0};
+	struct gb_err err = {0};
+	place_open(&place, (struct wants){.masks = true, .max_runs = 1});
+	task_submit(&task, &place.client, javascript("export default " TEXT(LARGE)));
+	task_submit(&waiting, &place.client, javascript("export default 1"));
+	wait_for_masking(&place, &task);
+	/* The code has ended, so these have no effect. */
+	gb_execution_terminate(task.execution, "too late");
+	gb_execution_hold(task.execution, true);
+	CHECK(!gb_execution_interrupt(task.execution, &err));
+	CHECK(gb_service_find(place.service, task.id) == task.execution);
+	/* It has no sandbox any more. */
+	task_wait(&place, &waiting);
+	CHECK_INT(task.n_events, 0);
+	task_wait(&place, &task);
+	CHECK_INT(task.status, GB_SUCCESS);
+	CHECK(is_masked(gb_execution_result(task.execution)->value));
+	CHECK_STR(task.kinds, "finished");
+	task_finish(&task);
+	task_submit(&gone, &place.client, javascript("export default " TEXT(LARGE)));
+	wait_for_masking(&place, &gone);
+	task_finish(&gone);
+	CHECK_INT(gone.n_events, 0);
+	CHECK(gb_service_find(place.service, gone.id));
+	while (gb_service_find(place.service, gone.id) && place_turn(&place))
+		;
+	task_finish(&waiting);
+}
+
+TEST(execution_that_is_terminated_while_a_log_is_masked_ends_after_it) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	struct gb_gate_request request =
+	    javascript("console.log('a'); console.log(" TEXT(LARGE) "); console.log('b'); for (;;);");
+	request.run.output_bytes = 64 << 20;
+	place_open(&place, (struct wants){.masks = true});
+	task_submit(&task, &place.client, request);
+	wait_until_busy(&place, &task);
+	CHECK_INT(task.n_events, 1);
+	gb_execution_terminate(task.execution, "enough");
+	CHECK_INT(task.n_events, 1);
+	CHECK_STR(gb_execution_state(task.execution), "running");
+	task_wait(&place, &task);
+	CHECK_STR(task.kinds, "log finished");
+	CHECK_INT(task.status, GB_TERMINATED);
+	CHECK(gb_execution_result(task.execution)->n_logs >= 2);
+	CHECK(is_masked(gb_value_at(gb_execution_result(task.execution)->logs[1].args, 0)));
+	task_finish(&task);
+}
+
+TEST(service_is_destroyed_while_a_result_is_masked) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.masks = true});
+	task_submit(&task, &place.client, javascript("export default " TEXT(LARGE)));
+	wait_for_masking(&place, &task);
+	task_finish(&task);
+}
+
+/* The result of an agent's execution is being masked some time after its first log is delivered. */
+static void submit_talkative_agent(struct place *place, struct task *task) {
+	task_submit(task, &place->client, of_agent(javascript(talkative)));
+	while (!task->n_events && place_turn(place))
+		;
+	for (int i = 0; i < 20; i++) {
+		struct task other = {0};
+		run_and_release(place, &other, "export default 1");
+	}
+	CHECK(!gb_execution_result(task->execution));
+}
+
+TEST(agents_execution_that_is_released_while_it_is_masked_is_recorded) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.yaml = OPEN_TO_ALL, .keep_results = 10, .keep_ms = 3600000});
+	submit_talkative_agent(&place, &task);
+	gb_execution_terminate(task.execution, "too late");
+	task_finish(&task);
+	struct gb_execution *kept = gb_service_find(place.service, task.id);
+	while (kept && !gb_execution_result(kept) && place_turn(&place))
+		;
+	struct recorded recorded = records(&place);
+	CHECK_INT(recorded.n, 1);
+	CHECK_STR(recorded.run_id, task.id);
+}
+
+TEST(agents_execution_that_is_masked_when_the_service_ends_is_recorded) {
+	auto_place struct place place = {0};
+	struct task task = {0};
+	place_open(&place, (struct wants){.yaml = OPEN_TO_ALL});
+	submit_talkative_agent(&place, &task);
+	task_finish(&task);
+	gb_service_client_finish(&place.client);
+	gb_service_destroy(place.service);
+	place.service = NULL;
+	struct recorded recorded = records(&place);
+	CHECK_INT(recorded.n, 1);
+	CHECK_STR(recorded.run_id, task.id);
 }

@@ -154,7 +154,7 @@ TEST(output_is_the_same_without_avx2) {
 	while (text.len < 100000)
 		make_sample(&text);
 	mask_whole(filter, text.data, text.len, &wide);
-	filter->own.prefilter.narrow = filter->literals.prefilter.narrow = true;
+	filter->own.prefilter.narrow = filter->literals->prefilter.narrow = true;
 	mask_whole(filter, text.data, text.len, &narrow);
 	CHECK(wide.len == narrow.len && memcmp(wide.data, narrow.data, wide.len) == 0);
 	CHECK(wide.len < text.len);
