@@ -149,10 +149,6 @@ static bool open_gate(struct gb_gate *gate, const struct gb_config *config, stru
 	return opening.ok;
 }
 
-static bool complete_filter(struct gb_gate *gate, struct gb_rules *rules, struct gb_err *err) {
-	return !gate->on_filter || gate->on_filter(rules->filter, gate->data, err);
-}
-
 bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, struct gb_err *err) {
 	struct gb_gate *gate = calloc(1, sizeof *gate);
 	if (!gate || sodium_init() < 0) {
@@ -167,7 +163,7 @@ bool gb_gate_open(const struct gb_gate_options *options, struct gb_gate **ret, s
 	gate->work = options->work;
 	gate->work_data = options->work_data;
 	gb_list_init(&gate->runs);
-	if (!open_gate(gate, options->config, err) || !complete_filter(gate, gate->rules, err)) {
+	if (!open_gate(gate, options->config, err)) {
 		gb_gate_close(gate);
 		return false;
 	}
@@ -220,6 +216,10 @@ static void apply(struct gb_gate *gate, struct gb_rules *rules) {
 	for (struct gb_agent_run *run; (run = find_outdated(gate));)
 		if (strcmp(run->rules->policy, gate->rules->policy) != 0 || !gb_agent_run_adopt(run))
 			gb_agent_run_enter(run);
+}
+
+static bool complete_filter(struct gb_gate *gate, struct gb_rules *rules, struct gb_err *err) {
+	return !gate->on_filter || gate->on_filter(rules->filter, gate->data, err);
 }
 
 static void on_adopted(struct gb_store_op *op) {

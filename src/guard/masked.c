@@ -403,16 +403,17 @@ static void on_worked(struct gb_work *work) {
 	} while (!mask_active(masked));
 }
 
-static bool make_room(struct gb_masked_batch *batch) {
+/* Room for one more item. NULL if memory is exhausted. */
+static struct gb_masked_item *make_room(struct gb_masked_batch *batch) {
 	if (batch->n < batch->cap)
-		return true;
+		return batch->items;
 	size_t cap = batch->cap ? batch->cap * 2 : 16;
 	struct gb_masked_item *items = reallocarray(batch->items, cap, sizeof *items);
 	if (!items)
-		return false;
+		return NULL;
 	batch->items = items;
 	batch->cap = cap;
-	return true;
+	return items;
 }
 
 static bool append(struct gb_masked_batch *batch, const struct gb_masked_item *item, const char *bytes) {
@@ -425,10 +426,11 @@ static bool append(struct gb_masked_batch *batch, const struct gb_masked_item *i
 		last->n += item->n;
 		return true;
 	}
-	if (!make_room(batch))
+	struct gb_masked_item *items = make_room(batch);
+	if (!items)
 		return false;
-	batch->items[batch->n] = *item;
-	batch->items[batch->n++].at = batch->bytes.len - item->n;
+	items[batch->n] = *item;
+	items[batch->n++].at = batch->bytes.len - item->n;
 	return true;
 }
 

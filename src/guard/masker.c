@@ -170,30 +170,27 @@ static bool may_be_cut(size_t n) {
 	return n + CHARACTER_MAX > GB_ERROR_TEXT_MAX;
 }
 
+/* @n is the length; 0: the text ends with a zero. */
+static struct gb_str mask_error_text(struct gb_masker *masker, const char *text, size_t n) {
+	n = n ? n : strlen(text);
+	if (!n)
+		return GB_STR("");
+	return (may_be_cut(n) ? gb_masker_cut_text : gb_masker_text)(masker, text, n);
+}
+
 static void mask_error(struct gb_masker *masker, struct gb_run_error *error) {
-	const struct {
-		const char **text;
-		size_t *n; /* NULL: it ends with a zero */
-	} texts[] = {
-	    {&error->name, &error->name_bytes},
-	    {&error->message, &error->message_bytes},
-	    {&error->stack, &error->stack_bytes},
-	    {&error->specifier, NULL},
-	    {&error->code, NULL},
-	    {&error->filename, NULL},
-	};
-	for (size_t i = 0; i < GB_COUNT(texts); i++) {
-		size_t *n = texts[i].n && *texts[i].n ? texts[i].n : NULL;
-		const char *text = *texts[i].text;
-		if (!*text && !n)
-			continue;
-		size_t length = n ? *n : strlen(text);
-		struct gb_str clean =
-		    (may_be_cut(length) ? gb_masker_cut_text : gb_masker_text)(masker, text, length);
-		*texts[i].text = clean.p;
-		if (n)
-			*n = clean.n;
-	}
+	struct gb_str name = mask_error_text(masker, error->name, error->name_bytes),
+		      message = mask_error_text(masker, error->message, error->message_bytes),
+		      stack = mask_error_text(masker, error->stack, error->stack_bytes);
+	error->name = name.p;
+	error->name_bytes = error->name_bytes ? name.n : 0;
+	error->message = message.p;
+	error->message_bytes = error->message_bytes ? message.n : 0;
+	error->stack = stack.p;
+	error->stack_bytes = error->stack_bytes ? stack.n : 0;
+	error->specifier = mask_error_text(masker, error->specifier, 0).p;
+	error->code = mask_error_text(masker, error->code, 0).p;
+	error->filename = mask_error_text(masker, error->filename, 0).p;
 }
 
 /* Everything that the code can choose is masked; kinds that are not listed here contain nothing of the code. */
