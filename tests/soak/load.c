@@ -41,6 +41,7 @@ static const struct {
     {GB_FAILURE, "signal"},                         /* its program was killed, and the keeper tells */
     {GB_FAILURE, "exit_code"},  /* a command of its script was killed, and the script ended with that */
     {GB_FAILURE, "no_answer"},  /* the program of a session was killed before it was given the run */
+    {GB_DENIED, "wall"},        /* its zygote was killed five times in a row before it was ready */
     {GB_TERMINATED, "timeout"}, /* as its kind demands */
 };
 
