@@ -111,11 +111,17 @@ static void count_outcome(struct load *load, const struct gb_result *result) {
 		outcome->n++;
 }
 
+/* A layer that could not be raised has the same code, and is never explained by a kill. */
+static bool was_killed(const struct gb_result *result) {
+	return strstr(result->error.message, "the zygote died") && strstr(result->error.message, "signal 9");
+}
+
 static bool is_explained(const struct load_kind *kind, const struct gb_result *result) {
 	for (size_t i = 0; i < GB_COUNT(explained); i++)
 		if (explained[i].status == result->status &&
 		    strcmp(explained[i].code, result->error.code) == 0)
-			return result->status != GB_TERMINATED || kind->timeout_ms;
+			return (result->status != GB_TERMINATED || kind->timeout_ms) &&
+			       (result->status != GB_DENIED || was_killed(result));
 	return false;
 }
 
