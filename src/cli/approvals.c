@@ -126,9 +126,6 @@ static int act(struct gb_approvals *approvals, const struct approvals_request *r
 
 static bool check(const struct approvals_request *request) {
 	const char *action = request->action;
-	if (strcmp(action, "list") != 0 && strcmp(action, "watch") != 0 && !takes_id(action))
-		return report_error(
-		    &command_approvals, "'%s' is not one of list, show, approve, deny, trust, watch", action);
 	if (takes_id(action) && !request->id)
 		return report_error(&command_approvals,
 		    "%s: give the id of a request; 'glovebox approvals list' shows them", action);
@@ -178,6 +175,33 @@ static int run(const struct command *self, int argc, char **argv) {
 	return dispatch(&request);
 }
 
+static const struct action actions[] = {
+    {"list", "", "List pending requests; with --all also decided ones."},
+    {"show", "ID",
+	"Show a request with its code. The id can be abbreviated.\n"
+	"\n"
+	"Invisible characters, and characters that change how others are displayed, are shown by their\n"
+	"number (<U+202E>). Colours are only a guess at the syntax."},
+    {"approve", "ID",
+	"Let the code run once, exactly as it was shown.\n"
+	"\n"
+	"Exit status: 0 approved, 1 no such request, 3 it was decided before or has expired."},
+    {"deny", "ID",
+	"Refuse the request.\n"
+	"\n"
+	"  glovebox approvals deny 1a2b --reason 'reads more than it needs'\n"
+	"\n"
+	"Exit status: 0 denied, 1 no such request, 3 it was decided before or has expired."},
+    {"trust", "ID",
+	"Approve, and do not ask again in this session: for the same conversation, runtime, permissions and\n"
+	"policy.\n"
+	"\n"
+	"Exit status: 0 approved, 1 no such request, 3 it was decided before or has expired."},
+    {"watch", "",
+	"Wait for requests, show each with its code, and ask whether it may run. Needs a terminal."},
+    {0},
+};
+
 const struct command command_approvals = {
     .name = "approvals",
     .synopsis = "list|show ID|approve ID|deny ID|trust ID|watch [options]",
@@ -201,5 +225,6 @@ const struct command command_approvals = {
 	"Exit status: 1 there is no such approval, 2 bad use, 3 another decision came first or the\n"
 	"request had expired; the decision is printed.",
     .flags = flags,
+    .actions = actions,
     .run = run,
 };

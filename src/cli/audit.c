@@ -226,10 +226,7 @@ static int dispatch(struct audit_request *request) {
 		return show(request);
 	if (strcmp(request->action, "verify") == 0)
 		return audit_verify(request);
-	if (strcmp(request->action, "export") == 0)
-		return audit_export(request);
-	report_error(&command_audit, "'%s' is not one of list, show, verify, export", request->action);
-	return EXIT_BAD_USE;
+	return audit_export(request);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -242,6 +239,31 @@ static int run(const struct command *self, int argc, char **argv) {
 		return EXIT_BAD_USE;
 	return dispatch(&request);
 }
+
+static const struct action actions[] = {
+    {"list", "",
+	"List the newest records, one line each. The options select records.\n"
+	"\n"
+	"  glovebox audit list --from 2h --status error\n"
+	"\n"
+	"The records are printed without being checked: see 'glovebox audit verify'."},
+    {"show", "ID",
+	"Show all fields of the record with this number, or of the run with this id.\n"
+	"\n"
+	"  glovebox audit show 42"},
+    {"verify", "",
+	"Check that every record is present and unchanged. Print the public key and the head (number and\n"
+	"hash of the newest record). Store them in a place that writers of the log cannot change: with\n"
+	"--expect-key and --expect-head, verify also detects a log that was replaced or restored to an\n"
+	"older state. Without --expect-key the key file must be readable.\n"
+	"\n"
+	"Exit status: 0 the log is unchanged, 1 there is a bad record, which is named."},
+    {"export", "",
+	"Print the records as JSON, one object per line, the oldest first.\n"
+	"\n"
+	"  glovebox audit export --from 30d > a.jsonl"},
+    {0},
+};
 
 const struct command command_audit = {
     .name = "audit",
@@ -268,5 +290,6 @@ const struct command command_audit = {
 	"recorded yet, they report this and exit with 0. A run that has begun and has\n"
 	"no record of its end is 'unfinished': it is still running, or its host was killed.",
     .flags = flags,
+    .actions = actions,
     .run = run,
 };

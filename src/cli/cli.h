@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/nearest.h"
 #include "base/str.h"
 #include "glovebox/err.h"
 
@@ -20,12 +21,20 @@ enum {
 	EXIT_TIMEOUT = 124,
 };
 
+/* What a command is told to do by its first operand. */
+struct action {
+	const char *name;     /* NULL ends the table */
+	const char *operands; /* follow the name in --help; or "" */
+	const char *details;  /* for --help */
+};
+
 struct command {
 	const char *name;
 	const char *synopsis; /* follows the name in --help */
 	const char *summary;  /* one line */
 	const char *details;  /* for --help */
 	const struct flag *flags;
+	const struct action *actions; /* or NULL: it has no actions */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
@@ -56,15 +65,15 @@ typedef bool (*flag_handler)(const struct flag *flag, const char *value, void *d
 
 enum parsed { PARSED, PARSED_HELP, PARSED_BAD };
 
-/* Handles --help for every command. */
+/* Handles --help for every command and action, and refuses an unknown action. */
 enum parsed parse_flags(
     const struct command *command, int argc, char **argv, flag_handler handler, void *data);
 
 /* After parse_flags: refuse flags that have no effect on @action. */
 bool check_action_flags(const struct command *command, const char *action);
 
-/* Print "glovebox run: …" on stderr with print_message: parts of the text may be untrusted. Returns false,
- * for handlers. */
+/* Print "glovebox run: …" on stderr with print_message: parts of the text may be untrusted. With --json the
+ * message is kept, and usage_end prints it. Returns false, for handlers. */
 bool report_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -74,6 +83,16 @@ bool report_flag_error(const struct command *command, const struct gb_err *err);
 /* The same for an error of the server: @message is "@field: @detail", or names no field. */
 bool report_field_error(
     const struct command *command, const char *field, const char *detail, const char *message);
+
+/* The same for a message that is no error. */
+void report_warning(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "; did you mean 'x'?" or "", for an error about the word @given. */
+const char *suggestion(const struct gb_nearest *nearest);
+/* From now on, keep errors for usage_end. */
+void usage_as_json(void);
+/* At the end of the program: print the errors that were kept, as JSON on stdout if @status is EXIT_BAD_USE. */
+void usage_end(int status);
 
 void print_help(const struct command *command, FILE *to);
 

@@ -308,26 +308,37 @@ static int run(const struct command *self, int argc, char **argv) {
 		const char *name;
 		int (*run)(const struct command *self, const struct config_request *request);
 		bool operand;
-	} actions[] = {{"show", show, false}, {"check", check, true}, {"init", init, true},
+	} runners[] = {{"show", show, false}, {"check", check, true}, {"init", init, true},
 	    {"docs", docs, false}, {"trust", config_trust, true}, {"untrust", config_untrust, true},
 	    {"trusted", config_trusted, false}};
 	struct config_request request = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	for (size_t i = 0; request.action && i < GB_COUNT(actions); i++) {
-		if (strcmp(request.action, actions[i].name) != 0)
+	for (size_t i = 0; request.action && i < GB_COUNT(runners); i++) {
+		if (strcmp(request.action, runners[i].name) != 0)
 			continue;
 		if (!check_action_flags(self, request.action) || !check_settings(&request))
 			return EXIT_BAD_USE;
-		if (!request.operand || actions[i].operand)
-			return actions[i].run(self, &request);
-		report_error(self, "%s takes no operand, but got '%s'", actions[i].name, request.operand);
+		if (!request.operand || runners[i].operand)
+			return runners[i].run(self, &request);
+		report_error(self, "%s takes no operand, but got '%s'", runners[i].name, request.operand);
 		return EXIT_BAD_USE;
 	}
 	report_error(self, "give an action: show, check, init, docs, trust, untrust or trusted");
 	return EXIT_BAD_USE;
 }
+
+static const struct action actions[] = {
+    {"show", "", "Show each setting, its value, and where the value comes from."},
+    {"check", "[FILE]", "Report errors in a file. The exit status is 2 if there are any."},
+    {"init", "[FILE]", "Write a file with every setting in it, as a comment."},
+    {"docs", "", "Print all settings as the table of the manual."},
+    {"trust", "[FILE]", "Show what ./glovebox.yaml grants, and apply it until it changes."},
+    {"untrust", "[FILE]", "Stop applying what ./glovebox.yaml grants."},
+    {"trusted", "", "List the trusted files: each is current, changed, missing or unsafe."},
+    {0},
+};
 
 const struct command command_config = {
     .name = "config",
@@ -349,5 +360,6 @@ const struct command command_config = {
 	"$GLOVEBOX_CONFIG only that file is read, and all of it applies. Environment variables such as\n"
 	"GLOVEBOX_AGENT_ENABLED=true override files, and --set agent.enabled=true overrides everything.",
     .flags = flags,
+    .actions = actions,
     .run = run,
 };

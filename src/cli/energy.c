@@ -148,17 +148,19 @@ static int run(const struct command *self, int argc, char **argv) {
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	if (request.action && strcmp(request.action, "set") != 0) {
-		report_error(self,
-		    "'%s' is not 'set', the only action; without an action, the energy is shown",
-		    request.action);
-		return EXIT_BAD_USE;
-	}
 	request.dir = state_folder(self, &request.state, STATE_COMMON);
 	if (!request.dir)
 		return EXIT_BAD_USE;
 	return request.action ? set(&request) : show(&request);
 }
+
+static const struct action actions[] = {
+    {"set", "LEVEL",
+	"Set the level, from 0 to 1.\n"
+	"\n"
+	"  glovebox energy set 0.5"},
+    {0},
+};
 
 const struct command command_energy = {
     .name = "energy",
@@ -173,5 +175,6 @@ const struct command command_energy = {
 	"  glovebox energy              the level, when it will be full, and what could run now\n"
 	"  glovebox energy set 1        set the level",
     .flags = flags,
+    .actions = actions,
     .run = run,
 };

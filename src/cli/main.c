@@ -17,31 +17,50 @@ static void usage(FILE *to) {
 	fprintf(to, "\nExamples:\n"
 		    "  glovebox run -e 'export default 6*7'\n"
 		    "  echo 'console.log(\"hello\")' | glovebox run -\n\n"
-		    "'glovebox COMMAND --help' describes a command.\n");
+		    "'glovebox help COMMAND' describes a command.\n");
 }
 
-static void print_no_command(const char *name) {
+static int refuse_command(const char *name) {
+	struct gb_nearest nearest = {.given = name};
+	for (size_t i = 0; i < GB_COUNT(commands); i++)
+		gb_nearest_offer(&nearest, commands[i]->name);
 	fputs("glovebox: there is no command '", stderr);
 	print_name(stderr, name, strlen(name));
-	fputs("'\n\n", stderr);
+	fprintf(stderr, "'%s\n\n", suggestion(&nearest));
+	usage(stderr);
+	return EXIT_BAD_USE;
+}
+
+static int run_command(const char *name, int argc, char **argv) {
+	for (size_t i = 0; i < GB_COUNT(commands); i++)
+		if (strcmp(name, commands[i]->name) == 0)
+			return commands[i]->run(commands[i], argc, argv);
+	/* Not listed: only 'glovebox session' starts it. */
+	if (strcmp(name, command_session_host.name) == 0)
+		return command_session_host.run(&command_session_host, argc, argv);
+	return refuse_command(name);
+}
+
+/* 'help audit list' is 'audit list --help'. */
+static int help(int argc, char **argv) {
+	static char option[] = "--help";
+	char *arguments[] = {argc > 1 ? argv[1] : option, option};
+	if (argc == 0 || argv[0][0] == '-') {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	return run_command(argv[0], argc > 1 ? 2 : 1, arguments);
 }
 
 int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "";
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-		usage(stdout);
-		return EXIT_OK;
+	if (!*name) {
+		usage(stderr);
+		return EXIT_BAD_USE;
 	}
-	if (strcmp(name, "--version") == 0)
-		name = "version";
-	for (size_t i = 0; i < GB_COUNT(commands); i++)
-		if (strcmp(name, commands[i]->name) == 0)
-			return commands[i]->run(commands[i], argc - 2, argv + 2);
-	/* Not listed: only 'glovebox session' starts it. */
-	if (strcmp(name, command_session_host.name) == 0)
-		return command_session_host.run(&command_session_host, argc - 2, argv + 2);
-	if (*name)
-		print_no_command(name);
-	usage(stderr);
-	return EXIT_BAD_USE;
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+		return help(argc - 2, argv + 2);
+	int status = run_command(strcmp(name, "--version") == 0 ? "version" : name, argc - 2, argv + 2);
+	usage_end(status);
+	return status;
 }

@@ -1,14 +1,37 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fields.h"
 #include "cli/language.h"
+#include "cli/show.h"
 #include "cli/untrusted.h"
+#include "glovebox/errors.h"
 #include "value/wtf8.h"
 
 /* Longer messages, which quote a long value, are cut. */
 enum { MESSAGE_MAX = 2048, FLAGS_MAX = 64 };
+
+static bool has_flag(const struct command *command, const char *name) {
+	for (const struct flag *flag = command->flags; flag && flag->name; flag++)
+		if (strcmp(flag->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* With --json: the first error of the command line. */
+static struct {
+	bool keeps;
+	const struct command *command;
+	char text[MESSAGE_MAX];
+} usage;
+
+static void print_report(const struct command *command, const char *text, bool is_cut) {
+	fprintf(stderr, "glovebox %s: ", command->name);
+	print_message(stderr, text, strlen(text));
+	fputs(is_cut ? "…\n" : "\n", stderr);
+}
 
 bool report_error(const struct command *command, const char *format, ...) {
 	char text[MESSAGE_MAX];
@@ -16,20 +39,65 @@ bool report_error(const struct command *command, const char *format, ...) {
 	va_start(ap, format);
 	int n = vsnprintf(text, sizeof text, format, ap);
 	va_end(ap);
-	bool is_cut = n >= (int)sizeof text;
-	fprintf(stderr, "glovebox %s: ", command->name);
-	print_message(stderr, text, strlen(text));
-	fputs(is_cut ? "…\n" : "\n", stderr);
+	if (usage.keeps && !usage.command) {
+		usage.command = command;
+		gb_copy_text(usage.text, sizeof usage.text, gb_str_from(text));
+	} else {
+		print_report(command, text, n >= (int)sizeof text);
+	}
 	return false;
 }
 
-void print_help(const struct command *command, FILE *to) {
-	print_styled(to, BOLD, "glovebox %s", command->name);
-	fprintf(to, " %s\n\n%s\n", command->synopsis, command->details);
-	if (command->flags)
-		fprintf(to, "\nOptions:\n");
-	bool takes_language = false;
+void report_warning(const struct command *command, const char *format, ...) {
+	char text[MESSAGE_MAX];
+	va_list ap;
+	va_start(ap, format);
+	int n = vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	print_report(command, text, n >= (int)sizeof text);
+}
+
+void usage_as_json(void) {
+	usage.keeps = true;
+}
+
+void usage_end(int status) {
+	const struct command *command = usage.command;
+	if (!command)
+		return;
+	if (status != EXIT_BAD_USE) {
+		print_report(command, usage.text, false);
+	} else if (has_flag(command, "eval")) { /* its --json has the form of a result */
+		show_refusal(command, true, GB_CODE_INVALID, usage.text);
+	} else {
+		printf("{\"error\":{\"code\":\"%s\",\"message\":", GB_CODE_INVALID);
+		print_json_string(stdout, usage.text);
+		puts("}}");
+	}
+}
+
+const char *suggestion(const struct gb_nearest *nearest) {
+	static char text[GB_NEAREST_MAX + 32];
+	snprintf(text, sizeof text, "; did you mean '%s'?", nearest->best ? nearest->best : "");
+	return nearest->best ? text : "";
+}
+
+/* --- help --- */
+
+static bool has_effect(const struct flag *flag, const char *action) {
+	char word[32];
+	snprintf(word, sizeof word, " %s ", action);
+	return !flag->actions || strstr(flag->actions, word);
+}
+
+/* Of one action, or of all if it is NULL. */
+static void print_flags(const struct command *command, const char *action, FILE *to) {
+	bool takes_language = false, any = false;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
+		if (action && !has_effect(flag, action))
+			continue;
+		fputs(any ? "" : "\nOptions:\n", to);
+		any = true;
 		takes_language |= flag->argument && strcmp(flag->argument, LANGUAGE_ARGUMENT) == 0;
 		char left[48], short_form[8] = "    ";
 		if (flag->short_name)
@@ -42,6 +110,21 @@ void print_help(const struct command *command, FILE *to) {
 		language_print_all(to);
 }
 
+void print_help(const struct command *command, FILE *to) {
+	print_styled(to, BOLD, "glovebox %s", command->name);
+	fprintf(to, " %s\n\n%s\n", command->synopsis, command->details);
+	print_flags(command, NULL, to);
+	if (command->actions)
+		fprintf(to, "\n'glovebox %s ACTION --help' describes an action.\n", command->name);
+}
+
+static void print_action_help(const struct command *command, const struct action *action, FILE *to) {
+	print_styled(to, BOLD, "glovebox %s %s", command->name, action->name);
+	fprintf(
+	    to, "%s%s [OPTIONS]\n\n%s\n", *action->operands ? " " : "", action->operands, action->details);
+	print_flags(command, action->name, to);
+}
+
 /* --- fields of the library and their flags --- */
 
 /* Members of structs that are in no table of glovebox/fields.h, and the flags that set them. */
@@ -52,13 +135,6 @@ static const struct {
     {"name", "session"},
     {"node_packages", "packages"},
 };
-
-static bool has_flag(const struct command *command, const char *name) {
-	for (const struct flag *flag = command->flags; flag && flag->name; flag++)
-		if (strcmp(flag->name, name) == 0)
-			return true;
-	return false;
-}
 
 /* Whether @field is the member of a struct (glovebox.h), or the path of a field of a message whose name is @json
  * ("limits.timeoutMs", "options.execute.fn"; docs/PROTOCOL.md). */
@@ -109,13 +185,15 @@ bool report_flag_error(const struct command *command, const struct gb_err *err) 
 
 /* --- parsing --- */
 
-/* The flag that @text ("--name", "--name=value" or "-x") names. */
+/* The flag that @text ("--name", "--name=value", "-x" or "-xvalue") names. */
 static const struct flag *find_flag(const struct command *command, const char *text, const char **ret_value) {
 	*ret_value = NULL;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
 		size_t n = strlen(flag->name);
-		if (flag->short_name && text[1] == flag->short_name && text[2] == '\0')
+		if (flag->short_name && text[1] == flag->short_name && (flag->argument || !text[2])) {
+			*ret_value = text[2] ? text + 2 : NULL;
 			return flag;
+		}
 		if (strncmp(text, "--", 2) != 0 || strncmp(text + 2, flag->name, n) != 0)
 			continue;
 		if (text[2 + n] == '=')
@@ -139,10 +217,8 @@ static bool check_value(const struct command *command, const struct flag *flag, 
 }
 
 bool check_action_flags(const struct command *command, const char *action) {
-	char word[32];
-	snprintf(word, sizeof word, " %s ", action);
 	for (const struct flag *flag = command->flags; flag->name; flag++)
-		if (given[flag - command->flags] && flag->actions && !strstr(flag->actions, word))
+		if (given[flag - command->flags] && !has_effect(flag, action))
 			return report_error(command, "--%s has no effect on %s, only on:%s", flag->name,
 			    action, flag->actions);
 	return true;
@@ -152,40 +228,103 @@ static bool is_flag(const char *text) {
 	return text[0] == '-' && text[1] != '\0';
 }
 
+static bool is_help(const char *text) {
+	return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
+static bool report_unknown_flag(const struct command *command, const char *text) {
+	char name[GB_NEAREST_MAX];
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+	struct gb_nearest nearest = {.given = name};
+	char known[FLAGS_MAX][GB_NEAREST_MAX];
+	for (size_t i = 0; command->flags && command->flags[i].name && i < FLAGS_MAX; i++) {
+		snprintf(known[i], sizeof known[i], "--%s", command->flags[i].name);
+		gb_nearest_offer(&nearest, known[i]);
+	}
+	return report_error(command, "unknown option '%s'%s%s%s%s", text, suggestion(&nearest),
+	    nearest.best ? "" : "; see 'glovebox ", nearest.best ? "" : command->name,
+	    nearest.best ? "" : " --help'");
+}
+
+static const struct action *find_action(const struct command *command, const char *name) {
+	for (const struct action *action = command->actions; action && action->name; action++)
+		if (strcmp(action->name, name) == 0)
+			return action;
+	return NULL;
+}
+
+static bool report_unknown_action(const struct command *command, const char *name) {
+	gb_auto_buf struct gb_buf all;
+	struct gb_nearest nearest = {.given = name};
+	gb_buf_init(&all, MESSAGE_MAX);
+	for (const struct action *action = command->actions; action->name; action++) {
+		gb_buf_printf(&all, "%s%s", action == command->actions ? "" : ", ", action->name);
+		gb_nearest_offer(&nearest, action->name);
+	}
+	return report_error(
+	    command, "'%s' is not one of %s%s", name, gb_buf_c_str(&all), suggestion(&nearest));
+}
+
+/* --json decides how errors of the options before it are printed. */
+static void find_json(const struct command *command, int argc, char **argv) {
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const char *value = NULL;
+		const struct flag *flag = is_flag(argv[i]) ? find_flag(command, argv[i], &value) : NULL;
+		if (flag && !value && strcmp(flag->name, "json") == 0)
+			usage_as_json();
+		i += flag && flag->argument && !value;
+	}
+}
+
+static enum parsed parse_flag(const struct command *command, const struct flag *flag, const char *value,
+    flag_handler handler, void *data) {
+	if (!flag->argument != !value) {
+		report_error(
+		    command, "--%s %s", flag->name, flag->argument ? "needs a value" : "takes no value");
+		return PARSED_BAD;
+	}
+	if ((value && !check_value(command, flag, value)) || !handler(flag, value, data))
+		return PARSED_BAD;
+	given[flag - command->flags] = true;
+	return PARSED;
+}
+
 enum parsed parse_flags(
     const struct command *command, int argc, char **argv, flag_handler handler, void *data) {
 	bool only_operands = false;
+	const struct action *action = NULL;
+	find_json(command, argc, argv);
 	for (int i = 0; i < argc; i++) {
 		if (!only_operands && strcmp(argv[i], "--") == 0) {
 			only_operands = true;
 			continue;
 		}
 		if (only_operands || !is_flag(argv[i])) {
+			if (command->actions && !action && !(action = find_action(command, argv[i]))) {
+				report_unknown_action(command, argv[i]);
+				return PARSED_BAD;
+			}
 			if (!handler(NULL, argv[i], data))
 				return PARSED_BAD;
 			continue;
 		}
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			print_help(command, stdout);
+		if (is_help(argv[i])) {
+			if (action)
+				print_action_help(command, action, stdout);
+			else
+				print_help(command, stdout);
 			return PARSED_HELP;
 		}
 		const char *value;
 		const struct flag *flag = find_flag(command, argv[i], &value);
 		if (!flag) {
-			report_error(
-			    command, "unknown option '%s'; see 'glovebox %s --help'", argv[i], command->name);
+			report_unknown_flag(command, argv[i]);
 			return PARSED_BAD;
 		}
 		if (flag->argument && !value)
 			value = ++i < argc ? argv[i] : NULL;
-		if (!flag->argument != !value) {
-			report_error(command, "--%s %s", flag->name,
-			    flag->argument ? "needs a value" : "takes no value");
+		if (parse_flag(command, flag, value, handler, data) != PARSED)
 			return PARSED_BAD;
-		}
-		if ((value && !check_value(command, flag, value)) || !handler(flag, value, data))
-			return PARSED_BAD;
-		given[flag - command->flags] = true;
 	}
 	return PARSED;
 }

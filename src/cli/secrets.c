@@ -285,6 +285,22 @@ static int run(const struct command *self, int argc, char **argv) {
 	return EXIT_BAD_USE;
 }
 
+static const struct action actions[] = {
+    {"add", "NAME",
+	"Store a value, which is asked for without being shown, or read from standard input with --stdin. A\n"
+	"value has at least 6 bytes.\n"
+	"\n"
+	"  pass show db | glovebox secrets add DATABASE --stdin"},
+    {"list", "", "List the names. Values are never printed."},
+    {"rm", "NAME", "Remove a value."},
+    {"kinds", "", "List the kinds of credentials that are recognised by their form."},
+    {"mask", "",
+	"Print standard input with its secrets masked.\n"
+	"\n"
+	"  glovebox secrets mask < build.log"},
+    {0},
+};
+
 const struct command command_secrets = {
     .name = "secrets",
     .synopsis = "add NAME [--stdin] | list | rm NAME | kinds | mask",
@@ -306,5 +322,6 @@ const struct command command_secrets = {
 	"which only its owner can access. The environment variable GLOVEBOX_SECRET_<NAME>=value has the\n"
 	"same effect for a single process. A value has at least 6 bytes.",
     .flags = flags,
+    .actions = actions,
     .run = run,
 };

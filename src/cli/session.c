@@ -37,8 +37,11 @@ static int run(const struct command *self, int argc, char **argv) {
 	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
 		if (strcmp(name, short_name(subcommands[i])) == 0)
 			return subcommands[i]->run(subcommands[i], argc - 1, argv + 1);
+	struct gb_nearest nearest = {.given = name};
+	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
+		gb_nearest_offer(&nearest, short_name(subcommands[i]));
 	if (*name)
-		report_error(self, "there is no command '%s'", name);
+		report_error(self, "there is no command '%s'%s", name, suggestion(&nearest));
 	usage(self, stderr);
 	return EXIT_BAD_USE;
 }

@@ -17,6 +17,7 @@
 #include "cli/show.h"
 #include "cli/untrusted.h"
 #include "engine/result_json.h"
+#include "glovebox/errors.h"
 #include "value/json.h"
 
 enum { EXIT_INTERRUPTED = 130, LISTS_MAX = 64 << 20 };
@@ -201,9 +202,11 @@ static int show_message(
 }
 
 static int refuse(const struct session_job *job, const struct gb_value *error) {
+	const char *code = session_text(error, "code");
 	if (!job->json)
 		return session_report_error(job->command, error);
-	return show_refusal(job->command, true, session_text(error, "code"), session_text(error, "message"));
+	show_refusal(job->command, true, code, session_text(error, "message"));
+	return strcmp(code, GB_CODE_INVALID) == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
 }
 
 static void show_prompt(const struct session_job *job, const char *prompt) {

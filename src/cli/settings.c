@@ -57,9 +57,9 @@ void settings_warn(const struct command *command, const struct gb_config *config
 	const char *const *warnings;
 	size_t n = gb_config_warnings(config, &warnings);
 	for (size_t i = 0; i < n && i < WARNINGS_MAX; i++)
-		report_error(command, "warning: %s", warnings[i]);
+		report_warning(command, "warning: %s", warnings[i]);
 	if (n > WARNINGS_MAX)
-		report_error(
+		report_warning(
 		    command, "warning: %zu more are ignored; see 'glovebox config show'", n - WARNINGS_MAX);
 }
 

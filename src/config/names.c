@@ -1,8 +1,10 @@
 /* Names of settings: exact and approximate search. */
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/nearest.h"
 #include "config/settings.h"
 
 /* Iterates over all names: of each setting its name, then its aliases. NULL at the end. */
@@ -60,28 +62,6 @@ static bool same_letter(char a, char b) {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static unsigned least(unsigned a, unsigned b, unsigned c) {
-	unsigned ab = a < b ? a : b;
-	return ab < c ? ab : c;
-}
-
-/* Edit distance; case is ignored. */
-static unsigned distance(struct gb_str a, struct gb_str b) {
-	unsigned row[GB_SETTING_NAME_MAX + 1];
-	for (size_t j = 0; j <= b.n; j++)
-		row[j] = (unsigned)j;
-	for (size_t i = 0; i < a.n; i++) {
-		unsigned diagonal = row[0];
-		row[0] = (unsigned)i + 1;
-		for (size_t j = 0; j < b.n; j++) {
-			unsigned change = diagonal + !same_letter(a.p[i], b.p[j]);
-			diagonal = row[j + 1];
-			row[j + 1] = least(change, row[j] + 1, row[j + 1] + 1);
-		}
-	}
-	return row[b.n];
-}
-
 /* Distance between @given and @known; UINT_MAX if they are not similar. A common prefix up to a dot is
  * ignored; the last keys of a name match as well as the whole name. */
 static unsigned distance_to_name(struct gb_str given, struct gb_str known) {
@@ -93,11 +73,7 @@ static unsigned distance_to_name(struct gb_str given, struct gb_str known) {
 		if (given.p[i] == '.')
 			same = i + 1;
 	struct gb_str a = {given.p + same, given.n - same}, b = {known.p + same, known.n - same};
-	size_t limit = a.n < 9 ? 2 : a.n / 4;
-	if (a.n + limit < b.n || b.n + limit < a.n)
-		return UINT_MAX;
-	unsigned d = distance(a, b);
-	return d <= limit && d < a.n ? d : UINT_MAX;
+	return gb_word_distance(a, b);
 }
 
 const char *gb_setting_nearest(const char *name, char ret[GB_SETTING_NAME_MAX]) {

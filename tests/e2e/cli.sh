@@ -76,6 +76,16 @@ a() { run 2 run -l cobol -e 1 && has "$err" "no language 'cobol'; there are type
 ok 'an unknown language, a missing file' a
 a() { head -c 17000000 /dev/zero | tr '\0' ' ' > "$scratch/big.js" && run 2 run "$scratch/big.js" && has "$err" 'larger than'; }
 ok 'code that is too large' a
+a() { run 2 rnu && has "$err" "did you mean 'run'?" && run 2 run --timeot 1s && has "$err" "did you mean '--timeout'?" && run 2 session exce && has "$err" "did you mean 'exec'?" && run 2 audit lst && has "$err" "did you mean 'list'?" && run 2 config show --set agent.enabld=true && has "$err" "did you mean 'agent.enabled'?" && run 2 run --nonsense && lacks "$err" 'did you mean'; }
+ok 'a misspelt command, option, action or setting has a suggestion' a
+a() { run 0 run -ljs -e'export default 6*7' && [ "$out" = 42 ] && run 2 run -lcobol -e 1 && has "$err" "no language 'cobol'"; }
+ok 'the value of a short option may be attached' a
+a() { run 2 run --nonsense --json && json 'j["status"] == "denied" and j["error"]["code"] == "invalid" and "--nonsense" in j["error"]["message"]' && [ -z "$err" ] && run 2 audit lst --json && json 'j["error"]["code"] == "invalid" and "lst" in j["error"]["message"]' && [ -z "$err" ] && run 2 run -e --json --nonsense && [ -z "$out" ] && has "$err" nonsense; }
+ok 'a usage error is JSON with --json' a
+a() { run 0 help run && has "$out" 'glovebox run [FILE' && run 0 help session create && has "$out" 'glovebox session create' && run 0 help && has "$out" 'run untrusted code safely' && run 2 help nonsense && has "$err" "no command 'nonsense'"; }
+ok 'help describes a command' a
+a() { run 0 audit verify --help && has "$out" 'glovebox audit verify' && has "$out" '--expect-key' && lacks "$out" '--status' && for c in 'audit list' 'audit show' 'audit export' 'approvals list' 'approvals watch' 'energy set' 'secrets add' 'config trust' 'session kill'; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
+ok 'every subcommand has its own help' a
 a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'run untrusted code safely'; }
 ok 'without a command the commands are listed' a
 a() { for c in run session audit secrets ts-strip doctor bench config prompt version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }

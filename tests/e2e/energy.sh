@@ -12,7 +12,7 @@ a() { run 0 energy --json && json '0.2 <= j["level"] < 0.3 and j["maximum"] == 1
 ok 'the same as JSON' a
 a() { run 0 energy set 0 --json && json 'not j["tiers"]["isolated"]["allowed"]'; }
 ok 'no run is possible at zero' a
-a() { run 2 energy set && has "$err" 'give a level' && run 2 energy set much && run 2 energy set 2 && has "$err" 'more than the maximum' && run 2 energy set nan && has "$err" 'not a number' && run 2 energy lose && has "$err" "not 'set'" && run 2 energy set 1 2 && has "$err" 'unexpected operand'; }
+a() { run 2 energy set && has "$err" 'give a level' && run 2 energy set much && run 2 energy set 2 && has "$err" 'more than the maximum' && run 2 energy set nan && has "$err" 'not a number' && run 2 energy lose && has "$err" "'lose' is not one of set" && run 2 energy set 1 2 && has "$err" 'unexpected operand'; }
 ok 'usage errors are named' a
 a() { "$GB_GLOVEBOX" energy > /dev/full 2> "$scratch/err"; [ $? = 1 ] && has "$(cat "$scratch/err")" 'could be written'; }
 ok 'a failed write is an error' a

@@ -5,6 +5,7 @@ The table names each flag, and what is expected of it in each mode: a language, 
 if the outcome differs from the same command without it. A flag of --help that is not in the table is a failure. Needs
 GB_GLOVEBOX.
 """
+import json
 import os
 import re
 import shutil
@@ -145,7 +146,11 @@ for flag, value, more, codes, alone, in_session in ROWS:
 
 def refused(name, args, flag, words=""):
     done = glovebox(*args)
-    ok(f"refused: {name}", done.returncode == 2 and flag in done.stderr and words in done.stderr and not done.stdout, args, done)
+    as_json = "--json" in args and "unknown option '--json'" not in done.stderr
+    said, other = (done.stdout, done.stderr) if as_json else (done.stderr, done.stdout)
+    if as_json and said:
+        said = json.loads(said)["error"]["message"]
+    ok(f"refused: {name}", done.returncode == 2 and flag in said and words in said and not other, args, done)
 
 
 def works(name, args, words):
