@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "config/load.h"
@@ -129,10 +131,32 @@ static bool is_link(const char *path, const struct gb_place *place) {
 	       strcmp(place->real + n + 1, name) != 0;
 }
 
+/* Whether there is a link of the user's or root's. gb_place_read refuses links of others. */
+static bool has_own_link(const char *path) {
+	struct stat entry;
+	return lstat(path, &entry) == 0 && S_ISLNK(entry.st_mode) &&
+	       (entry.st_uid == 0 || entry.st_uid == geteuid());
+}
+
 static bool warn_foreign(struct gb_loading *l, const struct gb_err *why) {
 	char text[WARNING_MAX];
 	snprintf(text, sizeof text, "project file ignored: %s", why->message);
 	return warn(l, text);
+}
+
+/* The file behind a link is not opened: opening a device can have effects, and a repository must not choose what
+ * the host reads. */
+static bool ignore_link(struct gb_loading *l, const char *path) {
+	struct gb_err why = {0};
+	struct stat st = {0};
+	bool is_dangling = stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
+	gb_fail(&why, GB_EINVAL, 0, "%s: is a link; name the file itself with --config", path);
+	if (l->sources->project) {
+		*l->err = why;
+		return false;
+	}
+	const struct gb_place place = {.device = st.st_dev, .inode = st.st_ino};
+	return is_dangling || is_owners(l, &place) || warn_foreign(l, &why);
 }
 
 /* A file that another user can write is ignored with a warning: it must neither have an effect nor make
@@ -142,6 +166,8 @@ static bool read_project(
     struct gb_loading *l, const char *path, struct project *project, struct gb_buf *text, bool *ret_read) {
 	struct gb_err why = {0};
 	*ret_read = false;
+	if (has_own_link(path))
+		return ignore_link(l, path);
 	switch (gb_place_read(path, text, &project->place, &why)) {
 	case GB_PLACE_READ:
 		*ret_read = l->sources->project || !is_owners(l, &project->place);

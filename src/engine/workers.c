@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -32,11 +33,15 @@ bool gb_worker_find(const char *dir, const char *name, char *ret, size_t n, stru
 	}
 	if (slash) {
 		*slash = '\0';
-		if (is_in(self, name, ret, n))
+		char installed[PATH_MAX + 32];
+		snprintf(installed, sizeof installed, "%s/../libexec/glovebox", self);
+		if (is_in(self, name, ret, n) || is_in(installed, name, ret, n))
 			return true;
 	}
 	return is_in(GB_LIBEXECDIR, name, ret, n) ||
-	       gb_fail(err, GB_ENOENT, 0, "worker program '%s' is neither beside '%s' nor in " GB_LIBEXECDIR,
+	       gb_fail(err, GB_ENOENT, 0,
+		   "worker program '%s' is neither in '%s', nor in ../libexec/glovebox beside it, nor "
+		   "in " GB_LIBEXECDIR,
 		   name, slash ? self : "this program");
 }
 
@@ -54,8 +59,14 @@ static const char *chosen_by_environment(const char *name) {
 /* Packages may install a wrapper script instead of the program; its interpreter is not in the room. */
 static bool is_script(const char *path) {
 	char head[2] = "";
-	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Without O_NONBLOCK a FIFO that has replaced the file would block. */
+	gb_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	return fd >= 0 && read(fd, head, sizeof head) == sizeof head && head[0] == '#' && head[1] == '!';
+}
+
+static bool is_program(const char *path) {
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
 /* The first match in PATH, absolute folders only: the working directory is ignored. */
@@ -66,7 +77,7 @@ static void search_path(const char *name, char ret[PATH_MAX]) {
 	for (struct gb_str dir, rest = {path, strlen(path)}; !*ret && rest.n;) {
 		gb_str_cut(&rest, ':', &dir);
 		snprintf(ret, PATH_MAX, "%.*s/%s", (int)dir.n, dir.p, name);
-		if (dir.n == 0 || dir.p[0] != '/' || access(ret, X_OK) != 0)
+		if (dir.n == 0 || dir.p[0] != '/' || !is_program(ret))
 			*ret = '\0';
 	}
 }
@@ -79,6 +90,8 @@ static bool resolve(const char *name, const char *found, char *ret, size_t n, st
 		    err, GB_ENOENT, 0, "'%s' is not on PATH: install it, or say where it is", name);
 	if (!realpath(found, whole) || access(whole, X_OK) != 0)
 		return gb_fail(err, GB_ENOENT, errno, "program '%s'", found);
+	if (!is_program(whole))
+		return gb_fail(err, GB_ENOENT, 0, "program '%s' is not a regular file", found);
 	if (is_script(whole))
 		return gb_fail(err, GB_ENOENT, 0,
 		    "'%s' is a script that starts the program: say where '%s' itself is", whole, name);

@@ -117,6 +117,15 @@ a() { mkdir -p open && echo 'sessions: {max: 2}' > open/glovebox.yaml && chmod 7
 ok 'a file in a folder that others can write to is ignored, unless the folder is sticky' a
 a() { ln -s nowhere glovebox.yaml && run 0 config show && lacks "$out" 'project file'; }
 ok 'a dangling link counts as no file' a
+a() {
+  local target
+  mkfifo opened || return 1
+  for target in /usr /dev/null /dev/zero /proc/self/mem /usr/bin/bash "$PWD/opened" glovebox.yaml; do
+    ln -sfn "$target" glovebox.yaml && run 0 run -e 'export default 1' && [ "$out" = 1 ] && warns 'project file ignored: ./glovebox.yaml: is a link' || return 1
+  done
+  rm glovebox.yaml
+}
+ok 'the file behind a link is not opened' a
 rm glovebox.yaml
 a() { mkdir -p theirs && echo 'sessions: {max: 2}' > theirs/glovebox.yaml && chmod 644 theirs/glovebox.yaml && chown 65534 theirs/glovebox.yaml && ignored theirs 'belongs to another user'; }
 ok_root 'a file of another user is ignored' a
@@ -153,6 +162,8 @@ a() { mkdir linked && ln "$HOME/rc" linked/rc && run 0 run -l python -e "$write"
 ok 'nor through a hard link' a
 a() { mkdir pipes && mkfifo pipes/rc && run 1 run -l python -e "$write" --out pipes && mkfifo f.ts && run 2 run f.ts && has "$err" 'not a regular file' && run 2 execute f.ts && run 2 ts-strip f.ts && run 2 run -e 1 --file f.ts; }
 ok 'a FIFO does not block' a
+a() { mkdir -p tools && mkfifo tools/bash && chmod +x tools/bash && PATH=$PWD/tools:$PATH run 0 run -l shell -e 'echo here' && [ "$out" = here ] && rm tools/bash && mkdir tools/bash && PATH=$PWD/tools:$PATH run 0 run -l shell -e 'echo here' && [ "$out" = here ]; }
+ok 'a FIFO or a folder on PATH is not taken for a program' a
 make_socket() { /usr/bin/python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$1"; }
 a() { mkdir -p sockets && make_socket sockets/rc && make_socket s.js && make_socket glovebox.yaml && run 2 config show && has "$err" 'not a regular file' && run 2 run --config glovebox.yaml -e 1 && rm glovebox.yaml && run 2 run s.js && has "$err" 'not a regular file' && run 2 run -e 1 --file s.js && run 1 run -l python -e "$write" --out sockets && [ -S sockets/rc ]; }
 ok 'a socket is neither read nor replaced' a
