@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,19 +60,5 @@ bool open_folder(const char *path, int *ret_fd, struct gb_err *err) {
 	if (fd < 0)
 		return gb_fail(err, GB_ENOENT, errno, "open the folder '%s'", path);
 	*ret_fd = fd;
-	return true;
-}
-
-/* The name that the kernel has for the folder that was opened: another look at @path could find another. */
-bool find_folder(const char *path, char ret[PATH_MAX], struct gb_err *err) {
-	gb_auto_fd int fd = -1;
-	char link[40];
-	if (!open_folder(path, &fd, err))
-		return false;
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	ssize_t n = readlink(link, ret, PATH_MAX);
-	if (n <= 0 || n == PATH_MAX)
-		return gb_fail(err, GB_ENOENT, n < 0 ? errno : ENAMETOOLONG, "open the folder '%s'", path);
-	ret[n] = '\0';
 	return true;
 }

@@ -5,8 +5,6 @@
 #ifndef GB_CLI_PATHS_H
 #define GB_CLI_PATHS_H
 
-#include <limits.h>
-
 #include "base/buf.h"
 #include "cli/cli.h"
 
@@ -18,8 +16,5 @@ bool read_path(const struct command *command, const char *what, const char *path
 /* Open a folder. Links below the working directory are not followed: the creator of the link would choose the
  * folder. */
 bool open_folder(const char *path, int *ret_fd, struct gb_err *err);
-
-/* The absolute path of such a folder, without links. */
-bool find_folder(const char *path, char ret[PATH_MAX], struct gb_err *err);
 
 #endif

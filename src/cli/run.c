@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,13 +187,23 @@ static bool allow_modules(struct request *request, const struct gb_config_list *
 	return !request->packages || n_named;
 }
 
+/* The descriptor stays open until the process ends: the engine shares exactly this folder, even if another process
+ * puts a link in its place. */
+static bool open_packages(struct request *request, struct gb_err *err) {
+	int fd;
+	if (!open_folder(request->packages, &fd, err))
+		return false;
+	snprintf(request->packages_path, sizeof request->packages_path, "/proc/self/fd/%d", fd);
+	return true;
+}
+
 /* Check the request against the settings, and fill in their defaults. */
 static bool apply_settings(struct request *request, const struct gb_config *config) {
 	struct gb_err err = {0};
 	if (request->language == GB_NODE && !allow_modules(request, &config->node.allowed_modules))
 		return report_error(&command_run,
 		    "--packages has no effect without --allow, which names the packages that may be used");
-	if (request->packages && !find_folder(request->packages, request->packages_path, &err))
+	if (request->packages && !open_packages(request, &err))
 		return report_error(&command_run, "--packages: %s", err.message);
 	if (!gb_limits_check(config, &request->options, &err)) {
 		report_flag_error(&command_run, &err);

@@ -170,6 +170,7 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 		gb_engine_destroy(engine);
 		return false;
 	}
+	engine->created = true;
 	*ret = engine;
 	return true;
 }

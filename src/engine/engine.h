@@ -112,6 +112,7 @@ struct gb_engine {
 	uint64_t timer_at;   /* expiration, in ns; 0: not armed */
 	uint8_t random[256]; /* for run ids: one system call for many */
 	size_t n_random;     /* unused bytes of it */
+	bool created;        /* gb_engine_create has returned */
 	struct gb_list alarms;
 	struct gb_list starting; /* runs whose cell waits for its zygote */
 	struct gb_list running;

@@ -111,10 +111,11 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
 
 /* Sandboxes of root run as an unprivileged user, which cannot access files of root. */
 static bool check_packages(const char *folder, struct gb_err *err) {
-	char path[PATH_MAX + 1];
+	char path[PATH_MAX + 1], shown[PATH_MAX + 1];
 	struct stat st;
 	if (!realpath(folder, path) || stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
 		return gb_fail_field(err, GB_EINVAL, "node_packages", "'%s' is no folder", folder);
+	memcpy(shown, path, sizeof path);
 	memcpy(path + strlen(path), "/", 2);
 	for (char *slash = path; geteuid() == 0 && slash; slash = strchr(slash + 1, '/')) {
 		char kept = slash[1];
@@ -125,7 +126,7 @@ static bool check_packages(const char *folder, struct gb_err *err) {
 			return gb_fail_field(err, GB_EINVAL, "node_packages",
 			    "sandboxes run as the user 'nobody' and cannot read '%s': give "
 			    "other users access to it and to the folders above it (chmod o+rx)",
-			    folder);
+			    shown);
 	}
 	return true;
 }
@@ -205,6 +206,8 @@ bool gb_runtime_start_behind(
 	const struct gb_pool_options pool = {
 	    .program = program,
 	    .shards = runtime->is_single ? 1 : options->shards,
+	    /* gb_engine_create waits for the pools; later, the runs of other languages go on. */
+	    .one_by_one = engine->created,
 	    .warm = has_warm ? GB_OR(options->warm, runtime->warm) : 0,
 	    .max_cells = runtime->is_single ? 1 : 0,
 	    .cell_memory = PROGRAM_MEMORY,

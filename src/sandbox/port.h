@@ -79,7 +79,8 @@ enum gb_share {
 };
 
 /* Make the host's file or folder @from visible to code, read-only, as @to; NULL: under the same name. Does
- * nothing if @from does not exist. */
+ * nothing if @from does not exist. "/proc/self/fd/N" is the file of that descriptor: no cell starts if another
+ * process has put something else in its place. */
 bool gb_plan_share(
     struct gb_plan *plan, const char *from, const char *to, enum gb_share how, struct gb_err *err);
 
@@ -109,6 +110,9 @@ struct gb_pool_options {
 	const char *program; /* path of the worker program */
 	/* number of zygotes, which fork the cells; 0: one for each CPU that the host may use */
 	unsigned shards;
+	/* Start each zygote when the one before it is ready, instead of all at once: this takes longer, and leaves
+	 * CPUs to the other work of the host. Until then, the first cells come from the zygotes that have started. */
+	bool one_by_one;
 	unsigned warm;        /* cells to prepare before they are taken, in each shard */
 	uint32_t max_cells;   /* at once; 0: as many as the port's options allow */
 	uint64_t cell_memory; /* memory limit of a cell with programs until gb_cell_limit_memory is called */

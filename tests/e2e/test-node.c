@@ -1,6 +1,7 @@
 /* Node.js in the sandbox: the tables of tests/data/node, then tests that need the engine. */
 #define CASES "node"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -251,6 +252,52 @@ TEST(packages_of_the_engine_can_be_allowed) {
 	gb_engine_destroy(engine);
 	engine = before;
 	remove_packages(folder);
+}
+
+static struct gb_run *require_common(void) {
+	static struct gb_values *pool;
+	gb_values_destroy(pool);
+	pool = gb_values_create(0);
+	struct gb_value *allowed = gb_value_array(pool);
+	gb_value_push(allowed, gb_value_string(pool, "common", strlen("common")));
+	return node_with(
+	    (struct gb_run_options){.source = "require('common').two", .allowed_modules = allowed});
+}
+
+TEST(packages_given_by_a_descriptor_are_that_folder) {
+	char folder[] = "/tmp/glovebox-packages-XXXXXX", moved[64], planted[64], path[64];
+	if (!CHECK(mkdtemp(folder)))
+		return;
+	snprintf(moved, sizeof moved, "%s-moved", folder);
+	snprintf(planted, sizeof planted, "%s-moved (deleted)", folder);
+	chmod(folder, 0755);
+	make_packages(folder);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	const struct gb_engine_options options = {.ready = 1u << GB_NODE, .shards = 1, .node_packages = path};
+	struct gb_engine *before = engine, *other = NULL;
+
+	/* Another folder has its name. */
+	CHECK(rename(folder, moved) == 0 && mkdir(folder, 0755) == 0);
+	engine = engine_with(options);
+	if (CHECK(engine))
+		check_value(require_common(), "2");
+	gb_engine_destroy(engine);
+	engine = before;
+
+	/* It was removed, and the name that the kernel reports for it belongs to another folder. */
+	remove_packages(moved);
+	CHECK(mkdir(planted, 0755) == 0);
+	make_packages(planted);
+	struct gb_engine_options refused = options;
+	refused.worker_dir = getenv("GB_WORKER_DIR");
+	struct gb_err err = {0};
+	CHECK(!gb_engine_create(&refused, &other, &err));
+	CHECK(strstr(err.message, "has replaced"));
+	gb_engine_destroy(other);
+	remove_packages(planted);
+	rmdir(folder);
+	close(fd);
 }
 
 /* --- isolation --- */

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/random.h>
@@ -80,12 +81,25 @@ bool gb_plan_init(struct gb_plan *plan, struct gb_err *err) {
 	return init_layers(plan, err) && gb_seccomp_filter(&plan->filter, &filter, err);
 }
 
+/* Whether @path names a descriptor of this process. *ret_real is set to the path of its file, which another process
+ * may have replaced meanwhile. */
+static bool is_descriptor(const char *path, char ret_real[PATH_MAX]) {
+	static const char folder[] = "/proc/self/fd/";
+	ssize_t n = strncmp(path, folder, strlen(folder)) == 0 ? readlink(path, ret_real, PATH_MAX - 1) : -1;
+	if (n > 0)
+		ret_real[n] = '\0';
+	return n > 0;
+}
+
 bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, struct gb_err *err) {
 	struct gb_room_contents *contents = &plan->contents;
 	struct stat st;
+	char real[PATH_MAX];
 	if (stat(from, &st) != 0)
 		return true;
 	to = to ? to : from;
+	const bool exactly = is_descriptor(from, real);
+	from = exactly ? real : from;
 	if (contents->n_paths == GB_PLAN_PATHS_MAX || strlen(from) >= GB_PLAN_HOST_PATH_BYTES ||
 	    strlen(to) >= GB_PLAN_PATH_BYTES)
 		return gb_fail(err, GB_EINVAL, 0, "too much to be read in the sandbox: '%s'", from);
@@ -94,6 +108,8 @@ bool gb_plan_add_path(struct gb_plan *plan, const char *from, const char *to, st
 	memcpy(slot->to, to, strlen(to) + 1);
 	slot->is_file = !S_ISDIR(st.st_mode);
 	slot->is_device = S_ISCHR(st.st_mode);
+	slot->device = exactly ? st.st_dev : 0;
+	slot->inode = exactly ? st.st_ino : 0;
 	return true;
 }
 

@@ -73,6 +73,8 @@ struct gb_room_contents {
 		uint8_t is_file;
 		uint8_t is_device;  /* may be written to */
 		uint8_t is_program; /* it, or files in it, may be executed */
+		/* The zygote refuses to start unless this is what it has mounted. 0: anything. */
+		uint64_t device, inode;
 	} paths[GB_PLAN_PATHS_MAX];
 	uint64_t box_bytes;     /* of /box; /tmp has as much */
 	uint32_t max_processes; /* and threads, in a cell */

@@ -25,6 +25,11 @@ enum {
 };
 
 #define RETRY_NS 10000000ull
+/* Time for the runs that have waited for a zygote, before the next zygote starts. */
+#define NEXT_START_NS 20000000ull
+/* If zygotes start one by one: with so many more active cells in the others, cells wait for one that has not started
+ * yet. Cells stay on the CPU of their zygote, so a crowd of sessions must not all come from the first one. */
+#define AHEAD_OF_ABSENT 4u
 /* Upper estimate of the time to fork and prime a cell. */
 #define PRIME_NS 800000ull
 /* Upper estimate of the time to join a control group after idle time. */
@@ -38,10 +43,11 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	struct gb_shard *best = NULL;
 	unsigned best_cost = 0;
 	int here = sched_getcpu();
+	const unsigned absent_cost = pool->options.one_by_one ? AHEAD_OF_ABSENT * 4 : 1;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
 		unsigned cost = shard->n_active * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1) +
-				(shard->absent ? 1 : 0);
+				(shard->absent ? absent_cost : 0);
 		if (shard->broken || (best && cost >= best_cost))
 			continue;
 		best = shard;
@@ -136,6 +142,11 @@ void gb_pool_before_wait(struct gb_pool *pool) {
 
 /* --- time --- */
 
+void gb_pool_start_next(struct gb_pool *pool) {
+	if (pool->options.one_by_one)
+		gb_pool_wake_at(pool, gb_now_ns() + NEXT_START_NS);
+}
+
 void gb_pool_wake_at(struct gb_pool *pool, uint64_t at) {
 	if (pool->timer_at && pool->timer_at <= at)
 		return;
@@ -148,10 +159,22 @@ void gb_pool_retry_later(struct gb_pool *pool) {
 	gb_pool_wake_at(pool, gb_now_ns() + RETRY_NS);
 }
 
+static bool has_starting_shard(const struct gb_pool *pool) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		const struct gb_shard *shard = &pool->shards[i];
+		if (!shard->absent && !shard->ready && !shard->broken)
+			return true;
+	}
+	return false;
+}
+
 /* Starting a zygote takes the host milliseconds, so each one is started in a turn of its own. If another
  * failed, this one would fail as well. */
 static void start_absent_shard(struct gb_pool *pool) {
 	struct gb_err err = {0};
+	/* gb_pool_start_next follows. */
+	if (pool->options.one_by_one && has_starting_shard(pool))
+		return;
 	bool broken = gb_pool_state(pool, &err) == GB_POOL_BROKEN;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];

@@ -135,6 +135,7 @@ void gb_shard_stop(struct gb_shard *shard) {
 void gb_shard_break(struct gb_shard *shard, const struct gb_err *why) {
 	shard->broken = true;
 	shard->why_broken = *why;
+	gb_pool_start_next(shard->pool);
 	struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
 	snprintf(end.text, sizeof end.text, "%s", why->message);
 	/* Includes cells that were ordered before the failure was known. */
@@ -247,6 +248,7 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 static void note_ready(struct gb_shard *shard, const struct gb_notice *notice) {
 	struct gb_pool *pool = shard->pool;
 	shard->ready = pool->was_ready = true;
+	gb_pool_start_next(pool);
 	snprintf(pool->version, sizeof pool->version, "%.*s", (int)sizeof notice->text - 1, notice->text);
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) {
 		if (cell->owner)

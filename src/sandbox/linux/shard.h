@@ -56,7 +56,7 @@ struct gb_shard {
 	struct gb_pool *pool;
 	struct gb_zygote zygote;
 	int cpu;
-	bool absent; /* not started yet: the pool starts one zygote in each turn of the loop */
+	bool absent; /* not started yet: see start_absent_shard */
 	bool ready;
 	bool was_ready;       /* before its zygote died */
 	uint64_t start_until; /* if it is not ready by then, it is given up */
@@ -128,6 +128,8 @@ bool gb_pool_is_full(const struct gb_pool *pool);
 void gb_pool_retry_later(struct gb_pool *pool);
 /* Make the timer expire no later than @at. */
 void gb_pool_wake_at(struct gb_pool *pool, uint64_t at);
+/* A zygote has started, or has failed to: soon start the next one, if they start one by one. */
+void gb_pool_start_next(struct gb_pool *pool);
 /* Start warm cells of a shard until there are as many as the options ask for. */
 void gb_shard_refill(struct gb_shard *shard);
 

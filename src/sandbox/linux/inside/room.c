@@ -58,6 +58,11 @@ static const char *bind_path(const struct gb_plan_path *path) {
 		return failed;
 	if (mount(path->from, to, NULL, MS_BIND | MS_REC, NULL) != 0)
 		return "bind a system folder into the root";
+	struct stat st;
+	if (path->inode && (stat(to, &st) != 0 || st.st_dev != path->device || st.st_ino != path->inode)) {
+		errno = ESTALE;
+		return "bind a folder that another process has replaced";
+	}
 	struct {
 		uint64_t set, clear, propagation, userns_fd;
 	} attr = {.set = 1 /* rdonly */ | 2 /* nosuid */ | (path->is_device ? 0 : 4 /* nodev */)};
