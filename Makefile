@@ -6,7 +6,7 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk tables run test test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -31,6 +31,9 @@ run: all ## a short tour of sandboxed runs
 
 test: all sdk ## run all tests; the last line has their number
 	@scripts/test $(BUILD)
+
+test-docs: all ## execute the console blocks of README.md and docs/, and compare their output; a part of 'make test'
+	@GB_GLOVEBOX=$(abspath $(BUILD))/glovebox tests/docs/check.py $(PAGES)
 
 test-as-nobody: all ## the tests of the sandbox again, as an ordinary user (needs root to switch)
 	@scripts/test-as-nobody $(BUILD)

@@ -1,12 +1,14 @@
 """Helpers for tests in Python: reports in the Test Anything Protocol."""
 
 _count = 0
+failed = 0  # tests so far
 
 
 def ok(name, good, *notes):
     """Report a test. @notes are printed if it failed."""
-    global _count
+    global _count, failed
     _count += 1
+    failed += not good
     if not good:
         for note in notes:
             print("#", repr(note)[:1500])
