@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "cli/cells.h"
 #include "cli/state.h"
+#include "limits/limits.h"
 #include "store/energy.h"
 
 enum { FLAG_JSON, FLAG_STATE };
@@ -17,6 +18,7 @@ static const struct flag flags[] = {
 struct energy_request {
 	struct state_request state;
 	const char *action, *level, *dir;
+	struct gb_energy_options rules;
 	bool json;
 };
 
@@ -50,7 +52,8 @@ static struct gb_str format_when(char text[GB_DATE_TEXT], int64_t ms) {
 	return format_time(text, ms);
 }
 
-static void print_tier(const struct gb_energy_state *state, enum gb_tier tier) {
+static void print_tier(
+    const struct gb_energy_state *state, const struct gb_energy_options *rules, enum gb_tier tier) {
 	char time[GB_DATE_TEXT];
 	struct gb_str when = format_when(time, state->enough_at_ms[tier]);
 	print_styled(stdout, DIM, "%-10s", gb_tier_name(tier));
@@ -63,20 +66,19 @@ static void print_tier(const struct gb_energy_state *state, enum gb_tier tier) {
 		print_styled(stdout, RED, "no run is ever possible");
 	else
 		print_styled(stdout, YELLOW, "none before %.*s", GB_STR_ARG(when));
-	printf(" (a run costs %.12g and needs a level of %.12g)\n", state->rules.cost[tier],
-	    state->rules.at_least[tier] > state->rules.cost[tier] ? state->rules.at_least[tier]
-								  : state->rules.cost[tier]);
+	double cost = rules->cost[tier], at_least = rules->at_least[tier];
+	printf(" (a run costs %.12g and needs a level of %.12g)\n", cost, at_least > cost ? at_least : cost);
 }
 
-static void print_state(const struct gb_energy_state *state) {
+static void print_state(const struct gb_energy_state *state, const struct gb_energy_options *rules) {
 	char time[GB_DATE_TEXT];
 	struct gb_str full = format_when(time, state->full_at_ms);
 	print_styled(stdout, DIM, "%-10s", "energy");
 	print_styled(stdout, state->runs[GB_TIER_ISOLATED] ? BOLD : YELLOW, "%.4f", state->level);
-	printf(" of %.12g, and %.12g more an hour", state->rules.maximum, state->rules.per_hour);
+	printf(" of %.12g, and %.12g more an hour", rules->maximum, rules->per_hour);
 	printf(state->full_at_ms > 0 ? "; full at %.*s\n" : "; full %.*s\n", GB_STR_ARG(full));
 	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++)
-		print_tier(state, tier);
+		print_tier(state, rules, tier);
 }
 
 static void print_json_when(const char *name, int64_t ms) {
@@ -93,16 +95,16 @@ static void print_json_number(const char *before, const char *name, double numbe
 	printf("%s\"%s\":%.*s", before, name, (int)gb_number_format(text, number), text);
 }
 
-static void print_state_json(const struct gb_energy_state *state) {
+static void print_state_json(const struct gb_energy_state *state, const struct gb_energy_options *rules) {
 	print_json_number("{", "level", state->level);
-	print_json_number(",", "maximum", state->rules.maximum);
-	print_json_number(",", "perHour", state->rules.per_hour);
+	print_json_number(",", "maximum", rules->maximum);
+	print_json_number(",", "perHour", rules->per_hour);
 	print_json_when("fullAt", state->full_at_ms);
 	printf(",\"tiers\":{");
 	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++) {
 		printf("%s\"%s\":", tier ? "," : "", gb_tier_name(tier));
-		print_json_number("{", "cost", state->rules.cost[tier]);
-		print_json_number(",", "atLeast", state->rules.at_least[tier]);
+		print_json_number("{", "cost", rules->cost[tier]);
+		print_json_number(",", "atLeast", rules->at_least[tier]);
 		printf(",\"allowed\":%s", state->enough_at_ms[tier] == 0 ? "true" : "false");
 		print_json_when("allowedAt", state->enough_at_ms[tier]);
 		putchar('}');
@@ -113,12 +115,12 @@ static void print_state_json(const struct gb_energy_state *state) {
 static int show(const struct energy_request *request) {
 	struct gb_energy_state state;
 	struct gb_err err = {0};
-	if (!gb_energy_look(request->dir, NULL, &state, &err))
+	if (!gb_energy_look(request->dir, &request->rules, &state, &err))
 		return fail(&err);
 	if (request->json)
-		print_state_json(&state);
+		print_state_json(&state, &request->rules);
 	else
-		print_state(&state);
+		print_state(&state, &request->rules);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return EXIT_OK;
 	report_error(&command_energy, "not everything could be written to standard output");
@@ -136,7 +138,7 @@ static int set(const struct energy_request *request) {
 		report_error(&command_energy, "set: give a level, such as 0.5");
 		return EXIT_BAD_USE;
 	}
-	if (!gb_energy_open(request->dir, NULL, &energy, &err))
+	if (!gb_energy_open(request->dir, &request->rules, &energy, &err))
 		return fail(&err);
 	bool ok = gb_energy_set(energy, level, &err);
 	gb_energy_close(energy);
@@ -148,7 +150,12 @@ static int run(const struct command *self, int argc, char **argv) {
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &request);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	request.dir = state_folder(self, &request.state, STATE_COMMON);
+	const struct gb_config *config = settings_load(self, &request.state.settings);
+	if (!config)
+		return EXIT_BAD_USE;
+	gb_limits_energy(config, &request.rules);
+	request.dir = state_folder_of(self, &request.state, STATE_COMMON, config);
+	gb_config_unref(config);
 	if (!request.dir)
 		return EXIT_BAD_USE;
 	return request.action ? set(&request) : show(&request);

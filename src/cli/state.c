@@ -11,17 +11,23 @@ bool state_flag(struct state_request *request, const struct flag *flag, const ch
 	return true;
 }
 
-const char *state_folder(const struct command *command, struct state_request *request, enum state_kind kind) {
+const char *state_folder_of(const struct command *command, struct state_request *request,
+    enum state_kind kind, const struct gb_config *config) {
 	struct gb_err err = {0};
 	if (request->dir)
 		return request->dir;
-	const struct gb_config *config = settings_load(command, &request->settings);
-	if (!config)
-		return NULL;
 	bool apart = kind == STATE_AUDIT && *config->audit.directory;
-	bool ok = gb_state_choose(apart ? config->audit.directory : config->state_dir, request->found, &err);
+	if (gb_state_choose(apart ? config->audit.directory : config->state_dir, request->found, &err))
+		return request->found;
+	report_error(command, "%s; or give --dir", err.message);
+	return NULL;
+}
+
+const char *state_folder(const struct command *command, struct state_request *request, enum state_kind kind) {
+	if (request->dir)
+		return request->dir;
+	const struct gb_config *config = settings_load(command, &request->settings);
+	const char *folder = config ? state_folder_of(command, request, kind, config) : NULL;
 	gb_config_unref(config);
-	if (!ok)
-		report_error(command, "%s; or give --dir", err.message);
-	return ok ? request->found : NULL;
+	return folder;
 }

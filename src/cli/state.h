@@ -27,5 +27,8 @@ enum state_kind { STATE_COMMON, STATE_AUDIT };
 bool state_flag(struct state_request *request, const struct flag *flag, const char *value);
 /* The folder of --dir, else that of the settings. Valid as long as @request. */
 const char *state_folder(const struct command *command, struct state_request *request, enum state_kind kind);
+/* The same, for a command that has loaded the settings itself. */
+const char *state_folder_of(const struct command *command, struct state_request *request,
+    enum state_kind kind, const struct gb_config *config);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "gate/agent_run.h"
+#include "limits/limits.h"
 #include "store/db.h"
 
 enum { RETRY_MS = 1000, BUSY_MS = 10000 };
@@ -56,16 +57,12 @@ static bool read_options(
 	    .enabled = config->agent.enabled,
 	    .asks = !config->agent.auto_approve,
 	    .has_energy = config->energy.enabled,
-	    .energy = {.initial = config->energy.initial,
-		.maximum = config->energy.maximum,
-		.per_hour = config->energy.recharge_per_hour,
-		.cost = {config->energy.cost_isolated, config->energy.cost_network},
-		.at_least = {config->energy.gate, config->energy.gate_network},
-		.busy_ms = GB_DB_NO_WAIT},
 	    .approval_timeout_ms = config->approvals.timeout_ms,
 	    .keep_ms = config->audit.max_age_ms,
 	    .keep_bytes = config->audit.max_bytes,
 	};
+	gb_limits_energy(config, &options->energy);
+	options->energy.busy_ms = GB_DB_NO_WAIT;
 	memcpy(options->policy, rules->policy, sizeof options->policy);
 	if (!config->agent.enabled)
 		return true;

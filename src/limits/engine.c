@@ -73,3 +73,15 @@ void gb_limits_sessions(const struct gb_config *config, struct gb_manager_option
 	options->idle_ms = config->sessions.idle_ms;
 	options->max_age_ms = config->sessions.max_age_ms;
 }
+
+/* --- energy --- */
+
+void gb_limits_energy(const struct gb_config *config, struct gb_energy_options *ret_options) {
+	*ret_options = (struct gb_energy_options){
+	    .initial = config->energy.initial,
+	    .maximum = config->energy.maximum,
+	    .per_hour = config->energy.recharge_per_hour,
+	    .cost = {config->energy.cost_isolated, config->energy.cost_network},
+	    .at_least = {config->energy.gate, config->energy.gate_network},
+	};
+}

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "config/config.h"
 #include "glovebox/sessions.h"
+#include "store/energy.h"
 
 /* --- a run --- */
 
@@ -30,6 +31,10 @@ bool gb_limits_engine_create(const struct gb_config *config, const struct gb_eng
 /* Append the names, separated by commas, of the settings that differ between @was and @now and that take
  * effect only when an engine is created. */
 void gb_limits_write_fixed(const struct gb_config *was, const struct gb_config *now, struct gb_buf *out);
+
+/* --- energy --- */
+
+void gb_limits_energy(const struct gb_config *config, struct gb_energy_options *ret_options);
 
 /* --- sessions --- */
 

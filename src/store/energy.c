@@ -32,19 +32,31 @@ static const char *const migrations[] = {
     " initial INTEGER NOT NULL, maximum INTEGER NOT NULL, per_hour INTEGER NOT NULL, cost_isolated INTEGER "
     "NOT NULL,"
     " cost_network INTEGER NOT NULL, at_least_isolated INTEGER NOT NULL, at_least_network INTEGER NOT NULL)",
+    /* The rules come from the settings of each process. */
+    "ALTER TABLE energy RENAME TO before;"
+    "CREATE TABLE energy(one INTEGER PRIMARY KEY CHECK (one = 1), level INTEGER NOT NULL, at INTEGER NOT "
+    "NULL);"
+    "INSERT INTO energy SELECT one, level, at FROM before;"
+    "DROP TABLE before",
 };
 static const struct gb_db_options db_options = {
     .migrations = migrations, .n_migrations = GB_COUNT(migrations)};
 
+/* The rules, in units, in the order of the table below. */
+struct rules {
+	int64_t values[7];
+};
+
 struct gb_energy {
 	struct gb_db *db;
+	struct rules rules;
 	int64_t (*now_ms)(void);
 };
 
 /* The row, in units. */
 struct row {
 	int64_t level, at;
-	int64_t rules[7]; /* in the order of the table below */
+	const int64_t *rules; /* of the caller */
 };
 enum { INITIAL, MAXIMUM, PER_HOUR, COST, AT_LEAST = COST + GB_TIERS };
 
@@ -52,7 +64,7 @@ enum { INITIAL, MAXIMUM, PER_HOUR, COST, AT_LEAST = COST + GB_TIERS };
 static const struct {
 	const char *name;
 	size_t offset;
-} rules[] = {
+} options_of_rules[] = {
     {"initial", offsetof(struct gb_energy_options, initial)},
     {"maximum", offsetof(struct gb_energy_options, maximum)},
     {"per_hour", offsetof(struct gb_energy_options, per_hour)},
@@ -61,7 +73,8 @@ static const struct {
     {"at_least of isolated", offsetof(struct gb_energy_options, at_least[GB_TIER_ISOLATED])},
     {"at_least of network", offsetof(struct gb_energy_options, at_least[GB_TIER_NETWORK])},
 };
-_Static_assert(GB_COUNT(rules) == GB_COUNT(((struct row *)0)->rules), "a rule for each column");
+_Static_assert(
+    GB_COUNT(options_of_rules) == GB_COUNT(((struct rules *)0)->values), "an option for each rule");
 
 const char *gb_tier_name(enum gb_tier tier) {
 	return tier == GB_TIER_ISOLATED ? "isolated" : "network";
@@ -89,22 +102,19 @@ static double from_units(int64_t number) {
 	return (double)number / units;
 }
 
+/* @options may be NULL, for the defaults. */
 static bool rules_from_options(
-    const struct gb_energy_options *options, int64_t ret_rules[], struct gb_err *err) {
-	for (size_t i = 0; i < GB_COUNT(rules); i++)
-		if (!to_units(rules[i].name, *(const double *)((const char *)options + rules[i].offset),
-			&ret_rules[i], err))
+    const struct gb_energy_options *options, struct rules *ret_rules, struct gb_err *err) {
+	struct rules rules = {0};
+	const char *from = (const char *)(options ? options : &gb_energy_defaults);
+	for (size_t i = 0; i < GB_COUNT(options_of_rules); i++)
+		if (!to_units(options_of_rules[i].name, *(const double *)(from + options_of_rules[i].offset),
+			&rules.values[i], err))
 			return false;
-	if (ret_rules[INITIAL] > ret_rules[MAXIMUM])
+	if (rules.values[INITIAL] > rules.values[MAXIMUM])
 		return gb_fail(err, GB_EINVAL, 0, "energy: initial: is more than maximum");
+	*ret_rules = rules;
 	return true;
-}
-
-static struct gb_energy_options options_from_rules(const int64_t stored[]) {
-	struct gb_energy_options options = {0};
-	for (size_t i = 0; i < GB_COUNT(rules); i++)
-		*(double *)((char *)&options + rules[i].offset) = from_units(stored[i]);
-	return options;
 }
 
 /* Recharge @row up to @now. */
@@ -144,49 +154,41 @@ static int64_t time_of_level(const struct row *row, int64_t wanted) {
 
 static bool read_row(struct gb_db *db, struct row *ret_row, bool *ret_is_present, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
-	if (!gb_db_prepare(db,
-		"SELECT level, at, initial, maximum, per_hour, cost_isolated, cost_network, "
-		"at_least_isolated, "
-		"at_least_network FROM energy",
-		&stmt, err) ||
+	if (!gb_db_prepare(db, "SELECT level, at FROM energy", &stmt, err) ||
 	    !gb_db_step(db, stmt, ret_is_present, err))
 		return false;
-	struct row row = {.level = sqlite3_column_int64(stmt, 0), .at = sqlite3_column_int64(stmt, 1)};
-	for (int i = 0; *ret_is_present && i < (int)GB_COUNT(rules); i++) {
-		row.rules[i] = sqlite3_column_int64(stmt, 2 + i);
-		if (row.rules[i] < 0 || (double)row.rules[i] > LEVEL_MAX * units)
-			return gb_fail(err, GB_EFORMAT, 0, "'%s': its %s is out of range; move the file away",
-			    gb_db_path(db), rules[i].name);
-	}
-	*ret_row = row;
+	ret_row->level = sqlite3_column_int64(stmt, 0);
+	ret_row->at = sqlite3_column_int64(stmt, 1);
 	return true;
 }
 
 static bool write_row(struct gb_db *db, const struct row *row, struct gb_err *err) {
 	gb_auto_stmt sqlite3_stmt *stmt = NULL;
-	if (!gb_db_prepare(
-		db, "INSERT OR REPLACE INTO energy VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &stmt, err))
+	if (!gb_db_prepare(db, "INSERT OR REPLACE INTO energy VALUES (1, ?, ?)", &stmt, err))
 		return false;
 	sqlite3_bind_int64(stmt, 1, row->level);
 	sqlite3_bind_int64(stmt, 2, row->at);
-	for (int i = 0; i < (int)GB_COUNT(rules); i++)
-		sqlite3_bind_int64(stmt, 3 + i, row->rules[i]);
 	return gb_db_run(db, stmt, err);
+}
+
+/* The row as it is @now. If none was stored, it has the initial level. */
+static void update_row(struct row *row, bool is_present, int64_t now) {
+	if (!is_present) {
+		row->level = row->rules[INITIAL];
+		row->at = now;
+	}
+	recharge(row, now);
 }
 
 typedef bool (*row_work)(struct row *row, void *data, struct gb_err *err);
 
 static bool work_on_row(struct gb_energy *energy, row_work work, void *data, struct gb_err *err) {
-	struct row row;
+	struct row row = {.rules = energy->rules.values};
 	bool is_present;
 	if (!read_row(energy->db, &row, &is_present, err))
 		return false;
 	/* Read the clock within the transaction: the later of two processes then has the later time. */
-	int64_t now = read_clock(energy->now_ms);
-	if (!is_present)
-		row = (struct row){.level = -1, .at = now};
-	else
-		recharge(&row, now);
+	update_row(&row, is_present, read_clock(energy->now_ms));
 	return work(&row, data, err) && write_row(energy->db, &row, err);
 }
 
@@ -213,37 +215,28 @@ static void close_energy(struct gb_energy **energy) {
 	gb_energy_close(*energy);
 }
 
-/* @data is NULL, or the new rules. */
-static bool begin_row(struct row *row, void *data, struct gb_err *err) {
-	int64_t default_rules[GB_COUNT(rules)];
-	bool is_new = row->level < 0;
-	if (!rules_from_options(&gb_energy_defaults, default_rules, err))
-		return false;
-	for (size_t i = 0; i < GB_COUNT(rules); i++)
-		if (data || is_new)
-			row->rules[i] = data ? ((const int64_t *)data)[i] : default_rules[i];
-	if (is_new)
-		row->level = row->rules[INITIAL];
-	if (row->level > row->rules[MAXIMUM])
-		row->level = row->rules[MAXIMUM];
+/* Stores the initial level, if there is none yet. */
+static bool keep_row(struct row *row, void *data, struct gb_err *err) {
+	(void)row, (void)data, (void)err;
 	return true;
 }
 
 bool gb_energy_open(const char *dir, const struct gb_energy_options *options, struct gb_energy **ret_energy,
     struct gb_err *err) {
 	char path[GB_STATE_PATH + 32];
-	int64_t wanted[GB_COUNT(rules)];
-	if ((options && !rules_from_options(options, wanted, err)) || !gb_state_prepare(dir, err))
+	struct rules rules;
+	if (!rules_from_options(options, &rules, err) || !gb_state_prepare(dir, err))
 		return false;
 	__attribute__((cleanup(close_energy))) struct gb_energy *energy = calloc(1, sizeof *energy);
 	if (!energy)
 		return gb_fail(err, GB_ENOMEM, 0, "open the energy database");
+	energy->rules = rules;
 	energy->now_ms = options ? options->now_ms : NULL;
 	snprintf(path, sizeof path, "%s/%s", dir, ENERGY_DB);
 	struct gb_db_options opened = db_options;
 	opened.busy_ms = options ? options->busy_ms : 0;
 	if (!gb_db_open(path, &opened, &energy->db, err) || !gb_db_check_schema(energy->db, err) ||
-	    !in_transaction(energy, begin_row, options ? wanted : NULL, err))
+	    !in_transaction(energy, keep_row, NULL, err))
 		return gb_wrap(err, "open the energy database");
 	*ret_energy = gb_take_pointer(&energy);
 	return true;
@@ -337,23 +330,20 @@ static bool read_existing_row(
 	return false;
 }
 
-bool gb_energy_look(
-    const char *dir, int64_t (*now_ms)(void), struct gb_energy_state *ret_state, struct gb_err *err) {
+bool gb_energy_look(const char *dir, const struct gb_energy_options *options,
+    struct gb_energy_state *ret_state, struct gb_err *err) {
 	char path[GB_STATE_PATH + 32];
-	struct row row = {0};
+	struct rules rules;
 	bool is_present;
-	int64_t now = read_clock(now_ms);
+	if (!rules_from_options(options, &rules, err))
+		return false;
+	struct row row = {.rules = rules.values};
+	int64_t now = read_clock(options ? options->now_ms : NULL);
 	snprintf(path, sizeof path, "%s/%s", dir, ENERGY_DB);
 	if (!read_existing_row(path, &row, &is_present, err))
 		return gb_wrap(err, "read the energy database");
-	if (is_present)
-		recharge(&row, now);
-	else
-		row = (struct row){.level = -1, .at = now};
-	if (!is_present && !begin_row(&row, NULL, err))
-		return false;
-	struct gb_energy_state state = {
-	    .level = from_units(row.level), .rules = options_from_rules(row.rules)};
+	update_row(&row, is_present, now);
+	struct gb_energy_state state = {.level = from_units(row.level)};
 	state.full_at_ms = time_of_level(&row, row.rules[MAXIMUM]);
 	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++) {
 		state.enough_at_ms[tier] = time_of_level(&row, needed_for(&row, tier));

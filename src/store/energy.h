@@ -9,8 +9,8 @@
  *	gb_energy_refund(energy, &outcome, &err);
  *
  * The level is an integer number of trillionths, so that sums are exact: the total spent by concurrent
- * processes never exceeds the level. The rules are stored with it. A process that opens with options sets the
- * rules for all; one that opens without them uses the stored rules.
+ * processes never exceeds the level. Only the level is stored. The rules (maximum, recharge, costs) are those of
+ * the process that uses it: rules of one process have no effect on another.
  *
  * Time is the wall clock, since the level survives reboots. A clock that is set back recharges nothing, and
  * after a small step back the repeated time does not count again; a jump forward recharges at most to the
@@ -46,7 +46,7 @@ extern const struct gb_energy_options gb_energy_defaults;
 
 struct gb_energy;
 
-/* @options may be NULL. Fails with GB_EINVAL, naming the option. */
+/* @options may be NULL, for the defaults. Fails with GB_EINVAL, naming the option. */
 bool gb_energy_open(const char *dir, const struct gb_energy_options *options, struct gb_energy **ret_energy,
     struct gb_err *err);
 void gb_energy_close(struct gb_energy *energy);
@@ -71,14 +71,14 @@ bool gb_energy_set(struct gb_energy *energy, double level, struct gb_err *err);
 
 struct gb_energy_state {
 	double level;
-	struct gb_energy_options rules;
 	int64_t full_at_ms;             /* 0 if it is full, -1 if it never will be */
 	int64_t enough_at_ms[GB_TIERS]; /* 0 if a run is possible now, -1 if never */
 	unsigned runs[GB_TIERS];        /* number of consecutive runs possible now */
 };
 
-/* Read the state in @dir. Creates nothing: without a database it is the initial state. */
-bool gb_energy_look(
-    const char *dir, int64_t (*now_ms)(void), struct gb_energy_state *ret_state, struct gb_err *err);
+/* Read the state in @dir, by the rules of @options (NULL: the defaults). Creates nothing: without a database it is
+ * the initial state. */
+bool gb_energy_look(const char *dir, const struct gb_energy_options *options,
+    struct gb_energy_state *ret_state, struct gb_err *err);
 
 #endif

@@ -91,8 +91,17 @@ a() { printf 'root:hunter2-topsecret:1\n' > "$scratch/shadow" && ln -sf "$scratc
 ok 'the content of a file that a link leads to is not quoted' a
 a() { (cd "$scratch/elsewhere" && rm -f glovebox.yaml && printf 'agent: {enabled: true, autoApprove: true}\n' > glovebox.yaml && GLOVEBOX_AGENT_AUTO_APPROVE=false run 0 config trust && has "$out" agent.autoApprove && run 0 config untrust); }
 ok 'trust shows grants that the environment overrides at the moment' a
-a() { (cd "$scratch/elsewhere" && printf 'energy: {maximum: 0.5}\n' > glovebox.yaml && GLOVEBOX_ENERGY_INITIAL=0.9 run 0 config show && [ "$(GLOVEBOX_ENERGY_INITIAL=0.9 value energy.initial)" = 0.5 ]); }
-ok "a project's maximum lowers a value of the environment" a
+a() {
+  local state=$scratch/energy-state used="--set agent.enabled=true --set agent.autoApprove=true --set energy.faces=[execute_code]"
+  mkdir -p "$scratch/stricter" && (
+    cd "$scratch/stricter" && export GLOVEBOX_STATE_DIR=$state || exit 1
+    printf 'energy: {maximum: 0.5, initial: 0, rechargePerHour: 0, gate: 0.9, costIsolated: 0.3}\n' > glovebox.yaml
+    run 0 execute $used -e 'export default 1' --purpose x && has "$err" 'energy.maximum is ignored' && has "$err" 'energy.rechargePerHour is ignored' &&
+      run 3 execute $used -e 'export default 1' --purpose x && has "$err" energy &&
+      cd "$scratch" && run 0 energy --json && json 'j["maximum"] == 1 and j["perHour"] == 0.5 and 0.7 <= j["level"] < 0.72 and j["tiers"]["isolated"]["cost"] == 0.05 and j["tiers"]["isolated"]["allowed"]' &&
+      run 0 execute $used -e 'export default 1' --purpose x)
+}
+ok "a project's stricter costs have no effect outside its folder, and it cannot change the shared budget" a
 a() { GLOVEBOX_STATE_DIR=$scratch/other run 0 config show && warns './glovebox.yaml:1:1: stateDir'; }
 ok 'trust belongs to the state folder of the owner' a
 a() { echo nonsense >> "$XDG_STATE_HOME/glovebox/trusted-files" && run 0 config show && warns './glovebox.yaml:1:1: stateDir' && run 3 config trusted && has "$err" 'damaged in line 3' && run 3 config trust && sed -i '$d' "$XDG_STATE_HOME/glovebox/trusted-files" && run 0 config trusted; }
