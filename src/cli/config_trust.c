@@ -89,19 +89,26 @@ static void print_value(const struct gb_setting *setting, const struct gb_config
 	print_name(stdout, text.data ? text.data : "", text.len);
 }
 
-/* Print the settings that apply only if the file is trusted. */
-static void print_grants(const struct gb_config *without, const struct gb_config *with) {
+/* Print the settings that apply only if the file is trusted, or (@is_stricter) those that apply in any case. Trust
+ * covers the latter too: they are grants as soon as the owner's settings become stricter. */
+static void print_effects(
+    const struct gb_config *without, const struct gb_config *with, bool is_stricter, const char *title) {
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		const struct gb_setting *setting = &gb_settings[i];
 		const struct gb_config_origin *at = gb_config_origin(with, setting);
-		if (at->layer != GB_CONFIG_PROJECT ||
-		    gb_config_origin(without, setting)->layer == GB_CONFIG_PROJECT)
+		bool applies = gb_config_origin(without, setting)->layer == GB_CONFIG_PROJECT;
+		if (at->layer != GB_CONFIG_PROJECT || applies != is_stricter)
 			continue;
+		fputs(title, stdout);
+		title = "";
 		printf("  line %u: %s: ", at->line, setting->name);
 		print_value(setting, with);
-		printf("  (yours: ");
-		print_value(setting, without);
-		printf(")\n");
+		if (!is_stricter) {
+			printf("  (yours: ");
+			print_value(setting, without);
+			putchar(')');
+		}
+		putchar('\n');
 	}
 }
 
@@ -135,8 +142,10 @@ int config_trust(const struct command *self, const struct config_request *reques
 		report_error(self, "%s: it changed while it was read; try again", file_of(request));
 	} else {
 		print_path(granted.path);
-		printf(" grants what your settings do not:\n");
-		print_grants(without, with);
+		print_effects(without, with, false, " grants what your settings do not:\n");
+		print_effects(without, with, true,
+		    "It also sets, no less strictly than your settings do now; trust covers these as "
+		    "well:\n");
 		status = note(self, request, &granted);
 	}
 	gb_config_unref(without);

@@ -91,6 +91,8 @@ a() { printf 'root:hunter2-topsecret:1\n' > "$scratch/shadow" && ln -sf "$scratc
 ok 'the content of a file that a link leads to is not quoted' a
 a() { (cd "$scratch/elsewhere" && rm -f glovebox.yaml && printf 'agent: {enabled: true, autoApprove: true}\n' > glovebox.yaml && GLOVEBOX_AGENT_AUTO_APPROVE=false run 0 config trust && has "$out" agent.autoApprove && run 0 config untrust); }
 ok 'trust shows grants that the environment overrides at the moment' a
+a() { (cd "$scratch/elsewhere" && printf 'agent: {enabled: true}\nsessions: {max: 2}\n' > glovebox.yaml && run 0 config trust && has "$out" 'line 2: sessions.max: 2' && has "$out" 'no less strictly' && run 0 config untrust); }
+ok 'trust shows settings that are stricter at the moment' a
 a() {
   local state=$scratch/energy-state used="--set agent.enabled=true --set agent.autoApprove=true --set energy.faces=[execute_code]"
   mkdir -p "$scratch/stricter" && (
