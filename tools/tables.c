@@ -46,7 +46,7 @@ static void write_limits(struct gb_buf *out) {
 		begin(out, i, field->json);
 		write_text(out, "unit", gb_limit_unit_name(field->unit));
 		gb_buf_printf(out, ",\"fallback\":%llu", (unsigned long long)field->fallback);
-		write_flag(out, "inOptions", field->in_options);
+		write_text(out, "contract", field->contract ? field->contract : "");
 		write_flag(out, "agents", field->for_agents);
 		write_text(out, "option", field->option ? field->option : "");
 		write_text(out, "doc", field->doc);

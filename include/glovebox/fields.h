@@ -133,7 +133,7 @@
  *
  *	width		of the unsigned member: 32 or 64
  *	json		its name in the 'limits' of a message
- *	place		its place in a 'run' message: LIMITS, or OPTIONS (there under the name of runCode's contract)
+ *	place, contract	its place in a 'run' message: LIMITS, "", or OPTIONS and its name there, that of runCode's contract
  *	unit		MS, BYTES or COUNT
  *	fallback	the value if neither the request nor a setting has one; 0: the default of the language
  *	least, most	the values that the engine accepts
@@ -142,21 +142,21 @@
  *	agents		AGENT: an agent may request it; or CALLER: only the caller may
  */
 #define GB_LIMIT_FIELDS(X) \
-	X(timeout_ms, 64, "timeoutMs", LIMITS, MS, 30000, 1, UINT64_MAX, FLAG, "timeout", HOST, AGENT, \
+	X(timeout_ms, 64, "timeoutMs", LIMITS, "", MS, 30000, 1, UINT64_MAX, FLAG, "timeout", HOST, AGENT, \
 	    "maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise") \
-	X(memory_bytes, 64, "memoryBytes", OPTIONS, BYTES, 0, GB_MEMORY_MIN, 64ull << 30, FLAG, "memory", WORKER, AGENT, \
+	X(memory_bytes, 64, "memoryBytes", OPTIONS, "memoryLimitBytes", BYTES, 0, GB_MEMORY_MIN, 64ull << 30, FLAG, "memory", WORKER, AGENT, \
 	    "maximum memory: of the heap, or of all processes where a program runs the code") \
-	X(output_bytes, 64, "outputBytes", LIMITS, BYTES, 1ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, AGENT, \
+	X(output_bytes, 64, "outputBytes", LIMITS, "", BYTES, 1ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, AGENT, \
 	    "output and console calls; the rest is cut and `truncated` is set") \
-	X(result_bytes, 64, "resultBytes", LIMITS, BYTES, 16ull << 20, 1, 1ull << 30, NO_FLAG, "", WORKER, AGENT, \
+	X(result_bytes, 64, "resultBytes", LIMITS, "", BYTES, 16ull << 20, 1, 1ull << 30, NO_FLAG, "", WORKER, AGENT, \
 	    "the result") \
-	X(report_bytes, 64, "reportBytes", LIMITS, BYTES, 16ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, CALLER, \
+	X(report_bytes, 64, "reportBytes", LIMITS, "", BYTES, 16ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, CALLER, \
 	    "all reports together") \
-	X(call_bytes, 64, "callBytes", LIMITS, BYTES, 16ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, CALLER, \
+	X(call_bytes, 64, "callBytes", LIMITS, "", BYTES, 16ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, CALLER, \
 	    "the arguments of one call of a host function, or its answer") \
-	X(max_calls, 32, "maxCalls", LIMITS, COUNT, 100000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
+	X(max_calls, 32, "maxCalls", LIMITS, "", COUNT, 100000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
 	    "calls of host functions in total") \
-	X(max_in_flight, 32, "maxCallsInFlight", LIMITS, COUNT, 1000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
+	X(max_in_flight, 32, "maxCallsInFlight", LIMITS, "", COUNT, 1000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
 	    "pending calls of host functions; together they may hold at most four times `callBytes`")
 // clang-format on
 

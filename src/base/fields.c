@@ -201,13 +201,13 @@ const char *gb_agent_kind_name(enum gb_agent_kind kind) {
 
 /* --- limits --- */
 
-#define PLACE_LIMITS  false
-#define PLACE_OPTIONS true
-#define SENT_HOST     false
-#define SENT_WORKER   true
+#define PLACE_LIMITS(name)  NULL
+#define PLACE_OPTIONS(name) (name)
+#define SENT_HOST           false
+#define SENT_WORKER         true
 
-#define LIMIT(member_, width_, json_, place_, unit_, fallback_, least_, most_, has_flag_, flag_, enforcer_,  \
-    agents_, doc_)                                                                                           \
+#define LIMIT(member_, width_, json_, place_, contract_, unit_, fallback_, least_, most_, has_flag_, flag_,  \
+    enforcer_, agents_, doc_)                                                                                \
 	{.member = #member_,                                                                                 \
 	    .json = (json_),                                                                                 \
 	    .unit = GB_LIMIT_##unit_,                                                                        \
@@ -215,7 +215,7 @@ const char *gb_agent_kind_name(enum gb_agent_kind kind) {
 	    .fallback = (fallback_),                                                                         \
 	    .min = (least_),                                                                                 \
 	    .max = (most_),                                                                                  \
-	    .in_options = PLACE_##place_,                                                                    \
+	    .contract = PLACE_##place_(contract_),                                                           \
 	    .is_sent = SENT_##enforcer_,                                                                     \
 	    .for_agents = AGENTS_##agents_,                                                                  \
 	    .doc = (doc_),                                                                                   \

@@ -150,15 +150,15 @@ struct gb_limit_field {
 	const char *member; /* of struct gb_run_options */
 	const char *json;
 	enum gb_limit_unit unit;
-	const char *option; /* of the command line; NULL: none */
-	uint64_t fallback;  /* 0: the language's own */
-	uint64_t min, max;  /* what the engine accepts */
-	bool in_options;    /* a 'run' message has it in 'options' */
-	bool is_sent;       /* the worker enforces it */
-	bool for_agents;    /* agents can ask for it */
-	const char *doc;    /* one line of Markdown */
-	size_t offset;      /* in struct gb_run_options */
-	unsigned width;     /* of the member, in bits */
+	const char *option;   /* of the command line; NULL: none */
+	uint64_t fallback;    /* 0: the language's own */
+	uint64_t min, max;    /* what the engine accepts */
+	const char *contract; /* its name in the 'options' of a 'run' message; NULL: it is in 'limits' */
+	bool is_sent;         /* the worker enforces it */
+	bool for_agents;      /* agents can ask for it */
+	const char *doc;      /* one line of Markdown */
+	size_t offset;        /* in struct gb_run_options */
+	unsigned width;       /* of the member, in bits */
 };
 
 extern const struct gb_limit_field gb_limit_fields[];

@@ -95,8 +95,8 @@ struct code_flags {
 #define LIMIT_HELP_COUNT "N", ""
 #define LIMIT_NO_FLAG(flag, unit, doc)
 #define LIMIT_FLAG(flag, unit, doc) {(flag), 0, LIMIT_HELP_##unit doc, 0, NULL},
-#define LIMIT_FLAG_ROW(                                                                                      \
-    member, width, json, place, unit, fallback, least, most, has_flag, flag, enforcer, agents, doc)          \
+#define LIMIT_FLAG_ROW(member, width, json, place, contract, unit, fallback, least, most, has_flag, flag,    \
+    enforcer, agents, doc)                                                                                   \
 	LIMIT_##has_flag(flag, unit, doc)
 
 /* Handle @flag if it is one of these; returns whether it is. *ret_ok is false if its value is invalid, which

@@ -147,7 +147,7 @@ static bool is_field(const char *field, const char *member, const char *json) {
 static const char *flag_by_table(const char *field) {
 	for (size_t i = 0; i < gb_limit_fields_count; i++)
 		if (is_field(field, gb_limit_fields[i].member, gb_limit_fields[i].json) ||
-		    (gb_limit_fields[i].in_options && strcmp(field, "options.memoryLimitBytes") == 0))
+		    (gb_limit_fields[i].contract && is_field(field, "", gb_limit_fields[i].contract)))
 			return gb_limit_fields[i].option;
 	for (size_t i = 0; i < gb_request_fields_count; i++)
 		if (is_field(field, gb_request_fields[i].member, gb_request_fields[i].json))

@@ -30,7 +30,7 @@ static void write_limits(struct gb_buf *line, const struct gb_run_options *optio
 	for (size_t i = 0; i < gb_limit_fields_count; i++) {
 		const struct gb_limit_field *limit = &gb_limit_fields[i];
 		uint64_t value = gb_limit_get(limit, options);
-		if (!value || limit->in_options)
+		if (!value || limit->contract)
 			continue;
 		gb_buf_printf(
 		    line, "%s\"%s\":%llu", first ? "" : ",", limit->json, (unsigned long long)value);
@@ -69,8 +69,12 @@ static bool write_options(struct gb_buf *line, const struct gb_run_options *opti
 	uint32_t next_id = 0;
 	/* A first member, since each of the others begins with a comma. */
 	gb_buf_printf(line, ",\"options\":{\"report\":false");
-	if (options->memory_bytes)
-		gb_buf_printf(line, ",\"memoryLimitBytes\":%llu", (unsigned long long)options->memory_bytes);
+	for (size_t i = 0; i < gb_limit_fields_count; i++) {
+		const struct gb_limit_field *limit = &gb_limit_fields[i];
+		uint64_t value = limit->contract ? gb_limit_get(limit, options) : 0;
+		if (value)
+			gb_buf_printf(line, ",\"%s\":%llu", limit->contract, (unsigned long long)value);
+	}
 	bool ok = write_fields(line, false, options, &next_id);
 	if (options->fn || options->args) {
 		gb_buf_printf(line, ",\"execute\":{");

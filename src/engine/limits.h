@@ -35,7 +35,7 @@ size_t gb_run_memory(const struct gb_run *run);
 #define GB_OR(value, fallback) ((value) ? (value) : (fallback))
 
 /* gb_limit_timeout_ms(options) and so on: what the run asks for, or the default. */
-#define LIMIT(member, width, json, place, unit, fallback, ...)                                               \
+#define LIMIT(member, width, json, place, contract, unit, fallback, ...)                                     \
 	static inline uint##width##_t gb_limit_##member(const struct gb_run_options *options) {              \
 		return GB_OR(options->member, (uint##width##_t)(fallback));                                  \
 	}

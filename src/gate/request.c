@@ -35,16 +35,23 @@ bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) 
 	return options->args || gb_wrap_field(err, "args");
 }
 
+/* The limits that agents can request, as JSON. NULL if there is no memory. */
+static const char *describe_limits(struct gb_agent_run *run) {
+	const struct gb_run_options *options = &run->request.run;
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, GB_APPROVAL_JSON_MAX);
+	gb_buf_append_char(&text, '{');
+	for (size_t i = 0; i < gb_limit_fields_count; i++)
+		if (gb_limit_fields[i].for_agents)
+			gb_buf_printf(&text, "\"%s\":%llu,", gb_limit_fields[i].json,
+			    (unsigned long long)gb_limit_get(&gb_limit_fields[i], options));
+	gb_buf_printf(&text, "\"restricted\":%s}", options->restricted ? "true" : "false");
+	return gb_buf_failed(&text) ? NULL : gb_agent_run_text(run, gb_buf_c_str(&text));
+}
+
 bool gb_agent_run_describe(struct gb_agent_run *run) {
 	const struct gb_run_options *options = &run->request.run;
-	char text[400];
-	snprintf(text, sizeof text,
-	    "{\"timeoutMs\":%llu,\"memoryBytes\":%llu,\"outputBytes\":%llu,\"resultBytes\":%llu,"
-	    "\"restricted\":%s}",
-	    (unsigned long long)options->timeout_ms, (unsigned long long)options->memory_bytes,
-	    (unsigned long long)options->output_bytes, (unsigned long long)options->result_bytes,
-	    options->restricted ? "true" : "false");
-	const char *limits = gb_agent_run_text(run, text);
+	const char *limits = describe_limits(run);
 	gb_auto_free char *modules = options->allowed_modules
 					 ? gb_value_to_json(options->allowed_modules, 0, NULL, NULL)
 					 : strdup("[]");

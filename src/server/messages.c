@@ -21,13 +21,17 @@
 #define LIMIT_32(name_, member_) OPTION(name_, GB_FIELD_WHOLE32, member_, .min = 1, .max = UINT32_MAX)
 
 /* The rows of a 'run' message's limits, and of an 'execute' message's. */
-#define IN_LIMITS(width_, name_, member_)              LIMIT_##width_(name_, member_),
-#define IN_OPTIONS(width_, name_, member_)             /* in option_fields, by another name */
-#define RUN_LIMIT(member_, width_, name_, place_, ...) IN_##place_(width_, name_, member_)
-#define FOR_AGENT(width_, name_, member_)              LIMIT_##width_(name_, member_),
-#define FOR_CALLER(width_, name_, member_)             /* not for agents */
-#define AGENT_LIMIT(member_, width_, name_, place_, unit_, fallback_, least_, most_, has_flag_, flag_,       \
-    enforcer_, agents_, doc_)                                                                                \
+#define IN_LIMITS(width_, name_, member_)        LIMIT_##width_(name_, member_),
+#define IN_OPTIONS(width_, name_, member_)       /* in option_fields, by the name of the contract */
+#define CONTRACT_LIMITS(width_, name_, member_)  /* in limit_fields */
+#define CONTRACT_OPTIONS(width_, name_, member_) LIMIT_##width_(name_, member_),
+#define OPTION_LIMIT(member_, width_, name_, place_, contract_, ...)                                         \
+	CONTRACT_##place_(width_, contract_, member_)
+#define RUN_LIMIT(member_, width_, name_, place_, contract_, ...) IN_##place_(width_, name_, member_)
+#define FOR_AGENT(width_, name_, member_)                         LIMIT_##width_(name_, member_),
+#define FOR_CALLER(width_, name_, member_)                        /* not for agents */
+#define AGENT_LIMIT(member_, width_, name_, place_, contract_, unit_, fallback_, least_, most_, has_flag_,   \
+    flag_, enforcer_, agents_, doc_)                                                                         \
 	FOR_##agents_(width_, name_, member_)
 
 #define TYPE                                                                                                 \
@@ -94,8 +98,7 @@ static const struct gb_field execute_fields[] = {GB_REQUEST_FIELDS(EXECUTE_ROW) 
 
 static const struct gb_field option_fields[] = {
     {.name = "execute", .kind = GB_FIELD_FIELDS, .fields = execute_fields},
-    LIMIT_64("memoryLimitBytes", memory_bytes),
-    GB_REQUEST_FIELDS(OPTIONS_ROW) END,
+    GB_LIMIT_FIELDS(OPTION_LIMIT) GB_REQUEST_FIELDS(OPTIONS_ROW) END,
 };
 
 static const struct gb_field limit_fields[] = {GB_LIMIT_FIELDS(RUN_LIMIT) END};
