@@ -25,12 +25,20 @@ int approvals_fail(const struct gb_err *err) {
 	return err->code == GB_EINVAL || err->code == GB_ELIMIT ? EXIT_BAD_USE : EXIT_CODE_FAILED;
 }
 
-static bool takes_id(const char *action) {
-	static const char *const actions[] = {"show", "approve", "deny", "trust"};
-	for (size_t i = 0; i < GB_COUNT(actions); i++)
-		if (strcmp(action, actions[i]) == 0)
+const struct approvals_verdict approvals_verdicts[] = {
+    {"approve", GB_APPROVE}, {"deny", GB_DENY}, {"trust", GB_TRUST}, {0}};
+
+static bool find_verdict(const char *action, enum gb_verdict *ret_verdict) {
+	for (const struct approvals_verdict *known = approvals_verdicts; known->word; known++)
+		if (strcmp(action, known->word) == 0) {
+			*ret_verdict = known->verdict;
 			return true;
+		}
 	return false;
+}
+
+static bool takes_id(const char *action) {
+	return strcmp(action, "show") == 0 || find_verdict(action, &(enum gb_verdict){0});
 }
 
 static bool take_operand(struct approvals_request *request, const char *value) {
@@ -63,20 +71,6 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 }
 
 /* --- deciding --- */
-
-static const struct {
-	const char *action;
-	enum gb_verdict verdict;
-} verdicts[] = {{"approve", GB_APPROVE}, {"deny", GB_DENY}, {"trust", GB_TRUST}};
-
-static bool find_verdict(const char *action, enum gb_verdict *ret_verdict) {
-	for (size_t i = 0; i < GB_COUNT(verdicts); i++)
-		if (strcmp(action, verdicts[i].action) == 0) {
-			*ret_verdict = verdicts[i].verdict;
-			return true;
-		}
-	return false;
-}
 
 static int decide(
     struct gb_approvals *approvals, const struct approvals_request *request, enum gb_verdict verdict) {

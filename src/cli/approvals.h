@@ -14,6 +14,13 @@ struct approvals_request {
 	char decider[GB_APPROVAL_DECIDER_MAX + 1];
 };
 
+/* The words of a person's decision, as an action or at the prompt of 'watch'. A row without a word ends the table. */
+struct approvals_verdict {
+	const char *word;
+	enum gb_verdict verdict;
+};
+extern const struct approvals_verdict approvals_verdicts[];
+
 /* Report @err, which may quote a file. Returns an exit status. */
 int approvals_fail(const struct gb_err *err);
 

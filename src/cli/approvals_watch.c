@@ -95,11 +95,6 @@ static void decide(struct watch *watch, enum gb_verdict verdict, struct gb_str r
 	forget(watch);
 }
 
-static const struct {
-	const char *word;
-	enum gb_verdict verdict;
-} verdicts[] = {{"approve", GB_APPROVE}, {"deny", GB_DENY}, {"trust", GB_TRUST}};
-
 /* The whole word or its first letter. */
 static bool means(struct gb_str said, const char *word) {
 	return gb_str_eq(said, gb_str_from(word)) || gb_str_eq(said, (struct gb_str){word, 1});
@@ -122,9 +117,9 @@ static void answer(struct watch *watch, struct gb_str line) {
 	}
 	if (!watch->asked)
 		return;
-	for (size_t i = 0; i < GB_COUNT(verdicts); i++)
-		if (means(word, verdicts[i].word)) {
-			decide(watch, verdicts[i].verdict, trim(rest));
+	for (const struct approvals_verdict *known = approvals_verdicts; known->word; known++)
+		if (means(word, known->word)) {
+			decide(watch, known->verdict, trim(rest));
 			return;
 		}
 	if (means(word, "skip"))

@@ -85,16 +85,6 @@ enum gb_config_runtime gb_config_runtime_of(enum gb_language language) {
 	return runtime_of[language];
 }
 
-/* "javascript, python or deno". */
-static void write_runtimes(char *to, size_t size) {
-	for (unsigned i = 0, n = 0; i < GB_CONFIG_RUNTIMES && n < size; i++)
-		n += (unsigned)snprintf(to + n, size - n, "%s%s",
-		    i == 0                         ? ""
-		    : i == GB_CONFIG_RUNTIMES - 1u ? " or "
-						   : ", ",
-		    runtime_names[i]);
-}
-
 static bool is_runtime(struct gb_str text) {
 	enum gb_language language;
 	return gb_language_find_str(text, &language);
@@ -106,13 +96,33 @@ static bool is_gated_face(struct gb_str text) {
 	return gb_face_find(text.p, &face) && face != GB_FACE_RUN_CODE;
 }
 
+/* The names of which an item must be one. NULL: the kind has no fixed names. */
+static const char *choice(enum gb_setting_type type, unsigned i) {
+	if (type == GB_SETTING_RUNTIMES)
+		return i < GB_CONFIG_RUNTIMES ? runtime_names[i] : NULL;
+	_Static_assert(GB_FACE_RUN_CODE == 0, "the faces that an item may name follow run_code");
+	unsigned face = i + 1;
+	return type == GB_SETTING_FACES && face < GB_FACE_COUNT ? gb_face_name((enum gb_face)face) : NULL;
+}
+
+/* "javascript, python or deno". */
+static void write_choices(enum gb_setting_type type, char *to, size_t size) {
+	*to = '\0';
+	for (unsigned i = 0, n = 0; choice(type, i) && n < size; i++)
+		n += (unsigned)snprintf(to + n, size - n, "%s%s",
+		    i == 0                ? ""
+		    : choice(type, i + 1) ? ", "
+					  : " or ",
+		    choice(type, i));
+}
+
 static const struct {
 	bool (*is)(struct gb_str text);
-	const char *expected;
-	bool lower; /* stored in lower case */
+	const char *expected; /* NULL: one of the choices */
+	bool lower;           /* stored in lower case */
 } kinds[GB_SETTING_TYPES] = {
-    [GB_SETTING_RUNTIMES] = {is_runtime, NULL /* write_runtimes */},
-    [GB_SETTING_FACES] = {is_gated_face, "core_execute, executor, actions or execute_code"},
+    [GB_SETTING_RUNTIMES] = {is_runtime, NULL},
+    [GB_SETTING_FACES] = {is_gated_face, NULL},
     [GB_SETTING_MODULES] = {is_module, "the name of a module"},
     [GB_SETTING_HOSTS] = {is_host, "a host such as api.example.com, without https:// or a path", true},
     [GB_SETTING_VARIABLES] = {gb_config_is_variable, "the name of a variable"},
@@ -132,9 +142,9 @@ static bool problem(struct gb_setting_read *read, const struct gb_yaml *at, cons
 
 static bool wrong_item(struct gb_setting_read *read, const struct gb_yaml *item) {
 	const char *expected = kinds[read->setting->type].expected;
-	char runtimes[200];
-	write_runtimes(runtimes, sizeof runtimes);
-	return problem(read, item, expected ? expected : runtimes);
+	char choices[200];
+	write_choices(read->setting->type, choices, sizeof choices);
+	return problem(read, item, expected ? expected : choices);
 }
 
 static bool too_many(struct gb_setting_read *read, const struct gb_yaml *at, int most) {
