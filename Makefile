@@ -6,48 +6,61 @@ MESON = meson
 SDK = sdk/typescript
 TSC = .deps/node/node_modules/typescript/bin/tsc
 
-.PHONY: all setup sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+# Programs that scripts/setup fetched because the distribution has none, or an old one.
+export PATH := $(CURDIR)/.deps/bin:$(PATH)
+# What 'make run' needs: the build of everything else takes longer.
+PROGRAMS = glovebox glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
+
+.PHONY: all setup setup-check programs sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
-all: setup $(BUILD)/build.ninja ## build the program, the workers and the library (the default)
-	@ninja -C $(BUILD) --quiet
+all: $(BUILD)/build.ninja ## build the program, the workers, the library and the tests (the default)
+	@scripts/progress 'building all' ninja -C $(BUILD)
 
-setup: ## install missing dependencies and build quickjs-ng into .deps/
-	@scripts/setup
+programs: $(BUILD)/build.ninja ## build only the program and the workers
+	@scripts/progress 'building Glovebox' ninja -C $(BUILD) $(PROGRAMS)
 
-$(BUILD)/build.ninja:
-	@$(MESON) setup $(BUILD) --prefix=$(PREFIX) $(if $(CI),--werror) >$(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
-	@mv $(BUILD).log $(BUILD)/setup.log
+setup: setup-build ## install what the build needs; setup-test, setup-lint and so on: what that target needs (scripts/setup)
+
+setup-%:
+	@scripts/setup $*
+
+setup-check: ## only tell what each step of the setup would install
+	@scripts/setup --check
+
+$(BUILD)/build.ninja: | setup-build
+	@scripts/progress -q 'configuring the build' $(MESON) setup $(BUILD) --prefix=$(PREFIX) $(if $(CI),--werror)
 
 sdk: $(SDK)/dist/index.js ## build the TypeScript SDK
 
-$(SDK)/dist/index.js: $(wildcard $(SDK)/src/*.ts) $(SDK)/tsconfig.json | setup
+$(SDK)/dist/index.js: $(wildcard $(SDK)/src/*.ts) $(SDK)/tsconfig.json | setup-node
 	@rm -rf $(@D)
 	@[ ! -f $(TSC) ] || node $(TSC) -p $(SDK)
 
-run: all ## a short tour of sandboxed runs
+run: programs ## a short tour of sandboxed runs
 	@scripts/tour $(BUILD)/glovebox
+	@scripts/setup --optional
 
-test: all sdk ## run all tests; the last line has their number
+test: setup-test all sdk ## run all tests; the last line has their number
 	@scripts/test $(BUILD)
 
-test-docs: all ## execute the console blocks of README.md and docs/, and compare their output; a part of 'make test'
+test-docs: setup-test all ## execute the console blocks of README.md and docs/, and compare their output; a part of 'make test'
 	@GB_GLOVEBOX=$(abspath $(BUILD))/glovebox tests/docs/check.py $(PAGES)
 
-test-as-nobody: all ## the tests of the sandbox again, as an ordinary user (needs root to switch)
+test-as-nobody: setup-test all ## the tests of the sandbox again, as an ordinary user (needs root to switch)
 	@scripts/test-as-nobody $(BUILD)
 
-test-vm: all ## the tests of the sandbox again, under Debian's kernel in a virtual machine (emulated: half an hour); SUITE=e2e for the end-to-end tests
+test-vm: setup-vm all ## the tests of the sandbox again, under Debian's kernel in a virtual machine (emulated: half an hour); SUITE=e2e for the end-to-end tests
 	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite $(or $(SUITE),wall --suite attack) --timeout-multiplier 10
 
-soak: all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
+soak: setup-test all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
 	@scripts/soak $(BUILD)
 
 test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, compared to the plain engine
 	@SUITE='$(SUITE)' ONLY='$(ONLY)' $(if $(EXPECTATIONS),EXPECTATIONS='$(EXPECTATIONS)') scripts/test262 $(BUILD)
 
-test-ts: all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
+test-ts: setup-node all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
 
 bench: bench-runs bench-crowd bench-mask bench-store ## the cost of each part of a run, compared to physical limits
@@ -61,7 +74,7 @@ bench-crowd: all ## the latency of a short run while 50 endless loops of the sam
 bench-service: all ## the latency of a client's short run while the server waits for locks, starts runtimes, reads large messages
 	@$(BUILD)/bench-service
 
-bench-peers: all ## the same, compared to other ways to run untrusted code
+bench-peers: setup-peers all ## the same, compared to other ways to run untrusted code
 	@bench/compare $(BUILD)/bench-runs
 
 bench-ts: all ## the cost of erasing types, compared to compiling the same text: FILES, or the test cases
@@ -72,28 +85,28 @@ bench-store: all ## records per second in the audit log, compared to plain SQLit
 
 bench-mask: all ## the cost of the secrets filter on plain text: FILES, or docs/
 	@$(BUILD)/bench-mask $(or $(FILES),$(wildcard docs/*.md))
-mask-corpus: all ## what the secrets filter masks in source code, with file:line of every place: CORPUS=DIRECTORY, or 50 npm packages, which it fetches once
+mask-corpus: setup-node all ## what the secrets filter masks in source code, with file:line of every place: CORPUS=DIRECTORY, or 50 npm packages, which it fetches once
 	@scripts/mask-corpus $(BUILD) $(CORPUS)
 
-asan-build: setup
+asan-build: setup-build
 	@scripts/asan build-asan --build-only
 
-asan: setup sdk ## all tests again, under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: setup-test sdk ## all tests again, under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/asan build-asan
 
-fuzz: setup ## each fuzz target for FUZZ_SECONDS (60), or for a fixed number of inputs, FUZZ_RUNS
+fuzz: setup-fuzz ## each fuzz target for FUZZ_SECONDS (60), or for a fixed number of inputs, FUZZ_RUNS
 	@scripts/fuzz build-fuzz $(or $(FUZZ_SECONDS),60)
 
-lint: all ## format, clang-tidy, include order, style
+lint: setup-lint all ## format, clang-tidy, include order, style
 	@scripts/lint $(BUILD)
 
 tables: all ## regenerate files from the tables of the sources: SDK types, tables of the docs
 	@scripts/tables $(BUILD)
 
-format: ## format all sources with clang-format
+format: setup-lint ## format all sources with clang-format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-cover: setup ## line coverage of the unit and end-to-end tests
+cover: setup-cover sdk ## line coverage of the unit and end-to-end tests
 	@scripts/cover build-cover
 
 install: all ## install to PREFIX (/usr/local)

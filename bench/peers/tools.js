@@ -45,9 +45,9 @@ function installFromNpm(name, range) {
 	fs.writeFileSync(stamp, range);
 }
 
-// Runs scripts/setup, which can become root, with one more package.
-function installFromApt(name) {
-	const setup = spawnSync(path.join(root, 'scripts', 'setup'), [name], { encoding: 'utf8' });
+// Runs scripts/setup, which can become root, for the packages of the peers.
+function installFromApt() {
+	const setup = spawnSync(path.join(root, 'scripts', 'setup'), ['peers'], { encoding: 'utf8' });
 	if (setup.status !== 0) throw new Error(setup.stderr.split('\n')[0].replace(/^setup: /, ''));
 }
 

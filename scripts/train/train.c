@@ -1,5 +1,5 @@
 /*
- * The training of quickjs-ng: scripts/setup runs this with an engine that counts executed code, and the
+ * The training of quickjs-ng: scripts/quickjs runs this with an engine that counts executed code, and the
  * compiler optimizes the release build by the counts. It runs many small modules, as the worker does, and a
  * few times one that uses much of the language, which is given as a file.
  *

@@ -32,7 +32,7 @@ module.exports = {
 		return `new process in new namespaces, running ${path.basename(program()[0])}; no seccomp filter, no limits`;
 	},
 	install() {
-		installFromApt('bubblewrap');
+		installFromApt();
 		buildQjs();
 	},
 	version: () => spawnSync('bwrap', ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ')[1],
