@@ -77,6 +77,10 @@ static int run(const struct command *self, int argc, char **argv) {
 	const struct gb_buf *out = request.json ? &json : &prompt;
 	if (out->len)
 		print_data(stdout, out->data, out->len);
+	else if (!gb_buf_failed(out))
+		report_warning(self, "agents %s, so there is no text for them",
+		    config->agent.enabled ? "may use no language (setting agent.allowedRuntimes)"
+					  : "are disabled (setting agent.enabled)");
 	gb_config_unref(config);
 	return gb_buf_failed(out) ? EXIT_REFUSED : EXIT_OK;
 }
@@ -87,8 +91,8 @@ const struct command command_prompt = {
     .summary = "print a section about running code for an agent's system prompt",
     .details =
 	"Print a section for an agent's system prompt: which code it can run, within which limits, what is\n"
-	"kept between runs, and how to use this well. The text follows the settings. It is empty if agents\n"
-	"cannot run code (agent.enabled is false).\n"
+	"kept between runs, and how to use this well. The text follows the settings. If agents cannot run\n"
+	"code (agent.enabled is false), the text is empty, and a message on stderr says why.\n"
 	"\n"
 	"  glovebox prompt --set agent.enabled=true         show the text that agents would get",
     .flags = flags,
