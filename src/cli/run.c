@@ -277,7 +277,8 @@ const struct command command_run = {
 	"\n"
 	"An option that has no effect on the language or the session is refused.\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
+	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout. If the program ends\n"
+	"with a status of its own, as by sys.exit(3), that is the exit status.",
     .flags = flags,
     .run = run,
 };

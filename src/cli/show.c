@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "cli/display.h"
 #include "cli/untrusted.h"
+#include "glovebox/errors.h"
 
 enum { SHOWN_MAX = 1 << 20 };
 
@@ -72,9 +73,17 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 	show_hint(error->code);
 }
 
+/* The program has ended itself with a status: it has printed what it had to say. */
+static bool is_exit(const struct gb_result *result) {
+	const char *code = result->error.code;
+	return result->status == GB_FAILURE && code &&
+	       (strcmp(code, GB_CODE_EXIT) == 0 || strcmp(code, GB_CODE_EXIT_CODE) == 0);
+}
+
 static void show_value(const struct shown *shown, const struct gb_result *result) {
 	if (result->status != GB_SUCCESS) {
-		show_failure(shown, result);
+		if (!is_exit(result))
+			show_failure(shown, result);
 	} else if (gb_value_type(result->value) != GB_UNDEFINED && !displays_include_value(result)) {
 		gb_auto_free char *text = gb_value_inspect(result->value, SHOWN_MAX);
 		puts(text ? text : "?");
@@ -89,7 +98,10 @@ static int exit_status(const struct gb_result *result) {
 		return EXIT_TIMEOUT;
 	if (result->status == GB_DENIED)
 		return EXIT_REFUSED;
-	return result->status == GB_SUCCESS ? EXIT_OK : EXIT_CODE_FAILED;
+	if (result->status == GB_SUCCESS)
+		return EXIT_OK;
+	bool is_own = result->status == GB_FAILURE && result->exit_code > 0 && result->exit_code <= 255;
+	return is_own ? result->exit_code : EXIT_CODE_FAILED;
 }
 
 int show_result(const struct shown *shown, const struct gb_result *result) {

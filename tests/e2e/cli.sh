@@ -15,6 +15,10 @@ a() { run 1 run -l js -e 'const a=[]; for(;;) a.push("x".repeat(1e6))' --memory 
 ok 'the memory limit, and the next run works' a
 a() { run 1 run -l js -e 'export default new Promise(() => {})' && has "$err" 'hint: await only' && run 1 run -l js -e 'throw new Error("x")' && ! has "$err" 'hint:' > /dev/null; }
 ok 'an error with a code has a hint' a
+a() { run 3 run -l python -e 'import sys; print(1); sys.exit(3)' && [ "$out" = 1 ] && [ -z "$err" ] && run 1 run -l python -e 'exit("lost")' && [ "$err" = lost ] && run 0 run -l python -e 'exit(0)' && run 3 run -l python -e 'exit(3)' --json && json "j['exitCode'] == 3 and j['error'] == {'name': 'SystemExit', 'message': '3', 'code': 'exit'}"; }
+ok 'sys.exit is the exit status, without a traceback' a
+a() { run 4 run -l shell -e 'echo a; exit 4' && [ "$out" = a ] && [ -z "$err" ] && run 137 run -l shell -e 'kill -9 $$' && has "$err" 'ended by signal 9 (SIGKILL)' && run 1 run -l python -e 'import os; os.environ["x"]; exit(3)' && has "$err" KeyError; }
+ok 'the exit status of a script, and of a script that a signal ends' a
 a() { run 1 run -l js -e $'let a = 1;\nthrow new Error("boom")' && has "$err" 'error: Error: boom' && has "$err" '<runCode>:2:11' && has "$err" '^'; }
 ok 'an error shows its position' a
 a() { run 1 run -l js -e 'export default }' && has "$err" 'link_error: SyntaxError'; }
@@ -40,6 +44,8 @@ ok 'a language that is not installed is refused' a
 if command -v node > /dev/null; then
   a() { run 0 run -l node -e 'console.log("hi"); require("path").join("a", "b")' && [ "$out" = "$(printf 'hi\na/b')" ]; }
   ok 'Node.js' a
+  a() { run 3 run -l node -e 'process.exit(3)' && [ -z "$err" ] && run 5 run -l node -e 'process.exitCode = 5' && [ -z "$err" ]; }
+  ok 'the exit status of Node.js' a
   a() { run 1 run -l node -e 'require("net")' && has "$err" '--allow net' && run 0 run -l node --allow net -e 'typeof require("net").connect' && [ "$out" = function ]; }
   ok 'a module of Node.js is allowed by name' a
   a() { run 0 version --runtimes --json && has "$out" '"node":{"path":"/'; }

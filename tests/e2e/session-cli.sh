@@ -35,6 +35,8 @@ a() { run 124 session exec other -e 'for (;;);' --timeout 500ms && run 0 session
 ok 'an endless loop is interrupted in JavaScript too' a
 a() { run 1 session exec other -e $'let a = 1;\nnull.x' && has "$err" 'error: TypeError'; }
 ok 'an error is printed, and the exit status is 1' a
+a() { run 3 session exec py -e 'import sys; sys.exit(3)' && [ -z "$out$err" ] && run 0 session exec py -e x && [ "$out" = 41 ] && run 4 run --session exits -l shell -e '(exit 4)' && [ -z "$err" ] && run 5 session exec exits -e 'exit 5' && run 0 session list && has "$(grep ^exits "$scratch/out")" 'the shell has exited'; }
+ok 'the exit status of the code is that of the command' a
 a() { run 0 session exec py --json -e '[1]' && has "$out" '"status":"success"' && has "$out" '"result":[1]' && [ "$(wc -l < "$scratch/out")" = 1 ]; }
 ok 'JSON output is one object only' a
 a() { echo 'x + 2' > "$scratch/f.py" && run 0 session exec py "$scratch/f.py" && [ "$out" = 43 ] && stdin=$scratch/f.py run 0 session exec py - && [ "$out" = 43 ]; }

@@ -264,7 +264,8 @@ def _exit(stop):
     elif not isinstance(code, int):
         print(code, file=sys.stderr)
         code = 1
-    _glovebox.exit(code & 0xFF)
+    code &= 0xFF
+    _glovebox.exit(code)
     return code == 0
 
 
@@ -348,6 +349,9 @@ def describe(error):
         status, code = MEMORY, "memory"
         message = message or "the run needed more memory than its limit"
         error.__context__ = None
+    if code == "exit":
+        # The program has ended itself on purpose: there is no error to trace.
+        return status, name, message, None, code, None, None, 0, 0
     specifier = error.name if isinstance(error, ImportError) and isinstance(error.name, str) else None
     stack = traces.stack_of(error)
     filename, line, column = traces.position_of(error)
