@@ -167,6 +167,20 @@ function onIdle(event) {
 	complete(run);
 }
 
+// Deno has no other way to format stacks; a hook of the code replaces this one.
+function formatStack(error, trace) {
+	let head = 'Error';
+	try {
+		head = Error.prototype.toString.call(error);
+	} catch {
+		// The code has defined a message that cannot be read.
+	}
+	return [head, ...trace.map(site => `    at ${site}`)].join('\n');
+}
+
+Object.defineProperty(Error, 'prepareStackTrace', {value: (error, trace) => presentStack(error, trace, formatStack),
+	writable: true, configurable: true, enumerable: false});
+stacksAreMapped = true;
 bridge.onJob = begin;
 port.onFrame = frame => bridge.receive(frame);
 captureConsole(console, Console, frame => run && port.send(frame), () => run?.job.output ?? 0);

@@ -80,7 +80,7 @@ function interruptible(step) {
 		process._tickCallback?.();
 	};
 	try {
-		stepScript.runInThisContext({breakOnSigint: true});
+		stepScript.runInThisContext({breakOnSigint: true, displayErrors: false});
 	} catch (error) {
 		if (error?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED')
 			throw error;
@@ -215,7 +215,7 @@ function runInSession(job) {
 	}
 	const current = run;
 	const value = interruptible(() => {
-		const returned = script.runInThisContext();
+		const returned = script.runInThisContext({displayErrors: false});
 		return returnsPromise ? returned : implicit ? Promise.resolve(returned) : undefined;
 	});
 	if (run !== current || current.outcome)
@@ -362,6 +362,10 @@ function onFrame(frame) {
 		port.letGo();
 }
 
+if (stacks.format && stacks.replace) {
+	stacks.replace((realm, error, trace) => presentStack(error, trace, (error, trace) => stacks.format(realm, error, trace)));
+	stacksAreMapped = true;
+}
 bridge.onJob = enqueue;
 captureConsole(console, Console, sendWhileRunning, () => run?.job.output ?? 0);
 tidyProcess();

@@ -14,6 +14,7 @@ const {createRequire, builtinModules} = require('module');
 const {isBuiltin: isBuiltinModule} = require('module');
 const acorn = findParser();
 const watchdog = findWatchdog();
+const stacks = findStackFormatter();
 
 // The parser that Node.js includes for its REPL. Without it, sessions support neither top-level await nor
 // redeclarations.
@@ -34,5 +35,16 @@ function findWatchdog() {
 		return require('internal/test/binding').internalBinding('contextify');
 	} catch {
 		return null;
+	}
+}
+
+// The function that formats stacks, and the one that replaces it. A hook in Error.prepareStackTrace would be visible to
+// the code.
+function findStackFormatter() {
+	try {
+		return {format: require('internal/errors').prepareStackTraceCallback,
+			replace: require('internal/test/binding').internalBinding('errors').setPrepareStackTraceCallback};
+	} catch {
+		return {};
 	}
 }

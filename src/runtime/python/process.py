@@ -8,6 +8,7 @@ import threading
 
 import _glovebox
 import glovebox_display as display
+import glovebox_traces as traces
 
 _WHY = ("this sandbox runs one process and starts no others, so {} is not possible; "
         "do the work in Python, or in threads")
@@ -119,6 +120,18 @@ def _figure(module):
     module.Figure.show = lambda self, warn=True: display.display(self)
 
 
+@contextlib.contextmanager
+def _inspect(module):
+    """Frames of the worker are not in the stack."""
+    yield
+    all_frames = module.getouterframes
+
+    def getouterframes(frame, context=1):
+        kept = set(traces.outer_frames(frame))
+        return [record for record in all_frames(frame, context) if record.frame in kept]
+    module.getouterframes = getouterframes
+
+
 class _NoTimer:
     """Replaces the thread that warns about a slow operation: it would not survive the zygote's fork."""
 
@@ -157,6 +170,7 @@ _PATCHES = {
     "_multiprocessing": _multiprocessing,
     "socket": _socket,
     "mmap": _mmap,
+    "inspect": _inspect,
     "matplotlib": _font_cache,
     "matplotlib.font_manager": _font_cache,
     "matplotlib.pyplot": _pyplot,

@@ -1,5 +1,7 @@
-"""Tracebacks restricted to the job's own code."""
+"""Tracebacks restricted to the job's own code, and stacks without the frames of this worker."""
 import linecache
+import sys
+import threading
 
 import traceback
 
@@ -26,7 +28,8 @@ def remember(filename, source):
     own[filename] = None
     _texts[filename] = len(source)
     _chars += len(source)
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    # Like linecache, which ends every line: the columns of carets depend on it.
+    linecache.cache[filename] = (len(source), None, (source + "\n").splitlines(True), filename)
     while len(_texts) > 1 and (len(_texts) > MAX_SOURCES or _chars > MAX_CHARS):
         _drop_text(next(iter(_texts)))
     if len(own) > MAX_NAMES:
@@ -87,3 +90,48 @@ def _column(code, instruction):
         if index == instruction // 2:
             return 0 if column is None else column + 1
     return 0
+
+
+# --- stacks that the code itself prints
+
+_WORKER = "<glovebox>/"
+_RUNNER = _WORKER + "glovebox_runner.py"
+
+
+def is_of_worker(frame):
+    return frame.f_code.co_filename.startswith(_WORKER)
+
+
+def outer_frames(frame):
+    """@frame and the frames that called it, without those of the worker: the runner called the outermost."""
+    while frame is not None and frame.f_code.co_filename != _RUNNER:
+        if not is_of_worker(frame):
+            yield frame
+        frame = frame.f_back
+
+
+def _walk_stack(f):
+    """Replaces traceback.walk_stack()."""
+    return ((frame, frame.f_lineno) for frame in outer_frames(sys._getframe(1) if f is None else f))
+
+
+def _without_worker(walk):
+    def walk_filtered(tb):
+        return (entry for entry in walk(tb) if not is_of_worker(entry[0]))
+    return walk_filtered
+
+
+def _print_thread_error(args, /):
+    """Replaces threading.excepthook, which is written in C, and prints the frames of the worker."""
+    if args.exc_type is SystemExit:
+        return
+    name = threading.get_ident() if args.thread is None else args.thread.name
+    print(f"Exception in thread {name}:", file=sys.stderr)
+    traceback.print_exception(args.exc_type, args.exc_value, args.exc_traceback, file=sys.stderr)
+
+
+traceback.walk_stack = _walk_stack
+for _name in ("walk_tb", "_walk_tb_with_full_positions"):
+    if hasattr(traceback, _name):
+        setattr(traceback, _name, _without_worker(getattr(traceback, _name)))
+threading.excepthook = threading.__excepthook__ = _print_thread_error

@@ -14,18 +14,35 @@ function withFailure(error, fields, code) {
 // Position maps of rewritten sources, by filename.
 const positions = new Map();
 
+let stacksAreMapped = false; // the code's own view of stacks has mapped positions: see presentStack()
+
+const isFrame = line => line.startsWith('    at ');
+
+function mapStack(stack) {
+	return stack.split('\n').map(line => isFrame(line) ? mapFrame(line) : line).join('\n');
+}
+
 // Remove frames that are not of the code, and map the positions of the others.
 function cleanStack(stack) {
-	const lines = [];
-	for (const line of stack.split('\n')) {
-		if (!line.startsWith('    at ')) {
-			lines.push(line);
-			continue;
-		}
-		if (!OWN_FRAMES.test(line))
-			lines.push(mapFrame(line));
-	}
-	return lines.join('\n');
+	const own = stack.split('\n').filter(line => !isFrame(line) || !OWN_FRAMES.test(line)).join('\n');
+	return stacksAreMapped ? own : mapStack(own);
+}
+
+const BOOTSTRAP_FILES = /^(?:glovebox:|(?:file:\/\/)?\/tmp\/\.glovebox\/|\[eval\]$)/;
+const RUNTIME_FILES = /^(?:node:|ext:)/;
+
+const fileOf = site => site.getFileName() ?? '';
+const isOfCode = site => fileOf(site) !== '' && !BOOTSTRAP_FILES.test(fileOf(site)) && !RUNTIME_FILES.test(fileOf(site));
+
+// The frames that the code sees: neither those of Glovebox, nor those of the runtime that called the code.
+function visibleFrames(trace) {
+	return trace.slice(0, trace.findLastIndex(isOfCode) + 1).filter(site => !BOOTSTRAP_FILES.test(fileOf(site)));
+}
+
+// The stack of @error, as the code sees it. @format(error, trace) makes a text, or what a hook of the code makes.
+function presentStack(error, trace, format) {
+	const stack = format(error, visibleFrames(trace));
+	return typeof stack === 'string' ? mapStack(stack) : stack;
 }
 
 // "    at f (file:1:2)", "    at file:1:2"
@@ -36,7 +53,7 @@ function placeOf(line) {
 
 function mapFrame(line) {
 	const place = placeOf(line);
-	const source = place && positions.get(place.filename);
+	const source = place && (positions.get(place.filename) ?? positions.get(`file://${place.filename}`));
 	if (!source)
 		return line;
 	const column = source.columnOf(place.line, place.column);
