@@ -16,8 +16,8 @@
  * Embedding: only one thread at a time may use an engine. An engine has no global state, starts no threads
  * and handles no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore or reap it. Work
  * happens only inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own
- * descriptors and call gb_engine_dispatch when it is readable; callbacks are called from there. Only functions
- * that say so wait. A callback may call every function except where its comment says otherwise; events are
+ * descriptors and call gb_engine_dispatch when it is readable; callbacks are called from there. A caller with
+ * threads can lend them for work that takes long: gb_engine_options.offload. Only functions that say so wait. A callback may call every function except where its comment says otherwise; events are
  * never dispatched inside a callback.
  */
 #ifndef GLOVEBOX_H
@@ -44,6 +44,7 @@ struct gb_engine;
 struct gb_session;
 struct gb_run;
 struct gb_call;
+struct gb_task;
 
 /* A profile of Python: the modules that its sandboxes import in advance. */
 struct gb_python_profile {
@@ -70,6 +71,12 @@ struct gb_engine_options {
 	/* Memory of all sandboxes together, if control groups are available; default: 3/4 of the
 	 * machine's. */
 	uint64_t memory_bytes;
+	/* For callers with threads: called with a part of the engine's work, on about @bytes of data, that takes long,
+	 * such as decoding a value of many megabytes. Let another thread call gb_task_run(@task), once, and return
+	 * true; the event that the work is part of comes later then, and the events of the same run behind it. Must
+	 * not call functions of the engine. False, or NULL: the engine does the work at once. */
+	bool (*offload)(struct gb_task *task, size_t bytes, void *data);
+	void *offload_data;
 };
 
 #define GB_NONE ((unsigned)-1)
@@ -78,10 +85,13 @@ struct gb_engine_options {
  * Fails with GB_EWALL, naming the layer, if one cannot be set up. @options may be NULL. The caller owns *ret:
  * gb_engine_destroy. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
-/* End all processes, wait for their end, and free @engine. Must not be called from a callback of the engine,
+/* End all processes, wait for their end and for tasks on other threads, and free @engine. Must not be called from a callback of the engine,
  * where it has no effect. Runs that have not settled are destroyed without a callback; the caller must have
  * destroyed the settled ones before. NULL is allowed. */
 void gb_engine_destroy(struct gb_engine *engine);
+
+/* Do the work of @task, on any thread; see offload above. The task is not valid afterwards. */
+void gb_task_run(struct gb_task *task);
 
 /* Store the names of the sandbox layers that confine code of @language ("seccomp", "landlock", ...) in @ret,
  * at most @n, and return the number of layers. 0 before the first sandbox of @language is ready. The names

@@ -25,8 +25,10 @@ struct gb_source {
 	int fd;           /* borrowed; -1 while it is not in a loop */
 };
 
-/* Events. Others mean that the descriptor was closed or has failed. */
+/* Events. Others mean that the descriptor was closed or has failed. With GB_LOOP_ONCE, an event is reported once
+ * for each change, instead of in every turn until it is handled. */
 enum { GB_LOOP_IN = EPOLLIN, GB_LOOP_OUT = EPOLLOUT };
+#define GB_LOOP_ONCE ((uint32_t)EPOLLET)
 
 enum { GB_LOOP_BATCH = 64 };
 

@@ -22,7 +22,7 @@ enum { LOG_LEVELS = 5, PATH_BYTES_MAX = 1024 };
 _Static_assert(
     GB_FAILURE_TEXT_MAX == GB_ERROR_TEXT_MAX, "where a text of an error was cut is known by its length");
 
-static const struct gb_decode_limits limits = {.max_depth = 2 * GB_WIRE_DEPTH_MAX, .max_items = 4u << 20};
+const struct gb_decode_limits gb_answer_limits = {.max_depth = 2 * GB_WIRE_DEPTH_MAX, .max_items = 4u << 20};
 
 static bool malformed(const char *what, struct gb_err *err) {
 	return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed %s", what);
@@ -131,6 +131,21 @@ static bool append_log(struct gb_run *run, const struct gb_log *log) {
 	return true;
 }
 
+static bool take_log(
+    struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *args, struct gb_err *err) {
+	struct gb_log log = decoding->log;
+	log.args = args;
+	if (!args)
+		return undecodable("log line", err);
+	if (gb_value_type(args) != GB_ARRAY)
+		return malformed("log line", err);
+	if (!append_log(run, &log))
+		return gb_fail(err, GB_ENOMEM, 0, "log");
+	if (run->on_log)
+		GB_CALL_BACK(run->engine, run->on_log(run, &log, run->data));
+	return true;
+}
+
 bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	struct gb_cbor_item time;
@@ -138,13 +153,11 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 	if (!read_number(&in, LOG_LEVELS - 1, &level) || !gb_cbor_next(&in, &time) ||
 	    time.kind != GB_CBOR_FLOAT || !isfinite(time.number))
 		return malformed("log line", err);
-	struct gb_log log = {.level = (enum gb_log_level)level, .timestamp = time.number};
-	log.args = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
-	if (!log.args)
-		return undecodable("log line", err);
-	if (gb_value_type(log.args) != GB_ARRAY)
-		return malformed("log line", err);
-	return append_log(run, &log) || gb_fail(err, GB_ENOMEM, 0, "log");
+	const struct gb_decoding decoding = {.in = in,
+	    .limits = gb_answer_limits,
+	    .then = take_log,
+	    .log = {.level = (enum gb_log_level)level, .timestamp = time.number}};
+	return gb_run_decode(run, &decoding, err);
 }
 
 static bool append_value(struct gb_kept *kept, const struct gb_value *value) {
@@ -210,6 +223,22 @@ static const struct gb_value *make_notice(struct gb_run *run) {
 		   : NULL;
 }
 
+static bool keep_display(struct gb_run *run, const struct gb_value *value, struct gb_err *err) {
+	if (!append_value(&run->displays, value))
+		return gb_fail(err, GB_ENOMEM, 0, "display");
+	if (run->on_display)
+		GB_CALL_BACK(run->engine, run->on_display(run, value, run->data));
+	return true;
+}
+
+static bool take_display(struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *value,
+    struct gb_err *err) {
+	(void)decoding;
+	if (!value)
+		return undecodable("display", err);
+	return is_display(value) ? keep_display(run, value, err) : malformed("display", err);
+}
+
 bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	if (frame->n > run->display_left)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox showed more than it may");
@@ -218,18 +247,12 @@ bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct 
 	run->result.truncated |= too_many;
 	if (run->displays.n > DISPLAYS_MAX)
 		return true;
-	const struct gb_value *value =
-	    too_many ? make_notice(run)
-		     : gb_value_decode(run->values, frame->payload, frame->n, &limits, err);
-	if (!value)
-		return too_many ? gb_fail(err, GB_ENOMEM, 0, "display") : undecodable("display", err);
-	if (!is_display(value))
-		return malformed("display", err);
-	if (!append_value(&run->displays, value))
-		return gb_fail(err, GB_ENOMEM, 0, "display");
-	if (run->on_display)
-		GB_CALL_BACK(run->engine, run->on_display(run, value, run->data));
-	return true;
+	const struct gb_value *notice = too_many ? make_notice(run) : NULL;
+	if (too_many)
+		return notice ? keep_display(run, notice, err) : gb_fail(err, GB_ENOMEM, 0, "display");
+	const struct gb_decoding decoding = {
+	    .in = gb_cbor_reader(frame->payload, frame->n), .limits = gb_answer_limits, .then = take_display};
+	return gb_run_decode(run, &decoding, err);
 }
 
 /* A relative path without "." or ".." components: callers may create a file by this name. */
@@ -287,17 +310,14 @@ bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_
 	return true;
 }
 
-const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err) {
-	size_t cost = (size_t)(in.end - in.at);
-	if (cost > run->report_left) {
-		gb_fail(err, GB_EFORMAT, 0, "the sandbox reported more than it may");
-		return NULL;
-	}
-	run->report_left -= cost;
-	/* Decode with the surrounding array: it is number 0 of the graph. */
-	const struct gb_value *args = gb_value_decode(run->values, in.at, cost, &limits, err);
-	if (!args)
-		return NULL;
+bool gb_answer_spend_report(struct gb_run *run, size_t n, struct gb_err *err) {
+	if (n > run->report_left)
+		return gb_fail(err, GB_EFORMAT, 0, "the sandbox reported more than it may");
+	run->report_left -= n;
+	return true;
+}
+
+const struct gb_value *gb_answer_report(struct gb_run *run, const struct gb_value *args, struct gb_err *err) {
 	const struct gb_value *value = gb_value_at(args, 0);
 	if (gb_value_type(args) != GB_ARRAY || gb_value_count(args) != 1 || gb_value_type(value) == GB_HOLE) {
 		malformed("report", err);
@@ -307,6 +327,25 @@ const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reade
 		return value;
 	gb_fail(err, GB_ENOMEM, 0, "report");
 	return NULL;
+}
+
+static void conclude(struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *value) {
+	run->result.status = decoding->result.status;
+	run->result.memory_used_bytes = decoding->result.memory;
+	run->result.exit_code = run->exit_code >= 0                ? run->exit_code
+				: run->result.status == GB_SUCCESS ? 0
+								   : 1;
+	run->result.truncated |= decoding->result.truncated;
+	run->result.value = value;
+	gb_run_conclude(run);
+}
+
+static bool take_value(struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *value,
+    struct gb_err *err) {
+	if (!value)
+		return undecodable("result", err);
+	conclude(run, decoding, value);
+	return true;
 }
 
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
@@ -323,26 +362,22 @@ bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct g
 	    !read_bool(&in, &truncated))
 		return malformed("result", err);
 
-	struct gb_run_error error = run->result.error;
-	const struct gb_value *value = NULL;
+	struct gb_decoding decoding = {.limits = gb_answer_limits,
+	    .then = take_value,
+	    .is_result = true,
+	    .result = {statuses[status], memory, truncated}};
 	if (status == GB_WIRE_SUCCESS) {
 		struct gb_cbor_item none;
 		if (!gb_cbor_next(&in, &none) || none.kind != GB_CBOR_SIMPLE ||
 		    none.argument != GB_SIMPLE_NULL)
 			return malformed("result", err);
-		value = gb_value_decode(run->values, in.at, (size_t)(in.end - in.at), &limits, err);
-		if (!value)
-			return undecodable("result", err);
-	} else if (!read_error(&in, &run->texts, &error) || in.at != in.end) {
-		return malformed("result", err);
+		decoding.in = in;
+		return gb_run_decode(run, &decoding, err);
 	}
-	run->result.status = statuses[status];
-	run->result.memory_used_bytes = memory;
-	run->result.exit_code = run->exit_code >= 0                ? run->exit_code
-				: run->result.status == GB_SUCCESS ? 0
-								   : 1;
-	run->result.truncated |= truncated;
+	struct gb_run_error error = run->result.error;
+	if (!read_error(&in, &run->texts, &error) || in.at != in.end)
+		return malformed("result", err);
 	run->result.error = error;
-	run->result.value = value;
+	conclude(run, &decoding, NULL);
 	return true;
 }

@@ -18,6 +18,7 @@ struct gb_call {
 	struct gb_run *run;  /* NULL once the run has settled */
 	uint32_t id;         /* chosen by the sandbox */
 	uint32_t function;
+	bool of_promise; /* the function is a promise, which is called without arguments */
 	bool promised;
 	size_t cost;
 	struct gb_values *values;
@@ -35,6 +36,7 @@ struct host_call {
 void gb_bridge_init(struct gb_bridge *bridge, const struct gb_run_options *options) {
 	gb_list_init(&bridge->asked);
 	gb_list_init(&bridge->asking);
+	pthread_mutex_init(&bridge->lock, NULL);
 	bridge->call_bytes = gb_limit_call_bytes(options);
 	bridge->max_asked = gb_limit_max_in_flight(options);
 	bridge->calls_left = gb_limit_max_calls(options);
@@ -48,6 +50,7 @@ uint64_t gb_bridge_outbox_max(const struct gb_bridge *bridge) {
 
 void gb_bridge_finish(struct gb_bridge *bridge) {
 	gb_identity_finish(&bridge->granted);
+	pthread_mutex_destroy(&bridge->lock);
 }
 
 void gb_bridge_close(struct gb_run *run, bool tell) {
@@ -73,8 +76,7 @@ static const void *key_of(uint32_t id) {
 	return (const void *)((uintptr_t)id + 1);
 }
 
-static bool grant(void *data, enum gb_type type, uint32_t id) {
-	struct gb_bridge *bridge = data;
+static bool add_grant(struct gb_bridge *bridge, enum gb_type type, uint32_t id) {
 	bool is_new = !gb_identity_find(&bridge->granted, key_of(id));
 	if (id == GB_WIRE_REPORT || (is_new && bridge->granted.used == GB_WIRE_LENT_MAX))
 		return false;
@@ -88,18 +90,30 @@ static bool grant(void *data, enum gb_type type, uint32_t id) {
 	return true;
 }
 
+static bool grant(void *data, enum gb_type type, uint32_t id) {
+	struct gb_bridge *bridge = data;
+	pthread_mutex_lock(&bridge->lock);
+	bool ok = add_grant(bridge, type, id);
+	pthread_mutex_unlock(&bridge->lock);
+	return ok;
+}
+
 struct gb_grants gb_bridge_grants(struct gb_bridge *bridge) {
 	return (struct gb_grants){.grant = grant, .data = bridge};
 }
 
-/* The sandbox may send back host functions that it has received, and lend its own. */
+/* The sandbox may send back host functions that it has received, and lend its own. On any thread. */
 static bool is_acceptable(void *data, enum gb_side side, uint32_t id) {
-	const struct gb_bridge *bridge = data;
-	return side == GB_SANDBOX ? id < GB_WIRE_LENT_MAX
-				  : gb_identity_find(&bridge->granted, key_of(id)) != NULL;
+	struct gb_bridge *bridge = data;
+	if (side == GB_SANDBOX)
+		return id < GB_WIRE_LENT_MAX;
+	pthread_mutex_lock(&bridge->lock);
+	bool found = gb_identity_find(&bridge->granted, key_of(id));
+	pthread_mutex_unlock(&bridge->lock);
+	return found;
 }
 
-/* True if @id may be called now; uses up one call of a promise. */
+/* True if @id may be called now; uses up one call of a promise. Other threads do not read the counts. */
 static bool use_grant(struct gb_bridge *bridge, uint32_t id, bool *ret_is_promise) {
 	bool is_new = true;
 	uint32_t *lent = gb_identity_find(&bridge->granted, key_of(id))
@@ -113,13 +127,11 @@ static bool use_grant(struct gb_bridge *bridge, uint32_t id, bool *ret_is_promis
 	return true;
 }
 
-static struct gb_value *decode(
-    struct gb_run *run, struct gb_values *values, struct gb_cbor_reader in, struct gb_err *err) {
-	const struct gb_decode_limits limits = {.max_depth = GB_WIRE_DEPTH_MAX + 2,
+static struct gb_decode_limits limits_of(struct gb_run *run) {
+	return (struct gb_decode_limits){.max_depth = GB_WIRE_DEPTH_MAX + 2,
 	    .max_items = GB_DECODE_LIMITS_DEFAULT.max_items,
 	    .admits = is_acceptable,
 	    .data = &run->bridge};
-	return gb_value_decode(values, in.at, (size_t)(in.end - in.at), &limits, err);
 }
 
 static bool read_u32(struct gb_cbor_reader *in, uint32_t *ret) {
@@ -203,11 +215,24 @@ static bool charge_memory(struct gb_bridge *bridge, struct gb_call *call, struct
 	return true;
 }
 
-static bool receive_report(
-    struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
-	const struct gb_value *value = gb_answer_report(run, in, err);
-	if (!value)
+/* No callback has received the call. */
+static bool release_if_failed(struct gb_call *call, bool ok) {
+	if (!ok)
+		release_call(call);
+	return ok;
+}
+
+static void drop_call(const struct gb_decoding *decoding) {
+	release_call(decoding->call);
+}
+
+static bool take_report(
+    struct gb_run *run, struct gb_call *call, const struct gb_value *args, struct gb_err *err) {
+	if (!args)
 		return throw_too_large(call, err);
+	const struct gb_value *value = gb_answer_report(run, args, err);
+	if (!value)
+		return false;
 	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
 	if (run->on_report)
 		GB_CALL_BACK(run->engine, run->on_report(run, value, call, run->data));
@@ -216,15 +241,27 @@ static bool receive_report(
 	return true;
 }
 
-static bool receive_call(
+static bool on_report_decoded(
+    struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *args, struct gb_err *err) {
+	return release_if_failed(decoding->call, take_report(run, decoding->call, args, err));
+}
+
+static bool receive_report(
     struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
-	bool is_promise;
-	if (!use_grant(&run->bridge, call->function, &is_promise))
-		return gb_fail(err, GB_EFORMAT, 0, "the sandbox called a function that it was not given");
-	call->args = decode(run, call->values, in, err);
-	if (!call->args || !charge_memory(&run->bridge, call, err))
+	/* The value is part of the result. It is decoded with the surrounding array, which is number 0 of the graph. */
+	const struct gb_decoding decoding = {
+	    .in = in, .limits = gb_answer_limits, .then = on_report_decoded, .drop = drop_call, .call = call};
+	if (!gb_answer_spend_report(run, (size_t)(in.end - in.at), err))
+		return release_if_failed(call, false);
+	return gb_run_decode(run, &decoding, err);
+}
+
+static bool take_call(
+    struct gb_run *run, struct gb_call *call, const struct gb_value *args, struct gb_err *err) {
+	call->args = args;
+	if (!args || !charge_memory(&run->bridge, call, err))
 		return throw_too_large(call, err);
-	if (gb_value_type(call->args) != GB_ARRAY || (is_promise && gb_value_count(call->args)))
+	if (gb_value_type(args) != GB_ARRAY || (call->of_promise && gb_value_count(args)))
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox sent a malformed call");
 	/* From here on the pool is for the answer, which has its own limit. */
 	gb_values_extend(call->values, run->bridge.call_bytes * VALUES_FACTOR);
@@ -234,6 +271,25 @@ static bool receive_call(
 		gb_call_throw(
 		    call, gb_value_error(call->values, "TypeError", "this host does not answer calls", NULL));
 	return true;
+}
+
+static bool on_call_decoded(
+    struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *args, struct gb_err *err) {
+	return release_if_failed(decoding->call, take_call(run, decoding->call, args, err));
+}
+
+static bool receive_call(
+    struct gb_run *run, struct gb_call *call, struct gb_cbor_reader in, struct gb_err *err) {
+	const struct gb_decoding decoding = {.in = in,
+	    .limits = limits_of(run),
+	    .pool = call->values,
+	    .then = on_call_decoded,
+	    .drop = drop_call,
+	    .call = call};
+	if (use_grant(&run->bridge, call->function, &call->of_promise))
+		return gb_run_decode(run, &decoding, err);
+	release_call(call);
+	return gb_fail(err, GB_EFORMAT, 0, "the sandbox called a function that it was not given");
 }
 
 bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
@@ -246,12 +302,8 @@ bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct 
 	struct gb_call *call = make_call(run, id, function, frame->n);
 	if (!call)
 		return gb_fail(err, GB_ENOMEM, 0, "a call");
-	bool received = function == GB_WIRE_REPORT ? receive_report(run, call, in, err)
-						   : receive_call(run, call, in, err);
-	/* No callback has received the call. */
-	if (!received)
-		release_call(call);
-	return received;
+	return function == GB_WIRE_REPORT ? receive_report(run, call, in, err)
+					  : receive_call(run, call, in, err);
 }
 
 struct gb_run *gb_call_run(const struct gb_call *call) {
@@ -390,6 +442,29 @@ static struct host_call *find_host_call(struct gb_bridge *bridge, uint32_t id) {
 	return NULL;
 }
 
+static void drop_answer(const struct gb_decoding *decoding) {
+	gb_values_destroy(decoding->pool);
+}
+
+static bool on_answer_decoded(struct gb_run *run, const struct gb_decoding *decoding,
+    const struct gb_value *value, struct gb_err *err) {
+	struct host_call *q = find_host_call(&run->bridge, decoding->answer.id);
+	if (!value || !q) {
+		drop_answer(decoding);
+		return gb_wrap(err, "the sandbox sent an answer");
+	}
+	gb_list_remove(&q->link);
+	run->bridge.answer = decoding->pool;
+	GB_CALL_BACK(run->engine, q->on_answer(run, value, decoding->answer.thrown, q->data));
+	gb_values_destroy(gb_run_take_answer(run));
+	free(q);
+	return true;
+}
+
+struct gb_values *gb_run_take_answer(struct gb_run *run) {
+	return gb_take_pointer(&run->bridge.answer);
+}
+
 bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err) {
 	struct gb_cbor_reader in = gb_cbor_reader(frame->payload, frame->n);
 	uint32_t id, how;
@@ -400,14 +475,11 @@ bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struc
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox answered what it was not asked");
 	if (frame->n > run->bridge.call_bytes + GB_WIRE_CALL_SLACK)
 		return gb_fail(err, GB_EFORMAT, 0, "the sandbox gave a larger answer than it may");
-	gb_auto_values struct gb_values *values = make_pool(frame->n);
-	const struct gb_value *value = values ? decode(run, values, in, err) : NULL;
-	if (!values)
-		return gb_fail(err, GB_ENOMEM, 0, "an answer");
-	if (!value)
-		return gb_wrap(err, "the sandbox sent an answer");
-	gb_list_remove(&q->link);
-	GB_CALL_BACK(run->engine, q->on_answer(run, value, how == GB_WIRE_THROWN, q->data));
-	free(q);
-	return true;
+	const struct gb_decoding decoding = {.in = in,
+	    .limits = limits_of(run),
+	    .pool = make_pool(frame->n),
+	    .then = on_answer_decoded,
+	    .drop = drop_answer,
+	    .answer = {id, how == GB_WIRE_THROWN}};
+	return decoding.pool ? gb_run_decode(run, &decoding, err) : gb_fail(err, GB_ENOMEM, 0, "an answer");
 }

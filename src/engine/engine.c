@@ -128,7 +128,8 @@ static bool open_engine(
 		return false;
 	if (!gb_runtimes_init(engine, options, err))
 		return false;
-	return gb_loop_init(&engine->loop, err) && start_timer(engine, err) && open_port(engine, err);
+	return gb_loop_init(&engine->loop, err) && start_timer(engine, err) && gb_tasks_init(engine, err) &&
+	       open_port(engine, err);
 }
 
 static bool start_pools(struct gb_engine *engine, struct gb_err *err) {
@@ -165,6 +166,9 @@ bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine 
 	gb_list_init(&engine->starting);
 	gb_list_init(&engine->running);
 	gb_list_init(&engine->settled);
+	engine->tasks.fd = engine->tasks.source.fd = -1;
+	gb_list_init(&engine->tasks.finished);
+	pthread_mutex_init(&engine->tasks.lock, NULL);
 	if (!open_engine(engine, options ? options : &(struct gb_engine_options){0}, err) ||
 	    !start_pools(engine, err) || !gb_engine_await_pools(engine, err)) {
 		gb_engine_destroy(engine);
@@ -187,6 +191,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	for (size_t i = 0; i < GB_COUNT(lists); i++)
 		for (struct gb_run *run; (run = gb_list_first(struct gb_run, lists[i], link));)
 			gb_run_destroy(run);
+	gb_tasks_finish(engine);
 	gb_engine_release_settled(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);

@@ -2,6 +2,8 @@
 #ifndef GB_ENGINE_ENGINE_H
 #define GB_ENGINE_ENGINE_H
 
+#include <pthread.h>
+
 #include "base/arena.h"
 #include "base/fields.h"
 #include "base/list.h"
@@ -14,9 +16,27 @@
 #include "value/frame.h"
 #include "value/identity.h"
 
+/* Long work of the engine that another thread may do, if the caller lends one. */
+struct gb_task {
+	struct gb_list link; /* in engine->tasks.finished */
+	struct gb_engine *engine;
+	void (*work)(struct gb_task *task); /* on any thread: uses only what belongs to the task */
+	void (*done)(struct gb_task *task); /* in the event loop of the engine; frees the task */
+};
+
+struct gb_tasks {
+	struct gb_source source;
+	int fd; /* eventfd: .finished is not empty. -1: the caller has no threads */
+	pthread_mutex_t lock;
+	struct gb_list finished; /* protected by the lock */
+	size_t n;                /* that other threads have, or that are finished */
+};
+
 /* Functions and promises that a run and its host have lent each other, and the calls in flight. */
 struct gb_bridge {
 	struct gb_identity granted; /* lent by the host, key: id + 1; see LENT_FUNCTION */
+	pthread_mutex_t lock;       /* of @granted, which decoding on another thread reads */
+	struct gb_values *answer;   /* during on_answer: the values of the answer */
 	struct gb_list asked;       /* calls from the code: struct gb_call */
 	struct gb_list asking;      /* calls from the host: struct host_call */
 	uint32_t next_question;
@@ -113,6 +133,7 @@ struct gb_engine {
 	uint8_t random[256]; /* for run ids: one system call for many */
 	size_t n_random;     /* unused bytes of it */
 	bool created;        /* gb_engine_create has returned */
+	struct gb_tasks tasks;
 	struct gb_list alarms;
 	struct gb_list starting; /* runs whose cell waits for its zygote */
 	struct gb_list running;
@@ -188,8 +209,19 @@ struct gb_run {
 	unsigned awaiting_left;   /* times */
 	bool ends_on_input;
 	const char *awaited; /* BY_WAIT: message of the result */
+	/* The value of a frame that another thread decodes; or NULL. The frames behind it wait. */
+	struct gb_task *decoding;
+	bool is_last; /* that frame is the result */
+	bool has_end; /* the cell has ended, for this reason; the run ends after the remaining frames */
+	enum gb_cell_cause end_cause;
+	const char *end_text;
 	bool result_received;
-	bool stopping; /* killed; remaining frames are still read */
+	/* killed; remaining frames are still read, and then the run settles with these */
+	bool stopping;
+	struct gb_stop {
+		const char *code, *message;
+		bool timed_out;
+	} stop;
 	bool settled;
 	bool destroyed;
 	unsigned held; /* the memory is not freed while nonzero */
@@ -234,6 +266,58 @@ void gb_run_fail(
 /* Charge @cost bytes to the output limit. False if it is exceeded; then the run has settled. */
 bool gb_run_spend_output(struct gb_run *run, size_t cost);
 
+/* After a frame that was decoded on another thread: handle the frames behind it. */
+void gb_run_resume(struct gb_run *run);
+/* A callback may destroy its run; the memory is freed after gb_run_unhold. */
+void gb_run_hold(struct gb_run *run);
+void gb_run_unhold(struct gb_run *run);
+/* Settle with the error that a frame could not be handled. */
+void gb_run_fail_frame(struct gb_run *run, const struct gb_err *err);
+/* The run has its result. */
+void gb_run_conclude(struct gb_run *run);
+
+/* --- task.c --- */
+
+/* If the caller has lent threads, prepare for their tasks. */
+bool gb_tasks_init(struct gb_engine *engine, struct gb_err *err);
+/* Wait for all tasks on other threads, and free everything. */
+void gb_tasks_finish(struct gb_engine *engine);
+/* Let another thread do @task, with .work and .done set, on about @bytes of data. False if it has to be done now. */
+bool gb_task_offload(struct gb_engine *engine, struct gb_task *task, size_t bytes);
+
+/* --- decode.c --- */
+
+/* The value at the end of a frame, and how to go on when it is decoded. */
+struct gb_decoding {
+	struct gb_cbor_reader in;       /* in the frame that was read last, to its end */
+	struct gb_decode_limits limits; /* .data: the bridge of the run, or NULL */
+	struct gb_values *pool;         /* NULL: of the run */
+	/* @value is NULL if it could not be decoded, and @err says why. Fails on a protocol violation. */
+	bool (*then)(struct gb_run *run, const struct gb_decoding *decoding, const struct gb_value *value,
+	    struct gb_err *err);
+	/* Called instead, if the run has settled meanwhile. May be NULL. */
+	void (*drop)(const struct gb_decoding *decoding);
+	/* For .then: one of these. */
+	struct gb_log log;
+	struct gb_call *call;
+	struct {
+		uint32_t id;
+		bool thrown;
+	} answer;
+	struct {
+		enum gb_status status;
+		uint64_t memory;
+		bool truncated;
+	} result;
+	bool is_result;
+};
+
+/* Decode the value and call .then: now, or if it is long, after another thread has decoded it; until then the frames
+ * behind it wait. Fails if .then fails now. */
+bool gb_run_decode(struct gb_run *run, const struct gb_decoding *decoding, struct gb_err *err);
+/* The run has settled: the value that is being decoded is not used. */
+void gb_run_stop_decoding(struct gb_run *run);
+
 /* --- send.c --- */
 
 /* Send the outbox, now or when the socket is writable. */
@@ -262,6 +346,8 @@ void gb_bridge_finish(struct gb_bridge *bridge);
 uint64_t gb_bridge_outbox_max(const struct gb_bridge *bridge);
 /* Records functions lent to the sandbox during encoding. */
 struct gb_grants gb_bridge_grants(struct gb_bridge *bridge);
+/* Inside on_answer of gb_run_call: take over the values of the answer, which are freed afterwards otherwise. */
+struct gb_values *gb_run_take_answer(struct gb_run *run);
 /* Handle a CALL or ANSWER. Fails on a protocol violation. */
 bool gb_bridge_on_call(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_bridge_on_answer(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
@@ -390,7 +476,10 @@ bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct g
 bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
-/* The argument of report(), read from @in. */
-const struct gb_value *gb_answer_report(struct gb_run *run, struct gb_cbor_reader in, struct gb_err *err);
+/* Charge @n bytes of a report. */
+bool gb_answer_spend_report(struct gb_run *run, size_t n, struct gb_err *err);
+/* Keep the report @args, which was decoded in the pool of the run: returns its argument. NULL: a protocol violation. */
+const struct gb_value *gb_answer_report(struct gb_run *run, const struct gb_value *args, struct gb_err *err);
+extern const struct gb_decode_limits gb_answer_limits;
 
 #endif

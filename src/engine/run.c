@@ -56,12 +56,11 @@ static void release_run(struct gb_run *run) {
 	free(run);
 }
 
-/* A callback may destroy its run; the memory is freed after unhold(). */
-static void hold(struct gb_run *run) {
+void gb_run_hold(struct gb_run *run) {
 	run->held++;
 }
 
-static void unhold(struct gb_run *run) {
+void gb_run_unhold(struct gb_run *run) {
 	if (--run->held == 0 && run->destroyed)
 		release_run(run);
 }
@@ -95,8 +94,9 @@ static void finish_streams(struct gb_run *run) {
 }
 
 static void settle(struct gb_run *run) {
-	hold(run);
+	gb_run_hold(run);
 	run->settled = true;
+	gb_run_stop_decoding(run);
 	finish_streams(run);
 	run->result.duration_ms = (double)(gb_now_ns() - run->started) / 1e6;
 	/* Call the caller first: tearing down a process takes longer than everything before. The cell is
@@ -109,7 +109,7 @@ static void settle(struct gb_run *run) {
 	/* A callback of gb_bridge_close() may have destroyed it. */
 	if (run->on_settled && !run->destroyed)
 		GB_CALL_BACK(run->engine, run->on_settled(run, &run->result, run->data));
-	unhold(run);
+	gb_run_unhold(run);
 }
 
 size_t gb_run_memory(const struct gb_run *run) {
@@ -152,20 +152,27 @@ bool gb_run_spend_output(struct gb_run *run, size_t cost) {
 
 static void rename_interrupted(struct gb_run *run);
 
+void gb_run_conclude(struct gb_run *run) {
+	run->result_received = true;
+	rename_interrupted(run);
+	if (run->session)
+		gb_session_judge(run);
+	settle(run);
+}
+
+void gb_run_fail_frame(struct gb_run *run, const struct gb_err *err) {
+	bool too_large = err->code == GB_ELIMIT || err->code == GB_ENOMEM;
+	gb_run_fail(run, GB_FAILURE, too_large ? "RangeError" : "ProtocolError",
+	    too_large ? GB_CODE_RESULT_SIZE : GB_CODE_PROTOCOL, err->message);
+}
+
 static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	struct gb_err err = {0};
 	switch (frame->type) {
 	case GB_FRAME_LOG:
-		if (!gb_run_spend_output(run, frame->n + GB_FRAME_HEAD))
+		if (!gb_run_spend_output(run, frame->n + GB_FRAME_HEAD) || gb_answer_log(run, frame, &err))
 			return;
-		if (!gb_answer_log(run, frame, &err))
-			break;
-		if (run->on_log) {
-			/* The callback may append logs and reallocate the list; copy the entry first. */
-			const struct gb_log log = run->logs[run->result.n_logs - 1];
-			GB_CALL_BACK(run->engine, run->on_log(run, &log, run->data));
-		}
-		return;
+		break;
 	case GB_FRAME_OUTPUT:
 		if (gb_answer_output(run, frame, &err))
 			return;
@@ -191,14 +198,9 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 			return;
 		break;
 	case GB_FRAME_RESULT:
-		if (!gb_answer_result(run, frame, &err))
-			break;
-		run->result_received = true;
-		rename_interrupted(run);
-		if (run->session)
-			gb_session_judge(run);
-		settle(run);
-		return;
+		if (gb_answer_result(run, frame, &err))
+			return;
+		break;
 	case GB_FRAME_CALL:
 		/* Ignore calls of a run that is being stopped. */
 		if (run->stopping || gb_bridge_on_call(run, frame, &err))
@@ -211,9 +213,7 @@ static void on_frame(struct gb_run *run, const struct gb_frame *frame) {
 	default:
 		gb_fail(&err, GB_EFORMAT, 0, "the sandbox sent a message of unknown type %u", frame->type);
 	}
-	bool too_large = err.code == GB_ELIMIT || err.code == GB_ENOMEM;
-	gb_run_fail(run, GB_FAILURE, too_large ? "RangeError" : "ProtocolError",
-	    too_large ? GB_CODE_RESULT_SIZE : GB_CODE_PROTOCOL, err.message);
+	gb_run_fail_frame(run, &err);
 }
 
 enum received { RECV_DRAINED, RECV_MORE, RECV_EMPTY, RECV_EOF };
@@ -239,31 +239,31 @@ static enum received receive(struct gb_run *run) {
 	return (size_t)n < room ? RECV_DRAINED : RECV_MORE;
 }
 
-/* Handle all complete frames in the buffer. False if the stream is malformed. */
-static bool handle_frames(struct gb_run *run) {
+/* Frames are not handled now. */
+static bool is_waiting(const struct gb_run *run) {
+	return run->settled || run->decoding;
+}
+
+/* Handle all complete frames in the buffer. */
+static void handle_frames(struct gb_run *run) {
 	struct gb_frame frame;
-	while (!run->settled) {
-		enum gb_frame_status status = gb_frame_reader_next(run->reader, &frame);
-		if (status == GB_FRAME_MORE)
-			return true;
-		if (status == GB_FRAME_BAD)
-			return false;
+	enum gb_frame_status status = GB_FRAME_READY;
+	while (!is_waiting(run) && (status = gb_frame_reader_next(run->reader, &frame)) == GB_FRAME_READY)
 		on_frame(run, &frame);
-	}
-	return true;
+	if (status == GB_FRAME_BAD)
+		gb_run_fail(run, GB_FAILURE, "ProtocolError", GB_CODE_PROTOCOL,
+		    "the sandbox sent bytes that are not a message");
 }
 
 /* Read @max times, and handle the frames. True if more may come. */
 static bool read_times(struct gb_run *run, unsigned max) {
-	for (unsigned i = 0; !run->settled && i < max; i++) {
+	for (unsigned i = 0; !is_waiting(run) && i < max; i++) {
 		enum received got = receive(run);
 		if (got == RECV_EMPTY)
 			return true;
 		if (got == RECV_EOF)
 			return false;
-		if (!handle_frames(run))
-			gb_run_fail(run, GB_FAILURE, "ProtocolError", GB_CODE_PROTOCOL,
-			    "the sandbox sent bytes that are not a message");
+		handle_frames(run);
 		if (got == RECV_DRAINED)
 			return !run->settled;
 	}
@@ -288,7 +288,7 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 		gb_session_on_cell_ready(cell, events);
 		return;
 	}
-	hold(run);
+	gb_run_hold(run);
 	if (events & GB_LOOP_OUT)
 		gb_run_send_more(run);
 	/* At the end of the stream, wait for the port to report why the cell ended. Kill a process that has
@@ -297,12 +297,12 @@ void gb_run_on_cell_ready(struct gb_cell *cell, uint32_t events) {
 		gb_cell_ignore(cell);
 		gb_cell_kill(cell);
 	}
-	unhold(run);
+	gb_run_unhold(run);
 }
 
 /* --- ends --- */
 
-static void settle_by_end(struct gb_run *run, const struct gb_cell_end *end) {
+static void settle_by_end(struct gb_run *run) {
 	static const struct {
 		enum gb_status status;
 		const char *name, *code;
@@ -318,7 +318,29 @@ static void settle_by_end(struct gb_run *run, const struct gb_cell_end *end) {
 	    [GB_CELL_REFUSED] = {GB_DENIED, "WallError", GB_CODE_WALL},
 	};
 	run->result.memory_used_bytes = 0;
-	gb_run_fail(run, ends[end->cause].status, ends[end->cause].name, ends[end->cause].code, end->text);
+	enum gb_cell_cause cause = run->end_cause;
+	gb_run_fail(run, ends[cause].status, ends[cause].name, ends[cause].code, run->end_text);
+}
+
+/* The last part of gb_run_on_cell_end. */
+static void end_with_cell(struct gb_run *run) {
+	/* The last frames may still be in the socket. */
+	read_last_frames(run);
+	if (run->decoding)
+		return;
+	run->job_unread |= run->job_kept && run->end_cause == GB_CELL_UNUSED;
+	if (!run->settled) {
+		if (gb_run_move_on(run)) {
+			run->has_end = false;
+			if (run->session)
+				run->session->doomed = false;
+			return;
+		}
+		settle_by_end(run);
+	}
+	/* Without a cell: a callback has ended the session, and may have closed it. */
+	if (run->session && run->cell)
+		gb_session_terminate(run->session, run->end_text);
 }
 
 void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
@@ -327,28 +349,35 @@ void gb_run_on_cell_end(struct gb_cell *cell, const struct gb_cell_end *end) {
 		gb_session_on_cell_end(cell, end);
 		return;
 	}
-	hold(run);
+	gb_run_hold(run);
+	run->has_end = true;
+	run->end_cause = end->cause;
+	run->end_text = keep_text(run, end->text);
 	if (run->session)
 		gb_session_doom(run->session, end->text);
-	/* The last frames may still be in the socket. */
-	read_last_frames(run);
-	run->job_unread |= run->job_kept && end->cause == GB_CELL_UNUSED;
-	if (!run->settled) {
-		if (gb_run_move_on(run)) {
-			if (run->session)
-				run->session->doomed = false;
-			unhold(run);
-			return;
-		}
-		settle_by_end(run, end);
-	}
-	/* Without a cell: a callback has ended the session, and may have closed it. */
-	if (run->session && run->cell)
-		gb_session_terminate(run->session, end->text);
-	unhold(run);
+	end_with_cell(run);
+	gb_run_unhold(run);
 }
 
-/* Stop @run now, unless its remaining frames settle it. */
+/* The last part of stop(). */
+static void end_stopping(struct gb_run *run) {
+	const struct gb_stop *why = &run->stop;
+	if (!run->settled) {
+		run->result.timed_out = why->timed_out;
+		gb_run_fail(run, GB_TERMINATED, "TerminatedError", why->code, why->message);
+	}
+	if (run->session && run->cell)
+		gb_session_terminate(run->session, why->message);
+}
+
+/* The remaining frames may settle the run. */
+static void read_and_end_stopping(struct gb_run *run) {
+	read_last_frames(run);
+	if (!run->decoding)
+		end_stopping(run);
+}
+
+/* Stop @run, unless its remaining frames settle it. If some of them have to be decoded first, this ends later. */
 static void stop(struct gb_run *run, const char *code, const char *message, bool timed_out) {
 	if (run->settled)
 		return;
@@ -358,20 +387,31 @@ static void stop(struct gb_run *run, const char *code, const char *message, bool
 		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
 		return;
 	}
-	hold(run);
+	gb_run_hold(run);
 	/* Kill first, so that the stream ends. */
 	gb_cell_kill(run->cell);
 	run->stopping = true;
+	run->deadline = 0;
+	run->stop = (struct gb_stop){code, keep_text(run, message), timed_out};
 	if (run->session)
 		gb_session_doom(run->session, message);
-	read_last_frames(run);
-	if (!run->settled) {
-		run->result.timed_out = timed_out;
-		gb_run_fail(run, GB_TERMINATED, "TerminatedError", code, message);
-	}
-	if (run->session && run->cell)
-		gb_session_terminate(run->session, message);
-	unhold(run);
+	read_and_end_stopping(run);
+	gb_run_unhold(run);
+}
+
+void gb_run_resume(struct gb_run *run) {
+	gb_run_hold(run);
+	handle_frames(run);
+	if (!run->decoding && run->stopping)
+		read_and_end_stopping(run);
+	else if (!run->decoding && run->has_end)
+		end_with_cell(run);
+	gb_run_unhold(run);
+}
+
+/* Its result has arrived and is being decoded. */
+static bool has_ended(const struct gb_run *run) {
+	return run->decoding && run->is_last;
 }
 
 /* A signal that arrives just before the code blocks does not wake it. Repeat it until it takes effect, up to
@@ -391,15 +431,15 @@ static bool send_interrupt(struct gb_run *run) {
 
 /* The interrupt may already have taken effect: check for unread frames first. */
 static bool interrupt_again(struct gb_run *run) {
-	hold(run);
+	gb_run_hold(run);
 	read_frames(run);
-	bool goes_on = run->settled || send_interrupt(run);
-	unhold(run);
+	bool goes_on = run->settled || has_ended(run) || send_interrupt(run);
+	gb_run_unhold(run);
 	return goes_on;
 }
 
 static bool interrupt(struct gb_run *run, enum gb_interrupted why) {
-	if (run->settled || !run->session || !run->cell || run->interrupted)
+	if (run->settled || !run->session || !run->cell || run->interrupted || has_ended(run))
 		return false;
 	run->interrupted = why;
 	return send_interrupt(run);
@@ -646,7 +686,12 @@ bool gb_run_start(
 }
 
 void gb_run_terminate(struct gb_run *run, const char *reason) {
+	gb_run_hold(run);
 	stop(run, GB_CODE_TERMINATED, reason ? reason : "terminated by the caller", false);
+	/* At once: without the frame that is being decoded, and those behind it. */
+	if (!run->settled)
+		end_stopping(run);
+	gb_run_unhold(run);
 }
 
 const char *gb_run_id(const struct gb_run *run) {
@@ -670,7 +715,7 @@ const struct gb_result *gb_run_result(const struct gb_run *run) {
 }
 
 const struct gb_result *gb_run_wait(struct gb_run *run) {
-	hold(run);
+	gb_run_hold(run);
 	/* A warm cell on this CPU has usually run as soon as it had its job, and has already answered. */
 	if (run->cell && !run->engine->in_callback && gb_cell_is_older(run->cell, run->started))
 		read_frames(run);
@@ -678,7 +723,7 @@ const struct gb_result *gb_run_wait(struct gb_run *run) {
 	while (!run->settled && ok)
 		ok = gb_engine_turn(run->engine, -1, NULL);
 	const struct gb_result *result = run->settled && !run->destroyed ? &run->result : NULL;
-	unhold(run);
+	gb_run_unhold(run);
 	return result;
 }
 
@@ -687,6 +732,7 @@ void gb_run_destroy(struct gb_run *run) {
 		return;
 	run->destroyed = true;
 	run->settled = true;
+	gb_run_stop_decoding(run);
 	gb_bridge_close(run, false);
 	gb_run_release_cell(run);
 	/* The session may be closed now, while a caller up the stack still holds the run. */

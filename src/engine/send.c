@@ -13,6 +13,9 @@ static bool has_unsent(const struct gb_run *run) {
 
 static uint32_t poll_events(const struct gb_run *run) {
 	uint32_t in = run->paused ? 0 : gb_terminal_events(run->session);
+	/* The end of the stream is reported whatever is polled for, and would be in every turn. */
+	if (run->decoding)
+		in = GB_LOOP_ONCE;
 	return in | (has_unsent(run) ? GB_LOOP_OUT : 0);
 }
 

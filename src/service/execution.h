@@ -124,8 +124,9 @@ void gb_output_end(struct gb_execution *execution);
 /* --- work.c --- */
 
 void gb_service_work_init(struct gb_service *service);
-/* gb_service_work for parts of the service. */
+/* gb_service_work for parts of the service, and for the engine. */
 bool gb_service_work_for(struct gb_work *work, size_t bytes, void *service);
+bool gb_service_offload(struct gb_task *task, size_t bytes, void *service);
 /* Wait for all work, and end the threads. */
 void gb_service_work_finish(struct gb_service *service);
 /* Drop the submissions of @client that are being encoded: the client is finished. */

@@ -189,6 +189,8 @@ bool gb_service_create(
 	if (!service)
 		return gb_fail(err, GB_ENOMEM, 0, "the service");
 	service->options = *options;
+	service->options.engine.offload = gb_service_offload;
+	service->options.engine.offload_data = service;
 	service->loop = options->loop;
 	service->engine_source.fd = service->gate_source.fd = -1;
 	gb_service_work_init(service);

@@ -38,6 +38,36 @@ bool gb_service_work_for(struct gb_work *work, size_t bytes, void *service) {
 	return gb_service_work(service, work, bytes);
 }
 
+/* --- tasks of the engine --- */
+
+struct lent {
+	struct gb_work work;
+	struct gb_task *task;
+};
+
+static enum gb_work_end run_task(struct gb_work *work, void *data) {
+	(void)data;
+	gb_task_run(gb_container(struct lent, work, work)->task);
+	return GB_WORK_DONE;
+}
+
+static void free_lent(struct gb_work *work) {
+	free(gb_container(struct lent, work, work));
+}
+
+bool gb_service_offload(struct gb_task *task, size_t bytes, void *service) {
+	struct lent *lent = malloc(sizeof *lent);
+	if (!lent)
+		return false;
+	*lent = (struct lent){.work = {.run = run_task, .done = free_lent}, .task = task};
+	if (gb_service_work(service, &lent->work, bytes))
+		return true;
+	free(lent);
+	return false;
+}
+
+/* --- begin and end --- */
+
 void gb_service_work_init(struct gb_service *service) {
 	for (size_t i = 0; i < GB_COUNT(service->threads); i++)
 		service->threads[i].source.fd = -1;

@@ -52,6 +52,10 @@ struct gb_value *gb_value_decode(struct gb_values *pool, const void *bytes, size
 size_t gb_values_used(const struct gb_values *pool);
 /* Raise the maximum of @pool by @more bytes. */
 void gb_values_extend(struct gb_values *pool, size_t more);
+/* A pool of its own, for another thread, with the room that @pool has left. NULL if memory is exhausted. */
+struct gb_values *gb_values_branch(const struct gb_values *pool);
+/* Add @branch, which nothing was joined to, with its values, to @pool: it is freed with @pool. */
+void gb_values_join(struct gb_values *pool, struct gb_values *branch);
 
 static inline void gb_values_release(struct gb_values **pool) {
 	gb_values_destroy(*pool);

@@ -92,3 +92,15 @@ enum gb_frame_status gb_frame_reader_next(struct gb_frame_reader *reader, struct
 	reader->consumed += LENGTH_BYTES + length;
 	return GB_FRAME_READY;
 }
+
+bool gb_frame_reader_take(struct gb_frame_reader *reader, struct gb_buf *ret_buf) {
+	struct gb_buf rest;
+	gb_buf_init(&rest, reader->buf.max);
+	gb_buf_append(&rest, reader->buf.data + reader->consumed, reader->buf.len - reader->consumed);
+	if (gb_buf_failed(&rest))
+		return false;
+	*ret_buf = reader->buf;
+	reader->buf = rest;
+	reader->consumed = 0;
+	return true;
+}

@@ -75,4 +75,9 @@ enum gb_frame_status { GB_FRAME_READY, GB_FRAME_MORE, GB_FRAME_BAD };
  * GB_FRAME_BAD: the length is zero or exceeds the maximum; the stream is unusable. */
 enum gb_frame_status gb_frame_reader_next(struct gb_frame_reader *reader, struct gb_frame *ret_frame);
 
+/* Hand over the memory that contains the frame which gb_frame_reader_next has returned: its payload stays where it is,
+ * and lives as long as *ret_buf, which the caller owns. The bytes behind the frame, usually few, are copied. False if
+ * memory is exhausted. */
+bool gb_frame_reader_take(struct gb_frame_reader *reader, struct gb_buf *ret_buf);
+
 #endif

@@ -31,6 +31,7 @@ const struct gb_view_info gb_view_infos[GB_VIEW_KINDS] = {
 
 struct gb_values {
 	struct gb_arena arena;
+	struct gb_values *joined; /* another pool that is freed with this one, and so on; or NULL */
 	bool failed;
 	struct gb_value undefined, null, hole, booleans[2];
 };
@@ -57,11 +58,26 @@ void gb_values_extend(struct gb_values *pool, size_t more) {
 	pool->arena.max += more;
 }
 
+struct gb_values *gb_values_branch(const struct gb_values *pool) {
+	size_t left = pool->arena.max - pool->arena.used;
+	return gb_values_create(left ? left : 1);
+}
+
+void gb_values_join(struct gb_values *pool, struct gb_values *branch) {
+	struct gb_arena *arena = &pool->arena;
+	size_t left = arena->max - arena->used, more = branch->arena.used;
+	arena->used += more < left ? more : left;
+	pool->failed |= branch->failed;
+	branch->joined = pool->joined;
+	pool->joined = branch;
+}
+
 void gb_values_destroy(struct gb_values *pool) {
-	if (!pool)
-		return;
-	gb_arena_finish(&pool->arena);
-	free(pool);
+	for (struct gb_values *next; pool; pool = next) {
+		next = pool->joined;
+		gb_arena_finish(&pool->arena);
+		free(pool);
+	}
 }
 
 bool gb_values_failed(const struct gb_values *pool) {
