@@ -368,7 +368,8 @@ const struct command command_session_exec = {
 	"  glovebox session exec work -e 'x = 1'\n"
 	"  glovebox session exec work -e 'x + 1'\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused or no such session, 124 timeout. If\n"
+	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused or no such session, 124 timeout. "
+	"If\n"
 	"the program ends with a status of its own, as by sys.exit(3), that is the exit status.",
     .flags = flags,
     .run = run,
