@@ -208,6 +208,10 @@ struct gb_run_options {
 	 * with the code "awaiting_input", and the prompt in the message. The session continues, as after any
 	 * interrupt. */
 	bool ends_on_input;
+	/* JavaScript and TypeScript without a session: the source is the body of an async function. The result is what it
+	 * returns, as JSON text, which is cut at result_bytes; docs/CORE_EXECUTE.md has the texts of values that JSON
+	 * cannot express. */
+	bool is_body;
 
 	/* The limits: GB_LIMIT_FIELDS of fields.h documents them. timeout_ms may be GB_NO_TIMEOUT. */
 #define GB_LIMIT(member, width, ...) uint##width##_t member;

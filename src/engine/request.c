@@ -158,6 +158,14 @@ static bool check_kinds(const struct gb_run_options *options, struct gb_err *err
 	return true;
 }
 
+/* A body has no exports, and the scripts of a session are not modules. */
+static bool check_body(const struct gb_run_options *options, struct gb_err *err) {
+	bool is_js = options->language == GB_JAVASCRIPT || options->language == GB_TYPESCRIPT;
+	return !options->is_body || (is_js && !options->session && !options->fn && !options->args) ||
+	       gb_fail_field(err, GB_EINVAL, "is_body",
+		   "a function body must be JavaScript or TypeScript, without session, fn and args");
+}
+
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
 	if (!options->source)
 		return gb_fail_field(err, GB_EINVAL, "source", "is missing");
@@ -170,9 +178,9 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 	/* bash drops NULs, and would run a script other than the one that was shown and checked. */
 	if (options->language == GB_SHELL && memchr(options->source, '\0', n_source))
 		return gb_fail_field(err, GB_EINVAL, "source", "a script must not hold the character U+0000");
-	return check_text("source", options->source, n_source, err) && check_globals(options, err) &&
-	       gb_request_check_modules(options, err) && check_limits(options, err) &&
-	       check_traits(options, err) && check_kinds(options, err);
+	return check_body(options, err) && check_text("source", options->source, n_source, err) &&
+	       check_globals(options, err) && gb_request_check_modules(options, err) &&
+	       check_limits(options, err) && check_traits(options, err) && check_kinds(options, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
@@ -272,10 +280,11 @@ bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
 	write_text(out, options->source, n_source);
 	write_text(out, filename, strlen(filename));
 	write_text(out, options->fn, options->fn ? strlen(options->fn) : 0);
-	gb_cbor_unsigned(
-	    out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) | (options->report ? GB_JOB_REPORT : 0) |
-		     (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
-		     (options->session ? GB_JOB_SESSION : 0) | (asks_version ? GB_JOB_VERSION : 0));
+	gb_cbor_unsigned(out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) |
+				  (options->report ? GB_JOB_REPORT : 0) |
+				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
+				  (options->session ? GB_JOB_SESSION : 0) |
+				  (options->is_body ? GB_JOB_BODY : 0) | (asks_version ? GB_JOB_VERSION : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
 	const struct gb_root roots[] = {

@@ -84,12 +84,14 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 	if (gb_value_get(given, "timeout"))
 		options->timeout_ms = (uint64_t)gb_value_as_number(gb_value_get(given, "timeout"));
 	options->report = gb_value_get(given, "report") != NULL;
+	options->is_body = gb_value_get(given, "body") != NULL;
 	if (gb_value_get(given, "typescript"))
 		options->language = GB_TYPESCRIPT;
 	const struct {
 		const char *name;
 		uint64_t *limit;
-	} limits[] = {{"callBytes", &options->call_bytes}, {"reportBytes", &options->report_bytes}};
+	} limits[] = {{"callBytes", &options->call_bytes}, {"reportBytes", &options->report_bytes},
+	    {"resultBytes", &options->result_bytes}};
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
 		if (gb_value_get(given, limits[i].name))
 			*limits[i].limit = (uint64_t)gb_value_as_number(gb_value_get(given, limits[i].name));
@@ -174,7 +176,7 @@ static bool add_case(const struct one_case *c) {
 
 __attribute__((constructor)) static void set_up(void) {
 	static const char *const tables[] = {
-	    "results", "failures", "closed", "bridge", "modules", "typescript", "escapes"};
+	    "results", "failures", "bodies", "closed", "bridge", "modules", "typescript", "escapes"};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		read_cases(tables[i], add_case);
 	read_cases("sessions", add_session_case);

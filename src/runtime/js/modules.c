@@ -139,16 +139,18 @@ static bool reject_nul(struct gb_js *js, struct gb_js_source *source) {
 static struct gb_js_source *prepare(
     struct gb_js *js, struct gb_job_text text, const char *name, bool is_session) {
 	struct gb_js_modules *modules = js->modules;
+	bool is_body = modules->job->flags & GB_JOB_BODY && text.p == modules->job->source.p;
 	bool is_typescript = modules->job->flags & GB_JOB_TYPESCRIPT;
 	struct gb_js_source *source = gb_js_source_add(&modules->sources, name, text, is_typescript);
 	struct gb_ts_error error;
-	if (!source) {
+	if (!source || (is_body && !gb_js_source_wrap_body(source))) {
 		JS_ThrowOutOfMemory(js->guest);
 		return NULL;
 	}
 	source->is_session = is_session;
 	if (gb_js_source_prepare(source, &error))
 		return reject_nul(js, source) ? NULL : source;
+	gb_js_source_map(&modules->sources, name, &error.line, &error.column);
 	throw_syntax_error(js, name, &error);
 	return NULL;
 }

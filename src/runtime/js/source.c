@@ -29,6 +29,20 @@ struct gb_js_source *gb_js_source_add(
 	return source;
 }
 
+/* On the line on which the body begins, so that only columns of that line differ. */
+static const char body_head[] = "export default async function () {", body_tail[] = "\n}";
+
+bool gb_js_source_wrap_body(struct gb_js_source *source) {
+	gb_buf_init(&source->body, source->written.n + sizeof body_head + sizeof body_tail);
+	gb_buf_append(&source->body, body_head, strlen(body_head));
+	gb_buf_append(&source->body, source->written.p, source->written.n);
+	gb_buf_append(&source->body, body_tail, strlen(body_tail));
+	if (!gb_buf_c_str(&source->body))
+		return false;
+	source->written = source->compiled = (struct gb_job_text){source->body.data, source->body.len};
+	return true;
+}
+
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error) {
 	if (!source->is_typescript && !source->is_session)
 		return true;
@@ -45,6 +59,7 @@ bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_e
 
 static void release(struct gb_js_source *source) {
 	gb_ts_output_finish(&source->output);
+	gb_buf_finish(&source->body);
 	free(source->own_name);
 	free(source);
 }
@@ -97,6 +112,8 @@ static struct gb_js_source *find(const struct gb_js_sources *sources, const char
 static void map(const struct gb_js_source *source, unsigned *line, unsigned *column) {
 	if (source && source->output.n_shifts && *line && *column)
 		gb_ts_map(&source->output, line, column);
+	if (source && source->body.len && *line == 1)
+		*column -= *column > strlen(body_head) ? strlen(body_head) : 0;
 }
 
 void gb_js_source_map(

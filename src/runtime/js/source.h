@@ -21,9 +21,10 @@ struct gb_js_source {
 	const char *name;
 	struct gb_job_text written, compiled;
 	bool is_typescript;
-	bool has_imports; /* imports are in output, for JavaScript too */
-	bool is_session;  /* a job of a session, not a module */
-	char *own_name;   /* set once it outlives its job */
+	bool has_imports;   /* imports are in output, for JavaScript too */
+	bool is_session;    /* a job of a session, not a module */
+	struct gb_buf body; /* the module around a function body; empty: it is a module already */
+	char *own_name;     /* set once it outlives its job */
 	struct gb_ts_output output;
 };
 
@@ -36,6 +37,8 @@ struct gb_js_sources {
 /* Register a module's text, which remains owned by the caller. NULL if out of memory. */
 struct gb_js_source *gb_js_source_add(
     struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript);
+/* Make a module of @source, which is the body of an async function: its default export. */
+bool gb_js_source_wrap_body(struct gb_js_source *source);
 /* Produce the text to compile. */
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error);
 /* Call after the job that owns these texts: keeps the position mappings of code that outlives it. */

@@ -20,6 +20,7 @@
 #include "runtime/js/bridge.h"
 #include "runtime/js/codec.h"
 #include "runtime/js/heap.h"
+#include "runtime/js/json_text.h"
 #include "runtime/js/modules.h"
 #include "runtime/js/realm.h"
 #include "runtime/js/report.h"
@@ -387,12 +388,29 @@ static void check_rejections(void) {
 	fail_thrown(GB_WIRE_ERROR, worker.js.guest);
 }
 
+/* Replace @value by its JSON text. */
+static JSValue to_json_text(const struct gb_job *job, JSValueConst writer, JSValue value) {
+	bool cut;
+	JSValue text = gb_js_json_text(&worker.js, writer, value, job->result, &cut);
+	if (JS_IsException(text))
+		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
+	worker.truncated |= cut;
+	JS_FreeValue(worker.js.guest, value);
+	return text;
+}
+
 static void run(const struct gb_job *job) {
+	bool is_body = job->flags & GB_JOB_BODY;
 	worker.arguments = JS_UNDEFINED;
 	gb_js_modules_open(&worker.js, &worker.modules, job);
 	define_globals(job, decode_inputs(job));
+	JSValue writer = is_body ? gb_js_json_writer(&worker.js) : JS_UNDEFINED;
+	if (JS_IsException(writer))
+		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
 	JSModuleDef *module = evaluate();
 	JSValue selected = settle(call_export(job, select_export(job, module)));
+	if (is_body)
+		selected = to_json_text(job, writer, selected);
 	check_rejections();
 	answer(job, selected);
 	JS_FreeValue(worker.js.guest, selected);
