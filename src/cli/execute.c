@@ -1,7 +1,6 @@
 /* Runs code of an agent through the gate. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,40 +91,16 @@ static int show(struct request *request, const struct gb_result *result) {
 	return result->status == GB_DENIED ? EXIT_REFUSED : status;
 }
 
-static volatile sig_atomic_t stop_signal;
-
-static void on_stop(int number) {
-	stop_signal = number;
-}
-
-/* The first signal withdraws a waiting request or ends the run, so that neither is left behind; the second
- * ends this process. */
-static void handle_stop_signals(void) {
-	static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
-	struct sigaction before;
-	for (size_t i = 0; i < GB_COUNT(stops); i++)
-		if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-			sigaction(stops[i], &action, NULL);
-}
-
-static void stop_if_asked(struct gb_execution *execution) {
-	if (!stop_signal || gb_execution_result(execution))
-		return;
-	stop_signal = 0;
-	gb_execution_terminate(execution, "stopped by a signal");
-}
-
 static int submit_and_wait(struct request *request, struct local *local) {
 	struct gb_err err = {0};
 	struct gb_submission submission = {
 	    .request = request->gate, .on_event = on_event, .quiet = request->code.json, .data = request};
 	submission.request.face = GB_FACE_EXECUTE_CODE;
 	submission.request.transport = "cli";
-	handle_stop_signals();
+	local_catch_stop_signals();
 	if (!local_submit(local, &submission, &err))
 		return report_flag_error(&command_execute, &err) ? EXIT_BAD_USE : EXIT_REFUSED;
-	const struct gb_result *result = local_wait(local, stop_if_asked, &err);
+	const struct gb_result *result = local_wait(local, local_stop_if_signalled, &err);
 	if (result)
 		return show(request, result);
 	show_refusal(&command_execute, request->code.json, GB_CODE_AUDIT, err.message);

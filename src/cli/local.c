@@ -1,5 +1,8 @@
 #include "cli/local.h"
 
+#include <signal.h>
+
+#include "base/cleanup.h"
 #include "cli/show.h"
 
 static void on_trouble(const struct gb_err *err, void *data) {
@@ -57,4 +60,28 @@ const struct gb_result *local_wait(
 		}
 	}
 	return gb_execution_result(local->execution);
+}
+
+/* --- signals --- */
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_stop(int number) {
+	stop_signal = number;
+}
+
+void local_catch_stop_signals(void) {
+	static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = on_stop, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction before;
+	for (size_t i = 0; i < GB_COUNT(stops); i++)
+		if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(stops[i], &action, NULL);
+}
+
+void local_stop_if_signalled(struct gb_execution *execution) {
+	if (!stop_signal || gb_execution_result(execution))
+		return;
+	stop_signal = 0;
+	gb_execution_terminate(execution, "stopped by a signal");
 }

@@ -31,4 +31,10 @@ bool local_submit(struct local *local, const struct gb_submission *submission, s
 const struct gb_result *local_wait(
     struct local *local, void (*stop)(struct gb_execution *execution), struct gb_err *err);
 
+/* From now on, the first SIGINT, SIGTERM or SIGHUP is only noted, so that local_stop_if_signalled, as the @stop of
+ * local_wait, can withdraw a request that waits or end a run: neither is left behind. The second one ends this
+ * process. */
+void local_catch_stop_signals(void);
+void local_stop_if_signalled(struct gb_execution *execution);
+
 #endif

@@ -90,15 +90,15 @@ const struct gb_setting gb_settings[] = {
 	.help = "whether executions can keep their state in sessions"},
 
     {"core.callsPerTurn", GB_SETTING_COUNT, AT(core.calls_per_turn), "1", RANGE(1, 100),
-	ALIAS({"core.maxCallsPerTurn"}), TIGHTEN(LOWER), APART, UNAVAILABLE,
+	ALIAS({"core.maxCallsPerTurn"}), TIGHTEN(LOWER), APART,
 	.help = "core.execute: calls in one turn of the model"},
     {"core.maxTimeout", GB_SETTING_DURATION, AT(core.max_timeout_ms), "5s", RANGE(100, H), TIGHTEN(LOWER),
-	UNAVAILABLE, .help = "core.execute, isolated tier: a longer timeout is lowered to this"},
+	.help = "core.execute, isolated tier: a longer timeout is lowered to this"},
     {"core.maxNetworkTimeout", GB_SETTING_DURATION, AT(core.max_network_timeout_ms), "30s", RANGE(100, H),
 	TIGHTEN(LOWER), UNAVAILABLE,
 	.help = "core.execute, network tier: a longer timeout is lowered to this"},
     {"core.maxResultSize", GB_SETTING_SIZE, AT(core.max_result_bytes), "32K", RANGE(KB, 16 * MB),
-	TIGHTEN(LOWER), UNAVAILABLE, .help = "core.execute: a longer result is cut"},
+	TIGHTEN(LOWER), .help = "core.execute: a longer result is cut"},
 
     {"executor.timeout", GB_SETTING_DURATION, AT(executor.timeout_ms), "60s", RANGE(100, D),
 	ALIAS({"agent.code_timeout", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER), UNAVAILABLE,

@@ -95,6 +95,8 @@ static bool check_guard(struct gb_agent_run *run) {
 	    finding.line, finding.column, finding.pattern,
 	    finding.reason ? finding.reason : "forbidden by the settings guard.javascript and guard.shell",
 	    finding.suggestion ? finding.suggestion : "");
+	const char *pattern = gb_agent_run_text(run, finding.pattern);
+	run->result.error.specifier = pattern ? pattern : "";
 	return false;
 }
 

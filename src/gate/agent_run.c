@@ -263,6 +263,7 @@ static void start_run(struct gb_agent_run *run) {
 	struct gb_run_options options = run->request.run;
 	struct gb_err err = {0};
 	options.ends_on_input = !run->request.waits_for_input;
+	options.is_body = gb_face_rules(run->request.face)->is_body;
 	options.on_log = on_log;
 	options.on_output = on_output;
 	options.on_display = on_display;
@@ -384,6 +385,10 @@ const struct gb_result *gb_agent_run_result(const struct gb_agent_run *run) {
 size_t gb_agent_run_memory(const struct gb_agent_run *run) {
 	return (run->engine_run ? gb_run_memory(run->engine_run) : 0) +
 	       (run->masked.values ? gb_masked_memory(&run->masked) : 0);
+}
+
+uint64_t gb_agent_run_timeout_ms(const struct gb_agent_run *run) {
+	return run->request.run.timeout_ms;
 }
 
 const char *gb_agent_run_session(const struct gb_agent_run *run) {

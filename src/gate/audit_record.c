@@ -58,6 +58,8 @@ static struct gb_audit_record begin_record(struct gb_agent_run *run) {
 	uint64_t masked = gb_filter_total(run->rules->filter);
 	struct gb_audit_record record = {
 	    .kind = request->is_input ? GB_STR("code_input") : GB_STR("code_execution"),
+	    .face = gb_str_from(gb_face_name(request->face)),
+	    .intent = gb_str_from(gb_face_rules(request->face)->intent),
 	    .session_id = gb_str_from(run->session),
 	    .conversation_id = masked_str(run, request->conversation),
 	    .runtime = gb_str_from(gb_language_name(options->language)),

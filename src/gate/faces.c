@@ -8,6 +8,8 @@ static const struct gb_face_rules faces[GB_FACE_COUNT] = {
     [GB_FACE_RUN_CODE] = {.approval = GB_FACE_ASKS_NEVER},
     [GB_FACE_CORE_EXECUTE] = {.gated = true,
 	.guard = true,
+	.is_body = true,
+	.intent = "RUN_CODE",
 	.approval = GB_FACE_ASKS_UNLESS_WAIVED,
 	.calls_per_turn = AT(core.calls_per_turn),
 	.timeout = {.max = AT(core.max_timeout_ms),

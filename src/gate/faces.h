@@ -27,7 +27,9 @@ enum gb_face_approval {
 
 struct gb_face_rules {
 	bool gated;
-	bool guard; /* the static guard checks the code */
+	bool guard;         /* the static guard checks the code */
+	bool is_body;       /* the code is the body of a function: see gb_run_options */
+	const char *intent; /* of its audit records; NULL: none */
 	enum gb_face_approval approval;
 	size_t calls_per_turn; /* offset of the setting */
 	struct gb_face_limit timeout, memory, output, result;

@@ -151,6 +151,8 @@ bool gb_agent_run_done(const struct gb_agent_run *run);
 const struct gb_result *gb_agent_run_result(const struct gb_agent_run *run); /* NULL before it is done */
 /* The memory of its output and values, in bytes. */
 size_t gb_agent_run_memory(const struct gb_agent_run *run);
+/* Its time limit, under the rules that it was last admitted by. */
+uint64_t gb_agent_run_timeout_ms(const struct gb_agent_run *run);
 /* The id of its session; empty: none. Before the code runs, the session may not exist yet. */
 const char *gb_agent_run_session(const struct gb_agent_run *run);
 /* Withdraw a request that waits; end a run, or interrupt it if it is in a session. The result is reported and

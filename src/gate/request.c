@@ -132,6 +132,8 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 	if (request->embedder_decides && !gb_face_embedder_may_decide(request->face))
 		return gb_fail_field(err, GB_EINVAL, "embedder_decides",
 		    "the embedding program cannot decide on requests of face '%s'", name);
+	if (gb_face_rules(request->face)->is_body && request->run.language != GB_JAVASCRIPT)
+		return gb_fail_field(err, GB_EINVAL, "language", "face '%s' runs JavaScript only", name);
 	return request->tier == GB_TIER_ISOLATED ||
 	       gb_fail_field(
 		   err, GB_EINVAL, "tier", "'%s' is not yet available", gb_tier_name(request->tier));

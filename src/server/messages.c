@@ -130,6 +130,14 @@ static const struct gb_field input_fields[] = {
     GB_AGENT_FIELDS(INPUT_ROW) END,
 };
 
+static const struct gb_field tool_fields[] = {
+    TYPE,
+    RUN,
+    FIELD("name", GB_FIELD_TEXT, name, .required = true),
+    FIELD("arguments", GB_FIELD_OBJECT, arguments, .required = true),
+    END,
+};
+
 static const struct gb_field answer_fields[] = {
     TYPE,
     RUN,
@@ -276,6 +284,7 @@ static const struct {
     [GB_MESSAGE_RUN] = {"run", run_fields},
     [GB_MESSAGE_EXECUTE] = {"execute", agent_fields},
     [GB_MESSAGE_INPUT] = {"input", input_fields},
+    [GB_MESSAGE_TOOL] = {"tool", tool_fields},
     [GB_MESSAGE_ANSWER] = {"answer", answer_fields},
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},

@@ -17,6 +17,7 @@ enum gb_message_type {
 	GB_MESSAGE_RUN,
 	GB_MESSAGE_EXECUTE, /* a run that an agent requests */
 	GB_MESSAGE_INPUT,   /* input that an agent sends to such a run */
+	GB_MESSAGE_TOOL,    /* a tool that an agent calls */
 	GB_MESSAGE_ANSWER,
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
@@ -54,8 +55,9 @@ struct gb_message {
 	const struct gb_value *args; /* or NULL */
 	struct gb_str reason;        /* see gb_message_reason */
 	uint64_t request;
-	const char *session; /* id or name; NULL for a run without a session */
-	const char *name;    /* or NULL */
+	const char *session;              /* id or name; NULL for a run without a session */
+	const char *name;                 /* or NULL */
+	const struct gb_value *arguments; /* of a tool */
 	bool reuse;
 	struct gb_str text;
 	/* What an agent states about its request (GB_AGENT_FIELDS): conversation, purpose, ..., each NULL if it

@@ -200,6 +200,13 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 	gb_buf_append_char(out, '}');
 }
 
+void gb_reply_tool_result(struct gb_lines *lines, uint64_t run, struct gb_str output) {
+	struct gb_buf *out = begin(lines, "tool_result");
+	gb_buf_printf(out, ",\"run\":%llu,\"output\":", (ull)run);
+	gb_json_append_string(out, output);
+	finish(lines, NULL);
+}
+
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, struct gb_str approval, int64_t expires_ms) {
 	gb_buf_printf(begin(lines, "pending"), ",\"run\":%llu,\"approval\":\"%.*s\",\"expiresAt\":%lld",
 	    (ull)run, GB_STR_ARG(approval), (long long)expires_ms);

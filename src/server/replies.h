@@ -29,6 +29,7 @@ void gb_reply_output(struct gb_lines *lines, uint64_t run, int stream, const cha
 /* A display that cannot be written is not sent; it is in the result. */
 void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_value *display);
 /* The run waits for approval. */
+void gb_reply_tool_result(struct gb_lines *lines, uint64_t run, struct gb_str output);
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, struct gb_str approval, int64_t expires_ms);
 /* The session that it runs in awaits input, after @prompt. */
 void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, struct gb_str prompt);

@@ -13,10 +13,17 @@ enum { PEEK_MAX = 4096 };
 
 /* --- create and forget a run --- */
 
+void gb_rpc_free_run(struct gb_rpc_run *run) {
+	if (!run)
+		return;
+	gb_tool_call_finish(&run->tool_call);
+	free(run);
+}
+
 static void forget(struct gb_rpc_run *run) {
 	gb_execution_release(run->execution);
 	gb_table_remove(&run->client->runs, &run->entry);
-	free(run);
+	gb_rpc_free_run(run);
 }
 
 /* --- events --- */
@@ -25,8 +32,11 @@ static void finish(struct gb_rpc_run *run, const struct gb_result *result) {
 	struct gb_lines *lines = &run->client->lines;
 	bool is_agent = gb_execution_is_agent(run->execution);
 	gb_rpc_end_calls(run);
-	gb_reply_result(
-	    lines, run->entry.number, is_agent ? gb_execution_session(run->execution) : "", result);
+	if (run->tool)
+		gb_rpc_reply_tool(run, result);
+	else
+		gb_reply_result(
+		    lines, run->entry.number, is_agent ? gb_execution_session(run->execution) : "", result);
 	/* Send before the sandbox is destroyed, which takes longer. */
 	if (!is_agent)
 		gb_lines_flush(lines);
@@ -94,7 +104,7 @@ static bool use_number(struct gb_client *client, uint64_t number, struct gb_reje
 	return true;
 }
 
-struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_message *message,
+struct gb_rpc_run *gb_rpc_new_run(struct gb_client *client, const struct gb_message *message,
     struct gb_submission *ret_submission, struct gb_rejection *rejection) {
 	if (!use_number(client, message->run, rejection))
 		return NULL;
@@ -107,6 +117,14 @@ struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_m
 	run->entry.number = message->run;
 	*ret_submission = (struct gb_submission){
 	    .on_event = on_event, .on_call = gb_rpc_on_call, .on_report = gb_rpc_on_report, .data = run};
+	return run;
+}
+
+struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_message *message,
+    struct gb_submission *ret_submission, struct gb_rejection *rejection) {
+	struct gb_rpc_run *run = gb_rpc_new_run(client, message, ret_submission, rejection);
+	if (!run)
+		return NULL;
 	if (message->type == GB_MESSAGE_RUN) {
 		struct gb_gate_request *request = &ret_submission->request;
 		request->face = GB_FACE_RUN_CODE;
@@ -191,6 +209,8 @@ static bool handle_message(
     struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	if (message->type <= GB_MESSAGE_INPUT)
 		return handle_run(client, message, rejection);
+	if (message->type == GB_MESSAGE_TOOL)
+		return gb_rpc_handle_tool(client, message, rejection);
 	if (message->type == GB_MESSAGE_HELLO)
 		return gb_rpc_hello(client, message, rejection);
 	if (message->type == GB_MESSAGE_SECRET_ADD)
@@ -220,7 +240,8 @@ static bool handle_message(
 /* A rejected request for a run uses up its number, so that later messages about that run are ignored and not
  * reported as errors. This does not apply if the line could not be parsed. */
 static void note_rejected(struct gb_client *client, struct gb_rejection *rejection) {
-	bool begins = strcmp(rejection->about, "run") == 0 || strcmp(rejection->about, "execute") == 0;
+	bool begins = strcmp(rejection->about, "run") == 0 || strcmp(rejection->about, "execute") == 0 ||
+		      strcmp(rejection->about, "tool") == 0;
 	if (!rejection->has_run || !begins)
 		return;
 	if (rejection->run < client->next_run)

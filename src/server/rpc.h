@@ -6,6 +6,7 @@
 #define GB_SERVER_RPC_H
 
 #include "base/list.h"
+#include "face/tool.h"
 #include "server/lines.h"
 #include "server/messages.h"
 #include "server/server.h"
@@ -47,9 +48,11 @@ struct gb_rpc_run {
 	struct gb_entry entry; /* in the client's table, by the client's number */
 	struct gb_client *client;
 	struct gb_execution *execution;
-	struct gb_table in;  /* calls from the code that wait for an answer */
-	struct gb_table out; /* calls from the client that wait for an answer */
-	uint64_t last_call;  /* number of the last call from the code */
+	struct gb_table in;         /* calls from the code that wait for an answer */
+	struct gb_table out;        /* calls from the client that wait for an answer */
+	uint64_t last_call;         /* number of the last call from the code */
+	const struct gb_tool *tool; /* that an agent has called; or NULL */
+	struct gb_tool_call tool_call;
 };
 
 /* --- rpc.c --- */
@@ -60,8 +63,12 @@ void gb_rpc_receive_line(struct gb_client *client, const char *line, size_t n);
 /* Handle a message that was read. If @message is NULL, it is rejected for the reason in @rejection. */
 void gb_rpc_handle(
     struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection);
-/* The steps of handling a RUN: check its number, and fill in what to submit. The caller frees the run, unless it was
+/* Check the number of a new run, and fill in the callbacks of what to submit. gb_rpc_free_run frees it before it is
  * added. */
+struct gb_rpc_run *gb_rpc_new_run(struct gb_client *client, const struct gb_message *message,
+    struct gb_submission *ret_submission, struct gb_rejection *rejection);
+void gb_rpc_free_run(struct gb_rpc_run *run);
+/* The same, and fill in the request of a RUN, EXECUTE or INPUT. */
 struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_message *message,
     struct gb_submission *ret_submission, struct gb_rejection *rejection);
 /* Takes the execution. False if memory is exhausted. */
@@ -92,6 +99,13 @@ bool gb_rpc_hello(struct gb_client *client, const struct gb_message *message, st
 /* Fill in what the client's agent asks for. */
 bool gb_rpc_read_agent(const struct gb_client *client, const struct gb_message *message,
     struct gb_gate_request *ret, struct gb_rejection *rejection);
+
+/* --- tools.c --- */
+
+bool gb_rpc_handle_tool(
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection);
+/* Send the result of a run that is the call of a tool. */
+void gb_rpc_reply_tool(struct gb_rpc_run *run, const struct gb_result *result);
 
 /* --- calls.c --- */
 

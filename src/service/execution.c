@@ -582,6 +582,10 @@ const char *gb_execution_session(const struct gb_execution *execution) {
 	return execution->agent_run ? gb_agent_run_session(execution->agent_run) : execution->session;
 }
 
+uint64_t gb_execution_timeout_ms(const struct gb_execution *execution) {
+	return execution->agent_run ? gb_agent_run_timeout_ms(execution->agent_run) : 0;
+}
+
 const struct gb_result *gb_execution_result(const struct gb_execution *execution) {
 	return execution->phase == GB_EXECUTION_DONE ? &execution->result : NULL;
 }

@@ -227,6 +227,10 @@ void gb_service_destroy(struct gb_service *service) {
 	free(service);
 }
 
+const struct gb_config *gb_service_config(const struct gb_service *service) {
+	return service->config;
+}
+
 struct gb_loop *gb_service_loop(struct gb_service *service) {
 	return service->loop;
 }

@@ -83,6 +83,8 @@ void gb_service_configure(struct gb_service *service, const struct gb_config *co
 /* Wait at most @timeout_ms for events (-1: no limit) and handle them. Fails if the engine or the loop fails. */
 bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *err);
 
+/* The settings in force. */
+const struct gb_config *gb_service_config(const struct gb_service *service);
 struct gb_loop *gb_service_loop(struct gb_service *service);
 struct gb_engine *gb_service_engine(struct gb_service *service);
 /* The sessions of callers, and of agents (NULL: agents can have none). */
@@ -164,6 +166,8 @@ bool gb_execution_is_agent(const struct gb_execution *execution);
 bool gb_execution_is_in_session(const struct gb_execution *execution);
 /* The id of the session of an agent's execution; empty: none. */
 const char *gb_execution_session(const struct gb_execution *execution);
+/* The time limit of an agent's execution; 0: a caller's. */
+uint64_t gb_execution_timeout_ms(const struct gb_execution *execution);
 /* The result, masked; NULL before it is done. Lives as long as the execution. */
 const struct gb_result *gb_execution_result(const struct gb_execution *execution);
 /* The run of the engine, for calls of the code's functions; NULL while it waits, and of agents. */

@@ -47,6 +47,8 @@ const struct gb_audit_field gb_audit_fields[] = {
     FIELD(was_begun, "begun", "begun before", GB_AUDIT_FLAG),
     FIELD(note, "note", "note", GB_AUDIT_TEXT),
     FIELD(cut, "cut", "cut short", GB_AUDIT_CUT),
+    FIELD(face, "face", "face", GB_AUDIT_TEXT),
+    FIELD(intent, "intent", "intent", GB_AUDIT_TEXT),
 };
 const size_t gb_audit_n_fields = GB_COUNT(gb_audit_fields);
 _Static_assert(GB_COUNT(gb_audit_fields) <= 64, "a bit for each field");

@@ -80,6 +80,8 @@ struct gb_audit_record {
 	bool was_begun;     /* an "execution_begin" of the same run precedes it; set by the log */
 	struct gb_str note; /* in records about the log itself: what was done */
 	uint64_t cut;       /* bit i: field i was truncated; set by the encoder */
+	struct gb_str face,
+	    intent; /* the contract through which the request came; "RUN_CODE" for core.execute */
 };
 
 enum gb_audit_type {

@@ -18,3 +18,17 @@ def ok(name, good, *notes):
 def plan():
     """Report the number of tests; must be the last call."""
     print(f"1..{_count}")
+
+
+def test(name):
+    """Decorator: run the function, and report the test; it fails by an exception."""
+
+    def run(function):
+        try:
+            function()
+            ok(name, True)
+        except Exception as error:  # any: the other tests must run
+            ok(name, False, f"{type(error).__name__}: {error}")
+        return function
+
+    return run

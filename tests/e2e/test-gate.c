@@ -59,6 +59,7 @@ TEST(limits_of_a_face_are_recorded) {
 	ask(&site, request);
 	CHECK_INT(limit_of(&site, "timeoutMs"), 60000);
 	request.face = GB_FACE_CORE_EXECUTE;
+	request.run.language = GB_JAVASCRIPT;
 	ask(&site, request);
 	CHECK_INT(limit_of(&site, "timeoutMs"), 5000);
 	CHECK_INT(limit_of(&site, "resultBytes"), 32 << 10);
@@ -147,6 +148,7 @@ TEST(core_execute_has_its_own_calls_per_turn) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
 	struct gb_gate_request request = python("1");
 	request.face = GB_FACE_CORE_EXECUTE;
+	request.run.language = GB_JAVASCRIPT;
 	request.turn = "t";
 	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
 	struct heard second = ask(&site, request);

@@ -1,6 +1,6 @@
-import type { AgentExecution } from './agent.js';
+import type { AgentExecution, AgentPending } from './agent.js';
 import { Connection } from './connection.js';
-import { GloveboxError } from './errors.js';
+import { GloveboxError, messageOf } from './errors.js';
 import { encodeAgentInput, encodeAgentRun, encodeAnyRun, encodeRun } from './encode-options.js';
 import { checkAgentInput, checkAgentRun, checkAnyRun, checkClient, checkRun, checkSession, checkText } from './options.js';
 import type {
@@ -17,6 +17,8 @@ import { reasonField, type JsonObject } from './protocol.js';
 import { Run } from './run.js';
 import type { RunExecution } from './run-result.js';
 import type { CodeExecution } from './handle.js';
+import type { CoreExecuteArguments, ToolOutput } from './tool.js';
+import { ToolCall } from './tool-call.js';
 
 /** A connection to a `glovebox` process, started by the first run. It does not keep an idle program alive. */
 export class Glovebox {
@@ -103,6 +105,23 @@ export class Glovebox {
   inputForAgent(text: string, options: AgentInputOptions): AgentExecution {
     checkAgentInput(text, options);
     return this.#start(new Run(options), 'input', encodeAgentInput(text, options)) as unknown as AgentExecution;
+  }
+
+  /**
+   * Calls the tool `core.execute` for an agent: docs/CORE_EXECUTE.md. Never rejects: `output` is the JSON text of the
+   * value, or says why there is none. `onPending` is called when the request waits for approval.
+   */
+  async coreExecute(
+    args: CoreExecuteArguments,
+    options: { onPending?: (pending: AgentPending) => void } = {},
+  ): Promise<ToolOutput> {
+    try {
+      const call = new ToolCall(options.onPending);
+      this.#connect().start(call, 'tool', { name: 'core.execute', arguments: { ...args } as unknown as JsonObject });
+      return await call.output;
+    } catch (error) {
+      return { output: `EXECUTION_ERROR: ${messageOf(error)}` };
+    }
   }
 
   /**

@@ -5,6 +5,7 @@ import { MAX_LINE_BYTES, PROTOCOL, ProtocolError } from './protocol.js';
 import type { AnswerMessage, CallMessage, ErrorMessage, JsonObject } from './protocol.js';
 import type { Outgoing, OutputMessage, PendingMessage, ReportMessage, ResultMessage } from './protocol.js';
 import type { Run } from './run.js';
+import { ToolCall } from './tool-call.js';
 import { openTransport, type Transport } from './transport.js';
 
 /** How long to wait for the server to exit before it is killed. */
@@ -15,7 +16,7 @@ type Waiting = { resolve(reply: JsonObject): void; reject(error: GloveboxError):
 /** The connection to one `glovebox stdio`, with its active runs. */
 export class Connection {
   readonly #transport: Transport;
-  readonly #runs = new Map<number, Run>();
+  readonly #runs = new Map<number, Run | ToolCall>();
   readonly #requests = new Map<number, Waiting>();
   readonly #helloRequests = new Set<Waiting>();
   readonly #gone: Promise<void>;
@@ -40,7 +41,7 @@ export class Connection {
     return this.#error === undefined;
   }
 
-  start(run: Run, type: 'run' | 'execute' | 'input', fields: JsonObject): void {
+  start(run: Run | ToolCall, type: 'run' | 'execute' | 'input' | 'tool', fields: JsonObject): void {
     if (this.#error) return run.fail(this.#error);
     const number = ++this.#lastRun;
     try {
@@ -99,7 +100,7 @@ export class Connection {
     const run = this.#runs.get(number);
     if (!run) return; // it has ended, or was never started
     run.runInAsyncScope(deliver, undefined, run, message);
-    if (message.type === 'result') this.#forget(number);
+    if (message.type === 'result' || message.type === 'tool_result') this.#forget(number);
   }
 
   #onHello(message: JsonObject): void {
@@ -116,8 +117,13 @@ export class Connection {
     if (number === undefined) return this.#fail(error); // a message was lost, and it is unknown which
     const run = this.#runs.get(number);
     if (!run || about === 'terminate' || about === 'interrupt') return;
+    if (run instanceof ToolCall) return this.#refuse(number, run, error);
     if (about === 'answer' && call !== undefined) return run.bridge.onAnswerRefused(call, error);
     if (about === 'call' && call !== undefined) return run.bridge.onCallRefused(call, error);
+    this.#refuse(number, run, error);
+  }
+
+  #refuse(number: number, run: Run | ToolCall, error: GloveboxError): void {
     run.fail(error);
     this.#forget(number);
   }
@@ -160,7 +166,8 @@ export class Connection {
   }
 }
 
-function deliver(run: Run, message: JsonObject): void {
+function deliver(run: Run | ToolCall, message: JsonObject): void {
+  if (run instanceof ToolCall) return run.deliver(message);
   switch (message.type) {
     case 'call':
       return run.bridge.onCall(message as unknown as CallMessage);

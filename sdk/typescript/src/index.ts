@@ -6,6 +6,7 @@ import type { RunExecution } from './run-result.js';
 export { Glovebox } from './client.js';
 export { GloveboxError, SerializationError } from './errors.js';
 export type { AgentExecution, AgentPending, AgentResult } from './agent.js';
+export type { CoreExecuteArguments, ToolOutput } from './tool.js';
 export type { RunError, RunExecution, RunResult } from './run-result.js';
 export type { Session, SessionExecution, SessionInfo } from './session.js';
 export type { ErrorCode, Language } from './tables.js';

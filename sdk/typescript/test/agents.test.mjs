@@ -397,3 +397,29 @@ test('an added secret is masked in runs of agents and of the caller', async () =
   await assert.rejects(glovebox.addSecret('SHORT', 'abc'), GloveboxError);
   await assert.rejects(glovebox.addSecret('NONE', 7), { name: 'TypeError', message: /^value: / });
 });
+
+test('coreExecute gives the text of the value, or says why there is none, and never rejects', async () => {
+  const { output } = await openToAll.coreExecute({ purpose: 'a sum', code: 'return {sum: 1 + 2}' });
+  assert.equal(output, '{"sum":3}');
+  const call = async (glovebox, args) => (await glovebox.coreExecute(args)).output;
+  assert.equal(await call(openToAll, { purpose: 'x', code: 'throw new Error("boom")' }), 'EXECUTION_ERROR: boom');
+  assert.equal(await call(openToAll, { purpose: 'x' }), 'EXECUTION_ERROR: code: is missing');
+  assert.match(await call(closedToAll, { purpose: 'x', code: 'return 1' }), /^EXECUTION_DENIED: agents may not/);
+  const circular = { purpose: 'x', code: 'return 1' };
+  circular.trace = circular;
+  assert.match(await call(openToAll, circular), /^EXECUTION_ERROR: /);
+  const closed = new Glovebox({ configFile, env });
+  await closed.close();
+  assert.match(await call(closed, { purpose: 'x', code: 'return 1' }), /^EXECUTION_ERROR: this Glovebox has been closed/);
+});
+
+test('coreExecute tells that it waits for approval', async () => {
+  const output = new Promise((resolve) => {
+    const answer = asking.coreExecute(
+      { purpose: 'x', code: 'return 6 * 7' },
+      { onPending: ({ approval }) => decide('approve', approval) },
+    );
+    resolve(answer);
+  });
+  assert.deepEqual(await output, { output: '42' });
+});
