@@ -138,7 +138,7 @@ const struct gb_setting gb_settings[] = {
     {"approvals.timeout", GB_SETTING_DURATION, AT(approvals.timeout_ms), "5m", RANGE(S, D), TIGHTEN(LOWER),
 	APART, .help = "how long an execution waits for a decision; after that it is denied"},
     {"approvals.waive", GB_SETTING_FACES, AT(approvals.waive), "[]", TIGHTEN(SUBSET),
-	.help = "faces whose code runs without approval; agent.autoApprove is all of them"},
+	.help = "faces whose code runs without approval; agent.autoApprove waives approval for all"},
 
     {"sessions.max", GB_SETTING_COUNT, AT(sessions.max), "64", RANGE(1, 10000), TIGHTEN(LOWER), APART,
 	.help = "maximum number of sessions of all conversations at the same time"},
