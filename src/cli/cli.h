@@ -21,7 +21,7 @@ enum {
 	EXIT_TIMEOUT = 124,
 };
 
-/* What a command is told to do by its first operand. */
+/* An action of a command, selected by its first operand. */
 struct action {
 	const char *name;     /* NULL ends the table */
 	const char *operands; /* follow the name in --help; or "" */

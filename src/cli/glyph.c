@@ -12,7 +12,7 @@ static const struct {
 } misleading[] = {
     {0xa0, 0xa0},       /* a space that is none */
     {0xad, 0xad},       /* soft hyphen */
-    {0x300, 0x36f},     /* drawn over what is before; also the invisible joiner */
+    {0x300, 0x36f},     /* drawn over the character before; also the invisible joiner */
     {0x483, 0x489},     /* the same, Cyrillic */
     {0x115f, 0x1160},   /* Hangul fillers */
     {0x1680, 0x1680},   /* Ogham space */
@@ -27,7 +27,7 @@ static const struct {
     {0x2800, 0x2800},   /* empty braille */
     {0x3000, 0x3000},   /* wide space */
     {0x3164, 0x3164},   /* Hangul filler */
-    {0xe000, 0xf8ff},   /* means what a font says */
+    {0xe000, 0xf8ff},   /* private use: depends on the font */
     {0xfe00, 0xfe0f},   /* selectors */
     {0xfe20, 0xfe2f},   /* drawn over */
     {0xffa0, 0xffa0},   /* Hangul filler */

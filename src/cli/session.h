@@ -59,7 +59,7 @@ bool session_send_line(struct session_client *client, struct gb_buf *line);
 const struct gb_value *session_receive(struct session_client *client);
 /* Whether a complete message has arrived that was not returned yet. */
 bool session_has_line(const struct session_client *client);
-/* Read what has arrived, without blocking; false if the host has died. */
+/* Read the bytes that have arrived, without blocking; false if the host has died. */
 bool session_read_available(struct session_client *client);
 /* The text of the last message. */
 struct gb_str session_last_line(const struct session_client *client);

@@ -32,7 +32,7 @@ bool settings_flag(struct settings_request *request, const struct flag *flag, co
 /* The sources of the settings, valid as long as @request. A project file is trusted if it is in the list in
  * the owner's state directory. */
 struct gb_config_sources settings_sources(const struct settings_request *request);
-/* Print on stderr what was ignored in the project file. settings_load calls this. */
+/* Print on stderr the values that were ignored in the project file. settings_load calls this. */
 void settings_warn(const struct command *command, const struct gb_config *config);
 /* Load again, as gb_config_reload does. */
 bool settings_reload(

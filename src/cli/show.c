@@ -73,7 +73,7 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 	show_hint(error->code);
 }
 
-/* The program has ended itself with a status: it has printed what it had to say. */
+/* The program has ended itself with a status, after its own message. */
 static bool is_exit(const struct gb_result *result) {
 	const char *code = result->error.code;
 	return result->status == GB_FAILURE && code &&

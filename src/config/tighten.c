@@ -52,7 +52,7 @@ bool gb_setting_may(
     const struct gb_setting *setting, const struct gb_config *owner, const struct gb_config *project) {
 	if (setting->project == GB_PROJECT_ADD || gb_setting_same(setting, owner, project))
 		return true;
-	/* An owner who uses E2B has not agreed to run the code on this machine. */
+	/* An owner that uses E2B has not agreed to run the code on this machine. */
 	if (setting->type == GB_SETTING_MODE &&
 	    *(const enum gb_config_mode *)value_in(setting, owner) == GB_CONFIG_E2B)
 		return false;

@@ -197,8 +197,8 @@ enum { GB_AGENT_RUN_TEXTS_MAX = 64 << 20 };
 /* Reject options that the gate does not check, show and record. */
 bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err *err);
 bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_request *given);
-/* Convert the arguments to JSON and back, so that the code is called with exactly the values that the person
- * who decides is shown. */
+/* Convert the arguments to JSON and back, so that the code is called with exactly the values that are shown
+ * for approval. */
 bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err);
 /* The limits and permissions that are approved and recorded besides the code. */
 bool gb_agent_run_describe(struct gb_agent_run *run);

@@ -290,7 +290,7 @@ static bool copy_slots(struct walk *w, const struct gb_value *value, struct gb_v
 	}
 	w->depth--;
 	gb_auto_keys struct gb_keys keys = {0};
-	/* Somebody may have had a key that looks like a numbered one. */
+	/* The value may already have a key that looks like a numbered one. */
 	return value->type != GB_OBJECT || !masked || gb_keys_merge(&keys, made) || fail_memory(w);
 }
 

@@ -44,8 +44,8 @@ struct attack {
 	long (*probe)(const char *argument);
 	unsigned layers;  /* each of these stops it alone */
 	unsigned control; /* the smallest set of layers with which it succeeds; usually none */
-	/* For what no ordinary user can do anywhere, or what must never take effect: in the control the
-	 * kernel itself answers with one of these. */
+	/* For attacks that fail for ordinary users everywhere, or that must never take effect: the errnos with
+	 * which the kernel itself answers in the control. */
 	int kernel_says[ATTACK_MAX_KERNEL_SAYS];
 	int signal;       /* a sandbox may also answer with this signal */
 	int landlock_abi; /* Landlock stops it since this version */

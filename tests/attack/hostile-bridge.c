@@ -133,7 +133,7 @@ static void call_after_result(long n) {
 	hostile_stay();
 }
 
-/* And never read what comes back. */
+/* And never read the replies. */
 static void flood_calls(long n) {
 	for (;;) {
 		while (hostile_out.len < 60000)

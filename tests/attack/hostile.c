@@ -184,7 +184,7 @@ static void send_type(long n) {
 	hostile_stay();
 }
 
-/* The length is right, but what it spans is cut after @n bytes. */
+/* The length is right, but the body is cut after @n bytes. */
 void hostile_send_cut(long n) {
 	size_t whole = hostile_out.len - GB_FRAME_HEAD;
 	if (n < 0 || (size_t)n >= whole)

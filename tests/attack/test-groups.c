@@ -95,7 +95,7 @@ TEST(hosts_in_different_pid_namespaces_start_beside_each_other) {
 	}
 }
 
-/* --- what it bounds --- */
+/* --- limits that a group enforces --- */
 
 static uint64_t limit_of(const struct gb_cgroup *group) {
 	uint64_t limit = 0;
@@ -266,7 +266,7 @@ TEST(every_process_of_a_cell_with_programs_is_in_the_cells_group) {
 	CHECK_INT(count_own_cgroups(), 0);
 }
 
-/* --- what the kernel counts for a user --- */
+/* --- counters that the kernel keeps for a user --- */
 
 /* Runs @attack, which says when it can take no more, and meanwhile @neighbour in a cell of its own. */
 static void expect_neighbour_untouched(const char *attack, const char *neighbour, const char *expected) {

@@ -110,7 +110,7 @@ static bool can_raise_limits(void) {
 }
 
 TEST(privileged_host_sets_a_core_limit_above_its_own) {
-	/* Without CAP_SYS_RESOURCE it stays what it was. */
+	/* Without CAP_SYS_RESOURCE it does not change. */
 	CHECK_INT(core_limit_behind(GB_LAYER_ALL, 0), can_raise_limits() ? 1 : 0);
 	CHECK_INT(core_limit_behind(GB_LAYER_ALL & ~GB_LAYER_RLIMIT, 0), 0);
 	struct rlimit own = {0};

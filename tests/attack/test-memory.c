@@ -11,8 +11,8 @@
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/port.h"
 
-/* MiB. What an attack takes before it is ended is its limit, what it takes between two looks, and what the
- * kernel gives to every process for nothing. */
+/* MiB. Before it is ended, an attack can have allocated its limit, the amount that it allocates between two
+ * measurements, and memory of the kernel that is not counted. */
 enum { SMALL = 64, LARGE = 1024, TARGET = 384, TAKEN_MAX = 288 };
 enum { WAIT_MAX_MS = 500000 };
 
@@ -46,7 +46,7 @@ __attribute__((constructor)) static void read_programs(void) {
 	programs = gb_value_object(values);
 	gb_value_put_key(programs, "attacks.py", gb_value_string(values, text, strlen(text)));
 	free(text);
-	/* Programs get half of what the host may have open, and these want as many as programs ever get. */
+	/* Programs may have half as many descriptors as the host, and these need their maximum. */
 	struct rlimit files;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
 		(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){files.rlim_max, files.rlim_max});
@@ -81,7 +81,7 @@ static void check_attack_of(const char *name, unsigned target) {
 	struct gb_run *run;
 	const struct gb_result *result = attack(name, target, SMALL, &run);
 	bool refused = result && result->exit_code == 3 && strstr(result->stdout_text, "refused");
-	/* A control group of version 1 bounds what TCP holds by letting it hold no more. */
+	/* A control group of version 1 bounds buffers of TCP by refusing more, so the program fails. */
 	refused = refused || (result && strcmp(name, "tcp") == 0 && result->status == GB_FAILURE);
 	bool ok = CHECK(result) && (refused || CHECK_STR(gb_status_name(result->status), "memory"));
 	ok = ok && CHECK(!strstr(result->stdout_text, "all\n")) &&

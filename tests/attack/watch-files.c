@@ -6,7 +6,7 @@
 
 #include "attack.h"
 
-/* A watch is on the inode, so it also reports what is done through other mounts. */
+/* A watch is on the inode, so it also reports accesses through other mounts. */
 ATTACK(watch_folders, .layers = GB_LAYER_MOUNT | GB_LAYER_SECCOMP) {
 	long fd = syscall(SYS_inotify_init1, 0);
 	return fd < 0 ? -1 : syscall(SYS_inotify_add_watch, fd, "/etc", 2);

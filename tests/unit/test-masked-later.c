@@ -373,7 +373,7 @@ TEST(end_that_is_put_in_by_a_callback_comes_last) {
 	finish();
 }
 
-TEST(nothing_comes_out_after_it_is_abandoned) {
+TEST(no_events_after_it_is_abandoned) {
 	struct gb_result result;
 	begin(true);
 	say_everything(LONG, &result);

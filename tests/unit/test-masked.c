@@ -75,7 +75,7 @@ TEST(events_that_have_come_out_take_no_room) {
 	finish();
 }
 
-TEST(what_cannot_be_a_secret_comes_out_at_once) {
+TEST(text_that_cannot_be_a_secret_is_released_at_once) {
 	begin();
 	output(1, "one\n");
 	log_line();
@@ -106,7 +106,7 @@ TEST(a_secret_around_a_log_is_masked) {
 	check_heard("1\"a \"1\"***\"L0L11\" b\n\"");
 }
 
-TEST(neither_do_the_other_stream_and_displays) {
+TEST(other_stream_and_displays_do_not_overtake_held_text) {
 	begin();
 	output(1, "a hors");
 	output(2, "error\n");

@@ -108,7 +108,7 @@ void gb_keeper_serve(struct gb_keeper *keeper);
  * is over. */
 bool gb_keeper_turn(struct gb_keeper *keeper, int timeout_ms);
 
-/* Read what is left in its output pipes. */
+/* Read the rest of its output pipes. */
 void gb_keeper_drain(struct gb_keeper *keeper);
 
 /* Exit with GB_CELL_EXIT_UNUSED if the program died before it read its first job: then no code has run. The

@@ -369,7 +369,8 @@ static bool encode_error(struct encoder *e, PyObject *error) {
 	    !keep(e, parts))
 		return false;
 	PyObject *cause = PyTuple_GET_ITEM(parts, TEXTS), *errors = PyTuple_GET_ITEM(parts, TEXTS + 1);
-	/* An error is not refused for what it carries: a list of errors is two levels. */
+	/* Causes and errors that do not fit are left out; the error itself still crosses. A list of errors takes two
+	 * levels. */
 	bool has_room = e->causes < CAUSES_MAX && e->depth + 2 <= GB_WIRE_DEPTH_MAX;
 	bool more = has_room && (cause != Py_None || errors != Py_None);
 	gb_cbor_tag(e->out, GB_CBOR_ERROR);

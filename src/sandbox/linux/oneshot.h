@@ -23,7 +23,7 @@ struct gb_oneshot_answer {
 };
 
 /* Start @program as a zygote behind @plan, fork one cell, send it @question and the end of the stream,
- * collect what it sends for at most @timeout_ms. All processes have ended when this returns. */
+ * collect its output for at most @timeout_ms. All processes have ended when this returns. */
 bool gb_oneshot(const struct gb_plan *plan, const char *program, const char *question, int timeout_ms,
     struct gb_oneshot_answer *ret, struct gb_err *err);
 

@@ -66,7 +66,7 @@ static void make_cgroup(struct gb_port *port, enum gb_room room) {
 static const char *const file_paths[] = {"/usr/lib", "/usr/lib64", "/etc/alternatives", "/etc/ld.so.cache",
     "/dev/null", "/dev/urandom", "/dev/random", NULL};
 
-/* What programs in general read: libraries and the non-secret configuration of the machine. */
+/* Files that programs commonly read: libraries and the non-secret configuration of the machine. */
 static const char *const program_paths[] = {"/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
     "/etc/mime.types", "/etc/ssl/certs", "/etc/terminfo", "/dev/null", "/dev/full", "/dev/random",
     "/dev/urandom", "/dev/tty", NULL};

@@ -1,4 +1,4 @@
-/* The Linux port of an engine: what all its pools share. */
+/* The Linux port of an engine: the state that all its pools share. */
 #ifndef GB_SANDBOX_LINUX_PORT_H
 #define GB_SANDBOX_LINUX_PORT_H
 

@@ -234,7 +234,7 @@ static const struct gb_seccomp_rule socket_rules[] = {
     WHEN(recvmsg, WITHOUT(2, MSG_OOB)),
     WHEN(sendmmsg, WITHOUT(3, MSG_OOB)),
     WHEN(recvmmsg, WITHOUT(3, MSG_OOB)),
-    /* What common programs set. Not: BPF programs (SO_ATTACH_FILTER, SO_ATTACH_BPF and the like), memory that
+    /* Options that common programs set. Not: BPF programs (SO_ATTACH_FILTER, SO_ATTACH_BPF and the like), memory that
      * the kernel shares with the caller (SO_ZEROCOPY), SO_OOBINLINE, descriptors of processes. */
     OPTION(SOL_SOCKET, SO_REUSEADDR),
     OPTION(SOL_SOCKET, SO_REUSEPORT),
