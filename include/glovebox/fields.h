@@ -133,7 +133,8 @@
  *
  *	width		of the unsigned member: 32 or 64
  *	json		its name in the 'limits' of a message
- *	place, contract	its place in a 'run' message: LIMITS, "", or OPTIONS and its name there, that of runCode's contract
+ *	place, contract	its place in a 'run' message: LIMITS, "", or OPTIONS and its name there, that of runCode's
+ *			contract
  *	unit		MS, BYTES or COUNT
  *	fallback	the value if neither the request nor a setting has one; 0: the default of the language
  *	least, most	the values that the engine accepts

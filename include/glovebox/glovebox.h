@@ -17,8 +17,9 @@
  * and handles no signals; the host gets a SIGCHLD only when a zygote ends, and may ignore or reap it. Work
  * happens only inside calls: either call gb_run_wait, or poll gb_engine_fd for input together with your own
  * descriptors and call gb_engine_dispatch when it is readable; callbacks are called from there. A caller with
- * threads can lend them for work that takes long: gb_engine_options.offload. Only functions that say so wait. A callback may call every function except where its comment says otherwise; events are
- * never dispatched inside a callback.
+ * threads can lend them for work that takes long: gb_engine_options.offload. Only functions that say so wait. A
+ * callback may call every function except where its comment says otherwise; events are never dispatched inside a
+ * callback.
  */
 #ifndef GLOVEBOX_H
 #define GLOVEBOX_H
@@ -85,8 +86,8 @@ struct gb_engine_options {
  * Fails with GB_EWALL, naming the layer, if one cannot be set up. @options may be NULL. The caller owns *ret:
  * gb_engine_destroy. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
-/* End all processes, wait for their end and for tasks on other threads, and free @engine. Must not be called from a callback of the engine,
- * where it has no effect. Runs that have not settled are destroyed without a callback; the caller must have
+/* End all processes, wait for their end and for tasks on other threads, and free @engine. Must not be called from a
+ * callback of the engine, where it has no effect. Runs that have not settled are destroyed without a callback; the caller must have
  * destroyed the settled ones before. NULL is allowed. */
 void gb_engine_destroy(struct gb_engine *engine);
 
