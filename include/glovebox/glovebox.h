@@ -87,8 +87,8 @@ struct gb_engine_options {
  * gb_engine_destroy. */
 bool gb_engine_create(const struct gb_engine_options *options, struct gb_engine **ret, struct gb_err *err);
 /* End all processes, wait for their end and for tasks on other threads, and free @engine. Must not be called from a
- * callback of the engine, where it has no effect. Runs that have not settled are destroyed without a callback; the caller must have
- * destroyed the settled ones before. NULL is allowed. */
+ * callback of the engine, where it has no effect. Runs that have not settled are destroyed without a callback; the
+ * caller must have destroyed the settled ones before. NULL is allowed. */
 void gb_engine_destroy(struct gb_engine *engine);
 
 /* Do the work of @task, on any thread; see offload above. The task is not valid afterwards. */
