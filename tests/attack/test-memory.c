@@ -166,7 +166,7 @@ TEST(epoll_items) {
 
 TEST(file_locks) {
 	/* The kernel goes through all locks of a file for each new one. */
-	check_attack_of("locks", 128);
+	check_attack_of("locks", 90);
 }
 
 /* With a large limit the run may end as well: a keeper that cannot count does not let it go on. */
