@@ -88,7 +88,7 @@ bool gb_before_is_network(const struct gb_named *text, const struct gb_name *nam
 		p--;
 	for (; p < name->to; p++)
 		for (size_t i = 0; i < GB_COUNT(words); i++)
-			if ((size_t)(name->to - p) >= strlen(words[i]) &&
+			if ((*p | 0x20) == *words[i] && (size_t)(name->to - p) >= strlen(words[i]) &&
 			    strncasecmp((const char *)p, words[i], strlen(words[i])) == 0)
 				return true;
 	return false;
@@ -129,7 +129,7 @@ static void look_at_line(const struct gb_named *text, struct gb_name *name, stru
 	const uint8_t *p = name->from;
 	if (is_quote(name->prev))
 		p--;
-	for (size_t i = 0; i < GB_COUNT(commands); i++)
+	for (size_t i = 0; p > text->start && strchr(" :=", p[-1]) && i < GB_COUNT(commands); i++)
 		name->env |= gb_before_is(text, p, commands[i]) && (i >= 4 || place->capital);
 	for (const uint8_t *at = p;
 	     place->tail == GB_RX_PASSWORD && at > text->start && p - at < OPTION_BEHIND && at[-1] != '\n';

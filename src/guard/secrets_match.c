@@ -262,7 +262,7 @@ void gb_match_scan(struct gb_match *m, size_t from) {
 	struct gb_places places = gb_places_from(m->window + from, end);
 	m->alive = m->held = m->n;
 	while ((p = gb_prefilter_next(&matcher->prefilter, &places)) < end) {
-		uint32_t list = end - p > 1 ? matcher->by_two[p[0] << 8 | p[1]] : matcher->by_one[p[0]];
+		uint32_t list = matcher->by_key[gb_matcher_key(p, (size_t)(end - p))];
 		if (list)
 			try_list(m, &matcher->lists[list], p);
 		if (matcher->wild.end > matcher->wild.first)

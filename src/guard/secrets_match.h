@@ -4,8 +4,22 @@
 
 #include "guard/secrets_prefilter.h"
 
-/* Chains that begin with the same two bytes: first those that may stand anywhere, then those that begin a
- * word. */
+enum {
+	GB_MATCHER_HASH = 12,    /* bits of the key of four bytes */
+	GB_MATCHER_END_HASH = 8, /* of fewer, at the end of a window */
+	GB_MATCHER_KEYS = (1 << GB_MATCHER_HASH) + (GB_PREFILTER_BYTES - 1) * (1 << GB_MATCHER_END_HASH)
+};
+
+/* The first four bytes at @p, or all @n if there are fewer, decide which chains could begin there. */
+static inline uint32_t gb_matcher_key(const uint8_t *p, size_t n) {
+	uint32_t hash = gb_prefilter_hash(p, n);
+	if (n >= GB_PREFILTER_BYTES)
+		return hash >> (32 - GB_MATCHER_HASH);
+	return (1U << GB_MATCHER_HASH) + ((uint32_t)n - 1) * (1U << GB_MATCHER_END_HASH) +
+	       (hash >> (32 - GB_MATCHER_END_HASH));
+}
+
+/* Chains whose first bytes have the same key: first those that may stand anywhere, then those that begin a word. */
 struct gb_chain_list {
 	uint32_t first, words, end;
 };
@@ -17,9 +31,9 @@ struct gb_matcher {
 	uint32_t *chains;            /* the lists, one after the other */
 	struct gb_chain_list *lists; /* the first one is empty */
 	uint32_t n_chains, n_lists;
-	uint32_t *by_two;          /* list for two bytes, the first one high */
-	uint32_t by_one[256];      /* for the last byte of a window */
-	struct gb_chain_list wild; /* whose first two bytes could be nearly any */
+	/* The list for a key of gb_matcher_key. */
+	uint32_t by_key[GB_MATCHER_KEYS];
+	struct gb_chain_list wild; /* whose first bytes could be nearly any */
 };
 
 bool gb_matcher_build(struct gb_matcher *matcher, const struct gb_rx *rx);

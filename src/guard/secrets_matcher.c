@@ -3,11 +3,11 @@
 
 #include "guard/secrets_match.h"
 
-/* Which two bytes a chain can begin with, and what follows from it: where it is to be looked for. */
-enum { WILD = 1 << 16, ONE = 1 << 17, MANY_PAIRS = 300 };
+/* The key of the first bytes of a chain, and what follows from it: where the chain is to be looked for. */
+enum { WILD = GB_MATCHER_KEYS, MANY = 4096 };
 
 struct place {
-	uint32_t key; /* two bytes; ONE + a byte; or WILD */
+	uint32_t key; /* of gb_matcher_key, or WILD */
 	bool word;
 	uint32_t chain;
 };
@@ -15,6 +15,9 @@ struct place {
 struct building {
 	struct place *places;
 	size_t n, cap;
+	/* Of the chain that is added. */
+	uint32_t keys[GB_MATCHER_KEYS], n_keys;
+	bool seen[GB_MATCHER_KEYS];
 };
 
 static bool add_place(struct building *b, uint32_t key, bool word, uint32_t chain) {
@@ -30,29 +33,60 @@ static bool add_place(struct building *b, uint32_t key, bool word, uint32_t chai
 	return true;
 }
 
+/* The bytes of a set, of which capitals and small letters have the same key. */
 static unsigned list_bytes(const struct gb_byteset *set, uint8_t bytes[256]) {
+	bool seen[256] = {false};
 	unsigned n = 0;
 	for (unsigned i = 0; i < 4; i++)
-		for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1)
-			bytes[n++] = (uint8_t)(i * 64 + (unsigned)__builtin_ctzll(bits));
+		for (uint64_t bits = set->bits[i]; bits; bits &= bits - 1) {
+			uint8_t byte = (uint8_t)((i * 64 + (unsigned)__builtin_ctzll(bits)) | 0x20);
+			if (!seen[byte])
+				bytes[n++] = byte;
+			seen[byte] = true;
+		}
 	return n;
+}
+
+/* The keys of the first @n bytes. */
+static void see_keys(struct building *b, uint8_t lists[GB_PREFILTER_BYTES][256],
+    const unsigned counts[GB_PREFILTER_BYTES], unsigned n) {
+	size_t all = 1;
+	for (unsigned i = 0; i < n; i++)
+		all *= counts[i];
+	for (size_t number = 0; number < all; number++) {
+		uint8_t bytes[GB_PREFILTER_BYTES];
+		size_t left = number;
+		for (unsigned i = 0; i < n; i++) {
+			bytes[i] = lists[i][left % counts[i]];
+			left /= counts[i];
+		}
+		uint32_t key = gb_matcher_key(bytes, n);
+		if (!b->seen[key])
+			b->keys[b->n_keys++] = key;
+		b->seen[key] = true;
+	}
 }
 
 static bool add_chain(struct building *b, const struct gb_rx_chain *chain, uint32_t number,
     const struct gb_beginning *beginning) {
-	uint8_t first[256], second[256];
-	unsigned n_first = list_bytes(&beginning->at[0], first),
-		 n_second = list_bytes(&beginning->at[1], second);
-	if (n_first * n_second > MANY_PAIRS)
-		return add_place(b, WILD, chain->word, number);
-	for (unsigned i = 0; i < n_first; i++) {
-		if (!add_place(b, ONE | first[i], chain->word, number))
-			return false;
-		for (unsigned j = 0; j < n_second; j++)
-			if (!add_place(b, (uint32_t)first[i] << 8 | second[j], chain->word, number))
-				return false;
+	uint8_t lists[GB_PREFILTER_BYTES][256];
+	unsigned counts[GB_PREFILTER_BYTES];
+	size_t all = 1;
+	for (unsigned i = 0; i < GB_PREFILTER_BYTES; i++) {
+		counts[i] = list_bytes(&beginning->at[i], lists[i]);
+		all *= counts[i];
 	}
-	return true;
+	if (all > MANY)
+		return add_place(b, WILD, chain->word, number);
+	b->n_keys = 0;
+	for (unsigned n = 1; n <= GB_PREFILTER_BYTES; n++)
+		see_keys(b, lists, counts, n);
+	bool ok = true;
+	for (uint32_t i = 0; i < b->n_keys; i++) {
+		b->seen[b->keys[i]] = false;
+		ok = ok && add_place(b, b->keys[i], chain->word, number);
+	}
+	return ok;
 }
 
 static int compare(const void *a, const void *b) {
@@ -67,17 +101,14 @@ static int compare(const void *a, const void *b) {
 static void name_list(struct gb_matcher *matcher, uint32_t key, uint32_t list) {
 	if (key == WILD)
 		matcher->wild = matcher->lists[list];
-	else if (key & ONE)
-		matcher->by_one[key & 0xff] = list;
 	else
-		matcher->by_two[key] = list;
+		matcher->by_key[key] = list;
 }
 
 static bool make_lists(struct gb_matcher *matcher, struct building *b) {
 	matcher->chains = malloc((b->n + 1) * sizeof *matcher->chains);
 	matcher->lists = calloc(b->n + 1, sizeof *matcher->lists);
-	matcher->by_two = calloc(1 << 16, sizeof *matcher->by_two);
-	if (!matcher->chains || !matcher->lists || !matcher->by_two)
+	if (!matcher->chains || !matcher->lists)
 		return false;
 	if (b->n)
 		qsort(b->places, b->n, sizeof *b->places, compare);
@@ -119,6 +150,5 @@ bool gb_matcher_build(struct gb_matcher *matcher, const struct gb_rx *rx) {
 void gb_matcher_finish(struct gb_matcher *matcher) {
 	free(matcher->chains);
 	free(matcher->lists);
-	free(matcher->by_two);
 	*matcher = (struct gb_matcher){0};
 }

@@ -186,8 +186,14 @@ bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *
 size_t gb_quote_curly(struct gb_named *text, const uint8_t *p);
 /* Behind the blanks at @p, and the line breaks if @lines is set: a bounded number of them. */
 const uint8_t *gb_named_skip_blanks(struct gb_named *text, const uint8_t *p, bool lines);
+bool gb_named_goes_on(struct gb_named *text, const uint8_t *p, const char *word);
 /* True if @word, given in lower case, is at @p in either case. */
-bool gb_named_is_at(struct gb_named *text, const uint8_t *p, const char *word);
+static inline bool gb_named_is_at(struct gb_named *text, const uint8_t *p, const char *word) {
+	/* Most words differ from the text in their first byte. */
+	if (p < text->end && ((*p ^ (uint8_t)*word) & ~0x20))
+		return false;
+	return gb_named_goes_on(text, p, word);
+}
 
 /* "for admin: x", "was x": where the value begins; NULL if there is no such text at @p. */
 const uint8_t *gb_prose_description(struct gb_named *text, const uint8_t *p, struct gb_place *place);

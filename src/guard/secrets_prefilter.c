@@ -182,9 +182,7 @@ static void place_all(struct candidate *all, size_t n, unsigned n_buckets) {
 /* --- hashes --- */
 
 static inline uint32_t hash4(const uint8_t *p) {
-	uint32_t four;
-	memcpy(&four, p, sizeof four);
-	return four * UINT32_C(2654435761) >> (32 - GB_PREFILTER_HASH);
+	return gb_prefilter_hash(p, GB_PREFILTER_BYTES) >> (32 - GB_PREFILTER_HASH);
 }
 
 static void add_hashes(

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "guard/secrets_regex.h"
 
@@ -27,6 +28,13 @@ enum {
 	GB_PREFILTER_HASH = 17,
 	GB_PREFILTER_WIDE = 64
 };
+
+/* Of the first @n bytes at @p, four at most; capitals and small letters are the same. The high bits are the best. */
+static inline uint32_t gb_prefilter_hash(const uint8_t *p, size_t n) {
+	uint32_t four = 0;
+	memcpy(&four, p, n < sizeof four ? n : sizeof four);
+	return (four | UINT32_C(0x20202020)) * UINT32_C(2654435761);
+}
 
 struct gb_beginning {
 	struct gb_byteset at[GB_PREFILTER_BYTES];

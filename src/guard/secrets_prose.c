@@ -37,7 +37,7 @@ const uint8_t *gb_named_skip_blanks(struct gb_named *text, const uint8_t *p, boo
 	return p;
 }
 
-bool gb_named_is_at(struct gb_named *text, const uint8_t *p, const char *word) {
+bool gb_named_goes_on(struct gb_named *text, const uint8_t *p, const char *word) {
 	for (; *word; word++, p++) {
 		int c = gb_named_at(text, p);
 		if (c < 0 || tolower(c) != (uint8_t)*word)

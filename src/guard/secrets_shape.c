@@ -220,9 +220,11 @@ bool gb_shape_is_pin(const struct gb_shape *s) {
 bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, const uint8_t *to, bool quoted) {
 	static const char *const marks[] = {
 	    "${", "$(", "{{", "%(", "<%", "#{", "...", "***", "\xe2\x80\xa6", "://", "%s"};
-	for (size_t i = 0; i < GB_COUNT(marks); i++)
-		if (memmem(from, s->n, marks[i], strlen(marks[i])))
-			return true;
+	for (const uint8_t *p = from; p < to; p++)
+		for (size_t i = 0; i < GB_COUNT(marks); i++)
+			if (*p == (uint8_t)*marks[i] && (size_t)(to - p) >= strlen(marks[i]) &&
+			    memcmp(p, marks[i], strlen(marks[i])) == 0)
+				return true;
 	/* options!==null */
 	if (!quoted && (memmem(from, s->n, "!=", 2) || memmem(from, s->n, "===", 3)))
 		return true;

@@ -73,11 +73,7 @@ static void write_prefilter(const struct gb_prefilter *filter) {
 }
 
 static void write_matcher(const struct gb_matcher *matcher) {
-	puts("static const uint32_t by_two[1 << 16] = {");
-	for (unsigned i = 0; i < 1 << 16; i++)
-		if (matcher->by_two[i])
-			printf("[0x%04x] = %u,\n", i, matcher->by_two[i]);
-	puts("};\nstatic const struct gb_chain_list lists[] = {");
+	puts("static const struct gb_chain_list lists[] = {");
 	for (uint32_t i = 0; i < matcher->n_lists; i++)
 		printf("{%u, %u, %u},\n", matcher->lists[i].first, matcher->lists[i].words,
 		    matcher->lists[i].end);
@@ -87,10 +83,10 @@ static void write_matcher(const struct gb_matcher *matcher) {
 	puts(";\nconst struct gb_matcher gb_secret_table = {.rx = &rx,");
 	write_prefilter(&matcher->prefilter);
 	printf("\t.chains = (uint32_t *)listed,\n\t.lists = (struct gb_chain_list *)lists,\n"
-	       "\t.n_chains = %u,\n\t.n_lists = %u,\n\t.by_two = (uint32_t *)by_two,\n"
+	       "\t.n_chains = %u,\n\t.n_lists = %u,\n"
 	       "\t.wild = {%u, %u, %u},\n",
 	    matcher->n_chains, matcher->n_lists, matcher->wild.first, matcher->wild.words, matcher->wild.end);
-	NUMBERS("\t.by_one = {", matcher->by_one);
+	NUMBERS("\t.by_key = {", matcher->by_key);
 	puts("};");
 }
 
