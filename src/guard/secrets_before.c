@@ -73,6 +73,21 @@ bool gb_before_is_part(const struct gb_name *name, const uint8_t *at) {
 	return true;
 }
 
+enum gb_echo gb_before_echo(const struct gb_name *name, const uint8_t *from, size_t n) {
+	const uint8_t *end = name->to;
+	for (const uint8_t *p = from + n; p > from; p--) {
+		if (!isalnum(p[-1]))
+			continue;
+		while (end > name->from && !isalnum(end[-1]))
+			end--;
+		if (end == name->from || tolower(*--end) != tolower(p[-1]))
+			return GB_ECHO_NONE;
+	}
+	while (end > name->from && !isalnum(end[-1]))
+		end--;
+	return end == name->from ? GB_ECHO_WHOLE : GB_ECHO_END;
+}
+
 bool gb_before_is_public(const struct gb_name *name) {
 	for (const uint8_t *p = name->from; p + 6 <= name->to; p++)
 		if (strncasecmp((const char *)p, "public", 6) == 0 ||
@@ -169,7 +184,8 @@ static bool has_user(const struct gb_named *text, const struct gb_name *name) {
 			gb_before_is(text, p, "User") || gb_before_is(text, p, "ername") ||
 			gb_before_is(text, p, "ogin") || gb_before_is(text, p, "mail") ||
 			gb_before_is(text, p, "(un") || gb_before_is(text, p, " un") ||
-			gb_before_is(text, p, "usr") || gb_before_is(text, p, "USER")))
+			gb_before_is(text, p, "usr") || gb_before_is(text, p, "host") ||
+			gb_before_is(text, p, "USER")))
 			return true;
 	return false;
 }

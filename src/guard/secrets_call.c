@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
+#include "guard/secrets_shape.h"
 
 enum { CALL_MAX = 140, DSN_MAX = 200, USER_MAX = 128, ODD_MAX = 64 };
 
@@ -40,6 +41,7 @@ static const struct call {
     {"getconnection(", 1, 2, ANY},
     {"pscredential(", 1, 1, ANY},
     {"basicauth(", 1, 1, ANY},
+    {"httpbasic(", 1, 1, ANY},
     {"basic_auth(", 1, 1, ANY},
     {"credentials.basic(", 1, 1, ANY},
     {"networkcredential(", 1, 1, ANY},
@@ -390,6 +392,7 @@ bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 			return false;
 	if (c != ':')
 		return false;
+	const uint8_t *user = from, *end = p;
 	from = text->from = ++p;
 	if (is_quote(gb_named_at(text, p)))
 		return find_quoted_userinfo(text, p);
@@ -399,5 +402,9 @@ bool gb_userinfo_find(struct gb_named *text, const uint8_t *p) {
 	const uint8_t *last = c == '@' || (c == '/' && !is_port(from, p)) ? last_at(text, p) : NULL;
 	text->to = last ? last : p;
 	/* ssh://git@host:22/x@1 */
-	return last && !text->cut && (!ats || !isdigit(*from)) && gb_guess_is_password(from, last);
+	if (!last || text->cut || (ats && isdigit(*from)))
+		return false;
+	return gb_guess_is_password(from, last) ||
+	       (gb_shape_is_chosen_of_words(from, (size_t)(last - from), GB_SHAPE_WORD) &&
+		   !gb_user_is_example(user, end, from, last));
 }

@@ -49,6 +49,27 @@ static bool has_value(const uint8_t *from, const uint8_t *to) {
 	return gb_prose_has_letter(from, to) && gb_prose_has_no_word(from, to);
 }
 
+/* | username | password |, a line of which no cell has two words: in Gherkin the rows follow without a line between. The
+ * line begins at @p. */
+static bool is_heading_of_users(struct gb_named *text, const uint8_t *p) {
+	static const char *const users[] = {"user", "login", "email", "name", "e-mail", "account"};
+	const uint8_t *end = p + LINE_BEFORE_MAX;
+	bool known = false;
+	p = gb_named_skip_blanks(text, p, false);
+	if (gb_named_at(text, p) != '|')
+		return false;
+	for (int c; p < end && (c = gb_named_at(text, p)) == '|';) {
+		p = gb_named_skip_blanks(text, p + 1, false);
+		for (size_t i = 0; i < GB_COUNT(users); i++)
+			known |= gb_named_is_at(text, p, users[i]);
+		while (p < end && ((c = gb_named_at(text, p)) >= 0x80 || isalnum(c) || c == '_' || c == '-'))
+			p++;
+		p = gb_named_skip_blanks(text, p, false);
+	}
+	int c = gb_named_at(text, p);
+	return known && (c < 0 || c == '\n' || c == '\r') && !text->cut;
+}
+
 /* The first row below the headings, of which @heading is one. */
 static const uint8_t *first_row(struct gb_named *text, const uint8_t *heading, const uint8_t *p) {
 	const uint8_t *end = p + TABLE_MAX;
@@ -61,9 +82,9 @@ static const uint8_t *first_row(struct gb_named *text, const uint8_t *heading, c
 	/* The line below the headings consists of these. */
 	const uint8_t *line = end_of_line(text, p, end);
 	int c = line ? gb_named_at(text, gb_prose_skip_marks(text, line, " |+:")) : -1;
-	if (c != '-' && c != '=')
-		return NULL;
-	return end_of_line(text, line, end);
+	if (c == '-' || c == '=')
+		return end_of_line(text, line, end);
+	return line && !text->cut && is_heading_of_users(text, heading) ? line : NULL;
 }
 
 /* The cell of the row that is below the heading, or NULL. */
@@ -117,6 +138,11 @@ static bool find_in_rows(struct gb_named *text, const uint8_t *row, const uint8_
 
 static bool find_in_column(struct gb_named *text, const uint8_t *heading, const uint8_t *p) {
 	return find_in_rows(text, first_row(text, heading, p), heading);
+}
+
+bool gb_table_find_below(struct gb_named *text, const struct gb_name *name, const uint8_t *p) {
+	text->from = text->end;
+	return find_in_column(text, name->from, p);
 }
 
 /* In one of the next cells, or in the first row below. @bar is behind the name. */

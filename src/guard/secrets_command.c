@@ -251,6 +251,8 @@ static bool is_after(struct gb_named *text, const struct gb_argument *arg, int s
 	if (separator == '/' && ((!end && !local) || at == arg->from || at[-1] == ':'))
 		return false;
 	part.to = end ? end : part.to;
+	if (gb_user_is_example(arg->from, at, at + 1, part.to))
+		return false;
 	return is_secret(text, at + 1, &part);
 }
 

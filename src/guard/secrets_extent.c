@@ -12,6 +12,7 @@ enum {
 	REMARK_BLANKS = 24,
 	SHORTENED = 16,
 	CURLY_MAX = 80,
+	GENERATED_MIN = 8,
 	APP_PASSWORD = 19
 };
 
@@ -93,12 +94,26 @@ static bool is_remarked(struct gb_named *text, const uint8_t *p) {
 	for (unsigned i = 0; i < REMARK_BLANKS && ((c = gb_named_at(text, p)) == ' ' || c == '\t'); i++)
 		p++;
 	c = gb_named_at(text, p);
-	return c == '#' || c == '(' || (c == '/' && gb_named_at(text, p + 1) == '/') ||
-	       (c == '<' && tolower(gb_named_at(text, p + 1)) == 'b');
+	/* 0xe2 begins dashes, and the lines of a box. */
+	if (ends_line(c) || c == '#' || c == '(' || c == ';' || c == 0xe2)
+		return true;
+	int next = strchr("/-<|*", c) ? gb_named_at(text, p + 1) : 0;
+	return (c == '/' && (next == '/' || next == '*')) || (c == '-' && next == '-') ||
+	       (c == '*' && next == '/') || (c == '<' && tolower(next) == 'b') ||
+	       (c == '|' && ends_line(next));
+}
+
+const uint8_t *gb_extent_encoding(struct gb_named *text, const uint8_t *p) {
+	static const char *const marks[] = {"{noop}", "{plain}", "{cleartext}", "{clear}"};
+	for (size_t i = 0; gb_named_at(text, p) == '{' && i < GB_COUNT(marks); i++)
+		if (gb_named_is_at(text, p, marks[i]))
+			return p + strlen(marks[i]);
+	return p;
 }
 
 static bool guess_bare(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
-	const uint8_t *end = p;
+	const uint8_t *end = p = gb_extent_encoding(text, p);
+	text->from = p < text->end ? p : text->end;
 	int c = gb_named_at(text, p);
 	if (c == '$' || c == '{' || c == '[' || c == '*' || c == '&' || c == '<' || c == '(')
 		return false;
@@ -198,6 +213,23 @@ static bool guess_curly(struct gb_named *text, const struct gb_place *place, con
 	       gb_guess_is_secret(place, p, end, true, '"');
 }
 
+/* "}rB5q-GWvvbg3nDI" begins like what follows a text that ends here, "password=" + x, but only a value has capitals,
+ * small letters and digits up to the next quote, and no sign before that. */
+static bool is_generated(struct gb_named *text, const struct gb_place *place, const uint8_t *p, int quote) {
+	const uint8_t *from = p;
+	bool upper = false, lower = false, digit = false;
+	int c = place->inside ? -1 : 0;
+	for (; c >= 0 && p - from < CURLY_MAX && (c = gb_named_at(text, p)) != quote; p++) {
+		if (c <= ' ' || c == '(' || c == '\\')
+			return false;
+		upper |= isupper(c) != 0;
+		lower |= islower(c) != 0;
+		digit |= isdigit(c) != 0;
+	}
+	return c == quote && p - from >= GENERATED_MIN && upper && lower && digit &&
+	       (isalnum(p[-1]) || strchr("!?#$%&*@", p[-1]));
+}
+
 bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
 	p = gb_joint_wrapper(text, p);
 	int c = gb_named_at(text, p);
@@ -215,7 +247,8 @@ bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const u
 	text->from = is_quote(c) ? p + 1 : p;
 	/* What looks like an opening quote closes the text that the name is in: "password: " + password. */
 	int first = is_quote(c) ? gb_named_at(text, p + 1) : -1;
-	if (first >= 0 && (isspace(first) || strchr("+,);:.]}>|", first)))
+	if (first >= 0 &&
+	    (isspace(first) || (strchr("+,);:.]}>|", first) && !is_generated(text, place, p + 1, c))))
 		return false;
 	if (is_quote(c))
 		return guess_quoted(text, place, p + 1, c, escaped);

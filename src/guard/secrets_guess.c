@@ -24,6 +24,44 @@ static unsigned setting_of(const struct gb_place *place) {
 	return (place->capital ? GB_SHAPE_ENV : 0) | GB_SHAPE_SETTING;
 }
 
+/* jdbc.password */
+static bool is_dotted(const struct gb_name *name) {
+	return memchr(name->from, '.', (size_t)(name->to - name->from)) != NULL;
+}
+
+/* The same for a text in quotes. */
+static unsigned words_of_text(const struct gb_place *place, const uint8_t *from, enum gb_echo echo) {
+	bool word = place->tail == GB_RX_PASSWORD;
+	/* :'new_password' is a variable of SQL, and PASSWORD = "password" the name of a field. */
+	if (place->capital && (from[-2] == ':' || (echo && (echo == GB_ECHO_WHOLE || place->spaced))))
+		return 0;
+	return echo && !word ? 0 : GB_SHAPE_WORDS | (word ? GB_SHAPE_WORD : 0);
+}
+
+/* Whether words that name a value in code may be one here: flags of gb_shape_where. */
+static unsigned words_of(
+    const struct gb_place *place, const struct gb_shape *s, const uint8_t *from, bool quoted) {
+	bool assigned = place->joint == GB_JOINT_EQUALS || place->joint == GB_JOINT_COLON;
+	bool flush = place->line && place->flush && (!place->spaced || place->joint == GB_JOINT_COLON);
+	enum gb_echo echo =
+	    place->name && !s->blanks ? gb_before_echo(place->name, from, s->n) : GB_ECHO_NONE;
+	if (place->compared || (echo && (!assigned || memchr(from, '_', s->n) || memchr(from, '-', s->n))))
+		return 0;
+	if (quoted)
+		return assigned ? words_of_text(place, from, echo) : 0;
+	/* --password string  password of the user */
+	bool help = place->joint == GB_JOINT_BLANK && from[-1] == ' ' && from[-2] == ' ';
+	if ((echo == GB_ECHO_WHOLE && !place->option) || help)
+		return 0;
+	/* An argument may have such a name: password=new_password */
+	bool name = place->joint == GB_JOINT_COLON && memchr(from, '_', s->n);
+	if (place->capital || place->option || (flush && !name && (!echo || is_dotted(place->name))))
+		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
+	bool settled = (place->known && place->apart && !place->spaced) || place->sure || place->query ||
+		       place->link || place->fallback || place->joint == GB_JOINT_ELEMENT;
+	return settled && !echo ? GB_SHAPE_WORDS | GB_SHAPE_WORD : 0;
+}
+
 /* abcd efgh ijkl mnop, as Google makes them. */
 static bool is_app_password(const struct gb_shape *s) {
 	return s->n == APP_PASSWORD && s->blanks == 3 && s->lower == 16;
@@ -75,13 +113,17 @@ static bool quoted_key_is_secret(
 }
 
 static bool quoted_is_secret(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
+	/* ;Password='a;b="c'; */
+	if (place->link && place->tail == GB_RX_PASSWORD && place->joint == GB_JOINT_EQUALS &&
+	    !place->spaced && s->symbols && !s->blanks)
+		return !gb_shape_is_placeholder(from, s->n, GB_SHAPE_SETTING);
 	if (place->joint == GB_JOINT_LIST)
 		return listed_is_secret(place, s, from);
 	if (place->tail == GB_RX_SECRET && !place->chosen)
 		return quoted_key_is_secret(place, s, from);
 	if (!place->weak || place->known)
 		return gb_shape_is_value(s, from, place->capital ? VALUE_MIN - 1 : VALUE_MIN,
-		    place->literal ? setting_of(place) : place->capital);
+		    (place->literal ? setting_of(place) : place->capital) | words_of(place, s, from, true));
 	return gb_shape_is_mixed(s, from) || gb_shape_is_quoted_word(s, from) ||
 	       gb_shape_is_phrase(s, from) || gb_shape_is_pin(s) || is_made_of_letters(s, from) ||
 	       (s->foreign && s->digits && !s->blanks && s->n >= 8);
@@ -108,9 +150,9 @@ static bool firm_is_value(
 	if (s->path && memchr(from, '.', s->n) && !s->digits &&
 	    !(place->bearer && memchr(from, '.', s->n) != memrchr(from, '.', s->n)))
 		return false;
+	unsigned where = setting_of(place) | words_of(place, s, from, false);
 	if (place->sure || (place->option && place->joint == GB_JOINT_EQUALS))
-		return gb_shape_is_value(
-		    s, from, VALUE_MIN - 1, setting_of(place) | (place->bearer ? GB_SHAPE_ENV : 0));
+		return gb_shape_is_value(s, from, VALUE_MIN - 1, where | (place->bearer ? GB_SHAPE_ENV : 0));
 	/* --password PW */
 	if (place->joint == GB_JOINT_BLANK && (capitals || next == ','))
 		return false;
@@ -119,7 +161,7 @@ static bool firm_is_value(
 	    !place->query && !place->link)
 		return false;
 	return gb_shape_is_value(s, from, place->capital || place->query ? VALUE_MIN - 1 : VALUE_MIN,
-	    setting_of(place) | (place->query ? GB_SHAPE_ENV : 0));
+	    where | (place->query ? GB_SHAPE_ENV : 0));
 }
 
 static bool firm_is_secret(
@@ -170,7 +212,7 @@ static bool colon_is_secret(
 	if (is_made_of_letters(s, from))
 		return true;
 	return (!s->camel || place->compound || !gb_shape_is_camel_name(s, from)) &&
-	       gb_shape_is_value(s, from, VALUE_MIN, setting_of(place));
+	       gb_shape_is_value(s, from, VALUE_MIN, setting_of(place) | words_of(place, s, from, false));
 }
 
 /* Other names than those of passwords. */
@@ -190,6 +232,10 @@ static bool loose_key_is_secret(
 	if (place->header && place->line && place->flush && place->joint == GB_JOINT_COLON && place->spaced &&
 	    ends_line(next) && s->n >= MIXED_MIN && !gb_shape_is_remark(from, s->n) &&
 	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING))
+		return true;
+	/* | Header: X-Auth-Token: abc123 | */
+	if (place->header && place->joint == GB_JOINT_COLON && mixed && s->digits && s->n >= MIXED_MIN &&
+	    !s->camel && ends_loosely(next))
 		return true;
 	/* nul token=x && next */
 	if (place->apart && !place->spaced && place->joint == GB_JOINT_EQUALS && ends_loosely(next) &&
@@ -237,7 +283,7 @@ static bool equals_is_secret(
 		return mixed && s->digits && !s->camel && !gb_shape_names_a_value(from, s->n);
 	/* "host=db user=alice password=lark" */
 	if (place->apart && !place->spaced && place->known && ends_loosely(next) && next != ';' &&
-	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING) &&
+	    gb_shape_is_value(s, from, VALUE_MIN, GB_SHAPE_SETTING | words_of(place, s, from, false)) &&
 	    (!s->camel || s->symbols || is_made_of_letters(s, from)) && !memchr(from, '.', s->n))
 		return true;
 	/* Username = admin, Password = x */
@@ -248,7 +294,8 @@ static bool equals_is_secret(
 		       (!s->camel &&
 			   gb_shape_is_value(s, from, VALUE_MIN - place->compound, setting_of(place)));
 	if (ends_line(next))
-		return (mixed && (!s->path || !gb_shape_names_a_value(from, s->n))) ||
+		return (mixed && (!s->path || (place->apart && !place->line && !place->spaced) ||
+				     !gb_shape_names_a_value(from, s->n))) ||
 		       gb_shape_is_number(s) || is_made_of_letters(s, from) ||
 		       (place->apart && !place->spaced && (gb_shape_is_word(s, from) || gb_shape_is_pin(s)));
 	/* user=alice password=hunter2 */
@@ -274,7 +321,8 @@ static bool loose_is_secret(
 	if (place->capital && place->line && ends_line(next) && place->joint != GB_JOINT_PROSE &&
 	    place->joint != GB_JOINT_BLANK && (place->tail == GB_RX_PASSWORD || place->chosen) &&
 	    !(place->weak && s->upper) &&
-	    gb_shape_is_value(s, from, VALUE_MIN - 1, GB_SHAPE_ENV | GB_SHAPE_SETTING))
+	    gb_shape_is_value(
+		s, from, VALUE_MIN - 1, GB_SHAPE_ENV | GB_SHAPE_SETTING | words_of(place, s, from, false)))
 		return true;
 	if (place->tail == GB_RX_SECRET)
 		return loose_key_is_secret(place, s, from, next);
@@ -306,6 +354,8 @@ static bool loose_is_secret(
 		return mixed && s->digits && (!s->camel || (s->symbols && s->groups >= 2)) &&
 		       !memchr(from, '.', s->n) && (ends_loosely(next) || next == ')');
 	/* (default password: x) */
+	if (next == ')' && place->known && gb_prose_is_user(from, from + s->n))
+		return true;
 	if (next == ')' && (place->qualified || place->known || place->bracket) && gb_shape_is_word(s, from))
 		return true;
 	if (next == ')' || next == ',')
@@ -320,7 +370,7 @@ static bool loose_is_secret(
 
 bool gb_guess_is_password(const uint8_t *from, const uint8_t *to) {
 	struct gb_shape s = gb_shape_of(from, to);
-	if (s.n && gb_shape_is_placeholder(from, s.n, true))
+	if (s.n && gb_shape_is_placeholder(from, s.n, GB_SHAPE_SETTING))
 		return false;
 	return !gb_shape_stands_for_one(&s, from, to, false) && s.n >= VALUE_MIN - 1;
 }

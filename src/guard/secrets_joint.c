@@ -12,7 +12,8 @@ enum {
 	ATTRIBUTES_MAX = 80,
 	ACCESSORS_MAX = 32,
 	USER_MAX = 64,
-	DESCRIPTION_BEHIND = 60
+	DESCRIPTION_BEHIND = 60,
+	TAG_MAX = 24
 };
 
 static bool is_quote(int c) {
@@ -308,6 +309,26 @@ const uint8_t *gb_joint_input_value(struct gb_named *text, const uint8_t *p, con
 		    is_quote(gb_named_at(text, p + strlen(word))))
 			return p + strlen(word) - 1;
 	return NULL;
+}
+
+/* !!str x, &anchor x, | and the value in the next line */
+const uint8_t *gb_joint_yaml(struct gb_named *text, const uint8_t *p) {
+	int c = gb_named_at(text, p);
+	const uint8_t *at = p + 1;
+	if (c == '|' || c == '>') {
+		c = gb_named_at(text, at);
+		at += c == '+' || c == '-';
+		if (gb_named_at(text, at) != '\n' || gb_named_at(text, at + 1) != ' ')
+			return p;
+		return gb_named_skip_blanks(text, at + 1, false);
+	}
+	if (c != '!' && c != '&')
+		return p;
+	while (at - p < TAG_MAX && (c = gb_named_at(text, at)) > 0 && (isalnum(c) || strchr("!_-", c)))
+		at++;
+	/* pwd: &str = "x" */
+	const uint8_t *value = gb_named_skip_blanks(text, at, false);
+	return at > p + 1 && value > at && gb_named_at(text, value) != '=' ? value : p;
 }
 
 /* password = args.password or "x": the quote behind the other value, or NULL. */

@@ -194,18 +194,19 @@ static bool guess_after_blank(
 	return gb_guess_value(text, place, p);
 }
 
-static bool is_in_table(
-    const struct gb_named *text, const struct gb_name *name, const struct gb_place *place) {
+static bool is_behind_bar(const struct gb_named *text, const struct gb_name *name) {
 	const uint8_t *p = name->from;
 	for (unsigned i = 0; i < BLANKS && p > text->start && strchr(" `*", p[-1]) && p[-1]; i++)
 		p--;
-	return (p > text->start && p[-1] == '|') || (place->capital && place->line);
+	return p > text->start && p[-1] == '|';
 }
 
 static bool guess_joined(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
 	const uint8_t *value = gb_named_skip_blanks(text, p, false);
 	place->spaced |= value > p;
+	/* WITH PASSWORD = '#x' */
+	place->literal |= place->capital && gb_before_is(text, name->from, "WITH ");
 	/* password?: Type */
 	if (name->optional && !is_quote(gb_named_at(text, value)))
 		return false;
@@ -222,8 +223,8 @@ static bool guess_joined(
 	if (second || text->cut)
 		return second && gb_guess_value(text, place, second);
 	/* "password": { "value": "x" } */
-	if (gb_named_at(text, value) == '{' && !place->query && !gb_named_is_at(text, value, "{{ '") &&
-	    !gb_named_is_at(text, value, "{{ \"")) {
+	if (gb_named_at(text, value) == '{' && !place->query && gb_extent_encoding(text, value) == value &&
+	    !gb_named_is_at(text, value, "{{ '") && !gb_named_is_at(text, value, "{{ \"")) {
 		const uint8_t *inner = gb_joint_to_value(text, value + 1);
 		if (!inner && !text->cut)
 			inner = gb_joint_to_value(text, value);
@@ -237,6 +238,8 @@ static bool guess_joined(
 		value = gb_prose_next_line(text, value);
 		place->alone = true;
 	}
+	if (place->joint == GB_JOINT_COLON && place->spaced)
+		value = gb_joint_yaml(text, value);
 	text->from = value < text->end ? value : text->end;
 	value = gb_prose_opening(text, value, place);
 	if (place->joint == GB_JOINT_COLON || name->quoted)
@@ -408,12 +411,14 @@ static bool find_value(
 		return false;
 	}
 	if (c == '|' && (gb_named_at(text, at + 1) == ' ' || gb_named_at(text, at + 1) == '\n') &&
-	    is_in_table(text, name, place)) {
+	    (is_behind_bar(text, name) || (place->capital && place->line))) {
 		/* Types are joined by the same sign. */
 		place->tail = place->tail == GB_RX_PASSWORD ? GB_RX_PASSWORD : GB_RX_KEY;
 		place->sure = true;
 		return gb_table_guess(text, name, place, at);
 	}
+	if (c == '\n' && place->tail == GB_RX_PASSWORD && is_behind_bar(text, name))
+		return gb_table_find_below(text, name, at);
 	size_t verb = gb_prose_wide_verb(text, at);
 	if (verb || text->cut)
 		return verb && guess_wide(text, place, at + verb);
@@ -510,6 +515,7 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		p--;
 	/* _pw */
 	at += *at && strchr(" \t\r\n\f\v(;\"'", *at) != NULL;
+	place.name = &name;
 	gb_before_word(text, at, &name);
 	if (tail == GB_RX_PASSWORD && (p - at <= 4 || (p - at == 5 && tolower(*at) == 'c')) &&
 	    gb_before_is_part(&name, at))

@@ -63,8 +63,11 @@ enum gb_joint {
 	GB_JOINT_PROSE,   /* the password x */
 };
 
+struct gb_name;
+
 /* The context of a value. */
 struct gb_place {
+	const struct gb_name *name; /* or NULL */
 	enum gb_rx_tail tail;
 	enum gb_joint joint;
 	bool spaced;    /* blanks around the joint */
@@ -117,6 +120,9 @@ static inline bool gb_before_is(const struct gb_named *text, const uint8_t *p, c
 
 /* The word that the name at @at is the end of. */
 void gb_before_word(const struct gb_named *text, const uint8_t *at, struct gb_name *name);
+/* NEW_PASSWORD = "new_password", DB_PASSWORD = "password": the value [from, from + n) repeats the name, or its end. */
+enum gb_echo { GB_ECHO_NONE, GB_ECHO_END, GB_ECHO_WHOLE };
+enum gb_echo gb_before_echo(const struct gb_name *name, const uint8_t *from, size_t n);
 /* bypass, compass: "pass" is the end of another word. */
 bool gb_before_is_part(const struct gb_name *name, const uint8_t *at);
 /* A network of radio is named before it in the same line. */
@@ -160,6 +166,8 @@ const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p);
 const uint8_t *gb_joint_widget(struct gb_named *text, const uint8_t *p);
 /* The sign that joins the name and its value: *p is then behind it. */
 bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *place);
+/* What YAML puts before a value: !!str x, &anchor x, | and the value in the next line. Behind it, or @p. */
+const uint8_t *gb_joint_yaml(struct gb_named *text, const uint8_t *p);
 /* strcmp(password, "x"): the text behind the name is what it is compared with. */
 bool gb_joint_is_argument(const struct gb_named *text, const struct gb_name *name);
 /* Password { get; set; } = "x", password { "x" }: where the value is, or NULL; @p is at the brace. */
@@ -177,6 +185,8 @@ bool gb_guess_value(struct gb_named *text, const struct gb_place *place, const u
 bool gb_guess_is_secret(
     const struct gb_place *place, const uint8_t *from, const uint8_t *to, bool quoted, int next);
 
+/* {noop}x, as Spring and directories say that a password is not encoded: behind the mark, or @p. */
+const uint8_t *gb_extent_encoding(struct gb_named *text, const uint8_t *p);
 /* True for a text that a person may have chosen, and false for a placeholder. */
 bool gb_guess_is_password(const uint8_t *from, const uint8_t *to);
 
@@ -246,6 +256,8 @@ bool gb_dsn_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
 /* The second half of "admin / x" in prose. */
 bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p);
+/* user:password and username:pass stand for a user and a password. */
+bool gb_user_is_example(const uint8_t *user, const uint8_t *end, const uint8_t *from, const uint8_t *to);
 /* A user that a path or a name hardly begins with: admin, root. */
 bool gb_prose_is_user(const uint8_t *from, const uint8_t *to);
 /* INSERT INTO users (name, password) VALUES ('bob', 'x'): the value, or NULL; @p is behind the column's name. */
@@ -253,6 +265,8 @@ const uint8_t *gb_values_cell(struct gb_named *text, const uint8_t *column, cons
 /* In one of the next cells, or in the column below the name; @bar is behind the name. */
 bool gb_table_guess(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *bar);
+/* In the column below the name, which is the last one; @p is at the end of the line. */
+bool gb_table_find_below(struct gb_named *text, const struct gb_name *name, const uint8_t *p);
 /* user,password: the cell below the heading [column, p) in the row that follows. */
 bool gb_csv_find(struct gb_named *text, const uint8_t *column, const uint8_t *p);
 /* That value is masked: the rows behind it come next. */

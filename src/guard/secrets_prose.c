@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
+#include "guard/secrets_shape.h"
 
 enum {
 	MODIFIERS = 3,
@@ -383,7 +384,8 @@ bool gb_directive_find(struct gb_named *text, const uint8_t *name, const uint8_t
 		to--;
 	text->from = arg.from + (arg.from < to && *arg.from == '`');
 	text->to = to;
-	if (text->from >= to || !gb_guess_is_secret(&place, text->from, to, false, ' '))
+	if (text->from >= to || !gb_guess_is_secret(&place, text->from, to, false, ' ') ||
+	    gb_shape_is_chosen_of_words(text->from, (size_t)(to - text->from), GB_SHAPE_WORD))
 		return false;
 	/* A cell behind an address of mail could be a name or a number; an answer to an installer is certain.
 	 */

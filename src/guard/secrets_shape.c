@@ -219,7 +219,7 @@ bool gb_shape_is_pin(const struct gb_shape *s) {
 /* What stands for a value: ${X}, %s, <token>, ****, {{ x }}, $(cat x). */
 bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, const uint8_t *to, bool quoted) {
 	static const char *const marks[] = {
-	    "${", "$(", "{{", "%(", "<%", "#{", "...", "***", "\xe2\x80\xa6", "://", "%s"};
+	    "${", "$(", "{{", "%(", "<%", "#{", "...", "***", "\xe2\x80\xa6", "://", "%s", "arn:aws"};
 	for (const uint8_t *p = from; p < to; p++)
 		for (size_t i = 0; i < GB_COUNT(marks); i++)
 			if (*p == (uint8_t)*marks[i] && (size_t)(to - p) >= strlen(marks[i]) &&
@@ -361,12 +361,13 @@ bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t lea
 	size_t strong = count_of(from, s->n, "!@#$%^&*+?~");
 	bool plain = !s->digits && !strong;
 	if (s->n < least || (s->same && !s->digits) || s->n > LONGEST ||
-	    gb_shape_is_placeholder(from, s->n, (where & GB_SHAPE_SETTING) != 0))
+	    gb_shape_is_placeholder(from, s->n, where))
 		return false;
-	if (!(s->lower + s->upper) && s->digits != s->n)
+	if (!(s->lower + s->upper + s->foreign) && s->digits != s->n)
 		return s->digits >= 4 && s->symbols && !count_of(from, s->n, "/:,");
 	if (s->blanks)
-		return gb_shape_is_phrase(s, from);
+		return gb_shape_is_phrase(s, from) ||
+		       (where & GB_SHAPE_WORDS && gb_shape_is_chosen_of_words(from, s->n, where));
 	if (s->foreign)
 		return s->digits && s->n >= 8;
 	if (is_path(s, from) || (*from == '!' && s->n > 1 && from[1] == '!') || is_template(s, from) ||
@@ -377,11 +378,12 @@ bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t lea
 			 (!s->lower && memchr(from, '_', s->n))))
 		return false;
 	const uint8_t *bracket = memchr(from, '(', s->n);
-	if (bracket && from[s->n - 1] == ')' &&
-	    gb_shape_is_placeholder(from, (size_t)(bracket - from), false))
+	if (bracket && from[s->n - 1] == ')' && gb_shape_is_placeholder(from, (size_t)(bracket - from), 0))
 		return false;
 	/* ^[a-z]+$, #pw, a|b */
-	if ((*from == '^' && memchr(from, '[', s->n)) || (*from == '#' && !s->digits) ||
+	if ((*from == '^' && memchr(from, '[', s->n)) ||
+	    (*from == '#' && !s->digits &&
+		(where & (GB_SHAPE_ENV | GB_SHAPE_SETTING)) != (GB_SHAPE_ENV | GB_SHAPE_SETTING)) ||
 	    (memchr(from, '|', s->n) && gb_shape_names_a_value(from, s->n)))
 		return false;
 	/* 10px, 1.2.3 */

@@ -37,9 +37,12 @@ bool gb_shape_is_number(const struct gb_shape *s);
 bool gb_shape_is_pin(const struct gb_shape *s);
 bool gb_shape_stands_for_one(const struct gb_shape *s, const uint8_t *from, const uint8_t *to, bool quoted);
 
-/* The value consists of words that name or describe a value, and of nothing else. In a @setting, where no variable can
- * be, db_password is a value that a person chose. */
-bool gb_shape_is_placeholder(const uint8_t *from, size_t n, bool setting);
+/* The value consists of words that name or describe a value, and of nothing else. @where has flags of gb_shape_where:
+ * in a setting db_password is a value that a person chose. */
+bool gb_shape_is_placeholder(const uint8_t *from, size_t n, unsigned where);
+/* plain-password, "the secret key": a person chose these as a value, where such words name a value in other places. One
+ * word alone is enough if @where has GB_SHAPE_WORD. */
+bool gb_shape_is_chosen_of_words(const uint8_t *from, size_t n, unsigned where);
 /* The text has a word that sentences have and passphrases do not; @loosely: "the" and the like do not count.
  */
 bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely);
@@ -47,6 +50,8 @@ bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely);
 enum gb_shape_where {
 	GB_SHAPE_ENV = 1,     /* behind a name in capitals: there are no members */
 	GB_SHAPE_SETTING = 2, /* commands, environments, addresses: there are no variables */
+	GB_SHAPE_WORDS = 4,   /* new_password and "my secret" are values */
+	GB_SHAPE_WORD = 8,    /* so is "password" alone */
 };
 /* A value that a person or a machine made: nothing about it says that it is something else. @where has flags of
  * gb_shape_where. */

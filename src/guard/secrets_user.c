@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "guard/secrets_named.h"
+#include "guard/secrets_shape.h"
 
 enum { ARGUMENTS = 8, ARGUMENT_MAX = 80, SEPARATORS = 8, PORT_MAX = 5, LINE_MAX = 80 };
 
@@ -32,6 +33,17 @@ bool gb_argument_listed(struct gb_named *text, const uint8_t *p, struct gb_argum
 	arg->to = p;
 	arg->next = p + (escaped && c == '\\') + (quote != 0);
 	return p > arg->from && (!quote || c == quote || escaped);
+}
+
+bool gb_user_is_example(const uint8_t *user, const uint8_t *end, const uint8_t *from, const uint8_t *to) {
+	static const char *const users[] = {"user", "username", "login", "name", "usr", "uname", "client_id"};
+	if (!gb_shape_is_chosen_of_words(from, (size_t)(to - from), GB_SHAPE_WORD))
+		return false;
+	for (size_t i = 0; i < GB_COUNT(users); i++)
+		if ((size_t)(end - user) == strlen(users[i]) &&
+		    gb_shape_has_part(user, strlen(users[i]), users[i]))
+			return true;
+	return false;
 }
 
 static bool is_option(const struct gb_argument *arg) {

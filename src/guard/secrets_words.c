@@ -240,15 +240,98 @@ static bool is_one_word(const uint8_t *from, size_t n) {
 	return !n;
 }
 
-bool gb_shape_is_placeholder(const uint8_t *from, size_t n, bool setting) {
+/* Words of a value that describe the last one: new_password, my secret, examplepass. */
+static const char *const describing[26] = {
+    ['a' - 'a'] = "a api app",
+    ['c' - 'a'] = "client cookie correct",
+    ['d' - 'a'] = "default dummy",
+    ['e' - 'a'] = "example",
+    ['f' - 'a'] = "fake",
+    ['i' - 'a'] = "is",
+    ['j' - 'a'] = "jwt",
+    ['m' - 'a'] = "my",
+    ['n' - 'a'] = "new",
+    ['o' - 'a'] = "old",
+    ['p' - 'a'] = "plain plaintext",
+    ['r' - 'a'] = "random",
+    ['s' - 'a'] = "sample secret secure session some strong super",
+    ['t' - 'a'] = "text the this",
+    ['v' - 'a'] = "valid very",
+    ['w' - 'a'] = "weak wrong",
+};
+
+/* The letters of a value in lower case, without what separates its words; none if it has anything else or is long. */
+static struct letters letters_of(const uint8_t *from, size_t n) {
+	struct letters letters = {0};
+	for (size_t i = 0; i < n; i++) {
+		if (letters.n == TEXT_MAX)
+			return (struct letters){0};
+		if (islower(from[i]) || (isupper(from[i]) && !i))
+			letters.text[letters.n++] = (uint8_t)tolower(from[i]);
+		else if (!strchr(" _-", from[i]))
+			return (struct letters){0};
+	}
+	return letters;
+}
+
+static bool is_described(const struct letters *letters, size_t n) {
+	enum reach reached[TEXT_MAX + 1] = {NAMES};
+	for (size_t i = 0; i < n; i++)
+		if (reached[i] != NOT)
+			reach_with(letters, i, reached, describing, NAMES);
+	return reached[n] != NOT;
+}
+
+bool gb_shape_is_chosen_of_words(const uint8_t *from, size_t n, unsigned where) {
+	/* The first ones may stand alone. */
+	static const char *const nouns[] = {"example", "password", "secret", "pass", "passwd", "passphrase",
+	    "pwd", "secretkey", "apikey", "token"};
+	enum { SECRET_KEY = 7 };
+	struct letters letters = letters_of(from, n);
+	bool name = memchr(from, '_', n) != NULL;
+	/* "Client secret" is a label. */
+	if (!letters.n || (isupper(*from) && memchr(from, ' ', n)))
+		return false;
+	for (size_t i = 0; i < GB_COUNT(nouns); i++) {
+		size_t length = strlen(nouns[i]), rest = letters.n - length;
+		if (letters.n < length || memcmp(letters.text + rest, nouns[i], length) != 0)
+			continue;
+		/* secret_key is a name, "secret key" is none */
+		bool whole =
+		    i < SECRET_KEY ? where & GB_SHAPE_WORD && islower(*from) : i == SECRET_KEY && !name;
+		if (rest ? is_described(&letters, rest) : whole)
+			return true;
+	}
+	return false;
+}
+
+/* YourStrong!Passw0rd: made to pass the rules of a server, which "your_password" does not. */
+static bool is_made_for_rules(const uint8_t *from, size_t n) {
+	bool lower = false, upper = false, digit = false, sign = false;
+	for (size_t i = 0; i < n; i++) {
+		lower |= islower(from[i]) != 0;
+		upper |= isupper(from[i]) != 0;
+		digit |= isdigit(from[i]) != 0;
+		sign |= from[i] && strchr("!@#$%^&*", from[i]) != NULL;
+		if (from[i] == '-' || from[i] == ' ' || from[i] == '.')
+			return false;
+	}
+	return lower && upper && (digit || sign);
+}
+
+bool gb_shape_is_placeholder(const uint8_t *from, size_t n, unsigned where) {
 	static const char *const secrets[] = {"pass", "pwd", "secret", "token", "key"};
+	bool setting = where & GB_SHAPE_SETTING;
 	if (!n || n >= TEXT_MAX)
 		return false;
 	/* your_admin_password; {password} */
-	if (is_whole(from, n) || (n > 4 && gb_shape_has_part(from, 4, "your")) ||
+	if (is_whole(from, n) ||
+	    (n > 4 && gb_shape_has_part(from, 4, "your") && !is_made_for_rules(from, n)) ||
 	    (*from == '{' && from[n - 1] == '}' && !memchr(from, '=', n)))
 		return true;
 	if (!is_made_of_words(from, n, false))
+		return false;
+	if (where & (GB_SHAPE_WORDS | GB_SHAPE_WORD) && gb_shape_is_chosen_of_words(from, n, where))
 		return false;
 	bool named = false;
 	for (size_t i = 0; (setting || is_one_word(from, n)) && i < GB_COUNT(secrets); i++)

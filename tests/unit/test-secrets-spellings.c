@@ -119,6 +119,15 @@ TEST(spellings_that_the_patterns_were_not_made_for_are_masked) {
 	check_recall("secrets/spellings-found-9.txt", 320, 98);
 }
 
+TEST(spellings_of_the_thirteenth_development_set_are_masked) {
+	check_recall("secrets/spellings-found-10.txt", 320, 99);
+}
+
+/* Words that describe a password, signs at the beginning of a value, tables and settings in one line. */
+TEST(spellings_written_for_what_was_missed_are_masked) {
+	check_recall("secrets/spellings-causes.txt", 600, 93);
+}
+
 TEST(spellings_of_the_same_classes_are_masked) {
 	check_recall("secrets/spellings-classes.txt", 500, 97);
 }
@@ -190,6 +199,8 @@ TEST(masking_does_not_depend_on_where_a_spelling_is_split) {
 	each_line("secrets/spellings-found-7.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-8.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-9.txt", check_cuts, NULL);
+	each_line("secrets/spellings-found-10.txt", check_cuts, NULL);
+	each_line("secrets/spellings-causes.txt", check_cuts, NULL);
 	each_line("secrets/spellings-further.txt", check_cuts, NULL);
 	each_line("secrets/spellings-classes.txt", check_cuts, NULL);
 	each_line("secrets/spellings-written.txt", check_cuts, NULL);
