@@ -213,7 +213,8 @@ static bool guess_joined(
 	if (tolower(*name->from) == 'a' && gb_named_is_at(text, name->from, "authorization"))
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(' ||
-	    (gb_named_at(text, value) == '[' && gb_named_is_at(text, name->to - 4, "auth")))
+	    (gb_named_at(text, value) == '[' && name->to - name->from >= 4 &&
+		gb_named_is_at(text, name->to - 4, "auth")))
 		return guess_pair(text, place, value);
 	/* user, password = "bob", "x" */
 	const uint8_t *second = place->joint == GB_JOINT_EQUALS && is_quote(gb_named_at(text, value)) &&
