@@ -49,8 +49,8 @@ static bool has_value(const uint8_t *from, const uint8_t *to) {
 	return gb_prose_has_letter(from, to) && gb_prose_has_no_word(from, to);
 }
 
-/* | username | password |, a line of which no cell has two words: in Gherkin the rows follow without a line between. The
- * line begins at @p. */
+/* | username | password |, a line of which no cell has two words: in Gherkin the rows follow at once. @p is at the
+ * beginning of the line. */
 static bool is_heading_of_users(struct gb_named *text, const uint8_t *p) {
 	static const char *const users[] = {"user", "login", "email", "name", "e-mail", "account"};
 	const uint8_t *end = p + LINE_BEFORE_MAX;
