@@ -72,10 +72,11 @@ struct gb_engine_options {
 	/* Memory of all sandboxes together, if control groups are available; default: 3/4 of the
 	 * machine's. */
 	uint64_t memory_bytes;
-	/* For callers with threads: called with a part of the engine's work, on about @bytes of data, that takes long,
-	 * such as decoding a value of many megabytes. Let another thread call gb_task_run(@task), once, and return
-	 * true; the event that the work is part of comes later then, and the events of the same run behind it. Must
-	 * not call functions of the engine. False, or NULL: the engine does the work at once. */
+	/* For callers with threads: called with a part of the engine's work that takes long: on about @bytes of data,
+	 * such as decoding a value of many megabytes, or, if @bytes is 0, the start of a process, which mostly waits.
+	 * Let another thread call gb_task_run(@task), once, and return true; the event that the work is part of comes
+	 * later then, and the events of the same run behind it. Must not call functions of the engine. False, or NULL:
+	 * the engine does the work at once. */
 	bool (*offload)(struct gb_task *task, size_t bytes, void *data);
 	void *offload_data;
 };

@@ -114,6 +114,8 @@ static bool open_port(struct gb_engine *engine, struct gb_err *err) {
 	    .max_processes = PROCESSES_MAX + 2 * max_runs,
 	    .max_cells = max_runs,
 	    .box_bytes = BOX_BYTES,
+	    .offload = gb_task_offload_port,
+	    .data = engine,
 	};
 	return gb_port_create(&port, &engine->port, err);
 }

@@ -285,6 +285,9 @@ void gb_tasks_finish(struct gb_engine *engine);
 /* Let another thread do @task, with .work and .done set, on about @bytes of data. False if it has to be done now. */
 bool gb_task_offload(struct gb_engine *engine, struct gb_task *task, size_t bytes);
 
+/* The same for the sandbox: gb_port_options.offload of @engine. */
+bool gb_task_offload_port(struct gb_port_task *task, void *engine);
+
 /* --- decode.c --- */
 
 /* The value at the end of a frame, and how to go on when it is decoded. */

@@ -1,6 +1,7 @@
 /* Long work that threads of the caller do. The engine itself starts none. */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -60,6 +61,37 @@ bool gb_task_offload(struct gb_engine *engine, struct gb_task *task, size_t byte
 	if (engine->options.offload(task, bytes, engine->options.offload_data))
 		return true;
 	engine->tasks.n--;
+	return false;
+}
+
+/* --- tasks of the sandbox --- */
+
+struct port_task {
+	struct gb_task task;
+	struct gb_port_task *of_port;
+};
+
+static void work_for_port(struct gb_task *task) {
+	struct gb_port_task *of_port = gb_container(struct port_task, task, task)->of_port;
+	of_port->work(of_port);
+}
+
+static void on_port_done(struct gb_task *base) {
+	struct port_task *task = gb_container(struct port_task, task, base);
+	task->of_port->done(task->of_port);
+	free(task);
+}
+
+bool gb_task_offload_port(struct gb_port_task *of_port, void *data) {
+	struct gb_engine *engine = data;
+	/* gb_engine_create waits for its zygotes in any case. */
+	struct port_task *task = engine->created && engine->tasks.fd >= 0 ? malloc(sizeof *task) : NULL;
+	if (!task)
+		return false;
+	*task = (struct port_task){.task = {.work = work_for_port, .done = on_port_done}, .of_port = of_port};
+	if (gb_task_offload(engine, &task->task, 0))
+		return true;
+	free(task);
 	return false;
 }
 

@@ -34,12 +34,22 @@ struct gb_cell;
 
 /* --- the port of an engine --- */
 
+/* Work that waits for the system. Another thread of the host may do it. */
+struct gb_port_task {
+	void (*work)(struct gb_port_task *task); /* on any thread */
+	void (*done)(struct gb_port_task *task); /* afterwards, in the loop; frees the task */
+};
+
 struct gb_port_options {
 	struct gb_loop *loop;   /* outlives the port */
 	uint64_t memory_bytes;  /* of all cells together; 0: three quarters of the machine's */
 	uint32_t max_processes; /* and threads, of all cells together */
 	uint32_t max_cells;     /* at once, in each pool */
 	uint64_t box_bytes;     /* of a cell's own folder; its temporary files have as much */
+	/* Let another thread do @task, and return true. False, or NULL: the port does the work at once. All tasks
+	 * must be done before a pool is destroyed. */
+	bool (*offload)(struct gb_port_task *task, void *data);
+	void *data;
 };
 
 bool gb_port_create(const struct gb_port_options *options, struct gb_port **ret, struct gb_err *err);
@@ -128,7 +138,8 @@ struct gb_pool_options {
 
 /* Start zygotes behind a copy of @plan, and return without waiting for them. Cells can be taken at once: they
  * run when every layer was raised and observed. If a layer was not, they end with GB_CELL_REFUSED and a text
- * that names it. Fails, and leaves no process, if the first zygote cannot be started at all. */
+ * that names it. Fails, and leaves no process, if the first zygote cannot be started at all; if another
+ * thread starts it, the cells end with GB_CELL_REFUSED instead. */
 bool gb_pool_create(struct gb_port *port, const struct gb_plan *plan, const struct gb_pool_options *options,
     struct gb_pool **ret, struct gb_err *err);
 /* Kills all remaining processes, and waits for their end. Cells that have an owner must be released before.

@@ -47,7 +47,9 @@ struct gb_service_secrets {
 	size_t n;
 };
 
-/* A thread for work of the service and its transports. */
+/* The threads for work of the service, its engine and its transports: see gb_service_work. */
+enum { GB_SERVICE_DATA, GB_SERVICE_LARGE_DATA, GB_SERVICE_STARTS, GB_SERVICE_THREADS };
+
 struct gb_service_thread {
 	struct gb_worker *worker; /* NULL: not started */
 	struct gb_source source;
@@ -64,13 +66,13 @@ struct gb_service {
 	struct gb_filter *filter; /* or NULL */
 	struct gb_service_secrets secrets;
 	struct gb_list watches;
-	struct gb_service_thread threads[2]; /* for up to GB_SERVICE_LARGE bytes; for more */
-	bool ending;                         /* being destroyed: no more work */
-	struct gb_list clients;              /* the next one to start a waiting execution comes first */
-	struct gb_list executions;           /* that are not done, oldest first */
-	struct gb_list done;                 /* kept, or about to be freed; oldest first */
-	unsigned n_running;                  /* executions of callers that have a sandbox */
-	unsigned n_agents;                   /* executions of agents that are not done */
+	struct gb_service_thread threads[GB_SERVICE_THREADS];
+	bool ending;               /* being destroyed: no more work */
+	struct gb_list clients;    /* the next one to start a waiting execution comes first */
+	struct gb_list executions; /* that are not done, oldest first */
+	struct gb_list done;       /* kept, or about to be freed; oldest first */
+	unsigned n_running;        /* executions of callers that have a sandbox */
+	unsigned n_agents;         /* executions of agents that are not done */
 	unsigned n_waiting, n_done, max_runs;
 	size_t waiting_bytes, done_bytes;
 	bool room;         /* a run has settled since waiting executions were last tried */

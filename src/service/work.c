@@ -30,7 +30,10 @@ static bool start(struct gb_service *service, struct gb_service_thread *thread) 
 }
 
 bool gb_service_work(struct gb_service *service, struct gb_work *work, size_t bytes) {
-	struct gb_service_thread *thread = &service->threads[bytes > GB_SERVICE_LARGE];
+	const int which = bytes == 0                 ? GB_SERVICE_STARTS
+			  : bytes > GB_SERVICE_LARGE ? GB_SERVICE_LARGE_DATA
+						     : GB_SERVICE_DATA;
+	struct gb_service_thread *thread = &service->threads[which];
 	return !service->ending && start(service, thread) && gb_worker_try(thread->worker, work);
 }
 

@@ -37,8 +37,8 @@ enum {
 
 /* --- taking --- */
 
-/* The shard with the fewest active cells; among equals one with a warm cell, then the one on this CPU, since
- * waking another CPU is the largest cost. */
+/* The shard with the fewest active cells, where a zygote that starts on the same CPU counts like a cell; among equals one
+ * with a warm cell, then the one on this CPU, since waking another CPU is the largest cost. */
 static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	struct gb_shard *best = NULL;
 	unsigned best_cost = 0;
@@ -46,7 +46,8 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	const unsigned absent_cost = pool->options.one_by_one ? AHEAD_OF_ABSENT * 4 : 1;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		struct gb_shard *shard = &pool->shards[i];
-		unsigned cost = shard->n_active * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1) +
+		unsigned busy = shard->n_active + pool->port->n_starts[shard->cpu];
+		unsigned cost = busy * 4 + (shard->n_warm ? 0 : 2) + (shard->cpu == here ? 0 : 1) +
 				(shard->absent ? absent_cost : 0);
 		if (shard->broken || (best && cost >= best_cost))
 			continue;
@@ -61,7 +62,8 @@ static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 /* Start the zygote of a broken shard again. The last attempt may have failed for lack of descriptors or
  * processes, or another process may have killed the zygote. */
 static bool restart_shard(struct gb_shard *shard, struct gb_err *err) {
-	if (!shard->restartable || !gb_shard_start(shard, err))
+	/* Until it is known that the zygote starts, runs must not wait for it. */
+	if (!shard->restartable || !gb_shard_start_now(shard, err))
 		return false;
 	shard->broken = shard->restartable = false;
 	return true;
@@ -168,7 +170,7 @@ static bool has_starting_shard(const struct gb_pool *pool) {
 	return false;
 }
 
-/* Starting a zygote takes the host milliseconds, so each one is started in a turn of its own. If another
+/* Without a thread, starting a zygote takes the host milliseconds, so each one is started in a turn of its own. If another
  * failed, this one would fail as well. */
 static void start_absent_shard(struct gb_pool *pool) {
 	struct gb_err err = {0};
@@ -266,6 +268,7 @@ static struct gb_pool *make_pool(
 	struct gb_pool *pool = calloc(1, sizeof *pool);
 	if (!pool)
 		return NULL;
+	pool->port = port;
 	pool->loop = port->options.loop;
 	pool->options = *options;
 	pool->timer_fd = pool->timer.fd = -1;
@@ -343,7 +346,7 @@ bool gb_pool_is_over(const struct gb_pool *pool) {
 		return false;
 	for (unsigned i = 0; i < pool->n_shards; i++) {
 		const struct gb_shard *shard = &pool->shards[i];
-		if (!shard->broken || shard->restartable || shard->zygote.pidfd >= 0)
+		if (!shard->broken || shard->restartable || shard->on_thread || shard->zygote.pidfd >= 0)
 			return false;
 	}
 	return true;

@@ -13,20 +13,13 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "base/watchdog.h"
 #include "sandbox/linux/cell_end.h"
 
 enum {
 	/* After so many deaths of the zygote without any cell exit in between, it is not restarted
 	 * automatically. */
 	MAX_DEATHS = 5,
-	/* How many notices may stay unread in a zygote's socket, and the socket buffer that one notice
-	 * needs. */
-	UNREAD_MAX = 64,
-	NOTICE_BYTES = 2048,
 };
-
-static void on_control(struct gb_source *source, uint32_t events);
 
 /* --- listening --- */
 
@@ -86,46 +79,14 @@ void gb_shard_order(struct gb_shard *shard) {
 	gb_shard_listen(shard);
 }
 
-/* The number of notices that certainly fit into the send buffer of the zygote's end of the socket, which is
- * as large as that of this end. */
-static unsigned unread_max(const struct gb_shard *shard) {
-	int room = 0;
-	socklen_t n = sizeof room;
-	if (getsockopt(shard->zygote.control, SOL_SOCKET, SO_SNDBUF, &room, &n) != 0 || room < 0)
-		return 0;
-	unsigned fit = (unsigned)room / NOTICE_BYTES, max = UNREAD_MAX / shard->pool->n_shards;
-	return fit < max ? fit : max;
-}
-
-static bool start(struct gb_shard *shard, struct gb_err *err) {
-	struct gb_pool *pool = shard->pool;
-	struct gb_plan plan = pool->plan;
-	plan.cpu = shard->cpu;
-	shard->n_orders = 0;
-	shard->ready = false;
-	shard->events = GB_LOOP_IN;
-	if (!gb_zygote_spawn(&shard->zygote, &plan, pool->program, pool->cgroup, err))
-		return false;
-	shard->unread_max = unread_max(shard);
-	shard->start_until = gb_now_ns() + GB_START_NS;
-	gb_pool_wake_at(pool, shard->start_until);
-	if (gb_loop_add(pool->loop, &shard->source, shard->zygote.control, GB_LOOP_IN, on_control, err))
-		return true;
-	gb_zygote_finish(&shard->zygote);
-	return false;
-}
-
-bool gb_shard_start(struct gb_shard *shard, struct gb_err *err) {
-	/* Sleeps for one or a few milliseconds: until the program is executed (CLONE_VFORK), and while the
-	 * kernel moves the process into a control group. */
-	struct gb_watch watch;
-	gb_watch_begin(&watch);
-	bool started = start(shard, err);
-	gb_watch_exclude(&watch);
-	return started;
+void gb_shard_set_starts(struct gb_shard *shard, bool starts) {
+	unsigned *n = &shard->pool->port->n_starts[shard->cpu];
+	*n += (starts && !shard->starts) - (!starts && shard->starts);
+	shard->starts = starts;
 }
 
 void gb_shard_stop(struct gb_shard *shard) {
+	gb_shard_set_starts(shard, false);
 	gb_loop_remove(shard->pool->loop, &shard->source);
 	gb_zygote_finish(&shard->zygote);
 	gb_close_fd(&shard->held.pidfd);
@@ -135,6 +96,7 @@ void gb_shard_stop(struct gb_shard *shard) {
 void gb_shard_break(struct gb_shard *shard, const struct gb_err *why) {
 	shard->broken = true;
 	shard->why_broken = *why;
+	gb_shard_set_starts(shard, false);
 	gb_pool_start_next(shard->pool);
 	struct gb_cell_end end = {.cause = GB_CELL_REFUSED};
 	snprintf(end.text, sizeof end.text, "%s", why->message);
@@ -164,6 +126,10 @@ static bool has_waiting_owner(const struct gb_shard *shard) {
 	return false;
 }
 
+bool gb_shard_may_restart(const struct gb_shard *shard) {
+	return shard->was_ready || shard->deaths < MAX_DEATHS;
+}
+
 /* The zygote and all its cells are dead: notify their owners and start another zygote. Does not wait, since its
  * pidfd is readable. */
 static void replace_zygote(struct gb_shard *shard) {
@@ -184,7 +150,7 @@ static void replace_zygote(struct gb_shard *shard) {
 		    shard->deaths, how);
 	/* A zygote that was ready before was killed from outside. The cause may be gone when the next run
 	 * starts. */
-	shard->restartable = !again && (shard->was_ready || shard->deaths < MAX_DEATHS);
+	shard->restartable = !again && gb_shard_may_restart(shard);
 	/* A queued cell with a spare socket is lost as well: the dead zygote had the other end. There is at
 	 * most one, because spare sockets are not used while cells are queued. */
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) if (cell->worker_fd < 0) {
@@ -248,6 +214,7 @@ static void note_exited(struct gb_shard *shard, const struct gb_notice *notice) 
 static void note_ready(struct gb_shard *shard, const struct gb_notice *notice) {
 	struct gb_pool *pool = shard->pool;
 	shard->ready = pool->was_ready = true;
+	gb_shard_set_starts(shard, false);
 	gb_pool_start_next(pool);
 	snprintf(pool->version, sizeof pool->version, "%.*s", (int)sizeof notice->text - 1, notice->text);
 	gb_list_each(struct gb_cell, cell, &shard->queued, link) {
@@ -297,7 +264,7 @@ static void await_death(struct gb_shard *shard) {
 		on_death(&shard->source, 0);
 }
 
-static void on_control(struct gb_source *source, uint32_t events) {
+void gb_shard_on_control(struct gb_source *source, uint32_t events) {
 	(void)events;
 	struct gb_shard *shard = (struct gb_shard *)source;
 	struct held *held = &shard->held;

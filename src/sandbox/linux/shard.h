@@ -56,7 +56,9 @@ struct gb_shard {
 	struct gb_pool *pool;
 	struct gb_zygote zygote;
 	int cpu;
-	bool absent; /* not started yet: see start_absent_shard */
+	bool absent;    /* not started yet: see start_absent_shard */
+	bool on_thread; /* a thread of the host starts its zygote */
+	bool starts;    /* counted in the port's .n_starts */
 	bool ready;
 	bool was_ready;       /* before its zygote died */
 	uint64_t start_until; /* if it is not ready by then, it is given up */
@@ -75,7 +77,7 @@ struct gb_shard {
 		struct gb_notice notice;
 		int pidfd;
 		bool is_held;
-	} held; /* a notice to be handled when the loop calls on_control */
+	} held; /* a notice to be handled when the loop calls gb_shard_on_control */
 	unsigned n_active;
 	struct gb_list queued; /* cells by state, except ended ones */
 	struct gb_list warm;
@@ -85,6 +87,7 @@ struct gb_shard {
 };
 
 struct gb_pool {
+	struct gb_port *port;
 	struct gb_loop *loop;
 	struct gb_pool_options options;
 	struct gb_plan plan;
@@ -133,9 +136,15 @@ void gb_pool_start_next(struct gb_pool *pool);
 /* Start warm cells of a shard until there are as many as the options ask for. */
 void gb_shard_refill(struct gb_shard *shard);
 
+/* --- shard_start.c --- */
+
+/* Start its zygote. If the host lends a thread, it is started there, and gb_shard_break is called if that fails. */
+bool gb_shard_start(struct gb_shard *shard, struct gb_err *err);
+/* The same without a thread: waits for milliseconds. */
+bool gb_shard_start_now(struct gb_shard *shard, struct gb_err *err);
+
 /* --- shard.c --- */
 
-bool gb_shard_start(struct gb_shard *shard, struct gb_err *err);
 void gb_shard_stop(struct gb_shard *shard);
 /* End its cells: its zygote cannot raise its wall, or does not exist. */
 void gb_shard_break(struct gb_shard *shard, const struct gb_err *why);
@@ -144,6 +153,12 @@ void gb_shard_break(struct gb_shard *shard, const struct gb_err *why);
 void gb_shard_order(struct gb_shard *shard);
 /* Register for notices of the zygote only while something depends on them. */
 void gb_shard_listen(struct gb_shard *shard);
+/* State whether its zygote starts: meanwhile it uses its CPU as much as a run. */
+void gb_shard_set_starts(struct gb_shard *shard, bool starts);
+/* Whether the zygote may be started again after a failure to start it. */
+bool gb_shard_may_restart(const struct gb_shard *shard);
+/* Callback of the loop: the control socket of the zygote is ready. */
+void gb_shard_on_control(struct gb_source *source, uint32_t events);
 /* Read pending notices until the pidfd of @cell is known. The notice may report a failure, after which @cell
  * no longer exists: look it up again by its id. Does not call any owner: a notice that would is held for the
  * loop. */
