@@ -221,10 +221,27 @@ void gb_lines_drop(struct gb_lines *lines) {
 
 bool gb_lines_end(struct gb_lines *lines) {
 	gb_buf_append_char(&lines->output, '\n');
+	return gb_lines_commit(lines);
+}
+
+bool gb_lines_commit(struct gb_lines *lines) {
 	bool ok = !gb_buf_failed(&lines->output);
 	if (!ok || lines->broken)
 		gb_lines_drop(lines);
 	return ok;
+}
+
+bool gb_lines_add(struct gb_lines *lines, struct gb_buf *line) {
+	struct gb_buf *output = gb_lines_begin(lines);
+	if (output->len == 0 && !lines->broken) {
+		gb_buf_finish(output);
+		*output = *line;
+		gb_buf_init(line, line->max);
+		return true;
+	}
+	gb_buf_append(output, line->data, line->len);
+	gb_buf_finish(line);
+	return gb_lines_commit(lines);
 }
 
 /* --- both --- */

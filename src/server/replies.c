@@ -111,26 +111,30 @@ void gb_reply_ended(struct gb_lines *lines, struct gb_call_name name) {
 	finish(lines, NULL);
 }
 
-static bool try_result(struct gb_lines *lines, uint64_t run, const char *session,
-    const struct gb_result *result, struct gb_err *err) {
-	struct gb_buf *out = begin(lines, "result");
-	gb_buf_printf(out, ",\"run\":%llu", (ull)run);
+static bool try_result(struct gb_buf *out, uint64_t run, const char *session, const struct gb_result *result,
+    struct gb_err *err) {
+	gb_buf_printf(out, "{\"type\":\"result\",\"run\":%llu", (ull)run);
 	if (*session)
 		gb_buf_printf(out, ",\"session\":\"%s\"", session);
 	gb_buf_printf(out, ",\"result\":");
-	return gb_result_write_json(out, result, err) ? finish(lines, err) : give_up(lines, err);
+	bool ok = gb_result_write_json(out, result, err);
+	gb_buf_append(out, "}\n", 2);
+	return gb_buf_failed(out) ? fail_too_long(err) : ok;
 }
 
-void gb_reply_result(
-    struct gb_lines *lines, uint64_t run, const char *session, const struct gb_result *result) {
+void gb_reply_write_result(
+    struct gb_buf *out, uint64_t run, const char *session, const struct gb_result *result) {
 	struct gb_err err = {0};
-	if (try_result(lines, run, session, result, &err))
+	size_t begin = out->len;
+	if (try_result(out, run, session, result, &err))
 		return;
+	out->len = begin;
+	out->failed = false;
 	/* The output was already sent while the run wrote it. */
 	struct gb_result instead =
 	    gb_result_instead(GB_FAILURE, "RangeError", GB_CODE_RESULT_SIZE, err.message, result);
 	instead.truncated = true;
-	try_result(lines, run, session, &instead, NULL);
+	try_result(out, run, session, &instead, NULL);
 }
 
 /* --- output and displays --- */

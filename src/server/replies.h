@@ -66,9 +66,10 @@ bool gb_reply_call(struct gb_lines *lines, struct gb_call_name name, uint32_t fu
 void gb_reply_answer(
     struct gb_lines *lines, struct gb_call_name name, const struct gb_value *value, bool thrown);
 void gb_reply_ended(struct gb_lines *lines, struct gb_call_name name);
-/* A result that cannot be written is replaced by a failure that says so. @session is the session of an agent,
- * or empty. */
-void gb_reply_result(
-    struct gb_lines *lines, uint64_t run, const char *session, const struct gb_result *result);
+/* Write the line of a result, with its newline, to the end of @out, whose maximum is that of a line; on any thread. A
+ * result that cannot be written is replaced by a failure that says so. @session is the session of an agent, or
+ * empty. */
+void gb_reply_write_result(
+    struct gb_buf *out, uint64_t run, const char *session, const struct gb_result *result);
 
 #endif

@@ -29,18 +29,16 @@ static void forget(struct gb_rpc_run *run) {
 /* --- events --- */
 
 static void finish(struct gb_rpc_run *run, const struct gb_result *result) {
-	struct gb_lines *lines = &run->client->lines;
-	bool is_agent = gb_execution_is_agent(run->execution);
 	gb_rpc_end_calls(run);
-	if (run->tool)
+	if (run->tool) {
 		gb_rpc_reply_tool(run, result);
-	else
-		gb_reply_result(
-		    lines, run->entry.number, is_agent ? gb_execution_session(run->execution) : "", result);
-	/* Send before the sandbox is destroyed, which takes longer. */
-	if (!is_agent)
-		gb_lines_flush(lines);
-	forget(run);
+		forget(run);
+		return;
+	}
+	/* Takes the execution. */
+	gb_rpc_send_result(run, result);
+	gb_table_remove(&run->client->runs, &run->entry);
+	gb_rpc_free_run(run);
 }
 
 static void on_event(struct gb_execution *execution, const struct gb_event *event, void *data) {

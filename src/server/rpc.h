@@ -38,6 +38,8 @@ struct gb_client {
 	uint64_t n_lines;  /* received */
 	unsigned decides;  /* 1 << face: the client decides on requests of these faces */
 	struct gb_long_message *long_message; /* its input is paused until that is handled; or NULL */
+	struct gb_list results;               /* that are being written on threads: results.c */
+	size_t results_bytes;                 /* memory of their values */
 	bool blocked;                         /* has too much unread output: its runs are paused */
 	bool held;                            /* the terminals that it is attached to are paused */
 	bool ended;                           /* its input has ended, and its runs were ended */
@@ -91,6 +93,13 @@ void gb_rpc_drop_long(struct gb_client *client);
 void gb_rpc_init_long(struct gb_server *server);
 /* All clients have been destroyed; threads may still be at work. */
 void gb_rpc_finish_long(struct gb_server *server);
+
+/* --- results.c --- */
+
+/* Send the result, on a thread if it is long, and release the execution of @run afterwards. */
+void gb_rpc_send_result(struct gb_rpc_run *run, const struct gb_result *result);
+/* The client is being destroyed: drop the results that are still being written. */
+void gb_rpc_drop_results(struct gb_client *client);
 
 /* --- agents.c --- */
 

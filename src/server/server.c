@@ -21,7 +21,7 @@ enum { POLL_MS = 1000 };
 
 /* While the client has too much unread output, it is not read, and its runs are paused. */
 static void update_blocked(struct gb_client *client) {
-	size_t waiting = gb_lines_waiting(&client->lines);
+	size_t waiting = gb_lines_waiting(&client->lines) + client->results_bytes;
 	bool blocked = waiting > (client->blocked ? FREE_BYTES : BLOCKED_BYTES);
 	if (client->blocked == blocked)
 		return;
@@ -52,6 +52,7 @@ static void on_end(struct gb_lines *lines) {
 static void destroy_client(struct gb_client *client) {
 	gb_rpc_end(client);
 	gb_rpc_drop_long(client);
+	gb_rpc_drop_results(client);
 	gb_list_remove(&client->link);
 	gb_service_client_finish(&client->submits);
 	gb_lines_finish(&client->lines);
@@ -67,6 +68,7 @@ bool gb_server_add(struct gb_server *server, int in, int out, struct gb_err *err
 	}
 	client->server = server;
 	gb_list_init(&client->attachments);
+	gb_list_init(&client->results);
 	gb_list_init(&client->subscriptions);
 	gb_list_init(&client->watches);
 	gb_service_client_init(server->service, &client->submits);
@@ -94,6 +96,8 @@ unsigned gb_server_clients(const struct gb_server *server) {
 
 static bool is_lost(const struct gb_client *client, unsigned n_clients) {
 	uint64_t idle = gb_now_ns() - client->lines.progress_at;
+	if (client->ended && !client->lines.broken && !gb_list_empty(&client->results))
+		return false;
 	if (client->ended)
 		return client->lines.broken || !gb_lines_waiting(&client->lines) || idle > DRAINED_NS;
 	return ((client->blocked && n_clients > 1) || client->held || client->lags) && idle > STALLED_NS;

@@ -112,6 +112,10 @@ static void announce_session(struct gb_execution *execution) {
 
 /* --- the end --- */
 
+size_t gb_execution_memory(const struct gb_execution *execution) {
+	return execution->bytes;
+}
+
 static void stop_waiting(struct gb_execution *execution) {
 	if (gb_list_empty(&execution->waiting))
 		return;

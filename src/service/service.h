@@ -170,6 +170,8 @@ const char *gb_execution_session(const struct gb_execution *execution);
 uint64_t gb_execution_timeout_ms(const struct gb_execution *execution);
 /* The result, masked; NULL before it is done. Lives as long as the execution. */
 const struct gb_result *gb_execution_result(const struct gb_execution *execution);
+/* The memory of its values and output; 0 before it is done. */
+size_t gb_execution_memory(const struct gb_execution *execution);
 /* The run of the engine, for calls of the code's functions; NULL while it waits, and of agents. */
 struct gb_run *gb_execution_run(const struct gb_execution *execution);
 

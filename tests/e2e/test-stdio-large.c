@@ -312,3 +312,79 @@ TEST(the_server_is_destroyed_while_messages_are_read) {
 	CHECK(!client_line(&held.a));
 	end(&held);
 }
+
+/* --- results --- */
+
+enum { LOGS = 200 };
+
+/* A run without a long line or value, whose result is long, since it contains the logs. Returns after all logs. */
+static void log_much(struct client *client, int run) {
+	client_say(client,
+	    "{\"type\":\"run\",\"run\":%d,\"source\":\"for (let i = 0; i < %d; i++)"
+	    "console.log('x'.repeat(1000)); export default 1\"}",
+	    run, LOGS);
+	for (int i = 0; i < LOGS; i++)
+		client_expect(client, "log", run);
+}
+
+static void check_logs(const struct gb_value *result) {
+	CHECK_INT(number_at(result, "result.result"), 1);
+	CHECK_INT(gb_value_count(at(result, "result.logs")), LOGS);
+}
+
+TEST(other_runs_settle_while_a_long_result_is_written) {
+	struct held held = start();
+	log_much(&held.a, 1);
+	run_some(&held.b, 1);
+	CHECK(!has_line(&held.a));
+	/* The run has ended: messages about it are too late, and later runs of the client do not wait. */
+	client_say(&held.a, "{\"type\":\"terminate\",\"run\":1}");
+	run_some(&held.a, 2);
+	CHECK(!has_line(&held.a));
+	release(&held);
+	check_logs(client_result(&held.a, 1, "success"));
+	run_some(&held.a, MANY + 2);
+	end(&held);
+}
+
+TEST(a_client_that_has_closed_its_input_gets_its_long_result) {
+	struct held held = start();
+	log_much(&held.a, 1);
+	shutdown(held.a.out, SHUT_WR);
+	run_some(&held.b, 1);
+	release(&held);
+	check_logs(client_result(&held.a, 1, "success"));
+	CHECK(!client_line(&held.a));
+	end(&held);
+}
+
+TEST(a_client_may_disconnect_while_its_result_is_written) {
+	struct held held = start();
+	log_much(&held.a, 1);
+	client_shut(&held.a);
+	run_some(&held.b, 1);
+	release(&held);
+	run_some(&held.b, MANY + 1);
+	end(&held);
+}
+
+TEST(a_client_is_destroyed_while_its_result_is_written) {
+	struct held held = start_until(0, true);
+	log_much(&held.a, 1);
+	/* The server notices the disconnect when it writes the output of this run. */
+	client_say(&held.a, "{\"type\":\"run\",\"run\":2,\"source\":\"for(;;)console.log(1)\"}");
+	client_expect(&held.a, "log", 2);
+	client_shut(&held.a);
+	run_some(&held.b, 1);
+	end(&held);
+}
+
+TEST(the_server_is_destroyed_while_a_result_is_written) {
+	struct held held = start_until(1, true);
+	log_much(&held.a, 1);
+	run_some(&held.b, 1);
+	release(&held);
+	client_shut(&held.b);
+	CHECK(!client_line(&held.a));
+	end(&held);
+}
