@@ -292,7 +292,7 @@ TEST(prompts_are_answered_by_the_attached_client) {
 	types(&one, "secret\n");
 	sees(&one, "=ben 6");
 	CHECK(!strstr(one.screen.text, "secret"));
-	CHECK_INT(leaves(&one), 1);
+	CHECK_INT(leaves(&one), 4);
 }
 
 TEST(invalid_attachments_are_errors) {
