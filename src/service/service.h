@@ -106,9 +106,9 @@ bool gb_service_add_secret(
 
 /* Run @work on a thread of the service: work on @bytes of data that would delay everything else in the loop, or, if
  * @bytes is 0, the start of a process. There are three threads: for data, for data of more than GB_SERVICE_LARGE bytes,
- * and for starts; each is started when it is first needed. Work of each thread runs in the order of submission. See store/worker.h: .done is called from gb_service_turn, or from
- * gb_service_destroy, which waits for all work. False if the thread cannot be started, or its queue is full; then
- * the caller has to do the work itself. */
+ * and for starts; each is started when it is first needed. Work of each thread runs in the order of submission. See
+ * store/worker.h: .done is called from gb_service_turn, or from gb_service_destroy, which waits for all work. False if
+ * the thread cannot be started, or its queue is full; then the caller has to do the work itself. */
 bool gb_service_work(struct gb_service *service, struct gb_work *work, size_t bytes);
 
 /* --- clients --- */

@@ -37,8 +37,8 @@ enum {
 
 /* --- taking --- */
 
-/* The shard with the fewest active cells, where a zygote that starts on the same CPU counts like a cell; among equals one
- * with a warm cell, then the one on this CPU, since waking another CPU is the largest cost. */
+/* The shard with the fewest active cells, where a zygote that starts on the same CPU counts like a cell; among
+ * equals one with a warm cell, then the one on this CPU, since waking another CPU is the largest cost. */
 static struct gb_shard *choose_shard(struct gb_pool *pool, struct gb_err *err) {
 	struct gb_shard *best = NULL;
 	unsigned best_cost = 0;
@@ -170,8 +170,8 @@ static bool has_starting_shard(const struct gb_pool *pool) {
 	return false;
 }
 
-/* Without a thread, starting a zygote takes the host milliseconds, so each one is started in a turn of its own. If another
- * failed, this one would fail as well. */
+/* Without a thread, starting a zygote takes the host milliseconds, so each one is started in a turn of its own. If
+ * another failed, this one would fail as well. */
 static void start_absent_shard(struct gb_pool *pool) {
 	struct gb_err err = {0};
 	/* gb_pool_start_next follows. */
