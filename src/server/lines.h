@@ -69,8 +69,8 @@ struct gb_buf *gb_lines_begin(struct gb_lines *lines);
 bool gb_lines_end(struct gb_lines *lines);
 /* The same if its newline was appended already. */
 bool gb_lines_commit(struct gb_lines *lines);
-/* Send a line that was written elsewhere, with its newline. Takes its memory, and leaves @line empty. False if memory is
- * exhausted. */
+/* Send a line that was written elsewhere, with its newline. Takes its memory, and leaves @line empty. False if memory
+ * is exhausted. */
 bool gb_lines_add(struct gb_lines *lines, struct gb_buf *line);
 /* Discard the line that was begun. */
 void gb_lines_drop(struct gb_lines *lines);
