@@ -6,8 +6,9 @@
 #include "glovebox/glovebox.h"
 
 static const struct command *const commands[] = {&command_run, &command_session, &command_stdio,
-    &command_ts_strip, &command_audit, &command_execute, &command_tool, &command_stubs, &command_approvals, &command_energy,
-    &command_secrets, &command_config, &command_prompt, &command_doctor, &command_bench, &command_version};
+    &command_ts_strip, &command_audit, &command_execute, &command_tool, &command_stubs, &command_approvals,
+    &command_energy, &command_secrets, &command_config, &command_prompt, &command_doctor, &command_bench,
+    &command_version};
 
 static void usage(FILE *to) {
 	print_styled(to, BOLD, "glovebox");

@@ -297,9 +297,9 @@ bool gb_shape_is_chosen_of_words(const uint8_t *from, size_t n, unsigned where) 
 		if (letters.n < length || memcmp(letters.text + rest, nouns[i], length) != 0)
 			continue;
 		/* secret_key is a name, "secret key" is none */
-		bool whole =
+		bool is_alone =
 		    i < SECRET_KEY ? where & GB_SHAPE_WORD && islower(*from) : i == SECRET_KEY && !name;
-		if (rest ? is_described(&letters, rest) : whole)
+		if (rest ? is_described(&letters, rest) : is_alone)
 			return true;
 	}
 	return false;
