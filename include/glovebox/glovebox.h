@@ -214,6 +214,9 @@ struct gb_run_options {
 	 * returns, as JSON text, which is cut at result_bytes; docs/CORE_EXECUTE.md has the texts of values that JSON
 	 * cannot express. */
 	bool is_body;
+	/* JavaScript, TypeScript, without a session: if the module exports nothing, the value of its last
+	 * expression is the result. In other languages, and in sessions, that is so without this option. */
+	bool last_value;
 
 	/* The limits: GB_LIMIT_FIELDS of fields.h documents them. timeout_ms may be GB_NO_TIMEOUT. */
 #define GB_LIMIT(member, width, ...) uint##width##_t member;

@@ -280,11 +280,11 @@ bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
 	write_text(out, options->source, n_source);
 	write_text(out, filename, strlen(filename));
 	write_text(out, options->fn, options->fn ? strlen(options->fn) : 0);
-	gb_cbor_unsigned(out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) |
-				  (options->report ? GB_JOB_REPORT : 0) |
-				  (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
-				  (options->session ? GB_JOB_SESSION : 0) |
-				  (options->is_body ? GB_JOB_BODY : 0) | (asks_version ? GB_JOB_VERSION : 0));
+	gb_cbor_unsigned(
+	    out, (options->fn ? GB_JOB_EXPORT_REQUIRED : 0) | (options->report ? GB_JOB_REPORT : 0) |
+		     (options->language == GB_TYPESCRIPT ? GB_JOB_TYPESCRIPT : 0) |
+		     (options->session ? GB_JOB_SESSION : 0) | (options->is_body ? GB_JOB_BODY : 0) |
+		     (options->last_value ? GB_JOB_LAST_VALUE : 0) | (asks_version ? GB_JOB_VERSION : 0));
 	write_limits(out, options);
 	write_modules(out, options->modules);
 	const struct gb_root roots[] = {

@@ -57,7 +57,8 @@ enum {
 	GB_JOB_TYPESCRIPT = 4,      /* the modules are TypeScript */
 	GB_JOB_SESSION = 8,         /* more jobs follow; also in the settings */
 	GB_JOB_VERSION = 16,        /* keepers: run the program with --version, without source */
-	GB_JOB_BODY = 32, /* JavaScript: a function body; the result is what it returns, as JSON text */
+	GB_JOB_BODY = 32,       /* JavaScript: a function body; the result is what it returns, as JSON text */
+	GB_JOB_LAST_VALUE = 64, /* JavaScript: without exports, the last expression is the result */
 };
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };

@@ -181,6 +181,24 @@ bool gb_ts_erase_session(
 	return ok;
 }
 
+bool gb_ts_erase_program(
+    const char *source, size_t n, bool typescript, struct gb_ts_output *out, struct gb_ts_error *ret_error) {
+	gb_ts_output_finish(out);
+	if (n > GB_TS_SOURCE_MAX)
+		return reject(ret_error, "the text is too long");
+	struct ts_parser p;
+	parser_init(&p, source, n);
+	bool has_value = gb_ts_program_statements(&p);
+	if (typescript)
+		resolve_names(&p);
+	else
+		gb_ts_keep_session_edits(&p);
+	bool ok = p.failed && !typescript ? copy_unchanged(&p, out, ret_error) : render(&p, out, ret_error);
+	out->has_value = ok && has_value && !p.failed;
+	parser_finish(&p);
+	return ok;
+}
+
 void gb_ts_find_imports(const char *source, size_t n, struct gb_ts_output *out) {
 	gb_ts_output_finish(out);
 	if (n > GB_TS_SOURCE_MAX)

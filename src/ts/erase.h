@@ -81,6 +81,8 @@ struct gb_ts_output {
 	size_t n_names;
 	struct gb_ts_declared *declared; /* only set by gb_ts_erase_session */
 	size_t n_declared;
+	bool
+	    has_value; /* only set by gb_ts_erase_program: the last expression has become the default export */
 };
 
 /* @max limits the size of the output text. */
@@ -96,6 +98,12 @@ bool gb_ts_erase(const char *source, size_t n, struct gb_ts_output *out, struct 
  * Without @typescript nothing else changes, and text that cannot be parsed is copied unchanged, so that the
  * engine reports the error. */
 bool gb_ts_erase_session(
+    const char *source, size_t n, bool typescript, struct gb_ts_output *out, struct gb_ts_error *ret_error);
+
+/* The same for a module whose last expression is its value: if the module exports nothing and its last statement is
+ * an expression, that becomes "export default(0,expression)". Without @typescript nothing else changes, and text that
+ * cannot be parsed is copied unchanged. */
+bool gb_ts_erase_program(
     const char *source, size_t n, bool typescript, struct gb_ts_output *out, struct gb_ts_error *ret_error);
 
 /* Find the imports of @source, which is JavaScript; @out gets no text. Never fails: after a syntax error, the

@@ -211,8 +211,10 @@ struct ts_parser {
 	bool exhausted; /* out of memory, depth or work: backtracking does not help */
 	bool rejected;  /* by session.c: report the error, do not leave it to the engine */
 	struct ts_failure failure;
-	uint32_t assertion; /* where the last "<T>x" assertion began; or TS_NONE */
-	uint32_t ended;     /* where the last complete statement ended */
+	uint32_t assertion;        /* where the last "<T>x" assertion began; or TS_NONE */
+	uint32_t ended;            /* where the last complete statement ended */
+	struct ts_name expression; /* of the last statement that is one */
+	struct ts_name value;      /* of a program: its last expression */
 	struct ts_jsx jsx;
 
 	bool escaped_names;                /* some name contains an escape */
@@ -508,6 +510,8 @@ struct ts_specifier gb_ts_specifier(struct ts_parser *p);
 
 /* Parse all statements, with the edits that a session needs. */
 void gb_ts_session_statements(struct ts_parser *p);
+/* The same for a module whose last expression is its value. Returns whether it has one. */
+bool gb_ts_program_statements(struct ts_parser *p);
 /* Drop all edits except those of session.c. */
 void gb_ts_keep_session_edits(struct ts_parser *p);
 

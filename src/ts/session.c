@@ -3,6 +3,8 @@
  *
  * let, const and class become var, whose names are properties of the global object and may be redeclared;
  * imports become awaited import(); the word export is removed. Only top-level statements are changed.
+ *
+ * A program stays a module, and its last expression becomes its default export.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +237,31 @@ static void session_statement(struct ts_parser *p) {
 void gb_ts_session_statements(struct ts_parser *p) {
 	while (!p->failed && !is(p, T_END))
 		session_statement(p);
+}
+
+/* --- a program --- */
+
+bool gb_ts_program_statements(struct ts_parser *p) {
+	bool exports = false, is_expression = false;
+	while (!p->failed && !is(p, T_END)) {
+		uint32_t start = p->token.start;
+		bool is_empty = is(p, ';');
+		exports |= is_word(p, W_EXPORT);
+		p->expression.start = TS_NONE;
+		gb_ts_statement(p);
+		/* The expression of a statement that begins elsewhere belongs to an inner one. */
+		if (!is_empty)
+			is_expression = p->expression.start == start;
+		if (is_expression && !is_empty)
+			p->value = p->expression;
+	}
+	if (p->failed || exports || !is_expression)
+		return false;
+	uint32_t edit = p->edits.n;
+	insert_before(p, p->value.start, "export default(0,");
+	insert_after(p, p->value.start + p->value.length, ")");
+	mark_session_edits(p, edit);
+	return true;
 }
 
 void gb_ts_keep_session_edits(struct ts_parser *p) {

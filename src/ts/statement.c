@@ -216,7 +216,9 @@ static void expression_statement(struct ts_parser *p) {
 		return;
 	}
 	bool counts = p->in.track_super && is_word(p, W_SUPER) && gb_ts_peek(p).kind == '(';
+	uint32_t start = p->token.start;
 	gb_ts_expression(p);
+	p->expression = (struct ts_name){start, p->previous_end - start};
 	gb_ts_semicolon(p);
 	if (counts && p->super_end == TS_NONE)
 		p->super_end = p->previous_end;

@@ -48,6 +48,18 @@ static void check_session(const char *source, size_t size, bool typescript, stru
 		    out->declared[i].length > 0 && out->declared[i].start + out->declared[i].length <= size);
 }
 
+/* Code whose last expression is its value: the same, and a value makes it longer. */
+static void check_program(const char *source, size_t size, bool typescript, struct gb_ts_output *out) {
+	struct gb_ts_error error = {0};
+	if (!gb_ts_erase_program(source, size, typescript, out, &error)) {
+		ALWAYS(error.line >= 1 && error.column >= 1 && *error.message && !out->has_value);
+		return;
+	}
+	ALWAYS(out->text.data[out->text.len] == '\0' && out->text.len >= size + out->has_value);
+	ALWAYS(count_lines(out->text.data, out->text.len) == count_lines(source, size));
+	check_map(source, size, out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct gb_ts_output out;
 	struct gb_ts_error error = {0};
@@ -68,6 +80,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	}
 	check_session(source, size, true, &out);
 	check_session(source, size, false, &out);
+	check_program(source, size, true, &out);
+	check_program(source, size, false, &out);
 	gb_ts_find_imports(source, size, &out);
 	check_imports(size, &out);
 	gb_ts_output_finish(&out);

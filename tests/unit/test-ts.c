@@ -45,6 +45,41 @@ TEST(imports_and_exports_of_types_are_erased) {
 	CHECK(table_each("ts/modules.txt", check_out) > 140);
 }
 
+TEST(the_last_expression_of_a_program_is_its_value) {
+	static const struct {
+		const char *source, *typescript, *javascript; /* NULL: unchanged, and without a value */
+	} cases[] = {
+	    {"6*7", "export default(0,6*7)", "export default(0,6*7)"},
+	    {"let a = 1\na, b; ;\n", "let a = 1\nexport default(0,a, b); ;\n",
+		"let a = 1\nexport default(0,a, b); ;\n"},
+	    {"f();{}g()", "f();{}export default(0,g())", "f();{}export default(0,g())"},
+	    {"a: 1", NULL, NULL},
+	    {"{ 1 }", NULL, NULL},
+	    {"if (a) b", NULL, NULL},
+	    {"6*7; let x", NULL, NULL},
+	    {"export let x; 1", NULL, NULL},
+	    {"() => { 1 }", "export default(0,() => { 1 })", "export default(0,() => { 1 })"},
+	    {"x as T", "export default(0,x     )", "export default(0,x as T)"},
+	    {"6*7 }", NULL, NULL}, /* a syntax error, which the engine reports */
+	    {"", NULL, NULL},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int typescript = 0; typescript < 2; typescript++) {
+			const char *expected = typescript ? cases[i].typescript : cases[i].javascript;
+			struct gb_ts_output output;
+			struct gb_ts_error error;
+			gb_ts_output_init(&output, 1 << 20);
+			size_t n = strlen(cases[i].source);
+			char *copy = exact_copy(cases[i].source, n + 1);
+			bool ok = gb_ts_erase_program(copy, n, typescript, &output, &error);
+			CHECK(output.has_value == (expected != NULL));
+			if (ok || !typescript)
+				CHECK_STR(output.text.data, expected ? expected : cases[i].source);
+			gb_ts_output_finish(&output);
+			free(copy);
+		}
+}
+
 TEST(statements_keep_their_ends) {
 	CHECK(table_each("ts/semicolons.txt", check_out) > 60);
 }

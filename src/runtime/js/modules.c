@@ -136,8 +136,10 @@ static bool reject_nul(struct gb_js *js, struct gb_js_source *source) {
 	return true;
 }
 
+enum source_kind { MODULE, PROGRAM, SESSION };
+
 static struct gb_js_source *prepare(
-    struct gb_js *js, struct gb_job_text text, const char *name, bool is_session) {
+    struct gb_js *js, struct gb_job_text text, const char *name, enum source_kind kind) {
 	struct gb_js_modules *modules = js->modules;
 	bool is_body = modules->job->flags & GB_JOB_BODY && text.p == modules->job->source.p;
 	bool is_typescript = modules->job->flags & GB_JOB_TYPESCRIPT;
@@ -147,7 +149,8 @@ static struct gb_js_source *prepare(
 		JS_ThrowOutOfMemory(js->guest);
 		return NULL;
 	}
-	source->is_session = is_session;
+	source->is_session = kind == SESSION;
+	source->is_program = kind == PROGRAM;
 	if (gb_js_source_prepare(source, &error))
 		return reject_nul(js, source) ? NULL : source;
 	gb_js_source_map(&modules->sources, name, &error.line, &error.column);
@@ -156,13 +159,14 @@ static struct gb_js_source *prepare(
 }
 
 /* Compile and instantiate @text, with everything that it imports. */
-static JSModuleDef *read_source(
-    struct gb_js *js, struct gb_job_text text, const char *name, JSContext **ret_failed_in) {
+static JSModuleDef *read_source(struct gb_js *js, struct gb_job_text text, const char *name,
+    enum source_kind kind, JSContext **ret_failed_in) {
 	struct gb_js_modules *modules = js->modules;
 	*ret_failed_in = js->guest;
-	const struct gb_js_source *source = prepare(js, text, name, false);
+	const struct gb_js_source *source = prepare(js, text, name, kind);
 	if (!source)
 		return NULL;
+	modules->has_value |= source->output.has_value;
 	modules->reading++;
 	JSValue code =
 	    gb_js_compile(js, source->compiled.p, source->compiled.n, name, GB_JS_MODULE, ret_failed_in);
@@ -176,7 +180,7 @@ static JSModuleDef *read_source(
 
 static JSModuleDef *load_source(struct gb_js *js, const struct gb_job_module *found) {
 	JSContext *failed_in;
-	JSModuleDef *module = read_source(js, found->source, found->name.p, &failed_in);
+	JSModuleDef *module = read_source(js, found->source, found->name.p, MODULE, &failed_in);
 	if (!module && failed_in == js->compiler)
 		rethrow_in_guest(js);
 	return module;
@@ -423,7 +427,9 @@ void gb_js_modules_open(struct gb_js *js, struct gb_js_modules *modules, const s
 
 JSModuleDef *gb_js_modules_enter(struct gb_js *js, JSContext **ret_failed_in) {
 	struct gb_js_modules *modules = js->modules;
-	JSModuleDef *entry = read_source(js, modules->job->source, modules->job->filename.p, ret_failed_in);
+	enum source_kind kind = modules->job->flags & GB_JOB_LAST_VALUE ? PROGRAM : MODULE;
+	JSModuleDef *entry =
+	    read_source(js, modules->job->source, modules->job->filename.p, kind, ret_failed_in);
 	if (!entry)
 		return NULL;
 	*ret_failed_in = js->guest;
@@ -449,7 +455,7 @@ void gb_js_modules_reopen(struct gb_js *js, struct gb_js_modules *modules, const
 JSValue gb_js_modules_enter_session(
     struct gb_js *js, const char *name, const struct gb_js_source **ret_source, JSContext **ret_failed_in) {
 	*ret_failed_in = js->guest;
-	const struct gb_js_source *source = prepare(js, js->modules->job->source, name, true);
+	const struct gb_js_source *source = prepare(js, js->modules->job->source, name, SESSION);
 	if (!source)
 		return JS_EXCEPTION;
 	JSValue code =

@@ -22,6 +22,7 @@ struct gb_js_modules {
 	char *last_importer;  /* importer of the last resolved specifier */
 	char *last_specifier; /* that specifier as written */
 	JSValue failure;      /* an error, or undefined */
+	bool has_value;       /* the default export of the entry is its last expression */
 	struct gb_js_sources sources;
 	char specifier[256]; /* of the failed import, and its position; line is 0 if unknown */
 	char importer[256];

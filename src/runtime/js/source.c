@@ -44,12 +44,16 @@ bool gb_js_source_wrap_body(struct gb_js_source *source) {
 }
 
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error) {
-	if (!source->is_typescript && !source->is_session)
+	const struct gb_job_text *text = &source->written;
+	bool ok;
+	if (source->is_session)
+		ok = gb_ts_erase_session(text->p, text->n, source->is_typescript, &source->output, ret_error);
+	else if (source->is_program)
+		ok = gb_ts_erase_program(text->p, text->n, source->is_typescript, &source->output, ret_error);
+	else if (source->is_typescript)
+		ok = gb_ts_erase(text->p, text->n, &source->output, ret_error);
+	else
 		return true;
-	bool ok = source->is_session
-		      ? gb_ts_erase_session(source->written.p, source->written.n, source->is_typescript,
-			    &source->output, ret_error)
-		      : gb_ts_erase(source->written.p, source->written.n, &source->output, ret_error);
 	if (!ok)
 		return false;
 	source->compiled = (struct gb_job_text){source->output.text.data, source->output.text.len};

@@ -23,6 +23,7 @@ struct gb_js_source {
 	bool is_typescript;
 	bool has_imports;   /* imports are in output, for JavaScript too */
 	bool is_session;    /* a job of a session, not a module */
+	bool is_program;    /* a module whose last expression is its value */
 	struct gb_buf body; /* the module around a function body; empty: it is a module already */
 	char *own_name;     /* set once it outlives its job */
 	struct gb_ts_output output;

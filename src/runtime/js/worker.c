@@ -366,8 +366,9 @@ static bool write_answer(const struct gb_job *job, JSValueConst value, enum gb_j
 static void answer(const struct gb_job *job, JSValueConst value) {
 	if (write_answer(job, value, GB_JS_STRICT))
 		return;
-	/* The last expression of a session's job may have any value without being meant as a result. */
-	if (worker.is_session && !job->export_name.p && JS_HasException(worker.js.guest)) {
+	/* A last expression may have any value without being meant as a result. */
+	bool is_last = worker.is_session ? !job->export_name.p : worker.modules.has_value;
+	if (is_last && JS_HasException(worker.js.guest)) {
 		JS_FreeValue(worker.js.guest, JS_GetException(worker.js.guest));
 		if (write_answer(job, value, GB_JS_LENIENT))
 			return;
@@ -408,7 +409,11 @@ static void run(const struct gb_job *job) {
 	if (JS_IsException(writer))
 		fail_thrown(GB_WIRE_ERROR, worker.js.guest);
 	JSModuleDef *module = evaluate();
-	JSValue selected = settle(call_export(job, select_export(job, module)));
+	JSValue selected = select_export(job, module);
+	/* A function is not called only because it is the last expression. */
+	if (!worker.modules.has_value || !JS_IsUndefined(worker.arguments))
+		selected = call_export(job, selected);
+	selected = settle(selected);
 	if (is_body)
 		selected = to_json_text(job, writer, selected);
 	check_rejections();
