@@ -73,7 +73,7 @@
 	    "the standard input of a program", \
 	    "Python, shell, Node.js, Deno: the standard input of the program") \
 	X(FILES, files, "files", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, CALLER, FLAG, "file", "PATH", \
-	    "put a copy of PATH into the program's folder; may be repeated", \
+	    "put a copy of PATH, a file or a folder, into the program's folder; may be repeated", \
 	    "Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory") \
 	X(TEXT, profile, "profile", OPTIONS, GLOVEBOX, NEW, PROFILES, HOST, CALLER, FLAG, "profile", "NAME", \
 	    "Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, for a new session", \

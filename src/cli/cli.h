@@ -49,6 +49,8 @@ enum flag_traits {
 	FLAG_REPEATS = 1, /* may be given several times; other flags are refused the second time */
 	FLAG_EMPTY = 2,   /* may be "" */
 	FLAG_PATH = 4,    /* any bytes; other values must be UTF-8 */
+	FLAG_REFUSED =
+	    8, /* not listed: an option of a related command, and its help is why it is refused here */
 };
 
 struct flag {

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/fields.h"
+#include "cli/copies.h"
 #include "cli/paths.h"
-#include "value/wtf8.h"
 
 static bool take_code(struct code_flags *code, const char *file, const char *text) {
 	if (code->file || code->code)
@@ -65,19 +65,13 @@ static bool take_variable(struct code_flags *code, const struct gb_request_field
 }
 
 static bool take_copy(struct code_flags *code, const struct gb_request_field *field, const char *path) {
-	gb_auto_buf struct gb_buf bytes;
-	struct gb_value *files = collection(code, field, gb_value_object);
 	char prefix[32];
 	snprintf(prefix, sizeof prefix, "--%s: ", field->flag);
-	gb_buf_init(&bytes, CODE_VALUES_MAX);
-	if (!read_path(code->command, prefix, path, &bytes))
-		return false;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	if (gb_wtf8_scan(name, strlen(name)) == GB_WTF8_UTF8 && gb_value_get(files, name))
-		return report_error(
-		    code->command, "%sthere is another file '%s' before '%s'", prefix, name, path);
-	return gb_value_put_key(files, name, gb_value_buffer(code->values, bytes.data, bytes.len)) ||
-	       report_error(code->command, "%stoo large together, or a name that is not UTF-8", prefix);
+	const struct copies copies = {.command = code->command,
+	    .prefix = prefix,
+	    .values = code->values,
+	    .files = collection(code, field, gb_value_object)};
+	return copies_add(&copies, path);
 }
 
 /* One name, or several with commas between. */

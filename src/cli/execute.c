@@ -78,7 +78,11 @@ static void on_event(struct gb_execution *execution, const struct gb_event *even
 
 static int show(struct request *request, const struct gb_result *result) {
 	struct gb_err err = {0};
-	struct shown shown = {.command = &command_execute, .source = gb_buf_str(&request->code.source)};
+	struct gb_run_options limits = {.language = request->gate.run.language};
+	struct shown shown = {.command = &command_execute,
+	    .source = gb_buf_str(&request->code.source),
+	    .limits = &limits,
+	    .is_agent = true};
 	if (result->status == GB_DENIED && !request->code.json)
 		return show_refusal(&command_execute, false, result->error.code, result->error.message);
 	gb_auto_free char *json = request->code.json ? gb_result_to_json(result, NULL, &err) : NULL;

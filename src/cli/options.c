@@ -94,7 +94,7 @@ static bool has_effect(const struct flag *flag, const char *action) {
 static void print_flags(const struct command *command, const char *action, FILE *to) {
 	bool takes_language = false, any = false;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
-		if (action && !has_effect(flag, action))
+		if ((action && !has_effect(flag, action)) || (flag->traits & FLAG_REFUSED))
 			continue;
 		fputs(any ? "" : "\nOptions:\n", to);
 		any = true;
@@ -140,7 +140,7 @@ static const struct {
  * ("limits.timeoutMs", "options.execute.fn"; docs/PROTOCOL.md). */
 static bool is_field(const char *field, const char *member, const char *json) {
 	const char *dot = strrchr(field, '.');
-	return strcmp(field, member) == 0 || strcmp(dot ? dot + 1 : field, json) == 0;
+	return *field && (strcmp(field, member) == 0 || strcmp(dot ? dot + 1 : field, json) == 0);
 }
 
 /* The flag that the tables have for @field, or NULL. */
@@ -278,6 +278,10 @@ static void find_json(const struct command *command, int argc, char **argv) {
 
 static enum parsed parse_flag(const struct command *command, const struct flag *flag, const char *value,
     flag_handler handler, void *data) {
+	if (flag->traits & FLAG_REFUSED) {
+		report_error(command, "--%s %s", flag->name, flag->help);
+		return PARSED_BAD;
+	}
 	if (!flag->argument != !value) {
 		report_error(
 		    command, "--%s %s", flag->name, flag->argument ? "needs a value" : "takes no value");

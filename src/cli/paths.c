@@ -62,3 +62,32 @@ bool open_folder(const char *path, int *ret_fd, struct gb_err *err) {
 	*ret_fd = fd;
 	return true;
 }
+
+/* Create the last folder of @path in the one above it, which is opened in the same way, so no link is followed. */
+static bool make_last(const char *path, struct gb_err *err) {
+	char above[PATH_MAX];
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	size_t end = n;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	if (end >= sizeof above)
+		return gb_fail(err, GB_EINVAL, ENAMETOOLONG, "make the folder '%s'", path);
+	memcpy(above, path, end);
+	above[end] = '\0';
+	char last[NAME_MAX + 1];
+	snprintf(last, sizeof last, "%s", above + n);
+	above[n] = '\0';
+	gb_auto_fd int fd = -1;
+	if (!make_folder(n ? above : ".", &fd, err))
+		return false;
+	return mkdirat(fd, last, 0777) == 0 || errno == EEXIST ||
+	       gb_fail(err, GB_ESYSTEM, errno, "make the folder '%s'", path);
+}
+
+bool make_folder(const char *path, int *ret_fd, struct gb_err *err) {
+	struct stat st;
+	bool is_missing = *path && lstat(path, &st) != 0 && errno == ENOENT;
+	return (!is_missing || make_last(path, err)) && open_folder(path, ret_fd, err);
+}

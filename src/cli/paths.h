@@ -16,5 +16,7 @@ bool read_path(const struct command *command, const char *what, const char *path
 /* Open a folder. Links below the working directory are not followed: the creator of the link would choose the
  * folder. */
 bool open_folder(const char *path, int *ret_fd, struct gb_err *err);
+/* The same; a folder that is missing is created, with those above it. */
+bool make_folder(const char *path, int *ret_fd, struct gb_err *err);
 
 #endif

@@ -40,8 +40,9 @@ static const struct flag flags[] = {
     RUN_FLAGS LIMIT_FLAGS{"packages", 0, "DIR",
 	"Node.js: a node_modules folder, from which it may use the packages of --allow; not with --session",
 	FLAG_PATH, NULL},
-    {"out", 0, "DIR", "write the files that a program created, and what Python displays, to DIR", FLAG_PATH,
-	NULL},
+    {"out", 0, "DIR",
+	"write the files that a program created, and what Python displays, to DIR, which is created",
+	FLAG_PATH, NULL},
     {"session", 0, "NAME",
 	"run in the session NAME, which is created if there is none: see 'glovebox session'", 0, NULL},
     SETTINGS_FLAGS,
@@ -77,7 +78,8 @@ static int show(const struct request *request, struct gb_filter *filter, const s
 	struct shown shown = {.command = &command_run,
 	    .source = gb_buf_str(&request->code.source),
 	    .filter = filter,
-	    .out = request->out};
+	    .out = request->out,
+	    .limits = &request->options};
 	gb_auto_free char *json = request->code.json ? gb_result_to_json(result, NULL, &err) : NULL;
 	if (request->code.json && !json) {
 		report_error(&command_run, "%s", err.message);
@@ -230,6 +232,7 @@ static int run_request(struct request *request) {
 		return EXIT_BAD_USE;
 	const struct run_flags given = {&command_run, &request->options, request->packages, request->out};
 	request->options.language = request->language;
+	request->options.last_value = !request->options.fn;
 	if (!run_flags_check_out(&given) ||
 	    (!request->session && !run_flags_fit(&given, request->language)) ||
 	    !code_flags_load(&request->code))
@@ -257,7 +260,8 @@ const struct command command_run = {
     .details =
 	"The code is an ES module, or a program in the language that -l names. The result of a module is\n"
 	"its default export, or the export that --fn names; a function is called with --args, and a\n"
-	"promise is awaited. Output is shown while the code runs.\n"
+	"promise is awaited. If a module exports nothing, the result is the value of its last expression,\n"
+	"as in other languages. Output is shown while the code runs.\n"
 	"\n"
 	"JavaScript and TypeScript have no files, no network and no environment variables, and Date is\n"
 	"their only clock. The other languages have a folder of their own and no network to other hosts.\n"

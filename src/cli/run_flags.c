@@ -41,13 +41,6 @@ static bool fits(const struct run_flags *flags, enum gb_language language) {
 	       refuse(flags, "packages", language, "only Node.js has packages");
 }
 
-bool run_flags_given(const struct run_flags *flags) {
-	bool given = flags->out || flags->packages;
-	for (size_t i = 0; i < gb_request_fields_count; i++)
-		given |= gb_request_fields[i].flag && gb_request_has(&gb_request_fields[i], flags->options);
-	return given;
-}
-
 bool run_flags_fit(const struct run_flags *flags, enum gb_language language) {
 	const struct gb_run_options *options = flags->options;
 	if (!fits(flags, language))
@@ -68,6 +61,6 @@ bool run_flags_has_sessions(const struct command *command, enum gb_language lang
 bool run_flags_check_out(const struct run_flags *flags) {
 	gb_auto_fd int fd = -1;
 	struct gb_err err = {0};
-	return !flags->out || open_folder(flags->out, &fd, &err) ||
+	return !flags->out || make_folder(flags->out, &fd, &err) ||
 	       report_error(flags->command, "--out: %s", err.message);
 }

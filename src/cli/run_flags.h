@@ -14,11 +14,9 @@ struct run_flags {
 
 /* Reports the first flag that has no effect on @language. */
 bool run_flags_fit(const struct run_flags *flags, enum gb_language language);
-/* Whether any flag is given that only some languages support. */
-bool run_flags_given(const struct run_flags *flags);
 /* Reports an error if @language has no sessions. */
 bool run_flags_has_sessions(const struct command *command, enum gb_language language);
-/* Check that --out is a folder, before code runs whose files would be lost. */
+/* Check that --out is a folder, or create it, before code runs whose files would be lost. */
 bool run_flags_check_out(const struct run_flags *flags);
 
 #endif

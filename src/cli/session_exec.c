@@ -102,13 +102,15 @@ static bool ask(struct session_client *client, const struct session_job *job) {
 	return session_send_line(client, &line);
 }
 
-/* Check that the existing session fits the flags. */
-static bool check_session(const struct session_job *job, const struct gb_value *session) {
+/* Check that the existing session fits the flags. *ret_language is its language. */
+static bool check_session(
+    const struct session_job *job, const struct gb_value *session, enum gb_language *ret_language) {
 	enum gb_language language;
 	const char *runtime = session_text(session, "runtime"), *profile = session_text(session, "profile");
 	const struct run_flags given = {job->command, job->options, NULL, job->out};
 	if (!gb_language_find(runtime, &language))
 		return true;
+	*ret_language = language;
 	if (job->fixed_language && language != job->options->language)
 		return report_error(
 		    job->command, "-l: the session '%s' has another language, %s", job->session, runtime);
@@ -120,9 +122,19 @@ static bool check_session(const struct session_job *job, const struct gb_value *
 		   job->session, *profile ? profile : "stdlib");
 }
 
-/* Open the session if it does not exist. On failure *ret_status is the exit status. */
-static bool open_session_if_missing(
-    struct session_client *client, const struct session_job *job, int *ret_status) {
+static bool report_missing(const struct session_job *job) {
+	char message[GB_ERR_MESSAGE_MAX];
+	snprintf(message, sizeof message, "there is no session '%s'; 'glovebox session create' makes one",
+	    job->session);
+	if (!job->json)
+		return report_error(job->command, "%s", message);
+	show_refusal(job->command, true, GB_CODE_REFUSED, message);
+	return false;
+}
+
+/* Open the session if it does not exist and the job says so. On failure *ret_status is the exit status. */
+static bool open_session_if_missing(struct session_client *client, const struct session_job *job,
+    enum gb_language *ret_language, int *ret_status) {
 	gb_auto_buf struct gb_buf line;
 	const struct gb_value *reply;
 	const struct run_flags given = {job->command, job->options, NULL, job->out};
@@ -134,9 +146,11 @@ static bool open_session_if_missing(
 		return false;
 	const struct gb_value *found = gb_value_get(reply, "session");
 	bool is_there = found && strcmp(session_text(found, "state"), "terminated") != 0;
+	if (!found && !job->create)
+		return report_missing(job);
 	*ret_status = EXIT_BAD_USE;
 	if (is_there || !job->create)
-		return !is_there || check_session(job, found);
+		return !is_there || check_session(job, found, ret_language);
 	if (!run_flags_fit(&given, job->options->language))
 		return false;
 	*ret_status = EXIT_REFUSED;
@@ -175,8 +189,8 @@ static bool choose_filter(struct gb_filter **ret) {
 }
 
 /* Convert the message back to a result, so that it is shown as every other result. */
-static int show_message(
-    const struct session_client *client, const struct session_job *job, const struct gb_value *message) {
+static int show_message(const struct session_client *client, const struct session_job *job,
+    enum gb_language language, const struct gb_value *message) {
 	struct gb_arena lists;
 	struct gb_result result;
 	struct gb_err err = {0};
@@ -189,8 +203,10 @@ static int show_message(
 		result.value = gb_value_undefined(client->pool);
 	if (ok && (json || !job->json)) {
 		bool quotable = result.error.line && choose_filter(&filter);
+		const struct gb_run_options limits = {.language = language};
 		const struct shown shown = {
 		    .command = job->command,
+		    .limits = &limits,
 		    .source = {job->options->source, quotable ? job->options->source_bytes : 0},
 		    .filter = filter,
 		    .out = job->out,
@@ -228,7 +244,7 @@ static void show_prompt(const struct session_job *job, const char *prompt) {
 
 /* Returns true if it was the last message; then *ret_status is the exit status. */
 static bool take_message(const struct session_client *client, const struct session_job *job,
-    const struct gb_value *message, int *ret_status) {
+    enum gb_language language, const struct gb_value *message, int *ret_status) {
 	const char *type = session_text(message, "type");
 	if (strcmp(type, "log") == 0 && !job->json) {
 		show_log(level_by_name(session_text(message, "level")), gb_value_get(message, "args"));
@@ -239,7 +255,7 @@ static bool take_message(const struct session_client *client, const struct sessi
 	} else if (strcmp(type, "prompt") == 0) {
 		show_prompt(job, session_text(message, "prompt"));
 	} else if (strcmp(type, "result") == 0) {
-		*ret_status = show_message(client, job, message);
+		*ret_status = show_message(client, job, language, message);
 		return true;
 	} else if (strcmp(type, "error") == 0 && !gb_value_get(message, "request")) {
 		/* An error with a request is about keys that came too late. */
@@ -276,22 +292,19 @@ int session_execute(const struct session_job *job) {
 	    session_reach(&client, job->command, job->create ? &job->options->language : NULL);
 	int status = EXIT_REFUSED;
 	if (reached == NO_HOST)
-		report_error(job->command, "there is no session '%s'; 'glovebox session create' makes one",
-		    job->session);
+		report_missing(job);
 	if (reached != REACHED)
 		return EXIT_REFUSED;
 	const struct sigaction action = {.sa_handler = on_signal};
 	client.on_interrupt = on_interrupt;
-	/* These options depend on the session's language, which is known only after a query. */
-	const struct run_flags given = {job->command, job->options, NULL, job->out};
-	bool depends = job->create || run_flags_given(&given);
-	if ((!depends || open_session_if_missing(&client, job, &status)) && ask(&client, job)) {
+	enum gb_language language = job->options->language;
+	if (open_session_if_missing(&client, job, &language, &status) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);
 		const struct gb_value *message;
 		do {
 			session_answer_until_message(&client, job->session);
 			message = session_receive(&client);
-		} while (message && !take_message(&client, job, message, &status));
+		} while (message && !take_message(&client, job, language, message, &status));
 		session_answer_end();
 		if (!message)
 			status = EXIT_CODE_FAILED;
@@ -308,10 +321,26 @@ struct request {
 	struct gb_run_options options;
 };
 
+#define KEPT_SETTINGS                                                                                        \
+	"has no effect on a session: the process that keeps the sessions reads the settings when it "        \
+	"starts, "                                                                                           \
+	"and on SIGHUP"
+
 static const struct flag flags[] = {
     CODE_FLAGS,
-    SESSION_FLAGS LIMIT_FLAGS{"out", 0, "DIR",
-	"write pictures, tables and the files that the code created to DIR", FLAG_PATH, NULL},
+    {"language", 'l', LANGUAGE_ARGUMENT, "the language that the session must have", 0, NULL},
+    SESSION_FLAGS{"profile", 0, "NAME", "Python: the profile that the session must have", 0, NULL},
+    LIMIT_FLAGS{"out", 0, "DIR",
+	"write pictures, tables and the files that the code created to DIR, which is created", FLAG_PATH,
+	NULL},
+    {"packages", 0, "DIR",
+	"has no effect on a session: the process that keeps the sessions reads the setting "
+	"programs.nodePackages "
+	"when it starts",
+	FLAG_REFUSED | FLAG_PATH, NULL},
+    {"session", 0, "NAME", "is the first operand of this command", FLAG_REFUSED, NULL},
+    {"config", 0, "FILE", KEPT_SETTINGS, FLAG_REFUSED | FLAG_PATH, NULL},
+    {"set", 0, "NAME=VALUE", KEPT_SETTINGS, FLAG_REFUSED | FLAG_REPEATS, NULL},
     {0},
 };
 
@@ -339,10 +368,13 @@ static int run(const struct command *self, int argc, char **argv) {
 	if (parsed == PARSED && !complete)
 		report_error(
 		    self, "give the NAME of a session, and a FILE, or - for standard input, or -e CODE");
-	if (parsed == PARSED && complete && code_flags_load(&request.code)) {
+	bool fits = !request.code.language ||
+		    language_choose(self, request.code.language, NULL, &request.options.language);
+	if (parsed == PARSED && complete && fits && code_flags_load(&request.code)) {
 		const struct session_job job = {.command = self,
 		    .session = request.session,
 		    .options = &request.options,
+		    .fixed_language = request.code.language,
 		    .json = request.code.json,
 		    .out = request.out};
 		const struct run_flags given = {self, &request.options, NULL, request.out};

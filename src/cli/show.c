@@ -7,6 +7,8 @@
 #include "base/fields.h"
 #include "cli/display.h"
 #include "cli/untrusted.h"
+#include "config/values.h"
+#include "engine/engine.h"
 #include "glovebox/errors.h"
 
 enum { SHOWN_MAX = 1 << 20 };
@@ -80,6 +82,34 @@ static bool is_exit(const struct gb_result *result) {
 	       (strcmp(code, GB_CODE_EXIT) == 0 || strcmp(code, GB_CODE_EXIT_CODE) == 0);
 }
 
+/* Writes "" for 0. */
+static const char *write_limit(struct gb_buf *out, uint64_t bytes) {
+	gb_buf_init(out, 64);
+	if (!bytes)
+		return "";
+	gb_buf_printf(out, "%s", " of ");
+	gb_config_write_size(out, bytes);
+	const char *text = gb_buf_c_str(out);
+	return text ? text : "";
+}
+
+/* The result does not have which of them was exceeded. */
+static void show_cut(const struct shown *shown) {
+	const struct gb_run_options *limits = shown->limits;
+	const char *section = gb_language_infos[limits->language].section;
+	gb_auto_buf struct gb_buf output, files;
+	fprintf(stderr, "glovebox %s: ", shown->command->name);
+	print_styled(stderr, YELLOW, "the output was cut");
+	fprintf(stderr, ": its limit%s is the setting limits.%s.output, at most limits.%s.maxOutput",
+	    write_limit(&output, limits->output_bytes), section, section);
+	if (shown->is_agent)
+		fputs(" and agent.maxOutputSize", stderr);
+	const char *of_files = write_limit(&files, limits->result_bytes);
+	if (gb_language_has(limits->language, GB_NEED_BOX))
+		fprintf(stderr, "; or that%s of its files, limits.%s.result", of_files, section);
+	fputc('\n', stderr);
+}
+
 static void show_value(const struct shown *shown, const struct gb_result *result) {
 	if (result->status != GB_SUCCESS) {
 		if (!is_exit(result))
@@ -89,8 +119,7 @@ static void show_value(const struct shown *shown, const struct gb_result *result
 		puts(text ? text : "?");
 	}
 	if (result->truncated)
-		print_styled(
-		    stderr, YELLOW, "glovebox: the output was cut: it exceeded the limit of the run\n");
+		show_cut(shown);
 }
 
 static int exit_status(const struct gb_result *result) {

@@ -8,10 +8,12 @@
 
 struct shown {
 	const struct command *command;
-	struct gb_str source;     /* for excerpts */
-	struct gb_filter *filter; /* code that contains a secret is not quoted; or NULL */
-	const char *out;          /* a folder for files and displays, or NULL */
-	const char *json;         /* print this, the result's JSON, and nothing else; or NULL */
+	struct gb_str source;                /* for excerpts */
+	struct gb_filter *filter;            /* code that contains a secret is not quoted; or NULL */
+	const char *out;                     /* a folder for files and displays, or NULL */
+	const char *json;                    /* print this, the result's JSON, and nothing else; or NULL */
+	const struct gb_run_options *limits; /* language and limits, for a message; 0: a limit is not known */
+	bool is_agent;                       /* agent.maxOutputSize limits the output, too */
 };
 
 /* Show a console call, or a piece of output. */

@@ -5,6 +5,10 @@ set -u
 
 a() { run 0 run -e 'export default 6*7' && [ "$out" = 42 ] && [ -z "$err" ]; }
 ok 'a result is printed' a
+a() { run 0 run -e '6*7' && [ "$out" = 42 ] && run 0 run -l js -e $'const a = [1]\nfunction f() {}\na, [...a, 2];;' && [ "$out" = '[ 1, 2 ]' ] && run 0 run -e '({a: 1}) satisfies object' && [ "$out" = '{ a: 1 }' ] && run 0 run -e 'new Promise(done => done(3))' --json && json 'j["result"] == 3' && echo '"of a file" as any' > "$scratch/last.ts" && run 0 run "$scratch/last.ts" && [ "$out" = 'of a file' ]; }
+ok 'without exports the last expression is the result' a
+a() { run 0 run -e 'export const x = 1; 6*7' && [ -z "$out" ] && run 0 run -e 'if (1) { 6*7 }' && [ -z "$out" ] && run 0 run -e '6*7; let x' && [ -z "$out" ] && run 0 run -e 'console.log(1)' && [ "$out" = 1 ] && run 0 run -e '() => { throw 1 }' && [ "$out" = '[Function]' ] && run 0 run -e '(a, b) => a + b' --args '[1, 2]' && [ "$out" = 3 ] && run 1 run -e $'let a;\n  a.b.c' && has "$err" '<runCode>:2:3'; }
+ok 'a last expression is the result only without exports, and a function is not called without --args' a
 a() { run 0 run -l js -e 'export default 6*7' --json && has "$out" '"status":"success"' && has "$out" '"result":42' && [ -z "$err" ] && [ "$(wc -l < "$scratch/out")" = 1 ]; }
 ok 'JSON output is one object only' a
 a() { run 0 run -l js -e 'export default [1n, new Map([["a", new Date(0)]]), new Uint8Array([1,2])]' --json && has "$out" '[{"$type":"bigint","value":"1"},{"$type":"Map","entries":[["a",{"$type":"Date","value":"1970-01-01T00:00:00.000Z"}]]},{"$type":"Uint8Array","data":"AQI="}]'; }
@@ -66,6 +70,16 @@ a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" &
 ok 'the ending of a file determines its language' a
 a() { echo 'print(7)' > "$scratch/x.txt" && cp "$scratch/x.txt" "$scratch/program-text" && run 2 run "$scratch/x.txt" && has "$err" 'the ending .txt' && has "$err" '.py (python)' && has "$err" '-l' && run 2 run "$scratch/program-text" && has "$err" 'no ending' && run 0 run -l python3 "$scratch/x.txt" && [ "$out" = 7 ]; }
 ok 'a file without an ending of a language needs -l' a
+a() { run 0 run -l python -e 'print("a" * 4000)' --set limits.python.output=2K && has "$err" 'the output was cut: its limit of 2K is the setting limits.python.output' && has "$err" 'of 16M of its files, limits.python.result' && run 0 run -e 'for (let i = 0; i < 100; i++) console.log("a".repeat(100))' --set limits.javascript.output=4K && has "$err" '4K is the setting limits.javascript.output' && lacks "$err" files; }
+ok 'cut output names the limit and its setting' a
+a() { (cd "$scratch" && run 0 run -l python --out new/a/b -e 'open("x", "w").write("made")') && [ "$(cat "$scratch/new/a/b/x")" = made ] && mkdir "$scratch/elsewhere" && ln -s elsewhere "$scratch/link" && (cd "$scratch" && run 2 run -l python --out link/new -e 1 && has "$err" 'symbolic link') && [ -z "$(ls "$scratch/elsewhere")" ]; }
+ok '--out creates its folder, and not behind a link' a
+a() {
+  mkdir -p "$scratch/tree/sub" && echo one > "$scratch/tree/a" && echo two > "$scratch/tree/sub/b" && ln -s /etc/passwd "$scratch/tree/link" && mkfifo "$scratch/tree/fifo" &&
+    (cd "$scratch" && run 0 run -l shell --file tree/ -e 'find . -type f | sort; cat tree/*/b' && [ "$out" = "$(printf './tree/a\n./tree/sub/b\ntwo')" ] && has "$err" "2 symbolic links or special files in 'tree/' were left out") &&
+    (cd "$scratch/tree" && run 0 run -l shell --file . --file ../x.py -e 'find . -type f | sort' && [ "$out" = "$(printf './a\n./sub/b\n./x.py')" ])
+}
+ok '--file takes a folder, without links' a
 a() { mkdir "$scratch/pictures" && : > "$scratch/pictures/d" && run 1 run -l python --out "$scratch/pictures" -e 'import os; os.mkdir("d"); open("d/\033[31m", "w").close()' && case $err in *"$(printf '\033')"*) false ;; *) has "$err" '--out' ;; esac; }
 ok 'a file name chosen by the code cannot control the terminal' a
 a() { run 2 run && has "$err" 'nothing to run' && run 2 run -e 1 -e 2 && has "$err" '--eval is given twice' && run 2 run -e 1 file && has "$err" 'one piece of code'; }
@@ -173,6 +187,8 @@ if [ -n "$(command -v node)" ]; then
   chmod 755 "$scratch"
   a() { run 0 run -l node -e 'require("tiny")(21)' --allow tiny --packages "$scratch/node_modules" && [ "$out" = 42 ] && run 1 run -l node -e 'require("tiny")' --allow fs --packages "$scratch/node_modules" && has "$err" tiny; }
   ok 'an allowed package can be used' a
+  a() { (cd "$scratch" && run 0 run -l node -e 'require("tiny")(21)' --allow tiny --packages node_modules && [ "$out" = 42 ] && run 0 run -l node -e 'require("tiny")(2)' --allow tiny --packages ./node_modules/ && [ "$out" = 4 ]); }
+  ok 'the folder of packages may be a relative path' a
 fi
 
 echo "1..$n"

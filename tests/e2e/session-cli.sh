@@ -43,6 +43,10 @@ a() { echo 'x + 2' > "$scratch/f.py" && run 0 session exec py "$scratch/f.py" &&
 ok 'a file, and standard input' a
 a() { echo text > "$scratch/a.txt" && run 0 session exec py --file "$scratch/a.txt" --input n=2 --stdin typed -e 'open("a.txt").read().strip() * n + input()' && [ "$out" = texttexttyped ] && run 2 session exec other --stdin x -e 1 && has "$err" '--stdin has no effect on javascript' && run 2 session exec py --allow json -e 1 && has "$err" 'without --restricted'; }
 ok 'the options of a run also work in a session, or are refused' a
+a() { run 0 session exec py -l python --profile stdlib -e 'x' && [ "$out" = 41 ] && run 2 session exec py -l js -e 1 && has "$err" 'another language, python' && run 2 session exec py --profile data -e 1 && has "$err" 'the profile stdlib' && for o in '--set a=b' '--config x' '--packages x'; do run 2 session exec py $o -e 1 && has "$err" 'no effect on a session' || return 1; done; }
+ok 'session exec has the other options of run, as conditions or with the reason why they are refused' a
+a() { run 3 session exec missing -e 1 && has "$err" "there is no session 'missing'; 'glovebox session create' makes one" && run 3 session exec missing -e 1 --json && json 'j["status"] == "denied"'; }
+ok 'a session that does not exist is named' a
 a() { run 0 run --session made -e 'let q: number = 5' && run 0 run --session made -e 'q + 1' && [ "$out" = 6 ] && run 0 run --session py -e 'x' && [ "$out" = 41 ] && run 2 run -l js --session py -e 'x' && has "$err" 'another language'; }
 ok 'run --session opens the session if it is missing' a
 a() { run 0 run --session made --input 'n=[1,2]' -e 'n.length' --json && has "$out" '"result":2' && run 0 run -l python --session py2 --stdin hello -e 'input()' && has "$out" hello && run 0 session kill py2; }
