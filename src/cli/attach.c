@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -13,10 +14,19 @@
 #include "base/err.h"
 #include "base/io.h"
 
-enum { LEAVE_KEY = 0x1d, STEP = 4096 };
+enum { LEAVE_KEY = 0x1d, STEP = 4096, SHOWN_MAX = 256 << 20 };
 
-void attach_show(const struct attach *attach, const char *bytes, size_t n) {
-	(void)gb_write_all(attach->out, bytes, n);
+void attach_begin(struct attach *attach) {
+	const char *term = getenv("TERM");
+	attach->screen.is_used = isatty(attach->out) && term && *term && strcmp(term, "dumb") != 0;
+	attach_screen_enter(&attach->screen, attach->out);
+}
+
+void attach_show(struct attach *attach, const char *bytes, size_t n) {
+	gb_auto_buf struct gb_buf out;
+	gb_buf_init(&out, SHOWN_MAX);
+	attach_screen_filter(&attach->screen, bytes, n, &out);
+	(void)gb_write_all(attach->out, out.data, out.len);
 }
 
 static bool tell_size(const struct attach *attach) {
@@ -29,20 +39,24 @@ static bool tell_size(const struct attach *attach) {
 /* Returns true to continue; else *ret is the reason. */
 static bool take_keys(const struct attach *attach, enum attach_end *ret) {
 	char bytes[STEP];
-	ssize_t n = read(attach->in, bytes, sizeof bytes);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return true;
-	/* The terminal was closed, or the key was pressed. */
-	*ret = ATTACH_LEFT;
-	if (n <= 0)
-		return false;
-	const char *key = memchr(bytes, LEAVE_KEY, (size_t)n);
-	size_t before = key ? (size_t)(key - bytes) : (size_t)n;
-	if (before > 0 && !attach->send(attach->data, bytes, before)) {
-		*ret = ATTACH_OVER;
-		return false;
+	size_t n = 0;
+	ssize_t got = 0;
+	bool is_left = false;
+	struct pollfd more = {attach->in, POLLIN, 0};
+	/* One by one: what was typed after the key that leaves is for the next program. */
+	while (n < sizeof bytes && !is_left && (n == 0 || poll(&more, 1, 0) > 0)) {
+		got = read(attach->in, bytes + n, 1);
+		if (got <= 0)
+			break;
+		is_left = bytes[n] == LEAVE_KEY;
+		n += !is_left;
 	}
-	return !key;
+	if (got < 0 && n == 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	bool is_open = n == 0 || attach->send(attach->data, bytes, n);
+	/* The terminal was closed, or the key was pressed. */
+	*ret = is_open ? ATTACH_LEFT : ATTACH_OVER;
+	return is_open && !is_left && got > 0;
 }
 
 static bool take_signals(const struct attach *attach, int signals, enum attach_end *ret) {
@@ -83,7 +97,7 @@ static int block_signals(sigset_t *ret_before) {
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-enum attach_end attach_run(const struct attach *attach, struct gb_err *err) {
+enum attach_end attach_run(struct attach *attach, struct gb_err *err) {
 	struct termios before, raw;
 	sigset_t mask;
 	if (tcgetattr(attach->in, &before) != 0) {
@@ -98,11 +112,8 @@ enum attach_end attach_run(const struct attach *attach, struct gb_err *err) {
 		gb_fail(err, GB_ESYSTEM, errno, "the terminal cannot be set to raw mode");
 	else
 		end = forward(attach, signals);
-	/* Reset modes that a remote program has set; TCSAFLUSH below also discards unread keys. */
-	static const char calm[] = "\033[?2004l\033[?1l\033>\033[?1049l\033[?25h\033[0m\r";
-	if (end != ATTACH_FAILED)
-		attach_show(attach, calm, sizeof calm - 1);
-	tcsetattr(attach->in, TCSAFLUSH, &before);
+	attach_screen_leave(&attach->screen, attach->out);
+	tcsetattr(attach->in, attach->screen.asked ? TCSAFLUSH : TCSADRAIN, &before);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return end;
 }

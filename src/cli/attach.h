@@ -6,7 +6,9 @@
  *	    .resize = tell_size, .data = connection};
  *	enum attach_end end = attach_run(&attach, &err);	// receive() calls attach_show()
  *
- * Ctrl-] detaches. The terminal is restored afterwards in all cases, also after a signal.
+ * Ctrl-] detaches. The terminal and what it showed are restored afterwards in all cases, also after a signal. Keys that were
+ * typed after Ctrl-] stay in the terminal, unless the remote side has sent something that the terminal may have answered:
+ * answers would look like typed commands.
  */
 #ifndef GB_CLI_ATTACH_H
 #define GB_CLI_ATTACH_H
@@ -14,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/attach_screen.h"
 #include "glovebox/err.h"
 
 struct attach {
@@ -24,6 +27,7 @@ struct attach {
 	bool (*send)(void *data, const char *bytes, size_t n);
 	bool (*resize)(void *data, unsigned columns, unsigned rows);
 	void *data;
+	struct attach_screen screen; /* private */
 };
 
 enum attach_end {
@@ -33,8 +37,10 @@ enum attach_end {
 	ATTACH_FAILED, /* not a terminal: see the error */
 };
 
-enum attach_end attach_run(const struct attach *attach, struct gb_err *err);
+/* Set the screen aside, if the terminal has a second one; attach_run shows it again. */
+void attach_begin(struct attach *attach);
+enum attach_end attach_run(struct attach *attach, struct gb_err *err);
 /* Show output of the remote terminal. */
-void attach_show(const struct attach *attach, const char *bytes, size_t n);
+void attach_show(struct attach *attach, const char *bytes, size_t n);
 
 #endif

@@ -121,7 +121,6 @@ static int attach_to_session(struct visit *visit) {
 	int status;
 	if (!ask(visit, &status))
 		return status;
-	fprintf(stderr, "attached to '%s'; Ctrl-] detaches\n", visit->session);
 	visit->attach = (struct attach){.in = STDIN_FILENO,
 	    .out = STDOUT_FILENO,
 	    .fd = visit->client.fd,
@@ -129,7 +128,10 @@ static int attach_to_session(struct visit *visit) {
 	    .send = send_keys,
 	    .resize = resize,
 	    .data = visit};
+	attach_begin(&visit->attach);
+	fprintf(stderr, "attached to '%s'; Ctrl-] detaches\n", visit->session);
 	enum attach_end end = take_messages(visit) ? attach_run(&visit->attach, &err) : ATTACH_OVER;
+	attach_screen_leave(&visit->attach.screen, STDOUT_FILENO); /* if it did not run */
 	if (end != ATTACH_FAILED)
 		return print_end(visit, end);
 	report_error(visit->client.command, "%s", err.message);

@@ -1,47 +1,21 @@
 /* 'glovebox session attach' at a terminal, and input for runs of 'session exec'. */
-#include <errno.h>
-#include <poll.h>
-#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <termios.h>
-#include <time.h>
 #include <unistd.h>
-#include <utmp.h>
 
-#include "e2e/screen.h"
+#include "e2e/person.h"
 #include "tap.h"
 
-enum { WAIT_MAX_S = 60 };
-
 static char folder[] = "/tmp/gb-attach-XXXXXX";
-
-/* Run glovebox with these arguments, and return its exit status; its output is in @out. */
-static int glovebox(char *out, size_t size, const char *arguments) {
-	char command[1000];
-	snprintf(command, sizeof command, "\"$GB_GLOVEBOX\" %s 2>&1 < /dev/null", arguments);
-	FILE *pipe = popen(command, "re");
-	size_t n = pipe ? fread(out, 1, size - 1, pipe) : 0;
-	out[n] = '\0';
-	int status = pipe ? pclose(pipe) : -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static void expect(int status, const char *arguments, const char *words) {
-	char out[10000];
-	int got = glovebox(out, sizeof out, arguments);
-	if (!CHECK_INT(got, status) || !CHECK(strstr(out, words)))
-		printf("#   glovebox %s\n", arguments), tap_quote("said: ", out);
-}
 
 __attribute__((constructor)) static void set_up(void) {
 	if (!mkdtemp(folder) || chmod(folder, 0700) != 0)
 		exit(1);
 	setenv("XDG_RUNTIME_DIR", folder, 1);
 	setenv("GLOVEBOX_SESSION_LINGER", "100ms", 1);
+	setenv("TERM", "xterm", 1);
 }
 
 __attribute__((destructor)) static void tear_down(void) {
@@ -51,75 +25,6 @@ __attribute__((destructor)) static void tear_down(void) {
 	glovebox(out, sizeof out, "session kill js");
 	snprintf(command, sizeof command, "rm -rf '%s'", folder);
 	(void)!system(command);
-}
-
-/* --- a user at a terminal --- */
-
-struct person {
-	pid_t pid;
-	int master;
-	struct termios before;
-	struct screen screen;
-};
-
-static void sit_down(struct person *person, const char *const *arguments) {
-	const struct winsize size = {.ws_col = 100, .ws_row = 30};
-	int slave;
-	memset(person, 0, sizeof *person);
-	CHECK(openpty(&person->master, &slave, NULL, NULL, &size) == 0);
-	CHECK(tcgetattr(slave, &person->before) == 0);
-	person->pid = fork();
-	if (person->pid == 0) {
-		close(person->master);
-		login_tty(slave);
-		execv(getenv("GB_GLOVEBOX"), (char **)arguments);
-		_exit(127);
-	}
-	close(slave);
-}
-
-/* Wait until @text is on the screen. */
-static bool sees(struct person *person, const char *text) {
-	time_t deadline = time(NULL) + WAIT_MAX_S;
-	bool shown;
-	while (!(shown = screen_shows(&person->screen, text)) && time(NULL) < deadline) {
-		struct pollfd fd = {person->master, POLLIN, 0};
-		char bytes[4096];
-		ssize_t n = poll(&fd, 1, 1000) > 0 ? read(person->master, bytes, sizeof bytes) : 0;
-		if (n < 0 && errno != EINTR)
-			break;
-		screen_add(&person->screen, bytes, n > 0 ? (size_t)n : 0);
-	}
-	return screen_check(&person->screen, text, shown);
-}
-
-static void types(struct person *person, const char *keys) {
-	CHECK(write(person->master, keys, strlen(keys)) == (ssize_t)strlen(keys));
-}
-
-/* Wait until the client has switched off the echo of its terminal. */
-static void awaits_keys(const struct person *person) {
-	struct termios now = {.c_lflag = ECHO};
-	for (int i = 0; i < 6000 && (now.c_lflag & ECHO); i++, usleep(10000))
-		tcgetattr(person->master, &now);
-	CHECK(!(now.c_lflag & ECHO));
-}
-
-/* Returns the exit status, and checks that the terminal settings are restored. */
-static int leaves(struct person *person) {
-	int status = -1;
-	struct termios after;
-	/* A process blocks when it restores its terminal while output is unread. */
-	while (waitpid(person->pid, &status, WNOHANG) == 0) {
-		struct pollfd fd = {person->master, POLLIN, 0};
-		char bytes[1000];
-		if (poll(&fd, 1, 20) > 0 && read(person->master, bytes, sizeof bytes) < 0)
-			usleep(20000);
-	}
-	CHECK(tcgetattr(person->master, &after) == 0 && after.c_lflag == person->before.c_lflag &&
-	      after.c_iflag == person->before.c_iflag && after.c_oflag == person->before.c_oflag);
-	close(person->master);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
 static const char *const attach_sh[] = {"glovebox", "session", "attach", "sh", NULL};
@@ -293,6 +198,73 @@ TEST(prompts_are_answered_by_the_attached_client) {
 	sees(&one, "=ben 6");
 	CHECK(!strstr(one.screen.text, "secret"));
 	CHECK_INT(leaves(&one), 4);
+}
+
+/* The client, and then a program that reads a line of the same terminal. */
+static void sit_down_and_read(struct person *person, const char *arguments) {
+	char script[300];
+	snprintf(script, sizeof script, "\"$GB_GLOVEBOX\" session %s; read line; echo \"next: <$line>\"",
+	    arguments);
+	sit_down_with(person, "/bin/sh", (const char *const[]){"sh", "-c", script, NULL});
+}
+
+TEST(lines_typed_ahead_of_a_prompt_are_kept_for_the_next_program) {
+	expect(0, "session create -l shell --name sh", "sh");
+	sit_down_and_read(&one, "exec sh -e 'read -p \"name? \" n; read -p \"age? \" a; echo \"=$n $a\"'");
+	sees(&one, "name? ");
+	awaits_keys(&one);
+	types(&one, "bob\n41\nls\n");
+	sees(&one, "age? ");
+	sees(&one, "=bob 41");
+	sees(&one, "next: <ls>");
+	CHECK_INT(leaves(&one), 0);
+	finish();
+}
+
+TEST(keys_typed_after_detaching_are_kept_for_the_next_program) {
+	expect(0, "session create -l shell --name sh", "sh");
+	sit_down_and_read(&one, "attach sh");
+	sees(&one, "$ ");
+	types(&one, LEAVE "later\n");
+	sees(&one, "next: <later>");
+	CHECK_INT(leaves(&one), 0);
+	/* But not the answer to a question that the code has asked of the terminal, which is also input. */
+	sit_down_and_read(&one, "attach sh");
+	sees(&one, "$ ");
+	types(&one, "printf '\\033[6n'; echo as\"ked\"\r");
+	sees(&one, "asked\r\n");
+	types(&one, LEAVE "rm -rf answer\n");
+	sees(&one, "left 'sh'");
+	types(&one, "typed\n");
+	sees(&one, "next: <typed>");
+	CHECK_INT(leaves(&one), 0);
+	finish();
+}
+
+TEST(the_screen_is_that_from_before) {
+	if (!begin())
+		return;
+	char *entered = strstr(one.screen.text, "\033[?1049h"),
+	     *greeting = strstr(one.screen.text, "attached to");
+	CHECK(entered && greeting && entered < greeting);
+	types(&one, "seq 100 > n; less n\r");
+	sees(&one, "\r\n28\r\n");
+	types(&one, "q");
+	sees(&one, "$ ");
+	CHECK(!strstr(one.screen.text, "\033[?1049l"));
+	types(&one, LEAVE);
+	sees(&one, "\033[?1049l");
+	sees(&one, "left 'sh'");
+	CHECK_INT(leaves(&one), 0);
+	/* A terminal without a second screen gets no sequences. */
+	setenv("TERM", "dumb", 1);
+	sit_down(&one, attach_sh);
+	sees(&one, "$ ");
+	types(&one, LEAVE);
+	CHECK_INT(leaves(&one), 0);
+	CHECK(!strstr(one.screen.text, "\033[?1049"));
+	setenv("TERM", "xterm", 1);
+	finish();
 }
 
 TEST(invalid_attachments_are_errors) {

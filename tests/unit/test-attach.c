@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utmp.h>
 
+#include "base/cleanup.h"
 #include "tap.h"
 
 /* The process under test at the terminal; the test talks to it through pipes. */
@@ -164,4 +165,37 @@ TEST(standard_streams_must_be_a_terminal) {
 	CHECK(strstr(err.message, "attaching needs a terminal"));
 	close(ends[0]);
 	close(ends[1]);
+}
+
+/* --- the screen --- */
+
+static void check_screen(const char *given, const char *expected, bool asked) {
+	/* In one piece, and byte by byte. */
+	for (size_t step = 1; step < 100; step += 98) {
+		struct attach_screen screen = {.is_used = true, .is_entered = true};
+		gb_auto_buf struct gb_buf out;
+		gb_buf_init(&out, 1000);
+		for (size_t at = 0; at < strlen(given); at += step)
+			attach_screen_filter(
+			    &screen, given + at, strlen(given) - at < step ? strlen(given) - at : step, &out);
+		const char *text = gb_buf_c_str(&out);
+		if (!CHECK_STR(text ? text : "", expected) || !CHECK(screen.asked == asked))
+			tap_quote("given: ", given);
+	}
+}
+
+TEST(output_does_not_leave_the_screen_that_was_entered) {
+	check_screen("plain\r\n\033[1mbold\033[0m", "plain\r\n\033[1mbold\033[0m", false);
+	check_screen("a\033[?1049lb", "a\033[2J\033[Hb", false);
+	check_screen("a\033[?1049hb\033[?47l", "a\033[2J\033[Hb\033[2J\033[H", false);
+	check_screen("\033[?25;1049;7l.", "\033[?25;7l\033[2J\033[H.", false);
+	check_screen("\033[?2004h\033[?25l", "\033[?2004h\033[?25l", false);
+	check_screen("\033\033[?1049h", "\033\033[2J\033[H", false);
+}
+
+TEST(output_that_terminals_answer_is_noticed) {
+	static const char *const questions[] = {"\033[6n", "\033[c", "\033[>c", "\033[?1003h", "\033[21t",
+	    "\033P$qm\033\\", "\033]10;?\007", "\005", "\033Z", "\033[?1$p", "\302\2336n"};
+	for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
+		check_screen(questions[i], questions[i], true);
 }
