@@ -13,12 +13,14 @@
 #include "cli/language.h"
 #include "cli/local.h"
 #include "cli/paths.h"
+#include "cli/repl.h"
 #include "cli/run_flags.h"
 #include "cli/session.h"
 #include "cli/settings.h"
 #include "cli/show.h"
 #include "glovebox/errors.h"
 #include "limits/limits.h"
+#include "store/state.h"
 
 /* --- the command line --- */
 
@@ -28,6 +30,7 @@ struct request {
 	const char *out; /* a folder for files and displays */
 	const char *session;
 	const char *packages; /* a folder, or NULL */
+	bool interactive;
 	char packages_path[PATH_MAX];
 	struct gb_values *values;
 	struct gb_run_options options;
@@ -37,6 +40,7 @@ struct request {
 static const struct flag flags[] = {
     CODE_FLAGS,
     LANGUAGE_FLAG,
+    {"interactive", 'i', NULL, "then read more code, line by line, and run it in the same session", 0, NULL},
     RUN_FLAGS LIMIT_FLAGS{"packages", 0, "DIR",
 	"Node.js: a node_modules folder, from which it may use the packages of --allow; not with --session",
 	FLAG_PATH, NULL},
@@ -59,6 +63,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	    {"session", &request->session},
 	};
 	bool ok;
+	request->interactive |= flag && strcmp(flag->name, "interactive") == 0;
 	if (!flag)
 		return code_flags_take_file(&request->code, value);
 	if (settings_flag(&request->settings, flag, value))
@@ -222,10 +227,52 @@ static int execute_alone(struct request *request) {
 	return status;
 }
 
+/* --- the loop --- */
+
+/* Options that only one run can have. */
+static bool check_interactive(const struct request *request) {
+	const char *flag = request->code.json       ? "json"
+			   : request->options.fn    ? "fn"
+			   : request->options.args  ? "args"
+			   : request->options.input ? "stdin"
+						    : NULL;
+	if (request->code.file && strcmp(request->code.file, "-") == 0)
+		return report_error(&command_run, "-: standard input has the code of the loop; give a FILE");
+	return (!flag || report_error(&command_run, "--%s is for a run, not for a loop of runs", flag)) &&
+	       check_session(request);
+}
+
+static int execute_interactively(struct request *request) {
+	if (!check_interactive(request))
+		return EXIT_BAD_USE;
+	const struct gb_config *config = settings_load(&command_run, &request->settings);
+	if (!config)
+		return EXIT_BAD_USE;
+	char state_dir[GB_STATE_PATH];
+	struct repl repl = {.command = &command_run,
+	    .options = &request->options,
+	    .session = request->session,
+	    .out = request->out,
+	    .fixed_language = request->code.language};
+	struct gb_err err = {0};
+	/* Without the filter nothing is kept. */
+	if (settings_filter(config, "secrets.maskRun", &repl.filter, &err) &&
+	    gb_state_choose(config->state_dir, state_dir, &err))
+		repl.state_dir = state_dir;
+	int status = repl_run(&repl);
+	gb_filter_destroy(repl.filter);
+	gb_config_unref(config);
+	return status;
+}
+
 static int run_request(struct request *request) {
-	if (!request->code.file && !request->code.code) {
-		report_error(
-		    &command_run, "nothing to run: give a FILE, or - for standard input, or -e CODE");
+	bool has_code = request->code.file || request->code.code;
+	request->interactive |=
+	    !has_code && !request->code.json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	if (!has_code && !request->interactive) {
+		report_error(&command_run, "nothing to run: give a FILE, or - for standard input, or -e "
+					   "CODE; or -i to read code line by "
+					   "line");
 		return EXIT_BAD_USE;
 	}
 	if (!code_flags_choose_language(&request->code, &request->language))
@@ -235,8 +282,10 @@ static int run_request(struct request *request) {
 	request->options.last_value = !request->options.fn;
 	if (!run_flags_check_out(&given) ||
 	    (!request->session && !run_flags_fit(&given, request->language)) ||
-	    !code_flags_load(&request->code))
+	    (has_code && !code_flags_load(&request->code)))
 		return EXIT_BAD_USE;
+	if (request->interactive)
+		return execute_interactively(request);
 	return request->session ? execute_in_session(request) : execute_alone(request);
 }
 
@@ -255,7 +304,7 @@ static int run(const struct command *self, int argc, char **argv) {
 
 const struct command command_run = {
     .name = "run",
-    .synopsis = "[FILE | -e CODE | -] [OPTIONS]",
+    .synopsis = "[FILE | -e CODE | -] [-i] [OPTIONS]",
     .summary = "run code in a new sandbox and show its result",
     .details =
 	"The code is an ES module, or a program in the language that -l names. The result of a module is\n"
@@ -278,6 +327,9 @@ const struct command command_run = {
 	"  glovebox run --session work -e 'let x = 1'\n"
 	"  glovebox run -l node -e 'require(\"os\").cpus().length'\n"
 	"  glovebox run -l deno main.ts --net localhost:8000\n"
+	"\n"
+	"Without code, at a terminal, it reads code line by line and runs each piece in one session, which\n"
+	"ends with the command, unless --session names it. '.help' lists the commands and keys.\n"
 	"\n"
 	"An option that has no effect on the language or the session is refused.\n"
 	"\n"

@@ -85,11 +85,28 @@ struct session_job {
 	bool create;         /* create the session if it does not exist */
 	bool fixed_language; /* the session must have the language of the options */
 	bool json;
-	const char *out; /* or NULL */
+	bool interactive; /* SIGINT never ends this program, and a session that is made again is reported */
+	const char *out;  /* or NULL */
 };
 
 /* Run code in a session and show its output and result. Returns the exit status. */
 int session_execute(const struct session_job *job);
+/* Open the session as session_execute does, without running code. *ret_language is its language. */
+bool session_prepare(const struct session_job *job, enum gb_language *ret_language, int *ret_status);
+/* For handlers of signals: the active run, if there is one, is to be interrupted. */
+void session_note_interrupt(int signal_number);
+
+/* --- session_query.c --- */
+
+/* Run @source in a session, silently and at most for a short time. Appends its result, if that is a text, else what it
+ * printed. False if it did not succeed. */
+bool session_query(
+    const struct command *command, const char *session, struct gb_str source, struct gb_buf *ret);
+
+/* --- session_manage.c --- */
+
+/* End a session. Returns the exit status. */
+int session_end(const struct command *command, const char *session);
 
 /* --- session_answer.c --- */
 

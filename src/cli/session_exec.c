@@ -153,6 +153,10 @@ static bool open_session_if_missing(struct session_client *client, const struct 
 		return !is_there || check_session(job, found, ret_language);
 	if (!run_flags_fit(&given, job->options->language))
 		return false;
+	if (found && job->interactive)
+		report_warning(job->command,
+		    "the session has ended: %s; this is a new one, without its variables",
+		    session_text(found, "reason"));
 	*ret_status = EXIT_REFUSED;
 	gb_buf_finish(&line);
 	session_line(&line, "session_open");
@@ -268,35 +272,58 @@ static bool take_message(const struct session_client *client, const struct sessi
 /* --- interrupts --- */
 
 static volatile sig_atomic_t interrupts;
+/* What was done about them. */
+static int sent;
+static bool stays;
 
-static void on_signal(int signal_number) {
+void session_note_interrupt(int signal_number) {
+	(void)signal_number;
 	interrupts = interrupts + 1;
 }
 
-/* The first SIGINT interrupts the code, the second ends this program. */
+/* The first SIGINT interrupts the code; the second ends this program, unless it is interactive. */
 static void on_interrupt(struct session_client *client) {
 	gb_auto_buf struct gb_buf line;
 	session_line(&line, "interrupt");
 	gb_buf_printf(&line, ",\"run\":1");
-	if (interrupts == 1) {
-		session_send_line(client, &line);
-	} else if (interrupts > 1) {
+	if (interrupts == sent)
+		return;
+	if (interrupts > 1 && !stays) {
 		session_answer_end();
 		_exit(EXIT_INTERRUPTED);
 	}
+	sent = interrupts;
+	session_send_line(client, &line);
+}
+
+static bool reach(struct session_client *client, const struct session_job *job) {
+	enum reached reached =
+	    session_reach(client, job->command, job->create ? &job->options->language : NULL);
+	if (reached == NO_HOST)
+		report_missing(job);
+	return reached == REACHED;
+}
+
+bool session_prepare(const struct session_job *job, enum gb_language *ret_language, int *ret_status) {
+	struct session_client client;
+	*ret_status = EXIT_REFUSED;
+	*ret_language = job->options->language;
+	if (!reach(&client, job))
+		return false;
+	bool ok = open_session_if_missing(&client, job, ret_language, ret_status);
+	session_leave(&client);
+	return ok;
 }
 
 int session_execute(const struct session_job *job) {
 	struct session_client client;
-	enum reached reached =
-	    session_reach(&client, job->command, job->create ? &job->options->language : NULL);
 	int status = EXIT_REFUSED;
-	if (reached == NO_HOST)
-		report_missing(job);
-	if (reached != REACHED)
+	if (!reach(&client, job))
 		return EXIT_REFUSED;
-	const struct sigaction action = {.sa_handler = on_signal};
+	const struct sigaction action = {.sa_handler = session_note_interrupt};
 	client.on_interrupt = on_interrupt;
+	interrupts = sent = 0;
+	stays = job->interactive;
 	enum gb_language language = job->options->language;
 	if (open_session_if_missing(&client, job, &language, &status) && ask(&client, job)) {
 		sigaction(SIGINT, &action, NULL);

@@ -262,6 +262,12 @@ static int send_request(struct about *about, const char *type, bool complete, co
 	return status;
 }
 
+int session_end(const struct command *command, const char *session) {
+	struct about about = {
+	    .command = command, .session = session, .reason = "the command that used it has ended"};
+	return send_request(&about, "session_kill", true, "");
+}
+
 static int parse_about(
     const struct command *self, int argc, char **argv, struct about *ret, bool *ret_go_on) {
 	*ret = (struct about){.command = self};

@@ -41,7 +41,7 @@ static void end_output(void) {
 	untrusted_end(&streams[1], stderr);
 }
 
-static bool has_secrets(struct gb_filter *filter, struct gb_str text) {
+bool show_has_secrets(struct gb_filter *filter, struct gb_str text) {
 	gb_auto_buf struct gb_buf clean;
 	gb_buf_init(&clean, text.n + 1);
 	gb_mask_text(filter, text, &clean);
@@ -69,7 +69,7 @@ static void show_failure(const struct shown *shown, const struct gb_result *resu
 	}
 	print_message(stderr, error->message, length_of(error->message, error->message_bytes));
 	fputc('\n', stderr);
-	if (error->line && !(shown->filter && has_secrets(shown->filter, shown->source)))
+	if (error->line && !(shown->filter && show_has_secrets(shown->filter, shown->source)))
 		print_excerpt(stderr, shown->source, error->line, error->column);
 	print_block(stderr, error->stack, length_of(error->stack, error->stack_bytes));
 	show_hint(error->code);

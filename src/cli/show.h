@@ -23,6 +23,9 @@ void show_output(int stream, const char *bytes, size_t n);
 /* Show the result. Returns the exit status. */
 int show_result(const struct shown *shown, const struct gb_result *result);
 
+/* Whether masking would change @text. */
+bool show_has_secrets(struct gb_filter *filter, struct gb_str text);
+
 /* Show why a run was refused; with @json as the JSON of a result. */
 int show_refusal(const struct command *command, bool json, const char *code, const char *message);
 

@@ -105,6 +105,7 @@ static bool is_jsx(const struct ts_parser *p, uint32_t *ret_at) {
 static void describe_failure(struct ts_parser *p, struct gb_ts_error *ret) {
 	uint32_t at = p->failure.at;
 	const char *message = p->failure.message;
+	ret->is_incomplete = !p->exhausted && (p->is_open || at >= p->size);
 	if (is_jsx(p, &at))
 		message = "JSX is not supported; call the function that makes the element";
 	else if (at >= p->size && strncmp(message, "expected", 8) == 0) {
@@ -118,6 +119,7 @@ static void describe_failure(struct ts_parser *p, struct gb_ts_error *ret) {
 
 static bool reject(struct gb_ts_error *ret_error, const char *message) {
 	ret_error->line = ret_error->column = 1;
+	ret_error->is_incomplete = false;
 	snprintf(ret_error->message, sizeof ret_error->message, "%s", message);
 	return false;
 }

@@ -35,6 +35,7 @@ enum { GB_TS_SOURCE_MAX = 256 << 20, GB_TS_MESSAGE_MAX = 240 };
 struct gb_ts_error {
 	char message[GB_TS_MESSAGE_MAX];
 	unsigned line, column;
+	bool is_incomplete; /* the text ends inside a construct: more text could make it valid */
 };
 
 enum gb_ts_import_kind {

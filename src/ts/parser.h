@@ -209,6 +209,7 @@ struct ts_parser {
 
 	bool failed;
 	bool exhausted; /* out of memory, depth or work: backtracking does not help */
+	bool is_open;   /* the text ends in a comment or template */
 	bool rejected;  /* by session.c: report the error, do not leave it to the engine */
 	struct ts_failure failure;
 	uint32_t assertion;        /* where the last "<T>x" assertion began; or TS_NONE */

@@ -148,6 +148,7 @@ struct gap {
 static struct gap skip_comment(struct ts_parser *p, struct gap gap) {
 	uint32_t from = gap.end, end = span_find_pair(p->source, from + 2, p->size, '*', '/');
 	if (end == p->size) {
+		p->is_open = true;
 		gb_ts_fail(p, from, "unterminated comment");
 		return (struct gap){end, gap.newline};
 	}
@@ -571,6 +572,7 @@ bool gb_ts_template_text(struct ts_parser *p, uint32_t from) {
 		at += s[at] == '\\';
 	}
 	if (at >= p->size) {
+		p->is_open = true;
 		gb_ts_fail(p, from - 1, "unterminated template");
 		return false;
 	}
