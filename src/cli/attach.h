@@ -6,9 +6,9 @@
  *	    .resize = tell_size, .data = connection};
  *	enum attach_end end = attach_run(&attach, &err);	// receive() calls attach_show()
  *
- * Ctrl-] detaches. The terminal and what it showed are restored afterwards in all cases, also after a signal. Keys that were
- * typed after Ctrl-] stay in the terminal, unless the remote side has sent something that the terminal may have answered:
- * answers would look like typed commands.
+ * Ctrl-] detaches. The terminal and what it showed are restored afterwards in all cases, also after a signal.
+ * Keys that were typed after Ctrl-] stay in the terminal, unless the remote side has sent something that the
+ * terminal may have answered: answers would look like typed commands.
  */
 #ifndef GB_CLI_ATTACH_H
 #define GB_CLI_ATTACH_H

@@ -1,6 +1,6 @@
 /*
- * The screen of a terminal while a remote terminal is shown on it: its own screen is set aside (the alternate screen), and
- * shown again afterwards.
+ * The screen of a terminal while a remote terminal is shown on it: its own screen is set aside (the alternate
+ * screen), and shown again afterwards.
  *
  *	struct attach_screen screen = {.is_used = true};	// false: a terminal without a second screen
  *	attach_screen_enter(&screen, fd);

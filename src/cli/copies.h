@@ -15,9 +15,9 @@ struct copies {
 	struct gb_value *files; /* receives the copies */
 };
 
-/* Add the file @path by its last name, or all files below the folder @path, as "folder/name". Symbolic links and special
- * files below it are left out, with a warning that has their number; empty folders are not created. Errors are
- * reported. */
+/* Add the file @path by its last name, or all files below the folder @path, as "folder/name". Symbolic links and
+ * special files below it are left out, with a warning that has their number; empty folders are not created.
+ * Errors are reported. */
 bool copies_add(const struct copies *copies, const char *path);
 
 #endif

@@ -22,7 +22,8 @@ struct history {
 	int fd; /* 0 or less: there is no file */
 };
 
-/* Read the last entries of the file @name in @folder, which are created with the modes 0600 and 0700 if they are missing. */
+/* Read the last entries of the file @name in @folder, which are created with the modes 0600 and 0700 if they are
+ * missing. */
 bool history_open(struct history *history, const char *folder, const char *name, struct gb_err *err);
 /* Add an entry, unless it is empty, too long, or the same as the last one. */
 void history_add(struct history *history, const char *text);

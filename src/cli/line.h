@@ -9,8 +9,9 @@
  *	line_view(&line, &look, &state, &out);		// line_view.h: what to write to the terminal
  *	line_finish(&line);
  *
- * The text may have several lines. It is valid UTF-8 without control characters other than tabs and line feeds. Keys are
- * those of readline's Emacs mode, as far as they are listed in line.c. Pasted text (bracketed paste) is inserted as it is.
+ * The text may have several lines. It is valid UTF-8 without control characters other than tabs and line feeds.
+ * Keys are those of readline's Emacs mode, as far as they are listed in line.c. Pasted text (bracketed paste) is
+ * inserted as it is.
  */
 #ifndef GB_CLI_LINE_H
 #define GB_CLI_LINE_H

@@ -6,8 +6,8 @@
  *	line_view_paint(&view, &line, &look, &out);		// after each change
  *	line_view_leave(&view, &out);				// the cursor goes below the text
  *
- * Characters that are invisible or misleading are shown by their number (glyph.h). If the text has more rows than the screen,
- * the rows around the cursor are shown.
+ * Characters that are invisible or misleading are shown by their number (glyph.h). If the text has more rows
+ * than the screen, the rows around the cursor are shown.
  */
 #ifndef GB_CLI_LINE_VIEW_H
 #define GB_CLI_LINE_VIEW_H

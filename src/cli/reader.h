@@ -1,6 +1,6 @@
 /*
- * Reads pieces of code, of one or several lines, from standard input: with the line editor (line.h) at a terminal, without
- * it at a terminal that has no cursor (TERM=dumb), and without prompts from anything else.
+ * Reads pieces of code, of one or several lines, from standard input: with the line editor (line.h) at a
+ * terminal, without it at a terminal that has no cursor (TERM=dumb), and without prompts from anything else.
  *
  *	struct reader reader = {.prompt = "js> ", .more = "... ", .history = &history, .is_complete = ...};
  *	reader_open(&reader);

@@ -4,8 +4,8 @@
  *	const struct repl repl = {.command = self, .options = &options, ...};
  *	int status = repl_run(&repl);		// of the last piece of code
  *
- * Without a name the session is the loop's own, and ends with it. reader.h reads the code, repl_ask.h decides whether it is
- * complete.
+ * Without a name the session is the loop's own, and ends with it. reader.h reads the code, repl_ask.h decides
+ * whether it is complete.
  */
 #ifndef GB_CLI_REPL_H
 #define GB_CLI_REPL_H

@@ -77,8 +77,8 @@ static bool forward_keys(struct session_client *client, const char *session, boo
 	return session_send_keys(client, session, keys, n);
 }
 
-/* @paused: after a line, further keys wait until the code asks again or has ended, but not longer than NEXT_LINE_MS: not
- * every program is seen to wait. */
+/* @paused: after a line, further keys wait until the code asks again or has ended, but not longer than
+ * NEXT_LINE_MS: not every program is seen to wait. */
 void session_answer_until_message(struct session_client *client, const char *session) {
 	struct pollfd fds[] = {{client->fd, POLLIN, 0}, {STDIN_FILENO, POLLIN, 0}};
 	while (terminal.captured && !session_has_line(client)) {

@@ -26,7 +26,9 @@ static const struct example examples[] = {
     {"perl", "perl -e 'print 6 * 7, \"\\n\"'", "42\n"},
     {"npm", "export HOME=/tmp; npm init -y > /dev/null && npm pkg get version", "\"1.0.0\"\n"},
     {"pip3", "pip3 list --format=freeze > /dev/null && echo listed", "listed\n"},
-    {"go", "export HOME=/tmp; printf 'package main\\nfunc main() { println(42) }' > a.go; go build a.go && ./a 2>&1",
+    {"go",
+	"export HOME=/tmp; printf 'package main\\nfunc main() { println(42) }' > a.go; go build a.go && ./a "
+	"2>&1",
 	"42\n"},
     {"cargo",
 	"export HOME=/tmp; cargo init -q --vcs none --name a a && cd a && cargo build -q --offline && "
