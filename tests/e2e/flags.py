@@ -85,7 +85,7 @@ ROWS = [
     ("config", "own.yaml", [], ENDLESS, EVERY, set()),
 ]
 # Flags whose effect is tested by itself below.
-APART = {"eval", "language", "allow", "profile", "session"}
+APART = {"eval", "language", "allow", "profile", "session", "interactive"}
 LONG = {"js": "javascript"}
 
 
@@ -177,8 +177,8 @@ refused("another language than the session has", ["run", "--session", "p", "-l",
 refused("a flag that the session's language does not know", ["run", "--session", "p", "--net", "a", "-e", "x"], "--net", "python")
 glovebox("session", "create", "-l", "shell", "--name", "s")
 refused("session exec --fn in a shell", ["session", "exec", "s", "--fn", "f", "-e", "true"], "--fn", "shell")
-refused("session exec --out that is no folder", ["session", "exec", "s", "--out", "none", "-e", "true"], "--out")
-refused("run --out that is no folder", ["run", "-l", "shell", "--out", "none", "-e", "true"], "--out")
+refused("session exec --out that is no folder", ["session", "exec", "s", "--out", scratch + "/data", "-e", "true"], "--out")
+refused("run --out that is no folder", ["run", "-l", "shell", "--out", scratch + "/data", "-e", "true"], "--out")
 refused("session create --profile of JavaScript", ["session", "create", "-l", "js", "--profile", "data"], "--profile")
 refused("session attach --json", ["session", "attach", "--json", "s"], "--json")
 glovebox("session", "kill", "s")
