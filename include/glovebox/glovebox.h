@@ -55,7 +55,8 @@ struct gb_python_profile {
 
 /* Zero means the default, in every field. */
 struct gb_engine_options {
-	/* The folder of glovebox-js; default: the folder of the program, else the installed one. */
+	/* The folder of glovebox-js; default: libexec/glovebox of the installed tree that the library is in (or the program,
+	 * if it is linked statically), or the folder of the library or program itself. */
 	const char *worker_dir;
 	/* 1 << GB_PYTHON and so on: languages whose sandboxes start with the engine; default: JavaScript. The
 	 * sandboxes of other languages start at their first use: the first runs wait for them. */

@@ -14,7 +14,7 @@ static bool refuse(struct gb_err *err) {
 	return gb_fail(err, GB_EWALL, 0,
 	    "sandbox: this build has no sandbox for this operating system, so it runs no code; use a build "
 	    "for "
-	    "Linux (docs/PORTING.md says what a port needs)");
+	    "Linux (PORTING.md in the documentation says what a port needs)");
 }
 
 /* --- the port --- */
