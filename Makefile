@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -30,7 +30,7 @@ setup-check: ## only tell what each step of the setup would install
 	@scripts/setup --check
 
 $(BUILD)/build.ninja: | setup-build
-	@scripts/progress -q 'configuring the build' $(MESON) setup $(BUILD) --prefix=$(PREFIX) $(if $(CI),--werror)
+	@scripts/progress -q 'configuring the build' $(MESON) setup $(BUILD) $(if $(CI),--werror)
 
 sdk: $(SDK)/dist/index.js ## build the TypeScript SDK
 
@@ -109,8 +109,12 @@ format: setup-lint ## format all sources with clang-format
 cover: setup-cover sdk ## line coverage of the unit and end-to-end tests
 	@scripts/cover build-cover
 
-install: all ## install to PREFIX (/usr/local)
-	@$(MESON) configure $(BUILD) --prefix=$(abspath $(PREFIX)) && ninja -C $(BUILD) --quiet install
+install: $(BUILD)/build.ninja $(if $(wildcard $(TSC)),sdk) ## install to PREFIX (/usr/local), below DESTDIR if it is set; another PREFIX compiles nothing
+	@scripts/progress 'building Glovebox' ninja -C $(BUILD) $(PROGRAMS) library
+	@DESTDIR='$(DESTDIR)' scripts/install $(BUILD) '$(PREFIX)'
+
+uninstall: ## remove what 'make install' has put below PREFIX
+	@DESTDIR='$(DESTDIR)' scripts/install --remove '$(PREFIX)'
 
 clean: ## remove build directories (not .deps)
 	@rm -rf $(BUILD) build-asan build-fuzz build-cover $(SDK)/dist

@@ -4,10 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The library finds its workers itself. A program that contains the library, because it is linked statically, names their
+ * folder: -DWORKER_DIR="\"$(pkg-config --variable=workerdir glovebox)\"" */
+#ifndef WORKER_DIR
+#define WORKER_DIR NULL
+#endif
+
 int main(int argc, char **argv) {
 	struct gb_err err = {0};
 	struct gb_engine *engine;
-	if (!gb_engine_create(NULL, &engine, &err)) {
+	const struct gb_engine_options engine_options = {.worker_dir = WORKER_DIR};
+	if (!gb_engine_create(&engine_options, &engine, &err)) {
 		fprintf(stderr, "%s\n", err.message);
 		return 3;
 	}

@@ -29,19 +29,30 @@ struct action {
 };
 
 struct command {
-	const char *name;
+	const char *name;     /* of a subcommand: "session exec" */
 	const char *synopsis; /* follows the name in --help */
 	const char *summary;  /* one line */
 	const char *details;  /* for --help */
 	const struct flag *flags;
-	const struct action *actions; /* or NULL: it has no actions */
+	const struct action *actions;          /* or NULL: it has no actions */
+	const struct command *const *commands; /* its subcommands, up to NULL; or NULL: it has none */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
 extern const struct command command_run, command_session, command_session_host, command_stdio,
     command_ts_strip, command_audit, command_approvals, command_execute, command_energy, command_secrets,
     command_config, command_prompt, command_doctor, command_bench, command_tool, command_stubs,
-    command_version;
+    command_version, command_complete;
+
+/* --- the list of commands (commands.c) --- */
+
+/* Both end with NULL. Hidden commands are called by other parts of Glovebox. */
+extern const struct command *const all_commands[], *const hidden_commands[];
+
+/* The command with the last word @word, or NULL. */
+const struct command *find_command(const struct command *const *commands, const char *word);
+/* The last word of its name: "exec" of "session exec". */
+const char *command_word(const struct command *command);
 
 /* --- flags (options.c) --- */
 
@@ -72,6 +83,14 @@ enum parsed { PARSED, PARSED_HELP, PARSED_BAD };
 enum parsed parse_flags(
     const struct command *command, int argc, char **argv, flag_handler handler, void *data);
 
+/* The flag that @text ("--name", "--name=value", "-x" or "-xvalue") names, or NULL. *ret_value is NULL if @text has no
+ * value. */
+const struct flag *find_flag(const struct command *command, const char *text, const char **ret_value);
+/* The action with this name, or NULL. */
+const struct action *find_action(const struct command *command, const char *name);
+/* Whether @flag has an effect on @action; NULL is any. False if it is always refused. */
+bool has_effect(const struct flag *flag, const char *action);
+
 /* After parse_flags: refuse flags that have no effect on @action. */
 bool check_action_flags(const struct command *command, const char *action);
 
@@ -98,6 +117,15 @@ void usage_as_json(void);
 void usage_end(int status);
 
 void print_help(const struct command *command, FILE *to);
+
+/* --- manual pages (manual.c) --- */
+
+enum { MANUAL_NAME = 64 };
+
+/* "glovebox-session-exec" for "session exec", "glovebox" for NULL. */
+void manual_name(const struct command *command, char ret[MANUAL_NAME]);
+/* At the end of --help: name the manual page, if it is installed in the tree of this program. */
+void manual_refer(const struct command *command, FILE *to);
 
 /* --- colours (term.c) --- */
 

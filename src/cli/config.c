@@ -348,7 +348,7 @@ const struct command command_config = {
 	"  glovebox config show             each setting, its value, and where the value comes from\n"
 	"  glovebox config check [FILE]     report errors in a file; the exit status is 2 if there are any\n"
 	"  glovebox config init [FILE]      write a file with every setting in it, as a comment\n"
-	"  glovebox config docs             all settings, as the table in docs/CONFIGURATION.md\n"
+	"  glovebox config docs             all settings, as a table in Markdown\n"
 	"  glovebox config trust [FILE]     show what ./glovebox.yaml grants, and apply it until it changes\n"
 	"  glovebox config untrust [FILE]   end that\n"
 	"  glovebox config trusted          the trusted files, each current, changed, missing or unsafe\n"

@@ -5,26 +5,22 @@
 #include "cli/untrusted.h"
 #include "glovebox/glovebox.h"
 
-static const struct command *const commands[] = {&command_run, &command_session, &command_stdio,
-    &command_ts_strip, &command_audit, &command_execute, &command_tool, &command_stubs, &command_approvals,
-    &command_energy, &command_secrets, &command_config, &command_prompt, &command_doctor, &command_bench,
-    &command_version};
-
 static void usage(FILE *to) {
 	print_styled(to, BOLD, "glovebox");
 	fprintf(to, " %s: run untrusted code safely.\n\n", GB_VERSION);
-	for (size_t i = 0; i < GB_COUNT(commands); i++)
-		fprintf(to, "  glovebox %-9s %s\n", commands[i]->name, commands[i]->summary);
+	for (size_t i = 0; all_commands[i]; i++)
+		fprintf(to, "  glovebox %-9s %s\n", all_commands[i]->name, all_commands[i]->summary);
 	fprintf(to, "\nExamples:\n"
 		    "  glovebox run -e 'export default 6*7'\n"
 		    "  echo 'console.log(\"hello\")' | glovebox run -\n\n"
 		    "'glovebox help COMMAND' describes a command.\n");
+	manual_refer(NULL, to);
 }
 
 static int refuse_command(const char *name) {
 	struct gb_nearest nearest = {.given = name};
-	for (size_t i = 0; i < GB_COUNT(commands); i++)
-		gb_nearest_offer(&nearest, commands[i]->name);
+	for (size_t i = 0; all_commands[i]; i++)
+		gb_nearest_offer(&nearest, all_commands[i]->name);
 	fputs("glovebox: there is no command '", stderr);
 	print_name(stderr, name, strlen(name));
 	fprintf(stderr, "'%s\n\n", suggestion(&nearest));
@@ -33,13 +29,10 @@ static int refuse_command(const char *name) {
 }
 
 static int run_command(const char *name, int argc, char **argv) {
-	for (size_t i = 0; i < GB_COUNT(commands); i++)
-		if (strcmp(name, commands[i]->name) == 0)
-			return commands[i]->run(commands[i], argc, argv);
-	/* Not listed: only 'glovebox session' starts it. */
-	if (strcmp(name, command_session_host.name) == 0)
-		return command_session_host.run(&command_session_host, argc, argv);
-	return refuse_command(name);
+	const struct command *command = find_command(all_commands, name);
+	if (!command)
+		command = find_command(hidden_commands, name);
+	return command ? command->run(command, argc, argv) : refuse_command(name);
 }
 
 /* 'help audit list' is 'audit list --help'. */

@@ -84,17 +84,19 @@ const char *suggestion(const struct gb_nearest *nearest) {
 
 /* --- help --- */
 
-static bool has_effect(const struct flag *flag, const char *action) {
+bool has_effect(const struct flag *flag, const char *action) {
 	char word[32];
-	snprintf(word, sizeof word, " %s ", action);
-	return !flag->actions || strstr(flag->actions, word);
+	snprintf(word, sizeof word, " %s ", action ? action : "");
+	if (flag->traits & FLAG_REFUSED)
+		return false;
+	return !flag->actions || !action || strstr(flag->actions, word);
 }
 
 /* Of one action, or of all if it is NULL. */
 static void print_flags(const struct command *command, const char *action, FILE *to) {
 	bool takes_language = false, any = false;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
-		if ((action && !has_effect(flag, action)) || (flag->traits & FLAG_REFUSED))
+		if (!has_effect(flag, action))
 			continue;
 		fputs(any ? "" : "\nOptions:\n", to);
 		any = true;
@@ -116,6 +118,7 @@ void print_help(const struct command *command, FILE *to) {
 	print_flags(command, NULL, to);
 	if (command->actions)
 		fprintf(to, "\n'glovebox %s ACTION --help' describes an action.\n", command->name);
+	manual_refer(command, to);
 }
 
 static void print_action_help(const struct command *command, const struct action *action, FILE *to) {
@@ -123,6 +126,7 @@ static void print_action_help(const struct command *command, const struct action
 	fprintf(
 	    to, "%s%s [OPTIONS]\n\n%s\n", *action->operands ? " " : "", action->operands, action->details);
 	print_flags(command, action->name, to);
+	manual_refer(command, to);
 }
 
 /* --- fields of the library and their flags --- */
@@ -185,8 +189,7 @@ bool report_flag_error(const struct command *command, const struct gb_err *err) 
 
 /* --- parsing --- */
 
-/* The flag that @text ("--name", "--name=value", "-x" or "-xvalue") names. */
-static const struct flag *find_flag(const struct command *command, const char *text, const char **ret_value) {
+const struct flag *find_flag(const struct command *command, const char *text, const char **ret_value) {
 	*ret_value = NULL;
 	for (const struct flag *flag = command->flags; flag && flag->name; flag++) {
 		size_t n = strlen(flag->name);
@@ -246,7 +249,7 @@ static bool report_unknown_flag(const struct command *command, const char *text)
 	    nearest.best ? "" : " --help'");
 }
 
-static const struct action *find_action(const struct command *command, const char *name) {
+const struct action *find_action(const struct command *command, const char *name) {
 	for (const struct action *action = command->actions; action && action->name; action++)
 		if (strcmp(action->name, name) == 0)
 			return action;

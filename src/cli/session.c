@@ -13,19 +13,17 @@ static const struct command *const subcommands[] = {
     &command_session_list,
     &command_session_kill,
     &command_session_cleanup,
+    NULL,
 };
-
-static const char *short_name(const struct command *command) {
-	return strchr(command->name, ' ') + 1;
-}
 
 static void usage(const struct command *self, FILE *to) {
 	print_styled(to, BOLD, "glovebox session");
 	fprintf(to, " %s\n\n%s\n\n", self->synopsis, self->details);
-	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
-		fprintf(
-		    to, "  glovebox session %-10s %s\n", short_name(subcommands[i]), subcommands[i]->summary);
+	for (size_t i = 0; subcommands[i]; i++)
+		fprintf(to, "  glovebox session %-10s %s\n", command_word(subcommands[i]),
+		    subcommands[i]->summary);
 	fprintf(to, "\n'glovebox session COMMAND --help' describes a command.\n");
+	manual_refer(self, to);
 }
 
 static int run(const struct command *self, int argc, char **argv) {
@@ -34,12 +32,12 @@ static int run(const struct command *self, int argc, char **argv) {
 		usage(self, stdout);
 		return EXIT_OK;
 	}
-	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
-		if (strcmp(name, short_name(subcommands[i])) == 0)
-			return subcommands[i]->run(subcommands[i], argc - 1, argv + 1);
+	const struct command *command = find_command(subcommands, name);
+	if (command)
+		return command->run(command, argc - 1, argv + 1);
 	struct gb_nearest nearest = {.given = name};
-	for (size_t i = 0; i < GB_COUNT(subcommands); i++)
-		gb_nearest_offer(&nearest, short_name(subcommands[i]));
+	for (size_t i = 0; subcommands[i]; i++)
+		gb_nearest_offer(&nearest, command_word(subcommands[i]));
 	if (*name)
 		report_error(self, "there is no command '%s'%s", name, suggestion(&nearest));
 	usage(self, stderr);
@@ -59,5 +57,6 @@ const struct command command_session = {
 	"  glovebox session exec work -e 'x = 41'\n"
 	"  glovebox session exec work -e 'x + 1'\n"
 	"  glovebox session kill work",
+    .commands = subcommands,
     .run = run,
 };

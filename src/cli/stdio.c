@@ -131,8 +131,8 @@ const struct command command_stdio = {
     .summary = "run code for a program in any language, over JSON lines",
     .details =
 	"SDKs start this command. Each line of input is a message, and each line of output is a reply;\n"
-	"any number of runs may be active at once. docs/PROTOCOL.md describes all messages. When the\n"
-	"input ends, the runs are ended.\n"
+	"any number of runs may be active at once. PROTOCOL.md in the documentation, which glovebox(1)\n"
+	"locates, describes all messages. When the input ends, the runs are ended.\n"
 	"\n"
 	"  $ (echo '{\"type\":\"run\",\"run\":1,\"source\":\"export default 6*7\"}'; sleep 1) | glovebox "
 	"stdio\n"
@@ -147,7 +147,7 @@ const struct command command_stdio = {
 	"agent.enabled is set, wait for approval ('glovebox approvals watch') unless agent.autoApprove\n"
 	"is set, and are recorded in the audit log.\n"
 	"\n"
-	"The settings define limits, sessions, programs and profiles (docs/CONFIGURATION.md). SIGHUP\n"
+	"The settings define limits, sessions, programs and profiles: glovebox.yaml(5). SIGHUP\n"
 	"makes it read them again, for runs and sessions that begin later. If they contain an error,\n"
 	"the old settings stay, and the error is printed on stderr.\n"
 	"\n"

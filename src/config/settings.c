@@ -213,7 +213,8 @@ const struct gb_setting gb_settings[] = {
 	.help = "folder of packages that node.allowedModules can name; \"\": none"},
     {"node.allowedModules", GB_SETTING_MODULES, AT(node.allowed_modules), "[" GB_CONFIG_NODE_SAFE "]",
 	TIGHTEN(SUBSET),
-	.help = "modules that Node.js code can import; node:safe: the built-in ones in docs/NODE.md"},
+	.help = "modules that Node.js code can import; node:safe: built-in ones such as fs, path and crypto "
+		"(NODE.md)"},
     {"python.restricted", GB_SETTING_BOOL, AT(python.restricted), "false", TIGHTEN(HIGHER),
 	.help = "Python of agents: reject risky constructs; best effort, not a boundary"},
     {"python.allowedModules", GB_SETTING_MODULES, AT(python.allowed_modules), "[]", TIGHTEN(SUBSET),

@@ -14,8 +14,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 FILES_MAX = 3
-TARGETS = ["glovebox", "glovebox-js", "tables"]
-COPIED = ["Makefile", "meson.build", "bench", "docs", "examples", "include", "scripts", "sdk", "src", "tests", "tools"]
+TARGETS = ["glovebox", "glovebox-js", "manual", "tables"]
+COPIED = ["Makefile", "meson.build", "bench", "completions", "docs", "examples", "include", "scripts", "sdk", "src", "tests", "tools"]
 
 
 def call(*command, cwd, **more):
@@ -47,6 +47,7 @@ class Copy:
             self.run("meson", "setup", "build", f"-Db_sanitize={self.sanitize}", "-Db_lundef=false", "-Dbuildtype=debug"),
             self.run("ninja", "-C", "build", *TARGETS),
             self.run(sys.executable, "scripts/tables", "build"),
+            self.run("build/manual", "man"),
         ])
 
     def environment(self):
@@ -135,6 +136,8 @@ def setting(copy):
     shown = copy.glovebox("config", "show", "--json", "--set", "shell.greeting=true").stdout
     yield "json", "shell.greeting" in shown or "greeting" in shown
     yield "docs", "shell.greeting" in copy.read("docs/CONFIGURATION.md")
+    yield "manual", ".B shell.greeting\n" in copy.read("man/man5/glovebox.yaml.5")
+    yield "completion", "shell.greeting=" in copy.glovebox("complete", "run", "--set", "shell.gr").stdout
 
 
 def command_flag(copy):
@@ -142,6 +145,8 @@ def command_flag(copy):
     run = copy.glovebox("run", "-l", "js", "-e", "export default 1", "--uppercase")
     yield "command line", run.returncode == 0 and "UPPERCASE" in run.stderr
     yield "docs", "--uppercase" in copy.read("docs/CLI.md")
+    yield "manual", "\\-\\-uppercase" in copy.read("man/man1/glovebox-run.1")
+    yield "completion", "--uppercase" in copy.glovebox("complete", "run", "--upp").stdout
 
 
 CHECKS = {

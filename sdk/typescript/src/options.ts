@@ -90,7 +90,7 @@ export interface AgentInputOptions extends InputFields {
 }
 
 export interface GloveboxOptions {
-  /** The path of the program `glovebox`. Default: GLOVEBOX_PATH, then the folder of this package, then the PATH. */
+  /** The path of `glovebox`. Default: GLOVEBOX_PATH, then the tree in which this package is installed, then the PATH. */
   path?: string;
   /** Instead of `path`: a command that speaks the protocol, such as `['ssh', 'box', 'glovebox', 'stdio']`. */
   command?: readonly string[];

@@ -80,7 +80,7 @@ function findProgram(path: string | undefined): string {
   const fromEnvironment = process.env.GLOVEBOX_PATH;
   if (fromEnvironment) return mustBeProgram(fromEnvironment, 'the environment variable GLOVEBOX_PATH');
 
-  const beside = fileURLToPath(new URL('../bin/glovebox', import.meta.url));
+  const beside = fileURLToPath(new URL(programBeside(import.meta.url), import.meta.url));
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   const found = [beside, ...folders.map((folder) => join(folder, 'glovebox'))].find(isProgram);
   if (found !== undefined) return found;
@@ -90,6 +90,11 @@ function findProgram(path: string | undefined): string {
       `there is no ${beside}, and no glovebox in the PATH (${folders.join(delimiter)}). ` +
       'Install Glovebox, or set its path with GLOVEBOX_PATH or new Glovebox({ path }).',
   );
+}
+
+/** In an installed tree (`make install`), its bin/glovebox; else the one in this package. */
+function programBeside(module: string): string {
+  return module.includes('/share/glovebox/typescript/dist/') ? '../../../../bin/glovebox' : '../bin/glovebox';
 }
 
 function mustBeProgram(path: string, source: string): string {
