@@ -18,13 +18,14 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Sections of the settings: SECTION, NAME as in "limits.NAME.timeout", description for an agent's prompt. */
+/* Sections of the settings: SECTION, NAME as in "limits.NAME.timeout", default memory of a run in MiB (of the heap, or
+ * of all processes where a program runs the code), description for an agent's prompt. */
 #define GB_LANGUAGE_SECTION_TABLE(X)                                                                         \
-	X(JAVASCRIPT, "javascript", "`javascript`, also TypeScript: an ES module")                           \
-	X(PYTHON, "python", "`python`: CPython with its library")                                            \
-	X(NODE, "node", "`node`: Node.js")                                                                   \
-	X(SHELL, "shell", "`shell`: bash and the usual programs")                                            \
-	X(DENO, "deno", "`deno`: Deno")
+	X(JAVASCRIPT, "javascript", 64, "`javascript`, also TypeScript: an ES module")                       \
+	X(PYTHON, "python", 64, "`python`: CPython with its library")                                        \
+	X(NODE, "node", 256, "`node`: Node.js")                                                              \
+	X(SHELL, "shell", 256, "`shell`: bash and the usual programs")                                       \
+	X(DENO, "deno", 256, "`deno`: Deno")
 
 /* CONSTANT, name, aliases, file endings (both separated by spaces), SECTION of the settings, SYNTAX,
  * description. */
@@ -50,6 +51,7 @@ struct gb_language_info {
 	const char *name;
 	const char *aliases, *endings; /* separated by spaces; "" if there are none */
 	const char *section;           /* of the settings */
+	unsigned memory_mib;           /* of a run that names no limit */
 	const char *doc;
 	enum gb_syntax syntax;
 };

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
-#define SECTION_NAME(section, name, ...) static const char section_##section[] = name;
-GB_LANGUAGE_SECTION_TABLE(SECTION_NAME)
+#define SECTION(section, name, memory, ...)                                                                  \
+	static const char section_##section[] = name;                                                        \
+	enum { MEMORY_##section = memory };
+GB_LANGUAGE_SECTION_TABLE(SECTION)
 
 #define INFO(constant, name, aliases, endings, section, syntax, doc)                                         \
-	[constant] = {name, aliases, endings, section_##section, doc, GB_SYNTAX_##syntax},
+	[constant] = {name, aliases, endings, section_##section, MEMORY_##section, doc, GB_SYNTAX_##syntax},
 const struct gb_language_info gb_language_infos[GB_LANGUAGES] = {GB_LANGUAGE_TABLE(INFO)};
 
 #define NAME(constant, name, ...) [constant] = name,

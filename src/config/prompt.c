@@ -58,7 +58,7 @@ static void write_own_limits(
 	}
 }
 
-#define LABEL(section, name, label) [GB_CONFIG_##section] = label,
+#define LABEL(section, name, memory, label) [GB_CONFIG_##section] = label,
 
 static void write_runtimes(struct gb_buf *out, const struct gb_config *config) {
 	static const char *const labels[] = {GB_LANGUAGE_SECTION_TABLE(LABEL)};

@@ -45,6 +45,8 @@
 		    RANGE(KB, GB), TIGHTEN(LOWER), .help = name ": largest result that a run can ask for"    \
 	}
 
+#define LANGUAGE_LIMITS(section, name, memory, ...) LIMITS(name, GB_CONFIG_##section, #memory "M"),
+
 /*
  * Why project files cannot set some settings that look harmless: a shorter audit.maxAge deletes records of
  * the owner, a longer one keeps records that the owner wants deleted; secrets.patterns could mask the code
@@ -224,10 +226,5 @@ const struct gb_setting gb_settings[] = {
     {"shell.restricted", GB_SETTING_BOOL, AT(shell.restricted), "true", TIGHTEN(HIGHER),
 	.help = "shell of agents: reject dangerous commands; best effort, not a boundary"},
 
-    LIMITS("javascript", GB_CONFIG_JAVASCRIPT, "64M"),
-    LIMITS("python", GB_CONFIG_PYTHON, "64M"),
-    LIMITS("node", GB_CONFIG_NODE, "256M"),
-    LIMITS("shell", GB_CONFIG_SHELL, "256M"),
-    LIMITS("deno", GB_CONFIG_DENO, "256M"),
-};
+    GB_LANGUAGE_SECTION_TABLE(LANGUAGE_LIMITS)};
 const size_t gb_settings_count = GB_COUNT(gb_settings);

@@ -427,9 +427,10 @@ struct gb_language_traits {
 	bool has_allowlist;  /* of modules */
 	bool has_net;        /* network hosts */
 	bool has_modules;    /* imports, modules, globals, fn and report */
-	uint64_t memory;     /* default limit */
 };
 const struct gb_language_traits *gb_language_traits(enum gb_language language);
+/* The memory limit of a run that names none. */
+uint64_t gb_language_memory(enum gb_language language);
 /* Whether @language has what a field of a request needs. */
 bool gb_language_has(enum gb_language language, enum gb_need need);
 

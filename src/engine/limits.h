@@ -4,10 +4,9 @@
 
 #include "glovebox/glovebox.h"
 
-#define DEFAULT_MEMORY (64ull << 20)
-#define PROGRAM_MEMORY (256ull << 20) /* for all processes of a run, in languages that run programs */
-#define JOB_MAX        (128ull << 20)
-#define OUTBOX_MAX     (512ull << 20) /* maximum of frames queued for a run that does not read */
+#define CELL_MEMORY (256ull << 20) /* of a cell with programs that has no run yet */
+#define JOB_MAX     (128ull << 20)
+#define OUTBOX_MAX  (512ull << 20) /* maximum of frames queued for a run that does not read */
 
 /* Displays of one run. The worker has its own, lower limit, which code can circumvent. */
 enum { DISPLAYS_MAX = 200 };

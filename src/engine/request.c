@@ -201,7 +201,7 @@ static void write_limits(struct gb_buf *out, const struct gb_run_options *option
 	for (size_t i = 0; i < gb_limit_fields_count; i++) {
 		const struct gb_limit_field *field = &gb_limit_fields[i];
 		/* Memory is the limit whose default is the language's own. */
-		uint64_t fallback = GB_OR(field->fallback, gb_language_traits(options->language)->memory);
+		uint64_t fallback = GB_OR(field->fallback, gb_language_memory(options->language));
 		if (field->is_sent)
 			gb_cbor_unsigned(out, GB_OR(gb_limit_get(field, options), fallback));
 	}

@@ -627,7 +627,7 @@ struct gb_run *gb_run_create(
 	}
 	run->timeout_ms = gb_limit_timeout_ms(options);
 	run->session = options->session;
-	run->memory = GB_OR(options->memory_bytes, gb_language_traits(options->language)->memory);
+	run->memory = GB_OR(options->memory_bytes, gb_language_memory(options->language));
 	if (gb_runtime_find(engine, options->language, options->profile, &run->runtime, err))
 		return run;
 	release_run(run);

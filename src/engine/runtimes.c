@@ -210,7 +210,7 @@ bool gb_runtime_start_behind(
 	    .one_by_one = engine->created,
 	    .warm = has_warm ? GB_OR(options->warm, runtime->warm) : 0,
 	    .max_cells = runtime->is_single ? 1 : 0,
-	    .cell_memory = PROGRAM_MEMORY,
+	    .cell_memory = CELL_MEMORY,
 	    .prime_ns = runtime->prime_ms * 1000000ull,
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_begin = gb_run_on_cell_begin,
