@@ -73,14 +73,10 @@ static struct gb_value *assign_number_to(struct decoder *d, struct gb_value *val
 }
 
 static struct gb_value *decode_number(struct decoder *d, const struct gb_cbor_item *item, const uint8_t *at) {
-	if (item->kind == GB_CBOR_FLOAT) {
-		bool is_integer =
-		    fabs(item->number) <= (double)MAX_INTEGER && item->number == trunc(item->number);
-		if (is_integer && !(item->number == 0 && signbit(item->number)))
-			return fail_at(d, at, "integer written as a float");
-	} else if (item->argument > MAX_INTEGER - (item->kind == GB_CBOR_NEGATIVE)) {
+	if (item->kind == GB_CBOR_FLOAT)
+		return check_allocated(d, gb_value_float(d->pool, item->number));
+	if (item->argument > MAX_INTEGER - (item->kind == GB_CBOR_NEGATIVE))
 		return fail_at(d, at, "integer of more than 53 bits");
-	}
 	return check_allocated(d, gb_value_number(d->pool, item->number));
 }
 

@@ -173,7 +173,7 @@ static bool encode(struct encoder *e, const struct gb_value *value) {
 		gb_cbor_simple(e->out, value->flag ? GB_SIMPLE_TRUE : GB_SIMPLE_FALSE);
 		return true;
 	case GB_NUMBER:
-		gb_cbor_number(e->out, value->number);
+		(value->flag ? gb_cbor_float : gb_cbor_number)(e->out, value->number);
 		return true;
 	case GB_BIGINT:
 		encode_bigint(e, value);

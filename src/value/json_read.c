@@ -61,12 +61,15 @@ static bool accept_digits(struct gb_json_reader *r) {
 static struct gb_value *parse_number(struct gb_json_reader *r) {
 	const char *from = r->at;
 	double number;
+	bool is_float;
 	accept(r, '-');
 	if (!accept(r, '0') && !accept_digits(r))
 		return gb_json_fail(r, r->at, "expected a digit");
-	if (accept(r, '.') && !accept_digits(r))
+	is_float = accept(r, '.');
+	if (is_float && !accept_digits(r))
 		return gb_json_fail(r, r->at, "expected a digit after the point");
 	if (accept(r, 'e') || accept(r, 'E')) {
+		is_float = true;
 		if (!accept(r, '+'))
 			accept(r, '-');
 		if (!accept_digits(r))
@@ -74,7 +77,8 @@ static struct gb_value *parse_number(struct gb_json_reader *r) {
 	}
 	if (!gb_number_parse((struct gb_str){from, (size_t)(r->at - from)}, &number))
 		return gb_json_fail_memory(r);
-	return check_allocated(r, gb_value_number(r->pool, number));
+	return check_allocated(
+	    r, is_float ? gb_value_float(r->pool, number) : gb_value_number(r->pool, number));
 }
 
 /* Four hex digits at @at. */

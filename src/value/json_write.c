@@ -124,12 +124,14 @@ static void write_base64_field(struct writer *w, const void *bytes, size_t n) {
 	gb_buf_append_char(&w->out, '"');
 }
 
-static void write_number(struct writer *w, double number) {
+/* @is_float: a whole number has a point, too. */
+static void write_number(struct writer *w, double number, bool is_float) {
 	char text[GB_NUMBER_TEXT];
 	bool minus_zero = number == 0 && signbit(number);
 	size_t n = gb_number_format(text, number);
 	if (isfinite(number) && !minus_zero) {
 		gb_buf_append(&w->out, text, n);
+		gb_buf_append(&w->out, ".0", is_float ? 2 : 0);
 		return;
 	}
 	begin_tagged(w, "number");
@@ -318,7 +320,7 @@ static void write_value(struct writer *w, const struct gb_value *value) {
 		gb_buf_append_str(&w->out, value->flag ? GB_STR("true") : GB_STR("false"));
 		return;
 	case GB_NUMBER:
-		write_number(w, value->number);
+		write_number(w, value->number, value->flag);
 		return;
 	case GB_BIGINT:
 		write_bigint(w, value);

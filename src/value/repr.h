@@ -21,8 +21,9 @@ struct gb_slots {
 
 struct gb_value {
 	uint8_t type; /* enum gb_type */
-	bool flag;    /* a boolean's value; a bigint is negative; a string has lone surrogates; a function or
-		       * promise is the sandbox's */
+	bool
+	    flag; /* a boolean's value; a number is a float, though it may be whole; a bigint is negative; a string
+		       * has lone surrogates; a function or promise is the sandbox's */
 	uint8_t kind; /* of a view: enum gb_view_kind */
 	union {
 		double number;        /* number, date */
@@ -76,6 +77,8 @@ static inline const struct gb_value *gb_error_part(const struct gb_value *error,
 }
 
 /* Create a string from valid UTF-8, without a check. */
+/* A number that stays a float of a language that tells floats from integers, also if it is whole. */
+struct gb_value *gb_value_float(struct gb_values *pool, double number);
 struct gb_value *gb_value_utf8(struct gb_values *pool, const char *bytes, size_t n);
 /* Whether a view with these parameters is valid over @buffer. */
 bool gb_view_fits(uint64_t kind, const struct gb_value *buffer, uint64_t offset, uint64_t length);

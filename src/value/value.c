@@ -142,6 +142,15 @@ struct gb_value *gb_value_number(struct gb_values *pool, double number) {
 	return value;
 }
 
+struct gb_value *gb_value_float(struct gb_values *pool, double number) {
+	struct gb_value *value = gb_value_number(pool, number);
+	/* Others have one form only. */
+	bool is_whole = fabs(number) <= 0x1fffffffffffffp0 && number == trunc(number);
+	if (value)
+		value->flag = is_whole && !(number == 0 && signbit(number));
+	return value;
+}
+
 struct gb_value *gb_value_string(struct gb_values *pool, const char *bytes, size_t n) {
 	enum gb_wtf8 found = gb_wtf8_scan(bytes, n);
 	if (found == GB_WTF8_INVALID)

@@ -114,6 +114,14 @@ class Sandbox(Case):
         result = self.box.run("{'a': (1, 2), 'b': b'x', 'c': {1, 2}, 'd': 2**70, 'e': {1: 2}}", language="python")
         self.assertEqual(result.result, {"a": [1, 2], "b": b"x", "c": {1, 2}, "d": 2**70, "e": {1: 2}})
 
+    def test_a_whole_float_stays_a_float(self):
+        result = self.box.run("[4 / 2, 4 // 2, -0.0]", language="python", check=True).result
+        self.assertEqual([type(value) for value in result], [float, int, float])
+        with self.box.open_session(language="python") as session:
+            kind = session.execute("def kind(x): return type(x).__name__", check=True)
+            self.assertEqual(session.execute("", fn="kind", args=[2.0], check=True).result, "float")
+            self.assertEqual(session.execute("", fn="kind", args=[2], check=True).result, "int", kind)
+
     def test_an_object_given_twice_is_one_object(self):
         shared = {"n": 1}
         result = self.box.run_code("export default (a, b) => a === b && a === g", args=[shared, shared], globals={"g": shared})

@@ -340,7 +340,7 @@ static PyObject *decode_simple(uint64_t simple) {
 	return malformed();
 }
 
-/* A whole number is an int: the host has one number type only. Minus zero is a float. */
+/* JavaScript has one number type: its whole numbers are ints here. */
 static PyObject *decode_item(struct decoder *d) {
 	struct gb_cbor_reader before = *d->in;
 	struct gb_cbor_item item;

@@ -485,7 +485,7 @@ static bool encode_other(struct encoder *e, PyObject *value, const struct step *
 	if (PyUnicode_Check(value))
 		return encode_text(e, value);
 	if (PyFloat_Check(value)) {
-		gb_cbor_number(e->out, PyFloat_AS_DOUBLE(value));
+		gb_cbor_float(e->out, PyFloat_AS_DOUBLE(value));
 		return true;
 	}
 	if (is_data(value))
@@ -509,7 +509,7 @@ static bool encode(struct encoder *e, PyObject *value, const struct step *at) {
 	else if (PyUnicode_CheckExact(value))
 		return encode_text(e, value);
 	else if (PyFloat_CheckExact(value))
-		gb_cbor_number(e->out, PyFloat_AS_DOUBLE(value));
+		gb_cbor_float(e->out, PyFloat_AS_DOUBLE(value));
 	else if (PyList_CheckExact(value) || PyDict_CheckExact(value) || PyTuple_CheckExact(value))
 		return encode_identity(e, value, at);
 	else
