@@ -22,7 +22,7 @@ static inline struct gb_approval_request a_request(const char *code) {
 }
 
 static inline struct gb_decision a_decision(
-    enum gb_verdict verdict, const struct gb_hash *hash, const char *decider) {
+    enum gb_approval_verdict verdict, const struct gb_hash *hash, const char *decider) {
 	return (struct gb_decision){
 	    .verdict = verdict, .hash = *hash, .decider = gb_str_from(decider), .reason = GB_STR("because")};
 }

@@ -75,6 +75,8 @@
 	X(FILES, files, "files", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, CALLER, FLAG, "file", "PATH", \
 	    "put a copy of PATH, a file or a folder, into the program's folder; may be repeated", \
 	    "Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory") \
+	X(NAMES, take, "take", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, AGENT, NO_FLAG, "", "", "", \
+	    "Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line \"size path\" each") \
 	X(TEXT, profile, "profile", OPTIONS, GLOVEBOX, NEW, PROFILES, HOST, CALLER, FLAG, "profile", "NAME", \
 	    "Python: stdlib, or data (numpy, pandas, matplotlib loaded); with --session, for a new session", \
 	    "Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings") \

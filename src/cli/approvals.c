@@ -28,7 +28,7 @@ int approvals_fail(const struct gb_err *err) {
 const struct approvals_verdict approvals_verdicts[] = {
     {"approve", GB_APPROVE}, {"deny", GB_DENY}, {"trust", GB_TRUST}, {0}};
 
-static bool find_verdict(const char *action, enum gb_verdict *ret_verdict) {
+static bool find_verdict(const char *action, enum gb_approval_verdict *ret_verdict) {
 	for (const struct approvals_verdict *known = approvals_verdicts; known->word; known++)
 		if (strcmp(action, known->word) == 0) {
 			*ret_verdict = known->verdict;
@@ -38,7 +38,7 @@ static bool find_verdict(const char *action, enum gb_verdict *ret_verdict) {
 }
 
 static bool takes_id(const char *action) {
-	return strcmp(action, "show") == 0 || find_verdict(action, &(enum gb_verdict){0});
+	return strcmp(action, "show") == 0 || find_verdict(action, &(enum gb_approval_verdict){0});
 }
 
 static bool take_operand(struct approvals_request *request, const char *value) {
@@ -73,7 +73,7 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 /* --- deciding --- */
 
 static int decide(
-    struct gb_approvals *approvals, const struct approvals_request *request, enum gb_verdict verdict) {
+    struct gb_approvals *approvals, const struct approvals_request *request, enum gb_approval_verdict verdict) {
 	char id[GB_APPROVAL_ID];
 	gb_auto_approval struct gb_approval *approval = NULL;
 	struct gb_standing standing;
@@ -108,7 +108,7 @@ static int report_no_database(const struct approvals_request *request) {
 }
 
 static int act(struct gb_approvals *approvals, const struct approvals_request *request) {
-	enum gb_verdict verdict;
+	enum gb_approval_verdict verdict;
 	if (strcmp(request->action, "list") == 0)
 		return approvals_list(approvals, request);
 	if (strcmp(request->action, "watch") == 0)

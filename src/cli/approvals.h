@@ -17,7 +17,7 @@ struct approvals_request {
 /* The words of a person's decision, as an action or at the prompt of 'watch'. A row without a word ends the table. */
 struct approvals_verdict {
 	const char *word;
-	enum gb_verdict verdict;
+	enum gb_approval_verdict verdict;
 };
 extern const struct approvals_verdict approvals_verdicts[];
 

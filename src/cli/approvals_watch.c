@@ -80,7 +80,7 @@ static bool check_answered(struct watch *watch, struct gb_err *err) {
 
 /* --- answers --- */
 
-static void decide(struct watch *watch, enum gb_verdict verdict, struct gb_str reason) {
+static void decide(struct watch *watch, enum gb_approval_verdict verdict, struct gb_str reason) {
 	struct gb_decision decision = {
 	    .verdict = verdict, .hash = watch->asked->hash, .decider = watch->decider, .reason = reason};
 	struct gb_standing standing;

@@ -71,7 +71,7 @@ static int run(const struct command *self, int argc, char **argv) {
 	gb_auto_buf struct gb_buf prompt, json;
 	gb_buf_init(&prompt, PROMPT_MAX);
 	gb_buf_init(&json, (size_t)PROMPT_MAX * 8);
-	gb_config_prompt(config, &prompt);
+	gb_config_prompt(config, false, &prompt);
 	if (request.json)
 		add_json(&json, config, gb_buf_str(&prompt));
 	const struct gb_buf *out = request.json ? &json : &prompt;

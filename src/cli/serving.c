@@ -1,15 +1,40 @@
 #include "cli/serving.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/list.h"
 #include "limits/limits.h"
+
+/* --- the process --- */
+
+/* If a standard stream is closed, open /dev/null there, so that no later descriptor gets its number. */
+static void fill_standard_streams(void) {
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+			return;
+}
+
+/* Each run needs a few descriptors. */
+static void raise_file_limit(void) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void serving_prepare_process(void) {
+	fill_standard_streams();
+	raise_file_limit();
+}
 
 /* --- reloading the settings --- */
 

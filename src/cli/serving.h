@@ -38,6 +38,9 @@ struct serving {
 
 #define SERVING_CLOSED .loop.epoll = -1, .signals.fd = -1, .signal_fd = -1
 
+/* Open missing standard streams, and raise the limit of open files. Call it first. */
+void serving_prepare_process(void);
+
 /* Create the loop, the service and the server. The config, loop, filter and callbacks of @options are replaced by those
  * of @serving. The caller must call serving_close also after a failure. */
 bool serving_open(struct serving *serving, const struct gb_service_options *options, struct gb_err *err);

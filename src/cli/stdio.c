@@ -1,7 +1,5 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -60,22 +58,6 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	return false;
 }
 
-/* If a standard stream is closed, open /dev/null there, so that no later descriptor gets its number. */
-static void fill_standard_streams(void) {
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
-			return;
-}
-
-/* Each run needs a few descriptors. */
-static void raise_file_limit(void) {
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 /* --- serving --- */
 
 static bool add_standard_streams(struct stdio *stdio, struct gb_err *err) {
@@ -111,11 +93,10 @@ static int run(const struct command *self, int argc, char **argv) {
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &stdio);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	fill_standard_streams();
+	serving_prepare_process();
 	stdio.serving.config = settings_load(self, &stdio.serving.settings);
 	if (!stdio.serving.config)
 		return EXIT_BAD_USE;
-	raise_file_limit();
 	struct gb_err err = {0};
 	bool opened = open_stdio(&stdio, &err), ok = opened && serve(&stdio, &err);
 	if (!ok)

@@ -113,6 +113,10 @@ struct gb_config {
 		unsigned waive; /* 1 << GB_FACE_EXECUTE_CODE and so on */
 	} approvals;
 	struct {
+		bool trust_client;
+		uint64_t heartbeat_ms;
+	} mcp;
+	struct {
 		unsigned max, queue;
 		uint64_t idle_ms, max_age_ms;
 	} sessions;
@@ -233,7 +237,7 @@ uint64_t gb_config_agent_output(const struct gb_config *config, enum gb_config_r
 bool gb_config_is_waived(const struct gb_config *config, enum gb_face face);
 
 /* Append the section on running code for the system prompt of an agent, as Markdown; nothing if agents are
- * disabled. */
-void gb_config_prompt(const struct gb_config *config, struct gb_buf *out);
+ * disabled. @has_input: the agent can answer a shell command that waits for input. */
+void gb_config_prompt(const struct gb_config *config, bool has_input, struct gb_buf *out);
 
 #endif

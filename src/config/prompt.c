@@ -87,7 +87,7 @@ static void write_limits(struct gb_buf *out, const struct gb_config *config) {
 	    "stopped or its output is cut, and the result says so.\n");
 }
 
-static void write_sessions(struct gb_buf *out, const struct gb_config *config) {
+static void write_sessions(struct gb_buf *out, const struct gb_config *config, bool has_input) {
 	if (!config->agent.persistent_sessions) {
 		gb_buf_printf(out,
 		    "\nEvery execution starts with an empty state: variables and files of earlier "
@@ -102,8 +102,9 @@ static void write_sessions(struct gb_buf *out, const struct gb_config *config) {
 	write_value(out, config, "sessions.idleTimeout");
 	gb_buf_printf(out, " ends.\n");
 	if (config->agent.allowed_runtimes & 1u << GB_CONFIG_SHELL)
-		gb_buf_printf(
-		    out, "\nA shell command that waits for input is ended: pass its input in the command.\n");
+		gb_buf_printf(out, "\nA shell command that waits for input %s\n",
+		    has_input ? "returns with its prompt: answer it with send_input."
+			      : "is ended: pass its input in the command.");
 }
 
 /* Append what restricted mode rejects. */
@@ -131,14 +132,14 @@ static void write_advice(struct gb_buf *out) {
 	    "- When it fails, read its stderr; correct it and try again, or report what went wrong.\n");
 }
 
-void gb_config_prompt(const struct gb_config *config, struct gb_buf *out) {
+void gb_config_prompt(const struct gb_config *config, bool has_input, struct gb_buf *out) {
 	if (!config->agent.enabled || !config->agent.allowed_runtimes)
 		return;
 	gb_buf_printf(out, "## Running code\n\n"
 			   "You can write code and run it in an isolated sandbox.\n\n");
 	write_runtimes(out, config);
 	write_limits(out, config);
-	write_sessions(out, config);
+	write_sessions(out, config, has_input);
 	gb_buf_printf(out, "\nThe code has no access to the user's files and no network.\n");
 	write_restrictions(out, config);
 	gb_buf_printf(out, "\n%s\n",

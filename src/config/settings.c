@@ -82,7 +82,7 @@ const struct gb_setting gb_settings[] = {
 	    "executions of agents at the same time in one process, including those that wait for approval"},
     {"agent.maxConcurrentRunsPerTransport", GB_SETTING_COUNT, AT(agent.max_runs_of_transport), "32",
 	RANGE(1, 1000), ALIAS({"agent.maxConcurrentRunsPerFace"}), TIGHTEN(LOWER), APART,
-	.help = "the same for one transport: the command line (cli), clients of 'stdio' (sdk)"},
+	.help = "the same for one transport: the command line (cli), clients of 'stdio' (sdk) and of 'mcp' (mcp)"},
     {"agent.maxConcurrentRunsPerConversation", GB_SETTING_COUNT, AT(agent.max_runs_of_conversation), "8",
 	RANGE(1, 1000), TIGHTEN(LOWER), APART, .help = "the same for one conversation"},
     {"agent.callsPerTurn", GB_SETTING_COUNT, AT(agent.calls_per_turn), "25", RANGE(1, 10000), TIGHTEN(LOWER),
@@ -141,6 +141,11 @@ const struct gb_setting gb_settings[] = {
 	APART, .help = "how long an execution waits for a decision; after that it is denied"},
     {"approvals.waive", GB_SETTING_FACES, AT(approvals.waive), "[]", TIGHTEN(SUBSET),
 	.help = "faces whose code runs without approval; agent.autoApprove waives approval for all"},
+
+    {"mcp.trustClientApproval", GB_SETTING_BOOL, AT(mcp.trust_client), "false", TIGHTEN(LOWER), APART,
+	.help = "whether an answer that an MCP client gives for its user decides on an execution"},
+    {"mcp.heartbeat", GB_SETTING_DURATION, AT(mcp.heartbeat_ms), "15s", RANGE(100, 29 * S), APART,
+	.help = "how often a tool call of an MCP client that takes long reports its progress"},
 
     {"sessions.max", GB_SETTING_COUNT, AT(sessions.max), "64", RANGE(1, 10000), TIGHTEN(LOWER), APART,
 	.help = "maximum number of sessions of all conversations at the same time"},

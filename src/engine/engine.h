@@ -440,6 +440,8 @@ bool gb_runtime_find(const struct gb_engine *engine, enum gb_language language, 
     enum gb_runtime *ret, struct gb_err *err);
 /* Register the caller's own profiles. */
 bool gb_runtimes_init(struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
+/* Whether the worker and the program of @language are installed. */
+bool gb_engine_has_language(const struct gb_engine *engine, enum gb_language language);
 /* The path of its worker program. */
 bool gb_runtime_worker(
     const struct gb_engine *engine, enum gb_runtime which, char *ret, size_t n, struct gb_err *err);

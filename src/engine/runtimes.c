@@ -174,6 +174,17 @@ bool gb_runtime_worker(
 	return gb_worker_find(engine->worker_dir, find_runtime(which)->worker, ret, n, err);
 }
 
+bool gb_engine_has_language(const struct gb_engine *engine, enum gb_language language) {
+	char path[PATH_MAX];
+	enum gb_runtime which = GB_RUNTIME_JS;
+	struct gb_err err;
+	if (!gb_runtime_find(engine, language, NULL, &which, &err) ||
+	    !gb_runtime_worker(engine, which, path, sizeof path, &err))
+		return false;
+	const struct runtime *runtime = find_runtime(which);
+	return !runtime->program || find_program(engine, runtime, path, sizeof path, &err);
+}
+
 bool gb_runtime_plan(
     struct gb_engine *engine, enum gb_runtime which, struct gb_plan **ret, struct gb_err *err) {
 	const struct runtime *runtime = find_runtime(which);

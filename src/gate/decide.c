@@ -164,6 +164,29 @@ void gb_agent_run_check_decision(struct gb_agent_run *run) {
 	gb_agent_run_step(run, op, op, on_used);
 }
 
+static void on_decided(struct gb_store_op *op) {
+	struct gb_agent_run *run = gb_agent_run_op_done(op);
+	/* If the decision could not be recorded, the request continues to wait. */
+	if (run && run->state == GB_AGENT_RUN_WAITING)
+		gb_agent_run_check_decision(run);
+}
+
+bool gb_agent_run_decide(
+    struct gb_agent_run *run, enum gb_approval_verdict verdict, const char *decider, const char *reason) {
+	struct gb_store_op *op =
+	    run->state == GB_AGENT_RUN_WAITING && *run->approval ? gb_store_op_create(GB_STORE_DECIDE) : NULL;
+	if (!op)
+		return false;
+	const struct gb_approval_request request = approval_request(run);
+	memcpy(op->id, run->approval, sizeof op->id);
+	gb_approval_hash(&request, &op->hash);
+	op->verdict = verdict;
+	gb_copy_text(op->decider, sizeof op->decider, gb_str_from(decider));
+	gb_copy_text(op->reason, sizeof op->reason, gb_str_from(reason ? reason : ""));
+	gb_agent_run_submit(run, op, on_decided);
+	return true;
+}
+
 void gb_agent_run_withdraw(struct gb_agent_run *run) {
 	struct gb_store_op *op = *run->approval ? gb_store_op_create(GB_STORE_WITHDRAW) : NULL;
 	if (op)

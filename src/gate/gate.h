@@ -30,6 +30,7 @@
 #include "config/config.h"
 #include "glovebox/glovebox.h"
 #include "glovebox/sessions.h"
+#include "store/approvals.h"
 #include "store/energy.h"
 
 struct gb_filter;
@@ -115,6 +116,8 @@ struct gb_gate_request {
 	/* Run in the conversation's session of this language. If there is none, one is opened when the code
 	 * is about to run: a request that is refused, expires or is withdrawn opens none. */
 	bool persistent;
+	/* With .persistent: open another session of this language, although the conversation may have one. */
+	bool fresh;
 	/* A run in a session that waits for input ends at once, with the code "awaiting_input" and the prompt
 	 * in the message; with this flag it continues to wait, and requests with is_input answer it. */
 	bool waits_for_input;
@@ -155,6 +158,11 @@ size_t gb_agent_run_memory(const struct gb_agent_run *run);
 uint64_t gb_agent_run_timeout_ms(const struct gb_agent_run *run);
 /* The id of its session; empty: none. Before the code runs, the session may not exist yet. */
 const char *gb_agent_run_session(const struct gb_agent_run *run);
+/* Decide on a request that waits for approval: the transport has asked a person. The decision is bound to the bytes of
+ * the request, and recorded under the name @decider. Its outcome, also a failure, is seen by the request as any other
+ * decision is. False if the request does not wait. */
+bool gb_agent_run_decide(
+    struct gb_agent_run *run, enum gb_approval_verdict verdict, const char *decider, const char *reason);
 /* Withdraw a request that waits; end a run, or interrupt it if it is in a session. The result is reported and
  * recorded as usual. */
 void gb_agent_run_terminate(struct gb_agent_run *run, const char *reason);

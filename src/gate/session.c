@@ -64,7 +64,7 @@ static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
 	const struct gb_gate *gate = run->gate;
 	for (const struct gb_list *link = gate->runs.next; link != &gate->runs; link = link->next) {
 		const struct gb_agent_run *other = gb_container(struct gb_agent_run, link, link);
-		if (other != run &&
+		if (other != run && !other->request.fresh &&
 		    (other->state == GB_AGENT_RUN_ADMITTING || other->state == GB_AGENT_RUN_WAITING) &&
 		    *other->session && !other->session_exists &&
 		    other->request.run.language == run->request.run.language &&
@@ -75,7 +75,7 @@ static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
 }
 
 static void choose_id(struct gb_agent_run *run) {
-	const struct gb_agent_run *sharer = find_sharer(run);
+	const struct gb_agent_run *sharer = run->request.fresh ? NULL : find_sharer(run);
 	uint8_t bytes[16];
 	if (sharer) {
 		memcpy(run->session, sharer->session, sizeof run->session);
@@ -90,7 +90,9 @@ static bool resolve_session(struct gb_agent_run *run, struct gb_err *err) {
 	const struct gb_session_asked asked = session_request(run);
 	struct gb_session_info info;
 	bool found = true;
-	if (run->request.session ? !find_named(run, &info, err)
+	if (run->request.fresh)
+		found = false;
+	else if (run->request.session ? !find_named(run, &info, err)
 				 : !gb_manager_find(run->gate->sessions, &asked, &found, &info, err))
 		return false;
 	if (found) {

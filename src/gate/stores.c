@@ -201,6 +201,15 @@ static bool use(struct gb_stores *stores, struct gb_store_op *op) {
 	return true;
 }
 
+static bool decide(struct gb_stores *stores, struct gb_store_op *op) {
+	struct gb_standing standing;
+	const struct gb_decision decision = {.verdict = op->verdict,
+	    .hash = op->hash,
+	    .decider = gb_str_from(op->decider),
+	    .reason = gb_str_from(op->reason)};
+	return gb_approval_decide(stores->approvals, op->id, &decision, &standing, &op->err);
+}
+
 static bool ignore(void *data, struct gb_approval *approval) {
 	return true;
 }
@@ -332,6 +341,8 @@ static bool run_on_approvals(struct gb_stores *stores, struct gb_store_op *op) {
 		return gb_approvals_poll(approvals, ignore, NULL, &op->err);
 	case GB_STORE_USE:
 		return use(stores, op);
+	case GB_STORE_DECIDE:
+		return decide(stores, op);
 	case GB_STORE_WITHDRAW:
 		return gb_approval_withdraw(approvals, op->id, &was_open, &op->err);
 	default:
@@ -355,6 +366,7 @@ static const struct {
     [GB_STORE_ASK] = {LANE_APPROVALS, run_on_approvals},
     [GB_STORE_LOOK] = {LANE_APPROVALS, run_on_approvals},
     [GB_STORE_USE] = {LANE_APPROVALS, run_on_approvals},
+    [GB_STORE_DECIDE] = {LANE_APPROVALS, run_on_approvals},
     [GB_STORE_WITHDRAW] = {LANE_APPROVALS, run_on_approvals},
     [GB_STORE_REVOKE] = {LANE_APPROVALS, run_on_approvals},
     [GB_STORE_RESERVE] = {LANE_AUDIT, NULL},

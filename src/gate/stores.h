@@ -52,6 +52,7 @@ enum gb_store_kind {
 	GB_STORE_ASK,  /* find trust in the session; if there is none, submit a request for approval */
 	GB_STORE_LOOK, /* read notifications, expire approvals */
 	GB_STORE_USE,  /* use a decision */
+	GB_STORE_DECIDE, /* record a decision that the transport was told */
 	GB_STORE_WITHDRAW,
 	GB_STORE_REVOKE, /* trust in a session */
 	GB_STORE_RESERVE,
@@ -86,6 +87,7 @@ struct gb_store_op {
 	struct gb_approval_request request;
 	char id[GB_APPROVAL_ID]; /* of the approval: in, and out of GB_STORE_ASK */
 	struct gb_hash hash;     /* of the request */
+	enum gb_approval_verdict verdict; /* of GB_STORE_DECIDE, with .decider and .reason */
 	char session[33];
 	size_t bytes;
 	struct gb_audit_record *record;    /* owned */

@@ -621,6 +621,11 @@ bool gb_execution_interrupt(struct gb_execution *execution, struct gb_err *err) 
 	return true;
 }
 
+bool gb_execution_decide(struct gb_execution *execution, enum gb_approval_verdict verdict,
+    const char *decider, const char *reason) {
+	return execution->agent_run && gb_agent_run_decide(execution->agent_run, verdict, decider, reason);
+}
+
 void gb_execution_hold(struct gb_execution *execution, bool held) {
 	/* Not for agents: their output is bounded by their limits, and buffered by the gate already. */
 	if (execution->run && !execution->settled)

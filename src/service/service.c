@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/watchdog.h"
+#include "engine/engine.h"
 #include "engine/limits.h"
 #include "limits/limits.h"
 #include "service/execution.h"
@@ -257,6 +258,10 @@ struct gb_filter *gb_service_agent_filter(struct gb_service *service) {
 
 struct gb_gate *gb_service_gate(struct gb_service *service) {
 	return service->gate;
+}
+
+bool gb_service_has_language(struct gb_service *service, enum gb_language language) {
+	return gb_engine_has_language(service->engine, language);
 }
 
 bool gb_service_has_agents(const struct gb_service *service) {

@@ -95,6 +95,8 @@ struct gb_filter *gb_service_filter(struct gb_service *service);
 struct gb_filter *gb_service_agent_filter(struct gb_service *service);
 /* The gate, or NULL. */
 struct gb_gate *gb_service_gate(struct gb_service *service);
+/* Whether the programs that run code of @language are installed. */
+bool gb_service_has_language(struct gb_service *service, enum gb_language language);
 /* Whether agents may run code. */
 bool gb_service_has_agents(const struct gb_service *service);
 
@@ -110,6 +112,12 @@ bool gb_service_add_secret(
  * store/worker.h: .done is called from gb_service_turn, or from gb_service_destroy, which waits for all work. False if
  * the thread cannot be started, or its queue is full; then the caller has to do the work itself. */
 bool gb_service_work(struct gb_service *service, struct gb_work *work, size_t bytes);
+
+/* Called with the record as JSON, masked; empty if there is none; or with the error. Also when the service ends. */
+typedef void (*gb_service_record)(struct gb_str json, const struct gb_err *err, void *data);
+/* Read the audit record of this execution of an agent (the newest, if it has several), on a thread. */
+bool gb_service_read_record(struct gb_service *service, const char *execution, gb_service_record done,
+    void *data, struct gb_err *err);
 
 /* --- clients --- */
 
@@ -186,6 +194,10 @@ void gb_execution_terminate(struct gb_execution *execution, const char *reason);
 /* Interrupt the code, and keep its session; an execution that has not begun is withdrawn. Fails with GB_EINVAL for a
  * caller's execution without a session, which can only be terminated. */
 bool gb_execution_interrupt(struct gb_execution *execution, struct gb_err *err);
+
+/* Decide on an agent's execution that waits for approval, after GB_EVENT_PENDING: see gb_agent_run_decide. */
+bool gb_execution_decide(struct gb_execution *execution, enum gb_approval_verdict verdict,
+    const char *decider, const char *reason);
 
 /* Stop reading the output of the code until this is called with false; the code blocks when its socket is full. No
  * effect on executions of agents. */

@@ -174,10 +174,10 @@ bool gb_approval_use_hash(struct gb_approvals *approvals, const char *id, const 
 
 /* --- deciding --- */
 
-enum gb_verdict { GB_APPROVE, GB_DENY, GB_TRUST };
+enum gb_approval_verdict { GB_APPROVE, GB_DENY, GB_TRUST };
 
 struct gb_decision {
-	enum gb_verdict verdict;
+	enum gb_approval_verdict verdict;
 	struct gb_hash hash; /* of the request that was shown to the decider */
 	struct gb_str decider;
 	struct gb_str reason; /* may be empty */

@@ -16,6 +16,10 @@ enum {
 /* Append @value to @out, which may then have failed. Ids of shared values are assigned from *next_id on. */
 bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *next_id, struct gb_err *err);
 
+/* Like gb_value_from_json, for the JSON of another protocol: an object with a key "$type" is an object. */
+struct gb_value *gb_value_from_plain_json(
+    struct gb_values *pool, const char *json, size_t n, struct gb_err *err);
+
 /* Append @s, which is WTF-8, in quotes. Characters for which gb_wtf8_is_unsafe is true are escaped, so the
  * output is safe for a terminal. */
 void gb_json_append_string(struct gb_buf *out, struct gb_str s);

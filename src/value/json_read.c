@@ -241,7 +241,7 @@ static struct gb_value *parse_object(struct gb_json_reader *r) {
 	r->depth--;
 	if (!gb_keys_merge(&r->keys, object))
 		return gb_json_fail_memory(r);
-	if (gb_value_get(object, "$type"))
+	if (!r->plain && gb_value_get(object, "$type"))
 		return gb_json_untag(r, object, at);
 	if (pending && !gb_json_add_unresolved(r, object))
 		return NULL;
@@ -293,9 +293,14 @@ static struct gb_value *parse_text(struct gb_json_reader *r) {
 	return gb_json_resolve(r) ? value : NULL;
 }
 
-struct gb_value *gb_value_from_json(struct gb_values *pool, const char *json, size_t n, struct gb_err *err) {
-	struct gb_json_reader r = {
-	    .start = json, .at = json, .end = n ? json + n : json, .pool = pool, .err = err};
+static struct gb_value *parse(
+    struct gb_values *pool, const char *json, size_t n, bool plain, struct gb_err *err) {
+	struct gb_json_reader r = {.start = json,
+	    .at = json,
+	    .end = n ? json + n : json,
+	    .pool = pool,
+	    .plain = plain,
+	    .err = err};
 	gb_buf_init(&r.scratch, n);
 	struct gb_value *value = parse_text(&r);
 	gb_buf_finish(&r.scratch);
@@ -303,4 +308,13 @@ struct gb_value *gb_value_from_json(struct gb_values *pool, const char *json, si
 	free(r.shared);
 	free(r.unresolved);
 	return value;
+}
+
+struct gb_value *gb_value_from_json(struct gb_values *pool, const char *json, size_t n, struct gb_err *err) {
+	return parse(pool, json, n, false, err);
+}
+
+struct gb_value *gb_value_from_plain_json(
+    struct gb_values *pool, const char *json, size_t n, struct gb_err *err) {
+	return parse(pool, json, n, true, err);
 }

@@ -14,6 +14,7 @@ struct gb_json_reader {
 	const char *start, *at, *end;
 	struct gb_values *pool;
 	unsigned depth;
+	bool plain; /* "$type" is a key like any other */
 	struct gb_buf scratch;
 	struct gb_keys keys;
 	struct gb_value **shared; /* by id; NULL while unknown */
