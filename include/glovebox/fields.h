@@ -72,7 +72,7 @@
 	X(INPUT, input, "stdin", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, CALLER, FLAG, "stdin", "TEXT", \
 	    "the standard input of a program", \
 	    "Python, shell, Node.js, Deno: the standard input of the program") \
-	X(FILES, files, "files", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, CALLER, FLAG, "file", "PATH", \
+	X(FILES, files, "files", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, AGENT, FLAG, "file", "PATH", \
 	    "put a copy of PATH, a file or a folder, into the program's folder; may be repeated", \
 	    "Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory") \
 	X(NAMES, take, "take", OPTIONS, GLOVEBOX, ANY, BOX, SETTING, AGENT, NO_FLAG, "", "", "", \

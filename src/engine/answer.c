@@ -256,7 +256,7 @@ bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct 
 }
 
 /* A relative path without "." or ".." components: callers may create a file by this name. */
-static bool is_plain_path(struct gb_str path) {
+bool gb_path_is_plain(struct gb_str path) {
 	struct gb_str part;
 	if (path.n == 0 || path.n > PATH_BYTES_MAX || memchr(path.p, '\0', path.n))
 		return false;
@@ -285,7 +285,8 @@ bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_
 	    bytes.kind != GB_CBOR_BYTES || in.at != in.end)
 		return malformed("file", err);
 	struct gb_str name = {(const char *)path.bytes, path.argument};
-	if (!is_plain_path(name) || has_file(run->files, name) ||
+	bool is_list = run->takes_list && gb_str_eq(name, GB_STR("."));
+	if ((!is_list && !gb_path_is_plain(name)) || has_file(run->files, name) ||
 	    gb_value_count(run->files) == GB_WIRE_FILES_MAX ||
 	    path.argument + bytes.argument > run->files_left)
 		return malformed("file", err);

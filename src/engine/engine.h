@@ -201,6 +201,7 @@ struct gb_run {
 	struct gb_kept reports, displays;
 	struct gb_value *files;   /* or NULL */
 	uint64_t files_left;      /* bytes */
+	bool takes_list;          /* it was asked for the list of all files: the path "." */
 	struct gb_buf streams[2]; /* stdout, stderr */
 	uint64_t display_left;    /* bytes */
 	uint64_t report_left;     /* bytes */
@@ -480,6 +481,8 @@ bool gb_answer_log(struct gb_run *run, const struct gb_frame *frame, struct gb_e
 bool gb_answer_result(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_output(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_display(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
+/* Whether @path is a relative path without "." and "..". */
+bool gb_path_is_plain(struct gb_str path);
 bool gb_answer_file(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 bool gb_answer_exit(struct gb_run *run, const struct gb_frame *frame, struct gb_err *err);
 /* Charge @n bytes of a report. */

@@ -112,6 +112,22 @@ static bool check_traits(const struct gb_run_options *options, struct gb_err *er
 	return true;
 }
 
+/* Paths that the worker sends as they are. */
+static bool check_take(const struct gb_value *take, struct gb_err *err) {
+	enum { TAKEN_MAX = 64 };
+	if (gb_value_count(take) > TAKEN_MAX)
+		return gb_fail_field(err, GB_EINVAL, "take", "has more than %d paths", TAKEN_MAX);
+	for (size_t i = 0; i < gb_value_count(take); i++) {
+		struct gb_str path = {0};
+		path.p = gb_value_bytes(gb_value_at(take, i), &path.n);
+		if (!gb_str_eq(path, GB_STR(".")) && !gb_path_is_plain(path))
+			return gb_fail_field(err, GB_EINVAL, "take",
+			    "'%.*s' is not a path within the box, such as 'data/a.csv', or '.'",
+			    (int)gb_text_fit(path, 200), path.p);
+	}
+	return true;
+}
+
 static bool check_names(const char *field, const struct gb_value *names, struct gb_err *err) {
 	if (names && gb_value_type(names) != GB_ARRAY)
 		return gb_fail_field(err, GB_EINVAL, field, "must be an array");
@@ -180,7 +196,8 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 		return gb_fail_field(err, GB_EINVAL, "source", "a script must not hold the character U+0000");
 	return check_body(options, err) && check_text("source", options->source, n_source, err) &&
 	       check_globals(options, err) && gb_request_check_modules(options, err) &&
-	       check_limits(options, err) && check_traits(options, err) && check_kinds(options, err);
+	       check_limits(options, err) && check_traits(options, err) && check_kinds(options, err) &&
+	       check_take(options->take, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {

@@ -200,6 +200,8 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 /* Convert the arguments to JSON and back, so that the code is called with exactly the values that are shown
  * for approval. */
 bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err);
+/* Whether it runs nothing and brings nothing along: it only reads files, which approved code has written. */
+bool gb_agent_run_only_reads(const struct gb_agent_run *run);
 /* The limits and permissions that are approved and recorded besides the code. */
 bool gb_agent_run_describe(struct gb_agent_run *run);
 

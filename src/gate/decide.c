@@ -45,7 +45,7 @@ static void spend_and_begin(struct gb_agent_run *run, const char *decision, cons
 	run->decision = decision;
 	run->decider = gb_agent_run_text(run, decider);
 	run->state = GB_AGENT_RUN_ADMITTING;
-	if (run->request.is_input || !run->gate->open.energy ||
+	if (run->request.is_input || gb_agent_run_only_reads(run) || !run->gate->open.energy ||
 	    !gb_face_is_charged(run->request.face, run->rules->config)) {
 		gb_agent_run_begin(run);
 		return;
@@ -105,7 +105,9 @@ static void on_asked(struct gb_store_op *op) {
 }
 
 void gb_agent_run_proceed(struct gb_agent_run *run) {
-	if (run->request.embedder_decides) {
+	if (gb_agent_run_only_reads(run)) {
+		spend_and_begin(run, "not_needed", "");
+	} else if (run->request.embedder_decides) {
 		spend_and_begin(run, "embedder", "");
 	} else if (gb_config_is_waived(run->rules->config, run->request.face)) {
 		spend_and_begin(run, "auto", "");

@@ -129,7 +129,8 @@ struct gb_gate_request {
 	bool is_input;
 	const char
 	    *session; /* run in this session, which must belong to the conversation and have this language */
-	/* Source, language, arguments and limits. All other options are rejected, since they are not checked,
+	/* Source, language, arguments, files and limits. A request without a source that only takes files runs nothing,
+	 * needs no approval and costs no energy. All other options are rejected, since they are not checked,
 	 * shown to the person who decides, and recorded. */
 	struct gb_run_options run;
 

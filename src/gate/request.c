@@ -10,29 +10,58 @@
 
 enum { TRANSPORT_MAX = 32 };
 
-bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
-	struct gb_run_options *options = &run->request.run;
+/* Convert @value to JSON, which is kept in *ret, and back, so that the code gets exactly the values that the person who
+ * decides is shown. */
+static bool describe_value(struct gb_agent_run *run, const char *field, const struct gb_value **value,
+    struct gb_str *ret, struct gb_err *err) {
 	size_t n = 0;
-	if (!options->args) {
-		run->inputs = GB_STR("[]");
-		return true;
-	}
 	/* Functions are not allowed: the code cannot call the host. */
 	gb_auto_buf struct gb_buf plain;
 	gb_buf_init(&plain, GB_APPROVAL_BYTES_MAX);
-	if (!gb_value_encode(&plain, options->args, NULL, err))
-		return gb_wrap_field(err, "args");
-	gb_auto_free char *json = gb_value_to_json(options->args, 0, &n, err);
+	if (!gb_value_encode(&plain, *value, NULL, err))
+		return gb_wrap_field(err, field);
+	gb_auto_free char *json = gb_value_to_json(*value, 0, &n, err);
 	if (!json)
-		return gb_wrap_field(err, "args");
+		return gb_wrap_field(err, field);
 	const char *kept = gb_arena_copy(&run->texts, (struct gb_str){json, n});
 	if (!kept)
-		return gb_fail_field(err, GB_ELIMIT, "args",
+		return gb_fail_field(err, GB_ELIMIT, field,
 		    "has %zu bytes as JSON; code, args and other texts may have %d bytes together", n,
 		    GB_AGENT_RUN_TEXTS_MAX);
-	run->inputs = (struct gb_str){kept, n};
-	options->args = gb_value_from_json(run->values, kept, n, err);
-	return options->args || gb_wrap_field(err, "args");
+	*ret = (struct gb_str){kept, n};
+	*value = gb_value_from_json(run->values, kept, n, err);
+	return *value || gb_wrap_field(err, field);
+}
+
+/* The arguments alone, or an object with everything else that the request brings along. */
+bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
+	struct gb_run_options *options = &run->request.run;
+	struct gb_str args = GB_STR("[]"), files = GB_STR("{}"), take = GB_STR("[]");
+	if ((options->args && !describe_value(run, "args", &options->args, &args, err)) ||
+	    (options->files && !describe_value(run, "files", &options->files, &files, err)) ||
+	    (options->take && !describe_value(run, "take", &options->take, &take, err)))
+		return false;
+	run->inputs = args;
+	if (!options->files && !options->take)
+		return true;
+	gb_auto_buf struct gb_buf all;
+	gb_buf_init(&all, GB_APPROVAL_BYTES_MAX);
+	gb_buf_printf(&all, "{\"args\":");
+	gb_buf_append_str(&all, args);
+	gb_buf_printf(&all, ",\"files\":");
+	gb_buf_append_str(&all, files);
+	gb_buf_printf(&all, ",\"take\":");
+	gb_buf_append_str(&all, take);
+	gb_buf_append_char(&all, '}');
+	const char *kept = gb_buf_failed(&all) ? NULL : gb_arena_copy(&run->texts, gb_buf_str(&all));
+	run->inputs = (struct gb_str){kept, all.len};
+	return kept || gb_fail_field(err, GB_ELIMIT, "files", "are too large");
+}
+
+bool gb_agent_run_only_reads(const struct gb_agent_run *run) {
+	const struct gb_run_options *options = &run->request.run;
+	return !run->request.is_input && options->source_bytes == 0 && options->take && !options->files &&
+	       !options->args;
 }
 
 /* The limits that agents can request, as JSON. NULL if there is no memory. */
@@ -176,6 +205,8 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	request->run = (struct gb_run_options){
 	    .language = given->run.language,
 	    .args = given->run.args,
+	    .files = given->run.files,
+	    .take = given->run.take,
 	    .source = gb_arena_copy(&run->texts, text),
 	    .source_bytes = text.n,
 	    .run_id = given->run.run_id ? gb_agent_run_text(run, given->run.run_id) : NULL,

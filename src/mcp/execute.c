@@ -1,7 +1,9 @@
 /* The tools that execute something. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "engine/engine.h"
 #include "mcp/conversation.h"
 #include "value/text.h"
 
@@ -97,6 +99,11 @@ void gb_mcp_send_input(struct gb_mcp_request *request, const struct gb_mcp_args 
 /* The session that has the file; false: the request was refused. */
 static bool find_session(
     struct gb_mcp_request *request, const struct gb_mcp_args *args, struct gb_session_info *ret) {
+	if (args->path && !gb_path_is_plain(gb_str_from(args->path))) {
+		gb_mcp_refuse(request,
+		    "path must be relative to the working directory, such as data/a.csv, without '.' and '..'");
+		return false;
+	}
 	if (!gb_mcp_find_session(request->mcp, args->session, ret) || ret->state == GB_SESSION_TERMINATED) {
 		gb_mcp_refuse(request, "this conversation has no live session %s%s%s; execute_code opens another",
 		    args->session, ret->reason && *ret->reason ? ": it has ended: " : "",
@@ -112,10 +119,16 @@ static bool find_session(
 
 static void start_file(struct gb_mcp_request *request, struct gb_gate_request *gate,
     const struct gb_mcp_args *args, enum gb_mcp_form form, size_t bytes) {
+	static const char *const purposes[] = {[GB_MCP_FORM_FILE] = "read the file",
+	    [GB_MCP_FORM_LISTING] = "list all files",
+	    [GB_MCP_FORM_WRITTEN] = "write the file"};
 	struct gb_mcp_run *run;
+	char purpose[4096];
+	snprintf(purpose, sizeof purpose, "%s%s%.3000s", purposes[form], args->path ? " " : "",
+	    args->path ? args->path : "");
 	forget_ended(request->mcp, args->session);
 	gate->session = args->session;
-	gate->purpose = args->purpose;
+	gate->purpose = purpose;
 	gate->run.source = "";
 	run = gb_mcp_run_start(request, gate, form);
 	if (!run)

@@ -3,7 +3,6 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "glovebox/errors.h"
 #include "mcp/conversation.h"
 #include "value/json.h"
 #include "value/text.h"
@@ -100,7 +99,6 @@ static struct gb_str error_text(const char *text, size_t n) {
 }
 
 static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
-	const char *hint = gb_error_hint(error->code);
 	gb_mcp_key(out, "error");
 	gb_buf_append_char(out, '{');
 	gb_mcp_text(out, "name", error_text(error->name, error->name_bytes));
@@ -109,8 +107,6 @@ static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
 		gb_mcp_text(out, "code", gb_str_from(error->code));
 	if (error->stack && *error->stack)
 		gb_mcp_text(out, "stack", error_text(error->stack, error->stack_bytes));
-	if (hint)
-		gb_mcp_text(out, "hint", gb_str_from(hint));
 	gb_buf_append_char(out, '}');
 }
 
@@ -175,8 +171,8 @@ static double elapsed_ms(const struct gb_mcp_run *run, const struct gb_result *r
 static struct gb_str taken_file(const struct gb_result *result, const char *path) {
 	struct gb_str bytes = {0};
 	const struct gb_value *file = result->files ? gb_value_get(result->files, path) : NULL;
-	if (file)
-		bytes.p = gb_value_bytes(file, &bytes.n);
+	if (file && !(bytes.p = gb_value_bytes(file, &bytes.n)))
+		bytes.p = "";
 	return bytes;
 }
 
@@ -230,15 +226,14 @@ static void write_written(const struct gb_mcp_run *run, struct gb_buf *out) {
 
 /* --- replying --- */
 
-/* The text of a refusal says what to do. */
+/* Hints of the table of errors are about options of commands, which the model does not have. */
 static void reply_refusal(struct gb_mcp_run *run, const struct gb_result *result) {
 	struct gb_mcp_request *request = run->request;
 	const struct gb_run_error *error = &result->error;
-	const char *hint = gb_error_hint(error->code);
 	run->request = NULL;
 	request->run = NULL;
-	gb_mcp_refuse(request, "%s: %s%s%s", result->status == GB_DENIED ? "refused" : error->name,
-	    error->message, hint ? "\nhint: " : "", hint ? hint : "");
+	gb_mcp_refuse(
+	    request, "%s: %s", result->status == GB_DENIED ? "refused" : error->name, error->message);
 }
 
 static bool write_form(struct gb_mcp_run *run, const struct gb_result *result, struct gb_buf *json,

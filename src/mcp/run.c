@@ -202,7 +202,9 @@ static void end_input(struct gb_mcp_run *input, const struct gb_result *result) 
 
 static void on_finished(struct gb_mcp_run *run, const struct gb_result *result) {
 	note_session(run);
-	note_record(run, result);
+	/* The record of a refused request has no id to find it by. */
+	if (result->status != GB_DENIED)
+		note_record(run, result);
 	*run->approval = '\0';
 	if (run->is_input) {
 		end_input(run, result);

@@ -56,8 +56,7 @@ struct tool {
 		"sessionId", "Pass it to later calls that need the same state.") "," TEXT_PROPERTY("value",  \
 		"The value of the code, if it has one.") ","                                                 \
 	    "\"error\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"message\":"     \
-	    "{\"type\":\"string\"},\"code\":{\"type\":\"string\"},\"stack\":{\"type\":\"string\"},\"hint\":" \
-	    "{\"type\":\"string\"}},\"required\":[\"name\",\"message\"]},"                                   \
+	    "{\"type\":\"string\"},\"code\":{\"type\":\"string\"},\"stack\":{\"type\":\"string\"}},\"required\":[\"name\",\"message\"]},"                                   \
 	    "\"awaitingInput\":{\"type\":\"object\",\"description\":\"The code waits for input: answer with " \
 	    "send_input.\",\"properties\":{\"prompt\":{\"type\":\"string\"}},\"required\":[\"prompt\"]},"    \
 	    "\"files\":{\"type\":\"array\",\"description\":\"Files that the code has created or changed.\"," \

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,18 @@
 
 #define BOX "/box"
 
-enum { PATH_BYTES = 1024, DEPTH_MAX = 32, SETTINGS_DEPTH = 1000 };
+enum {
+	PATH_BYTES = 1024,
+	DEPTH_MAX = 32,
+	SETTINGS_DEPTH = 1000,
+	TAKEN_MAX = 64,
+	LISTING_MAX = 1 << 20,
+};
 
 /* --- input files --- */
 
-/* Position *ret at the value of "files" in the job's settings. */
-static bool find_input_files(const struct gb_job *job, struct gb_cbor_reader *ret) {
+/* Position *ret at the value of @name in the job's settings. */
+static bool find_setting(const struct gb_job *job, struct gb_str name, struct gb_cbor_reader *ret) {
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item item;
 	for (int i = 0; i < 3; i++) /* imports, globals, arguments */
@@ -36,7 +43,7 @@ static bool find_input_files(const struct gb_job *job, struct gb_cbor_reader *re
 		struct gb_cbor_item key;
 		if (!gb_cbor_next(&in, &key) || key.kind != GB_CBOR_TEXT)
 			return false;
-		if (key.argument == 5 && memcmp(key.bytes, "files", 5) == 0) {
+		if (key.argument == name.n && memcmp(key.bytes, name.p, name.n) == 0) {
 			*ret = in;
 			return true;
 		}
@@ -46,32 +53,50 @@ static bool find_input_files(const struct gb_job *job, struct gb_cbor_reader *re
 	return false;
 }
 
-/* Create the parent directories of @path, which begins with BOX. */
-static bool make_folders(char *path) {
-	for (char *slash = path + sizeof BOX; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		bool ok = mkdir(path, 0700) == 0 || errno == EEXIST;
-		*slash = '/';
-		if (!ok)
-			return false;
+/* Open @path below the box. No symbolic link is followed: the program may have made one to a file of this process,
+ * below /proc. With @make, missing folders are created. Returns -1 with errno. */
+static int open_in_box(const char *path, bool make, int flags) {
+	gb_auto_fd int folder = open(BOX, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct gb_str rest = gb_str_from(path), part;
+	char name[NAME_MAX + 1];
+	while (folder >= 0) {
+		bool more = gb_str_cut(&rest, '/', &part);
+		if (more && (!part.n || gb_str_eq(part, GB_STR("."))))
+			continue;
+		if (!part.n || part.n > NAME_MAX || gb_str_eq(part, GB_STR(".."))) {
+			errno = EINVAL;
+			return -1;
+		}
+		gb_copy_text(name, sizeof name, part);
+		if (!more)
+			return openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+		if (make && mkdirat(folder, name, 0700) != 0 && errno != EEXIST)
+			return -1;
+		int below = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(folder);
+		folder = below;
 	}
-	return true;
+	return -1;
 }
 
 static bool write_file(
     const struct gb_cbor_item *name, const struct gb_cbor_item *data, char *why, size_t n_why) {
 	char path[PATH_BYTES];
-	int n = snprintf(path, sizeof path, BOX "/%.*s", (int)name->argument, (const char *)name->bytes);
-	if (n < 0 || (size_t)n >= sizeof path) {
+	struct stat st;
+	int n = snprintf(path, sizeof path, "%.*s", (int)name->argument, (const char *)name->bytes);
+	if (n < 0 || (size_t)n >= sizeof path - sizeof BOX) {
 		snprintf(why, n_why, "a file path is too long");
 		return false;
 	}
-	gb_auto_fd int fd =
-	    make_folders(path) ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-	if (fd >= 0 && gb_write_all(fd, data->bytes, data->argument))
+	gb_auto_fd int fd = open_in_box(path, true, O_WRONLY | O_CREAT);
+	/* Not a pipe or device that the program has made. */
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		errno = EINVAL;
+		gb_close_fd(&fd);
+	}
+	if (fd >= 0 && ftruncate(fd, 0) == 0 && gb_write_all(fd, data->bytes, data->argument))
 		return true;
-	snprintf(why, n_why, "cannot write the file '%.200s' into the box: %s", path + sizeof BOX,
-	    strerror(errno));
+	snprintf(why, n_why, "cannot write the file '%.200s' into the box: %s", path, strerror(errno));
 	return false;
 }
 
@@ -156,10 +181,39 @@ static void add_mark(void *data, int folder, const char *path, const struct stat
 	files->marks[files->n++] = (struct gb_files_mark){st->st_ino, st->st_size, st->st_ctim};
 }
 
+/* --- files that the run is asked for --- */
+
+static void forget_taken(struct gb_files *files) {
+	for (size_t i = 0; i < files->n_taken; i++)
+		free(files->taken[i]);
+	free(files->taken);
+	files->taken = NULL;
+	files->n_taken = 0;
+}
+
+static void note_taken(struct gb_files *files, const struct gb_job *job) {
+	struct gb_cbor_reader in;
+	struct gb_cbor_item list, path;
+	forget_taken(files);
+	if (!find_setting(job, GB_STR("take"), &in) || !gb_cbor_next(&in, &list) ||
+	    list.kind != GB_CBOR_ARRAY || list.argument > TAKEN_MAX)
+		return;
+	files->taken = calloc(list.argument + 1, sizeof *files->taken);
+	for (uint64_t i = 0; files->taken && i < list.argument; i++) {
+		if (!gb_cbor_next(&in, &path) || path.kind != GB_CBOR_TEXT || path.argument >= PATH_BYTES)
+			return;
+		char *copy = strndup((const char *)path.bytes, path.argument);
+		if (!copy)
+			return;
+		files->taken[files->n_taken++] = copy;
+	}
+}
+
 bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why, size_t n_why) {
 	struct gb_cbor_reader in;
 	struct gb_cbor_item given;
-	if (!find_input_files(job, &in) || !gb_cbor_next(&in, &given) || given.kind != GB_CBOR_OBJECT)
+	note_taken(files, job);
+	if (!find_setting(job, GB_STR("files"), &in) || !gb_cbor_next(&in, &given) || given.kind != GB_CBOR_OBJECT)
 		return true;
 	bool ok = write_files(in, &given, why, n_why);
 	files->n = 0;
@@ -168,6 +222,7 @@ bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why,
 }
 
 void gb_files_finish(struct gb_files *files) {
+	forget_taken(files);
 	free(files->marks);
 	*files = (struct gb_files){0};
 }
@@ -199,11 +254,37 @@ static bool is_unchanged(struct sending *sending, const struct stat *st) {
 	return false;
 }
 
+static bool is_taken(const struct gb_files *files, const char *path);
+
+static void post_file(struct sending *sending, const char *path, const struct gb_buf *bytes) {
+	size_t n_path = strlen(path);
+	gb_auto_buf struct gb_buf frame;
+	gb_buf_init(&frame, bytes->len + n_path + GB_WIRE_CALL_SLACK);
+	size_t mark = gb_frame_begin(&frame, GB_FRAME_FILE);
+	gb_cbor_string(&frame, path, n_path);
+	gb_cbor_bytes(&frame, bytes->data, bytes->len);
+	gb_frame_end(&frame, mark);
+	if (gb_buf_failed(&frame))
+		return;
+	sending->left -= bytes->len + n_path;
+	sending->n++;
+	sending->post(frame.data, frame.len);
+}
+
+static void send_file(struct sending *sending, int fd, const char *path, size_t size) {
+	gb_auto_buf struct gb_buf bytes;
+	gb_buf_init(&bytes, size);
+	if (fd >= 0 && gb_read_to_end(fd, path, &bytes, NULL))
+		post_file(sending, path, &bytes);
+	else
+		sending->all = false;
+}
+
 static void send_changed(void *data, int folder, const char *path, const struct stat *st) {
 	struct sending *sending = data;
 	size_t n_path = strlen(path);
 	add_mark(&sending->after, folder, path, st);
-	if (is_unchanged(sending, st))
+	if (is_unchanged(sending, st) || is_taken(sending->before, path))
 		return;
 	/* Skip names that are not UTF-8: the FILE frame carries the path as text. */
 	if (sending->n == GB_WIRE_FILES_MAX || gb_wtf8_scan(path, n_path) != GB_WTF8_UTF8 ||
@@ -214,27 +295,68 @@ static void send_changed(void *data, int folder, const char *path, const struct 
 	const char *name = strrchr(path, '/');
 	gb_auto_fd int fd =
 	    openat(folder, name ? name + 1 : path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	gb_auto_buf struct gb_buf bytes, frame;
-	gb_buf_init(&bytes, (size_t)st->st_size);
-	gb_buf_init(&frame, (size_t)st->st_size + n_path + GB_WIRE_CALL_SLACK);
-	if (fd < 0 || !gb_read_to_end(fd, path, &bytes, NULL)) {
-		sending->all = false;
+	send_file(sending, fd, path, (size_t)st->st_size);
+}
+
+/* --- files that were asked for --- */
+
+struct listing {
+	struct gb_buf text;
+	bool full;
+};
+
+static void list_file(void *data, int folder, const char *path, const struct stat *st) {
+	struct listing *listing = data;
+	size_t n = strlen(path);
+	(void)folder;
+	/* A name with a newline would look like two files. */
+	if (gb_wtf8_scan(path, n) != GB_WTF8_UTF8 || memchr(path, '\n', n) ||
+	    listing->text.len + n > LISTING_MAX)
+		listing->full = true;
+	else
+		gb_buf_printf(&listing->text, "%lld %s\n", (long long)st->st_size, path);
+}
+
+/* The last line is "…" if files are left out. */
+static void send_listing(struct sending *sending) {
+	struct listing listing = {.full = false};
+	gb_buf_init(&listing.text, LISTING_MAX + PATH_BYTES);
+	walk_box(list_file, &listing);
+	if (listing.full)
+		gb_buf_printf(&listing.text, "…\n");
+	if (!gb_buf_failed(&listing.text))
+		post_file(sending, ".", &listing.text);
+	gb_buf_finish(&listing.text);
+}
+
+/* A file that does not exist, or is none, is left out. */
+static void send_taken(struct sending *sending, const char *path) {
+	struct stat st;
+	if (strcmp(path, ".") == 0) {
+		send_listing(sending);
 		return;
 	}
-	size_t mark = gb_frame_begin(&frame, GB_FRAME_FILE);
-	gb_cbor_string(&frame, path, n_path);
-	gb_cbor_bytes(&frame, bytes.data, bytes.len);
-	gb_frame_end(&frame, mark);
-	if (gb_buf_failed(&frame))
+	gb_auto_fd int fd = open_in_box(path, false, O_RDONLY);
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return;
-	sending->left -= bytes.len + n_path;
-	sending->n++;
-	sending->post(frame.data, frame.len);
+	if ((uint64_t)st.st_size + strlen(path) > sending->left)
+		sending->all = false;
+	else
+		send_file(sending, fd, path, (size_t)st.st_size);
+}
+
+static bool is_taken(const struct gb_files *files, const char *path) {
+	for (size_t i = 0; i < files->n_taken; i++)
+		if (strcmp(files->taken[i], path) == 0)
+			return true;
+	return false;
 }
 
 bool gb_files_send(struct gb_files *files, uint64_t max_bytes, void (*post)(const void *frame, size_t n)) {
 	struct sending sending = {.before = files, .left = max_bytes, .all = true, .post = post};
 	walk_box(send_changed, &sending);
+	for (size_t i = 0; i < files->n_taken; i++)
+		send_taken(&sending, files->taken[i]);
 	gb_files_finish(files);
 	*files = sending.after;
 	return sending.all;

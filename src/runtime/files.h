@@ -27,9 +27,12 @@ struct gb_files {
 		struct timespec changed;
 	} * marks;
 	size_t n, cap;
+	/* Paths of the "take" setting of the present run: sent even if they have not changed. */
+	char **taken;
+	size_t n_taken;
 };
 
-/* Write the input files from the "files" setting: an object that maps paths to text or bytes. Files that
+/* Note the paths of the "take" setting. Write the input files from the "files" setting: an object that maps paths to text or bytes. Files that
  * exist afterwards do not count as created by the run. On failure returns false and sets @why. */
 bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why, size_t n_why);
 

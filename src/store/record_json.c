@@ -106,7 +106,7 @@ static void write_value(struct gb_buf *out, const struct gb_audit_field *field, 
 }
 
 static bool is_approved(const struct gb_audit_record *record) {
-	static const char *const yes[] = {"auto", "user", "trusted_session", "embedder"};
+	static const char *const yes[] = {"auto", "user", "trusted_session", "embedder", "not_needed"};
 	for (size_t i = 0; i < GB_COUNT(yes); i++)
 		if (gb_str_eq(record->decision, gb_str_from(yes[i])))
 			return true;

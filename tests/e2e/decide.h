@@ -6,7 +6,7 @@
 #include "tap.h"
 
 /* Decide as the user "ann", with a handle that is open only for this. */
-static inline void decide_in(const char *folder, const char *id, enum gb_verdict verdict) {
+static inline void decide_in(const char *folder, const char *id, enum gb_approval_verdict verdict) {
 	struct gb_approvals *approvals = NULL;
 	struct gb_approval *approval = NULL;
 	struct gb_standing standing = {0};

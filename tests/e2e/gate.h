@@ -209,7 +209,7 @@ static inline struct gb_gate_request python(const char *source) {
 
 /* --- a person, in another process --- */
 
-static inline void decide(struct site *site, const char *id, enum gb_verdict verdict) {
+static inline void decide(struct site *site, const char *id, enum gb_approval_verdict verdict) {
 	decide_in(site->folder, id, verdict);
 }
 

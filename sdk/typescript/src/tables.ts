@@ -108,6 +108,8 @@ export interface RunFields {
   stdin?: string;
   /** Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory. */
   files?: Record<string, string | Uint8Array>;
+  /** Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line "size path" each. */
+  take?: string[];
   /** Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings. */
   profile?: string;
   /** Python, shell: reject risky constructs; a convenience, not a security boundary. */
@@ -122,6 +124,7 @@ export interface RunFields {
 export const RUN_FIELDS: readonly Field[] = [
   { name: 'stdin', kind: 'input' },
   { name: 'files', kind: 'files' },
+  { name: 'take', kind: 'names' },
   { name: 'profile', kind: 'text' },
   { name: 'restricted', kind: 'flag' },
   { name: 'allowedModules', kind: 'names' },
@@ -134,6 +137,8 @@ export interface SessionFields {
   stdin?: string;
   /** Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory. */
   files?: Record<string, string | Uint8Array>;
+  /** Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line "size path" each. */
+  take?: string[];
   /** Python, shell: reject risky constructs; a convenience, not a security boundary. */
   restricted?: boolean;
   /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
@@ -148,6 +153,7 @@ export interface SessionFields {
 export const SESSION_FIELDS: readonly Field[] = [
   { name: 'stdin', kind: 'input' },
   { name: 'files', kind: 'files' },
+  { name: 'take', kind: 'names' },
   { name: 'restricted', kind: 'flag' },
   { name: 'allowedModules', kind: 'names' },
   { name: 'net', kind: 'names' },
@@ -160,6 +166,10 @@ export interface AgentFields {
   language?: Language;
   /** The arguments of the function, or a script's parameters; those of an agent must not contain functions or promises. */
   args?: unknown[];
+  /** Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory. */
+  files?: Record<string, string | Uint8Array>;
+  /** Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line "size path" each. */
+  take?: string[];
   /** Python, shell: reject risky constructs; a convenience, not a security boundary. */
   restricted?: boolean;
   /** The conversation of the request: sessions, trust and limits belong to a conversation. */
@@ -184,6 +194,8 @@ export interface AgentFields {
 export const AGENT_FIELDS: readonly Field[] = [
   { name: 'language', kind: 'language' },
   { name: 'args', kind: 'args' },
+  { name: 'files', kind: 'files' },
+  { name: 'take', kind: 'names' },
   { name: 'restricted', kind: 'flag' },
   { name: 'conversation', kind: 'id' },
   { name: 'session', kind: 'session' },
