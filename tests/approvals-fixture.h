@@ -50,8 +50,8 @@ static inline struct gb_approval_ticket submit(struct gb_approvals *approvals, c
 	return ticket;
 }
 
-static inline struct gb_standing decide(
-    struct gb_approvals *approvals, const struct gb_approval_ticket *ticket, enum gb_approval_verdict verdict) {
+static inline struct gb_standing decide(struct gb_approvals *approvals,
+    const struct gb_approval_ticket *ticket, enum gb_approval_verdict verdict) {
 	struct gb_decision decision = a_decision(verdict, &ticket->hash, "ann");
 	struct gb_standing standing = {0};
 	struct gb_err err = {0};

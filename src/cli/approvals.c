@@ -72,8 +72,8 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 
 /* --- deciding --- */
 
-static int decide(
-    struct gb_approvals *approvals, const struct approvals_request *request, enum gb_approval_verdict verdict) {
+static int decide(struct gb_approvals *approvals, const struct approvals_request *request,
+    enum gb_approval_verdict verdict) {
 	char id[GB_APPROVAL_ID];
 	gb_auto_approval struct gb_approval *approval = NULL;
 	struct gb_standing standing;

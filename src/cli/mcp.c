@@ -53,11 +53,12 @@ static bool take_standard_streams(int *ret_in, int *ret_out, struct gb_err *err)
 }
 
 static bool open_stdio(struct mcp *mcp, struct gb_err *err) {
-	struct gb_mcp_stdio_options options = {.service = mcp->serving.service, .config = mcp->serving.config};
+	struct gb_mcp_stdio_options options = {
+	    .service = mcp->serving.service, .config = mcp->serving.config};
 	if (isatty(STDIN_FILENO))
-		fprintf(stderr,
-		    "glovebox mcp exchanges messages with an MCP client, which starts it. 'glovebox mcp install' "
-		    "shows how. Ctrl-D ends it.\n");
+		fprintf(stderr, "glovebox mcp exchanges messages with an MCP client, which starts it. "
+				"'glovebox mcp install' "
+				"shows how. Ctrl-D ends it.\n");
 	return take_standard_streams(&options.in, &options.out, err) &&
 	       gb_mcp_stdio_open(&options, &mcp->stdio, err);
 }
@@ -81,7 +82,8 @@ static int run_server(struct mcp *mcp) {
 	mcp->serving.config = settings_load(&command_mcp, &mcp->serving.settings);
 	if (!mcp->serving.config)
 		return EXIT_BAD_USE;
-	bool opened = serving_open(&mcp->serving, &(struct gb_service_options){0}, &err) && open_stdio(mcp, &err);
+	bool opened =
+	    serving_open(&mcp->serving, &(struct gb_service_options){0}, &err) && open_stdio(mcp, &err);
 	bool ok = opened && serve(mcp, &err);
 	if (!ok)
 		report_error(&command_mcp, "%s", err.message);

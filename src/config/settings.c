@@ -82,7 +82,8 @@ const struct gb_setting gb_settings[] = {
 	    "executions of agents at the same time in one process, including those that wait for approval"},
     {"agent.maxConcurrentRunsPerTransport", GB_SETTING_COUNT, AT(agent.max_runs_of_transport), "32",
 	RANGE(1, 1000), ALIAS({"agent.maxConcurrentRunsPerFace"}), TIGHTEN(LOWER), APART,
-	.help = "the same for one transport: the command line (cli), clients of 'stdio' (sdk) and of 'mcp' (mcp)"},
+	.help = "the same for one transport: the command line (cli), clients of 'stdio' (sdk) and of 'mcp' "
+		"(mcp)"},
     {"agent.maxConcurrentRunsPerConversation", GB_SETTING_COUNT, AT(agent.max_runs_of_conversation), "8",
 	RANGE(1, 1000), TIGHTEN(LOWER), APART, .help = "the same for one conversation"},
     {"agent.callsPerTurn", GB_SETTING_COUNT, AT(agent.calls_per_turn), "25", RANGE(1, 10000), TIGHTEN(LOWER),

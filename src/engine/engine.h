@@ -472,6 +472,8 @@ bool gb_request_encode(const struct gb_run_options *options, bool asks_version,
 /* --- modules.c --- */
 
 /* Check the specifiers of imports and modules. */
+/* Whether a run asks for the list of its files: "take" has the path ".". */
+bool gb_request_takes_list(const struct gb_value *take);
 bool gb_request_check_modules(const struct gb_run_options *options, struct gb_err *err);
 
 /* --- answer.c --- */

@@ -112,6 +112,16 @@ static bool check_traits(const struct gb_run_options *options, struct gb_err *er
 	return true;
 }
 
+bool gb_request_takes_list(const struct gb_value *take) {
+	for (size_t i = 0; i < gb_value_count(take); i++) {
+		struct gb_str path = {0};
+		path.p = gb_value_bytes(gb_value_at(take, i), &path.n);
+		if (gb_str_eq(path, GB_STR(".")))
+			return true;
+	}
+	return false;
+}
+
 /* Paths that the worker sends as they are. */
 static bool check_take(const struct gb_value *take, struct gb_err *err) {
 	enum { TAKEN_MAX = 64 };

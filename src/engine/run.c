@@ -519,17 +519,6 @@ static void name_run(struct gb_run *run, const char *id) {
 		run->result.run_id[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
 }
 
-/* Whether a run asks for the list of its files. */
-static bool takes_list(const struct gb_value *take) {
-	for (size_t i = 0; i < gb_value_count(take); i++) {
-		struct gb_str path = {0};
-		path.p = gb_value_bytes(gb_value_at(take, i), &path.n);
-		if (gb_str_eq(path, GB_STR(".")))
-			return true;
-	}
-	return false;
-}
-
 static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_options *options) {
 	struct gb_run *run = calloc(1, sizeof *run);
 	if (!run)
@@ -551,7 +540,7 @@ static struct gb_run *make_run(struct gb_engine *engine, const struct gb_run_opt
 	run->report_left = report;
 	run->display_left = gb_language_traits(options->language)->has_box ? DISPLAY_BYTES : 0;
 	run->files_left = run->display_left ? result : 0;
-	run->takes_list = takes_list(options->take);
+	run->takes_list = gb_request_takes_list(options->take);
 	run->exit_code = -1;
 	run->awaiting_left = GB_WIRE_AWAITING_MAX;
 	run->ends_on_input = options->ends_on_input;

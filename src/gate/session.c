@@ -93,7 +93,7 @@ static bool resolve_session(struct gb_agent_run *run, struct gb_err *err) {
 	if (run->request.fresh)
 		found = false;
 	else if (run->request.session ? !find_named(run, &info, err)
-				 : !gb_manager_find(run->gate->sessions, &asked, &found, &info, err))
+				      : !gb_manager_find(run->gate->sessions, &asked, &found, &info, err))
 		return false;
 	if (found) {
 		memcpy(run->session, info.id, sizeof run->session);

@@ -49,9 +49,9 @@ enum gb_store_kind {
 	GB_STORE_GIVE_BACK_CALL,
 	GB_STORE_SPEND,
 	GB_STORE_REFUND,
-	GB_STORE_ASK,  /* find trust in the session; if there is none, submit a request for approval */
-	GB_STORE_LOOK, /* read notifications, expire approvals */
-	GB_STORE_USE,  /* use a decision */
+	GB_STORE_ASK,    /* find trust in the session; if there is none, submit a request for approval */
+	GB_STORE_LOOK,   /* read notifications, expire approvals */
+	GB_STORE_USE,    /* use a decision */
 	GB_STORE_DECIDE, /* record a decision that the transport was told */
 	GB_STORE_WITHDRAW,
 	GB_STORE_REVOKE, /* trust in a session */
@@ -85,8 +85,8 @@ struct gb_store_op {
 	unsigned max_calls;
 	enum gb_tier tier;
 	struct gb_approval_request request;
-	char id[GB_APPROVAL_ID]; /* of the approval: in, and out of GB_STORE_ASK */
-	struct gb_hash hash;     /* of the request */
+	char id[GB_APPROVAL_ID];          /* of the approval: in, and out of GB_STORE_ASK */
+	struct gb_hash hash;              /* of the request */
 	enum gb_approval_verdict verdict; /* of GB_STORE_DECIDE, with .decider and .reason */
 	char session[33];
 	size_t bytes;

@@ -42,7 +42,8 @@ static void append_files(struct gb_buf *out, const struct gb_value *files) {
 		if (gb_wtf8_scan(content.p, content.n) == GB_WTF8_UTF8)
 			append_visible(out, content);
 		else
-			out->failed = true; /* binary content cannot be shown, so it cannot be approved here */
+			out->failed =
+			    true; /* binary content cannot be shown, so it cannot be approved here */
 	}
 }
 
@@ -197,8 +198,7 @@ static struct gb_mcp_run *find_state(struct gb_mcp *mcp, const char *state) {
 	return found;
 }
 
-static void resume(
-    struct gb_mcp_run *run, struct gb_mcp_request *request, const struct gb_value *answers) {
+static void resume(struct gb_mcp_run *run, struct gb_mcp_request *request, const struct gb_value *answers) {
 	const struct gb_value *answer = gb_value_get(answers, "decision");
 	run->request = request;
 	request->run = run;

@@ -64,12 +64,12 @@ struct gb_mcp_request {
 	struct gb_mcp *mcp;
 	enum gb_mcp_era era;
 	void *context;
-	char *id, *token;       /* JSON; the token of reports of progress, or NULL */
-	bool elicits;           /* the client can ask its user, by this request's era */
-	uint8_t digest[32];     /* of a call: of the tool and its arguments */
-	uint64_t progress;      /* number of the last report */
-	uint64_t beat_at;       /* ns: when the next report is due */
-	struct gb_mcp_run *run; /* that it waits for; or NULL */
+	char *id, *token;               /* JSON; the token of reports of progress, or NULL */
+	bool elicits;                   /* the client can ask its user, by this request's era */
+	uint8_t digest[32];             /* of a call: of the tool and its arguments */
+	uint64_t progress;              /* number of the last report */
+	uint64_t beat_at;               /* ns: when the next report is due */
+	struct gb_mcp_run *run;         /* that it waits for; or NULL */
 	struct gb_mcp_reading *reading; /* likewise */
 };
 
@@ -86,8 +86,8 @@ struct gb_mcp_run {
 	enum gb_mcp_form form;
 	char session[GB_MCP_SESSION_ID]; /* as far as it is known; else empty */
 	bool is_input;                   /* text for the run that waits in .session */
-	unsigned n_prompts;              /* of a run: how many there were; of an input: the one that it answers */
-	bool waits;                      /* for input, after .prompt */
+	unsigned n_prompts; /* of a run: how many there were; of an input: the one that it answers */
+	bool waits;         /* for input, after .prompt */
 	char *prompt;
 	struct gb_buf streams[2]; /* output that no result has contained yet */
 	uint64_t began;           /* ns */
@@ -96,10 +96,10 @@ struct gb_mcp_run {
 	size_t bytes;
 	/* While it waits for a decision. */
 	char approval[33];
-	char state[33];    /* requestState of a modern client; empty: none */
+	char state[33];     /* requestState of a modern client; empty: none */
 	uint8_t digest[32]; /* of the arguments that the state belongs to */
-	uint64_t asked;    /* id of the request to a legacy client; 0: none */
-	char *shown;       /* code and arguments, for the dialog of a client; or NULL */
+	uint64_t asked;     /* id of the request to a legacy client; 0: none */
+	char *shown;        /* code and arguments, for the dialog of a client; or NULL */
 	/* When it has ended without a request that waits: its result. */
 	struct gb_buf final;
 	bool final_failed;

@@ -37,7 +37,8 @@ static void write_lifetime(const struct gb_config *config, struct gb_buf *out) {
 
 void gb_mcp_describe_execute(const struct gb_mcp *mcp, struct gb_buf *out) {
 	const struct gb_config *config = mcp->config;
-	gb_buf_printf(out, "Run code in an isolated sandbox, without network and without the user's files. Runtimes: ");
+	gb_buf_printf(
+	    out, "Run code in an isolated sandbox, without network and without the user's files. Runtimes: ");
 	write_runtimes(mcp, out);
 	gb_buf_printf(out, ". ");
 	if (config->agent.persistent_sessions) {
@@ -69,13 +70,16 @@ void gb_mcp_instructions(const struct gb_mcp *mcp, struct gb_buf *out) {
 	const struct gb_config *config = mcp->config;
 	if (!config->agent.enabled)
 		gb_buf_printf(out,
-		    "Running code is disabled, so there are no tools. The owner of this machine enables it with "
+		    "Running code is disabled, so there are no tools. The owner of this machine enables it "
+		    "with "
 		    "the setting agent.enabled (a line in ~/.config/glovebox/glovebox.yaml: agent: {enabled: "
 		    "true}), and starts this server again.");
 	else if (!config->agent.allowed_runtimes)
-		gb_buf_printf(out, "No runtime is allowed (setting agent.allowedRuntimes), so there are no tools.");
+		gb_buf_printf(
+		    out, "No runtime is allowed (setting agent.allowedRuntimes), so there are no tools.");
 	else
 		gb_buf_printf(out,
-		    "execute_code runs code in a sandbox and keeps its state in a session. Use it for computing, "
+		    "execute_code runs code in a sandbox and keeps its state in a session. Use it for "
+		    "computing, "
 		    "converting data and working on files. The prompt 'running-code' has the rules.");
 }

@@ -8,8 +8,7 @@
 #include "value/text.h"
 
 static struct gb_gate_request base_request(const struct gb_mcp *mcp, enum gb_language language) {
-	return (struct gb_gate_request){
-	    .conversation = mcp->conversation, .run = {.language = language}};
+	return (struct gb_gate_request){.conversation = mcp->conversation, .run = {.language = language}};
 }
 
 /* A run that waits for input would keep the code behind it from starting. True: the request was refused. */
@@ -18,7 +17,8 @@ static bool refuse_if_waiting(struct gb_mcp_request *request, const char *sessio
 	if (!run || !run->waits)
 		return false;
 	gb_mcp_refuse(request,
-	    "session %s waits for input after this prompt: %s\nAnswer it with send_input, end the session with "
+	    "session %s waits for input after this prompt: %s\nAnswer it with send_input, end the session "
+	    "with "
 	    "kill_session, or use another one (sessionId \"new\").",
 	    session, run->prompt ? run->prompt : "");
 	return true;
@@ -85,7 +85,8 @@ void gb_mcp_send_input(struct gb_mcp_request *request, const struct gb_mcp_args 
 		return;
 	}
 	if (waiting->request) {
-		gb_mcp_refuse(request, "session %s does not wait for input: its code is running", args->session);
+		gb_mcp_refuse(
+		    request, "session %s does not wait for input: its code is running", args->session);
 		return;
 	}
 	unsigned answered = waiting->n_prompts;
@@ -99,15 +100,15 @@ void gb_mcp_send_input(struct gb_mcp_request *request, const struct gb_mcp_args 
 /* The session that has the file; false: the request was refused. */
 static bool find_session(
     struct gb_mcp_request *request, const struct gb_mcp_args *args, struct gb_session_info *ret) {
-	if (args->path && !gb_path_is_plain(gb_str_from(args->path))) {
-		gb_mcp_refuse(request,
-		    "path must be relative to the working directory, such as data/a.csv, without '.' and '..'");
+	if (args->path && (!gb_path_is_plain(gb_str_from(args->path)) || strpbrk(args->path, "\r\n"))) {
+		gb_mcp_refuse(request, "path must be relative to the working directory, such as data/a.csv, "
+				       "without '.' and '..'");
 		return false;
 	}
 	if (!gb_mcp_find_session(request->mcp, args->session, ret) || ret->state == GB_SESSION_TERMINATED) {
-		gb_mcp_refuse(request, "this conversation has no live session %s%s%s; execute_code opens another",
-		    args->session, ret->reason && *ret->reason ? ": it has ended: " : "",
-		    ret->reason ? ret->reason : "");
+		gb_mcp_refuse(request,
+		    "this conversation has no live session %s%s%s; execute_code opens another", args->session,
+		    ret->reason && *ret->reason ? ": it has ended: " : "", ret->reason ? ret->reason : "");
 		return false;
 	}
 	if (gb_config_runtime_of(ret->language) == GB_CONFIG_JAVASCRIPT) {
@@ -129,7 +130,13 @@ static void start_file(struct gb_mcp_request *request, struct gb_gate_request *g
 	forget_ended(request->mcp, args->session);
 	gate->session = args->session;
 	gate->purpose = purpose;
-	gate->run.source = "";
+	/* What a person approves must have code: a comment, which has the path in one line. */
+	gb_auto_buf struct gb_buf source;
+	gb_buf_init(&source, 8192);
+	if (form == GB_MCP_FORM_WRITTEN)
+		gb_buf_printf(&source, "%s write_file: %s",
+		    gate->run.language == GB_NODE || gate->run.language == GB_DENO ? "//" : "#", args->path);
+	gate->run.source = source.len ? gb_buf_c_str(&source) : "";
 	run = gb_mcp_run_start(request, gate, form);
 	if (!run)
 		return;
@@ -137,8 +144,8 @@ static void start_file(struct gb_mcp_request *request, struct gb_gate_request *g
 	run->bytes = bytes;
 }
 
-static void take(struct gb_mcp_request *request, const struct gb_mcp_args *args, const char *path,
-    enum gb_mcp_form form) {
+static void take(
+    struct gb_mcp_request *request, const struct gb_mcp_args *args, const char *path, enum gb_mcp_form form) {
 	struct gb_session_info info = {0};
 	if (!find_session(request, args, &info))
 		return;
@@ -185,7 +192,8 @@ void gb_mcp_write_file(struct gb_mcp_request *request, const struct gb_mcp_args 
 	struct gb_value *files = gb_value_object(pool), *content = read_content(pool, args, &bytes);
 	gate.run.files = files;
 	if (!content || !gb_value_put_key(files, args->path, content))
-		gb_mcp_refuse(request, args->base64 ? "content is not base64, or too long" : "content is too long");
+		gb_mcp_refuse(
+		    request, args->base64 ? "content is not base64, or too long" : "content is too long");
 	else
 		start_file(request, &gate, args, GB_MCP_FORM_WRITTEN, bytes);
 	gb_values_destroy(pool);

@@ -117,11 +117,11 @@ bool gb_jsonrpc_read(struct gb_values *pool, const char *text, size_t n, struct 
 	if (!value && err.code == GB_EFORMAT)
 		return gb_jsonrpc_fail(ret_failure, GB_JSONRPC_PARSE, "%s", err.message);
 	if (!value)
-		return gb_jsonrpc_fail(
-		    ret_failure, GB_JSONRPC_INVALID_REQUEST, "the message has more values than a message may");
+		return gb_jsonrpc_fail(ret_failure, GB_JSONRPC_INVALID_REQUEST,
+		    "the message has more values than a message may");
 	if (gb_value_type(value) == GB_ARRAY)
-		return gb_jsonrpc_fail(
-		    ret_failure, GB_JSONRPC_INVALID_REQUEST, "batches are not supported: send one message a line");
+		return gb_jsonrpc_fail(ret_failure, GB_JSONRPC_INVALID_REQUEST,
+		    "batches are not supported: send one message a line");
 	if (gb_value_type(value) != GB_OBJECT)
 		return gb_jsonrpc_fail(ret_failure, GB_JSONRPC_INVALID_REQUEST, "a message is an object");
 	if (!read_object(value, &message, ret_failure))

@@ -26,8 +26,8 @@ enum gb_jsonrpc_code {
 };
 
 enum {
-	GB_JSONRPC_ID_MAX = 512,     /* bytes of an id that is a text */
-	GB_JSONRPC_METHOD_MAX = 128, /* bytes */
+	GB_JSONRPC_ID_MAX = 512,                        /* bytes of an id that is a text */
+	GB_JSONRPC_METHOD_MAX = 128,                    /* bytes */
 	GB_JSONRPC_ID_TEXT = 6 * GB_JSONRPC_ID_MAX + 3, /* an id as JSON, and a zero */
 };
 

@@ -34,8 +34,8 @@ struct gb_buf *gb_mcp_begin_as(struct gb_mcp_request *request, const char *type)
 	gb_buf_clear(out);
 	gb_buf_printf(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{", request->id);
 	if (request->era == GB_MCP_MODERN) {
-		gb_buf_printf(out,
-		    "\"resultType\":\"%s\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":", type);
+		gb_buf_printf(
+		    out, "\"resultType\":\"%s\",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":", type);
 		write_server_info(out);
 		gb_buf_append_char(out, '}');
 	}
@@ -230,9 +230,10 @@ static struct gb_mcp_request *create_request(
 	request->id = strdup(id);
 	if (gb_jsonrpc_id(gb_value_get(meta, "progressToken"), token))
 		request->token = strdup(token);
-	request->elicits = era == GB_MCP_MODERN ? gb_mcp_can_elicit(gb_value_get(
-						      meta, "io.modelcontextprotocol/clientCapabilities"))
-						: mcp->elicits;
+	request->elicits =
+	    era == GB_MCP_MODERN
+		? gb_mcp_can_elicit(gb_value_get(meta, "io.modelcontextprotocol/clientCapabilities"))
+		: mcp->elicits;
 	if (era == GB_MCP_MODERN)
 		note_client(mcp, gb_value_get(meta, "io.modelcontextprotocol/clientInfo"));
 	request->beat_at = gb_now_ns() + mcp->config->mcp.heartbeat_ms * 1000000;
@@ -261,8 +262,8 @@ static bool admit(struct gb_mcp *mcp, const struct gb_jsonrpc *message, enum gb_
 	if (gb_mcp_find_request(mcp, failure->id)) {
 		/* An error with this id would end the other request. */
 		memcpy(failure->id, "null", sizeof "null");
-		return gb_jsonrpc_fail(failure, GB_JSONRPC_INVALID_REQUEST,
-		    "another request with this id has no response yet");
+		return gb_jsonrpc_fail(
+		    failure, GB_JSONRPC_INVALID_REQUEST, "another request with this id has no response yet");
 	}
 	if (mcp->n_requests >= GB_MCP_REQUESTS_MAX)
 		return gb_jsonrpc_fail(failure, GB_JSONRPC_BUSY,

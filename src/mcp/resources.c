@@ -44,7 +44,8 @@ void gb_mcp_list_templates(struct gb_mcp_request *request) {
 	gb_buf_printf(out,
 	    "[{\"uriTemplate\":\"" SESSIONS "{sessionId}" OUTPUT "\",\"name\":\"session-output\",\"title\":"
 	    "\"Latest output of a session\",\"mimeType\":\"text/plain\"},{\"uriTemplate\":\"" RECORDS
-	    "{executionId}\",\"name\":\"audit-record\",\"title\":\"Audit record of an execution\",\"mimeType\":"
+	    "{executionId}\",\"name\":\"audit-record\",\"title\":\"Audit record of an "
+	    "execution\",\"mimeType\":"
 	    "\"application/json\"}");
 	gb_mcp_extend(request->mcp, "resources/templates/list", out);
 	gb_buf_append_char(out, ']');
@@ -54,7 +55,8 @@ void gb_mcp_list_templates(struct gb_mcp_request *request) {
 
 /* --- reading --- */
 
-static void reply_text(struct gb_mcp_request *request, const char *uri, const char *type, struct gb_str text) {
+static void reply_text(
+    struct gb_mcp_request *request, const char *uri, const char *type, struct gb_str text) {
 	struct gb_buf *out = gb_mcp_begin(request);
 	gb_mcp_key(out, "contents");
 	gb_buf_printf(out, "[{\"uri\":");

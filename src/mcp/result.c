@@ -117,8 +117,8 @@ static void write_outcome(struct gb_buf *out, const struct gb_result *result) {
 		gb_buf_printf(out, "%d", result->exit_code);
 	else
 		gb_buf_printf(out, "null");
-	gb_buf_printf(out, ",\"timedOut\":%s,\"truncated\":%s", result && result->timed_out ? "true" : "false",
-	    result && result->truncated ? "true" : "false");
+	gb_buf_printf(out, ",\"timedOut\":%s,\"truncated\":%s",
+	    result && result->timed_out ? "true" : "false", result && result->truncated ? "true" : "false");
 }
 
 static void write_value(struct gb_buf *out, const struct gb_result *result) {
@@ -191,8 +191,7 @@ static bool write_file(const struct gb_mcp_run *run, const struct gb_result *res
 		gb_base64_append(out, bytes.p, bytes.n);
 		gb_buf_append_char(out, '"');
 	}
-	gb_buf_printf(
-	    out, ",\"encoding\":\"%s\",\"bytes\":%zu}", text ? "utf8" : "base64", bytes.n);
+	gb_buf_printf(out, ",\"encoding\":\"%s\",\"bytes\":%zu}", text ? "utf8" : "base64", bytes.n);
 	return true;
 }
 
@@ -236,8 +235,8 @@ static void reply_refusal(struct gb_mcp_run *run, const struct gb_result *result
 	    request, "%s: %s", result->status == GB_DENIED ? "refused" : error->name, error->message);
 }
 
-static bool write_form(struct gb_mcp_run *run, const struct gb_result *result, struct gb_buf *json,
-    struct content *content) {
+static bool write_form(
+    struct gb_mcp_run *run, const struct gb_result *result, struct gb_buf *json, struct content *content) {
 	switch (run->form) {
 	case GB_MCP_FORM_FILE:
 		return write_file(run, result, json);
@@ -278,7 +277,8 @@ void gb_mcp_run_reply(struct gb_mcp_run *run, const struct gb_result *result) {
 		struct gb_mcp_request *request = run->request;
 		run->request = NULL;
 		request->run = NULL;
-		gb_mcp_refuse(request, "there is no file '%s' in the working directory, or it is larger than a result may be",
+		gb_mcp_refuse(request,
+		    "there is no file '%s' in the working directory, or it is larger than a result may be",
 		    run->path ? run->path : "");
 	}
 	gb_buf_finish(&content.out);

@@ -114,7 +114,8 @@ static struct gb_mcp_run *create(struct gb_mcp_request *request, enum gb_mcp_for
 struct gb_mcp_run *gb_mcp_run_in(struct gb_mcp *mcp, const char *session) {
 	gb_list_each(struct gb_mcp_run, run, &mcp->runs, link) {
 		/* A run whose code waits has no request, or one that has typed an answer. */
-		if (!run->is_input && strcmp(run->session, session) == 0 && (run->n_prompts || !run->execution))
+		if (!run->is_input && strcmp(run->session, session) == 0 &&
+		    (run->n_prompts || !run->execution))
 			return run;
 	}
 	return NULL;
@@ -124,8 +125,8 @@ struct gb_mcp_run *gb_mcp_run_in(struct gb_mcp *mcp, const char *session) {
 
 static void note_session(struct gb_mcp_run *run) {
 	if (run->execution && !*run->session)
-		gb_copy_text(run->session, sizeof run->session,
-		    gb_str_from(gb_execution_session(run->execution)));
+		gb_copy_text(
+		    run->session, sizeof run->session, gb_str_from(gb_execution_session(run->execution)));
 }
 
 static void take_output(struct gb_mcp_run *run, int stream, struct gb_str text) {
@@ -262,7 +263,8 @@ struct gb_mcp_run *gb_mcp_run_start(
 	submission.request.face = GB_FACE_EXECUTE_CODE;
 	submission.request.transport = "mcp";
 	if (!run) {
-		gb_mcp_refuse(request, "too many executions wait for input or for a decision; end some sessions");
+		gb_mcp_refuse(
+		    request, "too many executions wait for input or for a decision; end some sessions");
 		return NULL;
 	}
 	run->language = gate->run.language;

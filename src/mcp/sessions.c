@@ -89,9 +89,8 @@ void gb_mcp_kill_session(struct gb_mcp_request *request, const struct gb_mcp_arg
 		gb_mcp_refuse(request, "this conversation has no session %s", args->session);
 		return;
 	}
-	if (was_live &&
-	    !gb_manager_kill(
-		gb_service_agent_sessions(mcp->service), args->session, "ended by the tool kill_session", &err)) {
+	if (was_live && !gb_manager_kill(gb_service_agent_sessions(mcp->service), args->session,
+			    "ended by the tool kill_session", &err)) {
 		gb_mcp_refuse(request, "%s", err.message);
 		return;
 	}
@@ -99,7 +98,7 @@ void gb_mcp_kill_session(struct gb_mcp_request *request, const struct gb_mcp_arg
 	if (run && !run->execution)
 		gb_mcp_run_free(run);
 	char json[120];
-	int n = snprintf(json, sizeof json, "{\"killed\":%s,\"sessionId\":\"%s\"}", was_live ? "true" : "false",
-	    args->session);
+	int n = snprintf(json, sizeof json, "{\"killed\":%s,\"sessionId\":\"%s\"}",
+	    was_live ? "true" : "false", args->session);
 	gb_mcp_reply(request, (struct gb_str){json, (size_t)n}, (struct gb_str){"", 0}, false);
 }

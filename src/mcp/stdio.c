@@ -7,8 +7,8 @@
 #include "server/lines.h"
 
 enum {
-	BEHIND_BYTES = 1 << 20,    /* unread output at which reports of progress are left out */
-	BLOCKED_BYTES = 64 << 20,  /* unread output at which the client is not read any more */
+	BEHIND_BYTES = 1 << 20,   /* unread output at which reports of progress are left out */
+	BLOCKED_BYTES = 64 << 20, /* unread output at which the client is not read any more */
 	FREE_BYTES = 32 << 20,
 };
 

@@ -48,20 +48,159 @@ struct tool {
 #define EXECUTED                                                                                             \
 	OBJECT(TEXT_PROPERTY("stdout", "Standard output and console.log.") "," TEXT_PROPERTY("stderr",       \
 		   "Standard error and console.error.") ","                                                  \
-	    "\"exitCode\":{\"type\":[\"integer\",\"null\"],\"description\":\"0 on success; null if the code " \
-	    "did not end by itself.\"},"                                                                     \
-	    "\"timedOut\":{\"type\":\"boolean\"},"                                                           \
-	    "\"truncated\":{\"type\":\"boolean\",\"description\":\"Output was cut at its limit.\"},"         \
-	    "\"duration\":{\"type\":\"number\",\"description\":\"Milliseconds.\"}," TEXT_PROPERTY(           \
-		"sessionId", "Pass it to later calls that need the same state.") "," TEXT_PROPERTY("value",  \
-		"The value of the code, if it has one.") ","                                                 \
-	    "\"error\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"message\":"     \
-	    "{\"type\":\"string\"},\"code\":{\"type\":\"string\"},\"stack\":{\"type\":\"string\"}},\"required\":[\"name\",\"message\"]},"                                   \
-	    "\"awaitingInput\":{\"type\":\"object\",\"description\":\"The code waits for input: answer with " \
-	    "send_input.\",\"properties\":{\"prompt\":{\"type\":\"string\"}},\"required\":[\"prompt\"]},"    \
-	    "\"files\":{\"type\":\"array\",\"description\":\"Files that the code has created or changed.\"," \
-	    "\"items\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},\"bytes\":"       \
-	    "{\"type\":\"integer\"}},\"required\":[\"path\",\"bytes\"]}}",                                   \
+							"\"exitCode\":{\"type\":[\"integer\",\"null\"],"     \
+							"\"description\":\"0 on success; null if the code "  \
+							"did not end by itself.\"},"                         \
+							"\"timedOut\":{\"type\":\"boolean\"},"               \
+							"\"truncated\":{\"type\":\"boolean\","               \
+							"\"description\":\"Output was cut at its limit.\"}," \
+							"\"duration\":{\"type\":\"number\",\"description\":" \
+							"\"Milliseconds.\"}," TEXT_PROPERTY("sessionId",     \
+							    "Pass it to later calls that need the same "     \
+							    "state.") "," TEXT_PROPERTY("value",             \
+							    "The value of the code, if it has one.") ","     \
+												     "\"err" \
+												     "or\":" \
+												     "{\"ty" \
+												     "pe\":" \
+												     "\"obj" \
+												     "ect\"" \
+												     ",\"pr" \
+												     "opert" \
+												     "ies\"" \
+												     ":{"    \
+												     "\"nam" \
+												     "e\":{" \
+												     "\"typ" \
+												     "e\":"  \
+												     "\"str" \
+												     "ing\"" \
+												     "},"    \
+												     "\"mes" \
+												     "sage"  \
+												     "\":"   \
+												     "{\"ty" \
+												     "pe\":" \
+												     "\"str" \
+												     "ing\"" \
+												     "},"    \
+												     "\"cod" \
+												     "e\":{" \
+												     "\"typ" \
+												     "e\":"  \
+												     "\"str" \
+												     "ing\"" \
+												     "},"    \
+												     "\"sta" \
+												     "ck\":" \
+												     "{\"ty" \
+												     "pe\":" \
+												     "\"str" \
+												     "ing\"" \
+												     "}},"   \
+												     "\"req" \
+												     "uired" \
+												     "\":["  \
+												     "\"nam" \
+												     "e\","  \
+												     "\"mes" \
+												     "sage"  \
+												     "\"]}," \
+												     "\"awa" \
+												     "iting" \
+												     "Input" \
+												     "\":{"  \
+												     "\"typ" \
+												     "e\":"  \
+												     "\"obj" \
+												     "ect\"" \
+												     ",\"de" \
+												     "scrip" \
+												     "tion"  \
+												     "\":"   \
+												     "\"The" \
+												     " code" \
+												     " wait" \
+												     "s "    \
+												     "for "  \
+												     "input" \
+												     ": "    \
+												     "answe" \
+												     "r "    \
+												     "with " \
+												     "send_" \
+												     "input" \
+												     ".\","  \
+												     "\"pro" \
+												     "perti" \
+												     "es\":" \
+												     "{\"pr" \
+												     "ompt"  \
+												     "\":{"  \
+												     "\"typ" \
+												     "e\":"  \
+												     "\"str" \
+												     "ing\"" \
+												     "}},"   \
+												     "\"req" \
+												     "uired" \
+												     "\":["  \
+												     "\"pro" \
+												     "mpt\"" \
+												     "]},"   \
+												     "\"fil" \
+												     "es\":" \
+												     "{\"ty" \
+												     "pe\":" \
+												     "\"arr" \
+												     "ay\"," \
+												     "\"des" \
+												     "cript" \
+												     "ion\"" \
+												     ":\"Fi" \
+												     "les "  \
+												     "that " \
+												     "the "  \
+												     "code " \
+												     "has "  \
+												     "creat" \
+												     "ed "   \
+												     "or "   \
+												     "chang" \
+												     "ed."   \
+												     "\","   \
+												     "\"ite" \
+												     "ms\":" \
+												     "{\"ty" \
+												     "pe\":" \
+												     "\"obj" \
+												     "ect\"" \
+												     ",\"pr" \
+												     "opert" \
+												     "ies\"" \
+												     ":{"    \
+												     "\"pat" \
+												     "h\":{" \
+												     "\"typ" \
+												     "e\":"  \
+												     "\"str" \
+												     "ing\"" \
+												     "},"    \
+												     "\"byt" \
+												     "es\":" \
+												     "{\"ty" \
+												     "pe\":" \
+												     "\"int" \
+												     "eger"  \
+												     "\"}}," \
+												     "\"req" \
+												     "uired" \
+												     "\":["  \
+												     "\"pat" \
+												     "h\","  \
+												     "\"byt" \
+												     "es\"]" \
+												     "}}",   \
 	    "\"stdout\",\"stderr\",\"exitCode\",\"timedOut\",\"truncated\",\"duration\"")
 
 #define SESSIONS                                                                                             \
@@ -75,7 +214,9 @@ struct tool {
 		   "\"executionCount\",\"trusted\"") "}",                                                    \
 	    "\"sessions\"")
 
-#define KILLED OBJECT("\"killed\":{\"type\":\"boolean\"}," TEXT_PROPERTY("sessionId", ""), "\"killed\",\"sessionId\"")
+#define KILLED                                                                                               \
+	OBJECT(                                                                                              \
+	    "\"killed\":{\"type\":\"boolean\"}," TEXT_PROPERTY("sessionId", ""), "\"killed\",\"sessionId\"")
 
 #define FILE_READ                                                                                            \
 	OBJECT("\"path\":{\"type\":\"string\"},\"content\":{\"type\":\"string\"},\"encoding\":{\"type\":"    \
@@ -91,9 +232,12 @@ struct tool {
 
 /* Code has no network and no files of the user, so nothing outside the sandbox can change. What it destroys is the
  * state of its own session. */
-#define CHANGES "{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":false,\"openWorldHint\":false}"
-#define READS   "{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
-#define ENDS    "{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":true,\"openWorldHint\":false}"
+#define CHANGES                                                                                              \
+	"{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":false,\"openWorldHint\":false}"
+#define READS                                                                                                \
+	"{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
+#define ENDS                                                                                                 \
+	"{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":true,\"openWorldHint\":false}"
 
 static const struct tool tools[] = {
     {.name = "execute_code",
@@ -111,7 +255,8 @@ static const struct tool tools[] = {
 		"One line on what the code is for: shown to the person who approves it."}}},
     {.name = "send_input",
 	.title = "Answer a prompt",
-	.doc = "Type text into a session whose code waits for input (awaitingInput). A newline is added if the text "
+	.doc = "Type text into a session whose code waits for input (awaitingInput). A newline is added if "
+	       "the text "
 	       "has none at its end. Returns what the code printed next.",
 	.annotations = CHANGES,
 	.output = EXECUTED,
@@ -141,8 +286,7 @@ static const struct tool tools[] = {
 	.annotations = READS,
 	.output = FILE_READ,
 	.call = gb_mcp_read_file,
-	.arguments = {IN_SESSION,
-	    {"path", NAME, true, AT(path), "Relative to the working directory."}},
+	.arguments = {IN_SESSION, {"path", NAME, true, AT(path), "Relative to the working directory."}},
 	.needs_sessions = true},
     {.name = "write_file",
 	.title = "Write a file of a session",
@@ -150,8 +294,7 @@ static const struct tool tools[] = {
 	.annotations = CHANGES,
 	.output = FILE_WRITTEN,
 	.call = gb_mcp_write_file,
-	.arguments = {IN_SESSION,
-	    {"path", NAME, true, AT(path), "Relative to the working directory."},
+	.arguments = {IN_SESSION, {"path", NAME, true, AT(path), "Relative to the working directory."},
 	    {"content", CODE, true, AT(content), "The whole content."},
 	    {"encoding", ENCODING, false, AT(base64), "Of the content. Default: utf8."}},
 	.needs_sessions = true},
@@ -226,8 +369,7 @@ static void write_tool(const struct gb_mcp *mcp, const struct tool *tool, struct
 	gb_mcp_text(out, "description", gb_buf_str(&text));
 	gb_mcp_key(out, "inputSchema");
 	write_input(mcp, tool, out);
-	gb_buf_printf(
-	    out, ",\"outputSchema\":%s,\"annotations\":%s}", tool->output, tool->annotations);
+	gb_buf_printf(out, ",\"outputSchema\":%s,\"annotations\":%s}", tool->output, tool->annotations);
 }
 
 void gb_mcp_list_tools(struct gb_mcp_request *request) {
@@ -267,7 +409,8 @@ __attribute__((format(printf, 2, 3))) static bool reject(struct reading *reading
 }
 
 static bool is_session_id(const char *text) {
-	return strlen(text) == GB_MCP_SESSION_ID - 1 && strspn(text, "0123456789abcdef") == GB_MCP_SESSION_ID - 1;
+	return strlen(text) == GB_MCP_SESSION_ID - 1 &&
+	       strspn(text, "0123456789abcdef") == GB_MCP_SESSION_ID - 1;
 }
 
 static bool read_runtime(struct reading *reading, struct gb_str name, enum gb_language *ret) {
@@ -277,8 +420,8 @@ static bool read_runtime(struct reading *reading, struct gb_str name, enum gb_la
 	gb_buf_init(&names, 200);
 	for (unsigned i = 0; i < GB_LANGUAGES; i++)
 		if (gb_mcp_offers(reading->mcp, (enum gb_language)i))
-			gb_buf_printf(&names, "%s%s", names.len ? ", " : "",
-			    gb_language_name((enum gb_language)i));
+			gb_buf_printf(
+			    &names, "%s%s", names.len ? ", " : "", gb_language_name((enum gb_language)i));
 	const char *text = gb_buf_c_str(&names);
 	return reject(reading, "runtime must be one of: %s", text ? text : "?");
 }
@@ -307,8 +450,8 @@ static bool read_argument(struct reading *reading, const struct gb_value *value,
 		return true;
 	}
 	if (memchr(text.p, '\0', text.n) || text.n > NAME_MAX_BYTES)
-		return reject(reading, "%s must have at most %d bytes, and no U+0000", argument->name,
-		    NAME_MAX_BYTES);
+		return reject(
+		    reading, "%s must have at most %d bytes, and no U+0000", argument->name, NAME_MAX_BYTES);
 	switch (argument->kind) {
 	case RUNTIME:
 		return read_runtime(reading, text, to);
@@ -341,8 +484,8 @@ static bool read_arguments(struct reading *reading, const struct tool *tool, con
 		name.p = gb_value_bytes(gb_value_key_at(given, i), &name.n);
 		reading->argument = find_argument(tool, name);
 		if (!reading->argument || !takes(reading->mcp, reading->argument))
-			return reject(reading, "there is no argument '%.*s'",
-			    (int)gb_text_fit(name, 64), name.p);
+			return reject(
+			    reading, "there is no argument '%.*s'", (int)gb_text_fit(name, 64), name.p);
 		if (!read_argument(reading, gb_value_at(given, i), args))
 			return false;
 	}

@@ -213,7 +213,8 @@ bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why,
 	struct gb_cbor_reader in;
 	struct gb_cbor_item given;
 	note_taken(files, job);
-	if (!find_setting(job, GB_STR("files"), &in) || !gb_cbor_next(&in, &given) || given.kind != GB_CBOR_OBJECT)
+	if (!find_setting(job, GB_STR("files"), &in) || !gb_cbor_next(&in, &given) ||
+	    given.kind != GB_CBOR_OBJECT)
 		return true;
 	bool ok = write_files(in, &given, why, n_why);
 	files->n = 0;

@@ -32,8 +32,9 @@ struct gb_files {
 	size_t n_taken;
 };
 
-/* Note the paths of the "take" setting. Write the input files from the "files" setting: an object that maps paths to text or bytes. Files that
- * exist afterwards do not count as created by the run. On failure returns false and sets @why. */
+/* Note the paths of the "take" setting. Write the input files from the "files" setting: an object that maps paths
+ * to text or bytes. Files that exist afterwards do not count as created by the run. On failure returns false and
+ * sets @why. */
 bool gb_files_place(struct gb_files *files, const struct gb_job *job, char *why, size_t n_why);
 
 /* Pass each new or changed file to @post as a FILE frame, at most @max_bytes in total, and record the new

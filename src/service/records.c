@@ -10,7 +10,6 @@ enum { RECORD_MAX = 256 << 20 };
 
 struct reading {
 	struct gb_work work;
-	struct gb_service *service;
 	char dir[GB_STATE_PATH], run[33];
 	struct gb_buf json; /* empty: there is no record */
 	bool ok;
@@ -36,15 +35,9 @@ static enum gb_work_end run(struct gb_work *work, void *data) {
 
 static void on_done(struct gb_work *work) {
 	struct reading *reading = gb_container(struct reading, work, work);
-	struct gb_filter *filter = gb_service_agent_filter(reading->service);
-	struct gb_buf clean;
-	gb_buf_init(&clean, RECORD_MAX);
-	if (reading->ok && filter && !reading->service->ending)
-		gb_mask_text(filter, gb_buf_str(&reading->json), &clean);
-	if (reading->ok && (gb_buf_failed(&reading->json) || gb_buf_failed(&clean)))
+	if (reading->ok && gb_buf_failed(&reading->json))
 		reading->ok = gb_fail(&reading->err, GB_ELIMIT, 0, "the record is too large");
-	reading->done(gb_buf_str(&clean), reading->ok ? NULL : &reading->err, reading->data);
-	gb_buf_finish(&clean);
+	reading->done(gb_buf_str(&reading->json), reading->ok ? NULL : &reading->err, reading->data);
 	gb_buf_finish(&reading->json);
 	free(reading);
 }
@@ -55,14 +48,13 @@ bool gb_service_read_record(struct gb_service *service, const char *execution, g
 	struct reading *reading = calloc(1, sizeof *reading);
 	if (!reading)
 		return gb_fail(err, GB_ENOMEM, 0, "out of memory");
-	reading->service = service;
 	reading->done = done;
 	reading->data = data;
 	reading->work = (struct gb_work){.run = run, .done = on_done};
 	gb_copy_text(reading->run, sizeof reading->run, gb_str_from(execution));
 	gb_buf_init(&reading->json, RECORD_MAX);
-	bool ok = gb_state_choose(*config->audit.directory ? config->audit.directory : config->state_dir,
-	    reading->dir, err);
+	bool ok = gb_state_choose(
+	    *config->audit.directory ? config->audit.directory : config->state_dir, reading->dir, err);
 	if (ok && gb_service_work(service, &reading->work, 0))
 		return true;
 	free(reading);

@@ -113,7 +113,8 @@ bool gb_service_add_secret(
  * the thread cannot be started, or its queue is full; then the caller has to do the work itself. */
 bool gb_service_work(struct gb_service *service, struct gb_work *work, size_t bytes);
 
-/* Called with the record as JSON, masked; empty if there is none; or with the error. Also when the service ends. */
+/* Called with the record as JSON, whose output is masked; empty if there is none; or with the error. Also when the
+ * service ends. */
 typedef void (*gb_service_record)(struct gb_str json, const struct gb_err *err, void *data);
 /* Read the audit record of this execution of an agent (the newest, if it has several), on a thread. */
 bool gb_service_read_record(struct gb_service *service, const char *execution, gb_service_record done,

@@ -295,12 +295,8 @@ static struct gb_value *parse_text(struct gb_json_reader *r) {
 
 static struct gb_value *parse(
     struct gb_values *pool, const char *json, size_t n, bool plain, struct gb_err *err) {
-	struct gb_json_reader r = {.start = json,
-	    .at = json,
-	    .end = n ? json + n : json,
-	    .pool = pool,
-	    .plain = plain,
-	    .err = err};
+	struct gb_json_reader r = {
+	    .start = json, .at = json, .end = n ? json + n : json, .pool = pool, .plain = plain, .err = err};
 	gb_buf_init(&r.scratch, n);
 	struct gb_value *value = parse_text(&r);
 	gb_buf_finish(&r.scratch);

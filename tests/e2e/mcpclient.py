@@ -24,7 +24,7 @@ class Server:
             command += ['--set', setting]
         self.environment = {**os.environ, 'HOME': self.folder, 'XDG_CONFIG_HOME': self.folder, **environment}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, env=self.environment, cwd=self.folder)
+                                        stderr=open(self.folder + '/stderr', 'w'), env=self.environment, cwd=self.folder)
         self.raw = []  # every line of stdout
         self.arrived = queue.Queue()
         self.kept = []  # messages that were received while another one was awaited
@@ -110,12 +110,16 @@ class Server:
                               stderr=subprocess.STDOUT, text=True).stdout
 
     def records(self):
-        return [json.loads(line) for line in self.glovebox('audit', 'list', '--json').splitlines() if line]
+        """The audit records, oldest first."""
+        lines = self.glovebox('audit', 'list', '--json').splitlines()
+        return sorted((json.loads(line) for line in lines if line), key=lambda record: record['seq'])
 
     def close(self):
         """End the input; returns the exit status."""
         self.process.stdin.close()
         status = self.process.wait()
+        if status:
+            print('#', open(self.folder + '/stderr').read()[-3000:])
         if self.owns_folder:
             shutil.rmtree(self.folder)
         return status
