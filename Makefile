@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -62,6 +62,9 @@ test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, com
 
 test-ts: setup-node all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
+
+test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp'
+	@scripts/test-mcp $(BUILD)
 
 bench: bench-runs bench-crowd bench-mask bench-store ## the cost of each part of a run, compared to physical limits
 
