@@ -10,14 +10,27 @@
 #include "mcp/stdio.h"
 
 static const struct action actions[] = {
-    {"serve", "", "Serve one client on standard input and output. The default.\n"},
+    {"serve", "", "Serve one client on standard input and output; the default. The client starts this.\n"},
+    {"install", "--client NAME",
+	"Show the change to the configuration file of this client, and write it when it is confirmed "
+	"(--yes). "
+	"The\nrest of the file stays as it is. Clients: " MCP_CLIENTS
+	".\nFor others, --print shows the entry. "
+	"--config and --set are passed on to the server.\n"},
     {0},
 };
 
+#define INSTALLS " install "
+
 static const struct flag flags[] = {
+    {"client", 0, "NAME", "the client: " MCP_CLIENTS, 0, INSTALLS},
+    {"file", 0, "PATH", "the client's configuration file, if it is elsewhere", FLAG_PATH, INSTALLS},
+    {"yes", 0, NULL, "write without asking", 0, INSTALLS},
+    {"print", 0, NULL, "print the entry, and change nothing", 0, INSTALLS},
     SETTINGS_FLAGS,
     {0},
 };
+enum { FLAG_CLIENT, FLAG_FILE, FLAG_YES, FLAG_PRINT };
 
 struct mcp {
 	struct serving serving;
@@ -34,7 +47,23 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		mcp->action = value;
 		return true;
 	}
-	return settings_flag(&mcp->serving.settings, flag, value);
+	if (settings_flag(&mcp->serving.settings, flag, value))
+		return true;
+	switch (flag - flags) {
+	case FLAG_CLIENT:
+		mcp->install.client = value;
+		break;
+	case FLAG_FILE:
+		mcp->install.file = value;
+		break;
+	case FLAG_YES:
+		mcp->install.yes = true;
+		break;
+	case FLAG_PRINT:
+		mcp->install.print = true;
+		break;
+	}
+	return true;
 }
 
 /* --- serving --- */
@@ -97,14 +126,33 @@ static int run(const struct command *self, int argc, char **argv) {
 	enum parsed parsed = parse_flags(self, argc, argv, on_flag, &mcp);
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
-	return run_server(&mcp);
+	if (!check_action_flags(self, mcp.action ? mcp.action : "serve"))
+		return EXIT_BAD_USE;
+	return mcp.action && strcmp(mcp.action, "install") == 0
+		   ? mcp_install(self, &mcp.install, &mcp.serving.settings)
+		   : run_server(&mcp);
 }
 
 const struct command command_mcp = {
     .name = "mcp",
-    .synopsis = "[serve] [OPTIONS]",
+    .synopsis = "[serve | install --client NAME] [OPTIONS]",
     .summary = "serve an agent's MCP client: execute_code and sessions, with approvals",
-    .details = "An MCP client starts this command.\n",
+    .details =
+	"An agent's client of the Model Context Protocol starts this command and exchanges messages with it\n"
+	"on standard input and output. The agent has the tools execute_code, send_input, list_sessions,\n"
+	"kill_session, read_file, write_file and list_files: docs/MCP.md describes them. There are no tools\n"
+	"until the owner sets agent.enabled. Each execution then waits for approval ('glovebox approvals\n"
+	"watch'), unless agent.autoApprove is set, and is recorded in the audit log. The process is the\n"
+	"conversation: its sessions end when the input ends.\n"
+	"\n"
+	"  glovebox mcp install --client cursor       show the entry in the client's file, and ask\n"
+	"  glovebox mcp install --print               the entry, for any other client\n"
+	"\n"
+	"SIGHUP makes the server read its settings again.\n"
+	"\n"
+	"Exit status: 0 the input ended, or the entry is in the file or was shown, 1 an error while "
+	"serving,\n"
+	"2 bad use, 3 the sandbox could not be started, or the file cannot be changed.",
     .flags = flags,
     .actions = actions,
     .run = run,

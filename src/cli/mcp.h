@@ -13,7 +13,7 @@ struct mcp_install {
 /* 'glovebox mcp install'. @settings are passed on to the server. Returns the exit status. */
 int mcp_install(const struct command *command, const struct mcp_install *install,
     const struct settings_request *settings);
-/* Append the names of the clients, for --help. */
-#define MCP_CLIENTS "claude-code, claude-desktop, cursor, vscode, windsurf, gemini"
+/* The names of the clients, for messages and --help. */
+#define MCP_CLIENTS "claude-code, claude-desktop, cursor, gemini, vscode"
 
 #endif

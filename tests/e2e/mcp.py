@@ -3,8 +3,13 @@
 
 GB_GLOVEBOX is the program."""
 import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 
-from mcpclient import MODERN, Server
+from mcpclient import MODERN, Server, glovebox
 from tap import ok, plan
 
 META = {'_meta': MODERN}
@@ -498,10 +503,69 @@ def test_secrets():
     server.close()
 
 
-import sys
+def test_install():
+    home = tempfile.mkdtemp()
+    environment = {**os.environ, 'HOME': home, 'XDG_CONFIG_HOME': home}
+
+    def install(*arguments):
+        """Exit status and output of 'mcp install'."""
+        done = subprocess.run([glovebox, 'mcp', 'install', *arguments], env=environment, cwd=home, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def read(name):
+        with open(os.path.join(home, name)) as file:
+            return file.read()
+
+    def write(name, text):
+        with open(os.path.join(home, name), 'w') as file:
+            file.write(text)
+
+    files = {'claude-code': ('.claude.json', 'mcpServers'), 'cursor': ('.cursor/mcp.json', 'mcpServers'),
+             'claude-desktop': ('.config/Claude/claude_desktop_config.json', 'mcpServers'),
+             'gemini': ('.gemini/settings.json', 'mcpServers'), 'vscode': ('.vscode/mcp.json', 'servers')}
+    for client, (name, key) in files.items():
+        status, said = install('--client', client)
+        ok(f'{client}: the change is shown and not written without confirmation', status == 0 and '"glovebox"' in said and
+           not os.path.exists(os.path.join(home, name)), said)
+        status, said = install('--client', client, '--yes', '--set', 'agent.enabled=true')
+        entry = json.loads(read(name))[key]['glovebox']
+        ok(f'{client}: it is written', status == 0 and entry['args'] == ['mcp', '--set', 'agent.enabled=true'] and
+           os.path.samefile(entry['command'], glovebox), said, entry)
+        before = read(name)
+        ok(f'{client}: it is written once', install('--client', client, '--yes', '--set', 'agent.enabled=true')[0] == 0 and
+           read(name) == before)
+        ok(f'{client}: another entry is not replaced', install('--client', client, '--yes')[0] == 3 and
+           read(name) == before)
+    for text in ['{}', '{"a":[1,{"mcpServers":{}}]}', '{\n  "x\\"mcpServers": {},\n  "mcpServers": {}\n}',
+                 '{"mcpServers":{"a":{"command":"mcpServers"}},"z":"}{"}']:
+        write('some.json', text)
+        os.chmod(os.path.join(home, 'some.json'), 0o640)
+        status, said = install('--client', 'cursor', '--file', 'some.json', '--yes')
+        after, expected = json.loads(read('some.json')), json.loads(text)
+        mine = after.get('mcpServers', {}).pop('glovebox', None)
+        if 'mcpServers' not in expected:
+            after.pop('mcpServers', None)
+        ok(f'{text!r} keeps what it had, and its mode', status == 0 and mine and after == expected and
+           os.stat(os.path.join(home, 'some.json')).st_mode & 0o777 == 0o640, said, read('some.json'))
+    for text in ['// comment\n{}', '[]', '{"mcpServers":[]}', '{"\\u006dcpServers":{}}', 'x']:
+        write('some.json', text)
+        status, said = install('--client', 'cursor', '--file', 'some.json', '--yes')
+        ok(f'{text!r} is left alone', status == 3 and read('some.json') == text and '--print' in said, said)
+    os.symlink('some.json', os.path.join(home, 'link.json'))
+    write('some.json', '{}')
+    install('--client', 'cursor', '--file', 'link.json', '--yes')
+    ok('a link stays, and the file that it leads to is changed', os.path.islink(os.path.join(home, 'link.json')) and
+       'glovebox' in read('some.json'))
+    ok('--print prints the entry', 'mcpServers' in json.loads(install('--print', '--set', 'agent.enabled=true')[1]))
+    ok('an unknown client is bad use', install('--client', 'no-such')[0] == 2)
+    ok('a client is needed', install()[0] == 2)
+    shutil.rmtree(home)
+
+
 for test in [test_eras, test_invalid_messages, test_disabled, test_offers, test_execute, test_input, test_files,
              test_approvals, test_legacy_dialog, test_modern_dialog, test_progress, test_resources, test_content,
-             test_secrets]:
+             test_secrets, test_install]:
     if len(sys.argv) < 2 or sys.argv[1] in test.__name__:
         test()
 plan()
