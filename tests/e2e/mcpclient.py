@@ -111,7 +111,7 @@ class Server:
 
     def records(self):
         """The audit records, oldest first."""
-        lines = self.glovebox('audit', 'list', '--json').splitlines()
+        lines = self.glovebox('audit', 'export').splitlines()
         return sorted((json.loads(line) for line in lines if line), key=lambda record: record['seq'])
 
     def close(self):
