@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -66,7 +66,7 @@ test-ts: setup-node all ## erased TypeScript compared to the output of the compi
 test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp'
 	@scripts/test-mcp $(BUILD)
 
-bench: bench-runs bench-crowd bench-mask bench-store ## the cost of each part of a run, compared to physical limits
+bench: bench-runs bench-crowd bench-mask bench-store bench-mcp ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs
@@ -76,6 +76,9 @@ bench-crowd: all ## the latency of a short run while 50 endless loops of the sam
 
 bench-service: all ## the latency of a client's short run while the server waits for locks, starts runtimes, reads large messages
 	@$(BUILD)/bench-service
+
+bench-mcp: all ## the latency of execute_code over MCP, compared to the bare protocol
+	@bench/mcp.py $(BUILD)
 
 bench-peers: setup-peers all ## the same, compared to other ways to run untrusted code
 	@bench/compare $(BUILD)/bench-runs

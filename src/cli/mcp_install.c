@@ -312,6 +312,7 @@ static bool install_entry(const struct command *command, const struct mcp_instal
 
 static void warn_if_disabled(const struct command *command, const struct settings_request *settings) {
 	const struct gb_config *config = settings_load(command, settings);
+	fflush(stdout);
 	if (config && !config->agent.enabled)
 		report_warning(command,
 		    "agents may not run code yet, so the server has no tools: set agent.enabled (docs/MCP.md)");
