@@ -63,7 +63,7 @@ test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, com
 test-ts: setup-node all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
 
-test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp'
+test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp', and the conformance suite
 	@scripts/test-mcp $(BUILD)
 
 bench: bench-runs bench-crowd bench-mask bench-store bench-mcp ## the cost of each part of a run, compared to physical limits
