@@ -61,6 +61,12 @@ void gb_mcp_bind(struct gb_mcp_run *run, const struct gb_gate_request *gate) {
 		append_visible(&text, gb_str_from(gate->purpose));
 		gb_buf_append_char(&text, '\n');
 	}
+	const struct gb_mcp_run *waiting = gate->is_input ? gb_mcp_run_in(run->mcp, gate->session) : NULL;
+	if (waiting && waiting->prompt) {
+		gb_buf_printf(&text, "It answers this prompt: ");
+		append_visible(&text, gb_str_from(waiting->prompt));
+		gb_buf_append_char(&text, '\n');
+	}
 	gb_buf_append_char(&text, '\n');
 	append_files(&text, options->files);
 	if (gb_wtf8_scan(code.p, code.n) != GB_WTF8_UTF8)

@@ -58,6 +58,8 @@ struct gb_mcp_input {
 bool gb_mcp_create(const struct gb_mcp_options *options, struct gb_mcp **ret, struct gb_err *err);
 /* Release all executions: running code is interrupted, requests that wait are withdrawn. NULL is fine. */
 void gb_mcp_destroy(struct gb_mcp *mcp);
+/* The client has gone: the same for its executions and requests, without further messages. */
+void gb_mcp_end_requests(struct gb_mcp *mcp);
 /* The settings have changed. */
 void gb_mcp_configure(struct gb_mcp *mcp, const struct gb_config *config);
 

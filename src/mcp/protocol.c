@@ -352,11 +352,15 @@ bool gb_mcp_create(const struct gb_mcp_options *options, struct gb_mcp **ret, st
 	return true;
 }
 
+void gb_mcp_end_requests(struct gb_mcp *mcp) {
+	gb_list_each(struct gb_mcp_run, run, &mcp->runs, link) gb_mcp_run_free(run);
+	gb_list_each(struct gb_mcp_request, request, &mcp->requests, link) gb_mcp_request_free(request);
+}
+
 void gb_mcp_destroy(struct gb_mcp *mcp) {
 	if (!mcp)
 		return;
-	gb_list_each(struct gb_mcp_run, run, &mcp->runs, link) gb_mcp_run_free(run);
-	gb_list_each(struct gb_mcp_request, request, &mcp->requests, link) gb_mcp_request_free(request);
+	gb_mcp_end_requests(mcp);
 	gb_list_each(struct gb_mcp_kept, kept, &mcp->kept, link) gb_mcp_kept_free(mcp, kept);
 	gb_list_each(struct gb_mcp_record, record, &mcp->records, link) gb_mcp_record_free(mcp, record);
 	gb_service_client_finish(&mcp->client);

@@ -110,15 +110,17 @@ static void write_error(struct gb_buf *out, const struct gb_run_error *error) {
 	gb_buf_append_char(out, '}');
 }
 
-static void write_outcome(struct gb_buf *out, const struct gb_result *result) {
+static void write_outcome(struct gb_buf *out, const struct gb_mcp_run *run, const struct gb_result *result) {
 	bool ended = result && result->status != GB_TERMINATED;
+	bool cut = (result && result->truncated) || gb_buf_failed(&run->streams[0]) ||
+		   gb_buf_failed(&run->streams[1]);
 	gb_mcp_key(out, "exitCode");
 	if (ended)
 		gb_buf_printf(out, "%d", result->exit_code);
 	else
 		gb_buf_printf(out, "null");
 	gb_buf_printf(out, ",\"timedOut\":%s,\"truncated\":%s",
-	    result && result->timed_out ? "true" : "false", result && result->truncated ? "true" : "false");
+	    result && result->timed_out ? "true" : "false", cut ? "true" : "false");
 }
 
 static void write_value(struct gb_buf *out, const struct gb_result *result) {
@@ -135,7 +137,7 @@ static void write_result(
 	gb_buf_append_char(out, '{');
 	gb_mcp_text(out, "stdout", gb_buf_str(&run->streams[0]));
 	gb_mcp_text(out, "stderr", gb_buf_str(&run->streams[1]));
-	write_outcome(out, result);
+	write_outcome(out, run, result);
 	gb_mcp_key(out, "duration");
 	gb_buf_printf(out, "%.3f", elapsed_ms(run, result));
 	if (*run->session)

@@ -173,15 +173,36 @@ static void on_prompt(struct gb_mcp_run *run, struct gb_str prompt) {
 		gb_mcp_run_reply_waiting(run);
 }
 
+/* Keep the result for a later call. */
+static void keep_result(struct gb_mcp_run *run, const struct gb_result *result) {
+	gb_mcp_run_keep(run, result);
+	run->waits = false;
+	gb_execution_release(run->execution);
+	run->execution = NULL;
+}
+
+/* A decision came from elsewhere, while a modern client asks its user: its next call continues with @run. */
+static void pass_state(struct gb_mcp_run *input, struct gb_mcp_run *run) {
+	memcpy(run->state, input->state, sizeof run->state);
+	memcpy(run->digest, input->digest, sizeof run->digest);
+	run->waits = run->waits && run->n_prompts > input->n_prompts;
+	gb_mcp_run_free(input);
+}
+
 /* The text was typed: the call now waits for the run that reads it. */
 static void end_input(struct gb_mcp_run *input, const struct gb_result *result) {
 	struct gb_mcp_request *request = input->request;
-	struct gb_mcp_run *run = request ? gb_mcp_run_in(input->mcp, input->session) : NULL;
-	if (!request) {
-		gb_mcp_run_free(input);
+	struct gb_mcp_run *run = gb_mcp_run_in(input->mcp, input->session);
+	bool typed = result->status == GB_SUCCESS && run;
+	if (!request && typed) {
+		pass_state(input, run);
 		return;
 	}
-	if (result->status != GB_SUCCESS || !run) {
+	if (!request) {
+		keep_result(input, result);
+		return;
+	}
+	if (!typed) {
 		gb_mcp_run_reply(input, result);
 		gb_mcp_run_free(input);
 		return;
@@ -214,10 +235,7 @@ static void on_finished(struct gb_mcp_run *run, const struct gb_result *result) 
 		gb_mcp_run_free(run);
 	} else if (run->n_prompts || *run->state) {
 		/* It waited for input, or for a decision: a later call gets the result. */
-		gb_mcp_run_keep(run, result);
-		run->waits = false;
-		gb_execution_release(run->execution);
-		run->execution = NULL;
+		keep_result(run, result);
 	} else {
 		gb_mcp_run_free(run);
 	}

@@ -4,13 +4,17 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/io.h"
 #include "server/lines.h"
 
 enum {
 	BEHIND_BYTES = 1 << 20,   /* unread output at which reports of progress are left out */
 	BLOCKED_BYTES = 64 << 20, /* unread output at which the client is not read any more */
 	FREE_BYTES = 32 << 20,
+	POLL_MS = 100, /* after the end of the input, while output is left */
 };
+
+#define DRAINED_NS 5000000000ull
 
 /* A long line is parsed on a thread. Later lines wait. */
 struct long_line {
@@ -175,12 +179,18 @@ struct gb_mcp *gb_mcp_stdio_client(struct gb_mcp_stdio *stdio) {
 	return stdio->mcp;
 }
 
+/* A client that has closed the input may still read replies. */
 bool gb_mcp_stdio_ended(const struct gb_mcp_stdio *stdio) {
-	return stdio->lines.ended;
+	const struct gb_lines *lines = &stdio->lines;
+	return lines->ended &&
+	       (lines->broken || !gb_lines_waiting(lines) || gb_now_ns() - lines->progress_at > DRAINED_NS);
 }
 
 bool gb_mcp_stdio_turn(struct gb_mcp_stdio *stdio, struct gb_err *err) {
-	bool ok = gb_service_turn(stdio->service, gb_mcp_timeout(stdio->mcp), err);
+	int timeout_ms = stdio->lines.ended ? POLL_MS : gb_mcp_timeout(stdio->mcp);
+	bool ok = gb_service_turn(stdio->service, timeout_ms, err);
+	if (stdio->lines.ended)
+		gb_mcp_end_requests(stdio->mcp);
 	gb_mcp_work(stdio->mcp);
 	gb_lines_flush(&stdio->lines);
 	update_blocked(stdio);

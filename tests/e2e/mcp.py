@@ -354,6 +354,35 @@ def test_legacy_dialog():
     server.close()
 
 
+def test_dialog_for_input():
+    server = Server('mcp.trustClientApproval=true')
+    yes = {'action': 'accept', 'content': {'decision': 'approve'}}
+
+    def call(name, **arguments):
+        """Call a tool and answer the dialog; returns what it showed, and the result."""
+        params = {'name': name, 'arguments': arguments}
+        first = server.request('tools/call', params, modern=ELICITS)['result']
+        return first, lambda answer: server.request('tools/call', {
+            **params, 'requestState': first['requestState'], 'inputResponses': {'decision': answer}},
+            modern=ELICITS)['result']
+
+    _, finish = call('execute_code', runtime='shell', code='read -p "name? " a; echo "<$a>"; read -p "more? " b')
+    asked = finish(yes)['structuredContent']
+    session = asked['sessionId']
+    shown, finish = call('send_input', sessionId=session, text='bob')
+    message = shown['inputRequests']['decision']['params']['message']
+    ok('the dialog shows the prompt and its answer', 'name? ' in message and 'bob' in message, message)
+    result = finish({'action': 'decline'})
+    ok('declined input is not typed', result['isError'] and 'denied' in text_of(result), result)
+    shown, finish = call('send_input', sessionId=session, text='eve')
+    pending = json.loads(server.glovebox('approvals', 'list', '--json').splitlines()[-1])['id']
+    server.glovebox('approvals', 'approve', pending)
+    result = finish({'action': 'cancel'})
+    ok('input that the owner has approved meanwhile is typed', '<eve>' in result['structuredContent']['stdout'] and
+       result['structuredContent']['awaitingInput'] == {'prompt': 'more? '}, result)
+    server.close()
+
+
 def test_modern_dialog():
     server = Server('mcp.trustClientApproval=true')
 
@@ -390,11 +419,16 @@ def test_modern_dialog():
        asked_again['requestState'] != first['requestState'], asked_again)
     done = call('print(3)', **answer(asked_again))['result']
     ok('and its answer counts', done['structuredContent']['stdout'] == '3\n', done)
+    first = call('print(5)')['result']
+    pending = json.loads(server.glovebox('approvals', 'list', '--json').splitlines()[-1])['id']
+    server.glovebox('approvals', 'approve', pending)
+    done = call('print(5)', **answer(first, action='cancel'))['result']
+    ok('a decision of the owner counts while the client asks', done['structuredContent']['stdout'] == '5\n', done)
     number = server.start_tool('execute_code', modern=True, token='n', runtime='python', code='print(4)')
     server.progress('n', 'waiting for approval')
     ok('a client that cannot ask waits for the owner', 'print(4)' in server.glovebox('approvals', 'list'))
     ran = [record['inputCode'] for record in server.records() if record.get('status') == 'success']
-    ok('nothing ran without a decision', ran == ['print(1)', 'print(3)'], ran)
+    ok('nothing ran without a decision', ran == ['print(1)', 'print(3)', 'print(5)'], ran)
     server.close()
 
 
@@ -564,7 +598,8 @@ def test_install():
 
 
 for test in [test_eras, test_invalid_messages, test_disabled, test_offers, test_execute, test_input, test_files,
-             test_approvals, test_legacy_dialog, test_modern_dialog, test_progress, test_resources, test_content,
+             test_approvals, test_legacy_dialog, test_dialog_for_input,
+             test_modern_dialog, test_progress, test_resources, test_content,
              test_secrets, test_install]:
     if len(sys.argv) < 2 or sys.argv[1] in test.__name__:
         test()
