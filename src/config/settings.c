@@ -143,7 +143,7 @@ const struct gb_setting gb_settings[] = {
     {"approvals.waive", GB_SETTING_FACES, AT(approvals.waive), "[]", TIGHTEN(SUBSET),
 	.help = "faces whose code runs without approval; agent.autoApprove waives approval for all"},
 
-    {"mcp.trustClientApproval", GB_SETTING_BOOL, AT(mcp.trust_client), "false", TIGHTEN(LOWER), APART,
+    {"mcp.trustClientApproval", GB_SETTING_BOOL, AT(mcp.trust_client), "false", TIGHTEN(LOWER),
 	.help = "whether an answer that an MCP client gives for its user decides on an execution"},
     {"mcp.heartbeat", GB_SETTING_DURATION, AT(mcp.heartbeat_ms), "15s", RANGE(100, 29 * S), APART,
 	.help = "how often a tool call of an MCP client that takes long reports its progress"},

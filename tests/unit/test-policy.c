@@ -55,7 +55,7 @@ TEST(each_setting_changes_the_policy_unless_it_is_apart) {
 TEST(settings_that_do_not_change_the_policy) {
 	static const char *const prefixes[] = {"agent.maxConcurrent", "agent.callsPerTurn",
 	    "core.callsPerTurn", "approvals.timeout", "sessions.", "service.", "energy.", "audit.",
-	    "secrets.mask"};
+	    "secrets.mask", "mcp.heartbeat"};
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		bool listed = false;
 		for (size_t k = 0; k < GB_COUNT(prefixes); k++)
