@@ -106,6 +106,15 @@ static bool changed_meanwhile(void) {
 
 /* --- scalars --- */
 
+/* Big-endian and unsigned. */
+static bool write_magnitude(PyObject *magnitude, uint8_t *bytes, size_t n) {
+#if PY_VERSION_HEX >= 0x030D0000
+	return _PyLong_AsByteArray((PyLongObject *)magnitude, bytes, n, 0, 0, 1) == 0;
+#else
+	return _PyLong_AsByteArray((PyLongObject *)magnitude, bytes, n, 0, 0) == 0;
+#endif
+}
+
 static bool encode_bigint(struct encoder *e, PyObject *value) {
 	gb_auto_py PyObject *zero = PyLong_FromLong(0);
 	int negative = zero ? PyObject_RichCompareBool(value, zero, Py_LT) : -1;
@@ -123,7 +132,7 @@ static bool encode_bigint(struct encoder *e, PyObject *value) {
 		PyErr_NoMemory();
 		return false;
 	}
-	if (n && _PyLong_AsByteArray((PyLongObject *)magnitude, bytes, n, 0, 0) < 0)
+	if (n && !write_magnitude(magnitude, bytes, n))
 		return false;
 	gb_cbor_bytes(e->out, bytes, n);
 	return true;
