@@ -22,6 +22,7 @@ struct doctor {
 	uint64_t started_ns;
 	bool shows_progress; /* a progress line is on the terminal and must be cleared */
 	unsigned n_missing;  /* rooms, layers and runtimes with the verdict GB_MISSING */
+	char cause[24];      /* name of the last cause that was printed */
 };
 
 /* --- names and progress --- */
@@ -72,15 +73,40 @@ static void print_why(const char *trouble) {
 	putchar('\n');
 }
 
-static void print_layer(const struct gb_layer_finding *finding) {
+/* Most layers need a user namespace, and are denied for one reason. */
+static void print_cause(struct doctor *doctor, const struct gb_finding_cause *cause) {
+	if (strcmp(doctor->cause, cause->name) == 0) {
+		printf("            cause: as above (%s)\n", cause->name);
+		return;
+	}
+	snprintf(doctor->cause, sizeof doctor->cause, "%s", cause->name);
+	printf("            cause: ");
+	print_message(stdout, cause->text, strlen(cause->text));
+	printf("\n            what to do: %s\n", cause->remedy);
+}
+
+static void print_cause_json(const struct gb_finding_cause *cause) {
+	if (!*cause->name)
+		return;
+	printf(",\"cause\":{\"name\":\"%s\",\"text\":", cause->name);
+	print_json_string(stdout, cause->text);
+	printf(",\"remedy\":");
+	print_json_string(stdout, cause->remedy);
+	printf("}");
+}
+
+static void print_layer(struct doctor *doctor, const struct gb_layer_finding *finding) {
 	printf("  ");
 	print_styled(stdout, style_of(finding->verdict), "%-8s", verdict_name(finding->verdict));
 	printf("  %-17s  %-30s  %-7s  %-9s  %-12s  %-11s  %s\n", finding->layer, finding->attempt,
 	    or_dash(finding->rooms[0]), or_dash(finding->rooms[1]), or_dash(finding->rooms[2]),
 	    or_dash(finding->alone), or_dash(finding->without));
-	if (*finding->trouble)
+	const bool repeated = *doctor->cause && strcmp(doctor->cause, finding->cause.name) == 0;
+	if (*finding->trouble && !repeated)
 		print_why(finding->trouble);
-	if (finding->verdict != GB_OBSERVED)
+	if (*finding->cause.name)
+		print_cause(doctor, &finding->cause);
+	else if (finding->verdict != GB_OBSERVED)
 		printf("            what to do: %s\n", finding->remedy);
 }
 
@@ -100,8 +126,9 @@ static void print_layer_json(const struct gb_layer_finding *finding, bool first)
 	}
 	if (finding->verdict != GB_OBSERVED) {
 		printf(",\"remedy\":");
-		print_json_string(stdout, finding->remedy);
+		print_json_string(stdout, *finding->cause.name ? finding->cause.remedy : finding->remedy);
 	}
+	print_cause_json(&finding->cause);
 	printf("}");
 }
 
@@ -118,7 +145,7 @@ static void examine_layers(struct doctor *doctor) {
 		if (doctor->json)
 			print_layer_json(&finding, first);
 		else
-			print_layer(&finding);
+			print_layer(doctor, &finding);
 		fflush(stdout);
 	}
 	printf(doctor->json ? "]," : "\n");
@@ -136,7 +163,7 @@ static void list_runtimes(enum gb_room room, const char *quote, const char *betw
 	}
 }
 
-static void print_room(enum gb_room room, const struct gb_room_finding *finding) {
+static void print_room(struct doctor *doctor, enum gb_room room, const struct gb_room_finding *finding) {
 	printf("  ");
 	print_styled(stdout, style_of(finding->verdict), "%-8s", verdict_name(finding->verdict));
 	printf("  %-17s  ", room_name(room));
@@ -144,6 +171,10 @@ static void print_room(enum gb_room room, const struct gb_room_finding *finding)
 	printf("\n");
 	if (*finding->trouble)
 		print_why(finding->trouble);
+	if (*finding->lacks.name)
+		printf("            without: /proc in cells\n");
+	if (*finding->lacks.name)
+		print_cause(doctor, &finding->lacks);
 }
 
 static void print_room_json(enum gb_room room, const struct gb_room_finding *finding) {
@@ -155,6 +186,7 @@ static void print_room_json(enum gb_room room, const struct gb_room_finding *fin
 		printf(",\"why\":");
 		print_json_string(stdout, finding->trouble);
 	}
+	print_cause_json(&finding->lacks);
 	printf("}");
 }
 
@@ -168,7 +200,7 @@ static void examine_rooms(struct doctor *doctor) {
 		if (doctor->json)
 			print_room_json((enum gb_room)i, finding);
 		else
-			print_room((enum gb_room)i, finding);
+			print_room(doctor, (enum gb_room)i, finding);
 		doctor->n_missing += finding->verdict == GB_MISSING;
 	}
 	printf(doctor->json ? "]," : "\n");

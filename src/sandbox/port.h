@@ -239,6 +239,13 @@ enum gb_verdict {
 	GB_MISSING, /* could not be raised, or did not refuse what it must refuse: runs are refused */
 };
 
+/* Why the machine denies something, as far as it is known. An empty name: it denies nothing, or for an unknown reason. */
+struct gb_finding_cause {
+	char name[24];  /* for programs: "chroot" */
+	char text[200]; /* to be shown to the user */
+	char remedy[320];
+};
+
 /* Outcome of an attempt: "allowed", the name of the refusal, or empty if the attempt was not made. */
 typedef char gb_outcome[24];
 
@@ -249,11 +256,15 @@ struct gb_layer_finding {
 	gb_outcome rooms[GB_ROOMS]; /* behind all layers */
 	gb_outcome alone, without;  /* behind this layer alone, and without it, in GB_ROOM_NONE */
 	char trouble[GB_ERR_MESSAGE_MAX];
+	struct gb_finding_cause
+	    cause; /* of any other verdict than GB_OBSERVED; its remedy replaces that of the layer */
 };
 
 struct gb_room_finding {
 	enum gb_verdict verdict;
 	char trouble[GB_ERR_MESSAGE_MAX];
+	struct gb_finding_cause
+	    lacks; /* what its cells lack although no run needs it, or the cause of the trouble */
 };
 
 struct gb_observer_options {

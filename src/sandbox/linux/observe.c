@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "sandbox/linux/cause.h"
 #include "sandbox/linux/cell_end.h"
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/inside/room.h"
@@ -53,7 +54,8 @@ struct gb_observer {
 	struct targets targets;
 	struct room rooms[GB_ROOMS];
 	struct gb_plan empty; /* plan of an empty room; may lack a layer */
-	size_t next;          /* index of the next check */
+	struct gb_machine machine;
+	size_t next; /* index of the next check */
 };
 
 struct check {
@@ -165,6 +167,35 @@ static void remove_targets(struct targets *targets) {
 	}
 }
 
+/* --- causes --- */
+
+static void copy_cause(const struct gb_cause *cause, struct gb_finding_cause *ret) {
+	snprintf(ret->name, sizeof ret->name, "%s", cause->name);
+	snprintf(ret->text, sizeof ret->text, "%s", cause->text);
+	snprintf(ret->remedy, sizeof ret->remedy, "%s", cause->remedy);
+}
+
+/* The message of an error has its cause at the end: a finding tells it apart. */
+static void copy_trouble(const struct gb_err *err, char *ret) {
+	const char *cause = strstr(err->message, GB_CAUSE_MARK);
+	snprintf(ret, GB_ERR_MESSAGE_MAX, "%.*s", cause ? (int)(cause - err->message) : -1, err->message);
+}
+
+static void find_cause(const struct gb_observer *observer, struct gb_layer_finding *finding) {
+	struct gb_cause cause;
+	if (finding->verdict != GB_OBSERVED &&
+	    gb_cause_find(&observer->machine, checks[observer->next - 1].layer, &cause))
+		copy_cause(&cause, &finding->cause);
+}
+
+/* Rooms with programs are the only ones with a /proc. */
+static void find_lack(struct gb_observer *observer) {
+	struct gb_cause cause;
+	struct gb_room_finding *finding = &observer->rooms[GB_ROOM_PROGRAMS].finding;
+	if (finding->verdict != GB_ABSENT && gb_cause_find_proc(&observer->machine, &cause))
+		copy_cause(&cause, &finding->lacks);
+}
+
 /* --- rooms --- */
 
 /* Replace the filter by one whose refusals have a distinct errno. */
@@ -226,7 +257,7 @@ static void raise_room(struct gb_observer *observer, enum gb_room which) {
 	    ask(observer, room->plan, GB_LAYER_ALL, "nothing", ignored, &err))
 		return;
 	room->finding.verdict = GB_MISSING;
-	snprintf(room->finding.trouble, sizeof room->finding.trouble, "%s", err.message);
+	copy_trouble(&err, room->finding.trouble);
 }
 
 /* True if the attempt was refused. */
@@ -290,7 +321,8 @@ bool gb_observer_next(struct gb_observer *observer, struct gb_layer_finding *ret
 	if (check->layer == GB_LAYER_CGROUP)
 		refused = has_cgroup(&err) && refused;
 	ret->verdict = refused && !err.code ? GB_OBSERVED : check->optional ? GB_ABSENT : GB_MISSING;
-	snprintf(ret->trouble, sizeof ret->trouble, "%s", err.message);
+	copy_trouble(&err, ret->trouble);
+	find_cause(observer, ret);
 	return true;
 }
 
@@ -308,6 +340,8 @@ static bool begin(struct gb_observer *observer, struct gb_err *err) {
 	/* Continue if the plan lacks a layer: the others are still observed one by one. */
 	(void)gb_plan_init(&observer->empty, NULL);
 	(void)mark_filter(&observer->empty, NULL);
+	gb_machine_look(&observer->machine);
+	find_lack(observer);
 	return make_targets(&observer->targets, err);
 }
 

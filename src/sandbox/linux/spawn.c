@@ -18,6 +18,7 @@
 #endif
 
 #include "base/cleanup.h"
+#include "sandbox/linux/cause.h"
 #include "sandbox/linux/plan.h"
 #include "sandbox/linux/protocol.h"
 
@@ -107,15 +108,8 @@ static int clone_flags(unsigned layers) {
 }
 
 static bool fail_clone(int error, struct gb_err *err) {
-	const char *hint = "";
-	if (error == EPERM || error == EACCES)
-		hint =
-		    " (unprivileged user namespaces are switched off: see sysctl "
-		    "kernel.unprivileged_userns_clone "
-		    "and kernel.apparmor_restrict_unprivileged_userns, or the container's seccomp profile)";
-	if (error == ENOSPC || error == EUSERS)
-		hint = " (too many namespaces: see sysctl user.max_user_namespaces)";
-	return gb_fail(err, GB_EWALL, error, "user namespace: could not make new namespaces%s", hint);
+	gb_fail(err, GB_EWALL, error, "user namespace: make new namespaces");
+	return gb_cause_append(GB_LAYER_USER, err);
 }
 
 /* The numbers that child_main duplicates descriptors to must not hold one of its sources. */

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "sandbox/linux/cause.h"
 #include "sandbox/linux/cgroup.h"
 #include "sandbox/linux/spawn.h"
 
@@ -30,6 +31,11 @@ static bool write_proc(pid_t pid, const char *name, const char *text, const char
 	return true;
 }
 
+static bool write_map(pid_t pid, const char *name, const char *text, struct gb_err *err) {
+	return write_proc(pid, name, text, gb_layer_name(GB_LAYER_USER), err) ||
+	       gb_cause_append(GB_LAYER_USER, err);
+}
+
 /* The beginning of a file of @process ("self", or a number) in /proc, as text. Empty if it cannot be read. */
 static void read_proc(const char *process, const char *name, char *ret, size_t n) {
 	char path[64];
@@ -41,15 +47,13 @@ static void read_proc(const char *process, const char *name, char *ret, size_t n
 
 /* The sandbox has the same unprivileged id inside and outside. */
 static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
-	const char *layer = gb_layer_name(GB_LAYER_USER);
 	char uid_map[48], gid_map[48];
 	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
 	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
 	/* The kernel lets an unprivileged user map its group only after setgroups was disabled. */
-	if (geteuid() != 0 && !write_proc(pid, "setgroups", "deny", layer, err))
+	if (geteuid() != 0 && !write_map(pid, "setgroups", "deny", err))
 		return false;
-	return write_proc(pid, "gid_map", gid_map, layer, err) &&
-	       write_proc(pid, "uid_map", uid_map, layer, err);
+	return write_map(pid, "gid_map", gid_map, err) && write_map(pid, "uid_map", uid_map, err);
 }
 
 /* --- properties that only the host can verify --- */
@@ -319,8 +323,9 @@ enum gb_zygote_status gb_zygote_next(struct gb_zygote *zygote, struct gb_notice 
 bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err) {
 	char step[sizeof notice->text];
 	snprintf(step, sizeof step, "%s", notice->text);
-	return gb_fail(err, GB_EWALL, notice->error, "%s: %s; see 'glovebox doctor'",
-	    gb_layer_name(notice->layer), step);
+	gb_fail(err, GB_EWALL, notice->error, "%s: %s; see 'glovebox doctor'", gb_layer_name(notice->layer),
+	    step);
+	return gb_cause_append(notice->layer, err);
 }
 
 void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n) {
