@@ -373,6 +373,7 @@ def _set_up():
     package = ModuleType("IPython")
     package.display, package.__path__ = shown, []
     package.get_ipython = lambda: None
+    package.version_info = (9, 0, 0, "")  # libraries read it to support versions before 8.24
     sys.modules.setdefault("IPython", package)
     sys.modules.setdefault("IPython.display", shown)
 

@@ -181,6 +181,8 @@ bool gb_plan_apply(const struct gb_plan *plan, struct gb_wall_failure *ret_failu
 		*ret_failure = (struct gb_wall_failure){GB_LAYER_CAPS, errno, "set no_new_privs", false};
 		return false;
 	}
+	if ((plan->layers & GB_LAYER_MOUNT) && plan->room != GB_ROOM_NONE)
+		gb_room_open(plan);
 	for (size_t i = 0; i < GB_COUNT(steps); i++) {
 		/* Landlock forbids mounting, so in a room that is not empty the cells raise it themselves,
 		 * after mounting. */

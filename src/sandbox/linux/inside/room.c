@@ -50,13 +50,42 @@ static const char *make_mount_point(const char *path, bool is_file) {
 	return NULL;
 }
 
+/* Descriptors of the paths of the plan, and of the folder that lists them by number. -1: not open. */
+static struct { int paths[GB_PLAN_PATHS_MAX], folder; } opened;
+
+void gb_room_open(const struct gb_plan *plan) {
+	opened.folder = open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (uint32_t i = 0; i < plan->contents.n_paths; i++)
+		opened.paths[i] = open(plan->contents.paths[i].from, O_PATH | O_CLOEXEC);
+}
+
+static void close_paths(const struct gb_plan *plan) {
+	gb_close_fd(&opened.folder);
+	for (uint32_t i = 0; i < plan->contents.n_paths; i++)
+		gb_close_fd(&opened.paths[i]);
+}
+
+/* Mount what is open as @fd on @to, relative to the new root. The new root covers /proc, so the descriptor is named
+ * relative to the folder that was opened before. */
+static bool bind_descriptor(int fd, const char *to) {
+	char from[16], target[sizeof "/proc/" + GB_PLAN_PATH_BYTES];
+	snprintf(from, sizeof from, "%d", fd);
+	snprintf(target, sizeof target, "/proc/%s", to);
+	bool bound = fchdir(opened.folder) == 0 && mount(from, target, NULL, MS_BIND | MS_REC, NULL) == 0;
+	const int error = errno;
+	if (chdir("/proc") != 0)
+		return false;
+	errno = error;
+	return bound;
+}
+
 /* Make a file or folder of the host visible in the new root by a read-only bind mount. */
-static const char *bind_path(const struct gb_plan_path *path) {
+static const char *bind_path(const struct gb_plan_path *path, int fd) {
 	const char *to = path->to + 1;
 	const char *failed = make_mount_point(to, path->is_file);
 	if (failed)
 		return failed;
-	if (mount(path->from, to, NULL, MS_BIND | MS_REC, NULL) != 0)
+	if (fd >= 0 ? !bind_descriptor(fd, to) : mount(path->from, to, NULL, MS_BIND | MS_REC, NULL) != 0)
 		return "bind a system folder into the root";
 	struct stat st;
 	if (path->inode && (stat(to, &st) != 0 || st.st_dev != path->device || st.st_ino != path->inode)) {
@@ -109,10 +138,12 @@ static const char *fill_for_programs(void) {
 
 static const char *fill_room(const struct gb_plan *plan) {
 	for (uint32_t i = 0; i < plan->contents.n_paths; i++) {
-		const char *failed = bind_path(&plan->contents.paths[i]);
+		const char *failed =
+		    bind_path(&plan->contents.paths[i], opened.folder < 0 ? -1 : opened.paths[i]);
 		if (failed)
 			return failed;
 	}
+	close_paths(plan);
 	if (mkdir("box", 0700) != 0 || mkdir("tmp", 0700) != 0)
 		return "make /box and /tmp";
 	if (symlink("usr/lib", "lib") != 0 || symlink("usr/lib64", "lib64") != 0)

@@ -23,10 +23,14 @@ enum {
 /* A file in the root of a room that is not empty: its mode permits reading, but no Landlock rule does. */
 #define GB_ROOM_CANARY "/.landlock"
 
-/* Mount the new root and change to it. */
+/* Open the host's files and folders of the room. This process must still be the host's user: folders such as /root
+ * are closed to the unprivileged user that it becomes. What cannot be opened is not an error yet. */
+void gb_room_open(const struct gb_plan *plan);
+/* Mount the new root and change to it. Closes what gb_room_open opened. */
 const char *gb_room_enter(const struct gb_plan *plan);
 
-/* Whether this zygote was able to mount /proc. */ bool gb_room_has_proc(void);
+/* Whether this zygote was able to mount /proc. */
+bool gb_room_has_proc(void);
 /* Mount flags of /box and /tmp. */
 unsigned long gb_room_own_flags(const struct gb_plan *plan);
 
