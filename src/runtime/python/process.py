@@ -211,17 +211,19 @@ sys.meta_path.insert(0, _Finder)
 
 # --- threads and descriptors
 
-_start = _thread.start_new_thread
+
+def _explaining(start):
+    def start_thread(*args, **kwargs):
+        try:
+            return start(*args, **kwargs)
+        except RuntimeError:
+            raise RuntimeError("this sandbox cannot start a thread: threads are not allowed, or the limit is reached") from None
+    return start_thread
 
 
-def _start_new_thread(*args, **kwargs):
-    try:
-        return _start(*args, **kwargs)
-    except RuntimeError:
-        raise RuntimeError("this sandbox cannot start a thread: threads are not allowed, or the limit is reached") from None
-
-
-_thread.start_new_thread = _thread.start_new = threading._start_new_thread = _start_new_thread
+_thread.start_new_thread = _thread.start_new = threading._start_new_thread = _explaining(_thread.start_new_thread)
+if hasattr(_thread, "start_joinable_thread"):  # Python 3.13 and newer
+    _thread.start_joinable_thread = threading._start_joinable_thread = _explaining(_thread.start_joinable_thread)
 threading.stack_size(4 << 20)
 
 _write = os.write
