@@ -23,6 +23,14 @@ __attribute__((format(printf, 3, 4))) static void set(
 }
 
 static void set_missing_layer(struct gb_cell_end *ret, int exit_status) {
+	if (exit_status == GB_CELL_EXIT_NOT_COUNTED) {
+		set(ret, GB_CELL_LAYER_MISSING,
+		    "%s: the cell has no control group, and its memory cannot be counted through /proc; see "
+		    "'glovebox "
+		    "doctor'",
+		    gb_layer_name(GB_LAYER_CGROUP));
+		return;
+	}
 	bool raised = exit_status >= GB_CELL_EXIT_NOT_OBSERVED;
 	int bit = exit_status - (raised ? GB_CELL_EXIT_NOT_OBSERVED : GB_CELL_EXIT_NOT_RAISED);
 	set(ret, GB_CELL_LAYER_MISSING, "%s: the sandbox %s; see 'glovebox doctor'",

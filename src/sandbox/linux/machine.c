@@ -133,8 +133,12 @@ static enum gb_groups find_groups(void) {
 	struct statvfs system;
 	bool found =
 	    gb_cgroup_find_own("memory", path, sizeof path) || gb_cgroup_find_own(NULL, path, sizeof path);
-	if (!found || statvfs(path, &system) != 0)
+	if (!found)
 		return GB_GROUPS_NOT_MOUNTED;
+	/* In a container the path of the group may be that on the host, of which the mount shows a part. */
+	for (char *slash; statvfs(path, &system) != 0; *slash = '\0')
+		if (!(slash = strrchr(path, '/')) || slash == path)
+			return GB_GROUPS_NOT_MOUNTED;
 	if (system.f_flag & ST_RDONLY)
 		return GB_GROUPS_READ_ONLY;
 	return access(path, W_OK) == 0 ? GB_GROUPS_USABLE : GB_GROUPS_NOT_OWN;
@@ -155,22 +159,31 @@ static const struct attempt {
 	unsigned layers;
 	long nr, args[3];
 	int expected, also;
+	bool inside; /* in namespaces of its own, since the kernel looks at permissions first */
 } attempts[] = {
-    {"clone", NAMESPACES, SYS_clone, {CLONE_NEWUSER | CLONE_FS | SIGCHLD}, EINVAL, EINVAL},
-    {"unshare", NAMESPACES, SYS_unshare, {CLONE_NEWUSER | SIGCHLD}, EINVAL, EINVAL},
+    {"clone", NAMESPACES, SYS_clone, {CLONE_NEWUSER | CLONE_FS | SIGCHLD}, EINVAL, EINVAL, false},
+    {"unshare", NAMESPACES, SYS_unshare, {CLONE_NEWUSER | SIGCHLD}, EINVAL, EINVAL, false},
     /* The C library starts threads with clone if the kernel does not know clone3. */
-    {"clone3", NAMESPACES, SYS_clone3, {0}, EINVAL, ENOSYS},
-    {"mount", GB_LAYER_MOUNT, SYS_mount, {0, BAD_POINTER}, EFAULT, EFAULT},
-    {"umount2", GB_LAYER_MOUNT, SYS_umount2, {BAD_POINTER, ~0u}, EINVAL, EINVAL},
-    {"mount_setattr", GB_LAYER_MOUNT, SYS_mount_setattr, {-1, BAD_POINTER}, EINVAL, EINVAL},
+    {"clone3", NAMESPACES, SYS_clone3, {0}, EINVAL, ENOSYS, false},
+    {"mount", GB_LAYER_MOUNT, SYS_mount, {0, BAD_POINTER}, EFAULT, EFAULT, false},
+    {"umount2", GB_LAYER_MOUNT, SYS_umount2, {BAD_POINTER, ~0u}, EINVAL, EINVAL, false},
+    {"mount_setattr", GB_LAYER_MOUNT, SYS_mount_setattr, {-1, BAD_POINTER}, EINVAL, EINVAL, false},
     {"landlock_create_ruleset", GB_LAYER_LANDLOCK, SYS_landlock_create_ruleset, {0, 0, 1 << 30}, EINVAL,
-	EOPNOTSUPP},
-    {"seccomp", GB_LAYER_SECCOMP, SYS_seccomp, {~0u}, EINVAL, EINVAL},
+	EOPNOTSUPP, false},
+    {"seccomp", GB_LAYER_SECCOMP, SYS_seccomp, {~0u}, EINVAL, EINVAL, false},
+    {"sethostname", GB_LAYER_UTS, SYS_sethostname, {BAD_POINTER, 1}, EFAULT, EFAULT, true},
+    {"setdomainname", GB_LAYER_UTS, SYS_setdomainname, {BAD_POINTER, 1}, EFAULT, EFAULT, true},
+    {"pivot_root", GB_LAYER_MOUNT, SYS_pivot_root, {BAD_POINTER, BAD_POINTER}, EFAULT, EFAULT, true},
 };
 
 __attribute__((noreturn)) static void make_attempts(int out) {
+	bool is_inside = false;
 	for (size_t i = 0; i < GB_COUNT(attempts); i++) {
 		const long *a = attempts[i].args;
+		if (attempts[i].inside && !is_inside &&
+		    syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWUTS) != 0)
+			break;
+		is_inside = attempts[i].inside;
 		errno = 0;
 		(void)syscall(attempts[i].nr, a[0], a[1], a[2], 0, 0, 0);
 		const int error = errno;
@@ -181,10 +194,12 @@ __attribute__((noreturn)) static void make_attempts(int out) {
 	__builtin_unreachable();
 }
 
-/* The errno of each attempt, made in a process of its own, since a filter may kill it. Returns how many were made. */
-static size_t collect_attempts(int *ret_errors) {
-	int pair[2];
+/* The errno of each attempt, made in a process of its own, since a filter may kill it. Returns how many were made, and
+ * whether the one after them has killed the process. */
+static size_t collect_attempts(int *ret_errors, bool *ret_killed) {
+	int pair[2], status = 0;
 	size_t n = 0;
+	*ret_killed = false;
 	if (pipe2(pair, O_CLOEXEC) != 0)
 		return 0;
 	/* Without a signal at its end, which a program that embeds the library might wait for. */
@@ -196,15 +211,18 @@ static size_t collect_attempts(int *ret_errors) {
 		n++;
 	close(pair[0]);
 	if (pid > 0)
-		waitpid(pid, NULL, __WALL);
+		*ret_killed = waitpid(pid, &status, __WALL) == pid && WIFSIGNALED(status);
 	return n;
 }
 
 static void find_refused_calls(struct gb_machine *ret) {
 	int errors[GB_COUNT(attempts)];
-	const size_t n = collect_attempts(errors);
-	/* The first one without an answer has killed its process. */
-	for (size_t i = 0; n && i <= n && i < GB_COUNT(attempts); i++) {
+	bool killed;
+	const size_t n = collect_attempts(errors, &killed), judged = n + killed;
+	for (size_t i = 0; i < judged && i < GB_COUNT(attempts); i++) {
+		/* Under AppArmor's restriction a new user namespace gives no permissions. */
+		if (attempts[i].inside && ret->userns_is_tied)
+			break;
 		if (i < n && (errors[i] == attempts[i].expected || errors[i] == attempts[i].also))
 			continue;
 		for (unsigned layer = 0; layer < GB_LAYER_COUNT; layer++)
