@@ -53,6 +53,10 @@ static const char *unmapped(const struct gb_machine *m, enum gb_layer layer) {
 	return only_if(m->lacks_id);
 }
 
+static const char *powerless(const struct gb_machine *m, enum gb_layer layer) {
+	return only_if(m->is_powerless);
+}
+
 static const char *filtered(const struct gb_machine *m, enum gb_layer layer) {
 	return only_if(m->is_filtered);
 }
@@ -104,6 +108,9 @@ static const struct {
 	"map more users into the container (Podman: entries for the user in /etc/subuid and /etc/subgid), or "
 	"run as "
 	"another user than root"},
+    {"dropped-capabilities", NAMESPACES, powerless,
+	"this process is root without the capabilities CAP_SETUID and CAP_SETGID",
+	"run it as another user than root, or keep both capabilities (--cap-add SETUID,SETGID)"},
     {"seccomp-filter", GB_LAYER_ALL & ~GB_LAYER_CGROUP, filtered,
 	"this process has inherited a seccomp filter, which may answer in place of the kernel",
 	"start it without the filter, or Docker and Podman: --security-opt seccomp=glovebox-seccomp.json"},

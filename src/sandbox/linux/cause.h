@@ -22,6 +22,7 @@ struct gb_machine {
 	bool has_proc;       /* /proc is mounted */
 	bool is_chrooted;    /* its root is not the root of its mount namespace */
 	bool is_privileged;  /* it has CAP_SYS_ADMIN */
+	bool is_powerless;   /* it is root without the capabilities to change its user and group */
 	bool is_filtered;    /* it has inherited a seccomp filter */
 	bool userns_is_off;  /* kernel.unprivileged_userns_clone is 0 */
 	bool userns_is_tied; /* kernel.apparmor_restrict_unprivileged_userns is 1 */

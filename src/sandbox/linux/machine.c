@@ -86,10 +86,10 @@ static bool masks_proc(void) {
 
 /* --- properties of this process --- */
 
-static bool is_privileged(void) {
+static bool has_capability(unsigned capability) {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct caps[2] = {0};
-	return syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective & 1u << CAP_SYS_ADMIN);
+	return syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective & 1u << capability);
 }
 
 /* A root that is not a mount is a chroot's. If it is one, it is a chroot's if process 1, in the same mount namespace,
@@ -235,7 +235,8 @@ void gb_machine_look(struct gb_machine *ret) {
 	*ret = (struct gb_machine){
 	    .has_proc = access("/proc/self/status", F_OK) == 0,
 	    .is_chrooted = is_chrooted(),
-	    .is_privileged = is_privileged(),
+	    .is_privileged = has_capability(CAP_SYS_ADMIN),
+	    .is_powerless = geteuid() == 0 && !(has_capability(CAP_SETUID) && has_capability(CAP_SETGID)),
 	    .is_filtered = has_filter(),
 	    .userns_is_off = file_is("/proc/sys/kernel/unprivileged_userns_clone", "0"),
 	    .userns_is_tied = file_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),

@@ -70,7 +70,9 @@ static bool init_layers(struct gb_plan *plan, struct gb_err *err) {
 	plan->layers = GB_LAYER_ALL;
 	plan->cpu = -1;
 	plan->uid = geteuid() == 0 ? UNPRIVILEGED_ID : geteuid();
-	plan->gid = geteuid() == 0 ? UNPRIVILEGED_ID : getegid();
+	plan->host_gid = geteuid() == 0 ? UNPRIVILEGED_ID : getegid();
+	/* Users in containers often have the group 0, which must not be that of root in the sandbox. */
+	plan->gid = plan->host_gid == 0 ? UNPRIVILEGED_ID : plan->host_gid;
 	plan->n_rlimits = GB_COUNT(standing_rlimits);
 	memcpy(plan->rlimits, standing_rlimits, sizeof standing_rlimits);
 	return gb_landlock_rights(&plan->landlock, NULL, err);

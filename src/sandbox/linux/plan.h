@@ -89,6 +89,7 @@ struct gb_plan {
 	uint32_t layers;
 	uint32_t uid;
 	uint32_t gid;
+	uint32_t host_gid;              /* what gid is on the host; the user has the same id on both sides */
 	int32_t cpu;                    /* to run on, or -1 */
 	uint32_t room;                  /* enum gb_room */
 	uint32_t grouped;               /* each cell has a control group of its own, and starts in it */

@@ -45,11 +45,11 @@ static void read_proc(const char *process, const char *name, char *ret, size_t n
 	ret[got < 0 ? 0 : got] = '\0';
 }
 
-/* The sandbox has the same unprivileged id inside and outside. */
+/* The sandbox has an unprivileged id inside and outside. */
 static bool map_ids(pid_t pid, const struct gb_plan *plan, struct gb_err *err) {
 	char uid_map[48], gid_map[48];
 	snprintf(uid_map, sizeof uid_map, "%u %u 1", plan->uid, plan->uid);
-	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->gid);
+	snprintf(gid_map, sizeof gid_map, "%u %u 1", plan->gid, plan->host_gid);
 	/* The kernel lets an unprivileged user map its group only after setgroups was disabled. */
 	if (geteuid() != 0 && !write_map(pid, "setgroups", "deny", err))
 		return false;
