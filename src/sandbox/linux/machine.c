@@ -92,22 +92,48 @@ static bool has_capability(unsigned capability) {
 	return syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective & 1u << capability);
 }
 
-/* A root that is not a mount is a chroot's. If it is one, it is a chroot's if process 1, in the same mount namespace,
- * has another. */
+/* A copy of this process, without a signal at its end, which a program that embeds the library might wait for. */
+static pid_t fork_silently(void) {
+	return (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+}
+
+__attribute__((noreturn)) static void exit_now(int status) {
+	syscall(SYS_exit_group, status);
+	__builtin_unreachable();
+}
+
+static bool look_at(const char *path, struct statx *ret) {
+	return statx(AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_MNT_ID, ret) == 0;
+}
+
+/* From a folder outside of the root, ".." leads to the root of the mount namespace. Needs CAP_SYS_CHROOT. */
+static bool is_above_root(void) {
+	enum { ABOVE = 77, DEPTH = 64 };
+	int status = 0;
+	pid_t pid = fork_silently();
+	if (pid == 0) {
+		struct statx root, top;
+		bool moved = look_at("/", &root) && chdir("/") == 0 && chroot("/proc") == 0;
+		for (int i = 0; moved && i < DEPTH; i++)
+			moved = chdir("..") == 0;
+		exit_now(
+		    moved && look_at(".", &top) &&
+			    (top.stx_ino != root.stx_ino || top.stx_dev_minor != root.stx_dev_minor ||
+				top.stx_dev_major != root.stx_dev_major || top.stx_mnt_id != root.stx_mnt_id)
+			? ABOVE
+			: 0);
+	}
+	return pid > 0 && waitpid(pid, &status, __WALL) == pid && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == ABOVE;
+}
+
+/* A root that is not a mount is that of a chroot. One that is can be as well, which only root can find out. */
 static bool is_chrooted(void) {
-	struct statx root = {0}, first = {0};
+	struct statx root = {0};
 	const uint64_t known = STATX_ATTR_MOUNT_ROOT;
-	if (statx(AT_FDCWD, "/", 0, STATX_BASIC_STATS, &root) != 0 || !(root.stx_attributes_mask & known))
+	if (!look_at("/", &root) || !(root.stx_attributes_mask & known))
 		return false;
-	if (!(root.stx_attributes & known))
-		return true;
-	char ours[64] = "", theirs[64] = "";
-	if (readlink("/proc/self/ns/mnt", ours, sizeof ours - 1) <= 0 ||
-	    readlink("/proc/1/ns/mnt", theirs, sizeof theirs - 1) <= 0 || strcmp(ours, theirs) != 0 ||
-	    statx(AT_FDCWD, "/proc/1/root/", 0, STATX_BASIC_STATS, &first) != 0)
-		return false;
-	return first.stx_ino != root.stx_ino || first.stx_dev_major != root.stx_dev_major ||
-	       first.stx_dev_minor != root.stx_dev_minor;
+	return !(root.stx_attributes & known) || is_above_root();
 }
 
 /* Whether user 65534 exists in this user namespace: lines of "first in here, first outside, how many". */
@@ -190,8 +216,7 @@ __attribute__((noreturn)) static void make_attempts(int out) {
 		if (write(out, &error, sizeof error) != sizeof error)
 			break;
 	}
-	syscall(SYS_exit_group, 0);
-	__builtin_unreachable();
+	exit_now(0);
 }
 
 /* The errno of each attempt, made in a process of its own, since a filter may kill it. Returns how many were made, and
@@ -202,8 +227,7 @@ static size_t collect_attempts(int *ret_errors, bool *ret_killed) {
 	*ret_killed = false;
 	if (pipe2(pair, O_CLOEXEC) != 0)
 		return 0;
-	/* Without a signal at its end, which a program that embeds the library might wait for. */
-	pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+	pid_t pid = fork_silently();
 	if (pid == 0)
 		make_attempts(pair[1]);
 	close(pair[1]);
