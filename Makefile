@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -54,7 +54,10 @@ test-as-nobody: setup-test all ## the tests of the sandbox again, as an ordinary
 test-vm: setup-vm all ## the tests of the sandbox again, under Debian's kernel in a virtual machine (emulated: half an hour); SUITE=e2e for the end-to-end tests
 	@GB_MANY_RUNS=1000 scripts/vm scripts/test $(BUILD) --suite $(or $(SUITE),wall --suite attack) --timeout-multiplier 10
 
-soak: setup-test all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
+test-bare: setup-bare ## 'make run' and 'make test' on a minimal Debian 12 and 13, as root and as an ordinary user (needs root): RELEASE=trixie for one of them
+	@scripts/test-bare $(RELEASE)
+
+soak: setup-test setup-bare all ## tests that are too long or too invasive for CI: GB_SOAK_KILLS, GB_SOAK_SEED, GB_TEST_MACHINE=1 (see tests/soak)
 	@scripts/soak $(BUILD)
 
 test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, compared to the plain engine
