@@ -239,7 +239,8 @@ enum gb_verdict {
 	GB_MISSING, /* could not be raised, or did not refuse what it must refuse: runs are refused */
 };
 
-/* Why the machine denies something, as far as it is known. An empty name: it denies nothing, or for an unknown reason. */
+/* Why the machine denies something, as far as it is known. An empty name: it denies nothing, or for an unknown
+ * reason. */
 struct gb_finding_cause {
 	char name[24];  /* for programs: "chroot" */
 	char text[200]; /* to be shown to the user */

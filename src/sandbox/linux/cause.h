@@ -3,7 +3,7 @@
  * has a dozen causes: a chroot, a sysctl, the profile of a container. After a failure:
  *
  *	struct gb_machine machine;
- *	gb_machine_look(&machine);		// reads /proc, makes calls that cannot succeed
+ *	gb_machine_look_closely(&machine);
  *	struct gb_cause cause;
  *	if (gb_cause_find(&machine, GB_LAYER_MOUNT, &cause))
  *		... cause.text, cause.remedy ...
@@ -41,7 +41,10 @@ struct gb_machine {
 	char profile[64]; /* AppArmor profile that confines it, or empty */
 };
 
+/* Reads files of /proc. Does not find the calls that a filter refuses, nor a chroot into the root of a mount. */
 void gb_machine_look(struct gb_machine *ret);
+/* Finds these as well, with processes whose end it awaits: not for an event loop. */
+void gb_machine_look_closely(struct gb_machine *ret);
 
 struct gb_cause {
 	const char *name; /* for programs: "chroot" */

@@ -127,13 +127,11 @@ static bool is_above_root(void) {
 	       WEXITSTATUS(status) == ABOVE;
 }
 
-/* A root that is not a mount is that of a chroot. One that is can be as well, which only root can find out. */
+/* A root that is not a mount is that of a chroot. One that is can be as well: see is_above_root. */
 static bool is_chrooted(void) {
 	struct statx root = {0};
 	const uint64_t known = STATX_ATTR_MOUNT_ROOT;
-	if (!look_at("/", &root) || !(root.stx_attributes_mask & known))
-		return false;
-	return !(root.stx_attributes & known) || is_above_root();
+	return look_at("/", &root) && (root.stx_attributes_mask & known) && !(root.stx_attributes & known);
 }
 
 /* Whether user 65534 exists in this user namespace: lines of "first in here, first outside, how many". */
@@ -179,7 +177,8 @@ enum {
 
 #define BAD_POINTER 1
 
-/* Each call has arguments that the kernel rejects before it looks at permissions. Another answer is that of a filter. */
+/* Each call has arguments that the kernel rejects before it looks at permissions. Another answer is that of a
+ * filter. */
 static const struct attempt {
 	const char *name;
 	unsigned layers;
@@ -270,6 +269,11 @@ void gb_machine_look(struct gb_machine *ret) {
 	};
 	find_zero_limit(ret);
 	find_profile(ret);
+}
+
+void gb_machine_look_closely(struct gb_machine *ret) {
+	gb_machine_look(ret);
+	ret->is_chrooted = ret->is_chrooted || is_above_root();
 	if (ret->is_filtered || !ret->has_proc)
 		find_refused_calls(ret);
 }

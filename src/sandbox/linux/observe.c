@@ -340,7 +340,7 @@ static bool begin(struct gb_observer *observer, struct gb_err *err) {
 	/* Continue if the plan lacks a layer: the others are still observed one by one. */
 	(void)gb_plan_init(&observer->empty, NULL);
 	(void)mark_filter(&observer->empty, NULL);
-	gb_machine_look(&observer->machine);
+	gb_machine_look_closely(&observer->machine);
 	find_lack(observer);
 	return make_targets(&observer->targets, err);
 }
