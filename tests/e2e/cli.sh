@@ -139,6 +139,9 @@ a() { run 0 secrets kinds && has "$out" github-token && run 0 secrets kinds --js
 ok 'the known kinds of secrets are listed' a
 a() { chmod 755 "$scratch/state" && run 3 secrets list && has "$err" "chmod 700 '$scratch/state'" && stdin=$scratch/in run 3 secrets mask && [ -z "$out" ] && chmod 700 "$scratch/state" && run 0 secrets list; }
 ok 'a folder with unsafe permissions is refused' a
+# $scratch is such a folder, and so is /root.
+a() { cp "$(command -v bash)" "$scratch/bash" && chmod 755 "$scratch/bash" && export GLOVEBOX_BASH=$scratch/bash; run 0 run -l shell -e 'echo here' && [ "$out" = here ] && [ "$(stat -c %a "$scratch")" = 700 ]; local s=$?; unset GLOVEBOX_BASH; return $s; }
+ok 'a program below a folder that is closed to other users' a
 a() { run 0 doctor && has "$out" 'The wall stands.' && has "$out" 'files' && has "$out" 'programs' && ! has "$out" missing > /dev/null; }
 ok 'doctor observes every layer in every room' a
 a() { run 0 doctor --json && /usr/bin/python3 -c '
