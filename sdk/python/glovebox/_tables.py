@@ -31,6 +31,7 @@ RUN_FIELDS: Sequence[Tuple[str, str]] = (
     ("report", "flag"),
     ("stdin", "input"),
     ("files", "files"),
+    ("take", "names"),
     ("profile", "text"),
     ("restricted", "flag"),
     ("allowedModules", "names"),
@@ -47,6 +48,7 @@ SESSION_EXECUTE_FIELDS: Sequence[Tuple[str, str]] = (
     ("report", "flag"),
     ("stdin", "input"),
     ("files", "files"),
+    ("take", "names"),
     ("restricted", "flag"),
     ("allowedModules", "names"),
     ("net", "names"),
@@ -61,6 +63,8 @@ SESSION_OPEN_FIELDS: Sequence[Tuple[str, str]] = (
 AGENT_FIELDS: Sequence[Tuple[str, str]] = (
     ("language", "language"),
     ("args", "args"),
+    ("files", "files"),
+    ("take", "names"),
     ("restricted", "flag"),
     ("conversation", "id"),
     ("session", "session"),
@@ -162,6 +166,8 @@ class RunOptions(TypedDict, total=False):
     """Python, shell, Node.js, Deno: the standard input of the program."""
     files: Mapping[str, Union[str, bytes]]
     """Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory."""
+    take: Sequence[str]
+    """Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line "size path" each."""
     profile: str
     """Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings."""
     restricted: bool
@@ -221,6 +227,8 @@ class SessionExecuteOptions(TypedDict, total=False):
     """Python, shell, Node.js, Deno: the standard input of the program."""
     files: Mapping[str, Union[str, bytes]]
     """Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory."""
+    take: Sequence[str]
+    """Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line "size path" each."""
     restricted: bool
     """Python, shell: reject risky constructs; a convenience, not a security boundary."""
     allowed_modules: Sequence[str]
@@ -255,6 +263,10 @@ class AgentOptions(TypedDict, total=False):
     """A language or alias of the table of docs/PROTOCOL.md; default: `typescript`."""
     args: Sequence[Any]
     """The arguments of the function, or a script's parameters; those of an agent must not contain functions or promises."""
+    files: Mapping[str, Union[str, bytes]]
+    """Python, shell, Node.js, Deno: path to text or bytes; created in the program's working directory."""
+    take: Sequence[str]
+    """Python, shell, Node.js, Deno: paths in the working directory of files that `files` of the result contains even if the code did not change them; `.` is a list of all files, one line "size path" each."""
     restricted: bool
     """Python, shell: reject risky constructs; a convenience, not a security boundary."""
     conversation: str
