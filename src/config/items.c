@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/language.h"
+#include "egress/rules.h"
 
 /* --- kinds of items --- */
 
@@ -48,23 +49,6 @@ bool gb_config_is_variable(struct gb_str text) {
 
 static bool is_module(struct gb_str text) {
 	return all_of(text, "_-.@/:") && text.n <= 200;
-}
-
-/* "api.example.com" or "api.example.com:8443". */
-static bool is_host(struct gb_str text) {
-	struct gb_str rest = text, name, label;
-	bool has_port = gb_str_cut(&rest, ':', &name);
-	unsigned port = 0;
-	for (size_t i = 0; i < rest.n && port <= 65535; i++)
-		port = isdigit((unsigned char)rest.p[i]) ? port * 10 + (unsigned)(rest.p[i] - '0') : 65536;
-	if (name.n > 253 || (has_port && (port == 0 || port > 65535)))
-		return false;
-	for (bool more = true; more;) {
-		more = gb_str_cut(&name, '.', &label);
-		if (!all_of(label, "-") || label.n > 63 || label.p[0] == '-' || label.p[label.n - 1] == '-')
-			return false;
-	}
-	return true;
 }
 
 static bool is_some_text(struct gb_str text) {
@@ -119,12 +103,11 @@ static void write_choices(enum gb_setting_type type, char *to, size_t size) {
 static const struct {
 	bool (*is)(struct gb_str text);
 	const char *expected; /* NULL: one of the choices */
-	bool lower;           /* stored in lower case */
 } kinds[GB_SETTING_TYPES] = {
     [GB_SETTING_RUNTIMES] = {is_runtime, NULL},
     [GB_SETTING_FACES] = {is_gated_face, NULL},
     [GB_SETTING_MODULES] = {is_module, "the name of a module"},
-    [GB_SETTING_HOSTS] = {is_host, "a host such as api.example.com, without https:// or a path", true},
+    [GB_SETTING_HOSTS] = {is_some_text, "a host such as api.example.com"},
     [GB_SETTING_VARIABLES] = {gb_config_is_variable, "the name of a variable"},
     [GB_SETTING_TEXTS] = {is_some_text, "a text"},
     [GB_SETTING_PROFILES] = {is_module, "the name of a module"},
@@ -158,6 +141,22 @@ static bool out_of_memory(struct gb_setting_read *read) {
 	return false;
 }
 
+/* A host is stored in its normal form. */
+static bool normalise(
+    struct gb_setting_read *read, const struct gb_yaml *item, char ret[GB_HOST_RULE_MAX + 1]) {
+	struct gb_host_rule rule;
+	const char *why;
+	char quoted[GB_CONFIG_QUOTED_MAX];
+	if (gb_host_rule_parse(item->text, &rule, &why)) {
+		gb_host_rule_write(&rule, ret, GB_HOST_RULE_MAX + 1);
+		return true;
+	}
+	read->at = item;
+	snprintf(read->problem, sizeof read->problem, "expected a host such as api.example.com, found %s: %s",
+	    gb_config_quote(item->text, quoted), why);
+	return false;
+}
+
 static bool read_items(struct gb_setting_read *read, const struct gb_yaml *node, struct gb_config_list *to) {
 	enum gb_setting_type type = read->setting->type;
 	if (node->n > GB_CONFIG_LIST_MAX)
@@ -171,11 +170,12 @@ static bool read_items(struct gb_setting_read *read, const struct gb_yaml *node,
 		if (value->kind != GB_YAML_SCALAR || gb_yaml_is_null(value) || !is_some_text(value->text) ||
 		    !kinds[type].is(value->text))
 			return wrong_item(read, value);
-		char *copy = gb_arena_copy(read->arena, value->text);
+		char host[GB_HOST_RULE_MAX + 1] = "";
+		if (type == GB_SETTING_HOSTS && !normalise(read, value, host))
+			return false;
+		char *copy = gb_arena_copy(read->arena, *host ? gb_str_from(host) : value->text);
 		if (!copy)
 			return out_of_memory(read);
-		for (char *p = copy; kinds[type].lower && *p; p++)
-			*p = (char)tolower((unsigned char)*p);
 		items[n++] = copy;
 	}
 	*to = (struct gb_config_list){items, n};

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "config/values.h"
+#include "egress/rules.h"
 
 static const void *value_in(const struct gb_setting *setting, const struct gb_config *config) {
 	return (const char *)config + setting->offset;
@@ -30,6 +31,17 @@ static bool has_item(const struct gb_config_list *list, const char *item) {
 	return false;
 }
 
+/* Whether the hosts of @list include all that @item admits. */
+static bool has_hosts(const struct gb_config_list *list, const char *item) {
+	struct gb_host_rule inner, outer[GB_CONFIG_LIST_MAX];
+	const char *problem;
+	size_t n = 0;
+	for (size_t i = 0; i < list->n && n < GB_CONFIG_LIST_MAX; i++)
+		n += gb_host_rule_parse(gb_str_from(list->items[i]), &outer[n], &problem);
+	return gb_host_rule_parse(gb_str_from(item), &inner, &problem) &&
+	       gb_host_rules_cover(outer, n, &inner);
+}
+
 /* Lists of known names are stored as bits. */
 static bool is_bits(const struct gb_setting *setting) {
 	return setting->type == GB_SETTING_RUNTIMES || setting->type == GB_SETTING_FACES;
@@ -42,8 +54,10 @@ static bool is_subset(
 		return !(*(const unsigned *)value_in(setting, project) &
 			 ~*(const unsigned *)value_in(setting, owner));
 	const struct gb_config_list *allowed = value_in(setting, owner), *given = value_in(setting, project);
+	bool (*const has)(const struct gb_config_list *, const char *) =
+	    setting->type == GB_SETTING_HOSTS ? has_hosts : has_item;
 	for (size_t i = 0; i < given->n; i++)
-		if (!has_item(allowed, given->items[i]))
+		if (!has(allowed, given->items[i]))
 			return false;
 	return true;
 }

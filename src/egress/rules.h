@@ -1,0 +1,67 @@
+/*
+ * The rules of an allowlist: which hosts and ports code of the network tier can reach.
+ *
+ *	struct gb_host_rule rule;
+ *	const char *problem;
+ *	if (!gb_host_rule_parse(GB_STR("api.example.com:8443"), &rule, &problem)) ...	// @problem says why
+ *	if (gb_host_rule_admits(&rule, &host, 8443)) ...
+ *
+ * A rule is "name", "*.name", "name:port", "*.name:port", "address", "address:port" or "[IPv6]:port". Without a
+ * port it admits 80 and 443. "*.name" admits every name below name, and not name itself. An address has to be
+ * written literally: it is never admitted by a name.
+ */
+#ifndef GB_EGRESS_RULES_H
+#define GB_EGRESS_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum {
+	GB_HOST_NAME_MAX = 253,
+	GB_HOST_LABEL_MAX = 63,
+	/* The longest text of a rule: "*.", a name, ":65535". */
+	GB_HOST_RULE_MAX = GB_HOST_NAME_MAX + 10,
+	GB_HOST_RULES_MAX = 256, /* in an allowlist */
+	/* Addresses other than those of loopback in an allowlist. */
+	GB_HOST_ADDRESSES_MAX = 16,
+};
+
+/* A normalised name, or an address. */
+struct gb_host {
+	enum gb_host_kind { GB_HOST_NAME, GB_HOST_IPV4, GB_HOST_IPV6 } kind;
+	/* In lower case, without a dot at the end; of an address, its usual form. */
+	char name[GB_HOST_NAME_MAX + 3];
+	uint8_t address[16]; /* 4 bytes of an IPv4 address */
+};
+
+struct gb_host_rule {
+	struct gb_host host;
+	bool below;    /* "*.name" */
+	uint16_t port; /* 0: 80 and 443 */
+};
+
+/* Normalise a name or an address, which may be in brackets: in lower case, without one dot at the end. Fails for
+ * everything that is not exactly one of them; then *ret_problem says why. */
+bool gb_host_parse(struct gb_str text, struct gb_host *ret, const char **ret_problem);
+
+bool gb_host_rule_parse(struct gb_str text, struct gb_host_rule *ret, const char **ret_problem);
+/* "api.example.com:8443"; GB_HOST_RULE_MAX + 1 bytes are enough. */
+void gb_host_rule_write(const struct gb_host_rule *rule, char *ret, size_t n);
+
+/* Whether @rule admits the host, at any port. */
+bool gb_host_rule_is_about(const struct gb_host_rule *rule, const struct gb_host *host);
+/* Whether @rule admits the host at @port. */
+bool gb_host_rule_admits(const struct gb_host_rule *rule, const struct gb_host *host, uint16_t port);
+/* The first of @n rules that admits the host at @port, or NULL. */
+const struct gb_host_rule *gb_host_rules_find(
+    const struct gb_host_rule *rules, size_t n, const struct gb_host *host, uint16_t port);
+/* Whether everything that @inner admits is admitted by the @n rules. */
+bool gb_host_rules_cover(const struct gb_host_rule *rules, size_t n, const struct gb_host_rule *inner);
+
+/* The ports of the rule: writes one or two, returns how many. */
+size_t gb_host_rule_ports(const struct gb_host_rule *rule, uint16_t ret[2]);
+
+#endif
