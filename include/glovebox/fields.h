@@ -32,6 +32,8 @@
 	ROW(FLAG, timed_out, "timedOut", ALWAYS, "whether the run exceeded its time limit") \
 	ROW(FLAG, truncated, "truncated", ALWAYS, "whether output was cut because it exceeded its limit") \
 	ROW(ERROR, error, "error", IF_SET, "the error, unless `status` is `success`") \
+	ROW(VALUE, denials, "denials", IF_SET, "what was refused to the code: an array of `{kind, host, port, rule, reason, remedy}`, see [NETWORK.md](NETWORK.md)") \
+	ROW(VALUE, connections, "connections", IF_SET, "the attempts of the code to reach hosts: `{list, dropped}`, see [NETWORK.md](NETWORK.md)") \
 	ROW(MS, duration_ms, "durationMs", ALWAYS, "milliseconds from the request to the result") \
 	ROW(COUNT, memory_used_bytes, "memoryUsedBytes", IF_SET, "peak memory, of the heap or of all processes; absent if unknown, as for a terminated run")
 
@@ -87,8 +89,8 @@
 	    "Node.js, Python with --restricted: let it import MODULE; may be repeated", \
 	    "Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js") \
 	X(NAMES, net, "net", OPTIONS, GLOVEBOX, ANY, NET, SETTING, CALLER, FLAG, "net", "HOST,...", \
-	    "Deno: grant its permission for HOST or HOST:PORT; the sandbox still has no other hosts", \
-	    "Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless") \
+	    "let it reach HOST, HOST:PORT or *.DOMAIN, if network.allowlist has it", \
+	    "not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none") \
 	X(FLAG, reset, "reset", OPTIONS, GLOVEBOX, SESSION, SESSIONS, SETTING, CALLER, FLAG, "reset", NULL, \
 	    "delete all earlier definitions first", \
 	    "in a session: delete all definitions of earlier runs first")
@@ -160,7 +162,17 @@
 	X(max_calls, 32, "maxCalls", LIMITS, "", COUNT, 100000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
 	    "calls of host functions in total") \
 	X(max_in_flight, 32, "maxCallsInFlight", LIMITS, "", COUNT, 1000, 1, UINT32_MAX, NO_FLAG, "", WORKER, CALLER, \
-	    "pending calls of host functions; together they may hold at most four times `callBytes`")
+	    "pending calls of host functions; together they may hold at most four times `callBytes`") \
+	X(max_connections, 32, "maxConnections", LIMITS, "", COUNT, 1000, 1, 1000000, NO_FLAG, "", HOST, CALLER, \
+	    "network: connections in total") \
+	X(sent_bytes, 64, "sentBytes", LIMITS, "", BYTES, 64ull << 20, 1, 1ull << 50, NO_FLAG, "", HOST, CALLER, \
+	    "network: bytes that all connections together send") \
+	X(received_bytes, 64, "receivedBytes", LIMITS, "", BYTES, 1ull << 30, 1, 1ull << 50, NO_FLAG, "", HOST, CALLER, \
+	    "network: bytes that all connections together receive") \
+	X(connect_ms, 32, "connectMs", LIMITS, "", MS, 10000, 1, 3600000, NO_FLAG, "", HOST, CALLER, \
+	    "network: time to look a name up and to connect") \
+	X(idle_ms, 32, "idleMs", LIMITS, "", MS, 60000, 1, 86400000, NO_FLAG, "", HOST, CALLER, \
+	    "network: time in which a connection transfers nothing; it is closed then")
 // clang-format on
 
 #endif

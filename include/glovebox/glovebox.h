@@ -73,6 +73,10 @@ struct gb_engine_options {
 	/* Memory of all sandboxes together, if control groups are available; default: 3/4 of the
 	 * machine's. */
 	uint64_t memory_bytes;
+	/* Hosts of the 'net' of runs that are addresses and not names, apart from those of loopback: at most 16. */
+	const char *const *addresses;
+	size_t n_addresses;
+	const char *proxy; /* "host:port" of an HTTP proxy for all connections of runs; or NULL */
 	/* For callers with threads: called with a part of the engine's work that takes long: on about @bytes of data,
 	 * such as decoding a value of many megabytes, or, if @bytes is 0, the start of a process, which mostly waits.
 	 * Let another thread call gb_task_run(@task), once, and return true; the event that the work is part of comes
@@ -318,6 +322,13 @@ const char *gb_session_state_name(enum gb_session_state state);
  * in the session wait for them, and if they cannot be started, the session ends with the reason. */
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err);
+/* The same in the network tier: its runs can reach the hosts in @net, an array of texts, which is copied. A run can
+ * name fewer of them. NULL or empty: none, as gb_session_open. */
+bool gb_session_open_net(struct gb_engine *engine, enum gb_language language, const char *profile,
+    const struct gb_value *net, struct gb_session **ret, struct gb_err *err);
+/* Connect the stream socket @fd, which stays the caller's, to a server that listens on 127.0.0.1:@port inside the
+ * session. Fails if the session is not in the network tier. If nothing listens there, the connection is closed. */
+bool gb_session_connect(struct gb_session *session, uint16_t port, int fd, struct gb_err *err);
 /* End the sandbox, and without a callback the run in it; free @session. Must be called before the engine is
  * destroyed. NULL is allowed. */
 void gb_session_close(struct gb_session *session);

@@ -212,7 +212,8 @@ static bool apply_settings(struct request *request, const struct gb_config *conf
 		    "--packages has no effect without --allow, which names the packages that may be used");
 	if (request->packages && !open_packages(request, &err))
 		return report_error(&command_run, "--packages: %s", err.message);
-	if (!gb_limits_check(config, &request->options, &err)) {
+	if (!gb_limits_check(config, &request->options, &err) ||
+	    !gb_limits_check_net(config, request->options.net, &err)) {
 		report_flag_error(&command_run, &err);
 		return false;
 	}

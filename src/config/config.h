@@ -142,6 +142,10 @@ struct gb_config {
 	} secrets;
 	struct {
 		struct gb_config_list allowlist;
+		const char *proxy;
+		unsigned max_connections;
+		uint64_t sent_bytes, received_bytes;
+		uint64_t connect_ms, idle_ms;
 	} network;
 	struct {
 		const char *directory;

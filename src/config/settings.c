@@ -202,8 +202,21 @@ const struct gb_setting gb_settings[] = {
 	.help = "the same for runs of clients of 'stdio'; execute is always masked"},
 
     {"network.allowlist", GB_SETTING_HOSTS, AT(network.allowlist), "[]",
-	ALIAS({"sandbox.networkAllowlist"}, {"runtime.allowed_hosts"}), TIGHTEN(SUBSET), UNAVAILABLE,
-	.help = "hosts that code of the network tier can reach"},
+	ALIAS({"sandbox.networkAllowlist"}, {"runtime.allowed_hosts"}), TIGHTEN(SUBSET),
+	.help = "hosts that code of the network tier can reach, such as api.example.com, *.example.com, "
+		"db.test:5432"},
+    {"network.proxy", GB_SETTING_PATH, AT(network.proxy), "",
+	.help = "HTTP proxy for all connections of code, as host:port; \"\": connect directly"},
+    {"network.maxConnections", GB_SETTING_COUNT, AT(network.max_connections), "1000", RANGE(1, 1000000),
+	TIGHTEN(LOWER), .help = "connections of one run"},
+    {"network.maxSent", GB_SETTING_SIZE, AT(network.sent_bytes), "64M", RANGE(1, 1024 * GB), TIGHTEN(LOWER),
+	.help = "bytes that all connections of one run send"},
+    {"network.maxReceived", GB_SETTING_SIZE, AT(network.received_bytes), "1G", RANGE(1, 1024 * GB),
+	TIGHTEN(LOWER), .help = "bytes that all connections of one run receive"},
+    {"network.connectTimeout", GB_SETTING_DURATION, AT(network.connect_ms), "10s", RANGE(1, H),
+	TIGHTEN(LOWER), .help = "time to look a name up and to connect"},
+    {"network.idleTimeout", GB_SETTING_DURATION, AT(network.idle_ms), "60s", RANGE(1, D), TIGHTEN(LOWER),
+	.help = "a connection that transfers nothing for so long is closed"},
 
     {"audit.directory", GB_SETTING_PATH, AT(audit.directory), "", APART,
 	.help = "folder of the audit log; \"\" is stateDir"},

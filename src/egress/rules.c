@@ -120,6 +120,12 @@ bool gb_host_parse(struct gb_str text, struct gb_host *ret, const char **ret_pro
 	return true;
 }
 
+bool gb_host_is_loopback(const struct gb_host *host) {
+	static const uint8_t loopback6[16] = {[15] = 1};
+	return (host->kind == GB_HOST_IPV4 && host->address[0] == 127) ||
+	       (host->kind == GB_HOST_IPV6 && memcmp(host->address, loopback6, sizeof loopback6) == 0);
+}
+
 static bool parse_port(struct gb_str text, uint16_t *ret, const char **ret_problem) {
 	unsigned port = 0;
 	for (size_t i = 0; i < text.n; i++) {

@@ -47,6 +47,9 @@ struct gb_host_rule {
  * everything that is not exactly one of them; then *ret_problem says why. */
 bool gb_host_parse(struct gb_str text, struct gb_host *ret, const char **ret_problem);
 
+/* Whether it is an address of loopback. */
+bool gb_host_is_loopback(const struct gb_host *host);
+
 bool gb_host_rule_parse(struct gb_str text, struct gb_host_rule *ret, const char **ret_problem);
 /* "api.example.com:8443"; GB_HOST_RULE_MAX + 1 bytes are enough. */
 void gb_host_rule_write(const struct gb_host_rule *rule, char *ret, size_t n);

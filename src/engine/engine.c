@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "egress/client.h"
 #include "engine/limits.h"
 
 /* --- deadlines --- */
@@ -126,12 +127,13 @@ static bool open_engine(
 	if (!keep_text(&engine->worker_dir, options->worker_dir, err) ||
 	    !keep_text(&engine->shell, options->shell, err) ||
 	    !keep_text(&engine->node, options->node, err) || !keep_text(&engine->deno, options->deno, err) ||
-	    !keep_text(&engine->node_packages, options->node_packages, err))
+	    !keep_text(&engine->node_packages, options->node_packages, err) ||
+	    !keep_text(&engine->proxy, options->proxy, err))
 		return false;
 	if (!gb_runtimes_init(engine, options, err))
 		return false;
 	return gb_loop_init(&engine->loop, err) && start_timer(engine, err) && gb_tasks_init(engine, err) &&
-	       open_port(engine, err);
+	       open_port(engine, err) && gb_network_set_addresses(engine, options, err);
 }
 
 static bool start_pools(struct gb_engine *engine, struct gb_err *err) {
@@ -197,6 +199,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	gb_engine_release_settled(engine);
 	for (size_t i = 0; i < GB_RUNTIMES; i++)
 		gb_pool_destroy(engine->pools[i]);
+	gb_egress_destroy(engine->egress);
 	gb_port_destroy(engine->port);
 	gb_loop_remove(&engine->loop, &engine->timer);
 	gb_close_fd(&engine->timer_fd);
@@ -206,6 +209,7 @@ void gb_engine_destroy(struct gb_engine *engine) {
 	free(engine->node);
 	free(engine->deno);
 	free(engine->node_packages);
+	free(engine->proxy);
 	free(engine);
 }
 

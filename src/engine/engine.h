@@ -58,7 +58,9 @@ enum gb_runtime {
 	GB_RUNTIME_NODE_VERSION,
 	GB_RUNTIME_DENO_VERSION,
 	GB_RUNTIME_PROFILES, /* the first of the caller's own Python profiles */
-	GB_RUNTIMES = GB_RUNTIME_PROFILES + 8,
+	/* Added to one of the above: the same in the network tier, in sandboxes of its own. */
+	GB_RUNTIME_NETWORK = GB_RUNTIME_PROFILES + 8,
+	GB_RUNTIMES = 2 * GB_RUNTIME_NETWORK,
 };
 
 /* A Python profile of the caller; unused without a name. */
@@ -77,7 +79,9 @@ struct gb_session {
 	enum gb_runtime runtime;
 	struct gb_cell *cell; /* NULL once terminated */
 	struct gb_run *run;   /* the executing run, or NULL */
-	int n_jobs;           /* jobs sent so far */
+	struct gb_value *net; /* the hosts that its runs can reach, in net_values; NULL: none */
+	struct gb_values *net_values;
+	int n_jobs; /* jobs sent so far */
 	struct gb_frame_reader reader;
 	size_t noise;       /* bytes received while no run executes */
 	unsigned n_retakes; /* cells that died before they were used */
@@ -124,7 +128,11 @@ struct gb_engine {
 	struct gb_loop loop;
 	struct gb_pool *pools[GB_RUNTIMES]; /* NULL until the first run that needs it; see gb_runtime_start */
 	struct gb_port *port;
-	struct gb_profile profiles[GB_RUNTIMES - GB_RUNTIME_PROFILES];
+	struct gb_egress *egress;                        /* NULL until the first run in the network tier */
+	struct gb_host addresses[GB_HOST_ADDRESSES_MAX]; /* that runs in the network tier can be allowed */
+	size_t n_addresses;
+	char *proxy; /* or NULL */
+	struct gb_profile profiles[GB_RUNTIME_NETWORK - GB_RUNTIME_PROFILES];
 	struct gb_question questions[GB_LANGUAGES];
 	unsigned in_callback;   /* depth of callbacks of the caller: see GB_CALL_BACK */
 	struct gb_source timer; /* a timerfd, so that the engine's one descriptor covers deadlines too */
@@ -177,12 +185,13 @@ struct gb_run {
 	uint64_t started, deadline; /* ns; deadline 0: none */
 	uint64_t yield_at;          /* when to lower its CPU priority (again, for threads created since) */
 	uint64_t timeout_ms;
-	uint64_t memory;      /* memory limit of its processes; 0: the language's default */
-	uint64_t output_left; /* bytes of log frames */
-	struct gb_buf outbox; /* unsent bytes */
-	size_t sent;          /* bytes of the outbox already sent */
-	bool paused;          /* nothing is read from the cell */
-	bool waits_to_send;   /* waits for GB_LOOP_OUT */
+	uint64_t memory;        /* memory limit of its processes; 0: the language's default */
+	uint64_t output_left;   /* bytes of log frames */
+	struct gb_buf outbox;   /* unsent bytes */
+	size_t sent;            /* bytes of the outbox already sent */
+	bool paused;            /* nothing is read from the cell */
+	bool waits_to_send;     /* waits for GB_LOOP_OUT */
+	struct gb_reach *reach; /* its network; NULL in the isolated tier */
 	/* the outbox begins with the job, which may be sent to another cell */
 	bool job_kept;
 	bool job_unread;                /* its cell died before it read the job */
@@ -276,6 +285,8 @@ void gb_run_unhold(struct gb_run *run);
 void gb_run_fail_frame(struct gb_run *run, const struct gb_err *err);
 /* The run has its result. */
 void gb_run_conclude(struct gb_run *run);
+/* The records of its connections have come. */
+void gb_run_settle(struct gb_run *run);
 
 /* --- task.c --- */
 
@@ -321,6 +332,31 @@ struct gb_decoding {
 bool gb_run_decode(struct gb_run *run, const struct gb_decoding *decoding, struct gb_err *err);
 /* The run has settled: the value that is being decoded is not used. */
 void gb_run_stop_decoding(struct gb_run *run);
+
+/* --- network.c --- */
+
+/* Read the hosts of @options, if it has any. *ret is NULL otherwise. */
+bool gb_reach_create(struct gb_engine *engine, const struct gb_run_options *options, struct gb_reach **ret,
+    struct gb_err *err);
+void gb_reach_destroy(struct gb_reach *reach);
+/* The run has a cell of the network tier: apply its policy. The job is sent when that is in effect. */
+bool gb_reach_begin(struct gb_run *run, struct gb_err *err);
+/* Whether the job has to wait. */
+bool gb_reach_is_beginning(const struct gb_run *run);
+/* The run is about to settle. True if it has to wait for the records of its connections: then gb_run_settle follows. */
+bool gb_reach_end(struct gb_run *run);
+/* Whether it waits for them. */
+bool gb_reach_is_ending(const struct gb_run *run);
+/* For the pools of the network tier: see struct gb_pool_options. */
+int gb_network_open(void *engine, void **ret_network, struct gb_err *err);
+void gb_network_close(void *network);
+/* Prepare for the first run in the network tier. */
+bool gb_network_init(struct gb_engine *engine, struct gb_err *err);
+/* Read the addresses of the engine's options. */
+bool gb_network_set_addresses(
+    struct gb_engine *engine, const struct gb_engine_options *options, struct gb_err *err);
+/* Connect @fd to @port inside the cell. */
+bool gb_network_connect(struct gb_cell *cell, uint16_t port, int fd, struct gb_err *err);
 
 /* --- send.c --- */
 

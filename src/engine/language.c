@@ -9,9 +9,15 @@ static const struct gb_language_traits languages[GB_LANGUAGES] = {
 	.has_profiles = true,
 	.has_restricted = true,
 	.has_allowlist = true,
+	.has_net = true,
 	.has_modules = true},
-    [GB_SHELL] = {.has_box = true, .has_sessions = true, .has_terminal = true, .has_restricted = true},
-    [GB_NODE] = {.has_box = true, .has_sessions = true, .has_allowlist = true, .has_modules = true},
+    [GB_SHELL] = {.has_box = true,
+	.has_sessions = true,
+	.has_terminal = true,
+	.has_net = true,
+	.has_restricted = true},
+    [GB_NODE] =
+	{.has_box = true, .has_sessions = true, .has_allowlist = true, .has_net = true, .has_modules = true},
     [GB_DENO] = {.has_box = true, .has_net = true, .has_modules = true},
 };
 

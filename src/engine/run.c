@@ -50,6 +50,7 @@ static void release_run(struct gb_run *run) {
 	free(run->displays.list);
 	for (size_t i = 0; i < GB_COUNT(run->streams); i++)
 		gb_buf_finish(&run->streams[i]);
+	gb_reach_destroy(run->reach);
 	gb_values_destroy(run->values);
 	gb_arena_finish(&run->texts);
 	free(run->logs);
@@ -93,7 +94,7 @@ static void finish_streams(struct gb_run *run) {
 	result->files = run->files;
 }
 
-static void settle(struct gb_run *run) {
+void gb_run_settle(struct gb_run *run) {
 	gb_run_hold(run);
 	run->settled = true;
 	gb_run_stop_decoding(run);
@@ -112,6 +113,12 @@ static void settle(struct gb_run *run) {
 	gb_run_unhold(run);
 }
 
+static void settle(struct gb_run *run) {
+	run->deadline = 0;
+	if (!gb_reach_end(run))
+		gb_run_settle(run);
+}
+
 size_t gb_run_memory(const struct gb_run *run) {
 	return run->streams[0].cap + run->streams[1].cap + gb_values_used(run->values);
 }
@@ -126,7 +133,7 @@ static const char *keep_text(struct gb_run *run, const char *text) {
 
 void gb_run_fail(
     struct gb_run *run, enum gb_status status, const char *name, const char *code, const char *message) {
-	if (run->settled)
+	if (run->settled || gb_reach_is_ending(run))
 		return;
 	run->result.status = status;
 	run->result.exit_code = 1;
@@ -241,7 +248,7 @@ static enum received receive(struct gb_run *run) {
 
 /* Frames are not handled now. */
 static bool is_waiting(const struct gb_run *run) {
-	return run->settled || run->decoding;
+	return run->settled || run->decoding || gb_reach_is_ending(run);
 }
 
 /* Handle all complete frames in the buffer. */
@@ -379,7 +386,7 @@ static void read_and_end_stopping(struct gb_run *run) {
 
 /* Stop @run, unless its remaining frames settle it. If some of them have to be decoded first, this ends later. */
 static void stop(struct gb_run *run, const char *code, const char *message, bool timed_out) {
-	if (run->settled)
+	if (run->settled || gb_reach_is_ending(run))
 		return;
 	/* Queued, or its sandbox is still starting: its session continues. The code must not begin now. */
 	if (!run->begun) {
@@ -411,7 +418,7 @@ void gb_run_resume(struct gb_run *run) {
 
 /* Its result has arrived and is being decoded. */
 static bool has_ended(const struct gb_run *run) {
-	return run->decoding && run->is_last;
+	return (run->decoding && run->is_last) || gb_reach_is_ending(run);
 }
 
 /* A signal that arrives just before the code blocks does not wake it. Repeat it until it takes effect, up to
@@ -629,8 +636,11 @@ struct gb_run *gb_run_create(
 	run->timeout_ms = gb_limit_timeout_ms(options);
 	run->session = options->session;
 	run->memory = GB_OR(options->memory_bytes, gb_language_memory(options->language));
-	if (gb_runtime_find(engine, options->language, options->profile, &run->runtime, err))
+	if (gb_runtime_find(engine, options->language, options->profile, &run->runtime, err) &&
+	    gb_reach_create(engine, options, &run->reach, err)) {
+		run->runtime += run->reach ? GB_RUNTIME_NETWORK : 0;
 		return run;
+	}
 	release_run(run);
 	return NULL;
 }

@@ -17,6 +17,10 @@
 static const char *const python_paths[] = {"/usr/share/zoneinfo", "/usr/share/matplotlib", "/usr/share/fonts",
     "/usr/share/python3", "/etc/matplotlibrc", "/etc/fonts", NULL};
 
+/* What clients of TLS read, in a room without /etc. */
+static const char *const network_paths[] = {
+    "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/usr/share/ca-certificates", NULL};
+
 static const struct runtime {
 	const char *worker;
 	const char *profile;
@@ -162,6 +166,7 @@ static bool add_paths(struct gb_plan *plan, const char *const *paths, struct gb_
 
 /* Python's entry for a profile of the caller. */
 static const struct runtime *find_runtime(enum gb_runtime which) {
+	which %= GB_RUNTIME_NETWORK;
 	return &runtimes[which >= GB_RUNTIME_PROFILES ? GB_RUNTIME_PYTHON : which];
 }
 
@@ -188,16 +193,21 @@ bool gb_engine_has_language(const struct gb_engine *engine, enum gb_language lan
 bool gb_runtime_plan(
     struct gb_engine *engine, enum gb_runtime which, struct gb_plan **ret, struct gb_err *err) {
 	const struct runtime *runtime = find_runtime(which);
+	const bool network = which >= GB_RUNTIME_NETWORK;
+	const enum gb_runtime plain = which % GB_RUNTIME_NETWORK;
 	const struct gb_plan_options options = {
 	    .room = runtime->room,
-	    .profile = which < GB_RUNTIME_PROFILES ? runtime->profile
-						   : engine->profiles[which - GB_RUNTIME_PROFILES].text,
+	    .profile = plain < GB_RUNTIME_PROFILES ? runtime->profile
+						   : engine->profiles[plain - GB_RUNTIME_PROFILES].text,
 	    .all_programs = runtime->all_programs,
+	    .network = network,
+	    .addresses = engine->addresses,
+	    .n_addresses = network ? engine->n_addresses : 0,
 	};
 	struct gb_plan *plan;
 	if (!gb_plan_create(engine->port, &options, &plan, err))
 		return false;
-	if (!add_paths(plan, runtime->paths, err) ||
+	if (!add_paths(plan, runtime->paths, err) || (network && !add_paths(plan, network_paths, err)) ||
 	    (runtime->program && !add_program(engine, runtime, plan, err))) {
 		gb_plan_destroy(plan);
 		return false;
@@ -226,6 +236,9 @@ bool gb_runtime_start_behind(
 	    .on_ready = gb_run_on_cell_ready,
 	    .on_begin = gb_run_on_cell_begin,
 	    .on_end = gb_run_on_cell_end,
+	    .open_network = gb_network_open,
+	    .close_network = gb_network_close,
+	    .data = engine,
 	};
 	return gb_pool_create(engine->port, plan, &pool, &engine->pools[which], err);
 }
@@ -245,7 +258,8 @@ bool gb_runtime_start(struct gb_engine *engine, enum gb_runtime which, struct gb
 		gb_runtime_clean_up(engine, which);
 	if (engine->pools[which])
 		return true;
-	if (!gb_runtime_plan(engine, which, &plan, err))
+	if ((which >= GB_RUNTIME_NETWORK && !gb_network_init(engine, err)) ||
+	    !gb_runtime_plan(engine, which, &plan, err))
 		return false;
 	bool started = gb_runtime_start_behind(engine, which, plan, err);
 	gb_plan_destroy(plan);

@@ -54,7 +54,7 @@ static void send_some(struct gb_run *run) {
 
 void gb_run_send(struct gb_run *run) {
 	/* Queued bytes are sent on GB_LOOP_OUT. */
-	if (run->settled || run->waits_to_send || !run->cell)
+	if (run->settled || run->waits_to_send || !run->cell || gb_reach_is_beginning(run))
 		return;
 	send_some(run);
 	run->waits_to_send = has_unsent(run);
@@ -110,6 +110,8 @@ bool gb_run_send_job(struct gb_run *run, struct gb_err *err) {
 		/* Only a warm cell can have died unnoticed, and only before the first job of a session. */
 		run->job_kept = gb_cell_was_warm(run->cell) && (!run->session || run->session->n_jobs == 1);
 		gb_cell_limit_memory(run->cell, run->memory);
+		if (run->reach && !gb_reach_begin(run, err))
+			return false;
 		gb_run_send(run);
 	} while (can_retake(run) && retake(run, err));
 	return run->cell;

@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "engine/limits.h"
 
-enum { NOISE_MAX = 1 << 20, STEP = 4 << 10 };
+enum { NOISE_MAX = 1 << 20, STEP = 4 << 10, NET_MAX = 1 << 20 };
 
 const char *gb_session_state_name(enum gb_session_state state) {
 	static const char *const names[] = {"idle", "executing", "awaiting_input", "terminated"};
@@ -22,8 +22,61 @@ bool gb_session_check_language(enum gb_language language, struct gb_err *err) {
 	       gb_fail_field(err, GB_EINVAL, "language", "%s has no sessions", gb_language_name(language));
 }
 
+static void free_session(struct gb_session *session) {
+	gb_frame_reader_finish(&session->reader);
+	gb_terminal_finish(&session->terminal);
+	gb_values_destroy(session->net_values);
+	free(session);
+}
+
+static bool keep_net(struct gb_session *session, const struct gb_value *net, struct gb_err *err) {
+	if (!net || gb_value_count(net) == 0)
+		return true;
+	if (!gb_language_has(session->language, GB_NEED_NET))
+		return gb_fail_field(
+		    err, GB_EINVAL, "net", "is not for %s", gb_language_name(session->language));
+	session->net_values = gb_values_create(NET_MAX);
+	session->net = session->net_values ? gb_value_array(session->net_values) : NULL;
+	bool ok = session->net;
+	for (size_t i = 0; ok && i < gb_value_count(net); i++) {
+		size_t n = 0;
+		const char *text = gb_value_bytes(gb_value_at(net, i), &n);
+		if (!text)
+			return gb_fail_field(err, GB_EINVAL, "net", "must be an array of texts");
+		ok = gb_value_push(session->net, gb_value_string(session->net_values, text, n));
+	}
+	return ok || gb_fail_field(err, GB_ELIMIT, "net", "is too long");
+}
+
+static bool start_session(struct gb_session *session, const char *profile, struct gb_err *err) {
+	struct gb_engine *engine = session->engine;
+	/* Its hosts are checked now, as those of a run. */
+	struct gb_reach *reach = NULL;
+	const struct gb_run_options check = {.language = session->language, .net = session->net};
+	if (!gb_reach_create(engine, &check, &reach, err))
+		return false;
+	gb_reach_destroy(reach);
+	if (!gb_runtime_find(engine, session->language, profile, &session->runtime, err))
+		return false;
+	session->runtime += session->net ? GB_RUNTIME_NETWORK : 0;
+	if (gb_runtime_start(engine, session->runtime, err))
+		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
+	return session->cell;
+}
+
+bool gb_session_connect(struct gb_session *session, uint16_t port, int fd, struct gb_err *err) {
+	if (!session->cell)
+		return gb_fail_field(err, GB_EINVAL, "session", "has ended: %s", session->reason);
+	return gb_network_connect(session->cell, port, fd, err);
+}
+
 bool gb_session_open(struct gb_engine *engine, enum gb_language language, const char *profile,
     struct gb_session **ret, struct gb_err *err) {
+	return gb_session_open_net(engine, language, profile, NULL, ret, err);
+}
+
+bool gb_session_open_net(struct gb_engine *engine, enum gb_language language, const char *profile,
+    const struct gb_value *net, struct gb_session **ret, struct gb_err *err) {
 	if (!gb_session_check_language(language, err))
 		return false;
 	struct gb_session *session = calloc(1, sizeof *session);
@@ -34,13 +87,8 @@ bool gb_session_open(struct gb_engine *engine, enum gb_language language, const 
 	session->language = language;
 	gb_frame_reader_init(&session->reader, NOISE_MAX);
 	gb_terminal_init(&session->terminal);
-	if (gb_runtime_find(engine, language, profile, &session->runtime, err) &&
-	    gb_runtime_start(engine, session->runtime, err))
-		session->cell = gb_pool_take(engine->pools[session->runtime], session, err);
-	if (!session->cell) {
-		gb_frame_reader_finish(&session->reader);
-		gb_terminal_finish(&session->terminal);
-		free(session);
+	if (!keep_net(session, net, err) || !start_session(session, profile, err)) {
+		free_session(session);
 		return false;
 	}
 	*ret = session;
@@ -84,9 +132,7 @@ void gb_session_close(struct gb_session *session) {
 		if (!run->settled)
 			gb_run_destroy(run);
 	}
-	gb_frame_reader_finish(&session->reader);
-	gb_terminal_finish(&session->terminal);
-	free(session);
+	free_session(session);
 }
 
 enum gb_session_state gb_session_state(const struct gb_session *session) {

@@ -1,7 +1,10 @@
 /* The options of an engine and its sessions, from the settings. */
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "config/settings.h"
+#include "egress/rules.h"
 #include "limits/limits.h"
 
 enum { PROFILES_MAX = 1 << 20 };
@@ -30,6 +33,22 @@ static bool add_profiles(const struct gb_config_profiles *profiles, struct gb_ar
 	return list || gb_fail(err, GB_ENOMEM, 0, "there is no memory for python.profiles");
 }
 
+/* The entries of an allowlist that are addresses, without their ports, each once. */
+static size_t find_addresses(const struct gb_config_list *list, const char **ret, struct gb_arena *arena) {
+	size_t n = 0;
+	for (size_t i = 0; i < list->n; i++) {
+		struct gb_host_rule rule;
+		const char *problem;
+		bool known = !gb_host_rule_parse(gb_str_from(list->items[i]), &rule, &problem) ||
+			     rule.host.kind == GB_HOST_NAME || gb_host_is_loopback(&rule.host);
+		for (size_t k = 0; k < n && !known; k++)
+			known = strcmp(ret[k], rule.host.name) == 0;
+		if (!known && (ret[n] = gb_arena_copy(arena, gb_str_from(rule.host.name))))
+			n++;
+	}
+	return n;
+}
+
 static const char *choose(const char *own, const char *configured) {
 	return own ? own : *configured ? configured : NULL;
 }
@@ -43,6 +62,10 @@ bool gb_limits_engine_create(const struct gb_config *config, const struct gb_eng
 	all.node = choose(options->node, config->programs.node);
 	all.deno = choose(options->deno, config->programs.deno);
 	all.node_packages = choose(options->node_packages, config->programs.node_packages);
+	all.proxy = options->proxy ? options->proxy : config->network.proxy;
+	const char **addresses = gb_arena_array(&arena, config->network.allowlist.n + 1, sizeof *addresses);
+	all.n_addresses = addresses ? find_addresses(&config->network.allowlist, addresses, &arena) : 0;
+	all.addresses = addresses;
 	bool ok = options->n_python_profiles || !config->python.profiles.n ||
 		  add_profiles(&config->python.profiles, &arena, &all, err);
 	ok = ok && gb_engine_create(&all, ret, err);

@@ -23,6 +23,9 @@ void gb_limits_apply(const struct gb_config *config, uint64_t default_timeout_ms
 /* Fails with GB_ELIMIT, naming field and setting, if @run asks for more than the settings allow. */
 bool gb_limits_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err);
 
+/* Fails, naming the host, if @run asks for a host that network.allowlist does not have. */
+bool gb_limits_check_net(const struct gb_config *config, const struct gb_value *net, struct gb_err *err);
+
 /* --- an engine --- */
 
 /* As gb_engine_create, with the programs and profiles of the settings where @options names none. */

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "config/settings.h"
+#include "egress/rules.h"
 #include "limits/limits.h"
 
 static void name_setting(enum gb_config_runtime runtime, const char *limit, char ret[GB_SETTING_NAME_MAX]) {
@@ -32,6 +33,43 @@ void gb_limits_apply(
 	run->memory_bytes = within(run->memory_bytes, limits->memory_bytes, limits->max_memory_bytes);
 	run->output_bytes = within(run->output_bytes, limits->output_bytes, limits->max_output_bytes);
 	run->result_bytes = within(run->result_bytes, limits->result_bytes, limits->max_result_bytes);
+	run->max_connections = (uint32_t)within(
+	    run->max_connections, config->network.max_connections, config->network.max_connections);
+	run->sent_bytes = within(run->sent_bytes, config->network.sent_bytes, config->network.sent_bytes);
+	run->received_bytes =
+	    within(run->received_bytes, config->network.received_bytes, config->network.received_bytes);
+	run->connect_ms =
+	    (uint32_t)within(run->connect_ms, config->network.connect_ms, config->network.connect_ms);
+	run->idle_ms = (uint32_t)within(run->idle_ms, config->network.idle_ms, config->network.idle_ms);
+}
+
+static size_t read_allowlist(
+    const struct gb_config_list *list, struct gb_host_rule rules[GB_HOST_RULES_MAX]) {
+	const char *problem;
+	size_t n = 0;
+	for (size_t i = 0; i < list->n && n < GB_HOST_RULES_MAX; i++)
+		n += gb_host_rule_parse(gb_str_from(list->items[i]), &rules[n], &problem);
+	return n;
+}
+
+bool gb_limits_check_net(const struct gb_config *config, const struct gb_value *net, struct gb_err *err) {
+	struct gb_host_rule rules[GB_HOST_RULES_MAX], rule;
+	const size_t n = read_allowlist(&config->network.allowlist, rules);
+	for (size_t i = 0; i < gb_value_count(net); i++) {
+		size_t length = 0;
+		const char *problem, *text = gb_value_bytes(gb_value_at(net, i), &length);
+		char shown[GB_HOST_RULE_MAX + 1];
+		if (!text)
+			return gb_fail_field(err, GB_EINVAL, "net", "must be an array of texts");
+		gb_copy_text(shown, sizeof shown, (struct gb_str){text, length});
+		if (!gb_host_rule_parse((struct gb_str){text, length}, &rule, &problem))
+			return gb_fail_field(err, GB_EINVAL, "net", "'%s': %s", shown, problem);
+		if (!gb_host_rules_cover(rules, n, &rule))
+			return gb_fail_field(err, GB_EINVAL, "net",
+			    "'%s' is not in the setting network.allowlist; the owner can add it there",
+			    shown);
+	}
+	return true;
 }
 
 bool gb_limits_check(const struct gb_config *config, const struct gb_run_options *run, struct gb_err *err) {

@@ -26,6 +26,7 @@
 
 #include "base/err.h"
 #include "base/loop.h"
+#include "egress/rules.h"
 
 struct gb_port;
 struct gb_plan;
@@ -75,6 +76,12 @@ struct gb_plan_options {
 	    /* tells the worker what to prepare; shorter than GB_PROFILE_BYTES; NULL: nothing */
 	    *profile;
 	bool all_programs; /* GB_ROOM_PROGRAMS: all programs of the system may be started */
+	/* Not in GB_ROOM_NONE: each cell has a network of its own, and passes sockets of it out before it reads its job.
+	 * Code can reach what another process makes of them: see gb_pool_options.open_network. */
+	bool network;
+	/* Addresses, apart from those of loopback, that the cell's network has. */
+	const struct gb_host *addresses;
+	size_t n_addresses;
 };
 
 /* The plan of a room with all layers, and with the files that every program of this system reads. If this
@@ -134,6 +141,11 @@ struct gb_pool_options {
 	void (*on_begin)(struct gb_cell *cell);
 	/* A cell that has an owner has ended by itself. The owner still has to release it. */
 	void (*on_end)(struct gb_cell *cell, const struct gb_cell_end *end);
+	/* If the plan has a network: make one for a new cell. Returns a descriptor, which is given to the cell, or -1; the
+	 * cell sends its sockets over it, and waits for one byte. *ret_network is the cell's from now on. */
+	int (*open_network)(void *data, void **ret_network, struct gb_err *err);
+	void (*close_network)(void *network);
+	void *data;
 };
 
 /* Start zygotes behind a copy of @plan, and return without waiting for them. Cells can be taken at once: they
@@ -173,6 +185,9 @@ void gb_pool_refill(struct gb_pool *pool);
 /* Call this before the loop blocks: it does work for later cells while no cell is in use. */
 void gb_pool_before_wait(struct gb_pool *pool);
 
+/* End the cells that nothing has taken yet: their networks are of no use any more. */
+void gb_pool_discard(struct gb_pool *pool);
+
 /* --- cell: one sandboxed process, for one run or one session --- */
 
 /* Returns a warm cell if there is one, else a new one; NULL on failure. Does not wait: see gb_cell_is_waiting.
@@ -183,6 +198,8 @@ bool gb_cell_is_waiting(const struct gb_cell *cell);
 /* Kills the cell's processes. The caller must not use @cell afterwards. */
 void gb_cell_release(struct gb_cell *cell);
 
+/* What open_network has returned for it; or NULL. */
+void *gb_cell_network(const struct gb_cell *cell);
 void *gb_cell_owner(const struct gb_cell *cell);
 void gb_cell_set_owner(struct gb_cell *cell, void *owner);
 /* The host's end of the cell's stream socket. It is blocking: use MSG_DONTWAIT. The cell is registered in the

@@ -37,6 +37,9 @@ struct gb_worker {
 	void (*version)(char *ret, size_t n);
 };
 
+/* Whether its cells are of the network tier: their network reaches hosts. From .init on. */
+bool gb_worker_has_network(void);
+
 /* Does not return: exits after the host has died or has closed the control socket. */
 int gb_zygote_main(const struct gb_worker *worker);
 

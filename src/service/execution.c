@@ -312,7 +312,8 @@ static bool limit(const struct gb_service *service, struct gb_run_options *optio
 	uint64_t requested_ms = options->timeout_ms, max_ms = service->options.timeout_ms;
 	if (max_ms)
 		options->timeout_ms = 0;
-	if (service->options.strict && !gb_limits_check(service->config, options, err))
+	if (!gb_limits_check_net(service->config, options->net, err) ||
+	    (service->options.strict && !gb_limits_check(service->config, options, err)))
 		return false;
 	gb_limits_apply(service->config, service->options.default_timeout_ms, options);
 	if (max_ms)

@@ -154,9 +154,13 @@ TEST(ac3_9_a_host_that_is_not_allowed_is_denied) {
 	if (!*deno)
 		SKIP(no_deno);
 	struct gb_values *pool = gb_values_create(0);
-	check_not_capable(run_with((struct gb_run_options){.source = "await fetch('http://other.example/')",
-			      .net = list_of(pool, "127.0.0.1")}),
-	    "net access");
+	struct gb_run *run = run_with((struct gb_run_options){
+	    .source = "await fetch('http://other.example/')", .net = list_of(pool, "127.0.0.1")});
+	const struct gb_result *result = gb_run_result(run);
+	CHECK_STR(gb_status_name(result->status), "error");
+	const struct gb_value *denial = gb_value_at(result->denials, 0);
+	CHECK_STR(gb_value_bytes(gb_value_get(denial, "host"), NULL), "other.example");
+	gb_run_destroy(run);
 	check_not_capable(run_with((struct gb_run_options){.source = ask_oneself}), "net access");
 	gb_values_destroy(pool);
 }

@@ -125,7 +125,7 @@ TEST(settings_that_a_project_file_cannot_set) {
 	static const char *const never[] = {"stateDir", "executor.workingDir", "e2b.apiKey",
 	    "secrets.patterns", "secrets.environment", "audit.directory", "audit.maxAge", "audit.maxSize",
 	    "programs.shell", "programs.node", "programs.deno", "programs.nodePackages", "python.profiles",
-	    "energy.initial", "energy.maximum", "energy.rechargePerHour", "mcp.heartbeat"};
+	    "energy.initial", "energy.maximum", "energy.rechargePerHour", "mcp.heartbeat", "network.proxy"};
 	size_t n = 0;
 	for (size_t i = 0; i < gb_settings_count; i++)
 		n += gb_settings[i].project == GB_PROJECT_NEVER;
@@ -243,12 +243,13 @@ TEST(mistake_in_a_project_file_is_an_error) {
 }
 
 TEST(unavailable_setting_in_a_project_file_is_an_error) {
-	static const char text[] = "network: {allowlist: [a.example]}\n";
+	static const char text[] = "actions: {allowNetwork: true}\n";
 	const struct gb_config_sources sources = {
 	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = sizeof text - 1};
 	const struct gb_config *config = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_config_load(&sources, &config, &err));
-	CHECK_STR(err.message, "./glovebox.yaml:1:11: network.allowlist: not yet available; leave it out, or "
-			       "at its default, []");
+	CHECK_STR(err.message,
+	    "./glovebox.yaml:1:11: actions.allowNetwork: not yet available; leave it out, or "
+	    "at its default, false");
 }

@@ -17,6 +17,8 @@ static const struct gb_seccomp_options kinds[] = {
     {.room = GB_ROOM_FILES, .cookie = COOKIE, .denied_errno = EPERM},
     {.room = GB_ROOM_PROGRAMS, .cookie = COOKIE, .denied_errno = EPERM},
     {.room = GB_ROOM_PROGRAMS, .cookie = COOKIE, .denied_errno = EPERM, .grouped = true},
+    {.room = GB_ROOM_FILES, .cookie = COOKIE, .denied_errno = EPERM, .network = true},
+    {.room = GB_ROOM_PROGRAMS, .cookie = COOKIE, .denied_errno = EPERM, .network = true},
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 

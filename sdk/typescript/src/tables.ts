@@ -77,9 +77,19 @@ export interface Limits {
   maxCalls?: number;
   /** Pending calls of host functions; together they may hold at most four times `callBytes`. */
   maxCallsInFlight?: number;
+  /** Network: connections in total. */
+  maxConnections?: number;
+  /** Network: bytes that all connections together send. */
+  sentBytes?: number;
+  /** Network: bytes that all connections together receive. */
+  receivedBytes?: number;
+  /** Network: time to look a name up and to connect. */
+  connectMs?: number;
+  /** Network: time in which a connection transfers nothing; it is closed then. */
+  idleMs?: number;
 }
 
-export const LIMITS: readonly (keyof Limits)[] = ['timeoutMs', 'outputBytes', 'resultBytes', 'reportBytes', 'callBytes', 'maxCalls', 'maxCallsInFlight'];
+export const LIMITS: readonly (keyof Limits)[] = ['timeoutMs', 'outputBytes', 'resultBytes', 'reportBytes', 'callBytes', 'maxCalls', 'maxCallsInFlight', 'maxConnections', 'sentBytes', 'receivedBytes', 'connectMs', 'idleMs'];
 
 /** The limits of a run of an agent; values above the maxima of the settings are reduced to them. */
 export interface AgentLimits {
@@ -116,7 +126,7 @@ export interface RunFields {
   restricted?: boolean;
   /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
   allowedModules?: string[];
-  /** Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless. */
+  /** Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
   net?: string[];
 }
 
@@ -143,7 +153,7 @@ export interface SessionFields {
   restricted?: boolean;
   /** Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js. */
   allowedModules?: string[];
-  /** Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless. */
+  /** Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none. */
   net?: string[];
   /** In a session: delete all definitions of earlier runs first. */
   reset?: boolean;
@@ -255,6 +265,10 @@ export interface RunResult {
   truncated: boolean;
   /** The error, unless `status` is `success`. */
   error?: RunError;
+  /** What was refused to the code: an array of `{kind, host, port, rule, reason, remedy}`, see [NETWORK.md](NETWORK.md). */
+  denials?: unknown;
+  /** The attempts of the code to reach hosts: `{list, dropped}`, see [NETWORK.md](NETWORK.md). */
+  connections?: unknown;
   /** Milliseconds from the request to the result. */
   durationMs: number;
   /** Peak memory, of the heap or of all processes; absent if unknown, as for a terminated run. */
@@ -276,6 +290,8 @@ export const RESULT_FIELDS: readonly { name: keyof RunResult; kind: ResultKind; 
   { name: 'timedOut', kind: 'flag', optional: false },
   { name: 'truncated', kind: 'flag', optional: false },
   { name: 'error', kind: 'error', optional: true },
+  { name: 'denials', kind: 'value', optional: true },
+  { name: 'connections', kind: 'value', optional: true },
   { name: 'durationMs', kind: 'ms', optional: false },
   { name: 'memoryUsedBytes', kind: 'count', optional: true },
 ];

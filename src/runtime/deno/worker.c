@@ -109,19 +109,6 @@ static bool write_import_map(const struct gb_job *job) {
 	return true;
 }
 
-/* "--allow-net=a,b". False without hosts. */
-static bool write_net(struct gb_settings *settings, struct gb_buf *flag) {
-	struct gb_str host;
-	uint64_t left = gb_settings_count(&settings->net);
-	if (!left)
-		return false;
-	gb_buf_printf(flag, "--allow-net=");
-	for (bool more = false; gb_settings_next(&settings->net, &left, &host); more = true)
-		gb_buf_printf(flag, "%s%.*s", more ? "," : "", GB_STR_ARG(host));
-	must(gb_buf_c_str(flag));
-	return true;
-}
-
 /* With the requirements of @job; without one, with the usual defaults. */
 static void start(uint64_t memory, const struct gb_job *job, struct gb_settings *settings) {
 	static const char *const envp[] = {"DENO_DIR=/tmp/.deno", "DENO_NO_UPDATE_CHECK=1", "HOME=/box",
@@ -134,11 +121,10 @@ static void start(uint64_t memory, const struct gb_job *job, struct gb_settings 
 	    "--no-lock", "--allow-read=/box,/tmp", "--allow-write=/box,/tmp", "--deny-run", "--deny-env",
 	    "--deny-ffi", "--deny-sys", v8};
 	size_t n = 14;
-	gb_auto_buf struct gb_buf net;
-	gb_buf_init(&net, TEXT_MAX);
 	make_files();
-	if (job && write_net(settings, &net))
-		argv[n++] = net.data;
+	/* The network decides about hosts: see docs/NETWORK.md. */
+	if (gb_worker_has_network())
+		argv[n++] = "--allow-net";
 	if (job && write_import_map(job))
 		argv[n++] = "--import-map=" DIR "/imports.json";
 	argv[n++] = "--no-config";
@@ -153,11 +139,10 @@ static void start(uint64_t memory, const struct gb_job *job, struct gb_settings 
 }
 
 static void start_as_needed(const struct gb_job *job, struct gb_settings *settings) {
-	struct gb_cbor_reader in = job->values, net = settings->net;
+	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item imports;
 	uint64_t memory = job->memory ? job->memory : GB_V8_DEFAULT_MEMORY;
-	bool special = gb_settings_count(&net) ||
-		       (gb_cbor_next(&in, &imports) && imports.kind == GB_CBOR_OBJECT && imports.argument);
+	bool special = gb_cbor_next(&in, &imports) && imports.kind == GB_CBOR_OBJECT && imports.argument;
 	if (worker.memory == memory && !special)
 		return;
 	if (worker.memory)

@@ -6,6 +6,7 @@
 #include "runtime/python/bridge.h"
 #include "runtime/python/codec.h"
 #include "runtime/python/output.h"
+#include "sandbox/worker.h"
 #include "value/frame.h"
 
 /* Maximum of one display, all forms together. */
@@ -52,12 +53,18 @@ static PyObject *write_bytes(PyObject *module, PyObject *args) {
 	return PyLong_FromSsize_t(n);
 }
 
+/* has_network(): whether sockets lead anywhere. */
+static PyObject *has_network(PyObject *module, PyObject *none) {
+	return PyBool_FromLong(gb_worker_has_network());
+}
+
 static PyObject *make_module(void) {
 	static PyMethodDef methods[] = {
 	    {"turn", gb_py_bridge_turn, METH_O, NULL},
 	    {"answer", gb_py_bridge_answer, METH_VARARGS, NULL},
 	    {"display", display, METH_O, NULL},
 	    {"exit", report_exit, METH_O, NULL},
+	    {"has_network", has_network, METH_NOARGS, NULL},
 	    {"write", write_bytes, METH_VARARGS, NULL},
 	    {NULL, NULL, 0, NULL},
 	};

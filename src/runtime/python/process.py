@@ -95,8 +95,10 @@ _NO_NETWORK = "this sandbox has no network, so {} is not possible; pass data in 
 
 @contextlib.contextmanager
 def _socket(module):
-    """Socket pairs are allowed: asyncio uses one to wake itself up."""
+    """Socket pairs are allowed: asyncio uses one to wake itself up. In the network tier everything is."""
     yield
+    if _glovebox.has_network():
+        return
     init = module.socket.__init__
 
     def __init__(self, family=-1, type=-1, proto=-1, fileno=None):

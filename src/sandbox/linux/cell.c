@@ -22,6 +22,13 @@ void gb_cell_await(struct gb_cell *cell, bool awaited) {
 	gb_shard_listen(shard);
 }
 
+static void drop_network(struct gb_cell *cell, const struct gb_pool_options *options) {
+	gb_close_fd(&cell->network_fd);
+	if (cell->network)
+		options->close_network(cell->network);
+	cell->network = NULL;
+}
+
 void gb_cell_free(struct gb_cell *cell) {
 	struct gb_pool *pool = cell->shard->pool;
 	gb_cell_await(cell, false);
@@ -31,6 +38,7 @@ void gb_cell_free(struct gb_cell *cell) {
 	gb_close_fd(&cell->worker_fd);
 	gb_close_fd(&cell->pidfd);
 	gb_cell_group_give_back(cell->group);
+	drop_network(cell, &pool->options);
 	pool->slots[cell->id % pool->n_slots] = NULL;
 	pool->n_cells--;
 	pool->n_dying -= cell->state == GB_CELL_DYING;
@@ -73,8 +81,8 @@ static void on_cell_ready(struct gb_source *source, uint32_t events) {
 /* Give @cell its socket: a spare one, whose other end the zygote already has, if the cell can be ordered at
  * once. */
 static bool connect_cell(struct gb_shard *shard, struct gb_cell *cell, struct gb_err *err) {
-	bool at_once = !cell->group && shard->ready && !shard->broken && gb_list_empty(&shard->queued) &&
-		       shard->n_orders < GB_ORDERS_MAX;
+	bool at_once = !cell->group && cell->network_fd < 0 && shard->ready && !shard->broken &&
+		       gb_list_empty(&shard->queued) && shard->n_orders < GB_ORDERS_MAX;
 	cell->worker_fd = -1;
 	if (at_once && gb_zygote_take_spare(&shard->zygote, &cell->fd, &cell->spare))
 		return true;
@@ -109,14 +117,15 @@ struct gb_cell *gb_cell_make(struct gb_shard *shard, struct gb_err *err) {
 	if (pool->plan.grouped && !(cell->group = gb_cell_group_take(pool->cgroup, pool->options.cell_memory,
 					pool->plan.contents.max_processes + SPARE_TASKS, err)))
 		return NULL;
-	if (!connect_cell(shard, cell, err)) {
-		gb_cell_group_give_back(cell->group);
-		return NULL;
-	}
-	if (!enter_pool(shard->pool, cell, err)) {
+	cell->network_fd = cell->fd = cell->worker_fd = -1;
+	if (pool->plan.network)
+		cell->network_fd = pool->options.open_network(pool->options.data, &cell->network, err);
+	const bool has_network = !pool->plan.network || cell->network_fd >= 0;
+	if (!has_network || !connect_cell(shard, cell, err) || !enter_pool(shard->pool, cell, err)) {
 		gb_close_fd(&cell->fd);
 		gb_close_fd(&cell->worker_fd);
 		gb_cell_group_give_back(cell->group);
+		drop_network(cell, &pool->options);
 		return NULL;
 	}
 	cell->pidfd = -1;
@@ -188,6 +197,10 @@ static void signal_soon(struct gb_cell *cell) {
 		gb_shard_read_notices_for(cell);
 }
 
+void *gb_cell_network(const struct gb_cell *cell) {
+	return cell->network;
+}
+
 void *gb_cell_owner(const struct gb_cell *cell) {
 	return cell->owner;
 }
@@ -255,11 +268,12 @@ void gb_cell_interrupt(struct gb_cell *cell, int job) {
 		signal_soon(cell);
 }
 
-void gb_cell_release(struct gb_cell *cell) {
+/* Kill it, and free it when it has been reaped. */
+static void end_cell(struct gb_cell *cell) {
 	struct gb_shard *shard = cell->shard;
 	const uint32_t id = cell->id;
-	cell->owner = NULL;
-	shard->n_active--;
+	/* Its connections end now. */
+	drop_network(cell, &shard->pool->options);
 	if (cell->state == GB_CELL_QUEUED || cell->state == GB_CELL_ENDED) {
 		gb_cell_free(cell);
 		return;
@@ -279,4 +293,26 @@ void gb_cell_release(struct gb_cell *cell) {
 	gb_loop_remove(shard->pool->loop, &cell->source);
 	gb_close_fd(&cell->fd);
 	gb_close_fd(&cell->pidfd);
+}
+
+void gb_cell_release(struct gb_cell *cell) {
+	cell->owner = NULL;
+	cell->shard->n_active--;
+	end_cell(cell);
+}
+
+void gb_pool_discard(struct gb_pool *pool) {
+	for (unsigned i = 0; i < pool->n_shards; i++) {
+		struct gb_shard *shard = &pool->shards[i];
+		for (struct gb_cell *cell; (cell = gb_list_first(struct gb_cell, &shard->warm, link));) {
+			shard->n_warm--;
+			end_cell(cell);
+		}
+		gb_list_each(struct gb_cell, cell, &shard->queued, link) {
+			if (cell->owner)
+				continue;
+			shard->n_warm--;
+			end_cell(cell);
+		}
+	}
 }

@@ -172,17 +172,19 @@ bool gb_plan_init_room(struct gb_plan *plan, const struct gb_room_options *optio
 		return false;
 	plan->room = options->room;
 	plan->grouped = programs && options->grouped;
+	plan->network = options->network;
 	/* Exceeding this limit kills a program. With twice the size of the folder, a full folder (ENOSPC) is
 	 * reported first. */
 	set_rlimit(plan, RLIMIT_FSIZE, options->box_bytes * (programs ? 2 : 1));
 	set_rlimit(plan, RLIMIT_SIGPENDING, ALL_SIGNALS);
-	if (programs)
+	if (programs || options->network)
 		/* each cell has a network namespace of its own, without other hosts */
 		plan->landlock.net = 0;
 	const struct gb_seccomp_options filter = {.room = options->room,
 	    .cookie = plan->contents.cookie,
 	    .denied_errno = EPERM,
 	    /* Without a group, pages of shared memory that no process maps are not counted. */
-	    .grouped = plan->grouped};
+	    .grouped = plan->grouped,
+	    .network = plan->network};
 	return gb_seccomp_filter(&plan->filter, &filter, err);
 }

@@ -92,6 +92,12 @@ struct gb_plan {
 	uint32_t host_gid;              /* what gid is on the host; the user has the same id on both sides */
 	int32_t cpu;                    /* to run on, or -1 */
 	uint32_t room;                  /* enum gb_room */
+	uint32_t network;               /* each cell passes sockets out of its network */
+	uint32_t n_addresses;           /* that a cell's network has, apart from loopback */
+	struct gb_plan_address {
+		uint32_t is_six;
+		uint8_t bytes[16];
+	} addresses[GB_HOST_ADDRESSES_MAX];
 	uint32_t grouped;               /* each cell has a control group of its own, and starts in it */
 	char profile[GB_PROFILE_BYTES]; /* tells the worker what to prepare */
 	uint32_t n_rlimits;
@@ -108,6 +114,7 @@ struct gb_room_options {
 	enum gb_room room;
 	uint64_t box_bytes; /* of /box; /tmp has as much */
 	bool grouped;       /* each cell will have a control group of its own */
+	bool network;       /* each cell passes sockets out of its network */
 };
 
 /* The same for a room that is not empty: with /box and /tmp for each cell, and what gb_plan_add_path adds.
@@ -145,6 +152,7 @@ struct gb_seccomp_options {
 	 * memory /proc does not show: anonymous shared memory, larger socket buffers, processes that cannot
 	 * be inspected. */
 	bool grouped;
+	bool network; /* sockets, also in GB_ROOM_FILES; and what the zygote needs to set the network up */
 };
 
 /* The system call filter of a room. */

@@ -89,12 +89,26 @@ static bool fill_plan(const struct gb_port *port, const struct gb_plan_options *
 	const bool programs = options->room == GB_ROOM_PROGRAMS;
 	const struct gb_room_options room = {.room = options->room,
 	    .box_bytes = port->options.box_bytes,
-	    .grouped = gb_cgroup_has_cells(port->cgroup)};
+	    .grouped = gb_cgroup_has_cells(port->cgroup),
+	    .network = options->network};
 	if (options->room == GB_ROOM_NONE)
 		return gb_plan_init(plan, err);
 	return gb_plan_init_room(plan, &room, err) &&
 	       gb_plan_add_paths(plan, programs ? program_paths : file_paths, err) &&
 	       (!programs || add_programs(plan, options->all_programs, err)) && add_dev_zero(plan, err);
+}
+
+/* The network of a cell has these addresses, so that code can use them. */
+static bool add_addresses(struct gb_plan *plan, const struct gb_plan_options *options, struct gb_err *err) {
+	if (options->n_addresses > GB_HOST_ADDRESSES_MAX)
+		return gb_fail(err, GB_ELIMIT, 0, "%zu addresses in an allowlist are more than %d",
+		    options->n_addresses, GB_HOST_ADDRESSES_MAX);
+	for (size_t i = 0; i < options->n_addresses; i++) {
+		struct gb_plan_address *address = &plan->addresses[plan->n_addresses++];
+		address->is_six = options->addresses[i].kind == GB_HOST_IPV6;
+		memcpy(address->bytes, options->addresses[i].address, sizeof address->bytes);
+	}
+	return true;
 }
 
 bool gb_plan_create(struct gb_port *port, const struct gb_plan_options *options, struct gb_plan **ret_plan,
@@ -106,7 +120,7 @@ bool gb_plan_create(struct gb_port *port, const struct gb_plan_options *options,
 	if (!plan)
 		return gb_fail(err, GB_ENOMEM, 0, "the plan of a sandbox");
 	make_cgroup(port, options->room);
-	if (!fill_plan(port, options, plan, err))
+	if (!fill_plan(port, options, plan, err) || !add_addresses(plan, options, err))
 		return false;
 	memcpy(plan->profile, profile, strlen(profile) + 1);
 	*ret_plan = gb_take_pointer(&plan);

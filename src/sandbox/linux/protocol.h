@@ -19,6 +19,8 @@ enum { GB_FD_CELL = 3, GB_FD_HOST = 4, GB_FD_CONTROL = 300 };
  * for the cell, after its socket and the descriptors that it joins the group through, one for each
  * hierarchy. */
 enum { GB_GROUP_KEPT = 3, GB_GROUP_FDS_MAX = 3 + GB_GROUP_KEPT };
+/* Descriptors of an order: the socket of the cell, that of its network, those of its control group. */
+enum { GB_ORDER_FDS_MAX = 2 + GB_GROUP_FDS_MAX };
 
 /* Exit status of a cell that could not raise one of its own layers, or raised it and did not observe it: one
  * of these plus the number of the layer's bit (GB_LAYER_COUNT: no single layer). Such a cell has not read its
@@ -47,7 +49,11 @@ enum gb_order_kind {
  * spare sockets, so there are only a few. */
 enum { GB_SPARE_SOCKETS = 8, GB_NO_SPARE = GB_SPARE_SOCKETS };
 
-enum { GB_FORK_PRIME = 1 }; /* prime the cell before it waits for its job */
+enum {
+	GB_FORK_PRIME = 1, /* prime the cell before it waits for its job */
+	/* The descriptor behind the cell's socket is the one over which it passes its sockets out. */
+	GB_FORK_NETWORK = 2,
+};
 
 /* Host to zygote, after the plan. */
 struct gb_order {

@@ -293,6 +293,15 @@ static const struct gb_seccomp_rule shared_memory_rules[] = {
     WHEN(mmap, WITHOUT(3, MAP_HUGETLB)),
 };
 
+/* For a zygote that sets up the network of a cell: both require a capability that a cell does not have. */
+static const struct gb_seccomp_rule network_rules[] = {
+    WHEN(ioctl, IS(1, SIOCSIFADDR)),
+    WHEN(ioctl, IS(1, SIOCSIFNETMASK)),
+};
+static const struct gb_seccomp_rule files_network_rules[] = {
+    WHEN(clone, IS(0, GB_CELL_CLONE_FLAGS_NET)),
+};
+
 #define TABLE(array)                                                                                         \
 	(struct gb_seccomp_table) {                                                                          \
 		(array), GB_COUNT(array), false                                                              \
@@ -316,6 +325,12 @@ void gb_seccomp_tables(const struct gb_seccomp_options *options, struct gb_secco
 	}
 	if (options->room == GB_ROOM_FILES)
 		ret->of[n++] = TABLE(one_process_rules);
+	if (options->room == GB_ROOM_FILES && options->network) {
+		ret->of[n++] = TABLE(files_network_rules);
+		ret->of[n++] = gb_seccomp_socket_rules;
+	}
+	if (options->network)
+		ret->of[n++] = TABLE(network_rules);
 	if (options->room != GB_ROOM_NONE)
 		ret->of[n++] = TABLE(files_rules);
 	ret->of[n++] = TABLE(common_rules);

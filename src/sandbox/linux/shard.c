@@ -43,14 +43,19 @@ void gb_shard_listen(struct gb_shard *shard) {
 
 /* Order the cell; sends its socket and the descriptors of its control group. */
 static bool send_cell(struct gb_shard *shard, struct gb_cell *cell, uint32_t flags) {
-	int fds[1 + GB_GROUP_FDS_MAX] = {cell->worker_fd};
+	int fds[GB_ORDER_FDS_MAX] = {cell->worker_fd};
 	size_t n = 1;
 	if (cell->worker_fd < 0)
 		return gb_zygote_fork_spare(&shard->zygote, cell->id, cell->spare, flags, NULL);
-	if (cell->group && (n += gb_cell_group_open(cell->group, fds + 1, NULL)) == 1)
+	if (cell->network_fd >= 0) {
+		fds[n++] = cell->network_fd;
+		flags |= GB_FORK_NETWORK;
+	}
+	const size_t first = n;
+	if (cell->group && (n += gb_cell_group_open(cell->group, fds + n, NULL)) == first)
 		return false;
 	bool sent = gb_zygote_fork(&shard->zygote, cell->id, fds, n, flags, NULL);
-	while (n > 1)
+	while (n > first)
 		close(fds[--n]);
 	return sent;
 }
@@ -68,6 +73,7 @@ void gb_shard_order(struct gb_shard *shard) {
 			break;
 		}
 		gb_close_fd(&cell->worker_fd);
+		gb_close_fd(&cell->network_fd);
 		cell->ordered_at = gb_now_ns();
 		shard->n_orders++;
 		shard->quiet = shard->quiet || cell->owner;

@@ -47,6 +47,8 @@ struct gb_cell {
 	bool awaited;                /* a caller depends on the next notice about this cell */
 	struct gb_cell_group *group; /* its own, or NULL */
 	bool yields;                 /* has low CPU priority */
+	void *network;               /* see gb_pool_options.open_network */
+	int network_fd;              /* until it was sent; or -1 */
 	uint64_t ordered_at;         /* ns */
 	bool was_warm;               /* it was prepared before it was taken, and may have died meanwhile */
 };

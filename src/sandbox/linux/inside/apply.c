@@ -8,6 +8,7 @@
 #include <linux/securebits.h>
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -71,7 +72,8 @@ static const char *keep_capabilities(uint32_t kept) {
 uint32_t gb_plan_zygote_capabilities(const struct gb_plan *plan) {
 	/* For starting cells: to create their mounts, and to bring up their network. */
 	const uint32_t mounts = 1u << CAP_SYS_ADMIN, net = 1u << CAP_NET_ADMIN;
-	return plan->room == GB_ROOM_NONE ? 0 : plan->room == GB_ROOM_PROGRAMS ? mounts | net : mounts;
+	const bool has_network = plan->room == GB_ROOM_PROGRAMS || plan->network;
+	return plan->room == GB_ROOM_NONE ? 0 : has_network ? mounts | net : mounts;
 }
 
 unsigned long gb_plan_securebits(void) {
@@ -131,7 +133,8 @@ static const char *admit_contents(int ruleset, const struct gb_plan *plan) {
 		failed = admit_path(ruleset, path->to, access_to(path, programs) & known);
 	}
 	for (size_t i = 0; i < GB_COUNT(own_paths) && !failed; i++)
-		if (own_paths[i].everywhere || programs)
+		if (own_paths[i].everywhere || programs ||
+		    (plan->network && strcmp(own_paths[i].path, "/etc") == 0))
 			failed = admit_path(ruleset, own_paths[i].path, own_paths[i].access & known);
 	return failed;
 }

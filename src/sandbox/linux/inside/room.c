@@ -136,6 +136,18 @@ static const char *fill_for_programs(void) {
 	return has_proc || errno == EPERM || errno == EACCES ? NULL : "mount /proc";
 }
 
+/* The name server is glovebox-egress: see docs/NETWORK.md. */
+static const char *fill_for_network(bool has_hosts) {
+	if (mkdir("etc", 0755) != 0 && errno != EEXIST)
+		return "make a system folder";
+	if (!has_hosts && write_file("etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"))
+		return "write a system file";
+	return write_file("etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n") ||
+		       write_file("etc/nsswitch.conf", "hosts: files dns\n")
+		   ? "write a system file"
+		   : NULL;
+}
+
 static const char *fill_room(const struct gb_plan *plan) {
 	for (uint32_t i = 0; i < plan->contents.n_paths; i++) {
 		const char *failed =
@@ -150,7 +162,8 @@ static const char *fill_room(const struct gb_plan *plan) {
 		return "make /lib";
 	if (write_file(GB_ROOM_CANARY + 1, "Landlock admits no access to this file.\n"))
 		return "write the file that Landlock is observed by";
-	return has_programs(plan) ? fill_for_programs() : NULL;
+	const char *failed = has_programs(plan) ? fill_for_programs() : NULL;
+	return failed || !plan->network ? failed : fill_for_network(has_programs(plan));
 }
 
 /* A mount with propagation would make later mounts of the host appear in the room, without the flags set

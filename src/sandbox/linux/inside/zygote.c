@@ -21,6 +21,7 @@
 #include "base/cleanup.h"
 #include "sandbox/linux/inside/apply.h"
 #include "sandbox/linux/inside/group.h"
+#include "sandbox/linux/inside/network.h"
 #include "sandbox/linux/inside/text.h"
 #include "sandbox/linux/inside/verify.h"
 #include "sandbox/linux/plan.h"
@@ -245,7 +246,18 @@ __attribute__((noreturn)) static void become_cell(
     struct zygote *zygote, const int *fds, size_t n_fds, uint32_t flags) {
 	struct gb_wall_failure failure;
 	/* First of all, so that the group counts all memory of the cell. */
+	const bool has_network = (flags & GB_FORK_NETWORK) && n_fds > 1;
+	const int network = has_network ? fds[1] : -1;
+	int rest[GB_ORDER_FDS_MAX];
+	if (has_network) {
+		rest[0] = fds[0];
+		memcpy(rest + 1, fds + 2, (n_fds - 2) * sizeof *fds);
+		fds = rest;
+		n_fds--;
+	}
 	if (zygote->plan.grouped && !enter_group(fds, n_fds, &failure))
+		refuse(&failure);
+	if (zygote->plan.network && !gb_network_pass(&zygote->plan, network, &failure))
 		refuse(&failure);
 	if (!close_other_descriptors(zygote, fds, n_fds, &failure) ||
 	    !gb_plan_apply_cell(&zygote->plan, &failure))
@@ -265,7 +277,7 @@ __attribute__((noreturn)) static void become_cell(
 static pid_t make_process(const struct gb_plan *plan) {
 	unsigned long flags = GB_FORK_FLAGS;
 	if (plan->room != GB_ROOM_NONE && (plan->layers & GB_LAYER_MOUNT)) {
-		bool net = plan->room == GB_ROOM_PROGRAMS && (plan->layers & GB_LAYER_NET);
+		bool net = (plan->room == GB_ROOM_PROGRAMS || plan->network) && (plan->layers & GB_LAYER_NET);
 		flags = net ? GB_CELL_CLONE_FLAGS_NET : GB_CELL_CLONE_FLAGS;
 	}
 	return (pid_t)syscall(SYS_clone, flags, NULL, NULL, thread_number(), 0);
@@ -379,6 +391,12 @@ static void serve_host(struct zygote *zygote) {
 	}
 }
 
+static bool has_network;
+
+bool gb_worker_has_network(void) {
+	return has_network;
+}
+
 int gb_zygote_main(const struct gb_worker *worker) {
 	static struct zygote zygote;
 	zygote.worker = worker;
@@ -386,6 +404,7 @@ int gb_zygote_main(const struct gb_worker *worker) {
 		zygote.spare[i] = -1;
 	reset_signals(worker);
 	receive_plan(&zygote.plan);
+	has_network = zygote.plan.network;
 	struct gb_wall_failure failure;
 	if (!gb_verify_inherited(&failure))
 		fail(failure.layer, failure.error, failure.step);

@@ -1,0 +1,202 @@
+/* Copies the bytes of a connection, in both directions. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "egress/process/flow.h"
+
+enum { ROUNDS = 4, HELD_MAX = GB_HTTP_HEAD_MAX };
+
+void side_init(struct flow *flow, struct side *side, int fd) {
+	*side = (struct side){.flow = flow, .fd = fd, .source.fd = -1};
+	gb_buf_init(&side->out, PIECE + HELD_MAX + 1024);
+}
+
+void side_finish(struct side *side) {
+	gb_loop_remove(&gb_process.loop, &side->source);
+	gb_close_fd(&side->fd);
+	gb_buf_finish(&side->out);
+}
+
+/* A side that is waited for nothing is not in the loop: its end would be reported in every turn. */
+static void listen_for(struct side *side, uint32_t events) {
+	struct gb_loop *loop = &gb_process.loop;
+	if (side->fd < 0 || (side->source.fd >= 0 && side->events == events))
+		return;
+	side->events = events;
+	if (!events)
+		gb_loop_remove(loop, &side->source);
+	else if (side->source.fd >= 0)
+		gb_loop_change(loop, &side->source, events);
+	else
+		(void)gb_loop_add(loop, &side->source, side->fd, events, copy_on_ready, NULL);
+}
+
+static uint32_t wanted(const struct side *from, const struct side *to) {
+	return (from->ended || to->out.len ? 0 : GB_LOOP_IN) | (from->out.len ? GB_LOOP_OUT : 0);
+}
+
+void flow_listen(struct flow *flow) {
+	switch (flow->state) {
+	case FLOW_CHECKING:
+		listen_for(&flow->code, GB_LOOP_IN);
+		break;
+	case FLOW_RESOLVING:
+		listen_for(&flow->code, 0);
+		break;
+	case FLOW_CONNECTING:
+		listen_for(&flow->code, 0);
+		listen_for(&flow->server, GB_LOOP_OUT);
+		break;
+	case FLOW_PROXY:
+		listen_for(&flow->server, GB_LOOP_IN | (flow->server.out.len ? GB_LOOP_OUT : 0));
+		break;
+	case FLOW_OPEN:
+		listen_for(&flow->code, wanted(&flow->code, &flow->server));
+		listen_for(&flow->server, wanted(&flow->server, &flow->code));
+		break;
+	}
+}
+
+/* Write what is kept for @side. False if it has failed. */
+static bool flush(struct side *side) {
+	while (side->out.len) {
+		const ssize_t n = send(side->fd, side->out.data, side->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN;
+		gb_buf_consume(&side->out, (size_t)n);
+	}
+	if (side->out.cap)
+		gb_buf_finish(&side->out);
+	return true;
+}
+
+/* Write now, and keep what does not fit. */
+static bool put(struct side *to, const char *bytes, size_t n) {
+	ssize_t sent = 0;
+	if (to->out.len == 0) {
+		do
+			sent = send(to->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		while (sent < 0 && errno == EINTR);
+		if (sent < 0 && errno != EAGAIN)
+			return false;
+		sent = sent < 0 ? 0 : sent;
+	}
+	if ((size_t)sent < n)
+		gb_buf_append(&to->out, bytes + sent, n - (size_t)sent);
+	return !gb_buf_failed(&to->out);
+}
+
+/* Pass the end of one direction on, once everything before it has been written. */
+static void pass_end(struct side *from, struct side *to) {
+	if (!from->ended || to->out.len || to->shut)
+		return;
+	to->shut = true;
+	shutdown(to->fd, SHUT_WR);
+}
+
+/* Charge bytes to the limits of the run. */
+static bool charge(struct flow *flow, const struct side *from, size_t n) {
+	struct cell *cell = flow->cell;
+	if (flow->inward)
+		return true;
+	const bool up = from == &flow->code;
+	*(up ? &flow->sent : &flow->received) += n;
+	*(up ? &cell->sent : &cell->received) += n;
+	if (up ? cell->sent > cell->limits.sent_bytes : cell->received > cell->limits.received_bytes) {
+		flow_break(flow, GB_EGRESS_DENIED,
+		    up ? "the run has sent more bytes than it may (network.maxSent)"
+		       : "the run has received more bytes than it may (network.maxReceived)");
+		return false;
+	}
+	return true;
+}
+
+bool copy_checked(struct flow *flow) {
+	size_t n = 0;
+	const bool bad = gb_http_scan(&flow->http, flow->held.data, flow->held.len, &n) == GB_HTTP_BAD;
+	if (n && !put(&flow->server, flow->held.data, n)) {
+		flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
+		return false;
+	}
+	gb_buf_consume(&flow->held, n);
+	if (!bad)
+		return true;
+	char reason[sizeof((struct gb_egress_record *)NULL)->reason];
+	snprintf(reason, sizeof reason, flow->http.other[0] ? "%s: %.60s" : "%s", flow->http.problem,
+	    flow->http.other);
+	flow_refuse(flow, reason);
+	return false;
+}
+
+/* What code has sent. False if the flow was closed. */
+static bool pass(struct flow *flow, struct side *from, struct side *to, size_t n) {
+	if (from == &flow->code && flow->check == CHECK_HTTP) {
+		gb_buf_append(&flow->held, gb_process.piece, n);
+		return copy_checked(flow);
+	}
+	if (put(to, gb_process.piece, n))
+		return true;
+	flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
+	return false;
+}
+
+/* Copy from one side to the other. False if the flow was closed. */
+static bool pump(struct flow *flow, struct side *from, struct side *to) {
+	for (int i = 0; i < ROUNDS && !from->ended && to->out.len == 0; i++) {
+		const ssize_t n = recv(from->fd, gb_process.piece, PIECE, MSG_DONTWAIT);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			break;
+		if (n < 0) {
+			flow_break(flow, GB_EGRESS_UNREACHED,
+			    from == &flow->code ? "the code has reset the connection"
+						: "the server has reset the connection");
+			return false;
+		}
+		flow->active_ms = now_ms();
+		from->ended = n == 0;
+		if (n && (!charge(flow, from, (size_t)n) || !pass(flow, from, to, (size_t)n)))
+			return false;
+	}
+	pass_end(from, to);
+	return true;
+}
+
+static void copy(struct flow *flow) {
+	if (!flush(&flow->code) || !flush(&flow->server)) {
+		flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
+		return;
+	}
+	if (!pump(flow, &flow->code, &flow->server) || !pump(flow, &flow->server, &flow->code))
+		return;
+	if (flow->code.shut && flow->server.shut)
+		flow_finish(flow);
+	else
+		flow_listen(flow);
+}
+
+void copy_on_ready(struct gb_source *source, uint32_t events) {
+	struct side *side = (struct side *)source;
+	struct flow *flow = side->flow;
+	switch (flow->state) {
+	case FLOW_CONNECTING:
+		flow_on_connected(flow);
+		break;
+	case FLOW_PROXY:
+		if (flush(&flow->server))
+			flow_on_proxy(flow);
+		else
+			flow_break(flow, GB_EGRESS_UNREACHED, "the connection to the proxy broke");
+		break;
+	case FLOW_CHECKING:
+		flow_dial(flow);
+		break;
+	default:
+		copy(flow);
+	}
+}

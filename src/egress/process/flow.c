@@ -1,0 +1,454 @@
+/* Connections of code: check, look the name up, check its addresses, connect. */
+#include "egress/process/flow.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/claim.h"
+#include "base/cleanup.h"
+#include "egress/address.h"
+
+enum { CHECK_MS = 30000, HELD_MAX = 64 << 10 };
+
+/* --- ends --- */
+
+static void record(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
+	struct gb_egress_record record = {.time_ms = flow->wall_ms,
+	    .duration_ms = now_ms() - flow->started_ms,
+	    .sent = flow->sent,
+	    .received = flow->received,
+	    .verdict = verdict,
+	    .port = flow->port};
+	if (flow->inward)
+		return;
+	snprintf(record.host, sizeof record.host, "%s", flow->host.name);
+	snprintf(record.rule, sizeof record.rule, "%s", flow->rule);
+	snprintf(record.reason, sizeof record.reason, "%s", reason);
+	control_record(flow->cell, &record);
+}
+
+static void release(struct flow *flow) {
+	if (flow->resolution)
+		flow->resolution->owner = NULL;
+	side_finish(&flow->code);
+	side_finish(&flow->server);
+	gb_buf_finish(&flow->held);
+	gb_list_remove(&flow->link);
+	flow->cell->n_flows--;
+	gb_process.n_flows--;
+	free(flow);
+}
+
+static void set_linger(int fd, bool resets) {
+	const struct linger linger = {resets, 0};
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
+void flow_break(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
+	record(flow, verdict, reason);
+	set_linger(flow->code.fd, true);
+	if (flow->server.fd >= 0)
+		set_linger(flow->server.fd, true);
+	release(flow);
+}
+
+void flow_finish(struct flow *flow) {
+	record(flow, GB_EGRESS_ALLOWED, "");
+	set_linger(flow->code.fd, false);
+	set_linger(flow->server.fd, false);
+	release(flow);
+}
+
+/* Answer the code in its protocol, if nothing was passed on yet, and close. */
+static void answer_and_close(struct flow *flow, bool denied, const char *reason) {
+	static const uint8_t alert[] = {21, 3, 3, 0, 2, 2, 49 /* access denied */};
+	char text[1024], body[512];
+	if (flow->state == FLOW_OPEN || flow->check == CHECK_NONE || (flow->check == CHECK_TLS && !denied)) {
+		release(flow);
+		return;
+	}
+	const int n =
+	    snprintf(body, sizeof body, "Glovebox: %s:%u: %s\n", flow->host.name, flow->port, reason);
+	const int all = snprintf(text, sizeof text,
+	    "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+	    denied ? "403 Forbidden" : "502 Bad Gateway", n, body);
+	if (flow->check == CHECK_HTTP)
+		(void)send(flow->code.fd, text, (size_t)all, MSG_NOSIGNAL | MSG_DONTWAIT);
+	else
+		(void)send(flow->code.fd, alert, sizeof alert, MSG_NOSIGNAL | MSG_DONTWAIT);
+	shutdown(flow->code.fd, SHUT_WR);
+	/* Unread bytes would make the kernel send a reset, which can overtake the answer. */
+	while (recv(flow->code.fd, gb_process.piece, PIECE, MSG_DONTWAIT) > 0)
+		;
+	set_linger(flow->code.fd, false);
+	release(flow);
+}
+
+void flow_refuse(struct flow *flow, const char *reason) {
+	record(flow, GB_EGRESS_DENIED, reason);
+	answer_and_close(flow, true, reason);
+}
+
+/* There is no connection to an allowed host. */
+static void fail(struct flow *flow, const char *reason) {
+	record(flow, GB_EGRESS_UNREACHED, reason);
+	answer_and_close(flow, false, reason);
+}
+
+void flow_close_all(struct cell *cell) {
+	gb_list_each(struct flow, flow, &cell->flows, link) {
+		if (flow->state == FLOW_OPEN && !flow->code.out.len && flow->server.ended)
+			flow_finish(flow);
+		else
+			flow_break(flow, GB_EGRESS_ALLOWED, "open at the end of the run");
+	}
+}
+
+void flow_close_refused(struct cell *cell) {
+	gb_list_each(struct flow, flow, &cell->flows, link) {
+		if (!flow->inward && !gb_host_rules_find(cell->rules, cell->n_rules, &flow->host, flow->port))
+			flow_break(flow, GB_EGRESS_DENIED, "the allowlist no longer has a rule for it");
+	}
+}
+
+void flow_tick(struct cell *cell, uint64_t now) {
+	gb_list_each(struct flow, flow, &cell->flows, link) {
+		const uint64_t idle = now - flow->active_ms;
+		if (flow->inward && flow->state == FLOW_OPEN)
+			continue;
+		if (flow->state == FLOW_OPEN ? idle > cell->limits.idle_ms
+		    : flow->state == FLOW_CHECKING
+			? idle > (cell->limits.idle_ms < CHECK_MS ? cell->limits.idle_ms : CHECK_MS)
+			: false)
+			flow_break(flow, GB_EGRESS_UNREACHED,
+			    "the connection was idle for too long (network.idleTimeout)");
+		else if (flow->state != FLOW_OPEN && flow->state != FLOW_CHECKING &&
+			 idle > cell->limits.connect_ms)
+			fail(flow, "the connection took too long (network.connectTimeout)");
+	}
+}
+
+/* --- connecting --- */
+
+static socklen_t length_of(const struct sockaddr_storage *address) {
+	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+static void set_port(struct sockaddr_storage *address, uint16_t port) {
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+/* Whether the address is one of this machine: only then a socket can be bound to it. */
+static bool is_here(const struct sockaddr_storage *address) {
+	struct sockaddr_storage probe = *address;
+	gb_auto_fd int fd = socket(address->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	set_port(&probe, 0);
+	return fd < 0 || bind(fd, (const struct sockaddr *)&probe, length_of(&probe)) == 0 ||
+	       errno != EADDRNOTAVAIL;
+}
+
+static void try_next(struct flow *flow, const char *reason) {
+	while (flow->next_address < flow->n_addresses) {
+		struct sockaddr_storage *to = &flow->addresses[flow->next_address++];
+		const int one = 1;
+		int fd = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (fd < 0) {
+			reason = strerror(errno);
+			continue;
+		}
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+		if (connect(fd, (const struct sockaddr *)to, length_of(to)) != 0 && errno != EINPROGRESS) {
+			reason = strerror(errno);
+			close(fd);
+			continue;
+		}
+		side_finish(&flow->server);
+		side_init(flow, &flow->server, fd);
+		flow->state = FLOW_CONNECTING;
+		flow_listen(flow);
+		return;
+	}
+	fail(flow, reason);
+}
+
+/* Everything is checked and connected: the bytes that were held follow. */
+static void open_flow(struct flow *flow) {
+	flow->state = FLOW_OPEN;
+	flow->active_ms = now_ms();
+	if (flow->check == CHECK_HTTP) {
+		if (!copy_checked(flow))
+			return;
+	} else {
+		gb_buf_append(&flow->server.out, flow->held.data, flow->held.len);
+		gb_buf_finish(&flow->held);
+	}
+	copy_on_ready(&flow->server.source, 0);
+}
+
+static void ask_proxy(struct flow *flow) {
+	struct gb_buf *out = &flow->server.out;
+	const bool six = flow->host.kind == GB_HOST_IPV6;
+	gb_buf_printf(out, "CONNECT %s%s%s:%u HTTP/1.1\r\nHost: %s%s%s:%u\r\n\r\n", six ? "[" : "",
+	    flow->host.name, six ? "]" : "", flow->port, six ? "[" : "", flow->host.name, six ? "]" : "",
+	    flow->port);
+	flow->state = FLOW_PROXY;
+	flow_listen(flow);
+}
+
+/* Read the head of the proxy's answer, and nothing behind it: that belongs to the code. */
+void flow_on_proxy(struct flow *flow) {
+	char head[4096];
+	const ssize_t n = recv(flow->server.fd, head, sizeof head, MSG_DONTWAIT | MSG_PEEK);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		flow_listen(flow);
+		return;
+	}
+	const char *end = n > 0 ? memmem(head, (size_t)n, "\r\n\r\n", 4) : NULL;
+	if (!end && n > 0 && n < (ssize_t)sizeof head)
+		/* More may come; the time limit of the connection applies. The bytes stay in the socket, so wait for
+		 * the next tick of the loop only. */
+		return;
+	if (!end || n < 13 || memcmp(head, "HTTP/1.", 7) != 0 || memcmp(head + 8, " 2", 2) != 0) {
+		fail(flow, "the proxy (network.proxy) has refused the connection");
+		return;
+	}
+	(void)recv(flow->server.fd, head, (size_t)(end + 4 - head), MSG_DONTWAIT);
+	open_flow(flow);
+}
+
+void flow_on_connected(struct flow *flow) {
+	const struct sockaddr_storage *to = &flow->addresses[flow->next_address - 1];
+	int error = 0;
+	socklen_t n = sizeof error;
+	if (getsockopt(flow->server.fd, SOL_SOCKET, SO_ERROR, &error, &n) != 0 || error) {
+		try_next(flow, strerror(error ? error : EIO));
+		return;
+	}
+	/* After the connection exists: a process claims its port before it listens. */
+	const uint16_t port = gb_process.proxy_port ? gb_process.proxy_port : flow->port;
+	if (is_here(to) && gb_claim_is_held(gb_process.sockets_file, gb_process.uid, port)) {
+		flow_refuse(flow, "a Glovebox process of this user listens there, which no rule can allow");
+		return;
+	}
+	if (gb_process.proxy_port)
+		ask_proxy(flow);
+	else
+		open_flow(flow);
+}
+
+/* --- names --- */
+
+/* No address of a name may be special, not even one that would not be used. */
+static const char *find_special(const struct resolution *resolution) {
+	for (unsigned i = 0; i < resolution->n; i++) {
+		const char *what = gb_address_special((const struct sockaddr *)&resolution->addresses[i]);
+		if (what)
+			return what;
+	}
+	return NULL;
+}
+
+static void on_resolved(struct resolution *resolution) {
+	struct flow *flow = resolution->owner;
+	const char *special = gb_process.proxy_port ? NULL : find_special(resolution);
+	char reason[100];
+	flow->resolution = NULL;
+	if (resolution->problem) {
+		fail(flow, resolution->problem);
+		return;
+	}
+	if (special) {
+		snprintf(reason, sizeof reason,
+		    "its name leads to a special address (%s), which needs a literal rule", special);
+		flow_refuse(flow, reason);
+		return;
+	}
+	flow->n_addresses = resolution->n;
+	memcpy(flow->addresses, resolution->addresses, sizeof flow->addresses);
+	for (unsigned i = 0; i < flow->n_addresses; i++)
+		set_port(&flow->addresses[i], gb_process.proxy_port ? gb_process.proxy_port : flow->port);
+	try_next(flow, "the name has no address");
+}
+
+static void set_address(struct flow *flow, const struct gb_host *host, uint16_t port) {
+	struct sockaddr_storage *to = &flow->addresses[0];
+	to->ss_family = host->kind == GB_HOST_IPV6 ? AF_INET6 : AF_INET;
+	if (host->kind == GB_HOST_IPV6)
+		memcpy(&((struct sockaddr_in6 *)to)->sin6_addr, host->address, 16);
+	else
+		memcpy(&((struct sockaddr_in *)to)->sin_addr, host->address, 4);
+	set_port(to, port);
+	flow->n_addresses = 1;
+}
+
+static void dial(struct flow *flow) {
+	const bool proxied = gb_process.proxy_port;
+	const struct gb_host *host = proxied ? &gb_process.proxy : &flow->host;
+	flow->state = FLOW_RESOLVING;
+	flow->active_ms = now_ms();
+	flow_listen(flow);
+	if (host->kind != GB_HOST_NAME) {
+		set_address(flow, host, proxied ? gb_process.proxy_port : flow->port);
+		try_next(flow, "the address is not reachable");
+		return;
+	}
+	struct resolution *resolution = calloc(1, sizeof *resolution);
+	if (!resolution) {
+		fail(flow, "there is no memory");
+		return;
+	}
+	resolution->done = on_resolved;
+	resolution->owner = flow;
+	flow->resolution = resolution;
+	resolve(resolution, host->name);
+}
+
+/* --- the first bytes --- */
+
+static void check_hello(struct flow *flow) {
+	struct gb_hello hello;
+	struct gb_host named;
+	const char *problem;
+	char reason[128];
+	switch (gb_hello_read((const uint8_t *)flow->held.data, flow->held.len, &hello)) {
+	case GB_HELLO_MORE:
+		return;
+	case GB_HELLO_BAD:
+		flow_refuse(flow, hello.problem);
+		return;
+	case GB_HELLO_COMPLETE:
+		break;
+	}
+	if (hello.encrypted)
+		flow_refuse(
+		    flow, "it hides the name of the server (ECH), so that the name cannot be checked");
+	else if (!hello.name[0])
+		flow_refuse(flow, "it does not name a server (SNI)");
+	else if (!gb_host_parse(gb_str_from(hello.name), &named, &problem))
+		flow_refuse(flow, "it names a server that is no host name");
+	else if (named.kind != flow->host.kind || strcmp(named.name, flow->host.name) != 0) {
+		snprintf(reason, sizeof reason, "it names another server: %.80s", named.name);
+		flow_refuse(flow, reason);
+	} else
+		dial(flow);
+}
+
+static void check_request(struct flow *flow) {
+	struct gb_http probe = flow->http;
+	char reason[128];
+	size_t n = 0;
+	const enum gb_http_status status = gb_http_scan(&probe, flow->held.data, flow->held.len, &n);
+	if (probe.n_requests) {
+		dial(flow);
+	} else if (status == GB_HTTP_BAD) {
+		snprintf(
+		    reason, sizeof reason, probe.other[0] ? "%s: %.60s" : "%s", probe.problem, probe.other);
+		flow_refuse(flow, reason);
+	}
+}
+
+void flow_dial(struct flow *flow) {
+	const ssize_t n = recv(flow->code.fd, gb_process.piece, PIECE / 2, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		flow_break(
+		    flow, GB_EGRESS_UNREACHED, "the code has closed the connection before it sent anything");
+		return;
+	}
+	flow->active_ms = now_ms();
+	flow->sent += (size_t)n;
+	flow->cell->sent += (size_t)n;
+	gb_buf_append(&flow->held, gb_process.piece, (size_t)n);
+	if (flow->check == CHECK_TLS)
+		check_hello(flow);
+	else
+		check_request(flow);
+}
+
+/* --- new connections --- */
+
+static struct flow *make_flow(struct cell *cell, int code) {
+	struct flow *flow = calloc(1, sizeof *flow);
+	if (!flow)
+		return NULL;
+	const int one = 1;
+	(void)setsockopt(code, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+	/* Until an orderly end: if this process is killed, code must not take what it has received for all. */
+	set_linger(code, true);
+	flow->cell = cell;
+	flow->started_ms = flow->active_ms = now_ms();
+	flow->wall_ms = wall_clock_ms();
+	side_init(flow, &flow->code, code);
+	side_init(flow, &flow->server, -1);
+	gb_buf_init(&flow->held, HELD_MAX + PIECE);
+	gb_list_init(&flow->link);
+	gb_list_append(&cell->flows, &flow->link);
+	cell->n_flows++;
+	gb_process.n_flows++;
+	return flow;
+}
+
+static const char *over_limit(struct cell *cell) {
+	if (cell->n_flows >= FLOWS_MAX)
+		return "the code has too many connections at the same time";
+	if (cell->n_connections >= cell->limits.max_connections)
+		return "the run has made all connections that it may (network.maxConnections)";
+	return NULL;
+}
+
+/* The ports of the web have protocols that name the host. An address is what its rule says, whatever the name. */
+static void choose_check(struct flow *flow) {
+	const bool named = flow->host.kind == GB_HOST_NAME;
+	flow->check = !named              ? CHECK_NONE
+		      : flow->port == 443 ? CHECK_TLS
+		      : flow->port == 80  ? CHECK_HTTP
+					  : CHECK_NONE;
+	gb_http_init(&flow->http, &flow->host, flow->port);
+}
+
+void flow_create(struct listener *listener, int fd) {
+	struct cell *cell = listener->cell;
+	const struct gb_host *host = &listener->name->host;
+	const struct gb_host_rule *rule =
+	    gb_host_rules_find(cell->rules, cell->n_rules, host, listener->port);
+	const char *refused = !rule ? "no rule allows this host and port" : over_limit(cell);
+	struct flow *flow = refused ? NULL : make_flow(cell, fd);
+	if (!flow) {
+		control_deny(cell, host->name, listener->port, refused ? refused : "there is no memory");
+		set_linger(fd, true);
+		close(fd);
+		return;
+	}
+	cell->n_connections++;
+	flow->host = *host;
+	flow->port = listener->port;
+	gb_host_rule_write(rule, flow->rule, sizeof flow->rule);
+	choose_check(flow);
+	if (flow->check == CHECK_NONE)
+		dial(flow);
+	else
+		flow_listen(flow);
+}
+
+void flow_join(struct cell *cell, int from, int to) {
+	struct flow *flow = make_flow(cell, from);
+	if (!flow) {
+		close(from);
+		close(to);
+		return;
+	}
+	flow->inward = true;
+	side_init(flow, &flow->server, to);
+	flow->state = FLOW_OPEN;
+	flow_listen(flow);
+}

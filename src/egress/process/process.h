@@ -1,0 +1,161 @@
+/*
+ * Shared by the files of glovebox-egress: control.c talks to the host, cell.c answers the name queries of cells and
+ * listens for their connections, flow.c checks and copies connections, resolve.c looks names up, wall.c restricts the
+ * process.
+ *
+ * One thread, one loop, nothing blocks. Every message and record is bounded; what exceeds a bound is counted.
+ */
+#ifndef GB_EGRESS_PROCESS_PROCESS_H
+#define GB_EGRESS_PROCESS_PROCESS_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "egress/http.h"
+#include "egress/protocol.h"
+#include "egress/record.h"
+#include "egress/rules.h"
+
+enum {
+	CELLS_MAX = 4096,
+	NAMES_MAX = GB_EGRESS_SOCKETS, /* of a cell */
+	FLOWS_MAX = 256,               /* of a cell, at the same time */
+	DENIALS_MAX = 128,             /* records of a run */
+	RECORDS_MAX = 1000,
+	QUEUE_MAX = 16 << 20, /* bytes of notices that the host has not read */
+	PIECE = 64 << 10,     /* bytes that are copied at once */
+	TICK_MS = 250,
+};
+
+struct process {
+	struct gb_loop loop;
+	struct gb_source control;
+	struct gb_buf queue; /* notices that did not fit into the socket, each with its length in front */
+	uint32_t control_events;
+	struct cell **cells; /* by slot */
+	struct gb_list all_cells;
+	unsigned n_flows;
+	char proxy_host[GB_HOST_NAME_MAX + 3];
+	struct gb_host proxy; /* its name is empty: connect directly */
+	uint16_t proxy_port;
+	int sockets_file; /* /proc/net/unix: see gb_claim_is_held */
+	uint32_t uid;     /* of the host */
+	char piece[PIECE];
+	bool stop;
+};
+extern struct process gb_process;
+
+/* --- a cell --- */
+
+struct cell;
+
+/* A socket inside the cell that waits for connections to a name at a port. */
+struct listener {
+	struct gb_source source;
+	struct cell *cell;
+	struct name *name;
+	uint16_t port;
+	int fd;
+};
+
+/* A name, or an address, that code has used. */
+struct name {
+	struct gb_host host;
+	uint32_t address; /* where code finds it; of the loopback device for an address */
+	struct listener *listeners[8];
+	unsigned n_listeners;
+};
+
+struct cell {
+	struct gb_list link;
+	uint32_t id;
+	struct gb_source passing; /* the socket on which it passes its own */
+	int passing_fd;
+	struct gb_source udp, tcp; /* its name server */
+	int udp_fd, tcp_fd;
+	int spare[GB_EGRESS_SOCKETS], spare6[GB_EGRESS_SOCKETS6];
+	unsigned n_spare, n_spare6;
+	struct name *names[NAMES_MAX];
+	unsigned n_names;
+	struct gb_list queries; /* connections to its name server */
+	unsigned n_queries;
+	struct gb_list flows;
+	unsigned n_flows;
+
+	/* Of the present run. */
+	struct gb_host_rule *rules;
+	unsigned n_rules;
+	struct gb_egress_limits limits;
+	bool running;
+	uint32_t n_connections;
+	uint64_t sent, received;
+	unsigned n_denials, n_records;
+	uint64_t n_dropped;
+};
+
+struct cell *cell_find(uint32_t id);
+void cell_create(uint32_t id, int passing_fd);
+void cell_destroy(struct cell *cell);
+void cell_begin(struct cell *cell, const struct gb_egress_order *order, const char *rules, size_t n);
+void cell_end(struct cell *cell);
+/* Connect @fd, which is given away, to @port inside the cell. */
+void cell_connect(struct cell *cell, uint16_t port, int fd);
+
+/* --- names.c: the name server of a cell --- */
+
+/* Serve queries on the sockets of the cell. False if they could not be bound. */
+bool names_open(struct cell *cell);
+void names_close(struct cell *cell);
+/* The name, with listeners for all its ports; NULL if there are no sockets left. */
+struct name *names_add(struct cell *cell, const struct gb_host *host);
+
+/* --- flow.c --- */
+
+/* A connection was accepted. */
+void flow_create(struct listener *listener, int fd);
+/* A connection into the cell; both descriptors are given away. */
+void flow_join(struct cell *cell, int from, int to);
+void flow_close_all(struct cell *cell);
+/* Connections that the rules of the cell no longer admit. */
+void flow_close_refused(struct cell *cell);
+void flow_tick(struct cell *cell, uint64_t now_ms);
+
+/* --- resolve.c --- */
+
+enum { ADDRESSES_MAX = 16 };
+struct resolution {
+	void (*done)(struct resolution *resolution);
+	struct sockaddr_storage addresses[ADDRESSES_MAX];
+	unsigned n;
+	const char *problem; /* NULL: there are addresses */
+	void *owner;         /* NULL: not wanted any more; it is freed when it is done */
+};
+/* Read the configuration of the system. Before the wall. */
+bool resolve_init(const char **ret_problem);
+/* Look @name up; @resolution, which was allocated, is freed after .done was called, later. */
+void resolve(struct resolution *resolution, const char *name);
+void resolve_tick(void);
+bool resolve_is_busy(void);
+
+/* --- control.c --- */
+
+bool control_init(const char **ret_problem);
+void control_send(const struct gb_egress_notice *notice, const void *more, size_t n);
+/* Report an attempt, within the bounds of the run. */
+void control_record(struct cell *cell, const struct gb_egress_record *record);
+/* A denial of @host at @port. */
+void control_deny(struct cell *cell, const char *host, uint16_t port, const char *reason);
+uint64_t now_ms(void); /* monotonic */
+uint64_t wall_clock_ms(void);
+
+/* --- wall.c --- */
+
+/* Give up everything that is not needed. NULL, or what has failed. */
+const char *wall_raise(void);
+
+#endif

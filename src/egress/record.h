@@ -1,0 +1,30 @@
+/* The record of one attempt of code to reach a host. */
+#ifndef GB_EGRESS_RECORD_H
+#define GB_EGRESS_RECORD_H
+
+#include <stdint.h>
+
+#include "egress/rules.h"
+
+enum gb_egress_verdict {
+	GB_EGRESS_ALLOWED,
+	GB_EGRESS_DENIED,    /* by a rule */
+	GB_EGRESS_UNREACHED, /* allowed, but there was no connection, or it broke */
+	GB_EGRESS_VERDICTS,
+};
+
+struct gb_egress_record {
+	uint64_t time_ms; /* since 1970 */
+	uint64_t duration_ms;
+	uint64_t sent, received; /* bytes, as code sees it */
+	uint32_t verdict;
+	uint16_t port; /* 0: unknown, since only the name was looked up */
+	char host[GB_HOST_NAME_MAX + 3];
+	char rule[GB_HOST_RULE_MAX + 1]; /* that allowed it; or empty */
+	char reason[128];                /* of a verdict other than GB_EGRESS_ALLOWED */
+};
+
+/* "allowed", "denied", "failed". */
+const char *gb_egress_verdict_name(enum gb_egress_verdict verdict);
+
+#endif
