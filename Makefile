@@ -9,7 +9,7 @@ TSC = .deps/node/node_modules/typescript/bin/tsc
 # Programs that scripts/setup fetched because the distribution has none, or an old one.
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
-PROGRAMS = glovebox glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
+PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
 .PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \

@@ -1,0 +1,333 @@
+#!/usr/bin/python3
+"""The network tier: which attempts reach a server, which do not, and that each is recorded. In a namespace of its own,
+with addresses that look public. The same attempts are made outside of the sandbox, where they succeed."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import netns
+import tap
+
+GLOVEBOX = os.environ["GB_GLOVEBOX"]
+GOOD, EVIL, IDNA = "good.example", "evil.example", "b\u00fccher.example"
+GOOD_ADDRESS, EVIL_ADDRESS, PRIVATE, LITERAL = "11.0.0.1", "11.0.0.2", "10.9.8.7", "11.0.0.3"
+PORT, OTHER_PORT, CLAIMED = 8081, 8082, 8083
+ALLOWLIST = [GOOD, f"{GOOD}:5432", "xn--bcher-kva.example", "*.wild.example", "inside.example", "mixed.example",
+             "rebind.example", f"127.0.0.1:{PORT}", f"127.0.0.1:{CLAIMED}", f"{LITERAL}:5432", "late.example:7000"]
+
+netns.enter()
+folder = tempfile.mkdtemp()
+world = netns.World(folder)
+tap_folder = os.path.join(folder, "state")
+
+
+def rebind(answers):
+    """The first answer is public, every later one is loopback."""
+    asked = []
+
+    def answer(kind):
+        asked.append(kind)
+        return answers[0] if asked.count(1) <= 1 else answers[1]
+    return answer
+
+
+def prepare():
+    for address in (GOOD_ADDRESS, EVIL_ADDRESS, PRIVATE, LITERAL, "169.254.169.254"):
+        world.address(address)
+    world.names.update({
+        GOOD: [GOOD_ADDRESS], EVIL: [EVIL_ADDRESS], "xn--bcher-kva.example": [GOOD_ADDRESS],
+        "a.wild.example": [GOOD_ADDRESS], "wild.example": [GOOD_ADDRESS], "inside.example": [PRIVATE],
+        "mixed.example": [GOOD_ADDRESS, PRIVATE], "rebind.example": rebind([[GOOD_ADDRESS], ["127.0.0.1"]])})
+    ca = world.authority()
+    context = world.server_context(GOOD, EVIL)
+    for address in (GOOD_ADDRESS, EVIL_ADDRESS):
+        world.listen(address, 443, netns.http, context)
+    for address in (GOOD_ADDRESS, EVIL_ADDRESS, PRIVATE, "169.254.169.254", "127.0.0.1"):
+        world.listen(address, 80, netns.http)
+    for address, port in ((GOOD_ADDRESS, 5432), (GOOD_ADDRESS, 5433), (LITERAL, 5432), ("127.0.0.1", PORT),
+                          ("127.0.0.1", OTHER_PORT), ("127.0.0.1", CLAIMED), ("::1", PORT)):
+        world.listen(address, port, netns.echo)
+    for address in (GOOD_ADDRESS, EVIL_ADDRESS):
+        echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        echo.bind((address, 443))
+        netns.thread(answer_udp, echo)
+    other_dns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    other_dns.bind((EVIL_ADDRESS, 53))
+    netns.thread(answer_dns, other_dns)
+    abstract = socket.socket(socket.AF_UNIX)
+    abstract.bind(b"\0network-test")
+    abstract.listen()
+    netns.thread(greet, abstract)
+    # As a Glovebox process that listens: see src/base/claim.h.
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    claim.bind(f"\0glovebox/listens/{os.getuid()}/{CLAIMED}/1".encode())
+    return ca, claim, abstract
+
+
+def answer_udp(stream):
+    while True:
+        data, client = stream.recvfrom(2000)
+        stream.sendto(data, client)
+
+
+def answer_dns(stream):
+    while True:
+        data, client = stream.recvfrom(2000)
+        stream.sendto(world.answer(data), client)
+
+
+def greet(listener):
+    while True:
+        connection, _ = listener.accept()
+        connection.sendall(b"SERVED")
+        connection.close()
+
+
+def glovebox(*arguments, allowlist=ALLOWLIST, settings=(), **more):
+    """Run the program; returns its exit status, output and errors."""
+    command = [GLOVEBOX, *arguments, "--set", f"network.allowlist={json.dumps(allowlist)}"]
+    for setting in settings:
+        command += ["--set", setting]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, GLOVEBOX_STATE_DIR=tap_folder),
+                          **more)
+    return done
+
+
+def run(language, code, net=ALLOWLIST, files=(), **more):
+    """Run code; returns its result."""
+    arguments = ["run", "-l", language, "--json", "--timeout", "120s", "--net", ",".join(net), "-e", code]
+    for file in files:
+        arguments += ["--file", file]
+    for module in ("fs", "http", "https") if language == "node" else ():
+        arguments += ["--allow", module]
+    done = glovebox(*arguments, **more)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        return {"status": "none", "stdout": "", "stderr": done.stderr, "exit": done.returncode}
+
+
+PLAN = {"good": GOOD, "evil": EVIL, "idna": IDNA, "port": PORT, "other_port": OTHER_PORT, "claimed_port": CLAIMED,
+        "address": LITERAL, "evil_address": EVIL_ADDRESS, "private_address": PRIVATE, "abstract": "network-test"}
+PROBE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "network-probe.py")
+
+# What code sees. 'served': it reached the server. Others are the beginning of what it sees instead.
+EXPECTED = {
+    "allowed http": "served", "allowed https": "served", "allowed port": "served", "allowed address": "served",
+    "allowed public address": "served", "upper case": "served", "trailing dot": "served", "idna": "served",
+    "below a domain": "served",
+    "the domain itself": "gaierror", "disallowed http": "gaierror", "disallowed https": "gaierror",
+    "disallowed port": "ConnectionRefused", "public address": "OSError: [Errno 101]",
+    "private address": "OSError: [Errno 101]", "metadata": "OSError: [Errno 101]",
+    "ipv6 loopback": "ConnectionRefused", "ipv6 mapped": "OSError: [Errno 101]",
+    "loopback of the host": "ConnectionRefused",
+    "private behind a name": "forbidden", "one of two is private": "forbidden", "rebinding": "forbidden",
+    "claimed port": "closed b'Connection", "other sni": "SSLError", "no sni": "SSLError", "ech": "forbidden",
+    "nul in sni": "forbidden", "no tls": "closed", "other host": "forbidden",
+    "other host in the second request": "closed b'Connection", "nul in host": "forbidden", "http/2": "forbidden",
+    "upgrade to h2c": "forbidden", "length and chunks": "forbidden", "bad chunk": "closed b'Connection",
+    "connect": "forbidden", "absolute target": "forbidden",
+    "nul in a name": "code 3", "label of 64 bytes": "code 1", "tunnel by a long name": "code 3",
+    "tunnel below an allowed name": "code 3", "text record of a disallowed name": "code 3",
+    "other name server": "OSError: [Errno 101]", "quic": "ConnectionRefused",
+    "udp to an address": "OSError: [Errno 101]",
+    "raw socket": "PermissionError", "icmp": "PermissionError", "packet socket": "PermissionError",
+    "vsock": "PermissionError", "netlink": "PermissionError", "mptcp": "PermissionError",
+    "abstract socket": "ConnectionRefused",
+}
+# What the kernel of the sandbox refuses by itself: no process of Glovebox sees it, so there is no record.
+IN_THE_KERNEL = {"disallowed port", "public address", "private address", "metadata", "ipv6 loopback", "ipv6 mapped",
+                 "loopback of the host", "other name server", "quic", "udp to an address", "raw socket", "icmp",
+                 "packet socket", "vsock", "netlink", "mptcp", "abstract socket", "label of 64 bytes"}
+# Without the wall these fail as well: the server refuses them, or the machine does not allow them to this user.
+NOT_IN_CONTROL = {"nul in a name", "label of 64 bytes", "tunnel by a long name", "tunnel below an allowed name",
+                  "text record of a disallowed name", "no tls", "http/2", "upgrade to h2c", "nul in sni", "raw socket",
+                  "icmp", "packet socket", "vsock", "ech", "bad chunk", "connect", "idna", "mptcp", "ipv6 loopback",
+                  "other name server"}
+
+
+def test_matrix():
+    with open(os.path.join(folder, "plan.json"), "w") as file:
+        json.dump(PLAN, file)
+    control = json.loads(subprocess.run([sys.executable, PROBE, json.dumps(PLAN)], capture_output=True, text=True,
+                                        check=True).stdout)
+    world.names["rebind.example"] = rebind([[GOOD_ADDRESS], ["127.0.0.1"]])
+    with open(PROBE) as file:
+        result = run("python", file.read(), files=[os.path.join(folder, "plan.json")])
+    try:
+        seen = json.loads(result["stdout"])
+    except ValueError:
+        tap.ok("the attempts run in the sandbox", False, result)
+        return
+    for name, expected in EXPECTED.items():
+        tap.ok(f"in the sandbox: {name}", seen.get(name, "").startswith(expected), seen.get(name), expected)
+    for name, outcome in control.items():
+        if name not in NOT_IN_CONTROL:
+            tap.ok(f"without it: {name}", outcome == "served", outcome)
+    tap.ok("no attempt ends by a time limit", not [n for n, o in seen.items() if o.startswith("timeout")], seen)
+    check_records(result)
+
+
+def check_records(result):
+    records = result["connections"]["list"]
+    allowed = [r for r in records if r["verdict"] == "allowed"]
+    denied = [r for r in records if r["verdict"] == "denied"]
+    tap.ok("allowed connections have host, port, rule, bytes and duration",
+           allowed and all({"time", "host", "port", "rule", "sent", "received", "durationMs"} <= set(r) for r in allowed),
+           allowed)
+    tap.ok("denied attempts have a host and a reason", denied and all(r["host"] and r["reason"] for r in denied), denied)
+    reasons = "\n".join(r.get("reason", "") for r in records)
+    for text in ("no rule allows this host", "special address (private)", "special address (loopback)",
+                 "a Glovebox process of this user listens there", "it names another server: evil.example",
+                 "it does not name a server", "(ECH)", "names another host than its connection: evil.example",
+                 "HTTP/2 is not available", "Upgrade is not available", "ambiguous", "the size of a chunk",
+                 "CONNECT is not allowed", "does not begin with a TLS handshake"):
+        tap.ok(f"recorded: {text}", text in reasons, reasons)
+    hosts = {r["host"] for r in denied}
+    tap.ok("names that were asked for are recorded",
+           {EVIL, "wild.example", f"secret.{GOOD}"} <= hosts and any(h.startswith("xxx") for h in hosts), hosts)
+    tap.ok("nothing was dropped", result["connections"]["dropped"] == 0, result["connections"]["dropped"])
+    denial = next((d for d in result["denials"] if d["host"] == EVIL), {})
+    tap.ok("a denial says what would allow it", denial.get("kind") == "network" and
+           f'"{EVIL}"' in denial.get("remedy", "") and "network.allowlist" in denial["remedy"], denial)
+
+
+def shell_client(command):
+    return "shell", command
+
+
+NODE = """
+import https from 'node:https'; import http from 'node:http'; import fs from 'node:fs';
+const ca = fs.readFileSync('ca.pem');
+const ask = (url) => new Promise((done) => (url.startsWith('https') ? https : http).get(url, {ca, agent: false}, (r) => {
+  let text = ''; r.on('data', (d) => text += d); r.on('end', () => done(text)); }).on('error', (e) => done(String(e))));
+console.log(await ask('URL'));
+"""
+NODE_FETCH = """
+try { const r = await fetch('URL'); console.log(await r.text()); } catch (e) { console.log(String(e.cause ?? e)); }
+"""
+DENO = """
+try {
+  const client = Deno.createHttpClient({caCerts: [Deno.readTextFileSync('/box/ca.pem')]});
+  const r = await fetch('URL', {client}); console.log(await r.text());
+} catch (e) { console.log(String(e), String(e.cause)); }
+"""
+URLLIB = """
+import ssl, urllib.request
+try:
+    context = ssl.create_default_context(cafile='ca.pem')
+    print(urllib.request.urlopen('URL', context=context).read().decode())
+except Exception as e:
+    print(repr(e))
+"""
+ASYNCIO = """
+import asyncio, ssl
+from urllib.parse import urlsplit
+async def main():
+    url = urlsplit('URL')
+    secure = ssl.create_default_context(cafile='ca.pem') if url.scheme == 'https' else None
+    reader, writer = await asyncio.open_connection(url.hostname, 443 if secure else 80, ssl=secure)
+    writer.write(b'GET / HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n' % url.hostname.encode())
+    print((await reader.read(4000)).decode())
+try:
+    await main()
+except Exception as e:
+    print(repr(e))
+"""
+CLIENTS = {
+    "curl": ("shell", "curl -sS --cacert ca.pem URL 2>&1"),
+    "wget": ("shell", "wget -qO- --tries=1 --ca-certificate=ca.pem URL 2>&1"),
+    "bash": ("shell", "h=URL; h=${h#http://}; h=${h%/}; { exec 3<>/dev/tcp/$h/80 && printf 'GET / HTTP/1.1\\r\\nHost: "
+                      "%s\\r\\nConnection: close\\r\\n\\r\\n' $h >&3 && head -4 <&3; } 2>&1"),
+    "git": ("shell", "export GIT_TERMINAL_PROMPT=0; git -c http.sslCAInfo=/box/ca.pem ls-remote URL/x.git 2>&1"),
+    "openssl": ("shell", "h=URL; h=${h#https://}; h=${h%/}; printf 'GET / HTTP/1.0\\r\\nHost: %s\\r\\n\\r\\n' $h | openssl "
+                         "s_client -quiet -ign_eof -CAfile ca.pem -verify_return_error -servername $h -connect $h:443 2>&1"),
+    "perl": ("shell", "perl -MIO::Socket::INET -e '($h) = \"URL\" =~ m{http://([^/]+)}; $s = IO::Socket::INET->new("
+                      "PeerAddr => $h, PeerPort => 80) or die $@; print $s \"GET / HTTP/1.0\\r\\nHost: $h\\r\\n\\r\\n\"; "
+                      "$s->shutdown(1); print <$s>' 2>&1"),
+    "urllib": ("python", URLLIB), "asyncio": ("python", ASYNCIO),
+    "node http": ("node", NODE), "node fetch": ("node", NODE_FETCH), "deno fetch": ("deno", DENO),
+}
+ONLY_HTTP, ONLY_HTTPS = {"bash", "perl", "node fetch"}, {"openssl"}
+PROGRAMS = {"shell": "bash", "node": "node", "deno": "deno", "python": "python3"}
+
+
+def test_clients(ca):
+    shutil.copy(ca, os.path.join(folder, "box-ca.pem"))
+    for client, (language, code) in CLIENTS.items():
+        program = client if language == "shell" else PROGRAMS[language]
+        if not shutil.which(program):
+            tap.ok(f"{client} # SKIP {program} is not installed", True)
+            continue
+        for name, url, expected in (
+                ("an allowed host by http", f"http://{GOOD}/", True),
+                ("an allowed host by https", f"https://{GOOD}/", True),
+                ("a disallowed host", f"http://{EVIL}/", False),
+                ("a disallowed host by https", f"https://{EVIL}/", False),
+                ("a private address behind an allowed name", "http://inside.example/", False)):
+            secure = url.startswith("https")
+            if client in (ONLY_HTTP if secure else ONLY_HTTPS):
+                continue
+            reached = len(world.connections)
+            result = run(language, code.replace("URL", url), files=[ca])
+            # git reaches the server, which has no repository.
+            shown = result["stdout"] + json.dumps(result.get("logs", []))
+            good = "SERVED" in shown or (client == "git" and "valid" in shown)
+            tap.ok(f"{client}: {name}", good == expected and not result.get("timedOut"), url, result)
+            if not expected:
+                tap.ok(f"{client}: {name} is recorded, and no server is reached",
+                       result.get("denials") and len(world.connections) == reached, result)
+
+
+def test_rules():
+    done = glovebox("run", "-l", "shell", "--net", EVIL, "-e", "true")
+    tap.ok("a run cannot reach more than the settings allow", done.returncode == 2 and "network.allowlist" in done.stderr,
+           done)
+    done = glovebox("run", "-l", "shell", "--net", GOOD, "-e", f"curl -sS http://{GOOD}/", allowlist=[])
+    tap.ok("an empty list allows nothing", done.returncode == 2 and "network.allowlist" in done.stderr, done)
+    done = glovebox("run", "-l", "shell", "--net", "https://x/", "-e", "true")
+    tap.ok("an invalid host is an error", done.returncode == 2 and "without https://" in done.stderr, done)
+    done = glovebox("run", "--net", GOOD, "-e", "1")
+    tap.ok("JavaScript has no sockets", done.returncode == 2 and "--net" in done.stderr, done)
+    result = run("shell", f"curl -sS http://{GOOD}/ http://a.wild.example/ 2>&1", net=["a.wild.example"])
+    tap.ok("a run can narrow what the settings allow", "SERVED a.wild.example" in result["stdout"] and
+           f"SERVED {GOOD}" not in result["stdout"], result)
+    done = subprocess.run([GLOVEBOX, "run", "-l", "shell", "--json", "-e", f"curl -sS http://{GOOD}/ 2>&1"],
+                          capture_output=True, text=True)
+    tap.ok("without --net there is no network", "SERVED" not in done.stdout and "connections" not in done.stdout, done)
+
+
+def test_limits():
+    result = run("shell", f"for i in 1 2 3 4; do curl -sS http://{GOOD}/ 2>&1; done", settings=["network.maxConnections=2"])
+    tap.ok("the number of connections is limited", result["stdout"].count("SERVED") == 2 and
+           any("network.maxConnections" in d["reason"] for d in result["denials"]), result)
+    result = run("shell", f"head -c 300000 /dev/zero | curl -sS --data-binary @- http://{GOOD}/ 2>&1",
+                 settings=["network.maxSent=100K"])
+    tap.ok("sent bytes are limited", "SERVED" not in result["stdout"] and
+           any("network.maxSent" in d["reason"] for d in result["denials"]), result)
+    world.listen(LITERAL, 7001, lambda stream: stream.sendall(b"x" * 500000))
+    world.names["late.example"] = [LITERAL]
+    world.listen(LITERAL, 7000, lambda stream: stream.sendall(b"x" * 500000))
+    result = run("shell", "cat < /dev/tcp/late.example/7000 | wc -c", settings=["network.maxReceived=100K"])
+    tap.ok("received bytes are limited", int(result["stdout"].split()[0]) < 500000 and
+           any("network.maxReceived" in d["reason"] for d in result["denials"]), result)
+    result = run("shell", f"exec 3<>/dev/tcp/{GOOD}/5432; cat <&3", settings=["network.idleTimeout=1s"])
+    tap.ok("an idle connection is closed", any("network.idleTimeout" in r.get("reason", "") and r["verdict"] == "failed"
+                                               for r in result["connections"]["list"]), result)
+
+
+ca, *kept = prepare()
+try:
+    test_matrix()
+    test_rules()
+    test_limits()
+    test_clients(ca)
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
+tap.plan()
+sys.exit(1 if tap.failed else 0)
