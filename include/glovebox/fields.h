@@ -122,8 +122,9 @@
 	X(JSON, trace, "trace", 16384, NONE, FLAG, "trace", "JSON", \
 	    "the origin of the request: recorded", \
 	    "the origin of the request, any value: recorded") \
-	X(CHOICE, tier, "tier", 0, NONE, NO_FLAG, "", "", "", \
-	    "`isolated` is the default; `network` is not yet available, and refused") \
+	X(CHOICE, tier, "tier", 0, NONE, FLAG, "tier", "TIER", \
+	    "isolated, the default; or network: the code can reach the hosts in network.allowlist", \
+	    "`isolated` is the default; with `network`, the code can reach the hosts in the setting `network.allowlist`, see [NETWORK.md](NETWORK.md)") \
 	X(CHOICE, on_input, "onInput", 0, NONE, NO_FLAG, "", "", "", \
 	    "the behaviour when code in a session waits for input; `end`, the default: the run ends at once, as `terminated` with the code `awaiting_input` and the prompt in the message; `wait`: it continues to wait, for an `input`")
 

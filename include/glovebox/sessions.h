@@ -33,6 +33,7 @@ struct gb_manager;
 struct gb_session_info {
 	char id[33]; /* 128 random bits, in hexadecimal */
 	const char *name, *conversation, *profile;
+	const char *net; /* the hosts that its runs can reach, separated by commas; empty: none */
 	enum gb_language language;
 	enum gb_session_state state;
 	const char *reason;              /* why it was terminated */
@@ -68,6 +69,7 @@ struct gb_session_asked {
 	const char *conversation; /* NULL or empty: none; max_per_conversation then does not apply */
 	enum gb_language language;
 	const char *profile; /* or NULL */
+	const struct gb_value *net; /* an array of hosts that its runs can reach, see gb_session_open_net; or NULL */
 	const char *name;    /* unique among live sessions; NULL: generated */
 	const char *id;      /* of a new session: 32 lower case hexadecimal digits; NULL: random */
 };
@@ -101,6 +103,9 @@ bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *
  * queued run; its time limit counts from its start. Fails with GB_ELIMIT if the queue is full. */
 bool gb_manager_execute(struct gb_manager *manager, const char *session, const struct gb_run_options *options,
     struct gb_run **ret, struct gb_err *err);
+/* See gb_session_connect. */
+bool gb_manager_connect(
+    struct gb_manager *manager, const char *session, uint16_t port, int fd, struct gb_err *err);
 /* Interrupt the run that executes. Fails if none does, or if it was interrupted already. */
 bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struct gb_err *err);
 /* See gb_session_send. */

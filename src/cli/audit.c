@@ -19,6 +19,7 @@ enum {
 	FLAG_CONVERSATION,
 	FLAG_RUNTIME,
 	FLAG_STATUS,
+	FLAG_HOST,
 	FLAG_LIMIT,
 	FLAG_KEY,
 	FLAG_HEAD,
@@ -37,6 +38,7 @@ static const struct flag flags[] = {
     [FLAG_STATUS] = {"status", 0, "STATUS",
 	"with this status: success, error, memory, terminated, denied, ...; or unfinished", 0,
 	" list show export "},
+    [FLAG_HOST] = {"host", 0, "NAME", "with an attempt to reach this host", 0, " list show export "},
     [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)", 0,
 	" list show export "},
     [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have stored elsewhere", 0,
@@ -153,6 +155,9 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		/* An unfinished run has only a record of its beginning, which has no status. */
 		request->unfinished = strcmp(value, "unfinished") == 0;
 		request->filter.status = request->unfinished ? NULL : value;
+		return true;
+	case FLAG_HOST:
+		request->filter.host = value;
 		return true;
 	case FLAG_LIMIT:
 		request->has_limit = true;

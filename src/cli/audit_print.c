@@ -181,12 +181,60 @@ static void print_cut(uint64_t cut) {
 	putchar('\n');
 }
 
+static void print_number(const struct gb_value *one, const char *key, const char *before, const char *after) {
+	const struct gb_value *number = gb_value_get(one, key);
+	if (number)
+		printf("%s%.0f%s", before, gb_value_as_number(number), after);
+}
+
+static void print_part(const struct gb_value *one, const char *key, const char *before) {
+	size_t n = 0;
+	const char *text = gb_value_bytes(gb_value_get(one, key), &n);
+	if (!text)
+		return;
+	fputs(before, stdout);
+	print_untrusted(stdout, text, n);
+}
+
+/* One attempt to reach a host on each line. */
+static bool print_network(struct gb_str json) {
+	struct gb_values *pool = gb_values_create(8 << 20);
+	const struct gb_value *all = pool ? gb_value_from_json(pool, json.p, json.n, NULL) : NULL;
+	const struct gb_value *list = gb_value_type(all) == GB_OBJECT ? gb_value_get(all, "list") : NULL;
+	const bool ok = gb_value_type(list) == GB_ARRAY;
+	if (ok)
+		putchar('\n');
+	for (size_t i = 0; ok && i < gb_value_count(list); i++) {
+		const struct gb_value *one = gb_value_at(list, i);
+		char time[GB_DATE_TEXT];
+		struct gb_str when =
+		    format_time(time, (int64_t)gb_value_as_number(gb_value_get(one, "time")));
+		printf("    %.*s", GB_STR_ARG(when));
+		print_part(one, "verdict", " ");
+		print_part(one, "host", " ");
+		print_number(one, "port", ":", "");
+		print_number(one, "sent", ", sent ", "");
+		print_number(one, "received", ", received ", "");
+		print_number(one, "durationMs", ", ", " ms");
+		print_part(one, "rule", ", rule ");
+		print_part(one, "reason", ": ");
+		putchar('\n');
+	}
+	if (ok && gb_value_as_number(gb_value_get(all, "dropped")) > 0)
+		print_number(all, "dropped", "    and ", " more, not recorded\n");
+	gb_values_destroy(pool);
+	return ok;
+}
+
 static void print_field(const struct gb_audit_field *field, const void *at) {
 	char text[2 * GB_HASH_BYTES + 1];
 	struct gb_str said;
 	switch (field->type) {
-	case GB_AUDIT_TEXT:
 	case GB_AUDIT_JSON:
+		if (strcmp(field->name, "network") == 0 && print_network(*(const struct gb_str *)at))
+			break;
+		/* fall through */
+	case GB_AUDIT_TEXT:
 		print_text(*(const struct gb_str *)at);
 		break;
 	case GB_AUDIT_TIME:

@@ -25,9 +25,10 @@ struct request {
 };
 
 /* An option for each text of GB_AGENT_FIELDS (glovebox/fields.h) that has one. */
-#define STATED_TRAITS_ID   0
-#define STATED_TRAITS_TEXT FLAG_EMPTY
-#define STATED_TRAITS_JSON 0
+#define STATED_TRAITS_ID     0
+#define STATED_TRAITS_TEXT   FLAG_EMPTY
+#define STATED_TRAITS_JSON   0
+#define STATED_TRAITS_CHOICE 0
 #define STATED_NO_FLAG(kind, flag, argument, help)
 #define STATED_FLAG(kind, flag, argument, help) {(flag), 0, argument, help, STATED_TRAITS_##kind, NULL},
 #define STATED_FLAG_ROW(kind, member, json, max, inputs, has_flag, flag, argument, help, doc)                \
@@ -40,14 +41,27 @@ static const struct flag flags[] = {
     {0},
 };
 
+static bool take_tier(struct request *request, const char *value) {
+	for (enum gb_tier tier = GB_TIER_ISOLATED; tier < GB_TIERS; tier++)
+		if (strcmp(value, gb_tier_name(tier)) == 0) {
+			request->gate.tier = tier;
+			return true;
+		}
+	return report_error(&command_execute, "--tier: '%s' is neither isolated nor network", value);
+}
+
 static bool on_flag(const struct flag *flag, const char *value, void *data) {
 	struct request *request = data;
 	const struct {
 		const char *name, **text;
 	} own[] = {
-#define SLOT_NO_FLAG(flag, member)
-#define SLOT_FLAG(flag, member)                                    {flag, &request->gate.member},
-#define SLOT(kind, member, json, max, inputs, has_flag, flag, ...) SLOT_##has_flag(flag, member)
+#define SLOT_NO_FLAG(kind, flag, member)
+#define SLOT_OF_ID(member)                                         &request->gate.member
+#define SLOT_OF_TEXT(member)                                       &request->gate.member
+#define SLOT_OF_JSON(member)                                       &request->gate.member
+#define SLOT_OF_CHOICE(member)                                     NULL /* taken above */
+#define SLOT_FLAG(kind, flag, member)                              {flag, SLOT_OF_##kind(member)},
+#define SLOT(kind, member, json, max, inputs, has_flag, flag, ...) SLOT_##has_flag(kind, flag, member)
 	    GB_AGENT_FIELDS(SLOT)};
 	bool ok;
 	if (!flag)
@@ -56,8 +70,10 @@ static bool on_flag(const struct flag *flag, const char *value, void *data) {
 		return true;
 	if (code_flags_take(&request->code, flag, value, &ok))
 		return ok;
+	if (strcmp(flag->name, "tier") == 0)
+		return take_tier(request, value);
 	for (size_t i = 0; i < GB_COUNT(own); i++)
-		if (strcmp(own[i].name, flag->name) == 0)
+		if (own[i].text && strcmp(own[i].name, flag->name) == 0)
 			*own[i].text = value;
 	return true;
 }

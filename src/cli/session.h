@@ -67,6 +67,8 @@ struct gb_str session_last_line(const struct session_client *client);
 /* Begin a message; append ',"key":"text"' if @text is not NULL. */
 void session_line(struct gb_buf *line, const char *type);
 void session_line_text(struct gb_buf *line, const char *key, const char *text);
+/* A field that is an array of the texts in @items, which are separated by commas. Nothing if it is NULL. */
+void session_line_list(struct gb_buf *line, const char *key, const char *items);
 
 /* Send bytes that were typed to a session. */
 bool session_send_keys(struct session_client *client, const char *session, const char *bytes, size_t n);

@@ -31,6 +31,19 @@ void session_line_text(struct gb_buf *line, const char *key, const char *text) {
 	gb_json_append_string(line, gb_str_from(text));
 }
 
+void session_line_list(struct gb_buf *line, const char *key, const char *items) {
+	struct gb_str rest = gb_str_from(items), item;
+	if (!items)
+		return;
+	gb_buf_printf(line, ",\"%s\":[", key);
+	for (bool more = true, first = true; more; first = false) {
+		more = gb_str_cut(&rest, ',', &item);
+		gb_buf_append(line, ",", first ? 0 : 1);
+		gb_json_append_string(line, item);
+	}
+	gb_buf_append_char(line, ']');
+}
+
 const char *session_text(const struct gb_value *message, const char *key) {
 	const struct gb_value *value = gb_value_get(message, key);
 	const char *text = gb_value_type(value) == GB_STRING ? gb_value_bytes(value, NULL) : NULL;

@@ -122,6 +122,14 @@ static bool check_session(
 		   job->session, *profile ? profile : "stdlib");
 }
 
+static bool session_line_value(struct gb_buf *line, const char *key, const struct gb_value *value) {
+	size_t n = 0;
+	gb_auto_free char *json = gb_value_to_json(value, 0, &n, NULL);
+	if (json)
+		gb_buf_printf(line, ",\"%s\":%.*s", key, (int)n, json);
+	return json;
+}
+
 static bool report_missing(const struct session_job *job) {
 	char message[GB_ERR_MESSAGE_MAX];
 	snprintf(message, sizeof message, "there is no session '%s'; 'glovebox session create' makes one",
@@ -164,6 +172,8 @@ static bool open_session_if_missing(struct session_client *client, const struct 
 	session_line_text(&line, "name", job->session);
 	session_line_text(&line, "language", gb_language_name(job->options->language));
 	session_line_text(&line, "profile", job->options->profile);
+	if (job->options->net && !session_line_value(&line, "net", job->options->net))
+		return false;
 	if (!session_send_line(client, &line) || !(reply = session_receive(client)))
 		return false;
 	if (strcmp(session_text(reply, "type"), "error") != 0)

@@ -32,10 +32,10 @@ static int report_no_session(const struct command *command, const char *session)
 /* --- create --- */
 
 struct wanted {
-	const char *language, *name, *conversation, *profile;
+	const char *language, *name, *conversation, *profile, *net;
 };
 
-enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE };
+enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE, FLAG_NET };
 
 static const struct flag create_flags[] = {
     [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT, "the language of its code; default: typescript", 0,
@@ -45,6 +45,8 @@ static const struct flag create_flags[] = {
 	"the conversation that it belongs to; each has at most 5 sessions", 0, NULL},
     [FLAG_PROFILE] = {"profile", 0, "NAME", "Python: stdlib, or data (numpy, pandas, matplotlib loaded)", 0,
 	NULL},
+    [FLAG_NET] = {"net", 0, "HOST,...",
+	"let it reach HOST, HOST:PORT or *.DOMAIN, if network.allowlist has it", 0, NULL},
     {0},
 };
 
@@ -54,7 +56,7 @@ static bool on_create_flag(const struct flag *flag, const char *value, void *dat
 		return report_error(&command_session_create,
 		    "takes no operand, but got '%s'; give a name with --name", value);
 	const char **const slots[] = {
-	    &wanted->language, &wanted->name, &wanted->conversation, &wanted->profile};
+	    &wanted->language, &wanted->name, &wanted->conversation, &wanted->profile, &wanted->net};
 	*slots[flag - create_flags] = value;
 	return true;
 }
@@ -77,6 +79,7 @@ static int create(const struct command *self, int argc, char **argv) {
 	session_line_text(&line, "name", wanted.name);
 	session_line_text(&line, "conversation", wanted.conversation);
 	session_line_text(&line, "profile", wanted.profile);
+	session_line_list(&line, "net", wanted.net);
 	int status;
 	const struct gb_value *reply = ask(&client, &line, &status);
 	if (reply) {
@@ -89,7 +92,7 @@ static int create(const struct command *self, int argc, char **argv) {
 
 const struct command command_session_create = {
     .name = "session create",
-    .synopsis = "[-l LANG] [--name NAME] [--conversation TEXT] [--profile NAME]",
+    .synopsis = "[-l LANG] [--name NAME] [--conversation TEXT] [--profile NAME] [--net HOST,...]",
     .summary = "open a session and print its name or id",
     .details =
 	"A session ends when it is killed, after 30 minutes without use, or after a day.\n"

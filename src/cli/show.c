@@ -133,6 +133,29 @@ static int exit_status(const struct gb_result *result) {
 	return is_own ? result->exit_code : EXIT_CODE_FAILED;
 }
 
+/* On stderr, since it is not output of the code. */
+static void show_denials(const struct gb_value *denials) {
+	for (size_t i = 0; i < gb_value_count(denials); i++) {
+		const struct gb_value *denial = gb_value_at(denials, i);
+		const char *texts[3];
+		static const char *const keys[] = {"host", "reason", "remedy"};
+		for (size_t k = 0; k < GB_COUNT(keys); k++) {
+			const char *text = gb_value_bytes(gb_value_get(denial, keys[k]), NULL);
+			texts[k] = text ? text : "";
+		}
+		const double port = gb_value_as_number(gb_value_get(denial, "port"));
+		print_styled(stderr, YELLOW, "glovebox: no connection to ");
+		print_message(stderr, texts[0], strlen(texts[0]));
+		if (port > 0)
+			fprintf(stderr, ":%.0f", port);
+		fputs(": ", stderr);
+		print_message(stderr, texts[1], strlen(texts[1]));
+		fputs("\nhint: ", stderr);
+		print_message(stderr, texts[2], strlen(texts[2]));
+		fputc('\n', stderr);
+	}
+}
+
 int show_result(const struct shown *shown, const struct gb_result *result) {
 	struct gb_err err = {0};
 	end_output();
@@ -147,6 +170,7 @@ int show_result(const struct shown *shown, const struct gb_result *result) {
 	if (!shown->out)
 		displays_show(result);
 	show_value(shown, result);
+	show_denials(result->denials);
 	return exit_status(result);
 }
 

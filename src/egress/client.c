@@ -334,10 +334,10 @@ int gb_egress_open(struct gb_egress *egress, struct gb_egress_link *link, struct
 bool gb_egress_begin(struct gb_egress_link *link, const struct gb_egress_policy *policy, struct gb_err *err) {
 	const struct gb_egress_order order = {
 	    .kind = GB_EGRESS_RUN, .cell = link->id, .limits = policy->limits};
-	gb_auto_buf struct gb_buf text;
 	if (!link->egress || link->lost)
 		return gb_fail(
 		    err, GB_EBUSY, 0, "glovebox-egress has ended, and the network of this sandbox with it");
+	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, GB_EGRESS_MESSAGE_MAX - sizeof order);
 	for (size_t i = 0; i < policy->n_rules; i++)
 		gb_buf_append(&text, policy->rules[i], strlen(policy->rules[i]) + 1);

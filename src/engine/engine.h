@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "engine/limits.h"
 #include "glovebox/glovebox.h"
 #include "runtime/wire.h"
 #include "sandbox/port.h"
@@ -469,7 +470,6 @@ const struct gb_language_traits *gb_language_traits(enum gb_language language);
 /* The memory limit of a run that names none. */
 uint64_t gb_language_memory(enum gb_language language);
 /* Whether @language has what a field of a request needs. */
-bool gb_language_has(enum gb_language language, enum gb_need need);
 
 /* --- runtimes.c --- */
 

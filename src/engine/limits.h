@@ -2,6 +2,7 @@
 #ifndef GB_ENGINE_LIMITS_H
 #define GB_ENGINE_LIMITS_H
 
+#include "base/fields.h"
 #include "glovebox/glovebox.h"
 
 #define CELL_MEMORY (256ull << 20) /* of a cell with programs that has no run yet */
@@ -30,6 +31,9 @@ enum { DISPLAYS_MAX = 200 };
 
 /* The memory that the output and the values of a run take now, in bytes. */
 size_t gb_run_memory(const struct gb_run *run);
+
+/* Whether @language has what @need says. (language.c) */
+bool gb_language_has(enum gb_language language, enum gb_need need);
 
 #define GB_OR(value, fallback) ((value) ? (value) : (fallback))
 

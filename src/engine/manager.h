@@ -27,6 +27,7 @@ struct gb_record {
 	char name[GB_SESSION_NAME_BYTES + 1];
 	char conversation[GB_SESSION_CONVERSATION_BYTES + 1];
 	char profile[GB_SESSION_PROFILE_BYTES + 1];
+	char *net; /* its hosts, separated by commas; NULL: none */
 	char reason[256];
 	double created_at, last_used_at; /* ms since 1970 */
 	uint64_t created, last_used;     /* monotonic, ns; last_used of an ended session is its end */

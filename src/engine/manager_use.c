@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "engine/manager.h"
@@ -97,6 +98,36 @@ static bool init_record(struct gb_record *record, const struct gb_session_asked 
 	    record->conversation, sizeof record->conversation, "conversation", asked->conversation, err);
 }
 
+enum { NET_MAX = 128 << 10 };
+
+/* The hosts as one text. NULL without hosts, and without memory. */
+static char *join_net(const struct gb_value *net) {
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, NET_MAX);
+	for (size_t i = 0; i < gb_value_count(net); i++) {
+		size_t n = 0;
+		const char *host = gb_value_bytes(gb_value_at(net, i), &n);
+		gb_buf_printf(&text, "%s%.*s", i ? "," : "", host ? (int)n : 0, host ? host : "");
+	}
+	return text.len && gb_buf_c_str(&text) ? strdup(text.data) : NULL;
+}
+
+static bool keep_net(struct gb_record *record, const struct gb_value *net, struct gb_err *err) {
+	record->net = join_net(net);
+	return record->net || !gb_value_count(net) || gb_fail_field(err, GB_ELIMIT, "net", "is too long");
+}
+
+static bool has_net(const struct gb_record *record, const struct gb_value *net) {
+	gb_auto_free char *wanted = join_net(net);
+	return strcmp(record->net ? record->net : "", wanted ? wanted : "") == 0;
+}
+
+bool gb_manager_connect(
+    struct gb_manager *manager, const char *session, uint16_t port, int fd, struct gb_err *err) {
+	struct gb_record *record = gb_record_find_alive(manager, session, err);
+	return record && gb_session_connect(record->session, port, fd, err);
+}
+
 bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err) {
 	const char *conversation = asked->conversation ? asked->conversation : "";
@@ -110,8 +141,10 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	record->idle_ms = manager->options.idle_ms;
 	record->max_age_ms = manager->options.max_age_ms;
 	gb_list_init(&record->queue);
-	if (!init_record(record, asked, err) ||
-	    !gb_session_open(manager->engine, asked->language, asked->profile, &record->session, err)) {
+	if (!init_record(record, asked, err) || !keep_net(record, asked->net, err) ||
+	    !gb_session_open_net(
+		manager->engine, asked->language, asked->profile, asked->net, &record->session, err)) {
+		free(record->net);
 		free(record);
 		return false;
 	}
@@ -126,7 +159,8 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 static bool matches(const struct gb_record *record, const struct gb_session_asked *asked) {
 	return gb_record_is_alive(record) && record->language == asked->language &&
 	       strcmp(record->conversation, asked->conversation ? asked->conversation : "") == 0 &&
-	       strcmp(record->profile, asked->profile ? asked->profile : "") == 0;
+	       strcmp(record->profile, asked->profile ? asked->profile : "") == 0 &&
+	       has_net(record, asked->net);
 }
 
 /* *ret_found is NULL if no session matches. */
@@ -136,7 +170,8 @@ static bool find_matching(struct gb_manager *manager, const struct gb_session_as
 	    asked->name ? gb_record_find_in(&manager->records, asked->name, true) : NULL;
 	if (found && !matches(found, asked))
 		return gb_fail_field(err, GB_EINVAL, "name",
-		    "'%s' is a session of another language, profile or conversation", asked->name);
+		    "'%s' is a session of another language, profile or conversation, or of other hosts",
+		    asked->name);
 	gb_list_each(struct gb_record, record, &manager->records, link) {
 		if (!found && !asked->name && matches(record, asked))
 			found = record;

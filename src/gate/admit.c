@@ -28,6 +28,20 @@ static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *re
 	return *ret_ok ? list : NULL;
 }
 
+/* In the network tier: the hosts of the settings. */
+static const struct gb_value *hosts(struct gb_agent_run *run, bool *ret_ok) {
+	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
+	*ret_ok = true;
+	if (run->request.tier != GB_TIER_NETWORK)
+		return NULL;
+	struct gb_value *list = gb_value_array(run->values);
+	*ret_ok = list;
+	for (size_t i = 0; *ret_ok && i < allowlist->n; i++)
+		*ret_ok = gb_value_push(
+		    list, gb_value_string(run->values, allowlist->items[i], strlen(allowlist->items[i])));
+	return *ret_ok ? list : NULL;
+}
+
 static void lower(uint64_t *limit, uint64_t max) {
 	if (*limit > max)
 		*limit = max;
@@ -53,9 +67,10 @@ bool gb_agent_run_limit(struct gb_agent_run *run) {
 	options->restricted = run->asked_restricted ||
 			      (options->language == GB_PYTHON && config->python.restricted) ||
 			      (options->language == GB_SHELL && config->shell.restricted);
-	bool ok;
+	bool ok, has_hosts;
 	options->allowed_modules = allowed_modules(run, &ok);
-	return ok;
+	options->net = hosts(run, &has_hosts);
+	return ok && has_hosts;
 }
 
 /* --- the code --- */
@@ -213,6 +228,12 @@ bool gb_agent_run_admit(struct gb_agent_run *run) {
 		gb_agent_run_refuse(run, GB_CODE_RUNTIME_DISABLED,
 		    "agents may not run %s here; see the setting agent.allowedRuntimes",
 		    gb_config_runtime_name(gb_config_runtime_of(language)));
+		return false;
+	}
+	if (run->request.tier == GB_TIER_NETWORK && !config->network.allowlist.n) {
+		gb_agent_run_refuse(run, GB_CODE_REFUSED,
+		    "the network tier has no hosts; the owner can allow some with the setting "
+		    "network.allowlist");
 		return false;
 	}
 	return check_size(run) && check_guard(run) && check_number(run);

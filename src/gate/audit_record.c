@@ -87,11 +87,36 @@ static struct gb_audit_record begin_record(struct gb_agent_run *run) {
 	return record;
 }
 
+/* The attempts of the code to reach hosts, as many as fit into a record; the others are counted. */
+static struct gb_str describe_network(struct gb_agent_run *run, const struct gb_value *connections) {
+	enum { TAIL = 64 };
+	if (!connections)
+		return (struct gb_str){0};
+	gb_auto_buf struct gb_buf out;
+	const struct gb_value *list = gb_value_get(connections, "list");
+	double dropped = gb_value_as_number(gb_value_get(connections, "dropped"));
+	gb_buf_init(&out, GB_AUDIT_NETWORK_MAX);
+	gb_buf_printf(&out, "{\"list\":[");
+	for (size_t i = 0; i < gb_value_count(list); i++) {
+		size_t n = 0;
+		gb_auto_free char *json = gb_value_to_json(gb_value_at(list, i), 0, &n, NULL);
+		if (!json || out.len + n + TAIL > GB_AUDIT_NETWORK_MAX)
+			dropped++;
+		else
+			gb_buf_printf(&out, "%s%.*s", out.data[out.len - 1] == '[' ? "" : ",", (int)n, json);
+	}
+	gb_buf_printf(&out, "],\"dropped\":%.0f}", dropped);
+	const char *kept = gb_buf_failed(&out) ? NULL : gb_arena_copy(&run->texts, gb_buf_str(&out));
+	return gb_str_from(kept);
+}
+
 bool gb_agent_run_needed(struct gb_agent_run *run, size_t *ret_bytes, struct gb_err *err) {
 	run->started_ms = now_ms();
 	struct gb_audit_record record = begin_record(run);
 	if (run->masked.failed)
 		return gb_fail(err, GB_ENOMEM, 0, "the request cannot be masked");
+	if (run->request.tier == GB_TIER_NETWORK)
+		record.network = (struct gb_str){"", GB_AUDIT_NETWORK_MAX}; /* only its length is used */
 	*ret_bytes = gb_audit_needed(&record);
 	return true;
 }
@@ -193,6 +218,7 @@ bool gb_agent_run_record(struct gb_agent_run *run, struct gb_err *err) {
 	record.finished_ms = now_ms();
 	record.duration_ns = (uint64_t)(result->duration_ms * 1e6);
 	record.memory_bytes = result->memory_used_bytes;
+	record.network = describe_network(run, result->connections);
 	bool cut;
 	record.output_summary = gb_summary_end(&run->summary, result, (struct gb_str){json, n}, &cut);
 	if (cut)

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/fields.h"
+#include "engine/limits.h"
 #include "gate/agent_run.h"
 #include "value/codec.h"
 #include "value/wtf8.h"
@@ -86,8 +87,13 @@ bool gb_agent_run_describe(struct gb_agent_run *run) {
 					 : strdup("[]");
 	gb_auto_buf struct gb_buf permissions;
 	gb_buf_init(&permissions, GB_APPROVAL_JSON_MAX);
-	gb_buf_printf(&permissions, "{\"tier\":\"%s\",\"modules\":%s}", gb_tier_name(run->request.tier),
+	gb_auto_free char *hosts = options->net ? gb_value_to_json(options->net, 0, NULL, NULL) : NULL;
+	gb_buf_printf(&permissions, "{\"tier\":\"%s\",\"modules\":%s", gb_tier_name(run->request.tier),
 	    modules ? modules : "");
+	/* An approval is for these hosts. */
+	if (options->net)
+		gb_buf_printf(&permissions, ",\"hosts\":%s", hosts ? hosts : "null");
+	gb_buf_append_char(&permissions, '}');
 	const char *kept = modules && !gb_buf_failed(&permissions)
 			       ? gb_arena_copy(&run->texts, gb_buf_str(&permissions))
 			       : NULL;
@@ -163,9 +169,10 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 		    "the embedding program cannot decide on requests of face '%s'", name);
 	if (gb_face_rules(request->face)->is_body && request->run.language != GB_JAVASCRIPT)
 		return gb_fail_field(err, GB_EINVAL, "language", "face '%s' runs JavaScript only", name);
-	return request->tier == GB_TIER_ISOLATED ||
-	       gb_fail_field(
-		   err, GB_EINVAL, "tier", "'%s' is not yet available", gb_tier_name(request->tier));
+	return request->tier == GB_TIER_ISOLATED || request->is_input ||
+	       gb_language_has(request->run.language, GB_NEED_NET) ||
+	       gb_fail_field(err, GB_EINVAL, "tier", "the network tier is not for %s",
+		   gb_language_name(request->run.language));
 }
 
 bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err *err) {

@@ -40,8 +40,9 @@ void gb_gate_distrust_sessions(struct gb_gate *gate) {
 }
 
 static struct gb_session_asked session_request(const struct gb_agent_run *run) {
-	return (struct gb_session_asked){
-	    .conversation = run->request.conversation, .language = run->request.run.language};
+	return (struct gb_session_asked){.conversation = run->request.conversation,
+	    .language = run->request.run.language,
+	    .net = run->request.run.net};
 }
 
 /* The session that the request names. */
@@ -54,6 +55,10 @@ static bool find_named(const struct gb_agent_run *run, struct gb_session_info *r
 	if (ret->state == GB_SESSION_TERMINATED)
 		return gb_fail_field(
 		    err, GB_ENOENT, "session", "'%.64s' has ended: %s", request->session, ret->reason);
+	/* Trust in a session without network does not cover a request with network. */
+	if (!request->is_input && !*ret->net != (request->tier == GB_TIER_ISOLATED))
+		return gb_fail_field(err, GB_EINVAL, "session", "'%.64s' is not of the %s tier",
+		    request->session, gb_tier_name(request->tier));
 	return ret->language == request->run.language ||
 	       gb_fail_field(err, GB_EINVAL, "session", "'%.64s' runs %s", request->session,
 		   gb_language_name(ret->language));
@@ -68,6 +73,7 @@ static const struct gb_agent_run *find_sharer(const struct gb_agent_run *run) {
 		    (other->state == GB_AGENT_RUN_ADMITTING || other->state == GB_AGENT_RUN_WAITING) &&
 		    *other->session && !other->session_exists &&
 		    other->request.run.language == run->request.run.language &&
+		    other->request.tier == run->request.tier &&
 		    strcmp(other->request.conversation, run->request.conversation) == 0)
 			return other;
 	}

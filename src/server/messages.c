@@ -176,6 +176,7 @@ static const struct gb_field session_open_fields[] = {
     FIELD("name", GB_FIELD_TEXT, name, .member = "name"),
     FIELD("conversation", GB_FIELD_TEXT, conversation, .member = "conversation"),
     FIELD("reuse", GB_FIELD_BOOLEAN, reuse),
+    OPTION("net", GB_FIELD_ARRAY, net),
     GB_REQUEST_FIELDS(OPEN_ROW) END,
 };
 

@@ -1,6 +1,7 @@
 /* Messages about sessions. Sessions belong to the server and outlive the client that opened them. */
 #include "glovebox/sessions.h"
 #include "glovebox/errors.h"
+#include "limits/limits.h"
 
 #include "server/replies.h"
 #include "server/rpc.h"
@@ -21,14 +22,17 @@ static struct gb_manager *manager_of(const struct gb_client *client, const struc
 	return gb_service_agent_sessions(server->service);
 }
 
-static bool open_session(struct gb_manager *manager, const struct gb_message *message,
-    struct gb_session_info *ret, struct gb_err *err) {
+static bool open_session(struct gb_manager *manager, const struct gb_config *config,
+    const struct gb_message *message, struct gb_session_info *ret, struct gb_err *err) {
 	const struct gb_session_asked asked = {
 	    .conversation = message->conversation,
 	    .language = message->options.language,
 	    .profile = message->options.profile,
+	    .net = message->options.net,
 	    .name = message->name,
 	};
+	if (!gb_limits_check_net(config, asked.net, err))
+		return false;
 	return message->reuse ? gb_manager_get_or_create(manager, &asked, ret, err)
 			      : gb_manager_open(manager, &asked, ret, err);
 }
@@ -47,7 +51,7 @@ static bool act_on_session(struct gb_client *client, const struct gb_message *me
 	bool ok = true;
 	switch (message->type) {
 	case GB_MESSAGE_SESSION_OPEN:
-		return open_session(manager, message, ret, err);
+		return open_session(manager, gb_service_config(client->server->service), message, ret, err);
 	case GB_MESSAGE_SESSION_KILL:
 		ok = gb_manager_kill(manager, message->session, gb_message_reason(message, reason), err);
 		break;

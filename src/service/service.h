@@ -75,6 +75,9 @@ bool gb_service_accept_agents(struct gb_service *service, char **environment, st
 void gb_service_destroy(struct gb_service *service);
 
 /* Called when the settings are in force, or if they were refused; @err is set if not @ok. */
+/* The present settings; they live until the next gb_service_configure. */
+const struct gb_config *gb_service_config(const struct gb_service *service);
+
 typedef void (*gb_service_configured)(bool ok, const struct gb_err *err, void *data);
 /* Change settings and filter for later executions and sessions. On failure nothing changes. */
 void gb_service_configure(struct gb_service *service, const struct gb_config *config,

@@ -327,7 +327,9 @@ size_t gb_audit_needed(const struct gb_audit_record *intent) {
 		bool is_text =
 		    gb_audit_fields[i].type == GB_AUDIT_TEXT || gb_audit_fields[i].type == GB_AUDIT_JSON;
 		if (is_text && text != &intent->code)
-			bytes += text->n < GB_AUDIT_TEXT_MAX ? text->n : GB_AUDIT_TEXT_MAX;
+			bytes += text->n < gb_audit_text_max(&gb_audit_fields[i])
+				     ? text->n
+				     : gb_audit_text_max(&gb_audit_fields[i]);
 	}
 	return bytes;
 }

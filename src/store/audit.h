@@ -184,8 +184,9 @@ bool gb_audit_verify(const char *dir, const struct gb_audit_expected *expected, 
 struct gb_audit_filter {
 	int64_t from_ms, to_ms; /* time of recording: at or after, before; 0: any */
 	const char *session, *conversation, *runtime, *status, *run; /* NULL: any */
-	uint64_t seq;                                                /* only this one; 0: any */
-	uint64_t limit;                                              /* 0: none */
+	const char *host; /* with an attempt to reach it; NULL: any */
+	uint64_t seq;     /* only this one; 0: any */
+	uint64_t limit;   /* 0: none */
 	bool newest_first;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "store/log.h"
+#include "value/json.h"
 
 static void close_db(struct gb_db **db) {
 	gb_db_close(*db);
@@ -15,13 +16,24 @@ static bool matches(struct gb_str text, const char *expected) {
 	return !expected || gb_str_eq(text, gb_str_from(expected));
 }
 
+/* The JSON of a record has no blanks, and a quoted name contains no quotes: the text is found if the host is. */
+static bool reached(struct gb_str network, const char *host) {
+	if (!host)
+		return true;
+	gb_auto_buf struct gb_buf wanted;
+	gb_buf_init(&wanted, 4096);
+	gb_buf_printf(&wanted, "\"host\":");
+	gb_json_append_string(&wanted, gb_str_from(host));
+	return !gb_buf_failed(&wanted) && network.n && memmem(network.p, network.n, wanted.data, wanted.len);
+}
+
 static bool passes(const struct gb_audit_filter *filter, const struct gb_audit_record *record) {
 	return (!filter->from_ms || record->time_ms >= filter->from_ms) &&
 	       (!filter->to_ms || record->time_ms < filter->to_ms) &&
 	       matches(record->session_id, filter->session) &&
 	       matches(record->conversation_id, filter->conversation) &&
 	       matches(record->runtime, filter->runtime) && matches(record->status, filter->status) &&
-	       matches(record->run_id, filter->run);
+	       matches(record->run_id, filter->run) && reached(record->network, filter->host);
 }
 
 static bool prepare(

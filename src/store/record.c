@@ -49,6 +49,7 @@ const struct gb_audit_field gb_audit_fields[] = {
     FIELD(cut, "cut", "cut short", GB_AUDIT_CUT),
     FIELD(face, "face", "face", GB_AUDIT_TEXT),
     FIELD(intent, "intent", "intent", GB_AUDIT_TEXT),
+    FIELD(network, "network", "network", GB_AUDIT_JSON),
 };
 const size_t gb_audit_n_fields = GB_COUNT(gb_audit_fields);
 _Static_assert(GB_COUNT(gb_audit_fields) <= 64, "a bit for each field");
@@ -101,9 +102,15 @@ struct gb_audit_record *gb_audit_copy(const struct gb_audit_record *record) {
 	return copy;
 }
 
-static size_t text_max(const struct gb_audit_field *field) {
-	return field->offset == offsetof(struct gb_audit_record, code) ? GB_AUDIT_CODE_MAX
-								       : GB_AUDIT_TEXT_MAX;
+size_t gb_audit_text_max(const struct gb_audit_field *field) {
+	switch (field->offset) {
+	case offsetof(struct gb_audit_record, code):
+		return GB_AUDIT_CODE_MAX;
+	case offsetof(struct gb_audit_record, network):
+		return GB_AUDIT_NETWORK_MAX;
+	default:
+		return GB_AUDIT_TEXT_MAX;
+	}
 }
 
 /* The length of @text after truncation to whole characters. */
@@ -115,8 +122,8 @@ static size_t kept_length(const struct gb_audit_field *field, struct gb_str text
 			if (((unsigned char)text.p[n] & 0xc0) != 0x80 && chars++ == GB_AUDIT_SUMMARY_CHARS)
 				break;
 	}
-	if (n > text_max(field))
-		n = text_max(field);
+	if (n > gb_audit_text_max(field))
+		n = gb_audit_text_max(field);
 	for (int i = 0; i < 3 && n < text.n && n > 0 && ((unsigned char)text.p[n] & 0xc0) == 0x80; i++)
 		n--;
 	return n;

@@ -26,10 +26,11 @@
 
 enum {
 	GB_HASH_BYTES = 32,
-	GB_AUDIT_CODE_MAX = 16 << 20,  /* of .code */
-	GB_AUDIT_TEXT_MAX = 16 << 10,  /* of any other text */
-	GB_AUDIT_SUMMARY_CHARS = 1001, /* of .output_summary: 500 of output, a newline, 500 of the result */
-	GB_AUDIT_BODY_MAX = 17 << 20,  /* of an encoded record */
+	GB_AUDIT_CODE_MAX = 16 << 20,    /* of .code */
+	GB_AUDIT_TEXT_MAX = 16 << 10,    /* of any other text */
+	GB_AUDIT_NETWORK_MAX = 64 << 10, /* of .network */
+	GB_AUDIT_SUMMARY_CHARS = 1001,   /* of .output_summary: 500 of output, a newline, 500 of the result */
+	GB_AUDIT_BODY_MAX = 17 << 20,    /* of an encoded record */
 };
 
 struct gb_hash {
@@ -81,7 +82,8 @@ struct gb_audit_record {
 	struct gb_str note; /* in records about the log itself: what was done */
 	uint64_t cut;       /* bit i: field i was truncated; set by the encoder */
 	struct gb_str face,
-	    intent; /* the contract through which the request came; "RUN_CODE" for core.execute */
+	    intent;            /* the contract through which the request came; "RUN_CODE" for core.execute */
+	struct gb_str network; /* JSON: attempts to reach hosts */
 };
 
 enum gb_audit_type {
@@ -112,6 +114,9 @@ static inline const void *gb_audit_at(
     const struct gb_audit_record *record, const struct gb_audit_field *field) {
 	return (const char *)record + field->offset;
 }
+
+/* The maximum length of a text. */
+size_t gb_audit_text_max(const struct gb_audit_field *field);
 
 /* Whether the field is set; @at points to it in a record. */
 bool gb_audit_is_present(const struct gb_audit_field *field, const void *at);

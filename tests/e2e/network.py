@@ -321,11 +321,105 @@ def test_limits():
                                                for r in result["connections"]["list"]), result)
 
 
+def test_agents():
+    """Of agents: refused without hosts; with them recorded, and found by the host."""
+    settings = ["agent.enabled=true", "agent.autoApprove=true"]
+    code = f"import urllib.request as u\nprint(u.urlopen('http://{GOOD}/').read())\nu.urlopen('http://{EVIL}/')"
+    arguments = ["execute", "-l", "python", "--tier", "network", "--json", "-e", code]
+    state = [f"stateDir={tap_folder}"]
+    done = glovebox(*arguments, allowlist=[], settings=settings + state)
+    tap.ok("the network tier of agents needs hosts", done.returncode == 3 and "network.allowlist" in done.stdout, done)
+    done = glovebox("execute", "--tier", "network", "-e", "1", settings=settings + state)
+    tap.ok("JavaScript of agents has no network tier", done.returncode == 2 and "network tier" in done.stderr, done)
+    done = glovebox("execute", "-l", "python", "--json", "-e", code, settings=settings + state)
+    tap.ok("the isolated tier of agents has no network", "SERVED" not in done.stdout and "no network" in done.stdout, done)
+    done = glovebox(*arguments, settings=settings + state)
+    result = json.loads(done.stdout)
+    tap.ok("code of agents reaches allowed hosts", f"SERVED {GOOD}" in result["stdout"], result)
+    tap.ok("its denials are in the result", [d["host"] for d in result["denials"]] == [EVIL], result)
+
+    def audit(*more):
+        done = subprocess.run([GLOVEBOX, "audit", *more, "--dir", tap_folder], capture_output=True, text=True)
+        return done.stdout + done.stderr
+    record = json.loads(audit("export", "--host", EVIL))
+    tap.ok("its record has the attempts", {(c["host"], c["verdict"]) for c in record["network"]["list"]} ==
+           {(GOOD, "allowed"), (EVIL, "denied")}, record)
+    tap.ok("its record has the tier and the hosts", record["tier"] == "network" and
+           GOOD in record["permissions"]["hosts"], record)
+    shown = audit("show", str(record["seq"]))
+    tap.ok("audit show prints each attempt", f"allowed {GOOD}:80, sent" in shown and
+           f"denied {EVIL}: no rule allows this host" in shown, shown)
+    tap.ok("audit list finds a host", "python" in audit("list", "--host", EVIL), audit("list"))
+    tap.ok("audit list finds no other host", "no such records" in audit("list", "--host", "evil.exampl"), "")
+    tap.ok("the log is whole", "is whole" in audit("verify"), audit("verify"))
+
+
+class Client:
+    """A client of 'glovebox stdio'."""
+
+    def __init__(self, *settings):
+        command = [GLOVEBOX, "stdio", "--set", f"network.allowlist={json.dumps(ALLOWLIST)}"]
+        for setting in settings:
+            command += ["--set", setting]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def send(self, **message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def receive(self, *types):
+        while line := self.process.stdout.readline():
+            message = json.loads(line)
+            if message["type"] in types + ("error",):
+                return message
+        return {"type": "end"}
+
+    def ask(self, kind, **message):
+        self.send(type=kind, request=1, **message)
+        return self.receive("session")
+
+    def run(self, number, source, **more):
+        self.send(type="run", run=number, source=source, **more)
+        return self.receive("result").get("result", {})
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait()
+
+
+def test_sessions():
+    client = Client()
+    refused = client.ask("session_open", language="shell", net=[EVIL])
+    tap.ok("a session cannot reach more than the settings allow", refused["type"] == "error" and
+           "network.allowlist" in refused["message"], refused)
+    session = client.ask("session_open", language="shell", net=[GOOD, "a.wild.example"])["session"]
+    tap.ok("a session has its hosts", session["net"] == f"{GOOD},a.wild.example", session)
+    ask = f"curl -sS http://{GOOD}/; curl -sS http://a.wild.example/"
+    result = client.run(1, ask, session=session["id"])
+    tap.ok("its runs reach its hosts", result["stdout"].count("SERVED") == 2, result)
+    result = client.run(2, ask, session=session["id"], options={"net": [GOOD]})
+    tap.ok("a run in it can narrow them", f"SERVED {GOOD}" in result["stdout"] and
+           "SERVED a.wild" not in result["stdout"] and result["denials"][0]["host"] == "a.wild.example", result)
+    result = client.run(3, ask, session=session["id"])
+    tap.ok("the next run has them again", result["stdout"].count("SERVED") == 2, result)
+    client.send(type="run", run=4, source="true", session=session["id"], options={"net": ["b.wild.example"]})
+    refused = client.receive("result")
+    tap.ok("a run in it cannot reach others", refused["type"] == "error" and "of the session" in refused["message"], refused)
+    plain = client.ask("session_open", language="shell")["session"]
+    client.send(type="run", run=5, source="true", session=plain["id"], options={"net": [GOOD]})
+    refused = client.receive("result")
+    tap.ok("a session without a network stays without", refused["type"] == "error" and
+           "without a network" in refused["message"], refused)
+    tap.ok("the server ends", client.close() == 0, "")
+
+
 ca, *kept = prepare()
 try:
     test_matrix()
     test_rules()
     test_limits()
+    test_agents()
+    test_sessions()
     test_clients(ca)
 finally:
     shutil.rmtree(folder, ignore_errors=True)

@@ -320,6 +320,7 @@ TEST(errors_of_invalid_requests_name_the_field) {
 	client_say(&client, EXECUTE(9, "1", ""));
 	client_expect(&client, "error", -1);
 	check_too_large(&client);
+	/* JavaScript has no network tier. */
 	check_wrong(&client, 11, ",\"source\":\"1\",\"tier\":\"network\"", "tier");
 	client_say(&client, EXECUTE(12, "print('1\\\\n', end='', flush=True)\\nwhile True: pass", ""));
 	client_expect(&client, "output", 12);

@@ -194,7 +194,7 @@ export interface AgentFields {
   expectedOutput?: string;
   /** The origin of the request, any value: recorded. */
   trace?: unknown;
-  /** `isolated` is the default; `network` is not yet available, and refused. */
+  /** `isolated` is the default; with `network`, the code can reach the hosts in the setting `network.allowlist`, see [NETWORK.md](NETWORK.md). */
   tier?: 'isolated' | 'network';
   /** The behaviour when code in a session waits for input; `end`, the default: the run ends at once, as `terminated` with the code `awaiting_input` and the prompt in the message; `wait`: it continues to wait, for an `input`. */
   onInput?: 'end' | 'wait';
