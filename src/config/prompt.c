@@ -132,6 +132,20 @@ static void write_advice(struct gb_buf *out) {
 	    "- When it fails, read its stderr; correct it and try again, or report what went wrong.\n");
 }
 
+static void write_network(struct gb_buf *out, const struct gb_config *config) {
+	const struct gb_config_list *hosts = &config->network.allowlist;
+	if (!hosts->n) {
+		gb_buf_printf(out, "\nThe code has no access to the user's files and no network.\n");
+		return;
+	}
+	gb_buf_printf(out, "\nThe code has no access to the user's files. It has no network, except with the "
+			   "tier `network` (not for "
+			   "JavaScript): then it can connect to these hosts, and to no others:");
+	for (size_t i = 0; i < hosts->n; i++)
+		gb_buf_printf(out, "%s `%s`", i ? "," : "", hosts->items[i]);
+	gb_buf_printf(out, ".\n");
+}
+
 void gb_config_prompt(const struct gb_config *config, bool has_input, struct gb_buf *out) {
 	if (!config->agent.enabled || !config->agent.allowed_runtimes)
 		return;
@@ -140,7 +154,7 @@ void gb_config_prompt(const struct gb_config *config, bool has_input, struct gb_
 	write_runtimes(out, config);
 	write_limits(out, config);
 	write_sessions(out, config, has_input);
-	gb_buf_printf(out, "\nThe code has no access to the user's files and no network.\n");
+	write_network(out, config);
 	write_restrictions(out, config);
 	gb_buf_printf(out, "\n%s\n",
 	    gb_config_is_waived(config, GB_FACE_EXECUTE_CODE)

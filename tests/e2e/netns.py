@@ -8,6 +8,7 @@ Nothing leaves the namespace: it has a loopback device and no other. An ordinary
 """
 import ctypes
 import fcntl
+import json
 import os
 import select
 import socket
@@ -183,3 +184,36 @@ def echo(stream):
 
 def wait_readable(stream, seconds):
     return bool(select.select([stream], [], [], seconds)[0])
+
+
+class Client:
+    """A client of 'glovebox stdio'."""
+
+    def __init__(self, glovebox, allowlist, *settings):
+        command = [glovebox, "stdio", "--set", f"network.allowlist={json.dumps(allowlist)}"]
+        for setting in settings:
+            command += ["--set", setting]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def send(self, **message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    def receive(self, *types):
+        while line := self.process.stdout.readline():
+            message = json.loads(line)
+            if message["type"] in types + ("error",):
+                return message
+        return {"type": "end"}
+
+    def ask(self, kind, **message):
+        self.send(type=kind, request=1, **message)
+        return self.receive("session")
+
+    def run(self, number, source, **more):
+        self.send(type="run", run=number, source=source, **more)
+        return self.receive("result").get("result", {})
+
+    def close(self):
+        self.process.stdin.close()
+        return self.process.wait()

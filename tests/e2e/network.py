@@ -321,6 +321,11 @@ def test_limits():
                                                for r in result["connections"]["list"]), result)
 
 
+def test_prompt():
+    done = glovebox("prompt", "--set", "agent.enabled=true", allowlist=[GOOD, "*.wild.example"])
+    tap.ok("the prompt for agents names the hosts", f"`{GOOD}`, `*.wild.example`." in done.stdout, done)
+
+
 def test_agents():
     """Of agents: refused without hosts; with them recorded, and found by the host."""
     settings = ["agent.enabled=true", "agent.autoApprove=true"]
@@ -354,41 +359,8 @@ def test_agents():
     tap.ok("the log is whole", "is whole" in audit("verify"), audit("verify"))
 
 
-class Client:
-    """A client of 'glovebox stdio'."""
-
-    def __init__(self, *settings):
-        command = [GLOVEBOX, "stdio", "--set", f"network.allowlist={json.dumps(ALLOWLIST)}"]
-        for setting in settings:
-            command += ["--set", setting]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def send(self, **message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def receive(self, *types):
-        while line := self.process.stdout.readline():
-            message = json.loads(line)
-            if message["type"] in types + ("error",):
-                return message
-        return {"type": "end"}
-
-    def ask(self, kind, **message):
-        self.send(type=kind, request=1, **message)
-        return self.receive("session")
-
-    def run(self, number, source, **more):
-        self.send(type="run", run=number, source=source, **more)
-        return self.receive("result").get("result", {})
-
-    def close(self):
-        self.process.stdin.close()
-        return self.process.wait()
-
-
 def test_sessions():
-    client = Client()
+    client = netns.Client(GLOVEBOX, ALLOWLIST)
     refused = client.ask("session_open", language="shell", net=[EVIL])
     tap.ok("a session cannot reach more than the settings allow", refused["type"] == "error" and
            "network.allowlist" in refused["message"], refused)
@@ -418,6 +390,7 @@ try:
     test_matrix()
     test_rules()
     test_limits()
+    test_prompt()
     test_agents()
     test_sessions()
     test_clients(ca)

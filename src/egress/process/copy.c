@@ -180,6 +180,26 @@ static void copy(struct flow *flow) {
 		flow_listen(flow);
 }
 
+bool copy_last(struct flow *flow) {
+	do {
+		if (!flush(&flow->server)) {
+			flow_break(flow, GB_EGRESS_UNREACHED, "the connection broke");
+			return false;
+		}
+		if (flow->server.out.len || flow->code.ended)
+			break;
+		const size_t before = flow->sent;
+		if (!pump(flow, &flow->code, &flow->server))
+			return false;
+		if (flow->sent == before)
+			break;
+	} while (true);
+	if (!flow->code.ended || flow->server.out.len)
+		return true;
+	flow_finish(flow);
+	return false;
+}
+
 void copy_on_ready(struct gb_source *source, uint32_t events) {
 	struct side *side = (struct side *)source;
 	struct flow *flow = side->flow;

@@ -103,9 +103,8 @@ static void fail(struct flow *flow, const char *reason) {
 
 void flow_close_all(struct cell *cell) {
 	gb_list_each(struct flow, flow, &cell->flows, link) {
-		if (flow->state == FLOW_OPEN && !flow->code.out.len && flow->server.ended)
-			flow_finish(flow);
-		else
+		/* What the code has sent before it closed the connection still arrives. */
+		if (flow->state != FLOW_OPEN || copy_last(flow))
 			flow_break(flow, GB_EGRESS_ALLOWED, "open at the end of the run");
 	}
 }

@@ -49,6 +49,9 @@ void side_finish(struct side *side);
 void flow_listen(struct flow *flow);
 /* Copy what there is. The flow may not exist afterwards. */
 void copy_on_ready(struct gb_source *source, uint32_t events);
+/* The cell or its run ends: pass on what the code has sent. True if the connection is still open then; otherwise the
+ * flow has ended. */
+bool copy_last(struct flow *flow);
 /* Check what code has sent, and pass on what is good. False if the flow was closed. */
 bool copy_checked(struct flow *flow);
 

@@ -1,0 +1,227 @@
+#!/usr/bin/python3
+"""glovebox-egress is killed, stopped and started again under load: every connection ends with an error on both sides, or is
+complete. And many connections leave nothing behind. NETWORK_CONNECTIONS is their number: 2000; 'make soak' has 20000."""
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import netns
+import tap
+
+GLOVEBOX = os.environ["GB_GLOVEBOX"]
+HOST, ADDRESS, PORT, HALF = "good.example", "11.0.0.1", 7000, 100000
+RUNS, EACH = 4, 125
+N_MANY = int(os.environ.get("NETWORK_CONNECTIONS", "2000"))
+
+netns.enter()
+folder = tempfile.mkdtemp()
+world = netns.World(folder)
+world.names[HOST] = [world.address(ADDRESS)]
+ALLOWLIST = [f"{HOST}:{PORT}", f"{HOST}:7001"]
+
+
+class Halves:
+    """A server that sends one half, and the other one when it may. Counts how its connections end."""
+
+    def __init__(self):
+        self.may = threading.Event()
+        self.lock = threading.Lock()
+        self.whole = self.broken = 0
+
+    def serve(self, stream):
+        try:
+            stream.sendall(b"a" * HALF)
+            # The code sends a byte when it has read everything; until then an end is an error.
+            while not self.may.wait(0.05):
+                if netns.wait_readable(stream, 0):
+                    break
+            stream.sendall(b"b" * HALF)
+            good = stream.recv(1) == b"!"
+        except OSError:
+            good = False
+        with self.lock:
+            self.whole += good
+            self.broken += not good
+
+
+LOAD = f"""
+import socket, sys
+streams = []
+for i in range({EACH}):
+    stream = socket.create_connection(("{HOST}", {PORT}))
+    stream.settimeout(60)
+    streams.append(stream)
+for stream in streams:
+    n = {HALF}
+    while n:
+        n -= len(stream.recv(n))
+print("ready", flush=True)
+ends = []
+for stream in streams:
+    got = 0
+    try:
+        while got < {HALF} and (piece := stream.recv({HALF})):
+            got += len(piece)
+        if got == {HALF}:
+            stream.send(b"!")
+        ends.append("whole" if got == {HALF} else "cut")
+    except OSError as error:
+        ends.append(type(error).__name__)
+    stream.close()
+print("ends", {{end: ends.count(end) for end in sorted(set(ends))}})
+"""
+
+
+n_used = 0
+
+
+def numbers(n):
+    """Numbers of runs that were not used before."""
+    global n_used
+    n_used += n
+    return range(n_used - n, n_used)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def egress(client):
+    """The process glovebox-egress of the client's program."""
+    for pid in children(client.process.pid):
+        with open(f"/proc/{pid}/comm") as file:
+            if file.read().startswith("glovebox-egress"):
+                return pid
+    return None
+
+
+def under_load(name, disturb, good):
+    """Disturb RUNS runs with EACH connections each, and check how these end."""
+    world_ends = halves.whole, halves.broken
+    halves.may.clear()
+    for number in numbers(RUNS):
+        client.send(type="run", run=number, source=LOAD, options={"language": "python", "net": ALLOWLIST},
+                    limits={"timeoutMs": 200000})
+    texts, ready, results = {}, set(), {}
+    while len(results) < RUNS:
+        message = client.receive("output", "result")
+        if message["type"] == "result":
+            results[message["run"]] = message["result"]
+        elif message["type"] == "output":
+            texts[message["run"]] = texts.get(message["run"], "") + message["text"]
+            if "ready" in texts[message["run"]] and message["run"] not in ready:
+                ready.add(message["run"])
+                if len(ready) == RUNS:
+                    disturb()
+                    halves.may.set()
+        else:
+            tap.ok(f"{name}: the program goes on", False, message)
+            break
+    counts = {}
+    for result in results.values():
+        for end, n in json.loads(result["stdout"].split("ends ")[-1].replace("'", '"') or "{}").items():
+            counts[end] = counts.get(end, 0) + n
+    tap.ok(f"{name}: no connection looks complete that was cut", sum(counts.values()) == RUNS * EACH and
+           "cut" not in counts and good(counts), counts, results)
+    for _ in range(600):
+        if halves.whole + halves.broken - sum(world_ends) == RUNS * EACH:
+            break
+        threading.Event().wait(0.05)
+    tap.ok(f"{name}: the servers see the same", halves.whole - world_ends[0] == counts.get("whole", 0) and
+           halves.broken - world_ends[1] == RUNS * EACH - counts.get("whole", 0),
+           counts, halves.whole - world_ends[0], halves.broken - world_ends[1])
+    return results
+
+
+def check_works(name):
+    result = client.run(*numbers(1), f"import socket\nprint(socket.create_connection(('{HOST}', 7001)).recv(10))",
+                        options={"language": "python", "net": ALLOWLIST})
+    tap.ok(f"{name}: the next run has a network", "SERVED" in result.get("stdout", ""), result)
+
+
+def test_kills():
+    before = under_load("undisturbed", lambda: None, lambda counts: counts.get("whole") == RUNS * EACH)
+    tap.ok("undisturbed: all connections are recorded", all(
+        len(r["connections"]["list"]) == EACH and r["connections"]["dropped"] == 0 for r in before.values()), before)
+    first = egress(client)
+    results = under_load("killed", lambda: os.kill(first, signal.SIGKILL), lambda counts: "whole" not in counts)
+    tap.ok("killed: the result says so", all(
+        any("glovebox-egress has ended" in r.get("reason", "") for r in result["connections"]["list"])
+        for result in results.values()), results)
+    check_works("killed")
+    second = egress(client)
+    tap.ok("killed: another process has started", second and second != first, first, second)
+    under_load("stopped", lambda: os.kill(second, signal.SIGSTOP), lambda counts: "whole" not in counts)
+    check_works("stopped")
+
+
+def usage(pid):
+    def read(name):
+        with open(f"/proc/{pid}/{name}") as file:
+            return file.read()
+    resident = next(int(line.split()[1]) for line in read("status").splitlines() if line.startswith("VmRSS"))
+    return len(os.listdir(f"/proc/{pid}/fd")), resident
+
+
+MANY = f"""
+import socket
+for i in range({{n}}):
+    with socket.create_connection(("{HOST}", 7001)) as stream:
+        assert stream.recv(10) == b"SERVED\\n"
+"""
+
+
+def test_leaks():
+    session = client.ask("session_open", language="python", net=ALLOWLIST)["session"]["id"]
+
+    def many(n):
+        return client.run(*numbers(1), MANY.format(n=n), session=session, limits={"timeoutMs": 600000, "maxConnections": n})
+    result = many(200)
+    tap.ok("many connections succeed", result.get("status") == "success", result)
+    pid = egress(client)
+    host, process = usage(client.process.pid), usage(pid)
+    result = many(N_MANY)
+    recorded = result["connections"]
+    tap.ok(f"{N_MANY} connections succeed, and are recorded or counted", result["status"] == "success" and
+           len(recorded["list"]) + recorded["dropped"] == N_MANY, result["status"], len(recorded["list"]),
+           recorded["dropped"])
+    host_after, process_after = usage(client.process.pid), usage(pid)
+    tap.ok("no descriptor is left", host_after[0] == host[0] and process_after[0] == process[0], host, host_after, process,
+           process_after)
+    tap.ok("no memory is left", process_after[1] < process[1] + 2000, process, process_after)
+    client.ask("session_kill", session=session)
+
+
+def test_runs_leave_nothing():
+    code = f"import socket\nsocket.create_connection(('{HOST}', 7001)).recv(10)"
+    for number in numbers(10):
+        client.run(number, code, options={"language": "python", "net": ALLOWLIST})
+    pid = egress(client)
+    host, process = usage(client.process.pid), usage(pid)
+    for number in numbers(60):
+        client.run(number, code, options={"language": "python", "net": ALLOWLIST})
+    host_after, process_after = usage(client.process.pid), usage(pid)
+    # Cells that are ready have sockets; their number changes by a few.
+    tap.ok("runs leave no sockets", process_after[0] < process[0] + 300 and host_after[0] < host[0] + 20, host, host_after,
+           process, process_after)
+
+
+halves = Halves()
+world.listen(ADDRESS, PORT, halves.serve)
+world.listen(ADDRESS, 7001, netns.echo)
+client = netns.Client(GLOVEBOX, ALLOWLIST, f"network.maxConnections={max(N_MANY, 1000)}")
+try:
+    test_kills()
+    test_leaks()
+    test_runs_leave_nothing()
+    tap.ok("the program ends", client.close() == 0)
+finally:
+    shutil.rmtree(folder, ignore_errors=True)
+tap.plan()
+sys.exit(1 if tap.failed else 0)
