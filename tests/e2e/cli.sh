@@ -64,7 +64,7 @@ ok 'version and doctor start no program outside a sandbox' a
 chmod 700 "$scratch"
 a() { run 0 version --runtimes --json && json "j['runtimes']['bash']['version'].startswith('GNU bash, version ')" && { [ -z "$(command -v node)" ] || json "j['runtimes']['node']['version'] == '$(node --version 2> /dev/null)'"; }; }
 ok 'versions are those that the programs print' a
-a() { run 2 run -l node --net x -e 1 && has "$err" '--net has no effect on node'; }
+a() { run 2 run -l node --restricted -e 1 && has "$err" '--restricted has no effect on node'; }
 ok 'an option that the language does not support is refused' a
 a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" && [ "$out" = "$(printf 'py\n42')" ]; }
 ok 'the ending of a file determines its language' a
