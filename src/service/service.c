@@ -267,7 +267,3 @@ bool gb_service_has_language(struct gb_service *service, enum gb_language langua
 bool gb_service_has_agents(const struct gb_service *service) {
 	return service->gate && gb_gate_enabled(service->gate);
 }
-
-const struct gb_config *gb_service_config(const struct gb_service *service) {
-	return service->config;
-}

@@ -75,9 +75,6 @@ bool gb_service_accept_agents(struct gb_service *service, char **environment, st
 void gb_service_destroy(struct gb_service *service);
 
 /* Called when the settings are in force, or if they were refused; @err is set if not @ok. */
-/* The present settings; they live until the next gb_service_configure. */
-const struct gb_config *gb_service_config(const struct gb_service *service);
-
 typedef void (*gb_service_configured)(bool ok, const struct gb_err *err, void *data);
 /* Change settings and filter for later executions and sessions. On failure nothing changes. */
 void gb_service_configure(struct gb_service *service, const struct gb_config *config,
@@ -86,7 +83,7 @@ void gb_service_configure(struct gb_service *service, const struct gb_config *co
 /* Wait at most @timeout_ms for events (-1: no limit) and handle them. Fails if the engine or the loop fails. */
 bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *err);
 
-/* The settings in force. */
+/* The settings in force; they live until the next gb_service_configure. */
 const struct gb_config *gb_service_config(const struct gb_service *service);
 struct gb_loop *gb_service_loop(struct gb_service *service);
 struct gb_engine *gb_service_engine(struct gb_service *service);

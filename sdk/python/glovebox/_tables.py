@@ -6,7 +6,7 @@ from typing import Any, Callable, Mapping, Sequence, Tuple, TypedDict, Union
 
 LANGUAGES: Sequence[str] = ["typescript", "ts", "javascript", "js", "python", "py", "python3", "shell", "sh", "bash", "node", "nodejs", "deno"]
 ERROR_CODES: Sequence[str] = ["timeout", "cpu_limit", "memory", "output_limit", "result_size", "bridge", "interrupted", "terminated", "awaiting_input", "crashed", "no_answer", "protocol", "sandbox_lost", "wall", "refused", "exit", "exit_code", "signal", "files", "restricted", "no_export", "not_a_function", "never_settles", "module_denied", "module_not_found", "require_esm", "denied", "disabled", "runtime_disabled", "sessions_disabled", "code_size", "guard", "too_many", "calls_per_turn", "energy", "not_approved", "withdrawn", "not_awaiting_input", "audit", "masking", "unknown_session", "malformed", "too_long", "unknown_type", "invalid", "unknown_run", "unknown_call", "not_found", "spawn_failed", "connection_lost", "closed", "run_ended"]
-LIMITS: Sequence[str] = ["timeoutMs", "outputBytes", "resultBytes", "reportBytes", "callBytes", "maxCalls", "maxCallsInFlight"]
+LIMITS: Sequence[str] = ["timeoutMs", "outputBytes", "resultBytes", "reportBytes", "callBytes", "maxCalls", "maxCallsInFlight", "maxConnections", "sentBytes", "receivedBytes", "connectMs", "idleMs"]
 AGENT_LIMITS: Sequence[str] = ["timeoutMs", "memoryBytes", "outputBytes", "resultBytes"]
 
 CODE_FIELDS: Sequence[Tuple[str, str]] = (
@@ -97,6 +97,8 @@ RESULT_FIELDS: Sequence[Tuple[str, str, bool]] = (
     ("timedOut", "flag", False),
     ("truncated", "flag", False),
     ("error", "error", True),
+    ("denials", "value", True),
+    ("connections", "value", True),
     ("durationMs", "ms", False),
     ("memoryUsedBytes", "count", True),
 )
@@ -119,6 +121,16 @@ class Limits(TypedDict, total=False):
     """Calls of host functions in total."""
     max_calls_in_flight: int
     """Pending calls of host functions; together they may hold at most four times `callBytes`."""
+    max_connections: int
+    """Network: connections in total."""
+    sent_bytes: int
+    """Network: bytes that all connections together send."""
+    received_bytes: int
+    """Network: bytes that all connections together receive."""
+    connect_ms: int
+    """Network: time to look a name up and to connect."""
+    idle_ms: int
+    """Network: time in which a connection transfers nothing; it is closed then."""
 
 
 class CodeOptions(TypedDict, total=False):
@@ -175,7 +187,7 @@ class RunOptions(TypedDict, total=False):
     allowed_modules: Sequence[str]
     """Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js."""
     net: Sequence[str]
-    """Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless."""
+    """Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
     timeout_ms: int
     """Maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise."""
     output_bytes: int
@@ -190,6 +202,16 @@ class RunOptions(TypedDict, total=False):
     """Calls of host functions in total."""
     max_calls_in_flight: int
     """Pending calls of host functions; together they may hold at most four times `callBytes`."""
+    max_connections: int
+    """Network: connections in total."""
+    sent_bytes: int
+    """Network: bytes that all connections together send."""
+    received_bytes: int
+    """Network: bytes that all connections together receive."""
+    connect_ms: int
+    """Network: time to look a name up and to connect."""
+    idle_ms: int
+    """Network: time in which a connection transfers nothing; it is closed then."""
     memory_limit_bytes: int
     on_output: Callable[[str, str], Any]
 
@@ -234,7 +256,7 @@ class SessionExecuteOptions(TypedDict, total=False):
     allowed_modules: Sequence[str]
     """Python with `restricted`, Node.js: the modules that the code may import; an empty array allows none; default: none in Python, `node:safe` in Node.js."""
     net: Sequence[str]
-    """Deno: the hosts, `name` or `name:port`, for which Deno grants its permission; the sandbox has no network nevertheless."""
+    """Not JavaScript: the hosts that the code can reach, each `name`, `name:port` or `*.domain`, within the setting `network.allowlist`: see [NETWORK.md](NETWORK.md); default: none."""
     reset: bool
     """In a session: delete all definitions of earlier runs first."""
     timeout_ms: int
@@ -251,6 +273,16 @@ class SessionExecuteOptions(TypedDict, total=False):
     """Calls of host functions in total."""
     max_calls_in_flight: int
     """Pending calls of host functions; together they may hold at most four times `callBytes`."""
+    max_connections: int
+    """Network: connections in total."""
+    sent_bytes: int
+    """Network: bytes that all connections together send."""
+    received_bytes: int
+    """Network: bytes that all connections together receive."""
+    connect_ms: int
+    """Network: time to look a name up and to connect."""
+    idle_ms: int
+    """Network: time in which a connection transfers nothing; it is closed then."""
     memory_limit_bytes: int
     on_output: Callable[[str, str], Any]
     on_prompt: Callable[[str, str], Any]
@@ -282,7 +314,7 @@ class AgentOptions(TypedDict, total=False):
     trace: Any
     """The origin of the request, any value: recorded."""
     tier: str
-    """`isolated` is the default; `network` is not yet available, and refused."""
+    """`isolated` is the default; with `network`, the code can reach the hosts in the setting `network.allowlist`, see [NETWORK.md](NETWORK.md)."""
     on_input: str
     """The behaviour when code in a session waits for input; `end`, the default: the run ends at once, as `terminated` with the code `awaiting_input` and the prompt in the message; `wait`: it continues to wait, for an `input`."""
     timeout_ms: int

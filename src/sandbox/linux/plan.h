@@ -89,11 +89,11 @@ struct gb_plan {
 	uint32_t layers;
 	uint32_t uid;
 	uint32_t gid;
-	uint32_t host_gid;              /* what gid is on the host; the user has the same id on both sides */
-	int32_t cpu;                    /* to run on, or -1 */
-	uint32_t room;                  /* enum gb_room */
-	uint32_t network;               /* each cell passes sockets out of its network */
-	uint32_t n_addresses;           /* that a cell's network has, apart from loopback */
+	uint32_t host_gid;    /* what gid is on the host; the user has the same id on both sides */
+	int32_t cpu;          /* to run on, or -1 */
+	uint32_t room;        /* enum gb_room */
+	uint32_t network;     /* each cell passes sockets out of its network */
+	uint32_t n_addresses; /* that a cell's network has, apart from loopback */
 	struct gb_plan_address {
 		uint32_t is_six;
 		uint8_t bytes[16];
