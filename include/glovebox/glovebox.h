@@ -222,6 +222,9 @@ struct gb_run_options {
 	/* JavaScript, TypeScript, without a session: if the module exports nothing, the value of its last
 	 * expression is the result. In other languages, and in sessions, that is so without this option. */
 	bool last_value;
+	/* JavaScript, TypeScript and Deno without a session: text before and after the source, which together are the
+	 * module. Positions in errors are those of the source; stacks have no frames of this text. */
+	const char *head, *tail;
 
 	/* The limits: GB_LIMIT_FIELDS of fields.h documents them. timeout_ms may be GB_NO_TIMEOUT. */
 #define GB_LIMIT(member, width, ...) uint##width##_t member;
@@ -273,6 +276,10 @@ void gb_run_terminate(struct gb_run *run, const char *reason);
 /* Read no more from the sandbox until this is called with false, so that code that writes waits, for a caller that
  * cannot take more. The time limit goes on counting. */
 void gb_run_pause(struct gb_run *run, bool paused);
+
+/* While @held, no time is charged to the run's time limit: for code that waits in a call of the host, for example for a
+ * decision of a person. Its limit of CPU time stays. No effect on runs in sessions. */
+void gb_run_hold_clock(struct gb_run *run, bool held);
 
 /* The id of the run, the same as in its result. Lives as long as the run. */
 const char *gb_run_id(const struct gb_run *run);

@@ -40,9 +40,9 @@ struct command {
 };
 
 extern const struct command command_run, command_session, command_session_host, command_stdio,
-    command_ts_strip, command_audit, command_approvals, command_execute, command_energy, command_secrets,
-    command_config, command_prompt, command_mcp, command_doctor, command_bench, command_tool, command_stubs,
-    command_version, command_complete;
+    command_ts_strip, command_audit, command_approvals, command_execute, command_executor, command_energy,
+    command_secrets, command_config, command_prompt, command_mcp, command_doctor, command_bench, command_tool,
+    command_stubs, command_version, command_complete;
 
 /* --- the list of commands (commands.c) --- */
 

@@ -4,9 +4,9 @@
 
 /* In the order of 'glovebox help'. */
 const struct command *const all_commands[] = {&command_run, &command_session, &command_stdio, &command_mcp,
-    &command_ts_strip, &command_audit, &command_execute, &command_tool, &command_stubs, &command_approvals,
-    &command_energy, &command_secrets, &command_config, &command_prompt, &command_doctor, &command_bench,
-    &command_version, NULL};
+    &command_ts_strip, &command_audit, &command_execute, &command_executor, &command_tool, &command_stubs,
+    &command_approvals, &command_energy, &command_secrets, &command_config, &command_prompt, &command_doctor,
+    &command_bench, &command_version, NULL};
 
 const struct command *const hidden_commands[] = {&command_session_host, &command_complete, NULL};
 

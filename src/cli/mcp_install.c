@@ -314,8 +314,8 @@ static void warn_if_disabled(const struct command *command, const struct setting
 	const struct gb_config *config = settings_load(command, settings);
 	fflush(stdout);
 	if (config && !config->agent.enabled)
-		report_warning(command,
-		    "agents may not run code yet, so the server has no tools: set agent.enabled (docs/MCP.md)");
+		report_warning(command, "agents may not run code yet, so the server has no tools: set "
+					"agent.enabled (docs/MCP.md)");
 	gb_config_unref(config);
 }
 

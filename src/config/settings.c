@@ -104,10 +104,10 @@ const struct gb_setting gb_settings[] = {
 	TIGHTEN(LOWER), .help = "core.execute: a longer result is cut"},
 
     {"executor.timeout", GB_SETTING_DURATION, AT(executor.timeout_ms), "60s", RANGE(100, D),
-	ALIAS({"agent.code_timeout", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER), UNAVAILABLE,
+	ALIAS({"agent.code_timeout", GB_UNIT_MILLISECONDS}), TIGHTEN(LOWER),
 	.help = "code with tools: timeout"},
     {"executor.maxToolCalls", GB_SETTING_COUNT, AT(executor.max_tool_calls), "25", RANGE(0, 100000),
-	ALIAS({"agent.max_tool_calls_per_exec"}), TIGHTEN(LOWER), UNAVAILABLE,
+	ALIAS({"agent.max_tool_calls_per_exec"}), TIGHTEN(LOWER),
 	.help = "code with tools: tool calls in one execution"},
     {"executor.workingDir", GB_SETTING_PATH, AT(executor.working_dir), "", ALIAS({"runtime.working_dir"}),
 	UNAVAILABLE,

@@ -185,6 +185,8 @@ struct gb_run {
 
 	uint64_t started, deadline; /* ns; deadline 0: none */
 	uint64_t yield_at;          /* when to lower its CPU priority (again, for threads created since) */
+	bool clock_held;
+	uint64_t clock_left; /* ns until the deadline, while it is held; 0: no deadline */
 	uint64_t timeout_ms;
 	uint64_t memory;        /* memory limit of its processes; 0: the language's default */
 	uint64_t output_left;   /* bytes of log frames */

@@ -192,6 +192,25 @@ static bool check_body(const struct gb_run_options *options, struct gb_err *err)
 		   "a function body must be JavaScript or TypeScript, without session, fn and args");
 }
 
+static bool check_head(const struct gb_run_options *options, struct gb_err *err) {
+	const char *const texts[] = {options->head, options->tail};
+	enum gb_language language = options->language;
+	bool knows = language == GB_JAVASCRIPT || language == GB_TYPESCRIPT || language == GB_DENO;
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		const char *field = i ? "tail" : "head";
+		if (!texts[i])
+			continue;
+		if (!knows || options->session || options->is_body)
+			return gb_fail_field(err, GB_EINVAL, field,
+			    "is for JavaScript, TypeScript and Deno only, without session and is_body");
+		if (strlen(texts[i]) > GB_SOURCE_MAX)
+			return gb_fail_field(err, GB_ELIMIT, field, "has more than %u bytes", GB_SOURCE_MAX);
+		if (!check_text(field, texts[i], strlen(texts[i]), err))
+			return false;
+	}
+	return true;
+}
+
 static bool check(const struct gb_run_options *options, size_t n_source, struct gb_err *err) {
 	if (!options->source)
 		return gb_fail_field(err, GB_EINVAL, "source", "is missing");
@@ -204,10 +223,10 @@ static bool check(const struct gb_run_options *options, size_t n_source, struct 
 	/* bash drops NULs, and would run a script other than the one that was shown and checked. */
 	if (options->language == GB_SHELL && memchr(options->source, '\0', n_source))
 		return gb_fail_field(err, GB_EINVAL, "source", "a script must not hold the character U+0000");
-	return check_body(options, err) && check_text("source", options->source, n_source, err) &&
-	       check_globals(options, err) && gb_request_check_modules(options, err) &&
-	       check_limits(options, err) && check_traits(options, err) && check_kinds(options, err) &&
-	       check_take(options->take, err);
+	return check_body(options, err) && check_head(options, err) &&
+	       check_text("source", options->source, n_source, err) && check_globals(options, err) &&
+	       gb_request_check_modules(options, err) && check_limits(options, err) &&
+	       check_traits(options, err) && check_kinds(options, err) && check_take(options->take, err);
 }
 
 static void write_text(struct gb_buf *out, const char *text, size_t n) {
@@ -278,13 +297,22 @@ static bool write_setting(struct gb_buf *out, const struct gb_request_field *fie
 /* The settings object: options of some runtimes only. Those that are not set are not written. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
 	static const char session[] = "session";
-	unsigned n = options->session != NULL;
+	const struct {
+		const char *name, *text;
+	} texts[] = {{GB_SETTING_HEAD, options->head}, {GB_SETTING_TAIL, options->tail}};
+	unsigned n = (options->session != NULL) + (options->head != NULL) + (options->tail != NULL);
 	for (size_t i = 0; i < gb_request_fields_count; i++)
 		n += gb_request_fields[i].is_setting && gb_request_has(&gb_request_fields[i], options);
 	gb_cbor_object(out, n);
 	if (options->session) {
 		gb_cbor_string(out, session, strlen(session));
 		gb_cbor_simple(out, GB_SIMPLE_TRUE);
+	}
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		if (!texts[i].text)
+			continue;
+		gb_cbor_string(out, texts[i].name, strlen(texts[i].name));
+		write_text(out, texts[i].text, strlen(texts[i].text));
 	}
 	for (size_t i = 0; i < gb_request_fields_count; i++) {
 		const struct gb_request_field *field = &gb_request_fields[i];

@@ -705,6 +705,20 @@ void gb_run_terminate(struct gb_run *run, const char *reason) {
 	gb_run_unhold(run);
 }
 
+void gb_run_hold_clock(struct gb_run *run, bool held) {
+	uint64_t now = gb_now_ns();
+	if (run->settled || run->stopping || !run->begun || run->session || run->clock_held == held)
+		return;
+	run->clock_held = held;
+	if (held) {
+		run->clock_left = run->deadline > now ? run->deadline - now : run->deadline ? 1 : 0;
+		run->deadline = 0;
+	} else if (run->clock_left) {
+		run->deadline = now + run->clock_left;
+		gb_engine_wake_at(run->engine, run->deadline);
+	}
+}
+
 const char *gb_run_id(const struct gb_run *run) {
 	return run->result.run_id;
 }

@@ -58,7 +58,8 @@ bool gb_agent_run_limit(struct gb_agent_run *run) {
 	options->result_bytes = asked[3];
 	gb_limits_apply(config, 0, options);
 	lower(&options->timeout_ms, config->agent.max_execution_ms);
-	lower(&options->output_bytes, config->agent.max_output_bytes);
+	bool counts_output = gb_face_rules(run->request.face)->counts_output;
+	lower(&options->output_bytes, config->agent.max_output_bytes * (counts_output ? GB_FACE_FRAMES : 1));
 	const struct gb_run_options wanted = {.timeout_ms = asked[0],
 	    .memory_bytes = asked[1],
 	    .output_bytes = asked[2],

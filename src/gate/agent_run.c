@@ -158,6 +158,20 @@ static void on_awaiting(struct gb_run *engine_run, const char *prompt, void *dat
 	gb_masked_put_mark(&run->masked, on_prompt_masked, (void *)prompt);
 }
 
+/* Behind the output before it. */
+static void on_call_masked(struct gb_masked *masked, const struct gb_value *none, void *call, void *data) {
+	struct gb_agent_run *run = data;
+	(void)masked, (void)none;
+	deliver_masked(run);
+	gb_agent_run_deliver(run, (struct gb_agent_event){.kind = GB_AGENT_EVENT_CALL, .call = call});
+}
+
+static void on_call(struct gb_run *engine_run, struct gb_call *call, void *data) {
+	struct gb_agent_run *run = data;
+	gb_masked_put_mark(&run->masked, on_call_masked, call);
+	on_progress(&run->masked, run);
+}
+
 /* Replace a result that is too large as JSON by an error. */
 static void withhold(struct gb_agent_run *run, const struct gb_result *result, const char *why) {
 	const char *kept = gb_agent_run_text(run, why);
@@ -225,6 +239,7 @@ void gb_gate_record_ended(struct gb_gate *gate, bool all) {
 static void on_settled(struct gb_run *engine_run, const struct gb_result *result, void *data) {
 	struct gb_agent_run *run = data;
 	bool in_callback = run->in_callback; /* a callback of this run has ended it */
+	gb_agent_run_end_ask(run);
 	if (*run->session)
 		gb_gate_drop_inputs(run->gate, run->session);
 	run->in_callback = true;
@@ -258,12 +273,26 @@ static bool start(struct gb_agent_run *run, const struct gb_run_options *options
 	return false;
 }
 
+static void surround(struct gb_agent_run *run, struct gb_run_options *options) {
+	const struct gb_surroundings *around = &run->request.around;
+	struct gb_value *functions = around->functions ? gb_value_object(run->values) : NULL;
+	for (uint32_t i = 0; around->functions && around->functions[i]; i++)
+		gb_value_put_key(
+		    functions, around->functions[i], gb_value_function(run->values, i, around->functions[i]));
+	options->head = around->head;
+	options->tail = around->tail;
+	options->globals = functions;
+	options->max_calls = around->max_calls;
+	options->on_call = on_call;
+}
+
 static void start_run(struct gb_agent_run *run) {
 	struct gb_engine *engine = run->gate->engine;
 	struct gb_run_options options = run->request.run;
 	struct gb_err err = {0};
 	options.ends_on_input = !run->request.waits_for_input;
 	options.is_body = gb_face_rules(run->request.face)->is_body;
+	surround(run, &options);
 	options.on_log = on_log;
 	options.on_output = on_output;
 	options.on_display = on_display;
@@ -397,6 +426,7 @@ const char *gb_agent_run_session(const struct gb_agent_run *run) {
 
 void gb_agent_run_free(struct gb_agent_run *run) {
 	gb_list_remove(&run->link);
+	gb_agent_run_end_ask(run);
 	gb_agent_run_drop_held(run);
 	gb_run_destroy(run->engine_run);
 	gb_masked_finish(&run->masked);
@@ -433,6 +463,7 @@ void gb_agent_run_destroy(struct gb_agent_run *run) {
 	run->request.on_output = NULL;
 	run->request.on_display = NULL;
 	run->request.on_prompt = NULL;
+	run->request.on_call = NULL;
 	/* The code that runs the callback still uses it, and it must be recorded. */
 	run->was_destroyed = run->in_callback;
 	if (run->in_callback)

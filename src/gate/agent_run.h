@@ -50,17 +50,19 @@ enum gb_agent_run_state {
 	GB_AGENT_RUN_DONE,
 };
 
-/* Output of a run for one of the request's callbacks. */
+/* Output of a run, or a call, for one of the request's callbacks. */
 struct gb_agent_event {
 	enum gb_agent_event_kind {
 		GB_AGENT_EVENT_LOG,
 		GB_AGENT_EVENT_OUTPUT,
 		GB_AGENT_EVENT_DISPLAY,
-		GB_AGENT_EVENT_PROMPT
+		GB_AGENT_EVENT_PROMPT,
+		GB_AGENT_EVENT_CALL
 	} kind;
-	int stream;       /* of output */
-	size_t at, n;     /* output: range of masked.outputs; log: index in masked.logs */
-	const void *what; /* the display, or the text of the prompt; lives as long as masked */
+	int stream;           /* of output */
+	size_t at, n;         /* output: range of masked.outputs; log: index in masked.logs */
+	const void *what;     /* the display, or the text of the prompt; lives as long as masked */
+	struct gb_call *call; /* owned, until it is delivered */
 };
 
 /* State of the "execution_begin" record of a run. */
@@ -116,10 +118,13 @@ struct gb_agent_run {
 	char approval[GB_APPROVAL_ID];       /* id of the approval that it waits for */
 	int64_t expires_ms;                  /* when that expires */
 	struct gb_str inputs, permissions, limits; /* JSON; approved and recorded as they are */
+	char around_hash[2 * GB_HASH_BYTES + 1];   /* of the text around the code */
 	struct gb_energy_outcome spent;
 	struct gb_reservation *reservation; /* in the audit log; belongs to the stores */
 	const char *decision, *decider;
 	struct gb_run *engine_run;
+	struct gb_ask *ask; /* about a call of the code; or NULL */
+	uint64_t n_asks;
 	bool
 	    awaits_record; /* it has ended, and is recorded when it is masked and the version of its runtime is known */
 	int64_t started_ms;
@@ -189,6 +194,15 @@ void gb_agent_run_check_decision(struct gb_agent_run *run);
 void gb_agent_run_withdraw(struct gb_agent_run *run);
 /* It does not run: give back its energy. */
 void gb_agent_run_refund(struct gb_agent_run *run);
+
+/* --- ask.c --- */
+
+/* A decision may have been made about its call, or the approval has expired. */
+void gb_agent_run_check_ask(struct gb_agent_run *run);
+/* When that approval expires; INT64_MAX: nothing is to be decided. */
+int64_t gb_agent_run_ask_expires(const struct gb_agent_run *run);
+/* The run has ended: withdraw it. */
+void gb_agent_run_end_ask(struct gb_agent_run *run);
 
 /* --- request.c --- */
 

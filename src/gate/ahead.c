@@ -30,15 +30,26 @@ static bool has_callback(const struct gb_agent_run *run, enum gb_agent_event_kin
 		return request->on_display;
 	case GB_AGENT_EVENT_PROMPT:
 		return request->on_prompt;
+	case GB_AGENT_EVENT_CALL:
+		return request->on_call;
 	}
 	return false;
+}
+
+/* Every call must be answered, also one that is not delivered. */
+static void drop(const struct gb_agent_event *event) {
+	if (event->kind == GB_AGENT_EVENT_CALL && event->call)
+		gb_call_throw(event->call,
+		    gb_value_error(gb_call_values(event->call), "Error", "the call was not delivered", NULL));
 }
 
 static void deliver(struct gb_agent_run *run, const struct gb_agent_event *event) {
 	const struct gb_gate_request *request = &run->request;
 	const struct gb_masked *masked = &run->masked;
-	if (!has_callback(run, event->kind))
+	if (!has_callback(run, event->kind)) {
+		drop(event);
 		return;
+	}
 	switch (event->kind) {
 	case GB_AGENT_EVENT_LOG: {
 		/* The callback may end the run, which may append logs and reallocate the list: copy the entry
@@ -58,14 +69,25 @@ static void deliver(struct gb_agent_run *run, const struct gb_agent_event *event
 	case GB_AGENT_EVENT_PROMPT:
 		request->on_prompt(run, event->what, request->data);
 		return;
+	case GB_AGENT_EVENT_CALL:
+		/* Code that has ended calls nothing. */
+		if (gb_call_run(event->call))
+			request->on_call(run, event->call, request->data);
+		else
+			drop(event);
+		return;
 	}
 }
 
 void gb_agent_run_drop_held(struct gb_agent_run *run) {
-	free(run->held);
+	struct gb_agent_event *held = run->held;
+	size_t n = run->n_held;
 	run->held = NULL;
 	run->n_held = run->cap_held = 0;
 	run->begin_at = 0;
+	for (size_t i = 0; i < n; i++)
+		drop(&held[i]);
+	free(held);
 }
 
 void gb_agent_run_release(struct gb_agent_run *run) {
@@ -78,6 +100,7 @@ void gb_agent_run_release(struct gb_agent_run *run) {
 	 * first. */
 	for (size_t i = 0; i < run->n_held; i++) {
 		struct gb_agent_event event = run->held[i];
+		run->held[i].call = NULL;
 		deliver(run, &event);
 	}
 	gb_agent_run_drop_held(run);
@@ -146,8 +169,13 @@ static bool hold(struct gb_agent_run *run, const struct gb_agent_event *event) {
 	return true;
 }
 
-static void plan_begin(struct gb_agent_run *run) {
+/* The code waits for the answer to a call, so its record is not delayed. */
+static void plan_begin(struct gb_agent_run *run, enum gb_agent_event_kind kind) {
 	struct gb_gate *gate = run->gate;
+	if (kind == GB_AGENT_EVENT_CALL && run->ahead == GB_AHEAD_NONE) {
+		queue_begin(run);
+		return;
+	}
 	if (run->n_held > 1 || run->begin_at || run->ahead != GB_AHEAD_NONE)
 		return;
 	run->begin_at = gb_now_ns() + GRACE_NS;
@@ -156,8 +184,10 @@ static void plan_begin(struct gb_agent_run *run) {
 }
 
 void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_agent_event event) {
-	if (!has_callback(run, event.kind))
+	if (!has_callback(run, event.kind)) {
+		drop(&event);
 		return;
+	}
 	if (run->ahead == GB_AHEAD_WRITTEN && !run->releasing) {
 		deliver(run, &event);
 		return;
@@ -165,9 +195,10 @@ void gb_agent_run_deliver(struct gb_agent_run *run, struct gb_agent_event event)
 	if (!hold(run, &event)) {
 		/* Handled like a failure to mask: no further output is delivered. */
 		run->masked.failed = true;
+		drop(&event);
 		return;
 	}
-	plan_begin(run);
+	plan_begin(run, event.kind);
 	if (run->n_held >= HELD_MAX && run->ahead == GB_AHEAD_NONE)
 		queue_begin(run);
 }

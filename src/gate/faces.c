@@ -18,6 +18,8 @@ static const struct gb_face_rules faces[GB_FACE_COUNT] = {
 	.result = {.max = AT(core.max_result_bytes), .max_network = AT(core.max_result_bytes)}},
     [GB_FACE_EXECUTOR] = {.gated = true,
 	.guard = true,
+	.with_tools = true,
+	.counts_output = true,
 	.approval = GB_FACE_ASKS_UNLESS_EMBEDDER,
 	.calls_per_turn = AT(agent.calls_per_turn),
 	.timeout = {.max = AT(executor.timeout_ms), .max_network = AT(executor.timeout_ms)}},

@@ -25,10 +25,15 @@ enum gb_face_approval {
 	GB_FACE_ASKS_UNLESS_EMBEDDER, /* or if the embedding program has stated that it decides */
 };
 
+enum { GB_FACE_FRAMES = 4 };
+
 struct gb_face_rules {
 	bool gated;
-	bool guard;         /* the static guard checks the code */
-	bool is_body;       /* the code is the body of a function: see gb_run_options */
+	bool guard;      /* the static guard checks the code */
+	bool is_body;    /* the code is the body of a function: see gb_run_options */
+	bool with_tools; /* the face may put text and functions around the code */
+	/* The face counts the text of the output itself. Frames, which are larger, may have GB_FACE_FRAMES times as much. */
+	bool counts_output;
 	const char *intent; /* of its audit records; NULL: none */
 	enum gb_face_approval approval;
 	size_t calls_per_turn; /* offset of the setting */

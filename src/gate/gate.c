@@ -55,7 +55,6 @@ static bool read_options(
 	const struct gb_config *config = rules->config;
 	*options = (struct gb_stores_options){
 	    .enabled = config->agent.enabled,
-	    .asks = !config->agent.auto_approve,
 	    .has_energy = config->energy.enabled,
 	    .approval_timeout_ms = config->approvals.timeout_ms,
 	    .keep_ms = config->audit.max_age_ms,
@@ -322,6 +321,8 @@ static int until_look_ms(const struct gb_gate *gate) {
 		const struct gb_agent_run *run = gb_container(struct gb_agent_run, link, link);
 		if (run->state == GB_AGENT_RUN_WAITING && !run->is_stepping && run->expires_ms < first)
 			first = run->expires_ms;
+		if (gb_agent_run_ask_expires(run) < first)
+			first = gb_agent_run_ask_expires(run);
 	}
 	if (first == INT64_MAX && !gate->must_look)
 		return -1;
@@ -349,6 +350,8 @@ static void on_looked(struct gb_store_op *op) {
 	gb_list_each(struct gb_agent_run, run, &gate->runs, link) {
 		if (run->state == GB_AGENT_RUN_WAITING)
 			gb_agent_run_check_decision(run);
+		else if (run->state == GB_AGENT_RUN_RUNNING)
+			gb_agent_run_check_ask(run);
 	}
 }
 

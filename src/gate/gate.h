@@ -27,6 +27,7 @@
 #ifndef GB_GATE_GATE_H
 #define GB_GATE_GATE_H
 
+#include "base/str.h"
 #include "config/config.h"
 #include "glovebox/glovebox.h"
 #include "glovebox/sessions.h"
@@ -93,6 +94,15 @@ bool gb_gate_turn(struct gb_gate *gate, int timeout_ms, struct gb_err *err);
 /* The sessions of agents. The caller may list and end them, but not execute in them. */
 struct gb_manager *gb_gate_sessions(struct gb_gate *gate);
 
+/* What a face puts around the code of an agent. A transport never takes any of this from the agent. */
+struct gb_surroundings {
+	const char *head, *tail; /* text around the code: see struct gb_run_options. Copied */
+	/* Functions of the host, as variables of the code: their names, which live for ever, ended by NULL. The number of a
+	 * name is the id of its function. */
+	const char *const *functions;
+	unsigned max_calls; /* of these functions; 0: the default of the engine */
+};
+
 /* Texts may be NULL. Everything is copied. */
 struct gb_gate_request {
 	enum gb_face face; /* one that goes through the gate: gate/faces.h */
@@ -133,7 +143,12 @@ struct gb_gate_request {
 	 * needs no approval and costs no energy. All other options are rejected, since they are not checked,
 	 * shown to the person who decides, and recorded. */
 	struct gb_run_options run;
+	/* Only for faces with_tools (gate/faces.h). The text is bound by the approval, as a hash in the permissions. */
+	struct gb_surroundings around;
 
+	/* The code calls one of those functions: see gb_run_options.on_call. Reported after a record that the run has begun
+	 * is on the disk. The callback owns @call and must answer it. */
+	void (*on_call)(struct gb_agent_run *run, struct gb_call *call, void *data);
 	/* The request waits for a decision on @approval, until @expires_ms. */
 	void (*on_pending)(struct gb_agent_run *run, const char *approval, int64_t expires_ms, void *data);
 	void (*on_log)(struct gb_agent_run *run, const struct gb_log *log, void *data);
@@ -164,6 +179,14 @@ const char *gb_agent_run_session(const struct gb_agent_run *run);
  * decision is. False if the request does not wait. */
 bool gb_agent_run_decide(
     struct gb_agent_run *run, enum gb_approval_verdict verdict, const char *decider, const char *reason);
+/* Called once, unless the run ends before. @reason says why not, if it was not approved. */
+typedef void (*gb_agent_asked)(struct gb_agent_run *run, bool approved, const char *reason, void *data);
+/* In on_call, before the call is answered: ask a person whether the code may call @tool with @params, which is JSON. The
+ * approval is bound to both. It is asked whatever settings and client waive for code. No time is charged to the code
+ * meanwhile, which must wait in its call. on_pending reports the approval. Fails with GB_EBUSY if another call is asked
+ * about. */
+bool gb_agent_run_ask(struct gb_agent_run *run, struct gb_str tool, struct gb_str params, gb_agent_asked then,
+    void *data, struct gb_err *err);
 /* Withdraw a request that waits; end a run, or interrupt it if it is in a session. The result is reported and
  * recorded as usual. */
 void gb_agent_run_terminate(struct gb_agent_run *run, const char *reason);

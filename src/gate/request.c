@@ -1,4 +1,5 @@
 /* The content of a request: checking and copying it, and the texts that are approved and recorded. */
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +94,8 @@ bool gb_agent_run_describe(struct gb_agent_run *run) {
 	/* An approval is for these hosts. */
 	if (options->net)
 		gb_buf_printf(&permissions, ",\"hosts\":%s", hosts ? hosts : "null");
+	if (gb_face_rules(run->request.face)->with_tools)
+		gb_buf_printf(&permissions, ",\"tools\":\"%s\"", run->around_hash);
 	gb_buf_append_char(&permissions, '}');
 	const char *kept = modules && !gb_buf_failed(&permissions)
 			       ? gb_arena_copy(&run->texts, gb_buf_str(&permissions))
@@ -169,6 +172,11 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 		    "the embedding program cannot decide on requests of face '%s'", name);
 	if (gb_face_rules(request->face)->is_body && request->run.language != GB_JAVASCRIPT)
 		return gb_fail_field(err, GB_EINVAL, "language", "face '%s' runs JavaScript only", name);
+	const struct gb_surroundings *around = &request->around;
+	if (!gb_face_rules(request->face)->with_tools &&
+	    (around->head || around->tail || around->functions || request->on_call))
+		return gb_fail_field(
+		    err, GB_EINVAL, "around", "face '%s' puts nothing around the code", name);
 	return request->tier == GB_TIER_ISOLATED || request->is_input ||
 	       gb_language_has(request->run.language, GB_NEED_NET) ||
 	       gb_fail_field(err, GB_EINVAL, "tier", "the network tier is not for %s",
@@ -194,6 +202,32 @@ bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err 
 		    err, GB_EINVAL, "conversation", "must be given: a session belongs to a conversation");
 	return (unsigned)options->language < GB_LANGUAGES ||
 	       gb_fail_field(err, GB_EINVAL, "language", "%d is not a language", (int)options->language);
+}
+
+/* One after the other, so that two texts cannot be exchanged for two others. */
+static void hash_around(const struct gb_surroundings *around, char ret_hex[2 * GB_HASH_BYTES + 1]) {
+	const char *const texts[] = {around->head, around->tail};
+	unsigned char hash[GB_HASH_BYTES];
+	crypto_generichash_state state;
+	crypto_generichash_init(&state, NULL, 0, sizeof hash);
+	for (size_t i = 0; i < GB_COUNT(texts); i++) {
+		const char *text = texts[i] ? texts[i] : "";
+		uint64_t n = strlen(text);
+		crypto_generichash_update(&state, (const unsigned char *)&n, sizeof n);
+		crypto_generichash_update(&state, (const unsigned char *)text, n);
+	}
+	crypto_generichash_final(&state, hash, sizeof hash);
+	sodium_bin2hex(ret_hex, 2 * GB_HASH_BYTES + 1, hash, sizeof hash);
+}
+
+static bool copy_around(struct gb_agent_run *run) {
+	struct gb_surroundings *around = &run->request.around;
+	const char **const texts[] = {&around->head, &around->tail};
+	for (size_t i = 0; i < GB_COUNT(texts); i++)
+		if (*texts[i] && !(*texts[i] = gb_agent_run_text(run, *texts[i])))
+			return false;
+	hash_around(around, run->around_hash);
+	return true;
 }
 
 bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_request *given) {
@@ -225,7 +259,7 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	/* Input is typed into a terminal, and only shell sessions have one. */
 	if (given->is_input)
 		request->run.language = GB_SHELL;
-	bool ok = request->run.source;
+	bool ok = request->run.source && copy_around(run);
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_agent_run_text(run, *texts[i]));
 	char through[GB_APPROVAL_NAME_MAX];

@@ -66,7 +66,7 @@ static bool open_approvals(
 	const char *dir = options->enabled ? options->dir : stores->options.dir;
 	uint64_t revoked;
 	int fd;
-	if (!stores->approvals && !(options->enabled && options->asks) && !(*dir && gb_approvals_exist(dir)))
+	if (!stores->approvals && !options->enabled && !(*dir && gb_approvals_exist(dir)))
 		return true;
 	if ((!stores->approvals && !gb_approvals_open(dir, &approvals, &stores->approvals, err)) ||
 	    !gb_approvals_fd(stores->approvals, &fd, err) ||

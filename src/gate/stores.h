@@ -27,7 +27,6 @@ enum { GB_POLICY_TEXT = 2 * GB_HASH_BYTES + 1 };
 /* The part of a configuration that the stores use. */
 struct gb_stores_options {
 	bool enabled;              /* agents may run code */
-	bool asks;                 /* some requests need approval by a person */
 	char dir[GB_STATE_PATH];   /* state folder */
 	char audit[GB_STATE_PATH]; /* folder of the audit log */
 	bool has_energy;

@@ -73,7 +73,8 @@ void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n) {
 	job->values = in;
 }
 
-bool gb_job_setting(const struct gb_job *job, const char *name) {
+/* The first item of the setting @name. */
+static bool find_setting(const struct gb_job *job, const char *name, struct gb_cbor_item *ret) {
 	struct gb_cbor_reader in = job->values;
 	struct gb_cbor_item item, key;
 	for (int i = 0; i < 3; i++) /* imports, globals, arguments */
@@ -84,15 +85,25 @@ bool gb_job_setting(const struct gb_job *job, const char *name) {
 	for (uint64_t i = 0; i < item.argument; i++) {
 		if (!gb_cbor_next(&in, &key) || key.kind != GB_CBOR_TEXT)
 			return false;
-		struct gb_cbor_reader value = in;
-		struct gb_cbor_item flag;
 		if (key.argument == strlen(name) && memcmp(key.bytes, name, key.argument) == 0)
-			return gb_cbor_next(&value, &flag) && flag.kind == GB_CBOR_SIMPLE &&
-			       flag.argument == GB_SIMPLE_TRUE;
+			return gb_cbor_next(&in, ret);
 		if (!gb_cbor_skip(&in, VALUES_DEPTH))
 			return false;
 	}
 	return false;
+}
+
+bool gb_job_setting(const struct gb_job *job, const char *name) {
+	struct gb_cbor_item flag;
+	return find_setting(job, name, &flag) && flag.kind == GB_CBOR_SIMPLE &&
+	       flag.argument == GB_SIMPLE_TRUE;
+}
+
+struct gb_str gb_job_text_setting(const struct gb_job *job, const char *name) {
+	struct gb_cbor_item text;
+	return find_setting(job, name, &text) && text.kind == GB_CBOR_TEXT
+		   ? (struct gb_str){(const char *)text.bytes, text.argument}
+		   : (struct gb_str){NULL, 0};
 }
 
 void gb_job_write_bare(struct gb_buf *out, const char *source, const char *filename) {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "value/cbor.h"
 
 /* A NUL-terminated text. */
@@ -45,6 +46,8 @@ void gb_job_read(int fd, struct gb_job *ret_job);
 void gb_job_parse(struct gb_job *job, uint8_t *bytes, size_t n);
 /* True if the settings contain @name with the value true. */
 bool gb_job_setting(const struct gb_job *job, const char *name);
+/* The text of the setting @name, in the bytes of the job; .p is NULL if it has none. */
+struct gb_str gb_job_text_setting(const struct gb_job *job, const char *name);
 /* Free the texts. */
 void gb_job_finish(struct gb_job *job);
 

@@ -61,6 +61,10 @@ enum {
 	GB_JOB_LAST_VALUE = 64, /* JavaScript: without exports, the last expression is the result */
 };
 
+/* Settings: texts around the source, which together with it are the module. */
+#define GB_SETTING_HEAD "head"
+#define GB_SETTING_TAIL "tail"
+
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };
 
 /* Maximum nesting depth of a value. */

@@ -138,6 +138,35 @@ static const struct gb_field tool_fields[] = {
     END,
 };
 
+/* The statements of an agent that an executor takes. */
+#define STATEMENT(name_) FIELD(#name_, GB_FIELD_TEXT, name_, .member = #name_)
+
+static const struct gb_field executor_fields[] = {
+    TYPE,
+    RUN,
+    FIELD("source", GB_FIELD_STR, source, .required = true, .member = "code"),
+    FIELD("stubs", GB_FIELD_TEXT, stubs, .member = "stubs"),
+    FIELD("tools", GB_FIELD_STR, tools, .member = "tools"),
+    OPTION("language", GB_FIELD_LANGUAGE, language),
+    LIMIT_64("timeoutMs", timeout_ms),
+    LIMIT_64("maxOutputBytes", output_bytes),
+    FIELD("maxCodeBytes", GB_FIELD_WHOLE, max_code_bytes, .min = 1, .max = GB_WHOLE_MAX),
+    FIELD("maxToolCalls", GB_FIELD_ANY, max_tool_calls),
+    STATEMENT(purpose),
+    STATEMENT(conversation),
+    STATEMENT(turn),
+    END,
+};
+
+static const struct gb_field tool_answer_fields[] = {
+    TYPE,
+    RUN,
+    CALL,
+    FIELD("result", GB_FIELD_STR, answer),
+    FIELD("error", GB_FIELD_STR, error),
+    END,
+};
+
 static const struct gb_field answer_fields[] = {
     TYPE,
     RUN,
@@ -286,6 +315,8 @@ static const struct {
     [GB_MESSAGE_EXECUTE] = {"execute", agent_fields},
     [GB_MESSAGE_INPUT] = {"input", input_fields},
     [GB_MESSAGE_TOOL] = {"tool", tool_fields},
+    [GB_MESSAGE_EXECUTOR] = {"executor", executor_fields},
+    [GB_MESSAGE_TOOL_ANSWER] = {"tool_answer", tool_answer_fields},
     [GB_MESSAGE_ANSWER] = {"answer", answer_fields},
     [GB_MESSAGE_CALL] = {"call", call_fields},
     [GB_MESSAGE_TERMINATE] = {"terminate", terminate_fields},

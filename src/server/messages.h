@@ -15,9 +15,11 @@
 
 enum gb_message_type {
 	GB_MESSAGE_RUN,
-	GB_MESSAGE_EXECUTE, /* a run that an agent requests */
-	GB_MESSAGE_INPUT,   /* input that an agent sends to such a run */
-	GB_MESSAGE_TOOL,    /* a tool that an agent calls */
+	GB_MESSAGE_EXECUTE,  /* a run that an agent requests */
+	GB_MESSAGE_INPUT,    /* input that an agent sends to such a run */
+	GB_MESSAGE_TOOL,     /* a tool that an agent calls */
+	GB_MESSAGE_EXECUTOR, /* code of an agent that calls tools of the client */
+	GB_MESSAGE_TOOL_ANSWER,
 	GB_MESSAGE_ANSWER,
 	GB_MESSAGE_CALL,
 	GB_MESSAGE_TERMINATE,
@@ -58,6 +60,11 @@ struct gb_message {
 	const char *session;              /* id or name; NULL for a run without a session */
 	const char *name;                 /* or NULL */
 	const struct gb_value *arguments; /* of a tool */
+	const char *stubs;                /* of an executor, as its limits */
+	struct gb_str tools;
+	uint64_t max_code_bytes;
+	const struct gb_value *max_tool_calls; /* a number, or NULL */
+	struct gb_str answer, error;           /* of a tool */
 	bool reuse;
 	struct gb_str text;
 	/* What an agent states about its request (GB_AGENT_FIELDS): conversation, purpose, ..., each NULL if it

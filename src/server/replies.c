@@ -213,6 +213,30 @@ void gb_reply_tool_result(struct gb_lines *lines, uint64_t run, struct gb_str ou
 	finish(lines, NULL);
 }
 
+bool gb_reply_tool_call(struct gb_lines *lines, struct gb_call_name name, struct gb_str tool,
+    struct gb_str params, struct gb_err *err) {
+	struct gb_buf *out = begin_call(lines, "tool_call", name);
+	gb_buf_printf(out, ",\"name\":");
+	gb_json_append_bytes(out, tool);
+	gb_buf_printf(out, ",\"params\":");
+	gb_json_append_bytes(out, params);
+	return finish(lines, err);
+}
+
+void gb_reply_executor_text(struct gb_lines *lines, uint64_t run, const char *type, struct gb_str text) {
+	struct gb_buf *out = begin(lines, type);
+	gb_buf_printf(out, ",\"run\":%llu,\"text\":", (ull)run);
+	gb_json_append_bytes(out, text);
+	finish(lines, NULL);
+}
+
+void gb_reply_executor_result(struct gb_lines *lines, uint64_t run, struct gb_str json) {
+	struct gb_buf *out = begin(lines, "executor_result");
+	gb_buf_printf(out, ",\"run\":%llu,\"result\":", (ull)run);
+	gb_buf_append_str(out, json);
+	finish(lines, NULL);
+}
+
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, struct gb_str approval, int64_t expires_ms) {
 	gb_buf_printf(begin(lines, "pending"), ",\"run\":%llu,\"approval\":\"%.*s\",\"expiresAt\":%lld",
 	    (ull)run, GB_STR_ARG(approval), (long long)expires_ms);

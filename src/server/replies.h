@@ -31,6 +31,11 @@ void gb_reply_display(struct gb_lines *lines, uint64_t run, const struct gb_valu
 /* The run waits for approval. */
 void gb_reply_tool_result(struct gb_lines *lines, uint64_t run, struct gb_str output);
 void gb_reply_pending(struct gb_lines *lines, uint64_t run, struct gb_str approval, int64_t expires_ms);
+/* Of an executor: a call of a tool, with its parameters as JSON text; a text; the result, which is JSON. */
+bool gb_reply_tool_call(struct gb_lines *lines, struct gb_call_name name, struct gb_str tool,
+    struct gb_str params, struct gb_err *err);
+void gb_reply_executor_text(struct gb_lines *lines, uint64_t run, const char *type, struct gb_str text);
+void gb_reply_executor_result(struct gb_lines *lines, uint64_t run, struct gb_str json);
 /* The session that it runs in awaits input, after @prompt. */
 void gb_reply_prompt(struct gb_lines *lines, uint64_t run, const char *session, struct gb_str prompt);
 /* Here and below, prompts are masked unless @filter is NULL. */

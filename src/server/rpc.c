@@ -20,8 +20,11 @@ void gb_rpc_free_run(struct gb_rpc_run *run) {
 	free(run);
 }
 
-static void forget(struct gb_rpc_run *run) {
-	gb_execution_release(run->execution);
+void gb_rpc_forget(struct gb_rpc_run *run) {
+	if (run->executor)
+		gb_executor_release(run->executor);
+	else
+		gb_execution_release(run->execution);
 	gb_table_remove(&run->client->runs, &run->entry);
 	gb_rpc_free_run(run);
 }
@@ -32,7 +35,7 @@ static void finish(struct gb_rpc_run *run, const struct gb_result *result) {
 	gb_rpc_end_calls(run);
 	if (run->tool) {
 		gb_rpc_reply_tool(run, result);
-		forget(run);
+		gb_rpc_forget(run);
 		return;
 	}
 	/* Takes the execution. */
@@ -209,6 +212,8 @@ static bool handle_message(
 		return handle_run(client, message, rejection);
 	if (message->type == GB_MESSAGE_TOOL)
 		return gb_rpc_handle_tool(client, message, rejection);
+	if (message->type == GB_MESSAGE_EXECUTOR)
+		return gb_rpc_handle_executor(client, message, rejection);
 	if (message->type == GB_MESSAGE_HELLO)
 		return gb_rpc_hello(client, message, rejection);
 	if (message->type == GB_MESSAGE_SECRET_ADD)
@@ -220,6 +225,8 @@ static bool handle_message(
 	struct gb_rpc_run *run = (struct gb_rpc_run *)gb_table_find(&client->runs, message->run);
 	if (!run)
 		return handle_unknown_run(client, message, rejection);
+	if (message->type == GB_MESSAGE_TOOL_ANSWER)
+		return gb_rpc_tool_answer(run, message, rejection);
 	if (gb_execution_is_agent(run->execution) &&
 	    (message->type == GB_MESSAGE_ANSWER || message->type == GB_MESSAGE_CALL))
 		return gb_reject(gb_rejection_at(rejection, "run"), GB_CODE_INVALID,
@@ -239,7 +246,7 @@ static bool handle_message(
  * reported as errors. This does not apply if the line could not be parsed. */
 static void note_rejected(struct gb_client *client, struct gb_rejection *rejection) {
 	bool begins = strcmp(rejection->about, "run") == 0 || strcmp(rejection->about, "execute") == 0 ||
-		      strcmp(rejection->about, "tool") == 0;
+		      strcmp(rejection->about, "tool") == 0 || strcmp(rejection->about, "executor") == 0;
 	if (!rejection->has_run || !begins)
 		return;
 	if (rejection->run < client->next_run)
@@ -316,7 +323,7 @@ void gb_rpc_end(struct gb_client *client) {
 		/* It is still there if it is in a session, or its output is being masked. */
 		if (gb_table_find(&client->runs, number)) {
 			gb_rpc_abandon_calls(run);
-			forget(run);
+			gb_rpc_forget(run);
 		}
 	}
 	gb_table_finish(&client->runs);

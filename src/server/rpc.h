@@ -6,6 +6,7 @@
 #define GB_SERVER_RPC_H
 
 #include "base/list.h"
+#include "face/executor.h"
 #include "face/tool.h"
 #include "server/lines.h"
 #include "server/messages.h"
@@ -55,6 +56,7 @@ struct gb_rpc_run {
 	uint64_t last_call;         /* number of the last call from the code */
 	const struct gb_tool *tool; /* that an agent has called; or NULL */
 	struct gb_tool_call tool_call;
+	struct gb_executor *executor; /* owns the execution; or NULL */
 };
 
 /* --- rpc.c --- */
@@ -70,6 +72,8 @@ void gb_rpc_handle(
 struct gb_rpc_run *gb_rpc_new_run(struct gb_client *client, const struct gb_message *message,
     struct gb_submission *ret_submission, struct gb_rejection *rejection);
 void gb_rpc_free_run(struct gb_rpc_run *run);
+/* Its result is sent: release its execution, and free it. */
+void gb_rpc_forget(struct gb_rpc_run *run);
 /* The same, and fill in the request of a RUN, EXECUTE or INPUT. */
 struct gb_rpc_run *gb_rpc_create_run(struct gb_client *client, const struct gb_message *message,
     struct gb_submission *ret_submission, struct gb_rejection *rejection);
@@ -115,6 +119,13 @@ bool gb_rpc_handle_tool(
     struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection);
 /* Send the result of a run that is the call of a tool. */
 void gb_rpc_reply_tool(struct gb_rpc_run *run, const struct gb_result *result);
+
+/* --- executors.c --- */
+
+bool gb_rpc_handle_executor(
+    struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection);
+bool gb_rpc_tool_answer(
+    struct gb_rpc_run *run, const struct gb_message *message, struct gb_rejection *rejection);
 
 /* --- calls.c --- */
 

@@ -500,6 +500,35 @@ static void on_agent_prompt(struct gb_agent_run *run, const char *prompt, void *
 	    &execution->events, &(struct gb_event){.kind = GB_EVENT_PROMPT, .text = gb_str_from(prompt)});
 }
 
+static void on_agent_call(struct gb_agent_run *run, struct gb_call *call, void *data) {
+	struct gb_execution *execution = data;
+	(void)run;
+	note_agent_started(execution);
+	if (execution->released || !execution->submission.on_call)
+		throw(call,
+		    execution->released ? "the client has disconnected" : "there is no function to call");
+	else
+		execution->submission.on_call(execution, call, execution->submission.data);
+}
+
+static void on_asked(struct gb_agent_run *run, bool approved, const char *reason, void *data) {
+	struct gb_execution *execution = data;
+	(void)run;
+	if (!execution->released)
+		execution->asked(approved, reason, execution->asked_data);
+}
+
+bool gb_execution_ask(struct gb_execution *execution, struct gb_str tool, struct gb_str params,
+    gb_execution_asked then, void *data, struct gb_err *err) {
+	if (!execution->agent_run)
+		return gb_fail(err, GB_EINVAL, 0, "only calls of agents need approval");
+	if (!gb_agent_run_ask(execution->agent_run, tool, params, on_asked, execution, err))
+		return false;
+	execution->asked = then;
+	execution->asked_data = data;
+	return true;
+}
+
 static void on_agent_done(struct gb_agent_run *run, const struct gb_result *result, void *data) {
 	struct gb_execution *execution = data;
 	(void)run;
@@ -521,6 +550,7 @@ static bool submit_agent(
 	request.on_output = execution->submission.quiet ? NULL : on_agent_output;
 	request.on_display = execution->submission.quiet ? NULL : on_agent_display;
 	request.on_prompt = on_agent_prompt;
+	request.on_call = gb_face_rules(request.face)->with_tools ? on_agent_call : NULL;
 	request.on_done = on_agent_done;
 	request.data = execution;
 	request.run.run_id = execution->id;

@@ -31,11 +31,13 @@ struct gb_execution {
 	struct gb_submission submission;  /* its callbacks */
 	struct gb_result result;          /* when it is done */
 	char refusal[GB_ERR_MESSAGE_MAX]; /* the error message if the code could not be started */
-	char session[33];                 /* the id of its session, as soon as it is known; or empty */
-	bool announced_session;           /* to the watches of its session */
-	uint64_t done_at;                 /* gb_now_ns */
-	size_t bytes;                     /* memory of its values, once it is done */
-	char target[33];                  /* id of the session in which a caller's code will run; or empty */
+	gb_execution_asked asked;         /* about a call that waits for approval */
+	void *asked_data;
+	char session[33];       /* the id of its session, as soon as it is known; or empty */
+	bool announced_session; /* to the watches of its session */
+	uint64_t done_at;       /* gb_now_ns */
+	size_t bytes;           /* memory of its values, once it is done */
+	char target[33];        /* id of the session in which a caller's code will run; or empty */
 };
 
 /* Secrets that clients have registered to be masked. */

@@ -143,8 +143,8 @@ struct gb_submission {
 	/* All events of the execution from the return of gb_service_submit on: STARTED is not among them if it has
 	 * started by then. FINISHED is the last. */
 	void (*on_event)(struct gb_execution *execution, const struct gb_event *event, void *data);
-	/* The code calls a host function, or report(): see struct gb_run_options. Code of agents cannot. If on_call is
-	 * NULL, calls throw. @value of a report is masked. */
+	/* The code calls a host function, or report(): see struct gb_run_options. Code of agents calls only functions that a
+	 * face has put around it. If on_call is NULL, calls throw. @value of a report is masked. */
 	void (*on_call)(struct gb_execution *execution, struct gb_call *call, void *data);
 	void (*on_report)(
 	    struct gb_execution *execution, const struct gb_value *value, struct gb_call *call, void *data);
@@ -189,6 +189,12 @@ struct gb_run *gb_execution_run(const struct gb_execution *execution);
  * error and *thrown is set; false if there is no memory for the error either. */
 bool gb_execution_mask(const struct gb_execution *execution, const struct gb_value **value,
     struct gb_values **ret_pool, bool *thrown);
+
+/* Called once, unless the execution ends before; see gb_agent_asked. */
+typedef void (*gb_execution_asked)(bool approved, const char *reason, void *data);
+/* As gb_agent_run_ask, for a call of an agent's execution. */
+bool gb_execution_ask(struct gb_execution *execution, struct gb_str tool, struct gb_str params,
+    gb_execution_asked then, void *data, struct gb_err *err);
 
 /* End it. The result says "terminated"; one that waits is withdrawn. @reason may be NULL. */
 void gb_execution_terminate(struct gb_execution *execution, const char *reason);

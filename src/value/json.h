@@ -19,6 +19,10 @@ bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *n
 /* Like gb_value_from_json, for the JSON of another protocol: an object with a key "$type" is an object. */
 struct gb_value *gb_value_from_plain_json(
     struct gb_values *pool, const char *json, size_t n, struct gb_err *err);
+/* Append a value that gb_value_from_plain_json has made. */
+bool gb_json_write_plain(struct gb_buf *out, const struct gb_value *value, struct gb_err *err);
+/* Append JSON that was read before, as it was written, on one line. */
+void gb_json_append_line(struct gb_buf *out, struct gb_str json);
 
 /* Append @s, which is WTF-8, in quotes. Characters for which gb_wtf8_is_unsafe is true are escaped, so the
  * output is safe for a terminal. */

@@ -87,3 +87,16 @@ void gb_json_append_bytes(struct gb_buf *out, struct gb_str bytes) {
 	gb_wtf8_mend(&mended, bytes.p, bytes.n);
 	gb_json_append_string(out, gb_buf_str(&mended));
 }
+
+void gb_json_append_line(struct gb_buf *out, struct gb_str json) {
+	/* Within strings, line ends are escaped. */
+	for (size_t n; json.n; json.p += n, json.n -= n) {
+		for (n = 0; n < json.n && json.p[n] != '\n' && json.p[n] != '\r';)
+			n++;
+		gb_buf_append(out, json.p, n);
+		if (n < json.n) {
+			gb_buf_append_char(out, ' ');
+			n++;
+		}
+	}
+}

@@ -17,7 +17,8 @@ struct writer {
 	struct gb_buf out;
 	unsigned indent;
 	unsigned depth;
-	bool empty; /* the innermost brackets are still empty */
+	bool empty;    /* the innermost brackets are still empty */
+	bool is_plain; /* see gb_json_write_plain */
 	bool too_deep;
 	bool no_memory;
 	struct gb_identity seen;
@@ -129,7 +130,7 @@ static void write_number(struct writer *w, double number, bool is_float) {
 	char text[GB_NUMBER_TEXT];
 	bool minus_zero = number == 0 && signbit(number);
 	size_t n = gb_number_format(text, number);
-	if (isfinite(number) && !minus_zero) {
+	if (isfinite(number) && (!minus_zero || w->is_plain)) {
 		gb_buf_append(&w->out, text, n);
 		gb_buf_append(&w->out, ".0", is_float ? 2 : 0);
 		return;
@@ -185,7 +186,7 @@ static void write_pairs(struct writer *w, const struct gb_value *value) {
 }
 
 static void write_object(struct writer *w, const struct gb_value *value) {
-	if (gb_value_get(value, "$type")) {
+	if (!w->is_plain && gb_value_get(value, "$type")) {
 		begin_tagged(w, "Object");
 		write_pairs(w, value);
 		end(w, '}');
@@ -362,6 +363,13 @@ bool gb_json_write(struct gb_buf *out, const struct gb_value *value, uint32_t *n
 	bool ok = write_all(&w, value, err);
 	*out = w.out;
 	*next_id = w.next_id;
+	return ok;
+}
+
+bool gb_json_write_plain(struct gb_buf *out, const struct gb_value *value, struct gb_err *err) {
+	struct writer w = {.out = *out, .is_plain = true};
+	bool ok = write_all(&w, value, err);
+	*out = w.out;
 	return ok;
 }
 

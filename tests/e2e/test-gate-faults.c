@@ -208,7 +208,7 @@ TEST(gate_that_failed_to_open_can_open_another_folder) {
 }
 
 TEST(approvals_are_watched_after_a_failed_attempt) {
-	auto_site struct site site = site_make(OPEN_TO_ALL);
+	auto_site struct site site = site_make("energy: {enabled: false}\n");
 	struct gb_err err = {0};
 	struct heard heard;
 	char bell[FOLDER + 40];

@@ -85,6 +85,8 @@ static void read_options(const struct one_case *c, struct gb_values *pool, struc
 		options->timeout_ms = (uint64_t)gb_value_as_number(gb_value_get(given, "timeout"));
 	options->report = gb_value_get(given, "report") != NULL;
 	options->is_body = gb_value_get(given, "body") != NULL;
+	options->head = gb_value_bytes(gb_value_get(given, "head"), NULL);
+	options->tail = gb_value_bytes(gb_value_get(given, "tail"), NULL);
 	if (gb_value_get(given, "typescript"))
 		options->language = GB_TYPESCRIPT;
 	const struct {
@@ -176,7 +178,7 @@ static bool add_case(const struct one_case *c) {
 
 __attribute__((constructor)) static void set_up(void) {
 	static const char *const tables[] = {
-	    "results", "failures", "bodies", "closed", "bridge", "modules", "typescript", "escapes"};
+	    "results", "failures", "bodies", "around", "closed", "bridge", "modules", "typescript", "escapes"};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		read_cases(tables[i], add_case);
 	read_cases("sessions", add_session_case);

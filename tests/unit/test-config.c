@@ -70,7 +70,7 @@ static void check_value(const struct record *record) {
 }
 
 TEST(values_by_name_alias_and_source) {
-	CHECK_INT(table_each("config/values.txt", check_value), 42);
+	CHECK_INT(table_each("config/values.txt", check_value), 44);
 }
 
 static void check_error(const struct record *record) {
@@ -128,7 +128,7 @@ TEST(unavailable_settings_are_refused) {
 
 /* A setting becomes available together with the feature that uses it. */
 TEST(unavailable_settings_are_those_of_missing_features) {
-	static const char *const prefixes[] = {"core.maxNetwork", "executor.", "actions.", "e2b."};
+	static const char *const prefixes[] = {"core.maxNetwork", "executor.workingDir", "actions.", "e2b."};
 	for (size_t i = 0; i < gb_settings_count; i++) {
 		bool listed = false;
 		for (size_t k = 0; k < GB_COUNT(prefixes); k++)

@@ -19,6 +19,8 @@ import type { RunExecution } from './run-result.js';
 import type { CodeExecution } from './handle.js';
 import type { CoreExecuteArguments, ToolOutput } from './tool.js';
 import { ToolCall } from './tool-call.js';
+import { ExecutorCall } from './executor-call.js';
+import type { ExecutionResult, ExecutorHost, ExecutorRequest } from './executor-types.js';
 
 /** A connection to a `glovebox` process, started by the first run. It does not keep an idle program alive. */
 export class Glovebox {
@@ -122,6 +124,16 @@ export class Glovebox {
     } catch (error) {
       return { output: `EXECUTION_ERROR: ${messageOf(error)}` };
     }
+  }
+
+  /**
+   * Executes code that calls tools of this program; {@link createExecutor} is the usual way to it. Rejects if the
+   * request could not be made.
+   */
+  async executeWithTools(request: ExecutorRequest, host: ExecutorHost): Promise<ExecutionResult> {
+    const call = new ExecutorCall(host);
+    this.#connect().start(call, 'executor', { ...request } as unknown as JsonObject);
+    return call.result;
   }
 
   /**

@@ -5,18 +5,24 @@ import { MAX_LINE_BYTES, PROTOCOL, ProtocolError } from './protocol.js';
 import type { AnswerMessage, CallMessage, ErrorMessage, JsonObject } from './protocol.js';
 import type { Outgoing, OutputMessage, PendingMessage, ReportMessage, ResultMessage } from './protocol.js';
 import type { Run } from './run.js';
+import { ExecutorCall } from './executor-call.js';
 import { ToolCall } from './tool-call.js';
 import { openTransport, type Transport } from './transport.js';
 
 /** How long to wait for the server to exit before it is killed. */
 const EXIT_TIMEOUT_MS = 2000;
 
+/** Something that has a number, gets messages and has one result. */
+type Numbered = Run | ToolCall | ExecutorCall;
+/** The last message of each. */
+const LAST = new Set(['result', 'tool_result', 'executor_result']);
+
 type Waiting = { resolve(reply: JsonObject): void; reject(error: GloveboxError): void };
 
 /** The connection to one `glovebox stdio`, with its active runs. */
 export class Connection {
   readonly #transport: Transport;
-  readonly #runs = new Map<number, Run | ToolCall>();
+  readonly #runs = new Map<number, Numbered>();
   readonly #requests = new Map<number, Waiting>();
   readonly #helloRequests = new Set<Waiting>();
   readonly #gone: Promise<void>;
@@ -35,13 +41,14 @@ export class Connection {
     const splitter = new LineSplitter(MAX_LINE_BYTES, (line) => this.#receive(line));
     this.#transport.input.on('data', (chunk: Buffer) => this.#checkProtocol(() => splitter.push(chunk)));
     this.#transport.hold(false);
+    if (options.decides?.length) void this.ask('hello', { decides: [...options.decides] }).catch(() => {});
   }
 
   get usable(): boolean {
     return this.#error === undefined;
   }
 
-  start(run: Run | ToolCall, type: 'run' | 'execute' | 'input' | 'tool', fields: JsonObject): void {
+  start(run: Numbered, type: 'run' | 'execute' | 'input' | 'tool' | 'executor', fields: JsonObject): void {
     if (this.#error) return run.fail(this.#error);
     const number = ++this.#lastRun;
     try {
@@ -100,7 +107,7 @@ export class Connection {
     const run = this.#runs.get(number);
     if (!run) return; // it has ended, or was never started
     run.runInAsyncScope(deliver, undefined, run, message);
-    if (message.type === 'result' || message.type === 'tool_result') this.#forget(number);
+    if (LAST.has(message.type as string)) this.#forget(number);
   }
 
   #onHello(message: JsonObject): void {
@@ -117,13 +124,14 @@ export class Connection {
     if (number === undefined) return this.#fail(error); // a message was lost, and it is unknown which
     const run = this.#runs.get(number);
     if (!run || about === 'terminate' || about === 'interrupt') return;
-    if (run instanceof ToolCall) return this.#refuse(number, run, error);
+    if (about === 'tool_answer') return; // the code has ended meanwhile
+    if (run instanceof ToolCall || run instanceof ExecutorCall) return this.#refuse(number, run, error);
     if (about === 'answer' && call !== undefined) return run.bridge.onAnswerRefused(call, error);
     if (about === 'call' && call !== undefined) return run.bridge.onCallRefused(call, error);
     this.#refuse(number, run, error);
   }
 
-  #refuse(number: number, run: Run | ToolCall, error: GloveboxError): void {
+  #refuse(number: number, run: Numbered, error: GloveboxError): void {
     run.fail(error);
     this.#forget(number);
   }
@@ -166,8 +174,8 @@ export class Connection {
   }
 }
 
-function deliver(run: Run | ToolCall, message: JsonObject): void {
-  if (run instanceof ToolCall) return run.deliver(message);
+function deliver(run: Numbered, message: JsonObject): void {
+  if (run instanceof ToolCall || run instanceof ExecutorCall) return run.deliver(message);
   switch (message.type) {
     case 'call':
       return run.bridge.onCall(message as unknown as CallMessage);

@@ -102,6 +102,8 @@ export interface GloveboxOptions {
   configFile?: string;
   /** Settings of the process, which override file and environment: `{ 'agent.enabled': true }`. */
   settings?: Record<string, string | number | boolean>;
+  /** States that this program decides on requests of these faces itself, so that no person is asked. */
+  decides?: readonly ('executor' | 'actions')[];
   limits?: Limits;
 }
 
@@ -196,6 +198,10 @@ const clientChecks: Checks<GloveboxOptions> = {
   env: isObject,
   configFile: checkText,
   settings: (value, name) => checkEach(value, name, isSettingName, isSetting),
+  decides: (value, name) => {
+    isArray(value, name);
+    (value as unknown[]).forEach((face, i) => isOneOf(face, `${name}[${i}]`, ['executor', 'actions']));
+  },
   limits: (value, name) => checkFields(value, name, limitChecks),
 };
 

@@ -23,7 +23,7 @@ export function reasonField(reason: unknown): { reason?: string } {
 }
 
 /** A message of the client, without the number of the run. */
-export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'input' | 'tool' | 'answer' | 'call' | 'terminate' | 'interrupt' };
+export type Outgoing = JsonObject & { type: 'run' | 'execute' | 'input' | 'tool' | 'executor' | 'tool_answer' | 'answer' | 'call' | 'terminate' | 'interrupt' };
 
 export interface CallMessage {
   call: number;

@@ -30,7 +30,8 @@ function exists(path) {
 	}
 }
 
-function writeSource(name, text, shownName = name) {
+// @around: {head, tail}, text around the source.
+function writeSource(name, text, shownName = name, {head = '', tail = ''} = {}) {
 	let path = pathOf(name);
 	for (let n = 1; exists(path); n++)
 		path = pathOf(name).replace(/([^/]*)$/, `.${n}-$1`);
@@ -41,10 +42,11 @@ function writeSource(name, text, shownName = name) {
 			made.push(folder);
 		}
 	}
-	Deno.writeTextFileSync(path, text);
+	Deno.writeTextFileSync(path, head + text + tail);
 	made.push(path);
 	const address = `file://${path}`;
-	positions.set(address, {name: shownName, columnOf: (line, column) => column, nameOf: name => name});
+	positions.set(address, {name: shownName, columnOf: (line, column) => column, nameOf: name => name,
+		within: head || tail ? placeWithin(head, text) : undefined});
 	return address;
 }
 
@@ -80,8 +82,9 @@ function linkFailure(error) {
 	const at = PLACE_IN_MESSAGE.exec(error.message);
 	const source = at && positions.get(at[1]);
 	const syntax = /^SyntaxError: (.*)/.exec(error.message);
+	const place = at && (source ? positionIn(source, Number(at[2]), Number(at[3])) : {line: Number(at[2]), column: Number(at[3])});
 	return withFailure(error, {...error[FAILURE], status: STATUS.LINK_ERROR, ...(syntax && {name: 'SyntaxError', message: syntax[1]}),
-		place: at ? {filename: source?.name ?? at[1], line: Number(at[2]), column: Number(at[3])} : undefined});
+		place: place ? {filename: source?.name ?? at[1], line: place.line, column: place.column} : undefined});
 }
 
 async function runOnce(job) {
@@ -92,7 +95,7 @@ async function runOnce(job) {
 	// Files next to the program on the caller's machine are in the root of the box; modules of the job
 	// are at their paths. Deno caches modules by URL: give each warm-up job its own.
 	const name = job.modules.size ? job.filename : job.filename.replace(/^.*\//, '');
-	const address = writeSource(name, job.source, job.filename) + (run.priming ? `?${++primed}` : '');
+	const address = writeSource(name, job.source, job.filename, job.settings) + (run.priming ? `?${++primed}` : '');
 	let module;
 	try {
 		module = await import(address);

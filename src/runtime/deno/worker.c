@@ -112,7 +112,8 @@ static bool write_import_map(const struct gb_job *job) {
 /* With the requirements of @job; without one, with the usual defaults. */
 static void start(uint64_t memory, const struct gb_job *job, struct gb_settings *settings) {
 	static const char *const envp[] = {"DENO_DIR=/tmp/.deno", "DENO_NO_UPDATE_CHECK=1", "HOME=/box",
-	    "NO_COLOR=1", "TZ=UTC", "LANG=C.UTF-8", NULL};
+	    /* So that Deno finds a program, and denies it, instead of not finding it. */
+	    "PATH=/usr/bin:/bin", "NO_COLOR=1", "TZ=UTC", "LANG=C.UTF-8", NULL};
 	char v8[80];
 	struct gb_v8_heap heap = gb_v8_heap(memory);
 	snprintf(v8, sizeof v8, "--v8-flags=--max-old-space-size=%u,--max-semi-space-size=%u", heap.old,

@@ -138,14 +138,24 @@ static bool reject_nul(struct gb_js *js, struct gb_js_source *source) {
 
 enum source_kind { MODULE, PROGRAM, SESSION };
 
+/* Put the text of the job around its source. */
+static bool wrap(const struct gb_job *job, struct gb_js_source *source) {
+	if (source->written.p != job->source.p)
+		return true;
+	if (job->flags & GB_JOB_BODY)
+		return gb_js_source_wrap_body(source);
+	struct gb_str head = gb_job_text_setting(job, GB_SETTING_HEAD);
+	struct gb_str tail = gb_job_text_setting(job, GB_SETTING_TAIL);
+	return (!head.n && !tail.n) || gb_js_source_wrap(source, head, tail);
+}
+
 static struct gb_js_source *prepare(
     struct gb_js *js, struct gb_job_text text, const char *name, enum source_kind kind) {
 	struct gb_js_modules *modules = js->modules;
-	bool is_body = modules->job->flags & GB_JOB_BODY && text.p == modules->job->source.p;
 	bool is_typescript = modules->job->flags & GB_JOB_TYPESCRIPT;
 	struct gb_js_source *source = gb_js_source_add(&modules->sources, name, text, is_typescript);
 	struct gb_ts_error error;
-	if (!source || (is_body && !gb_js_source_wrap_body(source))) {
+	if (!source || !wrap(modules->job, source)) {
 		JS_ThrowOutOfMemory(js->guest);
 		return NULL;
 	}
@@ -153,7 +163,6 @@ static struct gb_js_source *prepare(
 	source->is_program = kind == PROGRAM;
 	if (gb_js_source_prepare(source, &error))
 		return reject_nul(js, source) ? NULL : source;
-	gb_js_source_map(&modules->sources, name, &error.line, &error.column);
 	throw_syntax_error(js, name, &error);
 	return NULL;
 }

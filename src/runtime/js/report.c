@@ -76,12 +76,13 @@ void gb_js_write_exception(struct gb_buf *out, struct gb_js *js, JSContext *ctx,
 	/* The engine's own stacks contain no NUL: such a stack was set by the code and is passed on
 	 * unchanged. */
 	bool is_own = stack && !memchr(stack, '\0', n_stack);
-	if (is_own && js->modules)
+	bool is_mapped = is_own && js->modules;
+	if (is_mapped)
 		gb_js_source_map_stack(&js->modules->sources, stack, &mapped);
 	struct gb_failure failure = {
 	    .name = name ? name : "Error",
 	    .message = message ? message : "a value that cannot be shown was thrown",
-	    .stack = mapped.len ? gb_buf_c_str(&mapped) : stack,
+	    .stack = is_mapped ? gb_buf_c_str(&mapped) : stack,
 	    .name_bytes = name ? n_name : 0,
 	    .message_bytes = message ? n_message : 0,
 	    .stack_bytes = is_own ? 0 : n_stack,

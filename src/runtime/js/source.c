@@ -33,13 +33,26 @@ struct gb_js_source *gb_js_source_add(
 static const char body_head[] = "export default async function () {", body_tail[] = "\n}";
 
 bool gb_js_source_wrap_body(struct gb_js_source *source) {
-	gb_buf_init(&source->body, source->written.n + sizeof body_head + sizeof body_tail);
-	gb_buf_append(&source->body, body_head, strlen(body_head));
-	gb_buf_append(&source->body, source->written.p, source->written.n);
-	gb_buf_append(&source->body, body_tail, strlen(body_tail));
-	if (!gb_buf_c_str(&source->body))
+	return gb_js_source_wrap(source, gb_str_from(body_head), gb_str_from(body_tail));
+}
+
+static void locate_in(struct gb_str text, size_t offset, struct gb_js_position *ret) {
+	gb_ts_locate(text.p, text.n, offset, &ret->line, &ret->column);
+}
+
+bool gb_js_source_wrap(struct gb_js_source *source, struct gb_str head, struct gb_str tail) {
+	struct gb_buf *whole = &source->whole;
+	struct gb_job_text written = source->written;
+	gb_buf_init(whole, head.n + written.n + tail.n + 1);
+	gb_buf_append(whole, head.p, head.n);
+	gb_buf_append(whole, written.p, written.n);
+	gb_buf_append(whole, tail.p, tail.n);
+	if (!gb_buf_c_str(whole))
 		return false;
-	source->written = source->compiled = (struct gb_job_text){source->body.data, source->body.len};
+	locate_in((struct gb_str){written.p, written.n}, written.n, &source->last);
+	locate_in(gb_buf_str(whole), head.n, &source->begin);
+	locate_in(gb_buf_str(whole), head.n + written.n, &source->end);
+	source->written = source->compiled = (struct gb_job_text){whole->data, whole->len};
 	return true;
 }
 
@@ -63,7 +76,7 @@ bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_e
 
 static void release(struct gb_js_source *source) {
 	gb_ts_output_finish(&source->output);
-	gb_buf_finish(&source->body);
+	gb_buf_finish(&source->whole);
 	free(source->own_name);
 	free(source);
 }
@@ -113,16 +126,35 @@ static struct gb_js_source *find(const struct gb_js_sources *sources, const char
 
 /* --- positions --- */
 
-static void map(const struct gb_js_source *source, unsigned *line, unsigned *column) {
-	if (source && source->output.n_shifts && *line && *column)
-		gb_ts_map(&source->output, line, column);
-	if (source && source->body.len && *line == 1)
-		*column -= *column > strlen(body_head) ? strlen(body_head) : 0;
+static bool is_before(unsigned line, unsigned column, struct gb_js_position position) {
+	return line < position.line || (line == position.line && column < position.column);
 }
 
-void gb_js_source_map(
-    const struct gb_js_sources *sources, const char *name, unsigned *line, unsigned *column) {
-	map(find(sources, name, strlen(name)), line, column);
+/* From a position in the whole text to one in the source within it. False if it is in the text around it; one behind
+ * its end, which is where a missing bracket is noticed, becomes its end. */
+static bool map_within(const struct gb_js_source *source, unsigned *line, unsigned *column) {
+	if (!source->begin.line || !*line)
+		return true;
+	if (is_before(*line, *column, source->begin)) {
+		*line = *column = 0;
+		return false;
+	}
+	if (!is_before(*line, *column, source->end)) {
+		*line = source->last.line;
+		*column = source->last.column;
+		return false;
+	}
+	if (*line == source->begin.line)
+		*column -= source->begin.column - 1;
+	*line -= source->begin.line - 1;
+	return true;
+}
+
+/* False if it is not in what the caller has written. */
+static bool map(const struct gb_js_source *source, unsigned *line, unsigned *column) {
+	if (source && source->output.n_shifts && *line && *column)
+		gb_ts_map(&source->output, line, column);
+	return !source || map_within(source, line, column);
 }
 
 /* The decimal number that ends at @end; *ret_at is its start. False if there is none, or no colon before
@@ -153,13 +185,18 @@ bool gb_js_stack_line_parse(const char *line, size_t n, struct gb_js_stack_line 
 }
 
 void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *stack, struct gb_buf *out) {
+	/* Of a text that does not compile, the only line is the position, which may be behind the source's end. */
+	bool is_position = !stack[strcspn(stack, "\n")] || !stack[strcspn(stack, "\n") + 1];
 	while (*stack) {
 		size_t n = strcspn(stack, "\n");
 		struct gb_js_stack_line line;
 		const struct gb_js_source *source =
 		    gb_js_stack_line_parse(stack, n, &line) ? find(sources, line.file, line.n_file) : NULL;
+		if (source && !map(source, &line.line, &line.column) && !(is_position && line.line)) {
+			stack += n + (stack[n] == '\n');
+			continue;
+		}
 		if (source) {
-			map(source, &line.line, &line.column);
 			gb_buf_append(out, stack, (size_t)(line.file + line.n_file - stack));
 			gb_buf_printf(out, ":%u:%u", line.line, line.column);
 			gb_buf_append(out, line.after, (size_t)(stack + n - line.after));

@@ -5,7 +5,7 @@
  *	struct gb_js_source *source = gb_js_source_add(&sources, name, text, is_typescript);
  *	if (!gb_js_source_prepare(source, &error)) ...		// invalid TypeScript: error.line, error.column
  *	compile(source->compiled ...);
- *	gb_js_source_map(&sources, "main.ts", &line, &column);	// from compiled to original positions
+ *	gb_js_source_map_stack(&sources, stack, &out);		// from compiled to original positions
  */
 #ifndef GB_JS_SOURCE_H
 #define GB_JS_SOURCE_H
@@ -21,11 +21,15 @@ struct gb_js_source {
 	const char *name;
 	struct gb_job_text written, compiled;
 	bool is_typescript;
-	bool has_imports;   /* imports are in output, for JavaScript too */
-	bool is_session;    /* a job of a session, not a module */
-	bool is_program;    /* a module whose last expression is its value */
-	struct gb_buf body; /* the module around a function body; empty: it is a module already */
-	char *own_name;     /* set once it outlives its job */
+	bool has_imports;    /* imports are in output, for JavaScript too */
+	bool is_session;     /* a job of a session, not a module */
+	bool is_program;     /* a module whose last expression is its value */
+	struct gb_buf whole; /* with the text around it; empty: there is none */
+	/* Where it begins and ends in that, and the position of its end in itself. */
+	struct gb_js_position {
+		unsigned line, column;
+	} begin, end, last;
+	char *own_name; /* set once it outlives its job */
 	struct gb_ts_output output;
 };
 
@@ -38,7 +42,9 @@ struct gb_js_sources {
 /* Register a module's text, which remains owned by the caller. NULL if out of memory. */
 struct gb_js_source *gb_js_source_add(
     struct gb_js_sources *sources, const char *name, struct gb_job_text written, bool is_typescript);
-/* Make a module of @source, which is the body of an async function: its default export. */
+/* Put text around @source, so that it is a module. Positions stay those of @source. */
+bool gb_js_source_wrap(struct gb_js_source *source, struct gb_str head, struct gb_str tail);
+/* The same for the body of an async function, which becomes the default export. */
 bool gb_js_source_wrap_body(struct gb_js_source *source);
 /* Produce the text to compile. */
 bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_error);
@@ -46,10 +52,7 @@ bool gb_js_source_prepare(struct gb_js_source *source, struct gb_ts_error *ret_e
 void gb_js_sources_keep_mappings(struct gb_js_sources *sources);
 void gb_js_sources_finish(struct gb_js_sources *sources);
 
-/* Map a position reported by the engine for module @name to its original text. */
-void gb_js_source_map(
-    const struct gb_js_sources *sources, const char *name, unsigned *line, unsigned *column);
-/* The same for every position in a stack trace. */
+/* Map every position in a stack trace of the engine to the original text. Frames of text around it are left out. */
 void gb_js_source_map_stack(const struct gb_js_sources *sources, const char *stack, struct gb_buf *out);
 
 /* The position where module @importer imports @specifier. False if it does not. */

@@ -14,12 +14,40 @@ function withFailure(error, fields, code) {
 // Position maps of rewritten sources, by filename.
 const positions = new Map();
 
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/;
+
+function endOf(text) {
+	const lines = text.split(LINE_END);
+	return {line: lines.length, column: lines.at(-1).length + 1};
+}
+
+const isBefore = (a, b) => a.line < b.line || (a.line === b.line && a.column < b.column);
+
+// Where @text is within a file that has other text around it: for positions.
+function placeWithin(head, text) {
+	return {begin: endOf(head), end: endOf(head + text), last: endOf(text)};
+}
+
+// A position in the file of @source, as one in the text that the caller has written; null if it is in text before that.
+// One behind its end, which is where a missing bracket is noticed, becomes its end.
+function positionIn(source, line, column) {
+	const {within} = source;
+	if (!within)
+		return {line, column: source.columnOf(line, column)};
+	const at = {line, column};
+	if (isBefore(at, within.begin))
+		return null;
+	if (!isBefore(at, within.end))
+		return {...within.last, isBehind: true};
+	return {line: line - within.begin.line + 1, column: line === within.begin.line ? column - within.begin.column + 1 : column};
+}
+
 let stacksAreMapped = false; // the code's own view of stacks has mapped positions: see presentStack()
 
 const isFrame = line => line.startsWith('    at ');
 
 function mapStack(stack) {
-	return stack.split('\n').map(line => isFrame(line) ? mapFrame(line) : line).join('\n');
+	return stack.split('\n').map(line => isFrame(line) ? mapFrame(line) : line).filter(line => line !== null).join('\n');
 }
 
 // Remove frames that are not of the code, and map the positions of the others.
@@ -51,13 +79,16 @@ function placeOf(line) {
 	return at && {name: at[1], filename: at[2].replace(/^async /, ''), line: Number(at[3]), column: Number(at[4])};
 }
 
+// null: it is in text around the source.
 function mapFrame(line) {
 	const place = placeOf(line);
 	const source = place && (positions.get(place.filename) ?? positions.get(`file://${place.filename}`));
 	if (!source)
 		return line;
-	const column = source.columnOf(place.line, place.column);
-	const where = `${source.name ?? place.filename}:${place.line}:${column}`;
+	const at = positionIn(source, place.line, place.column);
+	if (!at || at.isBehind)
+		return null;
+	const where = `${source.name ?? place.filename}:${at.line}:${at.column}`;
 	const name = place.name && source.nameOf(place.name);
 	return name ? `    at ${name} (${where})` : `    at ${where}`;
 }

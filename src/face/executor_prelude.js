@@ -1,0 +1,70 @@
+// Before the code of the executor: its functions. Evaluated before the code, so these functions are the engine's.
+const {__callTool__, output, debug, __finish__, fetch, Deno} = ((callHost, console) => {
+	const {parse, stringify} = JSON;
+	const text = String;
+	const {log, debug: note} = console;
+
+	// A text as it is, another value as JSON. The host describes what JSON cannot express.
+	const show = (value) => {
+		if (typeof value === 'string')
+			return value;
+		try {
+			return stringify(value) ?? value;
+		} catch {
+			return value;
+		}
+	};
+
+	// The permissions that Deno would have denied.
+	class NotCapable extends Error {
+		get name() {
+			return 'NotCapable';
+		}
+	}
+	const refuse = (access, flag) => {
+		throw new NotCapable(`Requires ${access}, which this code does not have (--allow-${flag})`);
+	};
+	const refuseEnv = (name) => refuse(name === undefined ? 'env access' : `env access to "${text(name)}"`, 'env');
+	class Command {
+		#name;
+		constructor(name) {
+			this.#name = text(name);
+		}
+		#refuse() {
+			refuse(`run access to "${this.#name}"`, 'run');
+		}
+		async output() {
+			this.#refuse();
+		}
+		outputSync() {
+			this.#refuse();
+		}
+		spawn() {
+			this.#refuse();
+		}
+	}
+	const denied = {
+		errors: {NotCapable},
+		Command,
+		env: {get: refuseEnv, set: refuseEnv, has: refuseEnv, delete: refuseEnv, toObject: () => refuseEnv()},
+		dlopen: () => refuse('ffi access', 'ffi'),
+	};
+
+	return {
+		__callTool__: async (name, params) => {
+			const answer = await callHost(text(name), stringify(params === undefined ? {} : params));
+			return answer === undefined ? undefined : parse(answer);
+		},
+		output: (data) => log(show(data)),
+		debug: (message) => note(show(message)),
+		// Whether the code has returned a value.
+		__finish__: (value) => {
+			if (value === undefined)
+				return false;
+			log(show(value));
+			return true;
+		},
+		fetch: globalThis.fetch ?? (async (url) => refuse(`net access to "${text(url?.url ?? url)}"`, 'net')),
+		Deno: globalThis.Deno ?? denied,
+	};
+})(__glovebox_call__, console);

@@ -1,0 +1,346 @@
+#!/usr/bin/python3
+"""Code with tools through 'glovebox executor': the table, on both runtimes, and its lines. TAP. Needs GB_GLOVEBOX."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import tap
+
+GLOVEBOX = os.environ["GB_GLOVEBOX"]
+TABLE = Path(__file__).parent.parent / "data/executor.txt"
+WAIT = 120  # seconds; only a test that fails takes that long
+SETTINGS = """
+agent: {enabled: true, autoApprove: true, allowedRuntimes: [javascript, deno]}
+energy: {enabled: false}
+executor: {maxToolCalls: 1000}
+"""
+
+
+class Machine:
+    """A folder with settings and state of its own."""
+
+    def __init__(self, settings=SETTINGS):
+        self.folder = tempfile.TemporaryDirectory()
+        self.home = Path(self.folder.name)
+        (self.home / "glovebox.yaml").write_text(settings)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GLOVEBOX_")}
+        self.env = kept | {"HOME": str(self.home), "GLOVEBOX_CONFIG": str(self.home / "glovebox.yaml"),
+                           "GLOVEBOX_STATE_DIR": str(self.home / "state")}
+
+    def file(self, name, text):
+        (self.home / name).write_text(text)
+        return str(self.home / name)
+
+    def start(self, code, *options):
+        """The process, and the descriptor of its result."""
+        reader, writer = os.pipe()
+        command = [GLOVEBOX, "executor", self.file("code.ts", code), "--result-fd", str(writer), *options]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=self.env, pass_fds=(writer,))
+        os.close(writer)
+        return process, reader
+
+    def execute(self, code, *options, tools=None):
+        """The lines that are no calls, the result, and the exit status."""
+        process, reader = self.start(code, *options)
+        lines = []
+        for text in process.stdout:
+            line = json.loads(text)
+            if line["type"] != "__tool_call__":
+                lines.append(line)
+                continue
+            answer = (tools or default_tools)(line)
+            if answer:
+                process.stdin.write(json.dumps({"call_id": line["call_id"], **answer}) + "\n")
+                process.stdin.flush()
+        result = read_result(reader)
+        process.stdin.close()
+        return lines, result, process.wait(WAIT)
+
+    def run(self, *arguments):
+        return subprocess.run([GLOVEBOX, *arguments], capture_output=True, text=True, env=self.env, timeout=WAIT,
+                              check=False)
+
+
+def read_result(reader):
+    with os.fdopen(reader) as results:
+        return json.loads(results.read())
+
+
+def default_tools(call):
+    if call["name"] == "hang":
+        return None
+    if call["name"] == "fail":
+        return {"type": "__tool_error__", "error": "no"}
+    return {"type": "__tool_result__", "result": call["params"]}
+
+
+def fits(text, expected):
+    return text.startswith(expected[:-1]) if expected.endswith("…") else text == expected
+
+
+def judge(lines, result, status, expected):
+    kind, text = expected.split(" ", 1)
+    assert list(result) == ["success", "output", *([] if result["success"] else ["error"]), "tool_calls_made",
+                            "duration_ms"], result
+    shown = result["output"] if kind == "ok" else result.get("error", "")
+    assert result["success"] == (kind == "ok") and fits(shown, text), result
+    timed_out, refused = "timed out" in text, "Code exceeds" in text
+    assert status == (0 if kind == "ok" else 124 if timed_out else 3 if refused else 1), status
+    assert lines[-1]["type"] == "__output__", lines
+    if kind == "error":
+        assert lines[-1]["data"] == result["error"], lines
+
+
+machine = Machine()
+HAS_DENO = shutil.which("deno") is not None
+
+
+def check_row(code, options, expected):
+    judge(*machine.execute(code, *options.split()), expected)
+
+
+for number, row in enumerate(TABLE.read_text().splitlines(), 1):
+    if not row or row.startswith("#"):
+        continue
+    name, code, options, expected = row.split("\t")
+    code, expected = code.replace("\\n", "\n"), expected.replace("\\n", "\n")
+    tap.test(f"{name}, on js")(lambda: check_row(code, options, expected))
+    # In CI, a missing Deno is a failure and no reason to skip.
+    if HAS_DENO or "CI" in os.environ:
+        tap.test(f"{name}, on deno")(lambda: check_row(code, options + " -l deno", expected))
+
+
+@tap.test("calls, output and debug are lines, in the order of the code")
+def lines_in_order():
+    code = 'output("a"); await __callTool__("t", {"k": "x\\ny", "$type": "Map"}); debug("b"); return 1'
+    process, reader = machine.start(code)
+    first, call = (json.loads(process.stdout.readline()) for _ in range(2))
+    assert first == {"type": "__output__", "data": "a"}, first
+    assert call == {"type": "__tool_call__", "name": "t", "params": {"k": "x\ny", "$type": "Map"},
+                    "call_id": call["call_id"]}, call
+    process.stdin.write(json.dumps({"type": "__tool_result__", "call_id": call["call_id"], "result": None}) + "\n")
+    process.stdin.flush()
+    assert [json.loads(line) for line in process.stdout] == [{"type": "__debug__", "message": "b"},
+                                                             {"type": "__output__", "data": "1"}]
+    assert read_result(reader)["success"] and process.wait(WAIT) == 0
+
+
+@tap.test("a result has any keys and values of JSON")
+def plain_values():
+    value = {"$type": "bigint", "value": "1", "deep": [{"$type": "ref", "id": 0}, 1e300, "\u2028"]}
+    lines, _, _ = machine.execute("return await __callTool__('t')", tools=lambda call: {
+        "type": "__tool_result__", "result": value})
+    assert json.loads(lines[-1]["data"]) == value, lines
+
+
+@tap.test("the last line is an __output__, also without a value")
+def last_line():
+    lines, result, status = machine.execute("")
+    assert (lines, result["output"], status) == ([{"type": "__output__", "data": ""}], "", 0)
+
+
+@tap.test("the result goes to standard error unless another descriptor is named")
+def result_on_stderr():
+    done = machine.run("executor", machine.file("one.ts", "return 1"))
+    assert json.loads(done.stderr)["output"] == "1" and done.returncode == 0, done
+    assert machine.run("executor", machine.file("one.ts", "return 1"), "--result-fd", "77").returncode == 2
+
+
+@tap.test("--tools makes functions, and checks parameters")
+def tools():
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    path = machine.file("tools.json", json.dumps([{"name": "get-weather", "inputSchema": schema}]))
+    lines, _, _ = machine.execute("return await get_weather({city: 'Oslo'})", "--tools", path)
+    assert json.loads(lines[-1]["data"]) == {"city": "Oslo"}, lines
+    code = "try { await get_weather({city: 1} as any) } catch (e) { return e.message }"
+    lines, _, _ = machine.execute(code, "--tools", path)
+    assert lines[-1]["data"].startswith("params.city: "), lines
+    _, result, _ = machine.execute("await __callTool__('other', {})", "--tools", path)
+    assert result["error"].startswith("Error: there is no tool 'other'"), result
+    stubs = machine.file("stubs.ts", "const w = (city: string) => __callTool__('get-weather', {city});")
+    lines, _, _ = machine.execute("return (await w('Bergen')).city", "--tools", path, "--stubs", stubs)
+    assert lines[-1]["data"] == "Bergen", lines
+
+
+@tap.test("tools that cannot be read are refused before anything runs")
+def wrong_tools():
+    for text, words in (("{", "tools: "), ("[{}]", "tools: "), ("[{\"name\": \"a\"}, {\"name\": \"a\"}]", "tools: ")):
+        _, result, status = machine.execute("return 1", "--tools", machine.file("wrong.json", text))
+        assert status == 3 and result["error"].startswith(words), result
+
+
+@tap.test("the end of standard input ends calls, and not the code")
+def end_of_input():
+    process, reader = machine.start("try { await __callTool__('t') } catch (e) { return e.message }")
+    assert json.loads(process.stdout.readline())["type"] == "__tool_call__"
+    process.stdin.close()
+    assert "standard input has ended" in json.loads(process.stdout.readline())["data"]
+    assert read_result(reader)["success"] and process.wait(WAIT) == 0
+
+
+@tap.test("lines that are wrong are reported and skipped")
+def wrong_lines():
+    process, reader = machine.start("return await __callTool__('t')")
+    call = json.loads(process.stdout.readline())["call_id"]
+    right = json.dumps({"type": "__tool_result__", "call_id": call, "result": 7})
+    process.stdin.write(f'{{\n[]\n{{"type":"x"}}\n{{"type":"__tool_result__","call_id":"99"}}\n{right}\n')
+    process.stdin.close()
+    assert json.loads(process.stdout.readline())["data"] == "7"
+    assert read_result(reader)["success"]
+    assert process.stderr.read().count("a line of standard input: ") == 4
+    assert process.wait(WAIT) == 0
+
+
+@tap.test("agents that are disabled execute nothing")
+def disabled():
+    _, result, status = Machine("energy: {enabled: false}\n").execute("return 1")
+    assert status == 3 and "agent.enabled" in result["error"], result
+
+
+@tap.test("--decides states that the program decides; else a person is asked")
+def decides():
+    asking = Machine("agent: {enabled: true}\nenergy: {enabled: false}\napprovals: {timeout: 1s}\n")
+    _, result, status = asking.execute("return 1", "--decides")
+    assert (result["output"], status) == ("1", 0), result
+    _, result, status = asking.execute("return 1")
+    assert status == 3 and "no decision was made in time" in result["error"], result
+
+
+@tap.test("the record has the face, the code without the text around it, and a hash of that text")
+def record():
+    own = Machine()
+    own.execute("return 6 * 7", "--purpose", "a product")
+    stubs = own.file("stubs.ts", "const one = 1;")
+    own.execute("return 6 * 7", "--stubs", stubs)
+    records = [json.loads(line) for line in own.run("audit", "list", "--json").stdout.splitlines()]
+    other, last = [record for record in records if record.get("face") == "executor"][:2]
+    assert last["inputCode"] == "return 6 * 7" and last["purpose"] == "a product", last
+    assert len(last["permissions"]["tools"]) == 64, last
+    assert last["permissions"]["tools"] != other["permissions"]["tools"]
+
+
+@tap.test("calls of tools come after a record that the code has begun")
+def recorded_first():
+    own = Machine()
+    seen = []
+
+    def look(call):
+        seen.append(own.run("audit", "list", "--status", "unfinished", "--json").stdout.count("\n"))
+        return default_tools(call)
+
+    own.execute("await __callTool__('echo')", tools=look)
+    assert seen == [1], seen
+
+
+TRANSFER = json.dumps([{"name": "transfer", "requiresApproval": True, "inputSchema": {"type": "object", "properties": {
+    "amount": {"type": "number"}}}}, {"name": "echo"}])
+
+
+def pending_of(own):
+    """The approval that waits, as JSON, when there is one."""
+    while True:
+        done = own.run("approvals", "list", "--json")
+        waiting = [entry for entry in map(json.loads, done.stdout.splitlines()) if entry["state"] == "pending"]
+        if waiting:
+            return waiting[0]
+        time.sleep(0.02)
+
+
+def decide_while(own, code, decide, *options):
+    """Execute the code, call decide(approval), and return the calls of tools, the result and the exit status."""
+    process, reader = own.start(code, "--tools", own.file("tools.json", TRANSFER), *options)
+    calls = []
+    decide(pending_of(own))
+    for text in process.stdout:
+        line = json.loads(text)
+        if line["type"] == "__tool_call__":
+            calls.append((line["name"], line["params"]))
+            process.stdin.write(json.dumps({"type": "__tool_result__", "call_id": line["call_id"], "result": "done"}) + "\n")
+            process.stdin.flush()
+    return calls, read_result(reader), process.wait(WAIT)
+
+
+@tap.test("a tool that requires approval is called when a person has approved its parameters")
+def approved_call():
+    own = Machine()
+
+    def approve(approval):
+        assert approval["code"] == 'transfer({"amount":7})' and approval["runtime"] == "tool transfer", approval
+        time.sleep(1)  # longer than the time limit of the code, which this must not reduce
+        assert own.run("approvals", "approve", approval["id"]).returncode == 0
+
+    calls, result, _ = decide_while(own, "return await transfer({amount: 7})", approve, "--timeout", "900ms")
+    assert (calls, result["output"]) == ([("transfer", {"amount": 7})], "done"), result
+
+
+@tap.test("the time of the code goes on after the decision")
+def clock_goes_on():
+    own = Machine()
+    code = "await transfer({amount: 7}); for (;;);"
+    _, result, status = decide_while(own, code, lambda approval: own.run("approvals", "approve", approval["id"]),
+                                     "--timeout", "500ms")
+    assert (result["error"], status) == ("Execution timed out after 500ms", 124), result
+
+
+@tap.test("a call that is denied throws, and the tool is not called")
+def denied_call():
+    own = Machine()
+    code = "try { await transfer({amount: 7}) } catch (e) { return e.message + (await echo({})) }"
+    calls, result, _ = decide_while(own, code, lambda approval: own.run("approvals", "deny", approval["id"], "--reason",
+                                                                       "too much"))
+    assert result["output"].startswith("denied by ") and result["output"].endswith(": too muchdone"), result
+    assert calls == [("echo", {})], calls
+
+
+@tap.test("a call that is not decided in time throws")
+def expired_call():
+    own = Machine(SETTINGS + "approvals: {timeout: 1s}\n")
+    calls, result, _ = decide_while(own, "await transfer({amount: 7})", lambda approval: None)
+    assert calls == [] and "no decision was made in time" in result["error"], result
+
+
+@tap.test("calls that require approval are asked about one after the other")
+def approvals_in_turn():
+    own = Machine()
+    seen = []
+
+    def approve_both(approval):
+        for _ in range(2):
+            seen.append(approval["code"])
+            assert own.run("approvals", "approve", approval["id"]).returncode == 0
+            if len(seen) < 2:
+                approval = pending_of(own)
+
+    code = "return (await Promise.all([transfer({amount: 1}), transfer({amount: 2})])).join()"
+    _, result, _ = decide_while(own, code, approve_both)
+    assert result["output"] == "done,done", result
+    assert seen == ['transfer({"amount":1})', 'transfer({"amount":2})'], seen
+
+
+@tap.test("the end of the program withdraws what waits")
+def withdrawn_call():
+    own = Machine()
+    process, reader = own.start("await transfer({amount: 7})", "--tools", own.file("tools.json", TRANSFER))
+    approval = pending_of(own)
+    process.terminate()
+    assert read_result(reader)["success"] is False and process.wait(WAIT) == 1
+    states = [json.loads(line) for line in own.run("approvals", "list", "--all", "--json").stdout.splitlines()]
+    assert [entry["state"] for entry in states if entry["id"] == approval["id"]] == ["withdrawn"], states
+
+
+@tap.test("secrets in the output are masked")
+def masked():
+    own = Machine()
+    own.env["GLOVEBOX_SECRET_DB"] = "hunter2hunter2"
+    lines, result, _ = own.execute('output("hunter2" + "hunter2"); return ["hunter2" + "hunter2"]')
+    assert result["output"] == '***\n["***"]' and lines[0]["data"] == "***", result
+
+
+tap.plan()
