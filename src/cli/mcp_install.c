@@ -1,6 +1,7 @@
 /* Adds Glovebox to the configuration file of an MCP client. */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,12 @@ struct target {
 	mode_t mode;
 };
 
+/* The working directory can be a project of others, whose links could lead to any file. */
+static bool is_link(const char *path) {
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+}
+
 static bool find_path(struct target *target, const char *given, struct gb_err *err) {
 	const char *home = getenv("HOME"), *file = target->client->file;
 	char path[PATH_MAX];
@@ -101,6 +108,9 @@ static bool find_path(struct target *target, const char *given, struct gb_err *e
 		return gb_fail(err, GB_ENOENT, 0, "HOME is not set: name the file with --file");
 	if (n < 0 || (size_t)n >= sizeof path)
 		return gb_fail(err, GB_EINVAL, 0, "the path of the file is too long");
+	if (!given && strncmp(file, "./", 2) == 0 && (is_link(path) || is_link(dirname(strdupa(path)))))
+		return gb_fail(err, GB_EINVAL, 0,
+		    "'%s' is, or is in, a link of the working directory; name the file with --file", path);
 	/* A link is kept: the file that it leads to is replaced. */
 	if (!realpath(path, target->path))
 		memcpy(target->path, path, sizeof path);

@@ -591,6 +591,19 @@ def test_install():
     install('--client', 'cursor', '--file', 'link.json', '--yes')
     ok('a link stays, and the file that it leads to is changed', os.path.islink(os.path.join(home, 'link.json')) and
        'glovebox' in read('some.json'))
+    shutil.rmtree(os.path.join(home, '.vscode'))
+    write('target.json', '{}')
+    os.mkdir(os.path.join(home, '.vscode'))
+    os.symlink('../target.json', os.path.join(home, '.vscode/mcp.json'))
+    refused = install('--client', 'vscode', '--yes')
+    ok('a link in the working directory is not followed', refused[0] == 3 and read('target.json') == '{}', refused)
+    ok('unless it is named', install('--client', 'vscode', '--yes', '--file', '.vscode/mcp.json')[0] == 0 and
+       'glovebox' in read('target.json'))
+    shutil.rmtree(os.path.join(home, '.vscode'))
+    os.mkdir(os.path.join(home, 'other'))
+    os.symlink('other', os.path.join(home, '.vscode'))
+    ok('nor is a folder that is a link', install('--client', 'vscode', '--yes')[0] == 3 and
+       os.listdir(os.path.join(home, 'other')) == [])
     ok('--print prints the entry', 'mcpServers' in json.loads(install('--print', '--set', 'agent.enabled=true')[1]))
     ok('an unknown client is bad use', install('--client', 'no-such')[0] == 2)
     ok('a client is needed', install()[0] == 2)
