@@ -29,6 +29,13 @@ extern "C" {
 
 struct gb_manager;
 
+enum { GB_EXPOSED_MAX = 16 }; /* ports of one session */
+
+/* A port inside a session, and the port on 127.0.0.1 of the host that leads there. */
+struct gb_exposed_port {
+	uint16_t port, on;
+};
+
 /* The state of a session. Texts are never NULL, and valid until the next call on the manager. */
 struct gb_session_info {
 	char id[33]; /* 128 random bits, in hexadecimal */
@@ -45,6 +52,8 @@ struct gb_session_info {
 	unsigned queued;                 /* runs in the queue */
 	bool trusted;                    /* as set by gb_manager_trust */
 	bool attached;                   /* a client is attached to its terminal */
+	struct gb_exposed_port exposed[GB_EXPOSED_MAX];
+	size_t n_exposed;
 };
 
 /* Zero means the default, in every field. */
@@ -104,9 +113,11 @@ bool gb_manager_find(struct gb_manager *manager, const struct gb_session_asked *
  * queued run; its time limit counts from its start. Fails with GB_ELIMIT if the queue is full. */
 bool gb_manager_execute(struct gb_manager *manager, const char *session, const struct gb_run_options *options,
     struct gb_run **ret, struct gb_err *err);
-/* See gb_session_connect. */
-bool gb_manager_connect(
-    struct gb_manager *manager, const char *session, uint16_t port, int fd, struct gb_err *err);
+/* Listen on 127.0.0.1:@on of the host (0: a free port, which *ret_on is set to), and connect each connection to a
+ * server that listens on 127.0.0.1:@port inside the session, until the session ends. Every user of the host can connect
+ * there, and no code in a sandbox. The session must be in the network tier. */
+bool gb_manager_expose(struct gb_manager *manager, const char *session, uint16_t port, uint16_t on,
+    uint16_t *ret_on, struct gb_err *err);
 /* Interrupt the run that executes. Fails if none does, or if it was interrupted already. */
 bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struct gb_err *err);
 /* See gb_session_send. */

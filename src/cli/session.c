@@ -10,6 +10,7 @@ static const struct command *const subcommands[] = {
     &command_session_attach,
     &command_session_send,
     &command_session_interrupt,
+    &command_session_expose,
     &command_session_list,
     &command_session_kill,
     &command_session_cleanup,

@@ -15,8 +15,8 @@
 #include "glovebox/glovebox.h"
 
 extern const struct command command_session_create, command_session_exec, command_session_attach,
-    command_session_send, command_session_interrupt, command_session_list, command_session_kill,
-    command_session_cleanup;
+    command_session_send, command_session_interrupt, command_session_expose, command_session_list,
+    command_session_kill, command_session_cleanup;
 
 /* --- session_place.c --- */
 

@@ -322,6 +322,95 @@ const struct command command_session_interrupt = {
     .run = interrupt_session,
 };
 
+static const struct flag expose_flags[] = {
+    {"on", 0, "PORT", "the port on 127.0.0.1 of this machine; default: a free one", 0, NULL},
+    {0},
+};
+
+struct exposing {
+	const char *session, *port, *on;
+};
+
+static bool on_expose_flag(const struct flag *flag, const char *value, void *data) {
+	struct exposing *exposing = data;
+	const char **slot = flag                 ? &exposing->on
+			    : !exposing->session ? &exposing->session
+			    : !exposing->port    ? &exposing->port
+						 : NULL;
+	if (!slot)
+		return report_error(&command_session_expose, "got the unexpected operand '%s'", value);
+	*slot = value;
+	return true;
+}
+
+static bool read_port(const char *text, unsigned *ret) {
+	char *end;
+	const unsigned long port = strtoul(text, &end, 10);
+	*ret = (unsigned)port;
+	return (end != text && !*end && *text != '-' && port >= 1 && port <= 65535) ||
+	       report_error(&command_session_expose, "'%s' is not a port from 1 to 65535", text);
+}
+
+/* The newest of the ports in the reply. */
+static int print_port(const struct gb_value *reply) {
+	const struct gb_value *ports = gb_value_get(gb_value_get(reply, "session"), "exposed");
+	const size_t n = gb_value_count(ports);
+	if (!n)
+		return EXIT_CODE_FAILED;
+	printf("127.0.0.1:%.0f\n", number(gb_value_at(ports, n - 1), "on"));
+	return EXIT_OK;
+}
+
+static int expose(const struct command *self, int argc, char **argv) {
+	struct exposing exposing = {0};
+	enum parsed parsed = parse_flags(self, argc, argv, on_expose_flag, &exposing);
+	unsigned port, on = 0;
+	if (parsed != PARSED)
+		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
+	if (!exposing.port) {
+		report_error(self, "give the NAME or ID of a session, and the PORT of a server inside it");
+		return EXIT_BAD_USE;
+	}
+	if (!read_port(exposing.port, &port) || (exposing.on && !read_port(exposing.on, &on)))
+		return EXIT_BAD_USE;
+	struct session_client client;
+	enum reached reached = session_reach(&client, self, NULL);
+	if (reached == NO_HOST)
+		return report_no_session(self, exposing.session);
+	if (reached != REACHED)
+		return EXIT_REFUSED;
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, "session_expose");
+	session_line_text(&line, "session", exposing.session);
+	gb_buf_printf(&line, ",\"port\":%u", port);
+	if (on)
+		gb_buf_printf(&line, ",\"on\":%u", on);
+	int status;
+	const struct gb_value *reply = ask(&client, &line, &status);
+	if (reply)
+		status = print_port(reply);
+	session_leave(&client);
+	return status;
+}
+
+const struct command command_session_expose = {
+    .name = "session expose",
+    .synopsis = "NAME|ID PORT [--on PORT]",
+    .summary = "connect a port of this machine to a server inside a session",
+    .details =
+	"Connections to the printed address reach the server that listens on 127.0.0.1:PORT inside the\n"
+	"session, until the session ends. The session must have been created with --net. Every user of\n"
+	"this machine can connect; code in sandboxes cannot.\n"
+	"\n"
+	"  glovebox session create -l shell --name web --net api.example.com\n"
+	"  glovebox session exec web -e 'python3 -m http.server 8000 > log 2>&1 &'\n"
+	"  glovebox session expose web 8000\n"
+	"\n"
+	"Exit status: 0 the port is open, 2 bad use, or the port is in use, 3 no such session.",
+    .flags = expose_flags,
+    .run = expose,
+};
+
 static const struct flag send_flags[] = {
     {"no-newline", 'n', NULL, "send TEXT without a line end, for programs that wait for a key", 0, NULL},
     {0},

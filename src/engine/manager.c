@@ -66,6 +66,7 @@ void gb_record_describe(const struct gb_record *record, struct gb_session_info *
 	    .trusted = record->trusted,
 	    .attached = record->attachment.on_bytes,
 	};
+	ret->n_exposed = gb_record_exposed(record, ret->exposed, GB_EXPOSED_MAX);
 	memcpy(ret->id, record->id, sizeof ret->id);
 }
 
@@ -137,6 +138,7 @@ static void free_oldest(struct gb_manager *manager) {
 static void move_to_ended(struct gb_record *record) {
 	struct gb_manager *manager = record->manager;
 	struct gb_session *session = record->session;
+	gb_record_unexpose(record);
 	if (session) {
 		if (!record->ending)
 			snprintf(record->reason, sizeof record->reason, "%s", gb_session_reason(session));

@@ -27,7 +27,8 @@ struct gb_record {
 	char name[GB_SESSION_NAME_BYTES + 1];
 	char conversation[GB_SESSION_CONVERSATION_BYTES + 1];
 	char profile[GB_SESSION_PROFILE_BYTES + 1];
-	char *net; /* its hosts, separated by commas; NULL: none */
+	struct gb_list exposed; /* ports of the host that lead to it */
+	char *net;              /* its hosts, separated by commas; NULL: none */
 	char reason[256];
 	double created_at, last_used_at; /* ms since 1970 */
 	uint64_t created, last_used;     /* monotonic, ns; last_used of an ended session is its end */
@@ -38,6 +39,15 @@ struct gb_record {
 	unsigned n_waits_checked;        /* terminal.n_waits when a new wait for input was last checked for */
 	bool ending;                     /* the session is being killed; .reason is set */
 };
+
+/* --- manager_expose.c --- */
+
+/* Close its ports. */
+void gb_record_unexpose(struct gb_record *record);
+/* Write up to @n of its ports, and return how many. */
+size_t gb_record_exposed(const struct gb_record *record, struct gb_exposed_port *ret, size_t n);
+
+/* --- manager.c --- */
 
 /* Set the time of the last use to now. */
 void gb_record_touch(struct gb_record *record);

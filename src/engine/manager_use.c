@@ -122,12 +122,6 @@ static bool has_net(const struct gb_record *record, const struct gb_value *net) 
 	return strcmp(record->net ? record->net : "", wanted ? wanted : "") == 0;
 }
 
-bool gb_manager_connect(
-    struct gb_manager *manager, const char *session, uint16_t port, int fd, struct gb_err *err) {
-	struct gb_record *record = gb_record_find_alive(manager, session, err);
-	return record && gb_session_connect(record->session, port, fd, err);
-}
-
 bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *asked,
     struct gb_session_info *ret, struct gb_err *err) {
 	const char *conversation = asked->conversation ? asked->conversation : "";
@@ -141,6 +135,7 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	record->idle_ms = manager->options.idle_ms;
 	record->max_age_ms = manager->options.max_age_ms;
 	gb_list_init(&record->queue);
+	gb_list_init(&record->exposed);
 	if (!init_record(record, asked, err) || !keep_net(record, asked->net, err) ||
 	    !gb_session_open_net(
 		manager->engine, asked->language, asked->profile, asked->net, &record->session, err)) {

@@ -228,6 +228,15 @@ static const struct gb_field session_fields[] = {TYPE, REQUEST, SESSION, END};
 
 static const struct gb_field session_get_fields[] = {TYPE, REQUEST, SESSION, AGENT, END};
 
+static const struct gb_field session_expose_fields[] = {
+    TYPE,
+    REQUEST,
+    SESSION,
+    FIELD("port", GB_FIELD_WHOLE32, port, .min = 1, .max = 65535, .required = true),
+    FIELD("on", GB_FIELD_WHOLE32, on, .max = 65535),
+    END,
+};
+
 static const struct gb_field session_list_fields[] = {
     TYPE,
     REQUEST,
@@ -331,6 +340,7 @@ static const struct {
     [GB_MESSAGE_SESSION_OPEN] = {"session_open", session_open_fields},
     [GB_MESSAGE_SESSION_GET] = {"session_get", session_get_fields},
     [GB_MESSAGE_SESSION_LIST] = {"session_list", session_list_fields},
+    [GB_MESSAGE_SESSION_EXPOSE] = {"session_expose", session_expose_fields},
     [GB_MESSAGE_SESSION_INTERRUPT] = {"session_interrupt", session_fields},
     [GB_MESSAGE_SESSION_SEND] = {"session_send", session_send_fields},
     [GB_MESSAGE_SESSION_UPDATE] = {"session_update", session_update_fields},

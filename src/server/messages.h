@@ -35,6 +35,7 @@ enum gb_message_type {
 	GB_MESSAGE_SESSION_GET,
 	GB_MESSAGE_SESSION_LIST,
 	GB_MESSAGE_SESSION_INTERRUPT,
+	GB_MESSAGE_SESSION_EXPOSE,
 	GB_MESSAGE_SESSION_SEND,
 	GB_MESSAGE_SESSION_UPDATE,
 	GB_MESSAGE_SESSION_KILL,
@@ -85,6 +86,7 @@ struct gb_message {
 	uint64_t after, subscription; /* the number of an event; the request of a subscription */
 	bool steal;
 	uint32_t columns, rows;
+	uint32_t port, on; /* of a session, of the host */
 };
 
 /* The maximum size of the pool for a line of @n bytes. */

@@ -199,6 +199,9 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 	    session->queued, session->trusted ? "true" : "false");
 	if (*session->reason)
 		write_masked(out, "reason", session->reason, filter);
+	for (size_t i = 0; i < session->n_exposed; i++)
+		gb_buf_printf(out, "%s{\"port\":%u,\"on\":%u}%s", i ? "," : ",\"exposed\":[",
+		    session->exposed[i].port, session->exposed[i].on, i + 1 == session->n_exposed ? "]" : "");
 	if (session->attached)
 		gb_buf_printf(out, ",\"attached\":true");
 	if (*session->prompt && !holds_prompt)

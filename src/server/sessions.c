@@ -49,6 +49,7 @@ static bool act_on_session(struct gb_client *client, const struct gb_message *me
 	struct gb_manager *manager = manager_of(client, message);
 	char reason[GB_REASON_MAX];
 	bool ok = true;
+	uint16_t on;
 	switch (message->type) {
 	case GB_MESSAGE_SESSION_OPEN:
 		return open_session(manager, gb_service_config(client->server->service), message, ret, err);
@@ -57,6 +58,10 @@ static bool act_on_session(struct gb_client *client, const struct gb_message *me
 		break;
 	case GB_MESSAGE_SESSION_INTERRUPT:
 		ok = gb_manager_interrupt(manager, message->session, err);
+		break;
+	case GB_MESSAGE_SESSION_EXPOSE:
+		ok = gb_manager_expose(
+		    manager, message->session, (uint16_t)message->port, (uint16_t)message->on, &on, err);
 		break;
 	case GB_MESSAGE_SESSION_SEND:
 		ok = gb_manager_send(manager, message->session, message->text.p, message->text.n, err);

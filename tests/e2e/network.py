@@ -16,9 +16,9 @@ import tap
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
 GOOD, EVIL, IDNA = "good.example", "evil.example", "b\u00fccher.example"
 GOOD_ADDRESS, EVIL_ADDRESS, PRIVATE, LITERAL = "11.0.0.1", "11.0.0.2", "10.9.8.7", "11.0.0.3"
-PORT, OTHER_PORT, CLAIMED = 8081, 8082, 8083
+PORT, OTHER_PORT, CLAIMED, EXPOSED = 8081, 8082, 8083, 8090
 ALLOWLIST = [GOOD, f"{GOOD}:5432", "xn--bcher-kva.example", "*.wild.example", "inside.example", "mixed.example",
-             "rebind.example", f"127.0.0.1:{PORT}", f"127.0.0.1:{CLAIMED}", f"{LITERAL}:5432", "late.example:7000"]
+             "rebind.example", f"127.0.0.1:{PORT}", f"127.0.0.1:{CLAIMED}", f"127.0.0.1:{EXPOSED}", f"{LITERAL}:5432", "late.example:7000"]
 
 netns.enter()
 folder = tempfile.mkdtemp()
@@ -385,6 +385,69 @@ def test_sessions():
     tap.ok("the server ends", client.close() == 0, "")
 
 
+SERVE = """
+cat > serve.py <<'END'
+import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "7")
+        self.end_headers()
+        self.wfile.write(b"SERVED\\n")
+    def log_message(self, *arguments):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", 8000), Handler).serve_forever()
+END
+python3 serve.py > log 2>&1 &
+until (: < /dev/tcp/127.0.0.1/8000) 2> /dev/null; do :; done
+echo listening
+"""
+
+
+def ask_port(port, path="/"):
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as stream:
+        stream.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+        data = b""
+        while piece := stream.recv(4096):
+            data += piece
+    return data
+
+
+def test_expose():
+    client = netns.Client(GLOVEBOX, ALLOWLIST)
+    plain = client.ask("session_open", language="shell")["session"]["id"]
+    refused = client.ask("session_expose", session=plain, port=8000)
+    tap.ok("a session without a network exposes nothing", refused["type"] == "error" and "--net" in refused["message"],
+           refused)
+    session = client.ask("session_open", language="shell", net=[GOOD])["session"]["id"]
+    reply = client.ask("session_expose", session=session, port=8000, on=EXPOSED)
+    tap.ok("a port of a session is exposed", reply["session"].get("exposed") == [{"port": 8000, "on": EXPOSED}], reply)
+    refused = client.ask("session_expose", session=session, port=8000, on=EXPOSED)
+    tap.ok("a port is exposed once", refused["type"] == "error" and "cannot be used" in refused["message"], refused)
+    try:
+        early = ask_port(EXPOSED)
+    except OSError:
+        early = b""
+    tap.ok("while nothing listens inside, connections are closed", early == b"", early)
+    result = client.run(1, SERVE, session=session, limits={"timeoutMs": 60000})
+    tap.ok("a server starts in the session", "listening" in result.get("stdout", ""), result)
+    answers = [ask_port(EXPOSED) for _ in range(200)]
+    tap.ok("many connections reach it, between runs", all(a.endswith(b"SERVED\n") for a in answers), answers[-1])
+    result = client.run(2, f"curl -sS http://{GOOD}/", session=session)
+    tap.ok("the session still reaches its hosts", "SERVED" in result.get("stdout", ""), result)
+    result = run("shell", f"exec 3<>/dev/tcp/127.0.0.1/{EXPOSED}; echo GET >&3; cat <&3", net=[f"127.0.0.1:{EXPOSED}"])
+    tap.ok("no entry leads to an exposed port", "SERVED" not in result["stdout"] and
+           any("Glovebox process" in d["reason"] for d in result.get("denials", [])), result)
+    client.ask("session_kill", session=session)
+    try:
+        late = ask_port(EXPOSED)
+    except OSError as error:
+        late = error
+    tap.ok("the port ends with the session", isinstance(late, ConnectionRefusedError), late)
+    client.close()
+
+
 ca, *kept = prepare()
 try:
     test_matrix()
@@ -393,6 +456,7 @@ try:
     test_prompt()
     test_agents()
     test_sessions()
+    test_expose()
     test_clients(ca)
 finally:
     shutil.rmtree(folder, ignore_errors=True)

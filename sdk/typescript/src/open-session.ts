@@ -37,6 +37,10 @@ export class OpenSession implements Session {
     return this.#ask('session_get');
   }
 
+  async expose(port: number, on?: number): Promise<SessionInfo> {
+    return this.#ask('session_expose', { port, ...(on !== undefined && { on }) });
+  }
+
   async interrupt(): Promise<SessionInfo> {
     return this.#ask('session_interrupt');
   }

@@ -55,6 +55,8 @@ export interface SessionOptions {
   language?: Exclude<Language, 'deno'>;
   /** Python: `'stdlib'`, or `'data'` with numpy, pandas and matplotlib loaded. */
   profile?: string;
+  /** The hosts that its runs can reach, within the setting `network.allowlist`: see docs/NETWORK.md. */
+  net?: string[];
   /** Unique among live sessions. */
   name?: string;
   /** The conversation that the session belongs to; `cleanup` ends all sessions of one. */
@@ -172,6 +174,7 @@ const anyRunChecks: Checks<RunOptions> = {
 const sessionChecks: Checks<SessionOptions> = {
   language: isString, // the server checks which languages have sessions
   profile: isString,
+  net: isArray,
   name: isString,
   conversation: isString,
   reuse: isBoolean,

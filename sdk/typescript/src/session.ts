@@ -10,6 +10,10 @@ export interface SessionInfo {
   conversationId: string;
   runtime: string;
   profile?: string;
+  /** The hosts that its runs can reach, separated by commas. */
+  net?: string;
+  /** Ports on 127.0.0.1 of the host that lead to ports inside it. */
+  exposed?: { port: number; on: number }[];
   state: 'idle' | 'executing' | 'awaiting_input' | 'terminated';
   /** Milliseconds since 1970. */
   createdAt: number;
@@ -45,6 +49,11 @@ export interface Session {
   execute(source: string, options?: SessionExecuteOptions): SessionExecution;
   /** The current state; available for a while after the session has ended. */
   info(): Promise<SessionInfo>;
+  /**
+   * Listens on 127.0.0.1 of the host, on the port `on` or a free one (see `exposed`), and connects to a server that
+   * listens on `port` inside the session. Rejects if the session was opened without `net`.
+   */
+  expose(port: number, on?: number): Promise<SessionInfo>;
   /** Asks the running code to stop. Rejects if no run executes. */
   interrupt(): Promise<SessionInfo>;
   /** Sends input to the run that executes. Rejects in languages that take no input while they run. */

@@ -110,7 +110,7 @@ void cell_create(uint32_t id, int passing_fd) {
 }
 
 void cell_destroy(struct cell *cell) {
-	flow_close_all(cell);
+	flow_close_all(cell, true);
 	names_close(cell);
 	gb_loop_remove(&gb_process.loop, &cell->passing);
 	gb_close_fd(&cell->passing_fd);
@@ -152,7 +152,7 @@ void cell_begin(struct cell *cell, const struct gb_egress_order *order, const ch
 }
 
 void cell_end(struct cell *cell) {
-	flow_close_all(cell);
+	flow_close_all(cell, false);
 	cell->running = false;
 	cell->n_rules = 0;
 }
@@ -168,7 +168,7 @@ void cell_connect(struct cell *cell, uint16_t port, int fd) {
 	}
 	int inside = cell->spare[--cell->n_spare];
 	if (connect(inside, (const struct sockaddr *)&to, sizeof to) != 0 && errno != EINPROGRESS) {
-		close(inside);
+		cell->spare[cell->n_spare++] = inside;
 		close(fd);
 		return;
 	}

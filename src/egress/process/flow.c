@@ -33,7 +33,20 @@ static void record(struct flow *flow, enum gb_egress_verdict verdict, const char
 	control_record(flow->cell, &record);
 }
 
+/* A socket of the cell can connect again. It is of the cell's network, and there are no others. */
+static void reuse(struct flow *flow) {
+	static const struct sockaddr nothing = {.sa_family = AF_UNSPEC};
+	struct cell *cell = flow->cell;
+	const int fd = flow->server.fd;
+	if (!flow->inward || fd < 0 || cell->n_spare == GB_COUNT(cell->spare))
+		return;
+	gb_loop_remove(&gb_process.loop, &flow->server.source);
+	if (connect(fd, &nothing, sizeof nothing) == 0)
+		cell->spare[cell->n_spare++] = gb_take_fd(&flow->server.fd);
+}
+
 static void release(struct flow *flow) {
+	reuse(flow);
 	if (flow->resolution)
 		flow->resolution->owner = NULL;
 	side_finish(&flow->code);
@@ -101,8 +114,11 @@ static void fail(struct flow *flow, const char *reason) {
 	answer_and_close(flow, false, reason);
 }
 
-void flow_close_all(struct cell *cell) {
+void flow_close_all(struct cell *cell, bool all) {
 	gb_list_each(struct flow, flow, &cell->flows, link) {
+		/* Those into the cell are not of the run. */
+		if (flow->inward && !all)
+			continue;
 		/* What the code has sent before it closed the connection still arrives. */
 		if (flow->state != FLOW_OPEN || copy_last(flow))
 			flow_break(flow, GB_EGRESS_ALLOWED, "open at the end of the run");

@@ -120,7 +120,8 @@ struct name *names_add(struct cell *cell, const struct gb_host *host);
 void flow_create(struct listener *listener, int fd);
 /* A connection into the cell; both descriptors are given away. */
 void flow_join(struct cell *cell, int from, int to);
-void flow_close_all(struct cell *cell);
+/* Also those into the cell if @all. */
+void flow_close_all(struct cell *cell, bool all);
 /* Connections that the rules of the cell no longer admit. */
 void flow_close_refused(struct cell *cell);
 void flow_tick(struct cell *cell, uint64_t now_ms);
