@@ -281,6 +281,12 @@ bool gb_run_spend_output(struct gb_run *run, size_t cost);
 
 /* After a frame that was decoded on another thread: handle the frames behind it. */
 void gb_run_resume(struct gb_run *run);
+/* The time between two interrupts; the time after which a run yields the CPU to shorter ones. */
+#define GB_RUN_AGAIN_NS 100000000ull
+#define GB_RUN_SHORT_NS 20000000ull
+
+/* Free the memory of a run that has no cell. */
+void gb_run_free(struct gb_run *run);
 /* A callback may destroy its run; the memory is freed after gb_run_unhold. */
 void gb_run_hold(struct gb_run *run);
 void gb_run_unhold(struct gb_run *run);

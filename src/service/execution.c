@@ -27,7 +27,7 @@ enum {
 static void make_id(char id[33]) {
 	uint8_t bytes[16];
 	while (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-		;
+		continue;
 	for (size_t i = 0; i < 2 * sizeof bytes; i++)
 		id[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 ? 0 : 4) & 15];
 	id[32] = '\0';
@@ -80,34 +80,6 @@ void gb_execution_destroy(struct gb_execution *execution) {
 	gb_agent_run_destroy(execution->agent_run);
 	end_masking(execution);
 	free(execution);
-}
-
-/* --- watches --- */
-
-void gb_service_watch(struct gb_service *service, struct gb_execution_watch *watch) {
-	gb_list_append(&service->watches, &watch->link);
-}
-
-void gb_execution_watch_end(struct gb_execution_watch *watch) {
-	gb_list_remove(&watch->link);
-}
-
-/* Call the watches of @session; empty: those of all executions. A callback may end its own watch. */
-static void announce(struct gb_execution *execution, const char *session) {
-	gb_list_each(struct gb_execution_watch, watch, &execution->service->watches, link) {
-		if (strcmp(watch->session, session) == 0)
-			watch->on_execution(watch, execution);
-	}
-}
-
-/* Call the watches of the execution's session, once, as soon as the session is known. */
-static void announce_session(struct gb_execution *execution) {
-	const char *session =
-	    execution->agent_run ? gb_agent_run_session(execution->agent_run) : execution->session;
-	if (execution->announced_session || !*session)
-		return;
-	execution->announced_session = true;
-	announce(execution, session);
 }
 
 /* --- the end --- */
@@ -466,7 +438,7 @@ static void note_agent_started(struct gb_execution *execution) {
 	if (execution->phase != GB_EXECUTION_WAITING)
 		return;
 	execution->phase = GB_EXECUTION_RUNNING;
-	announce_session(execution);
+	gb_execution_announce_session(execution);
 	gb_events_add(&execution->events, &(struct gb_event){.kind = GB_EVENT_STARTED});
 }
 
@@ -536,7 +508,7 @@ static void on_agent_done(struct gb_agent_run *run, const struct gb_result *resu
 	/* For a run without output, this is the first sign that it has started. */
 	if (result->status != GB_DENIED)
 		note_agent_started(execution);
-	announce_session(execution);
+	gb_execution_announce_session(execution);
 	gb_output_end(execution);
 	finish(execution, result);
 }
@@ -572,9 +544,9 @@ void gb_execution_announce(struct gb_execution *execution) {
 	gb_list_append(&execution->service->executions, &execution->link);
 	/* Only later events: no callback may be called before the caller has the execution. */
 	gb_events_subscribe(&execution->events, &execution->submitter, execution->events.last);
-	announce(execution, "");
+	gb_execution_call_watches(execution, "");
 	if (execution->run)
-		announce_session(execution);
+		gb_execution_announce_session(execution);
 }
 
 bool gb_service_submit(struct gb_service_client *client, const struct gb_submission *submission,

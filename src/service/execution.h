@@ -142,4 +142,11 @@ void gb_service_abandon_pending(struct gb_service_client *client);
 bool gb_service_reapply_secrets(struct gb_service *service, struct gb_filter *filter, struct gb_err *err);
 void gb_service_forget_secrets(struct gb_service *service);
 
+/* --- watch.c --- */
+
+/* Call the watches of @session; empty: those of all executions. A callback may end its own watch. */
+void gb_execution_call_watches(struct gb_execution *execution, const char *session);
+/* Call the watches of the execution's session, once, as soon as the session is known. */
+void gb_execution_announce_session(struct gb_execution *execution);
+
 #endif

@@ -75,7 +75,8 @@ struct gb_audit_record {
 	/* The rules it ran under. */
 	struct gb_str limits, permissions; /* JSON */
 	struct gb_str layers;              /* JSON: the active sandbox layers */
-	struct gb_str decision;   /* "auto", "user", "trusted_session", "embedder", "not_needed", "denied", "expired" */
+	struct gb_str
+	    decision; /* "auto", "user", "trusted_session", "embedder", "not_needed", "denied", "expired" */
 	struct gb_str decided_by; /* user id */
 
 	bool was_begun;     /* an "execution_begin" of the same run precedes it; set by the log */

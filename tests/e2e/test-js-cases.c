@@ -177,8 +177,8 @@ static bool add_case(const struct one_case *c) {
 }
 
 __attribute__((constructor)) static void set_up(void) {
-	static const char *const tables[] = {
-	    "results", "failures", "bodies", "around", "closed", "bridge", "modules", "typescript", "escapes"};
+	static const char *const tables[] = {"results", "failures", "bodies", "around", "closed", "bridge",
+	    "modules", "typescript", "escapes"};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		read_cases(tables[i], add_case);
 	read_cases("sessions", add_session_case);
