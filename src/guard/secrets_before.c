@@ -140,7 +140,8 @@ static bool is_capital(const struct gb_name *name) {
 static void look_at_line(const struct gb_named *text, struct gb_name *name, struct gb_place *place) {
 	/* Behind the first of them a name is in capitals, or it is prose: "set password". */
 	static const char *const commands[] = {"set ", "ENV ", "ARG ", "-x ", "export ", "setenv ", "setx ",
-	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal=", "configure set "};
+	    "-e ", "--env ", "--build-arg ", "env:", "secret set ", "-var ", "-literal=", "configure set ",
+	    "SetEnv ", "fastcgi_param ", "et_header ", "Header set "};
 	const uint8_t *p = name->from;
 	if (is_quote(name->prev))
 		p--;

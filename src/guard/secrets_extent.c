@@ -46,6 +46,9 @@ static bool ends_bare(struct gb_named *text, const struct gb_place *place, const
 		     place->joint == GB_JOINT_EQUALS && !place->option;
 	if (c < 0 || isspace(c) || strchr("\"'`|\\\x1b", c) || (!whole && strchr(";,<>)}](", c)))
 		return true;
+	/* [green]password: x[/green] */
+	if (c == '[' && gb_named_at(text, p + 1) == '/')
+		return true;
 	if (whole && c == ';')
 		return ends_word(gb_named_at(text, p + 1));
 	/* Punctuation of other scripts. */
@@ -144,6 +147,8 @@ static bool guess_bare(struct gb_named *text, const struct gb_place *place, cons
 		text->to--;
 	/* ... so nothing of the sentence follows the value; nor does anything behind a remark. */
 	if (c == ' ' && (text->to < end || is_remarked(text, end)))
+		c = '\n';
+	if (c == '[')
 		c = '\n';
 	bool lines = c == '\\' && (place->line || place->inside) && gb_named_at(text, end + 1) == 'n';
 	if (lines)

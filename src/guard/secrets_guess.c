@@ -7,7 +7,7 @@
 #include "guard/secrets_named.h"
 #include "guard/secrets_shape.h"
 
-enum { VALUE_MIN = 4, MIXED_MIN = 6, LETTERS_MIN = 24, APP_PASSWORD = 19 };
+enum { VALUE_MIN = 4, MIXED_MIN = 6, LETTERS_MIN = 24, CAMEL_MIN = 14, APP_PASSWORD = 19 };
 
 /* --- values in their context --- */
 
@@ -112,6 +112,50 @@ static bool quoted_key_is_secret(
 		   gb_shape_is_value(s, from, VALUE_MIN, place->capital));
 }
 
+/* Words with signs between them, which labels do not have: vault-operator-token, sifre-güçlü. */
+static bool is_hyphenated(const struct gb_shape *s, const uint8_t *from) {
+	return !s->upper && !s->symbols && !memchr(from, '.', s->n) && memchr(from, '-', s->n) &&
+	       *from != '-' && from[s->n - 1] != '-';
+}
+
+static bool names_one(const struct gb_shape *s, const uint8_t *from) {
+	return gb_shape_has_part(from, s->n, "-token") || gb_shape_has_part(from, s->n, "-secret");
+}
+
+/* Where a text in quotes is a value whatever it says: PASSWORD 'secure_password', owner.password = "Dummy". */
+static bool is_definite(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
+	if (place->compared || s->n < VALUE_MIN || from[-2] == ':' || strchr("<[({?:", *from) ||
+	    gb_shape_is_form(from, s->n))
+		return false;
+	/* "operatorToken": "vault-operator-token" */
+	bool assigned = place->joint == GB_JOINT_EQUALS || place->joint == GB_JOINT_COLON;
+	enum gb_echo echo = place->name ? gb_before_echo(place->name, from, s->n) : GB_ECHO_NONE;
+	if (place->tail != GB_RX_KEY && !s->blanks && assigned && !echo && is_hyphenated(s, from) &&
+	    (place->tail == GB_RX_PASSWORD
+		    ? !place->weak
+		    : !gb_shape_is_placeholder(from, s->n, 0) &&
+			  (!place->doubtful || (place->compound && names_one(s, from)))))
+		return true;
+	if (place->tail == GB_RX_PASSWORD ? place->weak : !place->chosen || place->doubtful)
+		return false;
+	if (place->sql)
+		return from[-1] != '`' && (!s->blanks || s->digits);
+	/* A setting of an environment may have letters of any language, and blanks. */
+	if (place->capital && place->compound && place->joint == GB_JOINT_EQUALS && !place->spaced)
+		return s->foreign;
+	/* SECRET_KEY = 'hard to guess string' */
+	if (place->chosen && place->joint == GB_JOINT_EQUALS && place->line && s->blanks && s->blanks <= 5)
+		return s->lower + s->blanks == s->n;
+	/* getenv("DB_PASSWORD", "app_pass"), .withPassword("Dummy") */
+	bool argument = place->joint == GB_JOINT_LIST && place->closed && (place->sure || place->capital);
+	if (s->blanks || s->symbols || s->foreign || gb_shape_is_remark(from, s->n) || echo ||
+	    !isalnum(*from))
+		return false;
+	if (argument)
+		return s->lower && !memchr(from, '.', s->n);
+	return place->joint == GB_JOINT_EQUALS && !place->capital;
+}
+
 static bool quoted_is_secret(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
 	/* ;Password='a;b="c'; */
 	if (place->link && place->tail == GB_RX_PASSWORD && place->joint == GB_JOINT_EQUALS &&
@@ -211,7 +255,8 @@ static bool colon_is_secret(
 		return place->known && is_made_of_letters(s, from);
 	if (is_made_of_letters(s, from))
 		return true;
-	return (!s->camel || place->compound || !gb_shape_is_camel_name(s, from)) &&
+	return (!s->camel || place->compound || (place->line && !place->weak) ||
+		   !gb_shape_is_camel_name(s, from)) &&
 	       gb_shape_is_value(s, from, VALUE_MIN, setting_of(place) | words_of(place, s, from, false));
 }
 
@@ -249,6 +294,10 @@ static bool loose_key_is_secret(
 	if (strong && place->line && ends_line(next) && place->spaced && mixed && s->digits &&
 	    s->n >= MIXED_MIN && place->joint == GB_JOINT_COLON && !s->camel)
 		return true;
+	/* secret: mySecretKeyForTokens; no line of code ends so */
+	if (place->chosen && place->line && ends_line(next) && s->n >= CAMEL_MIN &&
+	    s->lower + s->upper == s->n && s->camel && islower(*from))
+		return gb_shape_has_part(from, s->n, "secret") && !gb_shape_is_form(from, s->n);
 	if (place->chosen && place->line && ends_line(next) && place->joint == GB_JOINT_COLON &&
 	    place->spaced)
 		return (!s->camel || s->groups >= 2) && gb_shape_is_value(s, from, VALUE_MIN, place->capital);
@@ -302,7 +351,7 @@ static bool equals_is_secret(
 	if ((place->apart || place->flush) && !place->spaced && next == ' ' &&
 	    (gb_shape_is_word(s, from) || gb_shape_is_pin(s)))
 		return true;
-	return mixed && s->digits && !place->spaced && ends_loosely(next) && next != ';' &&
+	return mixed && s->digits && (!place->spaced || next == '<') && ends_loosely(next) && next != ';' &&
 	       !memchr(from, '(', s->n);
 }
 
@@ -427,6 +476,8 @@ bool gb_guess_is_secret(
 	if (place->tail == GB_RX_KEY)
 		return (quoted || place->capital) && place->joint == GB_JOINT_EQUALS &&
 		       gb_shape_is_chosen(&s, from);
+	if (quoted && is_definite(place, &s, from))
+		return true;
 	if (quoted)
 		return !gb_shape_is_name_of_one(&s, from) && quoted_is_secret(place, &s, from);
 	if (is_firm(place, next))

@@ -20,6 +20,31 @@ static bool is_quote(int c) {
 	return c == '"' || c == '\'' || c == '`';
 }
 
+/* PASSWORD_DEV, passwordRouter: where or what a password is for. Behind the word at @p, or @p. */
+static const uint8_t *further_word(struct gb_named *text, const uint8_t *p) {
+	static const char *const words[] = {"dev", "prod", "staging", "stage", "test", "local", "live", "qa",
+	    "uat", "ci", "router", "wifi", "wlan", "ap", "sta", "home", "admin", "root", "user", "db",
+	    "database", "app", "main", "master", "backup", "web", "api", "google", "github", "telegram",
+	    "mysql", "postgres", "redis", "mongo", "smtp", "mail", "ftp", "ssh", "server", "client",
+	    "development", "production", "testing", "sandbox", "primary", "secondary", "one", "two", "net",
+	    "network", "openai", "for", "read", "write", "readonly", "remote", "internal", "external",
+	    "global", "guest", "demo", "refresh", "openweather", "weather", "discord", "slack", "twitter",
+	    "facebook", "gitlab", "aws", "azure", "gcp"};
+	bool parted = p[-1] == '_' || p[-1] == '-', capital = isupper(gb_named_at(text, p));
+	if (!parted && !(capital && islower(p[-1])))
+		return p;
+	for (size_t i = 0; i < GB_COUNT(words); i++) {
+		const uint8_t *end = p + strlen(words[i]);
+		if (!gb_named_is_at(text, p, words[i]))
+			continue;
+		int c = gb_named_at(text, end);
+		/* password_application, PasswordTester; passwordWifiHome */
+		if (!isalpha(c) || (isupper(c) && islower(end[-1])))
+			return end;
+	}
+	return p;
+}
+
 /* secret_key_base, SecretAccessKey, token1: what may follow; anything else makes another word of it. */
 const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p) {
 	static const char *const suffixes[] = {"key", "base", "value", "text", "access", "id", "confirmation",
@@ -36,6 +61,8 @@ const uint8_t *gb_joint_suffix(struct gb_named *text, const uint8_t *p) {
 			at++;
 		if (at > digits && isalnum(gb_named_at(text, at)))
 			at = digits;
+		if (at == from && c != ' ' && c != '.')
+			at = further_word(text, from);
 		/* -pass keypass */
 		if (at == from || text->cut || (c == ' ' && isalnum(gb_named_at(text, at))))
 			break;
@@ -113,7 +140,8 @@ const uint8_t *gb_joint_described(struct gb_named *text, const struct gb_name *n
 
 /* key="password" value="x"; {"name": "password", "value": "x"} */
 const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p) {
-	static const char *const words[] = {"value", "android:value", "default", "--body", "/t reg_sz /d"};
+	static const char *const words[] = {"value", "android:value", "default", "--body", "/t reg_sz /d",
+	    "--value", "--secret-string", "--type securestring --value", "<<<"};
 	p += gb_named_at(text, p) == ',';
 	p = gb_named_skip_blanks(text, p, true);
 	if (gb_named_at(text, p) == '{') {

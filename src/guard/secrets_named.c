@@ -169,6 +169,7 @@ static bool guess_after_blank(
 			       memcmp(name->from, sure[i], strlen(sure[i])) == 0;
 	bool sql = tolower(*name->from) == 'i';
 	place->literal = place->capital && (sql || name->to - name->from == 8);
+	place->sql = is_quote(c) && (sql || place->literal || gb_before_is(text, name->from, "with "));
 	for (const uint8_t *at = name->from; at > text->start && name->from - at < OPTION_BEHIND + 16 * sql;
 	     at--)
 		place->sure |= (sql && gb_before_is(text, at, "user ")) ||
@@ -207,6 +208,7 @@ static bool guess_joined(
 	place->spaced |= value > p;
 	/* WITH PASSWORD = '#x' */
 	place->literal |= place->capital && gb_before_is(text, name->from, "WITH ");
+	place->sql |= place->literal;
 	/* password?: Type */
 	if (name->optional && !is_quote(gb_named_at(text, value)))
 		return false;
@@ -368,7 +370,7 @@ static bool find_further(
 		return guess_joined(text, name, place, value);
 	}
 	/* reg add KEY /v DefaultPassword /t REG_SZ /d x */
-	place->option |= value && c == '/';
+	place->option |= value && (c == '/' || c == '-' || c == '<');
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
 	if (c == ',' && (name->quoted || gb_joint_is_argument(text, name) || name->prev == ':' ||
@@ -492,6 +494,32 @@ static void look_for_cookie(struct gb_named *text, const struct gb_name *name, s
 	place->sure = place->chosen = true;
 }
 
+/* passwords: alone in its line */
+static bool is_list(struct gb_named *text, const uint8_t *p) {
+	return gb_named_at(text, p + 1) == ':' && gb_named_at(text, p + 2) == '\n' &&
+	       gb_named_at(text, p + 3) == ' ';
+}
+
+/* [Password] alone in its line, and "Keystore = x" in the next one; @p is behind the name. */
+static bool find_below_heading(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
+	int c = gb_named_at(text, p);
+	if ((c != ']' && c != ':') || gb_named_at(text, p + 1) != '\n')
+		return false;
+	const uint8_t *name = p = c == ':' ? gb_named_skip_blanks(text, p + 2, false) : p + 2;
+	while (p - name < NAME_BEHIND && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_-.", c)))
+		p++;
+	const uint8_t *sign = gb_named_skip_blanks(text, p, false);
+	c = gb_named_at(text, sign);
+	if (p == name || (c != '=' && c != ':'))
+		return false;
+	const uint8_t *value = gb_named_skip_blanks(text, sign + 1, false);
+	place->joint = GB_JOINT_EQUALS;
+	place->line = place->flush = true;
+	place->weak = place->doubtful = false;
+	place->name = NULL;
+	return gb_guess_value(text, place, value);
+}
+
 bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, enum gb_rx_tail tail) {
 	struct gb_name name = {0};
 	struct gb_place place = {.tail = tail};
@@ -534,6 +562,13 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		return false;
 	classify(text, &name, &place, at, end);
 	int c = gb_named_at(text, p);
+	if (tail != GB_RX_KEY && (name.prev == '[' ? c == ']' || c == 's'
+						   : c == 's' && tail == GB_RX_PASSWORD && is_list(text, p)))
+		return find_below_heading(text, &place, c == 's' ? p + 1 : p) && !text->cut;
+	/* _Password_: x */
+	if (c == '_' && *name.from == '_')
+		while ((c = gb_named_at(text, p)) == '_')
+			p++;
 	if (c >= 0 && (isalnum(c) || c == '_')) {
 		if (tail == GB_RX_PASSWORD && gb_named_is_at(text, p, "_hash"))
 			return guess_column(text, &name, &place, p + 5) && !text->cut;

@@ -106,6 +106,19 @@ bool gb_shape_names_a_value(const uint8_t *from, size_t n) {
 	return is_one_of(from, n, words, GB_COUNT(words));
 }
 
+bool gb_shape_is_form(const uint8_t *from, size_t n) {
+	static const char *const parts[] = {"your", "change", "enter", "replace", "xxx", "redact", "hidden",
+	    "placeholder", "insert", "todo", "fixme", "masked", "omitted"};
+	static const char *const nothing[] = {"none", "null", "true", "false", "undefined", "empty", "text",
+	    "string", "str", "bool", "boolean", "object", "number", "email", "username", "login", "input",
+	    "field", "type", "name", "value", "required", "optional", "default", "plain", "basic", "unknown",
+	    "error", "credentials", "token", "tokens", "here", "current-password", "one-time-code"};
+	for (size_t i = 0; i < GB_COUNT(parts); i++)
+		if (gb_shape_has_part(from, n, parts[i]))
+			return true;
+	return is_one_of(from, n, nothing, GB_COUNT(nothing)) || has_edge(from, n, "here");
+}
+
 /* --- shapes --- */
 
 /* Letters without rhyme: names in code have vowels. */
@@ -368,8 +381,10 @@ bool gb_shape_is_value(const struct gb_shape *s, const uint8_t *from, size_t lea
 	if (s->blanks)
 		return gb_shape_is_phrase(s, from) ||
 		       (where & GB_SHAPE_WORDS && gb_shape_is_chosen_of_words(from, s->n, where));
+	/* Not every setting: "password": "Пароль" is a label */
 	if (s->foreign)
-		return s->digits && s->n >= 8;
+		return (s->digits && s->n >= 8) ||
+		       ((where & GB_SHAPE_ENV) && (where & GB_SHAPE_SETTING) && s->lower && s->n >= 5);
 	if (is_path(s, from) || (*from == '!' && s->n > 1 && from[1] == '!') || is_template(s, from) ||
 	    memchr(from, '<', s->n))
 		return false;

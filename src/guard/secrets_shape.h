@@ -43,6 +43,8 @@ bool gb_shape_is_placeholder(const uint8_t *from, size_t n, unsigned where);
 /* plain-password, "the secret key": a person chose these as a value, where such words name a value in other places. One
  * word alone is enough if @where has GB_SHAPE_WORD. */
 bool gb_shape_is_chosen_of_words(const uint8_t *from, size_t n, unsigned where);
+/* changeme, your-password, none: a person has to write a value in its place, or there is none. */
+bool gb_shape_is_form(const uint8_t *from, size_t n);
 /* The text has a word that sentences have and passphrases do not; @loosely: "the" and the like do not count.
  */
 bool gb_shape_is_message(const uint8_t *from, size_t n, bool loosely);

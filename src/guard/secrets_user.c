@@ -99,7 +99,7 @@ static bool begins_line(const struct gb_named *text, const uint8_t *p) {
 		const uint8_t *at = gb_before_is(text, p, options[i]) ? p - strlen(options[i]) : NULL;
 		for (unsigned n = 0; at && n < SEPARATORS && at > text->start && at[-1] == ' '; n++)
 			at--;
-		if (at && at > text->start && at[-1] == '\n')
+		if (at && at > text->start && (at[-1] == '\n' || is_quote(at[-1])))
 			return true;
 	}
 	return false;

@@ -261,12 +261,12 @@ static const char *const describing[26] = {
 };
 
 /* The letters of a value in lower case, without what separates its words; none if it has anything else or is long. */
-static struct letters letters_of(const uint8_t *from, size_t n) {
+static struct letters letters_of(const uint8_t *from, size_t n, bool camel) {
 	struct letters letters = {0};
 	for (size_t i = 0; i < n; i++) {
 		if (letters.n == TEXT_MAX)
 			return (struct letters){0};
-		if (islower(from[i]) || (isupper(from[i]) && !i))
+		if (islower(from[i]) || (isupper(from[i]) && (!i || (camel && islower(from[i - 1])))))
 			letters.text[letters.n++] = (uint8_t)tolower(from[i]);
 		else if (!strchr(" _-", from[i]))
 			return (struct letters){0};
@@ -287,7 +287,8 @@ bool gb_shape_is_chosen_of_words(const uint8_t *from, size_t n, unsigned where) 
 	static const char *const nouns[] = {"example", "password", "secret", "pass", "passwd", "passphrase",
 	    "pwd", "secretkey", "apikey", "token"};
 	enum { SECRET_KEY = 7 };
-	struct letters letters = letters_of(from, n);
+	struct letters letters = letters_of(
+	    from, n, (where & (GB_SHAPE_SETTING | GB_SHAPE_WORDS)) == (GB_SHAPE_SETTING | GB_SHAPE_WORDS));
 	bool name = memchr(from, '_', n) != NULL;
 	/* "Client secret" is a label. */
 	if (!letters.n || (isupper(*from) && memchr(from, ' ', n)))
