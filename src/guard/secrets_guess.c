@@ -134,7 +134,7 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 	    (place->tail == GB_RX_PASSWORD
 		    ? !place->weak
 		    : !gb_shape_is_placeholder(from, s->n, 0) &&
-			  (!place->doubtful || (place->compound && names_one(s, from)))))
+			  (!place->doubtful || names_one(s, from))))
 		return true;
 	if (place->tail == GB_RX_PASSWORD ? place->weak : !place->chosen || place->doubtful)
 		return false;
@@ -147,12 +147,16 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 	if (place->chosen && place->joint == GB_JOINT_EQUALS && place->line && s->blanks && s->blanks <= 5)
 		return s->lower + s->blanks == s->n;
 	/* getenv("DB_PASSWORD", "app_pass"), .withPassword("Dummy") */
-	bool argument = place->joint == GB_JOINT_LIST && place->closed && (place->sure || place->capital);
+	bool argument = place->joint == GB_JOINT_LIST && place->closed &&
+			(place->sure || place->capital ||
+			    (place->tail == GB_RX_PASSWORD && place->name && is_dotted(place->name)));
 	if (s->blanks || s->symbols || s->foreign || gb_shape_is_remark(from, s->n) || echo ||
-	    !isalnum(*from))
+	    !isalnum(*from) || memchr(from, '.', s->n))
 		return false;
 	if (argument)
-		return s->lower && !memchr(from, '.', s->n);
+		return s->lower > 0;
+	if (place->tail == GB_RX_PASSWORD)
+		return assigned && s->lower > 0;
 	return place->joint == GB_JOINT_EQUALS && !place->capital;
 }
 

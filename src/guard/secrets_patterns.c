@@ -228,7 +228,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"|keycredential|passwordauthenticator|authprovider|fernet|license(?:key)?|blynk\\.begin|client(?:\\.run)?|twilio|stripe|mixpanel|bot(?:\\.run)?|analytics\\.load|oauthhandler|access_?token|oauth1(?:session)?|s3connection|connect_s3|pusher|algoliasearch|apikeyauth|setapikey|btoa|b64encode|encode64|base64_encode|base64\\.encode|encodetostring|getbytes)\\((?&call)",
 	"FTP(\"host\", \"user\", \"...\"), Fernet(\"...\"), btoa(\"user:...\")"},
     {"call-login", "(?i)(?:loginuser|httpbasic|:auth|\\.basic|authorization_basic|(?:wlan|wifi|sta_if)\\.connect|->connect|createasync|passwordsigninasync|secretcredential|wallet|privatekeytoaccount)\\((?&call)", "redis:auth(\"...\"), wlan.connect(name, \"...\"), Wallet(\"...\")"},
-    {"call-connect", "(?i)(?:(?:pdo|mysqli)->__construct|dbconnect|openconnection|sql\\.newinstance|newstaticv[24]|softap|addap|headervalue|add_?user|signup|createconnection)\\((?&call)", "dbConnect(driver, url, \"user\", \"...\"), WiFi.softAP(name, \"...\")"},
+    {"call-connect", "(?i)(?:(?:pdo|mysqli)->__construct|dbconnect|openconnection|sql\\.newinstance|newstaticv[24]|softap|addap|headervalue|(?:pgp_sym|aes)_(?:en|de)crypt|add_?user|signup|createconnection)\\((?&call)", "dbConnect(driver, url, \"user\", \"...\"), WiFi.softAP(name, \"...\")"},
     {"call-bare", "basic_auth (?&call)", "basic_auth 'user', '...', of Ruby"},
     {"command-password",
 	"(?i)\\b(?:mysql|mariadb|curl|http -|https -|sshpass|login -|login [a-z0-9]|redis-cli|mongo|ldap|smbclient|sqlcmd|"

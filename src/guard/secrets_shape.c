@@ -108,7 +108,7 @@ bool gb_shape_names_a_value(const uint8_t *from, size_t n) {
 
 bool gb_shape_is_form(const uint8_t *from, size_t n) {
 	static const char *const parts[] = {"your", "change", "enter", "replace", "xxx", "redact", "hidden",
-	    "placeholder", "insert", "todo", "fixme", "masked", "omitted"};
+	    "placeholder", "insert", "todo", "fixme", "masked", "omitted", "_field"};
 	static const char *const nothing[] = {"none", "null", "true", "false", "undefined", "empty", "text",
 	    "string", "str", "bool", "boolean", "object", "number", "email", "username", "login", "input",
 	    "field", "type", "name", "value", "required", "optional", "default", "plain", "basic", "unknown",

@@ -285,8 +285,8 @@ static bool is_described(const struct letters *letters, size_t n) {
 bool gb_shape_is_chosen_of_words(const uint8_t *from, size_t n, unsigned where) {
 	/* The first ones may stand alone. */
 	static const char *const nouns[] = {"example", "password", "secret", "pass", "passwd", "passphrase",
-	    "pwd", "secretkey", "apikey", "token"};
-	enum { SECRET_KEY = 7 };
+	    "pwd", "dummy", "secretkey", "apikey", "token"};
+	enum { SECRET_KEY = 8 };
 	struct letters letters = letters_of(
 	    from, n, (where & (GB_SHAPE_SETTING | GB_SHAPE_WORDS)) == (GB_SHAPE_SETTING | GB_SHAPE_WORDS));
 	bool name = memchr(from, '_', n) != NULL;
