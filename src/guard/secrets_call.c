@@ -14,7 +14,8 @@ enum wanted {
 	MIXED,  /* letters with digits or signs */
 	ANY,    /* also a plain word */
 	RANDOM, /* only what a machine made */
-	PAIR    /* user:secret */
+	PAIR,   /* user:secret */
+	SIGNER  /* ANY, also "secret" and "my-secret" */
 };
 
 static const struct call {
@@ -116,10 +117,10 @@ static const struct call {
     {"pgp_sym_decrypt(", 1, 1, ANY},
     {"aes_encrypt(", 1, 1, ANY},
     {"aes_decrypt(", 1, 1, ANY},
-    {"jwt.sign(", 1, 1, ANY},
-    {"jwt.verify(", 1, 1, ANY},
-    {"jwt.encode(", 1, 1, ANY},
-    {"jwt.decode(", 1, 1, ANY},
+    {"jwt.sign(", 1, 1, SIGNER},
+    {"jwt.verify(", 1, 1, SIGNER},
+    {"jwt.encode(", 1, 1, SIGNER},
+    {"jwt.decode(", 1, 1, SIGNER},
     {"networkcredential]::new(", 1, 1, ANY},
     {"keystore.load(", 1, 1, ANY},
     {"ks.load(", 1, 1, ANY},
@@ -265,7 +266,8 @@ bool gb_call_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 	const struct gb_place place = {.tail = call->wanted == RANDOM ? GB_RX_KEY : GB_RX_PASSWORD,
 	    .joint = GB_JOINT_LIST,
 	    .pair = call->to < 3,
-	    .sure = call->wanted == ANY};
+	    .sure = call->wanted == ANY || call->wanted == SIGNER,
+	    .chosen = call->wanted == SIGNER};
 	struct gb_named found = {0};
 	const uint8_t *end = p + CALL_MAX, *held = NULL;
 	unsigned index = 0;

@@ -122,6 +122,15 @@ static bool names_one(const struct gb_shape *s, const uint8_t *from) {
 	return gb_shape_has_part(from, s->n, "-token") || gb_shape_has_part(from, s->n, "-secret");
 }
 
+/* tulip:garden, #tulip; no address, path or sentence. */
+static bool is_punctuated(const struct gb_shape *s, const uint8_t *from) {
+	size_t signs = 0;
+	for (size_t i = 0; i < s->n; i++)
+		signs += strchr("#~=|;:,.@$", from[i]) && from[i];
+	return signs && signs <= 2 && s->n >= MIXED_MIN && s->lower + s->upper + s->digits + signs == s->n &&
+	       s->lower >= 3 && isalnum(from[s->n - 1]) && !gb_shape_names_a_value(from, s->n);
+}
+
 /* Where a text in quotes is a value whatever it says: PASSWORD 'secure_password', owner.password = "Dummy". */
 static bool is_definite(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
 	if (place->compared || s->n < VALUE_MIN || from[-2] == ':' || strchr("<[({?:", *from) ||
@@ -133,7 +142,8 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 	if (place->tail != GB_RX_KEY && !s->blanks && assigned && !echo && is_hyphenated(s, from) &&
 	    (place->tail == GB_RX_PASSWORD
 		    ? !place->weak
-		    : !gb_shape_is_placeholder(from, s->n, 0) &&
+		    : (place->joint == GB_JOINT_EQUALS ||
+			      !gb_shape_is_placeholder(from, s->n, 0)) &&
 			  (!place->doubtful || names_one(s, from))))
 		return true;
 	if (place->tail == GB_RX_PASSWORD ? place->weak : !place->chosen || place->doubtful)
@@ -142,12 +152,18 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 		return from[-1] != '`' && (!s->blanks || s->digits);
 	/* A setting of an environment may have letters of any language, and blanks. */
 	if (place->capital && place->compound && place->joint == GB_JOINT_EQUALS && !place->spaced)
-		return s->foreign;
+		return s->blanks ? s->blanks <= 4 && !gb_shape_is_message(from, s->n, false)
+				 : s->foreign || (s->symbols && !gb_shape_names_a_value(from, s->n));
 	/* SECRET_KEY = 'hard to guess string' */
 	if (place->chosen && place->joint == GB_JOINT_EQUALS && place->line && s->blanks && s->blanks <= 5)
 		return s->lower + s->blanks == s->n;
+	/* password = "#tulip" */
+	if (place->tail == GB_RX_PASSWORD && place->joint == GB_JOINT_EQUALS && !place->capital &&
+	    is_punctuated(s, from))
+		return true;
 	/* getenv("DB_PASSWORD", "app_pass"), .withPassword("Dummy") */
-	bool argument = place->joint == GB_JOINT_LIST && place->closed &&
+	bool argument = place->joint == GB_JOINT_LIST &&
+			(place->closed || (place->tail == GB_RX_PASSWORD && place->chosen)) &&
 			(place->sure || place->capital ||
 			    (place->tail == GB_RX_PASSWORD && place->name && is_dotted(place->name)));
 	if (s->blanks || s->symbols || s->foreign || gb_shape_is_remark(from, s->n) || echo ||
