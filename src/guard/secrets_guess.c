@@ -59,7 +59,7 @@ static unsigned words_of(
 		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
 	bool settled = (place->known && place->apart && !place->spaced) || place->sure || place->query ||
 		       place->link || place->fallback || place->joint == GB_JOINT_ELEMENT;
-	return settled && !echo ? GB_SHAPE_WORDS | GB_SHAPE_WORD : 0;
+	return settled && (!echo || place->joint == GB_JOINT_ELEMENT) ? GB_SHAPE_WORDS | GB_SHAPE_WORD : 0;
 }
 
 /* abcd efgh ijkl mnop, as Google makes them. */
@@ -118,6 +118,21 @@ static bool is_hyphenated(const struct gb_shape *s, const uint8_t *from) {
 	       *from != '-' && from[s->n - 1] != '-';
 }
 
+/* DB_PASSWORD = "password", 'PASSWORD': 'password' of Django: an enumeration has neither. */
+static bool is_owned(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
+	static const char *const owners[] = {"db_", "database_", "mysql_", "postgres", "mongo", "redis", "admin_",
+	    "root_", "test_", "smtp", "mail_", "ftp_", "wifi", "mqtt", "user_", "default_", "login_", "ssh_"};
+	const struct gb_name *name = place->name;
+	if (!name || !place->capital || s->lower != s->n || place->tail != GB_RX_PASSWORD || place->compared)
+		return false;
+	if (name->quoted && place->joint == GB_JOINT_COLON)
+		return true;
+	for (size_t i = 0; place->joint == GB_JOINT_EQUALS && i < GB_COUNT(owners); i++)
+		if (gb_shape_has_part(name->from, (size_t)(name->to - name->from), owners[i]))
+			return true;
+	return false;
+}
+
 static bool names_one(const struct gb_shape *s, const uint8_t *from) {
 	return gb_shape_has_part(from, s->n, "-token") || gb_shape_has_part(from, s->n, "-secret");
 }
@@ -145,6 +160,8 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 		    : (place->joint == GB_JOINT_EQUALS ||
 			      !gb_shape_is_placeholder(from, s->n, 0)) &&
 			  (!place->doubtful || names_one(s, from))))
+		return true;
+	if (echo && assigned && is_owned(place, s, from))
 		return true;
 	if (place->tail == GB_RX_PASSWORD ? place->weak : !place->chosen || place->doubtful)
 		return false;

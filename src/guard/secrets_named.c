@@ -465,6 +465,11 @@ static void classify(struct gb_named *text, const struct gb_name *name, struct g
 			  tolower(at[1]) == 'a') ||
 		      (tail == GB_RX_SECRET && tolower(*at) != 's' && !gb_named_is_at(text, end - 3, "key") &&
 			  !gb_before_is_credential(name, at));
+	/* String pass = "x", const char* pass = "x" */
+	if (tail == GB_RX_PASSWORD && name->prev == ' ' &&
+	    (gb_before_is(text, name->from, "String ") || gb_before_is(text, name->from, "char* ") ||
+		gb_before_is(text, name->from, "char ")))
+		place->weak = false;
 	place->doubtful = tail == GB_RX_SECRET && (id || gb_before_is_doubtful(text, name, at,
 							     gb_named_at(text, name->to), place->weak));
 	/* WIFI_KEY */
