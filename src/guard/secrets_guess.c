@@ -120,8 +120,9 @@ static bool is_hyphenated(const struct gb_shape *s, const uint8_t *from) {
 
 /* DB_PASSWORD = "password", 'PASSWORD': 'password' of Django: an enumeration has neither. */
 static bool is_owned(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
-	static const char *const owners[] = {"db_", "database_", "mysql_", "postgres", "mongo", "redis", "admin_",
-	    "root_", "test_", "smtp", "mail_", "ftp_", "wifi", "mqtt", "user_", "default_", "login_", "ssh_"};
+	static const char *const owners[] = {"db_", "database_", "mysql_", "postgres", "mongo", "redis",
+	    "admin_", "root_", "test_", "smtp", "mail_", "ftp_", "wifi", "mqtt", "user_", "default_",
+	    "login_", "ssh_"};
 	const struct gb_name *name = place->name;
 	if (!name || !place->capital || s->lower != s->n || place->tail != GB_RX_PASSWORD || place->compared)
 		return false;
@@ -157,8 +158,7 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 	if (place->tail != GB_RX_KEY && !s->blanks && assigned && !echo && is_hyphenated(s, from) &&
 	    (place->tail == GB_RX_PASSWORD
 		    ? !place->weak
-		    : (place->joint == GB_JOINT_EQUALS ||
-			      !gb_shape_is_placeholder(from, s->n, 0)) &&
+		    : (place->joint == GB_JOINT_EQUALS || !gb_shape_is_placeholder(from, s->n, 0)) &&
 			  (!place->doubtful || names_one(s, from))))
 		return true;
 	if (echo && assigned && is_owned(place, s, from))
@@ -190,7 +190,13 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 		return s->lower > 0;
 	if (place->tail == GB_RX_PASSWORD)
 		return assigned && s->lower > 0;
-	return place->joint == GB_JOINT_EQUALS && !place->capital;
+	/* "SecretKey": "ThisIsASecretKeyForJwt"; SECRET_KEY = "mySecretKey" */
+	bool spoken = gb_shape_has_part(from, 2, "my") || gb_shape_has_part(from, 4, "this") ||
+		      gb_shape_has_part(from, 5, "super");
+	if (place->joint == GB_JOINT_EQUALS)
+		return !place->capital || spoken;
+	return assigned && place->name && place->name->quoted && s->camel &&
+	       (spoken || (s->n >= CAMEL_MIN && gb_shape_has_part(from, s->n, "secret")));
 }
 
 static bool quoted_is_secret(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
