@@ -141,7 +141,7 @@ const uint8_t *gb_joint_described(struct gb_named *text, const struct gb_name *n
 /* key="password" value="x"; {"name": "password", "value": "x"} */
 const uint8_t *gb_joint_to_value(struct gb_named *text, const uint8_t *p) {
 	static const char *const words[] = {"value", "android:value", "default", "--body", "/t reg_sz /d",
-	    "--value", "--secret-string", "--type securestring --value", "<<<"};
+	    "--value", "--secret-string", "--type securestring --value"};
 	p += gb_named_at(text, p) == ',';
 	p = gb_named_skip_blanks(text, p, true);
 	if (gb_named_at(text, p) == '{') {

@@ -499,18 +499,23 @@ static void look_for_cookie(struct gb_named *text, const struct gb_name *name, s
 	place->sure = place->chosen = true;
 }
 
-/* passwords: alone in its line */
-static bool is_list(struct gb_named *text, const uint8_t *p) {
-	return gb_named_at(text, p + 1) == ':' && gb_named_at(text, p + 2) == '\n' &&
-	       gb_named_at(text, p + 3) == ' ';
+/* [Password] or "passwords:" ends the line: what is behind the name, or NULL. */
+static const uint8_t *heading_end(
+    struct gb_named *text, const struct gb_name *name, const uint8_t *p, enum gb_rx_tail tail) {
+	int c = gb_named_at(text, p);
+	bool list = c == 's', section = name->prev == '[';
+	if (tail == GB_RX_KEY || !(section ? list || c == ']' : list && tail == GB_RX_PASSWORD))
+		return NULL;
+	p += list;
+	if (gb_named_at(text, p) != (section ? ']' : ':') || gb_named_at(text, p + 1) != '\n')
+		return NULL;
+	return section || gb_named_at(text, p + 2) == ' ' ? p : NULL;
 }
 
 /* [Password] alone in its line, and "Keystore = x" in the next one; @p is behind the name. */
 static bool find_below_heading(struct gb_named *text, struct gb_place *place, const uint8_t *p) {
-	int c = gb_named_at(text, p);
-	if ((c != ']' && c != ':') || gb_named_at(text, p + 1) != '\n')
-		return false;
-	const uint8_t *name = p = c == ':' ? gb_named_skip_blanks(text, p + 2, false) : p + 2;
+	int c;
+	const uint8_t *name = p = gb_named_skip_blanks(text, p + 2, false);
 	while (p - name < NAME_BEHIND && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_-.", c)))
 		p++;
 	const uint8_t *sign = gb_named_skip_blanks(text, p, false);
@@ -567,9 +572,9 @@ bool gb_named_find(struct gb_named *text, const uint8_t *at, const uint8_t *p, e
 		return false;
 	classify(text, &name, &place, at, end);
 	int c = gb_named_at(text, p);
-	if (tail != GB_RX_KEY && (name.prev == '[' ? c == ']' || c == 's'
-						   : c == 's' && tail == GB_RX_PASSWORD && is_list(text, p)))
-		return find_below_heading(text, &place, c == 's' ? p + 1 : p) && !text->cut;
+	const uint8_t *heading = heading_end(text, &name, p, tail);
+	if (heading)
+		return find_below_heading(text, &place, heading) && !text->cut;
 	/* _Password_: x */
 	if (c == '_' && *name.from == '_')
 		while ((c = gb_named_at(text, p)) == '_')
