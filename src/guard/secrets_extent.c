@@ -44,6 +44,9 @@ static bool ends_bare(struct gb_named *text, const struct gb_place *place, const
 	/* A line of an environment has nothing but the value. */
 	bool whole = place->capital && place->line && place->flush && !place->spaced &&
 		     place->joint == GB_JOINT_EQUALS && !place->option;
+	/* -e "SA_PASSWORD=Strong(!)1" */
+	whole |= place->capital && place->compound && place->inside && !place->spaced &&
+		 place->joint == GB_JOINT_EQUALS && (c == '(' || c == ')');
 	if (c < 0 || isspace(c) || strchr("\"'`|\\\x1b", c) || (!whole && strchr(";,<>)}](", c)))
 		return true;
 	/* [green]password: x[/green] */

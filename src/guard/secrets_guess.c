@@ -128,7 +128,7 @@ static bool is_owned(const struct gb_place *place, const struct gb_shape *s, con
 		return false;
 	if (name->quoted && place->joint == GB_JOINT_COLON)
 		return true;
-	for (size_t i = 0; place->joint == GB_JOINT_EQUALS && i < GB_COUNT(owners); i++)
+	for (size_t i = 0; s->n > VALUE_MIN && i < GB_COUNT(owners); i++)
 		if (gb_shape_has_part(name->from, (size_t)(name->to - name->from), owners[i]))
 			return true;
 	return false;
@@ -149,8 +149,7 @@ static bool is_punctuated(const struct gb_shape *s, const uint8_t *from) {
 
 /* Where a text in quotes is a value whatever it says: PASSWORD 'secure_password', owner.password = "Dummy". */
 static bool is_definite(const struct gb_place *place, const struct gb_shape *s, const uint8_t *from) {
-	if (place->compared || s->n < VALUE_MIN || from[-2] == ':' || strchr("<[({?:", *from) ||
-	    gb_shape_is_form(from, s->n))
+	if (place->compared || s->n < VALUE_MIN || from[-2] == ':' || strchr("<[({?:", *from))
 		return false;
 	/* "operatorToken": "vault-operator-token" */
 	bool assigned = place->joint == GB_JOINT_EQUALS || place->joint == GB_JOINT_COLON;
@@ -187,9 +186,9 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 	    !isalnum(*from) || memchr(from, '.', s->n))
 		return false;
 	if (argument)
-		return s->lower > 0;
+		return s->lower && !s->digits;
 	if (place->tail == GB_RX_PASSWORD)
-		return assigned && s->lower > 0;
+		return assigned && s->lower && isalpha(*from);
 	/* "SecretKey": "ThisIsASecretKeyForJwt"; SECRET_KEY = "mySecretKey" */
 	bool spoken = gb_shape_has_part(from, 2, "my") || gb_shape_has_part(from, 4, "this") ||
 		      gb_shape_has_part(from, 5, "super");
@@ -519,7 +518,7 @@ bool gb_guess_is_secret(
 	if (place->tail == GB_RX_KEY)
 		return (quoted || place->capital) && place->joint == GB_JOINT_EQUALS &&
 		       gb_shape_is_chosen(&s, from);
-	if (quoted && is_definite(place, &s, from))
+	if (quoted && is_definite(place, &s, from) && !gb_shape_is_form(from, s.n))
 		return true;
 	if (quoted)
 		return !gb_shape_is_name_of_one(&s, from) && quoted_is_secret(place, &s, from);

@@ -123,6 +123,15 @@ TEST(spellings_of_the_thirteenth_development_set_are_masked) {
 	check_recall("secrets/spellings-found-10.txt", 320, 99);
 }
 
+TEST(spellings_of_the_fourteenth_development_set_are_masked) {
+	check_recall("secrets/spellings-found-11.txt", 221, 98);
+}
+
+/* Words in places that can only have a password, compound names, nested quotes. */
+TEST(spellings_written_by_place_are_masked) {
+	check_recall("secrets/spellings-places.txt", 900, 88);
+}
+
 /* Words that describe a password, signs at the beginning of a value, tables and settings in one line. */
 TEST(spellings_written_for_what_was_missed_are_masked) {
 	check_recall("secrets/spellings-causes.txt", 600, 93);
@@ -200,6 +209,8 @@ TEST(masking_does_not_depend_on_where_a_spelling_is_split) {
 	each_line("secrets/spellings-found-8.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-9.txt", check_cuts, NULL);
 	each_line("secrets/spellings-found-10.txt", check_cuts, NULL);
+	each_line("secrets/spellings-found-11.txt", check_cuts, NULL);
+	each_line("secrets/spellings-places.txt", check_cuts, NULL);
 	each_line("secrets/spellings-causes.txt", check_cuts, NULL);
 	each_line("secrets/spellings-further.txt", check_cuts, NULL);
 	each_line("secrets/spellings-classes.txt", check_cuts, NULL);
