@@ -481,7 +481,11 @@ static bool find_among(struct gb_named *text, const uint8_t *name, const uint8_t
 		bool script = arg.next > arg.to && memmem(arg.from, (size_t)(arg.to - arg.from), " -", 2);
 		p = script ? arg.from : arg.next;
 		text->from = text->end;
+		arg.from = NULL;
 	}
+	/* ["mysql", "-px": its closing quote is not there yet. */
+	if (text->cut && arg.from)
+		text->from = arg.from;
 	return false;
 }
 
