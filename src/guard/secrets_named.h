@@ -100,7 +100,6 @@ struct gb_place {
 	bool told;      /* prose names a user before it: as bob with password x */
 	bool stated;    /* behind "is" or a foreign verb: a sentence may go on behind the value */
 	bool sql;       /* a text of SQL: PASSWORD 'x', IDENTIFIED BY 'x' */
-	bool extended;  /* another word follows the name: password_router */
 	bool
 	    field; /* behind '{', '[' or a blank, and joined by a colon without blanks, as Go prints values */
 };
