@@ -140,7 +140,7 @@ const struct command command_mcp = {
     .details =
 	"An agent's client of the Model Context Protocol starts this command and exchanges messages with it\n"
 	"on standard input and output. The agent has the tools execute_code, send_input, list_sessions,\n"
-	"kill_session, read_file, write_file and list_files: docs/MCP.md describes them. There are no tools\n"
+	"kill_session, read_file, write_file and list_files. There are no tools\n"
 	"until the owner sets agent.enabled. Each execution then waits for approval ('glovebox approvals\n"
 	"watch'), unless agent.autoApprove is set, and is recorded in the audit log. The process is the\n"
 	"conversation: its sessions end when the input ends.\n"

@@ -325,7 +325,7 @@ static void warn_if_disabled(const struct command *command, const struct setting
 	fflush(stdout);
 	if (config && !config->agent.enabled)
 		report_warning(command, "agents may not run code yet, so the server has no tools: set "
-					"agent.enabled (docs/MCP.md)");
+					"agent.enabled in your settings");
 	gb_config_unref(config);
 }
 
