@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -76,6 +76,9 @@ bench-runs: all ## latency, throughput and memory of a run, against the physical
 
 bench-crowd: all ## the latency of a short run while 50 endless loops of the same language run
 	@$(BUILD)/bench-runs --crowd
+
+bench-network: all ## start of a run in the network tier, connections and transfer, compared to the isolated tier and loopback
+	@PATH="$(CURDIR)/.deps/bin:$$PATH" GB_GLOVEBOX=$(BUILD)/glovebox bench/network.py
 
 bench-service: all ## the latency of a client's short run while the server waits for locks, starts runtimes, reads large messages
 	@$(BUILD)/bench-service
