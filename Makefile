@@ -69,7 +69,7 @@ test-ts: setup-node all ## erased TypeScript compared to the output of the compi
 test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp', and the conformance suite
 	@scripts/test-mcp $(BUILD)
 
-bench: bench-runs bench-crowd bench-mask bench-store bench-mcp ## the cost of each part of a run, compared to physical limits
+bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-mcp ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs

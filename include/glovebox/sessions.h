@@ -77,11 +77,10 @@ struct gb_manager_options {
 struct gb_session_asked {
 	const char *conversation; /* NULL or empty: none; max_per_conversation then does not apply */
 	enum gb_language language;
-	const char *profile; /* or NULL */
-	const struct gb_value
-	    *net;         /* an array of hosts that its runs can reach, see gb_session_open_net; or NULL */
-	const char *name; /* unique among live sessions; NULL: generated */
-	const char *id;   /* of a new session: 32 lower case hexadecimal digits; NULL: random */
+	const char *profile;        /* or NULL */
+	const struct gb_value *net; /* hosts that its runs can reach: gb_session_open_net; or NULL */
+	const char *name;           /* unique among live sessions; NULL: generated */
+	const char *id;             /* of a new session: 32 lower case hexadecimal digits; NULL: random */
 };
 
 /* Create a manager of sessions in @engine. @options may be NULL. The caller owns *ret: gb_manager_destroy. */

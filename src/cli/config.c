@@ -156,6 +156,7 @@ static void add_value(struct gb_buf *out, const struct gb_setting *setting, cons
 		return;
 	case GB_SETTING_PATH:
 	case GB_SETTING_VARIABLE:
+	case GB_SETTING_HOST:
 		gb_json_append_bytes(out, gb_str_from(*(const char *const *)at));
 		return;
 	case GB_SETTING_RUNTIMES:

@@ -22,6 +22,7 @@ enum gb_setting_type {
 	GB_SETTING_MASKING,
 	GB_SETTING_PATH,
 	GB_SETTING_VARIABLE,
+	GB_SETTING_HOST, /* or "" */
 	/* Lists, by what their items are. */
 	GB_SETTING_RUNTIMES,
 	GB_SETTING_FACES,

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "config/items.h"
+#include "egress/rules.h"
 
 /* --- problems --- */
 
@@ -171,6 +172,19 @@ static bool read_path(struct gb_setting_read *read, struct gb_str text, void *to
 	return copy || out_of_memory(read);
 }
 
+static bool read_host(struct gb_setting_read *read, struct gb_str text, void *to) {
+	struct gb_host_rule rule = {0};
+	const char *why = "'*' is not allowed here";
+	char host[GB_HOST_RULE_MAX + 1] = "";
+	if (text.n && (!gb_host_rule_parse(text, &rule, &why) || rule.below))
+		return problem(read, "a host such as proxy.example.com:3128", text.p);
+	if (text.n)
+		gb_host_rule_write(&rule, host, sizeof host);
+	const char *copy = gb_arena_copy(read->arena, gb_str_from(host));
+	*(const char **)to = copy;
+	return copy || out_of_memory(read);
+}
+
 /* "${NAME}". The error does not quote the value, which may be a secret. */
 static bool read_variable(struct gb_setting_read *read, struct gb_str text, void *to) {
 	if (text.n < 4 || strncmp(text.p, "${", 2) != 0 || text.p[text.n - 1] != '}')
@@ -270,6 +284,8 @@ static const struct type {
     [GB_SETTING_PATH] = {"path", "an absolute path", sizeof(char *), read_path, write_path, false},
     [GB_SETTING_VARIABLE] = {"variable", "a variable's name such as ${NAME}", sizeof(char *), read_variable,
 	write_variable, false},
+    [GB_SETTING_HOST] = {"host", "a host such as proxy.example.com:3128", sizeof(char *), read_host,
+	write_path, false},
     [GB_SETTING_RUNTIMES] = {"list of runtimes", "a list", sizeof(unsigned),
 	.write = gb_config_write_runtimes},
     [GB_SETTING_FACES] = {"list of faces", "a list", sizeof(unsigned), .write = gb_config_write_faces},

@@ -103,6 +103,11 @@ static void on_engine_end(struct gb_alarm *alarm) {
 
 static void on_alarm(struct gb_alarm *alarm);
 
+static bool is_lost(const struct gb_session *session) {
+	const struct gb_network *network = session->cell ? gb_cell_network(session->cell) : NULL;
+	return network && network->link.lost;
+}
+
 static bool has_hosts(const struct gb_value *net) {
 	return net && gb_value_count(net) > 0;
 }
@@ -112,7 +117,8 @@ bool gb_reach_create(struct gb_engine *engine, const struct gb_run_options *opti
 	const struct gb_session *session = options->session;
 	const struct gb_value *net = has_hosts(options->net) ? options->net : session ? session->net : NULL;
 	*ret = NULL;
-	if (!has_hosts(net))
+	/* A session whose network was lost goes on without. */
+	if (!has_hosts(net) || (session && !has_hosts(options->net) && is_lost(session)))
 		return true;
 	if (!gb_language_has(options->language, GB_NEED_NET))
 		return gb_fail_field(

@@ -105,13 +105,28 @@ static bool retake(struct gb_run *run, struct gb_err *err) {
 	return run->cell;
 }
 
+/* The job cannot be sent. A session continues as it was. */
+static void give_back(struct gb_run *run) {
+	struct gb_session *session = run->session;
+	if (session) {
+		session->run = NULL;
+		session->n_jobs--;
+		gb_cell_set_owner(run->cell, session);
+	} else {
+		gb_cell_release(run->cell);
+	}
+	run->cell = NULL;
+}
+
 bool gb_run_send_job(struct gb_run *run, struct gb_err *err) {
 	do {
 		/* Only a warm cell can have died unnoticed, and only before the first job of a session. */
 		run->job_kept = gb_cell_was_warm(run->cell) && (!run->session || run->session->n_jobs == 1);
 		gb_cell_limit_memory(run->cell, run->memory);
-		if (run->reach && !gb_reach_begin(run, err))
+		if (run->reach && !gb_reach_begin(run, err)) {
+			give_back(run);
 			return false;
+		}
 		gb_run_send(run);
 	} while (can_retake(run) && retake(run, err));
 	return run->cell;

@@ -141,6 +141,9 @@ def under_load(name, disturb, good):
     return results
 
 
+CONNECT = f"import socket\nkept = 5\nprint(socket.create_connection(('{HOST}', 7001)).recv(10))"
+
+
 def check_works(name):
     result = client.run(*numbers(1), f"import socket\nprint(socket.create_connection(('{HOST}', 7001)).recv(10))",
                         options={"language": "python", "net": ALLOWLIST})
@@ -152,11 +155,23 @@ def test_kills():
     tap.ok("undisturbed: all connections are recorded", all(
         len(r["connections"]["list"]) == EACH and r["connections"]["dropped"] == 0 for r in before.values()), before)
     first = egress(client)
+    session = client.ask("session_open", language="python", net=ALLOWLIST)["session"]["id"]
+    result = client.run(*numbers(1), CONNECT, session=session)
+    tap.ok("undisturbed: a session has a network", "SERVED" in result.get("stdout", ""), result)
     results = under_load("killed", lambda: os.kill(first, signal.SIGKILL), lambda counts: "whole" not in counts)
     tap.ok("killed: the result says so", all(
         any("glovebox-egress has ended" in r.get("reason", "") for r in result["connections"]["list"])
         for result in results.values()), results)
     check_works("killed")
+    result = client.run(*numbers(1), "print(kept)\n" + CONNECT, session=session)
+    tap.ok("killed: a session keeps its state, and has no network", result.get("stdout") == "5\n" and
+           result.get("status") == "error", result)
+    client.send(type="run", run=(n := numbers(1)[0]), source="1", session=session, options={"net": ALLOWLIST})
+    refused = client.receive("result")
+    tap.ok("killed: a run in it that names hosts is refused", "network" in json.dumps(refused.get("message") or
+           refused["result"]["error"]), refused)
+    result = client.run(*numbers(1), "print(kept)", session=session)
+    tap.ok("killed: the session continues", result.get("stdout") == "5\n", result)
     second = egress(client)
     tap.ok("killed: another process has started", second and second != first, first, second)
     under_load("stopped", lambda: os.kill(second, signal.SIGSTOP), lambda counts: "whole" not in counts)

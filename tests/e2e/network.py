@@ -321,6 +321,48 @@ def test_limits():
                                                for r in result["connections"]["list"]), result)
 
 
+def proxy(stream):
+    """An HTTP proxy: connects, and copies; it refuses one host."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += stream.recv(1)
+    target = head.split()[1].decode()
+    proxied.append(target)
+    if target.startswith("a.wild"):
+        stream.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
+        return
+    host, port = target.rsplit(":", 1)
+    with socket.create_connection((world.names[host][0], int(port))) as server:
+        for part in (b"HTTP/1.1 200 Connection", b" established\r\nX: y\r\n", b"\r\n"):
+            stream.sendall(part)
+        netns.thread(copy, stream, server)
+        copy(server, stream)
+
+
+def copy(source, target):
+    try:
+        while piece := source.recv(65536):
+            target.sendall(piece)
+        target.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+proxied = []
+
+
+def test_proxy(ca):
+    world.listen(EVIL_ADDRESS, 3128, proxy)
+    settings = [f"network.proxy={EVIL_ADDRESS}:3128"]
+    result = run("shell", f"curl -sS http://{GOOD}/; curl -sS --cacert ca.pem https://{GOOD}/; curl -sS http://a.wild.example/; "
+                          f"curl -sS http://{EVIL}/", files=[ca], settings=settings)
+    tap.ok("connections go through a proxy", result["stdout"].count(f"SERVED {GOOD}") == 2 and
+           proxied == [f"{GOOD}:80", f"{GOOD}:443", "a.wild.example:80"], result, proxied)
+    tap.ok("what the proxy refuses is an error", "the proxy (network.proxy) has refused" in result["stdout"], result)
+    done = glovebox("run", "-l", "shell", "-e", "true", settings=["network.proxy=http://proxy:1/"])
+    tap.ok("an invalid proxy is an error", done.returncode != 0 and "network.proxy: expected a host" in done.stderr, done)
+
+
 def test_prompt():
     done = glovebox("prompt", "--set", "agent.enabled=true", allowlist=[GOOD, "*.wild.example"])
     tap.ok("the prompt for agents names the hosts", f"`{GOOD}`, `*.wild.example`." in done.stdout, done)
@@ -453,6 +495,7 @@ try:
     test_matrix()
     test_rules()
     test_limits()
+    test_proxy(ca)
     test_prompt()
     test_agents()
     test_sessions()

@@ -99,10 +99,15 @@ void control_deny(struct cell *cell, const char *host, uint16_t port, const char
 static void set_proxy(const char *text, size_t n) {
 	struct gb_host_rule rule;
 	const char *problem;
-	if (n && gb_host_rule_parse((struct gb_str){text, n}, &rule, &problem) && !rule.below) {
-		gb_process.proxy = rule.host;
-		gb_process.proxy_port = rule.port ? rule.port : 8080;
+	if (!n)
+		return;
+	/* The host has checked it. Never connect directly instead. */
+	if (!gb_host_rule_parse((struct gb_str){text, n}, &rule, &problem) || rule.below) {
+		gb_process.stop = true;
+		return;
 	}
+	gb_process.proxy = rule.host;
+	gb_process.proxy_port = rule.port ? rule.port : 8080;
 }
 
 static void handle(const struct gb_egress_order *order, const char *more, size_t n, int *fd) {

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "egress/address.h"
 
-enum { CHECK_MS = 30000, HELD_MAX = 64 << 10 };
+enum { CHECK_MS = 30000, HELD_MAX = 64 << 10, PROXY_HEAD_MAX = 8 << 10 };
 
 /* --- ends --- */
 
@@ -219,24 +219,29 @@ static void ask_proxy(struct flow *flow) {
 	flow_listen(flow);
 }
 
-/* Read the head of the proxy's answer, and nothing behind it: that belongs to the code. */
+/* Read the head of the proxy's answer. What follows it belongs to the code. */
 void flow_on_proxy(struct flow *flow) {
-	char head[4096];
-	const ssize_t n = recv(flow->server.fd, head, sizeof head, MSG_DONTWAIT | MSG_PEEK);
+	struct gb_buf *answer = &flow->code.out;
+	char piece[1024];
+	const ssize_t n = recv(flow->server.fd, piece, sizeof piece, MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
 		flow_listen(flow);
 		return;
 	}
-	const char *end = n > 0 ? memmem(head, (size_t)n, "\r\n\r\n", 4) : NULL;
-	if (!end && n > 0 && n < (ssize_t)sizeof head)
-		/* More may come; the time limit of the connection applies. The bytes stay in the socket, so wait for
-		 * the next tick of the loop only. */
+	if (n > 0)
+		gb_buf_append(answer, piece, (size_t)n);
+	const char *end = answer->len ? memmem(answer->data, answer->len, "\r\n\r\n", 4) : NULL;
+	if (!end && n > 0 && answer->len < PROXY_HEAD_MAX) {
+		flow_listen(flow);
 		return;
-	if (!end || n < 13 || memcmp(head, "HTTP/1.", 7) != 0 || memcmp(head + 8, " 2", 2) != 0) {
+	}
+	if (!end || answer->len < 12 || memcmp(answer->data, "HTTP/1.", 7) != 0 ||
+	    memcmp(answer->data + 8, " 2", 2) != 0) {
+		gb_buf_clear(answer);
 		fail(flow, "the proxy (network.proxy) has refused the connection");
 		return;
 	}
-	(void)recv(flow->server.fd, head, (size_t)(end + 4 - head), MSG_DONTWAIT);
+	gb_buf_consume(answer, (size_t)(end + 4 - answer->data));
 	open_flow(flow);
 }
 
