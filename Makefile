@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-peers bench-ts bench-store bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -69,7 +69,7 @@ test-ts: setup-node all ## erased TypeScript compared to the output of the compi
 test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp', and the conformance suite
 	@scripts/test-mcp $(BUILD)
 
-bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-mcp ## the cost of each part of a run, compared to physical limits
+bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs
@@ -91,6 +91,9 @@ bench-peers: setup-peers all ## the same, compared to other ways to run untruste
 
 bench-ts: all ## the cost of erasing types, compared to compiling the same text: FILES, or the test cases
 	@$(BUILD)/bench-ts $(or $(FILES),$(wildcard tests/fuzz/corpus/ts/*.ts))
+
+bench-executor: all ## the cost of a call of a tool by code, compared to a call of a host function
+	@$(BUILD)/bench-executor
 
 bench-store: all ## records per second in the audit log, compared to plain SQLite with the same durability
 	@$(BUILD)/bench-store $(DIR)

@@ -1,13 +1,14 @@
 /* Code that calls tools of this program, on the runtimes of the executor. */
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createExecutor, Glovebox, ToolRegistry } from 'glovebox';
-import './helpers.mjs';
+import { tsc } from './helpers.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'glovebox-executor-'));
 const configFile = join(folder, 'glovebox.yaml');
@@ -194,4 +195,20 @@ test('a registry refuses what is no tool', () => {
   assert.throws(() => tools.define({ name: '', run: () => 1 }), /name/);
   assert.throws(() => tools.define({ name: 'b' }), /run must be a function/);
   assert.deepEqual(tools.list(), [{ name: 'a' }]);
+});
+
+test('the example is accepted by the compiler in strict mode, and executes code by both tools', async () => {
+  const project = join(folder, 'example');
+  const path = (from) => fileURLToPath(new URL(from, import.meta.url));
+  mkdirSync(join(project, 'node_modules'), { recursive: true });
+  symlinkSync(path('..'), join(project, 'node_modules/glovebox'));
+  cpSync(path('../../../examples/agent/agent.ts'), join(project, 'agent.ts'));
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  tsc(['--strict', '--target', 'es2022', '--module', 'nodenext', 'agent.ts'], project);
+  const { stdout } = await promisify(execFile)(process.execPath, ['agent.js'], { cwd: project, env: { ...env,
+    GLOVEBOX_PATH: process.env.GLOVEBOX_PATH, GLOVEBOX_CONFIG: configFile } });
+  const [computed, done, answer] = stdout.split('\n');
+  assert.equal(computed, 'core.execute: 33.333333333333336');
+  assert.match(done, /^code: {"success":true,"output":"order 3 is cancelled","tool_calls_made":2,/);
+  assert.equal(answer, 'Orders above 50 are cancelled.');
 });
