@@ -1,6 +1,6 @@
 /*
- * The cost of a call of a tool by code of the executor, compared to a call of a host function by a caller's code: both in
- * this process, by turns, and both answered at once. The ratio is between medians.
+ * The cost of a call of a tool by code of the executor, compared to a call of a host function by a caller's code: both
+ * in this process, by turns, and both answered at once. The ratio is between medians.
  *
  *	build/bench-executor [CALLS]
  */

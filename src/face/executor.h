@@ -60,8 +60,8 @@ struct gb_executor_request {
 	void *data;
 };
 
-/* Fails with GB_ELIMIT and the field "code" if the code is too large, or like gb_service_submit;
- * gb_executor_refuse writes the result. The caller owns *ret: gb_executor_release. */
+/* Fails with GB_ELIMIT and the field "code" if the code is too large, or like gb_service_submit; gb_executor_refuse
+ * writes the result. The caller owns *ret: gb_executor_release. */
 bool gb_executor_start(struct gb_service_client *client, const struct gb_executor_request *request,
     struct gb_executor **ret, struct gb_err *err);
 /* What can be checked before anything is started. */
@@ -73,13 +73,12 @@ struct gb_execution *gb_executor_execution(struct gb_executor *executor);
 void gb_executor_terminate(struct gb_executor *executor, const char *reason);
 /* Also ends code that runs. NULL is fine. */
 void gb_executor_release(struct gb_executor *executor);
-/* Answer a call. False if there is none with this number that waits for its answer. @json is the value that the
- * tool has returned; empty: undefined. If it is too long, the call throws in the code. */
+/* Answer a call. False if there is none with this number that waits for its answer. @json is the value that the tool
+ * has returned; empty: undefined. If it is too long, the call throws in the code. */
 bool gb_executor_return(struct gb_executor *executor, uint64_t call, struct gb_str json);
 /* The call throws an Error with this message. */
 bool gb_executor_throw(struct gb_executor *executor, uint64_t call, struct gb_str message);
-/* Every call that waits for an answer throws; one that waits for approval does so when it is approved and not
- * answered. */
+/* Every call that waits for an answer throws. One that waits for approval goes on waiting. */
 void gb_executor_drop_calls(struct gb_executor *executor, struct gb_str message);
 
 /* Append the result as a JSON object. */

@@ -181,10 +181,10 @@ bool gb_agent_run_decide(
     struct gb_agent_run *run, enum gb_approval_verdict verdict, const char *decider, const char *reason);
 /* Called once, unless the run ends before. @reason says why not, if it was not approved. */
 typedef void (*gb_agent_asked)(struct gb_agent_run *run, bool approved, const char *reason, void *data);
-/* In on_call, before the call is answered: ask a person whether the code may call @tool with @params, which is
- * JSON. The approval is bound to both. It is asked whatever settings and client waive for code. No time is charged
- * to the code meanwhile, which must wait in its call. on_pending reports the approval. Fails with GB_EBUSY if
- * another call is asked about. */
+/* In on_call, before the call is answered: ask a person whether the code may call @tool with @params, which is JSON.
+ * The approval is bound to both. It is asked whatever settings and client waive for code. No time is charged to the
+ * code meanwhile, which must wait in its call. on_pending reports the approval. Fails with GB_EBUSY if another call is
+ * asked about. */
 bool gb_agent_run_ask(struct gb_agent_run *run, struct gb_str tool, struct gb_str params, gb_agent_asked then,
     void *data, struct gb_err *err);
 /* Withdraw a request that waits; end a run, or interrupt it if it is in a session. The result is reported and

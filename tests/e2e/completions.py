@@ -89,7 +89,7 @@ def check_typed(name, argv, prepare, approval):
         return
     shell = Shell(argv, prepare)
     for what, typed, wanted in [
-        ("commands", "glovebox execu\t", "<execute>"),
+        ("commands", "glovebox approv\t", "<approvals>"),
         ("options and languages", "glovebox run --langu\tpyth\t-e 1", "<run><--language><python><-e><1>"),
         ("a value after =", "glovebox run --language=pyth\t", "<run><--language=python>"),
         ("settings and their values", "glovebox config show --set agent.enab\ttr\t", "<config><show><--set><agent.enabled=true>"),
@@ -116,7 +116,7 @@ def check_fish(approval):
         ok("fish: completions # SKIP there is no fish", True)
         return
     for what, line, wanted in [
-        ("commands", "glovebox execu", "execute"),
+        ("commands", "glovebox approv", "approvals"),
         ("options", "glovebox run --langu", "--language"),
         ("a value after =", "glovebox run --language=pyth", "--language=python"),
         ("settings", "glovebox config show --set agent.enab", "agent.enabled="),
