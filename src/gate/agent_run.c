@@ -163,7 +163,11 @@ static void on_call_masked(struct gb_masked *masked, const struct gb_value *none
 	struct gb_agent_run *run = data;
 	(void)masked, (void)none;
 	deliver_masked(run);
-	gb_agent_run_deliver(run, (struct gb_agent_event){.kind = GB_AGENT_EVENT_CALL, .call = call});
+	/* Of code that has ended, whose record may be written already, only the memory is left. */
+	if (gb_call_run(call))
+		gb_agent_run_deliver(run, (struct gb_agent_event){.kind = GB_AGENT_EVENT_CALL, .call = call});
+	else
+		gb_call_return(call, NULL);
 }
 
 static void on_call(struct gb_run *engine_run, struct gb_call *call, void *data) {

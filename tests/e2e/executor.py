@@ -239,6 +239,20 @@ def recorded_first():
     assert seen == [1], seen
 
 
+@tap.test("a host that is killed in the middle of a call leaves a record that the code has begun")
+def killed():
+    own = Machine()
+    process, reader = own.start("await __callTool__('t')")
+    assert json.loads(process.stdout.readline())["type"] == "__tool_call__"
+    process.kill()
+    assert process.wait(WAIT) == -9
+    os.close(reader)
+    left = own.run("audit", "list", "--status", "unfinished", "--json").stdout.splitlines()
+    assert [json.loads(line)["inputCode"] for line in left] == ["await __callTool__('t')"], left
+    _, result, _ = own.execute("return 1")
+    assert result["output"] == "1", result
+
+
 TRANSFER = json.dumps([{"name": "transfer", "requiresApproval": True, "inputSchema": {"type": "object", "properties": {
     "amount": {"type": "number"}}}}, {"name": "echo"}])
 
