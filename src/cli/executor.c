@@ -423,7 +423,7 @@ const struct command command_executor = {
 	"\n"
 	"The last line is an __output__ with the value that the code returns, or the error. The result, one\n"
 	"JSON object with success, output, error, tool_calls_made and duration_ms, is written to standard\n"
-	"error. Code of agents is off until the owner sets agent.enabled; docs/EXECUTOR.md has the details.\n"
+	"error. Code of agents is off until the owner sets agent.enabled.\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
     .flags = flags,

@@ -315,7 +315,7 @@ const struct command command_run = {
 	"\n"
 	"JavaScript and TypeScript have no files, no network and no environment variables, and Date is\n"
 	"their only clock. The other languages have a folder of their own. They reach other hosts only if\n"
-	"the setting network.allowlist has them, and --net names them (docs/NETWORK.md).\n"
+	"the setting network.allowlist has them, and --net names them.\n"
 	"\n"
 	"Secrets in the output are masked: glovebox-secrets(1). The settings define the limits and the\n"
 	"programs: glovebox.yaml(5).\n"

@@ -53,7 +53,7 @@ assert d["file"].endswith("/xdg/glovebox/glovebox.yaml") and d["project"] == "./
 assert d["trusted"] is False and d["warnings"] == []
 assert by["agent.enabled"] == {"name": "agent.enabled", "type": "boolean", "value": False, "from": "project", "place": "./glovebox.yaml", "line": 2, "column": 3}
 assert by["guard.shell"]["value"] == ["curl"] and by["guard.shell"]["from"] == "flag" and "available" not in by["guard.shell"]
-assert by["network.allowlist"] == {"name": "network.allowlist", "type": "list of hosts", "value": [], "from": "default", "available": False}
+assert by["network.allowlist"] == {"name": "network.allowlist", "type": "list of hosts", "value": [], "from": "default"}
 assert by["agent.maxOutputSize"]["value"] == 2 << 20
 assert by["agent.maxExecutionTime"]["value"] == 180000 and by["agent.maxExecutionTime"]["from"] == "default"
 assert by["agent.allowedRuntimes"]["value"] == ["javascript", "python", "node", "shell"]
@@ -63,7 +63,7 @@ assert by["energy.gate"]["value"] == 0.15
 ok 'show as json' a
 a() { run 0 config show --json --set 'python.profiles={a: [b, c], d: []}' && has "$out" '"value":{"a":["b","c"],"d":[]}'; }
 ok 'profiles as json' a
-a() { run 0 config show && shown executor.timeout '1m # default, not yet available' && run 2 config show --set executor.timeout=9s && has "$err" 'executor.timeout: not yet available' && run 0 config init marked.yaml && grep -q '# not yet available: code with tools' marked.yaml; }
+a() { run 0 config show && shown actions.timeout '30s # default, not yet available' && run 2 config show --set actions.timeout=9s && has "$err" 'actions.timeout: not yet available' && run 0 config init marked.yaml && grep -q '# not yet available: code.execute' marked.yaml; }
 ok 'settings that are not yet available are marked, and refused' a
 a() { GLOVEBOX_AGENT_ENABLD=true run 2 config show && has "$err" "did you mean 'GLOVEBOX_AGENT_ENABLED'?"; }
 ok 'an unknown variable is an error that names a similar one' a

@@ -37,13 +37,11 @@ TEST(run_code_does_not_go_through_the_gate) {
 	check_rejected(&site, through(GB_FACE_COUNT), "face: '?' does not go through the gate");
 }
 
-TEST(network_tier_is_not_yet_available) {
+TEST(javascript_has_no_network_tier) {
 	auto_site struct site site = site_make(OPEN_TO_ALL);
-	for (unsigned face = GB_FACE_CORE_EXECUTE; face < GB_FACE_COUNT; face++) {
-		struct gb_gate_request request = through((enum gb_face)face);
-		request.tier = GB_TIER_NETWORK;
-		check_rejected(&site, request, "tier: 'network' is not yet available");
-	}
+	struct gb_gate_request request = through(GB_FACE_CORE_EXECUTE);
+	request.tier = GB_TIER_NETWORK;
+	check_rejected(&site, request, "tier: the network tier is not for javascript");
 }
 
 /* --- approval --- */

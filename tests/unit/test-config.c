@@ -123,7 +123,7 @@ static void check_unavailable(const struct record *record) {
 }
 
 TEST(unavailable_settings_are_refused) {
-	CHECK_INT(table_each("config/unavailable.txt", check_unavailable), 10);
+	CHECK_INT(table_each("config/unavailable.txt", check_unavailable), 8);
 }
 
 /* A setting becomes available together with the feature that uses it. */

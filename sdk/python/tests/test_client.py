@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import unittest
 
@@ -112,7 +113,8 @@ class Approval(Case):
         def decide(pending):
             program = glovebox._transport.find_program(None)
             options = self.options()
-            os.spawnve(os.P_WAIT, program, [program, "approvals", "approve", pending.approval, "--config", options["config_file"]], options["env"])
+            subprocess.run([program, "approvals", "approve", pending.approval, "--config", options["config_file"]],
+                           env=options["env"], capture_output=True, check=True)
 
         result = self.box.execute_for_agent("print(1)", language="python", on_pending=decide)
         self.assertEqual(result.stdout, "1\n")

@@ -70,6 +70,8 @@ interface More {
   timedOut: boolean;
   truncated: boolean;
   runId?: string;
+  denials?: unknown;
+  connections?: unknown;
 }
 holds<Same<Flat<Pick<RunResult, keyof More>>, Flat<More>>>();
 holds<Same<ReturnType<typeof run>, RunExecution>>();
@@ -81,6 +83,8 @@ holds<Same<ReturnType<typeof runCode>, CodeExecution>>();
 interface AgentOptions {
   language?: Language;
   args?: unknown[];
+  files?: Record<string, string | Uint8Array>;
+  take?: string[];
   conversation?: string;
   turn?: string;
   purpose?: string;
