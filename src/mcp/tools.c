@@ -41,194 +41,50 @@ struct tool {
 
 /* --- schemas of results --- */
 
-#define OBJECT(properties, required)                                                                         \
+// clang-format off
+#define OBJECT(properties, required) \
 	"{\"type\":\"object\",\"properties\":{" properties "},\"required\":[" required "]}"
-#define TEXT_PROPERTY(name, doc) "\"" name "\":{\"type\":\"string\",\"description\":\"" doc "\"}"
+#define LIST(name, doc, item) "\"" name "\":{\"type\":\"array\"," doc "\"items\":" item "}"
+#define OF_TYPE(name, type)   "\"" name "\":{\"type\":\"" type "\"}"
+#define DESCRIBED(name, type, doc) \
+	"\"" name "\":{\"type\":" type ",\"description\":\"" doc "\"}"
+#define TEXT(name)   OF_TYPE(name, "string")
+#define WHOLE(name)  OF_TYPE(name, "integer")
+#define TRUTH(name)  OF_TYPE(name, "boolean")
+#define FILE_ENTRY   OBJECT(TEXT("path") "," WHOLE("bytes"), "\"path\",\"bytes\"")
 
-#define EXECUTED                                                                                             \
-	OBJECT(TEXT_PROPERTY("stdout", "Standard output and console.log.") "," TEXT_PROPERTY("stderr",       \
-		   "Standard error and console.error.") ","                                                  \
-							"\"exitCode\":{\"type\":[\"integer\",\"null\"],"     \
-							"\"description\":\"0 on success; null if the code "  \
-							"did not end by itself.\"},"                         \
-							"\"timedOut\":{\"type\":\"boolean\"},"               \
-							"\"truncated\":{\"type\":\"boolean\","               \
-							"\"description\":\"Output was cut at its limit.\"}," \
-							"\"duration\":{\"type\":\"number\",\"description\":" \
-							"\"Milliseconds.\"}," TEXT_PROPERTY("sessionId",     \
-							    "Pass it to later calls that need the same "     \
-							    "state.") "," TEXT_PROPERTY("value",             \
-							    "The value of the code, if it has one.") ","     \
-												     "\"err" \
-												     "or\":" \
-												     "{\"ty" \
-												     "pe\":" \
-												     "\"obj" \
-												     "ect\"" \
-												     ",\"pr" \
-												     "opert" \
-												     "ies\"" \
-												     ":{"    \
-												     "\"nam" \
-												     "e\":{" \
-												     "\"typ" \
-												     "e\":"  \
-												     "\"str" \
-												     "ing\"" \
-												     "},"    \
-												     "\"mes" \
-												     "sage"  \
-												     "\":"   \
-												     "{\"ty" \
-												     "pe\":" \
-												     "\"str" \
-												     "ing\"" \
-												     "},"    \
-												     "\"cod" \
-												     "e\":{" \
-												     "\"typ" \
-												     "e\":"  \
-												     "\"str" \
-												     "ing\"" \
-												     "},"    \
-												     "\"sta" \
-												     "ck\":" \
-												     "{\"ty" \
-												     "pe\":" \
-												     "\"str" \
-												     "ing\"" \
-												     "}},"   \
-												     "\"req" \
-												     "uired" \
-												     "\":["  \
-												     "\"nam" \
-												     "e\","  \
-												     "\"mes" \
-												     "sage"  \
-												     "\"]}," \
-												     "\"awa" \
-												     "iting" \
-												     "Input" \
-												     "\":{"  \
-												     "\"typ" \
-												     "e\":"  \
-												     "\"obj" \
-												     "ect\"" \
-												     ",\"de" \
-												     "scrip" \
-												     "tion"  \
-												     "\":"   \
-												     "\"The" \
-												     " code" \
-												     " wait" \
-												     "s "    \
-												     "for "  \
-												     "input" \
-												     ": "    \
-												     "answe" \
-												     "r "    \
-												     "with " \
-												     "send_" \
-												     "input" \
-												     ".\","  \
-												     "\"pro" \
-												     "perti" \
-												     "es\":" \
-												     "{\"pr" \
-												     "ompt"  \
-												     "\":{"  \
-												     "\"typ" \
-												     "e\":"  \
-												     "\"str" \
-												     "ing\"" \
-												     "}},"   \
-												     "\"req" \
-												     "uired" \
-												     "\":["  \
-												     "\"pro" \
-												     "mpt\"" \
-												     "]},"   \
-												     "\"fil" \
-												     "es\":" \
-												     "{\"ty" \
-												     "pe\":" \
-												     "\"arr" \
-												     "ay\"," \
-												     "\"des" \
-												     "cript" \
-												     "ion\"" \
-												     ":\"Fi" \
-												     "les "  \
-												     "that " \
-												     "the "  \
-												     "code " \
-												     "has "  \
-												     "creat" \
-												     "ed "   \
-												     "or "   \
-												     "chang" \
-												     "ed."   \
-												     "\","   \
-												     "\"ite" \
-												     "ms\":" \
-												     "{\"ty" \
-												     "pe\":" \
-												     "\"obj" \
-												     "ect\"" \
-												     ",\"pr" \
-												     "opert" \
-												     "ies\"" \
-												     ":{"    \
-												     "\"pat" \
-												     "h\":{" \
-												     "\"typ" \
-												     "e\":"  \
-												     "\"str" \
-												     "ing\"" \
-												     "},"    \
-												     "\"byt" \
-												     "es\":" \
-												     "{\"ty" \
-												     "pe\":" \
-												     "\"int" \
-												     "eger"  \
-												     "\"}}," \
-												     "\"req" \
-												     "uired" \
-												     "\":["  \
-												     "\"pat" \
-												     "h\","  \
-												     "\"byt" \
-												     "es\"]" \
-												     "}}",   \
-	    "\"stdout\",\"stderr\",\"exitCode\",\"timedOut\",\"truncated\",\"duration\"")
+#define EXECUTED OBJECT( \
+	DESCRIBED("stdout", "\"string\"", "Standard output and console.log.") "," \
+	DESCRIBED("stderr", "\"string\"", "Standard error and console.error.") "," \
+	DESCRIBED("exitCode", "[\"integer\",\"null\"]", "0 on success; null if the code did not end by itself.") "," \
+	TRUTH("timedOut") "," \
+	DESCRIBED("truncated", "\"boolean\"", "Output was cut at its limit.") "," \
+	DESCRIBED("duration", "\"number\"", "Milliseconds.") "," \
+	DESCRIBED("sessionId", "\"string\"", "Pass it to later calls that need the same state.") "," \
+	DESCRIBED("value", "\"string\"", "The value of the code, if it has one.") "," \
+	"\"error\":" OBJECT(TEXT("name") "," TEXT("message") "," TEXT("code") "," TEXT("stack"), "\"name\",\"message\"") "," \
+	"\"awaitingInput\":{\"description\":\"The code waits for input: answer with send_input.\",\"type\":\"object\"," \
+	"\"properties\":{" TEXT("prompt") "},\"required\":[\"prompt\"]}," \
+	LIST("files", "\"description\":\"Files that the code has created or changed.\",", FILE_ENTRY), \
+	"\"stdout\",\"stderr\",\"exitCode\",\"timedOut\",\"truncated\",\"duration\"")
 
-#define SESSIONS                                                                                             \
-	OBJECT("\"sessions\":{\"type\":\"array\",\"items\":" OBJECT(                                         \
-		   "\"id\":{\"type\":\"string\"},\"conversationId\":{\"type\":\"string\"},\"runtime\":"      \
-		   "{\"type\":\"string\"},\"state\":{\"type\":\"string\",\"enum\":[\"idle\",\"executing\","  \
-		   "\"awaiting_input\",\"terminated\"]},\"createdAt\":{\"type\":\"string\"},\"lastUsedAt\":" \
-		   "{\"type\":\"string\"},\"executionCount\":{\"type\":\"integer\"},\"trusted\":{\"type\":"  \
-		   "\"boolean\"},\"prompt\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}",         \
-		   "\"id\",\"conversationId\",\"runtime\",\"state\",\"createdAt\",\"lastUsedAt\","           \
-		   "\"executionCount\",\"trusted\"") "}",                                                    \
-	    "\"sessions\"")
+#define SESSIONS OBJECT( \
+	LIST("sessions", "", OBJECT( \
+	    TEXT("id") "," TEXT("conversationId") "," TEXT("runtime") "," \
+	    "\"state\":{\"type\":\"string\",\"enum\":[\"idle\",\"executing\",\"awaiting_input\",\"terminated\"]}," \
+	    TEXT("createdAt") "," TEXT("lastUsedAt") "," WHOLE("executionCount") "," TRUTH("trusted") "," \
+	    TEXT("prompt") "," TEXT("reason"), \
+	    "\"id\",\"conversationId\",\"runtime\",\"state\",\"createdAt\",\"lastUsedAt\",\"executionCount\",\"trusted\"")), \
+	"\"sessions\"")
 
-#define KILLED                                                                                               \
-	OBJECT(                                                                                              \
-	    "\"killed\":{\"type\":\"boolean\"}," TEXT_PROPERTY("sessionId", ""), "\"killed\",\"sessionId\"")
-
-#define FILE_READ                                                                                            \
-	OBJECT("\"path\":{\"type\":\"string\"},\"content\":{\"type\":\"string\"},\"encoding\":{\"type\":"    \
-	       "\"string\",\"enum\":[\"utf8\",\"base64\"]},\"bytes\":{\"type\":\"integer\"}",                \
-	    "\"path\",\"content\",\"encoding\",\"bytes\"")
-#define FILE_WRITTEN                                                                                         \
-	OBJECT("\"path\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}", "\"path\",\"bytes\"")
-#define FILES                                                                                                \
-	OBJECT("\"files\":{\"type\":\"array\",\"items\":" OBJECT(                                            \
-		   "\"path\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}",                        \
-		   "\"path\",\"bytes\"") "},\"truncated\":{\"type\":\"boolean\"}",                           \
-	    "\"files\",\"truncated\"")
+#define KILLED       OBJECT(TRUTH("killed") "," TEXT("sessionId"), "\"killed\",\"sessionId\"")
+#define FILE_READ OBJECT( \
+	TEXT("path") "," TEXT("content") "," \
+	"\"encoding\":{\"type\":\"string\",\"enum\":[\"utf8\",\"base64\"]}," WHOLE("bytes"), \
+	"\"path\",\"content\",\"encoding\",\"bytes\"")
+#define FILE_WRITTEN FILE_ENTRY
+#define FILES        OBJECT(LIST("files", "", FILE_ENTRY) "," TRUTH("truncated"), "\"files\",\"truncated\"")
+// clang-format on
 
 /* Code has no network and no files of the user, so nothing outside the sandbox can change. What it destroys is the
  * state of its own session. */
