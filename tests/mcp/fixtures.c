@@ -1,7 +1,8 @@
 /*
- * The server of 'glovebox mcp' with the tools, resources and prompts that the conformance suite of MCP expects. Only
- * for tests: the program has none of this. Usage: mcp-fixtures STATE-FOLDER, with
- * the folder of the workers in GB_WORKER_DIR
+ * The server of 'glovebox mcp' with the tools, resources and prompts that the conformance suite of MCP expects.
+ * Only for tests: the program has none of this.
+ *
+ * Usage: mcp-fixtures STATE-FOLDER, with the folder of the workers in GB_WORKER_DIR.
  */
 #include <signal.h>
 #include <stdio.h>
