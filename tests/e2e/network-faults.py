@@ -211,7 +211,10 @@ def test_leaks():
     host_after, process_after = usage(client.process.pid), usage(pid)
     tap.ok("no descriptor is left", host_after[0] < host[0] + 60 and process_after[0] < process[0] + READY, host, host_after, process,
            process_after)
-    tap.ok("no memory is left", process_after[1] < process[1] + 2000, process, process_after)
+    with open(f"/proc/{pid}/maps") as file:
+        # AddressSanitizer keeps freed memory for a while, up to 256 MB.
+        spare = 260000 if "libasan" in file.read() else 2000
+    tap.ok("no memory is left", process_after[1] < process[1] + spare, process, process_after)
     client.ask("session_kill", session=session)
 
 
