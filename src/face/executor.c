@@ -40,6 +40,7 @@ struct gb_executor {
 	struct gb_values *values;     /* of the tools */
 	const struct gb_value *tools; /* or NULL */
 	struct gb_list calls;         /* that wait for an answer */
+	struct gb_call *dispatched;   /* during on_call: it has no answer yet */
 	uint64_t last_call;
 	uint64_t asked; /* the call that waits for approval; 0: none */
 	unsigned n_calls, max_calls;
@@ -190,6 +191,8 @@ static struct gb_call *take_call(struct gb_executor *executor, uint64_t number) 
 		if (waiting->number != number)
 			continue;
 		struct gb_call *call = waiting->call;
+		if (call == executor->dispatched)
+			executor->dispatched = NULL;
 		gb_list_remove(&waiting->link);
 		free(waiting);
 		return call;
@@ -237,9 +240,12 @@ static bool check_params(struct gb_executor *executor, struct gb_str name, struc
 static void dispatch(struct gb_executor *executor, uint64_t number, struct gb_call *call) {
 	const struct gb_executor_request *request = &executor->request;
 	const struct gb_value *args = gb_call_args(call);
-	/* The code goes on, so that it can call other tools at the same time. */
-	gb_call_promise(call);
+	executor->dispatched = call;
 	request->on_call(executor, number, text_at(args, 0), text_at(args, 1), request->data);
+	/* Without an answer yet, the code goes on, so that it can call other tools at the same time. */
+	if (executor->dispatched)
+		gb_call_promise(call);
+	executor->dispatched = NULL;
 }
 
 static void on_decided(bool approved, const char *reason, void *data) {

@@ -46,7 +46,8 @@ struct gb_executor_request {
 	const char *purpose, *conversation, *turn, *transport;
 	bool embedder_decides;
 
-	/* The code calls the tool @name with @params, JSON. To be answered once, by @call. */
+	/* The code calls the tool @name with @params, JSON. To be answered once, by @call, now or later. Must not release
+	 * the executor. */
 	void (*on_call)(struct gb_executor *executor, uint64_t call, struct gb_str name, struct gb_str params,
 	    void *data);
 	/* What is added to the output: a text that output() or console has written, a piece of what a program wrote, or the
