@@ -206,7 +206,8 @@ const struct gb_setting gb_settings[] = {
 	.help = "hosts that code of the network tier can reach, such as api.example.com, *.example.com, "
 		"db.test:5432"},
     {"network.proxy", GB_SETTING_HOST, AT(network.proxy), "",
-	.help = "HTTP proxy for all connections of code, as host:port (port 8080 if none is named); \"\": connect directly"},
+	.help = "HTTP proxy for all connections of code, as host:port (port 8080 if none is named); \"\": "
+		"connect directly"},
     {"network.maxConnections", GB_SETTING_COUNT, AT(network.max_connections), "1000", RANGE(1, 1000000),
 	TIGHTEN(LOWER), .help = "connections of one run"},
     {"network.maxSent", GB_SETTING_SIZE, AT(network.sent_bytes), "64M", RANGE(1, 1024 * GB), TIGHTEN(LOWER),

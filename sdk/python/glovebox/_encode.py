@@ -123,7 +123,7 @@ def encode_execution(source: str, session: str, options: Mapping[str, Any], limi
 
 
 def encode_session(options: Mapping[str, Any]) -> Dict[str, Json]:
-    known = _known(SESSION_OPEN_FIELDS, ["name", "conversation", "reuse"])
+    known = _known(SESSION_OPEN_FIELDS, ["name", "conversation", "net", "reuse"])
     _refuse_unknown(options, known, "open_session")
     return {camel(name): value for name, value in options.items() if value is not None}
 

@@ -92,6 +92,10 @@ class RunResult:
     exit_code: int = 0
     timed_out: bool = False
     truncated: bool = False
+    denials: List[Dict[str, Any]] = dataclasses.field(default_factory=list)
+    """What was refused to the code: kind, host, port, rule, reason, remedy."""
+    connections: Optional[Dict[str, Any]] = None
+    """The attempts of the code to reach hosts: list, dropped."""
     duration_ms: float = 0
     memory_used_bytes: Optional[int] = None
     session: Optional[str] = None
@@ -132,6 +136,7 @@ class SessionInfo:
     queued: int = 0
     trusted: bool = False
     profile: Optional[str] = None
+    net: Optional[str] = None
     reason: Optional[str] = None
     prompt: Optional[str] = None
     attached: bool = False

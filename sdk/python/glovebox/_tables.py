@@ -225,6 +225,7 @@ class SessionOptions(TypedDict, total=False):
     """Python: `stdlib`, `data` with numpy, pandas and matplotlib loaded, or a profile of the settings."""
     name: str
     conversation: str
+    net: Sequence[str]
     reuse: bool
 
 
