@@ -85,8 +85,6 @@ class RunResult:
     logs: List[Log] = dataclasses.field(default_factory=list)
     displays: List[Display] = dataclasses.field(default_factory=list)
     files: Dict[str, bytes] = dataclasses.field(default_factory=dict)
-    denials: List[Any] = dataclasses.field(default_factory=list)
-    connections: Optional[Dict[str, Any]] = None
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
