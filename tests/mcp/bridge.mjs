@@ -94,10 +94,15 @@ export const startBridge = async (command, args) => {
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   return {
     url: `http://127.0.0.1:${server.address().port}/mcp`,
-    close: () => {
-      for (const child of [modern, ...sessions.values()]) child.process.stdin.end();
+    // When this resolves, the servers have ended.
+    close: async () => {
       server.close();
       server.closeAllConnections();
+      await Promise.all([modern, ...sessions.values()].map(({ process }) => new Promise((done) => {
+        if (process.exitCode !== null || process.signalCode !== null) done();
+        process.once('exit', done);
+        process.stdin.end();
+      })));
     },
   };
 };

@@ -62,7 +62,7 @@ for (const [tool, isError] of [['test_simple_text', undefined], ['test_error_han
   failures += good ? 0 : 1;
   console.log(`${good ? 'ok' : 'not ok'} ${count} - ${tool} is answered as it should be`);
 }
-bridge.close();
+await bridge.close();
 rmSync(folder, { recursive: true, force: true });
 console.log(`1..${count}`);
 process.exit(failures ? 1 : 0);
