@@ -110,7 +110,7 @@ static bool copy_below(struct walk *walk, int folder, size_t n, unsigned depth) 
 
 /* The last name of @path and a slash; nothing if that is "." or "..", or the root. */
 static size_t write_prefix(const char *path, char ret[NAME_BYTES]) {
-	struct gb_str rest = gb_str_from(path), last = rest;
+	struct gb_str rest = gb_str_from(path), last;
 	while (rest.n && rest.p[rest.n - 1] == '/')
 		rest.n--;
 	last = rest;

@@ -48,8 +48,8 @@ static void write_entry(struct gb_buf *out, const char *entry) {
 }
 
 static void read_entry(struct history *history, struct gb_str line) {
-	if (!line.n || line.n > 2 * HISTORY_ENTRY_BYTES || gb_wtf8_scan(line.p, line.n) != GB_WTF8_UTF8 ||
-	    memchr(line.p, '\0', line.n))
+	if (!line.n || line.n > (size_t)2 * HISTORY_ENTRY_BYTES ||
+	    gb_wtf8_scan(line.p, line.n) != GB_WTF8_UTF8 || memchr(line.p, '\0', line.n))
 		return;
 	char *entry = malloc(line.n + 1), *to = entry;
 	for (size_t i = 0; entry && i < line.n; i++) {
@@ -65,7 +65,7 @@ static void read_entry(struct history *history, struct gb_str line) {
 /* Entries that another process adds meanwhile wait for the lock. */
 static void write_again(struct history *history) {
 	gb_auto_buf struct gb_buf all;
-	gb_buf_init(&all, 2 * FILE_MAX);
+	gb_buf_init(&all, (size_t)2 * FILE_MAX);
 	for (size_t i = 0; i < history->n; i++)
 		write_entry(&all, history->entries[i]);
 	if (!gb_buf_failed(&all) && ftruncate(history->fd, 0) == 0)
@@ -90,7 +90,7 @@ static bool read_file(struct history *history, struct gb_err *err) {
 		gb_str_cut(&rest, '\n', &line);
 		read_entry(history, line);
 	}
-	if (begin > 0 || lines > 2 * HISTORY_ENTRIES)
+	if (begin > 0 || lines > (size_t)2 * HISTORY_ENTRIES)
 		write_again(history);
 	return true;
 }
@@ -122,7 +122,7 @@ void history_add(struct history *history, const char *text) {
 	if (history->fd <= 0)
 		return;
 	gb_auto_buf struct gb_buf line;
-	gb_buf_init(&line, 4 * HISTORY_ENTRY_BYTES);
+	gb_buf_init(&line, (size_t)4 * HISTORY_ENTRY_BYTES);
 	write_entry(&line, text);
 	if (gb_buf_failed(&line) || flock(history->fd, LOCK_EX | LOCK_NB) != 0)
 		return;

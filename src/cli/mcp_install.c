@@ -95,11 +95,13 @@ static bool is_link(const char *path) {
 }
 
 static bool find_path(struct target *target, const char *given, struct gb_err *err) {
-	const char *home = getenv("HOME"), *file = target->client->file;
+	const char *home = getenv("HOME"), *file = target->client ? target->client->file : NULL;
 	char path[PATH_MAX];
 	int n;
 	if (given)
 		n = snprintf(path, sizeof path, "%s", given);
+	else if (!file)
+		return gb_fail(err, GB_EINVAL, 0, "name the file with --file");
 	else if (strncmp(file, "./", 2) == 0)
 		n = snprintf(path, sizeof path, "%s", file + 2);
 	else if (home && *home == '/')
@@ -233,9 +235,9 @@ static enum present check_file(
 	const struct gb_value *wanted = gb_value_from_plain_json(pool, entry.p, entry.n, NULL);
 	gb_auto_free char *have = mine ? gb_value_to_json(mine, 0, NULL, NULL) : NULL;
 	gb_auto_free char *want = gb_value_to_json(wanted, 0, NULL, NULL);
-	if (!root || gb_value_type(root) != GB_OBJECT)
-		present = UNREADABLE;
-	else if (servers && (gb_value_type(servers) != GB_OBJECT || !find_value(text, client->key)))
+	bool is_object = root && gb_value_type(root) == GB_OBJECT;
+	bool is_list = !servers || (gb_value_type(servers) == GB_OBJECT && find_value(text, client->key));
+	if (!is_object || !is_list)
 		present = UNREADABLE;
 	else if (mine)
 		present = have && want && strcmp(have, want) == 0 ? SAME : OTHER;
@@ -269,8 +271,8 @@ static bool insert(const struct mcp_install *install, struct target *target, str
 	struct gb_str old = target->text.len ? gb_buf_str(&target->text) : GB_STR("{}\n");
 	gb_auto_buf struct gb_buf text;
 	struct insertion insertion;
-	gb_buf_init(&insertion.text, ENTRY_MAX * 2);
-	gb_buf_init(&text, FILE_MAX + ENTRY_MAX * 2);
+	gb_buf_init(&insertion.text, (size_t)ENTRY_MAX * 2);
+	gb_buf_init(&text, FILE_MAX + (size_t)ENTRY_MAX * 2);
 	plan_insertion(old, target->client, entry, &insertion);
 	gb_buf_append(&text, old.p, insertion.at);
 	gb_buf_append_str(&text, gb_buf_str(&insertion.text));

@@ -91,7 +91,7 @@ static void call(const struct gb_tool *tool, const struct gb_gate_request *reque
 }
 
 static int call_with(const struct gb_tool *tool, struct gb_str json, const struct gb_config *config) {
-	struct gb_values *pool = gb_values_create(16 * ARGUMENTS_MAX);
+	struct gb_values *pool = gb_values_create((size_t)16 * ARGUMENTS_MAX);
 	struct gb_gate_request request = {.transport = "cli"};
 	struct gb_tool_call stored = {0};
 	struct gb_err err = {0};

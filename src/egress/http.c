@@ -77,8 +77,8 @@ static bool cut_line(struct gb_str *rest, struct gb_str *ret) {
 
 /* "host" or "host:port" must be those of the connection. */
 static bool check_authority(struct gb_http *http, struct gb_str text) {
-	const char *colon = text.n ? memrchr(text.p, ':', text.n) : NULL;
-	const char *bracket = text.n ? memrchr(text.p, ']', text.n) : NULL;
+	const char *colon = text.n && text.p ? memrchr(text.p, ':', text.n) : NULL;
+	const char *bracket = text.n && text.p ? memrchr(text.p, ']', text.n) : NULL;
 	struct gb_host host;
 	const char *problem;
 	unsigned port = 80;

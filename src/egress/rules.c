@@ -141,7 +141,8 @@ static bool parse_port(struct gb_str text, uint16_t *ret, const char **ret_probl
 
 /* Cut ":port" off the end of @text; a colon inside an IPv6 address is none. */
 static bool cut_port(struct gb_str *text, uint16_t *ret_port, const char **ret_problem) {
-	const char *colon = memrchr(text->p, ':', text->n), *bracket = memrchr(text->p, ']', text->n);
+	const char *colon = text->p ? memrchr(text->p, ':', text->n) : NULL;
+	const char *bracket = text->p ? memrchr(text->p, ']', text->n) : NULL;
 	*ret_port = 0;
 	if (!colon || (bracket && colon < bracket) ||
 	    (!bracket && memchr(text->p, ':', (size_t)(colon - text->p))))

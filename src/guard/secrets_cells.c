@@ -58,11 +58,12 @@ static bool is_heading_of_users(struct gb_named *text, const uint8_t *p) {
 	p = gb_named_skip_blanks(text, p, false);
 	if (gb_named_at(text, p) != '|')
 		return false;
-	for (int c; p < end && (c = gb_named_at(text, p)) == '|';) {
+	while (p < end && gb_named_at(text, p) == '|') {
 		p = gb_named_skip_blanks(text, p + 1, false);
 		for (size_t i = 0; i < GB_COUNT(users); i++)
 			known |= gb_named_is_at(text, p, users[i]);
-		while (p < end && ((c = gb_named_at(text, p)) >= 0x80 || isalnum(c) || c == '_' || c == '-'))
+		for (int c;
+		     p < end && ((c = gb_named_at(text, p)) >= 0x80 || isalnum(c) || c == '_' || c == '-');)
 			p++;
 		p = gb_named_skip_blanks(text, p, false);
 	}

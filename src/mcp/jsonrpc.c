@@ -23,7 +23,8 @@ bool gb_jsonrpc_fail(struct gb_jsonrpc_failure *failure, int code, const char *f
 	vsnprintf(failure->message, sizeof failure->message, format, ap);
 	va_end(ap);
 	/* A text that was cut ends with a whole character. */
-	failure->message[gb_text_fit(gb_str_from(failure->message), strlen(failure->message))] = '\0';
+	const struct gb_str text = {failure->message, strnlen(failure->message, sizeof failure->message)};
+	failure->message[gb_text_fit(text, text.n)] = '\0';
 	failure->code = code;
 	return false;
 }

@@ -344,8 +344,10 @@ bool gb_mcp_create(const struct gb_mcp_options *options, struct gb_mcp **ret, st
 	gb_buf_init(&mcp->out, GB_MCP_MESSAGE_MAX);
 	gb_service_client_init(mcp->service, &mcp->client);
 	randombytes_buf(bytes, sizeof bytes);
-	memcpy(mcp->conversation, "mcp-", 4);
-	sodium_bin2hex(mcp->conversation + 4, sizeof mcp->conversation - 4, bytes, sizeof bytes);
+	static const char prefix[] = "mcp-";
+	memcpy(mcp->conversation, prefix, sizeof prefix);
+	sodium_bin2hex(mcp->conversation + sizeof prefix - 1, sizeof mcp->conversation - sizeof prefix + 1,
+	    bytes, sizeof bytes);
 	memcpy(mcp->client_name, "unnamed", sizeof "unnamed");
 	find_languages(mcp);
 	*ret = mcp;

@@ -172,7 +172,7 @@ static double elapsed_ms(const struct gb_mcp_run *run, const struct gb_result *r
 /* The only file of the result. */
 static struct gb_str taken_file(const struct gb_result *result, const char *path) {
 	struct gb_str bytes = {0};
-	const struct gb_value *file = result->files ? gb_value_get(result->files, path) : NULL;
+	const struct gb_value *file = result && result->files ? gb_value_get(result->files, path) : NULL;
 	if (file && !(bytes.p = gb_value_bytes(file, &bytes.n)))
 		bytes.p = "";
 	return bytes;

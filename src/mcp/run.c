@@ -24,10 +24,11 @@ static struct gb_mcp_kept *find_kept(struct gb_mcp *mcp, const char *session) {
 	struct gb_mcp_kept *kept = calloc(1, sizeof *kept);
 	if (!kept)
 		return NULL;
-	if (mcp->n_kept == GB_MCP_OUTPUTS_MAX)
-		gb_mcp_kept_free(mcp, gb_list_first(struct gb_mcp_kept, &mcp->kept, link));
+	struct gb_mcp_kept *oldest = gb_list_first(struct gb_mcp_kept, &mcp->kept, link);
+	if (mcp->n_kept == GB_MCP_OUTPUTS_MAX && oldest)
+		gb_mcp_kept_free(mcp, oldest);
 	gb_copy_text(kept->session, sizeof kept->session, gb_str_from(session));
-	gb_buf_init(&kept->text, 2 * GB_MCP_OUTPUT_KEPT);
+	gb_buf_init(&kept->text, (size_t)2 * GB_MCP_OUTPUT_KEPT);
 	gb_list_append(&mcp->kept, &kept->link);
 	mcp->n_kept++;
 	return kept;
@@ -57,8 +58,9 @@ static void note_record(struct gb_mcp_run *run, const struct gb_result *result) 
 	struct gb_mcp_record *record = calloc(1, sizeof *record);
 	if (!record)
 		return;
-	if (mcp->n_records == GB_MCP_RECORDS_MAX)
-		gb_mcp_record_free(mcp, gb_list_first(struct gb_mcp_record, &mcp->records, link));
+	struct gb_mcp_record *oldest = gb_list_first(struct gb_mcp_record, &mcp->records, link);
+	if (mcp->n_records == GB_MCP_RECORDS_MAX && oldest)
+		gb_mcp_record_free(mcp, oldest);
 	gb_copy_text(record->id, sizeof record->id, gb_str_from(gb_execution_id(run->execution)));
 	record->language = run->language;
 	record->status = gb_status_name(result->status);

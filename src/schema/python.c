@@ -63,9 +63,9 @@ static void write_hint(
 			      *any = gb_value_get(schema, "anyOf");
 	if (!any)
 		any = gb_value_get(schema, "oneOf");
-	if (depth > DEPTH_MAX || gb_buf_failed(out)) {
-		gb_buf_printf(out, "object");
-	} else if (gb_value_type(reference) == GB_STRING) {
+	if (depth > DEPTH_MAX || gb_buf_failed(out))
+		type = reference = any = NULL; /* "object" */
+	if (gb_value_type(reference) == GB_STRING) {
 		write_hint(out, root, gb_schema_follow(root, gb_schema_text(reference)), depth + 1);
 	} else if (gb_value_type(type) == GB_ARRAY && gb_value_count(type)) {
 		for (size_t i = 0; i < gb_value_count(type) && i < PARTS_MAX; i++) {

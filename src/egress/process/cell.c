@@ -26,14 +26,14 @@ static int option(int fd, int name) {
 static void keep_socket(struct cell *cell, int fd) {
 	const int domain = option(fd, SO_DOMAIN), type = option(fd, SO_TYPE),
 		  protocol = option(fd, SO_PROTOCOL);
-	if (fcntl(fd, F_SETFL, O_NONBLOCK) != 0) {
-		close(fd);
-	} else if (domain == AF_INET && type == SOCK_DGRAM && protocol == IPPROTO_UDP && cell->udp_fd < 0) {
+	bool is_usable = fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
+	if (is_usable && domain == AF_INET && type == SOCK_DGRAM && protocol == IPPROTO_UDP &&
+	    cell->udp_fd < 0) {
 		cell->udp_fd = fd;
-	} else if (domain == AF_INET && type == SOCK_STREAM && protocol == IPPROTO_TCP &&
+	} else if (is_usable && domain == AF_INET && type == SOCK_STREAM && protocol == IPPROTO_TCP &&
 		   cell->n_spare < GB_COUNT(cell->spare)) {
 		cell->spare[cell->n_spare++] = fd;
-	} else if (domain == AF_INET6 && type == SOCK_STREAM && protocol == IPPROTO_TCP &&
+	} else if (is_usable && domain == AF_INET6 && type == SOCK_STREAM && protocol == IPPROTO_TCP &&
 		   cell->n_spare6 < GB_COUNT(cell->spare6)) {
 		cell->spare6[cell->n_spare6++] = fd;
 	} else {

@@ -222,8 +222,9 @@ static void on_tcp(struct gb_source *source, uint32_t events) {
 	struct cell *cell = gb_container(struct cell, tcp, source);
 	gb_auto_fd int fd = accept4(cell->tcp_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	/* The oldest one gives way. */
-	if (cell->n_queries >= TCP_QUERIES_MAX)
-		close_query(gb_list_first(struct tcp_query, &cell->queries, link));
+	struct tcp_query *oldest = gb_list_first(struct tcp_query, &cell->queries, link);
+	if (cell->n_queries >= TCP_QUERIES_MAX && oldest)
+		close_query(oldest);
 	struct tcp_query *query = fd < 0 ? NULL : calloc(1, sizeof *query);
 	if (!query)
 		return;
