@@ -4,7 +4,7 @@
  * 50 ms of CPU time, or if its thread slept for more than 200 ms (both times GB_TIMES, on slow machines). A thread
  * sleeps when it waits for something other than a CPU: the kernel reports the time that it waited for a CPU
  * (/proc/thread-self/schedstat), which does not count. A sleep is not reported if a page had to be read from the
- * disk meanwhile.
+ * disk meanwhile. In an emulated machine (GB_EMULATED, set by scripts/vm) there is no limit: its times mean nothing.
  *
  *	struct gb_watch watch;
  *	gb_watch_begin(&watch);

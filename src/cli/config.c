@@ -326,7 +326,7 @@ static int run(const struct command *self, int argc, char **argv) {
 		report_error(self, "%s takes no operand, but got '%s'", runners[i].name, request.operand);
 		return EXIT_BAD_USE;
 	}
-	report_error(self, "give an action: show, check, init, docs, trust, untrust or trusted");
+	print_help(self, stderr);
 	return EXIT_BAD_USE;
 }
 

@@ -280,8 +280,7 @@ static int run(const struct command *self, int argc, char **argv) {
 			return EXIT_BAD_USE;
 		return run_verb(&request, verbs[i].run);
 	}
-	report_error(
-	    self, "give an action: add NAME, list, rm NAME, kinds or mask; see 'glovebox secrets --help'");
+	print_help(self, stderr);
 	return EXIT_BAD_USE;
 }
 

@@ -133,7 +133,7 @@ a() { run 0 secrets rm PET && run 0 secrets list && [ -z "$out" ] && run 3 secre
 ok 'a secret is removed' a
 a() { printf 'short' > "$scratch/in" && stdin=$scratch/in run 3 secrets add PET --stdin && has "$err" 'at least 6' && run 2 secrets add 'a b' --stdin && has "$err" name && run 2 secrets add PET && has "$err" '--stdin'; }
 ok 'a value that is too short, an invalid name, no terminal' a
-a() { run 2 secrets && has "$err" 'give an action' && run 2 secrets add && has "$err" NAME && run 2 secrets list x && run 2 secrets add a b c && run 2 secrets nonsense; }
+a() { run 2 secrets && has "$err" 'glovebox secrets add NAME' && run 2 config && has "$err" 'glovebox config show' && run 2 secrets add && has "$err" NAME && run 2 secrets list x && run 2 secrets add a b c && run 2 secrets nonsense; }
 ok 'secrets shows its usage' a
 a() { run 0 secrets kinds && has "$out" github-token && run 0 secrets kinds --json && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert len(d) >= 60 and all(k["name"] and k["pattern"] and k["note"] for k in d)' "$scratch/out"; }
 ok 'the known kinds of secrets are listed' a

@@ -106,6 +106,7 @@ static int watch_callback(
 		dup2(ends[1], STDERR_FILENO);
 		setenv("GB_LOOP_WATCHDOG", limit, 1);
 		unsetenv("GB_TIMES");
+		unsetenv("GB_EMULATED");
 		signal(SIGABRT, SIG_DFL);
 		gb_loop_init(&watched, NULL);
 		gb_loop_add(&watched, &source, eventfd(1, EFD_CLOEXEC), GB_LOOP_IN, callback, NULL);

@@ -20,7 +20,7 @@ enum {
 struct start {
 	struct gb_port_task task;
 	struct gb_shard *shard; /* not used by the thread */
-	/* Copies, except the group, which lives as long as the port. */
+	/* Copies for the thread; the group is not copied, because it lives as long as the port. */
 	struct gb_plan plan;
 	char *program;
 	struct gb_cgroup *cgroup;
@@ -41,7 +41,7 @@ static unsigned unread_max(const struct gb_shard *shard) {
 	return fit < max ? fit : max;
 }
 
-/* The zygote runs. */
+/* Makes the started @zygote that of the shard, and listens to it. */
 static bool adopt(struct gb_shard *shard, const struct gb_zygote *zygote, struct gb_err *err) {
 	shard->zygote = *zygote;
 	shard->unread_max = unread_max(shard);
@@ -95,7 +95,7 @@ static void on_spawned(struct gb_port_task *task) {
 	shard->on_thread = false;
 	bool ok = start->ok && adopt(shard, &start->zygote, &start->err);
 	if (ok && shard->broken) {
-		/* It was given up meanwhile, or the pool was stopped. */
+		/* The start had timed out, or the pool was stopped. */
 		syscall(SYS_pidfd_send_signal, shard->zygote.pidfd, SIGKILL, NULL, 0);
 	} else if (!ok && !shard->broken) {
 		/* Its layers could be raised before: the cause may be gone when the next run starts. */
