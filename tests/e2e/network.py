@@ -385,6 +385,16 @@ def test_agents():
     tap.ok("code of agents reaches allowed hosts", f"SERVED {GOOD}" in result["stdout"], result)
     tap.ok("its denials are in the result", [d["host"] for d in result["denials"]] == [EVIL], result)
 
+    ask = ["execute", "-l", "shell", "--json", "-e", f"curl -sS http://{GOOD}/ 2>&1"]
+    done = glovebox(*ask, settings=settings + state)
+    tap.ok("restricted mode refuses curl in the isolated tier, and says what to ask for", "network tier" in
+           json.loads(done.stdout)["error"]["message"], done)
+    done = glovebox(*ask, "--tier", "network", settings=settings + state)
+    tap.ok("restricted mode accepts it in the network tier", f"SERVED {GOOD}" in json.loads(done.stdout)["stdout"], done)
+    done = glovebox("execute", "-l", "shell", "--json", "--tier", "network", "-e", f"curl -sS http://{GOOD}/ | dd of=x",
+                    settings=settings + state)
+    tap.ok("and still refuses what changes the machine", "'dd'" in done.stdout, done)
+
     def audit(*more):
         done = subprocess.run([GLOVEBOX, "audit", *more, "--dir", tap_folder], capture_output=True, text=True)
         return done.stdout + done.stderr

@@ -7,6 +7,8 @@
 #include "runtime/shell/commands.h"
 
 static const enum gb_refused_mode modes[] = {GB_REFUSED_GUARD, GB_REFUSED_RESTRICTED};
+static const enum gb_refused_mode all_modes[] = {
+    GB_REFUSED_GUARD, GB_REFUSED_RESTRICTED, GB_REFUSED_RESTRICTED_NETWORK};
 
 static bool check(const char *script, size_t n, enum gb_refused_mode mode, struct gb_refusal *ret) {
 	return gb_commands_check((struct gb_str){script, n}, mode, NULL, 0, ret);
@@ -178,15 +180,28 @@ TEST(each_row_is_refused_in_its_modes_only) {
 		seen |= row->modes;
 		CHECK(row->names[0] && *row->reason && *row->instead && row->modes);
 		for (const char *const *name = row->names; *name; name++) {
-			for (size_t mode = 0; mode < GB_COUNT(modes); mode++) {
-				bool expected = !(row->modes & modes[mode]);
-				if (!CHECK_INT(passes(example(row, *name), modes[mode]), expected))
-					printf("#   %s in mode %d\n", *name, modes[mode]);
+			for (size_t mode = 0; mode < GB_COUNT(all_modes); mode++) {
+				bool expected = !(row->modes & all_modes[mode]);
+				if (!CHECK_INT(passes(example(row, *name), all_modes[mode]), expected))
+					printf("#   %s in mode %d\n", *name, all_modes[mode]);
 			}
 		}
 	}
 	CHECK_INT(kinds, (1 << (GB_REFUSED_UNREADABLE + 1)) - 1);
-	CHECK_INT(seen, GB_REFUSED_GUARD | GB_REFUSED_RESTRICTED);
+	CHECK_INT(seen, GB_REFUSED_GUARD | GB_REFUSED_RESTRICTED | GB_REFUSED_RESTRICTED_NETWORK);
+}
+
+TEST(restricted_mode_accepts_clients_of_the_network_tier) {
+	static const char *const clients[] = {"curl", "wget", "nc", "telnet", "ssh", "rsync", "socat"};
+	gb_auto_buf struct gb_buf script;
+	gb_buf_init(&script, 1000);
+	for (size_t i = 0; i < GB_COUNT(clients); i++) {
+		gb_buf_clear(&script);
+		gb_buf_printf(&script, "timeout 5 %s example.com", clients[i]);
+		CHECK(!passes(gb_buf_c_str(&script), GB_REFUSED_RESTRICTED));
+		CHECK(passes(gb_buf_c_str(&script), GB_REFUSED_RESTRICTED_NETWORK));
+	}
+	CHECK(!passes("curl example.com | sudo sh", GB_REFUSED_RESTRICTED_NETWORK));
 }
 
 TEST(no_name_is_in_two_rows) {
@@ -207,8 +222,8 @@ TEST(alternatives_name_no_refused_command) {
 			abort();
 		bool command = false;
 		for (char *rest = text, *part; (part = strsep(&rest, "'")); command = !command)
-			for (size_t mode = 0; command && mode < GB_COUNT(modes); mode++)
-				if (!CHECK(passes(part, modes[mode])))
+			for (size_t mode = 0; command && mode < GB_COUNT(all_modes); mode++)
+				if (!CHECK(passes(part, all_modes[mode])))
 					printf("#   %s\n", gb_refused[i].instead);
 		CHECK(command);
 		gb_auto_free char *words = strdup(gb_refused[i].instead);

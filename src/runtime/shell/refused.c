@@ -6,7 +6,12 @@
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-enum { GUARD = GB_REFUSED_GUARD, RESTRICTED = GB_REFUSED_RESTRICTED, BOTH = GUARD | RESTRICTED };
+enum {
+	GUARD = GB_REFUSED_GUARD,
+	ISOLATED = GB_REFUSED_RESTRICTED,
+	RESTRICTED = ISOLATED | GB_REFUSED_RESTRICTED_NETWORK,
+	BOTH = GUARD | RESTRICTED,
+};
 
 /* Reason and alternative. */
 #define FILES                                                                                                \
@@ -28,7 +33,9 @@ enum { GUARD = GB_REFUSED_GUARD, RESTRICTED = GB_REFUSED_RESTRICTED, BOTH = GUAR
 #define SANDBOX  "makes another sandbox", "This is a sandbox: run the command itself."
 #define KERNEL   "reads or changes the kernel's state", "The kernel is out of reach: leave it out."
 #define NETWORK  "changes the network", "There is no network to change: leave it out."
-#define REMOTE   "talks to other machines", "There is no network: ask the caller to put files into the sandbox."
+#define REMOTE                                                                                               \
+	"talks to other machines",                                                                           \
+	    "There is no network: ask the caller for the network tier, or to put files into the sandbox."
 #define INSTALLS "installs programs", "Use the programs in /usr; no others can be added."
 #define OUTLIVES                                                                                             \
 	"starts what is meant to outlive the run",                                                           \
@@ -66,7 +73,7 @@ const struct gb_refused gb_refused[] = {
     {GB_REFUSED_COMMAND,
 	NAMES(
 	    "curl", "wget", "nc", "ncat", "netcat", "telnet", "ssh", "scp", "sftp", "ftp", "rsync", "socat"),
-	REMOTE, RESTRICTED},
+	REMOTE, ISOLATED}, /* the network tier has hosts that they can reach, and no others */
     {GB_REFUSED_COMMAND,
 	NAMES("apt", "apt-get", "aptitude", "dpkg", "yum", "dnf", "rpm", "snap", "apk", "pacman"), INSTALLS,
 	RESTRICTED},

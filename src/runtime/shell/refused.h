@@ -12,6 +12,7 @@
 enum gb_refused_mode {
 	GB_REFUSED_GUARD = 1 << 0,
 	GB_REFUSED_RESTRICTED = 1 << 1,
+	GB_REFUSED_RESTRICTED_NETWORK = 1 << 2, /* restricted mode in the network tier */
 };
 
 enum gb_refused_kind {

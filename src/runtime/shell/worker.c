@@ -48,8 +48,10 @@ static void prime(void) {
 bool gb_shell_admits(struct gb_keeper *keeper, const struct gb_job *job, const struct gb_settings *settings) {
 	struct gb_refusal refusal;
 	char message[400];
-	if (!settings->restricted || gb_commands_check((struct gb_str){job->source.p, job->source.n},
-					 GB_REFUSED_RESTRICTED, NULL, 0, &refusal))
+	const enum gb_refused_mode mode =
+	    gb_worker_has_network() ? GB_REFUSED_RESTRICTED_NETWORK : GB_REFUSED_RESTRICTED;
+	if (!settings->restricted ||
+	    gb_commands_check((struct gb_str){job->source.p, job->source.n}, mode, NULL, 0, &refusal))
 		return true;
 	snprintf(message, sizeof message, "'%s' %s, which this shell refuses. %s", refusal.word,
 	    refusal.reason, refusal.instead);
