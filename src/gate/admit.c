@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "egress/rules.h"
 #include "gate/agent_run.h"
 #include "glovebox/errors.h"
 #include "guard/static.h"
@@ -28,17 +29,48 @@ static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *re
 	return *ret_ok ? list : NULL;
 }
 
-/* In the network tier: the hosts of the settings. */
+static bool add_text(struct gb_agent_run *run, struct gb_value *list, struct gb_str text) {
+	return gb_value_push(list, gb_value_string(run->values, text.p, text.n));
+}
+
+/* The hosts of a session that the settings still allow. */
+static bool add_allowed(struct gb_agent_run *run, struct gb_value *list, const char *session_hosts) {
+	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
+	struct gb_str rest = gb_str_from(session_hosts), host;
+	struct gb_host_rule rules[GB_HOST_RULES_MAX], rule;
+	const char *problem;
+	size_t n = 0;
+	for (size_t i = 0; i < allowlist->n && n < GB_HOST_RULES_MAX; i++)
+		n += gb_host_rule_parse(gb_str_from(allowlist->items[i]), &rules[n], &problem);
+	for (bool more = rest.n > 0; more;) {
+		more = gb_str_cut(&rest, ',', &host);
+		if (gb_host_rule_parse(host, &rule, &problem) && gb_host_rules_cover(rules, n, &rule) &&
+		    !add_text(run, list, host))
+			return false;
+	}
+	return true;
+}
+
+/* In the network tier: the hosts of the settings; in a session that exists, those that it was opened with. */
 static const struct gb_value *hosts(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
+	const struct gb_gate_request *request = &run->request;
+	struct gb_session_info info;
+	struct gb_err err;
 	*ret_ok = true;
-	if (run->request.tier != GB_TIER_NETWORK)
+	if (request->tier != GB_TIER_NETWORK || gb_agent_run_only_reads(run))
 		return NULL;
 	struct gb_value *list = gb_value_array(run->values);
 	*ret_ok = list;
-	for (size_t i = 0; *ret_ok && i < allowlist->n; i++)
-		*ret_ok = gb_value_push(
-		    list, gb_value_string(run->values, allowlist->items[i], strlen(allowlist->items[i])));
+	/* Other errors about the session are found when it is resolved. */
+	const bool exists = request->session && request->conversation &&
+			    gb_manager_get(run->gate->sessions, request->session, &info, &err) && *info.net &&
+			    strcmp(info.conversation, request->conversation) == 0;
+	if (*ret_ok && exists)
+		*ret_ok = add_allowed(run, list, info.net);
+	else
+		for (size_t i = 0; *ret_ok && i < allowlist->n; i++)
+			*ret_ok = add_text(run, list, gb_str_from(allowlist->items[i]));
 	return *ret_ok ? list : NULL;
 }
 
@@ -217,6 +249,22 @@ void gb_agent_run_uncount(struct gb_agent_run *run) {
 	gb_gate_submit_op(run->gate, op, op && gb_store_op_set_turn(op, &turn));
 }
 
+/* Without hosts, a run would have those of its session. */
+static bool check_hosts(struct gb_agent_run *run) {
+	const struct gb_value *net = run->request.run.net;
+	if (!net || gb_value_count(net))
+		return true;
+	if (run->rules->config->network.allowlist.n)
+		gb_agent_run_refuse(run, GB_CODE_REFUSED,
+		    "the setting network.allowlist no longer has any host of this session; open another "
+		    "session");
+	else
+		gb_agent_run_refuse(run, GB_CODE_REFUSED,
+		    "the network tier has no hosts; the owner can allow some with the setting "
+		    "network.allowlist");
+	return false;
+}
+
 bool gb_agent_run_admit(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	enum gb_language language = run->request.run.language;
@@ -231,11 +279,5 @@ bool gb_agent_run_admit(struct gb_agent_run *run) {
 		    gb_config_runtime_name(gb_config_runtime_of(language)));
 		return false;
 	}
-	if (run->request.tier == GB_TIER_NETWORK && !config->network.allowlist.n) {
-		gb_agent_run_refuse(run, GB_CODE_REFUSED,
-		    "the network tier has no hosts; the owner can allow some with the setting "
-		    "network.allowlist");
-		return false;
-	}
-	return check_size(run) && check_guard(run) && check_number(run);
+	return check_hosts(run) && check_size(run) && check_guard(run) && check_number(run);
 }

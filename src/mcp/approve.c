@@ -56,6 +56,13 @@ void gb_mcp_bind(struct gb_mcp_run *run, const struct gb_gate_request *gate) {
 	gb_buf_printf(&text, "%s %s%s%s\n", gate->is_input ? "Type this text into" : "An agent asks to run",
 	    gate->is_input ? "session" : gb_language_name(options->language),
 	    gate->session ? (gate->is_input ? " " : " in session ") : "", gate->session ? gate->session : "");
+	if (gate->tier == GB_TIER_NETWORK && !gate->is_input) {
+		const struct gb_config_list *hosts = &run->mcp->config->network.allowlist;
+		gb_buf_printf(&text, "It can connect to:");
+		for (size_t i = 0; i < hosts->n; i++)
+			gb_buf_printf(&text, "%s %s", i ? "," : "", hosts->items[i]);
+		gb_buf_append_char(&text, '\n');
+	}
 	if (gate->purpose && *gate->purpose) {
 		gb_buf_printf(&text, "Purpose, as the agent states it: ");
 		append_visible(&text, gb_str_from(gate->purpose));

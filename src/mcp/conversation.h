@@ -148,8 +148,9 @@ void gb_mcp_report(struct gb_mcp_request *request, struct gb_str text);
 /* The arguments of all tools. */
 struct gb_mcp_args {
 	enum gb_language runtime;
-	const char *session; /* an id; or NULL */
-	bool fresh;          /* a new session */
+	const char *session;      /* an id; or NULL */
+	bool fresh;               /* a new session */
+	const enum gb_tier *tier; /* NULL: not given */
 	struct gb_str code, text, content;
 	const char *purpose, *path, *conversation;
 	bool base64;
@@ -167,6 +168,9 @@ void gb_mcp_reply(struct gb_mcp_request *request, struct gb_str json, struct gb_
 
 /* Whether agents may run @language, and it is installed. */
 bool gb_mcp_offers(const struct gb_mcp *mcp, enum gb_language language);
+/* Whether agents may run code in the network tier, in @language or in any. */
+bool gb_mcp_offers_network_to(const struct gb_mcp *mcp, enum gb_language language);
+bool gb_mcp_offers_network(const struct gb_mcp *mcp);
 void gb_mcp_describe_execute(const struct gb_mcp *mcp, struct gb_buf *out);
 void gb_mcp_describe_sessions(const struct gb_mcp *mcp, struct gb_buf *out);
 void gb_mcp_instructions(const struct gb_mcp *mcp, struct gb_buf *out);
@@ -219,7 +223,10 @@ void gb_mcp_kill_session(struct gb_mcp_request *request, const struct gb_mcp_arg
 /* Describe the session of this conversation with exactly this id; false if there is none. */
 bool gb_mcp_find_session(struct gb_mcp *mcp, const char *id, struct gb_session_info *ret);
 /* The session that a call without one uses; false if it would open one. */
-bool gb_mcp_usual_session(struct gb_mcp *mcp, enum gb_language language, struct gb_session_info *ret);
+bool gb_mcp_usual_session(
+    struct gb_mcp *mcp, enum gb_language language, enum gb_tier tier, struct gb_session_info *ret);
+/* The tier of a session. */
+enum gb_tier gb_mcp_tier_of(const struct gb_session_info *session);
 
 /* --- resources.c, prompts.c --- */
 

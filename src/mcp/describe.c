@@ -2,6 +2,7 @@
 #include "base/cleanup.h"
 #include "config/settings.h"
 #include "config/values.h"
+#include "engine/engine.h"
 #include "gate/faces.h"
 #include "mcp/conversation.h"
 
@@ -9,6 +10,37 @@ bool gb_mcp_offers(const struct gb_mcp *mcp, enum gb_language language) {
 	const struct gb_config *config = mcp->config;
 	return config->agent.enabled && mcp->languages & 1u << language &&
 	       config->agent.allowed_runtimes & 1u << gb_config_runtime_of(language);
+}
+
+bool gb_mcp_offers_network_to(const struct gb_mcp *mcp, enum gb_language language) {
+	return mcp->config->network.allowlist.n && gb_mcp_offers(mcp, language) &&
+	       gb_language_has(language, GB_NEED_NET);
+}
+
+bool gb_mcp_offers_network(const struct gb_mcp *mcp) {
+	bool any = false;
+	for (unsigned i = 0; i < GB_LANGUAGES; i++)
+		any |= gb_mcp_offers_network_to(mcp, (enum gb_language)i);
+	return any;
+}
+
+static void write_network(const struct gb_mcp *mcp, struct gb_buf *out) {
+	const struct gb_config_list *hosts = &mcp->config->network.allowlist;
+	const char *comma = "";
+	if (!gb_mcp_offers_network(mcp)) {
+		gb_buf_printf(out, "It has no network. ");
+		return;
+	}
+	gb_buf_printf(out, "It has no network, except with tier \"network\" (");
+	for (unsigned i = 0; i < GB_LANGUAGES; i++)
+		if (gb_mcp_offers_network_to(mcp, (enum gb_language)i)) {
+			gb_buf_printf(out, "%s%s", comma, gb_language_infos[i].name);
+			comma = ", ";
+		}
+	gb_buf_printf(out, "): then it reaches these hosts by name, and no others: ");
+	for (size_t i = 0; i < hosts->n; i++)
+		gb_buf_printf(out, "%s%s", i ? ", " : "", hosts->items[i]);
+	gb_buf_printf(out, ". ");
 }
 
 static void write_runtimes(const struct gb_mcp *mcp, struct gb_buf *out) {
@@ -37,10 +69,10 @@ static void write_lifetime(const struct gb_config *config, struct gb_buf *out) {
 
 void gb_mcp_describe_execute(const struct gb_mcp *mcp, struct gb_buf *out) {
 	const struct gb_config *config = mcp->config;
-	gb_buf_printf(
-	    out, "Run code in an isolated sandbox, without network and without the user's files. Runtimes: ");
+	gb_buf_printf(out, "Run code in an isolated sandbox, without the user's files. Runtimes: ");
 	write_runtimes(mcp, out);
 	gb_buf_printf(out, ". ");
+	write_network(mcp, out);
 	if (config->agent.persistent_sessions) {
 		gb_buf_printf(out, "Variables, imports and files stay in the session for later calls (");
 		write_lifetime(config, out);

@@ -31,24 +31,48 @@ static void forget_ended(struct gb_mcp *mcp, const char *session) {
 		gb_mcp_run_free(run);
 }
 
+/* The tier that the call asks for; else that of the session that it names. */
+static enum gb_tier choose_tier(struct gb_mcp *mcp, const struct gb_mcp_args *args) {
+	struct gb_session_info info;
+	if (args->tier)
+		return *args->tier;
+	return args->session && gb_mcp_find_session(mcp, args->session, &info) ? gb_mcp_tier_of(&info)
+									       : GB_TIER_ISOLATED;
+}
+
+/* False: the request was refused. */
+static bool check_runtime(struct gb_mcp_request *request, const struct gb_mcp_args *args, enum gb_tier tier) {
+	const char *name = gb_language_name(args->runtime);
+	if (!gb_language_has(args->runtime, GB_NEED_SESSIONS) && (args->session || args->fresh))
+		gb_mcp_refuse(request, "%s has no sessions: leave sessionId out", name);
+	else if (tier == GB_TIER_NETWORK && args->tier &&
+		 !gb_mcp_offers_network_to(request->mcp, args->runtime))
+		gb_mcp_refuse(request, "the network tier is not for %s", name);
+	else if (!args->code.n)
+		gb_mcp_refuse(request, "code is empty");
+	else
+		return true;
+	return false;
+}
+
 void gb_mcp_execute(struct gb_mcp_request *request, const struct gb_mcp_args *args) {
 	struct gb_mcp *mcp = request->mcp;
 	struct gb_gate_request gate = base_request(mcp, args->runtime);
 	struct gb_session_info info;
+	gate.tier = choose_tier(mcp, args);
+	if (!check_runtime(request, args, gate.tier))
+		return;
 	gate.purpose = args->purpose;
 	gate.session = args->session;
 	gate.fresh = args->fresh;
-	gate.persistent = !args->session && mcp->config->agent.persistent_sessions;
+	gate.persistent = !args->session && mcp->config->agent.persistent_sessions &&
+			  gb_language_has(args->runtime, GB_NEED_SESSIONS);
 	/* Only a shell session has a terminal; elsewhere nothing waits for input. */
 	gate.waits_for_input = (gate.persistent || gate.session) && args->runtime == GB_SHELL;
 	gate.run.source = args->code.p;
 	gate.run.source_bytes = args->code.n;
-	if (!args->code.n) {
-		gb_mcp_refuse(request, "code is empty");
-		return;
-	}
 	const char *session = args->session;
-	if (!session && !args->fresh && gb_mcp_usual_session(mcp, args->runtime, &info))
+	if (!session && !args->fresh && gb_mcp_usual_session(mcp, args->runtime, gate.tier, &info))
 		session = info.id;
 	if (session && refuse_if_waiting(request, session))
 		return;
@@ -151,6 +175,7 @@ static void take(
 		return;
 	struct gb_gate_request gate = base_request(request->mcp, info.language);
 	struct gb_values *pool = gb_values_create(0);
+	gate.tier = gb_mcp_tier_of(&info);
 	struct gb_value *paths = gb_value_array(pool);
 	gb_value_push(paths, gb_value_string(pool, path, strlen(path)));
 	gate.run.take = paths;
@@ -188,6 +213,7 @@ void gb_mcp_write_file(struct gb_mcp_request *request, const struct gb_mcp_args 
 	if (!find_session(request, args, &info))
 		return;
 	struct gb_gate_request gate = base_request(request->mcp, info.language);
+	gate.tier = gb_mcp_tier_of(&info);
 	struct gb_values *pool = gb_values_create(args->content.n * 2 + (64 << 10));
 	struct gb_value *files = gb_value_object(pool), *content = read_content(pool, args, &bytes);
 	gate.run.files = files;

@@ -123,6 +123,17 @@ static void write_outcome(struct gb_buf *out, const struct gb_mcp_run *run, cons
 	    result && result->timed_out ? "true" : "false", cut ? "true" : "false");
 }
 
+static void write_denials(struct gb_buf *out, const struct gb_result *result) {
+	if (!gb_value_count(result->denials))
+		return;
+	size_t n = 0;
+	gb_auto_free char *json = gb_value_to_json(result->denials, 0, &n, NULL);
+	if (!json)
+		return;
+	gb_mcp_key(out, "denials");
+	gb_buf_append(out, json, n);
+}
+
 static void write_value(struct gb_buf *out, const struct gb_result *result) {
 	if (result->status != GB_SUCCESS || gb_value_type(result->value) == GB_UNDEFINED)
 		return;
@@ -152,6 +163,7 @@ static void write_result(
 		if (result->status != GB_SUCCESS)
 			write_error(out, &result->error);
 		write_files(out, content, result->files);
+		write_denials(out, result);
 		add_displays(content, result);
 	}
 	gb_buf_append_char(out, '}');

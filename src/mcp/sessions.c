@@ -14,10 +14,29 @@ bool gb_mcp_find_session(struct gb_mcp *mcp, const char *id, struct gb_session_i
 	       strcmp(ret->conversation, mcp->conversation) == 0;
 }
 
-bool gb_mcp_usual_session(struct gb_mcp *mcp, enum gb_language language, struct gb_session_info *ret) {
+enum gb_tier gb_mcp_tier_of(const struct gb_session_info *session) {
+	return *session->net ? GB_TIER_NETWORK : GB_TIER_ISOLATED;
+}
+
+/* Whether @session has the hosts of the settings: the gate opens another one if they have changed. */
+static bool has_present_hosts(const struct gb_mcp *mcp, const struct gb_session_info *session) {
+	const struct gb_config_list *hosts = &mcp->config->network.allowlist;
+	struct gb_str rest = gb_str_from(session->net), host;
+	size_t n = 0;
+	for (bool more = rest.n > 0; more; n++) {
+		more = gb_str_cut(&rest, ',', &host);
+		if (n == hosts->n || !gb_str_eq(host, gb_str_from(hosts->items[n])))
+			return false;
+	}
+	return n == hosts->n;
+}
+
+bool gb_mcp_usual_session(
+    struct gb_mcp *mcp, enum gb_language language, enum gb_tier tier, struct gb_session_info *ret) {
 	struct gb_manager *sessions = gb_service_agent_sessions(mcp->service);
 	for (size_t i = 0; sessions && gb_manager_at(sessions, mcp->conversation, i, ret); i++)
-		if (ret->language == language && ret->state != GB_SESSION_TERMINATED)
+		if (ret->language == language && ret->state != GB_SESSION_TERMINATED &&
+		    gb_mcp_tier_of(ret) == tier && (tier == GB_TIER_ISOLATED || has_present_hosts(mcp, ret)))
 			return true;
 	return false;
 }
@@ -46,6 +65,7 @@ static void write_session(struct gb_mcp *mcp, struct gb_buf *out, const struct g
 	gb_mcp_text(out, "id", gb_str_from(info->id));
 	gb_mcp_text(out, "conversationId", gb_str_from(info->conversation));
 	gb_mcp_text(out, "runtime", gb_str_from(gb_language_name(info->language)));
+	gb_mcp_text(out, "tier", gb_str_from(gb_tier_name(gb_mcp_tier_of(info))));
 	gb_mcp_text(out, "state", gb_str_from(gb_session_state_name(info->state)));
 	write_time(out, "createdAt", info->created_at);
 	write_time(out, "lastUsedAt", info->last_used_at);

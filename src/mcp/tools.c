@@ -13,7 +13,7 @@ enum { LIST_TTL_MS = 60000, NAME_MAX_BYTES = 4096, REFUSAL_MAX = 16 << 10 };
 
 /* --- arguments --- */
 
-enum kind { CODE, RUNTIME, SESSION, SESSION_OR_NEW, NAME, ENCODING };
+enum kind { CODE, RUNTIME, SESSION, SESSION_OR_NEW, NAME, ENCODING, TIER };
 
 struct argument {
 	const char *name;
@@ -37,6 +37,7 @@ struct tool {
 	void (*call)(struct gb_mcp_request *request, const struct gb_mcp_args *args);
 	struct argument arguments[ARGUMENTS_MAX];
 	bool needs_sessions; /* it is offered only if executions can keep their state */
+	bool runs_code;      /* which reaches hosts, if the settings have some */
 };
 
 /* --- schemas of results --- */
@@ -65,16 +66,20 @@ struct tool {
 	"\"error\":" OBJECT(TEXT("name") "," TEXT("message") "," TEXT("code") "," TEXT("stack"), "\"name\",\"message\"") "," \
 	"\"awaitingInput\":{\"description\":\"The code waits for input: answer with send_input.\",\"type\":\"object\"," \
 	"\"properties\":{" TEXT("prompt") "},\"required\":[\"prompt\"]}," \
-	LIST("files", "\"description\":\"Files that the code has created or changed.\",", FILE_ENTRY), \
+	LIST("files", "\"description\":\"Files that the code has created or changed.\",", FILE_ENTRY) "," \
+	LIST("denials", "\"description\":\"What the code may not reach.\",", \
+	    OBJECT(TEXT("kind") "," TEXT("host") "," WHOLE("port") "," TEXT("rule") "," TEXT("reason") "," TEXT("remedy"), \
+	    "\"kind\"")), \
 	"\"stdout\",\"stderr\",\"exitCode\",\"timedOut\",\"truncated\",\"duration\"")
 
 #define SESSIONS OBJECT( \
 	LIST("sessions", "", OBJECT( \
 	    TEXT("id") "," TEXT("conversationId") "," TEXT("runtime") "," \
+	    "\"tier\":{\"type\":\"string\",\"enum\":[\"isolated\",\"network\"]}," \
 	    "\"state\":{\"type\":\"string\",\"enum\":[\"idle\",\"executing\",\"awaiting_input\",\"terminated\"]}," \
 	    TEXT("createdAt") "," TEXT("lastUsedAt") "," WHOLE("executionCount") "," TRUTH("trusted") "," \
 	    TEXT("prompt") "," TEXT("reason"), \
-	    "\"id\",\"conversationId\",\"runtime\",\"state\",\"createdAt\",\"lastUsedAt\",\"executionCount\",\"trusted\"")), \
+	    "\"id\",\"conversationId\",\"runtime\",\"tier\",\"state\",\"createdAt\",\"lastUsedAt\",\"executionCount\",\"trusted\"")), \
 	"\"sessions\"")
 
 #define KILLED       OBJECT(TRUTH("killed") "," TEXT("sessionId"), "\"killed\",\"sessionId\"")
@@ -86,10 +91,12 @@ struct tool {
 #define FILES        OBJECT(LIST("files", "", FILE_ENTRY) "," TRUTH("truncated"), "\"files\",\"truncated\"")
 // clang-format on
 
-/* Code has no network and no files of the user, so nothing outside the sandbox can change. What it destroys is the
+/* Code has no files of the user. Without a network nothing outside the sandbox can change, and what it destroys is the
  * state of its own session. */
 #define CHANGES                                                                                              \
 	"{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":false,\"openWorldHint\":false}"
+#define CHANGES_OUTSIDE                                                                                      \
+	"{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":false,\"openWorldHint\":true}"
 #define READS                                                                                                \
 	"{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
 #define ENDS                                                                                                 \
@@ -106,9 +113,13 @@ static const struct tool tools[] = {
 	    {"code", CODE, true, AT(code), "The code. Print what you need to see."},
 	    {"sessionId", SESSION_OR_NEW, false, AT(session),
 		"A handle that execute_code has returned, or \"new\" for another session. Default: this "
-		"conversation's session of that runtime."},
+		"conversation's session of that runtime and tier."},
+	    {"tier", TIER, false, AT(tier),
+		"\"network\": the code reaches the hosts that the description names. Default: that of the "
+		"session which sessionId names, else \"isolated\"."},
 	    {"purpose", NAME, false, AT(purpose),
-		"One line on what the code is for: shown to the person who approves it."}}},
+		"One line on what the code is for: shown to the person who approves it."}},
+	.runs_code = true},
     {.name = "send_input",
 	.title = "Answer a prompt",
 	.doc = "Type text into a session whose code waits for input (awaitingInput). A newline is added if "
@@ -118,7 +129,8 @@ static const struct tool tools[] = {
 	.output = EXECUTED,
 	.call = gb_mcp_send_input,
 	.arguments = {IN_SESSION, {"text", CODE, true, AT(text), "What to type."}},
-	.needs_sessions = true},
+	.needs_sessions = true,
+	.runs_code = true},
     {.name = "list_sessions",
 	.title = "List sessions",
 	.describe = gb_mcp_describe_sessions,
@@ -185,7 +197,8 @@ static void write_runtimes(const struct gb_mcp *mcp, struct gb_buf *out) {
 }
 
 static bool takes(const struct gb_mcp *mcp, const struct argument *argument) {
-	return argument->kind != SESSION_OR_NEW || mcp->config->agent.persistent_sessions;
+	return (argument->kind != SESSION_OR_NEW || mcp->config->agent.persistent_sessions) &&
+	       (argument->kind != TIER || gb_mcp_offers_network(mcp));
 }
 
 static void write_input(const struct gb_mcp *mcp, const struct tool *tool, struct gb_buf *out) {
@@ -199,6 +212,8 @@ static void write_input(const struct gb_mcp *mcp, const struct tool *tool, struc
 			write_runtimes(mcp, out);
 		else if (argument->kind == ENCODING)
 			gb_buf_printf(out, "\"enum\":[\"utf8\",\"base64\"],");
+		else if (argument->kind == TIER)
+			gb_buf_printf(out, "\"enum\":[\"isolated\",\"network\"],");
 		gb_buf_printf(out, "\"description\":");
 		gb_json_append_string(out, gb_str_from(argument->doc));
 		gb_buf_append_char(out, '}');
@@ -225,7 +240,8 @@ static void write_tool(const struct gb_mcp *mcp, const struct tool *tool, struct
 	gb_mcp_text(out, "description", gb_buf_str(&text));
 	gb_mcp_key(out, "inputSchema");
 	write_input(mcp, tool, out);
-	gb_buf_printf(out, ",\"outputSchema\":%s,\"annotations\":%s}", tool->output, tool->annotations);
+	gb_buf_printf(out, ",\"outputSchema\":%s,\"annotations\":%s}", tool->output,
+	    tool->runs_code && gb_mcp_offers_network(mcp) ? CHANGES_OUTSIDE : tool->annotations);
 }
 
 void gb_mcp_list_tools(struct gb_mcp_request *request) {
@@ -293,6 +309,16 @@ static bool read_session(struct reading *reading, const char *text, struct gb_mc
 		   may_be_new ? ", or \"new\"" : "");
 }
 
+static bool read_tier(struct reading *reading, struct gb_str name, struct gb_mcp_args *args) {
+	static const enum gb_tier tiers[] = {GB_TIER_ISOLATED, GB_TIER_NETWORK};
+	for (size_t i = 0; i < GB_COUNT(tiers); i++)
+		if (gb_str_eq(name, gb_str_from(gb_tier_name(tiers[i])))) {
+			args->tier = &tiers[i];
+			return true;
+		}
+	return reject(reading, "tier must be isolated or network");
+}
+
 static bool read_argument(struct reading *reading, const struct gb_value *value, struct gb_mcp_args *args) {
 	const struct argument *argument = reading->argument;
 	void *to = (char *)args + argument->offset;
@@ -314,6 +340,8 @@ static bool read_argument(struct reading *reading, const struct gb_value *value,
 	case SESSION:
 	case SESSION_OR_NEW:
 		return read_session(reading, text.p, args);
+	case TIER:
+		return read_tier(reading, text, args);
 	case ENCODING:
 		*(bool *)to = gb_str_eq(text, GB_STR("base64"));
 		return *(bool *)to || gb_str_eq(text, GB_STR("utf8")) ||

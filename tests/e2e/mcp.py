@@ -125,6 +125,24 @@ def test_disabled():
     server.close()
 
 
+def test_comments():
+    """Code that is comments alone does nothing, and succeeds."""
+    server = Server(WAIVED, 'agent.allowedRuntimes=[javascript, python, shell, node, deno]')
+    offered = server.request('tools/list')['result']['tools'][0]['inputSchema']['properties']['runtime']['enum']
+    for runtime in offered:
+        hash = runtime in ('python', 'shell')
+        for code in ['# a comment', '#', '\n# one\n# two \\\n'] if hash else ['// a comment', '/* one\n two */', '//']:
+            result = server.tool('execute_code', runtime=runtime, code=code)
+            ok(f'{runtime}: {json.dumps(code)} succeeds', not result['isError'] and
+               result['structuredContent']['exitCode'] == 0 and result['structuredContent']['stdout'] == '', result)
+    if 'deno' in offered:
+        result = server.tool('execute_code', runtime='deno', code='1', sessionId='new')
+        ok('deno has no sessions', result['isError'] and 'leave sessionId out' in text_of(result), result)
+    else:
+        ok('deno has no sessions # SKIP deno is not installed', True)
+    server.close()
+
+
 def test_offers():
     server = Server(WAIVED, 'agent.allowedRuntimes=[python, shell, node]', 'programs.node=/no/such/node',
                     'agent.persistentSessions=false')
@@ -610,7 +628,7 @@ def test_install():
     shutil.rmtree(home)
 
 
-for test in [test_eras, test_invalid_messages, test_disabled, test_offers, test_execute, test_input, test_files,
+for test in [test_eras, test_invalid_messages, test_disabled, test_comments, test_offers, test_execute, test_input, test_files,
              test_approvals, test_legacy_dialog, test_dialog_for_input,
              test_modern_dialog, test_progress, test_resources, test_content,
              test_secrets, test_install]:

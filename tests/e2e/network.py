@@ -4,12 +4,14 @@ with addresses that look public. The same attempts are made outside of the sandb
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import mcpclient
 import netns
 import tap
 
@@ -411,6 +413,90 @@ def test_agents():
     tap.ok("the log is whole", "is whole" in audit("verify"), audit("verify"))
 
 
+def get(host):
+    return f"import urllib.request as u\nprint(u.urlopen('http://{host}/').read().decode())"
+
+
+def set_hosts(server, hosts):
+    """Change the setting while the server runs, and wait until it is in force."""
+    with open(os.path.join(server.folder, "glovebox", "glovebox.yaml"), "w") as file:
+        json.dump({"network": {"allowlist": hosts}, "agent": {"enabled": True}}, file)
+    server.process.send_signal(signal.SIGHUP)
+    wanted = ", ".join(hosts) + ". " if hosts else "It has no network. "
+    while wanted not in server.request("tools/list")["result"]["tools"][0]["description"]:
+        pass
+
+
+def test_mcp():
+    """execute_code over MCP: the network tier as the settings grant it, sessions of both tiers, changed settings."""
+    state = os.path.join(folder, "mcp")
+    os.makedirs(os.path.join(state, "glovebox"))
+    with open(os.path.join(state, "glovebox", "glovebox.yaml"), "w") as file:
+        json.dump({"network": {"allowlist": [GOOD]}, "agent": {"enabled": True}}, file)
+    server = mcpclient.Server("agent.autoApprove=true", "agent.allowedRuntimes=[python, shell]", state=state,
+                              environment={"GLOVEBOX_STATE_DIR": ""})
+    tool = server.request("tools/list")["result"]["tools"][0]
+    tap.ok("the tool names the hosts, and takes a tier", f"(python, shell): then it reaches these hosts by name, and no "
+           f"others: {GOOD}. " in tool["description"] and tool["annotations"]["openWorldHint"] and
+           tool["inputSchema"]["properties"]["tier"]["enum"] == ["isolated", "network"], tool)
+    isolated = server.tool("execute_code", runtime="python", code=get(GOOD))
+    tap.ok("without a tier code has no network", isolated["isError"], isolated)
+    done = server.tool("execute_code", runtime="python", tier="network", code="kept = 1\n" + get(GOOD))
+    content = done["structuredContent"]
+    tap.ok("in the network tier it reaches the host", f"SERVED {GOOD}" in content["stdout"] and
+           content["sessionId"] != isolated["structuredContent"]["sessionId"], done)
+    done = server.tool("execute_code", runtime="shell", tier="network", code=f"curl -sS http://{GOOD}/")
+    tap.ok("so does curl", f"SERVED {GOOD}" in done["structuredContent"]["stdout"], done)
+    session = content["sessionId"]
+    denied = server.tool("execute_code", runtime="python", sessionId=session, code="print(kept)\n" + get(EVIL))
+    content = denied["structuredContent"]
+    tap.ok("a session keeps its tier, and a denial names the host and the setting", content["stdout"] == "1\n" and
+           [d["host"] for d in content["denials"]] == [EVIL] and EVIL in content["denials"][0]["remedy"], denied)
+    tap.ok("the tiers of sessions are listed", sorted(
+        (one["runtime"], one["tier"]) for one in server.tool("list_sessions")["structuredContent"]["sessions"]) ==
+        [("python", "isolated"), ("python", "network"), ("shell", "network")])
+    for name, arguments, word in (
+            ("another tier than that of the session", {"runtime": "python", "sessionId": session, "tier": "isolated"},
+             "not of the isolated tier"),
+            ("an unknown tier", {"runtime": "python", "tier": "all"}, "isolated or network")):
+        refused = server.tool("execute_code", code="1", **arguments)
+        tap.ok(f"{name} is refused", refused["isError"] and word in refused["content"][0]["text"], refused)
+    written = server.tool("write_file", sessionId=session, path="a.txt", content="a")
+    tap.ok("files of such a session are written and read", not written["isError"] and
+           server.tool("read_file", sessionId=session, path="a.txt")["structuredContent"]["content"] == "a", written)
+    set_hosts(server, [GOOD, EVIL])
+    both = server.run("python", get(GOOD) + "\n" + get(EVIL), sessionId=session)
+    tap.ok("a session has the hosts that it was opened with", f"SERVED {GOOD}" in both["stdout"] and
+           f"SERVED {EVIL}" not in both["stdout"], both)
+    other = server.run("python", get(EVIL), tier="network")
+    tap.ok("a new host is reached in a new session", f"SERVED {EVIL}" in other["stdout"] and
+           other["sessionId"] != session, other)
+    set_hosts(server, [EVIL])
+    gone = server.tool("execute_code", runtime="python", code="1", sessionId=session)
+    tap.ok("a session whose hosts are no longer allowed runs no code", gone["isError"] and
+           "no longer has any host" in gone["content"][0]["text"], gone)
+    tap.ok("its files can still be read", server.tool("read_file", sessionId=session, path="a.txt")
+           ["structuredContent"]["content"] == "a")
+    set_hosts(server, [])
+    refused = server.tool("execute_code", runtime="python", code="1", tier="network")
+    tap.ok("without hosts there is no network tier", refused["isError"], refused)
+    tap.ok("the server ends", server.close() == 0)
+
+
+def test_mcp_dialog():
+    """The dialog of a client shows what code can reach."""
+    server = mcpclient.Server("mcp.trustClientApproval=true", f"network.allowlist=[{GOOD}]")
+    server.initialize({"elicitation": {}})
+    for tier in ("network", "isolated"):
+        number = server.start_tool("execute_code", runtime="python", code="1", tier=tier)
+        question = server.wait(lambda message: message.get("method") == "elicitation/create")
+        tap.ok(f"the dialog shows the hosts of the {tier} tier", (f"It can connect to: {GOOD}" in
+               question["params"]["message"]) == (tier == "network"), question)
+        server.send({"id": question["id"], "result": {"action": "decline"}})
+        server.reply(number)
+    server.close()
+
+
 def test_sessions():
     client = netns.Client(GLOVEBOX, ALLOWLIST)
     refused = client.ask("session_open", language="shell", net=[EVIL])
@@ -508,6 +594,8 @@ try:
     test_proxy(ca)
     test_prompt()
     test_agents()
+    test_mcp()
+    test_mcp_dialog()
     test_sessions()
     test_expose()
     test_clients(ca)
