@@ -26,6 +26,10 @@ int main(int argc, char **argv) {
 		return 2;
 	}
 	const struct gb_result *result = gb_run_wait(run);
+	if (!result) {
+		fprintf(stderr, "the engine failed\n");
+		return 3;
+	}
 	char *text = gb_value_inspect(result->value, 4096);
 	printf("%s: %s\n", gb_status_name(result->status),
 	    result->status == GB_SUCCESS ? text : result->error.message);

@@ -290,7 +290,7 @@ static int examine(struct doctor *doctor) {
 	else
 		printf("%s\n", doctor->n_missing
 				   ? "Runs are refused until everything that is missing is available."
-				   : "The wall stands.");
+				   : "Every layer of the sandbox works.");
 	return doctor->n_missing ? EXIT_REFUSED : EXIT_OK;
 }
 

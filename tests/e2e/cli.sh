@@ -142,7 +142,7 @@ ok 'a folder with unsafe permissions is refused' a
 # $scratch is such a folder, and so is /root.
 a() { cp "$(command -v bash)" "$scratch/bash" && chmod 755 "$scratch/bash" && export GLOVEBOX_BASH=$scratch/bash; run 0 run -l shell -e 'echo here' && [ "$out" = here ] && [ "$(stat -c %a "$scratch")" = 700 ]; local s=$?; unset GLOVEBOX_BASH; return $s; }
 ok 'a program below a folder that is closed to other users' a
-a() { run 0 doctor && has "$out" 'The wall stands.' && has "$out" 'files' && has "$out" 'programs' && ! has "$out" missing > /dev/null; }
+a() { run 0 doctor && has "$out" 'Every layer of the sandbox works.' && has "$out" 'files' && has "$out" 'programs' && ! has "$out" missing > /dev/null; }
 ok 'doctor observes every layer in every room' a
 a() { run 0 doctor --json && /usr/bin/python3 -c '
 import json, sys
@@ -163,9 +163,9 @@ import json, sys
 limits = json.load(open(sys.argv[1]))["limits"]
 assert limits["cgroupVersion"] in (0, 1, 2) and bool(limits["notBounded"]) == (limits["cgroupVersion"] == 0)' "$scratch/out"; }
 ok 'doctor lists what is not bounded without control groups' a
-a() { export GLOVEBOX_DENO=/nonexistent/deno; run 0 doctor && has "$out" 'The wall stands.' && grep -q '^  absent    deno .*GLOVEBOX_DENO' "$scratch/out"; local s=$?; unset GLOVEBOX_DENO; return $s; }
+a() { export GLOVEBOX_DENO=/nonexistent/deno; run 0 doctor && has "$out" 'Every layer of the sandbox works.' && grep -q '^  absent    deno .*GLOVEBOX_DENO' "$scratch/out"; local s=$?; unset GLOVEBOX_DENO; return $s; }
 ok 'doctor succeeds if a runtime is not installed' a
-a() { export GLOVEBOX_NODE=/usr/bin/true; run 3 doctor && ! has "$out" 'The wall stands.' > /dev/null && grep -q '^  missing   node ' "$scratch/out" && grep -q '^  observed  shell ' "$scratch/out"; local s=$?; unset GLOVEBOX_NODE; return $s; }
+a() { export GLOVEBOX_NODE=/usr/bin/true; run 3 doctor && ! has "$out" 'Every layer of the sandbox works.' > /dev/null && grep -q '^  missing   node ' "$scratch/out" && grep -q '^  observed  shell ' "$scratch/out"; local s=$?; unset GLOVEBOX_NODE; return $s; }
 ok 'doctor fails if an installed runtime does not run' a
 a() { run 0 bench --json && /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); assert all(d[l][k] > 0 for l in ("javascript", "python", "shell") for k in ("onDemandMs", "pooledMs")) and {"node", "deno"} <= set(d)' "$scratch/out"; }
 ok 'bench as json' a

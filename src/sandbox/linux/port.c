@@ -167,8 +167,7 @@ void gb_port_about(struct gb_port_facts *ret) {
 /* docs/THREATS.md has the whole table. */
 static const char *const not_bounded[] = {
     "memory of all cells together",
-    "memory that programs take between two looks of their keeper, 20 ms apart, below the run's memory and 1 "
-    "GiB "
+    "memory that programs allocate between two measurements, 20 ms apart, below the run's memory and 1 GiB "
     "for each process",
     "epoll watches and pages in pipes of a single cell: the kernel counts them for all cells of the user "
     "together",
