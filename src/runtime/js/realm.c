@@ -11,7 +11,12 @@
 #include "runtime/js/heap.h"
 #include "runtime/js/modules.h"
 
-enum { STACK_BYTES = 1 << 20, SCRIPT_MAX = 1 << 20 };
+#ifdef __SANITIZE_ADDRESS__ /* frames of the interpreter are several times larger */
+enum { STACK_BYTES = 4 << 20 };
+#else
+enum { STACK_BYTES = 1 << 20 };
+#endif
+enum { SCRIPT_MAX = 1 << 20 };
 
 /* --- randomness --- */
 
