@@ -148,6 +148,45 @@ static bool is_global(const struct line *line, struct gb_str word) {
 	       !isdigit((unsigned char)*word.p);
 }
 
+/* The object of which @word is a member: a.b in a.b.word. Empty if there is none, or if it is another expression than
+ * names with dots, whose evaluation could have effects. */
+static struct gb_str object_before(const struct repl_ask *ask, const struct line *line, struct gb_str word) {
+	const enum gb_syntax syntax = gb_language_infos[ask->language].syntax;
+	if ((syntax != GB_SYNTAX_JS && syntax != GB_SYNTAX_PYTHON) || line->cursor == word.n ||
+	    word.p[-1] != '.')
+		return (struct gb_str){0};
+	const char *end = word.p - 1, *from = end;
+	while (from > line->text && (is_word(syntax, from[-1]) || from[-1] == '.'))
+		from--;
+	const struct gb_str object = {from, (size_t)(end - from)};
+	bool is_names = object.n && object.n < WORD_MAX && *from != '.' && !isdigit((unsigned char)*from) &&
+			end[-1] != '.' && !memmem(from, object.n, "..", 2);
+	return is_names ? object : (struct gb_str){0};
+}
+
+/* As in the REPLs of Node.js and Python: the members of the prototypes too; in Python, members that begin with '_' only
+ * if that was typed. */
+static void write_members_query(
+    const struct repl_ask *ask, struct gb_str object, struct gb_str word, struct gb_buf *out) {
+	if (gb_language_infos[ask->language].syntax == GB_SYNTAX_PYTHON)
+		gb_buf_printf(out, "'\\n'.join(name for name in dir(%.*s) if name.startswith('%.*s')%s)",
+		    GB_STR_ARG(object), GB_STR_ARG(word),
+		    word.n && *word.p == '_' ? "" : " and not name.startswith('_')");
+	else
+		gb_buf_printf(out,
+		    "(object => { const names = []; "
+		    "for (; object != null; object = Object.getPrototypeOf(object)) "
+		    "names.push(...Object.getOwnPropertyNames(object)); "
+		    "return names.filter(name => /^[a-zA-Z_$][\\w$]*$/.test(name) && name.startsWith('%.*s'))"
+		    ".join('\\n') })(%.*s)",
+		    GB_STR_ARG(word), GB_STR_ARG(object));
+}
+
+static bool is_variable_of_shell(const struct line *line, struct gb_str word) {
+	size_t before = line->cursor - word.n;
+	return (before > 0 && word.p[-1] == '$') || (before > 1 && memcmp(word.p - 2, "${", 2) == 0);
+}
+
 static void write_query(
     const struct repl_ask *ask, const struct line *line, struct gb_str word, struct gb_buf *out) {
 	gb_auto_buf struct gb_buf command;
@@ -168,8 +207,11 @@ static void write_query(
 		    GB_STR_ARG(word));
 		return;
 	case GB_SYNTAX_SHELL:
-		gb_buf_printf(
-		    &command, "compgen %s -- %.*s", is_first ? "-abckA function" : "-f", GB_STR_ARG(word));
+		gb_buf_printf(&command, "compgen %s -- %.*s",
+		    is_variable_of_shell(line, word) ? "-v"
+		    : is_first                       ? "-abckA function"
+						     : "-f",
+		    GB_STR_ARG(word));
 		append_neutral(out, &command);
 		return;
 	case GB_SYNTAX_NONE:
@@ -237,14 +279,17 @@ void repl_complete(
 	gb_buf_init(&source, QUERY_MAX);
 	gb_buf_init(&answer, ANSWER_MAX);
 	const char *text = line_text(line);
-	struct gb_str all = {text, line->cursor}, rest, name;
+	struct gb_str all = {text, line->cursor}, object = object_before(ask, line, word), rest, name;
 	if (*text == '.' && all.n == strcspn(text, " \n")) {
 		word = all;
 		for (; *commands; commands++)
 			add_name(&names, word, gb_str_from(*commands));
-	} else if (is_global(line, word) ||
+	} else if (object.n || is_global(line, word) ||
 		   (word.n && gb_language_infos[ask->language].syntax == GB_SYNTAX_SHELL)) {
-		write_query(ask, line, word, &source);
+		if (object.n)
+			write_members_query(ask, object, word, &source);
+		else
+			write_query(ask, line, word, &source);
 		query(ask, &source, &answer);
 		for (rest = gb_buf_str(&answer); rest.n;) {
 			gb_str_cut(&rest, '\n', &name);

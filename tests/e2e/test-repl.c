@@ -181,15 +181,31 @@ TEST(tab_completes_names_and_commands) {
 	sees(&user, ".reset");
 	sees(&user, "javascript> ");
 	enters("typeof unusualName", "undefined\r\n");
+	enters("const tree = {leaf: {unusualKey: 44}, ['no name']: 1}; tree.leaf.other = 0", OUT "0\r\n");
+	types(&user, "tree.le\t.unu\t\r");
+	sees(&user, OUT "44\r\n");
+	types(&user, "tree.toLoc\t.len\t\r"); /* of the prototypes */
+	sees(&user, OUT "0\r\n");
+	/* A call is not evaluated, and an error is not shown. */
+	enters("let calls = 0; const call = () => { calls++; return tree }", "javascript> ");
+	types(&user, "call().le\t\003missing.a\t\003");
+	enters("calls + 0.5", OUT "0.5\r\n");
 	ends(0);
 	if (!begin("python"))
 		return;
 	enters("unusual_name = 42", "python> ");
 	types(&user, "unus\t\r");
 	sees(&user, OUT "42\r\n");
+	enters("import collections", "python> ");
+	types(&user, "collections.Counter.most\t.__na\t\r");
+	sees(&user, OUT "most_common\r\n");
+	types(&user, "'ab'.upp\t\003"); /* no name before the dot */
 	ends(0);
 	if (!begin("shell"))
 		return;
+	enters("unusual_variable=44", "shell> ");
+	types(&user, "echo $unusual_v\t\r");
+	sees(&user, OUT "44\r\n");
 	enters("unusual_function() { echo $((6 * 7)); }", "shell> ");
 	types(&user, "unus\t\r");
 	sees(&user, OUT "42\r\n");
