@@ -253,8 +253,9 @@ static const struct {
     {"GLOVEBOX_BASH, GLOVEBOX_NODE, GLOVEBOX_DENO",
 	"the programs that run code, instead of the first in PATH"},
     {"GLOVEBOX_SECRET_NAME", "a value that is masked in output, under the name NAME"},
-    {"GLOVEBOX_SESSION_LINGER", "how long the process that keeps the sessions stays after the last one"},
-    {"GLOVEBOX_PATH", "the program that the TypeScript SDK starts"},
+    {"GLOVEBOX_SESSION_LINGER",
+	"how long the process that keeps sessions runs after the last session has ended"},
+    {"GLOVEBOX_PATH", "the program that the SDKs start"},
 };
 
 /* Below the folder that has bin/glovebox. */
@@ -293,17 +294,15 @@ static bool write_overview(const struct place *place) {
 	put_name(page, "glovebox", "run untrusted code safely");
 	fputs(".SH SYNOPSIS\n.B glovebox\n.I COMMAND\n[OPTIONS]\n.br\n.B glovebox help\n.I COMMAND\n", page);
 	fputs(".SH DESCRIPTION\nRun code in a sandbox of its own, with limits on time, memory and output, "
-	      "and return its "
-	      "value, its output, and how it ended.\n",
+	      "and return its value, its output, and whether it succeeded, failed or exceeded a limit.\n",
 	    page);
 	put_commands(page);
 	fputs(".SH ENVIRONMENT\nEach setting has a variable: see\n", page);
 	put_reference(page, "glovebox.yaml", 5, ".");
 	for (size_t i = 0; i < GB_COUNT(variables); i++)
 		put_pair(page, variables[i].name, variables[i].help);
-	fputs(".SH FILES\nThese are below the folder in which Glovebox is installed: the parent of the "
-	      "folder of\n.B "
-	      "glovebox\nitself. The tree may be moved.\n",
+	fputs(".SH FILES\nThese paths are relative to the folder in which Glovebox is installed, which has\n"
+	      ".B bin/glovebox .\nThe folder may be moved.\n",
 	    page);
 	for (size_t i = 0; i < GB_COUNT(files); i++)
 		put_pair(page, files[i].path, files[i].help);
@@ -354,13 +353,11 @@ static bool write_settings(const struct place *place) {
 	put_name(page, "glovebox.yaml", "settings of Glovebox");
 	fputs(".SH DESCRIPTION\n", page);
 	put_details(page,
-	    "A file in YAML. The value of a setting comes from the last of these that names it: its default; "
-	    "the owner's\n"
-	    "file; the project file, which may only tighten the settings of the owner unless it is trusted; "
-	    "the variable\n"
-	    "of the setting; the option --set.\n"
+	    "A file in YAML. The value of a setting comes from the last of these sources that has it: its\n"
+	    "default; the owner's file; the project file, which may only make the owner's settings stricter\n"
+	    "unless it is trusted; the environment variable of the setting; the option --set.\n"
 	    "\n"
-	    "A name such as agent.enabled stands for nested keys:\n"
+	    "A dot in a name, such as agent.enabled, stands for nested keys:\n"
 	    "\n"
 	    "  agent:\n"
 	    "    enabled: true\n"

@@ -151,7 +151,7 @@
 	X(timeout_ms, 64, "timeoutMs", LIMITS, "", MS, 30000, 1, UINT64_MAX, FLAG, "timeout", HOST, AGENT, \
 	    "maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise") \
 	X(memory_bytes, 64, "memoryBytes", OPTIONS, "memoryLimitBytes", BYTES, 0, GB_MEMORY_MIN, 64ull << 30, FLAG, "memory", WORKER, AGENT, \
-	    "maximum memory: of the heap, or of all processes where a program runs the code") \
+	    "maximum memory: of the heap; in shell, Node.js and Deno, of all processes together") \
 	X(output_bytes, 64, "outputBytes", LIMITS, "", BYTES, 1ull << 20, 1, 256ull << 20, NO_FLAG, "", WORKER, AGENT, \
 	    "output and console calls; the rest is cut and `truncated` is set") \
 	X(result_bytes, 64, "resultBytes", LIMITS, "", BYTES, 16ull << 20, 1, 1ull << 30, NO_FLAG, "", WORKER, AGENT, \

@@ -175,7 +175,7 @@ static const struct action actions[] = {
 	"Show a request with its code. The id can be abbreviated.\n"
 	"\n"
 	"Invisible characters, and characters that change how others are displayed, are shown by their\n"
-	"number (<U+202E>). Colours are only a guess at the syntax."},
+	"number (<U+202E>). The colours only approximate the syntax."},
     {"approve", "ID",
 	"Let the code run once, exactly as it was shown.\n"
 	"\n"
@@ -198,12 +198,12 @@ static const struct action actions[] = {
 
 const struct command command_approvals = {
     .name = "approvals",
-    .synopsis = "list|show ID|approve ID|deny ID|trust ID|watch [options]",
+    .synopsis = "list|show ID|approve ID|deny ID|trust ID|watch [OPTIONS]",
     .summary = "review and decide on requests of agents to run code",
     .details =
-	"Code of agents waits here until a person has approved it. A decision applies to exactly the\n"
-	"bytes that were shown (code, inputs, permissions, limits) and can be used once. A request that\n"
-	"is not answered in time is denied.\n"
+	"An agent's code waits until a person approves it. A decision applies to exactly the bytes that\n"
+	"were shown (code, inputs, permissions, limits) and can be used once. A request that is not\n"
+	"answered in time is denied.\n"
 	"\n"
 	"  glovebox approvals list              pending requests; with --all also decided ones\n"
 	"  glovebox approvals show 1a2b         a request with its code; ids can be abbreviated\n"
@@ -214,10 +214,10 @@ const struct command command_approvals = {
 	"  glovebox approvals watch             wait for requests and answer them at this terminal\n"
 	"\n"
 	"Invisible characters, and characters that change how others are displayed, are shown by their\n"
-	"number (<U+202E>). Colours are only a guess at the syntax.\n"
+	"number (<U+202E>). The colours only approximate the syntax.\n"
 	"\n"
-	"Exit status: 1 there is no such approval, 2 bad use, 3 another decision came first or the\n"
-	"request had expired; the decision is printed.",
+	"Exit status: 0 done, 1 there is no such approval, 2 usage error, 3 another decision came first\n"
+	"or the request had expired; the decision is printed.",
     .flags = flags,
     .actions = actions,
     .run = run,

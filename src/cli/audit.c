@@ -30,7 +30,7 @@ static const struct flag flags[] = {
     [FLAG_JSON] = {"json", 0, NULL, "list, show: records as JSON, one per line; verify: one object", 0, NULL},
     [FLAG_FROM] = {"from", 0, "TIME",
 	"recorded at or after 2026-01-31, 2026-01-31T12:00:00Z, or 2h (ago), 30d", 0, " list show export "},
-    [FLAG_TO] = {"to", 0, "TIME", "recorded before", 0, " list show export "},
+    [FLAG_TO] = {"to", 0, "TIME", "recorded before this time", 0, " list show export "},
     [FLAG_SESSION] = {"session", 0, "ID", "of this session", 0, " list show export "},
     [FLAG_CONVERSATION] = {"conversation", 0, "ID", "of this conversation", 0, " list show export "},
     [FLAG_RUNTIME] = {"runtime", 0, "NAME", "of this runtime: javascript, python, ...", 0,
@@ -39,7 +39,8 @@ static const struct flag flags[] = {
 	"with this status: success, error, memory, terminated, denied, ...; or unfinished", 0,
 	" list show export "},
     [FLAG_HOST] = {"host", 0, "NAME", "with an attempt to reach this host", 0, " list show export "},
-    [FLAG_LIMIT] = {"limit", 'n', "N", "at most N (list: 20, the newest; export: all; 0: all)", 0,
+    [FLAG_LIMIT] = {"limit", 'n', "N",
+	"at most N records; 0: all; default: the newest 20 for list, all for export", 0,
 	" list show export "},
     [FLAG_KEY] = {"expect-key", 0, "KEY", "verify: the public key that you have stored elsewhere", 0,
 	" verify "},
@@ -247,7 +248,7 @@ static int run(const struct command *self, int argc, char **argv) {
 
 static const struct action actions[] = {
     {"list", "",
-	"List the newest records, one line each. The options select records.\n"
+	"List the newest records, one line each. The options select which records are listed.\n"
 	"\n"
 	"  glovebox audit list --from 2h --status error\n"
 	"\n"
@@ -272,14 +273,15 @@ static const struct action actions[] = {
 
 const struct command command_audit = {
     .name = "audit",
-    .synopsis = "list|show ID|verify|export [options]",
+    .synopsis = "list|show ID|verify|export [OPTIONS]",
     .summary = "show and verify the log of what agents ran",
     .details =
 	"The audit log has a record of each execution: its code, its approval, its limits, and its\n"
 	"result. Each record contains the hash of the previous one, and the newest record is signed, so\n"
 	"that changes are detected.\n"
 	"\n"
-	"  glovebox audit list                         the newest records; --session, --status, ... select\n"
+	"  glovebox audit list                         the newest records; --session, --status and others "
+	"select\n"
 	"  glovebox audit list --from 2h --status error\n"
 	"  glovebox audit show 42                      all fields of record 42, or of the run with this id\n"
 	"  glovebox audit verify                       check that every record is present and unchanged\n"
@@ -292,8 +294,8 @@ const struct command command_audit = {
 	"readable.\n"
 	"\n"
 	"list, show and export print the file without checking it: run verify first. If nothing was\n"
-	"recorded yet, they report this and exit with 0. A run that has begun and has\n"
-	"no record of its end is 'unfinished': it is still running, or its host was killed.",
+	"recorded yet, they report this and exit with 0. A run without a record of its end has the status\n"
+	"'unfinished': it is still running, or its host was killed.",
     .flags = flags,
     .actions = actions,
     .run = run,

@@ -151,9 +151,9 @@ const struct command command_bench = {
     .synopsis = "[--json] [OPTIONS]",
     .summary = "measure how fast runs are on this machine",
     .details =
-	"Runs 1+1 in a new sandbox of each installed runtime: once created on demand, once taken from the\n"
-	"pool of prepared ones. This takes a few seconds. 'glovebox doctor' shows why a runtime cannot be\n"
-	"used.",
+	"Measures 1+1 in a new sandbox of each installed runtime: in one that is created on demand, and\n"
+	"in one from the pool of prepared sandboxes. This takes a few seconds. 'glovebox doctor' shows\n"
+	"why a runtime cannot be used.",
     .flags = flags,
     .run = run,
 };

@@ -111,6 +111,8 @@ void report_warning(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "; did you mean 'x'?" or "", for an error about the word @given. */
 const char *suggestion(const struct gb_nearest *nearest);
+/* Report that @parent has no command @name, which stands before @argv, and return the exit status. */
+int refuse_command(const struct command *parent, const char *name, int argc, char **argv);
 /* From now on, keep errors for usage_end. */
 void usage_as_json(void);
 /* At the end of the program: print the errors that were kept, as JSON on stdout if @status is EXIT_BAD_USE. */

@@ -330,17 +330,17 @@ const struct command command_doctor = {
     .synopsis = "[--json]",
     .summary = "attack the sandbox on this machine and show which layers hold",
     .details =
-	"In each kind of room, a process in the sandbox attempts what each layer of the sandbox forbids.\n"
-	"In an empty room, where layers can be raised one by one, the attempt is repeated with this layer\n"
-	"alone and without it. A layer is 'observed' if it refused every attempt. Then each installed\n"
-	"runtime runs code.\n"
+	"There are three kinds of sandbox, called rooms. In each, a process attempts what each layer of\n"
+	"the sandbox forbids. The attempt is repeated with this layer alone, and without it, where it\n"
+	"succeeds. A layer is 'observed' if it stopped every attempt that it should stop. Then each\n"
+	"installed runtime runs code.\n"
 	"\n"
 	"  none       JavaScript and TypeScript: no files, no programs\n"
 	"  files      Python: system files to read, a folder of its own\n"
 	"  programs   shell, Node.js, Deno: also programs, processes, and a network without other hosts\n"
 	"\n"
-	"Exit status: 0 every layer and every installed runtime was observed, 3 one is missing and its\n"
-	"runs are refused. An optional layer may be absent, and so may a runtime that is not installed.",
+	"Exit status: 0 every layer and every installed runtime works, 3 one is missing and its runs are\n"
+	"refused. An optional layer may be absent, and so may a runtime that is not installed.",
     .flags = flags,
     .run = run,
 };

@@ -171,13 +171,15 @@ static const struct action actions[] = {
 
 const struct command command_energy = {
     .name = "energy",
-    .synopsis = "[set LEVEL] [options]",
+    .synopsis = "[set LEVEL] [OPTIONS]",
     .summary = "show or set the energy that runs of agents may use",
     .details =
-	"Each run of a face in the setting energy.faces costs energy, which is regained over time. By\n"
-	"default that is core_execute only; 'glovebox execute' and the SDKs' execute are the face\n"
-	"execute_code. Runs of the network tier cost more and need a higher level; below a minimum no such\n"
-	"run is allowed. The rules are settings.\n"
+	"Energy is a budget for agents. A run reduces the level, and the level rises again over time. A\n"
+	"run is refused if the level is too low for it; runs in the network tier cost more and need a\n"
+	"higher level. The setting energy.faces lists the interfaces whose runs cost energy: core_execute "
+	"(the\n"
+	"default), and execute_code, which is 'glovebox execute' and the SDKs' execute. The other\n"
+	"settings energy.* define costs and levels.\n"
 	"\n"
 	"  glovebox energy              the level, when it will be full, and what could run now\n"
 	"  glovebox energy set 1        set the level",

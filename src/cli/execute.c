@@ -180,13 +180,14 @@ const struct command command_execute = {
 	"Run code of an agent. This is off until the owner sets agent.enabled. Each request then waits\n"
 	"for approval ('glovebox approvals watch'), unless agent.autoApprove is set or approvals.waive\n"
 	"has execute_code. The guard checks the code; a run costs energy if energy.faces has\n"
-	"execute_code. Secrets in the output are masked. The result is printed after its record is in\n"
-	"the audit log, output after a record that the run has begun. Ctrl-C withdraws a request that\n"
-	"waits and ends a run.\n"
+	"execute_code. Secrets in the output are masked. Output is printed after the start of the run is\n"
+	"recorded in the audit log, and the result after the complete record is. Ctrl-C withdraws a\n"
+	"waiting request, or ends the run.\n"
 	"\n"
 	"  glovebox execute -l python -e 'print(6 * 7)' --purpose 'a sum' --set agent.enabled=true\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout. If the program ends\n"
+	"Exit status: 0 success, 1 the code failed, 2 usage error, 3 refused, 124 timeout. If the program "
+	"ends\n"
 	"with a status of its own, as by sys.exit(3), that is the exit status.",
     .flags = flags,
     .run = run,

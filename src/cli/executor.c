@@ -43,7 +43,7 @@ static const struct flag flags[] = {
     {"max-code-size", 0, "SIZE", "of the code; default: the setting agent.maxCodeSize", 0, NULL},
     {"max-output-size", 0, "SIZE", "of the output; default: the setting agent.maxOutputSize", 0, NULL},
     {"max-tool-calls", 0, "N", "calls of tools; default: the setting executor.maxToolCalls", 0, NULL},
-    {"decides", 0, NULL, "the calling program decides that the code may run: no person is asked", 0, NULL},
+    {"decides", 0, NULL, "the calling program has approved the code: no person is asked", 0, NULL},
     {"purpose", 0, "TEXT", "the purpose of the code: shown with the request for approval, and recorded",
 	FLAG_EMPTY, NULL},
     {"conversation", 0, "ID", "the conversation of the request", 0, NULL},
@@ -410,11 +410,10 @@ const struct command command_executor = {
     .synopsis = "FILE [--tools FILE | --stubs FILE] [OPTIONS]",
     .summary = "run an agent's code that calls tools of the calling program",
     .details =
-	"Run the code in FILE, TypeScript: the body of an async function. It calls tools by\n"
-	"__callTool__(name, params), or by the functions that --stubs or --tools put before it; "
-	"output(data),\n"
-	"debug(message) and console write. The calling program has the tools. It reads JSON lines from\n"
-	"standard output, and answers on standard input:\n"
+	"Run the TypeScript code in FILE, the body of an async function. The code calls tools with\n"
+	"__callTool__(name, params), or with the functions that --stubs or --tools add before it, and\n"
+	"prints with output(data), debug(message) and console. The calling program executes the tools: it\n"
+	"reads JSON lines from standard output, and answers on standard input:\n"
 	"\n"
 	"  {\"type\":\"__tool_call__\",\"name\":\"add\",\"params\":{\"a\":1,\"b\":2},\"call_id\":\"1\"}\n"
 	"  {\"type\":\"__tool_result__\",\"call_id\":\"1\",\"result\":3}\n"
@@ -425,7 +424,7 @@ const struct command command_executor = {
 	"JSON object with success, output, error, tool_calls_made and duration_ms, is written to standard\n"
 	"error. Code of agents is off until the owner sets agent.enabled.\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout.",
+	"Exit status: 0 success, 1 the code failed, 2 usage error, 3 refused, 124 timeout.",
     .flags = flags,
     .run = run,
 };

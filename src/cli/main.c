@@ -2,7 +2,6 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
-#include "cli/untrusted.h"
 #include "glovebox/glovebox.h"
 
 static void usage(FILE *to) {
@@ -17,22 +16,14 @@ static void usage(FILE *to) {
 	manual_refer(NULL, to);
 }
 
-static int refuse_command(const char *name) {
-	struct gb_nearest nearest = {.given = name};
-	for (size_t i = 0; all_commands[i]; i++)
-		gb_nearest_offer(&nearest, all_commands[i]->name);
-	fputs("glovebox: there is no command '", stderr);
-	print_name(stderr, name, strlen(name));
-	fprintf(stderr, "'%s\n\n", suggestion(&nearest));
-	usage(stderr);
-	return EXIT_BAD_USE;
-}
+/* What is wrong before the name of a command is known. */
+static const struct command no_command = {.name = "", .commands = all_commands};
 
 static int run_command(const char *name, int argc, char **argv) {
 	const struct command *command = find_command(all_commands, name);
 	if (!command)
 		command = find_command(hidden_commands, name);
-	return command ? command->run(command, argc, argv) : refuse_command(name);
+	return command ? command->run(command, argc, argv) : refuse_command(&no_command, name, argc, argv);
 }
 
 /* 'help audit list' is 'audit list --help'. */

@@ -10,13 +10,11 @@
 #include "mcp/stdio.h"
 
 static const struct action actions[] = {
-    {"serve", "", "Serve one client on standard input and output; the default. The client starts this.\n"},
+    {"serve", "", "Serve one client on standard input and output; the default. The client starts this."},
     {"install", "--client NAME",
-	"Show the change to the configuration file of this client, and write it when it is confirmed "
-	"(--yes). "
-	"The\nrest of the file stays as it is. Clients: " MCP_CLIENTS
-	".\nFor others, --print shows the entry. "
-	"--config and --set are passed on to the server.\n"},
+	"Show the change to the configuration file of this client, ask, and write it; --yes does not ask.\n"
+	"The rest of the file stays as it is. Clients: " MCP_CLIENTS ".\n"
+	"For others, --print shows the entry. --config and --set become arguments of the server."},
     {0},
 };
 
@@ -138,11 +136,11 @@ const struct command command_mcp = {
     .synopsis = "[serve | install --client NAME] [OPTIONS]",
     .summary = "serve an agent's MCP client: execute_code and sessions, with approvals",
     .details =
-	"An agent's client of the Model Context Protocol starts this command and exchanges messages with it\n"
-	"on standard input and output. The agent has the tools execute_code, send_input, list_sessions,\n"
-	"kill_session, read_file, write_file and list_files. There are no tools\n"
-	"until the owner sets agent.enabled. Each execution then waits for approval ('glovebox approvals\n"
-	"watch'), unless agent.autoApprove is set, and is recorded in the audit log. The process is the\n"
+	"An agent's client of the Model Context Protocol starts this command and exchanges messages with\n"
+	"it on standard input and output. The agent has the tools execute_code, send_input,\n"
+	"list_sessions, kill_session, read_file, write_file and list_files. There are no tools until the\n"
+	"owner sets agent.enabled. Each execution then waits for approval ('glovebox approvals watch'),\n"
+	"unless agent.autoApprove is set, and is recorded in the audit log. The process is one\n"
 	"conversation: its sessions end when the input ends.\n"
 	"\n"
 	"  glovebox mcp install --client cursor       show the entry in the client's file, and ask\n"
@@ -152,7 +150,7 @@ const struct command command_mcp = {
 	"\n"
 	"Exit status: 0 the input ended, or the entry is in the file or was shown, 1 an error while "
 	"serving,\n"
-	"2 bad use, 3 the sandbox could not be started, or the file cannot be changed.",
+	"2 usage error, 3 the sandbox could not be started, or the file cannot be changed.",
     .flags = flags,
     .actions = actions,
     .run = run,

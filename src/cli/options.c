@@ -28,7 +28,7 @@ static struct {
 } usage;
 
 static void print_report(const struct command *command, const char *text, bool is_cut) {
-	fprintf(stderr, "glovebox %s: ", command->name);
+	fprintf(stderr, "glovebox%s%s: ", *command->name ? " " : "", command->name);
 	print_message(stderr, text, strlen(text));
 	fputs(is_cut ? "…\n" : "\n", stderr);
 }
@@ -80,6 +80,23 @@ const char *suggestion(const struct gb_nearest *nearest) {
 	static char text[GB_NEAREST_MAX + 32];
 	snprintf(text, sizeof text, "; did you mean '%s'?", nearest->best ? nearest->best : "");
 	return nearest->best ? text : "";
+}
+
+int refuse_command(const struct command *parent, const char *name, int argc, char **argv) {
+	struct gb_nearest nearest = {.given = name};
+	bool is_option = name[0] == '-';
+	for (size_t i = 0; parent->commands[i]; i++)
+		gb_nearest_offer(&nearest, command_word(parent->commands[i]));
+	for (int i = -1; i < argc; i++)
+		if (strcmp(i < 0 ? name : argv[i], "--json") == 0)
+			usage_as_json();
+	const char *what = is_option ? "a command comes before the option" : "there is no command";
+	if (nearest.best)
+		report_error(parent, "%s '%s'%s", what, name, suggestion(&nearest));
+	else
+		report_error(parent, "%s '%s'; 'glovebox %s%s' lists the commands", what, name,
+		    *parent->name ? parent->name : "help", *parent->name ? " --help" : "");
+	return EXIT_BAD_USE;
 }
 
 /* --- help --- */

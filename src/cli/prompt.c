@@ -90,8 +90,8 @@ const struct command command_prompt = {
     .synopsis = "[--json]",
     .summary = "print a section about running code for an agent's system prompt",
     .details =
-	"Print a section for an agent's system prompt: which code it can run, within which limits, what is\n"
-	"kept between runs, and how to use this well. The text follows the settings. If agents cannot run\n"
+	"Print a section for an agent's system prompt: which code it can run, within which limits, what\n"
+	"is kept between runs, and how to use it. The text depends on the settings. If agents cannot run\n"
 	"code (agent.enabled is false), the text is empty, and a message on stderr says why.\n"
 	"\n"
 	"  glovebox prompt --set agent.enabled=true         show the text that agents would get",

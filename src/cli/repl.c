@@ -31,16 +31,15 @@ struct loop {
 static const char *const commands[] = {".exit", ".help", ".load", ".reset", NULL};
 
 static void print_commands(void) {
-	fputs("  .help         this list\n"
-	      "  .load FILE    run the code of FILE\n"
-	      "  .reset        end the session and begin a new one, without variables\n"
-	      "  .exit         leave; Ctrl-D on an empty line does, too\n"
-	      "\n"
-	      "Code that is not complete goes on in the next line; in Python an empty line ends a block. Tab "
-	      "completes\n"
-	      "names, the arrow keys move and show earlier code, Alt-Enter begins a new line, Ctrl-C drops "
-	      "what\n"
-	      "was typed, or interrupts what runs: the session stays.\n",
+	fputs(
+	    "  .help         this list\n"
+	    "  .load FILE    run the code of FILE\n"
+	    "  .reset        end the session and begin a new one, without variables\n"
+	    "  .exit         leave; Ctrl-D on an empty line does, too\n"
+	    "\n"
+	    "Incomplete code continues in the next line; in Python, an empty line ends a block. Tab\n"
+	    "completes names. The arrow keys move the cursor and show earlier code. Alt-Enter begins a new\n"
+	    "line. Ctrl-C discards the typed text, or interrupts the running code; the session stays.\n",
 	    stdout);
 }
 

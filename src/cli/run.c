@@ -40,13 +40,15 @@ struct request {
 static const struct flag flags[] = {
     CODE_FLAGS,
     LANGUAGE_FLAG,
-    {"interactive", 'i', NULL, "then read more code, line by line, and run it in the same session", 0, NULL},
+    {"interactive", 'i', NULL, "after that code, read more line by line, and run it in the same session", 0,
+	NULL},
     RUN_FLAGS LIMIT_FLAGS{"packages", 0, "DIR",
-	"Node.js: a node_modules folder, from which it may use the packages of --allow; not with --session",
+	"Node.js: a node_modules folder; the code may use its packages that --allow names; not with "
+	"--session",
 	FLAG_PATH, NULL},
     {"out", 0, "DIR",
-	"write the files that a program created, and what Python displays, to DIR, which is created",
-	FLAG_PATH, NULL},
+	"write the files that a program created, and what Python displays, to DIR, and create DIR", FLAG_PATH,
+	NULL},
     {"session", 0, "NAME",
 	"run in the session NAME, which is created if there is none: see 'glovebox session'", 0, NULL},
     SETTINGS_FLAGS,
@@ -330,12 +332,14 @@ const struct command command_run = {
 	"  glovebox run -l node -e 'require(\"os\").cpus().length'\n"
 	"  glovebox run -l deno main.ts --net api.example.com\n"
 	"\n"
-	"Without code, at a terminal, it reads code line by line and runs each piece in one session, which\n"
-	"ends with the command, unless --session names it. '.help' lists the commands and keys.\n"
+	"Without code, at a terminal, the command reads code line by line and runs each piece in one\n"
+	"session. The session ends with the command, unless --session names it. '.help' lists the\n"
+	"commands and keys.\n"
 	"\n"
 	"An option that has no effect on the language or the session is refused.\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused, 124 timeout. If the program ends\n"
+	"Exit status: 0 success, 1 the code failed, 2 usage error, 3 refused, 124 timeout. If the program "
+	"ends\n"
 	"with a status of its own, as by sys.exit(3), that is the exit status.",
     .flags = flags,
     .run = run,

@@ -36,11 +36,8 @@ static int run(const struct command *self, int argc, char **argv) {
 	const struct command *command = find_command(subcommands, name);
 	if (command)
 		return command->run(command, argc - 1, argv + 1);
-	struct gb_nearest nearest = {.given = name};
-	for (size_t i = 0; subcommands[i]; i++)
-		gb_nearest_offer(&nearest, command_word(subcommands[i]));
 	if (*name)
-		report_error(self, "there is no command '%s'%s", name, suggestion(&nearest));
+		return refuse_command(self, name, argc - 1, argv + 1);
 	usage(self, stderr);
 	return EXIT_BAD_USE;
 }

@@ -190,7 +190,7 @@ const struct command command_session_attach = {
 	"  glovebox session attach work\n"
 	"\n"
 	"Exit status: 0 detached, or the session has ended, 1 another client took over the terminal or\n"
-	"the sessions were lost, 2 bad use, 3 refused or no such session.",
+	"the sessions were lost, 2 usage error, 3 refused or no such session.",
     .flags = flags,
     .run = run,
 };

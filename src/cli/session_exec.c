@@ -368,7 +368,7 @@ static const struct flag flags[] = {
     {"language", 'l', LANGUAGE_ARGUMENT, "the language that the session must have", 0, NULL},
     SESSION_FLAGS{"profile", 0, "NAME", "Python: the profile that the session must have", 0, NULL},
     LIMIT_FLAGS{"out", 0, "DIR",
-	"write pictures, tables and the files that the code created to DIR, which is created", FLAG_PATH,
+	"write the files that a program created, and what Python displays, to DIR, and create DIR", FLAG_PATH,
 	NULL},
     {"packages", 0, "DIR",
 	"has no effect on a session: the process that keeps the sessions reads the setting "
@@ -427,18 +427,18 @@ const struct command command_session_exec = {
     .synopsis = "NAME|ID (-e CODE | FILE | -) [OPTIONS]",
     .summary = "run code in a session",
     .details =
-	"Definitions stay for later runs in the session. The result is the value of the last\n"
+	"Later runs in the session can use what this run defines. The result is the value of the last\n"
 	"expression. Output is shown while the code runs. If the session has a terminal (shell) and the\n"
-	"code asks for input, type the answer; if standard input is not a terminal, answer with\n"
-	"'glovebox session send'. Runs in one session wait for each other. Ctrl-C interrupts the code;\n"
+	"code asks for input, type the answer; if standard input is not a terminal, answer with 'glovebox\n"
+	"session send'. Runs in one session are executed one after the other. Ctrl-C interrupts the code;\n"
 	"a second Ctrl-C ends this command. A run that exceeds its timeout is interrupted, and the\n"
 	"session stays.\n"
 	"\n"
 	"  glovebox session exec work -e 'x = 1'\n"
 	"  glovebox session exec work -e 'x + 1'\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 bad use, 3 refused or no such session, 124 timeout. "
-	"If\n"
+	"Exit status: 0 success, 1 the code failed, 2 usage error, 3 refused or no such session, 124 "
+	"timeout. If\n"
 	"the program ends with a status of its own, as by sys.exit(3), that is the exit status.",
     .flags = flags,
     .run = run,

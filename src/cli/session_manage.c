@@ -38,8 +38,8 @@ struct wanted {
 enum { FLAG_LANGUAGE, FLAG_NAME, FLAG_CONVERSATION, FLAG_PROFILE, FLAG_NET };
 
 static const struct flag create_flags[] = {
-    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT, "the language of its code; default: typescript", 0,
-	NULL},
+    [FLAG_LANGUAGE] = {"language", 'l', LANGUAGE_ARGUMENT,
+	"the language of its code (deno has no sessions); default: typescript", 0, NULL},
     [FLAG_NAME] = {"name", 0, "NAME", "its name; without a name, a session has only its id", 0, NULL},
     [FLAG_CONVERSATION] = {"conversation", 0, "TEXT",
 	"the conversation that it belongs to; each has at most 5 sessions", 0, NULL},
@@ -100,7 +100,7 @@ const struct command command_session_create = {
 	"  glovebox session create -l python --name work\n"
 	"  id=$(glovebox session create -l js)\n"
 	"\n"
-	"Exit status: 0 the session is open, 2 bad use, 3 refused: a limit was reached, or the sandbox\n"
+	"Exit status: 0 the session is open, 2 usage error, 3 refused: a limit was reached, or the sandbox\n"
 	"could not be started.",
     .flags = create_flags,
     .run = create,
@@ -208,7 +208,7 @@ static int list(const struct command *self, int argc, char **argv) {
 const struct command command_session_list = {
     .name = "session list",
     .synopsis = "[--json] [--all] [--conversation TEXT]",
-    .summary = "list sessions, and why ended sessions ended",
+    .summary = "list sessions, and the reasons why sessions ended",
     .details = "Exit status: 0, also if there are no sessions.",
     .flags = list_flags,
     .run = list,
@@ -280,7 +280,8 @@ static int parse_about(
 }
 
 static const struct flag reason_flags[] = {
-    {"reason", 0, "TEXT", "the reason, for callers that wait for it and for the list", FLAG_EMPTY, NULL},
+    {"reason", 0, "TEXT", "the reason, which clients of the session and 'session list' show", FLAG_EMPTY,
+	NULL},
     {0},
 };
 
@@ -298,7 +299,7 @@ const struct command command_session_kill = {
     .summary = "end a session and everything that runs in it",
     .details = "The active run and all waiting runs of the session end with the status terminated.\n"
 	       "\n"
-	       "Exit status: 0 the session has ended, 2 bad use, 3 no such session.",
+	       "Exit status: 0 the session has ended, 2 usage error, 3 no such session.",
     .flags = reason_flags,
     .run = kill_session,
 };
@@ -406,7 +407,7 @@ const struct command command_session_expose = {
 	"  glovebox session exec web -e 'python3 -m http.server 8000 > log 2>&1 &'\n"
 	"  glovebox session expose web 8000\n"
 	"\n"
-	"Exit status: 0 the port is open, 2 bad use, or the port is in use, 3 no such session.",
+	"Exit status: 0 the port is open, 2 usage error, or the port is in use, 3 no such session.",
     .flags = expose_flags,
     .run = expose,
 };
@@ -445,14 +446,15 @@ const struct command command_session_send = {
 	"  glovebox session send work y\n"
 	"  glovebox session send work -n q\n"
 	"\n"
-	"Exit status: 0 the text was sent, 2 bad use, 3 refused or no such session.",
+	"Exit status: 0 the text was sent, 2 usage error, 3 refused or no such session.",
     .flags = send_flags,
     .run = send_session,
 };
 
 static const struct flag cleanup_flags[] = {
     {"conversation", 0, "TEXT", "the conversation whose sessions to end", 0, NULL},
-    {"reason", 0, "TEXT", "the reason, for callers that wait for them and for the list", FLAG_EMPTY, NULL},
+    {"reason", 0, "TEXT", "the reason, which clients of the sessions and 'session list' show", FLAG_EMPTY,
+	NULL},
     {0},
 };
 

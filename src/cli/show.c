@@ -87,7 +87,7 @@ static const char *write_limit(struct gb_buf *out, uint64_t bytes) {
 	gb_buf_init(out, 64);
 	if (!bytes)
 		return "";
-	gb_buf_printf(out, "%s", " of ");
+	gb_buf_printf(out, "%s", ", ");
 	gb_config_write_size(out, bytes);
 	const char *text = gb_buf_c_str(out);
 	return text ? text : "";
@@ -100,13 +100,12 @@ static void show_cut(const struct shown *shown) {
 	gb_auto_buf struct gb_buf output, files;
 	fprintf(stderr, "glovebox %s: ", shown->command->name);
 	print_styled(stderr, YELLOW, "the output was cut");
-	fprintf(stderr, ": its limit%s is the setting limits.%s.output, at most limits.%s.maxOutput",
-	    write_limit(&output, limits->output_bytes), section, section);
-	if (shown->is_agent)
-		fputs(" and agent.maxOutputSize", stderr);
+	fprintf(stderr, " at its limit%s (settings limits.%s.output, limits.%s.maxOutput%s)",
+	    write_limit(&output, limits->output_bytes), section, section,
+	    shown->is_agent ? ", agent.maxOutputSize" : "");
 	const char *of_files = write_limit(&files, limits->result_bytes);
 	if (gb_language_has(limits->language, GB_NEED_BOX))
-		fprintf(stderr, "; or that%s of its files, limits.%s.result", of_files, section);
+		fprintf(stderr, ", or the files at theirs%s (limits.%s.result)", of_files, section);
 	fputc('\n', stderr);
 }
 

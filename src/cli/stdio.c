@@ -8,7 +8,8 @@
 #include "cli/serving.h"
 
 static const struct flag flags[] = {
-    {"socket", 0, "PATH", "listen at a unix socket instead, for many clients at once", FLAG_PATH, NULL},
+    {"socket", 0, "PATH", "listen at a unix socket instead of standard input, for many clients at once",
+	FLAG_PATH, NULL},
     {"timeout", 0, "TIME", "default and maximum timeout of a run, instead of the settings limits.*", 0, NULL},
     {"max-runs", 0, "N", "maximum number of runs at once; more wait; default 1024", 0, NULL},
     SETTINGS_FLAGS,
@@ -113,7 +114,7 @@ const struct command command_stdio = {
     .details =
 	"SDKs start this command. Each line of input is a message, and each line of output is a reply;\n"
 	"any number of runs may be active at once. PROTOCOL.md in the documentation, which glovebox(1)\n"
-	"locates, describes all messages. When the input ends, the runs are ended.\n"
+	"locates, describes all messages. When the input ends, all runs are ended.\n"
 	"\n"
 	"  $ (echo '{\"type\":\"run\",\"run\":1,\"source\":\"export default 6*7\"}'; sleep 1) | glovebox "
 	"stdio\n"
@@ -122,7 +123,8 @@ const struct command command_stdio = {
 	"{\"type\":\"result\",\"run\":1,\"result\":{\"runId\":\"…\",\"status\":\"success\",\"result\":42,…}}"
 	"\n"
 	"\n"
-	"With --socket it serves until it receives SIGTERM or SIGINT. Only this user may connect.\n"
+	"With --socket, the command serves clients until it receives SIGTERM or SIGINT. Only this user\n"
+	"may connect.\n"
 	"\n"
 	"Requests of an agent use the message 'execute' instead of 'run'. They are refused unless\n"
 	"agent.enabled is set, wait for approval ('glovebox approvals watch') unless agent.autoApprove\n"
@@ -132,7 +134,7 @@ const struct command command_stdio = {
 	"makes it read them again, for runs and sessions that begin later. If they contain an error,\n"
 	"the old settings stay, and the error is printed on stderr.\n"
 	"\n"
-	"Exit status: 0 the input ended, 1 an error while serving, 2 bad use, 3 the sandbox could not\n"
+	"Exit status: 0 the input ended, 1 an error while serving, 2 usage error, 3 the sandbox could not\n"
 	"be started or the socket could not be opened.",
     .flags = flags,
     .run = run,

@@ -66,16 +66,15 @@ const struct command command_stubs = {
     .name = "stubs",
     .synopsis = "[FILE | -] [--python]",
     .summary = "functions for code that calls tools, from the tools' JSON Schemas",
-    .details = "Read a list of tools as JSON: an array, or an object with \"tools\", as the tools/list of "
-	       "MCP gives it;\n"
-	       "each has a name, a description, and a JSON Schema (inputSchema, input_schema or parameters). "
-	       "Print a typed\n"
-	       "function for each, which calls __callTool__(name, params). The same tools give the same "
-	       "text. Names that are\n"
-	       "no identifiers are changed; the call has the name of the tool. Nothing is fetched.\n"
-	       "\n"
-	       "  glovebox stubs tools.json > tools.ts\n"
-	       "  glovebox stubs tools.json --python > tools.py",
+    .details =
+	"Read a list of tools as JSON: an array, or an object with \"tools\", such as the result of\n"
+	"tools/list in MCP; each has a name, a description, and a JSON Schema (inputSchema, input_schema\n"
+	"or parameters). Print a typed function for each, which calls __callTool__(name, params). The\n"
+	"same tools give the same text. The name of a function is changed where the name of its tool is\n"
+	"no identifier. Nothing is read from the network.\n"
+	"\n"
+	"  glovebox stubs tools.json > tools.ts\n"
+	"  glovebox stubs tools.json --python > tools.py",
     .flags = flags,
     .run = run,
 };

@@ -151,11 +151,10 @@ const struct command command_tool = {
     .summary = "tools for models: print a definition, or call one",
     .details =
 	"Without NAME: list the tools. With NAME: print the definition of the tool as JSON (name,\n"
-	"description, JSON Schema of its parameters), for the request to a model; it follows the settings.\n"
-	"With ARGUMENTS, one JSON object, or - for standard input: call the tool as an agent would, through\n"
-	"checks, approval and audit log, and print {\"output\": TEXT}. The output says whether and why the "
-	"call\n"
-	"was refused or has failed; the exit status is 0 in all these cases.\n"
+	"description, JSON Schema of its parameters), to send to a model. The definition depends on the\n"
+	"settings. With ARGUMENTS, one JSON object, or - for standard input: call the tool as an agent\n"
+	"would, through checks, approval and audit log, and print {\"output\": TEXT}. If the call is\n"
+	"refused or fails, the output says why; the exit status is 0 in these cases too.\n"
 	"\n"
 	"  glovebox tool core.execute\n"
 	"  glovebox tool core.execute '{\"purpose\": \"a sum\", \"code\": \"return 6*7\"}'",

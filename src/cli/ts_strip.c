@@ -112,7 +112,7 @@ const struct command command_ts_strip = {
 	"  echo 'let x: number = 1' | glovebox ts-strip -      read standard input\n"
 	"\n"
 	"Decorators, 'accessor', JSX, 'import x = require()' and 'export =' are refused, with a hint\n"
-	"what to write instead. The exit status is 1 if the code has a syntax error.",
+	"about what to write instead. The exit status is 1 if the code has a syntax error.",
     .flags = flags,
     .run = run,
 };

@@ -141,7 +141,8 @@ const struct gb_setting gb_settings[] = {
     {"approvals.timeout", GB_SETTING_DURATION, AT(approvals.timeout_ms), "5m", RANGE(S, D), TIGHTEN(LOWER),
 	APART, .help = "how long an execution waits for a decision; after that it is denied"},
     {"approvals.waive", GB_SETTING_FACES, AT(approvals.waive), "[]", TIGHTEN(SUBSET),
-	.help = "faces whose code runs without approval; agent.autoApprove waives approval for all"},
+	.help = "interfaces of agents (faces) whose code runs without approval; agent.autoApprove waives "
+		"approval for all"},
 
     {"mcp.trustClientApproval", GB_SETTING_BOOL, AT(mcp.trust_client), "false", TIGHTEN(LOWER),
 	.help = "whether an answer that an MCP client gives for its user decides on an execution"},
@@ -168,7 +169,8 @@ const struct gb_setting gb_settings[] = {
     {"energy.enabled", GB_SETTING_BOOL, AT(energy.enabled), "true", TIGHTEN(HIGHER), APART,
 	.help = "whether runs of energy.faces cost energy and are denied without it"},
     {"energy.faces", GB_SETTING_FACES, AT(energy.faces), "[core_execute]", TIGHTEN(ADD), APART,
-	.help = "faces whose runs cost energy; execute_code is 'glovebox execute' and the SDKs' execute"},
+	.help = "interfaces of agents (faces) whose runs cost energy; execute_code is 'glovebox execute' and "
+		"the SDKs' execute"},
     {"energy.initial", GB_SETTING_REAL, AT(energy.initial), "1", RANGE(0, 1000), .at_most = "energy.maximum",
 	APART, .help = "energy at the first start"},
     {"energy.maximum", GB_SETTING_REAL, AT(energy.maximum), "1", RANGE(0.01, 1000), APART,

@@ -70,7 +70,7 @@ a() { echo 'print("py"); 6 * 7' > "$scratch/x.py" && run 0 run "$scratch/x.py" &
 ok 'the ending of a file determines its language' a
 a() { echo 'print(7)' > "$scratch/x.txt" && cp "$scratch/x.txt" "$scratch/program-text" && run 2 run "$scratch/x.txt" && has "$err" 'the ending .txt' && has "$err" '.py (python)' && has "$err" '-l' && run 2 run "$scratch/program-text" && has "$err" 'no ending' && run 0 run -l python3 "$scratch/x.txt" && [ "$out" = 7 ]; }
 ok 'a file without an ending of a language needs -l' a
-a() { run 0 run -l python -e 'print("a" * 4000)' --set limits.python.output=2K && has "$err" 'the output was cut: its limit of 2K is the setting limits.python.output' && has "$err" 'of 16M of its files, limits.python.result' && run 0 run -e 'for (let i = 0; i < 100; i++) console.log("a".repeat(100))' --set limits.javascript.output=4K && has "$err" '4K is the setting limits.javascript.output' && lacks "$err" files; }
+a() { run 0 run -l python -e 'print("a" * 4000)' --set limits.python.output=2K && has "$err" 'the output was cut at its limit, 2K (settings limits.python.output, limits.python.maxOutput), or the files at theirs, 16M (limits.python.result)' && run 0 run -e 'for (let i = 0; i < 100; i++) console.log("a".repeat(100))' --set limits.javascript.output=4K && has "$err" 'at its limit, 4K (settings limits.javascript.output, ' && lacks "$err" files; }
 ok 'cut output names the limit and its setting' a
 a() { (cd "$scratch" && run 0 run -l python --out new/a/b -e 'open("x", "w").write("made")') && [ "$(cat "$scratch/new/a/b/x")" = made ] && mkdir "$scratch/elsewhere" && ln -s elsewhere "$scratch/link" && (cd "$scratch" && run 2 run -l python --out link/new -e 1 && has "$err" 'symbolic link') && [ -z "$(ls "$scratch/elsewhere")" ]; }
 ok '--out creates its folder, and not behind a link' a
@@ -106,6 +106,8 @@ a() { run 0 help run && has "$out" 'glovebox run [FILE' && run 0 help session cr
 ok 'help describes a command' a
 a() { run 0 audit verify --help && has "$out" 'glovebox audit verify' && has "$out" '--expect-key' && lacks "$out" '--status' && for c in 'audit list' 'audit show' 'audit export' 'approvals list' 'approvals watch' 'energy set' 'secrets add' 'config trust' 'session kill'; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }
 ok 'every subcommand has its own help' a
+a() { run 2 rnu && [ "$err" = "glovebox: there is no command 'rnu'; did you mean 'run'?" ] && run 2 --json && json 'j["error"]["code"] == "invalid"' && run 2 qqqq --json && [ -z "$err" ] && json "'qqqq' in j['error']['message']" && run 2 session qqqq --json && json "'qqqq' in j['error']['message']" && run 2 session qqqq && has "$err" "'glovebox session --help' lists"; }
+ok 'an unknown command is an error of one line, as JSON with --json' a
 a() { run 2 && has "$err" 'glovebox run' && run 2 nonsense && has "$err" "no command 'nonsense'" && run 0 --help && has "$out" 'run untrusted code safely'; }
 ok 'without a command the commands are listed' a
 a() { for c in run session audit secrets ts-strip doctor bench config prompt version; do run 0 $c --help && has "$out" "glovebox $c" || return 1; done; }

@@ -623,7 +623,7 @@ def test_install():
     ok('nor is a folder that is a link', install('--client', 'vscode', '--yes')[0] == 3 and
        os.listdir(os.path.join(home, 'other')) == [])
     ok('--print prints the entry', 'mcpServers' in json.loads(install('--print', '--set', 'agent.enabled=true')[1]))
-    ok('an unknown client is bad use', install('--client', 'no-such')[0] == 2)
+    ok('an unknown client is a usage error', install('--client', 'no-such')[0] == 2)
     ok('a client is needed', install()[0] == 2)
     shutil.rmtree(home)
 

@@ -321,7 +321,7 @@ class AgentOptions(TypedDict, total=False):
     timeout_ms: int
     """Maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise."""
     memory_bytes: int
-    """Maximum memory: of the heap, or of all processes where a program runs the code."""
+    """Maximum memory: of the heap; in shell, Node.js and Deno, of all processes together."""
     output_bytes: int
     """Output and console calls; the rest is cut and `truncated` is set."""
     result_bytes: int

@@ -95,7 +95,7 @@ export const LIMITS: readonly (keyof Limits)[] = ['timeoutMs', 'outputBytes', 'r
 export interface AgentLimits {
   /** Maximum duration; a run that exceeds it is interrupted in a session, and terminated otherwise. */
   timeoutMs?: number;
-  /** Maximum memory: of the heap, or of all processes where a program runs the code. */
+  /** Maximum memory: of the heap; in shell, Node.js and Deno, of all processes together. */
   memoryBytes?: number;
   /** Output and console calls; the rest is cut and `truncated` is set. */
   outputBytes?: number;
