@@ -73,6 +73,8 @@ bool gb_manager_create_run(struct gb_manager *manager, const char *session, stru
 /* Start the encoded @run in its session, or queue it. On failure it stays with the caller. */
 bool gb_manager_begin_run(
     struct gb_manager *manager, const char *session, struct gb_run *run, struct gb_err *err);
+/* The hosts of a live session, as long as it lives; NULL if it has none, or has ended. */
+const struct gb_value *gb_manager_hosts(struct gb_manager *manager, const char *session);
 /* Check all records as soon as possible. */
 void gb_manager_wake(struct gb_manager *manager);
 

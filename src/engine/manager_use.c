@@ -151,6 +151,11 @@ bool gb_manager_open(struct gb_manager *manager, const struct gb_session_asked *
 	return true;
 }
 
+const struct gb_value *gb_manager_hosts(struct gb_manager *manager, const char *session) {
+	const struct gb_record *record = gb_record_find_alive(manager, session, NULL);
+	return record && record->session ? record->session->net : NULL;
+}
+
 static bool matches(const struct gb_record *record, const struct gb_session_asked *asked) {
 	return gb_record_is_alive(record) && record->language == asked->language &&
 	       strcmp(record->conversation, asked->conversation ? asked->conversation : "") == 0 &&

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "egress/rules.h"
+#include "engine/manager.h"
 #include "gate/agent_run.h"
 #include "glovebox/errors.h"
 #include "guard/static.h"
@@ -29,48 +30,51 @@ static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *re
 	return *ret_ok ? list : NULL;
 }
 
-static bool add_text(struct gb_agent_run *run, struct gb_value *list, struct gb_str text) {
-	return gb_value_push(list, gb_value_string(run->values, text.p, text.n));
+static bool add_text(struct gb_agent_run *run, struct gb_value *list, const char *text) {
+	return gb_value_push(list, gb_value_string(run->values, text, strlen(text)));
 }
 
 /* The hosts of a session that the settings still allow. */
-static bool add_allowed(struct gb_agent_run *run, struct gb_value *list, const char *session_hosts) {
+static bool add_allowed(struct gb_agent_run *run, struct gb_value *list, const struct gb_value *session) {
 	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
-	struct gb_str rest = gb_str_from(session_hosts), host;
 	struct gb_host_rule rules[GB_HOST_RULES_MAX], rule;
 	const char *problem;
 	size_t n = 0;
 	for (size_t i = 0; i < allowlist->n && n < GB_HOST_RULES_MAX; i++)
 		n += gb_host_rule_parse(gb_str_from(allowlist->items[i]), &rules[n], &problem);
-	for (bool more = rest.n > 0; more;) {
-		more = gb_str_cut(&rest, ',', &host);
-		if (gb_host_rule_parse(host, &rule, &problem) && gb_host_rules_cover(rules, n, &rule) &&
-		    !add_text(run, list, host))
+	for (size_t i = 0; i < gb_value_count(session); i++) {
+		const char *host = gb_value_bytes(gb_value_at(session, i), NULL);
+		if (gb_host_rule_parse(gb_str_from(host), &rule, &problem) &&
+		    gb_host_rules_cover(rules, n, &rule) && !add_text(run, list, host))
 			return false;
 	}
 	return true;
 }
 
+/* The hosts of the session that the request names. NULL: it has none, or the request will be refused. */
+static const struct gb_value *session_hosts(const struct gb_agent_run *run) {
+	const struct gb_gate_request *request = &run->request;
+	struct gb_manager *sessions = run->gate->sessions;
+	struct gb_session_info info;
+	struct gb_err err;
+	return request->session && request->conversation &&
+		       gb_manager_get(sessions, request->session, &info, &err) &&
+		       strcmp(info.conversation, request->conversation) == 0
+		   ? gb_manager_hosts(sessions, request->session)
+		   : NULL;
+}
+
 /* In the network tier: the hosts of the settings; in a session that exists, those that it was opened with. */
 static const struct gb_value *hosts(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
-	const struct gb_gate_request *request = &run->request;
-	struct gb_session_info info;
-	struct gb_err err;
 	*ret_ok = true;
-	if (request->tier != GB_TIER_NETWORK || gb_agent_run_only_reads(run))
+	if (run->request.tier != GB_TIER_NETWORK || gb_agent_run_only_reads(run))
 		return NULL;
+	const struct gb_value *session = session_hosts(run);
 	struct gb_value *list = gb_value_array(run->values);
-	*ret_ok = list;
-	/* Other errors about the session are found when it is resolved. */
-	const bool exists = request->session && request->conversation &&
-			    gb_manager_get(run->gate->sessions, request->session, &info, &err) && *info.net &&
-			    strcmp(info.conversation, request->conversation) == 0;
-	if (*ret_ok && exists)
-		*ret_ok = add_allowed(run, list, info.net);
-	else
-		for (size_t i = 0; *ret_ok && i < allowlist->n; i++)
-			*ret_ok = add_text(run, list, gb_str_from(allowlist->items[i]));
+	*ret_ok = list && (!session || add_allowed(run, list, session));
+	for (size_t i = 0; !session && *ret_ok && i < allowlist->n; i++)
+		*ret_ok = add_text(run, list, allowlist->items[i]);
 	return *ret_ok ? list : NULL;
 }
 

@@ -21,14 +21,11 @@ enum gb_tier gb_mcp_tier_of(const struct gb_session_info *session) {
 /* Whether @session has the hosts of the settings: the gate opens another one if they have changed. */
 static bool has_present_hosts(const struct gb_mcp *mcp, const struct gb_session_info *session) {
 	const struct gb_config_list *hosts = &mcp->config->network.allowlist;
-	struct gb_str rest = gb_str_from(session->net), host;
-	size_t n = 0;
-	for (bool more = rest.n > 0; more; n++) {
-		more = gb_str_cut(&rest, ',', &host);
-		if (n == hosts->n || !gb_str_eq(host, gb_str_from(hosts->items[n])))
-			return false;
-	}
-	return n == hosts->n;
+	gb_auto_buf struct gb_buf text;
+	gb_buf_init(&text, 128 << 10);
+	for (size_t i = 0; i < hosts->n; i++)
+		gb_buf_printf(&text, "%s%s", i ? "," : "", hosts->items[i]);
+	return gb_str_eq(gb_buf_str(&text), gb_str_from(session->net));
 }
 
 bool gb_mcp_usual_session(
