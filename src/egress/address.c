@@ -19,6 +19,7 @@ static const struct {
     {0x7f000000, 8, "loopback"},
     {0xa9fea9fe, 32, "metadata"},
     {0xa9fe0000, 16, "link-local"},
+    {0xa83f8110, 32, "metadata"}, /* 168.63.129.16, of Azure */
     {0xac100000, 12, "private"},
     {0xc0000000, 24, "protocol assignments"},
     {0xc0000200, 24, "documentation"},

@@ -282,6 +282,9 @@ static long scan_trailer(struct gb_http *http, const char *bytes, size_t n) {
 		http->state = GB_HTTP_IN_HEAD;
 	else if (!read_field(http, line, &name, &value))
 		return -1;
+	else if (is_same(name, "host") || is_same(name, "content-length") ||
+		 is_same(name, "transfer-encoding"))
+		return bad(http, "a header stands behind the request that must stand before it") - 1;
 	return (long)(rest.p - bytes);
 }
 

@@ -189,8 +189,8 @@ def wait_readable(stream, seconds):
 class Client:
     """A client of 'glovebox stdio'."""
 
-    def __init__(self, glovebox, allowlist, *settings):
-        command = [glovebox, "stdio", "--set", f"network.allowlist={json.dumps(allowlist)}"]
+    def __init__(self, glovebox, allowlist, *settings, prefix=()):
+        command = [*prefix, glovebox, "stdio", "--set", f"network.allowlist={json.dumps(allowlist)}"]
         for setting in settings:
             command += ["--set", setting]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -14,7 +14,7 @@ import netns
 import tap
 
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
-HOST, ADDRESS, PORT, HALF = "good.example", "11.0.0.1", 7000, 100000
+HOST, ADDRESS, PORT, HALF, LITERAL_PORT = "good.example", "11.0.0.1", 7000, 100000, 7002
 RUNS, EACH = 4, 125
 # Each cell that is ready has a hundred sockets; four of them for each processor may be ready or not.
 READY = 101 * 4 * os.cpu_count() + 200
@@ -222,6 +222,35 @@ def test_leaks():
     client.ask("session_kill", session=session)
 
 
+EXHAUST = f"""
+import socket
+kept, ends = [], []
+for i in range(150):
+    stream = socket.socket()
+    stream.settimeout(60)
+    try:
+        stream.connect(("127.0.0.1", {LITERAL_PORT}))
+        ends.append("served" if stream.recv(10) == b"SERVED\\n" else "closed")
+        kept.append(stream)
+    except OSError as error:
+        ends.append(type(error).__name__)
+print("ends", {{end: ends.count(end) for end in sorted(set(ends))}})
+"""
+
+
+def test_descriptors():
+    """glovebox-egress has fewer descriptors than code wants: an even and an odd number of free ones, since each
+    connection needs two."""
+    for limit in (700, 701):
+        few = netns.Client(GLOVEBOX, [f"127.0.0.1:{LITERAL_PORT}"], prefix=["prlimit", f"--nofile={limit}:{limit}"])
+        result = few.run(1, EXHAUST, options={"language": "python", "net": [f"127.0.0.1:{LITERAL_PORT}"]},
+                         limits={"timeoutMs": 300000})
+        ends = json.loads(result["stdout"].split("ends ")[-1].replace("'", '"') or "{}")
+        tap.ok(f"{limit} descriptors: connections beyond them are reset at once", sum(ends.values()) == 150 and
+               0 < ends.get("served", 0) < 150 and not set(ends) - {"served", "ConnectionResetError"}, ends, result)
+        few.close()
+
+
 def test_runs_leave_nothing():
     code = f"import socket\nsocket.create_connection(('{HOST}', 7001)).recv(10)"
     for number in numbers(10):
@@ -238,10 +267,12 @@ def test_runs_leave_nothing():
 halves = Halves()
 world.listen(ADDRESS, PORT, halves.serve)
 world.listen(ADDRESS, 7001, netns.echo)
+world.listen("127.0.0.1", LITERAL_PORT, netns.echo)
 client = netns.Client(GLOVEBOX, ALLOWLIST, f"network.maxConnections={max(N_MANY, 1000)}")
 try:
     test_kills()
     test_leaks()
+    test_descriptors()
     test_runs_leave_nothing()
     tap.ok("the program ends", client.close() == 0)
 finally:

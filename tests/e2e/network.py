@@ -323,6 +323,22 @@ def test_limits():
                                                for r in result["connections"]["list"]), result)
 
 
+def test_many_rules():
+    """Many ports of a host; more IPv6 addresses than a sandbox has sockets for."""
+    ports = range(7100, 7112)
+    for port in ports:
+        world.listen(GOOD_ADDRESS, port, netns.echo)
+    hosts = [f"{GOOD}:{port}" for port in ports]
+    result = run("python", f"import socket\nfor port in {list(ports)}: print(socket.create_connection(('{GOOD}', port))"
+                 ".recv(9))", net=hosts, allowlist=hosts)
+    tap.ok("a host with twelve ports", result["stdout"].count("SERVED") == len(ports), result)
+    hosts = [f"[2001:db8::{n}]:5432" for n in range(1, 7)]
+    result = run("shell", "true", net=hosts, allowlist=hosts)
+    tap.ok("an address that the sandbox has no socket for is recorded", [
+        (d["host"], d["port"]) for d in result.get("denials", []) if "no socket left" in d["reason"]] ==
+        [("2001:db8::5", 5432), ("2001:db8::6", 5432)], result)
+
+
 def proxy(stream):
     """An HTTP proxy: connects, and copies; it refuses one host."""
     head = b""
@@ -361,6 +377,9 @@ def test_proxy(ca):
     tap.ok("connections go through a proxy", result["stdout"].count(f"SERVED {GOOD}") == 2 and
            proxied == [f"{GOOD}:80", f"{GOOD}:443", "a.wild.example:80"], result, proxied)
     tap.ok("what the proxy refuses is an error", "the proxy (network.proxy) has refused" in result["stdout"], result)
+    result = run("shell", f"exec 3<>/dev/tcp/127.0.0.1/{PORT}; head -1 <&3", settings=settings)
+    tap.ok("loopback is that of this machine, also with a proxy", result["stdout"] == "SERVED\n" and len(proxied) == 3,
+           result, proxied)
     done = glovebox("run", "-l", "shell", "-e", "true", settings=["network.proxy=http://proxy:1/"])
     tap.ok("an invalid proxy is an error", done.returncode != 0 and "network.proxy: expected a host" in done.stderr, done)
 
@@ -591,6 +610,7 @@ try:
     test_matrix()
     test_rules()
     test_limits()
+    test_many_rules()
     test_proxy(ca)
     test_prompt()
     test_agents()

@@ -1,4 +1,5 @@
 #include "../tap.h"
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "egress/http.h"
 
@@ -46,6 +47,23 @@ TEST(good_requests_are_forwarded_whole) {
 			    !CHECK(!http.problem))
 				printf("# %zu: %s\n", i, http.problem ? http.problem : "");
 		}
+}
+
+TEST(headers_behind_the_last_chunk_are_not_those_of_a_request) {
+	static const char head[] =
+	    "POST / HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
+	static const char *const trailers[] = {
+	    "Host: b.example", "hOST : b", "Content-Length: 5", "transfer-encoding: chunked", " X: folded"};
+	for (size_t i = 0; i < GB_COUNT(trailers); i++) {
+		gb_auto_buf struct gb_buf text;
+		gb_buf_init(&text, 1000);
+		gb_buf_printf(&text, "%s%s\r\n\r\n", head, trailers[i]);
+		for (size_t piece = 1; piece < 200; piece = piece * 2 + 1) {
+			struct gb_http http = begin("a.example");
+			CHECK_INT(scan(&http, text.data, text.len, piece), strlen(head));
+			CHECK(http.problem);
+		}
+	}
 }
 
 TEST(bad_requests_are_not_forwarded) {

@@ -131,5 +131,7 @@ TEST(addresses_that_are_not_of_public_hosts_are_special) {
 		if (!CHECK(special(good[i]) == NULL))
 			printf("# %s\n", good[i]);
 	CHECK_STR(special("169.254.169.254"), "metadata");
+	CHECK_STR(special("168.63.129.16"), "metadata");
+	CHECK(!special("168.63.129.17"));
 	CHECK_STR(special("::ffff:1.1.1.1"), "mapped");
 }

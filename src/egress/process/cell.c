@@ -69,9 +69,14 @@ static bool receive_sockets(struct cell *cell) {
 
 /* Code uses an address without asking for a name. */
 static void add_addresses(struct cell *cell) {
-	for (unsigned i = 0; i < cell->n_rules; i++)
-		if (cell->rules[i].host.kind != GB_HOST_NAME)
-			names_add(cell, &cell->rules[i].host);
+	for (unsigned i = 0; i < cell->n_rules; i++) {
+		const struct gb_host *host = &cell->rules[i].host;
+		/* The policy may come before the sockets: then this is repeated. */
+		if (host->kind != GB_HOST_NAME && cell->udp_fd >= 0 && !names_add(cell, host) &&
+		    cell->running)
+			control_deny(cell, host->name, cell->rules[i].port,
+			    "the sandbox has no socket left to listen for this address");
+	}
 }
 
 /* The cell waits for the answer: it starts nothing before its name server exists. */

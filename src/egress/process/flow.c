@@ -63,6 +63,11 @@ static void set_linger(int fd, bool resets) {
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
+void flow_reset(int fd) {
+	set_linger(fd, true);
+	close(fd);
+}
+
 void flow_break(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
 	record(flow, verdict, reason);
 	set_linger(flow->code.fd, true);
@@ -150,6 +155,11 @@ void flow_tick(struct cell *cell, uint64_t now) {
 }
 
 /* --- connecting --- */
+
+/* Loopback is that of this machine: a proxy would connect to its own. */
+static bool is_proxied(const struct flow *flow) {
+	return gb_process.proxy_port && !gb_host_is_loopback(&flow->host);
+}
 
 static socklen_t length_of(const struct sockaddr_storage *address) {
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
@@ -254,12 +264,12 @@ void flow_on_connected(struct flow *flow) {
 		return;
 	}
 	/* After the connection exists: a process claims its port before it listens. */
-	const uint16_t port = gb_process.proxy_port ? gb_process.proxy_port : flow->port;
+	const uint16_t port = is_proxied(flow) ? gb_process.proxy_port : flow->port;
 	if (is_here(to) && gb_claim_is_held(gb_process.sockets_file, gb_process.uid, port)) {
 		flow_refuse(flow, "a Glovebox process of this user listens there, which no rule can allow");
 		return;
 	}
-	if (gb_process.proxy_port)
+	if (is_proxied(flow))
 		ask_proxy(flow);
 	else
 		open_flow(flow);
@@ -311,7 +321,7 @@ static void set_address(struct flow *flow, const struct gb_host *host, uint16_t 
 }
 
 static void dial(struct flow *flow) {
-	const bool proxied = gb_process.proxy_port;
+	const bool proxied = is_proxied(flow);
 	const struct gb_host *host = proxied ? &gb_process.proxy : &flow->host;
 	flow->state = FLOW_RESOLVING;
 	flow->active_ms = now_ms();
@@ -445,8 +455,7 @@ void flow_create(struct listener *listener, int fd) {
 	struct flow *flow = refused ? NULL : make_flow(cell, fd);
 	if (!flow) {
 		control_deny(cell, host->name, listener->port, refused ? refused : "there is no memory");
-		set_linger(fd, true);
-		close(fd);
+		flow_reset(fd);
 		return;
 	}
 	cell->n_connections++;

@@ -57,6 +57,8 @@ int main(void) {
 		fail(err.message);
 	if (!control_init(&problem) || !resolve_init(&problem))
 		fail(problem);
+	if (!names_init())
+		fail("open a socket");
 	if (process->sockets_file < 0)
 		fail("open /proc/net/unix");
 	problem = wall_raise();

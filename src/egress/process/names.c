@@ -27,13 +27,40 @@ static bool open_listener(const struct name *name, uint16_t port, int fd) {
 	return bind(fd, address, six ? sizeof to6 : sizeof to) == 0 && listen(fd, BACKLOG) == 0;
 }
 
+bool names_init(void) {
+	gb_process.reserve_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return gb_process.reserve_fd >= 0;
+}
+
+/* Accept a connection; -1 if there is none. Without a free descriptor, the connection is accepted with the one in
+ * reserve and reset, so that code does not wait, and the loop does not see it again and again: *ret_full. */
+static int accept_one(int listener, bool *ret_full) {
+	int *reserve = &gb_process.reserve_fd;
+	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	*ret_full = false;
+	if (fd >= 0 || (errno != EMFILE && errno != ENFILE))
+		return fd;
+	gb_close_fd(reserve);
+	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	*ret_full = fd >= 0;
+	if (fd >= 0)
+		flow_reset(fd);
+	*reserve = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return -1;
+}
+
 static void on_connection(struct gb_source *source, uint32_t events) {
 	struct listener *listener = (struct listener *)source;
 	for (int i = 0; i < QUERIES_AT_ONCE; i++) {
-		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0)
+		bool full;
+		const int fd = accept_one(listener->fd, &full);
+		if (fd >= 0)
+			flow_create(listener, fd);
+		else if (full)
+			control_deny(listener->cell, listener->name->host.name, listener->port,
+			    "glovebox-egress has no descriptor left: there are too many connections");
+		else
 			return;
-		flow_create(listener, fd);
 	}
 }
 
@@ -220,14 +247,15 @@ static void on_tcp_query(struct gb_source *source, uint32_t events) {
 
 static void on_tcp(struct gb_source *source, uint32_t events) {
 	struct cell *cell = gb_container(struct cell, tcp, source);
-	gb_auto_fd int fd = accept4(cell->tcp_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	bool full;
+	gb_auto_fd int fd = accept_one(cell->tcp_fd, &full);
+	struct tcp_query *query = fd < 0 ? NULL : calloc(1, sizeof *query);
+	if (!query)
+		return;
 	/* The oldest one gives way. */
 	struct tcp_query *oldest = gb_list_first(struct tcp_query, &cell->queries, link);
 	if (cell->n_queries >= TCP_QUERIES_MAX && oldest)
 		close_query(oldest);
-	struct tcp_query *query = fd < 0 ? NULL : calloc(1, sizeof *query);
-	if (!query)
-		return;
 	query->cell = cell;
 	query->fd = gb_take_fd(&fd);
 	gb_list_init(&query->link);

@@ -44,6 +44,7 @@ struct process {
 	struct gb_host proxy; /* its name is empty: connect directly */
 	uint16_t proxy_port;
 	int sockets_file; /* /proc/net/unix: see gb_claim_is_held */
+	int reserve_fd;   /* to accept connections without another free descriptor, and to reset them */
 	uint32_t uid;     /* of the host */
 	char piece[PIECE];
 	bool stop;
@@ -67,7 +68,7 @@ struct listener {
 struct name {
 	struct gb_host host;
 	uint32_t address; /* where code finds it; of the loopback device for an address */
-	struct listener *listeners[8];
+	struct listener *listeners[GB_EGRESS_SOCKETS];
 	unsigned n_listeners;
 };
 
@@ -108,6 +109,8 @@ void cell_connect(struct cell *cell, uint16_t port, int fd);
 
 /* --- names.c: the name server of a cell --- */
 
+/* Before the wall. */
+bool names_init(void);
 /* Serve queries on the sockets of the cell. False if they could not be bound. */
 bool names_open(struct cell *cell);
 void names_close(struct cell *cell);
@@ -118,6 +121,8 @@ struct name *names_add(struct cell *cell, const struct gb_host *host);
 
 /* A connection was accepted. */
 void flow_create(struct listener *listener, int fd);
+/* Close a connection with a reset. */
+void flow_reset(int fd);
 /* A connection into the cell; both descriptors are given away. */
 void flow_join(struct cell *cell, int from, int to);
 /* Also those into the cell if @all. */
