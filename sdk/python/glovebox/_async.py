@@ -6,9 +6,11 @@ import asyncio
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Generator, List, Mapping, Optional
 
-from ._client import ClientBase, Done, core_arguments
+from ._client import ClientBase, Done, T, Terminable, core_arguments
 from ._encode import encode_session
 from ._errors import GloveboxError
+from ._executor import ExecutionResult, start_executor
+from ._registry import ToolSource
 from ._results import Pending, RunResult, SessionInfo, read_session
 from ._run import Event, Run, reason_field
 from ._values import Json
@@ -16,7 +18,17 @@ from ._values import Json
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._executor import ExecutorOptions
     from ._tables import AgentOptions, CodeOptions, InputOptions, RunOptions, SessionExecuteOptions, SessionOptions
+
+
+async def wait_in_loop(run: Terminable, future: "Future[T]") -> T:
+    """Wait for a result. When the task is cancelled, the code ends, too."""
+    try:
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        run.terminate("the task was cancelled")
+        raise
 
 
 class AsyncExecution:
@@ -31,6 +43,10 @@ class AsyncExecution:
     async def result(self, *, check: bool = False) -> RunResult:
         """Wait for the result. With ``check``, raises RunFailed unless it is a success."""
         result = await self
+        return result.check() if check else result
+
+    async def _wait(self, check: bool) -> RunResult:
+        result = await wait_in_loop(self._run, self._run.future)
         return result.check() if check else result
 
     @property
@@ -80,7 +96,7 @@ class AsyncSession:
     async def execute(self, source: str, *, check: bool = False,
                       **options: "Unpack[SessionExecuteOptions]") -> RunResult:
         """Run ``source`` after all earlier runs. The value of its last expression is the result."""
-        return await self.start(source, **options).result(check=check)
+        return await self.start(source, **options)._wait(check)
 
     async def info(self) -> SessionInfo:
         """The current state; available for a while after the session has ended."""
@@ -127,7 +143,7 @@ class AsyncGlovebox(ClientBase):
 
     async def run(self, source: str, *, check: bool = False, **options: "Unpack[RunOptions]") -> RunResult:
         """Run ``source``, in any language, in a fresh sandbox, and wait for its result."""
-        return await self.start(source, **options).result(check=check)
+        return await self.start(source, **options)._wait(check)
 
     def start(self, source: str, **options: "Unpack[RunOptions]") -> AsyncExecution:
         """Like ``run``, without waiting: events can be followed, and the run can be terminated."""
@@ -135,7 +151,7 @@ class AsyncGlovebox(ClientBase):
 
     async def run_code(self, source: str, *, check: bool = False, **options: "Unpack[CodeOptions]") -> RunResult:
         """Run ``source`` as an ES module, with imports and globals, which may have functions of this program."""
-        return await self.start_code(source, **options).result(check=check)
+        return await self.start_code(source, **options)._wait(check)
 
     def start_code(self, source: str, **options: "Unpack[CodeOptions]") -> AsyncExecution:
         """Like ``run_code``, without waiting."""
@@ -162,7 +178,7 @@ class AsyncGlovebox(ClientBase):
                                 **options: "Unpack[AgentOptions]") -> RunResult:
         """Run ``source`` for an agent: only if the settings allow it, after approval, masked and recorded. A refusal is
         a result with the status ``denied``."""
-        return await self.start_for_agent(source, **options).result(check=check)
+        return await self.start_for_agent(source, **options)._wait(check)
 
     def start_for_agent(self, source: str, **options: "Unpack[AgentOptions]") -> AsyncExecution:
         """Like ``execute_for_agent``, without waiting."""
@@ -170,7 +186,7 @@ class AsyncGlovebox(ClientBase):
 
     async def input_for_agent(self, text: str, *, check: bool = False, **options: "Unpack[InputOptions]") -> RunResult:
         """Send ``text``, newline included, to an agent's run that waits for input, after approval."""
-        return await AsyncExecution(self._start_input(text, options)).result(check=check)
+        return await AsyncExecution(self._start_input(text, options))._wait(check)
 
     async def agents_enabled(self) -> bool:
         """Whether the settings let agents run code, at the time of the connection."""
@@ -200,9 +216,17 @@ class AsyncGlovebox(ClientBase):
                                     "turn": turn})
         self._loop = asyncio.get_running_loop()
         try:
-            return {"output": await asyncio.wrap_future(self._call_tool("core.execute", arguments, on_pending))}
+            call = self._call_tool("core.execute", arguments, on_pending)
+            return {"output": await wait_in_loop(call, call.future)}
         except Exception as error:  # the contract of the tool
             return {"output": f"EXECUTION_ERROR: {error}"}
+
+    async def execute_with_tools(self, source: str, tools: Optional[ToolSource] = None, *, stubs: Optional[str] = None,
+                                 **options: "Unpack[ExecutorOptions]") -> ExecutionResult:
+        """Execute code of an agent that calls ``tools`` of this program: docs/EXECUTOR.md. A refusal is a result."""
+        self._loop = asyncio.get_running_loop()
+        call = start_executor(self, source, tools, stubs, options)
+        return await wait_in_loop(call, call.future)
 
     async def close(self) -> None:
         """End all runs and the process."""

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional
 
 from ._errors import GloveboxError, SerializationError
-from ._values import Decoder, Encoder, Json, is_promise
+from ._values import Decoder, Encoder, Json, is_promise, text_of
 
 if TYPE_CHECKING:
     from ._run import Run
@@ -125,7 +125,14 @@ class Bridge:
             how = "throw"
             form = {"$type": "Error", "name": "SerializationError",
                     "message": text if len(text) <= REASON_MAX else "the answer cannot be sent"}
-        self._send({"type": "answer", "call": call, how: form})
+        except Exception as problem:  # of a class of the program: the code gets an answer all the same
+            how = "throw"
+            form = {"$type": "Error", "name": type(problem).__name__,
+                    "message": f"the answer cannot be sent: {text_of(problem)}"[:REASON_MAX]}
+        try:
+            self._send({"type": "answer", "call": call, how: form})
+        except GloveboxError as error:  # it is too long for a message; the code gets an answer all the same
+            self.answer_refused(call, error)
 
     def answer_refused(self, call: int, error: GloveboxError) -> None:
         form = {"$type": "Error", "name": "GloveboxError", "message": str(error)[:REASON_MAX]}
@@ -136,9 +143,6 @@ class Bridge:
     def call(self, number: int, args: Any) -> "Future[Any]":
         future: "Future[Any]" = Future()
         future.set_running_or_notify_cancel()
-        if self._ended:
-            future.set_exception(run_ended())
-            return future
         try:
             form = Encoder(self).form(list(args), "args")
         except SerializationError as error:
@@ -147,12 +151,20 @@ class Bridge:
         with self.run.lock:
             self._last_call += 1
             call = self._last_call
-            self._calls[call] = future
-        self._send({"type": "call", "call": call, "function": number, "args": form})
+            ended = self._ended
+            if not ended:
+                self._calls[call] = future
+        if ended:
+            future.set_exception(run_ended())
+            return future
+        try:
+            self._send({"type": "call", "call": call, "function": number, "args": form})
+        except GloveboxError as error:
+            self.call_refused(call, error)
         return future
 
     def on_answer(self, message: Mapping[str, Json]) -> None:
-        future = self._calls.pop(message["call"], None)
+        future = self._take_call(message["call"])
         if future is None:
             return
         if message.get("ended"):
@@ -172,19 +184,25 @@ class Bridge:
             future.set_exception(GloveboxError("thrown", f"the code has thrown {value!r}"))
 
     def call_refused(self, call: int, error: GloveboxError) -> None:
-        future = self._calls.pop(call, None)
+        future = self._take_call(call)
         if future is not None:
             future.set_exception(error)
+
+    def _take_call(self, call: int) -> "Optional[Future[Any]]":
+        with self.run.lock:
+            return self._calls.pop(call, None)
 
     def _send(self, message: Dict[str, Json]) -> None:
         if not self._ended:
             self.run.send(message)
 
     def end(self) -> None:
-        self._ended = True
-        for future in list(self._calls.values()):
+        with self.run.lock:
+            self._ended = True
+            waiting = list(self._calls.values())
+            self._calls.clear()
+        for future in waiting:
             future.set_exception(run_ended())
-        self._calls.clear()
         self._exported.clear()
         self._exported_ids.clear()
 

@@ -6,12 +6,15 @@ import asyncio
 import functools
 import os
 import threading
+import weakref
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, TypeVar
 
 from ._connection import Connection
+from ._executor import ExecutionResult, start_executor
 from ._encode import (encode_agent_input, encode_agent_run, encode_code, encode_execution, encode_run, encode_session)
 from ._errors import GloveboxError
+from ._registry import ToolSource
 from ._results import Pending, RunResult, SessionInfo, read_session
 from ._run import Event, Run, ToolCall, reason_field
 from ._transport import Transport, open_transport
@@ -20,6 +23,7 @@ from ._values import Json
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._executor import ExecutorOptions
     from ._tables import AgentOptions, CodeOptions, InputOptions, Limits, RunOptions, SessionExecuteOptions, SessionOptions
 
 T = TypeVar("T")
@@ -27,6 +31,11 @@ Done = Callable[[Any, Optional[BaseException]], None]
 
 THREADS_MAX = 512
 EXIT_TIMEOUT = 5.0
+
+
+def check_process(pid: int) -> None:
+    if os.getpid() != pid:
+        raise GloveboxError("forked", "this Glovebox belongs to the parent process: make another one after fork()")
 
 
 def closed() -> GloveboxError:
@@ -46,23 +55,28 @@ class ClientBase:
         config_file: Optional[str] = None,
         settings: Optional[Mapping[str, object]] = None,
         limits: Optional["Limits"] = None,
+        decides: Sequence[str] = (),
     ) -> None:
         self._open: Callable[[], Transport] = functools.partial(
             open_transport, path, command, socket, env, config_file, settings)
         self._limits: Mapping[str, Any] = limits or {}
+        if isinstance(decides, str):
+            raise TypeError("decides must be a list of faces, such as ['executor']")
+        self._decides = tuple(decides)
         self._lock = threading.Lock()
         self._connection: Optional[Connection] = None
         self._closed = False
         self._pid = os.getpid()
 
     def _connect(self) -> Connection:
-        if os.getpid() != self._pid:
-            raise GloveboxError("forked", "this Glovebox belongs to the parent process: make another one after fork()")
+        check_process(self._pid)
         with self._lock:
             if self._closed:
                 raise closed()
             if self._connection is None or not self._connection.usable:
-                self._connection = Connection(self._open())
+                self._connection = Connection(self._open(), self._decides)
+                # A client that is dropped without close() ends its server, as does the end of the program.
+                weakref.finalize(self, self._connection.abandon)
             return self._connection
 
     def _start(self, run: Run, kind: str, message: Mapping[str, Json]) -> None:
@@ -102,10 +116,10 @@ class ClientBase:
         return run
 
     def _call_tool(self, name: str, arguments: Mapping[str, Any],
-                   on_pending: Optional[Callable[[Pending], Any]]) -> "Future[str]":
+                   on_pending: Optional[Callable[[Pending], Any]]) -> ToolCall:
         call = ToolCall(self, on_pending)
         self._connect().start(call, "tool", {"name": name, "arguments": dict(arguments)})
-        return call.future
+        return call
 
     def _session_list(self, conversation: Optional[str], agent: Optional[bool]) -> "Future[List[SessionInfo]]":
         return self._ask("session_list", lambda reply: [read_session(form) for form in reply["sessions"]],
@@ -124,12 +138,16 @@ class ClientBase:
 
     # --- the end
 
-    def _shut(self) -> None:
+    def _shut(self) -> bool:
+        """False in a forked child: locks may be held by threads that exist in the parent only."""
+        if os.getpid() != self._pid:
+            return False
         with self._lock:
             self._closed = True
             connection = self._connection
-        if connection is not None and os.getpid() == self._pid:
+        if connection is not None:
             connection.close(closed(), EXIT_TIMEOUT)
+        return True
 
 
 def then(future: "Future[Dict[str, Json]]", read: Callable[[Mapping[str, Json]], T]) -> "Future[T]":
@@ -151,6 +169,19 @@ def then(future: "Future[Dict[str, Json]]", read: Callable[[Mapping[str, Json]],
     return into
 
 
+class Terminable(Protocol):
+    def terminate(self, reason: str) -> None: ...
+
+
+def wait_for(run: Terminable, future: "Future[T]", timeout: Optional[float]) -> T:
+    """Wait for a result. When Ctrl-C ends the wait, the code ends, too; a timeout only ends the wait."""
+    try:
+        return future.result(timeout)
+    except (KeyboardInterrupt, SystemExit):
+        run.terminate("the program was interrupted")
+        raise
+
+
 def future_done(future: "Future[Any]", done: Done) -> None:
     error = future.exception()
     done(None if error else future.result(), error)
@@ -169,7 +200,12 @@ class Execution:
 
     def result(self, timeout: Optional[float] = None, *, check: bool = False) -> RunResult:
         """Wait for the result. With ``check``, raises RunFailed unless it is a success."""
+        check_process(self._run.pid)
         result = self._run.future.result(timeout)
+        return result.check() if check else result
+
+    def _wait(self, check: bool) -> RunResult:
+        result = wait_for(self._run, self._run.future, None)
         return result.check() if check else result
 
     @property
@@ -191,6 +227,7 @@ class Execution:
         self._run.interrupt()
 
     def __iter__(self) -> Iterator[Event]:
+        check_process(self._run.pid)
         while True:
             event = self._run.events.get()
             if event is None:
@@ -212,7 +249,7 @@ class Session:
 
     def execute(self, source: str, *, check: bool = False, **options: "Unpack[SessionExecuteOptions]") -> RunResult:
         """Run ``source`` after all earlier runs. The value of its last expression is the result."""
-        return self.start(source, **options).result(check=check)
+        return self.start(source, **options)._wait(check)
 
     def info(self) -> SessionInfo:
         """The current state; available for a while after the session has ended."""
@@ -253,6 +290,7 @@ class Glovebox(ClientBase):
     ``path`` names the program; default: GLOVEBOX_PATH, this package's own, then the PATH. Instead, ``command`` is a
     command that speaks the protocol, or ``socket`` the socket of a running server. ``settings`` override file and
     environment: ``{"agent.enabled": True}``. ``limits`` hold for all runs that do not name their own.
+    ``decides=["executor"]`` states that this program decides on requests of this face, so that no person is asked.
     """
 
     _pool: Optional[ThreadPoolExecutor] = None
@@ -260,7 +298,7 @@ class Glovebox(ClientBase):
 
     def run(self, source: str, *, check: bool = False, **options: "Unpack[RunOptions]") -> RunResult:
         """Run ``source``, in any language, in a fresh sandbox, and wait for its result."""
-        return self.start(source, **options).result(check=check)
+        return self.start(source, **options)._wait(check)
 
     def start(self, source: str, **options: "Unpack[RunOptions]") -> Execution:
         """Like ``run``, without waiting: events can be followed, and the run can be terminated."""
@@ -268,7 +306,7 @@ class Glovebox(ClientBase):
 
     def run_code(self, source: str, *, check: bool = False, **options: "Unpack[CodeOptions]") -> RunResult:
         """Run ``source`` as an ES module, with imports and globals, which may have functions of this program."""
-        return self.start_code(source, **options).result(check=check)
+        return self.start_code(source, **options)._wait(check)
 
     def start_code(self, source: str, **options: "Unpack[CodeOptions]") -> Execution:
         """Like ``run_code``, without waiting."""
@@ -294,7 +332,7 @@ class Glovebox(ClientBase):
     def execute_for_agent(self, source: str, *, check: bool = False, **options: "Unpack[AgentOptions]") -> RunResult:
         """Run ``source`` for an agent: only if the settings allow it, after approval, masked and recorded. A refusal is
         a result with the status ``denied``."""
-        return self.start_for_agent(source, **options).result(check=check)
+        return self.start_for_agent(source, **options)._wait(check)
 
     def start_for_agent(self, source: str, **options: "Unpack[AgentOptions]") -> Execution:
         """Like ``execute_for_agent``, without waiting."""
@@ -302,7 +340,7 @@ class Glovebox(ClientBase):
 
     def input_for_agent(self, text: str, *, check: bool = False, **options: "Unpack[InputOptions]") -> RunResult:
         """Send ``text``, newline included, to an agent's run that waits for input, after approval."""
-        return Execution(self._start_input(text, options)).result(check=check)
+        return Execution(self._start_input(text, options))._wait(check)
 
     def agents_enabled(self) -> bool:
         """Whether the settings let agents run code, at the time of the connection."""
@@ -329,13 +367,22 @@ class Glovebox(ClientBase):
                                     "expected_output": expected_output, "trace": trace, "conversation": conversation,
                                     "turn": turn})
         try:
-            return {"output": self._call_tool("core.execute", arguments, on_pending).result()}
+            call = self._call_tool("core.execute", arguments, on_pending)
+            return {"output": wait_for(call, call.future, None)}
         except Exception as error:  # the contract of the tool
             return {"output": f"EXECUTION_ERROR: {error}"}
 
+    def execute_with_tools(self, source: str, tools: Optional[ToolSource] = None, *, stubs: Optional[str] = None,
+                           **options: "Unpack[ExecutorOptions]") -> ExecutionResult:
+        """Execute code of an agent that calls ``tools`` of this program: docs/EXECUTOR.md. A refusal is a result.
+        ``create_executor`` has the same as a port that never raises."""
+        call = start_executor(self, source, tools, stubs, options)
+        return wait_for(call, call.future, None)
+
     def close(self) -> None:
         """End all runs and the process."""
-        self._shut()
+        if not self._shut():
+            return
         if self._pool is not None:
             self._pool.shutdown(wait=False)
         if self._loop is not None:

@@ -140,6 +140,11 @@ class SessionInfo:
     attached: bool = False
 
 
+def read_pending(message: Mapping[str, Json]) -> Pending:
+    expires = datetime.datetime.fromtimestamp(message["expiresAt"] / 1000, datetime.timezone.utc)
+    return Pending(message["approval"], expires)
+
+
 def read_session(form: Mapping[str, Json]) -> SessionInfo:
     known = {field.name for field in dataclasses.fields(SessionInfo)}
     return SessionInfo(**{snake(key): value for key, value in form.items() if snake(key) in known})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import functools
+import os
 import queue
 import threading
 from concurrent.futures import Future
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from ._bridge import Bridge
 from ._errors import GloveboxError
-from ._results import Display, Log, Pending, RunResult, read_display, read_log, read_result
+from ._results import Display, Log, Pending, RunResult, read_display, read_log, read_pending, read_result
 from ._values import Decoder, Json
 
 if TYPE_CHECKING:
@@ -100,6 +100,7 @@ def ignore(_value: Any, _error: Optional[BaseException]) -> None:
 class Run:
     def __init__(self, client: "ClientBase", listeners: Mapping[str, Optional[Callable[..., Any]]]) -> None:
         self.client = client
+        self.pid = os.getpid()
         self.lock = threading.Lock()
         self.future: "Future[RunResult]" = Future()
         self.future.set_running_or_notify_cancel()
@@ -109,6 +110,7 @@ class Run:
         self._listeners = {name: listener for name, listener in listeners.items() if listener is not None}
         self._send: Optional[Callable[[Dict[str, Json]], None]] = None
         self._terminated = False
+        self._settled = False
 
     @property
     def running(self) -> bool:
@@ -122,7 +124,7 @@ class Run:
             self._send(message)
 
     def terminate(self, reason: object = None) -> None:
-        if self.running and not self._terminated:
+        if os.getpid() == self.pid and self.running and not self._terminated:
             self._terminated = True
             self.send({"type": "terminate", **reason_field(reason)})
 
@@ -158,8 +160,7 @@ class Run:
             event = Prompt(message["prompt"], message["session"])
             self._tell("on_prompt", event.prompt, event.session)
         elif kind == "pending":
-            expires = datetime.datetime.fromtimestamp(message["expiresAt"] / 1000, datetime.timezone.utc)
-            event = Pending(message["approval"], expires)
+            event = read_pending(message)
             self._tell("on_pending", event)
         else:
             raise GloveboxError("protocol", f"there is no message of the type {kind!r}")
@@ -184,13 +185,21 @@ class Run:
     def _finish(self, message: Mapping[str, Json]) -> None:
         result = read_result(message, self.bridge)
         result.reports = list(self.reports)
-        self._end()
-        self.future.set_result(result)
+        if self._may_settle():
+            self.future.set_result(result)
 
     def fail(self, error: GloveboxError) -> None:
-        if self.running:
-            self._end()
+        if self._may_settle():
             self.future.set_exception(error)
+
+    def _may_settle(self) -> bool:
+        """True once: the result and the end of the connection can come at the same time."""
+        with self.lock:
+            if self._settled:
+                return False
+            self._settled = True
+        self._end()
+        return True
 
     def refused(self, about: str, call: Optional[int], error: GloveboxError) -> bool:
         """The server has refused a message about this run. Whether that ends the run."""
@@ -218,24 +227,32 @@ class ToolCall:
         self.future: "Future[str]" = Future()
         self.future.set_running_or_notify_cancel()
         self._on_pending = on_pending
+        self._lock = threading.Lock()
+        self._send: Callable[[Dict[str, Json]], None] = lambda message: None
 
     def attach(self, send: Callable[[Dict[str, Json]], None]) -> None:
-        pass
+        self._send = send
+
+    def terminate(self, reason: str) -> None:
+        self._send({"type": "terminate", "reason": reason})
 
     def deliver(self, message: Mapping[str, Json]) -> None:
         on_pending = self._on_pending
         if message["type"] == "tool_result":
-            self.future.set_result(message["output"])
+            with self._lock:
+                if not self.future.done():
+                    self.future.set_result(message["output"])
         elif message["type"] == "pending" and on_pending is not None:
-            expires = datetime.datetime.fromtimestamp(message["expiresAt"] / 1000, datetime.timezone.utc)
-            pending = Pending(message["approval"], expires)
-            self.client.run_callback(functools.partial(on_pending, pending), ignore)
+            self.client.run_callback(functools.partial(on_pending, read_pending(message)), ignore)
 
     def fail(self, error: GloveboxError) -> None:
-        if not self.future.done():
-            self.future.set_exception(error)
+        with self._lock:
+            if not self.future.done():
+                self.future.set_exception(error)
 
     def refused(self, about: str, call: Optional[int], error: GloveboxError) -> bool:
+        if about == "terminate":
+            return False
         self.fail(error)
         return True
 

@@ -9,11 +9,25 @@ import socket
 import subprocess
 import threading
 from pathlib import Path
-from typing import IO, List, Mapping, Optional, Protocol, Sequence, cast
+from typing import IO, List, Mapping, Optional, Protocol, Sequence, Set, cast
 
 from ._errors import GloveboxError
 
 STDERR_TAIL = 2000
+
+# Ends of pipes and sockets of all clients. A forked child gives up its copies: it would keep the server of its parent.
+_descriptors: Set[int] = set()
+
+
+def _give_up() -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in tuple(_descriptors):
+        os.dup2(nothing, descriptor, inheritable=False)
+    os.close(nothing)
+    _descriptors.clear()
+
+
+os.register_at_fork(after_in_child=_give_up)
 
 
 class Transport(Protocol):
@@ -59,6 +73,8 @@ class ProcessTransport:
                 env=dict(env) if env is not None else None, start_new_session=True)
         except OSError as error:
             raise GloveboxError("spawn_failed", f"cannot start {self._command}: {error}") from None
+        self._input = cast(IO[bytes], self._process.stdin).fileno()
+        _descriptors.add(self._input)
         self._stderr = threading.Thread(target=self._read_stderr, name="glovebox-stderr", daemon=True)
         self._stderr.start()
 
@@ -79,6 +95,7 @@ class ProcessTransport:
     def end(self, at_once: bool) -> None:
         if at_once:
             self._process.kill()
+        _descriptors.discard(self._input)
         try:
             cast(IO[bytes], self._process.stdin).close()
         except OSError:
@@ -105,6 +122,7 @@ class SocketTransport:
             self._socket.close()
             raise GloveboxError("connection_lost", f"cannot connect to {path}: {error}") from None
         self._file = self._socket.makefile("rb")
+        _descriptors.add(self._socket.fileno())
 
     def write(self, line: bytes) -> None:
         self._socket.sendall(line)
@@ -119,6 +137,7 @@ class SocketTransport:
             pass  # it is closed
 
     def why_gone(self) -> str:
+        _descriptors.discard(self._socket.fileno())
         self._file.close()
         self._socket.close()
         return f"the connection to {self._path} is lost"

@@ -22,7 +22,7 @@ SAFE_INTEGER = 2**53
 DEPTH_MAX = 200
 VALUES_MAX = 4_000_000
 CAUSES_MAX = 32
-LONG_BIGINT = 1 << 32768
+DIGITS_MAX = 4000
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 VIEWS = {
@@ -207,7 +207,7 @@ class Encoder:
 
     def _put_error(self, slot: List[Json], value: BaseException, path: str, depth: int) -> None:
         name = value.name if isinstance(value, SandboxError) else type(value).__name__
-        message = value.message if isinstance(value, SandboxError) else str(value)
+        message = value.message if isinstance(value, SandboxError) else text_of(value)
         form: Dict[str, Json] = {"$type": "Error", "name": name, "message": message}
         slot[0] = form
         cause = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
@@ -250,12 +250,35 @@ def _unwrap(form: Json) -> Json:
     return form
 
 
+def text_of(error: object) -> str:
+    """The message of an exception, whatever its class does."""
+    try:
+        return str(error)
+    except Exception:
+        return "(the message of this exception cannot be read)"
+
+
 def _encode_int(value: int) -> Json:
     if -SAFE_INTEGER < value < SAFE_INTEGER:
         return value
     magnitude = abs(value)
-    text = str(magnitude) if magnitude < 10**4000 else hex(magnitude)
+    text = str(magnitude) if magnitude < 10**DIGITS_MAX else hex(magnitude)
     return {"$type": "bigint", "value": "-" + text if value < 0 else text}
+
+
+def _decode_int(text: str) -> int:
+    if "0x" in text:
+        return int(text, 0)
+    return -_from_digits(text[1:]) if text.startswith("-") else _from_digits(text)
+
+
+def _from_digits(text: str) -> int:
+    """Python refuses to read many digits at once, since that takes quadratic time. Halves take less."""
+    if len(text) <= DIGITS_MAX:
+        return int(text)
+    middle = len(text) // 2
+    power: int = 10**middle
+    return _from_digits(text[:-middle]) * power + _from_digits(text[-middle:])
 
 
 def _encode_float(value: float) -> Json:
@@ -336,7 +359,7 @@ class Decoder:
         if kind == "number":
             return float(form["value"].replace("Infinity", "inf"))
         if kind == "bigint":
-            return int(form["value"], 0) if "0x" in form["value"] else int(form["value"])
+            return _decode_int(form["value"])
         if kind == "Object":
             return self._dict(form["entries"], number)
         if kind == "Map":
