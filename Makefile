@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -65,6 +65,9 @@ test262: all ## SUITE=dir: modules, imports, awaits and promises of test262, com
 
 test-ts: setup-node all ## erased TypeScript compared to the output of the compiler: the test cases, and every file below CORPUS
 	@scripts/test-ts $(BUILD) $(CORPUS)
+
+wheel: setup-wheel programs ## the wheel of the Python SDK with the programs, and its source distribution, in dist/
+	@scripts/wheel $(BUILD) dist
 
 test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp', and the conformance suite
 	@scripts/test-mcp $(BUILD)

@@ -15,4 +15,5 @@ def main() -> None:
     os.execv(program, [program, *sys.argv[1:]])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 
 from ._connection import Connection
 from ._executor import ExecutionResult, start_executor
-from ._encode import (encode_agent_input, encode_agent_run, encode_code, encode_execution, encode_run, encode_session)
+from ._encode import (check_limits, encode_agent_input, encode_agent_run, encode_code, encode_execution, encode_run, encode_session)
 from ._errors import GloveboxError
 from ._registry import ToolSource
 from ._results import Pending, RunResult, SessionInfo, read_session
@@ -59,7 +59,7 @@ class ClientBase:
     ) -> None:
         self._open: Callable[[], Transport] = functools.partial(
             open_transport, path, command, socket, env, config_file, settings)
-        self._limits: Mapping[str, Any] = limits or {}
+        self._limits: Mapping[str, Any] = check_limits(limits or {})
         if isinstance(decides, str):
             raise TypeError("decides must be a list of faces, such as ['executor']")
         self._decides = tuple(decides)
@@ -266,6 +266,11 @@ class Session:
     def update(self, *, trusted: Optional[bool] = None, add_tokens: Optional[int] = None) -> SessionInfo:
         """Set whether the session is trusted, or add tokens that its code has cost."""
         return self._ask("session_update", trusted=trusted, addTokens=add_tokens)
+
+    def expose(self, port: int, on: Optional[int] = None) -> SessionInfo:
+        """Listen on 127.0.0.1 of the host, on the port ``on`` or a free one (see ``exposed``), and connect to a server
+        that listens on ``port`` inside the session. Needs a session that was opened with ``net``."""
+        return self._ask("session_expose", port=port, on=on)
 
     def kill(self, reason: Optional[str] = None) -> SessionInfo:
         """End the session, with its runs."""

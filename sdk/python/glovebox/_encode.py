@@ -67,6 +67,13 @@ def _limits(options: Mapping[str, Any], given: Mapping[str, Any], names: Sequenc
     return limits
 
 
+def check_limits(limits: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Those of a client, which hold for runs of all kinds."""
+    _refuse_unknown(limits, _known((), LIMITS, AGENT_LIMITS), "Glovebox: limits")
+    _limits(limits, {}, LIMITS)
+    return limits
+
+
 def _fields(options: Mapping[str, Any], fields: Sequence[Field], encoder: Encoder) -> Dict[str, Json]:
     message: Dict[str, Json] = {}
     for name, kind in fields:

@@ -9,7 +9,7 @@ import re
 import sys
 import types
 import typing
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple, TypeVar, Union, overload
 
 __all__ = ["McpSession", "ToolRegistry", "ToolSource"]
 
@@ -57,6 +57,20 @@ class ToolRegistry:
     def __init__(self) -> None:
         self._definitions: Dict[str, Dict[str, Any]] = {}
         self._functions: Dict[str, Callable[..., Any]] = {}
+
+    @overload
+    def tool(self, function: F, /) -> F: ...
+    @overload
+    def tool(
+        self,
+        /,
+        *,
+        name: Optional[str] = None,
+        description: Optional[str] = None,
+        input_schema: Any = None,
+        output_schema: Any = None,
+        requires_approval: bool = False,
+    ) -> Callable[[F], F]: ...
 
     def tool(self, function: Optional[F] = None, /, **options: Any) -> Any:
         """Decorator: the function becomes a tool. Options are those of ``define``; the function stays as it is."""

@@ -135,6 +135,8 @@ class SessionInfo:
     trusted: bool = False
     profile: Optional[str] = None
     net: Optional[str] = None
+    exposed: List[Dict[str, int]] = dataclasses.field(default_factory=list)
+    """Ports on 127.0.0.1 of the host (``on``) that lead to ports inside it (``port``)."""
     reason: Optional[str] = None
     prompt: Optional[str] = None
     attached: bool = False

@@ -36,6 +36,13 @@ class Connection(Case):
             self.make(settings={"no.such": 1}).run("1")
         self.assertIn("no.such", str(caught.exception))
 
+    def test_wrong_limits_are_refused(self):
+        for limits in ({"timeoutMs": 5}, {"timeout_ms": -1}, {"timeout_ms": "5"}):
+            with self.subTest(limits=limits), self.assertRaises(TypeError):
+                Glovebox(limits=limits)
+        with self.make(limits={"timeout_ms": 50}) as box:
+            self.assertEqual(box.run("while (true) {}").error.code, "timeout")
+
     def test_closed(self):
         box = self.make()
         run = box.start("while (true) {}")

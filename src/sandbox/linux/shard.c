@@ -140,7 +140,7 @@ bool gb_shard_may_restart(const struct gb_shard *shard) {
  * pidfd is readable. */
 static void replace_zygote(struct gb_shard *shard) {
 	struct gb_cell_end lost = {.cause = GB_CELL_LOST};
-	char how[80];
+	char how[128];
 	gb_zygote_describe_exit(&shard->zygote, how, sizeof how);
 	snprintf(lost.text, sizeof lost.text, "the zygote that this run's sandbox came from %s", how);
 	if (kernel_ran_out_of_memory(shard->pool))

@@ -187,7 +187,7 @@ static bool start(
 static void report_early_exit(struct gb_zygote *zygote, struct gb_err *err) {
 	/* A process leaves its namespaces a moment before its pidfd reports its death. */
 	enum { EXIT_TIMEOUT_MS = 100 };
-	char how[80];
+	char how[128];
 	struct pollfd dead = {.fd = zygote->pidfd, .events = POLLIN};
 	if (poll(&dead, 1, EXIT_TIMEOUT_MS) != 1)
 		return;
@@ -328,12 +328,17 @@ bool gb_notice_fail(const struct gb_notice *notice, struct gb_err *err) {
 	return gb_cause_append(notice->layer, err);
 }
 
+enum { LOADER_FAILED = 127 }; /* how the dynamic loader ends; no worker does */
+
 void gb_zygote_describe_exit(struct gb_zygote *zygote, char *text, size_t n) {
 	siginfo_t info = {0};
 	if (zygote->pidfd < 0 ||
 	    waitid(P_PIDFD, (id_t)zygote->pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
 	    info.si_pid == 0)
 		snprintf(text, n, "closed its control socket");
+	else if (info.si_code == CLD_EXITED && info.si_status == LOADER_FAILED)
+		snprintf(text, n,
+		    "could not be loaded: a library is missing here, such as the libpython that it was built for");
 	else if (info.si_code == CLD_EXITED)
 		snprintf(text, n, "exited with status %d", info.si_status);
 	else
