@@ -146,7 +146,8 @@ static void look_at_line(const struct gb_named *text, struct gb_name *name, stru
 	if (is_quote(name->prev))
 		p--;
 	for (size_t i = 0; p > text->start && strchr(" :=", p[-1]) && i < GB_COUNT(commands); i++)
-		name->env |= gb_before_is(text, p, commands[i]) && (i >= 4 || place->capital);
+		name->env |= gb_before_is(text, p, commands[i]) &&
+			     (i >= 4 || place->capital || gb_before_is(text, p, "> set "));
 	for (const uint8_t *at = p;
 	     place->tail == GB_RX_PASSWORD && at > text->start && p - at < OPTION_BEHIND && at[-1] != '\n';
 	     at--)
@@ -280,8 +281,11 @@ bool gb_before_is_doubtful(
 	    (tolower(*at) == 'a' && tolower(at[4]) == 'o'))
 		return true;
 	/* $token, self.token; no nextToken, and no "Unexpected token: 'x'" */
-	bool own = name->from == at || at[-1] == '$' || at[-1] == '@' || gb_before_is(text, at, "self.") ||
-		   gb_before_is(text, at, "this.");
+	static const char *const owners[] = {"self.", "this.", "cfg.", "conf.", "config.", "Config.", "opts.",
+	    "options.", "settings.", "Settings.", "client.", "Client.", "creds.", "credentials."};
+	bool own = name->from == at || at[-1] == '$' || at[-1] == '@';
+	for (size_t i = 0; !own && i < GB_COUNT(owners); i++)
+		own = gb_before_is(text, at, owners[i]);
 	bool worded =
 	    next == ':' && name->prev == ' ' && name->from - 1 > text->start && islower(name->from[-2]);
 	if (weak && (!own || worded))

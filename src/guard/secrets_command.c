@@ -51,6 +51,8 @@ static const struct command {
     {"curl", "-u", PAIR, false},
     {"curl", "--user", PAIR, false},
     {"curl", "-U", PAIR, false},
+    {"curl", "-E", PAIR, false},
+    {"curl", "--cert", PAIR, false},
     {"curl", "--proxy-user", PAIR, false},
     {"http", "-a", PAIR, false},
     {"http", "--auth", PAIR, false},
@@ -497,7 +499,7 @@ static bool pipes(const uint8_t *name, const uint8_t *to) {
 bool gb_command_find(struct gb_named *text, const uint8_t *name, const uint8_t *to, const uint8_t *p) {
 	bool first = p == to;
 	text->listed = gb_command_is_listed(text, name, to);
-	if (first && (*name == ' ' || *name == '\n' || is_quote(*name)) && name[1] == '-')
+	if (first && (*name == ' ' || *name == '\n' || is_quote(*name)) && strchr("-/", name[1]))
 		return gb_user_find(text, p);
 	if (first) {
 		if (pipes(name, to))

@@ -47,6 +47,9 @@ static unsigned words_of(
 	    place->name && !s->blanks ? gb_before_echo(place->name, from, s->n) : GB_ECHO_NONE;
 	if (place->compared || (echo && (!assigned || memchr(from, '_', s->n) || memchr(from, '-', s->n))))
 		return 0;
+	/* ConvertTo-SecureString "password" */
+	if (quoted && place->sure && !place->name && place->joint == GB_JOINT_BLANK)
+		return GB_SHAPE_WORDS | GB_SHAPE_WORD;
 	if (quoted)
 		return assigned ? words_of_text(place, from, echo) : 0;
 	/* --password string  password of the user */
@@ -160,7 +163,11 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 		    : (place->joint == GB_JOINT_EQUALS || !gb_shape_is_placeholder(from, s->n, 0)) &&
 			  (!place->doubtful || names_one(s, from))))
 		return true;
-	if (echo && assigned && is_owned(place, s, from))
+	if (echo && (assigned || place->closed) && is_owned(place, s, from))
+		return true;
+	/* "client_secret": "secret" */
+	if (echo == GB_ECHO_END && place->chosen && place->compound && place->name->quoted &&
+	    place->joint == GB_JOINT_COLON && s->lower == s->n)
 		return true;
 	if (place->tail == GB_RX_PASSWORD ? place->weak : !place->chosen || place->doubtful)
 		return false;
@@ -168,7 +175,7 @@ static bool is_definite(const struct gb_place *place, const struct gb_shape *s, 
 		return from[-1] != '`' && (!s->blanks || s->digits);
 	/* A setting of an environment may have letters of any language, and blanks. */
 	if (place->capital && place->compound && place->joint == GB_JOINT_EQUALS && !place->spaced)
-		return s->blanks ? s->blanks <= 4 && !gb_shape_is_message(from, s->n, false)
+		return s->blanks ? s->blanks <= 4 && !gb_shape_is_message(from, s->n, place->name->env)
 				 : s->foreign || (s->symbols && !gb_shape_names_a_value(from, s->n));
 	/* SECRET_KEY = 'hard to guess string' */
 	if (place->chosen && place->joint == GB_JOINT_EQUALS && place->line && s->blanks && s->blanks <= 5)
@@ -292,6 +299,10 @@ static bool colon_is_secret(
 	    gb_shape_is_word(s, from) || (place->line && gb_shape_is_quoted_word(s, from) && !s->upper);
 	if (mixed || word || gb_shape_is_pin(s))
 		return true;
+	/* "password: password" is a line of YAML; code would be indented. */
+	if (place->line && place->flush && !place->weak && ends_line(next) && s->lower == s->n &&
+	    place->name && gb_before_echo(place->name, from, s->n) == GB_ECHO_WHOLE)
+		return true;
 	/* 'user: bob, password: NkXcCwdo' */
 	if (!ends_line(next))
 		return place->known && is_made_of_letters(s, from);
@@ -364,7 +375,7 @@ static bool equals_is_secret(
 	bool mixed = gb_shape_is_mixed(s, from) && (s->digits || !s->path);
 	/* LoginRequest(username=bob, password=x) */
 	if (place->apart && !place->spaced && place->known && (next == ')' || next == ']') &&
-	    gb_shape_is_word(s, from))
+	    (gb_shape_is_word(s, from) || gb_prose_is_user(from, from + s->n)))
 		return true;
 	/* -o username=bob,password=x,rw */
 	if (place->apart && !place->spaced && place->known && next == ',' &&

@@ -26,10 +26,10 @@ static const uint8_t *further_word(struct gb_named *text, const uint8_t *p) {
 	    "uat", "ci", "router", "wifi", "wlan", "ap", "sta", "home", "admin", "root", "user", "db",
 	    "database", "app", "main", "master", "backup", "web", "api", "google", "github", "telegram",
 	    "mysql", "postgres", "redis", "mongo", "smtp", "mail", "ftp", "ssh", "server", "client",
-	    "development", "production", "testing", "sandbox", "primary", "secondary", "one", "two", "net",
-	    "network", "openai", "for", "read", "write", "readonly", "remote", "internal", "external",
-	    "global", "guest", "demo", "refresh", "openweather", "weather", "discord", "slack", "twitter",
-	    "facebook", "gitlab", "aws", "azure", "gcp"};
+	    "development", "production", "testing", "sandbox", "primary", "secondary", "one", "two", "three",
+	    "four", "five", "net", "network", "openai", "for", "read", "write", "readonly", "remote",
+	    "internal", "external", "global", "guest", "demo", "refresh", "openweather", "weather", "discord",
+	    "slack", "twitter", "facebook", "gitlab", "aws", "azure", "gcp"};
 	bool parted = p[-1] == '_' || p[-1] == '-', capital = isupper(gb_named_at(text, p));
 	if (!parted && !(capital && islower(p[-1])))
 		return p;
@@ -230,7 +230,7 @@ bool gb_joint_sign(struct gb_named *text, const uint8_t **p, struct gb_place *pl
 const uint8_t *gb_joint_method(struct gb_named *text, const uint8_t *p) {
 	static const char *const methods[] = {".send_keys(", ".sendkeys(", ".type(", ".fill(", ".setvalue(",
 	    ".val(", ".settext(", ".typetext(", ".equals(", ".equalsignorecase(", ".contentequals(", ".tobe(",
-	    ".toequal(", ".to.equal(", ".to.eq(", ".to eq(", ".isequalto("};
+	    ".toequal(", ".to.equal(", ".to.eq(", ".to eq(", ".isequalto(", ".raw(", ".of(", ".from("};
 	for (size_t i = 0; i < GB_COUNT(methods); i++)
 		if (gb_named_is_at(text, p, methods[i])) {
 			p += strlen(methods[i]);

@@ -42,6 +42,17 @@ static bool guess_authorization(struct gb_named *text, struct gb_place *place, c
 	return gb_guess_value(text, place, p);
 }
 
+/* Authorization, Proxy-Authorization, HTTP_AUTHORIZATION */
+static bool is_authorization(struct gb_named *text, const struct gb_name *name) {
+	static const char *const before[] = {"", "http_", "proxy-", "proxy_", "http_proxy_", "x-"};
+	size_t n = (size_t)(name->to - name->from);
+	for (size_t i = 0; i < GB_COUNT(before); i++)
+		if (n == strlen(before[i]) + strlen("authorization") &&
+		    (!i || gb_named_is_at(text, name->from, before[i])))
+			return gb_named_is_at(text, name->to - strlen("authorization"), "authorization");
+	return false;
+}
+
 /* USER bob, PASS x; client:PASS x, > PASS x: a dialogue. A test that has passed is reported otherwise. */
 static bool is_dialogue(const struct gb_named *text, const struct gb_name *name) {
 	const uint8_t *p = name->from;
@@ -161,7 +172,11 @@ static bool guess_after_blank(
 	if (gb_named_is_at(text, name->from, "authorization") &&
 	    (is_quote(c) || gb_named_is_at(text, p, "basic") || gb_named_is_at(text, p, "bearer")))
 		return guess_authorization(text, place, p);
-	const uint8_t *value = value_in_sentence(text, name, place, p);
+	if (place->capital && place->line && p - name->to >= 2 && gb_told_is_option(text, p)) {
+		place->sure = true;
+		return gb_guess_value(text, place, p);
+	}
+	const uint8_t *value = text->cut ? NULL : value_in_sentence(text, name, place, p);
 	if (value || text->cut)
 		return value && gb_guess_value(text, place, value);
 	for (size_t i = 0; i < GB_COUNT(sure); i++)
@@ -212,7 +227,7 @@ static bool guess_joined(
 	/* password?: Type */
 	if (name->optional && !is_quote(gb_named_at(text, value)))
 		return false;
-	if (tolower(*name->from) == 'a' && gb_named_is_at(text, name->from, "authorization"))
+	if (is_authorization(text, name))
 		return guess_authorization(text, place, value);
 	if (gb_named_at(text, value) == '(' ||
 	    (gb_named_at(text, value) == '[' && name->to - name->from >= 4 &&
@@ -310,6 +325,15 @@ static bool guess_column(
 	return value && gb_guess_value(text, place, value) && gb_values_found(text, name->from);
 }
 
+/* Constants.SSL_KEY_STORE_PASSWORD */
+static bool is_constant(const struct gb_name *name) {
+	const uint8_t *p = name->to;
+	for (; p > name->from && p[-1] != '.'; p--)
+		if (!isupper(p[-1]) && !isdigit(p[-1]) && p[-1] != '_')
+			return false;
+	return p > name->from && memchr(p, '_', (size_t)(name->to - p));
+}
+
 /* Where no sign joins the name and its value. */
 static bool find_further(
     struct gb_named *text, const struct gb_name *name, struct gb_place *place, const uint8_t *p) {
@@ -374,7 +398,7 @@ static bool find_further(
 	if (value && value > p && value[-1] == ' ')
 		return gb_guess_value(text, place, value);
 	if (c == ',' && (name->quoted || gb_joint_is_argument(text, name) || name->prev == ':' ||
-			    name->prev == '{' || place->capital)) {
+			    name->prev == '{' || place->capital || is_constant(name))) {
 		/* fill('input[name="password"]', 'x') */
 		place->sure |= is_quote(p[-1]) && p[-2] == ']';
 		/* flag.String("password", "x", "usage") */
@@ -435,6 +459,11 @@ static bool find_value(
 	}
 	if (c == '.' && at == p && (value = gb_joint_method(text, at)) != NULL)
 		return guess_written(text, place, value);
+	/* assertThat(box.getPassword()).isEqualTo("x") */
+	if (c == '(' && at == p && place->tail == GB_RX_PASSWORD && gb_named_at(text, p + 1) == ')') {
+		at += gb_named_at(text, at + 2) == ')' ? 3 : 2;
+		return (value = gb_joint_method(text, at)) != NULL && guess_written(text, place, value);
+	}
 	/* config pypi-token.pypi x */
 	if (c == '.' && at == p && !text->cut) {
 		for (at++; at - p < TYPE_MAX && isalnum(gb_named_at(text, at));)

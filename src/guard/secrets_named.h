@@ -229,6 +229,8 @@ bool gb_former_find(struct gb_named *text, const uint8_t *p);
 bool gb_told_is_behind_user(const struct gb_named *text, const struct gb_name *name);
 /* The password ... like `x`: the quote, or NULL; @p is behind the name. */
 const uint8_t *gb_told_example(struct gb_named *text, const uint8_t *p);
+/* The first cell of a row that says whether a program needs an option: PASSWORD  x  no  ... */
+bool gb_told_is_option(struct gb_named *text, const uint8_t *p);
 /* password authentication: what follows the name in prose and is no value. */
 bool gb_told_is_noun(const uint8_t *from, size_t n);
 

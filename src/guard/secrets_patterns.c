@@ -238,7 +238,7 @@ const struct gb_secret_pattern gb_secret_patterns[] = {
 	"bcp |isql|osql|tsql|cqlsh|rar |unrar|wpa_passphrase|etcdctl|influx|snyk auth|vault operator unseal|schtasks|hydra|steghide|fcrackzip|pdft(?:k|otext)|username |echo |printf |cypher-shell|slappasswd|beeline|medusa|signtool|certutil|pk12util|kadmin|addprinc|samba-tool|winexe|gnmic|mkpasswd|dscl|ejabberdctl|nuget push|nuget setapikey|net\\.exe use|security (?:import|unlock-keychain|create-keychain)|qpdf|doctl|config http-basic|rclone (?:obscure|config)|bw unlock|ngrok authtoken|runas|auth add|mc alias set|mc config host add)(?&command)",
 	"mysql -p..., curl -u user:..., sshpass -p ..."},
     {"option-password",
-	"(?:[ \\n\"']-[uU] |[ \"']--user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
+	"(?:[ \\n\"']-[uU] | [-/][uU]:|[ \"']--user | --username |[\"']-[uU][\"'], ?[\"'])(?&command)",
 	"-u user -p ... of any program"},
     {"dsn-password",
 	"(?i)(?:dsn[=: \"']|ource_name[=: ]|(?:sqlx?|mysql|gorm|db)\\.(?:open|connect|mustconnect)\\(|oracle(?:db)?\\.connect\\()(?&dsn)",

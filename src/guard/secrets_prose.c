@@ -168,7 +168,7 @@ static const uint8_t *skip_colour(struct gb_named *text, const uint8_t *p) {
 /* What opens a value without being a quote of code: **x**, quotes of prose, tags, colours. */
 const uint8_t *gb_prose_opening(struct gb_named *text, const uint8_t *p, struct gb_place *place) {
 	static const char *const marks[] = {
-	    "**", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c", "\xe2\x80\x98", "\xc2\xab", "&quot;"};
+	    "**", "``", "\xe3\x80\x8c", "\xe3\x80\x8e", "\xe2\x80\x9c", "\xe2\x80\x98", "\xc2\xab", "&quot;"};
 	for (unsigned times = 0; times < OPENINGS; times++) {
 		const uint8_t *at = skip_colour(text, skip_tag(text, p));
 		for (size_t i = 0; at == p && i < GB_COUNT(marks); i++)
@@ -473,7 +473,7 @@ bool gb_pair_find(struct gb_named *text, const uint8_t *name, const uint8_t *p) 
 		p = skip_words(text, p);
 	p = gb_prose_skip_marks(text, p, "`*\"'");
 	const uint8_t *user = p;
-	while (p - user < USER_MAX && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_.@+-", c)))
+	while (p - user < USER_MAX && (c = gb_named_at(text, p)) >= 0 && (isalnum(c) || strchr("_.@+%-", c)))
 		p++;
 	if (p - user < 2)
 		return false;

@@ -83,6 +83,20 @@ const uint8_t *gb_told_example(struct gb_named *text, const uint8_t *p) {
 	return NULL;
 }
 
+/* PASSWORD  x  no  Redis password for authentication: a row of the options of a program, which says whether it needs
+ * the option. */
+bool gb_told_is_option(struct gb_named *text, const uint8_t *p) {
+	static const char *const answers[] = {"no ", "yes ", "true ", "false "};
+	const uint8_t *from = p;
+	while (p - from < WORD_MAX && gb_named_at(text, p) > ' ')
+		p++;
+	const uint8_t *at = gb_named_skip_blanks(text, p, false);
+	for (size_t i = 0; p > from && at - p >= 2 && i < GB_COUNT(answers); i++)
+		if (gb_named_is_at(text, at, answers[i]))
+			return true;
+	return false;
+}
+
 /* password authentication, password protection */
 bool gb_told_is_noun(const uint8_t *from, size_t n) {
 	static const char *const ends[] = {

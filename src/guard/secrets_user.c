@@ -6,7 +6,7 @@
 #include "guard/secrets_named.h"
 #include "guard/secrets_shape.h"
 
-enum { ARGUMENTS = 8, ARGUMENT_MAX = 80, SEPARATORS = 8, PORT_MAX = 5, LINE_MAX = 80 };
+enum { ARGUMENTS = 8, ARGUMENT_MAX = 80, SEPARATORS = 8, PORT_MAX = 5, LINE_MAX = 80, COMMAND_MAX = 200 };
 
 static bool is_quote(int c) {
 	return c == '"' || c == '\'';
@@ -114,9 +114,60 @@ static bool is_pair(struct gb_named *text, const struct gb_argument *arg) {
 	       gb_guess_is_password(colon + 1, arg->to);
 }
 
+static bool has_address(const uint8_t *from, const uint8_t *to) {
+	return memmem(from, (size_t)(to - from), "://", 3) != NULL;
+}
+
+/* -u www-data:www-data is a user and a group. */
+static bool is_group(const struct gb_argument *arg, const uint8_t *colon) {
+	size_t n = (size_t)(colon - arg->from);
+	return (size_t)(arg->to - colon) == n + 1 && memcmp(arg->from, colon + 1, n) == 0;
+}
+
+/* tool -u bob:x https://host, tool https://host -u bob:x: other programs have other pairs behind this option. */
+static bool find_pair(struct gb_named *text, const uint8_t *p, struct gb_argument arg) {
+	const uint8_t *colon = memchr(arg.from, ':', (size_t)(arg.to - arg.from)), *line = p;
+	if (!colon || colon == arg.from || is_group(&arg, colon))
+		return false;
+	bool pair = is_pair(text, &arg);
+	const uint8_t *from = text->from, *to = text->to;
+	while (line > text->start && p - line < LINE_MAX && line[-1] != '\n')
+		line--;
+	bool found = has_address(line, p);
+	while (pair && !found && arg.next - p < COMMAND_MAX && gb_argument_listed(text, arg.next, &arg))
+		found = has_address(arg.from, arg.to);
+	text->from = pair || text->cut ? from : text->end;
+	text->to = to;
+	return pair && found && !text->cut;
+}
+
+/* winrs -u:bob -p:x, tool /u:bob /p:x */
+static bool find_attached(struct gb_named *text, const struct gb_place *place, const uint8_t *p) {
+	const uint8_t *from = p;
+	int c;
+	while (p - from < ARGUMENT_MAX && (c = gb_named_at(text, p)) > ' ')
+		p++;
+	c = gb_named_at(text, p + 1);
+	if (p == from || gb_named_at(text, p) != ' ' || (c != '-' && c != '/') ||
+	    !gb_named_is_at(text, p + 2, "p:"))
+		return false;
+	p += 4;
+	c = gb_named_at(text, p);
+	int quote = is_quote(c) ? c : ' ';
+	p += quote != ' ';
+	text->from = from = p < text->end ? p : text->end;
+	while (p - from < ARGUMENT_MAX && (c = gb_named_at(text, p)) >= ' ' && c != quote)
+		p++;
+	text->to = p;
+	text->resume = NULL;
+	return !text->cut && gb_guess_is_secret(place, from, p, quote != ' ', ' ');
+}
+
 bool gb_user_find(struct gb_named *text, const uint8_t *p) {
 	static const struct gb_place place = {.tail = GB_RX_PASSWORD, .joint = GB_JOINT_BLANK, .sure = true};
 	struct gb_argument arg = {0};
+	if (p[-1] == ':')
+		return find_attached(text, &place, p);
 	if (is_client(text, p))
 		return false;
 	/* The pattern ends with the quote or the blank that stands before the user. */
@@ -124,6 +175,8 @@ bool gb_user_find(struct gb_named *text, const uint8_t *p) {
 		return false;
 	if (begins_line(text, p))
 		return is_pair(text, &arg);
+	if (find_pair(text, p, arg) || text->cut)
+		return !text->cut;
 	for (unsigned i = 0; i < ARGUMENTS && gb_argument_listed(text, arg.next, &arg); i++) {
 		if (!is_option(&arg))
 			continue;
