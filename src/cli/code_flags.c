@@ -7,6 +7,7 @@
 #include "base/fields.h"
 #include "cli/copies.h"
 #include "cli/paths.h"
+#include "egress/rules.h"
 
 static bool take_code(struct code_flags *code, const char *file, const char *text) {
 	if (code->file || code->code)
@@ -78,7 +79,7 @@ static bool take_copy(struct code_flags *code, const struct gb_request_field *fi
 static bool take_names(struct code_flags *code, const struct gb_request_field *field, const char *text) {
 	struct gb_value *names = collection(code, field, gb_value_array);
 	for (struct gb_str rest = gb_str_from(text), name; rest.n;) {
-		gb_str_cut(&rest, ',', &name);
+		gb_host_rule_cut(&rest, &name);
 		if (!name.n || !gb_value_push(names, gb_value_string(code->values, name.p, name.n)))
 			return report_error(code->command,
 			    "--%s: '%s' is not a name, or names with commas between", field->flag, text);

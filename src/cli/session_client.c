@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "cli/session.h"
+#include "egress/rules.h"
 #include "glovebox/errors.h"
 #include "value/json.h"
 #include "value/text.h"
@@ -37,7 +38,7 @@ void session_line_list(struct gb_buf *line, const char *key, const char *items) 
 		return;
 	gb_buf_printf(line, ",\"%s\":[", key);
 	for (bool more = true, first = true; more; first = false) {
-		more = gb_str_cut(&rest, ',', &item);
+		more = gb_host_rule_cut(&rest, &item);
 		gb_buf_append(line, ",", first ? 0 : 1);
 		gb_json_append_string(line, item);
 	}

@@ -176,7 +176,7 @@ static bool read_host(struct gb_setting_read *read, struct gb_str text, void *to
 	struct gb_host_rule rule = {0};
 	const char *why = "'*' is not allowed here";
 	char host[GB_HOST_RULE_MAX + 1] = "";
-	if (text.n && (!gb_host_rule_parse(text, &rule, &why) || rule.below))
+	if (text.n && (!gb_host_rule_parse(text, &rule, &why) || !gb_host_rule_is_one(&rule)))
 		return problem(read, "a host such as proxy.example.com:3128", text.p);
 	if (text.n)
 		gb_host_rule_write(&rule, host, sizeof host);

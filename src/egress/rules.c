@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 static bool is_digit(char c) {
 	return c >= '0' && c <= '9';
 }
@@ -159,12 +161,67 @@ static bool is_localhost(const struct gb_host *host) {
 						 gb_str_ends_with(name, gb_str_from(".localhost")));
 }
 
+/* --- methods --- */
+
+/* RFC 9110, PATCH, QUERY, and those of WebDAV. CONNECT is never allowed. */
+static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE",
+    "QUERY", "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK", "REPORT", "SEARCH"};
+_Static_assert(GB_COUNT(methods) <= 32, "methods are bits of a number");
+
+/* The bit of a method; 0 if the table has none. */
+static uint32_t method_bit(struct gb_str name) {
+	for (size_t i = 0; i < GB_COUNT(methods); i++)
+		if (gb_str_eq(name, gb_str_from(methods[i])))
+			return 1u << i;
+	return 0;
+}
+
+static bool parse_methods(struct gb_str text, uint32_t *ret, const char **ret_problem) {
+	struct gb_str name;
+	for (bool more = true; more;) {
+		more = gb_str_cut(&text, ',', &name);
+		const uint32_t bit = method_bit(name);
+		if (!bit)
+			return fail(ret_problem, "methods are in capitals with commas between them, as in "
+						 "GET,HEAD api.example.com");
+		*ret |= bit;
+	}
+	return true;
+}
+
+/* Cut "GET,HEAD " off the beginning. */
+static bool cut_methods(struct gb_str *text, uint32_t *ret, const char **ret_problem) {
+	struct gb_str rest = *text, head;
+	*ret = 0;
+	if (method_bit(rest))
+		return fail(ret_problem, "a host must follow the method; quote an entry that has a comma");
+	if (!gb_str_cut(&rest, ' ', &head))
+		return true;
+	*text = rest;
+	return parse_methods(head, ret, ret_problem);
+}
+
+/* Cut "/path" off the end. */
+static bool cut_path(struct gb_str *text, char *to, const char **ret_problem) {
+	const char *slash = text->n ? memchr(text->p, '/', text->n) : NULL;
+	to[0] = '\0';
+	if (!slash)
+		return true;
+	struct gb_str path = {slash, (size_t)(text->p + text->n - slash)};
+	text->n = (size_t)(slash - text->p);
+	return gb_path_pattern_parse(path, to, ret_problem);
+}
+
+/* --- rules --- */
+
 bool gb_host_rule_parse(struct gb_str text, struct gb_host_rule *ret, const char **ret_problem) {
 	struct gb_host_rule rule = {0};
-	if (text.n == 0)
+	if (text.n == 0 || !text.p)
 		return fail(ret_problem, "the name is empty");
-	if (memchr(text.p, '/', text.n) || memchr(text.p, '@', text.n))
-		return fail(ret_problem, "write only a name, without https://, a user or a path");
+	if (memmem(text.p, text.n, "://", 3) || memchr(text.p, '@', text.n))
+		return fail(ret_problem, "write it without https:// and without a user");
+	if (!cut_methods(&text, &rule.methods, ret_problem) || !cut_path(&text, rule.path, ret_problem))
+		return false;
 	if (!cut_port(&text, &rule.port, ret_problem))
 		return false;
 	if (text.n >= 2 && text.p[0] == '*' && text.p[1] == '.') {
@@ -185,13 +242,29 @@ bool gb_host_rule_parse(struct gb_str text, struct gb_host_rule *ret, const char
 	return true;
 }
 
+bool gb_host_rule_cut(struct gb_str *list, struct gb_str *ret_rule) {
+	struct gb_str piece;
+	const char *begin = list->p;
+	bool more;
+	do
+		more = gb_str_cut(list, ',', &piece);
+	while (more && method_bit(piece));
+	*ret_rule = (struct gb_str){begin, (size_t)(piece.p + piece.n - begin)};
+	return more;
+}
+
 void gb_host_rule_write(const struct gb_host_rule *rule, char *ret, size_t n) {
 	const bool brackets = rule->host.kind == GB_HOST_IPV6;
-	char port[8] = "";
+	char port[8] = "", names[GB_METHODS_TEXT_MAX] = "";
+	size_t used = 0;
+	for (size_t i = 0; i < GB_COUNT(methods); i++)
+		if (rule->methods & 1u << i)
+			used += (size_t)snprintf(
+			    names + used, sizeof names - used, "%s%s", used ? "," : "", methods[i]);
 	if (rule->port)
 		snprintf(port, sizeof port, ":%u", rule->port);
-	snprintf(ret, n, "%s%s%s%s%s", rule->below ? "*." : "", brackets ? "[" : "", rule->host.name,
-	    brackets ? "]" : "", port);
+	snprintf(ret, n, "%s%s%s%s%s%s%s%s", names, used ? " " : "", rule->below ? "*." : "",
+	    brackets ? "[" : "", rule->host.name, brackets ? "]" : "", port, rule->path);
 }
 
 bool gb_host_rule_is_about(const struct gb_host_rule *rule, const struct gb_host *host) {
@@ -226,11 +299,68 @@ size_t gb_host_rule_ports(const struct gb_host_rule *rule, uint16_t ret[2]) {
 	return rule->port ? 1 : 2;
 }
 
-/* Whether @outer admits everything of @inner at @port. */
-static bool covers(const struct gb_host_rule *outer, const struct gb_host_rule *inner, uint16_t port) {
-	if (!has_port(outer, port))
+bool gb_host_rule_limits_requests(const struct gb_host_rule *rule) {
+	return rule->methods || rule->path[0];
+}
+
+bool gb_host_rule_is_one(const struct gb_host_rule *rule) {
+	return !rule->below && !gb_host_rule_limits_requests(rule);
+}
+
+bool gb_host_rules_limit_requests(
+    const struct gb_host_rule *rules, size_t n, const struct gb_host *host, uint16_t port) {
+	bool limits = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!gb_host_rule_admits(&rules[i], host, port))
+			continue;
+		if (!gb_host_rule_limits_requests(&rules[i]))
+			return false;
+		limits = true;
+	}
+	return limits;
+}
+
+static bool fits_scheme(uint16_t port, bool tls) {
+	return port == 443 ? tls : port == 80 ? !tls : true;
+}
+
+const struct gb_host_rule *gb_host_rules_match(const struct gb_host_rule *rules, size_t n,
+    const struct gb_host_request *request, const char **ret_problem) {
+	const uint32_t method = method_bit(request->method);
+	const char *problem = NULL;
+	char normal[GB_PATH_MAX];
+	struct gb_str path = {0};
+	*ret_problem = "no rule allows this host and port";
+	if (!fits_scheme(request->port, request->tls)) {
+		*ret_problem = request->tls ? "port 80 is http, not https" : "port 443 is https, not http";
+		return NULL;
+	}
+	/* Once for all rules. */
+	const bool well_formed = gb_path_normalise(request->target, normal, sizeof normal, &path, &problem);
+	for (size_t i = 0; i < n; i++) {
+		const struct gb_host_rule *rule = &rules[i];
+		if (!gb_host_rule_admits(rule, request->host, request->port))
+			continue;
+		if (rule->methods && !(rule->methods & method))
+			*ret_problem = "no rule allows this method";
+		else if (rule->path[0] && !well_formed)
+			*ret_problem = problem;
+		else if (rule->path[0] && !gb_path_matches(rule->path, path))
+			*ret_problem = "no rule allows this method and path";
+		else
+			return rule;
+	}
+	return NULL;
+}
+
+/* Whether @outer admits everything of @inner at @port with the methods @method. */
+static bool covers(
+    const struct gb_host_rule *outer, const struct gb_host_rule *inner, uint16_t port, uint32_t method) {
+	if (!has_port(outer, port) || (outer->methods && !(outer->methods & method)))
 		return false;
 	if (inner->below && !outer->below)
+		return false;
+	if (outer->path[0] && (!inner->path[0] || !gb_path_covers(outer->path, inner->path)))
 		return false;
 	/* "*.a.b" is within "*.a.b" itself and within "*.b". */
 	return gb_host_rule_is_about(outer, &inner->host) ||
@@ -238,15 +368,24 @@ static bool covers(const struct gb_host_rule *outer, const struct gb_host_rule *
 		   strcmp(inner->host.name, outer->host.name) == 0);
 }
 
+static bool any_covers(const struct gb_host_rule *rules, size_t n, const struct gb_host_rule *inner,
+    uint16_t port, uint32_t method) {
+	for (size_t i = 0; i < n; i++)
+		if (covers(&rules[i], inner, port, method))
+			return true;
+	return false;
+}
+
 bool gb_host_rules_cover(const struct gb_host_rule *rules, size_t n, const struct gb_host_rule *inner) {
 	uint16_t ports[2];
 	const size_t n_ports = gb_host_rule_ports(inner, ports);
 	for (size_t i = 0; i < n_ports; i++) {
-		bool covered = false;
-		for (size_t k = 0; k < n && !covered; k++)
-			covered = covers(&rules[k], inner, ports[i]);
-		if (!covered)
+		/* Several rules can cover the methods together. All methods are more than those of the table. */
+		if (!inner->methods && !any_covers(rules, n, inner, ports[i], 0))
 			return false;
+		for (size_t k = 0; k < GB_COUNT(methods); k++)
+			if (inner->methods & 1u << k && !any_covers(rules, n, inner, ports[i], 1u << k))
+				return false;
 	}
 	return true;
 }

@@ -464,7 +464,7 @@ static bool check_proxy(const char *proxy, struct gb_err *err) {
 	const char *problem = "it is an address of one host, without '*'";
 	if (!proxy || !*proxy)
 		return true;
-	return (gb_host_rule_parse(gb_str_from(proxy), &rule, &problem) && !rule.below) ||
+	return (gb_host_rule_parse(gb_str_from(proxy), &rule, &problem) && gb_host_rule_is_one(&rule)) ||
 	       gb_fail_field(err, GB_EINVAL, "proxy", "'%s': %s; write it as host:port", proxy, problem);
 }
 

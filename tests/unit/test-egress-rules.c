@@ -26,6 +26,11 @@ TEST(rules_are_normalised) {
 	    {"::1", "[::1]"},
 	    {"[2001:DB8:0::1]", "[2001:db8::1]"},
 	    {"a1.2b", "a1.2b"},
+	    {"GET api.example.com", "GET api.example.com"},
+	    {"HEAD,GET API.example.com:8443/v1/*", "GET,HEAD api.example.com:8443/v1/*"},
+	    {"example.com/a/./b/../%7euser/%c3%a9/*/x", "example.com/a/~user/%C3%A9/*/x"},
+	    {"POST [::1]:80/", "POST [::1]:80/"},
+	    {"*.example.com/*", "*.example.com/*"},
 	};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
 		struct gb_host_rule rule;
@@ -42,15 +47,18 @@ TEST(rules_are_normalised) {
 
 TEST(rules_that_are_not_exactly_a_host_are_refused) {
 	static const char *const cases[] = {"", ".", "*", "*.", "*.com", "*example.com", "a.*.com",
-	    "https://example.com", "example.com/path", "user@example.com", "example.com:", "example.com:0",
-	    "example.com:65536", "example.com:080", "example.com:80:80", "example.com:http", "a..b", ".a",
-	    "a. b", "-a.b", "a-.b",
+	    "https://example.com", "user@example.com", "example.com:", "example.com:0", "example.com:65536",
+	    "example.com:080", "example.com:80:80", "example.com:http", "a..b", ".a", "a. b", "-a.b", "a-.b",
 	    "b\xc3\xbc"
 	    "cher.example",
 	    "127.1", "2130706433", "0x7f.0.0.1", "0x7f000001", "1.2.3.4.5", "1.2.3.256", "01.2.3.4", "a.1",
 	    "::ffff:127.0.0.1", "[::ffff:7f00:1]", "[::1", "::1]", "[example.com]", "[fe80::1%lo]",
 	    "localhost", "LOCALHOST:80", "db.localhost", "localhost.", "*.a.localhost", "a\nb.com",
-	    "a123456789012345678901234567890123456789012345678901234567890123.com"};
+	    "a123456789012345678901234567890123456789012345678901234567890123.com", "GET", "GET ", "GET,",
+	    "get example.com", "GET, example.com", "GET,HEAD", "GET,,HEAD example.com", "CONNECT example.com",
+	    "GET  example.com", "GET /v1", "/v1", "GET HEAD example.com", "example.com/v1*",
+	    "example.com/a?b", "example.com/..", "example.com//a", "example.com/a%2fb", "example.com/%zz",
+	    "example.com/a b", "example.com/#a", "example.com/a\\b"};
 	for (size_t i = 0; i < GB_COUNT(cases); i++) {
 		struct gb_host_rule rule;
 		const char *problem = NULL;
@@ -134,4 +142,186 @@ TEST(addresses_that_are_not_of_public_hosts_are_special) {
 	CHECK_STR(special("168.63.129.16"), "metadata");
 	CHECK(!special("168.63.129.17"));
 	CHECK_STR(special("::ffff:1.1.1.1"), "mapped");
+}
+
+TEST(a_path_is_normalised_or_refused) {
+	static const struct {
+		const char *target, *normal; /* NULL: refused */
+	} cases[] = {
+	    {"/", "/"},
+	    {"/?a=/../b", "/"},
+	    {"/v1/models?x=1", "/v1/models"},
+	    {"/v1/./a/../b/", "/v1/b/"},
+	    {"/v1/..", "/"},
+	    {"/v1/.", "/v1/"},
+	    {"/v1/%2e%2E/admin", "/admin"},
+	    {"/%41%62%7e%2d", "/Ab~-"},
+	    {"/%3a%20%c3%a9", "/%3A%20%C3%A9"},
+	    {"/a:b@c;d=e,f", "/a:b@c;d=e,f"},
+	    {"/.../..a/.b", "/.../..a/.b"},
+	    {"/100%25", "/100%25"},
+	    {"/v1/../../admin", NULL},
+	    {"/..", NULL},
+	    {"/v1//admin", NULL},
+	    {"//v1", NULL},
+	    {"/v1/%2fadmin", NULL},
+	    {"/v1/..%2fadmin", NULL},
+	    {"/v1/..%5cadmin", NULL},
+	    {"/v1/..\\admin", NULL},
+	    {"/v1/%252e%252e/admin", NULL},
+	    {"/v1/%252fadmin", NULL},
+	    {"/v1/%25%32%65./admin", NULL},
+	    {"/v1/..;/admin", NULL},
+	    {"/v1/..%3b/admin", NULL},
+	    {"/v1/.;x/admin", NULL},
+	    {"/v1/%00", NULL},
+	    {"/v1/%0a", NULL},
+	    {"/v1/%", NULL},
+	    {"/v1/%4", NULL},
+	    {"/v1/%g0", NULL},
+	    {"/v1/\xc3\xa9", NULL},
+	    {"/v1#a", NULL},
+	    {"v1", NULL},
+	    {"", NULL},
+	    {"*", NULL},
+	};
+	for (size_t i = 0; i < GB_COUNT(cases); i++) {
+		char to[64];
+		struct gb_str path = {0};
+		const char *problem = NULL;
+		const bool ok =
+		    gb_path_normalise(gb_str_from(cases[i].target), to, sizeof to, &path, &problem);
+		if (!CHECK(ok == (cases[i].normal != NULL) &&
+			   (ok ? gb_str_eq(path, gb_str_from(cases[i].normal)) : problem != NULL)))
+			printf("# %s: %.*s %s\n", cases[i].target, GB_STR_ARG(path), problem ? problem : "");
+	}
+}
+
+TEST(a_path_that_does_not_fit_is_refused) {
+	char to[8];
+	struct gb_str path;
+	const char *problem = NULL;
+	CHECK(gb_path_normalise(GB_STR("/1234567"), to, sizeof to, &path, &problem) && path.n == 8);
+	CHECK(!gb_path_normalise(GB_STR("/12345678"), to, sizeof to, &path, &problem) && problem);
+	CHECK(!gb_path_normalise(GB_STR("/12345%3a"), to, sizeof to, &path, &problem));
+}
+
+TEST(a_pattern_matches_whole_segments) {
+	static const struct {
+		const char *pattern, *path;
+		bool matches;
+	} cases[] = {
+	    {"/v1/*", "/v1/models", true},
+	    {"/v1/*", "/v1/a/b/c", true},
+	    {"/v1/*", "/v1/", true},
+	    {"/v1/*", "/v1", false},
+	    {"/v1/*", "/v10/a", false},
+	    {"/v1", "/v1", true},
+	    {"/v1", "/v1/", false},
+	    {"/v1", "/V1", false},
+	    {"/*", "/", true},
+	    {"/*", "/a/b", true},
+	    {"/", "/", true},
+	    {"/", "/a", false},
+	    {"/repos/*/issues", "/repos/x/issues", true},
+	    {"/repos/*/issues", "/repos//issues", false},
+	    {"/repos/*/issues", "/repos/x/y/issues", false},
+	    {"/repos/*/issues/*", "/repos/x/issues/1", true},
+	    {"/v1/a", "/v1/*", false},
+	};
+	for (size_t i = 0; i < GB_COUNT(cases); i++)
+		if (!CHECK(gb_path_matches(cases[i].pattern, gb_str_from(cases[i].path)) == cases[i].matches))
+			printf("# %s %s\n", cases[i].pattern, cases[i].path);
+}
+
+static const char *match(const char *const *texts, size_t n, const char *url, const char *method) {
+	static char shown[GB_HOST_RULE_MAX + 1];
+	struct gb_host_rule rules[4];
+	struct gb_host host;
+	const char *problem = NULL, *at = strstr(url, "://") + 3;
+	const bool tls = strncmp(url, "https", 5) == 0;
+	const char *slash = strchr(at, '/'), *colon = strchr(at, ':');
+	const char *end = colon && colon < slash ? colon : slash;
+	for (size_t i = 0; i < n; i++)
+		CHECK(parse(texts[i], &rules[i], &problem));
+	CHECK(gb_host_parse((struct gb_str){at, (size_t)(end - at)}, &host, &problem));
+	const struct gb_host_request request = {.host = &host,
+	    .port = (uint16_t)(end == colon ? atoi(colon + 1)
+			       : tls        ? 443
+					    : 80),
+	    .tls = tls,
+	    .method = gb_str_from(method),
+	    .target = gb_str_from(slash)};
+	const struct gb_host_rule *rule = gb_host_rules_match(rules, n, &request, &problem);
+	if (!rule)
+		return CHECK(problem) ? NULL : "";
+	gb_host_rule_write(rule, shown, sizeof shown);
+	return shown;
+}
+
+TEST(a_list_is_cut_between_hosts) {
+	static const char *const rules[] = {"a.test", "GET,HEAD b.test/x", "", "POST", ""};
+	struct gb_str list = GB_STR("a.test,GET,HEAD b.test/x,,POST"), rule;
+	for (size_t i = 0; i < 4; i++) {
+		CHECK(gb_host_rule_cut(&list, &rule) == (i < 3));
+		CHECK(gb_str_eq(rule, gb_str_from(rules[i])));
+	}
+}
+
+TEST(a_request_is_admitted_by_method_and_path) {
+	static const char *const list[] = {
+	    "GET,HEAD api.example.com/v1/*", "POST api.example.com/v1/chat", "*.example.com:8443/x"};
+	CHECK_STR(match(list, 3, "https://api.example.com/v1/models?x=/../", "GET"), list[0]);
+	CHECK_STR(match(list, 3, "http://api.example.com/v1/%6dodels", "HEAD"), list[0]);
+	CHECK_STR(match(list, 3, "https://api.example.com/v1/./chat", "POST"), list[1]);
+	CHECK_STR(match(list, 3, "https://api.example.com:8443/x", "BREW"), list[2]);
+	CHECK_STR(match(list, 3, "http://api.example.com:8443/x", "GET"), list[2]);
+	CHECK(!match(list, 3, "https://api.example.com/v1/chat/x", "POST"));
+	CHECK(!match(list, 3, "https://api.example.com/v1/models", "DELETE"));
+	CHECK(!match(list, 3, "https://api.example.com/v1/models", "get"));
+	CHECK(!match(list, 3, "https://api.example.com/v1/models", "GE"));
+	CHECK(!match(list, 3, "https://api.example.com/v1/../admin", "GET"));
+	CHECK(!match(list, 3, "https://api.example.com/v1/..%2fadmin", "GET"));
+	CHECK(!match(list, 3, "https://api.example.com/", "GET"));
+	CHECK(!match(list, 3, "https://other.test/v1/models", "GET"));
+	CHECK(!match(list, 3, "http://api.example.com:443/v1/models", "GET"));
+	CHECK(!match(list, 3, "https://api.example.com:80/v1/models", "GET"));
+	static const char *const open[] = {"GET api.test", "api.test:443"};
+	CHECK_STR(match(open, 2, "https://api.test/..%2f", "DELETE"), open[1]);
+	CHECK_STR(match(open, 2, "https://api.test/..%2f", "GET"), open[0]);
+	CHECK(!match(open, 2, "http://api.test/", "DELETE"));
+}
+
+TEST(requests_are_read_where_no_rule_admits_all_of_them) {
+	static const char *const texts[] = {"GET api.test", "api.test:443", "a.test/x"};
+	struct gb_host_rule rules[3];
+	struct gb_host api, a, other;
+	const char *problem;
+	for (size_t i = 0; i < 3; i++)
+		CHECK(parse(texts[i], &rules[i], &problem));
+	CHECK(gb_host_parse(GB_STR("api.test"), &api, &problem) &&
+	      gb_host_parse(GB_STR("a.test"), &a, &problem) &&
+	      gb_host_parse(GB_STR("b.test"), &other, &problem));
+	CHECK(gb_host_rules_limit_requests(rules, 3, &api, 80));
+	CHECK(!gb_host_rules_limit_requests(rules, 3, &api, 443));
+	CHECK(gb_host_rules_limit_requests(rules, 3, &a, 443));
+	CHECK(!gb_host_rules_limit_requests(rules, 3, &other, 443));
+	CHECK(gb_host_rules_find(rules, 3, &a, 443) && !gb_host_rules_find(rules, 3, &other, 443));
+}
+
+TEST(a_run_can_narrow_methods_and_paths) {
+	static const char *const list[] = {
+	    "GET,HEAD api.test/v1/*", "POST api.test/v1/*", "open.test", "GET *.wild.test/a/*/b"};
+	static const char *const within[] = {"GET api.test/v1/*", "GET,POST api.test/v1/chat",
+	    "GET api.test/v1/*/x", "GET api.test/v1/a/*", "open.test", "POST open.test/x", "open.test/x",
+	    "GET x.wild.test/a/c/b", "GET *.wild.test:443/a/*/b"};
+	static const char *const beyond[] = {"api.test", "GET api.test", "api.test/v1/*",
+	    "GET,DELETE api.test/v1/*", "GET api.test/*", "GET api.test/v1", "GET *.api.test/v1/*",
+	    "GET x.wild.test/a/*", "GET x.wild.test/a/c/d", "GET x.wild.test/a/*/*"};
+	for (size_t i = 0; i < GB_COUNT(within); i++)
+		if (!CHECK(covers(list, 4, within[i])))
+			printf("# %s\n", within[i]);
+	for (size_t i = 0; i < GB_COUNT(beyond); i++)
+		if (!CHECK(!covers(list, 4, beyond[i])))
+			printf("# %s\n", beyond[i]);
 }

@@ -102,7 +102,7 @@ static void set_proxy(const char *text, size_t n) {
 	if (!n)
 		return;
 	/* The host has checked it. Never connect directly instead. */
-	if (!gb_host_rule_parse((struct gb_str){text, n}, &rule, &problem) || rule.below) {
+	if (!gb_host_rule_parse((struct gb_str){text, n}, &rule, &problem) || !gb_host_rule_is_one(&rule)) {
 		gb_process.stop = true;
 		return;
 	}

@@ -452,6 +452,8 @@ void flow_create(struct listener *listener, int fd) {
 	const struct gb_host_rule *rule =
 	    gb_host_rules_find(cell->rules, cell->n_rules, host, listener->port);
 	const char *refused = !rule ? "no rule allows this host and port" : over_limit(cell);
+	if (!refused && gb_host_rules_limit_requests(cell->rules, cell->n_rules, host, listener->port))
+		refused = "its rules name methods or paths, and requests cannot be read yet";
 	struct flow *flow = refused ? NULL : make_flow(cell, fd);
 	if (!flow) {
 		control_deny(cell, host->name, listener->port, refused ? refused : "there is no memory");
