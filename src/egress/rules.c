@@ -195,7 +195,7 @@ static bool cut_methods(struct gb_str *text, uint32_t *ret, const char **ret_pro
 	*ret = 0;
 	if (method_bit(rest))
 		return fail(ret_problem, "a host must follow the method; quote an entry that has a comma");
-	if (!gb_str_cut(&rest, ' ', &head))
+	if (!gb_str_cut(&rest, ' ', &head) || !(head.n && head.p[0] >= 'A' && head.p[0] <= 'Z'))
 		return true;
 	*text = rest;
 	return parse_methods(head, ret, ret_problem);
