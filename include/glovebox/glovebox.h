@@ -222,6 +222,11 @@ struct gb_run_options {
 	/* JavaScript, TypeScript, without a session: if the module exports nothing, the value of its last
 	 * expression is the result. In other languages, and in sessions, that is so without this option. */
 	bool last_value;
+	/* The code is an action of a YAML agent (docs/YAML_AGENTS.md). Python: the variable 'result' comes before the last
+	 * expression; the variable 'state' cannot be changed; restricted mode rejects more names. */
+	bool is_action;
+	/* Python and shell: files in the sandbox cannot be written. Once set in a session, it stays. */
+	bool read_only;
 	/* JavaScript, TypeScript and Deno without a session: text before and after the source, which together are the
 	 * module. Positions in errors are those of the source; stacks have no frames of this text. */
 	const char *head, *tail;

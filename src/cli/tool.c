@@ -74,8 +74,8 @@ static const struct gb_result *submit_and_wait(
 	return local_submit(local, &submission, err) ? local_wait(local, local_stop_if_signalled, err) : NULL;
 }
 
-static void call(const struct gb_tool *tool, const struct gb_gate_request *request,
-    const struct gb_config *config, struct gb_buf *output) {
+static void call(const struct gb_tool *tool, const struct gb_tool_call *stored,
+    const struct gb_gate_request *request, const struct gb_config *config, struct gb_buf *output) {
 	const struct gb_service_options options = {
 	    .config = config, .max_runs = 1, .engine = {.shards = 1, .warm = GB_NONE, .max_runs = 1}};
 	struct local local;
@@ -84,7 +84,7 @@ static void call(const struct gb_tool *tool, const struct gb_gate_request *reque
 	if (local_open(&local, &options, &err) && gb_service_accept_agents(local.service, environ, &err))
 		result = submit_and_wait(&local, request, &err);
 	if (result)
-		tool->answer(result, gb_execution_timeout_ms(local.execution), config, output);
+		tool->answer(stored, result, gb_execution_timeout_ms(local.execution), config, output);
 	else
 		tool->refuse(&err, output);
 	local_close(&local);
@@ -93,15 +93,17 @@ static void call(const struct gb_tool *tool, const struct gb_gate_request *reque
 static int call_with(const struct gb_tool *tool, struct gb_str json, const struct gb_config *config) {
 	struct gb_values *pool = gb_values_create((size_t)16 * ARGUMENTS_MAX);
 	struct gb_gate_request request = {.transport = "cli"};
-	struct gb_tool_call stored = {0};
+	struct gb_tool_call stored = {.config = config, .is_enabled = config->agent.enabled};
 	struct gb_err err = {0};
 	gb_auto_buf struct gb_buf output;
 	gb_buf_init(&output, GB_TOOL_OUTPUT_MAX);
 	const struct gb_value *arguments = pool ? gb_value_from_json(pool, json.p, json.n, &err) : NULL;
 	if (!arguments)
 		gb_wrap_field(&err, "arguments");
-	if (arguments && tool->read(arguments, &stored, &request, &err))
-		call(tool, &request, config, &output);
+	if (arguments && tool->act && tool->act(arguments, &stored, &output))
+		;
+	else if (arguments && tool->read(arguments, &stored, &request, &err))
+		call(tool, &stored, &request, config, &output);
 	else
 		tool->refuse(&err, &output);
 	print_output(gb_buf_str(&output));

@@ -98,6 +98,7 @@ struct gb_config {
 		const char *working_dir;
 	} executor;
 	struct {
+		bool enabled;
 		uint64_t timeout_ms;
 		uint64_t memory_bytes;
 		uint64_t output_bytes;

@@ -296,16 +296,24 @@ static bool write_setting(struct gb_buf *out, const struct gb_request_field *fie
 
 /* The settings object: options of some runtimes only. Those that are not set are not written. */
 static bool write_settings(struct gb_buf *out, const struct gb_run_options *options, struct gb_err *err) {
-	static const char session[] = "session";
+	const struct {
+		const char *name;
+		bool is_set;
+	} flags[] = {{"session", options->session}, {GB_SETTING_ACTION, options->is_action},
+	    {GB_SETTING_READ_ONLY, options->read_only}};
 	const struct {
 		const char *name, *text;
 	} texts[] = {{GB_SETTING_HEAD, options->head}, {GB_SETTING_TAIL, options->tail}};
-	unsigned n = (options->session != NULL) + (options->head != NULL) + (options->tail != NULL);
+	unsigned n = (options->head != NULL) + (options->tail != NULL);
+	for (size_t i = 0; i < GB_COUNT(flags); i++)
+		n += flags[i].is_set;
 	for (size_t i = 0; i < gb_request_fields_count; i++)
 		n += gb_request_fields[i].is_setting && gb_request_has(&gb_request_fields[i], options);
 	gb_cbor_object(out, n);
-	if (options->session) {
-		gb_cbor_string(out, session, strlen(session));
+	for (size_t i = 0; i < GB_COUNT(flags); i++) {
+		if (!flags[i].is_set)
+			continue;
+		gb_cbor_string(out, flags[i].name, strlen(flags[i].name));
 		gb_cbor_simple(out, GB_SIMPLE_TRUE);
 	}
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {

@@ -119,9 +119,10 @@ static void append_cut(struct gb_buf *out, const char *text, size_t n, uint64_t 
 	gb_buf_append(out, text, n);
 }
 
-static void answer(
-    const struct gb_result *result, uint64_t timeout_ms, const struct gb_config *config, struct gb_buf *out) {
+static void answer(const struct gb_tool_call *call, const struct gb_result *result, uint64_t timeout_ms,
+    const struct gb_config *config, struct gb_buf *out) {
 	size_t n = 0;
+	(void)call;
 	const char *text = result->value ? gb_value_bytes(result->value, &n) : NULL;
 	if (result->status == GB_SUCCESS && text)
 		append_cut(out, text, n, config->core.max_result_bytes);

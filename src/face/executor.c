@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "engine/limits.h"
 #include "executor_prelude.h"
+#include "face/shown.h"
 #include "gate/faces.h"
 #include "glovebox/errors.h"
 #include "schema/schema.h"
@@ -17,7 +18,6 @@
 #include "value/text.h"
 
 enum {
-	SHOWN_MAX = 1 << 20, /* of one value that is no text */
 	STUBS_MAX = GB_STUBS_MAX,
 	TOOLS_MAX = 16 << 20,    /* of the list of tools, as JSON */
 	PARAMS_MAX = 1 << 20,    /* of the parameters of one call: they are checked in the event loop */
@@ -128,26 +128,11 @@ static void add_output(struct gb_executor *executor, struct gb_str text, bool is
 		request->on_output(executor, text, request->data);
 }
 
-/* The arguments of a call of console, as it shows them. */
-static void append_shown(struct gb_buf *out, const struct gb_value *args) {
-	for (size_t i = 0; i < gb_value_count(args); i++) {
-		const struct gb_value *value = gb_value_at(args, i);
-		size_t n = 0;
-		const char *text = gb_value_type(value) == GB_STRING ? gb_value_bytes(value, &n) : NULL;
-		gb_auto_free char *shown = text ? NULL : gb_value_inspect(value, SHOWN_MAX);
-		gb_buf_append(out, " ", i > 0);
-		if (text)
-			gb_buf_append(out, text, n);
-		else
-			gb_buf_printf(out, "%s", shown ? shown : "?");
-	}
-}
-
 static void on_log(struct gb_executor *executor, const struct gb_log *log) {
 	const struct gb_executor_request *request = &executor->request;
 	gb_auto_buf struct gb_buf text;
-	gb_buf_init(&text, GB_FACE_FRAMES * executor->max_output + FRAMES_SLACK + SHOWN_MAX);
-	append_shown(&text, log->args);
+	gb_buf_init(&text, GB_FACE_FRAMES * executor->max_output + FRAMES_SLACK + GB_SHOWN_MAX);
+	gb_shown_append(&text, log->args);
 	if (gb_buf_failed(&text))
 		exceed_output(executor);
 	else if (log->level != GB_LOG_DEBUG)

@@ -11,17 +11,26 @@
 
 /* --- limits --- */
 
-/* NULL if the language has no such list; also on failure, then *ret_ok is false. An empty list allows nothing. */
-static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *ret_ok) {
+/* NULL if the language has no such list. */
+static const struct gb_config_list *modules_of_settings(const struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	const struct gb_run_options *options = &run->request.run;
-	const struct gb_config_list *names = options->language == GB_NODE ? &config->node.allowed_modules
-					     : options->language == GB_PYTHON && options->restricted
-						 ? &config->python.allowed_modules
-						 : NULL;
+	if (options->language == GB_NODE)
+		return &config->node.allowed_modules;
+	if (options->language != GB_PYTHON || !options->restricted)
+		return NULL;
+	return gb_face_rules(run->request.face)->is_action ? &config->actions.allowed_modules
+							   : &config->python.allowed_modules;
+}
+
+/* NULL if the language has no such list; also on failure, then *ret_ok is false. An empty list allows nothing. */
+static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *ret_ok) {
+	const struct gb_config_list *names = modules_of_settings(run);
 	*ret_ok = true;
 	if (!names)
 		return NULL;
+	if (run->asked_modules)
+		return run->asked_modules;
 	struct gb_value *list = gb_value_array(run->values);
 	*ret_ok = list;
 	for (size_t i = 0; *ret_ok && i < names->n; i++)
@@ -272,7 +281,12 @@ static bool check_hosts(struct gb_agent_run *run) {
 bool gb_agent_run_admit(struct gb_agent_run *run) {
 	const struct gb_config *config = run->rules->config;
 	enum gb_language language = run->request.run.language;
-	if (!config->agent.enabled) {
+	if (run->request.face == GB_FACE_ACTIONS && !config->actions.enabled) {
+		gb_agent_run_refuse(run, GB_CODE_DISABLED,
+		    "code.execute and code.sandbox are disabled here; see the setting actions.enabled");
+		return false;
+	}
+	if (!config->agent.enabled && !(run->request.embedder_enables && run->gate->sessions)) {
 		gb_agent_run_refuse(run, GB_CODE_DISABLED,
 		    "agents may not run code here; the owner can allow it with the setting agent.enabled");
 		return false;

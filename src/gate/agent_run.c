@@ -285,7 +285,8 @@ static void surround(struct gb_agent_run *run, struct gb_run_options *options) {
 		    functions, around->functions[i], gb_value_function(run->values, i, around->functions[i]));
 	options->head = around->head;
 	options->tail = around->tail;
-	options->globals = functions;
+	if (functions)
+		options->globals = functions;
 	options->max_calls = around->max_calls;
 	options->on_call = on_call;
 }
@@ -296,6 +297,7 @@ static void start_run(struct gb_agent_run *run) {
 	struct gb_err err = {0};
 	options.ends_on_input = !run->request.waits_for_input;
 	options.is_body = gb_face_rules(run->request.face)->is_body;
+	options.is_action = options.last_value = gb_face_rules(run->request.face)->is_action;
 	surround(run, &options);
 	options.on_log = on_log;
 	options.on_output = on_output;

@@ -26,6 +26,7 @@ struct gb_gate {
 	unsigned busy_ms;
 	bool (*work)(struct gb_work *work, size_t bytes, void *data);
 	void *work_data;
+	bool has_embedder; /* that has enabled a face: the stores are open although agents are disabled */
 	struct gb_stores *stores;   /* NULL until agents are enabled */
 	struct gb_stores_open open; /* those that the present rules have opened */
 	struct gb_manager *sessions;
@@ -96,10 +97,11 @@ struct gb_agent_run {
 	struct gb_gate *gate;
 	struct gb_rules *rules; /* that admitted it */
 	struct gb_gate_request request;
-	const char *through;   /* "execute_code (cli)": face and transport */
-	uint64_t asked_for[4]; /* limits of the request: timeout, memory, output, result */
-	bool asked_restricted; /* restricted mode of the request */
-	struct gb_arena texts; /* texts of the request and the result */
+	const char *through;                  /* "execute_code (cli)": face and transport */
+	uint64_t asked_for[4];                /* limits of the request: timeout, memory, output, result */
+	bool asked_restricted;                /* restricted mode of the request */
+	const struct gb_value *asked_modules; /* modules that an action may import in it; or NULL */
+	struct gb_arena texts;                /* texts of the request and the result */
 	struct gb_values *values;
 	enum gb_agent_run_state state;
 	bool abandoned;     /* destroyed by the caller, and not yet recorded */

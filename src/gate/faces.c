@@ -26,10 +26,12 @@ static const struct gb_face_rules faces[GB_FACE_COUNT] = {
     [GB_FACE_ACTIONS] = {.gated = true,
 	.guard = true,
 	.approval = GB_FACE_ASKS_UNLESS_EMBEDDER,
+	.is_action = true,
+	.enabled_by_embedder = true,
 	.calls_per_turn = AT(agent.calls_per_turn),
 	.timeout = {.usual = AT(actions.timeout_ms)},
-	.memory = {.max = AT(actions.memory_bytes), .max_network = AT(actions.memory_bytes)},
-	.output = {.max = AT(actions.output_bytes), .max_network = AT(actions.output_bytes)}},
+	.memory = {.usual = AT(actions.memory_bytes)},
+	.output = {.usual = AT(actions.output_bytes)}},
     [GB_FACE_EXECUTE_CODE] = {.gated = true,
 	.guard = true,
 	.approval = GB_FACE_ASKS_UNLESS_WAIVED,
@@ -42,6 +44,10 @@ const struct gb_face_rules *gb_face_rules(enum gb_face face) {
 
 bool gb_face_embedder_may_decide(enum gb_face face) {
 	return faces[face].approval == GB_FACE_ASKS_UNLESS_EMBEDDER;
+}
+
+bool gb_face_embedder_may_enable(enum gb_face face) {
+	return faces[face].enabled_by_embedder;
 }
 
 bool gb_face_is_charged(enum gb_face face, const struct gb_config *config) {

@@ -1,8 +1,9 @@
 /*
  * The rules of each face, as one table.
  *
- * A face is either gated or it is run_code. Gated means: it needs agent.enabled, everything that the code
- * writes is masked, and everything is recorded in the audit log. No column and no setting waives these.
+ * A face is either gated or it is run_code. Gated means: it needs agent.enabled, or for some faces an embedding
+ * program that enables it; everything that the code writes is masked, and everything is recorded in the audit log. No
+ * setting waives these.
  */
 #ifndef GB_GATE_FACES_H
 #define GB_GATE_FACES_H
@@ -32,6 +33,10 @@ struct gb_face_rules {
 	bool guard;      /* the static guard checks the code */
 	bool is_body;    /* the code is the body of a function: see gb_run_options */
 	bool with_tools; /* the face may put text and functions around the code */
+	bool
+	    is_action; /* see gb_run_options; requests may also have globals, allowed modules and .read_only */
+	/* An embedding program that states that it decides on this face has enabled it too: it needs no agent.enabled. */
+	bool enabled_by_embedder;
 	/* The face counts the text of the output itself. Frames, which are larger, may have GB_FACE_FRAMES times as much. */
 	bool counts_output;
 	const char *intent; /* of its audit records; NULL: none */
@@ -44,6 +49,8 @@ const struct gb_face_rules *gb_face_rules(enum gb_face face);
 
 /* May the embedding program state that it decides on requests of this face? */
 bool gb_face_embedder_may_decide(enum gb_face face);
+/* Does this statement also enable the face? */
+bool gb_face_embedder_may_enable(enum gb_face face);
 /* Do runs of this face cost energy? */
 bool gb_face_is_charged(enum gb_face face, const struct gb_config *config);
 /* Calls in one turn of the model; *ret_setting is the name of the setting. */

@@ -50,11 +50,16 @@ static bool start_stores(struct gb_gate *gate, struct gb_err *err) {
 		   watch(gate, gb_worker_fd(gb_stores_worker(gate->stores)), SOURCE_STORES, EPOLLIN, err));
 }
 
-static bool read_options(
-    const struct gb_rules *rules, struct gb_stores_options *options, struct gb_err *err) {
+/* Whether any request may be admitted. */
+static bool is_serving(const struct gb_gate *gate, const struct gb_config *config) {
+	return config->agent.enabled || gate->has_embedder;
+}
+
+static bool read_options(const struct gb_gate *gate, const struct gb_rules *rules,
+    struct gb_stores_options *options, struct gb_err *err) {
 	const struct gb_config *config = rules->config;
 	*options = (struct gb_stores_options){
-	    .enabled = config->agent.enabled,
+	    .enabled = is_serving(gate, config),
 	    .has_energy = config->energy.enabled,
 	    .approval_timeout_ms = config->approvals.timeout_ms,
 	    .keep_ms = config->audit.max_age_ms,
@@ -63,7 +68,7 @@ static bool read_options(
 	gb_limits_energy(config, &options->energy);
 	options->energy.busy_ms = GB_DB_NO_WAIT;
 	memcpy(options->policy, rules->policy, sizeof options->policy);
-	if (!config->agent.enabled)
+	if (!options->enabled)
 		return true;
 	if (!gb_state_choose(config->state_dir, options->dir, err))
 		return false;
@@ -260,7 +265,7 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_
 	if (!gb_rules_create(gate, config, &change.rules, err))
 		return false;
 	/* Nothing is opened before agents are enabled. */
-	if (!config->agent.enabled && !gate->stores) {
+	if (!is_serving(gate, config) && !gate->stores) {
 		if (!complete_filter(gate, change.rules, err)) {
 			gb_rules_unref(change.rules);
 			return false;
@@ -269,11 +274,20 @@ bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_
 		done(true, NULL, data);
 		return true;
 	}
-	if (read_options(change.rules, &options, err) && start_stores(gate, err) &&
+	if (read_options(gate, change.rules, &options, err) && start_stores(gate, err) &&
 	    submit_change(gate, &change, &options, err))
 		return true;
 	gb_rules_unref(change.rules);
 	return false;
+}
+
+bool gb_gate_serve_embedder(struct gb_gate *gate, const struct gb_config *config, gb_gate_configured done,
+    void *data, struct gb_err *err) {
+	gate->has_embedder = true;
+	if (!gate->sessions)
+		return gb_gate_configure(gate, config, done, data, err);
+	done(true, NULL, data);
+	return true;
 }
 
 /* --- event loop --- */

@@ -70,6 +70,10 @@ typedef void (*gb_gate_configured)(bool ok, const struct gb_err *err, void *data
 bool gb_gate_configure(struct gb_gate *gate, const struct gb_config *config, gb_gate_configured done,
     void *data, struct gb_err *err);
 
+/* An embedding program has enabled a face of its own: open the stores, if agents are disabled and nothing is open yet.
+ * Like gb_gate_configure, with @config, which is in force or about to be. */
+bool gb_gate_serve_embedder(struct gb_gate *gate, const struct gb_config *config, gb_gate_configured done,
+    void *data, struct gb_err *err);
 /* Whether the present rules let agents run code (agent.enabled). */
 bool gb_gate_enabled(const struct gb_gate *gate);
 /* The secrets filter of the present rules. */
@@ -112,6 +116,9 @@ struct gb_gate_request {
 	/* The embedding program has stated that it decides on requests of this face, so no person is asked.
 	 * Only for faces where it may. */
 	bool embedder_decides;
+	/* The embedding program has enabled this face, which then needs no agent.enabled: gb_gate_serve_embedder. Only for
+	 * faces where it may. */
+	bool embedder_enables;
 	/* What the agent states: the texts of GB_AGENT_FIELDS (glovebox/fields.h), which documents them, and
 	 * values as JSON. Shown or recorded, never relied on. */
 #define GB_STATEMENT_ID(member)         const char *member;
@@ -139,7 +146,8 @@ struct gb_gate_request {
 	bool is_input;
 	const char
 	    *session; /* run in this session, which must belong to the conversation and have this language */
-	/* Source, language, arguments, files and limits. A request without a source that only takes files runs nothing,
+	/* Source, language, arguments, files and limits; of an action also globals (values, no functions), allowed modules
+	 * and read_only. A request without a source that only takes files runs nothing,
 	 * needs no approval and costs no energy. All other options are rejected, since they are not checked,
 	 * shown to the person who decides, and recorded. */
 	struct gb_run_options run;

@@ -38,13 +38,17 @@ static bool describe_value(struct gb_agent_run *run, const char *field, const st
 /* The arguments alone, or an object with everything else that the request brings along. */
 bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) {
 	struct gb_run_options *options = &run->request.run;
-	struct gb_str args = GB_STR("[]"), files = GB_STR("{}"), take = GB_STR("[]");
+	struct gb_str args = GB_STR("[]"), files = GB_STR("{}"), take = GB_STR("[]"), globals = GB_STR("{}"),
+		      modules;
 	if ((options->args && !describe_value(run, "args", &options->args, &args, err)) ||
 	    (options->files && !describe_value(run, "files", &options->files, &files, err)) ||
-	    (options->take && !describe_value(run, "take", &options->take, &take, err)))
+	    (options->take && !describe_value(run, "take", &options->take, &take, err)) ||
+	    (options->globals && !describe_value(run, "globals", &options->globals, &globals, err)) ||
+	    (run->asked_modules &&
+		!describe_value(run, "allowed_modules", &run->asked_modules, &modules, err)))
 		return false;
 	run->inputs = args;
-	if (!options->files && !options->take)
+	if (!options->files && !options->take && !options->globals)
 		return true;
 	gb_auto_buf struct gb_buf all;
 	gb_buf_init(&all, GB_APPROVAL_BYTES_MAX);
@@ -54,6 +58,9 @@ bool gb_agent_run_describe_inputs(struct gb_agent_run *run, struct gb_err *err) 
 	gb_buf_append_str(&all, files);
 	gb_buf_printf(&all, ",\"take\":");
 	gb_buf_append_str(&all, take);
+	if (options->globals)
+		gb_buf_printf(&all, ",\"globals\":");
+	gb_buf_append(&all, globals.p, options->globals ? globals.n : 0);
 	gb_buf_append_char(&all, '}');
 	const char *kept = gb_buf_failed(&all) ? NULL : gb_arena_copy(&run->texts, gb_buf_str(&all));
 	run->inputs = (struct gb_str){kept, all.len};
@@ -94,6 +101,8 @@ bool gb_agent_run_describe(struct gb_agent_run *run) {
 	/* An approval is for these hosts. */
 	if (options->net)
 		gb_buf_printf(&permissions, ",\"hosts\":%s", hosts ? hosts : "null");
+	if (gb_face_rules(run->request.face)->is_action)
+		gb_buf_printf(&permissions, ",\"readOnly\":%s", options->read_only ? "true" : "false");
 	if (gb_face_rules(run->request.face)->with_tools)
 		gb_buf_printf(&permissions, ",\"tools\":\"%s\"", run->around_hash);
 	gb_buf_append_char(&permissions, '}');
@@ -167,6 +176,9 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 	const char *name = gb_face_name(request->face);
 	if ((unsigned)request->face >= GB_FACE_COUNT || !gb_face_rules(request->face)->gated)
 		return gb_fail_field(err, GB_EINVAL, "face", "'%s' does not go through the gate", name);
+	if (request->embedder_enables && !gb_face_embedder_may_enable(request->face))
+		return gb_fail_field(err, GB_EINVAL, "embedder_enables",
+		    "the embedding program cannot enable the face '%s'", name);
 	if (request->embedder_decides && !gb_face_embedder_may_decide(request->face))
 		return gb_fail_field(err, GB_EINVAL, "embedder_decides",
 		    "the embedding program cannot decide on requests of face '%s'", name);
@@ -183,10 +195,16 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 		   gb_language_name(request->run.language));
 }
 
+static bool is_of_action(const struct gb_gate_request *request, const struct gb_request_field *field) {
+	return (unsigned)request->face < GB_FACE_COUNT && gb_face_rules(request->face)->is_action &&
+	       (strcmp(field->member, "globals") == 0 || strcmp(field->member, "allowed_modules") == 0);
+}
+
 bool gb_gate_check_request(const struct gb_gate_request *request, struct gb_err *err) {
 	const struct gb_run_options *options = &request->run;
 	for (size_t i = 0; i < gb_request_fields_count; i++)
-		if (!gb_request_fields[i].for_agents && gb_request_has(&gb_request_fields[i], options))
+		if (!gb_request_fields[i].for_agents && gb_request_has(&gb_request_fields[i], options) &&
+		    !is_of_action(request, &gb_request_fields[i]))
 			return gb_fail_field(err, GB_EINVAL, gb_request_fields[i].member,
 			    "is not allowed for requests of agents");
 	if (options->session)
@@ -248,6 +266,8 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	    .args = given->run.args,
 	    .files = given->run.files,
 	    .take = given->run.take,
+	    .globals = given->run.globals,
+	    .read_only = given->run.read_only,
 	    .source = gb_arena_copy(&run->texts, text),
 	    .source_bytes = text.n,
 	    .run_id = given->run.run_id ? gb_agent_run_text(run, given->run.run_id) : NULL,
@@ -256,6 +276,7 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	    given->run.timeout_ms, given->run.memory_bytes, given->run.output_bytes, given->run.result_bytes};
 	memcpy(run->asked_for, limits, sizeof limits);
 	run->asked_restricted = given->run.restricted;
+	run->asked_modules = given->run.allowed_modules;
 	/* Input is typed into a terminal, and only shell sessions have one. */
 	if (given->is_input)
 		request->run.language = GB_SHELL;

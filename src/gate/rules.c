@@ -55,7 +55,7 @@ bool gb_rules_create(
 	rules->config = gb_config_ref(config);
 	/* With agents disabled and no audit log nothing has to be masked. */
 	bool ok =
-	    config->agent.enabled || gate->open.audit
+	    config->agent.enabled || gate->has_embedder || gate->open.audit
 		? gb_filter_load(config, gate->environment, &rules->filter, err)
 		: (rules->filter = gb_filter_create()) || gb_fail(err, GB_ENOMEM, 0, "the secrets filter");
 	if (!ok) {

@@ -64,6 +64,9 @@ enum {
 /* Settings: texts around the source, which together with it are the module. */
 #define GB_SETTING_HEAD "head"
 #define GB_SETTING_TAIL "tail"
+/* Settings that are true or missing. */
+#define GB_SETTING_ACTION    "action"
+#define GB_SETTING_READ_ONLY "readOnly"
 
 enum { GB_WIRE_ERROR_TEXTS = 6, GB_WIRE_ERROR_FIELDS = 8 };
 

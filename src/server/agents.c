@@ -1,4 +1,6 @@
 /* Requests of agents that a client forwards: execute, input and hello. */
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "gate/faces.h"
 #include "glovebox/errors.h"
@@ -16,6 +18,46 @@ static bool read_face(const struct gb_value *value, enum gb_face *ret, struct gb
 	    "a client can decide on requests of executor and actions only");
 }
 
+/* A hello that enables a face is answered when the stores of the gate are open. */
+struct gb_hello {
+	struct gb_client *client; /* NULL: it is gone */
+	uint64_t request;
+	unsigned decides;
+};
+
+static void on_served(bool ok, const struct gb_err *err, void *data) {
+	struct gb_hello *hello = data;
+	struct gb_client *client = hello->client;
+	struct gb_rejection rejection = {.about = "hello", .has_request = true, .request = hello->request};
+	if (client)
+		client->hello = NULL;
+	if (client && ok) {
+		client->decides = hello->decides;
+		gb_reply_embedder(&client->lines, hello->request, hello->decides);
+	} else if (client) {
+		gb_reject(&rejection, GB_CODE_REFUSED, "%s", err->message);
+		gb_rpc_reply_error(client, &rejection);
+	}
+	free(hello);
+}
+
+static bool serve_embedder(
+    struct gb_client *client, uint64_t request, unsigned decides, struct gb_rejection *rejection) {
+	struct gb_hello *hello = calloc(1, sizeof *hello);
+	if (!hello)
+		return gb_reject(rejection, GB_CODE_REFUSED, "out of memory");
+	*hello = (struct gb_hello){client, request, decides};
+	client->hello = hello;
+	gb_service_serve_embedder(client->server->service, on_served, hello);
+	return true;
+}
+
+void gb_rpc_drop_hello(struct gb_client *client) {
+	if (client->hello)
+		client->hello->client = NULL;
+	client->hello = NULL;
+}
+
 bool gb_rpc_hello(
     struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	unsigned decides = 0;
@@ -28,6 +70,8 @@ bool gb_rpc_hello(
 			return false;
 		decides |= 1u << face;
 	}
+	if (decides & 1u << GB_FACE_ACTIONS)
+		return serve_embedder(client, message->request, decides, rejection);
 	client->decides = decides;
 	gb_reply_embedder(&client->lines, message->request, decides);
 	return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "face/actions.h"
 #include "glovebox/errors.h"
 #include "guard/secrets.h"
 #include "server/replies.h"
@@ -327,4 +328,6 @@ void gb_rpc_end(struct gb_client *client) {
 		}
 	}
 	gb_table_finish(&client->runs);
+	gb_sandboxes_destroy(client->sandboxes);
+	client->sandboxes = NULL;
 }

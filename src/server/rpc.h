@@ -41,6 +41,8 @@ struct gb_client {
 	struct gb_long_message *long_message; /* its input is paused until that is handled; or NULL */
 	struct gb_list results;               /* that are being written on threads: results.c */
 	size_t results_bytes;                 /* memory of their values */
+	struct gb_sandboxes *sandboxes;       /* of code.sandbox; or NULL */
+	struct gb_hello *hello;               /* that is not answered yet; or NULL */
 	bool blocked;                         /* has too much unread output: its runs are paused */
 	bool held;                            /* the terminals that it is attached to are paused */
 	bool ended;                           /* its input has ended, and its runs were ended */
@@ -109,6 +111,8 @@ void gb_rpc_drop_results(struct gb_client *client);
 
 /* The client states for which faces it decides on requests itself. */
 bool gb_rpc_hello(struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection);
+/* The client is being destroyed: its hello is not answered. */
+void gb_rpc_drop_hello(struct gb_client *client);
 /* Fill in what the client's agent asks for. */
 bool gb_rpc_read_agent(const struct gb_client *client, const struct gb_message *message,
     struct gb_gate_request *ret, struct gb_rejection *rejection);

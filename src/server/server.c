@@ -53,6 +53,7 @@ static void destroy_client(struct gb_client *client) {
 	gb_rpc_end(client);
 	gb_rpc_drop_long(client);
 	gb_rpc_drop_results(client);
+	gb_rpc_drop_hello(client);
 	gb_list_remove(&client->link);
 	gb_service_client_finish(&client->submits);
 	gb_lines_finish(&client->lines);

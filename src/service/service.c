@@ -139,6 +139,17 @@ void gb_service_configure(struct gb_service *service, const struct gb_config *co
 		end_configure(false, &err, service);
 }
 
+void gb_service_serve_embedder(struct gb_service *service, gb_service_configured done, void *data) {
+	/* Settings that are still being applied come into force before this. */
+	const struct gb_config *config = service->next_config ? service->next_config : service->config;
+	struct gb_err err = {0};
+	if (!service->gate)
+		gb_fail(&err, GB_EINVAL, 0, "this server does not accept requests of agents");
+	else if (gb_gate_serve_embedder(service->gate, config, done, data, &err))
+		return;
+	done(false, &err, data);
+}
+
 /* --- clients --- */
 
 void gb_service_client_init(struct gb_service *service, struct gb_service_client *client) {

@@ -80,6 +80,10 @@ typedef void (*gb_service_configured)(bool ok, const struct gb_err *err, void *d
 void gb_service_configure(struct gb_service *service, const struct gb_config *config,
     struct gb_filter *filter, gb_service_configured done, void *data);
 
+/* An embedding program has enabled a face of its own, such as actions: from @done on its requests are admitted, also
+ * if agents are disabled. @done is called from here or from gb_service_turn. */
+void gb_service_serve_embedder(struct gb_service *service, gb_service_configured done, void *data);
+
 /* Wait at most @timeout_ms for events (-1: no limit) and handle them. Fails if the engine or the loop fails. */
 bool gb_service_turn(struct gb_service *service, int timeout_ms, struct gb_err *err);
 

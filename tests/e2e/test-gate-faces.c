@@ -116,11 +116,50 @@ TEST(embedder_does_not_decide_on_other_faces) {
 	    "embedder_decides: the embedding program cannot decide on requests of face 'core_execute'");
 }
 
-TEST(embedder_does_not_enable_agents) {
+TEST(embedder_that_decides_does_not_enable_agents) {
 	auto_site struct site site = site_make("agent.enabled: false\n");
 	struct gb_gate_request request = through(GB_FACE_ACTIONS);
 	request.embedder_decides = true;
 	CHECK_STR(ask(&site, request).code, "disabled");
+	/* The stores are not open. */
+	request.embedder_enables = true;
+	CHECK_STR(ask(&site, request).code, "disabled");
+}
+
+static void serve_embedder(struct site *site, const char *yaml) {
+	struct gb_err err = {0};
+	struct configured served = {0};
+	const struct gb_config *config = settings(site->folder, yaml, &err);
+	if (!CHECK(gb_gate_serve_embedder(site->gate, config, on_configured, &served, &err)))
+		printf("# %s\n", err.message);
+	while (!served.is_done && CHECK(gb_gate_turn(site->gate, 20000, &err)))
+		;
+	CHECK(served.ok);
+	gb_config_unref(config);
+}
+
+TEST(embedder_enables_its_own_face_only) {
+	auto_site struct site site = site_make("agent.enabled: false\n");
+	serve_embedder(&site, "agent.enabled: false\n");
+	struct gb_gate_request request = through(GB_FACE_ACTIONS);
+	CHECK_STR(ask(&site, request).code, "disabled");
+	request.embedder_enables = request.embedder_decides = true;
+	CHECK_INT(ask(&site, request).status, GB_SUCCESS);
+	CHECK_STR(records(&site).decision, "embedder");
+	CHECK_STR(ask(&site, through(GB_FACE_EXECUTE_CODE)).code, "disabled");
+	request = through(GB_FACE_EXECUTOR);
+	request.embedder_enables = true;
+	struct gb_agent_run *run = NULL;
+	struct gb_err err = {0};
+	CHECK(!gb_gate_submit(site.gate, &request, &run, &err));
+	CHECK_STR(err.message, "embedder_enables: the embedding program cannot enable the face 'executor'");
+}
+
+TEST(owner_can_refuse_actions) {
+	auto_site struct site site =
+	    site_make("agent: {enabled: true, autoApprove: true}\nactions.enabled: false\n");
+	CHECK_STR(ask(&site, through(GB_FACE_ACTIONS)).code, "disabled");
+	CHECK_INT(ask(&site, through(GB_FACE_EXECUTE_CODE)).status, GB_SUCCESS);
 }
 
 TEST(face_and_transport_are_shown_with_the_approval) {

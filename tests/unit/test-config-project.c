@@ -170,7 +170,7 @@ TEST(project_file_adds_to_lists_of_what_is_refused_or_charged) {
 
 TEST(project_file_cannot_move_code_from_e2b_to_this_machine) {
 	const struct gb_setting *mode = gb_setting_find("actions.mode", &(enum gb_setting_unit){0});
-	check_unavailable(mode, "e2b", "restricted", false);
+	check_trial(mode, "e2b", "restricted", false);
 }
 
 TEST(warning_names_place_setting_and_remedy) {
@@ -243,13 +243,13 @@ TEST(mistake_in_a_project_file_is_an_error) {
 }
 
 TEST(unavailable_setting_in_a_project_file_is_an_error) {
-	static const char text[] = "actions: {allowNetwork: true}\n";
+	static const char text[] = "executor: {workingDir: /srv}\n";
 	const struct gb_config_sources sources = {
 	    .file = "o.yaml", .text = "", .project_text = text, .project_bytes = sizeof text - 1};
 	const struct gb_config *config = NULL;
 	struct gb_err err = {0};
 	CHECK(!gb_config_load(&sources, &config, &err));
 	CHECK_STR(err.message,
-	    "./glovebox.yaml:1:11: actions.allowNetwork: not yet available; leave it out, or "
-	    "at its default, false");
+	    "./glovebox.yaml:1:12: executor.workingDir: not yet available; leave it out, or "
+	    "at its default, \"\"");
 }

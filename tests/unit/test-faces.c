@@ -137,7 +137,8 @@ static void write_row(struct gb_buf *out, enum gb_face face, const struct gb_con
 	write_limit(&limits, &rules->memory, "memory");
 	write_limit(&limits, &rules->output, "output");
 	write_limit(&limits, &rules->result, "result");
-	gb_buf_printf(out, "| `%s` | %s | %s | %s | %s | %s | ", gb_face_name(face), gated,
+	gb_buf_printf(out, "| `%s` | %s | %s | %s | %s | %s | ", gb_face_name(face),
+	    rules->enabled_by_embedder ? "or the embedding program decides" : gated,
 	    approvals[rules->approval], rules->guard ? "yes" : "no",
 	    gb_face_is_charged(face, config) ? "by default"
 	    : rules->gated                   ? "if set"

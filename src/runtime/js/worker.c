@@ -288,6 +288,32 @@ static JSValue decode_inputs(const struct gb_job *job) {
 	return globals;
 }
 
+/* Freeze @value with everything in it. What is frozen already is met again: values may be shared. */
+static void freeze(JSContext *ctx, JSValueConst value) {
+	JSPropertyEnum *names;
+	uint32_t n;
+	if (!JS_IsObject(value) || JS_IsExtensible(ctx, value) <= 0 || JS_PreventExtensions(ctx, value) < 0 ||
+	    JS_GetOwnPropertyNames(ctx, &names, &n, value, JS_GPN_STRING_MASK) < 0)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		JSValue item = JS_GetProperty(ctx, value, names[i].atom);
+		freeze(ctx, item);
+		JS_FreeValue(ctx, item);
+		JS_DefineProperty(ctx, value, names[i].atom, JS_UNDEFINED, JS_UNDEFINED, JS_UNDEFINED,
+		    JS_PROP_HAS_WRITABLE | JS_PROP_HAS_CONFIGURABLE);
+	}
+	JS_FreePropertyEnum(ctx, names, n);
+}
+
+/* Of an action: the state of its workflow, which code cannot change. */
+static void freeze_state(JSValueConst globals) {
+	JSContext *ctx = worker.js.guest;
+	JSValue state = JS_GetPropertyStr(ctx, globals, "state");
+	freeze(ctx, state);
+	JS_FreeValue(ctx, state);
+	JS_FreeValue(ctx, JS_GetException(ctx));
+}
+
 static void define_globals(const struct gb_job *job, JSValue globals) {
 	JSContext *ctx = worker.js.guest, *failed_in = ctx;
 	if (job->flags & GB_JOB_REPORT) {
@@ -299,6 +325,8 @@ static void define_globals(const struct gb_job *job, JSValue globals) {
 		if (JS_DefinePropertyValueStr(ctx, globals, "report", report, JS_PROP_C_W_E) < 0)
 			fail_thrown(GB_WIRE_ERROR, ctx);
 	}
+	if (!JS_IsUndefined(globals) && gb_job_setting(job, GB_SETTING_ACTION))
+		freeze_state(globals);
 	bool ok =
 	    JS_IsUndefined(globals) || (worker.is_session ? gb_js_session_globals : gb_js_define_globals)(
 					   &worker.js, globals, &failed_in);

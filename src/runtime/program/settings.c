@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "runtime/wire.h"
 
 enum { DEPTH_MAX = 1000 };
 
@@ -34,6 +35,7 @@ static void read_setting(struct gb_settings *settings, struct gb_str key, struct
 	    {"session", &settings->session, NULL},
 	    {"reset", &settings->reset, NULL},
 	    {"restricted", &settings->restricted, NULL},
+	    {GB_SETTING_READ_ONLY, &settings->read_only, NULL},
 	    {"net", NULL, &settings->net},
 	    {"allowedModules", NULL, &settings->modules},
 	};

@@ -13,7 +13,7 @@
 #include "runtime/job.h"
 
 struct gb_settings {
-	bool session, reset, restricted;
+	bool session, reset, restricted, read_only;
 	struct gb_str input;           /* for standard input; p is NULL: none */
 	struct gb_cbor_reader args;    /* positioned at the array */
 	struct gb_cbor_reader net;     /* likewise; at is NULL: not set */

@@ -22,6 +22,9 @@ BLOCKED_BUILTINS = frozenset((
     "delattr", "hasattr", "breakpoint", "help", "memoryview", "exit", "quit", "copyright", "credits", "license",
 ))
 
+# What restricted mode of actions rejects as well.
+ACTION_BUILTINS = frozenset(("dir", "object", "super", "type"))
+
 # Never importable, even if allowed by name: each of these would defeat all other rules.
 BLOCKED_MODULES = frozenset((
     "os", "sys", "subprocess", "socket", "shutil", "importlib", "builtins", "ctypes", "pickle",
@@ -106,8 +109,8 @@ class _Checker(ast.NodeTransformer):
             return
         if _is_dunder(name):
             self.reject(node, f"the name '{name}' is not allowed in restricted code")
-        if name in BLOCKED_BUILTINS:
-            self.reject(node, f"'{name}' is not allowed in restricted code")
+        if name in self.policy.blocked:
+            self.reject(node, f"'{name}' is not allowed in restricted code{self.policy.how_to_allow(name)}")
 
     def attribute(self, node, name):
         if _is_blocked_attribute(name):
@@ -238,16 +241,31 @@ def _guard_type(*args):
 
 
 class Policy:
-    def __init__(self, allowed):
+    def __init__(self, allowed, is_action=False, read_only=True):
         self.allowed = frozenset(name for name in allowed if isinstance(name, str))
+        self.is_action = is_action
+        self.blocked = BLOCKED_BUILTINS | ACTION_BUILTINS if is_action else BLOCKED_BUILTINS
+        if is_action and not read_only:
+            self.blocked -= {"open"}
         self.proxies = {}
         self.builtins = {name: value for name, value in vars(_builtins).items()
-                         if name not in BLOCKED_BUILTINS and not (_is_dunder(name) and name != "__build_class__")}
-        self.builtins.update({"__import__": self.import_module, "type": _guard_type, _GUARD: _guard_format,
-                              "__name__": "builtins"})
+                         if name not in self.blocked and not (_is_dunder(name) and name != "__build_class__")}
+        self.builtins.update({"__import__": self.import_module, _GUARD: _guard_format, "__name__": "builtins"})
+        if not is_action:
+            self.builtins["type"] = _guard_type
 
     def check(self, tree, filename):
         return _Checker(self, filename).visit(tree)
+
+    def how_to_allow(self, what=None):
+        """The end of a message of an action: the setting that would allow it."""
+        if not self.is_action:
+            return ""
+        if what == "open":
+            return " (settings.code.allow_filesystem allows it, in the sandbox's own /box)"
+        if what == "import":
+            return " (add it to settings.code.allowed_modules to allow it)"
+        return " (sandbox_mode: permissive allows it, inside the same sandbox)"
 
     def allows(self, name):
         return name in self.allowed or any(name.startswith(other + ".") for other in self.allowed)
@@ -259,11 +277,11 @@ class Policy:
         if modules.is_from_job(name) or any(modules.is_from_job(name.rsplit(".", n)[0]) for n in range(1, name.count(".") + 1)):
             return None
         if name.partition(".")[0] in BLOCKED_MODULES or name.startswith("glovebox_"):
-            return f"the module '{name}' is never allowed in restricted code"
+            return f"the module '{name}' is never allowed in restricted code{self.how_to_allow()}"
         if self.allows(name) or any(other.startswith(name + ".") for other in self.allowed):
             return None
         allowed = ", ".join(sorted(self.allowed)) or "none"
-        return f"the module '{name}' is not allowed in restricted code (allowed: {allowed})"
+        return f"the module '{name}' is not allowed in restricted code (allowed: {allowed}){self.how_to_allow('import')}"
 
     def import_module(self, name, globals=None, locals=None, fromlist=(), level=0):
         if level:
@@ -301,9 +319,9 @@ class Policy:
 _policies = {}
 
 
-def policy_for(allowed):
-    key = tuple(allowed or ())
+def policy_for(allowed, is_action=False, read_only=True):
+    key = tuple(allowed or ()), is_action, read_only
     found = _policies.get(key)
     if found is None:
-        found = _policies[key] = Policy(key)
+        found = _policies[key] = Policy(*key)
     return found

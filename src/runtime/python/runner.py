@@ -11,6 +11,7 @@ import threading
 from types import ModuleType
 
 import _glovebox
+import glovebox_actions as actions
 import glovebox_display as display
 import glovebox_modules as modules
 import glovebox_policy as policies
@@ -57,10 +58,11 @@ _WORDS = frozenset((*keyword.kwlist, "__debug__"))
 
 class _State:
     """State kept between jobs. An instance, since assigning to class attributes is slow."""
-    __slots__ = "namespace", "policy", "count"
+    __slots__ = "namespace", "policy", "count", "is_action"
 
     def __init__(self):
         self.namespace = self.policy = None
+        self.is_action = False
         self.count = 0
 
 
@@ -96,6 +98,7 @@ def _fresh():
 def _apply(settings, filename):
     """Applies the runtime-specific settings."""
     state.policy = None
+    state.is_action = settings is not None and settings.get("action", False)
     if settings is None:
         if display.shown.count:
             display.shown.reset()
@@ -106,7 +109,10 @@ def _apply(settings, filename):
     display.shown.reset(settings.get("maxDisplays", display.MAX_COUNT),
                         settings.get("displayBytes", display.MAX_BYTES))
     if settings.get("restricted"):
-        state.policy = policies.policy_for(settings.get("allowedModules"))
+        state.policy = policies.policy_for(
+            settings.get("allowedModules"), bool(settings.get("action")), bool(settings.get("readOnly")))
+    if settings.get("readOnly"):
+        actions.make_read_only()
     if settings.get("reset"):
         state.namespace = None
     stdin = settings.get("stdin", "")
@@ -253,6 +259,10 @@ def _conclude(value, before, namespace):
 def _evaluate(code, expression, namespace):
     """The same for code without a requested export."""
     before = namespace.get("result", NOTHING)
+    if state.is_action:
+        value = _execute(code, expression, namespace)
+        value = actions.select(value, before, namespace, code, expression)
+        return NOTHING if value is None else _present(value), False
     return _conclude(_execute(code, expression, namespace), before, namespace)
 
 
@@ -299,12 +309,12 @@ def run(source, filename, export, required, report, sources, imports, names, arg
     if sources is not None:
         modules.add_sources(sources)
     if names is not None:
-        namespace.update(names)
+        namespace.update(actions.freeze_state(names) if state.is_action else names)
     if report is not None:
         namespace["report"] = report
     code = name = None
     try:
-        if policy is None and export is None and _is_variable(source, namespace):
+        if policy is None and export is None and not state.is_action and _is_variable(source, namespace):
             outcome = _conclude(namespace[source], namespace.get("result", NOTHING), namespace)
         else:
             name = _name(filename, source, session)

@@ -397,6 +397,7 @@ static bool hand_over(const struct gb_job *job, const struct gb_settings *settin
 		gb_script_set_arguments(&text, job);
 		gb_buf_append(&text, "; ", 2);
 	}
+	gb_script_begin(&text, settings);
 	gb_script_append(&text, job);
 	gb_buf_append(&text, gb_shell_tail, strlen(gb_shell_tail));
 	snprintf(path, sizeof path, GB_SHELL_COMMAND "%u", ++console.number);

@@ -95,13 +95,15 @@ static void on_end(struct gb_keeper *keeper, short events) {
 	keeper->done = true;
 }
 
-static void hand_over(const struct gb_job *job) {
+static void hand_over(const struct gb_job *job, const struct gb_settings *settings) {
 	gb_auto_buf struct gb_buf text;
 	gb_buf_init(&text, SCRIPT_MAX);
 	gb_buf_append(&text, "BASH_ARGV0=", 11);
 	gb_script_quote(&text, (struct gb_str){job->filename.p, job->filename.n});
 	gb_buf_append_char(&text, ';');
 	gb_script_set_arguments(&text, job);
+	gb_buf_append_char(&text, ';');
+	gb_script_begin(&text, settings);
 	gb_buf_append_char(&text, '\0');
 	gb_script_append(&text, job);
 	gb_buf_append_char(&text, '\0');
@@ -123,7 +125,7 @@ void gb_oneshot_run(struct gb_keeper *keeper, const struct gb_job *job) {
 	}
 	if (!gb_shell_admits(keeper, job, &settings))
 		return;
-	hand_over(job);
+	hand_over(job, &settings);
 	keeper->sources[0] = (struct gb_keeper_source){end_fd, POLLIN, on_end};
 	gb_keeper_serve(keeper);
 	/* Offset 0 (shared with the shell) means that the script is unread. The byte on GO_FD proves nothing:

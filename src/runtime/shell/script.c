@@ -1,5 +1,7 @@
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "runtime/shell/shell.h"
 
 void gb_script_quote(struct gb_buf *out, struct gb_str text) {
@@ -26,6 +28,16 @@ void gb_script_set_arguments(struct gb_buf *out, const struct gb_job *job) {
 		gb_buf_append_char(out, ' ');
 		gb_script_quote(out, text);
 	}
+}
+
+void gb_script_begin(struct gb_buf *out, const struct gb_settings *settings) {
+	static const char no_files[] = "builtin trap '' XFSZ; builtin ulimit -f 0; ";
+	static const char *const folders[] = {"/box", "/tmp"};
+	if (!settings->read_only)
+		return;
+	gb_buf_append(out, no_files, sizeof no_files - 1);
+	for (size_t i = 0; i < GB_COUNT(folders); i++)
+		(void)!chmod(folders[i], 0555);
 }
 
 void gb_script_append(struct gb_buf *out, const struct gb_job *job) {
