@@ -1,5 +1,5 @@
 /*
- * The actions of YAML agents: code.execute runs code in a fresh sandbox, code.sandbox in sandboxes that keep their state.
+ * The actions of YAML agents: code.execute runs code in a fresh sandbox, code.sandbox in one that keeps its state.
  * Both are tools whose output is a JSON object; they never fail, an error is part of the object. docs/YAML_AGENTS.md is
  * their reference.
  *

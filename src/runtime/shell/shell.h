@@ -67,8 +67,8 @@ extern const char gb_shell_tail[]; /* end of such a command file */
 void gb_script_quote(struct gb_buf *out, struct gb_str text);
 /* Append `set -- …` with the job's arguments. */
 void gb_script_set_arguments(struct gb_buf *out, const struct gb_job *job);
-/* Append what is done before the source, on its first line. If files cannot be written, this is the limit of the size of
- * files, which cannot be raised again; here the folders lose their permission to write, which explains it better. */
+/* Append what is done before the source, on its first line. If files cannot be written, this is the limit of their
+ * size, which cannot be raised again; here the folders lose their permission to write, which explains it better. */
 void gb_script_begin(struct gb_buf *out, const struct gb_settings *settings);
 /* Append the source without NUL bytes, which no shell reads. */
 void gb_script_append(struct gb_buf *out, const struct gb_job *job);
