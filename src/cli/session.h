@@ -18,6 +18,12 @@ extern const struct command command_session_create, command_session_exec, comman
     command_session_send, command_session_interrupt, command_session_expose, command_session_list,
     command_session_kill, command_session_cleanup;
 
+/* Why these commands refuse options that 'run' takes: for flags with FLAG_REFUSED. */
+#define SESSION_KEPT_SETTINGS                                                                                \
+	"has no effect on a session: the process that keeps the sessions reads the settings when it "        \
+	"starts, and on SIGHUP"
+#define SESSION_LIMIT_OF_RUN "has no effect here: it limits a run, so give it to 'session exec'"
+
 /* --- session_place.c --- */
 
 /* A folder that only this user can access, and the files in it. */

@@ -51,10 +51,20 @@ const char *session_text(const struct gb_value *message, const char *key) {
 	return text ? text : "";
 }
 
+/* The session is an operand of these commands, and such messages name it. */
+static const char *without_field(const char *message) {
+	static const char *const naming[] = {"session: '", "session: there is"};
+	for (size_t i = 0; i < GB_COUNT(naming); i++)
+		if (strncmp(message, naming[i], strlen(naming[i])) == 0)
+			return message + strlen("session: ");
+	return message;
+}
+
 int session_report_error(const struct command *command, const struct gb_value *error) {
 	const char *message = session_text(error, "message"), *field = session_text(error, "field");
 	size_t n = strlen(field) + strlen(": "), length = strlen(message);
-	report_field_error(command, field, message + (n < length ? n : length), message);
+	const char *detail = message + (n < length ? n : length);
+	report_field_error(command, field, detail, without_field(message));
 	return strcmp(session_text(error, "code"), GB_CODE_INVALID) == 0 ? EXIT_BAD_USE : EXIT_REFUSED;
 }
 

@@ -358,11 +358,6 @@ struct request {
 	struct gb_run_options options;
 };
 
-#define KEPT_SETTINGS                                                                                        \
-	"has no effect on a session: the process that keeps the sessions reads the settings when it "        \
-	"starts, "                                                                                           \
-	"and on SIGHUP"
-
 static const struct flag flags[] = {
     CODE_FLAGS,
     {"language", 'l', LANGUAGE_ARGUMENT, "the language that the session must have", 0, NULL},
@@ -376,8 +371,8 @@ static const struct flag flags[] = {
 	"when it starts",
 	FLAG_REFUSED | FLAG_PATH, NULL},
     {"session", 0, "NAME", "is the first operand of this command", FLAG_REFUSED, NULL},
-    {"config", 0, "FILE", KEPT_SETTINGS, FLAG_REFUSED | FLAG_PATH, NULL},
-    {"set", 0, "NAME=VALUE", KEPT_SETTINGS, FLAG_REFUSED | FLAG_REPEATS, NULL},
+    {"config", 0, "FILE", SESSION_KEPT_SETTINGS, FLAG_REFUSED | FLAG_PATH, NULL},
+    {"set", 0, "NAME=VALUE", SESSION_KEPT_SETTINGS, FLAG_REFUSED | FLAG_REPEATS, NULL},
     {0},
 };
 
@@ -437,9 +432,9 @@ const struct command command_session_exec = {
 	"  glovebox session exec work -e 'x = 1'\n"
 	"  glovebox session exec work -e 'x + 1'\n"
 	"\n"
-	"Exit status: 0 success, 1 the code failed, 2 usage error, 3 refused or no such session, 124 "
-	"timeout. If\n"
-	"the program ends with a status of its own, as by sys.exit(3), that is the exit status.",
+	"Exit status: 0 success, 1 the code failed, 2 usage error or ended session, 3 refused or no such\n"
+	"session, 124 timeout.  If the program ends with a status of its own, as by sys.exit(3), that is\n"
+	"the exit status.",
     .flags = flags,
     .run = run,
 };

@@ -47,6 +47,10 @@ static const struct flag create_flags[] = {
 	NULL},
     [FLAG_NET] = {"net", 0, "HOST,...",
 	"let it reach HOST, HOST:PORT or *.DOMAIN, if network.allowlist has it", 0, NULL},
+    {"timeout", 0, "TIME", SESSION_LIMIT_OF_RUN, FLAG_REFUSED, NULL},
+    {"memory", 0, "SIZE", SESSION_LIMIT_OF_RUN, FLAG_REFUSED, NULL},
+    {"config", 0, "FILE", SESSION_KEPT_SETTINGS, FLAG_REFUSED | FLAG_PATH, NULL},
+    {"set", 0, "NAME=VALUE", SESSION_KEPT_SETTINGS, FLAG_REFUSED | FLAG_REPEATS, NULL},
     {0},
 };
 

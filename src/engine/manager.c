@@ -92,7 +92,7 @@ struct gb_record *gb_record_find(struct gb_manager *manager, const char *name, s
 	if (!found && name)
 		found = gb_record_find_in(&manager->ended, name, false);
 	if (!found)
-		gb_fail_field(err, GB_ENOENT, "session", "there is no '%s'", name ? name : "");
+		gb_fail_field(err, GB_ENOENT, "session", "there is no session '%s'", name ? name : "");
 	return found;
 }
 

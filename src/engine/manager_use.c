@@ -25,7 +25,9 @@ static bool check_name(struct gb_manager *manager, const char *name, struct gb_e
 		return true;
 	if (!*name || name[0] == '-' || strspn(name, letters) != strlen(name))
 		return gb_fail_field(err, GB_EINVAL, "name",
-		    "'%.64s' is not one: letters, digits, '.', '_' and '-', not '-' first", name);
+		    "'%.64s' is not a name: use letters, digits, '.', '_' and '-', and begin with another "
+		    "character than '-'",
+		    name);
 	return !gb_record_find_in(&manager->records, name, true) ||
 	       gb_fail_field(err, GB_EINVAL, "name", "there is a session '%s' already", name);
 }

@@ -88,6 +88,8 @@ a() {
 ok 'a conversation has at most five sessions, and cleanup ends them' a
 a() { run 0 session kill other --reason 'not needed' && run 0 session list --all && has "$(grep ^other "$scratch/out")" terminated && has "$out" 'not needed' && run 2 session exec other -e 1 && has "$err" 'has ended: not needed'; }
 ok 'ended sessions are listed, with the reason' a
+a() { run 2 session exec other -e 1 && [ "$err" = "glovebox session exec: 'other' has ended: not needed" ] && run 3 session kill lost && [ "$err" = "glovebox session kill: there is no session 'lost'" ] && run 2 session create --set agent.enabled=true && has "$err" 'has no effect on a session' && run 2 session create --timeout 1s && has "$err" "'session exec'" && run 2 session create --name 'a b' && has "$err" "'a b' is not a name"; }
+ok 'refusals name the session once, and say where an option belongs' a
 a() { run 1 session exec made --memory 2M -e 'let a = []; for (;;) a.push([1])' && has "$err" memory && run 0 session list && has "$(grep ^made "$scratch/out")" 'more memory than its limit'; }
 ok 'a session that crashed is listed, with the reason' a
 a() { run 0 session --help && has "$out" 'session create' && run 0 session exec --help && has "$out" 'Exit status' && run 2 session && run 2 session dance && has "$err" "no command 'dance'"; }
