@@ -433,7 +433,7 @@ const struct command command_session_exec = {
 	"  glovebox session exec work -e 'x + 1'\n"
 	"\n"
 	"Exit status: 0 success, 1 the code failed, 2 usage error or ended session, 3 refused or no such\n"
-	"session, 124 timeout.  If the program ends with a status of its own, as by sys.exit(3), that is\n"
+	"session, 124 timeout. If the program ends with a status of its own, as by sys.exit(3), that is\n"
 	"the exit status.",
     .flags = flags,
     .run = run,
