@@ -21,7 +21,8 @@ struct loop {
 	struct repl_ask ask;
 	struct reader reader;
 	struct history history;
-	char name[NAME_SIZE], prompt[PROMPT_SIZE], more[PROMPT_SIZE];
+	char name[NAME_SIZE], prompt[PROMPT_SIZE], more[PROMPT_SIZE], piece[NAME_SIZE];
+	unsigned n_pieces;
 	int status;
 	bool over;
 };
@@ -43,7 +44,11 @@ static void print_commands(void) {
 	    stdout);
 }
 
-static void execute(struct loop *loop, const char *source, size_t n) {
+/* @filename may be NULL. In stack traces a piece has its number in this loop: questions about completeness and completion
+ * are runs of the session, too, which have numbers there. */
+static void execute(struct loop *loop, const char *source, size_t n, const char *filename) {
+	snprintf(loop->piece, sizeof loop->piece, "input[%u]", ++loop->n_pieces);
+	loop->options.filename = filename ? filename : loop->piece;
 	loop->options.source = source;
 	loop->options.source_bytes = n;
 	loop->status = session_execute(&loop->job);
@@ -56,7 +61,7 @@ static void load(struct loop *loop, const char *path) {
 	if (!*path)
 		report_error(loop->job.command, ".load needs the name of a file");
 	else if (read_path(loop->job.command, ".load: ", path, &source) && source.len)
-		execute(loop, gb_buf_c_str(&source), source.len);
+		execute(loop, gb_buf_c_str(&source), source.len, path);
 }
 
 static void reset(struct loop *loop) {
@@ -147,13 +152,14 @@ static void take_text(struct loop *loop, struct gb_buf *text) {
 		if (leaves(loop, code))
 			loop->over = true;
 		else if (!takes_command(loop, code))
-			execute(loop, code, text->len);
+			execute(loop, code, text->len, NULL);
 	}
 }
 
 static void run_loop(struct loop *loop) {
 	if (loop->repl->options->source_bytes)
-		execute(loop, loop->repl->options->source, loop->repl->options->source_bytes);
+		execute(loop, loop->repl->options->source, loop->repl->options->source_bytes,
+		    loop->repl->options->filename);
 	while (!loop->over && !reader_must_end()) {
 		gb_auto_buf struct gb_buf text;
 		enum read_end end = reader_read(&loop->reader, &text);

@@ -110,6 +110,11 @@ TEST(python_goes_on_until_an_empty_line) {
 	types(&user, "twice(\r21.5)\r");
 	sees(&user, OUT "43\r\n");
 	enters("exit(3) or 1", "python> ");
+	/* Questions of the loop itself are not counted. */
+	types(&user, "def fails():\r    return 1 / 0\r\r");
+	types(&user, "fails()\r");
+	sees(&user, "File \"input[7]\", line 1");
+	sees(&user, "File \"input[6]\", line 2");
 	enters("twice(4)", OUT "8\r\n");
 	types(&user, "exit()\r");
 	CHECK_INT(leaves(&user), 0);
