@@ -31,9 +31,10 @@ struct gb_manager;
 
 enum { GB_EXPOSED_MAX = 16 }; /* ports of one session */
 
-/* A port inside a session, and the port on 127.0.0.1 of the host that leads there. */
+/* A port inside a session, and the port on 127.0.0.1 or the unix socket of the host that leads there. */
 struct gb_exposed_port {
 	uint16_t port, on;
+	const char *path; /* of the unix socket; NULL: it is a port */
 };
 
 /* The state of a session. Texts are never NULL, and valid until the next call on the manager. */
@@ -117,6 +118,10 @@ bool gb_manager_execute(struct gb_manager *manager, const char *session, const s
  * there, and no code in a sandbox. The session must be in the network tier. */
 bool gb_manager_expose(struct gb_manager *manager, const char *session, uint16_t port, uint16_t on,
     uint16_t *ret_on, struct gb_err *err);
+/* The same at a unix socket, which is made at the absolute @path: only this user can connect there. It is removed with
+ * the session. A socket at @path that no process listens at is replaced; any other file is an error. */
+bool gb_manager_expose_at(
+    struct gb_manager *manager, const char *session, uint16_t port, const char *path, struct gb_err *err);
 /* Interrupt the run that executes. Fails if none does, or if it was interrupted already. */
 bool gb_manager_interrupt(struct gb_manager *manager, const char *session, struct gb_err *err);
 /* See gb_session_send. */

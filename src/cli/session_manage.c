@@ -1,6 +1,10 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cli/language.h"
@@ -329,16 +333,18 @@ const struct command command_session_interrupt = {
 
 static const struct flag expose_flags[] = {
     {"on", 0, "PORT", "the port on 127.0.0.1 of this machine; default: a free one", 0, NULL},
+    {"socket", 0, "PATH", "make a unix socket instead, which only you can connect to", 0, NULL},
     {0},
 };
 
 struct exposing {
-	const char *session, *port, *on;
+	const char *session, *port, *on, *socket;
 };
 
 static bool on_expose_flag(const struct flag *flag, const char *value, void *data) {
 	struct exposing *exposing = data;
-	const char **slot = flag                 ? &exposing->on
+	const char **slot = flag == expose_flags ? &exposing->on
+			    : flag               ? &exposing->socket
 			    : !exposing->session ? &exposing->session
 			    : !exposing->port    ? &exposing->port
 						 : NULL;
@@ -362,21 +368,53 @@ static int print_port(const struct gb_value *reply) {
 	const size_t n = gb_value_count(ports);
 	if (!n)
 		return EXIT_CODE_FAILED;
-	printf("127.0.0.1:%.0f\n", number(gb_value_at(ports, n - 1), "on"));
+	const struct gb_value *newest = gb_value_at(ports, n - 1), *path = gb_value_get(newest, "path");
+	if (path)
+		printf("%s\n", gb_value_bytes(path, NULL));
+	else
+		printf("127.0.0.1:%.0f\n", number(newest, "on"));
 	return EXIT_OK;
+}
+
+/* The process of the sessions has another working directory. */
+static bool make_absolute(const char *path, char ret[PATH_MAX]) {
+	char folder[PATH_MAX] = "";
+	if (*path != '/' && !getcwd(folder, sizeof folder))
+		return report_error(&command_session_expose, "the working directory: %s", strerror(errno));
+	return snprintf(ret, PATH_MAX, "%s%s%s", folder, *path == '/' ? "" : "/", path) < PATH_MAX ||
+	       report_error(&command_session_expose, "the path is too long");
+}
+
+/* Add what the session is exposed at. */
+static bool add_place(struct gb_buf *line, const struct exposing *exposing) {
+	char path[PATH_MAX];
+	unsigned port, on = 0;
+	if (exposing->on && exposing->socket)
+		return report_error(&command_session_expose, "give --on or --socket, not both");
+	if (!read_port(exposing->port, &port) || (exposing->on && !read_port(exposing->on, &on)) ||
+	    (exposing->socket && !make_absolute(exposing->socket, path)))
+		return false;
+	gb_buf_printf(line, ",\"port\":%u", port);
+	if (exposing->on)
+		gb_buf_printf(line, ",\"on\":%u", on);
+	if (exposing->socket)
+		session_line_text(line, "path", path);
+	return true;
 }
 
 static int expose(const struct command *self, int argc, char **argv) {
 	struct exposing exposing = {0};
 	enum parsed parsed = parse_flags(self, argc, argv, on_expose_flag, &exposing);
-	unsigned port, on = 0;
 	if (parsed != PARSED)
 		return parsed == PARSED_HELP ? EXIT_OK : EXIT_BAD_USE;
 	if (!exposing.port) {
 		report_error(self, "give the NAME or ID of a session, and the PORT of a server inside it");
 		return EXIT_BAD_USE;
 	}
-	if (!read_port(exposing.port, &port) || (exposing.on && !read_port(exposing.on, &on)))
+	gb_auto_buf struct gb_buf line;
+	session_line(&line, "session_expose");
+	session_line_text(&line, "session", exposing.session);
+	if (!add_place(&line, &exposing))
 		return EXIT_BAD_USE;
 	struct session_client client;
 	enum reached reached = session_reach(&client, self, NULL);
@@ -384,12 +422,6 @@ static int expose(const struct command *self, int argc, char **argv) {
 		return report_no_session(self, exposing.session);
 	if (reached != REACHED)
 		return EXIT_REFUSED;
-	gb_auto_buf struct gb_buf line;
-	session_line(&line, "session_expose");
-	session_line_text(&line, "session", exposing.session);
-	gb_buf_printf(&line, ",\"port\":%u", port);
-	if (on)
-		gb_buf_printf(&line, ",\"on\":%u", on);
 	int status;
 	const struct gb_value *reply = ask(&client, &line, &status);
 	if (reply)
@@ -400,18 +432,19 @@ static int expose(const struct command *self, int argc, char **argv) {
 
 const struct command command_session_expose = {
     .name = "session expose",
-    .synopsis = "NAME|ID PORT [--on PORT]",
-    .summary = "connect a port of this machine to a server inside a session",
+    .synopsis = "NAME|ID PORT [--on PORT | --socket PATH]",
+    .summary = "connect a port or socket of this machine to a server inside a session",
     .details =
 	"Connections to the printed address reach the server that listens on 127.0.0.1:PORT inside the\n"
 	"session, until the session ends. The session must have been created with --net. Every user of\n"
-	"this machine can connect; code in sandboxes cannot.\n"
+	"this machine can connect to a port, and only you to a unix socket; code in sandboxes cannot.\n"
 	"\n"
 	"  glovebox session create -l shell --name web --net api.example.com\n"
 	"  glovebox session exec web -e 'python3 -m http.server 8000 > log 2>&1 &'\n"
 	"  glovebox session expose web 8000\n"
+	"  glovebox session expose web 8000 --socket web.sock; curl --unix-socket web.sock http://web/\n"
 	"\n"
-	"Exit status: 0 the port is open, 2 usage error, or the port is in use, 3 no such session.",
+	"Exit status: 0 the address is open, 2 usage error, or the address is in use, 3 no such session.",
     .flags = expose_flags,
     .run = expose,
 };

@@ -1,4 +1,4 @@
-/* Ports of the host that lead to servers inside sessions. */
+/* Ports and unix sockets of the host that lead to servers inside sessions. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/accept.h"
 #include "base/claim.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/unix_socket.h"
 #include "engine/manager.h"
 
 enum { BACKLOG = 64, ACCEPTS_AT_ONCE = 16 };
@@ -17,7 +19,8 @@ struct gb_exposed {
 	struct gb_source source;
 	struct gb_list link; /* in record->exposed */
 	struct gb_record *record;
-	int fd, claim;
+	int fd, claim, reserve;    /* a port */
+	struct gb_unix_socket own; /* or a unix socket */
 	struct gb_exposed_port ports;
 };
 
@@ -26,6 +29,8 @@ static void close_exposed(struct gb_exposed *exposed) {
 	gb_list_remove(&exposed->link);
 	gb_close_fd(&exposed->fd);
 	gb_close_fd(&exposed->claim);
+	gb_close_fd(&exposed->reserve);
+	gb_unix_socket_finish(&exposed->own);
 	free(exposed);
 }
 
@@ -46,11 +51,12 @@ static void on_connection(struct gb_source *source, uint32_t events) {
 	struct gb_exposed *exposed = (struct gb_exposed *)source;
 	struct gb_record *record = exposed->record;
 	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
-		gb_auto_fd int fd = accept4(exposed->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-		if (fd < 0)
+		bool full;
+		gb_auto_fd int fd = gb_accept(exposed->source.fd, &exposed->reserve, &full);
+		if (fd < 0 && !full)
 			return;
 		/* On failure the connection is closed, as if nothing listened in the session. */
-		if (gb_record_is_alive(record))
+		if (fd >= 0 && gb_record_is_alive(record))
 			(void)gb_session_connect(record->session, exposed->ports.port, fd, NULL);
 	}
 }
@@ -76,30 +82,75 @@ static bool open_port(struct gb_exposed *exposed, uint16_t on, struct gb_err *er
 		       strerror(errno)));
 }
 
-bool gb_manager_expose(struct gb_manager *manager, const char *session, uint16_t port, uint16_t on,
-    uint16_t *ret_on, struct gb_err *err) {
+/* A session that can have one more. NULL on failure. */
+static struct gb_exposed *create(
+    struct gb_manager *manager, const char *session, uint16_t port, struct gb_err *err) {
 	struct gb_record *record = gb_record_find_alive(manager, session, err);
 	struct gb_exposed_port ports[GB_EXPOSED_MAX];
 	if (!record)
-		return false;
-	if (!record->net)
-		return gb_fail_field(err, GB_EINVAL, "session",
+		return NULL;
+	if (!record->net) {
+		gb_fail_field(err, GB_EINVAL, "session",
 		    "'%s' has no network: create it with hosts (--net, net)", session);
-	if (gb_record_exposed(record, ports, GB_EXPOSED_MAX) == GB_EXPOSED_MAX)
-		return gb_fail_field(err, GB_ELIMIT, "session",
-		    "'%s' has %d exposed ports, which is the limit", session, GB_EXPOSED_MAX);
+		return NULL;
+	}
+	if (gb_record_exposed(record, ports, GB_EXPOSED_MAX) == GB_EXPOSED_MAX) {
+		gb_fail_field(err, GB_ELIMIT, "session", "'%s' has %d exposed ports, which is the limit",
+		    session, GB_EXPOSED_MAX);
+		return NULL;
+	}
 	struct gb_exposed *exposed = calloc(1, sizeof *exposed);
-	if (!exposed)
-		return gb_fail(err, GB_ENOMEM, 0, "a port");
-	*exposed =
-	    (struct gb_exposed){.record = record, .fd = -1, .claim = -1, .ports.port = port, .source.fd = -1};
+	if (!exposed) {
+		gb_fail(err, GB_ENOMEM, 0, "a port");
+		return NULL;
+	}
+	*exposed = (struct gb_exposed){.record = record,
+	    .fd = -1,
+	    .claim = -1,
+	    .reserve = gb_accept_reserve(),
+	    .ports.port = port,
+	    .source.fd = -1};
+	gb_unix_socket_init(&exposed->own);
 	gb_list_init(&exposed->link);
-	if (!open_port(exposed, on, err) || !gb_loop_add(&manager->engine->loop, &exposed->source,
-						exposed->fd, GB_LOOP_IN, on_connection, err)) {
+	return exposed;
+}
+
+/* Accept connections of @fd, if it was @opened. */
+static bool begin(struct gb_exposed *exposed, bool opened, int fd, struct gb_err *err) {
+	struct gb_record *record = exposed->record;
+	struct gb_loop *loop = &record->manager->engine->loop;
+	if (opened && exposed->reserve < 0)
+		opened = gb_fail(err, GB_ESYSTEM, errno, "socket");
+	if (!opened || !gb_loop_add(loop, &exposed->source, fd, GB_LOOP_IN, on_connection, err)) {
 		close_exposed(exposed);
 		return false;
 	}
 	gb_list_append(&record->exposed, &exposed->link);
-	*ret_on = exposed->ports.on;
 	return true;
+}
+
+bool gb_manager_expose(struct gb_manager *manager, const char *session, uint16_t port, uint16_t on,
+    uint16_t *ret_on, struct gb_err *err) {
+	struct gb_exposed *exposed = create(manager, session, port, err);
+	if (!exposed)
+		return false;
+	const bool opened = open_port(exposed, on, err);
+	const uint16_t chosen = exposed->ports.on;
+	if (!begin(exposed, opened, exposed->fd, err))
+		return false;
+	*ret_on = chosen;
+	return true;
+}
+
+bool gb_manager_expose_at(
+    struct gb_manager *manager, const char *session, uint16_t port, const char *path, struct gb_err *err) {
+	if (*path != '/')
+		return gb_fail_field(err, GB_EINVAL, "path", "'%.200s' is not an absolute path", path);
+	struct gb_exposed *exposed = create(manager, session, port, err);
+	if (!exposed)
+		return false;
+	exposed->ports.path = exposed->own.address.sun_path;
+	const bool opened =
+	    gb_unix_socket_listen(&exposed->own, path, BACKLOG, err) || gb_wrap_field(err, "path");
+	return begin(exposed, opened, exposed->own.fd, err);
 }

@@ -234,6 +234,7 @@ static const struct gb_field session_expose_fields[] = {
     SESSION,
     FIELD("port", GB_FIELD_WHOLE32, port, .min = 1, .max = 65535, .required = true),
     FIELD("on", GB_FIELD_WHOLE32, on, .max = 65535),
+    FIELD("path", GB_FIELD_TEXT, path),
     END,
 };
 

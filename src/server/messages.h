@@ -87,6 +87,7 @@ struct gb_message {
 	bool steal;
 	uint32_t columns, rows;
 	uint32_t port, on; /* of a session, of the host */
+	const char *path;  /* of a unix socket of the host, instead of .on; or NULL */
 };
 
 /* The maximum size of the pool for a line of @n bytes. */

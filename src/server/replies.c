@@ -178,6 +178,15 @@ static void write_prompt(struct gb_buf *out, const char *prompt, struct gb_filte
 	write_masked(out, "prompt", prompt, filter);
 }
 
+static void write_exposed(struct gb_buf *out, const struct gb_exposed_port *exposed, const char *before) {
+	gb_buf_printf(out, "%s{\"port\":%u", before, exposed->port);
+	if (exposed->path)
+		gb_write_text(out, "path", exposed->path);
+	else
+		gb_buf_printf(out, ",\"on\":%u", exposed->on);
+	gb_buf_append_char(out, '}');
+}
+
 static void write_session(struct gb_buf *out, const struct gb_session_info *session,
     const struct gb_gate *gate, struct gb_filter *filter) {
 	bool holds_prompt =
@@ -200,8 +209,9 @@ static void write_session(struct gb_buf *out, const struct gb_session_info *sess
 	if (*session->reason)
 		write_masked(out, "reason", session->reason, filter);
 	for (size_t i = 0; i < session->n_exposed; i++)
-		gb_buf_printf(out, "%s{\"port\":%u,\"on\":%u}%s", i ? "," : ",\"exposed\":[",
-		    session->exposed[i].port, session->exposed[i].on, i + 1 == session->n_exposed ? "]" : "");
+		write_exposed(out, &session->exposed[i], i ? "," : ",\"exposed\":[");
+	if (session->n_exposed)
+		gb_buf_append_char(out, ']');
 	if (session->attached)
 		gb_buf_printf(out, ",\"attached\":true");
 	if (*session->prompt && !holds_prompt)

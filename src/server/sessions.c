@@ -43,13 +43,22 @@ static bool update(struct gb_manager *manager, const struct gb_message *message,
 	       (!message->tokens || gb_manager_add_tokens(manager, message->session, message->tokens, err));
 }
 
+static bool expose(struct gb_manager *manager, const struct gb_message *message, struct gb_err *err) {
+	const uint16_t port = (uint16_t)message->port;
+	uint16_t on = (uint16_t)message->on;
+	if (!message->path)
+		return gb_manager_expose(manager, message->session, port, on, &on, err);
+	if (on)
+		return gb_fail_field(err, GB_EINVAL, "path", "has no effect with 'on': give one of them");
+	return gb_manager_expose_at(manager, message->session, port, message->path, err);
+}
+
 /* Handle a message about one session. */
 static bool act_on_session(struct gb_client *client, const struct gb_message *message,
     struct gb_session_info *ret, struct gb_err *err) {
 	struct gb_manager *manager = manager_of(client, message);
 	char reason[GB_REASON_MAX];
 	bool ok = true;
-	uint16_t on;
 	switch (message->type) {
 	case GB_MESSAGE_SESSION_OPEN:
 		return open_session(manager, gb_service_config(client->server->service), message, ret, err);
@@ -60,8 +69,7 @@ static bool act_on_session(struct gb_client *client, const struct gb_message *me
 		ok = gb_manager_interrupt(manager, message->session, err);
 		break;
 	case GB_MESSAGE_SESSION_EXPOSE:
-		ok = gb_manager_expose(
-		    manager, message->session, (uint16_t)message->port, (uint16_t)message->on, &on, err);
+		ok = expose(manager, message, err);
 		break;
 	case GB_MESSAGE_SESSION_SEND:
 		ok = gb_manager_send(manager, message->session, message->text.p, message->text.n, err);

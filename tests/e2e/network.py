@@ -15,6 +15,9 @@ import mcpclient
 import netns
 import tap
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../sdk/python"))
+import glovebox as sdk
+
 GLOVEBOX = os.environ["GB_GLOVEBOX"]
 GOOD, EVIL, IDNA = "good.example", "evil.example", "b\u00fccher.example"
 GOOD_ADDRESS, EVIL_ADDRESS, PRIVATE, LITERAL = "11.0.0.1", "11.0.0.2", "10.9.8.7", "11.0.0.3"
@@ -562,13 +565,100 @@ echo listening
 """
 
 
-def ask_port(port, path="/"):
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as stream:
-        stream.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
-        data = b""
-        while piece := stream.recv(4096):
-            data += piece
+def ask_stream(stream):
+    stream.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    data = b""
+    while piece := stream.recv(4096):
+        data += piece
     return data
+
+
+def ask_port(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as stream:
+        return ask_stream(stream)
+
+
+def ask_socket(path):
+    with socket.socket(socket.AF_UNIX) as stream:
+        stream.settimeout(30)
+        stream.connect(path)
+        return ask_stream(stream)
+
+
+def test_expose_socket(client, session):
+    """The server of the session at a unix socket."""
+    path = os.path.join(folder, "web.sock")
+    for name, fields, word in (("a relative path", {"path": "web.sock"}, "absolute"),
+                               ("a path and a port", {"path": path, "on": 9}, "one of them"),
+                               ("a folder that does not exist", {"path": folder + "/no/web.sock"}, "make the socket"),
+                               ("a path that is too long", {"path": "/" + "x" * 200}, "1 to 107 bytes"),
+                               ("a file", {"path": os.path.join(folder, "resolv.conf")}, "is not a socket")):
+        refused = client.ask("session_expose", session=session, port=8000, **fields)
+        tap.ok(f"{name} is refused", refused["type"] == "error" and word in refused["message"], refused)
+    reply = client.ask("session_expose", session=session, port=8000, path=path)
+    tap.ok("a session is exposed at a unix socket", reply["session"]["exposed"][-1] == {"port": 8000, "path": path}, reply)
+    answers = [ask_socket(path) for _ in range(200)]
+    tap.ok("many connections reach its server", all(a.endswith(b"SERVED\n") for a in answers), answers[-1])
+    tap.ok("only this user can connect", os.stat(path).st_mode & 0o777 == 0o600, oct(os.stat(path).st_mode))
+    refused = client.ask("session_expose", session=session, port=8000, path=path)
+    tap.ok("a socket is exposed once", refused["type"] == "error" and "already listens" in refused["message"], refused)
+
+
+def test_python_sdk():
+    path = os.path.join(folder, "sdk.sock")
+    with sdk.Glovebox(GLOVEBOX, settings={"network.allowlist": [GOOD]}) as box:
+        with box.open_session(language="shell", net=[GOOD]) as opened:
+            opened.execute(SERVE, check=True)
+            exposed = opened.expose(8000, path=path).exposed
+            tap.ok("the Python SDK exposes a session", exposed == [{"port": 8000, "path": path}] and
+                   ask_socket(path).endswith(b"SERVED\n"), exposed)
+            on = opened.expose(8000).exposed[1]["on"]
+            tap.ok("also at a port", ask_port(on).endswith(b"SERVED\n"), on)
+
+
+def test_commands():
+    """The commands for sessions in the network tier."""
+    home = os.path.join(folder, "home")
+    os.makedirs(os.path.join(home, "glovebox"))
+    os.makedirs(os.path.join(home, "runtime"), mode=0o700)
+    with open(os.path.join(home, "glovebox", "glovebox.yaml"), "w") as file:
+        json.dump({"network": {"allowlist": [GOOD, "a.wild.example"]}, "stateDir": os.path.join(home, "state")}, file)
+    environment = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home, "XDG_RUNTIME_DIR": os.path.join(home, "runtime")}
+
+    def session(*arguments):
+        return subprocess.run([GLOVEBOX, "session", *arguments], capture_output=True, text=True, env=environment, cwd=home)
+    done = session("create", "-l", "shell", "--name", "web", "--net", EVIL)
+    tap.ok("session create: other hosts than those of the settings are refused", done.returncode == 2 and
+           "network.allowlist" in done.stderr, done)
+    done = session("create", "-l", "shell", "--name", "web", "--net", f"{GOOD},a.wild.example")
+    tap.ok("session create --net", done.returncode == 0, done)
+    done = session("exec", "web", "-e", f"curl -sS http://{GOOD}/; curl -sS http://a.wild.example/")
+    tap.ok("session exec reaches the hosts", done.stdout.count("SERVED") == 2, done)
+    done = session("exec", "web", "--net", GOOD, "-e", f"curl -sS http://{GOOD}/; curl -sS http://a.wild.example/")
+    tap.ok("session exec --net narrows them, and names the denial", done.stdout.count("SERVED") == 1 and
+           "no connection to a.wild.example" in done.stderr, done)
+    done = session("exec", "web", "--net", EVIL, "-e", "true")
+    tap.ok("it does not widen them", done.returncode == 2 and EVIL in done.stderr, done)
+    done = subprocess.run([GLOVEBOX, "run", "--session", "web", "-l", "shell", "-e", f"curl -sS http://{GOOD}/"],
+                          capture_output=True, text=True, env=environment, cwd=home)
+    tap.ok("run --session reaches them", "SERVED" in done.stdout, done)
+    done = session("exec", "web", "-e", SERVE)
+    tap.ok("a server starts", "listening" in done.stdout, done)
+    done = session("expose", "web", "8000")
+    tap.ok("session expose prints an address that leads to it", done.returncode == 0 and
+           ask_port(int(done.stdout.rsplit(":")[-1])).endswith(b"SERVED\n"), done)
+    done = session("expose", "web", "8000", "--socket", "web.sock")
+    path = os.path.join(home, "web.sock")
+    tap.ok("so does session expose --socket, below the working directory", done.stdout == path + "\n" and
+           ask_socket(path).endswith(b"SERVED\n"), done)
+    done = session("expose", "web", "8000", "--socket", "web.sock", "--on", "9")
+    tap.ok("a port and a socket are bad use", done.returncode == 2 and "not both" in done.stderr, done)
+    listed = json.loads(session("list", "--json").stdout)[0]
+    tap.ok("session list has hosts, ports and sockets", listed["net"] == f"{GOOD},a.wild.example" and
+           listed["exposed"][1] == {"port": 8000, "path": path}, listed)
+    test_python_sdk()
+    done = session("kill", "web")
+    tap.ok("session kill ends both", done.returncode == 0 and not os.path.exists(path), done)
 
 
 def test_expose():
@@ -591,6 +681,7 @@ def test_expose():
     tap.ok("a server starts in the session", "listening" in result.get("stdout", ""), result)
     answers = [ask_port(EXPOSED) for _ in range(200)]
     tap.ok("many connections reach it, between runs", all(a.endswith(b"SERVED\n") for a in answers), answers[-1])
+    test_expose_socket(client, session)
     result = client.run(2, f"curl -sS http://{GOOD}/", session=session)
     tap.ok("the session still reaches its hosts", "SERVED" in result.get("stdout", ""), result)
     result = run("shell", f"exec 3<>/dev/tcp/127.0.0.1/{EXPOSED}; echo GET >&3; cat <&3", net=[f"127.0.0.1:{EXPOSED}"])
@@ -602,6 +693,7 @@ def test_expose():
     except OSError as error:
         late = error
     tap.ok("the port ends with the session", isinstance(late, ConnectionRefusedError), late)
+    tap.ok("so does the socket", not os.path.exists(os.path.join(folder, "web.sock")))
     client.close()
 
 
@@ -617,6 +709,7 @@ try:
     test_mcp()
     test_mcp_dialog()
     test_sessions()
+    test_commands()
     test_expose()
     test_clients(ca)
 finally:

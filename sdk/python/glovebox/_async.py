@@ -110,6 +110,11 @@ class AsyncSession:
         """Send input to the run that executes, newline included."""
         return await self._ask("session_send", text=text)
 
+    async def expose(self, port: int, *, on: Optional[int] = None, path: Optional[str] = None) -> SessionInfo:
+        """Listen on 127.0.0.1 of the host, on the port ``on`` or a free one, or at a unix socket with the absolute
+        ``path``; connections reach a server on ``port`` inside the session, which needs ``net``. See ``exposed``."""
+        return await self._ask("session_expose", port=port, on=on, path=path)
+
     async def update(self, *, trusted: Optional[bool] = None, add_tokens: Optional[int] = None) -> SessionInfo:
         """Set whether the session is trusted, or add tokens that its code has cost."""
         return await self._ask("session_update", trusted=trusted, addTokens=add_tokens)

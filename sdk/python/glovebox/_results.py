@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 from ._errors import RunFailed
 from ._tables import RESULT_FIELDS
@@ -140,6 +140,7 @@ class SessionInfo:
     reason: Optional[str] = None
     prompt: Optional[str] = None
     attached: bool = False
+    exposed: Sequence[Mapping[str, Json]] = ()
 
 
 def read_pending(message: Mapping[str, Json]) -> Pending:

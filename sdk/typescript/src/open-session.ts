@@ -37,8 +37,8 @@ export class OpenSession implements Session {
     return this.#ask('session_get');
   }
 
-  async expose(port: number, on?: number): Promise<SessionInfo> {
-    return this.#ask('session_expose', { port, ...(on !== undefined && { on }) });
+  async expose(port: number, on?: number | string): Promise<SessionInfo> {
+    return this.#ask('session_expose', { port, ...(on !== undefined && (typeof on === 'string' ? { path: on } : { on })) });
   }
 
   async interrupt(): Promise<SessionInfo> {

@@ -13,7 +13,7 @@ export interface SessionInfo {
   /** The hosts that its runs can reach, separated by commas. */
   net?: string;
   /** Ports on 127.0.0.1 of the host that lead to ports inside it. */
-  exposed?: { port: number; on: number }[];
+  exposed?: { port: number; on?: number; path?: string }[];
   state: 'idle' | 'executing' | 'awaiting_input' | 'terminated';
   /** Milliseconds since 1970. */
   createdAt: number;
@@ -51,9 +51,10 @@ export interface Session {
   info(): Promise<SessionInfo>;
   /**
    * Listens on 127.0.0.1 of the host, on the port `on` or a free one (see `exposed`), and connects to a server that
-   * listens on `port` inside the session. Rejects if the session was opened without `net`.
+   * listens on `port` inside the session. If `on` is an absolute path, it makes a unix socket there instead. Rejects if
+   * the session was opened without `net`.
    */
-  expose(port: number, on?: number): Promise<SessionInfo>;
+  expose(port: number, on?: number | string): Promise<SessionInfo>;
   /** Asks the running code to stop. Rejects if no run executes. */
   interrupt(): Promise<SessionInfo>;
   /** Sends input to the run that executes. Rejects in languages that take no input while they run. */

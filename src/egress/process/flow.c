@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/accept.h"
 #include "base/claim.h"
 #include "base/cleanup.h"
 #include "egress/address.h"
@@ -61,11 +62,6 @@ static void release(struct flow *flow) {
 static void set_linger(int fd, bool resets) {
 	const struct linger linger = {resets, 0};
 	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
-}
-
-void flow_reset(int fd) {
-	set_linger(fd, true);
-	close(fd);
 }
 
 void flow_break(struct flow *flow, enum gb_egress_verdict verdict, const char *reason) {
@@ -457,7 +453,7 @@ void flow_create(struct listener *listener, int fd) {
 	struct flow *flow = refused ? NULL : make_flow(cell, fd);
 	if (!flow) {
 		control_deny(cell, host->name, listener->port, refused ? refused : "there is no memory");
-		flow_reset(fd);
+		gb_reset(fd);
 		return;
 	}
 	cell->n_connections++;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/accept.h"
 #include "egress/process/process.h"
 
 struct process gb_process;
@@ -57,7 +58,8 @@ int main(void) {
 		fail(err.message);
 	if (!control_init(&problem) || !resolve_init(&problem))
 		fail(problem);
-	if (!names_init())
+	process->reserve_fd = gb_accept_reserve();
+	if (process->reserve_fd < 0)
 		fail("open a socket");
 	if (process->sockets_file < 0)
 		fail("open /proc/net/unix");

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/accept.h"
 #include "base/cleanup.h"
 #include "egress/dns.h"
 #include "egress/process/process.h"
@@ -27,33 +28,11 @@ static bool open_listener(const struct name *name, uint16_t port, int fd) {
 	return bind(fd, address, six ? sizeof to6 : sizeof to) == 0 && listen(fd, BACKLOG) == 0;
 }
 
-bool names_init(void) {
-	gb_process.reserve_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return gb_process.reserve_fd >= 0;
-}
-
-/* Accept a connection; -1 if there is none. Without a free descriptor, the connection is accepted with the one in
- * reserve and reset, so that code does not wait, and the loop does not see it again and again: *ret_full. */
-static int accept_one(int listener, bool *ret_full) {
-	int *reserve = &gb_process.reserve_fd;
-	int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	*ret_full = false;
-	if (fd >= 0 || (errno != EMFILE && errno != ENFILE))
-		return fd;
-	gb_close_fd(reserve);
-	fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	*ret_full = fd >= 0;
-	if (fd >= 0)
-		flow_reset(fd);
-	*reserve = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	return -1;
-}
-
 static void on_connection(struct gb_source *source, uint32_t events) {
 	struct listener *listener = (struct listener *)source;
 	for (int i = 0; i < QUERIES_AT_ONCE; i++) {
 		bool full;
-		const int fd = accept_one(listener->fd, &full);
+		const int fd = gb_accept(listener->fd, &gb_process.reserve_fd, &full);
 		if (fd >= 0)
 			flow_create(listener, fd);
 		else if (full)
@@ -248,7 +227,7 @@ static void on_tcp_query(struct gb_source *source, uint32_t events) {
 static void on_tcp(struct gb_source *source, uint32_t events) {
 	struct cell *cell = gb_container(struct cell, tcp, source);
 	bool full;
-	gb_auto_fd int fd = accept_one(cell->tcp_fd, &full);
+	gb_auto_fd int fd = gb_accept(cell->tcp_fd, &gb_process.reserve_fd, &full);
 	struct tcp_query *query = fd < 0 ? NULL : calloc(1, sizeof *query);
 	if (!query)
 		return;

@@ -109,8 +109,6 @@ void cell_connect(struct cell *cell, uint16_t port, int fd);
 
 /* --- names.c: the name server of a cell --- */
 
-/* Before the wall. */
-bool names_init(void);
 /* Serve queries on the sockets of the cell. False if they could not be bound. */
 bool names_open(struct cell *cell);
 void names_close(struct cell *cell);
@@ -121,8 +119,6 @@ struct name *names_add(struct cell *cell, const struct gb_host *host);
 
 /* A connection was accepted. */
 void flow_create(struct listener *listener, int fd);
-/* Close a connection with a reset. */
-void flow_reset(int fd);
 /* A connection into the cell; both descriptors are given away. */
 void flow_join(struct cell *cell, int from, int to);
 /* Also those into the cell if @all. */
