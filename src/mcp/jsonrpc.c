@@ -90,6 +90,9 @@ static bool read_call(const struct gb_value *object, const struct gb_value *meth
 		    "method must be a text of at most %d bytes", GB_JSONRPC_METHOD_MAX);
 	ret->method = gb_str_from(name);
 	ret->params = gb_value_get(object, "params");
+	/* A notification has no response, not even an error. */
+	if (ret->kind == GB_JSONRPC_NOTIFICATION && gb_value_type(ret->params) != GB_OBJECT)
+		ret->params = NULL;
 	return !ret->params || gb_value_type(ret->params) == GB_OBJECT ||
 	       gb_jsonrpc_fail(failure, GB_JSONRPC_INVALID_PARAMS, "params must be an object");
 }

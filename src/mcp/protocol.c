@@ -174,15 +174,24 @@ static void ping(struct gb_mcp_request *request, const struct gb_value *params) 
 
 /* --- methods --- */
 
-#define WITHOUT_PARAMS(name)                                                                                 \
+/* Lists have one page, so there is no cursor that a client can have. */
+static bool check_page(struct gb_mcp_request *request, const struct gb_value *params) {
+	const bool first = !gb_value_get(params, "cursor");
+	if (!first)
+		gb_mcp_fail(
+		    request, GB_JSONRPC_INVALID_PARAMS, "the cursor is unknown: the list has one page");
+	return first;
+}
+
+#define LIST(name)                                                                                           \
 	static void name(struct gb_mcp_request *request, const struct gb_value *params) {                    \
-		(void)params;                                                                                \
-		gb_mcp_##name(request);                                                                      \
+		if (check_page(request, params))                                                             \
+			gb_mcp_##name(request);                                                              \
 	}
-WITHOUT_PARAMS(list_tools)
-WITHOUT_PARAMS(list_resources)
-WITHOUT_PARAMS(list_templates)
-WITHOUT_PARAMS(list_prompts)
+LIST(list_tools)
+LIST(list_resources)
+LIST(list_templates)
+LIST(list_prompts)
 
 enum { LEGACY = 1 << GB_MCP_LEGACY, MODERN = 1 << GB_MCP_MODERN };
 

@@ -50,6 +50,8 @@ def test_eras():
         ('tools/list', {'_meta': {**MODERN, 'io.modelcontextprotocol/protocolVersion': 5}}, -32602),
         ('tools/list', {'_meta': 1}, -32602), ('tools/call', {'name': 'no_such_tool'}, -32602),
         ('tools/call', {}, -32602), ('initialize', {}, -32602), ('prompts/get', {'name': 'x'}, -32602),
+        ('tools/list', {'cursor': 'next'}, -32602), ('resources/list', {'cursor': 'next'}, -32602),
+        ('prompts/list', {'cursor': 'next'}, -32602), ('resources/templates/list', {'cursor': 'next'}, -32602),
         ('resources/read', {}, -32602), ('resources/read', {'uri': 'file:///etc/passwd'}, -32002),
         ('resources/read', {'uri': 'file:///etc/passwd', '_meta': MODERN}, -32602),
     ]
@@ -89,6 +91,9 @@ def test_invalid_messages():
     server.send_line(b'')
     server.send_line(b' \t\r')
     server.send_line(b'{"jsonrpc":"2.0","method":"notifications/unknown","params":{}}')
+    for params in [b'[1]', b'7', b'null', b'{"requestId":{}}', b'{"requestId":"none"}']:
+        server.send_line(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":' + params + b'}')
+    server.send_line(b'{"jsonrpc":"2.0","method":"tools/call","params":{"name":"execute_code"}}')
     server.send_line(b'{"jsonrpc":"2.0","id":"nobody","result":{}}')
     for number in [0, -5, 9007199254740991, 'text', '', '\u00e9\u202e"\\\n']:
         server.send({'id': number, 'method': 'ping'})
