@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/.deps/bin:$(PATH)
 # What 'make run' needs: the build of everything else takes longer.
 PROGRAMS = glovebox glovebox-egress glovebox-js glovebox-python glovebox-shell glovebox-node glovebox-deno glovebox-probe
 
-.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
+.PHONY: all setup setup-check programs uninstall sdk tables run test test-docs test-as-nobody test-vm test-bare soak test262 test-ts test-mcp wheel bench bench-runs bench-crowd bench-service bench-mcp bench-network bench-python bench-peers bench-ts bench-store bench-executor bench-mask mask-corpus asan asan-build \
 	fuzz lint \
 	format cover install clean help
 
@@ -72,7 +72,7 @@ wheel: setup-wheel programs ## the wheel of the Python SDK with the programs, an
 test-mcp: setup-mcp all ## client libraries of MCP, unmodified, against 'glovebox mcp', and the conformance suite
 	@scripts/test-mcp $(BUILD)
 
-bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp ## the cost of each part of a run, compared to physical limits
+bench: bench-runs bench-crowd bench-network bench-mask bench-store bench-executor bench-mcp bench-python ## the cost of each part of a run, compared to physical limits
 
 bench-runs: all ## latency, throughput and memory of a run, against the physical floor
 	@$(BUILD)/bench-runs
@@ -88,6 +88,9 @@ bench-service: all ## the latency of a client's short run while the server waits
 
 bench-mcp: all ## the latency of execute_code over MCP, compared to the bare protocol
 	@bench/mcp.py $(BUILD)
+
+bench-python: all ## a run by the Python SDK compared to the bare protocol, and sandboxed Python compared to a process of Python
+	@bench/python.py $(BUILD)
 
 bench-peers: setup-peers all ## the same, compared to other ways to run untrusted code
 	@bench/compare $(BUILD)/bench-runs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import re
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
@@ -14,11 +15,13 @@ from ._values import Decoder, Importer, Json
 __all__ = ["Display", "Log", "Pending", "RunError", "RunResult", "SessionInfo", "snake", "camel"]
 
 
+@functools.lru_cache(maxsize=None)  # called with names of the tables only
 def snake(name: str) -> str:
     """durationMs -> duration_ms"""
     return re.sub(r"([A-Z])", lambda match: "_" + match[1].lower(), name)
 
 
+@functools.lru_cache(maxsize=1024)
 def camel(name: str) -> str:
     """duration_ms -> durationMs"""
     return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), name)
