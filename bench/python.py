@@ -2,8 +2,8 @@
 """The cost of the Python SDK: run("export default 1+1") compared to the same message over the bare protocol, and a sandboxed
 run of Python code compared to a new process of Python (python3 -I -c).
 
-Usage: python.py BUILD. The two of a pair alternate, so that noise of the machine affects both; the ratios are those of the
-medians."""
+Usage: python.py BUILD. The two of a pair alternate in blocks, so that noise of the machine affects both, and the
+sandboxes that one prepares after a run take no time of the other. The ratios are those of the medians."""
 import json
 import os
 import statistics
@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'sdk/python'))
 from glovebox import Glovebox  # noqa: E402
 
-ROUNDS, WARM_UP = 300, 30
+ROUNDS, BLOCK = 25, 20
 PYTHON = '/usr/bin/python3'
 
 
@@ -56,12 +56,13 @@ def main():
     for pair in ({'the bare protocol': bare.run, 'sdk.run("1+1")': sdk},
                  {'a process of Python': process, 'sandboxed Python': sandboxed}):
         took = {name: [] for name in pair}
-        for round_ in range(WARM_UP + ROUNDS):
+        for _ in range(ROUNDS):
             for name, call in pair.items():
-                began = time.perf_counter()
-                call()
-                if round_ >= WARM_UP:
-                    took[name].append(time.perf_counter() - began)
+                for i in range(2 * BLOCK):
+                    began = time.perf_counter()
+                    call()
+                    if i >= BLOCK:
+                        took[name].append(time.perf_counter() - began)
         base, *_ = medians = {name: statistics.median(times) * 1e6 for name, times in took.items()}
         for name, median in medians.items():
             print(f'{name:<22} {median:8.0f} us   {median / medians[base]:5.2f} times {base}')
