@@ -43,6 +43,7 @@ static const struct flag flags[] = {
     {"max-code-size", 0, "SIZE", "of the code; default: the setting agent.maxCodeSize", 0, NULL},
     {"max-output-size", 0, "SIZE", "of the output; default: the setting agent.maxOutputSize", 0, NULL},
     {"max-tool-calls", 0, "N", "calls of tools; default: the setting executor.maxToolCalls", 0, NULL},
+    {"net", 0, "HOST,...", "hosts that the code reaches, of those in the setting network.allowlist", 0, NULL},
     {"decides", 0, NULL, "the calling program has approved the code: no person is asked", 0, NULL},
     {"purpose", 0, "TEXT", "the purpose of the code: shown with the request for approval, and recorded",
 	FLAG_EMPTY, NULL},
@@ -76,8 +77,9 @@ static bool take_text(struct executor *executor, const struct flag *flag, const 
 	const struct {
 		const char *name, **text;
 	} texts[] = {{"stubs", &executor->stubs_file}, {"tools", &executor->tools_file},
-	    {"language", &executor->language}, {"purpose", &executor->request.purpose},
-	    {"conversation", &executor->request.conversation}, {"turn", &executor->request.turn}};
+	    {"net", &executor->request.hosts}, {"language", &executor->language},
+	    {"purpose", &executor->request.purpose}, {"conversation", &executor->request.conversation},
+	    {"turn", &executor->request.turn}};
 	for (size_t i = 0; i < GB_COUNT(texts); i++) {
 		if (strcmp(texts[i].name, flag->name) != 0)
 			continue;

@@ -448,6 +448,7 @@ static void destroy(struct gb_executor *executor) {
 static bool submit(struct gb_service_client *client, struct gb_executor *executor,
     const struct gb_executor_request *request, const char *head, struct gb_err *err) {
 	const struct gb_config *config = gb_service_config(client->service);
+	const bool has_hosts = request->hosts && *request->hosts;
 	const struct gb_submission submission = {
 	    .request = {.face = GB_FACE_EXECUTOR,
 		.transport = request->transport,
@@ -455,6 +456,8 @@ static bool submit(struct gb_service_client *client, struct gb_executor *executo
 		.purpose = request->purpose,
 		.conversation = request->conversation,
 		.turn = request->turn,
+		.tier = has_hosts ? GB_TIER_NETWORK : GB_TIER_ISOLATED,
+		.hosts = has_hosts ? request->hosts : NULL,
 		.around = {.head = head,
 		    .tail = after_code,
 		    .functions = functions,

@@ -42,6 +42,9 @@ struct gb_executor_request {
 	/* At most what the settings have, which is the default. */
 	uint64_t timeout_ms, max_code_bytes, max_output_bytes;
 	uint32_t max_tool_calls; /* GB_NONE: none */
+	/* The hosts that the code reaches, separated by commas, of those in the settings: the network tier. NULL or empty:
+	 * none. */
+	const char *hosts;
 	/* The statements of the agent, and how the request has arrived: see struct gb_gate_request. */
 	const char *purpose, *conversation, *turn, *transport;
 	bool embedder_decides;

@@ -39,8 +39,19 @@ static const struct gb_value *allowed_modules(struct gb_agent_run *run, bool *re
 	return *ret_ok ? list : NULL;
 }
 
-static bool add_text(struct gb_agent_run *run, struct gb_value *list, const char *text) {
-	return gb_value_push(list, gb_value_string(run->values, text, strlen(text)));
+static bool add_text(struct gb_agent_run *run, struct gb_value *list, const char *text, size_t n) {
+	return gb_value_push(list, gb_value_string(run->values, text, n));
+}
+
+/* The hosts that the request names, separated by commas. */
+static bool add_requested(struct gb_agent_run *run, struct gb_value *list) {
+	struct gb_str rest = gb_str_from(run->request.hosts), host;
+	while (rest.n) {
+		gb_str_cut(&rest, ',', &host);
+		if (!add_text(run, list, host.p, host.n))
+			return false;
+	}
+	return true;
 }
 
 /* The hosts of a session that the settings still allow. */
@@ -54,7 +65,7 @@ static bool add_allowed(struct gb_agent_run *run, struct gb_value *list, const s
 	for (size_t i = 0; i < gb_value_count(session); i++) {
 		const char *host = gb_value_bytes(gb_value_at(session, i), NULL);
 		if (gb_host_rule_parse(gb_str_from(host), &rule, &problem) &&
-		    gb_host_rules_cover(rules, n, &rule) && !add_text(run, list, host))
+		    gb_host_rules_cover(rules, n, &rule) && !add_text(run, list, host, strlen(host)))
 			return false;
 	}
 	return true;
@@ -73,17 +84,22 @@ static const struct gb_value *session_hosts(const struct gb_agent_run *run) {
 		   : NULL;
 }
 
-/* In the network tier: the hosts of the settings; in a session that exists, those that it was opened with. */
+/* In the network tier: the hosts of the request; else those that its session was opened with; else those of the settings. */
 static const struct gb_value *hosts(struct gb_agent_run *run, bool *ret_ok) {
 	const struct gb_config_list *allowlist = &run->rules->config->network.allowlist;
 	*ret_ok = true;
 	if (run->request.tier != GB_TIER_NETWORK || gb_agent_run_only_reads(run))
 		return NULL;
-	const struct gb_value *session = session_hosts(run);
 	struct gb_value *list = gb_value_array(run->values);
-	*ret_ok = list && (!session || add_allowed(run, list, session));
-	for (size_t i = 0; !session && *ret_ok && i < allowlist->n; i++)
-		*ret_ok = add_text(run, list, allowlist->items[i]);
+	const struct gb_value *session = session_hosts(run);
+	*ret_ok = list;
+	if (list && run->request.hosts)
+		*ret_ok = add_requested(run, list);
+	else if (list && session)
+		*ret_ok = add_allowed(run, list, session);
+	else
+		for (size_t i = 0; *ret_ok && i < allowlist->n; i++)
+			*ret_ok = add_text(run, list, allowlist->items[i], strlen(allowlist->items[i]));
 	return *ret_ok ? list : NULL;
 }
 
@@ -117,6 +133,15 @@ bool gb_agent_run_limit(struct gb_agent_run *run) {
 	options->allowed_modules = allowed_modules(run, &ok);
 	options->net = hosts(run, &has_hosts);
 	return ok && has_hosts;
+}
+
+/* A request names no host that the settings do not admit. */
+static bool check_hosts(struct gb_agent_run *run) {
+	struct gb_err err = {0};
+	if (!run->request.hosts || gb_limits_check_net(run->rules->config, run->request.run.net, &err))
+		return true;
+	gb_agent_run_refuse(run, GB_CODE_REFUSED, "%s", err.message);
+	return false;
 }
 
 /* --- the code --- */

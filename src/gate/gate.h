@@ -130,6 +130,9 @@ struct gb_gate_request {
 	GB_AGENT_FIELDS(GB_STATEMENT)
 #undef GB_STATEMENT
 	enum gb_tier tier;
+	/* In the network tier, of faces with_tools (gate/faces.h): the hosts that the code reaches, separated by commas, which
+	 * the settings must admit. NULL: all of the settings. */
+	const char *hosts;
 	/* Run in the conversation's session of this language. If there is none, one is opened when the code
 	 * is about to run: a request that is refused, expires or is withdrawn opens none. */
 	bool persistent;

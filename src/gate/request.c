@@ -189,6 +189,9 @@ static bool check_face(const struct gb_gate_request *request, struct gb_err *err
 	    (around->head || around->tail || around->functions || request->on_call))
 		return gb_fail_field(
 		    err, GB_EINVAL, "around", "face '%s' puts nothing around the code", name);
+	if (request->hosts && (!gb_face_rules(request->face)->with_tools || request->tier != GB_TIER_NETWORK))
+		return gb_fail_field(err, GB_EINVAL, "net", "face '%s' names no hosts in the %s tier", name,
+		    gb_tier_name(request->tier));
 	return request->tier == GB_TIER_ISOLATED || request->is_input ||
 	       gb_language_has(request->run.language, GB_NEED_NET) ||
 	       gb_fail_field(err, GB_EINVAL, "tier", "the network tier is not for %s",
@@ -280,7 +283,8 @@ bool gb_agent_run_copy_request(struct gb_agent_run *run, const struct gb_gate_re
 	/* Input is typed into a terminal, and only shell sessions have one. */
 	if (given->is_input)
 		request->run.language = GB_SHELL;
-	bool ok = request->run.source && copy_around(run);
+	bool ok = request->run.source && copy_around(run) &&
+		  (!given->hosts || (request->hosts = gb_agent_run_text(run, given->hosts)));
 	for (size_t i = 0; i < GB_COUNT(texts) && ok; i++)
 		ok = !*texts[i] || (*texts[i] = gb_agent_run_text(run, *texts[i]));
 	char through[GB_APPROVAL_NAME_MAX];

@@ -1,12 +1,13 @@
 /* Code of the client's agent that calls tools of the client: the messages 'executor' and 'tool_answer'. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "glovebox/errors.h"
 #include "server/replies.h"
 #include "server/rpc.h"
 
-enum { RESULT_SLACK = 1024 };
+enum { RESULT_SLACK = 1024, HOSTS_MAX = 64 << 10 };
 
 /* --- from the code to the client --- */
 
@@ -68,6 +69,21 @@ static bool read_tool_calls(const struct gb_value *value, uint32_t *ret, struct 
 	return true;
 }
 
+/* The hosts in one text. */
+static bool read_hosts(const struct gb_value *hosts, struct gb_buf *out, struct gb_rejection *rejection) {
+	gb_buf_init(out, HOSTS_MAX);
+	for (size_t i = 0; i < gb_value_count(hosts); i++) {
+		struct gb_str host = gb_read_str(gb_value_at(hosts, i));
+		if (!host.n || memchr(host.p, ',', host.n) || memchr(host.p, '\0', host.n))
+			return gb_reject(gb_rejection_at(rejection, "net"), GB_CODE_INVALID,
+			    "must be an array of hosts, such as api.example.com");
+		gb_buf_append(out, ",", i > 0);
+		gb_buf_append_str(out, host);
+	}
+	return gb_buf_c_str(out) ||
+	       gb_reject(gb_rejection_at(rejection, "net"), GB_CODE_INVALID, "has too many hosts");
+}
+
 bool gb_rpc_handle_executor(
     struct gb_client *client, const struct gb_message *message, struct gb_rejection *rejection) {
 	struct gb_submission unused;
@@ -89,8 +105,11 @@ bool gb_rpc_handle_executor(
 	    .on_debug = on_debug,
 	    .on_pending = on_pending,
 	    .on_done = on_done};
-	if (!read_tool_calls(message->max_tool_calls, &request.max_tool_calls, rejection))
+	gb_auto_buf struct gb_buf net = {0};
+	if (!read_tool_calls(message->max_tool_calls, &request.max_tool_calls, rejection) ||
+	    !read_hosts(message->options.net, &net, rejection))
 		return false;
+	request.hosts = net.data;
 	struct gb_rpc_run *run = gb_rpc_new_run(client, message, &unused, rejection);
 	if (!run)
 		return false;

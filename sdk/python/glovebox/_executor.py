@@ -7,7 +7,7 @@ import functools
 import json
 import threading
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, TypedDict, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, TypedDict, Union, overload
 
 from ._errors import GloveboxError
 from ._registry import ToolRegistry, ToolSource
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         max_code_bytes: int
         max_output_bytes: int
         max_tool_calls: int
+        net: Sequence[str]
         purpose: str
         conversation: str
         turn: str
@@ -37,14 +38,14 @@ __all__ = ["AsyncExecutor", "ExecutionResult", "Executor", "create_executor"]
 
 ERROR_MAX = 64 * 1024
 # The fields of the message "executor" that are options.
-EXECUTOR_FIELDS = ("language", "timeout_ms", "max_code_bytes", "max_output_bytes", "max_tool_calls", "purpose", "conversation",
-                   "turn")
+EXECUTOR_FIELDS = ("language", "timeout_ms", "max_code_bytes", "max_output_bytes", "max_tool_calls", "net", "purpose",
+                   "conversation", "turn")
 LISTENERS = ("on_output", "on_debug", "on_pending")
 CONFIG = {
     "code_timeout": "timeout_ms", "max_code_size": "max_code_bytes", "max_output_size": "max_output_bytes",
-    "max_tool_calls_per_exec": "max_tool_calls",
+    "max_tool_calls_per_exec": "max_tool_calls", "allowed_hosts": "net",
 }
-NOT_YET = ("allowed_hosts", "working_dir")
+NOT_YET = ("working_dir",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -165,7 +166,7 @@ def executor_message(source: str, tools: Optional[ToolSource], stubs: Optional[s
         message["tools"] = json.dumps(tools.list())
     for name, value in options.items():
         if name not in LISTENERS and value is not None:
-            message[known[name]] = value
+            message[known[name]] = list(value) if name == "net" and not isinstance(value, str) else value
     return message
 
 
@@ -225,7 +226,7 @@ def create_executor(config: Mapping[str, Any], registry: ToolSource, glovebox: "
 def create_executor(config: Mapping[str, Any], registry: ToolSource, glovebox: Any,
                     **options: Any) -> Union[Executor, AsyncExecutor]:
     """An executor with fixed limits (``code_timeout``, ``max_code_size``, ``max_output_size``,
-    ``max_tool_calls_per_exec``) and tools. Raises a TypeError for others."""
+    ``max_tool_calls_per_exec``, ``allowed_hosts``) and tools. Raises a TypeError for others."""
     from ._async import AsyncGlovebox
 
     fixed: Dict[str, Any] = dict(options)
@@ -234,7 +235,7 @@ def create_executor(config: Mapping[str, Any], registry: ToolSource, glovebox: A
             raise TypeError(f"config has {name!r}, which is not yet available: leave it out")
         if name not in CONFIG and name not in NOT_YET:
             raise TypeError(f"config has no {name!r}; it has {', '.join(CONFIG)}")
-        if value is not None and name in CONFIG:
+        if value is not None and name in CONFIG and not (name == "allowed_hosts" and not value):
             fixed[CONFIG[name]] = value
     executor_message("", None, None, fixed)
     kind: Any = AsyncExecutor if isinstance(glovebox, AsyncGlovebox) else Executor

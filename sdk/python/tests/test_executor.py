@@ -241,12 +241,15 @@ class Executor(Case):
     def test_unknown_options(self):
         create_executor({"allowed_hosts": [], "working_dir": None}, registry(), self.box)
         for make in (lambda: create_executor({"timeout": 5}, registry(), self.box),
-                     lambda: create_executor({"allowed_hosts": ["a.example"]}, registry(), self.box),
                      lambda: create_executor({"working_dir": "/tmp"}, registry(), self.box),
                      lambda: create_executor({}, registry(), self.box, languag="js"),
                      lambda: self.box.execute_with_tools("1", registry(), timeout=5)):
             with self.assertRaises(TypeError):
                 make()
+
+    def test_hosts_that_the_settings_do_not_admit(self):
+        self.assertEqual(self.output("return 1", {"allowed_hosts": []}), "1")
+        self.assertRegex(self.error("return 1", {"allowed_hosts": ("a.example",)}), "network")
 
     def test_listeners_and_given_stubs(self):
         heard = []

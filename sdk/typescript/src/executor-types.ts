@@ -31,6 +31,8 @@ export interface ExecutorRequest {
   maxCodeBytes?: number;
   maxOutputBytes?: number;
   maxToolCalls?: number;
+  /** Hosts that the code reaches, of those in the setting `network.allowlist`. */
+  net?: readonly string[];
   purpose?: string;
   conversation?: string;
   turn?: string;

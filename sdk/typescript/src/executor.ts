@@ -12,7 +12,7 @@ export type CodeRuntime = {
 
 /** Limits; the settings of Glovebox have defaults and maxima. */
 export interface RuntimeConfig {
-  /** Hosts that the code may reach. Not yet available: must be empty. */
+  /** Hosts that the code may reach, of those in the setting `network.allowlist`; in a language that has a network. */
   allowed_hosts?: readonly string[];
   /** The only folder that the code can read and write. Not yet available: the code has no files. */
   working_dir?: string;
@@ -47,7 +47,6 @@ export interface ExecutorOptions {
 }
 
 const NOT_YET: Record<string, string> = {
-  allowed_hosts: 'network access of code with tools is not yet available; leave allowed_hosts empty',
   working_dir: 'a working directory of code with tools is not yet available; leave working_dir out',
 };
 
@@ -57,7 +56,6 @@ export function createExecutor(
   registry: ToolSource,
   options: ExecutorOptions = {},
 ): CodeRuntime {
-  if (config.allowed_hosts?.length) throw new TypeError(`config.allowed_hosts: ${NOT_YET.allowed_hosts}`);
   if (config.working_dir !== undefined) throw new TypeError(`config.working_dir: ${NOT_YET.working_dir}`);
   const { glovebox = new Glovebox(), onOutput, onDebug, onPending, ...stated } = options;
   const dispatch = (name: string, params: Record<string, unknown>) => registry.dispatch(name, params);
@@ -66,6 +64,7 @@ export function createExecutor(
     ...(config.code_timeout !== undefined && { timeoutMs: config.code_timeout }),
     ...(config.max_code_size !== undefined && { maxCodeBytes: config.max_code_size }),
     ...(config.max_output_size !== undefined && { maxOutputBytes: config.max_output_size }),
+    ...(config.allowed_hosts?.length && { net: config.allowed_hosts }),
     ...(config.max_tool_calls_per_exec !== undefined && { maxToolCalls: config.max_tool_calls_per_exec }),
   };
   return {

@@ -152,8 +152,12 @@ test('a person decides unless the program does, and the code loses no time', asy
 });
 
 test('what is not available is refused, and not left out', () => {
-  assert.throws(() => createExecutor({ allowed_hosts: ['a.example'] }, registry), /allowed_hosts.*not yet available/);
   assert.throws(() => createExecutor({ working_dir: '/tmp' }, registry), /working_dir.*not yet available/);
+});
+
+test('hosts that the settings do not admit are refused', async () => {
+  assert.equal(await outputOf('return 1', { allowed_hosts: [] }), '1');
+  assert.match(await errorOf('return 1', { allowed_hosts: ['a.example'] }, { language: 'deno' }), /network|deno/);
 });
 
 test('the host ends in the middle of a call', async () => {
